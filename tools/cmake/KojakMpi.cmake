@@ -1,0 +1,43 @@
+# Finds the MPI libraries to build a measurement library for, each by its own compiler wrapper.
+# Sets KOJAK_MPIS (default one first: Open MPI where it is there) and for each <mpi>
+#   KOJAK_<mpi>_CC, _FC (maybe empty), _RUN, _INCLUDES, _LIBS
+# and defines the imported target kojak_mpi_<mpi>.
+
+set(KOJAK_MPIS "")
+foreach(mpi openmpi mpich)
+  find_program(KOJAK_${mpi}_CC NAMES mpicc.${mpi})
+  find_program(KOJAK_${mpi}_FC NAMES mpifort.${mpi} mpif90.${mpi})
+  find_program(KOJAK_${mpi}_RUN NAMES mpirun.${mpi} mpiexec.${mpi})
+  mark_as_advanced(KOJAK_${mpi}_CC KOJAK_${mpi}_FC KOJAK_${mpi}_RUN)
+  if(NOT KOJAK_${mpi}_CC)
+    continue()
+  endif()
+  # -show is understood by both wrappers and prints the underlying command line.
+  execute_process(COMMAND ${KOJAK_${mpi}_CC} -show OUTPUT_VARIABLE line RESULT_VARIABLE status
+                  OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(NOT status EQUAL 0)
+    message(WARNING "${KOJAK_${mpi}_CC} -show failed; ${mpi} is left out")
+    continue()
+  endif()
+  separate_arguments(words UNIX_COMMAND "${line}")
+  set(includes "")
+  set(libs "")
+  foreach(word IN LISTS words)
+    if(word MATCHES "^-I(.+)")
+      list(APPEND includes ${CMAKE_MATCH_1})
+    elseif(word MATCHES "^-[lL].+")
+      list(APPEND libs ${word})
+    endif()
+  endforeach()
+  set(KOJAK_${mpi}_INCLUDES ${includes})
+  set(KOJAK_${mpi}_LIBS ${libs})
+  add_library(kojak_mpi_${mpi} INTERFACE)
+  target_include_directories(kojak_mpi_${mpi} SYSTEM INTERFACE ${includes})
+  target_link_libraries(kojak_mpi_${mpi} INTERFACE ${libs})
+  list(APPEND KOJAK_MPIS ${mpi})
+endforeach()
+if(NOT KOJAK_MPIS)
+  message(FATAL_ERROR "No MPI found: install openmpi-bin and libopenmpi-dev, or mpich and libmpich-dev")
+endif()
+list(GET KOJAK_MPIS 0 KOJAK_DEFAULT_MPI)
+message(STATUS "MPI libraries: ${KOJAK_MPIS} (default ${KOJAK_DEFAULT_MPI})")

@@ -1,0 +1,54 @@
+# How every target of kojak is compiled: kojak_library, kojak_program, kojak_test.
+
+add_library(kojak_options INTERFACE)
+target_include_directories(kojak_options INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>)
+target_compile_options(kojak_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers)
+if(KOJAK_WERROR)
+  target_compile_options(kojak_options INTERFACE -Werror)
+endif()
+
+# The sanitizers stay out of what is preloaded into other people's programs (kojak_plain_options).
+add_library(kojak_plain_options INTERFACE)
+target_link_libraries(kojak_plain_options INTERFACE kojak_options)
+if(KOJAK_SANITIZE)
+  add_library(kojak_sanitizers INTERFACE)
+  target_compile_options(kojak_sanitizers INTERFACE
+    -fsanitize=${KOJAK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(kojak_sanitizers INTERFACE -fsanitize=${KOJAK_SANITIZE})
+endif()
+
+function(kojak_use_options target)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:kojak_options>)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/kojak>)
+  if(KOJAK_SANITIZE)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:kojak_sanitizers>)
+  endif()
+endfunction()
+
+# kojak_library(name sources...): a static library of the analysis side.
+function(kojak_library name)
+  add_library(${name} STATIC ${ARGN})
+  kojak_use_options(${name})
+endfunction()
+
+# kojak_program(name sources...): a command, installed into bin/.
+function(kojak_program name)
+  add_executable(${name} ${ARGN})
+  kojak_use_options(${name})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# kojak_test(name LIBS libs... SOURCES sources...): a GoogleTest program, each test a CTest test.
+function(kojak_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  kojak_use_options(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+endfunction()
