@@ -1,0 +1,182 @@
+"""Reads functions.table, the one list of MPI functions (its head explains the format).
+
+A malformed line raises TableError naming file and line. Used by generate.py and by the coverage test.
+"""
+
+import dataclasses
+import fnmatch
+import re
+
+FAMILIES = ["p2p", "coll", "rma", "io", "init", "comm", "misc"]
+CLASSES = [
+    "point_to_point", "collective", "barrier", "rma_communication", "window_management", "fence",
+    "general_active_target", "passive_target", "io", "init_exit", "management",
+]
+REGION_TYPES = {
+    "function": 1, "barrier": 4, "one_to_all": 5, "all_to_one": 6, "all_to_all": 7,
+    "other_collective": 8,
+}
+FLAGS = ["blocks", "progress", "removed"]
+# C type of a value of each kind; arrays and out parameters are made from it.
+C_TYPES = {
+    "count": "int", "int": "int", "rank": "int", "tag": "int", "index": "int", "logical": "int",
+    "aint": "MPI_Aint", "offset": "MPI_Offset", "bigcount": "MPI_Count", "comm": "MPI_Comm",
+    "type": "MPI_Datatype", "request": "MPI_Request", "win": "MPI_Win", "group": "MPI_Group",
+    "op": "MPI_Op", "info": "MPI_Info", "file": "MPI_File", "errhandler": "MPI_Errhandler",
+    "message": "MPI_Message",
+}
+OTHER_KINDS = ["buffer", "baseptr", "status", "string", "strings", "state", "attribute", "argc", "argv",
+               "varargs"]
+
+
+class TableError(Exception):
+    pass
+
+
+@dataclasses.dataclass
+class Parameter:
+    direction: str
+    kind: str
+    name: str
+    array: str | None  # None: a scalar; else the text inside the brackets, maybe empty
+    callback: str = ""
+    doubly: bool = False  # [][]
+    triples: bool = False  # [][3]
+
+    def c_declaration(self):
+        const = "const " if self.direction == "in" else ""
+        name = self.name
+        if self.kind in C_TYPES:
+            base = C_TYPES[self.kind]
+            if self.triples:
+                return f"{base} {name}[][3]"
+            if self.array is not None:
+                return f"{const}{base} {name}[]"
+            return f"{base} {name}" if self.direction == "in" else f"{base}* {name}"
+        if self.kind == "buffer":
+            return f"{const}void* {name}"
+        if self.kind == "status":
+            return f"{const}MPI_Status {name}[]" if self.array is not None else f"{const}MPI_Status* {name}"
+        if self.kind == "string":
+            return f"{const}char* {name}"
+        if self.kind == "strings":
+            return f"char** {name}[]" if self.doubly else f"char* {name}[]"
+        return {
+            "baseptr": f"void* {name}", "state": f"void* {name}", "attribute": f"void* {name}",
+            "argc": f"int* {name}", "argv": f"char*** {name}", "varargs": "...",
+            "callback": f"{self.callback}* {name}",
+        }[self.kind]
+
+
+@dataclasses.dataclass
+class Function:
+    name: str
+    family: str
+    cls: str
+    role: str
+    region_type: str
+    since: int
+    flags: list
+    returns: str
+    parameters: list
+    line: int
+
+    def has(self, flag):
+        return flag in self.flags
+
+    def c_parameters(self):
+        return ", ".join(p.c_declaration() for p in self.parameters) or "void"
+
+    def arguments(self):
+        return ", ".join(p.name for p in self.parameters if p.kind != "varargs")
+
+
+@dataclasses.dataclass
+class Table:
+    functions: list = dataclasses.field(default_factory=list)  # sorted by name
+    exempt: dict = dataclasses.field(default_factory=dict)  # name or pattern -> reason
+    later: dict = dataclasses.field(default_factory=dict)  # name -> version
+
+    def exemption(self, name):
+        for pattern, reason in self.exempt.items():
+            if fnmatch.fnmatchcase(name, pattern):
+                return reason
+        return None
+
+
+def _parameter(text, fail):
+    words = text.split()
+    direction = words.pop(0) if words and words[0] in ("in", "out", "inout") else "in"
+    if len(words) != 2:
+        fail(f"'{text}' is not [in|out|inout] KIND NAME")
+    kind, name = words
+    callback = ""
+    if kind.startswith("callback:"):
+        kind, callback = kind.split(":")
+    elif kind not in C_TYPES and kind not in OTHER_KINDS:
+        fail(f"unknown kind '{kind}'")
+    match = re.fullmatch(r"(\w+)(?:\[(\w*)\])?(\[3?\])?", name)
+    if not match:
+        fail(f"'{name}' is no parameter name")
+    return Parameter(direction, kind, match[1], match[2], callback, match[3] == "[]", match[3] == "[3]")
+
+
+def _function(words, line, fail):
+    if len(words) != 7:
+        fail("expected NAME FAMILY CLASS ROLE REGION_TYPE SINCE FLAGS")
+    name, family, cls, role, region_type, since, flags = words
+    for value, known in ((family, FAMILIES), (cls, CLASSES), (region_type, REGION_TYPES)):
+        if value not in known:
+            fail(f"unknown word '{value}'")
+    returns = "int"
+    kept = []
+    for flag in [] if flags == "-" else flags.split(","):
+        if flag.startswith("returns:"):
+            returns = flag.split(":")[1]
+        elif flag in FLAGS:
+            kept.append(flag)
+        else:
+            fail(f"unknown flag '{flag}'")
+    return Function(name, family, cls, role, region_type, int(since), kept, returns, [], line)
+
+
+def read_table(path):
+    table = Table()
+    current, pending = None, ""
+    seen = set()
+
+    def finish():
+        if current is not None:
+            for text in filter(None, (part.strip() for part in pending.split(","))):
+                current.parameters.append(_parameter(text, fail))
+
+    with open(path, encoding="utf-8") as lines:
+        for number, raw in enumerate(lines, 1):
+            def fail(reason, number=number):
+                raise TableError(f"{path}:{number}: {reason}")
+
+            line = raw.rstrip()
+            if not line or line.startswith("#"):
+                continue
+            if line[0] == " ":
+                if current is None:
+                    fail("parameters without a function")
+                pending += " " + line.strip()
+                continue
+            finish()
+            current, pending = None, ""
+            words = line.split()
+            if words[0] == "exempt":
+                name, reason = line[len("exempt"):].split(":", 1)
+                table.exempt[name.strip()] = reason.strip()
+            elif words[0] == "later":
+                table.later.update((name, int(words[1])) for name in words[2:])
+            else:
+                current = _function(words, number, fail)
+                if current.name in seen:
+                    fail(f"{current.name} twice")
+                seen.add(current.name)
+                table.functions.append(current)
+        finish()
+    table.functions.sort(key=lambda f: f.name)
+    return table
