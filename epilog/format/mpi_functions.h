@@ -34,39 +34,90 @@ enum class MpiClass : std::uint8_t {
 enum class MpiRole : std::uint8_t {
   kOther,
   // windows (MPI_WINCOLLEXIT and MPI_WINEXIT)
-  kWinCreate, kWinFree, kWinFence, kWinPost, kWinStart, kWinComplete, kWinWait, kWinTest,
-  kWinLock, kWinUnlock, kWinLockAll, kWinUnlockAll, kWinFlush, kWinFlushAll, kWinFlushLocal,
-  kWinFlushLocalAll, kWinSync,
+  kWinCreate,
+  kWinFree,
+  kWinFence,
+  kWinPost,
+  kWinStart,
+  kWinComplete,
+  kWinWait,
+  kWinTest,
+  kWinLock,
+  kWinUnlock,
+  kWinLockAll,
+  kWinUnlockAll,
+  kWinFlush,
+  kWinFlushAll,
+  kWinFlushLocal,
+  kWinFlushLocalAll,
+  kWinSync,
   // transfers
-  kPut, kGet, kAccumulate, kGetAccumulate, kRequestTransfer,
+  kPut,
+  kGet,
+  kAccumulate,
+  kGetAccumulate,
+  kRequestTransfer,
   // point-to-point
-  kSend, kBsend, kSsend, kRsend, kIsend, kIbsend, kIssend, kIrsend, kSendInit, kRecv, kIrecv,
-  kRecvInit, kSendrecv, kProbe, kIprobe, kMprobe, kImprobe, kMrecv, kImrecv, kStart, kStartall,
+  kSend,
+  kBsend,
+  kSsend,
+  kRsend,
+  kIsend,
+  kIbsend,
+  kIssend,
+  kIrsend,
+  kSendInit,
+  kRecv,
+  kIrecv,
+  kRecvInit,
+  kSendrecv,
+  kProbe,
+  kIprobe,
+  kMprobe,
+  kImprobe,
+  kMrecv,
+  kImrecv,
+  kStart,
+  kStartall,
   // completion of requests
-  kWait, kWaitall, kWaitany, kWaitsome, kTest, kTestall, kTestany, kTestsome, kRequestGetStatus,
-  kRequestFree, kCancel,
+  kWait,
+  kWaitall,
+  kWaitany,
+  kWaitsome,
+  kTest,
+  kTestall,
+  kTestany,
+  kTestsome,
+  kRequestGetStatus,
+  kRequestFree,
+  kCancel,
   // collectives on a communicator (blocking)
   kBarrier,
-  kOneToAll,       // bcast, scatter, scatterv
-  kAllToOne,       // reduce, gather, gatherv
-  kAllToAll,       // allgather(v), allreduce, alltoall(v,w), reduce_scatter(_block)
-  kPrefix,         // scan, exscan
-  kNeighbor,       // blocking neighbourhood collectives
+  kOneToAll,  // bcast, scatter, scatterv
+  kAllToOne,  // reduce, gather, gatherv
+  kAllToAll,  // allgather(v), allreduce, alltoall(v,w), reduce_scatter(_block)
+  kPrefix,    // scan, exscan
+  kNeighbor,  // blocking neighbourhood collectives
   kNonblockingCollective,
   // life cycle
-  kInit, kFinalize, kAbort, kPcontrol,
-  kCommCreate, kCommFree, kGroup,
+  kInit,
+  kFinalize,
+  kAbort,
+  kPcontrol,
+  kCommCreate,
+  kCommFree,
+  kGroup,
 };
 
 struct MpiFunction {
-  std::string_view name;      // "MPI_Put"
+  std::string_view name;  // "MPI_Put"
   MpiFamily family;
   MpiClass cls;
   MpiRole role;
-  std::uint8_t region_type;   // EPILOG region type (1 function, 4 barrier, 5 one-to-all ...)
-  bool can_progress;          // a call that can make progress in the MPI library
-  bool may_block;             // ENTER must be written before the call
-  std::uint8_t since;         // MPI version times ten that introduced it: 10, 11, 12, 20, 21, 22, 30, 31
+  std::uint8_t region_type;  // EPILOG region type (1 function, 4 barrier, 5 one-to-all ...)
+  bool can_progress;         // a call that can make progress in the MPI library
+  bool may_block;            // ENTER must be written before the call
+  std::uint8_t since;  // MPI version times ten that introduced it: 10, 11, 12, 20, 21, 22, 30, 31
 };
 
 // All functions, sorted by name (ASCII, as written in C).

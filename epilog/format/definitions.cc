@@ -1,0 +1,223 @@
+#include "epilog/format/definitions.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace kojak {
+namespace {
+
+// More processes than any machine has: a larger number is damage, not a reason to allocate.
+constexpr std::uint32_t kMaxProcesses = 1u << 26;
+
+Error complaint(const char* field, std::string reason) {
+  Error error;
+  error.field = field;
+  error.reason = std::move(reason);
+  error.remedy = "the definition is left out";
+  return error;
+}
+
+}  // namespace
+
+std::string_view Definitions::string(StringId id) const {
+  const auto it = strings.find(id);
+  return it == strings.end() ? std::string_view() : std::string_view(it->second);
+}
+
+Status Definitions::add(const RawRecord& record, const Dialect& dialect) {
+  Status result;
+  const bool known = dispatch_record(record.type, [&]<class R>() {
+    if constexpr (R::kKind == RecordKind::kDefinition) {
+      R decoded;
+      if (const char* field = decode(record, dialect, decoded)) {
+        result = complaint(field, "the record is too short for this field");
+      } else {
+        result = apply(decoded);
+      }
+    } else {
+      result = complaint("", "this is no definition");
+    }
+  });
+  (void)known;  // an unknown type is the reader's caller's business
+  if (!result) {
+    result.error().offset = record.offset;
+    result.error().record = record_name(record.type);
+  }
+  return result;
+}
+
+void Definitions::finish() {
+  if (open_ == Open::kComm) close_bits();
+  open_ = Open::kNothing;
+}
+
+void Definitions::close_bits() {
+  CommDef* comm = comms.find(open_comm_);
+  if (comm == nullptr) return;
+  comm->ranks.clear();
+  for (std::size_t byte = 0; byte < bits_.size(); ++byte) {
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      if ((bits_[byte] >> bit & 1) != 0) {
+        comm->ranks.push_back(static_cast<std::uint32_t>(byte * 8 + bit));
+      }
+    }
+  }
+}
+
+template <class R>
+Status Definitions::apply(const R& r) {
+  const Open was = open_;
+  if constexpr (!std::is_same_v<R, StringCnt> && !std::is_same_v<R, MpiGroupCnt> &&
+                !std::is_same_v<R, MpiCommCnt>) {
+    finish();
+  }
+  if constexpr (std::is_same_v<R, String>) {
+    strings[r.strid] = std::string(r.str);
+    missing_ = raw(r.cntc);
+    if (missing_ > 0) {
+      open_ = Open::kString;
+      open_string_ = r.strid;
+    }
+  } else if constexpr (std::is_same_v<R, StringCnt>) {
+    if (was != Open::kString || missing_ == 0) return complaint("", "continues no STRING");
+    strings[open_string_] += r.str;
+    --missing_;
+  } else if constexpr (std::is_same_v<R, Machine>) {
+    machines.set(r.mid, {std::string(string(r.mnid)), raw(r.nodec)});
+  } else if constexpr (std::is_same_v<R, Node>) {
+    nodes.set(r.nid, {std::string(string(r.nnid)), r.mid, raw(r.cpuc), r.cr, std::nullopt});
+  } else if constexpr (std::is_same_v<R, Process>) {
+    process_names[r.pid] = string(r.pnid);
+  } else if constexpr (std::is_same_v<R, Thread>) {
+    thread_names[{r.pid, r.tid}] = string(r.tnid);
+  } else if constexpr (std::is_same_v<R, Location>) {
+    locations.set(r.lid, {r.mid, r.nid, r.pid, r.tid});
+  } else if constexpr (std::is_same_v<R, File>) {
+    files.set(r.fid, std::string(string(r.fnid)));
+  } else if constexpr (std::is_same_v<R, Region>) {
+    RegionDef region;
+    region.name = string(r.rnid);
+    if (const std::string* file = files.find(r.fid)) region.file = *file;
+    region.description = string(r.rdid);
+    region.begin = r.begln;
+    region.end = r.endln;
+    region.type = raw(r.rtype);
+    region.function = find_mpi_function(region.name);
+    regions.set(r.rid, std::move(region));
+  } else if constexpr (std::is_same_v<R, Metric>) {
+    metrics.set(r.metid, {std::string(string(r.metnid)), std::string(string(r.metdid)),
+                          raw(r.dtype), raw(r.mode), raw(r.interval)});
+  } else if constexpr (std::is_same_v<R, MpiComm>) {
+    CommDef comm;
+    comm.bits = true;
+    comms.set(r.cid, std::move(comm));
+    bits_.clear();
+    for (std::uint32_t i = 0; i < r.grpv.size(); ++i) bits_.push_back(r.grpv[i]);
+    missing_ = raw(r.grpc) > bits_.size() ? raw(r.grpc) - bits_.size() : 0;
+    open_comm_ = r.cid;
+    open_ = Open::kComm;
+    if (missing_ == 0) finish();
+  } else if constexpr (std::is_same_v<R, MpiCommCnt>) {
+    if (was != Open::kComm || missing_ == 0) return complaint("", "continues no MPI_COMM");
+    for (std::uint32_t i = 0; i < r.grpv.size(); ++i) bits_.push_back(r.grpv[i]);
+    missing_ -= std::min<std::size_t>(missing_, r.grpv.size());
+    if (missing_ == 0) finish();
+  } else if constexpr (std::is_same_v<R, MpiGroup>) {
+    GroupDef group;
+    if ((raw(r.mode) & 1) != 0) {
+      if (raw(r.count) > kMaxProcesses)
+        return complaint("count", "more members than any machine has");
+      group.ranks.resize(raw(r.count));
+      std::iota(group.ranks.begin(), group.ranks.end(), 0u);
+      missing_ = 0;
+    } else {
+      for (std::uint32_t i = 0; i < r.ranks.size(); ++i) group.ranks.push_back(r.ranks[i]);
+      missing_ = raw(r.count) > r.ranks.size() ? raw(r.count) - r.ranks.size() : 0;
+    }
+    groups.set(r.gid, std::move(group));
+    open_group_ = r.gid;
+    if (missing_ > 0) open_ = Open::kGroup;
+  } else if constexpr (std::is_same_v<R, MpiGroupCnt>) {
+    if (was != Open::kGroup || missing_ == 0) return complaint("", "continues no MPI_GROUP");
+    GroupDef* group = groups.find(open_group_);
+    for (std::uint32_t i = 0; i < r.ranks.size(); ++i) group->ranks.push_back(r.ranks[i]);
+    missing_ -= std::min<std::size_t>(missing_, r.ranks.size());
+  } else if constexpr (std::is_same_v<R, MpiCommRef>) {
+    const GroupDef* group = groups.find(r.gid);
+    if (group == nullptr) return complaint("gid", "no group with this identifier is defined");
+    CommDef comm;
+    comm.ranks = group->ranks;
+    comm.group = r.gid;
+    comms.set(r.cid, std::move(comm));
+  } else if constexpr (std::is_same_v<R, CommIdentity>) {
+    CommDef* comm = comms.find(r.cid);
+    if (comm == nullptr) return complaint("cid", "no communicator with this identifier is defined");
+    comm->identity_hi = raw(r.hi);
+    comm->identity_lo = raw(r.lo);
+    comm->identity_known = (raw(r.flags) & 1) == 0;
+    comm->intercommunicator = (raw(r.flags) & 2) != 0;
+    comm->foreign_members = (raw(r.flags) & 4) != 0;
+    comm->stands_for_group = (raw(r.flags) & 8) != 0;
+  } else if constexpr (std::is_same_v<R, CommRemote>) {
+    CommDef* comm = comms.find(r.cid);
+    const GroupDef* group = groups.find(r.gid);
+    if (comm == nullptr) return complaint("cid", "no communicator with this identifier is defined");
+    if (group == nullptr) return complaint("gid", "no group with this identifier is defined");
+    comm->remote = group->ranks;
+  } else if constexpr (std::is_same_v<R, MpiWin>) {
+    WindowDef window;
+    window.comm = r.cid;
+    windows.set(r.wid, window);
+  } else if constexpr (std::is_same_v<R, WinIdentity>) {
+    WindowDef* window = windows.find(r.wid);
+    if (window == nullptr) return complaint("wid", "no window with this identifier is defined");
+    window->identity_hi = raw(r.hi);
+    window->identity_lo = raw(r.lo);
+    window->identity_known = (raw(r.flags) & 1) == 0;
+    window->flavour = raw(r.flavour);
+    window->model = raw(r.model);
+  } else if constexpr (std::is_same_v<R, CallSite>) {
+    call_sites.set(r.csid, {r.fid, r.lno, r.erid, r.lrid});
+  } else if constexpr (std::is_same_v<R, CartTopology>) {
+    TopologyDef topology;
+    topology.comm = r.cid;
+    if (!is_absent(r.topnid)) topology.name = string(r.topnid);
+    for (std::uint32_t i = 0; i < r.dimv.size(); ++i) topology.size.push_back(r.dimv[i]);
+    for (std::uint32_t i = 0; i < r.periodv.size(); ++i)
+      topology.periodic.push_back(r.periodv[i] != 0);
+    for (std::uint32_t i = 0; i < r.dimnid.size(); ++i) {
+      topology.dimension_names.emplace_back(string(static_cast<StringId>(r.dimnid[i])));
+    }
+    topologies.set(r.topid, std::move(topology));
+  } else if constexpr (std::is_same_v<R, CartCoords>) {
+    TopologyDef* topology = topologies.find(r.topid);
+    if (topology == nullptr)
+      return complaint("topid", "no topology with this identifier is defined");
+    std::vector<std::uint32_t>& coords = topology->coords[r.lid];
+    coords.clear();
+    for (std::uint32_t i = 0; i < r.coordv.size(); ++i) coords.push_back(r.coordv[i]);
+  } else if constexpr (std::is_same_v<R, Offset>) {
+    offsets.push_back({r.ltime, r.offset});
+  } else if constexpr (std::is_same_v<R, NumEvents>) {
+    if (!event_count && raw(r.eventc) != kAbsent) event_count = raw(r.eventc);
+  } else if constexpr (std::is_same_v<R, EventCount64>) {
+    event_count = raw(r.eventc);
+  } else if constexpr (std::is_same_v<R, LastDef>) {
+    last_def = true;
+  } else if constexpr (std::is_same_v<R, LocalRun>) {
+    local_run = r;
+  } else if constexpr (std::is_same_v<R, MergedRun>) {
+    merged_run = r;
+  } else if constexpr (std::is_same_v<R, ClockRate>) {
+    clock_rate = r;
+  } else if constexpr (std::is_same_v<R, ClockError>) {
+    NodeDef* node = nodes.find(r.nid);
+    if (node == nullptr) return complaint("nid", "no node with this identifier is defined");
+    node->clock_error = r.bound;
+  } else if constexpr (std::is_same_v<R, Lost>) {
+    lost.push_back(r);
+  }
+  return {};
+}
+
+}  // namespace kojak

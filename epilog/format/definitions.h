@@ -1,0 +1,183 @@
+// The definitions of one trace, put together from its records: strings resolved, continuations
+// joined, communicators as ordered lists of world ranks.
+//
+// Feed every definition record to add(), in file order (attributes and events are refused). Objects
+// are found by their identifiers; an unknown identifier gives nullptr. Owns all it holds; grows
+// with the definitions only. Errors: a record that is too short or contradicts itself gives an
+// Error with its offset; the definitions stay usable without it. Source: the record tables of the
+// format spec.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "epilog/format/codec.h"
+#include "epilog/format/error.h"
+#include "epilog/format/mpi_functions.h"
+
+namespace kojak {
+
+// Objects by identifier. Identifiers are dense in well-formed files; sparse ones are kept in a map,
+// so that a hostile number costs no memory.
+template <class Id, class T>
+class IdTable {
+ public:
+  static constexpr std::size_t kSlack = 4096;
+
+  const T* find(Id id) const {
+    const std::size_t i = raw(id);
+    if (i < dense_.size()) return dense_[i] ? &*dense_[i] : nullptr;
+    if (sparse_.empty()) return nullptr;
+    const auto it = sparse_.find(id);
+    return it == sparse_.end() ? nullptr : &it->second;
+  }
+  T* find(Id id) { return const_cast<T*>(static_cast<const IdTable*>(this)->find(id)); }
+  // Inserts or replaces.
+  T& set(Id id, T value) {
+    const std::size_t i = raw(id);
+    if (i < dense_.size() || i < dense_.size() + kSlack) {
+      if (i >= dense_.size()) dense_.resize(i + 1);
+      if (!dense_[i]) ++count_;
+      dense_[i] = std::move(value);
+      return *dense_[i];
+    }
+    const auto [it, inserted] = sparse_.insert_or_assign(id, std::move(value));
+    if (inserted) ++count_;
+    return it->second;
+  }
+  std::size_t size() const { return count_; }
+  bool empty() const { return count_ == 0; }
+  // In ascending order of identifiers: f(Id, const T&).
+  template <class F>
+  void for_each(F&& f) const {
+    for (std::size_t i = 0; i < dense_.size(); ++i) {
+      if (dense_[i]) f(static_cast<Id>(static_cast<std::uint32_t>(i)), *dense_[i]);
+    }
+    for (const auto& [id, value] : sparse_) f(id, value);
+  }
+
+ private:
+  std::vector<std::optional<T>> dense_;
+  std::map<Id, T> sparse_;
+  std::size_t count_ = 0;
+};
+
+struct MachineDef {
+  std::string name;
+  std::uint32_t nodes = 0;
+};
+struct NodeDef {
+  std::string name;
+  MachineId machine{};
+  std::uint32_t cpus = 0;
+  Seconds period;
+  std::optional<Seconds> clock_error;
+};
+struct LocationDef {
+  MachineId machine{};
+  NodeId node{};
+  ProcessId process{};
+  ThreadId thread{};
+};
+struct RegionDef {
+  std::string name;
+  std::string file;
+  std::string description;
+  Line begin = absent<Line>();
+  Line end = absent<Line>();
+  std::uint8_t type = 0;
+  const MpiFunction* function = nullptr;  // what it is, if it is an MPI function
+
+  bool is_tracing() const { return name == "TRACING"; }
+  bool is_pausing() const { return name == "PAUSING"; }
+};
+struct MetricDef {
+  std::string name, description;
+  std::uint8_t dtype = 0, mode = 0, interval = 0;
+};
+struct CallSiteDef {
+  FileId file{};
+  Line line{};
+  RegionId entered{};
+  RegionId left{};
+};
+struct GroupDef {
+  std::vector<std::uint32_t> ranks;
+};  // world ranks in group order
+struct CommDef {
+  std::vector<std::uint32_t>
+      ranks;  // local group, world ranks in order of the communicator's ranks
+  std::vector<std::uint32_t> remote;  // intercommunicators: the remote group
+  std::optional<GroupId> group;       // native files
+  bool identity_known = true;         // false: never paired with another process's object
+  bool intercommunicator = false;
+  bool foreign_members = false;   // of another MPI_COMM_WORLD
+  bool stands_for_group = false;  // native files only; classic files do not tell
+  std::uint64_t identity_hi = 0, identity_lo = 0;
+  bool bits = false;  // from a bit vector: order assumed ascending
+};
+struct WindowDef {
+  CommId comm{};
+  bool identity_known = true;
+  std::uint8_t flavour = 0, model = 0;  // as in WIN_IDENTITY
+  std::uint64_t identity_hi = 0, identity_lo = 0;
+};
+struct TopologyDef {
+  std::string name;
+  CommId comm = absent<CommId>();
+  std::vector<std::uint32_t> size;
+  std::vector<bool> periodic;
+  std::vector<std::string> dimension_names;
+  std::map<LocationId, std::vector<std::uint32_t>> coords;
+};
+struct OffsetDef {
+  Seconds local, offset;
+};
+
+class Definitions {
+ public:
+  Status add(const RawRecord& record, const Dialect& dialect);
+  // Joins what waits for a continuation; call it when the definitions have ended.
+  void finish();
+
+  std::string_view string(StringId id) const;
+
+  std::map<StringId, std::string> strings;
+  IdTable<MachineId, MachineDef> machines;
+  IdTable<NodeId, NodeDef> nodes;
+  IdTable<LocationId, LocationDef> locations;
+  std::map<ProcessId, std::string> process_names;
+  std::map<std::pair<ProcessId, ThreadId>, std::string> thread_names;
+  IdTable<FileId, std::string> files;
+  IdTable<RegionId, RegionDef> regions;
+  IdTable<MetricId, MetricDef> metrics;
+  IdTable<CallSiteId, CallSiteDef> call_sites;
+  IdTable<GroupId, GroupDef> groups;
+  IdTable<CommId, CommDef> comms;
+  IdTable<WindowId, WindowDef> windows;
+  IdTable<TopologyId, TopologyDef> topologies;
+  std::vector<OffsetDef> offsets;
+  std::optional<LocalRun> local_run;
+  std::optional<MergedRun> merged_run;
+  std::optional<ClockRate> clock_rate;
+  std::vector<Lost> lost;
+  std::optional<std::uint64_t> event_count;
+  bool last_def = false;
+
+ private:
+  // What a continuation record continues, if anything.
+  enum class Open : std::uint8_t { kNothing, kString, kGroup, kComm };
+  Open open_ = Open::kNothing;
+  StringId open_string_{};
+  GroupId open_group_{};
+  CommId open_comm_{};
+  std::size_t missing_ = 0;         // parts, ranks or bytes still to come
+  std::vector<std::uint8_t> bits_;  // of the open communicator
+  void close_bits();
+  template <class R>
+  Status apply(const R& record);
+};
+
+}  // namespace kojak

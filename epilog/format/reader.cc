@@ -1,0 +1,151 @@
+#include "epilog/format/reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace kojak {
+
+Result<TraceReader> TraceReader::open(const std::string& path, std::size_t buffer) {
+  auto source = open_source(path);
+  if (!source) return source.error();
+  return from(std::move(*source), path, buffer);
+}
+
+Result<TraceReader> TraceReader::from(std::unique_ptr<ByteSource> source, std::string name,
+                                      std::size_t buffer) {
+  TraceReader reader;
+  reader.source_ = std::move(source);
+  reader.path_ = std::move(name);
+  reader.capacity_ = std::max(buffer, 4 * kMaxRecord);
+  reader.buffer_ = std::make_unique<std::byte[]>(reader.capacity_);
+  if (Status status = reader.read_header(); !status) return status.error();
+  return reader;
+}
+
+Status TraceReader::read_header() {
+  refill();
+  const std::byte* p = buffer_.get();
+  const std::size_t magic = std::min<std::size_t>(end_, 7);
+  if (failed_) return error_;
+  if (end_ == 0) {
+    return Error{ExitCode::kBadInput,
+                 path_,
+                 0,
+                 "",
+                 "",
+                 "the file is empty",
+                 "give a trace written by elg_merge or the measurement library"};
+  }
+  if (std::memcmp(p, "EPILOG", magic) != 0) {
+    return Error{ExitCode::kBadInput,
+                 path_,
+                 0,
+                 "",
+                 "",
+                 "this is no EPILOG trace",
+                 "give a trace written by elg_merge or the measurement library"};
+  }
+  if (end_ < kHeaderSize) {
+    return Error{ExitCode::kBadInput,
+                 path_,
+                 end_,
+                 "",
+                 "",
+                 "the file ends inside its header",
+                 "the run wrote nothing more; repeat the measurement"};
+  }
+  dialect_.major = static_cast<std::uint8_t>(p[7]);
+  dialect_.minor = static_cast<std::uint8_t>(p[8]);
+  const auto order = static_cast<std::uint8_t>(p[9]);
+  if (dialect_.major < 1 || dialect_.major > 2) {
+    return Error{ExitCode::kBadInput,
+                 path_,
+                 7,
+                 "",
+                 "",
+                 "unknown format version " + std::to_string(dialect_.major) + "." +
+                     std::to_string(dialect_.minor),
+                 "this kojak reads versions 1.x and 2.x"};
+  }
+  if (order != 1 && order != 2) {
+    return Error{ExitCode::kBadInput,
+                 path_,
+                 9,
+                 "",
+                 "",
+                 "unknown byte order " + std::to_string(order),
+                 "it is 1 (little endian) or 2 (big endian); the header is damaged"};
+  }
+  dialect_.big_endian = order == 2;
+  pos_ = kHeaderSize;
+  return {};
+}
+
+bool TraceReader::refill() {
+  const std::size_t left = end_ - pos_;
+  if (!at_end_) {
+    std::memmove(buffer_.get(), buffer_.get() + pos_, left);
+    base_ += pos_;
+    pos_ = 0;
+    end_ = left;
+    while (end_ < capacity_) {
+      const std::ptrdiff_t n = source_->read(buffer_.get() + end_, capacity_ - end_);
+      if (n < 0) {
+        failed_ = at_end_ = true;
+        error_ = Error{ExitCode::kBadInput,
+                       path_,
+                       base_ + end_,
+                       "",
+                       "",
+                       source_->error(),
+                       "all whole records before it were kept"};
+        break;
+      }
+      if (n == 0) {
+        at_end_ = true;
+        break;
+      }
+      end_ += static_cast<std::size_t>(n);
+      if (end_ >= kMaxRecord) break;  // enough to go on; do not wait for a slow pipe
+    }
+  }
+  return end_ - pos_ >= 2;
+}
+
+TraceReader::Next TraceReader::finish() {
+  if (failed_) {
+    failed_ = false;
+    pos_ = end_;
+    return Next::kDamaged;
+  }
+  if (pos_ < end_) {
+    const std::uint8_t type = end_ - pos_ >= 2 ? static_cast<std::uint8_t>(buffer_[pos_ + 1]) : 0;
+    error_ = Error{ExitCode::kBadInput,
+                   path_,
+                   base_ + pos_,
+                   std::string(record_name(type)),
+                   "",
+                   "the file ends inside a record",
+                   "all whole records before it were kept"};
+    pos_ = end_;
+    return Next::kDamaged;
+  }
+  return Next::kEnd;
+}
+
+Status TraceReader::seek(std::uint64_t offset) {
+  if (offset >= base_ && offset <= base_ + end_) {  // still in the buffer
+    pos_ = static_cast<std::size_t>(offset - base_);
+    return {};
+  }
+  if (!source_->seekable() || !source_->seek(offset)) {
+    return Error{ExitCode::kBadInput,       path_, offset, "", "", "cannot seek in this input",
+                 "use an uncompressed file"};
+  }
+  base_ = offset;
+  pos_ = end_ = 0;
+  at_end_ = failed_ = false;
+  return {};
+}
+
+}  // namespace kojak

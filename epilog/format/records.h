@@ -1,0 +1,150 @@
+// One struct for each EPILOG record, made from records.def, and ways to visit their fields.
+//
+// Structs are plain values; arrays and texts in them are views into the buffer they were decoded
+// from. `visit_fields(record, visitor)` calls `visitor.field(FieldInfo, value&)` and its siblings
+// in file order; reader, writer, printer, text reader, verifier and the merge's translation are
+// such visitors. Source: the record tables of the format specification and of the thesis, appendix.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "epilog/format/types.h"
+
+namespace kojak {
+
+enum class RecordKind : std::uint8_t { kDefinition, kAttribute, kEvent };
+enum class RecordDialect : std::uint8_t { kBoth, kNative, kLocal };
+
+// The version and byte order of a file, and what the length of its records depends on.
+struct Dialect {
+  std::uint8_t major = 2;
+  std::uint8_t minor = 0;
+  bool big_endian = std::endian::native == std::endian::big;
+  std::uint32_t metrics = 0;  // METRIC definitions so far
+
+  bool native() const { return major >= 2; }
+  bool swapped() const { return big_endian != (std::endian::native == std::endian::big); }
+  // A field that classic files have from version 1.<since> on.
+  bool has(std::uint8_t since) const { return native() || minor >= since; }
+};
+
+enum class RecordType : std::uint8_t {
+#define KOJAK_RECORD(type, Struct, NAME, kind) k##Struct = type,
+#define KOJAK_FIELD(Type, name, doc)
+#define KOJAK_FIELD_SINCE(since, Type, name, doc)
+#define KOJAK_FIELD_NATIVE(Type, name, doc)
+#define KOJAK_ARRAY(Type, count, name, doc)
+#define KOJAK_ARRAY_SINCE(since, Type, count, name, doc)
+#define KOJAK_REST(Type, name, doc)
+#define KOJAK_TEXT(name, doc)
+#define KOJAK_METRICS(name)
+#define KOJAK_RECORD_END(dialect, doc)
+#include "epilog/format/records.def"
+#include "epilog/format/records_undef.h"
+};
+
+// Value of a field that this dialect does not have: absent for identifiers and counts of bytes,
+// else 0.
+template <class T>
+constexpr T default_value() {
+  if constexpr (std::is_enum_v<T> && sizeof(T) == 4) {
+    return absent<T>();
+  } else {
+    return T{};
+  }
+}
+
+#define KOJAK_RECORD(type, Struct, NAME, kind)                 \
+  struct Struct {                                              \
+    static constexpr RecordType kType = RecordType::k##Struct; \
+    static constexpr const char* kName = #NAME;                \
+    static constexpr RecordKind kKind = RecordKind::kind;
+#define KOJAK_FIELD(Type, name, doc) Type name{};
+#define KOJAK_FIELD_SINCE(since, Type, name, doc) Type name = default_value<Type>();
+#define KOJAK_FIELD_NATIVE(Type, name, doc) Type name = default_value<Type>();
+#define KOJAK_ARRAY(Type, count, name, doc) Type name{};
+#define KOJAK_ARRAY_SINCE(since, Type, count, name, doc) Type name{};
+#define KOJAK_REST(Type, name, doc) Type name{};
+#define KOJAK_TEXT(name, doc) Text name{};
+#define KOJAK_METRICS(name) MetricValues name{};
+#define KOJAK_RECORD_END(dialect, doc)                              \
+  static constexpr RecordDialect kDialect = RecordDialect::dialect; \
+  static constexpr const char* kDoc = doc;                          \
+  }                                                                 \
+  ;
+#include "epilog/format/records.def"
+#include "epilog/format/records_undef.h"
+
+struct FieldInfo {
+  const char* name;
+  const char* doc;
+};
+
+// A visitor has: field(info, T&), array(info, View&, count), rest(info, View&), text(info, Text&),
+// metrics(info, MetricValues&). Fields that the dialect lacks are not visited. R is the struct,
+// const or not.
+#define KOJAK_RECORD(type, Struct, NAME, kind)                                                \
+  template <class V>                                                                          \
+  [[gnu::always_inline]] inline void visit_fields(Struct& r, const Dialect& dialect, V&& v) { \
+    (void)r;                                                                                  \
+    (void)dialect;                                                                            \
+    (void)v;
+#define KOJAK_FIELD(Type, name, doc) v.field(FieldInfo{#name, doc}, r.name);
+#define KOJAK_FIELD_SINCE(since, Type, name, doc) \
+  if (dialect.has(since)) v.field(FieldInfo{#name, doc}, r.name);
+#define KOJAK_FIELD_NATIVE(Type, name, doc) \
+  if (dialect.native()) v.field(FieldInfo{#name, doc}, r.name);
+#define KOJAK_ARRAY(Type, count, name, doc) \
+  v.array(FieldInfo{#name, doc}, r.name, static_cast<std::uint32_t>(raw(r.count)));
+#define KOJAK_ARRAY_SINCE(since, Type, count, name, doc) \
+  if (dialect.has(since))                                \
+    v.array(FieldInfo{#name, doc}, r.name, static_cast<std::uint32_t>(raw(r.count)));
+#define KOJAK_REST(Type, name, doc) v.rest(FieldInfo{#name, doc}, r.name);
+#define KOJAK_TEXT(name, doc) v.text(FieldInfo{#name, doc}, r.name);
+#define KOJAK_METRICS(name) \
+  v.metrics(FieldInfo{#name, "one value for each hardware counter"}, r.name);
+#define KOJAK_RECORD_END(dialect_, doc) }
+#include "epilog/format/records.def"
+#include "epilog/format/records_undef.h"
+
+// Calls f.template operator()<Struct>() for the struct of a record type; false if there is none.
+template <class F>
+bool dispatch_record(std::uint8_t type, F&& f) {
+  switch (type) {
+#define KOJAK_RECORD(type_, Struct, NAME, kind) \
+  case type_:                                   \
+    f.template operator()<Struct>();            \
+    return true;
+#define KOJAK_FIELD(Type, name, doc)
+#define KOJAK_FIELD_SINCE(since, Type, name, doc)
+#define KOJAK_FIELD_NATIVE(Type, name, doc)
+#define KOJAK_ARRAY(Type, count, name, doc)
+#define KOJAK_ARRAY_SINCE(since, Type, count, name, doc)
+#define KOJAK_REST(Type, name, doc)
+#define KOJAK_TEXT(name, doc)
+#define KOJAK_METRICS(name)
+#define KOJAK_RECORD_END(dialect, doc)
+#include "epilog/format/records.def"
+#include "epilog/format/records_undef.h"
+    default:
+      return false;
+  }
+}
+
+// The name of a record type ("MPI_PUT_1TS"), or "" if it is unknown.
+std::string_view record_name(std::uint8_t type);
+// The type of a record name, or 0.
+std::uint8_t record_type(std::string_view name);
+
+constexpr bool is_definition(std::uint8_t type) {
+  return type < 60;
+}
+constexpr bool is_attribute(std::uint8_t type) {
+  return type >= 60 && type < 100;
+}
+constexpr bool is_event(std::uint8_t type) {
+  return type >= 100;
+}
+
+}  // namespace kojak

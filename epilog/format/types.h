@@ -1,0 +1,141 @@
+// Basic types of EPILOG records: identifiers, units and views into packed bodies.
+//
+// Identifiers are distinct types, so that a window cannot be passed where a communicator is meant.
+// Views (PackedArray, std::string_view) point into the buffer of whoever decoded the record and die
+// with it; nothing here owns memory or fails. Source: spec of the record tables, thesis appendix.
+#pragma once
+
+#include <bit>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+namespace kojak {
+
+// "Absent" in every u4 identifier, line or number.
+inline constexpr std::uint32_t kAbsent = 0xFFFFFFFFu;
+
+#define KOJAK_ID_TYPE(Name) enum class Name : std::uint32_t {}
+KOJAK_ID_TYPE(StringId);
+KOJAK_ID_TYPE(MachineId);
+KOJAK_ID_TYPE(NodeId);
+KOJAK_ID_TYPE(ProcessId);  // rank in MPI_COMM_WORLD
+KOJAK_ID_TYPE(ThreadId);
+KOJAK_ID_TYPE(LocationId);  // a thread of a process: one time line of the trace
+KOJAK_ID_TYPE(
+    PeerId);  // a process, written as its thread 0: world rank == location in a merged file
+KOJAK_ID_TYPE(FileId);
+KOJAK_ID_TYPE(RegionId);
+KOJAK_ID_TYPE(MetricId);
+KOJAK_ID_TYPE(CommId);
+KOJAK_ID_TYPE(GroupId);
+KOJAK_ID_TYPE(WindowId);
+KOJAK_ID_TYPE(CallSiteId);
+KOJAK_ID_TYPE(CallPathId);
+KOJAK_ID_TYPE(TopologyId);
+KOJAK_ID_TYPE(LockId);
+#undef KOJAK_ID_TYPE
+
+// Plain u4 fields that are no identifiers of definitions.
+enum class Line : std::uint32_t {};       // source line, absent if unknown
+enum class Count : std::uint32_t {};      // a number of things
+enum class Tag : std::uint32_t {};        // MPI tag (MPI_ANY_TAG as posted is absent)
+enum class RmaId : std::uint32_t {};      // number of an RMA operation of one process, from 0
+enum class RequestId : std::uint32_t {};  // number of a request of one process, from 0
+enum class Bytes : std::uint32_t {
+};  // byte count; kAbsent: the true count is in the ATTR_UI8 before
+enum class Assertion : std::uint32_t {};  // MPI_MODE_* in kojak's own bits, see kAssert...
+// u8 fields
+enum class Count64 : std::uint64_t {};
+enum class Bytes64 : std::uint64_t {};
+enum class Hash64 : std::uint64_t {};  // half of a 128-bit identity
+// u1 fields
+enum class Byte : std::uint8_t {};  // a small number or code
+enum class Flags : std::uint8_t {};
+
+template <class E>
+requires std::is_enum_v<E>
+constexpr auto raw(E id) {
+  return static_cast<std::underlying_type_t<E>>(id);
+}
+template <class E>
+requires(std::is_enum_v<E> && sizeof(E) == 4) constexpr E absent() {
+  return static_cast<E>(kAbsent);
+}
+template <class E>
+requires(std::is_enum_v<E> && sizeof(E) == 4) constexpr bool is_absent(E id) {
+  return raw(id) == kAbsent;
+}
+
+// Assertions as recorded by MPI_ASSERT, independent of any MPI library's constants.
+inline constexpr std::uint32_t kAssertNoCheck = 1, kAssertNoStore = 2, kAssertNoPut = 4,
+                               kAssertNoPrecede = 8, kAssertNoSucceed = 16;
+
+// A time or duration in seconds.
+struct Seconds {
+  double value = 0;
+  constexpr auto operator<=>(const Seconds&) const = default;
+  constexpr Seconds& operator+=(Seconds o) {
+    value += o.value;
+    return *this;
+  }
+  constexpr Seconds& operator-=(Seconds o) {
+    value -= o.value;
+    return *this;
+  }
+  friend constexpr Seconds operator+(Seconds a, Seconds b) { return {a.value + b.value}; }
+  friend constexpr Seconds operator-(Seconds a, Seconds b) { return {a.value - b.value}; }
+  friend constexpr Seconds operator*(Seconds a, double f) { return {a.value * f}; }
+};
+
+template <class T>
+constexpr T byte_swapped(T value) {
+  if constexpr (sizeof(T) == 1) {
+    return value;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return std::bit_cast<double>(__builtin_bswap64(std::bit_cast<std::uint64_t>(value)));
+  } else if constexpr (sizeof(T) == 4) {
+    return static_cast<T>(__builtin_bswap32(static_cast<std::uint32_t>(value)));
+  } else {
+    return static_cast<T>(__builtin_bswap64(static_cast<std::uint64_t>(value)));
+  }
+}
+
+// A view of `count` packed values of unsigned type T, in the file's byte order.
+template <class T>
+class PackedArray {
+ public:
+  constexpr PackedArray() = default;
+  constexpr PackedArray(const std::byte* data, std::uint32_t count, bool swap)
+      : data_(data), count_(count), swap_(swap) {}
+  // Over values in this machine's order, which must outlive the view.
+  template <class Container>
+  static PackedArray of(const Container& values) {
+    static_assert(sizeof(*values.data()) == sizeof(T));
+    return {reinterpret_cast<const std::byte*>(values.data()),
+            static_cast<std::uint32_t>(values.size()), false};
+  }
+  std::uint32_t size() const { return count_; }
+  bool empty() const { return count_ == 0; }
+  T operator[](std::uint32_t i) const {
+    T value;
+    std::memcpy(&value, data_ + std::size_t{i} * sizeof(T), sizeof(T));
+    return swap_ ? byte_swapped(value) : value;
+  }
+  const std::byte* data() const { return data_; }
+  bool swapped() const { return swap_; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::uint32_t count_ = 0;
+  bool swap_ = false;
+};
+using ByteArray = PackedArray<std::uint8_t>;
+using U4Array = PackedArray<std::uint32_t>;
+using MetricValues = PackedArray<std::uint64_t>;
+using Text = std::string_view;  // the rest of the body, without the final NUL
+
+}  // namespace kojak

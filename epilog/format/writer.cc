@@ -1,0 +1,186 @@
+#include "epilog/format/writer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace kojak {
+
+Error OutputFile::failure(const char* what, int code) const {
+  const char* remedy = code == ENOSPC || code == EDQUOT
+                           ? "free some space or choose another place with -o"
+                           : "choose another place with -o";
+  return {ExitCode::kOutputFailed,
+          path_,
+          std::nullopt,
+          "",
+          "",
+          std::string(what) + ": " + strerror(code),
+          remedy};
+}
+
+Result<OutputFile> OutputFile::create(const std::string& path) {
+  OutputFile file;
+  file.path_ = path;
+  if (path == "-") {
+    file.fd_ = ::dup(STDOUT_FILENO);
+    if (file.fd_ < 0) return file.failure("cannot write to standard output", errno);
+    return file;
+  }
+  struct stat info;
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    if (S_ISDIR(info.st_mode)) return file.failure("cannot be written", EISDIR);
+    // A device or a named pipe has no "complete or not at all": write it directly.
+    file.fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file.fd_ < 0) return file.failure("cannot be written", errno);
+    file.path_ = "-";
+    return file;
+  }
+  const std::size_t slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  file.fd_ = ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (file.fd_ < 0) {
+    const std::string base = slash == std::string::npos ? path : path.substr(slash + 1);
+    file.temporary_ = (slash == std::string::npos ? std::string() : directory) + "." + base + "." +
+                      std::to_string(::getpid()) + ".part";
+    file.fd_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file.fd_ < 0) {
+      file.temporary_.clear();
+      return file.failure("cannot be written", errno);
+    }
+  }
+  return file;
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)), temporary_(std::move(other.temporary_)), fd_(other.fd_) {
+  other.fd_ = -1;
+  other.temporary_.clear();
+}
+
+OutputFile::~OutputFile() {
+  if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+Status OutputFile::write(const void* data, std::size_t size) {
+  const char* p = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t n = ::write(fd_, p, size);
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return failure("cannot be written", errno);
+    }
+    p += n;
+    size -= static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
+Status OutputFile::commit() {
+  if (path_ != "-") {
+    if (temporary_.empty()) {  // an unnamed file gets a hidden name first: linkat never replaces
+      const std::size_t slash = path_.rfind('/');
+      const std::string directory = slash == std::string::npos ? "" : path_.substr(0, slash + 1);
+      const std::string base = slash == std::string::npos ? path_ : path_.substr(slash + 1);
+      const std::string hidden =
+          directory + "." + base + "." + std::to_string(::getpid()) + ".part";
+      ::unlink(hidden.c_str());
+      const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+      if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, hidden.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+        return failure("cannot be written", errno);
+      }
+      temporary_ = hidden;
+    }
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+      return failure("cannot be written", errno);
+    }
+    temporary_.clear();
+  }
+  const int result = ::close(fd_);
+  fd_ = -1;
+  if (result != 0) return failure("cannot be written", errno);
+  return {};
+}
+
+TraceWriter::TraceWriter(OutputFile file, const Dialect& dialect)
+    : file_(std::move(file)), dialect_(dialect), buffer_(std::make_unique<std::byte[]>(kBuffer)) {}
+
+Result<TraceWriter> TraceWriter::create(const std::string& path, const Dialect& dialect) {
+  auto file = OutputFile::create(path);
+  if (!file) return file.error();
+  TraceWriter writer(std::move(*file), dialect);
+  encode_header(dialect, writer.buffer_.get());
+  writer.used_ = kHeaderSize;
+  return writer;
+}
+
+void TraceWriter::flush() {
+  if (error_.reason.empty()) {
+    if (Status status = file_.write(buffer_.get(), used_); !status) error_ = status.error();
+  }
+  flushed_ += used_;
+  used_ = 0;
+}
+
+Status TraceWriter::commit() {
+  flush();
+  if (!error_.reason.empty()) return error_;
+  return file_.commit();
+}
+
+void TraceWriter::write_string(StringId id, std::string_view text) {
+  constexpr std::size_t kFirst = 250, kNext = 255;
+  std::string bytes(text);
+  bytes.push_back('\0');
+  const std::size_t all = bytes.size();
+  std::size_t parts = all <= kFirst ? 0 : (all - kFirst + kNext - 1) / kNext;
+  if (parts > 255) {  // cntc is one byte: keep what fits
+    bytes.resize(kFirst + 255 * kNext);
+    bytes.back() = '\0';
+    parts = 255;
+  }
+  const std::string_view view(bytes);
+  write(String{id, static_cast<Byte>(parts), view.substr(0, kFirst)});
+  for (std::size_t i = 0; i < parts; ++i) write(StringCnt{view.substr(kFirst + i * kNext, kNext)});
+}
+
+void TraceWriter::write_group(GroupId id, std::uint8_t mode, const std::uint32_t* ranks,
+                              std::size_t count) {
+  constexpr std::size_t kFirst = 61, kNext = 63;
+  const std::size_t listed = (mode & 1) != 0 ? 0 : count;
+  std::size_t done = std::min(listed, kFirst);
+  MpiGroup group{id, static_cast<Flags>(mode), static_cast<Count>(count), {}};
+  group.ranks =
+      U4Array(reinterpret_cast<const std::byte*>(ranks), static_cast<std::uint32_t>(done), false);
+  write(group);
+  while (done < listed) {
+    const std::size_t n = std::min(listed - done, kNext);
+    write(MpiGroupCnt{U4Array(reinterpret_cast<const std::byte*>(ranks + done),
+                              static_cast<std::uint32_t>(n), false)});
+    done += n;
+  }
+}
+
+void TraceWriter::write_comm_bits(CommId id, std::uint8_t uag, const std::uint8_t* bits,
+                                  std::size_t bytes) {
+  constexpr std::size_t kFirst = 246, kNext = 255;
+  std::size_t done = std::min(bytes, kFirst);
+  MpiComm comm{id, static_cast<Byte>(uag), static_cast<Count>(bytes), {}};
+  comm.grpv =
+      ByteArray(reinterpret_cast<const std::byte*>(bits), static_cast<std::uint32_t>(done), false);
+  write(comm);
+  while (done < bytes) {
+    const std::size_t n = std::min(bytes - done, kNext);
+    write(MpiCommCnt{ByteArray(reinterpret_cast<const std::byte*>(bits + done),
+                               static_cast<std::uint32_t>(n), false)});
+    done += n;
+  }
+}
+
+}  // namespace kojak
