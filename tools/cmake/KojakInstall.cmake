@@ -1,0 +1,31 @@
+# What `cmake --install` puts where: headers, libraries with their exported package, manual pages.
+# Programs install themselves (kojak_program); the measurement libraries and their pkg-config files
+# are installed by epilog/mpi.
+include(CMakePackageConfigHelpers)
+
+set(KOJAK_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/kojak)
+
+foreach(part format earl)
+  set_target_properties(kojak_${part} PROPERTIES EXPORT_NAME ${part})
+  install(TARGETS kojak_${part} EXPORT kojakTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endforeach()
+install(EXPORT kojakTargets NAMESPACE kojak:: DESTINATION ${KOJAK_PACKAGE_DIR})
+
+foreach(folder epilog/format earl)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kojak/${folder}
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "python" EXCLUDE)
+endforeach()
+
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/tools/cmake/kojakConfig.cmake.in ${PROJECT_BINARY_DIR}/kojakConfig.cmake
+  INSTALL_DESTINATION ${KOJAK_PACKAGE_DIR})
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/kojakConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/kojakConfig.cmake ${PROJECT_BINARY_DIR}/kojakConfigVersion.cmake
+        DESTINATION ${KOJAK_PACKAGE_DIR})
+
+file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1)
+install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
