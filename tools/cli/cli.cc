@@ -1,0 +1,229 @@
+#include "tools/cli/cli.h"
+
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <sstream>
+
+#include "tools/cli/table.h"
+
+namespace kojak::cli {
+namespace {
+
+// What the messages of this process need to know; written once, by run_tool().
+struct Session {
+  std::string name = "kojak";
+  bool quiet = false;
+};
+Session session;
+
+void message(const char* kind, const char* colour, std::string_view text) {
+  std::string line = session.name + ": ";
+  const bool coloured = colours(STDERR_FILENO);
+  if (coloured) line += colour;
+  line += kind;
+  if (coloured) line += "\033[0m";
+  line += ": ";
+  line += text;
+  line += '\n';
+  std::cout.flush();  // in order, where both streams go to one place
+  std::fputs(line.c_str(), stderr);
+}
+
+void print_help(const ToolInfo& info, const po::options_description& visible) {
+  std::cout << "Usage: " << info.name << ' ' << info.arguments << '\n' << info.purpose << "\n\n";
+  std::cout << visible << '\n';
+  std::cout << "Example: " << info.example << '\n';
+  std::cout << (info.exit_codes != nullptr
+                    ? info.exit_codes
+                    : "Exit status: 0 fine, 1 wrong usage, 2 bad input, 3 finished but events were "
+                      "lost or suspect,\n4 output could not be written.")
+            << '\n';
+}
+
+// Splits off everything from the first positional argument on: Boost would look for options in it.
+std::pair<std::vector<std::string>, std::vector<std::string>> split_command(
+    int argc, char** argv, const po::options_description& all) {
+  std::vector<std::string> options, command;
+  int i = 1;
+  for (; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--") {
+      ++i;
+      break;
+    }
+    if (word.size() < 2 || word[0] != '-') break;
+    options.push_back(word);
+    // An option whose value is the next word takes that with it.
+    const po::option_description* description = nullptr;
+    if (word.rfind("--", 0) == 0) {
+      if (word.find('=') == std::string::npos)
+        description = all.find_nothrow(word.substr(2), false);
+    } else if (word.size() == 2) {
+      description = all.find_nothrow(word, false);
+    }
+    if (description != nullptr && description->semantic()->min_tokens() > 0 && i + 1 < argc) {
+      options.emplace_back(argv[++i]);
+    }
+  }
+  for (; i < argc; ++i) command.emplace_back(argv[i]);
+  return {options, command};
+}
+
+}  // namespace
+
+int run_tool(int argc, char** argv, const ToolInfo& info, const ToolOptions& options,
+             const std::function<ExitCode(const po::variables_map&)>& body) {
+  return run_tool_with_status(argc, argv, info, options, [&](const po::variables_map& values) {
+    return static_cast<int>(body(values));
+  });
+}
+
+int run_tool_with_status(int argc, char** argv, const ToolInfo& info, const ToolOptions& options,
+                         const std::function<int(const po::variables_map&)>& body) {
+  session.name = info.name;
+  po::options_description visible("Options", 90);
+  visible.add(options.visible);
+  po::options_description common("Common options");
+  common.add_options()("quiet,q", "print errors only")("help,h", "print this text")(
+      "version", "print the version");
+  visible.add(common);
+  po::options_description all;
+  all.add(visible).add(options.hidden);
+  constexpr int kFailed = static_cast<int>(ExitCode::kOutputFailed);
+  try {
+    po::variables_map values;
+    try {
+      std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+      std::vector<std::string> command;
+      if (options.stop_at_positional) std::tie(words, command) = split_command(argc, argv, all);
+      po::parsed_options parsed = po::command_line_parser(words)
+                                      .options(all)
+                                      .positional(options.positional)
+                                      .style(po::command_line_style::default_style &
+                                             ~po::command_line_style::allow_guessing)
+                                      .run();
+      if (!command.empty()) {
+        parsed.options.emplace_back(options.positional.name_for_position(0), command);
+      }
+      po::store(parsed, values);
+      if (values.count("help") != 0) {
+        print_help(info, visible);
+        return std::cout.flush() ? 0 : kFailed;
+      }
+      if (values.count("version") != 0) {
+        std::cout << info.name << " (kojak) " << KOJAK_VERSION << '\n';
+        return std::cout.flush() ? 0 : kFailed;
+      }
+      session.quiet = values.count("quiet") != 0;
+      po::notify(values);
+    } catch (const po::error& error) {
+      return static_cast<int>(usage_error(error.what()));
+    }
+    int status = body(values);
+    std::cout.flush();
+    if (!std::cout || std::fflush(stdout) != 0) {
+      print_error("standard output could not be written completely (is the disk full?)");
+      status = kFailed;
+    }
+    return status;
+  } catch (const std::bad_alloc&) {
+    print_error("out of memory");
+  } catch (const std::exception& error) {
+    print_error(std::string("internal error: ") + error.what());
+  }
+  return kFailed;
+}
+
+void print_error(const Error& error) {
+  print_error(error.message());
+}
+void print_error(std::string_view text) {
+  message("error", "\033[1;31m", text);
+}
+void print_warning(std::string_view text) {
+  if (!session.quiet) message("warning", "\033[1;33m", text);
+}
+void print_note(std::string_view text) {
+  if (!session.quiet) message("note", "\033[1m", text);
+}
+ExitCode usage_error(std::string_view text) {
+  print_error(std::string(text) + " (try '" + session.name + " --help')");
+  return ExitCode::kUsage;
+}
+bool quiet() {
+  return session.quiet;
+}
+
+bool colours(int fd) {
+  const char* no = std::getenv("NO_COLOR");
+  if (no != nullptr && *no != '\0') return false;
+  const char* term = std::getenv("TERM");
+  return ::isatty(fd) == 1 && term != nullptr && std::strcmp(term, "dumb") != 0;
+}
+std::string bold(std::string_view text, int fd) {
+  if (!colours(fd)) return std::string(text);
+  std::string marked = "\033[1m";
+  marked += text;
+  return marked += "\033[0m";
+}
+
+Progress::Progress(std::string what, std::uint64_t total)
+    : what_(std::move(what)), total_(total), start_(std::chrono::steady_clock::now()) {
+  last_ = start_;
+  enabled_ = !session.quiet && ::isatty(STDERR_FILENO) == 1;
+}
+
+void Progress::draw(std::uint64_t done) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - start_ < std::chrono::seconds(2) || now - last_ < std::chrono::milliseconds(100)) {
+    return;
+  }
+  last_ = now;
+  shown_ = true;
+  std::string line = "\r";
+  line += what_;
+  line += ' ';
+  if (total_ == 0) {
+    line += format_count(done);
+  } else {
+    const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
+    constexpr std::size_t kWidth = 40;
+    const auto full = static_cast<std::size_t>(part * kWidth);
+    line += '[';
+    line.append(full, '#').append(kWidth - full, '.');
+    line += "] ";
+    line += std::to_string(static_cast<int>(part * 100));
+    line += " %";
+  }
+  line += "\033[K";
+  std::fputs(line.c_str(), stderr);
+  std::fflush(stderr);
+}
+
+void Progress::finish() {
+  if (shown_) std::fputs("\r\033[K", stderr);
+  shown_ = enabled_ = false;
+}
+
+std::uint64_t file_size(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return 0;
+  return static_cast<std::uint64_t>(info.st_size);
+}
+
+unsigned terminal_width() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20) return size.ws_col;
+  return 100;
+}
+
+}  // namespace kojak::cli
