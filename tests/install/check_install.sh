@@ -1,0 +1,41 @@
+#!/bin/sh
+# Installs kojak into an empty folder, then uses it from outside as a user would: find_package,
+# pkg-config for the measurement library, programs and manual pages.
+# Usage: check_install.sh BUILD_DIR SOURCE_DIR MPICC MPIRUN
+set -eu
+build=$1 source=$2 mpicc=$3 mpirun=$4
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+work=$(mktemp -d "$build/install-test.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+fail() { echo "check_install: $*" >&2; exit 1; }
+
+cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || fail "cmake --install failed"
+for program in elg_merge elg_print elg_stat expert kojak; do
+  "$work/prefix/bin/$program" --version >/dev/null || fail "$program --version failed"
+  [ -f "$work/prefix/share/man/man1/$program.1" ] || fail "no manual page for $program"
+done
+
+cmake -S "$source/tests/install/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$work/prefix" \
+  >"$work/consumer.log" 2>&1 || { cat "$work/consumer.log"; fail "find_package(kojak) failed"; }
+cmake --build "$work/consumer" >>"$work/consumer.log" 2>&1 || { cat "$work/consumer.log"; fail "the outside project does not build"; }
+events=$("$work/consumer/count_events" "$source/tests/reference/fence.elg")
+expected=$(sed -n 's/.*<NUM_EVENTS>.*eventc : *//p' "$source/tests/reference/fence.print.txt")
+[ "$events" = "$expected" ] || fail "counted $events events, the file says $expected"
+
+pc=$(find "$work/prefix" -name epilog-mpi.pc)
+[ -n "$pc" ] || fail "epilog-mpi.pc is not installed"
+flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-variable=prefix="$work/prefix" --libs epilog-mpi)
+# shellcheck disable=SC2086  # flags are several words
+"$mpicc" -o "$work/ring" "$source/tests/install/consumer/ring.c" $flags || fail "relinking failed"
+library=$(dirname "$(find "$work/prefix" -name libelg_mpi.so | grep -v mpich | head -n 1)")
+cd "$work"
+LD_LIBRARY_PATH=$library ELG_DIR=$work/run timeout 60 "$mpirun" --oversubscribe -n 2 ./ring || fail "the relinked program failed"
+"$work/prefix/bin/elg_merge" -o a.elg run || fail "the merge failed"
+"$work/prefix/bin/elg_print" a.elg | grep -q '^MPI_PUT_1TE ' || fail "the merged trace has no put"
+"$work/prefix/bin/expert" a.elg >/dev/null || fail "the analysis failed"
+[ -s a.cube ] || fail "there is no report"
+
+timeout 60 "$work/prefix/bin/kojak" run --output "$work/preloaded" -- "$mpirun" --oversubscribe -n 2 ./ring \
+  >"$work/kojak.log" 2>&1 || { cat "$work/kojak.log"; fail "kojak run from the installed place failed"; }
+[ -s "$work/preloaded/a.cube" ] || fail "kojak run left no report"
+echo "installed, found, linked, ran, merged and analysed"

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Checks that includes point one way: format <- runtime <- mpi; format <- merge;
+format <- earl <- expert <- tools. The measurement library never depends on earl or expert.
+
+Usage: check_dependencies.py ROOT. Prints each include that points the wrong way; exit status 1 then.
+"""
+import pathlib
+import re
+import sys
+
+# What files of a folder may include, besides their own folder. tools/cli is command-line support:
+# only programs (main.cc and files beside it that it names) use it, libraries never print.
+ALLOWED = {
+    "epilog/format": [],
+    "epilog/runtime": ["epilog/format"],
+    "epilog/mpi": ["epilog/format", "epilog/runtime"],
+    "merge": ["epilog/format"],
+    "earl": ["epilog/format"],
+    "expert": ["epilog/format", "earl"],
+    "tools": ["epilog/format", "epilog/runtime", "merge", "earl", "expert"],
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+
+
+def folder_of(path):
+    for folder in ALLOWED:
+        if path == folder or path.startswith(folder + "/"):
+            return folder
+    return None
+
+
+def wrong_includes(root):
+    for folder, allowed in ALLOWED.items():
+        for source in sorted((root / folder).rglob("*")):
+            if source.suffix not in (".h", ".cc", ".c", ".inc", ".def"):
+                continue
+            relative = source.relative_to(root).as_posix()
+            if folder_of(relative) != folder:
+                continue
+            program = source.name == "main.cc"
+            for target in INCLUDE.findall(source.read_text(errors="replace")):
+                to = folder_of(target)
+                if to is None or to == folder or to in allowed:
+                    continue
+                if program and target.startswith("tools/cli/"):
+                    continue
+                yield f"{relative}: includes {target}, but {folder} may only use {allowed or 'itself'}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    found = list(wrong_includes(root))
+    seen = sum(1 for folder in ALLOWED for _ in (root / folder).rglob("*.h"))
+    if seen < 10:
+        found.append(f"only {seen} headers found under {root}: wrong folder?")
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

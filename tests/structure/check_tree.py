@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Checks the layout of the tree: the fixed top-level folders, and that a source file above 500 lines
+says in its opening comment why ("long because ...").
+
+Usage: check_tree.py ROOT. Prints what is wrong; exit status 1 then.
+"""
+import pathlib
+import sys
+
+TOP = {"CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "epilog", "merge", "earl",
+       "expert", "tools", "tests", "docs", "build"}
+SOURCES = {".cc", ".h", ".c", ".py", ".ts", ".f90", ".F90"}
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    found = [f"{entry.name}: the top level holds only {', '.join(sorted(TOP))}"
+             for entry in sorted(root.iterdir())
+             if entry.name not in TOP and not entry.name.startswith(".")]
+    checked = 0
+    for folder in sorted(TOP - {"build"}):
+        for source in sorted((root / folder).rglob("*")) if (root / folder).is_dir() else []:
+            if source.suffix not in SOURCES:
+                continue
+            checked += 1
+            lines = source.read_text(errors="replace").splitlines()
+            if len(lines) > 500 and "long because" not in "\n".join(lines[:30]).lower():
+                found.append(f"{source.relative_to(root)}: {len(lines)} lines and no reason given")
+    if checked < 50:
+        found.append(f"only {checked} source files found under {root}: wrong folder?")
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
