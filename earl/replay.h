@@ -1,0 +1,88 @@
+// One forward pass over a trace that keeps all state aspects and tells a sink what happened.
+//
+//   struct MySink : earl::Sink {
+//     void on_call(const earl::Call& call, std::span<const std::uint64_t>) {
+//       time[call.cnode] += call.exclusive;
+//     }
+//   };
+//   Trace trace = ...;  MySink sink;  earl::Replay replay(trace, sink);  replay.run();
+//
+// A sink redefines (hides) the handlers that it wants; they are called directly, not virtually, and
+// those left out cost nothing. Replay owns the aspects; the trace and the sink must outlive it.
+// References handed to a handler live until it returns, unless stated otherwise; copy what must be
+// kept. Memory: what is open, and (call paths + channels in use). No allocation per event.
+// Faults in the trace are counted in Trace::findings(), never thrown. Single-threaded.
+// Source: EARL spec, "Streaming".
+//
+// Order at one exit record: on_call; then on_collective_exit, or the epoch that it closed
+// (on_fence_epoch, on_access_epoch); then on_epoch_call; then what became complete:
+// on_message_call, on_collective, on_window_collective, on_exposure_transaction,
+// on_access_transaction, on_passive_epoch.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "earl/call.h"
+#include "earl/state/call_tree.h"
+#include "earl/state/collectives.h"
+#include "earl/state/fence_epochs.h"
+#include "earl/state/gats_epochs.h"
+#include "earl/state/messages.h"
+#include "earl/state/passive_epochs.h"
+#include "earl/state/transfers.h"
+#include "earl/state/window_collectives.h"
+#include "earl/trace.h"
+
+namespace kojak::earl {
+
+struct Sink {
+  // Every region instance, at its ENTER and at its exit. metrics: exclusive values of the trace's
+  // hardware counters, empty if it has none. A call that the trace does not close comes at the end,
+  // marked incomplete. TRACING and PAUSING are region instances like others
+  // (Trace::tracing_region).
+  void on_enter(const OpenCall&) {}
+  void on_call(const Call&, std::span<const std::uint64_t> /*metrics*/) {}
+
+  // Immediately at the record, paired or not: for bytes and counts.
+  void on_send(const SendEvent&) {}
+  void on_receive(const RecvEvent&) {}
+  void on_transfer(const Transfer&) {}
+  void on_collective_exit(const CollectiveExit&) {}
+
+  // Once for each call that completed messages, when all of them are final.
+  void on_message_call(const MessageCall&) {}
+  // Completed instances; at the end of the trace also those that stay incomplete.
+  void on_collective(const CollectiveInstance&) {}
+  void on_window_collective(const WindowInstance&) {}
+
+  // At the exit of a fence (also the first, whose epoch is empty).
+  void on_fence_epoch(const FenceEpoch&) {}
+  // At the exit of Win_complete: targets and transfers are final, exposures may not be there yet.
+  void on_access_epoch(const AccessEpoch&) {}
+  // A transfer call of an access epoch, as soon as all Win_post calls of the epoch's transaction
+  // with enter <= call.exit + delta are known (targets[i].exposure->post.enter). Not called when no
+  // such post entered after call.enter: nothing can have blocked the call then. A call whose
+  // transfers lie in several access epochs is offered for each. Calls of marked transfers may be
+  // offered: see on_marked_transfer.
+  void on_epoch_call(const Call&, const AccessEpoch&) {}
+  // The transfer (origin process, rmaid) could not be placed by the merge; comes with its end.
+  // epoch: its access epoch if it had one that is still kept, else null; its target's `marked`
+  // counts.
+  void on_marked_transfer(ProcessId /*origin*/, RmaId, ProcessId /*target*/, const AccessEpoch*) {}
+  // Complete with the last constituent, on either side; at the end of the trace also those that
+  // stay incomplete (complete == false; null pointers and has_... say what is missing).
+  void on_access_transaction(const AccessEpoch&) {}
+  void on_exposure_transaction(const ExposureEpoch&) {}
+  void on_passive_epoch(const PassiveEpoch&) {}
+
+  // Once, after everything else.
+  void on_end() {}
+};
+
+// Replay(Trace&, S& sink); run() reads to the end of the trace, or up to its damage.
+// call_tree() is the tree so far (also from within handlers).
+template <class S>
+class Replay;
+
+}  // namespace kojak::earl

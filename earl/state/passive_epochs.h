@@ -1,0 +1,36 @@
+// State aspect: passive target epochs: lock to unlock, lock_all to unlock_all.
+//
+// Memory: open epochs x targets used in them. Not thread-safe.
+// Source: merge spec, "Lock grants"; pattern spec, "Lock Contention".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "earl/call.h"
+#include "earl/state/fence_epochs.h"
+
+namespace kojak::earl {
+
+// An epoch of a process on one target, or by lock_all on every member; delivered when closed.
+struct PassiveEpoch {
+  ProcessId origin{};
+  WindowId window{};
+  ProcessId target{};  // of Win_lock
+  bool all = false;    // lock_all: `target` says nothing
+  bool exclusive = false;
+  bool nocheck = false;
+  bool has_lock = false;  // false: recording was off when it began
+  bool has_unlock = false;
+  bool paused = false;
+  Call lock, unlock;
+  // The first proof that the lock was held: exit of the first flush that covers this target while
+  // an operation was outstanding, exit of the call that completed a get or an atomic operation with
+  // a result, else exit of the unlock.
+  Seconds proof;
+  std::vector<FenceTarget> targets;  // transfers, by target
+};
+
+}  // namespace kojak::earl
