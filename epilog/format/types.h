@@ -135,6 +135,11 @@ class PackedArray {
 };
 using ByteArray = PackedArray<std::uint8_t>;
 using U4Array = PackedArray<std::uint32_t>;
+// A set of world ranks, one bit each: rank i is byte i/8, bit i%8. Printed as bits.
+struct BitArray : ByteArray {
+  constexpr BitArray() = default;
+  constexpr BitArray(const ByteArray& bytes) : ByteArray(bytes) {}  // NOLINT: the same bytes
+};
 using MetricValues = PackedArray<std::uint64_t>;
 using Text = std::string_view;  // the rest of the body, without the final NUL
 

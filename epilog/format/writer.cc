@@ -4,10 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+
+#include "epilog/format/continuation.h"
 
 namespace kojak {
 
@@ -135,52 +136,17 @@ Status TraceWriter::commit() {
 }
 
 void TraceWriter::write_string(StringId id, std::string_view text) {
-  constexpr std::size_t kFirst = 250, kNext = 255;
-  std::string bytes(text);
-  bytes.push_back('\0');
-  const std::size_t all = bytes.size();
-  std::size_t parts = all <= kFirst ? 0 : (all - kFirst + kNext - 1) / kNext;
-  if (parts > 255) {  // cntc is one byte: keep what fits
-    bytes.resize(kFirst + 255 * kNext);
-    bytes.back() = '\0';
-    parts = 255;
-  }
-  const std::string_view view(bytes);
-  write(String{id, static_cast<Byte>(parts), view.substr(0, kFirst)});
-  for (std::size_t i = 0; i < parts; ++i) write(StringCnt{view.substr(kFirst + i * kNext, kNext)});
+  emit_string(id, text, [this](const auto& record) { write(record); });
 }
 
 void TraceWriter::write_group(GroupId id, std::uint8_t mode, const std::uint32_t* ranks,
                               std::size_t count) {
-  constexpr std::size_t kFirst = 61, kNext = 63;
-  const std::size_t listed = (mode & 1) != 0 ? 0 : count;
-  std::size_t done = std::min(listed, kFirst);
-  MpiGroup group{id, static_cast<Flags>(mode), static_cast<Count>(count), {}};
-  group.ranks =
-      U4Array(reinterpret_cast<const std::byte*>(ranks), static_cast<std::uint32_t>(done), false);
-  write(group);
-  while (done < listed) {
-    const std::size_t n = std::min(listed - done, kNext);
-    write(MpiGroupCnt{U4Array(reinterpret_cast<const std::byte*>(ranks + done),
-                              static_cast<std::uint32_t>(n), false)});
-    done += n;
-  }
+  emit_group(id, mode, ranks, count, [this](const auto& record) { write(record); });
 }
 
 void TraceWriter::write_comm_bits(CommId id, std::uint8_t uag, const std::uint8_t* bits,
                                   std::size_t bytes) {
-  constexpr std::size_t kFirst = 246, kNext = 255;
-  std::size_t done = std::min(bytes, kFirst);
-  MpiComm comm{id, static_cast<Byte>(uag), static_cast<Count>(bytes), {}};
-  comm.grpv =
-      ByteArray(reinterpret_cast<const std::byte*>(bits), static_cast<std::uint32_t>(done), false);
-  write(comm);
-  while (done < bytes) {
-    const std::size_t n = std::min(bytes - done, kNext);
-    write(MpiCommCnt{ByteArray(reinterpret_cast<const std::byte*>(bits + done),
-                               static_cast<std::uint32_t>(n), false)});
-    done += n;
-  }
+  emit_comm_bits(id, uag, bits, bytes, [this](const auto& record) { write(record); });
 }
 
 }  // namespace kojak

@@ -1,0 +1,281 @@
+#include "epilog/format/text_reader.h"
+
+#include "epilog/format/continuation.h"
+#include "epilog/format/print.h"
+#include "epilog/format/reader.h"
+#include "epilog/format/text_filler.h"
+#include "epilog/format/writer.h"
+
+namespace kojak {
+namespace {
+
+using text::TextLine;
+using text::Value;
+
+class Builder {
+ public:
+  Builder(const Dialect& dialect, bool local, const std::string& name)
+      : context_{dialect, text::World(dialect, local), {}, {}, {}, {}}, name_(name) {}
+
+  void scan(const TextLine& line) { context_.world.scan(line); }
+  Status encode_line(const TextLine& line);
+  // The header, then everything in the right order. `complete`: nothing has to be added.
+  std::vector<std::byte> put_together(bool complete, bool local);
+
+ private:
+  struct Part {  // a record in bytes_
+    std::size_t begin;
+    std::uint8_t type;
+  };
+
+  Error error(const TextLine& line, std::string what) const {
+    return text::line_error(name_, line.number, std::move(what));
+  }
+  Status encode_unknown(const TextLine& line);
+  template <class R>
+  Status encode_record(const TextLine& line);
+  template <class R>
+  bool put(const R& record);
+  bool put_all(const TextLine& line, const String& record);
+  bool put_all(const TextLine& line, const StringCnt& record);
+  bool put_all(const TextLine& line, const MpiGroup& record);
+  bool put_all(const TextLine& line, const MpiComm& record);
+  template <class R>
+  bool put_all(const TextLine&, const R& record) {
+    return put(record);
+  }
+  template <class R>
+  void follow(const TextLine& line, const R& record);
+
+  text::Context context_;
+  std::string name_;
+  std::vector<std::byte> bytes_;
+  std::vector<Part> parts_;
+  std::size_t string_parts_ = 0;  // continuations of a STRING still to come
+};
+
+Status Builder::encode_line(const TextLine& line) {
+  if (!line.words.empty()) return error(line, "`" + line.words[0] + "` is no key=value");
+  if (line.name == "UNKNOWN") return encode_unknown(line);
+  Status status = error(line, "no record is called " + line.name);
+  dispatch_record(record_type(line.name), [&]<class R>() { status = encode_record<R>(line); });
+  return status;
+}
+
+Status Builder::encode_unknown(const TextLine& line) {
+  const Value* type = line.find("type");
+  const Value* body = line.find("body");
+  std::uint8_t code = 0;
+  if (type == nullptr || body == nullptr || line.values.size() != 2 ||
+      !text::parse_integer(type->text, code) || body->kind != Value::Kind::kList ||
+      body->items.size() > kMaxBody) {
+    return error(line, "an unknown record is `UNKNOWN type=N body=[...]`, at most 255 bytes");
+  }
+  parts_.push_back({bytes_.size(), code});
+  bytes_.push_back(static_cast<std::byte>(body->items.size()));
+  bytes_.push_back(static_cast<std::byte>(code));
+  for (const std::string& item : body->items) {
+    std::uint8_t byte = 0;
+    if (!text::parse_integer(item, byte)) return error(line, "`" + item + "` is no byte");
+    bytes_.push_back(static_cast<std::byte>(byte));
+  }
+  return {};
+}
+
+template <class R>
+Status Builder::encode_record(const TextLine& line) {
+  if (!context_.dialect.native() && R::kDialect != RecordDialect::kBoth) {
+    return error(line, line.name + " has no place in a classic trace");
+  }
+  R record;
+  text::Filler<R> filler(context_, line);
+  visit_fields(record, context_.dialect, filler);
+  filler.finish();
+  if (!filler.what().empty()) return error(line, filler.what());
+  if (!put_all(line, record)) return error(line, "the record is longer than 255 bytes");
+  follow(line, record);
+  return {};
+}
+
+template <class R>
+bool Builder::put(const R& record) {
+  std::byte buffer[kMaxRecord];
+  const std::size_t size = encode(record, context_.dialect, buffer);
+  if (size == 0) return false;
+  parts_.push_back({bytes_.size(), static_cast<std::uint8_t>(R::kType)});
+  bytes_.insert(bytes_.end(), buffer, buffer + size);
+  return true;
+}
+
+// The NUL of a string stands in its last part; a long one without cntc= is split.
+bool Builder::put_all(const TextLine& line, const String& record) {
+  if (line.find("cntc") == nullptr) {
+    emit_string(record.strid, record.str, [this](const auto& part) { put(part); });
+    return true;
+  }
+  string_parts_ = raw(record.cntc);
+  if (string_parts_ > 0) return put(record);
+  const std::string with_nul = std::string(record.str) + '\0';
+  return put(String{record.strid, record.cntc, with_nul}) || put(record);
+}
+bool Builder::put_all(const TextLine&, const StringCnt& record) {
+  if (string_parts_ > 0 && --string_parts_ > 0) return put(record);
+  const std::string with_nul = std::string(record.str) + '\0';
+  return put(StringCnt{with_nul}) || put(record);
+}
+bool Builder::put_all(const TextLine& line, const MpiGroup& record) {
+  if (line.find("count") != nullptr) return put(record);
+  emit_group(record.gid, raw(record.mode),
+             reinterpret_cast<const std::uint32_t*>(record.ranks.data()), record.ranks.size(),
+             [this](const auto& part) { put(part); });
+  return true;
+}
+bool Builder::put_all(const TextLine& line, const MpiComm& record) {
+  if (line.find("grpc") != nullptr) return put(record);
+  emit_comm_bits(record.cid, raw(record.uag),
+                 reinterpret_cast<const std::uint8_t*>(record.grpv.data()), record.grpv.size(),
+                 [this](const auto& part) { put(part); });
+  return true;
+}
+
+// Keeps the open regions, which are the callers of call sites.
+template <class R>
+void Builder::follow(const TextLine& line, const R& record) {
+  if constexpr (std::is_same_v<R, Enter>) {
+    context_.stacks[raw(record.lid)].push_back(raw(record.rid));
+  } else if constexpr (std::is_same_v<R, EnterCs>) {
+    const Value* region = line.find("region");
+    context_.stacks[raw(record.lid)].push_back(
+        region == nullptr ? kAbsent : context_.world.region(region->text));
+  } else if constexpr (std::is_same_v<R, Exit> || std::is_same_v<R, MpiCollExit> ||
+                       std::is_same_v<R, OmpCollExit> || std::is_same_v<R, MpiWinExit> ||
+                       std::is_same_v<R, MpiWinCollExit> || std::is_same_v<R, CollExit>) {
+    auto& stack = context_.stacks[raw(record.lid)];
+    if (!stack.empty()) stack.pop_back();
+  } else if constexpr (std::is_same_v<R, LocalRun>) {
+    context_.world.set_size(raw(record.size));
+  }
+}
+
+std::vector<std::byte> Builder::put_together(bool complete, bool local) {
+  std::vector<std::byte> out(kHeaderSize);
+  encode_header(context_.dialect, out.data());
+  const auto add = [&](const std::byte* data, std::size_t size) {
+    out.insert(out.end(), data, data + size);
+  };
+  const auto end_of = [&](std::size_t part) {
+    return part + 1 < parts_.size() ? parts_[part + 1].begin : bytes_.size();
+  };
+  if (complete) {
+    add(bytes_.data(), bytes_.size());
+    return out;
+  }
+  std::uint64_t events = 0;
+  bool numbered = false;
+  std::size_t last = parts_.size();  // where the text's first definitions end
+  for (std::size_t i = parts_.size(); i-- > 0;) {
+    const bool number = parts_[i].type == static_cast<std::uint8_t>(RecordType::kNumEvents);
+    if (is_event(parts_[i].type)) ++events;
+    numbered = numbered || number;
+    if (number || !is_definition(parts_[i].type)) last = i;
+  }
+  std::size_t next = 0;
+  if (local && !parts_.empty() &&
+      parts_[0].type == static_cast<std::uint8_t>(RecordType::kLocalRun)) {
+    add(bytes_.data(), end_of(next++));
+  }
+  context_.world.write_first(add);
+  const auto copy_to = [&](std::size_t until) {
+    for (; next < until; ++next) {
+      add(bytes_.data() + parts_[next].begin, end_of(next) - parts_[next].begin);
+    }
+  };
+  copy_to(last);
+  context_.world.write_last(add);
+  if (!local) {
+    std::byte buffer[kMaxRecord];
+    if (numbered) {  // whatever it says
+      copy_to(next + 1);
+    } else {
+      const NumEvents count{static_cast<Count>(events)};
+      add(buffer, encode(count, context_.dialect, buffer));
+    }
+    add(buffer, encode(LastDef{}, context_.dialect, buffer));
+  }
+  copy_to(parts_.size());
+  return out;
+}
+
+// Takes the header line off, if there is one.
+Result<Dialect> take_header(std::vector<TextLine>& lines, const std::string& name) {
+  Dialect dialect;
+  if (lines.empty() || lines[0].name != "EPILOG") return dialect;
+  const TextLine line = std::move(lines[0]);
+  lines.erase(lines.begin());
+  const Error bad =
+      text::line_error(name, line.number, "the header is `EPILOG <major>.<minor> [little|big]`");
+  if (line.words.empty() || line.words.size() > 2 || !line.values.empty()) return bad;
+  const std::string& version = line.words[0];
+  const std::size_t dot = version.find('.');
+  if (dot == std::string::npos || !text::parse_integer(version.substr(0, dot), dialect.major) ||
+      !text::parse_integer(version.substr(dot + 1), dialect.minor)) {
+    return bad;
+  }
+  if (line.words.size() == 2) {
+    if (line.words[1] != "big" && line.words[1] != "little") return bad;
+    dialect.big_endian = line.words[1] == "big";
+  }
+  return dialect;
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> text_to_trace(std::string_view source, const std::string& name) {
+  auto lines = text::parse_lines(source, name);
+  if (!lines) return lines.error();
+  auto dialect = take_header(*lines, name);
+  if (!dialect) return dialect.error();
+  bool complete = false, local = false;
+  for (const TextLine& line : *lines) {
+    complete = complete || line.name == LastDef::kName;
+    local = local || line.name == LocalRun::kName;
+    dialect->metrics += line.name == Metric::kName ? 1u : 0u;
+  }
+  Builder builder(*dialect, local, name);
+  for (const TextLine& line : *lines) builder.scan(line);
+  for (const TextLine& line : *lines) {
+    if (Status status = builder.encode_line(line); !status) return status.error();
+  }
+  return builder.put_together(complete, local);
+}
+
+Status text_to_trace_file(std::string_view source, const std::string& path,
+                          const std::string& name) {
+  auto trace = text_to_trace(source, name);
+  if (!trace) return trace.error();
+  auto file = OutputFile::create(path);
+  if (!file) return file.error();
+  if (Status status = file->write(trace->data(), trace->size()); !status) return status;
+  return file->commit();
+}
+
+Result<std::string> trace_to_text(const std::vector<std::byte>& trace, const std::string& name) {
+  auto reader = TraceReader::from(memory_source(trace.data(), trace.size()), name);
+  if (!reader) return reader.error();
+  std::string out = print_header(reader->dialect()) + "\n";
+  RawRecord record;
+  while (true) {
+    switch (reader->next(record)) {
+      case TraceReader::Next::kRecord:
+        print_record(record, reader->dialect(), out);
+        out += '\n';
+        break;
+      case TraceReader::Next::kEnd:
+        return out;
+      case TraceReader::Next::kDamaged:
+        return reader->error();
+    }
+  }
+}
+
+}  // namespace kojak
