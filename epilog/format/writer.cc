@@ -83,6 +83,21 @@ Status OutputFile::write(const void* data, std::size_t size) {
   return {};
 }
 
+Status OutputFile::overwrite(std::uint64_t offset, const void* data, std::size_t size) {
+  const char* p = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t n = ::pwrite(fd_, p, size, static_cast<off_t>(offset));
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return failure("cannot be written", errno);
+    }
+    p += n;
+    offset += static_cast<std::uint64_t>(n);
+    size -= static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
 Status OutputFile::commit() {
   if (path_ != "-") {
     if (temporary_.empty()) {  // an unnamed file gets a hidden name first: linkat never replaces
@@ -127,6 +142,12 @@ void TraceWriter::flush() {
   }
   flushed_ += used_;
   used_ = 0;
+}
+
+Status TraceWriter::overwrite(std::uint64_t offset, const void* data, std::size_t size) {
+  flush();
+  if (!error_.reason.empty()) return error_;
+  return file_.overwrite(offset, data, size);
 }
 
 Status TraceWriter::commit() {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "epilog/format/codec.h"
@@ -23,6 +24,9 @@ class OutputFile {
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
   Status write(const void* data, std::size_t size);
+  // Replaces bytes that were written before; only if seekable().
+  Status overwrite(std::uint64_t offset, const void* data, std::size_t size);
+  bool seekable() const { return path_ != "-"; }
   // Gives the file its name, replacing an older one. Standard output: only reports errors.
   Status commit();
   const std::string& path() const { return path_; }
@@ -65,6 +69,18 @@ class TraceWriter {
     if (length != 0) std::memcpy(to + 2, body, length);
     used_ += 2 + length;
   }
+  // The free part of the buffer, at least `size` (up to kBuffer) bytes, for callers that encode by
+  // themselves; used() tells how much of it they filled.
+  std::span<std::byte> room(std::size_t size) {
+    if (kBuffer - used_ < size) [[unlikely]]
+      flush();
+    return {buffer_.get() + used_, kBuffer - used_};
+  }
+  void used(std::size_t size) { used_ += size; }
+  // Replaces bytes of earlier records, as a count that is known at the end; only if seekable().
+  Status overwrite(std::uint64_t offset, const void* data, std::size_t size);
+  bool seekable() const { return file_.seekable(); }
+
   // A string of any length, with the STRING_CNT records it needs.
   void write_string(StringId id, std::string_view text);
   // A group of any size, with its continuations.
