@@ -73,6 +73,8 @@ class Decoder {
       array(info, view, metrics_);
   }
   const char* failed() const { return failed_; }
+  // Bytes behind the last field: of a later minor version.
+  std::size_t left() const { return static_cast<std::size_t>(end_ - p_); }
 
  private:
   [[gnu::cold]] void fail(const FieldInfo& info) {

@@ -6,8 +6,9 @@
 namespace kojak {
 namespace {
 
-// More processes than any machine has: a larger number is damage, not a reason to allocate.
-constexpr std::uint32_t kMaxProcesses = 1u << 26;
+// Groups of all processes give their number only. More than any machine has, in all of them
+// together, is damage and not a reason to allocate.
+constexpr std::uint64_t kMaxExpanded = 1u << 24;
 
 Error complaint(const char* field, std::string reason) {
   Error error;
@@ -47,21 +48,36 @@ Status Definitions::add(const RawRecord& record, const Dialect& dialect) {
 }
 
 void Definitions::finish() {
-  if (open_ == Open::kComm) close_bits();
+  if (open_ != Open::kNothing && missing_ > 0) ++unfinished_;
+  if (open_ == Open::kComm) {
+    std::vector<std::uint32_t> ranks;
+    for (std::size_t byte = 0; byte < bits_.size(); ++byte) {
+      for (unsigned bit = 0; bit < 8; ++bit) {
+        if ((bits_[byte] >> bit & 1) != 0) {
+          ranks.push_back(static_cast<std::uint32_t>(byte * 8 + bit));
+        }
+      }
+    }
+    comms.find(open_comm_)->ranks = std::move(ranks);
+  } else if (open_ == Open::kGroup) {
+    groups.find(open_group_)->ranks = std::move(ranks_);
+    ranks_ = {};
+  }
   open_ = Open::kNothing;
 }
 
-void Definitions::close_bits() {
-  CommDef* comm = comms.find(open_comm_);
-  if (comm == nullptr) return;
-  comm->ranks.clear();
-  for (std::size_t byte = 0; byte < bits_.size(); ++byte) {
-    for (unsigned bit = 0; bit < 8; ++bit) {
-      if ((bits_[byte] >> bit & 1) != 0) {
-        comm->ranks.push_back(static_cast<std::uint32_t>(byte * 8 + bit));
-      }
-    }
-  }
+std::uint64_t Definitions::processes() const {
+  std::uint64_t count = locations.size();
+  if (local_run) count = std::max<std::uint64_t>(count, raw(local_run->size));
+  if (merged_run) count = std::max<std::uint64_t>(count, raw(merged_run->size));
+  return count;
+}
+
+void Definitions::add_ranks(const U4Array& part) {
+  const auto take = static_cast<std::uint32_t>(std::min<std::size_t>(missing_, part.size()));
+  for (std::uint32_t i = 0; i < take; ++i) ranks_.push_back(part[i]);
+  missing_ -= take;
+  if (missing_ == 0) finish();
 }
 
 template <class R>
@@ -123,25 +139,23 @@ Status Definitions::apply(const R& r) {
     missing_ -= std::min<std::size_t>(missing_, r.grpv.size());
     if (missing_ == 0) finish();
   } else if constexpr (std::is_same_v<R, MpiGroup>) {
-    GroupDef group;
+    groups.set(r.gid, {});
+    ranks_.clear();
     if ((raw(r.mode) & 1) != 0) {
-      if (raw(r.count) > kMaxProcesses)
-        return complaint("count", "more members than any machine has");
-      group.ranks.resize(raw(r.count));
-      std::iota(group.ranks.begin(), group.ranks.end(), 0u);
-      missing_ = 0;
-    } else {
-      for (std::uint32_t i = 0; i < r.ranks.size(); ++i) group.ranks.push_back(r.ranks[i]);
-      missing_ = raw(r.count) > r.ranks.size() ? raw(r.count) - r.ranks.size() : 0;
+      expanded_ += raw(r.count);
+      if (raw(r.count) > processes() || expanded_ > kMaxExpanded) {
+        return complaint("count", "more members than the run has processes");
+      }
+      ranks_.resize(raw(r.count));
+      std::iota(ranks_.begin(), ranks_.end(), 0u);
     }
-    groups.set(r.gid, std::move(group));
     open_group_ = r.gid;
-    if (missing_ > 0) open_ = Open::kGroup;
+    open_ = Open::kGroup;
+    missing_ = raw(r.count) - ranks_.size();
+    add_ranks(r.ranks);
   } else if constexpr (std::is_same_v<R, MpiGroupCnt>) {
     if (was != Open::kGroup || missing_ == 0) return complaint("", "continues no MPI_GROUP");
-    GroupDef* group = groups.find(open_group_);
-    for (std::uint32_t i = 0; i < r.ranks.size(); ++i) group->ranks.push_back(r.ranks[i]);
-    missing_ -= std::min<std::size_t>(missing_, r.ranks.size());
+    add_ranks(r.ranks);
   } else if constexpr (std::is_same_v<R, MpiCommRef>) {
     const GroupDef* group = groups.find(r.gid);
     if (group == nullptr) return complaint("gid", "no group with this identifier is defined");

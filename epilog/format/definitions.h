@@ -16,16 +16,16 @@
 #include "epilog/format/codec.h"
 #include "epilog/format/error.h"
 #include "epilog/format/mpi_functions.h"
+#include "epilog/format/rank_list.h"
 
 namespace kojak {
 
-// Objects by identifier. Identifiers are dense in well-formed files; sparse ones are kept in a map,
-// so that a hostile number costs no memory.
+// Objects by identifier. Identifiers are dense in well-formed files; those far above the number of
+// objects are kept in a map, so that a hostile number costs no memory. An object's address holds
+// until the next set().
 template <class Id, class T>
 class IdTable {
  public:
-  static constexpr std::size_t kSlack = 4096;
-
   const T* find(Id id) const {
     const std::size_t i = raw(id);
     if (i < dense_.size()) return dense_[i] ? &*dense_[i] : nullptr;
@@ -37,8 +37,8 @@ class IdTable {
   // Inserts or replaces.
   T& set(Id id, T value) {
     const std::size_t i = raw(id);
-    if (i < dense_.size() || i < dense_.size() + kSlack) {
-      if (i >= dense_.size()) dense_.resize(i + 1);
+    if (i >= dense_.size() && i < 2 * count_ + kSlack) grow(i + 1);
+    if (i < dense_.size()) {
       if (!dense_[i]) ++count_;
       dense_[i] = std::move(value);
       return *dense_[i];
@@ -59,6 +59,14 @@ class IdTable {
   }
 
  private:
+  static constexpr std::size_t kSlack = 64;
+  void grow(std::size_t size) {
+    dense_.resize(size);
+    while (!sparse_.empty() && raw(sparse_.begin()->first) < size) {
+      dense_[raw(sparse_.begin()->first)] = std::move(sparse_.begin()->second);
+      sparse_.erase(sparse_.begin());
+    }
+  }
   std::vector<std::optional<T>> dense_;
   std::map<Id, T> sparse_;
   std::size_t count_ = 0;
@@ -104,14 +112,13 @@ struct CallSiteDef {
   RegionId left{};
 };
 struct GroupDef {
-  std::vector<std::uint32_t> ranks;
-};  // world ranks in group order
+  RankList ranks;  // world ranks in group order
+};
 struct CommDef {
-  std::vector<std::uint32_t>
-      ranks;  // local group, world ranks in order of the communicator's ranks
-  std::vector<std::uint32_t> remote;  // intercommunicators: the remote group
-  std::optional<GroupId> group;       // native files
-  bool identity_known = true;         // false: never paired with another process's object
+  RankList ranks;                // local group, world ranks in order of the communicator's ranks
+  RankList remote;               // intercommunicators: the remote group
+  std::optional<GroupId> group;  // native files
+  bool identity_known = true;    // false: never paired with another process's object
   bool intercommunicator = false;
   bool foreign_members = false;   // of another MPI_COMM_WORLD
   bool stands_for_group = false;  // native files only; classic files do not tell
@@ -143,6 +150,8 @@ class Definitions {
   void finish();
 
   std::string_view string(StringId id) const;
+  // Strings, groups and communicators whose continuations did not come (finish() counts the last).
+  std::size_t unfinished() const { return unfinished_; }
 
   std::map<StringId, std::string> strings;
   IdTable<MachineId, MachineDef> machines;
@@ -173,9 +182,13 @@ class Definitions {
   StringId open_string_{};
   GroupId open_group_{};
   CommId open_comm_{};
-  std::size_t missing_ = 0;         // parts, ranks or bytes still to come
-  std::vector<std::uint8_t> bits_;  // of the open communicator
-  void close_bits();
+  std::size_t unfinished_ = 0;
+  std::size_t missing_ = 0;           // parts, ranks or bytes still to come
+  std::vector<std::uint8_t> bits_;    // of the open communicator
+  std::vector<std::uint32_t> ranks_;  // of the open group
+  std::uint64_t expanded_ = 0;        // ranks of groups that only gave their number
+  void add_ranks(const U4Array& part);
+  std::uint64_t processes() const;  // of the run, as far as it is known
   template <class R>
   Status apply(const R& record);
 };

@@ -1,0 +1,512 @@
+#include "epilog/format/verify.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "epilog/format/definitions.h"
+
+namespace kojak {
+namespace {
+
+constexpr const char* kSkipped = "the record is skipped";
+constexpr const char* kWriterFault = "the program that wrote the trace is at fault";
+
+// What the location of an event is doing.
+struct LocationState {
+  std::vector<RegionId> open;  // absent: TRACING or PAUSING by their own records
+};
+
+class Verifier {
+ public:
+  Verifier(TraceReader& reader, const std::function<void(std::uint64_t)>& progress)
+      : reader_(reader), progress_(progress) {}
+  Result<Verification> run();
+
+ private:
+  struct Place {  // of the record at hand
+    std::uint8_t type = 0;
+    std::uint64_t offset = 0;
+  };
+  // Texts are constants, so their addresses identify a finding.
+  using Key = std::tuple<std::uint8_t, const char*, const char*>;
+
+  void find(Level level, const char* field, const char* what, const char* advice);
+  // Whether the object is defined (or absent where that has a meaning).
+  template <class R, class T>
+  void reference(const char* field, T id);
+  bool defined(PeerId id) const;
+  template <class R>
+  void record(const RawRecord& raw_record);
+  template <class R>
+  void definition(const R& record, const RawRecord& raw_record);
+  template <class R>
+  void event(const R& record);
+  template <class R>
+  void flow(const R& record, LocationState& state);
+  template <class R>
+  void attribute(const R& record);
+  template <class R>
+  void is_new(const R& record);
+  void leave(LocationState& state, bool tracing);
+  template <class Ok>
+  void leaves(const LocationState& state, Ok&& ok);
+  void whole_file();
+
+  struct Check;  // visits the fields of a record
+
+  TraceReader& reader_;
+  const std::function<void(std::uint64_t)>& progress_;
+  Verification result_;
+  std::map<Key, Finding> findings_;
+  Definitions definitions_;
+  std::set<std::uint32_t> call_paths_;
+  IdTable<LocationId, LocationState> states_;
+  Place place_;
+  Place pending_attribute_;      // attributes before an event
+  bool has_byte_count_ = false;  // among them a 64-bit one
+  double last_time_ = -HUGE_VAL;
+  std::optional<LocationId> local_location_;
+};
+
+void Verifier::find(Level level, const char* field, const char* what, const char* advice) {
+  Finding& finding = findings_[{place_.type, field, what}];
+  if (finding.count++ > 0) return;
+  finding.level = level;
+  finding.type = place_.type;
+  finding.field = field;
+  finding.what = what;
+  finding.advice = advice;
+  finding.first_offset = place_.offset;
+}
+
+bool Verifier::defined(PeerId id) const {
+  std::uint64_t size = 0;
+  if (definitions_.local_run) size = raw(definitions_.local_run->size);
+  if (definitions_.merged_run) size = raw(definitions_.merged_run->size);
+  return raw(id) < size || definitions_.locations.find(static_cast<LocationId>(raw(id))) != nullptr;
+}
+
+template <class R, class T>
+void Verifier::reference(const char* field, T id) {
+  if constexpr (sizeof(T) == 4) {
+    if (is_absent(id)) {
+      // Where "none", "any" or "unknown" has a meaning.
+      constexpr bool kMayBeAbsent =
+          std::is_same_v<T, StringId> || std::is_same_v<T, FileId> ||
+          std::is_same_v<T, CallPathId> || std::is_same_v<R, MpiRecvRequest> ||
+          std::is_same_v<R, MpiWinFlush> || std::is_same_v<R, CallSite> ||
+          std::is_same_v<R, CartTopology> || std::is_same_v<R, MpiWinExit> ||
+          (std::is_same_v<T, PeerId> &&
+           (std::is_same_v<R, MpiCollExit> || std::is_same_v<R, CollExit>));
+      if (!kMayBeAbsent) find(Level::kError, field, "is absent", kWriterFault);
+      return;
+    }
+    bool known = true;
+    const char* what = "";
+    if constexpr (std::is_same_v<T, StringId>) {
+      known = definitions_.strings.count(id) != 0;
+      what = "no string with this identifier is defined before";
+    } else if constexpr (std::is_same_v<T, MachineId>) {
+      known = definitions_.machines.find(id) != nullptr;
+      what = "no machine with this identifier is defined before";
+    } else if constexpr (std::is_same_v<T, NodeId>) {
+      known = definitions_.nodes.find(id) != nullptr;
+      what = "no node with this identifier is defined before";
+    } else if constexpr (std::is_same_v<T, LocationId>) {
+      known = definitions_.locations.find(id) != nullptr;
+      what = "no location with this identifier is defined before";
+    } else if constexpr (std::is_same_v<T, PeerId>) {
+      known = defined(id);
+      what = "the run has no such process";
+    } else if constexpr (std::is_same_v<T, FileId>) {
+      known = definitions_.files.find(id) != nullptr;
+      what = "no file with this identifier is defined before";
+    } else if constexpr (std::is_same_v<T, RegionId>) {
+      known = definitions_.regions.find(id) != nullptr;
+      what = "no region with this identifier is defined before";
+    } else if constexpr (std::is_same_v<T, CallSiteId>) {
+      known = definitions_.call_sites.find(id) != nullptr;
+      what = "no call site with this identifier is defined before";
+    } else if constexpr (std::is_same_v<T, CallPathId>) {
+      known = call_paths_.count(raw(id)) != 0;
+      what = "no call path with this identifier is defined before";
+    } else if constexpr (std::is_same_v<T, CommId>) {
+      known = definitions_.comms.find(id) != nullptr;
+      what = "no communicator with this identifier is defined before";
+    } else if constexpr (std::is_same_v<T, GroupId>) {
+      known = definitions_.groups.find(id) != nullptr;
+      what = "no group with this identifier is defined before";
+    } else if constexpr (std::is_same_v<T, WindowId>) {
+      known = definitions_.windows.find(id) != nullptr;
+      what = "no window with this identifier is defined before";
+    } else if constexpr (std::is_same_v<T, TopologyId>) {
+      known = definitions_.topologies.find(id) != nullptr;
+      what = "no topology with this identifier is defined before";
+    }
+    if (!known) find(Level::kError, field, what, "the file is damaged or lacks definitions");
+  }
+}
+
+// Visits all fields: references must be known, values in range. The identifier that a definition
+// introduces is its first field (an attribute's and event's first field is no such thing).
+struct Verifier::Check {
+  Verifier& verifier;
+  bool introduces;
+  bool counts_bytes = false;
+
+  template <class R>
+  struct Visitor {
+    Check& check;
+    template <class T>
+    void field(const FieldInfo& info, const T& value) {
+      if (std::exchange(check.introduces, false)) return;
+      if constexpr (std::is_same_v<T, Seconds>) {
+        if (!std::isfinite(value.value)) {
+          check.verifier.find(Level::kError, info.name, "is no finite number", kWriterFault);
+        }
+      } else if constexpr (std::is_same_v<T, Bytes>) {
+        if (is_absent(value)) check.counts_bytes = true;
+      } else {
+        check.verifier.template reference<R>(info.name, value);
+      }
+    }
+    template <class U>
+    void rest(const FieldInfo&, const PackedArray<U>&) {}
+    template <class U>
+    void array(const FieldInfo&, const PackedArray<U>&, std::uint32_t) {}
+    void text(const FieldInfo&, const Text&) {}
+    void metrics(const FieldInfo&, const MetricValues&) {}
+  };
+};
+
+template <class R>
+void Verifier::record(const RawRecord& raw_record) {
+  const Dialect& dialect = reader_.dialect();
+  R record;
+  detail::Decoder decoder(raw_record.body, raw_record.length, dialect.swapped(), dialect.metrics);
+  visit_fields(record, dialect, decoder);
+  if (decoder.failed() != nullptr) {
+    find(Level::kError, decoder.failed(), "the record is too short for this field", kSkipped);
+    return;
+  }
+  const bool later = dialect.native() ? dialect.minor > 0 : dialect.minor > 9;
+  if (decoder.left() > 0 && !later) {
+    find(Level::kWarning, "", "the record is longer than this version of the format has it",
+         "the rest is ignored");
+  }
+  if (!dialect.native() && R::kDialect != RecordDialect::kBoth) {
+    find(Level::kError, "", "has no place in a classic trace", kWriterFault);
+    return;
+  }
+  constexpr bool kOnlyLocal = R::kDialect == RecordDialect::kLocal ||
+                              std::is_same_v<R, MpiPut1teRemote> ||
+                              std::is_same_v<R, MpiGet1tsRemote> ||
+                              std::is_same_v<R, Put1teRemote> || std::is_same_v<R, Get1tsRemote>;
+  if (kOnlyLocal && !result_.local) {
+    find(Level::kError, "", "belongs into local traces only", "merge the run again");
+  }
+  Check check{*this, R::kKind == RecordKind::kDefinition};
+  if constexpr (std::is_same_v<R, CommIdentity> || std::is_same_v<R, WinIdentity> ||
+                std::is_same_v<R, CommRemote> || std::is_same_v<R, CartCoords> ||
+                std::is_same_v<R, ClockError> || std::is_same_v<R, Lost> ||
+                std::is_same_v<R, Offset>) {
+    check.introduces = false;  // these tell more of an object that is defined before
+  }
+  if constexpr (std::is_same_v<R, MpiComm> || std::is_same_v<R, MpiCommRef>) {
+    if (definitions_.comms.find(record.cid) != nullptr) {
+      find(Level::kWarning, "cid", "is defined twice", "the later definition counts");
+    }
+  }
+  visit_fields(record, dialect, Check::Visitor<R>{check});
+  if constexpr (R::kKind == RecordKind::kDefinition) {
+    definition(record, raw_record);
+  } else if constexpr (R::kKind == RecordKind::kAttribute) {
+    attribute(record);
+  } else {
+    if (check.counts_bytes && dialect.native() && !has_byte_count_) {
+      find(Level::kError, "", "a byte count stands in an ATTR_UI8 that is not there",
+           "the count is taken as 4294967295");
+    }
+    event(record);
+  }
+}
+
+template <class R>
+void Verifier::is_new(const R& record) {
+  const auto check = [&](const char* field, bool there) {
+    if (there) find(Level::kWarning, field, "is defined twice", "the later definition counts");
+  };
+  if constexpr (std::is_same_v<R, String>) {
+    check("strid", definitions_.strings.count(record.strid) != 0);
+  } else if constexpr (std::is_same_v<R, Machine>) {
+    check("mid", definitions_.machines.find(record.mid) != nullptr);
+  } else if constexpr (std::is_same_v<R, Node>) {
+    check("nid", definitions_.nodes.find(record.nid) != nullptr);
+  } else if constexpr (std::is_same_v<R, Location>) {
+    check("lid", definitions_.locations.find(record.lid) != nullptr);
+  } else if constexpr (std::is_same_v<R, File>) {
+    check("fid", definitions_.files.find(record.fid) != nullptr);
+  } else if constexpr (std::is_same_v<R, Region>) {
+    check("rid", definitions_.regions.find(record.rid) != nullptr);
+  } else if constexpr (std::is_same_v<R, CallSite>) {
+    check("csid", definitions_.call_sites.find(record.csid) != nullptr);
+  } else if constexpr (std::is_same_v<R, MpiGroup>) {
+    check("gid", definitions_.groups.find(record.gid) != nullptr);
+  } else if constexpr (std::is_same_v<R, MpiWin>) {
+    check("wid", definitions_.windows.find(record.wid) != nullptr);
+  } else if constexpr (std::is_same_v<R, CartTopology>) {
+    check("topid", definitions_.topologies.find(record.topid) != nullptr);
+  } else if constexpr (std::is_same_v<R, CallPath>) {
+    check("cpid", !call_paths_.insert(raw(record.cpid)).second);
+  }
+}
+
+template <class R>
+void Verifier::definition(const R& record, const RawRecord& raw_record) {
+  if (std::is_same_v<R, LocalRun> && result_.records == 1) result_.local = true;
+  is_new(record);
+  if (definitions_.last_def) {
+    find(Level::kError, "", "stands behind LAST_DEF", kWriterFault);
+  }
+  const std::size_t unfinished = definitions_.unfinished();
+  if (const Status status = definitions_.add(raw_record, reader_.dialect()); !status) {
+    const std::string& reason = status.error().reason;
+    // What the reference check has said already need not be said again.
+    if (reason.rfind("no ", 0) != 0) {
+      find(Level::kError, "",
+           std::is_same_v<R, MpiGroup> ? "has more members than the run" : "continues nothing",
+           "the definition is left out");
+    }
+  }
+  if (definitions_.unfinished() != unfinished) {
+    find(Level::kError, "", "the definition before this one lacks continuations",
+         "the file is damaged");
+  }
+}
+
+template <class R>
+void Verifier::attribute(const R& record) {
+  pending_attribute_ = place_;
+  if constexpr (std::is_same_v<R, AttrUi8>) {
+    has_byte_count_ = has_byte_count_ || record.kind == Byte{5} || record.kind == Byte{6};
+  }
+  if (raw(record.kind) == 0 || raw(record.kind) > 6) {
+    find(Level::kNote, "kind", "is no kind of attribute that this version knows", kSkipped);
+  }
+}
+
+void Verifier::leave(LocationState& state, bool tracing) {
+  if (state.open.empty()) {
+    find(Level::kError, "", "leaves a region where none is open", kSkipped);
+    return;
+  }
+  if (is_absent(state.open.back()) != tracing) {
+    find(Level::kError, "", "leaves a region that is not the innermost one",
+         "entering and leaving must be in pairs");
+  }
+  state.open.pop_back();
+}
+
+// Whether the region about to be left is an MPI function for which ok(function) holds.
+template <class Ok>
+void Verifier::leaves(const LocationState& state, Ok&& ok) {
+  if (state.open.empty() || is_absent(state.open.back())) return;  // found elsewhere
+  const RegionDef* region = definitions_.regions.find(state.open.back());
+  if (region == nullptr || (region->function != nullptr && ok(*region->function))) return;
+  find(Level::kWarning, "", "leaves a region that is no call of this kind",
+       "the region tells what the call was; patterns may overlook it");
+}
+
+template <class R>
+void Verifier::flow(const R& record, LocationState& state) {
+  if constexpr (std::is_same_v<R, Enter>) {
+    state.open.push_back(is_absent(record.rid) ? RegionId{0} : record.rid);
+  } else if constexpr (std::is_same_v<R, EnterCs>) {
+    const CallSiteDef* site = definitions_.call_sites.find(record.csid);
+    state.open.push_back(site == nullptr || is_absent(site->entered) ? RegionId{0} : site->entered);
+  } else if constexpr (std::is_same_v<R, LogOff> || std::is_same_v<R, EnterTracing>) {
+    state.open.push_back(absent<RegionId>());
+  } else if constexpr (std::is_same_v<R, LogOn> || std::is_same_v<R, ExitTracing>) {
+    leave(state, true);
+  } else if constexpr (std::is_same_v<R, Exit> || std::is_same_v<R, MpiCollExit> ||
+                       std::is_same_v<R, OmpCollExit> || std::is_same_v<R, MpiWinExit> ||
+                       std::is_same_v<R, MpiWinCollExit> || std::is_same_v<R, CollExit>) {
+    if constexpr (std::is_same_v<R, MpiWinExit>) {
+      leaves(state, [](const MpiFunction& f) {
+        return f.role == MpiRole::kWinPost || f.role == MpiRole::kWinStart ||
+               f.role == MpiRole::kWinComplete || f.role == MpiRole::kWinWait ||
+               f.role == MpiRole::kWinTest;
+      });
+      if (raw(record.synex) > 1) find(Level::kError, "synex", "is neither 0 nor 1", kWriterFault);
+    } else if constexpr (std::is_same_v<R, MpiWinCollExit>) {
+      leaves(state, [](const MpiFunction& f) {
+        return f.role == MpiRole::kWinCreate || f.role == MpiRole::kWinFree ||
+               f.role == MpiRole::kWinFence;
+      });
+    }
+    leave(state, false);
+  }
+}
+
+template <class R>
+void Verifier::event(const R& record) {
+  if (!result_.local && !definitions_.last_def) {
+    find(Level::kError, "", "stands before LAST_DEF", "the definitions are not complete");
+  }
+  double end = record.time.value;
+  if constexpr (std::is_same_v<R, MpiRmaCall> || std::is_same_v<R, MpiCall>) {
+    if (record.exit.value < end) {
+      find(Level::kError, "exit", "is before the call's enter", kWriterFault);
+    }
+    end = std::max(end, record.exit.value);
+  } else if constexpr (std::is_same_v<R, MpiWinLock>) {
+    if (raw(record.ltype) > 1) find(Level::kError, "ltype", "is neither 0 nor 1", kWriterFault);
+  }
+  if (record.time.value < last_time_) {
+    find(Level::kError, "time", "is before that of the event in front of it", kWriterFault);
+  }
+  if (std::isfinite(end)) last_time_ = std::max(last_time_, end);
+  if (result_.local) {
+    if (!local_location_) local_location_ = record.lid;
+    if (*local_location_ != record.lid) {
+      find(Level::kError, "lid", "a local trace has one location only", kWriterFault);
+    }
+  }
+  if (definitions_.locations.find(record.lid) == nullptr) return;
+  LocationState* state = states_.find(record.lid);
+  if (state == nullptr) state = &states_.set(record.lid, {});
+  if constexpr (!std::is_same_v<R, MpiRmaCall> && !std::is_same_v<R, MpiCall>) {
+    flow(record, *state);
+  }
+}
+
+// What can be said only at the end.
+void Verifier::whole_file() {
+  place_ = {0, reader_.offset()};
+  definitions_.finish();
+  if (!result_.local) {
+    if (!definitions_.last_def) {
+      find(Level::kError, "", "the file has no LAST_DEF",
+           "it is neither a local nor a merged trace, or it is truncated");
+    }
+    if (!definitions_.event_count) {
+      find(Level::kError, "", "the file does not tell its number of events",
+           "it is neither a local nor a merged trace, or it is truncated");
+    } else if (*definitions_.event_count != result_.events) {
+      find(Level::kError, "", "the number of events is not what NUM_EVENTS says",
+           "the file is truncated or damaged; merge the run again");
+    }
+    const auto dense = [&](const char* what, const auto& table) {
+      std::uint32_t next = 0;
+      bool gaps = false;
+      table.for_each([&](auto id, const auto&) { gaps = gaps || raw(id) != next++; });
+      if (gaps) find(Level::kWarning, "", what, "classic tools may reject the file");
+    };
+    dense("the identifiers of locations have gaps", definitions_.locations);
+    dense("the identifiers of regions have gaps", definitions_.regions);
+    dense("the identifiers of communicators have gaps", definitions_.comms);
+    dense("the identifiers of windows have gaps", definitions_.windows);
+  }
+  states_.for_each([&](LocationId, const LocationState& state) {
+    if (!state.open.empty()) {
+      find(Level::kWarning, "", "regions are still open on a location at the end",
+           result_.local ? "the program was killed, or elg_merge will close them"
+                         : "the trace is truncated, or the program was killed");
+    }
+  });
+}
+
+Result<Verification> Verifier::run() {
+  RawRecord raw_record;
+  while (true) {
+    const TraceReader::Next next = reader_.next(raw_record);
+    if (next == TraceReader::Next::kEnd) break;
+    if (next == TraceReader::Next::kDamaged) {
+      const Error& error = reader_.error();
+      place_ = {0, error.offset.value_or(reader_.offset())};
+      find(Level::kError, "",
+           error.reason == "the file ends inside a record" ? "the file ends inside a record"
+                                                           : "the file cannot be read to its end",
+           "all whole records before it were kept");
+      break;
+    }
+    ++result_.records;
+    place_ = {raw_record.type, raw_record.offset};
+    const bool event = is_event(raw_record.type);
+    if (event) {
+      ++result_.events;
+      if (!reader_.dialect().native() && !definitions_.last_def) {
+        return classic_local_archive(reader_.path(), raw_record.offset);
+      }
+    }
+    if (pending_attribute_.type != 0 && is_definition(raw_record.type)) {
+      const Place here = std::exchange(place_, pending_attribute_);
+      find(Level::kWarning, "", "no event follows this attribute", kSkipped);
+      place_ = here;
+      pending_attribute_ = {};
+    }
+    if (raw_record.type >= 21 && raw_record.type <= 30 &&
+        (raw_record.type <= 26 || raw_record.type == 30)) {
+      find(Level::kNote, "", "is bookkeeping of the classic tools", kSkipped);
+    } else if (!dispatch_record(raw_record.type, [&]<class R>() { record<R>(raw_record); })) {
+      find(Level::kWarning, "", "is of unknown type", kSkipped);
+    }
+    if (event) {
+      pending_attribute_ = {};
+      has_byte_count_ = false;
+    }
+    if (progress_ && (result_.records & 0xFFFF) == 0) progress_(raw_record.offset);
+  }
+  whole_file();
+  for (auto& [key, finding] : findings_) result_.findings.push_back(std::move(finding));
+  std::sort(result_.findings.begin(), result_.findings.end(),
+            [](const Finding& a, const Finding& b) {
+              return std::tuple(b.level, a.first_offset, a.type) <
+                     std::tuple(a.level, b.first_offset, b.type);
+            });
+  return std::move(result_);
+}
+
+}  // namespace
+
+std::string Finding::message() const {
+  std::string text;
+  if (type != 0) {
+    const std::string_view name = record_name(type);
+    text = name.empty() ? "record type " + std::to_string(type) : std::string(name);
+    if (!field.empty()) text += "." + field;
+    text += " ";
+  }
+  text += what;
+  text += count > 1 ? " (" + std::to_string(count) + " times, first at offset " : " (at offset ";
+  text += std::to_string(first_offset);
+  if (!advice.empty()) text += "; " + advice;
+  return text + ")";
+}
+
+Level Verification::worst() const {
+  Level worst = Level::kNote;
+  for (const Finding& finding : findings) worst = std::max(worst, finding.level);
+  return worst;
+}
+
+Result<Verification> verify_trace(TraceReader& reader,
+                                  const std::function<void(std::uint64_t)>& progress) {
+  return Verifier(reader, progress).run();
+}
+
+Error classic_local_archive(const std::string& path, std::uint64_t offset) {
+  Error error;
+  error.file = path;
+  error.offset = offset;
+  error.reason =
+      "this is a local file of the classic tools: its events come without the merged "
+      "definitions";
+  error.remedy = "merge the archive with the tool that recorded it and give the merged trace";
+  return error;
+}
+
+}  // namespace kojak
