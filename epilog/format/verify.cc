@@ -91,7 +91,9 @@ bool Verifier::defined(PeerId id) const {
 
 template <class R, class T>
 void Verifier::reference(const char* field, T id) {
-  if constexpr (sizeof(T) == 4) {
+  constexpr bool kNumber = std::is_same_v<T, Line> || std::is_same_v<T, Count> ||
+                           std::is_same_v<T, Tag> || std::is_same_v<T, Assertion>;
+  if constexpr (sizeof(T) == 4 && !kNumber) {
     if (is_absent(id)) {
       // Where "none", "any" or "unknown" has a meaning.
       constexpr bool kMayBeAbsent =
