@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "epilog/format/definitions.h"
+#include "epilog/format/references.h"
 
 namespace kojak {
 namespace {
@@ -37,7 +38,6 @@ class Verifier {
   // Whether the object is defined (or absent where that has a meaning).
   template <class R, class T>
   void reference(const char* field, T id);
-  bool defined(PeerId id) const;
   template <class R>
   void record(const RawRecord& raw_record);
   template <class R>
@@ -82,73 +82,23 @@ void Verifier::find(Level level, const char* field, const char* what, const char
   finding.first_offset = place_.offset;
 }
 
-bool Verifier::defined(PeerId id) const {
-  std::uint64_t size = 0;
-  if (definitions_.local_run) size = raw(definitions_.local_run->size);
-  if (definitions_.merged_run) size = raw(definitions_.merged_run->size);
-  return raw(id) < size || definitions_.locations.find(static_cast<LocationId>(raw(id))) != nullptr;
-}
-
 template <class R, class T>
 void Verifier::reference(const char* field, T id) {
-  constexpr bool kNumber = std::is_same_v<T, Line> || std::is_same_v<T, Count> ||
-                           std::is_same_v<T, Tag> || std::is_same_v<T, Assertion>;
-  if constexpr (sizeof(T) == 4 && !kNumber) {
+  const char* what = nullptr;
+  if constexpr (sizeof(T) == 4) {
     if (is_absent(id)) {
-      // Where "none", "any" or "unknown" has a meaning.
-      constexpr bool kMayBeAbsent =
-          std::is_same_v<T, StringId> || std::is_same_v<T, FileId> ||
-          std::is_same_v<T, CallPathId> || std::is_same_v<R, MpiRecvRequest> ||
-          std::is_same_v<R, MpiWinFlush> || std::is_same_v<R, CallSite> ||
-          std::is_same_v<R, CartTopology> || std::is_same_v<R, MpiWinExit> ||
-          (std::is_same_v<T, PeerId> &&
-           (std::is_same_v<R, MpiCollExit> || std::is_same_v<R, CollExit>));
-      if (!kMayBeAbsent) find(Level::kError, field, "is absent", kWriterFault);
+      if (!may_be_absent<R, T>()) find(Level::kError, field, "is absent", kWriterFault);
       return;
     }
-    bool known = true;
-    const char* what = "";
-    if constexpr (std::is_same_v<T, StringId>) {
-      known = definitions_.strings.count(id) != 0;
-      what = "no string with this identifier is defined before";
-    } else if constexpr (std::is_same_v<T, MachineId>) {
-      known = definitions_.machines.find(id) != nullptr;
-      what = "no machine with this identifier is defined before";
-    } else if constexpr (std::is_same_v<T, NodeId>) {
-      known = definitions_.nodes.find(id) != nullptr;
-      what = "no node with this identifier is defined before";
-    } else if constexpr (std::is_same_v<T, LocationId>) {
-      known = definitions_.locations.find(id) != nullptr;
-      what = "no location with this identifier is defined before";
-    } else if constexpr (std::is_same_v<T, PeerId>) {
-      known = defined(id);
-      what = "the run has no such process";
-    } else if constexpr (std::is_same_v<T, FileId>) {
-      known = definitions_.files.find(id) != nullptr;
-      what = "no file with this identifier is defined before";
-    } else if constexpr (std::is_same_v<T, RegionId>) {
-      known = definitions_.regions.find(id) != nullptr;
-      what = "no region with this identifier is defined before";
-    } else if constexpr (std::is_same_v<T, CallSiteId>) {
-      known = definitions_.call_sites.find(id) != nullptr;
-      what = "no call site with this identifier is defined before";
-    } else if constexpr (std::is_same_v<T, CallPathId>) {
-      known = call_paths_.count(raw(id)) != 0;
+  }
+  if constexpr (std::is_same_v<T, CallPathId>) {
+    if (call_paths_.count(raw(id)) == 0)
       what = "no call path with this identifier is defined before";
-    } else if constexpr (std::is_same_v<T, CommId>) {
-      known = definitions_.comms.find(id) != nullptr;
-      what = "no communicator with this identifier is defined before";
-    } else if constexpr (std::is_same_v<T, GroupId>) {
-      known = definitions_.groups.find(id) != nullptr;
-      what = "no group with this identifier is defined before";
-    } else if constexpr (std::is_same_v<T, WindowId>) {
-      known = definitions_.windows.find(id) != nullptr;
-      what = "no window with this identifier is defined before";
-    } else if constexpr (std::is_same_v<T, TopologyId>) {
-      known = definitions_.topologies.find(id) != nullptr;
-      what = "no topology with this identifier is defined before";
-    }
-    if (!known) find(Level::kError, field, what, "the file is damaged or lacks definitions");
+  } else {
+    what = undefined(definitions_, id);
+  }
+  if (what != nullptr) {
+    find(Level::kError, field, what, "the file is damaged or lacks definitions");
   }
 }
 

@@ -1,0 +1,62 @@
+// Whether the object that an identifier names is defined: one overload for each type of identifier.
+//
+// Returns nullptr if it is, else what is wrong with it, as a constant. Numbers that name nothing
+// are always fine. "Absent" is the caller's business. Reads the definitions only; thread-safe as
+// they are.
+#pragma once
+
+#include "epilog/format/definitions.h"
+
+namespace kojak {
+
+template <class T>
+const char* undefined(const Definitions&, T) {
+  return nullptr;
+}
+
+#define KOJAK_REFERENCE(Id, known, noun)                                             \
+  inline const char* undefined(const Definitions& definitions, Id id) {              \
+    return (known) ? nullptr : "no " noun " with this identifier is defined before"; \
+  }
+KOJAK_REFERENCE(StringId, definitions.strings.count(id) != 0, "string")
+KOJAK_REFERENCE(MachineId, definitions.machines.find(id) != nullptr, "machine")
+KOJAK_REFERENCE(NodeId, definitions.nodes.find(id) != nullptr, "node")
+KOJAK_REFERENCE(LocationId, definitions.locations.find(id) != nullptr, "location")
+KOJAK_REFERENCE(FileId, definitions.files.find(id) != nullptr, "file")
+KOJAK_REFERENCE(RegionId, definitions.regions.find(id) != nullptr, "region")
+KOJAK_REFERENCE(CallSiteId, definitions.call_sites.find(id) != nullptr, "call site")
+KOJAK_REFERENCE(CommId, definitions.comms.find(id) != nullptr, "communicator")
+KOJAK_REFERENCE(GroupId, definitions.groups.find(id) != nullptr, "group")
+KOJAK_REFERENCE(WindowId, definitions.windows.find(id) != nullptr, "window")
+KOJAK_REFERENCE(TopologyId, definitions.topologies.find(id) != nullptr, "topology")
+#undef KOJAK_REFERENCE
+
+// A peer is a process of the run, whether its own trace was found or not.
+inline const char* undefined(const Definitions& definitions, PeerId id) {
+  std::uint64_t size = 0;
+  if (definitions.local_run) size = raw(definitions.local_run->size);
+  if (definitions.merged_run) size = raw(definitions.merged_run->size);
+  const bool known =
+      raw(id) < size || definitions.locations.find(static_cast<LocationId>(raw(id))) != nullptr;
+  return known ? nullptr : "the run has no such process";
+}
+
+// Whether "absent" has a meaning here: none, any, unknown.
+template <class R, class T>
+constexpr bool may_be_absent() {
+  if (sizeof(T) != 4) return true;
+  if (std::is_same_v<T, Line> || std::is_same_v<T, Count> || std::is_same_v<T, Tag> ||
+      std::is_same_v<T, StringId> || std::is_same_v<T, FileId> || std::is_same_v<T, CallPathId>) {
+    return true;
+  }
+  if (std::is_same_v<R, MpiRecvRequest> || std::is_same_v<R, MpiWinFlush> ||
+      std::is_same_v<R, CallSite> || std::is_same_v<R, CartTopology> ||
+      std::is_same_v<R, MpiWinExit>) {
+    return !std::is_same_v<T, LocationId> && !std::is_same_v<T, WindowId> &&
+           !std::is_same_v<T, RequestId>;
+  }
+  return std::is_same_v<T, PeerId> &&
+         (std::is_same_v<R, MpiCollExit> || std::is_same_v<R, CollExit>);
+}
+
+}  // namespace kojak
