@@ -1,0 +1,86 @@
+#include "expert/cube/aggregate.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace kojak::cube {
+namespace {
+
+template <class Node>
+std::size_t depth_in(const std::vector<Node>& tree, std::size_t node) {
+  std::size_t depth = 0;
+  while ((node = tree[node].parent) != kNone) ++depth;
+  return depth;
+}
+
+double sum(std::span<const double> row) {
+  return std::accumulate(row.begin(), row.end(), 0.0);
+}
+
+}  // namespace
+
+std::vector<double> call_path_sums(const Report& report, std::size_t metric) {
+  std::vector<double> sums(report.call_nodes.size());
+  for (std::size_t c = 0; c < sums.size(); ++c) sums[c] = sum(report.severities.row(metric, c));
+  return sums;
+}
+
+void add_callees(const Report& report, std::vector<double>& values) {
+  for (std::size_t c = report.call_nodes.size(); c-- > 0;) {
+    const std::size_t parent = report.call_nodes[c].parent;
+    if (parent != kNone) values[parent] += values[c];
+  }
+}
+
+double total(const Report& report, std::size_t metric) {
+  return sum(call_path_sums(report, metric));
+}
+
+std::vector<double> totals(const Report& report) {
+  std::vector<double> result(report.metrics.size());
+  for (std::size_t m = 0; m < result.size(); ++m) result[m] = total(report, m);
+  return result;
+}
+
+std::vector<double> location_sums(const Report& report, std::size_t metric) {
+  std::vector<double> sums(report.locations());
+  for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
+    const std::span<const double> row = report.severities.row(metric, c);
+    for (std::size_t i = 0; i < row.size(); ++i) sums[i] += row[i];
+  }
+  return sums;
+}
+
+std::vector<double> region_sums(const Report& report, std::size_t metric) {
+  std::vector<double> sums(report.regions.size());
+  for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
+    sums[report.call_nodes[c].region] += sum(report.severities.row(metric, c));
+  }
+  return sums;
+}
+
+std::size_t metric_root(const Report& report, std::size_t metric) {
+  while (report.metrics[metric].parent != kNone) metric = report.metrics[metric].parent;
+  return metric;
+}
+
+std::size_t depth_of_metric(const Report& report, std::size_t metric) {
+  return depth_in(report.metrics, metric);
+}
+
+std::size_t depth_of_call_node(const Report& report, std::size_t call_node) {
+  return depth_in(report.call_nodes, call_node);
+}
+
+bool has_child_metric(const Report& report, std::size_t metric) {
+  // In document order a child, if there is one, comes next.
+  return metric + 1 < report.metrics.size() && report.metrics[metric + 1].parent == metric;
+}
+
+Unit unit_of(const Metric& metric) {
+  if (metric.unit == "sec") return Unit::kSeconds;
+  if (metric.unit == "bytes") return Unit::kBytes;
+  return Unit::kCount;
+}
+
+}  // namespace kojak::cube

@@ -1,0 +1,23 @@
+// Two reports over the same trees, so that they can be compared.
+//
+// Metrics are the same when their unique names are. Call paths are the same when their callers are
+// and they call the same function: at the same line if there is such a call, else in order, because
+// lines move when a program is improved. Locations are compared one by one only if both reports
+// have as many on as many processes; if not, each report is summed up to one location. The two
+// results own everything. Thread-safe; nothing fails.
+#pragma once
+
+#include "expert/cube/model.h"
+
+namespace kojak::cube {
+
+struct Difference {
+  // Same metrics, regions, call nodes and system in both, in the same order.
+  Report before;
+  Report after;
+  bool by_location = false;
+};
+
+Difference align(const Report& before, const Report& after);
+
+}  // namespace kojak::cube

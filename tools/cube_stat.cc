@@ -1,0 +1,199 @@
+// cube_stat: the largest values of a report, as a table or as comma-separated values.
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "expert/cube/aggregate.h"
+#include "expert/cube/format.h"
+#include "expert/cube/reader.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/table.h"
+
+namespace {
+
+using namespace kojak;
+using cube::Report;
+using Names = std::vector<std::string>;
+
+// What the rows of the table are: their names, and their values for a metric.
+struct Rows {
+  Names titles;
+  std::vector<Names> names;  // of each row, one for each title
+  std::vector<double> (*values)(const Report&, std::size_t metric) = nullptr;
+};
+
+std::vector<double> with_callees(const Report& report, std::size_t metric) {
+  std::vector<double> values = cube::call_path_sums(report, metric);
+  cube::add_callees(report, values);
+  return values;
+}
+
+Rows call_path_rows(const Report& report, bool inclusive) {
+  Rows rows{{"call path", "called at"}, {}, inclusive ? with_callees : cube::call_path_sums};
+  for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
+    rows.names.push_back({report.call_path(c), report.call_site(c)});
+  }
+  return rows;
+}
+
+Rows region_rows(const Report& report) {
+  Rows rows{{"region", "module"}, {}, cube::region_sums};
+  for (const cube::Region& region : report.regions) {
+    rows.names.push_back({region.name, region.module});
+  }
+  return rows;
+}
+
+Rows location_rows(const Report& report) {
+  Rows rows{{"location", "node"}, {}, cube::location_sums};
+  for (std::size_t i = 0; i < report.locations(); ++i) {
+    std::size_t node = report.threads[i];
+    while (node != cube::kNone && report.system[node].kind != cube::SystemKind::kNode) {
+      node = report.system[node].parent;
+    }
+    rows.names.push_back(
+        {report.location_name(i), node == cube::kNone ? "" : report.system[node].name});
+  }
+  return rows;
+}
+
+// Plain numbers where a program reads them.
+std::string percent(double part, double whole, bool csv) {
+  if (!csv) return cli::format_percent(part, whole);
+  return cube::format_exact(whole == 0 ? 0 : 100 * part / whole);
+}
+
+// Every combination of waiting pattern and call path: a list of what to look at first.
+void print_patterns(const Report& report, std::size_t top, bool csv) {
+  struct Row {
+    std::size_t metric, call_node;
+    double value;
+  };
+  std::vector<Row> rows;
+  for (std::size_t m = 0; m < report.metrics.size(); ++m) {
+    if (cube::has_child_metric(report, m) ||
+        cube::unit_of(report.metrics[m]) != cube::Unit::kSeconds) {
+      continue;
+    }
+    const std::vector<double> sums = cube::call_path_sums(report, m);
+    for (std::size_t c = 0; c < sums.size(); ++c) {
+      if (sums[c] != 0) rows.push_back({m, c, sums[c]});
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::abs(a.value) > std::abs(b.value);
+  });
+  if (top != 0 && rows.size() > top) rows.resize(top);
+  cli::Table table({{"seconds"},
+                    {csv ? "percent" : "of root"},
+                    {"metric", cli::Align::kLeft},
+                    {"call path", cli::Align::kLeft},
+                    {"called at", cli::Align::kLeft}});
+  const std::vector<double> totals = cube::totals(report);
+  for (const Row& row : rows) {
+    table.add(
+        {csv ? cube::format_exact(row.value) : cube::format_value(cube::Unit::kSeconds, row.value),
+         percent(row.value, totals[cube::metric_root(report, row.metric)], csv),
+         cube::printable(report.metrics[row.metric].name, csv ? 0 : 32),
+         cube::printable_path(report.call_path(row.call_node), csv ? 0 : 60),
+         cube::printable_path(report.call_site(row.call_node), csv ? 0 : 32)});
+  }
+  csv ? table.print_csv(std::cout) : table.print(std::cout);
+}
+
+void print_rows(const Report& report, const Rows& rows, const std::vector<std::size_t>& metrics,
+                std::size_t top, bool csv) {
+  std::vector<std::vector<double>> values;
+  for (const std::size_t metric : metrics) values.push_back(rows.values(report, metric));
+  std::vector<std::size_t> order(rows.names.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::abs(values[0][a]) > std::abs(values[0][b]);
+  });
+  std::vector<cli::Table::Column> columns;
+  for (const std::size_t metric : metrics) {
+    columns.push_back({cube::printable(report.metrics[metric].name, csv ? 0 : 32)});
+  }
+  columns.push_back({csv ? "percent" : "of total"});
+  for (const std::string& title : rows.titles) columns.push_back({title, cli::Align::kLeft});
+  cli::Table table(columns);
+  const double whole = cube::total(report, metrics[0]);
+  for (std::size_t i = 0; i < order.size() && (top == 0 || i < top); ++i) {
+    const std::size_t row = order[i];
+    const bool nothing = std::all_of(values.begin(), values.end(),
+                                     [&](const std::vector<double>& v) { return v[row] == 0; });
+    if (nothing) continue;
+    Names cells;
+    for (std::size_t m = 0; m < metrics.size(); ++m) {
+      cells.push_back(
+          csv ? cube::format_exact(values[m][row])
+              : cube::format_value(cube::unit_of(report.metrics[metrics[m]]), values[m][row]));
+    }
+    cells.push_back(percent(values[0][row], whole, csv));
+    for (const std::string& name : rows.names[row]) {
+      cells.push_back(cube::printable_path(name, csv ? 0 : 60));
+    }
+    table.add(std::move(cells));
+  }
+  csv ? table.print_csv(std::cout) : table.print(std::cout);
+}
+
+ExitCode run(const cli::po::variables_map& values) {
+  if (values.count("report") == 0) return cli::usage_error("name a report");
+  const auto by = values["by"].as<std::string>();
+  if (by != "callpath" && by != "region" && by != "location" && by != "pattern") {
+    return cli::usage_error("--by takes callpath, region, location or pattern, not " + by);
+  }
+  const Result<Report> report = cube::read_report(values["report"].as<std::string>());
+  if (!report) {
+    cli::print_error(report.error());
+    return report.error().code;
+  }
+  for (const std::string& warning : report->warnings) cli::print_warning(warning);
+  std::vector<std::size_t> metrics;
+  if (values.count("metric") != 0) {
+    for (const std::string& name : values["metric"].as<Names>()) {
+      metrics.push_back(report->find_metric(name));
+      if (metrics.back() == cube::kNone) {
+        return cli::usage_error("the report has no metric " + name + "; cube_info lists them");
+      }
+    }
+  } else {
+    metrics.push_back(0);
+  }
+  const bool csv = values.count("csv") != 0;
+  const auto top = values["top"].as<std::size_t>();
+  if (by == "pattern") {
+    print_patterns(*report, top, csv);
+  } else {
+    const Rows rows = by == "region"     ? region_rows(*report)
+                      : by == "location" ? location_rows(*report)
+                                         : call_path_rows(*report, values.count("inclusive") != 0);
+    print_rows(*report, rows, metrics, top, csv);
+  }
+  return ExitCode::kFine;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const cli::ToolInfo info{"cube_stat", "[options] REPORT",
+                           "Lists the largest values of a CUBE report, worst first.",
+                           "cube_stat --by callpath -m mpi_rma_fence_wait -m time -n 5 a.cube"};
+  cli::ToolOptions options;
+  options.visible.add_options()("by,b", cli::po::value<std::string>()->default_value("pattern"),
+                                "what a row is: callpath, region, location, or pattern (each leaf "
+                                "metric in seconds at each call path)")(
+      "metric,m", cli::po::value<Names>(),
+      "unique name of a metric, a column each; sorted by the first (default: the first metric of "
+      "the report; not with --by pattern)")(
+      "top,n", cli::po::value<std::size_t>()->default_value(10), "how many rows; 0: all")(
+      "inclusive,i", "values of call paths with their callees")("csv", "comma-separated values");
+  options.hidden.add_options()("report", cli::po::value<std::string>());
+  options.positional.add("report", 1);
+  return cli::run_tool(argc, argv, info, options, run);
+}
