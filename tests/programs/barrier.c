@@ -1,0 +1,27 @@
+/* Wait at Barrier and Barrier Completion: over all processes, over some, over one. */
+#include "truth.h"
+
+int main(int argc, char** argv) {
+  truth_begin(&argc, &argv, 4);
+  const int in_part = rank != 2;
+  MPI_Comm part;
+  MPI_Comm_split(MPI_COMM_WORLD, in_part, rank, &part);
+  meet();
+  for (int late = 0; late < ranks; ++late) {
+    come_late(AT(late));
+    TIMED(MPI_Barrier(MPI_COMM_WORLD), "comm=world");
+  }
+  /* Without rank 2, which is late for nothing here: the one that waits longest is not waited for.
+   */
+  come_late(AT(2) | AT(3));
+  TIMED(MPI_Barrier(part), "comm=%s", in_part ? "part" : "rest");
+  TIMED(MPI_Barrier(MPI_COMM_SELF), "comm=self%d", rank);
+  MPI_Comm_free(&part);
+  if (rank == 0) {
+    for (int r = 0; r < ranks; ++r)
+      at_least("mpi_barrier_wait", "MPI_Barrier", r, (ranks - 1) * SURELY(kLateMs));
+    at_least("mpi_barrier_wait", "MPI_Barrier", 0, ranks * SURELY(kLateMs));
+  }
+  truth_end();
+  return 0;
+}

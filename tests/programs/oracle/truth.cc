@@ -1,0 +1,157 @@
+#include "tests/programs/oracle/truth.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+namespace kojak::oracle {
+namespace {
+
+const std::vector<std::string> kWaitMetrics = {
+    "mpi_latesender",
+    "mpi_latesender_wo",
+    "mpi_latereceiver",
+    "mpi_latereceiver_wo",
+    "mpi_earlyreduce",
+    "mpi_earlyscan",
+    "mpi_latebroadcast",
+    "mpi_wait_nxn",
+    "mpi_nxn_completion",
+    "mpi_barrier_wait",
+    "mpi_barrier_completion",
+    "mpi_rma_earlytransfer",
+    "mpi_rma_wait_window_create",
+    "mpi_rma_wait_window_free",
+    "mpi_rma_fence_wait",
+    "mpi_rma_latepost",
+    "mpi_rma_latepost_first",
+    "mpi_rma_earlywait",
+    "mpi_rma_latecomplete",
+    "mpi_rma_latecomplete_pair",
+};
+
+const std::vector<std::string> kByteMetrics = {
+    "bytes_sent_p2p",  "bytes_rcvd_p2p", "bytes_sent_coll",
+    "bytes_rcvd_coll", "bytes_put",      "bytes_get",
+};
+
+struct MpiClass {
+  std::vector<std::string> path;
+  std::vector<std::string> functions;
+};
+
+// Of the functions that the programs call.
+const std::vector<MpiClass> kClasses = {
+    {{"mpi", "mpi_communication", "mpi_point2point"},
+     {"MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Isend", "MPI_Ibsend", "MPI_Issend",
+      "MPI_Irsend", "MPI_Recv", "MPI_Irecv", "MPI_Sendrecv", "MPI_Start", "MPI_Startall",
+      "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome", "MPI_Test"}},
+    {{"mpi", "mpi_communication", "mpi_collective"},
+     {"MPI_Allreduce", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Allgather", "MPI_Allgatherv",
+      "MPI_Reduce_scatter", "MPI_Reduce_scatter_block", "MPI_Bcast", "MPI_Scatter", "MPI_Scatterv",
+      "MPI_Reduce", "MPI_Gather", "MPI_Gatherv", "MPI_Scan", "MPI_Exscan"}},
+    {{"mpi", "mpi_communication", "mpi_rma_communication"},
+     {"MPI_Put", "MPI_Get", "MPI_Accumulate"}},
+    {{"mpi", "mpi_synchronization", "mpi_sync_collective"}, {"MPI_Barrier"}},
+    {{"mpi", "mpi_synchronization", "mpi_rma_synchronization", "mpi_rma_window_management"},
+     {"MPI_Win_create", "MPI_Win_free"}},
+    {{"mpi", "mpi_synchronization", "mpi_rma_synchronization", "mpi_rma_fence"}, {"MPI_Win_fence"}},
+    {{"mpi", "mpi_synchronization", "mpi_rma_synchronization", "mpi_rma_gat_synchronization"},
+     {"MPI_Win_post", "MPI_Win_start", "MPI_Win_complete", "MPI_Win_wait", "MPI_Win_test"}},
+    {{"mpi", "mpi_synchronization", "mpi_rma_synchronization", "mpi_rma_lock_synchronization"},
+     {"MPI_Win_lock", "MPI_Win_unlock"}},
+};
+
+}  // namespace
+
+std::vector<std::string> classes_of(const std::string& function) {
+  for (const MpiClass& entry : kClasses)
+    if (std::ranges::find(entry.functions, function) != entry.functions.end()) return entry.path;
+  return {};
+}
+
+double Truth::overlap(const Call& call, double from, double to) {
+  return std::max(0.0, std::min(to, call.exit) - std::max(from, call.enter));
+}
+
+double Truth::blocked(const Call& call, const std::vector<double>& causes) {
+  double latest = call.enter;
+  for (const double cause : causes)
+    if (cause <= call.exit) latest = std::max(latest, cause);
+  return overlap(call, call.enter, latest);
+}
+
+void Truth::add(const std::string& metric, const Call& call, double value) {
+  values_.at({metric, call.function, call.rank}) += value;
+  values_.at({metric, "*", call.rank}) += value;
+}
+
+double Truth::value(const std::string& metric, const std::string& function, int rank) const {
+  const auto found = values_.find({metric, function, rank});
+  return found == values_.end() ? 0.0 : found->second;
+}
+
+void Truth::add_counts_and_times(const Notes& run) {
+  // A metric that is not claimed by any call must be zero: every waiting time at every function of
+  // the program and in all, every class at functions of other classes.
+  std::set<std::string> functions;
+  for (const auto& calls : run.calls)
+    for (const Call& call : calls) functions.insert(call.function);
+  for (int rank = 0; rank < run.ranks(); ++rank) {
+    for (const std::string& metric : kWaitMetrics) values_[{metric, "*", rank}] = 0;
+    for (const std::string& function : functions) {
+      values_[{"visits", function, rank}] = 0;
+      for (const std::string& metric : kByteMetrics) values_[{metric, function, rank}] = 0;
+      for (const std::string& metric : kWaitMetrics) values_[{metric, function, rank}] = 0;
+      if (classes_of(function).empty()) continue;
+      values_[{"time", function, rank}] = 0;
+      for (const MpiClass& entry : kClasses)
+        for (const std::string& metric : entry.path) values_[{metric, function, rank}] = 0;
+    }
+  }
+  for (const auto& calls : run.calls) {
+    for (const Call& call : calls) {
+      values_[{"visits", call.function, call.rank}] += 1;
+      for (const std::string& metric : kByteMetrics)
+        values_[{metric, call.function, call.rank}] += call.number(metric);
+      const std::vector<std::string> classes = classes_of(call.function);
+      if (classes.empty()) continue;
+      values_[{"time", call.function, call.rank}] += call.exit - call.enter;
+      for (const std::string& metric : classes)
+        values_[{metric, call.function, call.rank}] += call.exit - call.enter;
+    }
+  }
+}
+
+Truth::Truth(const Notes& run) {
+  add_counts_and_times(run);
+  add_collectives(run);
+  add_windows(run);
+  add_epochs(run);
+  add_messages(run);
+}
+
+std::vector<std::string> broken_guards(const Notes& run, const Truth& truth) {
+  std::vector<std::string> broken;
+  for (const Guard& guard : run.guards) {
+    double sum = 0;
+    std::istringstream metrics(guard.metrics);
+    for (std::string metric; std::getline(metrics, metric, '+');) {
+      if (!truth.values().contains({metric, guard.function, guard.rank}))
+        broken.push_back("no such value: " + metric + " " + guard.function + " rank " +
+                         std::to_string(guard.rank));
+      sum += truth.value(metric, guard.function, guard.rank);
+    }
+    const bool holds = guard.exactly_zero ? sum == 0 : sum >= guard.at_least;
+    if (!holds) {
+      std::ostringstream line;
+      line << guard.metrics << " at " << guard.function << " of rank " << guard.rank << " is "
+           << sum << ", should be " << (guard.exactly_zero ? "exactly 0" : "at least ");
+      if (!guard.exactly_zero) line << guard.at_least;
+      broken.push_back(line.str());
+    }
+  }
+  return broken;
+}
+
+}  // namespace kojak::oracle

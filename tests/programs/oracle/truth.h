@@ -1,0 +1,54 @@
+// What the severities of a run must be, computed from the times that the program took around its
+// calls.
+//
+// The formulas are those of the patterns' definitions, written down a second time, plainly and
+// without regard to speed, over complete lists of calls: nothing is shared with the analysis under
+// test, which sees events one by one. Within a node all clocks are one, so the clock error delta is
+// 0.
+//
+// Fails by std::runtime_error if the notes contradict themselves.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tests/programs/oracle/notes.h"
+
+namespace kojak::oracle {
+
+// (metric, function, rank). The function "*" is the sum over all functions.
+using Key = std::tuple<std::string, std::string, int>;
+
+class Truth {
+ public:
+  explicit Truth(const Notes& run);
+
+  // The part of a call between two times.
+  static double overlap(const Call& call, double from, double to);
+  // What the latest of the causes that lie before the call's end took of it.
+  static double blocked(const Call& call, const std::vector<double>& causes);
+
+  double value(const std::string& metric, const std::string& function, int rank) const;
+  const std::map<Key, double>& values() const { return values_; }
+
+ private:
+  void add(const std::string& metric, const Call& call, double value);
+  void add_counts_and_times(const Notes& run);
+  void add_collectives(const Notes& run);  // collectives.cc
+  void add_windows(const Notes& run);      // windows.cc
+  void add_epochs(const Notes& run);       // epochs.cc
+  void add_messages(const Notes& run);     // messages.cc
+
+  std::map<Key, double> values_;
+};
+
+// The classes of EXPERT's tree that hold a function's time, from the root on; empty if unknown
+// here.
+std::vector<std::string> classes_of(const std::string& function);
+
+// One line per guard that does not hold.
+std::vector<std::string> broken_guards(const Notes& run, const Truth& truth);
+
+}  // namespace kojak::oracle

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Runs programs with injected waits through the whole pipeline and compares the report with the truth.
+
+For each program: record it with the measurement library preloaded, compute the truth from the program's
+own times (make_truth), merge, analyse, compare (check_truth); then the same from the basic model, whose
+severities must be the same. With --load, two busy loops keep the machine's cores away from the programs.
+
+What a run leaves is removed if all is well; otherwise it is kept and its place is printed.
+Exit status: 0 all good, 1 something is wrong.
+"""
+import argparse
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+STEP_SECONDS = 90
+BURNER = "import time\nend = time.monotonic() + 110\nwhile time.monotonic() < end: pass"
+
+
+class Failure(Exception):
+    pass
+
+
+def run(what, command, environment, quiet=False):
+    """Runs one command; its output is shown only if something is wrong with it."""
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               errors="replace", start_new_session=True)
+    try:
+        out, err = process.communicate(timeout=STEP_SECONDS)
+    except subprocess.TimeoutExpired:
+        # mpirun starts its processes in groups of their own, and ends them when it is told to end.
+        process.terminate()
+        try:
+            out, err = process.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+        raise Failure(f"{what} did not end within {STEP_SECONDS} s\n{out}{err}")
+    if process.returncode != 0:
+        raise Failure(f"{what}: exit status {process.returncode}\n  {' '.join(command)}\n{out}{err}")
+    if quiet and out:
+        raise Failure(f"{what} printed, although the program prints nothing:\n{out}")
+
+
+def launcher(options, ranks, variables):
+    """The command that starts `ranks` processes with the environment variables set in them only."""
+    if options.mpi == "openmpi":
+        command = [options.mpirun, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+        if options.mca:
+            command += ["--mca"] + options.mca.split("=", 1)
+        command += ["-n", ranks]
+        for name, value in variables.items():
+            command += ["-x", f"{name}={value}"]
+    else:
+        command = [options.mpirun, "-n", ranks]
+        for name, value in variables.items():
+            command += ["-genv", name, value]
+    return command
+
+
+def check(options, program, ranks, directory):
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    for name in list(environment):  # the test decides how it is measured
+        if name.startswith("ELG_") or name == "LD_PRELOAD":
+            del environment[name]
+    notes, traces, truth = directory / "notes", directory / "traces", directory / "truth"
+    run(program.name,
+        launcher(options, ranks, {"LD_PRELOAD": str(options.library), "ELG_DIR": str(traces),
+                                  "KOJAK_TRUTH": str(notes), "KOJAK_OSC": options.osc})
+        + [str(program)], environment, quiet=True)
+    run("make_truth", [options.make_truth, str(notes), "-o", str(truth)], environment)
+    reports = []
+    for model in ("extended", "basic"):
+        trace, report = directory / f"{model}.elg", directory / f"{model}.cube"
+        run("elg_merge", [str(options.bin / "elg_merge"), "--model", model, "-o", str(trace),
+                          str(traces)], environment)
+        run("expert", [str(options.bin / "expert"), "-o", str(report), str(trace)], environment)
+        reports.append(str(report))
+    run("check_truth", [options.check_truth, reports[0], str(truth)], environment)
+    run("check_truth", [options.check_truth, "--same"] + reports, environment)
+
+
+@contextlib.contextmanager
+def load(wanted):
+    burners = [subprocess.Popen([sys.executable, "-c", BURNER]) for _ in range(2 if wanted else 0)]
+    try:
+        yield
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mpi", required=True, choices=["openmpi", "mpich"])
+    parser.add_argument("--mpirun", required=True)
+    parser.add_argument("--mca", default="", help="Open MPI setting NAME=VALUE")
+    parser.add_argument("--osc", required=True, help="what the programs are told it is")
+    parser.add_argument("--library", required=True, type=pathlib.Path, help="libelg_mpi.so")
+    parser.add_argument("--bin", required=True, type=pathlib.Path, help="where elg_merge and expert are")
+    parser.add_argument("--make-truth", required=True)
+    parser.add_argument("--check-truth", required=True)
+    parser.add_argument("--work", required=True, type=pathlib.Path, help="folder for temporary folders")
+    parser.add_argument("--load", action="store_true", help="keep two cores busy meanwhile")
+    parser.add_argument("programs", nargs="+", metavar="PROGRAM:RANKS")
+    options = parser.parse_args()
+
+    if not options.library.is_file():
+        print(f"{options.library} is missing: build it first")
+        return 1
+    options.work.mkdir(parents=True, exist_ok=True)
+    status = 0
+    with load(options.load):
+        for argument in options.programs:
+            path, ranks = argument.rsplit(":", 1)
+            program = pathlib.Path(path)
+            directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{program.name}.", dir=options.work))
+            try:
+                check(options, program, ranks, directory)
+                shutil.rmtree(directory)
+            except Failure as failure:
+                print(f"{program.name}: {failure}\nkept: {directory}")
+                status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

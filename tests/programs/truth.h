@@ -1,0 +1,86 @@
+/* For programs with injected waits: what a program really did, in its own words.
+ *
+ * On a busy machine a nominal sleep is not the truth. So every call that the report is checked for
+ * is made through TIMED, which takes the time right before and right after it (CLOCK_MONOTONIC: one
+ * clock for all processes of a node) and notes, in `key=value` words, what the call did. After
+ * MPI_Finalize each process writes its notes to $KOJAK_TRUTH.<rank>; make_truth computes from the
+ * files of all processes, by the formulas of the patterns, what every severity must be. A function
+ * is either always called through TIMED in a program or never.
+ *
+ * Who is late is decided outside MPI, on a shared memory page: a late process waits until the
+ * others have said that they are about to enter their call, and then some time more. So an injected
+ * wait is there however busy the machine is, and no MPI call is added to those under test.
+ *
+ * Words of TIMED's note (make_truth reads them):
+ *   comm=C root=R place=P     a collective on communicator C (any name), world rank of its root,
+ * and for scans the own rank in C win=W                     a window (any name); MPI_Win_fence:
+ * noprecede=1 group=R,R,...             MPI_Win_post, MPI_Win_start: world ranks flag=0|1
+ * MPI_Win_test: its answer to=R                      a transfer: world rank of its target send=M
+ * post=M recv=M finish=M   message M (any name) starts here; its receive is posted, completed here;
+ * its send is completed by this Wait. Lists with commas. A blocking receive needs recv only.
+ *   bytes_put= bytes_get= bytes_sent_p2p= bytes_rcvd_p2p= bytes_sent_coll= bytes_rcvd_coll=
+ *
+ * One thread; fails by MPI_Abort with a message on stderr. */
+#ifndef KOJAK_TESTS_PROGRAMS_TRUTH_H
+#define KOJAK_TESTS_PROGRAMS_TRUTH_H
+
+#include <mpi.h>
+
+/* How long a late process lets the others wait, and what of it a check may rely on: the others may
+ * be kept from entering for a while after they said that they would. */
+enum { kLateMs = 60 };
+#define SURELY(ms) (0.4e-3 * (ms))
+
+extern int rank;  /* in MPI_COMM_WORLD */
+extern int ranks; /* size of MPI_COMM_WORLD */
+
+/* MPI_Init; the program ends if it was not started with `wanted` processes. */
+void truth_begin(int* argc, char*** argv, int wanted);
+/* MPI_Finalize; writes the notes. */
+void truth_end(void);
+
+/* Makes `call` and notes its times. The note's arguments are evaluated after the call. */
+#define TIMED(call, ...)                     \
+  do {                                       \
+    const double entered = truth_enter();    \
+    (void)(call);                            \
+    truth_exit(entered, #call, __VA_ARGS__); \
+  } while (0)
+double truth_enter(void);
+void truth_exit(double entered, const char* call, const char* note, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* All processes wait for each other, outside MPI. Only where no process may need another's
+ * progress. */
+void meet(void);
+/* Tell says that something is about to happen; hear returns after it was told `times` times, in
+ * all. Events are numbers below 64, the program's own. */
+void tell(int event);
+void hear(int event, int times);
+void pause_ms(int ms);
+/* Hear, and kLateMs more. */
+void hear_late(int event, int times);
+
+/* Called by all processes before a call of each: those in the set `late` come kLateMs after all
+ * others. */
+void come_late(unsigned late);
+
+/* Sets of ranks: AT(1) | AT(3). A group of them, and the same as text for a note. */
+#define AT(r) (1u << (r))
+typedef struct {
+  MPI_Group group;
+  char list[64];
+} Members;
+Members members_of(unsigned set);
+void members_free(Members* members);
+
+/* Checks of the program on itself (to be noted by any one process): the severity computed from the
+ * measured times is at least `seconds`, so a test cannot pass because nothing happened; or exactly
+ * 0, whatever the times. Metrics may be summed with '+'; function "*" is all of them. */
+void at_least(const char* metrics, const char* function, int at_rank, double seconds);
+void exactly_zero(const char* metrics, const char* function, int at_rank);
+
+/* The component that the run was started with: $KOJAK_OSC is `which` ("rdma", "pt2pt", "mpich"). */
+int osc_is(const char* which);
+
+#endif
