@@ -309,7 +309,7 @@ void Verifier::event(const R& record) {
     find(Level::kError, "", "stands before LAST_DEF", "the definitions are not complete");
   }
   double end = record.time.value;
-  if constexpr (std::is_same_v<R, MpiRmaCall> || std::is_same_v<R, MpiCall>) {
+  if constexpr (requires { record.exit; }) {  // a whole call
     if (record.exit.value < end) {
       find(Level::kError, "exit", "is before the call's enter", kWriterFault);
     }
@@ -330,9 +330,7 @@ void Verifier::event(const R& record) {
   if (definitions_.locations.find(record.lid) == nullptr) return;
   LocationState* state = states_.find(record.lid);
   if (state == nullptr) state = &states_.set(record.lid, {});
-  if constexpr (!std::is_same_v<R, MpiRmaCall> && !std::is_same_v<R, MpiCall>) {
-    flow(record, *state);
-  }
+  flow(record, *state);
 }
 
 // What can be said only at the end.

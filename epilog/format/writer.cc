@@ -17,7 +17,7 @@ Error OutputFile::failure(const char* what, int code) const {
                            ? "free some space or choose another place with -o"
                            : "choose another place with -o";
   return {ExitCode::kOutputFailed,
-          path_,
+          path_ == "-" ? "standard output" : path_,
           std::nullopt,
           "",
           "",

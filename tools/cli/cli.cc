@@ -39,7 +39,7 @@ void message(const char* kind, const char* colour, std::string_view text) {
 }
 
 void print_help(const ToolInfo& info, const po::options_description& visible) {
-  std::cout << "Usage: " << info.name << ' ' << info.arguments << '\n' << info.purpose << "\n\n";
+  std::cout << "Usage: " << info.name << ' ' << info.arguments << '\n' << info.purpose << "\n";
   std::cout << visible << '\n';
   std::cout << "Example: " << info.example << '\n';
   std::cout << (info.exit_codes != nullptr
@@ -90,7 +90,7 @@ int run_tool(int argc, char** argv, const ToolInfo& info, const ToolOptions& opt
 int run_tool_with_status(int argc, char** argv, const ToolInfo& info, const ToolOptions& options,
                          const std::function<int(const po::variables_map&)>& body) {
   session.name = info.name;
-  po::options_description visible("Options", 90);
+  po::options_description visible;
   visible.add(options.visible);
   po::options_description common("Common options");
   common.add_options()("quiet,q", "print errors only")("help,h", "print this text")(
