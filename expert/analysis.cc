@@ -1,0 +1,156 @@
+#include "expert/analysis.h"
+
+#include <array>
+#include <tuple>
+
+#include "earl/replay.h"
+#include "expert/catalogue.h"
+#include "expert/notes.h"
+#include "expert/profile.h"
+#include "expert/trace_findings.h"
+
+namespace kojak::expert {
+namespace {
+
+// Receives the replay's events, keeps the profile and hands the rest to the patterns.
+class Analysis : public earl::Sink {
+ public:
+  Analysis(const earl::Trace& trace, const AnalysisOptions& options)
+      : trace_(trace),
+        options_(options),
+        severities_(kMetrics, trace.location_count()),
+        profile_(trace.definitions(), trace.location_count()) {
+    trace.definitions().windows.for_each([&](WindowId id, const WindowDef& window) {
+      if (window.flavour == kFlavourShared) shared_windows_.push_back(id);
+    });
+  }
+
+  // ---- for the patterns
+  template <class Pattern>
+  void add(Pattern, const earl::OpenCall& at, Seconds severity) {
+    static_assert(Pattern::kMetric.unit == Unit::kSeconds);
+    if (severity > Seconds{0}) add_value<Pattern>(at, severity.value);
+  }
+  template <class Pattern>
+  void add(Pattern, const earl::OpenCall& at, std::uint64_t amount) {
+    static_assert(Pattern::kMetric.unit != Unit::kSeconds);
+    if (amount != 0) add_value<Pattern>(at, static_cast<double>(amount));
+  }
+  void count(Note note) { ++notes_[static_cast<std::size_t>(note)]; }
+  Seconds delta(const earl::OpenCall& a, const earl::OpenCall& b) const {
+    return trace_.has_clock_errors() ? trace_.delta(a.index, b.index) : Seconds{0};
+  }
+  const Definitions& definitions() const { return trace_.definitions(); }
+  bool native() const { return trace_.native(); }
+  bool shared_memory(WindowId window) const {
+    return std::find(shared_windows_.begin(), shared_windows_.end(), window) !=
+           shared_windows_.end();
+  }
+
+  // ---- from the replay
+  void on_call(const earl::Call& call, std::span<const std::uint64_t>) {
+    profile_.add(call, severities_);
+    if ((++calls_ & 0xFFFFF) == 0 && options_.progress) options_.progress(call.exit_pos);
+  }
+  void on_collective(const earl::CollectiveInstance& instance) {
+    if (instance.mixed || instance.members.empty()) return;
+    for_each([&](auto& pattern) {
+      if constexpr (requires { pattern.on_collective(instance, *this); }) {
+        pattern.on_collective(instance, *this);
+      }
+    });
+  }
+  void on_window_collective(const earl::WindowInstance& instance) {
+    if (instance.members.empty()) return;
+    for_each([&](auto& pattern) {
+      if constexpr (requires { pattern.on_window_collective(instance, *this); }) {
+        pattern.on_window_collective(instance, *this);
+      }
+    });
+  }
+
+#define KOJAK_FORWARD(handler, Type)                              \
+  void handler(const earl::Type& what) {                          \
+    for_each([&](auto& pattern) {                                 \
+      if constexpr (requires { pattern.handler(what, *this); }) { \
+        pattern.handler(what, *this);                             \
+      }                                                           \
+    });                                                           \
+  }
+  KOJAK_FORWARD(on_send, SendEvent)
+  KOJAK_FORWARD(on_receive, RecvEvent)
+  KOJAK_FORWARD(on_transfer, Transfer)
+  KOJAK_FORWARD(on_collective_exit, CollectiveExit)
+  KOJAK_FORWARD(on_message_call, MessageCall)
+  KOJAK_FORWARD(on_fence_epoch, FenceEpoch)
+  KOJAK_FORWARD(on_access_epoch, AccessEpoch)
+  KOJAK_FORWARD(on_access_transaction, AccessEpoch)
+  KOJAK_FORWARD(on_exposure_transaction, ExposureEpoch)
+#undef KOJAK_FORWARD
+  void on_epoch_call(const earl::Call& call, const earl::AccessEpoch& epoch) {
+    for_each([&](auto& pattern) {
+      if constexpr (requires { pattern.on_epoch_call(call, epoch, *this); }) {
+        pattern.on_epoch_call(call, epoch, *this);
+      }
+    });
+  }
+
+  SeverityStore finish() {
+    profile_.finish(severities_);
+    return std::move(severities_);
+  }
+  const std::array<std::uint64_t, kNotes>& notes() const {
+    return notes_;
+  }
+
+ private:
+  static constexpr std::uint8_t kFlavourShared = 4;
+
+  template <class F>
+  [[gnu::always_inline]] void for_each(F&& f) {
+    std::apply([&](auto&... pattern) { (f(pattern), ...); }, patterns_);
+  }
+  template <class Pattern>
+  [[gnu::always_inline]] void add_value(const earl::OpenCall& at, double value) {
+    severities_.add(metric_index<Pattern>(), raw(at.cnode), at.index, value);
+  }
+
+  const earl::Trace& trace_;
+  const AnalysisOptions& options_;
+  SeverityStore severities_;
+  Profile profile_;
+  Catalogue patterns_;
+  std::vector<WindowId> shared_windows_;
+  std::array<std::uint64_t, kNotes> notes_{};
+  std::uint64_t calls_ = 0;
+};
+
+std::vector<CallPath> call_paths(const earl::CallTree& tree) {
+  std::vector<CallPath> paths;
+  paths.reserve(tree.size());
+  for (std::size_t i = 0; i < tree.size(); ++i) {
+    const earl::CallPath& path = tree[static_cast<CallPathId>(static_cast<std::uint32_t>(i))];
+    paths.push_back(
+        {path.region, path.csite, is_absent(path.parent) ? kNone : std::size_t{raw(path.parent)}});
+  }
+  return paths;
+}
+
+}  // namespace
+
+Report analyse(earl::Trace& trace, const AnalysisOptions& options) {
+  Analysis analysis(trace, options);
+  earl::Replay replay(trace, analysis);
+  replay.run();
+  std::vector<LocationId> locations;
+  for (std::uint32_t i = 0; i < trace.location_count(); ++i) locations.push_back(trace.location(i));
+  const std::span<const Metric, kMetrics> metrics = all_metrics();
+  return {trace.definitions(),
+          std::move(locations),
+          {metrics.begin(), metrics.end()},
+          call_paths(replay.call_tree()),
+          analysis.finish(),
+          findings_of(trace, analysis.notes())};
+}
+
+}  // namespace kojak::expert

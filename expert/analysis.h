@@ -1,0 +1,26 @@
+// The analysis of a trace: one forward pass that computes every severity.
+//
+//   auto trace = earl::Trace::open("a.elg");
+//   Report report = analyse(*trace);
+//
+// The report refers to the trace's definitions: the trace must outlive it. Faults in the trace end
+// up in the report's findings; a damaged trace is analysed up to its damage. Single-threaded.
+// Memory: call paths x locations, and what is open in the trace.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "earl/trace.h"
+#include "expert/report.h"
+
+namespace kojak::expert {
+
+struct AnalysisOptions {
+  // Called now and then with the number of calls seen so far, for a progress bar.
+  std::function<void(std::uint64_t events)> progress;
+};
+
+Report analyse(earl::Trace& trace, const AnalysisOptions& options = {});
+
+}  // namespace kojak::expert

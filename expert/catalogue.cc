@@ -1,0 +1,62 @@
+#include "expert/catalogue.h"
+
+namespace kojak::expert {
+namespace {
+
+template <std::size_t... I>
+constexpr std::array<Metric, kMetrics> collect(std::index_sequence<I...>) {
+  return {std::tuple_element_t<I, Catalogue>::kMetric...};
+}
+constexpr std::array<Metric, kMetrics> kAll = collect(std::make_index_sequence<kMetrics>());
+
+constexpr std::size_t find(std::string_view name, std::size_t before) {
+  for (std::size_t i = 0; i < before; ++i) {
+    if (kAll[i].name == name) return i;
+  }
+  return kMetrics;
+}
+
+constexpr bool well_formed() {
+  for (std::size_t i = 0; i < kMetrics; ++i) {
+    if (kAll[i].name.empty() || kAll[i].title.empty() || kAll[i].summary.empty()) return false;
+    if (find(kAll[i].name, i) != kMetrics) return false;  // a name given twice
+    if (!kAll[i].parent.empty() && find(kAll[i].parent, i) == kMetrics) return false;
+    if (kAll[i].parent.empty() && kAll[i].kind == Metric::Kind::kPattern) return false;
+  }
+  return true;
+}
+static_assert(well_formed());
+
+constexpr std::array<MetricIndex, kTimeClasses> owners() {
+  std::array<MetricIndex, kTimeClasses> result{};
+  for (MetricIndex& m : result) m = kMetrics;
+  for (std::size_t i = 0; i < kMetrics; ++i) {
+    if (!kAll[i].own) continue;
+    MetricIndex& owner = result[static_cast<std::size_t>(*kAll[i].own)];
+    if (owner != kMetrics) return {};  // two owners: caught below
+    owner = static_cast<MetricIndex>(i);
+  }
+  return result;
+}
+constexpr std::array<MetricIndex, kTimeClasses> kOwners = owners();
+
+// Each class of time belongs to exactly one node.
+constexpr bool all_owned() {
+  for (std::size_t c = 0; c < kTimeClasses; ++c) {
+    if (kOwners[c] == kMetrics || kAll[kOwners[c]].own != static_cast<TimeClass>(c)) return false;
+  }
+  return true;
+}
+static_assert(all_owned());
+
+}  // namespace
+
+std::span<const Metric, kMetrics> all_metrics() {
+  return kAll;
+}
+
+MetricIndex metric_of(TimeClass c) {
+  return kOwners[static_cast<std::size_t>(c)];
+}
+
+}  // namespace kojak::expert

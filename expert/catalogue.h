@@ -1,0 +1,120 @@
+// All metrics, in the order of the tree: a parent before its children, and of two patterns that
+// could claim the same time the one that wins first. A new pattern is a file in expert/patterns and
+// a line here.
+//
+// A pattern is a struct with
+//   kMetric           its node of the tree: names, unit, documentation (expert/metric.h)
+//   severity(...)     its formula, a pure function
+//   on_...(what, out) handlers for what it needs to see, named as in earl::Sink; they are called
+//                     directly, and those that a pattern leaves out cost nothing. `out` is the
+//                     Analysis: out.add(Pattern{}, call, severity).
+// Constant data; thread-safe. Source: the pattern spec, "The tree".
+#pragma once
+
+#include <array>
+#include <tuple>
+
+#include "expert/metric.h"
+#include "expert/patterns/barrier_completion.h"
+#include "expert/patterns/barrier_wait.h"
+#include "expert/patterns/bytes.h"
+#include "expert/patterns/communication.h"
+#include "expert/patterns/early_reduce.h"
+#include "expert/patterns/early_scan.h"
+#include "expert/patterns/early_transfer.h"
+#include "expert/patterns/early_wait.h"
+#include "expert/patterns/fence_wait.h"
+#include "expert/patterns/late_broadcast.h"
+#include "expert/patterns/late_complete.h"
+#include "expert/patterns/late_complete_pair.h"
+#include "expert/patterns/late_post.h"
+#include "expert/patterns/late_post_first.h"
+#include "expert/patterns/late_receiver.h"
+#include "expert/patterns/late_receiver_wo.h"
+#include "expert/patterns/late_sender.h"
+#include "expert/patterns/late_sender_wo.h"
+#include "expert/patterns/mpi.h"
+#include "expert/patterns/nxn_completion.h"
+#include "expert/patterns/nxn_wait.h"
+#include "expert/patterns/pairs.h"
+#include "expert/patterns/synchronization.h"
+#include "expert/patterns/time.h"
+#include "expert/patterns/window_create_wait.h"
+#include "expert/patterns/window_free_wait.h"
+#include "expert/severity.h"
+
+namespace kojak::expert {
+
+// clang-format off
+using Catalogue = std::tuple<
+    Time,
+      Execution,
+        Mpi,
+          Communication,
+            PointToPoint,
+              LateSender,
+                LateSenderWrongOrder,
+              LateReceiver,
+                LateReceiverWrongOrder,
+            Collective,
+              EarlyReduce,
+              EarlyScan,
+              LateBroadcast,
+              NxnWait,
+              NxnCompletion,
+            RmaCommunication,
+              EarlyTransfer,
+          Synchronization,
+            Barrier,
+              BarrierWait,
+              BarrierCompletion,
+            RmaSynchronization,
+              WindowManagement,
+                WindowCreateWait,
+                WindowFreeWait,
+              Fence,
+                FenceWait,
+              GeneralActiveTarget,
+                LatePost,
+                  BeforeFirstPost,
+                EarlyWait,
+                  LateComplete,
+                    CorrespondingComplete,
+              PassiveTarget,
+          FileIo,
+          InitExit,
+          Management,
+      Overhead,
+    Visits,
+    AllBytes,
+      BytesP2p,
+        BytesSentP2p,
+        BytesReceivedP2p,
+      BytesCollective,
+        BytesSentCollective,
+        BytesReceivedCollective,
+      BytesRma,
+        BytesPut,
+        BytesGot,
+    SynchronisedPairs,
+      UnneededPairs>;
+// clang-format on
+
+inline constexpr std::size_t kMetrics = std::tuple_size_v<Catalogue>;
+
+template <class Pattern, std::size_t I = 0>
+constexpr MetricIndex metric_index() {
+  static_assert(I < kMetrics, "the pattern is not in the catalogue");
+  if constexpr (std::is_same_v<Pattern, std::tuple_element_t<I, Catalogue>>) {
+    return I;
+  } else {
+    return metric_index<Pattern, I + 1>();
+  }
+}
+
+// The nodes of the tree, in its order.
+std::span<const Metric, kMetrics> all_metrics();
+// The node that the exclusive time of a class belongs to.
+MetricIndex metric_of(TimeClass c);
+
+}  // namespace kojak::expert

@@ -1,0 +1,295 @@
+#include "expert/cube/writer.h"
+
+#include <libxml/xmlwriter.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "epilog/format/writer.h"
+#include "expert/cube/text.h"
+
+namespace kojak::expert {
+namespace {
+
+struct Sink {
+  OutputFile file;
+  Status status;
+};
+
+int write_bytes(void* context, const char* data, int size) {
+  auto& sink = *static_cast<Sink*>(context);
+  if (!sink.status) return -1;
+  sink.status = sink.file.write(data, static_cast<std::size_t>(size));
+  return sink.status ? size : -1;
+}
+
+int close_nothing(void*) {
+  return 0;
+}
+
+const xmlChar* xml(const char* text) {
+  return reinterpret_cast<const xmlChar*>(text);
+}
+
+struct FreeWriter {
+  void operator()(xmlTextWriter* writer) const { xmlFreeTextWriter(writer); }
+};
+
+// Element by element; remembers whether anything failed.
+class Xml {
+ public:
+  explicit Xml(xmlTextWriter* writer) : writer_(writer) {
+    check(xmlTextWriterSetIndent(writer, 1));
+    check(xmlTextWriterStartDocument(writer, nullptr, "UTF-8", nullptr));
+  }
+  void open(const char* name) { check(xmlTextWriterStartElement(writer_, xml(name))); }
+  void close() { check(xmlTextWriterEndElement(writer_)); }
+  void attribute(const char* name, const std::string& value) {
+    check(xmlTextWriterWriteAttribute(writer_, xml(name), xml(xml_text(value).c_str())));
+  }
+  void attribute(const char* name, std::uint64_t value) { attribute(name, std::to_string(value)); }
+  void text(const char* name, std::string_view value) {
+    check(xmlTextWriterWriteElement(writer_, xml(name), xml(xml_text(value).c_str())));
+  }
+  void raw(const std::string& value) {
+    check(xmlTextWriterWriteRawLen(writer_, xml(value.c_str()), static_cast<int>(value.size())));
+  }
+  void end() { check(xmlTextWriterEndDocument(writer_)); }
+  bool failed() const { return failed_; }
+
+ private:
+  void check(int result) { failed_ = failed_ || result < 0; }
+  xmlTextWriter* writer_;
+  bool failed_ = false;
+};
+
+const char* unit_name(Unit unit) {
+  switch (unit) {
+    case Unit::kSeconds:
+      return "sec";
+    case Unit::kOccurrences:
+      return "occ";
+    case Unit::kBytes:
+      return "bytes";
+  }
+  return "";
+}
+
+std::string line_number(Line line) {
+  return is_absent(line) ? "-1" : std::to_string(raw(line));
+}
+
+// Closes as many elements as needed to go from depth `from` (of an open element) to `to`.
+void close_to(Xml& out, unsigned open, unsigned depth) {
+  for (; open > depth; --open) out.close();
+}
+
+void write_metrics(Xml& out, const Report& report) {
+  out.open("metrics");
+  unsigned open = 0;
+  std::size_t id = 0;
+  for (const MetricNode& node : report.metrics()) {
+    close_to(out, open, node.depth);
+    const Metric& metric = node.metric;
+    out.open("metric");
+    out.attribute("id", id++);
+    out.text("disp_name", metric.title);
+    out.text("uniq_name", metric.name);
+    out.text("dtype", metric.unit == Unit::kSeconds ? "FLOAT" : "INTEGER");
+    out.text("uom", unit_name(metric.unit));
+    out.text("url", "@mirror@patterns.html#" + std::string(metric.name));
+    out.text("descr", metric.summary);
+    open = node.depth + 1;
+  }
+  close_to(out, open, 0);
+  out.close();
+}
+
+void write_program(Xml& out, const Report& report) {
+  const Definitions& definitions = report.definitions();
+  out.open("program");
+  // Only the regions that were entered, in the order of their identifiers.
+  std::map<RegionId, std::size_t> ids;
+  for (const CallPathNode& node : report.call_paths()) ids.emplace(node.region, 0);
+  std::size_t id = 0;
+  for (auto& [region, number] : ids) {
+    number = id++;
+    const RegionDef* def = definitions.regions.find(region);
+    out.open("region");
+    out.attribute("id", number);
+    out.attribute("mod", def != nullptr ? def->file : "");
+    out.attribute("begin", line_number(def != nullptr ? def->begin : absent<Line>()));
+    out.attribute("end", line_number(def != nullptr ? def->end : absent<Line>()));
+    out.text("name", report.region_name(region));
+    out.text("url", "");
+    out.text("descr", def != nullptr ? def->description : "");
+    out.close();
+  }
+  unsigned open = 0;
+  id = 0;
+  for (const CallPathNode& node : report.call_paths()) {
+    close_to(out, open, node.depth);
+    out.open("cnode");
+    out.attribute("id", id++);
+    out.attribute("calleeId", ids[node.region]);
+    const CallSiteDef* site =
+        is_absent(node.site) ? nullptr : definitions.call_sites.find(node.site);
+    if (site != nullptr) {
+      const std::string* file = definitions.files.find(site->file);
+      out.attribute("line", line_number(site->line));
+      out.attribute("mod", file != nullptr ? *file : "");
+    }
+    open = node.depth + 1;
+  }
+  close_to(out, open, 0);
+  out.close();
+}
+
+void write_topologies(Xml& out, const Report& report) {
+  out.open("topologies");
+  report.definitions().topologies.for_each([&](TopologyId, const TopologyDef& topology) {
+    std::vector<std::pair<std::size_t, const std::vector<std::uint32_t>*>> coords;
+    for (const auto& [location, coord] : topology.coords) {
+      const std::size_t thread = report.thread_of(location);
+      if (thread != kNone && coord.size() == topology.size.size()) {
+        coords.emplace_back(thread, &coord);
+      }
+    }
+    if (topology.size.empty() || coords.empty()) return;
+    std::sort(coords.begin(), coords.end());
+    out.open("cart");
+    out.attribute("ndims", topology.size.size());
+    for (std::size_t d = 0; d < topology.size.size(); ++d) {
+      out.open("dim");
+      out.attribute("size", topology.size[d]);
+      out.attribute(
+          "periodic",
+          std::string(d < topology.periodic.size() && topology.periodic[d] ? "true" : "false"));
+      out.close();
+    }
+    for (const auto& [thread, coord] : coords) {
+      std::string text;
+      for (const std::uint32_t c : *coord) {
+        if (!text.empty()) text += ' ';
+        text += std::to_string(c);
+      }
+      out.open("coord");
+      out.attribute("thrdId", thread);
+      out.raw(text);
+      out.close();
+    }
+    out.close();
+  });
+  out.close();
+}
+
+void write_system(Xml& out, const Report& report) {
+  out.open("system");
+  std::size_t machine_id = 0, node_id = 0, process_id = 0, thread_id = 0;
+  for (const MachineNode& machine : report.machines()) {
+    out.open("machine");
+    out.attribute("Id", machine_id++);
+    out.text("name", machine.name);
+    for (const HostNode& node : machine.nodes) {
+      out.open("node");
+      out.attribute("Id", node_id++);
+      out.text("name", node.name);
+      for (const ProcessNode& process : node.processes) {
+        out.open("process");
+        out.attribute("Id", process_id++);
+        out.text("name", process.name);
+        out.text("rank", std::to_string(process.rank));
+        for (const ThreadNode& thread : process.threads) {
+          out.open("thread");
+          out.attribute("Id", thread_id++);
+          out.text("name", thread.name);
+          out.text("rank", std::to_string(thread.number));
+          out.close();
+        }
+        out.close();
+      }
+      out.close();
+    }
+    out.close();
+  }
+  write_topologies(out, report);
+  out.close();
+}
+
+void write_severities(Xml& out, const Report& report) {
+  out.open("severity");
+  std::vector<double> values(report.threads());
+  std::string lines;
+  for (std::size_t m = 0; m < report.metrics().size() && !out.failed(); ++m) {
+    out.open("matrix");
+    out.attribute("metricId", m);
+    for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
+      if (!report.row(m, c, values)) continue;
+      out.open("row");
+      out.attribute("cnodeId", c);
+      lines = "\n";
+      for (const double value : values) {
+        append_number(lines, value);
+        lines += '\n';
+      }
+      out.raw(lines);
+      out.close();
+    }
+    out.close();
+  }
+  out.close();
+}
+
+void write_document(Xml& out, const Report& report, const CubeOptions& options) {
+  out.open("cube");
+  out.attribute("version", std::string("3.0"));
+  out.open("attr");
+  out.attribute("key", std::string("CUBE_CT_AGGR"));
+  out.attribute("value", std::string("SUM"));
+  out.close();
+  out.open("doc");
+  out.open("mirrors");
+  out.text("murl", options.doc_url);
+  out.close();
+  out.close();
+  write_metrics(out, report);
+  write_program(out, report);
+  write_system(out, report);
+  write_severities(out, report);
+  out.close();
+  out.end();
+}
+
+}  // namespace
+
+Status write_cube(const Report& report, const std::string& path, const CubeOptions& options) {
+  auto file = OutputFile::create(path);
+  if (!file) return file.error();
+  Sink sink{std::move(*file), {}};
+  const auto no_memory = [&] {
+    return Error{.code = ExitCode::kOutputFailed,
+                 .file = path,
+                 .offset = {},
+                 .record = {},
+                 .field = {},
+                 .reason = "the XML writer ran out of memory",
+                 .remedy = "free memory and run it again"};
+  };
+  {
+    xmlOutputBuffer* buffer = xmlOutputBufferCreateIO(write_bytes, close_nothing, &sink, nullptr);
+    if (buffer == nullptr) return no_memory();
+    std::unique_ptr<xmlTextWriter, FreeWriter> writer(xmlNewTextWriter(buffer));  // takes buffer
+    if (writer == nullptr) {
+      xmlOutputBufferClose(buffer);
+      return no_memory();
+    }
+    Xml out(writer.get());
+    write_document(out, report, options);
+    writer.reset();  // flushes
+    if (!sink.status) return sink.status;
+    if (out.failed()) return no_memory();
+  }
+  return sink.file.commit();
+}
+
+}  // namespace kojak::expert

@@ -1,0 +1,47 @@
+// Waiting time within a call: what blocked it.
+//
+// earl::overlap() is one of the two forms of waiting time, blocked() the other; both lie within the
+// call's exclusive time. Pure functions on values; safe from any thread; nothing fails. Source: the
+// pattern spec, "Notation".
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "earl/call.h"
+
+namespace kojak::expert {
+
+using earl::Call;
+using earl::Interval;
+using earl::overlap;
+
+// Something that may have blocked a call, and how far its location's clock and the caller's may be
+// apart.
+struct Cause {
+  Seconds time;
+  Seconds delta;
+};
+
+// The latest cause that came before the call had ended; none if all came later.
+inline std::optional<Seconds> latest_cause(const Call& c, std::span<const Cause> causes) {
+  std::optional<Seconds> latest;
+  for (const Cause& cause : causes) {
+    if (cause.time <= c.exit + cause.delta && (!latest || *latest < cause.time)) {
+      latest = cause.time;
+    }
+  }
+  return latest;
+}
+
+// How long the call was blocked by the latest of the causes that came before it ended: for calls
+// that may return early, where what happened after the call had ended did not block it.
+inline Seconds blocked(const Call& c, std::span<const Cause> causes) {
+  const std::optional<Seconds> latest = latest_cause(c, causes);
+  return latest ? overlap(c, c.enter, *latest) : Seconds{0};
+}
+inline Seconds blocked(const Call& c, Cause cause) {
+  return blocked(c, std::span<const Cause>(&cause, 1));
+}
+
+}  // namespace kojak::expert

@@ -1,0 +1,138 @@
+// expert: finds out in a merged trace why its program waited, and writes a CUBE report.
+
+#include <filesystem>
+#include <iostream>
+
+#include "earl/trace.h"
+#include "expert/analysis.h"
+#include "expert/cube/text.h"
+#include "expert/cube/writer.h"
+#include "expert/docs.h"
+#include "expert/summary.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/table.h"
+
+namespace {
+
+using namespace kojak;  // NOLINT: a program's own file
+namespace fs = std::filesystem;
+namespace po = boost::program_options;
+
+constexpr cli::ToolInfo kInfo{
+    "expert",
+    "[options] TRACE",
+    "Analyses a merged trace (a.elg, plain or gzip; '-' for standard input): computes for every "
+    "pattern of waiting, call path and process how much time it cost, writes a CUBE report and "
+    "prints a summary.",
+    "expert -o run1.cube a.elg && cube run1.cube",
+};
+
+// Where the patterns' documentation lies: beside this program as installed or as built, else where
+// it was configured to be installed.
+std::string documentation_url() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    for (const char* folder : {KOJAK_DOC_FROM_BIN, "../docs"}) {
+      const fs::path candidate = (program.parent_path() / folder).lexically_normal();
+      if (fs::exists(candidate / "patterns.html", error)) {
+        return expert::file_url(candidate.string() + "/");
+      }
+    }
+  }
+  return expert::file_url(std::string(KOJAK_DOC_INSTALLED) + "/");
+}
+
+// The trace's name with .cube: "run/a.elg.gz" gives "run/a.cube".
+std::string report_name(const std::string& trace) {
+  if (trace == "-") return "-";
+  fs::path path = trace;
+  if (path.extension() == ".gz") path.replace_extension();
+  path.replace_extension(".cube");
+  return path.string();
+}
+
+std::string describe(const earl::Trace& trace, const expert::Report& report) {
+  std::string text = cli::format_count(trace.events_read()) + " events, ";
+  std::size_t processes = 0, nodes = 0;
+  for (const expert::MachineNode& machine : report.machines()) {
+    for (const expert::HostNode& node : machine.nodes) {
+      processes += node.processes.size();
+      ++nodes;
+    }
+  }
+  text += cli::format_count(processes) + (processes == 1 ? " process on " : " processes on ") +
+          cli::format_count(nodes) + (nodes == 1 ? " node" : " nodes");
+  if (report.threads() != processes) {
+    text += ", " + cli::format_count(report.threads()) + " threads";
+  }
+  return text;
+}
+
+ExitCode run(const po::variables_map& options) {
+  if (options.count("list-patterns") != 0) {
+    std::cout << expert::pattern_list(80);
+    return ExitCode::kFine;
+  }
+  if (options.count("trace") == 0) return cli::usage_error("no trace given");
+  const std::string input = options["trace"].as<std::string>();
+  std::string output =
+      options.count("output") != 0 ? options["output"].as<std::string>() : report_name(input);
+  if (input == "-" && options.count("output") == 0) {
+    return cli::usage_error("reading standard input needs -o REPORT ('-o -' for standard output)");
+  }
+  std::error_code error;
+  if (output != "-" && input != "-" && fs::equivalent(input, output, error)) {
+    return cli::usage_error("the report would overwrite the trace: give another name with -o");
+  }
+
+  auto trace = earl::Trace::open(input);
+  if (!trace) {
+    cli::print_error(trace.error());
+    return trace.error().code;
+  }
+  cli::Progress progress("analysing", trace->declared_events().value_or(0));
+  const expert::Report report = expert::analyse(
+      *trace, {.progress = [&](std::uint64_t events) { progress.update_now(events); }});
+  progress.finish();
+
+  const std::string doc_url =
+      options.count("doc-url") != 0 ? options["doc-url"].as<std::string>() : documentation_url();
+  if (const Status written = expert::write_cube(report, output, {.doc_url = doc_url}); !written) {
+    cli::print_error(written.error());
+    return written.error().code;
+  }
+  // With the report on standard output, the summary goes to the messages.
+  std::ostream& out = output == "-" ? std::cerr : std::cout;
+  const int fd = output == "-" ? 2 : 1;
+  if (!cli::quiet()) {
+    expert::SummaryStyle style;
+    style.colours = cli::colours(fd);
+    style.bars = style.colours;
+    out << input << ": " << describe(*trace, report) << "\n\n";
+    expert::print_summary(out, report, style);
+    if (output != "-") out << "\nReport: " << output << '\n';
+  }
+  if (!expert::any_suspect(report.findings())) return ExitCode::kFine;
+  if (cli::quiet()) {
+    cli::print_error(
+        "the trace has faults that may make results wrong; run without --quiet to "
+        "see them");
+  }
+  return ExitCode::kSuspect;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  cli::ToolOptions options;
+  options.visible.add_options()  //
+      ("output,o", po::value<std::string>()->value_name("REPORT"),
+       "the report ('-': standard output); default: the trace's name with .cube")  //
+      ("list-patterns", "print all metrics with what they mean, and stop")         //
+      ("doc-url", po::value<std::string>()->value_name("URL"),
+       "where the report looks for the documentation of the patterns");
+  options.hidden.add_options()("trace", po::value<std::string>());
+  options.positional.add("trace", 1);
+  return cli::run_tool(argc, argv, kInfo, options, run);
+}

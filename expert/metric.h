@@ -1,0 +1,61 @@
+// A node of the metric tree: what it is called, what it means and what to do about it.
+//
+// The report, `expert --list-patterns`, the manual's pattern pages and the summary on the terminal
+// are made from it. Constant data of the pattern files (expert/patterns); thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "epilog/format/mpi_functions.h"
+
+namespace kojak::expert {
+
+enum class Unit : std::uint8_t { kSeconds, kOccurrences, kBytes };
+
+// The one class that the exclusive time of a region instance belongs to: a class of the table of
+// MPI functions, or one of these.
+enum class TimeClass : std::uint8_t {
+  kPointToPoint,
+  kCollective,
+  kBarrier,
+  kRmaCommunication,
+  kWindowManagement,
+  kFence,
+  kGeneralActiveTarget,
+  kPassiveTarget,
+  kIo,
+  kInitExit,
+  kManagement,
+  kUser,      // everything that is no MPI function
+  kOverhead,  // TRACING and PAUSING
+};
+inline constexpr std::size_t kTimeClasses = static_cast<std::size_t>(TimeClass::kOverhead) + 1;
+
+constexpr TimeClass time_class(MpiClass c) {
+  return static_cast<TimeClass>(c);
+}
+static_assert(time_class(MpiClass::kPointToPoint) == TimeClass::kPointToPoint);
+static_assert(time_class(MpiClass::kFence) == TimeClass::kFence);
+static_assert(time_class(MpiClass::kManagement) == TimeClass::kManagement);
+
+struct Metric {
+  std::string_view name;    // unique: "mpi_latesender"
+  std::string_view title;   // "Late Sender"
+  std::string_view parent;  // unique name of the parent, empty for a root
+  Unit unit = Unit::kSeconds;
+  // How the node relates to its parent. A pattern is a part of time that the parent counts itself;
+  // the children of a sum are all that there is of it, together with what the parent has of its
+  // own.
+  enum class Kind : std::uint8_t { kPattern, kSummand } kind = Kind::kPattern;
+  // The time that the node has of its own; patterns and counts have none.
+  std::optional<TimeClass> own;
+  std::string_view summary;  // one sentence
+  std::string_view formula;  // how the severity is computed; empty if the summary says it
+  std::string_view meaning;  // for the user: what it means when it is large
+  std::string_view advice;   // what to do about it; empty if nothing is wrong with it
+};
+
+}  // namespace kojak::expert

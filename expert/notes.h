@@ -1,0 +1,17 @@
+// What the patterns themselves count for the table of findings.
+//
+// Constant data; thread-safe; nothing fails.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kojak::expert {
+
+enum class Note : std::uint8_t {
+  kFenceDidNotSynchronise,
+  kCount_,
+};
+inline constexpr std::size_t kNotes = static_cast<std::size_t>(Note::kCount_);
+
+}  // namespace kojak::expert

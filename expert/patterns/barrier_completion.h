@@ -1,0 +1,42 @@
+// Barrier Completion. Source: EXPERT patterns 2006, collective synchronisation; the pattern spec.
+#pragma once
+
+#include "expert/collective_view.h"
+#include "expert/interval.h"
+#include "expert/metric.h"
+
+namespace kojak::expert {
+
+struct BarrierCompletion {
+  static constexpr Metric kMetric{
+      .name = "mpi_barrier_completion",
+      .title = "Barrier Completion",
+      .parent = "mpi_sync_collective",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary = "Time in a barrier after the first process had left it.",
+      .formula = "overlap(c, [max(first exit, L), c.exit]), L = latest enter of the instance",
+      .meaning =
+          "A barrier does not let all processes go at the same moment. This is the time from "
+          "the first one's exit to each one's own.",
+      .advice =
+          "Large values come from a busy machine or network, or from many processes. Fewer "
+          "barriers help."};
+
+  static Seconds severity(const Call& c, Seconds latest_enter, Seconds first_exit) {
+    return overlap(c, std::max(first_exit, latest_enter), c.exit);
+  }
+
+  template <class Analysis>
+  static void on_collective(const earl::CollectiveInstance& instance, Analysis& out) {
+    if (instance.role() != MpiRole::kBarrier) return;
+    const CollectiveView view(instance, out.definitions());
+    for (const earl::CollectiveMember& m : instance.members) {
+      out.add(BarrierCompletion{}, m.call,
+              severity(m.call, view.latest_enter_for(m), view.first_exit_beside(m)));
+    }
+  }
+};
+
+}  // namespace kojak::expert

@@ -1,0 +1,43 @@
+// Wait at Barrier. Source: EXPERT patterns 2006, collective synchronisation; the pattern spec.
+#pragma once
+
+#include "expert/collective_view.h"
+#include "expert/interval.h"
+#include "expert/metric.h"
+
+namespace kojak::expert {
+
+struct BarrierWait {
+  static constexpr Metric kMetric{
+      .name = "mpi_barrier_wait",
+      .title = "Wait at Barrier",
+      .parent = "mpi_sync_collective",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary = "Time in a barrier before the last process entered it.",
+      .formula = "overlap(c, [c.enter, L]), L = latest enter of the instance",
+      .meaning =
+          "Processes that reach the barrier early wait there for the last one. The waiting "
+          "shows at the early ones; its cause lies in what the last one did before.",
+      .advice =
+          "Find out which process enters last and what it does before the barrier: it has more "
+          "work, or waited itself. Balance the work. If the barrier protects nothing, leave it "
+          "out."};
+
+  // `latest_enter` is that of all members of the instance.
+  static Seconds severity(const Call& c, Seconds latest_enter) {
+    return overlap(c, c.enter, latest_enter);
+  }
+
+  template <class Analysis>
+  static void on_collective(const earl::CollectiveInstance& instance, Analysis& out) {
+    if (instance.role() != MpiRole::kBarrier) return;
+    const CollectiveView view(instance, out.definitions());
+    for (const earl::CollectiveMember& m : instance.members) {
+      out.add(BarrierWait{}, m.call, severity(m.call, view.latest_enter_for(m)));
+    }
+  }
+};
+
+}  // namespace kojak::expert

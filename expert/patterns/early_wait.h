@@ -1,0 +1,46 @@
+// Early Wait. Source: event model 2005, section on inefficiency patterns; the pattern spec.
+#pragma once
+
+#include "expert/patterns/late_complete.h"
+
+namespace kojak::expert {
+
+struct EarlyWait {
+  static constexpr Metric kMetric{
+      .name = "mpi_rma_earlywait",
+      .title = "Early Wait",
+      .parent = "mpi_rma_gat_synchronization",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary = "Time in MPI_Win_wait before the last origin entered MPI_Win_complete.",
+      .formula =
+          "overlap(w, [w.enter, C]), C = latest enter of the Win_complete calls of the exposure"
+          " transaction",
+      .meaning =
+          "The target ends its exposure epoch before the origins have ended theirs, and waits "
+          "for the last of them.",
+      .advice =
+          "Let the target compute before MPI_Win_wait, or the origins complete earlier; see "
+          "Late Complete for what the origins alone could save."};
+
+  static Seconds severity(const Call& wait, Seconds latest_complete_enter) {
+    return overlap(wait, wait.enter, latest_complete_enter);
+  }
+
+  template <class Analysis>
+  static void on_exposure_transaction(const earl::ExposureEpoch& epoch, Analysis& out) {
+    if (epoch.paused || !epoch.has_finish) return;
+    const earl::AccessEpoch* last = nullptr;  // the access epoch that was completed last
+    for (const earl::ExposureOrigin& o : epoch.origins) {
+      if (o.access == nullptr || !o.access->has_finish) continue;
+      if (o.access->paused) return;
+      if (last == nullptr || last->finish.enter < o.access->finish.enter) last = o.access;
+    }
+    if (last == nullptr) return;
+    out.add(EarlyWait{}, epoch.finish, severity(epoch.finish, last->finish.enter));
+    LateComplete::evaluate(epoch, last->finish.enter, out);
+  }
+};
+
+}  // namespace kojak::expert

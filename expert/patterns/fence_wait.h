@@ -1,0 +1,80 @@
+// Wait at Fence. Source: event model 2005 and EXPERT patterns 2006, fence; the pattern spec.
+#pragma once
+
+#include "earl/state/window_collectives.h"
+#include "expert/interval.h"
+#include "expert/metric.h"
+#include "expert/notes.h"
+
+namespace kojak::expert {
+
+struct FenceWait {
+  static constexpr Metric kMetric{
+      .name = "mpi_rma_fence_wait",
+      .title = "Wait at Fence",
+      .parent = "mpi_rma_fence",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary = "Time in a fence before the last process entered it.",
+      .formula =
+          "overlap(c, [c.enter, L]), L = latest enter of the instance; with MPI_MODE_NOPRECEDE "
+          "blocked(c, all enters); 0 if the fence did not synchronise",
+      .meaning =
+          "A fence that ends an epoch waits for all members of the window, since each may have "
+          "accessed this process's memory. Early processes wait for the last. A fence without "
+          "assertions that let somebody go before everybody had come did not synchronise; it "
+          "counts nothing.",
+      .advice =
+          "Balance the work between fences. Where only neighbours exchange data, use post, "
+          "start, complete and wait with just those. Say MPI_MODE_NOPRECEDE on the first fence "
+          "of a phase."};
+
+  static Seconds severity(const Call& c, Seconds latest_enter) {
+    return overlap(c, c.enter, latest_enter);
+  }
+  // With MPI_MODE_NOPRECEDE the call may return before the others come.
+  static Seconds severity_noprecede(const Call& c, std::span<const Cause> enters) {
+    return blocked(c, enters);
+  }
+  // Whether an instance without assertions kept its members until the last had come.
+  static bool synchronised(Seconds earliest_exit, Seconds latest_enter, Seconds delta) {
+    return !(earliest_exit + delta < latest_enter);
+  }
+
+  template <class Analysis>
+  void on_window_collective(const earl::WindowInstance& instance, Analysis& out) {
+    if (instance.role != MpiRole::kWinFence) return;
+    const earl::WindowMember* last_in = &instance.members.front();
+    const earl::WindowMember* first_out = last_in;
+    bool assertions = false;
+    for (const earl::WindowMember& m : instance.members) {
+      if (last_in->call.enter < m.call.enter) last_in = &m;
+      if (m.call.exit < first_out->call.exit) first_out = &m;
+      assertions = assertions || raw(m.call.assertion) != 0;
+    }
+    const Seconds latest = last_in->call.enter;
+    if (!assertions &&
+        !synchronised(first_out->call.exit, latest, out.delta(first_out->call, last_in->call))) {
+      out.count(Note::kFenceDidNotSynchronise);
+      return;
+    }
+    for (const earl::WindowMember& m : instance.members) {
+      if (m.call.noprecede()) {
+        enters_.clear();
+        for (const earl::WindowMember& other : instance.members) {
+          enters_.push_back({other.call.enter, out.delta(m.call, other.call)});
+        }
+        out.add(FenceWait{}, m.call, severity_noprecede(m.call, enters_));
+      } else {
+        out.add(FenceWait{}, m.call, severity(m.call, latest));
+      }
+    }
+  }
+
+ private:
+  // Kept from instance to instance for its memory only.
+  std::vector<Cause> enters_;
+};
+
+}  // namespace kojak::expert

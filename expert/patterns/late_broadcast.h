@@ -1,0 +1,43 @@
+// Late Broadcast. Source: EXPERT patterns 2006, collective communication; the pattern spec.
+#pragma once
+
+#include "expert/collective_view.h"
+#include "expert/interval.h"
+#include "expert/metric.h"
+
+namespace kojak::expert {
+
+struct LateBroadcast {
+  static constexpr Metric kMetric{
+      .name = "mpi_latebroadcast",
+      .title = "Late Broadcast",
+      .parent = "mpi_collective",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary = "Time in a broadcast or scatter before its root entered it.",
+      .formula = "overlap(c, [c.enter, root.enter]) for every process but the root",
+      .meaning = "The data come from the root, so processes that call first wait for it.",
+      .advice =
+          "Let the root do less before the call, or send its data earlier; or use the non-"
+          "blocking form where the data are not needed at once."};
+
+  // Of a call at any process but the root.
+  static Seconds severity(const Call& c, Seconds root_enter) {
+    return overlap(c, c.enter, root_enter);
+  }
+
+  template <class Analysis>
+  static void on_collective(const earl::CollectiveInstance& instance, Analysis& out) {
+    if (instance.role() != MpiRole::kOneToAll) return;
+    const CollectiveView view(instance, out.definitions());
+    const earl::CollectiveMember* root = view.root();
+    if (root == nullptr) return;
+    for (const earl::CollectiveMember& m : instance.members) {
+      if (&m == root || !view.exchange(*root, m)) continue;
+      out.add(LateBroadcast{}, m.call, severity(m.call, root->call.enter));
+    }
+  }
+};
+
+}  // namespace kojak::expert

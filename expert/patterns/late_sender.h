@@ -1,0 +1,74 @@
+// Late Sender. Source: EXPERT patterns 2006, point-to-point; the pattern spec.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "earl/state/messages.h"
+#include "expert/patterns/late_sender_wo.h"
+
+namespace kojak::expert {
+
+struct LateSender {
+  static constexpr Metric kMetric{
+      .name = "mpi_latesender",
+      .title = "Late Sender",
+      .parent = "mpi_point2point",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary = "Time in a receive before the message was sent.",
+      .formula =
+          "overlap(r, [r.enter, s.enter]), s the matching send; Waitall: the latest s; Wait, "
+          "Waitany, Waitsome: the earliest",
+      .meaning =
+          "A process waits in MPI_Recv, MPI_Sendrecv, MPI_Mrecv or a Wait call for a message "
+          "that its sender has not begun to send.",
+      .advice =
+          "Send earlier, or receive later: post a non-blocking receive and compute before "
+          "waiting. If the sender is late because it waits itself, follow its waiting."};
+
+  static Seconds severity(const Call& receive, Seconds send_enter) {
+    return overlap(receive, receive.enter, send_enter);
+  }
+
+  // Whether the call waits until a message is there.
+  static bool waits(MpiRole role) {
+    switch (role) {
+      case MpiRole::kRecv:
+      case MpiRole::kSendrecv:
+      case MpiRole::kMrecv:
+      case MpiRole::kWait:
+      case MpiRole::kWaitall:
+      case MpiRole::kWaitany:
+      case MpiRole::kWaitsome:
+        return true;
+      default:
+        return false;
+    }
+  }
+  // The message whose send decided when the call could end; nullptr if it waited for none.
+  static const earl::Message* deciding(MpiRole role,
+                                       std::span<const earl::Message* const> received) {
+    if (received.empty() || !waits(role)) return nullptr;
+    const auto sent_earlier = [](const earl::Message* a, const earl::Message* b) {
+      return a->send_call.enter < b->send_call.enter;
+    };
+    const bool any_will_do = role == MpiRole::kWaitany || role == MpiRole::kWaitsome;
+    return any_will_do ? *std::min_element(received.begin(), received.end(), sent_earlier)
+                       : *std::max_element(received.begin(), received.end(), sent_earlier);
+  }
+
+  template <class Analysis>
+  static void on_message_call(const earl::MessageCall& m, Analysis& out) {
+    if (m.call->paused) return;
+    const earl::Message* message = deciding(m.call->role(), m.received);
+    if (message == nullptr) return;
+    const Seconds waited = severity(*m.call, message->send_call.enter);
+    out.add(LateSender{}, *m.call, waited);
+    out.add(LateSenderWrongOrder{}, *m.call,
+            LateSenderWrongOrder::severity(waited, message->older_to_receiver_pending));
+  }
+};
+
+}  // namespace kojak::expert

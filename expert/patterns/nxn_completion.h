@@ -1,0 +1,40 @@
+// N x N Completion. Source: EXPERT patterns 2006, collective communication; the pattern spec.
+#pragma once
+
+#include "expert/collective_view.h"
+#include "expert/interval.h"
+#include "expert/metric.h"
+
+namespace kojak::expert {
+
+struct NxnCompletion {
+  static constexpr Metric kMetric{
+      .name = "mpi_nxn_completion",
+      .title = "N x N Completion",
+      .parent = "mpi_collective",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary = "Time in an all-to-all operation after the first process had left it.",
+      .formula = "overlap(c, [max(first exit, L), c.exit]), L = latest enter of the instance",
+      .meaning =
+          "The time from the first process's exit to each one's own: what distributing the "
+          "result takes, or a process that is slow to receive it.",
+      .advice = "Usually small. Large values point to an overloaded node or link."};
+
+  static Seconds severity(const Call& c, Seconds latest_enter, Seconds first_exit) {
+    return overlap(c, std::max(first_exit, latest_enter), c.exit);
+  }
+
+  template <class Analysis>
+  static void on_collective(const earl::CollectiveInstance& instance, Analysis& out) {
+    if (instance.role() != MpiRole::kAllToAll) return;
+    const CollectiveView view(instance, out.definitions());
+    for (const earl::CollectiveMember& m : instance.members) {
+      out.add(NxnCompletion{}, m.call,
+              severity(m.call, view.latest_enter_for(m), view.first_exit_beside(m)));
+    }
+  }
+};
+
+}  // namespace kojak::expert

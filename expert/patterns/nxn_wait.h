@@ -1,0 +1,41 @@
+// Wait at N x N. Source: EXPERT patterns 2006, collective communication; the pattern spec.
+#pragma once
+
+#include "expert/collective_view.h"
+#include "expert/interval.h"
+#include "expert/metric.h"
+
+namespace kojak::expert {
+
+struct NxnWait {
+  static constexpr Metric kMetric{
+      .name = "mpi_wait_nxn",
+      .title = "Wait at N x N",
+      .parent = "mpi_collective",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary = "Time in an all-to-all operation before the last process entered it.",
+      .formula = "overlap(c, [c.enter, L]), L = latest enter of the instance",
+      .meaning =
+          "Allgather, allreduce, alltoall and reduce_scatter need data from everyone, so nobody"
+          " can finish before the last process has come. Processes that come early wait.",
+      .advice =
+          "Find out which process enters last and why. Balance the work before the call, or use"
+          " the non-blocking form and compute meanwhile."};
+
+  static Seconds severity(const Call& c, Seconds latest_enter) {
+    return overlap(c, c.enter, latest_enter);
+  }
+
+  template <class Analysis>
+  static void on_collective(const earl::CollectiveInstance& instance, Analysis& out) {
+    if (instance.role() != MpiRole::kAllToAll) return;
+    const CollectiveView view(instance, out.definitions());
+    for (const earl::CollectiveMember& m : instance.members) {
+      out.add(NxnWait{}, m.call, severity(m.call, view.latest_enter_for(m)));
+    }
+  }
+};
+
+}  // namespace kojak::expert

@@ -1,0 +1,191 @@
+#include "expert/report.h"
+
+#include <algorithm>
+
+namespace kojak::expert {
+
+Report::Report(const Definitions& definitions, std::vector<LocationId> locations,
+               std::vector<Metric> metrics, const std::vector<CallPath>& call_paths,
+               SeverityStore severities, std::vector<Finding> findings)
+    : definitions_(&definitions),
+      locations_(std::move(locations)),
+      severities_(std::move(severities)),
+      findings_(std::move(findings)) {
+  // The catalogue lists a parent before its children.
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    MetricNode node{metrics[i], static_cast<MetricIndex>(i)};
+    node.parent = find_metric(metrics[i].parent);
+    if (node.parent != kNone) node.depth = metrics_[node.parent].depth + 1;
+    metrics_.push_back(node);
+    summands_.emplace_back();
+    if (node.parent != kNone && node.metric.kind == Metric::Kind::kSummand) {
+      summands_[node.parent].push_back(i);
+    }
+  }
+  order_call_paths(call_paths);
+  order_system();
+  totals_.assign(metrics_.size(), 0);
+  std::vector<double> values(threads());
+  for (std::size_t m = 0; m < metrics_.size(); ++m) {
+    for (std::size_t c = 0; c < call_paths_.size(); ++c) {
+      if (!row(m, c, values)) continue;
+      for (const double value : values) totals_[m] += value;
+    }
+  }
+}
+
+void Report::order_call_paths(const std::vector<CallPath>& call_paths) {
+  std::vector<std::vector<std::size_t>> children(call_paths.size());
+  std::vector<std::size_t> stack;  // next to be placed on top
+  for (std::size_t i = call_paths.size(); i-- > 0;) {
+    if (call_paths[i].parent == kNone) {
+      stack.push_back(i);
+    } else {
+      children[call_paths[i].parent].push_back(i);  // latest first
+    }
+  }
+  std::vector<std::size_t> place(call_paths.size(), kNone);
+  while (!stack.empty()) {
+    const std::size_t i = stack.back();
+    stack.pop_back();
+    const CallPath& path = call_paths[i];
+    CallPathNode node{path.region, path.site, static_cast<CallPathIndex>(i)};
+    if (path.parent != kNone) {
+      node.parent = place[path.parent];
+      node.depth = call_paths_[node.parent].depth + 1;
+    }
+    place[i] = call_paths_.size();
+    call_paths_.push_back(node);
+    stack.insert(stack.end(), children[i].begin(), children[i].end());
+  }
+}
+
+void Report::order_system() {
+  struct Key {
+    MachineId machine;
+    NodeId node;
+    ProcessId process;
+    ThreadId thread;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::map<std::pair<Key, LocationIndex>, LocationDef> sorted;
+  for (std::size_t i = 0; i < locations_.size(); ++i) {
+    const LocationDef* found = definitions_->locations.find(locations_[i]);
+    LocationDef def = found != nullptr ? *found : LocationDef{};
+    if (found == nullptr) def.process = static_cast<ProcessId>(raw(locations_[i]));
+    sorted.emplace(std::pair{Key{def.machine, def.node, def.process, def.thread},
+                             static_cast<LocationIndex>(i)},
+                   def);
+  }
+  const auto named = [](std::string name, const char* kind, std::uint32_t number) {
+    return name.empty() ? std::string(kind) + " " + std::to_string(number) : name;
+  };
+  const LocationDef* last = nullptr;
+  bool threaded = false;
+  for (const auto& [key, def] : sorted) {
+    const bool new_machine = last == nullptr || last->machine != def.machine;
+    const bool new_node = new_machine || last->node != def.node;
+    const bool new_process = new_node || last->process != def.process;
+    if (new_machine) {
+      const MachineDef* machine = definitions_->machines.find(def.machine);
+      machines_.push_back(
+          {named(machine != nullptr ? machine->name : "", "Machine", raw(def.machine)), {}});
+    }
+    if (new_node) {
+      const NodeDef* node = definitions_->nodes.find(def.node);
+      machines_.back().nodes.push_back(
+          {named(node != nullptr ? node->name : "", "Node", raw(def.node)), {}});
+    }
+    if (new_process) {
+      const auto it = definitions_->process_names.find(def.process);
+      machines_.back().nodes.back().processes.push_back(
+          {named(it != definitions_->process_names.end() ? it->second : "", "Process",
+                 raw(def.process)),
+           raw(def.process),
+           {}});
+    } else {
+      threaded = true;
+    }
+    const auto it = definitions_->thread_names.find({def.process, def.thread});
+    machines_.back().nodes.back().processes.back().threads.push_back(
+        {named(it != definitions_->thread_names.end() ? it->second : "", "Thread", raw(def.thread)),
+         raw(def.thread), key.second});
+    threads_by_location_[locations_[key.second]] = thread_locations_.size();
+    thread_locations_.push_back(key.second);
+    last = &def;
+  }
+  for (const auto& [key, def] : sorted) {
+    thread_names_.push_back("rank " + std::to_string(raw(def.process)));
+    if (threaded) thread_names_.back() += ", thread " + std::to_string(raw(def.thread));
+  }
+}
+
+std::size_t Report::thread_of(LocationId location) const {
+  const auto it = threads_by_location_.find(location);
+  return it == threads_by_location_.end() ? kNone : it->second;
+}
+
+std::string Report::thread_name(std::size_t thread) const {
+  return thread_names_[thread];
+}
+
+bool Report::add_row(std::size_t metric, CallPathIndex call_path, std::span<double> out) const {
+  bool any = false;
+  const std::span<const double> values = severities_.row(metrics_[metric].index, call_path);
+  if (!values.empty()) {
+    for (std::size_t t = 0; t < out.size(); ++t) {
+      out[t] += values[thread_locations_[t]];
+      any = any || out[t] != 0;
+    }
+  }
+  for (const std::size_t child : summands_[metric]) any = add_row(child, call_path, out) || any;
+  return any;
+}
+
+bool Report::row(std::size_t metric, std::size_t call_path, std::span<double> out) const {
+  std::fill(out.begin(), out.end(), 0.0);
+  return add_row(metric, call_paths_[call_path].index, out);
+}
+
+std::size_t Report::find_metric(std::string_view name) const {
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    if (metrics_[i].metric.name == name) return i;
+  }
+  return kNone;
+}
+
+std::string Report::region_name(RegionId region) const {
+  const RegionDef* def = definitions_->regions.find(region);
+  return def != nullptr ? def->name : "region " + std::to_string(raw(region));
+}
+
+std::string Report::call_site(std::size_t call_path) const {
+  const CallPathNode& node = call_paths_[call_path];
+  const CallSiteDef* site =
+      is_absent(node.site) ? nullptr : definitions_->call_sites.find(node.site);
+  if (site == nullptr) return {};
+  std::string text;
+  // The calling function, where the program itself did not record it.
+  const RegionDef* caller = definitions_->regions.find(site->left);
+  const bool recorded = node.parent != kNone && call_paths_[node.parent].region == site->left;
+  if (caller != nullptr && !recorded) text = caller->name;
+  const std::string* file = definitions_->files.find(site->file);
+  if (file != nullptr && !file->empty() && !is_absent(site->line)) {
+    if (!text.empty()) text += ' ';
+    text += *file + ":" + std::to_string(raw(site->line));
+  }
+  return text;
+}
+
+std::string Report::call_path_name(std::size_t call_path) const {
+  std::string name;
+  for (std::size_t c = call_path; c != kNone; c = call_paths_[c].parent) {
+    std::string part = region_name(call_paths_[c].region);
+    const std::string site = call_site(c);
+    if (!site.empty()) part = site + " / " + part;
+    name = name.empty() ? part : part + " / " + name;
+  }
+  return name;
+}
+
+}  // namespace kojak::expert

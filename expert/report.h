@@ -1,0 +1,115 @@
+// A finished analysis in the order in which reports show it: metric tree, call tree, system tree,
+// and severities inclusive along the metrics, exclusive along the call paths.
+//
+// Owns the trees and the severities; the definitions belong to the caller and must outlive it. Rows
+// are computed when they are asked for, so that a report of many locations needs no second copy.
+// Not thread-safe. Source: the report spec's element order and severity semantics.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "epilog/format/definitions.h"
+#include "expert/findings.h"
+#include "expert/metric.h"
+#include "expert/severity.h"
+
+namespace kojak::expert {
+
+inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+struct MetricNode {
+  Metric metric;
+  MetricIndex index = 0;  // in the severity store
+  std::size_t parent = kNone;
+  unsigned depth = 0;
+};
+
+// A call path as the trace had it.
+struct CallPath {
+  RegionId region{};
+  CallSiteId site = absent<CallSiteId>();
+  std::size_t parent = kNone;  // in order of first appearance
+};
+// The same in the report's order: a parent before its children, siblings by first appearance.
+struct CallPathNode {
+  RegionId region{};
+  CallSiteId site = absent<CallSiteId>();
+  CallPathIndex index = 0;  // in the severity store
+  std::size_t parent = kNone;
+  unsigned depth = 0;
+};
+
+struct ThreadNode {
+  std::string name;
+  std::uint32_t number = 0;
+  LocationIndex location = 0;
+};
+struct ProcessNode {
+  std::string name;
+  std::uint32_t rank = 0;
+  std::vector<ThreadNode> threads;
+};
+struct HostNode {
+  std::string name;
+  std::vector<ProcessNode> processes;
+};
+struct MachineNode {
+  std::string name;
+  std::vector<HostNode> nodes;
+};
+
+class Report {
+ public:
+  // `locations` are the trace's locations in the order of the severity store's columns.
+  Report(const Definitions& definitions, std::vector<LocationId> locations,
+         std::vector<Metric> metrics, const std::vector<CallPath>& call_paths,
+         SeverityStore severities, std::vector<Finding> findings);
+
+  const Definitions& definitions() const { return *definitions_; }
+  const std::vector<MetricNode>& metrics() const { return metrics_; }
+  const std::vector<CallPathNode>& call_paths() const { return call_paths_; }
+  const std::vector<MachineNode>& machines() const { return machines_; }
+  const std::vector<Finding>& findings() const { return findings_; }
+  // Threads in the order of the report; each one's location, and the way back.
+  std::size_t threads() const { return thread_locations_.size(); }
+  LocationId thread_location(std::size_t thread) const {
+    return locations_[thread_locations_[thread]];
+  }
+  std::size_t thread_of(LocationId location) const;  // kNone if the trace has no such location
+  // "rank 3", or "rank 3, thread 1" in a run with threads.
+  std::string thread_name(std::size_t thread) const;
+
+  // Severities of one metric and call path over the threads. False if all are 0.
+  bool row(std::size_t metric, std::size_t call_path, std::span<double> out) const;
+  // Sum over call paths and threads.
+  double total(std::size_t metric) const { return totals_[metric]; }
+
+  std::size_t find_metric(std::string_view name) const;  // kNone if there is none
+  std::string region_name(RegionId region) const;
+  // "halo / exchange_halo halo.c:118 / MPI_Put", outermost first.
+  std::string call_path_name(std::size_t call_path) const;
+  // Where the call path's region was called from, if known: "exchange_halo halo.c:118".
+  std::string call_site(std::size_t call_path) const;
+
+ private:
+  bool add_row(std::size_t metric, CallPathIndex call_path, std::span<double> out) const;
+  void order_call_paths(const std::vector<CallPath>& call_paths);
+  void order_system();
+
+  const Definitions* definitions_;
+  std::vector<LocationId> locations_;
+  std::vector<MetricNode> metrics_;
+  std::vector<std::vector<std::size_t>> summands_;  // of each metric: children that add up to it
+  std::vector<CallPathNode> call_paths_;
+  std::vector<MachineNode> machines_;
+  std::vector<LocationIndex> thread_locations_;  // column of each thread in the severity store
+  std::map<LocationId, std::size_t> threads_by_location_;
+  std::vector<std::string> thread_names_;
+  SeverityStore severities_;
+  std::vector<double> totals_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace kojak::expert

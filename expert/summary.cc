@@ -1,0 +1,221 @@
+#include "expert/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ostream>
+#include <sstream>
+
+namespace kojak::expert {
+namespace {
+
+// Below this share of all time, waiting is not worth a look.
+constexpr double kWorthLooking = 0.01;
+
+std::string fixed(double value, int decimals) {
+  std::array<char, 400> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
+                                 std::chars_format::fixed, decimals);
+  return {digits.data(), end.ptr};
+}
+
+std::string right(std::string text, std::size_t width) {
+  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
+}
+
+// Characters as a terminal counts them: continuation bytes of UTF-8 take no room.
+std::size_t columns(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+std::string left(const std::string& text, std::size_t width) {
+  const std::size_t have = columns(text);
+  return have >= width ? text : text + std::string(width - have, ' ');
+}
+
+// Milliseconds for short runs, so that small waits do not all read 0.000.
+std::string seconds(double value) {
+  return fixed(value, 3);
+}
+std::string percent(double part, double whole) {
+  return whole > 0 ? fixed(100 * part / whole, 1) + " %" : "-";
+}
+std::string grouped(double count) {
+  std::string digits = fixed(count, 0);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+class Paint {
+ public:
+  explicit Paint(bool on) : on_(on) {}
+  std::string bold(const std::string& text) const { return wrap("\x1b[1m", text); }
+  std::string red(const std::string& text) const { return wrap("\x1b[31m", text); }
+  std::string dim(const std::string& text) const { return wrap("\x1b[2m", text); }
+
+ private:
+  std::string wrap(const char* code, const std::string& text) const {
+    return on_ ? code + text + "\x1b[0m" : text;
+  }
+  bool on_;
+};
+
+double whole_time(const Report& report) {
+  const std::size_t time = report.find_metric("time");
+  return time == kNone ? 0 : report.total(time);
+}
+
+bool is_wait(const Report& report, std::size_t m) {
+  const MetricNode& node = report.metrics()[m];
+  return node.metric.kind == Metric::Kind::kPattern && node.metric.unit == Unit::kSeconds &&
+         report.metrics()[node.parent].metric.kind != Metric::Kind::kPattern;
+}
+
+}  // namespace
+
+std::string wrapped(const std::string& text, unsigned width, unsigned indent) {
+  const std::string margin(indent, ' ');
+  std::string out, line;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!line.empty() && indent + columns(line) + 1 + columns(word) > width) {
+      out += margin + line + '\n';
+      line.clear();
+    }
+    line += line.empty() ? word : ' ' + word;
+  }
+  if (!line.empty()) out += margin + line + '\n';
+  return out;
+}
+
+std::vector<Wait> waits_of(const Report& report) {
+  std::vector<Wait> waits;
+  std::vector<double> values(report.threads());
+  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
+    if (!is_wait(report, m)) continue;
+    for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
+      if (!report.row(m, c, values)) continue;
+      Wait wait{m, c};
+      for (std::size_t t = 0; t < values.size(); ++t) {
+        wait.seconds += values[t];
+        if (values[t] > wait.worst_seconds) {
+          wait.worst_seconds = values[t];
+          wait.worst_thread = t;
+        }
+      }
+      if (wait.seconds > 0) waits.push_back(wait);
+    }
+  }
+  std::stable_sort(waits.begin(), waits.end(),
+                   [](const Wait& a, const Wait& b) { return a.seconds > b.seconds; });
+  return waits;
+}
+
+void print_metric_tree(std::ostream& out, const Report& report, const SummaryStyle& style) {
+  const Paint paint(style.colours);
+  const double whole = whole_time(report);
+  constexpr unsigned kNumbers = 12 + 10 + 2;
+  constexpr unsigned kName = 44;
+  out << paint.bold(right("seconds", 12) + right("share", 10) + "  metric") << '\n';
+  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
+    const MetricNode& node = report.metrics()[m];
+    const double value = report.total(m);
+    if (node.metric.unit != Unit::kSeconds || (value == 0 && node.parent != kNone)) continue;
+    const std::string name = std::string(2 * node.depth, ' ') + std::string(node.metric.title);
+    const bool wait = node.metric.kind == Metric::Kind::kPattern;
+    std::string line = right(seconds(value), 12) + right(percent(value, whole), 10) + "  ";
+    const bool large = wait && whole > 0 && value >= kWorthLooking * whole;
+    line += large ? paint.red(name) : name;
+    if (style.bars && whole > 0 && style.width > kNumbers + kName) {
+      const double room = style.width - kNumbers - kName;
+      const auto eighths = static_cast<unsigned>(8 * room * std::min(1.0, value / whole) + 0.5);
+      constexpr std::array<const char*, 8> kPart{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+      std::string bar;
+      for (unsigned i = 0; i < eighths / 8; ++i) bar += "█";
+      bar += kPart[eighths % 8];
+      if (!bar.empty()) {
+        line += std::string(kName - std::min<std::size_t>(kName, columns(name)), ' ');
+        line += paint.dim(bar);
+      }
+    }
+    out << line << '\n';
+  }
+  std::string counts;
+  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
+    const MetricNode& node = report.metrics()[m];
+    if (node.metric.unit == Unit::kSeconds || report.total(m) == 0) continue;
+    const std::string name = std::string(2 * node.depth, ' ') + std::string(node.metric.title);
+    counts += right(grouped(report.total(m)), 22) + "  " + name + '\n';
+  }
+  if (!counts.empty()) out << '\n' << paint.bold(right("count", 22) + "  metric") << '\n' << counts;
+}
+
+void print_worst(std::ostream& out, const Report& report, const SummaryStyle& style) {
+  const Paint paint(style.colours);
+  const std::vector<Wait> waits = waits_of(report);
+  if (waits.empty()) return;
+  const double whole = whole_time(report);
+  out << '\n' << paint.bold("Worst waits") << '\n';
+  for (std::size_t i = 0; i < waits.size() && i < style.worst; ++i) {
+    const Wait& wait = waits[i];
+    out << right(seconds(wait.seconds), 12) << right(percent(wait.seconds, whole), 10) << "  "
+        << left(std::string(report.metrics()[wait.metric].metric.title), 20)
+        << "  worst: " << report.thread_name(wait.worst_thread) << ", "
+        << seconds(wait.worst_seconds) << " s\n"
+        << std::string(24, ' ') << report.call_path_name(wait.call_path) << '\n';
+  }
+  if (waits.size() > style.worst) {
+    out << std::string(24, ' ') << "and " << waits.size() - style.worst << " more in the report\n";
+  }
+}
+
+void print_advice(std::ostream& out, const Report& report, const SummaryStyle& style) {
+  const Paint paint(style.colours);
+  const double whole = whole_time(report);
+  if (report.call_paths().empty()) {
+    out << "\nThe trace has no events: nothing was recorded, or recording was off all the time.\n";
+    return;
+  }
+  std::size_t worst = kNone;
+  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
+    if (is_wait(report, m) && (worst == kNone || report.total(m) > report.total(worst))) worst = m;
+  }
+  out << '\n' << paint.bold("What to look at first") << '\n';
+  if (worst == kNone || report.total(worst) < kWorthLooking * whole || report.total(worst) == 0) {
+    out << wrapped("No pattern of waiting takes more than 1 % of the time.", style.width, 2);
+    return;
+  }
+  const Metric& metric = report.metrics()[worst].metric;
+  const std::vector<Wait> waits = waits_of(report);
+  const auto first =
+      std::find_if(waits.begin(), waits.end(), [&](const Wait& w) { return w.metric == worst; });
+  out << wrapped(std::string(metric.title) + " takes " + percent(report.total(worst), whole) +
+                     " of all time (" + seconds(report.total(worst)) + " s), most of it in " +
+                     report.call_path_name(first->call_path) + ", worst on " +
+                     report.thread_name(first->worst_thread) + ".",
+                 style.width, 2);
+  out << wrapped(std::string(metric.meaning), style.width, 2);
+  out << wrapped(std::string(metric.advice), style.width, 2);
+}
+
+void print_findings(std::ostream& out, const Report& report, const SummaryStyle& style) {
+  if (report.findings().empty()) return;
+  const Paint paint(style.colours);
+  out << '\n' << paint.bold("Findings about the trace") << '\n';
+  for (const Finding& finding : report.findings()) {
+    const bool suspect = finding.severity == Finding::Severity::kSuspect;
+    const std::string kind = suspect ? "suspect" : "note";
+    out << "  " << (suspect ? paint.red(left(kind, 8)) : left(kind, 8))
+        << right(grouped(static_cast<double>(finding.count)), 10) << "  " << finding.what << '\n'
+        << wrapped(finding.advice, style.width, 22);
+  }
+}
+
+void print_summary(std::ostream& out, const Report& report, const SummaryStyle& style) {
+  print_metric_tree(out, report, style);
+  print_worst(out, report, style);
+  print_advice(out, report, style);
+  print_findings(out, report, style);
+}
+
+}  // namespace kojak::expert

@@ -1,0 +1,44 @@
+// The report for people at a terminal: the metric tree, the worst waits, and what to look at first.
+//
+// Writes text to a stream; decides nothing about terminals itself: the caller says whether bars and
+// colours are welcome. Plain text stays within the given width, call paths of long names apart.
+// Deterministic; nothing fails; not thread-safe for one stream.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "expert/report.h"
+
+namespace kojak::expert {
+
+struct SummaryStyle {
+  bool bars = false;
+  bool colours = false;
+  unsigned width = 80;
+  std::size_t worst = 8;  // how many call paths are listed
+};
+
+// One waiting pattern at one call path, over all threads.
+struct Wait {
+  std::size_t metric = 0;
+  std::size_t call_path = 0;
+  double seconds = 0;
+  std::size_t worst_thread = 0;
+  double worst_seconds = 0;
+};
+// All waits above 0, the longest first. A pattern that is a part of another is left out.
+std::vector<Wait> waits_of(const Report& report);
+
+void print_metric_tree(std::ostream& out, const Report& report, const SummaryStyle& style);
+void print_worst(std::ostream& out, const Report& report, const SummaryStyle& style);
+void print_advice(std::ostream& out, const Report& report, const SummaryStyle& style);
+void print_findings(std::ostream& out, const Report& report, const SummaryStyle& style);
+// All of the above.
+void print_summary(std::ostream& out, const Report& report, const SummaryStyle& style);
+
+// Words of a text in lines of at most `width`, each behind `indent` blanks, with a final newline.
+std::string wrapped(const std::string& text, unsigned width, unsigned indent);
+
+}  // namespace kojak::expert

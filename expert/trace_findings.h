@@ -1,0 +1,19 @@
+// The table of findings of a finished analysis: what EARL noticed in the trace, what the
+// measurement could not keep, and what the patterns counted.
+//
+// Returns values; nothing fails; not thread-safe while the trace is being read.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "earl/trace.h"
+#include "expert/findings.h"
+#include "expert/notes.h"
+
+namespace kojak::expert {
+
+std::vector<Finding> findings_of(const earl::Trace& trace,
+                                 const std::array<std::uint64_t, kNotes>& notes);
+
+}  // namespace kojak::expert

@@ -1,0 +1,166 @@
+// The metric tree, the class of every MPI function, and the pages made from the patterns.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "expert/catalogue.h"
+#include "expert/docs.h"
+#include "expert/profile.h"
+
+namespace kojak::expert {
+namespace {
+
+// Unique names with their depth, as users' scripts know them.
+constexpr std::string_view kTree = R"(
+time
+ execution
+  mpi
+   mpi_communication
+    mpi_point2point
+     mpi_latesender
+      mpi_latesender_wo
+     mpi_latereceiver
+      mpi_latereceiver_wo
+    mpi_collective
+     mpi_earlyreduce
+     mpi_earlyscan
+     mpi_latebroadcast
+     mpi_wait_nxn
+     mpi_nxn_completion
+    mpi_rma_communication
+     mpi_rma_earlytransfer
+   mpi_synchronization
+    mpi_sync_collective
+     mpi_barrier_wait
+     mpi_barrier_completion
+    mpi_rma_synchronization
+     mpi_rma_window_management
+      mpi_rma_wait_window_create
+      mpi_rma_wait_window_free
+     mpi_rma_fence
+      mpi_rma_fence_wait
+     mpi_rma_gat_synchronization
+      mpi_rma_latepost
+       mpi_rma_latepost_first
+      mpi_rma_earlywait
+       mpi_rma_latecomplete
+        mpi_rma_latecomplete_pair
+     mpi_rma_lock_synchronization
+   mpi_io
+   mpi_init_exit
+   mpi_management
+ overhead
+visits
+bytes
+ bytes_p2p
+  bytes_sent_p2p
+  bytes_rcvd_p2p
+ bytes_coll
+  bytes_sent_coll
+  bytes_rcvd_coll
+ bytes_rma
+  bytes_put
+  bytes_get
+mpi_rma_pairsync_count
+ mpi_rma_pairsync_unneeded_count
+)";
+
+TEST(Catalogue, IsTheTreeThatScriptsKnow) {
+  std::string tree = "\n";
+  std::vector<std::string_view> path;
+  for (const Metric& metric : all_metrics()) {
+    while (!path.empty() && path.back() != metric.parent) path.pop_back();
+    tree += std::string(path.size(), ' ') + std::string(metric.name) + "\n";
+    path.push_back(metric.name);
+  }
+  EXPECT_EQ(tree, kTree);
+}
+
+TEST(Catalogue, EveryPatternSaysWhatItMeansAndWhatToDo) {
+  for (const Metric& metric : all_metrics()) {
+    if (metric.kind != Metric::Kind::kPattern) continue;
+    EXPECT_FALSE(metric.meaning.empty()) << metric.name;
+    EXPECT_FALSE(metric.advice.empty()) << metric.name;
+    EXPECT_FALSE(metric.formula.empty() && metric.unit == Unit::kSeconds) << metric.name;
+  }
+}
+
+// The leaf class of a function, through its class in the table.
+std::string_view leaf_of(std::string_view region) {
+  const MpiFunction* function = find_mpi_function(region);
+  if (function == nullptr) return "none";
+  return all_metrics()[metric_of(time_class(function->cls))].name;
+}
+
+TEST(Classes, ByTheTableNeverByPartsOfTheName) {
+  EXPECT_EQ(leaf_of("MPI_Alloc_mem"), "mpi_management");  // holds "_all"
+  EXPECT_EQ(leaf_of("MPI_File_open"), "mpi_io");          // holds "_op"
+  EXPECT_EQ(leaf_of("MPI_Accumulate"), "mpi_rma_communication");
+  EXPECT_EQ(leaf_of("mpi_accumulate_"), "mpi_rma_communication");
+  EXPECT_EQ(leaf_of("MPI_Put"), "mpi_rma_communication");
+  EXPECT_EQ(leaf_of("MPI_Win_fence"), "mpi_rma_fence");
+  EXPECT_EQ(leaf_of("MPI_Win_allocate_shared"), "mpi_rma_window_management");
+  EXPECT_EQ(leaf_of("MPI_Win_test"), "mpi_rma_gat_synchronization");
+  EXPECT_EQ(leaf_of("MPI_Win_flush_local_all"), "mpi_rma_lock_synchronization");
+  EXPECT_EQ(leaf_of("MPI_Barrier"), "mpi_sync_collective");
+  EXPECT_EQ(leaf_of("MPI_Reduce_scatter_block"), "mpi_collective");
+  EXPECT_EQ(leaf_of("MPI_Finalize"), "mpi_init_exit");
+  EXPECT_EQ(leaf_of("MPI_Waitall"), "mpi_point2point");
+  EXPECT_EQ(leaf_of("MPI_Comm_split"), "mpi_management");
+  EXPECT_EQ(leaf_of("my_MPI_Put"), "none");
+}
+
+TEST(Classes, AWaitIsWhatItCompleted) {
+  using earl::kCompletedCollective;
+  using earl::kCompletedGeneralized;
+  using earl::kCompletedIo;
+  using earl::kCompletedMessage;
+  using earl::kCompletedRma;
+  EXPECT_EQ(class_of_completed(kCompletedRma), TimeClass::kRmaCommunication);
+  EXPECT_EQ(class_of_completed(kCompletedCollective), TimeClass::kCollective);
+  EXPECT_EQ(class_of_completed(kCompletedIo), TimeClass::kIo);
+  EXPECT_EQ(class_of_completed(kCompletedMessage), TimeClass::kPointToPoint);
+  EXPECT_EQ(class_of_completed(kCompletedGeneralized), TimeClass::kPointToPoint);
+  EXPECT_EQ(class_of_completed(0), TimeClass::kPointToPoint);
+  EXPECT_EQ(class_of_completed(kCompletedRma | kCompletedIo), TimeClass::kPointToPoint);
+}
+
+TEST(Classes, OnlyWaitAndTestCallsDependOnWhatTheyCompleted) {
+  int found = 0;
+  for (const MpiFunction& function : mpi_functions()) {
+    const bool wait_or_test =
+        function.name.starts_with("MPI_Wait") ||
+        (function.name.starts_with("MPI_Test") && function.name != "MPI_Test_cancelled");
+    EXPECT_EQ(completes_requests(function.role), wait_or_test) << function.name;
+    found += wait_or_test ? 1 : 0;
+  }
+  EXPECT_EQ(found, 8);
+}
+
+TEST(Docs, HaveAnAnchorAndAPageForEveryMetric) {
+  const std::string html = patterns_html();
+  for (const Metric& metric : all_metrics()) {
+    const std::string name(metric.name);
+    EXPECT_NE(html.find("<h2 id=\"" + name + "\">"), std::string::npos) << name;
+    const std::string page = pattern_page(metric);
+    EXPECT_TRUE(page.starts_with("# " + std::string(metric.title) + "\n")) << name;
+    EXPECT_NE(pattern_index().find("(" + name + ".md)"), std::string::npos) << name;
+    EXPECT_NE(pattern_list(80).find("(" + name + ")"), std::string::npos) << name;
+  }
+  EXPECT_EQ(html.find("& "), std::string::npos);  // everything is escaped
+}
+
+TEST(Docs, TheListFitsATerminal) {
+  const std::string list = pattern_list(80);
+  std::size_t begin = 0;
+  while (begin < list.size()) {
+    const std::size_t end = list.find('\n', begin);
+    EXPECT_LE(end - begin, 80u) << list.substr(begin, end - begin);
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+}  // namespace kojak::expert
