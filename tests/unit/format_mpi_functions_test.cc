@@ -1,11 +1,11 @@
 // Rows of the table of MPI functions: lookup by every spelling, and facts that the analysis relies
 // on.
-#include "epilog/format/mpi_functions.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
+
+#include "epilog/format/mpi_functions.h"
 
 namespace kojak {
 namespace {
