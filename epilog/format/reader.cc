@@ -26,7 +26,7 @@ Status TraceReader::read_header() {
   refill();
   const std::byte* p = buffer_.get();
   const std::size_t magic = std::min<std::size_t>(end_, 7);
-  if (failed_) return error_;
+  if (failed_ && end_ < kHeaderSize) return error_;  // else next() delivers what there is first
   if (end_ == 0) {
     return Error{ExitCode::kBadInput,
                  path_,
