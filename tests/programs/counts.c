@@ -65,13 +65,18 @@ static void collectives(void) {
   int in[64] = {0};
   const int root = rank == 2;
   TIMED(MPI_Allreduce(MPI_IN_PLACE, in, 3, MPI_INT, MPI_SUM, world),
-        "comm=world bytes_sent_coll=%d bytes_rcvd_coll=12", 0);
+        "comm=world bytes_sent_coll=12 bytes_rcvd_coll=12");
   TIMED(MPI_Allgather(local, 2, MPI_INT, in, 2, MPI_INT, world),
         "comm=world bytes_sent_coll=8 bytes_rcvd_coll=32");
+  /* In place the own block stays where it is: it goes to the others, but does not come here. */
+  TIMED(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in, 2, MPI_INT, world),
+        "comm=world bytes_sent_coll=8 bytes_rcvd_coll=24");
   TIMED(MPI_Bcast(in, 5, MPI_INT, 2, world),
         "comm=world root=2 bytes_sent_coll=%d bytes_rcvd_coll=%d", root ? 20 : 0, root ? 0 : 20);
   TIMED(MPI_Gather(local, 3, MPI_INT, in, 3, MPI_INT, 2, world),
         "comm=world root=2 bytes_sent_coll=12 bytes_rcvd_coll=%d", root ? 48 : 0);
+  TIMED(MPI_Gather(root ? MPI_IN_PLACE : local, 3, MPI_INT, in, 3, MPI_INT, 2, world),
+        "comm=world root=2 bytes_sent_coll=%d bytes_rcvd_coll=%d", root ? 0 : 12, root ? 36 : 0);
   TIMED(MPI_Scatter(local, 2, MPI_INT, in, 2, MPI_INT, 2, world),
         "comm=world root=2 bytes_sent_coll=%d bytes_rcvd_coll=8", root ? 32 : 0);
   TIMED(MPI_Alltoall(local, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, world),

@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 STEP_SECONDS = 90
+SHOWN_LINES = 60
 BURNER = "import time\nend = time.monotonic() + 110\nwhile time.monotonic() < end: pass"
 
 
@@ -43,7 +44,12 @@ def run(what, command, environment, quiet=False):
             out, err = process.communicate()
         raise Failure(f"{what} did not end within {STEP_SECONDS} s\n{out}{err}")
     if process.returncode != 0:
-        raise Failure(f"{what}: exit status {process.returncode}\n  {' '.join(command)}\n{out}{err}")
+        lines = (out + err).splitlines()
+        shown = lines[:SHOWN_LINES]
+        if len(lines) > len(shown):
+            shown.append(f"... and {len(lines) - len(shown)} lines more")
+        raise Failure("\n".join([f"{what}: exit status {process.returncode}",
+                                 f"  {' '.join(command)}"] + shown))
     if quiet and out:
         raise Failure(f"{what} printed, although the program prints nothing:\n{out}")
 

@@ -2,7 +2,7 @@
  * world ranks. Fences, creation, freeing and epochs of one window say nothing about the other. */
 #include "truth.h"
 
-enum { kStartingLow = 1, kWaitingHigh };
+enum { kStartingLow, kWaitingHigh, kFreeingHigh, kCreating };
 
 static int memory[2][64];
 static int value;
@@ -14,7 +14,10 @@ static MPI_Comm create(unsigned set, int which, MPI_Win* win) {
   MPI_Comm_split(MPI_COMM_WORLD, set & AT(rank) ? 0 : MPI_UNDEFINED, rank, &comm);
   meet();
   if (!(set & AT(rank))) return comm;
-  if (rank == 2 * which) pause_ms(kLateMs); /* 0 is late for the low window, 2 for the high one */
+  if (rank == 2 * which) /* 0 is late for the low window, 2 for the high one */
+    hear_late(kCreating + which, 2);
+  else
+    tell(kCreating + which);
   TIMED(MPI_Win_create(memory[which], sizeof memory[which], sizeof(int), MPI_INFO_NULL, comm, win),
         "win=%d", which);
   return comm;
@@ -80,7 +83,10 @@ int main(int argc, char** argv) {
   meet();
   if (rank < 3) TIMED(MPI_Win_free(&low), "win=0");
   meet();
-  if (rank == 1) pause_ms(kLateMs);
+  if (rank == 1)
+    hear_late(kFreeingHigh, 2);
+  else if (rank > 1)
+    tell(kFreeingHigh);
   if (rank > 0) TIMED(MPI_Win_free(&high), "win=1");
   if (rank < 3) MPI_Comm_free(&low_comm);
   if (rank > 0) MPI_Comm_free(&high_comm);
