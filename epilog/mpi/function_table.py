@@ -25,6 +25,7 @@ C_TYPES = {
     "op": "MPI_Op", "info": "MPI_Info", "file": "MPI_File", "errhandler": "MPI_Errhandler",
     "message": "MPI_Message",
 }
+HANDLES = ["comm", "type", "request", "win", "group", "op", "info", "file", "errhandler", "message"]
 OTHER_KINDS = ["buffer", "baseptr", "status", "string", "strings", "state", "attribute", "argc", "argv",
                "varargs"]
 
@@ -43,29 +44,35 @@ class Parameter:
     doubly: bool = False  # [][]
     triples: bool = False  # [][3]
 
-    def c_declaration(self):
+    def c_type(self):
+        """As a member or parameter: arrays are pointers."""
         const = "const " if self.direction == "in" else ""
-        name = self.name
         if self.kind in C_TYPES:
             base = C_TYPES[self.kind]
             if self.triples:
-                return f"{base} {name}[][3]"
+                return f"{base} (*)[3]"
             if self.array is not None:
-                return f"{const}{base} {name}[]"
-            return f"{base} {name}" if self.direction == "in" else f"{base}* {name}"
-        if self.kind == "buffer":
-            return f"{const}void* {name}"
-        if self.kind == "status":
-            return f"{const}MPI_Status {name}[]" if self.array is not None else f"{const}MPI_Status* {name}"
-        if self.kind == "string":
-            return f"{const}char* {name}"
+                return f"{const}{base}*"
+            return base if self.direction == "in" else f"{base}*"
         if self.kind == "strings":
-            return f"char** {name}[]" if self.doubly else f"char* {name}[]"
+            return "char***" if self.doubly else "char**"
+        if self.kind == "callback":
+            return f"{self.callback}*"
         return {
-            "baseptr": f"void* {name}", "state": f"void* {name}", "attribute": f"void* {name}",
-            "argc": f"int* {name}", "argv": f"char*** {name}", "varargs": "...",
-            "callback": f"{self.callback}* {name}",
+            "buffer": f"{const}void*", "status": f"{const}MPI_Status*", "string": f"{const}char*",
+            "baseptr": "void*", "state": "void*", "attribute": "void*", "argc": "int*",
+            "argv": "char***", "varargs": "...",
         }[self.kind]
+
+    def is_handle(self):
+        """A handle passed by value."""
+        return self.kind in HANDLES and self.direction == "in" and self.array is None
+
+    def declared(self, type_name=None):
+        text = type_name or self.c_type()
+        if "(*)" in text:
+            return text.replace("(*)", f"(*{self.name})")
+        return text if text == "..." else f"{text} {self.name}"
 
 
 @dataclasses.dataclass
@@ -84,11 +91,13 @@ class Function:
     def has(self, flag):
         return flag in self.flags
 
-    def c_parameters(self):
-        return ", ".join(p.c_declaration() for p in self.parameters) or "void"
+    def struct_name(self):
+        words = self.name.removeprefix("MPI_").split("_")
+        return "".join(word[:1].upper() + word[1:] for word in words)
 
-    def arguments(self):
-        return ", ".join(p.name for p in self.parameters if p.kind != "varargs")
+    def c_parameter_types(self):
+        """For comparison with mpi.h."""
+        return [p.c_type().replace(" ", "").replace("(*)[3]", "*") for p in self.parameters]
 
 
 @dataclasses.dataclass

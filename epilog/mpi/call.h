@@ -1,0 +1,187 @@
+// How one MPI call is measured: the guard, the two times, the records around them.
+//
+// measured(args) is the body of every wrapper (generate.py makes them). What is special about a
+// function is in its hook, a specialisation of Hook for its argument struct:
+//   before(a)            bookkeeping before the call; may replace arguments (a status that the user
+//   ignores) after(a, result, c)  bookkeeping after it, and its records: c is a Recording, or
+//   Silent when nothing
+//                        is recorded; the hook ends by one of c's exits
+// Both are optional. Hooks run under the bookkeeping lock and never call communicating functions.
+// They are called for every call while the session is live; events are only for the outermost call
+// of a thread. The guard is the address of the outermost call's frame: a longjmp or an exception
+// out of a call leaves it behind, and the next call from the same depth or above finds that it is
+// stale.
+#pragma once
+
+#include "epilog/mpi/define.h"
+#include "epilog/mpi/request.h"
+#include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/session.h"
+
+namespace kojak::measure {
+
+struct Silent {
+  static constexpr bool kOn = false;
+};
+
+// Records of the call in hand. kCallRoom bytes are free at its beginning and after each successful
+// room().
+struct Recording {
+  static constexpr bool kOn = true;
+
+  Recorder& r;
+  std::byte* p;
+  unsigned function;
+  Seconds enter, exit;
+  bool entered;      // ENTER is written
+  bool good = true;  // false: recording stopped in the middle of the call
+
+  // For records that may not fit into what is left of kCallRoom.
+  bool room(std::size_t bytes) {
+    if (p + bytes <= r.limit.load(std::memory_order_relaxed)) [[likely]]
+      return good;
+    if (!good) return false;
+    publish(r, p);
+    good = need_room(r, bytes);
+    p = r.cursor;
+    return good;
+  }
+  // For the define_...() functions, which write through the recorder.
+  template <class F>
+  bool with_recorder(F&& define) {
+    if (!good) return false;
+    publish(r, p);
+    good = define();
+    p = r.cursor;
+    return good && room(0);
+  }
+  bool use(Comm& comm) {
+    return defined_here(r, comm.defined) || with_recorder([&] { return define_comm(r, comm); });
+  }
+  bool use(Window& window) {
+    return defined_here(r, window.defined) ||
+           with_recorder([&] { return define_window(r, window); });
+  }
+  bool use_group(Group& group) {
+    return defined_here(r, group.defined_as_comm) ||
+           with_recorder([&] { return define_group_comm(r, group); });
+  }
+
+  void begin() {
+    if (entered) return;
+    entered = true;
+    p = put(p, Enter{r.lid, enter, region_of(function)});
+  }
+  template <class R>
+  void event(const R& record) {
+    begin();
+    p = put(p, record);
+  }
+  template <class R>
+  void leave(const R& record) {
+    if (!good) return;
+    begin();
+    p = put(p, record);
+  }
+  // The exit of a call without special events: compact if ENTER is not written yet.
+  void leave() {
+    if (!good) return;
+    if (entered) {
+      p = put(p, Exit{r.lid, exit});
+    } else {
+      p = put(p, MpiCall{r.lid, enter, exit, region_of(function)});
+    }
+  }
+};
+
+// Bookkeeping and records of a call: none of its own.
+template <class A>
+struct Hook {};
+
+inline bool is_live() {
+  return the_session.live.load(std::memory_order_relaxed);
+}
+
+// A frame is on record. True if it was left behind by a longjmp or an exception.
+[[gnu::cold, gnu::noinline]] bool left_behind(Recorder& r, const CallFrame* here);
+[[gnu::cold, gnu::noinline]] void count_lost(Recorder& r);
+
+[[gnu::always_inline]] inline bool ready(Recorder& r, unsigned function) {
+  if ((r.regions[function / 64] >> (function % 64) & 1) == 0) [[unlikely]]
+    define_region(r, function);
+  return r.cursor <= r.limit.load(std::memory_order_relaxed) || make_room(r);
+}
+
+template <class A, class H>
+[[gnu::always_inline]] inline void run_before(H& hook, A& a) {
+  if constexpr (requires { hook.before(a); }) {
+    const BookkeepingLock lock;
+    hook.before(a);
+  }
+}
+
+template <class A>
+[[gnu::always_inline]] inline typename A::Result unrecorded(A& a) {
+  Hook<A> hook;
+  run_before(hook, a);
+  const typename A::Result result = a.call();
+  Silent silent;
+  if constexpr (requires { hook.after(a, result, silent); }) {
+    const BookkeepingLock lock;
+    hook.after(a, result, silent);
+  }
+  return result;
+}
+
+template <class A>
+[[gnu::always_inline]] inline typename A::Result recorded(A& a, Recorder& r) {
+  Hook<A> hook;
+  run_before(hook, a);
+  const Ticks enter = ticks();
+  if constexpr (A::kBlocks) {
+    publish(r, put(r.cursor, Enter{r.lid, to_seconds(enter), region_of(A::kFunction)}));
+    r.open_region = A::kFunction + 1;
+  }
+  const typename A::Result result = a.call();
+  const Ticks exit = ticks();
+  Recording call{r, r.cursor, A::kFunction, to_seconds(enter), to_seconds(exit), A::kBlocks};
+  if constexpr (requires { hook.after(a, result, call); }) {
+    const BookkeepingLock lock;
+    hook.after(a, result, call);
+  } else {
+    call.leave();
+  }
+  if constexpr (A::kBlocks) r.open_region = 0;
+  r.last = exit;
+  if (call.good) [[likely]] {
+    publish(r, call.p);
+    if (r.trace->spilled) [[unlikely]]
+      close_spill(r);
+  }
+  return result;
+}
+
+template <class A>
+[[gnu::always_inline]] inline typename A::Result measured(A a) {
+  Recorder& r = the_recorder;
+  CallFrame frame;
+  frame.self = &frame;
+  if (r.frame != nullptr) [[unlikely]] {
+    if (!left_behind(r, &frame)) return unrecorded(a);
+  }
+  r.frame = &frame;
+  typename A::Result result;
+  if ((the_session.functions.load(std::memory_order_relaxed) & A::kGroup) != 0 &&
+      ready(r, A::kFunction)) {
+    result = recorded(a, r);
+  } else {
+    if (r.lost != nullptr) [[unlikely]]
+      count_lost(r);
+    result = unrecorded(a);
+  }
+  r.frame = nullptr;
+  frame.self = nullptr;
+  return result;
+}
+
+}  // namespace kojak::measure

@@ -1,0 +1,217 @@
+// Bytes that a process gives to and takes from a blocking collective operation.
+//
+// They are the bytes of the buffers as MPI defines them for this process, its own part included;
+// with MPI_IN_PLACE the own part, which does not move, is left out. Only arguments that are
+// significant at this process are looked at. b = count x type size, n = members (of an
+// intercommunicator: remote members), s and r = one block of the send and of the receive buffer.
+//
+//   operation                sent                          received
+//   Barrier                  0                             0
+//   Bcast                    root b                        others b
+//   Scatter(v)               root: all blocks              r; root in place 0 (and sends no own
+//   block) Gather(v)                s; root in place 0            root: all blocks (in place:
+//   without its own) Reduce                   b                             root b Allgather(v) s
+//   (in place: own block)       all blocks (in place: without its own) Allreduce                b b
+//   Alltoall(v,w)            all blocks                    all blocks (in place, both: without its
+//   own) Reduce_scatter(_block)   all blocks                    own block Scan b b Exscan b b; rank
+//   0 0 Neighbor_allgather(v)    s                             a block for each source
+//   Neighbor_alltoall(v,w)   a block for each destination  a block for each source
+// On an intercommunicator the rooted operations move bytes from the root to the remote group or
+// back; the other members of the root's group take part with none.
+#pragma once
+
+#include "epilog/mpi/args.h"
+#include "epilog/mpi/comm.h"
+#include "epilog/mpi/hooks_p2p.h"
+
+namespace kojak::measure {
+
+struct CollectiveBytes {
+  std::uint64_t sent = 0, received = 0;
+};
+
+// How a process takes part in a rooted operation.
+struct RootedPart {
+  bool root = false;   // it is the root
+  bool other = false;  // it exchanges data with the root (itself included, within one group)
+};
+inline RootedPart rooted_part(const Comm& comm, int root) {
+  if (comm.remote != nullptr) return {root == MPI_ROOT, root != MPI_ROOT && root != MPI_PROC_NULL};
+  return {static_cast<std::uint32_t>(root) == comm.my_rank, true};
+}
+inline std::uint32_t members(const Comm& comm) {
+  return (comm.remote != nullptr ? comm.remote : comm.group)->count;
+}
+
+inline std::uint64_t size_of(MPI_Datatype type) {
+  return message_bytes(1, type);
+}
+inline std::uint64_t sum(const int* counts, std::uint32_t n) {
+  std::uint64_t total = 0;
+  for (std::uint32_t i = 0; i < n; ++i) total += static_cast<std::uint64_t>(counts[i]);
+  return total;
+}
+inline std::uint64_t sum(const int* counts, const MPI_Datatype* types, std::uint32_t n) {
+  std::uint64_t total = 0;
+  for (std::uint32_t i = 0; i < n; ++i) total += message_bytes(counts[i], types[i]);
+  return total;
+}
+
+// Sources and destinations of a process in its communicator's topology.
+struct Neighbors {
+  std::uint32_t sources = 0, destinations = 0;
+};
+Neighbors neighbors_of(MPI_Comm comm);
+
+inline CollectiveBytes collective_bytes(const args::Barrier&, const Comm&) {
+  return {};
+}
+
+inline CollectiveBytes collective_bytes(const args::Bcast& a, const Comm& comm) {
+  const RootedPart part = rooted_part(comm, a.root);
+  if (!part.root && !part.other) return {};
+  const std::uint64_t bytes = message_bytes(a.count, a.datatype);
+  return part.root ? CollectiveBytes{bytes, 0} : CollectiveBytes{0, bytes};
+}
+
+// The root's own block, where it is one of those that the root holds.
+inline std::uint32_t own_blocks(const Comm& comm) {
+  return comm.remote != nullptr ? 0 : 1;
+}
+
+inline CollectiveBytes collective_bytes(const args::Scatter& a, const Comm& comm) {
+  const RootedPart part = rooted_part(comm, a.root);
+  CollectiveBytes bytes;
+  const bool in_place = part.root && a.recvbuf == MPI_IN_PLACE;
+  if (part.root) {
+    bytes.sent = message_bytes(a.sendcount, a.sendtype) *
+                 (members(comm) - (in_place ? own_blocks(comm) : 0));
+  }
+  if (part.other && !in_place) bytes.received = message_bytes(a.recvcount, a.recvtype);
+  return bytes;
+}
+inline CollectiveBytes collective_bytes(const args::Scatterv& a, const Comm& comm) {
+  const RootedPart part = rooted_part(comm, a.root);
+  CollectiveBytes bytes;
+  const bool in_place = part.root && a.recvbuf == MPI_IN_PLACE;
+  if (part.root) {
+    const std::uint64_t own =
+        in_place && own_blocks(comm) != 0 ? sum(a.sendcounts + comm.my_rank, 1) : 0;
+    bytes.sent = (sum(a.sendcounts, members(comm)) - own) * size_of(a.sendtype);
+  }
+  if (part.other && !in_place) bytes.received = message_bytes(a.recvcount, a.recvtype);
+  return bytes;
+}
+inline CollectiveBytes collective_bytes(const args::Gather& a, const Comm& comm) {
+  const RootedPart part = rooted_part(comm, a.root);
+  CollectiveBytes bytes;
+  const bool in_place = part.root && a.sendbuf == MPI_IN_PLACE;
+  if (part.other && !in_place) bytes.sent = message_bytes(a.sendcount, a.sendtype);
+  if (part.root) {
+    bytes.received = message_bytes(a.recvcount, a.recvtype) *
+                     (members(comm) - (in_place ? own_blocks(comm) : 0));
+  }
+  return bytes;
+}
+inline CollectiveBytes collective_bytes(const args::Gatherv& a, const Comm& comm) {
+  const RootedPart part = rooted_part(comm, a.root);
+  CollectiveBytes bytes;
+  const bool in_place = part.root && a.sendbuf == MPI_IN_PLACE;
+  if (part.other && !in_place) bytes.sent = message_bytes(a.sendcount, a.sendtype);
+  if (part.root) {
+    const std::uint64_t own =
+        in_place && own_blocks(comm) != 0 ? sum(a.recvcounts + comm.my_rank, 1) : 0;
+    bytes.received = (sum(a.recvcounts, members(comm)) - own) * size_of(a.recvtype);
+  }
+  return bytes;
+}
+inline CollectiveBytes collective_bytes(const args::Reduce& a, const Comm& comm) {
+  const RootedPart part = rooted_part(comm, a.root);
+  if (!part.root && !part.other) return {};
+  const std::uint64_t bytes = message_bytes(a.count, a.datatype);
+  return {part.other ? bytes : 0, part.root ? bytes : 0};
+}
+
+inline CollectiveBytes collective_bytes(const args::Allgather& a, const Comm& comm) {
+  const std::uint64_t block = message_bytes(a.recvcount, a.recvtype);
+  if (a.sendbuf == MPI_IN_PLACE) return {block, block * (members(comm) - own_blocks(comm))};
+  return {message_bytes(a.sendcount, a.sendtype), block * members(comm)};
+}
+inline CollectiveBytes collective_bytes(const args::Allgatherv& a, const Comm& comm) {
+  const std::uint64_t size = size_of(a.recvtype);
+  const std::uint64_t all = sum(a.recvcounts, members(comm)) * size;
+  if (a.sendbuf != MPI_IN_PLACE) return {message_bytes(a.sendcount, a.sendtype), all};
+  const std::uint64_t own = sum(a.recvcounts + comm.my_rank, 1) * size;
+  return {own, all - own};
+}
+inline CollectiveBytes collective_bytes(const args::Allreduce& a, const Comm&) {
+  const std::uint64_t bytes = message_bytes(a.count, a.datatype);
+  return {bytes, bytes};
+}
+inline CollectiveBytes collective_bytes(const args::Alltoall& a, const Comm& comm) {
+  const std::uint64_t received = message_bytes(a.recvcount, a.recvtype);
+  if (a.sendbuf == MPI_IN_PLACE) {
+    const std::uint64_t moved = received * (members(comm) - own_blocks(comm));
+    return {moved, moved};
+  }
+  return {message_bytes(a.sendcount, a.sendtype) * members(comm), received * members(comm)};
+}
+inline CollectiveBytes collective_bytes(const args::Alltoallv& a, const Comm& comm) {
+  const std::uint32_t n = members(comm);
+  const std::uint64_t size = size_of(a.recvtype);
+  const std::uint64_t received = sum(a.recvcounts, n) * size;
+  if (a.sendbuf != MPI_IN_PLACE) return {sum(a.sendcounts, n) * size_of(a.sendtype), received};
+  const std::uint64_t moved = received - sum(a.recvcounts + comm.my_rank, 1) * size;
+  return {moved, moved};
+}
+inline CollectiveBytes collective_bytes(const args::Alltoallw& a, const Comm& comm) {
+  const std::uint32_t n = members(comm);
+  const std::uint64_t received = sum(a.recvcounts, a.recvtypes, n);
+  if (a.sendbuf != MPI_IN_PLACE) return {sum(a.sendcounts, a.sendtypes, n), received};
+  const std::uint64_t moved =
+      received - sum(a.recvcounts + comm.my_rank, a.recvtypes + comm.my_rank, 1);
+  return {moved, moved};
+}
+// recvcounts are of the local group, on an intercommunicator too.
+inline CollectiveBytes collective_bytes(const args::ReduceScatter& a, const Comm& comm) {
+  const std::uint64_t size = size_of(a.datatype);
+  return {sum(a.recvcounts, comm.group->count) * size, sum(a.recvcounts + comm.my_rank, 1) * size};
+}
+inline CollectiveBytes collective_bytes(const args::ReduceScatterBlock& a, const Comm& comm) {
+  const std::uint64_t block = message_bytes(a.recvcount, a.datatype);
+  return {block * comm.group->count, block};
+}
+inline CollectiveBytes collective_bytes(const args::Scan& a, const Comm&) {
+  const std::uint64_t bytes = message_bytes(a.count, a.datatype);
+  return {bytes, bytes};
+}
+inline CollectiveBytes collective_bytes(const args::Exscan& a, const Comm& comm) {
+  const std::uint64_t bytes = message_bytes(a.count, a.datatype);
+  return {bytes, comm.my_rank == 0 ? 0 : bytes};
+}
+
+inline CollectiveBytes collective_bytes(const args::NeighborAllgather& a, const Comm&) {
+  return {message_bytes(a.sendcount, a.sendtype),
+          message_bytes(a.recvcount, a.recvtype) * neighbors_of(a.comm).sources};
+}
+inline CollectiveBytes collective_bytes(const args::NeighborAllgatherv& a, const Comm&) {
+  return {message_bytes(a.sendcount, a.sendtype),
+          sum(a.recvcounts, neighbors_of(a.comm).sources) * size_of(a.recvtype)};
+}
+inline CollectiveBytes collective_bytes(const args::NeighborAlltoall& a, const Comm&) {
+  const Neighbors n = neighbors_of(a.comm);
+  return {message_bytes(a.sendcount, a.sendtype) * n.destinations,
+          message_bytes(a.recvcount, a.recvtype) * n.sources};
+}
+inline CollectiveBytes collective_bytes(const args::NeighborAlltoallv& a, const Comm&) {
+  const Neighbors n = neighbors_of(a.comm);
+  return {sum(a.sendcounts, n.destinations) * size_of(a.sendtype),
+          sum(a.recvcounts, n.sources) * size_of(a.recvtype)};
+}
+inline CollectiveBytes collective_bytes(const args::NeighborAlltoallw& a, const Comm&) {
+  const Neighbors n = neighbors_of(a.comm);
+  return {sum(a.sendcounts, a.sendtypes, n.destinations),
+          sum(a.recvcounts, a.recvtypes, n.sources)};
+}
+
+}  // namespace kojak::measure

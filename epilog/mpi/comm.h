@@ -1,0 +1,80 @@
+// Communicators of this process: members, identity and counts.
+//
+// Found by handle; one that was never seen is defined on first use, with unknown identity. An
+// object lives as long as its handle, a window or a request needs it. Callers hold the bookkeeping
+// lock. Without memory functions give nullptr, and the call that asked goes unrecorded.
+#pragma once
+
+#include <mpi.h>
+
+#include "epilog/mpi/group.h"
+#include "epilog/mpi/handles.h"
+#include "epilog/mpi/identity.h"
+#include "epilog/runtime/recorder.h"
+
+namespace kojak::measure {
+
+struct MessageCount {
+  std::uint64_t sent, received;
+  bool changed;
+};
+
+struct Comm {
+  std::uint32_t id = 0;
+  std::uint32_t references = 1;
+  Word key = 0;
+  Group* group = nullptr;
+  Group* remote = nullptr;  // of an intercommunicator
+  Identity identity;
+  std::uint32_t my_rank = 0;
+  std::uint64_t created = 0;      // creation calls on it, for the identity of what they make
+  std::uint64_t collectives = 0;  // blocking ones
+  bool collectives_changed = false;
+  HashMap<MessageCount> messages;  // by peer and tag
+  Vector<std::uint64_t> changed_messages;
+  std::atomic<std::uint64_t> defined{0};
+  Comm* next = nullptr;  // of the live ones
+  Comm* previous = nullptr;
+
+  // World rank of a rank given to a communication call, kAbsent for another world's.
+  std::uint32_t peer(int rank) const {
+    const Group* g = remote != nullptr ? remote : group;
+    return static_cast<std::uint32_t>(rank) < g->count ? g->ranks[rank] : kAbsent;
+  }
+};
+
+void start_comms();
+Comm* find_comm(MPI_Comm comm);  // known ones; nullptr else
+Comm* comm_of(MPI_Comm comm);    // the handle must be valid
+// Takes note of a new communicator; unknown identity if `known` is false.
+Comm* adopt_comm(MPI_Comm comm, const Identity& identity);
+// Before PMPI frees it: the handle may belong to another at once. The caller owns the reference.
+Comm* forget_comm(MPI_Comm comm);
+void remember_comm(Comm* comm, MPI_Comm handle);  // if freeing failed
+void keep_comm(Comm* comm);
+void drop_comm(Comm* comm);
+
+// The identity of what a creation call makes.
+Identity created_identity(const Identity& parent, unsigned function, std::uint64_t ordinal,
+                          const Group* group, const Group* remote);
+// For calls that only some members of the parent make: how often this very key was used before.
+std::uint64_t next_ordinal_of(const Identity& key);
+
+void count_message(Comm& comm, std::uint32_t peer, std::uint32_t tag, bool received);
+Comm* first_comm();
+
+// The communicator used last by this thread, else as comm_of().
+extern std::atomic<std::uint64_t> comm_serial;  // changes when a handle's meaning does
+[[gnu::always_inline]] inline Comm* cached_comm(Recorder& r, MPI_Comm comm) {
+  const std::uint64_t serial = comm_serial.load(std::memory_order_relaxed);
+  if (r.comm_key == word(comm) && r.comm_serial == serial) [[likely]] {
+    return static_cast<Comm*>(r.comm);
+  }
+  Comm* const found = comm_of(comm);
+  r.comm_key = word(comm);
+  r.comm = found;
+  r.comm_serial = comm_serial.load(std::memory_order_relaxed);
+  return found;
+}
+
+}  // namespace kojak::measure

@@ -1,0 +1,24 @@
+// Definitions of communicators, groups and windows in the file of the thread that first uses them
+// there.
+//
+// Every thread's file is complete by itself. The checks are inline; what they lead to makes its own
+// room, so it may be called wherever records of a call are written. Nothing is written again.
+// False: recording stopped meanwhile.
+#pragma once
+
+#include "epilog/mpi/comm.h"
+#include "epilog/mpi/window.h"
+
+namespace kojak::measure {
+
+bool define_comm(Recorder& r, Comm& comm);
+bool define_window(Recorder& r, Window& window);
+// The communicator object that stands for a group; its identifier goes to `id`.
+bool define_group_comm(Recorder& r, Group& group);
+
+[[gnu::always_inline]] inline bool defined_here(const Recorder& r,
+                                                const std::atomic<std::uint64_t>& defined) {
+  return (defined.load(std::memory_order_relaxed) & r.thread_bit) != 0;
+}
+
+}  // namespace kojak::measure

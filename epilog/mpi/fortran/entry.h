@@ -1,0 +1,50 @@
+// The MPI library's own Fortran entry points, found when they are first called.
+//
+// Our libraries must load into C programs without pulling a Fortran library in, so nothing here is
+// linked: names are looked up in the running program. The entry of the profiling interface (pmpi_put_)
+// comes first; some libraries have none for mpi_f08, then the next definition after ours is taken. The caller's
+// own objects are searched too, because a program may have loaded MPI with RTLD_LOCAL, and at last the
+// library is loaded by name, because a linker may have dropped it when all of the program's calls found us.
+// Thread-safe; nothing is owned. get() gives nullptr if there is no such function anywhere.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+
+namespace kojak::measure::fortran {
+
+enum class Interface : bool { kMpifH, kF08 };  // `use mpi` shares the first one's entry points
+
+class Entry {
+ public:
+  // `name` without prefix and suffix, in lower case: "put".
+  constexpr Entry(const char* name, Interface interface) : name_(name), interface_(interface) {}
+
+  // `caller` is an address in the code that called us.
+  template <class Function>
+  Function* get(const void* caller) {
+    void* address = address_.load(std::memory_order_relaxed);
+    if (address == nullptr) [[unlikely]]
+      address = find(caller);
+    return reinterpret_cast<Function*>(address);
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] void* find(const void* caller);
+
+  std::atomic<void*> address_{nullptr};
+  const char* name_;
+  Interface interface_;
+};
+
+// Fortran's ierror, which mpi_f08 may leave out.
+inline void give_error(void* ierror, int error) {
+  if (ierror != nullptr) *static_cast<MPI_Fint*>(ierror) = error;
+}
+
+// The function exists nowhere: the call fails as one that the library does not support.
+[[gnu::cold, gnu::noinline]] void say_missing(void* ierror, const char* name);
+
+}  // namespace kojak::measure::fortran

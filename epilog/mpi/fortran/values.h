@@ -1,0 +1,35 @@
+// What Fortran calls MPI_IN_PLACE, MPI_STATUS_IGNORE and .false., as seen from C++.
+//
+// The first two are addresses and the last one is a value of the compiler's, so they are found by Fortran:
+// values_<mpi>.f90 is compiled by the MPI library's own Fortran compiler and hands them over when they are
+// first asked for. It needs no Fortran library, so that C programs do not load one. Constant once known;
+// thread-safe; cannot fail.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+
+namespace kojak::measure::fortran {
+
+struct Values {
+  const void* in_place = nullptr;
+  const void* status_ignore = nullptr;
+  const void* statuses_ignore = nullptr;
+  MPI_Fint status_size = 0;  // INTEGERs of one status
+  MPI_Fint false_value = 0;
+};
+
+extern std::atomic<const Values*> known_values;
+[[gnu::cold, gnu::noinline]] const Values& ask_fortran();
+
+inline const Values& values() {
+  const Values* known = known_values.load(std::memory_order_acquire);
+  return known != nullptr ? *known : ask_fortran();
+}
+
+inline bool ignores_status(const void* status) {
+  return status == values().status_ignore || status == values().statuses_ignore;
+}
+
+}  // namespace kojak::measure::fortran

@@ -1,0 +1,34 @@
+// MPI handles as numbers: keys of our tables, and words that pass unharmed through a wrapper.
+//
+// A handle is a pointer in Open MPI and an int in MPICH. Wrappers take handles as whole words: when
+// the library turns out to be built for the other MPI, it must forward the bits as they came.
+// Nothing is owned; nothing fails.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace kojak::measure {
+
+using Word = std::uintptr_t;
+
+template <class H>
+[[gnu::always_inline]] inline H handle(Word word) {
+  if constexpr (std::is_pointer_v<H>) {
+    return reinterpret_cast<H>(word);
+  } else {
+    return static_cast<H>(word);
+  }
+}
+template <class H>
+[[gnu::always_inline]] inline Word word(H h) {
+  if constexpr (std::is_pointer_v<H>) {
+    return reinterpret_cast<Word>(h);
+  } else {
+    return static_cast<Word>(static_cast<std::make_unsigned_t<H>>(h));
+  }
+}
+
+}  // namespace kojak::measure

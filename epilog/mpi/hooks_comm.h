@@ -1,0 +1,181 @@
+// Communicators: creation, with an identity that every member computes alike, and release.
+//
+// Every creation call counts on its parent when it is made, whatever comes out of it.
+#pragma once
+
+#include <utility>
+
+#include "epilog/mpi/args.h"
+#include "epilog/mpi/call.h"
+
+namespace kojak::measure {
+
+// Takes note of what a creation call made, and defines it in this thread's file.
+template <class C>
+Comm* made(MPI_Comm handle, const Identity& identity, C& call) {
+  if (handle == MPI_COMM_NULL) return nullptr;
+  Comm* const comm = adopt_comm(handle, identity);
+  if constexpr (C::kOn) {
+    if (comm != nullptr) call.use(*comm);
+  }
+  return comm;
+}
+
+// Made by all members of a parent.
+struct CommCreateHook {
+  Identity parent;
+  std::uint64_t ordinal = 0;
+
+  void count(MPI_Comm handle) {
+    if (Comm* comm = find_comm(handle)) {
+      parent = comm->identity;
+      ordinal = comm->created++;
+    }
+  }
+  template <class C>
+  void take(MPI_Comm handle, unsigned function, C& call) {
+    Comm* const comm = handle == MPI_COMM_NULL ? nullptr : adopt_comm(handle, Identity{});
+    if (comm == nullptr) return;
+    comm->identity = created_identity(parent, function, ordinal, comm->group, comm->remote);
+    if constexpr (C::kOn) call.use(*comm);
+  }
+};
+#define KOJAK_CREATES(Args, parent_argument, new_argument)                           \
+  template <>                                                                        \
+  struct Hook<args::Args> : CommCreateHook {                                         \
+    void before(const args::Args& a) { count(a.parent_argument); }                   \
+    template <class C>                                                               \
+    void after(const args::Args& a, int result, C& call) {                           \
+      if (result == MPI_SUCCESS) take(*a.new_argument, args::Args::kFunction, call); \
+      if constexpr (C::kOn) call.leave();                                            \
+    }                                                                                \
+  };
+KOJAK_CREATES(CommCreate, comm, newcomm)
+KOJAK_CREATES(CommDup, comm, newcomm)
+KOJAK_CREATES(CommDupWithInfo, comm, newcomm)
+KOJAK_CREATES(CommSplit, comm, newcomm)
+KOJAK_CREATES(CommSplitType, comm, newcomm)
+KOJAK_CREATES(CartCreate, old_comm, comm_cart)
+KOJAK_CREATES(CartSub, comm, new_comm)
+KOJAK_CREATES(GraphCreate, comm_old, comm_graph)
+KOJAK_CREATES(DistGraphCreate, comm_old, newcomm)
+KOJAK_CREATES(DistGraphCreateAdjacent, comm_old, comm_dist_graph)
+KOJAK_CREATES(IntercommMerge, intercomm, newintercomm)
+#undef KOJAK_CREATES
+
+// The new communicator is there when the request completes; its place in the parent's order is now.
+template <>
+struct Hook<args::CommIdup> : CommCreateHook {
+  void before(const args::CommIdup& a) { count(a.comm); }
+  template <class C>
+  void after(const args::CommIdup& a, int result, C& call) {
+    Comm* const comm = result == MPI_SUCCESS ? comm_of(a.comm) : nullptr;
+    if (comm != nullptr) {
+      if (Request* request = enter_request(*a.request, RequestKind::kCommDup)) {
+        request->id = next_request_id();
+        request->made = a.newcomm;
+        request->identity =
+            created_identity(parent, args::CommIdup::kFunction, ordinal, comm->group, comm->remote);
+      }
+    }
+    if constexpr (C::kOn) call.leave();
+  }
+};
+
+// Only the group's members call: the ordinal is that of parent, tag and members together.
+template <>
+struct Hook<args::CommCreateGroup> {
+  template <class C>
+  void after(const args::CommCreateGroup& a, int result, C& call) {
+    if (result == MPI_SUCCESS && *a.newcomm != MPI_COMM_NULL) {
+      const Comm* const parent = comm_of(a.comm);
+      const Group* const group = group_of(a.group);
+      Identity identity;
+      if (parent != nullptr && group != nullptr && parent->identity.known) {
+        IdentityHash key;
+        key.add(parent->identity)
+            .add(args::CommCreateGroup::kFunction)
+            .add(static_cast<std::uint32_t>(a.tag));
+        for (std::uint32_t i = 0; i < group->count; ++i) key.add(group->ranks[i]);
+        IdentityHash with_ordinal = key;
+        identity = with_ordinal.add(next_ordinal_of(key.get())).get();
+      }
+      made(*a.newcomm, identity, call);
+    }
+    if constexpr (C::kOn) call.leave();
+  }
+};
+
+// Members of both sides know both lists; the one with the smaller first member comes first.
+template <>
+struct Hook<args::IntercommCreate> {
+  template <class C>
+  void after(const args::IntercommCreate& a, int result, C& call) {
+    if (result == MPI_SUCCESS && *a.newintercomm != MPI_COMM_NULL) {
+      Comm* const comm = adopt_comm(*a.newintercomm, Identity{});
+      if (comm != nullptr && comm->remote != nullptr && !comm->group->foreign &&
+          !comm->remote->foreign) {
+        const Group* first = comm->group;
+        const Group* second = comm->remote;
+        if (second->ranks[0] < first->ranks[0]) std::swap(first, second);
+        IdentityHash key;
+        key.add(args::IntercommCreate::kFunction).add(first->count);
+        for (std::uint32_t i = 0; i < first->count; ++i) key.add(first->ranks[i]);
+        for (std::uint32_t i = 0; i < second->count; ++i) key.add(second->ranks[i]);
+        IdentityHash with_ordinal = key;
+        comm->identity = with_ordinal.add(next_ordinal_of(key.get())).get();
+      }
+      if constexpr (C::kOn) {
+        if (comm != nullptr) call.use(*comm);
+      }
+    }
+    if constexpr (C::kOn) call.leave();
+  }
+};
+
+// Communicators with processes that may be without us: their identity stays unknown.
+#define KOJAK_CONNECTS(Args, new_argument)                                  \
+  template <>                                                               \
+  struct Hook<args::Args> {                                                 \
+    template <class C>                                                      \
+    void after(const args::Args& a, int result, C& call) {                  \
+      if (result == MPI_SUCCESS && find_comm(*a.new_argument) == nullptr) { \
+        made(*a.new_argument, Identity{}, call);                            \
+      }                                                                     \
+      if constexpr (C::kOn) call.leave();                                   \
+    }                                                                       \
+  };
+KOJAK_CONNECTS(CommSpawn, intercomm)
+KOJAK_CONNECTS(CommSpawnMultiple, intercomm)
+KOJAK_CONNECTS(CommAccept, newcomm)
+KOJAK_CONNECTS(CommConnect, newcomm)
+KOJAK_CONNECTS(CommJoin, intercomm)
+KOJAK_CONNECTS(CommGetParent, parent)
+#undef KOJAK_CONNECTS
+
+struct CommFreeHook {
+  Comm* comm = nullptr;
+  MPI_Comm handle = MPI_COMM_NULL;
+
+  template <class A>
+  void before(const A& a) {
+    comm = forget_comm(handle = *a.comm);
+  }
+  template <class A, class C>
+  void after(const A&, int result, C& call) {
+    if (comm != nullptr) {
+      if (result == MPI_SUCCESS) {
+        drop_comm(comm);
+      } else {
+        remember_comm(comm, handle);
+      }
+    }
+    if constexpr (C::kOn) call.leave();
+  }
+};
+template <>
+struct Hook<args::CommFree> : CommFreeHook {};
+template <>
+struct Hook<args::CommDisconnect> : CommFreeHook {};
+
+}  // namespace kojak::measure

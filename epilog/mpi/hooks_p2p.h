@@ -1,0 +1,381 @@
+// Messages: sends, receives, probes, and the start of persistent ones.
+//
+// MPI_SEND stands right after ENTER, MPI_RECV before the exit with what the status says. What is
+// started without waiting gets a request id, which stands before its event.
+#pragma once
+
+#include "epilog/mpi/args.h"
+#include "epilog/mpi/call.h"
+
+namespace kojak::measure {
+
+inline constexpr std::uint8_t kAttributeRequest = 2, kAttributeBytesSent = 5,
+                              kAttributeBytesReceived = 6;
+
+inline std::uint64_t message_bytes(int count, MPI_Datatype type) {
+  if (count <= 0) return 0;
+  MPI_Count size = 0;
+  if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return 0;
+  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+}
+
+// The event's field; a count that does not fit is absent there and stands before the event.
+inline Bytes bytes_field(Recording& call, std::uint8_t kind, std::uint64_t bytes) {
+  if (bytes < kAbsent) [[likely]]
+    return static_cast<Bytes>(bytes);
+  call.event(AttrUi8{Byte{kind}, Count64{bytes}});
+  return absent<Bytes>();
+}
+
+inline constexpr std::uint32_t kNoRequest = kAbsent;
+
+inline void record_send(Recording& call, Comm& comm, std::uint32_t peer, std::uint32_t tag,
+                        std::uint64_t bytes, std::uint32_t request) {
+  if (!call.use(comm)) return;
+  call.begin();
+  if (request != kNoRequest) call.event(AttrUi4{Byte{kAttributeRequest}, Count{request}});
+  const Bytes sent = bytes_field(call, kAttributeBytesSent, bytes);
+  call.event(MpiSend{call.r.lid, call.enter, static_cast<PeerId>(peer),
+                     static_cast<CommId>(comm.id), static_cast<Tag>(tag), sent});
+}
+
+inline void record_receive(Recording& call, Comm& comm, std::uint32_t peer, std::uint32_t tag,
+                           std::uint64_t bytes, std::uint32_t request) {
+  if (!call.use(comm)) return;
+  call.begin();
+  if (request != kNoRequest) call.event(AttrUi4{Byte{kAttributeRequest}, Count{request}});
+  const Bytes received = bytes_field(call, kAttributeBytesReceived, bytes);
+  call.event(MpiRecv{call.r.lid, call.exit, static_cast<PeerId>(peer), static_cast<CommId>(comm.id),
+                     static_cast<Tag>(tag), received});
+}
+
+// A message arrived: what the status says of it. Nothing if it was from nobody.
+template <class C>
+void received(C& call, Comm* comm, const MPI_Status& status, std::uint32_t request) {
+  if (comm == nullptr || status.MPI_SOURCE < 0) return;
+  const std::uint32_t peer = comm->peer(status.MPI_SOURCE);
+  if (peer == kAbsent) return;
+  const auto tag = static_cast<std::uint32_t>(status.MPI_TAG);
+  count_message(*comm, peer, tag, true);
+  if constexpr (C::kOn) {
+    MPI_Count bytes = 0;
+    if (PMPI_Get_elements_x(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0) bytes = 0;
+    record_receive(call, *comm, peer, tag, static_cast<std::uint64_t>(bytes), request);
+  }
+}
+
+// A send that begins: its peer, absent if there is none.
+template <class C>
+std::uint32_t sends(C& call, Comm* comm, int dest, int tag, int count, MPI_Datatype type,
+                    std::uint32_t request) {
+  if (comm == nullptr || dest == MPI_PROC_NULL) return kAbsent;
+  const std::uint32_t peer = comm->peer(dest);
+  if (peer == kAbsent) return kAbsent;
+  count_message(*comm, peer, static_cast<std::uint32_t>(tag), false);
+  if constexpr (C::kOn) {
+    record_send(call, *comm, peer, static_cast<std::uint32_t>(tag), message_bytes(count, type),
+                request);
+  }
+  return peer;
+}
+
+struct SendHook {
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
+    if (result == MPI_SUCCESS && a.dest != MPI_PROC_NULL) {
+      sends(call, cached_comm(the_recorder, a.comm), a.dest, a.tag, a.count, a.datatype,
+            kNoRequest);
+    }
+    if constexpr (C::kOn) call.leave();
+  }
+};
+template <>
+struct Hook<args::Send> : SendHook {};
+template <>
+struct Hook<args::Bsend> : SendHook {};
+template <>
+struct Hook<args::Ssend> : SendHook {};
+template <>
+struct Hook<args::Rsend> : SendHook {};
+
+struct IsendHook {
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
+    if (result == MPI_SUCCESS && a.dest != MPI_PROC_NULL) {
+      Comm* const comm = cached_comm(the_recorder, a.comm);
+      const std::uint32_t id = next_request_id();
+      const std::uint32_t peer = sends(call, comm, a.dest, a.tag, a.count, a.datatype, id);
+      if (peer != kAbsent) {
+        if (Request* request = enter_request(*a.request, RequestKind::kSend)) request->id = id;
+      }
+    }
+    if constexpr (C::kOn) call.leave();
+  }
+};
+template <>
+struct Hook<args::Isend> : IsendHook {};
+template <>
+struct Hook<args::Ibsend> : IsendHook {};
+template <>
+struct Hook<args::Issend> : IsendHook {};
+template <>
+struct Hook<args::Irsend> : IsendHook {};
+
+// The user's status, or our own where the user ignores it.
+struct OwnStatus {
+  MPI_Status status;
+  template <class A>
+  void substitute(A& a) {
+    if (a.status == MPI_STATUS_IGNORE) a.status = &status;
+  }
+};
+
+template <>
+struct Hook<args::Recv> : OwnStatus {
+  void before(args::Recv& a) { substitute(a); }
+  template <class C>
+  void after(const args::Recv& a, int result, C& call) {
+    if (result == MPI_SUCCESS && a.source != MPI_PROC_NULL) {
+      received(call, cached_comm(the_recorder, a.comm), *a.status, kNoRequest);
+    }
+    if constexpr (C::kOn) call.leave();
+  }
+};
+
+inline void record_posted(Recording& call, Comm& comm, std::uint32_t id, std::uint32_t peer,
+                          std::uint32_t tag) {
+  if (!call.use(comm)) return;
+  call.event(MpiRecvRequest{call.r.lid, call.enter, static_cast<RequestId>(id),
+                            static_cast<PeerId>(peer), static_cast<CommId>(comm.id),
+                            static_cast<Tag>(tag)});
+}
+inline std::uint32_t posted_peer(const Comm& comm, int source) {
+  return source == MPI_ANY_SOURCE ? kAbsent : comm.peer(source);
+}
+inline std::uint32_t posted_tag(int tag) {
+  return tag == MPI_ANY_TAG ? kAbsent : static_cast<std::uint32_t>(tag);
+}
+
+inline Request* enter_message(MPI_Request handle, RequestKind kind, Comm* comm) {
+  Request* const request = enter_request(handle, kind);
+  if (request != nullptr) {
+    request->comm = comm;
+    keep_comm(comm);
+  }
+  return request;
+}
+
+template <>
+struct Hook<args::Irecv> {
+  template <class C>
+  void after(const args::Irecv& a, int result, C& call) {
+    if (result == MPI_SUCCESS && a.source != MPI_PROC_NULL) {
+      Comm* const comm = cached_comm(the_recorder, a.comm);
+      if (comm != nullptr) {
+        const std::uint32_t id = next_request_id();
+        if (Request* request = enter_message(*a.request, RequestKind::kReceive, comm))
+          request->id = id;
+        if constexpr (C::kOn)
+          record_posted(call, *comm, id, posted_peer(*comm, a.source), posted_tag(a.tag));
+      }
+    }
+    if constexpr (C::kOn) call.leave();
+  }
+};
+
+struct SendrecvHook : OwnStatus {
+  template <class A>
+  void before(A& a) {
+    substitute(a);
+  }
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
+    if (result == MPI_SUCCESS) {
+      Comm* const comm = cached_comm(the_recorder, a.comm);
+      if constexpr (requires { a.sendcount; }) {
+        sends(call, comm, a.dest, a.sendtag, a.sendcount, a.sendtype, kNoRequest);
+      } else {
+        sends(call, comm, a.dest, a.sendtag, a.count, a.datatype, kNoRequest);
+      }
+      if (a.source != MPI_PROC_NULL) received(call, comm, *a.status, kNoRequest);
+    }
+    if constexpr (C::kOn) call.leave();
+  }
+};
+template <>
+struct Hook<args::Sendrecv> : SendrecvHook {};
+template <>
+struct Hook<args::SendrecvReplace> : SendrecvHook {};
+
+// A matched probe is where its message stops being matchable by others: it counts as a posting. An
+// Imrecv of the message is the posting of its data, with the same request id, which the receive
+// then carries.
+struct MatchedMessage {
+  std::uint32_t id;
+  std::uint32_t peer, tag;
+  Comm* comm;
+};
+extern HashMap<MatchedMessage> matched_messages;
+
+struct MatchedProbeHook : OwnStatus {
+  template <class A>
+  void before(A& a) {
+    substitute(a);
+  }
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
+    bool matched = result == MPI_SUCCESS && a.source != MPI_PROC_NULL;
+    if constexpr (requires { a.flag; }) matched = matched && *a.flag != 0;
+    Comm* const comm = matched ? cached_comm(the_recorder, a.comm) : nullptr;
+    if (comm != nullptr && *a.message != MPI_MESSAGE_NO_PROC) {
+      const std::uint32_t id = next_request_id();
+      const std::uint32_t peer = posted_peer(*comm, a.status->MPI_SOURCE),
+                          tag = posted_tag(a.status->MPI_TAG);
+      if (matched_messages.set(word(*a.message), {id, peer, tag, comm}) != nullptr) keep_comm(comm);
+      if constexpr (C::kOn) record_posted(call, *comm, id, peer, tag);
+    }
+    if constexpr (C::kOn) call.leave();
+  }
+};
+template <>
+struct Hook<args::Mprobe> : MatchedProbeHook {};
+template <>
+struct Hook<args::Improbe> : MatchedProbeHook {};
+
+struct MatchedReceiveHook {
+  MatchedMessage matched{kAbsent, kAbsent, kAbsent, nullptr};
+  Word key = 0;
+  template <class A>
+  void find(const A& a) {
+    key = word(*a.message);
+    if (const MatchedMessage* found = matched_messages.find(key)) matched = *found;
+    matched_messages.erase(key);
+  }
+  void settle(int result) {
+    if (matched.comm == nullptr) return;
+    if (result != MPI_SUCCESS) {
+      matched_messages.set(key, matched);
+    } else {
+      drop_comm(matched.comm);
+    }
+  }
+};
+template <>
+struct Hook<args::Mrecv> : MatchedReceiveHook, OwnStatus {
+  void before(args::Mrecv& a) {
+    substitute(a);
+    find(a);
+  }
+  template <class C>
+  void after(const args::Mrecv& a, int result, C& call) {
+    if (result == MPI_SUCCESS) received(call, matched.comm, *a.status, matched.id);
+    if constexpr (C::kOn) call.leave();
+    settle(result);
+  }
+};
+template <>
+struct Hook<args::Imrecv> : MatchedReceiveHook {
+  void before(args::Imrecv& a) { find(a); }
+  template <class C>
+  void after(const args::Imrecv& a, int result, C& call) {
+    if (result == MPI_SUCCESS && matched.comm != nullptr) {
+      if (Request* request = enter_message(*a.request, RequestKind::kReceive, matched.comm))
+        request->id = matched.id;
+      if constexpr (C::kOn)
+        record_posted(call, *matched.comm, matched.id, matched.peer, matched.tag);
+    }
+    if constexpr (C::kOn) call.leave();
+    settle(result);
+  }
+};
+
+// Persistent requests: entered inactive; each start is a message of its own.
+struct SendInitHook {
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
+    if (result == MPI_SUCCESS && a.dest != MPI_PROC_NULL) {
+      Comm* const comm = cached_comm(the_recorder, a.comm);
+      Request* const request =
+          comm == nullptr ? nullptr : enter_message(*a.request, RequestKind::kSend, comm);
+      if (request != nullptr) {
+        request->persistent = true;
+        request->active = false;
+        request->peer = comm->peer(a.dest);
+        request->tag = static_cast<std::uint32_t>(a.tag);
+        request->bytes = message_bytes(a.count, a.datatype);
+      }
+    }
+    if constexpr (C::kOn) call.leave();
+  }
+};
+template <>
+struct Hook<args::SendInit> : SendInitHook {};
+template <>
+struct Hook<args::BsendInit> : SendInitHook {};
+template <>
+struct Hook<args::SsendInit> : SendInitHook {};
+template <>
+struct Hook<args::RsendInit> : SendInitHook {};
+
+template <>
+struct Hook<args::RecvInit> {
+  template <class C>
+  void after(const args::RecvInit& a, int result, C& call) {
+    if (result == MPI_SUCCESS && a.source != MPI_PROC_NULL) {
+      Comm* const comm = cached_comm(the_recorder, a.comm);
+      Request* const request =
+          comm == nullptr ? nullptr : enter_message(*a.request, RequestKind::kReceive, comm);
+      if (request != nullptr) {
+        request->persistent = true;
+        request->active = false;
+        request->peer = posted_peer(*comm, a.source);
+        request->tag = posted_tag(a.tag);
+      }
+    }
+    if constexpr (C::kOn) call.leave();
+  }
+};
+
+struct StartHook {
+  template <class C>
+  static void started(MPI_Request handle, C& call) {
+    const Claimed claimed = claim_request(handle, next_call_number());
+    Request* const request = claimed.request;
+    if (request == nullptr) return;
+    unclaim_request(claimed);
+    if (!request->persistent) return;
+    request->active = true;
+    request->reported = request->cancelled = false;
+    request->id = next_request_id();
+    if (request->kind == RequestKind::kSend && request->peer != kAbsent) {
+      count_message(*request->comm, request->peer, request->tag, false);
+    }
+    if constexpr (C::kOn) {
+      if (!call.room(kMaxRecord)) return;
+      if (request->kind == RequestKind::kReceive) {
+        record_posted(call, *request->comm, request->id, request->peer, request->tag);
+      } else if (request->peer != kAbsent) {
+        record_send(call, *request->comm, request->peer, request->tag, request->bytes, request->id);
+      }
+    }
+  }
+};
+template <>
+struct Hook<args::Start> : StartHook {
+  template <class C>
+  void after(const args::Start& a, int result, C& call) {
+    if (result == MPI_SUCCESS) started(*a.request, call);
+    if constexpr (C::kOn) call.leave();
+  }
+};
+template <>
+struct Hook<args::Startall> : StartHook {
+  template <class C>
+  void after(const args::Startall& a, int result, C& call) {
+    for (int i = 0; result == MPI_SUCCESS && i < a.count; ++i)
+      started(a.array_of_requests[i], call);
+    if constexpr (C::kOn) call.leave();
+  }
+};
+
+}  // namespace kojak::measure

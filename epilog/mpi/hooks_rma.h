@@ -1,0 +1,133 @@
+// Transfers: put, get, accumulate and the atomic operations, and their request-based forms.
+//
+// A transfer is one compact record (MPI_RMA_CALL), written after the call returned; the merge makes
+// of it ENTER, the transfer's events and EXIT. A failed call, and one towards MPI_PROC_NULL, has no
+// transfer.
+#pragma once
+
+#include "epilog/mpi/args.h"
+#include "epilog/mpi/call.h"
+
+namespace kojak::measure {
+
+// rmaids number the operations of the process.
+extern std::uint32_t next_rma_id;
+
+[[gnu::always_inline]] inline std::uint64_t bytes_of(int count, MPI_Datatype type) {
+  if (count <= 0) return 0;
+  MPI_Count size = 0;
+  if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return 0;
+  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+}
+
+enum class TransferKind : std::uint8_t { kPut = 1, kGet = 2, kGetAndPut = 3 };
+
+// What the arguments say of a transfer, and the rest that all of them share. `request` is null for
+// the plain forms.
+template <class A, class C>
+[[gnu::always_inline]] inline void transfer(const A& a, int result, C& call, TransferKind kind,
+                                            std::uint64_t bytes, std::uint64_t got,
+                                            const MPI_Request* request) {
+  Recorder& r = the_recorder;
+  Window* const window =
+      result == MPI_SUCCESS && a.target_rank != MPI_PROC_NULL ? cached_window(r, a.win) : nullptr;
+  const std::uint32_t target = window == nullptr ? kAbsent : window->peer(a.target_rank);
+  if (target == kAbsent) [[unlikely]] {
+    if constexpr (C::kOn) call.leave();
+    return;
+  }
+  count_operation(*window, a.target_rank);
+  const std::uint32_t id = next_rma_id;
+  next_rma_id += kind == TransferKind::kGetAndPut ? 2 : 1;
+  if (request != nullptr) {
+    if (Request* entry = enter_request(*request, RequestKind::kTransfer)) {
+      entry->id = id;
+      entry->window = window->id;
+    }
+  }
+  if constexpr (C::kOn) {
+    if (!call.use(*window)) return;
+    call.p = put(call.p, MpiRmaCall{call.r.lid, call.enter, call.exit, region_of(A::kFunction),
+                                    static_cast<PeerId>(target), static_cast<WindowId>(window->id),
+                                    static_cast<RmaId>(id), Bytes64{bytes}, Bytes64{got},
+                                    static_cast<Byte>(kind)});
+  }
+}
+
+template <class A>
+const MPI_Request* request_of(const A& a) {
+  if constexpr (requires { a.request; }) {
+    return a.request;
+  } else {
+    return nullptr;
+  }
+}
+
+// Sizes are asked for only after success: with a bad type the question itself would be an error.
+struct PutHook {
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
+    const std::uint64_t bytes =
+        result == MPI_SUCCESS && C::kOn ? bytes_of(a.origin_count, a.origin_datatype) : 0;
+    transfer(a, result, call, TransferKind::kPut, bytes, 0, request_of(a));
+  }
+};
+struct GetHook {
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
+    const std::uint64_t bytes =
+        result == MPI_SUCCESS && C::kOn ? bytes_of(a.target_count, a.target_datatype) : 0;
+    transfer(a, result, call, TransferKind::kGet, bytes, 0, request_of(a));
+  }
+};
+struct GetAccumulateHook {
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
+    const bool only_get = a.op == MPI_NO_OP;
+    std::uint64_t bytes = 0, got = 0;
+    if (result == MPI_SUCCESS && C::kOn) {
+      got = bytes_of(a.target_count, a.target_datatype);
+      bytes = only_get ? got : bytes_of(a.origin_count, a.origin_datatype);
+    }
+    transfer(a, result, call, only_get ? TransferKind::kGet : TransferKind::kGetAndPut, bytes,
+             only_get ? 0 : got, request_of(a));
+  }
+};
+
+template <>
+struct Hook<args::Put> : PutHook {};
+template <>
+struct Hook<args::Rput> : PutHook {};
+template <>
+struct Hook<args::Accumulate> : PutHook {};
+template <>
+struct Hook<args::Raccumulate> : PutHook {};
+template <>
+struct Hook<args::Get> : GetHook {};
+template <>
+struct Hook<args::Rget> : GetHook {};
+template <>
+struct Hook<args::GetAccumulate> : GetAccumulateHook {};
+template <>
+struct Hook<args::RgetAccumulate> : GetAccumulateHook {};
+
+template <>
+struct Hook<args::FetchAndOp> {
+  template <class C>
+  void after(const args::FetchAndOp& a, int result, C& call) {
+    const bool only_get = a.op == MPI_NO_OP;
+    const std::uint64_t size = result == MPI_SUCCESS && C::kOn ? bytes_of(1, a.datatype) : 0;
+    transfer(a, result, call, only_get ? TransferKind::kGet : TransferKind::kGetAndPut, size,
+             only_get ? 0 : size, nullptr);
+  }
+};
+template <>
+struct Hook<args::CompareAndSwap> {
+  template <class C>
+  void after(const args::CompareAndSwap& a, int result, C& call) {
+    const std::uint64_t size = result == MPI_SUCCESS && C::kOn ? bytes_of(1, a.datatype) : 0;
+    transfer(a, result, call, TransferKind::kGetAndPut, size, size, nullptr);
+  }
+};
+
+}  // namespace kojak::measure

@@ -1,0 +1,356 @@
+// Windows: creation and release, fence, post/start/complete/wait, locks and flushes.
+//
+// Epoch counts and open epochs are kept for every successful call; the records carry the
+// assertions.
+#pragma once
+
+#include "epilog/mpi/args.h"
+#include "epilog/mpi/call.h"
+
+namespace kojak::measure {
+
+// MPI's assertion bits in kojak's own.
+inline std::uint32_t assertion_of(int assertion) {
+  std::uint32_t bits = 0;
+  if ((assertion & MPI_MODE_NOCHECK) != 0) bits |= kAssertNoCheck;
+  if ((assertion & MPI_MODE_NOSTORE) != 0) bits |= kAssertNoStore;
+  if ((assertion & MPI_MODE_NOPUT) != 0) bits |= kAssertNoPut;
+  if ((assertion & MPI_MODE_NOPRECEDE) != 0) bits |= kAssertNoPrecede;
+  if ((assertion & MPI_MODE_NOSUCCEED) != 0) bits |= kAssertNoSucceed;
+  return bits;
+}
+
+inline void record_assertion(Recording& call, const Window& window, int assertion) {
+  if (const std::uint32_t bits = assertion_of(assertion)) {
+    call.event(MpiAssert{call.r.lid, call.exit, static_cast<WindowId>(window.id),
+                         static_cast<Assertion>(bits)});
+  }
+}
+
+inline WindowId id_of(const Window& window) {
+  return static_cast<WindowId>(window.id);
+}
+
+// Creation counts at call time, like that of communicators.
+struct WinCreateHook {
+  Comm* parent = nullptr;
+  std::uint64_t ordinal = 0;
+
+  template <class A>
+  void before(const A& a) {
+    parent = find_comm(a.comm);
+    if (parent != nullptr) ordinal = parent->created++;
+  }
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
+    Window* window = nullptr;
+    if (result == MPI_SUCCESS) {
+      if (parent == nullptr) parent = comm_of(a.comm);
+      if (parent != nullptr) {
+        window = adopt_window(
+            *a.win, parent,
+            created_identity(parent->identity, A::kFunction, ordinal, parent->group, nullptr));
+      }
+    }
+    if constexpr (C::kOn) {
+      if (window == nullptr || !call.use(*window)) return call.leave();
+      call.leave(MpiWinCollExit{call.r.lid, call.exit, {}, id_of(*window)});
+    }
+  }
+};
+template <>
+struct Hook<args::WinCreate> : WinCreateHook {};
+template <>
+struct Hook<args::WinAllocate> : WinCreateHook {};
+template <>
+struct Hook<args::WinAllocateShared> : WinCreateHook {};
+template <>
+struct Hook<args::WinCreateDynamic> : WinCreateHook {};
+
+template <>
+struct Hook<args::WinFree> {
+  Window* window = nullptr;
+  MPI_Win handle = MPI_WIN_NULL;
+
+  void before(const args::WinFree& a) { window = forget_window(handle = *a.win); }
+  template <class C>
+  void after(const args::WinFree&, int result, C& call) {
+    if (result != MPI_SUCCESS && window != nullptr) {
+      remember_window(window, handle);
+      window = nullptr;
+    }
+    if constexpr (C::kOn) {
+      if (window == nullptr || !call.use(*window)) {
+        call.leave();
+      } else {
+        call.leave(MpiWinCollExit{call.r.lid, call.exit, {}, id_of(*window)});
+      }
+    }
+    if (window != nullptr) destroy_window(window);
+  }
+};
+
+// What the others share: the window is looked up after success.
+template <class A, class C>
+Window* window_after(const A& a, int result, C& call) {
+  Window* window = result == MPI_SUCCESS ? cached_window(the_recorder, a.win) : nullptr;
+  if constexpr (C::kOn) {
+    if (window == nullptr || !call.use(*window)) call.leave();
+  }
+  return window;
+}
+
+template <>
+struct Hook<args::WinFence> {
+  template <class C>
+  void after(const args::WinFence& a, int result, C& call) {
+    Window* const window = window_after(a, result, call);
+    if (window == nullptr) return;
+    ++window->fences;
+    window->fence_open = (a.assertion & MPI_MODE_NOSUCCEED) == 0;
+    window->changed = true;
+    begin_epoch_of_all(*window);
+    if constexpr (C::kOn) {
+      if (!call.good) return;
+      record_assertion(call, *window, a.assertion);
+      call.leave(MpiWinCollExit{call.r.lid, call.exit, {}, id_of(*window)});
+    }
+  }
+};
+
+// What distinguishes access epochs (start, complete) from exposure epochs (post, wait, test).
+struct AccessSide {
+  static constexpr std::uint8_t kBits = kOpenAccess | kOpenNoCheck;
+  static Group*& group(Window& w) { return w.start_group; }
+  static Vector<std::uint32_t>& ranks(Window& w) { return w.start_ranks; }
+  static void begin(Window& w, PeerState& state, int assertion) {
+    ++state.access;
+    state.open |= kOpenAccess;
+    if ((assertion & MPI_MODE_NOCHECK) != 0) state.open |= kOpenNoCheck;
+    state.operations = 0;
+    state.serial = w.serial;
+  }
+};
+struct ExposureSide {
+  static constexpr std::uint8_t kBits = kOpenExposure;
+  static Group*& group(Window& w) { return w.post_group; }
+  static Vector<std::uint32_t>& ranks(Window& w) { return w.post_ranks; }
+  static void begin(Window&, PeerState& state, int) {
+    ++state.exposure;
+    state.open |= kOpenExposure;
+  }
+};
+
+template <class Side>
+void begin_epochs(Window& window, MPI_Group members, int assertion) {
+  Side::group(window) = group_of(members);
+  Vector<std::uint32_t>& list = Side::ranks(window);
+  list.resize(0);
+  int count = 0;
+  const int* ranks = ranks_in(members, window.mpi_group, count);
+  for (int i = 0; ranks != nullptr && i < count; ++i) {
+    if (ranks[i] == MPI_UNDEFINED) continue;
+    const auto rank = static_cast<std::uint32_t>(ranks[i]);
+    PeerState* const state = peer_state(window, rank);
+    if (state == nullptr || !list.push_back(rank)) return;
+    Side::begin(window, *state, assertion);
+    note_changed(window, rank, *state);
+  }
+}
+template <class Side>
+Group* end_epochs(Window& window) {
+  for (const std::uint32_t rank : Side::ranks(window)) {
+    PeerState& state = window.peers[rank];
+    state.open = static_cast<std::uint8_t>(state.open & ~Side::kBits);
+    note_changed(window, rank, state);
+  }
+  Side::ranks(window).resize(0);
+  Group* const group = Side::group(window);
+  Side::group(window) = nullptr;
+  return group;
+}
+
+template <class C>
+void leave_winexit(C& call, Window& window, Group* group, int synex) {
+  if constexpr (C::kOn) {
+    CommId cid = absent<CommId>();
+    if (group != nullptr && call.use_group(*group)) cid = static_cast<CommId>(group->as_comm);
+    call.leave(MpiWinExit{call.r.lid, call.exit, {}, id_of(window), cid, static_cast<Byte>(synex)});
+  }
+}
+
+template <class Side>
+struct BeginEpochHook {
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
+    Window* const window = window_after(a, result, call);
+    if (window == nullptr) return;
+    begin_epochs<Side>(*window, a.group, a.assertion);
+    if constexpr (C::kOn) {
+      if (!call.good) return;
+      record_assertion(call, *window, a.assertion);
+      leave_winexit(call, *window, Side::group(*window), 0);
+    }
+  }
+};
+template <class Side>
+struct EndEpochHook {
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
+    if constexpr (requires { a.flag; }) {
+      if (result == MPI_SUCCESS && *a.flag == 0) {
+        if constexpr (C::kOn) call.leave();
+        return;
+      }
+    }
+    Window* const window = window_after(a, result, call);
+    if (window == nullptr) return;
+    Group* const group = end_epochs<Side>(*window);
+    if constexpr (C::kOn) {
+      if (call.good) leave_winexit(call, *window, group, 1);
+    }
+  }
+};
+template <>
+struct Hook<args::WinStart> : BeginEpochHook<AccessSide> {};
+template <>
+struct Hook<args::WinComplete> : EndEpochHook<AccessSide> {};
+template <>
+struct Hook<args::WinPost> : BeginEpochHook<ExposureSide> {};
+template <>
+struct Hook<args::WinWait> : EndEpochHook<ExposureSide> {};
+template <>
+struct Hook<args::WinTest> : EndEpochHook<ExposureSide> {};
+
+// Passive target; ranks are of the window.
+struct LockHook {
+  template <class C>
+  static void open(Window& window, int rank, std::uint8_t bits, C& call, int assertion) {
+    if (PeerState* state = peer_state(window, static_cast<std::uint32_t>(rank))) {
+      const unsigned no_check = (assertion & MPI_MODE_NOCHECK) != 0 ? kOpenNoCheck : 0u;
+      state->open = static_cast<std::uint8_t>(state->open | bits | no_check);
+      state->operations = 0;
+      state->serial = window.serial;
+      note_changed(window, static_cast<std::uint32_t>(rank), *state);
+    }
+    if constexpr (C::kOn) record_assertion(call, window, assertion);
+  }
+  static void close(Window& window, std::uint32_t rank) {
+    PeerState* const state = peer_state(window, rank);
+    if (state == nullptr) return;
+    state->open = static_cast<std::uint8_t>(
+        state->open & ~(kOpenShared | kOpenExclusive | kOpenNoCheck | kOpenByLockAll));
+    note_changed(window, rank, *state);
+  }
+};
+template <>
+struct Hook<args::WinLock> : LockHook {
+  template <class C>
+  void after(const args::WinLock& a, int result, C& call) {
+    Window* const window = window_after(
+        a, result == MPI_SUCCESS && a.rank == MPI_PROC_NULL ? MPI_ERR_RANK : result, call);
+    if (window == nullptr) return;
+    const bool exclusive = a.lock_type == MPI_LOCK_EXCLUSIVE;
+    open(*window, a.rank, exclusive ? kOpenExclusive : kOpenShared, call, a.assertion);
+    if constexpr (C::kOn) {
+      if (!call.good) return;
+      call.event(MpiWinLock{call.r.lid, call.exit, static_cast<PeerId>(window->peer(a.rank)),
+                            id_of(*window), Byte{static_cast<std::uint8_t>(exclusive ? 1 : 0)}});
+      call.leave();
+    }
+  }
+};
+template <>
+struct Hook<args::WinUnlock> : LockHook {
+  template <class C>
+  void after(const args::WinUnlock& a, int result, C& call) {
+    Window* const window = window_after(
+        a, result == MPI_SUCCESS && a.rank == MPI_PROC_NULL ? MPI_ERR_RANK : result, call);
+    if (window == nullptr) return;
+    close(*window, static_cast<std::uint32_t>(a.rank));
+    if constexpr (C::kOn) {
+      if (!call.good) return;
+      call.event(MpiWinUnlock{call.r.lid, call.exit, static_cast<PeerId>(window->peer(a.rank)),
+                              id_of(*window)});
+      call.leave();
+    }
+  }
+};
+
+// Lock_all is on every member at once: kept in the window, not in as many peer states.
+template <>
+struct Hook<args::WinLockAll> {
+  template <class C>
+  void after(const args::WinLockAll& a, int result, C& call) {
+    Window* const window = window_after(a, result, call);
+    if (window == nullptr) return;
+    window->lock_all = static_cast<std::uint8_t>(
+        kOpenByLockAll | kOpenShared | ((a.assertion & MPI_MODE_NOCHECK) != 0 ? kOpenNoCheck : 0));
+    window->changed = true;
+    begin_epoch_of_all(*window);
+    if constexpr (C::kOn) {
+      if (!call.good) return;
+      record_assertion(call, *window, a.assertion);
+      call.event(MpiWinLockAll{call.r.lid, call.exit, id_of(*window)});
+      call.leave();
+    }
+  }
+};
+template <>
+struct Hook<args::WinUnlockAll> {
+  template <class C>
+  void after(const args::WinUnlockAll& a, int result, C& call) {
+    Window* const window = window_after(a, result, call);
+    if (window == nullptr) return;
+    window->lock_all = 0;
+    window->changed = true;
+    if constexpr (C::kOn) {
+      if (!call.good) return;
+      call.event(MpiWinUnlockAll{call.r.lid, call.exit, id_of(*window)});
+      call.leave();
+    }
+  }
+};
+
+template <bool kLocal>
+struct FlushHook {
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
+    if constexpr (C::kOn) {
+      int rank = MPI_PROC_NULL;
+      constexpr bool kOne = requires {
+        a.rank;
+      };
+      if constexpr (kOne) rank = a.rank;
+      if (kOne && rank == MPI_PROC_NULL) result = MPI_ERR_RANK;
+      Window* const window = window_after(a, result, call);
+      if (window == nullptr || !call.good) return;
+      const PeerId target = kOne ? static_cast<PeerId>(window->peer(rank)) : absent<PeerId>();
+      call.event(MpiWinFlush{call.r.lid, call.exit, target, id_of(*window), Byte{kLocal ? 1 : 0}});
+      call.leave();
+    }
+  }
+};
+template <>
+struct Hook<args::WinFlush> : FlushHook<false> {};
+template <>
+struct Hook<args::WinFlushAll> : FlushHook<false> {};
+template <>
+struct Hook<args::WinFlushLocal> : FlushHook<true> {};
+template <>
+struct Hook<args::WinFlushLocalAll> : FlushHook<true> {};
+
+template <>
+struct Hook<args::WinSync> {
+  template <class C>
+  void after(const args::WinSync& a, int result, C& call) {
+    if constexpr (C::kOn) {
+      Window* const window = window_after(a, result, call);
+      if (window == nullptr || !call.good) return;
+      call.event(MpiWinSync{call.r.lid, call.exit, id_of(*window)});
+      call.leave();
+    }
+  }
+};
+
+}  // namespace kojak::measure

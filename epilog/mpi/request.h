@@ -1,0 +1,72 @@
+// Requests of this process: what each will need when it is found complete.
+//
+// A handle can stand for several live operations, so each handle has a queue, first in, first out.
+// Requests are looked up before a completing call (claimed by it, so that a handle listed twice
+// finds two), and deleted after it if their generation is still the same. Requests that need
+// nothing at completion are not entered. All operations take constant time, however many requests
+// are open. Callers hold the bookkeeping lock. Without memory a request is not entered and
+// completes unrecorded.
+#pragma once
+
+#include <mpi.h>
+
+#include "epilog/mpi/comm.h"
+#include "epilog/mpi/window.h"
+
+namespace kojak::measure {
+
+enum class RequestKind : std::uint8_t {
+  kSend,
+  kReceive,
+  kTransfer,
+  kCollective,
+  kIo,
+  kGeneralized,
+  kCommDup
+};
+
+struct Request {
+  Word key = 0;
+  Request* next = nullptr;  // in the queue of its handle
+  Request* previous = nullptr;
+  Request* tail = nullptr;  // of the queue, kept in its head
+  std::uint64_t generation = 0;
+  std::uint64_t claim = 0;    // the call that holds it
+  Request* resume = nullptr;  // in a head: the first one that `resume_call` has not claimed
+  std::uint64_t resume_call = 0;
+  RequestKind kind = RequestKind::kSend;
+  bool persistent = false;
+  bool active = true;
+  bool reported = false;  // MPI_Request_get_status has recorded the completion
+  bool cancelled = false;
+  std::uint32_t id = 0;  // request id; of a transfer its rmaid
+  Comm* comm = nullptr;  // messages and communicators
+  std::uint32_t peer = kAbsent, tag = kAbsent;
+  std::uint64_t bytes = 0;
+  std::uint32_t window = 0;  // of a transfer
+  bool gets = false;         // a transfer with a result at the origin
+  MPI_Comm* made = nullptr;  // where MPI_Comm_idup puts its communicator
+  Identity identity;         // and which it is
+};
+
+// A request found before a call, and whether it is still the same after it.
+struct Claimed {
+  Request* request = nullptr;
+  std::uint64_t generation = 0;
+};
+
+std::uint32_t next_request_id();
+Request* enter_request(MPI_Request handle, RequestKind kind);
+// The oldest one of the handle that this call (a number that is never 0) has not claimed yet.
+Claimed claim_request(MPI_Request handle, std::uint64_t call);
+void unclaim_request(const Claimed& claimed);
+std::uint64_t next_call_number();
+inline Request* still(const Claimed& claimed) {
+  return claimed.request != nullptr && claimed.request->generation == claimed.generation
+             ? claimed.request
+             : nullptr;
+}
+void delete_request(Request* request);
+std::size_t open_requests();
+
+}  // namespace kojak::measure

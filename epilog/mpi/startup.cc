@@ -1,0 +1,192 @@
+#include "epilog/mpi/startup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "epilog/format/mpi_functions.h"
+#include "epilog/mpi/call.h"
+#include "epilog/mpi/node_clock.h"
+#include "epilog/mpi/state.h"
+
+namespace kojak::measure {
+namespace {
+
+#if defined(OPEN_MPI)
+constexpr char kBuiltFor[] = "Open MPI";
+#elif defined(MPICH_VERSION)
+constexpr char kBuiltFor[] = "MPICH";
+#else
+#error "The identification string of this MPI library is not known: add it here"
+#endif
+
+MPI_Comm private_world = MPI_COMM_NULL;
+MPI_Comm private_node = MPI_COMM_NULL;
+
+// The rank as launchers tell it before MPI may be asked; 0 if none does.
+bool is_first_by_environment() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = getenv(name)) return strcmp(rank, "0") == 0;
+  }
+  return true;
+}
+
+void name_program() {
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  path[length > 0 ? length : 0] = '\0';
+  const char* slash = strrchr(path, '/');
+  snprintf(the_session.program, sizeof the_session.program, "%.200s",
+           slash != nullptr && slash[1] != '\0' ? slash + 1 : "program");
+  if (gethostname(the_session.node_name, sizeof the_session.node_name - 1) != 0) {
+    snprintf(the_session.node_name, sizeof the_session.node_name, "node");
+  }
+}
+
+struct Announcement {
+  std::uint64_t run_hi, run_lo;
+  char directory[sizeof the_session.directory];
+};
+
+// Rank 0 chooses where the traces go and what the run is called. False if there is nowhere to go.
+bool agree_on_run() {
+  Session& s = the_session;
+  static Announcement announcement;
+  if (s.run.rank == 0) {
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_get_parent(&parent);
+    make_run_directory(parent != MPI_COMM_NULL);
+    // Without the kernel's random numbers the clock and the process id must do.
+    std::uint64_t random[2];
+    if (getrandom(random, sizeof random, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof random)) {
+      random[0] = mix(monotonic_nanoseconds());
+      random[1] = mix(static_cast<std::uint64_t>(getpid()) + ticks());
+    }
+    announcement.run_hi = random[0];
+    announcement.run_lo = random[1];
+    memcpy(announcement.directory, s.directory, sizeof s.directory);
+  }
+  if (PMPI_Bcast(&announcement, sizeof announcement, MPI_BYTE, 0, private_world) != MPI_SUCCESS)
+    return false;
+  memcpy(s.directory, announcement.directory, sizeof s.directory);
+  s.run.run_hi = announcement.run_hi;
+  s.run.run_lo = announcement.run_lo;
+  return s.directory[0] != '\0';
+}
+
+bool make_private_communicators() {
+  Session& s = the_session;
+  int rank = 0, size = 0;
+  if (PMPI_Comm_dup(MPI_COMM_WORLD, &private_world) != MPI_SUCCESS) return false;
+  PMPI_Comm_set_errhandler(private_world, MPI_ERRORS_RETURN);
+  PMPI_Comm_rank(private_world, &rank);
+  PMPI_Comm_size(private_world, &size);
+  s.run.rank = static_cast<std::uint32_t>(rank);
+  s.run.size = static_cast<std::uint32_t>(size);
+  MPI_Comm node = MPI_COMM_NULL;
+  if (PMPI_Comm_split_type(private_world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node) !=
+      MPI_SUCCESS) {
+    return false;
+  }
+  // A process whose clock a test bends counts as a node of its own.
+  const int alone = rank == s.config.test_clock_rank ? 1 : 0;
+  const bool good = PMPI_Comm_split(node, alone, rank, &private_node) == MPI_SUCCESS;
+  PMPI_Comm_free(&node);
+  return good;
+}
+
+void free_private_communicators() {
+  if (private_node != MPI_COMM_NULL) PMPI_Comm_free(&private_node);
+  if (private_world != MPI_COMM_NULL) PMPI_Comm_free(&private_world);
+}
+
+// The first records: MPI_Init, and the measurement's own start after it.
+void record_init(unsigned function, Ticks returned) {
+  Recorder& r = the_recorder;
+  if ((the_session.functions.load(std::memory_order_relaxed) &
+       carries_time(static_cast<unsigned>(MpiFamily::kInit))) == 0 ||
+      !ready(r, function)) {
+    return;
+  }
+  std::byte* p =
+      put(r.cursor, Enter{r.lid, to_seconds(the_session.init_time), region_of(function)});
+  p = put(p, Exit{r.lid, to_seconds(returned)});
+  p = put(p, EnterTracing{r.lid, to_seconds(returned)});
+  r.last = ticks();
+  publish(r, put(p, ExitTracing{r.lid, to_seconds(r.last)}));
+}
+
+}  // namespace
+
+bool prepare_startup() {
+  Session& s = the_session;
+  // Larger than any library's constant: this may be another one than ours.
+  static char version[16384];
+  int length = 0;
+  PMPI_Get_library_version(version, &length);
+  if (strncmp(version, kBuiltFor, sizeof kBuiltFor - 1) != 0) {
+    if (is_first_by_environment()) {
+      version[strcspn(version, ",\n")] = '\0';
+      say("this measurement library is for %s, the program runs with %s; nothing is recorded, the "
+          "program runs on",
+          kBuiltFor, version);
+    }
+    return false;
+  }
+  choose_clock();
+  s.clock_start = read_both_clocks();
+  s.init_time = ticks();
+  return true;
+}
+
+void finish_startup(unsigned function, int thread_level) {
+  Session& s = the_session;
+  const Ticks returned = ticks();
+  s.config = read_config();
+  s.multi_threaded = thread_level == MPI_THREAD_MULTIPLE;
+  s.write_state = write_state;
+  name_program();
+  if (!make_private_communicators() || !share_node_clock(private_world, private_node) ||
+      !agree_on_run()) {
+    free_private_communicators();
+    return;
+  }
+  if (s.config.complaint != nullptr && s.config.verbose && s.run.rank == 0) {
+    say("%s is not understood; its default is used", s.config.complaint);
+  }
+  start_comms();
+  s.live = true;
+  if (!enter_run_directory()) {
+    stop_recording("cannot be made", s.directory, errno);
+    return;
+  }
+  start_recording();
+  record_init(function, returned);
+  if (s.config.verbose && s.run.rank == 0) say("traces go to %s", s.directory);
+}
+
+void begin_shutdown(Recorder& r) {
+  Session& s = the_session;
+  const Ticks begin = ticks();
+  measure_offset(private_world, private_node);
+  free_private_communicators();
+  if (!s.started || s.stopped || s.paused || !make_room(r)) return;
+  std::byte* p = put(r.cursor, EnterTracing{r.lid, to_seconds(begin)});
+  p = put(p, Offset{s.run.offset_time, Seconds{s.run.clock_offset}});
+  if (s.run.first_of_node && s.config.test_clock_rank != static_cast<int>(s.run.rank)) {
+    const double factor = calibrate(s.clock_start, read_both_clocks()) / the_clock.scale;
+    p = put(p, ClockRate{Seconds{0}, Seconds{factor}});
+  }
+  r.last = ticks();
+  publish(r, put(p, ExitTracing{r.lid, to_seconds(r.last)}));
+}
+
+void finish_shutdown() {
+  finish_recording();
+  leave_session();
+}
+
+}  // namespace kojak::measure

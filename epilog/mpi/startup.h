@@ -1,0 +1,24 @@
+// What happens once at MPI_Init and once at MPI_Finalize, collectively over MPI_COMM_WORLD.
+//
+// All processes of the world have the library, so these may communicate, on a private communicator.
+// Whether they do depends on nothing that could differ between processes. Failures leave the
+// session idle: the program runs on unrecorded.
+#pragma once
+
+#include <mpi.h>
+
+#include "epilog/runtime/recorder.h"
+
+namespace kojak::measure {
+
+// Before PMPI_Init: the clock. False if the MPI library is not the one that we were built for.
+bool prepare_startup();
+// After it: run directory, clock of the node, offsets, first records. `function` is the one that
+// was called.
+void finish_startup(unsigned function, int thread_level);
+// Before PMPI_Finalize: last offsets and calibration.
+void begin_shutdown(Recorder& r);
+// After it.
+void finish_shutdown();
+
+}  // namespace kojak::measure

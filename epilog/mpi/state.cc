@@ -1,0 +1,86 @@
+#include "epilog/mpi/state.h"
+
+#include "epilog/mpi/define.h"
+#include "epilog/runtime/session.h"
+
+namespace kojak::measure {
+namespace {
+
+struct StateWriter {
+  Recorder& r;
+  Seconds time;
+  bool all;
+
+  template <class R>
+  void write(const R& record) {
+    if (need_room(r, kMaxRecord)) publish(r, put(r.cursor, record));
+  }
+
+  void messages(Comm& comm) {
+    const auto one = [&](std::uint64_t key, MessageCount& count) {
+      write(MsgState{r.lid, time, static_cast<CommId>(comm.id), static_cast<PeerId>(key >> 32),
+                     static_cast<Tag>(key & 0xFFFFFFFFu), Count64{count.sent},
+                     Count64{count.received}});
+      count.changed = false;
+    };
+    if (all) {
+      comm.messages.for_each(one);
+    } else {
+      for (const std::uint64_t key : comm.changed_messages) {
+        if (MessageCount* count = comm.messages.find(key)) one(key, *count);
+      }
+    }
+    comm.changed_messages.resize(0);
+  }
+
+  void comm(Comm& comm) {
+    const bool collectives = all ? comm.collectives != 0 : comm.collectives_changed;
+    const bool any_messages = all ? comm.messages.size() != 0 : !comm.changed_messages.empty();
+    if ((!collectives && !any_messages) || !define_comm(r, comm)) return;
+    if (collectives) {
+      write(CollState{r.lid, time, static_cast<CommId>(comm.id), Count64{comm.collectives}});
+    }
+    comm.collectives_changed = false;
+    if (any_messages) messages(comm);
+  }
+
+  void peer(Window& window, std::uint32_t rank) {
+    PeerState& state = window.peers[rank];
+    const std::uint64_t operations = state.serial == window.serial ? state.operations : 0;
+    state.changed = false;
+    if ((state.access | state.exposure | operations | state.open) == 0) return;
+    const std::uint32_t world_rank = window.group->ranks[rank];
+    if (world_rank == kAbsent) return;
+    write(EpochState{r.lid, time, static_cast<WindowId>(window.id), static_cast<PeerId>(world_rank),
+                     Count64{state.access}, Count64{state.exposure}, Count64{operations},
+                     static_cast<Flags>(state.open | window.lock_all)});
+  }
+
+  void window(Window& window) {
+    if (!all && !window.changed && window.changed_peers.empty()) return;
+    if (!define_window(r, window)) return;
+    if (all || window.changed) {
+      write(WinState{r.lid, time, static_cast<WindowId>(window.id), Count64{window.fences},
+                     static_cast<Flags>((window.fence_open ? 1u : 0u) | window.lock_all)});
+    }
+    window.changed = false;
+    if (all && window.peers != nullptr) {
+      for (std::uint32_t rank = 0; rank < window.group->count; ++rank) peer(window, rank);
+    } else {
+      for (const std::uint32_t rank : window.changed_peers) peer(window, rank);
+    }
+    window.changed_peers.resize(0);
+  }
+};
+
+}  // namespace
+
+void write_state(Recorder& r, bool all) {
+  const BookkeepingLock lock;
+  StateWriter writer{r, to_seconds(ticks()), all};
+  for (Comm* comm = first_comm(); comm != nullptr; comm = comm->next) writer.comm(*comm);
+  for (Window* window = first_window(); window != nullptr; window = window->next)
+    writer.window(*window);
+}
+
+}  // namespace kojak::measure

@@ -1,0 +1,47 @@
+// What the hooks share beyond one call.
+#include "epilog/mpi/hooks.h"
+
+namespace kojak::measure {
+
+std::uint32_t next_rma_id = 0;
+HashMap<MatchedMessage> matched_messages;
+
+namespace {
+ArrayScratch* unused_scratch = nullptr;
+}  // namespace
+
+ArrayScratch* take_scratch(std::size_t count) {
+  ArrayScratch* scratch = unused_scratch;
+  if (scratch == nullptr) scratch = create<ArrayScratch>();
+  if (scratch == nullptr) return nullptr;
+  unused_scratch = scratch->next;
+  if (scratch->claimed.resize(count) && scratch->statuses.resize(count)) return scratch;
+  give_back(scratch);
+  return nullptr;
+}
+
+void give_back(ArrayScratch* scratch) {
+  scratch->next = unused_scratch;
+  unused_scratch = scratch;
+}
+
+Neighbors neighbors_of(MPI_Comm comm) {
+  int kind = MPI_UNDEFINED;
+  PMPI_Topo_test(comm, &kind);
+  int sources = 0, destinations = 0;
+  if (kind == MPI_DIST_GRAPH) {
+    int weighted = 0;
+    PMPI_Dist_graph_neighbors_count(comm, &sources, &destinations, &weighted);
+  } else if (kind == MPI_CART) {
+    PMPI_Cartdim_get(comm, &sources);
+    destinations = sources *= 2;
+  } else if (kind == MPI_GRAPH) {
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Graph_neighbors_count(comm, rank, &sources);
+    destinations = sources;
+  }
+  return {static_cast<std::uint32_t>(sources), static_cast<std::uint32_t>(destinations)};
+}
+
+}  // namespace kojak::measure

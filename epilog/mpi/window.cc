@@ -1,0 +1,123 @@
+#include "epilog/mpi/window.h"
+
+namespace kojak::measure {
+
+std::atomic<std::uint64_t> window_serial{1};
+
+namespace {
+
+HashMap<Window*> windows_by_handle;
+Window* live_windows = nullptr;
+std::uint32_t windows = 0;
+
+// Attributes of windows are addresses of ints.
+int attribute(MPI_Win win, int keyval) {
+  int* value = nullptr;
+  int found = 0;
+  if (PMPI_Win_get_attr(win, keyval, &value, &found) != MPI_SUCCESS || found == 0) return -1;
+  return *value;
+}
+
+std::uint8_t flavour_of(MPI_Win win) {
+  switch (attribute(win, MPI_WIN_CREATE_FLAVOR)) {
+    case MPI_WIN_FLAVOR_CREATE:
+      return 1;
+    case MPI_WIN_FLAVOR_ALLOCATE:
+      return 2;
+    case MPI_WIN_FLAVOR_DYNAMIC:
+      return 3;
+    case MPI_WIN_FLAVOR_SHARED:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+std::uint8_t model_of(MPI_Win win) {
+  switch (attribute(win, MPI_WIN_MODEL)) {
+    case MPI_WIN_SEPARATE:
+      return 1;
+    case MPI_WIN_UNIFIED:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+Window* find_window(MPI_Win win) {
+  Window** const found = windows_by_handle.find(word(win));
+  return found == nullptr ? nullptr : *found;
+}
+
+Window* window_of(MPI_Win win) {
+  Window* const found = find_window(win);
+  return found != nullptr ? found : adopt_window(win, nullptr, Identity{});
+}
+
+Window* adopt_window(MPI_Win win, Comm* comm, const Identity& identity) {
+  auto* window = create<Window>();
+  if (window == nullptr) return nullptr;
+  if (PMPI_Win_get_group(win, &window->mpi_group) == MPI_SUCCESS)
+    window->group = group_of(window->mpi_group);
+  if (window->group == nullptr) return destroy(window), nullptr;
+  window->id = windows++;
+  window->comm = comm;
+  window->identity = identity;
+  window->flavour = flavour_of(win);
+  window->model = model_of(win);
+  if (comm != nullptr) keep_comm(comm);
+  remember_window(window, win);
+  window->next = live_windows;
+  if (live_windows != nullptr) live_windows->previous = window;
+  live_windows = window;
+  return window;
+}
+
+Window* forget_window(MPI_Win win) {
+  Window* const window = find_window(win);
+  if (window == nullptr) return nullptr;
+  windows_by_handle.erase(word(win));
+  window_serial.fetch_add(1, std::memory_order_relaxed);
+  return window;
+}
+
+void remember_window(Window* window, MPI_Win win) {
+  window->key = word(win);
+  windows_by_handle.set(window->key, window);
+  window_serial.fetch_add(1, std::memory_order_relaxed);
+}
+
+void destroy_window(Window* window) {
+  (window->previous != nullptr ? window->previous->next : live_windows) = window->next;
+  if (window->next != nullptr) window->next->previous = window->previous;
+  if (window->peers != nullptr) release(window->peers, window->group->count * sizeof(PeerState));
+  if (window->mpi_group != MPI_GROUP_NULL) PMPI_Group_free(&window->mpi_group);
+  if (window->comm != nullptr) drop_comm(window->comm);
+  window->start_ranks.clear();
+  window->post_ranks.clear();
+  window->changed_peers.clear();
+  destroy(window);
+}
+
+Window* first_window() {
+  return live_windows;
+}
+
+PeerState* peer_state(Window& window, std::uint32_t rank) {
+  if (window.peers == nullptr) {
+    window.peers = static_cast<PeerState*>(allocate(window.group->count * sizeof(PeerState)));
+  }
+  return window.peers == nullptr || rank >= window.group->count ? nullptr : &window.peers[rank];
+}
+
+void note_changed(Window& window, std::uint32_t rank, PeerState& state) {
+  if (!state.changed) state.changed = window.changed_peers.push_back(rank);
+}
+
+void begin_epoch_of_all(Window& window) {
+  ++window.serial;
+}
+
+}  // namespace kojak::measure

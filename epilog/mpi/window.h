@@ -1,0 +1,93 @@
+// Windows of this process: members, identity, and the epochs that are open.
+//
+// Found by handle; one that was never seen is defined on first use, with unknown identity. Ranks of
+// peers are ranks of the window's group. Callers hold the bookkeeping lock. Without memory
+// functions give nullptr, and the call that asked goes unrecorded.
+#pragma once
+
+#include <mpi.h>
+
+#include "epilog/mpi/comm.h"
+
+namespace kojak::measure {
+
+// Bits of EPOCH_STATE.open.
+inline constexpr std::uint8_t kOpenAccess = 1, kOpenExposure = 2, kOpenShared = 4,
+                              kOpenExclusive = 8, kOpenNoCheck = 16, kOpenByLockAll = 32;
+
+struct PeerState {
+  std::uint64_t access, exposure;  // epochs begun
+  std::uint64_t operations;        // issued in the open epoch
+  std::uint32_t serial;            // of the window when `operations` was counted
+  std::uint8_t open;
+  bool changed;
+};
+
+struct Window {
+  std::uint32_t id = 0;
+  Word key = 0;
+  Comm* comm = nullptr;
+  Group* group = nullptr;
+  MPI_Group mpi_group = MPI_GROUP_NULL;
+  Identity identity;
+  std::uint8_t flavour = 0, model = 0;  // as in WIN_IDENTITY
+  std::uint64_t fences = 0;
+  bool fence_open = false;
+  std::uint8_t lock_all = 0;  // open bits, for every member
+  bool changed = false;
+  std::uint32_t serial = 1;                       // changes when an epoch with all members ends
+  Group* start_group = nullptr;                   // of the open access epoch
+  Group* post_group = nullptr;                    // of the open exposure epoch
+  Vector<std::uint32_t> start_ranks, post_ranks;  // their members, as ranks of the window
+  PeerState* peers = nullptr;                     // by rank, made when needed
+  Vector<std::uint32_t> changed_peers;
+  std::atomic<std::uint64_t> defined{0};
+  Window* next = nullptr;
+  Window* previous = nullptr;
+
+  std::uint32_t peer(int rank) const {
+    return static_cast<std::uint32_t>(rank) < group->count ? group->ranks[rank] : kAbsent;
+  }
+};
+
+Window* find_window(MPI_Win win);
+Window* window_of(MPI_Win win);  // the handle must be valid
+Window* adopt_window(MPI_Win win, Comm* comm, const Identity& identity);
+Window* forget_window(MPI_Win win);
+void remember_window(Window* window, MPI_Win win);
+void destroy_window(Window* window);
+Window* first_window();
+
+PeerState* peer_state(Window& window, std::uint32_t rank);
+void note_changed(Window& window, std::uint32_t rank, PeerState& state);
+// A fence, or another end of all epochs: what is issued from now on counts anew.
+void begin_epoch_of_all(Window& window);
+
+[[gnu::always_inline]] inline void count_operation(Window& window, int rank) {
+  if (window.peers == nullptr) [[unlikely]] {
+    if (peer_state(window, 0) == nullptr) return;
+  }
+  PeerState& state = window.peers[rank];
+  if (state.serial != window.serial) {
+    state.serial = window.serial;
+    state.operations = 0;
+  }
+  ++state.operations;
+  if (!state.changed) [[unlikely]]
+    note_changed(window, static_cast<std::uint32_t>(rank), state);
+}
+
+extern std::atomic<std::uint64_t> window_serial;
+[[gnu::always_inline]] inline Window* cached_window(Recorder& r, MPI_Win win) {
+  const std::uint64_t serial = window_serial.load(std::memory_order_relaxed);
+  if (r.window_key == word(win) && r.window_serial == serial) [[likely]] {
+    return static_cast<Window*>(r.window);
+  }
+  Window* const found = window_of(win);
+  r.window_key = word(win);
+  r.window = found;
+  r.window_serial = window_serial.load(std::memory_order_relaxed);
+  return found;
+}
+
+}  // namespace kojak::measure

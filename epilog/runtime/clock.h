@@ -1,0 +1,64 @@
+// The clock of the measurement: one per process, as cheap as the machine offers.
+//
+// Where the TSC is invariant and the kernel itself trusts it as clock source (so it is synchronised
+// over the cores), a tick is one TSC cycle, calibrated against CLOCK_MONOTONIC; elsewhere a tick is
+// a nanosecond of CLOCK_MONOTONIC. Times of records are seconds from a base that the processes of
+// one node share: doubles of that size keep fractions of a nanosecond. Set up once by the session
+// before any record is written, constant afterwards; reading is safe from any thread. Never fails.
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+
+#include "epilog/format/types.h"
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace kojak::measure {
+
+using Ticks = std::uint64_t;
+
+struct Clock {
+  bool tsc = false;
+  Ticks base = 0;       // time 0 of this run on this node
+  double scale = 1e-9;  // seconds per tick
+  double shift = 0;     // tests: moves this process's clock
+};
+extern Clock the_clock;
+
+inline Ticks monotonic_nanoseconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<Ticks>(now.tv_sec) * 1000000000u + static_cast<Ticks>(now.tv_nsec);
+}
+
+inline Ticks ticks() {
+#if defined(__x86_64__)
+  if (the_clock.tsc) [[likely]]
+    return __rdtsc();
+#endif
+  return monotonic_nanoseconds();
+}
+
+inline Seconds to_seconds(Ticks at) {
+  return {static_cast<double>(static_cast<std::int64_t>(at - the_clock.base)) * the_clock.scale +
+          the_clock.shift};
+}
+
+// The same moment in both clocks: the tightest of a few readings.
+struct ClockPair {
+  Ticks ticks = 0;
+  Ticks nanoseconds = 0;
+};
+ClockPair read_both_clocks();
+
+// Decides between TSC and CLOCK_MONOTONIC; call it before the first ticks().
+void choose_clock();
+
+// Seconds per tick between two moments; 1e-9 where a tick is a nanosecond.
+double calibrate(const ClockPair& first, const ClockPair& second);
+
+}  // namespace kojak::measure

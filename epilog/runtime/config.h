@@ -1,0 +1,37 @@
+// The settings of the measurement, from environment variables (config_table.def lists them).
+//
+// Read once, at MPI_Init. A value that is not understood keeps the default and is named in
+// `complaint`, which the session prints when ELG_VERBOSE is set. No allocation; strings point into
+// the environment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kojak::measure {
+
+// Bits of the groups that ELG_MPI names: one for the functions of a family that can block or make
+// progress, one for its others.
+constexpr std::uint32_t carries_time(unsigned family) {
+  return 1u << family;
+}
+constexpr std::uint32_t carries_none(unsigned family) {
+  return 1u << (family + 16);
+}
+inline constexpr std::uint32_t kAllThatCarriesTime = 0xFFFFu;
+
+struct Config {
+  const char* directory = nullptr;  // null: made from the program's name
+  std::size_t buffer_size = 1024 * 1024;
+  std::uint32_t functions = kAllThatCarriesTime;
+  bool record = true;
+  bool verbose = false;
+  int test_clock_rank = -1;
+  double test_clock_shift = 0;
+  double test_clock_ppm = 0;
+  const char* complaint = nullptr;  // name of the first setting that was not understood
+};
+
+Config read_config();
+
+}  // namespace kojak::measure

@@ -1,0 +1,335 @@
+#include "epilog/runtime/local_trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "epilog/format/mpi_functions.h"
+#include "epilog/runtime/blocked_signal.h"
+
+namespace kojak::measure {
+
+namespace {
+// Where the cursor of a thread without buffer stands: above every limit.
+std::byte nowhere[1];
+}  // namespace
+
+thread_local constinit Recorder the_recorder __attribute__((tls_model("initial-exec"))) = {
+    nowhere, {nullptr}, nullptr, 0,       nullptr, 0, {}, 0,       0,
+    nullptr, 0,         0,       nullptr, 0,       0, {}, nullptr, nullptr};
+
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kLostCount = 2 + 4 + 1;  // of the count within a LOST record
+constexpr std::size_t kPath = sizeof(the_session.directory) + 32;
+
+void path_of(const LocalTrace& trace, const char* suffix, char (&path)[kPath]) {
+  snprintf(path, sizeof path, "%s/%u.%u.%s", the_session.directory, the_session.run.rank,
+           trace.thread, suffix);
+}
+
+bool write_fully(int fd, const std::byte* data, std::size_t size, std::uint64_t offset) {
+  while (size != 0) {
+    const ssize_t written = pwrite(fd, data, size, static_cast<off_t>(offset));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    data += written;
+    size -= static_cast<std::size_t>(written);
+    offset += static_cast<std::uint64_t>(written);
+  }
+  return true;
+}
+
+// The buffer file, all of its blocks allocated: a page that the file system could not provide
+// later would be a SIGBUS in the middle of the program.
+std::byte* map_buffer(const char* path, std::size_t size) {
+  const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return nullptr;
+  int error = posix_fallocate(fd, 0, static_cast<off_t>(size));
+  void* data = MAP_FAILED;
+  if (error == 0) {
+    data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+    if (data == MAP_FAILED) error = errno;
+  }
+  close(fd);
+  if (error == 0) return static_cast<std::byte*>(data);
+  unlink(path);
+  errno = error;
+  return nullptr;
+}
+
+bool fail_to_open(LocalTrace& trace, const char* suffix) {
+  const int error = errno;
+  char path[kPath];
+  path_of(trace, suffix, path);
+  stop_recording("cannot be written", path, error);
+  return false;
+}
+
+bool open_files(LocalTrace& trace) {
+  const BlockedSignal blocked(SIGXFSZ);
+  char path[kPath];
+  path_of(trace, "elg", path);
+  const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return fail_to_open(trace, "elg");
+  close(fd);
+  char buffer_path[kPath];
+  path_of(trace, "buf", buffer_path);
+  const std::size_t size = kPage + ((the_session.config.buffer_size + kPage - 1) & ~(kPage - 1));
+  trace.mapping = map_buffer(buffer_path, size);
+  if (trace.mapping == nullptr) {
+    const int error = errno;
+    unlink(path);
+    errno = error;
+    return fail_to_open(trace, "buf");
+  }
+  trace.mapped = size;
+  trace.begin = trace.mapping + kPage;
+  trace.hard_limit = trace.mapping + size - kReserve;
+  return true;
+}
+
+void write_head(Recorder& r, LocalTrace& trace) {
+  const RunInfo& run = the_session.run;
+  const auto thread = static_cast<ThreadId>(trace.thread);
+  const auto process = static_cast<ProcessId>(run.rank);
+  encode_header(kLocalDialect, r.cursor);
+  std::byte* p = put(r.cursor + kHeaderSize, LocalRun{Hash64{run.run_hi}, Hash64{run.run_lo},
+                                                      Count{run.size}, process, thread});
+  publish(r, p);
+
+  const auto name = [&r](const char* format, const char* text, unsigned number) {
+    char line[sizeof the_session.program + 16];
+    const int length = snprintf(line, sizeof line, format, text, number);
+    return define_string(r, line, static_cast<std::size_t>(length));
+  };
+  utsname system{};
+  uname(&system);
+  const StringId machine_name = name("%s", system.sysname, 0);
+  const StringId node_name = name("%s", the_session.node_name, 0);
+  const StringId process_name = name("%sMPI Rank %u", "", run.rank);
+  const StringId thread_name = name("%sThread %u", "", trace.thread);
+  const StringId root_name = name(trace.thread == 0 ? "%s" : "%s (thread)", the_session.program, 0);
+
+  const auto node = static_cast<NodeId>(run.node);
+  p = put(r.cursor, Machine{MachineId{0}, Count{run.nodes}, machine_name});
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  p = put(p, Node{node, MachineId{0},
+                  Count{processors > 0 ? static_cast<std::uint32_t>(processors) : 0}, node_name,
+                  Seconds{the_clock.scale}});
+  p = put(p, Process{process, process_name});
+  p = put(p, Thread{thread, process, thread_name});
+  p = put(p, Location{r.lid, MachineId{0}, node, process, thread});
+  p = put(p, Region{kRootRegion, root_name, absent<FileId>(), absent<Line>(), absent<Line>(),
+                    absent<StringId>(), Byte{1}});
+  p = put(p, ClockError{node, Seconds{run.clock_bound}});
+  p = put(p, Offset{run.offset_time, Seconds{run.clock_offset}});
+  publish(r, p);
+}
+
+void empty_buffer(Recorder& r, LocalTrace& trace) {
+  const std::uint64_t end = r.header->end;
+  r.bias = end - reinterpret_cast<std::uintptr_t>(trace.begin);
+  r.cursor = trace.begin;
+  std::atomic_ref<std::uint64_t>(r.header->base).store(end, std::memory_order_release);
+}
+
+void detach(Recorder& r) {
+  r.cursor = nowhere;
+  r.limit.store(nullptr, std::memory_order_relaxed);
+  r.open_region = 0;
+  std::memset(r.regions, 0, sizeof r.regions);
+  r.trace = nullptr;
+}
+
+// The tail of a pause that this thread did not see: LOG_OFF at the time it began, but never before
+// the thread's newest record.
+void note_log_changes(Recorder& r, LocalTrace& trace) {
+  const SessionListLock lock;
+  const Session& s = the_session;
+  if (trace.log_serial == s.log_serial) return;
+  trace.log_serial = s.log_serial;
+  std::byte* p = r.cursor;
+  const auto later = [](Ticks a, Ticks b) { return static_cast<std::int64_t>(a - b) > 0 ? a : b; };
+  Ticks at = r.last;
+  if (!trace.log_off_open) p = put(p, LogOff{r.lid, to_seconds(at = later(s.off_time, r.last))});
+  trace.log_off_open = s.paused;
+  if (!s.paused) p = put(p, LogOn{r.lid, to_seconds(at = later(s.on_time, at))});
+  r.last = at;
+  publish(r, p);
+}
+
+}  // namespace
+
+bool write_out(LocalTrace& trace) {
+  Recorder& r = *trace.recorder;
+  const auto size = static_cast<std::size_t>(r.cursor - trace.begin);
+  char path[kPath];
+  path_of(trace, "elg", path);
+  const BlockedSignal blocked(SIGXFSZ);
+  const int fd = open(path, O_WRONLY | O_CLOEXEC);
+  bool good = fd >= 0 && write_fully(fd, trace.begin, size, r.header->base);
+  int error = errno;
+  // Some file systems report a full disk only here.
+  if (fd >= 0 && close(fd) != 0 && good) {
+    good = false;
+    error = errno;
+  }
+  if (good) {
+    empty_buffer(r, trace);
+    return true;
+  }
+  // The buffer keeps its records, so nothing recorded so far is lost.
+  r.lost = r.cursor + kLostCount;
+  publish(r, put(r.cursor, Lost{r.lid, Byte{1}, Count64{0}}));
+  stop_recording("cannot be written", path, error);
+  return false;
+}
+
+bool open_trace(Recorder& r) {
+  const SessionListLock lock;
+  Session& s = the_session;
+  auto* trace = create<LocalTrace>();
+  if (trace == nullptr) return false;
+  trace->recorder = &r;
+  trace->thread = s.traces;
+  if (!open_files(*trace)) {
+    destroy(trace);
+    return false;
+  }
+  ++s.traces;
+  r.header = reinterpret_cast<LocalBufferHeader*>(trace->mapping);
+  *r.header = {};
+  r.header->start = kPage;
+  r.header->capacity = trace->mapped - kPage;
+  std::memcpy(r.header->magic, LocalBufferHeader::kMagic, sizeof r.header->magic);
+  r.cursor = trace->begin;
+  r.bias = 0 - reinterpret_cast<std::uintptr_t>(trace->begin);
+  r.limit.store(trace->hard_limit - kCallRoom, std::memory_order_relaxed);
+  r.lid = static_cast<LocationId>(s.run.rank);
+  r.trace = trace;
+  r.thread_bit = trace->thread < 64 ? std::uint64_t{1} << trace->thread : 0;
+  write_head(r, *trace);
+  trace->next = s.first_trace;
+  s.first_trace = trace;
+  if (!write_out(*trace)) return false;
+
+  r.last = trace->thread == 0 ? s.init_time : ticks();
+  trace->log_serial = s.log_serial;
+  trace->log_off_open = s.paused;
+  std::byte* p = put(r.cursor, Enter{r.lid, to_seconds(r.last), kRootRegion});
+  if (s.paused) p = put(p, LogOff{r.lid, to_seconds(r.last)});
+  publish(r, p);
+  close_at_thread_exit(trace);
+  return true;
+}
+
+void close_trace(LocalTrace& trace, Ticks t) {
+  Session& s = the_session;
+  Recorder& r = *trace.recorder;
+  LocalTrace** link = &s.first_trace;
+  while (*link != nullptr && *link != &trace) link = &(*link)->next;
+  if (*link != nullptr) *link = trace.next;
+  if (!s.stopped) {
+    note_log_changes(r, trace);
+    std::byte* p = r.cursor;
+    if (trace.log_off_open) p = put(p, LogOn{r.lid, to_seconds(t)});
+    if (r.open_region != 0) p = put(p, Exit{r.lid, to_seconds(t)});
+    p = put(p, Exit{r.lid, to_seconds(t)});
+    publish(r, p);
+    if (write_out(trace)) {
+      char path[kPath];
+      path_of(trace, "buf", path);
+      unlink(path);
+    }
+  }
+  munmap(trace.mapping, trace.mapped);
+  trace.defined.clear();
+  detach(r);
+  destroy(&trace);
+}
+
+bool make_room(Recorder& r) {
+  Session& s = the_session;
+  if (!s.started || s.stopped) return false;
+  if (r.trace == nullptr && !open_trace(r)) return false;
+  LocalTrace& trace = *r.trace;
+  std::byte* const limit = trace.hard_limit - kCallRoom;
+  r.limit.store(limit, std::memory_order_relaxed);
+  if (r.cursor <= limit) note_log_changes(r, trace);
+  return r.cursor <= limit || flush_with_record(r, ticks());
+}
+
+bool flush_with_record(Recorder& r, Ticks begin) {
+  LocalTrace& trace = *r.trace;
+  publish(r, put(r.cursor, EnterTracing{r.lid, to_seconds(begin)}));
+  if (!write_out(trace)) return false;
+  trace.in_flush = true;
+  if (the_session.write_state != nullptr) the_session.write_state(r, false);
+  trace.in_flush = false;
+  if (the_session.stopped) return false;
+  r.last = ticks();
+  publish(r, put(r.cursor, ExitTracing{r.lid, to_seconds(r.last)}));
+  note_log_changes(r, trace);
+  return true;
+}
+
+bool need_room(Recorder& r, std::size_t bytes) {
+  Session& s = the_session;
+  if (!s.started || s.stopped || r.trace == nullptr) return false;
+  LocalTrace& trace = *r.trace;
+  if (r.cursor + bytes <= trace.hard_limit - kCallRoom) return true;
+  if (!trace.in_flush && !trace.spilled) {
+    trace.spilled = true;
+    trace.spill_begin = ticks();
+  }
+  publish(r, r.cursor);
+  const bool good = write_out(trace);
+  trace.spill_end = ticks();
+  return good && r.cursor + bytes <= trace.hard_limit - kCallRoom;
+}
+
+void close_spill(Recorder& r) {
+  LocalTrace& trace = *r.trace;
+  trace.spilled = false;
+  std::byte* p = put(r.cursor, EnterTracing{r.lid, to_seconds(trace.spill_begin)});
+  publish(r, put(p, ExitTracing{r.lid, to_seconds(trace.spill_end)}));
+  r.last = trace.spill_end;
+}
+
+StringId define_string(Recorder& r, const char* text, std::size_t length) {
+  constexpr std::size_t kFirst = 250, kNext = 255;
+  const auto id = static_cast<StringId>(r.trace->next_string++);
+  const std::size_t total = length + 1;  // with the final NUL, of which Text knows nothing
+  std::size_t parts = total <= kFirst ? 0 : (total - kFirst + kNext - 1) / kNext;
+  if (parts > 255) {
+    parts = 255;
+    length = kFirst + 255 * kNext - 1;
+  }
+  const auto piece = [&](std::size_t from, std::size_t most) {
+    const std::size_t left = length + 1 - from;
+    return Text{text + from, left < most ? left : most};  // reads the NUL behind the text
+  };
+  std::byte* p =
+      put(r.cursor, String{id, Byte{static_cast<std::uint8_t>(parts)}, piece(0, kFirst)});
+  for (std::size_t i = 0; i < parts; ++i) p = put(p, StringCnt{piece(kFirst + i * kNext, kNext)});
+  publish(r, p);
+  return id;
+}
+
+void define_region(Recorder& r, unsigned function) {
+  if (r.cursor > r.limit.load(std::memory_order_relaxed) && !make_room(r)) return;
+  const MpiFunction& f = mpi_functions()[function];
+  const StringId name = define_string(r, f.name.data(), f.name.size());
+  publish(r, put(r.cursor, Region{region_of(function), name, absent<FileId>(), absent<Line>(),
+                                  absent<Line>(), absent<StringId>(), Byte{f.region_type}}));
+  r.regions[function / 64] |= std::uint64_t{1} << (function % 64);
+}
+
+}  // namespace kojak::measure

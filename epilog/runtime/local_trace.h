@@ -1,0 +1,59 @@
+// One thread's local trace: its file, its buffer and what it has defined there.
+//
+// Opened at the thread's first recorded call, closed when the thread or the session ends. The file
+// is opened for each flush and closed again, so that a program that closes or reuses all
+// descriptors cannot be harmed. The buffer is a shared mapping of a preallocated file
+// (local_buffer_header.h). Owned by the session; used by its thread, and by the thread that ends
+// the session. Failures stop the recording of the whole process.
+#pragma once
+
+#include <cstdint>
+
+#include "epilog/runtime/recorder.h"
+#include "epilog/runtime/session.h"
+
+namespace kojak::measure {
+
+struct LocalTrace {
+  Recorder* recorder = nullptr;
+  LocalTrace* next = nullptr;
+  std::byte* mapping = nullptr;
+  std::size_t mapped = 0;
+  std::byte* begin = nullptr;       // of the records in the buffer
+  std::byte* hard_limit = nullptr;  // records of a call end before it; kReserve bytes follow
+  std::uint32_t thread = 0;
+  std::uint32_t next_string = 0;
+  std::uint32_t log_serial = 0;
+  HashMap<bool> defined;      // objects, for the 65th thread and later ones
+  bool log_off_open = false;  // a LOG_OFF has no LOG_ON yet
+  bool in_flush = false;      // what is written now needs no record of its own
+  bool spilled = false;       // a flush inside a call is still to be recorded
+  Ticks spill_begin = 0, spill_end = 0;
+};
+
+// What is written after the buffer is full: ENTER_TRACING and a LOST record.
+inline constexpr std::size_t kReserve = 256;
+
+bool open_trace(Recorder& r);
+// Writes the last records and removes the buffer. `t` is the time of the root region's exit.
+void close_trace(LocalTrace& trace, Ticks t);
+// Appends what the buffer holds to the file and empties it; no records about it. False: recording
+// stopped.
+bool write_out(LocalTrace& trace);
+
+// Flushes inside TRACING, with a note of where the process stands. False: recording stopped.
+bool flush_with_record(Recorder& r, Ticks begin);
+// Has the calling thread's trace closed when the thread ends.
+void close_at_thread_exit(LocalTrace* trace);
+
+// Definitions; each makes sure of its own room.
+StringId define_string(Recorder& r, const char* text, std::size_t length);
+[[gnu::cold, gnu::noinline]] void define_region(Recorder& r, unsigned function);
+
+inline constexpr RegionId kRootRegion{0};
+inline constexpr std::uint32_t kFirstMpiRegion = 1;
+constexpr RegionId region_of(unsigned function) {
+  return static_cast<RegionId>(kFirstMpiRegion + function);
+}
+
+}  // namespace kojak::measure

@@ -1,0 +1,81 @@
+// What one thread records into: its part of the session, in thread-local storage.
+//
+// The recording path is here, inline: a check of the buffer before a call, records encoded at
+// `cursor`, one store that publishes them (local_buffer.h). Everything that allocates, opens or
+// writes files is in local_trace.cc and reached through make_room() and need_room(), which are
+// cold. A Recorder belongs to its thread; others touch only `limit`, which they lower to call the
+// owner into make_room(). Nothing fails: when recording has stopped, make_room() says so and the
+// call goes unrecorded.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "epilog/format/codec.h"
+#include "epilog/format/local_buffer_header.h"
+#include "epilog/runtime/clock.h"
+
+namespace kojak::measure {
+
+struct LocalTrace;
+
+// Lies on the stack of the outermost MPI call of a thread.
+struct CallFrame {
+  const CallFrame* volatile self;  // the frame is alive as long as this holds
+};
+
+// Every call may write this much without asking again.
+inline constexpr std::size_t kCallRoom = 1024;
+inline constexpr std::size_t kMaxFunctions = 448;
+
+struct alignas(64) Recorder {
+  std::byte* cursor;              // where the next record goes
+  std::atomic<std::byte*> limit;  // a call may start while cursor <= limit
+  const CallFrame* frame;         // of the outermost MPI call, if one is open
+  std::uint64_t bias;             // cursor + bias = length of the trace so far
+  LocalBufferHeader* header;
+  Ticks last;  // time of the newest record
+  LocationId lid;
+  std::uint32_t open_region;  // 1 + function whose ENTER is written and whose exit is not, or 0
+  std::uintptr_t window_key;  // the window used last, and what tells that it is still the same
+  void* window;
+  std::uint64_t window_serial;
+  std::uintptr_t comm_key;
+  void* comm;
+  std::uint64_t comm_serial;
+  std::uint64_t
+      thread_bit;  // in the sets of threads whose files define an object; 0: see LocalTrace
+  std::uint64_t regions[kMaxFunctions / 64];  // defined in this thread's file
+  std::byte* lost;  // once the disk was full: where the number of lost calls stands
+  LocalTrace* trace;
+};
+
+// The cursor starts above the limit, so that the first call of a thread asks for room.
+extern thread_local constinit Recorder the_recorder __attribute__((tls_model("initial-exec")));
+
+inline constexpr Dialect kLocalDialect{};
+
+template <class R>
+[[gnu::always_inline]] inline std::byte* put(std::byte* to, const R& record) {
+  return to + encode(record, kLocalDialect, to);
+}
+
+// Makes what was written up to `to` part of the trace.
+[[gnu::always_inline]] inline void publish(Recorder& r, std::byte* to) {
+  r.cursor = to;
+  std::atomic_ref<std::uint64_t>(r.header->end)
+      .store(reinterpret_cast<std::uintptr_t>(to) + r.bias, std::memory_order_release);
+}
+
+// Before a call: opens the thread's file if need be, flushes, takes note of recording switched off
+// and on. False if nothing can be recorded.
+[[gnu::cold, gnu::noinline]] bool make_room(Recorder& r);
+
+// In the middle of a call, after its exit time is taken: room for `bytes` more, with kCallRoom
+// behind them. The flush that this may need is recorded by close_spill() after the call's exit
+// record.
+[[gnu::cold, gnu::noinline]] bool need_room(Recorder& r, std::size_t bytes);
+[[gnu::cold, gnu::noinline]] void close_spill(Recorder& r);
+
+}  // namespace kojak::measure

@@ -1,0 +1,97 @@
+// The directory of a run: chosen once by rank 0, entered by all.
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "epilog/runtime/session.h"
+
+namespace kojak::measure {
+namespace {
+
+constexpr int kMostNames = 10000;
+
+bool has_suffix(const char* name, const char* suffix) {
+  const std::size_t n = strlen(name), m = strlen(suffix);
+  return n > m && strcmp(name + n - m, suffix) == 0;
+}
+
+// Local traces or their buffers. A directory that cannot be listed counts as holding some.
+bool holds_traces(const char* path) {
+  DIR* dir = opendir(path);
+  if (dir == nullptr) return true;
+  bool found = false;
+  while (const dirent* entry = readdir(dir)) {
+    if (has_suffix(entry->d_name, ".elg") || has_suffix(entry->d_name, ".buf")) found = true;
+  }
+  closedir(dir);
+  return found;
+}
+
+bool make_with_parents(const char* path) {
+  if (mkdir(path, 0777) == 0) return true;
+  if (errno != ENOENT) return false;
+  char partial[sizeof the_session.directory];
+  snprintf(partial, sizeof partial, "%s", path);
+  for (char* slash = strchr(partial + 1, '/'); slash != nullptr; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    if (mkdir(partial, 0777) != 0 && errno != EEXIST) return false;
+    *slash = '/';
+  }
+  return mkdir(path, 0777) == 0;
+}
+
+void no_directory(const char* path, const char* reason) {
+  say("no traces in %s: %s; nothing is recorded, the program runs on", path, reason);
+  the_session.directory[0] = '\0';
+}
+
+}  // namespace
+
+void make_run_directory(bool spawned) {
+  Session& s = the_session;
+  char name[sizeof s.directory / 2];
+  const char* wish = s.config.directory;
+  if (wish != nullptr) {
+    snprintf(name, sizeof name, "%s", wish);
+  } else {
+    snprintf(name, sizeof name, "elg_%s_%u", s.program, s.run.size);
+  }
+  char base[sizeof s.directory - 16];
+  if (name[0] == '/') {
+    snprintf(base, sizeof base, "%s", name);
+  } else {
+    char here[sizeof base - sizeof name - 2];
+    if (getcwd(here, sizeof here) == nullptr) return no_directory(name, strerror(errno));
+    snprintf(base, sizeof base, "%s/%s", here, name);
+  }
+  // A world started by MPI_Comm_spawn inherits ELG_DIR from its parents and needs a name of its
+  // own.
+  const bool numbered = wish == nullptr || spawned;
+  for (int i = 1; i < kMostNames; ++i) {
+    if (i == 1) {
+      snprintf(s.directory, sizeof s.directory, "%s", base);
+    } else {
+      snprintf(s.directory, sizeof s.directory, "%s.%d", base, i);
+    }
+    if (make_with_parents(s.directory)) return;
+    if (errno != EEXIST) return no_directory(s.directory, strerror(errno));
+    if (!numbered) {
+      if (holds_traces(s.directory)) {
+        return no_directory(s.directory,
+                            "it holds traces already; remove it or name another in ELG_DIR");
+      }
+      return;
+    }
+  }
+  no_directory(base, "all numbered names are taken");
+}
+
+bool enter_run_directory() {
+  return make_with_parents(the_session.directory) || errno == EEXIST;
+}
+
+}  // namespace kojak::measure

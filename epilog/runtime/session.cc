@@ -1,0 +1,185 @@
+#include "epilog/runtime/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "epilog/runtime/blocked_signal.h"
+#include "epilog/runtime/local_trace.h"
+
+namespace kojak::measure {
+
+constinit Session the_session;
+
+namespace {
+
+std::atomic_flag bookkeeping_taken = ATOMIC_FLAG_INIT;
+pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_key_t thread_end_key;
+
+void end_of_thread(void* trace) {
+  if (!the_session.live.load(std::memory_order_relaxed)) return;
+  close_trace(*static_cast<LocalTrace*>(trace), ticks());
+}
+
+// The child of a fork has the parent's mappings. It must not write into them, nor close anything.
+void leave_in_child() {
+  leave_session();
+  the_session.started = false;
+  the_session.first_trace = nullptr;
+}
+
+void register_process_hooks() {
+  static bool registered = false;
+  if (registered) return;
+  registered = true;
+  pthread_atfork(nullptr, nullptr, leave_in_child);
+  pthread_key_create(&thread_end_key, end_of_thread);
+}
+
+void set_functions() {
+  Session& s = the_session;
+  s.functions.store(s.started && !s.stopped && !s.paused ? s.config.functions : 0,
+                    std::memory_order_relaxed);
+}
+
+// The message about a failure appears once, not once for each process: whoever gets the lock on the
+// run's directory says it, and keeps the lock until it ends.
+bool may_speak() {
+  const int fd = open(the_session.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return the_session.run.rank == 0;
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(fd);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void BookkeepingLock::lock() {
+  for (int spins = 0; bookkeeping_taken.test_and_set(std::memory_order_acquire); ++spins) {
+    if (spins > 100) sched_yield();
+  }
+}
+void BookkeepingLock::unlock() {
+  bookkeeping_taken.clear(std::memory_order_release);
+}
+
+SessionListLock::SessionListLock() {
+  pthread_mutex_lock(&list_mutex);
+}
+SessionListLock::~SessionListLock() {
+  pthread_mutex_unlock(&list_mutex);
+}
+
+void say(const char* format, ...) {
+  char line[4608];
+  int length = snprintf(line, sizeof line, "kojak: ");
+  va_list arguments;
+  va_start(arguments, format);
+  length += vsnprintf(line + length, sizeof line - static_cast<std::size_t>(length) - 1, format,
+                      arguments);
+  va_end(arguments);
+  if (length > static_cast<int>(sizeof line) - 2) length = static_cast<int>(sizeof line) - 2;
+  line[length++] = '\n';
+  const BlockedSignal blocked(SIGPIPE);
+  // One write, so that lines of several processes do not mix; if it fails there is nobody to tell.
+  const ssize_t written = write(STDERR_FILENO, line, static_cast<std::size_t>(length));
+  (void)written;
+}
+
+void close_at_thread_exit(LocalTrace* trace) {
+  if (trace->thread != 0) pthread_setspecific(thread_end_key, trace);
+}
+
+void start_recording() {
+  Session& s = the_session;
+  register_process_hooks();
+  s.paused = !s.config.record;
+  s.started = true;
+  Recorder& r = the_recorder;
+  if (open_trace(r)) set_functions();
+}
+
+void finish_recording() {
+  Session& s = the_session;
+  s.functions.store(0, std::memory_order_relaxed);
+  const Ticks now = ticks();
+  for (;;) {
+    LocalTrace* trace;
+    {
+      const SessionListLock lock;
+      trace = s.first_trace;
+    }
+    if (trace == nullptr) break;
+    close_trace(*trace, now);
+  }
+  s.started = false;
+}
+
+void leave_session() {
+  the_session.functions.store(0, std::memory_order_relaxed);
+  the_session.live.store(false, std::memory_order_relaxed);
+}
+
+void stop_recording(const char* what, const char* path, int error_number) {
+  Session& s = the_session;
+  if (s.stopped.exchange(true)) return;
+  set_functions();
+  if (!may_speak()) return;
+  char reason[128] = "";
+  // The GNU form returns the text, which need not lie in the buffer.
+  const char* text = strerror_r(error_number, reason, sizeof reason);
+  say("%s %s: %s; recording stops here, the program runs on", path, what, text);
+}
+
+void pause_recording(Recorder& r) {
+  Session& s = the_session;
+  const Ticks now = ticks();
+  {
+    const SessionListLock lock;
+    if (s.paused || !s.started || s.stopped) return;
+    s.paused = true;
+    s.off_time = now;
+    ++s.log_serial;
+  }
+  set_functions();
+  if (r.trace == nullptr) return;
+  r.trace->log_serial = s.log_serial;
+  r.trace->log_off_open = true;
+  r.last = now;
+  publish(r, put(r.cursor, LogOff{r.lid, to_seconds(now)}));
+}
+
+void resume_recording(Recorder& r) {
+  Session& s = the_session;
+  {
+    const SessionListLock lock;
+    if (!s.paused || !s.started || s.stopped) return;
+    s.paused = false;
+    s.on_time = ticks();
+    ++s.log_serial;
+    for (LocalTrace* t = s.first_trace; t != nullptr; t = t->next) {
+      t->recorder->limit.store(nullptr, std::memory_order_relaxed);
+    }
+  }
+  set_functions();
+  if (!make_room(r)) return;  // writes this thread's LOG_ON
+  r.trace->in_flush = true;
+  if (s.write_state != nullptr) s.write_state(r, true);
+  r.trace->in_flush = false;
+}
+
+void flush_now(Recorder& r) {
+  if (the_session.functions.load(std::memory_order_relaxed) == 0) return;
+  if (r.trace != nullptr) flush_with_record(r, ticks());
+}
+
+}  // namespace kojak::measure

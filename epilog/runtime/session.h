@@ -1,0 +1,104 @@
+// The measurement session of this process: the only global state of the measurement library.
+//
+// Idle until MPI_Init succeeded, then live until MPI_Finalize; live means that bookkeeping runs.
+// Recording is on while `functions` has bits; it ends for good when a file cannot be written
+// (stop()), which prints one message and never ends the program. Owns the list of locations. The
+// bookkeeping lock is taken only if the program may call MPI from several threads at once. A child
+// made by fork() leaves the session at once: it neither writes nor closes anything.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "epilog/runtime/config.h"
+#include "epilog/runtime/memory.h"
+#include "epilog/runtime/recorder.h"
+
+namespace kojak::measure {
+
+struct RunInfo {
+  std::uint64_t run_hi = 0, run_lo = 0;
+  std::uint32_t size = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t node = 0;
+  std::uint32_t nodes = 1;
+  bool first_of_node = false;
+  double clock_offset = 0;  // what must be added to reach the clock of rank 0
+  double clock_bound = 0;   // largest error of that
+  Seconds offset_time;      // when it was measured
+};
+
+struct Session {
+  std::atomic<bool> live{false};
+  std::atomic<std::uint32_t> functions{0};  // groups of functions whose events are recorded now
+  bool multi_threaded = false;
+  std::atomic<bool> started{false};  // files may be written
+  std::atomic<bool> stopped{false};  // and will not be any more
+  bool paused = false;               // by MPI_Pcontrol(0) or ELG_RECORD=0
+  std::uint32_t log_serial = 0;      // counts changes of `paused`
+  Ticks off_time = 0, on_time = 0;   // of the newest pause
+  std::uint32_t traces = 0;          // ever opened
+  LocalTrace* first_trace = nullptr;
+  Config config;
+  RunInfo run;
+  Ticks init_time = 0;
+  ClockPair clock_start{};
+  char directory[4096] = {};
+  char program[256] = {};
+  char node_name[256] = {};
+  // Writes where this process stands in its epochs and messages: all of it, or what has changed.
+  void (*write_state)(Recorder& r, bool all) = nullptr;
+};
+extern Session the_session;
+
+// Spins: what it protects takes some ten nanoseconds. Does nothing in single-threaded programs.
+class BookkeepingLock {
+ public:
+  BookkeepingLock() {
+    if (the_session.multi_threaded) lock();
+  }
+  ~BookkeepingLock() {
+    if (the_session.multi_threaded) unlock();
+  }
+  BookkeepingLock(const BookkeepingLock&) = delete;
+  BookkeepingLock& operator=(const BookkeepingLock&) = delete;
+
+ private:
+  static void lock();
+  static void unlock();
+};
+
+// Guards the list of local traces and the state of pauses.
+class SessionListLock {
+ public:
+  SessionListLock();
+  ~SessionListLock();
+  SessionListLock(const SessionListLock&) = delete;
+  SessionListLock& operator=(const SessionListLock&) = delete;
+};
+
+// Recording begins: rank, size, directory and clock are known. The calling thread is thread 0, and
+// its root region starts at init_time.
+void start_recording();
+// Recording ends in order: every location is closed, buffers are removed.
+void finish_recording();
+// The session ends: wrappers only forward from now on.
+void leave_session();
+
+// Recording ends because of an error at `path`; prints the one message.
+void stop_recording(const char* what, const char* path, int error_number);
+// Prints one line on standard error, prefixed by the library's name.
+void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+// MPI_Pcontrol: off, on, flush.
+void pause_recording(Recorder& r);
+void resume_recording(Recorder& r);
+void flush_now(Recorder& r);
+
+// Chooses and makes the directory of the run (rank 0 only); an empty name on failure, which has
+// been said.
+void make_run_directory(bool spawned);
+// Makes sure that it exists here too, for processes that may see another file system.
+bool enter_run_directory();
+
+}  // namespace kojak::measure
