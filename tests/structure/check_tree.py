@@ -20,7 +20,7 @@ def main():
     checked = 0
     for folder in sorted(TOP - {"build"}):
         for source in sorted((root / folder).rglob("*")) if (root / folder).is_dir() else []:
-            if source.suffix not in SOURCES:
+            if source.suffix not in SOURCES or "node_modules" in source.parts:
                 continue
             checked += 1
             lines = source.read_text(errors="replace").splitlines()
