@@ -137,4 +137,14 @@ struct Event {
   bool is(bool (*question)(EventType)) const { return question(type); }
 };
 
+// What the attribute records before an event say.
+struct Attributes {
+  RequestId request = absent<RequestId>();
+  Bytes64 sent{}, recvd{};
+  // A count of bytes, from the attribute where 32 bits did not hold it.
+  static Bytes64 bytes(Bytes b, Bytes64 attribute) {
+    return raw(b) == kAbsent ? attribute : static_cast<Bytes64>(raw(b));
+  }
+};
+
 }  // namespace kojak::earl

@@ -1,65 +1,78 @@
 // What a trace or its interpretation has wrong, counted: one row for each kind of finding, with the
 // first event where it occurred.
 //
-// Owned by whoever reads the trace (Trace, Replay). A finding never stops the reading; tools print
-// the rows and derive their exit status from their severity. Not thread-safe; nothing fails.
+// Owned by whoever reads the trace (Trace). A finding never stops the reading; tools print the rows
+// and derive their exit status from `suspect`. Not thread-safe; nothing fails.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "epilog/format/types.h"
 
 namespace kojak::earl {
 
+// X(kName, suspect, "name", "advice"): suspect means that results are affected (exit status 3).
+#define KOJAK_EARL_FINDINGS(X)                                                                     \
+  X(kUnknownRecord, false, "unknown record type",                                                  \
+    "written by a newer or foreign tool; the records were skipped")                                \
+  X(kShortRecord, true, "record too short", "the file is damaged; the records were skipped")       \
+  X(kBadDefinition, true, "bad definition", "it was left out; what refers to it is counted below") \
+  X(kLateDefinition, true, "definition among the events",                                          \
+    "a merged trace has all definitions first; it was ignored")                                    \
+  X(kLocalRecord, true, "record of a local trace", "merge local traces with elg_merge; skipped")   \
+  X(kEventCount, true, "number of events differs", "the trace is truncated; repeat the merge")     \
+  X(kDisorder, true, "time runs backwards", "the trace is not in time order; merge it again")      \
+  X(kUnknownLocation, true, "unknown location", "no definition has it; its events were skipped")   \
+  X(kUnknownRegion, true, "unknown region", "no definition has it; its time is under UNKNOWN")     \
+  X(kUnknownCallSite, true, "unknown call site",                                                   \
+    "no definition has it; its time is under UNKNOWN")                                             \
+  X(kUnknownComm, true, "unknown communicator", "no definition has it; nothing on it is paired")   \
+  X(kUnknownWindow, true, "unknown window", "no definition has it; nothing on it is paired")       \
+  X(kUnknownPeer, true, "unknown peer", "no process has this number; the operation is ignored")    \
+  X(kUnbalancedExit, true, "exit without enter", "the exit record was skipped")                    \
+  X(kOpenAtEnd, true, "region not left", "its time counts up to the location's last event")        \
+  X(kOutsideRegion, true, "event outside any region", "its time is under UNKNOWN")                 \
+  X(kUnmatchedReceive, true, "receive without send", "its send was not recorded; not evaluated")   \
+  X(kUnreceivedSend, true, "send without receive", "its receive was not recorded; not evaluated")  \
+  X(kReceiveBeforeSend, true, "receive before its send",                                           \
+    "the clocks disagree; merge with --clock clc")                                                 \
+  X(kUnknownRequest, false, "unknown request",                                                     \
+    "it began while recording was off; its completion is not evaluated")                           \
+  X(kNoRequests, false, "receive without request",                                                 \
+    "a classic trace does not say where it was posted: no Late Receiver for it")                   \
+  X(kHeldTooLong, true, "receives held too long",                                                  \
+    "a receive from any source stayed pending: paired in order of completion instead")             \
+  X(kIncompleteCollective, true, "collective incomplete",                                          \
+    "not all members recorded it; it is not evaluated")                                            \
+  X(kMixedCollective, true, "collective with different operations",                                \
+    "the members' counts disagree; it is not evaluated")                                           \
+  X(kUnknownIdentity, false, "unknown identity",                                                   \
+    "the object was seen first in use (spawn, connect); nothing on it is paired")                  \
+  X(kNotAMember, true, "process is no member", "it uses an object that it does not belong to")     \
+  X(kIncompleteAccess, true, "access epoch incomplete",                                            \
+    "a partner's post or wait was not recorded; evaluated with those present")                     \
+  X(kIncompleteExposure, true, "exposure epoch incomplete",                                        \
+    "a partner's start or complete was not recorded; evaluated with those present")                \
+  X(kUnopenedEpoch, true, "epoch not opened", "complete, wait or unlock without its beginning")    \
+  X(kUnclosedEpoch, true, "epoch not closed", "its end was not recorded")                          \
+  X(kUnknownGroup, true, "epoch of an unknown group", "its partners are unknown; not evaluated")   \
+  X(kMarkedTransfer, true, "transfer not placed",                                                  \
+    "the merge could not find its epoch; it takes part in no pattern")                             \
+  X(kGap, false, "recording resumed", "counts were taken up again after a pause")
+
 enum class Finding : std::uint8_t {
-  // the file
-  kUnknownRecord,   // a record type that this kojak does not know, skipped by its length
-  kShortRecord,     // a body too short for its type, skipped
-  kBadDefinition,   // a definition that contradicts itself or others, left out
-  kLateDefinition,  // a definition after LAST_DEF, ignored
-  kLocalRecord,     // a record that belongs into local traces only, skipped
-  kEventCount,      // NUM_EVENTS disagrees with the events that are there
-  kDisorder,        // time runs backwards
-  // identifiers
-  kUnknownLocation,
-  kUnknownRegion,
-  kUnknownCallSite,
-  kUnknownComm,
-  kUnknownWindow,
-  kUnknownPeer,
-  // regions
-  kUnbalancedExit,  // an exit record without an open region instance
-  kOpenAtEnd,       // a region instance that the trace does not close
-  // messages
-  kUnmatchedReceive,   // its SEND is not in the trace
-  kUnreceivedSend,     // its RECV is not in the trace
-  kReceiveBeforeSend,  // RECV read before its SEND: the clocks disagree
-  kUnknownRequest,     // a completion names a request that nothing opened
-  kNoRequests,         // receives completed by Wait without request ids: posting unknown (classic)
-  // collectives
-  kIncompleteCollective,
-  kMixedCollective,  // members of one instance called different operations
-  kUnknownIdentity,  // an operation on a communicator or window that cannot be paired
-  kNotAMember,       // a process takes part in a communicator that it is no member of
-  // one-sided
-  kIncompleteAccess,  // an access transaction that the trace does not complete
-  kIncompleteExposure,
-  kUnopenedEpoch,        // complete, wait or unlock without start, post or lock
-  kUnclosedEpoch,        // start, post or lock while the same epoch is still open
-  kUnknownGroup,         // an epoch whose group was not recorded
-  kTransferOutsideCall,  // a transfer start outside any region instance
-  kMarkedTransfer,       // RMA_MARK: the merge could not place the transfer's end
-  kGap,                  // ordinals were taken up again after a gap
-  kCount_
+#define KOJAK_EARL_FINDING(id, suspect, name, advice) id,
+  KOJAK_EARL_FINDINGS(KOJAK_EARL_FINDING)
+#undef KOJAK_EARL_FINDING
+      kCount_
 };
 
 struct FindingInfo {
   std::string_view name;    // short, stable: "unmatched receive"
-  std::string_view advice;  // what it means for the result and what to do
-  bool suspect;             // true: results are affected (exit status 3); false: a note
+  std::string_view advice;  // what it means for the result, what to do
+  bool suspect;             // results are affected (exit status 3); false: a note
 };
 const FindingInfo& info(Finding finding);
 
@@ -67,18 +80,12 @@ class Findings {
  public:
   struct Row {
     std::uint64_t count = 0;
-    std::uint64_t first_pos = 0;  // event number (definitions: offset in the file)
+    std::uint64_t first_pos = 0;  // event number; of definitions: offset in the file
     LocationId first_loc = absent<LocationId>();
   };
-  void add(Finding finding, std::uint64_t pos, LocationId loc = absent<LocationId>(),
-           std::uint64_t count = 1) {
-    Row& row = rows_[static_cast<std::size_t>(finding)];
-    if (row.count == 0) {
-      row.first_pos = pos;
-      row.first_loc = loc;
-    }
-    row.count += count;
-  }
+  [[gnu::cold]] [[gnu::noinline]] void add(Finding finding, std::uint64_t pos,
+                                           LocationId loc = absent<LocationId>(),
+                                           std::uint64_t count = 1);
   const Row& operator[](Finding finding) const { return rows_[static_cast<std::size_t>(finding)]; }
   // f(Finding, const Row&) for every kind that occurred.
   template <class F>
@@ -87,11 +94,7 @@ class Findings {
       if (rows_[i].count != 0) f(static_cast<Finding>(i), rows_[i]);
     }
   }
-  bool suspect() const {
-    bool any = false;
-    for_each([&](Finding finding, const Row&) { any = any || info(finding).suspect; });
-    return any;
-  }
+  bool suspect() const;
 
  private:
   std::array<Row, static_cast<std::size_t>(Finding::kCount_)> rows_{};

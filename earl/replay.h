@@ -24,6 +24,7 @@
 #include <span>
 
 #include "earl/call.h"
+#include "earl/detail/replay_handlers.h"
 #include "earl/state/call_tree.h"
 #include "earl/state/collectives.h"
 #include "earl/state/fence_epochs.h"
@@ -80,9 +81,22 @@ struct Sink {
   void on_end() {}
 };
 
-// Replay(Trace&, S& sink); run() reads to the end of the trace, or up to its damage.
-// call_tree() is the tree so far (also from within handlers).
 template <class S>
-class Replay;
+class Replay {
+ public:
+  Replay(Trace& trace, S& sink) : trace_(trace), handlers_(trace, sink) {}
+
+  // Reads to the end of the trace, or up to its damage (Trace::damage()).
+  void run() {
+    EventLoop::run(trace_, handlers_);
+    handlers_.finish();
+  }
+  // The tree so far, also from within handlers.
+  const CallTree& call_tree() const { return handlers_.call_tree(); }
+
+ private:
+  Trace& trace_;
+  detail::ReplayHandlers<S> handlers_;
+};
 
 }  // namespace kojak::earl

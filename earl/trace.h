@@ -54,6 +54,9 @@ class Trace {
   RegionId tracing_region() const { return tracing_; }
   RegionId pausing_region() const { return pausing_; }
 
+  // What stands for regions that no definition introduced.
+  RegionId unknown_region() const { return unknown_; }
+
   // The next event; false at the end or at damage. Counts unknown and short records on its way.
   bool next(Event& event);
   std::uint64_t events_read() const { return pos_; }
@@ -65,9 +68,12 @@ class Trace {
   friend class EventLoop;
   explicit Trace(TraceReader reader);
   Status read_definitions();
-  void add_overhead_regions();
-  Status index_locations();
+  void add_regions();
+  void index_locations();
   std::uint32_t find_index(std::uint32_t id) const;
+  // A definition or attribute among the events; true if it was an attribute.
+  bool other_record(const RawRecord& record, Attributes& attributes, std::uint64_t pos);
+  void finish(bool damaged);  // at the end of the events
 
   TraceReader reader_;
   std::unique_ptr<Definitions> definitions_;
@@ -79,7 +85,7 @@ class Trace {
   std::vector<double> node_error_;         // by location index, -1 unknown
   std::uint32_t dense_ = 0;                // identifiers below it are their own index
   std::uint32_t processes_ = 0;
-  RegionId tracing_{}, pausing_{};
+  RegionId tracing_{}, pausing_{}, unknown_{};
   bool has_clock_errors_ = false;
   std::optional<RawRecord> first_event_;  // read while looking for LAST_DEF
   std::uint64_t pos_ = 0;

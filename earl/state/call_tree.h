@@ -23,12 +23,14 @@ class CallTree {
   CallTree();
   // The call path of `region`, entered from `csite` (may be absent) in `parent` (absent: a root).
   CallPathId enter(CallPathId parent, RegionId region, CallSiteId csite, std::uint64_t pos) {
-    CallPathId& last = is_absent(parent) ? last_root_ : last_child_[raw(parent)];
+    const CallPathId last = is_absent(parent) ? last_root_ : last_child_[raw(parent)];
     if (!is_absent(last)) [[likely]] {
       const CallPath& path = paths_[raw(last)];
       if (path.region == region && path.csite == csite) return last;
     }
-    return last = find_or_add(parent, region, csite, pos);
+    const CallPathId found = find_or_add(parent, region, csite, pos);
+    (is_absent(parent) ? last_root_ : last_child_[raw(parent)]) = found;
+    return found;
   }
   std::size_t size() const { return paths_.size(); }
   const CallPath& operator[](CallPathId id) const { return paths_[raw(id)]; }

@@ -18,8 +18,21 @@
 
 namespace kojak::earl {
 
+// How a message was received: where the receive was posted, the RECV event, the call that completed
+// the receive.
+struct ReceiveSide {
+  OpenCall post_call;          // Recv, Irecv, Start, Mprobe ...
+  bool posting_known = false;  // false: completed by a Wait without request id (classic traces)
+  Seconds recv_time;
+  std::uint64_t recv_pos = kNoEvent;
+  RequestId recv_request = absent<RequestId>();
+  LocationId recv_loc{};
+  CallPathId recv_cnode{};
+  Seconds recv_call_enter;
+};
+
 // A message whose pairing is final, seen from a call that completed one of its sides.
-struct Message {
+struct Message : ReceiveSide {
   CommId com{};
   Tag tag{};
   ProcessId source{};
@@ -31,18 +44,6 @@ struct Message {
   Seconds send_time;
   std::uint64_t send_pos = kNoEvent;
   RequestId send_request = absent<RequestId>();
-
-  // The call that posted the receive (Recv, Irecv, Start, Mprobe ...), and the RECV event.
-  OpenCall post_call;
-  bool posting_known = false;  // false: completed by a Wait without request id (classic traces)
-  Seconds recv_time;
-  std::uint64_t recv_pos = kNoEvent;
-  RequestId recv_request = absent<RequestId>();
-
-  // The call that completed the receive.
-  LocationId recv_loc{};
-  CallPathId recv_cnode{};
-  Seconds recv_call_enter;
 
   // When it was received (at the exit of the receive-completing call; messages completed by the
   // same call count as received): was an older message to this receiver, from whomever, not yet

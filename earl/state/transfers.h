@@ -29,6 +29,14 @@ struct Transfer {
   EpochKind epoch;  // kNone: no epoch is known that it could belong to
 };
 
+// Where the aspect of its epoch keeps a transfer, until the exit of the call that issued it.
+struct TransferSlot {
+  std::uint32_t epoch = kAbsent;  // absent: no such epoch is open
+  std::uint32_t index = 0;        // of the target in it
+  std::uint32_t serial = 0;       // fences: which epoch of the window
+  EpochKind kind = EpochKind::kNone;
+};
+
 // What an epoch of an origin knows of its transfers to one target.
 struct TargetTransfers {
   static constexpr Seconds kNever{-std::numeric_limits<double>::infinity()};

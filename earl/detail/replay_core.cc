@@ -1,0 +1,112 @@
+#include "earl/detail/replay_core.h"
+
+#include <algorithm>
+
+namespace kojak::earl::detail {
+namespace {
+
+RegionInfo make_info(const RegionDef& def) {
+  constexpr std::uint8_t kOmpBarrier = 20, kOmpImplicitBarrier = 21;
+  RegionInfo info;
+  info.known = true;
+  info.function = def.function;
+  info.pausing = def.is_pausing();
+  info.post = def.function != nullptr && def.function->role == MpiRole::kWinPost;
+  info.keeps_holes = def.function != nullptr || def.name.starts_with("shmem_") ||
+                     def.type == kOmpBarrier || def.type == kOmpImplicitBarrier;
+  return info;
+}
+
+}  // namespace
+
+ReplayCore::ReplayCore(Trace& t)
+    : trace(t),
+      places(t.location_count()),
+      process_pauses(t.process_count()),
+      get_origin(t.process_count()),
+      groups(t),
+      stack(t.location_count(), static_cast<std::uint32_t>(t.definitions().metrics.size())),
+      messages(t.process_count(), t.native(), t.findings()),
+      collectives(groups, t.native(), t.findings()),
+      windows(groups, t.native(), t.findings()),
+      gats(groups, t, t.findings()),
+      fences(t.process_count()),
+      passive(t.process_count(), t.findings()) {
+  for (std::uint32_t i = 0; i < places.size(); ++i) {
+    places[i].id = t.location(i);
+    places[i].process = t.process(i);
+  }
+  const Definitions& definitions = t.definitions();
+  const std::size_t limit = 2 * definitions.regions.size() + 64;
+  definitions.regions.for_each([&](RegionId id, const RegionDef& def) {
+    if (raw(id) < limit) {
+      if (raw(id) >= regions.size()) regions.resize(raw(id) + 1);
+      regions[raw(id)] = make_info(def);
+    } else {
+      far_regions[id] = make_info(def);
+    }
+  });
+}
+
+const RegionInfo* ReplayCore::far_region(RegionId id) const {
+  const auto it = far_regions.find(id);
+  return it == far_regions.end() ? nullptr : &it->second;
+}
+
+ProcessId ReplayCore::process_of(PeerId peer) const {
+  const std::uint32_t index = trace.index(static_cast<LocationId>(raw(peer)));
+  if (index != kAbsent) return places[index].process;
+  // A process whose trace is missing.
+  if (raw(peer) < trace.process_count()) return static_cast<ProcessId>(raw(peer));
+  return absent<ProcessId>();
+}
+
+void ReplayCore::pause(std::uint32_t place) {
+  for (Frame& frame : stack.frames(place)) frame.paused = true;
+  Place& p = places[place];
+  ++p.pauses;
+  // Each thread of a process writes its own LOG_OFF: the process pauses once.
+  std::uint32_t& pauses = process_pauses[raw(p.process)];
+  if (p.pauses <= pauses) return;
+  pauses = p.pauses;
+  messages.pause(p.process);
+  collectives.pause(p.process);
+  windows.pause(p.process);
+  gats.pause(p.process);
+  fences.pause(p.process);
+  passive.pause(p.process);
+}
+
+bool blocking_send(MpiRole role) {
+  switch (role) {
+    case MpiRole::kIsend:
+    case MpiRole::kIbsend:
+    case MpiRole::kIssend:
+    case MpiRole::kIrsend:
+    case MpiRole::kStart:
+    case MpiRole::kStartall:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool posting_receive(MpiRole role) {
+  switch (role) {
+    case MpiRole::kMrecv:
+    case MpiRole::kWait:
+    case MpiRole::kWaitall:
+    case MpiRole::kWaitany:
+    case MpiRole::kWaitsome:
+    case MpiRole::kTest:
+    case MpiRole::kTestall:
+    case MpiRole::kTestany:
+    case MpiRole::kTestsome:
+    case MpiRole::kRequestGetStatus:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace kojak::earl::detail

@@ -1,0 +1,97 @@
+// What a forward pass keeps: all state aspects, and the tables that it looks things up in.
+//
+// Internal to earl/replay.h, which adds the sink. Refers to the trace, which must outlive it.
+#pragma once
+
+#include <vector>
+
+#include "earl/state/call_tree.h"
+#include "earl/state/collective_instances.h"
+#include "earl/state/fences.h"
+#include "earl/state/gats.h"
+#include "earl/state/message_queue.h"
+#include "earl/state/passive.h"
+#include "earl/state/region_stack.h"
+#include "earl/state/window_instances.h"
+#include "earl/trace.h"
+
+namespace kojak::earl::detail {
+
+struct RegionInfo {
+  const MpiFunction* function = nullptr;
+  bool keeps_holes = false;
+  bool known = false;  // a definition introduced it
+  bool pausing = false;
+  bool post = false;  // Win_post: others want to know who is inside
+};
+
+// What happens at the exit of the call that an event lies in.
+struct Action {
+  enum class Kind : std::uint8_t {
+    kTransfer,
+    kLock,
+    kUnlock,
+    kLockAll,
+    kUnlockAll,
+    kFlush,
+    kGetComplete,
+  };
+  Kind kind = Kind::kTransfer;
+  bool flag = false;  // exclusive lock, local flush
+  TransferSlot slot;  // of a transfer
+  WindowId window{};  // of the others
+  ProcessId target{};
+};
+
+struct Place {  // a location
+  LocationId id{};
+  ProcessId process{};
+  Seconds last;                 // time of its latest event
+  std::uint32_t pauses = 0;     // recordings switched off so far
+  std::vector<Action> actions;  // of its open calls, innermost last
+};
+
+struct ReplayCore {
+  explicit ReplayCore(Trace& trace);
+
+  // kAbsent, counted, if no definition introduced it.
+  ProcessId process_of(PeerId peer) const;
+  const RegionInfo* region(RegionId id) const {
+    if (raw(id) < regions.size()) [[likely]]
+      return &regions[raw(id)];
+    return far_region(id);
+  }
+  const RegionInfo* far_region(RegionId id) const;
+  void pause(std::uint32_t place);
+
+  Trace& trace;
+  std::vector<Place> places;
+  std::vector<std::uint32_t> process_pauses;  // by process
+  std::vector<RegionInfo> regions;            // by identifier
+  std::map<RegionId, RegionInfo> far_regions;
+  RegionInfo unknown_region;
+  struct GetOrigin {
+    RmaId rmaid = absent<RmaId>();
+    std::uint32_t place = kAbsent;
+  };
+  std::vector<GetOrigin> get_origin;  // by process: its latest GET_1TO
+  GroupTable groups;
+  CallTree tree;
+  RegionStack stack;
+  MessageQueue messages;
+  CollectiveInstances collectives;
+  WindowInstances windows;
+  Gats gats;
+  Fences fences;
+  PassiveTarget passive;
+  Call call;  // the one that is being left
+  Seconds now{-1e300};
+  bool marked = false;  // an RMA_MARK belongs to the next transfer end
+};
+
+// Whether a SEND lies in a call that itself waits for the message.
+bool blocking_send(MpiRole role);
+// Whether a RECV's own call posted the receive.
+bool posting_receive(MpiRole role);
+
+}  // namespace kojak::earl::detail

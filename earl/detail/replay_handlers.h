@@ -1,0 +1,394 @@
+// The handlers of a forward pass: what each event does to the aspects, and what the sink is told.
+//
+// Internal to earl/replay.h.
+#pragma once
+
+#include "earl/detail/replay_core.h"
+#include "earl/event_loop.h"
+
+namespace kojak::earl::detail {
+
+template <class S>
+class ReplayHandlers {
+ public:
+  ReplayHandlers(Trace& trace, S& sink) : trace_(trace), sink_(sink), core_(trace) {}
+
+  const CallTree& call_tree() const { return core_.tree; }
+
+  // ---- for EventLoop
+  template <class R>
+  static constexpr bool wants() {
+    return !std::is_same_v<R, OmpFork> && !std::is_same_v<R, OmpJoin> &&
+           !std::is_same_v<R, OmpALock> && !std::is_same_v<R, OmpRLock> &&
+           !std::is_same_v<R, ALock> && !std::is_same_v<R, RLock> && !std::is_same_v<R, Put1te> &&
+           !std::is_same_v<R, Get1te> && !std::is_same_v<R, MpiPut1teRemote> &&
+           !std::is_same_v<R, MpiGet1tsRemote> && !std::is_same_v<R, Put1teRemote> &&
+           !std::is_same_v<R, Get1tsRemote> && !std::is_same_v<R, MpiRequestTested> &&
+           !std::is_same_v<R, MpiWinSync>;
+  }
+
+  // ---- regions
+  [[gnu::always_inline]] void handle(const Enter& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) enter(i, r.time, pos, r.rid, absent<CallSiteId>(), r.metv);
+  }
+  [[gnu::always_inline]] void handle(const EnterCs& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    const CallSiteDef* site = trace_.definitions().call_sites.find(r.csid);
+    if (site == nullptr) [[unlikely]] {
+      trace_.findings().add(Finding::kUnknownCallSite, pos, r.lid);
+      enter(i, r.time, pos, trace_.unknown_region(), absent<CallSiteId>(), r.metv);
+    } else {
+      enter(i, r.time, pos, site->entered, r.csid, r.metv);
+    }
+  }
+  void handle(const LogOff& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) enter(i, r.time, pos, trace_.pausing_region(), absent<CallSiteId>(), r.metv);
+  }
+  void handle(const EnterTracing& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) enter(i, r.time, pos, trace_.tracing_region(), absent<CallSiteId>(), r.metv);
+  }
+  void handle(const LogOn& r, const Attributes&, std::uint64_t pos) {
+    leave_only(r, pos, trace_.pausing_region());
+  }
+  void handle(const ExitTracing& r, const Attributes&, std::uint64_t pos) {
+    leave_only(r, pos, trace_.tracing_region());
+  }
+  [[gnu::always_inline]] void handle(const Exit& r, const Attributes&, std::uint64_t pos) {
+    plain_exit(r, pos);
+  }
+  void handle(const OmpCollExit& r, const Attributes&, std::uint64_t pos) { plain_exit(r, pos); }
+
+  // ---- collectives
+  void handle(const MpiCollExit& r, const Attributes& a, std::uint64_t pos) {
+    coll_exit(r, a, pos);
+  }
+  void handle(const CollExit& r, const Attributes& a, std::uint64_t pos) { coll_exit(r, a, pos); }
+  void handle(const MpiWinCollExit& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent || !leave(i, r.time, pos, r.metv)) return;
+    window_collective(r.wid);
+    left(r.time);
+  }
+  void handle(const MpiWinExit& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent || !leave(i, r.time, pos, r.metv)) return;
+    const Call& call = core_.call;
+    const bool ends = raw(r.synex) != 0;
+    if (trace_.definitions().windows.find(r.wid) == nullptr) [[unlikely]] {
+      trace_.findings().add(Finding::kUnknownWindow, pos, r.lid);
+    } else {
+      switch (call.role()) {
+        case MpiRole::kWinStart:
+          core_.gats.start(call, r.wid, r.cid);
+          break;
+        case MpiRole::kWinPost:
+          core_.gats.post(call, r.wid, r.cid);
+          break;
+        case MpiRole::kWinComplete:
+          sink_.on_access_epoch(core_.gats.complete(call, r.wid, r.cid));
+          break;
+        case MpiRole::kWinWait:
+          core_.gats.wait(call, r.wid, r.cid);
+          break;
+        case MpiRole::kWinTest:
+          if (ends) core_.gats.wait(call, r.wid, r.cid);
+          break;
+        default:  // a region that neither begins nor ends an epoch
+          trace_.findings().add(Finding::kUnopenedEpoch, pos, r.lid);
+      }
+    }
+    left(r.time);
+  }
+
+  // ---- messages
+  void handle(const MpiSend& r, const Attributes& a, std::uint64_t pos);
+  void handle(const MpiRecv& r, const Attributes& a, std::uint64_t pos);
+  void handle(const MpiRecvRequest& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent || !trace_.native()) return;
+    ProcessId source = absent<ProcessId>();
+    if (!is_absent(r.slid)) {
+      source = core_.process_of(r.slid);
+      if (is_absent(source)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
+    }
+    core_.messages.post(frame(i, pos).call, pos, r.reqid, source, r.cid, r.tag);
+  }
+  void handle(const MpiSendComplete& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    Frame& f = frame(i, pos);
+    f.completed |= kCompletedMessage;
+    core_.messages.send_complete(f.call, pos, r.reqid, f.message_call);
+  }
+  void handle(const MpiCancelled& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    core_.messages.cancelled(frame(i, pos).call, pos, r.reqid);
+  }
+  void handle(const MpiRequestComplete& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    constexpr std::uint8_t kBits[] = {0, kCompletedCollective, kCompletedIo, kCompletedGeneralized};
+    frame(i, pos).completed |= kBits[raw(r.kind) & 3];
+  }
+
+  // ---- transfers
+  [[gnu::always_inline]] void handle(const MpiPut1ts& r, const Attributes& a, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    transfer(i, pos, r.time, r.dlid, r.wid, r.rmaid, Attributes::bytes(r.sent, a.sent), false);
+  }
+  void handle(const Put1ts& r, const Attributes& a, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    transfer(i, pos, r.time, r.dlid, absent<WindowId>(), r.rmaid, Attributes::bytes(r.sent, a.sent),
+             false);
+  }
+  void handle(const MpiGet1to& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) core_.get_origin[raw(core_.places[i].process)] = {r.rmaid, i};
+  }
+  // Stands on the target's time line and follows the GET_1TO of its origin.
+  void handle(const MpiGet1ts& r, const Attributes& a, std::uint64_t pos) {
+    get_start(r, r.wid, Attributes::bytes(r.sent, a.sent), pos);
+  }
+  void handle(const Get1ts& r, const Attributes& a, std::uint64_t pos) {
+    get_start(r, absent<WindowId>(), Attributes::bytes(r.sent, a.sent), pos);
+  }
+  void handle(const RmaMark& r, const Attributes&, std::uint64_t pos) {
+    trace_.findings().add(Finding::kMarkedTransfer, pos, r.lid);
+    core_.marked = true;
+  }
+  [[gnu::always_inline]] void handle(const MpiPut1te& r, const Attributes&, std::uint64_t) {
+    if (!core_.marked) [[likely]]
+      return;
+    const std::uint32_t i = trace_.index(r.lid);
+    if (i != kAbsent) mark(core_.process_of(r.slid), core_.places[i].process, r.wid, r.rmaid);
+    core_.marked = false;
+  }
+  [[gnu::always_inline]] void handle(const MpiGet1te& r, const Attributes&, std::uint64_t) {
+    if (!core_.marked) [[likely]]
+      return;
+    const std::uint32_t i = trace_.index(r.lid);
+    if (i != kAbsent) mark(core_.places[i].process, core_.process_of(r.slid), r.wid, r.rmaid);
+    core_.marked = false;
+  }
+  void handle(const MpiRmaComplete& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    frame(i, pos).completed |= kCompletedRma;
+    act(i, pos, Action::Kind::kGetComplete, r.wid, absent<ProcessId>(), false);
+  }
+
+  // ---- passive target, assertions
+  void handle(const MpiWinLock& r, const Attributes&, std::uint64_t pos) {
+    passive_event(r.lid, r.time, pos, Action::Kind::kLock, r.wid, r.llid, raw(r.ltype) != 0);
+  }
+  void handle(const MpiWinUnlock& r, const Attributes&, std::uint64_t pos) {
+    passive_event(r.lid, r.time, pos, Action::Kind::kUnlock, r.wid, r.llid, false);
+  }
+  void handle(const MpiWinLockAll& r, const Attributes&, std::uint64_t pos) {
+    passive_event(r.lid, r.time, pos, Action::Kind::kLockAll, r.wid, absent<PeerId>(), false);
+  }
+  void handle(const MpiWinUnlockAll& r, const Attributes&, std::uint64_t pos) {
+    passive_event(r.lid, r.time, pos, Action::Kind::kUnlockAll, r.wid, absent<PeerId>(), false);
+  }
+  void handle(const MpiWinFlush& r, const Attributes&, std::uint64_t pos) {
+    passive_event(r.lid, r.time, pos, Action::Kind::kFlush, r.wid, r.tlid, raw(r.local) != 0);
+  }
+  void handle(const MpiAssert& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) frame(i, pos).assertion = r.assertion;
+  }
+
+  // ---- where a process stands after a gap
+  void handle(const WinState& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) core_.windows.resume(process(i), r.wid, raw(r.fences), pos);
+  }
+  void handle(const EpochState& r, const Attributes&, std::uint64_t pos);
+  void handle(const CollState& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) core_.collectives.resume(process(i), r.cid, raw(r.count), pos);
+  }
+  void handle(const MsgState& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    const ProcessId peer = core_.process_of(r.plid);
+    if (is_absent(peer)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
+    core_.messages.resume(process(i), r.cid, peer, r.tag, raw(r.sent), raw(r.recvd), pos);
+  }
+
+  // After the last event.
+  void finish();
+
+ private:
+  ProcessId process(std::uint32_t i) const { return core_.places[i].process; }
+
+  // The number of the event's location, kAbsent if it is unknown; keeps the clock.
+  [[gnu::always_inline]] std::uint32_t locate(LocationId id, Seconds time, std::uint64_t pos) {
+    const std::uint32_t i = trace_.index(id);
+    if (i == kAbsent) [[unlikely]] {
+      trace_.findings().add(Finding::kUnknownLocation, pos, id);
+      return i;
+    }
+    if (time < core_.now) [[unlikely]] {
+      trace_.findings().add(Finding::kDisorder, pos, id);
+    } else {
+      core_.now = time;
+    }
+    core_.places[i].last = time;
+    return i;
+  }
+
+  [[gnu::always_inline]] void enter(std::uint32_t i, Seconds time, std::uint64_t pos,
+                                    RegionId region, CallSiteId csite, const MetricValues& values) {
+    const RegionInfo* info = core_.region(region);
+    if (info == nullptr || !info->known) [[unlikely]] {
+      trace_.findings().add(Finding::kUnknownRegion, pos, core_.places[i].id);
+      region = trace_.unknown_region();
+      info = &core_.unknown_region;
+    }
+    const CallPathId parent =
+        core_.stack.depth(i) == 0 ? absent<CallPathId>() : core_.stack.top(i).call.cnode;
+    const CallPathId cnode = core_.tree.enter(parent, region, csite, pos);
+    if (info->pausing) [[unlikely]]
+      core_.pause(i);
+    Frame& f = core_.stack.enter(i, info->keeps_holes, values);
+    f.call.loc = core_.places[i].id;
+    f.call.index = i;
+    f.call.process = core_.places[i].process;
+    f.call.cnode = cnode;
+    f.call.region = region;
+    f.call.csite = csite;
+    f.call.function = info->function;
+    f.call.enter = time;
+    f.call.enter_pos = pos;
+    if (info->post) [[unlikely]]
+      core_.gats.enter_post(f.call);
+    sink_.on_enter(static_cast<const OpenCall&>(f.call));
+  }
+
+  // The innermost open instance; events outside any get one of UNKNOWN.
+  [[gnu::always_inline]] Frame& frame(std::uint32_t i, std::uint64_t pos) {
+    if (core_.stack.depth(i) == 0) [[unlikely]]
+      open_unknown(i, pos);
+    return core_.stack.top(i);
+  }
+  [[gnu::noinline]] void open_unknown(std::uint32_t i, std::uint64_t pos) {
+    trace_.findings().add(Finding::kOutsideRegion, pos, core_.places[i].id);
+    enter(i, core_.places[i].last, pos, trace_.unknown_region(), absent<CallSiteId>(), {});
+  }
+
+  // Closes the innermost instance into core_.call and tells; false if there is none.
+  [[gnu::always_inline]] bool leave(std::uint32_t i, Seconds time, std::uint64_t pos,
+                                    const MetricValues& values) {
+    if (core_.stack.depth(i) == 0) [[unlikely]] {
+      trace_.findings().add(Finding::kUnbalancedExit, pos, core_.places[i].id);
+      return false;
+    }
+    const Frame& f = core_.stack.top(i);
+    message_call_ = f.message_call;
+    const std::uint32_t actions = f.actions;
+    core_.stack.leave(i, time, pos, values, core_.call);
+    sink_.on_call(static_cast<const Call&>(core_.call), core_.stack.exclusive_metrics());
+    if (actions != 0) perform(core_.places[i], actions);
+    return true;
+  }
+  // After what the exit record itself did.
+  [[gnu::always_inline]] void left(Seconds time) {
+    if (core_.call.role() == MpiRole::kWinPost) [[unlikely]]
+      core_.gats.leave_post(core_.call);
+    if (core_.gats.due(time)) [[unlikely]]
+      drain_epochs(time);
+    if (message_call_ != kNone) {
+      core_.messages.leave(message_call_, core_.call);
+      core_.messages.drain([&](const MessageCall& m) { sink_.on_message_call(m); });
+    }
+  }
+  void drain_epochs(Seconds time) {
+    core_.gats.drain(
+        time, [&](const Call& c, const AccessEpoch& a) { sink_.on_epoch_call(c, a); },
+        [&](const ExposureEpoch& e) { sink_.on_exposure_transaction(e); },
+        [&](const AccessEpoch& a) { sink_.on_access_transaction(a); });
+  }
+  template <class R>
+  [[gnu::always_inline]] void plain_exit(const R& r, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent && leave(i, r.time, pos, r.metv)) left(r.time);
+  }
+  // LOG_ON and EXIT_TRACING close instances of their own region only.
+  template <class R>
+  void leave_only(const R& r, std::uint64_t pos, RegionId region) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    if (core_.stack.depth(i) == 0 || core_.stack.top(i).call.region != region) {
+      return trace_.findings().add(Finding::kUnbalancedExit, pos, r.lid);
+    }
+    if (leave(i, r.time, pos, r.metv)) left(r.time);
+  }
+  template <class R>
+  void coll_exit(const R& r, const Attributes& a, std::uint64_t pos);
+  void window_collective(WindowId window);
+
+  Action& act(std::uint32_t i, std::uint64_t pos, Action::Kind kind, WindowId window,
+              ProcessId target, bool flag) {
+    ++frame(i, pos).actions;
+    Action& action = core_.places[i].actions.emplace_back();
+    action.kind = kind;
+    action.flag = flag;
+    action.window = window;
+    action.target = target;
+    return action;
+  }
+  void passive_event(LocationId lid, Seconds time, std::uint64_t pos, Action::Kind kind,
+                     WindowId window, PeerId peer, bool flag) {
+    const std::uint32_t i = locate(lid, time, pos);
+    if (i == kAbsent) return;
+    ProcessId target = absent<ProcessId>();
+    if (!is_absent(peer)) {
+      target = core_.process_of(peer);
+      if (is_absent(target)) return trace_.findings().add(Finding::kUnknownPeer, pos, lid);
+    }
+    act(i, pos, kind, window, target, flag);
+  }
+  void transfer(std::uint32_t i, std::uint64_t pos, Seconds time, PeerId peer, WindowId window,
+                RmaId rmaid, Bytes64 bytes, bool get);
+  template <class R>
+  void get_start(const R& r, WindowId window, Bytes64 bytes, std::uint64_t pos) {
+    const std::uint32_t t = locate(r.lid, r.time, pos);
+    if (t == kAbsent) return;
+    const ProcessId origin = core_.process_of(r.dlid);
+    if (is_absent(origin)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
+    auto& issued = core_.get_origin[raw(origin)];
+    const std::uint32_t i = issued.rmaid == r.rmaid && issued.place != kAbsent
+                                ? issued.place
+                                : trace_.main_index(origin);
+    issued.place = kAbsent;
+    if (i == kAbsent) return;  // the origin's trace is missing
+    transfer(i, pos, r.time, static_cast<PeerId>(raw(r.lid)), window, r.rmaid, bytes, true);
+  }
+  void mark(ProcessId origin, ProcessId target, WindowId window, RmaId rmaid) {
+    if (is_absent(origin) || is_absent(target)) return;
+    const AccessEpoch* epoch = core_.gats.mark(origin, window, target, rmaid);
+    if (epoch == nullptr && !core_.passive.mark(origin, window, target)) {
+      core_.fences.mark(origin, window, target);
+    }
+    sink_.on_marked_transfer(origin, rmaid, target, epoch);
+  }
+  void leave_transfer(const TransferSlot& slot);
+  void perform(Place& place, std::uint32_t actions);
+
+  Trace& trace_;
+  S& sink_;
+  ReplayCore core_;
+  std::uint32_t message_call_ = kNone;  // of the call that is being left
+};
+
+}  // namespace kojak::earl::detail
+
+#include "earl/detail/replay_handlers_impl.h"

@@ -1,0 +1,203 @@
+// The longer handlers of a forward pass. Included by replay_handlers.h.
+#pragma once
+
+#include "earl/detail/replay_handlers.h"
+
+namespace kojak::earl::detail {
+
+template <class S>
+void ReplayHandlers<S>::handle(const MpiSend& r, const Attributes& a, std::uint64_t pos) {
+  const std::uint32_t i = locate(r.lid, r.time, pos);
+  if (i == kAbsent) return;
+  Frame& f = frame(i, pos);
+  const ProcessId destination = core_.process_of(r.dlid);
+  if (is_absent(destination)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
+  const SendEvent event{
+      &f.call,  pos, r.time, destination, r.cid, r.tag, Attributes::bytes(r.sent, a.sent),
+      a.request};
+  sink_.on_send(event);
+  if (trace_.main_index(destination) == kAbsent) [[unlikely]] {  // its trace is missing
+    return trace_.findings().add(Finding::kUnreceivedSend, pos, r.lid);
+  }
+  core_.messages.send(event, blocking_send(f.call.role()), f.message_call);
+}
+
+template <class S>
+void ReplayHandlers<S>::handle(const MpiRecv& r, const Attributes& a, std::uint64_t pos) {
+  const std::uint32_t i = locate(r.lid, r.time, pos);
+  if (i == kAbsent) return;
+  Frame& f = frame(i, pos);
+  f.completed |= kCompletedMessage;
+  const ProcessId source = core_.process_of(r.slid);
+  if (is_absent(source)) {
+    core_.messages.forget(process(i), a.request);
+    return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
+  }
+  const bool has_bytes = trace_.native();
+  const RecvEvent event{&f.call,
+                        pos,
+                        r.time,
+                        source,
+                        r.cid,
+                        r.tag,
+                        has_bytes ? Attributes::bytes(r.recvd, a.recvd) : Bytes64{},
+                        has_bytes,
+                        a.request};
+  sink_.on_receive(event);
+  if (trace_.main_index(source) == kAbsent) [[unlikely]] {  // its trace is missing
+    core_.messages.forget(process(i), a.request);
+    return trace_.findings().add(Finding::kUnmatchedReceive, pos, r.lid);
+  }
+  core_.messages.receive(event, posting_receive(f.call.role()), f.message_call);
+}
+
+template <class S>
+template <class R>
+void ReplayHandlers<S>::coll_exit(const R& r, const Attributes& a, std::uint64_t pos) {
+  const std::uint32_t i = locate(r.lid, r.time, pos);
+  if (i == kAbsent || !leave(i, r.time, pos, r.metv)) return;
+  PeerId root = r.rlid;
+  if (!is_absent(root)) root = static_cast<PeerId>(raw(core_.process_of(root)));
+  const CollectiveExit exit{&core_.call, r.cid, root, Attributes::bytes(r.sent, a.sent),
+                            Attributes::bytes(r.recvd, a.recvd)};
+  sink_.on_collective_exit(exit);
+  const CollectiveInstance* instance = core_.collectives.leave(exit);
+  left(r.time);
+  if (instance != nullptr) sink_.on_collective(*instance);
+}
+
+template <class S>
+void ReplayHandlers<S>::window_collective(WindowId window) {
+  const Call& call = core_.call;
+  const MpiRole role = call.role();
+  if (role != MpiRole::kWinCreate && role != MpiRole::kWinFence && role != MpiRole::kWinFree) {
+    return trace_.findings().add(Finding::kUnopenedEpoch, call.exit_pos, call.loc);
+  }
+  std::uint64_t ordinal = 0;
+  const WindowInstance* instance = core_.windows.leave(call, window, ordinal);
+  if (role == MpiRole::kWinFence) {
+    const GroupInfo* group = core_.groups.find(window);
+    if (group != nullptr) {
+      sink_.on_fence_epoch(core_.fences.fence(call, window, ordinal, group->ranks.size()));
+    }
+  } else if (role == MpiRole::kWinFree) {
+    core_.gats.free(call.process, window, call.exit_pos);
+    core_.fences.free(call.process, window);
+    core_.passive.free(call.process, window, call.exit_pos);
+  }
+  if (instance == nullptr) return;
+  if (role == MpiRole::kWinFree) core_.gats.free_all(window);
+  sink_.on_window_collective(*instance);
+}
+
+template <class S>
+void ReplayHandlers<S>::transfer(std::uint32_t i, std::uint64_t pos, Seconds time, PeerId peer,
+                                 WindowId window, RmaId rmaid, Bytes64 bytes, bool get) {
+  Place& place = core_.places[i];
+  Frame& f = frame(i, pos);
+  const ProcessId origin = place.process;
+  const ProcessId target = core_.process_of(peer);
+  if (is_absent(target)) [[unlikely]]
+    return trace_.findings().add(Finding::kUnknownPeer, pos, place.id);
+  TransferSlot slot;
+  if (is_absent(window)) {
+    // SHMEM: no epochs
+  } else if (trace_.definitions().windows.find(window) == nullptr) [[unlikely]] {
+    trace_.findings().add(Finding::kUnknownWindow, pos, place.id);
+  } else {
+    if (core_.passive.any_open(origin)) slot = core_.passive.issue(origin, window, target);
+    if (slot.kind == EpochKind::kNone && core_.gats.any_open(origin)) {
+      slot = core_.gats.issue(origin, window, target, rmaid);
+    }
+    if (slot.kind == EpochKind::kNone) slot = core_.fences.issue(origin, window, target);
+    ++f.actions;
+    Action& action = place.actions.emplace_back();
+    action.slot = slot;
+  }
+  sink_.on_transfer(
+      Transfer{&f.call, pos, time, origin, target, window, rmaid, bytes, get, slot.kind});
+}
+
+template <class S>
+void ReplayHandlers<S>::leave_transfer(const TransferSlot& slot) {
+  switch (slot.kind) {
+    case EpochKind::kFence:
+      return core_.fences.leave_transfer(core_.call.process, slot, core_.call.exit);
+    case EpochKind::kAccess:
+      return core_.gats.leave_transfer(slot, core_.call);
+    default:
+      return core_.passive.leave_transfer(slot, core_.call.exit);
+  }
+}
+
+template <class S>
+void ReplayHandlers<S>::perform(Place& place, std::uint32_t actions) {
+  const Call& call = core_.call;
+  const std::size_t begin = place.actions.size() - actions;
+  for (std::size_t n = begin; n < place.actions.size(); ++n) {
+    const Action& a = place.actions[n];
+    const PassiveEpoch* ended = nullptr;
+    switch (a.kind) {
+      case Action::Kind::kTransfer:
+        leave_transfer(a.slot);
+        break;
+      case Action::Kind::kLock:
+        core_.passive.lock(call, a.window, a.target, a.flag);
+        break;
+      case Action::Kind::kUnlock:
+        ended = core_.passive.unlock(call, a.window, a.target);
+        break;
+      case Action::Kind::kLockAll:
+        core_.passive.lock_all(call, a.window);
+        break;
+      case Action::Kind::kUnlockAll:
+        ended = core_.passive.unlock_all(call, a.window);
+        break;
+      case Action::Kind::kFlush:
+        core_.passive.flush(call, a.window, a.target, a.flag);
+        break;
+      case Action::Kind::kGetComplete:
+        core_.passive.complete_get(call, a.window);
+        break;
+    }
+    if (ended != nullptr) sink_.on_passive_epoch(*ended);
+  }
+  place.actions.resize(begin);
+}
+
+template <class S>
+void ReplayHandlers<S>::handle(const EpochState& r, const Attributes&, std::uint64_t pos) {
+  const std::uint32_t i = locate(r.lid, r.time, pos);
+  if (i == kAbsent) return;
+  const ProcessId peer = core_.process_of(r.plid);
+  if (is_absent(peer)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
+  const bool locked = (raw(r.open) & (4 | 8)) != 0;
+  core_.gats.resume(process(i), r.wid, peer, raw(r.access), raw(r.exposure),
+                    locked ? 0 : raw(r.ops), raw(r.open), pos);
+  core_.passive.resume(process(i), r.wid, peer, raw(r.open), locked ? raw(r.ops) : 0);
+  if (core_.gats.due(r.time)) drain_epochs(r.time);
+}
+
+template <class S>
+void ReplayHandlers<S>::finish() {
+  const std::uint64_t pos = trace_.events_read();
+  for (std::uint32_t i = 0; i < core_.places.size(); ++i) {
+    while (core_.stack.depth(i) != 0) {
+      trace_.findings().add(Finding::kOpenAtEnd, pos, core_.places[i].id);
+      Frame& f = core_.stack.top(i);
+      f.incomplete = true;
+      leave(i, core_.places[i].last, pos, {});
+      left(core_.places[i].last);
+    }
+  }
+  core_.messages.finish();
+  core_.messages.drain([&](const MessageCall& m) { sink_.on_message_call(m); });
+  core_.collectives.finish(pos, [&](const CollectiveInstance& c) { sink_.on_collective(c); });
+  core_.windows.finish(pos, [&](const WindowInstance& w) { sink_.on_window_collective(w); });
+  core_.gats.finish();
+  drain_epochs(core_.now);
+  core_.passive.finish([&](const PassiveEpoch& e) { sink_.on_passive_epoch(e); });
+  sink_.on_end();
+}
+
+}  // namespace kojak::earl::detail

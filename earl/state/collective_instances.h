@@ -1,0 +1,52 @@
+// State aspect C^g<MPICExit>: puts the members of collective operations together. What an instance
+// is, and which rules hold, is said in collectives.h.
+#pragma once
+
+#include <map>
+
+#include "earl/detail/group_table.h"
+#include "earl/detail/rendezvous.h"
+#include "earl/state/collectives.h"
+
+namespace kojak::earl {
+
+class CollectiveInstances {
+ public:
+  CollectiveInstances(detail::GroupTable& groups, bool native, Findings& findings)
+      : groups_(groups), findings_(findings), native_(native) {}
+
+  // MPI_COLLEXIT; the instance that it completes, or nullptr. Valid until the next call.
+  const CollectiveInstance* leave(const CollectiveExit& exit);
+  // COLL_STATE.
+  void resume(ProcessId process, CommId com, std::uint64_t count, std::uint64_t pos);
+  void pause(ProcessId process);
+  // f(const CollectiveInstance&) for all that stay incomplete; counts them.
+  template <class F>
+  void finish(std::uint64_t pos, F&& f) {
+    for (auto& [com, group] : groups_in_use_) {
+      for (std::size_t i = group.head; i < group.open.size(); ++i) {
+        findings_.add(Finding::kIncompleteCollective, pos);
+        f(static_cast<const CollectiveInstance&>(instances_[group.open[i].instance]));
+      }
+    }
+  }
+
+ private:
+  using Group = detail::Rendezvous<CollectiveInstance>::Group;
+  Group* group(CommId com, const detail::GroupInfo& info);
+  std::uint64_t base(ProcessId process) const {
+    return raw(process) < segments_.size() ? std::uint64_t{segments_[raw(process)]} << 40 : 0;
+  }
+
+  detail::GroupTable& groups_;
+  Findings& findings_;
+  bool native_;
+  detail::Rendezvous<CollectiveInstance> instances_;
+  std::map<CommId, Group> groups_in_use_;
+  CommId last_com_ = absent<CommId>();
+  Group* last_group_ = nullptr;
+  std::uint32_t delivered_ = detail::kNone;
+  std::vector<std::uint32_t> segments_;  // classic: recording segments, by process
+};
+
+}  // namespace kojak::earl

@@ -1,0 +1,187 @@
+#include "earl/state/passive.h"
+
+#include <algorithm>
+
+namespace kojak::earl {
+
+using detail::kNone;
+
+std::uint32_t PassiveTarget::open(const Call* call, ProcessId process, WindowId window) {
+  const std::uint32_t i = epochs_.take();
+  Epoch& e = epochs_[i];
+  e.origin = process;
+  e.window = window;
+  e.target = absent<ProcessId>();
+  e.all = e.exclusive = e.nocheck = e.has_unlock = e.paused = e.proved = false;
+  e.has_lock = call != nullptr;
+  if (call != nullptr) {
+    e.lock = *call;
+    e.nocheck = call->nocheck();
+  }
+  e.proof = {};
+  e.targets.clear();
+  e.set.clear();
+  e.outstanding = 0;
+  e.segment = segments_[raw(process)];
+  open_[raw(process)].push_back(i);
+  return i;
+}
+
+std::uint32_t PassiveTarget::find(ProcessId process, WindowId window, ProcessId target,
+                                  bool all) const {
+  for (const std::uint32_t i : open_[raw(process)]) {
+    const Epoch& e = epochs_[i];
+    if (e.window == window && e.all == all && (all || e.target == target)) return i;
+  }
+  return kNone;
+}
+
+void PassiveTarget::lock(const Call& call, WindowId window, ProcessId target, bool exclusive) {
+  if (const std::uint32_t old = find(call.process, window, target, false); old != kNone) {
+    findings_.add(Finding::kUnclosedEpoch, call.exit_pos, call.loc);
+    std::erase(open_[raw(call.process)], old);
+    epochs_.give_back(old);
+  }
+  Epoch& e = epochs_[open(&call, call.process, window)];
+  e.target = target;
+  e.exclusive = exclusive;
+}
+
+void PassiveTarget::lock_all(const Call& call, WindowId window) {
+  if (const std::uint32_t old = find(call.process, window, {}, true); old != kNone) {
+    findings_.add(Finding::kUnclosedEpoch, call.exit_pos, call.loc);
+    std::erase(open_[raw(call.process)], old);
+    epochs_.give_back(old);
+  }
+  epochs_[open(&call, call.process, window)].all = true;
+}
+
+const PassiveEpoch& PassiveTarget::close(std::uint32_t epoch) {
+  Epoch& e = epochs_[epoch];
+  e.paused = e.segment != segments_[raw(e.origin)];
+  e.targets.assign(e.set.items().begin(), e.set.items().end());
+  return e;
+}
+
+const PassiveEpoch* PassiveTarget::end(const Call& call, std::uint32_t epoch) {
+  if (delivered_ != kNone) epochs_.give_back(delivered_);
+  delivered_ = kNone;
+  if (epoch == kNone) {
+    findings_.add(Finding::kUnopenedEpoch, call.exit_pos, call.loc);
+    return nullptr;
+  }
+  Epoch& e = epochs_[epoch];
+  e.unlock = call;
+  e.has_unlock = true;
+  if (!e.proved) e.proof = call.exit;
+  std::erase(open_[raw(call.process)], epoch);
+  delivered_ = epoch;
+  return &close(epoch);
+}
+
+const PassiveEpoch* PassiveTarget::unlock(const Call& call, WindowId window, ProcessId target) {
+  return end(call, find(call.process, window, target, false));
+}
+
+const PassiveEpoch* PassiveTarget::unlock_all(const Call& call, WindowId window) {
+  return end(call, find(call.process, window, {}, true));
+}
+
+void PassiveTarget::flush(const Call& call, WindowId window, ProcessId target, bool local) {
+  (void)local;
+  for (const std::uint32_t i : open_[raw(call.process)]) {
+    Epoch& e = epochs_[i];
+    if (e.window != window || e.outstanding == 0) continue;
+    if (!is_absent(target)) {
+      if (e.all ? e.set.lookup(target) == kNone : e.target != target) continue;
+    }
+    if (!e.proved) {
+      e.proved = true;
+      e.proof = call.exit;
+    }
+    if (!e.all || is_absent(target)) e.outstanding = 0;
+  }
+}
+
+void PassiveTarget::complete_get(const Call& call, WindowId window) {
+  for (const std::uint32_t i : open_[raw(call.process)]) {
+    Epoch& e = epochs_[i];
+    if (e.window != window || e.proved || e.outstanding == 0) continue;
+    e.proved = true;
+    e.proof = call.exit;
+  }
+}
+
+void PassiveTarget::resume(ProcessId process, WindowId window, ProcessId peer, std::uint8_t flags,
+                           std::uint64_t ops) {
+  const bool shared = (flags & 4) != 0, exclusive = (flags & 8) != 0;
+  const bool all = (flags & 32) != 0;
+  const std::uint32_t known = find(process, window, peer, all);
+  if (!shared && !exclusive) {  // what was open has ended unseen
+    if (const std::uint32_t old = find(process, window, peer, false); old != kNone) {
+      std::erase(open_[raw(process)], old);
+      epochs_.give_back(old);
+    }
+    return;
+  }
+  Epoch& e = epochs_[known != kNone ? known : open(nullptr, process, window)];
+  if (known == kNone) {
+    e.all = all;
+    e.target = all ? absent<ProcessId>() : peer;
+    e.exclusive = exclusive;
+    e.nocheck = (flags & 16) != 0;
+  }
+  TargetTransfers& t = e.set[e.set.find(peer)];
+  if (ops > t.ops) {
+    t.unrecorded += ops - t.ops;
+    t.ops = ops;
+  }
+}
+
+void PassiveTarget::free(ProcessId process, WindowId window, std::uint64_t pos) {
+  std::vector<std::uint32_t>& list = open_[raw(process)];
+  for (std::size_t i = list.size(); i-- > 0;) {
+    if (epochs_[list[i]].window != window) continue;
+    findings_.add(Finding::kUnclosedEpoch, pos);
+    epochs_.give_back(list[i]);
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+TransferSlot PassiveTarget::issue(ProcessId process, WindowId window, ProcessId target) {
+  TransferSlot result;
+  result.epoch = find(process, window, target, false);
+  result.kind = EpochKind::kLock;
+  if (result.epoch == kNone) {
+    result.epoch = find(process, window, target, true);
+    result.kind = EpochKind::kLockAll;
+  }
+  if (result.epoch == kNone) return {};
+  Epoch& e = epochs_[result.epoch];
+  ++e.outstanding;
+  result.index = e.set.find(target);
+  ++e.set[result.index].ops;
+  return result;
+}
+
+void PassiveTarget::leave_transfer(const TransferSlot& slot, Seconds exit) {
+  Epoch& e = epochs_[slot.epoch];
+  if (slot.index >= e.set.size()) return;
+  Seconds& last = e.set[slot.index].last_exit;
+  if (last < exit) last = exit;
+}
+
+bool PassiveTarget::mark(ProcessId origin, WindowId window, ProcessId target) {
+  for (const bool all : {false, true}) {
+    const std::uint32_t i = find(origin, window, target, all);
+    if (i == kNone) continue;
+    Epoch& e = epochs_[i];
+    const std::uint32_t t = e.set.lookup(target);
+    if (t == kNone || e.set[t].marked >= e.set[t].ops) continue;
+    ++e.set[t].marked;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace kojak::earl
