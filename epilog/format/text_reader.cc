@@ -173,23 +173,29 @@ std::vector<std::byte> Builder::put_together(bool complete, bool local) {
   std::uint64_t events = 0;
   bool numbered = false;
   std::size_t last = parts_.size();  // where the text's first definitions end
+  std::size_t places = 0;            // and its machines, nodes, processes, threads and locations
   for (std::size_t i = parts_.size(); i-- > 0;) {
     const bool number = parts_[i].type == static_cast<std::uint8_t>(RecordType::kNumEvents);
     if (is_event(parts_[i].type)) ++events;
     numbered = numbered || number;
     if (number || !is_definition(parts_[i].type)) last = i;
   }
+  for (std::size_t i = 0; i < last; ++i) {
+    if (parts_[i].type >= 3 && parts_[i].type <= 7) places = i + 1;
+  }
   std::size_t next = 0;
   if (local && !parts_.empty() &&
       parts_[0].type == static_cast<std::uint8_t>(RecordType::kLocalRun)) {
     add(bytes_.data(), end_of(next++));
   }
-  context_.world.write_first(add);
   const auto copy_to = [&](std::size_t until) {
     for (; next < until; ++next) {
       add(bytes_.data() + parts_[next].begin, end_of(next) - parts_[next].begin);
     }
   };
+  context_.world.write_names(add);
+  copy_to(places);
+  context_.world.write_places(add);
   copy_to(last);
   context_.world.write_last(add);
   if (!local) {

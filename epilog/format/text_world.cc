@@ -60,6 +60,9 @@ void World::scan(const TextLine& line) {
     std::uint32_t pid = lid;
     number(line.find("pid"), pid);
     given_processes_.insert(pid);
+    std::uint32_t nid = 0;
+    number(line.find("nid"), nid);
+    node_of_[lid] = nid;
   } else if (line.name == File::kName) {
     file_ids_.emplace(text_of("fnid", given_strings_), give("fid", files_));
   } else if (line.name == Region::kName) {
@@ -152,9 +155,9 @@ void World::put(const Sink& sink, const R& record) {
   if (const std::size_t size = encode(record, dialect_, buffer); size != 0) sink(buffer, size);
 }
 
-void World::write_first(const Sink& sink) {
+void World::find_missing_places() {
   const std::uint32_t size = processes();
-  std::set<std::uint32_t> missing;  // locations
+  std::set<std::uint32_t>& missing = missing_locations_;
   if (!local_) {
     // The ranks have no gaps, except where locations were given by the text.
     if (locations_.given.empty()) {
@@ -164,54 +167,64 @@ void World::write_first(const Sink& sink) {
     }
   }
   missing.insert(used_locations_.begin(), used_locations_.end());
-  std::set<std::uint32_t> needed_nodes;
+  for (const std::uint32_t lid : missing) missing_nodes_.insert(node_of_[lid]);
+  for (const std::uint32_t lid : locations_.given) missing_nodes_.insert(node_of_[lid]);
   std::erase_if(missing, [&](std::uint32_t lid) { return locations_.has(lid); });
-  for (const std::uint32_t lid : missing) needed_nodes.insert(node_of_[lid]);
-  const auto nodec = static_cast<Count>(nodes_.given.size() + needed_nodes.size());
-  std::erase_if(needed_nodes, [&](std::uint32_t nid) { return nodes_.has(nid); });
-  const bool machine = !missing.empty() && !machines_.has(0);
-  if (machine) string("machine");
-  for (const std::uint32_t nid : needed_nodes) string("node" + std::to_string(nid));
-  const auto string_of = [&](const std::string& text) {
-    return static_cast<StringId>(string_ids_.at(text));
-  };
+  std::erase_if(missing_nodes_, [&](std::uint32_t nid) { return nodes_.has(nid); });
+  missing_machine_ = machines_.given.empty() && !(missing_nodes_.empty() && missing.empty());
+  if (missing_machine_) string("machine");
+  for (const std::uint32_t nid : missing_nodes_) string("node" + std::to_string(nid));
+}
 
+void World::write_names(const Sink& sink) {
+  find_missing_places();                       // their names are strings
   std::map<std::uint32_t, std::string> by_id;  // in the order in which the text used them
   for (const auto& [text, id] : new_strings_) by_id[id] = text;
   for (const auto& [id, text] : by_id) {
     emit_string(static_cast<StringId>(id), text, [&](const auto& record) { put(sink, record); });
   }
-  if (machine) put(sink, Machine{MachineId{0}, nodec, string_of("machine")});
-  for (const std::uint32_t nid : needed_nodes) {
-    put(sink, Node{static_cast<NodeId>(nid), MachineId{0}, Count{1},
-                   string_of("node" + std::to_string(nid)), Seconds{0}});
-  }
-  for (const std::uint32_t lid : missing) {
-    put(sink,
-        Location{static_cast<LocationId>(lid), MachineId{0}, static_cast<NodeId>(node_of_[lid]),
-                 static_cast<ProcessId>(lid), ThreadId{0}});
-  }
   by_id.clear();
   for (const auto& [name, id] : new_files_) by_id[id] = name;
-  for (const auto& [id, name] : by_id) put(sink, File{static_cast<FileId>(id), string_of(name)});
+  for (const auto& [id, name] : by_id) {
+    put(sink, File{static_cast<FileId>(id), static_cast<StringId>(string(name))});
+  }
   by_id.clear();
   for (const auto& [name, id] : new_regions_) by_id[id] = name;
   for (const auto& [id, name] : by_id) {
     const MpiFunction* function = find_mpi_function(name);
     Region region{static_cast<RegionId>(id),
-                  string_of(name),
+                  static_cast<StringId>(string(name)),
                   absent<FileId>(),
                   absent<Line>(),
                   absent<Line>(),
                   absent<StringId>(),
                   Byte{1}};
     if (function != nullptr) {
-      region.fid = static_cast<FileId>(file_ids_.at("MPI"));
+      region.fid = static_cast<FileId>(file("MPI"));
       region.rtype = static_cast<Byte>(function->region_type);
     } else if (name == "TRACING" || name == "PAUSING") {
       region.rtype = Byte{0};
     }
     put(sink, region);
+  }
+}
+
+void World::write_places(const Sink& sink) {
+  const MachineId machine =
+      machines_.given.empty() ? MachineId{0} : static_cast<MachineId>(*machines_.given.begin());
+  if (missing_machine_) {
+    const std::size_t nodes = nodes_.given.size() + missing_nodes_.size();
+    put(sink,
+        Machine{machine, static_cast<Count>(nodes), static_cast<StringId>(string("machine"))});
+  }
+  for (const std::uint32_t nid : missing_nodes_) {
+    const std::uint32_t name = string("node" + std::to_string(nid));
+    put(sink,
+        Node{static_cast<NodeId>(nid), machine, Count{1}, static_cast<StringId>(name), Seconds{0}});
+  }
+  for (const std::uint32_t lid : missing_locations_) {
+    put(sink, Location{static_cast<LocationId>(lid), machine, static_cast<NodeId>(node_of_[lid]),
+                       static_cast<ProcessId>(lid), ThreadId{0}});
   }
   put_groups(sink);
 }

@@ -44,10 +44,13 @@ class World {
   // Processes of the run, where the text says it (LOCAL_RUN).
   void set_size(std::uint32_t size) { size_ = size; }
 
-  // Calls of these write records through `bytes`; first the ones that the text's own definitions
-  // may refer to, later those that may refer to the text's.
   using Sink = std::function<void(const std::byte*, std::size_t)>;
-  void write_first(const Sink& sink);
+  // Strings, files and regions: before everything.
+  void write_names(const Sink& sink);
+  // Machine, nodes, locations, groups and communicators: behind the text's own machines to
+  // locations.
+  void write_places(const Sink& sink);
+  // Call sites and windows: behind all definitions of the text.
   void write_last(const Sink& sink);
 
  private:
@@ -62,6 +65,7 @@ class World {
   void put(const Sink& sink, const R& record);
   void put_groups(const Sink& sink);
   std::uint32_t processes() const;
+  void find_missing_places();
 
   Dialect dialect_;
   bool local_;
@@ -76,6 +80,8 @@ class World {
   std::map<std::uint32_t, std::uint32_t> node_of_;
   std::set<std::uint32_t> given_processes_;  // of the text's own locations
   std::uint32_t size_ = 0;
+  std::set<std::uint32_t> missing_locations_, missing_nodes_;
+  bool missing_machine_ = false;
 };
 
 }  // namespace kojak::text

@@ -218,7 +218,6 @@ void Verifier::is_new(const R& record) {
 
 template <class R>
 void Verifier::definition(const R& record, const RawRecord& raw_record) {
-  if (std::is_same_v<R, LocalRun> && result_.records == 1) result_.local = true;
   is_new(record);
   if (definitions_.last_def) {
     find(Level::kError, "", "stands behind LAST_DEF", kWriterFault);
@@ -383,7 +382,9 @@ Result<Verification> Verifier::run() {
            "all whole records before it were kept");
       break;
     }
-    ++result_.records;
+    if (result_.records++ == 0) {
+      result_.local = raw_record.type == static_cast<std::uint8_t>(RecordType::kLocalRun);
+    }
     place_ = {raw_record.type, raw_record.offset};
     const bool event = is_event(raw_record.type);
     if (event) {
@@ -414,8 +415,8 @@ Result<Verification> Verifier::run() {
   for (auto& [key, finding] : findings_) result_.findings.push_back(std::move(finding));
   std::sort(result_.findings.begin(), result_.findings.end(),
             [](const Finding& a, const Finding& b) {
-              return std::tuple(b.level, a.first_offset, a.type) <
-                     std::tuple(a.level, b.first_offset, b.type);
+              return std::tie(b.level, a.first_offset, a.type, a.field, a.what) <
+                     std::tie(a.level, b.first_offset, b.type, b.field, b.what);
             });
   return std::move(result_);
 }
