@@ -53,7 +53,8 @@ class Analysis : public earl::Sink {
     if ((++calls_ & 0xFFFFF) == 0 && options_.progress) options_.progress(call.exit_pos);
   }
   void on_collective(const earl::CollectiveInstance& instance) {
-    if (instance.mixed || instance.members.empty()) return;
+    // When the last member came is unknown if one is missing.
+    if (!instance.complete || instance.mixed) return;
     for_each([&](auto& pattern) {
       if constexpr (requires { pattern.on_collective(instance, *this); }) {
         pattern.on_collective(instance, *this);
@@ -61,7 +62,7 @@ class Analysis : public earl::Sink {
     });
   }
   void on_window_collective(const earl::WindowInstance& instance) {
-    if (instance.members.empty()) return;
+    if (!instance.complete) return;
     for_each([&](auto& pattern) {
       if constexpr (requires { pattern.on_window_collective(instance, *this); }) {
         pattern.on_window_collective(instance, *this);

@@ -41,8 +41,7 @@ class RowTable {
 
 class SeverityStore {
  public:
-  SeverityStore(std::size_t metrics, std::size_t locations)
-      : locations_(locations) {
+  SeverityStore(std::size_t metrics, std::size_t locations) : locations_(locations) {
     metrics_.reserve(metrics);
     for (std::size_t m = 0; m < metrics; ++m) metrics_.emplace_back(locations);
   }

@@ -9,8 +9,9 @@
 namespace kojak::expert {
 namespace {
 
-// Below this share of all time, waiting is not worth a look.
+// Below this share of all time, waiting is not worth a look; below the other one, not worth a line.
 constexpr double kWorthLooking = 0.01;
+constexpr double kWorthListing = 0.0005;
 
 std::string fixed(double value, int decimals) {
   std::array<char, 400> digits;
@@ -152,9 +153,10 @@ void print_metric_tree(std::ostream& out, const Report& report, const SummarySty
 
 void print_worst(std::ostream& out, const Report& report, const SummaryStyle& style) {
   const Paint paint(style.colours);
-  const std::vector<Wait> waits = waits_of(report);
-  if (waits.empty()) return;
   const double whole = whole_time(report);
+  std::vector<Wait> waits = waits_of(report);
+  std::erase_if(waits, [&](const Wait& w) { return w.seconds < kWorthListing * whole; });
+  if (waits.empty()) return;
   out << '\n' << paint.bold("Worst waits") << '\n';
   for (std::size_t i = 0; i < waits.size() && i < style.worst; ++i) {
     const Wait& wait = waits[i];

@@ -21,7 +21,8 @@ class Blob {
 
   // As they are.
   void bytes(std::string_view name, std::span<const std::uint8_t> values);
-  // By planes: all lowest bytes first, then all second ones ...; equal exponents then stand together.
+  // By planes: all lowest bytes first, then all second ones ...; equal exponents then stand
+  // together.
   void planes(std::string_view name, std::span<const std::uint16_t> values);
   void planes(std::string_view name, std::span<const std::uint32_t> values);
   void planes(std::string_view name, std::span<const double> values);

@@ -24,8 +24,7 @@ class Json {
   Json& value(double number);
   Json& value(bool truth) { return raw(truth ? "true" : "false"); }
   template <class Integer>
-    requires std::is_integral_v<Integer>
-  Json& value(Integer number) {
+  requires std::is_integral_v<Integer> Json& value(Integer number) {
     return raw(std::to_string(number));
   }
   Json& null() { return raw("null"); }
@@ -43,7 +42,7 @@ class Json {
   Json& close(char bracket);
   void separate();
   std::string text_;
-  bool first_ = true;      // nothing stands in the open array or object yet
+  bool first_ = true;  // nothing stands in the open array or object yet
   bool after_key_ = false;
 };
 

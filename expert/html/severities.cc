@@ -21,6 +21,7 @@ enum class Kind : std::uint8_t { kNone, kConstant, kDouble, kSixteen, kEight };
 struct Row {
   std::uint32_t metric, call_node;
   double largest;  // magnitude
+  double weight;   // as a part of the metric's root: what rows of all units are compared by
   bool negative, constant, whole;
 };
 
@@ -46,15 +47,19 @@ Packer::Packer(const Report& report, const Report* before)
   for (std::size_t m = 0; m < report.metrics.size(); ++m) {
     if (report.metrics[m].parent != cube::kNone) children_[report.metrics[m].parent].push_back(m);
   }
+  const std::vector<double> totals = cube::totals(report);
   std::vector<double> row;
   for (std::size_t m = 0; m < report.metrics.size(); ++m) {
+    const double whole_run = std::abs(totals[cube::metric_root(report, m)]);
     for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
       if (!exclusive(m, c, row)) continue;
       const auto [low, high] = std::minmax_element(row.begin(), row.end());
       const bool whole = std::all_of(row.begin(), row.end(),
                                      [](double value) { return value == std::trunc(value); });
-      rows_.push_back({static_cast<std::uint32_t>(m), static_cast<std::uint32_t>(c),
-                       std::max(std::abs(*low), std::abs(*high)), *low < 0, *low == *high, whole});
+      const double largest = std::max(std::abs(*low), std::abs(*high));
+      rows_.push_back({static_cast<std::uint32_t>(m), static_cast<std::uint32_t>(c), largest,
+                       whole_run > 0 ? largest / whole_run : largest, *low < 0, *low == *high,
+                       whole});
     }
   }
 }
@@ -101,8 +106,8 @@ PackedSeverities Packer::encode(Level level, const std::vector<bool>& left_out) 
     metrics.push_back(row.metric);
     call_nodes.push_back(row.call_node);
     // Signed values use half of the range for each sign, so that 0 stays 0.
-    const double steps = level == Level::kSixteen ? (row.negative ? 32767 : 65535)
-                                                  : (row.negative ? 127 : 255);
+    const double steps =
+        level == Level::kSixteen ? (row.negative ? 32767 : 65535) : (row.negative ? 127 : 255);
     const double scale = row.whole && row.largest <= steps ? 1 : row.largest / steps;
     Kind kind = level == Level::kExact     ? Kind::kDouble
                 : level == Level::kSixteen ? Kind::kSixteen
@@ -113,7 +118,9 @@ PackedSeverities Packer::encode(Level level, const std::vector<bool>& left_out) 
     // The kind's byte carries the sign in bit 7.
     kinds.push_back(static_cast<std::uint8_t>(static_cast<int>(kind) | (row.negative ? 0x80 : 0)));
     scales.push_back(kind == Kind::kConstant ? values[0] : scale);
-    const auto rounded = [&](double value) { return static_cast<long>(std::lround(value / scale)); };
+    const auto rounded = [&](double value) {
+      return static_cast<long>(std::lround(value / scale));
+    };
     for (const double value : values) {
       if (kind == Kind::kDouble) exact.push_back(value);
       if (kind == Kind::kSixteen) sixteen.push_back(static_cast<std::uint16_t>(rounded(value)));
@@ -154,16 +161,17 @@ PackedSeverities Packer::pack(std::size_t max_bytes) const {
   std::vector<bool> left_out = none;
   std::vector<std::size_t> order(rows_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return rows_[a].largest < rows_[b].largest;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return rows_[a].weight < rows_[b].weight; });
   std::size_t dropped = 0;
   while (packed.data.size() > max_bytes && dropped < order.size()) {
     // As many of the smallest rows as their average size suggests, and a few more.
-    const double excess = 1.02 - static_cast<double>(max_bytes) / static_cast<double>(packed.data.size());
+    const double excess =
+        1.02 - static_cast<double>(max_bytes) / static_cast<double>(packed.data.size());
     const auto count = static_cast<std::size_t>(
         std::ceil(std::max(0.02, excess) * static_cast<double>(order.size() - dropped)));
-    for (std::size_t i = 0; i < count && dropped < order.size(); ++i) left_out[order[dropped++]] = true;
+    for (std::size_t i = 0; i < count && dropped < order.size(); ++i)
+      left_out[order[dropped++]] = true;
     packed = encode(Level::kEight, left_out);
   }
   return packed;

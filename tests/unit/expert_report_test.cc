@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -206,7 +207,7 @@ TEST(CubeFile, IsReadBackCompletely) {
   EXPECT_EQ(at("bytes", 1, 0), 9007199254740991.0);
   // Rows without anything are left out.
   EXPECT_EQ(cube.rows.at(cube.find_metric("mpi_rma_fence_wait")).size(), 1u);
-  EXPECT_EQ(cube.rows.count(cube.find_metric("mpi_io")), 0u);
+  EXPECT_TRUE(cube.rows.at(cube.find_metric("mpi_io")).empty());
 }
 
 TEST(CubeFile, IsTheSameForTheSameReport) {
@@ -285,7 +286,7 @@ TEST(CubeText, ReplacesWhatXmlCannotHold) {
   EXPECT_EQ(xml_text("\xE0\x80\x80"), r + r + r);          // overlong
   EXPECT_EQ(xml_text("\xED\xA0\x80"), r + r + r);          // surrogate
   EXPECT_EQ(xml_text("\xF4\x90\x80\x80"), r + r + r + r);  // beyond U+10FFFF
-  EXPECT_EQ(xml_text("\xEF\xBF\xBE"), r + r + r);          // U+FFFE
+  EXPECT_EQ(xml_text("\xEF\xBF\xBE"), r);                  // U+FFFE
   EXPECT_EQ(xml_text("\xE4\x62"), r + "b");                // Latin-1 in UTF-8
 }
 TEST(CubeText, NumbersReadBackTheSame) {
@@ -294,7 +295,9 @@ TEST(CubeText, NumbersReadBackTheSame) {
         std::numeric_limits<double>::denorm_min(), std::nextafter(86400.0, 0.0)}) {
     std::string text;
     append_number(text, value);
-    EXPECT_EQ(std::stod(text), value) << text;
+    double back = -1;
+    std::from_chars(text.data(), text.data() + text.size(), back);
+    EXPECT_EQ(back, value) << text;
   }
   std::string text;
   append_number(text, 42);
@@ -329,7 +332,8 @@ TEST(Summary, ListsTheWorstWaitsLongestFirst) {
   print_summary(out, report, {});
   const std::string text = out.str();
   EXPECT_NE(text.find("      17.000   100.0 %  Time\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("       3.000    17.6 %            Late Post\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("       3.000    17.6 %              Late Post\n"), std::string::npos)
+      << text;
   // 3 of 17 seconds are 17.6 %.
   EXPECT_NE(text.find("Late Post takes 17.6 % of all time (3.000 s)"), std::string::npos) << text;
   EXPECT_EQ(text.find('\x1b'), std::string::npos);  // plain text

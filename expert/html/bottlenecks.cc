@@ -1,0 +1,115 @@
+#include "expert/html/bottlenecks.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "expert/cube/aggregate.h"
+
+namespace kojak::html {
+namespace {
+
+using cube::kNone;
+using cube::Report;
+
+bool is_waiting(const cube::Metric& metric, std::span<const expert::Metric> catalogue) {
+  const expert::Metric* entry = explanation(metric, catalogue);
+  return entry != nullptr && entry->kind == expert::Metric::Kind::kPattern &&
+         entry->unit == expert::Unit::kSeconds && !entry->parent.empty() && !entry->advice.empty();
+}
+
+void look_at_locations(std::span<const double> row, Bottleneck& out) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (row[i] > 0) order.push_back(i);
+  }
+  out.waiting_locations = order.size();
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return row[a] > row[b]; });
+  if (order.size() > kWorstLocations) order.resize(kWorstLocations);
+  for (const std::size_t i : order) out.worst_locations.emplace_back(i, row[i]);
+  const std::size_t points = std::min(kProfilePoints, row.size());
+  out.profile.assign(points, 0);
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    double& point = out.profile[i * points / row.size()];
+    point = std::max(point, row[i]);
+  }
+}
+
+// Time by kind. Each metric's own time (without its children's) counts once.
+std::vector<TimeShare> shares_of(const Report& report, const std::vector<bool>& waiting,
+                                 const std::vector<double>& totals) {
+  const std::size_t time = report.find_metric("time");
+  const std::size_t mpi = report.find_metric("mpi");
+  const std::size_t overhead = report.find_metric("overhead");
+  if (time == kNone) return {};
+  double waits = 0;
+  for (std::size_t m = 0; m < totals.size(); ++m) {
+    const std::size_t parent = report.metrics[m].parent;
+    if (waiting[m] && (parent == kNone || !waiting[parent])) waits += totals[m];
+  }
+  const double in_mpi = mpi == kNone ? 0 : totals[mpi];
+  const double lost = overhead == kNone ? 0 : totals[overhead];
+  std::vector<TimeShare> shares{{"computation", totals[time] - in_mpi - lost},
+                                {"mpi", in_mpi - waits},
+                                {"waiting", waits},
+                                {"overhead", lost}};
+  for (TimeShare& share : shares) share.seconds = std::max(0.0, share.seconds);
+  return shares;
+}
+
+}  // namespace
+
+const expert::Metric* explanation(const cube::Metric& metric,
+                                  std::span<const expert::Metric> catalogue) {
+  const auto found = std::find_if(catalogue.begin(), catalogue.end(),
+                                  [&](const auto& entry) { return entry.name == metric.name; });
+  return found == catalogue.end() ? nullptr : &*found;
+}
+
+Overview find_bottlenecks(const Report& report, std::span<const expert::Metric> catalogue,
+                          double threshold) {
+  Overview overview;
+  const std::size_t metrics = report.metrics.size();
+  std::vector<bool> waiting(metrics);
+  for (std::size_t m = 0; m < metrics; ++m) waiting[m] = is_waiting(report.metrics[m], catalogue);
+  const std::vector<double> totals = cube::totals(report);
+  const std::size_t time = report.find_metric("time");
+  overview.seconds = totals.empty() ? 0 : totals[time == kNone ? 0 : time];
+  overview.shares = shares_of(report, waiting, totals);
+  for (std::size_t m = 0; m < metrics; ++m) {
+    const std::size_t parent = report.metrics[m].parent;
+    if (!waiting[m] || (parent != kNone && waiting[parent])) continue;
+    for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
+      const std::span<const double> row = report.severities.row(m, c);
+      const double seconds = std::accumulate(row.begin(), row.end(), 0.0);
+      if (!(seconds > 0)) continue;
+      const double share = overview.seconds > 0 ? seconds / overview.seconds : 0;
+      if (share < threshold) {
+        ++overview.below_threshold;
+        overview.seconds_below_threshold += seconds;
+        continue;
+      }
+      Bottleneck found;
+      found.metric = m;
+      found.call_node = c;
+      found.seconds = seconds;
+      found.share = share;
+      look_at_locations(row, found);
+      // In document order the metrics below m follow it.
+      for (std::size_t part = m + 1; part < metrics; ++part) {
+        std::size_t above = report.metrics[part].parent;
+        while (above != kNone && above != m) above = report.metrics[above].parent;
+        if (above != m) break;
+        const std::span<const double> values = report.severities.row(part, c);
+        const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+        if (sum > 0) found.parts.emplace_back(part, sum);
+      }
+      overview.bottlenecks.push_back(std::move(found));
+    }
+  }
+  std::stable_sort(overview.bottlenecks.begin(), overview.bottlenecks.end(),
+                   [](const Bottleneck& a, const Bottleneck& b) { return a.seconds > b.seconds; });
+  return overview;
+}
+
+}  // namespace kojak::html

@@ -1,0 +1,59 @@
+// What is wrong, computed from a report: where processes wait, worst first.
+//
+// A bottleneck is a waiting pattern at a call path. Patterns inside another pattern (Late Complete
+// in Early Wait) are named with the outer one, so that no second is listed twice. What a pattern is
+// and what its name means comes from the catalogue of metrics that the caller passes, by unique
+// name; so reports of the classic tools are explained as well. Not thread-safe; nothing fails.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "expert/cube/model.h"
+#include "expert/metric.h"
+
+namespace kojak::html {
+
+struct Bottleneck {
+  std::size_t metric = 0;
+  std::size_t call_node = 0;
+  double seconds = 0;
+  double share = 0;  // of the run's time over all locations
+  // Locations that wait, most first: at most kWorstLocations of them.
+  std::vector<std::pair<std::size_t, double>> worst_locations;
+  std::size_t waiting_locations = 0;
+  // Values over all locations in their order, the largest of each group where there are many.
+  std::vector<double> profile;
+  // Patterns inside this one: metric and seconds.
+  std::vector<std::pair<std::size_t, double>> parts;
+};
+
+inline constexpr std::size_t kWorstLocations = 5;
+inline constexpr std::size_t kProfilePoints = 64;
+
+// The whole run in a few kinds of time; they add up to its time.
+struct TimeShare {
+  std::string kind;  // "computation", "waiting", "mpi" (communication without waiting), "overhead"
+  double seconds = 0;
+};
+
+struct Overview {
+  double seconds = 0;  // of the root metric, over all locations
+  std::vector<TimeShare> shares;
+  std::vector<Bottleneck> bottlenecks;
+  std::size_t below_threshold = 0;
+  double seconds_below_threshold = 0;
+};
+
+// Bottlenecks of less than `threshold` (a share) are only counted.
+Overview find_bottlenecks(const cube::Report& report, std::span<const expert::Metric> catalogue,
+                          double threshold = 0.001);
+
+// The catalogue's entry for a metric of the report, null if there is none.
+const expert::Metric* explanation(const cube::Metric& metric,
+                                  std::span<const expert::Metric> catalogue);
+
+}  // namespace kojak::html

@@ -1,0 +1,278 @@
+#include "expert/html/page.h"
+
+#include <algorithm>
+#include <map>
+
+#include "epilog/format/writer.h"
+#include "expert/cube/format.h"
+#include "expert/html/assets.h"
+#include "expert/html/blob.h"
+#include "expert/html/bottlenecks.h"
+#include "expert/html/json.h"
+#include "expert/html/severities.h"
+
+namespace kojak::html {
+namespace {
+
+using cube::Report;
+
+// A parent's position, or -1: what JSON can hold of kNone.
+long position(std::size_t index) {
+  return index == cube::kNone ? -1 : static_cast<long>(index);
+}
+
+std::string file_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+void add_metrics(Json& json, const Report& report, std::span<const expert::Metric> catalogue) {
+  json.key("metrics").begin_array();
+  for (const cube::Metric& metric : report.metrics) {
+    json.begin_object();
+    json.member("parent", position(metric.parent));
+    json.member("title", metric.title.empty() ? metric.name : metric.title);
+    json.member("name", metric.name).member("unit", metric.unit);
+    const expert::Metric* entry = explanation(metric, catalogue);
+    if (!metric.description.empty()) json.member("description", metric.description);
+    if (entry != nullptr) {
+      json.member("meaning", entry->meaning).member("advice", entry->advice);
+      json.member("pattern", entry->kind == expert::Metric::Kind::kPattern);
+      if (metric.description.empty()) json.member("description", entry->summary);
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
+// Names of files repeat: each is written once and referred to by number.
+class Strings {
+ public:
+  std::size_t number(const std::string& text) {
+    const auto [entry, added] = numbers_.try_emplace(text, strings_.size());
+    if (added) strings_.push_back(text);
+    return entry->second;
+  }
+  const std::vector<std::string>& all() const { return strings_; }
+
+ private:
+  std::map<std::string, std::size_t> numbers_;
+  std::vector<std::string> strings_;
+};
+
+template <class Nodes, class Get>
+void add_column(Json& json, std::string_view name, const Nodes& nodes, Get get) {
+  json.key(name).begin_array();
+  for (const auto& node : nodes) json.value(get(node));
+  json.end_array();
+}
+
+void add_program(Json& json, const Report& report) {
+  Strings files;
+  // Classic reports define every MPI function; only those that are called are shown.
+  std::vector<long> numbers(report.regions.size(), -1);
+  std::vector<std::size_t> used;
+  for (const cube::CallNode& node : report.call_nodes) {
+    if (numbers[node.region] >= 0) continue;
+    numbers[node.region] = static_cast<long>(used.size());
+    used.push_back(node.region);
+  }
+  const auto region = [&](std::size_t r) -> const cube::Region& { return report.regions[r]; };
+  json.key("regions").begin_object();
+  add_column(json, "name", used, [&](std::size_t r) { return region(r).name; });
+  add_column(json, "file", used, [&](std::size_t r) { return files.number(region(r).module); });
+  add_column(json, "begin", used, [&](std::size_t r) { return region(r).begin; });
+  json.end_object();
+  json.key("calls").begin_object();
+  const auto& calls = report.call_nodes;
+  add_column(json, "parent", calls, [](const auto& node) { return position(node.parent); });
+  add_column(json, "region", calls, [&](const auto& node) { return numbers[node.region]; });
+  add_column(json, "line", calls, [](const auto& node) { return node.line; });
+  add_column(json, "file", calls, [&](const auto& node) { return files.number(node.module); });
+  json.end_object();
+  add_column(json, "files", files.all(), [](const std::string& text) { return text; });
+}
+
+void add_system(Json& json, const Report& report) {
+  json.key("system").begin_object();
+  const auto& nodes = report.system;
+  add_column(json, "parent", nodes, [](const auto& node) { return position(node.parent); });
+  add_column(json, "kind", nodes, [](const auto& node) { return static_cast<int>(node.kind); });
+  add_column(json, "name", nodes, [](const auto& node) { return node.name; });
+  add_column(json, "rank", nodes, [](const auto& node) { return node.rank; });
+  add_column(json, "location", nodes, [](const auto& node) { return position(node.location); });
+  json.end_object();
+  json.key("topologies").begin_array();
+  for (const cube::Topology& topology : report.topologies) {
+    json.begin_object().member("name", topology.name);
+    add_column(json, "sizes", topology.dimensions, [](const auto& d) { return d.size; });
+    add_column(json, "periodic", topology.dimensions, [](const auto& d) { return d.periodic; });
+    add_column(json, "names", topology.dimensions, [](const auto& d) { return d.name; });
+    json.key("points").begin_array();
+    for (const auto& point : topology.points) {
+      json.begin_array().value(point.system_node);
+      for (const long coordinate : point.coordinates) json.value(coordinate);
+      json.end_array();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+void add_overview(Json& json, const Report& report, const Overview& overview) {
+  json.key("overview").begin_object().member("seconds", overview.seconds);
+  json.key("shares").begin_array();
+  for (const TimeShare& share : overview.shares) {
+    json.begin_object().member("kind", share.kind).member("seconds", share.seconds).end_object();
+  }
+  json.end_array();
+  json.member("below", overview.below_threshold);
+  json.member("belowSeconds", overview.seconds_below_threshold);
+  json.key("bottlenecks").begin_array();
+  for (const Bottleneck& found : overview.bottlenecks) {
+    json.begin_object().member("metric", found.metric).member("call", found.call_node);
+    json.member("seconds", found.seconds).member("share", found.share);
+    json.member("waiting", found.waiting_locations);
+    json.key("worst").begin_array();
+    for (const auto& [location, seconds] : found.worst_locations) {
+      json.begin_array().value(report.location_name(location)).value(seconds).end_array();
+    }
+    json.end_array();
+    add_column(json, "profile", found.profile, [](double value) { return value; });
+    json.key("parts").begin_array();
+    for (const auto& [metric, seconds] : found.parts) {
+      json.begin_array().value(metric).value(seconds).end_array();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array().end_object();
+}
+
+void add_instances(Json& json, const std::vector<Instance>& instances) {
+  json.key("instances").begin_array();
+  for (const Instance& instance : instances) {
+    json.begin_object().member("metric", instance.metric).member("seconds", instance.seconds);
+    json.member("begin", instance.begin).member("end", instance.end);
+    json.member("call", position(instance.call_node));
+    add_column(json, "locations", instance.locations, [](std::size_t i) { return i; });
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void add_packed(Json& json, std::string_view name, const PackedSeverities& packed) {
+  json.key(name).begin_object().member("precision", packed.precision);
+  json.member("rows", packed.rows).member("leftOut", packed.rows_left_out);
+  json.key("columns").raw(packed.directory).end_object();
+}
+
+// An element that no script runs and no markup is found in; its content has no '<'.
+std::string data_element(std::string_view id, std::string_view type, std::string_view content) {
+  return "<script type=\"" + std::string(type) + "\" id=\"" + std::string(id) + "\">" +
+         std::string(content) + "</script>\n";
+}
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : cube::printable(text, 200)) {
+    if (std::string_view("&<>\"'").find(c) != std::string_view::npos) {
+      out += "&#" + std::to_string(static_cast<int>(c)) + ";";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string head(const std::string& title) {
+  std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+  out += "<meta name=\"color-scheme\" content=\"light dark\">\n";
+  out +=
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
+      "script-src 'sha256-" +
+      std::string(kScriptDigest) + "'; style-src 'sha256-" + std::string(kStyleDigest) +
+      "'; base-uri 'none'; form-action 'none'\">\n";
+  out += "<title>" + escaped(title) + "</title>\n<style>" + std::string(kStyle) + "</style>\n";
+  out +=
+      "</head>\n<body>\n<noscript>This report needs JavaScript: everything it shows is in this "
+      "file, nothing is loaded.</noscript>\n<div id=\"app\"></div>\n";
+  return out;
+}
+
+Status write_file(const std::string& path, const std::vector<std::string>& parts) {
+  auto file = OutputFile::create(path);
+  if (!file) return file.error();
+  for (const std::string& part : parts) {
+    if (Status status = file->write(part.data(), part.size()); !status) return status;
+  }
+  return file->commit();
+}
+
+// The common form of both pages. `before` is null for a report.
+Status write(const Report& report, const Report* before, bool by_location,
+             const PageOptions& options, const std::string& path) {
+  const std::string title = !options.title.empty() ? options.title
+                            : before == nullptr
+                                ? file_name(report.file)
+                                : file_name(before->file) + " \u2192 " + file_name(report.file);
+  Json json;
+  json.begin_object().member("title", title).member("tool", "kojak " + options.version);
+  json.member("file", report.file).member("cubeVersion", report.version);
+  json.member("byLocation", by_location).member("locations", report.locations());
+  json.key("notes").begin_array();
+  for (const std::string& note : options.notes) json.value(note);
+  for (const std::string& warning : report.warnings) json.value(warning);
+  json.end_array();
+  add_metrics(json, report, options.catalogue);
+  add_program(json, report);
+  add_system(json, report);
+  if (before == nullptr) {
+    add_overview(json, report, find_bottlenecks(report, options.catalogue));
+    add_instances(json, options.instances);
+  } else {
+    json.member("beforeFile", before->file);
+  }
+  const PackedSeverities sums = pack_sums(report);
+  const PackedSeverities sums_before = before != nullptr ? pack_sums(*before) : PackedSeverities{};
+  // Base64 makes four bytes of three; what is left of the budget goes to the locations' values.
+  const std::size_t trace_size =
+      options.trace != nullptr ? options.trace->data.size() / 3 * 4 + options.trace->json.size()
+                               : 0;
+  const std::size_t fixed = json.text().size() + kScript.size() + kStyle.size() + trace_size +
+                            (sums.data.size() + sums_before.data.size()) / 3 * 4 + 4096;
+  const std::size_t left = options.max_bytes > fixed ? (options.max_bytes - fixed) / 4 * 3 : 0;
+  const PackedSeverities rows = pack_severities(report, before, left);
+  add_packed(json, "sums", sums);
+  if (before != nullptr) add_packed(json, "sumsBefore", sums_before);
+  add_packed(json, "values", rows);
+  if (options.trace != nullptr) json.key("trace").raw(options.trace->json);
+  json.end_object();
+
+  std::vector<std::string> parts{head(title)};
+  parts.push_back(data_element("kojak-report", "application/json", json.text()));
+  parts.push_back(data_element("kojak-sums", "text/plain", base64(sums.data)));
+  if (before != nullptr) {
+    parts.push_back(data_element("kojak-sumsBefore", "text/plain", base64(sums_before.data)));
+  }
+  // The script comes before the large elements, so that the first screen need not wait for them.
+  parts.push_back("<script>" + std::string(kScript) + "</script>\n");
+  parts.push_back(data_element("kojak-values", "text/plain", base64(rows.data)));
+  if (options.trace != nullptr) {
+    parts.push_back(data_element("kojak-trace", "text/plain", base64(options.trace->data)));
+  }
+  parts.emplace_back("</body>\n</html>\n");
+  return write_file(path, parts);
+}
+
+}  // namespace
+
+Status write_page(const Report& report, const PageOptions& options, const std::string& path) {
+  return write(report, nullptr, true, options, path);
+}
+
+Status write_difference_page(const cube::Difference& difference, const PageOptions& options,
+                             const std::string& path) {
+  return write(difference.after, &difference.before, difference.by_location, options, path);
+}
+
+}  // namespace kojak::html

@@ -1,0 +1,55 @@
+// The report page: one self-contained HTML file that works offline in any current browser.
+//
+// The page is a shell of a few lines, the front end (built from expert/html/web, embedded at build
+// time), and the report as JSON and compressed columns, which the front end shows. No text of the
+// report becomes markup: names reach the page as JSON in which `<` is escaped, and the front end
+// writes them as text; a content security policy lets no other script run and nothing be loaded.
+// A file appears complete or not at all (exit code 4). Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "epilog/format/error.h"
+#include "expert/cube/difference.h"
+#include "expert/cube/model.h"
+#include "expert/metric.h"
+
+namespace kojak::html {
+
+// What a trace adds to a page: made by trace_view.h.
+struct PackedTrace {
+  std::string json;  // what stands in data, and small things as they are
+  std::string data;  // compressed columns
+};
+
+// One of the most severe instances of a pattern, to be looked at on the timeline.
+struct Instance {
+  std::string metric;  // unique name
+  double seconds = 0;
+  double begin = 0;  // time window in the trace
+  double end = 0;
+  std::vector<std::size_t> locations;  // columns of the report; those that wait first
+  std::size_t call_node = cube::kNone;
+};
+
+struct PageOptions {
+  std::string title;    // empty: the report's file name
+  std::string version;  // of kojak
+  // Explains metrics, by unique name; see bottlenecks.h.
+  std::span<const expert::Metric> catalogue;
+  std::size_t max_bytes = 20'000'000;  // of the page; kept by rounding and leaving out, and said
+  const PackedTrace* trace = nullptr;
+  std::vector<Instance> instances;
+  std::vector<std::string> notes;  // shown with the report's own warnings
+};
+
+// `path` "-" writes to standard output.
+Status write_page(const cube::Report& report, const PageOptions& options, const std::string& path);
+// Improvements and regressions: values are `after` minus `before`.
+Status write_difference_page(const cube::Difference& difference, const PageOptions& options,
+                             const std::string& path);
+
+}  // namespace kojak::html

@@ -1,0 +1,89 @@
+// Colours that need computing; all others are in style.css as variables of the theme.
+
+// Of waiting, from little to much: one hue less bright and more red, readable for all kinds of
+// colour vision because lightness falls steadily.
+const light: [number, number, number][] = [
+  [226, 232, 240],
+  [253, 230, 138],
+  [251, 176, 64],
+  [234, 88, 12],
+  [159, 18, 57],
+];
+const dark: [number, number, number][] = [
+  [51, 65, 85],
+  [113, 84, 30],
+  [180, 100, 20],
+  [234, 88, 12],
+  [255, 122, 122],
+];
+
+export function isDark(): boolean {
+  const chosen = document.documentElement.dataset.theme;
+  if (chosen === "dark" || chosen === "light") return chosen === "dark";
+  return matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+export type Rgb = [number, number, number];
+
+export function ramp(part: number, darkTheme = isDark()): Rgb {
+  const stops = darkTheme ? dark : light;
+  const at = Math.min(1, Math.max(0, part)) * (stops.length - 1);
+  const low = Math.min(stops.length - 2, Math.floor(at));
+  const mix = at - low;
+  return [0, 1, 2].map((i) => Math.round(stops[low][i] * (1 - mix) + stops[low + 1][i] * mix)) as Rgb;
+}
+
+// Of changes: green is better (less time), red is worse.
+export function diverging(part: number, darkTheme = isDark()): Rgb {
+  const neutral: Rgb = darkTheme ? [51, 65, 85] : [226, 232, 240];
+  const end: Rgb = part < 0 ? (darkTheme ? [52, 211, 153] : [5, 122, 85]) : darkTheme ? [255, 122, 122] : [185, 28, 28];
+  const mix = Math.sqrt(Math.min(1, Math.abs(part)));
+  return neutral.map((n, i) => Math.round(n * (1 - mix) + end[i] * mix)) as Rgb;
+}
+
+export function css([r, g, b]: Rgb): string {
+  return `rgb(${r} ${g} ${b})`;
+}
+
+// Kinds of regions on the timeline, in the order of expert/html/trace_view.h.
+export const regionKinds = ["program", "point-to-point", "collective", "barrier", "one-sided transfer", "fence", "window", "start/post/complete/wait", "lock/flush/unlock", "I/O", "init/exit", "management", "measurement"] as const;
+
+const kindLight: Rgb[] = [
+  [203, 213, 225],
+  [37, 99, 235],
+  [147, 51, 234],
+  [202, 138, 4],
+  [5, 150, 105],
+  [234, 88, 12],
+  [180, 83, 9],
+  [225, 29, 72],
+  [190, 24, 93],
+  [120, 53, 15],
+  [100, 116, 139],
+  [148, 163, 184],
+  [63, 63, 70],
+];
+const kindDark: Rgb[] = [
+  [51, 65, 85],
+  [96, 165, 250],
+  [192, 132, 252],
+  [250, 204, 21],
+  [52, 211, 153],
+  [251, 146, 60],
+  [217, 119, 6],
+  [251, 113, 133],
+  [244, 114, 182],
+  [180, 120, 80],
+  [120, 134, 156],
+  [94, 108, 132],
+  [161, 161, 170],
+];
+
+export function kindColours(darkTheme = isDark()): Rgb[] {
+  return darkTheme ? kindDark : kindLight;
+}
+
+// Black or white, whichever can be read on the colour.
+export function inkOn([r, g, b]: Rgb): string {
+  return 0.299 * r + 0.587 * g + 0.114 * b > 150 ? "#0f172a" : "#ffffff";
+}

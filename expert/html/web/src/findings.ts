@@ -1,0 +1,151 @@
+// The first screen: what is wrong, worst first, in plain words.
+import type { Data } from "./data";
+import { h } from "./dom";
+import { duration, grouped, percent, plural, shortened } from "./format";
+import type { Bottleneck, Instance } from "./types";
+
+export interface Jumps {
+  trees(metric: number, call: number): void;
+  // Absent without a timeline.
+  timeline?: (instance: Instance) => void;
+}
+
+const shareNames: Record<string, string> = {
+  computation: "Computation",
+  mpi: "MPI, not waiting",
+  waiting: "Waiting in MPI",
+  overhead: "Measurement",
+};
+const atFirst = 8;
+
+export class Findings {
+  readonly element: HTMLElement;
+
+  constructor(
+    private readonly data: Data,
+    private readonly jumps: Jumps,
+  ) {
+    const overview = data.info.overview!;
+    const { bottlenecks } = overview;
+    const list = h("ol", { class: "findings" });
+    const show = (from: number, to: number) => bottlenecks.slice(from, to).forEach((b, i) => list.append(this.card(b, from + i)));
+    show(0, atFirst);
+    const more = h("button", { type: "button", class: "more", hidden: bottlenecks.length <= atFirst, click: () => { show(atFirst, bottlenecks.length); more.hidden = true; } }, `Show ${grouped(bottlenecks.length - atFirst)} more`);
+    addEventListener("beforeprint", () => {
+      if (!more.hidden) more.click();
+    });
+    this.element = h("div", { class: "findings-view" }, this.head(), bottlenecks.length > 0 ? h("h2", {}, "What is wrong, worst first") : this.nothing(), list, more, this.rest(), this.notes());
+  }
+
+  private head(): HTMLElement {
+    const { info } = this.data;
+    const { seconds, shares } = info.overview!;
+    const kinds = info.system.kind;
+    const amount = (kind: number) => kinds.filter((k) => k === kind).length;
+    const processes = amount(2);
+    const threads = amount(3);
+    const facts = [plural(processes, "process", "processes") + (threads > processes ? ` with ${plural(threads, "thread")}` : "") + ` on ${plural(amount(1), "node")}`, plural(info.calls.parent.length, "call path")];
+    facts.unshift(`${duration(seconds / Math.max(1, info.locations))} a ${threads > processes ? "thread" : "process"}, ${duration(seconds)} in all`);
+    return h("div", { class: "overview" }, h("p", { class: "facts" }, facts.join(" \u00b7 ")), shares.length > 0 ? this.shares(shares, seconds) : null);
+  }
+
+  private shares(shares: { kind: string; seconds: number }[], whole: number): HTMLElement {
+    const bar = h("div", { class: "shares", role: "img", "aria-label": shares.map((s) => `${shareNames[s.kind]} ${percent(s.seconds, whole)} percent`).join(", ") });
+    const legend = h("ul", { class: "share-legend" });
+    for (const share of shares) {
+      if (share.seconds <= 0) continue;
+      const part = h("i", { class: `share-${share.kind}`, title: `${shareNames[share.kind]}: ${duration(share.seconds)}` });
+      part.style.flexGrow = String(share.seconds);
+      bar.append(part);
+      legend.append(h("li", {}, h("i", { class: `share-${share.kind}` }), h("b", {}, `${percent(share.seconds, whole)} %`), ` ${shareNames[share.kind]}`, h("span", { class: "dim" }, ` ${duration(share.seconds)}`)));
+    }
+    return h("div", {}, bar, legend);
+  }
+
+  private nothing(): HTMLElement {
+    return h("div", { class: "nothing" }, h("h2", {}, "No process waits for another"), h("p", {}, "No pattern of waiting takes 0.1 % of the run or more. What time is spent on is in the trees."));
+  }
+
+  private card(found: Bottleneck, index: number): HTMLElement {
+    const { data } = this;
+    const metric = data.metric(found.metric);
+    const path = data.callPath(found.call);
+    const caller = path.length > 1 ? path[path.length - 2] : -1;
+    const site = data.callSite(found.call);
+    const where = h("p", { class: "where" }, "in ", h("bdi", { class: "call" }, shortened(data.callName(found.call), 200)));
+    if (caller >= 0) where.append(", called by ", h("bdi", { class: "call" }, shortened(data.callName(caller), 200)));
+    if (site !== "") where.append(" at ", h("bdi", { class: "site" }, shortened(site, 120)));
+    const parts = found.parts.map(([m, seconds]) => `${data.metric(m).title} ${duration(seconds)}`);
+    const size = h("div", { class: "size" }, h("b", {}, duration(found.seconds)), h("span", {}, `${percent(found.seconds, data.info.overview!.seconds)} % of the run`), meter(found.share));
+    const actions = h("div", { class: "actions" }, h("button", { type: "button", "data-action": "trees", click: () => this.jumps.trees(found.metric, found.call) }, "Show in the trees"));
+    const instance = this.worstInstance(found);
+    let worst: HTMLElement | null = null;
+    if (instance !== undefined) {
+      worst = h("p", {}, h("b", {}, "Worst instance: "), `${duration(instance.seconds)} at ${duration(instance.begin)} of the run`, instance.locations.length > 0 ? `, ${data.locationName(instance.locations[0])}` : "");
+      if (this.jumps.timeline) actions.append(h("button", { type: "button", "data-action": "timeline", click: () => this.jumps.timeline!(instance) }, "Look at it on the timeline"));
+    }
+    return h(
+      "li",
+      { class: "finding", "data-metric": metric.name, "data-call": found.call },
+      size,
+      h(
+        "div",
+        { class: "what" },
+        h("h3", {}, h("span", { class: "number" }, `${index + 1}`), h("bdi", {}, shortened(metric.title, 120))),
+        where,
+        path.length > 2 ? h("p", { class: "crumbs" }, ...path.flatMap((c, i) => [i > 0 ? " \u203a " : "", h("bdi", {}, shortened(data.callName(c), 60))])) : null,
+        parts.length > 0 ? h("p", { class: "dim" }, `Of this: ${parts.join(", ")}.`) : null,
+        h("div", { class: "advice" }, metric.meaning || metric.description ? h("p", {}, h("b", {}, "What it means. "), metric.meaning || metric.description || "") : null, metric.advice ? h("p", {}, h("b", {}, "What to try. "), metric.advice) : null),
+        worst,
+        actions,
+      ),
+      this.who(found),
+    );
+  }
+
+  private worstInstance(found: Bottleneck): Instance | undefined {
+    const name = this.data.metric(found.metric).name;
+    const mine = (this.data.info.instances ?? []).filter((i) => i.metric === name && i.call === found.call);
+    return mine.sort((a, b) => b.seconds - a.seconds)[0];
+  }
+
+  private who(found: Bottleneck): HTMLElement {
+    const { locations } = this.data.info;
+    const [first, ...others] = found.worst;
+    const box = h("div", { class: "who" }, profile(found.profile, locations));
+    if (first === undefined) return box;
+    box.append(h("p", {}, h("b", {}, first[0]), ` waits ${duration(first[1])}`));
+    if (others.length > 0) box.append(h("p", { class: "dim" }, `then ${others.slice(0, 3).map(([who, seconds]) => `${who} ${duration(seconds)}`).join(", ")}`));
+    box.append(h("p", { class: "dim" }, found.waiting === locations ? `all ${grouped(locations)} wait` : `${grouped(found.waiting)} of ${grouped(locations)} wait`));
+    return box;
+  }
+
+  private rest(): HTMLElement | null {
+    const { below, belowSeconds, seconds } = this.data.info.overview!;
+    if (below === 0) return null;
+    return h("p", { class: "dim rest" }, `${plural(below, "more place")} below 0.1 % of the run each, ${duration(belowSeconds)} (${percent(belowSeconds, seconds)} %) together.`);
+  }
+
+  private notes(): HTMLElement | null {
+    const { notes } = this.data.info;
+    if (notes.length === 0) return null;
+    return h("details", { class: "notes", open: true }, h("summary", {}, "Notes on this report"), h("ul", {}, ...notes.map((n) => h("li", {}, shortened(n, 2000)))));
+  }
+}
+
+function meter(part: number): HTMLElement {
+  const fill = h("i", {});
+  fill.style.width = `${Math.min(100, part * 100)}%`;
+  return h("div", { class: "meter", "aria-hidden": "true" }, fill);
+}
+
+// Bars in order of rank.
+function profile(values: number[], locations: number): HTMLElement {
+  const most = values.reduce((m, v) => Math.max(m, v), 0);
+  const bars = values.map((v) => {
+    const bar = h("i", {});
+    bar.style.height = `${most > 0 ? Math.max(v > 0 ? 6 : 0, (v / most) * 100) : 0}%`;
+    return bar;
+  });
+  return h("figure", { class: "profile" }, h("div", { role: "img", "aria-label": "Waiting time by rank" }, ...bars), h("figcaption", {}, h("span", {}, "rank 0"), h("span", {}, String(locations - 1))));
+}

@@ -1,0 +1,25 @@
+// The list of keys.
+import { h } from "./dom";
+
+const keys: [string, string][] = [
+  ["1 2 3 \u2026", "views"],
+  ["m  c  s", "go to metrics, call paths, system"],
+  ["\u2191 \u2193 Page Home End", "choose in a tree"],
+  ["\u2192 \u2190", "expand, collapse, go to the parent"],
+  ["*", "expand all"],
+  ["/", "search; Enter goes to the next, Esc leaves"],
+  ["p", "absolute, percent of root, percent of selection"],
+  ["+  \u2212  \u2190 \u2192  0", "on the timeline: zoom, move, show all"],
+  ["?", "this list"],
+];
+
+let dialog: HTMLDialogElement | undefined;
+
+export function showHelp(): void {
+  if (dialog === undefined) {
+    const box: HTMLDialogElement = h("dialog", { class: "help", "aria-label": "Keys" }, h("h2", {}, "Keys"), h("table", {}, ...keys.map(([key, text]) => h("tr", {}, h("th", { scope: "row" }, h("kbd", {}, key)), h("td", {}, text)))), h("button", { type: "button", click: () => box.close() }, "Close"));
+    document.body.append(box);
+    dialog = box;
+  }
+  if (!dialog.open) dialog.showModal();
+}

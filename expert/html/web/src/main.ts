@@ -1,0 +1,161 @@
+// Puts the page together: views, their tabs, the theme, keys, and the address's fragment.
+import { Changes } from "./changes";
+import { Data } from "./data";
+import { h, isTyping, must } from "./dom";
+import { Findings } from "./findings";
+import { shortened } from "./format";
+import { showHelp } from "./help";
+import { themeButton } from "./theme";
+import { Trees } from "./trees";
+import type { Instance, ReportInfo } from "./types";
+
+interface View {
+  id: string;
+  title: string;
+  element: HTMLElement;
+  // Called when the view comes into sight.
+  show?: () => void;
+  // False if it makes nothing of the key.
+  key?: (event: KeyboardEvent) => boolean;
+}
+
+class Page {
+  private readonly views: View[] = [];
+  private readonly tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Views" });
+  private readonly body = h("main", {});
+  private current = "";
+  private trees!: Trees;
+  private ready = false;
+
+  constructor(private readonly data: Data) {}
+
+  async start(): Promise<void> {
+    const { data } = this;
+    const { info } = data;
+    const app = must<HTMLElement>(document, "#app");
+    const files = data.difference ? `${info.beforeFile} \u2192 ${info.file}` : info.file;
+    app.append(h("header", { class: "page" }, h("div", { class: "brand" }, h("h1", {}, h("bdi", { title: shortened(files, 500) }, shortened(info.title, 120))), h("span", { class: "dim" }, data.difference ? "comparison of two reports" : "where the processes wait")), this.tabs, h("div", { class: "buttons" }, h("button", { type: "button", class: "small", title: "Keys (?)", "aria-label": "Keys", click: showHelp }, "?"), themeButton())), this.body, h("footer", {}, `Made by ${info.tool}. Nothing is loaded: all data is in this file.`));
+
+    this.trees = new Trees(data, () => this.remember());
+    const first = data.difference ? new Changes(data, (m, c) => this.jumpToTrees(m, c)) : new Findings(data, { trees: (m, c) => this.jumpToTrees(m, c), timeline: info.trace ? (i) => this.jumpToInstance(i) : undefined });
+    this.add({ id: "findings", title: data.difference ? "Changes" : "Findings", element: first.element });
+    this.add({ id: "trees", title: "Trees", element: this.trees.element, show: () => this.trees.refresh(), key: (e) => this.treeKey(e) });
+    document.addEventListener("keydown", (e) => this.key(e));
+    addEventListener("hashchange", () => this.follow());
+    addEventListener("kojak-theme", () => this.trees.refresh());
+    this.ready = true;
+    this.follow();
+    // The large parts of the file stand behind this script.
+    if (document.readyState === "loading") await new Promise((done) => addEventListener("DOMContentLoaded", done, { once: true }));
+    await data.readRows();
+    this.trees.refresh();
+    document.documentElement.dataset.state = "complete";
+  }
+
+  private add(view: View): void {
+    const number = this.views.length + 1;
+    const panel = h("div", { class: "view", id: `view-${view.id}`, role: "tabpanel", "aria-labelledby": `tab-${view.id}`, hidden: true }, view.element);
+    const tab = h("button", { type: "button", id: `tab-${view.id}`, role: "tab", "aria-selected": "false", "aria-controls": panel.id, tabindex: -1, title: `${view.title} (${number})`, click: () => this.show(view.id), keydown: (e: KeyboardEvent) => this.tabKey(e) }, view.title);
+    this.views.push(view);
+    this.tabs.append(tab);
+    this.body.append(panel);
+  }
+
+  private tabKey(event: KeyboardEvent): void {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (step === 0) return;
+    const at = this.views.findIndex((v) => v.id === this.current);
+    const next = this.views[(at + step + this.views.length) % this.views.length];
+    this.show(next.id);
+    document.getElementById(`tab-${next.id}`)?.focus();
+    event.preventDefault();
+  }
+
+  show(id: string): void {
+    const view = this.views.find((v) => v.id === id) ?? this.views[0];
+    this.current = view.id;
+    for (const v of this.views) {
+      must<HTMLElement>(document, `#view-${v.id}`).hidden = v !== view;
+      const tab = must<HTMLElement>(document, `#tab-${v.id}`);
+      tab.setAttribute("aria-selected", String(v === view));
+      tab.tabIndex = v === view ? 0 : -1;
+    }
+    document.documentElement.dataset.view = view.id;
+    view.show?.();
+    this.remember();
+  }
+
+  private jumpToTrees(metric: number, call: number): void {
+    this.show("trees");
+    this.trees.jump(metric, call);
+    this.trees.calls.tree.element.focus();
+  }
+
+  private jumpToInstance(_instance: Instance): void {
+    this.show("timeline");
+  }
+
+  // The fragment names what is seen, so that a place in a report can be sent to somebody.
+  private remember(): void {
+    if (!this.ready) return;
+    let text = `view=${this.current}`;
+    if (this.current === "trees") {
+      const { metric, call } = this.trees;
+      text += `&metric=${encodeURIComponent(this.data.metric(metric.node).name.slice(0, 200))}&call=${call.node}`;
+      if (this.trees.mode !== "absolute") text += `&values=${this.trees.mode}`;
+    }
+    // A page that lies in a file may not be allowed to.
+    try {
+      history.replaceState(null, "", `#${text}`);
+    } catch {
+      return;
+    }
+  }
+
+  private follow(): void {
+    const wanted = new URLSearchParams(location.hash.slice(1));
+    const metric = this.data.metricByName(wanted.get("metric") ?? "");
+    const call = Number(wanted.get("call") ?? "-1");
+    const mode = wanted.get("values");
+    this.show(wanted.get("view") ?? "findings");
+    if (mode === "root" || mode === "selection") this.trees.setMode(mode);
+    if (metric >= 0) this.trees.selectMetric(metric);
+    if (Number.isInteger(call) && call >= 0 && call < this.data.calls.size) this.trees.selectCall(call);
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    const number = Number(event.key);
+    if (event.key === "?") showHelp();
+    else if (number >= 1 && number <= this.views.length) this.show(this.views[number - 1].id);
+    else if (!this.views.find((v) => v.id === this.current)?.key?.(event)) return;
+    event.preventDefault();
+  }
+
+  private treeKey(event: KeyboardEvent): boolean {
+    const panes = [this.trees.metrics, this.trees.calls, this.trees.system.pane];
+    if (event.key === "/") {
+      const inside = panes.find((p) => p.element.contains(document.activeElement)) ?? this.trees.calls;
+      inside.search.focus();
+    } else if (event.key === "%" || event.key === "p") {
+      const modes = ["absolute", "root", "selection"] as const;
+      this.trees.setMode(modes[(modes.indexOf(this.trees.mode) + 1) % modes.length]);
+    } else if (event.key === "m" || event.key === "c" || event.key === "s") {
+      panes["mcs".indexOf(event.key)].tree.element.focus();
+    } else return false;
+    return true;
+  }
+}
+
+async function start(): Promise<void> {
+  try {
+    const text = must<HTMLElement>(document, "#kojak-report").textContent ?? "";
+    const data = await Data.read(JSON.parse(text) as ReportInfo);
+    await new Page(data).start();
+  } catch (error) {
+    must<HTMLElement>(document, "#app").append(h("p", { class: "failure", role: "alert" }, `This report cannot be shown: ${error instanceof Error ? error.message : String(error)}. The file may not be complete, or the browser too old.`));
+    throw error;
+  }
+}
+
+void start();

@@ -1,0 +1,35 @@
+// Bars between panes that can be dragged, or moved with the arrow keys, to share the width.
+import { h } from "./dom";
+
+export function splitter(container: HTMLElement, panes: HTMLElement[]): void {
+  const shares = panes.map(() => 1);
+  const apply = () => panes.forEach((pane, i) => (pane.style.flexGrow = String(shares[i])));
+  panes.slice(0, -1).forEach((pane, i) => {
+    const move = (dx: number) => {
+      const both = shares[i] + shares[i + 1];
+      const width = panes[i].clientWidth + panes[i + 1].clientWidth;
+      if (width === 0) return;
+      shares[i] = Math.min(both * 0.9, Math.max(both * 0.1, shares[i] + (dx / width) * both));
+      shares[i + 1] = both - shares[i];
+      apply();
+    };
+    const bar = h("div", {
+      class: "splitter",
+      role: "separator",
+      tabindex: 0,
+      "aria-orientation": "vertical",
+      "aria-label": "Width of the panes",
+      keydown: (e: KeyboardEvent) => {
+        if (e.key !== "ArrowLeft" && e.key !== "ArrowRight") return;
+        move(e.key === "ArrowLeft" ? -20 : 20);
+        e.preventDefault();
+      },
+      pointerdown: (e: PointerEvent) => bar.setPointerCapture(e.pointerId),
+      pointermove: (e: PointerEvent) => {
+        if (bar.hasPointerCapture(e.pointerId)) move(e.movementX);
+      },
+    });
+    pane.after(bar);
+  });
+  apply();
+}

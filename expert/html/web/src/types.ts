@@ -1,0 +1,89 @@
+// What the C++ side (expert/html/page.cc) writes into the page.
+
+export type ColumnPlace = [encoding: string, offset: number, count: number];
+export interface Packed {
+  precision: string;
+  rows: number;
+  leftOut: number;
+  columns: Record<string, ColumnPlace>;
+}
+
+export interface MetricInfo {
+  parent: number;
+  title: string;
+  name: string;
+  unit: string;
+  description?: string;
+  meaning?: string;
+  advice?: string;
+  pattern?: boolean;
+}
+
+export interface Bottleneck {
+  metric: number;
+  call: number;
+  seconds: number;
+  share: number;
+  waiting: number;
+  worst: [string, number][];
+  profile: number[];
+  parts: [number, number][];
+}
+
+export interface Instance {
+  metric: string;
+  seconds: number;
+  begin: number;
+  end: number;
+  call: number;
+  locations: number[];
+}
+
+export interface TopologyInfo {
+  name: string;
+  sizes: number[];
+  periodic: boolean[];
+  names: string[];
+  points: number[][]; // system node, then coordinates
+}
+
+export interface TraceInfo {
+  file: string;
+  begin: number; // seconds of the first event
+  end: number;
+  events: number;
+  rows: { name: string; location: number }[];
+  regions: { name: string[]; kind: number[] };
+  windows: string[];
+  omitted: string[]; // sentences
+  columns: Record<string, ColumnPlace>;
+}
+
+export interface ReportInfo {
+  title: string;
+  tool: string;
+  file: string;
+  beforeFile?: string; // present in a comparison of two reports
+  cubeVersion: string;
+  byLocation: boolean;
+  locations: number;
+  notes: string[];
+  metrics: MetricInfo[];
+  regions: { name: string[]; file: number[]; begin: number[] };
+  calls: { parent: number[]; region: number[]; line: number[]; file: number[] };
+  files: string[];
+  system: { parent: number[]; kind: number[]; name: string[]; rank: number[]; location: number[] };
+  topologies: TopologyInfo[];
+  overview?: {
+    seconds: number;
+    shares: { kind: string; seconds: number }[];
+    below: number;
+    belowSeconds: number;
+    bottlenecks: Bottleneck[];
+  };
+  instances?: Instance[];
+  sums: Packed;
+  sumsBefore?: Packed;
+  values: Packed;
+  trace?: TraceInfo;
+}

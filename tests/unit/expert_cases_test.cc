@@ -1,0 +1,232 @@
+// Runs every tests/cases/*.case: a text trace, then the severities that its report must have.
+//
+// After the line `--- severities` each line is `metric callpath location value`; the call path is
+// region names joined by '/'. What a named metric has beyond the listed values must be 0, and so
+// must every waiting pattern that is not named at all. `finding N text` asks for a row of the
+// findings table. Comments begin with #. On every trace run the cross-checks of the pattern spec.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "earl/trace.h"
+#include "epilog/format/text_reader.h"
+#include "expert/analysis.h"
+#include "expert/catalogue.h"
+#include "expert/cube/writer.h"
+#include "tests/support/cross_checks.h"
+#include "tests/support/report_checks.h"
+
+namespace kojak::expert {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr double kTolerance = 1e-9;
+
+struct Case {
+  std::string trace;
+  std::map<std::string, std::map<std::pair<std::string, std::uint32_t>, double>> severities;
+  std::vector<std::pair<std::uint64_t, std::string>> findings;
+};
+
+Case read_case(const fs::path& path) {
+  Case c;
+  std::ifstream in(path);
+  bool severities = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line == "--- severities") {
+      severities = true;
+    } else if (!severities) {
+      c.trace += line + '\n';
+    } else {
+      std::istringstream words(line.substr(0, line.find('#')));
+      std::string first;
+      if (!(words >> first)) continue;
+      if (first == "finding") {
+        std::uint64_t count = 0;
+        std::string text;
+        words >> count >> std::ws;
+        std::getline(words, text);
+        text.erase(text.find_last_not_of(' ') + 1);
+        c.findings.emplace_back(count, text);
+        continue;
+      }
+      std::string call_path;
+      std::uint32_t location = 0;
+      double value = 0;
+      if (!(words >> call_path >> location >> value)) {
+        throw std::runtime_error(path.string() + ": not understood: " + line);
+      }
+      c.severities[first][{call_path, location}] += value;
+    }
+  }
+  if (!severities) throw std::runtime_error(path.string() + " has no severities");
+  return c;
+}
+
+struct Result {
+  support::Cube cube;
+  std::vector<std::uint32_t> thread_locations;
+  std::vector<Finding> findings;
+};
+
+// The whole way: text, trace file, analysis, report file, and back.
+Result run(const std::string& trace_text, std::vector<std::byte>* bytes = nullptr) {
+  auto made = text_to_trace(trace_text, "case");
+  if (!made) throw std::runtime_error(made.error().message());
+  auto trace = earl::Trace::from(memory_source(made->data(), made->size()), "case");
+  if (!trace) throw std::runtime_error(trace.error().message());
+  const Report report = analyse(*trace);
+  Result result;
+  std::string folder = (fs::temp_directory_path() / "kojak-case-XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  const fs::path path = fs::path(folder) / "case.cube";
+  const Status written = write_cube(report, path, {.doc_url = "file:///docs/"});
+  if (!written.ok()) throw std::runtime_error(written.error().message());
+  result.cube = support::read_cube(path);
+  fs::remove_all(folder);
+  for (std::size_t t = 0; t < report.threads(); ++t) {
+    result.thread_locations.push_back(raw(report.thread_location(t)));
+  }
+  result.findings = report.findings();
+  if (bytes != nullptr) *bytes = std::move(*made);
+  return result;
+}
+
+// What a report holds of one metric, rows of equal path together.
+std::map<std::pair<std::string, std::uint32_t>, double> values_of(const Result& result,
+                                                                  const std::string& metric) {
+  std::map<std::pair<std::string, std::uint32_t>, double> values;
+  const int m = result.cube.find_metric(metric);
+  if (m < 0) throw std::runtime_error("the report has no metric " + metric);
+  const auto rows = result.cube.rows.find(m);
+  if (rows == result.cube.rows.end()) return values;
+  for (const auto& [cnode, row] : rows->second) {
+    for (std::size_t t = 0; t < row.size(); ++t) {
+      if (row[t] == 0) continue;
+      values[{result.cube.cnodes[static_cast<std::size_t>(cnode)].path,
+              result.thread_locations[t]}] += row[t];
+    }
+  }
+  return values;
+}
+
+class Cases : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { case_ = read_case(fs::path(KOJAK_CASES_DIR) / (GetParam() + ".case")); }
+  Case case_;
+};
+
+TEST_P(Cases, HaveTheirSeverities) {
+  const Result result = run(case_.trace);
+  for (const auto& [metric, expected] : case_.severities) {
+    auto found = values_of(result, metric);
+    for (const auto& [where, value] : expected) {
+      EXPECT_NEAR(found[where], value, kTolerance)
+          << metric << " at " << where.first << ", location " << where.second;
+      found.erase(where);
+    }
+    for (const auto& [where, value] : found) {
+      EXPECT_NEAR(value, 0, kTolerance)
+          << metric << " at " << where.first << ", location " << where.second << " is not expected";
+    }
+  }
+}
+
+TEST_P(Cases, WaitNowhereElse) {
+  const Result result = run(case_.trace);
+  int patterns = 0;
+  for (const support::CubeMetric& metric : result.cube.metrics) {
+    if (metric.uom != "sec" || case_.severities.count(metric.uniq_name) != 0) continue;
+    const auto described =
+        std::find_if(all_metrics().begin(), all_metrics().end(),
+                     [&](const Metric& m) { return m.name == metric.uniq_name; });
+    ASSERT_NE(described, all_metrics().end());
+    if (described->kind != Metric::Kind::kPattern) continue;
+    ++patterns;
+    for (const auto& [where, value] : values_of(result, metric.uniq_name)) {
+      EXPECT_NEAR(value, 0, kTolerance) << metric.uniq_name << " at " << where.first
+                                        << ", location " << where.second << " is not expected";
+    }
+  }
+  EXPECT_GT(patterns, 0);
+}
+
+TEST_P(Cases, HaveTheirFindings) {
+  const Result result = run(case_.trace);
+  for (const auto& [count, text] : case_.findings) {
+    const bool found =
+        std::any_of(result.findings.begin(), result.findings.end(),
+                    [&](const Finding& f) { return f.what == text && f.count == count; });
+    EXPECT_TRUE(found) << count << " x " << text;
+  }
+  // Nothing is suspect in a case that asks for no finding.
+  if (case_.findings.empty()) {
+    for (const Finding& f : result.findings) {
+      EXPECT_NE(f.severity, Finding::Severity::kSuspect) << f.count << " x " << f.what;
+    }
+  }
+}
+
+TEST_P(Cases, PassTheCrossChecks) {
+  std::vector<std::byte> bytes;
+  const Result result = run(case_.trace, &bytes);
+  EXPECT_EQ(support::cross_checks(result.cube, bytes), std::vector<std::string>{});
+}
+
+TEST_P(Cases, AreTheSameWhenAllTimesAreShifted) {
+  const Result one = run(case_.trace);
+  const Result other = run(support::shifted(case_.trace, 1024));
+  EXPECT_EQ(support::compare_reports(one.cube, other.cube, kTolerance), std::vector<std::string>{});
+}
+
+TEST_P(Cases, AreTheSameInTheBasicModel) {
+  const Result extended = run(case_.trace);
+  const Result basic = run(support::basic_model(case_.trace));
+  EXPECT_EQ(support::compare_reports(extended.cube, basic.cube, kTolerance),
+            std::vector<std::string>{});
+}
+
+std::vector<std::string> all_cases() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(KOJAK_CASES_DIR)) {
+    if (entry.path().extension() == ".case") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(All, Cases, ::testing::ValuesIn(all_cases()),
+                         [](const auto& one) { return one.param; });
+
+// The transformations themselves, so that the checks above cannot pass by doing nothing.
+TEST(CrossChecks, ShiftMovesEveryEvent) {
+  EXPECT_EQ(support::shifted("ENTER lid=0 time=1 region=f\nREGION rid=1\nEXIT lid=0 time=2.5\n", 2),
+            "ENTER lid=0 time=3 region=f\nREGION rid=1\nEXIT lid=0 time=4.5\n");
+}
+TEST(CrossChecks, TheBasicModelPutsEndsBack) {
+  EXPECT_EQ(support::basic_model("ENTER lid=1 time=1 region=MPI_Put\n"
+                                 "MPI_PUT_1TS lid=1 time=1 dlid=0 rmaid=7\n"
+                                 "EXIT lid=1 time=2\n"
+                                 "MPI_PUT_1TE lid=0 time=9 slid=1 rmaid=7\n"
+                                 "MPI_WINEXIT lid=0 time=9\n"),
+            "ENTER lid=1 time=1 region=MPI_Put\n"
+            "MPI_PUT_1TS lid=1 time=1 dlid=0 rmaid=7\n"
+            "MPI_PUT_1TE lid=0 time=2 slid=1 rmaid=7\n"
+            "EXIT lid=1 time=2\n"
+            "MPI_WINEXIT lid=0 time=9\n");
+}
+TEST(CrossChecks, SeeALostSecond) {
+  auto bytes = text_to_trace("ENTER lid=0 time=1 region=main\nEXIT lid=0 time=4\n");
+  ASSERT_TRUE(bytes.ok());
+  const Result result = run("ENTER lid=0 time=1 region=main\nEXIT lid=0 time=3\n");
+  EXPECT_EQ(support::check_time(result.cube, *bytes).size(), 1u);
+}
+
+}  // namespace
+}  // namespace kojak::expert
