@@ -1,0 +1,300 @@
+#include "merge/definitions.h"
+
+#include <algorithm>
+
+namespace kojak::merge {
+
+void IdMap::set(std::uint32_t id, std::uint32_t merged) {
+  if (id >= kDense) {
+    sparse_[id] = merged;
+    return;
+  }
+  if (id >= dense_.size()) dense_.resize(id + 1, kAbsent);
+  dense_[id] = merged;
+}
+
+std::uint32_t IdMap::sparse_lookup(std::uint32_t id) const {
+  if (sparse_.empty()) return kAbsent;
+  const auto it = sparse_.find(id);
+  return it == sparse_.end() ? kAbsent : it->second;
+}
+
+void IdMap::inherit(const IdMap& other) {
+  for (std::size_t id = 0; id < other.dense_.size(); ++id) {
+    const auto i = static_cast<std::uint32_t>(id);
+    if (other.dense_[id] != kAbsent && (*this)[i] == kAbsent) set(i, other.dense_[id]);
+  }
+  for (const auto& [id, merged] : other.sparse_) sparse_.try_emplace(id, merged);
+}
+
+void MergedDefinitions::set_locations(const std::vector<LocalTrace>& traces) {
+  const std::uint32_t size = traces.empty() ? 0 : traces.front().run_size;
+  locations.resize(size);
+  for (std::uint32_t rank = 0; rank < size; ++rank) locations[rank].rank = rank;
+  trace_locations_.clear();
+  for (const LocalTrace& trace : traces) {
+    if (trace.thread == 0) {
+      trace_locations_.push_back(trace.rank);
+    } else {
+      trace_locations_.push_back(static_cast<std::uint32_t>(locations.size()));
+      locations.emplace_back();
+      locations.back().rank = trace.rank;
+      locations.back().thread = trace.thread;
+    }
+    locations[trace_locations_.back()].recorded = true;
+  }
+}
+
+namespace {
+
+template <class Map, class Vector, class Key, class Make>
+std::uint32_t intern(Map& ids, Vector& objects, Key&& key, Make&& make) {
+  const auto [it, fresh] =
+      ids.try_emplace(std::forward<Key>(key), static_cast<std::uint32_t>(objects.size()));
+  if (fresh) objects.push_back(make());
+  return it->second;
+}
+
+}  // namespace
+
+std::uint32_t MergedDefinitions::file(const std::string& name) {
+  return intern(file_ids_, files, name, [&] { return name; });
+}
+
+std::uint32_t MergedDefinitions::machine(const std::string& name, std::uint32_t count) {
+  const std::uint32_t id = intern(machine_ids_, machines, name,
+                                  [&] { return MergedMachine{name, 0}; });
+  machines[id].nodes = std::max(machines[id].nodes, count);
+  return id;
+}
+
+void TraceDefinitions::add(const RawRecord& record, const Dialect& dialect) {
+  if (Status status = local_.add(record, dialect); !status) {
+    summary_.add(Finding::kBadDefinition, 1, [&] {
+      status.error().file = traces_[index_].path;
+      return status.error().message();
+    });
+  }
+}
+
+void TraceDefinitions::contradiction(const char* what, std::uint32_t first) {
+  if (!error_.reason.empty()) return;
+  error_.file = traces_[index_].path;
+  error_.reason = std::string("defines a ") + what + " that has other members in " +
+                  traces_[first].path;
+  error_.remedy = "one of the two is damaged or of another run; leave it out";
+}
+
+std::uint32_t TraceDefinitions::region(std::uint32_t id) {
+  const std::uint32_t known = translation_.regions[id];
+  if (known != kAbsent) return known;
+  const RegionDef* def = local_.regions.find(static_cast<RegionId>(id));
+  if (def == nullptr) return fallback_ != nullptr ? fallback_->regions[id] : kAbsent;
+  const std::uint32_t merged = intern(
+      merged_.region_ids_, merged_.regions,
+      std::tuple(def->name, def->file, def->description, raw(def->begin), raw(def->end), def->type),
+      [&] {
+        return MergedRegion{def->name,
+                            def->file,
+                            def->description,
+                            def->begin,
+                            def->end,
+                            def->type,
+                            def->function != nullptr ? def->function->role : MpiRole::kOther,
+                            def->function != nullptr};
+      });
+  if (!def->file.empty()) merged_.file(def->file);
+  translation_.regions.set(id, merged);
+  return merged;
+}
+
+std::uint32_t TraceDefinitions::call_site(std::uint32_t id) {
+  const std::uint32_t known = translation_.call_sites[id];
+  if (known != kAbsent) return known;
+  const CallSiteDef* def = local_.call_sites.find(static_cast<CallSiteId>(id));
+  if (def == nullptr) return fallback_ != nullptr ? fallback_->call_sites[id] : kAbsent;
+  const std::string* file = local_.files.find(def->file);
+  MergedCallSite site;
+  if (file != nullptr) site.file = merged_.file(*file);
+  site.line = def->line;
+  site.entered = region(raw(def->entered));
+  if (!is_absent(def->left)) site.left = region(raw(def->left));
+  const std::uint32_t merged =
+      intern(merged_.call_site_ids_, merged_.call_sites,
+             std::tuple(site.file, raw(site.line), site.entered, site.left), [&] { return site; });
+  translation_.call_sites.set(id, merged);
+  return merged;
+}
+
+std::uint32_t TraceDefinitions::intern_comm(std::uint32_t id, const CommDef& def) {
+  MergedComm comm;
+  comm.ranks = def.ranks;
+  comm.remote = def.remote;
+  comm.hi = def.identity_hi;
+  comm.lo = def.identity_lo;
+  comm.first = index_;
+  comm.flags = static_cast<std::uint8_t>(
+      (def.identity_known ? 0 : 1) | (def.intercommunicator ? 2 : 0) |
+      (def.foreign_members ? 4 : 0) | (def.stands_for_group ? 8 : 0));
+  // Both sides of an intercommunicator are one object: the side with the smaller first member is
+  // taken as the local one.
+  if (def.intercommunicator && comm.remote < comm.ranks && !comm.remote.empty()) {
+    std::swap(comm.ranks, comm.remote);
+  }
+  if (def.stands_for_group) {
+    return intern(merged_.group_comms_, merged_.comms, comm.ranks, [&] { return comm; });
+  }
+  if (!def.identity_known || (comm.hi == 0 && comm.lo == 0)) {
+    comm.flags |= 1;
+    return intern(merged_.own_comms_, merged_.comms,
+                  std::pair(traces_[index_].rank, id), [&] { return comm; });
+  }
+  const std::uint32_t merged = intern(merged_.comm_ids_, merged_.comms,
+                                      std::pair(comm.hi, comm.lo), [&] { return comm; });
+  const MergedComm& known = merged_.comms[merged];
+  if (known.ranks != comm.ranks || known.remote != comm.remote) {
+    contradiction("communicator", known.first);
+  }
+  return merged;
+}
+
+std::uint32_t TraceDefinitions::comm(std::uint32_t id) {
+  const std::uint32_t known = translation_.comms[id];
+  if (known != kAbsent) return known;
+  const CommDef* def = local_.comms.find(static_cast<CommId>(id));
+  if (def == nullptr) return fallback_ != nullptr ? fallback_->comms[id] : kAbsent;
+  const std::uint32_t merged = intern_comm(id, *def);
+  translation_.comms.set(id, merged);
+  return merged;
+}
+
+std::uint32_t TraceDefinitions::intern_window(std::uint32_t id, const WindowDef& def) {
+  MergedWindow window;
+  if (!is_absent(def.comm)) window.comm = comm(raw(def.comm));
+  window.hi = def.identity_hi;
+  window.lo = def.identity_lo;
+  window.flavour = def.flavour;
+  window.model = def.model;
+  window.first = index_;
+  if (!def.identity_known || (window.hi == 0 && window.lo == 0)) {
+    window.flags = 1;
+    return intern(merged_.own_windows_, merged_.windows,
+                  std::pair(traces_[index_].rank, id), [&] { return window; });
+  }
+  const std::uint32_t merged = intern(merged_.window_ids_, merged_.windows,
+                                      std::pair(window.hi, window.lo), [&] { return window; });
+  MergedWindow& known = merged_.windows[merged];
+  if (known.comm != window.comm) {
+    // A communicator of unknown identity is each process's own, and so differs; its members do not.
+    const auto own = [&](std::uint32_t c) {
+      return c == kAbsent || (merged_.comms[c].flags & 1) != 0;
+    };
+    if (!own(known.comm) || !own(window.comm)) contradiction("window", known.first);
+  }
+  return merged;
+}
+
+std::uint32_t TraceDefinitions::window(std::uint32_t id) {
+  const std::uint32_t known = translation_.windows[id];
+  if (known != kAbsent) return known;
+  const WindowDef* def = local_.windows.find(static_cast<WindowId>(id));
+  if (def == nullptr) return fallback_ != nullptr ? fallback_->windows[id] : kAbsent;
+  const std::uint32_t merged = intern_window(id, *def);
+  translation_.windows.set(id, merged);
+  return merged;
+}
+
+void TraceDefinitions::take_location() {
+  const LocalTrace& trace = traces_[index_];
+  MergedLocation& location = merged_.locations[merged_.location_of(index_)];
+  const auto pid = static_cast<ProcessId>(trace.rank);
+  if (const auto it = local_.process_names.find(pid); it != local_.process_names.end()) {
+    location.process_name = it->second;
+  }
+  if (const auto it = local_.thread_names.find({pid, static_cast<ThreadId>(trace.thread)});
+      it != local_.thread_names.end()) {
+    location.thread_name = it->second;
+  }
+  local_.locations.for_each([&](LocationId, const LocationDef& def) {
+    if (raw(def.process) != trace.rank || raw(def.thread) != trace.thread) return;
+    const MachineDef* machine = local_.machines.find(def.machine);
+    const NodeDef* node = local_.nodes.find(def.node);
+    if (machine != nullptr) location.machine = merged_.machine(machine->name, machine->nodes);
+    if (node == nullptr) return;
+    const MachineDef* home = local_.machines.find(node->machine);
+    const std::uint32_t machine_id =
+        home != nullptr ? merged_.machine(home->name, home->nodes) : location.machine;
+    if (location.machine == kAbsent) location.machine = machine_id;
+    location.node =
+        intern(merged_.node_ids_, merged_.nodes, std::pair(machine_id, node->name), [&] {
+          return MergedNode{machine_id, node->name, node->cpus, node->period, node->clock_error};
+        });
+    MergedNode& known = merged_.nodes[location.node];
+    if (node->clock_error && (!known.clock_error || *node->clock_error > *known.clock_error)) {
+      known.clock_error = node->clock_error;  // the worst of its processes'
+    }
+  });
+}
+
+void TraceDefinitions::take_metrics() {
+  std::uint32_t position = 0;
+  local_.metrics.for_each([&](MetricId id, const MetricDef& def) {
+    std::string key = def.name;
+    key += '\0';
+    key += def.description;
+    key += '\0';
+    key += static_cast<char>(def.dtype);
+    key += static_cast<char>(def.mode);
+    key += static_cast<char>(def.interval);
+    const std::uint32_t merged =
+        intern(merged_.metric_ids_, merged_.metrics, std::move(key), [&] { return def; });
+    translation_.metrics.set(raw(id), merged);
+    if (merged != position) translation_.metrics_differ = true;
+    ++position;
+  });
+  translation_.metric_count = position;
+}
+
+void TraceDefinitions::take_topologies() {
+  const std::uint32_t lid = merged_.location_of(index_);
+  local_.topologies.for_each([&](TopologyId, const TopologyDef& def) {
+    const std::uint32_t on = is_absent(def.comm) ? kAbsent : comm(raw(def.comm));
+    const std::uint32_t merged =
+        intern(merged_.topology_ids_, merged_.topologies, std::tuple(on, def.name), [&] {
+          MergedDefinitions::Topology topology{def, on};
+          topology.def.coords.clear();
+          return topology;
+        });
+    // A local trace tells the coordinates of its own location.
+    for (const auto& entry : def.coords) {
+      merged_.topologies[merged].def.coords[static_cast<LocationId>(lid)] = entry.second;
+    }
+  });
+}
+
+Status TraceDefinitions::finish(Translation& translation) {
+  local_.finish();
+  local_.regions.for_each([&](RegionId id, const RegionDef&) { region(raw(id)); });
+  local_.call_sites.for_each([&](CallSiteId id, const CallSiteDef&) { call_site(raw(id)); });
+  local_.comms.for_each([&](CommId id, const CommDef&) { comm(raw(id)); });
+  local_.windows.for_each([&](WindowId id, const WindowDef&) { window(raw(id)); });
+  if (fallback_ != nullptr) {
+    translation_.regions.inherit(fallback_->regions);
+    translation_.call_sites.inherit(fallback_->call_sites);
+    translation_.comms.inherit(fallback_->comms);
+    translation_.windows.inherit(fallback_->windows);
+  }
+  take_location();
+  take_metrics();
+  take_topologies();
+  for (const Lost& lost : local_.lost) {
+    merged_.lost.push_back({static_cast<LocationId>(merged_.location_of(index_)), lost.what,
+                            lost.count});
+    summary_.add(Finding::kLocalLost, raw(lost.count), [&] { return traces_[index_].path; });
+  }
+  translation = std::move(translation_);
+  if (!error_.reason.empty()) return error_;
+  return {};
+}
+
+}  // namespace kojak::merge

@@ -1,0 +1,282 @@
+#include "merge/epochs.h"
+
+#include <algorithm>
+
+namespace kojak::merge {
+namespace {
+
+constexpr std::uint64_t kNever = PeerEpochs::kNever;
+
+// The later of two counts of which either may be "never".
+std::uint64_t later(std::uint64_t a, std::uint64_t b) {
+  if (a == kNever) return b;
+  if (b == kNever) return a;
+  return std::max(a, b);
+}
+
+enum OpenFlags : std::uint8_t { kAccessOpen = 1, kExposureOpen = 2, kLocked = 4 | 8, kByAll = 32 };
+
+}  // namespace
+
+std::size_t WindowEpochs::slot(std::uint32_t rank) const {
+  const std::size_t mask = index_.size() - 1;
+  std::size_t i = (rank * 0x9E3779B1u) >> 7 & mask;
+  while (index_[i] != nullptr && index_[i]->rank != rank) i = (i + 1) & mask;
+  return i;
+}
+
+PeerEpochs* WindowEpochs::find_peer(std::uint32_t rank) {
+  if (index_.empty()) return nullptr;
+  return index_[slot(rank)];
+}
+
+PeerEpochs* WindowEpochs::find_or_add(std::uint32_t rank) {
+  if (!index_.empty()) {
+    if (PeerEpochs* known = index_[slot(rank)]) return known;
+  }
+  if (index_.size() < 2 * (peers_.size() + 1)) {
+    index_.assign(std::max<std::size_t>(8, 2 * index_.size()), nullptr);
+    for (PeerEpochs& peer : peers_) index_[slot(peer.rank)] = &peer;
+  }
+  PeerEpochs& added = peers_.emplace_back(rank);
+  index_[slot(rank)] = &added;
+  return &added;
+}
+
+WindowEpochs::Fate WindowEpochs::passive_fate(const PeerEpochs& peer, bool get,
+                                              std::uint64_t count) const {
+  for (const PeerEpochs::Lost& lost : peer.lost) {
+    if (count >= lost.from[get] && count <= lost.to) return Fate::kLostInGap;
+  }
+  const std::uint64_t last = later(last_complete_all[get], peer.last_complete[get]);
+  return last != kNever && count <= last ? Fate::kCompleted : Fate::kNever;
+}
+
+void WindowEpochs::fence(bool survey, bool no_succeed) {
+  ++fences;
+  ++stamp;
+  fence_open = !no_succeed;
+  if (survey) {
+    fences_recorded.add(fences);
+    last_fence = std::max(last_fence, fences);
+  }
+}
+
+void WindowEpochs::start(std::span<const std::uint32_t> members) {
+  ++stamp;
+  ++access_serial;
+  access_open = true;
+  access_members.assign(members.begin(), members.end());
+  for (const std::uint32_t member : members) {
+    PeerEpochs& p = peer(member);
+    ++p.access;
+    p.last_access = std::max(p.last_access, p.access);
+    p.access_serial = access_serial;
+  }
+}
+
+void WindowEpochs::post(std::span<const std::uint32_t> members) {
+  ++exposure_serial;
+  exposure_open = true;
+  exposure_members.assign(members.begin(), members.end());
+  for (const std::uint32_t member : members) {
+    PeerEpochs& p = peer(member);
+    ++p.exposure;
+    p.last_exposure = std::max(p.last_exposure, p.exposure);
+    p.exposure_serial = exposure_serial;
+  }
+}
+
+std::span<const std::uint32_t> WindowEpochs::complete(bool survey,
+                                                      std::span<const std::uint32_t> members) {
+  const std::span<const std::uint32_t> ended = members.empty() ? access_members : members;
+  ++stamp;
+  access_open = false;
+  if (survey) {
+    for (const std::uint32_t member : ended) {
+      PeerEpochs& p = peer(member);
+      p.access_ended.add(p.access);
+    }
+  }
+  return ended;
+}
+
+std::span<const std::uint32_t> WindowEpochs::wait(bool survey,
+                                                  std::span<const std::uint32_t> members) {
+  const std::span<const std::uint32_t> ended = members.empty() ? exposure_members : members;
+  exposure_open = false;
+  if (survey) {
+    for (const std::uint32_t member : ended) {
+      PeerEpochs& p = peer(member);
+      p.exposure_ended.add(p.exposure);
+    }
+  }
+  return ended;
+}
+
+void WindowEpochs::lock(std::uint32_t target) {
+  ++stamp;
+  PeerEpochs& p = peer(target);
+  if (!p.locked) ++locks;
+  p.locked = true;
+}
+
+void WindowEpochs::set_lock_all() {
+  ++stamp;
+  lock_all = true;
+}
+
+void WindowEpochs::completion(bool survey, std::uint32_t target, bool gets_only) {
+  if (survey) {
+    std::uint64_t* last = target == kAbsent ? last_complete_all : peer(target).last_complete;
+    last[1] = completions;
+    if (!gets_only) last[0] = completions;
+  }
+  ++completions;
+  ++stamp;
+}
+
+void WindowEpochs::unlock(std::uint32_t target) {
+  ++stamp;
+  PeerEpochs& p = peer(target);
+  if (p.locked) --locks;
+  p.locked = false;
+}
+
+void WindowEpochs::unlock_all() {
+  ++stamp;
+  lock_all = false;
+}
+
+void WindowEpochs::free(bool survey) {
+  completion(survey, kAbsent, false);
+  freed = true;
+  if (survey) free_recorded = true;
+}
+
+void WindowEpochs::state(std::uint64_t fence_count, bool open) {
+  ++stamp;
+  fences = fence_count;
+  fence_open = open;
+  last_fence = std::max(last_fence, fences);
+}
+
+void WindowEpochs::peer_state(std::uint32_t target, std::uint64_t access, std::uint64_t exposure,
+                              std::uint8_t open) {
+  ++stamp;
+  PeerEpochs& p = peer(target);
+  p.access = access;
+  p.exposure = exposure;
+  p.last_access = std::max(p.last_access, access);
+  p.last_exposure = std::max(p.last_exposure, exposure);
+  if ((open & kAccessOpen) == 0 && !p.access_ended.contains(access)) {
+    p.lost_access = std::max(p.lost_access, access);
+  }
+  if ((open & kAccessOpen) != 0) {
+    if (!access_open) {
+      access_open = true;
+      ++access_serial;
+      access_members.clear();
+    }
+    if (p.access_serial != access_serial) {
+      p.access_serial = access_serial;
+      access_members.push_back(target);
+    }
+  }
+  if ((open & kExposureOpen) != 0) {
+    if (!exposure_open) {
+      exposure_open = true;
+      ++exposure_serial;
+      exposure_members.clear();
+    }
+    if (p.exposure_serial != exposure_serial) {
+      p.exposure_serial = exposure_serial;
+      exposure_members.push_back(target);
+    }
+  }
+  if ((open & kByAll) != 0) {
+    lock_all = true;
+  } else if ((open & kLocked) != 0 && !p.locked) {
+    p.locked = true;
+    ++locks;
+  }
+  if ((open & (kLocked | kByAll)) != 0) p.candidate = {};  // the lock was held all the time
+}
+
+void WindowEpochs::lose_candidate(PeerEpochs& p) {
+  if (p.candidate.to + 1 > std::min(p.candidate.from[0], p.candidate.from[1])) {
+    p.lost.push_back(p.candidate);
+  }
+  p.candidate = {};
+}
+
+void WindowEpochs::forget_open(bool survey, std::uint32_t new_gap) {
+  gap = new_gap;
+  ++stamp;
+  access_open = exposure_open = false;
+  for (PeerEpochs& p : peers_) {
+    if (survey && (p.locked || lock_all)) {
+      lose_candidate(p);
+      for (const int get : {0, 1}) {
+        const std::uint64_t last = later(last_complete_all[get], p.last_complete[get]);
+        p.candidate.from[get] = last == kNever ? 0 : last + 1;
+      }
+      p.candidate.to = completions;
+    }
+    p.locked = false;
+  }
+  lock_all = false;
+  locks = 0;
+  ++completions;  // what comes now belongs to other epochs
+}
+
+void WindowEpochs::end_of_survey(std::uint32_t gaps) {
+  unseen_end = gap != gaps;
+  if (unseen_end) forget_open(true, gaps);
+  for (PeerEpochs& p : peers_) lose_candidate(p);
+}
+
+void WindowEpochs::restart() {
+  fences = completions = 0;
+  stamp = 1;
+  access_serial = exposure_serial = locks = 0;
+  gap = kUntouched;
+  fence_open = access_open = exposure_open = lock_all = freed = false;
+  access_members.clear();
+  exposure_members.clear();
+  fence_puts.clear();
+  fence_ends.clear();
+  access_ends.clear();
+  free_ends.clear();
+  passive_peers.clear();
+  last_stream = 0;
+  for (PeerEpochs& p : peers_) {
+    p.locked = false;
+    p.access_serial = p.exposure_serial = 0;
+    p.access = p.exposure = 0;
+    for (const int get : {0, 1}) {
+      p.memo[get] = {};
+      p.other_memos[get].clear();
+      p.passive[get].clear();
+    }
+    p.exposed.clear();
+    p.exposures_ended = 0;
+  }
+}
+
+WindowEpochs& ProcessEpochs::raw_window(std::uint32_t id) {
+  std::unique_ptr<WindowEpochs>& w = windows_[id];
+  if (!w) w = std::make_unique<WindowEpochs>();
+  return *w;
+}
+
+void ProcessEpochs::end_of_survey() {
+  for (auto& [id, w] : windows_) w->end_of_survey(gap_);
+}
+
+void ProcessEpochs::restart() {
+  for (auto& [id, w] : windows_) w->restart();
+  gap_ = 0;
+}
+
+}  // namespace kojak::merge

@@ -1,0 +1,198 @@
+// Where each process stands on each window, and which epoch an operation belongs to.
+//
+// Both passes drive the same state with the same records, so they agree on every ordinal. Pass 1
+// surveys: it also notes which completing exits were recorded at all, and which passive operations
+// never find a completing record. Pass 2 starts again from nothing but that knowledge. Ordinals come
+// from the latest native state record plus what follows it. Epochs, locks and ordinals belong to
+// the process, whichever of its threads makes the calls.
+// Owns all its state: memory grows with processes, windows and the peers they really use. Nothing
+// fails; records that contradict the state are taken as they come. Not thread-safe.
+// Source: specification of the merge (extended model) and of the measurement, rule 8.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "epilog/format/records.h"
+#include "merge/ordinals.h"
+
+namespace kojak::merge {
+
+// Lists of held ends (held_ends.h), by number.
+using ListId = std::uint32_t;
+inline constexpr ListId kNoList = 0xFFFFFFFFu;
+
+enum class EpochKind : std::uint8_t { kFence, kAccess, kPassive };
+
+// The epoch of one operation.
+struct OpEpoch {
+  EpochKind kind = EpochKind::kFence;
+  bool named = true;          // false: no open epoch names the target; it falls to the fence epoch
+  std::uint64_t ordinal = 0;  // fence: of the closing fence; access: of the epoch; passive: how many
+                              // completing records the window had seen
+};
+
+// The list that the last operation of one location and direction went to, so that the next one of
+// the same epoch needs no decision. Stale when the list's serial or the window's stamp has moved on.
+struct ListMemo {
+  ListId list = kNoList;
+  std::uint32_t serial = 0;
+  std::uint32_t stream = kAbsent;
+  std::uint64_t stamp = 0;
+};
+
+// What a process knows of one peer on one window.
+struct PeerEpochs {
+  static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
+  explicit PeerEpochs(std::uint32_t peer) : rank(peer) {}
+  std::uint32_t rank;
+  bool locked = false;
+  std::uint32_t access_serial = 0;    // of the window's access epoch that names the peer last
+  std::uint32_t exposure_serial = 0;  // likewise
+  std::uint64_t access = 0;           // access epochs begun towards the peer
+  std::uint64_t exposure = 0;         // exposure epochs begun towards the peer
+
+  // Pass 1 finds out:
+  Ordinals access_ended, exposure_ended;  // whose completing exit was recorded
+  // The completed count of the window just before the last record that completed operations
+  // towards this peer alone; [0] puts, [1] gets.
+  std::uint64_t last_complete[2] = {kNever, kNever};
+  // Passive operations of the counts from[direction] to `to` were completed while recording was off.
+  struct Lost {
+    std::uint64_t from[2] = {1, 1};
+    std::uint64_t to = 0;
+  };
+  std::vector<Lost> lost;
+  std::uint64_t last_access = 0, last_exposure = 0;  // the highest ordinals known of
+  std::uint64_t lost_access = 0;  // an access epoch up to this one ended while recording was off
+  Lost candidate;  // likewise, unless the state after the gap says that the lock is still held
+
+  // Pass 2 holds:
+  ListMemo memo[2];                                         // puts, gets
+  std::vector<ListMemo> other_memos[2];                     // of the process's other threads
+  std::uint64_t exposures_ended = 0;                        // the highest ordinal that ended
+  std::vector<ListId> passive[2];                           // puts, gets, of lock epochs
+  std::vector<std::pair<std::uint64_t, ListId>> exposed;    // puts of this peer, by our exposure epoch
+};
+
+class WindowEpochs {
+ public:
+  // ---- where the process stands ----
+  std::uint64_t fences = 0;
+  std::uint64_t completions = 0;  // records so far that complete passive operations
+  std::uint64_t stamp = 1;        // moves whenever an operation may belong elsewhere than the last
+  std::uint32_t access_serial = 0, exposure_serial = 0;
+  static constexpr std::uint32_t kUntouched = 0xFFFFFFFFu;
+  std::uint32_t gap = kUntouched;  // of the process, when this state was last confirmed
+  std::uint32_t locks = 0;
+  bool fence_open = false, access_open = false, exposure_open = false, lock_all = false;
+  bool freed = false;
+  std::vector<std::uint32_t> access_members, exposure_members;
+
+  // ---- what pass 1 found ----
+  Ordinals fences_recorded;
+  std::uint64_t last_fence = 0;  // the highest ordinal known of, recorded or not
+  std::uint64_t last_complete_all[2] = {PeerEpochs::kNever, PeerEpochs::kNever};
+  bool free_recorded = false;
+  bool unseen_end = false;  // nothing is known of the window after the last pause
+
+  // ---- what pass 2 holds ----
+  std::vector<std::pair<std::uint64_t, ListId>> fence_puts;  // to us, by our fence that ends them
+  std::vector<ListId> fence_ends;   // of ours: gets, and puts that their target did not record
+  std::vector<ListId> access_ends;  // likewise, of the open access epoch
+  std::vector<ListId> free_ends;    // closed by the freeing of the window
+  std::vector<std::uint32_t> passive_peers;  // that may have lists of passive operations
+  std::uint32_t last_stream = 0;             // which thread completed last
+
+  // References stay valid.
+  PeerEpochs& peer(std::uint32_t rank) {
+    if (last_peer_ != nullptr && last_peer_->rank == rank) return *last_peer_;
+    return *(last_peer_ = find_or_add(rank));
+  }
+  PeerEpochs* find_peer(std::uint32_t rank);
+  std::deque<PeerEpochs>& peers() { return peers_; }
+
+  OpEpoch classify(PeerEpochs& peer) const {
+    if (peer.locked || lock_all) return {EpochKind::kPassive, true, completions};
+    if (access_open && peer.access_serial == access_serial && access_serial != 0) {
+      return {EpochKind::kAccess, true, peer.access};
+    }
+    return {EpochKind::kFence, fence_open && !access_open && locks == 0, fences + 1};
+  }
+  // Whether a passive operation of that count will find a completing record, by pass 1.
+  enum class Fate : std::uint8_t { kCompleted, kLostInGap, kNever };
+  Fate passive_fate(const PeerEpochs& peer, bool get, std::uint64_t count) const;
+
+  // ---- transitions; `survey` in pass 1 ----
+  void fence(bool survey, bool no_succeed);
+  void start(std::span<const std::uint32_t> members);
+  void post(std::span<const std::uint32_t> members);
+  // The members of the epoch that ends: those of the record if it has any, else those remembered.
+  std::span<const std::uint32_t> complete(bool survey, std::span<const std::uint32_t> members);
+  std::span<const std::uint32_t> wait(bool survey, std::span<const std::uint32_t> members);
+  void lock(std::uint32_t target);
+  void set_lock_all();
+  // A record that completes operations; kAbsent is all targets.
+  void completion(bool survey, std::uint32_t target, bool gets_only);
+  void unlock(std::uint32_t target);
+  void unlock_all();
+  void free(bool survey);
+  void state(std::uint64_t fence_count, bool open);
+  void peer_state(std::uint32_t target, std::uint64_t access, std::uint64_t exposure,
+                  std::uint8_t open);
+  // Recording has paused since this state was last confirmed: nothing open is sure any more.
+  void forget_open(bool survey, std::uint32_t new_gap);
+  // Pass 1 has ended, with that many pauses of the process.
+  void end_of_survey(std::uint32_t gaps);
+  // Forgets all but what pass 1 found.
+  void restart();
+
+ private:
+  PeerEpochs* find_or_add(std::uint32_t rank);
+  std::size_t slot(std::uint32_t rank) const;
+  void lose_candidate(PeerEpochs& peer);
+
+  std::deque<PeerEpochs> peers_;
+  std::vector<PeerEpochs*> index_;  // open addressing by rank; a power of two, never full
+  PeerEpochs* last_peer_ = nullptr;
+};
+
+// All windows of one process.
+class ProcessEpochs {
+ public:
+  // The state on a window, after a pause if there was one.
+  WindowEpochs& window(std::uint32_t id, bool survey) {
+    WindowEpochs& w = raw_window(id);
+    if (w.gap != gap_) [[unlikely]] {
+      if (w.gap == WindowEpochs::kUntouched) {
+        w.gap = gap_;
+      } else {
+        w.forget_open(survey, gap_);
+      }
+    }
+    return w;
+  }
+  WindowEpochs* find(std::uint32_t id) {
+    const auto it = windows_.find(id);
+    return it == windows_.end() ? nullptr : it->second.get();
+  }
+  std::uint32_t gap() const { return gap_; }
+  // Recording is switched off.
+  void pause() { ++gap_; }
+  void end_of_survey();
+  void restart();
+
+ private:
+  WindowEpochs& raw_window(std::uint32_t id);
+  std::unordered_map<std::uint32_t, std::unique_ptr<WindowEpochs>> windows_;
+  std::uint32_t gap_ = 0;
+};
+
+}  // namespace kojak::merge

@@ -1,0 +1,63 @@
+// Any number of input files through a bounded number of descriptors, and a shared spill file.
+//
+// Files are opened when they are read and closed, least recently used first, when the limit is
+// reached. What cannot seek (gzip, pipes) is copied into one unnamed temporary file when it is
+// added. Owns its descriptors and the temporary file; not thread-safe. Errors: an Error naming the
+// file; a file that vanished or shrank since the start is one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "epilog/format/error.h"
+
+namespace kojak::merge {
+
+class FileCache {
+ public:
+  using FileId = std::uint32_t;
+  static constexpr FileId kSpill = 0xFFFFFFFFu;
+
+  // At most `limit` input files open at a time; 0: what the process's own limit allows.
+  explicit FileCache(std::size_t limit = 0);
+  ~FileCache();
+  FileCache(const FileCache&) = delete;
+  FileCache& operator=(const FileCache&) = delete;
+
+  FileId add(std::string path);
+  const std::string& path(FileId file) const;
+  // Reads exactly `size` bytes, from an input file or from the spill file.
+  Status read(FileId file, std::uint64_t offset, void* to, std::size_t size);
+
+  // Appends to the spill file; returns where.
+  Result<std::uint64_t> spill(const void* data, std::size_t size);
+  // Sets a part of the spill file aside, to be filled by write().
+  std::uint64_t reserve(std::size_t size) {
+    spill_size_ += size;
+    return spill_size_ - size;
+  }
+  Status write(std::uint64_t offset, const void* data, std::size_t size);
+  // Where the temporary file is made; $TMPDIR or /tmp unless told.
+  void set_spill_directory(std::string directory) { spill_directory_ = std::move(directory); }
+  std::uint64_t spilled() const { return spill_size_; }
+
+ private:
+  struct Entry {
+    std::string path;
+    int fd = -1;
+    std::uint32_t newer = 0, older = 0;  // ring of open files, through entry 0
+  };
+  Status open(Entry& entry, std::uint32_t index);
+  void unlink_entry(Entry& entry);
+  void link_newest(std::uint32_t index);
+
+  std::vector<Entry> entries_;  // [0] is the ring's anchor: FileId + 1 is the index
+  std::size_t limit_;
+  std::size_t open_ = 0;
+  std::string spill_directory_;
+  int spill_fd_ = -1;
+  std::uint64_t spill_size_ = 0;
+};
+
+}  // namespace kojak::merge

@@ -1,0 +1,92 @@
+// elg_merge: local traces in, one global trace out.
+#include <cstdlib>
+#include <iostream>
+
+#include "merge/merge.h"
+#include "tools/cli/cli.h"
+
+namespace {
+
+using kojak::Error;
+using kojak::ExitCode;
+namespace cli = kojak::cli;
+namespace merge = kojak::merge;
+
+constexpr cli::ToolInfo kTool = {
+    "elg_merge", "[options] DIR|FILE...",
+    "Merges the local traces of one run into one global trace in the order of time.",
+    "elg_merge -o a.elg elg_prog_4", nullptr};
+
+// ELG_VT_MODE=1 asks for the basic model; the option wins.
+bool basic_by_environment() {
+  const char* mode = std::getenv("ELG_VT_MODE");
+  return mode != nullptr && std::string_view(mode) == "1";
+}
+
+void report(const merge::Summary& summary) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(merge::Finding::kCount); ++i) {
+    const auto finding = static_cast<merge::Finding>(i);
+    const merge::FindingRow& row = summary[finding];
+    if (row.count == 0) continue;
+    const merge::FindingInfo& info = merge::finding_info(finding);
+    std::string text = std::to_string(row.count) + " " + info.text;
+    if (!row.where.empty()) text += " (" + std::string(row.count > 1 ? "first " : "") + row.where + ")";
+    if (*info.advice != '\0') text += std::string(": ") + info.advice;
+    if (info.severity == merge::Severity::kWarning) {
+      cli::print_warning(text);
+    } else {
+      cli::print_note(text);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  cli::ToolOptions options;
+  options.visible.add_options()("output,o",
+                                cli::po::value<std::string>()->default_value("a.elg")->value_name("FILE"),
+                                "the merged trace; - is standard output");
+  options.visible.add_options()(
+      "model", cli::po::value<std::string>()->value_name("basic|extended"),
+      "where transfers end: at their own call (basic), or at the synchronisation that completes "
+      "them (extended, the default unless ELG_VT_MODE=1)");
+  options.visible.add_options()(
+      "clock", cli::po::value<std::string>()->default_value("linear")->value_name("none|linear"),
+      "how local clocks are corrected");
+  options.hidden.add_options()("input", cli::po::value<std::vector<std::string>>(), "");
+  options.positional.add("input", -1);
+  return cli::run_tool(argc, argv, kTool, options, [](const cli::po::variables_map& values) {
+    merge::MergeOptions merge_options;
+    if (values.count("input") == 0) return cli::usage_error("name a directory or local traces");
+    merge_options.inputs = values["input"].as<std::vector<std::string>>();
+    merge_options.output = values["output"].as<std::string>();
+    merge_options.model = basic_by_environment() ? merge::Model::kBasic : merge::Model::kExtended;
+    if (values.count("model") != 0) {
+      const std::string model = values["model"].as<std::string>();
+      if (model != "basic" && model != "extended") {
+        return cli::usage_error("--model is basic or extended, not \"" + model + "\"");
+      }
+      merge_options.model = model == "basic" ? merge::Model::kBasic : merge::Model::kExtended;
+    }
+    const std::string clock = values["clock"].as<std::string>();
+    if (clock != "none" && clock != "linear") {
+      return cli::usage_error("--clock is none or linear, not \"" + clock + "\"");
+    }
+    merge_options.clock =
+        clock == "none" ? merge::ClockCorrection::kNone : merge::ClockCorrection::kLinear;
+    std::optional<cli::Progress> progress;
+    merge_options.progress = [&](std::uint64_t done, std::uint64_t all) {
+      if (!progress) progress.emplace("merging", all);
+      progress->update_now(done);
+    };
+    const auto summary = merge::merge_traces(merge_options);
+    progress.reset();
+    if (!summary) {
+      cli::print_error(summary.error());
+      return summary.error().code;
+    }
+    report(*summary);
+    return summary->suspect() ? ExitCode::kSuspect : ExitCode::kFine;
+  });
+}

@@ -1,0 +1,147 @@
+#include "merge/merge.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "merge/engine.h"
+#include "merge/find_traces.h"
+#include "merge/write_definitions.h"
+
+namespace kojak::merge {
+namespace {
+
+// All input buffers together, where there are few traces; for many, what each may have.
+constexpr std::size_t kBuffers = 4u << 20;
+constexpr std::size_t kMostBuffer = 256 * 1024, kLeastBuffer = 16 * 1024;
+constexpr std::size_t kPool = 8u << 20, kPoolForTrace = 8 * 1024;
+
+void count_missing(const std::vector<LocalTrace>& traces, MergedRun& run, Summary& summary) {
+  const std::uint32_t size = traces.front().run_size;
+  std::uint32_t expected = 0, missing = 0, listed = 0;
+  std::string names;
+  const auto miss = [&](std::uint32_t rank) {
+    ++missing;
+    if (++listed <= 8) names += (names.empty() ? "rank " : ", ") + std::to_string(rank);
+  };
+  for (const LocalTrace& trace : traces) {
+    if (trace.rank < expected) continue;  // another thread
+    for (; expected < trace.rank; ++expected) miss(expected);
+    expected = trace.rank + 1;
+  }
+  for (; expected < size; ++expected) miss(expected);
+  if (missing != 0) {
+    if (listed > 8) names += " ...";
+    summary.add(Finding::kMissingRank, missing, [&] { return names; });
+  }
+  run.missing = Count{missing};
+}
+
+// Sets each clock's base so that the first event of all is at 0.
+void rebase(std::vector<LinearClock>& clocks, const Survey& survey) {
+  double base = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < clocks.size(); ++i) {
+    if (survey.traces[i].events == 0) continue;
+    const double first = clocks[i](survey.traces[i].first_time);
+    if (std::isfinite(first)) base = std::min(base, first);
+  }
+  if (!std::isfinite(base)) base = 0;
+  for (LinearClock& clock : clocks) clock.base = base;
+}
+
+}  // namespace
+
+Result<Summary> merge_traces(const MergeOptions& options) {
+  Summary summary;
+  FileCache files(options.open_files);
+  auto found = find_local_traces(options.inputs, files, summary);
+  if (!found) return found.error();
+  std::vector<LocalTrace>& traces = *found;
+  if (traces.empty()) {
+    return Error{ExitCode::kBadInput, "", std::nullopt, "", "", "no local traces were given",
+                 "name the directory that the measurement wrote"};
+  }
+  // By merged location: thread 0 of each process first, so that equal times go to the lower one.
+  const std::size_t count = traces.size();
+  std::uint64_t bytes = 0;
+  for (const LocalTrace& trace : traces) bytes += trace.size;
+  struct stat output {};
+  const bool twice = options.output == "-" || (::stat(options.output.c_str(), &output) == 0 &&
+                                               !S_ISREG(output.st_mode));
+  const std::uint64_t work = bytes * (twice ? 3 : 2);
+  std::uint64_t done = 0;
+  const std::function<void(std::uint64_t)> progress = [&](std::uint64_t n) {
+    if (options.progress) options.progress(done + n, work);
+  };
+
+  auto surveyed = survey_traces(traces, files, summary, progress);
+  if (!surveyed) return surveyed.error();
+  Survey& survey = *surveyed;
+  done = bytes;
+
+  std::vector<LinearClock> clocks(count);
+  if (options.clock == ClockCorrection::kLinear) {
+    std::vector<ClockRecord> records;
+    records.reserve(count);
+    for (const TraceFacts& facts : survey.traces) records.push_back(facts.clock);
+    std::uint64_t without = 0;
+    clocks = linear_clocks(records, without);
+    if (survey.definitions.nodes.size() > 1) summary.add(Finding::kNoOffset, without);
+  }
+  rebase(clocks, survey);
+
+  MergedRun run;
+  run.run_hi = Hash64{traces.front().run_hi};
+  run.run_lo = Hash64{traces.front().run_lo};
+  run.size = Count{traces.front().run_size};
+  run.model = Byte{static_cast<std::uint8_t>(options.model)};
+  count_missing(traces, run, summary);
+
+  const EngineInputs inputs{
+      traces,
+      survey,
+      files,
+      std::move(clocks),
+      options.model == Model::kExtended,
+      std::clamp(kBuffers / count, kLeastBuffer, kMostBuffer),
+      options.pool != 0 ? options.pool : std::max(kPool, kPoolForTrace * count),
+      progress};
+  std::uint64_t expected = 0;
+  for (const TraceFacts& facts : survey.traces) expected += facts.events;
+  const bool wide = expected * 8 >= kAbsent;
+
+  Dialect dialect;
+  dialect.metrics = static_cast<std::uint32_t>(survey.definitions.metrics.size());
+  const auto write = [&](const std::string& path, Summary& to) -> Result<std::uint64_t> {
+    auto writer = TraceWriter::create(path, dialect);
+    if (!writer) return writer.error();
+    const CountPlace place =
+        write_definitions(*writer, survey.definitions, run, expected, wide);
+    auto events = run_engine(inputs, *writer, to);
+    if (!events) return events;
+    if (writer->seekable() && *events != expected) {
+      if (Status status = replace_count(*writer, place, *events); !status) return status.error();
+    }
+    if (Status status = writer->commit(); !status) return status.error();
+    return events;
+  };
+  if (twice) {
+    // A stream cannot be corrected afterwards: count first.
+    Summary counting;
+    auto events = write("/dev/null", counting);
+    if (!events) return events.error();
+    expected = *events;
+    done = 2 * bytes;
+  }
+  auto events = write(options.output, summary);
+  if (!events) return events.error();
+  summary.files = count;
+  summary.processes = traces.front().run_size;
+  summary.locations = survey.definitions.locations.size();
+  summary.events = *events;
+  return summary;
+}
+
+}  // namespace kojak::merge

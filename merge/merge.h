@@ -1,0 +1,35 @@
+// elg_merge as a library call: from local traces to one global trace.
+//
+// Owns everything it needs for the duration of the call; prints nothing. The output appears under
+// its name only when it is complete; an interrupted merge leaves nothing. Errors: exit code 2 for
+// input that cannot be merged (nothing is written), 4 where the output or a temporary file could
+// not be written. Findings that leave a usable result are rows of the summary. Not thread-safe.
+// Source: specification of the merge.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "epilog/format/error.h"
+#include "merge/summary.h"
+
+namespace kojak::merge {
+
+enum class Model : std::uint8_t { kBasic, kExtended };
+enum class ClockCorrection : std::uint8_t { kNone, kLinear };
+
+struct MergeOptions {
+  std::vector<std::string> inputs;  // directories and files
+  std::string output = "a.elg";     // "-" is standard output
+  Model model = Model::kExtended;
+  ClockCorrection clock = ClockCorrection::kLinear;
+  std::size_t open_files = 0;  // at most so many inputs open at a time; 0: what the system allows
+  std::size_t pool = 0;        // memory for held ends in bytes; 0: by the number of processes
+  // Called now and then with the work done and the work in all, in bytes.
+  std::function<void(std::uint64_t, std::uint64_t)> progress;
+};
+
+Result<Summary> merge_traces(const MergeOptions& options);
+
+}  // namespace kojak::merge

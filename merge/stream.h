@@ -1,0 +1,124 @@
+// One local trace on its way through pass 2: where it stands, and what it needs to be translated.
+//
+// advance() moves to the next event; its record and the attributes before it stay in the buffer
+// until the next advance(). Owns its input buffer and region stack; the translation belongs to the
+// survey. Errors: a trace that can no longer be read ends there. Not thread-safe.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "merge/local_input.h"
+#include "merge/placement.h"
+
+namespace kojak::merge {
+
+// A transfer whose start has been read, and whose end's own record is still to come.
+struct InFlight {
+  enum class Kind : std::uint8_t {
+    kHeld,   // its end is held already: nothing is written for the record
+    kBasic,  // its end stays there, under this mark
+    kLater,  // the end could not be seen from the start: place it when it is read
+  };
+  std::uint32_t rmaid;
+  bool put;
+  Kind kind;
+  Mark mark;
+  OpEpoch epoch;
+};
+
+struct Stream {
+  Stream(FileCache& files, const LocalTrace& local, std::size_t buffer)
+      : input(files, local, buffer), trace(&local), dialect(local.dialect) {
+    dialect.metrics = 0;
+  }
+
+  LocalInput input;
+  LinearClock clock;
+  double time = 0;                        // of the current event, corrected
+  const std::byte* record = nullptr;      // the current event
+  const std::byte* attributes = nullptr;  // the first record before it that belongs to it, or null
+  std::uint8_t type = 0;
+  bool inside_call = false;  // the first half of a whole-call record has been written
+  bool first = true;
+  std::uint32_t index = 0;
+  std::uint32_t lid = 0;
+  std::uint32_t rank = 0;
+  const Translation* translation = nullptr;
+  const LocalTrace* trace;
+  const TraceFacts* facts = nullptr;
+  Dialect dialect;
+  std::uint32_t assertion = 0;
+  std::vector<std::uint32_t> stack;  // merged regions that are open
+  std::vector<InFlight> in_flight;
+  std::vector<std::uint64_t> metrics;  // as last seen, in merged order
+  std::uint64_t backwards = 0, too_short = 0;
+
+  RawRecord raw_record() const {
+    return {type, static_cast<std::uint8_t>(record[0]), record + 2, 0};
+  }
+  std::uint64_t position() const { return input.offset(record); }
+
+  // Records ahead that stay visible behind the current one, if the trace has them.
+  static constexpr std::size_t kAhead = 1024;
+
+  // The next event; false at the end of the trace.
+  [[gnu::always_inline]] bool advance() {
+    attributes = nullptr;
+    for (;;) {
+      if (input.available() < kAhead && !input.exhausted()) [[unlikely]] {
+        if (attributes != nullptr) {
+          attributes = input.fill(attributes);
+        } else {
+          input.fill();
+        }
+      }
+      const std::byte* p = input.position();
+      const std::size_t available = input.available();
+      if (available < 2) [[unlikely]]
+        return false;
+      const std::size_t size = std::size_t{2} + static_cast<std::uint8_t>(p[0]);
+      if (available < size) [[unlikely]]
+        return false;
+      input.skip(size);
+      type = static_cast<std::uint8_t>(p[1]);
+      if (is_event(type)) [[likely]] {
+        if (size >= 14) [[likely]] {
+          record = p;
+          move_time(p);
+          return true;
+        }
+        ++too_short;
+        attributes = nullptr;
+      } else if (is_attribute(type)) {
+        if (attributes == nullptr) attributes = p;
+      } else if (type == static_cast<std::uint8_t>(RecordType::kMetric)) {
+        ++dialect.metrics;
+      }
+    }
+  }
+  // The corrected time, which never goes back.
+  [[gnu::always_inline]] double corrected(double recorded) {
+    const double t = clock(recorded);
+    if (t >= time && t < kForever) [[likely]]
+      return t;
+    return held_time(t);
+  }
+
+ private:
+  static constexpr double kForever = 1e18;
+  [[gnu::always_inline]] void move_time(const std::byte* p) {
+    double t;
+    std::memcpy(&t, p + 6, 8);
+    if (dialect.swapped()) [[unlikely]]
+      t = byte_swapped(t);
+    time = corrected(t);
+  }
+  [[gnu::noinline, gnu::cold]] double held_time(double t) {
+    // The difference may be nothing but the rounding of the correction.
+    if (!(t >= time - 1e-9) || !(t < kForever)) ++backwards;
+    return time;
+  }
+};
+
+}  // namespace kojak::merge

@@ -1,0 +1,75 @@
+// The end of a transfer as a local trace holds it: in a whole-call record, or in a record of its
+// own with its byte count perhaps in an attribute before it. Shared by the first reading of an
+// operation and by the reading again of held ends.
+//
+// Nothing here owns memory or fails: a record that is too short gives nothing.
+#pragma once
+
+#include <cstdint>
+
+#include "epilog/format/codec.h"
+
+namespace kojak::merge {
+
+inline constexpr std::uint64_t kNoBytes = ~std::uint64_t{0};
+
+constexpr std::uint8_t type_of(RecordType type) { return static_cast<std::uint8_t>(type); }
+
+// Parts of MPI_RMA_CALL's kind.
+inline constexpr std::uint8_t kCallPut = 1, kCallGet = 2;
+
+// One end, still in the terms of its local trace.
+struct LocalEnd {
+  double time = 0;
+  std::uint64_t bytes = kNoBytes;
+  std::uint32_t peer = 0;
+  std::uint32_t window = 0;
+  std::uint32_t rmaid = 0;
+};
+
+// The byte count that an attribute of this kind (5 sent, 6 received) gives, if it is one.
+inline bool byte_attribute(const RawRecord& record, const Dialect& dialect, std::uint8_t kind,
+                           std::uint64_t& bytes) {
+  AttrUi8 attribute;
+  if (record.type != type_of(RecordType::kAttrUi8) ||
+      decode(record, dialect, attribute) != nullptr || raw(attribute.kind) != kind) {
+    return false;
+  }
+  bytes = raw(attribute.value);
+  return true;
+}
+
+inline bool end_from_call(const MpiRmaCall& call, bool put, LocalEnd& end) {
+  const std::uint8_t kind = raw(call.kind);
+  if ((kind & (put ? kCallPut : kCallGet)) == 0) return false;
+  const bool both = kind == (kCallPut | kCallGet);
+  end.time = call.exit.value;
+  end.bytes = raw(both && !put ? call.got : call.bytes);
+  end.peer = raw(call.dlid);
+  end.window = raw(call.wid);
+  end.rmaid = raw(call.rmaid) + (both && put ? 1 : 0);
+  return true;
+}
+
+// From MPI_PUT_1TE_REMOTE (put) or MPI_GET_1TE; `attribute` is the count that stood before it.
+inline bool end_from_record(const RawRecord& record, const Dialect& dialect, bool put,
+                            std::uint64_t attribute, LocalEnd& end) {
+  const auto take = [&](const auto& r, auto peer) {
+    end.time = r.time.value;
+    end.bytes = is_absent(r.recvd) ? attribute : std::uint64_t{raw(r.recvd)};
+    end.peer = raw(peer);
+    end.window = raw(r.wid);
+    end.rmaid = raw(r.rmaid);
+    return true;
+  };
+  if (put) {
+    MpiPut1teRemote r;
+    if (record.type != type_of(RecordType::kMpiPut1teRemote)) return false;
+    return decode(record, dialect, r) == nullptr && take(r, r.dlid);
+  }
+  MpiGet1te r;
+  if (record.type != type_of(RecordType::kMpiGet1te)) return false;
+  return decode(record, dialect, r) == nullptr && take(r, r.slid);
+}
+
+}  // namespace kojak::merge
