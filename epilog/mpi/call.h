@@ -22,6 +22,10 @@ namespace kojak::measure {
 
 struct Silent {
   static constexpr bool kOn = false;
+  template <class F>
+  void apart(F&& f) {
+    f(*this);
+  }
 };
 
 // Records of the call in hand. kCallRoom bytes are free at its beginning and after each successful
@@ -36,8 +40,18 @@ struct Recording {
   bool entered;      // ENTER is written
   bool good = true;  // false: recording stopped in the middle of the call
 
+  // Runs f on a copy, whose address may escape: so this object stays in registers on the common
+  // path.
+  template <class F>
+  [[gnu::always_inline]] void apart(F&& f) {
+    Recording copy = *this;
+    f(copy);
+    p = copy.p;
+    entered = copy.entered;
+    good = copy.good;
+  }
   // For records that may not fit into what is left of kCallRoom.
-  bool room(std::size_t bytes) {
+  [[gnu::always_inline]] bool room(std::size_t bytes) {
     if (p + bytes <= r.limit.load(std::memory_order_relaxed)) [[likely]]
       return good;
     if (!good) return false;
@@ -48,43 +62,43 @@ struct Recording {
   }
   // For the define_...() functions, which write through the recorder.
   template <class F>
-  bool with_recorder(F&& define) {
+  [[gnu::always_inline]] bool with_recorder(F&& define) {
     if (!good) return false;
     publish(r, p);
     good = define();
     p = r.cursor;
     return good && room(0);
   }
-  bool use(Comm& comm) {
+  [[gnu::always_inline]] bool use(Comm& comm) {
     return defined_here(r, comm.defined) || with_recorder([&] { return define_comm(r, comm); });
   }
-  bool use(Window& window) {
+  [[gnu::always_inline]] bool use(Window& window) {
     return defined_here(r, window.defined) ||
            with_recorder([&] { return define_window(r, window); });
   }
-  bool use_group(Group& group) {
+  [[gnu::always_inline]] bool use_group(Group& group) {
     return defined_here(r, group.defined_as_comm) ||
            with_recorder([&] { return define_group_comm(r, group); });
   }
 
-  void begin() {
+  [[gnu::always_inline]] void begin() {
     if (entered) return;
     entered = true;
     p = put(p, Enter{r.lid, enter, region_of(function)});
   }
   template <class R>
-  void event(const R& record) {
+  [[gnu::always_inline]] void event(const R& record) {
     begin();
     p = put(p, record);
   }
   template <class R>
-  void leave(const R& record) {
+  [[gnu::always_inline]] void leave(const R& record) {
     if (!good) return;
     begin();
     p = put(p, record);
   }
   // The exit of a call without special events: compact if ENTER is not written yet.
-  void leave() {
+  [[gnu::always_inline]] void leave() {
     if (!good) return;
     if (entered) {
       p = put(p, Exit{r.lid, exit});

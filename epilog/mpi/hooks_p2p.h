@@ -20,7 +20,8 @@ inline std::uint64_t message_bytes(int count, MPI_Datatype type) {
 }
 
 // The event's field; a count that does not fit is absent there and stands before the event.
-inline Bytes bytes_field(Recording& call, std::uint8_t kind, std::uint64_t bytes) {
+[[gnu::always_inline]] inline Bytes bytes_field(Recording& call, std::uint8_t kind,
+                                                std::uint64_t bytes) {
   if (bytes < kAbsent) [[likely]]
     return static_cast<Bytes>(bytes);
   call.event(AttrUi8{Byte{kind}, Count64{bytes}});
@@ -29,8 +30,9 @@ inline Bytes bytes_field(Recording& call, std::uint8_t kind, std::uint64_t bytes
 
 inline constexpr std::uint32_t kNoRequest = kAbsent;
 
-inline void record_send(Recording& call, Comm& comm, std::uint32_t peer, std::uint32_t tag,
-                        std::uint64_t bytes, std::uint32_t request) {
+[[gnu::always_inline]] inline void record_send(Recording& call, Comm& comm, std::uint32_t peer,
+                                               std::uint32_t tag, std::uint64_t bytes,
+                                               std::uint32_t request) {
   if (!call.use(comm)) return;
   call.begin();
   if (request != kNoRequest) call.event(AttrUi4{Byte{kAttributeRequest}, Count{request}});
@@ -39,8 +41,9 @@ inline void record_send(Recording& call, Comm& comm, std::uint32_t peer, std::ui
                      static_cast<CommId>(comm.id), static_cast<Tag>(tag), sent});
 }
 
-inline void record_receive(Recording& call, Comm& comm, std::uint32_t peer, std::uint32_t tag,
-                           std::uint64_t bytes, std::uint32_t request) {
+[[gnu::always_inline]] inline void record_receive(Recording& call, Comm& comm, std::uint32_t peer,
+                                                  std::uint32_t tag, std::uint64_t bytes,
+                                                  std::uint32_t request) {
   if (!call.use(comm)) return;
   call.begin();
   if (request != kNoRequest) call.event(AttrUi4{Byte{kAttributeRequest}, Count{request}});
@@ -51,7 +54,8 @@ inline void record_receive(Recording& call, Comm& comm, std::uint32_t peer, std:
 
 // A message arrived: what the status says of it. Nothing if it was from nobody.
 template <class C>
-void received(C& call, Comm* comm, const MPI_Status& status, std::uint32_t request) {
+[[gnu::always_inline]] inline void received(C& call, Comm* comm, const MPI_Status& status,
+                                            std::uint32_t request) {
   if (comm == nullptr || status.MPI_SOURCE < 0) return;
   const std::uint32_t peer = comm->peer(status.MPI_SOURCE);
   if (peer == kAbsent) return;
@@ -66,8 +70,8 @@ void received(C& call, Comm* comm, const MPI_Status& status, std::uint32_t reque
 
 // A send that begins: its peer, absent if there is none.
 template <class C>
-std::uint32_t sends(C& call, Comm* comm, int dest, int tag, int count, MPI_Datatype type,
-                    std::uint32_t request) {
+[[gnu::always_inline]] inline std::uint32_t sends(C& call, Comm* comm, int dest, int tag, int count,
+                                                  MPI_Datatype type, std::uint32_t request) {
   if (comm == nullptr || dest == MPI_PROC_NULL) return kAbsent;
   const std::uint32_t peer = comm->peer(dest);
   if (peer == kAbsent) return kAbsent;
@@ -142,8 +146,8 @@ struct Hook<args::Recv> : OwnStatus {
   }
 };
 
-inline void record_posted(Recording& call, Comm& comm, std::uint32_t id, std::uint32_t peer,
-                          std::uint32_t tag) {
+[[gnu::always_inline]] inline void record_posted(Recording& call, Comm& comm, std::uint32_t id,
+                                                 std::uint32_t peer, std::uint32_t tag) {
   if (!call.use(comm)) return;
   call.event(MpiRecvRequest{call.r.lid, call.enter, static_cast<RequestId>(id),
                             static_cast<PeerId>(peer), static_cast<CommId>(comm.id),
@@ -339,10 +343,10 @@ struct Hook<args::RecvInit> {
 struct StartHook {
   template <class C>
   static void started(MPI_Request handle, C& call) {
-    const Claimed claimed = claim_request(handle, next_call_number());
+    const Claimed claimed = claim_one(handle);
     Request* const request = claimed.request;
     if (request == nullptr) return;
-    unclaim_request(claimed);
+    unclaim_one(claimed);
     if (!request->persistent) return;
     request->active = true;
     request->reported = request->cancelled = false;

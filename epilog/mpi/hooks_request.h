@@ -95,7 +95,7 @@ void completed(const Claimed& claimed, const MPI_Status* status, C& call) {
 
 // A Test* that completed nothing.
 template <class C>
-void leave_tested(C& call, const Request* request) {
+[[gnu::always_inline]] inline void leave_tested(C& call, const Request* request) {
   if constexpr (C::kOn) {
     if (request == nullptr || !request->active || request->kind == RequestKind::kTransfer ||
         !call.good) {
@@ -118,7 +118,7 @@ struct CompleteOneHook : OwnStatus {
 
   template <class A>
   void before(A& a) {
-    claimed = claim_request(*a.request, next_call_number());
+    claimed = claim_one(*a.request);
     if (needs_status(claimed.request)) substitute(a);
   }
   template <class A, class C>
@@ -126,13 +126,13 @@ struct CompleteOneHook : OwnStatus {
     bool done = result == MPI_SUCCESS;
     if constexpr (requires { a.flag; }) done = done && *a.flag != 0;
     if (done) {
-      completed(claimed, a.status, call);
+      call.apart([&](C& c) { completed(claimed, a.status, c); });
       if constexpr (C::kOn) call.leave();
     } else if (result != MPI_SUCCESS && *a.request == MPI_REQUEST_NULL) {
       if (Request* request = still(claimed)) delete_request(request);
       if constexpr (C::kOn) call.leave();
     } else {
-      unclaim_request(claimed);
+      unclaim_one(claimed);
       leave_tested(call, result == MPI_SUCCESS ? still(claimed) : nullptr);
     }
   }
@@ -148,8 +148,8 @@ struct Hook<args::RequestGetStatus> : OwnStatus {
   Claimed claimed;
 
   void before(args::RequestGetStatus& a) {
-    claimed = claim_request(a.request, next_call_number());
-    unclaim_request(claimed);
+    claimed = claim_one(a.request);
+    unclaim_one(claimed);
     if (needs_status(claimed.request)) substitute(a);
   }
   template <class C>
@@ -315,7 +315,7 @@ struct Hook<args::Testsome> : CompleteSomeHook {};
 template <>
 struct Hook<args::RequestFree> {
   void before(const args::RequestFree& a) {
-    const Claimed claimed = claim_request(*a.request, next_call_number());
+    const Claimed claimed = claim_one(*a.request);
     if (claimed.request != nullptr) delete_request(claimed.request);
   }
 };
@@ -323,8 +323,8 @@ struct Hook<args::RequestFree> {
 template <>
 struct Hook<args::Cancel> {
   void before(const args::Cancel& a) {
-    const Claimed claimed = claim_request(*a.request, next_call_number());
-    unclaim_request(claimed);
+    const Claimed claimed = claim_one(*a.request);
+    unclaim_one(claimed);
     if (claimed.request != nullptr) claimed.request->cancelled = true;
   }
 };

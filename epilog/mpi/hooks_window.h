@@ -20,7 +20,8 @@ inline std::uint32_t assertion_of(int assertion) {
   return bits;
 }
 
-inline void record_assertion(Recording& call, const Window& window, int assertion) {
+[[gnu::always_inline]] inline void record_assertion(Recording& call, const Window& window,
+                                                    int assertion) {
   if (const std::uint32_t bits = assertion_of(assertion)) {
     call.event(MpiAssert{call.r.lid, call.exit, static_cast<WindowId>(window.id),
                          static_cast<Assertion>(bits)});
@@ -92,7 +93,7 @@ struct Hook<args::WinFree> {
 
 // What the others share: the window is looked up after success.
 template <class A, class C>
-Window* window_after(const A& a, int result, C& call) {
+[[gnu::always_inline]] inline Window* window_after(const A& a, int result, C& call) {
   Window* window = result == MPI_SUCCESS ? cached_window(the_recorder, a.win) : nullptr;
   if constexpr (C::kOn) {
     if (window == nullptr || !call.use(*window)) call.leave();
@@ -171,7 +172,7 @@ Group* end_epochs(Window& window) {
 }
 
 template <class C>
-void leave_winexit(C& call, Window& window, Group* group, int synex) {
+[[gnu::always_inline]] inline void leave_winexit(C& call, Window& window, Group* group, int synex) {
   if constexpr (C::kOn) {
     CommId cid = absent<CommId>();
     if (group != nullptr && call.use_group(*group)) cid = static_cast<CommId>(group->as_comm);

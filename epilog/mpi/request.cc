@@ -1,6 +1,9 @@
 #include "epilog/mpi/request.h"
 
 namespace kojak::measure {
+
+RequestCache request_cache = {0, nullptr};
+
 namespace {
 
 HashMap<Request*> queues;  // heads by handle
@@ -51,9 +54,16 @@ Request* enter_request(MPI_Request handle, RequestKind kind) {
       unused = request;
       return nullptr;
     }
+    request_cache = {request->key, request};
   }
   ++open;
   return request;
+}
+
+Request* look_up_request(Word key) {
+  Request** const head = queues.find(key);
+  request_cache = {key, head == nullptr ? nullptr : *head};
+  return request_cache.head;
 }
 
 Claimed claim_request(MPI_Request handle, std::uint64_t call) {
@@ -91,6 +101,7 @@ void delete_request(Request* request) {
   } else {
     queues.erase(request->key);
   }
+  if (request_cache.key == request->key && request->previous == nullptr) request_cache.head = next;
   if (request->comm != nullptr) drop_comm(request->comm);
   --open;
   request->generation = 0;

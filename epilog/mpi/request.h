@@ -12,6 +12,7 @@
 
 #include "epilog/mpi/comm.h"
 #include "epilog/mpi/window.h"
+#include "epilog/runtime/session.h"
 
 namespace kojak::measure {
 
@@ -61,6 +62,28 @@ Request* enter_request(MPI_Request handle, RequestKind kind);
 Claimed claim_request(MPI_Request handle, std::uint64_t call);
 void unclaim_request(const Claimed& claimed);
 std::uint64_t next_call_number();
+
+// The queue looked up last: a program that spins on one request finds it here.
+struct RequestCache {
+  Word key;
+  Request* head;
+};
+extern RequestCache request_cache;
+Request* look_up_request(Word key);
+
+// As claim_request() for calls with one request. Without threads nobody else can want the oldest
+// one, so nothing needs to be marked.
+[[gnu::always_inline]] inline Claimed claim_one(MPI_Request handle) {
+  if (the_session.multi_threaded) [[unlikely]]
+    return claim_request(handle, next_call_number());
+  const Word key = word(handle);
+  Request* const request = request_cache.key == key ? request_cache.head : look_up_request(key);
+  return request == nullptr ? Claimed{} : Claimed{request, request->generation};
+}
+[[gnu::always_inline]] inline void unclaim_one(const Claimed& claimed) {
+  if (the_session.multi_threaded) [[unlikely]]
+    unclaim_request(claimed);
+}
 inline Request* still(const Claimed& claimed) {
   return claimed.request != nullptr && claimed.request->generation == claimed.generation
              ? claimed.request

@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kAllThatCarriesTime = 0xFFFFu;
 
 struct Config {
   const char* directory = nullptr;  // null: made from the program's name
-  std::size_t buffer_size = 1024 * 1024;
+  std::size_t buffer_size = 512 * 1024;
   std::uint32_t functions = kAllThatCarriesTime;
   bool record = true;
   bool verbose = false;

@@ -54,7 +54,7 @@ def main():
     faults = []
     for name, parameters in sorted(header.items()):
         if name in known:
-            ours = types(known[name].c_parameters())
+            ours = known[name].c_parameter_types()
             if ours != parameters:
                 faults.append(f"{name}: the table says {ours}, mpi.h {parameters}")
         elif name not in table.later and table.exemption(name) is None:

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""What the measurement library adds to an MPI call, in nanoseconds of CPU time.
+
+  measurement_cost.py --run MPIRUN --program measurement_cost --library libelg_mpi.so [--repeat N] [--calls N]
+
+Runs the program in turn without and with the library (traces go to a directory that is removed) and prints
+for each kind of call the medians of both and their difference. Flushes are included.
+"""
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+
+def run(args, directory, preload):
+    env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    command = [args.run]
+    if "openmpi" in os.path.basename(os.path.realpath(args.run)) or "openmpi" in args.run:
+        command.append("--oversubscribe")
+    command += ["-n", "2"]
+    if preload:
+        shutil.rmtree(directory, ignore_errors=True)
+        command += ["env", f"LD_PRELOAD={args.library}", f"ELG_DIR={directory}"]
+    command += [args.program, str(args.calls)]
+    out = subprocess.run(command, env=env, capture_output=True, text=True, timeout=600, check=True).stdout
+    return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", required=True)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--calls", type=int, default=100000)
+    parser.add_argument("--traces", help="directory for the traces (default: a temporary one)")
+    args = parser.parse_args()
+    base = tempfile.mkdtemp(prefix="elg_cost_", dir=args.traces)
+    plain, measured = [], []
+    try:
+        for _ in range(args.repeat):
+            plain.append(run(args, os.path.join(base, "run"), False))
+            measured.append(run(args, os.path.join(base, "run"), True))
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+    print(f"{'call':18}{'plain ns':>10}{'measured ns':>13}{'added ns':>10}{'ratio':>8}")
+    for name in plain[0]:
+        before = statistics.median(sample[name] for sample in plain)
+        after = statistics.median(sample[name] for sample in measured)
+        print(f"{name:18}{before:10.1f}{after:13.1f}{after - before:10.1f}{after / before:8.2f}")
+
+
+if __name__ == "__main__":
+    main()
