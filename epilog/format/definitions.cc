@@ -73,11 +73,22 @@ std::uint64_t Definitions::processes() const {
   return count;
 }
 
-void Definitions::add_ranks(const U4Array& part) {
+Status Definitions::add_ranks(const U4Array& part) {
   const auto take = static_cast<std::uint32_t>(std::min<std::size_t>(missing_, part.size()));
   for (std::uint32_t i = 0; i < take; ++i) ranks_.push_back(part[i]);
   missing_ -= take;
   if (missing_ == 0) finish();
+  if (take < part.size()) return complaint("ranks", "more members than its count says");
+  return {};
+}
+
+Status Definitions::add_bits(const ByteArray& part) {
+  const auto take = static_cast<std::uint32_t>(std::min<std::size_t>(missing_, part.size()));
+  for (std::uint32_t i = 0; i < take; ++i) bits_.push_back(part[i]);
+  missing_ -= take;
+  if (missing_ == 0) finish();
+  if (take < part.size()) return complaint("grpv", "more bytes than its count says");
+  return {};
 }
 
 template <class R>
@@ -128,16 +139,13 @@ Status Definitions::apply(const R& r) {
     comm.bits = true;
     comms.set(r.cid, std::move(comm));
     bits_.clear();
-    for (std::uint32_t i = 0; i < r.grpv.size(); ++i) bits_.push_back(r.grpv[i]);
-    missing_ = raw(r.grpc) > bits_.size() ? raw(r.grpc) - bits_.size() : 0;
     open_comm_ = r.cid;
     open_ = Open::kComm;
-    if (missing_ == 0) finish();
+    missing_ = raw(r.grpc);
+    return add_bits(r.grpv);
   } else if constexpr (std::is_same_v<R, MpiCommCnt>) {
     if (was != Open::kComm || missing_ == 0) return complaint("", "continues no MPI_COMM");
-    for (std::uint32_t i = 0; i < r.grpv.size(); ++i) bits_.push_back(r.grpv[i]);
-    missing_ -= std::min<std::size_t>(missing_, r.grpv.size());
-    if (missing_ == 0) finish();
+    return add_bits(r.grpv);
   } else if constexpr (std::is_same_v<R, MpiGroup>) {
     groups.set(r.gid, {});
     ranks_.clear();
@@ -152,10 +160,10 @@ Status Definitions::apply(const R& r) {
     open_group_ = r.gid;
     open_ = Open::kGroup;
     missing_ = raw(r.count) - ranks_.size();
-    add_ranks(r.ranks);
+    return add_ranks(r.ranks);
   } else if constexpr (std::is_same_v<R, MpiGroupCnt>) {
     if (was != Open::kGroup || missing_ == 0) return complaint("", "continues no MPI_GROUP");
-    add_ranks(r.ranks);
+    return add_ranks(r.ranks);
   } else if constexpr (std::is_same_v<R, MpiCommRef>) {
     const GroupDef* group = groups.find(r.gid);
     if (group == nullptr) return complaint("gid", "no group with this identifier is defined");

@@ -187,7 +187,8 @@ class Definitions {
   std::vector<std::uint8_t> bits_;    // of the open communicator
   std::vector<std::uint32_t> ranks_;  // of the open group
   std::uint64_t expanded_ = 0;        // ranks of groups that only gave their number
-  void add_ranks(const U4Array& part);
+  Status add_ranks(const U4Array& part);
+  Status add_bits(const ByteArray& part);
   std::uint64_t processes() const;  // of the run, as far as it is known
   template <class R>
   Status apply(const R& record);

@@ -171,7 +171,8 @@ void World::find_missing_places() {
   for (const std::uint32_t lid : locations_.given) missing_nodes_.insert(node_of_[lid]);
   std::erase_if(missing, [&](std::uint32_t lid) { return locations_.has(lid); });
   std::erase_if(missing_nodes_, [&](std::uint32_t nid) { return nodes_.has(nid); });
-  missing_machine_ = machines_.given.empty() && !(missing_nodes_.empty() && missing.empty());
+  missing_machine_ = machines_.given.empty() &&
+                     !(missing_nodes_.empty() && missing.empty() && nodes_.given.empty());
   if (missing_machine_) string("machine");
   for (const std::uint32_t nid : missing_nodes_) string("node" + std::to_string(nid));
 }
@@ -182,6 +183,11 @@ void World::write_names(const Sink& sink) {
   for (const auto& [text, id] : new_strings_) by_id[id] = text;
   for (const auto& [id, text] : by_id) {
     emit_string(static_cast<StringId>(id), text, [&](const auto& record) { put(sink, record); });
+  }
+  if (missing_machine_) {
+    const std::size_t nodes = nodes_.given.size() + missing_nodes_.size();
+    put(sink,
+        Machine{MachineId{0}, static_cast<Count>(nodes), static_cast<StringId>(string("machine"))});
   }
   by_id.clear();
   for (const auto& [name, id] : new_files_) by_id[id] = name;
@@ -212,11 +218,6 @@ void World::write_names(const Sink& sink) {
 void World::write_places(const Sink& sink) {
   const MachineId machine =
       machines_.given.empty() ? MachineId{0} : static_cast<MachineId>(*machines_.given.begin());
-  if (missing_machine_) {
-    const std::size_t nodes = nodes_.given.size() + missing_nodes_.size();
-    put(sink,
-        Machine{machine, static_cast<Count>(nodes), static_cast<StringId>(string("machine"))});
-  }
   for (const std::uint32_t nid : missing_nodes_) {
     const std::uint32_t name = string("node" + std::to_string(nid));
     put(sink,

@@ -45,9 +45,9 @@ class World {
   void set_size(std::uint32_t size) { size_ = size; }
 
   using Sink = std::function<void(const std::byte*, std::size_t)>;
-  // Strings, files and regions: before everything.
+  // Strings, the machine, files and regions: before everything.
   void write_names(const Sink& sink);
-  // Machine, nodes, locations, groups and communicators: behind the text's own machines to
+  // Nodes, locations, groups and communicators: behind the text's own machines to
   // locations.
   void write_places(const Sink& sink);
   // Call sites and windows: behind all definitions of the text.

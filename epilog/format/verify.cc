@@ -225,12 +225,10 @@ void Verifier::definition(const R& record, const RawRecord& raw_record) {
   const std::size_t unfinished = definitions_.unfinished();
   if (const Status status = definitions_.add(raw_record, reader_.dialect()); !status) {
     const std::string& reason = status.error().reason;
-    // What the reference check has said already need not be said again.
-    if (reason.rfind("no ", 0) != 0) {
-      find(Level::kError, "",
-           std::is_same_v<R, MpiGroup> ? "has more members than the run" : "continues nothing",
-           "the definition is left out");
-    }
+    const bool said = reason.rfind("no ", 0) == 0;  // by the reference check
+    const char* what =
+        reason.rfind("more ", 0) == 0 ? "has more members than it may have" : "continues nothing";
+    if (!said) find(Level::kError, "", what, "the definition is left out or cut");
   }
   if (definitions_.unfinished() != unfinished) {
     find(Level::kError, "", "the definition before this one lacks continuations",

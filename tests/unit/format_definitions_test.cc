@@ -166,6 +166,19 @@ TEST_F(DefinitionsTest, MissingContinuationsAreCounted) {
   EXPECT_EQ(definitions_.unfinished(), 2u);
 }
 
+TEST_F(DefinitionsTest, MoreMembersThanTheCountSaysAreCutOff) {
+  const std::vector<std::uint32_t> ranks{4, 5, 6};
+  EXPECT_EQ(add(MpiGroup{GroupId{0}, Flags{0}, Count{2}, U4Array::of(ranks)}),
+            "more members than its count says");
+  EXPECT_EQ(definitions_.groups.find(GroupId{0})->ranks.vector(),
+            (std::vector<std::uint32_t>{4, 5}));
+  const std::vector<std::uint8_t> bits{1, 1};
+  MpiComm comm{CommId{0}, Byte{0}, Count{1}, {}};
+  comm.grpv = ByteArray::of(bits);
+  EXPECT_EQ(add(comm), "more bytes than its count says");
+  EXPECT_EQ(definitions_.comms.find(CommId{0})->ranks.vector(), (std::vector<std::uint32_t>{0}));
+}
+
 TEST_F(DefinitionsTest, WhatRefersToNothingIsRefused) {
   EXPECT_NE(add(MpiCommRef{CommId{0}, GroupId{0}}), "");
   EXPECT_NE(add(CommIdentity{CommId{0}, Hash64{1}, Hash64{2}, Flags{0}}), "");
