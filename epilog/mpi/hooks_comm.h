@@ -66,6 +66,8 @@ KOJAK_CREATES(IntercommMerge, intercomm, newintercomm)
 // The new communicator is there when the request completes; its place in the parent's order is now.
 template <>
 struct Hook<args::CommIdup> : CommCreateHook {
+  Request* entered = nullptr;
+
   void before(const args::CommIdup& a) { count(a.comm); }
   template <class C>
   void after(const args::CommIdup& a, int result, C& call) {
@@ -73,6 +75,7 @@ struct Hook<args::CommIdup> : CommCreateHook {
     if (comm != nullptr) {
       if (Request* request = enter_request(*a.request, RequestKind::kCommDup)) {
         request->id = next_request_id();
+        entered = request;
         request->made = a.newcomm;
         request->identity =
             created_identity(parent, args::CommIdup::kFunction, ordinal, comm->group, comm->remote);

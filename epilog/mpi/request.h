@@ -47,6 +47,7 @@ struct Request {
   std::uint32_t window = 0;  // of a transfer
   bool gets = false;         // a transfer with a result at the origin
   MPI_Comm* made = nullptr;  // where MPI_Comm_idup puts its communicator
+  MPI_Comm copy{};           // of it, for a call from Fortran: `made` points here then
   Identity identity;         // and which it is
 };
 

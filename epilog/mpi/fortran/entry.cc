@@ -20,8 +20,8 @@ constexpr Spelling kSpellings[] = {{"_", false}, {"__", false}, {"", false}, {""
 void* look_up(void* where, const char* prefix, const char* name, Interface interface) {
   for (const Spelling& spelling : kSpellings) {
     char symbol[96];
-    snprintf(symbol, sizeof symbol, "%s%s%s%s", prefix, name, interface == Interface::kF08 ? "_f08" : "",
-             spelling.suffix);
+    snprintf(symbol, sizeof symbol, "%s%s%s%s", prefix, name,
+             interface == Interface::kF08 ? "_f08" : "", spelling.suffix);
     for (char* c = symbol; spelling.upper && *c != '\0'; ++c) *c = static_cast<char>(toupper(*c));
     if (void* address = dlsym(where, symbol)) return address;
   }
@@ -44,7 +44,8 @@ void* Entry::find(const void* caller) {
     address = look_up_in(info.dli_fname, RTLD_NOLOAD, name_, interface_);
   }
   if (address == nullptr) {
-    address = look_up_in(interface_ == Interface::kF08 ? kF08Library : kMpifHLibrary, RTLD_GLOBAL, name_, interface_);
+    address = look_up_in(interface_ == Interface::kF08 ? kF08Library : kMpifHLibrary, RTLD_GLOBAL,
+                         name_, interface_);
   }
   if (address != nullptr) address_.store(address, std::memory_order_relaxed);
   return address;
@@ -52,7 +53,8 @@ void* Entry::find(const void* caller) {
 
 void say_missing(void* ierror, const char* name) {
   static std::atomic<bool> said{false};
-  if (!said.exchange(true)) say("the MPI library has no Fortran function mpi_%s; the call fails", name);
+  if (!said.exchange(true))
+    say("the MPI library has no Fortran function mpi_%s; the call fails", name);
   give_error(ierror, MPI_ERR_UNSUPPORTED_OPERATION);
 }
 

@@ -1,11 +1,12 @@
 // The MPI library's own Fortran entry points, found when they are first called.
 //
 // Our libraries must load into C programs without pulling a Fortran library in, so nothing here is
-// linked: names are looked up in the running program. The entry of the profiling interface (pmpi_put_)
-// comes first; some libraries have none for mpi_f08, then the next definition after ours is taken. The caller's
-// own objects are searched too, because a program may have loaded MPI with RTLD_LOCAL, and at last the
-// library is loaded by name, because a linker may have dropped it when all of the program's calls found us.
-// Thread-safe; nothing is owned. get() gives nullptr if there is no such function anywhere.
+// linked: names are looked up in the running program. The entry of the profiling interface
+// (pmpi_put_) comes first; some libraries have none for mpi_f08, then the next definition after
+// ours is taken. The caller's own objects are searched too, because a program may have loaded MPI
+// with RTLD_LOCAL, and at last the library is loaded by name, because a linker may have dropped it
+// when all of the program's calls found us. Thread-safe; nothing is owned. get() gives nullptr if
+// there is no such function anywhere.
 #pragma once
 
 #include <mpi.h>

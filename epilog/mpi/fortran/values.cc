@@ -18,9 +18,9 @@ void kojak_fortran_hand_over();
 __attribute__((visibility("hidden"))) void kojak_fortran_take_logical(const MPI_Fint* false_value) {
   kojak::measure::fortran::found.false_value = *false_value;
 }
-__attribute__((visibility("hidden"))) void kojak_fortran_take_sentinels(const void* in_place, const void* status_ignore,
-                                                                        const void* statuses_ignore,
-                                                                        const MPI_Fint* status_size) {
+__attribute__((visibility("hidden"))) void kojak_fortran_take_sentinels(
+    const void* in_place, const void* status_ignore, const void* statuses_ignore,
+    const MPI_Fint* status_size) {
   kojak::measure::fortran::Values& found = kojak::measure::fortran::found;
   found.in_place = in_place;
   found.status_ignore = status_ignore;

@@ -1,9 +1,9 @@
 // What Fortran calls MPI_IN_PLACE, MPI_STATUS_IGNORE and .false., as seen from C++.
 //
-// The first two are addresses and the last one is a value of the compiler's, so they are found by Fortran:
-// values_<mpi>.f90 is compiled by the MPI library's own Fortran compiler and hands them over when they are
-// first asked for. It needs no Fortran library, so that C programs do not load one. Constant once known;
-// thread-safe; cannot fail.
+// The first two are addresses and the last one is a value of the compiler's, so they are found by
+// Fortran: values_<mpi>.f90 is compiled by the MPI library's own Fortran compiler and hands them
+// over when they are first asked for. It needs no Fortran library, so that C programs do not load
+// one. Constant once known; thread-safe; cannot fail.
 #pragma once
 
 #include <mpi.h>

@@ -1,0 +1,348 @@
+// Fortran arguments in C's terms, for the hooks of a Fortran call.
+//
+// The call itself goes to the MPI library's own Fortran entry point with the caller's arguments;
+// what is made here is only what the hooks look at. Each class stands for one argument: given() is
+// what the hooks get before the call, take() brings C's side up to date after it. With `kUsed`
+// false (a function without hooks) nothing is converted. Arguments that no hook may use are null in
+// a Fortran call: strings, callbacks, attribute values, arrays of LOGICALs, and arrays of handles
+// other than requests and datatypes. Memory for long arrays comes from the session and goes back at
+// the end of the call; ok() is false without.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+
+#include "epilog/mpi/call.h"
+#include "epilog/mpi/fortran/values.h"
+#include "epilog/mpi/hooks.h"
+
+namespace kojak::measure::fortran {
+
+static_assert(sizeof(MPI_Fint) == sizeof(int),
+              "INTEGER is not int in this MPI library: configure with -DKOJAK_FORTRAN=OFF");
+
+template <class A>
+concept HasBefore = requires(Hook<A> hook, A& a) {
+  hook.before(a);
+};
+template <class A>
+concept HasAfter = requires(Hook<A> hook, A& a, typename A::Result result, Silent& call) {
+  hook.after(a, result, call);
+};
+template <class A>
+inline constexpr bool kHooked = HasBefore<A> || HasAfter<A>;
+
+// The kinds of handles. In MPICH all of them are one C type, so a kind is a type of ours.
+#define KOJAK_HANDLE_KIND(Name, Type, from_fortran, null)                              \
+  struct Name {                                                                        \
+    using C = Type;                                                                    \
+    static C none() { return null; }                                                   \
+    static C from(MPI_Fint handle) {                                                   \
+      const C made = from_fortran(handle);                                             \
+      return made == C{} ? null : made; /* Open MPI: the handle is no longer in use */ \
+    }                                                                                  \
+  };
+KOJAK_HANDLE_KIND(CommKind, MPI_Comm, PMPI_Comm_f2c, MPI_COMM_NULL)
+KOJAK_HANDLE_KIND(TypeKind, MPI_Datatype, PMPI_Type_f2c, MPI_DATATYPE_NULL)
+KOJAK_HANDLE_KIND(RequestKindOf, MPI_Request, PMPI_Request_f2c, MPI_REQUEST_NULL)
+KOJAK_HANDLE_KIND(WinKind, MPI_Win, PMPI_Win_f2c, MPI_WIN_NULL)
+KOJAK_HANDLE_KIND(GroupKind, MPI_Group, PMPI_Group_f2c, MPI_GROUP_NULL)
+KOJAK_HANDLE_KIND(OpKind, MPI_Op, PMPI_Op_f2c, MPI_OP_NULL)
+KOJAK_HANDLE_KIND(InfoKind, MPI_Info, PMPI_Info_f2c, MPI_INFO_NULL)
+KOJAK_HANDLE_KIND(FileKind, MPI_File, PMPI_File_f2c, MPI_FILE_NULL)
+KOJAK_HANDLE_KIND(ErrhandlerKind, MPI_Errhandler, PMPI_Errhandler_f2c, MPI_ERRHANDLER_NULL)
+KOJAK_HANDLE_KIND(MessageKind, MPI_Message, PMPI_Message_f2c, MPI_MESSAGE_NULL)
+#undef KOJAK_HANDLE_KIND
+
+template <bool kUsed, class T>
+T as_value(const void* p) {
+  if constexpr (kUsed) {
+    return *static_cast<const T*>(p);
+  } else {
+    return T{};
+  }
+}
+inline bool is_true(const void* p) {
+  return *static_cast<const MPI_Fint*>(p) != values().false_value;
+}
+template <bool kUsed>
+int as_logical(const void* p) {
+  if constexpr (kUsed) {
+    return is_true(p) ? 1 : 0;
+  } else {
+    return 0;
+  }
+}
+template <bool kUsed, class Kind>
+typename Kind::C as_handle(const void* p) {
+  if constexpr (kUsed) {
+    return Kind::from(*static_cast<const MPI_Fint*>(p));
+  } else {
+    return Kind::none();
+  }
+}
+template <bool kUsed>
+void* as_buffer(void* p) {
+  if constexpr (kUsed) {
+    return p != nullptr && p == values().in_place ? MPI_IN_PLACE : p;
+  } else {
+    return p;
+  }
+}
+
+template <bool kUsed, class Kind>
+class OutHandle {
+ public:
+  OutHandle(void* user, bool has_value) : user_(static_cast<const MPI_Fint*>(user)) {
+    if (kUsed && has_value) c_ = Kind::from(*user_);
+  }
+  typename Kind::C* given() { return &c_; }
+  void take() {
+    if constexpr (kUsed) c_ = Kind::from(*user_);
+  }
+
+ private:
+  const MPI_Fint* user_;
+  typename Kind::C c_ = Kind::none();
+};
+
+template <bool kUsed>
+class OutLogical {
+ public:
+  explicit OutLogical(void* user) : user_(user) {}
+  int* given() { return &c_; }
+  void take() {
+    if constexpr (kUsed) c_ = is_true(user_) ? 1 : 0;
+  }
+
+ private:
+  const void* user_;
+  int c_ = 0;
+};
+
+template <bool kUsed>
+class OutIndex {
+ public:
+  explicit OutIndex(void* user) : user_(static_cast<const MPI_Fint*>(user)) {}
+  int* given() { return &c_; }
+  void take() {
+    if constexpr (kUsed) c_ = *user_ == MPI_UNDEFINED ? MPI_UNDEFINED : *user_ - 1;
+  }
+
+ private:
+  const MPI_Fint* user_;
+  int c_ = MPI_UNDEFINED;
+};
+
+// Memory for the length of one call.
+template <class T>
+class Scratch {
+ public:
+  static_assert(std::is_trivially_copyable_v<T>);
+  Scratch() = default;
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    if (far_ == nullptr) return;
+    const BookkeepingLock lock;
+    release(far_, size_ * sizeof(T));
+  }
+  bool resize(int count) {  // once
+    size_ = count > 0 ? static_cast<std::size_t>(count) : 0;
+    if (size_ <= kNear) return true;
+    const BookkeepingLock lock;
+    far_ = static_cast<T*>(allocate(size_ * sizeof(T)));
+    return far_ != nullptr;
+  }
+  T* data() { return far_ != nullptr ? far_ : near_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  static constexpr std::size_t kNear = 16;
+  T near_[kNear];
+  T* far_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+template <bool kUsed>
+class Requests {
+ public:
+  Requests(void* user, const void* count) : user_(static_cast<const MPI_Fint*>(user)) {
+    if constexpr (kUsed) {
+      ok_ = c_.resize(*static_cast<const MPI_Fint*>(count));
+      if (ok_) take();
+    }
+  }
+  bool ok() const { return ok_; }
+  MPI_Request* given() { return c_.data(); }
+  void take() {
+    if constexpr (kUsed) {
+      for (std::size_t i = 0; i < c_.size(); ++i) c_.data()[i] = RequestKindOf::from(user_[i]);
+    }
+  }
+
+ private:
+  const MPI_Fint* user_;
+  Scratch<MPI_Request> c_;
+  bool ok_ = true;
+};
+
+template <bool kUsed>
+class Indices {
+ public:
+  Indices(void* user, const void* count) : user_(static_cast<const MPI_Fint*>(user)) {
+    if constexpr (kUsed) ok_ = c_.resize(*static_cast<const MPI_Fint*>(count));
+  }
+  bool ok() const { return ok_; }
+  int* given() { return c_.data(); }
+  void take(int found) {
+    if constexpr (kUsed) {
+      for (int i = 0; i < found; ++i) c_.data()[i] = user_[i] - 1;
+    }
+  }
+
+ private:
+  const MPI_Fint* user_;
+  Scratch<int> c_;
+  bool ok_ = true;
+};
+
+// One status. Where the user ignores it and a hook wants it, the library gets one of ours.
+template <bool kUsed>
+class Status {
+ public:
+  explicit Status(void* user) : user_(user) {
+    if constexpr (kUsed) ignored_ = ignores_status(user);
+  }
+  MPI_Status* given() { return ignored_ ? MPI_STATUS_IGNORE : &c_; }
+  void* passed(const MPI_Status* wanted) {
+    return kUsed && ignored_ && wanted != MPI_STATUS_IGNORE ? own_ : user_;
+  }
+  void take(MPI_Status* wanted) {
+    if constexpr (kUsed) {
+      if (wanted != MPI_STATUS_IGNORE)
+        PMPI_Status_f2c(ignored_ ? own_ : static_cast<const MPI_Fint*>(user_), wanted);
+    }
+  }
+
+ private:
+  void* user_;
+  bool ignored_ = false;
+  MPI_Status c_;
+  MPI_Fint own_[2 * sizeof(MPI_Status) / sizeof(MPI_Fint)];
+};
+
+template <bool kUsed>
+class Statuses {
+ public:
+  Statuses(void* user, const void* count) : user_(user), count_(count) {
+    if constexpr (kUsed) {
+      ignored_ = ignores_status(user);
+      if (!ignored_) ok_ = c_.resize(*static_cast<const MPI_Fint*>(count));
+    }
+  }
+  bool ok() const { return ok_; }
+  MPI_Status* given() { return ignored_ ? MPI_STATUSES_IGNORE : c_.data(); }
+  void* passed(const MPI_Status* wanted) {
+    if constexpr (kUsed) {
+      if (ignored_ && wanted != MPI_STATUSES_IGNORE) {
+        own_used_ = own_.resize(*static_cast<const MPI_Fint*>(count_) * values().status_size);
+        if (own_used_) return own_.data();
+      }
+    }
+    return user_;
+  }
+  // False without memory: then nothing may be said of the statuses.
+  bool take(MPI_Status* wanted, int found) {
+    if constexpr (kUsed) {
+      if (wanted == MPI_STATUSES_IGNORE) return true;
+      if (ignored_ && !own_used_) return false;
+      const MPI_Fint* from = ignored_ ? own_.data() : static_cast<const MPI_Fint*>(user_);
+      for (int i = 0; i < found; ++i) PMPI_Status_f2c(from + i * values().status_size, wanted + i);
+    }
+    return true;
+  }
+
+ private:
+  void* user_;
+  const void* count_;
+  bool ignored_ = false;
+  bool own_used_ = false;
+  bool ok_ = true;
+  Scratch<MPI_Status> c_;
+  Scratch<MPI_Fint> own_;
+};
+
+// The datatypes of an alltoallw. How many there are is asked only after the call has succeeded.
+template <bool kUsed>
+class Types {
+ public:
+  enum class Of { kMembers, kSources, kDestinations };
+  Types(const void* user, const void* buffer_argument)
+      : user_(static_cast<const MPI_Fint*>(user)), buffer_(buffer_argument) {}
+  const MPI_Datatype* given() { return c_.data(); }
+  // False without memory.
+  bool take(MPI_Comm comm, Of of) {
+    if constexpr (kUsed) {
+      if (buffer_ == values().in_place) return true;
+      if (!c_.resize(count_of(comm, of))) return false;
+      for (std::size_t i = 0; i < c_.size(); ++i) c_.data()[i] = TypeKind::from(user_[i]);
+    }
+    return true;
+  }
+
+ private:
+  static int count_of(MPI_Comm comm, Of of) {
+    if (of != Of::kMembers) {
+      const Neighbors neighbors = neighbors_of(comm);
+      return static_cast<int>(of == Of::kSources ? neighbors.sources : neighbors.destinations);
+    }
+    int inter = 0, count = 0;
+    PMPI_Comm_test_inter(comm, &inter);
+    inter != 0 ? PMPI_Comm_remote_size(comm, &count) : PMPI_Comm_size(comm, &count);
+    return count;
+  }
+
+  const MPI_Fint* user_;
+  const void* buffer_;
+  Scratch<MPI_Datatype> c_;
+};
+
+// The measured call: a function's arguments, called through the Fortran library.
+template <class A, class F>
+struct Call : A {
+  using Measured = A;
+  F* forward;
+  typename A::Result call() { return (*forward)(static_cast<A&>(*this)); }
+};
+
+template <class A, class F>
+typename A::Result measured_in_fortran(const A& arguments, F&& forward) {
+  using Forward = std::remove_reference_t<F>;
+  return measured(Call<A, Forward>{arguments, &forward});
+}
+
+}  // namespace kojak::measure::fortran
+
+namespace kojak::measure {
+
+// A Fortran call has the hooks of the function.
+template <class A, class F>
+struct Hook<fortran::Call<A, F>> : Hook<A> {};
+
+// What C keeps for the completion is a pointer to the user's handle. Fortran's has another form, so
+// its value is kept: the handle is known when the call returns, the Fortran library cannot set it
+// later.
+template <class F>
+struct Hook<fortran::Call<args::CommIdup, F>> : Hook<args::CommIdup> {
+  template <class C>
+  void after(const args::CommIdup& a, int result, C& call) {
+    Hook<args::CommIdup>::after(a, result, call);
+    if (this->entered == nullptr) return;
+    this->entered->copy = *a.newcomm;
+    this->entered->made = &this->entered->copy;
+  }
+};
+
+}  // namespace kojak::measure

@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""Makes the Fortran entry points of one family from functions.table. Run by the build.
+
+  generate_fortran.py --table functions.table --library openmpi --family p2p --out OUT
+
+An entry point calls the MPI library's own Fortran function with the caller's arguments, untouched, as a
+measured call; only what the hooks look at is converted to C (convert.h). That keeps choice
+buffers, array descriptors, sentinels, callbacks, strings and optional arguments exactly what they are. Which entry
+points a library needs follows from what its Fortran functions call, because each call is recorded once:
+  Open MPI   all of them call PMPI_*: every entry point of mpif.h and mpi_f08 is ours
+  MPICH      those of mpif.h, and those of mpi_f08 with a choice buffer (mpi_put_f08ts_), call MPI_*, where the C
+             wrapper records them; ours are the others of mpi_f08, which call PMPI_*, and those that
+             get and set attributes, which call neither
+tests/fortran checks these lists against the installed libraries.
+"""
+
+import argparse
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from function_table import FAMILIES, HANDLES, TableError, read_table  # noqa: E402
+from generate import BANNER, write  # noqa: E402
+
+BANNER = BANNER.replace("epilog/mpi/generate.py", "epilog/mpi/fortran/generate_fortran.py")
+LIBRARIES = ["openmpi", "mpich"]
+# Written by hand in lifecycle.cc.
+OWN_WRAPPERS = ["MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"]
+# `use mpi` has procedures of their own for the same functions with TYPE(C_PTR).
+WITH_C_PTR = ["MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query"]
+# C functions that mpi_f08 binds directly.
+C_IN_F08 = {"openmpi": ["MPI_Wtime", "MPI_Wtick"], "mpich": []}
+# Deprecated since MPI-2: not in mpi_f08, though not removed.
+NOT_IN_F08 = ["MPI_Attr_delete", "MPI_Attr_get", "MPI_Attr_put", "MPI_Keyval_create", "MPI_Keyval_free"]
+
+KINDS = {"comm": "CommKind", "type": "TypeKind", "request": "RequestKindOf", "win": "WinKind", "group": "GroupKind",
+         "op": "OpKind", "info": "InfoKind", "file": "FileKind", "errhandler": "ErrhandlerKind",
+         "message": "MessageKind"}
+VALUES = {"count": "int", "int": "int", "rank": "int", "tag": "int", "aint": "MPI_Aint", "offset": "MPI_Offset",
+          "bigcount": "MPI_Count"}
+STRINGS = ["string", "strings"]
+
+
+def has_choice_buffer(f):
+    return any(p.kind == "buffer" for p in f.parameters)
+
+
+def touches_attribute(f):
+    return any(p.kind == "attribute" for p in f.parameters)
+
+
+def interfaces(f, library):
+    """Suffix of the name and interface of each entry point that the function needs."""
+    found = []
+    if library == "openmpi" or touches_attribute(f):
+        found.append(("", "kMpifH"))
+    if library == "openmpi" and f.name in WITH_C_PTR:
+        found.append(("_cptr", "kMpifH"))
+    in_f08 = not f.has("removed") and f.name not in NOT_IN_F08 and f.name not in C_IN_F08[library]
+    if in_f08 and (library == "openmpi" or not has_choice_buffer(f)):
+        found.append(("_f08", "kF08"))
+    return found
+
+
+class Argument:
+    """What is generated for one parameter. Steps after the call come in the order of their numbers: 0 is what says how
+    much the call completed, 1 and 2 are results, 3 is what needs those."""
+
+    def __init__(self, f, p):
+        self.name = p.name
+        self.passed = p.name  # what the Fortran function gets
+        self.given = None  # what the hooks get; None: the member stays null
+        self.declaration = None  # of the object that converts it
+        self.needs_memory = False
+        self.after = []  # (order, statement) after a call that succeeded
+        self.always = None  # statement after every call
+        array = p.array is not None
+        c = f"{p.name}_c"
+        if p.kind in VALUES:
+            scalar_in = p.direction == "in" and not array
+            self.given = (f"as_value<kUsed, {VALUES[p.kind]}>({p.name})" if scalar_in
+                          else f"static_cast<{p.c_type()}>({p.name})")
+        elif p.kind == "baseptr":
+            self.given = p.name
+        elif p.kind == "buffer":
+            self.given = f"as_buffer<kUsed>({p.name})"
+        elif p.kind == "logical" and p.direction == "in" and not array:
+            self.given = f"as_logical<kUsed>({p.name})"
+        elif p.kind == "logical" and not array:
+            self._object("OutLogical<kUsed>", p.name, (0, f"{c}.take();"))
+        elif p.kind == "index" and not array:
+            self._object("OutIndex<kUsed>", p.name, (1, f"{c}.take();"))
+        elif p.kind == "index":
+            self._object("Indices<kUsed>", f"{p.name}, {p.array}", (2, f"{c}.take(found);"))
+            self.needs_memory = True
+        elif p.kind == "status" and p.direction == "out":
+            self.passed = f"{c}.passed(b.{p.name})"
+            if array:
+                self._object("Statuses<kUsed>", f"{p.name}, {p.array}",
+                             (3, f"if (!{c}.take(b.{p.name}, found)) seen = MPI_ERR_NO_MEM;"))
+                self.needs_memory = True
+            else:
+                self._object("Status<kUsed>", p.name, (3, f"if (found != 0) {c}.take(b.{p.name});"))
+        elif p.kind == "request" and array:
+            self._object("Requests<kUsed>", f"{p.name}, {p.array}", (1, f"if (found != 0) {c}.take();"))
+            self.always = f"{c}.take();"
+            self.needs_memory = True
+        elif p.kind == "type" and p.array == "" and p.direction == "in":
+            self._types(f, p, c)
+        elif p.kind in HANDLES and not array and p.direction == "in":
+            self.given = f"as_handle<kUsed, {KINDS[p.kind]}>({p.name})"
+        elif p.kind in HANDLES and not array:
+            has_value = p.direction == "inout"
+            self._object(f"OutHandle<kUsed, {KINDS[p.kind]}>", f"{p.name}, {str(has_value).lower()}",
+                         (1, f"if (found != 0) {c}.take();" if p.kind == "message" else f"{c}.take();"))
+            if has_value:
+                self.always = f"{c}.take();"
+
+    def _object(self, cls, arguments, *after):
+        self.declaration = f"{cls} {self.name}_c({arguments});"
+        self.given = f"{self.name}_c.given()"
+        self.after = list(after)
+
+    def _types(self, f, p, c):
+        """The datatypes of an alltoallw: one for each process that it sends to, or receives from."""
+        side = p.name.removesuffix("types")
+        of = "kMembers"
+        if "eighbor" in f.name:
+            of = "kDestinations" if side == "send" else "kSources"
+        self._object("Types<kUsed>", f"{p.name}, {side}buf",
+                     (3, f"if (!{c}.take(b.comm, Types<kUsed>::Of::{of})) seen = MPI_ERR_NO_MEM;"),
+                     (3, f"b.{p.name} = {c}.given();"))
+
+
+def found_count(f):
+    """How many requests the call completed, or how many messages it found."""
+    flags = [p.name for p in f.parameters if p.kind == "logical" and p.direction == "out"]
+    arrays = [p.array for p in f.parameters if p.kind == "status" and p.array]
+    if any(p.name == "outcount" for p in f.parameters):
+        return "*b.outcount == MPI_UNDEFINED ? 0 : *b.outcount"
+    count = f"b.{arrays[0]}" if arrays else "1"
+    return f"*b.{flags[0]} == 0 ? 0 : {count}" if flags else count
+
+
+def call_body(f, arguments, lengths):
+    """The measured call: the Fortran function, then C's side of the arguments."""
+    passed = ", ".join([a.passed for a in arguments] + ["&error"] + lengths)
+    steps = sorted((step for a in arguments for step in a.after), key=lambda step: step[0])
+    after = [text for _, text in steps]
+    always = [a.always for a in arguments if a.always]
+    out = [f"forward({passed});"]
+    if not after:
+        return out + ["return error;"]
+    out += ["if (error != MPI_SUCCESS) {"] + [f"  {text}" for text in always] + ["  return error;", "}"]
+    if any("found" in text for text in after):
+        after.insert(sum(order == 0 for order, _ in steps), f"const int found = {found_count(f)};")
+    if any("seen" in text for text in after):
+        return out + ["int seen = MPI_SUCCESS;"] + after + ["return seen;"]
+    return out + after + ["return MPI_SUCCESS;"]
+
+
+def body(f):
+    """The function that all entry points of an MPI function share, and its parameters."""
+    parameters = [p for p in f.parameters if p.kind not in ("varargs", "argc", "argv")]
+    lengths = [f"{p.name}_length" for p in parameters if p.kind in STRINGS]
+    names = [p.name for p in parameters] + ([] if f.returns != "int" else ["ierror"])
+    types = ", ".join(["void*"] * len(names) + ["std::size_t"] * len(lengths))
+    declared = ", ".join([f"void* {n}" for n in names] + [f"std::size_t {n}" for n in lengths])
+    forwarded = ", ".join(names + lengths)
+    result = "void" if f.returns == "int" else f.returns
+    struct = f.struct_name()
+    head = (f"[[gnu::noinline]] {result} {struct}_in_fortran(Entry& entry, const void* caller"
+            f"{', ' if declared else ''}{declared}) {{\n"
+            f"  auto* const forward = entry.get<{result}({types})>(caller);\n")
+    if result != "void":
+        return (head + f"  if (forward == nullptr) [[unlikely]] return P{f.name}();\n"
+                f"  if (!is_live()) [[unlikely]] return forward();\n"
+                f"  return measured_in_fortran(args::{struct}{{}}, [&](args::{struct}&) {{ return forward(); }});\n}}\n",
+                declared, forwarded, result)
+    arguments = [Argument(f, p) for p in parameters]
+    memory = " || ".join(f"!{a.name}_c.ok()" for a in arguments if a.needs_memory)
+    given = ", ".join(f".{a.name} = {a.given}" for a in arguments if a.given is not None)
+    short = f.name.lower().removeprefix("mpi_")
+    out = [f'if (forward == nullptr) [[unlikely]] return say_missing(ierror, "{short}");',
+           f"if (!is_live()) [[unlikely]] return forward({forwarded});",
+           f"using Args = args::{struct};",
+           "[[maybe_unused]] constexpr bool kUsed = kHooked<Args>;"]
+    out += [a.declaration for a in arguments if a.declaration]
+    if memory:
+        out.append(f"if ({memory}) [[unlikely]] return forward({forwarded});")
+    out += ["MPI_Fint error = MPI_SUCCESS;",
+            f"measured_in_fortran(Args{{{given}}}, [&]([[maybe_unused]] Args& b) -> int {{"]
+    out += [f"  {line}" for line in call_body(f, arguments, lengths)]
+    out += ["});", "give_error(ierror, error);"]
+    return head + "".join(f"  {line}\n" for line in out) + "}\n", declared, forwarded, result
+
+
+def entry_points(f, library, declared, forwarded, result):
+    """Each in the spellings of all compilers."""
+    out = []
+    for suffix, interface in interfaces(f, library):
+        name = f.name.lower() + suffix
+        looked_up = name.removeprefix("mpi_").removesuffix("_f08")
+        out.append(f"KOJAK_FORTRAN {result} {name}_({declared}) {{\n"
+                   f'  static constinit Entry entry{{"{looked_up}", Interface::{interface}}};\n'
+                   f"  return {f.struct_name()}_in_fortran(entry, __builtin_return_address(0)"
+                   f"{', ' if forwarded else ''}{forwarded});\n}}\n")
+        for spelling in (f"{name}__", name, name.upper()):
+            out.append(f'KOJAK_FORTRAN {result} {spelling}({declared}) __attribute__((alias("{name}_")));\n')
+    return "".join(out)
+
+
+def source(table, library, family):
+    out = [BANNER, '#include "epilog/mpi/fortran/convert.h"\n#include "epilog/mpi/fortran/entry.h"\n\n',
+           '#define KOJAK_FORTRAN extern "C" __attribute__((visibility("default"), used))\n\n',
+           "namespace kojak::measure::fortran {\nnamespace {\n"]
+    exported = []
+    for f in table.functions:
+        if f.family != family or f.name in OWN_WRAPPERS or not interfaces(f, library):
+            continue
+        text, declared, forwarded, result = body(f)
+        out.append(f"\n// {f.name}\n{text}")
+        exported.append(entry_points(f, library, declared, forwarded, result))
+    out.append("\n}  // namespace\n\n")
+    out += exported
+    out.append("\n}  // namespace kojak::measure::fortran\n")
+    return "".join(out)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--table", required=True)
+    parser.add_argument("--library", required=True, choices=LIBRARIES)
+    parser.add_argument("--family", required=True, choices=FAMILIES)
+    parser.add_argument("--out", required=True)
+    args = parser.parse_args()
+    try:
+        table = read_table(args.table)
+    except TableError as error:
+        sys.exit(str(error))
+    write(args.out, source(table, args.library, args.family))
+
+
+if __name__ == "__main__":
+    main()

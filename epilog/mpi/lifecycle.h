@@ -1,0 +1,44 @@
+// MPI_Init, MPI_Finalize and MPI_Pcontrol as C and Fortran share them.
+//
+// `pmpi_call` is the user's call as it goes to the MPI library; its result is the wrapper's.
+// Whichever language initialises first starts the session.
+#pragma once
+
+#include "epilog/mpi/hooks.h"
+#include "epilog/mpi/startup.h"
+
+namespace kojak::measure {
+
+// Set while an initialisation runs in the library, so that one function may be built on the other.
+inline bool starting = false;
+
+template <class F>
+int initialise(unsigned function, const F& pmpi_call, const int* provided) {
+  if (starting || is_live()) return pmpi_call();
+  starting = true;
+  const bool ours = prepare_startup();
+  const int result = pmpi_call();
+  starting = false;
+  if (result == MPI_SUCCESS && ours)
+    finish_startup(function, provided != nullptr ? *provided : MPI_THREAD_SINGLE);
+  return result;
+}
+
+// `measured_call` is the same, recorded.
+template <class F, class G>
+int finalise(const F& pmpi_call, const G& measured_call) {
+  if (!is_live()) return pmpi_call();
+  begin_shutdown(the_recorder);
+  const int result = measured_call();
+  finish_shutdown();
+  return result;
+}
+
+inline void obey_pcontrol(int level) {
+  if (!is_live() || the_recorder.frame != nullptr) return;
+  if (level == 0) pause_recording(the_recorder);
+  if (level == 1) resume_recording(the_recorder);
+  if (level == 2) flush_now(the_recorder);
+}
+
+}  // namespace kojak::measure
