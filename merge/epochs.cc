@@ -14,7 +14,14 @@ std::uint64_t later(std::uint64_t a, std::uint64_t b) {
   return std::max(a, b);
 }
 
-enum OpenFlags : std::uint8_t { kAccessOpen = 1, kExposureOpen = 2, kLocked = 4 | 8, kByAll = 32 };
+// As in WIN_STATE and EPOCH_STATE.
+enum OpenFlags : std::uint8_t {
+  kFenceOpen = 1,
+  kAccessOpen = 1,
+  kExposureOpen = 2,
+  kLocked = 4 | 8,
+  kByAll = 32
+};
 
 }  // namespace
 
@@ -154,10 +161,11 @@ void WindowEpochs::free(bool survey) {
   if (survey) free_recorded = true;
 }
 
-void WindowEpochs::state(std::uint64_t fence_count, bool open) {
+void WindowEpochs::state(std::uint64_t fence_count, std::uint8_t open) {
   ++stamp;
   fences = fence_count;
-  fence_open = open;
+  fence_open = (open & kFenceOpen) != 0;
+  if ((open & kByAll) != 0) lock_all = true;
   last_fence = std::max(last_fence, fences);
 }
 

@@ -144,7 +144,7 @@ class WindowEpochs {
   void unlock(std::uint32_t target);
   void unlock_all();
   void free(bool survey);
-  void state(std::uint64_t fence_count, bool open);
+  void state(std::uint64_t fence_count, std::uint8_t open);
   void peer_state(std::uint32_t target, std::uint64_t access, std::uint64_t exposure,
                   std::uint8_t open);
   // Recording has paused since this state was last confirmed: nothing open is sure any more.

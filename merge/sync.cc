@@ -128,7 +128,7 @@ void apply_sync(WindowEpochs& window, const Sync& sync, std::span<const std::uin
       window.completion(survey, sync.target, sync.gets_only);
       break;
     case SyncKind::kWinState:
-      window.state(sync.first, (sync.open & 1) != 0);
+      window.state(sync.first, sync.open);
       break;
     case SyncKind::kPeerState:
       if (sync.target != kAbsent) {

@@ -1,0 +1,64 @@
+// Local traces from text, merged in a directory of their own: what tests of the merge start from.
+//
+// For tests only: what cannot be written or read is an exception. Owns its directory.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "epilog/format/text_reader.h"
+#include "merge/merge.h"
+#include "tests/support/merge_checks.h"
+#include "tests/support/temp_dir.h"
+
+namespace kojak::test {
+
+class LocalRun {
+ public:
+  explicit LocalRun(std::uint32_t size, std::uint64_t run = 1) : size_(size), run_(run) {}
+
+  // A local trace from its text, to which LOCAL_RUN is added. Returns its path.
+  std::string add(std::uint32_t rank, const std::string& text, std::uint32_t thread = 0) {
+    const std::string whole = "LOCAL_RUN run_hi=" + std::to_string(run_) + " run_lo=7 size=" +
+                              std::to_string(size_) + " pid=" + std::to_string(rank) +
+                              " tid=" + std::to_string(thread) + "\n" + text;
+    auto bytes = text_to_trace(whole, "trace of rank " + std::to_string(rank));
+    if (!bytes) throw std::runtime_error(bytes.error().message());
+    return add_bytes(std::to_string(rank) + "." + std::to_string(thread) + ".elg", *bytes);
+  }
+  std::string add_bytes(const std::string& name, std::vector<std::byte> bytes) {
+    paths.push_back(dir.file(name));
+    write_file(paths.back(), bytes);
+    locals.push_back(std::move(bytes));
+    return paths.back();
+  }
+
+  merge::MergeOptions options() const {
+    merge::MergeOptions o;
+    o.inputs = paths;
+    o.output = dir.file("a.elg");
+    return o;
+  }
+  // Merges all; throws if that fails.
+  merge::Summary merge(const merge::MergeOptions& o) {
+    auto summary = merge::merge_traces(o);
+    if (!summary) throw std::runtime_error(summary.error().message());
+    merged = read_bytes(o.output);
+    return *summary;
+  }
+  merge::Summary merge() { return merge(options()); }
+
+  TempDir dir;
+  std::vector<std::string> paths;
+  std::vector<std::vector<std::byte>> locals;
+  std::vector<std::byte> merged;
+
+ private:
+  std::uint32_t size_;
+  std::uint64_t run_;
+};
+
+}  // namespace kojak::test
