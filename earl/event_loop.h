@@ -27,58 +27,73 @@ class EventLoop {
  private:
   template <bool kNative, bool kSwap, class Handler>
   static void loop(Trace& trace, Handler& handler) {
+    constexpr bool kStops = requires {
+      handler.go_on();
+    };
     TraceReader& reader = trace.reader_;
     const std::uint32_t metrics = reader.dialect().metrics;
     Attributes attributes;
     bool any_attribute = false;
     std::uint64_t pos = trace.pos_;
-    RawRecord raw;
-    const auto one = [&]<class R>(std::uint64_t at) {
-      if constexpr (R::kKind == RecordKind::kEvent) {
-        if constexpr (R::kDialect == RecordDialect::kLocal) {
-          trace.findings_.add(Finding::kLocalRecord, at);
-        } else if constexpr (Handler::template wants<R>()) {
-          R record;
-          if (!detail::decode_event<kNative, kSwap>(raw, metrics, record)) [[unlikely]] {
-            trace.findings_.add(Finding::kShortRecord, at);
-          } else {
-            handler.handle(record, attributes, at);
-          }
-        }
-      }
-    };
-    bool first = trace.first_event_.has_value();
-    if (first) raw = *trace.first_event_;
-    trace.first_event_.reset();
-    while (true) {
-      if (!first) [[likely]] {
-        if (const auto next = reader.next(raw); next != TraceReader::Next::kRecord) [[unlikely]] {
-          trace.pos_ = pos;
-          trace.finish(next == TraceReader::Next::kDamaged);
-          return;
-        }
-      }
-      first = false;
-      if (!is_event(raw.type)) [[unlikely]] {
-        any_attribute |= trace.other_record(raw, attributes, pos);
-        continue;
-      }
+
+    const auto event = [&](std::uint8_t type, std::size_t length, const std::byte* body)
+        __attribute__((always_inline)) {
       const std::uint64_t at = pos++;
-      if (!dispatch_event(raw.type, [&]<class R>() { one.template operator()<R>(at); }))
-          [[unlikely]] {
+      const bool known = dispatch_event(
+          type, [&]<class R>() __attribute__((always_inline)) {
+            if constexpr (R::kDialect == RecordDialect::kLocal) {
+              trace.findings_.add(Finding::kLocalRecord, at);
+            } else if constexpr (Handler::template wants<R>()) {
+              R record;
+              if (detail::decode_event<kNative, kSwap>(body, length, metrics, record)) [[likely]] {
+                handler.handle(record, static_cast<const Attributes&>(attributes), at);
+              } else {
+                trace.findings_.add(Finding::kShortRecord, at);
+              }
+            }
+          });
+      if (!known) [[unlikely]]
         trace.findings_.add(Finding::kUnknownRecord, at);
-      }
       if (any_attribute) [[unlikely]] {
         attributes = {};
         any_attribute = false;
       }
-      if constexpr (requires { handler.go_on(); }) {
-        if (!handler.go_on()) {
-          trace.pos_ = pos;
-          return;
+    };
+
+    while (true) {
+      // Within the reader's buffer, as far as records lie in it whole.
+      const std::byte* p = reader.cursor();
+      const std::byte* const end = reader.whole_until();
+      bool stop = false;
+      while (p < end) {
+        const auto length = static_cast<std::size_t>(p[0]);
+        const auto type = static_cast<std::uint8_t>(p[1]);
+        if (!is_event(type)) [[unlikely]]
+          break;
+        event(type, length, p + 2);
+        p += 2 + length;
+        if constexpr (kStops) {
+          stop = !handler.go_on();
+          if (stop) break;
         }
       }
+      reader.skip_to(p);
+      if (stop) break;
+      RawRecord raw;
+      if (const auto next = reader.next(raw); next != TraceReader::Next::kRecord) {
+        trace.finish(next == TraceReader::Next::kDamaged, pos);
+        break;
+      }
+      if (!is_event(raw.type)) {
+        any_attribute |= trace.other_record(raw, attributes, pos);
+        continue;
+      }
+      event(raw.type, raw.length, raw.body);
+      if constexpr (kStops) {
+        if (!handler.go_on()) break;
+      }
     }
+    trace.pos_ = pos;
   }
 
   // dispatch_record for events, inlined into the loop.

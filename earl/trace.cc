@@ -40,8 +40,13 @@ Status Trace::read_definitions() {
     if (next == TraceReader::Next::kDamaged) damage_ = reader_.error();
     if (next != TraceReader::Next::kRecord) break;
     if (!is_definition(record.type)) {
-      first_event_ = record;
-      break;
+      return Error{ExitCode::kBadInput,
+                   path(),
+                   record.offset,
+                   std::string(record_name(record.type)),
+                   "",
+                   "events begin before the definitions have ended: this is no merged trace",
+                   "merge the run with elg_merge; local archives of the classic tools need theirs"};
     }
     if (record_name(record.type).empty()) {
       findings_.add(Finding::kUnknownRecord, record.offset);
@@ -57,15 +62,6 @@ Status Trace::read_definitions() {
                    "this is the local trace of one process",
                    "merge the run first: elg_merge DIRECTORY"};
     }
-  }
-  if (first_event_) {
-    return Error{ExitCode::kBadInput,
-                 path(),
-                 first_event_->offset,
-                 std::string(record_name(first_event_->type)),
-                 "",
-                 "events begin before the definitions have ended: this is no merged trace",
-                 "merge the run with elg_merge; local archives of the classic tools need theirs"};
   }
   definitions_->finish();
   index_locations();
@@ -176,10 +172,10 @@ bool Trace::other_record(const RawRecord& record, Attributes& attributes, std::u
   return false;
 }
 
-void Trace::finish(bool damaged) {
+void Trace::finish(bool damaged, std::uint64_t events) {
   if (damaged) damage_ = reader_.error();
   const auto declared = definitions_->event_count;
-  if (!damage_ && declared && *declared != pos_) findings_.add(Finding::kEventCount, pos_);
+  if (!damage_ && declared && *declared != events) findings_.add(Finding::kEventCount, events);
 }
 
 }  // namespace kojak::earl

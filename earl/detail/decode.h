@@ -56,16 +56,16 @@ class FieldSizes {
 };
 
 template <bool kNative, bool kSwap, class R>
-[[gnu::always_inline]] inline bool decode_event(const RawRecord& raw, std::uint32_t metrics,
-                                                R& out) {
+[[gnu::always_inline]] inline bool decode_event(const std::byte* body, std::size_t length,
+                                                std::uint32_t metrics, R& out) {
   Dialect dialect;
   dialect.major = kNative ? 2 : 1;
   dialect.minor = 0;  // no event field depends on the minor version
   FieldSizes sizes(metrics);
   visit_fields(out, dialect, sizes);
-  if (raw.length < sizes.size()) [[unlikely]]
+  if (length < sizes.size()) [[unlikely]]
     return false;
-  FieldLoader<kSwap> loader(raw.body, metrics);
+  FieldLoader<kSwap> loader(body, metrics);
   visit_fields(out, dialect, loader);
   return true;
 }

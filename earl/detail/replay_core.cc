@@ -53,10 +53,7 @@ const RegionInfo* ReplayCore::far_region(RegionId id) const {
   return it == far_regions.end() ? nullptr : &it->second;
 }
 
-ProcessId ReplayCore::process_of(PeerId peer) const {
-  const std::uint32_t index = trace.index(static_cast<LocationId>(raw(peer)));
-  if (index != kAbsent) return places[index].process;
-  // A process whose trace is missing.
+ProcessId ReplayCore::missing_process(PeerId peer) const {
   if (raw(peer) < trace.process_count()) return static_cast<ProcessId>(raw(peer));
   return absent<ProcessId>();
 }

@@ -47,15 +47,19 @@ struct Place {  // a location
   LocationId id{};
   ProcessId process{};
   Seconds last;                 // time of its latest event
-  std::uint32_t pauses = 0;     // recordings switched off so far
   std::vector<Action> actions;  // of its open calls, innermost last
+  std::uint32_t pauses = 0;     // recordings switched off so far
 };
 
 struct ReplayCore {
   explicit ReplayCore(Trace& trace);
 
-  // kAbsent, counted, if no definition introduced it.
-  ProcessId process_of(PeerId peer) const;
+  // Absent if no definition introduced it.
+  ProcessId process_of(PeerId peer) const {
+    const std::uint32_t index = trace.index(static_cast<LocationId>(raw(peer)));
+    return index != kAbsent ? places[index].process : missing_process(peer);
+  }
+  ProcessId missing_process(PeerId peer) const;
   const RegionInfo* region(RegionId id) const {
     if (raw(id) < regions.size()) [[likely]]
       return &regions[raw(id)];
@@ -84,7 +88,7 @@ struct ReplayCore {
   Gats gats;
   Fences fences;
   PassiveTarget passive;
-  Call call;  // the one that is being left
+  WindowId known_window = absent<WindowId>();  // that was found last
   Seconds now{-1e300};
   bool marked = false;  // an RMA_MARK belongs to the next transfer end
 };

@@ -69,14 +69,17 @@ class ReplayHandlers {
   void handle(const CollExit& r, const Attributes& a, std::uint64_t pos) { coll_exit(r, a, pos); }
   void handle(const MpiWinCollExit& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
-    if (i == kAbsent || !leave(i, r.time, pos, r.metv)) return;
-    window_collective(r.wid);
-    left(r.time);
+    if (i == kAbsent) return;
+    Frame* const f = leave(i, r.time, pos, r.metv);
+    if (f == nullptr) return;
+    window_collective(*f, r.wid);
   }
   void handle(const MpiWinExit& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
-    if (i == kAbsent || !leave(i, r.time, pos, r.metv)) return;
-    const Call& call = core_.call;
+    if (i == kAbsent) return;
+    Frame* const f = leave(i, r.time, pos, r.metv);
+    if (f == nullptr) return;
+    const Call& call = *f;
     const bool ends = raw(r.synex) != 0;
     if (trace_.definitions().windows.find(r.wid) == nullptr) [[unlikely]] {
       trace_.findings().add(Finding::kUnknownWindow, pos, r.lid);
@@ -101,7 +104,7 @@ class ReplayHandlers {
           trace_.findings().add(Finding::kUnopenedEpoch, pos, r.lid);
       }
     }
-    left(r.time);
+    left(*f);
   }
 
   // ---- messages
@@ -115,19 +118,19 @@ class ReplayHandlers {
       source = core_.process_of(r.slid);
       if (is_absent(source)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
     }
-    core_.messages.post(frame(i, pos).call, pos, r.reqid, source, r.cid, r.tag);
+    core_.messages.post(frame(i, pos), pos, r.reqid, source, r.cid, r.tag);
   }
   void handle(const MpiSendComplete& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
     Frame& f = frame(i, pos);
     f.completed |= kCompletedMessage;
-    core_.messages.send_complete(f.call, pos, r.reqid, f.message_call);
+    core_.messages.send_complete(f, pos, r.reqid, f.message_call);
   }
   void handle(const MpiCancelled& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
-    core_.messages.cancelled(frame(i, pos).call, pos, r.reqid);
+    core_.messages.cancelled(frame(i, pos), pos, r.reqid);
   }
   void handle(const MpiRequestComplete& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
@@ -253,29 +256,28 @@ class ReplayHandlers {
       region = trace_.unknown_region();
       info = &core_.unknown_region;
     }
-    const CallPathId parent =
-        core_.stack.depth(i) == 0 ? absent<CallPathId>() : core_.stack.top(i).call.cnode;
-    const CallPathId cnode = core_.tree.enter(parent, region, csite, pos);
+    const CallPathId cnode = core_.tree.enter(core_.stack.top(i).cnode, region, csite, pos);
     if (info->pausing) [[unlikely]]
       core_.pause(i);
     Frame& f = core_.stack.enter(i, info->keeps_holes, values);
-    f.call.loc = core_.places[i].id;
-    f.call.index = i;
-    f.call.process = core_.places[i].process;
-    f.call.cnode = cnode;
-    f.call.region = region;
-    f.call.csite = csite;
-    f.call.function = info->function;
-    f.call.enter = time;
-    f.call.enter_pos = pos;
+    f.loc = core_.places[i].id;
+    f.index = i;
+    f.process = core_.places[i].process;
+    f.cnode = cnode;
+    f.region = region;
+    f.csite = csite;
+    f.function = info->function;
+    f.enter = time;
+    f.enter_pos = pos;
+    f.post = info->post;
     if (info->post) [[unlikely]]
-      core_.gats.enter_post(f.call);
-    sink_.on_enter(static_cast<const OpenCall&>(f.call));
+      core_.gats.enter_post(f);
+    sink_.on_enter(static_cast<const OpenCall&>(f));
   }
 
   // The innermost open instance; events outside any get one of UNKNOWN.
   [[gnu::always_inline]] Frame& frame(std::uint32_t i, std::uint64_t pos) {
-    if (core_.stack.depth(i) == 0) [[unlikely]]
+    if (core_.stack.empty(i)) [[unlikely]]
       open_unknown(i, pos);
     return core_.stack.top(i);
   }
@@ -284,30 +286,29 @@ class ReplayHandlers {
     enter(i, core_.places[i].last, pos, trace_.unknown_region(), absent<CallSiteId>(), {});
   }
 
-  // Closes the innermost instance into core_.call and tells; false if there is none.
-  [[gnu::always_inline]] bool leave(std::uint32_t i, Seconds time, std::uint64_t pos,
-                                    const MetricValues& values) {
-    if (core_.stack.depth(i) == 0) [[unlikely]] {
+  // Closes the innermost instance and tells; nullptr if there is none.
+  [[gnu::always_inline]] Frame* leave(std::uint32_t i, Seconds time, std::uint64_t pos,
+                                      const MetricValues& values) {
+    if (core_.stack.empty(i)) [[unlikely]] {
       trace_.findings().add(Finding::kUnbalancedExit, pos, core_.places[i].id);
-      return false;
+      return nullptr;
     }
-    const Frame& f = core_.stack.top(i);
-    message_call_ = f.message_call;
-    const std::uint32_t actions = f.actions;
-    core_.stack.leave(i, time, pos, values, core_.call);
-    sink_.on_call(static_cast<const Call&>(core_.call), core_.stack.exclusive_metrics());
-    if (actions != 0) perform(core_.places[i], actions);
-    return true;
+    Frame& f = core_.stack.leave(i, time, pos, values);
+    sink_.on_call(static_cast<const Call&>(f), core_.stack.exclusive_metrics());
+    if (f.transfer.kind != EpochKind::kNone) leave_transfer(f, f.transfer);
+    if (f.actions != 0) [[unlikely]]
+      perform(f);
+    return &f;
   }
   // After what the exit record itself did.
-  [[gnu::always_inline]] void left(Seconds time) {
-    if (core_.call.role() == MpiRole::kWinPost) [[unlikely]]
-      core_.gats.leave_post(core_.call);
-    if (core_.gats.due(time)) [[unlikely]]
-      drain_epochs(time);
-    if (message_call_ != kNone) {
-      core_.messages.leave(message_call_, core_.call);
-      core_.messages.drain([&](const MessageCall& m) { sink_.on_message_call(m); });
+  [[gnu::always_inline]] void left(Frame& f) {
+    if (f.post) [[unlikely]]
+      core_.gats.leave_post(f);
+    if (core_.gats.due(f.exit)) [[unlikely]]
+      drain_epochs(f.exit);
+    if (f.message_call != 0) {
+      core_.messages.leave(f.message_call, f,
+                           [&](const MessageCall& m) { sink_.on_message_call(m); });
     }
   }
   void drain_epochs(Seconds time) {
@@ -319,21 +320,22 @@ class ReplayHandlers {
   template <class R>
   [[gnu::always_inline]] void plain_exit(const R& r, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
-    if (i != kAbsent && leave(i, r.time, pos, r.metv)) left(r.time);
+    if (i == kAbsent) return;
+    if (Frame* f = leave(i, r.time, pos, r.metv)) left(*f);
   }
   // LOG_ON and EXIT_TRACING close instances of their own region only.
   template <class R>
   void leave_only(const R& r, std::uint64_t pos, RegionId region) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
-    if (core_.stack.depth(i) == 0 || core_.stack.top(i).call.region != region) {
+    if (core_.stack.empty(i) || core_.stack.top(i).region != region) {
       return trace_.findings().add(Finding::kUnbalancedExit, pos, r.lid);
     }
-    if (leave(i, r.time, pos, r.metv)) left(r.time);
+    if (Frame* f = leave(i, r.time, pos, r.metv)) left(*f);
   }
   template <class R>
   void coll_exit(const R& r, const Attributes& a, std::uint64_t pos);
-  void window_collective(WindowId window);
+  void window_collective(Frame& f, WindowId window);
 
   Action& act(std::uint32_t i, std::uint64_t pos, Action::Kind kind, WindowId window,
               ProcessId target, bool flag) {
@@ -380,13 +382,20 @@ class ReplayHandlers {
     }
     sink_.on_marked_transfer(origin, rmaid, target, epoch);
   }
-  void leave_transfer(const TransferSlot& slot);
-  void perform(Place& place, std::uint32_t actions);
+  [[gnu::always_inline]] void leave_transfer(const Call& call, const TransferSlot& slot) {
+    if (slot.kind == EpochKind::kFence) {
+      core_.fences.leave_transfer(call.process, slot, call.exit);
+    } else if (slot.kind == EpochKind::kAccess) {
+      core_.gats.leave_transfer(slot, call);
+    } else {
+      core_.passive.leave_transfer(slot, call.exit);
+    }
+  }
+  void perform(Frame& f);
 
   Trace& trace_;
   S& sink_;
   ReplayCore core_;
-  std::uint32_t message_call_ = kNone;  // of the call that is being left
 };
 
 }  // namespace kojak::earl::detail

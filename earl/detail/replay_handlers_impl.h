@@ -13,13 +13,12 @@ void ReplayHandlers<S>::handle(const MpiSend& r, const Attributes& a, std::uint6
   const ProcessId destination = core_.process_of(r.dlid);
   if (is_absent(destination)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
   const SendEvent event{
-      &f.call,  pos, r.time, destination, r.cid, r.tag, Attributes::bytes(r.sent, a.sent),
-      a.request};
+      &f, pos, r.time, destination, r.cid, r.tag, Attributes::bytes(r.sent, a.sent), a.request};
   sink_.on_send(event);
   if (trace_.main_index(destination) == kAbsent) [[unlikely]] {  // its trace is missing
     return trace_.findings().add(Finding::kUnreceivedSend, pos, r.lid);
   }
-  core_.messages.send(event, blocking_send(f.call.role()), f.message_call);
+  core_.messages.send(event, blocking_send(f.role()), f.message_call);
 }
 
 template <class S>
@@ -34,7 +33,7 @@ void ReplayHandlers<S>::handle(const MpiRecv& r, const Attributes& a, std::uint6
     return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
   }
   const bool has_bytes = trace_.native();
-  const RecvEvent event{&f.call,
+  const RecvEvent event{&f,
                         pos,
                         r.time,
                         source,
@@ -48,27 +47,29 @@ void ReplayHandlers<S>::handle(const MpiRecv& r, const Attributes& a, std::uint6
     core_.messages.forget(process(i), a.request);
     return trace_.findings().add(Finding::kUnmatchedReceive, pos, r.lid);
   }
-  core_.messages.receive(event, posting_receive(f.call.role()), f.message_call);
+  core_.messages.receive(event, posting_receive(f.role()), f.message_call);
 }
 
 template <class S>
 template <class R>
 void ReplayHandlers<S>::coll_exit(const R& r, const Attributes& a, std::uint64_t pos) {
   const std::uint32_t i = locate(r.lid, r.time, pos);
-  if (i == kAbsent || !leave(i, r.time, pos, r.metv)) return;
+  if (i == kAbsent) return;
+  Frame* const f = leave(i, r.time, pos, r.metv);
+  if (f == nullptr) return;
   PeerId root = r.rlid;
   if (!is_absent(root)) root = static_cast<PeerId>(raw(core_.process_of(root)));
-  const CollectiveExit exit{&core_.call, r.cid, root, Attributes::bytes(r.sent, a.sent),
+  const CollectiveExit exit{f, r.cid, root, Attributes::bytes(r.sent, a.sent),
                             Attributes::bytes(r.recvd, a.recvd)};
   sink_.on_collective_exit(exit);
   const CollectiveInstance* instance = core_.collectives.leave(exit);
-  left(r.time);
+  left(*f);
   if (instance != nullptr) sink_.on_collective(*instance);
 }
 
 template <class S>
-void ReplayHandlers<S>::window_collective(WindowId window) {
-  const Call& call = core_.call;
+void ReplayHandlers<S>::window_collective(Frame& f, WindowId window) {
+  const Call& call = f;
   const MpiRole role = call.role();
   if (role != MpiRole::kWinCreate && role != MpiRole::kWinFence && role != MpiRole::kWinFree) {
     return trace_.findings().add(Finding::kUnopenedEpoch, call.exit_pos, call.loc);
@@ -85,6 +86,7 @@ void ReplayHandlers<S>::window_collective(WindowId window) {
     core_.fences.free(call.process, window);
     core_.passive.free(call.process, window, call.exit_pos);
   }
+  left(f);
   if (instance == nullptr) return;
   if (role == MpiRole::kWinFree) core_.gats.free_all(window);
   sink_.on_window_collective(*instance);
@@ -102,44 +104,37 @@ void ReplayHandlers<S>::transfer(std::uint32_t i, std::uint64_t pos, Seconds tim
   TransferSlot slot;
   if (is_absent(window)) {
     // SHMEM: no epochs
-  } else if (trace_.definitions().windows.find(window) == nullptr) [[unlikely]] {
+  } else if (window != core_.known_window && trace_.definitions().windows.find(window) == nullptr)
+      [[unlikely]] {
     trace_.findings().add(Finding::kUnknownWindow, pos, place.id);
   } else {
+    core_.known_window = window;
     if (core_.passive.any_open(origin)) slot = core_.passive.issue(origin, window, target);
     if (slot.kind == EpochKind::kNone && core_.gats.any_open(origin)) {
       slot = core_.gats.issue(origin, window, target, rmaid);
     }
     if (slot.kind == EpochKind::kNone) slot = core_.fences.issue(origin, window, target);
-    ++f.actions;
-    Action& action = place.actions.emplace_back();
-    action.slot = slot;
+    if (f.transfer.kind == EpochKind::kNone) [[likely]] {
+      f.transfer = slot;
+    } else {
+      ++f.actions;
+      place.actions.emplace_back().slot = slot;
+    }
   }
-  sink_.on_transfer(
-      Transfer{&f.call, pos, time, origin, target, window, rmaid, bytes, get, slot.kind});
+  sink_.on_transfer(Transfer{&f, pos, time, origin, target, window, rmaid, bytes, get, slot.kind});
 }
 
 template <class S>
-void ReplayHandlers<S>::leave_transfer(const TransferSlot& slot) {
-  switch (slot.kind) {
-    case EpochKind::kFence:
-      return core_.fences.leave_transfer(core_.call.process, slot, core_.call.exit);
-    case EpochKind::kAccess:
-      return core_.gats.leave_transfer(slot, core_.call);
-    default:
-      return core_.passive.leave_transfer(slot, core_.call.exit);
-  }
-}
-
-template <class S>
-void ReplayHandlers<S>::perform(Place& place, std::uint32_t actions) {
-  const Call& call = core_.call;
-  const std::size_t begin = place.actions.size() - actions;
+void ReplayHandlers<S>::perform(Frame& f) {
+  const Call& call = f;
+  Place& place = core_.places[f.index];
+  const std::size_t begin = place.actions.size() - f.actions;
   for (std::size_t n = begin; n < place.actions.size(); ++n) {
     const Action& a = place.actions[n];
     const PassiveEpoch* ended = nullptr;
     switch (a.kind) {
       case Action::Kind::kTransfer:
-        leave_transfer(a.slot);
+        leave_transfer(call, a.slot);
         break;
       case Action::Kind::kLock:
         core_.passive.lock(call, a.window, a.target, a.flag);
@@ -182,12 +177,10 @@ template <class S>
 void ReplayHandlers<S>::finish() {
   const std::uint64_t pos = trace_.events_read();
   for (std::uint32_t i = 0; i < core_.places.size(); ++i) {
-    while (core_.stack.depth(i) != 0) {
+    while (!core_.stack.empty(i)) {
       trace_.findings().add(Finding::kOpenAtEnd, pos, core_.places[i].id);
-      Frame& f = core_.stack.top(i);
-      f.incomplete = true;
-      leave(i, core_.places[i].last, pos, {});
-      left(core_.places[i].last);
+      core_.stack.top(i).incomplete = true;
+      left(*leave(i, core_.places[i].last, pos, {}));
     }
   }
   core_.messages.finish();

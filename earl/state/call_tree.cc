@@ -19,15 +19,17 @@ CallPathId CallTree::find_or_add(CallPathId parent, RegionId region, CallSiteId 
   std::size_t i = hash(parent, region, csite) & mask;
   for (; table_[i] != 0; i = (i + 1) & mask) {
     const CallPath& path = paths_[table_[i] - 1];
-    if (path.parent == parent && path.region == region && path.csite == csite) {
-      return static_cast<CallPathId>(table_[i] - 1);
-    }
+    if (path.parent == parent && path.region == region && path.csite == csite) break;
   }
-  paths_.push_back({parent, region, csite, pos});
-  last_child_.push_back(absent<CallPathId>());
-  table_[i] = static_cast<std::uint32_t>(paths_.size());
+  if (table_[i] == 0) {
+    paths_.push_back({parent, region, csite, pos});
+    last_.emplace_back();
+    table_[i] = static_cast<std::uint32_t>(paths_.size());
+  }
+  const auto found = static_cast<CallPathId>(table_[i] - 1);
+  (is_absent(parent) ? last_root_ : last_[raw(parent)]) = {region, csite, found};
   if (paths_.size() * 2 > table_.size()) grow();
-  return static_cast<CallPathId>(static_cast<std::uint32_t>(paths_.size() - 1));
+  return found;
 }
 
 void CallTree::grow() {

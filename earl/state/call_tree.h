@@ -23,14 +23,10 @@ class CallTree {
   CallTree();
   // The call path of `region`, entered from `csite` (may be absent) in `parent` (absent: a root).
   CallPathId enter(CallPathId parent, RegionId region, CallSiteId csite, std::uint64_t pos) {
-    const CallPathId last = is_absent(parent) ? last_root_ : last_child_[raw(parent)];
-    if (!is_absent(last)) [[likely]] {
-      const CallPath& path = paths_[raw(last)];
-      if (path.region == region && path.csite == csite) return last;
-    }
-    const CallPathId found = find_or_add(parent, region, csite, pos);
-    (is_absent(parent) ? last_root_ : last_child_[raw(parent)]) = found;
-    return found;
+    const Last& last = is_absent(parent) ? last_root_ : last_[raw(parent)];
+    if (last.region == region && last.csite == csite) [[likely]]
+      return last.child;
+    return find_or_add(parent, region, csite, pos);
   }
   std::size_t size() const { return paths_.size(); }
   const CallPath& operator[](CallPathId id) const { return paths_[raw(id)]; }
@@ -39,9 +35,14 @@ class CallTree {
   CallPathId find_or_add(CallPathId parent, RegionId region, CallSiteId csite, std::uint64_t pos);
   void grow();
 
+  struct Last {  // the child entered last
+    RegionId region = absent<RegionId>();
+    CallSiteId csite{};
+    CallPathId child{};
+  };
   std::vector<CallPath> paths_;
-  std::vector<CallPathId> last_child_;  // by call path: the child entered last
-  CallPathId last_root_ = absent<CallPathId>();
+  std::vector<Last> last_;  // by call path
+  Last last_root_;
   std::vector<std::uint32_t> table_;  // open addressing over (parent, region, csite); 0 is empty
 };
 

@@ -2,14 +2,37 @@
 
 namespace kojak::earl {
 
-void RegionStack::take_holes(Location& l, const Frame& frame, Call& call) {
-  call.holes = Holes(std::span(l.holes).subspan(frame.holes));
-  l.holes.resize(frame.holes);
+RegionStack::RegionStack(std::uint32_t locations, std::uint32_t metrics)
+    : locations_(locations), metrics_(metrics), exclusive_(metrics) {
+  for (Location& l : locations_) {
+    constexpr std::size_t kFirst = 4;
+    l.frames = std::make_unique<Frame[]>(kFirst);
+    l.frames[0].cnode = absent<CallPathId>();
+    l.top = l.frames.get();
+    l.limit = l.top + kFirst;
+  }
+}
+
+void RegionStack::grow(Location& l) {
+  const auto size = static_cast<std::size_t>(l.limit - l.frames.get());
+  auto frames = std::make_unique<Frame[]>(2 * size);
+  for (std::size_t i = 0; i < size; ++i) frames[i] = std::move(l.frames[i]);
+  l.frames = std::move(frames);
+  l.top = l.frames.get() + size - 1;
+  l.limit = l.frames.get() + 2 * size;
+}
+
+void RegionStack::handle_holes(Location& l, Frame& frame) {
+  frame.holes = Holes(std::span(l.hole_list).subspan(frame.first_hole));
+  l.hole_list.resize(frame.first_hole);
+  if (l.top->keeps_holes) l.hole_list.push_back({frame.enter, frame.exit});
+  l.holes = static_cast<std::uint32_t>(l.hole_list.size());
 }
 
 void RegionStack::enter_metrics(Location& l, const MetricValues& values) {
-  l.metrics.resize(std::size_t{l.depth} * 2 * metrics_);
-  std::uint64_t* const own = l.metrics.data() + std::size_t{l.depth - 1} * 2 * metrics_;
+  const auto depth = static_cast<std::size_t>(l.top - l.frames.get());
+  l.metrics.resize(depth * 2 * metrics_);
+  std::uint64_t* const own = l.metrics.data() + (depth - 1) * 2 * metrics_;
   for (std::uint32_t i = 0; i < metrics_; ++i) {
     own[i] = i < values.size() ? values[i] : 0;
     own[metrics_ + i] = 0;
@@ -17,13 +40,13 @@ void RegionStack::enter_metrics(Location& l, const MetricValues& values) {
 }
 
 void RegionStack::leave_metrics(Location& l, const MetricValues& values) {
-  const std::uint64_t* const own = l.metrics.data() + std::size_t{l.depth} * 2 * metrics_;
+  const auto depth = static_cast<std::size_t>(l.top - l.frames.get());
+  const std::uint64_t* const own = l.metrics.data() + depth * 2 * metrics_;
   for (std::uint32_t i = 0; i < metrics_; ++i) {
-    // Counters wrap around; a location's exit without values (end of a damaged trace) counts 0.
+    // Counters wrap around; an end without values (of a damaged trace) counts what is nested.
     const std::uint64_t inclusive = i < values.size() ? values[i] - own[i] : own[metrics_ + i];
     exclusive_[i] = inclusive - own[metrics_ + i];
-    if (l.depth != 0)
-      l.metrics[std::size_t{l.depth - 1} * 2 * metrics_ + metrics_ + i] += inclusive;
+    if (depth != 0) l.metrics[(depth - 1) * 2 * metrics_ + metrics_ + i] += inclusive;
   }
 }
 

@@ -66,6 +66,16 @@ class TraceReader {
     return Next::kRecord;
   }
 
+  // For a loop that walks the buffer by itself, from cursor() on: records that begin before
+  // whole_until() lie in it whole. Then skip_to() where it stopped, and next() again.
+  const std::byte* cursor() const { return buffer_.get() + pos_; }
+  const std::byte* whole_until() const {
+    return buffer_.get() + (end_ < pos_ + kMaxRecord ? pos_ : end_ - kMaxRecord + 1);
+  }
+  void skip_to(const std::byte* cursor) {
+    pos_ = static_cast<std::size_t>(cursor - buffer_.get());
+  }
+
   // Offset of the next record.
   std::uint64_t offset() const { return base_ + pos_; }
   // Continues at the record that starts at `offset`. The metric count of the dialect is kept.
