@@ -16,8 +16,8 @@ constexpr std::uint32_t kMostReferences = 4;
 
 HeldEnds::HeldEnds(FileCache& files, std::vector<HeldSource> sources, std::size_t pool)
     : files_(files), sources_(std::move(sources)), references_(sources_.size(), 0) {
-  most_slabs_ = std::max<std::size_t>(1, pool / (kSlabChunks * sizeof(Chunk)));
-  share_ = static_cast<std::uint32_t>(std::max<std::size_t>(2, most_slabs_ * kSlabChunks / 8));
+  most_chunks_ = pool / sizeof(Chunk);
+  share_ = static_cast<std::uint32_t>((most_chunks_ + 7) / 8);
 }
 
 HeldEnds::~HeldEnds() = default;
@@ -40,10 +40,12 @@ ListId HeldEnds::open(const ListInfo& info) {
 bool HeldEnds::add_chunk(List& list) {
   if (list.chunks >= share_) return false;
   if (free_chunks_ == nullptr) {
-    if (slabs_.size() >= most_slabs_) return false;
-    slabs_.push_back(std::make_unique_for_overwrite<Chunk[]>(kSlabChunks));
+    const std::size_t fresh = std::min(kSlabChunks, most_chunks_ - chunks_);
+    if (fresh == 0) return false;
+    chunks_ += fresh;
+    slabs_.push_back(std::make_unique_for_overwrite<Chunk[]>(fresh));
     Chunk* slab = slabs_.back().get();
-    for (std::size_t i = kSlabChunks; i-- > 0;) {
+    for (std::size_t i = fresh; i-- > 0;) {
       slab[i].next = free_chunks_;
       free_chunks_ = &slab[i];
     }

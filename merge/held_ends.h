@@ -179,7 +179,7 @@ class HeldEnds {
   std::vector<ListId> free_;
   std::vector<std::unique_ptr<Chunk[]>> slabs_;
   Chunk* free_chunks_ = nullptr;
-  std::size_t most_slabs_;
+  std::size_t most_chunks_, chunks_ = 0;
   std::uint32_t share_;  // chunks that one list may have
   std::uint64_t reread_ = 0;
   std::optional<Error> error_;

@@ -25,7 +25,8 @@ struct MergeOptions {
   Model model = Model::kExtended;
   ClockCorrection clock = ClockCorrection::kLinear;
   std::size_t open_files = 0;  // at most so many inputs open at a time; 0: what the system allows
-  std::size_t pool = 0;        // memory for held ends in bytes; 0: by the number of processes
+  // Memory for held ends in bytes; 0: by the number of processes; 1: none, all by reference.
+  std::size_t pool = 0;
   // Called now and then with the work done and the work in all, in bytes.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };

@@ -126,6 +126,16 @@ TEST_P(MergeCase, DependsOnNothingButTheInputs) {
   EXPECT_EQ(summary[merge::Finding::kNotLocal].count, 1u);
 }
 
+TEST_P(MergeCase, EndsByReferenceGiveTheSame) {
+  run_->merge();
+  const std::vector<std::byte> merged = run_->merged;
+  merge::MergeOptions options = run_->options();
+  options.pool = 1;
+  const merge::Summary summary = run_->merge(options);
+  EXPECT_EQ(run_->merged, merged);
+  EXPECT_GT(summary.reread, 0u);
+}
+
 TEST_P(MergeCase, CompressedInputGivesTheSame) {
   run_->merge();
   const std::vector<std::byte> merged = run_->merged;
