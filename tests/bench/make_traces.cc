@@ -1,0 +1,251 @@
+// Writes local traces of a made-up program, for measuring the merge and what reads its result.
+//
+// make_traces KIND DIRECTORY [--ranks N] [--events N] [--operations N] [--skew SECONDS]
+//
+// KIND and what is known of the result, whatever the size (times in seconds; one iteration lasts
+// 1 ms of simulated time, and every rank begins it 10 ns after the rank before it):
+//   fence  each iteration: N operations (puts, each eighth a get) to the ranks after this one in
+//          turn, and the fence that closes them. Rank 0 enters every fence 0.2 ms after all others,
+//          which therefore wait 0.2 ms each time (less 10 ns times their rank).
+//   lock   each iteration: a shared lock of the next rank, N operations with a flush after each
+//          sixteenth, and unlock. Nobody waits for anybody.
+//   p2p    each iteration: a send to the next rank and a receive from the one before, N times. Each
+//          receive is entered 0.3 of its share of the iteration before its send: Late Sender.
+//   one    one fence epoch with all operations of the whole run in it.
+// --events is about the number of events of the merged trace. Identities and times are the same each
+// time: two runs of this program write the same bytes.
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "epilog/format/writer.h"
+
+namespace {
+
+using namespace kojak;
+
+struct Options {
+  std::string kind, directory;
+  std::uint32_t ranks = 4;
+  std::uint64_t events = 10'000'000;
+  std::uint32_t operations = 64;
+  double skew = 0;
+};
+
+constexpr double kIteration = 1e-3;
+
+enum RegionNumber : std::uint32_t {
+  kMain, kFence, kPut, kGet, kLock, kUnlock, kFlush, kSend, kRecv, kCreate, kRegions
+};
+constexpr const char* kRegionNames[kRegions] = {
+    "main", "MPI_Win_fence", "MPI_Put", "MPI_Get", "MPI_Win_lock", "MPI_Win_unlock",
+    "MPI_Win_flush", "MPI_Send", "MPI_Recv", "MPI_Win_create"};
+
+RegionId region(RegionNumber number) { return RegionId{number}; }
+
+class Rank {
+ public:
+  Rank(const Options& options, std::uint32_t rank, TraceWriter& out)
+      : options_(options), out_(out), lid_{rank}, rank_(rank) {}
+
+  void run() {
+    definitions();
+    const double begin = at(0, -0.5);
+    out_.write(Enter{lid_, {begin}, region(kMain), {}});
+    if (options_.kind != "p2p") {
+      enter(at(0, -0.4), kCreate);
+      out_.write(MpiWinCollExit{lid_, {at(0, -0.3)}, {}, WindowId{0}});
+    }
+    std::uint64_t iterations = 0;
+    if (options_.kind == "fence" || options_.kind == "one") iterations = fences();
+    if (options_.kind == "lock") iterations = locks();
+    if (options_.kind == "p2p") iterations = messages();
+    out_.write(Exit{lid_, {at(iterations, 0.5)}, {}});
+  }
+
+ private:
+  double at(std::uint64_t iteration, double part) const {
+    return 1 + (static_cast<double>(iteration) + part) * kIteration + 1e-8 * rank_ +
+           options_.skew * (rank_ % 7);
+  }
+  std::uint64_t iterations(std::uint64_t events_each) const {
+    const std::uint64_t mine = options_.events / options_.ranks;
+    return mine / events_each > 0 ? mine / events_each : 1;
+  }
+  void enter(double time, RegionNumber number) {
+    out_.write(Enter{lid_, {time}, region(number), {}});
+  }
+  std::uint32_t after(std::uint64_t n) const {
+    return options_.ranks == 1
+               ? 0
+               : static_cast<std::uint32_t>((rank_ + 1 + n % (options_.ranks - 1)) %
+                                            options_.ranks);
+  }
+  void operation(double time, double length, std::uint32_t target) {
+    const bool get = rmaid_ % 8 == 7;
+    out_.write(MpiRmaCall{lid_,
+                          {time},
+                          {time + length},
+                          region(get ? kGet : kPut),
+                          PeerId{target},
+                          WindowId{0},
+                          RmaId{rmaid_},
+                          Bytes64{8},
+                          Bytes64{0},
+                          Byte{static_cast<std::uint8_t>(get ? 2 : 1)}});
+    ++rmaid_;
+  }
+  void fence(double from, double to) {
+    enter(from, kFence);
+    out_.write(MpiWinCollExit{lid_, {to}, {}, WindowId{0}});
+  }
+  std::uint64_t fences() {
+    std::uint64_t operations = options_.operations;
+    if (options_.kind == "one") operations = options_.events / options_.ranks / 4;
+    const std::uint64_t n = iterations(4 * operations + 2);
+    fence(at(0, -0.2), at(0, -0.1));
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const double step = 0.5 / static_cast<double>(operations);
+      for (std::uint64_t k = 0; k < operations; ++k) {
+        operation(at(i, step * static_cast<double>(k)), 0.5 * step * kIteration, after(k));
+      }
+      fence(at(i, rank_ == 0 ? 0.8 : 0.6), at(i, 0.9));
+    }
+    return n;
+  }
+  std::uint64_t locks() {
+    const std::uint64_t operations = options_.operations;
+    const std::uint64_t n = iterations(4 * operations + 6 + 3 * (operations / 16));
+    const std::uint32_t target = after(0);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      enter(at(i, 0), kLock);
+      out_.write(MpiWinLock{lid_, {at(i, 0.01)}, PeerId{target}, WindowId{0}, Byte{0}});
+      out_.write(Exit{lid_, {at(i, 0.01)}, {}});
+      const double step = 0.9 / static_cast<double>(operations);
+      for (std::uint64_t k = 0; k < operations; ++k) {
+        const double from = 0.02 + step * static_cast<double>(k);
+        operation(at(i, from), 0.5 * step * kIteration, target);
+        if (k % 16 != 15) continue;
+        enter(at(i, from + 0.6 * step), kFlush);
+        const double to = at(i, from + 0.9 * step);
+        out_.write(MpiWinFlush{lid_, {to}, PeerId{target}, WindowId{0}, Byte{0}});
+        out_.write(Exit{lid_, {to}, {}});
+      }
+      enter(at(i, 0.94), kUnlock);
+      out_.write(MpiWinUnlock{lid_, {at(i, 0.98)}, PeerId{target}, WindowId{0}});
+      out_.write(Exit{lid_, {at(i, 0.98)}, {}});
+    }
+    return n;
+  }
+  std::uint64_t messages() {
+    const std::uint64_t pairs = options_.operations;
+    const std::uint64_t n = iterations(6 * pairs);
+    const std::uint32_t next = (rank_ + 1) % options_.ranks;
+    const std::uint32_t before = (rank_ + options_.ranks - 1) % options_.ranks;
+    const double step = 0.9 / static_cast<double>(pairs);
+    const auto receive = [&](std::uint64_t i, double from, double to, std::uint32_t tag) {
+      enter(at(i, from), kRecv);
+      out_.write(MpiRecv{lid_, {at(i, to)}, PeerId{before}, CommId{0}, Tag{tag}, Bytes{1024}});
+      out_.write(Exit{lid_, {at(i, to)}, {}});
+    };
+    const auto send = [&](std::uint64_t i, double from, double to, std::uint32_t tag) {
+      enter(at(i, from), kSend);
+      out_.write(MpiSend{lid_, {at(i, from)}, PeerId{next}, CommId{0}, Tag{tag}, Bytes{1024}});
+      out_.write(Exit{lid_, {at(i, to)}, {}});
+    };
+    // Even ranks send first; every other pair of calls waits for its sender.
+    for (std::uint64_t i = 0; i < n; ++i) {
+      for (std::uint64_t k = 0; k < pairs; ++k) {
+        const double begin = step * static_cast<double>(k);
+        const auto tag = static_cast<std::uint32_t>(k);
+        if (rank_ % 2 == 0) {
+          send(i, begin + 0.3 * step, begin + 0.35 * step, tag);
+          receive(i, begin + 0.4 * step, begin + 0.8 * step, tag);
+        } else {
+          receive(i, begin, begin + 0.5 * step, tag);
+          send(i, begin + 0.7 * step, begin + 0.75 * step, tag);
+        }
+      }
+    }
+    return n;
+  }
+
+  void definitions() {
+    std::uint32_t strings = 0;
+    const auto name = [&](const std::string& text) {
+      out_.write_string(StringId{strings}, text);
+      return StringId{strings++};
+    };
+    out_.write(LocalRun{Hash64{0xbe7c}, Hash64{1}, Count{options_.ranks}, ProcessId{rank_},
+                        ThreadId{0}});
+    const std::uint32_t node = rank_ / 64;
+    const StringId machine_name = name("machine");
+    const StringId node_name = name("node" + std::to_string(node));
+    const StringId process_name = name("Rank " + std::to_string(rank_));
+    out_.write(Machine{MachineId{0}, Count{options_.ranks / 64 + 1}, machine_name});
+    out_.write(Node{NodeId{node}, MachineId{0}, Count{64}, node_name, Seconds{}});
+    out_.write(Process{ProcessId{rank_}, process_name});
+    out_.write(Location{lid_, MachineId{0}, NodeId{node}, ProcessId{rank_}, ThreadId{0}});
+    out_.write(Offset{{0}, {-options_.skew * (rank_ % 7)}});
+    for (std::uint32_t i = 0; i < kRegions; ++i) {
+      const StringId text = name(kRegionNames[i]);
+      out_.write(Region{RegionId{i}, text, absent<FileId>(), absent<Line>(), absent<Line>(),
+                        absent<StringId>(), Byte{1}});
+    }
+    out_.write_group(GroupId{0}, 1, nullptr, options_.ranks);
+    out_.write(MpiCommRef{CommId{0}, GroupId{0}});
+    out_.write(CommIdentity{CommId{0}, Hash64{1}, Hash64{2}, Flags{0}});
+    out_.write(MpiWin{WindowId{0}, CommId{0}});
+    out_.write(WinIdentity{WindowId{0}, Hash64{3}, Hash64{4}, Flags{0}, Byte{1}, Byte{2}});
+  }
+
+  const Options& options_;
+  TraceWriter& out_;
+  LocationId lid_;
+  std::uint32_t rank_;
+  std::uint32_t rmaid_ = 0;
+};
+
+int usage() {
+  std::fprintf(stderr, "usage: make_traces fence|lock|p2p|one DIRECTORY [--ranks N] [--events N] "
+                       "[--operations N] [--skew SECONDS]\n");
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return usage();
+  Options options;
+  options.kind = argv[1];
+  options.directory = argv[2];
+  for (int i = 3; i + 1 < argc; i += 2) {
+    const std::string option = argv[i];
+    if (option == "--ranks") options.ranks = static_cast<std::uint32_t>(std::atoll(argv[i + 1]));
+    else if (option == "--events") options.events = static_cast<std::uint64_t>(std::atoll(argv[i + 1]));
+    else if (option == "--operations") options.operations = static_cast<std::uint32_t>(std::atoll(argv[i + 1]));
+    else if (option == "--skew") options.skew = std::atof(argv[i + 1]);
+    else return usage();
+  }
+  const std::string& kind = options.kind;
+  if (kind != "fence" && kind != "lock" && kind != "p2p" && kind != "one") return usage();
+  if (options.ranks == 0 || options.operations == 0) return usage();
+  ::mkdir(options.directory.c_str(), 0777);
+  for (std::uint32_t rank = 0; rank < options.ranks; ++rank) {
+    auto writer = kojak::TraceWriter::create(
+        options.directory + "/" + std::to_string(rank) + ".0.elg", kojak::Dialect{});
+    if (!writer) {
+      std::fprintf(stderr, "make_traces: %s\n", writer.error().message().c_str());
+      return 4;
+    }
+    Rank(options, rank, *writer).run();
+    if (const kojak::Status status = writer->commit(); !status) {
+      std::fprintf(stderr, "make_traces: %s\n", status.error().message().c_str());
+      return 4;
+    }
+  }
+  return 0;
+}
