@@ -14,8 +14,7 @@ namespace {
 
 using cube::Report;
 
-enum class Level : std::uint8_t { kExact, kSixteen, kEight };
-// How a row's values are found again; known to web/src/severities.ts.
+// How a row's values are found again; web/src/data.ts knows the same numbers.
 enum class Kind : std::uint8_t { kNone, kConstant, kDouble, kSixteen, kEight };
 
 struct Row {
@@ -34,7 +33,8 @@ class Packer {
   bool exclusive(std::size_t metric, std::size_t call_node, std::vector<double>& out) const;
   void add(const Report& from, std::size_t metric, std::size_t call_node, double factor,
            std::vector<double>& out, double& scale) const;
-  PackedSeverities encode(Level level, const std::vector<bool>& left_out) const;
+  PackedSeverities encode(const std::vector<Kind>& wanted) const;
+  PackedSeverities pack_rounded(std::size_t max_bytes) const;
 
   const Report& report_;
   const Report* before_;
@@ -94,7 +94,7 @@ bool Packer::exclusive(std::size_t metric, std::size_t call_node, std::vector<do
   return any;
 }
 
-PackedSeverities Packer::encode(Level level, const std::vector<bool>& left_out) const {
+PackedSeverities Packer::encode(const std::vector<Kind>& wanted) const {
   std::vector<std::uint32_t> metrics, call_nodes;
   std::vector<std::uint8_t> kinds, eight;
   std::vector<std::uint16_t> sixteen;
@@ -105,16 +105,12 @@ PackedSeverities Packer::encode(Level level, const std::vector<bool>& left_out) 
     exclusive(row.metric, row.call_node, values);
     metrics.push_back(row.metric);
     call_nodes.push_back(row.call_node);
+    const Kind kind = row.constant && wanted[r] != Kind::kNone ? Kind::kConstant : wanted[r];
+    packed.rows_left_out += kind == Kind::kNone ? 1 : 0;
     // Signed values use half of the range for each sign, so that 0 stays 0.
     const double steps =
-        level == Level::kSixteen ? (row.negative ? 32767 : 65535) : (row.negative ? 127 : 255);
+        kind == Kind::kSixteen ? (row.negative ? 32767 : 65535) : (row.negative ? 127 : 255);
     const double scale = row.whole && row.largest <= steps ? 1 : row.largest / steps;
-    Kind kind = level == Level::kExact     ? Kind::kDouble
-                : level == Level::kSixteen ? Kind::kSixteen
-                                           : Kind::kEight;
-    if (row.constant) kind = Kind::kConstant;
-    if (left_out[r]) kind = Kind::kNone;
-    packed.rows_left_out += kind == Kind::kNone ? 1 : 0;
     // The kind's byte carries the sign in bit 7.
     kinds.push_back(static_cast<std::uint8_t>(static_cast<int>(kind) | (row.negative ? 0x80 : 0)));
     scales.push_back(kind == Kind::kConstant ? values[0] : scale);
@@ -138,31 +134,46 @@ PackedSeverities Packer::encode(Level level, const std::vector<bool>& left_out) 
   packed.directory = blob.directory();
   packed.data = blob.compressed();
   packed.rows = rows_.size();
-  constexpr const char* kNames[] = {"exact", "16 bit", "8 bit"};
-  packed.precision = kNames[static_cast<std::size_t>(level)];
+  packed.precision = !eight.empty()     ? (sixteen.empty() ? "8 bit" : "8 to 16 bit")
+                     : !sixteen.empty() ? "16 bit"
+                                        : "exact";
   return packed;
 }
 
 PackedSeverities Packer::pack(std::size_t max_bytes) const {
-  const std::vector<bool> none(rows_.size(), false);
   const std::size_t cells = rows_.size() * report_.locations();
-  PackedSeverities packed;
   struct Choice {
-    Level level;
+    Kind kind;
     std::size_t bytes;
   };
-  for (const Choice choice : {Choice{Level::kExact, 8}, Choice{Level::kSixteen, 2}}) {
+  for (const Choice choice : {Choice{Kind::kDouble, 8}, Choice{Kind::kSixteen, 2}}) {
     // Measured values hardly compress below a third: what is larger need not be tried.
     if (cells * choice.bytes > 3 * max_bytes) continue;
-    packed = encode(choice.level, none);
+    PackedSeverities packed = encode(std::vector<Kind>(rows_.size(), choice.kind));
     if (packed.data.size() <= max_bytes) return packed;
   }
-  packed = encode(Level::kEight, none);
-  std::vector<bool> left_out = none;
+  return pack_rounded(max_bytes);
+}
+
+// Eight bits for all rows, sixteen for the largest where there is room, none for the smallest where
+// there is not.
+PackedSeverities Packer::pack_rounded(std::size_t max_bytes) const {
   std::vector<std::size_t> order(rows_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return rows_[a].weight < rows_[b].weight; });
+  std::vector<Kind> wanted(rows_.size(), Kind::kEight);
+  PackedSeverities packed = encode(wanted);
+  if (packed.data.size() <= max_bytes) {
+    std::size_t spare = (max_bytes - packed.data.size()) / (report_.locations() + 1) * 95 / 100;
+    for (auto r = order.rbegin(); r != order.rend() && spare > 0; ++r) {
+      if (rows_[*r].constant) continue;
+      wanted[*r] = Kind::kSixteen;
+      --spare;
+    }
+    PackedSeverities finer = encode(wanted);
+    return finer.data.size() <= max_bytes ? finer : packed;
+  }
   std::size_t dropped = 0;
   while (packed.data.size() > max_bytes && dropped < order.size()) {
     // As many of the smallest rows as their average size suggests, and a few more.
@@ -170,9 +181,10 @@ PackedSeverities Packer::pack(std::size_t max_bytes) const {
         1.02 - static_cast<double>(max_bytes) / static_cast<double>(packed.data.size());
     const auto count = static_cast<std::size_t>(
         std::ceil(std::max(0.02, excess) * static_cast<double>(order.size() - dropped)));
-    for (std::size_t i = 0; i < count && dropped < order.size(); ++i)
-      left_out[order[dropped++]] = true;
-    packed = encode(Level::kEight, left_out);
+    for (std::size_t i = 0; i < count && dropped < order.size(); ++i) {
+      wanted[order[dropped++]] = Kind::kNone;
+    }
+    packed = encode(wanted);
   }
   return packed;
 }

@@ -17,7 +17,7 @@ namespace kojak::html {
 struct PackedSeverities {
   std::string directory;  // JSON
   std::string data;       // compressed
-  std::string precision;  // "exact", "16 bit" or "8 bit"
+  std::string precision;  // "exact", "16 bit", "8 to 16 bit" or "8 bit"
   std::size_t rows = 0;
   std::size_t rows_left_out = 0;  // of which only the sum is there
 };

@@ -20,6 +20,7 @@ const atFirst = 8;
 
 export class Findings {
   readonly element: HTMLElement;
+  private readonly explained = new Set<number>();
 
   constructor(
     private readonly data: Data,
@@ -95,12 +96,23 @@ export class Findings {
         where,
         path.length > 2 ? h("p", { class: "crumbs" }, ...path.flatMap((c, i) => [i > 0 ? " \u203a " : "", h("bdi", {}, shortened(data.callName(c), 60))])) : null,
         parts.length > 0 ? h("p", { class: "dim" }, `Of this: ${parts.join(", ")}.`) : null,
-        h("div", { class: "advice" }, metric.meaning || metric.description ? h("p", {}, h("b", {}, "What it means. "), metric.meaning || metric.description || "") : null, metric.advice ? h("p", {}, h("b", {}, "What to try. "), metric.advice) : null),
+        this.advice(found.metric),
         worst,
         actions,
       ),
       this.who(found),
     );
+  }
+
+  // Once in full for each pattern; further down it is folded.
+  private advice(metric: number): HTMLElement {
+    const { meaning, description, advice } = this.data.metric(metric);
+    const text = h("div", { class: "advice" }, meaning || description ? h("p", {}, h("b", {}, "What it means. "), meaning || description || "") : null, advice ? h("p", {}, h("b", {}, "What to try. "), advice) : null);
+    if (!this.explained.has(metric)) {
+      this.explained.add(metric);
+      return text;
+    }
+    return h("details", {}, h("summary", {}, "What it means, what to try"), text);
   }
 
   private worstInstance(found: Bottleneck): Instance | undefined {
@@ -147,5 +159,7 @@ function profile(values: number[], locations: number): HTMLElement {
     bar.style.height = `${most > 0 ? Math.max(v > 0 ? 6 : 0, (v / most) * 100) : 0}%`;
     return bar;
   });
-  return h("figure", { class: "profile" }, h("div", { role: "img", "aria-label": "Waiting time by rank" }, ...bars), h("figcaption", {}, h("span", {}, "rank 0"), h("span", {}, String(locations - 1))));
+  const figure = h("figure", { class: "profile" }, h("div", { role: "img", "aria-label": "Waiting time by rank" }, ...bars), h("figcaption", {}, h("span", {}, "rank 0"), h("span", {}, String(locations - 1))));
+  figure.style.maxWidth = `${Math.max(90, values.length * 30)}px`;
+  return figure;
 }

@@ -1,7 +1,7 @@
 // Bars between panes that can be dragged, or moved with the arrow keys, to share the width.
 import { h } from "./dom";
 
-export function splitter(container: HTMLElement, panes: HTMLElement[]): void {
+export function splitter(panes: HTMLElement[]): void {
   const shares = panes.map(() => 1);
   const apply = () => panes.forEach((pane, i) => (pane.style.flexGrow = String(shares[i])));
   panes.slice(0, -1).forEach((pane, i) => {

@@ -20,7 +20,7 @@ export class TopologyView {
   private readonly tip = h("p", { class: "tip", role: "status" });
   private chosen = 0;
   private places: { x: number; y: number; size: number; location: number; text: string }[] = [];
-  private values = new Float64Array(0);
+  private values: Float64Array = new Float64Array(0);
   private colour: (value: number) => string = () => "transparent";
   private text: (value: number) => string = String;
 

@@ -26,8 +26,8 @@ export class Trees {
   private readonly modes;
   private readonly metricTotals: Float64Array;
   private readonly metricRests: Float64Array;
-  private callOwn = new Float64Array(0);
-  private callAll = new Float64Array(0);
+  private callOwn: Float64Array = new Float64Array(0);
+  private callAll: Float64Array = new Float64Array(0);
 
   constructor(
     private readonly data: Data,
@@ -76,7 +76,7 @@ export class Trees {
     this.modes = choice<Percent>("Values", [["absolute", "Absolute"], ["root", "% of root", "Percent of the whole metric tree"], ["selection", "% of selection", "Percent of what is chosen in the pane to the left"]], this.mode, (mode) => this.setMode(mode));
     const zeroBox = h("input", { type: "checkbox", change: () => { this.zeros = zeroBox.checked; this.refresh(); } });
     const panes = h("div", { class: "panes" }, this.metrics.element, this.calls.element, this.system.element);
-    splitter(panes, [this.metrics.element, this.calls.element, this.system.element]);
+    splitter([this.metrics.element, this.calls.element, this.system.element]);
     this.element = h("div", { class: "trees" }, h("div", { class: "toolbar" }, this.modes.element, h("label", { class: "check" }, zeroBox, "metrics that are 0"), h("span", { class: "legend" }, this.legend())), panes, this.details);
     this.openLargest();
   }
@@ -105,7 +105,9 @@ export class Trees {
       const large = data.metrics.children[m].some((child) => Math.abs(this.metricTotals[child]) > 0.02 * whole);
       if (large && data.metrics.depth[m] < 3) metricTree.setExpanded(m, true);
     }
-    metricTree.setSelected(data.metrics.roots[0] ?? -1);
+    // The worst bottleneck, if there is one, is what the panes show first.
+    const worst = data.info.overview?.bottlenecks[0];
+    metricTree.setSelected(worst?.metric ?? data.metrics.roots[0] ?? -1);
     this.computeCalls();
     const all = this.callAll;
     const whole = data.calls.roots.reduce((most, root) => Math.max(most, Math.abs(all[root])), 0);
@@ -113,7 +115,7 @@ export class Trees {
       const large = data.calls.children[c].some((child) => Math.abs(all[child]) > 0.05 * whole);
       if (large && data.calls.depth[c] < 6) this.calls.tree.setExpanded(c, true);
     }
-    this.calls.tree.setSelected(data.calls.roots[0] ?? -1);
+    this.calls.tree.setSelected(worst?.call ?? data.calls.roots[0] ?? -1);
   }
 
   get metric(): Selected {
@@ -243,7 +245,7 @@ export class Trees {
 
   private precision(): HTMLElement {
     const { precision, leftOut, rows } = this.data.info.values;
-    const step = precision === "16 bit" ? "1/65,535" : "1/255";
+    const step = precision === "16 bit" ? "1/65,535" : precision === "8 bit" ? "1/255" : "1/65,535 (of less important call paths 1/255)";
     const texts = [precision === "exact" ? "" : `To keep this file small, values of single ${this.data.info.locations > 1 ? "locations" : "processes"} are rounded to ${step} of the largest of their call path; all sums are exact.`];
     if (leftOut > 0) texts.push(`The ${count(leftOut)} smallest of ${plural(rows, "distribution")} over the system are left out.`);
     return h("div", {}, h("h3", {}, "Precision"), h("p", {}, texts.join(" ")));

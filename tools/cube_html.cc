@@ -1,0 +1,69 @@
+// cube_html: a CUBE report as one self-contained page.
+#include <string>
+
+#include "expert/catalogue.h"
+#include "expert/cube/reader.h"
+#include "expert/html/page.h"
+#include "tools/cli/cli.h"
+
+namespace {
+
+using namespace kojak;
+
+// The report's name with .html: "run/a.cube.gz" gives "run/a.html".
+std::string page_name(std::string report) {
+  for (const char* ending : {".gz", ".cube"}) {
+    const std::string_view end = ending;
+    if (report.size() > end.size() && report.ends_with(end))
+      report.resize(report.size() - end.size());
+  }
+  return report + ".html";
+}
+
+ExitCode failed(const Error& error) {
+  cli::print_error(error);
+  return error.code;
+}
+
+ExitCode run(const cli::po::variables_map& values) {
+  if (values.count("report") == 0) return cli::usage_error("name a report");
+  const auto input = values["report"].as<std::string>();
+  const auto megabytes = values["max-size"].as<double>();
+  if (!(megabytes >= 1 && megabytes <= 1000)) return cli::usage_error("--max-size takes 1 to 1000");
+  const std::string output =
+      values.count("output") != 0 ? values["output"].as<std::string>() : page_name(input);
+  const Result<cube::Report> report = cube::read_report(input);
+  if (!report) return failed(report.error());
+  for (const std::string& warning : report->warnings) cli::print_warning(warning);
+  html::PageOptions options;
+  options.title = values["title"].as<std::string>();
+  options.version = KOJAK_VERSION;
+  options.catalogue = expert::all_metrics();
+  options.max_bytes = static_cast<std::size_t>(megabytes * 1e6);
+  if (const Status status = html::write_page(*report, options, output); !status) {
+    return failed(status.error());
+  }
+  if (output != "-") cli::print_note("wrote " + output + ": open it in a browser");
+  return ExitCode::kFine;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const cli::ToolInfo info{"cube_html", "[options] REPORT",
+                           "Makes a page of a CUBE report: one file that works offline in any "
+                           "browser, with what is wrong, the metric, call and system trees.",
+                           "cube_html -o run1.html run1.cube"};
+  cli::ToolOptions options;
+  options.visible.add_options()(
+      "output,o", cli::po::value<std::string>(),
+      "the page (default: the report's name with .html; -: standard output)")(
+      "title", cli::po::value<std::string>()->default_value(""),
+      "of the page (default: the report's name)")(
+      "max-size", cli::po::value<double>()->default_value(20, "20"),
+      "of the page in megabytes; values are rounded, and what still does not fit is left out, "
+      "which the page says");
+  options.hidden.add_options()("report", cli::po::value<std::string>());
+  options.positional.add("report", 1);
+  return cli::run_tool(argc, argv, info, options, run);
+}
