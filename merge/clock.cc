@@ -47,11 +47,9 @@ std::vector<LinearClock> linear_clocks(const std::vector<ClockRecord>& traces,
   for (const ClockRecord& trace : traces) {
     const std::vector<OffsetDef>* offsets = &trace.offsets;
     const std::vector<OffsetDef>& other = traces[best[trace.node]].offsets;
-    const bool prefix =
-        std::equal(offsets->begin(), offsets->end(), other.begin(),
-                   other.begin() + static_cast<std::ptrdiff_t>(
-                                       std::min(offsets->size(), other.size())),
-                   same);
+    const bool prefix = std::equal(
+        offsets->begin(), offsets->end(), other.begin(),
+        other.begin() + static_cast<std::ptrdiff_t>(std::min(offsets->size(), other.size())), same);
     if (prefix) offsets = &other;
     const OffsetDef* first = nullptr;
     const OffsetDef* last = nullptr;

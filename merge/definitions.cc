@@ -62,8 +62,9 @@ std::uint32_t MergedDefinitions::file(const std::string& name) {
 }
 
 std::uint32_t MergedDefinitions::machine(const std::string& name, std::uint32_t count) {
-  const std::uint32_t id = intern(machine_ids_, machines, name,
-                                  [&] { return MergedMachine{name, 0}; });
+  const std::uint32_t id = intern(machine_ids_, machines, name, [&] {
+    return MergedMachine{name, 0};
+  });
   machines[id].nodes = std::max(machines[id].nodes, count);
   return id;
 }
@@ -80,8 +81,8 @@ void TraceDefinitions::add(const RawRecord& record, const Dialect& dialect) {
 void TraceDefinitions::contradiction(const char* what, std::uint32_t first) {
   if (!error_.reason.empty()) return;
   error_.file = traces_[index_].path;
-  error_.reason = std::string("defines a ") + what + " that has other members in " +
-                  traces_[first].path;
+  error_.reason =
+      std::string("defines a ") + what + " that has other members in " + traces_[first].path;
   error_.remedy = "one of the two is damaged or of another run; leave it out";
 }
 
@@ -133,9 +134,9 @@ std::uint32_t TraceDefinitions::intern_comm(std::uint32_t id, const CommDef& def
   comm.hi = def.identity_hi;
   comm.lo = def.identity_lo;
   comm.first = index_;
-  comm.flags = static_cast<std::uint8_t>(
-      (def.identity_known ? 0 : 1) | (def.intercommunicator ? 2 : 0) |
-      (def.foreign_members ? 4 : 0) | (def.stands_for_group ? 8 : 0));
+  comm.flags =
+      static_cast<std::uint8_t>((def.identity_known ? 0 : 1) | (def.intercommunicator ? 2 : 0) |
+                                (def.foreign_members ? 4 : 0) | (def.stands_for_group ? 8 : 0));
   // Both sides of an intercommunicator are one object: the side with the smaller first member is
   // taken as the local one.
   if (def.intercommunicator && comm.remote < comm.ranks && !comm.remote.empty()) {
@@ -146,11 +147,11 @@ std::uint32_t TraceDefinitions::intern_comm(std::uint32_t id, const CommDef& def
   }
   if (!def.identity_known || (comm.hi == 0 && comm.lo == 0)) {
     comm.flags |= 1;
-    return intern(merged_.own_comms_, merged_.comms,
-                  std::pair(traces_[index_].rank, id), [&] { return comm; });
+    return intern(merged_.own_comms_, merged_.comms, std::pair(traces_[index_].rank, id),
+                  [&] { return comm; });
   }
-  const std::uint32_t merged = intern(merged_.comm_ids_, merged_.comms,
-                                      std::pair(comm.hi, comm.lo), [&] { return comm; });
+  const std::uint32_t merged =
+      intern(merged_.comm_ids_, merged_.comms, std::pair(comm.hi, comm.lo), [&] { return comm; });
   const MergedComm& known = merged_.comms[merged];
   if (known.ranks != comm.ranks || known.remote != comm.remote) {
     contradiction("communicator", known.first);
@@ -178,8 +179,8 @@ std::uint32_t TraceDefinitions::intern_window(std::uint32_t id, const WindowDef&
   window.first = index_;
   if (!def.identity_known || (window.hi == 0 && window.lo == 0)) {
     window.flags = 1;
-    return intern(merged_.own_windows_, merged_.windows,
-                  std::pair(traces_[index_].rank, id), [&] { return window; });
+    return intern(merged_.own_windows_, merged_.windows, std::pair(traces_[index_].rank, id),
+                  [&] { return window; });
   }
   const std::uint32_t merged = intern(merged_.window_ids_, merged_.windows,
                                       std::pair(window.hi, window.lo), [&] { return window; });
@@ -288,8 +289,8 @@ Status TraceDefinitions::finish(Translation& translation) {
   take_metrics();
   take_topologies();
   for (const Lost& lost : local_.lost) {
-    merged_.lost.push_back({static_cast<LocationId>(merged_.location_of(index_)), lost.what,
-                            lost.count});
+    merged_.lost.push_back(
+        {static_cast<LocationId>(merged_.location_of(index_)), lost.what, lost.count});
     summary_.add(Finding::kLocalLost, raw(lost.count), [&] { return traces_[index_].path; });
   }
   translation = std::move(translation_);

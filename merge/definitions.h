@@ -4,10 +4,11 @@
 // groups where their members are, in order; communicators and windows where their agreed identity
 // is. An object of unknown identity stays its process's own. Identifiers are given in the order in
 // which they are first asked for: feed the traces in order of rank and thread, and the result
-// depends on nothing else. Owns all it holds; memory grows with distinct objects, and with one small
-// table for each trace. Errors: equal identity with different members is a contradiction (exit 2)
-// that names both traces; what refers to nothing becomes absent and is counted. Not thread-safe.
-// Source: specification of the merge, pass 1; identities: specification of the measurement.
+// depends on nothing else. Owns all it holds; memory grows with distinct objects, and with one
+// small table for each trace. Errors: equal identity with different members is a contradiction
+// (exit 2) that names both traces; what refers to nothing becomes absent and is counted. Not
+// thread-safe. Source: specification of the merge, pass 1; identities: specification of the
+// measurement.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +52,8 @@ struct Translation {
 struct MergedComm {
   std::vector<std::uint32_t> ranks, remote;
   std::uint64_t hi = 0, lo = 0;
-  std::uint8_t flags = 0;     // as in COMM_IDENTITY
-  std::uint32_t first = 0;    // index of the trace that brought it
+  std::uint8_t flags = 0;   // as in COMM_IDENTITY
+  std::uint32_t first = 0;  // index of the trace that brought it
 };
 struct MergedWindow {
   std::uint32_t comm = kAbsent;
@@ -122,9 +123,9 @@ class MergedDefinitions {
   std::vector<std::uint32_t> trace_locations_;
   std::unordered_map<std::string, std::uint32_t> file_ids_, machine_ids_, metric_ids_;
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> node_ids_;
-  std::map<std::tuple<std::string, std::string, std::string, std::uint32_t, std::uint32_t,
-                      std::uint8_t>,
-           std::uint32_t>
+  std::map<
+      std::tuple<std::string, std::string, std::string, std::uint32_t, std::uint32_t, std::uint8_t>,
+      std::uint32_t>
       region_ids_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>
       call_site_ids_;

@@ -176,8 +176,8 @@ class Engine {
     if (attribute.type == type_of(RecordType::kAttrUi4) &&
         decode(attribute, s.dialect, value) == nullptr) {
       if (raw(value.kind) == kRegionKind) {
-        value.value = Count{translated(s, s.translation->regions[raw(value.value)],
-                                       raw(value.value))};
+        value.value =
+            Count{translated(s, s.translation->regions[raw(value.value)], raw(value.value))};
       }
       emitter_.put_attribute(value);
     } else if (!s.dialect.swapped()) {
@@ -334,8 +334,8 @@ class Engine {
     }
     if (end_from_call(call, true, end)) {
       const Bytes bytes = emitter_.bytes_field(5, end.bytes);
-      emitter_.put(MpiPut1ts{call.lid, call.time, call.dlid, WindowId{window}, RmaId{end.rmaid},
-                             bytes});
+      emitter_.put(
+          MpiPut1ts{call.lid, call.time, call.dlid, WindowId{window}, RmaId{end.rmaid}, bytes});
       begin(true, end);
     }
     s.time = exit;
@@ -380,9 +380,8 @@ class Engine {
   }
 
   std::vector<InFlight>::iterator find_flight(Stream& s, std::uint32_t rmaid, bool put) {
-    return std::find_if(s.in_flight.begin(), s.in_flight.end(), [&](const InFlight& f) {
-      return f.rmaid == rmaid && f.put == put;
-    });
+    return std::find_if(s.in_flight.begin(), s.in_flight.end(),
+                        [&](const InFlight& f) { return f.rmaid == rmaid && f.put == put; });
   }
 
   void put_starts(Stream& s) {
@@ -401,7 +400,8 @@ class Engine {
     r.wid = WindowId{window_of(s, r.wid)};
     emitter_.put(MpiGet1to{r.lid, r.time, r.rmaid, r.wid});
     copy_attributes(s);
-    emitter_.put(MpiGet1ts{LocationId{raw(r.dlid)}, r.time, PeerId{s.rank}, r.wid, r.rmaid, r.sent});
+    emitter_.put(
+        MpiGet1ts{LocationId{raw(r.dlid)}, r.time, PeerId{s.rank}, r.wid, r.rmaid, r.sent});
     transfer_starts(s, false, raw(r.dlid), raw(r.wid), raw(r.rmaid));
   }
   void shmem_get_starts(Stream& s) {
@@ -518,8 +518,7 @@ class Engine {
       sync.window = s.translation->windows[sync.window];
       if (sync.window != kAbsent && (absent_target || sync.target < processes_)) {
         if (sync.kind == SyncKind::kRmaComplete) {
-          if (const auto done =
-                  placement_->request_complete(s.index, sync.window, sync.rmaid)) {
+          if (const auto done = placement_->request_complete(s.index, sync.window, sync.rmaid)) {
             emitter_.put_end(done->info, done->end, s.lid, s.time, Mark::kNone);
             ++moved_;
           }

@@ -2,12 +2,12 @@
 //
 // Both passes drive the same state with the same records, so they agree on every ordinal. Pass 1
 // surveys: it also notes which completing exits were recorded at all, and which passive operations
-// never find a completing record. Pass 2 starts again from nothing but that knowledge. Ordinals come
-// from the latest native state record plus what follows it. Epochs, locks and ordinals belong to
-// the process, whichever of its threads makes the calls.
-// Owns all its state: memory grows with processes, windows and the peers they really use. Nothing
-// fails; records that contradict the state are taken as they come. Not thread-safe.
-// Source: specification of the merge (extended model) and of the measurement, rule 8.
+// never find a completing record. Pass 2 starts again from nothing but that knowledge. Ordinals
+// come from the latest native state record plus what follows it. Epochs, locks and ordinals belong
+// to the process, whichever of its threads makes the calls. Owns all its state: memory grows with
+// processes, windows and the peers they really use. Nothing fails; records that contradict the
+// state are taken as they come. Not thread-safe. Source: specification of the merge (extended
+// model) and of the measurement, rule 8.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,13 @@ enum class EpochKind : std::uint8_t { kFence, kAccess, kPassive };
 struct OpEpoch {
   EpochKind kind = EpochKind::kFence;
   bool named = true;          // false: no open epoch names the target; it falls to the fence epoch
-  std::uint64_t ordinal = 0;  // fence: of the closing fence; access: of the epoch; passive: how many
-                              // completing records the window had seen
+  std::uint64_t ordinal = 0;  // fence: of the closing fence; access: of the epoch; passive: how
+                              // many completing records the window had seen
 };
 
 // The list that the last operation of one location and direction went to, so that the next one of
-// the same epoch needs no decision. Stale when the list's serial or the window's stamp has moved on.
+// the same epoch needs no decision. Stale when the list's serial or the window's stamp has moved
+// on.
 struct ListMemo {
   ListId list = kNoList;
   std::uint32_t serial = 0;
@@ -64,7 +65,8 @@ struct PeerEpochs {
   // The completed count of the window just before the last record that completed operations
   // towards this peer alone; [0] puts, [1] gets.
   std::uint64_t last_complete[2] = {kNever, kNever};
-  // Passive operations of the counts from[direction] to `to` were completed while recording was off.
+  // Passive operations of the counts from[direction] to `to` were completed while recording was
+  // off.
   struct Lost {
     std::uint64_t from[2] = {1, 1};
     std::uint64_t to = 0;
@@ -75,11 +77,12 @@ struct PeerEpochs {
   Lost candidate;  // likewise, unless the state after the gap says that the lock is still held
 
   // Pass 2 holds:
-  ListMemo memo[2];                                         // puts, gets
-  std::vector<ListMemo> other_memos[2];                     // of the process's other threads
-  std::uint64_t exposures_ended = 0;                        // the highest ordinal that ended
-  std::vector<ListId> passive[2];                           // puts, gets, of lock epochs
-  std::vector<std::pair<std::uint64_t, ListId>> exposed;    // puts of this peer, by our exposure epoch
+  ListMemo memo[2];                      // puts, gets
+  std::vector<ListMemo> other_memos[2];  // of the process's other threads
+  std::uint64_t exposures_ended = 0;     // the highest ordinal that ended
+  std::vector<ListId> passive[2];        // puts, gets, of lock epochs
+  std::vector<std::pair<std::uint64_t, ListId>>
+      exposed;  // puts of this peer, by our exposure epoch
 };
 
 class WindowEpochs {

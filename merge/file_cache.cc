@@ -77,7 +77,11 @@ Status FileCache::open(Entry& entry, std::uint32_t index) {
   }
   entry.fd = ::open(entry.path.c_str(), O_RDONLY | O_CLOEXEC);
   if (entry.fd < 0) {
-    return Error{ExitCode::kBadInput, entry.path, std::nullopt, "", "",
+    return Error{ExitCode::kBadInput,
+                 entry.path,
+                 std::nullopt,
+                 "",
+                 "",
                  std::string("cannot be opened: ") + strerror(errno),
                  errno == EMFILE ? "raise the limit of open files" : "check the file"};
   }
@@ -98,7 +102,11 @@ Status FileCache::read(FileId file, std::uint64_t offset, void* to, std::size_t 
     const ssize_t n = ::pread(fd, p, size, static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
-      return Error{ExitCode::kBadInput, path(file), offset, "", "",
+      return Error{ExitCode::kBadInput,
+                   path(file),
+                   offset,
+                   "",
+                   "",
                    n == 0 ? std::string("has become shorter while it was read")
                           : std::string("cannot be read: ") + strerror(errno),
                    "merge again when nothing else writes the file"};
@@ -118,7 +126,11 @@ Result<std::uint64_t> FileCache::spill(const void* data, std::size_t size) {
 
 Status FileCache::write(std::uint64_t offset, const void* data, std::size_t size) {
   const auto failure = [&](int code) {
-    return Error{ExitCode::kOutputFailed, spill_directory_, std::nullopt, "", "",
+    return Error{ExitCode::kOutputFailed,
+                 spill_directory_,
+                 std::nullopt,
+                 "",
+                 "",
                  std::string("a temporary file cannot be written: ") + strerror(code),
                  "free some space or set TMPDIR to another place"};
   };

@@ -174,8 +174,7 @@ class Finder {
     if (!reader) {
       result.error = reader.error();
       const std::byte* bytes = input.position();
-      result.fatal =
-          input.available() >= kHeaderSize && std::memcmp(bytes, "EPILOG", 7) == 0;
+      result.fatal = input.available() >= kHeaderSize && std::memcmp(bytes, "EPILOG", 7) == 0;
       return result;
     }
     trace.dialect = reader->dialect();
@@ -254,8 +253,7 @@ class Finder {
         const bool same =
             before.inode == trace.inode && before.device == trace.device && trace.inode != 0;
         if (!same) {
-          return bad(trace.path,
-                     "is a trace of the same process and thread as " + before.path,
+          return bad(trace.path, "is a trace of the same process and thread as " + before.path,
                      "give one of them");
         }
         summary_.add(Finding::kTwiceGiven, 1, [&] { return trace.path; });

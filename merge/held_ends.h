@@ -47,9 +47,9 @@ enum class Place : std::uint8_t {
   kOriginFence,
   kOriginComplete,
   kOriginFree,
-  kPassive,         // the next record of the origin that completes operations
-  kNextExit,        // the next exit record of a location
-  kLastExit,        // its last one
+  kPassive,   // the next record of the origin that completes operations
+  kNextExit,  // the next exit record of a location
+  kLastExit,  // its last one
 };
 
 struct ListInfo {
@@ -154,11 +154,11 @@ class HeldEnds {
     std::uint32_t serial = 0;
     Chunk* head = nullptr;
     Chunk* tail = nullptr;
-    std::uint32_t head_at = 0;               // ends before it in the first chunk are gone
-    std::uint32_t tail_used = kChunkEnds;    // kChunkEnds: ask for more
-    std::uint64_t size = 0;                  // not counting removed ones
+    std::uint32_t head_at = 0;             // ends before it in the first chunk are gone
+    std::uint32_t tail_used = kChunkEnds;  // kChunkEnds: ask for more
+    std::uint64_t size = 0;                // not counting removed ones
     std::uint32_t chunks = 0;
-    std::uint32_t removed = 0;               // removed ones still in chunks
+    std::uint32_t removed = 0;  // removed ones still in chunks
     bool is_open = false;
     std::unique_ptr<Overflow> overflow;
   };

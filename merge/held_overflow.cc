@@ -1,6 +1,5 @@
 #include "merge/held_overflow.h"
 
-
 namespace kojak::merge {
 
 namespace {

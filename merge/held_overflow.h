@@ -2,9 +2,9 @@
 // held_overflow.cc.
 //
 // By reference: segments of the input, each with the position of its first operation and how many
-// operations of the list follow from there. Spilled: a chain of blocks in the spill file; each knows
-// where the next one will be. Operations that were taken out are remembered as intervals of their
-// numbers, which are few because requests complete about in order.
+// operations of the list follow from there. Spilled: a chain of blocks in the spill file; each
+// knows where the next one will be. Operations that were taken out are remembered as intervals of
+// their numbers, which are few because requests complete about in order.
 #pragma once
 
 #include <map>

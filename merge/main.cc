@@ -30,7 +30,8 @@ void report(const merge::Summary& summary) {
     if (row.count == 0) continue;
     const merge::FindingInfo& info = merge::finding_info(finding);
     std::string text = std::to_string(row.count) + " " + info.text;
-    if (!row.where.empty()) text += " (" + std::string(row.count > 1 ? "first " : "") + row.where + ")";
+    if (!row.where.empty())
+      text += " (" + std::string(row.count > 1 ? "first " : "") + row.where + ")";
     if (*info.advice != '\0') text += std::string(": ") + info.advice;
     if (info.severity == merge::Severity::kWarning) {
       cli::print_warning(text);
@@ -44,9 +45,9 @@ void report(const merge::Summary& summary) {
 
 int main(int argc, char** argv) {
   cli::ToolOptions options;
-  options.visible.add_options()("output,o",
-                                cli::po::value<std::string>()->default_value("a.elg")->value_name("FILE"),
-                                "the merged trace; - is standard output");
+  options.visible.add_options()(
+      "output,o", cli::po::value<std::string>()->default_value("a.elg")->value_name("FILE"),
+      "the merged trace; - is standard output");
   options.visible.add_options()(
       "model", cli::po::value<std::string>()->value_name("basic|extended"),
       "where transfers end: at their own call (basic), or at the synchronisation that completes "

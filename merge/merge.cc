@@ -60,7 +60,12 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   if (!found) return found.error();
   std::vector<LocalTrace>& traces = *found;
   if (traces.empty()) {
-    return Error{ExitCode::kBadInput, "", std::nullopt, "", "", "no local traces were given",
+    return Error{ExitCode::kBadInput,
+                 "",
+                 std::nullopt,
+                 "",
+                 "",
+                 "no local traces were given",
                  "name the directory that the measurement wrote"};
   }
   // By merged location: thread 0 of each process first, so that equal times go to the lower one.
@@ -68,8 +73,8 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   std::uint64_t bytes = 0;
   for (const LocalTrace& trace : traces) bytes += trace.size;
   struct stat output {};
-  const bool twice = options.output == "-" || (::stat(options.output.c_str(), &output) == 0 &&
-                                               !S_ISREG(output.st_mode));
+  const bool twice = options.output == "-" ||
+                     (::stat(options.output.c_str(), &output) == 0 && !S_ISREG(output.st_mode));
   const std::uint64_t work = bytes * (twice ? 3 : 2);
   std::uint64_t done = 0;
   const std::function<void(std::uint64_t)> progress = [&](std::uint64_t n) {
@@ -117,8 +122,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   const auto write = [&](const std::string& path, Summary& to) -> Result<std::uint64_t> {
     auto writer = TraceWriter::create(path, dialect);
     if (!writer) return writer.error();
-    const CountPlace place =
-        write_definitions(*writer, survey.definitions, run, expected, wide);
+    const CountPlace place = write_definitions(*writer, survey.definitions, run, expected, wide);
     auto events = run_engine(inputs, *writer, to);
     if (!events) return events;
     if (writer->seekable() && *events != expected) {

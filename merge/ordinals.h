@@ -40,8 +40,9 @@ class Ordinals {
       earlier_.push_back({first_, last_});
       first_ = last_ = n;
     } else {
-      const auto at = std::lower_bound(earlier_.begin(), earlier_.end(), n,
-                                       [](const Interval& i, std::uint64_t v) { return i.last < v; });
+      const auto at =
+          std::lower_bound(earlier_.begin(), earlier_.end(), n,
+                           [](const Interval& i, std::uint64_t v) { return i.last < v; });
       if (at != earlier_.begin() && (at - 1)->last + 1 == n) {
         (at - 1)->last = n;
       } else {

@@ -6,9 +6,13 @@ namespace kojak::merge {
 
 Placement::Placement(Survey& survey, FileCache& files, std::vector<HeldSource> sources,
                      std::size_t pool)
-    : survey_(survey), held_(files, sources, pool), recent_(sources.size()),
-      duties_(sources.size()), first_stream_(survey.processes.size(), kAbsent),
-      stream_count_(survey.processes.size(), 0), requests_(survey.processes.size()) {
+    : survey_(survey),
+      held_(files, sources, pool),
+      recent_(sources.size()),
+      duties_(sources.size()),
+      first_stream_(survey.processes.size(), kAbsent),
+      stream_count_(survey.processes.size(), 0),
+      requests_(survey.processes.size()) {
   for (std::uint32_t stream = 0; stream < sources.size(); ++stream) {
     const std::uint32_t rank = sources[stream].trace->rank;
     duties_[stream].rank = rank;
@@ -31,9 +35,9 @@ Mark Placement::begin_later(std::uint32_t stream, bool put, std::uint32_t target
   return place(stream, put, window_id, w, w.peer(target), epoch, end, position);
 }
 
-Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t window_id,
-                      WindowEpochs& window, PeerEpochs& peer, const OpEpoch& epoch,
-                      const HeldEnd& end, std::uint64_t position) {
+Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t window_id, WindowEpochs& window,
+                      PeerEpochs& peer, const OpEpoch& epoch, const HeldEnd& end,
+                      std::uint64_t position) {
   const Operation op{stream, window_id, &window, &peer, put, epoch};
   ListMemo& memo = peer.memo[put ? 0 : 1];
   if (memo.stream != stream) {
@@ -63,10 +67,10 @@ Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t window_id,
   info.put = put;
   info.mark = decision.mark;
   info.place = decision.place;
-  info.at_target = put && (decision.place == Place::kTargetFence ||
-                           decision.place == Place::kTargetExposure ||
-                           decision.place == Place::kTargetFree ||
-                           (decision.place == Place::kNextExit && decision.stream != stream));
+  info.at_target =
+      put && (decision.place == Place::kTargetFence || decision.place == Place::kTargetExposure ||
+              decision.place == Place::kTargetFree ||
+              (decision.place == Place::kNextExit && decision.stream != stream));
   info.ordinal = epoch.kind == EpochKind::kPassive ? 0 : epoch.ordinal;
   const bool known = memo.list != kNoList && held_.serial(memo.list) == memo.serial;
   const bool consecutive = known && held_.info(memo.list) == info;
@@ -250,8 +254,7 @@ void Placement::take_passive(PeerEpochs& peer, bool gets_only, std::vector<ListI
   if (!gets_only) take(peer.passive[0], lists);
 }
 
-void Placement::take_all_passive(WindowEpochs& window, bool gets_only,
-                                 std::vector<ListId>& lists) {
+void Placement::take_all_passive(WindowEpochs& window, bool gets_only, std::vector<ListId>& lists) {
   for (const std::uint32_t rank : window.passive_peers) {
     take_passive(window.peer(rank), gets_only, lists);
   }

@@ -17,61 +17,63 @@ namespace kojak::merge {
 enum class Severity : std::uint8_t { kNote, kWarning };
 
 // KOJAK_FINDING(Name, severity, text, advice)
-#define KOJAK_FINDINGS                                                                            \
-  KOJAK_FINDING(MissingRank, kWarning, "processes have no local trace",                          \
-                "copy their files into the directory, or repeat the run; the rest is analysed "  \
-                "around them")                                                                    \
-  KOJAK_FINDING(Truncated, kWarning, "local traces end inside a record",                         \
-                "the process was killed or its disk was full; all whole records were kept")       \
-  KOJAK_FINDING(Unreadable, kWarning, "local traces could not be read to their end",             \
-                "check the disk; what could be read was kept")                                    \
-  KOJAK_FINDING(BadBuffer, kWarning, "buffer files contradict themselves and were left out",     \
-                "the newest records of these processes are lost")                                 \
-  KOJAK_FINDING(ShortRecord, kWarning, "records are too short for their type and were left out", \
-                "the file is damaged; repeat the measurement")                                    \
-  KOJAK_FINDING(BadDefinition, kWarning, "definitions could not be used",                        \
-                "the file is damaged; repeat the measurement")                                    \
-  KOJAK_FINDING(UnknownType, kWarning, "records of unknown types were left out",                 \
-                "a newer kojak may have written the trace; merge it with that one")               \
-  KOJAK_FINDING(UnknownId, kWarning, "identifiers that no definition introduced",                \
-                "the file is damaged; these fields were set to absent")                           \
-  KOJAK_FINDING(BadPeer, kWarning, "transfers and messages of processes outside the run",        \
-                "the file is damaged; what concerns these processes was left out")                \
-  KOJAK_FINDING(TimeBackwards, kWarning, "records whose time is before that of the one before",  \
-                "the clock of that process went backwards; times were held")                      \
-  KOJAK_FINDING(OpenRegions, kWarning, "regions were open at the end of a trace",                \
-                "the process ended early; they were closed at its last time")                     \
-  KOJAK_FINDING(UnmatchedExit, kWarning, "exits without a matching enter",                       \
-                "the file is damaged; repeat the measurement")                                    \
-  KOJAK_FINDING(LocalLost, kWarning, "records that the measurement could not keep",              \
-                "free some space and repeat the measurement")                                     \
-  KOJAK_FINDING(TargetExitLost, kNote,                                                           \
-                "transfers whose completing call at the target was not recorded",                 \
-                "they end where the origin completed them and take part in no pattern")           \
-  KOJAK_FINDING(BothExitsLost, kNote,                                                            \
-                "transfers whose completing call was recorded at neither side",                   \
-                "they end as in the basic model and take part in no pattern")                     \
-  KOJAK_FINDING(LateStart, kWarning,                                                             \
-                "transfers that began after their target had completed them (clocks disagree)",   \
-                "they end before the target's next exit and take part in no pattern; try "        \
-                "better clocks or a longer offset measurement")                                   \
-  KOJAK_FINDING(NoEpoch, kWarning, "transfers issued outside of any epoch that names the target", \
-                "the program is in error there, or the epoch began while recording was off")      \
-  KOJAK_FINDING(UnpairedWindow, kNote, "transfers on windows of unknown identity",               \
-                "they were seen first in use; nothing on them is paired between processes")       \
+#define KOJAK_FINDINGS                                                                             \
+  KOJAK_FINDING(MissingRank, kWarning, "processes have no local trace",                            \
+                "copy their files into the directory, or repeat the run; the rest is analysed "    \
+                "around them")                                                                     \
+  KOJAK_FINDING(Truncated, kWarning, "local traces end inside a record",                           \
+                "the process was killed or its disk was full; all whole records were kept")        \
+  KOJAK_FINDING(NoEvents, kWarning, "local traces hold no events",                                 \
+                "the process was killed early; nothing of it is in the result")                    \
+  KOJAK_FINDING(Unreadable, kWarning, "local traces could not be read to their end",               \
+                "check the disk; what could be read was kept")                                     \
+  KOJAK_FINDING(BadBuffer, kWarning, "buffer files contradict themselves and were left out",       \
+                "the newest records of these processes are lost")                                  \
+  KOJAK_FINDING(ShortRecord, kWarning, "records are too short for their type and were left out",   \
+                "the file is damaged; repeat the measurement")                                     \
+  KOJAK_FINDING(BadDefinition, kWarning, "definitions could not be used",                          \
+                "the file is damaged; repeat the measurement")                                     \
+  KOJAK_FINDING(UnknownType, kWarning, "records of unknown types were left out",                   \
+                "a newer kojak may have written the trace; merge it with that one")                \
+  KOJAK_FINDING(UnknownId, kWarning, "identifiers that no definition introduced",                  \
+                "the file is damaged; these fields were set to absent")                            \
+  KOJAK_FINDING(BadPeer, kWarning, "transfers and messages of processes outside the run",          \
+                "the file is damaged; what concerns these processes was left out")                 \
+  KOJAK_FINDING(TimeBackwards, kWarning, "records whose time is before that of the one before",    \
+                "the clock of that process went backwards; times were held")                       \
+  KOJAK_FINDING(OpenRegions, kWarning, "regions were open at the end of a trace",                  \
+                "the process ended early; they were closed at its last time")                      \
+  KOJAK_FINDING(UnmatchedExit, kWarning, "exits without a matching enter",                         \
+                "the file is damaged; repeat the measurement")                                     \
+  KOJAK_FINDING(LocalLost, kWarning, "records that the measurement could not keep",                \
+                "free some space and repeat the measurement")                                      \
+  KOJAK_FINDING(TargetExitLost, kNote,                                                             \
+                "transfers whose completing call at the target was not recorded",                  \
+                "they end where the origin completed them and take part in no pattern")            \
+  KOJAK_FINDING(BothExitsLost, kNote,                                                              \
+                "transfers whose completing call was recorded at neither side",                    \
+                "they end as in the basic model and take part in no pattern")                      \
+  KOJAK_FINDING(LateStart, kWarning,                                                               \
+                "transfers that began after their target had completed them (clocks disagree)",    \
+                "they end before the target's next exit and take part in no pattern; try "         \
+                "better clocks or a longer offset measurement")                                    \
+  KOJAK_FINDING(NoEpoch, kWarning, "transfers issued outside of any epoch that names the target",  \
+                "the program is in error there, or the epoch began while recording was off")       \
+  KOJAK_FINDING(UnpairedWindow, kNote, "transfers on windows of unknown identity",                 \
+                "they were seen first in use; nothing on them is paired between processes")        \
   KOJAK_FINDING(ClosedByFree, kWarning, "transfers that only the freeing of the window completed", \
-                "the program lacks a closing synchronisation")                                    \
-  KOJAK_FINDING(NoEnd, kNote, "transfers without a recorded end",                                \
-                "the process ended inside the call")                                              \
-  KOJAK_FINDING(NoStart, kWarning, "transfer ends without a recorded start",                     \
-                "the file is damaged; repeat the measurement")                                    \
-  KOJAK_FINDING(UnknownRole, kNote, "window calls in regions that are no MPI functions",         \
-                "they open and close no epoch")                                                   \
-  KOJAK_FINDING(NoOffset, kNote, "nodes without a measured clock offset",                        \
-                "their times were taken as they are")                                             \
+                "the program lacks a closing synchronisation")                                     \
+  KOJAK_FINDING(NoEnd, kNote, "transfers without a recorded end",                                  \
+                "the process ended inside the call")                                               \
+  KOJAK_FINDING(NoStart, kWarning, "transfer ends without a recorded start",                       \
+                "the file is damaged; repeat the measurement")                                     \
+  KOJAK_FINDING(UnknownRole, kNote, "window calls in regions that are no MPI functions",           \
+                "they open and close no epoch")                                                    \
+  KOJAK_FINDING(NoOffset, kNote, "nodes without a measured clock offset",                          \
+                "their times were taken as they are")                                              \
   KOJAK_FINDING(NotLocal, kNote, "traces in the directory that are not local traces, ignored", "") \
-  KOJAK_FINDING(NoTrace, kWarning, "files in the directory that are no traces, ignored",         \
-                "the processes that wrote them are missing in the result")                        \
+  KOJAK_FINDING(NoTrace, kWarning, "files in the directory that are no traces, ignored",           \
+                "the processes that wrote them are missing in the result")                         \
   KOJAK_FINDING(TwiceGiven, kNote, "files given twice, taken once", "")
 
 enum class Finding : std::uint8_t {
@@ -114,12 +116,12 @@ class Summary {
   bool suspect() const;
 
   std::uint64_t files = 0;
-  std::uint64_t processes = 0;          // of the run
-  std::uint64_t locations = 0;          // of the merged trace
-  std::uint64_t events = 0;             // written
-  std::uint64_t moved = 0;              // transfer ends moved to their completing synchronisation
-  std::uint64_t reread = 0;             // of them, ends that were held by reference
-  double seconds = 0;                   // from first to last event
+  std::uint64_t processes = 0;  // of the run
+  std::uint64_t locations = 0;  // of the merged trace
+  std::uint64_t events = 0;     // written
+  std::uint64_t moved = 0;      // transfer ends moved to their completing synchronisation
+  std::uint64_t reread = 0;     // of them, ends that were held by reference
+  double seconds = 0;           // from first to last event
   std::array<std::uint64_t, 256> by_type{};  // events written, by record type
 
  private:

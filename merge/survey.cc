@@ -17,14 +17,14 @@ enum class Action : std::uint8_t {
   kDefinition,
   kAttribute,
   kPlain,
-  kEnter,      // opens a region
-  kOpen,       // opens PAUSING or TRACING
-  kExit,       // closes a region
-  kClose,      // closes PAUSING or TRACING
-  kSyncExit,   // closes a region, and may move a window's state
+  kEnter,     // opens a region
+  kOpen,      // opens PAUSING or TRACING
+  kExit,      // closes a region
+  kClose,     // closes PAUSING or TRACING
+  kSyncExit,  // closes a region, and may move a window's state
   kSync,
   kAssert,
-  kCall,       // enter and exit in one
+  kCall,  // enter and exit in one
 };
 
 constexpr Action action_of(std::uint8_t type) {
@@ -190,7 +190,8 @@ class Surveyor {
       const bool last = i + 1 == traces_.size() || traces_[i + 1].rank != traces_[i].rank;
       if (first) survey_.processes[traces_[i].rank] = std::make_unique<ProcessEpochs>();
       const bool alone = first && last;
-      const Translation* fallback = first ? nullptr : &survey_.traces[first_of_process_].translation;
+      const Translation* fallback =
+          first ? nullptr : &survey_.traces[first_of_process_].translation;
       if (Status status = scan(i, fallback, alone); !status) return status.error();
       if (last && !alone) follow_threads(first_of_process_, i + 1);
       if (last) survey_.processes[traces_[i].rank]->end_of_survey();
@@ -205,8 +206,8 @@ class Surveyor {
     const LocalTrace& trace = traces_[index];
     TraceFacts& facts = survey_.traces[index];
     TraceDefinitions definitions(survey_.definitions, traces_, index, summary_, fallback);
-    Follower follower(survey_.definitions, Lookup(definitions),
-                      *survey_.processes[trace.rank], summary_, processes_);
+    Follower follower(survey_.definitions, Lookup(definitions), *survey_.processes[trace.rank],
+                      summary_, processes_);
     Dialect dialect = trace.dialect;
     LocalInput input(files_, trace, kBuffer);
     bool first_event = true;
@@ -316,17 +317,18 @@ class Surveyor {
     } else if (trace.damaged) {
       summary_.add(Finding::kUnreadable, 1, [&] { return trace.path; });
     } else if (facts.end < trace.size) {
-      summary_.add(Finding::kTruncated, 1, [&] {
-        return trace.path + ": offset " + std::to_string(facts.end);
-      });
+      summary_.add(Finding::kTruncated, 1,
+                   [&] { return trace.path + ": offset " + std::to_string(facts.end); });
     }
+    if (facts.events == 0) summary_.add(Finding::kNoEvents, 1, [&] { return trace.path; });
     if (facts.open_regions != 0) {
       summary_.add(Finding::kOpenRegions, facts.open_regions, [&] { return trace.path; });
       survey_.definitions.lost.push_back(
           {static_cast<LocationId>(survey_.definitions.location_of(index)), Byte{2},
            Count64{facts.open_regions}});
     }
-    if (unmatched != 0) summary_.add(Finding::kUnmatchedExit, unmatched, [&] { return trace.path; });
+    if (unmatched != 0)
+      summary_.add(Finding::kUnmatchedExit, unmatched, [&] { return trace.path; });
   }
 
   // The epochs of a process with several threads: their records in the order of time.
@@ -348,9 +350,9 @@ class Surveyor {
     for (std::size_t i = begin; i < end; ++i) {
       Thread& t = threads[i - begin];
       t.input = std::make_unique<LocalInput>(files_, traces_[i], kBuffer / 4);
-      t.follower = std::make_unique<Follower>(
-          survey_.definitions, Lookup(survey_.traces[i].translation),
-          *survey_.processes[traces_[i].rank], summary_, processes_);
+      t.follower =
+          std::make_unique<Follower>(survey_.definitions, Lookup(survey_.traces[i].translation),
+                                     *survey_.processes[traces_[i].rank], summary_, processes_);
       t.dialect = traces_[i].dialect;
       t.clock = clocks[i - begin];
     }
@@ -432,8 +434,7 @@ class Surveyor {
 }  // namespace
 
 Result<Survey> survey_traces(const std::vector<LocalTrace>& traces, FileCache& files,
-                             Summary& summary,
-                             const std::function<void(std::uint64_t)>& progress) {
+                             Summary& summary, const std::function<void(std::uint64_t)>& progress) {
   return Surveyor(traces, files, summary, progress).run();
 }
 

@@ -23,11 +23,11 @@ namespace kojak::merge {
 struct TraceFacts {
   Translation translation;
   ClockRecord clock;
-  std::uint64_t events = 0;            // that the merge will write, transfers in one record as four
-  std::uint64_t last_exit = 0;         // offset of the record that holds the last exit, 0 if none
-  std::uint32_t open_regions = 0;      // at the end
-  double first_time = 0;               // recorded time of the first event
-  std::uint64_t end = 0;               // offset behind the last whole record
+  std::uint64_t events = 0;        // that the merge will write, transfers in one record as four
+  std::uint64_t last_exit = 0;     // offset of the record that holds the last exit, 0 if none
+  std::uint32_t open_regions = 0;  // at the end
+  double first_time = 0;           // recorded time of the first event
+  std::uint64_t end = 0;           // offset behind the last whole record
 };
 
 struct Survey {
@@ -38,7 +38,6 @@ struct Survey {
 
 // `traces` sorted by rank and thread; `progress` gets the bytes read.
 Result<Survey> survey_traces(const std::vector<LocalTrace>& traces, FileCache& files,
-                             Summary& summary,
-                             const std::function<void(std::uint64_t)>& progress);
+                             Summary& summary, const std::function<void(std::uint64_t)>& progress);
 
 }  // namespace kojak::merge

@@ -45,8 +45,8 @@ struct Sync {
   bool unknown_role = false;
 };
 
-// `role` of the region that the record leaves, `assertion` of the MPI_ASSERT before it. False if the
-// record moves nothing.
+// `role` of the region that the record leaves, `assertion` of the MPI_ASSERT before it. False if
+// the record moves nothing.
 bool decode_sync(const RawRecord& record, const Dialect& dialect, MpiRole role,
                  std::uint32_t assertion, Sync& sync);
 

@@ -13,7 +13,9 @@ namespace kojak::merge {
 
 inline constexpr std::uint64_t kNoBytes = ~std::uint64_t{0};
 
-constexpr std::uint8_t type_of(RecordType type) { return static_cast<std::uint8_t>(type); }
+constexpr std::uint8_t type_of(RecordType type) {
+  return static_cast<std::uint8_t>(type);
+}
 
 // Parts of MPI_RMA_CALL's kind.
 inline constexpr std::uint8_t kCallPut = 1, kCallGet = 2;

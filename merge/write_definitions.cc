@@ -13,10 +13,9 @@ class DefinitionWriter {
 
   void machines() {
     // A rank whose trace is missing needs a place, too.
-    const bool homeless =
-        std::any_of(defs_.locations.begin(), defs_.locations.end(), [](const MergedLocation& l) {
-          return l.machine == kAbsent || l.node == kAbsent;
-        });
+    const bool homeless = std::any_of(
+        defs_.locations.begin(), defs_.locations.end(),
+        [](const MergedLocation& l) { return l.machine == kAbsent || l.node == kAbsent; });
     std::vector<std::uint32_t> nodes(defs_.machines.size(), 0);
     for (const MergedNode& node : defs_.nodes) {
       if (node.machine < nodes.size()) ++nodes[node.machine];
@@ -37,8 +36,7 @@ class DefinitionWriter {
       const MergedNode& node = defs_.nodes[i];
       const StringId name = string(node.name);
       const std::uint32_t machine = node.machine != kAbsent ? node.machine : unknown_machine_;
-      out_.write(
-          Node{id<NodeId>(i), id<MachineId>(machine), Count{node.cpus}, name, node.period});
+      out_.write(Node{id<NodeId>(i), id<MachineId>(machine), Count{node.cpus}, name, node.period});
       if (node.clock_error) out_.write(ClockError{id<NodeId>(i), *node.clock_error});
     }
     if (homeless) {
@@ -153,8 +151,7 @@ class DefinitionWriter {
     return id<StringId>(it->second);
   }
   GroupId group(const std::vector<std::uint32_t>& ranks) {
-    const auto [it, fresh] =
-        groups_.try_emplace(ranks, static_cast<std::uint32_t>(groups_.size()));
+    const auto [it, fresh] = groups_.try_emplace(ranks, static_cast<std::uint32_t>(groups_.size()));
     if (fresh) {
       bool world = ranks.size() > 1 && ranks.size() == world_;
       for (std::size_t i = 0; world && i < ranks.size(); ++i) world = ranks[i] == i;

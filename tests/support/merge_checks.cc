@@ -75,10 +75,10 @@ class Speller {
       } else if constexpr (std::is_same_v<T, CallSiteId>) {
         const CallSiteDef* site = defs_.call_sites.find(value);
         const std::string* file = site != nullptr ? defs_.files.find(site->file) : nullptr;
-        words = site == nullptr ? "undefined"
-                                : (file != nullptr ? *file : "") + ":" +
-                                      std::to_string(raw(site->line)) + ":" +
-                                      region_words(defs_, site->entered);
+        words = site == nullptr
+                    ? "undefined"
+                    : (file != nullptr ? *file : "") + ":" + std::to_string(raw(site->line)) + ":" +
+                          region_words(defs_, site->entered);
       } else {
         words = std::to_string(raw(value));
       }
@@ -212,8 +212,7 @@ std::string big_words(int kind, std::uint64_t bytes) {
 // Spells out one local trace.
 class LocalReader {
  public:
-  explicit LocalReader(const std::vector<std::byte>& bytes)
-      : trace_(definitions_of(bytes)) {
+  explicit LocalReader(const std::vector<std::byte>& bytes) : trace_(definitions_of(bytes)) {
     if (!trace_.defs.local_run) throw std::runtime_error("no LOCAL_RUN in a local trace");
     rank_ = raw(trace_.defs.local_run->pid);
     out_.metrics = static_cast<std::uint32_t>(trace_.defs.metrics.size());
@@ -290,7 +289,9 @@ class LocalReader {
 };
 
 using OpKey = std::tuple<std::uint32_t, std::uint32_t, bool>;  // origin, rmaid, put
-OpKey key_of(const PlainEvent& event) { return {event.origin, event.rmaid, event.put}; }
+OpKey key_of(const PlainEvent& event) {
+  return {event.origin, event.rmaid, event.put};
+}
 
 std::string op_words(const OpKey& key) {
   return std::string(std::get<2>(key) ? "put " : "get ") + std::to_string(std::get<0>(key)) + "#" +
@@ -364,11 +365,10 @@ std::vector<std::string> ends_in_words(const std::vector<std::byte>& merged) {
     if (!e.is_end) continue;
     std::size_t next = i + 1;
     while (next < events.size() && (events[next].is_end || events[next].is_mark)) ++next;
-    std::string line = op_words(key_of(e)) + " at " + std::to_string(e.lid) + " t=" +
-                       shown(e.time) + " before ";
-    line += next < events.size()
-                ? events[next].name + " " + std::to_string(events[next].lid)
-                : std::string("the end");
+    std::string line =
+        op_words(key_of(e)) + " at " + std::to_string(e.lid) + " t=" + shown(e.time) + " before ";
+    line += next < events.size() ? events[next].name + " " + std::to_string(events[next].lid)
+                                 : std::string("the end");
     if (e.mark != 0) line += " mark " + std::to_string(e.mark);
     words.push_back(std::move(line));
   }
@@ -444,8 +444,8 @@ std::vector<std::string> check_merge(const std::vector<std::vector<std::byte>>& 
         break;
       }
       const PlainEvent& got = *have[at++];
-      const bool remote = event.name == "MPI_GET_1TS" || event.name == "GET_1TS" ||
-                          event.name == "PUT_1TE";
+      const bool remote =
+          event.name == "MPI_GET_1TS" || event.name == "GET_1TS" || event.name == "PUT_1TE";
       if (got.name != event.name || got.fields != event.fields ||
           got.attributes != event.attributes || got.lid != (remote ? event.lid : lid)) {
         wrong.push_back(who + "has " + got.line() + ", not " + event.line());
@@ -476,9 +476,9 @@ std::vector<std::string> check_merge(const std::vector<std::vector<std::byte>>& 
 
   // Where the ends stand.
   std::set<OpKey> started;
-  static const std::set<std::string> kCompleting = {
-      "MPI_WINCOLLEXIT", "MPI_WINEXIT", "MPI_WIN_UNLOCK", "MPI_WIN_UNLOCK_ALL", "MPI_WIN_FLUSH",
-      "MPI_RMA_COMPLETE"};
+  static const std::set<std::string> kCompleting = {"MPI_WINCOLLEXIT", "MPI_WINEXIT",
+                                                    "MPI_WIN_UNLOCK",  "MPI_WIN_UNLOCK_ALL",
+                                                    "MPI_WIN_FLUSH",   "MPI_RMA_COMPLETE"};
   for (std::size_t i = 0; i < events.size(); ++i) {
     const PlainEvent& e = events[i];
     if (e.is_start) started.insert(key_of(e));

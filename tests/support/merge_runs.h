@@ -22,9 +22,9 @@ class LocalRun {
 
   // A local trace from its text, to which LOCAL_RUN is added. Returns its path.
   std::string add(std::uint32_t rank, const std::string& text, std::uint32_t thread = 0) {
-    const std::string whole = "LOCAL_RUN run_hi=" + std::to_string(run_) + " run_lo=7 size=" +
-                              std::to_string(size_) + " pid=" + std::to_string(rank) +
-                              " tid=" + std::to_string(thread) + "\n" + text;
+    const std::string whole =
+        "LOCAL_RUN run_hi=" + std::to_string(run_) + " run_lo=7 size=" + std::to_string(size_) +
+        " pid=" + std::to_string(rank) + " tid=" + std::to_string(thread) + "\n" + text;
     auto bytes = text_to_trace(whole, "trace of rank " + std::to_string(rank));
     if (!bytes) throw std::runtime_error(bytes.error().message());
     return add_bytes(std::to_string(rank) + "." + std::to_string(thread) + ".elg", *bytes);

@@ -1,7 +1,8 @@
 // Runs every tests/cases/merge/*.case: local traces in text, and where each transfer must end.
 //
-// Sections: `--- run size=N` (default: as many as traces name), `--- trace RANK [THREAD]`, `--- ends`
-// (a line for each end, in file order), `--- findings` (all that the merge reports, with counts),
+// Sections: `--- run size=N` (default: as many as traces name), `--- trace RANK [THREAD]`, `---
+// ends` (a line for each end, in file order), `--- findings` (all that the merge reports, with
+// counts),
 // `--- closed N...` (regions that the merge closes at the end of each trace).
 #include <gtest/gtest.h>
 #include <zlib.h>

@@ -1,0 +1,356 @@
+// Input that cannot be merged is refused by name and leaves nothing behind; input that is damaged
+// in parts is merged around the damage.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "epilog/format/definitions.h"
+#include "epilog/format/local_buffer_header.h"
+#include "epilog/format/reader.h"
+#include "tests/support/merge_runs.h"
+
+namespace kojak::test {
+namespace {
+
+namespace fs = std::filesystem;
+using merge::Finding;
+using support::check_merge;
+
+const char* const kTrace0 = R"(
+ENTER lid=0 time=0 region=main
+ENTER lid=0 time=1 region=MPI_Win_fence
+MPI_WINCOLLEXIT lid=0 time=2 wid=0
+MPI_RMA_CALL lid=0 time=3 exit=3.5 region=MPI_Put dlid=1 wid=0 rmaid=0 bytes=8 got=0 kind=1
+ENTER lid=0 time=5 region=MPI_Win_fence
+MPI_WINCOLLEXIT lid=0 time=6 wid=0
+EXIT lid=0 time=10
+)";
+const char* const kTrace1 = R"(
+ENTER lid=1 time=0 region=main
+ENTER lid=1 time=1 region=MPI_Win_fence
+MPI_WINCOLLEXIT lid=1 time=2 wid=0
+MPI_RMA_CALL lid=1 time=3 exit=3.5 region=MPI_Get dlid=0 wid=0 rmaid=0 bytes=8 got=0 kind=2
+ENTER lid=1 time=5 region=MPI_Win_fence
+MPI_WINCOLLEXIT lid=1 time=6.5 wid=0
+EXIT lid=1 time=10
+)";
+
+class MergeErrors : public ::testing::Test {
+ protected:
+  MergeErrors() {
+    run.add(0, kTrace0);
+    run.add(1, kTrace1);
+  }
+  Error failure(const merge::MergeOptions& options) {
+    const auto before = files();
+    auto summary = merge::merge_traces(options);
+    EXPECT_FALSE(summary) << "merged after all";
+    EXPECT_EQ(files(), before) << "a failed merge left something behind";
+    return summary ? Error{} : summary.error();
+  }
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(run.dir.path())) {
+      names.insert(entry.path().string());
+    }
+    return names;
+  }
+  static bool names(const Error& error, const std::string& text) {
+    return error.message().find(text) != std::string::npos;
+  }
+  LocalRun run{2};
+};
+
+TEST_F(MergeErrors, DirectoryWithoutTraces) {
+  const std::string empty = run.dir.file("empty");
+  fs::create_directory(empty);
+  merge::MergeOptions options = run.options();
+  options.inputs = {empty};
+  const Error error = failure(options);
+  EXPECT_EQ(error.code, ExitCode::kBadInput);
+  EXPECT_TRUE(names(error, empty)) << error.message();
+  EXPECT_FALSE(error.remedy.empty());
+}
+
+TEST_F(MergeErrors, NothingThere) {
+  merge::MergeOptions options = run.options();
+  options.inputs = {run.dir.file("nowhere")};
+  const Error error = failure(options);
+  EXPECT_EQ(error.code, ExitCode::kBadInput);
+  EXPECT_TRUE(names(error, "nowhere")) << error.message();
+}
+
+TEST_F(MergeErrors, FileThatIsNoTrace) {
+  const std::string path = run.dir.file("notes.elg");
+  write_file(path, std::string("this is a shopping list"));
+  merge::MergeOptions options = run.options();
+  options.inputs.push_back(path);
+  const Error error = failure(options);
+  EXPECT_EQ(error.code, ExitCode::kBadInput);
+  EXPECT_TRUE(names(error, path)) << error.message();
+  // In a directory it is left out, with a warning.
+  options.inputs = {run.dir.path().string()};
+  const merge::Summary summary = run.merge(options);
+  EXPECT_EQ(summary[Finding::kNoTrace].count, 1u);
+  EXPECT_TRUE(summary.suspect());
+}
+
+TEST_F(MergeErrors, NewerVersion) {
+  std::vector<std::byte> bytes = run.locals[0];
+  bytes[7] = std::byte{3};
+  run.add_bytes("9.0.elg", bytes);
+  merge::MergeOptions options = run.options();
+  options.inputs = {run.dir.path().string()};
+  const Error error = failure(options);
+  EXPECT_EQ(error.code, ExitCode::kBadInput);
+  EXPECT_TRUE(names(error, "9.0.elg")) << error.message();
+  EXPECT_TRUE(names(error, "3.0")) << error.message();
+}
+
+TEST_F(MergeErrors, MergedTraceAsInput) {
+  run.merge();
+  merge::MergeOptions options = run.options();
+  options.inputs = {run.dir.file("a.elg")};
+  options.output = run.dir.file("b.elg");
+  const Error error = failure(options);
+  EXPECT_EQ(error.code, ExitCode::kBadInput);
+  EXPECT_TRUE(names(error, "a.elg")) << error.message();
+}
+
+TEST_F(MergeErrors, ClassicTraceIsRefusedByName) {
+  merge::MergeOptions options = run.options();
+  const std::string classic = run.dir.file("classic");
+  fs::create_directory(classic);
+  const auto text =
+      text_to_trace("EPILOG 1.9\nENTER lid=0 time=0 region=main\nEXIT lid=0 time=1\n");
+  ASSERT_TRUE(text) << text.error().message();
+  write_file(classic + "/old.elg", *text);
+  options.inputs = {classic + "/old.elg"};
+  Error error = failure(options);
+  EXPECT_EQ(error.code, ExitCode::kBadInput);
+  EXPECT_TRUE(names(error, "old.elg")) << error.message();
+  options.inputs = {classic};
+  error = failure(options);
+  EXPECT_EQ(error.code, ExitCode::kBadInput);
+  EXPECT_TRUE(names(error, "old.elg")) << error.message();
+}
+
+TEST_F(MergeErrors, FilesOfTwoRuns) {
+  LocalRun other(2, 99);
+  const std::string stranger = other.add(1, kTrace1);
+  merge::MergeOptions options = run.options();
+  options.inputs.push_back(stranger);
+  const Error error = failure(options);
+  EXPECT_EQ(error.code, ExitCode::kBadInput);
+  EXPECT_TRUE(names(error, stranger)) << error.message();
+  EXPECT_TRUE(names(error, run.paths[0])) << error.message();
+}
+
+TEST_F(MergeErrors, TwoFilesForOneLocation) {
+  const std::string second = run.add_bytes("copy.elg", run.locals[1]);
+  const Error error = failure(run.options());
+  EXPECT_EQ(error.code, ExitCode::kBadInput);
+  EXPECT_TRUE(names(error, second)) << error.message();
+  EXPECT_TRUE(names(error, run.paths[1])) << error.message();
+}
+
+TEST_F(MergeErrors, FileGivenTwiceIsTakenOnce) {
+  run.merge();
+  const std::vector<std::byte> merged = run.merged;
+  merge::MergeOptions options = run.options();
+  options.inputs.push_back(run.paths[1]);
+  const merge::Summary summary = run.merge(options);
+  EXPECT_EQ(run.merged, merged);
+  EXPECT_EQ(summary[Finding::kTwiceGiven].count, 1u);
+  EXPECT_FALSE(summary.suspect());
+}
+
+TEST_F(MergeErrors, ContradictoryDefinitionsNameBothFiles) {
+  LocalRun contrary(3);
+  const std::string first = contrary.add(0, R"(
+MPI_GROUP gid=0 mode=0 count=2 ranks=[0,1]
+MPI_COMM_REF cid=4 gid=0
+COMM_IDENTITY cid=4 hi=5 lo=6 flags=0
+ENTER lid=0 time=0 region=main
+EXIT lid=0 time=1
+)");
+  const std::string second = contrary.add(1, R"(
+MPI_GROUP gid=0 mode=0 count=2 ranks=[1,0]
+MPI_COMM_REF cid=4 gid=0
+COMM_IDENTITY cid=4 hi=5 lo=6 flags=0
+ENTER lid=1 time=0 region=main
+EXIT lid=1 time=1
+)");
+  auto summary = merge::merge_traces(contrary.options());
+  ASSERT_FALSE(summary);
+  EXPECT_EQ(summary.error().code, ExitCode::kBadInput);
+  EXPECT_TRUE(names(summary.error(), first)) << summary.error().message();
+  EXPECT_TRUE(names(summary.error(), second)) << summary.error().message();
+  EXPECT_FALSE(fs::exists(contrary.dir.file("a.elg")));
+}
+
+TEST_F(MergeErrors, OutputThatCannotBeWritten) {
+  merge::MergeOptions options = run.options();
+  options.output = run.dir.file("no/such/place/a.elg");
+  Error error = failure(options);
+  EXPECT_EQ(error.code, ExitCode::kOutputFailed);
+  EXPECT_TRUE(names(error, "no/such/place")) << error.message();
+  options.output = run.dir.path().string();
+  error = failure(options);
+  EXPECT_EQ(error.code, ExitCode::kOutputFailed);
+  options.output = "/dev/full";
+  error = failure(options);
+  EXPECT_EQ(error.code, ExitCode::kOutputFailed);
+  EXPECT_TRUE(names(error, "space")) << error.message();
+}
+
+TEST_F(MergeErrors, OlderOutputStaysWhenAMergeFails) {
+  const std::string output = run.dir.file("a.elg");
+  write_file(output, std::string("precious"));
+  merge::MergeOptions options = run.options();
+  options.inputs.push_back(run.dir.file("nowhere"));
+  failure(options);
+  EXPECT_EQ(read_text(output), "precious");
+}
+
+TEST_F(MergeErrors, MissingRankIsAnalysedAround) {
+  merge::MergeOptions options = run.options();
+  options.inputs = {run.paths[0]};
+  const merge::Summary summary = run.merge(options);
+  EXPECT_EQ(summary[Finding::kMissingRank].count, 1u);
+  EXPECT_EQ(summary[Finding::kMissingRank].where, "rank 1");
+  EXPECT_TRUE(summary.suspect());
+  EXPECT_EQ(summary.locations, 2u);
+  EXPECT_EQ(check_merge({run.locals[0]}, run.merged), std::vector<std::string>());
+}
+
+// Every prefix of a trace: whole records are kept, the rest is counted, the result is a valid trace
+// that holds all of the other process.
+TEST_F(MergeErrors, EveryTruncation) {
+  const std::vector<std::byte> whole = run.locals[0];
+  std::size_t merged = 0;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    run.locals[0].assign(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+    write_file(run.paths[0], run.locals[0]);
+    auto summary = merge::merge_traces(run.options());
+    if (!summary) {
+      // Only where not even the run's identity is left.
+      EXPECT_LT(size, kHeaderSize + 2 + 28) << summary.error().message();
+      EXPECT_EQ(summary.error().code, ExitCode::kBadInput);
+      EXPECT_TRUE(names(summary.error(), run.paths[0])) << summary.error().message();
+      continue;
+    }
+    ++merged;
+    run.merged = read_bytes(run.options().output);
+    // Cut between two records, the end is noticed by the regions that are open.
+    EXPECT_TRUE(summary->suspect()) << size;
+    support::MergeCheck check;
+    check.closed = {static_cast<std::uint32_t>((*summary)[Finding::kOpenRegions].count), 0};
+    EXPECT_EQ(check_merge(run.locals, run.merged, check), std::vector<std::string>()) << size;
+  }
+  EXPECT_EQ(merged, whole.size() - (kHeaderSize + 2 + 28)) << "all but those without LOCAL_RUN";
+}
+
+// Every byte set to something else: never a crash, and what is written is a trace that can be read.
+TEST_F(MergeErrors, EveryByteChanged) {
+  const std::vector<std::byte> whole = run.locals[0];
+  std::size_t merged = 0;
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const unsigned change : {0x01u, 0x80u, 0xFFu}) {
+      std::vector<std::byte> bytes = whole;
+      bytes[at] ^= std::byte{static_cast<unsigned char>(change)};
+      write_file(run.paths[0], bytes);
+      auto summary = merge::merge_traces(run.options());
+      if (!summary) continue;
+      ++merged;
+      auto reader = TraceReader::open(run.options().output);
+      ASSERT_TRUE(reader) << at;
+      RawRecord record;
+      std::uint64_t events = 0;
+      Definitions definitions;
+      TraceReader::Next next;
+      while ((next = reader->next(record)) == TraceReader::Next::kRecord) {
+        if (is_event(record.type)) ++events;
+        if (is_definition(record.type)) {
+          EXPECT_TRUE(definitions.add(record, reader->dialect())) << at;
+        }
+      }
+      EXPECT_EQ(next, TraceReader::Next::kEnd) << at;
+      EXPECT_EQ(definitions.event_count, events) << at;
+    }
+  }
+  EXPECT_GT(merged, whole.size());
+}
+
+TEST_F(MergeErrors, BufferOfAKilledProcess) {
+  run.merge();
+  const std::vector<std::byte> expected = run.merged;
+  const std::vector<std::byte> whole = run.locals[0];
+  for (const std::size_t base : {std::size_t{0}, std::size_t{10}, whole.size() / 2, whole.size()}) {
+    // The trace file holds `base` bytes and what an interrupted flush had already copied.
+    std::vector<std::byte> file(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(base));
+    file.insert(file.end(), {std::byte{7}, std::byte{101}});
+    write_file(run.paths[0], file);
+    LocalBufferHeader header{};
+    std::memcpy(header.magic, LocalBufferHeader::kMagic, sizeof header.magic);
+    header.start = 4096;
+    header.capacity = 65536;
+    header.base = base;
+    header.end = whole.size();
+    std::vector<std::byte> buffer(header.start + header.capacity);
+    std::memcpy(buffer.data(), &header, sizeof header);
+    std::copy(whole.begin() + static_cast<std::ptrdiff_t>(base), whole.end(),
+              buffer.begin() + static_cast<std::ptrdiff_t>(header.start));
+    write_file(run.dir.file("0.0.buf"), buffer);
+    const merge::Summary summary = run.merge();
+    EXPECT_EQ(run.merged, expected) << base;
+    EXPECT_FALSE(summary.suspect()) << base;
+  }
+  // A buffer that contradicts itself is left out.
+  write_file(run.paths[0], whole);
+  write_file(run.dir.file("0.0.buf"),
+             std::string("ELGBUF0 is not what this should be called......."));
+  const merge::Summary summary = run.merge();
+  EXPECT_EQ(run.merged, expected);
+  EXPECT_EQ(summary[Finding::kBadBuffer].count, 1u);
+}
+
+TEST_F(MergeErrors, UnknownRecordsAreLeftOutAndCounted) {
+  LocalRun strange(1);
+  strange.add(0, R"(
+ENTER lid=0 time=0 region=main
+UNKNOWN type=199 body=[0,0,0,0,0,0,0,0,0,0,0,0]
+UNKNOWN type=199 body=[1,2]
+MPI_RMA_CALL lid=0 time=3 exit=3.5 region=MPI_Put dlid=7 wid=0 rmaid=0 bytes=8 got=0 kind=1
+MPI_SEND lid=0 time=4 dlid=9 cid=0 tag=1 sent=8
+EXIT lid=0 time=5
+)");
+  const merge::Summary summary = strange.merge();
+  EXPECT_EQ(summary[Finding::kUnknownType].count, 2u);
+  EXPECT_EQ(summary[Finding::kBadPeer].count, 2u);
+  EXPECT_TRUE(summary.suspect());
+  std::vector<std::string> names;
+  for (const auto& event : support::merged_events(strange.merged)) names.push_back(event.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"ENTER", "ENTER", "EXIT", "MPI_SEND", "EXIT"}));
+}
+
+TEST_F(MergeErrors, TimesThatGoBackAreHeld) {
+  LocalRun back(1);
+  back.add(0, R"(
+ENTER lid=0 time=5 region=main
+ENTER lid=0 time=7 region=work
+EXIT lid=0 time=6
+EXIT lid=0 time=8
+)");
+  const merge::Summary summary = back.merge();
+  EXPECT_EQ(summary[Finding::kTimeBackwards].count, 1u);
+  std::vector<double> times;
+  for (const auto& event : support::merged_events(back.merged)) times.push_back(event.time);
+  EXPECT_EQ(times, (std::vector<double>{0, 2, 2, 3}));
+}
+
+}  // namespace
+}  // namespace kojak::test
