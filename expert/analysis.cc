@@ -1,6 +1,7 @@
 #include "expert/analysis.h"
 
 #include <array>
+#include <concepts>
 #include <tuple>
 
 #include "earl/replay.h"
@@ -26,10 +27,16 @@ class Analysis : public earl::Sink {
   }
 
   // ---- for the patterns
-  template <class Pattern>
-  void add(Pattern, const earl::OpenCall& at, Seconds severity) {
+  template <class Pattern, std::derived_from<earl::OpenCall> At>
+  void add(Pattern, const At& at, Seconds severity) {
     static_assert(Pattern::kMetric.unit == Unit::kSeconds);
-    if (severity > Seconds{0}) add_value<Pattern>(at, severity.value);
+    if (!(severity > Seconds{0})) return;
+    add_value<Pattern>(at, severity.value);
+    if (options_.instances == nullptr) return;
+    Seconds exit = at.enter;
+    if constexpr (requires { at.exit; }) exit = at.exit;
+    options_.instances->add(
+        {metric_index<Pattern>(), raw(at.cnode), at.index, severity, at.enter, exit});
   }
   template <class Pattern>
   void add(Pattern, const earl::OpenCall& at, std::uint64_t amount) {

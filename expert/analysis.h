@@ -13,12 +13,15 @@
 
 #include "earl/trace.h"
 #include "expert/report.h"
+#include "expert/worst_instances.h"
 
 namespace kojak::expert {
 
 struct AnalysisOptions {
   // Called now and then with the number of calls seen so far, for a progress bar.
   std::function<void(std::uint64_t events)> progress;
+  // Filled with the most severe instances of each pattern, if not null.
+  WorstInstances* instances = nullptr;
 };
 
 Report analyse(earl::Trace& trace, const AnalysisOptions& options = {});
