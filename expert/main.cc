@@ -21,9 +21,8 @@ namespace po = boost::program_options;
 constexpr cli::ToolInfo kInfo{
     "expert",
     "[options] TRACE",
-    "Analyses a merged trace (a.elg, plain or gzip; '-' for standard input): computes for every "
-    "pattern of waiting, call path and process how much time it cost, writes a CUBE report and "
-    "prints a summary.",
+    "Finds out in a merged trace ('-': standard input) why its program waited: computes for every\n"
+    "pattern, call path and process what time it cost, writes a CUBE report, prints a summary.",
     "expert -o run1.cube a.elg && cube run1.cube",
 };
 

@@ -34,6 +34,10 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
                      "run again, or copy the file again."});
   }
   const Definitions& definitions = trace.definitions();
+  if (!definitions.last_def && !trace.damage()) {
+    found.push_back({Severity::kSuspect, 1, "the trace ends before its definitions do",
+                     "The file was cut off, or its merge was interrupted. Merge the run again."});
+  }
   if (definitions.merged_run && raw(definitions.merged_run->missing) != 0) {
     found.push_back({Severity::kSuspect, raw(definitions.merged_run->missing),
                      "processes whose traces were missing when the run was merged",

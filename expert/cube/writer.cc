@@ -1,5 +1,6 @@
 #include "expert/cube/writer.h"
 
+#include <libxml/xmlerror.h>
 #include <libxml/xmlwriter.h>
 
 #include <algorithm>
@@ -30,6 +31,23 @@ int close_nothing(void*) {
 const xmlChar* xml(const char* text) {
   return reinterpret_cast<const xmlChar*>(text);
 }
+
+// libxml2 would print what goes wrong; the status says it instead.
+void ignore_error(void*, xmlErrorPtr) {}
+
+class SilentXml {
+ public:
+  SilentXml() : function_(xmlStructuredError), context_(xmlStructuredErrorContext) {
+    xmlSetStructuredErrorFunc(nullptr, ignore_error);
+  }
+  ~SilentXml() { xmlSetStructuredErrorFunc(context_, function_); }
+  SilentXml(const SilentXml&) = delete;
+  SilentXml& operator=(const SilentXml&) = delete;
+
+ private:
+  xmlStructuredErrorFunc function_;
+  void* context_;
+};
 
 struct FreeWriter {
   void operator()(xmlTextWriter* writer) const { xmlFreeTextWriter(writer); }
@@ -276,6 +294,7 @@ Status write_cube(const Report& report, const std::string& path, const CubeOptio
                  .remedy = "free memory and run it again"};
   };
   {
+    const SilentXml silent;
     xmlOutputBuffer* buffer = xmlOutputBufferCreateIO(write_bytes, close_nothing, &sink, nullptr);
     if (buffer == nullptr) return no_memory();
     std::unique_ptr<xmlTextWriter, FreeWriter> writer(xmlNewTextWriter(buffer));  // takes buffer
@@ -286,7 +305,11 @@ Status write_cube(const Report& report, const std::string& path, const CubeOptio
     Xml out(writer.get());
     write_document(out, report, options);
     writer.reset();  // flushes
-    if (!sink.status) return sink.status;
+    if (!sink.status) {
+      Error error = sink.status.error();
+      if (path != "-") error.file = path;  // devices, too, by their names
+      return error;
+    }
     if (out.failed()) return no_memory();
   }
   return sink.file.commit();

@@ -2,6 +2,7 @@
 // says.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "expert/metric.h"
@@ -35,12 +36,31 @@ struct EarlyTransfer {
   void on_epoch_call(const Call& call, const earl::AccessEpoch& epoch, Analysis& out) {
     if (epoch.paused) return;
     collect_posts(epoch, call, out, posts_);
-    out.add(EarlyTransfer{}, call, severity(call, posts_));
+    const Seconds waited = severity(call, posts_);
+    if (waited > Seconds{0}) open_.push_back({&epoch, call, waited});
+  }
+  // Which transfers the merge could not place is known when the epoch is over. An epoch with such
+  // transfers takes no part.
+  template <class Analysis>
+  void on_access_transaction(const earl::AccessEpoch& epoch, Analysis& out) {
+    if (open_.empty()) return;
+    const bool whole = std::all_of(epoch.targets.begin(), epoch.targets.end(),
+                                   [](const auto& target) { return target.transfers.marked == 0; });
+    std::erase_if(open_, [&](const Claim& claim) {
+      if (claim.epoch != &epoch) return false;
+      if (whole) out.add(EarlyTransfer{}, claim.call, claim.waited);
+      return true;
+    });
   }
 
  private:
-  // Kept from call to call for its memory only.
-  std::vector<Cause> posts_;
+  struct Claim {
+    const earl::AccessEpoch* epoch;
+    earl::OpenCall call;
+    Seconds waited;
+  };
+  std::vector<Claim> open_;   // calls that waited, of epochs that are not over
+  std::vector<Cause> posts_;  // kept from call to call for its memory only
 };
 
 }  // namespace kojak::expert

@@ -157,7 +157,12 @@ std::string basic_model(std::string_view trace_text) {
     if ((put || get) && exit != exit_of.end()) {
       it->replace("time", exit->second->value("time"));
       const auto next = std::next(it);
-      lines.splice(exit->second, lines, it);
+      auto first = it;  // a mark of the end goes with it
+      if (it != lines.begin() && std::prev(it)->name == "RMA_MARK") {
+        first = std::prev(it);
+        first->replace("time", exit->second->value("time"));
+      }
+      lines.splice(exit->second, lines, first, next);
       it = next;
     } else {
       ++it;

@@ -1,0 +1,163 @@
+"""expert: where the report goes, what the summary says, and how it ends."""
+import gzip
+import os
+import pty
+import subprocess
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+from cli import BIN, REFERENCE, CommandTest
+
+TRACE = REFERENCE / "gats.elg"
+
+
+def metric(report, name):
+    """Sum of a metric over call paths and threads, by a reading of the XML of its own."""
+    root = ElementTree.fromstring(report)
+    for node in root.find("metrics").iter("metric"):
+        if node.find("uniq_name").text == name:
+            matrix = next(m for m in root.iter("matrix") if m.get("metricId") == node.get("id"))
+            return sum(float(value) for row in matrix for value in row.text.split())
+    raise KeyError(name)
+
+
+class Report(CommandTest):
+    def test_default_name_is_the_traces(self):
+        trace = self.file("a.elg", TRACE.read_bytes())
+        ran = self.run_command("expert", trace)
+        self.assertEqual((ran.status, ran.err), (0, ""))
+        self.assertEqual(sorted(p.name for p in self.dir.iterdir()), ["a.cube", "a.elg"])
+        self.assertIn(f"Report: {self.dir / 'a.cube'}", ran.lines)
+        # Early Wait as the classic report has it.
+        classic = metric((REFERENCE / "gats.cube").read_text(), "mpi_rma_earlywait")
+        ours = metric((self.dir / "a.cube").read_text(), "mpi_rma_earlywait")
+        self.assertAlmostEqual(ours, classic, delta=1e-9)
+
+    def test_named_report_replaces_an_older_one(self):
+        old = self.file("report.xml", "old")
+        ran = self.run_command("expert", "-q", "-o", old, TRACE)
+        self.assertEqual((ran.status, ran.out, ran.err), (0, "", ""))
+        self.assertIn("<cube version=\"3.0\">", old.read_text())
+
+    def test_same_bytes_from_file_gzip_and_pipe(self):
+        packed = self.file("b.elg.gz", gzip.compress(TRACE.read_bytes()))
+        self.assertEqual(self.run_command("expert", "-q", packed).status, 0)
+        self.assertTrue((self.dir / "b.cube").exists())
+        plain = self.run_command("expert", "-q", "-o", "-", TRACE)
+        piped = self.run_command("expert", "-q", "-o", "-", "-", stdin=TRACE.read_bytes())
+        self.assertEqual((plain.status, piped.status), (0, 0))
+        self.assertEqual(plain.out, piped.out)
+        self.assertEqual(plain.out, (self.dir / "b.cube").read_text())
+
+    def test_report_on_stdout_leaves_the_summary_to_stderr(self):
+        ran = self.run_command("expert", "-o", "-", TRACE)
+        self.assertEqual(ran.status, 0)
+        ElementTree.fromstring(ran.out)
+        self.assertIn("What to look at first", ran.err)
+
+    def test_documentation_is_where_the_report_says(self):
+        self.run_command("expert", "-q", "-o", "a.cube", TRACE)
+        url = ElementTree.parse(self.dir / "a.cube").find("doc/mirrors/murl").text
+        self.assertTrue(url.startswith("file:///") and url.endswith("/"), url)
+        page = BIN.parent / "docs" / "patterns.html"
+        self.assertEqual(url, "file://" + str(page.parent) + "/")
+        self.assertIn('id="mpi_rma_latepost"', page.read_text())
+        self.run_command("expert", "-q", "-o", "b.cube", "--doc-url", "https://x.example/k/", TRACE)
+        url = ElementTree.parse(self.dir / "b.cube").find("doc/mirrors/murl").text
+        self.assertEqual(url, "https://x.example/k/")
+
+
+class Summary(CommandTest):
+    def test_tree_waits_and_advice(self):
+        ran = self.run_command("expert", "-o", "a.cube", TRACE)
+        self.assertEqual(ran.status, 0)
+        self.assertRegex(ran.lines[0], r"gats\.elg: 305 events, 4 processes on 1 node$")
+        for text in ("  100.0 %  Time", "Late Post", "Worst waits", "PARALLEL / MPI_Win_start",
+                     "What to look at first", "Wait at Barrier takes"):
+            self.assertIn(text, ran.out)
+        # Four barrier waits of the classic report, to the millisecond.
+        classic = metric((REFERENCE / "gats.cube").read_text(), "mpi_barrier_wait")
+        self.assertIn(f"{classic:12.3f}", ran.out)
+        for line in ran.lines[1:-1]:
+            self.assertLessEqual(len(line), 80, line)
+
+    def test_plain_text_in_a_pipe_bars_on_a_terminal(self):
+        self.assertNotIn("\x1b", self.run_command("expert", "-o", "a.cube", TRACE).out)
+        for no_color in (False, True):
+            main, side = pty.openpty()
+            environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+            environment["TERM"] = "xterm"
+            if no_color:
+                environment["NO_COLOR"] = "1"
+            done = subprocess.Popen([BIN / "expert", "-o", self.dir / "a.cube", TRACE],
+                                    stdout=side, env=environment)
+            os.close(side)
+            shown = b""
+            while True:
+                try:
+                    part = os.read(main, 65536)
+                except OSError:  # the terminal is gone with the command
+                    break
+                if not part:
+                    break
+                shown += part
+            os.close(main)
+            self.assertEqual(done.wait(), 0)
+            self.assertEqual("█" in shown.decode(), not no_color)
+            self.assertEqual(b"\x1b[" in shown, not no_color)
+
+    def test_list_of_patterns(self):
+        ran = self.run_command("expert", "--list-patterns")
+        self.assertEqual((ran.status, ran.err), (0, ""))
+        self.assertIn("Late Post (mpi_rma_latepost)", ran.out)
+
+    def test_trace_without_events(self):
+        empty = self.empty_trace()
+        ran = self.run_command("expert", empty)
+        self.assertEqual((ran.status, ran.err), (0, ""))
+        self.assertIn("The trace has no events", ran.out)
+        self.assertEqual(metric((self.dir / "empty.cube").read_text(), "time"), 0)
+
+    def empty_trace(self):
+        """Header, NUM_EVENTS 0, LAST_DEF."""
+        return self.file("empty.elg", b"EPILOG\0\x02\x00\x01" + b"\x04\x0e" + bytes(4) + b"\x00\x0d")
+
+
+class Errors(CommandTest):
+    def test_usage(self):
+        self.assert_fails(self.run_command("expert"), 1, "no trace given")
+        self.assert_fails(self.run_command("expert", "a", "b"), 1)
+        self.assert_fails(self.run_command("expert", "--no-such-option", TRACE), 1)
+        self.assert_fails(self.run_command("expert", "-", stdin=TRACE.read_bytes()), 1, "-o")
+        trace = self.file("a.elg", TRACE.read_bytes())
+        self.assert_fails(self.run_command("expert", "-o", trace, trace), 1, "overwrite")
+        self.assertEqual(trace.read_bytes(), TRACE.read_bytes())
+
+    def test_no_trace(self):
+        self.assert_fails(self.run_command("expert", "missing.elg"), 2, "missing.elg")
+        text = self.file("text.elg", "this is no trace at all\n")
+        ran = self.run_command("expert", text)
+        self.assert_fails(ran, 2, "text.elg")
+        self.assertEqual(sorted(p.name for p in self.dir.iterdir()), ["text.elg"])
+
+    def test_truncated_trace_is_analysed_and_said_to_be(self):
+        cut = self.file("cut.elg", TRACE.read_bytes()[:9001])
+        ran = self.run_command("expert", cut)
+        self.assertEqual(ran.status, 3)
+        self.assertIn("suspect", ran.out)
+        self.assertIn("cut.elg: offset ", ran.out)
+        self.assertGreater(metric((self.dir / "cut.cube").read_text(), "time"), 0)
+        quiet = self.run_command("expert", "-q", cut)
+        self.assert_fails(quiet, 3, "faults")
+
+    def test_report_that_cannot_be_written(self):
+        ran = self.run_command("expert", "-o", "no/such/folder.cube", TRACE)
+        self.assert_fails(ran, 4, "no/such/folder.cube")
+        full = self.run_command("expert", "-o", "/dev/full", TRACE)
+        self.assert_fails(full, 4, "/dev/full: ", "No space left")
+        self.assertEqual(len(full.err.splitlines()), 1)
+        self.assertEqual(list(self.dir.iterdir()), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
