@@ -4,27 +4,27 @@
 #include <memory>
 #include <numeric>
 
-#include "merge/emitter.h"
 #include "merge/kway.h"
-#include "merge/release.h"
-#include "merge/stream.h"
-#include "merge/translate.h"
+#include "merge/transfer_writer.h"
 
 namespace kojak::merge {
 namespace {
 
+// Reads all traces in the order of time; regions and synchronisation.
 template <bool Plain>
-class Engine {
+class Engine : private TransferWriter<Plain> {
+  using Base = TransferWriter<Plain>;
+  using Base::add_duties, Base::call_begins, Base::call_ends, Base::copy_attributes,
+      Base::count_metrics, Base::dialect_of, Base::emitter_, Base::exit_duties, Base::extended_,
+      Base::get_starts, Base::in_, Base::lists_, Base::moved_, Base::plain_call_begins,
+      Base::put_starts, Base::shmem_get_starts, Base::shmem_put_ends, Base::transfer_ends,
+      Base::out_metrics_, Base::placement_, Base::processes_, Base::read, Base::release, Base::role,
+      Base::summary_, Base::translated;
+
  public:
   Engine(const EngineInputs& in, TraceWriter& writer, Summary& summary)
-      : in_(in),
-        summary_(summary),
-        emitter_(writer),
-        extended_(in.extended),
-        processes_(in.traces.front().run_size),
-        out_metrics_(writer.dialect().metrics) {
+      : Base(in, writer, summary) {
     const MergedDefinitions& definitions = in.survey.definitions;
-    for (const MergedRegion& region : definitions.regions) roles_.push_back(region.role);
     // In the order of merged locations, which is how equal times are ordered.
     std::vector<std::size_t> order(in.traces.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -59,7 +59,8 @@ class Engine {
       keys.push_back(any ? s.time : Tournament::kFinished);
     }
     Tournament tournament(std::move(keys));
-    for (;;) {
+    for (std::uint64_t turn = 0;; ++turn) {
+      if ((turn & 0xFFFF) == 0) report_progress();
       const std::uint32_t winner = tournament.winner();
       if (tournament.key(winner) == Tournament::kFinished) break;
       const Tournament::Limit limit = tournament.runner_up();
@@ -78,7 +79,6 @@ class Engine {
       } else {
         end_stream(s, true);
         tournament.replace(Tournament::kFinished);
-        if (in_.progress) in_.progress(done_);
       }
     }
     finish();
@@ -89,115 +89,6 @@ class Engine {
   }
 
  private:
-  const Dialect& dialect_of(const Stream& s) const {
-    static constexpr Dialect kPlain{};
-    if constexpr (Plain) {
-      return kPlain;
-    } else {
-      return s.dialect;
-    }
-  }
-  template <class R>
-  [[gnu::always_inline]] bool read(Stream& s, R& r) {
-    const char* failed;
-    if constexpr (Plain) {
-      constexpr Dialect kPlain{};
-      failed = decode(s.raw_record(), kPlain, r);
-    } else {
-      failed = decode(s.raw_record(), s.dialect, r);
-    }
-    if (failed != nullptr) [[unlikely]] {
-      ++s.too_short;
-      return false;
-    }
-    r.lid = LocationId{s.lid};
-    r.time = Seconds{s.time};
-    return true;
-  }
-  // Hardware counters in the order of the merged trace; whole-call records repeat the last ones.
-  template <class R>
-  void count_metrics(Stream& s, R& r) {
-    if constexpr (!Plain) {
-      if (out_metrics_ == 0) return;
-      for (std::uint32_t i = 0; i < r.metv.size(); ++i) {
-        const std::uint32_t merged = s.translation->metrics[i];
-        if (merged < out_metrics_) s.metrics[merged] = r.metv[i];
-      }
-      r.metv = MetricValues::of(s.metrics);
-    }
-  }
-  std::uint32_t window_of(Stream& s, WindowId id) {
-    return translated(s, s.translation->windows[raw(id)], raw(id));
-  }
-  std::uint32_t translated(Stream& s, std::uint32_t merged, std::uint32_t id) {
-    if (merged == kAbsent && id != kAbsent) [[unlikely]]
-      unknown_id(s);
-    return merged;
-  }
-  [[gnu::cold, gnu::noinline]] void unknown_id(Stream& s) {
-    summary_.add(Finding::kUnknownId, 1, [&] {
-      return s.trace->path + ": offset " + std::to_string(s.position()) + ": " +
-             std::string(record_name(s.type));
-    });
-  }
-  [[gnu::cold, gnu::noinline]] void bad_peer(Stream& s) {
-    summary_.add(Finding::kBadPeer, 1, [&] {
-      return s.trace->path + ": offset " + std::to_string(s.position()) + ": " +
-             std::string(record_name(s.type));
-    });
-  }
-  bool good_peer(Stream& s, PeerId peer) {
-    if (raw(peer) < processes_) [[likely]]
-      return true;
-    bad_peer(s);
-    return false;
-  }
-
-  void copy_attributes(Stream& s) {
-    if (s.attributes != nullptr) [[unlikely]]
-      copy_attributes_slow(s);
-  }
-  void copy_attributes_slow(Stream& s) {
-    for (const std::byte* p = s.attributes; p < s.record;) {
-      const RawRecord attribute{static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]),
-                                p + 2, 0};
-      const std::size_t size = std::size_t{2} + attribute.length;
-      if (is_attribute(attribute.type)) {
-        emitter_.make_room();
-        copy_attribute(s, attribute, p, size);
-      }
-      p += size;
-    }
-    emitter_.make_room();
-  }
-  void copy_attribute(Stream& s, const RawRecord& attribute, const std::byte* p, std::size_t size) {
-    constexpr std::uint8_t kRegionKind = 4;
-    AttrUi4 value;
-    if (attribute.type == type_of(RecordType::kAttrUi4) &&
-        decode(attribute, s.dialect, value) == nullptr) {
-      if (raw(value.kind) == kRegionKind) {
-        value.value =
-            Count{translated(s, s.translation->regions[raw(value.value)], raw(value.value))};
-      }
-      emitter_.put_attribute(value);
-    } else if (!s.dialect.swapped()) {
-      emitter_.put_raw(p, size);
-    } else {
-      dispatch_record(attribute.type, [&]<class R>() {
-        if constexpr (R::kKind == RecordKind::kAttribute) {
-          R r;
-          if (decode(attribute, s.dialect, r) == nullptr) emitter_.put_attribute(r);
-        }
-      });
-    }
-  }
-
-  // ---- regions ----------------------------------------------------------------------------------
-
-  MpiRole role(const Stream& s) const {
-    if (s.stack.empty() || s.stack.back() == kAbsent) return MpiRole::kOther;
-    return roles_[s.stack.back()];
-  }
   void enter(Stream& s) {
     Enter r;
     if (!read(s, r)) return;
@@ -231,281 +122,6 @@ class Engine {
     if (!s.stack.empty()) s.stack.pop_back();
     s.assertion = 0;
   }
-  // Ends that wait for an exit record of this location.
-  void exit_duties(Stream& s) {
-    if (placement_->duties(s.index).any) [[unlikely]] {
-      lists_.clear();
-      add_duties(s, s.position() == s.facts->last_exit && s.facts->open_regions == 0);
-      release(s, false);
-    }
-  }
-  void add_duties(Stream& s, bool last) {
-    LocationDuties& duties = placement_->duties(s.index);
-    if (!duties.any) return;
-    lists_.insert(lists_.end(), duties.next_exit.begin(), duties.next_exit.end());
-    duties.next_exit.clear();
-    if (last) {
-      lists_.insert(lists_.end(), duties.last_exit.begin(), duties.last_exit.end());
-      duties.last_exit.clear();
-    }
-    duties.any = !duties.last_exit.empty();
-  }
-
-  // ---- transfers --------------------------------------------------------------------------------
-
-  // The ends in lists_, at the current time of this location.
-  void release(Stream& s, bool closing) {
-    if (lists_.empty()) return;
-    const double time = s.time;
-    release_.run(placement_->held(), lists_, [&](const ListInfo& info, const HeldEnd& end) {
-      emitter_.make_room();
-      Mark mark = info.mark;
-      if (closing && mark == Mark::kNone) {
-        mark = Mark::kTargetExitLost;
-        ++closed_by_free_;
-      } else {
-        count_mark(mark, info.window);
-      }
-      const std::uint32_t lid = info.put && !info.at_target ? info.target : s.lid;
-      emitter_.put_end(info, end, lid, time, mark);
-      ++moved_;
-    });
-    emitter_.make_room();
-  }
-  void count_mark(Mark mark, std::uint32_t window) {
-    if (mark == Mark::kNone) [[likely]]
-      return;
-    const bool unpaired = mark == Mark::kTargetExitLost && window != kAbsent &&
-                          !in_.survey.definitions.windows[window].paired();
-    ++(unpaired ? unpaired_ : marks_[static_cast<std::size_t>(mark)]);
-  }
-  ListInfo basic_info(const Stream& s, bool put, std::uint32_t target, std::uint32_t window) const {
-    ListInfo info;
-    info.stream = s.index;
-    info.origin = s.rank;
-    info.target = target;
-    info.window = window;
-    info.put = put;
-    return info;
-  }
-  // An end where its own record stands.
-  void put_basic_end(Stream& s, bool put, std::uint32_t target, std::uint32_t window,
-                     const HeldEnd& end, Mark mark) {
-    count_mark(mark, window);
-    emitter_.put_end(basic_info(s, put, target, window), end, put ? target : s.lid, s.time, mark);
-  }
-
-  // The first half of a whole-call record.
-  bool call_begins(Stream& s) {
-    MpiRmaCall call;
-    if (!read(s, call)) return true;
-    const std::uint32_t region =
-        translated(s, s.translation->regions[raw(call.rid)], raw(call.rid));
-    Enter enter{call.lid, call.time, RegionId{region}, {}};
-    count_metrics(s, enter);
-    copy_attributes(s);
-    emitter_.put(enter);
-    s.inside_call = true;
-    if (!good_peer(s, call.dlid)) {
-      s.time = s.corrected(call.exit.value);
-      return false;
-    }
-    const std::uint32_t window = window_of(s, call.wid);
-    const bool request = region != kAbsent && roles_[region] == MpiRole::kRequestTransfer;
-    const double exit = s.corrected(call.exit.value);
-    const auto begin = [&](bool put, const LocalEnd& end) {
-      if (!extended_) return;
-      const std::uint32_t target = raw(call.dlid);
-      if (request) [[unlikely]]
-        placement_->note_request(s.index, put, window, target, end.rmaid);
-      const Mark mark = placement_->begin(s.index, put, target, window,
-                                          {exit, end.bytes, end.rmaid}, s.position());
-      if (mark != Mark::kNone) [[unlikely]] {
-        s.in_flight.push_back({end.rmaid, put, InFlight::Kind::kBasic, mark, {}});
-      }
-    };
-    LocalEnd end;
-    if (end_from_call(call, false, end)) {
-      emitter_.put(MpiGet1to{call.lid, call.time, RmaId{end.rmaid}, WindowId{window}});
-      const Bytes bytes = emitter_.bytes_field(5, end.bytes);
-      emitter_.put(MpiGet1ts{LocationId{raw(call.dlid)}, call.time, PeerId{s.rank},
-                             WindowId{window}, RmaId{end.rmaid}, bytes});
-      begin(false, end);
-    }
-    if (end_from_call(call, true, end)) {
-      const Bytes bytes = emitter_.bytes_field(5, end.bytes);
-      emitter_.put(
-          MpiPut1ts{call.lid, call.time, call.dlid, WindowId{window}, RmaId{end.rmaid}, bytes});
-      begin(true, end);
-    }
-    s.time = exit;
-    return false;
-  }
-  // The second half: ends that stay in the call, and its exit.
-  void call_ends(Stream& s) {
-    s.inside_call = false;
-    Exit exit{LocationId{s.lid}, Seconds{s.time}, {}};
-    exit_duties(s);
-    if (s.type == type_of(RecordType::kMpiRmaCall) && (!extended_ || !s.in_flight.empty())) {
-      MpiRmaCall call;
-      const RawRecord record = s.raw_record();
-      if (decode(record, dialect_of(s), call) == nullptr && raw(call.dlid) < processes_) {
-        const std::uint32_t window = s.translation->windows[raw(call.wid)];
-        for (const bool put : {false, true}) {
-          LocalEnd end;
-          if (!end_from_call(call, put, end)) continue;
-          const auto flight = find_flight(s, end.rmaid, put);
-          if (extended_ && flight == s.in_flight.end()) continue;
-          const Mark mark = extended_ ? flight->mark : Mark::kNone;
-          put_basic_end(s, put, raw(call.dlid), window, {s.time, end.bytes, end.rmaid}, mark);
-          if (extended_) s.in_flight.erase(flight);
-        }
-      }
-    }
-    count_metrics(s, exit);
-    emitter_.put(exit);
-  }
-  bool plain_call_begins(Stream& s) {
-    MpiCall call;
-    if (!read(s, call)) return true;
-    const std::uint32_t region =
-        translated(s, s.translation->regions[raw(call.rid)], raw(call.rid));
-    Enter enter{call.lid, call.time, RegionId{region}, {}};
-    count_metrics(s, enter);
-    copy_attributes(s);
-    emitter_.put(enter);
-    s.inside_call = true;
-    s.time = s.corrected(call.exit.value);
-    return false;
-  }
-
-  std::vector<InFlight>::iterator find_flight(Stream& s, std::uint32_t rmaid, bool put) {
-    return std::find_if(s.in_flight.begin(), s.in_flight.end(),
-                        [&](const InFlight& f) { return f.rmaid == rmaid && f.put == put; });
-  }
-
-  void put_starts(Stream& s) {
-    MpiPut1ts r;
-    if (!read(s, r)) return;
-    if (!good_peer(s, r.dlid)) return;
-    r.wid = WindowId{window_of(s, r.wid)};
-    copy_attributes(s);
-    emitter_.put(r);
-    transfer_starts(s, true, raw(r.dlid), raw(r.wid), raw(r.rmaid));
-  }
-  void get_starts(Stream& s) {
-    MpiGet1tsRemote r;
-    if (!read(s, r)) return;
-    if (!good_peer(s, r.dlid)) return;
-    r.wid = WindowId{window_of(s, r.wid)};
-    emitter_.put(MpiGet1to{r.lid, r.time, r.rmaid, r.wid});
-    copy_attributes(s);
-    emitter_.put(
-        MpiGet1ts{LocationId{raw(r.dlid)}, r.time, PeerId{s.rank}, r.wid, r.rmaid, r.sent});
-    transfer_starts(s, false, raw(r.dlid), raw(r.wid), raw(r.rmaid));
-  }
-  void shmem_get_starts(Stream& s) {
-    Get1tsRemote r;
-    if (!read(s, r)) return;
-    if (!good_peer(s, r.dlid)) return;
-    emitter_.put(MpiGet1to{r.lid, r.time, r.rmaid, absent<WindowId>()});
-    copy_attributes(s);
-    emitter_.put(Get1ts{LocationId{raw(r.dlid)}, r.time, PeerId{s.rank}, r.rmaid, r.sent});
-  }
-  void shmem_put_ends(Stream& s) {
-    Put1teRemote r;
-    if (!read(s, r)) return;
-    if (!good_peer(s, r.dlid)) return;
-    copy_attributes(s);
-    emitter_.put(Put1te{LocationId{raw(r.dlid)}, r.time, PeerId{s.rank}, r.rmaid, r.recvd});
-  }
-
-  // A start in a record of its own: its end's record follows, as a rule at once.
-  void transfer_starts(Stream& s, bool put, std::uint32_t target, std::uint32_t window,
-                       std::uint32_t rmaid) {
-    if (!extended_) return;
-    if (role(s) == MpiRole::kRequestTransfer) {
-      placement_->note_request(s.index, put, window, target, rmaid);
-    }
-    InFlight flight{rmaid, put, InFlight::Kind::kHeld, Mark::kNone, {}};
-    LocalEnd end;
-    const Ahead ahead = look_ahead(s, put, rmaid, end);
-    if (ahead == Ahead::kNone) {
-      ++no_end_;
-      return;
-    }
-    if (window == kAbsent) {
-      flight.kind = InFlight::Kind::kBasic;
-      flight.mark = Mark::kNoEpoch;
-    } else if (ahead == Ahead::kFound) {
-      flight.mark = placement_->begin(s.index, put, target, window,
-                                      {s.corrected(end.time), end.bytes, rmaid}, s.position());
-      if (flight.mark != Mark::kNone) flight.kind = InFlight::Kind::kBasic;
-    } else {
-      flight.kind = InFlight::Kind::kLater;
-      flight.epoch = placement_->epoch_of(s.index, target, window);
-    }
-    s.in_flight.push_back(flight);
-  }
-  enum class Ahead : std::uint8_t { kFound, kNone, kUnseen };
-  Ahead look_ahead(const Stream& s, bool put, std::uint32_t rmaid, LocalEnd& end) const {
-    std::uint64_t attribute = kNoBytes;
-    const std::byte* p = s.record + 2 + static_cast<std::uint8_t>(s.record[0]);
-    while (s.input.end() - p >= 2) {
-      const RawRecord record{static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]),
-                             p + 2, 0};
-      const std::size_t size = std::size_t{2} + record.length;
-      if (static_cast<std::size_t>(s.input.end() - p) < size) break;
-      if (is_attribute(record.type)) {
-        byte_attribute(record, s.dialect, 6, attribute);
-      } else if (is_event(record.type)) {
-        if (end_from_record(record, s.dialect, put, attribute, end) && end.rmaid == rmaid) {
-          return Ahead::kFound;
-        }
-        attribute = kNoBytes;
-        if (record.type == type_of(RecordType::kExit)) return Ahead::kNone;
-      }
-      p += size;
-    }
-    return s.input.exhausted() ? Ahead::kNone : Ahead::kUnseen;
-  }
-
-  void transfer_ends(Stream& s, bool put) {
-    LocalEnd end;
-    std::uint64_t attribute = kNoBytes;
-    for (const std::byte* p = s.attributes; p != nullptr && p < s.record;
-         p += std::size_t{2} + static_cast<std::uint8_t>(p[0])) {
-      byte_attribute({static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]), p + 2, 0},
-                     s.dialect, 6, attribute);
-    }
-    if (!end_from_record(s.raw_record(), dialect_of(s), put, attribute, end)) {
-      ++s.too_short;
-      return;
-    }
-    if (!good_peer(s, PeerId{end.peer})) return;
-    const std::uint32_t window = window_of(s, WindowId{end.window});
-    const HeldEnd held{s.time, end.bytes, end.rmaid};
-    if (!extended_) {
-      put_basic_end(s, put, end.peer, window, held, Mark::kNone);
-      return;
-    }
-    const auto flight = find_flight(s, end.rmaid, put);
-    if (flight == s.in_flight.end()) {
-      ++no_start_;
-      put_basic_end(s, put, end.peer, window, held, Mark::kNone);
-      return;
-    }
-    const InFlight known = *flight;
-    s.in_flight.erase(flight);
-    Mark mark = known.mark;
-    if (known.kind == InFlight::Kind::kLater) {
-      const std::uint64_t position =
-          s.input.offset(s.attributes != nullptr ? s.attributes : s.record);
-      mark = placement_->begin_later(s.index, put, end.peer, window, known.epoch, held, position);
-    }
-    if (mark != Mark::kNone) put_basic_end(s, put, end.peer, window, held, mark);
-  }
-
   // ---- synchronisation --------------------------------------------------------------------------
 
   // Releases what the record completes and moves the state; the record itself is written after.
@@ -545,22 +161,6 @@ class Engine {
     s.stack.push_back(kAbsent);
   }
 
-  // ---- everything else --------------------------------------------------------------------------
-
-  // Any event without a part in the transfers: translated field by field.
-  template <class R>
-  void translate(Stream& s) {
-    R r;
-    if (!read(s, r)) return;
-    if constexpr (requires { r.metv; }) count_metrics(s, r);
-    Translator translator(*s.translation, processes_);
-    visit_fields(r, dialect_of(s), translator);
-    if (translator.unknown()) unknown_id(s);
-    if (translator.bad_peer()) bad_peer(s);
-    copy_attributes(s);
-    emitter_.put(r);
-  }
-
   // Writes the current event. False if the second half of its record is still to be written.
   [[gnu::always_inline]] bool step(Stream& s) {
     if (s.inside_call) {
@@ -575,10 +175,10 @@ class Engine {
         exit(s);
         return true;
       case RecordType::kMpiSend:
-        translate<MpiSend>(s);
+        this->template translate<MpiSend>(s);
         return true;
       case RecordType::kMpiRecv:
-        translate<MpiRecv>(s);
+        this->template translate<MpiRecv>(s);
         return true;
       case RecordType::kMpiRmaCall:
         return call_begins(s);
@@ -654,7 +254,7 @@ class Engine {
         break;
     }
     dispatch_record(s.type, [&]<class R>() {
-      if constexpr (R::kKind == RecordKind::kEvent) translate<R>(s);
+      if constexpr (R::kKind == RecordKind::kEvent) this->template translate<R>(s);
     });
   }
 
@@ -687,46 +287,27 @@ class Engine {
       summary_.add(Finding::kShortRecord, s.too_short, [&] { return s.trace->path; });
     }
   }
-
-  void finish() {
-    // Nothing should be left; what contradictory records left is kept, at the very end.
-    lists_ = placement_->held().open_lists();
-    release_.run(placement_->held(), lists_, [&](const ListInfo& info, const HeldEnd& end) {
-      emitter_.make_room();
-      count_mark(Mark::kBothExitsLost, info.window);
-      const std::uint32_t lid = info.put ? info.target : streams_[info.stream].lid;
-      emitter_.put_end(info, end, lid, last_time_, Mark::kBothExitsLost);
-    });
-    emitter_.finish();
-    summary_.by_type = emitter_.by_type();
-    summary_.moved = moved_;
-    summary_.reread = placement_->held().reread();
-    summary_.seconds = last_time_;
-    summary_.add(Finding::kTargetExitLost, marks_[1]);
-    summary_.add(Finding::kBothExitsLost, marks_[2]);
-    summary_.add(Finding::kLateStart, marks_[3]);
-    summary_.add(Finding::kNoEpoch, marks_[4]);
-    summary_.add(Finding::kUnpairedWindow, unpaired_);
-    summary_.add(Finding::kClosedByFree, closed_by_free_);
-    summary_.add(Finding::kNoEnd, no_end_);
-    summary_.add(Finding::kNoStart, no_start_);
+  void report_progress() {
+    if (!in_.progress) return;
+    std::uint64_t done = done_;
+    for (const Stream& s : streams_) {
+      if (!placement_->duties(s.index).ended) done += s.input.offset();
+    }
+    in_.progress(done);
   }
 
-  const EngineInputs& in_;
-  Summary& summary_;
-  Emitter<Plain> emitter_;
-  bool extended_;
-  std::uint32_t processes_;
-  std::uint32_t out_metrics_;
-  std::vector<MpiRole> roles_;
+  void finish() {
+    this->release_rest(last_time_, streams_);
+    emitter_.finish();
+    summary_.by_type = emitter_.by_type();
+    summary_.seconds = last_time_;
+    this->report_ends();
+    this->report_transfers();
+  }
+
   std::vector<Stream> streams_;
-  std::unique_ptr<Placement> placement_;
-  Release release_;
-  std::vector<ListId> lists_;
   double last_time_ = 0;
   std::uint64_t done_ = 0;
-  std::uint64_t moved_ = 0, closed_by_free_ = 0, unpaired_ = 0, no_end_ = 0, no_start_ = 0;
-  std::uint64_t marks_[5] = {};
 };
 
 }  // namespace

@@ -11,39 +11,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "tests/support/plain_events.h"
+
 namespace kojak::support {
-
-// One event in words that do not depend on identifiers.
-struct PlainEvent {
-  std::string name;    // "MPI_PUT_1TE"
-  std::string fields;  // "slid=0 wid=1:2 rmaid=3 recvd=8", without lid and time
-  std::string attributes;
-  std::uint32_t lid = 0;
-  double time = 0;
-  // The location whose trace it comes from: of its origin for what a get does at its target.
-  std::uint32_t source = 0;
-
-  bool is_end = false;    // of a transfer
-  bool is_start = false;  // of a transfer, at its origin
-  bool is_mark = false;
-  bool is_exit = false;  // of a region
-  // Transfer starts, ends and marks:
-  std::uint32_t origin = 0, rmaid = 0;
-  bool put = false;
-  std::uint8_t mark = 0;  // of an end: the reason of the mark before it
-
-  std::string line() const;
-};
-
-// All events of a merged trace, in order.
-std::vector<PlainEvent> merged_events(const std::vector<std::byte>& merged);
-// All events that a local trace stands for, in order, with times as recorded; ends where the basic
-// model has them.
-std::vector<PlainEvent> local_events(const std::vector<std::byte>& local);
 
 // The end of one transfer in words: "put 0#1 at 1 t=6.5 before MPI_WINCOLLEXIT 1", with "mark 2" at
 // the end if it has one. `before` is the next event that is no end and no mark.

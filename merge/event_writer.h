@@ -1,0 +1,157 @@
+// Writes events of local traces as events of the merged one: identifiers, counters, attributes.
+//
+// The lowest layer of pass 2; knows nothing of epochs. Findings go into the summary as they come.
+// References must outlive it. Not thread-safe. No errors of its own.
+#pragma once
+
+#include <vector>
+
+#include "merge/emitter.h"
+#include "merge/engine.h"
+#include "merge/stream.h"
+#include "merge/translate.h"
+
+namespace kojak::merge {
+
+template <bool Plain>
+class EventWriter {
+ protected:
+  EventWriter(const EngineInputs& in, TraceWriter& writer, Summary& summary)
+      : in_(in),
+        summary_(summary),
+        emitter_(writer),
+        processes_(in.traces.front().run_size),
+        out_metrics_(writer.dialect().metrics) {
+    for (const MergedRegion& region : in.survey.definitions.regions) roles_.push_back(region.role);
+  }
+
+  const Dialect& dialect_of(const Stream& s) const {
+    static constexpr Dialect kPlain{};
+    if constexpr (Plain) {
+      return kPlain;
+    } else {
+      return s.dialect;
+    }
+  }
+  template <class R>
+  [[gnu::always_inline]] bool read(Stream& s, R& r) {
+    const char* failed;
+    if constexpr (Plain) {
+      constexpr Dialect kPlain{};
+      failed = decode(s.raw_record(), kPlain, r);
+    } else {
+      failed = decode(s.raw_record(), s.dialect, r);
+    }
+    if (failed != nullptr) [[unlikely]] {
+      ++s.too_short;
+      return false;
+    }
+    r.lid = LocationId{s.lid};
+    r.time = Seconds{s.time};
+    return true;
+  }
+  // Hardware counters in the order of the merged trace; whole-call records repeat the last ones.
+  template <class R>
+  void count_metrics(Stream& s, R& r) {
+    if constexpr (!Plain) {
+      if (out_metrics_ == 0) return;
+      for (std::uint32_t i = 0; i < r.metv.size(); ++i) {
+        const std::uint32_t merged = s.translation->metrics[i];
+        if (merged < out_metrics_) s.metrics[merged] = r.metv[i];
+      }
+      r.metv = MetricValues::of(s.metrics);
+    }
+  }
+  std::uint32_t window_of(Stream& s, WindowId id) {
+    return translated(s, s.translation->windows[raw(id)], raw(id));
+  }
+  std::uint32_t translated(Stream& s, std::uint32_t merged, std::uint32_t id) {
+    if (merged == kAbsent && id != kAbsent) [[unlikely]]
+      unknown_id(s);
+    return merged;
+  }
+  [[gnu::cold, gnu::noinline]] void unknown_id(Stream& s) {
+    summary_.add(Finding::kUnknownId, 1, [&] {
+      return s.trace->path + ": offset " + std::to_string(s.position()) + ": " +
+             std::string(record_name(s.type));
+    });
+  }
+  [[gnu::cold, gnu::noinline]] void bad_peer(Stream& s) {
+    summary_.add(Finding::kBadPeer, 1, [&] {
+      return s.trace->path + ": offset " + std::to_string(s.position()) + ": " +
+             std::string(record_name(s.type));
+    });
+  }
+  bool good_peer(Stream& s, PeerId peer) {
+    if (raw(peer) < processes_) [[likely]]
+      return true;
+    bad_peer(s);
+    return false;
+  }
+
+  void copy_attributes(Stream& s) {
+    if (s.attributes != nullptr) [[unlikely]]
+      copy_attributes_slow(s);
+  }
+  void copy_attributes_slow(Stream& s) {
+    for (const std::byte* p = s.attributes; p < s.record;) {
+      const RawRecord attribute{static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]),
+                                p + 2, 0};
+      const std::size_t size = std::size_t{2} + attribute.length;
+      if (is_attribute(attribute.type)) {
+        emitter_.make_room();
+        copy_attribute(s, attribute, p, size);
+      }
+      p += size;
+    }
+    emitter_.make_room();
+  }
+  void copy_attribute(Stream& s, const RawRecord& attribute, const std::byte* p, std::size_t size) {
+    constexpr std::uint8_t kRegionKind = 4;
+    AttrUi4 value;
+    if (attribute.type == type_of(RecordType::kAttrUi4) &&
+        decode(attribute, s.dialect, value) == nullptr) {
+      if (raw(value.kind) == kRegionKind) {
+        value.value =
+            Count{translated(s, s.translation->regions[raw(value.value)], raw(value.value))};
+      }
+      emitter_.put_attribute(value);
+    } else if (!s.dialect.swapped()) {
+      emitter_.put_raw(p, size);
+    } else {
+      dispatch_record(attribute.type, [&]<class R>() {
+        if constexpr (R::kKind == RecordKind::kAttribute) {
+          R r;
+          if (decode(attribute, s.dialect, r) == nullptr) emitter_.put_attribute(r);
+        }
+      });
+    }
+  }
+
+  MpiRole role(const Stream& s) const {
+    if (s.stack.empty() || s.stack.back() == kAbsent) return MpiRole::kOther;
+    return roles_[s.stack.back()];
+  }
+  // Any event without a part in the transfers: translated field by field.
+  template <class R>
+  void translate(Stream& s) {
+    R r;
+    if (!read(s, r)) return;
+    if constexpr (requires { r.metv; }) count_metrics(s, r);
+    Translator translator(*s.translation, processes_);
+    visit_fields(r, dialect_of(s), translator);
+    if (translator.unknown()) unknown_id(s);
+    if (translator.bad_peer()) bad_peer(s);
+    copy_attributes(s);
+    emitter_.put(r);
+  }
+
+  const EngineInputs& in_;
+  Summary& summary_;
+  Emitter<Plain> emitter_;
+  std::uint32_t processes_;
+  std::uint32_t out_metrics_;
+  std::vector<MpiRole> roles_;  // of merged regions
+};
+
+}  // namespace kojak::merge
