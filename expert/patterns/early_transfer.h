@@ -56,7 +56,7 @@ struct EarlyTransfer {
  private:
   struct Claim {
     const earl::AccessEpoch* epoch;
-    earl::OpenCall call;
+    Call call;
     Seconds waited;
   };
   std::vector<Claim> open_;   // calls that waited, of epochs that are not over

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Speed and memory of expert, whole process: CPU seconds, events a second, peak memory.
+
+Usage: expert_speed.py BIN_DIR TESTS_DIR [--events N] [--ranks N] [--runs N] [TRACE...]
+
+Without traces it has make_traces write local traces of each kind and elg_merge merge them; with merged
+traces it measures those. Beside each figure stands what reading the same file takes `cat` on this
+machine in the same minute. Peak memory is at least that of this script (some 14 MB). It reports; it
+never fails for being slow.
+"""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+KINDS = {"one-sided, fences": "fence", "one-sided, locks": "lock", "point-to-point": "p2p"}
+
+
+def measured(command):
+    """CPU seconds and peak memory in MB of a command, its children included."""
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 3):
+        sys.exit(f"{command[0]} ended with {process.returncode}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
+
+
+def events_of(bin_dir, trace):
+    out = subprocess.run([bin_dir / "elg_stat", trace], capture_output=True, text=True, check=True)
+    return int(re.match(r"events: (\d+)", out.stdout).group(1))
+
+
+def report(options, name, trace, folder):
+    events = events_of(options.bin_dir, trace)
+    report_file = folder / "report.cube"
+    runs = [measured([options.bin_dir / "expert", "-q", "-o", report_file, trace])
+            for _ in range(options.runs)]
+    seconds, memory = min(run[0] for run in runs), max(run[1] for run in runs)
+    reading = min(measured(["cat", trace])[0] for _ in range(options.runs))
+    size = os.path.getsize(trace) / 1e6
+    print(f"{name:22} {events:12,} events {size:8.0f} MB  {seconds:7.3f} s CPU  "
+          f"{events / seconds / 1e6:7.1f} M events/s  {memory:6.1f} MB peak  "
+          f"{seconds / max(reading, 1e-3):6.1f} x cat", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("bin_dir", type=pathlib.Path)
+    parser.add_argument("tests_dir", type=pathlib.Path)
+    parser.add_argument("traces", nargs="*", type=pathlib.Path)
+    parser.add_argument("--events", type=int, default=10_000_000)
+    parser.add_argument("--ranks", type=int, default=16)
+    parser.add_argument("--runs", type=int, default=3)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="kojak-bench-") as name:
+        folder = pathlib.Path(name)
+        for trace in options.traces:
+            report(options, trace.name, trace, folder)
+        if options.traces:
+            return
+        for title, kind in KINDS.items():
+            local, merged = folder / kind, folder / f"{kind}.elg"
+            subprocess.run([options.tests_dir / "make_traces", kind, local,
+                            "--ranks", str(options.ranks), "--events", str(options.events)],
+                           check=True)
+            subprocess.run([options.bin_dir / "elg_merge", "-q", "-o", merged, local], check=True)
+            report(options, title, merged, folder)
+            subprocess.run(["rm", "-rf", local, merged], check=True)
+
+
+if __name__ == "__main__":
+    main()
