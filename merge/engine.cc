@@ -183,6 +183,7 @@ class Engine : private TransferWriter<Plain> {
       case RecordType::kMpiRmaCall:
         return call_begins(s);
       case RecordType::kMpiCall:
+      case RecordType::kMpiTestCall:  // begins like MPI_CALL
         return plain_call_begins(s);
       default:
         rare_step(s);

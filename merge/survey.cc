@@ -58,6 +58,7 @@ constexpr Action action_of(std::uint8_t type) {
       return Action::kAssert;
     case RecordType::kMpiRmaCall:
     case RecordType::kMpiCall:
+    case RecordType::kMpiTestCall:
       return Action::kCall;
     default:
       return Action::kPlain;

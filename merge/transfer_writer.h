@@ -89,9 +89,16 @@ class TransferWriter : protected EndWriter<Plain> {
         }
       }
     }
+    if (s.type == type_of(RecordType::kMpiTestCall)) {
+      MpiTestCall call;
+      if (decode(s.raw_record(), dialect_of(s), call) == nullptr) {
+        emitter_.put(MpiRequestTested{exit.lid, exit.time, call.reqid});
+      }
+    }
     count_metrics(s, exit);
     emitter_.put(exit);
   }
+  // MPI_CALL, and the part of MPI_TEST_CALL that is laid out like it.
   bool plain_call_begins(Stream& s) {
     MpiCall call;
     if (!read(s, call)) return true;
