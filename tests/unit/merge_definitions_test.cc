@@ -207,6 +207,27 @@ EXIT lid=1 time=3 metv=[3,4]
                                               "0  metv=30,40", "1  metv=4,3"}));
 }
 
+// A test that completes nothing comes in one record; the merge writes what the call would have
+// been.
+TEST(MergeDefinitions, WholeCallsAreExpanded) {
+  LocalRun run(1);
+  run.add(0, R"(
+ENTER lid=0 time=0 region=main
+MPI_TEST_CALL lid=0 time=1 exit=1.5 region=MPI_Test reqid=7
+MPI_CALL lid=0 time=2 exit=2.5 region=MPI_Comm_rank
+EXIT lid=0 time=3
+)");
+  run.merge();
+  std::vector<std::string> events;
+  for (const auto& event : support::merged_events(run.merged)) {
+    events.push_back(event.name + " " + std::to_string(event.time) + " " + event.fields);
+  }
+  EXPECT_EQ(events, (std::vector<std::string>{
+                        "ENTER 0.000000 rid=main", "ENTER 1.000000 rid=MPI_Test",
+                        "MPI_REQUEST_TESTED 1.500000 reqid=7", "EXIT 1.500000 ",
+                        "ENTER 2.000000 rid=MPI_Comm_rank", "EXIT 2.500000 ", "EXIT 3.000000 "}));
+}
+
 TEST(MergeDefinitions, BothByteOrdersGiveTheSame) {
   const std::string text = R"(
 ENTER lid=0 time=0 region=main
