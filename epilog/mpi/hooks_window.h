@@ -163,6 +163,7 @@ Group* end_epochs(Window& window) {
   for (const std::uint32_t rank : Side::ranks(window)) {
     PeerState& state = window.peers[rank];
     state.open = static_cast<std::uint8_t>(state.open & ~Side::kBits);
+    if constexpr (std::is_same_v<Side, AccessSide>) state.operations = 0;
     note_changed(window, rank, state);
   }
   Side::ranks(window).resize(0);
@@ -241,6 +242,7 @@ struct LockHook {
     if (state == nullptr) return;
     state->open = static_cast<std::uint8_t>(
         state->open & ~(kOpenShared | kOpenExclusive | kOpenNoCheck | kOpenByLockAll));
+    state->operations = 0;
     note_changed(window, rank, *state);
   }
 };
@@ -305,6 +307,7 @@ struct Hook<args::WinUnlockAll> {
     if (window == nullptr) return;
     window->lock_all = 0;
     window->changed = true;
+    begin_epoch_of_all(*window);
     if constexpr (C::kOn) {
       if (!call.good) return;
       call.event(MpiWinUnlockAll{call.r.lid, call.exit, id_of(*window)});

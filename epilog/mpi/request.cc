@@ -72,7 +72,10 @@ Claimed claim_request(MPI_Request handle, std::uint64_t call) {
   if (head == nullptr) return {};
   // Several in one call are claimed from the front; the head knows how far this call got.
   Request* request = (*head)->resume_call == call ? (*head)->resume : *head;
-  while (request != nullptr && request->claim == call) request = request->next;
+  const bool others = the_session.multi_threaded;  // may hold some
+  while (request != nullptr && (request->claim == call || (others && request->claim != 0))) {
+    request = request->next;
+  }
   if (request == nullptr) return {};
   (*head)->resume_call = call;
   (*head)->resume = request->next;

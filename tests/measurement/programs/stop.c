@@ -1,0 +1,99 @@
+/* Ways in which a measured program can end, or be disturbed: stop MODE [CALLS].
+ *
+ * Rank 0 puts CALLS times into rank 1's window before the end, each rank tells on standard output that it came so far.
+ */
+#include <mpi.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static jmp_buf before_error;
+static int me;
+
+static void jump(MPI_Comm* comm, int* code, ...) {
+  (void)comm;
+  (void)code;
+  longjmp(before_error, 1);
+}
+
+static void forked(void) {
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) exit(7); /* runs exit handlers, the parent's among them */
+  int status = 0;
+  waitpid(child, &status, 0);
+  printf("child %d\n", WEXITSTATUS(status));
+}
+
+static void jumped(void) {
+  MPI_Errhandler handler;
+  MPI_Comm_create_errhandler(jump, &handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  for (int i = 0; i < 3; ++i) {
+    if (setjmp(before_error) == 0) {
+      double x = 0;
+      MPI_Send(&x, 1, MPI_DOUBLE, 1000, 0, MPI_COMM_WORLD);
+    } else {
+      printf("jumped\n");
+    }
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&handler);
+}
+
+int main(int argc, char** argv) {
+  const char* mode = argc > 1 ? argv[1] : "end";
+  const long calls = argc > 2 ? atol(argv[2]) : 1000;
+  double *memory, value = 1;
+  MPI_Win win;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Win_allocate(sizeof(double), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  MPI_Win_fence(0, win);
+  if (strcmp(mode, "limit") == 0) { /* not before MPI has made its own files */
+    const struct rlimit limit = {1 << 20, 1 << 20};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  if (me == 0) {
+    for (long i = 0; i < calls; ++i) MPI_Put(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, win);
+  }
+  MPI_Win_fence(0, win);
+  printf("rank %d %s\n", me, me == 1 && memory[0] != 1 ? "wrong" : "right");
+  fflush(stdout);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (strcmp(mode, "end") != 0) usleep(300000); /* the others leave the barrier before somebody dies */
+
+  if (strcmp(mode, "exit") == 0) _Exit(3);
+  if (strcmp(mode, "exit_handlers") == 0) exit(3);
+  if (strcmp(mode, "kill") == 0 && me == 1) raise(SIGKILL);
+  if (strcmp(mode, "segv") == 0 && me == 1) raise(SIGSEGV);
+  if (strcmp(mode, "term") == 0 && me == 1) raise(SIGTERM);
+  if (strcmp(mode, "abort") == 0 && me == 1) MPI_Abort(MPI_COMM_WORLD, 5);
+  if (strcmp(mode, "kill") == 0 || strcmp(mode, "segv") == 0 || strcmp(mode, "term") == 0 ||
+      strcmp(mode, "abort") == 0) {
+    MPI_Barrier(MPI_COMM_WORLD); /* never returns */
+  }
+  if (strcmp(mode, "fork") == 0) forked();
+  if (strcmp(mode, "jump") == 0) jumped();
+  if (strcmp(mode, "close") == 0) { /* as daemons do; and take the numbers for other files */
+    for (int fd = 3; fd < 1024; ++fd) close(fd);
+  }
+  if (strcmp(mode, "chdir") == 0 && chdir("/") != 0) return 1;
+  if (strcmp(mode, "close") != 0) {
+    for (long i = 0; me == 0 && i < calls; ++i) {
+      MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+      MPI_Win_unlock(1, win);
+    }
+  } else {
+    _Exit(4);
+  }
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  printf("end %d\n", me);
+  return 0;
+}

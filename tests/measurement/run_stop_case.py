@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""Ends or disturbs a measured program and checks that nothing changed for it and what was recorded is kept.
+
+The program is programs/stop.c. In every case its exit status and its output are those that it has without the
+library; each case says what the traces hold, and what the library says on standard error (at most one line).
+"""
+
+import os
+import sys
+
+from run_trace_case import Case, calls_of, listing, parser
+
+CALLS = 1000
+# Lines of the launchers about processes that died.
+OURS = "kojak: "
+
+
+def our_lines(done):
+    return [line for line in done.stderr.splitlines() if line.startswith(OURS)]
+
+
+def traces(case, directory):
+    return {name: calls_of(lines) for name, lines in listing(case.args.tool, directory).items()}
+
+
+def expect_puts(calls, number=CALLS):
+    puts = calls.count("MPI_Put put:1:8")
+    if puts != number:
+        sys.exit(f"{puts} puts in the trace, not {number}")
+
+
+def same_as_plain(case, extra=None, **how):
+    plain = case.run(False, **how)
+    directory = case.work / "traces"
+    measured = case.run(True, {"ELG_DIR": directory, **(extra or {})}, **how)
+    compare(plain, measured)
+    return measured, directory
+
+
+def compare(plain, measured):
+    if plain.returncode != measured.returncode:
+        sys.exit(f"exit status {measured.returncode}, without the library {plain.returncode}\n{measured.stderr}")
+    # Launchers add lines with process numbers when a process dies.
+    ranks = ("rank ", "end ", "child ", "jumped")
+    outputs = [sorted(l for l in done.stdout.splitlines() if l.startswith(ranks)) for done in (plain, measured)]
+    if outputs[0] != outputs[1]:
+        sys.exit(f"output differs: {outputs}")
+
+
+def silent(measured):
+    if our_lines(measured):
+        sys.exit(f"the library said: {our_lines(measured)}")
+
+
+def one_line(measured, *words):
+    lines = our_lines(measured)
+    if len(lines) != 1 or not all(word in lines[0] for word in words):
+        sys.exit(f"expected one line with {words}: {lines}\n{measured.stderr}")
+
+
+def ends_early(case):
+    """Nothing is flushed, so all stands in the buffers; the merge reads them."""
+    measured, directory = same_as_plain(case)
+    silent(measured)
+    found = traces(case, directory)
+    expect_puts(found["0.0.elg"])
+    if "MPI_Barrier coll:-:0:0" not in found["1.0.elg"]:
+        sys.exit(f"the barrier of rank 1 is missing: {found['1.0.elg']}")
+    if not any(name.endswith(".buf") for name in os.listdir(directory)):
+        sys.exit("no buffer was left")
+
+
+def runs_through(case):
+    measured, directory = same_as_plain(case)
+    silent(measured)
+    found = traces(case, directory)
+    expect_puts(found["0.0.elg"])
+    if sorted(os.listdir(directory)) != ["0.0.elg", "1.0.elg"]:
+        sys.exit(f"left: {os.listdir(directory)}")
+    if found["0.0.elg"][-1] != "MPI_Finalize" or found["0.0.elg"].count("MPI_Win_lock lock:1:0") != CALLS:
+        sys.exit("the end is missing")
+    return found
+
+
+def jumps(case):
+    found = runs_through(case)
+    for rank in "01":
+        if found[f"{rank}.0.elg"].count("MPI_Send") != 3:
+            sys.exit("three calls were left by longjmp; the trace must have three that ended")
+
+
+def directory_exists(case):
+    directory = case.work / "traces"
+    directory.mkdir()
+    (directory / "0.0.elg").write_bytes(b"another run's")
+    measured, _ = same_as_plain(case)
+    one_line(measured, str(directory), "ELG_DIR")
+    if os.listdir(directory) != ["0.0.elg"] or (directory / "0.0.elg").read_bytes() != b"another run's":
+        sys.exit("the other run's trace was touched")
+
+
+def directory_empty(case):
+    (case.work / "traces").mkdir()
+    runs_through(case)
+
+
+def directory_impossible(case):
+    (case.work / "traces").write_text("a file")
+    measured, _ = same_as_plain(case)
+    one_line(measured, str(case.work / "traces"))
+
+
+def default_names(case):
+    plain = case.run(False)
+    for _ in range(2):
+        measured = case.run(True)
+        compare(plain, measured)
+        silent(measured)
+    name = f"elg_{os.path.basename(case.args.program)}_2"
+    if sorted(d for d in os.listdir(case.work)) != [name, name + ".2"]:
+        sys.exit(f"directories: {os.listdir(case.work)}")
+    for directory in (name, name + ".2"):
+        expect_puts(traces(case, case.work / directory)["0.0.elg"])
+
+
+def file_too_large(case):
+    """Files may grow to 1 MiB, less than the run needs: recording stops, what was recorded stays."""
+    case.args.arguments = ["limit", "40000"]
+    plain = case.run(False)
+    directory = case.work / "traces"
+    measured = case.run(True, {"ELG_DIR": directory, "ELG_BUFFER_SIZE": "256K"})
+    compare(plain, measured)
+    one_line(measured, "0.0.elg", "cannot be written", "File too large")
+    check_stopped(case, directory, 40000)
+
+
+def check_stopped(case, directory, calls):
+    lines = listing(case.args.tool, directory)["0.0.elg"]
+    puts = calls_of(lines).count("MPI_Put put:1:8")
+    if not 1000 < puts < calls or "lost=1" not in lines[-1]:
+        sys.exit(f"{puts} puts, {lines[-1]}")
+
+
+def disk_full(case):
+    """A tmpfs of 3 MiB, in a namespace of our own: the buffers fit, not all that is recorded."""
+    case.args.arguments = ["end", "100000"]
+    plain = case.run(False)
+    mount = case.work / "small"
+    mount.mkdir()
+    kept = case.work / "kept"
+    case.wrapper = ["unshare", "-rm", "sh", "-c",
+                    f'mount -t tmpfs -o size=3m tmpfs {mount} && "$@"; status=$?; cp -r {mount}/traces {kept}; exit $status',
+                    "sh"]
+    measured = case.run(True, {"ELG_DIR": mount / "traces"})
+    compare(plain, measured)
+    one_line(measured, "cannot be written", "No space left")
+    check_stopped(case, kept, 100000)
+
+
+def no_room_for_buffers(case):
+    """The file system has not even room for the buffers: nothing is recorded, nothing is left."""
+    mount = case.work / "small"
+    mount.mkdir()
+    kept = case.work / "kept"
+    plain = case.run(False)
+    case.wrapper = ["unshare", "-rm", "sh", "-c",
+                    f'mount -t tmpfs -o size=200k tmpfs {mount} && "$@"; status=$?; cp -r {mount}/traces {kept}; exit $status',
+                    "sh"]
+    measured = case.run(True, {"ELG_DIR": mount / "traces"})
+    compare(plain, measured)
+    one_line(measured, "cannot be written", "No space left")
+    if os.listdir(kept):
+        sys.exit(f"left: {os.listdir(kept)}")
+
+
+def small_buffer(case):
+    """Many flushes in the middle of an epoch lose nothing."""
+    case.args.arguments = ["end", "20000"]
+    measured, directory = same_as_plain(case, {"ELG_BUFFER_SIZE": "64K"})
+    silent(measured)
+    lines = listing(case.args.tool, directory)["0.0.elg"]
+    expect_puts(calls_of(lines), 20000)
+    if sum(line.startswith("  TRACING") for line in lines) < 20:
+        sys.exit("no flushes")
+
+
+def wrong_library(case):
+    """Preloaded is the library for the other MPI: one message, then nothing but forwarding."""
+    directory = case.work / "traces"
+    plain = case.run(False)
+    measured = case.run(True, {"ELG_DIR": directory})
+    compare(plain, measured)
+    one_line(measured, "nothing is recorded")
+    if directory.exists():
+        sys.exit("a directory was made")
+
+
+def helper_programs(case):
+    """Programs without MPI under the preload stay as they are."""
+    plain = case.run(False, program="sh")
+    directory = case.work / "traces"
+    for command in (["-c", "echo out; echo err >&2; exit 3"],):
+        case.args.arguments = command
+        plain = case.run(False, program="sh", ranks=1)
+        measured = case.run(True, {"ELG_DIR": directory}, program="sh", ranks=1)
+        if (plain.returncode, plain.stdout) != (measured.returncode, measured.stdout):
+            sys.exit(f"sh: {measured}")
+        silent(measured)
+    case.args.arguments = ["20", case.args.program, "end"]
+    measured = case.run(True, {"ELG_DIR": directory}, program="timeout")
+    silent(measured)
+    if measured.returncode != 0:
+        sys.exit(f"timeout: {measured}")
+    expect_puts(traces(case, directory)["0.0.elg"])
+
+
+CASES = {
+    "exit": ends_early, "exit_handlers": ends_early, "kill": ends_early, "segv": ends_early, "term": ends_early,
+    "abort": ends_early, "close": ends_early, "end": runs_through, "fork": runs_through, "chdir": runs_through,
+    "jump": jumps, "directory_exists": directory_exists, "directory_empty": directory_empty,
+    "directory_impossible": directory_impossible, "default_names": default_names, "file_too_large": file_too_large,
+    "disk_full": disk_full, "no_room_for_buffers": no_room_for_buffers, "small_buffer": small_buffer,
+    "wrong_library": wrong_library, "helper_programs": helper_programs,
+}
+
+
+def main():
+    options = parser()
+    options.add_argument("--case", required=True, choices=CASES)
+    case = Case(options.parse_args())
+    modes = ("exit", "exit_handlers", "kill", "segv", "term", "abort", "close", "fork", "chdir", "jump")
+    case.args.arguments = [case.args.case if case.args.case in modes else "end", str(CALLS)]
+    CASES[case.args.case](case)
+
+
+if __name__ == "__main__":
+    main()

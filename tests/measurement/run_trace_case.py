@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Runs an MPI program with and without the measurement library and compares what it recorded with what the
+program says that its trace must show (programs/expect.h).
+
+Checked: exit status and sorted standard output are the same with and without the library, nothing on standard error;
+one complete local trace for each rank, well-formed by verify; each call once, in order, with its events.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+class Case:
+    def __init__(self, args):
+        self.args = args
+        self.wrapper = []  # a command in front of the launcher's
+        self.work = pathlib.Path(args.work) / args.name
+        shutil.rmtree(self.work, ignore_errors=True)
+        self.work.mkdir(parents=True)
+
+    def run(self, measured, extra=None, program=None, ranks=None):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("ELG_") and k != "LD_PRELOAD"}
+        env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        command = [self.args.mpirun]
+        if self.args.mpi == "openmpi":
+            command.append("--oversubscribe")
+            if self.args.mca:
+                command += ["--mca"] + self.args.mca.split("=", 1)
+        settings = dict(extra or {})
+        if measured and self.args.library:
+            settings["LD_PRELOAD"] = self.args.library
+        command += ["-n", str(ranks or self.args.ranks)]
+        command += ["env"] + [f"{key}={value}" for key, value in settings.items()]
+        command += [program or self.args.program] + self.args.arguments
+        return subprocess.run(self.wrapper + command, env=env, capture_output=True, text=True, timeout=60,
+                              cwd=self.work)
+
+
+def listing(tool, directory, option=None):
+    """file name -> (lines, end line)"""
+    done = subprocess.run([tool] + ([option] if option else []) + [str(directory)], capture_output=True,
+                          text=True, timeout=60)
+    if done.returncode != 0:
+        sys.exit(f"{directory}: {done.stderr}")
+    files = {}
+    for line in done.stdout.splitlines():
+        if line.startswith("file "):
+            lines = files[line.split()[1]] = []
+        else:
+            lines.append(line)
+    return files
+
+def differences(expected, found):
+    """Compares expected lines (with `*` and `?` repeats) with found ones; None if they agree."""
+    i = 0
+    for number, line in enumerate(expected, 1):
+        if line.startswith("*"):
+            while i < len(found) and found[i] == line[1:]:
+                i += 1
+        elif line.startswith("?"):
+            i += i < len(found) and found[i] == line[1:]
+        elif i < len(found) and found[i] == line:
+            i += 1
+        else:
+            have = found[i] if i < len(found) else "the end"
+            return f"line {number}: expected '{line}', the trace has '{have}' as call {i + 1}"
+    return None if i == len(found) else f"more calls than expected, first '{found[i]}'"
+
+def calls_of(lines):
+    """The calls at depth 1, without the measurement's own work."""
+    return [line[2:] for line in lines if re.match(r"  \S", line) and not line.startswith("  TRACING")]
+
+def check_expected(case, directory, expectations):
+    files = listing(case.args.tool, directory)
+    if sorted(files) != sorted(f"{rank}.0.elg" for rank in range(case.args.ranks)):
+        sys.exit(f"{directory} holds {sorted(files)}")
+    left = [name for name in os.listdir(directory) if not name.endswith(".elg")]
+    if left:
+        sys.exit(f"left behind: {left}")
+    runs = set()
+    for rank in range(case.args.ranks):
+        lines = files[f"{rank}.0.elg"]
+        wrong = differences((expectations / str(rank)).read_text().splitlines(), calls_of(lines))
+        if wrong:
+            sys.exit(f"rank {rank}: {wrong}")
+        end = lines[-1]
+        if "open=0 lost=0" not in end:
+            sys.exit(f"rank {rank}: {end}")
+        runs.add(re.search(r"run=(\w+)", end)[1])
+    if len(runs) != 1:
+        sys.exit(f"different runs: {runs}")
+
+def parser():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--name", required=True)
+    options.add_argument("--mpi", required=True)
+    options.add_argument("--mpirun", required=True)
+    options.add_argument("--mca", default="")
+    options.add_argument("--library", help="preload it; without, the program is linked with it")
+    options.add_argument("--plain-program", help="the program without the library, if --program has it")
+    options.add_argument("--tool", required=True, help="local_events")
+    options.add_argument("--work", required=True)
+    options.add_argument("--ranks", type=int, default=2)
+    options.add_argument("program")
+    options.add_argument("arguments", nargs="*")
+    return options
+
+def main():
+    case = Case(parser().parse_args())
+    expectations = case.work / "expected"
+    expectations.mkdir()
+    plain = case.run(False, program=case.args.plain_program)
+    traces = case.work / "traces"
+    measured = case.run(True, {"ELG_DIR": traces, "KOJAK_EXPECT": expectations})
+    if plain.returncode != 0 or measured.returncode != 0:
+        sys.exit(f"status {plain.returncode} and {measured.returncode}\n{plain.stderr}\n{measured.stderr}")
+    if sorted(plain.stdout.splitlines()) != sorted(measured.stdout.splitlines()):
+        sys.exit(f"output differs:\n{plain.stdout}\n---\n{measured.stdout}")
+    if measured.stderr != plain.stderr:
+        sys.exit(f"standard error differs:\n{measured.stderr}")
+    check_expected(case, traces, expectations)
+
+if __name__ == "__main__":
+    main()
