@@ -17,83 +17,86 @@ class EventLoop {
   template <class Handler>
   static void run(Trace& trace, Handler& handler) {
     const Dialect& dialect = trace.reader_.dialect();
-    if (dialect.native()) {
-      dialect.swapped() ? loop<true, true>(trace, handler) : loop<true, false>(trace, handler);
+    if (dialect.native() && !dialect.swapped()) {
+      loop<true>(trace, handler);
     } else {
-      dialect.swapped() ? loop<false, true>(trace, handler) : loop<false, false>(trace, handler);
+      loop<false>(trace, handler);
     }
   }
 
  private:
-  template <bool kNative, bool kSwap, class Handler>
+  // kFast: native files of this machine's byte order, decoded without asking for either.
+  template <bool kFast, class Handler>
   static void loop(Trace& trace, Handler& handler) {
-    constexpr bool kStops = requires {
-      handler.go_on();
-    };
     TraceReader& reader = trace.reader_;
-    const std::uint32_t metrics = reader.dialect().metrics;
+    const Dialect& dialect = reader.dialect();
+    const std::uint32_t metrics = dialect.metrics;
     Attributes attributes;
     bool any_attribute = false;
     std::uint64_t pos = trace.pos_;
 
-    const auto event = [&](std::uint8_t type, std::size_t length, const std::byte* body)
-        __attribute__((always_inline)) {
-      const std::uint64_t at = pos++;
-      const bool known = dispatch_event(
-          type, [&]<class R>() __attribute__((always_inline)) {
-            if constexpr (R::kDialect == RecordDialect::kLocal) {
-              trace.findings_.add(Finding::kLocalRecord, at);
-            } else if constexpr (Handler::template wants<R>()) {
-              R record;
-              if (detail::decode_event<kNative, kSwap>(body, length, metrics, record)) [[likely]] {
-                handler.handle(record, static_cast<const Attributes&>(attributes), at);
-              } else {
-                trace.findings_.add(Finding::kShortRecord, at);
-              }
-            }
-          });
-      if (!known) [[unlikely]]
-        trace.findings_.add(Finding::kUnknownRecord, at);
-      if (any_attribute) [[unlikely]] {
-        attributes = {};
-        any_attribute = false;
-      }
-    };
-
+    const std::byte* p = reader.cursor();
+    const std::byte* end = reader.whole_until();
     while (true) {
       // Within the reader's buffer, as far as records lie in it whole.
-      const std::byte* p = reader.cursor();
-      const std::byte* const end = reader.whole_until();
-      bool stop = false;
       while (p < end) {
         const auto length = static_cast<std::size_t>(p[0]);
         const auto type = static_cast<std::uint8_t>(p[1]);
         if (!is_event(type)) [[unlikely]]
           break;
-        event(type, length, p + 2);
-        p += 2 + length;
-        if constexpr (kStops) {
-          stop = !handler.go_on();
-          if (stop) break;
+        const std::byte* const body = p + 2;
+        const std::uint64_t at = pos++;
+        const bool known = dispatch_event(
+            type, [&]<class R>() __attribute__((always_inline)) {
+              if constexpr (R::kDialect == RecordDialect::kLocal) {
+                trace.findings_.add(Finding::kLocalRecord, at);
+              } else if constexpr (Handler::template wants<R>()) {
+                R record;
+                bool decoded;
+                if constexpr (kFast) {
+                  decoded = detail::decode_native(body, length, metrics, record);
+                } else {
+                  const RawRecord raw{type, static_cast<std::uint8_t>(length), body, 0};
+                  decoded = decode(raw, dialect, record) == nullptr;
+                }
+                if (decoded) [[likely]] {
+                  handler.handle(record, static_cast<const Attributes&>(attributes), at);
+                } else {
+                  trace.findings_.add(Finding::kShortRecord, at);
+                }
+              }
+            });
+        if (!known) [[unlikely]]
+          trace.findings_.add(Finding::kUnknownRecord, at);
+        if (any_attribute) [[unlikely]] {
+          attributes = {};
+          any_attribute = false;
+        }
+        p = body + length;
+        if constexpr (requires { handler.go_on(); }) {
+          if (!handler.go_on()) {
+            reader.skip_to(p);
+            trace.pos_ = pos;
+            return;
+          }
         }
       }
       reader.skip_to(p);
-      if (stop) break;
       RawRecord raw;
       if (const auto next = reader.next(raw); next != TraceReader::Next::kRecord) {
-        trace.finish(next == TraceReader::Next::kDamaged, pos);
-        break;
+        trace.pos_ = pos;
+        trace.finish(next == TraceReader::Next::kDamaged);
+        return;
       }
-      if (!is_event(raw.type)) {
+      end = reader.whole_until();
+      if (is_event(raw.type)) {
+        p = raw.body - 2;  // again, with a fuller buffer
+        if (end <= p) end = p + 1;
+      } else {
         any_attribute |= trace.other_record(raw, attributes, pos);
-        continue;
-      }
-      event(raw.type, raw.length, raw.body);
-      if constexpr (kStops) {
-        if (!handler.go_on()) break;
+        p = reader.cursor();
       }
     }
-    trace.pos_ = pos;
   }
 
   // dispatch_record for events, inlined into the loop.

@@ -172,10 +172,10 @@ bool Trace::other_record(const RawRecord& record, Attributes& attributes, std::u
   return false;
 }
 
-void Trace::finish(bool damaged, std::uint64_t events) {
+void Trace::finish(bool damaged) {
   if (damaged) damage_ = reader_.error();
   const auto declared = definitions_->event_count;
-  if (!damage_ && declared && *declared != events) findings_.add(Finding::kEventCount, events);
+  if (!damage_ && declared && *declared != pos_) findings_.add(Finding::kEventCount, pos_);
 }
 
 }  // namespace kojak::earl

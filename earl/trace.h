@@ -73,7 +73,7 @@ class Trace {
   std::uint32_t find_index(std::uint32_t id) const;
   // A definition or attribute among the events; true if it was an attribute.
   bool other_record(const RawRecord& record, Attributes& attributes, std::uint64_t pos);
-  void finish(bool damaged, std::uint64_t events);  // at the end of the events
+  void finish(bool damaged);  // at the end of the events
 
   TraceReader reader_;
   std::unique_ptr<Definitions> definitions_;

@@ -47,8 +47,7 @@ class MessageQueue {
     if ((call_ref & kSingle) != 0) {
       leave_single(call_ref, call, f);
     } else if (leave(call_ref, call)) {
-      f(gather(call_ref, call));
-      release(call_ref);
+      deliver(call_ref, call, f);
     }
     if (!ready_.empty()) drain(f);
   }
@@ -61,8 +60,7 @@ class MessageQueue {
       if ((ref & kSingle) != 0) {
         deliver_sent(ref & kIndex, slots_[ref & kIndex].left_call, f);
       } else {
-        f(gather(ref, calls_[ref].call));
-        release(ref);
+        deliver(ref, calls_[ref].call, f);
       }
     }
   }
@@ -186,6 +184,12 @@ class MessageQueue {
     const Message* const one = &slots_[si];
     if (one->recv_pos != kNoEvent) f(MessageCall{&call, {}, {&one, 1}});
     unref(si);
+  }
+  template <class F>
+  void deliver(std::uint32_t call_ref, const Call& call, F&& f) {
+    const MessageCall messages = gather(call_ref, call);
+    if (!messages.received.empty() || !messages.sent.empty()) f(messages);
+    release(call_ref);
   }
   bool leave(std::uint32_t call_ref, const Call& call);
   MessageCall gather(std::uint32_t call_ref, const Call& call);
