@@ -37,8 +37,9 @@ struct Recording {
   std::byte* p;
   unsigned function;
   Seconds enter, exit;
-  bool entered;      // ENTER is written
-  bool good = true;  // false: recording stopped in the middle of the call
+  bool entered;       // ENTER is written
+  bool good = true;   // false: recording stopped in the middle of the call
+  bool slow = false;  // more room was asked for, so there may have been a flush
 
   // Runs f on a copy, whose address may escape: so this object stays in registers on the common
   // path.
@@ -49,12 +50,14 @@ struct Recording {
     p = copy.p;
     entered = copy.entered;
     good = copy.good;
+    slow = copy.slow;
   }
   // For records that may not fit into what is left of kCallRoom.
   [[gnu::always_inline]] bool room(std::size_t bytes) {
     if (p + bytes <= r.limit.load(std::memory_order_relaxed)) [[likely]]
       return good;
     if (!good) return false;
+    slow = true;
     publish(r, p);
     good = need_room(r, bytes);
     p = r.cursor;
@@ -64,6 +67,7 @@ struct Recording {
   template <class F>
   [[gnu::always_inline]] bool with_recorder(F&& define) {
     if (!good) return false;
+    slow = true;
     publish(r, p);
     good = define();
     p = r.cursor;
@@ -169,7 +173,7 @@ template <class A>
   r.last = exit;
   if (call.good) [[likely]] {
     publish(r, call.p);
-    if (r.trace->spilled) [[unlikely]]
+    if (call.slow && r.trace->spilled) [[unlikely]]
       close_spill(r);
   }
   return result;

@@ -85,7 +85,7 @@ template <class C>
 
 struct SendHook {
   template <class A, class C>
-  void after(const A& a, int result, C& call) {
+  [[gnu::always_inline]] void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS && a.dest != MPI_PROC_NULL) {
       sends(call, cached_comm(the_recorder, a.comm), a.dest, a.tag, a.count, a.datatype,
             kNoRequest);
@@ -104,7 +104,7 @@ struct Hook<args::Rsend> : SendHook {};
 
 struct IsendHook {
   template <class A, class C>
-  void after(const A& a, int result, C& call) {
+  [[gnu::always_inline]] void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS && a.dest != MPI_PROC_NULL) {
       Comm* const comm = cached_comm(the_recorder, a.comm);
       const std::uint32_t id = next_request_id();

@@ -117,12 +117,12 @@ struct CompleteOneHook : OwnStatus {
   Claimed claimed;
 
   template <class A>
-  void before(A& a) {
+  [[gnu::always_inline]] void before(A& a) {
     claimed = claim_one(*a.request);
     if (needs_status(claimed.request)) substitute(a);
   }
   template <class A, class C>
-  void after(const A& a, int result, C& call) {
+  [[gnu::always_inline]] void after(const A& a, int result, C& call) {
     bool done = result == MPI_SUCCESS;
     if constexpr (requires { a.flag; }) done = done && *a.flag != 0;
     if (done) {

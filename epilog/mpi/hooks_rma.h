@@ -66,7 +66,7 @@ const MPI_Request* request_of(const A& a) {
 // Sizes are asked for only after success: with a bad type the question itself would be an error.
 struct PutHook {
   template <class A, class C>
-  void after(const A& a, int result, C& call) {
+  [[gnu::always_inline]] void after(const A& a, int result, C& call) {
     const std::uint64_t bytes =
         result == MPI_SUCCESS && C::kOn ? bytes_of(a.origin_count, a.origin_datatype) : 0;
     transfer(a, result, call, TransferKind::kPut, bytes, 0, request_of(a));
@@ -74,7 +74,7 @@ struct PutHook {
 };
 struct GetHook {
   template <class A, class C>
-  void after(const A& a, int result, C& call) {
+  [[gnu::always_inline]] void after(const A& a, int result, C& call) {
     const std::uint64_t bytes =
         result == MPI_SUCCESS && C::kOn ? bytes_of(a.target_count, a.target_datatype) : 0;
     transfer(a, result, call, TransferKind::kGet, bytes, 0, request_of(a));
@@ -82,7 +82,7 @@ struct GetHook {
 };
 struct GetAccumulateHook {
   template <class A, class C>
-  void after(const A& a, int result, C& call) {
+  [[gnu::always_inline]] void after(const A& a, int result, C& call) {
     const bool only_get = a.op == MPI_NO_OP;
     std::uint64_t bytes = 0, got = 0;
     if (result == MPI_SUCCESS && C::kOn) {

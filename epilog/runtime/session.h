@@ -54,11 +54,13 @@ extern Session the_session;
 // Spins: what it protects takes some ten nanoseconds. Does nothing in single-threaded programs.
 class BookkeepingLock {
  public:
-  BookkeepingLock() {
-    if (the_session.multi_threaded) lock();
+  [[gnu::always_inline]] BookkeepingLock() : needed_(the_session.multi_threaded) {
+    if (needed_) [[unlikely]]
+      lock();
   }
-  ~BookkeepingLock() {
-    if (the_session.multi_threaded) unlock();
+  [[gnu::always_inline]] ~BookkeepingLock() {
+    if (needed_) [[unlikely]]
+      unlock();
   }
   BookkeepingLock(const BookkeepingLock&) = delete;
   BookkeepingLock& operator=(const BookkeepingLock&) = delete;
@@ -66,6 +68,7 @@ class BookkeepingLock {
  private:
   static void lock();
   static void unlock();
+  bool needed_;
 };
 
 // Guards the list of local traces and the state of pauses.
