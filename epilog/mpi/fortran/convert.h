@@ -127,7 +127,8 @@ class OutIndex {
   explicit OutIndex(void* user) : user_(static_cast<const MPI_Fint*>(user)) {}
   int* given() { return &c_; }
   void take() {
-    if constexpr (kUsed) c_ = *user_ == MPI_UNDEFINED ? MPI_UNDEFINED : *user_ - 1;
+    if constexpr (kUsed)
+      c_ = *user_ < 0 ? MPI_UNDEFINED : *user_ - first_index();  // some add 1 to MPI_UNDEFINED
   }
 
  private:
@@ -198,7 +199,7 @@ class Indices {
   int* given() { return c_.data(); }
   void take(int found) {
     if constexpr (kUsed) {
-      for (int i = 0; i < found; ++i) c_.data()[i] = user_[i] - 1;
+      for (int i = 0; i < found; ++i) c_.data()[i] = user_[i] - first_index();
     }
   }
 

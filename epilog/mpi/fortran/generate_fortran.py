@@ -66,7 +66,7 @@ class Argument:
     """What is generated for one parameter. Steps after the call come in the order of their numbers: 0 is what says how
     much the call completed, 1 and 2 are results, 3 is what needs those."""
 
-    def __init__(self, f, p):
+    def __init__(self, f, p, library):
         self.name = p.name
         self.passed = p.name  # what the Fortran function gets
         self.given = None  # what the hooks get; None: the member stays null
@@ -101,6 +101,8 @@ class Argument:
                 self.needs_memory = True
             else:
                 self._object("Status<kUsed>", p.name, (3, f"if (found != 0) {c}.take(b.{p.name});"))
+                if library == "openmpi" and f.name == "MPI_Request_get_status":
+                    self.passed = p.name  # it says .false. without looking where the status is ignored
         elif p.kind == "request" and array:
             self._object("Requests<kUsed>", f"{p.name}, {p.array}", (1, f"if (found != 0) {c}.take();"))
             self.always = f"{c}.take();"
@@ -159,7 +161,7 @@ def call_body(f, arguments, lengths):
     return out + after + ["return MPI_SUCCESS;"]
 
 
-def body(f):
+def body(f, library):
     """The function that all entry points of an MPI function share, and its parameters."""
     parameters = [p for p in f.parameters if p.kind not in ("varargs", "argc", "argv")]
     lengths = [f"{p.name}_length" for p in parameters if p.kind in STRINGS]
@@ -177,7 +179,7 @@ def body(f):
                 f"  if (!is_live()) [[unlikely]] return forward();\n"
                 f"  return measured_in_fortran(args::{struct}{{}}, [&](args::{struct}&) {{ return forward(); }});\n}}\n",
                 declared, forwarded, result)
-    arguments = [Argument(f, p) for p in parameters]
+    arguments = [Argument(f, p, library) for p in parameters]
     memory = " || ".join(f"!{a.name}_c.ok()" for a in arguments if a.needs_memory)
     given = ", ".join(f".{a.name} = {a.given}" for a in arguments if a.given is not None)
     short = f.name.lower().removeprefix("mpi_")
@@ -218,7 +220,7 @@ def source(table, library, family):
     for f in table.functions:
         if f.family != family or f.name in OWN_WRAPPERS or not interfaces(f, library):
             continue
-        text, declared, forwarded, result = body(f)
+        text, declared, forwarded, result = body(f, library)
         out.append(f"\n// {f.name}\n{text}")
         exported.append(entry_points(f, library, declared, forwarded, result))
     out.append("\n}  // namespace\n\n")

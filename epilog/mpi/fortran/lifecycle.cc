@@ -57,6 +57,7 @@ void finalize(Entry& entry, const void* caller, void* ierror) {
   give_error(ierror, error);
 }
 
+// The standard gives MPI_PCONTROL no ierror, but MPICH does.
 void pcontrol(Entry& entry, const void* caller, void* level, void* ierror) {
   auto* const forward = entry.get<void(void*, void*)>(caller);
   if (forward == nullptr) return say_missing(ierror, "pcontrol");

@@ -1,5 +1,7 @@
 #include "epilog/mpi/fortran/values.h"
 
+#include "epilog/mpi/fortran/entry.h"
+
 namespace kojak::measure::fortran {
 
 std::atomic<const Values*> known_values{nullptr};
@@ -42,5 +44,48 @@ const Values& ask_fortran() {
   known_values.store(&found, std::memory_order_release);
   return found;
 }
+
+#if defined(MPICH_VERSION)
+namespace {
+
+int query_nothing(void*, MPI_Status* status) {
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
+  return MPI_SUCCESS;
+}
+int free_nothing(void*) {
+  return MPI_SUCCESS;
+}
+int cancel_nothing(void*, int) {
+  return MPI_SUCCESS;
+}
+
+MPI_Fint ask_first_index() {
+  static constinit Entry entry{"waitany", Interface::kF08};
+  auto* const waitany = entry.get<void(void*, void*, void*, void*, void*)>(nullptr);
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  if (waitany == nullptr || PMPI_Grequest_start(query_nothing, free_nothing, cancel_nothing,
+                                                nullptr, &requests[1]) != MPI_SUCCESS) {
+    return 1;
+  }
+  PMPI_Grequest_complete(requests[1]);
+  MPI_Fint count = 2, second = 0, error = MPI_SUCCESS;
+  MPI_F08_status status;
+  waitany(&count, requests, &second, &status, &error);
+  return error == MPI_SUCCESS && second == 1 ? 0 : 1;
+}
+
+}  // namespace
+
+MPI_Fint first_index() {
+  static std::atomic<MPI_Fint> known{-1};
+  MPI_Fint first = known.load(std::memory_order_relaxed);
+  if (first < 0) {
+    first = ask_first_index();
+    known.store(first, std::memory_order_relaxed);
+  }
+  return first;
+}
+#endif
 
 }  // namespace kojak::measure::fortran

@@ -28,6 +28,17 @@ inline const Values& values() {
   return known != nullptr ? *known : ask_fortran();
 }
 
+// What Waitany, Testany, Waitsome and Testsome call the first request. It should be 1; in mpi_f08
+// of MPICH before 4.1 it is 0, so MPICH is asked, by a request that is complete: only where
+// requests are given anyway.
+#if defined(MPICH_VERSION)
+MPI_Fint first_index();
+#else
+constexpr MPI_Fint first_index() {
+  return 1;
+}
+#endif
+
 inline bool ignores_status(const void* status) {
   return status == values().status_ignore || status == values().statuses_ignore;
 }
