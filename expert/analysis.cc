@@ -32,11 +32,10 @@ class Analysis : public earl::Sink {
     static_assert(Pattern::kMetric.unit == Unit::kSeconds);
     if (!(severity > Seconds{0})) return;
     add_value<Pattern>(at, severity.value);
-    if (options_.instances == nullptr) return;
+    if (!options_.instance) return;
     Seconds exit = at.enter;
     if constexpr (requires { at.exit; }) exit = at.exit;
-    options_.instances->add(
-        {metric_index<Pattern>(), raw(at.cnode), at.index, severity, at.enter, exit});
+    options_.instance({metric_index<Pattern>(), raw(at.cnode), at.index, severity, at.enter, exit});
   }
   template <class Pattern>
   void add(Pattern, const earl::OpenCall& at, std::uint64_t amount) {

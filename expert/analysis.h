@@ -20,8 +20,8 @@ namespace kojak::expert {
 struct AnalysisOptions {
   // Called now and then with the number of calls seen so far, for a progress bar.
   std::function<void(std::uint64_t events)> progress;
-  // Filled with the most severe instances of each pattern, if not null.
-  WorstInstances* instances = nullptr;
+  // Called for every call that waits, if not empty: for the worst instances of a pattern.
+  std::function<void(const PatternInstance&)> instance;
 };
 
 Report analyse(earl::Trace& trace, const AnalysisOptions& options = {});

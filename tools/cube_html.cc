@@ -4,6 +4,7 @@
 #include "expert/catalogue.h"
 #include "expert/cube/reader.h"
 #include "expert/html/page.h"
+#include "expert/html/trace_part.h"
 #include "tools/cli/cli.h"
 
 namespace {
@@ -40,6 +41,18 @@ ExitCode run(const cli::po::variables_map& values) {
   options.version = KOJAK_VERSION;
   options.catalogue = expert::all_metrics();
   options.max_bytes = static_cast<std::size_t>(megabytes * 1e6);
+  html::TracePart trace;
+  if (values.count("trace") != 0) {
+    cli::Progress progress("reading the trace", 0);
+    Result<html::TracePart> part =
+        html::read_trace_part(values["trace"].as<std::string>(), *report, options.max_bytes,
+                              [&](std::uint64_t events) { progress.update_now(events); });
+    progress.finish();
+    if (!part) return failed(part.error());
+    trace = std::move(*part);
+    options.trace = &trace.packed;
+    options.instances = trace.instances;
+  }
   if (const Status status = html::write_page(*report, options, output); !status) {
     return failed(status.error());
   }
@@ -53,11 +66,13 @@ int main(int argc, char** argv) {
   const cli::ToolInfo info{"cube_html", "[options] REPORT",
                            "Makes a page of a CUBE report: one file that works offline in any "
                            "browser, with what is wrong, the metric, call and system trees.",
-                           "cube_html -o run1.html run1.cube"};
+                           "cube_html --trace a.elg -o a.html a.cube"};
   cli::ToolOptions options;
   options.visible.add_options()(
       "output,o", cli::po::value<std::string>(),
       "the page (default: the report's name with .html; -: standard output)")(
+      "trace,t", cli::po::value<std::string>(),
+      "the trace that the report is of: adds a timeline, the worst instances and the byte matrix")(
       "title", cli::po::value<std::string>()->default_value(""),
       "of the page (default: the report's name)")(
       "max-size", cli::po::value<double>()->default_value(20, "20"),

@@ -153,7 +153,7 @@ void add_instances(Json& json, const std::vector<Instance>& instances) {
     json.begin_object().member("metric", instance.metric).member("seconds", instance.seconds);
     json.member("begin", instance.begin).member("end", instance.end);
     json.member("call", position(instance.call_node));
-    add_column(json, "locations", instance.locations, [](std::size_t i) { return i; });
+    add_column(json, "rows", instance.rows, [](std::size_t i) { return i; });
     json.end_object();
   }
   json.end_array();

@@ -29,9 +29,9 @@ struct PackedTrace {
 struct Instance {
   std::string metric;  // unique name
   double seconds = 0;
-  double begin = 0;  // time window in the trace
+  double begin = 0;  // time window, in seconds since the trace's first event
   double end = 0;
-  std::vector<std::size_t> locations;  // columns of the report; those that wait first
+  std::vector<std::size_t> rows;  // locations of the trace; those that wait first
   std::size_t call_node = cube::kNone;
 };
 

@@ -82,7 +82,7 @@ export class Findings {
     const instance = this.worstInstance(found);
     let worst: HTMLElement | null = null;
     if (instance !== undefined) {
-      worst = h("p", {}, h("b", {}, "Worst instance: "), `${duration(instance.seconds)} at ${duration(instance.begin)} of the run`, instance.locations.length > 0 ? `, ${data.locationName(instance.locations[0])}` : "");
+      worst = h("p", {}, h("b", {}, "Worst instance: "), `${duration(instance.seconds)} at ${duration(instance.begin)} of the run`, data.info.trace?.rows[instance.rows[0]] ? `, ${data.info.trace.rows[instance.rows[0]].name}${instance.rows.length > 1 ? ` and ${instance.rows.length - 1} more` : ""}` : "");
       if (this.jumps.timeline) actions.append(h("button", { type: "button", "data-action": "timeline", click: () => this.jumps.timeline!(instance) }, "Look at it on the timeline"));
     }
     return h(

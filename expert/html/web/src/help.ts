@@ -10,6 +10,7 @@ const keys: [string, string][] = [
   ["/", "search; Enter goes to the next, Esc leaves"],
   ["p", "absolute, percent of root, percent of selection"],
   ["+  \u2212  \u2190 \u2192  0", "on the timeline: zoom, move, show all"],
+  ["n  N", "on the timeline: next, previous instance"],
   ["?", "this list"],
 ];
 

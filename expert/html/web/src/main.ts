@@ -6,8 +6,11 @@ import { Findings } from "./findings";
 import { shortened } from "./format";
 import { showHelp } from "./help";
 import { themeButton } from "./theme";
+import { Matrix } from "./matrix";
+import { Timeline } from "./timeline";
+import { TraceData } from "./trace";
 import { Trees } from "./trees";
-import type { Instance, ReportInfo } from "./types";
+import type { Instance, ReportInfo, TraceInfo } from "./types";
 
 interface View {
   id: string;
@@ -25,6 +28,8 @@ class Page {
   private readonly body = h("main", {});
   private current = "";
   private trees!: Trees;
+  private timeline: Timeline | undefined;
+  private wantedInstance: Instance | undefined;
   private ready = false;
 
   constructor(private readonly data: Data) {}
@@ -40,6 +45,11 @@ class Page {
     const first = data.difference ? new Changes(data, (m, c) => this.jumpToTrees(m, c)) : new Findings(data, { trees: (m, c) => this.jumpToTrees(m, c), timeline: info.trace ? (i) => this.jumpToInstance(i) : undefined });
     this.add({ id: "findings", title: data.difference ? "Changes" : "Findings", element: first.element });
     this.add({ id: "trees", title: "Trees", element: this.trees.element, show: () => this.trees.refresh(), key: (e) => this.treeKey(e) });
+    if (info.trace !== undefined) {
+      // Their content comes with the trace, which stands at the end of the file.
+      this.add({ id: "timeline", title: "Timeline", element: h("p", { class: "waiting" }, "Reading the trace\u2026"), show: () => this.timeline?.show(), key: (e) => this.timeline?.key(e) ?? false });
+      this.add({ id: "bytes", title: "Bytes", element: h("p", { class: "waiting" }, "Reading the trace\u2026") });
+    }
     document.addEventListener("keydown", (e) => this.key(e));
     addEventListener("hashchange", () => this.follow());
     addEventListener("kojak-theme", () => this.trees.refresh());
@@ -49,7 +59,21 @@ class Page {
     if (document.readyState === "loading") await new Promise((done) => addEventListener("DOMContentLoaded", done, { once: true }));
     await data.readRows();
     this.trees.refresh();
+    if (info.trace !== undefined) await this.readTrace(info.trace);
     document.documentElement.dataset.state = "complete";
+  }
+
+  private async readTrace(info: TraceInfo): Promise<void> {
+    const trace = await TraceData.read(info);
+    const timeline = new Timeline(this.data, trace, (call) => {
+      this.show("trees");
+      this.trees.selectCall(call);
+    });
+    must<HTMLElement>(document, "#view-timeline").replaceChildren(timeline.element);
+    must<HTMLElement>(document, "#view-bytes").replaceChildren(new Matrix(trace).element);
+    this.timeline = timeline;
+    timeline.show();
+    if (this.wantedInstance !== undefined) timeline.showInstance(this.wantedInstance);
   }
 
   private add(view: View): void {
@@ -91,8 +115,10 @@ class Page {
     this.trees.calls.tree.element.focus();
   }
 
-  private jumpToInstance(_instance: Instance): void {
+  private jumpToInstance(instance: Instance): void {
     this.show("timeline");
+    this.wantedInstance = instance;
+    this.timeline?.showInstance(instance);
   }
 
   // The fragment names what is seen, so that a place in a report can be sent to somebody.

@@ -36,7 +36,7 @@ export interface Instance {
   begin: number;
   end: number;
   call: number;
-  locations: number[];
+  rows: number[]; // locations of the trace, as on the timeline
 }
 
 export interface TopologyInfo {
@@ -52,7 +52,9 @@ export interface TraceInfo {
   begin: number; // seconds of the first event
   end: number;
   events: number;
-  rows: { name: string; location: number }[];
+  processes: number;
+  ranksPerBlock: number; // of the byte matrix
+  rows: { name: string; rank: number; location: number }[];
   regions: { name: string[]; kind: number[] };
   windows: string[];
   omitted: string[]; // sentences

@@ -1,0 +1,109 @@
+// What a page shows of a trace: boxes, bands, arrows, bytes; in nanoseconds since the first event.
+//
+// Plain values. Rows are the trace's locations in ascending order of their identifiers; windows and
+// regions are numbered from 0 in the order in which they are listed here. trace_reader.h fills it,
+// trace_view.h packs it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kojak::html {
+
+using Nanoseconds = std::uint64_t;
+
+// How a region is coloured; the order is that of web/src/colour.ts.
+enum class RegionKind : std::uint8_t {
+  kProgram,
+  kPointToPoint,
+  kCollective,
+  kBarrier,
+  kTransfer,
+  kFence,
+  kWindow,
+  kActiveTarget,
+  kPassiveTarget,
+  kIo,
+  kInitExit,
+  kManagement,
+  kMeasurement,
+};
+
+struct Box {
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+  std::uint32_t region = 0;
+  std::uint32_t calls = 1;  // more: short calls of one kind in a row, drawn as one
+};
+
+enum class BandKind : std::uint8_t { kFence, kAccess, kExposure, kShared, kExclusive, kLockAll };
+
+struct Band {
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+  std::uint32_t window = 0;
+  BandKind kind = BandKind::kFence;
+};
+
+struct MessageArrow {
+  std::uint32_t from = 0, to = 0;  // rows
+  Nanoseconds sent = 0, received = 0;
+  std::uint64_t bytes = 0;
+};
+
+// A transfer with all times that the three views need. Absent times are 0.
+struct TransferArrow {
+  bool get = false;
+  bool passive = false;
+  std::uint32_t origin = 0, target = 0;  // rows
+  std::uint32_t window = 0;
+  std::uint64_t bytes = 0;
+  Nanoseconds request = 0;  // GET_1TO; of a put PUT_1TS
+  Nanoseconds start = 0;    // *_1TS
+  Nanoseconds end = 0;      // *_1TE
+  // Exits of the calls that synchronise it, and how long the one at the origin took.
+  Nanoseconds origin_sync = 0, origin_sync_length = 0;
+  Nanoseconds target_sync = 0;
+};
+
+struct FenceInstance {
+  std::uint32_t window = 0;
+  std::vector<std::uint32_t> rows;
+  std::vector<Nanoseconds> enters, exits;
+};
+
+// Bytes from the process that had them to the one that got them.
+struct Traffic {
+  std::uint32_t from = 0, to = 0;  // ranks, or blocks of them
+  std::uint64_t message_bytes = 0, messages = 0;
+  std::uint64_t put_bytes = 0, puts = 0;
+  std::uint64_t get_bytes = 0, gets = 0;
+};
+
+struct TraceRow {
+  std::string name;
+  std::uint32_t rank = 0;
+  std::uint32_t thread = 0;  // in order within its process
+};
+
+struct TraceContent {
+  std::string file;
+  double begin = 0, end = 0;  // seconds, in the trace's own time
+  std::uint64_t events = 0;
+  std::vector<TraceRow> rows;
+  std::vector<std::string> regions;
+  std::vector<RegionKind> region_kinds;
+  std::vector<std::string> windows;
+  std::vector<std::vector<Box>> boxes;   // of each row, parents before children
+  std::vector<std::vector<Band>> bands;  // of each row, in order of begin
+  std::vector<MessageArrow> messages;    // in order of the sends
+  std::vector<TransferArrow> transfers;  // in order of the starts
+  std::vector<FenceInstance> fences;
+  std::vector<Traffic> traffic;
+  std::uint32_t processes = 0;
+  std::uint32_t ranks_per_block = 1;  // of traffic
+  std::vector<std::string> omitted;   // sentences
+};
+
+}  // namespace kojak::html

@@ -1,0 +1,387 @@
+#include "expert/html/trace_reader.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "earl/replay.h"
+#include "earl/trace.h"
+#include "expert/html/condense.h"
+#include "expert/html/sample.h"
+#include "expert/html/transfer_pass.h"
+
+namespace kojak::html {
+namespace {
+
+RegionKind kind_of(const RegionDef& region) {
+  if (region.is_tracing() || region.is_pausing()) return RegionKind::kMeasurement;
+  if (region.function == nullptr) return RegionKind::kProgram;
+  switch (region.function->cls) {
+    case MpiClass::kPointToPoint:
+      return RegionKind::kPointToPoint;
+    case MpiClass::kCollective:
+      return RegionKind::kCollective;
+    case MpiClass::kBarrier:
+      return RegionKind::kBarrier;
+    case MpiClass::kRmaCommunication:
+      return RegionKind::kTransfer;
+    case MpiClass::kWindowManagement:
+      return RegionKind::kWindow;
+    case MpiClass::kFence:
+      return RegionKind::kFence;
+    case MpiClass::kGeneralActiveTarget:
+      return RegionKind::kActiveTarget;
+    case MpiClass::kPassiveTarget:
+      return RegionKind::kPassiveTarget;
+    case MpiClass::kIo:
+      return RegionKind::kIo;
+    case MpiClass::kInitExit:
+      return RegionKind::kInitExit;
+    case MpiClass::kManagement:
+      return RegionKind::kManagement;
+  }
+  return RegionKind::kProgram;
+}
+
+// The second pass: everything that needs state.
+class Content : public earl::Sink {
+ public:
+  Content(earl::Trace& trace, const TraceLimits& limits, Clock clock, TraceContent& out,
+          std::unordered_map<TransferKey, std::size_t> places)
+      : trace_(trace),
+        limits_(limits),
+        clock_(clock),
+        out_(out),
+        places_(std::move(places)),
+        messages_(limits.arrows),
+        fences_(limits.fence_members) {
+    out_.boxes.resize(trace.location_count());
+    out_.bands.resize(trace.location_count());
+    out_.processes = trace.process_count();
+    list_regions();
+    trace.definitions().windows.for_each([&](WindowId id, const WindowDef&) { window(raw(id)); });
+    for (TransferArrow& arrow : out_.transfers) arrow.window = window(arrow.window);
+  }
+
+  std::function<void(std::uint64_t)> progress;
+
+  void on_call(const earl::Call& call, std::span<const std::uint64_t>) {
+    out_.boxes[call.index].push_back(
+        {clock_(call.enter), clock_(call.exit), region(call.region), 1});
+    if (++boxes_ > 2 * limits_.boxes) condense_boxes(limits_.boxes);
+    if ((call.exit_pos & 0xFFFFF) == 0 && progress) progress(call.exit_pos);
+  }
+
+  void on_send(const earl::SendEvent& send) {
+    Traffic& traffic = between(raw(send.call->process), raw(send.destination));
+    traffic.message_bytes += raw(send.bytes);
+    ++traffic.messages;
+  }
+  void on_message_call(const earl::MessageCall& completed) {
+    for (const earl::Message* message : completed.received) {
+      const std::uint32_t to = trace_.index(message->recv_loc);
+      if (to == kAbsent) continue;
+      messages_.add({message->send_call.index, to, clock_(message->send_time),
+                     clock_(message->recv_time), raw(message->bytes)});
+    }
+  }
+
+  void on_transfer(const earl::Transfer& transfer) {
+    if (is_absent(transfer.window)) return;
+    const std::uint32_t origin = raw(transfer.origin);
+    const std::uint32_t target = raw(transfer.target);
+    Traffic& traffic = transfer.get ? between(target, origin) : between(origin, target);
+    (transfer.get ? traffic.get_bytes : traffic.put_bytes) += raw(transfer.bytes);
+    ++(transfer.get ? traffic.gets : traffic.puts);
+    const auto place = places_.find(transfer_key(transfer.origin, transfer.rmaid));
+    if (place == places_.end()) return;
+    out_.transfers[place->second].passive =
+        transfer.epoch == earl::EpochKind::kLock || transfer.epoch == earl::EpochKind::kLockAll;
+    waiting_[{origin, window(raw(transfer.window)), transfer.epoch}].push_back(place->second);
+  }
+
+  void on_fence_epoch(const earl::FenceEpoch& epoch) {
+    const std::uint32_t process = raw(epoch.call->process);
+    const std::uint32_t on = window(raw(epoch.window));
+    Nanoseconds& last = last_fence_[{process, on}];
+    if (epoch.ordinal > 0 && last > 0) {
+      add_band(epoch.call->index, {last, clock_(epoch.call->exit), on, BandKind::kFence});
+    }
+    last = clock_(epoch.call->exit);
+    for (const std::size_t transfer : take({process, on, earl::EpochKind::kFence})) {
+      at_origin(transfer, *epoch.call);
+      by_fence_[{on, epoch.ordinal}].push_back(transfer);
+    }
+  }
+  void on_window_collective(const earl::WindowInstance& instance) {
+    if (instance.role != MpiRole::kWinFence) return;
+    FenceInstance fence;
+    fence.window = window(raw(instance.window));
+    std::map<std::uint32_t, Nanoseconds> exits;  // by row
+    for (const earl::WindowMember& member : instance.members) {
+      fence.rows.push_back(member.call.index);
+      fence.enters.push_back(clock_(member.call.enter));
+      fence.exits.push_back(clock_(member.call.exit));
+      exits[member.call.index] = fence.exits.back();
+    }
+    const auto transfers = by_fence_.extract({fence.window, instance.ordinal});
+    if (!transfers.empty()) {
+      for (const std::size_t transfer : transfers.mapped()) {
+        TransferArrow& arrow = out_.transfers[transfer];
+        if (const auto exit = exits.find(arrow.target); exit != exits.end()) {
+          arrow.target_sync = exit->second;
+        }
+      }
+    }
+    fence_members_ += fence.rows.size();
+    if (fence_members_ <= limits_.fence_members) fences_.add(std::move(fence));
+  }
+
+  void on_access_epoch(const earl::AccessEpoch& epoch) {
+    const std::uint32_t on = window(raw(epoch.window));
+    if (epoch.has_start && epoch.has_finish) {
+      add_band(epoch.finish.index,
+               {clock_(epoch.start.enter), clock_(epoch.finish.exit), on, BandKind::kAccess});
+    }
+    for (const std::size_t transfer : take({raw(epoch.origin), on, earl::EpochKind::kAccess})) {
+      at_origin(transfer, epoch.finish);
+      by_access_[epoch.finish.exit_pos].push_back(transfer);
+    }
+  }
+  void on_access_transaction(const earl::AccessEpoch& epoch) {
+    const auto transfers = by_access_.extract(epoch.finish.exit_pos);
+    if (transfers.empty()) return;
+    for (const std::size_t transfer : transfers.mapped()) {
+      TransferArrow& arrow = out_.transfers[transfer];
+      for (const earl::AccessTarget& target : epoch.targets) {
+        const earl::ExposureEpoch* exposure = target.exposure;
+        if (exposure == nullptr || !exposure->has_finish) continue;
+        if (trace_.main_index(target.target) == arrow.target) {
+          arrow.target_sync = clock_(exposure->finish.exit);
+        }
+      }
+    }
+  }
+  void on_exposure_transaction(const earl::ExposureEpoch& epoch) {
+    if (!epoch.has_post || !epoch.has_finish) return;
+    add_band(epoch.finish.index, {clock_(epoch.post.enter), clock_(epoch.finish.exit),
+                                  window(raw(epoch.window)), BandKind::kExposure});
+  }
+  void on_passive_epoch(const earl::PassiveEpoch& epoch) {
+    if (!epoch.has_lock || !epoch.has_unlock) return;
+    const std::uint32_t on = window(raw(epoch.window));
+    const BandKind kind = epoch.all         ? BandKind::kLockAll
+                          : epoch.exclusive ? BandKind::kExclusive
+                                            : BandKind::kShared;
+    add_band(epoch.unlock.index, {clock_(epoch.lock.enter), clock_(epoch.unlock.exit), on, kind});
+    const earl::EpochKind transfers =
+        epoch.all ? earl::EpochKind::kLockAll : earl::EpochKind::kLock;
+    std::vector<std::size_t> others;
+    for (const std::size_t transfer : take({raw(epoch.origin), on, transfers})) {
+      const bool mine =
+          epoch.all || out_.transfers[transfer].target == trace_.main_index(epoch.target);
+      if (mine)
+        at_origin(transfer, epoch.unlock);
+      else
+        others.push_back(transfer);
+    }
+    if (!others.empty()) waiting_[{raw(epoch.origin), on, transfers}] = std::move(others);
+  }
+
+  void finish() {
+    condense_boxes(limits_.boxes);
+    for (auto& boxes : out_.boxes) std::reverse(boxes.begin(), boxes.end());
+    for (auto& bands : out_.bands) {
+      std::stable_sort(bands.begin(), bands.end(),
+                       [](const Band& a, const Band& b) { return a.begin < b.begin; });
+    }
+    const bool all_messages = messages_.complete();
+    out_.messages = std::move(messages_.kept());
+    std::stable_sort(out_.messages.begin(), out_.messages.end(),
+                     [](const MessageArrow& a, const MessageArrow& b) { return a.sent < b.sent; });
+    out_.fences = std::move(fences_.kept());
+    for (const auto& [key, traffic] : traffic_) out_.traffic.push_back(traffic);
+    adjust_model();
+    const auto say = [&](bool wrong, std::string text) {
+      if (wrong) out_.omitted.push_back(std::move(text));
+    };
+    say(threshold_ > 0, "Calls that follow one another within " +
+                            std::to_string(threshold_ / 1000) +
+                            " microseconds are drawn as one box.");
+    say(!all_messages, "Of " + std::to_string(messages_.seen()) + " messages " +
+                           std::to_string(out_.messages.size()) + " are drawn.");
+    say(bands_left_out_ > 0,
+        "Of the epochs, " + std::to_string(bands_left_out_) + " later ones are not drawn.");
+    say(fence_members_ > limits_.fence_members, "Later fences are not drawn as collectives.");
+  }
+
+ private:
+  using Pending = std::tuple<std::uint32_t, std::uint32_t, earl::EpochKind>;
+
+  void list_regions() {
+    trace_.definitions().regions.for_each([&](RegionId id, const RegionDef& def) {
+      regions_[raw(id)] = static_cast<std::uint32_t>(out_.regions.size());
+      out_.regions.push_back(def.name);
+      out_.region_kinds.push_back(kind_of(def));
+    });
+  }
+  std::uint32_t region(RegionId id) {
+    const auto [entry, added] =
+        regions_.try_emplace(raw(id), static_cast<std::uint32_t>(out_.regions.size()));
+    if (added) {
+      out_.regions.emplace_back("UNKNOWN");
+      out_.region_kinds.push_back(RegionKind::kProgram);
+    }
+    return entry->second;
+  }
+
+  std::uint32_t window(std::uint32_t id) {
+    const auto [entry, added] =
+        windows_.try_emplace(id, static_cast<std::uint32_t>(out_.windows.size()));
+    if (added) out_.windows.push_back("window " + std::to_string(id));
+    return entry->second;
+  }
+
+  void condense_boxes(std::size_t limit) {
+    for (auto& boxes : out_.boxes) put_in_order(boxes);
+    if (threshold_ > 0) {
+      for (auto& boxes : out_.boxes) condense(boxes, threshold_);
+    }
+    condense_to(out_.boxes, limit, threshold_);
+    boxes_ = 0;
+    for (auto& boxes : out_.boxes) {
+      boxes_ += boxes.size();
+      // As calls are added, parents last: calls that are still open may contain these.
+      std::reverse(boxes.begin(), boxes.end());
+    }
+  }
+
+  void add_band(std::uint32_t row, Band band) {
+    if (bands_ >= limits_.bands) {
+      ++bands_left_out_;
+      return;
+    }
+    ++bands_;
+    out_.bands[row].push_back(band);
+  }
+
+  std::vector<std::size_t> take(const Pending& key) {
+    auto node = waiting_.extract(key);
+    return node.empty() ? std::vector<std::size_t>{} : std::move(node.mapped());
+  }
+  void at_origin(std::size_t transfer, const earl::Call& call) {
+    out_.transfers[transfer].origin_sync = clock_(call.exit);
+    out_.transfers[transfer].origin_sync_length = clock_(call.exit) - clock_(call.enter);
+  }
+
+  // In the extended model a get ends where it is synchronised, be it by a flush; the basic model
+  // leaves that to the epoch's end.
+  void adjust_model() {
+    const bool extended =
+        std::any_of(out_.transfers.begin(), out_.transfers.end(), [](const TransferArrow& t) {
+          return t.get && t.origin_sync != 0 && t.end == t.origin_sync;
+        });
+    for (TransferArrow& arrow : out_.transfers) {
+      if (arrow.get && (extended || arrow.origin_sync == 0)) arrow.origin_sync = arrow.end;
+    }
+  }
+
+  Traffic& between(std::uint32_t from, std::uint32_t to) {
+    const auto key = [&](std::uint32_t a, std::uint32_t b) {
+      return static_cast<std::uint64_t>(a) << 32 | b;
+    };
+    while (traffic_.size() > limits_.pairs) {
+      // Twice as many ranks a cell.
+      out_.ranks_per_block *= 2;
+      std::map<std::uint64_t, Traffic> coarser;
+      for (const auto& [old, cell] : traffic_) {
+        Traffic& sum = coarser[key(cell.from / 2, cell.to / 2)];
+        sum.from = cell.from / 2;
+        sum.to = cell.to / 2;
+        sum.message_bytes += cell.message_bytes;
+        sum.messages += cell.messages;
+        sum.put_bytes += cell.put_bytes;
+        sum.puts += cell.puts;
+        sum.get_bytes += cell.get_bytes;
+        sum.gets += cell.gets;
+      }
+      traffic_ = std::move(coarser);
+    }
+    from /= out_.ranks_per_block;
+    to /= out_.ranks_per_block;
+    Traffic& cell = traffic_[key(from, to)];
+    cell.from = from;
+    cell.to = to;
+    return cell;
+  }
+
+  earl::Trace& trace_;
+  const TraceLimits& limits_;
+  Clock clock_;
+  TraceContent& out_;
+  std::unordered_map<TransferKey, std::size_t> places_;
+  std::unordered_map<std::uint32_t, std::uint32_t> regions_, windows_;
+  Sample<MessageArrow> messages_;
+  Sample<FenceInstance> fences_;
+  std::map<Pending, std::vector<std::size_t>> waiting_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::size_t>> by_fence_;
+  std::map<std::uint64_t, std::vector<std::size_t>> by_access_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Nanoseconds> last_fence_;
+  std::map<std::uint64_t, Traffic> traffic_;
+  std::size_t boxes_ = 0, bands_ = 0, bands_left_out_ = 0, fence_members_ = 0;
+  Nanoseconds threshold_ = 0;
+};
+
+void list_rows(const earl::Trace& trace, TraceContent& content) {
+  std::map<std::uint32_t, std::uint32_t> threads;
+  for (std::uint32_t i = 0; i < trace.location_count(); ++i) {
+    ++threads[raw(trace.process(i))];
+  }
+  std::map<std::uint32_t, std::uint32_t> next;
+  for (std::uint32_t i = 0; i < trace.location_count(); ++i) {
+    const std::uint32_t rank = raw(trace.process(i));
+    TraceRow row{"rank " + std::to_string(rank), rank, next[rank]++};
+    if (threads[rank] > 1) row.name += ", thread " + std::to_string(row.thread);
+    content.rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+Result<TraceContent> read_trace(const std::string& path, const TraceLimits& limits,
+                                const std::function<void(std::uint64_t events)>& progress) {
+  Result<earl::Trace> first = earl::Trace::open(path);
+  if (!first) return first.error();
+  TransferPass transfers(*first, limits.arrows);
+  transfers.run(progress);
+  Result<earl::Trace> trace = earl::Trace::open(path);
+  if (!trace) return trace.error();
+  TraceContent content;
+  content.file = path;
+  content.begin = transfers.clock().begin;
+  content.end = transfers.end();
+  std::unordered_map<TransferKey, std::size_t> places;
+  content.transfers = transfers.finish(places);
+  list_rows(*trace, content);
+  Content sink(*trace, limits, transfers.clock(), content, std::move(places));
+  if (progress) {
+    const std::uint64_t half = first->events_read() / 2;
+    sink.progress = [&, half](std::uint64_t events) { progress(half + events / 2); };
+  }
+  earl::Replay replay(*trace, sink);
+  replay.run();
+  sink.finish();
+  content.events = trace->events_read();
+  if (transfers.seen() > content.transfers.size()) {
+    content.omitted.push_back("Of " + std::to_string(transfers.seen()) + " transfers " +
+                              std::to_string(content.transfers.size()) + " are drawn.");
+  }
+  if (trace->damage()) {
+    content.omitted.push_back("The trace is damaged and is shown up to there: " +
+                              trace->damage()->message());
+  }
+  return content;
+}
+
+}  // namespace kojak::html

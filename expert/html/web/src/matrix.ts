@@ -1,0 +1,132 @@
+// Who sent how many bytes to whom: messages, puts, gets. Rows give, columns get.
+import { css, inkOn, ramp } from "./colour";
+import { choice, h } from "./dom";
+import { bytes, grouped } from "./format";
+import type { TraceData, TrafficKind } from "./trace";
+
+type Shown = TrafficKind | "onesided" | "all";
+const names: [Shown, string, string][] = [
+  ["all", "all", "Messages and one-sided transfers"],
+  ["messages", "messages", "Point-to-point messages"],
+  ["onesided", "one-sided", "Puts and gets"],
+  ["puts", "puts", "Bytes from the origin to the target"],
+  ["gets", "gets", "Bytes from the target to the origin"],
+];
+
+export class Matrix {
+  readonly element: HTMLElement;
+  private readonly canvas = h("canvas", { class: "matrix-canvas", role: "img", "aria-label": "Bytes from row to column" });
+  private readonly tip = h("p", { class: "tip", role: "status" });
+  private readonly totals = h("p", { class: "dim" });
+  private readonly top = h("ol", { class: "pairs" });
+  private readonly size: number;
+  private shown: Shown = "all";
+  private cell = 10;
+  private readonly place = new Map<number, number>(); // of a cell in the columns
+
+  constructor(private readonly trace: TraceData) {
+    this.size = Math.max(1, Math.ceil(trace.info.processes / trace.info.ranksPerBlock));
+    trace.traffic.from.forEach((from, i) => this.place.set(from * this.size + trace.traffic.to[i], i));
+    const kinds = choice<Shown>("Traffic", names, this.shown, (kind) => {
+      kinds.show(kind);
+      this.shown = kind;
+      this.draw();
+    });
+    this.canvas.addEventListener("pointermove", (e) => this.point(e));
+    this.canvas.addEventListener("pointerleave", () => (this.tip.textContent = ""));
+    const block = trace.info.ranksPerBlock > 1 ? h("p", { class: "dim" }, `Each cell stands for ${trace.info.ranksPerBlock} by ${trace.info.ranksPerBlock} ranks.`) : null;
+    this.element = h("div", { class: "matrix" }, h("div", { class: "toolbar" }, kinds.element, h("span", { class: "dim" }, "rows give, columns get; colours are logarithmic")), h("div", { class: "matrix-body" }, h("div", { class: "matrix-main" }, this.canvas, this.tip), h("aside", {}, h("h2", {}, "Largest"), this.totals, block, this.top)));
+    new ResizeObserver(() => this.draw()).observe(this.element);
+    addEventListener("kojak-theme", () => this.draw());
+  }
+
+  private value(i: number, of: "values" | "counts"): number {
+    const { messages, puts, gets } = this.trace.traffic[of];
+    const all: Record<Shown, () => number> = { messages: () => messages[i], puts: () => puts[i], gets: () => gets[i], onesided: () => puts[i] + gets[i], all: () => messages[i] + puts[i] + gets[i] };
+    return all[this.shown]();
+  }
+
+  private rank(block: number): string {
+    const { ranksPerBlock } = this.trace.info;
+    return ranksPerBlock === 1 ? `rank ${block}` : `ranks ${block * ranksPerBlock} to ${(block + 1) * ranksPerBlock - 1}`;
+  }
+
+  draw(): void {
+    const { traffic } = this.trace;
+    const room = Math.min(this.element.clientWidth - 340, innerHeight - 190);
+    if (room < 80 && this.element.clientWidth < 80) return;
+    const head = 34;
+    const side = Math.max(160, Math.min(820, room)) - head;
+    this.cell = side / this.size;
+    if (this.cell > 96) this.cell = 96;
+    const length = Math.round(this.cell * this.size);
+    const scale = devicePixelRatio || 1;
+    this.canvas.width = (length + head) * scale;
+    this.canvas.height = (length + head) * scale;
+    this.canvas.style.width = this.canvas.style.height = `${length + head}px`;
+    const context = this.canvas.getContext("2d")!;
+    const style = getComputedStyle(this.canvas);
+    context.scale(scale, scale);
+    context.fillStyle = style.backgroundColor;
+    context.fillRect(0, 0, length + head, length + head);
+    context.strokeStyle = style.borderTopColor;
+    context.strokeRect(head - 0.5, head - 0.5, length + 1, length + 1);
+    const values = traffic.from.map((_, i) => this.value(i, "values"));
+    const most = values.reduce((m, v) => Math.max(m, v), 0);
+    const least = values.reduce((m, v) => (v > 0 ? Math.min(m, v) : m), Infinity);
+    const spread = Math.log(most / least) || 1;
+    const border = this.cell >= 5 ? 1 : 0;
+    context.font = "11px system-ui, sans-serif";
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    values.forEach((value, i) => {
+      if (value <= 0) return;
+      const colour = ramp(most === least ? 1 : 0.15 + 0.85 * (Math.log(value / least) / spread));
+      const x = head + traffic.to[i] * this.cell;
+      const y = head + traffic.from[i] * this.cell;
+      context.fillStyle = css(colour);
+      context.fillRect(x, y, Math.max(1, this.cell - border), Math.max(1, this.cell - border));
+      if (this.cell >= 44) {
+        context.fillStyle = inkOn(colour);
+        context.fillText(bytes(value), x + this.cell / 2, y + this.cell / 2, this.cell - 4);
+      }
+    });
+    context.fillStyle = style.color;
+    const every = Math.max(1, Math.ceil(24 / this.cell));
+    for (let r = 0; r < this.size; r += every) {
+      const at = head + (r + 0.5) * this.cell;
+      const text = String(r * this.trace.info.ranksPerBlock);
+      context.fillText(text, at, head - 9);
+      context.textAlign = "right";
+      context.fillText(text, head - 5, at);
+      context.textAlign = "center";
+    }
+    this.list(values);
+  }
+
+  private list(values: Float64Array): void {
+    const { traffic } = this.trace;
+    let sum = 0;
+    let amount = 0;
+    values.forEach((value, i) => {
+      sum += value;
+      amount += this.value(i, "counts");
+    });
+    this.totals.textContent = `${bytes(sum)} in ${grouped(amount)} operations`;
+    const order = [...values.keys()].filter((i) => values[i] > 0).sort((a, b) => values[b] - values[a]);
+    this.top.replaceChildren(...order.slice(0, 12).map((i) => h("li", {}, `${this.rank(traffic.from[i])} \u2192 ${this.rank(traffic.to[i])}: `, h("b", {}, bytes(values[i])), h("span", { class: "dim" }, ` in ${grouped(this.value(i, "counts"))}`))));
+  }
+
+  private point(event: PointerEvent): void {
+    const head = 34;
+    const to = Math.floor((event.offsetX - head) / this.cell);
+    const from = Math.floor((event.offsetY - head) / this.cell);
+    if (to < 0 || from < 0 || to >= this.size || from >= this.size) {
+      this.tip.textContent = "";
+      return;
+    }
+    const i = this.place.get(from * this.size + to);
+    const value = i === undefined ? 0 : this.value(i, "values");
+    this.tip.textContent = `${this.rank(from)} \u2192 ${this.rank(to)}: ${bytes(value)}${i === undefined ? "" : ` in ${grouped(this.value(i, "counts"))}`}`;
+  }
+}

@@ -1,0 +1,118 @@
+// Boxes as pixels. One row of the timeline becomes a few lanes, one for each depth of calls, each a
+// line of pixels; what is narrower than a pixel is added up, so that a million boxes need no
+// million rectangles.
+import type { Rgb } from "./colour";
+import type { Boxes } from "./trace";
+
+export interface Label {
+  from: number; // pixels
+  to: number;
+  depth: number;
+  box: number;
+}
+
+export function packed([r, g, b]: Rgb, alpha = 255): number {
+  return ((alpha << 24) | (b << 16) | (g << 8) | r) >>> 0;
+}
+
+export class Raster {
+  // Pixels of the lanes, one after the other: lane d of row r is line r * lanes + d.
+  pixels = new Uint32Array(0);
+  private width = 0;
+  private lanes = 0;
+  private readonly column: Int32Array;
+  private readonly covered: Float64Array; // of each lane and kind, in the lane's current column
+  readonly labels: Label[] = [];
+
+  constructor(
+    private readonly kinds: number,
+    private readonly mostLanes: number,
+  ) {
+    this.column = new Int32Array(mostLanes);
+    this.covered = new Float64Array(mostLanes * kinds);
+  }
+
+  begin(width: number, rows: number, lanes: number): void {
+    this.width = width;
+    this.lanes = Math.min(lanes, this.mostLanes);
+    const size = width * rows * this.lanes;
+    if (this.pixels.length !== size) this.pixels = new Uint32Array(size);
+    else this.pixels.fill(0);
+  }
+
+  // Draws what a row has between two times. Labels of boxes that are wide enough for one are
+  // collected in `labels`. Returns how many boxes were looked at.
+  row(row: number, boxes: Boxes, kindOf: Uint8Array, colours: Rgb[], from: number, to: number, labelWidth: number): number {
+    const { width, lanes, kinds, column, covered, pixels } = this;
+    this.labels.length = 0;
+    const scale = width / (to - from);
+    const first = row * lanes * width;
+    column.fill(-1);
+    covered.fill(0);
+    const fills = colours.map((c) => packed(c));
+    const edges = colours.map((c) => packed(c.map((v) => Math.round(v * 0.72)) as Rgb));
+
+    const flush = (lane: number) => {
+      const x = column[lane];
+      if (x >= 0 && x < width) {
+        let best = 0;
+        let sum = 0;
+        for (let k = 0; k < kinds; k++) {
+          const part = covered[lane * kinds + k];
+          sum += part;
+          if (part > covered[lane * kinds + best]) best = k;
+          covered[lane * kinds + k] = 0;
+        }
+        // What is hardly there must still be seen.
+        const alpha = Math.round(255 * Math.min(1, Math.max(0.4, sum)));
+        const at = first + lane * width + x;
+        if (pixels[at] >>> 24 < 255) pixels[at] = ((fills[best] & 0xffffff) | (alpha << 24)) >>> 0;
+        else if (sum > 0.5) pixels[at] = fills[best];
+      }
+      column[lane] = -1;
+    };
+
+    const draw = (i: number) => {
+      const left = (boxes.begin[i] - from) * scale;
+      const right = (boxes.end[i] - from) * scale;
+      const lane = Math.min(boxes.depth[i], lanes - 1);
+      const kind = kindOf[boxes.region[i]];
+      if (right - left < 1) {
+        const x = Math.floor(left);
+        if (x !== column[lane]) {
+          flush(lane);
+          column[lane] = x;
+        }
+        covered[lane * kinds + kind] += Math.max(right - left, 1e-6);
+        return;
+      }
+      flush(lane);
+      const x0 = Math.max(0, Math.round(left));
+      const x1 = Math.min(width, Math.max(Math.round(right), Math.round(left) + 1));
+      const line = first + lane * width;
+      pixels.fill(fills[kind], line + x0, line + x1);
+      if (right - left > 3 && x1 > x0 && right <= width) pixels[line + x1 - 1] = edges[kind];
+      if (x1 - x0 >= labelWidth) this.labels.push({ from: x0, to: x1, depth: lane, box: i });
+    };
+
+    let i = boxes.after(from);
+    // What began before the left edge and is still open, outermost first.
+    const open: number[] = [];
+    for (let o = i - 1; o >= 0; o = boxes.parent[o]) if (boxes.end[o] > from) open.unshift(o);
+    for (const o of open) draw(o);
+    const begun = i;
+    for (; i < boxes.length && boxes.begin[i] < to; i++) draw(i);
+    for (let lane = 0; lane < lanes; lane++) flush(lane);
+    return i - begun + open.length;
+  }
+}
+
+// Where nice numbers of time lie between two times: 1, 2 or 5 times a power of ten apart.
+export function ticks(from: number, to: number, most: number): { step: number; at: number[] } {
+  const rough = (to - from) / Math.max(1, most);
+  const power = Math.pow(10, Math.floor(Math.log10(rough)));
+  const step = power * (rough / power <= 1 ? 1 : rough / power <= 2 ? 2 : rough / power <= 5 ? 5 : 10);
+  const at: number[] = [];
+  for (let k = Math.ceil(from / step); k * step <= to; k++) at.push(k * step);
+  return { step, at };
+}

@@ -1,0 +1,403 @@
+// Draws the timeline: rows of boxes, epochs, arrows, instances, and the axis of time.
+import { type Draw, drawTransfer, Style, type TransferView } from "./arrows";
+import { css, inkOn, isDark, kindColours, regionKinds } from "./colour";
+import { shortened } from "./format";
+import { Raster, ticks } from "./raster";
+import type { TraceData } from "./trace";
+import type { Instance } from "./types";
+
+export interface ViewState {
+  from: number; // nanoseconds
+  to: number;
+  top: number; // pixels scrolled
+  transfers: TransferView;
+  messages: boolean;
+  epochs: boolean;
+  instance: Instance | undefined;
+  box: { row: number; box: number } | undefined;
+}
+
+export interface Segment {
+  x0: number;
+  y0: number;
+  x1: number;
+  y1: number;
+  style: Style;
+  index: number;
+}
+
+export const gutter = 92; // pixels for the rows' names
+export const axis = 26; // and for the times
+const mostArrows = 2500;
+const mostLanes = 6;
+
+interface Theme {
+  ink: string;
+  line: string;
+  card: string;
+  accent: string;
+}
+
+const arrowColours: Record<Style, [light: string, dark: string]> = {
+  [Style.Message]: ["#1d4ed8", "#93c5fd"],
+  [Style.Put]: ["#047857", "#6ee7b7"],
+  [Style.Get]: ["#7e22ce", "#d8b4fe"],
+  [Style.Request]: ["#64748b", "#cbd5e1"],
+  [Style.Link]: ["#64748b", "#cbd5e1"],
+};
+const bandColours: [light: string, dark: string][] = [
+  ["#fb923c", "#ea580c"],
+  ["#22c55e", "#16a34a"],
+  ["#a855f7", "#9333ea"],
+  ["#38bdf8", "#0284c7"],
+  ["#f43f5e", "#e11d48"],
+  ["#facc15", "#ca8a04"],
+];
+
+export class TimelineCanvas {
+  readonly canvas = document.createElement("canvas");
+  private readonly pixels = document.createElement("canvas");
+  private readonly raster = new Raster(regionKinds.length, mostLanes);
+  private readonly kinds: Uint8Array;
+  private readonly bandsOf: number; // windows that have a band in each row
+  segments: Segment[] = [];
+  private bucket = 1; // pixels in which arrows between two rows are drawn once
+  width = 0; // of the area with boxes
+  height = 0;
+  rowHeight = 30;
+
+  constructor(
+    private readonly trace: TraceData,
+    private readonly names: string[],
+  ) {
+    this.kinds = Uint8Array.from(trace.info.regions.kind);
+    this.bandsOf = Math.min(4, trace.windowCount);
+  }
+
+  get contentHeight(): number {
+    return this.rowHeight * this.trace.rows.length;
+  }
+  rowAt(y: number, top: number): number {
+    const row = Math.floor((y - axis + top) / this.rowHeight);
+    return y >= axis && row >= 0 && row < this.trace.rows.length ? row : -1;
+  }
+  timeAt(x: number, state: ViewState): number {
+    return state.from + ((x - gutter) / this.width) * (state.to - state.from);
+  }
+
+  resize(width: number, height: number): void {
+    const scale = devicePixelRatio || 1;
+    this.width = Math.max(50, width - gutter);
+    this.height = height;
+    this.canvas.width = Math.max(1, Math.round(width * scale));
+    this.canvas.height = Math.max(1, Math.round(height * scale));
+    const fitting = (height - axis - 4) / Math.max(1, this.trace.rows.length);
+    this.rowHeight = Math.round(Math.min(96, Math.max(18, fitting)));
+  }
+
+  // Of a row: where its boxes are, and where the bands of its epochs.
+  private place(row: number, state: ViewState): { y: number; boxes: number; band: number } {
+    const band = state.epochs && this.bandsOf > 0 ? Math.max(2, Math.min(5, Math.floor(this.rowHeight / 9))) : 0;
+    const y = axis + row * this.rowHeight - state.top + 2;
+    return { y, boxes: this.rowHeight - 5 - band * this.bandsOf, band };
+  }
+
+  draw(state: ViewState): { boxes: number; arrows: number } {
+    const context = this.canvas.getContext("2d")!;
+    const scale = devicePixelRatio || 1;
+    const style = getComputedStyle(this.canvas);
+    const theme: Theme = { ink: style.getPropertyValue("color"), line: style.borderTopColor, card: style.backgroundColor, accent: style.outlineColor };
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    context.fillStyle = theme.card;
+    context.fillRect(0, 0, this.width + gutter, this.height);
+    context.font = "11px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    const first = Math.max(0, Math.floor(state.top / this.rowHeight));
+    const last = Math.min(this.trace.rows.length, Math.ceil((state.top + this.height - axis) / this.rowHeight));
+
+    context.save();
+    context.beginPath();
+    context.rect(gutter, axis, this.width, this.height - axis);
+    context.clip();
+    const boxes = this.drawRows(context, state, first, last, theme);
+    this.drawInstance(context, state, theme);
+    const arrows = this.drawArrows(context, state, theme);
+    context.restore();
+
+    this.drawNames(context, state, first, last, theme);
+    this.drawAxis(context, state, theme);
+    return { boxes, arrows };
+  }
+
+  private drawRows(context: CanvasRenderingContext2D, state: ViewState, first: number, last: number, theme: Theme): number {
+    const { raster, trace } = this;
+    const deepest = trace.rows.slice(first, last).reduce((most, row) => Math.max(most, row.deepest), 0);
+    const lanes = Math.min(mostLanes, deepest + 1);
+    const width = Math.round(this.width);
+    raster.begin(width, last - first, lanes);
+    const colours = kindColours();
+    let looked = 0;
+    const labels: { x0: number; x1: number; y: number; h: number; text: string; ink: string }[] = [];
+    for (let row = first; row < last; row++) {
+      const boxes = trace.rows[row];
+      looked += raster.row(row - first, boxes, this.kinds, colours, state.from, state.to, 34);
+      const place = this.place(row, state);
+      const inset = this.inset(place.boxes, lanes);
+      if (place.boxes < 10 || labels.length > 600) continue;
+      for (const label of raster.labels) {
+        const region = boxes.region[label.box];
+        const calls = boxes.calls[label.box];
+        const top = place.y + label.depth * inset;
+        // A box that holds others has only its head for its name.
+        const next = label.box + 1;
+        const inner = next < boxes.length && boxes.parent[next] === label.box && inset > 0;
+        const name = this.trace.info.regions.name[region] ?? "";
+        labels.push({ x0: label.from, x1: label.to, y: top, h: inner ? Math.min(inset, place.boxes) : place.boxes - label.depth * inset, text: calls > 1 ? `${calls} calls, ${name}` : name, ink: inkOn(colours[this.kinds[region]]) });
+      }
+    }
+    this.pixels.width = Math.max(1, width);
+    this.pixels.height = Math.max(1, (last - first) * lanes);
+    if (last > first) this.pixels.getContext("2d")!.putImageData(new ImageData(new Uint8ClampedArray(raster.pixels.buffer), width, (last - first) * lanes), 0, 0);
+    context.imageSmoothingEnabled = false;
+    for (let row = first; row < last; row++) {
+      const place = this.place(row, state);
+      const inset = this.inset(place.boxes, lanes);
+      for (let lane = 0; lane < lanes; lane++) {
+        const top = lane * inset;
+        context.drawImage(this.pixels, 0, (row - first) * lanes + lane, width, 1, gutter, place.y + top, width, Math.max(1, place.boxes - top));
+      }
+      if (state.epochs) this.drawBands(context, state, row, place);
+    }
+    for (const label of labels) {
+      if (label.h < 9) continue;
+      const room = label.x1 - label.x0 - 6;
+      const text = shortened(label.text, Math.floor(room / 5.4));
+      if (text.length < 3) continue;
+      context.fillStyle = label.ink;
+      context.fillText(text, gutter + label.x0 + 3, label.y + Math.min(label.h, 16) / 2 + 0.5, room);
+    }
+    if (state.box !== undefined && state.box.row >= first && state.box.row < last) this.outline(context, state, state.box.row, state.box.box, theme.ink);
+    return looked;
+  }
+
+  private inset(height: number, lanes: number): number {
+    if (height < 20 || lanes < 2) return 0;
+    // The heads of outer calls take at most half of the row.
+    return Math.min(13, Math.floor(height / 2 / (lanes - 1)));
+  }
+
+  private outline(context: CanvasRenderingContext2D, state: ViewState, row: number, box: number, colour: string): void {
+    const boxes = this.trace.rows[row];
+    const place = this.place(row, state);
+    const x0 = this.x(boxes.begin[box], state);
+    const x1 = this.x(boxes.end[box], state);
+    context.strokeStyle = colour;
+    context.lineWidth = 1.5;
+    context.strokeRect(x0, place.y, Math.max(2, x1 - x0), place.boxes);
+  }
+
+  private x(time: number, state: ViewState): number {
+    return gutter + ((time - state.from) / (state.to - state.from)) * this.width;
+  }
+
+  private drawBands(context: CanvasRenderingContext2D, state: ViewState, row: number, place: { y: number; boxes: number; band: number }): void {
+    if (place.band === 0) return;
+    const bands = this.trace.bands[row];
+    const dark = isDark() ? 1 : 0;
+    const reached = new Float64Array(this.bandsOf); // pixels, of each window
+    for (let i = 0; i < bands.begin.length && bands.begin[i] < state.to; i++) {
+      if (bands.end[i] <= state.from || bands.window[i] >= this.bandsOf) continue;
+      const x0 = Math.max(gutter - 2, this.x(bands.begin[i], state));
+      const x1 = Math.min(gutter + this.width + 2, this.x(bands.end[i], state));
+      const window = bands.window[i];
+      if (x1 < reached[window] + 0.7) continue;
+      reached[window] = x1;
+      context.fillStyle = (bandColours[bands.kind[i]] ?? bandColours[0])[dark];
+      context.fillRect(x0, place.y + place.boxes + 1 + bands.window[i] * place.band, Math.max(1, x1 - x0 - (x1 - x0 > 4 ? 1 : 0)), Math.max(1, place.band - 1));
+    }
+  }
+
+  private drawInstance(context: CanvasRenderingContext2D, state: ViewState, theme: Theme): void {
+    const { instance } = state;
+    if (instance === undefined) return;
+    const x0 = this.x(instance.begin * 1e9, state);
+    const x1 = Math.max(x0 + 2, this.x(instance.end * 1e9, state));
+    context.globalAlpha = 0.13;
+    context.fillStyle = theme.accent;
+    context.fillRect(x0, axis, x1 - x0, Math.min(this.height - axis, this.contentHeight - state.top));
+    context.globalAlpha = 1;
+    context.strokeStyle = theme.accent;
+    context.lineWidth = 2.5;
+    for (const row of instance.rows) {
+      const place = this.place(row, state);
+      context.strokeRect(x0 - 1, place.y - 1, x1 - x0 + 2, place.boxes + 2);
+    }
+  }
+
+  // All arrows in sight, unless that is too many to see: then one of those that lie together.
+  private collectArrows(state: ViewState, bucket: number): Segment[] | undefined {
+    const { trace } = this;
+    const segments: Segment[] = [];
+    // Arrows come in order of time: for each pair of rows the bucket drawn last is enough to know.
+    const rows = Math.min(256, trace.rows.length);
+    const last = new Int32Array(rows * rows * 5).fill(-1 << 30);
+    const scale = this.width / (state.to - state.from) / bucket;
+    const centres = new Map<number, number>();
+    const centre = (row: number) => {
+      let y = centres.get(row);
+      if (y === undefined) {
+        const place = this.place(row, state);
+        centres.set(row, (y = place.y + place.boxes / 2));
+      }
+      return y;
+    };
+    const add: Draw = (fromRow, from, toRow, to, style, index) => {
+      if (Math.max(from, to) < state.from || Math.min(from, to) > state.to) return;
+      if (bucket > 1) {
+        const pair = ((fromRow % rows) * rows + (toRow % rows)) * 5 + style;
+        const place = Math.round((from - state.from) * scale);
+        if (last[pair] === place) return;
+        last[pair] = place;
+      }
+      const x0 = this.x(from, state);
+      const x1 = this.x(to, state);
+      const y0 = centre(fromRow);
+      const y1 = centre(toRow);
+      if (Math.max(y0, y1) < axis || Math.min(y0, y1) > this.height) return;
+      segments.push({ x0, y0, x1, y1, style, index });
+    };
+    if (state.messages) {
+      const { from, to, sent, received } = trace.messages;
+      for (let i = 0; i < sent.length && sent[i] <= state.to && segments.length <= mostArrows; i++) if (received[i] >= state.from) add(from[i], sent[i], to[i], received[i], Style.Message, i);
+    }
+    if (state.transfers !== "off") {
+      const { request } = trace.transfers;
+      for (let i = 0; i < request.length && request[i] <= state.to && segments.length <= mostArrows; i++) drawTransfer(trace.transfers, i, state.transfers, add);
+    }
+    return segments.length > mostArrows ? undefined : segments;
+  }
+
+  private drawArrows(context: CanvasRenderingContext2D, state: ViewState, theme: Theme): number {
+    // The bucket of the last frame is most likely right again, or one size smaller.
+    this.bucket = Math.max(1, this.bucket / 2);
+    let found = this.collectArrows(state, this.bucket);
+    while (found === undefined && this.bucket < 4096) {
+      this.bucket *= 2;
+      found = this.collectArrows(state, this.bucket);
+    }
+    this.segments = found ?? [];
+    if (state.transfers === "dependencies") this.drawFences(context, state);
+    const dark = isDark() ? 1 : 0;
+    const heads = this.segments.length < 1200;
+    for (const style of [Style.Link, Style.Request, Style.Message, Style.Put, Style.Get]) {
+      const group = this.segments.filter((s) => s.style === style);
+      if (group.length === 0) continue;
+      context.beginPath();
+      context.strokeStyle = arrowColours[style][dark];
+      context.fillStyle = context.strokeStyle;
+      context.lineWidth = 1.3;
+      context.globalAlpha = Math.max(0.18, Math.min(0.9, 250 / group.length));
+      context.setLineDash(style === Style.Request || style === Style.Link ? [4, 3] : []);
+      for (const s of group) {
+        context.moveTo(s.x0, s.y0);
+        context.lineTo(s.x1, s.y1);
+      }
+      if (heads) {
+        // A rim keeps lines visible on boxes of any colour.
+        const colour = context.strokeStyle;
+        context.strokeStyle = theme.card;
+        context.lineWidth = 3.6;
+        context.stroke();
+        context.strokeStyle = colour;
+        context.lineWidth = 1.5;
+      }
+      context.stroke();
+      context.setLineDash([]);
+      if (heads && style !== Style.Link) for (const s of group) arrowHead(context, s);
+    }
+    context.globalAlpha = 1;
+    return this.segments.length;
+  }
+
+  // Fences as collectives: a line through the exits of all members, a dotted one through the enters.
+  private drawFences(context: CanvasRenderingContext2D, state: ViewState): void {
+    const centre = (row: number) => {
+      const place = this.place(row, state);
+      return place.y + place.boxes / 2;
+    };
+    context.strokeStyle = (bandColours[0] as [string, string])[isDark() ? 1 : 0];
+    context.lineWidth = 2;
+    for (const fence of this.trace.fences) {
+      const order = [...fence.rows.keys()].sort((a, b) => fence.rows[a] - fence.rows[b]);
+      if (order.length === 0 || order.every((i) => fence.exits[i] < state.from) || order.every((i) => fence.enters[i] > state.to)) continue;
+      for (const [times, dash] of [[fence.enters, [2, 4]], [fence.exits, []]] as [Float64Array, number[]][]) {
+        context.setLineDash(dash);
+        context.beginPath();
+        order.forEach((i, n) => {
+          const x = this.x(times[i], state);
+          const y = centre(fence.rows[i]);
+          if (n === 0) context.moveTo(x, y);
+          else context.lineTo(x, y);
+        });
+        context.stroke();
+      }
+    }
+    context.setLineDash([]);
+  }
+
+  private drawNames(context: CanvasRenderingContext2D, state: ViewState, first: number, last: number, theme: Theme): void {
+    context.save();
+    context.beginPath();
+    context.rect(0, axis, this.width + gutter, this.height - axis);
+    context.clip();
+    const step = Math.max(1, Math.ceil(13 / this.rowHeight));
+    context.fillStyle = theme.ink;
+    for (let row = first; row < last; row++) {
+      if (row % step !== 0) continue;
+      const place = this.place(row, state);
+      context.fillText(shortened(this.names[row], 15), 8, place.y + place.boxes / 2 + 0.5, gutter - 12);
+    }
+    context.fillStyle = theme.line;
+    for (let row = first; row <= last && this.rowHeight >= 14; row++) context.fillRect(0, Math.round(axis + row * this.rowHeight - state.top) - 1, this.width + gutter, 1);
+    context.restore();
+  }
+
+  private drawAxis(context: CanvasRenderingContext2D, state: ViewState, theme: Theme): void {
+    const { step, at } = ticks(state.from, state.to, Math.max(2, this.width / 130));
+    const [unit, name] = state.to >= 1e9 ? [1e9, "s"] : state.to >= 1e6 ? [1e6, "ms"] : state.to >= 1e3 ? [1e3, "\u00b5s"] : [1, "ns"];
+    const digits = Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9));
+    context.fillStyle = theme.card;
+    context.fillRect(0, 0, this.width + gutter, axis - 1);
+    context.fillStyle = theme.line;
+    context.fillRect(0, axis - 1, this.width + gutter, 1);
+    for (const time of at) {
+      const x = Math.round(this.x(time, state));
+      if (x < gutter) continue;
+      context.fillStyle = theme.line;
+      context.fillRect(x, axis - 7, 1, 6);
+      context.fillStyle = theme.ink;
+      const text = `${(time / unit).toFixed(digits)} ${name}`;
+      if (x + context.measureText(text).width < gutter + this.width) context.fillText(text, x + 4, axis / 2);
+    }
+  }
+}
+
+function arrowHead(context: CanvasRenderingContext2D, s: Segment): void {
+  const angle = Math.atan2(s.y1 - s.y0, s.x1 - s.x0);
+  if (Math.hypot(s.x1 - s.x0, s.y1 - s.y0) < 8) return;
+  context.beginPath();
+  context.moveTo(s.x1, s.y1);
+  context.lineTo(s.x1 - 7 * Math.cos(angle - 0.4), s.y1 - 7 * Math.sin(angle - 0.4));
+  context.lineTo(s.x1 - 7 * Math.cos(angle + 0.4), s.y1 - 7 * Math.sin(angle + 0.4));
+  context.fill();
+}
+
+export function bandColour(kind: number): string {
+  return (bandColours[kind] ?? bandColours[0])[isDark() ? 1 : 0];
+}
+export function arrowColour(style: Style): string {
+  return arrowColours[style][isDark() ? 1 : 0];
+}
+export function kindColour(kind: number): string {
+  return css(kindColours()[kind]);
+}

@@ -1,0 +1,399 @@
+// The timeline view: the canvas with its controls, zooming and moving, and what is said of a call,
+// an arrow or an instance.
+import { Style, type TransferView } from "./arrows";
+import { regionKinds } from "./colour";
+import type { Data } from "./data";
+import { choice, h } from "./dom";
+import { bytes, duration, grouped, plural, shortened } from "./format";
+import { Minimap } from "./minimap";
+import { arrowColour, axis, bandColour, gutter, kindColour, type Segment, TimelineCanvas, type ViewState } from "./timeline-canvas";
+import { bandName, type TraceData } from "./trace";
+import type { Instance } from "./types";
+
+const shortest = 50; // nanoseconds that are seen at least
+
+export class Timeline {
+  readonly element: HTMLElement;
+  private readonly state: ViewState;
+  private readonly drawing: TimelineCanvas;
+  private readonly minimap: Minimap;
+  private readonly area: HTMLElement;
+  private readonly about = h("div", { class: "about", "aria-live": "polite" });
+  private readonly tip = h("div", { class: "timeline-tip", hidden: true });
+  private readonly legend = h("ul", { class: "timeline-legend" });
+  private readonly rowNames: string[];
+  private readonly instances: Instance[];
+  private pending = false;
+
+  constructor(
+    private readonly data: Data,
+    private readonly trace: TraceData,
+    private readonly toTrees: (call: number) => void,
+  ) {
+    this.state = { from: 0, to: trace.span, top: 0, transfers: "closed", messages: true, epochs: true, instance: undefined, box: undefined };
+    this.rowNames = trace.info.rows.map((row) => row.name);
+    this.drawing = new TimelineCanvas(trace, this.rowNames);
+    this.minimap = new Minimap(trace, (from, to) => this.go(from, to));
+    this.instances = [...(data.info.instances ?? [])].sort((a, b) => b.seconds - a.seconds);
+    const { canvas } = this.drawing;
+    canvas.className = "timeline-canvas";
+    canvas.tabIndex = 0;
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", `Timeline of ${plural(trace.rows.length, "location")}, ${duration(trace.span / 1e9)}`);
+    this.area = h("div", { class: "timeline-area" }, canvas, this.tip);
+    this.listen(canvas);
+    this.element = h("div", { class: "timeline" }, this.toolbar(), this.legend, h("div", { class: "timeline-body" }, h("div", { class: "timeline-main" }, this.minimap.element, this.area), h("aside", { class: "timeline-side" }, this.about, this.instanceList(), this.omissions())));
+    new ResizeObserver(() => this.resize()).observe(this.area);
+    addEventListener("kojak-theme", () => {
+      this.showLegend();
+      this.minimap.draw();
+      this.redraw();
+    });
+    this.showLegend();
+    this.describe();
+  }
+
+  private toolbar(): HTMLElement {
+    const { trace } = this;
+    const button = (text: string, title: string, action: () => void) => h("button", { type: "button", class: "small", title, "aria-label": title, click: action }, text);
+    const box = (label: string, key: "messages" | "epochs") => {
+      const input = h("input", { type: "checkbox", checked: this.state[key], "data-show": key, change: () => { this.state[key] = input.checked; this.showLegend(); this.redraw(); } });
+      return h("label", { class: "check" }, input, label);
+    };
+    const views: [TransferView, string, string][] = [
+      ["off", "none", "No transfers"],
+      ["closed", "closed", "What was recorded: a get is a request and then its data"],
+      ["logical", "logical", "Data of gets moves as late as it may: puts and gets in their right order"],
+      ["dependencies", "dependencies", "With timeless links, and fences as collectives"],
+    ];
+    const transfers = choice<TransferView>("Transfers", views, this.state.transfers, (view) => {
+      transfers.show(view);
+      this.state.transfers = view;
+      this.showLegend();
+      this.redraw();
+    });
+    return h(
+      "div",
+      { class: "toolbar" },
+      trace.transfers.request.length > 0 ? h("span", { class: "labelled" }, h("span", { class: "dim" }, "Transfers "), transfers.element) : null,
+      trace.messages.sent.length > 0 ? box("messages", "messages") : null,
+      trace.windowCount > 0 ? box("epochs", "epochs") : null,
+      h("span", { class: "buttons" }, button("+", "Zoom in (+)", () => this.zoom(0.5)), button("\u2212", "Zoom out (\u2212)", () => this.zoom(2)), button("all", "Show the whole run (0)", () => this.go(0, trace.span))),
+      h("span", { class: "legend" }, `${grouped(trace.boxCount)} calls \u00b7 drag to move, wheel to zoom, shift and drag to choose a range`),
+    );
+  }
+
+  private showLegend(): void {
+    const { trace, state } = this;
+    const used = new Set<number>();
+    for (const boxes of trace.rows) for (const region of new Set(boxes.region)) used.add(trace.info.regions.kind[region]);
+    const item = (colour: string, text: string, className = "") => {
+      const mark = h("i", { class: className });
+      mark.style.background = colour;
+      return h("li", {}, mark, text);
+    };
+    const items = regionKinds.map((kind, k) => (used.has(k) ? item(kindColour(k), kind) : null));
+    if (state.epochs) for (const kind of new Set(trace.bands.flatMap((b) => [...new Set(b.kind)]))) items.push(item(bandColour(kind), bandName(kind), "thin"));
+    if (state.messages && trace.messages.sent.length > 0) items.push(item(arrowColour(Style.Message), "message", "line"));
+    if (state.transfers !== "off" && trace.transfers.request.length > 0) {
+      if (trace.transfers.get.includes(0)) items.push(item(arrowColour(Style.Put), "put", "line"));
+      if (trace.transfers.get.includes(1)) items.push(item(arrowColour(Style.Get), "get", "line"));
+      if (state.transfers === "closed" && trace.transfers.get.includes(1)) items.push(item(arrowColour(Style.Request), "request", "line"));
+      if (state.transfers === "dependencies") items.push(item(arrowColour(Style.Link), "link", "line"));
+    }
+    this.legend.replaceChildren(...items.filter((i): i is HTMLLIElement => i !== null));
+  }
+
+  // The most severe instances; choosing one goes there.
+  private instanceList(): HTMLElement {
+    const names = [...new Set(this.instances.map((i) => i.metric))];
+    const list = h("ol", { class: "instances" });
+    const fill = (metric: string) =>
+      list.replaceChildren(
+        ...this.instances
+          .filter((i) => (metric === "" ? !this.isPart(i.metric) : i.metric === metric))
+          .slice(0, 60)
+          .map((i) => h("li", {}, h("button", { type: "button", click: () => this.showInstance(i) }, h("b", {}, duration(i.seconds)), ` ${this.metricTitle(i.metric)}`, h("span", { class: "dim" }, ` ${this.rowsOf(i)} at ${duration(i.begin)}`)))),
+      );
+    fill("");
+    const select: HTMLSelectElement = h("select", { "aria-label": "Pattern", change: () => fill(select.value) }, h("option", { value: "" }, "all patterns"), ...names.map((n) => h("option", { value: n }, this.metricTitle(n))));
+    return h("section", { "aria-label": "Worst instances" }, h("header", {}, h("h2", {}, "Worst instances"), names.length > 1 ? select : null), this.instances.length > 0 ? list : h("p", { class: "dim" }, "No waiting was found in this trace."));
+  }
+
+  // Of another pattern, which lists the same calls.
+  private isPart(name: string): boolean {
+    const parent = this.data.info.metrics[this.data.metricByName(name)]?.parent ?? -1;
+    return parent >= 0 && this.data.metric(parent).pattern === true && this.instances.some((i) => i.metric === this.data.metric(parent).name);
+  }
+
+  private rowsOf(instance: Instance): string {
+    const [first, ...others] = instance.rows.map((row) => this.rowNames[row] ?? `row ${row}`);
+    return others.length === 0 ? first : `${first} and ${grouped(others.length)} more`;
+  }
+
+  private metricTitle(name: string): string {
+    const metric = this.data.metricByName(name);
+    return metric < 0 ? name : shortened(this.data.metric(metric).title, 60);
+  }
+
+  private omissions(): HTMLElement | null {
+    const { omitted } = this.trace.info;
+    return omitted.length === 0 ? null : h("section", { class: "omitted" }, h("h2", {}, "Left out"), h("ul", {}, ...omitted.map((text) => h("li", {}, shortened(text, 1000)))));
+  }
+
+  showInstance(instance: Instance): void {
+    this.state.instance = instance;
+    this.state.box = undefined;
+    const row = instance.rows[0];
+    const boxes = this.trace.rows[row];
+    if (boxes !== undefined) {
+      // The call itself: it begins where the instance does.
+      const box = boxes.at((instance.begin + instance.end) * 0.5e9);
+      if (box >= 0) this.state.box = { row, box };
+    }
+    const begin = instance.begin * 1e9;
+    const end = Math.max(instance.end * 1e9, begin + shortest);
+    const about = (end - begin) * 0.6;
+    this.go(begin - about, end + about);
+    if (row !== undefined) {
+      const y = row * this.drawing.rowHeight;
+      if (y < this.state.top || y + this.drawing.rowHeight > this.state.top + this.visibleHeight()) this.scrollTo(y - this.visibleHeight() / 2);
+    }
+    this.describe();
+  }
+
+  private visibleHeight(): number {
+    return this.drawing.height - axis;
+  }
+
+  // The range that is seen, within the run.
+  go(from: number, to: number): void {
+    const { span } = this.trace;
+    const length = Math.min(span, Math.max(shortest, to - from));
+    const centre = (from + to) / 2;
+    this.state.from = Math.max(0, Math.min(span - length, centre - length / 2));
+    this.state.to = this.state.from + length;
+    this.redraw();
+  }
+  zoom(factor: number, around = (this.state.from + this.state.to) / 2): void {
+    const { from, to } = this.state;
+    const length = Math.min(this.trace.span, Math.max(shortest, (to - from) * factor));
+    const part = (around - from) / (to - from);
+    this.go(around - part * length, around - part * length + length);
+  }
+  private move(part: number): void {
+    const length = this.state.to - this.state.from;
+    this.go(this.state.from + part * length, this.state.to + part * length);
+  }
+  private scrollTo(top: number): void {
+    this.state.top = Math.max(0, Math.min(this.drawing.contentHeight - this.visibleHeight() + 6, top));
+    this.redraw();
+  }
+
+  private resize(): void {
+    const { clientWidth, clientHeight } = this.area;
+    if (clientWidth < 60 || clientHeight < 40) return;
+    this.drawing.resize(clientWidth, clientHeight);
+    this.scrollTo(this.state.top);
+    this.minimap.draw();
+    this.redraw();
+  }
+  show(): void {
+    this.resize();
+  }
+
+  private redraw(): void {
+    if (this.pending) return;
+    this.pending = true;
+    requestAnimationFrame(() => {
+      this.pending = false;
+      if (this.area.clientWidth < 60) return;
+      const begin = performance.now();
+      const { boxes, arrows } = this.drawing.draw(this.state);
+      this.minimap.show(this.state.from, this.state.to);
+      // For tests and for the curious.
+      Object.assign(this.drawing.canvas.dataset, { from: Math.round(this.state.from), to: Math.round(this.state.to), boxes, arrows, milliseconds: (performance.now() - begin).toFixed(1) });
+    });
+  }
+
+  private listen(canvas: HTMLCanvasElement): void {
+    let drag: { x: number; y: number; from: number; to: number; top: number; range: boolean; moved: boolean } | undefined;
+    const range = h("div", { class: "range", hidden: true });
+    this.area.append(range);
+    canvas.addEventListener("pointerdown", (e) => {
+      canvas.setPointerCapture(e.pointerId);
+      drag = { x: e.offsetX, y: e.offsetY, from: this.state.from, to: this.state.to, top: this.state.top, range: e.shiftKey, moved: false };
+    });
+    canvas.addEventListener("pointermove", (e) => {
+      if (drag === undefined) {
+        this.hover(e);
+        return;
+      }
+      drag.moved ||= Math.hypot(e.offsetX - drag.x, e.offsetY - drag.y) > 3;
+      if (!drag.moved) return;
+      this.tip.hidden = true;
+      if (drag.range) {
+        range.hidden = false;
+        range.style.left = `${Math.min(e.offsetX, drag.x)}px`;
+        range.style.width = `${Math.abs(e.offsetX - drag.x)}px`;
+      } else {
+        const time = ((e.offsetX - drag.x) / this.drawing.width) * (drag.to - drag.from);
+        this.go(drag.from - time, drag.to - time);
+        this.scrollTo(drag.top - (e.offsetY - drag.y));
+      }
+    });
+    canvas.addEventListener("pointerup", (e) => {
+      range.hidden = true;
+      if (drag?.range && drag.moved) this.go(this.drawing.timeAt(Math.min(e.offsetX, drag.x), this.state), this.drawing.timeAt(Math.max(e.offsetX, drag.x), this.state));
+      else if (drag !== undefined && !drag.moved) this.choose(e);
+      drag = undefined;
+    });
+    canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    canvas.addEventListener("dblclick", (e) => {
+      const hit = this.hit(e);
+      if (hit === undefined) return;
+      const boxes = this.trace.rows[hit.row];
+      const around = (boxes.end[hit.box] - boxes.begin[hit.box]) * 0.1;
+      this.go(boxes.begin[hit.box] - around, boxes.end[hit.box] + around);
+    });
+    canvas.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
+  }
+
+  private wheel(event: WheelEvent): void {
+    event.preventDefault();
+    const lines = event.deltaMode === 1 ? 16 : 1;
+    const dy = event.deltaY * lines;
+    const dx = (event.shiftKey && event.deltaX === 0 ? event.deltaY : event.deltaX) * lines;
+    const overflow = this.drawing.contentHeight > this.visibleHeight() + 8;
+    if (event.shiftKey || Math.abs(dx) > Math.abs(dy)) this.move(dx / this.drawing.width);
+    else if (overflow && !event.ctrlKey && !event.altKey && event.offsetX < gutter) this.scrollTo(this.state.top + dy);
+    else this.zoom(Math.exp(Math.max(-60, Math.min(60, dy)) * 0.008), this.drawing.timeAt(Math.max(gutter, event.offsetX), this.state));
+  }
+
+  key(event: KeyboardEvent): boolean {
+    switch (event.key) {
+      case "+": case "=": this.zoom(0.5); break;
+      case "-": this.zoom(2); break;
+      case "0": case "Home": this.go(0, this.trace.span); break;
+      case "ArrowLeft": this.move(-0.15); break;
+      case "ArrowRight": this.move(0.15); break;
+      case "ArrowUp": this.scrollTo(this.state.top - this.drawing.rowHeight); break;
+      case "ArrowDown": this.scrollTo(this.state.top + this.drawing.rowHeight); break;
+      case "PageUp": this.scrollTo(this.state.top - this.visibleHeight()); break;
+      case "PageDown": this.scrollTo(this.state.top + this.visibleHeight()); break;
+      case "n": case "N": this.next(event.key === "n" ? 1 : -1); break;
+      default: return false;
+    }
+    return true;
+  }
+  private next(step: number): void {
+    if (this.instances.length === 0) return;
+    const at = this.state.instance === undefined ? -1 : this.instances.indexOf(this.state.instance);
+    this.showInstance(this.instances[(at + step + this.instances.length) % this.instances.length]);
+  }
+
+  private hit(event: MouseEvent): { row: number; box: number } | undefined {
+    const row = this.drawing.rowAt(event.offsetY, this.state.top);
+    if (row < 0 || event.offsetX < gutter) return undefined;
+    const time = this.drawing.timeAt(event.offsetX, this.state);
+    const boxes = this.trace.rows[row];
+    const pixel = (this.state.to - this.state.from) / this.drawing.width;
+    // The innermost there; else the nearest within two pixels.
+    const inner = boxes.at(time);
+    const near = boxes.at(time + pixel);
+    const box = near >= 0 && (inner < 0 || boxes.depth[near] > boxes.depth[inner]) ? near : inner;
+    return box < 0 ? undefined : { row, box };
+  }
+
+  private nearestArrow(event: MouseEvent): Segment | undefined {
+    let best: Segment | undefined;
+    let least = 5;
+    for (const s of this.drawing.segments) {
+      const dx = s.x1 - s.x0;
+      const dy = s.y1 - s.y0;
+      const part = Math.max(0, Math.min(1, ((event.offsetX - s.x0) * dx + (event.offsetY - s.y0) * dy) / (dx * dx + dy * dy || 1)));
+      const distance = Math.hypot(event.offsetX - s.x0 - part * dx, event.offsetY - s.y0 - part * dy);
+      if (distance < least) {
+        least = distance;
+        best = s;
+      }
+    }
+    return best;
+  }
+
+  private hover(event: PointerEvent): void {
+    const arrow = this.drawing.segments.length < 4000 ? this.nearestArrow(event) : undefined;
+    const hit = this.hit(event);
+    const lines = arrow !== undefined ? this.arrowLines(arrow) : hit !== undefined ? this.boxLines(hit.row, hit.box) : [];
+    this.tip.hidden = lines.length === 0;
+    if (lines.length === 0) return;
+    this.tip.replaceChildren(...lines.map((line, i) => h(i === 0 ? "b" : "span", {}, h("bdi", {}, shortened(line, 160)))));
+    const left = event.offsetX + 14;
+    this.tip.style.left = `${left + 280 > this.area.clientWidth ? Math.max(0, event.offsetX - 290) : left}px`;
+    this.tip.style.top = `${Math.min(event.offsetY + 14, this.area.clientHeight - 90)}px`;
+  }
+
+  private boxLines(row: number, box: number): string[] {
+    const boxes = this.trace.rows[row];
+    const name = this.trace.info.regions.name[boxes.region[box]];
+    const calls = boxes.calls[box];
+    const length = (boxes.end[box] - boxes.begin[box]) / 1e9;
+    const lines = [calls > 1 ? `${grouped(calls)} calls, longest ${name}` : name, `${this.rowNames[row]}: ${duration(length)} from ${duration(boxes.begin[box] / 1e9)}`];
+    if (boxes.parent[box] >= 0) lines.push(`in ${this.trace.info.regions.name[boxes.region[boxes.parent[box]]]}`);
+    return lines;
+  }
+
+  private arrowLines(s: Segment): string[] {
+    const { messages, transfers } = this.trace;
+    const i = s.index;
+    if (s.style === Style.Message) return [`message of ${bytes(messages.bytes[i])}`, `${this.rowNames[messages.from[i]]} \u2192 ${this.rowNames[messages.to[i]]}`, `sent at ${duration(messages.sent[i] / 1e9)}, received ${duration((messages.received[i] - messages.sent[i]) / 1e9)} later`];
+    const window = this.trace.info.windows[transfers.window[i]] ?? "";
+    const names: Record<number, string> = { [Style.Put]: "put of", [Style.Get]: "get of", [Style.Request]: "request of a get of", [Style.Link]: "link of a transfer of" };
+    const [from, to] = transfers.get[i] ? [transfers.target[i], transfers.origin[i]] : [transfers.origin[i], transfers.target[i]];
+    return [`${names[s.style]} ${bytes(transfers.bytes[i])}`, `${this.rowNames[from]} \u2192 ${this.rowNames[to]}, ${window}`, `asked for at ${duration(transfers.request[i] / 1e9)}, complete ${duration((transfers.end[i] - transfers.request[i]) / 1e9)} later`];
+  }
+
+  private choose(event: MouseEvent): void {
+    this.state.box = this.hit(event);
+    this.state.instance = undefined;
+    this.describe();
+    this.redraw();
+  }
+
+  // In words what is chosen: the call with its callers, and the instance.
+  private describe(): void {
+    const { box, instance } = this.state;
+    const parts: HTMLElement[] = [];
+    if (instance !== undefined) {
+      const metric = this.data.metricByName(instance.metric);
+      parts.push(h("h2", {}, this.metricTitle(instance.metric)), h("p", {}, h("b", {}, duration(instance.seconds)), instance.rows.length > 1 ? ` of waiting in all, at ${this.rowsOf(instance)}` : ` waiting at ${this.rowsOf(instance)}`));
+      const meaning = metric < 0 ? "" : this.data.metric(metric).meaning;
+      if (meaning) parts.push(h("p", { class: "dim" }, meaning));
+    }
+    if (box !== undefined) {
+      const boxes = this.trace.rows[box.row];
+      const path: number[] = [];
+      for (let b = box.box; b >= 0; b = boxes.parent[b]) path.unshift(b);
+      const names = path.map((b) => this.trace.info.regions.name[boxes.region[b]]);
+      if (instance === undefined) parts.push(h("h2", {}, h("bdi", {}, shortened(names[names.length - 1], 200))));
+      const [, when] = this.boxLines(box.row, box.box);
+      parts.push(h("p", {}, when), h("ol", { class: "path" }, ...names.map((n) => h("li", {}, h("bdi", {}, shortened(n, 300))))));
+      const call = instance?.call ?? this.findCall(names);
+      if (call >= 0) parts.push(h("button", { type: "button", click: () => this.toTrees(call) }, "Show in the trees"));
+    }
+    if (parts.length === 0) parts.push(h("p", { class: "dim" }, "Click a call to see what it is; choose an instance to go there (n: next)."));
+    this.about.replaceChildren(...parts);
+  }
+
+  // The call path of these functions in the report.
+  private findCall(names: string[]): number {
+    let level = this.data.calls.roots;
+    let found = -1;
+    for (const name of names) {
+      found = level.find((c) => this.data.info.regions.name[this.data.info.calls.region[c]] === name) ?? -1;
+      if (found < 0) return -1;
+      level = this.data.calls.children[found];
+    }
+    return found;
+  }
+}

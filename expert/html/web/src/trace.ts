@@ -1,0 +1,205 @@
+// The trace as expert/html/trace_view.cc packed it. Times are nanoseconds since the first event.
+import { Blob64 } from "./blob";
+import type { TraceInfo } from "./types";
+
+// Region instances of one location: parents before children, in order of their begin.
+export class Boxes {
+  readonly parent: Int32Array; // -1: none
+  readonly depth: Uint16Array;
+  readonly deepest: number;
+  constructor(
+    readonly begin: Float64Array,
+    readonly end: Float64Array,
+    readonly region: Uint32Array,
+    readonly calls: Float64Array,
+  ) {
+    const count = begin.length;
+    this.parent = new Int32Array(count);
+    this.depth = new Uint16Array(count);
+    const open: number[] = [];
+    let deepest = 0;
+    for (let i = 0; i < count; i++) {
+      while (open.length > 0 && end[open[open.length - 1]] < end[i]) open.pop();
+      while (open.length > 0 && end[open[open.length - 1]] <= begin[i] && end[i] > begin[i]) open.pop();
+      this.parent[i] = open.length > 0 ? open[open.length - 1] : -1;
+      this.depth[i] = open.length;
+      deepest = Math.max(deepest, open.length);
+      open.push(i);
+    }
+    this.deepest = deepest;
+  }
+  get length(): number {
+    return this.begin.length;
+  }
+  // The first that begins after the time.
+  after(time: number): number {
+    let low = 0;
+    let high = this.begin.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.begin[middle] <= time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+  // The innermost that holds the time, -1 if none does.
+  at(time: number): number {
+    let i = this.after(time) - 1;
+    while (i >= 0 && this.end[i] < time) i = this.parent[i];
+    return i;
+  }
+}
+
+export interface Bands {
+  begin: Float64Array;
+  end: Float64Array;
+  window: Float64Array;
+  kind: Uint8Array;
+}
+
+export interface Messages {
+  from: Float64Array;
+  to: Float64Array;
+  sent: Float64Array;
+  received: Float64Array;
+  bytes: Float64Array;
+}
+
+export interface Transfers {
+  get: Uint8Array;
+  passive: Uint8Array;
+  origin: Float64Array;
+  target: Float64Array;
+  window: Float64Array;
+  bytes: Float64Array;
+  request: Float64Array;
+  start: Float64Array;
+  end: Float64Array;
+  originSync: Float64Array; // NaN where it is not known
+  syncLength: Float64Array;
+  targetSync: Float64Array;
+}
+
+export interface Fence {
+  window: number;
+  rows: Float64Array;
+  enters: Float64Array;
+  exits: Float64Array;
+}
+
+export interface Traffic {
+  from: Float64Array;
+  to: Float64Array;
+  values: Record<TrafficKind, Float64Array>;
+  counts: Record<TrafficKind, Float64Array>;
+}
+export type TrafficKind = "messages" | "puts" | "gets";
+
+const bandNames = ["fence epoch", "access epoch", "exposure epoch", "shared lock", "exclusive lock", "lock of all"];
+export function bandName(kind: number): string {
+  return bandNames[kind] ?? "epoch";
+}
+
+function unzigzag(coded: Float64Array, origin: Float64Array): Float64Array {
+  const out = new Float64Array(coded.length);
+  for (let i = 0; i < out.length; i++) out[i] = origin[i] + (coded[i] % 2 === 0 ? coded[i] / 2 : -(coded[i] + 1) / 2);
+  return out;
+}
+
+export class TraceData {
+  readonly rows: Boxes[] = [];
+  readonly bands: Bands[] = [];
+  readonly messages: Messages;
+  readonly transfers: Transfers;
+  readonly fences: Fence[] = [];
+  readonly traffic: Traffic;
+  readonly span: number; // of the whole trace
+  readonly windowCount: number;
+
+  private constructor(
+    readonly info: TraceInfo,
+    blob: Blob64,
+  ) {
+    this.span = Math.max(1, (info.end - info.begin) * 1e9);
+    this.windowCount = info.windows.length;
+    this.readRows(blob);
+    const sent = blob.deltas("messageSent");
+    this.messages = { from: blob.varints("messageFrom"), to: blob.varints("messageTo"), sent, received: unzigzag(blob.varints("messageReceived"), sent), bytes: blob.varints("messageBytes") };
+    this.transfers = this.readTransfers(blob);
+    this.readFences(blob);
+    const column = (name: string) => blob.varints(`traffic${name}`);
+    this.traffic = { from: column("From"), to: column("To"), values: { messages: column("MessageBytes"), puts: column("PutBytes"), gets: column("GetBytes") }, counts: { messages: column("Messages"), puts: column("Puts"), gets: column("Gets") } };
+  }
+
+  static async read(info: TraceInfo): Promise<TraceData> {
+    return new TraceData(info, await Blob64.read("kojak-trace", info.columns));
+  }
+
+  private readRows(blob: Blob64): void {
+    const begins = blob.varints("boxBegins");
+    const ends = blob.varints("boxLengths");
+    const regions = Uint32Array.from(blob.varints("boxRegions"));
+    const calls = blob.varints("boxCalls");
+    const bandBegins = blob.varints("bandBegins");
+    const bandEnds = blob.varints("bandLengths");
+    const windows = blob.varints("bandWindows");
+    const kinds = blob.u8("bandKinds");
+    const cumulate = (begin: Float64Array, end: Float64Array, from: number, to: number) => {
+      let last = 0;
+      for (let i = from; i < to; i++) {
+        last += begin[i];
+        begin[i] = last;
+        end[i] += last;
+      }
+    };
+    let at = 0;
+    for (const count of blob.varints("boxCounts")) {
+      cumulate(begins, ends, at, at + count);
+      this.rows.push(new Boxes(begins.subarray(at, at + count), ends.subarray(at, at + count), regions.subarray(at, at + count), calls.subarray(at, at + count)));
+      at += count;
+    }
+    at = 0;
+    for (const count of blob.varints("bandCounts")) {
+      cumulate(bandBegins, bandEnds, at, at + count);
+      this.bands.push({ begin: bandBegins.subarray(at, at + count), end: bandEnds.subarray(at, at + count), window: windows.subarray(at, at + count), kind: kinds.subarray(at, at + count) });
+      at += count;
+    }
+  }
+
+  private readTransfers(blob: Blob64): Transfers {
+    const kinds = blob.u8("transferKinds");
+    const request = blob.deltas("transferRequests");
+    const time = (name: string) => unzigzag(blob.varints(name), request);
+    const known = (times: Float64Array, bit: number) => times.map((t, i) => (kinds[i] & bit ? t : NaN));
+    return {
+      get: kinds.map((k) => k & 1),
+      passive: kinds.map((k) => (k & 2) >> 1),
+      origin: blob.varints("transferOrigins"),
+      target: blob.varints("transferTargets"),
+      window: blob.varints("transferWindows"),
+      bytes: blob.varints("transferBytes"),
+      request,
+      start: time("transferStarts"),
+      end: time("transferEnds"),
+      originSync: known(time("transferOriginSyncs"), 4),
+      syncLength: blob.varints("transferSyncLengths"),
+      targetSync: known(time("transferTargetSyncs"), 8),
+    };
+  }
+
+  private readFences(blob: Blob64): void {
+    const rows = blob.varints("fenceRows");
+    const enters = blob.deltas("fenceEnters");
+    const exits = blob.deltas("fenceExits");
+    const windows = blob.varints("fenceWindows");
+    let at = 0;
+    blob.varints("fenceSizes").forEach((size, i) => {
+      this.fences.push({ window: windows[i], rows: rows.subarray(at, at + size), enters: enters.subarray(at, at + size), exits: exits.subarray(at, at + size) });
+      at += size;
+    });
+  }
+
+  get boxCount(): number {
+    return this.rows.reduce((sum, row) => sum + row.length, 0);
+  }
+}

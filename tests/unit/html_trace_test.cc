@@ -1,0 +1,299 @@
+// What a page shows of a trace: calls, epochs, transfers with the times of all views, bytes, and
+// what happens where there is too much of it.
+#include <gtest/gtest.h>
+
+#include "cube_reports.h"
+#include "epilog/format/text_reader.h"
+#include "expert/html/condense.h"
+#include "expert/html/sample.h"
+#include "expert/html/trace_part.h"
+#include "expert/html/trace_reader.h"
+#include "expert/html/trace_view.h"
+
+namespace kojak::html {
+namespace {
+
+constexpr Nanoseconds kSecond = 1'000'000'000;
+
+TraceContent read(const std::string& text, const TraceLimits& limits = {}) {
+  const std::string path = test::write_file("html_trace.elg", "");
+  const Status written = text_to_trace_file(text, path);
+  EXPECT_TRUE(written) << written.error().message();
+  Result<TraceContent> content = read_trace(path, limits);
+  EXPECT_TRUE(content) << content.error().message();
+  return content ? std::move(*content) : TraceContent{};
+}
+
+// Two ranks; rank 0 puts 100 bytes to rank 1, which gets 50 from rank 0, in one fence epoch.
+const char* const kFence = R"(
+ENTER lid=0 time=10 region=main
+ENTER lid=1 time=10 region=main
+ENTER lid=0 time=11 region=MPI_Win_fence
+ENTER lid=1 time=11 region=MPI_Win_fence
+MPI_WINCOLLEXIT lid=0 time=12 wid=0
+MPI_WINCOLLEXIT lid=1 time=12 wid=0
+ENTER lid=0 time=13 region=MPI_Put
+MPI_PUT_1TS lid=0 time=13 dlid=1 wid=0 rmaid=0 sent=100
+EXIT lid=0 time=13.5
+ENTER lid=1 time=14 region=MPI_Get
+MPI_GET_1TO lid=1 time=14 rmaid=0 wid=0
+MPI_GET_1TS lid=0 time=14 dlid=1 wid=0 rmaid=0 sent=50
+EXIT lid=1 time=14.5
+ENTER lid=0 time=15 region=MPI_Win_fence
+ENTER lid=1 time=16 region=MPI_Win_fence
+MPI_PUT_1TE lid=1 time=17 slid=0 wid=0 rmaid=0 recvd=100
+MPI_GET_1TE lid=1 time=17 slid=0 wid=0 rmaid=0 recvd=50
+MPI_WINCOLLEXIT lid=1 time=17 wid=0
+MPI_WINCOLLEXIT lid=0 time=18 wid=0
+EXIT lid=0 time=20
+EXIT lid=1 time=20
+)";
+
+TEST(HtmlTrace, HasCallsOfEachRowParentsFirst) {
+  const TraceContent content = read(kFence);
+  EXPECT_EQ(content.begin, 10);
+  EXPECT_EQ(content.end, 20);
+  ASSERT_EQ(content.boxes.size(), 2u);
+  // main, fence, put, fence.
+  ASSERT_EQ(content.boxes[0].size(), 4u);
+  EXPECT_EQ(content.regions[content.boxes[0][0].region], "main");
+  EXPECT_EQ(content.boxes[0][0].end, 10 * kSecond);
+  EXPECT_EQ(content.regions[content.boxes[0][2].region], "MPI_Put");
+  EXPECT_EQ(content.boxes[0][2].begin, 3 * kSecond);
+  EXPECT_EQ(content.boxes[0][2].end, 7 * kSecond / 2);
+  EXPECT_EQ(content.region_kinds[content.boxes[0][2].region], RegionKind::kTransfer);
+  EXPECT_EQ(content.region_kinds[content.boxes[0][3].region], RegionKind::kFence);
+  EXPECT_TRUE(content.omitted.empty());
+}
+
+TEST(HtmlTrace, HasTheTimesOfTransfersInAFenceEpoch) {
+  const TraceContent content = read(kFence);
+  ASSERT_EQ(content.transfers.size(), 2u);
+  const TransferArrow& put = content.transfers[0];
+  EXPECT_FALSE(put.get);
+  EXPECT_EQ(put.origin, 0u);
+  EXPECT_EQ(put.target, 1u);
+  EXPECT_EQ(put.bytes, 100u);
+  EXPECT_EQ(put.start, 3 * kSecond);
+  EXPECT_EQ(put.end, 7 * kSecond);
+  // Rank 0 is in the closing fence from 15 to 18, rank 1 leaves it at 17.
+  EXPECT_EQ(put.origin_sync, 8 * kSecond);
+  EXPECT_EQ(put.origin_sync_length, 3 * kSecond);
+  EXPECT_EQ(put.target_sync, 7 * kSecond);
+  const TransferArrow& get = content.transfers[1];
+  EXPECT_TRUE(get.get);
+  EXPECT_EQ(get.origin, 1u);
+  EXPECT_EQ(get.target, 0u);
+  EXPECT_EQ(get.request, 4 * kSecond);
+  EXPECT_EQ(get.start, 4 * kSecond);
+  EXPECT_EQ(get.origin_sync, 7 * kSecond);
+  EXPECT_EQ(get.target_sync, 8 * kSecond);
+  EXPECT_FALSE(get.passive);
+  // The epoch lies between the two fences' exits.
+  ASSERT_EQ(content.bands[0].size(), 1u);
+  EXPECT_EQ(content.bands[0][0].kind, BandKind::kFence);
+  EXPECT_EQ(content.bands[0][0].begin, 2 * kSecond);
+  EXPECT_EQ(content.bands[0][0].end, 8 * kSecond);
+  ASSERT_EQ(content.fences.size(), 2u);
+  EXPECT_EQ(content.fences[1].rows.size(), 2u);
+}
+
+TEST(HtmlTrace, CountsBytesFromWhoHasThemToWhoGetsThem) {
+  const TraceContent content = read(kFence);
+  // The put and the get both move bytes from rank 0 to rank 1.
+  ASSERT_EQ(content.traffic.size(), 1u);
+  EXPECT_EQ(content.traffic[0].from, 0u);
+  EXPECT_EQ(content.traffic[0].to, 1u);
+  EXPECT_EQ(content.traffic[0].put_bytes, 100u);
+  EXPECT_EQ(content.traffic[0].get_bytes, 50u);
+  EXPECT_EQ(content.traffic[0].gets, 1u);
+}
+
+TEST(HtmlTrace, HasTheTimesOfTransfersInAnAccessEpoch) {
+  const TraceContent content = read(R"(
+ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=1 time=1 region=MPI_Win_post
+MPI_WINEXIT lid=1 time=1.5 wid=0 group=[0] synex=0
+ENTER lid=0 time=2 region=MPI_Win_start
+MPI_WINEXIT lid=0 time=2.5 wid=0 group=[1] synex=0
+ENTER lid=0 time=3 region=MPI_Get
+MPI_GET_1TO lid=0 time=3 rmaid=0 wid=0
+MPI_GET_1TS lid=1 time=3 dlid=0 wid=0 rmaid=0 sent=8
+EXIT lid=0 time=3.5
+ENTER lid=0 time=4 region=MPI_Win_complete
+MPI_GET_1TE lid=0 time=5 slid=1 wid=0 rmaid=0 recvd=8
+MPI_WINEXIT lid=0 time=5 wid=0 group=[1] synex=1
+ENTER lid=1 time=6 region=MPI_Win_wait
+MPI_WINEXIT lid=1 time=7 wid=0 group=[0] synex=1
+EXIT lid=0 time=8
+EXIT lid=1 time=8
+)");
+  ASSERT_EQ(content.transfers.size(), 1u);
+  EXPECT_EQ(content.transfers[0].origin_sync, 5 * kSecond);
+  EXPECT_EQ(content.transfers[0].origin_sync_length, kSecond);
+  EXPECT_EQ(content.transfers[0].target_sync, 7 * kSecond);
+  ASSERT_EQ(content.bands[0].size(), 1u);
+  EXPECT_EQ(content.bands[0][0].kind, BandKind::kAccess);
+  EXPECT_EQ(content.bands[0][0].begin, 2 * kSecond);
+  ASSERT_EQ(content.bands[1].size(), 1u);
+  EXPECT_EQ(content.bands[1][0].kind, BandKind::kExposure);
+  EXPECT_EQ(content.bands[1][0].end, 7 * kSecond);
+}
+
+TEST(HtmlTrace, APassiveTargetHasNoSynchronisationOfItsOwn) {
+  const TraceContent content = read(R"(
+ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=0 time=1 region=MPI_Win_lock
+MPI_WIN_LOCK lid=0 time=2 llid=1 wid=0 ltype=1
+EXIT lid=0 time=2
+ENTER lid=0 time=3 region=MPI_Put
+MPI_PUT_1TS lid=0 time=3 dlid=1 wid=0 rmaid=5 sent=8
+EXIT lid=0 time=3.5
+ENTER lid=0 time=4 region=MPI_Win_unlock
+MPI_PUT_1TE lid=1 time=6 slid=0 wid=0 rmaid=5 recvd=8
+MPI_WIN_UNLOCK lid=0 time=6 llid=1 wid=0
+EXIT lid=0 time=6
+EXIT lid=0 time=8
+EXIT lid=1 time=8
+)");
+  ASSERT_EQ(content.transfers.size(), 1u);
+  EXPECT_TRUE(content.transfers[0].passive);
+  EXPECT_EQ(content.transfers[0].origin_sync, 6 * kSecond);
+  EXPECT_EQ(content.transfers[0].target_sync, 0u);
+  ASSERT_EQ(content.bands[0].size(), 1u);
+  EXPECT_EQ(content.bands[0][0].kind, BandKind::kExclusive);
+}
+
+TEST(HtmlTrace, HasMessagesFromTheSendToTheReceive) {
+  const TraceContent content = read(R"(
+ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=1 time=1 region=MPI_Recv
+ENTER lid=0 time=2 region=MPI_Send
+MPI_SEND lid=0 time=2 dlid=1 cid=0 tag=7 sent=1000
+EXIT lid=0 time=3
+MPI_RECV lid=1 time=4 slid=0 cid=0 tag=7 recvd=1000
+EXIT lid=1 time=4
+EXIT lid=0 time=5
+EXIT lid=1 time=5
+)");
+  ASSERT_EQ(content.messages.size(), 1u);
+  EXPECT_EQ(content.messages[0].from, 0u);
+  EXPECT_EQ(content.messages[0].to, 1u);
+  EXPECT_EQ(content.messages[0].sent, 2 * kSecond);
+  EXPECT_EQ(content.messages[0].received, 4 * kSecond);
+  EXPECT_EQ(content.messages[0].bytes, 1000u);
+}
+
+// One rank: main with `count` calls of MPI_Comm_rank, one every millisecond, 0.1 ms long.
+std::string many_calls(int count) {
+  std::string text = "ENTER lid=0 time=0 region=main\n";
+  for (int i = 0; i < count; ++i) {
+    const std::string begin =
+        std::to_string(i / 1000) + "." + std::to_string(1000 + i % 1000).substr(1);
+    text += "ENTER lid=0 time=" + begin + " region=MPI_Comm_rank\nEXIT lid=0 time=" + begin + "1\n";
+  }
+  return text + "EXIT lid=0 time=100\n";
+}
+
+TEST(HtmlTrace, ShortCallsMergeWhereThereAreTooMany) {
+  TraceLimits limits;
+  limits.boxes = 20;
+  const TraceContent content = read(many_calls(1000), limits);
+  ASSERT_EQ(content.boxes.size(), 1u);
+  EXPECT_LE(content.boxes[0].size(), 20u);
+  EXPECT_GT(content.boxes[0].size(), 5u);
+  std::uint64_t calls = 0;
+  for (const Box& box : content.boxes[0]) calls += box.calls;
+  EXPECT_EQ(calls, 1001u);  // none is lost: main and 1000
+  EXPECT_EQ(content.boxes[0][0].calls, 1u);
+  ASSERT_EQ(content.omitted.size(), 1u);
+  EXPECT_NE(content.omitted[0].find("drawn as one box"), std::string::npos);
+}
+
+TEST(HtmlTrace, ADamagedTraceIsShownUpToItsDamage) {
+  const std::string path = test::write_file("damaged.elg", "");
+  ASSERT_TRUE(text_to_trace_file(many_calls(50), path));
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  test::write_file("damaged.elg", bytes.substr(0, bytes.size() - 100));
+  const Result<TraceContent> content = read_trace(path, {});
+  ASSERT_TRUE(content) << content.error().message();
+  ASSERT_EQ(content->omitted.size(), 1u);
+  EXPECT_NE(content->omitted[0].find("damaged"), std::string::npos);
+  EXPECT_GT(content->boxes[0].size(), 30u);
+  EXPECT_FALSE(read_trace("/nonexistent.elg", {}));
+}
+
+TEST(HtmlTrace, ATraceOfAnotherRunIsRefused) {
+  const std::string path = test::write_file("other.elg", "");
+  ASSERT_TRUE(text_to_trace_file(many_calls(3), path));
+  cube::Report report;
+  report.threads = {0, 0};  // two locations, and the trace has one
+  const Result<TracePart> part = read_trace_part(path, report, 1'000'000);
+  ASSERT_FALSE(part);
+  EXPECT_EQ(part.error().code, ExitCode::kBadInput);
+  EXPECT_FALSE(read_trace_part("-", report, 1'000'000));
+}
+
+TEST(HtmlTrace, KeepsItsBudgetByMergingFurther) {
+  TraceContent content = read(many_calls(3000));
+  const std::size_t boxes = content.boxes[0].size();
+  EXPECT_EQ(boxes, 3001u);
+  // Lengths that do not repeat, so that they do not compress.
+  std::uint64_t noise = 1;
+  for (Box& box : content.boxes[0]) {
+    noise = noise * 6364136223846793005u + 1442695040888963407u;
+    if (box.end != 100 * kSecond) box.end += noise >> 48;
+  }
+  const PackedTrace whole = pack_trace(content, {}, 1'000'000);
+  EXPECT_GT(whole.data.size(), 6000u);
+  const PackedTrace small = pack_trace(content, {}, 6000);
+  EXPECT_LE(small.data.size(), 6000u);
+  EXPECT_NE(small.json.find("To keep this file small"), std::string::npos);
+  EXPECT_EQ(whole.json.find("To keep this file small"), std::string::npos);
+}
+
+TEST(HtmlCondense, MergesShortNeighboursUnderOneParent) {
+  // Parent 0..100 with children 10..12 (a), 13..14 (b), 50..90; inside the last one 51..52.
+  std::vector<Box> boxes{
+      {0, 100, 0, 1}, {10, 12, 1, 1}, {13, 14, 2, 1}, {50, 90, 3, 1}, {51, 52, 1, 1}};
+  condense(boxes, 5);
+  ASSERT_EQ(boxes.size(), 4u);
+  EXPECT_EQ(boxes[1].begin, 10u);
+  EXPECT_EQ(boxes[1].end, 14u);
+  EXPECT_EQ(boxes[1].calls, 2u);
+  EXPECT_EQ(boxes[1].region, 1u);  // of the longest
+  EXPECT_EQ(boxes[3].calls, 1u);
+}
+
+TEST(HtmlCondense, NothingReachesAcrossALongParent) {
+  // Two parents, the last child of one and the first of the other closer than the threshold.
+  std::vector<Box> boxes{{0, 50, 0, 1}, {48, 49, 1, 1}, {50, 100, 0, 1}, {51, 52, 1, 1}};
+  condense(boxes, 10);
+  EXPECT_EQ(boxes.size(), 4u);
+}
+
+TEST(HtmlCondense, OfEqualBoxesTheLaterAddedIsTheParent) {
+  std::vector<Box> boxes{{5, 9, 1, 1}, {5, 9, 0, 1}, {0, 9, 2, 1}};
+  put_in_order(boxes);
+  EXPECT_EQ(boxes[0].region, 2u);
+  EXPECT_EQ(boxes[1].region, 0u);
+  EXPECT_EQ(boxes[2].region, 1u);
+}
+
+TEST(HtmlSample, KeepsEveryFewThOfWhatIsTooMuch) {
+  Sample<int> sample(4);
+  for (int i = 0; i < 16; ++i) sample.add(i);
+  EXPECT_EQ(sample.kept(), (std::vector<int>{0, 4, 8, 12}));
+  EXPECT_EQ(sample.seen(), 16u);
+  EXPECT_FALSE(sample.complete());
+  Sample<int> all(4);
+  for (int i = 0; i < 4; ++i) all.add(i);
+  EXPECT_TRUE(all.complete());
+}
+
+}  // namespace
+}  // namespace kojak::html
