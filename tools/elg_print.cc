@@ -12,6 +12,7 @@
 #include "epilog/format/writer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/trace_input.h"
+#include "tools/record_list.h"
 
 namespace kojak {
 namespace {
@@ -237,6 +238,10 @@ std::vector<std::string> words(const cli::po::variables_map& values, const char*
 }
 
 ExitCode body(const cli::po::variables_map& values) {
+  if (values.count("list-records") != 0) {
+    print_record_list(std::cout);
+    return ExitCode::kFine;
+  }
   if (values.count("trace") == 0) return cli::usage_error("give a trace");
   Selection selection;
   for (const std::string& word : words(values, "rank")) {
@@ -300,7 +305,8 @@ int main(int argc, char** argv) {
       "region", po::value<List>()->composing()->value_name("LIST"),
       "events directly in these regions: MPI_Put")("events,e", "events only, without definitions")(
       "names,n", "put the innermost region's name behind each event, as a comment")(
-      "verify", "check the trace against the format instead of printing it");
+      "verify", "check the trace against the format instead of printing it")(
+      "list-records", "print the list of all records and their fields, and stop");
   options.hidden.add_options()("trace", po::value<std::string>(), "the trace");
   options.positional.add("trace", 1);
   return kojak::cli::run_tool(argc, argv, kojak::kInfo, options, kojak::body);

@@ -1,0 +1,207 @@
+"""kojak run: what goes where, how it ends, under every MPI; kojak config."""
+import csv
+import io
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from cli import BIN, CommandTest
+
+# name -> (launcher, program), for the MPIs that kojak was built for
+MPIS = {name: (launcher, program) for name, launcher, program in
+        (entry.split("=") for entry in os.environ["KOJAK_TEST_MPIS"].split(",") if entry)}
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+class RunTest(CommandTest):
+    def launch(self, mpi, processes, *arguments):
+        """The words that start the program under an MPI."""
+        launcher, program = MPIS[mpi]
+        options = ["--oversubscribe"] if mpi == "openmpi" else []
+        return [launcher, *options, "-n", str(processes), program, *arguments]
+
+    def kojak(self, *words, **more):
+        return self.run_command("kojak", "run", *words, env=dict(ROOT, **more.pop("env", {})),
+                                **more)
+
+    def directories(self):
+        return sorted(path.name for path in self.dir.iterdir() if path.is_dir())
+
+    def files(self, directory):
+        return sorted(path.name for path in (self.dir / directory).iterdir())
+
+
+class EveryMpi(RunTest):
+    def test_traces_report_and_output_each_in_its_place(self):
+        for mpi, (_, program) in MPIS.items():
+            with self.subTest(mpi):
+                ran = self.kojak("--", *self.launch(mpi, 2))
+                self.assertEqual(ran.status, 0, ran.err)
+                self.assertEqual(ran.out, "the sum is 1\n")
+                place = f"elg_{os.path.basename(program)}_2"
+                self.assertIn(place, self.directories())
+                self.assertEqual(self.files(place), ["0.0.elg", "1.0.elg", "a.cube", "a.elg"])
+                self.assertIn(f"the report is {place}/a.cube", ran.err)
+                checked = self.run_command("elg_print", "--verify", self.dir / place / "a.elg")
+                self.assertEqual(checked.status, 0, checked.out)
+                listed = self.run_command("elg_print", "--type", "MPI_PUT_1TS",
+                                          self.dir / place / "a.elg")
+                self.assertEqual(len(listed.lines), 1 + 2)  # header, a put of each rank
+
+    def test_the_status_is_the_programs(self):
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                ran = self.kojak("-q", "--", *self.launch(mpi, 2, "exit", "42"))
+                self.assertEqual(ran.status, 42, ran.err)
+                self.assertEqual(ran.out, "the sum is 1\n")
+
+    def test_a_killed_program_is_analysed_too(self):
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                place = f"killed_{mpi}"
+                ran = self.kojak("-o", place, "--", *self.launch(mpi, 2, "kill", "9"))
+                alone = self.run_command(*self.launch(mpi, 2, "kill", "9"), env=ROOT)
+                self.assertEqual(ran.status, alone.status, ran.err)
+                self.assertNotEqual(ran.status, 0)
+                self.assertIn("a.cube", self.files(place))
+
+    def test_several_programs_in_one_command_line(self):
+        for mpi, (_, program) in MPIS.items():
+            with self.subTest(mpi):
+                words = self.launch(mpi, 1) + [":", "-n", "2", program]
+                ran = self.kojak("-o", f"several_{mpi}", "--no-analysis", "--", *words)
+                self.assertEqual(ran.status, 0, ran.err)
+                self.assertEqual(self.files(f"several_{mpi}"), ["0.0.elg", "1.0.elg", "2.0.elg"])
+
+    def test_without_a_launcher(self):
+        for mpi, (_, program) in MPIS.items():
+            with self.subTest(mpi):
+                ran = self.kojak("--", program, "exit", "3")
+                self.assertEqual(ran.status, 3, ran.err)
+                self.assertEqual(ran.out, "the sum is 0\n")
+                self.assertIn(f"elg_{os.path.basename(program)}_1", self.directories())
+
+
+class Places(RunTest):
+    mpi = next(iter(MPIS))
+
+    def place(self, processes=2):
+        return f"elg_{os.path.basename(MPIS[self.mpi][1])}_{processes}"
+
+    def test_a_second_run_gets_the_next_name(self):
+        for _ in range(3):
+            self.kojak("-q", "--no-analysis", "--", *self.launch(self.mpi, 2))
+        self.assertEqual(self.directories(),
+                         [self.place(), self.place() + ".2", self.place() + ".3"])
+
+    def test_named_by_option_or_environment(self):
+        self.kojak("-o", "by/option", "--", *self.launch(self.mpi, 2), env={"ELG_DIR": "not"})
+        self.assertIn("a.cube", self.files("by/option"))
+        self.kojak("--", *self.launch(self.mpi, 2), env={"ELG_DIR": "environment"})
+        self.assertIn("a.cube", self.files("environment"))
+        self.assertEqual(self.directories(), ["by", "environment"])
+
+    def test_never_into_a_directory_with_traces(self):
+        self.kojak("-q", "-o", "here", "--", *self.launch(self.mpi, 2))
+        before = {path.name: path.read_bytes() for path in (self.dir / "here").iterdir()}
+        ran = self.kojak("-o", "here", "--", *self.launch(self.mpi, 2))
+        self.assert_fails(ran, 4, "here: holds traces already")
+        self.assertEqual(ran.out, "", "the program did not run")
+        after = {path.name: path.read_bytes() for path in (self.dir / "here").iterdir()}
+        self.assertEqual(after, before)
+        self.file("plain", "a file")
+        self.assert_fails(self.kojak("-o", "plain", "--", "true"), 4, "plain: is no directory")
+
+    def test_recording_only(self):
+        ran = self.kojak("--no-analysis", "--", *self.launch(self.mpi, 2))
+        self.assertEqual(self.files(self.place()), ["0.0.elg", "1.0.elg"])
+        self.assertIn(f"traces in {self.place()}", ran.err)
+
+    def test_local_traces_can_go(self):
+        self.kojak("--discard-local", "--", *self.launch(self.mpi, 2))
+        self.assertEqual(self.files(self.place()), ["a.cube", "a.elg"])
+
+    def test_a_script_may_start_it(self):
+        script = " ".join(self.launch(self.mpi, 2)) + "; echo done; exit 5"
+        ran = self.kojak("--", "sh", "-c", script)
+        self.assertEqual(ran.status, 5, ran.err)
+        self.assertEqual(ran.out, "the sum is 1\ndone\n")
+        self.assertIn("a.cube", self.files(self.place()))
+
+    def test_spawned_processes_are_a_run_of_their_own(self):
+        for mpi, (_, program) in MPIS.items():
+            with self.subTest(mpi):
+                ran = self.kojak("--", *self.launch(mpi, 1, "spawn"))
+                # Not every MPI can spawn everywhere; ours changes nothing about that.
+                alone = self.run_command(*self.launch(mpi, 1, "spawn"), env=ROOT)
+                self.assertEqual(ran.status, alone.status, ran.err)
+                place = f"elg_{os.path.basename(program)}_1"
+                for directory in [place] + [place + ".2"] * (alone.status == 0):
+                    self.assertIn("a.cube", self.files(directory))
+
+    def test_quiet_and_verbose(self):
+        quiet = self.kojak("-q", "--", *self.launch(self.mpi, 2))
+        self.assertEqual((quiet.out, quiet.err), ("the sum is 1\n", ""))
+        verbose = self.kojak("-v", "--", *self.launch(self.mpi, 2))
+        self.assertEqual(verbose.out, "the sum is 1\n")
+        self.assertIn("libelg_mpi.so", verbose.err)
+        self.assertIn("elg_merge", verbose.err)
+
+    def test_an_interrupt_ends_the_program_and_not_the_analysis(self):
+        words = [str(BIN / "kojak"), "run", "-o", "stopped", "--",
+                 *self.launch(self.mpi, 2, "wait", "waiting")]
+        running = subprocess.Popen(words, cwd=self.dir, env=dict(os.environ, **ROOT),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   start_new_session=True)
+        for _ in range(600):
+            if (self.dir / "waiting").exists() or running.poll() is not None:
+                break
+            time.sleep(0.1)
+        os.killpg(running.pid, signal.SIGINT)  # as the terminal does
+        _, err = running.communicate(timeout=100)
+        self.assertNotEqual(running.returncode, 0)
+        self.assertIn("a.cube", self.files("stopped"), err.decode())
+
+
+class Failures(RunTest):
+    def test_commands_that_cannot_be_run(self):
+        self.assert_fails(self.kojak("--", "no-such-program"), 127, "no-such-program")
+        script = self.file("not-executable", "#!/bin/sh\n")
+        self.assert_fails(self.kojak("--", str(script)), 126, "not-executable")
+        self.assertEqual(self.directories(), [])
+
+    def test_programs_without_mpi_run_and_are_missed(self):
+        ran = self.kojak("--", "sh", "-c", "echo hello; exit 9")
+        self.assertEqual((ran.status, ran.out), (9, "hello\n"))
+        self.assertIn("no trace was written", ran.err)
+        self.assertEqual(self.kojak("--", "sh", "-c", "kill -9 $$").status, 128 + 9)
+        self.assertEqual(self.directories(), [])
+
+    def test_usage(self):
+        self.assert_fails(self.kojak(), 1, "give a command to run")
+        self.assert_fails(self.kojak("--mpi", "other", "--", "true"), 1, "other", "--mpi")
+        self.assert_fails(self.run_command("kojak"), 1, "kojak run")
+        self.assert_fails(self.run_command("kojak", "dance"), 1, "dance")
+
+    def test_options_of_the_program_are_its_own(self):
+        ran = self.kojak("echo", "-o", "x", "--help", "--", "y")
+        self.assertEqual(ran.out, "-o x --help -- y\n")
+
+
+class Config(CommandTest):
+    def test_settings_with_their_values(self):
+        ran = self.run_command("kojak", "config", "--csv", env={"ELG_BUFFER_SIZE": "3M"})
+        rows = {row["name"]: row for row in csv.DictReader(io.StringIO(ran.out))}
+        for name in ("ELG_DIR", "ELG_BUFFER_SIZE", "ELG_MPI", "ELG_RECORD", "ELG_VERBOSE",
+                     "ELG_VT_MODE"):
+            self.assertIn(name, rows)
+        self.assertEqual(rows["ELG_BUFFER_SIZE"]["now"], "3M")
+        text = self.run_command("kojak", "config", env={"ELG_BUFFER_SIZE": "3M"}).out
+        self.assertIn("ELG_BUFFER_SIZE = 3M\n", text)
+        self.assertIn("ELG_RECORD = 1  (default)\n", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,42 @@
+/* A small MPI program for the tests of kojak run: puts with fences, then ends in the way asked for:
+ * exit N, kill N (a signal to itself), wait (until it is interrupted), spawn (another of itself). */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char** argv) {
+  int rank, size, value = 0;
+  MPI_Comm parent;
+  MPI_Win window;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_get_parent(&parent);
+  if (size > 1) { /* Open MPI has no window over a single process */
+    MPI_Win_create(&value, sizeof value, sizeof value, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_fence(0, window);
+    MPI_Put(&rank, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, window);
+    MPI_Win_fence(0, window);
+    MPI_Win_free(&window);
+  }
+  if (rank == 0 && parent == MPI_COMM_NULL) {
+    printf("the sum is %d\n", size * (size - 1) / 2);
+    fflush(stdout);
+  }
+  if (argc > 1 && strcmp(argv[1], "spawn") == 0 && parent == MPI_COMM_NULL) {
+    MPI_Comm children;
+    MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                   MPI_ERRCODES_IGNORE);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (argc > 2 && strcmp(argv[1], "kill") == 0) raise(atoi(argv[2]));
+  if (argc > 1 && strcmp(argv[1], "wait") == 0) {
+    if (argc > 2 && rank == 0) fclose(fopen(argv[2], "w")); /* tells that it waits now */
+    sleep(100);
+  }
+  MPI_Finalize();
+  return argc > 2 && strcmp(argv[1], "exit") == 0 ? atoi(argv[2]) : 0;
+}

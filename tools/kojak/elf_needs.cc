@@ -1,0 +1,100 @@
+#include "tools/kojak/elf_needs.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cstring>
+#include <optional>
+
+namespace kojak::run {
+namespace {
+
+// A file mapped for reading.
+class Mapped {
+ public:
+  explicit Mapped(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    struct stat info;
+    if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+      size_ = static_cast<std::size_t>(info.st_size);
+      void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
+      if (data != MAP_FAILED) data_ = static_cast<const char*>(data);
+    }
+    ::close(fd);
+  }
+  ~Mapped() {
+    if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_);
+  }
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+
+  template <class T>
+  std::optional<T> at(std::uint64_t offset) const {
+    if (data_ == nullptr || offset > size_ || size_ - offset < sizeof(T)) return std::nullopt;
+    T value;
+    std::memcpy(&value, data_ + offset, sizeof value);
+    return value;
+  }
+  std::string text(std::uint64_t offset) const {
+    if (data_ == nullptr || offset >= size_) return "";
+    return {data_ + offset, ::strnlen(data_ + offset, size_ - offset)};
+  }
+
+ private:
+  const char* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace
+
+ElfNeeds read_elf_needs(const std::string& path) {
+  ElfNeeds needs;
+  const Mapped file(path);
+  const auto header = file.at<Elf64_Ehdr>(0);
+  constexpr unsigned char kOrder =
+      std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+      header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != kOrder) {
+    return needs;
+  }
+  std::vector<Elf64_Phdr> segments;
+  for (unsigned i = 0; i < header->e_phnum; ++i) {
+    const auto segment = file.at<Elf64_Phdr>(header->e_phoff + i * sizeof(Elf64_Phdr));
+    if (segment) segments.push_back(*segment);
+  }
+  const auto offset_of = [&](std::uint64_t address) -> std::uint64_t {
+    for (const Elf64_Phdr& segment : segments) {
+      if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
+          address - segment.p_vaddr < segment.p_filesz) {
+        return segment.p_offset + (address - segment.p_vaddr);
+      }
+    }
+    return UINT64_MAX;
+  };
+  for (const Elf64_Phdr& segment : segments) {
+    if (segment.p_type != PT_DYNAMIC) continue;
+    std::vector<std::uint64_t> names;
+    std::uint64_t strings = UINT64_MAX, run_path = UINT64_MAX, old_path = UINT64_MAX;
+    for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= segment.p_filesz;
+         at += sizeof(Elf64_Dyn)) {
+      const auto entry = file.at<Elf64_Dyn>(segment.p_offset + at);
+      if (!entry || entry->d_tag == DT_NULL) break;
+      if (entry->d_tag == DT_NEEDED) names.push_back(entry->d_un.d_val);
+      if (entry->d_tag == DT_STRTAB) strings = offset_of(entry->d_un.d_ptr);
+      if (entry->d_tag == DT_RUNPATH) run_path = entry->d_un.d_val;
+      if (entry->d_tag == DT_RPATH) old_path = entry->d_un.d_val;
+    }
+    if (strings == UINT64_MAX) continue;
+    for (const std::uint64_t name : names) needs.libraries.push_back(file.text(strings + name));
+    if (run_path == UINT64_MAX) run_path = old_path;
+    if (run_path != UINT64_MAX) needs.run_path = file.text(strings + run_path);
+  }
+  return needs;
+}
+
+}  // namespace kojak::run

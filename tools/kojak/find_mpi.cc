@@ -1,0 +1,149 @@
+#include "tools/kojak/find_mpi.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "tools/kojak/elf_needs.h"
+
+namespace kojak::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+// More libraries than any program has: a circle or damage otherwise.
+constexpr std::size_t kMostLibraries = 500;
+
+bool starts_with_any(const std::string& name, std::initializer_list<const char*> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const char* prefix) { return name.rfind(prefix, 0) == 0; });
+}
+
+// The MPI whose library has this name. libmpi.so.12 is the name that MPICH and its relatives agreed
+// upon; Open MPI's is libmpi.so.40.
+std::string mpi_of_library(const std::string& name) {
+  if (starts_with_any(name, {"libmpich", "libmpi.so.12", "libmpifort.so.12", "libmpicxx.so.12"})) {
+    return "mpich";
+  }
+  if (starts_with_any(name, {"libmpi.so", "libmpi_", "liboshmem.so", "libmpi-"})) return "openmpi";
+  return "";
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, start), text.size());
+    if (end > start) parts.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return parts;
+}
+
+// Where the dynamic linker would look, nearly.
+std::vector<std::string> search_path(const ElfNeeds& needs, const std::string& file) {
+  std::vector<std::string> path;
+  const std::string origin = fs::path(file).parent_path().string();
+  for (std::string folder : split(needs.run_path, ':')) {
+    for (const char* name : {"$ORIGIN", "${ORIGIN}"}) {
+      const std::size_t at = folder.find(name);
+      if (at != std::string::npos) folder.replace(at, std::string(name).size(), origin);
+    }
+    path.push_back(folder);
+  }
+  if (const char* more = std::getenv("LD_LIBRARY_PATH")) {
+    for (std::string& folder : split(more, ':')) path.push_back(std::move(folder));
+  }
+  for (const char* folder : {"/usr/local/lib", "/lib/" KOJAK_MULTIARCH, "/usr/lib/" KOJAK_MULTIARCH,
+                             "/lib64", "/usr/lib64", "/lib", "/usr/lib"}) {
+    path.emplace_back(folder);
+  }
+  return path;
+}
+
+std::string launcher_mpi(const std::string& word) {
+  const std::string name = fs::path(word).filename().string();
+  if (!starts_with_any(name, {"mpirun", "mpiexec", "orterun", "prterun", "oshrun"})) return "";
+  const std::string path = find_executable(word);
+  if (path.empty()) return "";
+  std::error_code ignored;
+  const std::string real = fs::canonical(path, ignored).filename().string();
+  if (starts_with_any(real, {"orterun", "prterun"}) || real.find("openmpi") != std::string::npos) {
+    return "openmpi";
+  }
+  if (real.find("hydra") != std::string::npos || real.find("mpich") != std::string::npos) {
+    return "mpich";
+  }
+  for (const std::string& library : read_elf_needs(path).libraries) {
+    if (starts_with_any(library, {"libopen-rte", "libopen-pal", "libprrte"})) return "openmpi";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string find_executable(const std::string& word) {
+  if (word.find('/') != std::string::npos) {
+    return ::access(word.c_str(), X_OK) == 0 && !fs::is_directory(word) ? word : "";
+  }
+  const char* path = std::getenv("PATH");
+  for (const std::string& folder : split(path == nullptr ? "/bin:/usr/bin" : path, ':')) {
+    const std::string file = folder + "/" + word;
+    std::error_code ignored;
+    if (::access(file.c_str(), X_OK) == 0 && fs::is_regular_file(file, ignored)) return file;
+  }
+  return "";
+}
+
+std::string mpi_of_program(const std::string& path) {
+  std::set<std::string> seen;
+  std::vector<std::string> files{path};
+  for (std::size_t i = 0; i < files.size() && i < kMostLibraries; ++i) {
+    const ElfNeeds needs = read_elf_needs(files[i]);
+    for (const std::string& library : needs.libraries) {
+      if (std::string mpi = mpi_of_library(library); !mpi.empty()) return mpi;
+    }
+    for (const std::string& library : needs.libraries) {
+      if (!seen.insert(library).second) continue;
+      for (const std::string& folder : search_path(needs, files[i])) {
+        std::error_code ignored;
+        const std::string file = folder + "/" + library;
+        if (!fs::is_regular_file(file, ignored)) continue;
+        files.push_back(file);
+        break;
+      }
+    }
+  }
+  return "";
+}
+
+MpiUse find_mpi(const std::vector<std::string>& command) {
+  MpiUse use;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const std::string& word = command[i];
+    if (!use.launcher) {
+      if (std::string mpi = launcher_mpi(word); !mpi.empty()) {
+        use.launcher = i;
+        use.launched = mpi;
+        continue;
+      }
+    }
+    // Bare words behind the first are arguments more often than programs, but a launcher's program
+    // may be one.
+    if (word.empty() || word[0] == '-') continue;
+    const std::string path = find_executable(word);
+    if (path.empty()) continue;
+    if (std::string mpi = mpi_of_program(path); !mpi.empty()) {
+      use.mpi = mpi;
+      use.program = path;
+      break;
+    }
+  }
+  if (use.mpi.empty()) use.mpi = use.launched;
+  return use;
+}
+
+}  // namespace kojak::run

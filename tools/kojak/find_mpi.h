@@ -1,0 +1,29 @@
+// Which MPI library a command line uses, and where in it the launcher stands.
+//
+// Every word that names a program is looked at: an ELF file that needs an MPI library, directly or
+// through another library, tells the MPI; else the launcher (mpirun) does. Reads files, runs
+// nothing. What cannot be read is taken as no MPI program.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kojak::run {
+
+struct MpiUse {
+  std::string mpi;                      // "openmpi", "mpich", or empty if nothing tells
+  std::string launched;                 // the launcher's MPI, or empty
+  std::string program;                  // path of the program that needs MPI, or empty
+  std::optional<std::size_t> launcher;  // index of the launcher's word, if it is one that we know
+};
+
+MpiUse find_mpi(const std::vector<std::string>& command);
+
+// The MPI that an ELF file needs, or empty.
+std::string mpi_of_program(const std::string& path);
+
+// The file that the shell would run for a word, or empty.
+std::string find_executable(const std::string& word);
+
+}  // namespace kojak::run

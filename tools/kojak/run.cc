@@ -1,0 +1,241 @@
+// kojak run: records a program, merges and analyses its traces, and says where the report lies.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include "tools/cli/cli.h"
+#include "tools/kojak/child.h"
+#include "tools/kojak/commands.h"
+#include "tools/kojak/find_mpi.h"
+#include "tools/kojak/run_directory.h"
+
+namespace kojak::run {
+namespace {
+
+namespace fs = std::filesystem;
+namespace po = cli::po;
+
+constexpr cli::ToolInfo kInfo{
+    "kojak run", "[options] [--] COMMAND [ARGUMENTS...]",
+    "Runs an MPI program, unchanged, under the measurement, merges and analyses its traces, and "
+    "says\n"
+    "where the report lies. Standard output stays the program's; our messages go to stderr.\n"
+    "The ELG_* environment variables are obeyed (kojak config lists them).",
+    "kojak run -- mpirun -n 4 ./prog",
+    "Exit status: that of COMMAND (128+N if signal N ended it), whatever came of the analysis;\n"
+    "1 wrong usage, 4 the traces have no place, 126 or 127 COMMAND cannot be run."};
+
+struct Plan {
+  std::vector<std::string> command;
+  std::string mpi;
+  std::string library;
+  std::string directory;  // absolute
+  bool named = false;     // by the user: keeps its name
+  bool analyse = true;
+  bool discard = false;
+  bool verbose = false;
+};
+
+fs::path program_directory() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path(".") : self.parent_path();
+}
+
+// The measurement library for an MPI, beside us as built or as installed; empty if there is none.
+std::string find_library(const std::string& mpi) {
+  const fs::path sub = mpi == KOJAK_DEFAULT_MPI ? fs::path() : fs::path(mpi);
+  for (const char* lib : {"../" KOJAK_LIBDIR, "../lib"}) {
+    std::error_code error;
+    const fs::path file = program_directory() / lib / sub / "libelg_mpi.so";
+    if (fs::exists(file, error)) return fs::canonical(file, error).string();
+  }
+  return "";
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+void say(const Plan& plan, const std::string& text) {
+  if (plan.verbose) cli::print_note(text);
+}
+
+// The settings that the program's processes need.
+std::vector<std::string> settings(const Plan& plan) {
+  std::string preload = "LD_PRELOAD=" + plan.library;
+  const char* theirs = std::getenv("LD_PRELOAD");
+  if (theirs != nullptr && *theirs != '\0') preload += std::string(":") + theirs;
+  return {preload, "ELG_DIR=" + plan.directory};
+}
+
+// A launcher that we know is told to set them for its processes, on other nodes too; itself it
+// stays as it is. Any other command inherits them.
+std::vector<std::string> with_launcher_options(const Plan& plan, const MpiUse& use) {
+  std::vector<std::string> command;
+  const auto add = [&] {
+    for (const std::string& setting : settings(plan)) {
+      if (use.launched == "openmpi") {
+        command.insert(command.end(), {"-x", setting});
+      } else {
+        const std::size_t equals = setting.find('=');
+        command.insert(command.end(),
+                       {"-genv", setting.substr(0, equals), setting.substr(equals + 1)});
+      }
+    }
+  };
+  for (std::size_t i = 0; i < plan.command.size(); ++i) {
+    command.push_back(plan.command[i]);
+    // Open MPI's -x holds up to the next program (mpirun ... : ...), MPICH's -genv for all.
+    const bool next_program =
+        use.launched == "openmpi" && i > *use.launcher && plan.command[i] == ":";
+    if (i == *use.launcher || next_program) add();
+  }
+  return command;
+}
+
+// The command's exit status; 126 or 127 where it could not be started.
+int record(const Plan& plan, const MpiUse& use, bool& started) {
+  ChildOptions options;
+  std::vector<std::string> command = plan.command;
+  if (use.launcher && !use.launched.empty()) {
+    command = with_launcher_options(plan, use);
+  } else {
+    options.environment = settings(plan);
+    for (const std::string& setting : options.environment) say(plan, setting);
+  }
+  say(plan, "running " + joined(command));
+  std::string failure;
+  const int status = run_child(command, options, failure);
+  started = failure.empty();
+  if (!started) {
+    cli::print_error(failure + " (check the name; nothing was run)");
+  } else if (status != 0) {
+    cli::print_warning(status > 128 && status <= 192
+                           ? "the program was ended by signal " + std::to_string(status - 128)
+                           : "the program ended with status " + std::to_string(status));
+  }
+  return status;
+}
+
+// Runs one of our own programs beside us; its output goes to stderr.
+ExitCode run_tool_beside(const Plan& plan, std::vector<std::string> command) {
+  command[0] = (program_directory() / command[0]).string();
+  if (cli::quiet()) command.insert(command.begin() + 1, "--quiet");
+  say(plan, "running " + joined(command));
+  ChildOptions options;
+  options.stdout_to_stderr = true;
+  std::string failure;
+  const int status = run_child(command, options, failure);
+  if (!failure.empty()) cli::print_error(failure + " (is kojak installed completely?)");
+  return status >= 0 && status <= 4 ? static_cast<ExitCode>(status) : ExitCode::kOutputFailed;
+}
+
+std::string short_name(const std::string& path) {
+  const std::string relative = fs::path(path).lexically_relative(fs::current_path()).string();
+  return relative.empty() || relative.rfind("..", 0) == 0 ? path : relative;
+}
+
+// Merges and analyses the traces in one directory.
+void analyse(const Plan& plan, const std::string& directory) {
+  const std::string place = short_name(directory);
+  if (!plan.analyse) return cli::print_note("traces in " + place);
+  const std::string trace = place + "/a.elg", report = place + "/a.cube";
+  const ExitCode merged = run_tool_beside(plan, {"elg_merge", "-o", trace, place});
+  if (merged != ExitCode::kFine && merged != ExitCode::kSuspect) {
+    return cli::print_warning("the traces in " + place + " could not be merged");
+  }
+  const ExitCode analysed = run_tool_beside(plan, {"expert", "-o", report, trace});
+  if (analysed != ExitCode::kFine && analysed != ExitCode::kSuspect) {
+    return cli::print_warning("the trace " + trace + " could not be analysed");
+  }
+  if (plan.discard && merged == ExitCode::kFine) remove_local_traces(directory);
+  cli::print_note("the report is " + report + ", the trace " + trace);
+}
+
+void finish(const Plan& plan) {
+  const auto facts = read_run_facts(plan.directory);
+  if (!facts) {
+    std::error_code ignored;
+    if (!plan.named) fs::remove(plan.directory, ignored);  // if it is empty
+    cli::print_warning(
+        "no trace was written: the program did not get through MPI_Init, is linked statically, or "
+        "uses another MPI than " +
+        plan.mpi + " (choose with --mpi)");
+    return;
+  }
+  const std::vector<std::string> spawned = spawned_worlds(plan.directory);
+  analyse(plan, plan.named ? plan.directory : give_final_name(plan.directory, *facts));
+  for (const std::string& world : spawned) {
+    const auto world_facts = read_run_facts(world);
+    if (!world_facts) continue;
+    cli::print_note("processes spawned by the program:");
+    analyse(plan, plan.named ? world : give_final_name(world, *world_facts));
+  }
+}
+
+int body(const po::variables_map& values) {
+  Plan plan;
+  if (values.count("command") == 0) {
+    return static_cast<int>(cli::usage_error("give a command to run"));
+  }
+  plan.command = values["command"].as<std::vector<std::string>>();
+  plan.analyse = values.count("no-analysis") == 0;
+  plan.discard = values.count("discard-local") != 0;
+  plan.verbose = values.count("verbose") != 0;
+
+  const MpiUse use = find_mpi(plan.command);
+  plan.mpi = use.mpi.empty() ? KOJAK_DEFAULT_MPI : use.mpi;
+  if (values.count("mpi") != 0) plan.mpi = values["mpi"].as<std::string>();
+  plan.library = find_library(plan.mpi);
+  if (plan.library.empty()) {
+    cli::print_error("there is no measurement library for the MPI \"" + plan.mpi +
+                     "\" (this kojak was built for: " KOJAK_MPI_NAMES "; choose with --mpi)");
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  if (!use.program.empty() && !use.launched.empty() && use.launched != use.mpi) {
+    cli::print_warning(use.program + " is linked with " + use.mpi + ", but " +
+                       plan.command[*use.launcher] + " belongs to " + use.launched +
+                       ": each process may run alone");
+  }
+  const char* wish = std::getenv("ELG_DIR");
+  std::string directory = wish != nullptr ? wish : "";
+  if (values.count("output") != 0) directory = values["output"].as<std::string>();
+  plan.named = !directory.empty();
+  plan.directory = plan.named ? fs::absolute(directory).lexically_normal().string() : unused_name();
+  if (plan.directory.size() > 1 && plan.directory.back() == '/') plan.directory.pop_back();
+  if (Status status = check_wish(plan.directory); !status) {
+    cli::print_error(status.error());
+    return static_cast<int>(status.error().code);
+  }
+  say(plan, "MPI: " + plan.mpi + (use.program.empty() ? "" : " (" + use.program + ")"));
+  bool started = false;
+  const int status = record(plan, use, started);
+  if (started) finish(plan);
+  return status;
+}
+
+}  // namespace
+
+int run_command(int argc, char** argv) {
+  cli::ToolOptions options;
+  options.visible.add_options()(
+      "output,o", po::value<std::string>()->value_name("DIR"),
+      "where traces and report go (default: $ELG_DIR, else elg_<program>_<processes>, with .2, .3 "
+      "... if that is taken)")("mpi", po::value<std::string>()->value_name("NAME"),
+                               "the program's MPI, where it cannot be found out: " KOJAK_MPI_NAMES)(
+      "no-analysis", "record only; merge with elg_merge, analyse with expert")(
+      "discard-local", "remove the local traces when they are merged completely")(
+      "verbose,v", "say what is run and how");
+  options.hidden.add_options()("command", po::value<std::vector<std::string>>(), "");
+  options.positional.add("command", -1);
+  options.stop_at_positional = true;
+  return cli::run_tool_with_status(argc, argv, kInfo, options, body);
+}
+
+}  // namespace kojak::run

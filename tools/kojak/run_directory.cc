@@ -1,0 +1,147 @@
+#include "tools/kojak/run_directory.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "epilog/format/definitions.h"
+#include "epilog/format/local_buffer.h"
+
+namespace kojak::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostNames = 10000;
+
+// Local traces are <rank>.<thread>.elg, their buffers .buf.
+bool is_local_name(const fs::path& path, const char* extension) {
+  const std::string name = path.filename().string();
+  if (path.extension() != extension) return false;
+  return name.find_first_not_of("0123456789.") == name.rfind(extension) + 1;
+}
+
+std::vector<fs::path> entries(const std::string& directory) {
+  std::vector<fs::path> result;
+  std::error_code error;
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    result.push_back(it->path());
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+// The run's size, and the name of the region that everything else is in.
+std::optional<RunFacts> facts_of(const std::string& trace) {
+  auto source = open_local_source(trace);
+  if (!source) return std::nullopt;
+  auto reader = TraceReader::from(std::move(*source), trace);
+  if (!reader) return std::nullopt;
+  Definitions definitions;
+  RawRecord record;
+  while (reader->next(record) == TraceReader::Next::kRecord) {
+    if (is_definition(record.type)) {
+      (void)definitions.add(record, reader->dialect()).ok();
+      if (!definitions.local_run) return std::nullopt;
+      continue;
+    }
+    if (record.type != static_cast<std::uint8_t>(RecordType::kEnter)) continue;
+    Enter enter;
+    if (decode(record, reader->dialect(), enter) != nullptr) return std::nullopt;
+    RunFacts facts;
+    if (const RegionDef* root = definitions.regions.find(enter.rid)) facts.program = root->name;
+    facts.processes = raw(definitions.local_run->size);
+    return facts;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<RunFacts> read_run_facts(const std::string& directory) {
+  for (const fs::path& path : entries(directory)) {
+    if (!is_local_name(path, ".elg")) continue;
+    if (auto facts = facts_of(path.string())) return facts;
+  }
+  return std::nullopt;
+}
+
+bool holds_traces(const std::string& directory) {
+  const std::vector<fs::path> all = entries(directory);
+  return std::any_of(all.begin(), all.end(), [](const fs::path& path) {
+    return path.extension() == ".elg" || path.extension() == ".buf";
+  });
+}
+
+Status check_wish(const std::string& directory) {
+  Error error;
+  error.code = ExitCode::kOutputFailed;
+  error.file = directory;
+  std::error_code ignored;
+  const fs::file_status status = fs::status(directory, ignored);
+  if (!fs::exists(status)) return {};
+  if (!fs::is_directory(status)) {
+    error.reason = "is no directory";
+    error.remedy = "name another place for the traces with -o";
+    return error;
+  }
+  if (!holds_traces(directory)) return {};
+  error.reason = "holds traces already";
+  error.remedy = "remove it, or name another place with -o";
+  return error;
+}
+
+std::string unused_name() {
+  const std::string base =
+      (fs::current_path() / ("elg_run." + std::to_string(::getpid()))).string();
+  std::string name = base;
+  for (int i = 2; fs::exists(name); ++i) name = base + "-" + std::to_string(i);
+  return name;
+}
+
+std::string give_final_name(const std::string& directory, const RunFacts& facts) {
+  std::string program = facts.program.empty() ? "program" : facts.program;
+  std::replace(program.begin(), program.end(), '/', '_');
+  const fs::path parent = fs::path(directory).parent_path();
+  const std::string base =
+      (parent / ("elg_" + program + "_" + std::to_string(facts.processes))).string();
+  for (int i = 1; i < kMostNames; ++i) {
+    const std::string name = i == 1 ? base : base + "." + std::to_string(i);
+    if (::renameat2(AT_FDCWD, directory.c_str(), AT_FDCWD, name.c_str(), RENAME_NOREPLACE) == 0) {
+      return name;
+    }
+    if (errno == EEXIST || errno == ENOTEMPTY) continue;
+    // A file system that cannot rename so: the name may be taken between the two calls, and then
+    // rename fails unless it is an empty directory.
+    if ((errno == EINVAL || errno == ENOSYS) && !fs::exists(name) &&
+        ::rename(directory.c_str(), name.c_str()) == 0) {
+      return name;
+    }
+    break;
+  }
+  return directory;
+}
+
+std::vector<std::string> spawned_worlds(const std::string& directory) {
+  std::vector<std::string> worlds;
+  for (int i = 2; i < kMostNames; ++i) {
+    const std::string name = directory + "." + std::to_string(i);
+    if (!holds_traces(name)) break;
+    worlds.push_back(name);
+  }
+  return worlds;
+}
+
+void remove_local_traces(const std::string& directory) {
+  for (const fs::path& path : entries(directory)) {
+    std::error_code ignored;
+    if (is_local_name(path, ".elg") || is_local_name(path, ".buf")) fs::remove(path, ignored);
+  }
+}
+
+}  // namespace kojak::run
