@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "epilog/format/local_buffer.h"
 #include "merge/engine.h"
 #include "merge/find_traces.h"
 #include "merge/write_definitions.h"
@@ -39,6 +40,28 @@ void count_missing(const std::vector<LocalTrace>& traces, MergedRun& run, Summar
   run.missing = Count{missing};
 }
 
+// The merged trace must not replace what it is made from.
+Status check_output(const std::vector<LocalTrace>& traces, const std::string& output) {
+  struct stat out {};
+  if (output == "-" || ::stat(output.c_str(), &out) != 0 || !S_ISREG(out.st_mode)) return {};
+  for (const LocalTrace& trace : traces) {
+    for (const std::string& path : {trace.path, local_buffer_path(trace.path)}) {
+      struct stat in {};
+      if (::stat(path.c_str(), &in) != 0 || in.st_dev != out.st_dev || in.st_ino != out.st_ino) {
+        continue;
+      }
+      return Error{ExitCode::kUsage,
+                   output,
+                   std::nullopt,
+                   "",
+                   "",
+                   "is a local trace of this run, which the merged trace would replace",
+                   "give another name with -o"};
+    }
+  }
+  return {};
+}
+
 // Sets each clock's base so that the first event of all is at 0.
 void rebase(std::vector<LinearClock>& clocks, const Survey& survey) {
   double base = std::numeric_limits<double>::infinity();
@@ -68,6 +91,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
                  "no local traces were given",
                  "name the directory that the measurement wrote"};
   }
+  if (Status status = check_output(traces, options.output); !status) return status.error();
   // By merged location: thread 0 of each process first, so that equal times go to the lower one.
   const std::size_t count = traces.size();
   std::uint64_t bytes = 0;

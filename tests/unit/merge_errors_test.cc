@@ -98,6 +98,21 @@ TEST_F(MergeErrors, FileThatIsNoTrace) {
   EXPECT_TRUE(summary.suspect());
 }
 
+TEST_F(MergeErrors, OutputThatIsAnInput) {
+  merge::MergeOptions options = run.options();
+  options.output = run.paths[1];
+  const Error error = failure(options);
+  EXPECT_EQ(error.code, ExitCode::kUsage);
+  EXPECT_TRUE(names(error, run.paths[1])) << error.message();
+  EXPECT_EQ(read_bytes(run.paths[1]), run.locals[1]);
+  // Also by another name.
+  options.inputs = {run.dir.path().string()};
+  options.output = run.dir.file("link.txt");
+  fs::create_hard_link(run.paths[0], options.output);
+  EXPECT_EQ(failure(options).code, ExitCode::kUsage);
+  EXPECT_EQ(read_bytes(run.paths[0]), run.locals[0]);
+}
+
 TEST_F(MergeErrors, NewerVersion) {
   std::vector<std::byte> bytes = run.locals[0];
   bytes[7] = std::byte{3};
