@@ -1,5 +1,12 @@
 #include "epilog/mpi/node_clock.h"
 
+#include <fcntl.h>
+#include <mpi.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bit>
+
 #include "epilog/runtime/memory.h"
 #include "epilog/runtime/session.h"
 
@@ -9,86 +16,135 @@ namespace {
 constexpr int kRoundTrips = 24;
 constexpr int kTag = 1;
 
-struct Offset {
-  double time, offset, bound;
+// What a process tells all others.
+struct Card {
+  std::uint64_t node;   // equal on one node
+  std::uint64_t start;  // its own, in ticks
+  double scale;         // as it calibrated it
 };
 
+MPI_Comm between_nodes =
+    MPI_COMM_NULL;   // a private copy of MPI_COMM_WORLD, if there are several nodes
+Vector<int> firsts;  // on rank 0: the first process of each other node
+
+std::uint64_t hash_text(std::uint64_t hash, const char* text, std::size_t length) {
+  for (std::size_t i = 0; i < length; ++i)
+    hash = mix(hash * 31 + static_cast<unsigned char>(text[i]));
+  return hash;
+}
+
+// The kernel's boot, and the time namespace that CLOCK_MONOTONIC belongs to.
+std::uint64_t node_key() {
+  const Session& s = the_session;
+  char text[128];
+  std::uint64_t key = hash_text(1, s.node_name, strlen(s.node_name));
+  const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (fd >= 0) {
+    const ssize_t got = read(fd, text, sizeof text);
+    if (got > 0) key = hash_text(key, text, static_cast<std::size_t>(got));
+    close(fd);
+  }
+  const ssize_t got = readlink("/proc/self/ns/time", text, sizeof text);
+  if (got > 0) key = hash_text(key, text, static_cast<std::size_t>(got));
+  if (the_clock.tsc) key = mix(key + 1);
+  // A process whose clock a test bends counts as a node of its own.
+  if (static_cast<int>(s.run.rank) == s.config.test_clock_rank) key = mix(key + 2);
+  return key;
+}
+
 // The other side: answers each question with its own time.
-void answer(MPI_Comm world, int leader) {
+void answer(int first) {
   for (int i = 0; i < kRoundTrips; ++i) {
     double time = 0;
-    PMPI_Recv(&time, 1, MPI_DOUBLE, leader, kTag, world, MPI_STATUS_IGNORE);
+    PMPI_Recv(&time, 1, MPI_DOUBLE, first, kTag, between_nodes, MPI_STATUS_IGNORE);
     time = to_seconds(ticks()).value;
-    PMPI_Send(&time, 1, MPI_DOUBLE, leader, kTag, world);
+    PMPI_Send(&time, 1, MPI_DOUBLE, first, kTag, between_nodes);
   }
 }
 
-Offset ask(MPI_Comm world) {
-  Offset best{0, 0, 1e300};
+void ask() {
+  RunInfo& run = the_session.run;
+  run.clock_bound = 1e300;
   for (int i = 0; i < kRoundTrips; ++i) {
     double theirs = 0;
     const double before = to_seconds(ticks()).value;
-    PMPI_Send(&theirs, 1, MPI_DOUBLE, 0, kTag, world);
-    PMPI_Recv(&theirs, 1, MPI_DOUBLE, 0, kTag, world, MPI_STATUS_IGNORE);
+    PMPI_Send(&theirs, 1, MPI_DOUBLE, 0, kTag, between_nodes);
+    PMPI_Recv(&theirs, 1, MPI_DOUBLE, 0, kTag, between_nodes, MPI_STATUS_IGNORE);
     const double after = to_seconds(ticks()).value;
     const double half = (after - before) / 2;
-    if (half < best.bound) best = {before + half, theirs - (before + half), half};
+    if (half >= run.clock_bound) continue;
+    run.clock_bound = half;
+    run.offset_time = Seconds{before + half};
+    run.clock_offset = theirs - (before + half);
   }
-  return best;
+}
+
+// Numbers the nodes in order of their first ranks and takes this one's clock.
+bool read_cards(const Vector<Card>& cards) {
+  Session& s = the_session;
+  HashMap<std::uint32_t> nodes;  // number by key
+  const std::uint64_t mine = cards[s.run.rank].node;
+  the_clock.base = s.init_time;
+  bool good = true;
+  for (std::uint32_t rank = 0; rank < s.run.size; ++rank) {
+    const Card& card = cards[rank];
+    const auto number = static_cast<std::uint32_t>(nodes.size());
+    const bool first = nodes.find(card.node) == nullptr;
+    if (first) {
+      good = nodes.set(card.node, number) != nullptr && good;
+      if (rank != 0 && s.run.rank == 0) good = firsts.push_back(static_cast<int>(rank)) && good;
+    }
+    if (card.node != mine) continue;
+    if (first) {
+      s.run.node = number;
+      s.run.first_of_node = rank == s.run.rank;
+      the_clock.scale = card.scale;
+    }
+    if (static_cast<std::int64_t>(card.start - the_clock.base) < 0) the_clock.base = card.start;
+  }
+  s.run.nodes = static_cast<std::uint32_t>(nodes.size());
+  nodes.clear();
+  return good;
 }
 
 }  // namespace
 
-bool share_node_clock(MPI_Comm world, MPI_Comm node) {
+bool share_node_clock() {
   Session& s = the_session;
-  int node_rank = 0;
-  PMPI_Comm_rank(node, &node_rank);
-  s.run.first_of_node = node_rank == 0;
-
-  std::uint64_t base = s.init_time;
-  if (PMPI_Allreduce(&s.init_time, &base, 1, MPI_UINT64_T, MPI_MIN, node) != MPI_SUCCESS)
-    return false;
-  double scale = calibrate(s.clock_start, read_both_clocks());
-  if (PMPI_Bcast(&scale, 1, MPI_DOUBLE, 0, node) != MPI_SUCCESS) return false;
-  the_clock.base = base;
-  the_clock.scale = scale;
+  Vector<Card> cards;
+  if (!cards.resize(s.run.size)) return false;
+  const Card own = {node_key(), s.init_time, calibrate(s.clock_start, read_both_clocks())};
+  bool good = PMPI_Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE,
+                             MPI_COMM_WORLD) == MPI_SUCCESS;
+  good = good && read_cards(cards);
+  cards.clear();
   if (static_cast<int>(s.run.rank) == s.config.test_clock_rank) {
     the_clock.scale *= 1 + s.config.test_clock_ppm * 1e-6;
     the_clock.shift = s.config.test_clock_shift;
   }
-
-  const std::uint32_t first = s.run.first_of_node ? 1 : 0;
-  std::uint32_t before = 0;
-  if (PMPI_Exscan(&first, &before, 1, MPI_UINT32_T, MPI_SUM, world) != MPI_SUCCESS) return false;
-  s.run.node = s.run.rank == 0 ? 0 : before;  // MPI leaves rank 0's result undefined
-  if (PMPI_Allreduce(&first, &s.run.nodes, 1, MPI_UINT32_T, MPI_SUM, world) != MPI_SUCCESS)
-    return false;
-  if (PMPI_Bcast(&s.run.node, 1, MPI_UINT32_T, 0, node) != MPI_SUCCESS) return false;
-  measure_offset(world, node);
-  return true;
+  if (good && s.run.nodes > 1) {
+    good = PMPI_Comm_dup(MPI_COMM_WORLD, &between_nodes) == MPI_SUCCESS;
+    if (good) PMPI_Comm_set_errhandler(between_nodes, MPI_ERRORS_RETURN);
+  }
+  if (good) measure_offset();
+  return good;
 }
 
-void measure_offset(MPI_Comm world, MPI_Comm node) {
+void measure_offset() {
   Session& s = the_session;
-  Offset offset{to_seconds(ticks()).value, 0, 0};
-  if (s.run.nodes > 1) {
-    const int first = s.run.first_of_node ? 1 : 0;
-    if (s.run.rank == 0) {
-      Vector<int> firsts;
-      const bool memory = firsts.resize(s.run.size);
-      PMPI_Gather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, 0, world);
-      for (std::uint32_t rank = 1; memory && rank < s.run.size; ++rank) {
-        if (firsts[rank] != 0) answer(world, static_cast<int>(rank));
-      }
-    } else {
-      PMPI_Gather(&first, 1, MPI_INT, nullptr, 0, MPI_INT, 0, world);
-      if (first != 0) offset = ask(world);
-    }
-    PMPI_Bcast(&offset, sizeof offset, MPI_BYTE, 0, node);
+  s.run.offset_time = to_seconds(ticks());
+  s.run.clock_offset = s.run.clock_bound = 0;
+  if (between_nodes == MPI_COMM_NULL) return;
+  if (s.run.rank == 0) {
+    for (const int first : firsts) answer(first);
+  } else if (s.run.first_of_node) {
+    ask();
   }
-  s.run.offset_time = Seconds{offset.time};
-  s.run.clock_offset = offset.offset;
-  s.run.clock_bound = offset.bound;
+}
+
+void forget_nodes() {
+  if (between_nodes != MPI_COMM_NULL) PMPI_Comm_free(&between_nodes);
+  firsts.clear();
 }
 
 }  // namespace kojak::measure

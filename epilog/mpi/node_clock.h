@@ -1,17 +1,19 @@
 // One clock for the processes of a node, and its offset to rank 0's.
 //
-// The node's first process calibrates; all take its scale and the earliest start as time 0. Offsets
-// between nodes come from round trips, the shortest of which wins; half of it bounds the error.
-// Collective over the communicators given; without a second node nothing but the sharing
-// communicates.
+// Processes that run under the same kernel share a clock: the first of them calibrates, and all
+// take its scale and the earliest start as time 0. They find each other by one gather over
+// MPI_COMM_WORLD; more communication, on a private communicator, is there only between nodes.
+// Offsets come from round trips between each node's first process and rank 0, the shortest wins,
+// half of it bounds the error. Only a node's first process knows and writes them; the merge applies
+// them to the node. Collective over MPI_COMM_WORLD.
 #pragma once
-
-#include <mpi.h>
 
 namespace kojak::measure {
 
-bool share_node_clock(MPI_Comm world, MPI_Comm node);
-// Sets the session's offset, its bound and its time.
-void measure_offset(MPI_Comm world, MPI_Comm node);
+// Sets the session's node, clock and offset. False if the MPI library failed.
+bool share_node_clock();
+// Sets the session's offset, its bound and its time once more.
+void measure_offset();
+void forget_nodes();
 
 }  // namespace kojak::measure

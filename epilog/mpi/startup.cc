@@ -23,9 +23,6 @@ constexpr char kBuiltFor[] = "MPICH";
 #error "The identification string of this MPI library is not known: add it here"
 #endif
 
-MPI_Comm private_world = MPI_COMM_NULL;
-MPI_Comm private_node = MPI_COMM_NULL;
-
 // The rank as launchers tell it before MPI may be asked; 0 if none does.
 bool is_first_by_environment() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
@@ -69,38 +66,12 @@ bool agree_on_run() {
     announcement.run_lo = random[1];
     memcpy(announcement.directory, s.directory, sizeof s.directory);
   }
-  if (PMPI_Bcast(&announcement, sizeof announcement, MPI_BYTE, 0, private_world) != MPI_SUCCESS)
+  if (PMPI_Bcast(&announcement, sizeof announcement, MPI_BYTE, 0, MPI_COMM_WORLD) != MPI_SUCCESS)
     return false;
   memcpy(s.directory, announcement.directory, sizeof s.directory);
   s.run.run_hi = announcement.run_hi;
   s.run.run_lo = announcement.run_lo;
   return s.directory[0] != '\0';
-}
-
-bool make_private_communicators() {
-  Session& s = the_session;
-  int rank = 0, size = 0;
-  if (PMPI_Comm_dup(MPI_COMM_WORLD, &private_world) != MPI_SUCCESS) return false;
-  PMPI_Comm_set_errhandler(private_world, MPI_ERRORS_RETURN);
-  PMPI_Comm_rank(private_world, &rank);
-  PMPI_Comm_size(private_world, &size);
-  s.run.rank = static_cast<std::uint32_t>(rank);
-  s.run.size = static_cast<std::uint32_t>(size);
-  MPI_Comm node = MPI_COMM_NULL;
-  if (PMPI_Comm_split_type(private_world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node) !=
-      MPI_SUCCESS) {
-    return false;
-  }
-  // A process whose clock a test bends counts as a node of its own.
-  const int alone = rank == s.config.test_clock_rank ? 1 : 0;
-  const bool good = PMPI_Comm_split(node, alone, rank, &private_node) == MPI_SUCCESS;
-  PMPI_Comm_free(&node);
-  return good;
-}
-
-void free_private_communicators() {
-  if (private_node != MPI_COMM_NULL) PMPI_Comm_free(&private_node);
-  if (private_world != MPI_COMM_NULL) PMPI_Comm_free(&private_world);
 }
 
 // The first records: MPI_Init, and the measurement's own start after it.
@@ -149,9 +120,13 @@ void finish_startup(unsigned function, int thread_level) {
   s.multi_threaded = thread_level == MPI_THREAD_MULTIPLE;
   s.write_state = write_state;
   name_program();
-  if (!make_private_communicators() || !share_node_clock(private_world, private_node) ||
-      !agree_on_run()) {
-    free_private_communicators();
+  int rank = 0, size = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  s.run.rank = static_cast<std::uint32_t>(rank);
+  s.run.size = static_cast<std::uint32_t>(size);
+  if (!share_node_clock() || !agree_on_run()) {
+    forget_nodes();
     return;
   }
   if (s.config.complaint != nullptr && s.config.verbose && s.run.rank == 0) {
@@ -171,17 +146,23 @@ void finish_startup(unsigned function, int thread_level) {
 void begin_shutdown(Recorder& r) {
   Session& s = the_session;
   const Ticks begin = ticks();
-  measure_offset(private_world, private_node);
-  free_private_communicators();
-  if (!s.started || s.stopped || s.paused || !make_room(r)) return;
-  std::byte* p = put(r.cursor, EnterTracing{r.lid, to_seconds(begin)});
-  p = put(p, Offset{s.run.offset_time, Seconds{s.run.clock_offset}});
-  if (s.run.first_of_node && s.config.test_clock_rank != static_cast<int>(s.run.rank)) {
-    const double factor = calibrate(s.clock_start, read_both_clocks()) / the_clock.scale;
-    p = put(p, ClockRate{Seconds{0}, Seconds{factor}});
+  measure_offset();
+  forget_nodes();
+  if (!s.started || s.stopped || r.trace == nullptr || (!s.paused && !make_room(r))) return;
+  std::byte* p = r.cursor;
+  if (!s.paused) p = put(p, EnterTracing{r.lid, to_seconds(begin)});
+  if (s.run.first_of_node) {  // it speaks for its node
+    p = put(p, Offset{s.run.offset_time, Seconds{s.run.clock_offset}});
+    if (static_cast<int>(s.run.rank) != s.config.test_clock_rank) {
+      const double factor = calibrate(s.clock_start, read_both_clocks()) / the_clock.scale;
+      p = put(p, ClockRate{Seconds{0}, Seconds{factor}});
+    }
   }
-  r.last = ticks();
-  publish(r, put(p, ExitTracing{r.lid, to_seconds(r.last)}));
+  if (!s.paused) {
+    r.last = ticks();
+    p = put(p, ExitTracing{r.lid, to_seconds(r.last)});
+  }
+  publish(r, p);
 }
 
 void finish_shutdown() {

@@ -1,7 +1,8 @@
 // What happens once at MPI_Init and once at MPI_Finalize, collectively over MPI_COMM_WORLD.
 //
-// All processes of the world have the library, so these may communicate, on a private communicator.
-// Whether they do depends on nothing that could differ between processes. Failures leave the
+// All processes of the world have the library, so these may communicate: at MPI_Init over MPI_COMM_WORLD,
+// which nobody else can use yet, later on a private communicator. Whether they do depends on nothing that could
+// differ between processes. Failures leave the
 // session idle: the program runs on unrecorded.
 #pragma once
 

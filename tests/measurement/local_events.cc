@@ -4,7 +4,8 @@
 //   entered and
 //                             left, indented by depth, in order of the exits
 //   local_events --objects DIR    communicators and windows with members and identity
-//   local_events --summary DIR    per file: events, bytes, whether it ended in order
+//   local_events --clocks DIR     nodes with their error bound, offsets with the time they were
+//   measured
 // Every file is verified first; what the verification calls an error ends the program with
 // status 1.
 #include <algorithm>
@@ -30,7 +31,8 @@ struct Open {
 
 class Listing {
  public:
-  Listing(bool events, bool objects) : events_(events), objects_(objects) {}
+  explicit Listing(const std::string& option)
+      : events_(option.empty()), objects_(option == "--objects"), clocks_(option == "--clocks") {}
 
   Status read(const std::string& path) {
     auto source = open_local_source(path);
@@ -56,6 +58,7 @@ class Listing {
                 definitions_.offsets.size(), raw(definitions_.local_run->run_hi),
                 raw(definitions_.local_run->size));
     if (objects_) print_objects();
+    if (clocks_) print_clocks();
     return {};
   }
 
@@ -183,7 +186,18 @@ class Listing {
     });
   }
 
-  bool events_, objects_;
+  void print_clocks() const {
+    definitions_.nodes.for_each([](NodeId id, const NodeDef& node) {
+      std::printf("node %u bound %.9f\n", raw(id),
+                  node.clock_error ? node.clock_error->value : -1.0);
+    });
+    for (const OffsetDef& offset : definitions_.offsets) {
+      std::printf("offset %.9f at %.9f\n", offset.offset.value, offset.local.value);
+    }
+    if (definitions_.clock_rate) std::printf("rate %.9f\n", definitions_.clock_rate->factor.value);
+  }
+
+  bool events_, objects_, clocks_;
   Definitions definitions_;
   std::vector<Open> open_;
   std::string attributes_;
@@ -210,7 +224,7 @@ bool verified(const std::string& path) {
 
 int main(int argc, char** argv) {
   const std::string option = argc > 2 ? argv[1] : "";
-  if (argc < 2) return std::fprintf(stderr, "usage: local_events [--objects|--summary] DIR\n"), 2;
+  if (argc < 2) return std::fprintf(stderr, "usage: local_events [--objects|--clocks] DIR\n"), 2;
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(argv[argc - 1])) {
     if (entry.path().extension() == ".elg") files.push_back(entry.path().string());
@@ -220,7 +234,7 @@ int main(int argc, char** argv) {
   for (const std::string& file : files) {
     std::printf("file %s\n", std::filesystem::path(file).filename().c_str());
     good = verified(file) && good;
-    Listing listing(option.empty(), option == "--objects");
+    Listing listing(option);
     if (Status status = listing.read(file); !status) {
       std::fprintf(stderr, "%s\n", status.error().message().c_str());
       good = false;

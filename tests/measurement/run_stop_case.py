@@ -6,6 +6,7 @@ library; each case says what the traces hold, and what the library says on stand
 """
 
 import os
+import re
 import sys
 
 from run_trace_case import Case, calls_of, listing, parser
@@ -184,6 +185,42 @@ def small_buffer(case):
         sys.exit("no flushes")
 
 
+def two_nodes(case):
+    """Rank 1's clock goes 5 per mille too fast: it is a node of its own, and its two offsets say so.
+
+    Between them lie at least the 0.3 s that the program sleeps: the offset shrinks by 0.005 of the time between, as
+    the two error bounds allow.
+    """
+    case.args.arguments = ["sleep", str(CALLS)]
+    plain = case.run(False)
+    directory = case.work / "traces"
+    measured = case.run(True, {"ELG_DIR": directory, "ELG_TEST_CLOCK": "1:5:5000"})
+    compare(plain, measured)
+    silent(measured)
+    clocks = listing(case.args.tool, directory, "--clocks")
+    numbers = [[float(word) for word in re.findall(r"-?\d+\.\d+", line)] for line in clocks["1.0.elg"]]
+    nodes = [line.split()[1] for name in clocks for line in clocks[name] if line.startswith("node")]
+    if nodes != ["0", "1"]:
+        sys.exit(f"nodes {nodes}")
+    bound = next(n[0] for n, line in zip(numbers, clocks["1.0.elg"]) if line.startswith("node"))
+    (first, first_at), (last, last_at) = [n for n, line in zip(numbers, clocks["1.0.elg"]) if line.startswith("offset")]
+    apart = last_at - first_at
+    drift = (first - last) - apart * 0.005 / 1.005
+    if apart < 0.3 or not 0 < bound < 1 or abs(drift) > 2 * bound + 1e-3:
+        sys.exit(f"{clocks['1.0.elg']}: the offsets change by {first - last}")
+
+
+def record_off(case):
+    """ELG_RECORD=0: only PAUSING, and the program says when to begin."""
+    directory = case.work / "traces"
+    measured = case.run(True, {"ELG_DIR": directory, "ELG_RECORD": "0"})
+    compare(case.run(False), measured)
+    silent(measured)
+    found = traces(case, directory)
+    if any(calls != ["PAUSING"] for calls in found.values()) or len(found) != 2:
+        sys.exit(f"{found}")
+
+
 def wrong_library(case):
     """Preloaded is the library for the other MPI: one message, then nothing but forwarding."""
     directory = case.work / "traces"
@@ -220,7 +257,7 @@ CASES = {
     "jump": jumps, "directory_exists": directory_exists, "directory_empty": directory_empty,
     "directory_impossible": directory_impossible, "default_names": default_names, "file_too_large": file_too_large,
     "disk_full": disk_full, "no_room_for_buffers": no_room_for_buffers, "small_buffer": small_buffer,
-    "wrong_library": wrong_library, "helper_programs": helper_programs,
+    "two_nodes": two_nodes, "record_off": record_off, "wrong_library": wrong_library, "helper_programs": helper_programs,
 }
 
 

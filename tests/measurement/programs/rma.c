@@ -154,11 +154,14 @@ int main(int argc, char** argv) {
   begin(&argc, &argv);
   next = (me + 1) % ranks;
   previous = (me + ranks - 1) % ranks;
-  for (int flavour = 0; flavour < 2; ++flavour) {
+  for (int flavour = 0; flavour < 3; ++flavour) {
     static double created[1024];
     if (flavour == 0) {
       MPI_Win_create(created, sizeof created, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
       expect("MPI_Win_create win:%d", ++window_number);
+    } else if (flavour == 2) {
+      MPI_Win_allocate_shared(8192, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+      expect("MPI_Win_allocate_shared win:%d", ++window_number);
     } else {
       MPI_Win_allocate(8192, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
       expect("MPI_Win_allocate win:%d", ++window_number);
