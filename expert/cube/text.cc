@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 
 namespace kojak::expert {
@@ -65,6 +66,14 @@ std::string xml_text(std::string_view bytes) {
 
 void append_number(std::string& out, double value) {
   std::array<char, 32> digits;
+  // The shortest form of 100000 is 1e+05, which is no number for a reader of INTEGER metrics.
+  constexpr double kLimit = 9e18;
+  if (value == std::trunc(value) && value > -kLimit && value < kLimit && !std::signbit(value)) {
+    const auto whole = static_cast<std::int64_t>(value);
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), whole);
+    out.append(digits.data(), end.ptr);
+    return;
+  }
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
   out.append(digits.data(), end.ptr);
 }

@@ -13,7 +13,7 @@ namespace kojak::expert {
 // control characters) becomes U+FFFD. Escaping of < & " is the XML writer's business.
 std::string xml_text(std::string_view bytes);
 
-// The shortest decimal form that reads back as the same double; integers without a point.
+// The shortest decimal form that reads back as the same double; integers without point or exponent.
 void append_number(std::string& out, double value);
 
 // A file:// address of a folder or file, other characters than those of plain paths encoded.

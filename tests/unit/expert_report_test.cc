@@ -302,6 +302,13 @@ TEST(CubeText, NumbersReadBackTheSame) {
   std::string text;
   append_number(text, 42);
   EXPECT_EQ(text, "42");
+  // Counts are integers to those who read them: no exponents, however round or large they are.
+  for (const auto& [value, expected] :
+       {std::pair(0.0, "0"), {100000.0, "100000"}, {4e5, "400000"}, {1e15, "1000000000000000"}}) {
+    text.clear();
+    append_number(text, value);
+    EXPECT_EQ(text, expected);
+  }
 }
 TEST(CubeText, UrlsAreEncoded) {
   EXPECT_EQ(file_url("/opt/my docs/k\xC3\xA4/"), "file:///opt/my%20docs/k%C3%A4/");
