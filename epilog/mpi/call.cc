@@ -12,6 +12,7 @@ bool left_behind(Recorder& r, const CallFrame* here) {
     publish(r, put(r.cursor, Exit{r.lid, to_seconds(r.last)}));
   }
   r.frame = nullptr;
+  r.forwarded = 0;
   return true;
 }
 

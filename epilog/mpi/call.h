@@ -124,6 +124,13 @@ inline bool is_live() {
 [[gnu::cold, gnu::noinline]] bool left_behind(Recorder& r, const CallFrame* here);
 [[gnu::cold, gnu::noinline]] void count_lost(Recorder& r);
 
+// The C side of a call that Fortran's side has in hand: all is done there.
+inline bool passes_through(Recorder& r, unsigned function, const void* caller) {
+  if (r.forwarded != function + 1 || !r.forwarder->holds(caller)) return false;
+  r.forwarded = 0;
+  return true;
+}
+
 [[gnu::always_inline]] inline bool ready(Recorder& r, unsigned function) {
   if ((r.regions[function / 64] >> (function % 64) & 1) == 0) [[unlikely]]
     define_region(r, function);
@@ -185,7 +192,10 @@ template <class A>
   CallFrame frame;
   frame.self = &frame;
   if (r.frame != nullptr) [[unlikely]] {
-    if (!left_behind(r, &frame)) return unrecorded(a);
+    if (!left_behind(r, &frame)) {
+      if (passes_through(r, A::kFunction, __builtin_return_address(0))) return a.call();
+      return unrecorded(a);
+    }
   }
   r.frame = &frame;
   typename A::Result result;

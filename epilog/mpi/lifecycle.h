@@ -9,8 +9,9 @@
 
 namespace kojak::measure {
 
-// Set while an initialisation runs in the library, so that one function may be built on the other.
-inline bool starting = false;
+// Set while the library initialises and from when it ends: Fortran's function may be built on C's, and
+// one of C's on the other.
+inline bool starting = false, ending = false;
 
 template <class F>
 int initialise(unsigned function, const F& pmpi_call, const int* provided) {
@@ -27,7 +28,8 @@ int initialise(unsigned function, const F& pmpi_call, const int* provided) {
 // `measured_call` is the same, recorded.
 template <class F, class G>
 int finalise(const F& pmpi_call, const G& measured_call) {
-  if (!is_live()) return pmpi_call();
+  if (ending || !is_live()) return pmpi_call();
+  ending = true;
   begin_shutdown(the_recorder);
   const int result = measured_call();
   finish_shutdown();
@@ -36,6 +38,7 @@ int finalise(const F& pmpi_call, const G& measured_call) {
 
 inline void obey_pcontrol(int level) {
   if (!is_live() || the_recorder.frame != nullptr) return;
+  if (the_recorder.forwarded == args::Pcontrol::kFunction + 1) return;  // Fortran's side has
   if (level == 0) pause_recording(the_recorder);
   if (level == 1) resume_recording(the_recorder);
   if (level == 2) flush_now(the_recorder);

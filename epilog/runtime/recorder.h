@@ -25,6 +25,15 @@ struct CallFrame {
   const CallFrame* volatile self;  // the frame is alive as long as this holds
 };
 
+// Where the code of a shared library lies.
+struct CodeRange {
+  std::uintptr_t begin = 0, end = 0;
+  bool holds(const void* address) const {
+    const auto a = reinterpret_cast<std::uintptr_t>(address);
+    return a >= begin && a < end;
+  }
+};
+
 // Every call may write this much without asking again.
 inline constexpr std::size_t kCallRoom = 1024;
 inline constexpr std::size_t kMaxFunctions = 448;
@@ -49,6 +58,10 @@ struct alignas(64) Recorder {
   std::uint64_t regions[kMaxFunctions / 64];  // defined in this thread's file
   std::byte* lost;  // once the disk was full: where the number of lost calls stands
   LocalTrace* trace;
+  // Set while a Fortran call is on its way through the MPI's Fortran library, which may reach our C
+  // wrapper of the same function.
+  std::uint32_t forwarded;     // 1 + that function, or 0
+  const CodeRange* forwarder;  // that library
 };
 
 // The cursor starts above the limit, so that the first call of a thread asks for room.

@@ -82,12 +82,20 @@ typename Kind::C as_handle(const void* p) {
     return Kind::none();
   }
 }
+// The address of a choice buffer, which is what a descriptor begins with.
+inline void* buffer_address(void* p, Interface interface) {
+  return interface == Interface::kF08Described && p != nullptr ? *static_cast<void**>(p) : p;
+}
+inline bool is_in_place(void* p, Interface interface) {
+  void* const address = buffer_address(p, interface);
+  return address != nullptr && address == sentinels(interface).in_place;
+}
 template <bool kUsed>
-void* as_buffer(void* p) {
+void* as_buffer(void* p, Interface interface) {
   if constexpr (kUsed) {
-    return p != nullptr && p == values().in_place ? MPI_IN_PLACE : p;
+    return is_in_place(p, interface) ? MPI_IN_PLACE : buffer_address(p, interface);
   } else {
-    return p;
+    return nullptr;
   }
 }
 
@@ -124,15 +132,18 @@ class OutLogical {
 template <bool kUsed>
 class OutIndex {
  public:
-  explicit OutIndex(void* user) : user_(static_cast<const MPI_Fint*>(user)) {}
+  OutIndex(void* user, Interface interface)
+      : user_(static_cast<const MPI_Fint*>(user)), interface_(interface) {}
   int* given() { return &c_; }
   void take() {
     if constexpr (kUsed)
-      c_ = *user_ < 0 ? MPI_UNDEFINED : *user_ - first_index();  // some add 1 to MPI_UNDEFINED
+      // Some add 1 to MPI_UNDEFINED.
+      c_ = *user_ < 0 ? MPI_UNDEFINED : *user_ - first_index(interface_);
   }
 
  private:
   const MPI_Fint* user_;
+  Interface interface_;
   int c_ = MPI_UNDEFINED;
 };
 
@@ -192,19 +203,21 @@ class Requests {
 template <bool kUsed>
 class Indices {
  public:
-  Indices(void* user, const void* count) : user_(static_cast<const MPI_Fint*>(user)) {
+  Indices(void* user, const void* count, Interface interface)
+      : user_(static_cast<const MPI_Fint*>(user)), interface_(interface) {
     if constexpr (kUsed) ok_ = c_.resize(*static_cast<const MPI_Fint*>(count));
   }
   bool ok() const { return ok_; }
   int* given() { return c_.data(); }
   void take(int found) {
     if constexpr (kUsed) {
-      for (int i = 0; i < found; ++i) c_.data()[i] = user_[i] - first_index();
+      for (int i = 0; i < found; ++i) c_.data()[i] = user_[i] - first_index(interface_);
     }
   }
 
  private:
   const MPI_Fint* user_;
+  Interface interface_;
   Scratch<int> c_;
   bool ok_ = true;
 };
@@ -213,8 +226,8 @@ class Indices {
 template <bool kUsed>
 class Status {
  public:
-  explicit Status(void* user) : user_(user) {
-    if constexpr (kUsed) ignored_ = ignores_status(user);
+  Status(void* user, Interface interface) : user_(user) {
+    if constexpr (kUsed) ignored_ = ignores_status(user, interface);
   }
   MPI_Status* given() { return ignored_ ? MPI_STATUS_IGNORE : &c_; }
   void* passed(const MPI_Status* wanted) {
@@ -237,9 +250,9 @@ class Status {
 template <bool kUsed>
 class Statuses {
  public:
-  Statuses(void* user, const void* count) : user_(user), count_(count) {
+  Statuses(void* user, const void* count, Interface interface) : user_(user), count_(count) {
     if constexpr (kUsed) {
-      ignored_ = ignores_status(user);
+      ignored_ = ignores_status(user, interface);
       if (!ignored_) ok_ = c_.resize(*static_cast<const MPI_Fint*>(count));
     }
   }
@@ -280,13 +293,13 @@ template <bool kUsed>
 class Types {
  public:
   enum class Of { kMembers, kSources, kDestinations };
-  Types(const void* user, const void* buffer_argument)
-      : user_(static_cast<const MPI_Fint*>(user)), buffer_(buffer_argument) {}
+  Types(const void* user, bool in_place)
+      : user_(static_cast<const MPI_Fint*>(user)), in_place_(in_place) {}
   const MPI_Datatype* given() { return c_.data(); }
   // False without memory.
   bool take(MPI_Comm comm, Of of) {
     if constexpr (kUsed) {
-      if (buffer_ == values().in_place) return true;
+      if (in_place_) return true;
       if (!c_.resize(count_of(comm, of))) return false;
       for (std::size_t i = 0; i < c_.size(); ++i) c_.data()[i] = TypeKind::from(user_[i]);
     }
@@ -306,22 +319,46 @@ class Types {
   }
 
   const MPI_Fint* user_;
-  const void* buffer_;
+  bool in_place_;
   Scratch<MPI_Datatype> c_;
+};
+
+// A function on its way through the Fortran library.
+class Passage {
+ public:
+  Passage(Recorder& r, unsigned function, const CodeRange& library)
+      : r_(r), forwarded_(r.forwarded), forwarder_(r.forwarder) {
+    r.forwarded = function + 1;
+    r.forwarder = &library;
+  }
+  Passage(const Passage&) = delete;
+  Passage& operator=(const Passage&) = delete;
+  ~Passage() {
+    r_.forwarded = forwarded_;
+    r_.forwarder = forwarder_;
+  }
+
+ private:
+  Recorder& r_;
+  std::uint32_t forwarded_;
+  const CodeRange* forwarder_;
 };
 
 // The measured call: a function's arguments, called through the Fortran library.
 template <class A, class F>
 struct Call : A {
-  using Measured = A;
   F* forward;
-  typename A::Result call() { return (*forward)(static_cast<A&>(*this)); }
+  const CodeRange* library;
+  typename A::Result call() {
+    const Passage passage(the_recorder, A::kFunction, *library);
+    return (*forward)(static_cast<A&>(*this));
+  }
 };
 
 template <class A, class F>
-typename A::Result measured_in_fortran(const A& arguments, F&& forward) {
+typename A::Result measured_in_fortran(const Entry& entry, const A& arguments, F&& forward) {
   using Forward = std::remove_reference_t<F>;
-  return measured(Call<A, Forward>{arguments, &forward});
+  return measured(Call<A, Forward>{arguments, &forward, &entry.library()});
 }
 
 }  // namespace kojak::measure::fortran

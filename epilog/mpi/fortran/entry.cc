@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 
 #include "epilog/mpi/fortran/libraries.h"
@@ -17,11 +18,13 @@ struct Spelling {
 // gfortran's first; no name exists in two spellings with different meanings.
 constexpr Spelling kSpellings[] = {{"_", false}, {"__", false}, {"", false}, {"", true}};
 
+constexpr const char* kSuffixes[] = {"", "_f08", "_f08ts"};
+
 void* look_up(void* where, const char* prefix, const char* name, Interface interface) {
   for (const Spelling& spelling : kSpellings) {
     char symbol[96];
     snprintf(symbol, sizeof symbol, "%s%s%s%s", prefix, name,
-             interface == Interface::kF08 ? "_f08" : "", spelling.suffix);
+             kSuffixes[static_cast<int>(interface)], spelling.suffix);
     for (char* c = symbol; spelling.upper && *c != '\0'; ++c) *c = static_cast<char>(toupper(*c));
     if (void* address = dlsym(where, symbol)) return address;
   }
@@ -34,6 +37,24 @@ void* look_up_in(const char* object, int mode, const char* name, Interface inter
   return handle == nullptr ? nullptr : look_up(handle, "pmpi_", name, interface);
 }
 
+struct Search {
+  std::uintptr_t address;
+  CodeRange range;
+};
+int note_range(dl_phdr_info* info, std::size_t, void* data) {
+  auto* const search = static_cast<Search*>(data);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = info->dlpi_phdr[i];
+    const std::uintptr_t begin = info->dlpi_addr + part.p_vaddr;
+    const CodeRange range{begin, begin + part.p_memsz};
+    if (part.p_type == PT_LOAD && search->address >= range.begin && search->address < range.end) {
+      search->range = range;
+      return 1;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 void* Entry::find(const void* caller) {
@@ -44,10 +65,15 @@ void* Entry::find(const void* caller) {
     address = look_up_in(info.dli_fname, RTLD_NOLOAD, name_, interface_);
   }
   if (address == nullptr) {
-    address = look_up_in(interface_ == Interface::kF08 ? kF08Library : kMpifHLibrary, RTLD_GLOBAL,
+    address = look_up_in(interface_ == Interface::kMpifH ? kMpifHLibrary : kF08Library, RTLD_GLOBAL,
                          name_, interface_);
   }
-  if (address != nullptr) address_.store(address, std::memory_order_relaxed);
+  if (address != nullptr) {
+    Search search{reinterpret_cast<std::uintptr_t>(address), {}};
+    dl_iterate_phdr(note_range, &search);
+    library_ = search.range;
+    address_.store(address, std::memory_order_release);
+  }
   return address;
 }
 

@@ -13,10 +13,17 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+
+#include "epilog/runtime/recorder.h"
 
 namespace kojak::measure::fortran {
 
-enum class Interface : bool { kMpifH, kF08 };  // `use mpi` shares the first one's entry points
+enum class Interface : std::uint8_t {
+  kMpifH,         // and `use mpi`, which shares its entry points
+  kF08,           // mpi_put_f08_: choice buffers are addresses
+  kF08Described,  // mpi_put_f08ts_: choice buffers are array descriptors
+};
 
 class Entry {
  public:
@@ -26,11 +33,13 @@ class Entry {
   // `caller` is an address in the code that called us.
   template <class Function>
   Function* get(const void* caller) {
-    void* address = address_.load(std::memory_order_relaxed);
+    void* address = address_.load(std::memory_order_acquire);
     if (address == nullptr) [[unlikely]]
       address = find(caller);
     return reinterpret_cast<Function*>(address);
   }
+  Interface interface() const { return interface_; }
+  const CodeRange& library() const { return library_; }  // of what get() found
 
  private:
   [[gnu::cold, gnu::noinline]] void* find(const void* caller);
@@ -38,6 +47,7 @@ class Entry {
   std::atomic<void*> address_{nullptr};
   const char* name_;
   Interface interface_;
+  CodeRange library_;
 };
 
 // Fortran's ierror, which mpi_f08 may leave out.

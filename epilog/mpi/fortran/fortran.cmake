@@ -40,8 +40,8 @@ function(kojak_add_fortran mpi)
   # The MPI library's own Fortran compiler knows its sentinels; the object needs no Fortran library.
   set(values ${made}/values.o)
   add_custom_command(OUTPUT ${values}
-    COMMAND ${KOJAK_${mpi}_FC} -O2 -fPIC -w -c ${dir}/values_${mpi}.f90 -o ${values}
-    DEPENDS ${dir}/values_${mpi}.f90
+    COMMAND ${KOJAK_${mpi}_FC} -O2 -fPIC -w -c ${dir}/values.f90 -o ${values}
+    DEPENDS ${dir}/values.f90
     COMMENT "Compiling what Fortran knows of ${mpi}")
   set(libraries ${made}/include/epilog/mpi/fortran/libraries.h)
   add_custom_command(OUTPUT ${libraries}

@@ -5,13 +5,11 @@
 
 An entry point calls the MPI library's own Fortran function with the caller's arguments, untouched, as a
 measured call; only what the hooks look at is converted to C (convert.h). That keeps choice
-buffers, array descriptors, sentinels, callbacks, strings and optional arguments exactly what they are. Which entry
-points a library needs follows from what its Fortran functions call, because each call is recorded once:
-  Open MPI   all of them call PMPI_*: every entry point of mpif.h and mpi_f08 is ours
-  MPICH      those of mpif.h, and those of mpi_f08 with a choice buffer (mpi_put_f08ts_), call MPI_*, where the C
-             wrapper records them; ours are the others of mpi_f08, which call PMPI_*, and those that
-             get and set attributes, which call neither
-tests/fortran checks these lists against the installed libraries.
+buffers, array descriptors, sentinels, callbacks, strings and optional arguments exactly what they are.
+
+Where the library's function calls MPI_* in C (in MPICH all of mpif.h, and what has a choice buffer in mpi_f08), our
+C wrapper finds that Fortran has the call in hand and only passes it on; where it calls PMPI_* (Open MPI, the
+rest of MPICH's mpi_f08) nothing else sees it. Either way it is recorded once, with the address of the user's call.
 """
 
 import argparse
@@ -45,21 +43,16 @@ def has_choice_buffer(f):
     return any(p.kind == "buffer" for p in f.parameters)
 
 
-def touches_attribute(f):
-    return any(p.kind == "attribute" for p in f.parameters)
-
-
 def interfaces(f, library):
-    """Suffix of the name and interface of each entry point that the function needs."""
-    found = []
-    if library == "openmpi" or touches_attribute(f):
-        found.append(("", "kMpifH"))
+    """Suffix of the name, and interface, of each entry point of the function."""
+    found = [("", "kMpifH")]
     if library == "openmpi" and f.name in WITH_C_PTR:
         found.append(("_cptr", "kMpifH"))
-    in_f08 = not f.has("removed") and f.name not in NOT_IN_F08 and f.name not in C_IN_F08[library]
-    if in_f08 and (library == "openmpi" or not has_choice_buffer(f)):
-        found.append(("_f08", "kF08"))
-    return found
+    if f.has("removed") or f.name in NOT_IN_F08 or f.name in C_IN_F08[library]:
+        return found
+    if library == "mpich" and has_choice_buffer(f):
+        return found + [("_f08ts", "kF08Described")]
+    return found + [("_f08", "kF08")]
 
 
 class Argument:
@@ -83,24 +76,24 @@ class Argument:
         elif p.kind == "baseptr":
             self.given = p.name
         elif p.kind == "buffer":
-            self.given = f"as_buffer<kUsed>({p.name})"
+            self.given = f"as_buffer<kUsed>({p.name}, interface)"
         elif p.kind == "logical" and p.direction == "in" and not array:
             self.given = f"as_logical<kUsed>({p.name})"
         elif p.kind == "logical" and not array:
             self._object("OutLogical<kUsed>", p.name, (0, f"{c}.take();"))
         elif p.kind == "index" and not array:
-            self._object("OutIndex<kUsed>", p.name, (1, f"{c}.take();"))
+            self._object("OutIndex<kUsed>", f"{p.name}, interface", (1, f"{c}.take();"))
         elif p.kind == "index":
-            self._object("Indices<kUsed>", f"{p.name}, {p.array}", (2, f"{c}.take(found);"))
+            self._object("Indices<kUsed>", f"{p.name}, {p.array}, interface", (2, f"{c}.take(found);"))
             self.needs_memory = True
         elif p.kind == "status" and p.direction == "out":
             self.passed = f"{c}.passed(b.{p.name})"
             if array:
-                self._object("Statuses<kUsed>", f"{p.name}, {p.array}",
+                self._object("Statuses<kUsed>", f"{p.name}, {p.array}, interface",
                              (3, f"if (!{c}.take(b.{p.name}, found)) seen = MPI_ERR_NO_MEM;"))
                 self.needs_memory = True
             else:
-                self._object("Status<kUsed>", p.name, (3, f"if (found != 0) {c}.take(b.{p.name});"))
+                self._object("Status<kUsed>", f"{p.name}, interface", (3, f"if (found != 0) {c}.take(b.{p.name});"))
                 if library == "openmpi" and f.name == "MPI_Request_get_status":
                     self.passed = p.name  # it says .false. without looking where the status is ignored
         elif p.kind == "request" and array:
@@ -129,7 +122,7 @@ class Argument:
         of = "kMembers"
         if "eighbor" in f.name:
             of = "kDestinations" if side == "send" else "kSources"
-        self._object("Types<kUsed>", f"{p.name}, {side}buf",
+        self._object("Types<kUsed>", f"{p.name}, is_in_place({side}buf, interface)",
                      (3, f"if (!{c}.take(b.comm, Types<kUsed>::Of::{of})) seen = MPI_ERR_NO_MEM;"),
                      (3, f"b.{p.name} = {c}.given();"))
 
@@ -177,7 +170,7 @@ def body(f, library):
     if result != "void":
         return (head + f"  if (forward == nullptr) [[unlikely]] return P{f.name}();\n"
                 f"  if (!is_live()) [[unlikely]] return forward();\n"
-                f"  return measured_in_fortran(args::{struct}{{}}, [&](args::{struct}&) {{ return forward(); }});\n}}\n",
+                f"  return measured_in_fortran(entry, args::{struct}{{}}, [&](args::{struct}&) {{ return forward(); }});\n}}\n",
                 declared, forwarded, result)
     arguments = [Argument(f, p, library) for p in parameters]
     memory = " || ".join(f"!{a.name}_c.ok()" for a in arguments if a.needs_memory)
@@ -186,12 +179,13 @@ def body(f, library):
     out = [f'if (forward == nullptr) [[unlikely]] return say_missing(ierror, "{short}");',
            f"if (!is_live()) [[unlikely]] return forward({forwarded});",
            f"using Args = args::{struct};",
-           "[[maybe_unused]] constexpr bool kUsed = kHooked<Args>;"]
+           "[[maybe_unused]] constexpr bool kUsed = kHooked<Args>;",
+           "[[maybe_unused]] const Interface interface = entry.interface();"]
     out += [a.declaration for a in arguments if a.declaration]
     if memory:
         out.append(f"if ({memory}) [[unlikely]] return forward({forwarded});")
     out += ["MPI_Fint error = MPI_SUCCESS;",
-            f"measured_in_fortran(Args{{{given}}}, [&]([[maybe_unused]] Args& b) -> int {{"]
+            f"measured_in_fortran(entry, Args{{{given}}}, [&]([[maybe_unused]] Args& b) -> int {{"]
     out += [f"  {line}" for line in call_body(f, arguments, lengths)]
     out += ["});", "give_error(ierror, error);"]
     return head + "".join(f"  {line}\n" for line in out) + "}\n", declared, forwarded, result
@@ -202,7 +196,7 @@ def entry_points(f, library, declared, forwarded, result):
     out = []
     for suffix, interface in interfaces(f, library):
         name = f.name.lower() + suffix
-        looked_up = name.removeprefix("mpi_").removesuffix("_f08")
+        looked_up = name.removeprefix("mpi_").removesuffix("_f08").removesuffix("_f08ts")
         out.append(f"KOJAK_FORTRAN {result} {name}_({declared}) {{\n"
                    f'  static constinit Entry entry{{"{looked_up}", Interface::{interface}}};\n'
                    f"  return {f.struct_name()}_in_fortran(entry, __builtin_return_address(0)"

@@ -52,7 +52,7 @@ void finalize(Entry& entry, const void* caller, void* ierror) {
     return error;
   };
   finalise(call, [&] {
-    return measured_in_fortran(args::Finalize{}, [&](args::Finalize&) { return call(); });
+    return measured_in_fortran(entry, args::Finalize{}, [&](args::Finalize&) { return call(); });
   });
   give_error(ierror, error);
 }
@@ -62,6 +62,7 @@ void pcontrol(Entry& entry, const void* caller, void* level, void* ierror) {
   auto* const forward = entry.get<void(void*, void*)>(caller);
   if (forward == nullptr) return say_missing(ierror, "pcontrol");
   obey_pcontrol(*static_cast<const MPI_Fint*>(level));
+  const Passage passage(the_recorder, args::Pcontrol::kFunction, entry.library());
   forward(level, ierror);
 }
 
@@ -91,10 +92,7 @@ void pcontrol(Entry& entry, const void* caller, void* level, void* ierror) {
   }                                                                                             \
   KOJAK_SPELLINGS(mpi_pcontrol##suffix, MPI_PCONTROL##SUFFIX, (void* level, void* ierror))
 
-#if defined(OPEN_MPI)
-// MPICH's functions of mpif.h call the C wrappers.
 KOJAK_LIFECYCLE(, , Interface::kMpifH)
-#endif
 KOJAK_LIFECYCLE(_f08, _F08, Interface::kF08)
 
 }  // namespace kojak::measure::fortran

@@ -1,7 +1,5 @@
 #include "epilog/mpi/fortran/values.h"
 
-#include "epilog/mpi/fortran/entry.h"
-
 namespace kojak::measure::fortran {
 
 std::atomic<const Values*> known_values{nullptr};
@@ -13,7 +11,7 @@ Values found;
 
 }  // namespace kojak::measure::fortran
 
-// Names as gfortran and most others spell them; values_<mpi>.f90 binds them explicitly.
+// Names as gfortran and most others spell them; values.f90 binds them explicitly.
 extern "C" {
 void kojak_fortran_hand_over();
 
@@ -23,11 +21,8 @@ __attribute__((visibility("hidden"))) void kojak_fortran_take_logical(const MPI_
 __attribute__((visibility("hidden"))) void kojak_fortran_take_sentinels(
     const void* in_place, const void* status_ignore, const void* statuses_ignore,
     const MPI_Fint* status_size) {
-  kojak::measure::fortran::Values& found = kojak::measure::fortran::found;
-  found.in_place = in_place;
-  found.status_ignore = status_ignore;
-  found.statuses_ignore = statuses_ignore;
-  found.status_size = *status_size;
+  kojak::measure::fortran::found.mpif_h = {in_place, status_ignore, statuses_ignore};
+  kojak::measure::fortran::found.status_size = *status_size;
 }
 }
 
@@ -36,10 +31,10 @@ namespace kojak::measure::fortran {
 const Values& ask_fortran() {
   kojak_fortran_hand_over();
 #if defined(MPICH_VERSION)
-  // Only mpi_f08 calls come to us (generate_fortran.py); the standard names its sentinels in C.
-  found.status_ignore = MPI_F08_STATUS_IGNORE;
-  found.statuses_ignore = MPI_F08_STATUSES_IGNORE;
-  found.status_size = sizeof(MPI_F08_status) / sizeof(MPI_Fint);
+  // mpi.h has the variables of mpi_f08; those of the standard are pointers to them.
+  found.f08 = {&MPIR_F08_MPI_IN_PLACE, MPI_F08_STATUS_IGNORE, MPI_F08_STATUSES_IGNORE};
+#else
+  found.f08 = found.mpif_h;  // the same variables
 #endif
   known_values.store(&found, std::memory_order_release);
   return found;
@@ -77,7 +72,7 @@ MPI_Fint ask_first_index() {
 
 }  // namespace
 
-MPI_Fint first_index() {
+MPI_Fint first_index_of_f08() {
   static std::atomic<MPI_Fint> known{-1};
   MPI_Fint first = known.load(std::memory_order_relaxed);
   if (first < 0) {

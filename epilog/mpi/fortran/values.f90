@@ -1,5 +1,4 @@
-! Tells C++ where Open MPI's sentinels lie and what .false. is (see values.h). mpi_f08 shares the variables
-! of mpif.h, so one set does for all interfaces.
+! Tells C++ where the sentinels of mpif.h lie and what .false. is (see values.h).
 subroutine kojak_fortran_hand_over() bind(C)
   implicit none
   include 'mpif.h'
