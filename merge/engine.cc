@@ -158,7 +158,7 @@ class Engine : private TransferWriter<Plain> {
   }
   void pause(Stream& s) {
     if (extended_) placement_->pause(s.index);
-    s.stack.push_back(kAbsent);
+    s.stack.push_back(kPausing);
   }
 
   // Writes the current event. False if the second half of its record is still to be written.
@@ -228,7 +228,7 @@ class Engine : private TransferWriter<Plain> {
         pause(s);
         break;
       case RecordType::kEnterTracing:
-        s.stack.push_back(kAbsent);
+        s.stack.push_back(kTracing);
         break;
       case RecordType::kLogOn:
       case RecordType::kExitTracing:
@@ -267,9 +267,16 @@ class Engine : private TransferWriter<Plain> {
     while (!s.stack.empty()) {
       add_duties(s, s.stack.size() == 1);
       release(s, false);
-      Exit exit{LocationId{s.lid}, Seconds{s.time}, {}};
-      count_metrics(s, exit);
-      emitter_.put(exit);
+      switch (s.stack.back()) {
+        case kPausing:
+          close<LogOn>(s);
+          break;
+        case kTracing:
+          close<ExitTracing>(s);
+          break;
+        default:
+          close<Exit>(s);
+      }
       s.stack.pop_back();
       emitter_.make_room();
     }
@@ -288,6 +295,13 @@ class Engine : private TransferWriter<Plain> {
       summary_.add(Finding::kShortRecord, s.too_short, [&] { return s.trace->path; });
     }
   }
+  template <class R>
+  void close(Stream& s) {
+    R record{LocationId{s.lid}, Seconds{s.time}, {}};
+    count_metrics(s, record);
+    emitter_.put(record);
+  }
+
   void report_progress() {
     if (!in_.progress) return;
     std::uint64_t done = done_;

@@ -45,18 +45,43 @@ PeerEpochs* WindowEpochs::find_or_add(std::uint32_t rank) {
     index_.assign(std::max<std::size_t>(8, 2 * index_.size()), nullptr);
     for (PeerEpochs& peer : peers_) index_[slot(peer.rank)] = &peer;
   }
-  PeerEpochs& added = peers_.emplace_back(rank);
+  PeerEpochs& added = peers_.emplace_back(rank, surveyed_ ? kNever : completions);
   index_[slot(rank)] = &added;
   return &added;
 }
 
-WindowEpochs::Fate WindowEpochs::passive_fate(const PeerEpochs& peer, bool get,
-                                              std::uint64_t count) const {
-  for (const PeerEpochs::Lost& lost : peer.lost) {
-    if (count >= lost.from[get] && count <= lost.to) return Fate::kLostInGap;
+bool WindowEpochs::done_by_request(std::uint64_t to, std::uint32_t rmaid) const {
+  for (const auto& [count, done] : requests_kept) {
+    if (count == to) return done.contains(rmaid);
+  }
+  return false;
+}
+
+WindowEpochs::Fate WindowEpochs::passive_fate(const PeerEpochs& peer, bool get, std::uint64_t count,
+                                              std::uint32_t rmaid) const {
+  const auto in_gap = [&](const LostOperations& lost) {
+    return get && done_by_request(lost.to, rmaid) ? Fate::kByRequest : Fate::kLostInGap;
+  };
+  for (const LostOperations& lost : peer.lost) {
+    if (lost.contains(get, count)) return in_gap(lost);
+  }
+  for (const LostOperations& lost : lost_by_all) {
+    if (peer.born > lost.to && lost.contains(get, count)) return in_gap(lost);
   }
   const std::uint64_t last = later(last_complete_all[get], peer.last_complete[get]);
-  return last != kNever && count <= last ? Fate::kCompleted : Fate::kNever;
+  if (last != kNever && count <= last) return Fate::kCompleted;
+  return get && done_by_request(kNever, rmaid) ? Fate::kByRequest : Fate::kNever;
+}
+
+void WindowEpochs::request_done(std::uint32_t rmaid) {
+  constexpr std::size_t kMostIntervals = 32 * 1024;
+  requests.add(rmaid);
+  requests.limit(kMostIntervals);
+}
+
+void WindowEpochs::keep_requests() {
+  if (requests.empty()) return;
+  requests_kept.emplace_back(completions, requests);
 }
 
 void WindowEpochs::fence(bool survey, bool no_succeed) {
@@ -124,13 +149,20 @@ std::span<const std::uint32_t> WindowEpochs::wait(bool survey,
 void WindowEpochs::lock(std::uint32_t target) {
   ++stamp;
   PeerEpochs& p = peer(target);
+  lose(p.candidate, p.lost);  // it was not held on, or it could not be taken
   if (!p.locked) ++locks;
   p.locked = true;
 }
 
 void WindowEpochs::set_lock_all() {
   ++stamp;
+  lose_candidates();
   lock_all = true;
+}
+
+void WindowEpochs::lose_candidates() {
+  for (PeerEpochs& p : peers_) lose(p.candidate, p.lost);
+  lose(candidate_by_all, lost_by_all);
 }
 
 void WindowEpochs::completion(bool survey, std::uint32_t target, bool gets_only) {
@@ -138,6 +170,7 @@ void WindowEpochs::completion(bool survey, std::uint32_t target, bool gets_only)
     std::uint64_t* last = target == kAbsent ? last_complete_all : peer(target).last_complete;
     last[1] = completions;
     if (!gets_only) last[0] = completions;
+    if (target == kAbsent) requests.clear();
   }
   ++completions;
   ++stamp;
@@ -148,6 +181,7 @@ void WindowEpochs::unlock(std::uint32_t target) {
   PeerEpochs& p = peer(target);
   if (p.locked) --locks;
   p.locked = false;
+  if (locks == 0 && !lock_all) requests.clear();
 }
 
 void WindowEpochs::unlock_all() {
@@ -165,7 +199,7 @@ void WindowEpochs::state(std::uint64_t fence_count, std::uint8_t open) {
   ++stamp;
   fences = fence_count;
   fence_open = (open & kFenceOpen) != 0;
-  if ((open & kByAll) != 0) lock_all = true;
+  if ((open & kByAll) != 0) hold_lock_all();
   last_fence = std::max(last_fence, fences);
 }
 
@@ -203,33 +237,43 @@ void WindowEpochs::peer_state(std::uint32_t target, std::uint64_t access, std::u
     }
   }
   if ((open & kByAll) != 0) {
-    lock_all = true;
-  } else if ((open & kLocked) != 0 && !p.locked) {
+    hold_lock_all();
+  } else if ((open & kLocked) != 0) {
+    if (!p.locked) ++locks;
     p.locked = true;
-    ++locks;
+    p.candidate = {};  // the lock was held all the time
+  } else {
+    lose(p.candidate, p.lost);
   }
-  if ((open & (kLocked | kByAll)) != 0) p.candidate = {};  // the lock was held all the time
 }
 
-void WindowEpochs::lose_candidate(PeerEpochs& p) {
-  if (p.candidate.to + 1 > std::min(p.candidate.from[0], p.candidate.from[1])) {
-    p.lost.push_back(p.candidate);
-  }
-  p.candidate = {};
+void WindowEpochs::lose(LostOperations& candidate, std::vector<LostOperations>& lost) {
+  if (!candidate.none()) lost.push_back(candidate);
+  candidate = {};
 }
 
 void WindowEpochs::forget_open(bool survey, std::uint32_t new_gap) {
   gap = new_gap;
   ++stamp;
   access_open = exposure_open = false;
+  const auto open_since = [&](const std::uint64_t* last_complete) {
+    LostOperations open;
+    for (const int get : {0, 1}) {
+      const std::uint64_t last = later(last_complete_all[get], last_complete[get]);
+      open.from[get] = last == kNever ? 0 : last + 1;
+    }
+    open.to = completions;
+    return open;
+  };
+  if (survey) keep_requests();
+  if (survey && lock_all) {
+    lose(candidate_by_all, lost_by_all);
+    candidate_by_all = open_since(last_complete_all);
+  }
   for (PeerEpochs& p : peers_) {
     if (survey && (p.locked || lock_all)) {
-      lose_candidate(p);
-      for (const int get : {0, 1}) {
-        const std::uint64_t last = later(last_complete_all[get], p.last_complete[get]);
-        p.candidate.from[get] = last == kNever ? 0 : last + 1;
-      }
-      p.candidate.to = completions;
+      lose(p.candidate, p.lost);
+      p.candidate = open_since(p.last_complete);
     }
     p.locked = false;
   }
@@ -238,10 +282,19 @@ void WindowEpochs::forget_open(bool survey, std::uint32_t new_gap) {
   ++completions;  // what comes now belongs to other epochs
 }
 
+void WindowEpochs::hold_lock_all() {
+  lock_all = true;
+  candidate_by_all = {};
+  for (PeerEpochs& p : peers_) p.candidate = {};
+}
+
 void WindowEpochs::end_of_survey(std::uint32_t gaps) {
   unseen_end = gap != gaps;
   if (unseen_end) forget_open(true, gaps);
-  for (PeerEpochs& p : peers_) lose_candidate(p);
+  lose_candidates();
+  if (!requests.empty()) requests_kept.emplace_back(kNever, std::move(requests));
+  requests.clear();
+  surveyed_ = true;
 }
 
 void WindowEpochs::restart() {

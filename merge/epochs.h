@@ -48,12 +48,21 @@ struct ListMemo {
   std::uint64_t stamp = 0;
 };
 
+// Passive operations of the counts from[direction] to `to` were completed while recording was off.
+struct LostOperations {
+  std::uint64_t from[2] = {1, 1};
+  std::uint64_t to = 0;
+  bool none() const { return to + 1 <= (from[0] < from[1] ? from[0] : from[1]); }
+  bool contains(bool get, std::uint64_t count) const { return count >= from[get] && count <= to; }
+};
+
 // What a process knows of one peer on one window.
 struct PeerEpochs {
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
-  explicit PeerEpochs(std::uint32_t peer) : rank(peer) {}
+  PeerEpochs(std::uint32_t peer, std::uint64_t completions) : rank(peer), born(completions) {}
   std::uint32_t rank;
+  std::uint64_t born;  // pass 1: the window's count when the peer was first heard of
   bool locked = false;
   std::uint32_t access_serial = 0;    // of the window's access epoch that names the peer last
   std::uint32_t exposure_serial = 0;  // likewise
@@ -65,16 +74,10 @@ struct PeerEpochs {
   // The completed count of the window just before the last record that completed operations
   // towards this peer alone; [0] puts, [1] gets.
   std::uint64_t last_complete[2] = {kNever, kNever};
-  // Passive operations of the counts from[direction] to `to` were completed while recording was
-  // off.
-  struct Lost {
-    std::uint64_t from[2] = {1, 1};
-    std::uint64_t to = 0;
-  };
-  std::vector<Lost> lost;
+  std::vector<LostOperations> lost;
   std::uint64_t last_access = 0, last_exposure = 0;  // the highest ordinals known of
   std::uint64_t lost_access = 0;  // an access epoch up to this one ended while recording was off
-  Lost candidate;  // likewise, unless the state after the gap says that the lock is still held
+  LostOperations candidate;  // likewise, unless the state after the gap says that the lock is held
 
   // Pass 2 holds:
   ListMemo memo[2];                      // puts, gets
@@ -103,6 +106,12 @@ class WindowEpochs {
   Ordinals fences_recorded;
   std::uint64_t last_fence = 0;  // the highest ordinal known of, recorded or not
   std::uint64_t last_complete_all[2] = {PeerEpochs::kNever, PeerEpochs::kNever};
+  std::vector<LostOperations> lost_by_all;  // towards peers that were not heard of by then
+  LostOperations candidate_by_all;
+  // Numbers of request-based operations found complete since the last completion of all; those
+  // before a pause or the end are kept, with the count at that time.
+  Ordinals requests;
+  std::vector<std::pair<std::uint64_t, Ordinals>> requests_kept;
   bool free_recorded = false;
   bool unseen_end = false;  // nothing is known of the window after the last pause
 
@@ -130,8 +139,9 @@ class WindowEpochs {
     return {EpochKind::kFence, fence_open && !access_open && locks == 0, fences + 1};
   }
   // Whether a passive operation of that count will find a completing record, by pass 1.
-  enum class Fate : std::uint8_t { kCompleted, kLostInGap, kNever };
-  Fate passive_fate(const PeerEpochs& peer, bool get, std::uint64_t count) const;
+  enum class Fate : std::uint8_t { kCompleted, kByRequest, kLostInGap, kNever };
+  Fate passive_fate(const PeerEpochs& peer, bool get, std::uint64_t count,
+                    std::uint32_t rmaid) const;
 
   // ---- transitions; `survey` in pass 1 ----
   void fence(bool survey, bool no_succeed);
@@ -146,6 +156,7 @@ class WindowEpochs {
   void completion(bool survey, std::uint32_t target, bool gets_only);
   void unlock(std::uint32_t target);
   void unlock_all();
+  void request_done(std::uint32_t rmaid);  // pass 1
   void free(bool survey);
   void state(std::uint64_t fence_count, std::uint8_t open);
   void peer_state(std::uint32_t target, std::uint64_t access, std::uint64_t exposure,
@@ -160,7 +171,12 @@ class WindowEpochs {
  private:
   PeerEpochs* find_or_add(std::uint32_t rank);
   std::size_t slot(std::uint32_t rank) const;
-  void lose_candidate(PeerEpochs& peer);
+  void lose_candidates();
+  bool done_by_request(std::uint64_t to, std::uint32_t rmaid) const;
+  void keep_requests();
+  void hold_lock_all();  // it was held all the time
+  static void lose(LostOperations& candidate, std::vector<LostOperations>& lost);
+  bool surveyed_ = false;
 
   std::deque<PeerEpochs> peers_;
   std::vector<PeerEpochs*> index_;  // open addressing by rank; a power of two, never full

@@ -129,7 +129,7 @@ class EventWriter {
   }
 
   MpiRole role(const Stream& s) const {
-    if (s.stack.empty() || s.stack.back() == kAbsent) return MpiRole::kOther;
+    if (s.stack.empty() || s.stack.back() >= roles_.size()) return MpiRole::kOther;
     return roles_[s.stack.back()];
   }
   // Any event without a part in the transfers: translated field by field.

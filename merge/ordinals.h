@@ -29,6 +29,12 @@ class Ordinals {
     return !earlier_.empty() && contains_earlier(n);
   }
   bool empty() const { return count_ == 0; }
+  // Forgets the lowest numbers where there are very many gaps.
+  void limit(std::size_t intervals) {
+    if (earlier_.size() > 2 * intervals) {
+      earlier_.erase(earlier_.begin(), earlier_.end() - static_cast<std::ptrdiff_t>(intervals));
+    }
+  }
   void clear() { *this = {}; }
 
  private:

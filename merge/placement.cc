@@ -38,7 +38,7 @@ Mark Placement::begin_later(std::uint32_t stream, bool put, std::uint32_t target
 Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t window_id, WindowEpochs& window,
                       PeerEpochs& peer, const OpEpoch& epoch, const HeldEnd& end,
                       std::uint64_t position) {
-  const Operation op{stream, window_id, &window, &peer, put, epoch};
+  const Operation op{stream, window_id, &window, &peer, put, end.rmaid, epoch};
   ListMemo& memo = peer.memo[put ? 0 : 1];
   if (memo.stream != stream) {
     // Each thread has a memo of its own.
@@ -82,7 +82,7 @@ Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t window_id, W
   held_.append(list, end, position, consecutive);
   memo.list = list;
   memo.serial = held_.serial(list);
-  memo.stamp = window.stamp;
+  memo.stamp = decision.alone ? 0 : window.stamp;
   return Mark::kNone;
 }
 
@@ -193,15 +193,19 @@ Placement::Decision Placement::origin_access(const Operation& op, Mark mark) {
 }
 
 Placement::Decision Placement::decide_passive(const Operation& op) {
-  switch (op.window->passive_fate(*op.peer, !op.put, op.epoch.ordinal)) {
+  switch (op.window->passive_fate(*op.peer, !op.put, op.epoch.ordinal, op.rmaid)) {
     case WindowEpochs::Fate::kCompleted:
       return {false, Place::kPassive, Mark::kNone, 0};
+    case WindowEpochs::Fate::kByRequest:  // the next operation may fare otherwise
+      return {false, Place::kPassive, Mark::kNone, 0, true};
     case WindowEpochs::Fate::kLostInGap:
       return {true, {}, Mark::kBothExitsLost, 0};
     case WindowEpochs::Fate::kNever:
       break;
   }
-  return nowhere(op);
+  Decision decision = nowhere(op);
+  decision.alone = !op.put;  // the next get may be completed by its request
+  return decision;
 }
 
 // Gives a new list to whoever will release it.
@@ -355,12 +359,6 @@ std::optional<Placement::Completed> Placement::request_complete(std::uint32_t st
     for (const std::uint32_t rank : w.passive_peers) {
       if (auto found = from(w.peer(rank).passive[1])) return found;
     }
-  }
-  const std::uint32_t rank = duties_[stream].rank;
-  if (stream_count_[rank] == 1) return from(duties_[stream].last_exit);
-  for (const LocationDuties& duties : duties_) {
-    if (!duties.any || duties.rank != rank) continue;
-    if (auto found = from(duties.last_exit)) return found;
   }
   return std::nullopt;
 }

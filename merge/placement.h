@@ -93,6 +93,7 @@ class Placement {
     WindowEpochs* window;
     PeerEpochs* peer;
     bool put;
+    std::uint32_t rmaid;
     OpEpoch epoch;
   };
   [[gnu::noinline]] Mark place(std::uint32_t stream, bool put, std::uint32_t window_id,
@@ -104,6 +105,7 @@ class Placement {
     Place place = Place::kTargetFence;
     Mark mark = Mark::kNone;
     std::uint32_t stream = 0;  // kNextExit: whose exit
+    bool alone = false;        // holds for this operation only
   };
   Decision decide(const Operation& op);
   Decision decide_fence(const Operation& op);

@@ -27,6 +27,9 @@ struct InFlight {
   OpEpoch epoch;
 };
 
+// Open regions that are no definitions.
+inline constexpr std::uint32_t kPausing = 0xFFFFFFFEu, kTracing = 0xFFFFFFFDu;
+
 struct Stream {
   Stream(FileCache& files, const LocalTrace& local, std::size_t buffer)
       : input(files, local, buffer), trace(&local), dialect(local.dialect) {
@@ -49,7 +52,7 @@ struct Stream {
   const TraceFacts* facts = nullptr;
   Dialect dialect;
   std::uint32_t assertion = 0;
-  std::vector<std::uint32_t> stack;  // merged regions that are open
+  std::vector<std::uint32_t> stack;  // merged regions that are open, kPausing, kTracing, or absent
   std::vector<InFlight> in_flight;
   std::vector<std::uint64_t> metrics;  // as last seen, in merged order
   std::uint64_t backwards = 0, too_short = 0;

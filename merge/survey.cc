@@ -51,6 +51,7 @@ constexpr Action action_of(std::uint8_t type) {
     case RecordType::kMpiWinLockAll:
     case RecordType::kMpiWinUnlockAll:
     case RecordType::kMpiWinFlush:
+    case RecordType::kMpiRmaComplete:
     case RecordType::kWinState:
     case RecordType::kEpochState:
       return Action::kSync;

@@ -136,6 +136,8 @@ void apply_sync(WindowEpochs& window, const Sync& sync, std::span<const std::uin
       }
       break;
     case SyncKind::kRmaComplete:
+      if (survey) window.request_done(sync.rmaid);
+      break;
     case SyncKind::kNone:
       break;
   }

@@ -50,7 +50,7 @@ struct Sync {
 bool decode_sync(const RawRecord& record, const Dialect& dialect, MpiRole role,
                  std::uint32_t assertion, Sync& sync);
 
-// `members` of the group, by world rank; empty if unknown. kRmaComplete moves nothing.
+// `members` of the group, by world rank; empty if unknown. kRmaComplete only tells pass 1.
 void apply_sync(WindowEpochs& window, const Sync& sync, std::span<const std::uint32_t> members,
                 bool survey);
 

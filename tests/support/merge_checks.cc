@@ -132,7 +132,8 @@ std::vector<std::string> check_merge(const std::vector<std::vector<std::byte>>& 
     }
     std::uint32_t closed = i < check.closed.size() ? check.closed[i] : 0;
     for (; at < have.size() && closed > 0; ++at, --closed) {
-      if (have[at]->name != "EXIT" ||
+      static const std::set<std::string> kClosing = {"EXIT", "LOG_ON", "EXIT_TRACING"};
+      if (!kClosing.contains(have[at]->name) ||
           (check.compare_times && std::fabs(have[at]->time - last) > 1e-9 * std::max(1.0, last))) {
         wrong.push_back(who + "closes a region with " + have[at]->line());
       }
