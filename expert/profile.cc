@@ -23,7 +23,7 @@ void Profile::learn(const earl::Call& call) {
   path.time_class = overhead ? TimeClass::kOverhead : TimeClass::kUser;
 }
 
-void Profile::finish(SeverityStore& store) const {
+void Profile::finish(SeverityStore& store) {
   constexpr MetricIndex kVisits = metric_index<Visits>();
   for (CallPathIndex c = 0; c < paths_.size(); ++c) {
     const std::span<const Cell> row = cells_.find(c);
@@ -32,7 +32,9 @@ void Profile::finish(SeverityStore& store) const {
       store.add(metric_of(paths_[c].time_class), c, l, row[l].time);
       store.add(kVisits, c, l, row[l].visits);
     }
+    if (!row.empty()) cells_.release(c);
   }
+  paths_.clear();
 }
 
 }  // namespace kojak::expert

@@ -50,8 +50,8 @@ class Profile {
       cell.time += time;
     }
   }
-  // Adds everything to the store.
-  void finish(SeverityStore& store) const;
+  // Moves everything to the store, row by row, so that nothing is held twice.
+  void finish(SeverityStore& store);
 
  private:
   struct Cell {

@@ -33,6 +33,7 @@ class RowTable {
     if (call_path >= rows_.size() || rows_[call_path] == nullptr) return {};
     return {rows_[call_path].get(), locations_};
   }
+  void release(CallPathIndex call_path) { rows_[call_path].reset(); }
 
  private:
   std::size_t locations_;

@@ -86,18 +86,22 @@ TEST_P(ExpertDamage, EveryPrefixIsAnalysedOrRefused) {
   EXPECT_GT(analysed, 100);
 }
 
-TEST_P(ExpertDamage, EveryChangedByteGivesAReportOrAnError) {
+TEST_P(ExpertDamage, AChangedByteGivesAReportOrAnError) {
   const std::vector<std::byte> whole = trace_named(GetParam());
   std::vector<std::byte> bytes = whole;
-  for (std::size_t at = 0; at < whole.size(); ++at) {
+  int analysed = 0;
+  // Every byte of a small trace, every third of a large one, over all kinds of records.
+  for (std::size_t at = 0; at<whole.size(); at += whole.size()> 5000 ? 3 : 1) {
     const auto old = static_cast<unsigned>(whole[at]);
     // Another value each time, among them those that turn counts and lengths around.
     const unsigned values[] = {old ^ 1u, old ^ 0x80u, old ^ 0xFFu, 0u, 0xFFu};
     bytes[at] = static_cast<std::byte>(values[at % 5]);
-    // Times may become anything: only that nothing breaks is asked for.
-    (void)analyse_bytes(bytes);
+    const Outcome outcome = analyse_bytes(bytes);
+    ASSERT_EQ(outcome.wrong, std::vector<std::string>{}) << "changed at " << at;
+    analysed += outcome.refused ? 0 : 1;
     bytes[at] = whole[at];
   }
+  EXPECT_GT(analysed, 100);
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, ExpertDamage, testing::Values("merged", "fence", "gats"),

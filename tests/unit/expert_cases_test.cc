@@ -160,7 +160,9 @@ TEST_P(Cases, WaitNowhereElse) {
 
 TEST_P(Cases, HaveTheirFindings) {
   const Result result = run(case_.trace);
-  for (const auto& [count, text] : case_.findings) {
+  for (const auto& wanted : case_.findings) {
+    const std::uint64_t count = wanted.first;
+    const std::string& text = wanted.second;
     const bool found =
         std::any_of(result.findings.begin(), result.findings.end(),
                     [&](const Finding& f) { return f.what == text && f.count == count; });
