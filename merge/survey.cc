@@ -68,7 +68,7 @@ constexpr Action action_of(std::uint8_t type) {
 
 struct Actions {
   std::array<Action, 256> of{};
-  Actions() {
+  constexpr Actions() {
     for (int i = 0; i < 256; ++i) {
       const auto type = static_cast<std::uint8_t>(i);
       const auto known = dispatch_record(type, []<class R>() {});
@@ -80,7 +80,7 @@ struct Actions {
   }
 };
 
-const Actions kActions;
+constexpr Actions kActions;
 
 // Identifiers of one trace on their way into the merged definitions, before or after these are
 // complete.

@@ -110,7 +110,7 @@ struct FieldInfo {
 
 // Calls f.template operator()<Struct>() for the struct of a record type; false if there is none.
 template <class F>
-bool dispatch_record(std::uint8_t type, F&& f) {
+constexpr bool dispatch_record(std::uint8_t type, F&& f) {
   switch (type) {
 #define KOJAK_RECORD(type_, Struct, NAME, kind) \
   case type_:                                   \
