@@ -1,6 +1,7 @@
 #include "expert/report.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace kojak::expert {
 
@@ -61,13 +62,7 @@ void Report::order_call_paths(const std::vector<CallPath>& call_paths) {
 }
 
 void Report::order_system() {
-  struct Key {
-    MachineId machine;
-    NodeId node;
-    ProcessId process;
-    ThreadId thread;
-    auto operator<=>(const Key&) const = default;
-  };
+  using Key = std::tuple<MachineId, NodeId, ProcessId, ThreadId>;
   std::map<std::pair<Key, LocationIndex>, LocationDef> sorted;
   for (std::size_t i = 0; i < locations_.size(); ++i) {
     const LocationDef* found = definitions_->locations.find(locations_[i]);
