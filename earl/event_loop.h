@@ -42,9 +42,14 @@ class EventLoop {
       while (p < end) {
         const auto length = static_cast<std::size_t>(p[0]);
         const auto type = static_cast<std::uint8_t>(p[1]);
-        if (!is_event(type)) [[unlikely]]
-          break;
         const std::byte* const body = p + 2;
+        if (!is_event(type)) [[unlikely]] {
+          if (type != static_cast<std::uint8_t>(RecordType::kAttrUi4) || length < 5) break;
+          attribute_ui4(body, dialect.swapped(), attributes);
+          any_attribute = true;
+          p = body + length;
+          continue;
+        }
         const std::uint64_t at = pos++;
         const bool known = dispatch_event(
             type, [&]<class R>() __attribute__((always_inline)) {
@@ -89,7 +94,9 @@ class EventLoop {
         return;
       }
       end = reader.whole_until();
-      if (is_event(raw.type)) {
+      const bool request =
+          raw.type == static_cast<std::uint8_t>(RecordType::kAttrUi4) && raw.length >= 5;
+      if (is_event(raw.type) || request) {
         p = raw.body - 2;  // again, with a fuller buffer
         if (end <= p) end = p + 1;
       } else {
@@ -97,6 +104,15 @@ class EventLoop {
         p = reader.cursor();
       }
     }
+  }
+
+  [[gnu::always_inline]] static void attribute_ui4(const std::byte* body, bool swap,
+                                                   Attributes& attributes) {
+    constexpr auto kRequest = static_cast<std::byte>(2);
+    if (body[0] != kRequest) return;
+    std::uint32_t value;
+    std::memcpy(&value, body + 1, sizeof value);
+    attributes.request = static_cast<RequestId>(swap ? byte_swapped(value) : value);
   }
 
   // dispatch_record for events, inlined into the loop.

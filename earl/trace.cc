@@ -146,15 +146,7 @@ bool Trace::other_record(const RawRecord& record, Attributes& attributes, std::u
     return false;
   }
   const Dialect& dialect = reader_.dialect();
-  if (record.type == static_cast<std::uint8_t>(RecordType::kAttrUi4)) {
-    AttrUi4 attribute;
-    if (decode(record, dialect, attribute) == nullptr) {
-      if (raw(attribute.kind) == 2) {
-        attributes.request = static_cast<RequestId>(raw(attribute.value));
-      }
-      return true;
-    }
-  } else if (record.type == static_cast<std::uint8_t>(RecordType::kAttrUi8)) {
+  if (record.type == static_cast<std::uint8_t>(RecordType::kAttrUi8)) {
     AttrUi8 attribute;
     if (decode(record, dialect, attribute) == nullptr) {
       const auto value = static_cast<Bytes64>(raw(attribute.value));
@@ -164,7 +156,7 @@ bool Trace::other_record(const RawRecord& record, Attributes& attributes, std::u
     }
   } else if (record.type == static_cast<std::uint8_t>(RecordType::kAttrUi1)) {
     return false;  // anyness and the like: nothing that EARL needs
-  } else {
+  } else if (record.type != static_cast<std::uint8_t>(RecordType::kAttrUi4)) {
     findings_.add(Finding::kUnknownRecord, pos);
     return false;
   }

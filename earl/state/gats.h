@@ -156,6 +156,7 @@ class Gats {
   std::uint32_t take_open(std::vector<OpenEpoch>& open, WindowId window);
   std::uint32_t target_index(Access& epoch, ProcessId target) const;
   bool may_be_posting(const Access& epoch, const Call& call) const;
+  bool may_be_blocked(const Access& epoch, const Call& call) const;
   void offer(const Call& call, std::uint32_t epoch);
   void offer_all(std::uint32_t epoch);
   void settle_late_calls(Seconds now);

@@ -45,8 +45,8 @@ void MessageQueue::purge_channels() {
 bool MessageQueue::blocked_by_wildcard(const Channel& c, std::uint64_t order) const {
   for (const std::uint32_t ri : wildcards_[raw(c.destination())]) {
     const Request& r = requests_[ri];
-    if (r.order < order && raw(r.com) == c.key.a >> 32 &&
-        (is_absent(r.source) || r.source == c.source()) &&
+    if (r.order >= order) break;
+    if (raw(r.com) == c.key.a >> 32 && (is_absent(r.source) || r.source == c.source()) &&
         (is_absent(r.tag) || raw(r.tag) == (c.key.a & 0xFFFFFFFFu))) {
       return true;
     }
@@ -58,20 +58,20 @@ void MessageQueue::watch(const Channel& c) {
   to_[raw(c.destination())].watch();
   from_[raw(c.source())].watch();
 }
-void MessageQueue::unwatch(const Channel& c) {
-  to_[raw(c.destination())].unwatch();
-  from_[raw(c.source())].unwatch();
-}
-
 void MessageQueue::hold(std::uint32_t ci, const Held& side) {
   Channel& c = channels_[ci];
   const std::uint32_t hi = held_.take();
   held_[hi] = side;
   if (c.held == detail::kNone) held_in_[raw(c.destination())].push_back(ci);
+  // By order of posting; mostly at the end.
   std::uint32_t* link = &c.held;
+  if (c.held != detail::kNone && held_[c.last_held].order < side.order) {
+    link = &held_[c.last_held].next;
+  }
   while (*link != detail::kNone && held_[*link].order < side.order) link = &held_[*link].next;
   held_[hi].next = *link;
   *link = hi;
+  if (held_[hi].next == detail::kNone) c.last_held = hi;
   watch(c);
   if (++held_count_ > kMaxHeld) {
     findings_.add(Finding::kHeldTooLong, side.recv_pos, side.recv_loc);
@@ -115,7 +115,7 @@ void MessageQueue::pair(Channel& c, const Held& side, bool violation) {
   call.received[side.place] = si;
   ++slot.refs;
   take(c, side.recv_pos);
-  if (call.left) judge(slot, call.call.exit_pos);
+  if (call.left) to_judge_.push_back({si, call.call.exit_pos});
   member_final(side.call);
 }
 
@@ -129,7 +129,7 @@ void MessageQueue::settle_held(std::uint32_t ci) {
     held_.give_back(hi);
     --held_count_;
     settle(ci, side);
-    unwatch(c);
+    to_unwatch_.push_back(c.key);
   }
 }
 
@@ -137,6 +137,18 @@ void MessageQueue::settle_process(ProcessId process) {
   std::vector<std::uint32_t>& list = held_in_[raw(process)];
   for (const std::uint32_t ci : list) settle_held(ci);
   std::erase_if(list, [&](std::uint32_t ci) { return channels_[ci].held == detail::kNone; });
+  judge_settled();
+}
+
+// Once all that became final together is known: of these, none holds back another.
+void MessageQueue::judge_settled() {
+  for (const Settled& s : to_judge_) judge_past(slots_[s.slot], s.left_at);
+  to_judge_.clear();
+  for (const detail::Key128& key : to_unwatch_) {
+    to_[key.b & 0xFFFFFFFFu].unwatch();
+    from_[key.b >> 32].unwatch();
+  }
+  to_unwatch_.clear();
 }
 
 // Pairs all that is held, in order of posting, as if nothing else were pending.
@@ -165,8 +177,9 @@ void MessageQueue::serve_ahead(Channel& c) {
       findings_.add(Finding::kUnmatchedReceive, side.recv_pos, side.recv_loc);
       member_final(side.call);
     }
-    unwatch(c);
+    to_unwatch_.push_back(c.key);
   }
+  judge_settled();
 }
 
 // Messages that the receiver took while it was not recorded, or that it never took.
@@ -179,7 +192,7 @@ void MessageQueue::drop_before(Channel& c, std::uint64_t ordinal) {
 
 void MessageQueue::forget(ProcessId process, RequestId id) {
   if (is_absent(id)) return;
-  const std::uint32_t ri = request_index_.find(request_key(process, id));
+  const std::uint32_t ri = find_request(process, id);
   if (ri == detail::kNone || requests_[ri].send) return;
   unpost(ri);
   close_request(ri);
@@ -187,7 +200,7 @@ void MessageQueue::forget(ProcessId process, RequestId id) {
 }
 
 void MessageQueue::cancelled(const OpenCall& call, std::uint64_t pos, RequestId id) {
-  const std::uint32_t ri = request_index_.find(request_key(call.process, id));
+  const std::uint32_t ri = find_request(call.process, id);
   if (ri == detail::kNone) {
     findings_.add(Finding::kUnknownRequest, pos, call.loc);
     return;
@@ -242,8 +255,8 @@ void MessageQueue::pause(ProcessId process) {
   ++segments_[raw(process)];
   // Receives may complete unseen: none of those that are pending may hold back others.
   std::vector<std::uint32_t> pending;
-  request_index_.for_each([&](const detail::Key64& key, std::uint32_t ri) {
-    if (key.a >> 32 == raw(process) && requests_[ri].pending) pending.push_back(ri);
+  requests_of_[raw(process)].for_each([&](std::uint32_t ri) {
+    if (requests_[ri].pending) pending.push_back(ri);
   });
   for (const std::uint32_t ri : pending) unpost(ri);
   settle_process(process);

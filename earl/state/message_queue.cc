@@ -9,6 +9,7 @@ namespace kojak::earl {
 MessageQueue::MessageQueue(std::uint32_t processes, bool native, Findings& findings)
     : findings_(findings),
       native_(native),
+      requests_of_(processes),
       to_(processes),
       from_(processes),
       wildcards_(processes),
@@ -92,7 +93,7 @@ void MessageQueue::sent_final(std::uint32_t si) {
 bool MessageQueue::leave(std::uint32_t call_ref, const Call& call) {
   PendingCall& pending = calls_[call_ref];
   for (const std::uint32_t si : pending.received) {
-    if (si != detail::kNone) judge(slots_[si], call.exit_pos);
+    if (si != detail::kNone) judge(slots_[si]);
   }
   if (pending.open == 0) return true;
   pending.call = call;
@@ -158,16 +159,17 @@ void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_r
   to_[raw(e.destination)].append(e.pos, si, alive());
   from_[raw(source)].append(e.pos, si, alive());
   if (!is_absent(e.request)) {
-    const detail::Key64 key = request_key(source, e.request);
-    if (request_index_.find(key) == detail::kNone) {
+    detail::RequestTable& table = requests_of_[raw(source)];
+    if (table.find(raw(e.request)) == detail::kNone) {
       const std::uint32_t ri = requests_.take();
       Request& request = requests_[ri];
-      request.key = key.a;
+      request.id = e.request;
+      request.process = source;
       request.send = true;
       request.pending = false;
       request.slot = si;
       ++slot.refs;
-      request_index_.insert(key, ri);
+      table.insert(raw(e.request), ri);
     }
   } else if (blocking) {
     ++slot.refs;
@@ -179,7 +181,7 @@ void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_r
 
 void MessageQueue::send_complete(const OpenCall& call, std::uint64_t pos, RequestId id,
                                  std::uint32_t& call_ref) {
-  const std::uint32_t ri = request_index_.find(request_key(call.process, id));
+  const std::uint32_t ri = find_request(call.process, id);
   if (ri == detail::kNone || !requests_[ri].send) {
     findings_.add(Finding::kUnknownRequest, pos, call.loc);
     return;
@@ -193,11 +195,12 @@ void MessageQueue::send_complete(const OpenCall& call, std::uint64_t pos, Reques
 
 void MessageQueue::post(const OpenCall& call, std::uint64_t pos, RequestId id, ProcessId source,
                         CommId com, Tag tag) {
-  const detail::Key64 key = request_key(call.process, id);
-  if (request_index_.find(key) != detail::kNone) return;  // Imrecv of what was matched before
+  detail::RequestTable& table = requests_of_[raw(call.process)];
+  if (table.find(raw(id)) != detail::kNone) return;  // Imrecv of what was matched before
   const std::uint32_t ri = requests_.take();
   Request& r = requests_[ri];
-  r.key = key.a;
+  r.id = id;
+  r.process = call.process;
   r.send = false;
   r.slot = detail::kNone;
   r.channel = detail::kNone;
@@ -207,7 +210,7 @@ void MessageQueue::post(const OpenCall& call, std::uint64_t pos, RequestId id, P
   r.source = source;
   r.tag = tag;
   r.pending = true;
-  request_index_.insert(key, ri);
+  table.insert(raw(id), ri);
   if (!is_absent(source) && !is_absent(tag)) {
     r.channel = channel(channel_key(com, tag, source, call.process));
     Channel& c = channels_[r.channel];
@@ -235,12 +238,12 @@ void MessageQueue::unpost(std::uint32_t ri) {
     (r.next == detail::kNone ? c.last_post : requests_[r.next].previous) = r.previous;
     r.channel = detail::kNone;
   } else {
-    std::erase(wildcards_[static_cast<std::size_t>(r.key >> 32)], ri);
+    std::erase(wildcards_[raw(r.process)], ri);
   }
 }
 
 void MessageQueue::close_request(std::uint32_t ri) {
-  request_index_.erase({requests_[ri].key});
+  requests_of_[raw(requests_[ri].process)].erase(raw(requests_[ri].id));
   requests_.give_back(ri);
 }
 
@@ -257,8 +260,7 @@ void MessageQueue::receive(const RecvEvent& e, bool posts, std::uint32_t& call_r
   const ProcessId process = e.call->process;
   const detail::Key128 key = channel_key(e.com, e.tag, e.source, process);
   std::uint32_t ci = detail::kNone;
-  const std::uint32_t ri =
-      is_absent(e.request) ? detail::kNone : request_index_.find(request_key(process, e.request));
+  const std::uint32_t ri = is_absent(e.request) ? detail::kNone : find_request(process, e.request);
   const bool requested = ri != detail::kNone && !requests_[ri].send;
   std::uint64_t order = e.pos;
   bool released = false;  // a pending receive is gone: held ones may have become final

@@ -11,6 +11,7 @@
 #include "earl/detail/flat_index.h"
 #include "earl/detail/message_line.h"
 #include "earl/detail/pool.h"
+#include "earl/detail/request_table.h"
 #include "earl/findings.h"
 #include "earl/state/messages.h"
 
@@ -93,7 +94,8 @@ class MessageQueue {
     bool left = false;
   };
   struct Request {
-    std::uint64_t key = 0;                                         // process and request id
+    RequestId id{};
+    ProcessId process{};
     std::uint32_t slot = detail::kNone;                            // of a send
     std::uint32_t channel = detail::kNone;                         // of a receive without wildcards
     std::uint32_t previous = detail::kNone, next = detail::kNone;  // posted in the channel
@@ -116,7 +118,7 @@ class MessageQueue {
     detail::Key128 key;
     std::uint32_t head = detail::kNone, tail = detail::kNone;        // sends, slots
     std::uint32_t posts = detail::kNone, last_post = detail::kNone;  // posted exactly here
-    std::uint32_t held = detail::kNone;   // completed, not final, by order of posting
+    std::uint32_t held = detail::kNone, last_held = detail::kNone;   // completed, not final
     std::uint32_t ahead = detail::kNone;  // final, the SEND has not been read yet
     std::uint64_t sent = 0, recvd = 0;    // ordinals of the next ones
     ProcessId source() const { return static_cast<ProcessId>(key.b >> 32); }
@@ -127,8 +129,8 @@ class MessageQueue {
     return {std::uint64_t{raw(com)} << 32 | raw(tag),
             std::uint64_t{raw(source)} << 32 | raw(destination)};
   }
-  static detail::Key64 request_key(ProcessId process, RequestId request) {
-    return {std::uint64_t{raw(process)} << 32 | raw(request)};
+  std::uint32_t find_request(ProcessId process, RequestId id) const {
+    return requests_of_[raw(process)].find(raw(id));
   }
   std::uint32_t channel(const detail::Key128& key) {
     const std::uint32_t found = channel_index_.find(key);
@@ -145,15 +147,15 @@ class MessageQueue {
       return slots_[slot].send_pos == pos && !slots_[slot].received;
     };
   }
-  bool older_to_receiver(const Slot& s, std::uint64_t at) {
-    return to_[raw(s.destination)].older_pending(s.send_pos, at, alive());
+  // Fills in what was older and open when the call of the receive was left: now, or at `at`.
+  void judge(Slot& s) {
+    s.older_to_receiver_pending = to_[raw(s.destination)].older_pending(s.send_pos, alive());
+    s.older_of_sender_pending = from_[raw(s.source)].older_pending(s.send_pos, alive());
   }
-  bool older_of_sender(const Slot& s, std::uint64_t at) {
-    return from_[raw(s.source)].older_pending(s.send_pos, at, alive());
-  }
-  void judge(Slot& s, std::uint64_t at) {
-    s.older_to_receiver_pending = older_to_receiver(s, at);
-    s.older_of_sender_pending = older_of_sender(s, at);
+  void judge_past(Slot& s, std::uint64_t at) {
+    s.older_to_receiver_pending =
+        to_[raw(s.destination)].older_was_pending(s.send_pos, at, alive());
+    s.older_of_sender_pending = from_[raw(s.source)].older_was_pending(s.send_pos, at, alive());
   }
 
   // calls and their messages
@@ -168,7 +170,7 @@ class MessageQueue {
     const std::uint32_t si = call_ref & kIndex;
     Slot& slot = slots_[si];
     if ((call_ref & kReceived) != 0) {
-      judge(slot, call.exit_pos);
+      judge(slot);
       const Message* const one = &slot;
       f(MessageCall{&call, {&one, 1}, {}});
       unref(si);
@@ -220,10 +222,10 @@ class MessageQueue {
   void settle_held(std::uint32_t channel);
   void settle_process(ProcessId process);
   void settle_everything();
+  void judge_settled();
   void serve_ahead(Channel& c);
   void drop_before(Channel& c, std::uint64_t ordinal);
   void watch(const Channel& c);
-  void unwatch(const Channel& c);
   void purge_channels();
 
   Findings& findings_;
@@ -234,12 +236,18 @@ class MessageQueue {
   detail::Pool<Held> held_;
   detail::Pool<Channel> channels_;
   detail::FlatIndex<detail::Key128> channel_index_;
-  detail::FlatIndex<detail::Key64> request_index_;
+  std::vector<detail::RequestTable> requests_of_;      // by process
   std::vector<detail::MessageLine> to_, from_;         // by process
   std::vector<std::vector<std::uint32_t>> wildcards_;  // by process: pending Requests
   std::vector<std::vector<std::uint32_t>> held_in_;    // by process: channels with held receives
   std::vector<std::uint32_t> segments_;                // by process
   std::vector<std::uint32_t> ready_;
+  struct Settled {
+    std::uint32_t slot;
+    std::uint64_t left_at;
+  };
+  std::vector<Settled> to_judge_;  // paired after their call was left
+  std::vector<detail::Key128> to_unwatch_;
   std::vector<const Message*> received_out_, sent_out_;
   std::size_t in_flight_ = 0;
   std::size_t purge_at_ = 1u << 17;

@@ -65,6 +65,20 @@ TEST(EarlTransfers, APostOfAnotherEpochDoesNotCount) {
   EXPECT_TRUE(run.out.epoch_calls.empty());
 }
 
+TEST(EarlTransfers, APostAtTheVeryExitCountsWhateverTheOrderInTheFile) {
+  for (const bool post_first : {false, true}) {
+    Script script;
+    script.start(1, 1, 2, "[0]");
+    if (post_first) script.post(0, 4, 5, "[1]");
+    script.put(1, 3, 4, 0, 0);
+    if (!post_first) script.post(0, 4, 5, "[1]");
+    script.complete(1, 6, 7, "[0]").wait(0, 6, 8, "[1]");
+    const Pass run(script.text());
+    ASSERT_EQ(run.out.epoch_calls.size(), 1u) << post_first;
+    EXPECT_EQ(run.out.epoch_calls[0].posts, std::vector<double>{4});
+  }
+}
+
 TEST(EarlTransfers, BetweenNodesAPostMayComeWithinTheClocksError) {
   // Clock errors of 0.1 s on each node: delta = 0.2. The put [3,4] ended 0.15 s before the post at
   // 4.15 entered; the put [1.5,2] is out of its reach.

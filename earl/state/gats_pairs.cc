@@ -1,0 +1,270 @@
+// Which access epoch belongs to which exposure epoch, also after gaps in the recording.
+#include <algorithm>
+
+#include "earl/state/gats.h"
+
+namespace kojak::earl {
+
+using detail::kNone;
+
+Gats::Pair& Gats::pair(WindowId window, ProcessId origin, ProcessId target) {
+  const detail::Key128 key{raw(window), std::uint64_t{raw(origin)} << 32 | raw(target)};
+  std::uint32_t i = pair_index_.find(key);
+  if (i == kNone) [[unlikely]] {
+    i = pairs_.take();
+    pairs_[i] = Pair{};
+    pair_index_.insert(key, i);
+    window_pairs_[window].push_back(key);
+  }
+  return pairs_[i];
+}
+
+// The ordinal of a classic trace begins anew with each recording segment.
+std::uint64_t Gats::next(std::uint64_t& counter, ProcessId process) const {
+  if (!native_) {
+    counter = std::max(counter, std::uint64_t{segments_[raw(process)]} << 40);
+  }
+  return counter++;
+}
+
+void Gats::add_target(std::uint32_t epoch, ProcessId target, std::uint64_t ordinal, Pair& p) {
+  Access& a = accesses_[epoch];
+  const auto index = static_cast<std::uint32_t>(a.targets.size());
+  a.targets.push_back({target, ordinal, {}, nullptr});
+  a.partners.push_back(Partner::kAwaited);
+  a.exposures.push_back(kNone);
+  a.their_index.push_back(0);
+  ++a.awaited;
+  ++a.unclosed;
+  while (!p.exposure.empty() && p.exposure.front().ordinal < ordinal) {
+    const Waiting w = p.exposure.front();
+    p.exposure.pop();
+    lose_access(w.epoch, w.index);
+  }
+  if (!p.exposure.empty() && p.exposure.front().ordinal == ordinal) {
+    const Waiting w = p.exposure.front();
+    p.exposure.pop();
+    link(epoch, index, w.epoch, w.index);
+  } else if (ordinal < p.exposure_next || !groups_.present(target)) {
+    lose_exposure(epoch, index);
+  } else {
+    p.access.items.push_back({ordinal, epoch, index});
+  }
+}
+
+void Gats::add_origin(std::uint32_t epoch, ProcessId origin, std::uint64_t ordinal, Pair& p) {
+  Exposure& e = exposures_[epoch];
+  const auto index = static_cast<std::uint32_t>(e.origins.size());
+  e.origins.push_back({origin, ordinal, nullptr, 0});
+  e.partners.push_back(Partner::kAwaited);
+  e.accesses.push_back(kNone);
+  ++e.unclosed;
+  while (!p.access.empty() && p.access.front().ordinal < ordinal) {
+    const Waiting w = p.access.front();
+    p.access.pop();
+    lose_exposure(w.epoch, w.index);
+  }
+  if (!p.access.empty() && p.access.front().ordinal == ordinal) {
+    const Waiting w = p.access.front();
+    p.access.pop();
+    link(w.epoch, w.index, epoch, index);
+  } else if (ordinal < p.access_next || !groups_.present(origin)) {
+    lose_access(epoch, index);
+  } else {
+    p.exposure.items.push_back({ordinal, epoch, index});
+  }
+}
+
+void Gats::name_targets(std::uint32_t epoch, CommId group, const Call& call) {
+  Access& a = accesses_[epoch];
+  a.group = group;
+  a.info = groups_.find(group);
+  if (a.info == nullptr) {
+    findings_.add(Finding::kUnknownGroup, call.exit_pos, call.loc);
+    return;
+  }
+  for (const std::uint32_t rank : a.info->def->ranks) {
+    const auto target = static_cast<ProcessId>(rank);
+    Pair& p = pair(a.window, a.origin, target);
+    add_target(epoch, target, next(p.access_next, a.origin), p);
+  }
+}
+
+void Gats::name_origins(std::uint32_t epoch, CommId group, const Call& call) {
+  Exposure& e = exposures_[epoch];
+  e.group = group;
+  const detail::GroupInfo* info = groups_.find(group);
+  if (info == nullptr) {
+    findings_.add(Finding::kUnknownGroup, call.exit_pos, call.loc);
+    return;
+  }
+  for (const std::uint32_t rank : info->def->ranks) {
+    const auto origin = static_cast<ProcessId>(rank);
+    Pair& p = pair(e.window, origin, e.target);
+    add_origin(epoch, origin, next(p.exposure_next, e.target), p);
+  }
+}
+
+void Gats::link(std::uint32_t ai, std::uint32_t target, std::uint32_t ei, std::uint32_t origin) {
+  Access& a = accesses_[ai];
+  Exposure& e = exposures_[ei];
+  a.targets[target].exposure = &e;
+  a.exposures[target] = ei;
+  a.their_index[target] = origin;
+  e.origins[origin].access = &a;
+  e.origins[origin].target_index = target;
+  e.accesses[origin] = ai;
+  ++a.refs;
+  ++e.refs;
+  --a.awaited;
+  if (e.has_post) a.latest_post = std::max(a.latest_post, e.post.enter);
+  a.partners[target] = e.closed ? Partner::kClosed : Partner::kOpen;
+  e.partners[origin] = a.closed ? Partner::kClosed : Partner::kOpen;
+  if (e.closed) --a.unclosed;
+  if (a.closed) --e.unclosed;
+  check_access(ai);
+  check_exposure(ei);
+}
+
+void Gats::lose_exposure(std::uint32_t epoch, std::uint32_t target) {
+  Access& a = accesses_[epoch];
+  a.partners[target] = Partner::kLost;
+  --a.awaited;
+  --a.unclosed;
+  check_access(epoch);
+}
+
+void Gats::lose_access(std::uint32_t epoch, std::uint32_t origin) {
+  Exposure& e = exposures_[epoch];
+  e.partners[origin] = Partner::kLost;
+  --e.unclosed;
+  check_exposure(epoch);
+}
+
+void Gats::check_access(std::uint32_t epoch) {
+  Access& a = accesses_[epoch];
+  if (!a.closed || a.unclosed != 0 || a.ready) return;
+  a.ready = true;
+  ready_access_.push_back(epoch);
+  any_ready_ = true;
+}
+
+void Gats::check_exposure(std::uint32_t epoch) {
+  Exposure& e = exposures_[epoch];
+  if (!e.closed || e.unclosed != 0 || e.ready) return;
+  e.ready = true;
+  ready_exposure_.push_back(epoch);
+  any_ready_ = true;
+}
+
+// Partners whose epochs with lower ordinals will never be seen.
+void Gats::lose_before(Pair& p, std::uint64_t access, std::uint64_t exposure) {
+  while (!p.exposure.empty() && p.exposure.front().ordinal < access) {
+    const Waiting w = p.exposure.front();
+    p.exposure.pop();
+    lose_access(w.epoch, w.index);
+  }
+  while (!p.access.empty() && p.access.front().ordinal < exposure) {
+    const Waiting w = p.access.front();
+    p.access.pop();
+    lose_exposure(w.epoch, w.index);
+  }
+}
+
+void Gats::resume(ProcessId process, WindowId window, ProcessId peer, std::uint64_t access,
+                  std::uint64_t exposure, std::uint64_t ops, std::uint8_t open, std::uint64_t pos) {
+  const bool access_open = (open & 1) != 0, exposure_open = (open & 2) != 0;
+  {
+    Pair& p = pair(window, process, peer);
+    std::vector<OpenEpoch>& list = open_access_[raw(process)];
+    auto it = std::find_if(list.begin(), list.end(),
+                           [&](const OpenEpoch& o) { return o.window == window; });
+    bool named = false;
+    if (it != list.end()) {
+      Access& a = accesses_[it->epoch];
+      const std::uint32_t i = target_index(a, peer);
+      named = i != kNone && access_open && a.targets[i].ordinal + 1 == access;
+      if (named) {
+        TargetTransfers& t = a.targets[i].transfers;
+        if (ops > t.ops) {
+          t.unrecorded += ops - t.ops;
+          t.ops = ops;
+        }
+      } else if (i != kNone) {  // it ended unseen
+        findings_.add(Finding::kUnclosedEpoch, pos);
+        const std::uint32_t old = it->epoch;
+        list.erase(it);
+        close_access(old);
+      }
+    }
+    if (access > p.access_next) {
+      findings_.add(Finding::kGap, pos);
+      p.access_next = access;
+      lose_before(p, access - (access_open ? 1 : 0), 0);
+    }
+    if (access_open && !named && access > 0) {
+      it = std::find_if(list.begin(), list.end(),
+                        [&](const OpenEpoch& o) { return o.window == window; });
+      const std::uint32_t epoch = it != list.end() ? it->epoch : new_access(process, window);
+      if (it == list.end()) list.push_back({window, epoch});
+      add_target(epoch, peer, access - 1, p);
+      TargetTransfers& t = accesses_[epoch].targets.back().transfers;
+      t.ops = t.unrecorded = ops;
+    }
+  }
+  Pair& p = pair(window, peer, process);
+  std::vector<OpenEpoch>& list = open_exposure_[raw(process)];
+  const auto find_open = [&] {
+    return std::find_if(list.begin(), list.end(),
+                        [&](const OpenEpoch& o) { return o.window == window; });
+  };
+  bool named = false;
+  if (const auto it = find_open(); it != list.end()) {
+    const Exposure& e = exposures_[it->epoch];
+    const auto origin = std::find_if(e.origins.begin(), e.origins.end(),
+                                     [&](const ExposureOrigin& o) { return o.origin == peer; });
+    named = origin != e.origins.end() && exposure_open && origin->ordinal + 1 == exposure;
+    if (!named && origin != e.origins.end()) {
+      findings_.add(Finding::kUnclosedEpoch, pos);
+      const std::uint32_t old = it->epoch;
+      list.erase(it);
+      close_exposure(old);
+    }
+  }
+  if (exposure > p.exposure_next) {
+    findings_.add(Finding::kGap, pos);
+    p.exposure_next = exposure;
+    lose_before(p, 0, exposure - (exposure_open ? 1 : 0));
+  }
+  if (exposure_open && !named && exposure > 0) {
+    const auto it = find_open();
+    const std::uint32_t epoch = it != list.end() ? it->epoch : new_exposure(process, window);
+    if (it == list.end()) list.push_back({window, epoch});
+    add_origin(epoch, peer, exposure - 1, p);
+  }
+}
+
+void Gats::free(ProcessId process, WindowId window, std::uint64_t pos) {
+  if (const std::uint32_t old = take_open(open_access_[raw(process)], window); old != kNone) {
+    findings_.add(Finding::kUnclosedEpoch, pos);
+    close_access(old);
+  }
+  if (const std::uint32_t old = take_open(open_exposure_[raw(process)], window); old != kNone) {
+    findings_.add(Finding::kUnclosedEpoch, pos);
+    close_exposure(old);
+  }
+}
+
+void Gats::free_all(WindowId window) {
+  const auto it = window_pairs_.find(window);
+  if (it == window_pairs_.end()) return;
+  for (const detail::Key128& key : it->second) {
+    const std::uint32_t i = pair_index_.find(key);
+    lose_before(pairs_[i], ~std::uint64_t{0}, ~std::uint64_t{0});
+    pair_index_.erase(key);
+    pairs_.give_back(i);
+  }
+  window_pairs_.erase(it);
+}
+
+}  // namespace kojak::earl
