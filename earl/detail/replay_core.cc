@@ -33,8 +33,8 @@ ReplayCore::ReplayCore(Trace& t)
       fences(t.process_count()),
       passive(t.process_count(), t.findings()) {
   for (std::uint32_t i = 0; i < places.size(); ++i) {
-    places[i].id = t.location(i);
-    places[i].process = t.process(i);
+    stack.head(i).id = t.location(i);
+    stack.head(i).process = t.process(i);
   }
   const Definitions& definitions = t.definitions();
   const std::size_t limit = 2 * definitions.regions.size() + 64;
@@ -63,15 +63,16 @@ void ReplayCore::pause(std::uint32_t place) {
   Place& p = places[place];
   ++p.pauses;
   // Each thread of a process writes its own LOG_OFF: the process pauses once.
-  std::uint32_t& pauses = process_pauses[raw(p.process)];
+  const ProcessId process = stack.head(place).process;
+  std::uint32_t& pauses = process_pauses[raw(process)];
   if (p.pauses <= pauses) return;
   pauses = p.pauses;
-  messages.pause(p.process);
-  collectives.pause(p.process);
-  windows.pause(p.process);
-  gats.pause(p.process);
-  fences.pause(p.process);
-  passive.pause(p.process);
+  messages.pause(process);
+  collectives.pause(process);
+  windows.pause(process);
+  gats.pause(process);
+  fences.pause(process);
+  passive.pause(process);
 }
 
 bool blocking_send(MpiRole role) {

@@ -43,10 +43,7 @@ struct Action {
   ProcessId target{};
 };
 
-struct Place {  // a location
-  LocationId id{};
-  ProcessId process{};
-  Seconds last;                 // time of its latest event
+struct Place {                  // a location
   std::vector<Action> actions;  // of its open calls, innermost last
   std::uint32_t pauses = 0;     // recordings switched off so far
 };
@@ -57,7 +54,7 @@ struct ReplayCore {
   // Absent if no definition introduced it.
   ProcessId process_of(PeerId peer) const {
     const std::uint32_t index = trace.index(static_cast<LocationId>(raw(peer)));
-    return index != kAbsent ? places[index].process : missing_process(peer);
+    return index != kAbsent ? stack.head(index).process : missing_process(peer);
   }
   ProcessId missing_process(PeerId peer) const;
   const RegionInfo* region(RegionId id) const {

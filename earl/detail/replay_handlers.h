@@ -153,7 +153,7 @@ class ReplayHandlers {
   }
   void handle(const MpiGet1to& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
-    if (i != kAbsent) core_.get_origin[raw(core_.places[i].process)] = {r.rmaid, i};
+    if (i != kAbsent) core_.get_origin[raw(core_.stack.head(i).process)] = {r.rmaid, i};
   }
   // Stands on the target's time line and follows the GET_1TO of its origin.
   void handle(const MpiGet1ts& r, const Attributes& a, std::uint64_t pos) {
@@ -170,14 +170,14 @@ class ReplayHandlers {
     if (!core_.marked) [[likely]]
       return;
     const std::uint32_t i = trace_.index(r.lid);
-    if (i != kAbsent) mark(core_.process_of(r.slid), core_.places[i].process, r.wid, r.rmaid);
+    if (i != kAbsent) mark(core_.process_of(r.slid), core_.stack.head(i).process, r.wid, r.rmaid);
     core_.marked = false;
   }
   [[gnu::always_inline]] void handle(const MpiGet1te& r, const Attributes&, std::uint64_t) {
     if (!core_.marked) [[likely]]
       return;
     const std::uint32_t i = trace_.index(r.lid);
-    if (i != kAbsent) mark(core_.places[i].process, core_.process_of(r.slid), r.wid, r.rmaid);
+    if (i != kAbsent) mark(core_.stack.head(i).process, core_.process_of(r.slid), r.wid, r.rmaid);
     core_.marked = false;
   }
   void handle(const MpiRmaComplete& r, const Attributes&, std::uint64_t pos) {
@@ -230,7 +230,7 @@ class ReplayHandlers {
   void finish();
 
  private:
-  ProcessId process(std::uint32_t i) const { return core_.places[i].process; }
+  ProcessId process(std::uint32_t i) const { return core_.stack.head(i).process; }
 
   // The number of the event's location, kAbsent if it is unknown; keeps the clock.
   [[gnu::always_inline]] std::uint32_t locate(LocationId id, Seconds time, std::uint64_t pos) {
@@ -244,7 +244,7 @@ class ReplayHandlers {
     } else {
       core_.now = time;
     }
-    core_.places[i].last = time;
+    core_.stack.head(i).last = time;
     return i;
   }
 
@@ -252,7 +252,7 @@ class ReplayHandlers {
                                     RegionId region, CallSiteId csite, const MetricValues& values) {
     const RegionInfo* info = core_.region(region);
     if (info == nullptr || !info->known) [[unlikely]] {
-      trace_.findings().add(Finding::kUnknownRegion, pos, core_.places[i].id);
+      trace_.findings().add(Finding::kUnknownRegion, pos, core_.stack.head(i).id);
       region = trace_.unknown_region();
       info = &core_.unknown_region;
     }
@@ -260,9 +260,9 @@ class ReplayHandlers {
     if (info->pausing) [[unlikely]]
       core_.pause(i);
     Frame& f = core_.stack.enter(i, info->keeps_holes, values);
-    f.loc = core_.places[i].id;
+    f.loc = core_.stack.head(i).id;
     f.index = i;
-    f.process = core_.places[i].process;
+    f.process = core_.stack.head(i).process;
     f.cnode = cnode;
     f.region = region;
     f.csite = csite;
@@ -282,15 +282,15 @@ class ReplayHandlers {
     return core_.stack.top(i);
   }
   [[gnu::noinline]] void open_unknown(std::uint32_t i, std::uint64_t pos) {
-    trace_.findings().add(Finding::kOutsideRegion, pos, core_.places[i].id);
-    enter(i, core_.places[i].last, pos, trace_.unknown_region(), absent<CallSiteId>(), {});
+    trace_.findings().add(Finding::kOutsideRegion, pos, core_.stack.head(i).id);
+    enter(i, core_.stack.head(i).last, pos, trace_.unknown_region(), absent<CallSiteId>(), {});
   }
 
   // Closes the innermost instance and tells; nullptr if there is none.
   [[gnu::always_inline]] Frame* leave(std::uint32_t i, Seconds time, std::uint64_t pos,
                                       const MetricValues& values) {
     if (core_.stack.empty(i)) [[unlikely]] {
-      trace_.findings().add(Finding::kUnbalancedExit, pos, core_.places[i].id);
+      trace_.findings().add(Finding::kUnbalancedExit, pos, core_.stack.head(i).id);
       return nullptr;
     }
     Frame& f = core_.stack.leave(i, time, pos, values);

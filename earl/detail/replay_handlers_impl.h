@@ -97,16 +97,16 @@ void ReplayHandlers<S>::transfer(std::uint32_t i, std::uint64_t pos, Seconds tim
                                  WindowId window, RmaId rmaid, Bytes64 bytes, bool get) {
   Place& place = core_.places[i];
   Frame& f = frame(i, pos);
-  const ProcessId origin = place.process;
+  const ProcessId origin = core_.stack.head(i).process;
   const ProcessId target = core_.process_of(peer);
   if (is_absent(target)) [[unlikely]]
-    return trace_.findings().add(Finding::kUnknownPeer, pos, place.id);
+    return trace_.findings().add(Finding::kUnknownPeer, pos, core_.stack.head(i).id);
   TransferSlot slot;
   if (is_absent(window)) {
     // SHMEM: no epochs
   } else if (window != core_.known_window && trace_.definitions().windows.find(window) == nullptr)
       [[unlikely]] {
-    trace_.findings().add(Finding::kUnknownWindow, pos, place.id);
+    trace_.findings().add(Finding::kUnknownWindow, pos, core_.stack.head(i).id);
   } else {
     core_.known_window = window;
     if (core_.passive.any_open(origin)) slot = core_.passive.issue(origin, window, target);
@@ -178,9 +178,9 @@ void ReplayHandlers<S>::finish() {
   const std::uint64_t pos = trace_.events_read();
   for (std::uint32_t i = 0; i < core_.places.size(); ++i) {
     while (!core_.stack.empty(i)) {
-      trace_.findings().add(Finding::kOpenAtEnd, pos, core_.places[i].id);
+      trace_.findings().add(Finding::kOpenAtEnd, pos, core_.stack.head(i).id);
       core_.stack.top(i).incomplete = true;
-      left(*leave(i, core_.places[i].last, pos, {}));
+      left(*leave(i, core_.stack.head(i).last, pos, {}));
     }
   }
   core_.messages.finish();

@@ -16,7 +16,7 @@
 
 namespace kojak::earl {
 
-struct Frame : Call {
+struct alignas(64) Frame : Call {
   Seconds nested;                  // total time of nested instances that have ended
   std::uint32_t first_hole = 0;    // where its holes begin in the location's list
   std::uint32_t message_call = 0;  // its entry in the message queue
@@ -47,6 +47,15 @@ class RegionStack {
     return {l.frames.get() + 1, depth(index)};
   }
 
+  // What every event of a location touches: kept beside its stack.
+  struct Head {
+    LocationId id{};
+    ProcessId process{};
+    Seconds last;  // time of its latest event
+  };
+  Head& head(std::uint32_t index) { return locations_[index].head; }
+  const Head& head(std::uint32_t index) const { return locations_[index].head; }
+
   // Opens an instance; the caller fills what an OpenCall has. `values`: counters at its ENTER.
   Frame& enter(std::uint32_t index, bool keeps_holes, const MetricValues& values) {
     Location& l = locations_[index];
@@ -63,7 +72,7 @@ class RegionStack {
     frame.keeps_holes = keeps_holes;
     frame.transfer.kind = EpochKind::kNone;
     if (metrics_ != 0) [[unlikely]]
-      enter_metrics(l, values);
+      enter_metrics(index, values);
     return frame;
   }
 
@@ -77,29 +86,33 @@ class RegionStack {
     frame.exclusive = duration - frame.nested;
     l.top->nested += duration;
     if (l.holes != frame.first_hole || !frame.holes.empty() || l.top->keeps_holes) [[unlikely]]
-      handle_holes(l, frame);
+      handle_holes(index, frame);
     if (metrics_ != 0) [[unlikely]]
-      leave_metrics(l, values);
+      leave_metrics(index, values);
     return frame;
   }
   // Exclusive counter values of the instance that leave() closed last.
   std::span<const std::uint64_t> exclusive_metrics() const { return exclusive_; }
 
  private:
-  struct Location {
+  struct alignas(64) Location {
     Frame* top = nullptr;
     Frame* limit = nullptr;
-    std::uint32_t holes = 0;             // == hole_list.size()
-    std::unique_ptr<Frame[]> frames;     // the first stands for "none"
-    std::vector<Interval> hole_list;     // of the open instances that keep them, outermost first
+    std::unique_ptr<Frame[]> frames;  // the first stands for "none"
+    Head head;
+    std::uint32_t holes = 0;  // in Rare::holes
+  };
+  struct Rare {                          // by location
+    std::vector<Interval> holes;         // of the open instances that keep them, outermost first
     std::vector<std::uint64_t> metrics;  // per open instance: values at ENTER, then nested sums
   };
   static void grow(Location& l);
-  static void handle_holes(Location& l, Frame& frame);
-  void enter_metrics(Location& l, const MetricValues& values);
-  void leave_metrics(Location& l, const MetricValues& values);
+  void handle_holes(std::uint32_t index, Frame& frame);
+  void enter_metrics(std::uint32_t index, const MetricValues& values);
+  void leave_metrics(std::uint32_t index, const MetricValues& values);
 
   std::vector<Location> locations_;
+  std::vector<Rare> rare_;
   std::uint32_t metrics_;
   std::vector<std::uint64_t> exclusive_;
 };
