@@ -5,9 +5,13 @@
 
 #include "earl/trace.h"
 #include "expert/analysis.h"
+#include "expert/catalogue.h"
+#include "expert/cube/reader.h"
 #include "expert/cube/text.h"
 #include "expert/cube/writer.h"
 #include "expert/docs.h"
+#include "expert/html/page.h"
+#include "expert/html/trace_part.h"
 #include "expert/summary.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
@@ -68,6 +72,20 @@ std::string describe(const earl::Trace& trace, const expert::Report& report) {
   return text;
 }
 
+// The report as a page with timeline, from the files that are there now.
+Status write_html(const std::string& trace, const std::string& report, const std::string& output) {
+  const Result<cube::Report> cube = cube::read_report(report);
+  if (!cube) return cube.error();
+  html::PageOptions page;
+  page.version = KOJAK_VERSION;
+  page.catalogue = expert::all_metrics();
+  const Result<html::TracePart> part = html::read_trace_part(trace, *cube, page.max_bytes);
+  if (!part) return part.error();
+  page.trace = &part->packed;
+  page.instances = part->instances;
+  return html::write_page(*cube, page, output);
+}
+
 ExitCode run(const po::variables_map& options) {
   if (options.count("list-patterns") != 0) {
     std::cout << expert::pattern_list(80);
@@ -79,6 +97,12 @@ ExitCode run(const po::variables_map& options) {
       options.count("output") != 0 ? options["output"].as<std::string>() : report_name(input);
   if (input == "-" && options.count("output") == 0) {
     return cli::usage_error("reading standard input needs -o REPORT ('-o -' for standard output)");
+  }
+  const std::string html =
+      options.count("html") != 0 ? options["html"].as<std::string>() : std::string();
+  if (!html.empty() && (input == "-" || output == "-" || html == "-")) {
+    return cli::usage_error(
+        "--html needs files: trace, report and page are read and written again");
   }
   std::error_code error;
   if (output != "-" && input != "-" && fs::equivalent(input, output, error)) {
@@ -101,6 +125,12 @@ ExitCode run(const po::variables_map& options) {
     cli::print_error(written.error());
     return written.error().code;
   }
+  if (!html.empty()) {
+    if (const Status written = write_html(input, output, html); !written) {
+      cli::print_error(written.error());
+      return written.error().code;
+    }
+  }
   // With the report on standard output, the summary goes to the messages.
   std::ostream& out = output == "-" ? std::cerr : std::cout;
   const int fd = output == "-" ? 2 : 1;
@@ -111,6 +141,7 @@ ExitCode run(const po::variables_map& options) {
     out << input << ": " << describe(*trace, report) << "\n\n";
     expert::print_summary(out, report, style);
     if (output != "-") out << "\nReport: " << output << '\n';
+    if (!html.empty()) out << "Page: " << html << '\n';
   }
   if (!expert::any_suspect(report.findings())) return ExitCode::kFine;
   if (cli::quiet()) {
@@ -128,7 +159,9 @@ int main(int argc, char** argv) {
   options.visible.add_options()  //
       ("output,o", po::value<std::string>()->value_name("REPORT"),
        "the report ('-': standard output); default: the trace's name with .cube")  //
-      ("list-patterns", "print all metrics with what they mean, and stop")         //
+      ("html", po::value<std::string>()->value_name("PAGE"),
+       "also write the report as a page with timeline, see cube_html")      //
+      ("list-patterns", "print all metrics with what they mean, and stop")  //
       ("doc-url", po::value<std::string>()->value_name("URL"),
        "where the report looks for the documentation of the patterns");
   options.hidden.add_options()("trace", po::value<std::string>());

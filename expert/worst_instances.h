@@ -2,8 +2,8 @@
 //
 // An instance is a call that waited: its time window, location and call path, and how long it
 // waited. Keeps a fixed number per metric, so memory does not grow with the trace; a call that is
-// not among the worst costs a comparison. Filled through AnalysisOptions::instance. Not thread-safe.
-// Source: the pattern spec, "Instances".
+// not among the worst costs a comparison. Filled through AnalysisOptions::instance. Not
+// thread-safe. Source: the pattern spec, "Instances".
 #pragma once
 
 #include <algorithm>

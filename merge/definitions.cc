@@ -86,6 +86,16 @@ void TraceDefinitions::contradiction(const char* what, std::uint32_t first) {
   error_.remedy = "one of the two is damaged or of another run; leave it out";
 }
 
+std::uint32_t TraceDefinitions::comm_of(CommId id, const char* of) {
+  if (is_absent(id)) return kAbsent;
+  const std::uint32_t merged = comm(raw(id));
+  if (merged == kAbsent) {
+    summary_.add(Finding::kUnknownId, 1,
+                 [&] { return traces_[index_].path + ": communicator of a " + of; });
+  }
+  return merged;
+}
+
 std::uint32_t TraceDefinitions::region(std::uint32_t id) {
   const std::uint32_t known = translation_.regions[id];
   if (known != kAbsent) return known;
@@ -171,7 +181,7 @@ std::uint32_t TraceDefinitions::comm(std::uint32_t id) {
 
 std::uint32_t TraceDefinitions::intern_window(std::uint32_t id, const WindowDef& def) {
   MergedWindow window;
-  if (!is_absent(def.comm)) window.comm = comm(raw(def.comm));
+  window.comm = comm_of(def.comm, "window");
   window.hi = def.identity_hi;
   window.lo = def.identity_lo;
   window.flavour = def.flavour;
@@ -259,7 +269,7 @@ void TraceDefinitions::take_metrics() {
 void TraceDefinitions::take_topologies() {
   const std::uint32_t lid = merged_.location_of(index_);
   local_.topologies.for_each([&](TopologyId, const TopologyDef& def) {
-    const std::uint32_t on = is_absent(def.comm) ? kAbsent : comm(raw(def.comm));
+    const std::uint32_t on = comm_of(def.comm, "topology");
     const std::uint32_t merged =
         intern(merged_.topology_ids_, merged_.topologies, std::tuple(on, def.name), [&] {
           MergedDefinitions::Topology topology{def, on};

@@ -164,6 +164,8 @@ class TraceDefinitions {
   void take_metrics();
   void take_topologies();
   void contradiction(const char* what, std::uint32_t first);
+  // The communicator that another definition refers to; counted if nothing defines it.
+  std::uint32_t comm_of(CommId id, const char* of);
 
   MergedDefinitions& merged_;
   const std::vector<LocalTrace>& traces_;

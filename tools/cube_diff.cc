@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "expert/catalogue.h"
 #include "expert/cube/aggregate.h"
 #include "expert/cube/difference.h"
 #include "expert/cube/format.h"
 #include "expert/cube/reader.h"
+#include "expert/html/page.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
 
@@ -176,6 +178,18 @@ ExitCode run(const cli::po::variables_map& values) {
   if (!difference.by_location) {
     cli::print_note("the runs have different processes: values are compared over all of them");
   }
+  if (values.count("output") != 0) {
+    html::PageOptions options;
+    options.version = KOJAK_VERSION;
+    options.catalogue = expert::all_metrics();
+    const auto output = values["output"].as<std::string>();
+    if (const Status status = html::write_difference_page(difference, options, output); !status) {
+      cli::print_error(status.error());
+      return status.error().code;
+    }
+    if (output == "-") return ExitCode::kFine;
+    cli::print_note("wrote " + output + ": open it in a browser");
+  }
   if (values.count("csv") != 0) {
     print_csv(difference);
     return ExitCode::kFine;
@@ -198,10 +212,12 @@ ExitCode run(const cli::po::variables_map& values) {
 int main(int argc, char** argv) {
   const cli::ToolInfo info{"cube_diff", "[options] BEFORE AFTER",
                            "Compares two CUBE reports: what became better and what became worse.",
-                           "cube_diff slow.cube fast.cube"};
+                           "cube_diff -o change.html slow.cube fast.cube"};
   cli::ToolOptions options;
-  options.visible.add_options()("top,n", cli::po::value<std::size_t>()->default_value(10),
-                                "how many call paths of each kind; 0: all")(
+  options.visible.add_options()("output,o", cli::po::value<std::string>(),
+                                "also write a page with improvements and regressions")(
+      "top,n", cli::po::value<std::size_t>()->default_value(10),
+      "how many call paths of each kind; 0: all")(
       "threshold,t", cli::po::value<double>()->default_value(0.5, "0.5"),
       "leave out changes below this percentage of the run")("all,a", "every metric")(
       "csv", "every metric and call path as comma-separated values");

@@ -64,8 +64,8 @@ ExitCode run(const cli::po::variables_map& values) {
 
 int main(int argc, char** argv) {
   const cli::ToolInfo info{"cube_html", "[options] REPORT",
-                           "Makes a page of a CUBE report: one file that works offline in any "
-                           "browser, with what is wrong, the metric, call and system trees.",
+                           "Makes a CUBE report one page that works offline: what is wrong, the "
+                           "trees,\nand with --trace the timeline.",
                            "cube_html --trace a.elg -o a.html a.cube"};
   cli::ToolOptions options;
   options.visible.add_options()(

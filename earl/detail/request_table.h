@@ -27,6 +27,7 @@ class RequestTable {
     if (recent_.empty() || recent_[id & mask_].value != kNone) make_room(id);
     recent_[id & mask_] = {id, value};
     ++count_;
+    newest_ = id;
   }
   void erase(std::uint32_t id) {
     if (recent_.empty()) return;
@@ -38,6 +39,7 @@ class RequestTable {
       old_.erase({id});
     }
   }
+  std::uint32_t newest() const { return newest_; }  // identifier inserted last
   // f(value) for all.
   template <class F>
   void for_each(F&& f) const {
@@ -70,6 +72,7 @@ class RequestTable {
   std::vector<Entry> recent_;
   std::uint32_t mask_ = 0;
   std::size_t count_ = 0;  // in recent_
+  std::uint32_t newest_ = 0;
   FlatIndex<Key64> old_;
 };
 

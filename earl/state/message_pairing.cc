@@ -40,6 +40,27 @@ void MessageQueue::purge_channels() {
   purge_at_ = std::max(purge_at_, 2 * channels_.live());
 }
 
+// Forgets old sends that have been received but whose requests nobody waits for (freed ones leave
+// no record), so that a program that does so all the time stays small.
+void MessageQueue::purge_requests() {
+  constexpr std::uint32_t kRecent = 4096;
+  std::vector<std::uint32_t> old;
+  for (const detail::RequestTable& table : requests_of_) {
+    table.for_each([&](std::uint32_t ri) {
+      const Request& r = requests_[ri];
+      if (r.send && slots_[r.slot].received && table.newest() - raw(r.id) > kRecent) {
+        old.push_back(ri);
+      }
+    });
+  }
+  for (const std::uint32_t ri : old) {
+    const std::uint32_t slot = requests_[ri].slot;
+    close_request(ri);
+    unref(slot);
+  }
+  purge_requests_at_ = std::max(purge_requests_at_, 2 * requests_.live());
+}
+
 // Could a receive for any source or tag that was posted before `order` still take a message of this
 // channel?
 bool MessageQueue::blocked_by_wildcard(const Channel& c, std::uint64_t order) const {

@@ -161,6 +161,8 @@ void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_r
   if (!is_absent(e.request)) {
     detail::RequestTable& table = requests_of_[raw(source)];
     if (table.find(raw(e.request)) == detail::kNone) {
+      if (requests_.live() >= purge_requests_at_) [[unlikely]]
+        purge_requests();
       const std::uint32_t ri = requests_.take();
       Request& request = requests_[ri];
       request.id = e.request;

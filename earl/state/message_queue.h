@@ -69,6 +69,7 @@ class MessageQueue {
   void finish();
 
   std::size_t in_flight() const { return in_flight_; }
+  std::size_t open_requests() const { return requests_.live(); }
 
  private:
   // A call reference is the number of a PendingCall, or, for a call with a single message, that
@@ -227,6 +228,7 @@ class MessageQueue {
   void drop_before(Channel& c, std::uint64_t ordinal);
   void watch(const Channel& c);
   void purge_channels();
+  void purge_requests();
 
   Findings& findings_;
   bool native_;
@@ -250,7 +252,8 @@ class MessageQueue {
   std::vector<detail::Key128> to_unwatch_;
   std::vector<const Message*> received_out_, sent_out_;
   std::size_t in_flight_ = 0;
-  std::size_t purge_at_ = 1u << 17;
+  std::size_t purge_at_ = 1u << 17;           // channels
+  std::size_t purge_requests_at_ = 1u << 17;  // open requests
   std::size_t held_count_ = 0;
 };
 

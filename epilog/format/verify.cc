@@ -117,7 +117,8 @@ struct Verifier::Check {
       if (std::exchange(check.introduces, false)) return;
       if constexpr (std::is_same_v<T, Seconds>) {
         if (!std::isfinite(value.value)) {
-          check.verifier.find(Level::kError, info.name, "is no finite number", kWriterFault);
+          const Level level = R::kKind == RecordKind::kEvent ? Level::kError : Level::kWarning;
+          check.verifier.find(level, info.name, "is no finite number", kWriterFault);
         }
       } else if constexpr (std::is_same_v<T, Bytes>) {
         if (is_absent(value)) check.counts_bytes = true;

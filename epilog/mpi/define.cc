@@ -1,5 +1,7 @@
 #include "epilog/mpi/define.h"
 
+#include <array>
+
 #include "epilog/format/continuation.h"
 #include "epilog/runtime/local_trace.h"
 
@@ -67,6 +69,32 @@ bool define_comm(Recorder& r, Comm& comm) {
            write(r, CommRemote{cid, static_cast<GroupId>(comm.remote->id)});
   }
   return good;
+}
+
+bool define_topology(Recorder& r, const Comm& comm, MPI_Comm handle) {
+  constexpr int kMost = 16;
+  static std::uint32_t topologies = 0;
+  int dimensions = 0;
+  std::array<int, kMost> sizes{}, periodic{}, position{};
+  if (PMPI_Cartdim_get(handle, &dimensions) != MPI_SUCCESS || dimensions < 1 || dimensions > kMost)
+    return true;
+  if (PMPI_Cart_get(handle, kMost, sizes.data(), periodic.data(), position.data()) != MPI_SUCCESS)
+    return true;
+  std::array<std::uint8_t, kMost> periods{};
+  std::array<std::uint32_t, kMost> unnamed{};
+  unnamed.fill(kAbsent);
+  for (std::size_t i = 0; i < kMost; ++i) periods[i] = periodic[i] != 0 ? 1 : 0;
+  const auto count = static_cast<std::uint32_t>(dimensions);
+  const auto u4 = [count](const auto& values) {
+    return U4Array(reinterpret_cast<const std::byte*>(values.data()), count, false);
+  };
+  const auto id = static_cast<TopologyId>(topologies++);
+  const auto ndims = static_cast<Byte>(dimensions);
+  return write(r, CartTopology{id, static_cast<CommId>(comm.id), ndims, u4(sizes),
+                               ByteArray(reinterpret_cast<const std::byte*>(periods.data()), count,
+                                         false),
+                               absent<StringId>(), u4(unnamed)}) &&
+         write(r, CartCoords{id, r.lid, ndims, u4(position)});
 }
 
 bool define_window(Recorder& r, Window& window) {

@@ -37,7 +37,13 @@ struct CommCreateHook {
     Comm* const comm = handle == MPI_COMM_NULL ? nullptr : adopt_comm(handle, Identity{});
     if (comm == nullptr) return;
     comm->identity = created_identity(parent, function, ordinal, comm->group, comm->remote);
-    if constexpr (C::kOn) call.use(*comm);
+    if constexpr (C::kOn) {
+      const bool cartesian =
+          function == args::CartCreate::kFunction || function == args::CartSub::kFunction;
+      if (call.use(*comm) && cartesian) {
+        call.with_recorder([&] { return define_topology(call.r, *comm, handle); });
+      }
+    }
   }
 };
 #define KOJAK_CREATES(Args, parent_argument, new_argument)                           \

@@ -148,6 +148,7 @@ void detach(Recorder& r) {
   r.open_region = 0;
   std::memset(r.regions, 0, sizeof r.regions);
   r.trace = nullptr;
+  r.lost = nullptr;
 }
 
 // The tail of a pause that this thread did not see: LOG_OFF at the time it began, but never before
@@ -197,11 +198,15 @@ bool write_out(LocalTrace& trace) {
 bool open_trace(Recorder& r) {
   const SessionListLock lock;
   Session& s = the_session;
-  auto* trace = create<LocalTrace>();
+  LocalTrace* const trace = [] {
+    const BookkeepingLock memory;
+    return create<LocalTrace>();
+  }();
   if (trace == nullptr) return false;
   trace->recorder = &r;
   trace->thread = s.traces;
   if (!open_files(*trace)) {
+    const BookkeepingLock memory;
     destroy(trace);
     return false;
   }
@@ -235,9 +240,6 @@ bool open_trace(Recorder& r) {
 void close_trace(LocalTrace& trace, Ticks t) {
   Session& s = the_session;
   Recorder& r = *trace.recorder;
-  LocalTrace** link = &s.first_trace;
-  while (*link != nullptr && *link != &trace) link = &(*link)->next;
-  if (*link != nullptr) *link = trace.next;
   if (!s.stopped) {
     note_log_changes(r, trace);
     std::byte* p = r.cursor;
@@ -252,9 +254,19 @@ void close_trace(LocalTrace& trace, Ticks t) {
     }
   }
   munmap(trace.mapping, trace.mapped);
-  trace.defined.clear();
   detach(r);
+  const BookkeepingLock memory;
+  trace.defined.clear();
   destroy(&trace);
+}
+
+LocalTrace* take_trace(const LocalTrace* wanted) {
+  const SessionListLock lock;
+  LocalTrace** link = &the_session.first_trace;
+  while (*link != nullptr && wanted != nullptr && *link != wanted) link = &(*link)->next;
+  LocalTrace* const found = *link;
+  if (found != nullptr) *link = found->next;
+  return found;
 }
 
 bool make_room(Recorder& r) {

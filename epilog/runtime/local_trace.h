@@ -35,7 +35,11 @@ struct LocalTrace {
 inline constexpr std::size_t kReserve = 256;
 
 bool open_trace(Recorder& r);
-// Writes the last records and removes the buffer. `t` is the time of the root region's exit.
+// Takes a trace (null: any) out of the session's list: whoever gets it closes it. Null if it is
+// gone.
+LocalTrace* take_trace(const LocalTrace* wanted);
+// Writes the last records and removes the buffer of a trace that was taken. `t` is the time of the
+// root region's exit.
 void close_trace(LocalTrace& trace, Ticks t);
 // Appends what the buffer holds to the file and empties it; no records about it. False: recording
 // stopped.

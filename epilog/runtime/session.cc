@@ -25,7 +25,7 @@ pthread_key_t thread_end_key;
 
 void end_of_thread(void* trace) {
   if (!the_session.live.load(std::memory_order_relaxed)) return;
-  close_trace(*static_cast<LocalTrace*>(trace), ticks());
+  if (LocalTrace* mine = take_trace(static_cast<LocalTrace*>(trace))) close_trace(*mine, ticks());
 }
 
 // The child of a fork has the parent's mappings. It must not write into them, nor close anything.
@@ -112,15 +112,7 @@ void finish_recording() {
   Session& s = the_session;
   s.functions.store(0, std::memory_order_relaxed);
   const Ticks now = ticks();
-  for (;;) {
-    LocalTrace* trace;
-    {
-      const SessionListLock lock;
-      trace = s.first_trace;
-    }
-    if (trace == nullptr) break;
-    close_trace(*trace, now);
-  }
+  while (LocalTrace* trace = take_trace(nullptr)) close_trace(*trace, now);
   s.started = false;
 }
 

@@ -78,6 +78,15 @@ class Callees {
   std::size_t take_next(const Site& site) {
     return take(site, [](const Entry&) { return true; });
   }
+  // The first root that nobody took, whatever its name.
+  std::size_t take_root() {
+    for (auto& [site, entries] : sites_) {
+      if (site.first != kNone) continue;
+      const std::size_t node = take_next(site);
+      if (node != kNone) return node;
+    }
+    return kNone;
+  }
 
  private:
   struct Entry {
@@ -128,6 +137,10 @@ Mapping join_call_nodes(const Report& before, const Report& after, Report& joine
     }
     for (const std::size_t c : children[caller]) {
       if (mapping.after[c] == kNone) mapping.after[c] = callees.take_next(site(c));
+    }
+    for (const std::size_t c : children[caller]) {
+      // The root is named after the program, which may have got another name.
+      if (mapping.after[c] == kNone && partner == kNone) mapping.after[c] = callees.take_root();
       if (mapping.after[c] != kNone) continue;
       mapping.after[c] = joined.call_nodes.size();
       CallNode node = after.call_nodes[c];

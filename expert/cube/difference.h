@@ -2,9 +2,10 @@
 //
 // Metrics are the same when their unique names are. Call paths are the same when their callers are
 // and they call the same function: at the same line if there is such a call, else in order, because
-// lines move when a program is improved. Locations are compared one by one only if both reports
-// have as many on as many processes; if not, each report is summed up to one location. The two
-// results own everything. Thread-safe; nothing fails.
+// lines move when a program is improved. A root that no other report has by name is the other's
+// root: it is named after the program. Locations are compared one by one only if both reports have
+// as many on as many processes; if not, each report is summed up to one location. The two results
+// own everything. Thread-safe; nothing fails.
 #pragma once
 
 #include "expert/cube/model.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "expert/cube/input.h"
+#include "expert/cube/utf8.h"
 
 namespace kojak::cube {
 namespace {

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "expert/cube/utf8.h"
+
 namespace kojak::cube {
 namespace {
 
@@ -11,32 +13,7 @@ constexpr std::size_t kChunk = 256 * 1024;
 constexpr std::string_view kDoctype = "<!DOCTYPE";
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-bool plain(unsigned char c) {
-  return (c >= 0x20 && c < 0x80) || c == '\n' || c == '\t' || c == '\r';
-}
-
 }  // namespace
-
-int xml_character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (plain(byte(0))) return 1;
-  const unsigned char first = byte(0);
-  const int length = first >= 0xC2 && first < 0xE0   ? 2
-                     : first >= 0xE0 && first < 0xF0 ? 3
-                     : first >= 0xF0 && first < 0xF5 ? 4
-                                                     : 0;
-  if (length == 0) return 0;
-  std::uint32_t value = first & (0x7F >> length);
-  for (std::size_t i = 1; i < static_cast<std::size_t>(length); ++i) {
-    if (i >= text.size()) return -1;
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-    value = value << 6 | (byte(i) & 0x3F);
-  }
-  const bool overlong = (length == 3 && value < 0x800) || (length == 4 && value < 0x10000);
-  const bool surrogate = value >= 0xD800 && value < 0xE000;
-  const bool forbidden = value == 0xFFFE || value == 0xFFFF || value > 0x10FFFF;
-  return overlong || surrogate || forbidden ? 0 : length;
-}
 
 XmlInput::XmlInput(std::string path) : path_(std::move(path)), raw_(kChunk) {
   error_.file = path_;
@@ -113,7 +90,7 @@ void XmlInput::look_at_head() {
   }
   if (head.size() > 262 && head.substr(257, 5) == "ustar") {
     return fail("is an archive, as CUBE 4 writes it (.cubex)",
-                "convert it with `cube_4_to_3` of the CUBE tools");
+                "convert it to CUBE 3 with the CUBE tools, or run `expert` on the trace");
   }
   if (head.find('<') == std::string_view::npos) {
     return fail("is no XML and therefore no CUBE report", "name a file that `expert` wrote");
@@ -145,7 +122,7 @@ void XmlInput::repair(std::size_t size) {
   std::size_t at = 0;
   std::size_t left = 0;
   while (at < size) {
-    if (plain(static_cast<unsigned char>(text[at]))) {
+    if (plain_xml_byte(static_cast<unsigned char>(text[at]))) {
       ++at;
       continue;
     }

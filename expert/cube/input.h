@@ -50,8 +50,4 @@ class XmlInput {
   Error error_;
 };
 
-// Length of the character that starts at text[0] if it is valid UTF-8 that XML 1.0 allows; 0 if
-// not; -1 if the text ends before that can be said.
-int xml_character_length(std::string_view text);
-
 }  // namespace kojak::cube

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "expert/cube/input.h"
+#include "expert/cube/utf8.h"
 
 namespace kojak::html {
 

@@ -21,8 +21,17 @@ long position(std::size_t index) {
   return index == cube::kNone ? -1 : static_cast<long>(index);
 }
 
-std::string file_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
+// The last parts of a path.
+std::string file_name(const std::string& path, int parts = 1) {
+  std::size_t at = path.size();
+  for (; parts > 0 && at != std::string::npos && at != 0; --parts) at = path.rfind('/', at - 1);
+  return at == std::string::npos || at == 0 ? path : path.substr(at + 1);
+}
+
+// Reports of two runs often have the same name in different folders.
+std::string names_of_both(const std::string& before, const std::string& after) {
+  const int parts = file_name(before) == file_name(after) ? 2 : 1;
+  return file_name(before, parts) + " \u2192 " + file_name(after, parts);
 }
 
 void add_metrics(Json& json, const Report& report, std::span<const expert::Metric> catalogue) {
@@ -212,9 +221,8 @@ Status write_file(const std::string& path, const std::vector<std::string>& parts
 Status write(const Report& report, const Report* before, bool by_location,
              const PageOptions& options, const std::string& path) {
   const std::string title = !options.title.empty() ? options.title
-                            : before == nullptr
-                                ? file_name(report.file)
-                                : file_name(before->file) + " \u2192 " + file_name(report.file);
+                            : before == nullptr    ? file_name(report.file)
+                                                   : names_of_both(before->file, report.file);
   Json json;
   json.begin_object().member("title", title).member("tool", "kojak " + options.version);
   json.member("file", report.file).member("cubeVersion", report.version);

@@ -1,6 +1,7 @@
 #include "expert/html/trace_part.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "earl/trace.h"
@@ -50,13 +51,13 @@ Instance as_instance(const expert::PatternInstance& call, double begin,
   return instance;
 }
 
-// Processes that wait in one and the same operation are one instance: calls of one pattern at one
-// call path, of which the other shares at least half of its time with the first.
+// Processes that wait for one and the same thing are one instance: calls of one pattern at one call
+// path that overlap and end together, within a quarter of the first one's time.
 bool same_instance(const expert::PatternInstance& first, const expert::PatternInstance& other) {
   if (first.call_path != other.call_path || first.location == other.location) return false;
-  const double shared =
-      std::min(first.exit.value, other.exit.value) - std::max(first.enter.value, other.enter.value);
-  return shared > 0 && shared >= (other.exit.value - other.enter.value) / 2;
+  const bool overlap = first.enter < other.exit && other.enter < first.exit;
+  const double apart = std::abs(first.exit.value - other.exit.value);
+  return overlap && apart <= (first.exit.value - first.enter.value) / 4;
 }
 
 // The most severe instances of each pattern in the trace. The first pass finds the calls that
@@ -90,10 +91,12 @@ Result<std::vector<Instance>> instances_of(const std::string& path, double begin
   options.instance = [&](const expert::PatternInstance& call) {
     for (const std::size_t i : of_metric[call.metric]) {
       if (merged[i] || !same_instance(calls[i], call)) continue;
+      std::vector<std::size_t>& rows = instances[i].rows;
+      if (std::find(rows.begin(), rows.end(), call.location) != rows.end()) continue;
       instances[i].seconds += call.waiting.value;
       instances[i].begin = std::min(instances[i].begin, call.enter.value - begin);
       instances[i].end = std::max(instances[i].end, call.exit.value - begin);
-      instances[i].rows.push_back(call.location);
+      rows.push_back(call.location);
       return;
     }
   };

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Looks at report pages in a real browser, as a person would: loads them, chooses, expands,
+"""Looks at pages of reports in a real browser, as a person would: loads them, chooses, expands,
 searches, and reads what stands there.
 
 Usage: report_test.py BINARY_DIR REFERENCE_DIR [unittest arguments]
@@ -8,82 +8,8 @@ Needs Chromium (Debian's package chromium). Expected numbers are computed here f
 import pathlib
 import subprocess
 import sys
-import tempfile
-import unittest
-import xml.etree.ElementTree
 
-from chromium import Browser
-
-BINARY = pathlib.Path(sys.argv[1])
-REFERENCE = pathlib.Path(sys.argv[2])
-METRICS, CALLS, SYSTEM = (f".pane:nth-of-type({n})" for n in (1, 2, 3))
-FRAME = "new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))"
-
-
-class Cube:
-    """A report's numbers, read with another parser than the tools'."""
-
-    def __init__(self, path):
-        root = xml.etree.ElementTree.parse(path).getroot()
-        self.names = {m.findtext("uniq_name"): m.get("id") for m in root.iter("metric")}
-        self.titles = {m.findtext("uniq_name"): m.findtext("disp_name") for m in root.iter("metric")}
-        self.children = {m.get("id"): [c.get("id") for c in m.findall("metric")]
-                         for m in root.iter("metric")}
-        regions = {r.get("id"): r.findtext("name") for r in root.iter("region")}
-        self.calls = {c.get("id"): regions[c.get("calleeId")] for c in root.iter("cnode")}
-        self.rows = {}
-        for matrix in root.iter("matrix"):
-            for row in matrix.iter("row"):
-                self.rows[matrix.get("metricId"), row.get("cnodeId")] = [
-                    float(word) for word in row.text.split()]
-
-    def row(self, name, call):
-        return self.rows.get((self.names[name], call), [0.0])
-
-    def total(self, name):
-        return sum(sum(values) for (metric, _), values in self.rows.items()
-                   if metric == self.names[name])
-
-    def own(self, name):
-        inside = {unique for unique, number in self.names.items()
-                  if number in self.children[self.names[name]]}
-        return self.total(name) - sum(self.total(child) for child in inside)
-
-
-def number(text):
-    return float(text.replace("\u2212", "-").replace("\u202f", "").replace("+", ""))
-
-
-class Pages(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(prefix="kojak-pages-")
-        cls.browser = Browser()
-        cls.addClassCleanup(cls.folder.cleanup)
-        cls.addClassCleanup(cls.browser.close)
-
-    def make(self, report, *options, name=None, tool="cube_html"):
-        page = pathlib.Path(self.folder.name) / ((name or pathlib.Path(report).stem) + ".html")
-        command = [BINARY / "bin" / tool, *options, "-o", page, report]
-        subprocess.run(command, check=True, capture_output=True)
-        return page
-
-    def open(self, path, **options):
-        page = self.browser.open(path, **options)
-        self.addCleanup(page.close)
-        self.addCleanup(lambda: self.assertEqual(page.problems, []))
-        return page
-
-    def row(self, page, pane, label):
-        """Selector of the tree row with this label."""
-        node = page.evaluate(
-            f"[...document.querySelectorAll('{pane} .tree:not([hidden]) .row')]"
-            f".find(r => r.querySelector('.name').textContent === {label!r})?.dataset.node ?? null")
-        self.assertIsNotNone(node, f"no row {label}; rows: {page.texts(pane + ' .name')}")
-        return f"{pane} .tree:not([hidden]) .row[data-node='{node}']"
-
-    def value(self, page, pane, label):
-        return number(page.text(self.row(page, pane, label) + " .value"))
+from pages import BINARY, CALLS, FRAME, METRICS, REFERENCE, SYSTEM, Cube, Pages, main, number
 
 
 class SmallReport(Pages):
@@ -271,6 +197,39 @@ class SmallReport(Pages):
         self.assertGreater(self.page.count("[role=treeitem][aria-level='1']"), 2)
 
 
+class Comparison(Pages):
+    def test_names_regressions_and_improvements(self):
+        before, after = Cube(REFERENCE / "fence.cube"), Cube(REFERENCE / "gats.cube")
+        path = pathlib.Path(self.folder.name) / "diff.html"
+        subprocess.run([BINARY / "bin" / "cube_diff", "-o", path, REFERENCE / "fence.cube",
+                        REFERENCE / "gats.cube"], check=True, capture_output=True)
+        page = self.open(path)
+        self.assertEqual(page.evaluate("document.title"), "fence.cube \u2192 gats.cube")
+        sections = page.texts(".changes section h2")
+        self.assertTrue(sections[0].startswith("Regressions"))
+        self.assertTrue(sections[1].startswith("Improvements"))
+        worst = page.text(".changes section:nth-of-type(1) .change")
+        change = after.total("mpi_barrier_wait") - before.total("mpi_barrier_wait")
+        self.assertIn("WaitAtBarrier", worst)
+        self.assertIn(f"+{change:.2f}", worst)
+        best = page.text(".changes section:nth-of-type(2) .change")
+        self.assertIn("WaitAtFence", best)
+        self.assertIn("gone", best)
+        page.click(".changes section:nth-of-type(1) .change")
+        self.assertEqual(page.text(f"{CALLS} .row.chosen .name"), "MPI_Barrier")
+        self.assertAlmostEqual(self.value(page, CALLS, "MPI_Barrier"), change, 3)
+        self.assertAlmostEqual(self.value(page, METRICS, "WaitAtBarrier"), change, 3)
+        barrier = [next(c for c, name in cube.calls.items() if name == "MPI_Barrier")
+                   for cube in (before, after)]
+        for rank in range(4):
+            delta = (after.row("mpi_barrier_wait", barrier[1])[rank]
+                     - before.row("mpi_barrier_wait", barrier[0])[rank])
+            self.assertAlmostEqual(self.value(page, SYSTEM, f"rank {rank}"), delta, 3)
+        page.click(".toolbar [data-value=root]")
+        self.assertAlmostEqual(self.value(page, METRICS, "WaitAtBarrier"),
+                               100 * change / before.total("time"), delta=0.051)
+
+
 HOSTILE = """</script><script>window.broken = 1</script><img src=x onerror="window.broken = 2">'"&amp;"""
 
 
@@ -344,5 +303,4 @@ class LargeReport(Pages):
 
 
 if __name__ == "__main__":
-    del sys.argv[1:3]
-    unittest.main(verbosity=2)
+    main()

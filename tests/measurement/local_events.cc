@@ -179,6 +179,17 @@ class Listing {
                   comm.foreign_members, comm.identity_hi, comm.identity_lo, members(id).c_str(),
                   remote.c_str());
     });
+    definitions_.topologies.for_each([](TopologyId id, const TopologyDef& topology) {
+      std::printf("topology %u comm %u:", raw(id), raw(topology.comm));
+      for (std::size_t i = 0; i < topology.size.size(); ++i) {
+        std::printf(" %u%s", topology.size[i], topology.periodic[i] ? "p" : "");
+      }
+      for (const auto& [location, position] : topology.coords) {
+        std::printf(" location %u at", raw(location));
+        for (const std::uint32_t x : position) std::printf(" %u", x);
+      }
+      std::printf("\n");
+    });
     definitions_.windows.for_each([&](WindowId id, const WindowDef& window) {
       std::printf("window %u known=%d flavour=%d model=%d %016" PRIx64 "%016" PRIx64 " [%s]\n",
                   raw(id), window.identity_known, window.flavour, window.model, window.identity_hi,

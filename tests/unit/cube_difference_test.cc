@@ -57,6 +57,15 @@ TEST(CubeDifference, ANewFunctionGetsACallPathOfItsOwn) {
   EXPECT_EQ(cube::call_path_sums(d.after, 0), (std::vector<double>{0, 0, 1}));
 }
 
+TEST(CubeDifference, TheRootMayHaveAnotherName) {
+  std::string renamed = calls({10}, 1);
+  renamed.replace(renamed.find("<name>main<"), 11, "<name>main_fixed<");
+  const Difference d = cube::align(read("b.cube", calls({10}, 1)), read("a.cube", renamed));
+  ASSERT_EQ(d.before.call_nodes.size(), 2u);
+  EXPECT_EQ(d.after.call_path(1), "main / f");
+  EXPECT_EQ(cube::call_path_sums(d.after, 0), (std::vector<double>{0, 1}));
+}
+
 TEST(CubeDifference, RunsOfDifferentSizeAreComparedAsAWhole) {
   const Difference d = cube::align(read("b.cube", calls({10}, 2)), read("a.cube", calls({10}, 4)));
   EXPECT_FALSE(d.by_location);

@@ -31,6 +31,34 @@ TEST(EarlRequestTable, FindsOldAndRecentRequests) {
   EXPECT_EQ(count, open.size() + 1);
 }
 
+TEST(EarlMessageQueue, AloneAndSmallWhateverNobodyWaitsFor) {
+  // Ever new tags, sends whose requests are never completed, a request that stays open.
+  Findings findings;
+  MessageQueue queue(2, true, findings);
+  OpenCall sender, receiver;
+  receiver.process = rank(1);
+  std::uint64_t pos = 0;
+  std::size_t delivered = 0;
+  const auto count = [&](const MessageCall& m) { delivered += m.received.size(); };
+  for (std::uint32_t n = 0; n < 600000; ++n) {
+    std::uint32_t send_ref = 0, receive_ref = 0;
+    const auto tag = static_cast<Tag>(n);
+    queue.send({&sender, pos++, {}, rank(1), {}, tag, {}, static_cast<RequestId>(n)}, false,
+               send_ref);
+    EXPECT_EQ(send_ref, 0u);
+    queue.receive({&receiver, pos++, {}, rank(0), {}, tag, {}, true, absent<RequestId>()}, true,
+                  receive_ref);
+    Call call;
+    call.exit_pos = pos++;
+    queue.leave(receive_ref, call, count);
+  }
+  EXPECT_EQ(delivered, 600000u);
+  EXPECT_EQ(queue.in_flight(), 0u);
+  EXPECT_LE(queue.open_requests(), 1u << 17);
+  queue.finish();
+  findings.for_each([](Finding f, const Findings::Row&) { ADD_FAILURE() << info(f).name; });
+}
+
 struct SimulatedMessage {
   int source = 0, destination = 0, tag = 0;
   double sent = 0;        // identifies it

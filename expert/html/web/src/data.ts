@@ -255,10 +255,12 @@ export class Data {
     const { kind, name, rank, parent } = this.info.system;
     if (kind[node] === 0) return name[node] || "machine";
     if (kind[node] === 1) return name[node] || "node";
-    if (kind[node] === 2) return `rank ${rank[node]}` + (name[node] ? ` (${name[node]})` : "");
+    // Names that only say the number again are left out.
+    const own = name[node] && !/^(process|thread) \d+$/i.test(name[node]) ? ` (${name[node]})` : "";
+    if (kind[node] === 2) return `rank ${rank[node]}${own}`;
     const process = parent[node];
     const alone = process < 0 || this.system.children[process].length === 1;
-    return alone && process >= 0 ? this.systemName(process) : `thread ${rank[node]}` + (name[node] ? ` (${name[node]})` : "");
+    return alone && process >= 0 ? this.systemName(process) : `thread ${rank[node]}${own}`;
   }
 }
 

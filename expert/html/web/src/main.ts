@@ -18,6 +18,8 @@ interface View {
   element: HTMLElement;
   // Called when the view comes into sight.
   show?: () => void;
+  // Where keys go then, unless the reader walks over the tabs.
+  focus?: () => void;
   // False if it makes nothing of the key.
   key?: (event: KeyboardEvent) => boolean;
 }
@@ -44,10 +46,10 @@ class Page {
     this.trees = new Trees(data, () => this.remember());
     const first = data.difference ? new Changes(data, (m, c) => this.jumpToTrees(m, c)) : new Findings(data, { trees: (m, c) => this.jumpToTrees(m, c), timeline: info.trace ? (i) => this.jumpToInstance(i) : undefined });
     this.add({ id: "findings", title: data.difference ? "Changes" : "Findings", element: first.element });
-    this.add({ id: "trees", title: "Trees", element: this.trees.element, show: () => this.trees.refresh(), key: (e) => this.treeKey(e) });
+    this.add({ id: "trees", title: "Trees", element: this.trees.element, show: () => this.trees.refresh(), focus: () => this.trees.calls.tree.element.focus(), key: (e) => this.treeKey(e) });
     if (info.trace !== undefined) {
       // Their content comes with the trace, which stands at the end of the file.
-      this.add({ id: "timeline", title: "Timeline", element: h("p", { class: "waiting" }, "Reading the trace\u2026"), show: () => this.timeline?.show(), key: (e) => this.timeline?.key(e) ?? false });
+      this.add({ id: "timeline", title: "Timeline", element: h("p", { class: "waiting" }, "Reading the trace\u2026"), show: () => this.timeline?.show(), focus: () => this.timeline?.focus(), key: (e) => this.timeline?.key(e) ?? false });
       this.add({ id: "bytes", title: "Bytes", element: h("p", { class: "waiting" }, "Reading the trace\u2026") });
     }
     document.addEventListener("keydown", (e) => this.key(e));
@@ -79,7 +81,7 @@ class Page {
   private add(view: View): void {
     const number = this.views.length + 1;
     const panel = h("div", { class: "view", id: `view-${view.id}`, role: "tabpanel", "aria-labelledby": `tab-${view.id}`, hidden: true }, view.element);
-    const tab = h("button", { type: "button", id: `tab-${view.id}`, role: "tab", "aria-selected": "false", "aria-controls": panel.id, tabindex: -1, title: `${view.title} (${number})`, click: () => this.show(view.id), keydown: (e: KeyboardEvent) => this.tabKey(e) }, view.title);
+    const tab = h("button", { type: "button", id: `tab-${view.id}`, role: "tab", "aria-selected": "false", "aria-controls": panel.id, tabindex: -1, title: `${view.title} (${number})`, click: (e: MouseEvent) => { this.show(view.id); if (e.detail > 0) view.focus?.(); }, keydown: (e: KeyboardEvent) => this.tabKey(e) }, view.title);
     this.views.push(view);
     this.tabs.append(tab);
     this.body.append(panel);
@@ -153,7 +155,10 @@ class Page {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     const number = Number(event.key);
     if (event.key === "?") showHelp();
-    else if (number >= 1 && number <= this.views.length) this.show(this.views[number - 1].id);
+    else if (number >= 1 && number <= this.views.length) {
+      this.show(this.views[number - 1].id);
+      this.views[number - 1].focus?.();
+    }
     else if (!this.views.find((v) => v.id === this.current)?.key?.(event)) return;
     event.preventDefault();
   }

@@ -306,10 +306,10 @@ export class TimelineCanvas {
         // A rim keeps lines visible on boxes of any colour.
         const colour = context.strokeStyle;
         context.strokeStyle = theme.card;
-        context.lineWidth = 3.6;
+        context.lineWidth = 2.8;
         context.stroke();
         context.strokeStyle = colour;
-        context.lineWidth = 1.5;
+        context.lineWidth = 1.4;
       }
       context.stroke();
       context.setLineDash([]);

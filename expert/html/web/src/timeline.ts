@@ -23,6 +23,7 @@ export class Timeline {
   private readonly legend = h("ul", { class: "timeline-legend" });
   private readonly rowNames: string[];
   private readonly instances: Instance[];
+  private listed: Instance[] = [];
   private pending = false;
 
   constructor(
@@ -108,13 +109,12 @@ export class Timeline {
   private instanceList(): HTMLElement {
     const names = [...new Set(this.instances.map((i) => i.metric))];
     const list = h("ol", { class: "instances" });
-    const fill = (metric: string) =>
+    const fill = (metric: string) => {
+      this.listed = this.instances.filter((i) => (metric === "" ? !this.isPart(i.metric) : i.metric === metric)).slice(0, 60);
       list.replaceChildren(
-        ...this.instances
-          .filter((i) => (metric === "" ? !this.isPart(i.metric) : i.metric === metric))
-          .slice(0, 60)
-          .map((i) => h("li", {}, h("button", { type: "button", click: () => this.showInstance(i) }, h("b", {}, duration(i.seconds)), ` ${this.metricTitle(i.metric)}`, h("span", { class: "dim" }, ` ${this.rowsOf(i)} at ${duration(i.begin)}`)))),
+        ...this.listed.map((i) => h("li", {}, h("button", { type: "button", click: () => this.showInstance(i) }, h("b", {}, duration(i.seconds)), ` ${this.metricTitle(i.metric)}`, h("span", { class: "dim" }, ` ${this.rowsOf(i)} at ${duration(i.begin)}`)))),
       );
+    };
     fill("");
     const select: HTMLSelectElement = h("select", { "aria-label": "Pattern", change: () => fill(select.value) }, h("option", { value: "" }, "all patterns"), ...names.map((n) => h("option", { value: n }, this.metricTitle(n))));
     return h("section", { "aria-label": "Worst instances" }, h("header", {}, h("h2", {}, "Worst instances"), names.length > 1 ? select : null), this.instances.length > 0 ? list : h("p", { class: "dim" }, "No waiting was found in this trace."));
@@ -200,6 +200,9 @@ export class Timeline {
   }
   show(): void {
     this.resize();
+  }
+  focus(): void {
+    this.drawing.canvas.focus();
   }
 
   private redraw(): void {
@@ -287,9 +290,10 @@ export class Timeline {
     return true;
   }
   private next(step: number): void {
-    if (this.instances.length === 0) return;
-    const at = this.state.instance === undefined ? -1 : this.instances.indexOf(this.state.instance);
-    this.showInstance(this.instances[(at + step + this.instances.length) % this.instances.length]);
+    const { listed } = this;
+    if (listed.length === 0) return;
+    const at = this.state.instance === undefined ? -1 : listed.indexOf(this.state.instance);
+    this.showInstance(listed[(at + step + listed.length) % listed.length]);
   }
 
   private hit(event: MouseEvent): { row: number; box: number } | undefined {

@@ -1,0 +1,115 @@
+"""What the browser tests share: pages made by the tools, and the numbers that must stand on them, read
+from CUBE files and classic listings with other parsers than the tools'.
+
+Each test program is called with the binary directory and the folder of reference files.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+from chromium import Browser
+
+BINARY = pathlib.Path(sys.argv[1])
+REFERENCE = pathlib.Path(sys.argv[2])
+METRICS, CALLS, SYSTEM = (f".pane:nth-of-type({n})" for n in (1, 2, 3))
+FRAME = "new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))"
+
+
+class Cube:
+    """A report's numbers, read with another parser than the tools'."""
+
+    def __init__(self, path):
+        root = xml.etree.ElementTree.parse(path).getroot()
+        self.names = {m.findtext("uniq_name"): m.get("id") for m in root.iter("metric")}
+        self.titles = {m.findtext("uniq_name"): m.findtext("disp_name") for m in root.iter("metric")}
+        self.children = {m.get("id"): [c.get("id") for c in m.findall("metric")]
+                         for m in root.iter("metric")}
+        regions = {r.get("id"): r.findtext("name") for r in root.iter("region")}
+        self.calls = {c.get("id"): regions[c.get("calleeId")] for c in root.iter("cnode")}
+        self.rows = {}
+        for matrix in root.iter("matrix"):
+            for row in matrix.iter("row"):
+                self.rows[matrix.get("metricId"), row.get("cnodeId")] = [
+                    float(word) for word in row.text.split()]
+
+    def row(self, name, call):
+        return self.rows.get((self.names[name], call), [0.0])
+
+    def total(self, name):
+        return sum(sum(values) for (metric, _), values in self.rows.items()
+                   if metric == self.names[name])
+
+    def own(self, name):
+        inside = {unique for unique, number in self.names.items()
+                  if number in self.children[self.names[name]]}
+        return self.total(name) - sum(self.total(child) for child in inside)
+
+
+def number(text):
+    return float(text.replace("\u2212", "-").replace("\u202f", "").replace("+", ""))
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="kojak-pages-")
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.addClassCleanup(cls.browser.close)
+
+    def make(self, report, *options, name=None, tool="cube_html"):
+        page = pathlib.Path(self.folder.name) / ((name or pathlib.Path(report).stem) + ".html")
+        command = [BINARY / "bin" / tool, *options, "-o", page, report]
+        subprocess.run(command, check=True, capture_output=True)
+        return page
+
+    def open(self, path, **options):
+        page = self.browser.open(path, **options)
+        self.addCleanup(page.close)
+        self.addCleanup(lambda: self.assertEqual(page.problems, []))
+        return page
+
+    def row(self, page, pane, label):
+        """Selector of the tree row with this label."""
+        node = page.evaluate(
+            f"[...document.querySelectorAll('{pane} .tree:not([hidden]) .row')]"
+            f".find(r => r.querySelector('.name').textContent === {label!r})?.dataset.node ?? null")
+        self.assertIsNotNone(node, f"no row {label}; rows: {page.texts(pane + ' .name')}")
+        return f"{pane} .tree:not([hidden]) .row[data-node='{node}']"
+
+    def value(self, page, pane, label):
+        return number(page.text(self.row(page, pane, label) + " .value"))
+
+
+class Listing:
+    """Calls and transfers of a classic trace, from the listing that the classic tools printed."""
+
+    def __init__(self, path):
+        self.calls, self.transfers, self.bytes = [], 0, 0
+        open_calls = {}
+        names = {}
+        for line in path.read_text().splitlines():
+            kind = re.search(r"<(\w+)>", line).group(1) if "<" in line else ""
+            fields = {key: value for key, value in re.findall(r"(\w+)\s*:\s*([^,]*)", line)}
+            if kind == "STRING":
+                names[fields["strid"].strip()] = fields["str"].strip()
+            elif kind == "REGION":
+                names["region " + fields["rid"].strip()] = names[fields["rnid"].strip()]
+            elif kind == "ENTER":
+                open_calls.setdefault(fields["lid"], []).append(
+                    (names["region " + fields["rid"].strip()], float(fields["time"])))
+            elif kind.endswith("EXIT"):
+                name, enter = open_calls[fields["lid"]].pop()
+                self.calls.append((name, int(fields["lid"]), enter, float(fields["time"])))
+            elif kind in ("MPI_PUT_1TS", "MPI_GET_1TS"):
+                self.transfers += 1
+                self.bytes += int(fields["nbytes"])
+
+
+def main():
+    del sys.argv[1:3]
+    unittest.main("__main__", verbosity=2)

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Looks at the timeline and the byte matrix of pages in a real browser.
+
+Usage: timeline_test.py BINARY_DIR REFERENCE_DIR [unittest arguments]
+Needs Chromium. Expected calls and times are those of the listing that the classic tools printed.
+"""
+import pathlib
+import subprocess
+import sys
+
+from pages import BINARY, CALLS, FRAME, REFERENCE, Listing, Pages, main
+
+
+class Timeline(Pages):
+    def setUp(self):
+        self.listing = Listing(REFERENCE / "gats.print.txt")
+        cube = pathlib.Path(self.folder.name) / "run.cube"
+        trace = REFERENCE / "gats.elg"
+        subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, trace], check=True)
+        self.page = self.open(self.make(cube, "--trace", trace, name=self.id()))
+
+    def timeline(self):
+        self.page.click("#tab-timeline")
+        self.page.until("document.querySelector('.timeline-canvas').dataset.to !== undefined")
+
+    def seen(self):
+        """What the canvas says of itself: range in nanoseconds, boxes, arrows."""
+        self.page.evaluate(FRAME)
+        data = self.page.evaluate("({...document.querySelector('.timeline-canvas').dataset})")
+        return {key: float(value) for key, value in data.items()}
+
+    def pixel(self, x, y):
+        return self.page.evaluate(
+            "(() => { const c = document.querySelector('.timeline-canvas'), s = devicePixelRatio,"
+            " o = new OffscreenCanvas(1, 1), g = o.getContext('2d', {willReadFrequently: true});"
+            f" g.drawImage(c, {x} * s, {y} * s, 1, 1, 0, 0, 1, 1);"
+            " return [...g.getImageData(0, 0, 1, 1).data].slice(0, 3); })()")
+
+    def test_has_all_calls_and_transfers(self):
+        self.timeline()
+        self.assertIn(f"{len(self.listing.calls)} calls", self.page.text(".timeline .legend"))
+        seen = self.seen()
+        self.assertEqual(seen["from"], 0)
+        end = max(exit for _, _, _, exit in self.listing.calls)
+        self.assertAlmostEqual(seen["to"] / 1e9, end, 5)
+        self.assertEqual(self.page.count(".omitted"), 0)
+        legend = self.page.texts(".timeline-legend li")
+        for kind in ("barrier", "access epoch", "exposure epoch", "put", "get", "request"):
+            self.assertIn(kind, legend)
+
+    def test_a_call_is_drawn_where_it_was(self):
+        self.timeline()
+        seen = self.seen()
+        left, top, width, height = self.page.place(".timeline-canvas")
+        # The longest barrier of rank 1, in the second of four rows.
+        name, lid, enter, exit = max((c for c in self.listing.calls
+                                      if c[0] == "MPI_Barrier" and c[1] == 1), key=lambda c: c[3] - c[2])
+        def x(time):
+            return 92 + (width - 92) * (time * 1e9 - seen["from"]) / (seen["to"] - seen["from"])
+        row = min(96, max(18, round((height - 30) / 4)))
+        y = 26 + row + row * 0.7
+        inside = self.pixel(x((enter + 3 * exit) / 4), y)
+        self.assertEqual(inside, [202, 138, 4])
+        self.page.move(left + x((enter + 3 * exit) / 4), top + y)
+        self.page.until("!document.querySelector('.timeline-tip').hidden")
+        self.assertIn("MPI_Barrier", self.page.text(".timeline-tip"))
+        self.assertIn("rank 1", self.page.text(".timeline-tip"))
+        self.page.click_at(left + x((enter + 3 * exit) / 4), top + y)
+        self.assertIn(f"{1000 * (exit - enter):.0f}", self.page.text(".about"))
+        self.page.click(".about button")
+        self.assertEqual(self.page.text(f"{CALLS} .row.chosen .name"), "MPI_Barrier")
+
+    def test_zooms_and_moves(self):
+        self.timeline()
+        whole = self.seen()
+        self.page.key("+")
+        half = self.seen()
+        self.assertAlmostEqual((half["to"] - half["from"]) / whole["to"], 0.5, 3)
+        self.page.key("ArrowRight")
+        moved = self.seen()
+        self.assertGreater(moved["from"], half["from"])
+        self.assertAlmostEqual(moved["to"] - moved["from"], half["to"] - half["from"], delta=2)
+        left, top, width, height = self.page.place(".timeline-canvas")
+        self.page.wheel(left + width / 2, top + 100, -120)
+        self.page.until(f"Number(document.querySelector('.timeline-canvas').dataset.from) > {moved['from']}")
+        zoomed = self.seen()
+        self.page.drag(left + 700, top + 100, left + 500, top + 100)
+        dragged = self.seen()
+        per_pixel = (zoomed["to"] - zoomed["from"]) / (width - 92)
+        self.assertAlmostEqual(dragged["from"] - zoomed["from"], 200 * per_pixel, delta=2 * per_pixel)
+        self.page.drag(left + 300, top + 100, left + 500, top + 100, modifiers=8)
+        ranged = self.seen()
+        self.assertAlmostEqual(ranged["to"] - ranged["from"], 200 * per_pixel, delta=2 * per_pixel)
+        for _ in range(40):
+            self.page.key("+")
+        deep = self.seen()
+        self.assertGreaterEqual(deep["to"] - deep["from"], 49)
+        self.page.key("0")
+        self.assertEqual(self.seen()["to"], whole["to"])
+
+    def test_views_of_transfers(self):
+        self.timeline()
+        gets = sum(1 for c in self.listing.calls if c[0] == "MPI_Get")
+        puts = self.listing.transfers - gets
+        arrows = {}
+        for view in ("off", "closed", "logical", "dependencies"):
+            self.page.click(f"[aria-label=Transfers] [data-value={view}]")
+            arrows[view] = self.seen()["arrows"]
+        # A get is two arrows where its request is shown; this run has no passive target, so that
+        # dependencies have no more.
+        self.assertEqual(arrows, {"off": 0, "closed": puts + 2 * gets, "logical": puts + gets,
+                                  "dependencies": puts + 2 * gets})
+        self.page.click("[aria-label=Transfers] [data-value=off]")
+        self.page.click("[data-show=epochs]")
+        self.assertNotIn("access epoch", self.page.texts(".timeline-legend li"))
+
+    def test_jump_from_a_finding_to_its_worst_instance(self):
+        late_post = self.page.evaluate(
+            "[...document.querySelectorAll('.finding h3 bdi')].findIndex(e => e.textContent === 'Late Post')")
+        self.page.click(f".finding:nth-child({late_post + 1}) [data-action=timeline]")
+        self.page.until("document.querySelector('.about h2')?.textContent === 'Late Post'")
+        seen = self.seen()
+        starts = [c for c in self.listing.calls if c[0] == "MPI_Win_start" and c[3] - c[2] > 0.1]
+        self.assertEqual(len(starts), 3)
+        for _, _, enter, exit in starts:
+            self.assertLess(seen["from"], enter * 1e9)
+            self.assertGreater(seen["to"], exit * 1e9)
+        self.assertLess(seen["to"] - seen["from"], 0.6e9)
+        # The three origins wait for the one target: one instance, 0.2 s each.
+        self.assertIn("601", self.page.text(".about"))
+        self.page.key("n")
+        self.assertNotEqual(self.seen()["from"], seen["from"])
+
+    def test_bytes(self):
+        self.page.click("#tab-bytes")
+        self.page.evaluate(FRAME)
+        self.assertIn(f"{self.listing.bytes}\u202fB in {self.listing.transfers} operations",
+                      self.page.text(".matrix aside"))
+        left, top, width, height = self.page.place(".matrix-canvas")
+        cell = (width - 34) / 4
+        # Rank 2 put 4 bytes to rank 0 in each of four phases.
+        self.page.move(left + 34 + cell / 2, top + 34 + 2.5 * cell)
+        self.page.until("document.querySelector('.matrix .tip').textContent !== ''")
+        self.assertIn("rank 2 \u2192 rank 0: 16\u202fB in 4", self.page.text(".matrix .tip"))
+        self.page.click(".matrix [data-value=messages]")
+        self.page.evaluate(FRAME)
+        self.assertIn("0\u202fB in 0", self.page.text(".matrix aside"))
+
+    def test_expert_writes_the_same_page(self):
+        folder = pathlib.Path(self.folder.name)
+        by_expert, by_tool = folder / "by_expert.html", folder / "by_tool.html"
+        cube, trace = folder / "same.cube", REFERENCE / "gats.elg"
+        subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, "--html", by_expert, trace],
+                       check=True)
+        subprocess.run([BINARY / "bin" / "cube_html", "-q", "--trace", trace, "-o", by_tool, cube],
+                       check=True)
+        self.assertEqual(by_expert.read_bytes(), by_tool.read_bytes())
+
+    def test_names_are_text_and_nothing_else(self):
+        folder = pathlib.Path(self.folder.name)
+        trace, cube = folder / "hostile.elg", folder / "hostile.cube"
+        # As long as the name that it replaces.
+        evil = "</script>&\""
+        bytes_of_trace = (REFERENCE / "gats.elg").read_bytes()
+        self.assertEqual(bytes_of_trace.count(b"MPI_Barrier"), 1)
+        trace.write_bytes(bytes_of_trace.replace(b"MPI_Barrier", evil.encode()))
+        subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, trace], check=True)
+        self.page = self.open(self.make(cube, "--trace", trace))
+        self.timeline()
+        left, top, width, height = self.page.place(".timeline-canvas")
+        _, _, enter, exit = max((c for c in self.listing.calls if c[0] == "MPI_Barrier" and c[1] == 1),
+                                key=lambda c: c[3] - c[2])
+        end = max(exit for _, _, _, exit in self.listing.calls)
+        self.page.move(left + 92 + (width - 92) * (enter + 3 * exit) / 4 / end, top + 26 + 1.7 * 96)
+        self.page.until("!document.querySelector('.timeline-tip').hidden")
+        self.assertIn(evil, self.page.text(".timeline-tip"))
+
+    def test_dark(self):
+        self.timeline()
+        self.seen()
+        light = self.pixel(200, 10)
+        self.page.dark(True)
+        self.seen()
+        self.assertNotEqual(self.pixel(200, 10), light)
+
+
+class ManyEvents(Pages):
+    def test_a_million_events(self):
+        folder = pathlib.Path(self.folder.name)
+        local, trace, cube = folder / "local", folder / "a.elg", folder / "a.cube"
+        subprocess.run([BINARY / "tests" / "make_traces", "fence", local, "--ranks", "8",
+                        "--events", "1000000"], check=True)
+        subprocess.run([BINARY / "bin" / "elg_merge", "-q", "-o", trace, local], check=True)
+        subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, trace], check=True)
+        page = self.open(self.make(cube, "--trace", trace))
+        page.click("#tab-timeline")
+        page.until("document.querySelector('.timeline-canvas').dataset.to !== undefined")
+        canvas = "document.querySelector('.timeline-canvas').dataset"
+        times = []
+        for key in "+++----0":
+            page.key(key)
+            page.evaluate(FRAME)
+            times.append(float(page.evaluate(canvas + ".milliseconds")))
+        boxes = int(page.evaluate(canvas + ".boxes"))
+        print(f"1 million events, {boxes} calls: {page.seconds:.2f} s to open, drawing took "
+              f"{min(times):.0f} to {max(times):.0f} ms", file=sys.stderr)
+        self.assertGreater(boxes, 200_000)
+        self.assertEqual(int(page.evaluate(canvas + ".from")), 0)
+        # Rank 0 is late by 0.2 ms at every fence, and the other seven wait for it together.
+        self.assertIn("1.40\u202fms Wait at Fence", page.text(".instances"))
+
+
+if __name__ == "__main__":
+    main()

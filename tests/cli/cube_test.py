@@ -1,0 +1,190 @@
+"""cube_info, cube_stat, cube_diff, cube_html: tables, comma-separated values, errors.
+
+Expected numbers come from the CUBE files, read by another parser.
+"""
+import csv
+import gzip
+import io
+import re
+import unittest
+import xml.etree.ElementTree
+
+from cli import REFERENCE, CommandTest
+
+BEFORE, AFTER = REFERENCE / "fence.cube", REFERENCE / "gats.cube"
+
+
+class Cube:
+    def __init__(self, path):
+        root = xml.etree.ElementTree.parse(path).getroot()
+        self.names = {m.get("id"): m.findtext("uniq_name") for m in root.iter("metric")}
+        self.leaves = {self.names[m.get("id")] for m in root.iter("metric")
+                       if m.find("metric") is None and m.findtext("uom") == "sec"}
+        regions = {r.get("id"): r.findtext("name") for r in root.iter("region")}
+        self.paths = {}
+
+        def walk(node, path):
+            path = path + [regions[node.get("calleeId")]]
+            self.paths[node.get("id")] = " / ".join(path)
+            for inner in node.findall("cnode"):
+                walk(inner, path)
+        for node in root.find("program").findall("cnode"):
+            walk(node, [])
+        self.rows = {(self.names[m.get("metricId")], self.paths[r.get("cnodeId")]):
+                     [float(word) for word in r.text.split()]
+                     for m in root.iter("matrix") for r in m.iter("row")}
+
+    def total(self, metric):
+        return sum(sum(row) for (name, _), row in self.rows.items() if name == metric)
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+class Info(CommandTest):
+    def test_counts_and_totals(self):
+        ran = self.run_command("cube_info", AFTER)
+        self.assertEqual((ran.status, ran.err), (0, ""))
+        # Counted in the file.
+        for line in ("metrics:     49", "regions:     142", "call paths:  18", "processes:   4",
+                     "threads:     4", "topology:    1 (periodic) x 4"):
+            self.assertIn(line, ran.lines)
+        total = Cube(AFTER).total("mpi_rma_latepost")
+        line = next(line for line in ran.lines if "mpi_rma_latepost" in line)
+        self.assertIn(f"{total:.6f}", line)
+        self.assertNotIn("mpi_io", ran.out)
+        self.assertIn("mpi_io", self.run_command("cube_info", "--all", AFTER).out)
+
+    def test_call_and_system_tree(self):
+        cube = Cube(AFTER)
+        ran = self.run_command("cube_info", "--calls", "--system", "-m", "mpi_barrier_wait", AFTER)
+        row = cube.rows["mpi_barrier_wait", "PARALLEL / MPI_Barrier"]
+        barrier = next(line for line in ran.lines if "MPI_Barrier" in line)
+        self.assertIn(f"{sum(row):.6f}", barrier)
+        rank = next(line for line in ran.lines if "process 2" in line)
+        self.assertIn(f"{row[2]:.6f}", rank)
+
+    def test_errors(self):
+        self.assert_fails(self.run_command("cube_info"), 1, "name a report")
+        self.assert_fails(self.run_command("cube_info", "-m", "nothing", AFTER), 1, "no metric nothing")
+        self.assert_fails(self.run_command("cube_info", "absent.cube"), 2, "absent.cube", "cannot be opened")
+        self.assert_fails(self.run_command("cube_info", REFERENCE / "gats.elg"), 2, "is a trace", "expert")
+        cut = self.file("cut.cube", AFTER.read_bytes()[:20000])
+        self.assert_fails(self.run_command("cube_info", cut), 2, "cut.cube", "offset", "not well-formed")
+
+
+class Stat(CommandTest):
+    def test_patterns_worst_first(self):
+        cube = Cube(AFTER)
+        rows = table(self.run_command("cube_stat", "--csv", "-n", "0", AFTER).out)
+        expected = sorted(((sum(row), *key) for key, row in cube.rows.items()
+                           if key[0] in cube.leaves and sum(row) != 0), reverse=True)
+        self.assertEqual([(row["metric"], row["call path"]) for row in rows],
+                         [(metric, path) for _, metric, path in expected])
+        for row, (seconds, _, _) in zip(rows, expected):
+            self.assertAlmostEqual(float(row["seconds"]), seconds, 9)
+        self.assertEqual(len(self.run_command("cube_stat", "-n", "3", AFTER).lines), 4)
+
+    def test_call_paths_with_and_without_callees(self):
+        cube = Cube(AFTER)
+        own = table(self.run_command("cube_stat", "-b", "callpath", "-m", "time", "--csv", "-n", "0",
+                                     AFTER).out)
+        values = {row["call path"]: float(row["time"]) for row in own}
+        self.assertAlmostEqual(values["PARALLEL"], sum(cube.rows["time", "PARALLEL"]), 9)
+        whole = table(self.run_command("cube_stat", "-b", "callpath", "-i", "-m", "time", "--csv",
+                                       AFTER).out)
+        self.assertEqual(whole[0]["call path"], "PARALLEL")
+        self.assertAlmostEqual(float(whole[0]["time"]), cube.total("time"), 9)
+        self.assertAlmostEqual(float(whole[0]["percent"]), 100, 6)
+
+    def test_regions_and_locations(self):
+        cube = Cube(AFTER)
+        rows = table(self.run_command("cube_stat", "-b", "region", "-m", "visits", "--csv", "-n", "0",
+                                      AFTER).out)
+        visits = {row["region"]: float(row["visits"]) for row in rows}
+        # TRACING has two call paths.
+        self.assertEqual(visits["TRACING"], sum(sum(row) for (metric, path), row in cube.rows.items()
+                                                if metric == "visits" and path.endswith("TRACING")))
+        rows = table(self.run_command("cube_stat", "-b", "location", "-m", "mpi", "--csv", AFTER).out)
+        ranks = {row["location"]: float(row["mpi"]) for row in rows}
+        for rank in range(4):
+            expected = sum(row[rank] for (metric, _), row in cube.rows.items() if metric == "mpi")
+            self.assertAlmostEqual(ranks[f"rank {rank}"], expected, 9)
+
+    def test_errors(self):
+        self.assert_fails(self.run_command("cube_stat", "-b", "colour", AFTER), 1, "colour")
+        self.assert_fails(self.run_command("cube_stat", "-b", "region", "-m", "x", AFTER), 1,
+                          "no metric x", "cube_info")
+
+    def test_names_do_no_harm_to_a_terminal(self):
+        report = self.file("evil.cube", AFTER.read_bytes().replace(b"<name>MPI_Barrier<",
+                                                                   b"<name>\x1b[31mred\xff\n<"))
+        ran = self.run_command("cube_stat", report)
+        self.assertEqual(ran.status, 0)
+        self.assertIn("warning", ran.err)
+        self.assertNotIn("\x1b", ran.out)
+        self.assertIn("\ufffd[31mred\ufffd\ufffd", ran.out)
+
+
+class Diff(CommandTest):
+    def test_changes_are_after_minus_before(self):
+        before, after = Cube(BEFORE), Cube(AFTER)
+        ran = self.run_command("cube_diff", BEFORE, AFTER)
+        self.assertEqual((ran.status, ran.err), (0, ""))
+        change = after.total("time") - before.total("time")
+        time = next(line for line in ran.lines if line.startswith("Time "))
+        for value in (before.total("time"), after.total("time"), change):
+            self.assertIn(f"{value:.6f}", time)
+        self.assertIn(f"{100 * change / before.total('time'):.1f} %", time)
+        worse = ran.out.split("Regressions")[1].split("Improvements")
+        wait = after.total("mpi_barrier_wait") - before.total("mpi_barrier_wait")
+        self.assertIn(f"+{wait:.6f} s", worse[0].splitlines()[1])
+        self.assertIn("WaitAtFence", worse[1].splitlines()[1])
+        self.assertIn("gone", worse[1].splitlines()[1])
+
+    def test_every_number_as_values(self):
+        before, after = Cube(BEFORE), Cube(AFTER)
+        for row in table(self.run_command("cube_diff", "--csv", BEFORE, AFTER).out):
+            key = row["metric"], row["call path"]
+            self.assertAlmostEqual(float(row["before"]), sum(before.rows.get(key, [0])), 9)
+            self.assertAlmostEqual(float(row["after"]), sum(after.rows.get(key, [0])), 9)
+
+    def test_a_report_and_itself(self):
+        ran = self.run_command("cube_diff", AFTER, AFTER)
+        self.assertIn("Regressions: none", ran.out)
+        self.assertIn("Improvements: none", ran.out)
+
+    def test_errors(self):
+        self.assert_fails(self.run_command("cube_diff", AFTER), 1, "name two reports")
+        self.assert_fails(self.run_command("cube_diff", AFTER, "absent.cube"), 2, "absent.cube")
+        self.assert_fails(self.run_command("cube_diff", "-t", "200", AFTER, BEFORE), 1, "--threshold")
+        self.assert_fails(self.run_command("cube_diff", "-o", "/nonexistent/a.html", AFTER, BEFORE), 4,
+                          "/nonexistent/a.html")
+
+
+class Html(CommandTest):
+    def test_names_the_page_after_the_report(self):
+        report = self.file("run.cube.gz", gzip.compress(AFTER.read_bytes()))
+        ran = self.run_command("cube_html", report)
+        self.assertEqual(ran.status, 0)
+        self.assertIn("run.html", ran.err)
+        page = (self.dir / "run.html").read_text()
+        self.assertTrue(page.startswith("<!DOCTYPE html>"))
+        self.assertEqual(re.findall(r"https?://", page.split("<script")[0]), [])
+        self.assertEqual(self.run_command("cube_html", "-q", "-o", "-", report).out, page)
+
+    def test_errors(self):
+        self.assert_fails(self.run_command("cube_html"), 1, "name a report")
+        self.assert_fails(self.run_command("cube_html", "--max-size", "0", AFTER), 1, "--max-size")
+        self.assert_fails(self.run_command("cube_html", "-o", "/nonexistent/a.html", AFTER), 4,
+                          "/nonexistent/a.html")
+        self.assert_fails(self.run_command("cube_html", "-t", "absent.elg", "-o", "a.html", AFTER), 2,
+                          "absent.elg")
+        self.assert_fails(self.run_command("cube_html", "-t", "-", "-o", "a.html", AFTER), 2,
+                          "more than once")
+        self.assertFalse((self.dir / "a.html").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
