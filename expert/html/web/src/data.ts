@@ -256,7 +256,7 @@ export class Data {
     if (kind[node] === 0) return name[node] || "machine";
     if (kind[node] === 1) return name[node] || "node";
     // Names that only say the number again are left out.
-    const own = name[node] && !/^(process|thread) \d+$/i.test(name[node]) ? ` (${name[node]})` : "";
+    const own = name[node] && !/^(mpi )?(process|rank|thread) \d+$/i.test(name[node]) ? ` (${name[node]})` : "";
     if (kind[node] === 2) return `rank ${rank[node]}${own}`;
     const process = parent[node];
     const alone = process < 0 || this.system.children[process].length === 1;

@@ -30,6 +30,8 @@ export const gutter = 92; // pixels for the rows' names
 export const axis = 26; // and for the times
 const mostArrows = 2500;
 const mostLanes = 6;
+const access = 1; // kinds of epochs, as in expert/html/trace_content.h
+const exposure = 2;
 
 interface Theme {
   ink: string;
@@ -59,7 +61,8 @@ export class TimelineCanvas {
   private readonly pixels = document.createElement("canvas");
   private readonly raster = new Raster(regionKinds.length, mostLanes);
   private readonly kinds: Uint8Array;
-  private readonly bandsOf: number; // windows that have a band in each row
+  private readonly lanesOfWindow: number; // two where a window is accessed and exposed at once
+  private readonly bandLanes: number; // of all windows that have bands
   segments: Segment[] = [];
   private bucket = 1; // pixels in which arrows between two rows are drawn once
   width = 0; // of the area with boxes
@@ -71,9 +74,15 @@ export class TimelineCanvas {
     private readonly names: string[],
   ) {
     this.kinds = Uint8Array.from(trace.info.regions.kind);
-    this.bandsOf = Math.min(4, trace.windowCount);
+    const both = trace.bands.some((bands) => bands.kind.includes(exposure)) && trace.bands.some((bands) => bands.kind.includes(access));
+    this.lanesOfWindow = both ? 2 : 1;
+    this.bandLanes = Math.min(4, trace.windowCount * this.lanesOfWindow);
   }
 
+  // How many windows' epochs have no band because rows are not high enough for all.
+  get windowsLeftOut(): number {
+    return this.trace.windowCount - Math.floor(this.bandLanes / this.lanesOfWindow);
+  }
   get contentHeight(): number {
     return this.rowHeight * this.trace.rows.length;
   }
@@ -97,9 +106,9 @@ export class TimelineCanvas {
 
   // Of a row: where its boxes are, and where the bands of its epochs.
   private place(row: number, state: ViewState): { y: number; boxes: number; band: number } {
-    const band = state.epochs && this.bandsOf > 0 ? Math.max(2, Math.min(5, Math.floor(this.rowHeight / 9))) : 0;
+    const band = state.epochs && this.bandLanes > 0 ? Math.max(2, Math.min(5, Math.floor(this.rowHeight / 6 / this.bandLanes))) : 0;
     const y = axis + row * this.rowHeight - state.top + 2;
-    return { y, boxes: this.rowHeight - 5 - band * this.bandsOf, band };
+    return { y, boxes: this.rowHeight - 5 - band * this.bandLanes, band };
   }
 
   draw(state: ViewState): { boxes: number; arrows: number } {
@@ -204,16 +213,16 @@ export class TimelineCanvas {
     if (place.band === 0) return;
     const bands = this.trace.bands[row];
     const dark = isDark() ? 1 : 0;
-    const reached = new Float64Array(this.bandsOf); // pixels, of each window
+    const reached = new Float64Array(this.bandLanes); // pixels
     for (let i = 0; i < bands.begin.length && bands.begin[i] < state.to; i++) {
-      if (bands.end[i] <= state.from || bands.window[i] >= this.bandsOf) continue;
+      const lane = bands.window[i] * this.lanesOfWindow + (this.lanesOfWindow === 2 && bands.kind[i] === exposure ? 1 : 0);
+      if (bands.end[i] <= state.from || lane >= this.bandLanes) continue;
       const x0 = Math.max(gutter - 2, this.x(bands.begin[i], state));
       const x1 = Math.min(gutter + this.width + 2, this.x(bands.end[i], state));
-      const window = bands.window[i];
-      if (x1 < reached[window] + 0.7) continue;
-      reached[window] = x1;
+      if (x1 < reached[lane] + 0.7) continue;
+      reached[lane] = x1;
       context.fillStyle = (bandColours[bands.kind[i]] ?? bandColours[0])[dark];
-      context.fillRect(x0, place.y + place.boxes + 1 + bands.window[i] * place.band, Math.max(1, x1 - x0 - (x1 - x0 > 4 ? 1 : 0)), Math.max(1, place.band - 1));
+      context.fillRect(x0, place.y + place.boxes + 1 + lane * place.band, Math.max(1, x1 - x0 - (x1 - x0 > 4 ? 1 : 0)), Math.max(1, place.band - 1));
     }
   }
 

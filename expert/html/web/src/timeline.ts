@@ -137,7 +137,8 @@ export class Timeline {
   }
 
   private omissions(): HTMLElement | null {
-    const { omitted } = this.trace.info;
+    const omitted = [...this.trace.info.omitted];
+    if (this.drawing.windowsLeftOut > 0) omitted.push(`Epochs of ${plural(this.drawing.windowsLeftOut, "further window")} have no band.`);
     return omitted.length === 0 ? null : h("section", { class: "omitted" }, h("h2", {}, "Left out"), h("ul", {}, ...omitted.map((text) => h("li", {}, shortened(text, 1000)))));
   }
 
