@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "epilog/format/continuation.h"
+#include "epilog/format/temporary_files.h"
 
 namespace kojak {
 
@@ -25,48 +26,69 @@ Error OutputFile::failure(const char* what, int code) const {
           remedy};
 }
 
-Result<OutputFile> OutputFile::create(const std::string& path) {
+// Beside the output, so that giving it its name moves nothing.
+std::string OutputFile::hidden_name() const {
+  const std::size_t name = path_.rfind('/') + 1;  // 0 without a directory
+  return path_.substr(0, name) + "." + path_.substr(name) + "." + std::to_string(::getpid()) +
+         ".part";
+}
+
+Result<OutputFile> OutputFile::create(const std::string& path, Temporary temporary) {
   OutputFile file;
   file.path_ = path;
   if (path == "-") {
+    file.stream_ = true;
     file.fd_ = ::dup(STDOUT_FILENO);
-    if (file.fd_ < 0) return file.failure("cannot write to standard output", errno);
+    if (file.fd_ < 0) return file.failure("cannot be written", errno);
     return file;
   }
   struct stat info;
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     if (S_ISDIR(info.st_mode)) return file.failure("cannot be written", EISDIR);
     // A device or a named pipe has no "complete or not at all": write it directly.
+    file.stream_ = true;
     file.fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (file.fd_ < 0) return file.failure("cannot be written", errno);
-    file.path_ = "-";
     return file;
   }
   const std::size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  file.fd_ = ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (temporary == Temporary::kUnnamed) {
+    file.fd_ = ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  }
   if (file.fd_ < 0) {
-    const std::string base = slash == std::string::npos ? path : path.substr(slash + 1);
-    file.temporary_ = (slash == std::string::npos ? std::string() : directory) + "." + base + "." +
-                      std::to_string(::getpid()) + ".part";
+    file.temporary_ = file.hidden_name();
+    remember_temporary_file(file.temporary_);
     file.fd_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file.fd_ < 0) {
-      file.temporary_.clear();
-      return file.failure("cannot be written", errno);
+      const int code = errno;
+      file.forget_temporary();
+      return file.failure("cannot be written", code);
     }
   }
   return file;
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
-    : path_(std::move(other.path_)), temporary_(std::move(other.temporary_)), fd_(other.fd_) {
+    : path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)),
+      fd_(other.fd_),
+      stream_(other.stream_) {
   other.fd_ = -1;
   other.temporary_.clear();
 }
 
+void OutputFile::forget_temporary() {
+  forget_temporary_file(temporary_);
+  temporary_.clear();
+}
+
 OutputFile::~OutputFile() {
   if (fd_ >= 0) ::close(fd_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) {
+    ::unlink(temporary_.c_str());
+    forget_temporary();
+  }
 }
 
 Status OutputFile::write(const void* data, std::size_t size) {
@@ -99,24 +121,23 @@ Status OutputFile::overwrite(std::uint64_t offset, const void* data, std::size_t
 }
 
 Status OutputFile::commit() {
-  if (path_ != "-") {
+  if (!stream_) {
     if (temporary_.empty()) {  // an unnamed file gets a hidden name first: linkat never replaces
-      const std::size_t slash = path_.rfind('/');
-      const std::string directory = slash == std::string::npos ? "" : path_.substr(0, slash + 1);
-      const std::string base = slash == std::string::npos ? path_ : path_.substr(slash + 1);
-      const std::string hidden =
-          directory + "." + base + "." + std::to_string(::getpid()) + ".part";
+      const std::string hidden = hidden_name();
       ::unlink(hidden.c_str());
       const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+      remember_temporary_file(hidden);
       if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, hidden.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-        return failure("cannot be written", errno);
+        const int code = errno;
+        forget_temporary_file(hidden);
+        return failure("cannot be written", code);
       }
       temporary_ = hidden;
     }
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
       return failure("cannot be written", errno);
     }
-    temporary_.clear();
+    forget_temporary();
   }
   const int result = ::close(fd_);
   fd_ = -1;

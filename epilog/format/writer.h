@@ -19,15 +19,18 @@ namespace kojak {
 // A file that appears when it is complete. Also used for reports.
 class OutputFile {
  public:
-  static Result<OutputFile> create(const std::string& path);
+  // kHidden: with a temporary file that has a name, as on file systems without unnamed files.
+  enum class Temporary : std::uint8_t { kUnnamed, kHidden };
+  static Result<OutputFile> create(const std::string& path,
+                                   Temporary temporary = Temporary::kUnnamed);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
   Status write(const void* data, std::size_t size);
   // Replaces bytes that were written before; only if seekable().
   Status overwrite(std::uint64_t offset, const void* data, std::size_t size);
-  bool seekable() const { return path_ != "-"; }
-  // Gives the file its name, replacing an older one. Standard output: only reports errors.
+  bool seekable() const { return !stream_; }
+  // Gives the file its name, replacing an older one. A stream: only reports errors.
   Status commit();
   const std::string& path() const { return path_; }
 
@@ -35,8 +38,11 @@ class OutputFile {
   OutputFile() = default;
   Error failure(const char* what, int code) const;
   std::string path_;
+  std::string hidden_name() const;
+  void forget_temporary();
   std::string temporary_;  // empty: unnamed
   int fd_ = -1;
+  bool stream_ = false;
 };
 
 class TraceWriter {

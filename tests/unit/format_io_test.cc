@@ -2,13 +2,16 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include <csignal>
 #include <thread>
 
 #include "epilog/format/local_buffer.h"
 #include "epilog/format/reader.h"
+#include "epilog/format/temporary_files.h"
 #include "epilog/format/text_reader.h"
 #include "epilog/format/writer.h"
 #include "tests/support/temp_dir.h"
@@ -316,7 +319,46 @@ TEST(Writing, WhatCannotBeWrittenIsExitCode4) {
   const Status status = full->commit();
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().code, ExitCode::kOutputFailed);
+  EXPECT_EQ(status.error().file, "/dev/full");
   EXPECT_FALSE(status.error().remedy.empty());
+}
+
+// What is in a directory after a process that was writing a.elg there died by a signal.
+std::size_t files_left_after(int signal, OutputFile::Temporary temporary) {
+  test::TempDir dir;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    remove_temporary_files_on_signals();
+    auto file = OutputFile::create(dir.file("a.elg"), temporary);
+    if (!file.ok() || !file->write("half", 4).ok()) ::_exit(1);
+    ::raise(signal);
+    ::_exit(2);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status)) << status;
+  EXPECT_EQ(WTERMSIG(status), signal);
+  const std::filesystem::directory_iterator entries(dir.path());
+  return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+}
+
+TEST(Writing, ASignalLeavesNothingBehind) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    EXPECT_EQ(files_left_after(signal, OutputFile::Temporary::kUnnamed), 0u) << signal;
+    EXPECT_EQ(files_left_after(signal, OutputFile::Temporary::kHidden), 0u) << signal;
+  }
+}
+
+TEST(Writing, AHiddenTemporaryFileBecomesTheOutput) {
+  test::TempDir dir;
+  auto file = OutputFile::create(dir.file("a.elg"), OutputFile::Temporary::kHidden);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->write("whole", 5).ok());
+  EXPECT_FALSE(std::filesystem::exists(dir.file("a.elg")));
+  ASSERT_TRUE(file->commit().ok());
+  EXPECT_EQ(test::read_text(dir.file("a.elg")), "whole");
+  remove_temporary_files();
+  EXPECT_TRUE(std::filesystem::exists(dir.file("a.elg"))) << "it is nobody's temporary file now";
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "epilog/format/temporary_files.h"
 #include "tools/cli/table.h"
 
 namespace kojak::cli {
@@ -82,6 +83,7 @@ std::pair<std::vector<std::string>, std::vector<std::string>> split_command(
 
 int run_tool(int argc, char** argv, const ToolInfo& info, const ToolOptions& options,
              const std::function<ExitCode(const po::variables_map&)>& body) {
+  remove_temporary_files_on_signals();
   return run_tool_with_status(argc, argv, info, options, [&](const po::variables_map& values) {
     return static_cast<int>(body(values));
   });

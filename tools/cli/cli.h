@@ -3,8 +3,9 @@
 // run_tool() is the whole main() of a command: it parses the command line with
 // Boost.Program_options, answers --help and --version, hands the rest to the command's body, turns
 // what goes wrong into one message on stderr and a documented exit code, and makes sure that what
-// went to stdout arrived. Messages start with the command's name; they are coloured on a terminal
-// unless NO_COLOR is set. Single-threaded: call all of this from the main thread.
+// went to stdout arrived. A signal that ends it leaves no incomplete output behind. Messages start
+// with the command's name; they are coloured on a terminal unless NO_COLOR is set. Single-threaded:
+// call all of this from the main thread.
 #pragma once
 
 #include <boost/program_options.hpp>
