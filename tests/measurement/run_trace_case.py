@@ -18,6 +18,7 @@ class Case:
     def __init__(self, args):
         self.args = args
         self.wrapper = []  # a command in front of the launcher's
+        self.prefix = []  # a command in front of the program
         self.work = pathlib.Path(args.work) / args.name
         shutil.rmtree(self.work, ignore_errors=True)
         self.work.mkdir(parents=True)
@@ -35,7 +36,7 @@ class Case:
             settings["LD_PRELOAD"] = self.args.library
         command += ["-n", str(ranks or self.args.ranks)]
         command += ["env"] + [f"{key}={value}" for key, value in settings.items()]
-        command += [program or self.args.program] + self.args.arguments
+        command += self.prefix + [program or self.args.program] + self.args.arguments
         return subprocess.run(self.wrapper + command, env=env, capture_output=True, text=True, timeout=60,
                               cwd=self.work)
 

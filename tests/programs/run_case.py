@@ -5,6 +5,10 @@ For each program: record it with the measurement library preloaded, compute the 
 own times (make_truth), merge, analyse, compare (check_truth); then the same from the basic model, whose
 severities must be the same. With --load, two busy loops keep the machine's cores away from the programs.
 
+A process can lose its core between the program's reading of the clock and the wrapper's next to it; that
+moves a time by more than the 2 ms that are allowed. What is wrong in the tools is wrong in every run, so a
+report that misses the truth is tried again, with new runs, RUNS times in all; each miss is printed.
+
 What a run leaves is removed if all is well; otherwise it is kept and its place is printed.
 Exit status: 0 all good, 1 something is wrong.
 """
@@ -18,16 +22,21 @@ import subprocess
 import sys
 import tempfile
 
+RUNS = 4
 STEP_SECONDS = 90
 SHOWN_LINES = 60
-BURNER = "import time\nend = time.monotonic() + 110\nwhile time.monotonic() < end: pass"
+BURNER = "import time\nend = time.monotonic() + 290\nwhile time.monotonic() < end: pass"
 
 
 class Failure(Exception):
     pass
 
 
-def run(what, command, environment, quiet=False):
+class Miss(Failure):
+    """The report differs from the truth."""
+
+
+def run(what, command, environment, quiet=False, failure=Failure):
     """Runs one command; its output is shown only if something is wrong with it."""
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -48,7 +57,7 @@ def run(what, command, environment, quiet=False):
         shown = lines[:SHOWN_LINES]
         if len(lines) > len(shown):
             shown.append(f"... and {len(lines) - len(shown)} lines more")
-        raise Failure("\n".join([f"{what}: exit status {process.returncode}",
+        raise failure("\n".join([f"{what}: exit status {process.returncode}",
                                  f"  {' '.join(command)}"] + shown))
     if quiet and out:
         raise Failure(f"{what} printed, although the program prints nothing:\n{out}")
@@ -88,8 +97,22 @@ def check(options, program, ranks, directory):
                           str(traces)], environment)
         run("expert", [str(options.bin / "expert"), "-o", str(report), str(trace)], environment)
         reports.append(str(report))
-    run("check_truth", [options.check_truth, reports[0], str(truth)], environment)
+    run("check_truth", [options.check_truth, reports[0], str(truth)], environment, failure=Miss)
     run("check_truth", [options.check_truth, "--same"] + reports, environment)
+
+
+def check_repeatedly(options, program, ranks):
+    for attempt in range(1, RUNS + 1):
+        directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{program.name}.", dir=options.work))
+        try:
+            check(options, program, ranks, directory)
+            shutil.rmtree(directory)
+            return True
+        except Failure as failure:
+            print(f"{program.name}, run {attempt}: {failure}\nkept: {directory}", flush=True)
+            if not isinstance(failure, Miss):
+                return False
+    return False
 
 
 @contextlib.contextmanager
@@ -126,13 +149,7 @@ def main():
     with load(options.load):
         for argument in options.programs:
             path, ranks = argument.rsplit(":", 1)
-            program = pathlib.Path(path)
-            directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{program.name}.", dir=options.work))
-            try:
-                check(options, program, ranks, directory)
-                shutil.rmtree(directory)
-            except Failure as failure:
-                print(f"{program.name}: {failure}\nkept: {directory}")
+            if not check_repeatedly(options, pathlib.Path(path), ranks):
                 status = 1
     return status
 
