@@ -1,6 +1,7 @@
 #include "epilog/format/definitions.h"
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 
 namespace kojak {
@@ -19,6 +20,14 @@ Error complaint(const char* field, std::string reason) {
 }
 
 }  // namespace
+
+std::string code_name(const ModuleDef* module, std::uint64_t address) {
+  char digits[17];
+  const auto end = std::to_chars(digits, digits + sizeof digits, address, 16).ptr;
+  std::string name;
+  if (module != nullptr) name = module->path.substr(module->path.rfind('/') + 1) + "+";
+  return name.append("0x").append(digits, end);
+}
 
 std::string_view Definitions::string(StringId id) const {
   const auto it = strings.find(id);
@@ -236,6 +245,24 @@ Status Definitions::apply(const R& r) {
     NodeDef* node = nodes.find(r.nid);
     if (node == nullptr) return complaint("nid", "no node with this identifier is defined");
     node->clock_error = r.bound;
+  } else if constexpr (std::is_same_v<R, LocalModule>) {
+    ModuleDef module;
+    module.path = string(r.pathid);
+    module.build_id.assign(reinterpret_cast<const char*>(r.build_id.data()), r.build_id.size());
+    modules.set(r.module, std::move(module));
+  } else if constexpr (std::is_same_v<R, LocalSite>) {
+    const RegionDef* entered = regions.find(r.erid);
+    if (entered == nullptr) return complaint("erid", "no region with this identifier is defined");
+    regions.set(r.rid, RegionDef(*entered));
+    local_sites.set(r.rid, {r.module, raw(r.address), r.caller});
+  } else if constexpr (std::is_same_v<R, LocalFrame>) {
+    local_frames.set(r.frame, {r.module, raw(r.address), r.caller});
+  } else if constexpr (std::is_same_v<R, LocalFunction>) {
+    RegionDef region;
+    region.name = code_name(modules.find(r.module), raw(r.address));
+    region.type = 1;
+    regions.set(r.rid, std::move(region));
+    local_functions.set(r.rid, {r.module, raw(r.address), absent<Count>()});
   } else if constexpr (std::is_same_v<R, Lost>) {
     lost.push_back(r);
   }

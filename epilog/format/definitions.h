@@ -139,6 +139,19 @@ struct TopologyDef {
   std::vector<std::string> dimension_names;
   std::map<LocationId, std::vector<std::uint32_t>> coords;
 };
+// A place in the code of a local trace: an address within a module, and what called that function.
+struct CodeDef {
+  Count module = absent<Count>();
+  std::uint64_t address = 0;
+  Count caller = absent<Count>();  // a frame
+};
+struct ModuleDef {
+  std::string path;
+  std::string build_id;  // bytes
+};
+// A place in code whose name is not known: "program+0x1234", "0x1234" without module.
+std::string code_name(const ModuleDef* module, std::uint64_t address);
+
 struct OffsetDef {
   Seconds local, offset;
 };
@@ -168,6 +181,10 @@ class Definitions {
   IdTable<WindowId, WindowDef> windows;
   IdTable<TopologyId, TopologyDef> topologies;
   std::vector<OffsetDef> offsets;
+  // Local traces: sites and functions are regions, too, under the same identifiers.
+  IdTable<Count, ModuleDef> modules;
+  IdTable<RegionId, CodeDef> local_sites, local_functions;
+  IdTable<Count, CodeDef> local_frames;
   std::optional<LocalRun> local_run;
   std::optional<MergedRun> merged_run;
   std::optional<ClockRate> clock_rate;

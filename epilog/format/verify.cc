@@ -202,7 +202,8 @@ void Verifier::is_new(const R& record) {
     check("lid", definitions_.locations.find(record.lid) != nullptr);
   } else if constexpr (std::is_same_v<R, File>) {
     check("fid", definitions_.files.find(record.fid) != nullptr);
-  } else if constexpr (std::is_same_v<R, Region>) {
+  } else if constexpr (std::is_same_v<R, Region> || std::is_same_v<R, LocalSite> ||
+                       std::is_same_v<R, LocalFunction>) {
     check("rid", definitions_.regions.find(record.rid) != nullptr);
   } else if constexpr (std::is_same_v<R, CallSite>) {
     check("csid", definitions_.call_sites.find(record.csid) != nullptr);
