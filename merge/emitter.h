@@ -1,6 +1,7 @@
 // Writes events of the merged trace into the writer's buffer.
 //
-// Plain: no hardware counters, so that every layout is known at compile time. The emitter caches
+// Plain: native and without hardware counters, so that every layout is known at compile time. A
+// classic file gets no record that is native only; those are counted. The emitter caches
 // the writer's free room; nobody else may write between the first event and finish(). Before each
 // step make_room() must have been called: a step writes at most kStep bytes, except for loops over
 // released ends, which call it again. Errors are the writer's. Not thread-safe.
@@ -8,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 
 #include "epilog/format/writer.h"
 #include "merge/held_ends.h"
@@ -30,6 +32,12 @@ class Emitter {
   }
   template <class R>
   [[gnu::always_inline]] void put(const R& record) {
+    if constexpr (!Plain && R::kDialect != RecordDialect::kBoth) {
+      if (!dialect_.native()) {
+        ++left_out_[static_cast<std::size_t>(R::kType)];
+        return;
+      }
+    }
     ++by_type_[static_cast<std::size_t>(R::kType)];
     if constexpr (Plain) {
       constexpr Dialect kDialect{};
@@ -48,6 +56,7 @@ class Emitter {
     to_ += encode(attribute, dialect_, to_);
   }
   void put_bytes_attribute(std::uint8_t kind, std::uint64_t bytes) {
+    if (!native()) return;
     const AttrUi8 attribute{Byte{kind}, Count64{bytes}};
     to_ += encode(attribute, dialect_, to_);
   }
@@ -65,7 +74,7 @@ class Emitter {
       put(RmaMark{LocationId{lid}, Seconds{time}, PeerId{info.origin}, RmaId{end.rmaid},
                   Byte{static_cast<std::uint8_t>(mark)}});
     }
-    const Bytes bytes = bytes_field(6, end.bytes);
+    const Bytes bytes = bytes_field(kReceivedAttribute, end.bytes);
     if (info.put) {
       put(MpiPut1te{LocationId{lid}, Seconds{time}, PeerId{info.origin}, WindowId{info.window},
                     RmaId{end.rmaid}, bytes});
@@ -79,6 +88,14 @@ class Emitter {
     begin_ = to_ = end_ = nullptr;
   }
   const std::array<std::uint64_t, 256>& by_type() const { return by_type_; }
+  // Classic: native records that were not written.
+  std::uint64_t left_out(RecordType type) const {
+    return left_out_[static_cast<std::size_t>(type)];
+  }
+  std::uint64_t left_out() const {
+    return std::accumulate(left_out_.begin(), left_out_.end(), std::uint64_t{0});
+  }
+  bool native() const { return Plain || dialect_.native(); }
 
  private:
   void take_room() {
@@ -92,7 +109,7 @@ class Emitter {
   std::byte* begin_ = nullptr;
   std::byte* to_ = nullptr;
   std::byte* end_ = nullptr;
-  std::array<std::uint64_t, 256> by_type_{};
+  std::array<std::uint64_t, 256> by_type_{}, left_out_{};
 };
 
 }  // namespace kojak::merge

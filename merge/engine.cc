@@ -4,6 +4,7 @@
 #include <memory>
 #include <numeric>
 
+#include "merge/classic.h"
 #include "merge/kway.h"
 #include "merge/transfer_writer.h"
 
@@ -83,6 +84,9 @@ class Engine : private TransferWriter<Plain> {
     }
     finish();
     if (placement_->held().error()) return *placement_->held().error();
+    if (this->refused_ != nullptr) {
+      return no_classic(this->refused_->path, "holds a count of more than 4294967294 bytes");
+    }
     std::uint64_t events = 0;
     for (const std::uint64_t n : emitter_.by_type()) events += n;
     return events;
@@ -315,6 +319,9 @@ class Engine : private TransferWriter<Plain> {
     this->release_rest(last_time_, streams_);
     emitter_.finish();
     summary_.by_type = emitter_.by_type();
+    const std::uint64_t marks = emitter_.left_out(RecordType::kRmaMark);
+    summary_.add(Finding::kMarksLeftOut, marks);
+    summary_.add(Finding::kNativeLeftOut, emitter_.left_out() - marks);
     summary_.seconds = last_time_;
     this->report_ends();
     this->report_transfers();
@@ -329,7 +336,7 @@ class Engine : private TransferWriter<Plain> {
 
 Result<std::uint64_t> run_engine(const EngineInputs& inputs, TraceWriter& writer,
                                  Summary& summary) {
-  bool plain = inputs.survey.definitions.metrics.empty();
+  bool plain = inputs.survey.definitions.metrics.empty() && writer.dialect().native();
   for (const LocalTrace& trace : inputs.traces) plain = plain && !trace.dialect.swapped();
   if (plain) return Engine<true>(inputs, writer, summary).run();
   return Engine<false>(inputs, writer, summary).run();

@@ -116,6 +116,8 @@ class EventWriter {
             Count{translated(s, s.translation->regions[raw(value.value)], raw(value.value))};
       }
       emitter_.put_attribute(value);
+    } else if (!emitter_.native() && attribute.type > type_of(RecordType::kAttrUi4)) {
+      leave_out_attribute(s, attribute);
     } else if (!s.dialect.swapped()) {
       emitter_.put_raw(p, size);
     } else {
@@ -126,6 +128,21 @@ class EventWriter {
         }
       });
     }
+  }
+
+  // Classic files have no attributes of 64 bits, and need none for the length of a receive, which
+  // they do not tell.
+  void leave_out_attribute(Stream& s, const RawRecord& attribute) {
+    std::uint64_t bytes;
+    if (byte_attribute(attribute, s.dialect, kSentAttribute, bytes) ||
+        (s.type != type_of(RecordType::kMpiRecv) &&
+         byte_attribute(attribute, s.dialect, kReceivedAttribute, bytes))) {
+      refuse(s);
+    }
+  }
+  // The trace holds a byte count that the output cannot express.
+  void refuse(const Stream& s) {
+    if (refused_ == nullptr) refused_ = s.trace;
   }
 
   MpiRole role(const Stream& s) const {
@@ -152,6 +169,7 @@ class EventWriter {
   std::uint32_t processes_;
   std::uint32_t out_metrics_;
   std::vector<MpiRole> roles_;  // of merged regions
+  const LocalTrace* refused_ = nullptr;
 };
 
 }  // namespace kojak::merge

@@ -106,7 +106,7 @@ bool OverflowReader::scan(LocalEnd& end) {
     if (input_->available() < std::size_t{2} + record.length) return false;
     input_->skip(std::size_t{2} + record.length);
     if (is_attribute(record.type)) {
-      byte_attribute(record, dialect_, 6, attribute);
+      byte_attribute(record, dialect_, kReceivedAttribute, attribute);
       continue;
     }
     if (!is_event(record.type)) continue;

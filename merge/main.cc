@@ -53,6 +53,10 @@ int main(int argc, char** argv) {
       "where transfers end: at their own call (basic), or at the synchronisation that completes "
       "them (extended, the default unless ELG_VT_MODE=1)");
   options.visible.add_options()(
+      "format",
+      cli::po::value<std::string>()->default_value("native")->value_name("native|classic"),
+      "the dialect of the merged trace; classic is what older EPILOG tools read");
+  options.visible.add_options()(
       "clock", cli::po::value<std::string>()->default_value("linear")->value_name("none|linear"),
       "how local clocks are corrected");
   options.hidden.add_options()("input", cli::po::value<std::vector<std::string>>(), "");
@@ -70,6 +74,11 @@ int main(int argc, char** argv) {
       }
       merge_options.model = model == "basic" ? merge::Model::kBasic : merge::Model::kExtended;
     }
+    const std::string format = values["format"].as<std::string>();
+    if (format != "native" && format != "classic") {
+      return cli::usage_error("--format is native or classic, not \"" + format + "\"");
+    }
+    merge_options.format = format == "classic" ? merge::Format::kClassic : merge::Format::kNative;
     const std::string clock = values["clock"].as<std::string>();
     if (clock != "none" && clock != "linear") {
       return cli::usage_error("--clock is none or linear, not \"" + clock + "\"");

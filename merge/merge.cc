@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "epilog/format/local_buffer.h"
+#include "merge/classic.h"
 #include "merge/engine.h"
 #include "merge/find_traces.h"
 #include "merge/write_definitions.h"
@@ -139,9 +140,17 @@ Result<Summary> merge_traces(const MergeOptions& options) {
       progress};
   std::uint64_t expected = 0;
   for (const TraceFacts& facts : survey.traces) expected += facts.events;
-  const bool wide = expected * 8 >= kAbsent;
+  const bool classic = options.format == Format::kClassic;
+  const bool wide = expected * 8 >= kAbsent && !classic;
 
   Dialect dialect;
+  if (classic) {
+    dialect.major = kClassicMajor;
+    dialect.minor = kClassicMinor;
+    if (Status status = check_classic(survey, traces, summary); !status) {
+      return status.error();
+    }
+  }
   dialect.metrics = static_cast<std::uint32_t>(survey.definitions.metrics.size());
   const auto write = [&](const std::string& path, Summary& to) -> Result<std::uint64_t> {
     auto writer = TraceWriter::create(path, dialect);
@@ -149,6 +158,9 @@ Result<Summary> merge_traces(const MergeOptions& options) {
     const CountPlace place = write_definitions(*writer, survey.definitions, run, expected, wide);
     auto events = run_engine(inputs, *writer, to);
     if (!events) return events;
+    if (classic && *events >= kAbsent) {
+      return no_classic("", "the run has " + std::to_string(*events) + " events");
+    }
     if (writer->seekable() && *events != expected) {
       if (Status status = replace_count(*writer, place, *events); !status) return status.error();
     }

@@ -17,12 +17,14 @@
 namespace kojak::merge {
 
 enum class Model : std::uint8_t { kBasic, kExtended };
+enum class Format : std::uint8_t { kNative, kClassic };
 enum class ClockCorrection : std::uint8_t { kNone, kLinear };
 
 struct MergeOptions {
   std::vector<std::string> inputs;  // directories and files
   std::string output = "a.elg";     // "-" is standard output
   Model model = Model::kExtended;
+  Format format = Format::kNative;
   ClockCorrection clock = ClockCorrection::kLinear;
   std::size_t open_files = 0;  // at most so many inputs open at a time; 0: what the system allows
   // Memory for held ends in bytes; 0: by the number of processes; 1: none, all by reference.

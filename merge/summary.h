@@ -71,6 +71,14 @@ enum class Severity : std::uint8_t { kNote, kWarning };
                 "they open and close no epoch")                                                    \
   KOJAK_FINDING(NoOffset, kNote, "nodes without a measured clock offset",                          \
                 "their times were taken as they are")                                              \
+  KOJAK_FINDING(NativeLeftOut, kNote, "records that classic files do not have were left out",      \
+                "merge without --format classic to keep them")                                     \
+  KOJAK_FINDING(MarksLeftOut, kWarning,                                                            \
+                "transfers of uncertain place, which classic files cannot mark",                   \
+                "the classic tools take them for good ones; merge without --format classic")       \
+  KOJAK_FINDING(OrderOfRanks, kNote,                                                               \
+                "communicators whose ranks are not in the order of MPI_COMM_WORLD's",              \
+                "classic files lose that order")                                                   \
   KOJAK_FINDING(NotLocal, kNote, "traces in the directory that are not local traces, ignored", "") \
   KOJAK_FINDING(NoTrace, kWarning, "files in the directory that are no traces, ignored",           \
                 "the processes that wrote them are missing in the result")                         \

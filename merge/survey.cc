@@ -238,7 +238,6 @@ class Surveyor {
             facts.first_time = event_time(record, dialect.swapped()).value;
           }
           ++facts.events;
-          ++counts_[record.type];
         }
         switch (action) {
           case Action::kPlain:
@@ -270,6 +269,10 @@ class Surveyor {
             break;
           case Action::kSync:
             if (with_epochs) follower.sync(record, dialect);
+            if (record.type == type_of(RecordType::kMpiWinLockAll) ||
+                record.type == type_of(RecordType::kMpiWinUnlockAll)) {
+              facts.lock_all = true;
+            }
             break;
           case Action::kAssert: {
             MpiAssert assertion;
@@ -427,7 +430,6 @@ class Surveyor {
   Summary& summary_;
   const std::function<void(std::uint64_t)>& progress_;
   Survey survey_;
-  std::array<std::uint64_t, 256> counts_{};
   std::uint64_t done_ = 0;
   std::size_t first_of_process_ = 0;
   std::uint32_t processes_ = 0;

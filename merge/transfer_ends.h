@@ -13,6 +13,9 @@ namespace kojak::merge {
 
 inline constexpr std::uint64_t kNoBytes = ~std::uint64_t{0};
 
+// Kinds of ATTR_UI8: byte counts that do not fit into their event.
+inline constexpr std::uint8_t kSentAttribute = 5, kReceivedAttribute = 6;
+
 constexpr std::uint8_t type_of(RecordType type) {
   return static_cast<std::uint8_t>(type);
 }
@@ -29,7 +32,7 @@ struct LocalEnd {
   std::uint32_t rmaid = 0;
 };
 
-// The byte count that an attribute of this kind (5 sent, 6 received) gives, if it is one.
+// The byte count that an attribute of this kind gives, if it is one.
 inline bool byte_attribute(const RawRecord& record, const Dialect& dialect, std::uint8_t kind,
                            std::uint64_t& bytes) {
   AttrUi8 attribute;

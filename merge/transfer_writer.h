@@ -54,19 +54,24 @@ class TransferWriter : protected EndWriter<Plain> {
     LocalEnd end;
     if (end_from_call(call, false, end)) {
       emitter_.put(MpiGet1to{call.lid, call.time, RmaId{end.rmaid}, WindowId{window}});
-      const Bytes bytes = emitter_.bytes_field(5, end.bytes);
+      const Bytes bytes = sent_field(s, end.bytes);
       emitter_.put(MpiGet1ts{LocationId{raw(call.dlid)}, call.time, PeerId{s.rank},
                              WindowId{window}, RmaId{end.rmaid}, bytes});
       begin(false, end);
     }
     if (end_from_call(call, true, end)) {
-      const Bytes bytes = emitter_.bytes_field(5, end.bytes);
+      const Bytes bytes = sent_field(s, end.bytes);
       emitter_.put(
           MpiPut1ts{call.lid, call.time, call.dlid, WindowId{window}, RmaId{end.rmaid}, bytes});
       begin(true, end);
     }
     s.time = exit;
     return false;
+  }
+  // What stands in a start for its byte count.
+  Bytes sent_field(Stream& s, std::uint64_t bytes) {
+    if (!Plain && bytes >= kAbsent && !emitter_.native()) this->refuse(s);
+    return emitter_.bytes_field(kSentAttribute, bytes);
   }
   // The second half: ends that stay in the call, and its exit.
   void call_ends(Stream& s) {
@@ -191,7 +196,7 @@ class TransferWriter : protected EndWriter<Plain> {
       const std::size_t size = std::size_t{2} + record.length;
       if (static_cast<std::size_t>(s.input.end() - p) < size) break;
       if (is_attribute(record.type)) {
-        byte_attribute(record, s.dialect, 6, attribute);
+        byte_attribute(record, s.dialect, kReceivedAttribute, attribute);
       } else if (is_event(record.type)) {
         if (end_from_record(record, s.dialect, put, attribute, end) && end.rmaid == rmaid) {
           return Ahead::kFound;
@@ -210,7 +215,7 @@ class TransferWriter : protected EndWriter<Plain> {
     for (const std::byte* p = s.attributes; p != nullptr && p < s.record;
          p += std::size_t{2} + static_cast<std::uint8_t>(p[0])) {
       byte_attribute({static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]), p + 2, 0},
-                     s.dialect, 6, attribute);
+                     s.dialect, kReceivedAttribute, attribute);
     }
     if (!end_from_record(s.raw_record(), dialect_of(s), put, attribute, end)) {
       ++s.too_short;

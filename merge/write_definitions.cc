@@ -9,7 +9,7 @@ namespace {
 class DefinitionWriter {
  public:
   DefinitionWriter(TraceWriter& out, const MergedDefinitions& defs, std::size_t world)
-      : out_(out), defs_(defs), world_(world) {}
+      : out_(out), defs_(defs), world_(world), native_(out.dialect().native()) {}
 
   void machines() {
     // A rank whose trace is missing needs a place, too.
@@ -37,7 +37,7 @@ class DefinitionWriter {
       const StringId name = string(node.name);
       const std::uint32_t machine = node.machine != kAbsent ? node.machine : unknown_machine_;
       out_.write(Node{id<NodeId>(i), id<MachineId>(machine), Count{node.cpus}, name, node.period});
-      if (node.clock_error) out_.write(ClockError{id<NodeId>(i), *node.clock_error});
+      if (native_ && node.clock_error) out_.write(ClockError{id<NodeId>(i), *node.clock_error});
     }
     if (homeless) {
       out_.write(Node{id<NodeId>(unknown_node_), id<MachineId>(unknown_machine_), Count{0}, unknown,
@@ -95,6 +95,10 @@ class DefinitionWriter {
   }
 
   void comms() {
+    if (!native_) {
+      sets_of_ranks();
+      return;
+    }
     for (std::size_t i = 0; i < defs_.comms.size(); ++i) {
       const MergedComm& comm = defs_.comms[i];
       const GroupId local = group(comm.ranks);
@@ -133,12 +137,26 @@ class DefinitionWriter {
     for (std::size_t i = 0; i < defs_.windows.size(); ++i) {
       const MergedWindow& window = defs_.windows[i];
       out_.write(MpiWin{id<WindowId>(i), id<CommId>(window.comm)});
+      if (!native_) continue;
       out_.write(WinIdentity{id<WindowId>(i), Hash64{window.hi}, Hash64{window.lo},
                              Flags{window.flags}, Byte{window.flavour}, Byte{window.model}});
     }
   }
 
  private:
+  // Classic communicators: bits by world rank, as many for each as the run has processes.
+  void sets_of_ranks() {
+    std::vector<std::uint8_t> bits((world_ + 7) / 8);
+    for (std::size_t i = 0; i < defs_.comms.size(); ++i) {
+      const MergedComm& comm = defs_.comms[i];
+      std::fill(bits.begin(), bits.end(), std::uint8_t{0});
+      for (const std::uint32_t rank : comm.ranks) {
+        if (rank < world_) bits[rank / 8] |= static_cast<std::uint8_t>(1u << rank % 8);
+      }
+      const bool group = (comm.flags & 8) != 0;
+      out_.write_comm_bits(id<CommId>(i), group ? 1 : 0, bits.data(), bits.size());
+    }
+  }
   template <class Id>
   static Id id(std::size_t i) {
     return static_cast<Id>(static_cast<std::uint32_t>(i));
@@ -164,6 +182,7 @@ class DefinitionWriter {
   TraceWriter& out_;
   const MergedDefinitions& defs_;
   std::size_t world_;
+  bool native_;
   std::unordered_map<std::string, std::uint32_t> strings_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> groups_;
   std::uint32_t unknown_machine_ = 0, unknown_node_ = 0;
@@ -178,14 +197,17 @@ Count count32(std::uint64_t events) {
 CountPlace write_definitions(TraceWriter& out, const MergedDefinitions& defs, const MergedRun& run,
                              std::uint64_t events, bool wide) {
   DefinitionWriter writer(out, defs, raw(run.size));
-  out.write(run);
+  const bool native = out.dialect().native();
+  if (native) out.write(run);
   writer.machines();
   writer.locations();
   writer.regions();
   writer.comms();
   writer.topologies();
   writer.windows();
-  for (const Lost& lost : defs.lost) out.write(lost);
+  if (native) {
+    for (const Lost& lost : defs.lost) out.write(lost);
+  }
   CountPlace place;
   if (wide) {
     place.count64 = out.offset();

@@ -1,5 +1,5 @@
 // Writes the definitions of a merged trace, referenced ones before those that refer to them, up to
-// and including LAST_DEF.
+// and including LAST_DEF, in the dialect of the writer.
 //
 // Owns nothing; errors are the writer's (a name that fits no record is cut by it).
 #pragma once
