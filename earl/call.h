@@ -73,15 +73,16 @@ struct OpenCall {
 struct Call : OpenCall {
   Seconds exit;
   std::uint64_t exit_pos = 0;
-  Seconds exclusive;           // duration without all nested region instances
-  Assertion assertion{};       // of fence, post, start, lock, lock_all; 0 if none or not recorded
+  Seconds exclusive;              // duration without all nested region instances
+  RmaId rmaid = absent<RmaId>();  // of the first transfer that it issued
+  std::uint8_t assertion = 0;  // of fence, post, start, lock, lock_all; 0 if none or not recorded
   std::uint8_t completed = 0;  // kCompleted... bits: what a Wait*/Test* call completed
   bool incomplete = false;     // the trace ends inside it: exit is the location's last time
   bool paused = false;         // recording was switched off inside it
   Holes holes;                 // see above
 
-  bool nocheck() const { return (raw(assertion) & kAssertNoCheck) != 0; }
-  bool noprecede() const { return (raw(assertion) & kAssertNoPrecede) != 0; }
+  bool nocheck() const { return (assertion & kAssertNoCheck) != 0; }
+  bool noprecede() const { return (assertion & kAssertNoPrecede) != 0; }
 };
 
 // Length of [call.enter, call.exit] intersected with [a, b], holes left out; never negative.

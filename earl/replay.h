@@ -75,6 +75,7 @@ struct Sink {
   // stay incomplete (complete == false; null pointers and has_... say what is missing).
   void on_access_transaction(const AccessEpoch&) {}
   void on_exposure_transaction(const ExposureEpoch&) {}
+  void on_passive_step(const PassiveStep&) {}
   void on_passive_epoch(const PassiveEpoch&) {}
 
   // Once, after everything else.

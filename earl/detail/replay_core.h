@@ -41,6 +41,7 @@ struct Action {
   TransferSlot slot;  // of a transfer
   WindowId window{};  // of the others
   ProcessId target{};
+  RmaId rmaid{};
 };
 
 struct Place {                  // a location

@@ -184,7 +184,7 @@ class ReplayHandlers {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
     frame(i, pos).completed |= kCompletedRma;
-    act(i, pos, Action::Kind::kGetComplete, r.wid, absent<ProcessId>(), false);
+    act(i, pos, Action::Kind::kGetComplete, r.wid, absent<ProcessId>(), false).rmaid = r.rmaid;
   }
 
   // ---- passive target, assertions
@@ -205,7 +205,7 @@ class ReplayHandlers {
   }
   void handle(const MpiAssert& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
-    if (i != kAbsent) frame(i, pos).assertion = r.assertion;
+    if (i != kAbsent) frame(i, pos).assertion = static_cast<std::uint8_t>(raw(r.assertion));
   }
 
   // ---- where a process stands after a gap
@@ -392,6 +392,18 @@ class ReplayHandlers {
     }
   }
   void perform(Frame& f);
+  void tell_step(const Call& call, const Action& a) {
+    static_assert(static_cast<int>(Action::Kind::kLock) == 1);
+    PassiveStep step;
+    step.kind = static_cast<PassiveStep::Kind>(static_cast<int>(a.kind) - 1);
+    step.exclusive = a.kind == Action::Kind::kLock && a.flag;
+    step.local = a.kind == Action::Kind::kFlush && a.flag;
+    step.call = &call;
+    step.window = a.window;
+    step.target = a.target;
+    step.rmaid = a.rmaid;
+    sink_.on_passive_step(step);
+  }
 
   Trace& trace_;
   S& sink_;

@@ -101,6 +101,7 @@ void ReplayHandlers<S>::transfer(std::uint32_t i, std::uint64_t pos, Seconds tim
   const ProcessId target = core_.process_of(peer);
   if (is_absent(target)) [[unlikely]]
     return trace_.findings().add(Finding::kUnknownPeer, pos, core_.stack.head(i).id);
+  if (is_absent(f.rmaid)) f.rmaid = rmaid;
   TransferSlot slot;
   if (is_absent(window)) {
     // SHMEM: no epochs
@@ -155,6 +156,7 @@ void ReplayHandlers<S>::perform(Frame& f) {
         core_.passive.complete_get(call, a.window);
         break;
     }
+    if (a.kind != Action::Kind::kTransfer) tell_step(call, a);
     if (ended != nullptr) sink_.on_passive_epoch(*ended);
   }
   place.actions.resize(begin);

@@ -14,6 +14,26 @@
 
 namespace kojak::earl {
 
+// At the exit of a call that opens, closes or advances passive target epochs: one for each record in
+// it, in their order, before on_passive_epoch.
+struct PassiveStep {
+  enum class Kind : std::uint8_t {
+    kLock,
+    kUnlock,
+    kLockAll,
+    kUnlockAll,
+    kFlush,
+    kRequestComplete,  // a Wait*/Test* found the request of operation `rmaid` complete
+  };
+  Kind kind{};
+  bool exclusive = false;  // kLock
+  bool local = false;      // kFlush
+  const Call* call = nullptr;
+  WindowId window{};
+  ProcessId target{};  // kLock, kUnlock; kFlush: absent means all
+  RmaId rmaid{};       // kRequestComplete
+};
+
 // An epoch of a process on one target, or by lock_all on every member; delivered when closed.
 struct PassiveEpoch {
   ProcessId origin{};

@@ -66,7 +66,8 @@ class RegionStack {
     frame.first_hole = l.holes;
     frame.message_call = 0;
     frame.actions = 0;
-    frame.assertion = {};
+    frame.rmaid = absent<RmaId>();
+    frame.assertion = 0;
     frame.completed = 0;
     frame.incomplete = frame.paused = false;
     frame.keeps_holes = keeps_holes;
