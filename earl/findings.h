@@ -41,11 +41,16 @@ namespace kojak::earl {
   X(kUnknownRequest, false, "unknown request",                                                     \
     "it began while recording was off; its completion is not evaluated")                           \
   X(kNoRequests, false, "receive without request",                                                 \
-    "a classic trace does not say where it was posted: no Late Receiver for it")                   \
+    "nothing says where it was posted (classic trace, or posted while recording was off): no "     \
+    "Late "                                                                                        \
+    "Receiver for it")                                                                             \
   X(kHeldTooLong, true, "receives held too long",                                                  \
     "a receive from any source stayed pending: paired in order of completion instead")             \
+  X(kFreedReceive, true, "posted receive freed",                                                   \
+    "from any source or with any tag: which message it took is unknown, later ones may be paired " \
+    "wrongly")                                                                                     \
   X(kIncompleteCollective, true, "collective incomplete",                                          \
-    "not all members recorded it; it is not evaluated")                                            \
+    "a collective, fence, create or free that not all members recorded; it is not evaluated")      \
   X(kMixedCollective, true, "collective with different operations",                                \
     "the members' counts disagree; it is not evaluated")                                           \
   X(kUnknownIdentity, false, "unknown identity",                                                   \

@@ -37,8 +37,7 @@ Status Trace::read_definitions() {
   RawRecord record;
   while (!definitions_->last_def) {
     const TraceReader::Next next = reader_.next(record);
-    if (next == TraceReader::Next::kDamaged) damage_ = reader_.error();
-    if (next != TraceReader::Next::kRecord) break;
+    if (next != TraceReader::Next::kRecord) return cut_short(next == TraceReader::Next::kDamaged);
     if (!is_definition(record.type)) {
       return Error{ExitCode::kBadInput,
                    path(),
@@ -67,6 +66,18 @@ Status Trace::read_definitions() {
   index_locations();
   add_regions();
   return {};
+}
+
+// The file has ended before LAST_DEF: what its events would refer to is unknown.
+Error Trace::cut_short(bool damaged) const {
+  return Error{ExitCode::kBadInput,
+               path(),
+               damaged ? reader_.error().offset : reader_.offset(),
+               "",
+               "",
+               "the trace ends inside its definitions" +
+                   (damaged ? ": " + reader_.error().reason : std::string()),
+               "it was cut off, or is still being written: repeat the merge or the copy"};
 }
 
 void Trace::index_locations() {

@@ -1,8 +1,9 @@
 // A merged trace opened for reading: definitions first, then its events one after the other.
 //
 // Native and classic, plain, gzip, pipe ("-"). The trace owns reader and definitions. open() fails
-// for what is no merged trace (a local trace is named as such, with the remedy). Damage ends the
-// events early: next() returns false and damage() says where; all events before it were delivered.
+// for what is no merged trace (a local trace is named as such, with the remedy) and for one that
+// ends inside its definitions. Damage among the events ends them
+// early: next() returns false and damage() says where; all events before it were delivered.
 // Recoverable faults are counted in findings(). Not thread-safe; several Traces of one file are
 // fine. Source: EARL spec, "Definitions" and "Streaming".
 #pragma once
@@ -68,6 +69,7 @@ class Trace {
   friend class EventLoop;
   explicit Trace(TraceReader reader);
   Status read_definitions();
+  Error cut_short(bool damaged) const;
   void add_regions();
   void index_locations();
   std::uint32_t find_index(std::uint32_t id) const;

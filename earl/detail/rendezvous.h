@@ -68,6 +68,17 @@ class Rendezvous {
       group.head = 0;
     }
   }
+  // f(const Instance&) for every open instance, oldest first; they are gone then.
+  template <class F>
+  void give_up(Group& group, F&& f) {
+    for (std::size_t i = group.head; i < group.open.size(); ++i) {
+      f(static_cast<const Instance&>(pool_[group.open[i].instance]));
+      pool_.give_back(group.open[i].instance);
+    }
+    group.open.clear();
+    group.head = group.members = 0;
+  }
+  std::size_t live() const { return pool_.live(); }
   // The oldest open instance's ordinal, if a cap is exceeded.
   bool too_many(const Group& group) const {
     return group.members > std::max(kMaxMembers, 4 * group.next.size());

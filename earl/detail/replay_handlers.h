@@ -132,6 +132,10 @@ class ReplayHandlers {
     if (i == kAbsent) return;
     core_.messages.cancelled(frame(i, pos), pos, r.reqid);
   }
+  void handle(const MpiRequestFreed& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) core_.messages.freed(frame(i, pos), pos, r.reqid);
+  }
   void handle(const MpiRequestComplete& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;

@@ -20,16 +20,19 @@ class CollectiveInstances {
   // COLL_STATE.
   void resume(ProcessId process, CommId com, std::uint64_t count, std::uint64_t pos);
   void pause(ProcessId process);
-  // f(const CollectiveInstance&) for all that stay incomplete; counts them.
+  // f(const CollectiveInstance&) for all that stay incomplete; counts and forgets them.
   template <class F>
   void finish(std::uint64_t pos, F&& f) {
     for (auto& [com, group] : groups_in_use_) {
-      for (std::size_t i = group.head; i < group.open.size(); ++i) {
+      instances_.give_up(group, [&](const CollectiveInstance& instance) {
         findings_.add(Finding::kIncompleteCollective, pos);
-        f(static_cast<const CollectiveInstance&>(instances_[group.open[i].instance]));
-      }
+        f(instance);
+      });
     }
+    groups_in_use_.clear();
+    last_com_ = absent<CommId>();
   }
+  std::size_t open() const { return instances_.live(); }
 
  private:
   using Group = detail::Rendezvous<CollectiveInstance>::Group;

@@ -8,9 +8,6 @@ namespace kojak::earl {
 namespace {
 
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
-// Receives held at a time before they are paired in order of completion instead.
-constexpr std::size_t kMaxHeld = 1u << 18;
-
 }  // namespace
 
 std::uint32_t MessageQueue::add_channel(const detail::Key128& key) {
@@ -27,11 +24,7 @@ std::uint32_t MessageQueue::add_channel(const detail::Key128& key) {
 void MessageQueue::purge_channels() {
   std::vector<std::uint32_t> idle;
   channel_index_.for_each([&](const detail::Key128&, std::uint32_t i) {
-    const Channel& c = channels_[i];
-    if (c.head == detail::kNone && c.posts == detail::kNone && c.held == detail::kNone &&
-        c.ahead == detail::kNone && c.sent == c.recvd) {
-      idle.push_back(i);
-    }
+    if (channels_[i].idle()) idle.push_back(i);
   });
   for (const std::uint32_t i : idle) {
     channel_index_.erase(channels_[i].key);
@@ -61,18 +54,32 @@ void MessageQueue::purge_requests() {
   purge_requests_at_ = std::max(purge_requests_at_, 2 * requests_.live());
 }
 
-// Could a receive for any source or tag that was posted before `order` still take a message of this
-// channel?
-bool MessageQueue::blocked_by_wildcard(const Channel& c, std::uint64_t order) const {
-  for (const std::uint32_t ri : wildcards_[raw(c.destination())]) {
-    const Request& r = requests_[ri];
-    if (r.order >= order) break;
-    if (raw(r.com) == c.key.a >> 32 && (is_absent(r.source) || r.source == c.source()) &&
-        (is_absent(r.tag) || raw(r.tag) == (c.key.a & 0xFFFFFFFFu))) {
-      return true;
+std::uint32_t MessageQueue::wildcard_blocker(const Channel& c, const Wildcards& pending,
+                                             std::uint64_t order) const {
+  const auto com = static_cast<CommId>(c.key.a >> 32);
+  const auto tag = static_cast<Tag>(c.key.a & 0xFFFFFFFFu);
+  const auto posted = [&](std::uint32_t count, ProcessId source, Tag posted_tag) {
+    if (count == 0) return detail::kNone;
+    const auto ci = channel_index_.find(channel_key(com, posted_tag, source, c.destination()));
+    return ci != detail::kNone && posted_before(ci, order) ? ci : detail::kNone;
+  };
+  std::uint32_t ci = posted(pending.source, absent<ProcessId>(), tag);
+  if (ci == detail::kNone) ci = posted(pending.tag, c.source(), absent<Tag>());
+  if (ci == detail::kNone) ci = posted(pending.both, absent<ProcessId>(), absent<Tag>());
+  return ci;
+}
+
+// The first receive posted in the channel has gone: whose held receives may be final now?
+void MessageQueue::release_blocked(std::uint32_t ci) {
+  WaitingHeap& blocked = channels_[ci].blocked;
+  while (!blocked.empty() && !posted_before(ci, blocked.top().order)) {
+    Channel& c = channels_[blocked.top().index];
+    if (c.waits == blocked.top().order) {  // else it waits under an earlier order by now
+      c.waits = kNoEvent;
+      released_.push_back(blocked.top().index);
     }
+    blocked.pop();
   }
-  return false;
 }
 
 void MessageQueue::watch(const Channel& c) {
@@ -83,16 +90,16 @@ void MessageQueue::hold(std::uint32_t ci, const Held& side) {
   Channel& c = channels_[ci];
   const std::uint32_t hi = held_.take();
   held_[hi] = side;
-  if (c.held == detail::kNone) held_in_[raw(c.destination())].push_back(ci);
-  // By order of posting; mostly at the end.
-  std::uint32_t* link = &c.held;
-  if (c.held != detail::kNone && held_[c.last_held].order < side.order) {
-    link = &held_[c.last_held].next;
+  // Behind what holds back the first of the channel it waits anyway.
+  if (c.held.empty() || side.order < c.held.top().order) {
+    const std::uint32_t blocking = blocker(ci, side.order);
+    if (blocking != detail::kNone) {
+      block(blocking, side.order, ci);
+    } else {
+      released_.push_back(ci);
+    }
   }
-  while (*link != detail::kNone && held_[*link].order < side.order) link = &held_[*link].next;
-  held_[hi].next = *link;
-  *link = hi;
-  if (held_[hi].next == detail::kNone) c.last_held = hi;
+  c.held.push({side.order, hi});
   watch(c);
   if (++held_count_ > kMaxHeld) {
     findings_.add(Finding::kHeldTooLong, side.recv_pos, side.recv_loc);
@@ -100,15 +107,49 @@ void MessageQueue::hold(std::uint32_t ci, const Held& side) {
   }
 }
 
+void MessageQueue::block(std::uint32_t blocking, std::uint64_t order, std::uint32_t ci) {
+  channels_[blocking].blocked.push({order, ci});
+  channels_[ci].waits = order;
+}
+
 // A receive whose place in the channel is final, but whose SEND has not been read yet.
-void MessageQueue::wait_for_send(Channel& c, const Held& side) {
+void MessageQueue::wait_for_send(std::uint32_t ci, const Held& side) {
+  Channel& c = channels_[ci];
   const std::uint32_t hi = held_.take();
-  held_[hi] = side;
-  held_[hi].next = detail::kNone;
-  std::uint32_t* link = &c.ahead;
-  while (*link != detail::kNone) link = &held_[*link].next;
-  *link = hi;
+  Held& held = held_[hi];
+  held = side;
+  held.channel = ci;
+  held.next = held.newer = detail::kNone;
+  held.older = newest_ahead_;
+  (c.ahead == detail::kNone ? c.ahead : held_[c.last_ahead].next) = hi;
+  c.last_ahead = hi;
+  (oldest_ahead_ == detail::kNone ? oldest_ahead_ : held_[newest_ahead_].newer) = hi;
+  newest_ahead_ = hi;
   watch(c);
+  if (++ahead_count_ > kMaxAhead) {
+    Channel& oldest = channels_[held_[oldest_ahead_].channel];
+    give_up(take_ahead(oldest));
+    to_unwatch_.push_back(oldest.key);
+  }
+}
+
+// The channel's oldest receive without its SEND, which waits no longer.
+MessageQueue::Held MessageQueue::take_ahead(Channel& c) {
+  const std::uint32_t hi = c.ahead;
+  const Held held = held_[hi];
+  c.ahead = held.next;
+  (held.older == detail::kNone ? oldest_ahead_ : held_[held.older].newer) = held.newer;
+  (held.newer == detail::kNone ? newest_ahead_ : held_[held.newer].older) = held.older;
+  --ahead_count_;
+  held_.give_back(hi);
+  return held;
+}
+
+// The SEND of a receive will not come.
+void MessageQueue::give_up(const Held& side) {
+  if (side.freed) return;
+  findings_.add(Finding::kUnmatchedReceive, side.recv_pos, side.recv_loc);
+  member_final(side.call);
 }
 
 // Pairs a receive whose place in the channel is final.
@@ -120,14 +161,14 @@ void MessageQueue::settle(std::uint32_t ci, Held& side) {
   if (c.head != detail::kNone && slots_[c.head].ordinal == side.ordinal) {
     pair(c, side, false);
   } else if (side.ordinal < c.sent) {
-    findings_.add(Finding::kUnmatchedReceive, side.recv_pos, side.recv_loc);
-    member_final(side.call);
+    give_up(side);
   } else {
-    wait_for_send(c, side);
+    wait_for_send(ci, side);
   }
 }
 
 void MessageQueue::pair(Channel& c, const Held& side, bool violation) {
+  if (side.freed) return take(c, 0);
   const std::uint32_t si = c.head;
   Slot& slot = slots_[si];
   static_cast<ReceiveSide&>(slot) = side;
@@ -141,23 +182,24 @@ void MessageQueue::pair(Channel& c, const Held& side, bool violation) {
 }
 
 void MessageQueue::settle_held(std::uint32_t ci) {
-  while (channels_[ci].held != detail::kNone) {
-    Channel& c = channels_[ci];
-    const std::uint32_t hi = c.held;
-    if (blocked(c, held_[hi].order)) return;
-    c.held = held_[hi].next;
-    Held side = held_[hi];
-    held_.give_back(hi);
+  Channel& c = channels_[ci];
+  while (!c.held.empty()) {
+    const Waiting first = c.held.top();
+    if (const std::uint32_t blocking = blocker(ci, first.order); blocking != detail::kNone) {
+      return block(blocking, first.order, ci);
+    }
+    c.held.pop();
+    Held side = held_[first.index];
+    held_.give_back(first.index);
     --held_count_;
     settle(ci, side);
     to_unwatch_.push_back(c.key);
   }
 }
 
-void MessageQueue::settle_process(ProcessId process) {
-  std::vector<std::uint32_t>& list = held_in_[raw(process)];
-  for (const std::uint32_t ci : list) settle_held(ci);
-  std::erase_if(list, [&](std::uint32_t ci) { return channels_[ci].held == detail::kNone; });
+void MessageQueue::settle_released() {
+  for (std::size_t i = 0; i < released_.size(); ++i) settle_held(released_[i]);
+  released_.clear();
   judge_settled();
 }
 
@@ -174,29 +216,32 @@ void MessageQueue::judge_settled() {
 
 // Pairs all that is held, in order of posting, as if nothing else were pending.
 void MessageQueue::settle_everything() {
-  for (std::uint32_t p = 0; p < wildcards_.size(); ++p) {
-    for (const std::uint32_t ri : wildcards_[p]) requests_[ri].pending = false;
-    wildcards_[p].clear();
-    for (const std::uint32_t ci : held_in_[p]) {
+  settle_released();
+  std::vector<std::uint32_t> blocking;
+  while (held_count_ != 0) {
+    blocking.clear();
+    channel_index_.for_each([&](const detail::Key128&, std::uint32_t ci) {
+      if (!channels_[ci].blocked.empty()) blocking.push_back(ci);
+    });
+    for (const std::uint32_t ci : blocking) {
       while (channels_[ci].posts != detail::kNone) unpost(channels_[ci].posts);
     }
-    settle_process(static_cast<ProcessId>(p));
+    settle_released();
   }
 }
 
 // A SEND has come: receives that were read before theirs.
 void MessageQueue::serve_ahead(Channel& c) {
   while (c.ahead != detail::kNone && held_[c.ahead].ordinal < c.sent) {
-    const Held side = held_[c.ahead];
-    held_.give_back(c.ahead);
-    c.ahead = side.next;
+    const Held side = take_ahead(c);
     drop_before(c, side.ordinal);
     if (c.head != detail::kNone && slots_[c.head].ordinal == side.ordinal) {
-      findings_.add(Finding::kReceiveBeforeSend, side.recv_pos, side.recv_loc);
+      if (!side.freed) {
+        findings_.add(Finding::kReceiveBeforeSend, side.recv_pos, side.recv_loc);
+      }
       pair(c, side, true);
     } else {
-      findings_.add(Finding::kUnmatchedReceive, side.recv_pos, side.recv_loc);
-      member_final(side.call);
+      give_up(side);
     }
     to_unwatch_.push_back(c.key);
   }
@@ -217,7 +262,7 @@ void MessageQueue::forget(ProcessId process, RequestId id) {
   if (ri == detail::kNone || requests_[ri].send) return;
   unpost(ri);
   close_request(ri);
-  if (held_count_ != 0) settle_process(process);
+  settle_released();
 }
 
 void MessageQueue::cancelled(const OpenCall& call, std::uint64_t pos, RequestId id) {
@@ -248,6 +293,40 @@ void MessageQueue::cancelled(const OpenCall& call, std::uint64_t pos, RequestId 
   unref(si);
 }
 
+void MessageQueue::freed(const OpenCall& call, std::uint64_t pos, RequestId id) {
+  const std::uint32_t ri = find_request(call.process, id);
+  if (ri == detail::kNone) {
+    findings_.add(Finding::kUnknownRequest, pos, call.loc);
+    return;
+  }
+  const Request& r = requests_[ri];
+  if (r.send) {
+    const std::uint32_t si = r.slot;
+    close_request(ri);
+    return unref(si);
+  }
+  const bool exact = !is_absent(r.source) && !is_absent(r.tag);
+  if (!exact) findings_.add(Finding::kFreedReceive, pos, call.loc);
+  const bool pending = r.pending;
+  const std::uint32_t ci = r.channel;
+  Held side;
+  side.order = r.order;
+  side.recv_pos = pos;
+  side.recv_loc = call.loc;
+  side.freed = true;
+  unpost(ri);
+  close_request(ri);
+  if (exact && pending) {  // it keeps its place among those that get a message
+    if (!native_) segment(channels_[ci].recvd, call.process);
+    if (channels_[ci].held.empty() && blocker(ci, side.order) == detail::kNone) {
+      settle(ci, side);
+    } else {
+      hold(ci, side);
+    }
+  }
+  settle_released();
+}
+
 void MessageQueue::resume(ProcessId process, CommId com, ProcessId peer, Tag tag,
                           std::uint64_t sent, std::uint64_t recvd, std::uint64_t pos) {
   const detail::Key128 out = channel_key(com, tag, process, peer);
@@ -262,8 +341,7 @@ void MessageQueue::resume(ProcessId process, CommId com, ProcessId peer, Tag tag
   const detail::Key128 in = channel_key(com, tag, peer, process);
   if (recvd != 0 || channel_index_.find(in) != detail::kNone) {
     Channel& c = channels_[channel(in)];
-    std::uint64_t held = 0;  // completed, but not counted in c.recvd yet
-    for (std::uint32_t i = c.held; i != detail::kNone; i = held_[i].next) ++held;
+    const std::uint64_t held = c.held.size();  // completed, but not counted in c.recvd yet
     if (recvd > c.recvd + held) {
       findings_.add(Finding::kGap, pos);
       c.recvd = recvd - held;
@@ -280,18 +358,14 @@ void MessageQueue::pause(ProcessId process) {
     if (requests_[ri].pending) pending.push_back(ri);
   });
   for (const std::uint32_t ri : pending) unpost(ri);
-  settle_process(process);
+  settle_released();
 }
 
 void MessageQueue::finish() {
   settle_everything();
   channel_index_.for_each([&](const detail::Key128&, std::uint32_t ci) {
     Channel& c = channels_[ci];
-    for (std::uint32_t i = c.ahead; i != detail::kNone; i = held_[i].next) {
-      findings_.add(Finding::kUnmatchedReceive, held_[i].recv_pos, held_[i].recv_loc);
-      member_final(held_[i].call);
-    }
-    c.ahead = detail::kNone;
+    while (c.ahead != detail::kNone) give_up(take_ahead(c));
     drop_before(c, kNever);
   });
 }

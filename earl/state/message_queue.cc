@@ -13,7 +13,6 @@ MessageQueue::MessageQueue(std::uint32_t processes, bool native, Findings& findi
       to_(processes),
       from_(processes),
       wildcards_(processes),
-      held_in_(processes),
       segments_(processes) {
   calls_.take();  // number 0 means none
 }
@@ -213,20 +212,17 @@ void MessageQueue::post(const OpenCall& call, std::uint64_t pos, RequestId id, P
   r.tag = tag;
   r.pending = true;
   table.insert(raw(id), ri);
-  if (!is_absent(source) && !is_absent(tag)) {
-    r.channel = channel(channel_key(com, tag, source, call.process));
-    Channel& c = channels_[r.channel];
-    r.next = detail::kNone;
-    r.previous = c.last_post;
-    if (c.last_post == detail::kNone) {
-      c.posts = ri;
-    } else {
-      requests_[c.last_post].next = ri;
-    }
-    c.last_post = ri;
+  if (is_absent(source) || is_absent(tag)) ++wildcard_count(r);
+  r.channel = channel(channel_key(com, tag, source, call.process));
+  Channel& c = channels_[r.channel];
+  r.next = detail::kNone;
+  r.previous = c.last_post;
+  if (c.last_post == detail::kNone) {
+    c.posts = ri;
   } else {
-    wildcards_[raw(call.process)].push_back(ri);
+    requests_[c.last_post].next = ri;
   }
+  c.last_post = ri;
 }
 
 // The receive takes no message any more, or has taken it.
@@ -234,14 +230,13 @@ void MessageQueue::unpost(std::uint32_t ri) {
   Request& r = requests_[ri];
   if (!r.pending) return;
   r.pending = false;
-  if (r.channel != detail::kNone) {
-    Channel& c = channels_[r.channel];
-    (r.previous == detail::kNone ? c.posts : requests_[r.previous].next) = r.next;
-    (r.next == detail::kNone ? c.last_post : requests_[r.next].previous) = r.previous;
-    r.channel = detail::kNone;
-  } else {
-    std::erase(wildcards_[raw(r.process)], ri);
-  }
+  if (is_absent(r.source) || is_absent(r.tag)) --wildcard_count(r);
+  Channel& c = channels_[r.channel];
+  (r.previous == detail::kNone ? c.posts : requests_[r.previous].next) = r.next;
+  (r.next == detail::kNone ? c.last_post : requests_[r.next].previous) = r.previous;
+  if (!c.blocked.empty() && r.previous == detail::kNone) [[unlikely]]
+    release_blocked(r.channel);
+  r.channel = detail::kNone;
 }
 
 void MessageQueue::close_request(std::uint32_t ri) {
@@ -265,13 +260,11 @@ void MessageQueue::receive(const RecvEvent& e, bool posts, std::uint32_t& call_r
   const std::uint32_t ri = is_absent(e.request) ? detail::kNone : find_request(process, e.request);
   const bool requested = ri != detail::kNone && !requests_[ri].send;
   std::uint64_t order = e.pos;
-  bool released = false;  // a pending receive is gone: held ones may have become final
   if (requested) {
     const Request& r = requests_[ri];
     order = r.order;
-    released = r.pending;
     if (r.channel != detail::kNone && channels_[r.channel].key == key) ci = r.channel;
-    unpost(ri);
+    unpost(ri);  // held ones may have become final
   } else if (posts) {
     order = e.call->enter_pos;
   } else {
@@ -292,8 +285,8 @@ void MessageQueue::receive(const RecvEvent& e, bool posts, std::uint32_t& call_r
   };
   Channel& c = channels_[ci];
   if (!native_) segment(c.recvd, process);
-  if (c.held == detail::kNone && c.head != detail::kNone && slots_[c.head].ordinal == c.recvd &&
-      !blocked(c, order)) [[likely]] {
+  if (c.held.empty() && c.head != detail::kNone && slots_[c.head].ordinal == c.recvd &&
+      blocker(ci, order) == detail::kNone) [[likely]] {
     const std::uint32_t si = c.head;
     fill_post(slots_[si]);
     ++c.recvd;
@@ -304,15 +297,15 @@ void MessageQueue::receive(const RecvEvent& e, bool posts, std::uint32_t& call_r
     fill_post(side);
     side.order = order;
     side.call = expect(call_ref, side.place);
-    if (c.held == detail::kNone && !blocked(c, order)) {
+    if (c.held.empty() && blocker(ci, order) == detail::kNone) {
       settle(ci, side);
     } else {
       hold(ci, side);
     }
   }
   if (requested) close_request(ri);
-  if (released && held_count_ != 0) [[unlikely]]
-    settle_process(process);
+  if (!released_.empty() || !to_unwatch_.empty()) [[unlikely]]
+    settle_released();
 }
 
 // The channel's first message has been received; its receive side is filled in.

@@ -6,6 +6,8 @@
 // EARL spec, sendptr.
 #pragma once
 
+#include <functional>
+#include <queue>
 #include <vector>
 
 #include "earl/detail/flat_index.h"
@@ -35,6 +37,9 @@ class MessageQueue {
   // A receive of a message whose sender is not in the trace.
   void forget(ProcessId process, RequestId request);
   void cancelled(const OpenCall& call, std::uint64_t pos, RequestId request);
+  // MPI_REQUEST_FREED: nothing will tell of its completion. A posted receive takes its message all
+  // the same; what one for any source or tag takes is unknown (counted).
+  void freed(const OpenCall& call, std::uint64_t pos, RequestId request);
   // MSG_STATE of `process`.
   void resume(ProcessId process, CommId com, ProcessId peer, Tag tag, std::uint64_t sent,
               std::uint64_t recvd, std::uint64_t pos);
@@ -68,8 +73,13 @@ class MessageQueue {
   // Makes ready what stays incomplete, and counts it; drain() then delivers it.
   void finish();
 
+  // Receives held, or ahead of their SENDs, at a time: more are paired in order of completion, or
+  // given up (counted).
+  static constexpr std::size_t kMaxHeld = 1u << 16, kMaxAhead = 1u << 15;
+
   std::size_t in_flight() const { return in_flight_; }
   std::size_t open_requests() const { return requests_.live(); }
+  std::size_t held() const { return held_.live(); }
 
  private:
   // A call reference is the number of a PendingCall, or, for a call with a single message, that
@@ -98,7 +108,7 @@ class MessageQueue {
     RequestId id{};
     ProcessId process{};
     std::uint32_t slot = detail::kNone;                            // of a send
-    std::uint32_t channel = detail::kNone;                         // of a receive without wildcards
+    std::uint32_t channel = detail::kNone;                         // where a receive is posted
     std::uint32_t previous = detail::kNone, next = detail::kNone;  // posted in the channel
     OpenCall call;                                                 // that posted the receive
     std::uint64_t order = 0;
@@ -112,16 +122,34 @@ class MessageQueue {
     std::uint64_t order = 0;
     std::uint64_t ordinal = 0;
     std::uint32_t call = kNone;
-    std::uint32_t place = 0;  // in the call's received list
-    std::uint32_t next = detail::kNone;
+    std::uint32_t place = 0;             // in the call's received list
+    bool freed = false;                  // nobody sees it complete: there is no call
+    std::uint32_t channel = 0;           // the following only while it is ahead of its SEND:
+    std::uint32_t next = detail::kNone;  // in the channel
+    std::uint32_t older = detail::kNone, newer = detail::kNone;  // of all that are ahead
   };
+  // What waits, earliest posted first.
+  struct Waiting {
+    std::uint64_t order;
+    std::uint32_t index;
+    bool operator>(const Waiting& o) const { return order > o.order; }
+  };
+  using WaitingHeap = std::priority_queue<Waiting, std::vector<Waiting>, std::greater<Waiting>>;
+  // The messages of one (communicator, tag, source, destination). A receive for any source or tag
+  // is posted in a channel of its own, whose source or tag is absent and in which nothing is sent.
   struct Channel {
     detail::Key128 key;
-    std::uint32_t head = detail::kNone, tail = detail::kNone;        // sends, slots
-    std::uint32_t posts = detail::kNone, last_post = detail::kNone;  // posted exactly here
-    std::uint32_t held = detail::kNone, last_held = detail::kNone;   // completed, not final
-    std::uint32_t ahead = detail::kNone;  // final, the SEND has not been read yet
-    std::uint64_t sent = 0, recvd = 0;    // ordinals of the next ones
+    std::uint32_t head = detail::kNone, tail = detail::kNone;         // sends, slots
+    std::uint32_t posts = detail::kNone, last_post = detail::kNone;   // posted with this very key
+    std::uint32_t ahead = detail::kNone, last_ahead = detail::kNone;  // final, no SEND read yet
+    std::uint64_t sent = 0, recvd = 0;                                // ordinals of the next ones
+    WaitingHeap held;     // receives that are completed, but not final
+    WaitingHeap blocked;  // channels whose first held receive was posted after the first one here
+    std::uint64_t waits = kNoEvent;  // order of its own entry in another's `blocked`
+    bool idle() const {
+      return head == detail::kNone && posts == detail::kNone && held.empty() &&
+             ahead == detail::kNone && blocked.empty() && sent == recvd;
+    }
     ProcessId source() const { return static_cast<ProcessId>(key.b >> 32); }
     ProcessId destination() const { return static_cast<ProcessId>(key.b & 0xFFFFFFFFu); }
   };
@@ -207,21 +235,31 @@ class MessageQueue {
 
   // pairing
   void fill(ReceiveSide& side, const RecvEvent& event) const;
-  bool blocked(const Channel& c, std::uint64_t order) const {
-    if (c.posts != detail::kNone && requests_[c.posts].order < order) return true;
-    const std::vector<std::uint32_t>& list = wildcards_[raw(c.destination())];
-    return !list.empty() && blocked_by_wildcard(c, order);
+  // The channel (or one with wildcards) in which a receive is posted that came before `order` and
+  // could still take a message of this one; kNone: a receive posted at `order` is final.
+  std::uint32_t blocker(std::uint32_t ci, std::uint64_t order) const {
+    if (posted_before(ci, order)) return ci;
+    const Channel& c = channels_[ci];
+    const Wildcards& pending = wildcards_[raw(c.destination())];
+    return pending.any() ? wildcard_blocker(c, pending, order) : detail::kNone;
   }
-  bool blocked_by_wildcard(const Channel& c, std::uint64_t order) const;
+  bool posted_before(std::uint32_t ci, std::uint64_t order) const {
+    const std::uint32_t first = channels_[ci].posts;
+    return first != detail::kNone && requests_[first].order < order;
+  }
   void unpost(std::uint32_t request);
+  void release_blocked(std::uint32_t channel);
   void close_request(std::uint32_t request);
   void take(Channel& c, std::uint64_t recv_pos);
   void pair(Channel& c, const Held& side, bool violation);
   void hold(std::uint32_t channel, const Held& side);
-  void wait_for_send(Channel& c, const Held& side);
+  void block(std::uint32_t blocking, std::uint64_t order, std::uint32_t channel);
+  void wait_for_send(std::uint32_t channel, const Held& side);
+  Held take_ahead(Channel& c);
+  void give_up(const Held& ahead);
   void settle(std::uint32_t channel, Held& side);
   void settle_held(std::uint32_t channel);
-  void settle_process(ProcessId process);
+  void settle_released();
   void settle_everything();
   void judge_settled();
   void serve_ahead(Channel& c);
@@ -229,6 +267,17 @@ class MessageQueue {
   void watch(const Channel& c);
   void purge_channels();
   void purge_requests();
+
+  struct Wildcards {  // pending receives of a process, by what they leave open
+    std::uint32_t source = 0, tag = 0, both = 0;
+    bool any() const { return source + tag + both != 0; }
+  };
+  std::uint32_t& wildcard_count(const Request& r) {
+    Wildcards& w = wildcards_[raw(r.process)];
+    return !is_absent(r.source) ? w.tag : !is_absent(r.tag) ? w.source : w.both;
+  }
+  std::uint32_t wildcard_blocker(const Channel& c, const Wildcards& pending,
+                                 std::uint64_t order) const;
 
   Findings& findings_;
   bool native_;
@@ -238,12 +287,12 @@ class MessageQueue {
   detail::Pool<Held> held_;
   detail::Pool<Channel> channels_;
   detail::FlatIndex<detail::Key128> channel_index_;
-  std::vector<detail::RequestTable> requests_of_;      // by process
-  std::vector<detail::MessageLine> to_, from_;         // by process
-  std::vector<std::vector<std::uint32_t>> wildcards_;  // by process: pending Requests
-  std::vector<std::vector<std::uint32_t>> held_in_;    // by process: channels with held receives
-  std::vector<std::uint32_t> segments_;                // by process
+  std::vector<detail::RequestTable> requests_of_;  // by process
+  std::vector<detail::MessageLine> to_, from_;     // by process
+  std::vector<Wildcards> wildcards_;               // by process
+  std::vector<std::uint32_t> segments_;            // by process
   std::vector<std::uint32_t> ready_;
+  std::vector<std::uint32_t> released_;  // channels whose held receives may have become final
   struct Settled {
     std::uint32_t slot;
     std::uint64_t left_at;
@@ -253,8 +302,9 @@ class MessageQueue {
   std::vector<const Message*> received_out_, sent_out_;
   std::size_t in_flight_ = 0;
   std::size_t purge_at_ = 1u << 17;           // channels
-  std::size_t purge_requests_at_ = 1u << 17;  // open requests
-  std::size_t held_count_ = 0;
+  std::size_t purge_requests_at_ = 1u << 14;  // open requests
+  std::size_t held_count_ = 0, ahead_count_ = 0;
+  std::uint32_t oldest_ahead_ = detail::kNone, newest_ahead_ = detail::kNone;
 };
 
 }  // namespace kojak::earl

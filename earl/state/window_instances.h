@@ -21,18 +21,21 @@ class WindowInstances {
   // WIN_STATE.
   void resume(ProcessId process, WindowId window, std::uint64_t fences, std::uint64_t pos);
   void pause(ProcessId process);
-  // f(const WindowInstance&) for all that stay incomplete; counts them.
+  // f(const WindowInstance&) for all that stay incomplete; counts and forgets them.
   template <class F>
   void finish(std::uint64_t pos, F&& f) {
     for (auto& [window, state] : windows_) {
       for (Group& group : state.groups) {
-        for (std::size_t i = group.head; i < group.open.size(); ++i) {
+        instances_.give_up(group, [&](const WindowInstance& instance) {
           findings_.add(Finding::kIncompleteCollective, pos);
-          f(static_cast<const WindowInstance&>(instances_[group.open[i].instance]));
-        }
+          f(instance);
+        });
       }
     }
+    windows_.clear();
+    last_ = nullptr;
   }
+  std::size_t open() const { return instances_.live(); }
 
  private:
   using Group = detail::Rendezvous<WindowInstance>::Group;

@@ -163,6 +163,33 @@ TEST(EarlWindows, CreateFenceAndFreeAreCountedSeparately) {
   EXPECT_EQ(run.out.windows[3].role, MpiRole::kWinFree);
 }
 
+TEST(EarlWindows, AFenceThatNotAllLeaveIsToldAtTheEnd) {
+  const Pass run(
+      "ENTER lid=0 time=0 region=MPI_Win_fence\nENTER lid=1 time=0 region=main\n"
+      "MPI_WINCOLLEXIT lid=0 time=1 wid=0\nEXIT lid=1 time=2\n");
+  run.expect_only({Finding::kIncompleteCollective});
+  EXPECT_EQ(run.count(Finding::kIncompleteCollective), 1u);
+  ASSERT_EQ(run.out.windows.size(), 1u);
+  EXPECT_FALSE(run.out.windows[0].complete);
+}
+
+TEST(EarlWindows, NothingIsKeptAfterTheEnd) {
+  const Pass run(
+      "ENTER lid=0 time=0 region=main\nEXIT lid=0 time=1\n"
+      "ENTER lid=1 time=1 region=main\nMPI_COLLEXIT lid=1 time=2 cid=0\n");
+  Findings findings;
+  detail::GroupTable groups(*run.trace);
+  CollectiveInstances instances(groups, true, findings);
+  Call call;
+  EXPECT_EQ(instances.leave({&call, CommId{0}, absent<PeerId>(), {}, {}}), nullptr);
+  EXPECT_EQ(instances.open(), 1u);
+  int given = 0;
+  for (int i = 0; i < 2; ++i) instances.finish(7, [&](const CollectiveInstance&) { ++given; });
+  EXPECT_EQ(given, 1);
+  EXPECT_EQ(instances.open(), 0u);
+  EXPECT_EQ(findings[Finding::kIncompleteCollective].count, 1u);
+}
+
 TEST(EarlWindows, TwoWindowsAreIndependent) {
   const Pass run(ordered(
       {window_call(0, 1, 2, "MPI_Win_fence", 0), window_call(0, 3, 4, "MPI_Win_fence", 1),

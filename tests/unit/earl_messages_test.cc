@@ -187,6 +187,39 @@ TEST(EarlMessages, ACancelledSendLeavesTheQueue) {
   EXPECT_FALSE(find_call(run, 4, 1)->received[0].older_to_receiver_pending);
 }
 
+TEST(EarlMessages, AFreedReceiveTakesItsMessageUnseen) {
+  // Two messages of one channel: the first receive is freed, the second completes: it gets the
+  // second message, and a freed send is waited for by nobody.
+  const std::string text =
+      "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n"
+      "ENTER lid=1 time=1 region=MPI_Irecv\nMPI_RECV_REQUEST lid=1 time=1 reqid=0 slid=0 tag=3\n"
+      "EXIT lid=1 time=2\n"
+      "ENTER lid=1 time=2 region=MPI_Request_free\nMPI_REQUEST_FREED lid=1 time=2 reqid=0\n"
+      "EXIT lid=1 time=3\n";
+  const auto send = [](int t) {
+    const std::string time = " time=" + std::to_string(t) + " ";
+    return "ENTER lid=0" + time + "region=MPI_Isend\nATTR_UI4 kind=2 value=" + std::to_string(t) +
+           "\nMPI_SEND lid=0" + time + "dlid=1 tag=3 sent=" + std::to_string(t) +
+           "\nMPI_REQUEST_FREED lid=0" + time + "reqid=" + std::to_string(t) + "\nEXIT lid=0" +
+           time + "\n";
+  };
+  const std::string rest =
+      "ENTER lid=1 time=7 region=MPI_Recv\nMPI_RECV lid=1 time=8 slid=0 tag=3 recvd=5\n"
+      "EXIT lid=1 time=8\nEXIT lid=0 time=9\nEXIT lid=1 time=9\n";
+  const Pass run(text + send(4) + send(5) + rest);
+  run.expect_only({});
+  ASSERT_EQ(run.out.messages.size(), 1u);
+  ASSERT_EQ(run.out.messages[0].received.size(), 1u);
+  EXPECT_EQ(raw(run.out.messages[0].received[0].bytes), 5u);
+
+  // From any source it may take any message: said, and the rest is paired as if it took none.
+  std::string any = text;
+  any.replace(any.find(" slid=0"), 7, "");
+  const Pass unknown(any + send(5) + rest);
+  EXPECT_EQ(unknown.count(Finding::kFreedReceive), 1u);
+  EXPECT_EQ(unknown.out.messages.size(), 1u);
+}
+
 TEST(EarlMessages, AWaitCompletesItsSends) {
   const Pass run(isend(0, 1, 1, 4) + isend(0, 1, 2, 5) + enter(0, 3, "MPI_Waitall") +
                  recv(1, 0, 3.1, 3.2) + "MPI_SEND_COMPLETE lid=0 time=4 reqid=4\n" +

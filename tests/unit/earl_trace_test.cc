@@ -58,13 +58,46 @@ TEST(EarlTrace, WhatIsNoMergedTraceIsRefusedWithARemedy) {
   EXPECT_EQ(events.error().offset, kHeaderSize);
 }
 
+// Where the definitions of a trace end: behind its LAST_DEF.
+std::size_t definitions_size(const std::vector<std::byte>& trace) {
+  auto reader = TraceReader::from(memory_source(trace.data(), trace.size()), "whole");
+  EXPECT_TRUE(reader);
+  RawRecord record;
+  while (reader->next(record) == TraceReader::Next::kRecord) {
+    if (record.type == static_cast<std::uint8_t>(RecordType::kLastDef)) break;
+  }
+  return reader->offset();
+}
+
+TEST(EarlTrace, ATraceCutInsideItsDefinitionsIsRefused) {
+  const auto whole = bytes_of(kSample);
+  const std::size_t definitions = definitions_size(whole);
+  ASSERT_GT(definitions, kHeaderSize + 50);
+  for (std::size_t size = kHeaderSize; size < definitions; ++size) {
+    auto trace = Trace::from(memory_source(whole.data(), size), "cut");
+    ASSERT_FALSE(trace) << size;
+    EXPECT_EQ(trace.error().code, ExitCode::kBadInput);
+    EXPECT_EQ(trace.error().file, "cut");
+    EXPECT_LE(trace.error().offset.value_or(definitions), size);
+    EXPECT_NE(trace.error().reason.find("ends inside its definitions"), std::string::npos);
+    EXPECT_FALSE(trace.error().remedy.empty());
+  }
+  // Whole definitions without an event are a trace, if a short one.
+  auto trace = Trace::from(memory_source(whole.data(), definitions), "cut");
+  ASSERT_TRUE(trace);
+  Event event;
+  EXPECT_FALSE(trace->next(event));
+  EXPECT_FALSE(trace->damage());
+  EXPECT_EQ(trace->location_count(), 2u);
+}
+
 TEST(EarlTrace, ATruncatedTraceIsReadUpToTheDamage) {
   const auto whole = bytes_of(kSample);
   const Pass complete(whole);
   complete.expect_only({});
   ASSERT_EQ(complete.trace->events_read(), 14u);
   std::uint64_t most = 0;
-  for (std::size_t size = kHeaderSize; size < whole.size(); ++size) {
+  for (std::size_t size = definitions_size(whole); size < whole.size(); ++size) {
     std::vector<std::byte> cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
     auto trace = Trace::from(memory_source(cut.data(), cut.size()), "cut");
     ASSERT_TRUE(trace) << trace.error().message();
@@ -73,10 +106,8 @@ TEST(EarlTrace, ATruncatedTraceIsReadUpToTheDamage) {
     EXPECT_TRUE(sink.ended);
     EXPECT_GE(trace->events_read(), most);
     most = trace->events_read();
-    // Either it ends inside a record, or events are missing, or the definitions were cut.
-    EXPECT_TRUE(trace->damage() || trace->findings()[Finding::kEventCount].count == 1 ||
-                !trace->definitions().last_def)
-        << size;
+    // Either it ends inside a record, or events are missing.
+    EXPECT_TRUE(trace->damage() || trace->findings()[Finding::kEventCount].count == 1) << size;
     if (trace->damage()) {
       EXPECT_EQ(trace->damage()->file, "cut");
     }
