@@ -1,5 +1,6 @@
 #include "expert/analysis.h"
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <tuple>
@@ -21,8 +22,9 @@ class Analysis : public earl::Sink {
         options_(options),
         severities_(kMetrics, trace.location_count()),
         profile_(trace.definitions(), trace.location_count()) {
-    trace.definitions().windows.for_each([&](WindowId id, const WindowDef& window) {
-      if (window.flavour == kFlavourShared) shared_windows_.push_back(id);
+    trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
+      if (node.clock_error)
+        max_delta_ = std::max(max_delta_, *node.clock_error + *node.clock_error);
     });
   }
 
@@ -46,11 +48,13 @@ class Analysis : public earl::Sink {
   Seconds delta(const earl::OpenCall& a, const earl::OpenCall& b) const {
     return trace_.has_clock_errors() ? trace_.delta(a.index, b.index) : Seconds{0};
   }
+  // No two clocks of the trace are further apart.
+  Seconds max_delta() const { return max_delta_; }
   const Definitions& definitions() const { return trace_.definitions(); }
   bool native() const { return trace_.native(); }
   bool shared_memory(WindowId window) const {
-    return std::find(shared_windows_.begin(), shared_windows_.end(), window) !=
-           shared_windows_.end();
+    const WindowDef* def = trace_.definitions().windows.find(window);
+    return def != nullptr && def->flavour == kFlavourShared;
   }
 
   // ---- from the replay
@@ -94,6 +98,13 @@ class Analysis : public earl::Sink {
   KOJAK_FORWARD(on_access_transaction, AccessEpoch)
   KOJAK_FORWARD(on_exposure_transaction, ExposureEpoch)
 #undef KOJAK_FORWARD
+  void on_marked_transfer(ProcessId, RmaId rmaid, ProcessId, const earl::AccessEpoch* epoch) {
+    for_each([&](auto& pattern) {
+      if constexpr (requires { pattern.on_marked_transfer(rmaid, epoch, *this); }) {
+        pattern.on_marked_transfer(rmaid, epoch, *this);
+      }
+    });
+  }
   void on_epoch_call(const earl::Call& call, const earl::AccessEpoch& epoch) {
     for_each([&](auto& pattern) {
       if constexpr (requires { pattern.on_epoch_call(call, epoch, *this); }) {
@@ -127,7 +138,7 @@ class Analysis : public earl::Sink {
   SeverityStore severities_;
   Profile profile_;
   Catalogue patterns_;
-  std::vector<WindowId> shared_windows_;
+  Seconds max_delta_;
   std::array<std::uint64_t, kNotes> notes_{};
   std::uint64_t calls_ = 0;
 };

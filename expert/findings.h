@@ -17,6 +17,17 @@ struct Finding {
   std::string advice;  // what it means for the report, and what can be done
 };
 
+// The suspect rows in short: "2 x receive without send, 1 x collective incomplete".
+inline std::string suspects(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    if (finding.severity != Finding::Severity::kSuspect) continue;
+    if (!text.empty()) text += ", ";
+    text += std::to_string(finding.count) + " x " + finding.what;
+  }
+  return text;
+}
+
 inline bool any_suspect(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
     if (finding.severity == Finding::Severity::kSuspect) return true;

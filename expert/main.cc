@@ -145,9 +145,8 @@ ExitCode run(const po::variables_map& options) {
   }
   if (!expert::any_suspect(report.findings())) return ExitCode::kFine;
   if (cli::quiet()) {
-    cli::print_error(
-        "the trace has faults that may make results wrong; run without --quiet to "
-        "see them");
+    cli::print_error(input + ": results may be wrong: " + expert::suspects(report.findings()) +
+                     "; run without --quiet for advice");
   }
   return ExitCode::kSuspect;
 }

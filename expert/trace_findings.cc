@@ -1,5 +1,7 @@
 #include "expert/trace_findings.h"
 
+#include <map>
+#include <set>
 #include <string>
 
 namespace kojak::expert {
@@ -20,6 +22,32 @@ std::string lost(std::uint8_t what) {
       return "records dropped after a damage";
     default:
       return "things that the measurement could not keep (kind " + std::to_string(what) + ")";
+  }
+}
+
+// One row for each kind, however many locations lost something.
+void add_lost(const std::vector<Lost>& records, std::vector<Finding>& found) {
+  struct Sum {
+    std::uint64_t count = 0;
+    std::set<LocationId> locations;
+  };
+  std::map<std::uint8_t, Sum> kinds;
+  for (const Lost& l : records) {
+    Sum& sum = kinds[raw(l.what)];
+    sum.count += raw(l.count);
+    sum.locations.insert(l.lid);
+  }
+  for (const auto& [what, sum] : kinds) {
+    const std::size_t n = sum.locations.size();
+    const std::string where = n == 1 ? "location " + std::to_string(raw(*sum.locations.begin()))
+                                     : std::to_string(n) + " locations, the first is " +
+                                           std::to_string(raw(*sum.locations.begin()));
+    const bool open_only = what == 2;
+    found.push_back({open_only ? Severity::kNote : Severity::kSuspect, sum.count,
+                     lost(what) + ", " + where,
+                     open_only ? "The program did not end in MPI_Finalize; its last calls count up "
+                                 "to their location's last event."
+                               : "Times and waits of these locations may be incomplete."});
   }
 }
 
@@ -44,14 +72,7 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
                      "What they did and who waited for them is unknown. Merge again with all "
                      "traces of the run."});
   }
-  for (const Lost& l : definitions.lost) {
-    const bool open_only = raw(l.what) == 2;
-    found.push_back({open_only ? Severity::kNote : Severity::kSuspect, raw(l.count),
-                     lost(raw(l.what)) + ", location " + std::to_string(raw(l.lid)),
-                     open_only ? "The program did not end in MPI_Finalize; its last calls count up "
-                                 "to their location's last event."
-                               : "Times and waits of that location may be incomplete."});
-  }
+  add_lost(definitions.lost, found);
   trace.findings().for_each([&](earl::Finding finding, const earl::Findings::Row& row) {
     const earl::FindingInfo& about = earl::info(finding);
     found.push_back({about.suspect ? Severity::kSuspect : Severity::kNote, row.count,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "expert/marked_transfers.h"
 #include "expert/metric.h"
 #include "expert/posts.h"
 
@@ -34,23 +35,30 @@ struct EarlyTransfer {
 
   template <class Analysis>
   void on_epoch_call(const Call& call, const earl::AccessEpoch& epoch, Analysis& out) {
-    if (epoch.paused) return;
     collect_posts(epoch, call, out, posts_);
     const Seconds waited = severity(call, posts_);
     if (waited > Seconds{0}) open_.push_back({&epoch, call, waited});
   }
-  // Which transfers the merge could not place is known when the epoch is over. An epoch with such
-  // transfers takes no part.
+  // A transfer that the merge could not place takes part in no pattern; that is known when its end
+  // comes, before or after its call is offered.
+  template <class Analysis>
+  void on_marked_transfer(RmaId rmaid, const earl::AccessEpoch* epoch, Analysis&) {
+    if (epoch != nullptr) marks_.add(epoch, rmaid);
+  }
+  // Whether recording was off in the epoch, and which transfers are marked, is known when it is
+  // over.
   template <class Analysis>
   void on_access_transaction(const earl::AccessEpoch& epoch, Analysis& out) {
-    if (open_.empty()) return;
-    const bool whole = std::all_of(epoch.targets.begin(), epoch.targets.end(),
-                                   [](const auto& target) { return target.transfers.marked == 0; });
-    std::erase_if(open_, [&](const Claim& claim) {
-      if (claim.epoch != &epoch) return false;
-      if (whole) out.add(EarlyTransfer{}, claim.call, claim.waited);
-      return true;
-    });
+    if (!open_.empty()) {
+      std::erase_if(open_, [&](const Claim& claim) {
+        if (claim.epoch != &epoch) return false;
+        if (!epoch.paused && !marks_.any(&epoch, claim.call)) {
+          out.add(EarlyTransfer{}, claim.call, claim.waited);
+        }
+        return true;
+      });
+    }
+    marks_.forget(&epoch);
   }
 
  private:
@@ -60,6 +68,7 @@ struct EarlyTransfer {
     Seconds waited;
   };
   std::vector<Claim> open_;   // calls that waited, of epochs that are not over
+  MarkedTransfers marks_;     // of epochs that are not over
   std::vector<Cause> posts_;  // kept from call to call for its memory only
 };
 

@@ -1,6 +1,9 @@
 // Wait at Fence. Source: event model 2005 and EXPERT patterns 2006, fence; the pattern spec.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "earl/state/window_collectives.h"
 #include "expert/interval.h"
 #include "expert/metric.h"
@@ -51,7 +54,7 @@ struct FenceWait {
     for (const earl::WindowMember& m : instance.members) {
       if (last_in->call.enter < m.call.enter) last_in = &m;
       if (m.call.exit < first_out->call.exit) first_out = &m;
-      assertions = assertions || raw(m.call.assertion) != 0;
+      assertions = assertions || m.call.assertion != 0;
     }
     const Seconds latest = last_in->call.enter;
     if (!assertions &&
@@ -59,13 +62,12 @@ struct FenceWait {
       out.count(Note::kFenceDidNotSynchronise);
       return;
     }
+    by_enter_.clear();
     for (const earl::WindowMember& m : instance.members) {
       if (m.call.noprecede()) {
-        enters_.clear();
-        for (const earl::WindowMember& other : instance.members) {
-          enters_.push_back({other.call.enter, out.delta(m.call, other.call)});
-        }
-        out.add(FenceWait{}, m.call, severity_noprecede(m.call, enters_));
+        if (by_enter_.empty()) sort_by_enter(instance);
+        const Cause cause = latest_before_end(m.call, out);
+        out.add(FenceWait{}, m.call, severity_noprecede(m.call, {&cause, 1}));
       } else {
         out.add(FenceWait{}, m.call, severity(m.call, latest));
       }
@@ -73,8 +75,28 @@ struct FenceWait {
   }
 
  private:
+  void sort_by_enter(const earl::WindowInstance& instance) {
+    for (const earl::WindowMember& m : instance.members) by_enter_.push_back(&m.call);
+    std::sort(by_enter_.begin(), by_enter_.end(),
+              [](const Call* a, const Call* b) { return a->enter < b->enter; });
+  }
+  // Of all enters of the instance the one that decides blocked(c, all enters): the latest at or
+  // before the exit, or any one that the clocks' error may have moved beyond it. Found by search,
+  // so that a fence over many processes does not compare each with each.
+  template <class Analysis>
+  Cause latest_before_end(const Call& c, const Analysis& out) const {
+    const auto later = std::upper_bound(by_enter_.begin(), by_enter_.end(), c.exit,
+                                        [](Seconds t, const Call* m) { return t < m->enter; });
+    const Seconds bound = c.exit + out.max_delta();
+    for (auto it = later; it != by_enter_.end() && (*it)->enter <= bound; ++it) {
+      const Seconds delta = out.delta(c, **it);
+      if ((*it)->enter <= c.exit + delta) return {(*it)->enter, delta};
+    }
+    return {(*(later - 1))->enter, Seconds{0}};  // its own, if no other
+  }
+
   // Kept from instance to instance for its memory only.
-  std::vector<Cause> enters_;
+  std::vector<const Call*> by_enter_;
 };
 
 }  // namespace kojak::expert
