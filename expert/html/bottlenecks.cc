@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
+#include <utility>
 
 #include "expert/cube/aggregate.h"
 
@@ -33,6 +35,31 @@ void look_at_locations(std::span<const double> row, Bottleneck& out) {
     double& point = out.profile[i * points / row.size()];
     point = std::max(point, row[i]);
   }
+}
+
+// Patterns in which all members of a group wait for the last of them.
+bool all_wait_for_the_last(const cube::Metric& metric) {
+  static constexpr std::string_view kNames[] = {"mpi_barrier_wait", "mpi_wait_nxn",
+                                                "mpi_rma_fence_wait", "mpi_rma_wait_window_create",
+                                                "mpi_rma_wait_window_free"};
+  return std::find(std::begin(kNames), std::end(kNames), metric.name) != std::end(kNames);
+}
+
+// The location that waits much less than every other one.
+std::size_t least_waiting(std::span<const double> row) {
+  if (row.size() < 2) return kNone;
+  std::size_t least = row[1] < row[0] ? 1 : 0;
+  std::size_t next = 1 - least;
+  for (std::size_t i = 2; i < row.size(); ++i) {
+    if (row[i] < row[least]) {
+      next = std::exchange(least, i);
+    } else if (row[i] < row[next]) {
+      next = i;
+    }
+  }
+  const double mean =
+      std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size());
+  return row[least] < 0.1 * mean && row[next] > 0.3 * mean ? least : kNone;
 }
 
 // Time by kind. Each metric's own time (without its children's) counts once.
@@ -95,6 +122,7 @@ Overview find_bottlenecks(const Report& report, std::span<const expert::Metric> 
       found.seconds = seconds;
       found.share = share;
       look_at_locations(row, found);
+      if (all_wait_for_the_last(report.metrics[m])) found.waited_for = least_waiting(row);
       // In document order the metrics below m follow it.
       for (std::size_t part = m + 1; part < metrics; ++part) {
         std::size_t above = report.metrics[part].parent;

@@ -25,6 +25,9 @@ struct Bottleneck {
   // Locations that wait, most first: at most kWorstLocations of them.
   std::vector<std::pair<std::size_t, double>> worst_locations;
   std::size_t waiting_locations = 0;
+  // Where all wait for the last: the one location that hardly waits, if there is one. The others
+  // wait for it.
+  std::size_t waited_for = cube::kNone;
   // Values over all locations in their order, the largest of each group where there are many.
   std::vector<double> profile;
   // Patterns inside this one: metric and seconds.

@@ -9,6 +9,7 @@
 #include "expert/html/blob.h"
 #include "expert/html/bottlenecks.h"
 #include "expert/html/json.h"
+#include "expert/html/names.h"
 #include "expert/html/severities.h"
 
 namespace kojak::html {
@@ -87,7 +88,9 @@ void add_program(Json& json, const Report& report) {
   }
   const auto region = [&](std::size_t r) -> const cube::Region& { return report.regions[r]; };
   json.key("regions").begin_object();
-  add_column(json, "name", used, [&](std::size_t r) { return region(r).name; });
+  const std::size_t longest = longest_name(report);
+  add_column(json, "name", used,
+             [&](std::size_t r) { return fitting_name(region(r).name, longest); });
   add_column(json, "file", used, [&](std::size_t r) { return files.number(region(r).module); });
   add_column(json, "begin", used, [&](std::size_t r) { return region(r).begin; });
   json.end_object();
@@ -141,6 +144,9 @@ void add_overview(Json& json, const Report& report, const Overview& overview) {
     json.begin_object().member("metric", found.metric).member("call", found.call_node);
     json.member("seconds", found.seconds).member("share", found.share);
     json.member("waiting", found.waiting_locations);
+    if (found.waited_for != cube::kNone) {
+      json.member("waitedFor", report.location_name(found.waited_for));
+    }
     json.key("worst").begin_array();
     for (const auto& [location, seconds] : found.worst_locations) {
       json.begin_array().value(report.location_name(location)).value(seconds).end_array();
@@ -162,6 +168,9 @@ void add_instances(Json& json, const std::vector<Instance>& instances) {
     json.begin_object().member("metric", instance.metric).member("seconds", instance.seconds);
     json.member("begin", instance.begin).member("end", instance.end);
     json.member("call", position(instance.call_node));
+    if (instance.cause_row != cube::kNone) {
+      json.member("cause", instance.cause_row).member("causeCall", instance.cause_call);
+    }
     add_column(json, "rows", instance.rows, [](std::size_t i) { return i; });
     json.end_object();
   }
@@ -230,6 +239,10 @@ Status write(const Report& report, const Report* before, bool by_location,
   json.key("notes").begin_array();
   for (const std::string& note : options.notes) json.value(note);
   for (const std::string& warning : report.warnings) json.value(warning);
+  if (const std::size_t longest = longest_name(report); longest != kAnyLength) {
+    json.value("To keep this file small, names of functions are shortened to " +
+               std::to_string(longest) + " characters.");
+  }
   json.end_array();
   add_metrics(json, report, options.catalogue);
   add_program(json, report);

@@ -33,6 +33,10 @@ struct Instance {
   double end = 0;
   std::vector<std::size_t> rows;  // locations of the trace; those that wait first
   std::size_t call_node = cube::kNone;
+  // The call that ended the waiting of the first of the rows, where one did: its location in the
+  // trace and its function.
+  std::size_t cause_row = cube::kNone;
+  std::string cause_call;
 };
 
 struct PageOptions {

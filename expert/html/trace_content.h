@@ -95,10 +95,11 @@ struct TraceContent {
   std::vector<std::string> regions;
   std::vector<RegionKind> region_kinds;
   std::vector<std::string> windows;
-  std::vector<std::vector<Box>> boxes;   // of each row, parents before children
-  std::vector<std::vector<Band>> bands;  // of each row, in order of begin
-  std::vector<MessageArrow> messages;    // in order of the sends
-  std::vector<TransferArrow> transfers;  // in order of the starts
+  std::vector<std::vector<Box>> boxes;                  // of each row, parents before children
+  std::vector<std::vector<Band>> bands;                 // of each row, in order of begin
+  std::vector<MessageArrow> messages;                   // in order of the sends
+  std::vector<TransferArrow> transfers;                 // in order of the starts
+  std::uint64_t messages_seen = 0, transfers_seen = 0;  // of which these are some or all
   std::vector<FenceInstance> fences;
   std::vector<Traffic> traffic;
   std::uint32_t processes = 0;

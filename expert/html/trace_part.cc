@@ -8,6 +8,7 @@
 #include "expert/analysis.h"
 #include "expert/catalogue.h"
 #include "expert/cube/text.h"
+#include "expert/html/causes.h"
 #include "expert/html/trace_reader.h"
 #include "expert/html/trace_view.h"
 
@@ -39,13 +40,12 @@ std::vector<std::size_t> call_nodes(const expert::Report& analysis, const cube::
 
 constexpr std::size_t kShownInstances = 10;  // of each pattern
 
-Instance as_instance(const expert::PatternInstance& call, double begin,
-                     const std::vector<std::size_t>& nodes) {
+Instance as_instance(const expert::PatternInstance& call, const std::vector<std::size_t>& nodes) {
   Instance instance;
   instance.metric = expert::all_metrics()[call.metric].name;
   instance.seconds = call.waiting.value;
-  instance.begin = call.enter.value - begin;
-  instance.end = call.exit.value - begin;
+  instance.begin = call.enter.value;
+  instance.end = call.exit.value;
   instance.rows = {call.location};
   instance.call_node = nodes[call.call_path];
   return instance;
@@ -60,12 +60,28 @@ bool same_instance(const expert::PatternInstance& first, const expert::PatternIn
   return overlap && apart <= (first.exit.value - first.enter.value) / 4;
 }
 
+Error of_another_run(const std::string& path, const cube::Report& report, std::size_t locations) {
+  Error error;
+  error.file = path;
+  error.reason = "has " + std::to_string(locations) + " locations, and the report " +
+                 std::to_string(report.locations());
+  error.remedy = "give the trace that the report was made of";
+  return error;
+}
+
+struct Instances {
+  std::vector<Instance> instances;             // times are the trace's own
+  std::vector<expert::PatternInstance> first;  // the call that each began with
+};
+
 // The most severe instances of each pattern in the trace. The first pass finds the calls that
 // waited longest, the second who waited with them.
-Result<std::vector<Instance>> instances_of(const std::string& path, double begin,
-                                           const cube::Report& report) {
+Result<Instances> instances_of(const std::string& path, const cube::Report& report) {
   Result<earl::Trace> trace = earl::Trace::open(path);
   if (!trace) return trace.error();
+  if (trace->location_count() != report.locations()) {
+    return of_another_run(path, report, trace->location_count());
+  }
   expert::WorstInstances worst(kShownInstances);
   expert::AnalysisOptions options;
   options.instance = [&](const expert::PatternInstance& call) { worst.add(call); };
@@ -76,7 +92,7 @@ Result<std::vector<Instance>> instances_of(const std::string& path, double begin
   std::vector<std::vector<std::size_t>> of_metric(expert::kMetrics);
   for (const expert::PatternInstance& call : calls) {
     of_metric[call.metric].push_back(instances.size());
-    instances.push_back(as_instance(call, begin, nodes));
+    instances.push_back(as_instance(call, nodes));
   }
   Result<earl::Trace> again = earl::Trace::open(path);
   if (!again) return again.error();
@@ -94,29 +110,20 @@ Result<std::vector<Instance>> instances_of(const std::string& path, double begin
       std::vector<std::size_t>& rows = instances[i].rows;
       if (std::find(rows.begin(), rows.end(), call.location) != rows.end()) continue;
       instances[i].seconds += call.waiting.value;
-      instances[i].begin = std::min(instances[i].begin, call.enter.value - begin);
-      instances[i].end = std::max(instances[i].end, call.exit.value - begin);
+      instances[i].begin = std::min(instances[i].begin, call.enter.value);
+      instances[i].end = std::max(instances[i].end, call.exit.value);
       rows.push_back(call.location);
       return;
     }
   };
   expert::analyse(*again, options);
-  std::vector<Instance> result;
+  Instances result;
   for (std::size_t i = 0; i < instances.size(); ++i) {
-    if (!merged[i]) result.push_back(std::move(instances[i]));
+    if (merged[i]) continue;
+    result.instances.push_back(std::move(instances[i]));
+    result.first.push_back(calls[i]);
   }
-  std::stable_sort(result.begin(), result.end(),
-                   [](const Instance& a, const Instance& b) { return a.seconds > b.seconds; });
   return result;
-}
-
-Error of_another_run(const std::string& path, const cube::Report& report, std::size_t locations) {
-  Error error;
-  error.file = path;
-  error.reason = "has " + std::to_string(locations) + " locations, and the report " +
-                 std::to_string(report.locations());
-  error.remedy = "give the trace that the report was made of";
-  return error;
 }
 
 }  // namespace
@@ -131,15 +138,24 @@ Result<TracePart> read_trace_part(const std::string& path, const cube::Report& r
     error.remedy = "name a file";
     return error;
   }
-  Result<TraceContent> content = read_trace(path, {}, progress);
+  Result<Instances> found = instances_of(path, report);
+  if (!found) return found.error();
+  CauseFinder causes(found->first);
+  Result<TraceContent> content = read_trace(path, {}, progress, &causes);
   if (!content) return content.error();
-  if (content->rows.size() != report.locations()) {
-    return of_another_run(path, report, content->rows.size());
-  }
   TracePart part;
-  Result<std::vector<Instance>> instances = instances_of(path, content->begin, report);
-  if (!instances) return instances.error();
-  part.instances = std::move(*instances);
+  part.instances = std::move(found->instances);
+  for (std::size_t i = 0; i < part.instances.size(); ++i) {
+    Instance& instance = part.instances[i];
+    instance.begin -= content->begin;
+    instance.end -= content->begin;
+    if (const std::optional<WaitCause>& cause = causes.cause(i)) {
+      instance.cause_row = cause->location;
+      if (cause->function != nullptr) instance.cause_call = std::string(cause->function->name);
+    }
+  }
+  std::stable_sort(part.instances.begin(), part.instances.end(),
+                   [](const Instance& a, const Instance& b) { return a.seconds > b.seconds; });
   // Base64 makes four bytes of three.
   part.packed = pack_trace(std::move(*content), report, max_bytes / 3 * 2 / 4 * 3);
   return part;

@@ -1,8 +1,8 @@
 // What a page of a report shows beyond it when the report's trace is given: timeline, byte matrix
 // and the most severe instances of each pattern.
 //
-// Reads the trace four times: transfers, state, and the analysis twice. Fails as opening a trace does, and if
-// the trace is of another run than the report (exit code 2). Not thread-safe.
+// Reads the trace four times: transfers, state, and the analysis twice. Fails as opening a trace
+// does, and if the trace is of another run than the report (exit code 2). Not thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -7,8 +7,10 @@
 
 #include "earl/replay.h"
 #include "earl/trace.h"
+#include "expert/html/causes.h"
 #include "expert/html/condense.h"
 #include "expert/html/sample.h"
+#include "expert/html/thin.h"
 #include "expert/html/transfer_pass.h"
 
 namespace kojak::html {
@@ -65,6 +67,7 @@ class Content : public earl::Sink {
   }
 
   std::function<void(std::uint64_t)> progress;
+  CauseFinder* causes = nullptr;
 
   void on_call(const earl::Call& call, std::span<const std::uint64_t>) {
     out_.boxes[call.index].push_back(
@@ -79,6 +82,7 @@ class Content : public earl::Sink {
     ++traffic.messages;
   }
   void on_message_call(const earl::MessageCall& completed) {
+    if (causes != nullptr) causes->on_message_call(completed);
     for (const earl::Message* message : completed.received) {
       const std::uint32_t to = trace_.index(message->recv_loc);
       if (to == kAbsent) continue;
@@ -114,7 +118,11 @@ class Content : public earl::Sink {
       by_fence_[{on, epoch.ordinal}].push_back(transfer);
     }
   }
+  void on_collective(const earl::CollectiveInstance& instance) {
+    if (causes != nullptr) causes->on_collective(instance);
+  }
   void on_window_collective(const earl::WindowInstance& instance) {
+    if (causes != nullptr) causes->on_window_collective(instance);
     if (instance.role != MpiRole::kWinFence) return;
     FenceInstance fence;
     fence.window = window(raw(instance.window));
@@ -150,6 +158,7 @@ class Content : public earl::Sink {
     }
   }
   void on_access_transaction(const earl::AccessEpoch& epoch) {
+    if (causes != nullptr) causes->on_access_transaction(epoch);
     const auto transfers = by_access_.extract(epoch.finish.exit_pos);
     if (transfers.empty()) return;
     for (const std::size_t transfer : transfers.mapped()) {
@@ -164,6 +173,7 @@ class Content : public earl::Sink {
     }
   }
   void on_exposure_transaction(const earl::ExposureEpoch& epoch) {
+    if (causes != nullptr) causes->on_exposure_transaction(epoch);
     if (!epoch.has_post || !epoch.has_finish) return;
     add_band(epoch.finish.index, {clock_(epoch.post.enter), clock_(epoch.finish.exit),
                                   window(raw(epoch.window)), BandKind::kExposure});
@@ -196,7 +206,7 @@ class Content : public earl::Sink {
       std::stable_sort(bands.begin(), bands.end(),
                        [](const Band& a, const Band& b) { return a.begin < b.begin; });
     }
-    const bool all_messages = messages_.complete();
+    out_.messages_seen = messages_.seen();
     out_.messages = std::move(messages_.kept());
     std::stable_sort(out_.messages.begin(), out_.messages.end(),
                      [](const MessageArrow& a, const MessageArrow& b) { return a.sent < b.sent; });
@@ -209,8 +219,6 @@ class Content : public earl::Sink {
     say(threshold_ > 0, "Calls that follow one another within " +
                             std::to_string(threshold_ / 1000) +
                             " microseconds are drawn as one box.");
-    say(!all_messages, "Of " + std::to_string(messages_.seen()) + " messages " +
-                           std::to_string(out_.messages.size()) + " are drawn.");
     say(bands_left_out_ > 0,
         "Of the epochs, " + std::to_string(bands_left_out_) + " later ones are not drawn.");
     say(fence_members_ > limits_.fence_members, "Later fences are not drawn as collectives.");
@@ -278,12 +286,28 @@ class Content : public earl::Sink {
   // In the extended model a get ends where it is synchronised, be it by a flush; the basic model
   // leaves that to the epoch's end.
   void adjust_model() {
+    // A flush has no epoch of its own: how long it took is that of the call that ended then. Its
+    // box is the last one before that time, or holds the last few.
+    const auto sync_length = [&](std::uint32_t row, Nanoseconds end) -> Nanoseconds {
+      const std::vector<Box>& boxes = out_.boxes[row];
+      auto at = std::lower_bound(boxes.begin(), boxes.end(), end,
+                                 [](const Box& box, Nanoseconds time) { return box.begin < time; });
+      for (int steps = 0; at != boxes.begin() && steps < 64; ++steps) {
+        --at;
+        if (at->end == end) return at->end - at->begin;
+      }
+      return 0;
+    };
     const bool extended =
         std::any_of(out_.transfers.begin(), out_.transfers.end(), [](const TransferArrow& t) {
           return t.get && t.origin_sync != 0 && t.end == t.origin_sync;
         });
     for (TransferArrow& arrow : out_.transfers) {
-      if (arrow.get && (extended || arrow.origin_sync == 0)) arrow.origin_sync = arrow.end;
+      if (!arrow.get || arrow.origin_sync == arrow.end) continue;
+      if (extended || arrow.origin_sync == 0) {
+        arrow.origin_sync = arrow.end;
+        arrow.origin_sync_length = sync_length(arrow.origin, arrow.end);
+      }
     }
   }
 
@@ -294,19 +318,11 @@ class Content : public earl::Sink {
     while (traffic_.size() > limits_.pairs) {
       // Twice as many ranks a cell.
       out_.ranks_per_block *= 2;
-      std::map<std::uint64_t, Traffic> coarser;
-      for (const auto& [old, cell] : traffic_) {
-        Traffic& sum = coarser[key(cell.from / 2, cell.to / 2)];
-        sum.from = cell.from / 2;
-        sum.to = cell.to / 2;
-        sum.message_bytes += cell.message_bytes;
-        sum.messages += cell.messages;
-        sum.put_bytes += cell.put_bytes;
-        sum.puts += cell.puts;
-        sum.get_bytes += cell.get_bytes;
-        sum.gets += cell.gets;
-      }
-      traffic_ = std::move(coarser);
+      std::vector<Traffic> cells;
+      for (const auto& [pair, cell] : traffic_) cells.push_back(cell);
+      coarsen_traffic(cells);
+      traffic_.clear();
+      for (const Traffic& cell : cells) traffic_[key(cell.from, cell.to)] = cell;
     }
     from /= out_.ranks_per_block;
     to /= out_.ranks_per_block;
@@ -350,7 +366,8 @@ void list_rows(const earl::Trace& trace, TraceContent& content) {
 }  // namespace
 
 Result<TraceContent> read_trace(const std::string& path, const TraceLimits& limits,
-                                const std::function<void(std::uint64_t events)>& progress) {
+                                const std::function<void(std::uint64_t events)>& progress,
+                                CauseFinder* causes) {
   Result<earl::Trace> first = earl::Trace::open(path);
   if (!first) return first.error();
   TransferPass transfers(*first, limits.arrows);
@@ -365,6 +382,7 @@ Result<TraceContent> read_trace(const std::string& path, const TraceLimits& limi
   content.transfers = transfers.finish(places);
   list_rows(*trace, content);
   Content sink(*trace, limits, transfers.clock(), content, std::move(places));
+  sink.causes = causes;
   if (progress) {
     const std::uint64_t half = first->events_read() / 2;
     sink.progress = [&, half](std::uint64_t events) { progress(half + events / 2); };
@@ -373,10 +391,7 @@ Result<TraceContent> read_trace(const std::string& path, const TraceLimits& limi
   replay.run();
   sink.finish();
   content.events = trace->events_read();
-  if (transfers.seen() > content.transfers.size()) {
-    content.omitted.push_back("Of " + std::to_string(transfers.seen()) + " transfers " +
-                              std::to_string(content.transfers.size()) + " are drawn.");
-  }
+  content.transfers_seen = transfers.seen();
   if (trace->damage()) {
     content.omitted.push_back("The trace is damaged and is shown up to there: " +
                               trace->damage()->message());

@@ -16,6 +16,8 @@
 
 namespace kojak::html {
 
+class CauseFinder;
+
 struct TraceLimits {
   std::size_t boxes = 1'500'000;
   std::size_t arrows = 300'000;  // messages, and as many transfers
@@ -24,7 +26,9 @@ struct TraceLimits {
   std::size_t fence_members = 300'000;
 };
 
+// `causes`, if given, is handed what it asks for on the way.
 Result<TraceContent> read_trace(const std::string& path, const TraceLimits& limits,
-                                const std::function<void(std::uint64_t events)>& progress = {});
+                                const std::function<void(std::uint64_t events)>& progress = {},
+                                CauseFinder* causes = nullptr);
 
 }  // namespace kojak::html

@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "expert/html/blob.h"
-#include "expert/html/condense.h"
 #include "expert/html/json.h"
+#include "expert/html/names.h"
+#include "expert/html/thin.h"
 
 namespace kojak::html {
 namespace {
@@ -170,7 +171,8 @@ std::string describe(const TraceContent& content, const cube::Report& report,
     json.member("location", locations[i]).end_object();
   }
   json.end_array().key("regions").begin_object().key("name").begin_array();
-  for (const std::string& name : content.regions) json.value(name);
+  const std::size_t longest = longest_name(report);
+  for (const std::string& name : content.regions) json.value(fitting_name(name, longest));
   json.end_array().key("kind").begin_array();
   for (const RegionKind kind : content.region_kinds) json.value(static_cast<int>(kind));
   json.end_array().end_object().key("windows").begin_array();
@@ -184,30 +186,30 @@ std::string describe(const TraceContent& content, const cube::Report& report,
 }  // namespace
 
 PackedTrace pack_trace(TraceContent content, const cube::Report& report, std::size_t max_bytes) {
-  Nanoseconds threshold = 0;
-  std::size_t boxes = 0;
-  for (const auto& row : content.boxes) boxes += row.size();
+  using Add = void (*)(Blob&, const TraceContent&);
+  static constexpr Add kAdd[Thinner::kParts] = {add_boxes,     add_bands,  add_messages,
+                                                add_transfers, add_fences, add_traffic};
+  Thinner thinner(content);
   while (true) {
     Blob blob;
-    add_boxes(blob, content);
-    add_bands(blob, content);
-    add_messages(blob, content);
-    add_transfers(blob, content);
-    add_fences(blob, content);
-    add_traffic(blob, content);
+    std::vector<std::pair<std::size_t, Thinner::Part>> sizes;
+    for (std::size_t part = 0; part < Thinner::kParts; ++part) {
+      const std::size_t before = blob.size();
+      kAdd[part](blob, content);
+      sizes.emplace_back(blob.size() - before, static_cast<Thinner::Part>(part));
+    }
     PackedTrace packed;
     packed.data = blob.compressed();
-    if (packed.data.size() <= max_bytes || boxes < 1000) {
-      if (threshold > 0) {
-        content.omitted.push_back("To keep this file small, calls that follow one another within " +
-                                  std::to_string(threshold / 1000) +
-                                  " microseconds are drawn as one box.");
-      }
-      packed.json = describe(content, report, blob.directory());
-      return packed;
+    // What needs most of the room gives some of it back; if it cannot, the next.
+    std::sort(sizes.rbegin(), sizes.rend());
+    const bool fits = packed.data.size() <= max_bytes;
+    if (!fits && std::any_of(sizes.begin(), sizes.end(),
+                             [&](const auto& size) { return thinner.thin(size.second); })) {
+      continue;
     }
-    boxes = boxes * 7 / 10;
-    condense_to(content.boxes, boxes, threshold);
+    for (std::string& text : thinner.omissions()) content.omitted.push_back(std::move(text));
+    packed.json = describe(content, report, blob.directory());
+    return packed;
   }
 }
 

@@ -1,0 +1,160 @@
+// Whom a call waited for: of each kind of waiting one instance, with the call that ended it; and
+// the rank that hardly waits where all the others do.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cube_reports.h"
+#include "epilog/format/text_reader.h"
+#include "expert/catalogue.h"
+#include "expert/cube/reader.h"
+#include "expert/html/bottlenecks.h"
+#include "expert/html/trace_part.h"
+
+namespace kojak::html {
+namespace {
+
+cube::Report report_of(int ranks, const std::string& metrics = test::metric(0, "time"),
+                       const std::string& severity = "") {
+  const std::string program = test::region(0, "main") + "<cnode id=\"0\" calleeId=\"0\"></cnode>";
+  const std::string text = test::report(metrics, program, test::system_of(ranks), severity);
+  Result<cube::Report> report = cube::read_report(test::write_file("cause.cube", text));
+  EXPECT_TRUE(report) << report.error().message();
+  return report ? std::move(*report) : cube::Report{};
+}
+
+// The worst instance of a pattern; without a row if there is none.
+Instance worst(const std::string& text, int ranks, const std::string& metric) {
+  const std::string path = test::write_file("cause.elg", "");
+  const Status written = text_to_trace_file(text, path);
+  EXPECT_TRUE(written) << written.error().message();
+  const Result<TracePart> part = read_trace_part(path, report_of(ranks), 1'000'000);
+  EXPECT_TRUE(part) << part.error().message();
+  if (part) {
+    for (const Instance& instance : part->instances) {
+      if (instance.metric == metric) return instance;
+    }
+  }
+  ADD_FAILURE() << "no instance of " << metric;
+  return {};
+}
+
+TEST(HtmlCause, ABarrierWaitsForTheLastToEnter) {
+  const Instance found = worst(R"(
+ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=2 time=0 region=main
+ENTER lid=2 time=1 region=MPI_Barrier
+ENTER lid=0 time=2 region=MPI_Barrier
+ENTER lid=1 time=5 region=MPI_Barrier
+MPI_COLLEXIT lid=0 time=6
+MPI_COLLEXIT lid=1 time=6
+MPI_COLLEXIT lid=2 time=6
+EXIT lid=0 time=8
+EXIT lid=1 time=8
+EXIT lid=2 time=8
+)",
+                               3, "mpi_barrier_wait");
+  EXPECT_DOUBLE_EQ(found.seconds, 7);  // 4 s of rank 2 and 3 s of rank 0
+  ASSERT_FALSE(found.rows.empty());
+  EXPECT_EQ(found.rows[0], 2u);
+  EXPECT_EQ(found.cause_row, 1u);
+  EXPECT_EQ(found.cause_call, "MPI_Barrier");
+}
+
+TEST(HtmlCause, AReceiverWaitsForItsSender) {
+  const Instance found = worst(R"(
+ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=1 time=1 region=MPI_Recv
+ENTER lid=0 time=3 region=MPI_Send
+MPI_SEND lid=0 time=3 dlid=1 cid=0 tag=7 sent=1000
+EXIT lid=0 time=4
+MPI_RECV lid=1 time=5 slid=0 cid=0 tag=7 recvd=1000
+EXIT lid=1 time=5
+EXIT lid=0 time=6
+EXIT lid=1 time=6
+)",
+                               2, "mpi_latesender");
+  EXPECT_DOUBLE_EQ(found.seconds, 2);
+  EXPECT_EQ(found.rows, std::vector<std::size_t>{1});
+  EXPECT_EQ(found.cause_row, 0u);
+  EXPECT_EQ(found.cause_call, "MPI_Send");
+}
+
+// Rank 0 starts an access epoch to 1, which posts at once, and 2, which posts at 4. Later both wait
+// for its Win_complete at 8.
+const char* const kActiveTarget = R"(
+ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=2 time=0 region=main
+ENTER lid=1 time=0.5 region=MPI_Win_post
+MPI_WINEXIT lid=1 time=0.75 wid=0 group=[0] synex=0
+ENTER lid=0 time=1 region=MPI_Win_start
+ENTER lid=1 time=3 region=MPI_Win_wait
+ENTER lid=2 time=4 region=MPI_Win_post
+MPI_WINEXIT lid=2 time=4.25 wid=0 group=[0] synex=0
+MPI_WINEXIT lid=0 time=4.5 wid=0 group=[1,2] synex=0
+ENTER lid=2 time=5 region=MPI_Win_wait
+ENTER lid=0 time=8 region=MPI_Win_complete
+MPI_WINEXIT lid=0 time=8.5 wid=0 group=[1,2] synex=1
+MPI_WINEXIT lid=1 time=9 wid=0 group=[0] synex=1
+MPI_WINEXIT lid=2 time=9 wid=0 group=[0] synex=1
+EXIT lid=0 time=10
+EXIT lid=1 time=10
+EXIT lid=2 time=10
+)";
+
+TEST(HtmlCause, AnOriginWaitsForTheLastPost) {
+  const Instance found = worst(kActiveTarget, 3, "mpi_rma_latepost");
+  EXPECT_DOUBLE_EQ(found.seconds, 3);
+  EXPECT_EQ(found.cause_row, 2u);
+  EXPECT_EQ(found.cause_call, "MPI_Win_post");
+}
+
+TEST(HtmlCause, ATargetWaitsForTheOriginsComplete) {
+  const Instance found = worst(kActiveTarget, 3, "mpi_rma_earlywait");
+  EXPECT_DOUBLE_EQ(found.seconds, 8);  // 5 s of rank 1 and 3 s of rank 2
+  EXPECT_EQ(found.cause_row, 0u);
+  EXPECT_EQ(found.cause_call, "MPI_Win_complete");
+}
+
+TEST(HtmlCause, CompletionHasNone) {
+  const Instance found = worst(R"(
+ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=0 time=1 region=MPI_Barrier
+ENTER lid=1 time=2 region=MPI_Barrier
+MPI_COLLEXIT lid=0 time=3
+MPI_COLLEXIT lid=1 time=5
+EXIT lid=0 time=8
+EXIT lid=1 time=8
+)",
+                               2, "mpi_barrier_completion");
+  EXPECT_DOUBLE_EQ(found.seconds, 2);
+  EXPECT_EQ(found.cause_row, cube::kNone);
+}
+
+// Waiting at a barrier of each of four ranks, on the only call path.
+std::size_t waited_for(const std::string& values) {
+  const std::string metrics = test::metric(
+      0, "time", test::metric(1, "mpi_sync_collective", test::metric(2, "mpi_barrier_wait")));
+  const cube::Report report =
+      report_of(4, metrics,
+                "<matrix metricId=\"0\"><row cnodeId=\"0\">10 10 10 10</row></matrix>"
+                "<matrix metricId=\"2\"><row cnodeId=\"0\">" +
+                    values + "</row></matrix>");
+  const Overview overview = find_bottlenecks(report, expert::all_metrics());
+  EXPECT_EQ(overview.bottlenecks.size(), 1u);
+  return overview.bottlenecks.empty() ? cube::kNone : overview.bottlenecks[0].waited_for;
+}
+
+TEST(HtmlCause, TheOneThatHardlyWaitsIsWaitedFor) {
+  EXPECT_EQ(waited_for("3 2 0 3"), 2u);
+  EXPECT_EQ(waited_for("0.1 2 3 3"), 0u);         // 0.1 is below a tenth of the mean, 2.025
+  EXPECT_EQ(waited_for("0 2 0 3"), cube::kNone);  // two of them: who it was is not in the report
+  EXPECT_EQ(waited_for("1 2 3 3"), cube::kNone);
+}
+
+}  // namespace
+}  // namespace kojak::html

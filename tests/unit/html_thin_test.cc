@@ -1,0 +1,108 @@
+// What is left out where a page would become too large: every part can give way, nothing silently.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "expert/html/names.h"
+#include "expert/html/thin.h"
+#include "expert/html/trace_view.h"
+
+namespace kojak::html {
+namespace {
+
+// Messages at times without a pattern, so that they do not compress.
+TraceContent many_messages(std::size_t count) {
+  TraceContent content;
+  content.boxes.resize(2);
+  content.bands.resize(2);
+  content.rows = {{"rank 0", 0, 0}, {"rank 1", 1, 0}};
+  content.processes = 2;
+  std::uint64_t noise = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    noise = noise * 6364136223846793005u + 1442695040888963407u;
+    content.messages.push_back(
+        {0, 1, i * 100'000 + (noise >> 50), i * 100'000 + (noise >> 48), noise >> 40});
+  }
+  content.messages_seen = count;
+  return content;
+}
+
+TEST(HtmlThin, ArrowsGiveWayWhereThereAreTooMany) {
+  const TraceContent content = many_messages(10'000);
+  const PackedTrace whole = pack_trace(content, {}, 10'000'000);
+  EXPECT_GT(whole.data.size(), 30'000u);
+  EXPECT_EQ(whole.json.find("are drawn"), std::string::npos);
+  const PackedTrace small = pack_trace(content, {}, 20'000);
+  EXPECT_LE(small.data.size(), 20'000u);
+  EXPECT_GT(small.data.size(), 5'000u);  // what fits is there
+  EXPECT_NE(small.json.find("Of 10000 messages"), std::string::npos);
+}
+
+TEST(HtmlThin, WhatCannotFitEndsAllTheSame) {
+  const PackedTrace packed = pack_trace(many_messages(1000), {}, 10);
+  EXPECT_GT(packed.data.size(), 10u);
+  EXPECT_NE(packed.json.find("Of 1000 messages"), std::string::npos);
+}
+
+TEST(HtmlThin, OfEpochsTheLongestStay) {
+  TraceContent content;
+  content.bands.resize(1);
+  for (Nanoseconds i = 0; i < 300; ++i) {
+    content.bands[0].push_back({1000 * i, 1000 * i + (i % 3 == 0 ? 900 : 10), 0, BandKind::kFence});
+  }
+  Thinner thinner(content);
+  ASSERT_TRUE(thinner.thin(Thinner::kBands));
+  ASSERT_EQ(content.bands[0].size(), 200u);
+  std::size_t longest = 0;
+  for (const Band& band : content.bands[0]) longest += band.end - band.begin == 900 ? 1 : 0;
+  EXPECT_EQ(longest, 100u);  // all of them
+  ASSERT_EQ(thinner.omissions().size(), 1u);
+  EXPECT_EQ(thinner.omissions()[0], "Of 300 epochs the 200 longest are drawn.");
+}
+
+TEST(HtmlThin, BytesAreNeverLost) {
+  std::vector<Traffic> traffic;
+  for (std::uint32_t from = 0; from < 5; ++from) {
+    for (std::uint32_t to = 0; to < 5; ++to) traffic.push_back({from, to, 100, 1, 10, 2, 1, 3});
+  }
+  coarsen_traffic(traffic);
+  EXPECT_EQ(traffic.size(), 9u);  // ranks 0-1, 2-3 and 4
+  std::uint64_t bytes = 0, gets = 0;
+  for (const Traffic& cell : traffic) {
+    bytes += cell.message_bytes + cell.put_bytes + cell.get_bytes;
+    gets += cell.gets;
+  }
+  EXPECT_EQ(bytes, 25u * 111);
+  EXPECT_EQ(gets, 25u * 3);
+}
+
+TEST(HtmlNames, KeepBeginAndEndAndWholeCharacters) {
+  EXPECT_EQ(fitting_name("MPI_Barrier", kAnyLength), "MPI_Barrier");
+  EXPECT_EQ(fitting_name("MPI_Barrier", 11), "MPI_Barrier");
+  const std::string umlauts = [] {
+    std::string text;
+    for (int i = 0; i < 100; ++i) text += "\u00e4";
+    return text;
+  }();
+  for (std::size_t length = 6; length < 60; ++length) {
+    const std::string name = fitting_name(umlauts, length);
+    EXPECT_LE(name.size(), length);
+    EXPECT_EQ(name.size() % 2, 1u) << length;  // two bytes a character, three for the ellipsis
+    EXPECT_NE(name.find("\u2026"), std::string::npos);
+  }
+}
+
+TEST(HtmlNames, AreWholeUnlessTheyWouldFillThePage) {
+  cube::Report report;
+  report.regions.resize(100);
+  for (cube::Region& region : report.regions) region.name.assign(10'000, 'x');
+  EXPECT_EQ(longest_name(report), kAnyLength);
+  report.regions.resize(900, report.regions[0]);
+  EXPECT_EQ(longest_name(report), 2000u);
+  report.regions.resize(3000, report.regions[0]);
+  EXPECT_EQ(longest_name(report), 500u);
+}
+
+}  // namespace
+}  // namespace kojak::html
