@@ -101,6 +101,11 @@ std::uint32_t TraceDefinitions::region(std::uint32_t id) {
   if (known != kAbsent) return known;
   const RegionDef* def = local_.regions.find(static_cast<RegionId>(id));
   if (def == nullptr) return fallback_ != nullptr ? fallback_->regions[id] : kAbsent;
+  if (const CodeDef* code = local_.local_functions.find(static_cast<RegionId>(id))) {
+    const std::uint32_t merged = function(*code);
+    translation_.regions.set(id, merged);
+    return merged;
+  }
   const std::uint32_t merged = intern(
       merged_.region_ids_, merged_.regions,
       std::tuple(def->name, def->file, def->description, raw(def->begin), raw(def->end), def->type),
@@ -130,9 +135,7 @@ std::uint32_t TraceDefinitions::call_site(std::uint32_t id) {
   site.line = def->line;
   site.entered = region(raw(def->entered));
   if (!is_absent(def->left)) site.left = region(raw(def->left));
-  const std::uint32_t merged =
-      intern(merged_.call_site_ids_, merged_.call_sites,
-             std::tuple(site.file, raw(site.line), site.entered, site.left), [&] { return site; });
+  const std::uint32_t merged = merged_.call_site(site);
   translation_.call_sites.set(id, merged);
   return merged;
 }
@@ -295,6 +298,7 @@ Status TraceDefinitions::finish(Translation& translation) {
     translation_.comms.inherit(fallback_->comms);
     translation_.windows.inherit(fallback_->windows);
   }
+  take_sites();
   take_location();
   take_metrics();
   take_topologies();

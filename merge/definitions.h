@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "epilog/format/definitions.h"
+#include "merge/code_names.h"
 #include "merge/local_input.h"
 #include "merge/summary.h"
 
@@ -43,8 +44,17 @@ class IdMap {
   std::map<std::uint32_t, std::uint32_t> sparse_;
 };
 
+// The call site that a region stands for in a local trace, and the sites that led to it, outermost
+// first.
+struct SitePath {
+  std::uint32_t site = kAbsent;
+  std::vector<std::uint32_t> callers;
+};
+
 struct Translation {
   IdMap regions, call_sites, comms, windows, metrics;
+  IdMap sites;  // regions that stand for a call site, to `paths`
+  std::vector<SitePath> paths;
   bool metrics_differ = false;  // the trace's counters are not the merged trace's, in order
   std::uint32_t metric_count = 0;
 };
@@ -110,6 +120,8 @@ class MergedDefinitions {
   std::vector<Topology> topologies;
   std::vector<Lost> lost;  // lid is the merged location
 
+  CodeNames code_names;
+
   // Makes the locations of a run: `traces` sorted by rank and thread.
   void set_locations(const std::vector<LocalTrace>& traces);
   // The merged location of a trace, by its index in that list.
@@ -119,6 +131,8 @@ class MergedDefinitions {
   friend class TraceDefinitions;
   std::uint32_t file(const std::string& name);
   std::uint32_t machine(const std::string& name, std::uint32_t nodes);
+  std::uint32_t function(const CodePlace& place);
+  std::uint32_t call_site(const MergedCallSite& site);
 
   std::vector<std::uint32_t> trace_locations_;
   std::unordered_map<std::string, std::uint32_t> file_ids_, machine_ids_, metric_ids_;
@@ -163,6 +177,10 @@ class TraceDefinitions {
   void take_location();
   void take_metrics();
   void take_topologies();
+  // Code of the program (local_sites.cc).
+  std::uint32_t function(const CodeDef& code);
+  std::vector<CodePlace> callers(const CodeDef& site);
+  void take_sites();
   void contradiction(const char* what, std::uint32_t first);
   // The communicator that another definition refers to; counted if nothing defines it.
   std::uint32_t comm_of(CommId id, const char* of);

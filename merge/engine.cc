@@ -96,12 +96,11 @@ class Engine : private TransferWriter<Plain> {
   void enter(Stream& s) {
     Enter r;
     if (!read(s, r)) return;
-    const std::uint32_t region = translated(s, s.translation->regions[raw(r.rid)], raw(r.rid));
-    s.stack.push_back(region);
+    const std::uint32_t local = raw(r.rid);
+    const std::uint32_t region = translated(s, s.translation->regions[local], local);
     r.rid = RegionId{region};
-    count_metrics(s, r);
-    copy_attributes(s);
-    emitter_.put(r);
+    s.stack.insert(s.stack.end(), this->put_enter(s, r, local), kCaller);
+    s.stack.push_back(region);
   }
   void enter_call_site(Stream& s) {
     EnterCs r;
@@ -121,10 +120,21 @@ class Engine : private TransferWriter<Plain> {
     count_metrics(s, r);
     copy_attributes(s);
     emitter_.put(r);
+    leave_callers(s);
   }
   void leave(Stream& s) {
     if (!s.stack.empty()) s.stack.pop_back();
+    while (!s.stack.empty() && s.stack.back() == kCaller) {
+      s.stack.pop_back();
+      ++s.callers_to_leave;
+    }
     s.assertion = 0;
+  }
+  void leave_callers(Stream& s) {
+    if (s.callers_to_leave == 0) [[likely]]
+      return;
+    Base::leave_callers(s, s.callers_to_leave, MetricValues::of(s.metrics));
+    s.callers_to_leave = 0;
   }
   // ---- synchronisation --------------------------------------------------------------------------
 
@@ -261,6 +271,7 @@ class Engine : private TransferWriter<Plain> {
     dispatch_record(s.type, [&]<class R>() {
       if constexpr (R::kKind == RecordKind::kEvent) this->template translate<R>(s);
     });
+    leave_callers(s);
   }
 
   // A trace has ended: regions that are still open are closed at its last time.

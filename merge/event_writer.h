@@ -62,6 +62,29 @@ class EventWriter {
       r.metv = MetricValues::of(s.metrics);
     }
   }
+  // Enters a region, named as the local trace names it. A call site is entered as such, below the
+  // functions that led to it; how many these are.
+  std::size_t put_enter(Stream& s, Enter& enter, std::uint32_t local) {
+    count_metrics(s, enter);
+    const std::uint32_t index = s.translation->sites[local];
+    if (index == kAbsent) {
+      copy_attributes(s);
+      emitter_.put(enter);
+      return 0;
+    }
+    const SitePath& path = s.translation->paths[index];
+    for (const std::uint32_t caller : path.callers) {
+      emitter_.put(EnterCs{enter.lid, enter.time, CallSiteId{caller}, enter.metv});
+    }
+    copy_attributes(s);
+    emitter_.put(EnterCs{enter.lid, enter.time, CallSiteId{path.site}, enter.metv});
+    return path.callers.size();
+  }
+  void leave_callers(Stream& s, std::size_t callers, MetricValues metrics) {
+    for (; callers != 0; --callers) {
+      emitter_.put(Exit{LocationId{s.lid}, Seconds{s.time}, metrics});
+    }
+  }
   std::uint32_t window_of(Stream& s, WindowId id) {
     return translated(s, s.translation->windows[raw(id)], raw(id));
   }

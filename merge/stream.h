@@ -29,6 +29,8 @@ struct InFlight {
 
 // Open regions that are no definitions.
 inline constexpr std::uint32_t kPausing = 0xFFFFFFFEu, kTracing = 0xFFFFFFFDu;
+// A caller that was entered with a call and is left with it.
+inline constexpr std::uint32_t kCaller = 0xFFFFFFFCu;
 
 struct Stream {
   Stream(FileCache& files, const LocalTrace& local, std::size_t buffer)
@@ -52,7 +54,9 @@ struct Stream {
   const TraceFacts* facts = nullptr;
   Dialect dialect;
   std::uint32_t assertion = 0;
-  std::vector<std::uint32_t> stack;  // merged regions that are open, kPausing, kTracing, or absent
+  std::size_t callers_to_leave = 0;  // once the current exit is written
+  std::size_t callers_in_call = 0;   // of a whole-call record
+  std::vector<std::uint32_t> stack;  // merged regions that are open, kPausing ..., or absent
   std::vector<InFlight> in_flight;
   std::vector<std::uint64_t> metrics;  // as last seen, in merged order
   std::uint64_t backwards = 0, too_short = 0;

@@ -79,6 +79,9 @@ enum class Severity : std::uint8_t { kNote, kWarning };
   KOJAK_FINDING(OrderOfRanks, kNote,                                                               \
                 "communicators whose ranks are not in the order of MPI_COMM_WORLD's",              \
                 "classic files lose that order")                                                   \
+  KOJAK_FINDING(CodeMissing, kNote, "programs and libraries are not here as they were measured",   \
+                "their call sites are named by offsets; merge where the program ran, before it is " \
+                "built again")                                                                     \
   KOJAK_FINDING(NotLocal, kNote, "traces in the directory that are not local traces, ignored", "") \
   KOJAK_FINDING(NoTrace, kWarning, "files in the directory that are no traces, ignored",           \
                 "the processes that wrote them are missing in the result")                         \

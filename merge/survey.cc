@@ -199,6 +199,9 @@ class Surveyor {
       if (last) survey_.processes[traces_[i].rank]->end_of_survey();
       if (progress_) progress_(done_);
     }
+    for (const std::string& path : survey_.definitions.code_names.missing()) {
+      summary_.add(Finding::kCodeMissing, 1, [&] { return path; });
+    }
     return std::move(survey_);
   }
 

@@ -29,9 +29,7 @@ class TransferWriter : protected EndWriter<Plain> {
     const std::uint32_t region =
         translated(s, s.translation->regions[raw(call.rid)], raw(call.rid));
     Enter enter{call.lid, call.time, RegionId{region}, {}};
-    count_metrics(s, enter);
-    copy_attributes(s);
-    emitter_.put(enter);
+    s.callers_in_call = this->put_enter(s, enter, raw(call.rid));
     s.inside_call = true;
     if (!good_peer(s, call.dlid)) {
       s.time = s.corrected(call.exit.value);
@@ -102,6 +100,7 @@ class TransferWriter : protected EndWriter<Plain> {
     }
     count_metrics(s, exit);
     emitter_.put(exit);
+    this->leave_callers(s, s.callers_in_call, exit.metv);
   }
   // MPI_CALL, and the part of MPI_TEST_CALL that is laid out like it.
   bool plain_call_begins(Stream& s) {
@@ -110,9 +109,7 @@ class TransferWriter : protected EndWriter<Plain> {
     const std::uint32_t region =
         translated(s, s.translation->regions[raw(call.rid)], raw(call.rid));
     Enter enter{call.lid, call.time, RegionId{region}, {}};
-    count_metrics(s, enter);
-    copy_attributes(s);
-    emitter_.put(enter);
+    s.callers_in_call = this->put_enter(s, enter, raw(call.rid));
     s.inside_call = true;
     s.time = s.corrected(call.exit.value);
     return false;

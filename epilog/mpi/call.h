@@ -1,6 +1,7 @@
 // How one MPI call is measured: the guard, the two times, the records around them.
 //
-// measured(args) is the body of every wrapper (generate.py makes them). What is special about a
+// measured(args, caller) is the body of every wrapper (generate.py makes them); `caller` is the
+// return address in the user's code, which tells the call site. What is special about a
 // function is in its hook, a specialisation of Hook for its argument struct:
 //   before(a)            bookkeeping before the call; may replace arguments (a status that the user
 //   ignores) after(a, result, c)  bookkeeping after it, and its records: c is a Recording, or
@@ -35,7 +36,7 @@ struct Recording {
 
   Recorder& r;
   std::byte* p;
-  unsigned function;
+  RegionId region;  // that stands in its records
   Seconds enter, exit;
   bool entered;       // ENTER is written
   bool good = true;   // false: recording stopped in the middle of the call
@@ -88,7 +89,7 @@ struct Recording {
   [[gnu::always_inline]] void begin() {
     if (entered) return;
     entered = true;
-    p = put(p, Enter{r.lid, enter, region_of(function)});
+    p = put(p, Enter{r.lid, enter, region});
   }
   template <class R>
   [[gnu::always_inline]] void event(const R& record) {
@@ -107,7 +108,7 @@ struct Recording {
     if (entered) {
       p = put(p, Exit{r.lid, exit});
     } else {
-      p = put(p, MpiCall{r.lid, enter, exit, region_of(function)});
+      p = put(p, MpiCall{r.lid, enter, exit, region});
     }
   }
 };
@@ -120,8 +121,6 @@ inline bool is_live() {
   return the_session.live.load(std::memory_order_relaxed);
 }
 
-// A frame is on record. True if it was left behind by a longjmp or an exception.
-[[gnu::cold, gnu::noinline]] bool left_behind(Recorder& r, const CallFrame* here);
 [[gnu::cold, gnu::noinline]] void count_lost(Recorder& r);
 
 // The C side of a call that Fortran's side has in hand: all is done there.
@@ -131,9 +130,18 @@ inline bool passes_through(Recorder& r, unsigned function, const void* caller) {
   return true;
 }
 
-[[gnu::always_inline]] inline bool ready(Recorder& r, unsigned function) {
-  if ((r.regions[function / 64] >> (function % 64) & 1) == 0) [[unlikely]]
-    define_region(r, function);
+// Room for a call, and the name that its region has here: that of its call site.
+[[gnu::always_inline]] inline bool ready(Recorder& r, unsigned function, const void* caller,
+                                         const void* frame, RegionId& region) {
+  if (const CodeSlot* sites = r.sites) [[likely]] {
+    const std::uint64_t key = site_key(function, caller);
+    const CodeSlot& slot = sites[code_slot(key)];
+    region = slot.key == key ? slot.id : define_site(r, function, caller, frame);
+  } else {
+    region = region_of(function);
+    if ((r.regions[function / 64] >> (function % 64) & 1) == 0) [[unlikely]]
+      define_region(r, function);
+  }
   return r.cursor <= r.limit.load(std::memory_order_relaxed) || make_room(r);
 }
 
@@ -159,17 +167,17 @@ template <class A>
 }
 
 template <class A>
-[[gnu::always_inline]] inline typename A::Result recorded(A& a, Recorder& r) {
+[[gnu::always_inline]] inline typename A::Result recorded(A& a, Recorder& r, RegionId region) {
   Hook<A> hook;
   run_before(hook, a);
   const Ticks enter = ticks();
   if constexpr (A::kBlocks) {
-    publish(r, put(r.cursor, Enter{r.lid, to_seconds(enter), region_of(A::kFunction)}));
+    publish(r, put(r.cursor, Enter{r.lid, to_seconds(enter), region}));
     r.open_region = A::kFunction + 1;
   }
   const typename A::Result result = a.call();
   const Ticks exit = ticks();
-  Recording call{r, r.cursor, A::kFunction, to_seconds(enter), to_seconds(exit), A::kBlocks};
+  Recording call{r, r.cursor, region, to_seconds(enter), to_seconds(exit), A::kBlocks};
   if constexpr (requires { hook.after(a, result, call); }) {
     const BookkeepingLock lock;
     hook.after(a, result, call);
@@ -187,21 +195,22 @@ template <class A>
 }
 
 template <class A>
-[[gnu::always_inline]] inline typename A::Result measured(A a) {
+[[gnu::always_inline]] inline typename A::Result measured(A a, const void* caller) {
   Recorder& r = the_recorder;
   CallFrame frame;
   frame.self = &frame;
   if (r.frame != nullptr) [[unlikely]] {
     if (!left_behind(r, &frame)) {
-      if (passes_through(r, A::kFunction, __builtin_return_address(0))) return a.call();
+      if (passes_through(r, A::kFunction, caller)) return a.call();
       return unrecorded(a);
     }
   }
   r.frame = &frame;
   typename A::Result result;
+  RegionId region{};
   if ((the_session.functions.load(std::memory_order_relaxed) & A::kGroup) != 0 &&
-      ready(r, A::kFunction)) {
-    result = recorded(a, r);
+      ready(r, A::kFunction, caller, &frame, region)) {
+    result = recorded(a, r, region);
   } else {
     if (r.lost != nullptr) [[unlikely]]
       count_lost(r);

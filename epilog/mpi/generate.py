@@ -86,7 +86,7 @@ def wrappers(table, family):
         out.append(f'\nKOJAK_WRAPPER {f.returns} kojak_{f.name}({word_parameters(f)}) __asm__("{f.name}");\n'
                    f"{f.returns} kojak_{f.name}({word_parameters(f)}) {{\n"
                    f"  if (!is_live()) [[unlikely]] return {forward_name(f)}({raw});\n"
-                   f"  return measured(args::{f.struct_name()}{{{typed}}});\n}}\n")
+                   f"  return measured(args::{f.struct_name()}{{{typed}}}, __builtin_return_address(0));\n}}\n")
     out.append("\n}  // namespace kojak::measure\n")
     return "".join(out)
 

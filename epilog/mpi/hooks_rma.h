@@ -47,7 +47,7 @@ template <class A, class C>
   }
   if constexpr (C::kOn) {
     if (!call.use(*window)) return;
-    call.p = put(call.p, MpiRmaCall{call.r.lid, call.enter, call.exit, region_of(A::kFunction),
+    call.p = put(call.p, MpiRmaCall{call.r.lid, call.enter, call.exit, call.region,
                                     static_cast<PeerId>(target), static_cast<WindowId>(window->id),
                                     static_cast<RmaId>(id), Bytes64{bytes}, Bytes64{got},
                                     static_cast<Byte>(kind)});

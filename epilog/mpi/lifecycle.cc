@@ -7,7 +7,8 @@ KOJAK_WRAPPER int kojak_MPI_Init(int* argc, char*** argv) __asm__("MPI_Init");
 int kojak_MPI_Init(int* argc, char*** argv) {
   using namespace kojak::measure;
   return initialise(
-      args::Init::kFunction, [&] { return PMPI_Init(argc, argv); }, nullptr);
+      args::Init::kFunction, [&] { return PMPI_Init(argc, argv); }, nullptr,
+      __builtin_return_address(0));
 }
 
 KOJAK_WRAPPER int kojak_MPI_Init_thread(int* argc, char*** argv, int required,
@@ -16,13 +17,15 @@ int kojak_MPI_Init_thread(int* argc, char*** argv, int required, int* provided) 
   using namespace kojak::measure;
   return initialise(
       args::InitThread::kFunction, [&] { return PMPI_Init_thread(argc, argv, required, provided); },
-      provided);
+      provided, __builtin_return_address(0));
 }
 
 KOJAK_WRAPPER int kojak_MPI_Finalize() __asm__("MPI_Finalize");
 int kojak_MPI_Finalize() {
   using namespace kojak::measure;
-  return finalise([] { return PMPI_Finalize(); }, [] { return measured(args::Finalize{}); });
+  const void* const caller = __builtin_return_address(0);
+  return finalise([] { return PMPI_Finalize(); },
+                  [caller] { return measured(args::Finalize{}, caller); });
 }
 
 KOJAK_WRAPPER int kojak_MPI_Pcontrol(int level, ...) __asm__("MPI_Pcontrol");

@@ -9,19 +9,19 @@
 
 namespace kojak::measure {
 
-// Set while the library initialises and from when it ends: Fortran's function may be built on C's, and
-// one of C's on the other.
+// Set while the library initialises and from when it ends: Fortran's function may be built on C's,
+// and one of C's on the other.
 inline bool starting = false, ending = false;
 
 template <class F>
-int initialise(unsigned function, const F& pmpi_call, const int* provided) {
+int initialise(unsigned function, const F& pmpi_call, const int* provided, const void* caller) {
   if (starting || is_live()) return pmpi_call();
   starting = true;
   const bool ours = prepare_startup();
   const int result = pmpi_call();
   starting = false;
   if (result == MPI_SUCCESS && ours)
-    finish_startup(function, provided != nullptr ? *provided : MPI_THREAD_SINGLE);
+    finish_startup(function, provided != nullptr ? *provided : MPI_THREAD_SINGLE, caller);
   return result;
 }
 

@@ -75,15 +75,15 @@ bool agree_on_run() {
 }
 
 // The first records: MPI_Init, and the measurement's own start after it.
-void record_init(unsigned function, Ticks returned) {
+void record_init(unsigned function, Ticks returned, const void* caller) {
   Recorder& r = the_recorder;
+  RegionId region{};
   if ((the_session.functions.load(std::memory_order_relaxed) &
        carries_time(static_cast<unsigned>(MpiFamily::kInit))) == 0 ||
-      !ready(r, function)) {
+      !ready(r, function, caller, __builtin_frame_address(0), region)) {
     return;
   }
-  std::byte* p =
-      put(r.cursor, Enter{r.lid, to_seconds(the_session.init_time), region_of(function)});
+  std::byte* p = put(r.cursor, Enter{r.lid, to_seconds(the_session.init_time), region});
   p = put(p, Exit{r.lid, to_seconds(returned)});
   p = put(p, EnterTracing{r.lid, to_seconds(returned)});
   r.last = ticks();
@@ -113,7 +113,7 @@ bool prepare_startup() {
   return true;
 }
 
-void finish_startup(unsigned function, int thread_level) {
+void finish_startup(unsigned function, int thread_level, const void* caller) {
   Session& s = the_session;
   const Ticks returned = ticks();
   s.config = read_config();
@@ -139,7 +139,7 @@ void finish_startup(unsigned function, int thread_level) {
     return;
   }
   start_recording();
-  record_init(function, returned);
+  record_init(function, returned, caller);
   if (s.config.verbose && s.run.rank == 0) say("traces go to %s", s.directory);
 }
 

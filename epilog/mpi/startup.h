@@ -1,9 +1,9 @@
 // What happens once at MPI_Init and once at MPI_Finalize, collectively over MPI_COMM_WORLD.
 //
-// All processes of the world have the library, so these may communicate: at MPI_Init over MPI_COMM_WORLD,
-// which nobody else can use yet, later on a private communicator. Whether they do depends on nothing that could
-// differ between processes. Failures leave the
-// session idle: the program runs on unrecorded.
+// All processes of the world have the library, so these may communicate: at MPI_Init over
+// MPI_COMM_WORLD, which nobody else can use yet, later on a private communicator. Whether they do
+// depends on nothing that could differ between processes. Failures leave the session idle: the
+// program runs on unrecorded.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@ namespace kojak::measure {
 bool prepare_startup();
 // After it: run directory, clock of the node, offsets, first records. `function` is the one that
 // was called.
-void finish_startup(unsigned function, int thread_level);
+void finish_startup(unsigned function, int thread_level, const void* caller);
 // Before PMPI_Finalize: last offsets and calibration.
 void begin_shutdown(Recorder& r);
 // After it.

@@ -58,6 +58,17 @@ bool parse_families(const char* text, std::uint32_t& functions) {
   return true;
 }
 
+bool parse_call_sites(const char* text, unsigned& depth) {
+  if (std::strcmp(text, "off") == 0) return depth = 0, true;
+  if (std::strcmp(text, "site") == 0) return depth = 1, true;
+  if (std::strncmp(text, "path:", 5) != 0) return false;
+  char* end = nullptr;
+  const unsigned long callers = std::strtoul(text + 5, &end, 10);
+  if (end == text + 5 || *end != '\0' || text[5] == '-' || callers == 0) return false;
+  depth = callers < kMostCallers ? static_cast<unsigned>(callers) : kMostCallers;
+  return true;
+}
+
 bool parse_switch(const char* text, bool& value) {
   if ((text[0] != '0' && text[0] != '1') || text[1] != '\0') return false;
   value = text[0] == '1';
@@ -93,6 +104,9 @@ Config read_config() {
   setting("ELG_BUFFER_SIZE",
           [&](const char* text) { return parse_size(text, config.buffer_size); });
   setting("ELG_MPI", [&](const char* text) { return parse_families(text, config.functions); });
+  setting("ELG_CALLSITES",
+          [&](const char* text) { return parse_call_sites(text, config.call_path); });
+  setting("ELG_FILTER", [&](const char* text) { return config.filter = text, true; });
   setting("ELG_RECORD", [&](const char* text) { return parse_switch(text, config.record); });
   setting("ELG_VERBOSE", [&](const char* text) { return parse_switch(text, config.verbose); });
   setting("ELG_TEST_CLOCK", [&](const char* text) { return parse_test_clock(text, config); });

@@ -20,10 +20,15 @@ constexpr std::uint32_t carries_none(unsigned family) {
 }
 inline constexpr std::uint32_t kAllThatCarriesTime = 0xFFFFu;
 
+// ELG_CALLSITES=path:N follows at most this many functions.
+inline constexpr unsigned kMostCallers = 16;
+
 struct Config {
   const char* directory = nullptr;  // null: made from the program's name
   std::size_t buffer_size = 512 * 1024;
   std::uint32_t functions = kAllThatCarriesTime;
+  unsigned call_path = 1;        // functions of a call's path: 0 none, 1 its site alone
+  const char* filter = nullptr;  // file
   bool record = true;
   bool verbose = false;
   int test_clock_rank = -1;

@@ -9,17 +9,20 @@
 
 #include "epilog/format/mpi_functions.h"
 #include "epilog/runtime/blocked_signal.h"
+#include "epilog/runtime/code.h"
+#include "epilog/runtime/user_regions.h"
 
 namespace kojak::measure {
 
 namespace {
 // Where the cursor of a thread without buffer stands: above every limit.
 std::byte nowhere[1];
+// What a thread without trace looks its call sites up in: empty.
+CodeSlot no_slots[kCodeSlots];
 }  // namespace
 
 thread_local constinit Recorder the_recorder __attribute__((tls_model("initial-exec"))) = {
-    nowhere, {nullptr}, nullptr, 0,       nullptr, 0, {}, 0,       0,
-    nullptr, 0,         0,       nullptr, 0,       0, {}, nullptr, nullptr};
+    .cursor = nowhere, .limit = {nullptr}, .sites = no_slots, .codes = no_slots};
 
 namespace {
 
@@ -147,16 +150,18 @@ void detach(Recorder& r) {
   r.limit.store(nullptr, std::memory_order_relaxed);
   r.open_region = 0;
   std::memset(r.regions, 0, sizeof r.regions);
+  r.sites = r.codes = no_slots;
   r.trace = nullptr;
   r.lost = nullptr;
 }
 
 // The tail of a pause that this thread did not see: LOG_OFF at the time it began, but never before
 // the thread's newest record.
-void note_log_changes(Recorder& r, LocalTrace& trace) {
+// True if recording went on.
+bool note_log_changes(Recorder& r, LocalTrace& trace) {
   const SessionListLock lock;
   const Session& s = the_session;
-  if (trace.log_serial == s.log_serial) return;
+  if (trace.log_serial == s.log_serial) return false;
   trace.log_serial = s.log_serial;
   std::byte* p = r.cursor;
   const auto later = [](Ticks a, Ticks b) { return static_cast<std::int64_t>(a - b) > 0 ? a : b; };
@@ -166,6 +171,7 @@ void note_log_changes(Recorder& r, LocalTrace& trace) {
   if (!s.paused) p = put(p, LogOn{r.lid, to_seconds(at = later(s.on_time, at))});
   r.last = at;
   publish(r, p);
+  return !s.paused;
 }
 
 }  // namespace
@@ -223,6 +229,8 @@ bool open_trace(Recorder& r) {
   r.trace = trace;
   r.thread_bit = trace->thread < 64 ? std::uint64_t{1} << trace->thread : 0;
   write_head(r, *trace);
+  open_code_table(r);
+  trace->user = &the_user_stack;
   trace->next = s.first_trace;
   s.first_trace = trace;
   if (!write_out(*trace)) return false;
@@ -233,7 +241,8 @@ bool open_trace(Recorder& r) {
   std::byte* p = put(r.cursor, Enter{r.lid, to_seconds(r.last), kRootRegion});
   if (s.paused) p = put(p, LogOff{r.lid, to_seconds(r.last)});
   publish(r, p);
-  close_at_thread_exit(trace);
+  if (!s.paused) enter_open_regions(r);
+  watch_thread_end();
   return true;
 }
 
@@ -245,8 +254,11 @@ void close_trace(LocalTrace& trace, Ticks t) {
     std::byte* p = r.cursor;
     if (trace.log_off_open) p = put(p, LogOn{r.lid, to_seconds(t)});
     if (r.open_region != 0) p = put(p, Exit{r.lid, to_seconds(t)});
-    p = put(p, Exit{r.lid, to_seconds(t)});
     publish(r, p);
+    for (std::uint64_t exits = exits_due(*trace.user) + 1; exits != 0; --exits) {
+      if (r.cursor > trace.hard_limit && !write_out(trace)) break;
+      publish(r, put(r.cursor, Exit{r.lid, to_seconds(t)}));
+    }
     if (write_out(trace)) {
       char path[kPath];
       path_of(trace, "buf", path);
@@ -255,6 +267,7 @@ void close_trace(LocalTrace& trace, Ticks t) {
   }
   munmap(trace.mapping, trace.mapped);
   detach(r);
+  close_code_table(trace);
   const BookkeepingLock memory;
   trace.defined.clear();
   destroy(&trace);
@@ -276,8 +289,14 @@ bool make_room(Recorder& r) {
   LocalTrace& trace = *r.trace;
   std::byte* const limit = trace.hard_limit - kCallRoom;
   r.limit.store(limit, std::memory_order_relaxed);
-  if (r.cursor <= limit) note_log_changes(r, trace);
+  if (r.cursor <= limit && note_log_changes(r, trace)) catch_up_regions(r);
   return r.cursor <= limit || flush_with_record(r, ticks());
+}
+
+bool make_room_for(Recorder& r, std::size_t bytes) {
+  if (r.cursor > r.limit.load(std::memory_order_relaxed) && !make_room(r)) return false;
+  const auto fits = [&] { return r.cursor + bytes <= r.trace->hard_limit - kCallRoom; };
+  return fits() || (flush_with_record(r, ticks()) && fits());
 }
 
 bool flush_with_record(Recorder& r, Ticks begin) {
@@ -285,12 +304,29 @@ bool flush_with_record(Recorder& r, Ticks begin) {
   publish(r, put(r.cursor, EnterTracing{r.lid, to_seconds(begin)}));
   if (!write_out(trace)) return false;
   trace.in_flush = true;
-  if (the_session.write_state != nullptr) the_session.write_state(r, false);
+  // From a region of the user: another thread may be in MPI, and nothing is locked unless several
+  // may.
+  const bool apart = the_user_stack.busy && !the_session.multi_threaded;
+  if (the_session.write_state != nullptr && !apart) the_session.write_state(r, false);
   trace.in_flush = false;
   if (the_session.stopped) return false;
   r.last = ticks();
   publish(r, put(r.cursor, ExitTracing{r.lid, to_seconds(r.last)}));
-  note_log_changes(r, trace);
+  if (note_log_changes(r, trace)) catch_up_regions(r);
+  return true;
+}
+
+bool left_behind(Recorder& r, const void* here) {
+  // The stack grows downwards: a frame at or below ours cannot be a caller's. One above is, as long
+  // as nobody has written over it.
+  if (here < static_cast<const void*>(r.frame) && r.frame->self == r.frame) return false;
+  if (r.open_region != 0) {
+    r.open_region = 0;
+    r.last = ticks();
+    publish(r, put(r.cursor, Exit{r.lid, to_seconds(r.last)}));
+  }
+  r.frame = nullptr;
+  r.forwarded = 0;
   return true;
 }
 

@@ -14,6 +14,9 @@
 
 namespace kojak::measure {
 
+struct CodeTable;
+struct UserStack;
+
 struct LocalTrace {
   Recorder* recorder = nullptr;
   LocalTrace* next = nullptr;
@@ -24,6 +27,8 @@ struct LocalTrace {
   std::uint32_t thread = 0;
   std::uint32_t next_string = 0;
   std::uint32_t log_serial = 0;
+  CodeTable* code = nullptr;  // places in the program (code.h)
+  UserStack* user = nullptr;  // the thread's (user_regions.h)
   HashMap<bool> defined;      // objects, for the 65th thread and later ones
   bool log_off_open = false;  // a LOG_OFF has no LOG_ON yet
   bool in_flush = false;      // what is written now needs no record of its own
@@ -47,10 +52,13 @@ bool write_out(LocalTrace& trace);
 
 // Flushes inside TRACING, with a note of where the process stands. False: recording stopped.
 bool flush_with_record(Recorder& r, Ticks begin);
-// Has the calling thread's trace closed when the thread ends.
-void close_at_thread_exit(LocalTrace* trace);
+// Has the calling thread's trace closed, and its stack of regions given back, when it ends.
+void watch_thread_end();
 
-// Definitions; each makes sure of its own room.
+// Definitions. A string needs room of string_room(); the region makes sure of its own.
+constexpr std::size_t string_room(std::size_t length) {
+  return length + (length / 255 + 2) * 8;
+}
 StringId define_string(Recorder& r, const char* text, std::size_t length);
 [[gnu::cold, gnu::noinline]] void define_region(Recorder& r, unsigned function);
 

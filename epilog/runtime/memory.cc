@@ -1,7 +1,9 @@
 #include "epilog/runtime/memory.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <bit>
 
 namespace kojak::measure {
@@ -20,6 +22,20 @@ FreeBlock* free_lists[kClasses];
 std::byte* chunk_position = nullptr;
 std::size_t chunk_left = 0;
 std::size_t in_use = 0;
+std::atomic_flag taken = ATOMIC_FLAG_INIT;
+
+// Threads of a program that calls MPI from one thread only record their regions, too.
+class Lock {
+ public:
+  Lock() {
+    for (int spins = 0; taken.test_and_set(std::memory_order_acquire); ++spins) {
+      if (spins > 100) sched_yield();
+    }
+  }
+  ~Lock() { taken.clear(std::memory_order_release); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+};
 
 std::size_t rounded(std::size_t bytes) {
   return bytes <= kSmallest ? kSmallest : std::bit_ceil(bytes);
@@ -39,6 +55,7 @@ void* pages(std::size_t bytes) {
 }  // namespace
 
 void* allocate(std::size_t bytes) {
+  const Lock lock;
   if (bytes > kLarge) {
     void* block = pages(page_rounded(bytes));
     if (block != nullptr) in_use += page_rounded(bytes);
@@ -66,6 +83,7 @@ void* allocate(std::size_t bytes) {
 }
 
 void release(void* block, std::size_t bytes) {
+  const Lock lock;
   if (bytes > kLarge) {
     in_use -= page_rounded(bytes);
     munmap(block, page_rounded(bytes));

@@ -5,8 +5,9 @@
 // without the C++ runtime; so the measurement library neither calls malloc nor operator new. Blocks
 // come from power-of-two size classes with free lists, so that creating and freeing objects in a
 // loop uses constant memory; blocks of kLarge and more are mappings of their own, whose untouched
-// pages cost nothing. Memory is zeroed. Not thread-safe: callers hold the session's bookkeeping
-// lock. Failure: nullptr (callers then leave the object unknown).
+// pages cost nothing. Memory is zeroed. Allocation is thread-safe, the
+// containers are not: callers hold the session's bookkeeping lock. Failure: nullptr (callers then
+// leave the object unknown).
 #pragma once
 
 #include <cstddef>

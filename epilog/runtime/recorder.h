@@ -34,6 +34,21 @@ struct CodeRange {
   }
 };
 
+// A place in the code, or a region of the user, and what it is called in this thread's file.
+struct CodeSlot {
+  std::uint64_t key;
+  RegionId id;
+};
+inline constexpr unsigned kCodeBits = 10;
+inline constexpr std::size_t kCodeSlots = std::size_t{1} << kCodeBits;
+constexpr std::size_t code_slot(std::uint64_t key) {
+  return static_cast<std::size_t>(key * 0x9E3779B97F4A7C15u >> (64 - kCodeBits));
+}
+// User addresses have 47 bits. One place may call several functions, by a pointer.
+inline std::uint64_t site_key(unsigned function, const void* caller) {
+  return reinterpret_cast<std::uintptr_t>(caller) ^ std::uint64_t{function} << 48;
+}
+
 // Every call may write this much without asking again.
 inline constexpr std::size_t kCallRoom = 1024;
 inline constexpr std::size_t kMaxFunctions = 448;
@@ -56,6 +71,8 @@ struct alignas(64) Recorder {
   std::uint64_t
       thread_bit;  // in the sets of threads whose files define an object; 0: see LocalTrace
   std::uint64_t regions[kMaxFunctions / 64];  // defined in this thread's file
+  CodeSlot* sites;  // of calls: kCodeSlots, none of which matches before the trace is open; or null
+  CodeSlot* codes;  // the same, also where call sites are not recorded
   std::byte* lost;  // once the disk was full: where the number of lost calls stands
   LocalTrace* trace;
   // Set while a Fortran call is on its way through the MPI's Fortran library, which may reach our C
@@ -85,10 +102,22 @@ template <class R>
 // and on. False if nothing can be recorded.
 [[gnu::cold, gnu::noinline]] bool make_room(Recorder& r);
 
+// The same with room for `bytes`, for definitions; not in the middle of a call.
+[[gnu::cold, gnu::noinline]] bool make_room_for(Recorder& r, std::size_t bytes);
+
+// What a call of an MPI function from `caller` is named by, where no slot knows it: its site, or
+// the plain region. `frame` is an address in the wrapper's stack frame.
+[[gnu::cold, gnu::noinline]] RegionId define_site(Recorder& r, unsigned function,
+                                                  const void* caller, const void* frame);
+
 // In the middle of a call, after its exit time is taken: room for `bytes` more, with kCallRoom
 // behind them. The flush that this may need is recorded by close_spill() after the call's exit
 // record.
 [[gnu::cold, gnu::noinline]] bool need_room(Recorder& r, std::size_t bytes);
 [[gnu::cold, gnu::noinline]] void close_spill(Recorder& r);
+
+// An outermost call's frame is on record. True if it was left behind by a longjmp or an exception:
+// then what it left open is closed.
+[[gnu::cold, gnu::noinline]] bool left_behind(Recorder& r, const void* here);
 
 }  // namespace kojak::measure

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "epilog/runtime/blocked_signal.h"
-#include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/call_path.h"
+#include "epilog/runtime/filter.h"
+#include "epilog/runtime/user_regions.h"
 
 namespace kojak::measure {
 
@@ -22,10 +24,15 @@ namespace {
 std::atomic_flag bookkeeping_taken = ATOMIC_FLAG_INIT;
 pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_key_t thread_end_key;
+bool has_thread_end_key = false;
 
-void end_of_thread(void* trace) {
-  if (!the_session.live.load(std::memory_order_relaxed)) return;
-  if (LocalTrace* mine = take_trace(static_cast<LocalTrace*>(trace))) close_trace(*mine, ticks());
+// The first thread's trace ends with the session.
+void end_of_thread(void*) {
+  LocalTrace* const trace = the_recorder.trace;
+  if (the_session.live.load(std::memory_order_relaxed) && trace != nullptr && trace->thread != 0) {
+    if (LocalTrace* mine = take_trace(trace)) close_trace(*mine, ticks());
+  }
+  drop_user_stack();
 }
 
 // The child of a fork has the parent's mappings. It must not write into them, nor close anything.
@@ -40,7 +47,6 @@ void register_process_hooks() {
   if (registered) return;
   registered = true;
   pthread_atfork(nullptr, nullptr, leave_in_child);
-  pthread_key_create(&thread_end_key, end_of_thread);
 }
 
 void set_functions() {
@@ -95,13 +101,18 @@ void say(const char* format, ...) {
   (void)written;
 }
 
-void close_at_thread_exit(LocalTrace* trace) {
-  if (trace->thread != 0) pthread_setspecific(thread_end_key, trace);
+void watch_thread_end() {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(
+      &once, [] { has_thread_end_key = pthread_key_create(&thread_end_key, end_of_thread) == 0; });
+  if (has_thread_end_key) pthread_setspecific(thread_end_key, &the_recorder);
 }
 
 void start_recording() {
   Session& s = the_session;
   register_process_hooks();
+  if (s.config.call_path > 1 && !prepare_call_paths()) s.config.call_path = 1;
+  if (s.config.filter != nullptr) read_filter(s.config.filter);
   s.paused = !s.config.record;
   s.started = true;
   Recorder& r = the_recorder;

@@ -89,8 +89,8 @@ def tool(options, name, *arguments):
 
 
 def read_trace(text, ranks):
-    """Calls of MPI functions and noted events of each process."""
-    strings, regions = {}, {}
+    """Calls of MPI functions and noted events of each process, and the files that they were called in."""
+    strings, regions, files, sites, callers = {}, {}, {}, {}, set()
     calls = {rank: collections.Counter() for rank in range(ranks)}
     events = {rank: collections.Counter() for rank in range(ranks)}
     for line in text.splitlines():
@@ -102,11 +102,19 @@ def read_trace(text, ranks):
         fields = dict(part.split("=", 1) for part in rest.split() if "=" in part)
         if name == "REGION":
             regions[fields["rid"]] = strings[fields["rnid"]]
+        elif name == "FILE":
+            files[fields["fid"]] = strings[fields["fnid"]]
+        elif name == "CALL_SITE":
+            sites[fields["csid"]] = fields
+        elif name == "ENTER_CS":
+            site = sites[fields["csid"]]
+            calls[int(fields["lid"])][regions[site["erid"]]] += 1
+            callers.add(files.get(site["fid"], "?") if site["lrid"] != "absent" else "nobody")
         elif name in CALLS and regions[fields["rid"]].startswith("MPI_"):
             calls[int(fields["lid"])][regions[fields["rid"]]] += 1
         elif name in FIELDS:
             events[int(fields["lid"])][" ".join([name] + [f"{key}={fields[key]}" for key in FIELDS[name]])] += 1
-    return calls, events
+    return calls, events, callers
 
 
 def compare(what, rank, expected, found, wrong):
@@ -136,7 +144,12 @@ def check(options, top):
         if other is not None and other != measured:
             wrong.append(f"the program's results are not the same {what}: compare {top}/*/result.*")
     tool(options, "elg_merge", "--model", "basic", "-o", top / "a.elg", traces)
-    calls, events = read_trace(tool(options, "elg_print", top / "a.elg"), options.ranks)
+    calls, events, callers = read_trace(tool(options, "elg_print", top / "a.elg"), options.ranks)
+    # The program itself calls, not the wrappers nor the MPI library's Fortran part.
+    here = {path.name for path in pathlib.Path(__file__).parent.iterdir()}
+    strange = sorted(path for path in callers if pathlib.Path(path).name not in here)
+    if strange or not callers:
+        wrong.append(f"calls come from {strange or 'nowhere'}")
     for rank in range(options.ranks):
         compare("calls made", rank, noted(top / "measured" / f"calls.{rank}"), calls[rank], wrong)
         compare("expected", rank, noted(top / "measured" / f"events.{rank}"), events[rank], wrong)

@@ -356,9 +356,10 @@ struct Call : A {
 };
 
 template <class A, class F>
-typename A::Result measured_in_fortran(const Entry& entry, const A& arguments, F&& forward) {
+typename A::Result measured_in_fortran(const Entry& entry, const void* caller, const A& arguments,
+                                       F&& forward) {
   using Forward = std::remove_reference_t<F>;
-  return measured(Call<A, Forward>{arguments, &forward, &entry.library()});
+  return measured(Call<A, Forward>{arguments, &forward, &entry.library()}, caller);
 }
 
 }  // namespace kojak::measure::fortran

@@ -170,7 +170,7 @@ def body(f, library):
     if result != "void":
         return (head + f"  if (forward == nullptr) [[unlikely]] return P{f.name}();\n"
                 f"  if (!is_live()) [[unlikely]] return forward();\n"
-                f"  return measured_in_fortran(entry, args::{struct}{{}}, [&](args::{struct}&) {{ return forward(); }});\n}}\n",
+                f"  return measured_in_fortran(entry, caller, args::{struct}{{}}, [&](args::{struct}&) {{ return forward(); }});\n}}\n",
                 declared, forwarded, result)
     arguments = [Argument(f, p, library) for p in parameters]
     memory = " || ".join(f"!{a.name}_c.ok()" for a in arguments if a.needs_memory)
@@ -185,7 +185,7 @@ def body(f, library):
     if memory:
         out.append(f"if ({memory}) [[unlikely]] return forward({forwarded});")
     out += ["MPI_Fint error = MPI_SUCCESS;",
-            f"measured_in_fortran(entry, Args{{{given}}}, [&]([[maybe_unused]] Args& b) -> int {{"]
+            f"measured_in_fortran(entry, caller, Args{{{given}}}, [&]([[maybe_unused]] Args& b) -> int {{"]
     out += [f"  {line}" for line in call_body(f, arguments, lengths)]
     out += ["});", "give_error(ierror, error);"]
     return head + "".join(f"  {line}\n" for line in out) + "}\n", declared, forwarded, result

@@ -25,7 +25,7 @@ void init(Entry& entry, const void* caller, void* ierror) {
         forward(&error);
         return error;
       },
-      nullptr);
+      nullptr, caller);
   give_error(ierror, error);
 }
 
@@ -39,7 +39,7 @@ void init_thread(Entry& entry, const void* caller, void* required, void* provide
         forward(required, provided, &error);
         return error;
       },
-      static_cast<const int*>(provided));
+      static_cast<const int*>(provided), caller);
   give_error(ierror, error);
 }
 
@@ -52,7 +52,8 @@ void finalize(Entry& entry, const void* caller, void* ierror) {
     return error;
   };
   finalise(call, [&] {
-    return measured_in_fortran(entry, args::Finalize{}, [&](args::Finalize&) { return call(); });
+    return measured_in_fortran(entry, caller, args::Finalize{},
+                               [&](args::Finalize&) { return call(); });
   });
   give_error(ierror, error);
 }

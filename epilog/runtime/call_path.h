@@ -1,0 +1,35 @@
+// Call sites with the functions that led to them (ELG_CALLSITES=path:N).
+//
+// The callers are found by the unwinder of the compiler's runtime library, which is loaded only
+// when this is asked for. It takes a microsecond or so; therefore the places on the stack where the
+// return addresses stood are remembered for each pair of call site and stack frame. The next call
+// from there looks whether they hold the same, which takes some nanoseconds. Per thread; memory is
+// bounded by kPathSlots and kMostPlaces. Where the unwinder is missing, the site alone is recorded.
+#pragma once
+
+#include "epilog/runtime/code.h"
+
+namespace kojak::measure {
+
+inline constexpr std::size_t kPathSlots = 256;
+
+struct PathSlot {
+  std::uint64_t key;
+  const void* frame;
+  RegionId region;
+  std::uint32_t count;
+  const std::uintptr_t* place[kMostCallers];  // on the stack
+  std::uintptr_t address[kMostCallers];       // what must stand there
+};
+
+// Loads the unwinder. False if there is none.
+bool prepare_call_paths();
+
+// The site of a call with its callers.
+RegionId define_path(Recorder& r, unsigned function, std::uint64_t key, const void* caller,
+                     const void* frame);
+// Writes the definition of a site that is not known yet.
+RegionId add_site(Recorder& r, RegionId entered, std::uint64_t key, const void* caller,
+                  Count called_by);
+
+}  // namespace kojak::measure

@@ -1,0 +1,174 @@
+#include "epilog/runtime/code.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "epilog/runtime/call_path.h"
+
+namespace kojak::measure {
+namespace {
+
+struct Search {
+  std::uintptr_t address;
+  Module* module;
+};
+
+void take_build_id(const dl_phdr_info& info, const ElfW(Phdr) & part, Module& module) {
+  const auto* p = reinterpret_cast<const char*>(info.dlpi_addr + part.p_vaddr);
+  const char* const end = p + part.p_memsz;
+  const auto padded = [](std::size_t n) { return (n + 3) & ~std::size_t{3}; };
+  while (end - p >= static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
+    ElfW(Nhdr) note;
+    memcpy(&note, p, sizeof note);
+    p += sizeof note;
+    const std::size_t size = padded(note.n_namesz) + padded(note.n_descsz);
+    if (static_cast<std::size_t>(end - p) < size) return;
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(p, "GNU", 4) == 0 &&
+        note.n_descsz <= sizeof module.build_id) {
+      module.build_id_size = note.n_descsz;
+      memcpy(module.build_id, p + 4, note.n_descsz);
+      return;
+    }
+    p += size;
+  }
+}
+
+int note_module(dl_phdr_info* info, std::size_t, void* data) {
+  const auto& search = *static_cast<Search*>(data);
+  bool found = false;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = info->dlpi_phdr[i];
+    const std::uintptr_t begin = info->dlpi_addr + part.p_vaddr;
+    if (part.p_type == PT_LOAD && search.address >= begin &&
+        search.address < begin + part.p_memsz) {
+      found = true;
+    }
+  }
+  if (!found) return 0;
+  Module& module = *search.module;
+  module.base = info->dlpi_addr;
+  const char* const name = info->dlpi_name;
+  if (name == nullptr || *name == '\0') {
+    const ssize_t length = readlink("/proc/self/exe", module.path, sizeof module.path - 1);
+    module.path[length > 0 ? length : 0] = '\0';
+  } else if (*name == '/' || realpath(name, module.path) == nullptr) {
+    strncpy(module.path, name, sizeof module.path - 1);
+    module.path[sizeof module.path - 1] = '\0';
+  }
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    if (info->dlpi_phdr[i].p_type == PT_NOTE && module.build_id_size == 0) {
+      take_build_id(*info, info->dlpi_phdr[i], module);
+    }
+  }
+  return 1;
+}
+
+}  // namespace
+
+bool find_module(std::uintptr_t address, Module& module) {
+  module.base = 0;
+  module.build_id_size = 0;
+  Search search{address, &module};
+  return dl_iterate_phdr(note_module, &search) != 0;
+}
+
+void open_code_table(Recorder& r) {
+  static_assert(sizeof(PathSlot) * kPathSlots > 0);
+  LocalTrace& trace = *r.trace;
+  trace.code = create<CodeTable>();
+  if (trace.code == nullptr) {
+    r.sites = nullptr;
+    return;
+  }
+  r.codes = trace.code->slots;
+  const unsigned depth = the_session.config.call_path;
+  if (depth > 1) {
+    trace.code->paths = static_cast<PathSlot*>(allocate(sizeof(PathSlot) * kPathSlots));
+  }
+  // Where callers are followed, no slot matches, and each call comes to define_site().
+  if (depth == 0) {
+    r.sites = nullptr;
+  } else if (trace.code->paths == nullptr) {
+    r.sites = r.codes;
+  }
+}
+
+void close_code_table(LocalTrace& trace) {
+  CodeTable* const code = trace.code;
+  if (code == nullptr) return;
+  trace.code = nullptr;
+  code->places.clear();
+  code->frames.clear();
+  code->modules.clear();
+  if (code->paths != nullptr) release(code->paths, sizeof(PathSlot) * kPathSlots);
+  destroy(code);
+}
+
+Count define_module(Recorder& r, std::uint64_t& address) {
+  Module module;
+  if (!find_module(address, module)) return absent<Count>();
+  address -= module.base;
+  std::uint64_t key = mix(module.base);
+  const std::size_t length = strlen(module.path);
+  for (std::size_t i = 0; i < length; ++i) {
+    key = mix(key + static_cast<unsigned char>(module.path[i]));
+  }
+  CodeTable& code = *r.trace->code;
+  if (const std::uint32_t* known = code.modules.find(key)) return Count{*known};
+  if (!make_room_for(r, string_room(length) + kMaxRecord)) return absent<Count>();
+  const Count number{code.next_module++};
+  const StringId path = define_string(r, module.path, length);
+  const ByteArray build_id(reinterpret_cast<const std::byte*>(module.build_id),
+                           module.build_id_size, false);
+  publish(r, put(r.cursor, LocalModule{number, path, build_id}));
+  code.modules.set(key, raw(number));
+  return number;
+}
+
+void remember(Recorder& r, std::uint64_t key, RegionId id) {
+  r.trace->code->places.set(key, raw(id));
+  r.codes[code_slot(key)] = {key, id};
+}
+RegionId new_place(LocalTrace& trace) {
+  return static_cast<RegionId>(trace.code->next_place++);
+}
+bool more_places(const LocalTrace& trace) {
+  return trace.code->places.size() < kMostPlaces;
+}
+
+RegionId define_site(Recorder& r, unsigned function, const void* caller, const void* frame) {
+  const RegionId plain = region_of(function);
+  if (r.trace == nullptr && !make_room(r)) return plain;
+  if ((r.regions[function / 64] >> (function % 64) & 1) == 0) define_region(r, function);
+  if (r.sites == nullptr) return plain;
+  LocalTrace& trace = *r.trace;
+  const std::uint64_t key = site_key(function, caller);
+  if (trace.code->paths != nullptr) return define_path(r, function, key, caller, frame);
+  if (const std::uint32_t* known = trace.code->places.find(key)) {
+    const auto id = static_cast<RegionId>(*known);
+    r.codes[code_slot(key)] = {key, id};
+    return id;
+  }
+  return add_site(r, plain, key, caller, absent<Count>());
+}
+
+RegionId add_site(Recorder& r, RegionId entered, std::uint64_t key, const void* caller,
+                  Count called_by) {
+  if (!more_places(*r.trace)) {
+    r.codes[code_slot(key)] = {key, entered};
+    return entered;
+  }
+  auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(caller));
+  const Count module = define_module(r, address);
+  if (!make_room_for(r, kMaxRecord)) return entered;
+  const RegionId id = new_place(*r.trace);
+  publish(r, put(r.cursor, LocalSite{id, entered, module, Count64{address}, called_by}));
+  remember(r, key, id);
+  return id;
+}
+
+}  // namespace kojak::measure

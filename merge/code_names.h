@@ -1,0 +1,48 @@
+// From addresses in a program or library to function, file and line.
+//
+// Reads the symbol tables and debugging information of the modules that local traces name, with
+// libdw (elfutils), which also finds separate debugging files. Each address is resolved once, each
+// module opened once; results live as long as the object. Inlined functions are places of their
+// own. A module that is missing, or is not the one that was measured (another build id), names
+// nothing: the place is "module+0x1234". Nothing fails. Not thread-safe. Source: specification of
+// the measurement, "Call sites".
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "epilog/format/definitions.h"
+
+namespace kojak::merge {
+
+struct CodePlace {
+  std::string function;
+  std::string file;  // of the address
+  std::uint32_t line = kAbsent;
+  std::string declared_in;  // of the function
+  std::uint32_t declared_at = kAbsent;
+  bool main = false;  // nothing of interest lies further out
+};
+
+class CodeNames {
+ public:
+  CodeNames();
+  ~CodeNames();
+  CodeNames(CodeNames&&) noexcept;
+  CodeNames& operator=(CodeNames&&) noexcept;
+
+  // The function that the address lies in; then, where it was inlined, what it was inlined into. A
+  // return address stands for the call before it. `module` may be null.
+  const std::vector<CodePlace>& find(const ModuleDef* module, std::uint64_t address,
+                                     bool return_address);
+  // Modules that were not there as measured, in the order in which they were asked for.
+  const std::vector<std::string>& missing() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kojak::merge
