@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <optional>
 #include <tuple>
 
 #include "earl/replay.h"
 #include "expert/catalogue.h"
 #include "expert/notes.h"
+#include "expert/posts.h"
 #include "expert/profile.h"
+#include "expert/rma/waits.h"
 #include "expert/trace_findings.h"
 
 namespace kojak::expert {
@@ -26,6 +29,7 @@ class Analysis : public earl::Sink {
       if (node.clock_error)
         max_delta_ = std::max(max_delta_, *node.clock_error + *node.clock_error);
     });
+    if (RmaWaits::concerns(trace.definitions())) follow_rma_waits();
   }
 
   // ---- for the patterns
@@ -58,63 +62,86 @@ class Analysis : public earl::Sink {
   }
 
   // ---- from the replay
+#define KOJAK_TELL(handler, ...)                                       \
+  for_each([&](auto& pattern) {                                        \
+    if constexpr (requires { pattern.handler(__VA_ARGS__, *this); }) { \
+      pattern.handler(__VA_ARGS__, *this);                             \
+    }                                                                  \
+  })
+  void on_enter(const earl::OpenCall& call) {
+    if (waits_) waits_->on_enter(call);
+  }
   void on_call(const earl::Call& call, std::span<const std::uint64_t>) {
     profile_.add(call, severities_);
+    if (waits_) waits_->on_call(call);
     if ((++calls_ & 0xFFFFF) == 0 && options_.progress) options_.progress(call.exit_pos);
+  }
+  void on_send(const earl::SendEvent& send) {
+    KOJAK_TELL(on_send, send);
+  }
+  void on_receive(const earl::RecvEvent& receive) {
+    KOJAK_TELL(on_receive, receive);
+  }
+  void on_transfer(const earl::Transfer& transfer) {
+    KOJAK_TELL(on_transfer, transfer);
+    if (waits_) waits_->on_transfer(transfer);
+  }
+  void on_marked_transfer(ProcessId origin, RmaId rmaid, ProcessId,
+                          const earl::AccessEpoch* epoch) {
+    KOJAK_TELL(on_marked_transfer, rmaid, epoch);
+    if (waits_) waits_->on_marked_transfer(origin, rmaid);
+  }
+  void on_message_call(const earl::MessageCall& m) {
+    KOJAK_TELL(on_message_call, m);
+  }
+  void on_collective_exit(const earl::CollectiveExit& exit) {
+    KOJAK_TELL(on_collective_exit, exit);
   }
   void on_collective(const earl::CollectiveInstance& instance) {
     // When the last member came is unknown if one is missing.
-    if (!instance.complete || instance.mixed) return;
-    for_each([&](auto& pattern) {
-      if constexpr (requires { pattern.on_collective(instance, *this); }) {
-        pattern.on_collective(instance, *this);
-      }
-    });
+    if (instance.complete && !instance.mixed) KOJAK_TELL(on_collective, instance);
   }
   void on_window_collective(const earl::WindowInstance& instance) {
     if (!instance.complete) return;
-    for_each([&](auto& pattern) {
-      if constexpr (requires { pattern.on_window_collective(instance, *this); }) {
-        pattern.on_window_collective(instance, *this);
+    KOJAK_TELL(on_window_collective, instance);
+    if (waits_ && instance.role == MpiRole::kWinFree) {
+      for (const earl::WindowMember& m : instance.members) {
+        waits_->on_window_free(m.call.process, instance.window);
       }
-    });
+    }
   }
-
-#define KOJAK_FORWARD(handler, Type)                              \
-  void handler(const earl::Type& what) {                          \
-    for_each([&](auto& pattern) {                                 \
-      if constexpr (requires { pattern.handler(what, *this); }) { \
-        pattern.handler(what, *this);                             \
-      }                                                           \
-    });                                                           \
-  }
-  KOJAK_FORWARD(on_send, SendEvent)
-  KOJAK_FORWARD(on_receive, RecvEvent)
-  KOJAK_FORWARD(on_transfer, Transfer)
-  KOJAK_FORWARD(on_collective_exit, CollectiveExit)
-  KOJAK_FORWARD(on_message_call, MessageCall)
-  KOJAK_FORWARD(on_fence_epoch, FenceEpoch)
-  KOJAK_FORWARD(on_access_epoch, AccessEpoch)
-  KOJAK_FORWARD(on_access_transaction, AccessEpoch)
-  KOJAK_FORWARD(on_exposure_transaction, ExposureEpoch)
-#undef KOJAK_FORWARD
-  void on_marked_transfer(ProcessId, RmaId rmaid, ProcessId, const earl::AccessEpoch* epoch) {
-    for_each([&](auto& pattern) {
-      if constexpr (requires { pattern.on_marked_transfer(rmaid, epoch, *this); }) {
-        pattern.on_marked_transfer(rmaid, epoch, *this);
-      }
-    });
+  void on_fence_epoch(const earl::FenceEpoch& epoch) {
+    KOJAK_TELL(on_fence_epoch, epoch);
   }
   void on_epoch_call(const earl::Call& call, const earl::AccessEpoch& epoch) {
-    for_each([&](auto& pattern) {
-      if constexpr (requires { pattern.on_epoch_call(call, epoch, *this); }) {
-        pattern.on_epoch_call(call, epoch, *this);
-      }
+    KOJAK_TELL(on_epoch_call, call, epoch);
+  }
+  void on_access_epoch(const earl::AccessEpoch& epoch) {
+    KOJAK_TELL(on_access_epoch, epoch);
+    if (waits_) waits_->on_access_epoch(epoch);
+  }
+  void on_access_transaction(const earl::AccessEpoch& epoch) {
+    KOJAK_TELL(on_access_transaction, epoch);
+    if (!waits_) return;
+    waits_->on_access_transaction(epoch, [&](const Call& call, std::vector<Cause>& posts) {
+      collect_posts(epoch, call, *this, posts);
     });
   }
+  void on_exposure_transaction(const earl::ExposureEpoch& epoch) {
+    KOJAK_TELL(on_exposure_transaction, epoch);
+  }
+  void on_passive_step(const earl::PassiveStep& step) {
+    if (waits_) waits_->on_passive_step(step);
+  }
+#undef KOJAK_TELL
 
   SeverityStore finish() {
     profile_.finish(severities_);
+    if (waits_) {
+      waits_->on_end();
+      notes_[static_cast<std::size_t>(Note::kProgressIsAsynchronous)] = waits_->voided();
+      notes_[static_cast<std::size_t>(Note::kCallsLeftOut)] = waits_->left_out();
+    }
     return std::move(severities_);
   }
   const std::array<std::uint64_t, kNotes>& notes() const {
@@ -123,6 +150,40 @@ class Analysis : public earl::Sink {
 
  private:
   static constexpr std::uint8_t kFlavourShared = 4;
+  // Worst instances kept of each kind of call whose claims are not yet known to hold.
+  static constexpr std::size_t kInstances = 16;
+
+  void follow_rma_waits() {
+    RmaWaits::Results results;
+    results.lock_contention = [this](const Call& call, Seconds waited) {
+      if (call.function->cls == MpiClass::kPassiveTarget) {
+        add(SyncLockContention{}, call, waited);
+      } else {
+        add(RmaLockContention{}, call, waited);
+      }
+    };
+    results.progress = [this](ProgressKind kind, CallPathIndex path, LocationIndex location,
+                              double seconds) {
+      severities_.add(progress_metric(kind), path, location, seconds);
+    };
+    results.progress_instance = [this](ProgressKind kind, PatternInstance instance) {
+      instance.metric = progress_metric(kind);
+      if (options_.instance) options_.instance(instance);
+    };
+    waits_.emplace(trace_, max_delta_, options_.instance ? kInstances : 0, std::move(results));
+  }
+  static MetricIndex progress_metric(ProgressKind kind) {
+    switch (kind) {
+      case ProgressKind::kComplete:
+        return metric_index<GatWaitForProgress>();
+      case ProgressKind::kFlush:
+      case ProgressKind::kUnlock:
+      case ProgressKind::kLock:
+        return metric_index<SyncWaitForProgress>();
+      default:
+        return metric_index<RmaWaitForProgress>();
+    }
+  }
 
   template <class F>
   [[gnu::always_inline]] void for_each(F&& f) {
@@ -139,6 +200,7 @@ class Analysis : public earl::Sink {
   Profile profile_;
   Catalogue patterns_;
   Seconds max_delta_;
+  std::optional<RmaWaits> waits_;  // only where the trace has such epochs
   std::array<std::uint64_t, kNotes> notes_{};
   std::uint64_t calls_ = 0;
 };

@@ -33,12 +33,14 @@
 #include "expert/patterns/late_receiver_wo.h"
 #include "expert/patterns/late_sender.h"
 #include "expert/patterns/late_sender_wo.h"
+#include "expert/patterns/lock_contention.h"
 #include "expert/patterns/mpi.h"
 #include "expert/patterns/nxn_completion.h"
 #include "expert/patterns/nxn_wait.h"
 #include "expert/patterns/pairs.h"
 #include "expert/patterns/synchronization.h"
 #include "expert/patterns/time.h"
+#include "expert/patterns/wait_for_progress.h"
 #include "expert/patterns/window_create_wait.h"
 #include "expert/patterns/window_free_wait.h"
 #include "expert/severity.h"
@@ -64,6 +66,8 @@ using Catalogue = std::tuple<
               NxnCompletion,
             RmaCommunication,
               EarlyTransfer,
+              RmaLockContention,
+              RmaWaitForProgress,
           Synchronization,
             Barrier,
               BarrierWait,
@@ -80,7 +84,10 @@ using Catalogue = std::tuple<
                 EarlyWait,
                   LateComplete,
                     CorrespondingComplete,
+                GatWaitForProgress,
               PassiveTarget,
+                SyncLockContention,
+                SyncWaitForProgress,
           FileIo,
           InitExit,
           Management,

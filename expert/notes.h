@@ -10,6 +10,8 @@ namespace kojak::expert {
 
 enum class Note : std::uint8_t {
   kFenceDidNotSynchronise,
+  kProgressIsAsynchronous,  // windows and kinds of call where Wait for Progress claims nothing
+  kCallsLeftOut,            // by the one-sided waits: too many were open
   kCount_,
 };
 inline constexpr std::size_t kNotes = static_cast<std::size_t>(Note::kCount_);

@@ -85,6 +85,18 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
                      "A process left the fence before the last had come, so no waiting is counted "
                      "there. A fence that ends no epoch need not synchronise."});
   }
+  const auto note = [&](Note kind, const char* what, const char* advice) {
+    const std::uint64_t count = notes[static_cast<std::size_t>(kind)];
+    if (count != 0) found.push_back({Severity::kNote, count, what, advice});
+  };
+  note(Note::kProgressIsAsynchronous, "windows and kinds of call with progress of their own",
+       "A call that needs its target ended while the target was outside MPI, so no Wait for "
+       "Progress "
+       "is counted there.");
+  note(
+      Note::kCallsLeftOut, "one-sided calls not examined",
+      "Too many calls could have waited for a lock or for progress at the same time; what the rest "
+      "waited is too low.");
   return found;
 }
 

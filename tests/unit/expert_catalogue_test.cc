@@ -31,6 +31,8 @@ time
      mpi_nxn_completion
     mpi_rma_communication
      mpi_rma_earlytransfer
+     mpi_rma_comm_lock_contention
+     mpi_rma_comm_wait_for_progress
    mpi_synchronization
     mpi_sync_collective
      mpi_barrier_wait
@@ -47,7 +49,10 @@ time
       mpi_rma_earlywait
        mpi_rma_latecomplete
         mpi_rma_latecomplete_pair
+      mpi_rma_gat_wait_for_progress
      mpi_rma_lock_synchronization
+      mpi_rma_sync_lock_contention
+      mpi_rma_sync_wait_for_progress
    mpi_io
    mpi_init_exit
    mpi_management

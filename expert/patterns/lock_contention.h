@@ -1,0 +1,53 @@
+// Lock Contention, in transfers and in passive target synchronisation. Source: passive-target paper
+// 2006, inefficiency patterns; the pattern spec.
+#pragma once
+
+#include "expert/metric.h"
+#include "expert/rma/intervals.h"
+
+namespace kojak::expert {
+
+namespace detail {
+constexpr Metric lock_contention_metric(std::string_view name, std::string_view parent,
+                                        std::string_view summary) {
+  return {
+      .name = name,
+      .title = "Lock Contention",
+      .parent = parent,
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary = summary,
+      .formula =
+          "c within the union over its epochs E and their predecessors H of [max(lock.enter of "
+          "E, of H), min(release of H, first proof that E holds the lock)]",
+      .meaning =
+          "A lock that conflicts with this one was held by another process. Where the waiting "
+          "shows depends on the implementation: in MPI_Win_lock, or, where that returns at "
+          "once, in a large transfer, a flush, or MPI_Win_unlock. The holders' order is taken "
+          "from what proves that a lock was held: a flush, a completed get, or the unlock.",
+      .advice =
+          "Hold locks for a shorter time and unlock at once after the last transfer. Use shared "
+          "locks where accesses do not overlap, or accumulate operations, which are atomic "
+          "under a shared lock. Spread what is locked over several targets or windows."};
+}
+}  // namespace detail
+
+struct RmaLockContention {
+  static constexpr Metric kMetric = detail::lock_contention_metric(
+      "mpi_rma_comm_lock_contention", "mpi_rma_communication",
+      "Time in a transfer, or in the wait for one, while another process held the lock.");
+
+  // `waits` is a set: the union of what contention() gives for each predecessor.
+  static Seconds severity(const Call& c, const Intervals& waits) { return length_within(c, waits); }
+};
+
+struct SyncLockContention {
+  static constexpr Metric kMetric = detail::lock_contention_metric(
+      "mpi_rma_sync_lock_contention", "mpi_rma_lock_synchronization",
+      "Time in a lock, flush or unlock call while another process held the lock.");
+
+  static Seconds severity(const Call& c, const Intervals& waits) { return length_within(c, waits); }
+};
+
+}  // namespace kojak::expert

@@ -1,0 +1,404 @@
+#include "expert/rma/waits.h"
+
+#include <utility>
+
+namespace kojak::expert {
+
+using earl::detail::kNone;
+using Step = earl::PassiveStep;
+
+namespace {
+
+bool is_transfer(MpiRole role) {
+  return role >= MpiRole::kPut && role <= MpiRole::kRequestTransfer;
+}
+bool is_wait(MpiRole role) {
+  return role >= MpiRole::kWait && role <= MpiRole::kWaitsome;
+}
+bool is_completion(MpiRole role) {
+  return role >= MpiRole::kWait && role <= MpiRole::kRequestGetStatus;
+}
+
+}  // namespace
+
+RmaWaits::RmaWaits(const earl::Trace& trace, Seconds max_delta, std::size_t instances,
+                   Results results)
+    : trace_(trace),
+      max_delta_(max_delta),
+      pausing_(trace.pausing_region()),
+      results_(std::move(results)),
+      presence_(trace.process_count()),
+      claims_(instances),
+      locks_(trace.process_count(),
+             [this](LockEpoch& epoch, const Intervals& waits) { epoch_evaluated(epoch, waits); }),
+      processes_(trace.process_count()),
+      locations_(trace.location_count()) {}
+
+bool RmaWaits::concerns(const Definitions& definitions) {
+  bool any = false;
+  definitions.regions.for_each([&](RegionId, const RegionDef& region) {
+    if (region.function == nullptr) return;
+    const MpiRole role = region.function->role;
+    any = any || role == MpiRole::kWinLock || role == MpiRole::kWinLockAll ||
+          role == MpiRole::kWinStart;
+  });
+  return any && !definitions.windows.empty();
+}
+
+void RmaWaits::enter_function(const earl::OpenCall& call, bool pausing) {
+  if (pausing) {
+    locks_.give_up(call.process);
+    Process& p = processes_[raw(call.process)];
+    p.requests.clear();
+    p.first_request = 0;
+    for (const Id id : p.access) calls_[id].dropped = true;
+    return;
+  }
+  const MpiRole role = call.role();
+  bool asks = is_transfer(role);
+  switch (role) {
+    case MpiRole::kWinLock:
+    case MpiRole::kWinLockAll:
+      locks_.enter_lock(call);
+      asks = true;
+      break;
+    case MpiRole::kWinUnlock:
+    case MpiRole::kWinUnlockAll:
+      locks_.enter_unlock(call.process);
+      asks = true;
+      break;
+    case MpiRole::kWinFlush:
+    case MpiRole::kWinFlushAll:
+    case MpiRole::kWinFlushLocal:
+    case MpiRole::kWinFlushLocalAll:
+    case MpiRole::kWinComplete:
+      asks = true;
+      break;
+    default:
+      if (is_completion(role)) asks = processes_[raw(call.process)].waits_for_requests();
+  }
+  if (asks) locations_[call.index].ticket = remembered_.begin(call.enter);
+}
+
+void RmaWaits::leave_function(const Call& call) {
+  Location& location = locations_[call.index];
+  ticket_ = std::exchange(location.ticket, kNoTicket);
+  switch (call.role()) {
+    case MpiRole::kWinLock:
+    case MpiRole::kWinLockAll:
+      locks_.leave_lock(call.process);
+      break;
+    case MpiRole::kWinUnlock:
+    case MpiRole::kWinUnlockAll:
+      locks_.leave_unlock(call.process);
+      break;
+    default:
+      if (location.call == call.enter_pos) leave_transfer(call);
+  }
+}
+
+void RmaWaits::on_transfer(const earl::Transfer& transfer) {
+  const earl::OpenCall& call = *transfer.call;
+  Location& location = locations_[call.index];
+  if (location.call != call.enter_pos) {
+    location.call = call.enter_pos;
+    location.issued.clear();
+  }
+  Issued issued{transfer.window, transfer.target, transfer.epoch, kNone};
+  if (transfer.epoch == earl::EpochKind::kLock || transfer.epoch == earl::EpochKind::kLockAll) {
+    const ProcessId locked =
+        transfer.epoch == earl::EpochKind::kLock ? transfer.target : absent<ProcessId>();
+    issued.lock = locks_.find(transfer.origin, transfer.window, locked);
+    if (issued.lock == kNone) return;
+    LockEpoch& epoch = locks_[issued.lock];
+    LockTarget& target = epoch.targets.add(transfer.target);
+    ++(transfer.get ? target.gets : target.puts);
+    if (call.role() == MpiRole::kRequestTransfer) {
+      processes_[raw(transfer.origin)].requests.push_back(
+          {transfer.rmaid, transfer.target, transfer.get, false, issued.lock, epoch.serial});
+    }
+  } else if (transfer.epoch != earl::EpochKind::kAccess) {
+    return;
+  }
+  location.issued.push_back(issued);
+}
+
+void RmaWaits::leave_transfer(const Call& call) {
+  if (!(call.enter < call.exit)) return;
+  for (const Issued& issued : locations_[call.index].issued) {
+    if (issued.lock != kNone) {
+      look(call, issued.lock, ProgressKind::kPassiveTransfer,
+           locks_.contended(issued.lock, call.enter));
+      need(call, issued.window, issued.target, ProgressKind::kPassiveTransfer);
+    } else {
+      need(call, issued.window, issued.target, ProgressKind::kAccessTransfer);
+    }
+  }
+}
+
+RmaWaits::Id RmaWaits::keep(const Call& call, WindowId window, ProgressKind kind) {
+  if (kept_ != kNone && calls_.live() != 0) {
+    WaitingCall& last = calls_[kept_];
+    if (last.call.enter_pos == call.enter_pos && last.call.index == call.index) {
+      if (kind < last.kind) last.kind = kind;
+      return kept_;
+    }
+  }
+  const bool transfer =
+      kind == ProgressKind::kPassiveTransfer || kind == ProgressKind::kAccessTransfer;
+  if (transfer && calls_.live() >= kMostKept) {
+    ++left_out_;
+    return kNone;
+  }
+  kept_ = calls_.take();
+  WaitingCall& w = calls_[kept_];
+  w.call = call;
+  w.window = window;
+  w.kind = kind;
+  w.settled = w.contended = w.dropped = false;
+  w.refs = 0;
+  w.epoch = kNone;
+  w.ticket = std::exchange(ticket_, kNoTicket);
+  w.targets.clear();
+  w.outside_same.clear();
+  w.outside_other.clear();
+  w.taken.clear();
+  if (kind == ProgressKind::kAccessTransfer) {
+    ++w.refs;
+    processes_[raw(call.process)].access.push_back(kept_);
+  }
+  due_.push_back({call.exit + max_delta_, kept_});
+  return kept_;
+}
+
+void RmaWaits::attach(Id id, LockQueue::Id epoch) {
+  ++calls_[id].refs;
+  locks_[epoch].calls.push_back(id);
+}
+
+void RmaWaits::look(const Call& call, LockQueue::Id epoch, ProgressKind kind, bool contended) {
+  if (!contended) return;
+  const Id id = keep(call, locks_[epoch].window, kind);
+  if (id != kNone) attach(id, epoch);
+}
+
+void RmaWaits::need(const Call& call, WindowId window, ProcessId target, ProgressKind kind) {
+  if (target == call.process || !presence_.maybe_outside_after(target, call.enter)) return;
+  const Id id = keep(call, window, kind);
+  if (id == kNone) return;
+  WaitingCall& w = calls_[id];
+  if (std::find(w.targets.begin(), w.targets.end(), target) == w.targets.end()) {
+    w.targets.push_back(target);
+  }
+  if (kind != ProgressKind::kPassiveTransfer || w.epoch != kNone) return;
+  w.epoch = locations_[call.index].issued.front().lock;
+  w.epoch_serial = locks_[w.epoch].serial;
+}
+
+void RmaWaits::on_passive_step(const Step& step) {
+  switch (step.kind) {
+    case Step::Kind::kLock:
+    case Step::Kind::kLockAll:
+      return begin_lock(step);
+    case Step::Kind::kUnlock:
+    case Step::Kind::kUnlockAll:
+      return end_lock(step);
+    case Step::Kind::kFlush:
+      return flush(step);
+    case Step::Kind::kRequestComplete:
+      return complete_request(step);
+  }
+}
+
+void RmaWaits::begin_lock(const Step& step) {
+  const Call& call = *step.call;
+  if (call.paused) return;
+  const ProcessId target = step.kind == Step::Kind::kLock ? step.target : absent<ProcessId>();
+  const LockQueue::Id epoch = locks_.begin(call, step.window, target, step.exclusive);
+  look(call, epoch, ProgressKind::kLock, locks_.contended(epoch, call.enter));
+  // Which member a lock_all needs nobody knows.
+  if (!is_absent(target)) need(call, step.window, target, ProgressKind::kLock);
+}
+
+void RmaWaits::end_lock(const Step& step) {
+  const Call& call = *step.call;
+  const ProcessId target = step.kind == Step::Kind::kUnlock ? step.target : absent<ProcessId>();
+  const LockQueue::Id id = locks_.find(call.process, step.window, target);
+  if (id == kNone) return;
+  look(call, id, ProgressKind::kUnlock, locks_.contended(id, call.enter));
+  for (const LockTarget& t : locks_[id].targets.items()) {
+    if (t.puts + t.gets != 0) need(call, step.window, t.target, ProgressKind::kUnlock);
+  }
+  locks_.end(id, call);
+}
+
+void RmaWaits::flush(const Step& step) {
+  const Call& call = *step.call;
+  for (const LockQueue::Id id : locks_.open(call.process)) {
+    LockEpoch& epoch = locks_[id];
+    if (epoch.window != step.window) continue;
+    if (!is_absent(step.target) && !epoch.all() && epoch.target != step.target) continue;
+    look(call, id, step.local ? ProgressKind::kNobody : ProgressKind::kFlush,
+         locks_.contended(id, call.enter));
+    if (is_absent(step.target)) {
+      for (LockTarget& t : epoch.targets.items()) flush_target(step, t);
+    } else if (LockTarget* t = epoch.targets.find(step.target)) {
+      flush_target(step, *t);
+    }
+  }
+}
+
+void RmaWaits::flush_target(const Step& step, LockTarget& target) {
+  const Call& call = *step.call;
+  // A local flush brings data of gets back; of puts it says nothing.
+  const std::uint64_t completed = target.gets + (step.local ? 0 : target.puts);
+  if (completed != 0) target.proof = std::min(target.proof, call.exit);
+  if (!step.local && completed != 0) {
+    need(call, step.window, target.target, ProgressKind::kFlush);
+  }
+  target.gets = 0;
+  if (!step.local) target.puts = 0;
+}
+
+void RmaWaits::complete_request(const Step& step) {
+  const Call& call = *step.call;
+  Process& process = processes_[raw(call.process)];
+  const auto begin = process.requests.begin() + static_cast<std::ptrdiff_t>(process.first_request);
+  const auto request =
+      std::lower_bound(begin, process.requests.end(), step.rmaid,
+                       [](const Request& r, RmaId rmaid) { return raw(r.rmaid) < raw(rmaid); });
+  if (request == process.requests.end() || request->rmaid != step.rmaid || request->done) return;
+  const Request found = *request;
+  request->done = true;
+  while (process.waits_for_requests() && process.requests[process.first_request].done) {
+    ++process.first_request;
+  }
+  if (2 * process.first_request > process.requests.size()) {
+    process.requests.erase(
+        process.requests.begin(),
+        process.requests.begin() + static_cast<std::ptrdiff_t>(process.first_request));
+    process.first_request = 0;
+  }
+  const auto& open = locks_.open(call.process);
+  const bool there = std::find(open.begin(), open.end(), found.epoch) != open.end() &&
+                     locks_[found.epoch].serial == found.serial;
+  if (!there) return;
+  LockTarget& target = locks_[found.epoch].targets.add(found.target);
+  if (call.completed == earl::kCompletedRma && is_wait(call.role())) {
+    look(call, found.epoch, ProgressKind::kNobody, locks_.contended(found.epoch, call.enter));
+    if (found.get) need(call, step.window, found.target, ProgressKind::kGetWait);
+  }
+  if (!found.get) return;
+  if (target.gets != 0) --target.gets;
+  target.proof = std::min(target.proof, call.exit);
+}
+
+void RmaWaits::on_access_epoch(const earl::AccessEpoch& epoch) {
+  Process& process = processes_[raw(epoch.origin)];
+  std::vector<Id> mine;
+  std::erase_if(process.access, [&](Id id) {
+    if (calls_[id].window != epoch.window) return false;
+    mine.push_back(id);
+    return true;
+  });
+  for (const earl::AccessTarget& t : epoch.targets) {
+    if (t.transfers.ops == t.transfers.marked) continue;
+    need(epoch.finish, epoch.window, t.target, ProgressKind::kComplete);
+  }
+  if (kept_ != kNone && calls_.live() != 0) {
+    WaitingCall& last = calls_[kept_];
+    if (last.call.enter_pos == epoch.finish.enter_pos && last.kind == ProgressKind::kComplete &&
+        last.refs == 0 && !last.settled) {
+      ++last.refs;
+      mine.push_back(kept_);
+    }
+  }
+  if (!mine.empty()) access_calls_[&epoch] = std::move(mine);
+}
+
+void RmaWaits::settle(Seconds now) {
+  while (!due_.empty() && due_.front().time < now) {
+    const Id id = due_.front().call;
+    due_.pop_front();
+    settle_call(id);
+  }
+}
+
+void RmaWaits::settle_call(Id id) {
+  WaitingCall& w = calls_[id];
+  w.settled = true;
+  for (const ProcessId target : w.targets) {
+    const std::uint32_t there = trace_.main_index(target);
+    const Seconds delta =
+        trace_.has_clock_errors() ? trace_.delta(w.call.index, there) : Seconds{0};
+    const bool same = trace_.location_def(w.call.index).node == trace_.location_def(there).node;
+    if (is_evidence(w.kind) &&
+        presence_.throughout(target, w.call.enter - delta, w.call.exit + delta)) {
+      claims_.asynchronous(w.window, w.kind, same);
+    }
+    presence_.outside(target, w.call.enter, w.call.exit + delta,
+                      same ? w.outside_same : w.outside_other);
+  }
+  make_set(w.outside_same);
+  make_set(w.outside_other);
+  if (w.ticket != kNoTicket) remembered_.end(w.ticket);
+  w.ticket = kNoTicket;
+  if (w.refs == 0 && w.kind == ProgressKind::kPassiveTransfer &&
+      !(w.outside_same.empty() && w.outside_other.empty())) {
+    // It may still be marked: wait for the end of its epoch.
+    const auto& open = locks_.open(w.call.process);
+    if (std::find(open.begin(), open.end(), w.epoch) != open.end() &&
+        locks_[w.epoch].serial == w.epoch_serial) {
+      attach(id, w.epoch);
+    }
+  }
+  if (w.refs == 0) finish_call(id);
+}
+
+void RmaWaits::epoch_evaluated(LockEpoch& epoch, const Intervals& waits) {
+  for (const Id id : epoch.calls) {
+    WaitingCall& w = calls_[id];
+    w.contended = true;
+    for (const Interval& i : waits) {
+      if (i.begin < w.call.exit && w.call.enter < i.end) w.taken.push_back(i);
+    }
+    release(id);
+  }
+  epoch.calls.clear();
+}
+
+void RmaWaits::release(Id id) {
+  WaitingCall& w = calls_[id];
+  if (--w.refs == 0 && w.settled) finish_call(id);
+}
+
+void RmaWaits::finish_call(Id id) {
+  WaitingCall& w = calls_[id];
+  make_set(w.taken);
+  if (!w.dropped && !w.call.paused && !marks_.any(&processes_[raw(w.call.process)], w.call)) {
+    if (w.contended) {
+      const Seconds waited = length_within(w.call, w.taken);
+      if (waited > Seconds{0}) results_.lock_contention(w.call, waited);
+    }
+    if (w.kind != ProgressKind::kNobody) claims_.claim(w);
+  }
+  if (kept_ == id) kept_ = kNone;
+  calls_.give_back(id);
+}
+
+void RmaWaits::on_end() {
+  forget_ticket();
+  settle(kNever);
+  locks_.finish();
+  for (auto& [epoch, ids] : access_calls_) {
+    for (const Id id : ids) release(id);
+  }
+  access_calls_.clear();
+  for (Process& process : processes_) {
+    for (const Id id : process.access) release(id);  // of epochs that nothing is known of
+    process.access.clear();
+  }
+  claims_.finish(results_.progress, results_.progress_instance);
+}
+
+}  // namespace kojak::expert

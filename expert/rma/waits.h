@@ -1,0 +1,160 @@
+// Lock Contention and Wait for Progress: follows passive target epochs, access epochs and who is
+// inside MPI, and tells for each call how long it waited.
+//
+// Told of a trace's events in their order. A call is looked at when it has ended: if it may have
+// waited, it is kept until the epochs that it belongs to know their predecessors, and until the
+// clocks' error has passed, so that every MPI call of a target that may have let it go is known.
+// Memory: what is open, at most kMostKept calls (of more, transfers are left out and counted). Not
+// thread-safe; nothing fails. Source: the pattern spec, "One-sided patterns".
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+
+#include "earl/replay.h"
+#include "expert/marked_transfers.h"
+#include "expert/rma/lock_queue.h"
+#include "expert/rma/presence.h"
+#include "expert/rma/progress_claims.h"
+
+namespace kojak::expert {
+
+class RmaWaits {
+ public:
+  struct Results {
+    // A call waited for a lock.
+    std::function<void(const Call&, Seconds)> lock_contention;
+    // Sums of Wait for Progress, at the end of the trace, and its worst instances.
+    std::function<void(ProgressKind, CallPathIndex, LocationIndex, double)> progress;
+    std::function<void(ProgressKind, const PatternInstance&)> progress_instance;
+  };
+  RmaWaits(const earl::Trace& trace, Seconds max_delta, std::size_t instances, Results results);
+  // Whether a trace has anything that these patterns look at.
+  static bool concerns(const Definitions& definitions);
+
+  // In the order of earl::Sink.
+  void on_enter(const earl::OpenCall& call) {
+    forget_ticket();
+    const bool pausing = call.region == pausing_;
+    presence_.enter(call, pausing, remembered_.earliest());
+    if (call.function != nullptr || pausing) enter_function(call, pausing);
+  }
+  void on_call(const Call& call) {
+    forget_ticket();
+    const bool pausing = call.region == pausing_;
+    if (!due_.empty() && due_.front().time < call.exit) settle(call.exit);
+    presence_.leave(call, pausing);
+    if (call.function != nullptr) leave_function(call);
+  }
+  void on_transfer(const earl::Transfer& transfer);
+  void on_passive_step(const earl::PassiveStep& step);
+  void on_access_epoch(const earl::AccessEpoch& epoch);
+  void on_marked_transfer(ProcessId origin, RmaId rmaid) {
+    marks_.add(&processes_[raw(origin)], rmaid);
+  }
+  // posts: the enters of Win_post in the transaction.
+  template <class Posts>
+  void on_access_transaction(const earl::AccessEpoch& epoch, Posts&& collect_posts) {
+    const auto waiting = access_calls_.find(&epoch);
+    if (waiting == access_calls_.end()) return;
+    for (const Id id : waiting->second) {
+      WaitingCall& w = calls_[id];
+      if (epoch.paused) w.dropped = true;
+      collect_posts(w.call, posts_);
+      if (const auto post = latest_cause(w.call, posts_)) {
+        w.taken.push_back({w.call.enter, *post});
+        make_set(w.taken);
+      }
+      release(id);
+    }
+    access_calls_.erase(waiting);
+  }
+  void on_window_free(ProcessId process, WindowId window) { locks_.give_up(process, window); }
+  void on_end();
+
+  // Calls left out because too many had to be kept; times of processes forgotten; void claims.
+  std::uint64_t left_out() const { return left_out_ + presence_.forgotten(); }
+  std::uint64_t voided() const { return claims_.voided(); }
+
+ private:
+  using Id = std::uint32_t;
+  static constexpr std::size_t kMostKept = 1 << 16;
+  static constexpr OpenTimes::Ticket kNoTicket = ~OpenTimes::Ticket{0};
+
+  struct Request {  // of a request-based operation
+    RmaId rmaid{};
+    ProcessId target{};
+    bool get = false, done = false;
+    Id epoch = 0;
+    std::uint32_t serial = 0;
+  };
+  struct Process {
+    std::vector<Request> requests;  // by operation, ascending
+    std::size_t first_request = 0;  // before it all are done
+    std::vector<Id> access;         // calls of open access epochs
+    bool waits_for_requests() const { return first_request < requests.size(); }
+  };
+  struct Issued {  // an operation of the call that a location is in
+    WindowId window{};
+    ProcessId target{};
+    earl::EpochKind epoch{};
+    Id lock = 0;
+  };
+  struct Location {
+    std::uint64_t call = earl::kNoEvent;  // enter_pos of the call that issued them
+    std::vector<Issued> issued;
+    OpenTimes::Ticket ticket = kNoTicket;
+  };
+  struct Due {
+    Seconds time;
+    Id call;
+  };
+
+  void enter_function(const earl::OpenCall& call, bool pausing);
+  void leave_function(const Call& call);
+  void leave_transfer(const Call& call);
+  void forget_ticket() {
+    if (ticket_ == kNoTicket) return;
+    remembered_.end(ticket_);
+    ticket_ = kNoTicket;
+  }
+  // The call that has just ended, as a call that may have waited; kNone if there are too many.
+  Id keep(const Call& call, WindowId window, ProgressKind kind);
+  void attach(Id id, LockQueue::Id epoch);
+  // What an ended call of a lock epoch may have waited for.
+  void look(const Call& call, LockQueue::Id epoch, ProgressKind kind, bool contended);
+  void need(const Call& call, WindowId window, ProcessId target, ProgressKind kind);
+  void flush(const earl::PassiveStep& step);
+  void flush_target(const earl::PassiveStep& step, LockTarget& target);
+  void complete_request(const earl::PassiveStep& step);
+  void begin_lock(const earl::PassiveStep& step);
+  void end_lock(const earl::PassiveStep& step);
+  void settle(Seconds now);
+  void settle_call(Id id);
+  void release(Id id);
+  void finish_call(Id id);
+  void epoch_evaluated(LockEpoch& epoch, const Intervals& waits);
+
+  const earl::Trace& trace_;
+  Seconds max_delta_;
+  RegionId pausing_;
+  Results results_;
+  Presence presence_;
+  ProgressClaims claims_;
+  LockQueue locks_;
+  earl::detail::Pool<WaitingCall> calls_;
+  std::vector<Process> processes_;
+  std::vector<Location> locations_;
+  OpenTimes remembered_;  // enters of calls that will ask who was outside
+  std::deque<Due> due_;   // calls to be settled, by time
+  std::map<const earl::AccessEpoch*, std::vector<Id>> access_calls_;
+  std::vector<Cause> posts_;
+
+  MarkedTransfers marks_;                 // by process
+  OpenTimes::Ticket ticket_ = kNoTicket;  // of the call that has just ended
+  Id kept_ = earl::detail::kNone;         // the call kept last
+  std::uint64_t left_out_ = 0;
+};
+
+}  // namespace kojak::expert
