@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
 
 #include "earl/trace.h"
 #include "expert/analysis.h"
@@ -52,8 +53,11 @@ Instance as_instance(const expert::PatternInstance& call, const std::vector<std:
 }
 
 // Processes that wait for one and the same thing are one instance: calls of one pattern at one call
-// path that overlap and end together, within a quarter of the first one's time.
+// path that overlap and end together, within a quarter of the first one's time. Those that wait for
+// a message wait for their own.
 bool same_instance(const expert::PatternInstance& first, const expert::PatternInstance& other) {
+  const std::string_view name = expert::all_metrics()[first.metric].name;
+  if (name.starts_with("mpi_latesender") || name.starts_with("mpi_latereceiver")) return false;
   if (first.call_path != other.call_path || first.location == other.location) return false;
   const bool overlap = first.enter < other.exit && other.enter < first.exit;
   const double apart = std::abs(first.exit.value - other.exit.value);

@@ -81,6 +81,14 @@ class Pages(unittest.TestCase):
         self.assertIsNotNone(node, f"no row {label}; rows: {page.texts(pane + ' .name')}")
         return f"{pane} .tree:not([hidden]) .row[data-node='{node}']"
 
+    def pixel_of(self, page, x, y):
+        """Red, green and blue on the timeline."""
+        return page.evaluate(
+            "(() => { const c = document.querySelector('.timeline-canvas'), s = devicePixelRatio,"
+            " o = new OffscreenCanvas(1, 1), g = o.getContext('2d', {willReadFrequently: true});"
+            f" g.drawImage(c, {x} * s, {y} * s, 1, 1, 0, 0, 1, 1);"
+            " return [...g.getImageData(0, 0, 1, 1).data].slice(0, 3); })()")
+
     def value(self, page, pane, label):
         return number(page.text(self.row(page, pane, label) + " .value"))
 

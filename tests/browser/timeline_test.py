@@ -30,11 +30,7 @@ class Timeline(Pages):
         return {key: float(value) for key, value in data.items()}
 
     def pixel(self, x, y):
-        return self.page.evaluate(
-            "(() => { const c = document.querySelector('.timeline-canvas'), s = devicePixelRatio,"
-            " o = new OffscreenCanvas(1, 1), g = o.getContext('2d', {willReadFrequently: true});"
-            f" g.drawImage(c, {x} * s, {y} * s, 1, 1, 0, 0, 1, 1);"
-            " return [...g.getImageData(0, 0, 1, 1).data].slice(0, 3); })()")
+        return self.pixel_of(self.page, x, y)
 
     def test_has_all_calls_and_transfers(self):
         self.timeline()

@@ -18,7 +18,8 @@ const dark: [number, number, number][] = [
 ];
 
 export function isDark(): boolean {
-  const chosen = document.documentElement.dataset.theme;
+  const { theme: chosen, printing } = document.documentElement.dataset;
+  if (printing !== undefined) return false;
   if (chosen === "dark" || chosen === "light") return chosen === "dark";
   return matchMedia("(prefers-color-scheme: dark)").matches;
 }

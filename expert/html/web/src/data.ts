@@ -237,10 +237,21 @@ export class Data {
   // Where the call stands: "halo.c:118", without folders.
   callSite(call: number): string {
     const file = this.info.files[this.info.calls.file[call]] ?? "";
-    const line = this.info.calls.line[call];
-    if (file === "") return "";
-    const name = file.slice(file.lastIndexOf("/") + 1);
-    return line >= 0 ? `${name}:${line}` : name;
+    return file === "" ? "" : place(file, this.info.calls.line[call]);
+  }
+  // Where the function that is called begins, if that is in the program's own source.
+  definition(call: number): string {
+    const { file, begin } = this.info.regions;
+    const region = this.info.calls.region[call];
+    const source = this.info.files[file[region]] ?? "";
+    return source === "" || begin[region] < 1 ? "" : place(source, begin[region]);
+  }
+  // What is known of where a call is, for a place beside its name.
+  source(call: number): string {
+    const site = this.callSite(call);
+    if (site !== "") return site;
+    const definition = this.definition(call);
+    return definition === "" ? "" : `begins at ${definition}`;
   }
   callPath(call: number): number[] {
     const path: number[] = [];
@@ -262,6 +273,11 @@ export class Data {
     const alone = process < 0 || this.system.children[process].length === 1;
     return alone && process >= 0 ? this.systemName(process) : `thread ${rank[node]}${own}`;
   }
+}
+
+function place(file: string, line: number): string {
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  return line >= 1 ? `${name}:${line}` : name;
 }
 
 export function sum(values: ArrayLike<number>): number {

@@ -76,10 +76,12 @@ export class Findings {
     const where = h("p", { class: "where" }, "in ", h("bdi", { class: "call" }, shortened(data.callName(found.call), 200)));
     if (caller >= 0) where.append(", called by ", h("bdi", { class: "call" }, shortened(data.callName(caller), 200)));
     if (site !== "") where.append(" at ", h("bdi", { class: "site" }, shortened(site, 120)));
+    else if (caller >= 0 && data.definition(caller) !== "") where.append(", which begins at ", h("bdi", { class: "site" }, shortened(data.definition(caller), 120)));
     const parts = found.parts.map(([m, seconds]) => `${data.metric(m).title} ${duration(seconds)}`);
     const size = h("div", { class: "size" }, h("b", {}, duration(found.seconds)), h("span", {}, `${percent(found.seconds, data.info.overview!.seconds)} % of the run`), meter(found.share));
     const actions = h("div", { class: "actions" }, h("button", { type: "button", "data-action": "trees", click: () => this.jumps.trees(found.metric, found.call) }, "Show in the trees"));
-    const instance = this.worstInstance(found);
+    const instances = this.instancesOf(found);
+    const instance = instances[0] as Instance | undefined;
     let worst: HTMLElement | null = null;
     if (instance !== undefined) {
       worst = h("p", {}, h("b", {}, "Worst instance: "), `${duration(instance.seconds)} at ${duration(instance.begin)} of the run`, data.info.trace?.rows[instance.rows[0]] ? `, ${data.info.trace.rows[instance.rows[0]].name}${instance.rows.length > 1 ? ` and ${instance.rows.length - 1} more` : ""}` : "");
@@ -94,14 +96,22 @@ export class Findings {
         { class: "what" },
         h("h3", {}, h("span", { class: "number" }, `${index + 1}`), h("bdi", {}, shortened(metric.title, 120))),
         where,
-        path.length > 2 ? h("p", { class: "crumbs" }, ...path.flatMap((c, i) => [i > 0 ? " \u203a " : "", h("bdi", {}, shortened(data.callName(c), 60))])) : null,
+        path.length > 2 ? this.crumbs(path) : null,
         parts.length > 0 ? h("p", { class: "dim" }, `Of this: ${parts.join(", ")}.`) : null,
         this.advice(found.metric),
         worst,
         actions,
       ),
-      this.who(found),
+      this.who(found, instances),
     );
+  }
+
+  private crumbs(path: number[]): HTMLElement {
+    const { data } = this;
+    // Of very long paths the outermost and the innermost calls.
+    const shown = path.length <= 12 ? path : [...path.slice(0, 3), -1, ...path.slice(-8)];
+    const crumb = (c: number) => (c < 0 ? "\u2026" : h("bdi", { title: shortened(data.callName(c), 500) }, shortened(data.callName(c), 60)));
+    return h("p", { class: "crumbs" }, ...shown.flatMap((c, i) => [i > 0 ? " \u203a " : "", crumb(c), c >= 0 && data.callSite(c) !== "" ? h("bdi", { class: "hint" }, ` ${shortened(data.callSite(c), 60)}`) : null]));
   }
 
   // Once in full for each pattern; further down it is folded.
@@ -115,19 +125,36 @@ export class Findings {
     return h("details", {}, h("summary", {}, "What it means, what to try"), text);
   }
 
-  private worstInstance(found: Bottleneck): Instance | undefined {
+  // Worst first.
+  private instancesOf(found: Bottleneck): Instance[] {
     const name = this.data.metric(found.metric).name;
     const mine = (this.data.info.instances ?? []).filter((i) => i.metric === name && i.call === found.call);
-    return mine.sort((a, b) => b.seconds - a.seconds)[0];
+    return mine.sort((a, b) => b.seconds - a.seconds);
   }
 
-  private who(found: Bottleneck): HTMLElement {
+  // Who lets the others wait: in the worst instances by the trace, else by who hardly waits.
+  private cause(found: Bottleneck, instances: Instance[]): HTMLElement | null {
+    const known = instances.filter((i) => i.cause !== undefined);
+    if (known.length === 0) return found.waitedFor === undefined ? null : h("p", { class: "cause" }, h("b", {}, found.waitedFor), " hardly waits: the others wait for it");
+    const seconds = new Map<number, number>();
+    for (const i of known) seconds.set(i.cause!, (seconds.get(i.cause!) ?? 0) + i.seconds);
+    const [worst] = [...seconds].sort((a, b) => b[1] - a[1])[0];
+    const mine = known.filter((i) => i.cause === worst);
+    const rank = this.data.info.trace?.rows[worst]?.name ?? `location ${worst}`;
+    const call = mine[0].causeCall ? ` calls ${mine[0].causeCall}` : " comes";
+    const often = known.length > 1 ? (mine.length === known.length ? `, in all of the ${known.length} worst instances` : `, in ${mine.length} of the ${known.length} worst instances`) : "";
+    return h("p", { class: "cause" }, "until ", h("b", {}, rank), `${call}${often}`);
+  }
+
+  private who(found: Bottleneck, instances: Instance[]): HTMLElement {
     const { locations } = this.data.info;
     const [first, ...others] = found.worst;
     const box = h("div", { class: "who" }, profile(found.profile, locations));
     if (first === undefined) return box;
     box.append(h("p", {}, h("b", {}, first[0]), ` waits ${duration(first[1])}`));
     if (others.length > 0) box.append(h("p", { class: "dim" }, `then ${others.slice(0, 3).map(([who, seconds]) => `${who} ${duration(seconds)}`).join(", ")}`));
+    const cause = this.cause(found, instances);
+    if (cause !== null) box.append(cause);
     box.append(h("p", { class: "dim" }, found.waiting === locations ? `all ${grouped(locations)} wait` : `${grouped(found.waiting)} of ${grouped(locations)} wait`));
     return box;
   }

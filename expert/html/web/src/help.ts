@@ -11,6 +11,8 @@ const keys: [string, string][] = [
   ["p", "absolute, percent of root, percent of selection"],
   ["+  \u2212  \u2190 \u2192  0", "on the timeline: zoom, move, show all"],
   ["n  N", "on the timeline: next, previous instance"],
+  ["Shift \u2190 \u2192 \u2191 \u2193", "on the timeline: choose a call; Enter zooms to it"],
+  ["\u2190 \u2192 \u2191 \u2193", "in matrix and topology: from cell to cell"],
   ["?", "this list"],
 ];
 

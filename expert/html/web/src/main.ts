@@ -31,6 +31,7 @@ class Page {
   private current = "";
   private trees!: Trees;
   private timeline: Timeline | undefined;
+  private matrix: Matrix | undefined;
   private wantedInstance: Instance | undefined;
   private ready = false;
 
@@ -46,15 +47,23 @@ class Page {
     this.trees = new Trees(data, () => this.remember());
     const first = data.difference ? new Changes(data, (m, c) => this.jumpToTrees(m, c)) : new Findings(data, { trees: (m, c) => this.jumpToTrees(m, c), timeline: info.trace ? (i) => this.jumpToInstance(i) : undefined });
     this.add({ id: "findings", title: data.difference ? "Changes" : "Findings", element: first.element });
-    this.add({ id: "trees", title: "Trees", element: this.trees.element, show: () => this.trees.refresh(), focus: () => this.trees.calls.tree.element.focus(), key: (e) => this.treeKey(e) });
+    this.add({ id: "trees", title: "Trees", element: this.trees.element, show: () => this.trees.refresh(), focus: () => this.trees.calls.focus(), key: (e) => this.treeKey(e) });
     if (info.trace !== undefined) {
       // Their content comes with the trace, which stands at the end of the file.
       this.add({ id: "timeline", title: "Timeline", element: h("p", { class: "waiting" }, "Reading the trace\u2026"), show: () => this.timeline?.show(), focus: () => this.timeline?.focus(), key: (e) => this.timeline?.key(e) ?? false });
-      this.add({ id: "bytes", title: "Bytes", element: h("p", { class: "waiting" }, "Reading the trace\u2026") });
+      this.add({ id: "bytes", title: "Bytes", element: h("p", { class: "waiting" }, "Reading the trace\u2026"), focus: () => this.matrix?.focus() });
     }
     document.addEventListener("keydown", (e) => this.key(e));
     addEventListener("hashchange", () => this.follow());
     addEventListener("kojak-theme", () => this.trees.refresh());
+    // Paper is white: everything, canvases too, is drawn for it.
+    const printing = (on: boolean) => () => {
+      if (on) document.documentElement.dataset.printing = "";
+      else delete document.documentElement.dataset.printing;
+      dispatchEvent(new Event("kojak-theme"));
+    };
+    addEventListener("beforeprint", printing(true));
+    addEventListener("afterprint", printing(false));
     this.ready = true;
     this.follow();
     // The large parts of the file stand behind this script.
@@ -71,8 +80,10 @@ class Page {
       this.show("trees");
       this.trees.selectCall(call);
     });
+    const matrix = new Matrix(trace);
     must<HTMLElement>(document, "#view-timeline").replaceChildren(timeline.element);
-    must<HTMLElement>(document, "#view-bytes").replaceChildren(new Matrix(trace).element);
+    must<HTMLElement>(document, "#view-bytes").replaceChildren(matrix.element);
+    this.matrix = matrix;
     this.timeline = timeline;
     timeline.show();
     if (this.wantedInstance !== undefined) timeline.showInstance(this.wantedInstance);
@@ -114,7 +125,7 @@ class Page {
   private jumpToTrees(metric: number, call: number): void {
     this.show("trees");
     this.trees.jump(metric, call);
-    this.trees.calls.tree.element.focus();
+    this.trees.calls.focus();
   }
 
   private jumpToInstance(instance: Instance): void {
@@ -152,7 +163,7 @@ class Page {
   }
 
   private key(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]") !== null) return;
     const number = Number(event.key);
     if (event.key === "?") showHelp();
     else if (number >= 1 && number <= this.views.length) {
@@ -172,7 +183,7 @@ class Page {
       const modes = ["absolute", "root", "selection"] as const;
       this.trees.setMode(modes[(modes.indexOf(this.trees.mode) + 1) % modes.length]);
     } else if (event.key === "m" || event.key === "c" || event.key === "s") {
-      panes["mcs".indexOf(event.key)].tree.element.focus();
+      panes["mcs".indexOf(event.key)].focus();
     } else return false;
     return true;
   }

@@ -13,15 +13,18 @@ const names: [Shown, string, string][] = [
   ["gets", "gets", "Bytes from the target to the origin"],
 ];
 
+const head = 34; // pixels for the ranks
+
 export class Matrix {
   readonly element: HTMLElement;
-  private readonly canvas = h("canvas", { class: "matrix-canvas", role: "img", "aria-label": "Bytes from row to column" });
+  private readonly canvas = h("canvas", { class: "matrix-canvas", role: "application", tabindex: 0, "aria-roledescription": "matrix", "aria-label": "Bytes from row to column; arrow keys go from cell to cell" });
   private readonly tip = h("p", { class: "tip", role: "status" });
   private readonly totals = h("p", { class: "dim" });
   private readonly top = h("ol", { class: "pairs" });
   private readonly size: number;
   private shown: Shown = "all";
   private cell = 10;
+  private chosen: [from: number, to: number] | undefined;
   private readonly place = new Map<number, number>(); // of a cell in the columns
 
   constructor(private readonly trace: TraceData) {
@@ -33,11 +36,17 @@ export class Matrix {
       this.draw();
     });
     this.canvas.addEventListener("pointermove", (e) => this.point(e));
-    this.canvas.addEventListener("pointerleave", () => (this.tip.textContent = ""));
+    this.canvas.addEventListener("pointerleave", () => this.say(-1, -1));
+    this.canvas.addEventListener("keydown", (e) => this.key(e));
+    this.canvas.addEventListener("blur", () => this.choose(undefined));
     const block = trace.info.ranksPerBlock > 1 ? h("p", { class: "dim" }, `Each cell stands for ${trace.info.ranksPerBlock} by ${trace.info.ranksPerBlock} ranks.`) : null;
     this.element = h("div", { class: "matrix" }, h("div", { class: "toolbar" }, kinds.element, h("span", { class: "dim" }, "rows give, columns get; colours are logarithmic")), h("div", { class: "matrix-body" }, h("div", { class: "matrix-main" }, this.canvas, this.tip), h("aside", {}, h("h2", {}, "Largest"), this.totals, block, this.top)));
     new ResizeObserver(() => this.draw()).observe(this.element);
     addEventListener("kojak-theme", () => this.draw());
+  }
+
+  focus(): void {
+    this.canvas.focus();
   }
 
   private value(i: number, of: "values" | "counts"): number {
@@ -55,7 +64,6 @@ export class Matrix {
     const { traffic } = this.trace;
     const room = Math.min(this.element.clientWidth - 340, innerHeight - 190);
     if (room < 80 && this.element.clientWidth < 80) return;
-    const head = 34;
     const side = Math.max(160, Math.min(820, room)) - head;
     this.cell = side / this.size;
     if (this.cell > 96) this.cell = 96;
@@ -101,6 +109,12 @@ export class Matrix {
       context.fillText(text, head - 5, at);
       context.textAlign = "center";
     }
+    if (this.chosen !== undefined) {
+      const [from, to] = this.chosen;
+      context.strokeStyle = style.outlineColor;
+      context.lineWidth = 2;
+      context.strokeRect(head + to * this.cell - 1, head + from * this.cell - 1, Math.max(4, this.cell + 1), Math.max(4, this.cell + 1));
+    }
     this.list(values);
   }
 
@@ -118,9 +132,26 @@ export class Matrix {
   }
 
   private point(event: PointerEvent): void {
-    const head = 34;
-    const to = Math.floor((event.offsetX - head) / this.cell);
-    const from = Math.floor((event.offsetY - head) / this.cell);
+    this.say(Math.floor((event.offsetY - head) / this.cell), Math.floor((event.offsetX - head) / this.cell));
+  }
+
+  private key(event: KeyboardEvent): void {
+    const steps: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    const step = steps[event.key];
+    if (step === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    const within = (block: number) => Math.min(this.size - 1, Math.max(0, block));
+    const [from, to] = this.chosen ?? [-step[0], -step[1]];
+    this.choose([within(from + step[0]), within(to + step[1])]);
+    event.preventDefault();
+  }
+  private choose(cell: [number, number] | undefined): void {
+    this.chosen = cell;
+    this.draw();
+    if (cell === undefined) this.tip.textContent = "";
+    else this.say(...cell);
+  }
+
+  private say(from: number, to: number): void {
     if (to < 0 || from < 0 || to >= this.size || from >= this.size) {
       this.tip.textContent = "";
       return;

@@ -11,6 +11,7 @@ export function splitter(panes: HTMLElement[]): void {
       if (width === 0) return;
       shares[i] = Math.min(both * 0.9, Math.max(both * 0.1, shares[i] + (dx / width) * both));
       shares[i + 1] = both - shares[i];
+      bar.setAttribute("aria-valuenow", String(Math.round((100 * shares[i]) / both)));
       apply();
     };
     const bar = h("div", {
@@ -18,6 +19,7 @@ export function splitter(panes: HTMLElement[]): void {
       role: "separator",
       tabindex: 0,
       "aria-orientation": "vertical",
+      "aria-valuenow": 50,
       "aria-label": "Width of the panes",
       keydown: (e: KeyboardEvent) => {
         if (e.key !== "ArrowLeft" && e.key !== "ArrowRight") return;

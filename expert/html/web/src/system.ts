@@ -81,15 +81,15 @@ export class SystemPane {
     if (!complete || values.length === 0) return box;
     const sorted = values.slice().sort();
     const mean = sum(values) / values.length;
-    const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))];
-    const most = values.indexOf(sorted[sorted.length - 1]);
+    const largest = sorted[sorted.length - 1];
+    const most = values.indexOf(largest);
     const rows: [string, string][] = [
-      ["largest", `${withUnit(at(1), unit)} at ${this.data.locationName(most)}`],
+      ["largest", `${withUnit(largest, unit)} at ${this.data.locationName(most)}`],
       ["mean", withUnit(mean, unit)],
-      ["median", withUnit(at(0.5), unit)],
-      ["smallest", withUnit(at(0), unit)],
+      ["median", withUnit((sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2, unit)],
+      ["smallest", withUnit(sorted[0], unit)],
     ];
-    if (mean > 0 && !this.data.difference) rows.push(["imbalance", `${percent(at(1) - mean, at(1))} % of the largest`]);
+    if (mean > 0 && !this.data.difference) rows.push(["imbalance", `${percent(largest - mean, largest)} % of the largest`]);
     box.append(h("table", {}, ...rows.map(([label, text]) => h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, text)))));
     return box;
   }

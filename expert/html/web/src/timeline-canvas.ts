@@ -13,6 +13,7 @@ export interface ViewState {
   transfers: TransferView;
   messages: boolean;
   epochs: boolean;
+  window: number; // whose epochs and transfers are drawn; -1: of all
   instance: Instance | undefined;
   box: { row: number; box: number } | undefined;
 }
@@ -61,8 +62,8 @@ export class TimelineCanvas {
   private readonly pixels = document.createElement("canvas");
   private readonly raster = new Raster(regionKinds.length, mostLanes);
   private readonly kinds: Uint8Array;
+  readonly windows: number[]; // that have bands
   private readonly lanesOfWindow: number; // two where a window is accessed and exposed at once
-  private readonly bandLanes: number; // of all windows that have bands
   segments: Segment[] = [];
   private bucket = 1; // pixels in which arrows between two rows are drawn once
   width = 0; // of the area with boxes
@@ -76,12 +77,15 @@ export class TimelineCanvas {
     this.kinds = Uint8Array.from(trace.info.regions.kind);
     const both = trace.bands.some((bands) => bands.kind.includes(exposure)) && trace.bands.some((bands) => bands.kind.includes(access));
     this.lanesOfWindow = both ? 2 : 1;
-    this.bandLanes = Math.min(4, trace.windowCount * this.lanesOfWindow);
+    this.windows = [...new Set(trace.bands.flatMap((bands) => [...new Set(bands.window)]))].sort((a, b) => a - b);
   }
 
-  // How many windows' epochs have no band because rows are not high enough for all.
-  get windowsLeftOut(): number {
-    return this.trace.windowCount - Math.floor(this.bandLanes / this.lanesOfWindow);
+  // The windows whose epochs have bands: as many as rows are high enough for.
+  windowsShown(state: ViewState): number[] {
+    if (!state.epochs) return [];
+    if (state.window >= 0) return this.windows.filter((w) => w === state.window);
+    const lanes = this.rowHeight >= 72 ? 8 : this.rowHeight >= 36 ? 6 : 4;
+    return this.windows.slice(0, Math.floor(lanes / this.lanesOfWindow));
   }
   get contentHeight(): number {
     return this.rowHeight * this.trace.rows.length;
@@ -106,9 +110,29 @@ export class TimelineCanvas {
 
   // Of a row: where its boxes are, and where the bands of its epochs.
   private place(row: number, state: ViewState): { y: number; boxes: number; band: number } {
-    const band = state.epochs && this.bandLanes > 0 ? Math.max(2, Math.min(5, Math.floor(this.rowHeight / 6 / this.bandLanes))) : 0;
+    const lanes = this.windowsShown(state).length * this.lanesOfWindow;
+    const band = lanes > 0 ? Math.max(2, Math.min(5, Math.floor(this.rowHeight / (lanes > 4 ? 3 : 6) / lanes))) : 0;
     const y = axis + row * this.rowHeight - state.top + 2;
-    return { y, boxes: this.rowHeight - 5 - band * this.bandLanes, band };
+    return { y, boxes: this.rowHeight - 5 - band * lanes, band };
+  }
+
+  // The band at a place, -1 if there is none.
+  bandAt(row: number, x: number, y: number, state: ViewState): number {
+    const place = this.place(row, state);
+    const lane = Math.floor((y - place.y - place.boxes - 1) / place.band);
+    if (place.band === 0 || lane < 0) return -1;
+    const time = this.timeAt(x, state);
+    const pixel = (state.to - state.from) / this.width;
+    const shown = this.windowsShown(state);
+    const { begin, end } = this.trace.bands[row];
+    let found = -1;
+    for (let i = 0; i < begin.length && begin[i] <= time + pixel; i++) if (end[i] >= time - pixel && this.lane(row, i, shown) === lane) found = i;
+    return found;
+  }
+  private lane(row: number, band: number, shown: number[]): number {
+    const { window, kind } = this.trace.bands[row];
+    const at = shown.indexOf(window[band]);
+    return at < 0 ? -1 : at * this.lanesOfWindow + (this.lanesOfWindow === 2 && kind[band] === exposure ? 1 : 0);
   }
 
   draw(state: ViewState): { boxes: number; arrows: number } {
@@ -213,10 +237,12 @@ export class TimelineCanvas {
     if (place.band === 0) return;
     const bands = this.trace.bands[row];
     const dark = isDark() ? 1 : 0;
-    const reached = new Float64Array(this.bandLanes); // pixels
+    const shown = this.windowsShown(state);
+    const reached = new Float64Array(shown.length * this.lanesOfWindow); // pixels
     for (let i = 0; i < bands.begin.length && bands.begin[i] < state.to; i++) {
-      const lane = bands.window[i] * this.lanesOfWindow + (this.lanesOfWindow === 2 && bands.kind[i] === exposure ? 1 : 0);
-      if (bands.end[i] <= state.from || lane >= this.bandLanes) continue;
+      if (bands.end[i] <= state.from) continue;
+      const lane = this.lane(row, i, shown);
+      if (lane < 0) continue;
       const x0 = Math.max(gutter - 2, this.x(bands.begin[i], state));
       const x1 = Math.min(gutter + this.width + 2, this.x(bands.end[i], state));
       if (x1 < reached[lane] + 0.7) continue;
@@ -237,10 +263,16 @@ export class TimelineCanvas {
     context.globalAlpha = 1;
     context.strokeStyle = theme.accent;
     context.lineWidth = 2.5;
-    for (const row of instance.rows) {
+    const frame = (row: number) => {
       const place = this.place(row, state);
       context.strokeRect(x0 - 1, place.y - 1, x1 - x0 + 2, place.boxes + 2);
-    }
+    };
+    instance.rows.forEach(frame);
+    if (instance.cause === undefined) return;
+    // Whom they waited for.
+    context.setLineDash([6, 4]);
+    frame(instance.cause);
+    context.setLineDash([]);
   }
 
   // All arrows in sight, unless that is too many to see: then one of those that lie together.
@@ -280,8 +312,8 @@ export class TimelineCanvas {
       for (let i = 0; i < sent.length && sent[i] <= state.to && segments.length <= mostArrows; i++) if (received[i] >= state.from) add(from[i], sent[i], to[i], received[i], Style.Message, i);
     }
     if (state.transfers !== "off") {
-      const { request } = trace.transfers;
-      for (let i = 0; i < request.length && request[i] <= state.to && segments.length <= mostArrows; i++) drawTransfer(trace.transfers, i, state.transfers, add);
+      const { request, window } = trace.transfers;
+      for (let i = 0; i < request.length && request[i] <= state.to && segments.length <= mostArrows; i++) if (state.window < 0 || window[i] === state.window) drawTransfer(trace.transfers, i, state.transfers, add);
     }
     return segments.length > mostArrows ? undefined : segments;
   }
@@ -337,6 +369,7 @@ export class TimelineCanvas {
     context.strokeStyle = (bandColours[0] as [string, string])[isDark() ? 1 : 0];
     context.lineWidth = 2;
     for (const fence of this.trace.fences) {
+      if (state.window >= 0 && fence.window !== state.window) continue;
       const order = [...fence.rows.keys()].sort((a, b) => fence.rows[a] - fence.rows[b]);
       if (order.length === 0 || order.every((i) => fence.exits[i] < state.from) || order.every((i) => fence.enters[i] > state.to)) continue;
       for (const [times, dash] of [[fence.enters, [2, 4]], [fence.exits, []]] as [Float64Array, number[]][]) {

@@ -4,9 +4,10 @@ import { Style, type TransferView } from "./arrows";
 import { regionKinds } from "./colour";
 import type { Data } from "./data";
 import { choice, h } from "./dom";
-import { bytes, duration, grouped, plural, shortened } from "./format";
+import { duration, grouped, plural, shortened } from "./format";
 import { Minimap } from "./minimap";
 import { arrowColour, axis, bandColour, gutter, kindColour, type Segment, TimelineCanvas, type ViewState } from "./timeline-canvas";
+import { Words } from "./timeline-words";
 import { bandName, type TraceData } from "./trace";
 import type { Instance } from "./types";
 
@@ -22,7 +23,9 @@ export class Timeline {
   private readonly tip = h("div", { class: "timeline-tip", hidden: true });
   private readonly legend = h("ul", { class: "timeline-legend" });
   private readonly rowNames: string[];
+  private readonly words: Words;
   private readonly instances: Instance[];
+  private readonly bandNote = h("span", { class: "dim" });
   private listed: Instance[] = [];
   private pending = false;
 
@@ -31,24 +34,25 @@ export class Timeline {
     private readonly trace: TraceData,
     private readonly toTrees: (call: number) => void,
   ) {
-    this.state = { from: 0, to: trace.span, top: 0, transfers: "closed", messages: true, epochs: true, instance: undefined, box: undefined };
+    this.state = { from: 0, to: trace.span, top: 0, transfers: "closed", messages: true, epochs: true, window: -1, instance: undefined, box: undefined };
     this.rowNames = trace.info.rows.map((row) => row.name);
+    this.words = new Words(data, trace, this.rowNames);
     this.drawing = new TimelineCanvas(trace, this.rowNames);
     this.minimap = new Minimap(trace, (from, to) => this.go(from, to));
     this.instances = [...(data.info.instances ?? [])].sort((a, b) => b.seconds - a.seconds);
     const { canvas } = this.drawing;
     canvas.className = "timeline-canvas";
     canvas.tabIndex = 0;
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", `Timeline of ${plural(trace.rows.length, "location")}, ${duration(trace.span / 1e9)}`);
+    canvas.setAttribute("role", "application");
+    canvas.setAttribute("aria-roledescription", "timeline");
+    canvas.setAttribute("aria-label", `Timeline of ${plural(trace.rows.length, "location")}, ${duration(trace.span / 1e9)}. Arrow keys move, plus and minus zoom, shift and arrow keys choose calls, n goes to the next instance.`);
     this.area = h("div", { class: "timeline-area" }, canvas, this.tip);
     this.listen(canvas);
     this.element = h("div", { class: "timeline" }, this.toolbar(), this.legend, h("div", { class: "timeline-body" }, h("div", { class: "timeline-main" }, this.minimap.element, this.area), h("aside", { class: "timeline-side" }, this.about, this.instanceList(), this.omissions())));
     new ResizeObserver(() => this.resize()).observe(this.area);
     addEventListener("kojak-theme", () => {
       this.showLegend();
-      this.minimap.draw();
-      this.redraw();
+      this.resize();
     });
     this.showLegend();
     this.describe();
@@ -79,9 +83,23 @@ export class Timeline {
       trace.transfers.request.length > 0 ? h("span", { class: "labelled" }, h("span", { class: "dim" }, "Transfers "), transfers.element) : null,
       trace.messages.sent.length > 0 ? box("messages", "messages") : null,
       trace.windowCount > 0 ? box("epochs", "epochs") : null,
+      this.windowChoice(),
       h("span", { class: "buttons" }, button("+", "Zoom in (+)", () => this.zoom(0.5)), button("\u2212", "Zoom out (\u2212)", () => this.zoom(2)), button("all", "Show the whole run (0)", () => this.go(0, trace.span))),
       h("span", { class: "legend" }, `${grouped(trace.boxCount)} calls \u00b7 drag to move, wheel to zoom, shift and drag to choose a range`),
     );
+  }
+
+  // Where a program has several windows: all together, or one.
+  private windowChoice(): HTMLElement | null {
+    const { windows } = this.drawing;
+    if (windows.length < 2) return null;
+    const select: HTMLSelectElement = h(
+      "select",
+      { "aria-label": "Windows", change: () => { this.state.window = Number(select.value); this.redraw(); } },
+      h("option", { value: -1 }, "all windows"),
+      ...windows.map((w) => h("option", { value: w }, shortened(this.trace.info.windows[w] ?? `window ${w}`, 40))),
+    );
+    return h("span", { class: "labelled" }, select, this.bandNote);
   }
 
   private showLegend(): void {
@@ -137,8 +155,7 @@ export class Timeline {
   }
 
   private omissions(): HTMLElement | null {
-    const omitted = [...this.trace.info.omitted];
-    if (this.drawing.windowsLeftOut > 0) omitted.push(`Epochs of ${plural(this.drawing.windowsLeftOut, "further window")} have no band.`);
+    const { omitted } = this.trace.info;
     return omitted.length === 0 ? null : h("section", { class: "omitted" }, h("h2", {}, "Left out"), h("ul", {}, ...omitted.map((text) => h("li", {}, shortened(text, 1000)))));
   }
 
@@ -156,10 +173,7 @@ export class Timeline {
     const end = Math.max(instance.end * 1e9, begin + shortest);
     const about = (end - begin) * 0.6;
     this.go(begin - about, end + about);
-    if (row !== undefined) {
-      const y = row * this.drawing.rowHeight;
-      if (y < this.state.top || y + this.drawing.rowHeight > this.state.top + this.visibleHeight()) this.scrollTo(y - this.visibleHeight() / 2);
-    }
+    if (row !== undefined) this.showRow(row);
     this.describe();
   }
 
@@ -194,7 +208,9 @@ export class Timeline {
   private resize(): void {
     const { clientWidth, clientHeight } = this.area;
     if (clientWidth < 60 || clientHeight < 40) return;
-    this.drawing.resize(clientWidth, clientHeight);
+    // On paper no room below the rows.
+    const printing = document.documentElement.dataset.printing !== undefined;
+    this.drawing.resize(clientWidth, printing ? Math.min(clientHeight, axis + this.drawing.contentHeight + 4) : clientHeight);
     this.scrollTo(this.state.top);
     this.minimap.draw();
     this.redraw();
@@ -207,17 +223,25 @@ export class Timeline {
   }
 
   private redraw(): void {
+    // Before printing there is no further frame.
+    if (document.documentElement.dataset.printing !== undefined) return this.draw();
     if (this.pending) return;
     this.pending = true;
     requestAnimationFrame(() => {
       this.pending = false;
-      if (this.area.clientWidth < 60) return;
-      const begin = performance.now();
-      const { boxes, arrows } = this.drawing.draw(this.state);
-      this.minimap.show(this.state.from, this.state.to);
-      // For tests and for the curious.
-      Object.assign(this.drawing.canvas.dataset, { from: Math.round(this.state.from), to: Math.round(this.state.to), boxes, arrows, milliseconds: (performance.now() - begin).toFixed(1) });
+      this.draw();
     });
+  }
+  private draw(): void {
+    if (this.area.clientWidth < 60) return;
+    const begin = performance.now();
+    const { boxes, arrows } = this.drawing.draw(this.state);
+    this.minimap.show(this.state.from, this.state.to);
+    const shown = this.drawing.windowsShown(this.state).length;
+    const all = this.drawing.windows.length;
+    this.bandNote.textContent = this.state.epochs && this.state.window < 0 && shown < all ? `epochs of the first ${shown} of ${all}` : "";
+    // For tests and for the curious.
+    Object.assign(this.drawing.canvas.dataset, { from: Math.round(this.state.from), to: Math.round(this.state.to), boxes, arrows, milliseconds: (performance.now() - begin).toFixed(1) });
   }
 
   private listen(canvas: HTMLCanvasElement): void {
@@ -256,9 +280,8 @@ export class Timeline {
     canvas.addEventListener("dblclick", (e) => {
       const hit = this.hit(e);
       if (hit === undefined) return;
-      const boxes = this.trace.rows[hit.row];
-      const around = (boxes.end[hit.box] - boxes.begin[hit.box]) * 0.1;
-      this.go(boxes.begin[hit.box] - around, boxes.end[hit.box] + around);
+      this.state.box = hit;
+      this.zoomToCall();
     });
     canvas.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
   }
@@ -275,7 +298,16 @@ export class Timeline {
   }
 
   key(event: KeyboardEvent): boolean {
+    if (event.shiftKey && event.key.startsWith("Arrow")) {
+      this.walk(event.key);
+      return true;
+    }
     switch (event.key) {
+      case "Enter":
+        // Elsewhere it is the button's that has the focus.
+        if (event.target !== this.drawing.canvas) return false;
+        this.zoomToCall();
+        break;
       case "+": case "=": this.zoom(0.5); break;
       case "-": this.zoom(2); break;
       case "0": case "Home": this.go(0, this.trace.span); break;
@@ -295,6 +327,42 @@ export class Timeline {
     if (listed.length === 0) return;
     const at = this.state.instance === undefined ? -1 : listed.indexOf(this.state.instance);
     this.showInstance(listed[(at + step + listed.length) % listed.length]);
+  }
+
+  // Chooses a call from the one that is chosen: the next or the one before in its row, or the one at
+  // the same time in the row beside it.
+  private walk(key: string): void {
+    const { rows } = this.trace;
+    const now = this.state.box;
+    const centre = (this.state.from + this.state.to) / 2;
+    let row = now?.row ?? Math.min(rows.length - 1, Math.floor(this.state.top / this.drawing.rowHeight));
+    let box = now?.box ?? Math.max(0, rows[row]?.at(centre) ?? 0);
+    if (now !== undefined && (key === "ArrowLeft" || key === "ArrowRight")) box = Math.min(rows[row].length - 1, Math.max(0, box + (key === "ArrowRight" ? 1 : -1)));
+    else if (now !== undefined) {
+      const time = (Math.max(this.state.from, rows[row].begin[box]) + Math.min(this.state.to, rows[row].end[box])) / 2;
+      row = Math.min(rows.length - 1, Math.max(0, row + (key === "ArrowDown" ? 1 : -1)));
+      box = Math.max(0, rows[row].at(time));
+    }
+    const boxes = rows[row];
+    if (boxes === undefined || boxes.length === 0) return;
+    this.state.box = { row, box };
+    this.state.instance = undefined;
+    const length = this.state.to - this.state.from;
+    if (boxes.begin[box] > this.state.to || boxes.end[box] < this.state.from) this.go(boxes.begin[box] - length / 4, boxes.begin[box] + (length * 3) / 4);
+    this.showRow(row);
+    this.describe();
+    this.redraw();
+  }
+  private zoomToCall(): void {
+    const { box } = this.state;
+    if (box === undefined) return;
+    const boxes = this.trace.rows[box.row];
+    const around = (boxes.end[box.box] - boxes.begin[box.box]) * 0.1;
+    this.go(boxes.begin[box.box] - around, boxes.end[box.box] + around);
+  }
+  private showRow(row: number): void {
+    const y = row * this.drawing.rowHeight;
+    if (y < this.state.top || y + this.drawing.rowHeight > this.state.top + this.visibleHeight()) this.scrollTo(y - this.visibleHeight() / 2);
   }
 
   private hit(event: MouseEvent): { row: number; box: number } | undefined {
@@ -329,33 +397,15 @@ export class Timeline {
   private hover(event: PointerEvent): void {
     const arrow = this.drawing.segments.length < 4000 ? this.nearestArrow(event) : undefined;
     const hit = this.hit(event);
-    const lines = arrow !== undefined ? this.arrowLines(arrow) : hit !== undefined ? this.boxLines(hit.row, hit.box) : [];
+    const row = this.drawing.rowAt(event.offsetY, this.state.top);
+    const band = row >= 0 && event.offsetX >= gutter ? this.drawing.bandAt(row, event.offsetX, event.offsetY, this.state) : -1;
+    const lines = arrow !== undefined ? this.words.arrow(arrow) : band >= 0 ? this.words.band(row, band) : hit !== undefined ? this.words.box(hit.row, hit.box) : [];
     this.tip.hidden = lines.length === 0;
     if (lines.length === 0) return;
     this.tip.replaceChildren(...lines.map((line, i) => h(i === 0 ? "b" : "span", {}, h("bdi", {}, shortened(line, 160)))));
     const left = event.offsetX + 14;
     this.tip.style.left = `${left + 280 > this.area.clientWidth ? Math.max(0, event.offsetX - 290) : left}px`;
     this.tip.style.top = `${Math.min(event.offsetY + 14, this.area.clientHeight - 90)}px`;
-  }
-
-  private boxLines(row: number, box: number): string[] {
-    const boxes = this.trace.rows[row];
-    const name = this.trace.info.regions.name[boxes.region[box]];
-    const calls = boxes.calls[box];
-    const length = (boxes.end[box] - boxes.begin[box]) / 1e9;
-    const lines = [calls > 1 ? `${grouped(calls)} calls, longest ${name}` : name, `${this.rowNames[row]}: ${duration(length)} from ${duration(boxes.begin[box] / 1e9)}`];
-    if (boxes.parent[box] >= 0) lines.push(`in ${this.trace.info.regions.name[boxes.region[boxes.parent[box]]]}`);
-    return lines;
-  }
-
-  private arrowLines(s: Segment): string[] {
-    const { messages, transfers } = this.trace;
-    const i = s.index;
-    if (s.style === Style.Message) return [`message of ${bytes(messages.bytes[i])}`, `${this.rowNames[messages.from[i]]} \u2192 ${this.rowNames[messages.to[i]]}`, `sent at ${duration(messages.sent[i] / 1e9)}, received ${duration((messages.received[i] - messages.sent[i]) / 1e9)} later`];
-    const window = this.trace.info.windows[transfers.window[i]] ?? "";
-    const names: Record<number, string> = { [Style.Put]: "put of", [Style.Get]: "get of", [Style.Request]: "request of a get of", [Style.Link]: "link of a transfer of" };
-    const [from, to] = transfers.get[i] ? [transfers.target[i], transfers.origin[i]] : [transfers.origin[i], transfers.target[i]];
-    return [`${names[s.style]} ${bytes(transfers.bytes[i])}`, `${this.rowNames[from]} \u2192 ${this.rowNames[to]}, ${window}`, `asked for at ${duration(transfers.request[i] / 1e9)}, complete ${duration((transfers.end[i] - transfers.request[i]) / 1e9)} later`];
   }
 
   private choose(event: MouseEvent): void {
@@ -372,6 +422,7 @@ export class Timeline {
     if (instance !== undefined) {
       const metric = this.data.metricByName(instance.metric);
       parts.push(h("h2", {}, this.metricTitle(instance.metric)), h("p", {}, h("b", {}, duration(instance.seconds)), instance.rows.length > 1 ? ` of waiting in all, at ${this.rowsOf(instance)}` : ` waiting at ${this.rowsOf(instance)}`));
+      if (instance.cause !== undefined) parts.push(this.words.cause(instance, instance.cause));
       const meaning = metric < 0 ? "" : this.data.metric(metric).meaning;
       if (meaning) parts.push(h("p", { class: "dim" }, meaning));
     }
@@ -381,24 +432,12 @@ export class Timeline {
       for (let b = box.box; b >= 0; b = boxes.parent[b]) path.unshift(b);
       const names = path.map((b) => this.trace.info.regions.name[boxes.region[b]]);
       if (instance === undefined) parts.push(h("h2", {}, h("bdi", {}, shortened(names[names.length - 1], 200))));
-      const [, when] = this.boxLines(box.row, box.box);
+      const [, when] = this.words.box(box.row, box.box);
       parts.push(h("p", {}, when), h("ol", { class: "path" }, ...names.map((n) => h("li", {}, h("bdi", {}, shortened(n, 300))))));
-      const call = instance?.call ?? this.findCall(names);
+      const call = instance?.call ?? this.words.call(names);
       if (call >= 0) parts.push(h("button", { type: "button", click: () => this.toTrees(call) }, "Show in the trees"));
     }
     if (parts.length === 0) parts.push(h("p", { class: "dim" }, "Click a call to see what it is; choose an instance to go there (n: next)."));
     this.about.replaceChildren(...parts);
-  }
-
-  // The call path of these functions in the report.
-  private findCall(names: string[]): number {
-    let level = this.data.calls.roots;
-    let found = -1;
-    for (const name of names) {
-      found = level.find((c) => this.data.info.regions.name[this.data.info.calls.region[c]] === name) ?? -1;
-      if (found < 0) return -1;
-      level = this.data.calls.children[found];
-    }
-    return found;
   }
 }

@@ -13,21 +13,32 @@ interface Layout {
   cells: { location: number; slice: number; column: number; row: number; text: string }[];
 }
 
+interface Place {
+  x: number;
+  y: number;
+  size: number;
+  location: number;
+  text: string;
+}
+
 export class TopologyView {
   readonly element: HTMLElement;
   private readonly layouts: Layout[];
-  private readonly canvas = h("canvas", { class: "topology-canvas", role: "img" });
+  private readonly canvas = h("canvas", { class: "topology-canvas", role: "application", tabindex: 0, "aria-roledescription": "topology" });
   private readonly tip = h("p", { class: "tip", role: "status" });
-  private chosen = 0;
-  private places: { x: number; y: number; size: number; location: number; text: string }[] = [];
+  private chosen = 0; // of the layouts
+  private cell = -1; // chosen with the keys, in places
+  private places: Place[] = [];
   private values: Float64Array = new Float64Array(0);
   private colour: (value: number) => string = () => "transparent";
   private text: (value: number) => string = String;
 
   constructor(private readonly data: Data) {
     this.layouts = [...data.info.topologies.map((_, i) => this.cartesian(i)).filter((l): l is Layout => l !== undefined), this.grid()];
-    const select = h("select", { "aria-label": "Topology", change: () => { this.chosen = select.selectedIndex; this.draw(); } }, ...this.layouts.map((l) => h("option", {}, shortened(l.title, 80))));
+    const select = h("select", { "aria-label": "Topology", change: () => { this.chosen = select.selectedIndex; this.cell = -1; this.draw(); } }, ...this.layouts.map((l) => h("option", {}, shortened(l.title, 80))));
     this.canvas.addEventListener("pointermove", (e) => this.point(e));
+    this.canvas.addEventListener("keydown", (e) => this.key(e));
+    this.canvas.addEventListener("blur", () => this.choose(-1));
     this.element = h("div", { class: "topology" }, select, this.canvas, this.tip);
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
@@ -91,7 +102,7 @@ export class TopologyView {
     this.canvas.height = Math.max(1, height * scale);
     this.canvas.style.width = `${across * sliceWidth}px`;
     this.canvas.style.height = `${height}px`;
-    this.canvas.setAttribute("aria-label", layout.title);
+    this.canvas.setAttribute("aria-label", `${layout.title}; arrow keys go from cell to cell`);
     const context = this.canvas.getContext("2d")!;
     context.scale(scale, scale);
     context.font = "11px system-ui, sans-serif";
@@ -104,6 +115,37 @@ export class TopologyView {
       context.fillRect(x, y, cell - border, cell - border);
       return { x, y, size: cell, location: c.location, text: c.text };
     });
+    const chosen = this.places[this.cell];
+    if (chosen === undefined) return;
+    context.strokeStyle = getComputedStyle(this.canvas).outlineColor;
+    context.lineWidth = 2;
+    context.strokeRect(chosen.x, chosen.y, Math.max(3, chosen.size - 1), Math.max(3, chosen.size - 1));
+  }
+
+  // To the nearest cell in that direction.
+  private key(event: KeyboardEvent): void {
+    const steps: Record<string, [number, number]> = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
+    const step = steps[event.key];
+    if (step === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    const from = this.places[this.cell];
+    if (from === undefined) return this.choose(0);
+    let best = this.cell;
+    let least = Infinity;
+    this.places.forEach((p, i) => {
+      const along = (p.x - from.x) * step[0] + (p.y - from.y) * step[1];
+      const across = Math.abs((p.x - from.x) * step[1]) + Math.abs((p.y - from.y) * step[0]);
+      if (along > 0 && along + 4 * across < least) {
+        least = along + 4 * across;
+        best = i;
+      }
+    });
+    this.choose(best);
+  }
+  private choose(cell: number): void {
+    this.cell = cell;
+    this.draw();
+    this.say(this.places[cell]);
   }
 
   private point(event: PointerEvent): void {
@@ -111,6 +153,10 @@ export class TopologyView {
     const x = event.clientX - left;
     const y = event.clientY - top;
     const hit = this.places.find((p) => x >= p.x && x < p.x + p.size && y >= p.y && y < p.y + p.size);
+    this.say(hit);
+  }
+
+  private say(hit: Place | undefined): void {
     this.tip.textContent = hit === undefined ? "" : `${this.data.locationName(hit.location)} ${hit.text}: ${this.text(this.values[hit.location])}`;
   }
 }

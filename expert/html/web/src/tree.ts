@@ -63,12 +63,13 @@ export class TreeView {
       if (node >= 0 && !(e.target as Element).closest(".twisty")) this.toggle(node);
     });
     new ResizeObserver(() => this.draw()).observe(this.element);
-    addEventListener("beforeprint", () => this.draw(true));
-    addEventListener("afterprint", () => this.draw());
   }
 
   get selected(): number {
     return this.chosen;
+  }
+  get sorting(): Order {
+    return this.order;
   }
   isExpanded(node: number): boolean {
     return this.expanded[node] !== 0;
@@ -140,11 +141,14 @@ export class TreeView {
     }
   }
 
-  private draw(all = false): void {
+  private draw(): void {
+    // On paper nothing can be scrolled to.
+    const all = document.documentElement.dataset.printing !== undefined;
     const { scrollTop, clientHeight } = this.element;
     const from = all ? 0 : Math.max(0, Math.floor(scrollTop / rowHeight) - margin);
     const to = all ? Math.min(this.rows.length, 400) : Math.min(this.rows.length, Math.ceil((scrollTop + clientHeight) / rowHeight) + margin);
     this.space.style.height = `${(all ? to : this.rows.length) * rowHeight}px`;
+    this.element.dataset.left = all && to < this.rows.length ? `${this.rows.length - to} more rows` : "";
     const elements: HTMLElement[] = [];
     for (let row = from; row < to; row++) elements.push(this.rowElement(row));
     this.space.replaceChildren(...elements);

@@ -48,7 +48,7 @@ export class Trees {
       children: data.calls.children,
       parent: data.calls.parent,
       label: (c: number) => data.callName(c),
-      hint: (c: number) => data.callSite(c),
+      hint: (c: number) => data.source(c),
     };
     const refresh = { select: () => this.refresh(), toggle: () => this.refresh() };
     const metricTree = new TreeView(metricNodes, refresh, "Metrics");
@@ -58,7 +58,8 @@ export class Trees {
     this.system = new SystemPane(data, () => this.refresh());
 
     const regions = info.regions.name.map((_, r) => r);
-    this.flatView = new TreeView({ size: regions.length, roots: regions, children: regions.map(() => []), parent: regions.map(() => -1), label: (r) => data.regionName(r) }, { select: (r) => this.selectRegion(r), toggle: () => {} }, "Flat profile");
+    const flatNodes = { size: regions.length, roots: regions, children: regions.map(() => []), parent: regions.map(() => -1), label: (r: number) => data.regionName(r) };
+    this.flatView = new TreeView(flatNodes, { select: (r) => this.selectRegion(r), toggle: () => {} }, "Flat profile");
     this.flatView.element.hidden = true;
     this.flatView.update({ order: "value" });
     this.calls.element.append(this.flatView.element);
@@ -67,8 +68,18 @@ export class Trees {
       this.flat = view === "flat";
       callTree.element.hidden = this.flat;
       this.flatView.element.hidden = !this.flat;
+      this.calls.use(this.flat ? flatContent : treeContent);
       this.refresh();
     });
+    const treeContent = { tree: callTree, labels: callNodes, choose: (c: number) => this.selectCall(c) };
+    const flatContent = {
+      tree: this.flatView,
+      labels: flatNodes,
+      choose: (r: number) => {
+        this.selectRegion(r);
+        this.flatView.scrollToSelected();
+      },
+    };
     this.calls.addTool(views.element);
 
     this.metricTotals = Float64Array.from(info.metrics, (_, node) => data.total({ node, expanded: false }));
@@ -229,7 +240,7 @@ export class Trees {
     parts.push(about);
     const path = h("ol", { class: "path" });
     for (const c of data.callPath(call.node).slice(-40)) {
-      const site = data.callSite(c);
+      const site = data.source(c);
       path.append(h("li", {}, h("bdi", {}, shortened(data.callName(c), 1000)), site ? h("span", { class: "hint" }, site) : null));
     }
     parts.push(h("div", {}, h("h3", {}, "Call path"), path));

@@ -26,6 +26,7 @@ export interface Bottleneck {
   share: number;
   waiting: number;
   worst: [string, number][];
+  waitedFor?: string; // the one location that hardly waits
   profile: number[];
   parts: [number, number][];
 }
@@ -37,6 +38,8 @@ export interface Instance {
   end: number;
   call: number;
   rows: number[]; // locations of the trace, as on the timeline
+  cause?: number; // location whose call ended the waiting of the first of them
+  causeCall?: string;
 }
 
 export interface TopologyInfo {

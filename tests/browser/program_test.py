@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""Looks at the page of a program whose calls have places in the source, with several windows and a
+Cartesian topology: who waits for whom, the choice of a window, epochs under the pointer, and all of
+it with the keyboard.
+
+Usage: program_test.py BINARY_DIR REFERENCE_DIR [unittest arguments]
+Needs Chromium. The trace is made here, so that every time on the page is known.
+"""
+import pathlib
+import subprocess
+
+from pages import BINARY, CALLS, FRAME, METRICS, REFERENCE, SYSTEM, Pages, main
+
+# Four ranks in two rows of two; main calls exchange.
+HEAD = """CART_TOPOLOGY topid=0 cid=0 ndims=2 dimv=[2,2] periodv=[0,1] dimnid=[0,0]
+CART_COORDS topid=0 lid=0 coordv=[0,0]
+CART_COORDS topid=0 lid=1 coordv=[0,1]
+CART_COORDS topid=0 lid=2 coordv=[1,0]
+CART_COORDS topid=0 lid=3 coordv=[1,1]
+"""
+
+
+class Recording:
+    """Events in any order; the text has them in order of time."""
+
+    def __init__(self):
+        self.lines = []
+
+    def add(self, time, text):
+        self.lines.append((time, len(self.lines), text.replace("@", f"time={time:g}")))
+
+    def enter(self, rank, time, region, site=None):
+        place = f' site="{site}"' if site else ""
+        self.add(time, f"ENTER{'_CS' if site else ''} lid={rank} @ region={region}{place}")
+
+    def exit(self, rank, time):
+        self.add(time, f"EXIT lid={rank} @")
+
+    def text(self):
+        return HEAD + "".join(line + "\n" for _, _, line in sorted(self.lines))
+
+
+def program():
+    r = Recording()
+    for rank in range(4):
+        r.enter(rank, 0, "main")
+        r.enter(rank, 0.1, "exchange", "/src/app/main.c:12")
+    # An epoch on each of two windows, from 0.5 and from 1.5. Rank 2 comes 0.5 s late to its end, for
+    # which the others wait from 0.2 on: 3 x 0.5 s.
+    for window, begin in ((0, 0.5), (1, 1.5)):
+        for rank in range(4):
+            r.enter(rank, begin, "MPI_Win_fence", "/src/app/halo.c:100")
+            r.add(begin + 0.05, f"MPI_WINCOLLEXIT lid={rank} @ wid={window}")
+            r.enter(rank, begin + 0.1, "MPI_Put", "/src/app/halo.c:118")
+            r.add(begin + 0.1, f"MPI_PUT_1TS lid={rank} @ dlid={(rank + 1) % 4} wid={window} "
+                               f"rmaid={window} sent=1024")
+            r.exit(rank, begin + 0.12)
+            r.enter(rank, begin + (0.7 if rank == 2 else 0.2), "MPI_Win_fence",
+                    f"/src/app/halo.c:{130 + window}")
+            r.add(begin + 0.75, f"MPI_PUT_1TE lid={(rank + 1) % 4} @ slid={rank} wid={window} "
+                                f"rmaid={window} recvd=1024")
+            r.add(begin + 0.8, f"MPI_WINCOLLEXIT lid={rank} @ wid={window}")
+    # Rank 0 waits 0.25 s for a message of rank 3.
+    r.enter(0, 3, "MPI_Recv", "/src/app/recv.c:77")
+    r.enter(3, 3.25, "MPI_Send", "/src/app/send.c:5")
+    r.add(3.25, "MPI_SEND lid=3 @ dlid=0 cid=0 tag=1 sent=2048")
+    r.exit(3, 3.3)
+    r.add(3.4, "MPI_RECV lid=0 @ slid=3 cid=0 tag=1 recvd=2048")
+    r.exit(0, 3.4)
+    # A put and a get of rank 3 under a lock of rank 0.
+    r.enter(3, 3.5, "MPI_Win_lock", "/src/app/lock.c:9")
+    r.add(3.51, "MPI_WIN_LOCK lid=3 @ llid=0 wid=1 ltype=1")
+    r.exit(3, 3.51)
+    r.enter(3, 3.52, "MPI_Put", "/src/app/lock.c:10")
+    r.add(3.52, "MPI_PUT_1TS lid=3 @ dlid=0 wid=1 rmaid=77 sent=8")
+    r.exit(3, 3.53)
+    r.enter(3, 3.54, "MPI_Get", "/src/app/lock.c:11")
+    r.add(3.54, "MPI_GET_1TO lid=3 @ rmaid=78 wid=1")
+    r.add(3.54, "MPI_GET_1TS lid=0 @ dlid=3 wid=1 rmaid=78 sent=512")
+    r.exit(3, 3.55)
+    r.enter(3, 3.6, "MPI_Win_unlock", "/src/app/lock.c:12")
+    r.add(3.7, "MPI_PUT_1TE lid=0 @ slid=3 wid=1 rmaid=77 recvd=8")
+    r.add(3.7, "MPI_GET_1TE lid=3 @ slid=0 wid=1 rmaid=78 recvd=512")
+    r.add(3.7, "MPI_WIN_UNLOCK lid=3 @ llid=0 wid=1")
+    r.exit(3, 3.7)
+    for rank in range(4):
+        r.exit(rank, 4)
+        r.exit(rank, 4)
+    return r.text()
+
+
+class Program(Pages):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = pathlib.Path(cls.folder.name)
+        text, trace, cls.cube = folder / "run.txt", folder / "run.elg", folder / "run.cube"
+        text.write_text(program())
+        subprocess.run([BINARY / "tests" / "text_trace", text, trace], check=True)
+        cls.html = folder / "run.html"
+        subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cls.cube, "--html", cls.html, trace],
+                       check=True)
+
+    def setUp(self):
+        self.page = self.open(self.html)
+
+    def finding(self, title, site):
+        titles = self.page.texts(".finding h3 bdi")
+        sites = self.page.texts(".finding .site")
+        at = list(zip(titles, sites)).index((title, site))
+        return f".finding:nth-child({at + 1})"
+
+    def timeline(self):
+        self.page.click("#tab-timeline")
+        self.page.until("document.querySelector('.timeline-canvas').dataset.to !== undefined")
+
+    def seen(self):
+        self.page.evaluate(FRAME)
+        data = self.page.evaluate("({...document.querySelector('.timeline-canvas').dataset})")
+        return {key: float(value) for key, value in data.items()}
+
+    def test_a_finding_names_function_file_and_line(self):
+        self.assertEqual(self.page.texts(".finding h3 bdi"),
+                         ["Wait at Fence", "Wait at Fence", "Late Sender"])
+        self.assertEqual(self.page.text(self.finding("Late Sender", "recv.c:77") + " .where"),
+                         "in MPI_Recv, called by exchange at recv.c:77")
+        self.assertIn("exchange main.c:12", self.page.text(".finding .crumbs"))
+        self.page.click("#tab-trees")
+        rows = self.page.texts(f"{CALLS} .tree:not([hidden]) .row")
+        self.assertTrue(any(text.endswith("MPI_Win_fencehalo.c:130") for text in rows), rows)
+
+    def test_a_finding_says_who_waits_for_whom(self):
+        fence = self.page.text(self.finding("Wait at Fence", "halo.c:130") + " .who")
+        self.assertIn("3 of 4 wait", fence)
+        self.assertIn("until rank 2 calls MPI_Win_fence", fence)
+        self.assertIn("until rank 3 calls MPI_Send",
+                      self.page.text(self.finding("Late Sender", "recv.c:77") + " .who"))
+        # Without the trace the report still knows who hardly waits.
+        page = self.open(self.make(self.cube, name="no_trace"))
+        self.assertIn("rank 2 hardly waits", page.text(".finding .who"))
+
+    def test_an_instance_shows_who_let_the_others_wait(self):
+        fence = self.finding("Wait at Fence", "halo.c:130")
+        self.page.click(fence + " [data-action=timeline]")
+        self.page.until("document.querySelector('.about h2')?.textContent === 'Wait at Fence'")
+        about = self.page.text(".about").replace("\u202f", " ")
+        self.assertIn("1.50 s of waiting in all, at rank 0 and 2 more", about)
+        # From 0.7 to 1.2 s, while the others are in their fences.
+        self.assertIn("until rank 2 calls MPI_Win_fence, which meanwhile is in exchange for 500 ms",
+                      about)
+
+    def test_one_window_of_several(self):
+        self.timeline()
+        # A put of each rank on each window, and put, request and data of the lock.
+        self.assertEqual(self.seen()["arrows"], 1 + 8 + 3)
+        choice = "[aria-label=Windows]"
+        self.assertEqual(self.page.texts(choice + " option"),
+                         ["all windows", "window 0", "window 1"])
+        self.page.evaluate(f"(() => {{ const s = document.querySelector('{choice}'); s.value = 0;"
+                           " s.dispatchEvent(new Event('change')); })()")
+        self.assertEqual(self.seen()["arrows"], 1 + 4)
+
+    def test_dependencies_of_a_passive_target(self):
+        self.timeline()
+        self.page.click("[aria-label=Transfers] [data-value=dependencies]")
+        # One message; 8 puts of fences; the lock's put with a link from its unlock, its get with a
+        # link from its request.
+        self.assertEqual(self.seen()["arrows"], 1 + 8 + 2 + 2)
+        self.page.click("[aria-label=Transfers] [data-value=logical]")
+        self.assertEqual(self.seen()["arrows"], 1 + 8 + 1 + 1)
+
+    def test_an_epoch_says_what_it_is(self):
+        self.timeline()
+        seen = self.seen()
+        left, top, width, height = self.page.place(".timeline-canvas")
+        x = left + 92 + (width - 92) * (1e9 - seen["from"]) / (seen["to"] - seen["from"])
+        # Below the boxes of the first of four rows, which are 96 pixels high; the first window's
+        # band is the first of two.
+        found = []
+        for y in range(60, 96, 2):
+            self.page.move(x, top + 26 + y)
+            self.page.evaluate(FRAME)
+            found.append(self.page.evaluate("(t => t.hidden ? '' : t.textContent)"
+                                            "(document.querySelector('.timeline-tip'))"))
+        # From the first fence's exit to the second's: 0.55 to 1.3 s.
+        self.assertIn("fence epoch on window 0rank 0: 750\u202fms from 550\u202fms", found)
+
+    def test_calls_by_keyboard(self):
+        self.page.key("3")
+        self.page.until("document.activeElement.matches('.timeline-canvas')")
+        shift = 8
+        self.page.key("ArrowRight", shift)
+        self.page.key("ArrowDown", shift)
+        before = self.page.text(".about")
+        # In the middle of the run, at 2 s, is rank 1's last call; before it is its last put.
+        self.assertIn("rank 1: 600\u202fms from 1.70\u202fs", before)
+        self.page.key("ArrowLeft", shift)
+        self.assertIn("rank 1: 20.0\u202fms from 1.60\u202fs", self.page.text(".about"))
+        whole = self.seen()
+        self.page.key("Enter")
+        self.assertLess(self.seen()["to"] - self.seen()["from"], whole["to"] - whole["from"])
+        self.page.key("ArrowRight", shift)
+        self.assertEqual(self.page.text(".about"), before)
+        # The buttons' own Enter still works.
+        self.page.evaluate("document.querySelector('.instances button').focus()")
+        self.page.key("Enter")
+        self.assertIn(self.page.text(".about h2"), ("Wait at Fence", "Late Sender"))
+
+    def test_cells_by_keyboard(self):
+        self.page.key("4")
+        self.page.until("document.activeElement.matches('.matrix-canvas')")
+        self.page.key("ArrowRight")
+        self.page.key("ArrowRight")
+        # From rank 0 to rank 1: one put of 1 KiB on each window.
+        self.assertEqual(self.page.text(".matrix .tip").replace("\u202f", " "),
+                         "rank 0 \u2192 rank 1: 2.00 KiB in 2")
+        self.page.key("2")
+        self.page.click(f"{SYSTEM} [data-value=topology]")
+        self.page.evaluate(FRAME)
+        self.assertEqual(self.page.texts(f"{SYSTEM} option")[0], "Topology: 2 \u00d7 2 periodic")
+        self.page.evaluate("document.querySelector('.topology-canvas').focus()")
+        for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+            self.page.key(key)
+        self.assertTrue(self.page.text(f"{SYSTEM} .tip").startswith("rank 3 (1, 1): "))
+
+    def test_paper_is_white(self):
+        self.page.dark(True)
+        self.timeline()
+        self.seen()
+        dark = self.pixel_of(self.page, 5, 5)
+        self.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        self.assertEqual(self.pixel_of(self.page, 5, 5), [255, 255, 255])
+        self.page.evaluate("dispatchEvent(new Event('afterprint'))")
+        self.page.evaluate(FRAME)
+        self.assertEqual(self.pixel_of(self.page, 5, 5), dark)
+
+    def test_focus_can_be_seen_everywhere(self):
+        # Tab through each view: what has the focus has an outline, and is in sight.
+        for key in "1234":
+            self.page.key(key)
+            self.page.evaluate("document.activeElement.blur()")
+            for _ in range(12):
+                self.page.key("Tab")
+                seen = self.page.evaluate(
+                    "(() => { const e = document.activeElement; if (e === document.body) return '';"
+                    " const s = getComputedStyle(e), b = e.getBoundingClientRect();"
+                    " const fine = s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 1"
+                    " && b.bottom > 0 && b.top < innerHeight;"
+                    " return fine ? '' : e.outerHTML.slice(0, 200); })()")
+                self.assertEqual(seen, "")
+
+
+class Flat(Pages):
+    def test_search_and_sort_work_on_the_flat_profile(self):
+        page = self.open(self.make(REFERENCE / "gats.cube"))
+        page.evaluate("location.hash = 'view=trees&metric=visits&call=0'")
+        page.until(f"document.querySelector('{METRICS} .row.chosen .name')?.textContent === 'Visits'")
+        page.click(f"{CALLS} [data-value=flat]")
+        page.click(f"{CALLS} [aria-label='Sort call paths'] [data-value=name]")
+        names = page.texts(f"{CALLS} .tree:not([hidden]) .name")
+        self.assertEqual(names, sorted(names, key=str.lower))
+        page.click(f"{CALLS} input")
+        page.type("mpi_win")
+        # Seven functions of windows are called from one place each.
+        self.assertEqual(page.text(f"{CALLS} .found"), "7 matches")
+        self.assertGreater(page.count(f"{CALLS} .tree:not([hidden]) .row.match"), 0)
+        page.key("Enter")
+        self.assertTrue(page.text(f"{CALLS} .tree:not([hidden]) .row.chosen .name")
+                        .startswith("MPI_Win"))
+
+
+if __name__ == "__main__":
+    main()
