@@ -101,6 +101,7 @@ bool prepare_startup() {
   if (strncmp(version, kBuiltFor, sizeof kBuiltFor - 1) != 0) {
     if (is_first_by_environment()) {
       version[strcspn(version, ",\n")] = '\0';
+      if (char* const tab = strchr(version, '\t')) *tab = ' ';
       say("this measurement library is for %s, the program runs with %s; nothing is recorded, the "
           "program runs on",
           kBuiltFor, version);

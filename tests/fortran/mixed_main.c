@@ -1,5 +1,23 @@
-/* A C main program: it initialises and ends MPI, and calls Fortran in between. */
+/* A C main program: it initialises and ends MPI, and calls Fortran in between, also under the names that other
+   Fortran compilers give to MPI_BARRIER. */
 #include "mixed.h"
+
+void mpi_barrier(MPI_Fint *comm, MPI_Fint *error);
+void mpi_barrier_(MPI_Fint *comm, MPI_Fint *error);
+void mpi_barrier__(MPI_Fint *comm, MPI_Fint *error);
+void MPI_BARRIER(MPI_Fint *comm, MPI_Fint *error);
+
+static void every_spelling(MPI_Fint comm) {
+  void (*const barriers[])(MPI_Fint *, MPI_Fint *) = {mpi_barrier, mpi_barrier_, mpi_barrier__, MPI_BARRIER};
+  int i;
+  for (i = 0; i < 4; ++i) {
+    MPI_Fint error = -1;
+    barriers[i](&comm, &error);
+    MADE(MPI_Barrier);
+    collective_in_c(-1, 0, 0);
+    result_in_c(error);
+  }
+}
 
 int main(int argc, char **argv) {
   int rank;
@@ -14,6 +32,7 @@ int main(int argc, char **argv) {
   fortran_part(rank, MPI_Comm_c2f(comm));
   c_part(rank, MPI_Comm_c2f(comm));
   fortran_part(rank, MPI_Comm_c2f(comm));
+  every_spelling(MPI_Comm_c2f(comm));
   MPI_Comm_free(&comm);
   MADE(MPI_Comm_free);
   MPI_Finalize();

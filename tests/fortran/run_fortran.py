@@ -6,6 +6,8 @@ The program (notes.f90) writes, for each rank R, result.R, calls.R and events.R.
      all but one group switched off (then bookkeeping still runs);
   2. for each process and MPI function the merged trace has exactly as many calls as calls.R;
   3. the trace has exactly the events of events.R, by the fields that tell them apart, in any order.
+With --foreign LIBRARY, which is for another MPI, only this is checked: the results are the same with it preloaded,
+it says so once, and there is no trace.
 What a run leaves is removed if all is well; otherwise it is kept and its place is printed.
 Exit status: 0 all good, 1 something is wrong.
 """
@@ -30,6 +32,7 @@ FIELDS = {
     "MPI_WIN_FLUSH": ["tlid", "local"], "MPI_WIN_SYNC": [],
 }
 
+PEERS = ["dlid", "slid", "llid", "tlid", "rlid"]  # locations; the notes give ranks
 CALLS = ["ENTER", "MPI_CALL", "MPI_TEST_CALL", "MPI_RMA_CALL"]  # each is one call
 
 
@@ -73,11 +76,11 @@ def results(directory, ranks):
 
 def execute(options, directory, variables, environment):
     directory.mkdir()
-    command = launcher(options, variables) + [str(options.program)]
+    command = launcher(options, variables) + ([options.loader] if options.loader else []) + [str(options.program)]
     status, out, err = run(command, directory, environment)
     if status != 0:
         raise Failure(f"exit status {status}: {' '.join(command)}\n{out}{err}")
-    return sorted(out.splitlines()), results(directory, options.ranks)
+    return (sorted(out.splitlines()), results(directory, options.ranks)), err
 
 
 def tool(options, name, *arguments):
@@ -89,8 +92,9 @@ def tool(options, name, *arguments):
 
 
 def read_trace(text, ranks):
-    """Calls of MPI functions and noted events of each process, and the files that they were called in."""
-    strings, regions, files, sites, callers = {}, {}, {}, {}, set()
+    """Calls of MPI functions and noted events of each process, whichever of its threads they are of; and the files
+    that the functions were called in."""
+    strings, regions, files, sites, processes, callers = {}, {}, {}, {}, {}, set()
     calls = {rank: collections.Counter() for rank in range(ranks)}
     events = {rank: collections.Counter() for rank in range(ranks)}
     for line in text.splitlines():
@@ -102,18 +106,22 @@ def read_trace(text, ranks):
         fields = dict(part.split("=", 1) for part in rest.split() if "=" in part)
         if name == "REGION":
             regions[fields["rid"]] = strings[fields["rnid"]]
+        elif name == "LOCATION":
+            processes[fields["lid"]] = fields["pid"]
         elif name == "FILE":
             files[fields["fid"]] = strings[fields["fnid"]]
         elif name == "CALL_SITE":
             sites[fields["csid"]] = fields
         elif name == "ENTER_CS":
             site = sites[fields["csid"]]
-            calls[int(fields["lid"])][regions[site["erid"]]] += 1
+            calls[int(processes[fields["lid"]])][regions[site["erid"]]] += 1
             callers.add(files.get(site["fid"], "?") if site["lrid"] != "absent" else "nobody")
         elif name in CALLS and regions[fields["rid"]].startswith("MPI_"):
-            calls[int(fields["lid"])][regions[fields["rid"]]] += 1
+            calls[int(processes[fields["lid"]])][regions[fields["rid"]]] += 1
         elif name in FIELDS:
-            events[int(fields["lid"])][" ".join([name] + [f"{key}={fields[key]}" for key in FIELDS[name]])] += 1
+            told = [f"{key}={processes.get(fields[key], fields[key]) if key in PEERS else fields[key]}"
+                    for key in FIELDS[name]]
+            events[int(processes[fields["lid"]])][" ".join([name] + told)] += 1
     return calls, events, callers
 
 
@@ -128,17 +136,35 @@ def noted(path):
     return collections.Counter(lines)
 
 
+def check_foreign(options, top, environment):
+    plain, _ = execute(options, top / "plain", {}, environment)
+    traces = top / "traces"
+    variables = {"LD_PRELOAD": options.foreign, "ELG_DIR": str(traces)}
+    with_it, errors = execute(options, top / "foreign", variables, environment)
+    if with_it != plain:
+        raise Failure(f"the program's results are not the same with {options.foreign}: compare {top}/*/result.*")
+    if traces.exists():
+        raise Failure(f"{traces} was made")
+    said = [line for line in errors.splitlines() if "this measurement library is for" in line]
+    if len(said) != 1:
+        raise Failure(f"it was said {len(said)} times that the library is for another MPI:\n{errors}")
+
+
 def check(options, top):
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("ELG_") and name != "LD_PRELOAD"}
     environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    if options.foreign:
+        return check_foreign(options, top, environment)
     preload = {"LD_PRELOAD": str(options.library)} if options.library else {}
     plain = None
     if options.library:
-        plain = execute(options, top / "plain", {}, environment)
+        plain, _ = execute(options, top / "plain", {}, environment)
     traces = top / "traces"
-    measured = execute(options, top / "measured", {**preload, "ELG_DIR": str(traces), "ELG_MPI": "all"}, environment)
-    silent = execute(options, top / "silent", {**preload, "ELG_DIR": str(top / "traces2"), "ELG_MPI": "init"}, environment)
+    variables = {**preload, "ELG_DIR": str(traces), "ELG_MPI": "all"}
+    measured, _ = execute(options, top / "measured", variables, environment)
+    variables = {**preload, "ELG_DIR": str(top / "traces2"), "ELG_MPI": "init"}
+    silent, _ = execute(options, top / "silent", variables, environment)
     wrong = []
     for other, what in ((plain, "without measurement"), (silent, "with ELG_MPI=init")):
         if other is not None and other != measured:
@@ -165,11 +191,14 @@ def main():
     parser.add_argument("--mpirun", required=True)
     parser.add_argument("--mca", action="append", default=[], help="Open MPI setting NAME=VALUE")
     parser.add_argument("--library", help="to preload; without it the program is linked with it")
+    parser.add_argument("--foreign", help="to preload: the library for another MPI")
+    parser.add_argument("--loader", help="a program that is told to load the library given as program")
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where elg_merge and elg_print are")
     parser.add_argument("--work", required=True, type=pathlib.Path)
     parser.add_argument("--ranks", required=True, type=int)
     parser.add_argument("program", type=pathlib.Path)
     options = parser.parse_args()
+    options.program = options.program.resolve()
     options.mca = [setting for setting in options.mca if setting]
     options.work.mkdir(parents=True, exist_ok=True)
     top = pathlib.Path(tempfile.mkdtemp(prefix=f"{options.program.name}.", dir=options.work))

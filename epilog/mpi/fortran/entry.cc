@@ -31,10 +31,22 @@ void* look_up(void* where, const char* prefix, const char* name, Interface inter
   return nullptr;
 }
 
-// What an object and the libraries that it needs define.
+// Defined in the same library as this function.
+bool is_ours(const void* address) {
+  Dl_info theirs{}, ours{};
+  return dladdr(address, &theirs) != 0 &&
+         dladdr(reinterpret_cast<const void*>(&is_ours), &ours) != 0 &&
+         theirs.dli_fbase == ours.dli_fbase;
+}
+
+// What an object and the libraries that it needs define. Of the program itself these are all names
+// that are known, our own first.
 void* look_up_in(const char* object, int mode, const char* name, Interface interface) {
   void* const handle = object == nullptr ? nullptr : dlopen(object, RTLD_LAZY | mode);
-  return handle == nullptr ? nullptr : look_up(handle, "pmpi_", name, interface);
+  if (handle == nullptr) return nullptr;
+  void* address = look_up(handle, "pmpi_", name, interface);
+  if (address == nullptr) address = look_up(handle, "mpi_", name, interface);
+  return address != nullptr && is_ours(address) ? nullptr : address;
 }
 
 struct Search {
