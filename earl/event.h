@@ -118,7 +118,10 @@ struct Event {
   std::uint8_t code = 0;  // WINEXIT synex, WIN_LOCK type, FLUSH local, RMA_MARK reason, open flags
   std::uint8_t completes = 0;  // REQUEST_COMPLETE: 1 collective, 2 I/O, 3 generalized
 
-  RegionId reg = absent<RegionId>();        // ENTER: region entered
+  // ENTER: region entered. With enterptr (see earl/sequence/region_stacks.h): also the region left,
+  // or that the event lies in.
+  RegionId reg = absent<RegionId>();
+  std::uint64_t enterptr = kNoEvent;        // filled in by sequence::RegionStacks
   CallSiteId csite = absent<CallSiteId>();  // ENTER_CS
   PeerId peer = absent<PeerId>();  // SEND, *_1TS dest; RECV, *_1TE src; COLLEXIT root; lock target
   CommId com = absent<CommId>();   // P2P, MPICExit; WINEXIT: the group

@@ -29,6 +29,9 @@ class Trace {
   const Definitions& definitions() const { return *definitions_; }
   const std::string& path() const { return reader_.path(); }
   bool native() const { return reader_.dialect().native(); }
+  const Dialect& dialect() const { return reader_.dialect(); }
+  // Where the next record stands in the (uncompressed) file.
+  std::uint64_t offset() const { return reader_.offset(); }
   // What NUM_EVENTS says; a truncated trace has fewer.
   std::optional<std::uint64_t> declared_events() const { return definitions_->event_count; }
 
@@ -57,6 +60,7 @@ class Trace {
 
   // What stands for regions that no definition introduced.
   RegionId unknown_region() const { return unknown_; }
+  bool known_region(RegionId id) const { return definitions_->regions.find(id) != nullptr; }
 
   // The next event; false at the end or at damage. Counts unknown and short records on its way.
   bool next(Event& event);

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "tests/unit/earl_gats_text.h"
-#include "tests/unit/earl_recorder.h"
+#include "tests/unit/earl_sequences.h"
 
 namespace kojak::earl {
 namespace {
@@ -121,6 +121,8 @@ TEST(EarlEpochsRandom, TransactionsAreThoseOfThePlan) {
     const Plan plan(seed);
     const Pass run(plan.text);
     run.expect_only({});
+    expect_same_analysis(run.bytes);
+    if (seed % 10 == 0) expect_same_access(run.bytes, seed, 20, 32);
     std::size_t accesses = 0, exposures = 0, offers = 0;
     for (const auto& [key, list] : plan.access) {
       accesses += list.size();

@@ -4,7 +4,7 @@
 
 #include "earl/detail/message_line.h"
 #include "earl/detail/request_table.h"
-#include "tests/unit/earl_recorder.h"
+#include "tests/unit/earl_sequences.h"
 
 namespace kojak::earl {
 namespace {
@@ -310,6 +310,8 @@ TEST(EarlPairing, FindsWhatTheLibraryMatched) {
     simulation.run(150);
     const Pass run(simulation.text);
     run.expect_only({Finding::kUnreceivedSend});
+    expect_same_analysis(run.bytes);
+    if (seed % 20 == 0) expect_same_access(run.bytes, seed, 20, 32);
     std::size_t received = 0;
     for (const MessageCallCopy& call : run.out.messages) received += call.received.empty() ? 0 : 1;
     ASSERT_EQ(received, simulation.receives.size()) << seed;

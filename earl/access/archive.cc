@@ -1,0 +1,129 @@
+#include "earl/access/archive.h"
+
+namespace kojak::earl {
+
+Result<Archive> Archive::open(const std::string& path, Options options) {
+  auto file = MappedFile::open(path);
+  if (!file) return file.error();
+  return make(std::move(*file), path, options.cache && path != "-" ? path + ".earl" : "",
+              options.distance);
+}
+
+Result<Archive> Archive::from(std::vector<std::byte> bytes, const std::string& name,
+                              Options options) {
+  return make(MappedFile::from(std::move(bytes)), name, "", options.distance);
+}
+
+Result<Archive> Archive::make(MappedFile file, const std::string& name, const std::string& cache,
+                              std::uint64_t distance) {
+  auto trace = Trace::from(memory_source(file.bytes().data(), file.bytes().size()), name);
+  if (!trace) return file.damage() ? *file.damage() : trace.error();
+  auto owned = std::make_unique<Trace>(std::move(*trace));
+  if (!cache.empty()) {
+    if (auto index = EventIndex::load(cache, file)) {
+      Archive result(std::move(file), std::move(owned), std::move(*index));
+      result.from_cache_ = true;
+      return result;
+    }
+  }
+  auto index = EventIndex::build(*owned, file, distance);
+  if (!index) return index.error();
+  Archive result(std::move(file), std::move(owned), std::move(*index));
+  if (!cache.empty()) {
+    if (const Status kept = result.index_.save(cache, *result.file_); !kept) {
+      result.cache_error_ = kept.error();
+    }
+  }
+  return result;
+}
+
+EventCursor Archive::cursor(std::uint64_t pos) const {
+  EventCursor at(*trace_, file_->bytes(), index_.block_offset(pos), pos - pos % EventIndex::kBlock);
+  at.skip(pos % EventIndex::kBlock);
+  return at;
+}
+
+EventType Archive::type(std::uint64_t pos) const {
+  Event event;
+  cursor(pos).step(event);
+  return event.type;
+}
+
+void Archive::fill_in(Event& e) const {
+  e.enterptr = index_.enterptr(e.pos);
+  if (is_enter(e.type) || e.enterptr == kNoEvent) return;
+  e.reg = call_tree()[static_cast<CallPathId>(index_.raw_link(e.enterptr))].region;
+}
+
+Event Archive::operator[](std::uint64_t pos) const {
+  Event event;
+  if (cursor(pos).step(event) == EventCursor::Step::kEvent) {
+    fill_in(event);
+  } else {
+    event.loc = absent<LocationId>();
+  }
+  return event;
+}
+
+std::uint64_t Archive::sendptr(std::uint64_t pos) const {
+  return link_if(pos, is_recv);
+}
+std::uint64_t Archive::requestptr(std::uint64_t pos) const {
+  const EventType t = type(pos);
+  if (t == EventType::kMpiSendComplete) return index_.link(pos);
+  return is_recv(t) ? index_.posted(pos) : kNoEvent;
+}
+std::uint64_t Archive::startptr(std::uint64_t pos) const {
+  return link_if(pos, is_rma_end);
+}
+std::uint64_t Archive::originptr(std::uint64_t pos) const {
+  return link_if(pos, is_get_start);
+}
+std::uint64_t Archive::lockptr(std::uint64_t pos) const {
+  return link_if(pos, [](EventType t) { return is_rma_sync(t) || is_sync(t); });
+}
+std::uint64_t Archive::forkptr(std::uint64_t pos) const {
+  return link_if(pos, is_join);
+}
+
+CallPathId Archive::call_path(std::uint64_t pos) const {
+  const std::uint64_t enter = is_enter(type(pos)) ? pos : index_.enterptr(pos);
+  if (enter == kNoEvent) return absent<CallPathId>();
+  return static_cast<CallPathId>(index_.raw_link(enter));
+}
+
+std::uint64_t Archive::cnodeptr(std::uint64_t pos) const {
+  const CallPathId path = call_path(pos);
+  return is_absent(path) ? kNoEvent : call_tree()[path].first_enter;
+}
+
+std::unique_ptr<sequence::State> Archive::state(std::uint64_t pos) const {
+  auto state = std::make_unique<sequence::State>(*trace_);
+  const EventIndex::Bookmark mark = index_.bookmark(pos);
+  if (!mark.state.empty()) state->load(mark.state);
+  EventCursor at = cursor(mark.pos);
+  Event event;
+  while (at.pos() <= pos) {
+    const EventCursor::Step step = at.step(event);
+    if (step == EventCursor::Step::kEvent) state->apply(event);
+    if (step == EventCursor::Step::kEnd || step == EventCursor::Step::kDamaged) break;
+  }
+  return state;
+}
+
+std::uint64_t Archive::first_at(Seconds time) const {
+  std::uint64_t low = 0, high = size();
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    Event event;
+    cursor(middle).step(event);
+    if (event.time < time) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+}  // namespace kojak::earl

@@ -1,0 +1,108 @@
+// A trace opened for random access: any event, its pointer attributes, and the state after it, at a
+// cost that does not depend on the length of the trace.
+//
+//   auto archive = earl::Archive::open("a.elg");
+//   for (std::uint64_t i = 0; i < archive->size(); ++i) {
+//     const Event e = (*archive)[i];
+//     if (is_recv(e.type)) use(archive->enterptr(archive->sendptr(i)));
+//   }
+//
+// open() makes one indexing pass, or takes the index from the file beside the trace if asked for.
+// The archive owns everything; positions must be below size(). Pointers go to earlier events only,
+// kNoEvent is null. const members may be called from several threads at once. open() fails as
+// Trace::open() does, and for 2^32 events or more; damage ends the events early (damage()).
+// Source: EARL spec, "Random access", "Pointer attributes", "State sequences".
+#pragma once
+
+#include <memory>
+
+#include "earl/access/event_cursor.h"
+#include "earl/access/event_index.h"
+
+namespace kojak::earl {
+
+class Archive {
+ public:
+  struct Options {
+    // Use the index kept in <trace>.earl if it is there and fits; else keep it there.
+    bool cache = false;
+    // Events between two bookmarks of the state, at least: less is faster and takes more memory.
+    std::uint64_t distance = EventIndex::kDistance;
+  };
+  static Result<Archive> open(const std::string& path, Options options);
+  static Result<Archive> open(const std::string& path) { return open(path, Options()); }
+  static Result<Archive> from(std::vector<std::byte> bytes, const std::string& name,
+                              Options options);
+
+  // Definitions and locations; its events have not been read.
+  const Trace& trace() const { return *trace_; }
+  const Definitions& definitions() const { return trace_->definitions(); }
+  std::uint64_t size() const { return index_.size(); }
+  const std::optional<Error>& damage() const { return index_.damage(); }
+  // Why the index could not be kept, if that was asked for.
+  const std::optional<Error>& cache_error() const { return cache_error_; }
+  bool from_cache() const { return from_cache_; }
+  const EventIndex& index() const { return index_; }
+
+  // With region and enterptr filled in. A record that is too short or unknown has its type only:
+  // its location is absent. metv points into the trace.
+  Event operator[](std::uint64_t pos) const;
+
+  // ---- pointer attributes; kNoEvent for events that do not have them
+  std::uint64_t enterptr(std::uint64_t pos) const { return index_.enterptr(pos); }
+  std::uint64_t sendptr(std::uint64_t pos) const;     // RECV
+  std::uint64_t requestptr(std::uint64_t pos) const;  // RECV, SEND_COMPLETE
+  std::uint64_t startptr(std::uint64_t pos) const;    // PUT_1TE, GET_1TE
+  std::uint64_t originptr(std::uint64_t pos) const;   // GET_1TS
+  std::uint64_t lockptr(std::uint64_t pos) const;     // ALOCK, RLOCK, WLOCK, WUNLOCK
+  std::uint64_t forkptr(std::uint64_t pos) const;     // JOIN
+  std::uint64_t cnodeptr(std::uint64_t pos) const;    // any event inside a region
+  // Its call path; absent outside any region.
+  CallPathId call_path(std::uint64_t pos) const;
+  const CallTree& call_tree() const { return index_.call_tree(); }
+
+  // ---- states
+  // After the event `pos`.
+  std::unique_ptr<sequence::State> state(std::uint64_t pos) const;
+
+  // ---- time
+  // The first event at or after this time; size() if there is none.
+  std::uint64_t first_at(Seconds time) const;
+  // f(const Event&) for the events [begin, end), with region and enterptr.
+  template <class F>
+  void for_each(std::uint64_t begin, std::uint64_t end, F&& f) const;
+
+ private:
+  Archive(MappedFile file, std::unique_ptr<Trace> trace, EventIndex index)
+      : file_(std::make_unique<MappedFile>(std::move(file))),
+        trace_(std::move(trace)),
+        index_(std::move(index)) {}
+  static Result<Archive> make(MappedFile file, const std::string& name, const std::string& cache,
+                              std::uint64_t distance);
+  EventCursor cursor(std::uint64_t pos) const;
+  EventType type(std::uint64_t pos) const;
+  template <class Question>
+  std::uint64_t link_if(std::uint64_t pos, Question&& question) const {
+    return question(type(pos)) ? index_.link(pos) : kNoEvent;
+  }
+  void fill_in(Event& event) const;
+
+  std::unique_ptr<MappedFile> file_;
+  std::unique_ptr<Trace> trace_;
+  EventIndex index_;
+  std::optional<Error> cache_error_;
+  bool from_cache_ = false;
+};
+
+template <class F>
+void Archive::for_each(std::uint64_t begin, std::uint64_t end, F&& f) const {
+  if (begin >= end || begin >= size()) return;
+  EventCursor at = cursor(begin);
+  Event event;
+  for (; begin < end && begin < size(); ++begin) {
+    if (at.step(event) == EventCursor::Step::kEvent) fill_in(event);
+    f(static_cast<const Event&>(event));
+  }
+}
+
+}  // namespace kojak::earl

@@ -1,0 +1,145 @@
+#include "earl/access/event_index.h"
+
+#include <algorithm>
+
+#include "earl/access/event_cursor.h"
+
+namespace kojak::earl {
+namespace {
+
+// Bookmarks may take so much; where the state is large, they are farther apart.
+constexpr std::uint64_t kBytesPerEvent = 4;
+
+std::uint32_t narrow(std::uint64_t pos) {
+  return pos == kNoEvent ? EventIndex::kNull : static_cast<std::uint32_t>(pos);
+}
+
+// What ends the events before the end of the file.
+Error damage_at(const Trace& trace, const MappedFile& file, std::uint64_t offset) {
+  if (file.damage()) return *file.damage();
+  return Error{ExitCode::kBadInput,
+               trace.path(),
+               offset,
+               "",
+               "",
+               "the file ends inside a record",
+               "the events before it can be used; repeat the merge"};
+}
+
+}  // namespace
+
+Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file,
+                                     std::uint64_t distance) {
+  EventIndex index;
+  if (const auto declared = trace.declared_events()) {
+    // The file cannot hold more events than it has bytes for.
+    const std::uint64_t expected = std::min<std::uint64_t>(*declared, file.bytes().size() / 14);
+    index.enter_.reserve(expected);
+    index.link_.reserve(expected);
+    index.blocks_.reserve(expected / kBlock + 1);
+  }
+  sequence::State state(trace);
+  EventCursor cursor(trace, file.bytes(), trace.offset(), 0);
+  std::uint64_t next_mark = distance;
+  Event event;
+  while (true) {
+    const std::uint64_t offset = cursor.offset();
+    const EventCursor::Step step = cursor.step(event);
+    if (step == EventCursor::Step::kDamaged) index.damage_ = damage_at(trace, file, offset);
+    if (step == EventCursor::Step::kEnd && file.damage()) index.damage_ = *file.damage();
+    if (step == EventCursor::Step::kEnd || step == EventCursor::Step::kDamaged) break;
+    if (event.pos >= kNull) {
+      return Error{ExitCode::kBadInput,
+                   trace.path(),
+                   offset,
+                   "",
+                   "",
+                   "random access holds 4294967294 events at most",
+                   "stream this trace instead"};
+    }
+    if (event.pos % kBlock == 0) index.blocks_.push_back(offset);
+    if (event.pos >= next_mark) {
+      const std::size_t begin = index.blobs_.size();
+      state.save(index.blobs_);
+      index.marks_.push_back({event.pos, begin});
+      next_mark = event.pos +
+                  std::max<std::uint64_t>(distance, (index.blobs_.size() - begin) / kBytesPerEvent);
+    }
+    if (step == EventCursor::Step::kUndecoded) {
+      index.enter_.push_back(kNull);
+      index.link_.push_back(kNull);
+      continue;
+    }
+    state.apply(event);
+    index.add(event, state);
+  }
+  index.blobs_.shrink_to_fit();
+  index.posted_.shrink_to_fit();
+  state.messages.finish();
+  index.pair(state.messages);
+  const CallTree& tree = state.paths.tree();
+  for (std::uint32_t i = 0; i < tree.size(); ++i) {
+    index.paths_.push_back(tree[static_cast<CallPathId>(i)]);
+  }
+  index.rebuild_tree();
+  return index;
+}
+
+void EventIndex::rebuild_tree() {
+  for (const CallPath& p : paths_) tree_.enter(p.parent, p.region, p.csite, p.first_enter);
+}
+
+void EventIndex::add(const Event& e, const sequence::State& state) {
+  std::uint64_t link = kNoEvent;
+  if (e.type == EventType::kExit) [[likely]] {
+    // it has its ENTER
+  } else if (is_enter(e.type)) {
+    link = raw(state.paths.current());
+  } else if (is_rma_end(e.type)) {
+    link = state.transfers.startptr();
+  } else if (is_get_start(e.type)) {
+    link = state.origins.originptr();
+  } else if (is_rma_sync(e.type)) {
+    link = state.window_locks.lockptr();
+  } else if (is_sync(e.type)) {
+    link = state.thread_locks.lockptr();
+  } else if (is_join(e.type)) {
+    link = state.teams.forkptr();
+  } else if (e.type == EventType::kMpiSendComplete) {
+    link = state.messages.requestptr();
+  }
+  enter_.push_back(narrow(e.enterptr));
+  link_.push_back(narrow(link));
+  if (is_recv(e.type) && state.messages.requestptr() != kNoEvent) {
+    posted_.push_back({narrow(e.pos), narrow(state.messages.requestptr())});
+  }
+  if (!state.messages.paired().empty()) pair(state.messages);
+}
+
+void EventIndex::pair(const sequence::MessageQueues& messages) {
+  for (const sequence::MessagePair& p : messages.paired()) link_[p.recv] = narrow(p.send);
+}
+
+std::uint64_t EventIndex::posted(std::uint64_t recv) const {
+  const auto it = std::lower_bound(posted_.begin(), posted_.end(), recv,
+                                   [](const Posted& p, std::uint64_t r) { return p.recv < r; });
+  return it != posted_.end() && it->recv == recv ? pointer(it->posted) : kNoEvent;
+}
+
+EventIndex::Bookmark EventIndex::bookmark(std::uint64_t pos) const {
+  auto it = std::upper_bound(marks_.begin(), marks_.end(), pos,
+                             [](std::uint64_t p, const Mark& m) { return p < m.pos; });
+  if (it == marks_.begin()) return {};
+  const std::size_t end = it == marks_.end() ? blobs_.size() : it->begin;
+  --it;
+  return {it->pos, std::span(blobs_).subspan(it->begin, end - it->begin)};
+}
+
+std::size_t EventIndex::memory() const {
+  return blocks_.capacity() * sizeof(std::uint64_t) +
+         (enter_.capacity() + link_.capacity()) * sizeof(std::uint32_t) +
+         posted_.capacity() * sizeof(Posted) + marks_.capacity() * sizeof(Mark) +
+         blobs_.capacity() + paths_.capacity() * sizeof(CallPath);
+}
+
+}  // namespace kojak::earl

@@ -1,0 +1,83 @@
+// What random access needs to know of a trace: where its events stand, their pointers, and
+// bookmarks of the state. Built in one pass; save() and load() keep it beside the trace.
+//
+// Numbers of events are kept in 32 bits: traces of 2^32 events and more can be streamed only.
+// Memory: 8.25 bytes an event, 8 more for each receive with a request, and at most some 4 for the
+// bookmarks, whose distance grows with what is open. Owns all it holds; any thread may read.
+// Source: EARL spec, "Random access" and "Pointer attributes".
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "earl/access/mapped_file.h"
+#include "earl/sequence/state.h"
+
+namespace kojak::earl {
+
+class EventIndex {
+ public:
+  static constexpr std::uint32_t kNull = 0xFFFFFFFFu;  // of a pointer
+  static constexpr std::uint64_t kBlock = 32;          // events between two known offsets
+
+  // From the events that begin at the trace's offset(). Damage ends the index, not the building.
+  // Bookmarks are at least `distance` events apart.
+  static constexpr std::uint64_t kDistance = 4096;
+  static Result<EventIndex> build(const Trace& trace, const MappedFile& file,
+                                  std::uint64_t distance = kDistance);
+
+  std::uint64_t size() const { return enter_.size(); }
+  const std::optional<Error>& damage() const { return damage_; }
+  // Offset of the first record of event `pos` - pos % kBlock.
+  std::uint64_t block_offset(std::uint64_t pos) const { return blocks_[pos / kBlock]; }
+  std::uint64_t enterptr(std::uint64_t pos) const { return pointer(enter_[pos]); }
+  // What this is depends on the event: an ENTER's call path; of RECV the SEND, of a transfer's end
+  // or GET_1TS the start or origin, of a lock or unlock the lock chain, of JOIN the FORK, of
+  // SEND_COMPLETE the SEND.
+  std::uint64_t link(std::uint64_t pos) const { return pointer(link_[pos]); }
+  std::uint32_t raw_link(std::uint64_t pos) const { return link_[pos]; }
+  // Of a RECV with a request: the event that posted it.
+  std::uint64_t posted(std::uint64_t recv) const;
+  const CallTree& call_tree() const { return tree_; }
+  std::span<const std::uint32_t> enters() const { return enter_; }
+  std::span<const std::uint32_t> links() const { return link_; }
+
+  // The state before some event that is no later than `pos`: its number, and the state as bytes
+  // (empty: nothing has happened yet).
+  struct Bookmark {
+    std::uint64_t pos = 0;
+    std::span<const std::byte> state;
+  };
+  Bookmark bookmark(std::uint64_t pos) const;
+  std::size_t bookmarks() const { return marks_.size(); }
+  // Bytes that all this takes.
+  std::size_t memory() const;
+
+  // Both know by the size and time of change of `file` whether the saved index is that of the
+  // trace; load() gives nothing if it is not, or damaged.
+  Status save(const std::string& path, const MappedFile& file) const;
+  static std::optional<EventIndex> load(const std::string& path, const MappedFile& file);
+
+ private:
+  static std::uint64_t pointer(std::uint32_t p) { return p == kNull ? kNoEvent : p; }
+  void add(const Event& event, const sequence::State& state);
+  void pair(const sequence::MessageQueues& messages);
+  void rebuild_tree();
+
+  struct Mark {
+    std::uint64_t pos, begin;  // in blobs_
+  };
+  struct Posted {
+    std::uint32_t recv, posted;
+  };
+  std::vector<std::uint64_t> blocks_;
+  std::vector<std::uint32_t> enter_, link_;
+  std::vector<Posted> posted_;  // by RECV
+  std::vector<Mark> marks_;     // ascending
+  std::vector<std::byte> blobs_;
+  std::vector<CallPath> paths_;
+  CallTree tree_;
+  std::optional<Error> damage_;
+};
+
+}  // namespace kojak::earl

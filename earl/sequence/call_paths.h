@@ -1,0 +1,61 @@
+// State aspect: the call tree: distinct call paths, by region and call site, with visits per
+// location.
+//
+// Feed it every event (filled in, see region_stacks.h) in file order. Paths are numbered in order
+// of their first ENTER in the file. Memory: call paths x locations that visited them. Not
+// thread-safe; nothing fails. Source: EARL spec, "call tree" and cnodeptr.
+#pragma once
+
+#include <vector>
+
+#include "earl/sequence/blob.h"
+#include "earl/state/call_tree.h"
+#include "earl/trace.h"
+
+namespace kojak::earl::sequence {
+
+class CallPaths {
+ public:
+  explicit CallPaths(const Trace& trace) : trace_(&trace), open_(trace.location_count()) {}
+
+  void apply(const Event& event) {
+    const std::uint32_t i = trace_->index(event.loc);
+    if (i == kAbsent) [[unlikely]]
+      return;
+    std::vector<CallPathId>& open = open_[i];
+    if (is_enter(event.type)) {
+      const CallPathId parent = open.empty() ? absent<CallPathId>() : open.back();
+      current_ = tree_.enter(parent, event.reg, event.csite, event.pos);
+      open.push_back(current_);
+      count(current_, i);
+      return;
+    }
+    current_ = open.empty() ? absent<CallPathId>() : open.back();
+    if (is_exit(event.type) && event.enterptr != kNoEvent && !open.empty()) open.pop_back();
+  }
+  // The call path of the latest event; absent outside any region.
+  CallPathId current() const { return current_; }
+  const CallTree& tree() const { return tree_; }
+  std::uint64_t visits(CallPathId path, std::uint32_t index) const {
+    const std::vector<std::uint64_t>& list = visits_[raw(path)];
+    return index < list.size() ? list[index] : 0;
+  }
+
+  void save(BlobWriter& out) const;
+  void load(BlobReader& in);
+
+ private:
+  void count(CallPathId path, std::uint32_t index) {
+    if (raw(path) >= visits_.size()) visits_.resize(raw(path) + 1);
+    std::vector<std::uint64_t>& list = visits_[raw(path)];
+    if (index >= list.size()) list.resize(index + 1);
+    ++list[index];
+  }
+  const Trace* trace_;
+  CallTree tree_;
+  std::vector<std::vector<CallPathId>> open_;       // by location
+  std::vector<std::vector<std::uint64_t>> visits_;  // by call path, by location
+  CallPathId current_ = absent<CallPathId>();
+};
+
+}  // namespace kojak::earl::sequence

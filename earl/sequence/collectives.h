@@ -1,0 +1,138 @@
+// State aspect: collective instances C^g<T>: exit records of type T of one operation of group g.
+//
+// Generic over the exit type: MpiExit (MPI_COLLEXIT on a communicator), WindowExit (MPI_WINCOLLEXIT
+// on a window; create, fence and free are apart), ShmemExit (COLLEXIT), OmpExit (OMP_COLLEXIT of a
+// process's threads). The n-th operation of a group at one member is the n-th at all; ordinals are
+// taken up from COLL_STATE and WIN_STATE after a gap. Objects of unknown identity are never paired.
+// What an event completed is there until the next event is applied. Feed apply() every event
+// (filled in, see region_stacks.h) in file order. Memory: open instances x members that have left
+// them, capped: the oldest of a group whose member never comes are given up. Not thread-safe;
+// nothing fails. Source: EARL spec, "collective instances".
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "earl/detail/group_table.h"
+#include "earl/sequence/blob.h"
+#include "earl/trace.h"
+
+namespace kojak::earl::sequence {
+
+struct CollectiveInstance {
+  std::uint32_t group = 0;           // communicator, window, or process of the team
+  MpiRole role = MpiRole::kOther;    // windows: kWinCreate, kWinFence, kWinFree
+  std::uint64_t ordinal = 0;         // of that group (and role)
+  std::uint32_t size = 0;            // members that the trace has
+  std::vector<std::uint64_t> exits;  // numbers of the exit records, in file order
+  bool complete() const { return exits.size() == size; }
+};
+
+// Where an exit belongs: which group, which of its members, how many there are.
+struct CollectivePlace {
+  std::uint32_t group = 0, member = 0, members = 0, present = 0;
+  MpiRole role = MpiRole::kOther;
+};
+
+// What all kinds have in common.
+class CollectiveSet {
+ public:
+  static constexpr std::size_t kMaxExits = 1u << 18;  // in open instances of one group
+
+  explicit CollectiveSet(const Trace& trace)
+      : trace_(&trace),
+        groups_(trace),
+        segments_(trace.process_count()),
+        pauses_(trace.location_count()) {}
+
+  // The instance that the latest event completed; nullptr if none.
+  const CollectiveInstance* complete() const { return has_complete_ ? &complete_ : nullptr; }
+  // f(const CollectiveInstance&) for all that wait for members, by group and ordinal.
+  template <class F>
+  void for_each(F&& f) const {
+    for (const auto& [key, group] : groups_in_use_) {
+      for (const auto& [ordinal, instance] : group.open) f(instance);
+    }
+  }
+  std::size_t open() const;
+
+  void save(BlobWriter& out) const;
+  void load(BlobReader& in);
+
+ protected:
+  using Key = std::pair<std::uint32_t, MpiRole>;
+  void forget_completed() { has_complete_ = false; }
+  void leave(const CollectivePlace& place, std::uint64_t pos, ProcessId process);
+  void resume(const Key& key, std::uint32_t member, std::uint32_t members, std::uint64_t count);
+  void drop(const Key& key) { groups_in_use_.erase(key); }
+  void pause(const Event& e);
+
+  const Trace* trace_;
+  detail::GroupTable groups_;
+
+ private:
+  struct Group {
+    std::vector<std::uint64_t> next;  // by member
+    std::map<std::uint64_t, CollectiveInstance> open;
+    std::size_t exits = 0;
+  };
+  std::map<Key, Group> groups_in_use_;
+  std::vector<std::uint32_t> segments_, pauses_;  // by process, by location
+  CollectiveInstance complete_;
+  bool has_complete_ = false;
+};
+
+// ---- exit types: place() says where an exit belongs, false if it is never paired
+
+struct MpiExit {
+  static bool is(EventType t) { return is_mpi_coll_exit(t); }
+  static constexpr EventType kState = EventType::kCollState;
+  static bool place(const Trace&, detail::GroupTable&, const Event&, CollectivePlace&);
+};
+struct WindowExit {
+  static bool is(EventType t) { return is_win_coll_exit(t); }
+  static constexpr EventType kState = EventType::kWinState;
+  static bool place(const Trace&, detail::GroupTable&, const Event&, CollectivePlace&);
+};
+struct ShmemExit {
+  static bool is(EventType t) { return is_shmem_coll_exit(t); }
+  static constexpr EventType kState{};  // none
+  static bool place(const Trace&, detail::GroupTable&, const Event&, CollectivePlace&);
+};
+struct OmpExit {
+  static bool is(EventType t) { return is_omp_coll_exit(t); }
+  static constexpr EventType kState{};
+  static bool place(const Trace&, detail::GroupTable&, const Event&, CollectivePlace&);
+};
+
+template <class Exit>
+class CollectiveInstances : public CollectiveSet {
+ public:
+  using CollectiveSet::CollectiveSet;
+
+  void apply(const Event& e) {
+    forget_completed();
+    CollectivePlace place;
+    if (Exit::is(e.type)) [[unlikely]] {
+      if (Exit::place(*trace_, groups_, e, place)) leave(place, e.pos, process(e));
+    } else if (e.type == EventType::kEnter || e.type == EventType::kExit) {
+      if (e.type == EventType::kEnter && e.reg == trace_->pausing_region()) pause(e);
+    } else if (e.type == Exit::kState && raw(e.type) != 0) {
+      if (Exit::place(*trace_, groups_, e, place)) {
+        resume({place.group, place.role}, place.member, place.members, e.count[0]);
+      }
+    } else if (is_join(e.type) && std::is_same_v<Exit, OmpExit>) {
+      drop({raw(process(e)), MpiRole::kOther});  // the next team starts anew
+    } else if (e.type == EventType::kLogOff) {
+      pause(e);
+    }
+  }
+
+ private:
+  ProcessId process(const Event& e) const {
+    const std::uint32_t i = trace_->index(e.loc);
+    return i != kAbsent ? trace_->process(i) : ProcessId{};
+  }
+};
+
+}  // namespace kojak::earl::sequence

@@ -1,0 +1,281 @@
+// What each record does to the epochs. Partners are found in epoch_partners.cc; queries, saving and
+// loading are in epoch_queries.cc.
+#include "earl/sequence/epochs.h"
+
+#include <algorithm>
+
+namespace kojak::earl::sequence {
+
+using detail::kNone;
+
+Epochs::Epochs(const Trace& trace)
+    : trace_(&trace),
+      native_(trace.native()),
+      groups_(trace),
+      open_(trace.process_count()),
+      issued_(trace.process_count()),
+      segments_(trace.process_count()),
+      pauses_(trace.location_count()) {}
+
+// Absent if the trace does not have it.
+ProcessId Epochs::process(std::uint32_t location) const {
+  const std::uint32_t i = trace_->index(static_cast<LocationId>(location));
+  return i != kAbsent ? trace_->process(i) : absent<ProcessId>();
+}
+
+std::uint32_t Epochs::make(EpochMode mode, ProcessId process, WindowId window,
+                           std::uint64_t opened) {
+  const std::uint32_t i = epochs_.take();
+  Epoch& e = epochs_[i];
+  std::vector<Epoch::Partner> partners = std::move(e.partners);  // they keep their memory
+  std::vector<Operation> operations = std::move(e.operations);
+  partners.clear();
+  operations.clear();
+  e = Epoch{};
+  e.partners = std::move(partners);
+  e.operations = std::move(operations);
+  e.mode = mode;
+  e.process = process;
+  e.window = window;
+  e.opened = opened;
+  e.live = true;
+  return i;
+}
+
+std::uint32_t Epochs::find_open(ProcessId process, EpochMode mode, WindowId window) const {
+  for (const std::uint32_t i : open_[raw(process)]) {
+    if (epochs_[i].mode == mode && epochs_[i].window == window) return i;
+  }
+  return kNone;
+}
+
+std::uint32_t Epochs::find_lock(ProcessId process, WindowId window, ProcessId target) const {
+  for (const std::uint32_t i : open_[raw(process)]) {
+    const Epoch& e = epochs_[i];
+    if (e.mode == EpochMode::kLock && e.window == window && e.target == target) return i;
+  }
+  return kNone;
+}
+
+std::uint32_t Epochs::take_open(ProcessId process, EpochMode mode, WindowId window) {
+  const std::uint32_t i = find_open(process, mode, window);
+  if (i != kNone) std::erase(open_[raw(process)], i);
+  return i;
+}
+
+void Epochs::apply(const Event& e) {
+  if (!completed_.empty() || closed_ != kNone) release_completed();
+  if (e.type == EventType::kEnter || e.type == EventType::kExit) [[likely]] {
+    if (e.type == EventType::kExit || e.reg != trace_->pausing_region()) return;
+  }
+  const std::uint32_t i = trace_->index(e.loc);
+  if (i == kAbsent) [[unlikely]]
+    return;
+  const ProcessId here = trace_->process(i);
+  switch (e.type) {
+    case EventType::kMpiWinExit:
+      return win_exit(e, here);
+    case EventType::kMpiWinCollExit: {
+      const RegionDef* region = trace_->definitions().regions.find(e.reg);
+      const MpiFunction* function = region != nullptr ? region->function : nullptr;
+      if (function != nullptr && function->role == MpiRole::kWinFence) fence(e, here);
+      if (function != nullptr && function->role == MpiRole::kWinFree) free(e, here);
+      return;
+    }
+    case EventType::kMpiPut1ts:
+      return issue(e, here, process(raw(e.peer)), false);
+    case EventType::kMpiGet1to:
+      issued_[raw(here)] = {e.rmaid, e.pos};
+      return;
+    case EventType::kMpiGet1ts:
+      return issue(e, process(raw(e.peer)), here, true);
+    case EventType::kMpiPut1te:
+      return end(e, process(raw(e.peer)));
+    case EventType::kMpiGet1te:
+      return end(e, here);
+    case EventType::kRmaMark:
+      marked_ = true;
+      return;
+    case EventType::kMpiWinLock:
+      return lock(e, here, false);
+    case EventType::kMpiWinLockAll:
+      return lock(e, here, true);
+    case EventType::kMpiWinUnlock:
+      return unlock(e, here, false);
+    case EventType::kMpiWinUnlockAll:
+      return unlock(e, here, true);
+    case EventType::kEpochState:
+      return resume(e, here);
+    case EventType::kWinState: {
+      std::uint64_t& fences = fences_[{e.win, here}];
+      fences = std::max(fences, e.count[0]);
+      return;
+    }
+    default:
+      if (is_enter(e.type) && e.reg == trace_->pausing_region()) pause(i, here);
+  }
+}
+
+void Epochs::win_exit(const Event& e, ProcessId here) {
+  const RegionDef* region = trace_->definitions().regions.find(e.reg);
+  const MpiFunction* function = region != nullptr ? region->function : nullptr;
+  if (function == nullptr || trace_->definitions().windows.find(e.win) == nullptr) return;
+  switch (function->role) {
+    case MpiRole::kWinStart:
+      return open_sided(EpochMode::kAccess, e, here);
+    case MpiRole::kWinPost:
+      return open_sided(EpochMode::kExposure, e, here);
+    case MpiRole::kWinComplete:
+      return close_sided(EpochMode::kAccess, e, here);
+    case MpiRole::kWinTest:
+      if (e.code == 0) return;
+      [[fallthrough]];
+    case MpiRole::kWinWait:
+      return close_sided(EpochMode::kExposure, e, here);
+    default:
+      return;
+  }
+}
+
+void Epochs::open_sided(EpochMode mode, const Event& e, ProcessId here) {
+  if (const std::uint32_t old = take_open(here, mode, e.win); old != kNone) close(old);
+  const std::uint32_t epoch = make(mode, here, e.win, e.pos);
+  open_[raw(here)].push_back(epoch);
+  name_partners(epoch, e.com);
+}
+
+void Epochs::close_sided(EpochMode mode, const Event& e, ProcessId here) {
+  std::uint32_t epoch = take_open(here, mode, e.win);
+  if (epoch == kNone) {
+    epoch = make(mode, here, e.win, kNoEvent);
+    name_partners(epoch, e.com);
+  }
+  epochs_[epoch].closed = e.pos;
+  closed_ = epoch;
+  close(epoch);
+}
+
+void Epochs::fence(const Event& e, ProcessId here) {
+  if (groups_.find(e.win) == nullptr) return;
+  std::uint64_t& fences = fences_[{e.win, here}];
+  if (!native_) fences = std::max(fences, std::uint64_t{segments_[raw(here)]} << 40);
+  const std::uint32_t old = take_open(here, EpochMode::kFence, e.win);
+  if (old != kNone) {
+    epochs_[old].closed = e.pos;
+    epochs_[old].ordinal = fences;
+    close(old);
+  }
+  ++fences;
+  open_[raw(here)].push_back(make(EpochMode::kFence, here, e.win, e.pos));
+}
+
+void Epochs::free(const Event& e, ProcessId here) {
+  std::vector<std::uint32_t> over;
+  std::erase_if(open_[raw(here)], [&](std::uint32_t i) {
+    if (epochs_[i].window != e.win) return false;
+    over.push_back(i);
+    return true;
+  });
+  for (const std::uint32_t i : over) close(i);
+  fences_.erase({e.win, here});
+  const detail::GroupInfo* group = groups_.find(e.win);
+  if (group == nullptr || ++freed_[e.win] < group->present) return;
+  freed_.erase(e.win);
+  std::vector<std::uint32_t> pairs;
+  pair_index_.for_each([&](const detail::Key128& key, std::uint32_t p) {
+    if (key.a == raw(e.win)) pairs.push_back(p);
+  });
+  for (const std::uint32_t p : pairs) {
+    lose_before(pairs_[p], ~std::uint64_t{0}, ~std::uint64_t{0});
+    pair_index_.erase(pairs_[p].key);
+    pairs_.give_back(p);
+  }
+}
+
+void Epochs::lock(const Event& e, ProcessId here, bool all) {
+  const ProcessId target = all ? absent<ProcessId>() : process(raw(e.peer));
+  const std::uint32_t old =
+      all ? find_open(here, EpochMode::kLockAll, e.win) : find_lock(here, e.win, target);
+  if (old != kNone) {
+    std::erase(open_[raw(here)], old);
+    close(old);
+  }
+  const std::uint32_t epoch =
+      make(all ? EpochMode::kLockAll : EpochMode::kLock, here, e.win, e.pos);
+  epochs_[epoch].target = target;
+  epochs_[epoch].exclusive = !all && e.code != 0;
+  open_[raw(here)].push_back(epoch);
+}
+
+void Epochs::unlock(const Event& e, ProcessId here, bool all) {
+  const std::uint32_t epoch = all ? find_open(here, EpochMode::kLockAll, e.win)
+                                  : find_lock(here, e.win, process(raw(e.peer)));
+  if (epoch == kNone) return;
+  std::erase(open_[raw(here)], epoch);
+  epochs_[epoch].closed = e.pos;
+  close(epoch);
+}
+
+void Epochs::issue(const Event& e, ProcessId origin, ProcessId target, bool get) {
+  if (is_absent(origin) || is_absent(target)) return;
+  if (trace_->definitions().windows.find(e.win) == nullptr) return;
+  std::uint32_t epoch = find_lock(origin, e.win, target);
+  if (epoch == kNone) epoch = find_open(origin, EpochMode::kLockAll, e.win);
+  if (epoch == kNone) {
+    epoch = find_open(origin, EpochMode::kAccess, e.win);
+    if (epoch != kNone) {
+      const auto& partners = epochs_[epoch].partners;
+      const auto named = [&](const Epoch::Partner& p) { return p.process == target; };
+      if (std::none_of(partners.begin(), partners.end(), named)) epoch = kNone;
+    }
+  }
+  if (epoch == kNone) epoch = find_open(origin, EpochMode::kFence, e.win);
+  if (epoch == kNone) {
+    epoch = make(EpochMode::kFence, origin, e.win, kNoEvent);
+    open_[raw(origin)].push_back(epoch);
+  }
+  Epoch& in = epochs_[epoch];
+  Operation operation;
+  operation.start = e.pos;
+  operation.target = target;
+  operation.get = get ? 1 : 0;
+  const Issued& issued = issued_[raw(origin)];
+  if (get && issued.rmaid == e.rmaid && e.pos - issued.pos < (1u << 30)) {
+    operation.issued_before = static_cast<std::uint32_t>(e.pos - issued.pos) & 0x3FFFFFFFu;
+  }
+  const detail::Key64 key{std::uint64_t{raw(origin)} << 32 | raw(e.rmaid)};
+  if (transfer_index_.find(key) == kNone) {
+    const std::uint32_t transfer = transfers_.take();
+    transfers_[transfer] = {epoch, static_cast<std::uint32_t>(in.operations.size())};
+    transfer_index_.insert(key, transfer);
+    ++in.unended;
+    ++in.refs;
+  }
+  in.operations.push_back(operation);
+}
+
+void Epochs::end(const Event& e, ProcessId origin) {
+  const bool marked = marked_;
+  marked_ = false;
+  if (is_absent(origin)) return;
+  const detail::Key64 key{std::uint64_t{raw(origin)} << 32 | raw(e.rmaid)};
+  const std::uint32_t i = transfer_index_.find(key);
+  if (i == kNone) return;
+  const Transfer transfer = transfers_[i];
+  transfer_index_.erase(key);
+  transfers_.give_back(i);
+  Epoch& in = epochs_[transfer.epoch];
+  Operation& operation = in.operations[transfer.operation];
+  operation.end = e.pos;
+  operation.marked = marked ? 1 : 0;
+  --in.unended;
+  check(transfer.epoch);
+  unref(transfer.epoch);
+}
+
+// Each thread of a process writes its own LOG_OFF; the process pauses once.
+void Epochs::pause(std::uint32_t index, ProcessId process) {
+  if (++pauses_[index] > segments_[raw(process)]) ++segments_[raw(process)];
+}
+
+}  // namespace kojak::earl::sequence

@@ -1,0 +1,195 @@
+// State aspects: access and exposure epochs, epoch pairs, access and exposure transactions; fence
+// epochs and passive-target epochs. All as numbers of events.
+//
+// An epoch has the events that begin and end it and the transfers issued in it; a transfer belongs
+// to the epoch that its origin had open towards the target when it was issued (a lock of the target
+// or of all; else a started access epoch that names it; else the fence epoch). The n-th access
+// epoch of o that names t on a window corresponds to the n-th exposure epoch of t that names o.
+// What an event completed is there until the next event is applied. Epochs belong to processes:
+// their constituents may lie on different threads. Feed apply() every event (filled in, see
+// region_stacks.h) in file order.
+// Memory: open epochs, and closed ones until the last transaction or transfer that they take part
+// in is complete. References are good until the next apply(). Not thread-safe; nothing fails.
+// Source: EARL spec, "Epochs, pairs and transactions"; merge spec, "Count epochs". The streaming
+// pass has an implementation of its own (earl/state/gats.h, fences.h, passive.h), which keeps calls
+// instead of numbers and sums instead of transfers; a test compares them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "earl/detail/flat_index.h"
+#include "earl/detail/group_table.h"
+#include "earl/detail/pool.h"
+#include "earl/sequence/blob.h"
+#include "earl/sequence/fifo.h"
+#include "earl/trace.h"
+
+namespace kojak::earl::sequence {
+
+enum class EpochMode : std::uint8_t { kAccess, kExposure, kFence, kLock, kLockAll };
+
+// A put (PUT_1TS, PUT_1TE) or a get (GET_1TO, GET_1TS, GET_1TE).
+struct Operation {
+  std::uint64_t start = kNoEvent;
+  std::uint64_t end = kNoEvent;  // kNoEvent: not complete yet
+  ProcessId target{};
+  std::uint32_t issued_before : 30 = 0;  // gets: how far the GET_1TO stands before the start
+  std::uint32_t get : 1 = 0;
+  std::uint32_t marked : 1 = 0;  // the merge could not place it: it takes part in no pattern
+  // The event at the origin that issued it.
+  std::uint64_t issued() const { return start - issued_before; }
+};
+
+struct Epoch {
+  // A process on the other side of an access or exposure epoch.
+  struct Partner {
+    ProcessId process{};
+    std::uint64_t ordinal = 0;            // of the epochs between the two, from 0
+    std::uint32_t epoch = detail::kNone;  // its epoch; kNone: has not begun, or never will
+    std::uint32_t index = 0;              // this epoch's place among its partners
+    bool lost = false;                    // it never will
+  };
+  EpochMode mode{};
+  ProcessId process{};
+  WindowId window{};
+  CommId group = absent<CommId>();    // access, exposure
+  std::uint64_t opened = kNoEvent;    // exit of start, post, the fence before; WIN_LOCK(_ALL)
+  std::uint64_t closed = kNoEvent;    // exit of complete, wait, true test, fence; WIN_UNLOCK(_ALL)
+  ProcessId target{};                 // lock
+  bool exclusive = false;             // lock
+  std::uint64_t ordinal = 0;          // fence: number of the fence that closes it
+  std::vector<Partner> partners;      // access, exposure: in group order
+  std::vector<Operation> operations;  // not of exposure epochs: those are their origins'
+  bool complete() const { return opened != kNoEvent && closed != kNoEvent; }
+
+  // Kept by Epochs.
+  std::uint32_t unclosed = 0, unended = 0, refs = 0;
+  bool live = false, is_closed = false, ready = false, delivered = false;
+};
+
+// An access epoch and the corresponding exposure epoch, without transfers to others.
+struct EpochPair {
+  const Epoch* access;
+  const Epoch* exposure;
+  // Numbers of all its events, ascending.
+  std::vector<std::uint64_t> events() const;
+};
+
+// An access epoch with all its exposure epochs, or an exposure epoch with all its access epochs;
+// transfers only between the two sides.
+struct Transaction {
+  const Epoch* root;
+  std::vector<const Epoch*> partners;  // in group order; nullptr: not recorded
+  bool whole() const;                  // nothing is missing
+  std::vector<std::uint64_t> events() const;
+};
+
+class Epochs {
+ public:
+  explicit Epochs(const Trace& trace);
+
+  void apply(const Event& event);
+
+  // ---- what is open after the latest event
+  // The open epoch of a process on a window; nullptr if there is none.
+  const Epoch* access(ProcessId process, WindowId window) const;
+  const Epoch* exposure(ProcessId process, WindowId window) const;
+  const Epoch* fence(ProcessId process, WindowId window) const;
+  // Its open lock of the target, or of all.
+  const Epoch* lock(ProcessId process, WindowId window, ProcessId target) const;
+  const Epoch* lock_all(ProcessId process, WindowId window) const;
+  // f(const Epoch&) for all that are not over, waiting ones of closed transactions among them.
+  template <class F>
+  void for_each(F&& f) const {
+    for (std::uint32_t i = 0; i < epochs_.capacity(); ++i) {
+      if (epochs_[i].live && !epochs_[i].delivered) f(epochs_[i]);
+    }
+  }
+  const Epoch& operator[](std::uint32_t epoch) const { return epochs_[epoch]; }
+
+  // ---- what the latest event completed
+  // It is the end of an access or exposure epoch: the completed pair with that partner.
+  std::optional<EpochPair> epoch_pair(ProcessId partner) const;
+  std::vector<EpochPair> epoch_pairs() const;
+  std::vector<Transaction> access_transactions() const { return completed(EpochMode::kAccess); }
+  std::vector<Transaction> exposure_transactions() const { return completed(EpochMode::kExposure); }
+  // Fence and passive-target epochs whose end and last transfer have come.
+  std::vector<const Epoch*> finished() const;
+
+  void save(BlobWriter& out) const;
+  void load(BlobReader& in);
+
+ private:
+  struct Waiting {
+    std::uint64_t ordinal = 0;
+    std::uint32_t epoch = 0, index = 0;
+  };
+  struct Pair {  // an origin and a target on a window
+    detail::Key128 key;
+    std::uint64_t access_next = 0, exposure_next = 0;
+    Fifo<Waiting> access, exposure;
+  };
+  struct Transfer {  // that has not ended
+    std::uint32_t epoch, operation;
+  };
+  struct Issued {  // the latest GET_1TO of a process
+    RmaId rmaid = absent<RmaId>();
+    std::uint64_t pos = 0;
+  };
+
+  ProcessId process(std::uint32_t location) const;
+  std::uint32_t make(EpochMode mode, ProcessId process, WindowId window, std::uint64_t opened);
+  std::uint32_t find_open(ProcessId process, EpochMode mode, WindowId window) const;
+  std::uint32_t find_lock(ProcessId process, WindowId window, ProcessId target) const;
+  std::uint32_t take_open(ProcessId process, EpochMode mode, WindowId window);
+
+  void win_exit(const Event& e, ProcessId process);
+  void open_sided(EpochMode mode, const Event& e, ProcessId process);
+  void close_sided(EpochMode mode, const Event& e, ProcessId process);
+  void fence(const Event& e, ProcessId process);
+  void free(const Event& e, ProcessId process);
+  void lock(const Event& e, ProcessId process, bool all);
+  void unlock(const Event& e, ProcessId process, bool all);
+  void issue(const Event& e, ProcessId origin, ProcessId target, bool get);
+  void end(const Event& e, ProcessId origin);
+  void resume(const Event& e, ProcessId process);
+  void pause(std::uint32_t index, ProcessId process);
+
+  // partners (epoch_partners.cc)
+  Pair& pair(WindowId window, ProcessId origin, ProcessId target);
+  std::uint64_t next(std::uint64_t& counter, ProcessId process) const;
+  void name_partners(std::uint32_t epoch, CommId group);
+  void add_target(std::uint32_t epoch, ProcessId target, std::uint64_t ordinal, Pair& pair);
+  void add_origin(std::uint32_t epoch, ProcessId origin, std::uint64_t ordinal, Pair& pair);
+  void link(std::uint32_t access, std::uint32_t target, std::uint32_t exposure,
+            std::uint32_t origin);
+  void lose(std::uint32_t epoch, std::uint32_t partner);
+  void lose_before(Pair& pair, std::uint64_t access, std::uint64_t exposure);
+  void close(std::uint32_t epoch);
+  void check(std::uint32_t epoch);
+  void release_completed();
+  void unref(std::uint32_t epoch);
+  std::vector<Transaction> completed(EpochMode mode) const;
+  std::optional<EpochPair> pair_of(const Epoch& epoch, const Epoch::Partner& partner) const;
+
+  const Trace* trace_;
+  bool native_;
+  mutable detail::GroupTable groups_;
+  detail::Pool<Epoch> epochs_;
+  std::vector<std::vector<std::uint32_t>> open_;  // by process
+  detail::Pool<Pair> pairs_;
+  detail::FlatIndex<detail::Key128> pair_index_;
+  detail::FlatIndex<detail::Key64> transfer_index_;  // by origin and rmaid
+  detail::Pool<Transfer> transfers_;
+  std::vector<Issued> issued_;                                      // by process
+  std::map<WindowId, std::uint32_t> freed_;                         // how many members have
+  std::map<std::pair<WindowId, ProcessId>, std::uint64_t> fences_;  // counts so far
+  std::vector<std::uint32_t> segments_, pauses_;                    // by process, by location
+  std::vector<std::uint32_t> completed_;                            // with the latest event
+  std::uint32_t closed_ = detail::kNone;  // access or exposure epoch that it ended
+  bool marked_ = false;                   // an RMA_MARK is for the next end
+};
+
+}  // namespace kojak::earl::sequence

@@ -1,0 +1,121 @@
+// State aspects of locks: window locks (holders and waiters of each window and target), thread
+// locks (OpenMP and SHMEM: who holds them), and open thread teams; with lockptr and forkptr.
+//
+// Window locks: MPI lets a lock call return before the lock is held, so WIN_LOCK marks a request.
+// At any event those hold it that have proved so (a flush or a get that completed while operations
+// were outstanding), then those in order of their requests that conflict with no holder; the rest
+// wait. In a trace merged with --locks granted the requests stand where the locks were granted, and
+// that order is exact. A lock taken with MPI_MODE_NOCHECK conflicts with nobody. Locks belong to
+// processes. Feed apply() every event in file order. Memory: locks that are held or waited for, and
+// one number for each lock ever used. Not thread-safe; nothing fails.
+// Source: EARL spec, "lock state", "thread teams, thread locks", lockptr, forkptr; merge spec,
+// "Lock grants".
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "earl/sequence/blob.h"
+#include "earl/trace.h"
+
+namespace kojak::earl::sequence {
+
+struct WindowLock {
+  ProcessId process{};
+  std::uint64_t lock = kNoEvent;  // number of the WIN_LOCK or WIN_LOCK_ALL
+  ProcessId target{};             // absent: all
+  bool exclusive = false;
+  bool nocheck = false;
+  bool proved = false;            // it is held: data have come back
+  std::uint64_t outstanding = 0;  // operations since the last flush that covers them
+};
+
+class WindowLocks {
+ public:
+  explicit WindowLocks(const Trace& trace) : trace_(&trace) {}
+  void apply(const Event& e);
+
+  // Of the part of a window at a target, in order of their requests.
+  std::vector<WindowLock> holders(WindowId window, ProcessId target) const;
+  std::vector<WindowLock> waiters(WindowId window, ProcessId target) const;
+  // Of the latest event, if it is a lock or unlock of a window.
+  std::uint64_t lockptr() const { return lockptr_; }
+
+  void save(BlobWriter& out) const;
+  void load(BlobReader& in);
+
+ private:
+  ProcessId process(std::uint32_t location) const;
+  void lock(const Event& e, ProcessId here, ProcessId target);
+  void unlock(const Event& e, ProcessId here, ProcessId target);
+  void issue(ProcessId origin, WindowId window, ProcessId target);
+  void prove(ProcessId origin, WindowId window, ProcessId target, bool any);
+  std::vector<WindowLock> select(WindowId window, ProcessId target, bool holding) const;
+
+  const Trace* trace_;
+  std::map<WindowId, std::vector<WindowLock>> locks_;                 // in order of their requests
+  std::map<std::pair<WindowId, ProcessId>, std::uint64_t> last_;      // lock or unlock of each lock
+  std::map<std::pair<WindowId, ProcessId>, std::uint32_t> asserted_;  // NOCHECK of the next lock
+  std::uint64_t lockptr_ = kNoEvent;
+};
+
+// ALOCK and RLOCK, of OpenMP (known to one process) and SHMEM (to all).
+class ThreadLocks {
+ public:
+  explicit ThreadLocks(const Trace& trace) : trace_(&trace) {}
+  void apply(const Event& e) {
+    lockptr_ = kNoEvent;
+    if (is_sync(e.type)) [[unlikely]]
+      change(e);
+  }
+  struct Held {
+    std::uint64_t latest = kNoEvent;  // number of its latest ALOCK or RLOCK
+    bool held = false;
+    LocationId holder{};
+  };
+  // OpenMP locks of a process; SHMEM locks: an absent process. nullptr: never used.
+  const Held* find(ProcessId process, LockId lock) const {
+    const auto it = locks_.find({process, lock});
+    return it == locks_.end() ? nullptr : &it->second;
+  }
+  std::uint64_t lockptr() const { return lockptr_; }
+  void save(BlobWriter& out) const;
+  void load(BlobReader& in);
+
+ private:
+  void change(const Event& e);
+  const Trace* trace_;
+  std::map<std::pair<ProcessId, LockId>, Held> locks_;
+  std::uint64_t lockptr_ = kNoEvent;
+};
+
+// Open teams: the FORKs of each location that have not been joined.
+class ThreadTeams {
+ public:
+  explicit ThreadTeams(const Trace& trace) : trace_(&trace), teams_(trace.location_count()) {}
+  void apply(const Event& e) {
+    forkptr_ = kNoEvent;
+    if (!is_team(e.type)) [[likely]]
+      return;
+    const std::uint32_t i = trace_->index(e.loc);
+    if (i == kAbsent) return;
+    if (is_fork(e.type)) {
+      teams_[i].push_back(e.pos);
+    } else if (!teams_[i].empty()) {
+      forkptr_ = teams_[i].back();
+      teams_[i].pop_back();
+    }
+  }
+  std::span<const std::uint64_t> open(std::uint32_t index) const { return teams_[index]; }
+  std::uint64_t forkptr() const { return forkptr_; }
+  void save(BlobWriter& out) const;
+  void load(BlobReader& in);
+
+ private:
+  const Trace* trace_;
+  std::vector<std::vector<std::uint64_t>> teams_;  // by location
+  std::uint64_t forkptr_ = kNoEvent;
+};
+
+}  // namespace kojak::earl::sequence
