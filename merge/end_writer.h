@@ -56,6 +56,7 @@ class EndWriter : protected EventWriter<Plain> {
       const std::uint32_t lid = info.put && !info.at_target ? info.target : s.lid;
       emitter_.put_end(info, end, lid, time, mark);
       ++moved_;
+      if (info.place == Place::kLastExit) ++open_ends_;
     });
     emitter_.make_room();
   }
@@ -88,12 +89,14 @@ class EndWriter : protected EventWriter<Plain> {
     release_.run(placement_->held(), lists_, [&](const ListInfo& info, const HeldEnd& end) {
       emitter_.make_room();
       count_mark(Mark::kBothExitsLost, info.window);
+      ++open_ends_;
       const std::uint32_t lid = info.put ? info.target : streams[info.stream].lid;
       emitter_.put_end(info, end, lid, time, Mark::kBothExitsLost);
     });
   }
   void report_ends() {
     summary_.moved = moved_;
+    summary_.open_ends = open_ends_;
     summary_.reread = placement_->held().reread();
     summary_.add(Finding::kTargetExitLost, marks_[1]);
     summary_.add(Finding::kBothExitsLost, marks_[2]);
@@ -109,7 +112,7 @@ class EndWriter : protected EventWriter<Plain> {
 
  private:
   Release release_;
-  std::uint64_t closed_by_free_ = 0, unpaired_ = 0;
+  std::uint64_t closed_by_free_ = 0, unpaired_ = 0, open_ends_ = 0;
   std::uint64_t marks_[5] = {};
 };
 

@@ -38,12 +38,13 @@ class Engine : private TransferWriter<Plain> {
       Stream& s = streams_.emplace_back(in.files, in.traces[i], in.buffer);
       s.index = static_cast<std::uint32_t>(streams_.size() - 1);
       s.clock = in.clocks[i];
+      correct(s, i);
       s.lid = definitions.location_of(i);
       s.rank = in.traces[i].rank;
       s.facts = &in.survey.traces[i];
       s.translation = &s.facts->translation;
       s.metrics.assign(out_metrics_, 0);
-      sources.push_back({&in.traces[i], s.translation, s.clock});
+      sources.push_back({&in.traces[i], s.translation, s.clock, in.corrected, i});
     }
     for (const auto& process : in.survey.processes) {
       if (process) process->restart();
@@ -93,6 +94,15 @@ class Engine : private TransferWriter<Plain> {
   }
 
  private:
+  void correct(Stream& s, std::size_t trace) {
+    if (in_.corrected == nullptr) return;
+    s.controlled = in_.corrected->cursor(trace);
+    if (s.controlled) {
+      s.controlled_base = in_.corrected->base;
+    } else {
+      s.clock.base += in_.corrected->base;
+    }
+  }
   void enter(Stream& s) {
     Enter r;
     if (!read(s, r)) return;

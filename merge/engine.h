@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "epilog/format/writer.h"
+#include "merge/correct_clocks.h"
 #include "merge/merge.h"
 #include "merge/survey.h"
 
@@ -22,7 +23,8 @@ struct EngineInputs {
   const std::vector<LocalTrace>& traces;
   Survey& survey;
   FileCache& files;
-  std::vector<LinearClock> clocks;  // of the traces, rebased
+  std::vector<LinearClock> clocks;   // of the traces, rebased
+  const CorrectedClocks* corrected;  // beyond `clocks`, or null
   bool extended = true;
   std::size_t buffer = 64 * 1024;  // for each trace
   std::size_t pool = 8u << 20;     // for held ends

@@ -17,7 +17,7 @@
 #include <optional>
 #include <vector>
 
-#include "merge/clock.h"
+#include "merge/correct_clocks.h"
 #include "merge/definitions.h"
 #include "merge/epochs.h"
 #include "merge/local_input.h"
@@ -71,6 +71,8 @@ struct HeldSource {
   const LocalTrace* trace = nullptr;
   const Translation* translation = nullptr;
   LinearClock clock;
+  const CorrectedClocks* corrected = nullptr;  // beyond it
+  std::size_t index = 0;                       // of the trace, for those
 };
 
 class HeldEnds {

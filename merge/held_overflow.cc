@@ -89,6 +89,11 @@ bool OverflowReader::next_reference(HeldEnd& end) {
   }
   --left_;
   end.time = source_.clock(local.time);
+  if (source_.corrected != nullptr) {
+    // A cursor goes forward only; segments do, too.
+    if (!cursor_) cursor_ = source_.corrected->cursor(source_.index);
+    if (cursor_) end.time = cursor_->at(position_, end.time) - source_.corrected->base;
+  }
   end.bytes = local.bytes;
   end.rmaid = local.rmaid;
   return true;
@@ -104,6 +109,7 @@ bool OverflowReader::scan(LocalEnd& end) {
     RawRecord record{static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]), p + 2,
                      input_->offset()};
     if (input_->available() < std::size_t{2} + record.length) return false;
+    position_ = record.offset;
     input_->skip(std::size_t{2} + record.length);
     if (is_attribute(record.type)) {
       byte_attribute(record, dialect_, kReceivedAttribute, attribute);

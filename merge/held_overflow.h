@@ -81,6 +81,8 @@ class OverflowReader {
   const HeldSource& source_;
   std::unique_ptr<LocalInput> input_;
   Dialect dialect_;
+  std::optional<ControlledCursor> cursor_;
+  std::uint64_t position_ = 0;  // of the record read last
   std::size_t segment_ = 0;
   std::uint64_t left_ = 0;  // in the segment
   std::unique_ptr<SpillBlock> block_;

@@ -24,6 +24,10 @@ bool basic_by_environment() {
 }
 
 void report(const merge::Summary& summary) {
+  // Clocks that were found right are not worth a message.
+  if (summary.clocks && summary.clocks->violations_before != 0) {
+    cli::print_note(merge::clock_text(*summary.clocks));
+  }
   for (std::size_t i = 0; i < static_cast<std::size_t>(merge::Finding::kCount); ++i) {
     const auto finding = static_cast<merge::Finding>(i);
     const merge::FindingRow& row = summary[finding];
@@ -57,8 +61,14 @@ int main(int argc, char** argv) {
       cli::po::value<std::string>()->default_value("native")->value_name("native|classic"),
       "the dialect of the merged trace; classic is what older EPILOG tools read");
   options.visible.add_options()(
-      "clock", cli::po::value<std::string>()->default_value("linear")->value_name("none|linear"),
-      "how local clocks are corrected");
+      "clock",
+      cli::po::value<std::string>()->default_value("linear")->value_name("none|linear|clc"),
+      "how local clocks are corrected: by the measured offsets (linear), and then so that no "
+      "effect "
+      "comes before its cause (clc, the controlled logical clock)");
+  options.visible.add_options()("summary",
+                                "say on standard error what was merged: events by record type, "
+                                "ends that moved, what was open at the end");
   options.hidden.add_options()("input", cli::po::value<std::vector<std::string>>(), "");
   options.positional.add("input", -1);
   return cli::run_tool(argc, argv, kTool, options, [](const cli::po::variables_map& values) {
@@ -80,11 +90,12 @@ int main(int argc, char** argv) {
     }
     merge_options.format = format == "classic" ? merge::Format::kClassic : merge::Format::kNative;
     const std::string clock = values["clock"].as<std::string>();
-    if (clock != "none" && clock != "linear") {
-      return cli::usage_error("--clock is none or linear, not \"" + clock + "\"");
+    if (clock != "none" && clock != "linear" && clock != "clc") {
+      return cli::usage_error("--clock is none, linear or clc, not \"" + clock + "\"");
     }
-    merge_options.clock =
-        clock == "none" ? merge::ClockCorrection::kNone : merge::ClockCorrection::kLinear;
+    merge_options.clock = clock == "none"     ? merge::ClockCorrection::kNone
+                          : clock == "linear" ? merge::ClockCorrection::kLinear
+                                              : merge::ClockCorrection::kControlled;
     std::optional<cli::Progress> progress;
     merge_options.progress = [&](std::uint64_t done, std::uint64_t all) {
       if (!progress) progress.emplace("merging", all);
@@ -96,6 +107,7 @@ int main(int argc, char** argv) {
       cli::print_error(summary.error());
       return summary.error().code;
     }
+    if (values.count("summary") != 0) std::cerr << merge::summary_text(*summary);
     report(*summary);
     return summary->suspect() ? ExitCode::kSuspect : ExitCode::kFine;
   });

@@ -75,6 +75,25 @@ void rebase(std::vector<LinearClock>& clocks, const Survey& survey) {
   for (LinearClock& clock : clocks) clock.base = base;
 }
 
+bool paused(const Survey& survey) {
+  return std::any_of(survey.processes.begin(), survey.processes.end(),
+                     [](const auto& process) { return process && process->gap() != 0; });
+}
+
+void report(const CorrectedClocks& clocks, Summary& summary) {
+  ClockReport r;
+  r.checked = clocks.before.checked;
+  r.violations_before = clocks.before.violations;
+  r.violations_after = clocks.after.violations;
+  r.worst_before = clocks.before.worst;
+  r.unchecked = clocks.before.unchecked;
+  r.stretched = clocks.shape.stretched;
+  r.largest_step = clocks.shape.largest_step;
+  r.largest_shift = clocks.shape.largest_shift;
+  summary.clocks = r;
+  summary.add(Finding::kStillBackwards, r.violations_after);
+}
+
 }  // namespace
 
 Result<Summary> merge_traces(const MergeOptions& options) {
@@ -100,7 +119,8 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   struct stat output {};
   const bool twice = options.output == "-" ||
                      (::stat(options.output.c_str(), &output) == 0 && !S_ISREG(output.st_mode));
-  const std::uint64_t work = bytes * (twice ? 3 : 2);
+  const bool controlled = options.clock == ClockCorrection::kControlled;
+  const std::uint64_t work = bytes * (2 + (twice ? 1 : 0) + (controlled ? 2 : 0));
   std::uint64_t done = 0;
   const std::function<void(std::uint64_t)> progress = [&](std::uint64_t n) {
     if (options.progress) options.progress(done + n, work);
@@ -112,7 +132,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   done = bytes;
 
   std::vector<LinearClock> clocks(count);
-  if (options.clock == ClockCorrection::kLinear) {
+  if (options.clock != ClockCorrection::kNone) {
     std::vector<ClockRecord> records;
     records.reserve(count);
     for (const TraceFacts& facts : survey.traces) records.push_back(facts.clock);
@@ -121,6 +141,17 @@ Result<Summary> merge_traces(const MergeOptions& options) {
     if (survey.definitions.nodes.size() > 1) summary.add(Finding::kNoOffset, without);
   }
   rebase(clocks, survey);
+  const std::size_t buffer = std::clamp(kBuffers / count, kLeastBuffer, kMostBuffer);
+  std::optional<CorrectedClocks> corrected;
+  if (controlled) {
+    auto result =
+        correct_clocks({traces, survey, files, clocks, {}, paused(survey), buffer, progress},
+                       traces.front().run_size);
+    if (!result) return result.error();
+    corrected = std::move(*result);
+    report(*corrected, summary);
+    done += 2 * bytes;
+  }
 
   MergedRun run;
   run.run_hi = Hash64{traces.front().run_hi};
@@ -134,8 +165,9 @@ Result<Summary> merge_traces(const MergeOptions& options) {
       survey,
       files,
       std::move(clocks),
+      corrected ? &*corrected : nullptr,
       options.model == Model::kExtended,
-      std::clamp(kBuffers / count, kLeastBuffer, kMostBuffer),
+      buffer,
       options.pool != 0 ? options.pool : std::max(kPool, kPoolForTrace * count),
       progress};
   std::uint64_t expected = 0;
@@ -173,7 +205,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
     auto events = write("/dev/null", counting);
     if (!events) return events.error();
     expected = *events;
-    done = 2 * bytes;
+    done += bytes;
   }
   auto events = write(options.output, summary);
   if (!events) return events.error();

@@ -18,7 +18,7 @@ namespace kojak::merge {
 
 enum class Model : std::uint8_t { kBasic, kExtended };
 enum class Format : std::uint8_t { kNative, kClassic };
-enum class ClockCorrection : std::uint8_t { kNone, kLinear };
+enum class ClockCorrection : std::uint8_t { kNone, kLinear, kControlled };
 
 struct MergeOptions {
   std::vector<std::string> inputs;  // directories and files

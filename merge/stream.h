@@ -6,8 +6,10 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <vector>
 
+#include "merge/controlled_clock.h"
 #include "merge/local_input.h"
 #include "merge/placement.h"
 
@@ -40,6 +42,9 @@ struct Stream {
 
   LocalInput input;
   LinearClock clock;
+  std::optional<ControlledCursor> controlled;
+  double controlled_base = 0;
+  double linear = 0;                      // time of the current event without `controlled`
   double time = 0;                        // of the current event, corrected
   const std::byte* record = nullptr;      // the current event
   const std::byte* attributes = nullptr;  // the first record before it that belongs to it, or null
@@ -106,7 +111,9 @@ struct Stream {
   }
   // The corrected time, which never goes back.
   [[gnu::always_inline]] double corrected(double recorded) {
-    const double t = clock(recorded);
+    double t = clock(recorded);
+    if (controlled) [[unlikely]]
+      t = controlled_time(t);
     if (t >= time && t < kForever) [[likely]]
       return t;
     return held_time(t);
@@ -120,6 +127,11 @@ struct Stream {
     if (dialect.swapped()) [[unlikely]]
       t = byte_swapped(t);
     time = corrected(t);
+    if (controlled) [[unlikely]]
+      linear = std::max(linear, clock(t));
+  }
+  [[gnu::noinline, gnu::cold]] double controlled_time(double t) {
+    return controlled->at(position(), std::max(t, linear)) - controlled_base;
   }
   [[gnu::noinline, gnu::cold]] double held_time(double t) {
     // The difference may be nothing but the rounding of the correction.

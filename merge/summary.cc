@@ -1,5 +1,9 @@
 #include "merge/summary.h"
 
+#include <cstdio>
+
+#include "epilog/format/records.h"
+
 namespace kojak::merge {
 
 const FindingInfo& finding_info(Finding finding) {
@@ -19,6 +23,57 @@ bool Summary::suspect() const {
     }
   }
   return false;
+}
+
+namespace {
+
+std::string number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+void row(std::string& text, std::string_view name, std::uint64_t count) {
+  constexpr std::size_t kName = 38, kCount = 14;
+  std::string digits = std::to_string(count);
+  text += "  ";
+  text += name;
+  if (name.size() + digits.size() < kName + kCount) {
+    text.append(kName + kCount - name.size() - digits.size(), ' ');
+  }
+  text += ' ' + digits + '\n';
+}
+
+}  // namespace
+
+std::string clock_text(const ClockReport& c) {
+  std::string text = "clocks: " + std::to_string(c.violations_before) + " of " +
+                     std::to_string(c.checked) + " dependencies ran backwards, by up to " +
+                     number(c.worst_before) + " s; " + std::to_string(c.violations_after) +
+                     " do after events were moved by up to " + number(c.largest_shift) + " s";
+  if (c.stretched != 0) {
+    text += "; " + std::to_string(c.stretched) + " intervals grew by more than 1 %, by up to " +
+            number(c.largest_step) + " s";
+  }
+  if (c.unchecked != 0) text += "; " + std::to_string(c.unchecked) + " could not be checked";
+  return text;
+}
+
+std::string summary_text(const Summary& s) {
+  std::string text = std::to_string(s.files) + " local traces of " + std::to_string(s.processes) +
+                     " processes: " + std::to_string(s.locations) + " locations, " +
+                     std::to_string(s.events) + " events in " + number(s.seconds) + " s\n";
+  for (std::size_t type = 0; type < s.by_type.size(); ++type) {
+    if (s.by_type[type] != 0) {
+      row(text, record_name(static_cast<std::uint8_t>(type)), s.by_type[type]);
+    }
+  }
+  row(text, "transfer ends moved", s.moved);
+  row(text, "ends that did not fit into memory", s.reread);
+  row(text, "transfers open at the end", s.open_ends);
+  row(text, "regions open at the end", s[Finding::kOpenRegions].count);
+  if (s.clocks) text += clock_text(*s.clocks) + "\n";
+  return text;
 }
 
 }  // namespace kojak::merge

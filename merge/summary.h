@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,9 +80,12 @@ enum class Severity : std::uint8_t { kNote, kWarning };
   KOJAK_FINDING(OrderOfRanks, kNote,                                                               \
                 "communicators whose ranks are not in the order of MPI_COMM_WORLD's",              \
                 "classic files lose that order")                                                   \
-  KOJAK_FINDING(CodeMissing, kNote, "programs and libraries are not here as they were measured",   \
-                "their call sites are named by offsets; merge where the program ran, before it is " \
-                "built again")                                                                     \
+  KOJAK_FINDING(                                                                                   \
+      CodeMissing, kNote, "programs and libraries are not here as they were measured",             \
+      "their call sites are named by offsets; merge where the program ran, before it is "          \
+      "built again")                                                                               \
+  KOJAK_FINDING(StillBackwards, kWarning, "effects before their causes, corrected clocks or not",  \
+                "the traces contradict each other; what depends on these times is suspect")        \
   KOJAK_FINDING(NotLocal, kNote, "traces in the directory that are not local traces, ignored", "") \
   KOJAK_FINDING(NoTrace, kWarning, "files in the directory that are no traces, ignored",           \
                 "the processes that wrote them are missing in the result")                         \
@@ -108,6 +112,18 @@ struct FindingRow {
   std::string where;
 };
 
+// What the controlled logical clock found and did. Times in seconds.
+struct ClockReport {
+  std::uint64_t checked = 0;            // dependencies between two events
+  std::uint64_t violations_before = 0;  // of them, those that ran backwards
+  std::uint64_t violations_after = 0;
+  double worst_before = 0;      // by how much at most
+  std::uint64_t unchecked = 0;  // effects whose cause was not recorded or is not certain
+  std::uint64_t stretched = 0;  // intervals that grew by more than a hundredth
+  double largest_step = 0;      // by how much more at most
+  double largest_shift = 0;     // of an event against the linear correction
+};
+
 class Summary {
  public:
   void add(Finding finding, std::uint64_t count = 1) { row(finding).count += count; }
@@ -132,12 +148,20 @@ class Summary {
   std::uint64_t events = 0;     // written
   std::uint64_t moved = 0;      // transfer ends moved to their completing synchronisation
   std::uint64_t reread = 0;     // of them, ends that were held by reference
+  std::uint64_t open_ends = 0;  // transfers whose end was still held when their trace ended
   double seconds = 0;           // from first to last event
+  std::optional<ClockReport> clocks;
   std::array<std::uint64_t, 256> by_type{};  // events written, by record type
 
  private:
   FindingRow& row(Finding finding) { return rows_[static_cast<std::size_t>(finding)]; }
   std::array<FindingRow, static_cast<std::size_t>(Finding::kCount)> rows_;
 };
+
+// What the clocks' correction did, in one sentence.
+std::string clock_text(const ClockReport& clocks);
+// A table for people: what was read and written, events by record type, ends that moved, what was
+// open at the end. Ends with a newline.
+std::string summary_text(const Summary& summary);
 
 }  // namespace kojak::merge

@@ -169,7 +169,8 @@ std::vector<std::string> check_merge(const std::vector<std::vector<std::byte>>& 
       }
     }
     // Several ends at one record: by own time, origin, number.
-    if (check.extended && i + 1 < events.size() && events[i + 1].is_end && e.mark == 0) {
+    if (check.extended && check.compare_end_order && i + 1 < events.size() &&
+        events[i + 1].is_end && e.mark == 0) {
       const auto a = own_times.find(key_of(e)), b = own_times.find(key_of(events[i + 1]));
       if (a != own_times.end() && b != own_times.end() &&
           std::tuple(b->second.first, events[i + 1].origin, events[i + 1].rmaid) <

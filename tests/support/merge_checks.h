@@ -31,6 +31,8 @@ struct MergeCheck {
   // relative to the first event of all.
   std::function<double(std::size_t, double)> clock;
   bool compare_times = true;
+  // Ends at one record stand in the order of their own times, as the linear correction has them.
+  bool compare_end_order = true;
 };
 
 // All properties that tie one merged trace to its local traces.

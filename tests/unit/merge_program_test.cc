@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <map>
+#include <sstream>
 
 #include "tests/support/merge_runs.h"
 
@@ -88,6 +90,34 @@ TEST_F(MergeProgram, ExitCodesAndMessages) {
   EXPECT_NE(messages.find("0.0.elg: offset"), std::string::npos) << messages;
   EXPECT_EQ(command("--quiet 0.0.elg"), 3);
   EXPECT_EQ(messages, "");
+}
+
+TEST_F(MergeProgram, TheSummaryCounts) {
+  EXPECT_EQ(command("--summary 0.0.elg"), 0);
+  // The put in one record is four events; its end moved to the second fence.
+  EXPECT_NE(messages.find("1 local traces of 1 processes: 1 locations, 10 events in 10 s\n"),
+            std::string::npos)
+      << messages;
+  std::map<std::string, std::string> rows;
+  std::istringstream lines(messages);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("  ")) continue;
+    const std::size_t name = line.find_last_not_of(' ', line.rfind(' '));
+    rows[line.substr(2, name - 1)] = line.substr(line.rfind(' ') + 1);
+  }
+  const std::map<std::string, std::string> expected = {
+      {"ENTER", "4"},
+      {"EXIT", "2"},
+      {"MPI_PUT_1TS", "1"},
+      {"MPI_PUT_1TE", "1"},
+      {"MPI_WINCOLLEXIT", "2"},
+      {"transfer ends moved", "1"},
+      {"ends that did not fit into memory", "0"},
+      {"transfers open at the end", "0"},
+      {"regions open at the end", "0"}};
+  EXPECT_EQ(rows, expected);
+  EXPECT_EQ(command("--clock clc --summary 0.0.elg"), 0);
+  EXPECT_NE(messages.find("clocks: 0 of 0 dependencies"), std::string::npos) << messages;
 }
 
 TEST_F(MergeProgram, HelpFitsAScreen) {

@@ -1,0 +1,34 @@
+// Random message-passing programs whose clocks are wrong: local traces in text, and which event is
+// the cause of which.
+//
+// A program is simulated in true time, where every cause precedes its effects: messages (blocking,
+// and posted receives that complete in another order), barriers, broadcasts, reductions, fences,
+// and general active target over random groups. What is recorded are the times of clocks with an
+// offset, a drift and a wobble that no line can take out. The same seed gives the same program.
+// Values own all they hold; no global state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kojak::support {
+
+struct ClockProgram {
+  // An event of a process by its place among the events of its trace.
+  struct Place {
+    std::uint32_t process = 0, index = 0;
+  };
+  struct Dependency {
+    Place cause, effect;
+    const char* what = "";
+  };
+  std::vector<std::string> traces;         // by rank
+  std::vector<std::vector<double>> times;  // of all events, as the linear correction has them
+  std::vector<Dependency> dependencies;
+  bool measured = false;  // the traces hold their clocks' offsets at the beginning and the end
+};
+
+ClockProgram clock_program(std::uint64_t seed);
+
+}  // namespace kojak::support
