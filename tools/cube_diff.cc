@@ -45,18 +45,49 @@ bool matters(const Change& change, double root, double threshold) {
   return std::abs(change.change()) > 0 && std::abs(change.change()) >= threshold * std::abs(root);
 }
 
-std::string padded(const std::string& text, std::size_t width, bool right) {
-  const auto characters = static_cast<std::size_t>(
+// Characters as a terminal counts them.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+  const std::size_t characters = width_of(text);
   const std::string blanks(width > characters ? width - characters : 0, ' ');
   return right ? blanks + text : text + blanks;
+}
+
+struct MetricRow {
+  std::string name, before, after, change, relative;
+  double sign = 0;  // of the change
+};
+
+// Columns as wide as they need to be; names take what a terminal leaves.
+void print_table(const std::vector<MetricRow>& rows) {
+  std::size_t before = 0, after = 0, change = 0, relative = 0, name = 0;
+  for (const MetricRow& row : rows) {
+    before = std::max(before, row.before.size());
+    after = std::max(after, row.after.size());
+    change = std::max(change, row.change.size());
+    relative = std::max(relative, row.relative.size());
+    name = std::max(name, row.name.size());
+  }
+  const std::size_t others = before + after + change + relative + 8;
+  const std::size_t width = cli::terminal_width();
+  name = std::min(name, std::max<std::size_t>(24, width > others ? width - others : 0));
+  for (const MetricRow& row : rows) {
+    std::cout << padded(cube::printable(row.name, name), name, false) << "  "
+              << padded(row.before, before, true) << "  " << padded(row.after, after, true) << "  "
+              << coloured(padded(row.change, change, true), row.sign)
+              << (row.relative.empty() ? "" : "  ")
+              << (row.relative.empty() ? "" : padded(row.relative, relative, true)) << '\n';
+  }
 }
 
 void print_metrics(const cube::Difference& difference, double threshold, bool all) {
   const std::vector<double> before = cube::totals(difference.before);
   const std::vector<double> after = cube::totals(difference.after);
-  std::cout << padded("metric", 40, false) << padded("before", 16, true)
-            << padded("after", 16, true) << padded("change", 16, true) << "\n";
+  std::vector<MetricRow> rows{{"metric", "before", "after", "change", "", 0}};
   std::size_t hidden = 0;
   for (std::size_t m = 0; m < before.size(); ++m) {
     const cube::Metric& metric = difference.before.metrics[m];
@@ -70,13 +101,12 @@ void print_metrics(const cube::Difference& difference, double threshold, bool al
     if (before[m] == 0 && after[m] == 0) continue;
     const cube::Unit unit = cube::unit_of(metric);
     const std::string indent(2 * cube::depth_of_metric(difference.before, m), ' ');
-    const std::string delta = cube::format_change(unit, change.change());
-    std::cout << padded(cube::printable(indent + metric.title, 40), 40, false)
-              << padded(cube::format_value(unit, before[m]), 16, true)
-              << padded(cube::format_value(unit, after[m]), 16, true)
-              << coloured(padded(delta, 16, true), change.change()) << "  "
-              << relative(before[m], after[m]) << '\n';
+    rows.push_back({indent + metric.title, cube::format_value(unit, before[m]),
+                    cube::format_value(unit, after[m]), cube::format_change(unit, change.change()),
+                    relative(before[m], after[m]),
+                    unit == cube::Unit::kSeconds ? change.change() : 0});
   }
+  print_table(rows);
   if (hidden > 0) {
     std::cout << "(" << hidden << " metrics changed by less than the threshold or not at all; "
               << "--all shows them)\n";
@@ -86,21 +116,8 @@ void print_metrics(const cube::Difference& difference, double threshold, bool al
 // All changes of metrics in seconds, each second counted once: leaves, and what an inner metric has
 // beyond its children.
 std::vector<Change> call_path_changes(const cube::Difference& difference) {
-  const auto exclusive = [](const Report& report) {
-    std::vector<std::vector<double>> values;
-    for (std::size_t m = 0; m < report.metrics.size(); ++m) {
-      values.push_back(cube::call_path_sums(report, m));
-    }
-    for (std::size_t m = 1; m < report.metrics.size(); ++m) {
-      const std::size_t parent = report.metrics[m].parent;
-      if (parent == cube::kNone) continue;
-      // A parent comes first, so it still holds its inclusive value when its child subtracts.
-      for (std::size_t c = 0; c < values[m].size(); ++c) values[parent][c] -= values[m][c];
-    }
-    return values;
-  };
-  const auto before = exclusive(difference.before);
-  const auto after = exclusive(difference.after);
+  const auto before = cube::own_call_path_sums(difference.before);
+  const auto after = cube::own_call_path_sums(difference.after);
   std::vector<Change> changes;
   for (std::size_t m = 0; m < before.size(); ++m) {
     if (cube::unit_of(difference.before.metrics[m]) != cube::Unit::kSeconds) continue;
@@ -110,6 +127,20 @@ std::vector<Change> call_path_changes(const cube::Difference& difference) {
     }
   }
   return changes;
+}
+
+// The call path and where its call stands: behind what the line holds already, or below it.
+void print_place(const Report& report, std::size_t call_node, std::size_t used) {
+  const std::size_t width = std::max<std::size_t>(cli::terminal_width(), 60);
+  const std::string call_site = report.call_site(call_node);
+  const std::string site =
+      call_site.empty() ? "" : "  (" + cube::printable_path(call_site, width / 3) + ")";
+  const std::string path = cube::printable(report.call_path(call_node));
+  constexpr std::size_t kIndent = 30;
+  const bool fits = used + 4 + width_of(path) + width_of(site) <= width;
+  const std::size_t room = width - kIndent - std::min(width - kIndent - 16, width_of(site) + 3);
+  std::cout << (fits ? "  in  " : "\n" + std::string(kIndent, ' ') + "in ")
+            << (fits ? path : cube::printable_path(path, room)) << site << '\n';
 }
 
 void print_changes(const cube::Difference& difference, std::vector<Change> changes, bool worse,
@@ -129,15 +160,12 @@ void print_changes(const cube::Difference& difference, std::vector<Change> chang
   for (std::size_t i = 0; i < changes.size() && (top == 0 || i < top); ++i) {
     const Change& change = changes[i];
     const Report& report = difference.before;
-    const std::string site = report.call_site(change.call_node);
-    std::cout << coloured(
-                     padded(cube::format_change(cube::Unit::kSeconds, change.change()), 14, true),
-                     change.change())
-              << " s  " << padded(relative(change.before, change.after), 10, true) << "  "
-              << cube::printable(report.metrics[change.metric].title, 30)
-              << (cube::has_child_metric(report, change.metric) ? " (rest)" : "") << "  in  "
-              << cube::printable_path(report.call_path(change.call_node), 60)
-              << (site.empty() ? "" : "  (" + cube::printable_path(site, 32) + ")") << '\n';
+    const std::string seconds = cube::format_change(cube::Unit::kSeconds, change.change());
+    const std::string title = cube::printable(report.metrics[change.metric].title, 40) +
+                              (cube::has_child_metric(report, change.metric) ? " (rest)" : "");
+    std::cout << coloured(padded(seconds, 14, true), change.change()) << " s  "
+              << padded(relative(change.before, change.after), 10, true) << "  " << title;
+    print_place(report, change.call_node, 30 + width_of(title));
   }
 }
 
@@ -157,9 +185,22 @@ void print_csv(const cube::Difference& difference) {
   table.print_csv(std::cout);
 }
 
+// Runs of different sizes compare by the time that each process took.
+void print_run(const char* which, const Report& report) {
+  std::cout << which << cube::printable(report.file) << " (" << report.locations() << " locations";
+  if (report.locations() > 0 && cube::unit_of(report.metrics[0]) == cube::Unit::kSeconds) {
+    const double each = cube::total(report, 0) / static_cast<double>(report.locations());
+    std::cout << ", " << cube::format_value(cube::Unit::kSeconds, each) << " s each";
+  }
+  std::cout << ")\n";
+}
+
 ExitCode run(const cli::po::variables_map& values) {
   if (values.count("before") == 0 || values.count("after") == 0) {
     return cli::usage_error("name two reports: the one before and the one after");
+  }
+  if (values["before"].as<std::string>() == "-" && values["after"].as<std::string>() == "-") {
+    return cli::usage_error("only one of the reports can come from standard input");
   }
   const auto percent = values["threshold"].as<double>();
   if (!(percent >= 0 && percent <= 100)) return cli::usage_error("--threshold takes 0 to 100");
@@ -196,9 +237,9 @@ ExitCode run(const cli::po::variables_map& values) {
   }
   const double threshold = percent / 100;
   const auto top = values["top"].as<std::size_t>();
-  std::cout << "before: " << cube::printable(reports[0].file) << " (" << reports[0].locations()
-            << " locations)\nafter:  " << cube::printable(reports[1].file) << " ("
-            << reports[1].locations() << " locations)\n\n";
+  print_run("before: ", reports[0]);
+  print_run("after:  ", reports[1]);
+  std::cout << '\n';
   print_metrics(difference, threshold, values.count("all") != 0);
   const std::vector<Change> changes = call_path_changes(difference);
   const double root = std::max(cube::total(difference.before, 0), cube::total(difference.after, 0));

@@ -31,11 +31,15 @@ ExitCode run(const cli::po::variables_map& values) {
   const auto input = values["report"].as<std::string>();
   const auto megabytes = values["max-size"].as<double>();
   if (!(megabytes >= 1 && megabytes <= 1000)) return cli::usage_error("--max-size takes 1 to 1000");
+  if (input == "-" && values.count("output") == 0) {
+    return cli::usage_error("a report from standard input needs -o");
+  }
   const std::string output =
       values.count("output") != 0 ? values["output"].as<std::string>() : page_name(input);
   const Result<cube::Report> report = cube::read_report(input);
   if (!report) return failed(report.error());
-  for (const std::string& warning : report->warnings) cli::print_warning(warning);
+  for (const std::string& warning : report->warnings)
+    cli::print_warning(report->file + ": " + warning);
   html::PageOptions options;
   options.title = values["title"].as<std::string>();
   options.version = KOJAK_VERSION;

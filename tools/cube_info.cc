@@ -117,7 +117,8 @@ ExitCode run(const cli::po::variables_map& values) {
     cli::print_error(report.error());
     return report.error().code;
   }
-  for (const std::string& warning : report->warnings) cli::print_warning(warning);
+  for (const std::string& warning : report->warnings)
+    cli::print_warning(report->file + ": " + warning);
   const auto name = values["metric"].as<std::string>();
   const std::size_t metric = name.empty() ? 0 : report->find_metric(name);
   if (metric == cube::kNone) return cli::usage_error("the report has no metric " + name);

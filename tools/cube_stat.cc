@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "expert/catalogue.h"
 #include "expert/cube/aggregate.h"
 #include "expert/cube/format.h"
 #include "expert/cube/reader.h"
@@ -67,21 +68,28 @@ std::string percent(double part, double whole, bool csv) {
   return cube::format_exact(whole == 0 ? 0 : 100 * part / whole);
 }
 
-// Every combination of waiting pattern and call path: a list of what to look at first.
+bool is_pattern(const cube::Metric& metric) {
+  const auto& all = expert::all_metrics();
+  return std::any_of(all.begin(), all.end(), [&](const expert::Metric& entry) {
+    return entry.name == metric.name && entry.kind == expert::Metric::Kind::kPattern;
+  });
+}
+
+// Leaves of the metric tree and patterns, at each call path: a list of what to look at first. A
+// pattern counts without those inside it, which are rows of their own.
 void print_patterns(const Report& report, std::size_t top, bool csv) {
   struct Row {
     std::size_t metric, call_node;
     double value;
   };
   std::vector<Row> rows;
+  const std::vector<std::vector<double>> sums = cube::own_call_path_sums(report);
   for (std::size_t m = 0; m < report.metrics.size(); ++m) {
-    if (cube::has_child_metric(report, m) ||
-        cube::unit_of(report.metrics[m]) != cube::Unit::kSeconds) {
-      continue;
-    }
-    const std::vector<double> sums = cube::call_path_sums(report, m);
-    for (std::size_t c = 0; c < sums.size(); ++c) {
-      if (sums[c] != 0) rows.push_back({m, c, sums[c]});
+    const cube::Metric& metric = report.metrics[m];
+    if (cube::unit_of(metric) != cube::Unit::kSeconds) continue;
+    if (cube::has_child_metric(report, m) && !is_pattern(metric)) continue;
+    for (std::size_t c = 0; c < sums[m].size(); ++c) {
+      if (sums[m][c] != 0) rows.push_back({m, c, sums[m][c]});
     }
   }
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
@@ -153,7 +161,8 @@ ExitCode run(const cli::po::variables_map& values) {
     cli::print_error(report.error());
     return report.error().code;
   }
-  for (const std::string& warning : report->warnings) cli::print_warning(warning);
+  for (const std::string& warning : report->warnings)
+    cli::print_warning(report->file + ": " + warning);
   std::vector<std::size_t> metrics;
   if (values.count("metric") != 0) {
     for (const std::string& name : values["metric"].as<Names>()) {
@@ -186,8 +195,8 @@ int main(int argc, char** argv) {
                            "cube_stat --by callpath -m mpi_rma_fence_wait -m time -n 5 a.cube"};
   cli::ToolOptions options;
   options.visible.add_options()("by,b", cli::po::value<std::string>()->default_value("pattern"),
-                                "what a row is: callpath, region, location, or pattern (each leaf "
-                                "metric in seconds at each call path)")(
+                                "what a row is: callpath, region, location, or pattern (each "
+                                "pattern or leaf metric in seconds at each call path)")(
       "metric,m", cli::po::value<Names>(),
       "unique name of a metric, a column each; sorted by the first (default: the first metric of "
       "the report; not with --by pattern)")(

@@ -1,6 +1,7 @@
 #include "expert/cube/aggregate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace kojak::cube {
@@ -23,6 +24,26 @@ std::vector<double> call_path_sums(const Report& report, std::size_t metric) {
   std::vector<double> sums(report.call_nodes.size());
   for (std::size_t c = 0; c < sums.size(); ++c) sums[c] = sum(report.severities.row(metric, c));
   return sums;
+}
+
+std::vector<std::vector<double>> own_call_path_sums(const Report& report) {
+  std::vector<std::vector<double>> whole;
+  for (std::size_t m = 0; m < report.metrics.size(); ++m) {
+    whole.push_back(call_path_sums(report, m));
+  }
+  std::vector<std::vector<double>> own = whole;
+  for (std::size_t m = 0; m < own.size(); ++m) {
+    const std::size_t parent = report.metrics[m].parent;
+    if (parent == kNone) continue;
+    for (std::size_t c = 0; c < own[m].size(); ++c) own[parent][c] -= whole[m][c];
+  }
+  // What subtraction leaves of equal numbers in decimal digits is nothing.
+  for (std::size_t m = 0; m < own.size(); ++m) {
+    for (std::size_t c = 0; c < own[m].size(); ++c) {
+      if (std::abs(own[m][c]) <= 1e-10 * std::abs(whole[m][c])) own[m][c] = 0;
+    }
+  }
+  return own;
 }
 
 void add_callees(const Report& report, std::vector<double>& values) {

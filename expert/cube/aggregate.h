@@ -12,6 +12,8 @@ namespace kojak::cube {
 
 // Of each call path, over all locations; without its callees.
 std::vector<double> call_path_sums(const Report& report, std::size_t metric);
+// The same for every metric, without what its children have of it: each second counts once.
+std::vector<std::vector<double>> own_call_path_sums(const Report& report);
 // Adds to each call path what its callees have: exclusive values become inclusive ones.
 void add_callees(const Report& report, std::vector<double>& values);
 // Over everything.

@@ -12,6 +12,14 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
+// Marks and overrides with which a name could rearrange the line that it stands in.
+bool changes_direction(std::string_view c) {
+  if (c.size() == 2) return c == "\u061C";
+  if (c.size() != 3) return false;
+  return c == "\u200E" || c == "\u200F" || (c >= "\u202A" && c <= "\u202E") ||
+         (c >= "\u2066" && c <= "\u2069");
+}
+
 // The characters of a text, each safe to print.
 std::vector<std::string> characters(std::string_view text) {
   std::vector<std::string> result;
@@ -24,7 +32,8 @@ std::vector<std::string> characters(std::string_view text) {
     const bool control =
         first < 0x20 || first == 0x7F ||
         (first == 0xC2 && size == 2 && static_cast<unsigned char>(character[1]) < 0xA0);
-    result.emplace_back(length <= 0 || control ? kReplacement : character);
+    result.emplace_back(length <= 0 || control || changes_direction(character) ? kReplacement
+                                                                               : character);
     text.remove_prefix(size);
   }
   return result;

@@ -19,8 +19,8 @@ std::string format_change(Unit unit, double value);
 std::string format_exact(double value);
 
 // A name from a report as one line of at most `width` characters: control characters (a terminal
-// would obey them), line breaks and broken UTF-8 become U+FFFD; what is too long ends in "...".
-// `width` 0: any length.
+// would obey them), line breaks, changes of the direction of writing and broken UTF-8 become
+// U+FFFD; what is too long ends in "...". `width` 0: any length.
 std::string printable(std::string_view name, std::size_t width = 0);
 
 // The same for a call path, of which the end is what matters: "... / exchange / MPI_Put".

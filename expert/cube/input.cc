@@ -1,5 +1,8 @@
 #include "expert/cube/input.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -11,13 +14,20 @@ namespace {
 
 constexpr std::size_t kChunk = 256 * 1024;
 constexpr std::string_view kDoctype = "<!DOCTYPE";
+constexpr std::string_view kEnd = "</cube";
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 }  // namespace
 
 XmlInput::XmlInput(std::string path) : path_(std::move(path)), raw_(kChunk) {
-  error_.file = path_;
-  file_ = gzopen(path_.c_str(), "rb");
+  const bool standard = path_ == "-";
+  error_.file = standard ? "standard input" : path_;
+  struct stat about;
+  if (!standard && ::stat(path_.c_str(), &about) == 0 && S_ISDIR(about.st_mode)) {
+    fail("is a directory", "name the report in it");
+    return;
+  }
+  file_ = standard ? gzdopen(::dup(STDIN_FILENO), "rb") : gzopen(path_.c_str(), "rb");
   if (file_ == nullptr) {
     fail(std::string("cannot be opened: ") + std::strerror(errno),
          "check the name and your permission to read it");
@@ -73,7 +83,8 @@ bool XmlInput::fill() {
   } else {
     ready_.assign(raw_.data(), size);
   }
-  if (has_doctype()) {
+  look_for_marks();
+  if (doctype_) {
     fail("holds a document type declaration, which no CUBE report does",
          "remove it if you trust the file");
     return false;
@@ -106,14 +117,17 @@ void XmlInput::look_at_head() {
   }
 }
 
-bool XmlInput::has_doctype() {
-  // A declaration may lie across two chunks: the end of the last one is looked at again.
+void XmlInput::look_for_marks() {
+  // One may lie across two chunks: the end of the last one is looked at again.
   const std::string border = tail_ + ready_.substr(0, kDoctype.size());
-  const bool found = border.find(kDoctype) != std::string::npos ||
-                     std::string_view(ready_).find(kDoctype) != std::string_view::npos;
+  const auto holds = [&](std::string_view mark) {
+    return border.find(mark) != std::string::npos ||
+           std::string_view(ready_).find(mark) != std::string_view::npos;
+  };
+  doctype_ = doctype_ || holds(kDoctype);
+  complete_ = complete_ || holds(kEnd);
   tail_ = ready_.size() >= kDoctype.size() ? ready_.substr(ready_.size() - kDoctype.size() + 1)
                                            : tail_ + ready_;
-  return found;
 }
 
 void XmlInput::repair(std::size_t size) {

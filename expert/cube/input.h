@@ -19,6 +19,7 @@ namespace kojak::cube {
 
 class XmlInput {
  public:
+  // "-": standard input.
   explicit XmlInput(std::string path);
   ~XmlInput();
   XmlInput(const XmlInput&) = delete;
@@ -29,11 +30,13 @@ class XmlInput {
   // Fills up to `size` bytes; 0 at the end, -1 on error.
   int read(char* out, int size);
   std::uint64_t repaired() const { return repaired_; }
+  // Whether all of it was read and the report's end was not in it.
+  bool cut() const { return at_end_ && taken_ == ready_.size() && !complete_; }
 
  private:
   bool fill();
   void look_at_head();
-  bool has_doctype();
+  void look_for_marks();
   void repair(std::size_t size);
   void fail(std::string reason, std::string remedy);
 
@@ -43,10 +46,11 @@ class XmlInput {
   std::size_t carried_ = 0;  // bytes of an unfinished character at the start of raw_
   std::string ready_;
   std::size_t taken_ = 0;
-  std::string tail_;  // the last bytes looked at for a document type
+  std::string tail_;  // the last bytes looked at for document type and end
   std::uint64_t offset_ = 0;
   std::uint64_t repaired_ = 0;
   bool at_start_ = true, at_end_ = false, utf8_ = true, failed_ = false;
+  bool doctype_ = false, complete_ = false;
   Error error_;
 };
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "expert/cube/format.h"
 #include "expert/cube/input.h"
 
 namespace kojak::cube {
@@ -45,7 +46,9 @@ std::optional<long> to_long(std::string_view text) {
 
 class Parser {
  public:
-  explicit Parser(const std::string& path) : input_(path) { report_.file = path; }
+  explicit Parser(const std::string& path) : input_(path) {
+    report_.file = path == "-" ? "standard input" : path;
+  }
   Result<Report> run();
 
  private:
@@ -88,8 +91,9 @@ class Parser {
 void Parser::fail(std::string reason) {
   if (error_) return;
   error_ = broken();
-  error_->reason =
-      "line " + std::to_string(xmlTextReaderGetParserLineNumber(reader_)) + ": " + reason;
+  // It may quote the file.
+  error_->reason = "line " + std::to_string(xmlTextReaderGetParserLineNumber(reader_)) + ": " +
+                   printable(reason, 300);
 }
 
 Error Parser::broken() const {
@@ -399,7 +403,9 @@ Result<Report> Parser::run() {
     }
   }
   if (!input_.ok()) return input_.error();
-  if (status < 0 || !in_cube_) {
+  if (status < 0 && in_cube_ && input_.cut()) {
+    fail("ends in the middle: the file is not complete");
+  } else if (status < 0 || !in_cube_) {
     fail(xml_error_.empty() ? "is no XML" : "is not well-formed XML: " + xml_error_);
   }
   if (!error_ && report_.metrics.empty()) fail("holds no metrics");
