@@ -148,6 +148,10 @@ void hear(int event, int times) {
   wait_for(&board->told[event], times, what);
 }
 
+int told(int event, int times) {
+  return atomic_load(&board->told[event]) >= times;
+}
+
 void pause_ms(int ms) {
   const double until = now() + 1e-3 * ms;
   for (double left = until - now(); left > 0; left = until - now())

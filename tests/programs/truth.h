@@ -18,6 +18,11 @@
  * MPI_Win_test: its answer to=R                      a transfer: world rank of its target send=M
  * post=M recv=M finish=M   message M (any name) starts here; its receive is posted, completed here;
  * its send is completed by this Wait. Lists with commas. A blocking receive needs recv only.
+ *   win=W lock=R exclusive=0|1 nocheck=1   MPI_Win_lock; without lock= MPI_Win_lock_all
+ *   win=W unlock=R            MPI_Win_unlock; without unlock= MPI_Win_unlock_all
+ *   win=W flush=R             MPI_Win_flush; without flush= MPI_Win_flush_all
+ *   all_noted=1               (once) all calls of the program that can make progress are noted, so
+ *                             that it is known when a process was outside MPI
  *   bytes_put= bytes_get= bytes_sent_p2p= bytes_rcvd_p2p= bytes_sent_coll= bytes_rcvd_coll=
  *
  * One thread; fails by MPI_Abort with a message on stderr. */
@@ -57,6 +62,7 @@ void meet(void);
  * all. Events are numbers below 64, the program's own. */
 void tell(int event);
 void hear(int event, int times);
+int told(int event, int times); /* whether hear would return at once */
 void pause_ms(int ms);
 /* Hear, and kLateMs more. */
 void hear_late(int event, int times);

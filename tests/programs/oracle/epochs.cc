@@ -86,6 +86,11 @@ void Truth::add_epochs(const Notes& run) {
     for (const Epoch* exposure : access.partners) posts.push_back(exposure->opening->enter);
     if (posts.empty()) continue;
     const double first = *std::ranges::min_element(posts);
+    const auto take = [&](const Call& c) {
+      posts_[&c].emplace_back(c.enter, c.enter + blocked(c, posts));
+    };
+    take(*access.closing);
+    for (const Call* c : access.transfers) take(*c);
     for (const Call* c : {access.opening, access.closing}) {
       add("mpi_rma_latepost", *c, blocked(*c, posts));
       add("mpi_rma_latepost_first", *c, blocked(*c, {first}));

@@ -28,6 +28,11 @@ const std::vector<std::string> kWaitMetrics = {
     "mpi_rma_earlywait",
     "mpi_rma_latecomplete",
     "mpi_rma_latecomplete_pair",
+    "mpi_rma_comm_lock_contention",
+    "mpi_rma_sync_lock_contention",
+    "mpi_rma_comm_wait_for_progress",
+    "mpi_rma_gat_wait_for_progress",
+    "mpi_rma_sync_wait_for_progress",
 };
 
 const std::vector<std::string> kByteMetrics = {
@@ -45,7 +50,7 @@ const std::vector<MpiClass> kClasses = {
     {{"mpi", "mpi_communication", "mpi_point2point"},
      {"MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Isend", "MPI_Ibsend", "MPI_Issend",
       "MPI_Irsend", "MPI_Recv", "MPI_Irecv", "MPI_Sendrecv", "MPI_Start", "MPI_Startall",
-      "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome", "MPI_Test"}},
+      "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome", "MPI_Test", "MPI_Iprobe"}},
     {{"mpi", "mpi_communication", "mpi_collective"},
      {"MPI_Allreduce", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Allgather", "MPI_Allgatherv",
       "MPI_Reduce_scatter", "MPI_Reduce_scatter_block", "MPI_Bcast", "MPI_Scatter", "MPI_Scatterv",
@@ -59,7 +64,8 @@ const std::vector<MpiClass> kClasses = {
     {{"mpi", "mpi_synchronization", "mpi_rma_synchronization", "mpi_rma_gat_synchronization"},
      {"MPI_Win_post", "MPI_Win_start", "MPI_Win_complete", "MPI_Win_wait", "MPI_Win_test"}},
     {{"mpi", "mpi_synchronization", "mpi_rma_synchronization", "mpi_rma_lock_synchronization"},
-     {"MPI_Win_lock", "MPI_Win_unlock"}},
+     {"MPI_Win_lock", "MPI_Win_unlock", "MPI_Win_lock_all", "MPI_Win_unlock_all", "MPI_Win_flush",
+      "MPI_Win_flush_all", "MPI_Win_flush_local", "MPI_Win_flush_local_all"}},
 };
 
 }  // namespace
@@ -128,6 +134,7 @@ Truth::Truth(const Notes& run) {
   add_collectives(run);
   add_windows(run);
   add_epochs(run);
+  add_passive(run, posts_);
   add_messages(run);
 }
 

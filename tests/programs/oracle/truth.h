@@ -39,9 +39,13 @@ class Truth {
   void add_collectives(const Notes& run);  // collectives.cc
   void add_windows(const Notes& run);      // windows.cc
   void add_epochs(const Notes& run);       // epochs.cc
-  void add_messages(const Notes& run);     // messages.cc
+  // Times within calls that patterns listed earlier claim.
+  using Taken = std::map<const Call*, std::vector<std::pair<double, double>>>;
+  void add_passive(const Notes& run, const Taken& taken);  // passive.cc
+  void add_messages(const Notes& run);                     // messages.cc
 
   std::map<Key, double> values_;
+  Taken posts_;  // what waiting for posts took of calls
 };
 
 // The classes of EXPERT's tree that hold a function's time, from the root on; empty if unknown
