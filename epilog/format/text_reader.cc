@@ -21,6 +21,7 @@ class Builder {
   Status encode_line(const TextLine& line);
   // The header, then everything in the right order. `complete`: nothing has to be added.
   std::vector<std::byte> put_together(bool complete, bool local);
+  std::uint32_t processes() const { return context_.world.processes(); }
 
  private:
   struct Part {  // a record in bytes_
@@ -251,6 +252,11 @@ Result<std::vector<std::byte>> text_to_trace(std::string_view source, const std:
   for (const TextLine& line : *lines) builder.scan(line);
   for (const TextLine& line : *lines) {
     if (Status status = builder.encode_line(line); !status) return status.error();
+  }
+  if (!complete && builder.processes() > text::World::kMostProcesses) {
+    return text::line_error(name, lines->back().number,
+                            "the text names process " + std::to_string(builder.processes() - 1) +
+                                ": more than can be made up");
   }
   return builder.put_together(complete, local);
 }

@@ -43,6 +43,10 @@ class World {
   void place(std::uint32_t lid, std::uint32_t node) { node_of_[lid] = node; }
   // Processes of the run, where the text says it (LOCAL_RUN).
   void set_size(std::uint32_t size) { size_ = size; }
+  // As far as the text tells. More than the most are a slip of the pen, for which nobody wants
+  // gigabytes of definitions.
+  std::uint32_t processes() const;
+  static constexpr std::uint32_t kMostProcesses = 1u << 22;
 
   using Sink = std::function<void(const std::byte*, std::size_t)>;
   // Strings, the machine, files and regions: before everything.
@@ -64,7 +68,6 @@ class World {
   template <class R>
   void put(const Sink& sink, const R& record);
   void put_groups(const Sink& sink);
-  std::uint32_t processes() const;
   void find_missing_places();
 
   Dialect dialect_;

@@ -31,6 +31,11 @@ class CommandTest(unittest.TestCase):
         self.addCleanup(directory.cleanup)
         self.dir = pathlib.Path(directory.name)
 
+    def run_bytes(self, *words, stdin=b"", cwd=None, timeout=120):
+        """A command of ours, its outcome as it is: for output that is no text."""
+        return subprocess.run([str(BIN / words[0]), *map(str, words[1:])], input=stdin, check=False,
+                              capture_output=True, cwd=cwd or self.dir, timeout=timeout)
+
     def run_command(self, *words, stdin=b"", env=None, cwd=None, timeout=120):
         """Runs a command of ours by name, or any other by its path."""
         words = [str(word) for word in words]

@@ -341,6 +341,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"EPILOG two\n", "bad.txt:1: the header is `EPILOG <major>.<minor> [little|big]`"},
         Mistake{"ENTER_CS lid=0 time=0 region=f site=here\n",
                 "bad.txt:1: `here` is no call site: file:line"},
+        Mistake{"LOCATION lid=0 mid=0 nid=0 pid=876609537 tid=0\nENTER lid=0 time=0 region=f\n",
+                "bad.txt:2: the text names process 876609537: more than can be made up"},
         Mistake{"UNKNOWN type=300 body=[]\n",
                 "bad.txt:1: an unknown record is `UNKNOWN type=N body=[...]`, at most 255 bytes"}));
 

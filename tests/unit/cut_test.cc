@@ -1,0 +1,176 @@
+// A cut of a trace whose severities are known from arithmetic: what falls into the time window
+// counts, clipped to it; what is cut through is not evaluated; what the ranks left out take part in
+// neither.
+#include <gtest/gtest.h>
+
+#include "expert/analysis.h"
+#include "tests/unit/filter_support.h"
+
+namespace kojak::test {
+namespace {
+
+// 0          10                    20                   30          40
+// |  in front |          of the window [10, 30]          |  behind  |
+constexpr const char* kTrace =
+    // The first fence lies in front.
+    "ENTER lid=0 time=0 region=main\n"
+    "ENTER lid=1 time=0 region=main\n"
+    "ENTER lid=0 time=1 region=MPI_Win_fence\n"
+    "ENTER lid=1 time=2 region=MPI_Win_fence\n"
+    "MPI_WINCOLLEXIT lid=0 time=3 wid=0\n"
+    "MPI_WINCOLLEXIT lid=1 time=3 wid=0\n"
+    // A put in front, one in the window: both end at the second fence.
+    "ENTER lid=0 time=4 region=MPI_Put\n"
+    "MPI_PUT_1TS lid=0 time=4 dlid=1 wid=0 rmaid=0 sent=100\n"
+    "EXIT lid=0 time=5\n"
+    // A message that crosses the beginning.
+    "ENTER lid=1 time=6 region=MPI_Send\n"
+    "MPI_SEND lid=1 time=6 dlid=0 cid=0 tag=7 sent=10\n"
+    "EXIT lid=1 time=7\n"
+    // A barrier that rank 0 enters in front, rank 1 in the window.
+    "ENTER lid=0 time=8 region=MPI_Barrier\n"
+    "ENTER lid=1 time=12 region=MPI_Barrier\n"
+    "MPI_COLLEXIT lid=0 time=13 sent=0 recvd=0\n"
+    "MPI_COLLEXIT lid=1 time=13 sent=0 recvd=0\n"
+    "ENTER lid=0 time=14 region=MPI_Recv\n"
+    "MPI_RECV lid=0 time=14.5 slid=1 cid=0 tag=7 recvd=10\n"
+    "EXIT lid=0 time=14.5\n"
+    // A late sender.
+    "ENTER lid=0 time=15 region=MPI_Recv\n"
+    "ENTER lid=1 time=17 region=MPI_Send\n"
+    "MPI_SEND lid=1 time=17 dlid=0 cid=0 tag=7 sent=20\n"
+    "EXIT lid=1 time=17.5\n"
+    "MPI_RECV lid=0 time=18 slid=1 cid=0 tag=7 recvd=20\n"
+    "EXIT lid=0 time=18\n"
+    "ENTER lid=0 time=19 region=MPI_Put\n"
+    "MPI_PUT_1TS lid=0 time=19 dlid=1 wid=0 rmaid=1 sent=200\n"
+    "EXIT lid=0 time=20\n"
+    "ENTER lid=1 time=21 region=MPI_Win_fence\n"
+    "ENTER lid=0 time=24 region=MPI_Win_fence\n"
+    "MPI_WINCOLLEXIT lid=0 time=25 wid=0\n"
+    "MPI_PUT_1TE lid=1 time=25 slid=0 wid=0 rmaid=0 recvd=100\n"
+    "MPI_PUT_1TE lid=1 time=25 slid=0 wid=0 rmaid=1 recvd=200\n"
+    "MPI_WINCOLLEXIT lid=1 time=25 wid=0\n"
+    // A barrier that only rank 0 leaves in the window.
+    "ENTER lid=0 time=26 region=MPI_Barrier\n"
+    "ENTER lid=1 time=28 region=MPI_Barrier\n"
+    "MPI_COLLEXIT lid=0 time=29 sent=0 recvd=0\n"
+    "MPI_COLLEXIT lid=1 time=31 sent=0 recvd=0\n"
+    "EXIT lid=0 time=40\n"
+    "EXIT lid=1 time=40\n";
+
+class Severities {
+ public:
+  explicit Severities(const Bytes& bytes)
+      : trace_(open_trace(bytes)), report_(expert::analyse(trace_)) {}
+  // Of a metric in the calls of a region, on one location.
+  double operator()(const char* metric, const char* region, std::uint32_t lid) const {
+    const std::size_t m = report_.find_metric(metric);
+    if (m == expert::kNone) throw std::runtime_error(std::string("no metric ") + metric);
+    std::vector<double> row(report_.threads());
+    double sum = 0;
+    for (std::size_t c = 0; c < report_.call_paths().size(); ++c) {
+      if (report_.region_name(report_.call_paths()[c].region) != region) continue;
+      if (!report_.row(m, c, row)) continue;
+      sum += row[report_.thread_of(LocationId{lid})];
+    }
+    return sum;
+  }
+  double total(const char* metric) const { return report_.total(report_.find_metric(metric)); }
+  bool suspect() const { return expert::any_suspect(report_.findings()); }
+
+ private:
+  earl::Trace trace_;
+  expert::Report report_;
+};
+
+constexpr double kTolerance = 1e-12;
+
+TEST(CutTime, TheWholeIsWhatItIs) {
+  const Severities whole(trace_of(kTrace));
+  EXPECT_FALSE(whole.suspect());
+  EXPECT_NEAR(whole("mpi_barrier_wait", "MPI_Barrier", 0), 4 + 2, kTolerance);  // 12 - 8, 28 - 26
+  EXPECT_NEAR(whole.total("time"), 80, kTolerance);
+}
+
+TEST(CutTime, SeveritiesAreThoseOfTheWindow) {
+  const Bytes part = cut(trace_of(kTrace), window(10, 30));
+  ASSERT_EQ(faults(part), std::vector<std::string>{});
+  const Severities s(part);
+  EXPECT_FALSE(s.suspect());
+  EXPECT_NEAR(s.total("time"), 40, kTolerance);  // 2 x (30 - 10)
+  // The first barrier begins at the edge for rank 0: 12 - 10. The second is cut through: its calls
+  // count as time, [26, 29] and [28, 30], but not as waiting.
+  EXPECT_NEAR(s("mpi_barrier_wait", "MPI_Barrier", 0), 2, kTolerance);
+  EXPECT_NEAR(s("mpi_barrier_wait", "MPI_Barrier", 1), 0, kTolerance);
+  EXPECT_NEAR(s("time", "MPI_Barrier", 0), (13 - 10) + (29 - 26), kTolerance);
+  EXPECT_NEAR(s("time", "MPI_Barrier", 1), (13 - 12) + (30 - 28), kTolerance);
+  EXPECT_NEAR(s("visits", "MPI_Barrier", 1), 2, kTolerance);
+  // 17 - 15. The receive of the message that was sent in front is a call without a message.
+  EXPECT_NEAR(s("mpi_latesender", "MPI_Recv", 0), 2, kTolerance);
+  EXPECT_NEAR(s("time", "MPI_Recv", 0), 0.5 + 3, kTolerance);
+  EXPECT_NEAR(s("bytes_rcvd_p2p", "MPI_Recv", 0), 20, kTolerance);
+  EXPECT_NEAR(s("bytes_sent_p2p", "MPI_Send", 1), 20, kTolerance);
+  // 24 - 21.
+  EXPECT_NEAR(s("mpi_rma_fence_wait", "MPI_Win_fence", 1), 3, kTolerance);
+  EXPECT_NEAR(s("mpi_rma_fence_wait", "MPI_Win_fence", 0), 0, kTolerance);
+  // One of the two puts.
+  EXPECT_NEAR(s("visits", "MPI_Put", 0), 1, kTolerance);
+  EXPECT_EQ(s.total("bytes_put"), 200);
+}
+
+TEST(CutTime, OrdinalsGoOnFromTheStateAtTheBeginning) {
+  const Bytes part = cut(trace_of(kTrace), window(10, 30));
+  std::vector<std::uint64_t> fences, states;
+  earl::Trace trace = open_trace(part);
+  earl::Event event;
+  while (trace.next(event)) {
+    if (event.type != earl::EventType::kWinState) continue;
+    EXPECT_EQ(event.time.value, 10);
+    states.push_back(event.count[0]);
+  }
+  EXPECT_EQ(states, (std::vector<std::uint64_t>{1, 1}));  // a fence each, in front
+  struct Sink : earl::Sink {
+    std::vector<std::uint64_t>* fences;
+    void on_window_collective(const earl::WindowInstance& w) { fences->push_back(w.ordinal); }
+  } sink;
+  sink.fences = &fences;
+  earl::Trace again = open_trace(part);
+  earl::Replay replay(again, sink);
+  replay.run();
+  EXPECT_EQ(fences, (std::vector<std::uint64_t>{1}));
+}
+
+TEST(CutRanks, WhatNeedsTheOthersIsNotEvaluated) {
+  const Bytes part = cut(trace_of(kTrace), only_ranks({0}));
+  ASSERT_EQ(faults(part), std::vector<std::string>{});
+  const Severities s(part);
+  EXPECT_FALSE(s.suspect());
+  EXPECT_NEAR(s.total("time"), 40, kTolerance);
+  EXPECT_NEAR(s.total("mpi_barrier_wait"), 0, kTolerance);
+  EXPECT_NEAR(s("time", "MPI_Barrier", 0), (13 - 8) + (29 - 26), kTolerance);
+  EXPECT_EQ(s.total("bytes_put"), 0);  // to a rank that is not there
+  EXPECT_NEAR(s("visits", "MPI_Put", 0), 2, kTolerance);
+}
+
+TEST(CutRegions, EverythingElseIsAPause) {
+  const Bytes part = cut(trace_of(kTrace), only_regions({"MPI_Recv", "MPI_Send"}));
+  ASSERT_EQ(faults(part), std::vector<std::string>{});
+  const Severities s(part);
+  EXPECT_FALSE(s.suspect());
+  EXPECT_NEAR(s.total("time"), 80, kTolerance);
+  // Rank 0 received for 0.5 + 3 s, rank 1 sent for 1 + 0.5 s.
+  EXPECT_NEAR(s("overhead", "PAUSING", 0), 40 - 3.5, kTolerance);
+  EXPECT_NEAR(s("overhead", "PAUSING", 1), 40 - 1.5, kTolerance);
+  EXPECT_NEAR(s("mpi_latesender", "MPI_Recv", 0), 2, kTolerance);  // 17 - 15
+  EXPECT_NEAR(s("bytes_rcvd_p2p", "MPI_Recv", 0), 10 + 20, kTolerance);
+}
+
+TEST(CutSelection, UnknownRanksAndRegionsAreMistakes) {
+  const Bytes whole = trace_of(kTrace);
+  EXPECT_THROW(cut(whole, only_ranks({2})), std::runtime_error);
+  EXPECT_THROW(cut(whole, only_regions({"MPI_Gather"})), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace kojak::test

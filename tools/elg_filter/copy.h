@@ -1,0 +1,43 @@
+// Writes the selected part of a merged trace as a trace of its own.
+//
+// One forward pass: definitions as they are (with the new number of events), then the selected
+// events, balanced, with state records, and without what is cut through (severed.h). A transfer
+// needs both its processes; its events go with its start: an end whose start was not kept is left
+// out, a start whose end lies behind the cut stays. Memory: open regions, standings, and intervals
+// of the numbers of kept transfers. Not thread-safe. Errors: the writer keeps its own; damage of
+// the input ends the copy and is told.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "epilog/format/reader.h"
+#include "tools/elg_filter/severed.h"
+#include "tools/elg_filter/timeline.h"
+
+namespace kojak::filter {
+
+struct Copied {
+  std::uint64_t events = 0;      // written
+  std::uint64_t unreadable = 0;  // records that do not hold what their type needs: left out
+  std::uint64_t num_events = 0;  // offsets of the records that hold the number, 0 if there is none
+  std::uint64_t event_count64 = 0;
+  std::optional<Error> damage;  // the input could not be read on
+};
+
+struct CopyInputs {
+  TraceReader& reader;
+  const Definitions& definitions;
+  const Selection& selection;
+  const Severed& severed;
+  std::uint64_t events;  // for NUM_EVENTS, if it is known
+  const std::function<void(std::uint64_t offset)>& progress;
+};
+
+// Without a writer, only counts.
+Copied copy_selected(const CopyInputs& inputs, TraceWriter* writer);
+
+// Puts the number of events into the definitions that were written.
+Status replace_event_count(TraceWriter& writer, const Copied& copied);
+
+}  // namespace kojak::filter

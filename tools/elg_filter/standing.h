@@ -1,0 +1,107 @@
+// Where each process stands in what it counts together with others: collectives, fences, access and
+// exposure epochs, locks.
+//
+// Fed with every record of a trace, whether the cut keeps it or not. What the kept records do not
+// tell by themselves is marked as changed; write_changes() hands it out as the state records of the
+// format, so that ordinals go on as in the whole trace. Messages need none: of a message the cut
+// keeps both events or none, so counting from its beginning pairs the same ones.
+// Memory: processes x (communicators + windows x peers) that are in use. Not thread-safe; nothing
+// fails. Source: specification of the measurement, rule 8.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "epilog/format/definitions.h"
+
+namespace kojak::filter {
+
+class Standing {
+ public:
+  explicit Standing(const Definitions& definitions) : definitions_(definitions) {}
+
+  // `kept`: the cut holds the record as it is, so that readers of the cut count it as well.
+  void collective(ProcessId process, CommId comm, bool kept);
+  void fence(ProcessId process, WindowId window, std::uint32_t assertion, bool kept);
+  void free(ProcessId process, WindowId window);
+  // Post, start, complete, wait and a true test. An epoch is shown as open only if its beginning is
+  // kept: then its end is kept as well.
+  void epoch(ProcessId process, MpiRole role, WindowId window, CommId group, bool kept);
+  // `shown`: false for a lock that the cut does not have. Unlocks tell whether their lock was
+  // shown; one that was taken while recording was off never is.
+  void lock(ProcessId process, WindowId window, PeerId target, std::uint8_t flags, bool shown,
+            bool kept);
+  bool unlock(ProcessId process, WindowId window, PeerId target);
+  void lock_all(ProcessId process, WindowId window, std::uint8_t flags, bool shown, bool kept);
+  bool unlock_all(ProcessId process, WindowId window);
+  void operation(ProcessId process, WindowId window, PeerId target, bool kept);
+  // State records of the whole trace.
+  void state(ProcessId process, const WinState& record);
+  void state(ProcessId process, const EpochState& record);
+  void state(ProcessId process, const CollState& record);
+
+  bool changed(ProcessId process) const {
+    const Process* p = processes_.find(process);
+    return p != nullptr && p->changed;
+  }
+  // write(record) for everything that has changed, as of this location and time.
+  template <class Write>
+  void write_changes(ProcessId process, LocationId lid, Seconds time, Write&& write) {
+    if (!changed(process)) return;
+    Process& p = at(process);
+    p.changed = false;
+    for (auto& [comm, c] : p.comms) {
+      if (!c.changed) continue;
+      c.changed = false;
+      write(CollState{lid, time, comm, Count64{c.count}});
+    }
+    for (auto& [window, w] : p.windows) {
+      if (w.changed) {
+        const int open = (w.fence_open ? 1 : 0) | w.lock_all;
+        write(WinState{lid, time, window, Count64{w.fences}, static_cast<Flags>(open)});
+      }
+      for (auto& [peer, s] : w.peers) {
+        if (!s.changed) continue;
+        s.changed = false;
+        write(EpochState{lid, time, window, peer, Count64{s.access}, Count64{s.exposure},
+                         Count64{s.operations}, static_cast<Flags>(s.open | w.lock_all)});
+      }
+      w.changed = false;
+    }
+  }
+
+ private:
+  struct Comm {
+    std::uint64_t count = 0;
+    bool changed = false;
+  };
+  struct Peer {
+    std::uint64_t access = 0, exposure = 0, operations = 0;
+    std::uint8_t open = 0;   // flags of EPOCH_STATE
+    bool in_access = false;  // named by the open access epoch, shown or not
+    bool changed = false;
+  };
+  struct Window {
+    std::uint64_t fences = 0;
+    bool fence_open = false;
+    std::uint8_t lock_all = 0;  // flags of WIN_STATE
+    bool changed = false;
+    std::map<PeerId, Peer> peers;
+    std::vector<PeerId> access, exposure;  // peers of the open epochs
+  };
+  struct Process {
+    std::map<CommId, Comm> comms;
+    std::map<WindowId, Window> windows;
+    bool changed = false;
+  };
+  Process& at(ProcessId process);
+  template <class T>
+  static void change(Process& process, T& object) {
+    process.changed = object.changed = true;
+  }
+
+  const Definitions& definitions_;
+  IdTable<ProcessId, Process> processes_;
+};
+
+}  // namespace kojak::filter
