@@ -313,9 +313,24 @@ struct Hook<args::Testsome> : CompleteSomeHook {};
 // The handle is free for others as soon as PMPI has it, so the entry goes first.
 template <>
 struct Hook<args::RequestFree> {
+  std::uint32_t active = kNoRequest;  // a message that is still under way
+
   void before(const args::RequestFree& a) {
-    const Claimed claimed = claim_one(*a.request);
-    if (claimed.request != nullptr) delete_request(claimed.request);
+    Request* const request = claim_one(*a.request).request;
+    if (request == nullptr) return;
+    const bool message =
+        request->kind == RequestKind::kSend || request->kind == RequestKind::kReceive;
+    if (message && request->active && !request->reported) active = request->id;
+    delete_request(request);
+  }
+  template <class C>
+  void after(const args::RequestFree&, int result, C& call) {
+    if constexpr (C::kOn) {
+      if (result == MPI_SUCCESS && active != kNoRequest) {
+        call.event(MpiRequestFreed{call.r.lid, call.exit, static_cast<RequestId>(active)});
+      }
+      call.leave();
+    }
   }
 };
 

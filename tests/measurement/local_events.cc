@@ -119,6 +119,7 @@ class Listing {
     if constexpr (std::is_same_v<R, MpiSendComplete>) add("sent");
     if constexpr (std::is_same_v<R, MpiRequestTested>) add("tested");
     if constexpr (std::is_same_v<R, MpiCancelled>) add("cancelled");
+    if constexpr (std::is_same_v<R, MpiRequestFreed>) add("freed");
     if constexpr (std::is_same_v<R, MpiRmaComplete>) add("rma_complete:" + number(raw(r.rmaid)));
     if constexpr (std::is_same_v<R, MpiRequestComplete>)
       add("complete:" + std::to_string(raw(r.kind)));

@@ -6,7 +6,9 @@ library; each case says what the traces hold, and what the library says on stand
 """
 
 import os
+import pathlib
 import re
+import subprocess
 import sys
 
 from run_trace_case import Case, calls_of, listing, parser
@@ -294,14 +296,41 @@ CASES = {
 }
 
 
+# What these leave is not all of the run; merge and analysis say so. Those leave nothing.
+INCOMPLETE = ["exit", "exit_handlers", "kill", "segv", "term", "abort", "close", "file_too_large", "disk_full"]
+NOTHING = ["directory_exists", "directory_impossible", "no_room_for_buffers", "wrong_library"]
+
+
+def analyse(case):
+    """Whatever happened: what was recorded is merged and analysed, with a statement of what is missing."""
+    if case.args.case in NOTHING:
+        return
+    directories = [path for path in case.work.iterdir() if path.is_dir() and list(path.glob("*.elg"))]
+    if not directories:
+        sys.exit("nothing was recorded")
+    expected = 3 if case.args.case in INCOMPLETE else 0
+    for directory in directories:
+        trace = f"{directory}.elg"
+        merged = subprocess.run([case.args.bin / "elg_merge", "-o", trace, directory], capture_output=True, text=True,
+                                timeout=60)
+        if merged.returncode != expected or (expected == 3 and "elg_merge:" not in merged.stderr):
+            sys.exit(f"elg_merge {directory} ended with {merged.returncode}, not {expected}: {merged.stderr}")
+        report = f"{directory}.cube"
+        done = subprocess.run([case.args.bin / "expert", "-o", report, trace], capture_output=True, text=True, timeout=60)
+        if done.returncode not in (0, 3) or not os.path.exists(report):
+            sys.exit(f"expert {trace} ended with {done.returncode}: {done.stderr}")
+
+
 def main():
     options = parser()
+    options.add_argument("--bin", required=True, type=pathlib.Path, help="where elg_merge and expert are")
     options.add_argument("--case", required=True, choices=CASES)
     options.add_argument("--note-status", required=True, help="note_status")
     case = Case(options.parse_args())
     modes = ("exit", "exit_handlers", "kill", "segv", "term", "abort", "close", "fork", "chdir", "jump")
     case.args.arguments = [case.args.case if case.args.case in modes else "end", str(CALLS)]
     CASES[case.args.case](case)
+    analyse(case)
 
 
 if __name__ == "__main__":

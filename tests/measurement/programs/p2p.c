@@ -158,8 +158,21 @@ static void nonblocking(void) {
   MPI_Isend(out, 1, MPI_DOUBLE, next, 16, MPI_COMM_WORLD, &request[0]);
   expect("MPI_Isend send:%d:16:8#", next);
   MPI_Request_free(&request[0]);
+  expect("MPI_Request_free freed");
   MPI_Recv(in, 1, MPI_DOUBLE, previous, 16, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   expect("MPI_Recv recv:%d:16:8", previous);
+  /* A receive that is let go takes the message that comes, and nobody is told. */
+  static double unseen;
+  MPI_Irecv(&unseen, 1, MPI_DOUBLE, previous, 17, MPI_COMM_WORLD, &request[0]);
+  expect("MPI_Irecv posted:%d:17", previous);
+  MPI_Request_free(&request[0]);
+  expect("MPI_Request_free freed");
+  for (int i = 0; i < 2; ++i) {
+    MPI_Send(out, 1, MPI_DOUBLE, next, 17, MPI_COMM_WORLD);
+    expect("MPI_Send send:%d:17:8", next);
+  }
+  MPI_Recv(in, 1, MPI_DOUBLE, previous, 17, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  expect("MPI_Recv recv:%d:17:8", previous);
   barrier();
 }
 
@@ -197,7 +210,10 @@ static void persistent(void) {
     MPI_Waitall(3, request, MPI_STATUSES_IGNORE);
     expect("MPI_Waitall recv:%d:30:8# sent", previous);
   }
-  for (int i = 0; i < 3; ++i) MPI_Request_free(&request[i]);
+  for (int i = 0; i < 3; ++i) {
+    MPI_Request_free(&request[i]);
+    expect("MPI_Request_free");
+  }
   barrier();
 }
 

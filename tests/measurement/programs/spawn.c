@@ -1,4 +1,6 @@
-/* Starts two children of itself and talks with them. The children are a world of their own. */
+/* Starts two children of itself and talks with them. The children are a world of their own; with the argument
+ * "without" they have not the library.
+ */
 #include "expect.h"
 
 int main(int argc, char** argv) {
@@ -7,8 +9,15 @@ int main(int argc, char** argv) {
   begin(&argc, &argv);
   MPI_Comm_get_parent(&parent);
   if (parent == MPI_COMM_NULL) {
-    char* arguments[] = {NULL};
-    MPI_Comm_spawn(argv[0], arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    char* arguments[] = {NULL, NULL, NULL, NULL};
+    char* command = argv[0];
+    if (argc > 1 && strcmp(argv[1], "without") == 0) {
+      command = "env";
+      arguments[0] = "-u";
+      arguments[1] = "LD_PRELOAD";
+      arguments[2] = argv[0];
+    }
+    MPI_Comm_spawn(command, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
     expect("MPI_Comm_spawn");
     /* Peers in another world: the call is there, a transfer is not. */
     if (me == 0) {
