@@ -53,6 +53,24 @@ TEST_F(Environment, BufferSizes) {
   }
 }
 
+TEST_F(Environment, CallSites) {
+  EXPECT_EQ(read_config().call_path, 1u);
+  const auto depth = [](const char* text) {
+    setenv("ELG_CALLSITES", text, 1);
+    return read_config().call_path;
+  };
+  EXPECT_EQ(depth("off"), 0u);
+  EXPECT_EQ(depth("site"), 1u);
+  EXPECT_EQ(depth("path:1"), 1u);
+  EXPECT_EQ(depth("path:5"), 5u);
+  EXPECT_EQ(depth("path:1000"), kMostCallers);
+  for (const char* wrong : {"path", "path:", "path:0", "path:-3", "path:3x", "on", "0"}) {
+    EXPECT_EQ(depth(wrong), 1u) << wrong;
+    ASSERT_NE(read_config().complaint, nullptr) << wrong;
+    EXPECT_STREQ(read_config().complaint, "ELG_CALLSITES");
+  }
+}
+
 TEST_F(Environment, Families) {
   const auto functions = [](const char* text) {
     setenv("ELG_MPI", text, 1);
