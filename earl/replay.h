@@ -78,6 +78,10 @@ struct Sink {
   void on_passive_step(const PassiveStep&) {}
   void on_passive_epoch(const PassiveEpoch&) {}
 
+  // At a team's FORK and JOIN; the region instance in which its master forks.
+  void on_omp_fork(const OpenCall&, Seconds) {}
+  void on_omp_join(const OpenCall&, Seconds) {}
+
   // Once, after everything else.
   void on_end() {}
 };

@@ -44,9 +44,7 @@ EventCursor Archive::cursor(std::uint64_t pos) const {
 }
 
 EventType Archive::type(std::uint64_t pos) const {
-  Event event;
-  cursor(pos).step(event);
-  return event.type;
+  return cursor(pos).peek();
 }
 
 void Archive::fill_in(Event& e) const {
@@ -63,38 +61,6 @@ Event Archive::operator[](std::uint64_t pos) const {
     event.loc = absent<LocationId>();
   }
   return event;
-}
-
-std::uint64_t Archive::sendptr(std::uint64_t pos) const {
-  return link_if(pos, is_recv);
-}
-std::uint64_t Archive::requestptr(std::uint64_t pos) const {
-  const EventType t = type(pos);
-  if (t == EventType::kMpiSendComplete) return index_.link(pos);
-  return is_recv(t) ? index_.posted(pos) : kNoEvent;
-}
-std::uint64_t Archive::startptr(std::uint64_t pos) const {
-  return link_if(pos, is_rma_end);
-}
-std::uint64_t Archive::originptr(std::uint64_t pos) const {
-  return link_if(pos, is_get_start);
-}
-std::uint64_t Archive::lockptr(std::uint64_t pos) const {
-  return link_if(pos, [](EventType t) { return is_rma_sync(t) || is_sync(t); });
-}
-std::uint64_t Archive::forkptr(std::uint64_t pos) const {
-  return link_if(pos, is_join);
-}
-
-CallPathId Archive::call_path(std::uint64_t pos) const {
-  const std::uint64_t enter = is_enter(type(pos)) ? pos : index_.enterptr(pos);
-  if (enter == kNoEvent) return absent<CallPathId>();
-  return static_cast<CallPathId>(index_.raw_link(enter));
-}
-
-std::uint64_t Archive::cnodeptr(std::uint64_t pos) const {
-  const CallPathId path = call_path(pos);
-  return is_absent(path) ? kNoEvent : call_tree()[path].first_enter;
 }
 
 std::unique_ptr<sequence::State> Archive::state(std::uint64_t pos) const {

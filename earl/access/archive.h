@@ -48,18 +48,34 @@ class Archive {
   // its location is absent. metv points into the trace.
   Event operator[](std::uint64_t pos) const;
 
-  // ---- pointer attributes; kNoEvent for events that do not have them
+  // ---- pointer attributes; kNoEvent for events that do not have them. By number, or, faster, of
+  // an event at hand.
   std::uint64_t enterptr(std::uint64_t pos) const { return index_.enterptr(pos); }
-  std::uint64_t sendptr(std::uint64_t pos) const;     // RECV
-  std::uint64_t requestptr(std::uint64_t pos) const;  // RECV, SEND_COMPLETE
-  std::uint64_t startptr(std::uint64_t pos) const;    // PUT_1TE, GET_1TE
-  std::uint64_t originptr(std::uint64_t pos) const;   // GET_1TS
-  std::uint64_t lockptr(std::uint64_t pos) const;     // ALOCK, RLOCK, WLOCK, WUNLOCK
-  std::uint64_t forkptr(std::uint64_t pos) const;     // JOIN
-  std::uint64_t cnodeptr(std::uint64_t pos) const;    // any event inside a region
+#define KOJAK_EARL_POINTER(name)                 \
+  std::uint64_t name(std::uint64_t pos) const {  \
+    return name(pos, type(pos));                 \
+  }                                              \
+  std::uint64_t name(const Event& event) const { \
+    return name(event.pos, event.type);          \
+  }
+  KOJAK_EARL_POINTER(sendptr)     // RECV
+  KOJAK_EARL_POINTER(requestptr)  // RECV, SEND_COMPLETE
+  KOJAK_EARL_POINTER(startptr)    // PUT_1TE, GET_1TE
+  KOJAK_EARL_POINTER(originptr)   // GET_1TS
+  KOJAK_EARL_POINTER(lockptr)     // ALOCK, RLOCK, WLOCK, WUNLOCK
+  KOJAK_EARL_POINTER(forkptr)     // JOIN
+  KOJAK_EARL_POINTER(cnodeptr)    // any event inside a region
+#undef KOJAK_EARL_POINTER
   // Its call path; absent outside any region.
-  CallPathId call_path(std::uint64_t pos) const;
-  const CallTree& call_tree() const { return index_.call_tree(); }
+  CallPathId call_path(std::uint64_t pos) const {
+    return call_path(pos, type(pos));
+  }
+  CallPathId call_path(const Event& event) const {
+    return call_path(event.pos, event.type);
+  }
+  const CallTree& call_tree() const {
+    return index_.call_tree();
+  }
 
   // ---- states
   // After the event `pos`.
@@ -81,9 +97,36 @@ class Archive {
                               std::uint64_t distance);
   EventCursor cursor(std::uint64_t pos) const;
   EventType type(std::uint64_t pos) const;
-  template <class Question>
-  std::uint64_t link_if(std::uint64_t pos, Question&& question) const {
-    return question(type(pos)) ? index_.link(pos) : kNoEvent;
+  std::uint64_t link_if(bool has, std::uint64_t pos) const {
+    return has ? index_.link(pos) : kNoEvent;
+  }
+  std::uint64_t sendptr(std::uint64_t pos, EventType t) const {
+    return link_if(is_recv(t), pos);
+  }
+  std::uint64_t requestptr(std::uint64_t pos, EventType t) const {
+    if (is_recv(t)) return index_.posted(pos);
+    return link_if(t == EventType::kMpiSendComplete, pos);
+  }
+  std::uint64_t startptr(std::uint64_t pos, EventType t) const {
+    return link_if(is_rma_end(t), pos);
+  }
+  std::uint64_t originptr(std::uint64_t pos, EventType t) const {
+    return link_if(is_get_start(t), pos);
+  }
+  std::uint64_t lockptr(std::uint64_t pos, EventType t) const {
+    return link_if(is_rma_sync(t) || is_sync(t), pos);
+  }
+  std::uint64_t forkptr(std::uint64_t pos, EventType t) const {
+    return link_if(is_join(t), pos);
+  }
+  CallPathId call_path(std::uint64_t pos, EventType t) const {
+    const std::uint64_t enter = is_enter(t) ? pos : index_.enterptr(pos);
+    if (enter == kNoEvent) return absent<CallPathId>();
+    return static_cast<CallPathId>(index_.raw_link(enter));
+  }
+  std::uint64_t cnodeptr(std::uint64_t pos, EventType t) const {
+    const CallPathId path = call_path(pos, t);
+    return is_absent(path) ? kNoEvent : call_tree()[path].first_enter;
   }
   void fill_in(Event& event) const;
 

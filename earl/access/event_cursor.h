@@ -45,6 +45,14 @@ class EventCursor {
       if (is_attribute(type)) attribute(type, body, length, attributes);
     }
   }
+  // The type of the next event; 0 if there is none.
+  EventType peek() const {
+    for (const std::byte* p = p_; end_ - p >= 2; p += 2 + static_cast<std::size_t>(p[0])) {
+      const auto type = static_cast<std::uint8_t>(p[1]);
+      if (is_event(type)) return static_cast<EventType>(type);
+    }
+    return EventType{};
+  }
   // Goes past `n` events.
   bool skip(std::uint64_t n) {
     while (n > 0) {
@@ -65,7 +73,7 @@ class EventCursor {
               const Attributes& attributes, Event& event) {
     detail::FlatEvent one{event, trace_.native()};
     const std::uint64_t pos = pos_++;
-    dispatch_record(type, [&]<class R>() {
+    dispatch_record(type, [&]<class R>() __attribute__((always_inline)) {
       if constexpr (requires(R r) { r.lid, r.time; } && R::kDialect != RecordDialect::kLocal) {
         R record;
         bool whole;

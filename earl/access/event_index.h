@@ -2,7 +2,7 @@
 // bookmarks of the state. Built in one pass; save() and load() keep it beside the trace.
 //
 // Numbers of events are kept in 32 bits: traces of 2^32 events and more can be streamed only.
-// Memory: 8.25 bytes an event, 8 more for each receive with a request, and at most some 4 for the
+// Memory: 8.5 bytes an event, 8 more for each receive with a request, and at most some 4 for the
 // bookmarks, whose distance grows with what is open. Owns all it holds; any thread may read.
 // Source: EARL spec, "Random access" and "Pointer attributes".
 #pragma once
@@ -18,11 +18,11 @@ namespace kojak::earl {
 class EventIndex {
  public:
   static constexpr std::uint32_t kNull = 0xFFFFFFFFu;  // of a pointer
-  static constexpr std::uint64_t kBlock = 32;          // events between two known offsets
+  static constexpr std::uint64_t kBlock = 16;          // events between two known offsets
 
   // From the events that begin at the trace's offset(). Damage ends the index, not the building.
   // Bookmarks are at least `distance` events apart.
-  static constexpr std::uint64_t kDistance = 4096;
+  static constexpr std::uint64_t kDistance = 8192;
   static Result<EventIndex> build(const Trace& trace, const MappedFile& file,
                                   std::uint64_t distance = kDistance);
 

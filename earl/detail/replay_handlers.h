@@ -18,8 +18,7 @@ class ReplayHandlers {
   // ---- for EventLoop
   template <class R>
   static constexpr bool wants() {
-    return !std::is_same_v<R, OmpFork> && !std::is_same_v<R, OmpJoin> &&
-           !std::is_same_v<R, OmpALock> && !std::is_same_v<R, OmpRLock> &&
+    return !std::is_same_v<R, OmpALock> && !std::is_same_v<R, OmpRLock> &&
            !std::is_same_v<R, ALock> && !std::is_same_v<R, RLock> && !std::is_same_v<R, Put1te> &&
            !std::is_same_v<R, Get1te> && !std::is_same_v<R, MpiPut1teRemote> &&
            !std::is_same_v<R, MpiGet1tsRemote> && !std::is_same_v<R, Put1teRemote> &&
@@ -59,6 +58,14 @@ class ReplayHandlers {
   }
   [[gnu::always_inline]] void handle(const Exit& r, const Attributes&, std::uint64_t pos) {
     plain_exit(r, pos);
+  }
+  void handle(const OmpFork& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) sink_.on_omp_fork(static_cast<const OpenCall&>(frame(i, pos)), r.time);
+  }
+  void handle(const OmpJoin& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) sink_.on_omp_join(static_cast<const OpenCall&>(frame(i, pos)), r.time);
   }
   void handle(const OmpCollExit& r, const Attributes&, std::uint64_t pos) { plain_exit(r, pos); }
 

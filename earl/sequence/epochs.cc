@@ -63,11 +63,7 @@ std::uint32_t Epochs::take_open(ProcessId process, EpochMode mode, WindowId wind
   return i;
 }
 
-void Epochs::apply(const Event& e) {
-  if (!completed_.empty() || closed_ != kNone) release_completed();
-  if (e.type == EventType::kEnter || e.type == EventType::kExit) [[likely]] {
-    if (e.type == EventType::kExit || e.reg != trace_->pausing_region()) return;
-  }
+void Epochs::change(const Event& e) {
   const std::uint32_t i = trace_->index(e.loc);
   if (i == kAbsent) [[unlikely]]
     return;

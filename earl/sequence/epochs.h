@@ -90,7 +90,14 @@ class Epochs {
  public:
   explicit Epochs(const Trace& trace);
 
-  void apply(const Event& event);
+  void apply(const Event& event) {
+    if (!completed_.empty() || closed_ != detail::kNone) [[unlikely]]
+      release_completed();
+    const bool enter = is_enter(event.type);
+    if (enter ? event.reg == trace_->pausing_region() : event.type != EventType::kExit) {
+      change(event);
+    }
+  }
 
   // ---- what is open after the latest event
   // The open epoch of a process on a window; nullptr if there is none.
@@ -139,6 +146,7 @@ class Epochs {
     std::uint64_t pos = 0;
   };
 
+  void change(const Event& event);
   ProcessId process(std::uint32_t location) const;
   std::uint32_t make(EpochMode mode, ProcessId process, WindowId window, std::uint64_t opened);
   std::uint32_t find_open(ProcessId process, EpochMode mode, WindowId window) const;

@@ -10,12 +10,7 @@ ProcessId WindowLocks::process(std::uint32_t location) const {
   return i != kAbsent ? trace_->process(i) : absent<ProcessId>();
 }
 
-void WindowLocks::apply(const Event& e) {
-  lockptr_ = kNoEvent;
-  if (!is_rma(e.type) && e.type != EventType::kMpiWinFlush &&
-      e.type != EventType::kMpiRmaComplete && e.type != EventType::kMpiAssert) [[likely]] {
-    return;
-  }
+void WindowLocks::change(const Event& e) {
   const ProcessId here = process(raw(e.loc));
   if (is_absent(here)) return;
   const auto peer = [&] { return process(raw(e.peer)); };
@@ -75,6 +70,7 @@ void WindowLocks::unlock(const Event& e, ProcessId here, ProcessId target) {
   if (it == locks.end()) return;
   lockptr_ = it->lock;
   locks.erase(it);
+  if (locks.empty()) locks_.erase(found);
 }
 
 void WindowLocks::issue(ProcessId origin, WindowId window, ProcessId target) {

@@ -34,7 +34,12 @@ struct WindowLock {
 class WindowLocks {
  public:
   explicit WindowLocks(const Trace& trace) : trace_(&trace) {}
-  void apply(const Event& e);
+  void apply(const Event& e) {
+    lockptr_ = kNoEvent;
+    if (is_flow(e.type) || is_p2p(e.type)) [[likely]]
+      return;
+    if (is_rma_sync(e.type) || !locks_.empty() || e.type == EventType::kMpiAssert) change(e);
+  }
 
   // Of the part of a window at a target, in order of their requests.
   std::vector<WindowLock> holders(WindowId window, ProcessId target) const;
@@ -46,6 +51,7 @@ class WindowLocks {
   void load(BlobReader& in);
 
  private:
+  void change(const Event& e);
   ProcessId process(std::uint32_t location) const;
   void lock(const Event& e, ProcessId here, ProcessId target);
   void unlock(const Event& e, ProcessId here, ProcessId target);

@@ -85,9 +85,7 @@ void MessageQueues::purge_requests() {
   purge_requests_at_ = std::max(purge_requests_at_, 2 * requests_.live());
 }
 
-void MessageQueues::apply(const Event& e) {
-  if (!paired_.empty()) paired_.clear();
-  requestptr_ = kNoEvent;
+void MessageQueues::change(const Event& e) {
   const std::uint32_t i = trace_->index(e.loc);
   if (i == kAbsent) [[unlikely]]
     return;

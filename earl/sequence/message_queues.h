@@ -33,7 +33,12 @@ class MessageQueues {
 
   explicit MessageQueues(const Trace& trace);
 
-  void apply(const Event& event);
+  void apply(const Event& event) {
+    if (!paired_.empty()) [[unlikely]]
+      paired_.clear();
+    requestptr_ = kNoEvent;
+    if (concerns(event)) change(event);
+  }
   // After the last event: what is held becomes final in order of posting.
   void finish();
 
@@ -98,6 +103,12 @@ class MessageQueues {
   static detail::Key64 request_key(ProcessId process, RequestId id) {
     return {std::uint64_t{raw(process)} << 32 | raw(id)};
   }
+  bool concerns(const Event& e) const {
+    return e.type == EventType::kMpiSend || e.type == EventType::kMpiRecv ||
+           (raw(e.type) >= 132 && raw(e.type) <= 153) ||
+           (is_enter(e.type) && e.reg == trace_->pausing_region());
+  }
+  void change(const Event& event);
   ProcessId process(LocationId location) const;
   std::uint32_t channel(const detail::Key128& key);
   void purge();
