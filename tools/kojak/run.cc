@@ -5,11 +5,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <string_view>
 
 #include "tools/cli/cli.h"
 #include "tools/kojak/child.h"
 #include "tools/kojak/commands.h"
 #include "tools/kojak/find_mpi.h"
+#include "tools/kojak/places.h"
 #include "tools/kojak/run_directory.h"
 
 namespace kojak::run {
@@ -39,23 +41,6 @@ struct Plan {
   bool verbose = false;
 };
 
-fs::path program_directory() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::path(".") : self.parent_path();
-}
-
-// The measurement library for an MPI, beside us as built or as installed; empty if there is none.
-std::string find_library(const std::string& mpi) {
-  const fs::path sub = mpi == KOJAK_DEFAULT_MPI ? fs::path() : fs::path(mpi);
-  for (const char* lib : {"../" KOJAK_LIBDIR, "../lib"}) {
-    std::error_code error;
-    const fs::path file = program_directory() / lib / sub / "libelg_mpi.so";
-    if (fs::exists(file, error)) return fs::canonical(file, error).string();
-  }
-  return "";
-}
-
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
@@ -71,7 +56,19 @@ std::vector<std::string> settings(const Plan& plan) {
   std::string preload = "LD_PRELOAD=" + plan.library;
   const char* theirs = std::getenv("LD_PRELOAD");
   if (theirs != nullptr && *theirs != '\0') preload += std::string(":") + theirs;
-  return {preload, "ELG_DIR=" + plan.directory};
+  std::vector<std::string> all = {preload, "ELG_DIR=" + plan.directory};
+  // The other settings, which a launcher need not hand to other nodes by itself.
+  for (const char* name : {
+#define KOJAK_SETTING(NAME, standard, values, doc) #NAME,
+#include "epilog/runtime/config_table.def"
+#undef KOJAK_SETTING
+       }) {
+    const char* const value = std::getenv(name);
+    if (value != nullptr && std::string_view(name) != "ELG_DIR") {
+      all.push_back(std::string(name) + "=" + value);
+    }
+  }
+  return all;
 }
 
 // A launcher that we know is told to set them for its processes, on other nodes too; itself it

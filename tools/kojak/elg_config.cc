@@ -1,0 +1,103 @@
+// elg_config: how programs are compiled, linked and run with the measurement, and its settings.
+#include <algorithm>
+#include <iostream>
+
+#include "tools/cli/cli.h"
+#include "tools/kojak/places.h"
+#include "tools/kojak/settings.h"
+
+namespace {
+
+using kojak::ExitCode;
+namespace cli = kojak::cli;
+namespace run = kojak::run;
+
+constexpr cli::ToolInfo kInfo{
+    "elg_config", "[options]",
+    "Prints how programs are compiled, linked and run with the measurement library, for C, C++ "
+    "and\n"
+    "Fortran alike, and all settings with their values now. Without options: all of it.",
+    "mpif90 -o prog *.o $(elg_config --libs)"};
+
+std::string quoted(const std::string& path) {
+  const bool plain = path.find_first_of(" '\"\\$") == std::string::npos;
+  return plain ? path : "'" + path + "'";
+}
+
+// In front of the MPI's own libraries, which the compiler's wrapper adds. No program refers to the
+// library by a name that its MPI has not, too, so the linker must be told to keep it.
+std::string shared_libs(const std::string& mpi) {
+  const std::string directory = quoted(run::library_directory(mpi));
+  return "-L" + directory + " -Wl,-rpath," + directory +
+         " -Wl,--push-state,--no-as-needed -lelg_mpi -Wl,--pop-state";
+}
+std::string static_libs(const std::string& mpi) {
+  return "-Wl,--whole-archive " + quoted(run::library_directory(mpi) + "/libelg_mpi.a") +
+         " -Wl,--no-whole-archive -ldl -lpthread";
+}
+std::string user_libs() {
+  const std::string directory = quoted(run::library_directory(run::known_mpis().front()));
+  return "-L" + directory + " -Wl,-rpath," + directory + " -lelg_user";
+}
+std::string cflags() {
+  return "-I" + quoted(run::include_directory());
+}
+
+void print_all() {
+  for (const std::string& mpi : run::known_mpis()) {
+    if (run::find_library(mpi).empty()) continue;
+    std::cout << cli::bold(mpi) << '\n'
+              << "  preload  " << run::find_library(mpi) << '\n'
+              << "  libs     " << shared_libs(mpi) << '\n'
+              << "  static   " << static_libs(mpi) << '\n';
+  }
+  std::cout << cli::bold("regions of the user (elg_user.h, elg_user.inc)") << '\n'
+            << "  cflags   " << cflags() << '\n'
+            << "  Fortran  " << user_libs() << "   (where the library is preloaded)\n\n";
+  run::print_settings(false);
+}
+
+ExitCode body(const cli::po::variables_map& values) {
+  const std::string mpi = values["mpi"].as<std::string>();
+  const std::vector<std::string> mpis = run::known_mpis();
+  if (std::find(mpis.begin(), mpis.end(), mpi) == mpis.end()) {
+    return cli::usage_error("no library for the MPI \"" + mpi +
+                            "\" was built; known: " + KOJAK_MPI_NAMES);
+  }
+  bool asked = false;
+  const auto print = [&](const char* option, const std::string& text) {
+    if (values.count(option) == 0) return;
+    asked = true;
+    std::cout << text << '\n';
+  };
+  print("cflags", cflags());
+  print("libs", shared_libs(mpi));
+  print("static", static_libs(mpi));
+  print("user-libs", user_libs());
+  print("preload", run::find_library(mpi));
+  if (values.count("settings") != 0 || values.count("csv") != 0) {
+    run::print_settings(values.count("csv") != 0);
+  } else if (!asked) {
+    print_all();
+  }
+  return ExitCode::kFine;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  cli::ToolOptions options;
+  options.visible.add_options()(
+      "mpi", cli::po::value<std::string>()->default_value(KOJAK_DEFAULT_MPI)->value_name("NAME"),
+      "the MPI library that the program uses: " KOJAK_MPI_NAMES);
+  options.visible.add_options()("cflags", "what to compile with, for elg_user.h and elg_user.inc");
+  options.visible.add_options()("libs", "what to link with");
+  options.visible.add_options()("static", "what to link with, the library as an archive");
+  options.visible.add_options()(
+      "user-libs",
+      "what to link with where Fortran's elg_user.inc is used and the library is preloaded");
+  options.visible.add_options()("preload", "the library for LD_PRELOAD");
+  options.visible.add_options()("settings", "the settings alone");
+  options.visible.add_options()("csv", "the settings as comma-separated values");
+  return cli::run_tool(argc, argv, kInfo, options, body);
+}

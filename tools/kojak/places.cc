@@ -1,0 +1,53 @@
+#include "tools/kojak/places.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace kojak::run {
+
+namespace fs = std::filesystem;
+
+fs::path program_directory() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path(".") : self.parent_path();
+}
+
+std::string library_directory(const std::string& mpi) {
+  const std::string library = find_library(mpi);
+  return library.empty() ? "" : fs::path(library).parent_path().string();
+}
+
+std::string find_library(const std::string& mpi) {
+  const fs::path sub = mpi == KOJAK_DEFAULT_MPI ? fs::path() : fs::path(mpi);
+  for (const char* lib : {"../" KOJAK_LIBDIR, "../lib"}) {
+    std::error_code error;
+    const fs::path file = program_directory() / lib / sub / "libelg_mpi.so";
+    if (fs::exists(file, error)) return fs::canonical(file, error).string();
+  }
+  return "";
+}
+
+std::string include_directory() {
+  for (const fs::path& candidate :
+       {program_directory() / "../" KOJAK_INCLUDEDIR, fs::path(KOJAK_BUILD_INCLUDE)}) {
+    std::error_code error;
+    if (fs::exists(candidate / "elg_user.h", error))
+      return fs::canonical(candidate, error).string();
+  }
+  return "";
+}
+
+std::vector<std::string> known_mpis() {
+  std::istringstream names(KOJAK_MPI_NAMES);
+  std::vector<std::string> mpis;
+  for (std::string name; std::getline(names, name, ',');) {
+    name.erase(0, name.find_first_not_of(' '));
+    mpis.push_back(name);
+  }
+  std::stable_partition(mpis.begin(), mpis.end(),
+                        [](const std::string& name) { return name == KOJAK_DEFAULT_MPI; });
+  return mpis;
+}
+
+}  // namespace kojak::run
