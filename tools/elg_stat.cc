@@ -1,10 +1,9 @@
-// elg_stat: what is in a trace, and calls, time and bytes of each region.
+// elg_stat: what is in a trace: calls, time and bytes of regions and processes.
 #include <iostream>
 
 #include "tools/cli/cli.h"
-#include "tools/cli/table.h"
 #include "tools/cli/trace_input.h"
-#include "tools/region_profile.h"
+#include "tools/profile_output.h"
 
 namespace kojak {
 namespace {
@@ -13,55 +12,40 @@ constexpr cli::ToolInfo kInfo{
     "elg_stat", "[options] TRACE",
     "Tells what is in a trace: events, locations, time, and calls, time and bytes of each region.\n"
     "Times are sums over all locations. TRACE may be compressed with gzip; - is standard input.",
-    "elg_stat --top 10 a.elg"};
+    "elg_stat --top 10 --processes a.elg"};
 
-void print_json(const TraceProfile& profile, std::ostream& out) {
-  out << "{\"events\": " << profile.events << ", \"locations\": " << profile.locations
-      << ", \"time\": " << cli::format_seconds(profile.time(), 9) << ",\n \"regions\": [";
-  const char* comma = "";
-  for (const RegionTotals& region : profile.regions) {
-    out << comma << "\n  {\"name\": " << cli::quoted_json(region.name)
-        << ", \"calls\": " << region.calls
-        << ", \"inclusive\": " << cli::format_seconds(region.inclusive, 9)
-        << ", \"exclusive\": " << cli::format_seconds(region.exclusive, 9)
-        << ", \"sent\": " << region.sent << ", \"received\": " << region.received << "}";
-    comma = ",";
-  }
-  out << "],\n \"records\": {";
-  comma = "";
-  for (const auto& [name, count] : profile.records) {
-    out << comma << "\n  " << cli::quoted_json(name) << ": " << count;
-    comma = ",";
-  }
-  out << "}}\n";
-}
+// More processes than this make no matrix that a terminal could show.
+constexpr std::size_t kMostInMatrix = 16;
 
-cli::Table region_table(const TraceProfile& profile, std::size_t top, bool exact) {
-  cli::Table table({{"region", cli::Align::kLeft},
-                    {"calls"},
-                    {"inclusive s"},
-                    {"exclusive s"},
-                    {"sent B"},
-                    {"received B"}});
-  const int decimals = exact ? 9 : 6;
-  for (const RegionTotals& region : profile.regions) {
-    if (top-- == 0) break;
-    table.add({region.name, std::to_string(region.calls),
-               cli::format_seconds(region.inclusive, decimals),
-               cli::format_seconds(region.exclusive, decimals), std::to_string(region.sent),
-               std::to_string(region.received)});
-  }
-  return table;
-}
+struct Wanted {
+  std::size_t top = SIZE_MAX;
+  bool processes = false, calls = false, matrix = false, records = false;
+};
 
-void print_text(const TraceProfile& profile, std::size_t top, bool records) {
+void print_text(const TraceProfile& profile, const Wanted& wanted) {
   std::cout << "events: " << profile.events << "\nlocations: " << profile.locations
             << "\ntime: " << cli::format_seconds(profile.time()) << " s\n\n";
-  region_table(profile, top, false).print(std::cout);
-  if (top < profile.regions.size()) {
-    std::cout << "... and " << profile.regions.size() - top << " more\n";
+  region_table(profile.regions, wanted.top, Digits::kPeople).print(std::cout);
+  if (wanted.top < profile.regions.size()) {
+    std::cout << "... and " << profile.regions.size() - wanted.top << " more\n";
   }
-  if (records) {
+  if (wanted.processes) {
+    std::cout << '\n';
+    process_table(profile, Digits::kPeople).print(std::cout);
+  }
+  if (wanted.calls) {
+    std::cout << '\n';
+    call_table(profile, Digits::kPeople).print(std::cout);
+  }
+  if (wanted.matrix) {
+    std::cout << '\n';
+    if (profile.processes.size() > kMostInMatrix) {
+      flow_table(profile).print(std::cout);
+    } else {
+      print_matrices(profile, std::cout);
+    }
+  }
+  if (wanted.records) {
     std::cout << '\n';
     cli::Table table({{"record", cli::Align::kLeft}, {"count"}});
     for (const auto& [name, count] : profile.records) table.add({name, std::to_string(count)});
@@ -69,8 +53,25 @@ void print_text(const TraceProfile& profile, std::size_t top, bool records) {
   }
 }
 
+cli::Table csv_table(const TraceProfile& profile, const Wanted& wanted) {
+  if (wanted.processes) return process_table(profile, Digits::kPrograms);
+  if (wanted.calls) return call_table(profile, Digits::kPrograms);
+  if (wanted.matrix) return flow_table(profile);
+  return region_table(profile.regions, wanted.top, Digits::kPrograms);
+}
+
 ExitCode body(const cli::po::variables_map& values) {
   if (values.count("trace") == 0) return cli::usage_error("give a trace");
+  Wanted wanted;
+  if (values.count("top") != 0) wanted.top = values["top"].as<std::size_t>();
+  wanted.processes = values.count("processes") != 0;
+  wanted.calls = values.count("calls") != 0;
+  wanted.matrix = values.count("matrix") != 0;
+  wanted.records = values.count("records") != 0;
+  const bool csv = values.count("csv") != 0;
+  if (csv && wanted.processes + wanted.calls + wanted.matrix > 1) {
+    return cli::usage_error("--csv is one table: choose --processes, --calls or --matrix");
+  }
   const auto path = values["trace"].as<std::string>();
   auto reader = cli::open_trace(path);
   if (!reader) {
@@ -85,13 +86,12 @@ ExitCode body(const cli::po::variables_map& values) {
     cli::print_error(profile.error());
     return profile.error().code;
   }
-  const std::size_t top = values.count("top") != 0 ? values["top"].as<std::size_t>() : SIZE_MAX;
   if (values.count("json") != 0) {
     print_json(*profile, std::cout);
-  } else if (values.count("csv") != 0) {
-    region_table(*profile, top, true).print_csv(std::cout);
+  } else if (csv) {
+    csv_table(*profile, wanted).print_csv(std::cout);
   } else {
-    print_text(*profile, top, values.count("records") != 0);
+    print_text(*profile, wanted);
   }
   if (profile->unknown > 0) {
     cli::print_warning(reader->path() + ": skipped " + std::to_string(profile->unknown) +
@@ -113,8 +113,13 @@ int main(int argc, char** argv) {
   kojak::cli::ToolOptions options;
   options.visible.add_options()("top", po::value<std::size_t>()->value_name("N"),
                                 "only the N regions with most time")(
+      "processes,p", "also time, messages and transfers of each process")(
+      "calls", "also the regions of each process")(
+      "matrix,m", "also the bytes that moved from each process to each other")(
       "records", "also how many records there are of each type")(
-      "csv", "the table of regions as comma-separated values")("json", "everything as JSON");
+      "csv",
+      "one table as comma-separated values: regions, or what --processes, --calls or "
+      "--matrix asks for")("json", "everything as JSON");
   options.hidden.add_options()("trace", po::value<std::string>(), "the trace");
   options.positional.add("trace", 1);
   return kojak::cli::run_tool(argc, argv, kojak::kInfo, options, kojak::body);

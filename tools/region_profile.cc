@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "epilog/format/verify.h"
 
@@ -13,6 +14,20 @@ namespace {
 constexpr RegionId kTracing = static_cast<RegionId>(kAbsent),
                    kPausing = static_cast<RegionId>(kAbsent - 1),
                    kNoRegion = static_cast<RegionId>(kAbsent - 2);
+
+template <class R>
+constexpr bool is_put_start() {
+  return std::is_same_v<R, MpiPut1ts> || std::is_same_v<R, Put1ts>;
+}
+// At the target in merged traces, at the origin in local ones.
+template <class R>
+constexpr bool is_get_start() {
+  return std::is_same_v<R, MpiGet1ts> || std::is_same_v<R, Get1ts>;
+}
+template <class R>
+constexpr bool is_get_start_at_origin() {
+  return std::is_same_v<R, MpiGet1tsRemote> || std::is_same_v<R, Get1tsRemote>;
+}
 
 class Profiler {
  public:
@@ -35,6 +50,11 @@ class Profiler {
   }
 
  private:
+  struct Totals {
+    std::uint64_t calls = 0, sent = 0, received = 0;
+    double inclusive = 0, exclusive = 0;
+    std::uint32_t depth = 0;  // open instances
+  };
   struct Open {
     RegionId region;
     double enter;
@@ -42,8 +62,18 @@ class Profiler {
   };
   struct Location {
     std::vector<Open> open;
-    std::map<RegionId, std::uint32_t> depth;  // open instances of a region
+    IdTable<RegionId, Totals> totals;
     double last = 0;
+
+    Totals& of(RegionId region) {
+      Totals* known = totals.find(region);
+      return known != nullptr ? *known : totals.set(region, {});
+    }
+  };
+  struct Issued {  // the latest GET_1TO of a process: its data start next
+    RmaId rmaid = absent<RmaId>();
+    LocationId lid{};
+    RegionId region{};
   };
 
   void one(const RawRecord& record) {
@@ -68,25 +98,48 @@ class Profiler {
     if (!good) ++profile_.damaged;
   }
 
-  RegionTotals& totals(RegionId id) { return totals_[id]; }
   std::uint64_t bytes(Bytes count, std::uint64_t wide) const {
     return is_absent(count) ? wide : raw(count);
   }
-
-  void enter(Location& location, RegionId region, double time) {
-    location.open.push_back({region, time, 0});
-    ++location.depth[region];
-    ++totals(region).calls;
+  Location& location(LocationId lid) {
+    Location* known = locations_.find(lid);
+    return known != nullptr ? *known : locations_.set(lid, {});
   }
-  bool leave(Location& location, double time) {
-    if (location.open.empty()) return false;
-    const Open top = location.open.back();
-    location.open.pop_back();
+  std::uint32_t rank(LocationId lid) const {
+    const LocationDef* definition = definitions_.locations.find(lid);
+    return definition == nullptr ? raw(lid) : raw(definition->process);
+  }
+  ProcessTotals& process(std::uint32_t rank) {
+    if (last_process_ == nullptr || last_process_->rank != rank) {
+      last_process_ = &processes_[rank];
+      last_process_->rank = rank;
+    }
+    return *last_process_;
+  }
+  Flow& flow(std::uint32_t from, std::uint32_t to) {
+    if (last_flow_ == nullptr || last_flow_->from != from || last_flow_->to != to) {
+      last_flow_ = &flows_[std::uint64_t{from} << 32 | to];
+      last_flow_->from = from;
+      last_flow_->to = to;
+    }
+    return *last_flow_;
+  }
+
+  void enter(Location& at, RegionId region, double time) {
+    at.open.push_back({region, time, 0});
+    Totals& totals = at.of(region);
+    ++totals.depth;
+    ++totals.calls;
+  }
+  bool leave(Location& at, double time) {
+    if (at.open.empty()) return false;
+    const Open top = at.open.back();
+    at.open.pop_back();
     const double took = time - top.enter;
-    RegionTotals& region = totals(top.region);
-    region.exclusive += took - top.inside;
-    if (--location.depth[top.region] == 0) region.inclusive += took;
-    if (!location.open.empty()) location.open.back().inside += took;
+    Totals& totals = at.of(top.region);
+    totals.exclusive += took - top.inside;
+    if (--totals.depth == 0) totals.inclusive += took;
+    if (!at.open.empty()) at.open.back().inside += took;
     return true;
   }
 
@@ -97,101 +150,174 @@ class Profiler {
     if (!begun_) profile_.first = time;
     begun_ = true;
     double end = time;
-    Location& location = locations_[e.lid];
+    Location& at = location(e.lid);
     bool good = true;
     if constexpr (std::is_same_v<R, Enter>) {
-      enter(location, e.rid, time);
+      enter(at, e.rid, time);
     } else if constexpr (std::is_same_v<R, EnterCs>) {
       const CallSiteDef* site = definitions_.call_sites.find(e.csid);
-      enter(location, site == nullptr ? kNoRegion : site->entered, time);
+      enter(at, site == nullptr ? kNoRegion : site->entered, time);
     } else if constexpr (std::is_same_v<R, EnterTracing>) {
-      enter(location, kTracing, time);
+      enter(at, kTracing, time);
     } else if constexpr (std::is_same_v<R, LogOff>) {
-      enter(location, kPausing, time);
+      enter(at, kPausing, time);
     } else if constexpr (requires { e.exit; }) {  // a whole call
       if (!std::isfinite(e.exit.value)) return false;
       end = e.exit.value;
-      enter(location, e.rid, time);
-      if constexpr (std::is_same_v<R, MpiRmaCall>) whole_transfer(e);
-      leave(location, end);
+      enter(at, e.rid, time);
+      if constexpr (std::is_same_v<R, MpiRmaCall>) {
+        if (e.kind != Byte{2}) put(at, e.lid, e.dlid, raw(e.bytes));
+        if (e.kind == Byte{2}) get(at.of(e.rid), rank(e.lid), raw(e.dlid), raw(e.bytes));
+        if (e.kind == Byte{3}) get(at.of(e.rid), rank(e.lid), raw(e.dlid), raw(e.got));
+      }
+      leave(at, end);
     } else if constexpr (std::is_same_v<R, Exit> || std::is_same_v<R, MpiCollExit> ||
                          std::is_same_v<R, OmpCollExit> || std::is_same_v<R, MpiWinExit> ||
                          std::is_same_v<R, MpiWinCollExit> || std::is_same_v<R, CollExit> ||
                          std::is_same_v<R, LogOn> || std::is_same_v<R, ExitTracing>) {
       if constexpr (std::is_same_v<R, MpiCollExit> || std::is_same_v<R, CollExit>) {
-        move(location, bytes(e.sent, sent64_), bytes(e.recvd, received64_));
+        move(at, bytes(e.sent, sent64_), bytes(e.recvd, received64_));
       }
-      good = leave(location, time);
+      good = leave(at, time);
     } else {
-      transfer(location, e);
+      transfer(at, e);
     }
-    location.last = end;
+    at.last = end;
     profile_.last = std::max(profile_.last, end);
     return good;
   }
 
-  void move(const Location& location, std::uint64_t sent, std::uint64_t received) {
-    if (location.open.empty()) return;
-    RegionTotals& region = totals(location.open.back().region);
-    region.sent += sent;
-    region.received += received;
+  // Bytes of the region that the location is in.
+  static void move(Location& at, std::uint64_t sent, std::uint64_t received) {
+    if (at.open.empty()) return;
+    Totals& totals = at.of(at.open.back().region);
+    totals.sent += sent;
+    totals.received += received;
   }
-  void whole_transfer(const MpiRmaCall& e) {
-    RegionTotals& region = totals(e.rid);
-    if (e.kind == Byte{2}) {
-      region.received += raw(e.bytes);
-    } else {
-      region.sent += raw(e.bytes);
-      region.received += raw(e.got);
-    }
+  void put(Location& at, LocationId lid, PeerId target, std::uint64_t count) {
+    move(at, count, 0);
+    const std::uint32_t origin = rank(lid);
+    ProcessTotals& p = process(origin);
+    ++p.operations;
+    p.put += count;
+    Flow& f = flow(origin, raw(target));
+    ++f.transfers;
+    f.transfer_bytes += count;
+  }
+  void get(Totals& region, std::uint32_t origin, std::uint32_t target, std::uint64_t count) {
+    region.received += count;
+    ProcessTotals& p = process(origin);
+    ++p.operations;
+    p.got += count;
+    Flow& f = flow(target, origin);
+    ++f.transfers;
+    f.transfer_bytes += count;
   }
 
   template <class R>
-  void transfer(Location& location, const R& e) {
-    if constexpr (std::is_same_v<R, MpiSend> || std::is_same_v<R, MpiPut1ts> ||
-                  std::is_same_v<R, Put1ts>) {
-      move(location, bytes(e.sent, sent64_), 0);
+  void transfer(Location& at, const R& e) {
+    if constexpr (std::is_same_v<R, MpiSend>) {
+      const std::uint64_t count = bytes(e.sent, sent64_);
+      move(at, count, 0);
+      ProcessTotals& p = process(rank(e.lid));
+      ++p.messages;
+      p.sent += count;
+      Flow& f = flow(p.rank, raw(e.dlid));
+      ++f.messages;
+      f.message_bytes += count;
     } else if constexpr (std::is_same_v<R, MpiRecv>) {
-      if (reader_.dialect().native()) move(location, 0, bytes(e.recvd, received64_));
+      if (!reader_.dialect().native()) return;
+      const std::uint64_t count = bytes(e.recvd, received64_);
+      move(at, 0, count);
+      process(rank(e.lid)).received += count;
+    } else if constexpr (is_put_start<R>()) {
+      put(at, e.lid, e.dlid, bytes(e.sent, sent64_));
     } else if constexpr (std::is_same_v<R, MpiGet1to>) {
-      if (!location.open.empty()) gets_[{e.lid, e.rmaid}] = location.open.back().region;
-    } else if constexpr (std::is_same_v<R, MpiGet1ts> || std::is_same_v<R, Get1ts>) {
-      const auto it = gets_.find({static_cast<LocationId>(raw(e.dlid)), e.rmaid});
-      if (it == gets_.end()) return;
-      totals(it->second).received += bytes(e.sent, sent64_);
-      gets_.erase(it);
-    } else if constexpr (std::is_same_v<R, MpiGet1tsRemote> || std::is_same_v<R, Get1tsRemote>) {
-      move(location, 0, bytes(e.sent, sent64_));
+      const RegionId region = at.open.empty() ? kNoRegion : at.open.back().region;
+      issued_[rank(e.lid)] = {e.rmaid, e.lid, region};
+    } else if constexpr (is_get_start<R>()) {
+      // The call is the one that stands before; without it, the bytes have no region.
+      const std::uint32_t origin = raw(e.dlid);
+      const auto it = issued_.find(origin);
+      Totals none;
+      Totals* region = &none;
+      if (it != issued_.end() && it->second.rmaid == e.rmaid) {
+        Location& caller = location(it->second.lid);
+        if (!caller.open.empty()) region = &caller.of(it->second.region);
+      }
+      get(*region, origin, rank(e.lid), bytes(e.sent, sent64_));
+    } else if constexpr (is_get_start_at_origin<R>()) {
+      Totals none;
+      Totals& region = at.open.empty() ? none : at.of(at.open.back().region);
+      get(region, rank(e.lid), raw(e.dlid), bytes(e.sent, sent64_));
     }
+  }
+
+  std::string name(RegionId id) const {
+    if (id == kTracing) return "TRACING";
+    if (id == kPausing) return "PAUSING";
+    if (id == kNoRegion) return "(unknown)";
+    const RegionDef* definition = definitions_.regions.find(id);
+    return definition != nullptr && !definition->name.empty() ? definition->name
+                                                              : "region " + std::to_string(raw(id));
+  }
+  using ByName = std::map<std::string, RegionTotals>;  // one region may have several definitions
+  static void add(ByName& to, const std::string& name, const Totals& totals) {
+    RegionTotals& sum = to[name];
+    sum.name = name;
+    sum.calls += totals.calls;
+    sum.inclusive += totals.inclusive;
+    sum.exclusive += totals.exclusive;
+    sum.sent += totals.sent;
+    sum.received += totals.received;
+  }
+  static std::vector<RegionTotals> longest_first(ByName& by_name) {
+    std::vector<RegionTotals> result;
+    for (auto& [name, region] : by_name) result.push_back(std::move(region));
+    std::stable_sort(
+        result.begin(), result.end(),
+        [](const RegionTotals& a, const RegionTotals& b) { return a.exclusive > b.exclusive; });
+    return result;
   }
 
   void finish() {
     definitions_.finish();
-    for (auto& [lid, location] : locations_) {
-      while (leave(location, location.last)) {
+    profile_.locations = definitions_.locations.size();
+    ByName all;
+    std::map<std::uint32_t, ByName> of_process;
+    locations_.for_each([&](LocationId lid, const Location&) {
+      Location& at = *locations_.find(lid);
+      while (leave(at, at.last)) {
+      }
+      ProcessTotals& p = process(rank(lid));
+      ByName& mine = of_process[p.rank];
+      at.totals.for_each([&](RegionId id, const Totals& totals) {
+        const std::string region = name(id);
+        add(all, region, totals);
+        add(mine, region, totals);
+        p.time += totals.exclusive;
+        if (find_mpi_function(region) != nullptr) p.mpi += totals.exclusive;
+      });
+    });
+    profile_.regions = longest_first(all);
+    for (auto& [rank, regions] : of_process) processes_[rank].regions = longest_first(regions);
+    for (const auto& [key, flow] : flows_) {
+      profile_.flows.push_back(flow);
+      // Classic traces do not tell the length of a message where it is received.
+      const auto receiver = processes_.find(flow.to);
+      if (!reader_.dialect().native() && receiver != processes_.end()) {
+        receiver->second.received += flow.message_bytes;
       }
     }
-    profile_.locations = definitions_.locations.size();
-    std::map<std::string, RegionTotals> by_name;  // one region may have several definitions
-    for (const auto& [id, region] : totals_) {
-      std::string name = id == kTracing ? "TRACING" : id == kPausing ? "PAUSING" : "";
-      if (const RegionDef* definition = definitions_.regions.find(id)) name = definition->name;
-      if (name.empty()) name = id == kNoRegion ? "(unknown)" : "region " + std::to_string(raw(id));
-      RegionTotals& sum = by_name[name];
-      sum.name = name;
-      sum.calls += region.calls;
-      sum.inclusive += region.inclusive;
-      sum.exclusive += region.exclusive;
-      sum.sent += region.sent;
-      sum.received += region.received;
-    }
-    for (auto& [name, region] : by_name) profile_.regions.push_back(std::move(region));
-    std::stable_sort(
-        profile_.regions.begin(), profile_.regions.end(),
-        [](const RegionTotals& a, const RegionTotals& b) { return a.exclusive > b.exclusive; });
-    for (const auto& [type, count] : counts_) {
-      const std::string_view name = record_name(type);
-      profile_.records[name.empty() ? "type " + std::to_string(type) : std::string(name)] = count;
+    for (auto& [rank, totals] : processes_) profile_.processes.push_back(std::move(totals));
+    std::sort(profile_.flows.begin(), profile_.flows.end(), [](const Flow& a, const Flow& b) {
+      return std::pair(a.from, a.to) < std::pair(b.from, b.to);
+    });
+    for (std::size_t type = 0; type < 256; ++type) {
+      if (counts_[type] == 0) continue;
+      const std::string_view known = record_name(static_cast<std::uint8_t>(type));
+      profile_.records[known.empty() ? "type " + std::to_string(type) : std::string(known)] =
+          counts_[type];
     }
   }
 
@@ -199,10 +325,13 @@ class Profiler {
   const std::function<void(std::uint64_t)>& progress_;
   TraceProfile profile_;
   Definitions definitions_;
-  std::map<LocationId, Location> locations_;
-  std::map<RegionId, RegionTotals> totals_;
-  std::map<std::pair<LocationId, RmaId>, RegionId> gets_;  // from GET_1TO to GET_1TS
-  std::map<std::uint8_t, std::uint64_t> counts_;
+  IdTable<LocationId, Location> locations_;
+  std::map<std::uint32_t, ProcessTotals> processes_;
+  std::unordered_map<std::uint64_t, Flow> flows_;
+  ProcessTotals* last_process_ = nullptr;
+  Flow* last_flow_ = nullptr;
+  std::unordered_map<std::uint32_t, Issued> issued_;  // by process
+  std::uint64_t counts_[256] = {};
   std::uint64_t sent64_ = kAbsent, received64_ = kAbsent;  // of the ATTR_UI8 before the event
   std::uint64_t seen_ = 0;
   bool begun_ = false;

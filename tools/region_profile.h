@@ -1,10 +1,14 @@
-// How often and how long each region of a trace was entered, and the bytes that went through it.
+// What is in a trace: calls, time and bytes of each region and process, and bytes between
+// processes.
 //
-// One pass over a merged or local trace, in memory that depends on definitions, open regions and
-// gets whose data have not started yet. Times are sums over all locations; the inclusive time of a
+// One pass over a merged or local trace, in memory that depends on definitions, open regions,
+// processes x regions in use, and pairs of processes that exchange data. The inclusive time of a
 // recursive region counts its outermost instances. Bytes belong to the region that the process was
 // in: those of a put or send where they are sent, of a get where it was issued, of a message where
-// it was received. Damaged records are left out and counted.
+// it was received. Between processes everything counts once, where its data start, in the
+// direction in which they move: a put or accumulate from its origin to its target, a get from its
+// target to its origin, an atomic operation with a result both ways. Damaged records are left out
+// and counted.
 #pragma once
 
 #include <functional>
@@ -26,11 +30,35 @@ struct RegionTotals {
   std::uint64_t received = 0;
 };
 
+// What one process did, its threads together.
+struct ProcessTotals {
+  std::uint32_t rank = 0;
+  double time = 0;             // in all regions, of all threads
+  double mpi = 0;              // of that in MPI functions
+  std::uint64_t messages = 0;  // sent
+  std::uint64_t sent = 0;      // bytes of messages
+  std::uint64_t received = 0;
+  std::uint64_t operations = 0;       // one-sided, as origin
+  std::uint64_t put = 0, got = 0;     // bytes, as origin
+  std::vector<RegionTotals> regions;  // longest exclusive time first
+};
+
+// What moved from one process to another.
+struct Flow {
+  std::uint32_t from = 0, to = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t message_bytes = 0;
+  std::uint64_t transfers = 0;  // one-sided
+  std::uint64_t transfer_bytes = 0;
+};
+
 struct TraceProfile {
   std::uint64_t events = 0;
   std::uint64_t locations = 0;
   double first = 0, last = 0;                    // times of the first and last event
   std::vector<RegionTotals> regions;             // longest exclusive time first
+  std::vector<ProcessTotals> processes;          // by rank: those that have events
+  std::vector<Flow> flows;                       // by origin and destination of the data
   std::map<std::string, std::uint64_t> records;  // how many of each name
   std::uint64_t damaged = 0;                     // records that do not hold what their type needs
   std::uint64_t unknown = 0;                     // records of unknown type

@@ -86,6 +86,40 @@ class Statistics(CommandTest):
         self.assertIn("... and 14 more", ran.out)
         self.assertRegex(ran.out, r"(?m)^MPI_WINEXIT +38$")
 
+    def test_bytes_between_processes(self):
+        listing = (REFERENCE / "gats.print.txt").read_text()
+        starts = re.findall(r"<(MPI_PUT_1TS|MPI_GET_1TS)> .*?lid *: *(\d+).*?dlid *: *(\d+).*?nbytes *: *(\d+)",
+                            listing)
+        expected = {}
+        for _, source, target, count in starts:  # where data start, and where they go
+            key = (source, target)
+            expected[key] = expected.get(key, 0) + int(count)
+        self.assertTrue(expected)
+        rows = csv.DictReader(io.StringIO(self.run_command("elg_stat", "--csv", "--matrix", TRACE).out))
+        self.assertEqual({(row["from"], row["to"]): int(row["one-sided B"]) for row in rows}, expected)
+        table = json.loads(self.run_command("elg_stat", "--json", TRACE).out)
+        self.assertEqual({(str(flow["from"]), str(flow["to"])): flow["transfer_bytes"]
+                          for flow in table["flows"]}, expected)
+        for process in table["processes"]:
+            rank = str(process["rank"])
+            moved = sum(count for (source, target), count in expected.items() if rank in (source, target))
+            self.assertGreaterEqual(moved, process["put"] + process["got"])
+
+    def test_processes_and_their_calls(self):
+        calls, exclusive, _ = classic_profile()
+        rows = list(csv.DictReader(io.StringIO(
+            self.run_command("elg_stat", "--csv", "--calls", TRACE).out)))
+        self.assertEqual({row["process"] for row in rows}, set("0123"))
+        self.assertEqual(sum(int(row["calls"]) for row in rows), sum(calls.values()))
+        rows = list(csv.DictReader(io.StringIO(
+            self.run_command("elg_stat", "--csv", "-p", TRACE).out)))
+        self.assertAlmostEqual(sum(float(row["time s"]) for row in rows), sum(exclusive.values()), delta=1e-3)
+        mpi = sum(time for name, time in exclusive.items() if name.startswith("MPI_"))
+        self.assertAlmostEqual(sum(float(row["MPI s"]) for row in rows), mpi, delta=1e-3)
+        text = self.run_command("elg_stat", "--matrix", "--processes", "--calls", TRACE).out
+        self.assertIn("bytes of one-sided transfers", text)
+        self.assert_fails(self.run_command("elg_stat", "--csv", "--calls", "--matrix", TRACE), 1, "--csv")
+
     def test_gzip_and_standard_input(self):
         whole = self.run_command("elg_stat", TRACE).out
         data = gzip.compress(TRACE.read_bytes())

@@ -1,0 +1,159 @@
+// What elg_stat counts: bytes between processes once and in their direction, in merged traces and
+// in the local ones that they were made from.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "epilog/format/text_reader.h"
+#include "tests/support/merge_program.h"
+#include "tests/support/merge_runs.h"
+#include "tools/profile_output.h"
+
+namespace kojak::test {
+namespace {
+
+TraceProfile profile_of(const std::vector<std::byte>& bytes) {
+  auto reader = TraceReader::from(memory_source(bytes.data(), bytes.size()), "trace");
+  if (!reader) throw std::runtime_error(reader.error().message());
+  auto profile = profile_trace(*reader);
+  if (!profile) throw std::runtime_error(profile.error().message());
+  return std::move(*profile);
+}
+TraceProfile profile_of(const std::string& text) {
+  const auto bytes = text_to_trace(text);
+  if (!bytes) throw std::runtime_error(bytes.error().message());
+  return profile_of(*bytes);
+}
+
+using Key = std::pair<std::uint32_t, std::uint32_t>;
+using Counts = std::map<Key, std::vector<std::uint64_t>>;  // messages, bytes, transfers, bytes
+void add(Counts& to, const TraceProfile& profile) {
+  for (const Flow& f : profile.flows) {
+    std::vector<std::uint64_t>& sum = to[{f.from, f.to}];
+    sum.resize(4);
+    sum[0] += f.messages;
+    sum[1] += f.message_bytes;
+    sum[2] += f.transfers;
+    sum[3] += f.transfer_bytes;
+  }
+}
+Counts counts(const TraceProfile& profile) {
+  Counts result;
+  add(result, profile);
+  return result;
+}
+
+// A merged trace: thread 1 of process 0 is location 2.
+constexpr const char* kMerged =
+    "LOCATION lid=0 mid=0 nid=0 pid=0 tid=0\n"
+    "LOCATION lid=1 mid=0 nid=0 pid=1 tid=0\n"
+    "LOCATION lid=2 mid=0 nid=0 pid=0 tid=1\n"
+    "ENTER lid=0 time=0 region=main\n"
+    "ENTER lid=1 time=0 region=main\n"
+    "ENTER lid=2 time=0 region=thread\n"
+    "ENTER lid=0 time=1 region=MPI_Put\n"
+    "MPI_PUT_1TS lid=0 time=1 dlid=1 wid=0 rmaid=0 sent=8\n"
+    "EXIT lid=0 time=2\n"
+    "ENTER lid=0 time=2 region=MPI_Accumulate\n"
+    "MPI_PUT_1TS lid=0 time=2 dlid=1 wid=0 rmaid=1 sent=16\n"
+    "EXIT lid=0 time=3\n"
+    // An atomic operation with a result: a get of 4 bytes and a put of 32, by the thread.
+    "ENTER lid=2 time=3 region=MPI_Get_accumulate\n"
+    "MPI_GET_1TO lid=2 time=3 rmaid=2 wid=0\n"
+    "MPI_GET_1TS lid=1 time=3 dlid=0 wid=0 rmaid=2 sent=4\n"
+    "MPI_PUT_1TS lid=2 time=3 dlid=1 wid=0 rmaid=3 sent=32\n"
+    "EXIT lid=2 time=4\n"
+    "ENTER lid=1 time=4 region=MPI_Get\n"
+    "MPI_GET_1TO lid=1 time=4 rmaid=0 wid=0\n"
+    "MPI_GET_1TS lid=0 time=4 dlid=1 wid=0 rmaid=0 sent=64\n"
+    "EXIT lid=1 time=5\n"
+    // To itself, and more than four bytes can say.
+    "ENTER lid=1 time=5 region=MPI_Put\n"
+    "ATTR_UI8 kind=5 value=5000000000\n"
+    "MPI_PUT_1TS lid=1 time=5 dlid=1 wid=0 rmaid=1 sent=absent\n"
+    "EXIT lid=1 time=6\n"
+    "ENTER lid=0 time=6 region=MPI_Send\n"
+    "MPI_SEND lid=0 time=6 dlid=1 cid=0 tag=0 sent=100\n"
+    "EXIT lid=0 time=7\n"
+    "ENTER lid=1 time=7 region=MPI_Recv\n"
+    "MPI_RECV lid=1 time=8 slid=0 cid=0 tag=0 recvd=100\n"
+    "EXIT lid=1 time=8\n"
+    // Where transfers end is no second count.
+    "ENTER lid=0 time=8 region=MPI_Win_fence\n"
+    "MPI_GET_1TE lid=0 time=9 slid=1 wid=0 rmaid=2 recvd=4\n"
+    "MPI_WINCOLLEXIT lid=0 time=9 wid=0\n"
+    "ENTER lid=1 time=8 region=MPI_Win_fence\n"
+    "MPI_PUT_1TE lid=1 time=9 slid=0 wid=0 rmaid=0 recvd=8\n"
+    "MPI_PUT_1TE lid=1 time=9 slid=0 wid=0 rmaid=1 recvd=16\n"
+    "MPI_WINCOLLEXIT lid=1 time=9 wid=0\n"
+    "EXIT lid=0 time=10\n"
+    "EXIT lid=1 time=10\n"
+    "EXIT lid=2 time=10\n";
+
+TEST(Flows, EveryTransferCountsOnceInItsDirection) {
+  const TraceProfile profile = profile_of(kMerged);
+  EXPECT_EQ(profile.damaged, 0u);
+  const Counts expected{{{0, 1}, {1, 100, 4, 8 + 16 + 32 + 64}},
+                        {{1, 0}, {0, 0, 1, 4}},
+                        {{1, 1}, {0, 0, 1, 5'000'000'000}}};
+  EXPECT_EQ(counts(profile), expected);
+}
+
+TEST(Processes, HaveTheirThreadsTogether) {
+  const TraceProfile profile = profile_of(kMerged);
+  ASSERT_EQ(profile.processes.size(), 2u);
+  const ProcessTotals& p = profile.processes[0];
+  EXPECT_EQ(p.operations, 4u);  // put, accumulate, both halves of the atomic operation
+  EXPECT_EQ(p.put, 8u + 16 + 32);
+  EXPECT_EQ(p.got, 4u);
+  EXPECT_EQ(p.sent, 100u);
+  EXPECT_DOUBLE_EQ(p.time, 20);                // two threads of 10 s
+  EXPECT_DOUBLE_EQ(p.mpi, 1 + 1 + 1 + 1 + 1);  // put, accumulate, send, fence; the thread's call
+  const ProcessTotals& q = profile.processes[1];
+  EXPECT_EQ(q.got, 64u);
+  EXPECT_EQ(q.received, 100u);
+  // The bytes of a thread's get belong to its call.
+  for (const RegionTotals& region : p.regions) {
+    if (region.name == "MPI_Get_accumulate") {
+      EXPECT_EQ(region.received, 4u);
+      EXPECT_EQ(region.sent, 32u);
+    }
+  }
+}
+
+TEST(Flows, LocalTracesSayTheSameAsTheMergedOne) {
+  std::size_t transfers = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    const support::RandomProgram program = support::random_program(seed);
+    LocalRun run(program.processes);
+    Counts local;
+    for (const support::ProgramTrace& trace : program.traces) {
+      run.add_bytes(std::to_string(trace.rank) + "." + std::to_string(trace.thread) + ".elg",
+                    trace.bytes);
+      add(local, profile_of(trace.bytes));
+    }
+    if (run.paths.empty()) continue;
+    run.merge();
+    EXPECT_EQ(counts(profile_of(run.merged)), local) << "program " << seed;
+    for (const auto& [key, sums] : local) transfers += sums[2];
+  }
+  EXPECT_GT(transfers, 100u);
+}
+
+TEST(Output, MatrixHasARowForEachProcess) {
+  std::ostringstream out;
+  print_matrices(profile_of(kMerged), out);
+  EXPECT_EQ(out.str(),
+            "bytes of messages\n"
+            "from \\ to  0    1\n"
+            "        0  0  100\n"
+            "        1  0    0\n"
+            "\n"
+            "bytes of one-sided transfers\n"
+            "from \\ to  0           1\n"
+            "        0  0         120\n"
+            "        1  4  5000000000\n");
+}
+
+}  // namespace
+}  // namespace kojak::test
