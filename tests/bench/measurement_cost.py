@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """What the measurement library adds to an MPI call, in nanoseconds of CPU time.
 
-  measurement_cost.py --run MPIRUN --program measurement_cost --library libelg_mpi.so [--repeat N] [--calls N]
+  measurement_cost.py --run MPIRUN --program measurement_cost --library libelg_mpi.so [--start PROGRAM]
+                      [--repeat N] [--calls N]
 
 Runs the program in turn without and with the library (traces go to a directory that is removed) and prints
-for each kind of call the medians of both and their difference. Flushes are included.
+for each kind of call the medians of both and their difference. Flushes are included. ELG_* settings hold, so
+ELG_CALLSITES=off tells what call sites cost. --start is the program that times MPI_Init and MPI_Finalize (with 4
+processes, by the clock on the wall).
 """
 
 import argparse
@@ -15,18 +18,32 @@ import subprocess
 import tempfile
 
 
-def run(args, directory, preload):
+def launch(args, directory, preload, ranks, program):
     env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     command = [args.run]
     if "openmpi" in os.path.basename(os.path.realpath(args.run)) or "openmpi" in args.run:
         command.append("--oversubscribe")
-    command += ["-n", "2"]
+    command += ["-n", str(ranks)]
     if preload:
         shutil.rmtree(directory, ignore_errors=True)
         command += ["env", f"LD_PRELOAD={args.library}", f"ELG_DIR={directory}"]
-    command += [args.program, str(args.calls)]
-    out = subprocess.run(command, env=env, capture_output=True, text=True, timeout=600, check=True).stdout
+    command += program
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=600, check=True).stdout
+
+
+def run(args, directory, preload):
+    out = launch(args, directory, preload, 2, [args.program, str(args.calls)])
     return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
+
+
+def start_and_end(args, directory):
+    """Milliseconds of MPI_Init and MPI_Finalize together, without and with the library."""
+    samples = [[], []]
+    for _ in range(args.repeat):
+        for preload in (False, True):
+            words = launch(args, directory, preload, 4, [args.start]).split()
+            samples[preload].append(float(words[0]) + float(words[1]))
+    return [statistics.median(sample) for sample in samples]
 
 
 def main():
@@ -34,6 +51,7 @@ def main():
     parser.add_argument("--run", required=True)
     parser.add_argument("--program", required=True)
     parser.add_argument("--library", required=True)
+    parser.add_argument("--start")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--calls", type=int, default=100000)
     parser.add_argument("--traces", help="directory for the traces (default: a temporary one)")
@@ -44,6 +62,7 @@ def main():
         for _ in range(args.repeat):
             plain.append(run(args, os.path.join(base, "run"), False))
             measured.append(run(args, os.path.join(base, "run"), True))
+        ends = start_and_end(args, os.path.join(base, "run")) if args.start else None
     finally:
         shutil.rmtree(base, ignore_errors=True)
     print(f"{'call':18}{'plain ns':>10}{'measured ns':>13}{'added ns':>10}{'ratio':>8}")
@@ -51,6 +70,9 @@ def main():
         before = statistics.median(sample[name] for sample in plain)
         after = statistics.median(sample[name] for sample in measured)
         print(f"{name:18}{before:10.1f}{after:13.1f}{after - before:10.1f}{after / before:8.2f}")
+
+    if ends:
+        print(f"MPI_Init and MPI_Finalize, 4 processes: {ends[0]:.1f} ms plain, {ends[1]:.1f} ms measured")
 
 
 if __name__ == "__main__":
