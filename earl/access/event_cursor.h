@@ -73,19 +73,24 @@ class EventCursor {
               const Attributes& attributes, Event& event) {
     detail::FlatEvent one{event, trace_.native()};
     const std::uint64_t pos = pos_++;
-    dispatch_record(type, [&]<class R>() __attribute__((always_inline)) {
-      if constexpr (requires(R r) { r.lid, r.time; } && R::kDialect != RecordDialect::kLocal) {
-        R record;
-        bool whole;
-        if (fast_) {
-          whole = detail::decode_native(body, length, trace_.dialect().metrics, record);
-        } else {
-          const RawRecord raw{type, static_cast<std::uint8_t>(length), body, 0};
-          whole = kojak::decode(raw, trace_.dialect(), record) == nullptr;
-        }
-        if (whole) one.handle(record, attributes, pos);
-      }
-    });
+    dispatch_record(
+        type, [&]<class R>() __attribute__((always_inline)) {
+          if constexpr (requires(R r) {
+                          r.lid;
+                          r.time;
+                        } &&
+                        R::kDialect != RecordDialect::kLocal) {
+            R record;
+            bool whole;
+            if (fast_) {
+              whole = detail::decode_native(body, length, trace_.dialect().metrics, record);
+            } else {
+              const RawRecord raw{type, static_cast<std::uint8_t>(length), body, 0};
+              whole = kojak::decode(raw, trace_.dialect(), record) == nullptr;
+            }
+            if (whole) one.handle(record, attributes, pos);
+          }
+        });
     if (one.have) [[likely]] {
       detail::resolve_region(trace_, event);
     } else {

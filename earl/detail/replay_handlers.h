@@ -15,15 +15,12 @@ class ReplayHandlers {
 
   const CallTree& call_tree() const { return core_.tree; }
 
-  // ---- for EventLoop
+  // ---- for EventLoop: records that have a handler below
   template <class R>
   static constexpr bool wants() {
-    return !std::is_same_v<R, OmpALock> && !std::is_same_v<R, OmpRLock> &&
-           !std::is_same_v<R, ALock> && !std::is_same_v<R, RLock> && !std::is_same_v<R, Put1te> &&
-           !std::is_same_v<R, Get1te> && !std::is_same_v<R, MpiPut1teRemote> &&
-           !std::is_same_v<R, MpiGet1tsRemote> && !std::is_same_v<R, Put1teRemote> &&
-           !std::is_same_v<R, Get1tsRemote> && !std::is_same_v<R, MpiRequestTested> &&
-           !std::is_same_v<R, MpiWinSync>;
+    return requires(ReplayHandlers h, const R& r, const Attributes& a) {
+      h.handle(r, a, 0);
+    };
   }
 
   // ---- regions

@@ -1,0 +1,141 @@
+// Columns of many events as numpy arrays: one pass over the trace fills them all.
+#include <algorithm>
+
+#include "earl/python/module.h"
+
+namespace kojak::earl::python {
+namespace {
+
+enum class Column : std::uint8_t {
+  kPos,
+  kTime,
+  kType,
+  kLocation,
+  kProcess,
+  kRegion,
+  kEnterptr,
+  kPath,
+  kPeer,
+  kWindow,
+  kCommunicator,
+  kTag,
+  kRmaid,
+  kBytes,
+};
+constexpr const char* kNames[] = {"pos",          "time",     "type",  "location", "process",
+                                  "region",       "enterptr", "path",  "peer",     "window",
+                                  "communicator", "tag",      "rmaid", "bytes"};
+
+struct Filled {
+  Column column;
+  void* data;
+};
+
+template <class T>
+Filled allocate(py::dict& to, Column column, std::size_t size) {
+  py::array_t<T> array(static_cast<py::ssize_t>(size));
+  Filled result{column, array.mutable_data()};
+  to[kNames[static_cast<std::size_t>(column)]] = std::move(array);
+  return result;
+}
+
+Filled allocate_any(py::dict& to, Column column, std::size_t size) {
+  switch (column) {
+    case Column::kTime:
+      return allocate<double>(to, column, size);
+    case Column::kType:
+      return allocate<std::uint8_t>(to, column, size);
+    case Column::kPos:
+    case Column::kEnterptr:
+      return allocate<std::int64_t>(to, column, size);
+    case Column::kBytes:
+      return allocate<std::uint64_t>(to, column, size);
+    default:
+      return allocate<std::int64_t>(to, column, size);
+  }
+}
+
+// Identifiers: -1 where they are absent.
+std::int64_t signed_id(std::uint32_t id) {
+  return id == kAbsent ? -1 : static_cast<std::int64_t>(id);
+}
+
+void fill(const Archive& a, const std::vector<Filled>& columns, std::uint64_t begin,
+          std::uint64_t end) {
+  const Trace& trace = a.trace();
+  a.for_each(begin, end, [&](const Event& e) {
+    const std::size_t i = e.pos - begin;
+    for (const Filled& c : columns) {
+      const auto number = [&](std::int64_t value) {
+        static_cast<std::int64_t*>(c.data)[i] = value;
+      };
+      switch (c.column) {
+        case Column::kPos:
+          number(static_cast<std::int64_t>(e.pos));
+          break;
+        case Column::kTime:
+          static_cast<double*>(c.data)[i] = e.time.value;
+          break;
+        case Column::kType:
+          static_cast<std::uint8_t*>(c.data)[i] = raw(e.type);
+          break;
+        case Column::kLocation:
+          number(signed_id(raw(e.loc)));
+          break;
+        case Column::kProcess: {
+          const std::uint32_t at = trace.index(e.loc);
+          number(at == kAbsent ? -1 : static_cast<std::int64_t>(raw(trace.process(at))));
+          break;
+        }
+        case Column::kRegion:
+          number(signed_id(raw(e.reg)));
+          break;
+        case Column::kEnterptr:
+          number(e.enterptr == kNoEvent ? -1 : static_cast<std::int64_t>(e.enterptr));
+          break;
+        case Column::kPath:
+          number(signed_id(raw(a.call_path(e))));
+          break;
+        case Column::kPeer:
+          number(signed_id(raw(e.peer)));
+          break;
+        case Column::kWindow:
+          number(signed_id(raw(e.win)));
+          break;
+        case Column::kCommunicator:
+          number(signed_id(raw(e.com)));
+          break;
+        case Column::kTag:
+          number(signed_id(raw(e.tag)));
+          break;
+        case Column::kRmaid:
+          number(signed_id(raw(e.rmaid)));
+          break;
+        case Column::kBytes:
+          static_cast<std::uint64_t*>(c.data)[i] = raw(e.sent) != 0 ? raw(e.sent) : raw(e.recvd);
+          break;
+      }
+    }
+  });
+}
+
+}  // namespace
+
+py::dict columns(const ArchivePtr& archive, const std::vector<std::string>& names,
+                 std::uint64_t begin, std::uint64_t end) {
+  end = std::min(end, archive->size());
+  begin = std::min(begin, end);
+  py::dict result;
+  std::vector<Filled> filled;
+  for (const std::string& name : names) {
+    const auto it = std::find(std::begin(kNames), std::end(kNames), name);
+    if (it == std::end(kNames)) throw py::value_error("no such column: " + name);
+    const auto column = static_cast<Column>(it - std::begin(kNames));
+    filled.push_back(allocate_any(result, column, end - begin));
+  }
+  const py::gil_scoped_release unlocked;
+  fill(*archive, filled, begin, end);
+  return result;
+}
+
+}  // namespace kojak::earl::python

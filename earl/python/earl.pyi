@@ -1,0 +1,202 @@
+"""Merged traces of kojak: events with pointers, state sequences, epochs and transactions, and columns
+of millions of events as numpy arrays."""
+
+from typing import Dict, Iterator, List, Optional, Sequence
+
+import numpy
+from numpy.typing import NDArray
+
+TYPES: Dict[str, int]
+
+class Error(Exception):
+    file: str
+    offset: Optional[int]
+    record: str
+    reason: str
+    remedy: str
+    exit_code: int
+
+class Location:
+    id: int
+    process: int
+    thread: int
+    node: str
+    machine: str
+
+class Region:
+    id: int
+    name: str
+    file: str
+    begin: Optional[int]
+    end: Optional[int]
+
+class CallSite:
+    id: int
+    file: str
+    line: Optional[int]
+    entered: Optional[int]
+    left: Optional[int]
+
+class Communicator:
+    id: int
+    ranks: List[int]
+    remote: List[int]
+    is_group: bool
+    identity_known: bool
+
+class Window:
+    id: int
+    communicator: int
+    flavour: str
+
+class Metric:
+    id: int
+    name: str
+    description: str
+
+class Topology:
+    id: int
+    name: str
+    size: List[int]
+    periodic: List[bool]
+    coordinates: Dict[int, List[int]]
+
+class CallPath:
+    id: int
+    parent: Optional[int]
+    region_id: int
+    region: str
+    call_site: Optional[int]
+    first_enter: int
+
+class Event:
+    pos: int
+    type: str
+    time: float
+    location: Optional[int]
+    process: Optional[int]
+    region: Optional[str]
+    region_id: Optional[int]
+    call_site: Optional[int]
+    peer: Optional[int]
+    communicator: Optional[int]
+    window: Optional[int]
+    tag: Optional[int]
+    rmaid: Optional[int]
+    request: Optional[int]
+    lock: Optional[int]
+    sent: int
+    received: int
+    code: int
+    metrics: List[int]
+    enterptr: Optional["Event"]
+    sendptr: Optional["Event"]
+    requestptr: Optional["Event"]
+    startptr: Optional["Event"]
+    originptr: Optional["Event"]
+    lockptr: Optional["Event"]
+    forkptr: Optional["Event"]
+    cnodeptr: Optional["Event"]
+    call_path: Optional[int]
+    path: str
+    def is_a(self, kind: str) -> bool: ...
+
+class Operation:
+    issued: Optional[Event]
+    start: Optional[Event]
+    end: Optional[Event]
+    target: int
+    is_get: bool
+    marked: bool
+
+class Epoch:
+    mode: str
+    process: int
+    window: int
+    opened: Optional[Event]
+    closed: Optional[Event]
+    partners: List[int]
+    target: Optional[int]
+    exclusive: bool
+    ordinal: int
+    operations: List[Operation]
+
+class EpochPair:
+    access: Epoch
+    exposure: Epoch
+    events: List[Event]
+
+class Transaction:
+    root: Epoch
+    partners: List[Optional[Epoch]]
+    whole: bool
+    events: List[Event]
+
+class CollectiveInstance:
+    group: int
+    ordinal: int
+    size: int
+    exits: List[Event]
+
+class WindowLock:
+    process: int
+    target: Optional[int]
+    exclusive: bool
+    event: Optional[Event]
+
+class State:
+    messages: List[Event]
+    epoch_pairs: List[EpochPair]
+    access_transactions: List[Transaction]
+    exposure_transactions: List[Transaction]
+    finished_epochs: List[Epoch]
+    def stack(self, location: int) -> List[Event]: ...
+    def visits(self, path: int, location: int) -> int: ...
+    def message_queue(self, communicator: int, source: int, destination: int,
+                      tag: int) -> List[Event]: ...
+    def transfers(self, location: int) -> List[Event]: ...
+    def origins(self, location: int) -> List[Event]: ...
+    def collectives(self, kind: str = "mpi") -> List[CollectiveInstance]: ...
+    def complete(self, kind: str = "mpi") -> Optional[CollectiveInstance]: ...
+    def access_epoch(self, process: int, window: int) -> Optional[Epoch]: ...
+    def exposure_epoch(self, process: int, window: int) -> Optional[Epoch]: ...
+    def fence_epoch(self, process: int, window: int) -> Optional[Epoch]: ...
+    def lock_epoch(self, process: int, window: int,
+                   target: Optional[int] = None) -> Optional[Epoch]: ...
+    def epoch_pair(self, partner: int) -> Optional[EpochPair]: ...
+    def holders(self, window: int, target: int) -> List[WindowLock]: ...
+    def waiters(self, window: int, target: int) -> List[WindowLock]: ...
+    def team(self, location: int) -> List[Event]: ...
+    def lock_holder(self, process: Optional[int], lock: int) -> Optional[int]: ...
+
+class Trace:
+    path: str
+    native: bool
+    from_cache: bool
+    damage: Optional[str]
+    locations: List[Location]
+    regions: Dict[int, Region]
+    call_sites: Dict[int, CallSite]
+    communicators: Dict[int, Communicator]
+    groups: Dict[int, List[int]]
+    windows: Dict[int, Window]
+    metrics: List[Metric]
+    topologies: List[Topology]
+    call_tree: List[CallPath]
+    def __len__(self) -> int: ...
+    def __getitem__(self, pos: int) -> Event: ...
+    def __iter__(self) -> Iterator[Event]: ...
+    def events(self, location: Optional[int] = None, begin: Optional[float] = None,
+               end: Optional[float] = None) -> Iterator[Event]: ...
+    def state(self, pos: int) -> State: ...
+    def state_at(self, time: float) -> State: ...
+    def first_at(self, time: float) -> int: ...
+    def access_transactions(self) -> List[Transaction]: ...
+    def exposure_transactions(self) -> List[Transaction]: ...
+    def columns(self, names: Optional[Sequence[str]] = None, begin: int = 0,
+                end: Optional[int] = None) -> Dict[str, NDArray[numpy.generic]]: ...
+    def byte_matrix(self, messages: bool = True,
+                    transfers: bool = True) -> NDArray[numpy.uint64]: ...
+
+def open(path: str, cache: bool = False, distance: int = 8192) -> Trace: ...
+def from_text(text: str) -> Trace: ...

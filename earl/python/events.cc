@@ -1,0 +1,173 @@
+// Events and their pointers.
+#include "earl/python/module.h"
+
+namespace kojak::earl::python {
+namespace {
+
+struct Kind {
+  const char* name;
+  bool (*is)(EventType);
+};
+constexpr Kind kKinds[] = {
+    {"Event", [](EventType) { return true; }},
+    {"Flow", is_flow},
+    {"Enter", is_enter},
+    {"Exit", is_exit},
+    {"MPICExit", is_mpi_coll_exit},
+    {"OMPCExit", is_omp_coll_exit},
+    {"MPIWExit", is_win_exit},
+    {"MPIWCExit", is_win_coll_exit},
+    {"P2P", is_p2p},
+    {"Send", is_send},
+    {"Recv", is_recv},
+    {"RMA", is_rma},
+    {"RMA_Comm", is_rma_comm},
+    {"Put_1TS", is_put_start},
+    {"Put_1TE", is_put_end},
+    {"Get_1TO", is_get_origin},
+    {"Get_1TS", is_get_start},
+    {"Get_1TE", is_get_end},
+    {"RMA_Sync", is_rma_sync},
+    {"Wlock", is_win_lock},
+    {"Wunlock", is_win_unlock},
+    {"Team", is_team},
+    {"Fork", is_fork},
+    {"Join", is_join},
+    {"Sync", is_sync},
+    {"Alock", is_alock},
+    {"Rlock", is_rlock},
+};
+
+bool is_a(const PyEvent& e, const std::string& name) {
+  for (const Kind& kind : kKinds) {
+    if (name == kind.name) return kind.is(e.event.type);
+  }
+  throw py::value_error("no such kind of event: " + name);
+}
+
+std::string type_name(const PyEvent& e) {
+  const std::string_view name = record_name(raw(e.event.type));
+  return name.empty() ? "type " + std::to_string(raw(e.event.type)) : std::string(name);
+}
+
+std::optional<std::string> region(const PyEvent& e) {
+  const RegionDef* r = e.archive->definitions().regions.find(e.event.reg);
+  if (is_absent(e.event.reg) || r == nullptr) return std::nullopt;
+  return r->name;
+}
+
+std::string path_name(const Archive& a, CallPathId id) {
+  std::string result;
+  for (; !is_absent(id); id = a.call_tree()[id].parent) {
+    const RegionDef* r = a.definitions().regions.find(a.call_tree()[id].region);
+    result = (r != nullptr ? r->name : "?") + (result.empty() ? "" : "/" + result);
+  }
+  return result;
+}
+
+template <std::uint64_t (Archive::*Pointer)(const Event&) const>
+std::optional<PyEvent> follow(const PyEvent& e) {
+  return event_at(e.archive, ((*e.archive).*Pointer)(e.event));
+}
+
+std::optional<std::uint32_t> process(const PyEvent& e) {
+  const std::uint32_t i = e.archive->trace().index(e.event.loc);
+  if (i == kAbsent) return std::nullopt;
+  return raw(e.archive->trace().process(i));
+}
+
+}  // namespace
+
+std::optional<PyEvent> event_at(const ArchivePtr& archive, std::uint64_t pos) {
+  if (pos == kNoEvent) return std::nullopt;
+  return PyEvent{archive, (*archive)[pos]};
+}
+
+std::vector<PyEvent> events_at(const ArchivePtr& archive, const std::vector<std::uint64_t>& list) {
+  std::vector<PyEvent> result;
+  result.reserve(list.size());
+  for (const std::uint64_t pos : list) result.push_back(PyEvent{archive, (*archive)[pos]});
+  return result;
+}
+
+void add_events(py::module_& m) {
+  py::class_<PyEvent> event(m, "Event",
+                            "An event. Attributes that its type does not have are None; pointers\n"
+                            "lead to earlier events, or are None.");
+  event
+      .def_property_readonly(
+          "pos", [](const PyEvent& e) { return e.event.pos; },
+          "Number of the event, from 0 in file order.")
+      .def_property_readonly("type", &type_name, "Name of its record: 'MPI_PUT_1TS'.")
+      .def_property_readonly(
+          "time", [](const PyEvent& e) { return e.event.time.value; }, "Seconds.")
+      .def_property_readonly("location", [](const PyEvent& e) { return number(e.event.loc); })
+      .def_property_readonly("process", &process, "Rank in MPI_COMM_WORLD.")
+      .def_property_readonly("region", &region,
+                             "Name of the region entered, left, or that it lies in.")
+      .def_property_readonly("region_id", [](const PyEvent& e) { return number(e.event.reg); })
+      .def_property_readonly("call_site", [](const PyEvent& e) { return number(e.event.csite); })
+      .def_property_readonly(
+          "peer", [](const PyEvent& e) { return number(e.event.peer); },
+          "Destination, source, root, or target of a lock.")
+      .def_property_readonly(
+          "communicator", [](const PyEvent& e) { return number(e.event.com); },
+          "Also the group of a MPI_WINEXIT.")
+      .def_property_readonly("window", [](const PyEvent& e) { return number(e.event.win); })
+      .def_property_readonly("tag", [](const PyEvent& e) { return number(e.event.tag); })
+      .def_property_readonly("rmaid", [](const PyEvent& e) { return number(e.event.rmaid); })
+      .def_property_readonly("request", [](const PyEvent& e) { return number(e.event.request); })
+      .def_property_readonly("lock", [](const PyEvent& e) { return number(e.event.lock); })
+      .def_property_readonly(
+          "sent", [](const PyEvent& e) { return raw(e.event.sent); }, "Bytes.")
+      .def_property_readonly(
+          "received", [](const PyEvent& e) { return raw(e.event.recvd); }, "Bytes.")
+      .def_property_readonly(
+          "code", [](const PyEvent& e) { return e.event.code; },
+          "synex of MPI_WINEXIT, 1 for an exclusive lock, 1 for a local flush.")
+      .def_property_readonly(
+          "metrics",
+          [](const PyEvent& e) {
+            std::vector<std::uint64_t> values;
+            for (std::uint32_t i = 0; i < e.event.metv.size(); ++i) {
+              values.push_back(e.event.metv[i]);
+            }
+            return values;
+          },
+          "Hardware counters of a Flow event.")
+      .def("is_a", &is_a, py::arg("kind"),
+           "Is it of this kind of the event hierarchy: 'Exit', 'MPIWExit', 'RMA_Comm' ...")
+      .def_property_readonly(
+          "enterptr", [](const PyEvent& e) { return event_at(e.archive, e.event.enterptr); },
+          "ENTER of the region instance that it lies in; of an ENTER: its\n"
+          "caller's; of an exit: its own.")
+      .def_property_readonly("sendptr", &follow<&Archive::sendptr>, "RECV: its SEND.")
+      .def_property_readonly("requestptr", &follow<&Archive::requestptr>,
+                             "RECV, SEND_COMPLETE: the event that posted the request.")
+      .def_property_readonly("startptr", &follow<&Archive::startptr>,
+                             "PUT_1TE, GET_1TE: its start.")
+      .def_property_readonly("originptr", &follow<&Archive::originptr>, "GET_1TS: its GET_1TO.")
+      .def_property_readonly("lockptr", &follow<&Archive::lockptr>,
+                             "The previous event of the lock; of an unlock of a window: its lock.")
+      .def_property_readonly("forkptr", &follow<&Archive::forkptr>, "JOIN: its FORK.")
+      .def_property_readonly("cnodeptr", &follow<&Archive::cnodeptr>,
+                             "The first ENTER of its call path, on any location.")
+      .def_property_readonly(
+          "call_path", [](const PyEvent& e) { return number(e.archive->call_path(e.event)); },
+          "Number of its call path in Trace.call_tree.")
+      .def_property_readonly(
+          "path",
+          [](const PyEvent& e) { return path_name(*e.archive, e.archive->call_path(e.event)); },
+          "Its call path: 'main/solve/MPI_Put'.")
+      .def("__eq__",
+           [](const PyEvent& a, const PyEvent& b) {
+             return a.archive == b.archive && a.event.pos == b.event.pos;
+           })
+      .def("__hash__", [](const PyEvent& e) { return e.event.pos; })
+      .def("__repr__", [](const PyEvent& e) {
+        return "<earl.Event " + std::to_string(e.event.pos) + " " + type_name(e) + " on " +
+               std::to_string(raw(e.event.loc)) + " at " + std::to_string(e.event.time.value) + ">";
+      });
+}
+
+}  // namespace kojak::earl::python

@@ -1,0 +1,52 @@
+#include "earl/python/module.h"
+
+namespace kojak::earl::python {
+namespace {
+
+py::handle error_type;
+
+constexpr const char* kDoc =
+    "Merged traces of kojak: events with pointers, state sequences, epochs and transactions, and\n"
+    "columns of millions of events as numpy arrays.\n\n"
+    "    trace = earl.open('a.elg')\n"
+    "    for event in trace:\n"
+    "        if event.is_a('Recv'):\n"
+    "            print(event.sendptr.enterptr.region)\n";
+
+}  // namespace
+
+void raise(const Error& error) {
+  const py::object value = py::reinterpret_borrow<py::object>(error_type)(error.message());
+  value.attr("file") = error.file;
+  value.attr("offset") = error.offset;
+  value.attr("record") = error.record;
+  value.attr("reason") = error.reason;
+  value.attr("remedy") = error.remedy;
+  value.attr("exit_code") = static_cast<int>(error.code);
+  PyErr_SetObject(error_type.ptr(), value.ptr());
+  throw py::error_already_set();
+}
+
+void add_errors(py::module_& m) {
+  PyObject* const type = PyErr_NewExceptionWithDoc(
+      "earl.Error",
+      "What a trace has wrong: file, offset (of the record, or None), record, reason, remedy, and\n"
+      "exit_code (that the commands of kojak would end with).",
+      PyExc_Exception, nullptr);
+  if (type == nullptr) throw py::error_already_set();
+  error_type = type;
+  m.attr("Error") = py::reinterpret_steal<py::object>(type);
+}
+
+}  // namespace kojak::earl::python
+
+PYBIND11_MODULE(earl, m) {
+  using namespace kojak::earl::python;
+  m.doc() = kDoc;
+  add_errors(m);
+  add_definitions(m);
+  add_events(m);
+  add_epochs(m);
+  add_states(m);
+  add_trace(m);
+}

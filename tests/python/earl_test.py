@@ -1,0 +1,205 @@
+"""Tests of the Python module earl: pytest earl_test.py, with the module and KOJAK_REFERENCE set."""
+import gc
+import os
+import pathlib
+
+import numpy
+import pytest
+
+import earl
+
+REFERENCE = pathlib.Path(os.environ["KOJAK_REFERENCE"])
+
+MESSAGE = """
+ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=0 time=1 region=MPI_Send
+MPI_SEND lid=0 time=1 dlid=1 tag=3 sent=80
+EXIT lid=0 time=2
+ENTER lid=1 time=2 region=MPI_Recv
+MPI_RECV lid=1 time=3 slid=0 tag=3 recvd=80
+EXIT lid=1 time=3
+EXIT lid=0 time=6
+EXIT lid=1 time=6
+"""
+
+
+def epochs(put=True):
+    """A target posts, an origin starts, puts and completes, the target waits: late post of 2 s."""
+    lines = ["ENTER lid=0 time=1 region=MPI_Win_start", "ENTER lid=1 time=3 region=MPI_Win_post",
+             "MPI_WINEXIT lid=1 time=3.5 wid=0 group=[0] synex=0",
+             "MPI_WINEXIT lid=0 time=4 wid=0 group=[1] synex=0"]
+    if put:
+        lines += ["ENTER lid=0 time=5 region=MPI_Put",
+                  "MPI_PUT_1TS lid=0 time=5 dlid=1 wid=0 rmaid=0 sent=64", "EXIT lid=0 time=6"]
+    lines += ["ENTER lid=0 time=7 region=MPI_Win_complete",
+              "MPI_WINEXIT lid=0 time=8 wid=0 group=[1] synex=1",
+              "ENTER lid=1 time=9 region=MPI_Win_wait"]
+    if put:
+        lines += ["MPI_PUT_1TE lid=1 time=10 slid=0 wid=0 rmaid=0 recvd=64"]
+    lines += ["MPI_WINEXIT lid=1 time=10 wid=0 group=[0] synex=1"]
+    return "\n".join(lines) + "\n"
+
+
+def test_a_receives_sender():
+    trace = earl.from_text(MESSAGE)
+    receive = trace[6]
+    assert receive.type == "MPI_RECV" and receive.is_a("P2P") and not receive.is_a("Flow")
+    assert receive.sendptr.pos == 3
+    assert receive.sendptr.enterptr.region == "MPI_Send"
+    assert receive.sendptr.path == "main/MPI_Send"
+    assert receive.enterptr.enterptr == trace[1]
+    assert trace[0].enterptr is None and receive.startptr is None
+    assert receive.received == 80 and receive.peer == 0 and receive.window is None
+    with pytest.raises(ValueError):
+        receive.is_a("Nonsense")
+
+
+def test_a_trace_is_a_sequence():
+    trace = earl.from_text(MESSAGE)
+    assert len(trace) == 10 and trace[-1].pos == 9 and trace[-1].is_a("Exit")
+    assert [e.pos for e in trace] == list(range(10))
+    assert [e.pos for e in trace.events(location=1, begin=2, end=3.5)] == [5, 6, 7]
+    assert trace.first_at(2.5) == 6 and trace.first_at(100) == 10
+    with pytest.raises(IndexError):
+        trace[10]
+
+
+def test_definitions():
+    trace = earl.from_text(MESSAGE)
+    assert [(l.id, l.process, l.thread) for l in trace.locations] == [(0, 0, 0), (1, 1, 0)]
+    assert {"main", "MPI_Send", "MPI_Recv"} <= {r.name for r in trace.regions.values()}
+    assert trace.communicators[0].ranks == [0, 1]
+    assert [(p.region, p.parent) for p in trace.call_tree] == [
+        ("main", None), ("MPI_Send", 0), ("MPI_Recv", 0)]
+
+
+def test_states():
+    trace = earl.from_text(MESSAGE)
+    state = trace.state(3)
+    assert [e.region for e in state.stack(0)] == ["main", "MPI_Send"]
+    assert [e.pos for e in state.messages] == [3]
+    assert [e.pos for e in state.message_queue(0, 0, 1, 3)] == [3]
+    assert trace.state(6).messages == []
+    assert [e.region for e in trace.state_at(2.5).stack(1)] == ["main", "MPI_Recv"]
+    assert trace.state_at(-1).stack(0) == []
+    assert state.visits(1, 0) == 1 and state.visits(1, 1) == 0
+    with pytest.raises(IndexError):
+        state.stack(99)
+    with pytest.raises(ValueError):
+        state.collectives("other")
+
+
+def test_epochs_and_transactions():
+    trace = earl.from_text(epochs())
+    [transaction] = trace.access_transactions()
+    assert transaction.whole and transaction.root.mode == "access"
+    assert transaction.root.opened.enterptr.time == 1
+    [partner] = transaction.partners
+    assert partner.mode == "exposure" and partner.opened.enterptr.time == 3
+    [put] = transaction.root.operations
+    assert put.start.type == "MPI_PUT_1TS" and put.end.time == 10 and put.target == 1
+    assert [e.type for e in transaction.events] == [
+        "MPI_WINEXIT", "MPI_WINEXIT", "MPI_PUT_1TS", "MPI_WINEXIT", "MPI_PUT_1TE", "MPI_WINEXIT"]
+    state = trace.state(len(trace) - 1)
+    assert state.epoch_pair(0).access.process == 0
+    assert len(state.exposure_transactions) == 1
+    open_state = trace.state(5)
+    assert open_state.access_epoch(0, 0).partners == [1]
+    assert open_state.exposure_epoch(1, 0).closed is None
+    assert open_state.fence_epoch(0, 0) is None and open_state.lock_epoch(0, 0) is None
+    assert [e.type for e in open_state.transfers(0)] == ["MPI_PUT_1TS"]
+
+
+def test_objects_outlive_their_trace():
+    event = earl.from_text(MESSAGE)[6]
+    state = earl.from_text(MESSAGE).state(3)
+    gc.collect()
+    assert event.sendptr.sent == 80
+    assert [e.pos for e in state.messages] == [3]
+
+
+def test_columns():
+    trace = earl.from_text(MESSAGE)
+    columns = trace.columns()
+    assert set(columns) == {"time", "type", "location", "region"}
+    assert columns["time"].dtype == numpy.float64 and len(columns["time"]) == 10
+    for names in (["pos", "enterptr", "path", "peer", "tag", "bytes", "process"], ["time"]):
+        part = trace.columns(names, begin=2, end=8)
+        assert all(len(values) == 6 for values in part.values())
+    part = trace.columns(["enterptr", "peer", "bytes", "region", "path"])
+    for event in trace:
+        caller = event.enterptr
+        assert part["enterptr"][event.pos] == (-1 if caller is None else caller.pos)
+        assert part["peer"][event.pos] == (-1 if event.peer is None else event.peer)
+        assert part["bytes"][event.pos] == (event.sent or event.received)
+        assert part["region"][event.pos] == event.region_id
+        assert part["path"][event.pos] == event.call_path
+    sends = trace.columns(["type"])["type"] == earl.TYPES["MPI_SEND"]
+    assert sends.sum() == 1
+    with pytest.raises(ValueError):
+        trace.columns(["nonsense"])
+
+
+def test_byte_matrix():
+    assert earl.from_text(MESSAGE).byte_matrix().tolist() == [[0, 80], [0, 0]]
+    trace = earl.from_text(epochs())
+    assert trace.byte_matrix(messages=False).tolist() == [[0, 64], [0, 0]]
+    assert trace.byte_matrix(transfers=False).sum() == 0
+
+
+def test_reference_trace():
+    trace = earl.open(str(REFERENCE / "gats.elg"))
+    assert not trace.native and trace.damage is None
+    starts = trace.columns(["type"])["type"] == earl.TYPES["MPI_PUT_1TS"]
+    ends = [e for e in trace if e.is_a("Put_1TE")]
+    assert starts.sum() == len(ends) > 0
+    for end in ends:
+        start = end.startptr
+        assert start.rmaid == end.rmaid and start.process == end.peer and start.pos < end.pos
+    for transaction in trace.exposure_transactions():
+        assert transaction.whole
+        assert all(e is not None for e in transaction.partners)
+
+
+def test_errors_are_typed(tmp_path):
+    with pytest.raises(earl.Error) as missing:
+        earl.open(str(tmp_path / "none.elg"))
+    assert missing.value.exit_code == 2 and missing.value.file.endswith("none.elg")
+    (tmp_path / "text.elg").write_text("no trace at all")
+    with pytest.raises(earl.Error):
+        earl.open(str(tmp_path / "text.elg"))
+    with pytest.raises(earl.Error):
+        earl.from_text("NONSENSE lid=0\n")
+
+
+def test_a_damaged_trace_is_read_up_to_the_damage(tmp_path):
+    whole = (REFERENCE / "gats.elg").read_bytes()
+    path = tmp_path / "cut.elg"
+    path.write_bytes(whole[:-5])
+    trace = earl.open(str(path))
+    assert trace.damage is not None and "cut.elg" in trace.damage
+    complete = earl.open(str(REFERENCE / "gats.elg"))
+    assert len(trace) == len(complete) - 1
+    assert trace[-1].time == complete[-2].time
+
+
+def test_the_index_is_kept(tmp_path):
+    path = tmp_path / "a.elg"
+    path.write_bytes((REFERENCE / "fence.elg").read_bytes())
+    assert not earl.open(str(path), cache=True).from_cache
+    again = earl.open(str(path), cache=True)
+    assert again.from_cache and (tmp_path / "a.elg.earl").exists()
+    assert [e.pos for e in again.state(len(again) - 1).messages] == []
+
+
+def test_everything_has_a_docstring_and_a_hint():
+    hints = (pathlib.Path(earl.__file__).parent / "earl.pyi").read_text()
+    for name, value in vars(earl).items():
+        if name.startswith("_") or not isinstance(value, type) or name == "EventIterator":
+            continue
+        assert value.__doc__, name
+        assert f"class {name}" in hints
+        for member in vars(value):
+            if not member.startswith("_") and value is not earl.Error:
+                assert f" {member}" in hints, f"{name}.{member}"
