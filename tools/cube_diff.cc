@@ -22,6 +22,7 @@ using cube::Report;
 struct Change {
   std::size_t metric, call_node;
   double before, after;
+  bool rest = false;  // parts of the metric have their own share of the call path
   double change() const { return after - before; }
 };
 
@@ -121,8 +122,11 @@ std::vector<Change> call_path_changes(const cube::Difference& difference) {
   std::vector<Change> changes;
   for (std::size_t m = 0; m < before.size(); ++m) {
     if (cube::unit_of(difference.before.metrics[m]) != cube::Unit::kSeconds) continue;
+    const std::vector<double> whole_before = cube::call_path_sums(difference.before, m);
+    const std::vector<double> whole_after = cube::call_path_sums(difference.after, m);
     for (std::size_t c = 0; c < before[m].size(); ++c) {
-      const Change change{m, c, before[m][c], after[m][c]};
+      const bool rest = whole_before[c] != before[m][c] || whole_after[c] != after[m][c];
+      const Change change{m, c, before[m][c], after[m][c], rest};
       if (change.change() != 0) changes.push_back(change);
     }
   }
@@ -161,8 +165,8 @@ void print_changes(const cube::Difference& difference, std::vector<Change> chang
     const Change& change = changes[i];
     const Report& report = difference.before;
     const std::string seconds = cube::format_change(cube::Unit::kSeconds, change.change());
-    const std::string title = cube::printable(report.metrics[change.metric].title, 40) +
-                              (cube::has_child_metric(report, change.metric) ? " (rest)" : "");
+    const std::string title =
+        cube::printable(report.metrics[change.metric].title, 40) + (change.rest ? " (rest)" : "");
     std::cout << coloured(padded(seconds, 14, true), change.change()) << " s  "
               << padded(relative(change.before, change.after), 10, true) << "  " << title;
     print_place(report, change.call_node, 30 + width_of(title));

@@ -209,6 +209,8 @@ Difference align(const Report& before, const Report& after) {
   } else {
     one_location(joined);
   }
+  result.locations_before = before.locations();
+  result.locations_after = after.locations();
   result.before = joined;
   result.after = std::move(joined);
   const auto finish = [](const Report& source, Report& target) {

@@ -17,6 +17,7 @@ struct Difference {
   Report before;
   Report after;
   bool by_location = false;
+  std::size_t locations_before = 0, locations_after = 0;  // as the reports had them
 };
 
 Difference align(const Report& before, const Report& after);

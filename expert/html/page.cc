@@ -226,16 +226,18 @@ Status write_file(const std::string& path, const std::vector<std::string>& parts
   return file->commit();
 }
 
-// The common form of both pages. `before` is null for a report.
-Status write(const Report& report, const Report* before, bool by_location,
-             const PageOptions& options, const std::string& path) {
+// The common form of both pages. `difference` is null for a report.
+Status write(const Report& report, const cube::Difference* difference, const PageOptions& options,
+             const std::string& path) {
+  const Report* before = difference == nullptr ? nullptr : &difference->before;
   const std::string title = !options.title.empty() ? options.title
                             : before == nullptr    ? file_name(report.file)
                                                    : names_of_both(before->file, report.file);
   Json json;
   json.begin_object().member("title", title).member("tool", "kojak " + options.version);
   json.member("file", report.file).member("cubeVersion", report.version);
-  json.member("byLocation", by_location).member("locations", report.locations());
+  json.member("byLocation", difference == nullptr || difference->by_location);
+  json.member("locations", report.locations());
   json.key("notes").begin_array();
   for (const std::string& note : options.notes) json.value(note);
   for (const std::string& warning : report.warnings) json.value(warning);
@@ -252,6 +254,8 @@ Status write(const Report& report, const Report* before, bool by_location,
     add_instances(json, options.instances);
   } else {
     json.member("beforeFile", before->file);
+    json.key("locationsOfBoth").begin_array().value(difference->locations_before);
+    json.value(difference->locations_after).end_array();
   }
   const PackedSeverities sums = pack_sums(report);
   const PackedSeverities sums_before = before != nullptr ? pack_sums(*before) : PackedSeverities{};
@@ -288,12 +292,12 @@ Status write(const Report& report, const Report* before, bool by_location,
 }  // namespace
 
 Status write_page(const Report& report, const PageOptions& options, const std::string& path) {
-  return write(report, nullptr, true, options, path);
+  return write(report, nullptr, options, path);
 }
 
 Status write_difference_page(const cube::Difference& difference, const PageOptions& options,
                              const std::string& path) {
-  return write(difference.after, &difference.before, difference.by_location, options, path);
+  return write(difference.after, &difference, options, path);
 }
 
 }  // namespace kojak::html

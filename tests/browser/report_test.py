@@ -230,6 +230,42 @@ class Comparison(Pages):
                                100 * change / before.total("time"), delta=0.051)
 
 
+class OtherSize(Pages):
+    def test_runs_of_different_sizes_and_call_trees(self):
+        folder = pathlib.Path(self.folder.name)
+        cubes = []
+        for ranks, calls in ((2, 5), (3, 8)):
+            path = folder / f"of{ranks}.cube"
+            subprocess.run([BINARY / "tests" / "make_report", str(ranks), str(calls), path], check=True)
+            cubes.append(Cube(path))
+        path = folder / "sizes.html"
+        subprocess.run([BINARY / "bin" / "cube_diff", "-o", path, folder / "of2.cube",
+                        folder / "of3.cube"], check=True, capture_output=True)
+        page = self.open(path)
+        # One process in the mean, below the sum over all of them.
+        self.assertEqual(page.text(".before-after .mean th"), "of each of 2, then 3")
+        means = [cube.total("time") / ranks for cube, ranks in zip(cubes, (2, 3))]
+        for mean, text in zip(means, page.texts(".before-after .mean td")):
+            self.assertAlmostEqual(number(text.split("\u202f")[0]) / mean, 1, delta=0.005)
+        self.assertIn("different processes", page.text(".changes"))
+        page.click("#tab-trees")
+        self.choose_all(page)
+        change = cubes[1].total("time") - cubes[0].total("time")
+        self.assertAlmostEqual(self.value(page, SYSTEM, "all processes"), change, delta=change / 1000)
+        # Functions that only the second run called are in the tree.
+        names = set(cubes[1].calls.values()) - set(cubes[0].calls.values())
+        page.click(f"{CALLS} button[title='Expand all']")
+        page.evaluate(FRAME)
+        self.assertLessEqual(names, set(page.texts(f"{CALLS} .tree:not([hidden]) .name")))
+
+    def choose_all(self, page):
+        page.evaluate("location.hash = 'view=trees&metric=time&call=0'")
+        page.until(f"document.querySelector('{METRICS} .row.chosen')?.dataset.node === '0'")
+        for pane in (METRICS, CALLS):
+            page.click(f"{pane} button[title='Collapse all']")
+        page.evaluate(FRAME)
+
+
 HOSTILE = """</script><script>window.broken = 1</script><img src=x onerror="window.broken = 2">'"&amp;"""
 
 

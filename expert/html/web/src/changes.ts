@@ -2,13 +2,14 @@
 import { css, diverging } from "./colour";
 import { type Data, sum } from "./data";
 import { h } from "./dom";
-import { percent, duration, plural, shortened, signed, withUnit } from "./format";
+import { percent, duration, grouped, plural, shortened, signed, withUnit } from "./format";
 
 interface Change {
   metric: number;
   call: number;
   before: number;
   after: number;
+  rest: boolean; // parts of the metric have their own share of the call path
 }
 
 const shownAtMost = 15;
@@ -26,12 +27,13 @@ export class Changes {
     const important = changes.filter((c) => Math.abs(c.after - c.before) >= threshold * whole);
     const worse = important.filter((c) => c.after > c.before);
     const better = important.filter((c) => c.after < c.before);
+    const most = important.reduce((largest, c) => Math.max(largest, Math.abs(c.after - c.before)), 0);
     this.element = h(
       "div",
       { class: "findings-view changes" },
       this.head(),
-      this.list("Regressions", worse, "Nothing became worse by 0.5 % of the run or more."),
-      this.list("Improvements", better, "Nothing became better by 0.5 % of the run or more."),
+      this.list("Regressions", worse, most, "Nothing became worse by 0.5 % of the run or more."),
+      this.list("Improvements", better, most, "Nothing became better by 0.5 % of the run or more."),
       changes.length > important.length ? h("p", { class: "dim rest" }, `${plural(changes.length - important.length, "smaller change")} below 0.5 % of the run each.`) : null,
       data.info.byLocation ? null : h("p", { class: "dim" }, "The runs have different processes; values are compared over all of them."),
     );
@@ -46,7 +48,9 @@ export class Changes {
       const selected = { node: metric, expanded: true };
       const before = data.callValuesBefore(selected);
       const after = data.callValuesAfter(selected);
-      for (let call = 0; call < before.length; call++) if (before[call] !== after[call]) found.push({ metric, call, before: before[call], after: after[call] });
+      const whole = { node: metric, expanded: false };
+      const [all, allAfter] = [data.callValuesBefore(whole), data.callValuesAfter(whole)];
+      for (let call = 0; call < before.length; call++) if (before[call] !== after[call]) found.push({ metric, call, before: before[call], after: after[call], rest: all[call] !== before[call] || allAfter[call] !== after[call] });
     });
     return found.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before));
   }
@@ -64,26 +68,41 @@ export class Changes {
       if (unit === "sec") cell.className = change < 0 ? "better" : change > 0 ? "worse" : "";
       return h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, shortened(title, 80))), h("td", {}, withUnit(before, unit)), h("td", {}, withUnit(after, unit)), cell);
     });
+    const mean = this.mean();
+    if (mean !== null) rows.splice(1, 0, mean);
     return h("table", { class: "before-after" }, h("thead", {}, h("tr", {}, h("th", {}), h("th", {}, "before"), h("th", {}, "after"), h("th", {}, "change"))), h("tbody", {}, ...rows.filter((r): r is HTMLTableRowElement => r !== null)));
   }
 
-  private list(title: string, changes: Change[], none: string): HTMLElement {
+  // Runs of different sizes compare by what one process took.
+  private mean(): HTMLTableRowElement | null {
     const { data } = this;
-    const most = changes.length > 0 ? Math.abs(changes[0].after - changes[0].before) : 0;
+    const root = data.metrics.roots[0] ?? -1;
+    const [before, after] = data.info.locationsOfBoth ?? [0, 0];
+    if (root < 0 || data.metric(root).unit !== "sec" || before === 0 || after === 0) return null;
+    const selected = { node: root, expanded: false };
+    const times = [sum(data.callValuesBefore(selected)) / before, sum(data.callValuesAfter(selected)) / after];
+    const change = times[1] - times[0];
+    const runs = before === after ? `of each of ${grouped(before)}` : `of each of ${grouped(before)}, then ${grouped(after)}`;
+    return h("tr", { class: "mean" }, h("th", { scope: "row" }, runs), h("td", {}, duration(times[0])), h("td", {}, duration(times[1])), h("td", { class: change < 0 ? "better" : change > 0 ? "worse" : "" }, `${signed(duration(change), change)} (${signed(percent(change, times[0]), change)} %)`));
+  }
+
+  private list(title: string, changes: Change[], most: number, none: string): HTMLElement {
+    const { data } = this;
     const items = changes.slice(0, shownAtMost).map((c) => {
       const change = c.after - c.before;
       const fill = h("i", {});
       fill.style.width = `${(Math.abs(change) / most) * 100}%`;
       fill.style.background = css(diverging(change < 0 ? -1 : 1));
-      const leaf = data.metrics.children[c.metric].length === 0;
-      const site = data.callSite(c.call);
+      const site = data.source(c.call);
+      const callers = data.callPath(c.call).slice(0, -1);
+      const path = `${callers.length > 3 ? "\u2026 \u203a " : ""}${callers.slice(-3).map((caller) => `${shortened(data.callName(caller), 40)} \u203a `).join("")}`;
       return h(
         "li",
         {},
         h("button", { type: "button", class: "change", "data-metric": data.metric(c.metric).name, click: () => this.jump(c.metric, c.call) },
           h("b", { class: change < 0 ? "better" : "worse" }, signed(duration(change), change)),
           h("span", { class: "meter" }, fill),
-          h("span", { class: "change-what" }, h("bdi", {}, shortened(data.metric(c.metric).title, 80)), leaf ? "" : " (rest)", h("span", { class: "dim" }, " in "), h("bdi", {}, shortened(data.callName(c.call), 120)), site ? h("span", { class: "hint" }, ` ${site}`) : null),
+          h("span", { class: "change-what" }, h("bdi", {}, shortened(data.metric(c.metric).title, 80)), c.rest ? " (rest)" : "", h("span", { class: "dim" }, " in ", h("bdi", {}, path)), h("bdi", {}, shortened(data.callName(c.call), 120)), site ? h("span", { class: "hint" }, ` ${site}`) : null),
           h("span", { class: "dim" }, c.before === 0 ? `new: ${duration(c.after)}` : c.after === 0 ? `was ${duration(c.before)}, gone` : `${duration(c.before)} \u2192 ${duration(c.after)}`)),
       );
     });

@@ -266,6 +266,7 @@ export class Data {
     const { kind, name, rank, parent } = this.info.system;
     if (kind[node] === 0) return name[node] || "machine";
     if (kind[node] === 1) return name[node] || "node";
+    if (!this.info.byLocation) return "all processes";
     // Names that only say the number again are left out.
     const own = name[node] && !/^(mpi )?(process|rank|thread) \d+$/i.test(name[node]) ? ` (${name[node]})` : "";
     if (kind[node] === 2) return `rank ${rank[node]}${own}`;

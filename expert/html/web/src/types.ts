@@ -69,6 +69,7 @@ export interface ReportInfo {
   tool: string;
   file: string;
   beforeFile?: string; // present in a comparison of two reports
+  locationsOfBoth?: [before: number, after: number];
   cubeVersion: string;
   byLocation: boolean;
   locations: number;
