@@ -9,8 +9,10 @@
 #include "earl/replay.h"
 #include "expert/catalogue.h"
 #include "expert/notes.h"
+#include "expert/omp_teams.h"
 #include "expert/posts.h"
 #include "expert/profile.h"
+#include "expert/region_class.h"
 #include "expert/rma/waits.h"
 #include "expert/trace_findings.h"
 
@@ -23,13 +25,17 @@ class Analysis : public earl::Sink {
   Analysis(const earl::Trace& trace, const AnalysisOptions& options)
       : trace_(trace),
         options_(options),
-        severities_(kMetrics, trace.location_count()),
+        severities_(kMetrics + trace.definitions().metrics.size(), trace.location_count()),
         profile_(trace.definitions(), trace.location_count()) {
     trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
       if (node.clock_error)
         max_delta_ = std::max(max_delta_, *node.clock_error + *node.clock_error);
     });
     if (RmaWaits::concerns(trace.definitions())) follow_rma_waits();
+    if (OmpTeams::concerns(trace.definitions())) {
+      teams_.emplace(trace,
+                     [this](const std::vector<earl::Call>& members) { omp_barrier(members); });
+    }
   }
 
   // ---- for the patterns
@@ -61,6 +67,15 @@ class Analysis : public earl::Sink {
     return def != nullptr && def->flavour == kFlavourShared;
   }
 
+  // Whether an instance is of a SHMEM collective of that class.
+  bool is_shmem(const earl::CollectiveInstance& instance, TimeClass time_class,
+                bool broadcast) const {
+    if (instance.function != nullptr) return false;
+    const RegionDef* region = trace_.definitions().regions.find(instance.region);
+    return region != nullptr && region_class(*region) == time_class &&
+           is_shmem_broadcast(region->name) == broadcast;
+  }
+
   // ---- from the replay
 #define KOJAK_TELL(handler, ...)                                       \
   for_each([&](auto& pattern) {                                        \
@@ -70,17 +85,31 @@ class Analysis : public earl::Sink {
   })
   void on_enter(const earl::OpenCall& call) {
     if (waits_) waits_->on_enter(call);
+    if (teams_) [[unlikely]]
+      enter_team(call);
   }
-  void on_call(const earl::Call& call, std::span<const std::uint64_t>) {
+  void on_call(const earl::Call& call, std::span<const std::uint64_t> counters) {
     profile_.add(call, severities_);
     if (waits_) waits_->on_call(call);
+    if (options_.send_modes != nullptr) [[unlikely]]
+      options_.send_modes->on_call(call);
+    if (teams_) [[unlikely]]
+      teams_->on_call(call);
+    for (std::size_t i = 0; i < counters.size(); ++i) {
+      if (counters[i] != 0) {
+        severities_.add(static_cast<MetricIndex>(kMetrics + i), raw(call.cnode), call.index,
+                        static_cast<double>(counters[i]));
+      }
+    }
     if ((++calls_ & 0xFFFFF) == 0 && options_.progress) options_.progress(call.exit_pos);
   }
   void on_send(const earl::SendEvent& send) {
     KOJAK_TELL(on_send, send);
+    if (options_.send_modes != nullptr) options_.send_modes->on_send(send);
   }
   void on_receive(const earl::RecvEvent& receive) {
     KOJAK_TELL(on_receive, receive);
+    if (options_.send_modes != nullptr) options_.send_modes->on_receive(receive);
   }
   void on_transfer(const earl::Transfer& transfer) {
     KOJAK_TELL(on_transfer, transfer);
@@ -93,6 +122,7 @@ class Analysis : public earl::Sink {
   }
   void on_message_call(const earl::MessageCall& m) {
     KOJAK_TELL(on_message_call, m);
+    if (options_.send_modes != nullptr) options_.send_modes->on_message_call(m);
   }
   void on_collective_exit(const earl::CollectiveExit& exit) {
     KOJAK_TELL(on_collective_exit, exit);
@@ -133,6 +163,12 @@ class Analysis : public earl::Sink {
   void on_passive_step(const earl::PassiveStep& step) {
     if (waits_) waits_->on_passive_step(step);
   }
+  void on_omp_fork(const earl::OpenCall& call, Seconds time) {
+    if (teams_) teams_->on_fork(call, time);
+  }
+  void on_omp_join(const earl::OpenCall& call, Seconds) {
+    if (teams_) teams_->on_join(call);
+  }
 #undef KOJAK_TELL
 
   SeverityStore finish() {
@@ -142,6 +178,12 @@ class Analysis : public earl::Sink {
       notes_[static_cast<std::size_t>(Note::kProgressIsAsynchronous)] = waits_->voided();
       notes_[static_cast<std::size_t>(Note::kCallsLeftOut)] = waits_->left_out();
     }
+    if (teams_) {
+      teams_->on_end();
+      teams_->for_each_idle([&](CallPathIndex path, LocationIndex location, double seconds) {
+        severities_.add(metric_index<OmpIdleThreads>(), path, location, seconds);
+      });
+    }
     return std::move(severities_);
   }
   const std::array<std::uint64_t, kNotes>& notes() const {
@@ -150,9 +192,33 @@ class Analysis : public earl::Sink {
 
  private:
   static constexpr std::uint8_t kFlavourShared = 4;
-  // Worst instances kept of each kind of call whose claims are not yet known to hold.
-  static constexpr std::size_t kInstances = 16;
 
+  void enter_team(const earl::OpenCall& call) {
+    teams_->on_enter(call);
+    Seconds fork;
+    CallPathId caller{};
+    const RegionDef* region = trace_.definitions().regions.find(call.region);
+    if (region == nullptr || region->type != kOmpParallel ||
+        !teams_->take_fork(call, fork, caller) || !(fork < call.enter)) {
+      return;
+    }
+    // Up to here the profile counts it as the caller's own time.
+    const double seconds = (call.enter - fork).value;
+    severities_.add(metric_index<OmpFork>(), raw(caller), call.index, seconds);
+    severities_.add(metric_index<Execution>(), raw(caller), call.index, -seconds);
+  }
+  void omp_barrier(const std::vector<earl::Call>& members) {
+    Seconds latest = members.front().enter;
+    for (const earl::Call& call : members) latest = std::max(latest, call.enter);
+    for (const earl::Call& call : members) {
+      const RegionDef* region = trace_.definitions().regions.find(call.region);
+      if (region != nullptr && region->type == kOmpBarrier) {
+        add(OmpExplicitBarrierWait{}, call, OmpExplicitBarrierWait::severity(call, latest));
+      } else {
+        add(OmpImplicitBarrierWait{}, call, OmpImplicitBarrierWait::severity(call, latest));
+      }
+    }
+  }
   void follow_rma_waits() {
     RmaWaits::Results results;
     results.lock_contention = [this](const Call& call, Seconds waited) {
@@ -170,7 +236,8 @@ class Analysis : public earl::Sink {
       instance.metric = progress_metric(kind);
       if (options_.instance) options_.instance(instance);
     };
-    waits_.emplace(trace_, max_delta_, options_.instance ? kInstances : 0, std::move(results));
+    waits_.emplace(trace_, max_delta_, options_.instance ? options_.instances : 0,
+                   std::move(results));
   }
   static MetricIndex progress_metric(ProgressKind kind) {
     switch (kind) {
@@ -200,6 +267,7 @@ class Analysis : public earl::Sink {
   Profile profile_;
   Catalogue patterns_;
   Seconds max_delta_;
+  std::optional<OmpTeams> teams_;  // only where the trace has OpenMP constructs
   std::optional<RmaWaits> waits_;  // only where the trace has such epochs
   std::array<std::uint64_t, kNotes> notes_{};
   std::uint64_t calls_ = 0;
@@ -216,7 +284,42 @@ std::vector<CallPath> call_paths(const earl::CallTree& tree) {
   return paths;
 }
 
+bool has_shmem(const Definitions& definitions) {
+  bool any = false;
+  definitions.regions.for_each([&](RegionId, const RegionDef& region) {
+    any = any || (region.function == nullptr && shmem_class(region.name));
+  });
+  return any;
+}
+
 }  // namespace
+
+// The tree, without the branches that the trace has no regions for, and a root for each counter.
+std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
+  const bool shmem = has_shmem(definitions), omp = OmpTeams::concerns(definitions);
+  std::vector<ReportMetric> metrics =
+      metrics_where([&](Needs needs) { return needs == Needs::kShmem ? shmem : omp; });
+  MetricIndex index = kMetrics;
+  definitions.metrics.for_each([&](MetricId, const MetricDef& counter) {
+    // Only what counts up can be added over calls.
+    constexpr std::uint8_t kInteger = 0, kCounter = 0;
+    if (counter.dtype == kInteger && counter.mode == kCounter) {
+      metrics.push_back({{.name = counter.name,
+                          .title = counter.name,
+                          .parent = "",
+                          .unit = Unit::kOccurrences,
+                          .kind = Metric::Kind::kSummand,
+                          .own = {},
+                          .summary = counter.description,
+                          .formula = "",
+                          .meaning = "A hardware counter of the trace, without nested regions.",
+                          .advice = ""},
+                         index});
+    }
+    ++index;
+  });
+  return metrics;
+}
 
 Report analyse(earl::Trace& trace, const AnalysisOptions& options) {
   Analysis analysis(trace, options);
@@ -224,10 +327,11 @@ Report analyse(earl::Trace& trace, const AnalysisOptions& options) {
   replay.run();
   std::vector<LocationId> locations;
   for (std::uint32_t i = 0; i < trace.location_count(); ++i) locations.push_back(trace.location(i));
-  const std::span<const Metric, kMetrics> metrics = all_metrics();
+  std::vector<ReportMetric> metrics = metrics_of(trace.definitions());
+  options.selection.apply(metrics);
   return {trace.definitions(),
           std::move(locations),
-          {metrics.begin(), metrics.end()},
+          metrics,
           call_paths(replay.call_tree()),
           analysis.finish(),
           findings_of(trace, analysis.notes())};

@@ -13,6 +13,8 @@
 
 #include "earl/trace.h"
 #include "expert/report.h"
+#include "expert/selection.h"
+#include "expert/send_modes.h"
 #include "expert/worst_instances.h"
 
 namespace kojak::expert {
@@ -22,7 +24,16 @@ struct AnalysisOptions {
   std::function<void(std::uint64_t events)> progress;
   // Called for every call that waits, if not empty: for the worst instances of a pattern.
   std::function<void(const PatternInstance&)> instance;
+  // How many instances of a pattern are wanted at most. (Some are known at the end only.)
+  std::size_t instances = 10;
+  // Told of all messages, if not null: for the findings by send mode.
+  SendModes* send_modes = nullptr;
+  // What the report shows of the tree.
+  Selection selection;
 };
+
+// The metrics that a report of the trace can have, counters included.
+std::vector<ReportMetric> metrics_of(const Definitions& definitions);
 
 Report analyse(earl::Trace& trace, const AnalysisOptions& options = {});
 

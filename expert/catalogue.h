@@ -12,7 +12,9 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <tuple>
+#include <vector>
 
 #include "expert/metric.h"
 #include "expert/patterns/barrier_completion.h"
@@ -37,12 +39,15 @@
 #include "expert/patterns/mpi.h"
 #include "expert/patterns/nxn_completion.h"
 #include "expert/patterns/nxn_wait.h"
+#include "expert/patterns/openmp.h"
 #include "expert/patterns/pairs.h"
+#include "expert/patterns/shmem.h"
 #include "expert/patterns/synchronization.h"
 #include "expert/patterns/time.h"
 #include "expert/patterns/wait_for_progress.h"
 #include "expert/patterns/window_create_wait.h"
 #include "expert/patterns/window_free_wait.h"
+#include "expert/report.h"
 #include "expert/severity.h"
 
 namespace kojak::expert {
@@ -91,7 +96,34 @@ using Catalogue = std::tuple<
           FileIo,
           InitExit,
           Management,
+        Shmem,
+          ShmemCommunication,
+            ShmemCollective,
+              ShmemLateBroadcast,
+              ShmemNxnWait,
+            ShmemRma,
+          ShmemSynchronization,
+            ShmemBarrier,
+              ShmemBarrierWait,
+            ShmemPairSync,
+              ShmemLock,
+              ShmemWait,
+            ShmemInitExit,
+            ShmemMemory,
+        OpenMp,
+          OmpFork,
+          OmpFlush,
+          OmpSynchronization,
+            OmpBarrier,
+              OmpExplicitBarrier,
+                OmpExplicitBarrierWait,
+              OmpImplicitBarrier,
+                OmpImplicitBarrierWait,
+            OmpLockCompetition,
+              OmpLockApi,
+              OmpLockCritical,
       Overhead,
+      OmpIdleThreads,
     Visits,
     AllBytes,
       BytesP2p,
@@ -121,6 +153,18 @@ constexpr MetricIndex metric_index() {
 
 // The nodes of the tree, in its order.
 std::span<const Metric, kMetrics> all_metrics();
+// As above with their numbers, without branches that need something for which there(needs) is
+// false.
+template <class F>
+std::vector<ReportMetric> metrics_where(F&& there) {
+  std::vector<ReportMetric> shown;
+  MetricIndex index = 0;
+  for (const Metric& metric : all_metrics()) {
+    if (metric.needs == Needs::kNothing || there(metric.needs)) shown.push_back({metric, index});
+    ++index;
+  }
+  return shown;
+}
 // The node that the exclusive time of a class belongs to.
 MetricIndex metric_of(TimeClass c);
 

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <iostream>
+#include <optional>
+#include <sstream>
 
 #include "earl/trace.h"
 #include "expert/analysis.h"
@@ -12,6 +14,7 @@
 #include "expert/docs.h"
 #include "expert/html/page.h"
 #include "expert/html/trace_part.h"
+#include "expert/json_report.h"
 #include "expert/summary.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
@@ -86,6 +89,46 @@ Status write_html(const std::string& trace, const std::string& report, const std
   return html::write_page(*cube, page, output);
 }
 
+// What the analysis is asked for beside the report.
+struct Extras {
+  std::optional<expert::SendModes> send_modes;
+  std::optional<expert::WorstInstances> instances;
+  bool print_send_modes = false, print_instances = false;
+  std::string json;  // empty: none
+
+  bool complete(const po::variables_map& options, const earl::Trace& trace) {
+    if (options.count("json") != 0) json = options["json"].as<std::string>();
+    print_send_modes = options.count("send-modes") != 0;
+    print_instances = !options["instances"].defaulted();
+    if (print_instances || !json.empty()) {
+      instances.emplace(options["instances"].as<std::size_t>());
+    }
+    if (!print_send_modes && json.empty()) return true;
+    expert::SendModeOptions modes;
+    modes.epsilon = options["epsilon"].as<double>();
+    modes.sendrecv_gap = options["sendrecv-gap"].as<double>();
+    if (options.count("latency") != 0) modes.latency = options["latency"].as<double>();
+    if (options.count("bandwidth") != 0) modes.bandwidth = options["bandwidth"].as<double>();
+    const bool good = modes.epsilon >= 0 && modes.sendrecv_gap >= 0 &&
+                      modes.latency.value_or(0) >= 0 && modes.bandwidth.value_or(1) > 0;
+    send_modes.emplace(trace, modes);
+    return good;
+  }
+};
+
+// Names joined by commas, in one option or several.
+std::vector<std::string> names_of(const po::variables_map& options, const char* option) {
+  std::vector<std::string> names;
+  if (options.count(option) == 0) return names;
+  for (const std::string& list : options[option].as<std::vector<std::string>>()) {
+    std::istringstream words(list);
+    for (std::string name; std::getline(words, name, ',');) {
+      if (!name.empty()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
 ExitCode run(const po::variables_map& options) {
   if (options.count("list-patterns") != 0) {
     std::cout << expert::pattern_list(80);
@@ -114,9 +157,28 @@ ExitCode run(const po::variables_map& options) {
     cli::print_error(trace.error());
     return trace.error().code;
   }
+  Extras extras;
+  if (!extras.complete(options, *trace)) {
+    return cli::usage_error(
+        "--epsilon, --sendrecv-gap, --latency and --bandwidth are not negative");
+  }
+  if (extras.json == "-" && output == "-") {
+    return cli::usage_error("only one of --output and --json can be standard output");
+  }
   cli::Progress progress("analysing", trace->declared_events().value_or(0));
-  const expert::Report report = expert::analyse(
-      *trace, {.progress = [&](std::uint64_t events) { progress.update_now(events); }});
+  expert::AnalysisOptions analysis;
+  analysis.progress = [&](std::uint64_t events) { progress.update_now(events); };
+  analysis.instances = options["instances"].as<std::size_t>();
+  if (extras.instances) {
+    analysis.instance = [&](const expert::PatternInstance& i) { extras.instances->add(i); };
+  }
+  if (extras.send_modes) analysis.send_modes = &*extras.send_modes;
+  analysis.selection = {names_of(options, "select"), names_of(options, "exclude")};
+  const std::string unknown = analysis.selection.unknown(expert::metrics_of(trace->definitions()));
+  if (!unknown.empty()) {
+    return cli::usage_error("no metric " + unknown + " (see --list-patterns for the names)");
+  }
+  const expert::Report report = expert::analyse(*trace, analysis);
   progress.finish();
 
   const std::string doc_url =
@@ -131,15 +193,36 @@ ExitCode run(const po::variables_map& options) {
       return written.error().code;
     }
   }
+  expert::JsonInput results;
+  results.trace = input;
+  results.events = trace->events_read();
+  if (extras.instances) results.instances = extras.instances->sorted();
+  if (extras.send_modes) {
+    results.send_modes = extras.send_modes->findings();
+    results.send_cost = extras.send_modes->cost();
+  }
+  if (!extras.json.empty()) {
+    if (const Status written = expert::write_json(report, results, extras.json); !written) {
+      cli::print_error(written.error());
+      return written.error().code;
+    }
+  }
   // With the report on standard output, the summary goes to the messages.
-  std::ostream& out = output == "-" ? std::cerr : std::cout;
-  const int fd = output == "-" ? 2 : 1;
+  const bool taken = output == "-" || extras.json == "-";
+  std::ostream& out = taken ? std::cerr : std::cout;
+  const int fd = taken ? 2 : 1;
   if (!cli::quiet()) {
     expert::SummaryStyle style;
     style.colours = cli::colours(fd);
     style.bars = style.colours;
     out << input << ": " << describe(*trace, report) << "\n\n";
     expert::print_summary(out, report, style);
+    if (extras.print_instances) {
+      expert::print_instances(out, report, style, results.instances);
+    }
+    if (extras.print_send_modes) {
+      expert::print_send_modes(out, report, style, results.send_modes, results.send_cost);
+    }
     if (output != "-") out << "\nReport: " << output << '\n';
     if (!html.empty()) out << "Page: " << html << '\n';
   }
@@ -159,7 +242,23 @@ int main(int argc, char** argv) {
       ("output,o", po::value<std::string>()->value_name("REPORT"),
        "the report ('-': standard output); default: the trace's name with .cube")  //
       ("html", po::value<std::string>()->value_name("PAGE"),
-       "also write the report as a page with timeline, see cube_html")      //
+       "also write the report as a page with timeline, see cube_html")  //
+      ("json", po::value<std::string>()->value_name("FILE"),
+       "also write results, worst instances and messages by send mode as JSON")  //
+      ("instances", po::value<std::size_t>()->value_name("N")->default_value(10),
+       "print the N most severe instances of each pattern")               //
+      ("send-modes", "print which messages waited, by the kind of send")  //
+      ("epsilon", po::value<double>()->value_name("SECONDS")->default_value(0, "0"),
+       "by send mode: shorter waits are not listed")  //
+      ("sendrecv-gap", po::value<double>()->value_name("SECONDS")->default_value(10e-6, "1e-05"),
+       "by send mode: send and receive with one peer closer than this are listed")  //
+      ("latency", po::value<double>()->value_name("SECONDS"),
+       "by send mode: what a message takes, instead of fitting it")                         //
+      ("bandwidth", po::value<double>()->value_name("BYTES/S"), "likewise, for its bytes")  //
+      ("select", po::value<std::vector<std::string>>()->value_name("METRICS")->composing(),
+       "show only these parts of the tree")  //
+      ("exclude", po::value<std::vector<std::string>>()->value_name("METRICS")->composing(),
+       "do not show these parts of the tree")                               //
       ("list-patterns", "print all metrics with what they mean, and stop")  //
       ("doc-url", po::value<std::string>()->value_name("URL"),
        "where the report looks for the documentation of the patterns");

@@ -29,7 +29,21 @@ enum class TimeClass : std::uint8_t {
   kIo,
   kInitExit,
   kManagement,
-  kUser,      // everything that is no MPI function
+  kShmem,
+  kShmemCollective,
+  kShmemRma,
+  kShmemBarrier,
+  kShmemPairSync,
+  kShmemLock,
+  kShmemWait,
+  kShmemInitExit,
+  kShmemMemory,
+  kOmpFlush,
+  kOmpExplicitBarrier,
+  kOmpImplicitBarrier,
+  kOmpLockApi,
+  kOmpCritical,
+  kUser,      // everything else
   kOverhead,  // TRACING and PAUSING
 };
 inline constexpr std::size_t kTimeClasses = static_cast<std::size_t>(TimeClass::kOverhead) + 1;
@@ -40,6 +54,9 @@ constexpr TimeClass time_class(MpiClass c) {
 static_assert(time_class(MpiClass::kPointToPoint) == TimeClass::kPointToPoint);
 static_assert(time_class(MpiClass::kFence) == TimeClass::kFence);
 static_assert(time_class(MpiClass::kManagement) == TimeClass::kManagement);
+
+// What a trace must have for a branch of the tree to be in its report.
+enum class Needs : std::uint8_t { kNothing, kShmem, kOpenMp };
 
 struct Metric {
   std::string_view name;    // unique: "mpi_latesender"
@@ -56,6 +73,7 @@ struct Metric {
   std::string_view formula;  // how the severity is computed; empty if the summary says it
   std::string_view meaning;  // for the user: what it means when it is large
   std::string_view advice;   // what to do about it; empty if nothing is wrong with it
+  Needs needs = Needs::kNothing;
 };
 
 }  // namespace kojak::expert

@@ -1,6 +1,7 @@
 #include "expert/profile.h"
 
 #include "expert/catalogue.h"
+#include "expert/region_class.h"
 
 namespace kojak::expert {
 
@@ -19,8 +20,7 @@ void Profile::learn(const earl::Call& call) {
     return;
   }
   const RegionDef* region = definitions_->regions.find(call.region);
-  const bool overhead = region != nullptr && (region->is_tracing() || region->is_pausing());
-  path.time_class = overhead ? TimeClass::kOverhead : TimeClass::kUser;
+  path.time_class = region != nullptr ? region_class(*region) : TimeClass::kUser;
 }
 
 void Profile::finish(SeverityStore& store) {

@@ -6,23 +6,13 @@
 namespace kojak::expert {
 
 Report::Report(const Definitions& definitions, std::vector<LocationId> locations,
-               std::vector<Metric> metrics, const std::vector<CallPath>& call_paths,
+               const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
                SeverityStore severities, std::vector<Finding> findings)
     : definitions_(&definitions),
       locations_(std::move(locations)),
       severities_(std::move(severities)),
       findings_(std::move(findings)) {
-  // The catalogue lists a parent before its children.
-  for (std::size_t i = 0; i < metrics.size(); ++i) {
-    MetricNode node{metrics[i], static_cast<MetricIndex>(i)};
-    node.parent = find_metric(metrics[i].parent);
-    if (node.parent != kNone) node.depth = metrics_[node.parent].depth + 1;
-    metrics_.push_back(node);
-    summands_.emplace_back();
-    if (node.parent != kNone && node.metric.kind == Metric::Kind::kSummand) {
-      summands_[node.parent].push_back(i);
-    }
-  }
+  add_metrics(metrics);
   order_call_paths(call_paths);
   order_system();
   totals_.assign(metrics_.size(), 0);
@@ -32,6 +22,30 @@ Report::Report(const Definitions& definitions, std::vector<LocationId> locations
       if (!row(m, c, values)) continue;
       for (const double value : values) totals_[m] += value;
     }
+  }
+}
+
+void Report::add_metrics(const std::vector<ReportMetric>& metrics) {
+  // What is not shown is counted where it belongs all the same.
+  std::map<std::string_view, std::size_t> home;  // the shown node that holds a metric's values
+  for (const ReportMetric& m : metrics) {
+    const auto parent = home.find(m.metric.parent);
+    const std::size_t above = parent == home.end() ? kNone : parent->second;
+    const bool summand = m.metric.kind == Metric::Kind::kSummand;
+    if (!m.shown) {
+      if (summand && above != kNone) metrics_[above].own.push_back(m.index);
+      home[m.metric.name] = summand ? above : kNone;
+      continue;
+    }
+    MetricNode node;
+    node.metric = m.metric;
+    node.own = {m.index};
+    node.parent = above;
+    if (above != kNone) node.depth = metrics_[above].depth + 1;
+    home[m.metric.name] = metrics_.size();
+    if (above != kNone && summand) summands_[above].push_back(metrics_.size());
+    metrics_.push_back(std::move(node));
+    summands_.emplace_back();
   }
 }
 
@@ -126,9 +140,9 @@ std::string Report::thread_name(std::size_t thread) const {
 
 bool Report::add_row(std::size_t metric, CallPathIndex call_path, std::span<double> out) const {
   bool any = false;
-  const std::span<const double> values = severities_.row(metrics_[metric].index, call_path);
-  if (!values.empty()) {
-    for (std::size_t t = 0; t < out.size(); ++t) {
+  for (const MetricIndex own : metrics_[metric].own) {
+    const std::span<const double> values = severities_.row(own, call_path);
+    for (std::size_t t = 0; t < out.size() && !values.empty(); ++t) {
       out[t] += values[thread_locations_[t]];
       any = any || out[t] != 0;
     }

@@ -19,9 +19,16 @@ namespace kojak::expert {
 
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
+// A metric of the analysis, its number in the severity store, and whether the report shows it.
+struct ReportMetric {
+  Metric metric;
+  MetricIndex index = 0;
+  bool shown = true;
+};
 struct MetricNode {
   Metric metric;
-  MetricIndex index = 0;  // in the severity store
+  // What it has of its own in the severity store: itself, and its summands that are not shown.
+  std::vector<MetricIndex> own;
   std::size_t parent = kNone;
   unsigned depth = 0;
 };
@@ -62,9 +69,10 @@ struct MachineNode {
 
 class Report {
  public:
-  // `locations` are the trace's locations in the order of the severity store's columns.
+  // `metrics`: a parent before its children. `locations` are the trace's locations in the order of
+  // the severity store's columns.
   Report(const Definitions& definitions, std::vector<LocationId> locations,
-         std::vector<Metric> metrics, const std::vector<CallPath>& call_paths,
+         const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
          SeverityStore severities, std::vector<Finding> findings);
 
   const Definitions& definitions() const { return *definitions_; }
@@ -77,6 +85,7 @@ class Report {
   LocationId thread_location(std::size_t thread) const {
     return locations_[thread_locations_[thread]];
   }
+  LocationIndex thread_column(std::size_t thread) const { return thread_locations_[thread]; }
   std::size_t thread_of(LocationId location) const;  // kNone if the trace has no such location
   // "rank 3", or "rank 3, thread 1" in a run with threads.
   std::string thread_name(std::size_t thread) const;
@@ -95,6 +104,7 @@ class Report {
 
  private:
   bool add_row(std::size_t metric, CallPathIndex call_path, std::span<double> out) const;
+  void add_metrics(const std::vector<ReportMetric>& metrics);
   void order_call_paths(const std::vector<CallPath>& call_paths);
   void order_system();
 

@@ -6,6 +6,8 @@
 #include <ostream>
 #include <sstream>
 
+#include "expert/store_places.h"
+
 namespace kojak::expert {
 namespace {
 
@@ -210,6 +212,56 @@ void print_findings(std::ostream& out, const Report& report, const SummaryStyle&
     out << "  " << (suspect ? paint.red(left(kind, 8)) : left(kind, 8))
         << right(grouped(static_cast<double>(finding.count)), 10) << "  " << finding.what << '\n'
         << wrapped(finding.advice, style.width, 22);
+  }
+}
+
+void print_instances(std::ostream& out, const Report& report, const SummaryStyle& style,
+                     const std::vector<PatternInstance>& instances) {
+  const Paint paint(style.colours);
+  const StorePlaces places(report);
+  out << '\n' << paint.bold("Most severe instances") << '\n';
+  std::size_t shown = kNone;
+  for (const PatternInstance& i : instances) {
+    const std::size_t metric = places.metric(i.metric);
+    if (metric == kNone) continue;
+    if (metric != shown) {
+      const Metric& m = report.metrics()[metric].metric;
+      out << "  " << m.title << " (" << m.name << ")\n";
+      shown = metric;
+    }
+    out << right(seconds(i.waiting.value), 12) << "  in [" << fixed(i.enter.value, 6) << ", "
+        << fixed(i.exit.value, 6) << "], " << report.thread_name(places.thread(i.location)) << '\n'
+        << std::string(14, ' ') << report.call_path_name(places.call_path(i.call_path)) << '\n';
+  }
+}
+
+void print_send_modes(std::ostream& out, const Report& report, const SummaryStyle& style,
+                      const std::vector<SendModeFinding>& findings, const SendCost& cost) {
+  const Paint paint(style.colours);
+  const StorePlaces places(report);
+  out << '\n' << paint.bold("Messages by send mode") << '\n';
+  for (const bool same : {true, false}) {
+    const SendCost::Fit fit = cost.fit(same);
+    if (fit.messages == 0 && !(fit.latency > 0) && !(fit.per_byte > 0)) continue;
+    out << "  A message " << (same ? "within a node" : "between nodes") << " takes "
+        << fixed(1e6 * fit.latency, 2) << " us + " << fixed(1e9 * fit.per_byte, 4)
+        << " ns for each byte (" << grouped(static_cast<double>(fit.messages)) << " messages).\n";
+  }
+  for (const SendModeFinding& f : findings) {
+    out << right(seconds(f.total), 12) << "  " << paint.bold(std::string(title_of(f.kind))) << ", "
+        << grouped(static_cast<double>(f.count)) << " times, "
+        << (f.locations.size() == 1 ? report.thread_name(places.thread(f.locations.front()))
+                                    : std::to_string(f.locations.size()) + " processes or threads")
+        << '\n';
+    out << std::string(14, ' ') << report.call_path_name(places.call_path(f.call_path)) << '\n';
+    std::string worst = "worst: " + seconds(f.worst.waiting.value) + " s at " +
+                        fixed(f.worst.enter.value, 6) + ", " +
+                        report.thread_name(places.thread(f.worst.location));
+    if (f.worst.distance > 0) {
+      worst += "; hidden if issued " + fixed(1e6 * f.worst.distance, 1) + " us before the Wait";
+    }
+    out << wrapped(worst, style.width, 14)
+        << wrapped(std::string(advice_of(f.kind)), style.width, 14);
   }
 }
 

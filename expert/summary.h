@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "expert/report.h"
+#include "expert/send_modes.h"
+#include "expert/worst_instances.h"
 
 namespace kojak::expert {
 
@@ -35,7 +37,12 @@ void print_metric_tree(std::ostream& out, const Report& report, const SummarySty
 void print_worst(std::ostream& out, const Report& report, const SummaryStyle& style);
 void print_advice(std::ostream& out, const Report& report, const SummaryStyle& style);
 void print_findings(std::ostream& out, const Report& report, const SummaryStyle& style);
-// All of the above.
+// The most severe instances of each pattern, as WorstInstances::sorted gives them.
+void print_instances(std::ostream& out, const Report& report, const SummaryStyle& style,
+                     const std::vector<PatternInstance>& instances);
+void print_send_modes(std::ostream& out, const Report& report, const SummaryStyle& style,
+                      const std::vector<SendModeFinding>& findings, const SendCost& cost);
+// All of the above but instances and send modes.
 void print_summary(std::ostream& out, const Report& report, const SummaryStyle& style);
 
 // Words of a text in lines of at most `width`, each behind `indent` blanks, with a final newline.

@@ -55,8 +55,9 @@ std::vector<std::string> check_report(const Cube& cube) {
         if (!std::isfinite(value) || value < 0)
           wrong.push_back(place(cube, m, cnode, thread) + compared(" is no severity", value, 0));
         const int parent = cube.metrics[static_cast<std::size_t>(m)].parent;
-        if (parent >= 0) children[static_cast<std::size_t>(parent)] += value;
-        if (time < 0 || !below(cube, m, "time") || below(cube, m, "omp_idle_threads")) continue;
+        const bool idle = below(cube, m, "omp_idle_threads");  // time of threads that do not exist
+        if (parent >= 0 && !idle) children[static_cast<std::size_t>(parent)] += value;
+        if (time < 0 || !below(cube, m, "time") || idle) continue;
         const double limit = cube.severity(time, cnode, t);
         if (value > limit + rounding(limit))
           wrong.push_back(place(cube, m, cnode, thread) +

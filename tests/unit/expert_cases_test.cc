@@ -12,6 +12,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <sstream>
 
@@ -117,6 +118,32 @@ std::map<std::pair<std::string, std::uint32_t>, double> values_of(const Result& 
   return values;
 }
 
+// The text of a trace with every `key=number` of these keys changed.
+std::string changed(const std::string& text, const std::vector<std::string>& keys,
+                    const std::function<double(double)>& change) {
+  std::string out;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t word = text.find_first_of(" \n", at);
+    const std::size_t end = word == std::string::npos ? text.size() : word;
+    const std::string token = text.substr(at, end - at);
+    const std::size_t equals = token.find('=');
+    const bool wanted = equals != std::string::npos && token.find('"') == std::string::npos &&
+                        std::find(keys.begin(), keys.end(), token.substr(0, equals)) != keys.end();
+    if (wanted) {
+      std::ostringstream number;
+      number.precision(17);
+      number << change(std::stod(token.substr(equals + 1)));
+      out += token.substr(0, equals + 1) + number.str();
+    } else {
+      out += token;
+    }
+    if (end < text.size()) out += text[end];
+    at = end + 1;
+  }
+  return out;
+}
+
 class Cases : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override { case_ = read_case(fs::path(KOJAK_CASES_DIR) / (GetParam() + ".case")); }
@@ -185,6 +212,33 @@ TEST_P(Cases, PassTheCrossChecks) {
 TEST_P(Cases, AreTheSameWhenAllTimesAreShifted) {
   const Result one = run(case_.trace);
   const Result other = run(support::shifted(case_.trace, 1024));
+  EXPECT_EQ(support::compare_reports(one.cube, other.cube, kTolerance), std::vector<std::string>{});
+}
+
+TEST_P(Cases, GrowWithAllTimes) {
+  // Three times as long: so are all times of the report; counts and bytes stay.
+  const Result one = run(case_.trace);
+  const Result other =
+      run(changed(case_.trace, {"time", "bound"}, [](double value) { return 3 * value; }));
+  ASSERT_EQ(one.cube.metrics.size(), other.cube.metrics.size());
+  for (const support::CubeMetric& metric : one.cube.metrics) {
+    const double factor = metric.uom == "sec" ? 3 : 1;
+    auto tripled = values_of(other, metric.uniq_name);
+    for (const auto& [where, value] : values_of(one, metric.uniq_name)) {
+      EXPECT_NEAR(tripled[where], factor * value, kTolerance)
+          << metric.uniq_name << " at " << where.first << ", location " << where.second;
+      tripled.erase(where);
+    }
+    for (const auto& [where, value] : tripled) {
+      EXPECT_NEAR(value, 0, kTolerance) << metric.uniq_name << " at " << where.first;
+    }
+  }
+}
+
+TEST_P(Cases, AreTheSameWithOtherNumbersOfWindowsAndOperations) {
+  const Result one = run(case_.trace);
+  const Result other = run(changed(changed(case_.trace, {"wid"}, [](double id) { return id + 5; }),
+                                   {"rmaid"}, [](double id) { return 2 * id + 3; }));
   EXPECT_EQ(support::compare_reports(one.cube, other.cube, kTolerance), std::vector<std::string>{});
 }
 

@@ -56,7 +56,34 @@ time
    mpi_io
    mpi_init_exit
    mpi_management
+  shmem
+   shmem_communication
+    shmem_collective
+     shmem_latebroadcast
+     shmem_wait_nxn
+    shmem_rma_communication
+   shmem_synchronization
+    shmem_sync_collective
+     shmem_barrier_wait
+    shmem_point2point_synchronization
+     shmem_lock_completion
+     shmem_wait_until
+    shmem_init_exit
+    shmem_memory_management
+  omp
+   omp_fork
+   omp_flush
+   omp_synchronization
+    omp_barrier
+     omp_explicit_barrier
+      omp_ebarrier_wait
+     omp_implicit_barrier
+      omp_ibarrier_wait
+    omp_lock_competition
+     omp_lock_api
+     omp_lock_critical
  overhead
+ omp_idle_threads
 visits
 bytes
  bytes_p2p

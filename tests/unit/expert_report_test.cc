@@ -92,8 +92,7 @@ struct Fixture {
   Report report() {
     std::vector<LocationId> locations;
     for (std::uint32_t i = 0; i < 4; ++i) locations.push_back(LocationId{i});
-    const auto metrics = all_metrics();
-    return {defs,         locations,        {metrics.begin(), metrics.end()},
+    return {defs,         locations,        metrics_where([](Needs) { return true; }),
             call_paths(), std::move(store), findings};
   }
 };

@@ -1,0 +1,217 @@
+// OpenMP: the classes of its time, waiting at barriers, and idle threads. Source: EXPERT patterns
+// 2006, OpenMP; the pattern spec.
+#pragma once
+
+#include "expert/interval.h"
+#include "expert/metric.h"
+
+namespace kojak::expert {
+
+struct OpenMp {
+  static constexpr Metric kMetric{
+      .name = "omp",
+      .title = "OpenMP",
+      .parent = "execution",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kSummand,
+      .own = {},
+      .summary = "Time in OpenMP: forks, flushes, barriers and locks.",
+      .formula = "",
+      .meaning =
+          "What OpenMP itself takes. The work inside of parallel regions and loops is "
+          "execution.",
+      .advice = "",
+      .needs = Needs::kOpenMp};
+};
+
+struct OmpFork {
+  static constexpr Metric kMetric{
+      .name = "omp_fork",
+      .title = "Fork",
+      .parent = "omp",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kSummand,
+      .own = {},
+      .summary = "Time of a master from the fork of its team to its entering the parallel region.",
+      .formula = "master: [FORK, enter of the parallel region], at the call path of the fork",
+      .meaning = "Creating or waking the threads of a team.",
+      .advice = "Fewer and longer parallel regions.",
+      .needs = Needs::kOpenMp};
+};
+
+struct OmpFlush {
+  static constexpr Metric kMetric{.name = "omp_flush",
+                                  .title = "Flush",
+                                  .parent = "omp",
+                                  .unit = Unit::kSeconds,
+                                  .kind = Metric::Kind::kSummand,
+                                  .own = TimeClass::kOmpFlush,
+                                  .summary = "Time in the flush construct.",
+                                  .formula = "",
+                                  .meaning = "Making memory consistent between threads.",
+                                  .advice = "",
+                                  .needs = Needs::kOpenMp};
+};
+
+struct OmpSynchronization {
+  static constexpr Metric kMetric{.name = "omp_synchronization",
+                                  .title = "Synchronization",
+                                  .parent = "omp",
+                                  .unit = Unit::kSeconds,
+                                  .kind = Metric::Kind::kSummand,
+                                  .own = {},
+                                  .summary = "Time in barriers and in waiting for locks.",
+                                  .formula = "",
+                                  .meaning = "Threads wait for each other.",
+                                  .advice = "",
+                                  .needs = Needs::kOpenMp};
+};
+
+struct OmpBarrier {
+  static constexpr Metric kMetric{
+      .name = "omp_barrier",
+      .title = "Barrier",
+      .parent = "omp_synchronization",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kSummand,
+      .own = {},
+      .summary = "Time in barriers of teams.",
+      .formula = "",
+      .meaning = "Explicit barriers, and those at the ends of constructs.",
+      .advice = "",
+      .needs = Needs::kOpenMp};
+};
+
+struct OmpExplicitBarrier {
+  static constexpr Metric kMetric{.name = "omp_explicit_barrier",
+                                  .title = "Explicit",
+                                  .parent = "omp_barrier",
+                                  .unit = Unit::kSeconds,
+                                  .kind = Metric::Kind::kSummand,
+                                  .own = TimeClass::kOmpExplicitBarrier,
+                                  .summary = "Time in the barrier construct.",
+                                  .formula = "",
+                                  .meaning = "Barriers that the program asks for.",
+                                  .advice = "Look whether the barrier is needed.",
+                                  .needs = Needs::kOpenMp};
+};
+
+struct OmpExplicitBarrierWait {
+  static constexpr Metric kMetric{
+      .name = "omp_ebarrier_wait",
+      .title = "Wait at Barrier",
+      .parent = "omp_explicit_barrier",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary = "Time in the barrier construct before the last thread of the team entered it.",
+      .formula = "overlap(c, [c.enter, L]), L = latest enter in the team",
+      .meaning = "Threads that come early wait for the last one.",
+      .advice = "Balance the work of the threads.",
+      .needs = Needs::kOpenMp};
+
+  static Seconds severity(const Call& c, Seconds latest_enter) {
+    return overlap(c, c.enter, latest_enter);
+  }
+};
+
+struct OmpImplicitBarrier {
+  static constexpr Metric kMetric{
+      .name = "omp_implicit_barrier",
+      .title = "Implicit",
+      .parent = "omp_barrier",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kSummand,
+      .own = TimeClass::kOmpImplicitBarrier,
+      .summary =
+          "Time in the barriers at the ends of parallel regions, loops, sections and "
+          "single.",
+      .formula = "",
+      .meaning = "Every work-sharing construct ends with a barrier unless it says nowait.",
+      .advice = "Say nowait where threads need not wait.",
+      .needs = Needs::kOpenMp};
+};
+
+struct OmpImplicitBarrierWait {
+  static constexpr Metric kMetric{
+      .name = "omp_ibarrier_wait",
+      .title = "Wait at Barrier",
+      .parent = "omp_implicit_barrier",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary = "Time in an implicit barrier before the last thread of the team entered it.",
+      .formula = "overlap(c, [c.enter, L]), L = latest enter in the team",
+      .meaning = "The work of the construct is spread unevenly over the threads.",
+      .advice = "Use another schedule, or smaller pieces of work.",
+      .needs = Needs::kOpenMp};
+
+  static Seconds severity(const Call& c, Seconds latest_enter) {
+    return overlap(c, c.enter, latest_enter);
+  }
+};
+
+struct OmpLockCompetition {
+  static constexpr Metric kMetric{
+      .name = "omp_lock_competition",
+      .title = "Lock Competition",
+      .parent = "omp_synchronization",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kSummand,
+      .own = {},
+      .summary = "Time in waiting for locks and critical sections.",
+      .formula = "",
+      .meaning = "Threads wait for a lock that another thread holds.",
+      .advice = "Hold locks for a shorter time; use atomic or reductions.",
+      .needs = Needs::kOpenMp};
+};
+
+struct OmpLockApi {
+  static constexpr Metric kMetric{.name = "omp_lock_api",
+                                  .title = "API",
+                                  .parent = "omp_lock_competition",
+                                  .unit = Unit::kSeconds,
+                                  .kind = Metric::Kind::kSummand,
+                                  .own = TimeClass::kOmpLockApi,
+                                  .summary = "Time in omp_set_lock and omp_set_nest_lock.",
+                                  .formula = "",
+                                  .meaning = "The calls return when the thread has got the lock.",
+                                  .advice = "See Lock Competition.",
+                                  .needs = Needs::kOpenMp};
+};
+
+struct OmpLockCritical {
+  static constexpr Metric kMetric{
+      .name = "omp_lock_critical",
+      .title = "Critical",
+      .parent = "omp_lock_competition",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kSummand,
+      .own = TimeClass::kOmpCritical,
+      .summary = "Time at the entry of critical sections, and in atomic constructs.",
+      .formula = "",
+      .meaning = "The time of the critical construct without the section itself.",
+      .advice = "See Lock Competition.",
+      .needs = Needs::kOpenMp};
+};
+
+struct OmpIdleThreads {
+  static constexpr Metric kMetric{
+      .name = "omp_idle_threads",
+      .title = "Idle Threads",
+      .parent = "time",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary =
+          "The master's time outside parallel regions, for each other thread of its "
+          "process.",
+      .formula = "time of the master outside parallel regions x other threads",
+      .meaning =
+          "Threads that have no work while the master computes alone, at the call paths of "
+          "the master. It is not part of any other time.",
+      .advice = "Put more of the program into parallel regions.",
+      .needs = Needs::kOpenMp};
+};
+
+}  // namespace kojak::expert

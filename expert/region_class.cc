@@ -1,0 +1,143 @@
+#include "expert/region_class.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kojak::expert {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// "shmem_put64_nbi" gives put, nbi: the words behind the prefix, without sizes at their ends.
+// Empty if it is no name of SHMEM.
+Words words_of(std::string_view name) {
+  std::string lower;
+  for (const char c : name) {
+    lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  while (!lower.empty() && lower.back() == '_') lower.pop_back();  // Fortran
+  std::string_view rest = lower;
+  if (rest.starts_with("pshmem_")) rest.remove_prefix(1);
+  if (!rest.starts_with("shmem_")) return {};
+  rest.remove_prefix(6);
+  Words words;
+  while (true) {
+    const std::size_t end = rest.find('_');
+    std::string word(rest.substr(0, end));
+    while (word.size() > 1 && word.back() >= '0' && word.back() <= '9') word.pop_back();
+    words.push_back(word);
+    if (end == std::string_view::npos) return words;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+// Names without the prefix.
+constexpr std::array<std::pair<std::string_view, TimeClass>, 13> kWhole{{
+    {"start_pes", TimeClass::kShmemInitExit},
+    {"_my_pe", TimeClass::kShmem},
+    {"my_pe", TimeClass::kShmem},
+    {"_num_pes", TimeClass::kShmem},
+    {"num_pes", TimeClass::kShmem},
+    {"shmalloc", TimeClass::kShmemMemory},
+    {"shfree", TimeClass::kShmemMemory},
+    {"shrealloc", TimeClass::kShmemMemory},
+    {"shmemalign", TimeClass::kShmemMemory},
+    {"shpalloc", TimeClass::kShmemMemory},
+    {"shpdeallc", TimeClass::kShmemMemory},
+    {"shpclmove", TimeClass::kShmemMemory},
+    {"barrier_all", TimeClass::kShmemBarrier},
+}};
+
+// The first of these words that a name has tells what it is.
+constexpr std::array<std::pair<std::string_view, TimeClass>, 45> kWords{{
+    {"barrier", TimeClass::kShmemBarrier},
+    {"sync", TimeClass::kShmemBarrier},
+    {"broadcast", TimeClass::kShmemCollective},
+    {"collect", TimeClass::kShmemCollective},
+    {"fcollect", TimeClass::kShmemCollective},
+    {"alltoall", TimeClass::kShmemCollective},
+    {"alltoalls", TimeClass::kShmemCollective},
+    {"all", TimeClass::kShmemCollective},  // _to_all: reductions
+    {"reduce", TimeClass::kShmemCollective},
+    {"lock", TimeClass::kShmemLock},
+    {"wait", TimeClass::kShmemWait},
+    {"test", TimeClass::kShmemWait},
+    {"fence", TimeClass::kShmemPairSync},
+    {"quiet", TimeClass::kShmemPairSync},
+    {"init", TimeClass::kShmemInitExit},
+    {"finalize", TimeClass::kShmemInitExit},
+    {"exit", TimeClass::kShmemInitExit},
+    {"malloc", TimeClass::kShmemMemory},
+    {"calloc", TimeClass::kShmemMemory},
+    {"free", TimeClass::kShmemMemory},
+    {"realloc", TimeClass::kShmemMemory},
+    {"align", TimeClass::kShmemMemory},
+    {"put", TimeClass::kShmemRma},
+    {"get", TimeClass::kShmemRma},
+    {"iput", TimeClass::kShmemRma},
+    {"iget", TimeClass::kShmemRma},
+    {"putmem", TimeClass::kShmemRma},
+    {"getmem", TimeClass::kShmemRma},
+    {"p", TimeClass::kShmemRma},
+    {"g", TimeClass::kShmemRma},
+    {"atomic", TimeClass::kShmemRma},
+    {"swap", TimeClass::kShmemRma},
+    {"cswap", TimeClass::kShmemRma},
+    {"mswap", TimeClass::kShmemRma},
+    {"fadd", TimeClass::kShmemRma},
+    {"finc", TimeClass::kShmemRma},
+    {"fetch", TimeClass::kShmemRma},
+    {"set", TimeClass::kShmemRma},
+    {"add", TimeClass::kShmemRma},
+    {"inc", TimeClass::kShmemRma},
+    {"and", TimeClass::kShmemRma},
+    {"or", TimeClass::kShmemRma},
+    {"xor", TimeClass::kShmemRma},
+    {"pe", TimeClass::kShmem},
+    {"ptr", TimeClass::kShmem},
+}};
+
+}  // namespace
+
+std::optional<TimeClass> shmem_class(std::string_view name) {
+  for (const auto& [whole, time_class] : kWhole) {
+    if (name == whole) return time_class;
+  }
+  const Words words = words_of(name);
+  if (words.empty()) return std::nullopt;
+  for (const auto& [word, time_class] : kWords) {
+    if (std::find(words.begin(), words.end(), word) != words.end()) return time_class;
+  }
+  return TimeClass::kShmem;
+}
+
+bool is_shmem_broadcast(std::string_view name) {
+  const Words words = words_of(name);
+  return std::find(words.begin(), words.end(), "broadcast") != words.end();
+}
+
+TimeClass region_class(const RegionDef& region) {
+  if (region.is_tracing() || region.is_pausing()) return TimeClass::kOverhead;
+  switch (region.type) {
+    case kOmpCritical:
+    case kOmpAtomic:
+      return TimeClass::kOmpCritical;
+    case kOmpBarrier:
+      return TimeClass::kOmpExplicitBarrier;
+    case kOmpImplicitBarrier:
+      return TimeClass::kOmpImplicitBarrier;
+    case kOmpFlush:
+      return TimeClass::kOmpFlush;
+    default:
+      break;
+  }
+  if (region.name == "omp_set_lock" || region.name == "omp_set_nest_lock") {
+    return TimeClass::kOmpLockApi;
+  }
+  return shmem_class(region.name).value_or(TimeClass::kUser);
+}
+
+}  // namespace kojak::expert

@@ -1,0 +1,34 @@
+// The class that the time of a region belongs to, for regions that are no MPI functions: OpenMP
+// constructs by their region type, functions of SHMEM and of the OpenMP lock interface by name.
+//
+// SHMEM's functions come in families over types and sizes (shmem_long_put, shmem_put64,
+// shmem_int_sum_to_all), so a name is taken apart into its words, and each word is looked up; parts
+// of words decide nothing. Pure functions; nothing fails; any thread.
+// Source: the pattern spec, "SHMEM", "OpenMP"; EPILOG's region types.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "epilog/format/definitions.h"
+#include "expert/metric.h"
+
+namespace kojak::expert {
+
+// EPILOG's region types of OpenMP constructs that matter here.
+inline constexpr std::uint8_t kOmpParallel = 11, kOmpCritical = 18, kOmpAtomic = 19,
+                              kOmpBarrier = 20, kOmpImplicitBarrier = 21, kOmpFlush = 22,
+                              kOmpLastType = 26;
+constexpr bool is_omp(std::uint8_t region_type) {
+  return region_type >= kOmpParallel && region_type <= kOmpLastType;
+}
+
+// What a SHMEM function is; nullopt for any other name.
+std::optional<TimeClass> shmem_class(std::string_view name);
+// Of the collective ones: those in which everybody waits for the root.
+bool is_shmem_broadcast(std::string_view name);
+
+TimeClass region_class(const RegionDef& region);
+
+}  // namespace kojak::expert
