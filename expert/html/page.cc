@@ -172,6 +172,7 @@ void add_instances(Json& json, const std::vector<Instance>& instances) {
       json.member("cause", instance.cause_row).member("causeCall", instance.cause_call);
     }
     add_column(json, "rows", instance.rows, [](std::size_t i) { return i; });
+    if (instance.further_rows > 0) json.member("further", instance.further_rows);
     json.end_object();
   }
   json.end_array();

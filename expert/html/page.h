@@ -31,7 +31,8 @@ struct Instance {
   double seconds = 0;
   double begin = 0;  // time window, in seconds since the trace's first event
   double end = 0;
-  std::vector<std::size_t> rows;  // locations of the trace; those that wait first
+  std::vector<std::size_t> rows;  // locations of the trace that wait, the longest wait first
+  std::size_t further_rows = 0;   // that wait too and are not listed
   std::size_t call_node = cube::kNone;
   // The call that ended the waiting of the first of the rows, where one did: its location in the
   // trace and its function.

@@ -135,6 +135,37 @@ EXIT lid=1 time=8
   EXPECT_EQ(found.cause_row, cube::kNone);
 }
 
+// A message from rank 0, sent `late` seconds after the receive was entered.
+std::string message(double at, double late) {
+  const auto time = [](double seconds) { return " time=" + std::to_string(seconds); };
+  return "ENTER lid=1" + time(at) + " region=MPI_Recv\nENTER lid=0" + time(at + late) +
+         " region=MPI_Send\nMPI_SEND lid=0" + time(at + late) +
+         " dlid=1 cid=0 tag=7 sent=8\nEXIT lid=0" + time(at + late) + "\nMPI_RECV lid=1" +
+         time(at + late) + " slid=0 cid=0 tag=7 recvd=8\nEXIT lid=1" + time(at + late) + "\n";
+}
+
+TEST(HtmlInstances, EachPlaceHasItsWorst) {
+  // Twenty long waits in main, and two short ones in a function of their own.
+  std::string text = "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n";
+  for (int i = 0; i < 20; ++i) text += message(1 + 10 * i, 5 + 0.125 * i);
+  text += "ENTER lid=1 time=300 region=rare\n" + message(301, 0.25) + message(302, 0.5) +
+          "EXIT lid=1 time=303\nEXIT lid=0 time=304\nEXIT lid=1 time=304\n";
+  const std::string path = test::write_file("places.elg", "");
+  ASSERT_TRUE(text_to_trace_file(text, path));
+  const Result<TracePart> part = read_trace_part(path, report_of(2), 1'000'000);
+  ASSERT_TRUE(part) << part.error().message();
+  std::vector<double> seconds;
+  for (const Instance& instance : part->instances) {
+    if (instance.metric == "mpi_latesender") seconds.push_back(instance.seconds);
+  }
+  // The ten longest, and the longest of the other place.
+  ASSERT_EQ(seconds.size(), 11u);
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_NEAR(seconds[i], 5 + 0.125 * static_cast<double>(19 - i), 1e-6);
+  }
+  EXPECT_NEAR(seconds[10], 0.5, 1e-6);
+}
+
 // Waiting at a barrier of each of four ranks, on the only call path.
 std::size_t waited_for(const std::string& values) {
   const std::string metrics = test::metric(

@@ -84,7 +84,7 @@ export class Findings {
     const instance = instances[0] as Instance | undefined;
     let worst: HTMLElement | null = null;
     if (instance !== undefined) {
-      worst = h("p", {}, h("b", {}, "Worst instance: "), `${duration(instance.seconds)} at ${duration(instance.begin)} of the run`, data.info.trace?.rows[instance.rows[0]] ? `, ${data.info.trace.rows[instance.rows[0]].name}${instance.rows.length > 1 ? ` and ${instance.rows.length - 1} more` : ""}` : "");
+      worst = h("p", {}, h("b", {}, "Worst instance: "), `${duration(instance.seconds)} at ${duration(instance.begin)} of the run`, data.info.trace?.rows[instance.rows[0]] ? `, ${data.info.trace.rows[instance.rows[0]].name}${waiting(instance) > 1 ? ` and ${grouped(waiting(instance) - 1)} more` : ""}` : "");
       if (this.jumps.timeline) actions.append(h("button", { type: "button", "data-action": "timeline", click: () => this.jumps.timeline!(instance) }, "Look at it on the timeline"));
     }
     return h(
@@ -142,7 +142,7 @@ export class Findings {
     const mine = known.filter((i) => i.cause === worst);
     const rank = this.data.info.trace?.rows[worst]?.name ?? `location ${worst}`;
     const call = mine[0].causeCall ? ` calls ${mine[0].causeCall}` : " comes";
-    const often = known.length > 1 ? (mine.length === known.length ? `, in all of the ${known.length} worst instances` : `, in ${mine.length} of the ${known.length} worst instances`) : "";
+    const often = known.length > 1 ? (mine.length === known.length ? `, in all of the ${known.length} worst instances` : `, in ${mine.length} of the ${known.length} worst instances`) : ", in the worst instance";
     return h("p", { class: "cause" }, "until ", h("b", {}, rank), `${call}${often}`);
   }
 
@@ -170,6 +170,10 @@ export class Findings {
     if (notes.length === 0) return null;
     return h("details", { class: "notes", open: true }, h("summary", {}, "Notes on this report"), h("ul", {}, ...notes.map((n) => h("li", {}, shortened(n, 2000)))));
   }
+}
+
+function waiting(instance: Instance): number {
+  return instance.rows.length + (instance.further ?? 0);
 }
 
 function meter(part: number): HTMLElement {

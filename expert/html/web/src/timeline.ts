@@ -146,7 +146,8 @@ export class Timeline {
 
   private rowsOf(instance: Instance): string {
     const [first, ...others] = instance.rows.map((row) => this.rowNames[row] ?? `row ${row}`);
-    return others.length === 0 ? first : `${first} and ${grouped(others.length)} more`;
+    const more = others.length + (instance.further ?? 0);
+    return more === 0 ? first : `${first} and ${grouped(more)} more`;
   }
 
   private metricTitle(name: string): string {

@@ -38,6 +38,7 @@ export interface Instance {
   end: number;
   call: number;
   rows: number[]; // locations of the trace, as on the timeline
+  further?: number; // that wait too
   cause?: number; // location whose call ended the waiting of the first of them
   causeCall?: string;
 }
