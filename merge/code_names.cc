@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <utility>
 
 namespace kojak::merge {
 namespace {
@@ -84,7 +85,8 @@ class OneModule {
       int number = 0;
       const char* const file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
       if (file != nullptr && number > 0) {
-        places.front().file = file_name(file, address);
+        Dwarf_Addr bias = 0;
+        places.front().file = file_name(file, dwfl_module_addrdie(module_, address, &bias));
         places.front().line = static_cast<std::uint32_t>(number);
       }
     }
@@ -108,9 +110,7 @@ class OneModule {
   }
 
   // A file as the compiler was given it: relative to where it ran, if it lies there.
-  std::string file_name(const char* path, Dwarf_Addr address) {
-    Dwarf_Addr bias = 0;
-    Dwarf_Die* const unit = dwfl_module_addrdie(module_, address, &bias);
+  static std::string file_name(const char* path, Dwarf_Die* unit) {
     Dwarf_Attribute attribute;
     const char* const directory =
         unit == nullptr ? nullptr : dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
@@ -119,25 +119,55 @@ class OneModule {
     return !prefix.empty() && name.rfind(prefix, 0) == 0 ? name.substr(prefix.size()) : name;
   }
 
+  // The innermost scope at an address below a DIE. Functions lie in functions, too (Fortran's
+  // internal procedures), where the code of the outer one does not hold the inner one's.
+  static bool find_nested(Dwarf_Die* parent, Dwarf_Addr address, Dwarf_Die& found) {
+    Dwarf_Die child;
+    if (dwarf_child(parent, &child) != 0) return false;
+    do {
+      switch (dwarf_tag(&child)) {
+        case DW_TAG_subprogram:
+        case DW_TAG_inlined_subroutine:
+        case DW_TAG_lexical_block:
+        case DW_TAG_module:
+        case DW_TAG_namespace:
+          break;
+        default:
+          continue;
+      }
+      const bool here = dwarf_haspc(&child, address) > 0;
+      if (here) found = child;
+      if (find_nested(&child, address, found) || here) return true;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return false;
+  }
+
   // The function at an address, and what it was inlined into.
   void add_scopes(Dwarf_Addr address, std::vector<CodePlace>& places) {
     Dwarf_Addr bias = 0;
     Dwarf_Die* const unit = dwfl_module_addrdie(module_, address, &bias);
     if (unit == nullptr) return;
-    Dwarf_Die* found = nullptr;
-    const int count = dwarf_getscopes(unit, address - bias, &found);
-    std::unique_ptr<Dwarf_Die, Free> owner(found);
-    if (count <= 0) return;
-    // The scopes of that call end where the inlined function is declared; the enclosing ones of its
-    // innermost scope are those of the code.
-    Dwarf_Die innermost = found[0];
+    Dwarf_Die* scopes = nullptr;
+    const int count = dwarf_getscopes(unit, address - bias, &scopes);
+    const std::unique_ptr<Dwarf_Die, Free> owner(scopes);
+    if (count > 0) add_enclosing(unit, scopes[0], places);
+    Dwarf_Die nested;
+    if (places.empty() && find_nested(unit, address - bias, nested)) {
+      add_enclosing(unit, nested, places);
+    }
+  }
+
+  // The functions that enclose a scope in the source, up to the one whose code it is.
+  void add_enclosing(Dwarf_Die* unit, Dwarf_Die innermost, std::vector<CodePlace>& places) {
     Dwarf_Die* enclosing = nullptr;
-    const int all = dwarf_getscopes_die(&innermost, &enclosing);
-    owner.reset(enclosing);
+    const int count = dwarf_getscopes_die(&innermost, &enclosing);
+    const std::unique_ptr<Dwarf_Die, Free> owner(enclosing);
     Dwarf_Files* files = nullptr;
     std::size_t file_count = 0;
     if (dwarf_getsrcfiles(unit, &files, &file_count) != 0) files = nullptr;
-    for (int i = 0; i < all; ++i) {
+    std::string called_in;  // where the function that was passed last was inlined
+    std::uint32_t called_at = kAbsent;
+    for (int i = 0; i < count; ++i) {
       Dwarf_Die* const die = &enclosing[i];
       const int tag = dwarf_tag(die);
       if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
@@ -145,34 +175,27 @@ class OneModule {
       place.function = name_of(die);
       if (place.function.empty()) continue;
       place.main = place.function == "main" || dwarf_hasattr(die, DW_AT_main_subprogram) != 0;
-      if (const char* file = dwarf_decl_file(die)) place.declared_in = file_name(file, address);
+      if (const char* file = dwarf_decl_file(die)) place.declared_in = file_name(file, unit);
       int line = 0;
       if (dwarf_decl_line(die, &line) == 0 && line > 0) {
         place.declared_at = static_cast<std::uint32_t>(line);
       }
-      if (!call_file_.empty()) place.file = call_file_;
-      place.line = call_line_;
+      place.file = std::exchange(called_in, "");
+      place.line = std::exchange(called_at, kAbsent);
       places.push_back(std::move(place));
-      call_file_.clear();
-      call_line_ = kAbsent;
       if (tag == DW_TAG_subprogram) break;
       const std::uint32_t index = number_of(die, DW_AT_call_file);
       if (files != nullptr && index < file_count) {
-        if (const char* file = dwarf_filesrc(files, index, nullptr, nullptr)) {
-          call_file_ = file_name(file, address);
-        }
+        const char* const file = dwarf_filesrc(files, index, nullptr, nullptr);
+        if (file != nullptr) called_in = file_name(file, unit);
       }
-      call_line_ = number_of(die, DW_AT_call_line);
+      called_at = number_of(die, DW_AT_call_line);
     }
-    call_file_.clear();
-    call_line_ = kAbsent;
   }
 
   std::unique_ptr<Dwfl, decltype(&dwfl_end)> dwfl_;
   Dwfl_Module* module_ = nullptr;
   Dwarf_Addr bias_ = 0;
-  std::string call_file_;  // of the inlined call that was passed last
-  std::uint32_t call_line_ = kAbsent;
 };
 
 // The C++ bindings of MPI are inlined into the program: its own function is the caller.

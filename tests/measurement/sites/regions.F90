@@ -14,5 +14,10 @@ program regions
     ELG_USER_END('solve')
     ELG_USER_END(name)
   end do
+  call internal()
   call MPI_Finalize(ierror)
+contains
+  subroutine internal()
+    call MPI_Barrier(MPI_COMM_WORLD, ierror)
+  end subroutine
 end program regions

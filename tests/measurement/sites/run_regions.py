@@ -11,13 +11,14 @@ from run_trace_case import Case, parser  # noqa: E402
 
 
 def regions_of(case, traces):
-    """Regions of each location in the order of entering, indented by depth; those of the measurement itself left out."""
+    """Regions of each location in the order of entering, indented by depth, those of the measurement itself left out;
+    where regions begin; and who calls the MPI functions."""
     output = f"{traces}.elg"
     merged = subprocess.run([case.args.bin / "elg_merge", "-o", output, traces], capture_output=True, text=True, timeout=60)
     if merged.returncode != 0 or merged.stderr:
         sys.exit(f"{traces}: elg_merge ended with {merged.returncode}: {merged.stderr}")
     text = subprocess.run([case.args.bin / "elg_print", output], capture_output=True, text=True, timeout=60, check=True).stdout
-    strings, files, regions, sites = {}, {}, {}, {}
+    strings, files, regions, sites, callers = {}, {}, {}, {}, collections.defaultdict(set)
     lines, stacks, lines_of = collections.defaultdict(list), collections.defaultdict(list), {}
     parts = None
     for line in text.splitlines():
@@ -35,6 +36,7 @@ def regions_of(case, traces):
             lines_of[strings[fields["rnid"]]] = (files.get(fields["fid"]), fields["begln"])
         elif name == "CALL_SITE":
             sites[fields["csid"]] = regions[fields["erid"]]
+            callers[regions[fields["erid"]]].add(regions[fields["lrid"]])
         elif "lid" not in fields or name in ("LOCATION", "LOST"):
             continue
         elif name.startswith("ENTER") or name == "LOG_OFF":
@@ -47,7 +49,7 @@ def regions_of(case, traces):
             stacks[fields["lid"]].pop()
     if any(stacks.values()):
         sys.exit(f"{traces}: left open: {stacks}")
-    return lines, lines_of
+    return lines, lines_of, callers
 
 
 def measure(case, name, program, settings=None):
@@ -92,7 +94,7 @@ PROGRAM
 
 def check_api(case):
     program = case.args.programs / "regions_api"
-    lines, places = regions_of(case, measure(case, "api", program))
+    lines, places, _ = regions_of(case, measure(case, "api", program))
     expected = API.replace("PROGRAM", program.name)
     compare("api", lines["0"], expected)
     compare("api, thread", lines["1"], f"{program.name} (thread)\n  thread's work\n")
@@ -103,13 +105,13 @@ def check_api(case):
     # With the filter one region less; what it encloses is there. The first line that fits decides.
     rules = case.work / "rules"
     rules.write_text("# of the test\ninclude ex*ed in*\nexclude excl*\ninclude excluded\n")
-    lines, _ = regions_of(case, measure(case, "filtered", program, {"ELG_FILTER": rules}))
+    lines, _, _ = regions_of(case, measure(case, "filtered", program, {"ELG_FILTER": rules}))
     compare("filtered", lines["0"], expected.replace("      excluded\n        MPI_Comm_rank\n", "      MPI_Comm_rank\n"))
     # Off from the beginning: what is open when the recording starts is entered then.
-    lines, _ = regions_of(case, measure(case, "off", program, {"ELG_RECORD": "0"}))
+    lines, _, _ = regions_of(case, measure(case, "off", program, {"ELG_RECORD": "0"}))
     start = expected.index("      entered in")
     compare("off", lines["0"], f"{program.name}\n  PAUSING\n  since before MPI_Init\n    outer\n" + expected[start:])
-    lines, _ = regions_of(case, measure(case, "disabled", case.args.programs / "regions_disabled"))
+    lines, _, _ = regions_of(case, measure(case, "disabled", case.args.programs / "regions_disabled"))
     if any("since" in line for line in lines["0"]) or "1" in lines:
         sys.exit(f"disabled: {lines}")
 
@@ -141,7 +143,7 @@ PROGRAM
 def check_functions(case):
     program = case.args.programs / "regions_functions"
     expected = FUNCTIONS.replace("PROGRAM", program.name)
-    lines, places = regions_of(case, measure(case, "functions", program))
+    lines, places, _ = regions_of(case, measure(case, "functions", program))
     compare("functions", lines["0"], expected)
     if places["solver::fails"][0] != "functions.cc":
         sys.exit(f"functions: {places}")
@@ -149,15 +151,19 @@ def check_functions(case):
     for rule in ("exclude solver::smooth*", "exclude _ZN6solver6smooth*"):
         rules = case.work / "rules"
         rules.write_text(f"{rule}\n")
-        lines, _ = regions_of(case, measure(case, rule.split()[1].strip("*").replace(":", ""), program, {"ELG_FILTER": rules}))
+        lines, _, _ = regions_of(case, measure(case, rule.split()[1].strip("*").replace(":", ""), program, {"ELG_FILTER": rules}))
         compare(rule, lines["0"], expected.replace("      solver::smooth\n", ""))
 
 
 def check_fortran(case):
     program = case.args.programs / "regions_fortran"
     step = "  step {}\n    solve\n      MPI_Comm_rank\n"
-    lines, _ = regions_of(case, measure(case, "fortran", program))
-    compare("fortran", lines["0"], f"{program.name}\n  MPI_Init\n" + step.format(1) + step.format(2) + "  MPI_Finalize\n")
+    lines, _, callers = regions_of(case, measure(case, "fortran", program))
+    compare("fortran", lines["0"], f"{program.name}\n  MPI_Init\n" + step.format(1) + step.format(2)
+            + "  MPI_Barrier\n  MPI_Finalize\n")
+    # The main program by its name, not by what the compiler calls it; an internal procedure likewise.
+    if callers["MPI_Init"] != {"regions"} or callers["MPI_Barrier"] != {"internal"}:
+        sys.exit(f"fortran: called by {callers}")
 
 
 def main():
