@@ -279,10 +279,13 @@ class CausalPass : private CausalCalls {
     OpenRegion open;
     if (static_cast<std::uint8_t>(t.stream.record[0]) >= 16) open.region = region_of(t.stream);
     open.enter = {p.rank, 0, p.linear, p.time};
-    const std::uint32_t edge = CausalThread::edge_at(t.begins, t.next_begin, t.stream.position());
+    const std::uint64_t position = t.stream.position();
+    std::uint32_t edge = CausalThread::edge_at(t.begins, t.next_begin, position);
     const bool cause = open.region != kAbsent && can_be_cause(defs_.regions[open.region].role);
     if (cause || edge != kAbsent) open.enter = cause_here(p);
-    if (edge != kAbsent) channels_.publish(lock_channel(edge), open.enter);
+    for (; edge != kAbsent; edge = CausalThread::edge_at(t.begins, t.next_begin, position)) {
+      channels_.publish(lock_channel(edge), open.enter);
+    }
     t.stack.push_back(open);
   }
   ChannelKey lock_channel(std::uint32_t edge) const {
@@ -291,8 +294,12 @@ class CausalPass : private CausalCalls {
   }
   void prove_lock(CausalProcess& p) {
     CausalThread& t = p.current();
-    const std::uint32_t edge = CausalThread::edge_at(t.ends, t.next_end, t.stream.position());
-    if (edge != kAbsent) p.needs.push_back({lock_channel(edge), 1});
+    const std::uint64_t position = t.stream.position();
+    for (;;) {
+      const std::uint32_t edge = CausalThread::edge_at(t.ends, t.next_end, position);
+      if (edge == kAbsent) return;
+      p.needs.push_back({lock_channel(edge), 1});
+    }
   }
 
   std::vector<std::pair<std::uint32_t, std::uint32_t>> threads_;  // process and thread, by trace

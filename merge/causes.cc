@@ -48,7 +48,10 @@ Channels::Found Channels::take(const ChannelKey& key, std::uint64_t number, std:
     channel.wanted = number;
     return Found::kWait;
   }
-  if (!absolute_ && trusted && channel.causes.empty() && channel.published == channel.expected) {
+  if (key.kind == ChannelKind::kLock && found) {
+    channels_.erase(key);
+  } else if (!absolute_ && trusted && channel.causes.empty() &&
+             channel.published == channel.expected) {
     channels_.erase(key);  // both sides begin again from 0
   }
   return found && trusted ? Found::kCause : Found::kNone;

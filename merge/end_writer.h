@@ -109,9 +109,9 @@ class EndWriter : protected EventWriter<Plain> {
   std::unique_ptr<Placement> placement_;
   std::vector<ListId> lists_;
   std::uint64_t moved_ = 0;
+  Release release_;
 
  private:
-  Release release_;
   std::uint64_t closed_by_free_ = 0, unpaired_ = 0, open_ends_ = 0;
   std::uint64_t marks_[5] = {};
 };

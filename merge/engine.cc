@@ -17,10 +17,10 @@ class Engine : private TransferWriter<Plain> {
   using Base = TransferWriter<Plain>;
   using Base::add_duties, Base::call_begins, Base::call_ends, Base::copy_attributes,
       Base::count_metrics, Base::dialect_of, Base::emitter_, Base::exit_duties, Base::extended_,
-      Base::get_starts, Base::in_, Base::lists_, Base::moved_, Base::plain_call_begins,
-      Base::put_starts, Base::shmem_get_starts, Base::shmem_put_ends, Base::transfer_ends,
-      Base::out_metrics_, Base::placement_, Base::processes_, Base::read, Base::release, Base::role,
-      Base::summary_, Base::translated;
+      Base::get_starts, Base::granting_, Base::in_, Base::lists_, Base::moved_,
+      Base::plain_call_begins, Base::put_starts, Base::shmem_get_starts, Base::shmem_put_ends,
+      Base::transfer_ends, Base::out_metrics_, Base::placement_, Base::processes_, Base::read,
+      Base::release, Base::role, Base::summary_, Base::translated;
 
  public:
   Engine(const EngineInputs& in, TraceWriter& writer, Summary& summary)
@@ -38,12 +38,13 @@ class Engine : private TransferWriter<Plain> {
       Stream& s = streams_.emplace_back(in.files, in.traces[i], in.buffer);
       s.index = static_cast<std::uint32_t>(streams_.size() - 1);
       s.clock = in.clocks[i];
-      correct(s, i);
+      if (in.corrected != nullptr) s.correct(*in.corrected, i);
       s.lid = definitions.location_of(i);
       s.rank = in.traces[i].rank;
       s.facts = &in.survey.traces[i];
       s.translation = &s.facts->translation;
       s.metrics.assign(out_metrics_, 0);
+      if (granting_ && in.locks->times[i]) s.lock_times.emplace(*in.locks->times[i]);
       sources.push_back({&in.traces[i], s.translation, s.clock, in.corrected, i});
     }
     for (const auto& process : in.survey.processes) {
@@ -58,7 +59,7 @@ class Engine : private TransferWriter<Plain> {
     for (Stream& s : streams_) {
       const bool any = s.advance();
       if (!any) end_stream(s, false);
-      keys.push_back(any ? s.time : Tournament::kFinished);
+      keys.push_back(any ? key_of(s) : Tournament::kFinished);
     }
     Tournament tournament(std::move(keys));
     for (std::uint64_t turn = 0;; ++turn) {
@@ -67,17 +68,30 @@ class Engine : private TransferWriter<Plain> {
       if (tournament.key(winner) == Tournament::kFinished) break;
       const Tournament::Limit limit = tournament.runner_up();
       Stream& s = streams_[winner];
+      if (granting_) [[unlikely]] {
+        // Another thread may have written what it stood for.
+        if (const double key = key_of(s); key > tournament.key(winner)) {
+          tournament.replace(key);
+          continue;
+        }
+      }
       bool more = true;
       do {
         emitter_.make_room();
+        if (granting_) [[unlikely]] {
+          if (const double next = this->next_grant(s); next <= s.time) {
+            this->write_grants(s.rank, next, streams_);
+            continue;
+          }
+        }
         if (!step(s)) continue;  // the second half of the same record comes next
         if (!s.advance()) {
           more = false;
           break;
         }
-      } while (limit.allows(s.time, winner));
+      } while (limit.allows(key_of(s), winner));
       if (more) {
-        tournament.replace(s.time);
+        tournament.replace(key_of(s));
       } else {
         end_stream(s, true);
         tournament.replace(Tournament::kFinished);
@@ -94,14 +108,11 @@ class Engine : private TransferWriter<Plain> {
   }
 
  private:
-  void correct(Stream& s, std::size_t trace) {
-    if (in_.corrected == nullptr) return;
-    s.controlled = in_.corrected->cursor(trace);
-    if (s.controlled) {
-      s.controlled_base = in_.corrected->base;
-    } else {
-      s.clock.base += in_.corrected->base;
-    }
+  // When the next thing of this location is to be written.
+  double key_of(const Stream& s) const {
+    if (!granting_) [[likely]]
+      return s.time;
+    return std::min(s.time, this->next_grant(s));
   }
   void enter(Stream& s) {
     Enter r;
@@ -152,6 +163,8 @@ class Engine : private TransferWriter<Plain> {
   void synchronise(Stream& s, bool exit_record) {
     lists_.clear();
     bool closing = false;
+    if (granting_) [[unlikely]]
+      this->write_grants(s.rank, s.time, streams_);
     Sync sync;
     if (extended_ && decode_sync(s.raw_record(), dialect_of(s), role(s), s.assertion, sync)) {
       const bool absent_target = sync.target == kAbsent;
@@ -159,6 +172,7 @@ class Engine : private TransferWriter<Plain> {
       if (sync.window != kAbsent && (absent_target || sync.target < processes_)) {
         if (sync.kind == SyncKind::kRmaComplete) {
           if (const auto done = placement_->request_complete(s.index, sync.window, sync.rmaid)) {
+            if (granting_) this->grant_now(s, sync.window, done->info.target, streams_);
             emitter_.put_end(done->info, done->end, s.lid, s.time, Mark::kNone);
             ++moved_;
           }
@@ -259,6 +273,9 @@ class Engine : private TransferWriter<Plain> {
         leave(s);
         break;
       case RecordType::kMpiWinLock:
+        synchronise(s, false);
+        if (granting_ && this->hold_lock(s)) return;
+        break;
       case RecordType::kMpiWinUnlock:
       case RecordType::kMpiWinLockAll:
       case RecordType::kMpiWinUnlockAll:
@@ -288,6 +305,7 @@ class Engine : private TransferWriter<Plain> {
   void end_stream(Stream& s, bool any) {
     emitter_.make_room();
     LocationDuties& duties = placement_->duties(s.index);
+    if (granting_) this->write_grants(s.rank, s.time, streams_);
     lists_.clear();
     while (!s.stack.empty()) {
       add_duties(s, s.stack.size() == 1);

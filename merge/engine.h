@@ -14,6 +14,7 @@
 
 #include "epilog/format/writer.h"
 #include "merge/correct_clocks.h"
+#include "merge/lock_grants.h"
 #include "merge/merge.h"
 #include "merge/survey.h"
 
@@ -25,6 +26,7 @@ struct EngineInputs {
   FileCache& files;
   std::vector<LinearClock> clocks;   // of the traces, rebased
   const CorrectedClocks* corrected;  // beyond `clocks`, or null
+  const LockGrants* locks;           // where lock records go, or null: as recorded
   bool extended = true;
   std::size_t buffer = 64 * 1024;  // for each trace
   std::size_t pool = 8u << 20;     // for held ends

@@ -50,6 +50,7 @@ enum class Place : std::uint8_t {
   kPassive,   // the next record of the origin that completes operations
   kNextExit,  // the next exit record of a location
   kLastExit,  // its last one
+  kGrant,     // starts: where their lock is granted
 };
 
 struct ListInfo {

@@ -66,6 +66,10 @@ int main(int argc, char** argv) {
       "how local clocks are corrected: by the measured offsets (linear), and then so that no "
       "effect "
       "comes before its cause (clc, the controlled logical clock)");
+  options.visible.add_options()(
+      "locks",
+      cli::po::value<std::string>()->default_value("recorded")->value_name("recorded|granted"),
+      "where lock records stand: as recorded, or where the locks were granted and released");
   options.visible.add_options()("summary",
                                 "say on standard error what was merged: events by record type, "
                                 "ends that moved, what was open at the end");
@@ -89,6 +93,17 @@ int main(int argc, char** argv) {
       return cli::usage_error("--format is native or classic, not \"" + format + "\"");
     }
     merge_options.format = format == "classic" ? merge::Format::kClassic : merge::Format::kNative;
+    const std::string locks = values["locks"].as<std::string>();
+    if (locks != "recorded" && locks != "granted") {
+      return cli::usage_error("--locks is recorded or granted, not \"" + locks + "\"");
+    }
+    merge_options.lock_grants = locks == "granted";
+    if (merge_options.lock_grants && merge_options.model == merge::Model::kBasic) {
+      return cli::usage_error(
+          "--locks granted needs the extended model: in the basic one transfers end in their "
+          "calls, "
+          "before their locks are granted");
+    }
     const std::string clock = values["clock"].as<std::string>();
     if (clock != "none" && clock != "linear" && clock != "clc") {
       return cli::usage_error("--clock is none, linear or clc, not \"" + clock + "\"");

@@ -3,13 +3,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "epilog/format/local_buffer.h"
 #include "merge/classic.h"
 #include "merge/engine.h"
 #include "merge/find_traces.h"
+#include "merge/times.h"
 #include "merge/write_definitions.h"
 
 namespace kojak::merge {
@@ -63,37 +62,6 @@ Status check_output(const std::vector<LocalTrace>& traces, const std::string& ou
   return {};
 }
 
-// Sets each clock's base so that the first event of all is at 0.
-void rebase(std::vector<LinearClock>& clocks, const Survey& survey) {
-  double base = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < clocks.size(); ++i) {
-    if (survey.traces[i].events == 0) continue;
-    const double first = clocks[i](survey.traces[i].first_time);
-    if (std::isfinite(first)) base = std::min(base, first);
-  }
-  if (!std::isfinite(base)) base = 0;
-  for (LinearClock& clock : clocks) clock.base = base;
-}
-
-bool paused(const Survey& survey) {
-  return std::any_of(survey.processes.begin(), survey.processes.end(),
-                     [](const auto& process) { return process && process->gap() != 0; });
-}
-
-void report(const CorrectedClocks& clocks, Summary& summary) {
-  ClockReport r;
-  r.checked = clocks.before.checked;
-  r.violations_before = clocks.before.violations;
-  r.violations_after = clocks.after.violations;
-  r.worst_before = clocks.before.worst;
-  r.unchecked = clocks.before.unchecked;
-  r.stretched = clocks.shape.stretched;
-  r.largest_step = clocks.shape.largest_step;
-  r.largest_shift = clocks.shape.largest_shift;
-  summary.clocks = r;
-  summary.add(Finding::kStillBackwards, r.violations_after);
-}
-
 }  // namespace
 
 Result<Summary> merge_traces(const MergeOptions& options) {
@@ -119,8 +87,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   struct stat output {};
   const bool twice = options.output == "-" ||
                      (::stat(options.output.c_str(), &output) == 0 && !S_ISREG(output.st_mode));
-  const bool controlled = options.clock == ClockCorrection::kControlled;
-  const std::uint64_t work = bytes * (2 + (twice ? 1 : 0) + (controlled ? 2 : 0));
+  const std::uint64_t work = bytes * (2 + (twice ? 1 : 0) + readings(options));
   std::uint64_t done = 0;
   const std::function<void(std::uint64_t)> progress = [&](std::uint64_t n) {
     if (options.progress) options.progress(done + n, work);
@@ -131,41 +98,26 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   Survey& survey = *surveyed;
   done = bytes;
 
-  std::vector<LinearClock> clocks(count);
-  if (options.clock != ClockCorrection::kNone) {
-    std::vector<ClockRecord> records;
-    records.reserve(count);
-    for (const TraceFacts& facts : survey.traces) records.push_back(facts.clock);
-    std::uint64_t without = 0;
-    clocks = linear_clocks(records, without);
-    if (survey.definitions.nodes.size() > 1) summary.add(Finding::kNoOffset, without);
-  }
-  rebase(clocks, survey);
   const std::size_t buffer = std::clamp(kBuffers / count, kLeastBuffer, kMostBuffer);
-  std::optional<CorrectedClocks> corrected;
-  if (controlled) {
-    auto result =
-        correct_clocks({traces, survey, files, clocks, {}, paused(survey), buffer, progress},
-                       traces.front().run_size);
-    if (!result) return result.error();
-    corrected = std::move(*result);
-    report(*corrected, summary);
-    done += 2 * bytes;
-  }
+  auto times = find_times(options, traces, survey, files, buffer, summary, progress);
+  if (!times) return times.error();
+  done += readings(options) * bytes;
 
   MergedRun run;
   run.run_hi = Hash64{traces.front().run_hi};
   run.run_lo = Hash64{traces.front().run_lo};
   run.size = Count{traces.front().run_size};
   run.model = Byte{static_cast<std::uint8_t>(options.model)};
+  run.locks = Byte{static_cast<std::uint8_t>(options.lock_grants ? 1 : 0)};
   count_missing(traces, run, summary);
 
   const EngineInputs inputs{
       traces,
       survey,
       files,
-      std::move(clocks),
-      corrected ? &*corrected : nullptr,
+      times->clocks,
+      times->corrected ? &*times->corrected : nullptr,
+      times->locks ? &*times->locks : nullptr,
       options.model == Model::kExtended,
       buffer,
       options.pool != 0 ? options.pool : std::max(kPool, kPoolForTrace * count),

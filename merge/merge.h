@@ -25,6 +25,7 @@ struct MergeOptions {
   std::string output = "a.elg";     // "-" is standard output
   Model model = Model::kExtended;
   Format format = Format::kNative;
+  bool lock_grants = false;  // lock records where locks are granted and released; extended only
   ClockCorrection clock = ClockCorrection::kLinear;
   std::size_t open_files = 0;  // at most so many inputs open at a time; 0: what the system allows
   // Memory for held ends in bytes; 0: by the number of processes; 1: none, all by reference.

@@ -245,6 +245,8 @@ void Placement::hand_over(const Operation& op, const Decision& decision, ListId 
       duties_[op.stream].last_exit.push_back(list);
       duties_[op.stream].any = true;
       break;
+    case Place::kGrant:  // only starts go there
+      break;
   }
 }
 

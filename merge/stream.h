@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "merge/controlled_clock.h"
+#include "merge/correct_clocks.h"
 #include "merge/local_input.h"
 #include "merge/placement.h"
 
@@ -44,6 +44,10 @@ struct Stream {
   LinearClock clock;
   std::optional<ControlledCursor> controlled;
   double controlled_base = 0;
+  // Times of lock and unlock records, by their number in the trace; NaN: as recorded.
+  std::optional<SpillReader<double>> lock_times;
+  std::uint64_t lock_records = 0;
+  double moved_to = 0;                    // of a lock record: when it is granted, if that is later
   double linear = 0;                      // time of the current event without `controlled`
   double time = 0;                        // of the current event, corrected
   const std::byte* record = nullptr;      // the current event
@@ -71,6 +75,16 @@ struct Stream {
   }
   std::uint64_t position() const { return input.offset(record); }
 
+  // Corrected clocks, beyond the linear correction.
+  void correct(const CorrectedClocks& corrected, std::size_t trace_index) {
+    controlled = corrected.cursor(trace_index);
+    if (controlled) {
+      controlled_base = corrected.base;
+    } else {
+      clock.base += corrected.base;
+    }
+  }
+
   // Records ahead that stay visible behind the current one, if the trace has them.
   static constexpr std::size_t kAhead = 1024;
 
@@ -97,7 +111,11 @@ struct Stream {
       if (is_event(type)) [[likely]] {
         if (size >= 14) [[likely]] {
           record = p;
-          move_time(p);
+          if (lock_times) [[unlikely]] {
+            move_lock(p);
+          } else {
+            move_time(p);
+          }
           return true;
         }
         ++too_short;
@@ -129,6 +147,15 @@ struct Stream {
     time = corrected(t);
     if (controlled) [[unlikely]]
       linear = std::max(linear, clock(t));
+  }
+  [[gnu::noinline, gnu::cold]] void move_lock(const std::byte* p) {
+    const double previous = time;
+    move_time(p);
+    const auto kind = static_cast<RecordType>(type);
+    if (kind != RecordType::kMpiWinLock && kind != RecordType::kMpiWinUnlock) return;
+    const double moved = (*lock_times)[lock_records++];
+    moved_to = moved > time ? moved : 0;
+    if (moved < time) time = std::max(previous, moved);
   }
   [[gnu::noinline, gnu::cold]] double controlled_time(double t) {
     return controlled->at(position(), std::max(t, linear)) - controlled_base;

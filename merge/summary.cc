@@ -72,6 +72,7 @@ std::string summary_text(const Summary& s) {
   row(text, "ends that did not fit into memory", s.reread);
   row(text, "transfers open at the end", s.open_ends);
   row(text, "regions open at the end", s[Finding::kOpenRegions].count);
+  if (s.lock_epochs != 0) row(text, "lock epochs moved to their grants", s.lock_epochs);
   if (s.clocks) text += clock_text(*s.clocks) + "\n";
   return text;
 }

@@ -84,6 +84,8 @@ enum class Severity : std::uint8_t { kNote, kWarning };
       CodeMissing, kNote, "programs and libraries are not here as they were measured",             \
       "their call sites are named by offsets; merge where the program ran, before it is "          \
       "built again")                                                                               \
+  KOJAK_FINDING(CircularLocks, kWarning, "lock epochs whose order goes in a circle",               \
+                "the clocks disagree; try --clock clc")                                            \
   KOJAK_FINDING(StillBackwards, kWarning, "effects before their causes, corrected clocks or not",  \
                 "the traces contradict each other; what depends on these times is suspect")        \
   KOJAK_FINDING(NotLocal, kNote, "traces in the directory that are not local traces, ignored", "") \
@@ -143,13 +145,14 @@ class Summary {
   bool suspect() const;
 
   std::uint64_t files = 0;
-  std::uint64_t processes = 0;  // of the run
-  std::uint64_t locations = 0;  // of the merged trace
-  std::uint64_t events = 0;     // written
-  std::uint64_t moved = 0;      // transfer ends moved to their completing synchronisation
-  std::uint64_t reread = 0;     // of them, ends that were held by reference
-  std::uint64_t open_ends = 0;  // transfers whose end was still held when their trace ended
-  double seconds = 0;           // from first to last event
+  std::uint64_t processes = 0;    // of the run
+  std::uint64_t locations = 0;    // of the merged trace
+  std::uint64_t events = 0;       // written
+  std::uint64_t moved = 0;        // transfer ends moved to their completing synchronisation
+  std::uint64_t reread = 0;       // of them, ends that were held by reference
+  std::uint64_t open_ends = 0;    // transfers whose end was still held when their trace ended
+  double seconds = 0;             // from first to last event
+  std::uint64_t lock_epochs = 0;  // whose grants and releases were found
   std::optional<ClockReport> clocks;
   std::array<std::uint64_t, 256> by_type{};  // events written, by record type
 

@@ -272,6 +272,10 @@ class Surveyor {
             break;
           case Action::kSync:
             if (with_epochs) follower.sync(record, dialect);
+            if (record.type == type_of(RecordType::kMpiWinLock) ||
+                record.type == type_of(RecordType::kMpiWinUnlock)) {
+              facts.locks = true;
+            }
             if (record.type == type_of(RecordType::kMpiWinLockAll) ||
                 record.type == type_of(RecordType::kMpiWinUnlockAll)) {
               facts.lock_all = true;

@@ -26,6 +26,7 @@ struct TraceFacts {
   std::uint64_t events = 0;        // that the merge will write, transfers in one record as four
   std::uint64_t last_exit = 0;     // offset of the record that holds the last exit, 0 if none
   std::uint32_t open_regions = 0;  // at the end
+  bool locks = false;              // some record of a lock or unlock of one target
   bool lock_all = false;           // some event of lock_all
   double first_time = 0;           // recorded time of the first event
   std::uint64_t end = 0;           // offset behind the last whole record

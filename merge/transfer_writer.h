@@ -1,23 +1,24 @@
 // Writes transfers: their starts, and the ends that stay where they are; hands the others to the
 // placement.
 //
-// Above EndWriter in pass 2. A transfer comes in one record for the whole call, or in records of
+// Above GrantWriter in pass 2. A transfer comes in one record for the whole call, or in records of
 // its own. Not thread-safe. No errors of its own.
 #pragma once
 
 #include <algorithm>
 
-#include "merge/end_writer.h"
+#include "merge/grant_writer.h"
 
 namespace kojak::merge {
 
 template <bool Plain>
-class TransferWriter : protected EndWriter<Plain> {
+class TransferWriter : protected GrantWriter<Plain> {
  protected:
-  using Base = EndWriter<Plain>;
+  using Base = GrantWriter<Plain>;
   using Base::copy_attributes, Base::count_metrics, Base::dialect_of, Base::emitter_,
-      Base::exit_duties, Base::good_peer, Base::placement_, Base::processes_, Base::put_basic_end,
-      Base::read, Base::role, Base::roles_, Base::summary_, Base::translated, Base::window_of;
+      Base::exit_duties, Base::good_peer, Base::hold_start, Base::waiting, Base::placement_,
+      Base::processes_, Base::put_basic_end, Base::read, Base::role, Base::roles_, Base::summary_,
+      Base::translated, Base::window_of;
 
   TransferWriter(const EngineInputs& in, TraceWriter& writer, Summary& summary)
       : Base(in, writer, summary), extended_(in.extended) {}
@@ -52,15 +53,23 @@ class TransferWriter : protected EndWriter<Plain> {
     LocalEnd end;
     if (end_from_call(call, false, end)) {
       emitter_.put(MpiGet1to{call.lid, call.time, RmaId{end.rmaid}, WindowId{window}});
-      const Bytes bytes = sent_field(s, end.bytes);
-      emitter_.put(MpiGet1ts{LocationId{raw(call.dlid)}, call.time, PeerId{s.rank},
-                             WindowId{window}, RmaId{end.rmaid}, bytes});
+      if (auto* grant = waiting(s, window, raw(call.dlid))) {
+        hold_start(s, *grant, false, {exit, end.bytes, end.rmaid});
+      } else {
+        const Bytes bytes = sent_field(s, end.bytes);
+        emitter_.put(MpiGet1ts{LocationId{raw(call.dlid)}, call.time, PeerId{s.rank},
+                               WindowId{window}, RmaId{end.rmaid}, bytes});
+      }
       begin(false, end);
     }
     if (end_from_call(call, true, end)) {
-      const Bytes bytes = sent_field(s, end.bytes);
-      emitter_.put(
-          MpiPut1ts{call.lid, call.time, call.dlid, WindowId{window}, RmaId{end.rmaid}, bytes});
+      if (auto* grant = waiting(s, window, raw(call.dlid))) {
+        hold_start(s, *grant, true, {exit, end.bytes, end.rmaid});
+      } else {
+        const Bytes bytes = sent_field(s, end.bytes);
+        emitter_.put(
+            MpiPut1ts{call.lid, call.time, call.dlid, WindowId{window}, RmaId{end.rmaid}, bytes});
+      }
       begin(true, end);
     }
     s.time = exit;
@@ -125,8 +134,10 @@ class TransferWriter : protected EndWriter<Plain> {
     if (!read(s, r)) return;
     if (!good_peer(s, r.dlid)) return;
     r.wid = WindowId{window_of(s, r.wid)};
-    copy_attributes(s);
-    emitter_.put(r);
+    if (!start_waits(s, true, raw(r.dlid), raw(r.wid), raw(r.rmaid), r.sent)) {
+      copy_attributes(s);
+      emitter_.put(r);
+    }
     transfer_starts(s, true, raw(r.dlid), raw(r.wid), raw(r.rmaid));
   }
   void get_starts(Stream& s) {
@@ -135,9 +146,11 @@ class TransferWriter : protected EndWriter<Plain> {
     if (!good_peer(s, r.dlid)) return;
     r.wid = WindowId{window_of(s, r.wid)};
     emitter_.put(MpiGet1to{r.lid, r.time, r.rmaid, r.wid});
-    copy_attributes(s);
-    emitter_.put(
-        MpiGet1ts{LocationId{raw(r.dlid)}, r.time, PeerId{s.rank}, r.wid, r.rmaid, r.sent});
+    if (!start_waits(s, false, raw(r.dlid), raw(r.wid), raw(r.rmaid), r.sent)) {
+      copy_attributes(s);
+      emitter_.put(
+          MpiGet1ts{LocationId{raw(r.dlid)}, r.time, PeerId{s.rank}, r.wid, r.rmaid, r.sent});
+    }
     transfer_starts(s, false, raw(r.dlid), raw(r.wid), raw(r.rmaid));
   }
   void shmem_get_starts(Stream& s) {
@@ -182,6 +195,22 @@ class TransferWriter : protected EndWriter<Plain> {
       flight.epoch = placement_->epoch_of(s.index, target, window);
     }
     s.in_flight.push_back(flight);
+  }
+  // A start in a record of its own whose lock is granted later. Its end tells the same; a call that
+  // was never left has none, and its start stays.
+  bool start_waits(Stream& s, bool put, std::uint32_t target, std::uint32_t window,
+                   std::uint32_t rmaid, Bytes sent) {
+    auto* grant = waiting(s, window, target);
+    if (grant == nullptr) [[likely]]
+      return false;
+    LocalEnd end;
+    const Ahead ahead = look_ahead(s, put, rmaid, end);
+    if (ahead == Ahead::kNone) return false;
+    const bool found = ahead == Ahead::kFound;
+    hold_start(s, *grant, put,
+               {found ? s.corrected(end.time) : s.time,
+                found ? end.bytes : std::uint64_t{raw(sent)}, rmaid});
+    return true;
   }
   enum class Ahead : std::uint8_t { kFound, kNone, kUnseen };
   Ahead look_ahead(const Stream& s, bool put, std::uint32_t rmaid, LocalEnd& end) const {

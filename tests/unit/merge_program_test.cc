@@ -105,16 +105,15 @@ TEST_F(MergeProgram, TheSummaryCounts) {
     const std::size_t name = line.find_last_not_of(' ', line.rfind(' '));
     rows[line.substr(2, name - 1)] = line.substr(line.rfind(' ') + 1);
   }
-  const std::map<std::string, std::string> expected = {
-      {"ENTER", "4"},
-      {"EXIT", "2"},
-      {"MPI_PUT_1TS", "1"},
-      {"MPI_PUT_1TE", "1"},
-      {"MPI_WINCOLLEXIT", "2"},
-      {"transfer ends moved", "1"},
-      {"ends that did not fit into memory", "0"},
-      {"transfers open at the end", "0"},
-      {"regions open at the end", "0"}};
+  const std::map<std::string, std::string> expected = {{"ENTER", "4"},
+                                                       {"EXIT", "2"},
+                                                       {"MPI_PUT_1TS", "1"},
+                                                       {"MPI_PUT_1TE", "1"},
+                                                       {"MPI_WINCOLLEXIT", "2"},
+                                                       {"transfer ends moved", "1"},
+                                                       {"ends that did not fit into memory", "0"},
+                                                       {"transfers open at the end", "0"},
+                                                       {"regions open at the end", "0"}};
   EXPECT_EQ(rows, expected);
   EXPECT_EQ(command("--clock clc --summary 0.0.elg"), 0);
   EXPECT_NE(messages.find("clocks: 0 of 0 dependencies"), std::string::npos) << messages;
