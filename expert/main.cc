@@ -86,6 +86,7 @@ Status write_html(const std::string& trace, const std::string& report, const std
   if (!part) return part.error();
   page.trace = &part->packed;
   page.instances = part->instances;
+  page.callers = part->callers;
   return html::write_page(*cube, page, output);
 }
 

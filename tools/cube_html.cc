@@ -56,6 +56,7 @@ ExitCode run(const cli::po::variables_map& values) {
     trace = std::move(*part);
     options.trace = &trace.packed;
     options.instances = trace.instances;
+    options.callers = trace.callers;
   }
   if (const Status status = html::write_page(*report, options, output); !status) {
     return failed(status.error());

@@ -39,6 +39,23 @@ std::vector<std::size_t> call_nodes(const expert::Report& analysis, const cube::
   return nodes;
 }
 
+// The functions that calls stand in, as far as the trace's call sites tell.
+std::vector<std::string> callers_of(const expert::Report& analysis, const cube::Report& report,
+                                    const std::vector<std::size_t>& nodes) {
+  std::vector<std::string> callers(report.call_nodes.size());
+  bool any = false;
+  for (const expert::CallPathNode& path : analysis.call_paths()) {
+    const std::size_t node = nodes[path.index];
+    const CallSiteDef* site =
+        is_absent(path.site) ? nullptr : analysis.definitions().call_sites.find(path.site);
+    if (site == nullptr || is_absent(site->left) || node == cube::kNone) continue;
+    callers[node] = expert::xml_text(analysis.region_name(site->left));
+    any = true;
+  }
+  if (!any) callers.clear();
+  return callers;
+}
+
 constexpr std::size_t kShownInstances = 10;  // of each pattern
 constexpr std::size_t kShownPlaces = 300;    // pattern and call path
 constexpr std::size_t kShownRows = 256;      // of each instance
@@ -111,6 +128,7 @@ Result<Instances> find_instances(const std::string& path, const cube::Report& re
   const expert::Report analysis = expert::analyse(*trace, options);
   const std::vector<std::size_t> nodes = call_nodes(analysis, report);
   Instances result;
+  result.callers = callers_of(analysis, report, nodes);
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> at_place;
   for (const expert::PatternInstance& call : worst_calls(of_patterns, of_places)) {
     // Of calls that are among the worst and wait together the first stands for the others.

@@ -19,6 +19,7 @@ namespace kojak::html {
 struct Instances {
   std::vector<Instance> instances;             // times are the trace's own
   std::vector<expert::PatternInstance> first;  // the call that each began with
+  std::vector<std::string> callers;            // see PageOptions
 };
 
 Result<Instances> find_instances(const std::string& path, const cube::Report& report);

@@ -76,7 +76,7 @@ void add_column(Json& json, std::string_view name, const Nodes& nodes, Get get) 
   json.end_array();
 }
 
-void add_program(Json& json, const Report& report) {
+void add_program(Json& json, const Report& report, const std::vector<std::string>& callers) {
   Strings files;
   // Classic reports define every MPI function; only those that are called are shown.
   std::vector<long> numbers(report.regions.size(), -1);
@@ -101,6 +101,7 @@ void add_program(Json& json, const Report& report) {
   add_column(json, "line", calls, [](const auto& node) { return node.line; });
   add_column(json, "file", calls, [&](const auto& node) { return files.number(node.module); });
   json.end_object();
+  if (!callers.empty()) add_column(json, "callers", callers, [](const auto& text) { return text; });
   add_column(json, "files", files.all(), [](const std::string& text) { return text; });
 }
 
@@ -248,7 +249,7 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   }
   json.end_array();
   add_metrics(json, report, options.catalogue);
-  add_program(json, report);
+  add_program(json, report, options.callers);
   add_system(json, report);
   if (before == nullptr) {
     add_overview(json, report, find_bottlenecks(report, options.catalogue));

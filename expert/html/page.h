@@ -48,6 +48,9 @@ struct PageOptions {
   std::size_t max_bytes = 20'000'000;  // of the page; kept by rounding and leaving out, and said
   const PackedTrace* trace = nullptr;
   std::vector<Instance> instances;
+  // Of each call path of the report the function that its last call stands in, where the trace
+  // knows it: CUBE holds file and line only. May be empty.
+  std::vector<std::string> callers;
   std::vector<std::string> notes;  // shown with the report's own warnings
 };
 

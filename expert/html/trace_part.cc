@@ -26,6 +26,7 @@ Result<TracePart> read_trace_part(const std::string& path, const cube::Report& r
   if (!content) return content.error();
   TracePart part;
   part.instances = std::move(found->instances);
+  part.callers = std::move(found->callers);
   for (std::size_t i = 0; i < part.instances.size(); ++i) {
     Instance& instance = part.instances[i];
     instance.begin -= content->begin;

@@ -20,6 +20,7 @@ namespace kojak::html {
 struct TracePart {
   PackedTrace packed;
   std::vector<Instance> instances;
+  std::vector<std::string> callers;  // see PageOptions
 };
 
 // `max_bytes` is the page's budget; the trace takes at most two thirds of it.

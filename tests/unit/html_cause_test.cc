@@ -166,6 +166,33 @@ TEST(HtmlInstances, EachPlaceHasItsWorst) {
   EXPECT_NEAR(seconds[10], 0.5, 1e-6);
 }
 
+TEST(HtmlInstances, CallsHaveTheFunctionsThatTheyStandIn) {
+  const std::string path = test::write_file("callers.elg", "");
+  ASSERT_TRUE(text_to_trace_file(R"(
+CALL_SITE csid=0 fid=0 lno=39 erid=1 lrid=2
+FILE fid=0 fnid=0
+STRING strid=0 str="halo.c"
+STRING strid=1 str="MPI_Barrier"
+STRING strid=2 str="exchange"
+REGION rid=1 rnid=1
+REGION rid=2 rnid=2
+ENTER lid=0 time=0 region=main
+ENTER_CS lid=0 time=1 csid=0
+MPI_COLLEXIT lid=0 time=2
+EXIT lid=0 time=3
+)",
+                                 path));
+  const std::string program = test::region(0, "main") + test::region(1, "MPI_Barrier") +
+                              "<cnode id=\"0\" calleeId=\"0\"><cnode id=\"1\" calleeId=\"1\" "
+                              "line=\"39\" mod=\"halo.c\"></cnode></cnode>";
+  const std::string text = test::report(test::metric(0, "time"), program, test::system_of(1), "");
+  const Result<cube::Report> report = cube::read_report(test::write_file("callers.cube", text));
+  ASSERT_TRUE(report) << report.error().message();
+  const Result<TracePart> part = read_trace_part(path, *report, 1'000'000);
+  ASSERT_TRUE(part) << part.error().message();
+  EXPECT_EQ(part->callers, (std::vector<std::string>{"", "exchange"}));
+}
+
 // Waiting at a barrier of each of four ranks, on the only call path.
 std::size_t waited_for(const std::string& values) {
   const std::string metrics = test::metric(

@@ -246,10 +246,17 @@ export class Data {
     const source = this.info.files[file[region]] ?? "";
     return source === "" || begin[region] < 1 ? "" : place(source, begin[region]);
   }
+  // The function that the call stands in, if that is not the one above it in the call tree.
+  caller(call: number): string {
+    const name = this.info.callers?.[call] ?? "";
+    const parent = this.calls.parent[call];
+    return parent >= 0 && this.callName(parent) === name ? "" : name;
+  }
   // What is known of where a call is, for a place beside its name.
   source(call: number): string {
     const site = this.callSite(call);
-    if (site !== "") return site;
+    const caller = this.caller(call);
+    if (site !== "") return caller === "" ? site : `${site} in ${caller}`;
     const definition = this.definition(call);
     return definition === "" ? "" : `begins at ${definition}`;
   }

@@ -74,7 +74,8 @@ export class Findings {
     const caller = path.length > 1 ? path[path.length - 2] : -1;
     const site = data.callSite(found.call);
     const where = h("p", { class: "where" }, "in ", h("bdi", { class: "call" }, shortened(data.callName(found.call), 200)));
-    if (caller >= 0) where.append(", called by ", h("bdi", { class: "call" }, shortened(data.callName(caller), 200)));
+    const callerName = data.caller(found.call) || (caller >= 0 ? data.callName(caller) : "");
+    if (callerName !== "") where.append(", called by ", h("bdi", { class: "call" }, shortened(callerName, 200)));
     if (site !== "") where.append(" at ", h("bdi", { class: "site" }, shortened(site, 120)));
     else if (caller >= 0 && data.definition(caller) !== "") where.append(", which begins at ", h("bdi", { class: "site" }, shortened(data.definition(caller), 120)));
     const parts = found.parts.map(([m, seconds]) => `${data.metric(m).title} ${duration(seconds)}`);
@@ -111,7 +112,7 @@ export class Findings {
     // Of very long paths the outermost and the innermost calls.
     const shown = path.length <= 12 ? path : [...path.slice(0, 3), -1, ...path.slice(-8)];
     const crumb = (c: number) => (c < 0 ? "\u2026" : h("bdi", { title: shortened(data.callName(c), 500) }, shortened(data.callName(c), 60)));
-    return h("p", { class: "crumbs" }, ...shown.flatMap((c, i) => [i > 0 ? " \u203a " : "", crumb(c), c >= 0 && data.callSite(c) !== "" ? h("bdi", { class: "hint" }, ` ${shortened(data.callSite(c), 60)}`) : null]));
+    return h("p", { class: "crumbs" }, ...shown.flatMap((c, i) => [i > 0 ? " \u203a " : "", crumb(c), c >= 0 && data.callSite(c) !== "" ? h("bdi", { class: "hint" }, ` ${shortened(data.source(c), 100)}`) : null]));
   }
 
   // Once in full for each pattern; further down it is folded.

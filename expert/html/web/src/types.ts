@@ -78,6 +78,7 @@ export interface ReportInfo {
   metrics: MetricInfo[];
   regions: { name: string[]; file: number[]; begin: number[] };
   calls: { parent: number[]; region: number[]; line: number[]; file: number[] };
+  callers?: string[]; // functions that the calls stand in, "" where it is not known
   files: string[];
   system: { parent: number[]; kind: number[]; name: string[]; rank: number[]; location: number[] };
   topologies: TopologyInfo[];
