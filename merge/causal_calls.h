@@ -86,6 +86,19 @@ class CausalCalls : protected CausalMessages {
     if (defs_.windows[window].paired()) depend(p, sync, w, members);
     apply_sync(w, sync, members, false);
     if (sync.kind == SyncKind::kWinState) skip_calls(kFenceCall, window, fences, w.fences);
+    if (sync.kind == SyncKind::kPeerState) skip_epochs(p, sync);
+  }
+  // Whom a process waits for in its call: somebody who has not come to it.
+  std::uint32_t missing_member(const CausalProcess& p) const {
+    const auto [kind, object, number] = p.instance;
+    for (const std::uint32_t rank : members_of(kind, object)) {
+      if (rank < processes_.size() && !processes_[rank].ended &&
+          progress(processes_[rank], kind, object) < number &&
+          !(processes_[rank].in_instance && processes_[rank].instance == p.instance)) {
+        return rank;
+      }
+    }
+    return kAbsent;
   }
 
   // The process ends without having come to these calls.
@@ -156,6 +169,18 @@ class CausalCalls : protected CausalMessages {
   void skip_calls(std::uint8_t kind, std::uint32_t object, std::uint64_t from, std::uint64_t to) {
     auto it = instances_.upper_bound({kind, object, from});
     while (it != instances_.end() && it->first <= InstanceKey{kind, object, to}) lose_member(it++);
+  }
+
+  // Posts and completes that happened while recording was off will not be seen.
+  void skip_epochs(const CausalProcess& p, const Sync& sync) {
+    constexpr std::uint8_t kAccessOpen = 1;
+    const std::uint32_t peer = sync.target;
+    if (!absolute_ || peer == kAbsent || !recorded(peer)) return;
+    const std::uint64_t completes = sync.first - ((sync.open & kAccessOpen) != 0 ? 1 : 0);
+    channels_.skip_causes({ChannelKind::kCompleteWait, sync.window, p.rank, peer, 0}, completes);
+    for (const ChannelKind kind : {ChannelKind::kPostComplete, ChannelKind::kPostStart}) {
+      channels_.skip_causes({kind, sync.window, p.rank, peer, 0}, sync.second);
+    }
   }
 
   // All have come: nobody leaves before the last of the others has entered.

@@ -109,19 +109,23 @@ class CausalPass : private CausalCalls {
     }
     leave_instances(p);
   }
-  // All wait for each other: the one that need not wait, else the first of them, goes on without.
+  // All wait for each other in a circle: in it, who need not wait, else the first, goes on without.
   bool break_deadlock() {
-    CausalProcess* first = nullptr;
-    bool soft = false;
-    for (CausalProcess& p : processes_) {
-      if (p.ended) continue;
-      const bool is_soft = p.need < p.needs.size() && p.needs[p.need].soft;
-      if (first == nullptr || (is_soft && !soft) || (is_soft == soft && p.time < first->time)) {
-        first = &p;
-        soft = is_soft;
-      }
+    CausalProcess* p = nullptr;
+    for (CausalProcess& any : processes_) {
+      if (!any.ended) p = &any;
     }
-    if (first == nullptr) return false;
+    if (p == nullptr) return false;
+    for (std::size_t i = 0; i < processes_.size(); ++i) {  // into the circle
+      CausalProcess* next = awaited(*p);
+      if (next == nullptr) break;
+      p = next;
+    }
+    CausalProcess* first = p;
+    const CausalProcess* const begin = p;
+    while ((p = awaited(*p)) != nullptr && p != begin) {
+      if (is_soft(*p) != is_soft(*first) ? is_soft(*p) : p->time < first->time) first = p;
+    }
     if (first->need < first->needs.size()) {
       channels_.give_up(first->needs[first->need].channel);
       ++first->need;
@@ -131,6 +135,20 @@ class CausalPass : private CausalCalls {
     }
     enqueue(*first);
     return true;
+  }
+
+  static bool is_soft(const CausalProcess& p) {
+    return p.need < p.needs.size() && p.needs[p.need].soft;
+  }
+  // Whom it waits for, if that one waits, too.
+  CausalProcess* awaited(const CausalProcess& p) {
+    std::uint32_t rank = kAbsent;
+    if (p.need < p.needs.size()) {
+      rank = p.needs[p.need].channel.from;
+    } else if (p.in_instance) {
+      rank = missing_member(p);
+    }
+    return rank != kAbsent && !processes_[rank].ended ? &processes_[rank] : nullptr;
   }
 
   // ---- one event --------------------------------------------------------------------------------

@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <random>
+#include <tuple>
 
 namespace kojak::support {
 namespace {
 
 using Place = ClockProgram::Place;
 using Group = std::vector<std::uint32_t>;
+
+constexpr std::uint32_t kNobody = 0xFFFFFFFFu;
 
 class Simulation {
  public:
@@ -20,6 +24,8 @@ class Simulation {
     program_.measured = number(0, 1) == 1;
     program_.traces.resize(size_);
     program_.times.resize(size_);
+    counts_.resize(size_);
+    recording_.assign(size_, true);
     for (std::uint32_t p = 0; p < size_; ++p) {
       now_.push_back(uniform(0, 0.5));
       clocks_.push_back({p == 0 ? 0 : uniform(-2, 2), p == 0 ? 0 : uniform(-1e-3, 1e-3),
@@ -27,7 +33,16 @@ class Simulation {
       enter(p, "main");
     }
     const int steps = number(5, 60);
-    for (int i = 0; i < steps; ++i) step();
+    const bool pauses = number(0, 2) == 0;
+    for (int i = 0; i < steps; ++i) {
+      for (std::uint32_t p = 0; p < size_ && pauses; ++p) {
+        if (number(1, 100) <= 15) pause(p);
+      }
+      step();
+    }
+    for (std::uint32_t p = 0; p < size_; ++p) {
+      if (!recording_[p]) pause(p);
+    }
     for (std::uint32_t p = 0; p < size_; ++p) exit(p);
     finish();
     return std::move(program_);
@@ -47,16 +62,45 @@ class Simulation {
   };
 
   Place record(std::uint32_t p, const std::string& name, const std::string& fields) {
+    if (!recording_[p]) return {kNobody, 0};
     events_.push_back({p, now_[p], name, fields});
     return {p, counts_[p]++};
   }
   Place enter(std::uint32_t p, const char* region) {
-    if (counts_.size() < size_) counts_.resize(size_);
     return record(p, "ENTER", "region=" + std::string(region));
   }
   Place exit(std::uint32_t p) { return record(p, "EXIT", ""); }
   void pass(std::uint32_t p) { now_[p] += uniform(0, 0.01); }
+  // Recording is switched off, or on again: then the states tell where the process stands.
+  void pause(std::uint32_t p) {
+    pass(p);
+    if (recording_[p]) {
+      program_.pauses = true;
+      record(p, "LOG_OFF", "");
+      recording_[p] = false;
+      return;
+    }
+    recording_[p] = true;
+    record(p, "LOG_ON", "");
+    const auto text = [](std::uint64_t n) { return std::to_string(n); };
+    record(p, "COLL_STATE", "cid=0 count=" + text(collectives_));
+    record(p, "WIN_STATE", "wid=0 fences=" + text(fences_) + " open=" + (fenced_ ? "1" : "0"));
+    record(p, "WIN_STATE", "wid=1 fences=0 open=0");
+    for (std::uint32_t q = 0; q < size_; ++q) {
+      record(p, "EPOCH_STATE",
+             "wid=1 plid=" + text(q) + " access=" + text(accesses_[{p, q}]) +
+                 " exposure=" + text(accesses_[{q, p}]) + " ops=0 open=0");
+      for (int tag = 0; tag < 8; ++tag) {
+        const std::uint64_t sent = messages_[{p, q, tag}], received = messages_[{q, p, tag}];
+        if (sent == 0 && received == 0) continue;
+        record(p, "MSG_STATE",
+               "cid=0 plid=" + text(q) + " tag=" + std::to_string(tag) + " sent=" + text(sent) +
+                   " recvd=" + text(received));
+      }
+    }
+  }
   void depends(Place cause, Place effect, const char* what) {
+    if (cause.process == kNobody || effect.process == kNobody) return;
     program_.dependencies.push_back({cause, effect, what});
   }
   void after(std::uint32_t p, double time) { now_[p] = std::max(now_[p], time) + latency(); }
@@ -97,6 +141,7 @@ class Simulation {
   };
   Sent send(std::uint32_t from, std::uint32_t to, int tag) {
     pass(from);
+    ++messages_[{from, to, tag}];
     enter(from, "MPI_Send");
     const Sent sent{
         record(from, "MPI_SEND",
@@ -148,9 +193,12 @@ class Simulation {
     }
     request_ += count;
   }
-  void attribute(std::uint32_t p, const std::string& line) { events_.push_back({p, -1, line, ""}); }
+  void attribute(std::uint32_t p, const std::string& line) {
+    if (recording_[p]) events_.push_back({p, -1, line, ""});
+  }
 
   void collective(const char* name, int sent, int received) {
+    ++collectives_;
     std::vector<Place> enters;
     double last = 0;
     for (std::uint32_t p = 0; p < size_; ++p) {
@@ -174,6 +222,7 @@ class Simulation {
   }
   void rooted() {
     const std::uint32_t root = process();
+    ++collectives_;
     const bool broadcast = number(0, 1) == 1;
     std::vector<Place> enters;
     std::vector<double> times;
@@ -211,6 +260,7 @@ class Simulation {
       }
     }
     fenced_ = true;
+    ++fences_;
   }
   Place window_exit(std::uint32_t p, const Group& group, int synex) {
     const auto known = std::find(groups_.begin(), groups_.end(), group);
@@ -224,6 +274,7 @@ class Simulation {
     for (std::uint32_t target = 0; target < size_; ++target) {
       for (std::uint32_t origin = 0; origin < size_; ++origin) {
         if (number(1, 100) > 40) continue;
+        ++accesses_[{origin, target}];
         posts[target].push_back(origin);
         starts[origin].push_back(target);
       }
@@ -328,6 +379,10 @@ class Simulation {
   std::vector<Group> groups_;
   int request_ = 0;
   bool fenced_ = false;
+  std::vector<bool> recording_;
+  std::uint64_t collectives_ = 0, fences_ = 0;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> accesses_;  // origin, target
+  std::map<std::tuple<std::uint32_t, std::uint32_t, int>, std::uint64_t> messages_;
 };
 
 }  // namespace

@@ -3,9 +3,9 @@
 //
 // A program is simulated in true time, where every cause precedes its effects: messages (blocking,
 // and posted receives that complete in another order), barriers, broadcasts, reductions, fences,
-// and general active target over random groups. What is recorded are the times of clocks with an
-// offset, a drift and a wobble that no line can take out. The same seed gives the same program.
-// Values own all they hold; no global state.
+// and general active target over random groups; some processes pause their recording. What is
+// recorded are the times of clocks with an offset, a drift and a wobble that no line can take out.
+// The same seed gives the same program. Values own all they hold; no global state.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,7 @@ struct ClockProgram {
   std::vector<std::string> traces;         // by rank
   std::vector<std::vector<double>> times;  // of all events, as the linear correction has them
   std::vector<Dependency> dependencies;
+  bool pauses = false;    // somebody did not record all the time
   bool measured = false;  // the traces hold their clocks' offsets at the beginning and the end
 };
 

@@ -152,10 +152,12 @@ class Programs : public ::testing::Test {
                                         : merge::ClockCorrection::kNone;
     auto summary = merge::merge_traces(options);
     if (!summary) throw std::runtime_error(summary.error().message());
+    backwards = (*summary)[merge::Finding::kStillBackwards].count;
     return read_bytes(options.output);
   }
   std::optional<merge::ClockCorrection> clock;
   bool locks = false;
+  std::uint64_t backwards = 0;  // that the correction left
   TempDir dir;
   std::vector<std::string> paths;
   std::vector<std::vector<std::byte>> locals;
@@ -198,6 +200,7 @@ TEST_F(Programs, TheMergeFindsTheTruth) {
       // Other times, the same rules; and what is read again gets the same times.
       clock = merge::ClockCorrection::kControlled;
       const std::vector<std::byte> controlled = merge(program, merge::Model::kExtended, seed % 16);
+      if (backwards != 0) wrong.push_back(std::to_string(backwards) + " effects before causes");
       support::MergeCheck order = check;
       order.compare_times = false;
       order.compare_end_order = false;
