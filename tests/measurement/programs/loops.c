@@ -60,6 +60,34 @@ static void types(void) {
   MPI_Group_free(&world);
 }
 
+/* Called 20 times: 100,000 tests in all, by MPI_Win_test and MPI_Test, that find nothing. */
+static void spinning(void) {
+  const int next = (me + 1) % ranks, previous = (me + ranks - 1) % ranks;
+  int done = 0, none;
+  MPI_Win win;
+  MPI_Group world, to, from;
+  MPI_Request request;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_incl(world, 1, &next, &to);
+  MPI_Group_incl(world, 1, &previous, &from);
+  MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Irecv(in, 1, MPI_DOUBLE, previous, 11, MPI_COMM_WORLD, &request);
+  MPI_Win_post(from, 0, win);
+  MPI_Win_start(to, 0, win);
+  for (int i = 0; i < 2500; ++i) {
+    if (!done) MPI_Win_test(win, &done);
+    MPI_Test(&request, &none, MPI_STATUS_IGNORE);
+  }
+  MPI_Win_complete(win);
+  if (!done) MPI_Win_wait(win);
+  MPI_Send(out, 1, MPI_DOUBLE, next, 11, MPI_COMM_WORLD);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Win_free(&win);
+  MPI_Group_free(&to);
+  MPI_Group_free(&from);
+  MPI_Group_free(&world);
+}
+
 static void measure(const char* name, void (*body)(void), int times) {
   for (int i = 0; i < times; ++i) body();
   const long before = resident();
@@ -74,6 +102,7 @@ int main(int argc, char** argv) {
   measure("communicators", communicators, 1000);
   measure("requests", requests, 3000);
   measure("types", types, 3000);
+  measure("spinning", spinning, 10);
   end();
   return 0;
 }
