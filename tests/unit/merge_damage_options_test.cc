@@ -1,0 +1,103 @@
+// Damaged local traces of random programs, merged in every way there is: nothing crashes, nothing
+// hangs, and what is written is a whole trace with the events that it counts, in the order of time.
+// KOJAK_PROPERTY_PROGRAMS sets how many merges.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <random>
+
+#include "epilog/format/reader.h"
+#include "tests/support/clock_program.h"
+#include "tests/support/lock_program.h"
+#include "tests/support/merge_program.h"
+#include "tests/support/merge_runs.h"
+
+namespace kojak::test {
+namespace {
+
+std::uint64_t merges() {
+  const char* text = std::getenv("KOJAK_PROPERTY_PROGRAMS");
+  return text != nullptr ? std::min<std::uint64_t>(1000, std::strtoull(text, nullptr, 10)) : 1000;
+}
+
+void fill(LocalRun& run, const std::vector<std::string>& texts) {
+  for (std::uint32_t rank = 0; rank < texts.size(); ++rank) run.add(rank, texts[rank]);
+}
+
+std::unique_ptr<LocalRun> random_run(std::uint64_t seed) {
+  std::unique_ptr<LocalRun> run;
+  if (seed % 3 == 0) {
+    const auto program = support::clock_program(seed);
+    run = std::make_unique<LocalRun>(static_cast<std::uint32_t>(program.traces.size()));
+    fill(*run, program.traces);
+  } else if (seed % 3 == 1) {
+    const auto program = support::lock_program(seed, 0.1);
+    run = std::make_unique<LocalRun>(static_cast<std::uint32_t>(program.traces.size()));
+    fill(*run, program.traces);
+  } else {
+    const auto program = support::random_program(seed);
+    run = std::make_unique<LocalRun>(program.processes);
+    for (const auto& trace : program.traces) {
+      run->add_bytes(std::to_string(trace.rank) + "." + std::to_string(trace.thread) + ".elg",
+                     trace.bytes);
+    }
+  }
+  return run;
+}
+
+TEST(MergeDamageOptions, NothingCrashes) {
+  std::mt19937_64 random(1);
+  std::uint64_t merged = 0;
+  std::unique_ptr<LocalRun> run;
+  for (std::uint64_t i = 0; i < merges(); ++i) {
+    if (i % 8 == 0) run = random_run(i / 8);
+    if (run->paths.empty()) continue;
+    const std::size_t victim = random() % run->paths.size();
+    std::vector<std::byte> bytes = run->locals[victim];
+    for (std::uint64_t n = random() % 4; n > 0; --n) {
+      bytes[kHeaderSize + random() % (bytes.size() - kHeaderSize)] =
+          static_cast<std::byte>(random() & 0xFF);
+    }
+    if (random() % 4 == 0) bytes.resize(kHeaderSize + random() % (bytes.size() - kHeaderSize));
+    write_file(run->paths[victim], bytes);
+    merge::MergeOptions options = run->options();
+    std::filesystem::remove(options.output);
+    options.clock =
+        i % 2 == 0 ? merge::ClockCorrection::kControlled : merge::ClockCorrection::kLinear;
+    options.lock_grants = i % 4 < 2;
+    options.format = i % 8 < 2 ? merge::Format::kClassic : merge::Format::kNative;
+    options.pool = i % 3;
+    const auto summary = merge::merge_traces(options);
+    write_file(run->paths[victim], run->locals[victim]);
+    if (!summary) {
+      EXPECT_FALSE(std::filesystem::exists(options.output)) << i;
+      EXPECT_FALSE(summary.error().reason.empty()) << i;
+      continue;
+    }
+    ++merged;
+    auto reader = TraceReader::open(options.output);
+    ASSERT_TRUE(reader) << i;
+    RawRecord record;
+    std::uint64_t events = 0, counted = 0;
+    double last = 0;
+    TraceReader::Next next;
+    while ((next = reader->next(record)) == TraceReader::Next::kRecord) {
+      NumEvents count;
+      if (record.type == 14 && decode(record, reader->dialect(), count) == nullptr) {
+        counted = raw(count.eventc);
+      }
+      if (!is_event(record.type)) continue;
+      ++events;
+      const double time = event_time(record, reader->dialect().swapped()).value;
+      EXPECT_GE(time, last) << i;
+      last = time;
+    }
+    EXPECT_EQ(next, TraceReader::Next::kEnd) << i;
+    EXPECT_EQ(counted, events) << i;
+  }
+  EXPECT_GT(merged * 2, merges());
+}
+
+}  // namespace
+}  // namespace kojak::test
