@@ -40,30 +40,36 @@ class FlatIndex {
       if (e.key == key) return e.value;
     }
   }
+  // Inserts the value if the key is not there yet; else the value that it has. kNone: inserted.
+  std::uint32_t add(const Key& key, std::uint32_t value) {
+    if ((count_ + 1) * 2 > entries_.size()) grow();
+    std::size_t i = key.hash() & mask_;
+    for (; entries_[i].value != kNone; i = (i + 1) & mask_) {
+      if (entries_[i].key == key) return entries_[i].value;
+    }
+    entries_[i] = {key, value};
+    ++count_;
+    return kNone;
+  }
+  // Removes the key and gives its value; kNone if it was not there.
+  std::uint32_t take(const Key& key) {
+    if (entries_.empty()) return kNone;
+    std::size_t i = key.hash() & mask_;
+    while (entries_[i].value == kNone || !(entries_[i].key == key)) {
+      if (entries_[i].value == kNone) return kNone;
+      i = (i + 1) & mask_;
+    }
+    const std::uint32_t value = entries_[i].value;
+    remove(i);
+    return value;
+  }
   // The key must not be there yet.
   void insert(const Key& key, std::uint32_t value) {
     if ((count_ + 1) * 2 > entries_.size()) grow();
     place(key, value);
     ++count_;
   }
-  void erase(const Key& key) {
-    if (entries_.empty()) return;
-    std::size_t i = key.hash() & mask_;
-    while (!(entries_[i].value != kNone && entries_[i].key == key)) {
-      if (entries_[i].value == kNone) return;
-      i = (i + 1) & mask_;
-    }
-    // Close the hole: move back every later entry that may not be found across it.
-    for (std::size_t j = (i + 1) & mask_; entries_[j].value != kNone; j = (j + 1) & mask_) {
-      const std::size_t home = entries_[j].key.hash() & mask_;
-      if (((j - home) & mask_) >= ((j - i) & mask_)) {
-        entries_[i] = entries_[j];
-        i = j;
-      }
-    }
-    entries_[i].value = kNone;
-    --count_;
-  }
+  void erase(const Key& key) { take(key); }
   std::size_t size() const { return count_; }
   void clear() {
     if (count_ == 0) return;
@@ -82,6 +88,18 @@ class FlatIndex {
     Key key;
     std::uint32_t value = kNone;
   };
+  // Closes the hole: moves back every later entry that may not be found across it.
+  void remove(std::size_t i) {
+    for (std::size_t j = (i + 1) & mask_; entries_[j].value != kNone; j = (j + 1) & mask_) {
+      const std::size_t home = entries_[j].key.hash() & mask_;
+      if (((j - home) & mask_) >= ((j - i) & mask_)) {
+        entries_[i] = entries_[j];
+        i = j;
+      }
+    }
+    entries_[i].value = kNone;
+    --count_;
+  }
   void place(const Key& key, std::uint32_t value) {
     std::size_t i = key.hash() & mask_;
     while (entries_[i].value != kNone) i = (i + 1) & mask_;

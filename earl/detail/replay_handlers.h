@@ -78,52 +78,12 @@ class ReplayHandlers {
     if (f == nullptr) return;
     window_collective(*f, r.wid);
   }
-  void handle(const MpiWinExit& r, const Attributes&, std::uint64_t pos) {
-    const std::uint32_t i = locate(r.lid, r.time, pos);
-    if (i == kAbsent) return;
-    Frame* const f = leave(i, r.time, pos, r.metv);
-    if (f == nullptr) return;
-    const Call& call = *f;
-    const bool ends = raw(r.synex) != 0;
-    if (trace_.definitions().windows.find(r.wid) == nullptr) [[unlikely]] {
-      trace_.findings().add(Finding::kUnknownWindow, pos, r.lid);
-    } else {
-      switch (call.role()) {
-        case MpiRole::kWinStart:
-          core_.gats.start(call, r.wid, r.cid);
-          break;
-        case MpiRole::kWinPost:
-          core_.gats.post(call, r.wid, r.cid);
-          break;
-        case MpiRole::kWinComplete:
-          sink_.on_access_epoch(core_.gats.complete(call, r.wid, r.cid));
-          break;
-        case MpiRole::kWinWait:
-          core_.gats.wait(call, r.wid, r.cid);
-          break;
-        case MpiRole::kWinTest:
-          if (ends) core_.gats.wait(call, r.wid, r.cid);
-          break;
-        default:  // a region that neither begins nor ends an epoch
-          trace_.findings().add(Finding::kUnopenedEpoch, pos, r.lid);
-      }
-    }
-    left(*f);
-  }
+  void handle(const MpiWinExit& r, const Attributes&, std::uint64_t pos);
 
   // ---- messages
   void handle(const MpiSend& r, const Attributes& a, std::uint64_t pos);
   void handle(const MpiRecv& r, const Attributes& a, std::uint64_t pos);
-  void handle(const MpiRecvRequest& r, const Attributes&, std::uint64_t pos) {
-    const std::uint32_t i = locate(r.lid, r.time, pos);
-    if (i == kAbsent || !trace_.native()) return;
-    ProcessId source = absent<ProcessId>();
-    if (!is_absent(r.slid)) {
-      source = core_.process_of(r.slid);
-      if (is_absent(source)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
-    }
-    core_.messages.post(frame(i, pos), pos, r.reqid, source, r.cid, r.tag);
-  }
+  void handle(const MpiRecvRequest& r, const Attributes&, std::uint64_t pos);
   void handle(const MpiSendComplete& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
@@ -333,14 +293,7 @@ class ReplayHandlers {
   }
   // LOG_ON and EXIT_TRACING close instances of their own region only.
   template <class R>
-  void leave_only(const R& r, std::uint64_t pos, RegionId region) {
-    const std::uint32_t i = locate(r.lid, r.time, pos);
-    if (i == kAbsent) return;
-    if (core_.stack.empty(i) || core_.stack.top(i).region != region) {
-      return trace_.findings().add(Finding::kUnbalancedExit, pos, r.lid);
-    }
-    if (Frame* f = leave(i, r.time, pos, r.metv)) left(*f);
-  }
+  void leave_only(const R& r, std::uint64_t pos, RegionId region);
   template <class R>
   void coll_exit(const R& r, const Attributes& a, std::uint64_t pos);
   void window_collective(Frame& f, WindowId window);
@@ -356,40 +309,12 @@ class ReplayHandlers {
     return action;
   }
   void passive_event(LocationId lid, Seconds time, std::uint64_t pos, Action::Kind kind,
-                     WindowId window, PeerId peer, bool flag) {
-    const std::uint32_t i = locate(lid, time, pos);
-    if (i == kAbsent) return;
-    ProcessId target = absent<ProcessId>();
-    if (!is_absent(peer)) {
-      target = core_.process_of(peer);
-      if (is_absent(target)) return trace_.findings().add(Finding::kUnknownPeer, pos, lid);
-    }
-    act(i, pos, kind, window, target, flag);
-  }
+                     WindowId window, PeerId peer, bool flag);
   void transfer(std::uint32_t i, std::uint64_t pos, Seconds time, PeerId peer, WindowId window,
                 RmaId rmaid, Bytes64 bytes, bool get);
   template <class R>
-  void get_start(const R& r, WindowId window, Bytes64 bytes, std::uint64_t pos) {
-    const std::uint32_t t = locate(r.lid, r.time, pos);
-    if (t == kAbsent) return;
-    const ProcessId origin = core_.process_of(r.dlid);
-    if (is_absent(origin)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
-    auto& issued = core_.get_origin[raw(origin)];
-    const std::uint32_t i = issued.rmaid == r.rmaid && issued.place != kAbsent
-                                ? issued.place
-                                : trace_.main_index(origin);
-    issued.place = kAbsent;
-    if (i == kAbsent) return;  // the origin's trace is missing
-    transfer(i, pos, r.time, static_cast<PeerId>(raw(r.lid)), window, r.rmaid, bytes, true);
-  }
-  void mark(ProcessId origin, ProcessId target, WindowId window, RmaId rmaid) {
-    if (is_absent(origin) || is_absent(target)) return;
-    const AccessEpoch* epoch = core_.gats.mark(origin, window, target, rmaid);
-    if (epoch == nullptr && !core_.passive.mark(origin, window, target)) {
-      core_.fences.mark(origin, window, target);
-    }
-    sink_.on_marked_transfer(origin, rmaid, target, epoch);
-  }
+  void get_start(const R& r, WindowId window, Bytes64 bytes, std::uint64_t pos);
+  void mark(ProcessId origin, ProcessId target, WindowId window, RmaId rmaid);
   [[gnu::always_inline]] void leave_transfer(const Call& call, const TransferSlot& slot) {
     if (slot.kind == EpochKind::kFence) {
       core_.fences.leave_transfer(call.process, slot, call.exit);

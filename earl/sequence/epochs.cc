@@ -240,12 +240,13 @@ void Epochs::issue(const Event& e, ProcessId origin, ProcessId target, bool get)
     operation.issued_before = static_cast<std::uint32_t>(e.pos - issued.pos) & 0x3FFFFFFFu;
   }
   const detail::Key64 key{std::uint64_t{raw(origin)} << 32 | raw(e.rmaid)};
-  if (transfer_index_.find(key) == kNone) {
-    const std::uint32_t transfer = transfers_.take();
+  const std::uint32_t transfer = transfers_.take();
+  if (transfer_index_.add(key, transfer) == kNone) [[likely]] {
     transfers_[transfer] = {epoch, static_cast<std::uint32_t>(in.operations.size())};
-    transfer_index_.insert(key, transfer);
     ++in.unended;
     ++in.refs;
+  } else {
+    transfers_.give_back(transfer);
   }
   in.operations.push_back(operation);
 }
@@ -255,10 +256,9 @@ void Epochs::end(const Event& e, ProcessId origin) {
   marked_ = false;
   if (is_absent(origin)) return;
   const detail::Key64 key{std::uint64_t{raw(origin)} << 32 | raw(e.rmaid)};
-  const std::uint32_t i = transfer_index_.find(key);
+  const std::uint32_t i = transfer_index_.take(key);
   if (i == kNone) return;
   const Transfer transfer = transfers_[i];
-  transfer_index_.erase(key);
   transfers_.give_back(i);
   Epoch& in = epochs_[transfer.epoch];
   Operation& operation = in.operations[transfer.operation];

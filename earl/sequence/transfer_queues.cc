@@ -6,21 +6,17 @@ namespace kojak::earl::sequence {
 
 void OpenTransfers::put(ProcessId origin, const Event& e) {
   const detail::Key128 k = key(origin, e);
-  if (const std::uint32_t old = index_.find(k); old != detail::kNone) {  // of a damaged trace
-    items_[old].pos = e.pos;
-    items_[old].loc = e.loc;
-    return;
+  std::uint32_t i = items_.take();
+  if (const std::uint32_t old = index_.add(k, i); old != detail::kNone) [[unlikely]] {
+    items_.give_back(i);  // of a damaged trace: the later one counts
+    i = old;
   }
-  const std::uint32_t i = items_.take();
   items_[i] = {k, e.pos, e.loc};
-  index_.insert(k, i);
 }
 
 std::uint64_t OpenTransfers::take(ProcessId origin, const Event& e) {
-  const detail::Key128 k = key(origin, e);
-  const std::uint32_t i = index_.find(k);
+  const std::uint32_t i = index_.take(key(origin, e));
   if (i == detail::kNone) return kNoEvent;
-  index_.erase(k);
   items_.give_back(i);
   return items_[i].pos;
 }

@@ -1,5 +1,6 @@
 """Tests of the Python module earl: pytest earl_test.py, with the module and KOJAK_REFERENCE set."""
 import gc
+import gzip
 import os
 import pathlib
 
@@ -182,6 +183,18 @@ def test_a_damaged_trace_is_read_up_to_the_damage(tmp_path):
     complete = earl.open(str(REFERENCE / "gats.elg"))
     assert len(trace) == len(complete) - 1
     assert trace[-1].time == complete[-2].time
+
+
+def test_a_compressed_trace(tmp_path):
+    path = tmp_path / "gats.elg.gz"
+    path.write_bytes(gzip.compress((REFERENCE / "gats.elg").read_bytes()))
+    plain, packed = earl.open(str(REFERENCE / "gats.elg")), earl.open(str(path))
+    assert len(packed) == len(plain) and packed.damage is None
+    for name, values in plain.columns(["time", "type", "enterptr", "peer"]).items():
+        assert (packed.columns([name])[name] == values).all()
+    path.write_bytes(path.read_bytes()[:-2000])
+    cut = earl.open(str(path))
+    assert cut.damage is not None and 0 < len(cut) < len(plain)
 
 
 def test_the_index_is_kept(tmp_path):
