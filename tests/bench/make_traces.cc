@@ -3,7 +3,8 @@
 // make_traces KIND DIRECTORY [--ranks N] [--events N] [--operations N] [--skew SECONDS]
 //
 // KIND and what is known of the result, whatever the size (times in seconds; one iteration lasts
-// 1 ms of simulated time, and every rank begins it 10 ns after the rank before it):
+// 1 ms of simulated time, and every rank begins it 10 ns after the rank before it, each 4096th
+// again with rank 0):
 //   fence  each iteration: N operations (puts, each eighth a get) to the ranks after this one in
 //          turn, and the fence that closes them. Rank 0 enters every fence 0.2 ms after all others,
 //          which therefore wait 0.2 ms each time (less 10 ns times their rank).
@@ -12,8 +13,14 @@
 //   p2p    each iteration: a send to the next rank and a receive from the one before, N times. Each
 //          receive is entered 0.3 of its share of the iteration before its send: Late Sender.
 //   one    one fence epoch with all operations of the whole run in it.
-// --events is about the number of events of the merged trace. Identities and times are the same each
-// time: two runs of this program write the same bytes.
+//   barrier  each iteration: N barriers. Rank 0 enters each of them 0.3 of its share of the
+//   iteration
+//          after all others, which wait so long (less 10 ns times their rank).
+//   gats   each iteration: pairs of an even rank and the next: the even one enters Win_start 0.3 ms
+//          before the other enters Win_post (Late Post, and 10 ns), puts N times, and enters
+//          Win_complete 0.15 ms after the other entered Win_wait (Early Wait, less 10 ns).
+// --events is about the number of events of the merged trace. Identities and times are the same
+// each time: two runs of this program write the same bytes.
 #include <sys/stat.h>
 
 #include <cstdio>
@@ -38,13 +45,31 @@ struct Options {
 constexpr double kIteration = 1e-3;
 
 enum RegionNumber : std::uint32_t {
-  kMain, kFence, kPut, kGet, kLock, kUnlock, kFlush, kSend, kRecv, kCreate, kRegions
+  kMain,
+  kFence,
+  kPut,
+  kGet,
+  kLock,
+  kUnlock,
+  kFlush,
+  kSend,
+  kRecv,
+  kCreate,
+  kBarrier,
+  kPost,
+  kStart,
+  kComplete,
+  kWait,
+  kRegions
 };
 constexpr const char* kRegionNames[kRegions] = {
-    "main", "MPI_Win_fence", "MPI_Put", "MPI_Get", "MPI_Win_lock", "MPI_Win_unlock",
-    "MPI_Win_flush", "MPI_Send", "MPI_Recv", "MPI_Win_create"};
+    "main",           "MPI_Win_fence", "MPI_Put",       "MPI_Get",          "MPI_Win_lock",
+    "MPI_Win_unlock", "MPI_Win_flush", "MPI_Send",      "MPI_Recv",         "MPI_Win_create",
+    "MPI_Barrier",    "MPI_Win_post",  "MPI_Win_start", "MPI_Win_complete", "MPI_Win_wait"};
 
-RegionId region(RegionNumber number) { return RegionId{number}; }
+RegionId region(RegionNumber number) {
+  return RegionId{number};
+}
 
 class Rank {
  public:
@@ -55,7 +80,7 @@ class Rank {
     definitions();
     const double begin = at(0, -0.5);
     out_.write(Enter{lid_, {begin}, region(kMain), {}});
-    if (options_.kind != "p2p") {
+    if (options_.kind != "p2p" && options_.kind != "barrier") {
       enter(at(0, -0.4), kCreate);
       out_.write(MpiWinCollExit{lid_, {at(0, -0.3)}, {}, WindowId{0}});
     }
@@ -63,12 +88,14 @@ class Rank {
     if (options_.kind == "fence" || options_.kind == "one") iterations = fences();
     if (options_.kind == "lock") iterations = locks();
     if (options_.kind == "p2p") iterations = messages();
+    if (options_.kind == "barrier") iterations = barriers();
+    if (options_.kind == "gats") iterations = pairs();
     out_.write(Exit{lid_, {at(iterations, 0.5)}, {}});
   }
 
  private:
   double at(std::uint64_t iteration, double part) const {
-    return 1 + (static_cast<double>(iteration) + part) * kIteration + 1e-8 * rank_ +
+    return 1 + (static_cast<double>(iteration) + part) * kIteration + 1e-8 * (rank_ % 4096) +
            options_.skew * (rank_ % 7);
   }
   std::uint64_t iterations(std::uint64_t events_each) const {
@@ -79,13 +106,12 @@ class Rank {
     out_.write(Enter{lid_, {time}, region(number), {}});
   }
   std::uint32_t after(std::uint64_t n) const {
-    return options_.ranks == 1
-               ? 0
-               : static_cast<std::uint32_t>((rank_ + 1 + n % (options_.ranks - 1)) %
-                                            options_.ranks);
+    return options_.ranks == 1 ? 0
+                               : static_cast<std::uint32_t>((rank_ + 1 + n % (options_.ranks - 1)) %
+                                                            options_.ranks);
   }
-  void operation(double time, double length, std::uint32_t target) {
-    const bool get = rmaid_ % 8 == 7;
+  void operation(double time, double length, std::uint32_t target, bool gets = true) {
+    const bool get = gets && rmaid_ % 8 == 7;
     out_.write(MpiRmaCall{lid_,
                           {time},
                           {time + length},
@@ -173,14 +199,67 @@ class Rank {
     return n;
   }
 
+  std::uint64_t barriers() {
+    const std::uint64_t n = iterations(2 * options_.operations);
+    const double step = 0.9 / static_cast<double>(options_.operations);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      for (std::uint32_t k = 0; k < options_.operations; ++k) {
+        const double begin = step * k;
+        enter(at(i, begin + (rank_ == 0 ? 0.5 : 0.2) * step), kBarrier);
+        out_.write(MpiCollExit{lid_,
+                               {at(i, begin + 0.9 * step)},
+                               {},
+                               absent<PeerId>(),
+                               CommId{0},
+                               Bytes{0},
+                               Bytes{0}});
+      }
+    }
+    return n;
+  }
+  // A call that begins or ends an epoch with the partner.
+  void epoch(std::uint64_t i, RegionNumber number, double from, double to, bool ends) {
+    enter(at(i, from), number);
+    out_.write(MpiWinExit{lid_,
+                          {at(i, to)},
+                          {},
+                          WindowId{0},
+                          CommId{1},
+                          Byte{static_cast<std::uint8_t>(ends ? 1 : 0)}});
+  }
+  std::uint64_t pairs() {
+    const std::uint64_t operations = options_.operations;
+    const std::uint64_t n = iterations(2 * operations + 4);
+    if (partner() == rank_) return n;  // the last one of an odd number
+    for (std::uint64_t i = 0; i < n; ++i) {
+      if (rank_ % 2 == 0) {
+        epoch(i, kStart, 0.1, 0.5, false);
+        const double step = 0.1 / static_cast<double>(operations);
+        for (std::uint64_t k = 0; k < operations; ++k) {
+          operation(at(i, 0.5 + step * static_cast<double>(k)), 0.5 * step * kIteration, partner(),
+                    false);
+        }
+        epoch(i, kComplete, 0.6, 0.65, true);
+      } else {
+        epoch(i, kPost, 0.4, 0.41, false);
+        epoch(i, kWait, 0.45, 0.7, true);
+      }
+    }
+    return n;
+  }
+  std::uint32_t partner() const {
+    const std::uint32_t other = rank_ % 2 == 0 ? rank_ + 1 : rank_ - 1;
+    return other < options_.ranks ? other : rank_;
+  }
+
   void definitions() {
     std::uint32_t strings = 0;
     const auto name = [&](const std::string& text) {
       out_.write_string(StringId{strings}, text);
       return StringId{strings++};
     };
-    out_.write(LocalRun{Hash64{0xbe7c}, Hash64{1}, Count{options_.ranks}, ProcessId{rank_},
-                        ThreadId{0}});
+    out_.write(
+        LocalRun{Hash64{0xbe7c}, Hash64{1}, Count{options_.ranks}, ProcessId{rank_}, ThreadId{0}});
     const std::uint32_t node = rank_ / 64;
     const StringId machine_name = name("machine");
     const StringId node_name = name("node" + std::to_string(node));
@@ -198,6 +277,12 @@ class Rank {
     out_.write_group(GroupId{0}, 1, nullptr, options_.ranks);
     out_.write(MpiCommRef{CommId{0}, GroupId{0}});
     out_.write(CommIdentity{CommId{0}, Hash64{1}, Hash64{2}, Flags{0}});
+    if (options_.kind == "gats" && partner() != rank_) {  // the group that both calls name
+      const std::uint32_t other = partner();
+      out_.write_group(GroupId{1}, 0, &other, 1);
+      out_.write(MpiCommRef{CommId{1}, GroupId{1}});
+      out_.write(CommIdentity{CommId{1}, Hash64{0}, Hash64{0}, Flags{8}});
+    }
     out_.write(MpiWin{WindowId{0}, CommId{0}});
     out_.write(WinIdentity{WindowId{0}, Hash64{3}, Hash64{4}, Flags{0}, Byte{1}, Byte{2}});
   }
@@ -210,8 +295,9 @@ class Rank {
 };
 
 int usage() {
-  std::fprintf(stderr, "usage: make_traces fence|lock|p2p|one DIRECTORY [--ranks N] [--events N] "
-                       "[--operations N] [--skew SECONDS]\n");
+  std::fprintf(stderr,
+               "usage: make_traces fence|lock|p2p|one|barrier|gats DIRECTORY [--ranks N] "
+               "[--events N] [--operations N] [--skew SECONDS]\n");
   return 1;
 }
 
@@ -224,14 +310,22 @@ int main(int argc, char** argv) {
   options.directory = argv[2];
   for (int i = 3; i + 1 < argc; i += 2) {
     const std::string option = argv[i];
-    if (option == "--ranks") options.ranks = static_cast<std::uint32_t>(std::atoll(argv[i + 1]));
-    else if (option == "--events") options.events = static_cast<std::uint64_t>(std::atoll(argv[i + 1]));
-    else if (option == "--operations") options.operations = static_cast<std::uint32_t>(std::atoll(argv[i + 1]));
-    else if (option == "--skew") options.skew = std::atof(argv[i + 1]);
-    else return usage();
+    if (option == "--ranks")
+      options.ranks = static_cast<std::uint32_t>(std::atoll(argv[i + 1]));
+    else if (option == "--events")
+      options.events = static_cast<std::uint64_t>(std::atoll(argv[i + 1]));
+    else if (option == "--operations")
+      options.operations = static_cast<std::uint32_t>(std::atoll(argv[i + 1]));
+    else if (option == "--skew")
+      options.skew = std::atof(argv[i + 1]);
+    else
+      return usage();
   }
   const std::string& kind = options.kind;
-  if (kind != "fence" && kind != "lock" && kind != "p2p" && kind != "one") return usage();
+  if (kind != "fence" && kind != "lock" && kind != "p2p" && kind != "one" && kind != "barrier" &&
+      kind != "gats") {
+    return usage();
+  }
   if (options.ranks == 0 || options.operations == 0) return usage();
   ::mkdir(options.directory.c_str(), 0777);
   for (std::uint32_t rank = 0; rank < options.ranks; ++rank) {

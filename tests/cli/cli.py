@@ -36,14 +36,15 @@ class CommandTest(unittest.TestCase):
         return subprocess.run([str(BIN / words[0]), *map(str, words[1:])], input=stdin, check=False,
                               capture_output=True, cwd=cwd or self.dir, timeout=timeout)
 
-    def run_command(self, *words, stdin=b"", env=None, cwd=None, timeout=120):
-        """Runs a command of ours by name, or any other by its path."""
+    def run_command(self, *words, stdin=b"", env=None, cwd=None, timeout=120, before=None):
+        """Runs a command of ours by name, or any other by its path; `before` runs in its process."""
         words = [str(word) for word in words]
         if os.sep not in words[0] and (BIN / words[0]).exists():
             words[0] = str(BIN / words[0])
         environment = dict(os.environ, **(env or {}))
         return Ran(subprocess.run(words, input=stdin, capture_output=True, check=False,
-                                  env=environment, cwd=cwd or self.dir, timeout=timeout))
+                                  env=environment, cwd=cwd or self.dir, timeout=timeout,
+                                  preexec_fn=before))
 
     def file(self, name, content):
         """A file with this content, its path."""
