@@ -152,6 +152,16 @@ class Places(RunTest):
         self.assertIn("libelg_mpi.so", verbose.err)
         self.assertIn("elg_merge", verbose.err)
 
+    def test_settings_go_to_every_node(self):
+        """Open MPI hands only those variables to other nodes that it is told."""
+        for mpi, option in (("openmpi", "-x ELG_CALLSITES=off"), ("mpich", "-genv ELG_CALLSITES off")):
+            if mpi not in MPIS:
+                continue
+            with self.subTest(mpi):
+                ran = self.kojak("-v", "--", *self.launch(mpi, 1), env={"ELG_CALLSITES": "off"})
+                self.assertIn(option, ran.err)
+                self.assertNotIn("ELG_MPI", ran.err)
+
     def test_an_interrupt_ends_the_program_and_not_the_analysis(self):
         words = [str(BIN / "kojak"), "run", "-o", "stopped", "--",
                  *self.launch(self.mpi, 2, "wait", "waiting")]
