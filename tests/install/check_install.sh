@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 fail() { echo "check_install: $*" >&2; exit 1; }
 
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || fail "cmake --install failed"
-for program in elg_merge elg_print elg_stat expert kojak; do
+for program in elg_config elg_merge elg_print elg_stat expert kojak; do
   "$work/prefix/bin/$program" --version >/dev/null || fail "$program --version failed"
   [ -f "$work/prefix/share/man/man1/$program.1" ] || fail "no manual page for $program"
 done
@@ -34,6 +34,15 @@ LD_LIBRARY_PATH=$library ELG_DIR=$work/run timeout 60 "$mpirun" --oversubscribe 
 "$work/prefix/bin/elg_print" a.elg | grep -q '^MPI_PUT_1TE ' || fail "the merged trace has no put"
 "$work/prefix/bin/expert" a.elg >/dev/null || fail "the analysis failed"
 [ -s a.cube ] || fail "there is no report"
+
+# The same by elg_config, from where it is installed, with a region of the user.
+config=$work/prefix/bin/elg_config
+printf '#include <elg_user.h>\n#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); ELG_USER_START("mine");%s' \
+  ' ELG_USER_END("mine"); MPI_Finalize(); return 0; }' >region.c
+# shellcheck disable=SC2046  # flags are several words
+"$mpicc" -o region $("$config" --cflags) region.c $("$config" --libs) || fail "linking as elg_config says failed"
+ELG_DIR=$work/region_run timeout 60 "$mpirun" --oversubscribe -n 1 ./region || fail "the program linked by elg_config failed"
+"$work/prefix/bin/elg_print" region_run/0.0.elg | grep -q '"mine"' || fail "the trace has no region of the user"
 
 timeout 60 "$work/prefix/bin/kojak" run --output "$work/preloaded" -- "$mpirun" --oversubscribe -n 2 ./ring \
   >"$work/kojak.log" 2>&1 || { cat "$work/kojak.log"; fail "kojak run from the installed place failed"; }
