@@ -1,5 +1,4 @@
 // elg_print: a trace as text, one record a line.
-#include <charconv>
 #include <cmath>
 #include <iostream>
 #include <map>
@@ -11,6 +10,7 @@
 #include "epilog/format/verify.h"
 #include "epilog/format/writer.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/lists.h"
 #include "tools/cli/trace_input.h"
 #include "tools/record_list.h"
 
@@ -222,21 +222,6 @@ ExitCode verify(TraceReader& reader, cli::Progress& progress) {
   return ExitCode::kFine;
 }
 
-// Splits "a,b" of every use of an option.
-std::vector<std::string> words(const cli::po::variables_map& values, const char* option) {
-  std::vector<std::string> result;
-  if (values.count(option) == 0) return result;
-  for (const std::string& list : values[option].as<std::vector<std::string>>()) {
-    std::size_t start = 0;
-    for (std::size_t comma; (comma = list.find(',', start)) != std::string::npos;
-         start = comma + 1) {
-      result.push_back(list.substr(start, comma - start));
-    }
-    result.push_back(list.substr(start));
-  }
-  return result;
-}
-
 ExitCode body(const cli::po::variables_map& values) {
   if (values.count("list-records") != 0) {
     print_record_list(std::cout);
@@ -244,20 +229,16 @@ ExitCode body(const cli::po::variables_map& values) {
   }
   if (values.count("trace") == 0) return cli::usage_error("give a trace");
   Selection selection;
-  for (const std::string& word : words(values, "rank")) {
-    std::uint32_t rank = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), rank);
-    if (error != std::errc() || end != word.data() + word.size()) {
-      return cli::usage_error("`" + word + "` is no rank");
-    }
-    selection.ranks.insert(rank);
-  }
-  for (const std::string& word : words(values, "type")) {
+  auto ranks = cli::option_ranks(values, "rank");
+  if (!ranks) return cli::usage_error(ranks.error().reason);
+  selection.ranks = std::move(*ranks);
+  for (const std::string& word : cli::option_words(values, "type")) {
     const std::uint8_t type = record_type(word);
     if (type == 0) return cli::usage_error("no record is called `" + word + "`");
     selection.types.insert(type);
   }
-  for (std::string& word : words(values, "region")) selection.regions.insert(std::move(word));
+  for (std::string& word : cli::option_words(values, "region"))
+    selection.regions.insert(std::move(word));
   if (values.count("from") != 0) selection.from = values["from"].as<double>();
   if (values.count("to") != 0) selection.to = values["to"].as<double>();
   selection.names = values.count("names") != 0;
@@ -297,7 +278,7 @@ int main(int argc, char** argv) {
   options.visible.add_options()("output,o",
                                 po::value<std::string>()->default_value("-")->value_name("FILE"),
                                 "where to write, - for standard output")(
-      "rank,r", po::value<List>()->composing()->value_name("LIST"), "events of these ranks: 0,3")(
+      "rank,r", po::value<List>()->composing()->value_name("LIST"), "events of these ranks: 0,4-7")(
       "from", po::value<double>()->value_name("SECONDS"), "events from this time on")(
       "to", po::value<double>()->value_name("SECONDS"), "events up to this time")(
       "type,t", po::value<List>()->composing()->value_name("LIST"),

@@ -2,9 +2,11 @@
 import gzip
 import os
 import re
+import signal
+import subprocess
 import unittest
 
-from cli import REFERENCE, CommandTest
+from cli import BIN, REFERENCE, CommandTest
 
 TRACE = REFERENCE / "gats.elg"
 
@@ -100,6 +102,25 @@ class Verification(CommandTest):
         ran = self.run_command("elg_print", odd)
         self.assertEqual(ran.lines[-1], "UNKNOWN type=250 body=[0]")
         self.assertIn("1 records of unknown type 250, the first at offset 13978", ran.err)
+
+
+class ClosedPipe(CommandTest):
+    def test_a_reader_that_stops_early_hears_no_complaint(self):
+        # More than a pipe holds, so that the command is still writing when its reader goes.
+        body = TRACE.read_bytes()
+        end = body.index(b"\x00\x0d") + 2  # LAST_DEF: length 0, type 13
+        big = self.file("big.elg", body + body[end:] * 200)
+        for command in (["elg_print", big], ["elg_print", "--events", big]):
+            for ignored in (False, True):
+                with self.subTest((command, ignored)):
+                    process = subprocess.Popen([str(BIN / command[0]), *map(str, command[1:])],
+                                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                               restore_signals=not ignored)
+                    self.assertTrue(process.stdout.readline().startswith(b"EPILOG"))
+                    process.stdout.close()
+                    self.assertEqual(process.stderr.read(), b"")
+                    process.stderr.close()
+                    self.assertEqual(process.wait(timeout=60), -signal.SIGPIPE)
 
 
 class Errors(CommandTest):

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -102,6 +103,9 @@ std::pair<std::vector<std::string>, std::vector<std::string>> split_command(
 
 int run_tool(int argc, char** argv, const ToolInfo& info, const ToolOptions& options,
              const std::function<ExitCode(const po::variables_map&)>& body) {
+  // Who reads our output through a pipe may stop early (`| head`): that ends us without a word,
+  // also where somebody has told this process to ignore it.
+  std::signal(SIGPIPE, SIG_DFL);
   remove_temporary_files_on_signals();
   return run_tool_with_status(argc, argv, info, options, [&](const po::variables_map& values) {
     return static_cast<int>(body(values));
