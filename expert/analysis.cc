@@ -36,6 +36,8 @@ class Analysis : public earl::Sink {
       teams_.emplace(trace,
                      [this](const std::vector<earl::Call>& members) { omp_barrier(members); });
     }
+    follows_ =
+        waits_ || teams_ || options.send_modes != nullptr || !trace.definitions().metrics.empty();
   }
 
   // ---- for the patterns
@@ -84,23 +86,11 @@ class Analysis : public earl::Sink {
     }                                                                  \
   })
   void on_enter(const earl::OpenCall& call) {
-    if (waits_) waits_->on_enter(call);
-    if (teams_) [[unlikely]]
-      enter_team(call);
+    if (follows_) follow_enter(call);
   }
   void on_call(const earl::Call& call, std::span<const std::uint64_t> counters) {
     profile_.add(call, severities_);
-    if (waits_) waits_->on_call(call);
-    if (options_.send_modes != nullptr) [[unlikely]]
-      options_.send_modes->on_call(call);
-    if (teams_) [[unlikely]]
-      teams_->on_call(call);
-    for (std::size_t i = 0; i < counters.size(); ++i) {
-      if (counters[i] != 0) {
-        severities_.add(static_cast<MetricIndex>(kMetrics + i), raw(call.cnode), call.index,
-                        static_cast<double>(counters[i]));
-      }
-    }
+    if (follows_) follow_exit(call, counters);
     if ((++calls_ & 0xFFFFF) == 0 && options_.progress) options_.progress(call.exit_pos);
   }
   void on_send(const earl::SendEvent& send) {
@@ -193,6 +183,22 @@ class Analysis : public earl::Sink {
  private:
   static constexpr std::uint8_t kFlavourShared = 4;
 
+  // What only some traces need of every region instance.
+  void follow_enter(const earl::OpenCall& call) {
+    if (waits_) waits_->on_enter(call);
+    if (teams_) enter_team(call);
+  }
+  void follow_exit(const earl::Call& call, std::span<const std::uint64_t> counters) {
+    if (waits_) waits_->on_call(call);
+    if (teams_) teams_->on_call(call);
+    if (options_.send_modes != nullptr) options_.send_modes->on_call(call);
+    for (std::size_t i = 0; i < counters.size(); ++i) {
+      if (counters[i] != 0) {
+        severities_.add(static_cast<MetricIndex>(kMetrics + i), raw(call.cnode), call.index,
+                        static_cast<double>(counters[i]));
+      }
+    }
+  }
   void enter_team(const earl::OpenCall& call) {
     teams_->on_enter(call);
     Seconds fork;
@@ -267,6 +273,7 @@ class Analysis : public earl::Sink {
   Profile profile_;
   Catalogue patterns_;
   Seconds max_delta_;
+  bool follows_ = false;
   std::optional<OmpTeams> teams_;  // only where the trace has OpenMP constructs
   std::optional<RmaWaits> waits_;  // only where the trace has such epochs
   std::array<std::uint64_t, kNotes> notes_{};

@@ -21,7 +21,9 @@ constexpr bool well_formed() {
     if (kAll[i].name.empty() || kAll[i].title.empty() || kAll[i].summary.empty()) return false;
     if (find(kAll[i].name, i) != kMetrics) return false;  // a name given twice
     if (!kAll[i].parent.empty() && find(kAll[i].parent, i) == kMetrics) return false;
-    if (kAll[i].parent.empty() && kAll[i].kind == Metric::Kind::kPattern) return false;
+    if (kAll[i].kind != Metric::Kind::kPattern) continue;
+    if (kAll[i].parent.empty()) return false;
+    if (kAll[i].unit == Unit::kSeconds && kAll[i].timeline.empty()) return false;
   }
   return true;
 }

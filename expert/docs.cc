@@ -4,6 +4,7 @@
 
 #include "expert/catalogue.h"
 #include "expert/summary.h"
+#include "expert/timeline_drawing.h"
 
 namespace kojak::expert {
 namespace {
@@ -75,12 +76,14 @@ std::string patterns_html() {
       " line-height: 1.5; }\n"
       "h2 { margin-top: 2.5rem; border-top: 1px solid #ccc; padding-top: 1rem; }\n"
       "h2 small { font-weight: normal; color: #666; }\n"
+      "pre { background: #f2f2f2; padding: 0.5em; overflow-x: auto; line-height: 1.2; }\n"
       "code { background: #f2f2f2; padding: 0 0.2em; }\n"
       "</style>\n</head>\n<body>\n<h1>Performance patterns of kojak</h1>\n"
       "<p>Each metric of a report, in the order of its tree. A severity counts for a metric, a "
       "call path and a process or thread. In the formulas, overlap(c, [a, b]) is the time of call "
       "c within [a, b]; blocked(c, causes) is the time from c's beginning to the latest of the "
-      "causes that came before c ended.</p>\n";
+      "causes that came before c ended. In the drawings a call goes from [ to ], and ~ is what the "
+      "metric counts.</p>\n";
   unsigned open = 0;
   for (const Metric& metric : all_metrics()) {
     const unsigned depth = depth_of(metric) + 1;
@@ -96,6 +99,9 @@ std::string patterns_html() {
     if (!metric.meaning.empty()) out += "<p>" + escaped(metric.meaning) + "</p>\n";
     if (!metric.formula.empty()) {
       out += "<p>Severity: <code>" + escaped(metric.formula) + "</code></p>\n";
+    }
+    if (!metric.timeline.empty()) {
+      out += "<pre>" + escaped(draw_timeline(metric.timeline)) + "</pre>\n";
     }
     if (!metric.advice.empty()) {
       out += "<p><em>What to do:</em> " + escaped(metric.advice) + "</p>\n";
@@ -117,6 +123,11 @@ std::string pattern_page(const Metric& metric) {
   if (!metric.meaning.empty()) out += "\n" + wrapped(std::string(metric.meaning), 100, 0);
   if (!metric.formula.empty()) {
     out += "\n## Severity\n\n```\n" + wrapped(std::string(metric.formula), 100, 0) + "```\n";
+  }
+  if (!metric.timeline.empty()) {
+    out +=
+        "\n## Example\n\nA call is drawn from `[` to `]`; `~` is what the metric counts.\n\n```\n" +
+        draw_timeline(metric.timeline) + "```\n";
   }
   if (!metric.advice.empty()) {
     out += "\n## What to do\n\n" + wrapped(std::string(metric.advice), 100, 0);

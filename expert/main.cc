@@ -16,6 +16,7 @@
 #include "expert/html/trace_part.h"
 #include "expert/json_report.h"
 #include "expert/summary.h"
+#include "expert/time_window.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
 
@@ -90,6 +91,13 @@ Status write_html(const std::string& trace, const std::string& report, const std
   return html::write_page(*cube, page, output);
 }
 
+// elg_filter, beside this program.
+std::string filter_program() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return (program.parent_path() / "elg_filter").string();
+}
+
 // What the analysis is asked for beside the report.
 struct Extras {
   std::optional<expert::SendModes> send_modes;
@@ -104,7 +112,6 @@ struct Extras {
     if (print_instances || !json.empty()) {
       instances.emplace(options["instances"].as<std::size_t>());
     }
-    if (!print_send_modes && json.empty()) return true;
     expert::SendModeOptions modes;
     modes.epsilon = options["epsilon"].as<double>();
     modes.sendrecv_gap = options["sendrecv-gap"].as<double>();
@@ -112,7 +119,7 @@ struct Extras {
     if (options.count("bandwidth") != 0) modes.bandwidth = options["bandwidth"].as<double>();
     const bool good = modes.epsilon >= 0 && modes.sendrecv_gap >= 0 &&
                       modes.latency.value_or(0) >= 0 && modes.bandwidth.value_or(1) > 0;
-    send_modes.emplace(trace, modes);
+    if (print_send_modes || !json.empty()) send_modes.emplace(trace, modes);
     return good;
   }
 };
@@ -153,8 +160,26 @@ ExitCode run(const po::variables_map& options) {
     return cli::usage_error("the report would overwrite the trace: give another name with -o");
   }
 
-  auto trace = earl::Trace::open(input);
+  std::optional<expert::TimeWindow> window;
+  if (options.count("from") != 0 || options.count("to") != 0) {
+    if (!html.empty()) return cli::usage_error("--html shows whole traces: no --from, --to");
+    const auto time = [&](const char* name) {
+      return options.count(name) != 0 ? std::optional(options[name].as<std::string>())
+                                      : std::nullopt;
+    };
+    auto opened = expert::TimeWindow::open(filter_program(), input, time("from"), time("to"));
+    if (!opened) {
+      cli::print_error(opened.error());
+      return opened.error().code;
+    }
+    window.emplace(std::move(*opened));
+  }
+  auto trace = earl::Trace::open(window ? window->path() : input);
   if (!trace) {
+    // The filter has said what is wrong with its input.
+    if (const int status = window ? window->finish() : 0; status != 0) {
+      return static_cast<ExitCode>(status);
+    }
     cli::print_error(trace.error());
     return trace.error().code;
   }
@@ -256,6 +281,9 @@ int main(int argc, char** argv) {
       ("latency", po::value<double>()->value_name("SECONDS"),
        "by send mode: what a message takes, instead of fitting it")                         //
       ("bandwidth", po::value<double>()->value_name("BYTES/S"), "likewise, for its bytes")  //
+      ("from", po::value<std::string>()->value_name("SECONDS"),
+       "only what happens from this time on, as elg_filter cuts it")                  //
+      ("to", po::value<std::string>()->value_name("SECONDS"), "and up to this time")  //
       ("select", po::value<std::vector<std::string>>()->value_name("METRICS")->composing(),
        "show only these parts of the tree")  //
       ("exclude", po::value<std::vector<std::string>>()->value_name("METRICS")->composing(),

@@ -73,6 +73,9 @@ struct Metric {
   std::string_view formula;  // how the severity is computed; empty if the summary says it
   std::string_view meaning;  // for the user: what it means when it is large
   std::string_view advice;   // what to do about it; empty if nothing is wrong with it
+  // An example for the documentation: rows "who: call 1-7 ~1-5, call 8-9; who: ...": calls with
+  // their times, and what of them is the severity. See timeline_drawing.
+  std::string_view timeline = {};
   Needs needs = Needs::kNothing;
 };
 

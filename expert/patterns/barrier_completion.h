@@ -22,7 +22,10 @@ struct BarrierCompletion {
           "the first one's exit to each one's own.",
       .advice =
           "Large values come from a busy machine or network, or from many processes. Fewer "
-          "barriers help."};
+          "barriers help.",
+      .timeline =
+          "rank 0: MPI_Barrier 1-5; rank 1: MPI_Barrier 4-7 ~5-7; rank 2: MPI_Barrier 2-6 "
+          "~5-6"};
 
   static Seconds severity(const Call& c, Seconds latest_enter, Seconds first_exit) {
     return overlap(c, std::max(first_exit, latest_enter), c.exit);

@@ -23,7 +23,10 @@ struct BarrierWait {
       .advice =
           "Find out which process enters last and what it does before the barrier: it has more "
           "work, or waited itself. Balance the work. If the barrier protects nothing, leave it "
-          "out."};
+          "out.",
+      .timeline =
+          "rank 0: MPI_Barrier 1-6 ~1-5; rank 1: MPI_Barrier 5-6; rank 2: MPI_Barrier 3-6 "
+          "~3-5"};
 
   // `latest_enter` is that of all members of the instance.
   static Seconds severity(const Call& c, Seconds latest_enter) {

@@ -22,7 +22,8 @@ struct EarlyReduce {
           "of them came: a lower bound of its waiting.",
       .advice =
           "Let the root work longer before the call, or the others less; or use the non-"
-          "blocking form."};
+          "blocking form.",
+      .timeline = "root: MPI_Reduce 1-7 ~1-4; rank 1: MPI_Reduce 4-6; rank 2: MPI_Reduce 5-6"};
 
   static Seconds severity(const Call& root, Seconds earliest_other_enter) {
     return overlap(root, root.enter, earliest_other_enter);

@@ -25,7 +25,8 @@ struct EarlyScan {
           "order of its ranks. A process that comes before them waits.",
       .advice =
           "Let lower ranks reach the call first, or order the ranks of the communicator by the "
-          "time at which they are ready."};
+          "time at which they are ready.",
+      .timeline = "rank 0: MPI_Scan 5-6; rank 1: MPI_Scan 1-7 ~1-5; rank 2: MPI_Scan 3-7 ~3-5"};
 
   // `latest_lower_enter` is that of the ranks below the caller's; rank 0 has none.
   static Seconds severity(const Call& c, Seconds latest_lower_enter) {

@@ -27,7 +27,8 @@ struct EarlyTransfer {
           "for that of their own target.",
       .advice =
           "Let the targets post earlier, or do other work between MPI_Win_start and the first "
-          "transfer."};
+          "transfer.",
+      .timeline = "origin: start 0-1, MPI_Put 2-7 ~2-6; target 1: post 1-2; target 2: post 6-7"};
 
   static Seconds severity(const Call& transfer, std::span<const Cause> posts) {
     return blocked(transfer, posts);

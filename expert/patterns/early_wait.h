@@ -22,7 +22,10 @@ struct EarlyWait {
           "for the last of them.",
       .advice =
           "Let the target compute before MPI_Win_wait, or the origins complete earlier; see "
-          "Late Complete for what the origins alone could save."};
+          "Late Complete for what the origins alone could save.",
+      .timeline =
+          "target: post 0-1, MPI_Win_wait 2-8 ~2-7; origin: start 1-2, Put 3-4, complete "
+          "7-8"};
 
   static Seconds severity(const Call& wait, Seconds latest_complete_enter) {
     return overlap(wait, wait.enter, latest_complete_enter);

@@ -31,7 +31,10 @@ struct FenceWait {
       .advice =
           "Balance the work between fences. Where only neighbours exchange data, use post, "
           "start, complete and wait with just those. Say MPI_MODE_NOPRECEDE on the first fence "
-          "of a phase."};
+          "of a phase.",
+      .timeline =
+          "rank 0: MPI_Win_fence 1-6 ~1-5; rank 1: MPI_Win_fence 5-6; rank 2: "
+          "MPI_Win_fence 3-6 ~3-5"};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
     return overlap(c, c.enter, latest_enter);

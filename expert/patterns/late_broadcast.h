@@ -20,7 +20,8 @@ struct LateBroadcast {
       .meaning = "The data come from the root, so processes that call first wait for it.",
       .advice =
           "Let the root do less before the call, or send its data earlier; or use the non-"
-          "blocking form where the data are not needed at once."};
+          "blocking form where the data are not needed at once.",
+      .timeline = "root: MPI_Bcast 5-6; rank 1: MPI_Bcast 1-7 ~1-5; rank 2: MPI_Bcast 3-7 ~3-5"};
 
   // Of a call at any process but the root.
   static Seconds severity(const Call& c, Seconds root_enter) {

@@ -24,7 +24,10 @@ struct LateComplete {
       .meaning =
           "The origins had finished their transfers but did not call MPI_Win_complete at once: "
           "this is what the target would have been spared if they had.",
-      .advice = "Call MPI_Win_complete directly after the last transfer and compute afterwards."};
+      .advice = "Call MPI_Win_complete directly after the last transfer and compute afterwards.",
+      .timeline =
+          "target: post 0-1, MPI_Win_wait 2-8 ~4-7; origin: start 1-2, Put 3-4, complete "
+          "7-8"};
 
   // `last_transfer_exit` is that of any transfer call of the transaction to this target.
   static Seconds severity(const Call& wait, Seconds last_transfer_exit,

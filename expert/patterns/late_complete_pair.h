@@ -25,7 +25,10 @@ struct CorrespondingComplete {
           "origins.",
       .advice =
           "See Late Complete; if this is small against it, look at the origins whose transfers "
-          "ended early."};
+          "ended early.",
+      .timeline =
+          "target: post 0-1, MPI_Win_wait 2-8 ~4-6; origin 1: start 0-1, Put 3-4, "
+          "complete 6-7; origin 2: start 0-1, complete 7-8"};
 
   static Seconds severity(const Call& wait, Seconds last_transfer_exit,
                           Seconds its_complete_enter) {

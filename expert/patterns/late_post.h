@@ -27,7 +27,10 @@ struct LatePost {
           "of its group to call MPI_Win_post.",
       .advice =
           "Let targets post as early as they can, before they compute. Smaller groups wait for "
-          "fewer targets."};
+          "fewer targets.",
+      .timeline =
+          "origin: MPI_Win_start 1-7 ~1-6, Put 7-8; target 1: post 3-4; target 2: post "
+          "6-7"};
 
   static Seconds severity(const Call& c, std::span<const Cause> posts) { return blocked(c, posts); }
 

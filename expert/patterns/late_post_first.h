@@ -23,7 +23,10 @@ struct BeforeFirstPost {
       .advice =
           "If this is much smaller than Late Post, a single slow target holds the origin up: "
           "start separate epochs, or order the work so that all targets post at about the same "
-          "time."};
+          "time.",
+      .timeline =
+          "origin: MPI_Win_start 1-7 ~1-3, Put 7-8; target 1: post 3-4; target 2: post "
+          "6-7"};
 
   static Seconds severity(const Call& c, Cause earliest_post) { return blocked(c, earliest_post); }
 };

@@ -26,7 +26,8 @@ struct LateReceiver {
           "that returned before that were not blocked and count nothing.",
       .advice =
           "Post receives early, without blocking; or use a non-blocking send and wait for it "
-          "later."};
+          "later.",
+      .timeline = "sender: MPI_Send 1-7 ~1-5; receiver: MPI_Recv 5-7"};
 
   static Seconds severity(const Call& send, std::span<const Cause> posted) {
     return blocked(send, posted);

@@ -22,7 +22,8 @@ struct LateReceiverWrongOrder {
       .meaning =
           "The sender waits for its receiver although an older message of its own has not been "
           "received either: messages were sent in an order that their receivers do not follow.",
-      .advice = "Send messages in the order in which they are received, or without blocking."};
+      .advice = "Send messages in the order in which they are received, or without blocking.",
+      .timeline = "sender: Isend A 0-1, Send B 2-7 ~2-6; receiver: Recv B 6-7, Recv A 7-8"};
 
   static Seconds severity(Seconds late_receiver, bool older_message_waits) {
     return older_message_waits ? late_receiver : Seconds{0};

@@ -26,7 +26,8 @@ struct LateSender {
           "that its sender has not begun to send.",
       .advice =
           "Send earlier, or receive later: post a non-blocking receive and compute before "
-          "waiting. If the sender is late because it waits itself, follow its waiting."};
+          "waiting. If the sender is late because it waits itself, follow its waiting.",
+      .timeline = "receiver: MPI_Recv 1-7 ~1-5; sender: MPI_Send 5-7"};
 
   static Seconds severity(const Call& receive, Seconds send_enter) {
     return overlap(receive, receive.enter, send_enter);

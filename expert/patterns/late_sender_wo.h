@@ -24,7 +24,8 @@ struct LateSenderWrongOrder {
           " ready. Receiving in the order of sending would not have waited, or less.",
       .advice =
           "Receive messages in the order in which they are sent, or with MPI_ANY_SOURCE or "
-          "MPI_Waitany."};
+          "MPI_Waitany.",
+      .timeline = "receiver: Recv B 2-7 ~2-6, Recv A 7-8; sender: Send A 0-1, Send B 6-7"};
 
   static Seconds severity(Seconds late_sender, bool older_message_waits) {
     return older_message_waits ? late_sender : Seconds{0};

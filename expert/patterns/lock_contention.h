@@ -9,7 +9,7 @@ namespace kojak::expert {
 
 namespace detail {
 constexpr Metric lock_contention_metric(std::string_view name, std::string_view parent,
-                                        std::string_view summary) {
+                                        std::string_view summary, std::string_view timeline) {
   return {
       .name = name,
       .title = "Lock Contention",
@@ -29,14 +29,16 @@ constexpr Metric lock_contention_metric(std::string_view name, std::string_view 
       .advice =
           "Hold locks for a shorter time and unlock at once after the last transfer. Use shared "
           "locks where accesses do not overlap, or accumulate operations, which are atomic "
-          "under a shared lock. Spread what is locked over several targets or windows."};
+          "under a shared lock. Spread what is locked over several targets or windows.",
+      .timeline = timeline};
 }
 }  // namespace detail
 
 struct RmaLockContention {
   static constexpr Metric kMetric = detail::lock_contention_metric(
       "mpi_rma_comm_lock_contention", "mpi_rma_communication",
-      "Time in a transfer, or in the wait for one, while another process held the lock.");
+      "Time in a transfer, or in the wait for one, while another process held the lock.",
+      "origin: lock 1-2, large MPI_Put 2-7 ~2-6; holder: lock 0-1, unlock 5-6");
 
   // `waits` is a set: the union of what contention() gives for each predecessor.
   static Seconds severity(const Call& c, const Intervals& waits) { return length_within(c, waits); }
@@ -45,7 +47,8 @@ struct RmaLockContention {
 struct SyncLockContention {
   static constexpr Metric kMetric = detail::lock_contention_metric(
       "mpi_rma_sync_lock_contention", "mpi_rma_lock_synchronization",
-      "Time in a lock, flush or unlock call while another process held the lock.");
+      "Time in a lock, flush or unlock call while another process held the lock.",
+      "origin: MPI_Win_lock 2-7 ~2-6, Put 7-8; holder: lock 0-1, Put 2-3, unlock 5-6");
 
   static Seconds severity(const Call& c, const Intervals& waits) { return length_within(c, waits); }
 };

@@ -22,7 +22,10 @@ struct NxnWait {
           " can finish before the last process has come. Processes that come early wait.",
       .advice =
           "Find out which process enters last and why. Balance the work before the call, or use"
-          " the non-blocking form and compute meanwhile."};
+          " the non-blocking form and compute meanwhile.",
+      .timeline =
+          "rank 0: MPI_Allreduce 1-7 ~1-5; rank 1: MPI_Allreduce 5-7; rank 2: "
+          "MPI_Allreduce 2-7 ~2-5"};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
     return overlap(c, c.enter, latest_enter);

@@ -108,6 +108,7 @@ struct OmpExplicitBarrierWait {
       .formula = "overlap(c, [c.enter, L]), L = latest enter in the team",
       .meaning = "Threads that come early wait for the last one.",
       .advice = "Balance the work of the threads.",
+      .timeline = "thread 0: barrier 1-6 ~1-5; thread 1: barrier 5-6",
       .needs = Needs::kOpenMp};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
@@ -144,6 +145,7 @@ struct OmpImplicitBarrierWait {
       .formula = "overlap(c, [c.enter, L]), L = latest enter in the team",
       .meaning = "The work of the construct is spread unevenly over the threads.",
       .advice = "Use another schedule, or smaller pieces of work.",
+      .timeline = "thread 0: end of loop 1-6 ~1-5; thread 1: end of loop 5-6",
       .needs = Needs::kOpenMp};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
@@ -211,6 +213,9 @@ struct OmpIdleThreads {
           "Threads that have no work while the master computes alone, at the call paths of "
           "the master. It is not part of any other time.",
       .advice = "Put more of the program into parallel regions.",
+      .timeline =
+          "master: parallel 0-2, serial work 2-6, parallel 6-8; thread 1: parallel 0-2, "
+          "no work 2-6 ~2-6, parallel 6-8",
       .needs = Needs::kOpenMp};
 };
 

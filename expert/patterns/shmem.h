@@ -64,6 +64,7 @@ struct ShmemLateBroadcast {
       .formula = "overlap(c, [c.enter, root.enter])",
       .meaning = "The root is late; nobody can have its data before it comes.",
       .advice = "Let the root do less before the broadcast, or broadcast later.",
+      .timeline = "root: shmem_broadcast 5-7; pe 1: shmem_broadcast 1-7 ~1-5",
       .needs = Needs::kShmem};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
@@ -95,6 +96,7 @@ struct ShmemNxnWait {
           "Everybody needs data from everybody; processes that come early wait for the "
           "last.",
       .advice = "Balance the work before the call.",
+      .timeline = "pe 0: shmem_collect 1-7 ~1-5; pe 1: shmem_collect 5-7",
       .needs = Needs::kShmem};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
@@ -169,6 +171,7 @@ struct ShmemBarrierWait {
       .formula = "overlap(c, [c.enter, L]), L = latest enter of the instance",
       .meaning = "Processes that reach the barrier early wait there for the last one.",
       .advice = "Balance the work before the barrier, or leave it out.",
+      .timeline = "pe 0: shmem_barrier_all 1-7 ~1-5; pe 1: shmem_barrier_all 5-7",
       .needs = Needs::kShmem};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {

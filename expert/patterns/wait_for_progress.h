@@ -9,7 +9,7 @@ namespace kojak::expert {
 
 namespace detail {
 constexpr Metric wait_for_progress_metric(std::string_view name, std::string_view parent,
-                                          std::string_view summary) {
+                                          std::string_view summary, std::string_view timeline) {
   return {.name = name,
           .title = "Wait for Progress",
           .parent = parent,
@@ -29,14 +29,16 @@ constexpr Metric wait_for_progress_metric(std::string_view name, std::string_vie
           .advice =
               "Let the target call MPI now and then (MPI_Test, MPI_Win_test, MPI_Iprobe), use an "
               "implementation or setting with asynchronous progress (a progress thread, RDMA), or "
-              "flush later, when the target is likely to be in MPI."};
+              "flush later, when the target is likely to be in MPI.",
+          .timeline = timeline};
 }
 }  // namespace detail
 
 struct RmaWaitForProgress {
   static constexpr Metric kMetric = detail::wait_for_progress_metric(
       "mpi_rma_comm_wait_for_progress", "mpi_rma_communication",
-      "Time in a transfer, or in the wait for a get, while the target was outside MPI.");
+      "Time in a transfer, or in the wait for a get, while the target was outside MPI.",
+      "origin: lock 0-1, large MPI_Put 1-7 ~1-6; target: MPI_Iprobe 6-7");
 
   // Sets of times: the target(s) outside up to the last enter, and what others claimed.
   static Seconds severity(const Call& c, const Intervals& outside, const Intervals& taken) {
@@ -47,13 +49,16 @@ struct RmaWaitForProgress {
 struct GatWaitForProgress {
   static constexpr Metric kMetric = detail::wait_for_progress_metric(
       "mpi_rma_gat_wait_for_progress", "mpi_rma_gat_synchronization",
-      "Time in MPI_Win_complete while a target was outside MPI.");
+      "Time in MPI_Win_complete while a target was outside MPI.",
+      "origin: start 0-1, Put 1-2, MPI_Win_complete 2-7 ~2-6; target: post 0-1, "
+      "MPI_Win_wait 6-8");
 };
 
 struct SyncWaitForProgress {
   static constexpr Metric kMetric = detail::wait_for_progress_metric(
       "mpi_rma_sync_wait_for_progress", "mpi_rma_lock_synchronization",
-      "Time in a lock, flush or unlock call while a target was outside MPI.");
+      "Time in a lock, flush or unlock call while a target was outside MPI.",
+      "origin: lock 0-1, Put 1-2, MPI_Win_flush 2-7 ~2-6; target: MPI_Iprobe 6-7");
 };
 
 }  // namespace kojak::expert

@@ -20,7 +20,8 @@ struct WindowCreateWait {
       .meaning = "Creating a window is collective and waits for every member.",
       .advice =
           "Create windows early, where all processes pass at the same time anyway, and keep "
-          "them."};
+          "them.",
+      .timeline = "rank 0: MPI_Win_create 1-6 ~1-5; rank 1: MPI_Win_create 5-6"};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
     return overlap(c, c.enter, latest_enter);

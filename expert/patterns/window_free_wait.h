@@ -21,7 +21,8 @@ struct WindowFreeWait {
           "Freeing a window is collective and waits for every member: nobody may free memory "
           "that others still access.",
       .advice =
-          "Free windows where processes are synchronised anyway, or at the end of the program."};
+          "Free windows where processes are synchronised anyway, or at the end of the program.",
+      .timeline = "rank 0: MPI_Win_free 1-6 ~1-5; rank 1: MPI_Win_free 5-6"};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
     return overlap(c, c.enter, latest_enter);

@@ -1,5 +1,6 @@
 """expert: where the report goes, what the summary says, and how it ends."""
 import gzip
+import json
 import os
 import pty
 import subprocess
@@ -157,6 +158,81 @@ class Errors(CommandTest):
         self.assert_fails(full, 4, "/dev/full: ", "No space left")
         self.assertEqual(len(full.err.splitlines()), 1)
         self.assertEqual(list(self.dir.iterdir()), [])
+
+
+class Extras(CommandTest):
+    """--json, --instances, --send-modes, --select, --exclude."""
+
+    def test_json_says_what_the_report_says(self):
+        ran = self.run_command("expert", "-q", "-o", "a.cube", "--json", "a.json", TRACE)
+        self.assertEqual((ran.status, ran.out, ran.err), (0, "", ""))
+        result = json.loads((self.dir / "a.json").read_text())
+        self.assertEqual((result["format"], result["version"]), ("kojak.expert", 1))
+        self.assertEqual(result["trace"], str(TRACE))
+        report = (self.dir / "a.cube").read_text()
+        totals = {m["name"]: m["total"] for m in result["metrics"]}
+        for name in ("time", "mpi_rma_earlywait", "visits"):
+            self.assertAlmostEqual(totals[name], metric(report, name), delta=1e-9)
+        parents = {m["name"]: m["parent"] for m in result["metrics"]}
+        self.assertEqual(parents["mpi_rma_latecomplete"], "mpi_rma_earlywait")
+        # No instance waits longer than its call; together no longer than the metric says.
+        for name in ("mpi_rma_earlywait", "mpi_rma_latepost"):
+            found = [i for i in result["instances"] if i["metric"] == name]
+            self.assertTrue(found)
+            self.assertLessEqual(sum(i["waiting"] for i in found), totals[name] + 1e-9)
+            for i in found:
+                self.assertLessEqual(i["waiting"], i["exit"] - i["enter"] + 1e-12)
+                self.assertIn("MPI_Win_", result["call_paths"][i["call_path"]]["region"])
+                self.assertLess(i["thread"], len(result["threads"]))
+            self.assertEqual(found, sorted(found, key=lambda i: -i["waiting"]))
+
+    def test_json_on_stdout(self):
+        ran = self.run_command("expert", "-q", "-o", "a.cube", "--json", "-", "--instances", "1",
+                               TRACE)
+        names = [i["metric"] for i in json.loads(ran.out)["instances"]]
+        self.assertEqual(len(names), len(set(names)))  # one of each
+        both = self.run_command("expert", "-o", "-", "--json", "-", TRACE)
+        self.assert_fails(both, 1, "--json")
+
+    def test_instances_and_send_modes_on_the_terminal(self):
+        plain = self.run_command("expert", "-o", "a.cube", TRACE)
+        self.assertNotIn("Most severe instances", plain.out)
+        ran = self.run_command("expert", "-o", "a.cube", "--instances", "2", "--send-modes", TRACE)
+        self.assertEqual(ran.status, 0)
+        self.assertIn("Most severe instances", ran.out)
+        self.assertIn("Early Wait (mpi_rma_earlywait)", ran.out)
+        self.assertIn("Messages by send mode", ran.out)
+        for wrong in (["--epsilon", "-1"], ["--bandwidth", "0"], ["--instances", "many"]):
+            self.assertEqual(self.run_command("expert", *wrong, TRACE).status, 1, wrong)
+
+    def test_a_time_window(self):
+        ran = self.run_command("expert", "-q", "-o", "all.cube", TRACE)
+        self.assertEqual(ran.status, 0)
+        whole = metric((self.dir / "all.cube").read_text(), "time")
+        threads = 4
+        ran = self.run_command("expert", "-o", "part.cube", "--from", "0.2", "--to", "0.7", TRACE)
+        self.assertIn(ran.status, (0, 3))
+        part = metric((self.dir / "part.cube").read_text(), "time")
+        self.assertGreater(part, 0)
+        self.assertLessEqual(part, threads * 0.5 + 1e-9)  # half a second of each process
+        self.assertLess(part, whole)
+        wrong = self.run_command("expert", "--from", "soon", TRACE)
+        self.assertEqual(wrong.status, 1)
+        self.assertEqual(self.run_command("expert", "--to", "1", "missing.elg").status, 2)
+
+    def test_parts_of_the_tree(self):
+        self.run_command("expert", "-q", "-o", "all.cube", TRACE)
+        ran = self.run_command("expert", "-q", "-o", "part.cube", "--select",
+                               "mpi_rma_synchronization,visits", "--exclude", "mpi_rma_latepost",
+                               TRACE)
+        self.assertEqual(ran.status, 0)
+        whole, part = ((self.dir / n).read_text() for n in ("all.cube", "part.cube"))
+        for name in ("time", "mpi", "mpi_rma_gat_synchronization", "mpi_rma_earlywait", "visits"):
+            self.assertAlmostEqual(metric(part, name), metric(whole, name), delta=1e-9)
+        for name in ("mpi_rma_latepost", "mpi_rma_latepost_first", "mpi_communication", "bytes"):
+            self.assertRaises(KeyError, metric, part, name)
+        wrong = self.run_command("expert", "--select", "mpi_latesneder", TRACE)
+        self.assert_fails(wrong, 1, "mpi_latesneder", "--list-patterns")
 
 
 if __name__ == "__main__":

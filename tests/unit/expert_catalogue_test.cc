@@ -8,6 +8,7 @@
 #include "expert/catalogue.h"
 #include "expert/docs.h"
 #include "expert/profile.h"
+#include "expert/timeline_drawing.h"
 
 namespace kojak::expert {
 namespace {
@@ -192,6 +193,42 @@ TEST(Docs, TheListFitsATerminal) {
     EXPECT_LE(end - begin, 80u) << list.substr(begin, end - begin);
     begin = end + 1;
   }
+}
+
+// ---- drawings
+
+TEST(Timeline, EveryPatternOfTimeHasOneThatCountsSomething) {
+  for (const Metric& metric : all_metrics()) {
+    if (metric.kind != Metric::Kind::kPattern || metric.unit != Unit::kSeconds) continue;
+    bool counts = false;
+    const std::vector<TimelineRow> rows = parse_timeline(metric.timeline);
+    EXPECT_GE(rows.size(), 2u) << metric.name;
+    for (const TimelineRow& row : rows) {
+      EXPECT_FALSE(row.calls.empty()) << metric.name << ", " << row.who;
+      for (const TimelineCall& call : row.calls) {
+        EXPECT_FALSE(call.name.empty()) << metric.name;
+        EXPECT_EQ(call.name.find_first_of("~:;"), std::string::npos) << metric.name;
+        EXPECT_LT(call.begin, call.end) << metric.name;
+        if (!(call.wait_begin < call.wait_end)) continue;
+        counts = true;  // a severity lies within its call
+        EXPECT_GE(call.wait_begin, call.begin) << metric.name;
+        EXPECT_LE(call.wait_end, call.end) << metric.name;
+      }
+    }
+    EXPECT_TRUE(counts) << metric.name;
+    // Two lines for each row.
+    const std::string drawing = draw_timeline(metric.timeline);
+    EXPECT_EQ(std::count(drawing.begin(), drawing.end(), '\n'),
+              static_cast<std::ptrdiff_t>(2 * rows.size()));
+  }
+}
+TEST(Timeline, IsDrawnToScale) {
+  // Six columns for a unit: the call from 1 to 3, of which 1 to 2 counts.
+  EXPECT_EQ(draw_timeline("a: MPI_Recv 1-3 ~1-2; bc: send 2-3"),
+            "          MPI_Recv\n"
+            "a   ------[~~~~~=====]---\n"
+            "                send\n"
+            "bc  ------------[====]---\n");
 }
 
 }  // namespace
