@@ -39,9 +39,13 @@ void look_at_locations(std::span<const double> row, Bottleneck& out) {
 
 // Patterns in which all members of a group wait for the last of them.
 bool all_wait_for_the_last(const cube::Metric& metric) {
-  static constexpr std::string_view kNames[] = {"mpi_barrier_wait", "mpi_wait_nxn",
-                                                "mpi_rma_fence_wait", "mpi_rma_wait_window_create",
-                                                "mpi_rma_wait_window_free"};
+  static constexpr std::string_view kNames[] = {"mpi_barrier_wait",
+                                                "mpi_wait_nxn",
+                                                "mpi_rma_fence_wait",
+                                                "mpi_rma_wait_window_create",
+                                                "mpi_rma_wait_window_free",
+                                                "shmem_barrier_wait",
+                                                "shmem_wait_nxn"};
   return std::find(std::begin(kNames), std::end(kNames), metric.name) != std::end(kNames);
 }
 

@@ -10,7 +10,10 @@
 namespace kojak::html {
 
 CauseFinder::CauseFinder(std::span<const expert::PatternInstance> waits) : by_enter_(waits.size()) {
-  for (const expert::PatternInstance& wait : waits) waits_.push_back(as_wait(wait));
+  for (const expert::PatternInstance& wait : waits) {
+    waits_.push_back(as_wait(wait));
+    locks_ = locks_ || waits_.back().rule == Rule::kUnlocks;
+  }
   std::iota(by_enter_.begin(), by_enter_.end(), std::size_t{0});
   std::sort(by_enter_.begin(), by_enter_.end(),
             [&](std::size_t a, std::size_t b) { return waits_[a].enter < waits_[b].enter; });
@@ -30,10 +33,15 @@ CauseFinder::Wait CauseFinder::as_wait(const expert::PatternInstance& instance) 
       {"mpi_rma_fence_wait", Rule::kMembers},
       {"mpi_rma_wait_window_create", Rule::kMembers},
       {"mpi_rma_wait_window_free", Rule::kMembers},
+      {"shmem_barrier_wait", Rule::kMembers},
+      {"shmem_wait_nxn", Rule::kMembers},
+      {"shmem_latebroadcast", Rule::kMembers},
       {"mpi_latesender", Rule::kSenders},
       {"mpi_latesender_wo", Rule::kSenders},
       {"mpi_latereceiver", Rule::kReceivers},
       {"mpi_latereceiver_wo", Rule::kReceivers},
+      {"mpi_rma_comm_lock_contention", Rule::kUnlocks},
+      {"mpi_rma_sync_lock_contention", Rule::kUnlocks},
       {"mpi_rma_latepost", Rule::kPosts},
       {"mpi_rma_latepost_first", Rule::kPosts},
       {"mpi_rma_earlytransfer", Rule::kPosts},
@@ -126,6 +134,18 @@ void CauseFinder::on_exposure_transaction(const earl::ExposureEpoch& epoch) {
       }
     }
   });
+}
+
+// Whoever held the lock before unlocked it; those that came between are kept, too.
+void CauseFinder::on_passive_epoch(const earl::PassiveEpoch& epoch) {
+  constexpr std::size_t kHolders = 16;
+  if (!locks_ || epoch.all || !epoch.has_lock || !epoch.has_unlock) return;
+  std::vector<earl::OpenCall>& unlocks = unlocks_[{epoch.window, epoch.target}];
+  each(Rule::kUnlocks, epoch.unlock.index, epoch.lock.enter, epoch.unlock.exit, [&](Wait& wait) {
+    for (const earl::OpenCall& unlock : unlocks) consider(wait, unlock);
+  });
+  if (unlocks.size() == kHolders) unlocks.erase(unlocks.begin());
+  unlocks.push_back(epoch.unlock);
 }
 
 }  // namespace kojak::html

@@ -1,17 +1,19 @@
 // Whom a call waited for: the call of another process whose begin ended the waiting.
 //
 // Most patterns of waiting end when somebody enters a call: the last process a barrier, a late
-// sender its send, a late target its post. The finder is told which calls waited and for how long
-// (expert::PatternInstance), is handed what EARL's replay delivers, and picks of the calls that
-// each could have waited for the one that began when the waiting ended. Patterns that wait for data
-// to move (completion) have no such call and get no answer. Memory: the calls asked for. Not
-// thread-safe; nothing fails.
+// sender its send, a late target its post, the holder of a lock its unlock. The finder is told
+// which calls waited and for how long (expert::PatternInstance), is handed what EARL's replay
+// delivers, and picks of the calls that each could have waited for the one that began when the
+// waiting ended. Patterns that wait for data to move (completion) have no such call and get no
+// answer. Memory: the calls asked for. Not thread-safe; nothing fails.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "earl/replay.h"
@@ -34,12 +36,21 @@ class CauseFinder {
   void on_window_collective(const earl::WindowInstance& instance);
   void on_access_transaction(const earl::AccessEpoch& epoch);
   void on_exposure_transaction(const earl::ExposureEpoch& epoch);
+  void on_passive_epoch(const earl::PassiveEpoch& epoch);
 
   // Of the n-th of the waits; none if it is unknown.
   const std::optional<WaitCause>& cause(std::size_t wait) const { return waits_[wait].cause; }
 
  private:
-  enum class Rule : std::uint8_t { kNone, kMembers, kSenders, kReceivers, kPosts, kCompletes };
+  enum class Rule : std::uint8_t {
+    kNone,
+    kMembers,
+    kSenders,
+    kReceivers,
+    kPosts,
+    kCompletes,
+    kUnlocks
+  };
   struct Wait {
     Rule rule = Rule::kNone;
     bool ends_late = false;  // the waiting began later than the call
@@ -59,6 +70,9 @@ class CauseFinder {
 
   std::vector<Wait> waits_;
   std::vector<std::size_t> by_enter_;  // positions in waits_
+  bool locks_ = false;                 // some wait for a lock
+  // The last unlock calls of each target's window.
+  std::map<std::pair<WindowId, ProcessId>, std::vector<earl::OpenCall>> unlocks_;
 };
 
 }  // namespace kojak::html

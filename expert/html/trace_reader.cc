@@ -179,6 +179,7 @@ class Content : public earl::Sink {
                                   window(raw(epoch.window)), BandKind::kExposure});
   }
   void on_passive_epoch(const earl::PassiveEpoch& epoch) {
+    if (causes != nullptr) causes->on_passive_epoch(epoch);
     if (!epoch.has_lock || !epoch.has_unlock) return;
     const std::uint32_t on = window(raw(epoch.window));
     const BandKind kind = epoch.all         ? BandKind::kLockAll

@@ -119,6 +119,42 @@ TEST(HtmlCause, ATargetWaitsForTheOriginsComplete) {
   EXPECT_EQ(found.cause_call, "MPI_Win_complete");
 }
 
+TEST(HtmlCause, ALockWaitsForItsHolder) {
+  // Rank 1 holds the lock of rank 2 until 5; rank 0 asks for it at 2.
+  const Instance found = worst(R"(
+ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=2 time=0 region=main
+ENTER lid=1 time=0.5 region=MPI_Win_lock
+MPI_WIN_LOCK lid=1 time=1 llid=2 wid=0 ltype=1
+EXIT lid=1 time=1
+ENTER lid=1 time=1.5 region=MPI_Put
+MPI_PUT_1TS lid=1 time=1.5 dlid=2 wid=0 rmaid=5 sent=8
+EXIT lid=1 time=1.75
+ENTER lid=0 time=2 region=MPI_Win_lock
+ENTER lid=1 time=5 region=MPI_Win_unlock
+MPI_PUT_1TE lid=2 time=5.5 slid=1 wid=0 rmaid=5 recvd=8
+MPI_WIN_UNLOCK lid=1 time=5.5 llid=2 wid=0
+EXIT lid=1 time=5.5
+MPI_WIN_LOCK lid=0 time=6 llid=2 wid=0 ltype=1
+EXIT lid=0 time=6
+ENTER lid=0 time=6.25 region=MPI_Put
+MPI_PUT_1TS lid=0 time=6.25 dlid=2 wid=0 rmaid=6 sent=8
+EXIT lid=0 time=6.5
+ENTER lid=0 time=7 region=MPI_Win_unlock
+MPI_PUT_1TE lid=2 time=7.5 slid=0 wid=0 rmaid=6 recvd=8
+MPI_WIN_UNLOCK lid=0 time=7.5 llid=2 wid=0
+EXIT lid=0 time=7.5
+EXIT lid=0 time=8
+EXIT lid=1 time=8
+EXIT lid=2 time=8
+)",
+                               3, "mpi_rma_sync_lock_contention");
+  EXPECT_EQ(found.rows, std::vector<std::size_t>{0});
+  EXPECT_EQ(found.cause_row, 1u);
+  EXPECT_EQ(found.cause_call, "MPI_Win_unlock");
+}
+
 TEST(HtmlCause, CompletionHasNone) {
   const Instance found = worst(R"(
 ENTER lid=0 time=0 region=main
