@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "epilog/format/local_buffer.h"
+#include "merge/background_writer.h"
 #include "merge/classic.h"
 #include "merge/engine.h"
 #include "merge/find_traces.h"
@@ -17,6 +18,7 @@ namespace {
 // All input buffers together, where there are few traces; for many, what each may have.
 constexpr std::size_t kBuffers = 4u << 20;
 constexpr std::size_t kMostBuffer = 256 * 1024, kLeastBuffer = 16 * 1024;
+constexpr std::uint64_t kWorthAThread = 8u << 20;
 constexpr std::size_t kPool = 8u << 20, kPoolForTrace = 8 * 1024;
 
 void count_missing(const std::vector<LocalTrace>& traces, MergedRun& run, Summary& summary) {
@@ -139,6 +141,12 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   const auto write = [&](const std::string& path, Summary& to) -> Result<std::uint64_t> {
     auto writer = TraceWriter::create(path, dialect);
     if (!writer) return writer.error();
+    // A second core writes while this one reads, where there is enough to write.
+    std::optional<BackgroundWriter> background;
+    if (options.threads > 1 && bytes >= kWorthAThread) {
+      background.emplace(writer->file());
+      writer->set_sink(&*background);
+    }
     const CountPlace place = write_definitions(*writer, survey.definitions, run, expected, wide);
     auto events = run_engine(inputs, *writer, to);
     if (!events) return events;

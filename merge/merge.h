@@ -3,12 +3,14 @@
 // Owns everything it needs for the duration of the call; prints nothing. The output appears under
 // its name only when it is complete; an interrupted merge leaves nothing. Errors: exit code 2 for
 // input that cannot be merged (nothing is written), 4 where the output or a temporary file could
-// not be written. Findings that leave a usable result are rows of the summary. Not thread-safe.
+// not be written. Findings that leave a usable result are rows of the summary. Not thread-safe; a
+// large output is written by a thread that ends with the call.
 // Source: specification of the merge.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "epilog/format/error.h"
@@ -28,6 +30,7 @@ struct MergeOptions {
   bool lock_grants = false;  // lock records where locks are granted and released; extended only
   ClockCorrection clock = ClockCorrection::kLinear;
   std::size_t open_files = 0;  // at most so many inputs open at a time; 0: what the system allows
+  unsigned threads = std::thread::hardware_concurrency();  // 1: none but the caller's
   // Memory for held ends in bytes; 0: by the number of processes; 1: none, all by reference.
   std::size_t pool = 0;
   // Called now and then with the work done and the work in all, in bytes.

@@ -158,21 +158,29 @@ Result<TraceWriter> TraceWriter::create(const std::string& path, const Dialect& 
 }
 
 void TraceWriter::flush() {
-  if (error_.reason.empty()) {
+  if (sink_ != nullptr) {
+    if (used_ != 0) buffer_ = sink_->exchange(std::move(buffer_), used_);
+  } else if (error_.reason.empty()) {
     if (Status status = file_.write(buffer_.get(), used_); !status) error_ = status.error();
   }
   flushed_ += used_;
   used_ = 0;
 }
 
-Status TraceWriter::overwrite(std::uint64_t offset, const void* data, std::size_t size) {
+void TraceWriter::drain() {
   flush();
+  if (sink_ == nullptr) return;
+  if (Status status = sink_->drain(); !status && error_.reason.empty()) error_ = status.error();
+}
+
+Status TraceWriter::overwrite(std::uint64_t offset, const void* data, std::size_t size) {
+  drain();
   if (!error_.reason.empty()) return error_;
   return file_.overwrite(offset, data, size);
 }
 
 Status TraceWriter::commit() {
-  flush();
+  drain();
   if (!error_.reason.empty()) return error_;
   return file_.commit();
 }

@@ -45,6 +45,17 @@ class OutputFile {
   bool stream_ = false;
 };
 
+// Takes the full buffers of a TraceWriter off it, to write them elsewhere or at another time.
+class BufferSink {
+ public:
+  virtual ~BufferSink() = default;
+  // Takes a buffer with so many bytes, and gives another of the same size.
+  virtual std::unique_ptr<std::byte[]> exchange(std::unique_ptr<std::byte[]> full,
+                                                std::size_t used) = 0;
+  // All that was taken is in the file now; the first error.
+  virtual Status drain() = 0;
+};
+
 class TraceWriter {
  public:
   static constexpr std::size_t kBuffer = 512 * 1024;
@@ -94,14 +105,21 @@ class TraceWriter {
   // A communicator as a bit vector (classic), with its continuations.
   void write_comm_bits(CommId id, std::uint8_t uag, const std::uint8_t* bits, std::size_t bytes);
 
+  // From now on full buffers go there; it must outlive the last of them. The writer must not be
+  // moved any more.
+  void set_sink(BufferSink* sink) { sink_ = sink; }
+  OutputFile& file() { return file_; }
+
   Status status() const { return error_.reason.empty() ? Status() : Status(error_); }
   Status commit();
 
  private:
   TraceWriter(OutputFile file, const Dialect& dialect);
   void flush();
+  void drain();
 
   OutputFile file_;
+  BufferSink* sink_ = nullptr;
   Dialect dialect_;
   std::unique_ptr<std::byte[]> buffer_;
   std::size_t used_ = 0;

@@ -1,0 +1,65 @@
+// A trace whose buffers are written by another thread is the same trace; its errors are not lost.
+#include <gtest/gtest.h>
+
+#include "merge/background_writer.h"
+#include "tests/support/temp_dir.h"
+
+namespace kojak::test {
+namespace {
+
+// Some buffers full of events, and one record changed at the end.
+Status write_trace(TraceWriter& writer) {
+  writer.write(NumEvents{Count{0}});
+  for (std::uint32_t i = 0; i < 150'000; ++i) {
+    writer.write(Enter{LocationId{i % 7}, Seconds{i * 1e-3}, RegionId{i}, {}});
+  }
+  if (writer.seekable()) {
+    std::byte record[kMaxRecord];
+    const std::size_t size = encode(NumEvents{Count{150'000}}, writer.dialect(), record);
+    if (Status status = writer.overwrite(kHeaderSize, record, size); !status) return status;
+  }
+  return writer.commit();
+}
+
+TEST(BackgroundWriter, WritesTheSameTrace) {
+  TempDir dir;
+  auto plain = TraceWriter::create(dir.file("plain.elg"), Dialect{});
+  ASSERT_TRUE(plain);
+  ASSERT_TRUE(write_trace(*plain));
+  auto writer = TraceWriter::create(dir.file("background.elg"), Dialect{});
+  ASSERT_TRUE(writer);
+  merge::BackgroundWriter background(writer->file());
+  writer->set_sink(&background);
+  ASSERT_TRUE(write_trace(*writer));
+  const std::vector<std::byte> bytes = read_bytes(dir.file("plain.elg"));
+  EXPECT_GT(bytes.size(), 3 * TraceWriter::kBuffer);
+  EXPECT_TRUE(read_bytes(dir.file("background.elg")) == bytes);
+}
+
+TEST(BackgroundWriter, TellsItsError) {
+  auto writer = TraceWriter::create("/dev/full", Dialect{});
+  ASSERT_TRUE(writer);
+  merge::BackgroundWriter background(writer->file());
+  writer->set_sink(&background);
+  const Status status = write_trace(*writer);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ExitCode::kOutputFailed);
+  EXPECT_EQ(status.error().file, "/dev/full");
+}
+
+TEST(BackgroundWriter, AnAbandonedTraceLeavesNothing) {
+  TempDir dir;
+  {
+    auto writer = TraceWriter::create(dir.file("a.elg"), Dialect{});
+    ASSERT_TRUE(writer);
+    merge::BackgroundWriter background(writer->file());
+    writer->set_sink(&background);
+    for (std::uint32_t i = 0; i < 100'000; ++i) {
+      writer->write(Enter{LocationId{0}, Seconds{0}, RegionId{i}, {}});
+    }
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}
+
+}  // namespace
+}  // namespace kojak::test
