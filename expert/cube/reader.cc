@@ -85,7 +85,7 @@ class Parser {
   IdMap system_ids_[4];
   std::string text_;
   bool keep_text_ = false;
-  bool said_not_finite_ = false, said_coordinate_ = false;
+  bool said_not_finite_ = false;
 };
 
 void Parser::fail(std::string reason) {
