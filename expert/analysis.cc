@@ -25,6 +25,7 @@ class Analysis : public earl::Sink {
   Analysis(const earl::Trace& trace, const AnalysisOptions& options)
       : trace_(trace),
         options_(options),
+        send_modes_(options.send_modes),
         severities_(kMetrics + trace.definitions().metrics.size(), trace.location_count()),
         profile_(trace.definitions(), trace.location_count()) {
     trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
@@ -36,8 +37,7 @@ class Analysis : public earl::Sink {
       teams_.emplace(trace,
                      [this](const std::vector<earl::Call>& members) { omp_barrier(members); });
     }
-    follows_ =
-        waits_ || teams_ || options.send_modes != nullptr || !trace.definitions().metrics.empty();
+    follows_ = waits_ || teams_ || send_modes_ != nullptr || !trace.definitions().metrics.empty();
   }
 
   // ---- for the patterns
@@ -86,20 +86,24 @@ class Analysis : public earl::Sink {
     }                                                                  \
   })
   void on_enter(const earl::OpenCall& call) {
-    if (follows_) follow_enter(call);
+    if (follows_) [[unlikely]]
+      follow_enter(call);
   }
   void on_call(const earl::Call& call, std::span<const std::uint64_t> counters) {
     profile_.add(call, severities_);
-    if (follows_) follow_exit(call, counters);
+    if (follows_) [[unlikely]]
+      follow_exit(call, counters);
     if ((++calls_ & 0xFFFFF) == 0 && options_.progress) options_.progress(call.exit_pos);
   }
   void on_send(const earl::SendEvent& send) {
     KOJAK_TELL(on_send, send);
-    if (options_.send_modes != nullptr) options_.send_modes->on_send(send);
+    if (send_modes_ != nullptr) [[unlikely]]
+      send_modes_->on_send(send);
   }
   void on_receive(const earl::RecvEvent& receive) {
     KOJAK_TELL(on_receive, receive);
-    if (options_.send_modes != nullptr) options_.send_modes->on_receive(receive);
+    if (send_modes_ != nullptr) [[unlikely]]
+      send_modes_->on_receive(receive);
   }
   void on_transfer(const earl::Transfer& transfer) {
     KOJAK_TELL(on_transfer, transfer);
@@ -112,7 +116,8 @@ class Analysis : public earl::Sink {
   }
   void on_message_call(const earl::MessageCall& m) {
     KOJAK_TELL(on_message_call, m);
-    if (options_.send_modes != nullptr) options_.send_modes->on_message_call(m);
+    if (send_modes_ != nullptr) [[unlikely]]
+      send_modes_->on_message_call(m);
   }
   void on_collective_exit(const earl::CollectiveExit& exit) {
     KOJAK_TELL(on_collective_exit, exit);
@@ -184,14 +189,15 @@ class Analysis : public earl::Sink {
   static constexpr std::uint8_t kFlavourShared = 4;
 
   // What only some traces need of every region instance.
-  void follow_enter(const earl::OpenCall& call) {
+  [[gnu::noinline]] void follow_enter(const earl::OpenCall& call) {
     if (waits_) waits_->on_enter(call);
     if (teams_) enter_team(call);
   }
-  void follow_exit(const earl::Call& call, std::span<const std::uint64_t> counters) {
+  [[gnu::noinline]] void follow_exit(const earl::Call& call,
+                                     std::span<const std::uint64_t> counters) {
     if (waits_) waits_->on_call(call);
     if (teams_) teams_->on_call(call);
-    if (options_.send_modes != nullptr) options_.send_modes->on_call(call);
+    if (send_modes_ != nullptr) send_modes_->on_call(call);
     for (std::size_t i = 0; i < counters.size(); ++i) {
       if (counters[i] != 0) {
         severities_.add(static_cast<MetricIndex>(kMetrics + i), raw(call.cnode), call.index,
@@ -269,11 +275,12 @@ class Analysis : public earl::Sink {
 
   const earl::Trace& trace_;
   const AnalysisOptions& options_;
+  SendModes* const send_modes_;
+  bool follows_ = false;  // something needs every region instance
   SeverityStore severities_;
   Profile profile_;
   Catalogue patterns_;
   Seconds max_delta_;
-  bool follows_ = false;
   std::optional<OmpTeams> teams_;  // only where the trace has OpenMP constructs
   std::optional<RmaWaits> waits_;  // only where the trace has such epochs
   std::array<std::uint64_t, kNotes> notes_{};
