@@ -64,6 +64,10 @@ constexpr bool is_put_end(EventType t) {
 constexpr bool is_get_origin(EventType t) {
   return t == EventType::kMpiGet1to;
 }
+// In traces merged with lock grants: where a put was issued whose start stands at the grant.
+constexpr bool is_put_origin(EventType t) {
+  return t == EventType::kMpiPut1to;
+}
 constexpr bool is_get_start(EventType t) {
   return t == EventType::kMpiGet1ts || t == EventType::kGet1ts;
 }

@@ -61,7 +61,7 @@ class Archive {
   KOJAK_EARL_POINTER(sendptr)     // RECV
   KOJAK_EARL_POINTER(requestptr)  // RECV, SEND_COMPLETE
   KOJAK_EARL_POINTER(startptr)    // PUT_1TE, GET_1TE
-  KOJAK_EARL_POINTER(originptr)   // GET_1TS
+  KOJAK_EARL_POINTER(originptr)   // GET_1TS; with lock grants PUT_1TS
   KOJAK_EARL_POINTER(lockptr)     // ALOCK, RLOCK, WLOCK, WUNLOCK
   KOJAK_EARL_POINTER(forkptr)     // JOIN
   KOJAK_EARL_POINTER(cnodeptr)    // any event inside a region
@@ -111,7 +111,7 @@ class Archive {
     return link_if(is_rma_end(t), pos);
   }
   std::uint64_t originptr(std::uint64_t pos, EventType t) const {
-    return link_if(is_get_start(t), pos);
+    return link_if(is_rma_start(t), pos);
   }
   std::uint64_t lockptr(std::uint64_t pos, EventType t) const {
     return link_if(is_rma_sync(t) || is_sync(t), pos);

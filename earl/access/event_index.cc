@@ -97,7 +97,7 @@ void EventIndex::add(const Event& e, const sequence::State& state) {
     link = raw(state.paths.current());
   } else if (is_rma_end(e.type)) {
     link = state.transfers.startptr();
-  } else if (is_get_start(e.type)) {
+  } else if (is_rma_start(e.type)) {
     link = state.origins.originptr();
   } else if (is_rma_sync(e.type)) {
     link = state.window_locks.lockptr();

@@ -146,7 +146,8 @@ void add_events(py::module_& m) {
                              "RECV, SEND_COMPLETE: the event that posted the request.")
       .def_property_readonly("startptr", &follow<&Archive::startptr>,
                              "PUT_1TE, GET_1TE: its start.")
-      .def_property_readonly("originptr", &follow<&Archive::originptr>, "GET_1TS: its GET_1TO.")
+      .def_property_readonly("originptr", &follow<&Archive::originptr>,
+                             "GET_1TS: its GET_1TO; with lock grants PUT_1TS: its PUT_1TO.")
       .def_property_readonly("lockptr", &follow<&Archive::lockptr>,
                              "The previous event of the lock; of an unlock of a window: its lock.")
       .def_property_readonly("forkptr", &follow<&Archive::forkptr>, "JOIN: its FORK.")

@@ -166,7 +166,7 @@ void Epochs::save(BlobWriter& out) const {
   transfer_index_.for_each([&](const detail::Key64& key, std::uint32_t i) {
     out.numbers(key.a >> 32, key.a & 0xFFFFFFFFu, transfers_[i].epoch, transfers_[i].operation);
   });
-  for (const Issued& issued : issued_) out.numbers(raw(issued.rmaid), issued.pos);
+  origins_.save(out);
   out.number(freed_.size());
   for (const auto& [window, n] : freed_) out.numbers(raw(window), n);
   out.number(fences_.size());
@@ -248,7 +248,7 @@ void Epochs::load(BlobReader& in) {
     transfers_[i] = t;
     transfer_index_.insert({origin << 32 | rmaid}, i);
   }
-  for (Issued& issued : issued_) in.numbers(issued.rmaid, issued.pos);
+  origins_.load(in);
   for (std::size_t n = in.count(); n > 0 && in.ok(); --n) {
     WindowId window{};
     std::uint32_t count = 0;

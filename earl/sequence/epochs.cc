@@ -13,7 +13,7 @@ Epochs::Epochs(const Trace& trace)
       native_(trace.native()),
       groups_(trace),
       open_(trace.process_count()),
-      issued_(trace.process_count()),
+      origins_(trace),
       segments_(trace.process_count()),
       pauses_(trace.location_count()) {}
 
@@ -81,8 +81,8 @@ void Epochs::change(const Event& e) {
     case EventType::kMpiPut1ts:
       return issue(e, here, process(raw(e.peer)), false);
     case EventType::kMpiGet1to:
-      issued_[raw(here)] = {e.rmaid, e.pos};
-      return;
+    case EventType::kMpiPut1to:
+      return origins_.apply(e);
     case EventType::kMpiGet1ts:
       return issue(e, process(raw(e.peer)), here, true);
     case EventType::kMpiPut1te:
@@ -235,9 +235,10 @@ void Epochs::issue(const Event& e, ProcessId origin, ProcessId target, bool get)
   operation.start = e.pos;
   operation.target = target;
   operation.get = get ? 1 : 0;
-  const Issued& issued = issued_[raw(origin)];
-  if (get && issued.rmaid == e.rmaid && e.pos - issued.pos < (1u << 30)) {
-    operation.issued_before = static_cast<std::uint32_t>(e.pos - issued.pos) & 0x3FFFFFFFu;
+  origins_.apply(e);
+  if (const std::uint64_t issued = origins_.originptr();
+      issued != kNoEvent && e.pos - issued < (1u << 30)) [[unlikely]] {
+    operation.issued_before = static_cast<std::uint32_t>(e.pos - issued) & 0x3FFFFFFFu;
   }
   const detail::Key64 key{std::uint64_t{raw(origin)} << 32 | raw(e.rmaid)};
   const std::uint32_t transfer = transfers_.take();

@@ -24,18 +24,19 @@
 #include "earl/detail/pool.h"
 #include "earl/sequence/blob.h"
 #include "earl/sequence/fifo.h"
+#include "earl/sequence/transfer_queues.h"
 #include "earl/trace.h"
 
 namespace kojak::earl::sequence {
 
 enum class EpochMode : std::uint8_t { kAccess, kExposure, kFence, kLock, kLockAll };
 
-// A put (PUT_1TS, PUT_1TE) or a get (GET_1TO, GET_1TS, GET_1TE).
+// A put (PUT_1TS, PUT_1TE; with lock grants PUT_1TO) or a get (GET_1TO, GET_1TS, GET_1TE).
 struct Operation {
   std::uint64_t start = kNoEvent;
   std::uint64_t end = kNoEvent;  // kNoEvent: not complete yet
   ProcessId target{};
-  std::uint32_t issued_before : 30 = 0;  // gets: how far the GET_1TO stands before the start
+  std::uint32_t issued_before : 30 = 0;  // how far the GET_1TO or PUT_1TO stands before the start
   std::uint32_t get : 1 = 0;
   std::uint32_t marked : 1 = 0;  // the merge could not place it: it takes part in no pattern
   // The event at the origin that issued it.
@@ -141,10 +142,6 @@ class Epochs {
   struct Transfer {  // that has not ended
     std::uint32_t epoch, operation;
   };
-  struct Issued {  // the latest GET_1TO of a process
-    RmaId rmaid = absent<RmaId>();
-    std::uint64_t pos = 0;
-  };
 
   void change(const Event& event);
   ProcessId process(std::uint32_t location) const;
@@ -191,7 +188,7 @@ class Epochs {
   detail::FlatIndex<detail::Key128> pair_index_;
   detail::FlatIndex<detail::Key64> transfer_index_;  // by origin and rmaid
   detail::Pool<Transfer> transfers_;
-  std::vector<Issued> issued_;                                      // by process
+  OriginQueues origins_;
   std::map<WindowId, std::uint32_t> freed_;                         // how many members have
   std::map<std::pair<WindowId, ProcessId>, std::uint64_t> fences_;  // counts so far
   std::vector<std::uint32_t> segments_, pauses_;                    // by process, by location

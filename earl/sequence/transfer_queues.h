@@ -1,5 +1,6 @@
 // State aspects of transfers: the transfer queue (starts without an end yet) and the origin queue
-// (GET_1TO whose GET_1TS has not come), both per location. Each can be used alone.
+// (GET_1TO whose GET_1TS has not come; with lock grants also PUT_1TO whose PUT_1TS has not), both
+// per location. Each can be used alone.
 //
 // Feed them every event in file order. A transfer is known by its origin process and its number
 // there; those with and without a window are apart. Memory: open transfers. Not thread-safe;
@@ -84,10 +85,12 @@ class OriginQueues : public OpenTransfers {
   using OpenTransfers::OpenTransfers;
   void apply(const Event& e) {
     originptr_ = kNoEvent;
-    if (is_get_origin(e.type)) {
+    if (is_get_origin(e.type) || is_put_origin(e.type)) {
       put(origin_here(e), e);
-    } else if (is_get_start(e.type)) {
+    } else if (size() != 0 && is_get_start(e.type)) {
       originptr_ = take(origin_there(e), e);
+    } else if (size() != 0 && is_put_start(e.type)) {
+      originptr_ = take(origin_here(e), e);
     }
   }
   std::uint64_t originptr() const { return originptr_; }

@@ -246,6 +246,31 @@ TEST(EarlStates, WhoeverProvesToHoldALockGoesFirst) {
   EXPECT_EQ(holders(4), Positions{0});
 }
 
+TEST(EarlStates, PutsThatWaitForTheirLockKeepTheCallThatIssuedThem) {
+  const Opened t(
+      "MPI_WIN_LOCK lid=0 time=1 llid=1 wid=0 ltype=1\n"        // 0
+      "ENTER lid=0 time=1 region=MPI_Put\n"                     // 1
+      "MPI_PUT_1TO lid=0 time=1 rmaid=0 wid=0\n"                // 2
+      "EXIT lid=0 time=2\n"                                     // 3
+      "ENTER lid=0 time=2 region=MPI_Put\n"                     // 4
+      "MPI_PUT_1TO lid=0 time=2 rmaid=1 wid=0\n"                // 5
+      "EXIT lid=0 time=3\n"                                     // 6
+      "ENTER lid=0 time=4 region=MPI_Win_unlock\n"              // 7
+      "MPI_PUT_1TS lid=0 time=5 dlid=1 wid=0 rmaid=0 sent=8\n"  // 8
+      "MPI_PUT_1TS lid=0 time=5 dlid=1 wid=0 rmaid=1 sent=8\n"  // 9
+      "EXIT lid=0 time=6\n");
+  EXPECT_EQ(t.archive->originptr(8), 2u);
+  EXPECT_EQ(t.archive->originptr(9), 5u);
+  EXPECT_EQ(t.archive->enterptr(t.archive->originptr(9)), 4u);
+  EXPECT_EQ(t.after(6)->origins.of(LocationId{0}), (Positions{2, 5}));
+  const auto state = t.after(9);
+  const sequence::Epoch* lock = state->epochs.lock(rank(0), WindowId{0}, rank(1));
+  ASSERT_NE(lock, nullptr);
+  ASSERT_EQ(lock->operations.size(), 2u);
+  EXPECT_EQ(lock->operations[0].issued(), 2u);
+  EXPECT_EQ(lock->operations[1].issued(), 5u);
+}
+
 TEST(EarlStates, TeamsAndThreadLocks) {
   const Opened t(
       "OMP_FORK lid=0 time=1\n"          // 0
