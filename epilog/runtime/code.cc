@@ -37,18 +37,22 @@ void take_build_id(const dl_phdr_info& info, const ElfW(Phdr) & part, Module& mo
   }
 }
 
-int note_module(dl_phdr_info* info, std::size_t, void* data) {
-  const auto& search = *static_cast<Search*>(data);
-  bool found = false;
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& part = info->dlpi_phdr[i];
-    const std::uintptr_t begin = info->dlpi_addr + part.p_vaddr;
-    if (part.p_type == PT_LOAD && search.address >= begin &&
-        search.address < begin + part.p_memsz) {
-      found = true;
+// Whether these bytes are part of what was loaded.
+bool is_loaded(const dl_phdr_info& info, std::uintptr_t address, std::size_t size) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = info.dlpi_phdr[i];
+    const std::uintptr_t begin = info.dlpi_addr + part.p_vaddr;
+    if (part.p_type == PT_LOAD && address >= begin && address - begin < part.p_memsz &&
+        size <= part.p_memsz - (address - begin)) {
+      return true;
     }
   }
-  if (!found) return 0;
+  return false;
+}
+
+int note_module(dl_phdr_info* info, std::size_t, void* data) {
+  const auto& search = *static_cast<Search*>(data);
+  if (!is_loaded(*info, search.address, 1)) return 0;
   Module& module = *search.module;
   module.base = info->dlpi_addr;
   const char* const name = info->dlpi_name;
@@ -60,8 +64,10 @@ int note_module(dl_phdr_info* info, std::size_t, void* data) {
     module.path[sizeof module.path - 1] = '\0';
   }
   for (int i = 0; i < info->dlpi_phnum; ++i) {
-    if (info->dlpi_phdr[i].p_type == PT_NOTE && module.build_id_size == 0) {
-      take_build_id(*info, info->dlpi_phdr[i], module);
+    const ElfW(Phdr)& part = info->dlpi_phdr[i];
+    if (part.p_type == PT_NOTE && module.build_id_size == 0 &&
+        is_loaded(*info, info->dlpi_addr + part.p_vaddr, part.p_memsz)) {
+      take_build_id(*info, part, module);
     }
   }
   return 1;
