@@ -12,7 +12,8 @@ constexpr kojak::cli::ToolInfo kInfo{
     "Finds out why MPI programs with one-sided communication wait.\n"
     "  kojak run -- COMMAND   records, merges and analyses a program (kojak run --help)\n"
     "  kojak config           lists the settings of the measurement (kojak config --help)\n"
-    "The steps by themselves: elg_merge, expert. To look into traces: elg_print, elg_stat, elg_filter.",
+    "The steps by themselves: elg_merge, expert. To look into traces: elg_print, elg_stat, "
+    "elg_filter.",
     "kojak run -- mpirun -n 4 ./prog",
     "Exit status: kojak run ends with the program's; else 0 fine, 1 wrong usage."};
 
