@@ -20,7 +20,7 @@ Result<Archive> Archive::make(MappedFile file, const std::string& name, const st
   if (!trace) return file.damage() ? *file.damage() : trace.error();
   auto owned = std::make_unique<Trace>(std::move(*trace));
   if (!cache.empty()) {
-    if (auto index = EventIndex::load(cache, file)) {
+    if (auto index = EventIndex::load(cache, file, name)) {
       Archive result(std::move(file), std::move(owned), std::move(*index));
       result.from_cache_ = true;
       return result;

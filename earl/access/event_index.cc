@@ -79,14 +79,19 @@ Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file,
   index.pair(state.messages);
   const CallTree& tree = state.paths.tree();
   for (std::uint32_t i = 0; i < tree.size(); ++i) {
-    index.paths_.push_back(tree[static_cast<CallPathId>(i)]);
+    const CallPath& path = tree[static_cast<CallPathId>(i)];
+    index.paths_.push_back(
+        {raw(path.parent), raw(path.region), raw(path.csite), narrow(path.first_enter)});
   }
   index.rebuild_tree();
   return index;
 }
 
 void EventIndex::rebuild_tree() {
-  for (const CallPath& p : paths_) tree_.enter(p.parent, p.region, p.csite, p.first_enter);
+  for (const Path& p : paths_) {
+    tree_.enter(static_cast<CallPathId>(p.parent), static_cast<RegionId>(p.region),
+                static_cast<CallSiteId>(p.csite), p.first_enter);
+  }
 }
 
 void EventIndex::add(const Event& e, const sequence::State& state) {
@@ -139,7 +144,7 @@ std::size_t EventIndex::memory() const {
   return blocks_.capacity() * sizeof(std::uint64_t) +
          (enter_.capacity() + link_.capacity()) * sizeof(std::uint32_t) +
          posted_.capacity() * sizeof(Posted) + marks_.capacity() * sizeof(Mark) +
-         blobs_.capacity() + paths_.capacity() * sizeof(CallPath);
+         blobs_.capacity() + paths_.capacity() * sizeof(Path);
 }
 
 }  // namespace kojak::earl

@@ -56,7 +56,8 @@ class EventIndex {
   // Both know by the size and time of change of `file` whether the saved index is that of the
   // trace; load() gives nothing if it is not, or damaged.
   Status save(const std::string& path, const MappedFile& file) const;
-  static std::optional<EventIndex> load(const std::string& path, const MappedFile& file);
+  static std::optional<EventIndex> load(const std::string& path, const MappedFile& file,
+                                        const std::string& trace_name);
 
  private:
   static std::uint64_t pointer(std::uint32_t p) { return p == kNull ? kNoEvent : p; }
@@ -70,12 +71,15 @@ class EventIndex {
   struct Posted {
     std::uint32_t recv, posted;
   };
+  struct Path {  // a CallPath without gaps, for the file
+    std::uint32_t parent, region, csite, first_enter;
+  };
   std::vector<std::uint64_t> blocks_;
   std::vector<std::uint32_t> enter_, link_;
   std::vector<Posted> posted_;  // by RECV
   std::vector<Mark> marks_;     // ascending
   std::vector<std::byte> blobs_;
-  std::vector<CallPath> paths_;
+  std::vector<Path> paths_;
   CallTree tree_;
   std::optional<Error> damage_;
 };

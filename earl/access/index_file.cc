@@ -14,7 +14,7 @@
 namespace kojak::earl {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3130584449524145;  // "EARIDX01"
+constexpr std::uint64_t kMagic = 0x3230584449524145;  // "EARIDX02"
 constexpr std::size_t kArrays = 7;
 
 struct Head {
@@ -110,7 +110,8 @@ Status EventIndex::save(const std::string& path, const MappedFile& file) const {
   return {};
 }
 
-std::optional<EventIndex> EventIndex::load(const std::string& path, const MappedFile& file) {
+std::optional<EventIndex> EventIndex::load(const std::string& path, const MappedFile& file,
+                                           const std::string& trace_name) {
   const File in(std::fopen(path.c_str(), "rbe"));
   Head head;
   if (!in || std::fread(&head, sizeof head, 1, in.get()) != 1 || head.magic != kMagic ||
@@ -144,7 +145,7 @@ std::optional<EventIndex> EventIndex::load(const std::string& path, const Mapped
     const std::string text(reinterpret_cast<const char*>(damage.data()), damage.size());
     const std::size_t split = text.find('\n');
     index.damage_ = Error{ExitCode::kBadInput,
-                          "",
+                          trace_name,
                           std::strtoull(text.c_str() + split + 1, nullptr, 10),
                           "",
                           "",
