@@ -77,7 +77,8 @@ void RmaWaits::enter_function(const earl::OpenCall& call, bool pausing) {
     default:
       if (is_completion(role)) asks = processes_[raw(call.process)].waits_for_requests();
   }
-  if (asks) locations_[call.index].ticket = remembered_.begin(call.enter);
+  OpenTimes::Ticket& ticket = locations_[call.index].ticket;
+  if (asks && ticket == kNoTicket) ticket = remembered_.begin(call.enter);
 }
 
 void RmaWaits::leave_function(const Call& call) {
@@ -183,7 +184,10 @@ void RmaWaits::look(const Call& call, LockQueue::Id epoch, ProgressKind kind, bo
 }
 
 void RmaWaits::need(const Call& call, WindowId window, ProcessId target, ProgressKind kind) {
-  if (target == call.process || !presence_.maybe_outside_after(target, call.enter)) return;
+  if (target == call.process || trace_.main_index(target) == kAbsent ||
+      !presence_.maybe_outside_after(target, call.enter)) {
+    return;
+  }
   const Id id = keep(call, window, kind);
   if (id == kNone) return;
   WaitingCall& w = calls_[id];
