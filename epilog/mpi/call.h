@@ -136,11 +136,19 @@ inline bool passes_through(Recorder& r, unsigned function, const void* caller) {
   if (const CodeSlot* sites = r.sites) [[likely]] {
     const std::uint64_t key = site_key(function, caller);
     const CodeSlot& slot = sites[code_slot(key)];
-    region = slot.key == key ? slot.id : define_site(r, function, caller, frame);
+    if (slot.key == key) [[likely]] {
+      region = slot.id;
+    } else {
+      region = define_site(r, function, caller, frame);
+      if (region == absent<RegionId>()) return false;
+    }
   } else {
     region = region_of(function);
-    if ((r.regions[function / 64] >> (function % 64) & 1) == 0) [[unlikely]]
+    const auto defined = [&] { return (r.regions[function / 64] >> (function % 64) & 1) != 0; };
+    if (!defined()) [[unlikely]] {
       define_region(r, function);
+      if (!defined()) return false;
+    }
   }
   return r.cursor <= r.limit.load(std::memory_order_relaxed) || make_room(r);
 }

@@ -148,8 +148,10 @@ bool more_places(const LocalTrace& trace) {
 
 RegionId define_site(Recorder& r, unsigned function, const void* caller, const void* frame) {
   const RegionId plain = region_of(function);
-  if (r.trace == nullptr && !make_room(r)) return plain;
-  if ((r.regions[function / 64] >> (function % 64) & 1) == 0) define_region(r, function);
+  if (r.trace == nullptr && !make_room(r)) return absent<RegionId>();
+  const auto defined = [&] { return (r.regions[function / 64] >> (function % 64) & 1) != 0; };
+  if (!defined()) define_region(r, function);
+  if (!defined()) return absent<RegionId>();  // paused or stopped just now
   if (r.sites == nullptr) return plain;
   LocalTrace& trace = *r.trace;
   const std::uint64_t key = site_key(function, caller);

@@ -155,6 +155,10 @@ void detach(Recorder& r) {
   r.lost = nullptr;
 }
 
+Ticks later(Ticks a, Ticks b) {
+  return static_cast<std::int64_t>(a - b) > 0 ? a : b;
+}
+
 // The tail of a pause that this thread did not see: LOG_OFF at the time it began, but never before
 // the thread's newest record.
 // True if recording went on.
@@ -164,7 +168,6 @@ bool note_log_changes(Recorder& r, LocalTrace& trace) {
   if (trace.log_serial == s.log_serial) return false;
   trace.log_serial = s.log_serial;
   std::byte* p = r.cursor;
-  const auto later = [](Ticks a, Ticks b) { return static_cast<std::int64_t>(a - b) > 0 ? a : b; };
   Ticks at = r.last;
   if (!trace.log_off_open) p = put(p, LogOff{r.lid, to_seconds(at = later(s.off_time, r.last))});
   trace.log_off_open = s.paused;
@@ -172,6 +175,14 @@ bool note_log_changes(Recorder& r, LocalTrace& trace) {
   r.last = at;
   publish(r, p);
   return !s.paused;
+}
+
+// Takes note of what happened to recording. False while it is off: then the next call asks again.
+bool goes_on(Recorder& r, LocalTrace& trace) {
+  if (note_log_changes(r, trace)) catch_up_regions(r);
+  if (!trace.log_off_open) return true;
+  r.limit.store(nullptr, std::memory_order_relaxed);
+  return false;
 }
 
 }  // namespace
@@ -251,6 +262,7 @@ void close_trace(LocalTrace& trace, Ticks t) {
   Recorder& r = *trace.recorder;
   if (!s.stopped) {
     note_log_changes(r, trace);
+    t = later(t, r.last);
     std::byte* p = r.cursor;
     if (trace.log_off_open) p = put(p, LogOn{r.lid, to_seconds(t)});
     if (r.open_region != 0) p = put(p, Exit{r.lid, to_seconds(t)});
@@ -289,7 +301,7 @@ bool make_room(Recorder& r) {
   LocalTrace& trace = *r.trace;
   std::byte* const limit = trace.hard_limit - kCallRoom;
   r.limit.store(limit, std::memory_order_relaxed);
-  if (r.cursor <= limit && note_log_changes(r, trace)) catch_up_regions(r);
+  if (r.cursor <= limit && !goes_on(r, trace)) return false;
   return r.cursor <= limit || flush_with_record(r, ticks());
 }
 
@@ -312,8 +324,7 @@ bool flush_with_record(Recorder& r, Ticks begin) {
   if (the_session.stopped) return false;
   r.last = ticks();
   publish(r, put(r.cursor, ExitTracing{r.lid, to_seconds(r.last)}));
-  if (note_log_changes(r, trace)) catch_up_regions(r);
-  return true;
+  return goes_on(r, trace);
 }
 
 bool left_behind(Recorder& r, const void* here) {

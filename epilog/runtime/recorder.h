@@ -106,7 +106,8 @@ template <class R>
 [[gnu::cold, gnu::noinline]] bool make_room_for(Recorder& r, std::size_t bytes);
 
 // What a call of an MPI function from `caller` is named by, where no slot knows it: its site, or
-// the plain region. `frame` is an address in the wrapper's stack frame.
+// the plain region; absent where nothing can be recorded. `frame` is an address in the wrapper's
+// stack frame.
 [[gnu::cold, gnu::noinline]] RegionId define_site(Recorder& r, unsigned function,
                                                   const void* caller, const void* frame);
 

@@ -156,6 +156,7 @@ void pause_recording(Recorder& r) {
   set_functions();
   if (r.trace == nullptr) return;
   r.trace->log_serial = s.log_serial;
+  if (r.trace->log_off_open) return;  // it had not yet noted that another thread resumed
   r.trace->log_off_open = true;
   r.last = now;
   publish(r, put(r.cursor, LogOff{r.lid, to_seconds(now)}));

@@ -104,24 +104,27 @@ bool inside_mpi(const Recorder& r) {
   return r.frame != nullptr && here < static_cast<const void*>(r.frame) && r.frame->self == r.frame;
 }
 
-bool write_enter(Recorder& r, RegionId id, Ticks at) {
-  if (r.cursor > r.limit.load(std::memory_order_relaxed)) [[unlikely]] {
-    const Busy busy;
-    if (!make_room(r)) return false;
-    at = ticks();
-  }
-  r.last = at;
-  publish(r, put(r.cursor, Enter{r.lid, to_seconds(at), id}));
-  return true;
+// Room for a record. May write what was entered and left before, if recording has just gone on.
+bool has_room(Recorder& r) {
+  if (r.cursor <= r.limit.load(std::memory_order_relaxed)) [[likely]]
+    return true;
+  const Busy busy;
+  return make_room(r);
 }
+
+// The time of a record: not before the newest one, which has_room() may have written.
+Ticks not_before_last(const Recorder& r, Ticks at) {
+  return static_cast<std::int64_t>(at - r.last) < 0 ? r.last : at;
+}
+
+void write_enter(Recorder& r, RegionId id, Ticks at) {
+  r.last = not_before_last(r, at);
+  publish(r, put(r.cursor, Enter{r.lid, to_seconds(r.last), id}));
+}
+
 void write_exit(Recorder& r, Ticks at) {
-  if (r.cursor > r.limit.load(std::memory_order_relaxed)) [[unlikely]] {
-    const Busy busy;
-    if (!make_room(r)) return;
-    at = ticks();
-  }
-  r.last = at;
-  publish(r, put(r.cursor, Exit{r.lid, to_seconds(at)}));
+  r.last = not_before_last(r, at);
+  publish(r, put(r.cursor, Exit{r.lid, to_seconds(r.last)}));
 }
 
 bool recording() {
@@ -139,11 +142,12 @@ void enter(std::uint64_t key, const void* what) {
       left_behind(r, __builtin_frame_address(0));
     const CodeSlot& slot = r.codes[code_slot(key)];
     const RegionId id = slot.key == key ? slot.id : define(r, key, what);
-    if (id == kRejected) return;
-    written = write_enter(r, id, ticks());
-  }
-  if (stack.depth >= stack.capacity && !grow(stack)) {
-    if (written) write_exit(r, ticks());
+    // The filter's decision; otherwise recording has just been switched off.
+    if (id == kRejected && slot.key == key) return;
+    written = id != kRejected && has_room(r);
+    if (stack.depth >= stack.capacity && !grow(stack)) return;
+    if (written) write_enter(r, id, ticks());
+  } else if (stack.depth >= stack.capacity && !grow(stack)) {
     return;
   }
   stack.entries[stack.depth++] = {key, what, written};
@@ -158,7 +162,7 @@ void leave(UserStack& stack, std::uint64_t count) {
   const Ticks at = now ? ticks() : 0;
   while (count-- != 0) {
     if (!stack.entries[--stack.depth].written) continue;
-    if (now && r.trace != nullptr) {
+    if (now && r.trace != nullptr && has_room(r)) {
       write_exit(r, at);
     } else {
       ++stack.exits_due;
@@ -166,7 +170,8 @@ void leave(UserStack& stack, std::uint64_t count) {
   }
 }
 
-// What was entered while nothing was recorded.
+// What was entered while nothing was recorded. Defining and making room may come here again, after
+// one more pause, and leave less to do.
 void enter_unwritten(Recorder& r) {
   UserStack& stack = the_user_stack;
   for (std::uint64_t i = 0; i < stack.depth; ++i) {
@@ -174,7 +179,11 @@ void enter_unwritten(Recorder& r) {
     if (entry.written) continue;
     const CodeSlot& slot = r.codes[code_slot(entry.key)];
     const RegionId id = slot.key == entry.key ? slot.id : define(r, entry.key, entry.what);
-    if (id != kRejected) entry.written = write_enter(r, id, r.last);
+    if (id == kRejected) continue;
+    if (!has_room(r)) return;
+    if (entry.written) continue;
+    entry.written = true;
+    write_enter(r, id, r.last);
   }
 }
 
@@ -190,6 +199,8 @@ void enter_open_regions(Recorder& r) {
 void catch_up_regions(Recorder& r) {
   UserStack& stack = the_user_stack;
   while (stack.exits_due != 0) {
+    if (!has_room(r)) return;  // paused again: the next time
+    if (stack.exits_due == 0) break;
     --stack.exits_due;
     write_exit(r, r.last);
   }

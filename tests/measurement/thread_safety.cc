@@ -33,6 +33,7 @@ void call(unsigned function, const void* caller) {
   const std::uint64_t key = site_key(function, caller);
   const CodeSlot& slot = r.sites[code_slot(key)];
   const RegionId region = slot.key == key ? slot.id : define_site(r, function, caller, &r);
+  if (region == absent<RegionId>()) return;
   if (r.cursor > r.limit.load(std::memory_order_relaxed) && !make_room(r)) return;
   const Ticks enter = ticks();
   r.last = ticks();
