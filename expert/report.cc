@@ -181,7 +181,7 @@ std::string Report::call_site(std::size_t call_path) const {
   const std::string* file = definitions_->files.find(site->file);
   if (file != nullptr && !file->empty() && !is_absent(site->line)) {
     if (!text.empty()) text += ' ';
-    text += *file + ":" + std::to_string(raw(site->line));
+    text += file->substr(file->rfind('/') + 1) + ":" + std::to_string(raw(site->line));
   }
   return text;
 }

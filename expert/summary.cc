@@ -6,6 +6,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "expert/cube/format.h"
 #include "expert/store_places.h"
 
 namespace kojak::expert {
@@ -72,6 +73,14 @@ bool is_wait(const Report& report, std::size_t m) {
   const MetricNode& node = report.metrics()[m];
   return node.metric.kind == Metric::Kind::kPattern && node.metric.unit == Unit::kSeconds &&
          report.metrics()[node.parent].metric.kind != Metric::Kind::kPattern;
+}
+
+// A call path on a line of its own, from column `indent`. Its names come from the program and may
+// hold anything.
+std::string path_line(const Report& report, std::size_t call_path, const SummaryStyle& style,
+                      std::size_t indent) {
+  return std::string(indent, ' ') +
+         cube::printable_path(report.call_path_name(call_path), style.width - indent) + '\n';
 }
 
 }  // namespace
@@ -147,7 +156,7 @@ void print_metric_tree(std::ostream& out, const Report& report, const SummarySty
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {
     const MetricNode& node = report.metrics()[m];
     if (node.metric.unit == Unit::kSeconds || report.total(m) == 0) continue;
-    const std::string name = std::string(2 * node.depth, ' ') + std::string(node.metric.title);
+    const std::string name = std::string(2 * node.depth, ' ') + cube::printable(node.metric.title);
     counts += right(grouped(report.total(m)), 22) + "  " + name + '\n';
   }
   if (!counts.empty()) out << '\n' << paint.bold(right("count", 22) + "  metric") << '\n' << counts;
@@ -166,7 +175,7 @@ void print_worst(std::ostream& out, const Report& report, const SummaryStyle& st
         << left(std::string(report.metrics()[wait.metric].metric.title), 20)
         << "  worst: " << report.thread_name(wait.worst_thread) << ", "
         << seconds(wait.worst_seconds) << " s\n"
-        << std::string(24, ' ') << report.call_path_name(wait.call_path) << '\n';
+        << path_line(report, wait.call_path, style, 24);
   }
   if (waits.size() > style.worst) {
     out << std::string(24, ' ') << "and " << waits.size() - style.worst << " more in the report\n";
@@ -193,11 +202,12 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
   const std::vector<Wait> waits = waits_of(report);
   const auto first =
       std::find_if(waits.begin(), waits.end(), [&](const Wait& w) { return w.metric == worst; });
-  out << wrapped(std::string(metric.title) + " takes " + percent(report.total(worst), whole) +
-                     " of all time (" + seconds(report.total(worst)) + " s), most of it in " +
-                     report.call_path_name(first->call_path) + ", worst on " +
-                     report.thread_name(first->worst_thread) + ".",
-                 style.width, 2);
+  out << wrapped(
+      std::string(metric.title) + " takes " + percent(report.total(worst), whole) +
+          " of all time (" + seconds(report.total(worst)) + " s), most of it in " +
+          cube::printable_path(report.call_path_name(first->call_path), style.width - 4) +
+          ", worst on " + report.thread_name(first->worst_thread) + ".",
+      style.width, 2);
   out << wrapped(std::string(metric.meaning), style.width, 2);
   out << wrapped(std::string(metric.advice), style.width, 2);
 }
@@ -231,7 +241,7 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
     }
     out << right(seconds(i.waiting.value), 12) << "  in [" << fixed(i.enter.value, 6) << ", "
         << fixed(i.exit.value, 6) << "], " << report.thread_name(places.thread(i.location)) << '\n'
-        << std::string(14, ' ') << report.call_path_name(places.call_path(i.call_path)) << '\n';
+        << path_line(report, places.call_path(i.call_path), style, 14);
   }
 }
 
@@ -253,7 +263,7 @@ void print_send_modes(std::ostream& out, const Report& report, const SummaryStyl
         << (f.locations.size() == 1 ? report.thread_name(places.thread(f.locations.front()))
                                     : std::to_string(f.locations.size()) + " processes or threads")
         << '\n';
-    out << std::string(14, ' ') << report.call_path_name(places.call_path(f.call_path)) << '\n';
+    out << path_line(report, places.call_path(f.call_path), style, 14);
     std::string worst = "worst: " + seconds(f.worst.waiting.value) + " s at " +
                         fixed(f.worst.enter.value, 6) + ", " +
                         report.thread_name(places.thread(f.worst.location));

@@ -348,6 +348,25 @@ TEST(Summary, ListsTheWorstWaitsLongestFirst) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
 }
 
+TEST(Summary, NamesOfTheProgramAreHarmlessAndStayInTheLine) {
+  Fixture f;
+  RegionDef hostile;
+  hostile.name = "\x1b]0;owned\x07\xff" + std::string(10'000, 'x') + "\n";
+  f.defs.regions.set(RegionId{3}, hostile);
+  f.defs.files.set(FileId{0}, "/home/me/a/very/long/way/to/halo.c");
+  f.store.add(metric_index<Execution>(), 0, 0, 1);
+  f.store.add(metric_index<FenceWait>(), 4, 0, 1);
+  const Report report = f.report();
+  std::ostringstream out;
+  print_summary(out, report, {});
+  const std::string text = out.str();
+  EXPECT_EQ(text.find_first_of("\x1b\x07\xff"), std::string::npos) << text;
+  EXPECT_NE(text.find("halo.c:118 / MPI_Win_fence\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("/home/me"), std::string::npos) << text;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 84u) << line;
+}
+
 TEST(Summary, BarsAndColoursOnlyWhenWelcome) {
   Fixture f;
   f.store.add(metric_index<Execution>(), 0, 0, 1);
