@@ -234,6 +234,7 @@ class Analysis : public earl::Sink {
   void follow_rma_waits() {
     RmaWaits::Results results;
     results.lock_contention = [this](const Call& call, Seconds waited) {
+      if (call.function == nullptr) return;  // a damaged trace: lock records outside of MPI
       if (call.function->cls == MpiClass::kPassiveTarget) {
         add(SyncLockContention{}, call, waited);
       } else {
