@@ -46,6 +46,7 @@ def noted(case, name, measured, extra):
     done = case.run(measured, extra)
     ends = {rank: (case.work / f"{name}.{rank}").read_text().strip() for rank in range(case.args.ranks)
             if (case.work / f"{name}.{rank}").exists()}
+    ends = {rank: end for rank, end in ends.items() if end}  # not those killed while they noted it
     by_signal = (1,) if case.args.case in ("kill", "segv", "term") else ()
     return done, {rank: end for rank, end in ends.items() if rank in by_signal or end not in ("signal 9", "signal 15")}
 
