@@ -49,29 +49,51 @@ void Report::add_metrics(const std::vector<ReportMetric>& metrics) {
   }
 }
 
-void Report::order_call_paths(const std::vector<CallPath>& call_paths) {
-  std::vector<std::vector<std::size_t>> children(call_paths.size());
-  std::vector<std::size_t> stack;  // next to be placed on top
-  for (std::size_t i = call_paths.size(); i-- > 0;) {
-    if (call_paths[i].parent == kNone) {
-      stack.push_back(i);
-    } else {
-      children[call_paths[i].parent].push_back(i);  // latest first
-    }
+// The function that a path's call site names; absent if none is named.
+RegionId Report::caller_of(const CallPath& path) const {
+  const CallSiteDef* site =
+      is_absent(path.site) ? nullptr : definitions_->call_sites.find(path.site);
+  if (site == nullptr || definitions_->regions.find(site->left) == nullptr) {
+    return absent<RegionId>();
   }
+  return site->left;
+}
+
+void Report::order_call_paths(std::vector<CallPath> call_paths) {
+  // Callers that were not recorded come behind the recorded paths, and between them and theirs.
+  const std::size_t recorded = call_paths.size();
+  std::map<std::pair<std::size_t, RegionId>, std::size_t> named;
+  std::vector<std::vector<std::size_t>> children(recorded);
+  std::vector<std::size_t> roots;
+  for (std::size_t i = 0; i < recorded; ++i) {
+    const std::size_t parent = call_paths[i].parent;
+    const RegionId caller = caller_of(call_paths[i]);
+    if (parent != kNone && !is_absent(caller) && call_paths[parent].region != caller) {
+      const auto [entry, added] = named.try_emplace({parent, caller}, call_paths.size());
+      if (added) {
+        call_paths.push_back({caller, absent<CallSiteId>(), parent});
+        children.emplace_back();
+        children[parent].push_back(entry->second);
+      }
+      call_paths[i].parent = entry->second;
+    }
+    (call_paths[i].parent == kNone ? roots : children[call_paths[i].parent]).push_back(i);
+  }
+  std::vector<std::size_t> stack(roots.rbegin(), roots.rend());  // next to be placed on top
   std::vector<std::size_t> place(call_paths.size(), kNone);
   while (!stack.empty()) {
     const std::size_t i = stack.back();
     stack.pop_back();
     const CallPath& path = call_paths[i];
-    CallPathNode node{path.region, path.site, static_cast<CallPathIndex>(i)};
+    CallPathNode node{path.region, path.site,
+                      i < recorded ? static_cast<CallPathIndex>(i) : kOnlyNamed};
     if (path.parent != kNone) {
       node.parent = place[path.parent];
       node.depth = call_paths_[node.parent].depth + 1;
     }
     place[i] = call_paths_.size();
     call_paths_.push_back(node);
-    stack.insert(stack.end(), children[i].begin(), children[i].end());
+    stack.insert(stack.end(), children[i].rbegin(), children[i].rend());
   }
 }
 
@@ -153,7 +175,8 @@ bool Report::add_row(std::size_t metric, CallPathIndex call_path, std::span<doub
 
 bool Report::row(std::size_t metric, std::size_t call_path, std::span<double> out) const {
   std::fill(out.begin(), out.end(), 0.0);
-  return add_row(metric, call_paths_[call_path].index, out);
+  const CallPathIndex index = call_paths_[call_path].index;
+  return index != kOnlyNamed && add_row(metric, index, out);
 }
 
 std::size_t Report::find_metric(std::string_view name) const {
@@ -172,27 +195,20 @@ std::string Report::call_site(std::size_t call_path) const {
   const CallPathNode& node = call_paths_[call_path];
   const CallSiteDef* site =
       is_absent(node.site) ? nullptr : definitions_->call_sites.find(node.site);
-  if (site == nullptr) return {};
-  std::string text;
-  // The calling function, where the program itself did not record it.
-  const RegionDef* caller = definitions_->regions.find(site->left);
-  const bool recorded = node.parent != kNone && call_paths_[node.parent].region == site->left;
-  if (caller != nullptr && !recorded) text = caller->name;
+  if (site == nullptr || is_absent(site->line)) return {};
   const std::string* file = definitions_->files.find(site->file);
-  if (file != nullptr && !file->empty() && !is_absent(site->line)) {
-    if (!text.empty()) text += ' ';
-    text += file->substr(file->rfind('/') + 1) + ":" + std::to_string(raw(site->line));
-  }
-  return text;
+  if (file == nullptr || file->empty()) return {};
+  return file->substr(file->rfind('/') + 1) + ":" + std::to_string(raw(site->line));
 }
 
 std::string Report::call_path_name(std::size_t call_path) const {
   std::string name;
+  std::string below;  // the place in this region that the one below was called from
   for (std::size_t c = call_path; c != kNone; c = call_paths_[c].parent) {
     std::string part = region_name(call_paths_[c].region);
-    const std::string site = call_site(c);
-    if (!site.empty()) part = site + " / " + part;
+    if (!below.empty()) part += ' ' + below;
     name = name.empty() ? part : part + " / " + name;
+    below = call_site(c);
   }
   return name;
 }

@@ -39,14 +39,18 @@ struct CallPath {
   CallSiteId site = absent<CallSiteId>();
   std::size_t parent = kNone;  // in order of first appearance
 };
-// The same in the report's order: a parent before its children, siblings by first appearance.
+// The same in the report's order: a parent before its children, siblings by first appearance. A
+// function that was not recorded, but that call sites name as the caller, stands between its calls
+// and what was recorded around them: it has an entry of its own, without severities.
 struct CallPathNode {
   RegionId region{};
   CallSiteId site = absent<CallSiteId>();
-  CallPathIndex index = 0;  // in the severity store
+  CallPathIndex index = 0;  // in the severity store; kOnlyNamed: no row there
   std::size_t parent = kNone;
   unsigned depth = 0;
 };
+
+inline constexpr CallPathIndex kOnlyNamed = ~CallPathIndex{0};
 
 struct ThreadNode {
   std::string name;
@@ -99,13 +103,14 @@ class Report {
   std::string region_name(RegionId region) const;
   // "halo / exchange_halo halo.c:118 / MPI_Put", outermost first.
   std::string call_path_name(std::size_t call_path) const;
-  // Where the call path's region was called from, if known: "exchange_halo halo.c:118".
+  // Where the call path's region was called from, if known: "halo.c:118".
   std::string call_site(std::size_t call_path) const;
 
  private:
   bool add_row(std::size_t metric, CallPathIndex call_path, std::span<double> out) const;
   void add_metrics(const std::vector<ReportMetric>& metrics);
-  void order_call_paths(const std::vector<CallPath>& call_paths);
+  void order_call_paths(std::vector<CallPath> call_paths);
+  RegionId caller_of(const CallPath& path) const;
   void order_system();
 
   const Definitions* definitions_;

@@ -16,6 +16,19 @@
 namespace kojak::html {
 namespace {
 
+// Names from the root to a path of the analysis, with or without the callers that only call sites
+// name: other tools' reports have no place for them.
+std::string path_name(const expert::Report& analysis, std::size_t path, bool named_callers) {
+  std::string name;
+  for (std::size_t p = path; p != expert::kNone; p = analysis.call_paths()[p].parent) {
+    const expert::CallPathNode& node = analysis.call_paths()[p];
+    if (node.index == expert::kOnlyNamed && !named_callers) continue;
+    const std::string part = expert::xml_text(analysis.region_name(node.region));
+    name = name.empty() ? part : part + " / " + name;
+  }
+  return name;
+}
+
 // The call node of the report that each call path of the analysis is: the same one if the report
 // is of this trace, else one of the same names, else none.
 std::vector<std::size_t> call_nodes(const expert::Report& analysis, const cube::Report& report) {
@@ -25,31 +38,37 @@ std::vector<std::size_t> call_nodes(const expert::Report& analysis, const cube::
   const bool same_size = nodes.size() == report.call_nodes.size();
   for (std::size_t c = 0; c < nodes.size(); ++c) {
     const expert::CallPathNode& path = analysis.call_paths()[c];
-    std::string name = expert::xml_text(analysis.region_name(path.region));
-    for (std::size_t p = path.parent; p != expert::kNone; p = analysis.call_paths()[p].parent) {
-      name = expert::xml_text(analysis.region_name(analysis.call_paths()[p].region)) + " / " + name;
-    }
+    if (path.index == expert::kOnlyNamed) continue;
     std::size_t& node = nodes[path.index];
-    if (same_size && report.call_path(c) == name) {
-      node = c;
-    } else if (const auto found = by_path.find(name); found != by_path.end()) {
-      node = found->second;
+    for (const bool named_callers : {true, false}) {
+      const std::string name = path_name(analysis, c, named_callers);
+      if (same_size && report.call_path(c) == name) {
+        node = c;
+      } else if (const auto found = by_path.find(name); found != by_path.end()) {
+        node = found->second;
+      }
+      if (node != cube::kNone) break;
     }
   }
   return nodes;
 }
 
-// The functions that calls stand in, as far as the trace's call sites tell.
+// The functions that calls stand in, as far as the trace's call sites tell and the report's tree
+// does not.
 std::vector<std::string> callers_of(const expert::Report& analysis, const cube::Report& report,
                                     const std::vector<std::size_t>& nodes) {
   std::vector<std::string> callers(report.call_nodes.size());
   bool any = false;
   for (const expert::CallPathNode& path : analysis.call_paths()) {
+    if (path.index == expert::kOnlyNamed) continue;
     const std::size_t node = nodes[path.index];
     const CallSiteDef* site =
         is_absent(path.site) ? nullptr : analysis.definitions().call_sites.find(path.site);
     if (site == nullptr || is_absent(site->left) || node == cube::kNone) continue;
-    callers[node] = expert::xml_text(analysis.region_name(site->left));
+    const std::string caller = expert::xml_text(analysis.region_name(site->left));
+    const std::size_t parent = report.call_nodes[node].parent;
+    if (parent != cube::kNone && report.region_name(parent) == caller) continue;
+    callers[node] = caller;
     any = true;
   }
   if (!any) callers.clear();

@@ -120,10 +120,13 @@ TEST(Report, OrdersCallPathsParentsFirst) {
   for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
     names.push_back(report.call_path_name(c));
   }
-  // The call site's caller is named where no region of that name was entered.
+  // The call site's caller stands between where it was not recorded, and only there.
   EXPECT_EQ(names, (std::vector<std::string>{
-                       "halo", "halo / exchange halo.c:118 / MPI_Win_fence", "halo / exchange",
-                       "halo / exchange / halo.c:118 / MPI_Win_fence", "halo"}));
+                       "halo", "halo / exchange", "halo / exchange halo.c:118 / MPI_Win_fence",
+                       "halo / exchange", "halo / exchange halo.c:118 / MPI_Win_fence", "halo"}));
+  EXPECT_EQ(report.call_paths()[1].index, kOnlyNamed);
+  std::vector<double> row(4);
+  EXPECT_FALSE(report.row(report.find_metric("visits"), 1, row));
 }
 
 TEST(Report, IsInclusiveAlongTheMetrics) {
@@ -181,13 +184,15 @@ TEST(CubeFile, IsReadBackCompletely) {
   EXPECT_EQ(cube.metrics[0].uom, "sec");
   ASSERT_EQ(cube.regions.size(), 3u);  // the one that was never entered is left out
   EXPECT_EQ(cube.regions[0].mod, "halo.c");
-  ASSERT_EQ(cube.cnodes.size(), 5u);
-  EXPECT_EQ(cube.cnodes[1].path, "halo/MPI_Win_fence");
-  EXPECT_EQ(cube.cnodes[1].line, 118);
-  EXPECT_EQ(cube.cnodes[1].mod, "halo.c");
-  EXPECT_EQ(cube.cnodes[3].path, "halo/exchange/MPI_Win_fence");
-  EXPECT_EQ(cube.cnodes[3].parent, 2);
-  EXPECT_EQ(cube.cnodes[4].parent, -1);
+  ASSERT_EQ(cube.cnodes.size(), 6u);
+  EXPECT_EQ(cube.cnodes[1].path, "halo/exchange");  // named by the call site only
+  EXPECT_EQ(cube.cnodes[2].path, "halo/exchange/MPI_Win_fence");
+  EXPECT_EQ(cube.cnodes[2].parent, 1);
+  EXPECT_EQ(cube.cnodes[2].line, 118);
+  EXPECT_EQ(cube.cnodes[2].mod, "halo.c");
+  EXPECT_EQ(cube.cnodes[4].path, "halo/exchange/MPI_Win_fence");
+  EXPECT_EQ(cube.cnodes[4].parent, 3);
+  EXPECT_EQ(cube.cnodes[5].parent, -1);
   ASSERT_EQ(cube.threads.size(), 4u);
   EXPECT_EQ(cube.threads[1].process_rank, 1);
   EXPECT_EQ(cube.threads[1].rank, 1);
@@ -197,13 +202,13 @@ TEST(CubeFile, IsReadBackCompletely) {
   const auto at = [&](const char* metric, int cnode, int thread) {
     return cube.severity(cube.find_metric(metric), cnode, thread);
   };
-  EXPECT_EQ(at("mpi_rma_fence_wait", 1, 3), odd);
-  EXPECT_EQ(at("mpi_rma_fence", 1, 3), 1);
-  EXPECT_EQ(at("time", 1, 3), 1);
-  EXPECT_EQ(at("time", 3, 1), 86400.123456789012);
-  EXPECT_EQ(at("time", 4, 2), 1e-9);
-  EXPECT_EQ(at("visits", 1, 3), 3);
-  EXPECT_EQ(at("bytes", 1, 0), 9007199254740991.0);
+  EXPECT_EQ(at("mpi_rma_fence_wait", 2, 3), odd);
+  EXPECT_EQ(at("mpi_rma_fence", 2, 3), 1);
+  EXPECT_EQ(at("time", 2, 3), 1);
+  EXPECT_EQ(at("time", 4, 1), 86400.123456789012);
+  EXPECT_EQ(at("time", 5, 2), 1e-9);
+  EXPECT_EQ(at("visits", 2, 3), 3);
+  EXPECT_EQ(at("bytes", 2, 0), 9007199254740991.0);
   // Rows without anything are left out.
   EXPECT_EQ(cube.rows.at(cube.find_metric("mpi_rma_fence_wait")).size(), 1u);
   EXPECT_TRUE(cube.rows.at(cube.find_metric("mpi_io")).empty());
