@@ -23,7 +23,8 @@ bool may_stay(const Finding& finding) {
   return finding.what == "is absent" || finding.what == "leaves a region where none is open" ||
          finding.what == "leaves a region that is not the innermost one" ||
          finding.what == "a byte count stands in an ATTR_UI8 that is not there" ||
-         finding.what == "the run has no such process" || finding.what == "is no finite number";
+         finding.what == "the run has no such process" || finding.what == "is no finite number" ||
+         finding.what == "is neither 0 nor 1";
 }
 
 // A run may be as large as its traces say, and each of its processes gets a place in the result,
