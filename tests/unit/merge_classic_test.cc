@@ -48,7 +48,7 @@ Listing list(const std::vector<std::byte>& bytes, bool strip) {
       constexpr std::array kWithLength = {"MPI_RECV ", "MPI_PUT_1TE ", "MPI_GET_1TE ", "PUT_1TE ",
                                           "GET_1TE "};
       if (std::any_of(kWithLength.begin(), kWithLength.end(),
-                      [&](const char* record) { return line.starts_with(record); })) {
+                      [&](const char* name) { return line.starts_with(name); })) {
         line.resize(line.rfind(" recvd="));
       }
       if (line.starts_with("MPI_GET_1TO ")) line.resize(line.rfind(" wid="));
