@@ -53,18 +53,6 @@ std::vector<const Metric*> children_of(const Metric& metric) {
   return children;
 }
 
-const char* unit_of(const Metric& metric) {
-  switch (metric.unit) {
-    case Unit::kSeconds:
-      return "seconds";
-    case Unit::kOccurrences:
-      return "occurrences";
-    case Unit::kBytes:
-      return "bytes";
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string patterns_html() {
@@ -94,7 +82,7 @@ std::string patterns_html() {
   for (; open > 0; --open) out += "</ul>\n";
   for (const Metric& metric : all_metrics()) {
     out += "<h2 id=\"" + escaped(metric.name) + "\">" + escaped(metric.title) + " <small>" +
-           escaped(metric.name) + ", " + unit_of(metric) + "</small></h2>\n";
+           escaped(metric.name) + ", " + unit_word(metric.unit) + "</small></h2>\n";
     out += "<p><strong>" + escaped(metric.summary) + "</strong></p>\n";
     if (!metric.meaning.empty()) out += "<p>" + escaped(metric.meaning) + "</p>\n";
     if (!metric.formula.empty()) {
@@ -116,7 +104,7 @@ std::string patterns_html() {
 
 std::string pattern_page(const Metric& metric) {
   std::string out = "# " + std::string(metric.title) + "\n\n`" + std::string(metric.name) + "`, " +
-                    unit_of(metric) + "\n\n**" + std::string(metric.summary) + "**\n";
+                    unit_word(metric.unit) + "\n\n**" + std::string(metric.summary) + "**\n";
   const auto link = [](const Metric& m) {
     return "[" + std::string(m.title) + "](" + std::string(m.name) + ".md)";
   };

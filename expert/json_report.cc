@@ -9,18 +9,6 @@ namespace {
 
 using html::Json;
 
-const char* unit_name(Unit unit) {
-  switch (unit) {
-    case Unit::kSeconds:
-      return "seconds";
-    case Unit::kOccurrences:
-      return "occurrences";
-    case Unit::kBytes:
-      return "bytes";
-  }
-  return "";
-}
-
 void add_metrics(Json& json, const Report& report) {
   json.key("metrics").begin_array();
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {
@@ -29,7 +17,7 @@ void add_metrics(Json& json, const Report& report) {
         .member("name", node.metric.name)
         .member("title", node.metric.title)
         .member("parent", node.metric.parent)
-        .member("unit", unit_name(node.metric.unit))
+        .member("unit", unit_word(node.metric.unit))
         .member("pattern", node.metric.kind == Metric::Kind::kPattern)
         .member("total", report.total(m))
         .end_object();

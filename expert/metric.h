@@ -14,6 +14,18 @@
 namespace kojak::expert {
 
 enum class Unit : std::uint8_t { kSeconds, kOccurrences, kBytes };
+// In words, for people.
+constexpr const char* unit_word(Unit unit) {
+  switch (unit) {
+    case Unit::kSeconds:
+      return "seconds";
+    case Unit::kOccurrences:
+      return "occurrences";
+    case Unit::kBytes:
+      return "bytes";
+  }
+  return "";
+}
 
 // The one class that the exclusive time of a region instance belongs to: a class of the table of
 // MPI functions, or one of these.

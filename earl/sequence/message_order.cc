@@ -53,7 +53,7 @@ std::uint32_t MessageQueues::blocker(std::uint32_t ci, std::uint64_t order) {
     detail::Key128 key = c.key;
     if (any_source) key.b |= std::uint64_t{kAbsent} << 32;
     if (any_tag) key.a |= kAbsent;
-    const std::uint32_t found = channel_index_.find(key);
+    const std::uint32_t found = channels_.find(key);
     return found != kNone && first_pending(channels_[found]) < order ? found : kNone;
   };
   std::uint32_t found = posted(w.source, true, false);
@@ -147,7 +147,7 @@ void MessageQueues::settle_everything() {
   settle_released();
   while (held_count_ != 0) {
     std::vector<std::uint32_t> pending;
-    channel_index_.for_each([&](const detail::Key128&, std::uint32_t ci) {
+    channels_.for_each([&](const detail::Key128&, std::uint32_t ci) {
       if (channels_[ci].blocked.empty()) return;
       for (const Post& p : channels_[ci].posts.items()) {
         const Request& r = requests_[p.request];
@@ -197,8 +197,8 @@ void MessageQueues::finish() {
 }
 
 void MessageQueues::save(BlobWriter& out) const {
-  out.number(channel_index_.size());
-  channel_index_.for_each([&](const detail::Key128& key, std::uint32_t ci) {
+  out.number(channels_.size());
+  channels_.for_each([&](const detail::Key128& key, std::uint32_t ci) {
     const Channel& c = channels_[ci];
     out.numbers(ci, key.a >> 32, key.a & 0xFFFFFFFFu, key.b >> 32, key.b & 0xFFFFFFFFu, c.sent,
                 c.recvd, c.waits + 1);
@@ -219,7 +219,7 @@ void MessageQueues::save(BlobWriter& out) const {
   for (const auto& [ci, ordinal] : ahead_order_.items()) out.numbers(ci, ordinal);
   out.number(paired_.size());
   for (const MessagePair& p : paired_) out.numbers(p.send, p.recv);
-  out.numbers(requestptr_ + 1, purge_at_, purge_requests_at_);
+  out.numbers(requestptr_ + 1, channels_.purge_at(), purge_requests_at_);
 }
 
 // Into an object that nothing has been applied to.
@@ -260,13 +260,13 @@ void MessageQueues::load(BlobReader& in) {
     in_flight_ += sends;
     held_count_ += held;
     ahead_count_ += ahead;
-    const std::uint32_t ci = channel({com << 32 | tag, source << 32 | destination});
+    const std::uint32_t ci = channels_.get({com << 32 | tag, source << 32 | destination});
     made.key = channels_[ci].key;
     channels_[ci] = std::move(made);
     if (former >= renamed.size()) renamed.resize(former + 1);
     renamed[former] = ci;
   }
-  channel_index_.for_each([&](const detail::Key128&, std::uint32_t ci) {
+  channels_.for_each([&](const detail::Key128&, std::uint32_t ci) {
     for (Waiting& w : channels_[ci].blocked) w.pos = name(w.pos);
   });
   std::vector<std::pair<std::uint32_t, Post>> posts;
@@ -302,7 +302,7 @@ void MessageQueues::load(BlobReader& in) {
     in.numbers(p.send, p.recv);
     paired_.push_back(p);
   }
-  in.numbers(requestptr_, purge_at_, purge_requests_at_);
+  in.numbers(requestptr_, channels_.purge_at(), purge_requests_at_);
   --requestptr_;
 }
 

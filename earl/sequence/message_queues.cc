@@ -23,30 +23,6 @@ ProcessId MessageQueues::process(LocationId location) const {
   return i != kAbsent ? trace_->process(i) : absent<ProcessId>();
 }
 
-std::uint32_t MessageQueues::channel(const detail::Key128& key) {
-  const std::uint32_t found = channel_index_.find(key);
-  if (found != kNone) return found;
-  if (channels_.live() >= purge_at_) purge();
-  const std::uint32_t made = channels_.take();
-  channels_[made] = Channel{};
-  channels_[made].key = key;
-  channel_index_.insert(key, made);
-  return made;
-}
-
-// Forgets channels in which nothing is open; both sides restart at 0 together.
-void MessageQueues::purge() {
-  std::vector<std::uint32_t> idle;
-  channel_index_.for_each([&](const detail::Key128&, std::uint32_t i) {
-    if (channels_[i].idle()) idle.push_back(i);
-  });
-  for (const std::uint32_t i : idle) {
-    channel_index_.erase(channels_[i].key);
-    channels_.give_back(i);
-  }
-  purge_at_ = std::max(purge_at_, 2 * channels_.live());
-}
-
 std::uint32_t MessageQueues::new_request(ProcessId process, RequestId id, std::uint64_t pos) {
   const detail::Key64 key = request_key(process, id);
   if (request_index_.find(key) != kNone) return kNone;
@@ -118,7 +94,7 @@ void MessageQueues::change(const Event& e) {
 void MessageQueues::send(const Event& e, ProcessId source) {
   const ProcessId destination = process(static_cast<LocationId>(raw(e.peer)));
   if (is_absent(destination)) return;
-  const std::uint32_t ci = channel(channel_key(e.com, e.tag, source, destination));
+  const std::uint32_t ci = channels_.get(detail::channel_key(e.com, e.tag, source, destination));
   Channel& c = channels_[ci];
   if (!native_) segment(c.sent, raw(source));
   c.sends.push({e.pos, c.sent++});
@@ -149,7 +125,7 @@ void MessageQueues::post(const Event& e, ProcessId destination) {
   }
   const std::uint32_t ri = new_request(destination, e.request, e.pos);
   if (ri == kNone) return;  // Imrecv of what was matched before
-  const std::uint32_t ci = channel(channel_key(e.com, e.tag, source, destination));
+  const std::uint32_t ci = channels_.get(detail::channel_key(e.com, e.tag, source, destination));
   requests_[ri].channel = ci;
   requests_[ri].pending = true;
   if (is_absent(source) || is_absent(e.tag)) ++wildcards(channels_[ci].key);
@@ -175,7 +151,7 @@ void MessageQueues::receive(const Event& e, ProcessId destination) {
     }
   }
   if (!is_absent(source)) {
-    const std::uint32_t ci = channel(channel_key(e.com, e.tag, source, destination));
+    const std::uint32_t ci = channels_.get(detail::channel_key(e.com, e.tag, source, destination));
     if (!native_) segment(channels_[ci].recvd, raw(destination));
     complete(ci, order, e.pos);
   }
@@ -221,17 +197,17 @@ void MessageQueues::freed(const Event& e, ProcessId process) {
 void MessageQueues::resume(const Event& e, ProcessId process_here) {
   const ProcessId peer = process(static_cast<LocationId>(raw(e.peer)));
   if (is_absent(peer)) return;
-  const detail::Key128 out = channel_key(e.com, e.tag, process_here, peer);
-  if (e.count[0] != 0 || channel_index_.find(out) != kNone) {
-    Channel& c = channels_[channel(out)];
+  const detail::Key128 out = detail::channel_key(e.com, e.tag, process_here, peer);
+  if (e.count[0] != 0 || channels_.find(out) != kNone) {
+    Channel& c = channels_[channels_.get(out)];
     if (e.count[0] > c.sent) {
       c.sent = e.count[0];
       serve_ahead(c);
     }
   }
-  const detail::Key128 in = channel_key(e.com, e.tag, peer, process_here);
-  if (e.count[1] != 0 || channel_index_.find(in) != kNone) {
-    Channel& c = channels_[channel(in)];
+  const detail::Key128 in = detail::channel_key(e.com, e.tag, peer, process_here);
+  if (e.count[1] != 0 || channels_.find(in) != kNone) {
+    Channel& c = channels_[channels_.get(in)];
     if (e.count[1] > c.recvd + c.held.size()) {
       c.recvd = e.count[1] - c.held.size();
       drop_before(c, c.recvd);
@@ -255,7 +231,7 @@ void MessageQueues::pause(std::uint32_t index, ProcessId process) {
 std::vector<std::uint64_t> MessageQueues::queue(CommId com, ProcessId source, ProcessId destination,
                                                 Tag tag) const {
   std::vector<std::uint64_t> result;
-  const std::uint32_t ci = channel_index_.find(channel_key(com, tag, source, destination));
+  const std::uint32_t ci = channels_.find(detail::channel_key(com, tag, source, destination));
   if (ci == kNone) return result;
   for (const Sent& s : channels_[ci].sends.items()) result.push_back(s.pos);
   return result;
@@ -263,7 +239,7 @@ std::vector<std::uint64_t> MessageQueues::queue(CommId com, ProcessId source, Pr
 
 std::vector<std::uint64_t> MessageQueues::sends() const {
   std::vector<std::uint64_t> result;
-  channel_index_.for_each([&](const detail::Key128&, std::uint32_t ci) {
+  channels_.for_each([&](const detail::Key128&, std::uint32_t ci) {
     for (const Sent& s : channels_[ci].sends.items()) result.push_back(s.pos);
   });
   std::sort(result.begin(), result.end());

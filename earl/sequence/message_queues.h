@@ -15,6 +15,7 @@
 
 #include <vector>
 
+#include "earl/detail/channel_table.h"
 #include "earl/detail/flat_index.h"
 #include "earl/detail/pool.h"
 #include "earl/sequence/blob.h"
@@ -96,10 +97,6 @@ class MessageQueues {
     std::uint32_t source = 0, tag = 0, both = 0;
   };
 
-  static detail::Key128 channel_key(CommId com, Tag tag, ProcessId source, ProcessId destination) {
-    return {std::uint64_t{raw(com)} << 32 | raw(tag),
-            std::uint64_t{raw(source)} << 32 | raw(destination)};
-  }
   static detail::Key64 request_key(ProcessId process, RequestId id) {
     return {std::uint64_t{raw(process)} << 32 | raw(id)};
   }
@@ -110,8 +107,6 @@ class MessageQueues {
   }
   void change(const Event& event);
   ProcessId process(LocationId location) const;
-  std::uint32_t channel(const detail::Key128& key);
-  void purge();
   std::uint32_t new_request(ProcessId process, RequestId id, std::uint64_t pos);
   void close_request(std::uint32_t request);
   void purge_requests();
@@ -144,8 +139,7 @@ class MessageQueues {
 
   const Trace* trace_;
   bool native_;
-  detail::Pool<Channel> channels_;
-  detail::FlatIndex<detail::Key128> channel_index_;
+  detail::ChannelTable<Channel> channels_;
   detail::Pool<Request> requests_;
   detail::FlatIndex<detail::Key64> request_index_;
   std::vector<Wildcards> wildcards_;     // by process
@@ -156,7 +150,7 @@ class MessageQueues {
   std::vector<MessagePair> paired_;
   std::uint64_t requestptr_ = kNoEvent;
   std::size_t in_flight_ = 0, held_count_ = 0, ahead_count_ = 0;
-  std::size_t purge_at_ = 1u << 17, purge_requests_at_ = 1u << 17;
+  std::size_t purge_requests_at_ = 1u << 17;
 };
 
 }  // namespace kojak::earl::sequence

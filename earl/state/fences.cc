@@ -16,8 +16,9 @@ std::uint32_t Fences::add(ProcessId process, WindowId window) {
 void Fences::mark(ProcessId origin, WindowId window, ProcessId target) {
   for (Window& w : windows_[raw(origin)]) {
     if (w.id != window) continue;
-    const std::uint32_t i = w.targets.lookup(target);
-    if (i != detail::kNone && w.targets[i].marked < w.targets[i].ops) ++w.targets[i].marked;
+    const std::uint32_t i = w.targets.find(target);
+    if (i != detail::kNone && w.targets[i].transfers.marked < w.targets[i].transfers.ops)
+      ++w.targets[i].transfers.marked;
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "earl/detail/target_set.h"
+#include "earl/detail/target_table.h"
 #include "earl/state/fence_epochs.h"
 
 namespace kojak::earl {
@@ -20,16 +20,16 @@ class Fences {
     result.kind = EpochKind::kFence;
     result.epoch = place(process, window);
     Window& w = windows_[raw(process)][result.epoch];
-    result.index = w.targets.find(target);
+    result.index = w.targets.get(target);
     result.serial = w.serial;
-    ++w.targets[result.index].ops;
+    ++w.targets[result.index].transfers.ops;
     return result;
   }
   void leave_transfer(ProcessId process, const TransferSlot& slot, Seconds exit) {
     if (slot.epoch >= windows_[raw(process)].size()) return;  // freed by another thread
     Window& w = windows_[raw(process)][slot.epoch];
     if (w.serial != slot.serial) return;
-    Seconds& last = w.targets[slot.index].last_exit;
+    Seconds& last = w.targets[slot.index].transfers.last_exit;
     if (last < exit) last = exit;
   }
   void mark(ProcessId origin, WindowId window, ProcessId target);
@@ -44,7 +44,7 @@ class Fences {
     WindowId id{};
     std::uint32_t serial = 0;
     std::uint32_t segment = 0;
-    detail::TargetSet targets;
+    detail::TargetTable<FenceTarget> targets;
   };
   // The process's entry of the window; made when new.
   std::uint32_t place(ProcessId process, WindowId window) {

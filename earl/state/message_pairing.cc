@@ -10,29 +10,6 @@ namespace {
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 }  // namespace
 
-std::uint32_t MessageQueue::add_channel(const detail::Key128& key) {
-  if (channels_.live() >= purge_at_) purge_channels();
-  const std::uint32_t made = channels_.take();
-  channels_[made] = Channel{};
-  channels_[made].key = key;
-  channel_index_.insert(key, made);
-  return made;
-}
-
-// Forgets channels in which nothing is open, so that a program with ever new tags stays small.
-// Their absolute counts go with them: both sides restart at 0 together.
-void MessageQueue::purge_channels() {
-  std::vector<std::uint32_t> idle;
-  channel_index_.for_each([&](const detail::Key128&, std::uint32_t i) {
-    if (channels_[i].idle()) idle.push_back(i);
-  });
-  for (const std::uint32_t i : idle) {
-    channel_index_.erase(channels_[i].key);
-    channels_.give_back(i);
-  }
-  purge_at_ = std::max(purge_at_, 2 * channels_.live());
-}
-
 // Forgets old sends that have been received but whose requests nobody waits for (freed ones leave
 // no record), so that a program that does so all the time stays small.
 void MessageQueue::purge_requests() {
@@ -60,7 +37,7 @@ std::uint32_t MessageQueue::wildcard_blocker(const Channel& c, const Wildcards& 
   const auto tag = static_cast<Tag>(c.key.a & 0xFFFFFFFFu);
   const auto posted = [&](std::uint32_t count, ProcessId source, Tag posted_tag) {
     if (count == 0) return detail::kNone;
-    const auto ci = channel_index_.find(channel_key(com, posted_tag, source, c.destination()));
+    const auto ci = channels_.find(detail::channel_key(com, posted_tag, source, c.destination()));
     return ci != detail::kNone && posted_before(ci, order) ? ci : detail::kNone;
   };
   std::uint32_t ci = posted(pending.source, absent<ProcessId>(), tag);
@@ -220,7 +197,7 @@ void MessageQueue::settle_everything() {
   std::vector<std::uint32_t> blocking;
   while (held_count_ != 0) {
     blocking.clear();
-    channel_index_.for_each([&](const detail::Key128&, std::uint32_t ci) {
+    channels_.for_each([&](const detail::Key128&, std::uint32_t ci) {
       if (!channels_[ci].blocked.empty()) blocking.push_back(ci);
     });
     for (const std::uint32_t ci : blocking) {
@@ -329,18 +306,18 @@ void MessageQueue::freed(const OpenCall& call, std::uint64_t pos, RequestId id) 
 
 void MessageQueue::resume(ProcessId process, CommId com, ProcessId peer, Tag tag,
                           std::uint64_t sent, std::uint64_t recvd, std::uint64_t pos) {
-  const detail::Key128 out = channel_key(com, tag, process, peer);
-  if (sent != 0 || channel_index_.find(out) != detail::kNone) {
-    Channel& c = channels_[channel(out)];
+  const detail::Key128 out = detail::channel_key(com, tag, process, peer);
+  if (sent != 0 || channels_.find(out) != detail::kNone) {
+    Channel& c = channels_[channels_.get(out)];
     if (sent > c.sent) {
       findings_.add(Finding::kGap, pos);
       c.sent = sent;
       serve_ahead(c);
     }
   }
-  const detail::Key128 in = channel_key(com, tag, peer, process);
-  if (recvd != 0 || channel_index_.find(in) != detail::kNone) {
-    Channel& c = channels_[channel(in)];
+  const detail::Key128 in = detail::channel_key(com, tag, peer, process);
+  if (recvd != 0 || channels_.find(in) != detail::kNone) {
+    Channel& c = channels_[channels_.get(in)];
     const std::uint64_t held = c.held.size();  // completed, but not counted in c.recvd yet
     if (recvd > c.recvd + held) {
       findings_.add(Finding::kGap, pos);
@@ -363,7 +340,7 @@ void MessageQueue::pause(ProcessId process) {
 
 void MessageQueue::finish() {
   settle_everything();
-  channel_index_.for_each([&](const detail::Key128&, std::uint32_t ci) {
+  channels_.for_each([&](const detail::Key128&, std::uint32_t ci) {
     Channel& c = channels_[ci];
     while (c.ahead != detail::kNone) give_up(take_ahead(c));
     drop_before(c, kNever);

@@ -126,7 +126,7 @@ void MessageQueue::release(std::uint32_t call_ref) {
 
 void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_ref) {
   const ProcessId source = e.call->process;
-  const std::uint32_t ci = channel(channel_key(e.com, e.tag, source, e.destination));
+  const std::uint32_t ci = channels_.get(detail::channel_key(e.com, e.tag, source, e.destination));
   Channel& c = channels_[ci];
   const std::uint32_t si = slots_.take();
   Slot& slot = slots_[si];
@@ -213,7 +213,7 @@ void MessageQueue::post(const OpenCall& call, std::uint64_t pos, RequestId id, P
   r.pending = true;
   table.insert(raw(id), ri);
   if (is_absent(source) || is_absent(tag)) ++wildcard_count(r);
-  r.channel = channel(channel_key(com, tag, source, call.process));
+  r.channel = channels_.get(detail::channel_key(com, tag, source, call.process));
   Channel& c = channels_[r.channel];
   r.next = detail::kNone;
   r.previous = c.last_post;
@@ -255,7 +255,7 @@ void MessageQueue::fill(ReceiveSide& side, const RecvEvent& e) const {
 
 void MessageQueue::receive(const RecvEvent& e, bool posts, std::uint32_t& call_ref) {
   const ProcessId process = e.call->process;
-  const detail::Key128 key = channel_key(e.com, e.tag, e.source, process);
+  const detail::Key128 key = detail::channel_key(e.com, e.tag, e.source, process);
   std::uint32_t ci = detail::kNone;
   const std::uint32_t ri = is_absent(e.request) ? detail::kNone : find_request(process, e.request);
   const bool requested = ri != detail::kNone && !requests_[ri].send;
@@ -271,7 +271,7 @@ void MessageQueue::receive(const RecvEvent& e, bool posts, std::uint32_t& call_r
     findings_.add(is_absent(e.request) ? Finding::kNoRequests : Finding::kUnknownRequest, e.pos,
                   e.call->loc);
   }
-  if (ci == detail::kNone) ci = channel(key);
+  if (ci == detail::kNone) ci = channels_.get(key);
   const auto fill_post = [&](ReceiveSide& side) {
     fill(side, e);
     side.posting_known = requested || posts;

@@ -10,6 +10,7 @@
 #include <queue>
 #include <vector>
 
+#include "earl/detail/channel_table.h"
 #include "earl/detail/flat_index.h"
 #include "earl/detail/message_line.h"
 #include "earl/detail/pool.h"
@@ -154,18 +155,9 @@ class MessageQueue {
     ProcessId destination() const { return static_cast<ProcessId>(key.b & 0xFFFFFFFFu); }
   };
 
-  static detail::Key128 channel_key(CommId com, Tag tag, ProcessId source, ProcessId destination) {
-    return {std::uint64_t{raw(com)} << 32 | raw(tag),
-            std::uint64_t{raw(source)} << 32 | raw(destination)};
-  }
   std::uint32_t find_request(ProcessId process, RequestId id) const {
     return requests_of_[raw(process)].find(raw(id));
   }
-  std::uint32_t channel(const detail::Key128& key) {
-    const std::uint32_t found = channel_index_.find(key);
-    return found != detail::kNone ? found : add_channel(key);
-  }
-  std::uint32_t add_channel(const detail::Key128& key);
   // The ordinal of a classic trace begins anew with each recording segment.
   void segment(std::uint64_t& ordinal, ProcessId process) const {
     const std::uint64_t base = std::uint64_t{segments_[raw(process)]} << 40;
@@ -265,7 +257,6 @@ class MessageQueue {
   void serve_ahead(Channel& c);
   void drop_before(Channel& c, std::uint64_t ordinal);
   void watch(const Channel& c);
-  void purge_channels();
   void purge_requests();
 
   struct Wildcards {  // pending receives of a process, by what they leave open
@@ -285,8 +276,7 @@ class MessageQueue {
   detail::Pool<PendingCall> calls_;
   detail::Pool<Request> requests_;
   detail::Pool<Held> held_;
-  detail::Pool<Channel> channels_;
-  detail::FlatIndex<detail::Key128> channel_index_;
+  detail::ChannelTable<Channel> channels_;
   std::vector<detail::RequestTable> requests_of_;  // by process
   std::vector<detail::MessageLine> to_, from_;     // by process
   std::vector<Wildcards> wildcards_;               // by process
@@ -301,7 +291,6 @@ class MessageQueue {
   std::vector<detail::Key128> to_unwatch_;
   std::vector<const Message*> received_out_, sent_out_;
   std::size_t in_flight_ = 0;
-  std::size_t purge_at_ = 1u << 17;           // channels
   std::size_t purge_requests_at_ = 1u << 14;  // open requests
   std::size_t held_count_ = 0, ahead_count_ = 0;
   std::uint32_t oldest_ahead_ = detail::kNone, newest_ahead_ = detail::kNone;

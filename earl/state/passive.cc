@@ -93,7 +93,7 @@ void PassiveTarget::flush(const Call& call, WindowId window, ProcessId target, b
     Epoch& e = epochs_[i];
     if (e.window != window || e.outstanding == 0) continue;
     if (!is_absent(target)) {
-      if (e.all ? e.set.lookup(target) == kNone : e.target != target) continue;
+      if (e.all ? e.set.find(target) == kNone : e.target != target) continue;
     }
     if (!e.proved) {
       e.proved = true;
@@ -131,7 +131,7 @@ void PassiveTarget::resume(ProcessId process, WindowId window, ProcessId peer, s
     e.exclusive = exclusive;
     e.nocheck = (flags & 16) != 0;
   }
-  TargetTransfers& t = e.set[e.set.find(peer)];
+  TargetTransfers& t = e.set[e.set.get(peer)].transfers;
   if (ops > t.ops) {
     t.unrecorded += ops - t.ops;
     t.ops = ops;
@@ -159,15 +159,15 @@ TransferSlot PassiveTarget::issue(ProcessId process, WindowId window, ProcessId 
   if (result.epoch == kNone) return {};
   Epoch& e = epochs_[result.epoch];
   ++e.outstanding;
-  result.index = e.set.find(target);
-  ++e.set[result.index].ops;
+  result.index = e.set.get(target);
+  ++e.set[result.index].transfers.ops;
   return result;
 }
 
 void PassiveTarget::leave_transfer(const TransferSlot& slot, Seconds exit) {
   Epoch& e = epochs_[slot.epoch];
   if (slot.index >= e.set.size()) return;
-  Seconds& last = e.set[slot.index].last_exit;
+  Seconds& last = e.set[slot.index].transfers.last_exit;
   if (last < exit) last = exit;
 }
 
@@ -176,9 +176,9 @@ bool PassiveTarget::mark(ProcessId origin, WindowId window, ProcessId target) {
     const std::uint32_t i = find(origin, window, target, all);
     if (i == kNone) continue;
     Epoch& e = epochs_[i];
-    const std::uint32_t t = e.set.lookup(target);
-    if (t == kNone || e.set[t].marked >= e.set[t].ops) continue;
-    ++e.set[t].marked;
+    const std::uint32_t t = e.set.find(target);
+    if (t == kNone || e.set[t].transfers.marked >= e.set[t].transfers.ops) continue;
+    ++e.set[t].transfers.marked;
     return true;
   }
   return false;

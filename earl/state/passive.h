@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "earl/detail/target_set.h"
+#include "earl/detail/target_table.h"
 #include "earl/findings.h"
 #include "earl/state/passive_epochs.h"
 
@@ -50,7 +50,7 @@ class PassiveTarget {
 
  private:
   struct Epoch : PassiveEpoch {
-    detail::TargetSet set;
+    detail::TargetTable<FenceTarget> set;
     std::uint64_t outstanding = 0;  // operations since the last flush that covers them all
     bool proved = false;
     std::uint32_t segment = 0;

@@ -14,8 +14,8 @@
 
 namespace kojak::earl {
 
-// At the exit of a call that opens, closes or advances passive target epochs: one for each record in
-// it, in their order, before on_passive_epoch.
+// At the exit of a call that opens, closes or advances passive target epochs: one for each record
+// in it, in their order, before on_passive_epoch.
 struct PassiveStep {
   enum class Kind : std::uint8_t {
     kLock,

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "earl/detail/flat_index.h"
 #include "earl/detail/pool.h"
+#include "earl/detail/target_table.h"
 #include "expert/rma/intervals.h"
 
 namespace kojak::expert {
@@ -24,48 +24,6 @@ struct LockTarget {
   Seconds release = kNever;          // when it was released here; known once the epoch is closed
 };
 
-// Targets of an epoch, found quickly. clear() keeps the memory.
-class LockTargets {
- public:
-  LockTarget* find(ProcessId target) {
-    if (last_ < items_.size() && items_[last_].target == target) [[likely]]
-      return &items_[last_];
-    std::uint32_t i = 0;
-    if (items_.size() > kFew) {
-      i = index_.find({raw(target)});
-      if (i == earl::detail::kNone) return nullptr;
-    } else {
-      while (i < items_.size() && items_[i].target != target) ++i;
-      if (i == items_.size()) return nullptr;
-    }
-    last_ = i;
-    return &items_[i];
-  }
-  LockTarget& add(ProcessId target) {
-    if (LockTarget* known = find(target)) return *known;
-    last_ = static_cast<std::uint32_t>(items_.size());
-    items_.push_back({target});
-    if (items_.size() == kFew + 1) {
-      for (std::uint32_t i = 0; i < items_.size(); ++i) index_.insert({raw(items_[i].target)}, i);
-    } else if (items_.size() > kFew + 1) {
-      index_.insert({raw(target)}, last_);
-    }
-    return items_[last_];
-  }
-  std::vector<LockTarget>& items() { return items_; }
-  void clear() {
-    items_.clear();
-    index_.clear();
-    last_ = 0;
-  }
-
- private:
-  static constexpr std::size_t kFew = 8;
-  std::vector<LockTarget> items_;
-  earl::detail::FlatIndex<earl::detail::Key64> index_;
-  std::uint32_t last_ = 0;
-};
-
 struct LockEpoch {
   ProcessId origin{};
   WindowId window{};
@@ -77,18 +35,18 @@ struct LockEpoch {
   std::uint32_t serial = 0;  // tells uses of one entry apart
   Seconds lock_enter, lock_exit;
   Seconds unlock_enter = kNever, unlock_exit = kNever;
-  LockTargets targets;
+  earl::detail::TargetTable<LockTarget> targets;
   std::vector<std::uint32_t> calls;  // that may have waited in it
 
   bool all() const { return is_absent(target); }
   // Without a proof on the way, leaving unlock is one.
-  Seconds proof_at(ProcessId t) {
-    const LockTarget* known = targets.find(t);
-    return known == nullptr ? unlock_exit : std::min(known->proof, unlock_exit);
-  }
-  Seconds release_at(ProcessId t) {
-    const LockTarget* known = targets.find(t);
-    return known == nullptr ? unlock_exit : std::min(known->release, unlock_exit);
+  Seconds proof_at(ProcessId t) const { return sooner(t, &LockTarget::proof); }
+  Seconds release_at(ProcessId t) const { return sooner(t, &LockTarget::release); }
+
+ private:
+  Seconds sooner(ProcessId t, Seconds LockTarget::*time) const {
+    const std::uint32_t known = targets.find(t);
+    return known == earl::detail::kNone ? unlock_exit : std::min(targets[known].*time, unlock_exit);
   }
 };
 

@@ -51,7 +51,7 @@ LockQueue::Id LockQueue::begin(const Call& lock, WindowId window, ProcessId targ
   if (e.all()) {
     w.all.push_back(id);
   } else {
-    e.targets.add(target);
+    e.targets.get(target);
     Board& board = w.boards[target];
     (exclusive ? board.exclusive : board.shared).push_back(id);
     w.exclusive += exclusive;
@@ -154,7 +154,7 @@ void LockQueue::find_releases(Window& window, LockEpoch& epoch) {
       if (theirs.proof < release && held_before(mine, theirs)) release = theirs.proof;
     });
     release = std::max(release, epoch.unlock_enter);
-    if (release < epoch.unlock_exit) epoch.targets.add(target).release = release;
+    if (release < epoch.unlock_exit) epoch.targets[epoch.targets.get(target)].release = release;
   });
 }
 

@@ -112,7 +112,7 @@ void RmaWaits::on_transfer(const earl::Transfer& transfer) {
     issued.lock = locks_.find(transfer.origin, transfer.window, locked);
     if (issued.lock == kNone) return;
     LockEpoch& epoch = locks_[issued.lock];
-    LockTarget& target = epoch.targets.add(transfer.target);
+    LockTarget& target = epoch.targets[epoch.targets.get(transfer.target)];
     ++(transfer.get ? target.gets : target.puts);
     if (call.role() == MpiRole::kRequestTransfer) {
       processes_[raw(transfer.origin)].requests.push_back(
@@ -246,8 +246,8 @@ void RmaWaits::flush(const Step& step) {
          locks_.contended(id, call.enter));
     if (is_absent(step.target)) {
       for (LockTarget& t : epoch.targets.items()) flush_target(step, t);
-    } else if (LockTarget* t = epoch.targets.find(step.target)) {
-      flush_target(step, *t);
+    } else if (const std::uint32_t t = epoch.targets.find(step.target); t != earl::detail::kNone) {
+      flush_target(step, epoch.targets[t]);
     }
   }
 }
@@ -287,7 +287,8 @@ void RmaWaits::complete_request(const Step& step) {
   const bool there = std::find(open.begin(), open.end(), found.epoch) != open.end() &&
                      locks_[found.epoch].serial == found.serial;
   if (!there) return;
-  LockTarget& target = locks_[found.epoch].targets.add(found.target);
+  auto& targets = locks_[found.epoch].targets;
+  LockTarget& target = targets[targets.get(found.target)];
   if (call.completed == earl::kCompletedRma && is_wait(call.role())) {
     look(call, found.epoch, ProgressKind::kNobody, locks_.contended(found.epoch, call.enter));
     if (found.get) need(call, step.window, found.target, ProgressKind::kGetWait);

@@ -61,6 +61,17 @@ class Pages(unittest.TestCase):
         cls.addClassCleanup(cls.folder.cleanup)
         cls.addClassCleanup(cls.browser.close)
 
+    def timeline(self):
+        """Goes to the timeline of self.page."""
+        self.page.click("#tab-timeline")
+        self.page.until("document.querySelector('.timeline-canvas').dataset.to !== undefined")
+
+    def seen(self):
+        """What the canvas says of itself: range in nanoseconds, boxes, arrows."""
+        self.page.evaluate(FRAME)
+        data = self.page.evaluate("({...document.querySelector('.timeline-canvas').dataset})")
+        return {key: float(value) for key, value in data.items()}
+
     def make(self, report, *options, name=None, tool="cube_html"):
         page = pathlib.Path(self.folder.name) / ((name or pathlib.Path(report).stem) + ".html")
         command = [BINARY / "bin" / tool, *options, "-o", page, report]

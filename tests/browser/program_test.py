@@ -110,15 +110,6 @@ class Program(Pages):
         at = list(zip(titles, sites)).index((title, site))
         return f".finding:nth-child({at + 1})"
 
-    def timeline(self):
-        self.page.click("#tab-timeline")
-        self.page.until("document.querySelector('.timeline-canvas').dataset.to !== undefined")
-
-    def seen(self):
-        self.page.evaluate(FRAME)
-        data = self.page.evaluate("({...document.querySelector('.timeline-canvas').dataset})")
-        return {key: float(value) for key, value in data.items()}
-
     def test_a_finding_names_function_file_and_line(self):
         self.assertEqual(self.page.texts(".finding h3 bdi"),
                          ["Wait at Fence", "Wait at Fence", "Late Sender"])

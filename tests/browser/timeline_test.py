@@ -19,16 +19,6 @@ class Timeline(Pages):
         subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, trace], check=True)
         self.page = self.open(self.make(cube, "--trace", trace, name=self.id()))
 
-    def timeline(self):
-        self.page.click("#tab-timeline")
-        self.page.until("document.querySelector('.timeline-canvas').dataset.to !== undefined")
-
-    def seen(self):
-        """What the canvas says of itself: range in nanoseconds, boxes, arrows."""
-        self.page.evaluate(FRAME)
-        data = self.page.evaluate("({...document.querySelector('.timeline-canvas').dataset})")
-        return {key: float(value) for key, value in data.items()}
-
     def pixel(self, x, y):
         return self.pixel_of(self.page, x, y)
 
