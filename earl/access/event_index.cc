@@ -26,6 +26,18 @@ Error damage_at(const Trace& trace, const MappedFile& file, std::uint64_t offset
                "the events before it can be used; repeat the merge"};
 }
 
+// A file that was cut between two records.
+Error cut_between(const Trace& trace, std::uint64_t events, std::uint64_t offset) {
+  return Error{ExitCode::kBadInput,
+               trace.path(),
+               offset,
+               "",
+               "",
+               "the trace has " + std::to_string(events) + " events, its definitions announce " +
+                   std::to_string(*trace.declared_events()),
+               "those that it has can be used; repeat the merge"};
+}
+
 }  // namespace
 
 Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file,
@@ -46,7 +58,13 @@ Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file,
     const std::uint64_t offset = cursor.offset();
     const EventCursor::Step step = cursor.step(event);
     if (step == EventCursor::Step::kDamaged) index.damage_ = damage_at(trace, file, offset);
-    if (step == EventCursor::Step::kEnd && file.damage()) index.damage_ = *file.damage();
+    if (step == EventCursor::Step::kEnd) {
+      if (file.damage()) {
+        index.damage_ = *file.damage();
+      } else if (trace.declared_events().value_or(cursor.pos()) != cursor.pos()) {
+        index.damage_ = cut_between(trace, cursor.pos(), offset);
+      }
+    }
     if (step == EventCursor::Step::kEnd || step == EventCursor::Step::kDamaged) break;
     if (event.pos >= kNull) {
       return Error{ExitCode::kBadInput,

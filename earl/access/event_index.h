@@ -27,6 +27,7 @@ class EventIndex {
                                   std::uint64_t distance = kDistance);
 
   std::uint64_t size() const { return enter_.size(); }
+  // Also of a file cut between two records, which lacks events that its definitions announce.
   const std::optional<Error>& damage() const { return damage_; }
   // Offset of the first record of event `pos` - pos % kBlock.
   std::uint64_t block_offset(std::uint64_t pos) const { return blocks_[pos / kBlock]; }
