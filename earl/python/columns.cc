@@ -21,10 +21,26 @@ enum class Column : std::uint8_t {
   kTag,
   kRmaid,
   kBytes,
+  kThread,
+  kCallSite,
+  kRequest,
+  kLock,
+  kCode,
+  kSent,
+  kReceived,
+  kSendptr,
+  kRequestptr,
+  kStartptr,
+  kOriginptr,
+  kLockptr,
+  kForkptr,
+  kCnodeptr,
 };
-constexpr const char* kNames[] = {"pos",          "time",     "type",  "location", "process",
-                                  "region",       "enterptr", "path",  "peer",     "window",
-                                  "communicator", "tag",      "rmaid", "bytes"};
+constexpr const char* kNames[] = {
+    "pos",     "time",       "type",     "location",     "process", "region",  "enterptr",
+    "path",    "peer",       "window",   "communicator", "tag",     "rmaid",   "bytes",
+    "thread",  "call_site",  "request",  "lock",         "code",    "sent",    "received",
+    "sendptr", "requestptr", "startptr", "originptr",    "lockptr", "forkptr", "cnodeptr"};
 
 struct Filled {
   Column column;
@@ -45,10 +61,9 @@ Filled allocate_any(py::dict& to, Column column, std::size_t size) {
       return allocate<double>(to, column, size);
     case Column::kType:
       return allocate<std::uint8_t>(to, column, size);
-    case Column::kPos:
-    case Column::kEnterptr:
-      return allocate<std::int64_t>(to, column, size);
     case Column::kBytes:
+    case Column::kSent:
+    case Column::kReceived:
       return allocate<std::uint64_t>(to, column, size);
     default:
       return allocate<std::int64_t>(to, column, size);
@@ -60,6 +75,10 @@ std::int64_t signed_id(std::uint32_t id) {
   return id == kAbsent ? -1 : static_cast<std::int64_t>(id);
 }
 
+std::int64_t pointer(std::uint64_t pos) {
+  return pos == kNoEvent ? -1 : static_cast<std::int64_t>(pos);
+}
+
 void fill(const Archive& a, const std::vector<Filled>& columns, std::uint64_t begin,
           std::uint64_t end) {
   const Trace& trace = a.trace();
@@ -68,6 +87,9 @@ void fill(const Archive& a, const std::vector<Filled>& columns, std::uint64_t be
     for (const Filled& c : columns) {
       const auto number = [&](std::int64_t value) {
         static_cast<std::int64_t*>(c.data)[i] = value;
+      };
+      const auto bytes = [&](Bytes64 value) {
+        static_cast<std::uint64_t*>(c.data)[i] = raw(value);
       };
       switch (c.column) {
         case Column::kPos:
@@ -91,7 +113,7 @@ void fill(const Archive& a, const std::vector<Filled>& columns, std::uint64_t be
           number(signed_id(raw(e.reg)));
           break;
         case Column::kEnterptr:
-          number(e.enterptr == kNoEvent ? -1 : static_cast<std::int64_t>(e.enterptr));
+          number(pointer(e.enterptr));
           break;
         case Column::kPath:
           number(signed_id(raw(a.call_path(e))));
@@ -112,7 +134,52 @@ void fill(const Archive& a, const std::vector<Filled>& columns, std::uint64_t be
           number(signed_id(raw(e.rmaid)));
           break;
         case Column::kBytes:
-          static_cast<std::uint64_t*>(c.data)[i] = raw(e.sent) != 0 ? raw(e.sent) : raw(e.recvd);
+          bytes(raw(e.sent) != 0 ? e.sent : e.recvd);
+          break;
+        case Column::kSent:
+          bytes(e.sent);
+          break;
+        case Column::kReceived:
+          bytes(e.recvd);
+          break;
+        case Column::kThread: {
+          const std::uint32_t at = trace.index(e.loc);
+          number(at == kAbsent ? -1
+                               : static_cast<std::int64_t>(raw(trace.location_def(at).thread)));
+          break;
+        }
+        case Column::kCallSite:
+          number(signed_id(raw(e.csite)));
+          break;
+        case Column::kRequest:
+          number(signed_id(raw(e.request)));
+          break;
+        case Column::kLock:
+          number(signed_id(raw(e.lock)));
+          break;
+        case Column::kCode:
+          number(e.code);
+          break;
+        case Column::kSendptr:
+          number(pointer(a.sendptr(e)));
+          break;
+        case Column::kRequestptr:
+          number(pointer(a.requestptr(e)));
+          break;
+        case Column::kStartptr:
+          number(pointer(a.startptr(e)));
+          break;
+        case Column::kOriginptr:
+          number(pointer(a.originptr(e)));
+          break;
+        case Column::kLockptr:
+          number(pointer(a.lockptr(e)));
+          break;
+        case Column::kForkptr:
+          number(pointer(a.forkptr(e)));
+          break;
+        case Column::kCnodeptr:
+          number(pointer(a.cnodeptr(e)));
           break;
       }
     }
@@ -120,6 +187,12 @@ void fill(const Archive& a, const std::vector<Filled>& columns, std::uint64_t be
 }
 
 }  // namespace
+
+py::tuple column_names() {
+  py::tuple result(std::size(kNames));
+  for (std::size_t i = 0; i < std::size(kNames); ++i) result[i] = kNames[i];
+  return result;
+}
 
 py::dict columns(const ArchivePtr& archive, const std::vector<std::string>& names,
                  std::uint64_t begin, std::uint64_t end) {
@@ -129,7 +202,11 @@ py::dict columns(const ArchivePtr& archive, const std::vector<std::string>& name
   std::vector<Filled> filled;
   for (const std::string& name : names) {
     const auto it = std::find(std::begin(kNames), std::end(kNames), name);
-    if (it == std::end(kNames)) throw py::value_error("no such column: " + name);
+    if (it == std::end(kNames)) {
+      std::string known;
+      for (const char* each : kNames) known += (known.empty() ? "" : ", ") + std::string(each);
+      throw py::value_error("no such column: " + name + " (there are " + known + ")");
+    }
     const auto column = static_cast<Column>(it - std::begin(kNames));
     filled.push_back(allocate_any(result, column, end - begin));
   }

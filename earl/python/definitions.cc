@@ -4,9 +4,24 @@
 namespace kojak::earl::python {
 namespace {
 
+struct Machine {
+  std::uint32_t id;
+  std::string name;
+};
+struct Node {
+  std::uint32_t id;
+  std::string name;
+  std::uint32_t machine;
+  std::optional<double> clock_error;
+};
+struct Process {
+  std::uint32_t rank;
+  std::string name;
+  std::vector<std::uint32_t> locations;
+};
 struct Location {
   std::uint32_t id, process, thread;
-  std::string node, machine;
+  std::string name, node, machine;
 };
 struct Region {
   std::uint32_t id;
@@ -58,13 +73,56 @@ std::vector<std::uint32_t> list(const RankList& ranks) {
   return result;
 }
 
+std::map<std::uint32_t, Machine> machines(const Archive& a) {
+  std::map<std::uint32_t, Machine> result;
+  a.definitions().machines.for_each([&](MachineId id, const MachineDef& m) {
+    result.emplace(raw(id), Machine{raw(id), m.name});
+  });
+  return result;
+}
+
+std::map<std::uint32_t, Node> nodes(const Archive& a) {
+  std::map<std::uint32_t, Node> result;
+  a.definitions().nodes.for_each([&](NodeId id, const NodeDef& n) {
+    const auto error = n.clock_error ? std::optional(n.clock_error->value) : std::nullopt;
+    result.emplace(raw(id), Node{raw(id), n.name, raw(n.machine), error});
+  });
+  return result;
+}
+
+std::map<std::uint32_t, std::string> files(const Archive& a) {
+  std::map<std::uint32_t, std::string> result;
+  a.definitions().files.for_each(
+      [&](FileId id, const std::string& name) { result.emplace(raw(id), name); });
+  return result;
+}
+
+std::map<std::uint32_t, Process> processes(const Archive& a) {
+  std::map<std::uint32_t, Process> result;
+  for (std::uint32_t i = 0; i < a.trace().location_count(); ++i) {
+    const ProcessId rank = a.trace().process(i);
+    const auto name = a.definitions().process_names.find(rank);
+    Process& process =
+        result
+            .try_emplace(
+                raw(rank),
+                Process{
+                    raw(rank), name != a.definitions().process_names.end() ? name->second : "", {}})
+            .first->second;
+    process.locations.push_back(raw(a.trace().location(i)));
+  }
+  return result;
+}
+
 std::vector<Location> locations(const Archive& a) {
   std::vector<Location> result;
   for (std::uint32_t i = 0; i < a.trace().location_count(); ++i) {
     const LocationDef& l = a.trace().location_def(i);
     const NodeDef* node = a.definitions().nodes.find(l.node);
     const MachineDef* machine = a.definitions().machines.find(l.machine);
+    const auto name = a.definitions().thread_names.find({l.process, l.thread});
     result.push_back({raw(a.trace().location(i)), raw(l.process), raw(l.thread),
+                      name != a.definitions().thread_names.end() ? name->second : "",
                       node != nullptr ? node->name : "", machine != nullptr ? machine->name : ""});
   }
   return result;
@@ -143,57 +201,110 @@ std::vector<Path> call_tree(const Archive& a) {
 
 }  // namespace
 
+std::string quoted(const std::string& name) {
+  return "'" + name + "'";
+}
+// <earl.Kind 3 'name'>
+template <class T>
+std::string shown(const char* kind, std::uint32_t id, const T& rest) {
+  return "<earl." + std::string(kind) + " " + std::to_string(id) + " " + rest + ">";
+}
+
+void add_places(py::module_& m) {
+  py::class_<Machine>(m, "Machine", "A machine.")
+      .def_readonly("id", &Machine::id)
+      .def_readonly("name", &Machine::name)
+      .def("__repr__", [](const Machine& x) { return shown("Machine", x.id, quoted(x.name)); });
+  py::class_<Node>(m, "Node", "A node of a machine: what shares a clock.")
+      .def_readonly("id", &Node::id)
+      .def_readonly("name", &Node::name)
+      .def_readonly("machine", &Node::machine, "Number of its machine.")
+      .def_readonly("clock_error", &Node::clock_error,
+                    "Bound of the clock's error in seconds, None if unknown.")
+      .def("__repr__", [](const Node& x) { return shown("Node", x.id, quoted(x.name)); });
+  py::class_<Process>(m, "Process", "A process that the trace has events of.")
+      .def_readonly("rank", &Process::rank, "Rank in MPI_COMM_WORLD.")
+      .def_readonly("name", &Process::name)
+      .def_readonly("locations", &Process::locations, "Its threads' locations.")
+      .def("__repr__", [](const Process& x) { return shown("Process", x.rank, quoted(x.name)); });
+}
+
 void add_definitions(py::module_& m) {
+  add_places(m);
   py::class_<Location>(m, "Location", "A thread of a process: one time line of the trace.")
       .def_readonly("id", &Location::id)
       .def_readonly("process", &Location::process, "Rank in MPI_COMM_WORLD.")
-      .def_readonly("thread", &Location::thread)
-      .def_readonly("node", &Location::node)
-      .def_readonly("machine", &Location::machine);
+      .def_readonly("thread", &Location::thread, "Number within the process, from 0.")
+      .def_readonly("name", &Location::name, "Of the thread.")
+      .def_readonly("node", &Location::node, "Name of its node.")
+      .def_readonly("machine", &Location::machine, "Name of its machine.")
+      .def("__repr__", [](const Location& l) {
+        return shown(
+            "Location", l.id,
+            "process " + std::to_string(l.process) + " thread " + std::to_string(l.thread));
+      });
   py::class_<Region>(m, "Region", "A function or another part of the program.")
       .def_readonly("id", &Region::id)
       .def_readonly("name", &Region::name)
       .def_readonly("file", &Region::file)
       .def_readonly("begin", &Region::begin, "First line, None if unknown.")
       .def_readonly("end", &Region::end)
-      .def("__repr__", [](const Region& r) { return "<earl.Region " + r.name + ">"; });
+      .def("__repr__", [](const Region& r) { return shown("Region", r.id, quoted(r.name)); });
   py::class_<CallSite>(m, "CallSite", "Where a region is entered from.")
       .def_readonly("id", &CallSite::id)
       .def_readonly("file", &CallSite::file)
       .def_readonly("line", &CallSite::line)
-      .def_readonly("entered", &CallSite::entered, "Region entered.")
-      .def_readonly("left", &CallSite::left, "Region of the caller.");
+      .def_readonly("entered", &CallSite::entered, "Region entered, by number.")
+      .def_readonly("left", &CallSite::left, "Region of the caller, by number.")
+      .def("__repr__", [](const CallSite& c) {
+        return shown("CallSite", c.id, c.file + (c.line ? ":" + std::to_string(*c.line) : ""));
+      });
   py::class_<Communicator>(m, "Communicator", "A communicator, or a group written as one.")
       .def_readonly("id", &Communicator::id)
       .def_readonly("ranks", &Communicator::ranks, "World ranks, in its order.")
       .def_readonly("remote", &Communicator::remote, "Remote group of an intercommunicator.")
-      .def_readonly("is_group", &Communicator::is_group)
-      .def_readonly("identity_known", &Communicator::identity_known);
+      .def_readonly("is_group", &Communicator::is_group, "It stands for a group.")
+      .def_readonly("identity_known", &Communicator::identity_known,
+                    "False: it was seen first in use, nothing on it is paired.")
+      .def("__repr__", [](const Communicator& c) {
+        return shown("Communicator", c.id, "of " + std::to_string(c.ranks.size()));
+      });
   py::class_<Window>(m, "Window", "A window.")
       .def_readonly("id", &Window::id)
-      .def_readonly("communicator", &Window::communicator)
-      .def_readonly("flavour", &Window::flavour);
+      .def_readonly("communicator", &Window::communicator, "Whose members share it, by number.")
+      .def_readonly("flavour", &Window::flavour,
+                    "'create', 'allocate', 'dynamic', 'shared', 'unknown'.")
+      .def("__repr__", [](const Window& w) {
+        return shown("Window", w.id, "on communicator " + std::to_string(w.communicator));
+      });
   py::class_<Metric>(m, "Metric", "A hardware counter.")
       .def_readonly("id", &Metric::id)
       .def_readonly("name", &Metric::name)
-      .def_readonly("description", &Metric::description);
+      .def_readonly("description", &Metric::description)
+      .def("__repr__", [](const Metric& x) { return shown("Metric", x.id, quoted(x.name)); });
   py::class_<Topology>(m, "Topology", "A Cartesian topology.")
       .def_readonly("id", &Topology::id)
       .def_readonly("name", &Topology::name)
       .def_readonly("size", &Topology::size)
       .def_readonly("periodic", &Topology::periodic)
-      .def_readonly("coordinates", &Topology::coordinates, "By location.");
+      .def_readonly("coordinates", &Topology::coordinates, "By location.")
+      .def("__repr__", [](const Topology& x) { return shown("Topology", x.id, quoted(x.name)); });
   py::class_<Path>(m, "CallPath", "A distinct call path.")
       .def_readonly("id", &Path::id)
       .def_readonly("parent", &Path::parent, "None at a root.")
       .def_readonly("region_id", &Path::region_id)
       .def_readonly("region", &Path::region)
       .def_readonly("call_site", &Path::call_site)
-      .def_readonly("first_enter", &Path::first_enter, "Number of its first ENTER.");
+      .def_readonly("first_enter", &Path::first_enter, "Number of its first ENTER.")
+      .def("__repr__", [](const Path& x) { return shown("CallPath", x.id, quoted(x.region)); });
 }
 
 void add_definition_properties(py::class_<Archive, std::shared_ptr<Archive>>& trace) {
-  trace.def_property_readonly("locations", &locations, "All locations, in order.")
+  trace.def_property_readonly("machines", &machines, "Machines by identifier.")
+      .def_property_readonly("nodes", &nodes, "Nodes by identifier.")
+      .def_property_readonly("processes", &processes, "Processes by rank.")
+      .def_property_readonly("files", &files, "Names of source files, by identifier.")
+      .def_property_readonly("locations", &locations, "All locations, in order.")
       .def_property_readonly("regions", &regions, "Regions by identifier.")
       .def_property_readonly("call_sites", &call_sites, "Call sites by identifier.")
       .def_property_readonly("communicators", &communicators, "Communicators by identifier.")

@@ -1,12 +1,15 @@
 """Merged traces of kojak: events with pointers, state sequences, epochs and transactions, and columns
 of millions of events as numpy arrays."""
 
-from typing import Dict, Iterator, List, Optional, Sequence
+import os
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy
 from numpy.typing import NDArray
 
 TYPES: Dict[str, int]
+COLUMNS: Tuple[str, ...]
+__version__: str
 
 class Error(Exception):
     file: str
@@ -16,10 +19,26 @@ class Error(Exception):
     remedy: str
     exit_code: int
 
+class Machine:
+    id: int
+    name: str
+
+class Node:
+    id: int
+    name: str
+    machine: int
+    clock_error: Optional[float]
+
+class Process:
+    rank: int
+    name: str
+    locations: List[int]
+
 class Location:
     id: int
     process: int
     thread: int
+    name: str
     node: str
     machine: str
 
@@ -79,14 +98,22 @@ class Event:
     region_id: Optional[int]
     call_site: Optional[int]
     peer: Optional[int]
+    source: Optional[int]
+    destination: Optional[int]
+    root: Optional[int]
+    target: Optional[int]
     communicator: Optional[int]
     window: Optional[int]
     tag: Optional[int]
     rmaid: Optional[int]
     request: Optional[int]
     lock: Optional[int]
+    length: Optional[int]
     sent: int
     received: int
+    group: Optional[int]
+    synex: Optional[int]
+    exclusive: Optional[bool]
     code: int
     metrics: List[int]
     enterptr: Optional["Event"]
@@ -100,6 +127,7 @@ class Event:
     call_path: Optional[int]
     path: str
     def is_a(self, kind: str) -> bool: ...
+    def __lt__(self, other: "Event") -> bool: ...
 
 class Operation:
     issued: Optional[Event]
@@ -174,6 +202,13 @@ class Trace:
     native: bool
     from_cache: bool
     damage: Optional[str]
+    cache_error: Optional[str]
+    begin: Optional[float]
+    end: Optional[float]
+    machines: Dict[int, Machine]
+    nodes: Dict[int, Node]
+    processes: Dict[int, Process]
+    files: Dict[int, str]
     locations: List[Location]
     regions: Dict[int, Region]
     call_sites: Dict[int, CallSite]
@@ -184,19 +219,29 @@ class Trace:
     topologies: List[Topology]
     call_tree: List[CallPath]
     def __len__(self) -> int: ...
+    @overload
     def __getitem__(self, pos: int) -> Event: ...
+    @overload
+    def __getitem__(self, pos: slice) -> List[Event]: ...
     def __iter__(self) -> Iterator[Event]: ...
     def events(self, location: Optional[int] = None, begin: Optional[float] = None,
                end: Optional[float] = None) -> Iterator[Event]: ...
     def state(self, pos: int) -> State: ...
     def state_at(self, time: float) -> State: ...
     def first_at(self, time: float) -> int: ...
+    def states(self, begin: Optional[int] = None,
+               end: Optional[int] = None) -> Iterator[Tuple[Event, State]]: ...
     def access_transactions(self) -> List[Transaction]: ...
     def exposure_transactions(self) -> List[Transaction]: ...
-    def columns(self, names: Optional[Sequence[str]] = None, begin: int = 0,
+    def epoch_pairs(self) -> List[EpochPair]: ...
+    def finished_epochs(self) -> List[Epoch]: ...
+    def collectives(self, kind: str = "mpi") -> List[CollectiveInstance]: ...
+    def columns(self, names: Optional[Sequence[str]] = None, begin: Optional[int] = None,
                 end: Optional[int] = None) -> Dict[str, NDArray[numpy.generic]]: ...
+    def column(self, name: str, begin: Optional[int] = None,
+               end: Optional[int] = None) -> NDArray[numpy.generic]: ...
     def byte_matrix(self, messages: bool = True,
                     transfers: bool = True) -> NDArray[numpy.uint64]: ...
 
-def open(path: str, cache: bool = False, distance: int = 8192) -> Trace: ...
+def open(path: Union[str, "os.PathLike[str]"], cache: bool = False, distance: int = 8192) -> Trace: ...
 def from_text(text: str) -> Trace: ...

@@ -62,22 +62,6 @@ py::object make_transaction(const ArchivePtr& archive, const sequence::Transacti
   return py::cast(std::move(result));
 }
 
-py::list transactions(const ArchivePtr& archive, bool exposure) {
-  py::list result;
-  sequence::State state(archive->trace());
-  archive->for_each(0, archive->size(), [&](const Event& e) {
-    Event copy = e;
-    state.regions.apply(copy);
-    state.epochs.apply(copy);
-    if (!is_win_exit(e.type) && !is_win_coll_exit(e.type)) return;
-    for (const sequence::Transaction& t :
-         exposure ? state.epochs.exposure_transactions() : state.epochs.access_transactions()) {
-      result.append(make_transaction(archive, t));
-    }
-  });
-  return result;
-}
-
 void add_epochs(py::module_& m) {
   py::class_<PyOperation>(m, "Operation", "A put or a get of an epoch.")
       .def_property_readonly(
@@ -92,7 +76,11 @@ void add_epochs(py::module_& m) {
       .def_property_readonly("is_get", [](const PyOperation& o) { return o.operation.get != 0; })
       .def_property_readonly(
           "marked", [](const PyOperation& o) { return o.operation.marked != 0; },
-          "The merge could not place it: it takes part in no pattern.");
+          "The merge could not place it: it takes part in no pattern.")
+      .def("__repr__", [](const PyOperation& o) {
+        return std::string("<earl.Operation ") + (o.operation.get != 0 ? "get" : "put") +
+               " towards " + std::to_string(raw(o.operation.target)) + ">";
+      });
   py::class_<PyEpoch>(m, "Epoch", "An epoch of a process on a window.")
       .def_property_readonly("mode", &mode, "'access', 'exposure', 'fence', 'lock', 'lock_all'.")
       .def_property_readonly("process", [](const PyEpoch& e) { return raw(e.epoch.process); })
@@ -102,10 +90,14 @@ void add_epochs(py::module_& m) {
           "Exit of start or post, of the fence before; WIN_LOCK. None: not recorded.")
       .def_property_readonly(
           "closed", [](const PyEpoch& e) { return event_at(e.archive, e.epoch.closed); },
-          "Exit of complete, wait, a true test or the fence; WIN_UNLOCK. None: still open.")
+          "Exit of complete, wait, a true test or the fence; WIN_UNLOCK. None: still open, or\n"
+          "over with the window (MPI_Win_free).")
       .def_property_readonly("partners", &partners, "World ranks of the group, in its order.")
       .def_property_readonly(
-          "target", [](const PyEpoch& e) { return number(e.epoch.target); },
+          "target",
+          [](const PyEpoch& e) {
+            return e.epoch.mode == EpochMode::kLock ? number(e.epoch.target) : std::nullopt;
+          },
           "Of a lock; None: all.")
       .def_property_readonly("exclusive", [](const PyEpoch& e) { return e.epoch.exclusive; })
       .def_property_readonly(
@@ -123,7 +115,12 @@ void add_epochs(py::module_& m) {
       .def_readonly("exposure", &PyPair::exposure)
       .def_property_readonly(
           "events", [](const PyPair& p) { return events_at(p.access.archive, p.events); },
-          "All its events, in file order.");
+          "All its events, in file order.")
+      .def("__repr__", [](const PyPair& p) {
+        return "<earl.EpochPair of origin " + std::to_string(raw(p.access.epoch.process)) +
+               " and target " + std::to_string(raw(p.exposure.epoch.process)) + " on window " +
+               std::to_string(raw(p.access.epoch.window)) + ">";
+      });
   py::class_<PyTransaction>(m, "Transaction",
                             "An access epoch with all its exposure epochs, or the other way round.")
       .def_readonly("root", &PyTransaction::root)
@@ -132,7 +129,13 @@ void add_epochs(py::module_& m) {
       .def_readonly("whole", &PyTransaction::whole, "Nothing is missing.")
       .def_property_readonly(
           "events", [](const PyTransaction& t) { return events_at(t.root.archive, t.events); },
-          "All its events, in file order; transfers only between the two sides.");
+          "All its events, in file order; transfers only between the two sides.")
+      .def("__repr__", [](const PyTransaction& t) {
+        return "<earl.Transaction, " + std::string(mode(t.root)) + " epoch of " +
+               std::to_string(raw(t.root.epoch.process)) + " on window " +
+               std::to_string(raw(t.root.epoch.window)) + " with " +
+               std::to_string(t.partners.size()) + " partners>";
+      });
 }
 
 }  // namespace kojak::earl::python

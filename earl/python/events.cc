@@ -65,6 +65,66 @@ std::string path_name(const Archive& a, CallPathId id) {
   return result;
 }
 
+// Bytes of a message or transfer, where its own record or that of its send or start tells.
+std::optional<std::uint64_t> length(const PyEvent& e) {
+  const auto own = [](const Event& event) {
+    return is_send(event.type) || is_rma_start(event.type) ? raw(event.sent) : raw(event.recvd);
+  };
+  const EventType t = e.event.type;
+  if (!is_p2p(t) && !is_rma_start(t) && !is_rma_end(t)) return std::nullopt;
+  if (e.event.has_length) return own(e.event);
+  const std::uint64_t from =
+      is_recv(t) ? e.archive->sendptr(e.event) : e.archive->startptr(e.event);
+  if (from == kNoEvent) return std::nullopt;
+  return own((*e.archive)[from]);
+}
+
+// A number of events of some kinds only.
+template <class F>
+auto only(bool (*kind)(EventType), F&& f) {
+  return [kind, f](const PyEvent& e) {
+    using Value = std::remove_cvref_t<decltype(f(e.event))>;
+    if constexpr (requires { typename Value::value_type; }) {
+      return kind(e.event.type) ? f(e.event) : Value{};
+    } else {
+      return kind(e.event.type) ? std::optional<Value>(f(e.event)) : std::nullopt;
+    }
+  };
+}
+const auto kPeer = [](const Event& e) { return number(e.peer); };
+constexpr bool has_source(EventType t) {
+  return is_recv(t) || is_rma_end(t);
+}
+constexpr bool has_destination(EventType t) {
+  return is_send(t) || is_rma_start(t);
+}
+constexpr bool has_root(EventType t) {
+  return is_mpi_coll_exit(t) || is_shmem_coll_exit(t);
+}
+
+void add_attributes(py::class_<PyEvent>& event) {
+  event
+      .def_property_readonly("length", &length,
+                             "Bytes of a message or transfer; None if nothing tells.")
+      .def_property_readonly("source", only(has_source, kPeer),
+                             "Recv, Put_1TE, Get_1TE: process that the data come from.")
+      .def_property_readonly("destination", only(has_destination, kPeer),
+                             "Send, Put_1TS, Get_1TS: process that they go to.")
+      .def_property_readonly("root", only(has_root, kPeer), "Of a collective; None if it has none.")
+      .def_property_readonly("target", only(is_rma_sync, kPeer),
+                             "Process whose part of the window is locked; None: all.")
+      .def_property_readonly("group",
+                             only(is_win_exit, [](const Event& e) { return number(e.com); }),
+                             "MPIWExit: the group, a number in Trace.communicators.")
+      .def_property_readonly(
+          "synex", only(is_win_exit, [](const Event& e) { return std::uint32_t{e.code}; }),
+          "MPIWExit: 0 begins an epoch, 1 ends one.")
+      .def_property_readonly("exclusive",
+                             only([](EventType t) { return t == EventType::kMpiWinLock; },
+                                  [](const Event& e) { return e.code == 1; }),
+                             "MPI_WIN_LOCK: exclusive or shared.");
+}
+
 template <std::uint64_t (Archive::*Pointer)(const Event&) const>
 std::optional<PyEvent> follow(const PyEvent& e) {
   return event_at(e.archive, ((*e.archive).*Pointer)(e.event));
@@ -92,8 +152,9 @@ std::vector<PyEvent> events_at(const ArchivePtr& archive, const std::vector<std:
 
 void add_events(py::module_& m) {
   py::class_<PyEvent> event(m, "Event",
-                            "An event. Attributes that its type does not have are None; pointers\n"
-                            "lead to earlier events, or are None.");
+                            "An event. Attributes that its type does not have are None (numbers\n"
+                            "of bytes: 0); pointers lead to earlier events, or are None.");
+  add_attributes(event);
   event
       .def_property_readonly(
           "pos", [](const PyEvent& e) { return e.event.pos; },
@@ -101,12 +162,18 @@ void add_events(py::module_& m) {
       .def_property_readonly("type", &type_name, "Name of its record: 'MPI_PUT_1TS'.")
       .def_property_readonly(
           "time", [](const PyEvent& e) { return e.event.time.value; }, "Seconds.")
-      .def_property_readonly("location", [](const PyEvent& e) { return number(e.event.loc); })
+      .def_property_readonly(
+          "location", [](const PyEvent& e) { return number(e.event.loc); },
+          "Time line (thread of a process) that it lies on.")
       .def_property_readonly("process", &process, "Rank in MPI_COMM_WORLD.")
       .def_property_readonly("region", &region,
                              "Name of the region entered, left, or that it lies in.")
-      .def_property_readonly("region_id", [](const PyEvent& e) { return number(e.event.reg); })
-      .def_property_readonly("call_site", [](const PyEvent& e) { return number(e.event.csite); })
+      .def_property_readonly(
+          "region_id", [](const PyEvent& e) { return number(e.event.reg); },
+          "Its number in Trace.regions.")
+      .def_property_readonly(
+          "call_site", [](const PyEvent& e) { return number(e.event.csite); },
+          "ENTER_CS: where the region is entered from, a number in Trace.call_sites.")
       .def_property_readonly(
           "peer", [](const PyEvent& e) { return number(e.event.peer); },
           "Destination, source, root, or target of a lock.")
@@ -119,9 +186,10 @@ void add_events(py::module_& m) {
       .def_property_readonly("request", [](const PyEvent& e) { return number(e.event.request); })
       .def_property_readonly("lock", [](const PyEvent& e) { return number(e.event.lock); })
       .def_property_readonly(
-          "sent", [](const PyEvent& e) { return raw(e.event.sent); }, "Bytes.")
+          "sent", [](const PyEvent& e) { return raw(e.event.sent); }, "Bytes, as recorded.")
       .def_property_readonly(
-          "received", [](const PyEvent& e) { return raw(e.event.recvd); }, "Bytes.")
+          "received", [](const PyEvent& e) { return raw(e.event.recvd); },
+          "Bytes, as recorded; classic traces tell them at collectives only.")
       .def_property_readonly(
           "code", [](const PyEvent& e) { return e.event.code; },
           "synex of MPI_WINEXIT, 1 for an exclusive lock, 1 for a local flush.")
@@ -164,10 +232,14 @@ void add_events(py::module_& m) {
            [](const PyEvent& a, const PyEvent& b) {
              return a.archive == b.archive && a.event.pos == b.event.pos;
            })
+      .def("__lt__", [](const PyEvent& a, const PyEvent& b) { return a.event.pos < b.event.pos; })
       .def("__hash__", [](const PyEvent& e) { return e.event.pos; })
       .def("__repr__", [](const PyEvent& e) {
-        return "<earl.Event " + std::to_string(e.event.pos) + " " + type_name(e) + " on " +
-               std::to_string(raw(e.event.loc)) + " at " + std::to_string(e.event.time.value) + ">";
+        std::string text = "<earl.Event " + std::to_string(e.event.pos) + " " + type_name(e);
+        if (const auto name = region(e)) text += (is_flow(e.event.type) ? " " : " in ") + *name;
+        const auto location = number(e.event.loc);
+        text += location ? " on " + std::to_string(*location) : " of no known location";
+        return text + " at " + std::to_string(e.event.time.value) + ">";
       });
 }
 

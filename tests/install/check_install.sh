@@ -47,4 +47,12 @@ ELG_DIR=$work/region_run timeout 60 "$mpirun" --oversubscribe -n 1 ./region || f
 timeout 60 "$work/prefix/bin/kojak" run --output "$work/preloaded" -- "$mpirun" --oversubscribe -n 2 ./ring \
   >"$work/kojak.log" 2>&1 || { cat "$work/kojak.log"; fail "kojak run from the installed place failed"; }
 [ -s "$work/preloaded/a.cube" ] || fail "kojak run left no report"
+# The Python module, where it was built, with its type hints.
+module=$(find "$work/prefix" -name 'earl.*.so')
+if [ -n "$module" ]; then
+  [ -s "$(dirname "$module")/earl-stubs/__init__.pyi" ] || fail "the type hints are not installed"
+  counted=$(PYTHONPATH=$(dirname "$module") /usr/bin/python3 -c \
+    'import earl, sys; print(len(earl.open(sys.argv[1])))' "$source/tests/reference/fence.elg") || fail "import earl failed"
+  [ "$counted" = "$expected" ] || fail "the Python module counted $counted events, the file says $expected"
+fi
 echo "installed, found, linked, ran, merged and analysed"

@@ -3,6 +3,7 @@ import gc
 import gzip
 import os
 import pathlib
+import threading
 
 import numpy
 import pytest
@@ -108,6 +109,7 @@ def test_epochs_and_transactions():
     open_state = trace.state(5)
     assert open_state.access_epoch(0, 0).partners == [1]
     assert open_state.exposure_epoch(1, 0).closed is None
+    assert open_state.access_epoch(0, 0).target is None  # that is of locks
     assert open_state.fence_epoch(0, 0) is None and open_state.lock_epoch(0, 0) is None
     assert [e.type for e in open_state.transfers(0)] == ["MPI_PUT_1TS"]
 
@@ -178,8 +180,9 @@ def test_a_damaged_trace_is_read_up_to_the_damage(tmp_path):
     whole = (REFERENCE / "gats.elg").read_bytes()
     path = tmp_path / "cut.elg"
     path.write_bytes(whole[:-5])
-    trace = earl.open(str(path))
-    assert trace.damage is not None and "cut.elg" in trace.damage
+    with pytest.warns(RuntimeWarning, match="cut.elg: offset"):
+        trace = earl.open(path)
+    assert trace.damage is not None and "cut.elg" in trace.damage and "damaged" in repr(trace)
     complete = earl.open(str(REFERENCE / "gats.elg"))
     assert len(trace) == len(complete) - 1
     assert trace[-1].time == complete[-2].time
@@ -193,7 +196,8 @@ def test_a_compressed_trace(tmp_path):
     for name, values in plain.columns(["time", "type", "enterptr", "peer"]).items():
         assert (packed.columns([name])[name] == values).all()
     path.write_bytes(path.read_bytes()[:-2000])
-    cut = earl.open(str(path))
+    with pytest.warns(RuntimeWarning, match="truncated"):
+        cut = earl.open(path)
     assert cut.damage is not None and 0 < len(cut) < len(plain)
 
 
@@ -206,10 +210,188 @@ def test_the_index_is_kept(tmp_path):
     assert [e.pos for e in again.state(len(again) - 1).messages] == []
 
 
+def test_a_trace_cut_between_two_records_is_damaged(tmp_path):
+    # The last record of the file is an EXIT of classic layout: length, type, location, time.
+    path = tmp_path / "whole_records.elg"
+    path.write_bytes((REFERENCE / "gats.elg").read_bytes()[:-(2 + 4 + 8)])
+    with pytest.warns(RuntimeWarning, match="has 304 events, its definitions announce 305"):
+        trace = earl.open(path)
+    assert len(trace) == 304
+
+
+def test_what_is_no_trace_is_refused(tmp_path):
+    whole = (REFERENCE / "gats.elg").read_bytes()
+    for name, content, reason in (
+            ("empty.elg", b"", "empty"), ("definitions.elg", whole[:500], "definitions"),
+            ("text.elg", b"no trace at all", "no EPILOG trace"),
+            ("empty.elg.gz", gzip.compress(b""), "empty"),
+            ("head.elg.gz", gzip.compress(whole)[:5], "truncated")):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(earl.Error, match=reason) as error:
+            earl.open(tmp_path / name)
+        assert error.value.file == str(tmp_path / name) and error.value.exit_code == 2
+    with pytest.raises(earl.Error, match="directory"):
+        earl.open(tmp_path)
+    with pytest.raises((ValueError, TypeError)):
+        earl.open("zero\0byte")
+
+
+def test_a_pipe_is_read(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(
+        target=lambda: path.write_bytes((REFERENCE / "gats.elg").read_bytes()))
+    writer.start()
+    trace = earl.open(path)
+    writer.join()
+    assert len(trace) == len(earl.open(REFERENCE / "gats.elg")) and trace.damage is None
+
+
+def test_a_kept_index_that_does_not_fit_is_made_anew(tmp_path):
+    trace, other = tmp_path / "a.elg", tmp_path / "b.elg"
+    trace.write_bytes((REFERENCE / "fence.elg").read_bytes())
+    other.write_bytes((REFERENCE / "gats.elg").read_bytes())
+    size = len(earl.open(trace, cache=True))
+    earl.open(other, cache=True)
+    kept = pathlib.Path(f"{trace}.earl")
+    good = kept.read_bytes()
+    for bad in (pathlib.Path(f"{other}.earl").read_bytes(), good[:100], b"", good[:-1] + b"?"):
+        kept.write_bytes(bad)
+        again = earl.open(trace, cache=True)
+        assert not again.from_cache and len(again) == size and again.cache_error is None
+        assert earl.open(trace, cache=True).from_cache  # mended
+    # Nowhere to keep it: a warning, and everything works without.
+    kept.unlink()
+    kept.mkdir()
+    with pytest.warns(RuntimeWarning, match="index cannot be kept"):
+        without = earl.open(trace, cache=True)
+    assert len(without) == size and "index cannot be kept" in without.cache_error
+
+
+def test_slices_and_time_bounds():
+    trace = earl.from_text(MESSAGE)
+    assert [e.pos for e in trace[2:8:3]] == [2, 5] and trace[20:] == []
+    assert [e.pos for e in trace[::-1]] == list(range(9, -1, -1))
+    assert (trace.begin, trace.end) == (0, 6)
+    assert trace.column("time", begin=-2).tolist() == [6, 6]
+    assert sorted([trace[4], trace[1]])[0].pos == 1
+    assert earl.from_text("EPILOG 2.0 little\nLAST_DEF\n").begin is None
+
+
+def test_attributes_by_the_names_of_the_model():
+    trace = earl.from_text(MESSAGE)
+    send, receive = trace[3], trace[6]
+    assert (send.destination, send.source, send.length) == (1, None, 80)
+    assert (receive.source, receive.destination, receive.length) == (0, None, 80)
+    assert trace[0].length is None and trace[0].synex is None and trace[0].root is None
+    trace = earl.from_text(epochs())
+    opened = trace[2]
+    assert (opened.synex, trace.communicators[opened.group].ranks) == (0, [0])
+    put, end = trace[5], trace[10]
+    assert (put.destination, put.length, end.source, end.length) == (1, 64, 0, 64)
+    trace = earl.from_text("ENTER lid=0 time=0 region=MPI_Bcast\nENTER lid=1 time=0 region=main\n"
+                           "MPI_COLLEXIT lid=0 time=1 rlid=1 cid=0 sent=4 recvd=0\n"
+                           "MPI_WIN_LOCK lid=0 time=2 llid=1 wid=0 ltype=1\n"
+                           "MPI_WIN_LOCK lid=1 time=2 llid=0 wid=0 ltype=0\n")
+    assert (trace[2].root, trace[2].sent, trace[2].communicator) == (1, 4, 0)
+    assert (trace[3].target, trace[3].exclusive, trace[4].exclusive) == (1, True, False)
+    # A classic trace tells no length where data arrive: that of the start.
+    for end in earl.open(REFERENCE / "gats.elg"):
+        if end.is_a("Put_1TE"):
+            assert end.length == end.startptr.sent > 0 and end.received == 0
+
+
+def test_what_does_not_exist_is_an_error():
+    trace = earl.from_text(epochs())
+    state = trace.state(3)
+    for ask in (lambda: state.holders(9, 0), lambda: state.waiters(0, 9),
+                lambda: state.transfers(9), lambda: state.origins(9), lambda: state.team(9),
+                lambda: state.access_epoch(0, 9), lambda: state.visits(99, 0),
+                lambda: trace.events(location=9), lambda: trace.state(99)):
+        with pytest.raises(IndexError, match="no such"):
+            ask()
+    with pytest.raises(ValueError, match="there are pos, time, "):
+        trace.columns(["times"])
+
+
+def test_the_iteration_over_states_is_that_of_each_event():
+    trace = earl.open(REFERENCE / "gats.elg")
+    for begin, end in ((0, 60), (200, 305), (-3, None)):
+        for event, state in trace.states(begin, end):
+            same = trace.state(event.pos)
+            for location in trace.locations:
+                assert state.stack(location.id) == same.stack(location.id)
+            assert state.transfers(1) == same.transfers(1) and repr(state) == repr(same)
+            assert len(state.exposure_transactions) == len(same.exposure_transactions)
+    pairs = list(trace.states(0, 2))
+    with pytest.raises(ValueError, match="gone on"):
+        pairs[0][1].stack(0)
+    assert "gone on" in repr(pairs[0][1])
+
+
+def test_all_of_a_kind_are_those_of_the_states():
+    trace = earl.from_text(epochs())
+    assert [(p.access.process, p.exposure.process) for p in trace.epoch_pairs()] == [(0, 1)]
+    assert trace.collectives() == [] and trace.finished_epochs() == []
+    trace = earl.open(REFERENCE / "fence.elg")
+    seen, finished = [], []
+    for event, state in trace.states():
+        instance = state.complete("window")
+        if instance is not None:
+            seen.append([e.pos for e in instance.exits])
+        finished += [(e.process, e.opened, e.closed) for e in state.finished_epochs]
+    assert [[e.pos for e in c.exits] for c in trace.collectives("window")] == seen and seen
+    assert [(e.process, e.opened, e.closed) for e in trace.finished_epochs()] == finished
+    # Of each process's last fence epoch MPI_Win_free is the end.
+    assert [e[0] for e in finished if e[2] is None] == [0, 1, 2, 3] and len(finished) > 4
+
+
+def test_pointer_columns():
+    trace = earl.open(REFERENCE / "gats.elg")
+    names = [name for name in earl.COLUMNS if name.endswith("ptr")]
+    assert len(names) == 8
+    columns = trace.columns(names + ["thread", "sent", "received", "code", "call_site", "request"])
+    for event in trace:
+        for name in names:
+            to = getattr(event, name)
+            assert columns[name][event.pos] == (-1 if to is None else to.pos), (event, name)
+        assert columns["thread"][event.pos] == 0
+        assert columns["sent"][event.pos] == event.sent and columns["code"][event.pos] == event.code
+    assert (columns["startptr"] >= 0).sum() > 0
+
+
+def test_threads_read_one_trace():
+    trace = earl.open(REFERENCE / "gats.elg")
+    expected = [[e.pos for e in trace.state(i).stack(1)] for i in range(len(trace))]
+
+    def work(results, part):
+        results[part] = [[e.pos for e in trace.state(i).stack(1)] for i in range(len(trace))] == expected
+
+    results = {}
+    threads = [threading.Thread(target=work, args=(results, part)) for part in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {part: True for part in range(4)}
+
+
+def test_every_object_says_what_it_is():
+    trace = earl.open(REFERENCE / "gats.elg")
+    shown = [trace, trace[0], trace.state(9), trace.locations[0], trace.windows[0], trace.regions[0],
+             trace.communicators[0], trace.call_tree[0], trace.exposure_transactions()[0],
+             trace.epoch_pairs()[0], trace.exposure_transactions()[0].root, trace.nodes[0],
+             trace.machines[0], trace.processes[0], trace.collectives("window")[0],
+             trace.access_transactions()[0].root.operations[0], trace.topologies[0]]
+    for thing in shown:
+        assert repr(thing).startswith("<earl.") and " object at " not in repr(thing)
+    assert repr(trace[0]) == "<earl.Event 0 ENTER PARALLEL on 0 at 0.000000>"
+
+
 def test_everything_has_a_docstring_and_a_hint():
     hints = (pathlib.Path(earl.__file__).parent / "earl.pyi").read_text()
     for name, value in vars(earl).items():
-        if name.startswith("_") or not isinstance(value, type) or name == "EventIterator":
+        if name.startswith("_") or not isinstance(value, type) or name.endswith("Iterator"):
             continue
         assert value.__doc__, name
         assert f"class {name}" in hints
