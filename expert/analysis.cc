@@ -14,6 +14,7 @@
 #include "expert/profile.h"
 #include "expert/region_class.h"
 #include "expert/rma/waits.h"
+#include "expert/switched_off.h"
 #include "expert/trace_findings.h"
 
 namespace kojak::expert {
@@ -170,7 +171,9 @@ class Analysis : public earl::Sink {
     profile_.finish(severities_);
     if (waits_) {
       waits_->on_end();
-      notes_[static_cast<std::size_t>(Note::kProgressIsAsynchronous)] = waits_->voided();
+      if (!hides_progress_) {
+        notes_[static_cast<std::size_t>(Note::kProgressIsAsynchronous)] = waits_->voided();
+      }
       notes_[static_cast<std::size_t>(Note::kCallsLeftOut)] = waits_->left_out();
     }
     if (teams_) {
@@ -241,6 +244,7 @@ class Analysis : public earl::Sink {
         add(RmaLockContention{}, call, waited);
       }
     };
+    hides_progress_ = SwitchedOff(trace_.definitions()).hides_progress();
     results.progress = [this](ProgressKind kind, CallPathIndex path, LocationIndex location,
                               double seconds) {
       severities_.add(progress_metric(kind), path, location, seconds);
@@ -277,7 +281,8 @@ class Analysis : public earl::Sink {
   const earl::Trace& trace_;
   const AnalysisOptions& options_;
   SendModes* const send_modes_;
-  bool follows_ = false;  // something needs every region instance
+  bool follows_ = false;         // something needs every region instance
+  bool hides_progress_ = false;  // Wait for Progress is not to be had
   SeverityStore severities_;
   Profile profile_;
   Catalogue patterns_;
@@ -312,8 +317,20 @@ bool has_shmem(const Definitions& definitions) {
 // The tree, without the branches that the trace has no regions for, and a root for each counter.
 std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
   const bool shmem = has_shmem(definitions), omp = OmpTeams::concerns(definitions);
-  std::vector<ReportMetric> metrics =
-      metrics_where([&](Needs needs) { return needs == Needs::kShmem ? shmem : omp; });
+  const SwitchedOff off(definitions);
+  std::vector<ReportMetric> metrics = metrics_where([&](Needs needs) {
+    if (needs == Needs::kAllProgress) return !off.hides_progress();
+    return needs == Needs::kShmem ? shmem : omp;
+  });
+  for (ReportMetric& m : metrics) m.remark = off.remark(m.metric);
+  for (const Metric& left_out : all_metrics()) {
+    if (left_out.needs != Needs::kAllProgress || !off.hides_progress()) continue;
+    const auto parent = std::find_if(metrics.begin(), metrics.end(), [&](const ReportMetric& m) {
+      return m.metric.name == left_out.parent;
+    });
+    if (!parent->remark.empty()) parent->remark += ' ';
+    parent->remark += std::string(left_out.title) + " is left out (ELG_MPI).";
+  }
   MetricIndex index = kMetrics;
   definitions.metrics.for_each([&](MetricId, const MetricDef& counter) {
     // Only what counts up can be added over calls.

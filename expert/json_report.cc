@@ -19,8 +19,9 @@ void add_metrics(Json& json, const Report& report) {
         .member("parent", node.metric.parent)
         .member("unit", unit_word(node.metric.unit))
         .member("pattern", node.metric.kind == Metric::Kind::kPattern)
-        .member("total", report.total(m))
-        .end_object();
+        .member("total", report.total(m));
+    if (!node.remark.empty()) json.member("remark", node.remark);
+    json.end_object();
   }
   json.end_array();
 }

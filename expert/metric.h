@@ -68,7 +68,7 @@ static_assert(time_class(MpiClass::kFence) == TimeClass::kFence);
 static_assert(time_class(MpiClass::kManagement) == TimeClass::kManagement);
 
 // What a trace must have for a branch of the tree to be in its report.
-enum class Needs : std::uint8_t { kNothing, kShmem, kOpenMp };
+enum class Needs : std::uint8_t { kNothing, kShmem, kOpenMp, kAllProgress };
 
 struct Metric {
   std::string_view name;    // unique: "mpi_latesender"

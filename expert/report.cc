@@ -39,6 +39,7 @@ void Report::add_metrics(const std::vector<ReportMetric>& metrics) {
     }
     MetricNode node;
     node.metric = m.metric;
+    node.remark = m.remark;
     node.own = {m.index};
     node.parent = above;
     if (above != kNone) node.depth = metrics_[above].depth + 1;

@@ -24,9 +24,11 @@ struct ReportMetric {
   Metric metric;
   MetricIndex index = 0;
   bool shown = true;
+  std::string remark = {};  // what the trace lacks for it
 };
 struct MetricNode {
   Metric metric;
+  std::string remark;  // a sentence on what the trace lacks for it; empty if nothing
   // What it has of its own in the severity store: itself, and its summands that are not shown.
   std::vector<MetricIndex> own;
   std::size_t parent = kNone;

@@ -4,6 +4,8 @@
 #include <set>
 #include <string>
 
+#include "expert/switched_off.h"
+
 namespace kojak::expert {
 namespace {
 
@@ -73,6 +75,7 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
                      "traces of the run."});
   }
   add_lost(definitions.lost, found);
+  SwitchedOff(definitions).add_findings(found);
   trace.findings().for_each([&](earl::Finding finding, const earl::Findings::Row& row) {
     const earl::FindingInfo& about = earl::info(finding);
     found.push_back({about.suspect ? Severity::kSuspect : Severity::kNote, row.count,

@@ -29,6 +29,7 @@ Status check_classic(const Survey& survey, const std::vector<LocalTrace>& traces
     if (!std::is_sorted(comm.ranks.begin(), comm.ranks.end())) ++reordered;
   }
   summary.add(Finding::kOrderOfRanks, reordered);
+  summary.add(Finding::kNativeLeftOut, survey.definitions.functions_off.size());
   return {};
 }
 

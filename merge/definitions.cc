@@ -307,6 +307,9 @@ Status TraceDefinitions::finish(Translation& translation) {
         {static_cast<LocationId>(merged_.location_of(index_)), lost.what, lost.count});
     summary_.add(Finding::kLocalLost, raw(lost.count), [&] { return traces_[index_].path; });
   }
+  for (const auto& entry : local_.functions_off) {
+    merged_.functions_off[traces_[index_].rank] = entry.second;
+  }
   translation = std::move(translation_);
   if (!error_.reason.empty()) return error_;
   return {};

@@ -119,6 +119,7 @@ class MergedDefinitions {
   };
   std::vector<Topology> topologies;
   std::vector<Lost> lost;  // lid is the merged location
+  std::map<std::uint32_t, Flags> functions_off;  // by rank
 
   CodeNames code_names;
 

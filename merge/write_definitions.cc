@@ -207,6 +207,9 @@ CountPlace write_definitions(TraceWriter& out, const MergedDefinitions& defs, co
   writer.windows();
   if (native) {
     for (const Lost& lost : defs.lost) out.write(lost);
+    for (const auto& [rank, groups] : defs.functions_off) {
+      out.write(FunctionsOff{static_cast<ProcessId>(rank), groups});
+    }
   }
   CountPlace place;
   if (wide) {

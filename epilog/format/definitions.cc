@@ -265,6 +265,8 @@ Status Definitions::apply(const R& r) {
     local_functions.set(r.rid, {r.module, raw(r.address), absent<Count>()});
   } else if constexpr (std::is_same_v<R, Lost>) {
     lost.push_back(r);
+  } else if constexpr (std::is_same_v<R, FunctionsOff>) {
+    functions_off[r.pid] = r.groups;
   }
   return {};
 }

@@ -189,6 +189,7 @@ class Definitions {
   std::optional<MergedRun> merged_run;
   std::optional<ClockRate> clock_rate;
   std::vector<Lost> lost;
+  std::map<ProcessId, Flags> functions_off;  // groups of MPI functions, one bit for each family
   std::optional<std::uint64_t> event_count;
   bool last_def = false;
 

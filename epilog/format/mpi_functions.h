@@ -6,6 +6,7 @@
 // gives nullptr.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -14,6 +15,9 @@ namespace kojak {
 
 // Groups that ELG_MPI switches (spec: p2p, coll, rma, io, init, comm, misc).
 enum class MpiFamily : std::uint8_t { kP2p, kColl, kRma, kIo, kInit, kComm, kMisc };
+// What ELG_MPI calls them, in that order.
+inline constexpr std::array<std::string_view, 7> kMpiFamilyNames{"p2p",  "coll", "rma", "io",
+                                                                 "init", "comm", "misc"};
 
 // The leaf class of EXPERT's tree that the function's time belongs to.
 enum class MpiClass : std::uint8_t {

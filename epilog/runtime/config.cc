@@ -10,16 +10,6 @@ namespace {
 
 constexpr std::size_t kSmallestBuffer = 64 * 1024;
 
-struct FamilyName {
-  const char* name;
-  MpiFamily family;
-};
-constexpr FamilyName kFamilies[] = {
-    {"p2p", MpiFamily::kP2p},   {"coll", MpiFamily::kColl}, {"rma", MpiFamily::kRma},
-    {"io", MpiFamily::kIo},     {"init", MpiFamily::kInit}, {"comm", MpiFamily::kComm},
-    {"misc", MpiFamily::kMisc},
-};
-
 bool parse_size(const char* text, std::size_t& size) {
   char* end = nullptr;
   const unsigned long long number = std::strtoull(text, &end, 10);
@@ -43,10 +33,9 @@ bool parse_families(const char* text, std::uint32_t& functions) {
       chosen = ~0u;
       known = true;
     }
-    for (const FamilyName& f : kFamilies) {
-      if (std::strlen(f.name) == length && std::strncmp(text, f.name, length) == 0) {
-        chosen |= carries_time(static_cast<unsigned>(f.family)) |
-                  carries_none(static_cast<unsigned>(f.family));
+    for (unsigned family = 0; family < kMpiFamilyNames.size(); ++family) {
+      if (kMpiFamilyNames[family] == std::string_view(text, length)) {
+        chosen |= carries_time(family) | carries_none(family);
         known = true;
       }
     }
@@ -92,6 +81,15 @@ bool parse_test_clock(const char* text, Config& config) {
 }
 
 }  // namespace
+
+std::uint8_t families_off(const Config& config) {
+  std::uint8_t off = 0;
+  for (unsigned family = 0; family < kMpiFamilyNames.size(); ++family) {
+    if ((config.functions & carries_time(family)) == 0)
+      off |= static_cast<std::uint8_t>(1u << family);
+  }
+  return off;
+}
 
 Config read_config() {
   Config config;

@@ -38,5 +38,7 @@ struct Config {
 };
 
 Config read_config();
+// The families (a bit for each) of which no function that can block or make progress is recorded.
+std::uint8_t families_off(const Config& config);
 
 }  // namespace kojak::measure

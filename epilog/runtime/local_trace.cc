@@ -131,6 +131,9 @@ void write_head(Recorder& r, LocalTrace& trace) {
   p = put(p, Location{r.lid, MachineId{0}, node, process, thread});
   p = put(p, Region{kRootRegion, root_name, absent<FileId>(), absent<Line>(), absent<Line>(),
                     absent<StringId>(), Byte{1}});
+  if (const std::uint8_t off = families_off(the_session.config); off != 0 && trace.thread == 0) {
+    p = put(p, FunctionsOff{process, static_cast<Flags>(off)});
+  }
   if (run.first_of_node && trace.thread == 0) {  // it speaks for its node
     p = put(p, ClockError{node, Seconds{run.clock_bound}});
     p = put(p, Offset{run.offset_time, Seconds{run.clock_offset}});

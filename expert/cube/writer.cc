@@ -116,7 +116,9 @@ void write_metrics(Xml& out, const Report& report) {
     out.text("dtype", metric.unit == Unit::kSeconds ? "FLOAT" : "INTEGER");
     out.text("uom", unit_name(metric.unit));
     out.text("url", "@mirror@patterns.html#" + std::string(metric.name));
-    out.text("descr", metric.summary);
+    std::string description(metric.summary);
+    if (!node.remark.empty()) description += ' ' + node.remark;
+    out.text("descr", description);
     open = node.depth + 1;
   }
   close_to(out, open, 0);

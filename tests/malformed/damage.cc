@@ -84,6 +84,7 @@ std::vector<std::byte> native_merged_trace() {
       "CART_TOPOLOGY topid=0 cid=0 ndims=2 dimv=[1,2] periodv=[0,1] dimnid=[0,0]\n"
       "CART_COORDS topid=0 lid=1 coordv=[0,1]\n"
       "LOST lid=0 what=2 count=3\n"
+      "FUNCTIONS_OFF pid=1 groups=8\n"
       "ENTER lid=0 time=0 region=main\n"
       "ENTER lid=1 time=0 region=main\n"
       "ENTER_CS lid=0 time=1 region=MPI_Win_fence site=\"halo.c:7\"\n"

@@ -153,6 +153,29 @@ TEST(MergeDefinitions, BothSidesOfAnIntercommunicatorAreOneObject) {
   EXPECT_EQ(inter, 1u);
 }
 
+TEST(MergeDefinitions, EachProcessKeepsTheGroupsThatItSwitchedOff) {
+  // Rank 1 left out p2p and io, rank 2 coll, rank 0 nothing; rank 2's second thread says nothing.
+  LocalRun run(3);
+  const auto text = [](std::uint32_t rank, const std::string& first) {
+    const std::string lid = std::to_string(rank);
+    return first + "ENTER lid=" + lid + " time=0 region=main\nEXIT lid=" + lid + " time=1\n";
+  };
+  run.add(0, text(0, ""));
+  run.add(2, text(2, "FUNCTIONS_OFF pid=2 groups=2\n"));
+  run.add(2, text(2, ""), 1);
+  run.add(1, text(1, "FUNCTIONS_OFF pid=1 groups=9\n"));
+  run.merge();
+  const Definitions defs = definitions_of(run.merged);
+  EXPECT_EQ(defs.functions_off,
+            (std::map<ProcessId, Flags>{{ProcessId{1}, Flags{9}}, {ProcessId{2}, Flags{2}}}));
+
+  merge::MergeOptions options = run.options();
+  options.format = merge::Format::kClassic;
+  const auto classic = merge::merge_traces(options);
+  ASSERT_TRUE(classic.ok()) << classic.error().message();
+  EXPECT_EQ((*classic)[merge::Finding::kNativeLeftOut].count, 2u);
+}
+
 TEST(MergeDefinitions, LocationsAreRanksThenOtherThreads) {
   LocalRun run(3);
   const auto text = [](std::uint32_t rank) {

@@ -82,6 +82,11 @@ class Copier {
       const LocationDef* location = in_.definitions.locations.find(lost.lid);
       if (location != nullptr && !selection_.process(raw(location->process))) return;
     }
+    if (FunctionsOff off; type == RecordType::kFunctionsOff &&
+                          decode(record, reader_.dialect(), off) == nullptr &&
+                          !selection_.process(raw(off.pid))) {
+      return;
+    }
     out_.put_raw(record.type, record.body, record.length);
     if (type == RecordType::kLastDef) defined_ = true;
   }

@@ -1,0 +1,75 @@
+#include "expert/switched_off.h"
+
+#include "epilog/format/mpi_functions.h"
+
+namespace kojak::expert {
+namespace {
+
+constexpr std::uint8_t kAllFamilies = (1u << kMpiFamilyNames.size()) - 1;
+
+constexpr std::uint8_t bit(MpiFamily family) {
+  return static_cast<std::uint8_t>(1u << static_cast<unsigned>(family));
+}
+
+std::string names(std::uint8_t groups) {
+  std::string text;
+  for (std::size_t f = 0; f < kMpiFamilyNames.size(); ++f) {
+    if ((groups >> f & 1) == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += kMpiFamilyNames[f];
+  }
+  return text;
+}
+
+// The groups that hold functions of a class which take time.
+std::uint8_t groups_of(TimeClass time) {
+  std::uint8_t groups = 0;
+  for (const MpiFunction& f : mpi_functions()) {
+    if (time_class(f.cls) == time && (f.may_block || f.can_progress)) groups |= bit(f.family);
+  }
+  return groups;
+}
+
+}  // namespace
+
+SwitchedOff::SwitchedOff(const Definitions& definitions) {
+  std::uint8_t progress = 0;
+  for (const MpiFunction& f : mpi_functions()) {
+    if (f.can_progress) progress |= bit(f.family);
+  }
+  for (const auto& [process, flags] : definitions.functions_off) {
+    const Groups groups = raw(flags) & kAllFamilies;
+    if (groups != 0) ++processes_[groups];
+    hides_progress_ = hides_progress_ || (groups & progress) != 0;
+  }
+}
+
+std::string SwitchedOff::remark(const Metric& metric) const {
+  if (processes_.empty() || !metric.own) return {};
+  std::uint8_t missing = 0;
+  std::uint64_t count = 0;
+  for (const auto& [groups, processes] : processes_) {
+    const std::uint8_t here = groups & groups_of(*metric.own);
+    missing |= here;
+    if (here != 0) count += processes;
+  }
+  if (count == 0) return {};
+  return std::to_string(count) + (count == 1 ? " process" : " processes") +
+         " did not record its calls of the groups that ELG_MPI left out: " + names(missing) + ".";
+}
+
+void SwitchedOff::add_findings(std::vector<Finding>& found) const {
+  for (const auto& [groups, count] : processes_) {
+    found.push_back({Finding::Severity::kNote, count,
+                     "processes that recorded no calls of these groups: " + names(groups),
+                     "ELG_MPI left them out. Their time counts as that of their callers; their "
+                     "waits, messages and bytes are unknown, not 0."});
+  }
+  if (hides_progress_) {
+    found.push_back({Finding::Severity::kNote, 1, "pattern left out: Wait for Progress",
+                     "It needs to know when a process is outside of MPI. Record all groups of "
+                     "functions that can make progress (the default of ELG_MPI)."});
+  }
+}
+
+}  // namespace kojak::expert

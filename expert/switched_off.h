@@ -1,0 +1,37 @@
+// Groups of MPI functions whose calls a measurement left out (ELG_MPI), and what that does to a
+// report: metrics that cannot be had without them, remarks on those that lack something.
+//
+// Made from FUNCTIONS_OFF; a trace without such records recorded all that can block or make
+// progress. Plain values; nothing fails. Source: the pattern spec, "Wait for Progress".
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "epilog/format/definitions.h"
+#include "expert/findings.h"
+#include "expert/metric.h"
+
+namespace kojak::expert {
+
+class SwitchedOff {
+ public:
+  explicit SwitchedOff(const Definitions& definitions);
+
+  // Whether some process may have made progress in calls that nobody sees: then nobody knows when
+  // it was outside of MPI.
+  bool hides_progress() const { return hides_progress_; }
+  // What a node of the tree lacks, in a sentence; empty if nothing.
+  std::string remark(const Metric& metric) const;
+  // Rows for the table of findings.
+  void add_findings(std::vector<Finding>& found) const;
+
+ private:
+  using Groups = std::uint8_t;                 // a bit for each family
+  std::map<Groups, std::uint64_t> processes_;  // how many left out exactly these
+  bool hides_progress_ = false;
+};
+
+}  // namespace kojak::expert
