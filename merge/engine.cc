@@ -61,16 +61,16 @@ class Engine : private TransferWriter<Plain> {
       if (!any) end_stream(s, false);
       keys.push_back(any ? key_of(s) : Tournament::kFinished);
     }
-    Tournament tournament(std::move(keys));
+    Tournament tournament(keys);
     for (std::uint64_t turn = 0;; ++turn) {
       if ((turn & 0xFFFF) == 0) report_progress();
-      const std::uint32_t winner = tournament.winner();
-      if (tournament.key(winner) == Tournament::kFinished) break;
-      const Tournament::Limit limit = tournament.runner_up();
+      if (tournament.finished()) break;
+      const std::uint32_t winner = tournament.winner().stream;
+      const Tournament::Entry limit = tournament.runner_up();
       Stream& s = streams_[winner];
       if (granting_) [[unlikely]] {
         // Another thread may have written what it stood for.
-        if (const double key = key_of(s); key > tournament.key(winner)) {
+        if (const double key = key_of(s); key > tournament.winner().time) {
           tournament.replace(key);
           continue;
         }
@@ -89,7 +89,7 @@ class Engine : private TransferWriter<Plain> {
           more = false;
           break;
         }
-      } while (limit.allows(key_of(s), winner));
+      } while (Tournament::Entry{key_of(s), winner}.before(limit));
       if (more) {
         tournament.replace(key_of(s));
       } else {

@@ -13,23 +13,23 @@ namespace kojak::merge {
 
 template <class F, class Done>
 void read_in_time_order(std::vector<Stream>& streams, F&& f, Done&& done) {
-  std::vector<double> keys;
-  keys.reserve(streams.size());
+  std::vector<double> times;
+  times.reserve(streams.size());
   for (Stream& s : streams) {
     const bool any = s.advance();
     if (!any) done(s);
-    keys.push_back(any ? s.time : Tournament::kFinished);
+    times.push_back(any ? s.time : Tournament::kFinished);
   }
-  Tournament tournament(std::move(keys));
-  while (!tournament.empty() && tournament.key(tournament.winner()) != Tournament::kFinished) {
-    const std::uint32_t winner = tournament.winner();
-    const Tournament::Limit limit = tournament.runner_up();
+  Tournament tournament(times);
+  while (!tournament.finished()) {
+    const std::uint32_t winner = tournament.winner().stream;
+    const Tournament::Entry limit = tournament.runner_up();
     Stream& s = streams[winner];
     bool more = true;
     do {
       f(s);
       more = s.advance();
-    } while (more && limit.allows(s.time, winner));
+    } while (more && Tournament::Entry{s.time, winner}.before(limit));
     if (!more) done(s);
     tournament.replace(more ? s.time : Tournament::kFinished);
   }
