@@ -2,7 +2,7 @@
 #include "truth.h"
 
 int main(int argc, char** argv) {
-  truth_begin(&argc, &argv, 4);
+  truth_begin(&argc, &argv, kTwoToFour);
   const int in_part = rank != 2;
   MPI_Comm part;
   MPI_Comm_split(MPI_COMM_WORLD, in_part, rank, &part);
@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   if (rank == 0) {
     for (int r = 0; r < ranks; ++r)
       at_least("mpi_barrier_wait", "MPI_Barrier", r, (ranks - 1) * SURELY(kLateMs));
-    at_least("mpi_barrier_wait", "MPI_Barrier", 0, ranks * SURELY(kLateMs));
+    if (ranks == 4) at_least("mpi_barrier_wait", "MPI_Barrier", 0, ranks * SURELY(kLateMs));
   }
   truth_end();
   return 0;

@@ -201,6 +201,85 @@ TEST_F(OracleTest, WrongOrderNeedsAnOlderMessageStillUnderWay) {
   EXPECT_DOUBLE_EQ(value("mpi_latesender_wo", "MPI_Recv", 1), 2);
 }
 
+// Holder 1 proves its lock at 0.4 (flush) and releases it at 5.1, the end of its unlock; process 0
+// asks at 1 and proves its own at 6, where its get is complete. Contention: [1, 5.1].
+class LockOracleTest : public OracleTest {
+ protected:
+  void contend(const std::string& kind, const std::string& nocheck) {
+    const std::map<std::string, std::string> lock = {
+        {"win", "0"}, {"lock", "2"}, {"exclusive", kind}, {"nocheck", nocheck}};
+    for (int rank = 0; rank < 3; ++rank) call(rank, "MPI_Win_create", 0, 0.05, {{"win", "0"}});
+    call(1, "MPI_Win_lock", 0.1, 0.2, lock);
+    call(1, "MPI_Put", 0.2, 0.3, {{"win", "0"}, {"to", "2"}});
+    call(1, "MPI_Win_flush", 0.3, 0.4, {{"win", "0"}, {"flush", "2"}});
+    call(1, "MPI_Win_unlock", 5, 5.1, {{"win", "0"}, {"unlock", "2"}});
+    call(0, "MPI_Win_lock", 1, 1.25, lock);
+    call(0, "MPI_Rget", 1.5, 1.625, {{"win", "0"}, {"to", "2"}, {"rma", "a"}, {"result", "1"}});
+    call(0, "MPI_Wait", 2, 6, {{"rma", "a"}, {"site", "main:7"}});
+    call(0, "MPI_Win_unlock", 6.1, 6.2, {{"win", "0"}, {"unlock", "2"}});
+  }
+};
+
+TEST_F(LockOracleTest, EveryCallOfTheEpochWaitsForTheHolder) {
+  contend("1", "0");
+  EXPECT_DOUBLE_EQ(value("mpi_rma_sync_lock_contention", "MPI_Win_lock", 0), 0.25);
+  EXPECT_DOUBLE_EQ(value("mpi_rma_comm_lock_contention", "MPI_Rget", 0), 0.125);
+  EXPECT_NEAR(value("mpi_rma_comm_lock_contention", "MPI_Wait", 0), 3.1, 1e-12);
+  EXPECT_DOUBLE_EQ(value("mpi_rma_sync_lock_contention", "MPI_Win_unlock", 0), 0);
+  EXPECT_DOUBLE_EQ(value("mpi_rma_sync_lock_contention", "*", 1), 0);
+  // The Wait belongs to the transfers, and to its call site.
+  EXPECT_DOUBLE_EQ(value("mpi_rma_communication", "MPI_Wait", 0), 4);
+  EXPECT_DOUBLE_EQ(value("mpi_point2point", "MPI_Wait", 0), 0);
+  EXPECT_NEAR(value("mpi_rma_comm_lock_contention", "MPI_Wait@main:7", 0), 3.1, 1e-12);
+  EXPECT_DOUBLE_EQ(value("visits", "MPI_Wait@main:7", 0), 1);
+}
+
+TEST_F(LockOracleTest, SharedLocksDoNotWait) {
+  contend("0", "0");
+  EXPECT_DOUBLE_EQ(value("mpi_rma_comm_lock_contention", "*", 0), 0);
+  EXPECT_DOUBLE_EQ(value("mpi_rma_sync_lock_contention", "*", 0), 0);
+}
+
+TEST_F(LockOracleTest, LocksWithoutCheckDoNotWait) {
+  contend("1", "1");
+  EXPECT_DOUBLE_EQ(value("mpi_rma_comm_lock_contention", "*", 0), 0);
+  EXPECT_DOUBLE_EQ(value("mpi_rma_sync_lock_contention", "*", 0), 0);
+}
+
+// Target 1 is outside MPI in [0.5, 5]. The get of process 0 is complete at 5.25: its Wait
+// [1.5, 5.25] waited 3.5 for it.
+class ProgressOracleTest : public OracleTest {
+ protected:
+  void compute() {
+    for (int rank = 0; rank < 2; ++rank)
+      call(rank, "MPI_Win_create", 0, 0.5, {{"win", "0"}, {"all_noted", "1"}});
+    call(1, "MPI_Iprobe", 5, 5.125);
+    call(0, "MPI_Win_lock", 1, 1.25, {{"win", "0"}, {"lock", "1"}, {"exclusive", "0"}});
+    get("a", 1.25, 1.5, 5.25);
+  }
+  void get(const std::string& name, double enter, double wait, double done) {
+    call(0, "MPI_Rget", enter, wait, {{"win", "0"}, {"to", "1"}, {"rma", name}, {"result", "1"}});
+    call(0, "MPI_Wait", wait, done, {{"rma", name}});
+  }
+  void unlock() { call(0, "MPI_Win_unlock", 8, 8.5, {{"win", "0"}, {"unlock", "1"}}); }
+};
+
+TEST_F(ProgressOracleTest, TheWaitOfAGetNeedsItsTarget) {
+  compute();
+  unlock();
+  EXPECT_DOUBLE_EQ(value("mpi_rma_comm_wait_for_progress", "MPI_Wait", 0), 3.5);
+  EXPECT_DOUBLE_EQ(value("mpi_rma_comm_wait_for_progress", "MPI_Rget", 0), 0);
+  EXPECT_DOUBLE_EQ(value("mpi_rma_sync_wait_for_progress", "*", 0), 0);
+}
+
+TEST_F(ProgressOracleTest, OneGetThatNeededNoTargetVoidsAll) {
+  compute();
+  get("b", 5.5, 6, 7);
+  unlock();
+  call(1, "MPI_Iprobe", 9, 9.5);
+  EXPECT_DOUBLE_EQ(value("mpi_rma_comm_wait_for_progress", "*", 0), 0);
+}
+
 TEST_F(OracleTest, CountsAndGuards) {
   call(0, "MPI_Put", 1, 2, {{"bytes_put", "24"}});
   call(0, "MPI_Put", 2, 3, {{"bytes_put", "8"}});

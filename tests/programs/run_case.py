@@ -7,7 +7,7 @@ severities must be the same. With --load, two busy loops keep the machine's core
 
 A process can lose its core between the program's reading of the clock and the wrapper's next to it; that
 moves a time by more than the 2 ms that are allowed. What is wrong in the tools is wrong in every run, so a
-report that misses the truth is tried again, with new runs, RUNS times in all; each miss is printed.
+report that misses the truth is tried again, with new runs, 12 times in all (--runs); each miss is printed.
 
 What a run leaves is removed if all is well; otherwise it is kept and its place is printed.
 Exit status: 0 all good, 1 something is wrong.
@@ -23,7 +23,6 @@ import sys
 import tempfile
 import time
 
-RUNS = 12
 STEP_SECONDS = 90
 SHOWN_LINES = 60
 BURNER = "import time\nend = time.monotonic() + 290\nwhile time.monotonic() < end: pass"
@@ -103,14 +102,14 @@ def check(options, program, ranks, directory):
 
 
 def check_repeatedly(options, program, ranks):
-    for attempt in range(1, RUNS + 1):
+    for attempt in range(1, options.runs + 1):
         directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{program.name}.", dir=options.work))
         try:
             check(options, program, ranks, directory)
             shutil.rmtree(directory)
             return True
         except Failure as failure:
-            print(f"{program.name}, run {attempt}: {failure}\nkept: {directory}", flush=True)
+            print(f"{program.name} with {ranks}, run {attempt}: {failure}\nkept: {directory}", flush=True)
             if not isinstance(failure, Miss):
                 return False
             time.sleep(0.5 * attempt)  # whatever else is going on may be over then
@@ -139,6 +138,7 @@ def main():
     parser.add_argument("--make-truth", required=True)
     parser.add_argument("--check-truth", required=True)
     parser.add_argument("--work", required=True, type=pathlib.Path, help="folder for temporary folders")
+    parser.add_argument("--runs", type=int, default=12, help="of a program whose report misses the truth")
     parser.add_argument("--load", action="store_true", help="keep two cores busy meanwhile")
     parser.add_argument("programs", nargs="+", metavar="PROGRAM:RANKS")
     options = parser.parse_args()

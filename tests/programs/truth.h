@@ -23,7 +23,10 @@
  *   win=W flush=R             MPI_Win_flush; without flush= MPI_Win_flush_all
  *   all_noted=1               (once) all calls of the program that can make progress are noted, so
  *                             that it is known when a process was outside MPI
+ *   rma=Q result=1            a transfer with request Q (any name); of one that brings data back;
+ *                             rma=Q alone: the Wait that completes it. Lists with commas.
  *   bytes_put= bytes_get= bytes_sent_p2p= bytes_rcvd_p2p= bytes_sent_coll= bytes_rcvd_coll=
+ * TIMED itself adds site=FUNCTION:LINE, the call path that the report must show it at.
  *
  * One thread; fails by MPI_Abort with a message on stderr. */
 #ifndef KOJAK_TESTS_PROGRAMS_TRUTH_H
@@ -40,20 +43,31 @@ extern int rank;  /* in MPI_COMM_WORLD */
 extern int ranks; /* size of MPI_COMM_WORLD */
 
 /* MPI_Init; the program ends if it was not started with `wanted` processes. */
+enum { kTwoToFour = 0 }; /* as `wanted` */
 void truth_begin(int* argc, char*** argv, int wanted);
 /* MPI_Finalize; writes the notes. */
 void truth_end(void);
+/* The same without the MPI calls, which a program of another language makes itself: when it entered
+ * and left them, by truth_now. */
+void truth_open(double entered, double left, int wanted);
+void truth_close(double entered, double left);
+double truth_now(void); /* CLOCK_MONOTONIC, in seconds */
 
 /* Makes `call` and notes its times. The note's arguments are evaluated after the call. */
 #define TIMED(call, ...)                     \
   do {                                       \
     const double entered = truth_enter();    \
     (void)(call);                            \
+    truth_at(__func__, __LINE__);            \
     truth_exit(entered, #call, __VA_ARGS__); \
   } while (0)
 double truth_enter(void);
+void truth_at(const char* function, int line);
 void truth_exit(double entered, const char* call, const char* note, ...)
     __attribute__((format(printf, 3, 4)));
+/* What TIMED does after the call, for other languages. */
+void truth_note(double entered, double left, const char* call, const char* note, const char* unit,
+                int line);
 
 /* All processes wait for each other, outside MPI. Only where no process may need another's
  * progress. */

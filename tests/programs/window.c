@@ -2,7 +2,7 @@
 #include "truth.h"
 
 int main(int argc, char** argv) {
-  truth_begin(&argc, &argv, 4);
+  truth_begin(&argc, &argv, kTwoToFour);
   static int memory[4][64];
   for (int late = 0; late < ranks; ++late) {
     MPI_Win win;

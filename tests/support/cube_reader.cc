@@ -258,6 +258,15 @@ double Cube::sum(const std::string& metric, const std::string& region, int proce
                 [&](int cnode) { return region == "*" || region_of(cnode) == region; });
 }
 
+double Cube::at_site(const std::string& metric, const std::string& region,
+                     const std::string& caller, int line, int process_rank) const {
+  return sum_if(*this, metric, process_rank, [&](int cnode) {
+    const CubeCnode& c = cnodes[static_cast<std::size_t>(cnode)];
+    return c.line == line && region_of(cnode) == region && c.parent >= 0 &&
+           region_of(c.parent) == caller;
+  });
+}
+
 double Cube::at_path(const std::string& metric, const std::string& path, int process_rank) const {
   return sum_if(*this, metric, process_rank,
                 [&](int cnode) { return cnodes[static_cast<std::size_t>(cnode)].path == path; });

@@ -64,6 +64,9 @@ class Cube {
   // such. The metric must exist (CubeError).
   double sum(const std::string& metric, const std::string& region, int process_rank) const;
 
+  // The same where the region is called from a line of another region.
+  double at_site(const std::string& metric, const std::string& region, const std::string& caller,
+                 int line, int process_rank) const;
   // The same over one call path, given as region names from the root joined by '/'.
   double at_path(const std::string& metric, const std::string& path, int process_rank) const;
 

@@ -108,6 +108,20 @@ std::vector<std::string> compare_reports(const Cube& one, const Cube& other, dou
   return wrong;
 }
 
+namespace {
+
+double value_at(const Cube& cube, const std::string& metric, const std::string& function,
+                int rank) {
+  const std::size_t at = function.find('@'), colon = function.rfind(':');
+  if (at == std::string::npos) return cube.sum(metric, function, rank);
+  if (colon == std::string::npos || colon < at)
+    throw CubeError("no FUNCTION@CALLER:LINE: " + function);
+  return cube.at_site(metric, function.substr(0, at), function.substr(at + 1, colon - at - 1),
+                      std::stoi(function.substr(colon + 1)), rank);
+}
+
+}  // namespace
+
 std::vector<std::string> compare_with_truth(const Cube& cube, const std::string& truth_path,
                                             double tolerance) {
   std::ifstream file(truth_path);
@@ -132,7 +146,7 @@ std::vector<std::string> compare_with_truth(const Cube& cube, const std::string&
       if (std::ranges::find(wrong, missing) == wrong.end()) wrong.push_back(missing);
       continue;
     }
-    const double got = cube.sum(metric, function, rank);
+    const double got = value_at(cube, metric, function, rank);
     const bool is_time = cube.metrics[static_cast<std::size_t>(m)].uom == "sec";
     if (std::abs(got - expected) <= (is_time ? tolerance : 0.0)) continue;
     std::ostringstream problem;

@@ -24,6 +24,8 @@ struct Call {
   std::vector<std::string> list(const std::string& key) const;
   std::vector<int> ranks(const std::string& key) const;
   double number(const std::string& key) const;
+  // The function and its call site, FUNCTION@CALLER:LINE. (If noted.)
+  std::string at_site() const { return function + '@' + text("site"); }
 };
 
 // A program's check of its own injection.

@@ -76,12 +76,46 @@ bool conflict(const Lock& a, const Lock& b) {
          !a.nocheck && !b.nocheck && (a.target < 0 || b.target < 0 || a.target == b.target);
 }
 
+// A transfer with a request, until that is completed.
+struct Request {
+  std::size_t lock;
+  int target;
+  bool result;  // it brings data back
+};
+
+bool is_wait(const std::string& function) {
+  return function.starts_with("MPI_Wait");
+}
+
+// A call that completes requests of transfers. While their epoch is open, their Wait may wait for
+// its lock; data that came back proves the lock, and may have needed the target. A put may be
+// complete here only.
+void complete_requests(const Call& call, const std::map<std::string, Request>& requests,
+                       const std::vector<std::size_t>& open, std::vector<Lock>& all,
+                       std::vector<Needing>& needing) {
+  Needing needs{&call, "get wait", {}};
+  const bool waits = is_wait(call.function) && classes_of(call).back() == "mpi_rma_communication";
+  for (const std::string& name : call.list("rma")) {
+    const Request& request = requests.at(name);
+    if (std::ranges::find(open, request.lock) == open.end()) continue;
+    Lock& lock = all[request.lock];
+    if (waits) lock.calls.push_back(&call);
+    if (!request.result) continue;
+    int& outstanding = lock.open[request.target];
+    if (outstanding > 0) --outstanding;
+    lock.proof.emplace(request.target, call.exit);
+    if (waits) needs.targets.push_back(request.target);
+  }
+  needing.push_back(needs);
+}
+
 // The epochs of one process, and its calls that need others.
 void read_locks(const std::vector<Call>& calls, std::vector<Lock>& all,
                 std::vector<Needing>& needing) {
   std::vector<std::size_t> open;
   std::map<std::string, std::vector<const Call*>> access;  // transfers of the open access epoch
   std::map<std::string, bool> started;
+  std::map<std::string, Request> requests;
   for (const Call& call : calls) {
     const std::string window = call.text("win");
     const std::string& f = call.function;
@@ -144,6 +178,7 @@ void read_locks(const std::vector<Call>& calls, std::vector<Lock>& all,
         passive = true;
         lock.calls.push_back(&call);
         ++lock.open[target];
+        if (call.has("rma")) requests[call.text("rma")] = {i, target, call.text("result") == "1"};
       }
       if (passive) {
         needing.push_back({&call, "passive transfer", {target}});
@@ -151,6 +186,8 @@ void read_locks(const std::vector<Call>& calls, std::vector<Lock>& all,
         access[window].push_back(&call);
         needing.push_back({&call, "access transfer", {target}});
       }
+    } else if (call.has("rma")) {
+      complete_requests(call, requests, open, all, needing);
     }
   }
   for (const std::size_t i : open) {
@@ -171,7 +208,7 @@ Times outside(const std::vector<Call>& calls) {
 }
 
 std::string metric_of(const Call& call, const std::string& what) {
-  const std::vector<std::string> classes = classes_of(call.function);
+  const std::vector<std::string> classes = classes_of(call);
   if (classes.back() == "mpi_rma_communication") return "mpi_rma_comm_" + what;
   return classes.back() == "mpi_rma_gat_synchronization" ? "mpi_rma_gat_" + what
                                                          : "mpi_rma_sync_" + what;

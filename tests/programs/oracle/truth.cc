@@ -56,7 +56,8 @@ const std::vector<MpiClass> kClasses = {
       "MPI_Reduce_scatter", "MPI_Reduce_scatter_block", "MPI_Bcast", "MPI_Scatter", "MPI_Scatterv",
       "MPI_Reduce", "MPI_Gather", "MPI_Gatherv", "MPI_Scan", "MPI_Exscan"}},
     {{"mpi", "mpi_communication", "mpi_rma_communication"},
-     {"MPI_Put", "MPI_Get", "MPI_Accumulate"}},
+     {"MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Rput", "MPI_Rget", "MPI_Raccumulate",
+      "MPI_Rget_accumulate"}},
     {{"mpi", "mpi_synchronization", "mpi_sync_collective"}, {"MPI_Barrier"}},
     {{"mpi", "mpi_synchronization", "mpi_rma_synchronization", "mpi_rma_window_management"},
      {"MPI_Win_create", "MPI_Win_free"}},
@@ -76,6 +77,12 @@ std::vector<std::string> classes_of(const std::string& function) {
   return {};
 }
 
+std::vector<std::string> classes_of(const Call& call) {
+  const bool only_rma =
+      call.has("rma") && !call.has("to") && !call.has("recv") && !call.has("finish");
+  return classes_of(only_rma ? "MPI_Put" : call.function);
+}
+
 double Truth::overlap(const Call& call, double from, double to) {
   return std::max(0.0, std::min(to, call.exit) - std::max(from, call.enter));
 }
@@ -90,6 +97,7 @@ double Truth::blocked(const Call& call, const std::vector<double>& causes) {
 void Truth::add(const std::string& metric, const Call& call, double value) {
   values_.at({metric, call.function, call.rank}) += value;
   values_.at({metric, "*", call.rank}) += value;
+  if (call.has("site")) values_.at({metric, call.at_site(), call.rank}) += value;
 }
 
 double Truth::value(const std::string& metric, const std::string& function, int rank) const {
@@ -100,11 +108,20 @@ double Truth::value(const std::string& metric, const std::string& function, int 
 void Truth::add_counts_and_times(const Notes& run) {
   // A metric that is not claimed by any call must be zero: every waiting time at every function of
   // the program and in all, every class at functions of other classes.
-  std::set<std::string> functions;
-  for (const auto& calls : run.calls)
-    for (const Call& call : calls) functions.insert(call.function);
+  // The same at each place that calls them.
+  std::set<std::string> functions, sites;
+  for (const auto& calls : run.calls) {
+    for (const Call& call : calls) {
+      functions.insert(call.function);
+      if (call.has("site")) sites.insert(call.at_site());
+    }
+  }
   for (int rank = 0; rank < run.ranks(); ++rank) {
     for (const std::string& metric : kWaitMetrics) values_[{metric, "*", rank}] = 0;
+    for (const std::string& site : sites) {
+      values_[{"visits", site, rank}] = 0;
+      for (const std::string& metric : kWaitMetrics) values_[{metric, site, rank}] = 0;
+    }
     for (const std::string& function : functions) {
       values_[{"visits", function, rank}] = 0;
       for (const std::string& metric : kByteMetrics) values_[{metric, function, rank}] = 0;
@@ -118,9 +135,10 @@ void Truth::add_counts_and_times(const Notes& run) {
   for (const auto& calls : run.calls) {
     for (const Call& call : calls) {
       values_[{"visits", call.function, call.rank}] += 1;
+      if (call.has("site")) values_[{"visits", call.at_site(), call.rank}] += 1;
       for (const std::string& metric : kByteMetrics)
         values_[{metric, call.function, call.rank}] += call.number(metric);
-      const std::vector<std::string> classes = classes_of(call.function);
+      const std::vector<std::string> classes = classes_of(call);
       if (classes.empty()) continue;
       values_[{"time", call.function, call.rank}] += call.exit - call.enter;
       for (const std::string& metric : classes)

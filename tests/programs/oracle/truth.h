@@ -18,7 +18,8 @@
 
 namespace kojak::oracle {
 
-// (metric, function, rank). The function "*" is the sum over all functions.
+// (metric, function, rank). The function "*" is the sum over all functions; FUNCTION@CALLER:LINE is
+// the function where it is called there.
 using Key = std::tuple<std::string, std::string, int>;
 
 class Truth {
@@ -51,6 +52,8 @@ class Truth {
 // The classes of EXPERT's tree that hold a function's time, from the root on; empty if unknown
 // here.
 std::vector<std::string> classes_of(const std::string& function);
+// The same of a call: one that completes requests of transfers only belongs to these.
+std::vector<std::string> classes_of(const Call& call);
 
 // One line per guard that does not hold.
 std::vector<std::string> broken_guards(const Notes& run, const Truth& truth);
