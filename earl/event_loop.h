@@ -51,7 +51,7 @@ class EventLoop {
           continue;
         }
         const std::uint64_t at = pos++;
-        const bool known = dispatch_event(
+        const bool known = detail::dispatch_event(
             type, [&]<class R>() __attribute__((always_inline)) {
               if constexpr (R::kDialect == RecordDialect::kLocal) {
                 trace.findings_.add(Finding::kLocalRecord, at);
@@ -113,33 +113,6 @@ class EventLoop {
     std::uint32_t value;
     std::memcpy(&value, body + 1, sizeof value);
     attributes.request = static_cast<RequestId>(swap ? byte_swapped(value) : value);
-  }
-
-  // dispatch_record for events, inlined into the loop.
-  template <class F>
-  [[gnu::always_inline]] static bool dispatch_event(std::uint8_t type, F&& f) {
-    switch (type) {
-#define KOJAK_RECORD(type_, Struct, NAME, kind)             \
-  case type_:                                               \
-    if constexpr (RecordKind::kind == RecordKind::kEvent) { \
-      f.template operator()<Struct>();                      \
-      return true;                                          \
-    }                                                       \
-    return false;
-#define KOJAK_FIELD(Type, name, doc)
-#define KOJAK_FIELD_SINCE(since, Type, name, doc)
-#define KOJAK_FIELD_NATIVE(Type, name, doc)
-#define KOJAK_ARRAY(Type, count, name, doc)
-#define KOJAK_ARRAY_SINCE(since, Type, count, name, doc)
-#define KOJAK_REST(Type, name, doc)
-#define KOJAK_TEXT(name, doc)
-#define KOJAK_METRICS(name)
-#define KOJAK_RECORD_END(dialect, doc)
-#include "epilog/format/records.def"
-#include "epilog/format/records_undef.h"
-      default:
-        return false;
-    }
   }
 };
 

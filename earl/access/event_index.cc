@@ -79,9 +79,14 @@ Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file,
     if (event.pos >= next_mark) {
       const std::size_t begin = index.blobs_.size();
       state.save(index.blobs_);
-      index.marks_.push_back({event.pos, begin});
-      next_mark = event.pos +
-                  std::max<std::uint64_t>(distance, (index.blobs_.size() - begin) / kBytesPerEvent);
+      next_mark = event.pos + distance;
+      if (index.blobs_.size() <= event.pos * kBytesPerEvent) {
+        index.marks_.push_back({event.pos, begin});
+      } else {  // too much for so few events
+        next_mark =
+            std::max({next_mark, event.pos + event.pos / 2, index.blobs_.size() / kBytesPerEvent});
+        index.blobs_.resize(begin);
+      }
     }
     if (step == EventCursor::Step::kUndecoded) {
       index.enter_.push_back(kNull);
@@ -90,6 +95,9 @@ Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file,
     }
     state.apply(event);
     index.add(event, state);
+  }
+  for (auto* list : {&index.enter_, &index.link_}) {
+    if (list->capacity() > list->size() + list->size() / 16) list->shrink_to_fit();
   }
   index.blobs_.shrink_to_fit();
   index.posted_.shrink_to_fit();

@@ -14,7 +14,7 @@
 namespace kojak::earl {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3230584449524145;  // "EARIDX02"
+constexpr std::uint64_t kMagic = 0x3330584449524145;  // "EARIDX03"
 constexpr std::size_t kArrays = 7;
 
 struct Head {

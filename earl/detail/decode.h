@@ -61,4 +61,31 @@ template <class R>
   return true;
 }
 
+// dispatch_record for events, inlined.
+template <class F>
+[[gnu::always_inline]] inline bool dispatch_event(std::uint8_t type, F&& f) {
+  switch (type) {
+#define KOJAK_RECORD(type_, Struct, NAME, kind)             \
+  case type_:                                               \
+    if constexpr (RecordKind::kind == RecordKind::kEvent) { \
+      f.template operator()<Struct>();                      \
+      return true;                                          \
+    }                                                       \
+    return false;
+#define KOJAK_FIELD(Type, name, doc)
+#define KOJAK_FIELD_SINCE(since, Type, name, doc)
+#define KOJAK_FIELD_NATIVE(Type, name, doc)
+#define KOJAK_ARRAY(Type, count, name, doc)
+#define KOJAK_ARRAY_SINCE(since, Type, count, name, doc)
+#define KOJAK_REST(Type, name, doc)
+#define KOJAK_TEXT(name, doc)
+#define KOJAK_METRICS(name)
+#define KOJAK_RECORD_END(dialect, doc)
+#include "epilog/format/records.def"
+#include "epilog/format/records_undef.h"
+    default:
+      return false;
+  }
+}
+
 }  // namespace kojak::earl::detail

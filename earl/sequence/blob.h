@@ -1,5 +1,7 @@
-// Writes and reads the contents of state aspects as bytes: numbers of seven bits a byte.
+// Writes and reads the contents of state aspects as bytes: numbers of seven bits a byte. Lists
+// whose numbers hardly differ are written as differences.
 //
+// A BlobWriter has appended everything when it is gone.
 // A BlobReader never reads past its end: it then gives 0 and ok() is false; counts that the bytes
 // left cannot hold are refused in the same way. Owns nothing but what it appends to. Not
 // thread-safe. Internal to the state bookmarks of random access.
@@ -15,20 +17,38 @@ namespace kojak::earl::sequence {
 class BlobWriter {
  public:
   explicit BlobWriter(std::vector<std::byte>& out) : out_(out) {}
+  ~BlobWriter() { flush(); }
+  BlobWriter(const BlobWriter&) = delete;
+  BlobWriter& operator=(const BlobWriter&) = delete;
+
   void number(std::uint64_t value) {
+    if (used_ > sizeof buffer_ - kLongest) flush();
     while (value >= 0x80) {
-      out_.push_back(static_cast<std::byte>(value | 0x80));
+      buffer_[used_++] = static_cast<std::byte>(value | 0x80);
       value >>= 7;
     }
-    out_.push_back(static_cast<std::byte>(value));
+    buffer_[used_++] = static_cast<std::byte>(value);
   }
   template <class... T>
   void numbers(T... values) {
     (number(static_cast<std::uint64_t>(values)), ...);
   }
+  // The step from `before`, up or down; `before` becomes the value.
+  void step(std::uint64_t& before, std::uint64_t value) {
+    const std::uint64_t by = value - before;
+    number(by << 1 ^ (0 - (by >> 63)));
+    before = value;
+  }
 
  private:
+  static constexpr std::size_t kLongest = 10;  // bytes of a number
+  void flush() {
+    out_.insert(out_.end(), buffer_, buffer_ + used_);
+    used_ = 0;
+  }
   std::vector<std::byte>& out_;
+  std::size_t used_ = 0;
+  std::byte buffer_[512];
 };
 
 class BlobReader {
@@ -53,6 +73,10 @@ class BlobReader {
   template <class... T>
   void numbers(T&... values) {
     (get(values), ...);
+  }
+  std::uint64_t step(std::uint64_t& before) {
+    const std::uint64_t n = number();
+    return before += n >> 1 ^ (0 - (n & 1));
   }
   // How many elements follow; each takes a byte at least.
   std::size_t count() {

@@ -162,9 +162,12 @@ void Epochs::save(BlobWriter& out) const {
       for (const Waiting& w : queue->items()) out.numbers(w.ordinal, w.epoch, w.index);
     }
   });
-  out.number(transfer_index_.size());
-  transfer_index_.for_each([&](const detail::Key64& key, std::uint32_t i) {
-    out.numbers(key.a >> 32, key.a & 0xFFFFFFFFu, transfers_[i].epoch, transfers_[i].operation);
+  out.number(transfers_.size());
+  std::uint64_t id = 0, operation = 0;
+  transfers_.for_each([&](ProcessId origin, const Transfer& t) {
+    out.numbers(raw(origin), t.epoch);
+    out.step(id, t.id);
+    out.step(operation, t.operation);
   });
   origins_.save(out);
   out.number(freed_.size());
@@ -239,14 +242,17 @@ void Epochs::load(BlobReader& in) {
       (i < accesses ? p.access : p.exposure).push(w);
     }
   }
+  std::uint64_t id = 0, operation = 0;
   for (std::size_t n = in.count(); n > 0 && in.ok(); --n) {
-    std::uint64_t origin = 0, rmaid = 0;
-    Transfer t{};
-    in.numbers(origin, rmaid, t.epoch, t.operation);
-    t.epoch = name(t.epoch);
-    const std::uint32_t i = transfers_.take();
-    transfers_[i] = t;
-    transfer_index_.insert({origin << 32 | rmaid}, i);
+    ProcessId origin{};
+    std::uint32_t former = 0;
+    in.numbers(origin, former);
+    const auto rmaid = static_cast<RmaId>(in.step(id));
+    in.step(operation);
+    if (name(former) == kNone) return;
+    Transfer& t = transfers_.get(origin, rmaid);
+    t.epoch = name(former);
+    t.operation = static_cast<std::uint32_t>(operation);
   }
   origins_.load(in);
   for (std::size_t n = in.count(); n > 0 && in.ok(); --n) {

@@ -13,6 +13,7 @@ Epochs::Epochs(const Trace& trace)
       native_(trace.native()),
       groups_(trace),
       open_(trace.process_count()),
+      transfers_(trace.process_count()),
       origins_(trace),
       segments_(trace.process_count()),
       pauses_(trace.location_count()) {}
@@ -212,20 +213,26 @@ void Epochs::unlock(const Event& e, ProcessId here, bool all) {
   close(epoch);
 }
 
+// The epoch that a transfer issued now belongs to.
+std::uint32_t Epochs::find_covering(ProcessId origin, WindowId window, ProcessId target) const {
+  std::uint32_t all = kNone, access = kNone, fence = kNone;
+  for (const std::uint32_t i : open_[raw(origin)]) {
+    const Epoch& e = epochs_[i];
+    if (e.window != window) continue;
+    if (e.mode == EpochMode::kLock && e.target == target) return i;
+    if (e.mode == EpochMode::kLockAll) all = i;
+    if (e.mode == EpochMode::kFence) fence = i;
+    if (e.mode != EpochMode::kAccess) continue;
+    const auto named = [&](const Epoch::Partner& p) { return p.process == target; };
+    if (std::any_of(e.partners.begin(), e.partners.end(), named)) access = i;
+  }
+  return all != kNone ? all : access != kNone ? access : fence;
+}
+
 void Epochs::issue(const Event& e, ProcessId origin, ProcessId target, bool get) {
   if (is_absent(origin) || is_absent(target)) return;
   if (trace_->definitions().windows.find(e.win) == nullptr) return;
-  std::uint32_t epoch = find_lock(origin, e.win, target);
-  if (epoch == kNone) epoch = find_open(origin, EpochMode::kLockAll, e.win);
-  if (epoch == kNone) {
-    epoch = find_open(origin, EpochMode::kAccess, e.win);
-    if (epoch != kNone) {
-      const auto& partners = epochs_[epoch].partners;
-      const auto named = [&](const Epoch::Partner& p) { return p.process == target; };
-      if (std::none_of(partners.begin(), partners.end(), named)) epoch = kNone;
-    }
-  }
-  if (epoch == kNone) epoch = find_open(origin, EpochMode::kFence, e.win);
+  std::uint32_t epoch = find_covering(origin, e.win, target);
   if (epoch == kNone) {
     epoch = make(EpochMode::kFence, origin, e.win, kNoEvent);
     open_[raw(origin)].push_back(epoch);
@@ -240,14 +247,11 @@ void Epochs::issue(const Event& e, ProcessId origin, ProcessId target, bool get)
       issued != kNoEvent && e.pos - issued < (1u << 30)) [[unlikely]] {
     operation.issued_before = static_cast<std::uint32_t>(e.pos - issued) & 0x3FFFFFFFu;
   }
-  const detail::Key64 key{std::uint64_t{raw(origin)} << 32 | raw(e.rmaid)};
-  const std::uint32_t transfer = transfers_.take();
-  if (transfer_index_.add(key, transfer) == kNone) [[likely]] {
-    transfers_[transfer] = {epoch, static_cast<std::uint32_t>(in.operations.size())};
+  if (Transfer& transfer = transfers_.get(origin, e.rmaid); transfer.empty()) [[likely]] {
+    transfer.epoch = epoch;
+    transfer.operation = static_cast<std::uint32_t>(in.operations.size());
     ++in.unended;
     ++in.refs;
-  } else {
-    transfers_.give_back(transfer);
   }
   in.operations.push_back(operation);
 }
@@ -256,11 +260,8 @@ void Epochs::end(const Event& e, ProcessId origin) {
   const bool marked = marked_;
   marked_ = false;
   if (is_absent(origin)) return;
-  const detail::Key64 key{std::uint64_t{raw(origin)} << 32 | raw(e.rmaid)};
-  const std::uint32_t i = transfer_index_.take(key);
-  if (i == kNone) return;
-  const Transfer transfer = transfers_[i];
-  transfers_.give_back(i);
+  const Transfer transfer = transfers_.take(origin, e.rmaid);
+  if (transfer.empty()) return;
   Epoch& in = epochs_[transfer.epoch];
   Operation& operation = in.operations[transfer.operation];
   operation.end = e.pos;

@@ -140,7 +140,8 @@ class Epochs {
     Fifo<Waiting> access, exposure;
   };
   struct Transfer {  // that has not ended
-    std::uint32_t epoch, operation;
+    std::uint32_t id = 0, epoch = detail::kNone, operation = 0;
+    bool empty() const { return epoch == detail::kNone; }
   };
 
   void change(const Event& event);
@@ -149,6 +150,7 @@ class Epochs {
   std::uint32_t find_open(ProcessId process, EpochMode mode, WindowId window) const;
   std::uint32_t find_lock(ProcessId process, WindowId window, ProcessId target) const;
   std::uint32_t take_open(ProcessId process, EpochMode mode, WindowId window);
+  std::uint32_t find_covering(ProcessId origin, WindowId window, ProcessId target) const;
 
   void win_exit(const Event& e, ProcessId process);
   void open_sided(EpochMode mode, const Event& e, ProcessId process);
@@ -186,8 +188,7 @@ class Epochs {
   std::vector<std::vector<std::uint32_t>> open_;  // by process
   detail::Pool<Pair> pairs_;
   detail::FlatIndex<detail::Key128> pair_index_;
-  detail::FlatIndex<detail::Key64> transfer_index_;  // by origin and rmaid
-  detail::Pool<Transfer> transfers_;
+  detail::TransferTable<Transfer> transfers_;
   OriginQueues origins_;
   std::map<WindowId, std::uint32_t> freed_;                         // how many members have
   std::map<std::pair<WindowId, ProcessId>, std::uint64_t> fences_;  // counts so far

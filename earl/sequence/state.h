@@ -31,11 +31,17 @@ struct State {
         epochs(trace),
         window_locks(trace),
         thread_locks(trace),
-        teams(trace) {}
+        teams(trace),
+        pausing_region_(trace.pausing_region()) {}
 
   void apply(Event& e) {
     regions.apply(e);
     paths.apply(e);
+    // To the others a call's beginning or end says only that the event before is past.
+    const bool plain =
+        e.type == EventType::kExit || (e.type == EventType::kEnter && e.reg != pausing_region_);
+    if (plain && plain_) return;
+    plain_ = plain;
     messages.apply(e);
     transfers.apply(e);
     origins.apply(e);
@@ -90,6 +96,8 @@ struct State {
     f(s.thread_locks);
     f(s.teams);
   }
+  RegionId pausing_region_;
+  bool plain_ = false;  // the latest event was such a one
 };
 
 }  // namespace kojak::earl::sequence

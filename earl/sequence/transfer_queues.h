@@ -7,10 +7,10 @@
 // nothing fails. Source: EARL spec, "transfer queue", "origin queue", startptr and originptr.
 #pragma once
 
+#include <array>
 #include <vector>
 
-#include "earl/detail/flat_index.h"
-#include "earl/detail/pool.h"
+#include "earl/detail/transfer_table.h"
 #include "earl/sequence/blob.h"
 #include "earl/trace.h"
 
@@ -19,10 +19,11 @@ namespace kojak::earl::sequence {
 // Transfer events that wait for another one of the same transfer.
 class OpenTransfers {
  public:
-  explicit OpenTransfers(const Trace& trace) : trace_(&trace) {}
+  explicit OpenTransfers(const Trace& trace)
+      : trace_(&trace), open_{Table(trace.process_count()), Table(trace.process_count())} {}
   // Numbers of the waiting events of a location, in file order.
   std::vector<std::uint64_t> of(LocationId location) const;
-  std::size_t size() const { return items_.live(); }
+  std::size_t size() const { return open_[0].size() + open_[1].size(); }
   void save(BlobWriter& out) const;
   void load(BlobReader& in);
 
@@ -32,28 +33,35 @@ class OpenTransfers {
   ProcessId origin_there(const Event& e) const {
     return process(static_cast<LocationId>(raw(e.peer)));
   }
-  void put(ProcessId origin, const Event& e);
+  void put(ProcessId origin, const Event& e) {
+    Item& item = open_[table(e)].get(origin, e.rmaid);
+    item.pos = e.pos;  // of a damaged trace's equal numbers the later one counts
+    item.loc = e.loc;
+  }
   // Takes it out; kNoEvent if there is none.
-  std::uint64_t take(ProcessId origin, const Event& e);
+  std::uint64_t take(ProcessId origin, const Event& e) {
+    return open_[table(e)].take(origin, e.rmaid).pos;
+  }
 
  private:
   struct Item {
-    detail::Key128 key;
-    std::uint64_t pos = 0;
+    std::uint32_t id = 0;
     LocationId loc{};
+    std::uint64_t pos = kNoEvent;
+    bool empty() const { return pos == kNoEvent; }
   };
+  using Table = detail::TransferTable<Item>;
   ProcessId process(LocationId location) const {
     const std::uint32_t i = trace_->index(location);
     return i != kAbsent ? trace_->process(i) : static_cast<ProcessId>(raw(location));
   }
-  static detail::Key128 key(ProcessId origin, const Event& e) {
+  static std::size_t table(const Event& e) {
     const bool window = e.type != EventType::kPut1ts && e.type != EventType::kPut1te &&
                         e.type != EventType::kGet1ts && e.type != EventType::kGet1te;
-    return {std::uint64_t{raw(origin)} << 32 | raw(e.rmaid), window ? 1u : 0u};
+    return window ? 1 : 0;
   }
   const Trace* trace_;
-  detail::Pool<Item> items_;
-  detail::FlatIndex<detail::Key128> index_;
+  std::array<Table, 2> open_;  // without and with a window
 };
 
 class TransferQueues : public OpenTransfers {
