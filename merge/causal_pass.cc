@@ -67,9 +67,9 @@ class CausalPass : private CausalCalls {
     Stream& s = t.stream;
     s.clock = in_.clocks[index];
     s.rank = trace.rank;
-    s.translation = &in_.survey.traces[index].translation;
+    s.translation = in_.survey.traces[index].translation.get();
     if (!correcting_ && p.timeline->moved()) {
-      s.controlled.emplace(*p.timeline, static_cast<std::uint32_t>(p.threads.size() - 1));
+      s.control({*p.timeline, static_cast<std::uint32_t>(p.threads.size() - 1)});
     }
     threads_.push_back({trace.rank, static_cast<std::uint32_t>(p.threads.size() - 1)});
   }

@@ -32,8 +32,9 @@ class IdMap {
   [[gnu::always_inline]] std::uint32_t operator[](std::uint32_t id) const {
     if (id < dense_.size()) [[likely]]
       return dense_[id];
-    return sparse_lookup(id);
+    return sparse_.empty() ? kAbsent : sparse_lookup(id);
   }
+  bool operator==(const IdMap&) const = default;
   void set(std::uint32_t id, std::uint32_t merged);
   // Takes over what only `other` knows.
   void inherit(const IdMap& other);
@@ -49,6 +50,7 @@ class IdMap {
 struct SitePath {
   std::uint32_t site = kAbsent;
   std::vector<std::uint32_t> callers;
+  bool operator==(const SitePath&) const = default;
 };
 
 struct Translation {
@@ -57,6 +59,7 @@ struct Translation {
   std::vector<SitePath> paths;
   bool metrics_differ = false;  // the trace's counters are not the merged trace's, in order
   std::uint32_t metric_count = 0;
+  bool operator==(const Translation&) const = default;
 };
 
 struct MergedComm {

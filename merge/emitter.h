@@ -1,10 +1,10 @@
 // Writes events of the merged trace into the writer's buffer.
 //
-// Plain: native and without hardware counters, so that every layout is known at compile time. A
-// classic file gets no record that is native only; those are counted. The emitter caches
-// the writer's free room; nobody else may write between the first event and finish(). Before each
-// step make_room() must have been called: a step writes at most kStep bytes, except for loops over
-// released ends, which call it again. Errors are the writer's. Not thread-safe.
+// Plain: native, without hardware counters and lock grants, so that every layout is known at
+// compile time. A classic file gets no record that is native only; those are counted. The emitter
+// caches the writer's free room; nobody else may write between the first event and finish(). Before
+// each step make_room() must have been called: a step writes at most kStep bytes, except for loops
+// over released ends, which call it again. Errors are the writer's. Not thread-safe.
 #pragma once
 
 #include <array>

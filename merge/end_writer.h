@@ -22,7 +22,7 @@ class EndWriter : protected EventWriter<Plain> {
 
   // Ends that wait for an exit record of this location.
   void exit_duties(Stream& s) {
-    if (placement_->duties(s.index).any) [[unlikely]] {
+    if (placement_->any_duties(s.index)) [[unlikely]] {
       lists_.clear();
       add_duties(s, s.position() == s.facts->last_exit && s.facts->open_regions == 0);
       release(s, false);
@@ -30,14 +30,14 @@ class EndWriter : protected EventWriter<Plain> {
   }
   void add_duties(Stream& s, bool last) {
     LocationDuties& duties = placement_->duties(s.index);
-    if (!duties.any) return;
+    if (!placement_->any_duties(s.index)) return;
     lists_.insert(lists_.end(), duties.next_exit.begin(), duties.next_exit.end());
     duties.next_exit.clear();
     if (last) {
       lists_.insert(lists_.end(), duties.last_exit.begin(), duties.last_exit.end());
       duties.last_exit.clear();
     }
-    duties.any = !duties.last_exit.empty();
+    placement_->set_any_duties(s.index, !duties.last_exit.empty());
   }
 
   // The ends in lists_, at the current time of this location.

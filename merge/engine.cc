@@ -17,7 +17,7 @@ class Engine : private TransferWriter<Plain> {
   using Base = TransferWriter<Plain>;
   using Base::add_duties, Base::call_begins, Base::call_ends, Base::copy_attributes,
       Base::count_metrics, Base::dialect_of, Base::emitter_, Base::exit_duties, Base::extended_,
-      Base::get_starts, Base::granting_, Base::in_, Base::lists_, Base::moved_,
+      Base::get_starts, Base::granting, Base::in_, Base::lists_, Base::moved_,
       Base::plain_call_begins, Base::put_starts, Base::shmem_get_starts, Base::shmem_put_ends,
       Base::transfer_ends, Base::out_metrics_, Base::placement_, Base::processes_, Base::read,
       Base::release, Base::role, Base::summary_, Base::translated;
@@ -42,9 +42,9 @@ class Engine : private TransferWriter<Plain> {
       s.lid = definitions.location_of(i);
       s.rank = in.traces[i].rank;
       s.facts = &in.survey.traces[i];
-      s.translation = &s.facts->translation;
+      s.translation = s.facts->translation.get();
       s.metrics.assign(out_metrics_, 0);
-      if (granting_ && in.locks->times[i]) s.lock_times.emplace(*in.locks->times[i]);
+      if (granting() && in.locks->times[i]) s.move_locks(SpillReader<double>(*in.locks->times[i]));
       sources.push_back({&in.traces[i], s.translation, s.clock, in.corrected, i});
     }
     for (const auto& process : in.survey.processes) {
@@ -67,8 +67,9 @@ class Engine : private TransferWriter<Plain> {
       if (tournament.finished()) break;
       const std::uint32_t winner = tournament.winner().stream;
       const Tournament::Entry limit = tournament.runner_up();
+      prefetch(limit.stream);
       Stream& s = streams_[winner];
-      if (granting_) [[unlikely]] {
+      if (granting()) [[unlikely]] {
         // Another thread may have written what it stood for.
         if (const double key = key_of(s); key > tournament.winner().time) {
           tournament.replace(key);
@@ -78,7 +79,7 @@ class Engine : private TransferWriter<Plain> {
       bool more = true;
       do {
         emitter_.make_room();
-        if (granting_) [[unlikely]] {
+        if (granting()) [[unlikely]] {
           if (const double next = this->next_grant(s); next <= s.time) {
             this->write_grants(s.rank, next, streams_);
             continue;
@@ -108,9 +109,16 @@ class Engine : private TransferWriter<Plain> {
   }
 
  private:
+  // The stream whose turn comes next, if there is one.
+  void prefetch(std::uint32_t stream) const {
+    const auto* s = reinterpret_cast<const std::byte*>(streams_.data() + stream);
+    __builtin_prefetch(s);
+    __builtin_prefetch(s + 64);
+    __builtin_prefetch(s + 128);
+  }
   // When the next thing of this location is to be written.
   double key_of(const Stream& s) const {
-    if (!granting_) [[likely]]
+    if (!granting()) [[likely]]
       return s.time;
     return std::min(s.time, this->next_grant(s));
   }
@@ -120,7 +128,9 @@ class Engine : private TransferWriter<Plain> {
     const std::uint32_t local = raw(r.rid);
     const std::uint32_t region = translated(s, s.translation->regions[local], local);
     r.rid = RegionId{region};
-    s.stack.insert(s.stack.end(), this->put_enter(s, r, local), kCaller);
+    if (const std::size_t callers = this->put_enter(s, r, local)) [[unlikely]] {
+      s.stack.insert(s.stack.end(), callers, kCaller);
+    }
     s.stack.push_back(region);
   }
   void enter_call_site(Stream& s) {
@@ -163,7 +173,7 @@ class Engine : private TransferWriter<Plain> {
   void synchronise(Stream& s, bool exit_record) {
     lists_.clear();
     bool closing = false;
-    if (granting_) [[unlikely]]
+    if (granting()) [[unlikely]]
       this->write_grants(s.rank, s.time, streams_);
     Sync sync;
     if (extended_ && decode_sync(s.raw_record(), dialect_of(s), role(s), s.assertion, sync)) {
@@ -172,7 +182,7 @@ class Engine : private TransferWriter<Plain> {
       if (sync.window != kAbsent && (absent_target || sync.target < processes_)) {
         if (sync.kind == SyncKind::kRmaComplete) {
           if (const auto done = placement_->request_complete(s.index, sync.window, sync.rmaid)) {
-            if (granting_) this->grant_now(s, sync.window, done->info.target, streams_);
+            if (granting()) this->grant_now(s, sync.window, done->info.target, streams_);
             emitter_.put_end(done->info, done->end, s.lid, s.time, Mark::kNone);
             ++moved_;
           }
@@ -274,7 +284,7 @@ class Engine : private TransferWriter<Plain> {
         break;
       case RecordType::kMpiWinLock:
         synchronise(s, false);
-        if (granting_ && this->hold_lock(s)) return;
+        if (granting() && this->hold_lock(s)) return;
         break;
       case RecordType::kMpiWinUnlock:
       case RecordType::kMpiWinLockAll:
@@ -305,7 +315,7 @@ class Engine : private TransferWriter<Plain> {
   void end_stream(Stream& s, bool any) {
     emitter_.make_room();
     LocationDuties& duties = placement_->duties(s.index);
-    if (granting_) this->write_grants(s.rank, s.time, streams_);
+    if (granting()) this->write_grants(s.rank, s.time, streams_);
     lists_.clear();
     while (!s.stack.empty()) {
       add_duties(s, s.stack.size() == 1);
@@ -323,7 +333,7 @@ class Engine : private TransferWriter<Plain> {
       s.stack.pop_back();
       emitter_.make_room();
     }
-    if (duties.any) {
+    if (placement_->any_duties(s.index)) {
       add_duties(s, true);
       release(s, false);
     }
@@ -375,7 +385,8 @@ class Engine : private TransferWriter<Plain> {
 
 Result<std::uint64_t> run_engine(const EngineInputs& inputs, TraceWriter& writer,
                                  Summary& summary) {
-  bool plain = inputs.survey.definitions.metrics.empty() && writer.dialect().native();
+  bool plain = inputs.survey.definitions.metrics.empty() && writer.dialect().native() &&
+               inputs.locks == nullptr;
   for (const LocalTrace& trace : inputs.traces) plain = plain && !trace.dialect.swapped();
   if (plain) return Engine<true>(inputs, writer, summary).run();
   return Engine<false>(inputs, writer, summary).run();

@@ -60,7 +60,7 @@ class GrantWriter : protected EndWriter<Plain> {
     return true;
   }
   Grant* waiting(const Stream& s, std::uint32_t window, std::uint32_t target) {
-    if (!granting_) [[likely]]
+    if (!granting()) [[likely]]
       return nullptr;
     for (Grant& grant : grants_[s.rank]) {
       if (raw(grant.record.wid) == window && raw(grant.record.llid) == target) return &grant;
@@ -108,7 +108,8 @@ class GrantWriter : protected EndWriter<Plain> {
     }
   }
 
-  bool granting_;
+  // Known at compile time where nothing is granted.
+  bool granting() const { return !Plain && granting_; }
 
  private:
   void write(const Grant& grant, const std::vector<Stream>& streams) {
@@ -132,6 +133,7 @@ class GrantWriter : protected EndWriter<Plain> {
     });
     emitter_.make_room();
   }
+  bool granting_;
   std::vector<std::vector<Grant>> grants_;  // by rank
 };
 

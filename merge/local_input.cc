@@ -31,14 +31,13 @@ const std::byte* LocalInput::fill(const std::byte* keep) {
   std::uint64_t begin = 0;  // of the part, in the trace
   for (const LocalTrace::Part& part : trace_->parts) {
     const std::uint64_t at = base_ + filled;
-    if (filled < capacity_ && at >= begin && at < begin + part.length && !failed_) {
+    if (filled < capacity_ && at >= begin && at < begin + part.length && !failed()) {
       const auto n = static_cast<std::size_t>(
           std::min<std::uint64_t>(capacity_ - filled, begin + part.length - at));
       Status status =
           files_->read(part.file, part.offset + (at - begin), buffer_.get() + filled, n);
       if (!status) {
-        failed_ = true;
-        error_ = std::move(status.error());
+        error_ = std::make_unique<Error>(std::move(status.error()));
         break;
       }
       filled += n;

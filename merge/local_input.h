@@ -55,15 +55,15 @@ class LocalInput {
   }
   std::uint64_t offset() const { return offset(p_); }
   // Nothing will come after what the buffer holds.
-  bool exhausted() const { return base_ + used() >= trace_->size || failed_; }
+  bool exhausted() const { return base_ + used() >= trace_->size || failed(); }
 
   // Keeps the bytes from `keep` (at or before the position) and reads as much as fits behind them.
   // Returns where `keep` is now.
   const std::byte* fill(const std::byte* keep);
   void fill() { fill(p_); }
   void seek(std::uint64_t offset);
-  bool failed() const { return failed_; }
-  const Error& error() const { return error_; }
+  bool failed() const { return error_ != nullptr; }
+  const Error& error() const { return *error_; }  // only if it failed
   // The buffer is allocated by the first fill(); a finished input gives it back.
   void release() {
     buffer_.reset();
@@ -75,15 +75,14 @@ class LocalInput {
 
  private:
   std::uint64_t used() const { return static_cast<std::uint64_t>(end_ - buffer_.get()); }
+  const std::byte* p_ = nullptr;  // first: all that reading on needs, in the common case
+  const std::byte* end_ = nullptr;
+  std::uint64_t base_ = 0;
+  std::unique_ptr<std::byte[]> buffer_;
   FileCache* files_;
   const LocalTrace* trace_;
   std::size_t capacity_;
-  std::unique_ptr<std::byte[]> buffer_;
-  const std::byte* p_ = nullptr;
-  const std::byte* end_ = nullptr;
-  std::uint64_t base_ = 0;
-  bool failed_ = false;
-  Error error_;
+  std::unique_ptr<Error> error_;
 };
 
 }  // namespace kojak::merge

@@ -60,7 +60,7 @@ class GrantFinder {
       s.index = static_cast<std::uint32_t>(i);
       s.rank = in_.traces[i].rank;
       s.clock = in_.clocks[i];
-      s.translation = &in_.survey.traces[i].translation;
+      s.translation = in_.survey.traces[i].translation.get();
       if (in_.corrected != nullptr) s.correct(*in_.corrected, i);
       Location location;
       location.trace = i;

@@ -10,6 +10,7 @@ Placement::Placement(Survey& survey, FileCache& files, std::vector<HeldSource> s
       held_(files, sources, pool),
       recent_(sources.size()),
       duties_(sources.size()),
+      any_duties_(sources.size()),
       first_stream_(survey.processes.size(), kAbsent),
       stream_count_(survey.processes.size(), 0),
       requests_(survey.processes.size()) {
@@ -239,11 +240,11 @@ void Placement::hand_over(const Operation& op, const Decision& decision, ListId 
       break;
     case Place::kNextExit:
       duties_[decision.stream].next_exit.push_back(list);
-      duties_[decision.stream].any = true;
+      set_any_duties(decision.stream, true);
       break;
     case Place::kLastExit:
       duties_[op.stream].last_exit.push_back(list);
-      duties_[op.stream].any = true;
+      set_any_duties(op.stream, true);
       break;
     case Place::kGrant:  // only starts go there
       break;

@@ -22,7 +22,6 @@ namespace kojak::merge {
 struct LocationDuties {
   std::uint32_t rank = 0;
   bool ended = false;
-  bool any = false;  // one of the two is not empty
   std::vector<ListId> next_exit, last_exit;
 };
 
@@ -79,6 +78,9 @@ class Placement {
   }
   void pause(std::uint32_t stream) { recent_[stream].epochs->pause(); }
   LocationDuties& duties(std::uint32_t stream) { return duties_[stream]; }
+  // Whether ends wait for an exit of this location. Asked at each exit: a byte for each location.
+  bool any_duties(std::uint32_t stream) const { return any_duties_[stream] != 0; }
+  void set_any_duties(std::uint32_t stream, bool any) { any_duties_[stream] = any ? 1 : 0; }
   HeldEnds& held() { return held_; }
 
  private:
@@ -126,6 +128,7 @@ class Placement {
   HeldEnds held_;
   std::vector<Recent> recent_;
   std::vector<LocationDuties> duties_;
+  std::vector<std::uint8_t> any_duties_;
   std::vector<std::uint32_t> first_stream_, stream_count_;  // by rank
   // Request-based operations issued last, by process: the operation's number modulo the size.
   struct Request {

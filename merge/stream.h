@@ -34,39 +34,42 @@ inline constexpr std::uint32_t kPausing = 0xFFFFFFFEu, kTracing = 0xFFFFFFFDu;
 // A caller that was entered with a call and is left with it.
 inline constexpr std::uint32_t kCaller = 0xFFFFFFFCu;
 
-struct Stream {
+// What every event needs comes first, in three cache lines: where there are many ranks, each turn
+// is another stream's, and these are fetched anew.
+struct alignas(64) Stream {
   Stream(FileCache& files, const LocalTrace& local, std::size_t buffer)
       : input(files, local, buffer), trace(&local), dialect(local.dialect) {
     dialect.metrics = 0;
   }
 
-  LocalInput input;
-  LinearClock clock;
-  std::optional<ControlledCursor> controlled;
-  double controlled_base = 0;
-  // Times of lock and unlock records, by their number in the trace; NaN: as recorded.
-  std::optional<SpillReader<double>> lock_times;
-  std::uint64_t lock_records = 0;
-  double moved_to = 0;                    // of a lock record: when it is granted, if that is later
-  double linear = 0;                      // time of the current event without `controlled`
   double time = 0;                        // of the current event, corrected
   const std::byte* record = nullptr;      // the current event
   const std::byte* attributes = nullptr;  // the first record before it that belongs to it, or null
+  std::uint32_t lid = 0;
+  std::uint32_t index = 0;
+  std::uint32_t rank = 0;
   std::uint8_t type = 0;
   bool inside_call = false;  // the first half of a whole-call record has been written
-  bool first = true;
-  std::uint32_t index = 0;
-  std::uint32_t lid = 0;
-  std::uint32_t rank = 0;
+  bool plain_times = true;   // neither `controlled` nor `lock_times`
+  LocalInput input;
+  LinearClock clock;
   const Translation* translation = nullptr;
+  std::vector<std::uint32_t> stack;  // merged regions that are open, kPausing ..., or absent
+  std::size_t callers_to_leave = 0;  // once the current exit is written
+  std::uint32_t assertion = 0;
+
+  std::vector<InFlight> in_flight;
+  std::size_t callers_in_call = 0;  // of a whole-call record
+  std::optional<ControlledCursor> controlled;
+  double controlled_base = 0;
+  double linear = 0;  // time of the current event without `controlled`
+  // Times of lock and unlock records, by their number in the trace; NaN: as recorded.
+  std::optional<SpillReader<double>> lock_times;
+  std::uint64_t lock_records = 0;
+  double moved_to = 0;  // of a lock record: when it is granted, if that is later
   const LocalTrace* trace;
   const TraceFacts* facts = nullptr;
   Dialect dialect;
-  std::uint32_t assertion = 0;
-  std::size_t callers_to_leave = 0;  // once the current exit is written
-  std::size_t callers_in_call = 0;   // of a whole-call record
-  std::vector<std::uint32_t> stack;  // merged regions that are open, kPausing ..., or absent
-  std::vector<InFlight> in_flight;
   std::vector<std::uint64_t> metrics;  // as last seen, in merged order
   std::uint64_t backwards = 0, too_short = 0;
 
@@ -77,16 +80,25 @@ struct Stream {
 
   // Corrected clocks, beyond the linear correction.
   void correct(const CorrectedClocks& corrected, std::size_t trace_index) {
-    controlled = corrected.cursor(trace_index);
-    if (controlled) {
+    if (auto cursor = corrected.cursor(trace_index)) {
+      control(std::move(*cursor));
       controlled_base = corrected.base;
     } else {
       clock.base += corrected.base;
     }
   }
+  void control(ControlledCursor cursor) {
+    controlled.emplace(std::move(cursor));
+    plain_times = false;
+  }
+  void move_locks(SpillReader<double> times) {
+    lock_times.emplace(std::move(times));
+    plain_times = false;
+  }
 
   // Records ahead that stay visible behind the current one, if the trace has them.
   static constexpr std::size_t kAhead = 1024;
+  static constexpr std::size_t kPrefetch = 128;
 
   // The next event; false at the end of the trace.
   [[gnu::always_inline]] bool advance() {
@@ -111,7 +123,10 @@ struct Stream {
       if (is_event(type)) [[likely]] {
         if (size >= 14) [[likely]] {
           record = p;
-          if (lock_times) [[unlikely]] {
+          // Where ranks take turns, the next turn's record is fetched early (a fifth of the time of
+          // 1024 ranks).
+          __builtin_prefetch(p + kPrefetch);
+          if (!plain_times && lock_times) [[unlikely]] {
             move_lock(p);
           } else {
             move_time(p);
@@ -130,7 +145,7 @@ struct Stream {
   // The corrected time, which never goes back.
   [[gnu::always_inline]] double corrected(double recorded) {
     double t = clock(recorded);
-    if (controlled) [[unlikely]]
+    if (!plain_times && controlled) [[unlikely]]
       t = controlled_time(t);
     if (t >= time && t < kForever) [[likely]]
       return t;
@@ -145,7 +160,7 @@ struct Stream {
     if (dialect.swapped()) [[unlikely]]
       t = byte_swapped(t);
     time = corrected(t);
-    if (controlled) [[unlikely]]
+    if (!plain_times && controlled) [[unlikely]]
       linear = std::max(linear, clock(t));
   }
   [[gnu::noinline, gnu::cold]] void move_lock(const std::byte* p) {

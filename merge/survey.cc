@@ -193,7 +193,7 @@ class Surveyor {
       if (first) survey_.processes[traces_[i].rank] = std::make_unique<ProcessEpochs>();
       const bool alone = first && last;
       const Translation* fallback =
-          first ? nullptr : &survey_.traces[first_of_process_].translation;
+          first ? nullptr : survey_.traces[first_of_process_].translation.get();
       if (Status status = scan(i, fallback, alone); !status) return status.error();
       if (last && !alone) follow_threads(first_of_process_, i + 1);
       if (last) survey_.processes[traces_[i].rank]->end_of_survey();
@@ -315,7 +315,13 @@ class Surveyor {
     facts.clock.offsets = definitions.local().offsets;
     facts.clock.rate = definitions.local().clock_rate;
     facts.clock.rank = trace.rank;
-    if (Status status = definitions.finish(facts.translation); !status) return status;
+    Translation translation;
+    if (Status status = definitions.finish(translation); !status) return status;
+    if (index > 0 && *survey_.traces[index - 1].translation == translation) {
+      facts.translation = survey_.traces[index - 1].translation;
+    } else {
+      facts.translation = std::make_shared<const Translation>(std::move(translation));
+    }
     facts.clock.node = survey_.definitions.locations[survey_.definitions.location_of(index)].node;
     done_ += trace.size;
     return {};
@@ -363,7 +369,7 @@ class Surveyor {
       Thread& t = threads[i - begin];
       t.input = std::make_unique<LocalInput>(files_, traces_[i], kBuffer / 4);
       t.follower =
-          std::make_unique<Follower>(survey_.definitions, Lookup(survey_.traces[i].translation),
+          std::make_unique<Follower>(survey_.definitions, Lookup(*survey_.traces[i].translation),
                                      *survey_.processes[traces_[i].rank], summary_, processes_);
       t.dialect = traces_[i].dialect;
       t.clock = clocks[i - begin];

@@ -21,7 +21,8 @@
 namespace kojak::merge {
 
 struct TraceFacts {
-  Translation translation;
+  // One for all traces that agree: of many ranks, most name the same things the same way.
+  std::shared_ptr<const Translation> translation;
   ClockRecord clock;
   std::uint64_t events = 0;        // that the merge will write, transfers in one record as four
   std::uint64_t last_exit = 0;     // offset of the record that holds the last exit, 0 if none
