@@ -1,5 +1,8 @@
 #include "earl/access/archive.h"
 
+#include <cmath>
+#include <limits>
+
 namespace kojak::earl {
 
 Result<Archive> Archive::open(const std::string& path, Options options) {
@@ -75,6 +78,12 @@ std::unique_ptr<sequence::State> Archive::state(std::uint64_t pos) const {
     if (step == EventCursor::Step::kEnd || step == EventCursor::Step::kDamaged) break;
   }
   return state;
+}
+
+std::unique_ptr<sequence::State> Archive::state_at(Seconds time) const {
+  const std::uint64_t after =
+      first_at({std::nextafter(time.value, std::numeric_limits<double>::infinity())});
+  return after == 0 ? std::make_unique<sequence::State>(*trace_) : state(after - 1);
 }
 
 std::uint64_t Archive::first_at(Seconds time) const {

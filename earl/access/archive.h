@@ -80,6 +80,8 @@ class Archive {
   // ---- states
   // After the event `pos`.
   std::unique_ptr<sequence::State> state(std::uint64_t pos) const;
+  // After the last event at or before this time: what every process was doing then.
+  std::unique_ptr<sequence::State> state_at(Seconds time) const;
 
   // ---- time
   // The first event at or after this time; size() if there is none.

@@ -15,6 +15,7 @@ class Error(Exception):
     file: str
     offset: Optional[int]
     record: str
+    field: str
     reason: str
     remedy: str
     exit_code: int
@@ -245,3 +246,4 @@ class Trace:
 
 def open(path: Union[str, "os.PathLike[str]"], cache: bool = False, distance: int = 8192) -> Trace: ...
 def from_text(text: str) -> Trace: ...
+def text_to_trace(text: str) -> bytes: ...

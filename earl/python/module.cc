@@ -20,6 +20,7 @@ void raise(const Error& error) {
   value.attr("file") = error.file;
   value.attr("offset") = error.offset;
   value.attr("record") = error.record;
+  value.attr("field") = error.field;
   value.attr("reason") = error.reason;
   value.attr("remedy") = error.remedy;
   value.attr("exit_code") = static_cast<int>(error.code);
@@ -28,11 +29,12 @@ void raise(const Error& error) {
 }
 
 void add_errors(py::module_& m) {
-  PyObject* const type = PyErr_NewExceptionWithDoc(
-      "earl.Error",
-      "What a trace has wrong: file, offset (of the record, or None), record, reason, remedy, and\n"
-      "exit_code (that the commands of kojak would end with).",
-      PyExc_Exception, nullptr);
+  PyObject* const type =
+      PyErr_NewExceptionWithDoc("earl.Error",
+                                "What a trace has wrong: file, offset (of the record, or None), "
+                                "record, field, reason, remedy, and\n"
+                                "exit_code (that the commands of kojak would end with).",
+                                PyExc_Exception, nullptr);
   if (type == nullptr) throw py::error_already_set();
   error_type = type;
   m.attr("Error") = py::reinterpret_steal<py::object>(type);

@@ -2,8 +2,6 @@
 #include <pybind11/stl/filesystem.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "earl/access/byte_matrix.h"
 #include "earl/python/module.h"
@@ -45,6 +43,12 @@ ArchiveHandle from_text(const std::string& text) {
   auto bytes = text_to_trace(text);
   if (!bytes) raise(bytes.error());
   return take(Archive::from(std::move(*bytes), "text", {}));
+}
+
+py::bytes text_to_bytes(const std::string& text) {
+  const auto bytes = text_to_trace(text);
+  if (!bytes) raise(bytes.error());
+  return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
 }
 
 // Events from a position on, of one location or all.
@@ -93,11 +97,7 @@ EventIterator events(const ArchiveHandle& a, std::optional<std::uint32_t> locati
 }
 
 py::object at_time(const ArchiveHandle& a, double time) {
-  // The last event at or before the time.
-  const std::uint64_t after =
-      a->first_at({std::nextafter(time, std::numeric_limits<double>::infinity())});
-  if (after == 0) return make_state(a, std::make_unique<sequence::State>(a->trace()));
-  return make_state(a, a->state(after - 1));
+  return make_state(a, a->state_at({time}));
 }
 
 py::array_t<std::uint64_t> matrix(const ArchiveHandle& a, bool messages, bool transfers) {
@@ -235,6 +235,8 @@ void add_trace(py::module_& m) {
         "the damage, and of an index that cannot be kept.");
   m.def("from_text", &from_text, py::arg("text"),
         "A trace from text as elg_print writes it; definitions may be left out.");
+  m.def("text_to_trace", &text_to_bytes, py::arg("text"),
+        "The bytes of the trace file that such a text stands for.");
   py::dict types;
   for (unsigned type = 100; type < 256; ++type) {
     const std::string_view name = record_name(static_cast<std::uint8_t>(type));
