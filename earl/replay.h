@@ -39,7 +39,7 @@ namespace kojak::earl {
 
 struct Sink {
   // Every region instance, at its ENTER and at its exit. metrics: exclusive values of the trace's
-  // hardware counters, empty if it has none. A call that the trace does not close comes at the end,
+  // hardware counters (bits of a double where METRIC says float), empty if it has none. A call that the trace does not close comes at the end,
   // marked incomplete. TRACING and PAUSING are region instances like others
   // (Trace::tracing_region).
   void on_enter(const OpenCall&) {}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <concepts>
 #include <optional>
 #include <tuple>
@@ -32,6 +33,11 @@ class Analysis : public earl::Sink {
     trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
       if (node.clock_error)
         max_delta_ = std::max(max_delta_, *node.clock_error + *node.clock_error);
+    });
+    trace.definitions().metrics.for_each([&](MetricId, const MetricDef& def) {
+      counters_.push_back(!adds_up(def)                ? Counter::kLeftOut
+                          : def.dtype == kFloatCounter ? Counter::kFloat
+                                                       : Counter::kInteger);
     });
     if (RmaWaits::concerns(trace.definitions())) follow_rma_waits();
     if (OmpTeams::concerns(trace.definitions())) {
@@ -202,10 +208,10 @@ class Analysis : public earl::Sink {
     if (teams_) teams_->on_call(call);
     if (send_modes_ != nullptr) send_modes_->on_call(call);
     for (std::size_t i = 0; i < counters.size(); ++i) {
-      if (counters[i] != 0) {
-        severities_.add(static_cast<MetricIndex>(kMetrics + i), raw(call.cnode), call.index,
-                        static_cast<double>(counters[i]));
-      }
+      if (counters[i] == 0 || counters_[i] == Counter::kLeftOut) continue;
+      const double value = counters_[i] == Counter::kFloat ? std::bit_cast<double>(counters[i])
+                                                           : static_cast<double>(counters[i]);
+      severities_.add(static_cast<MetricIndex>(kMetrics + i), raw(call.cnode), call.index, value);
     }
   }
   void enter_team(const earl::OpenCall& call) {
@@ -278,6 +284,8 @@ class Analysis : public earl::Sink {
     severities_.add(metric_index<Pattern>(), raw(at.cnode), at.index, value);
   }
 
+  enum class Counter : std::uint8_t { kInteger, kFloat, kLeftOut };
+
   const earl::Trace& trace_;
   const AnalysisOptions& options_;
   SendModes* const send_modes_;
@@ -285,6 +293,7 @@ class Analysis : public earl::Sink {
   bool hides_progress_ = false;  // Wait for Progress is not to be had
   SeverityStore severities_;
   Profile profile_;
+  std::vector<Counter> counters_;
   Catalogue patterns_;
   Seconds max_delta_;
   std::optional<OmpTeams> teams_;  // only where the trace has OpenMP constructs
@@ -333,9 +342,7 @@ std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
   }
   MetricIndex index = kMetrics;
   definitions.metrics.for_each([&](MetricId, const MetricDef& counter) {
-    // Only what counts up can be added over calls.
-    constexpr std::uint8_t kInteger = 0, kCounter = 0;
-    if (counter.dtype == kInteger && counter.mode == kCounter) {
+    if (adds_up(counter)) {
       metrics.push_back({{.name = counter.name,
                           .title = counter.name,
                           .parent = "",
@@ -345,7 +352,8 @@ std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
                           .summary = counter.description,
                           .formula = "",
                           .meaning = "A hardware counter of the trace, without nested regions.",
-                          .advice = ""},
+                          .advice = "",
+                          .fractions = counter.dtype == kFloatCounter},
                          index});
     }
     ++index;

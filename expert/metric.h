@@ -89,6 +89,7 @@ struct Metric {
   // their times, and what of them is the severity. See timeline_drawing.
   std::string_view timeline = {};
   Needs needs = Needs::kNothing;
+  bool fractions = false;  // of a count that need not be whole: some hardware counters
 };
 
 }  // namespace kojak::expert

@@ -157,7 +157,9 @@ void print_metric_tree(std::ostream& out, const Report& report, const SummarySty
     const MetricNode& node = report.metrics()[m];
     if (node.metric.unit == Unit::kSeconds || report.total(m) == 0) continue;
     const std::string name = std::string(2 * node.depth, ' ') + cube::printable(node.metric.title);
-    counts += right(grouped(report.total(m)), 22) + "  " + name + '\n';
+    const double total = report.total(m);
+    counts +=
+        right(node.metric.fractions ? fixed(total, 3) : grouped(total), 22) + "  " + name + '\n';
   }
   if (!counts.empty()) out << '\n' << paint.bold(right("count", 22) + "  metric") << '\n' << counts;
 }
@@ -220,7 +222,8 @@ void print_findings(std::ostream& out, const Report& report, const SummaryStyle&
     const bool suspect = finding.severity == Finding::Severity::kSuspect;
     const std::string kind = suspect ? "suspect" : "note";
     out << "  " << (suspect ? paint.red(left(kind, 8)) : left(kind, 8))
-        << right(grouped(static_cast<double>(finding.count)), 10) << "  " << finding.what << '\n'
+        << right(grouped(static_cast<double>(finding.count)), 10) << "  "
+        << cube::printable(finding.what) << '\n'
         << wrapped(finding.advice, style.width, 22);
   }
 }

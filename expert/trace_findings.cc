@@ -53,6 +53,23 @@ void add_lost(const std::vector<Lost>& records, std::vector<Finding>& found) {
   }
 }
 
+// Hardware counters that have no place in the tree.
+void add_counters(const Definitions& definitions, std::vector<Finding>& found) {
+  std::uint64_t count = 0;
+  std::string names;
+  definitions.metrics.for_each([&](MetricId, const MetricDef& counter) {
+    if (adds_up(counter)) return;
+    constexpr std::uint64_t kNamed = 8;
+    if (++count > kNamed) return;
+    names += (names.empty() ? "" : ", ") + counter.name;
+    if (counter.mode == 1) names += " (rate)";
+    if (counter.mode == 2) names += " (sample)";
+  });
+  if (count == 0) return;
+  found.push_back({Severity::kNote, count, "hardware counters left out: " + names,
+                   "Rates and samples cannot be added over calls; elg_print shows their values."});
+}
+
 }  // namespace
 
 std::vector<Finding> findings_of(const earl::Trace& trace,
@@ -76,6 +93,7 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
   }
   add_lost(definitions.lost, found);
   SwitchedOff(definitions).add_findings(found);
+  add_counters(definitions, found);
   trace.findings().for_each([&](earl::Finding finding, const earl::Findings::Row& row) {
     const earl::FindingInfo& about = earl::info(finding);
     found.push_back({about.suspect ? Severity::kSuspect : Severity::kNote, row.count,

@@ -17,6 +17,18 @@ RegionInfo make_info(const RegionDef& def) {
   return info;
 }
 
+std::vector<CounterKind> counter_kinds(const Definitions& definitions) {
+  std::vector<CounterKind> kinds;
+  definitions.metrics.for_each([&](MetricId, const MetricDef& def) {
+    using Interval = CounterKind::Interval;
+    kinds.push_back({.real = def.dtype == 1,
+                     .interval = def.interval == 1   ? Interval::kLast
+                                 : def.interval == 2 ? Interval::kNext
+                                                     : Interval::kStart});
+  });
+  return kinds;
+}
+
 }  // namespace
 
 ReplayCore::ReplayCore(Trace& t)
@@ -25,7 +37,7 @@ ReplayCore::ReplayCore(Trace& t)
       process_pauses(t.process_count()),
       get_origin(t.process_count()),
       groups(t),
-      stack(t.location_count(), static_cast<std::uint32_t>(t.definitions().metrics.size())),
+      stack(t.location_count(), counter_kinds(t.definitions())),
       messages(t.process_count(), t.native(), t.findings()),
       collectives(groups, t.native(), t.findings()),
       windows(groups, t.native(), t.findings()),

@@ -1,9 +1,15 @@
 #include "earl/state/region_stack.h"
 
+#include <bit>
+
 namespace kojak::earl {
 
-RegionStack::RegionStack(std::uint32_t locations, std::uint32_t metrics)
-    : locations_(locations), rare_(locations), metrics_(metrics), exclusive_(metrics) {
+RegionStack::RegionStack(std::uint32_t locations, std::vector<CounterKind> counters)
+    : locations_(locations),
+      rare_(locations),
+      counters_(std::move(counters)),
+      metrics_(static_cast<std::uint32_t>(counters_.size())),
+      exclusive_(counters_.size()) {
   for (Location& l : locations_) {
     constexpr std::size_t kFirst = 4;
     l.frames = std::make_unique<Frame[]>(kFirst);
@@ -31,26 +37,52 @@ void RegionStack::handle_holes(std::uint32_t index, Frame& frame) {
   l.holes = static_cast<std::uint32_t>(list.size());
 }
 
+std::uint64_t RegionStack::sum(std::uint32_t metric, std::uint64_t a, std::uint64_t b) const {
+  if (!counters_[metric].real) return a + b;
+  return std::bit_cast<std::uint64_t>(std::bit_cast<double>(a) + std::bit_cast<double>(b));
+}
+
+// Integer counters wrap around.
+std::uint64_t RegionStack::difference(std::uint32_t metric, std::uint64_t a,
+                                      std::uint64_t b) const {
+  if (!counters_[metric].real) return a - b;
+  return std::bit_cast<std::uint64_t>(std::bit_cast<double>(a) - std::bit_cast<double>(b));
+}
+
+// What was counted up to now, from any beginning.
+std::uint64_t RegionStack::total(Rare& rare, std::uint32_t metric, std::uint64_t value) const {
+  const CounterKind::Interval interval = counters_[metric].interval;
+  if (interval == CounterKind::Interval::kStart) return value;
+  rare.totals.resize(metrics_);  // 0 is 0.0, too
+  const std::uint64_t before = rare.totals[metric];
+  rare.totals[metric] = sum(metric, before, value);
+  return interval == CounterKind::Interval::kLast ? rare.totals[metric] : before;
+}
+
 void RegionStack::enter_metrics(std::uint32_t index, const MetricValues& values) {
-  std::vector<std::uint64_t>& metrics = rare_[index].metrics;
+  Rare& rare = rare_[index];
   const std::size_t open = depth(index);
-  metrics.resize(open * 2 * metrics_);
-  std::uint64_t* const own = metrics.data() + (open - 1) * 2 * metrics_;
+  rare.metrics.resize(open * 2 * metrics_);
+  std::uint64_t* const own = rare.metrics.data() + (open - 1) * 2 * metrics_;
   for (std::uint32_t i = 0; i < metrics_; ++i) {
-    own[i] = i < values.size() ? values[i] : 0;
+    own[i] = i < values.size() ? total(rare, i, values[i]) : 0;
     own[metrics_ + i] = 0;
   }
 }
 
 void RegionStack::leave_metrics(std::uint32_t index, const MetricValues& values) {
-  std::vector<std::uint64_t>& metrics = rare_[index].metrics;
+  Rare& rare = rare_[index];
   const std::size_t open = depth(index);
-  const std::uint64_t* const own = metrics.data() + open * 2 * metrics_;
+  const std::uint64_t* const own = rare.metrics.data() + open * 2 * metrics_;
   for (std::uint32_t i = 0; i < metrics_; ++i) {
-    // Counters wrap around; an end without values (of a damaged trace) counts what is nested.
-    const std::uint64_t inclusive = i < values.size() ? values[i] - own[i] : own[metrics_ + i];
-    exclusive_[i] = inclusive - own[metrics_ + i];
-    if (open != 0) metrics[(open - 1) * 2 * metrics_ + metrics_ + i] += inclusive;
+    // An end without values (of a damaged trace) counts what is nested.
+    const std::uint64_t nested = own[metrics_ + i];
+    const std::uint64_t inclusive =
+        i < values.size() ? difference(i, total(rare, i, values[i]), own[i]) : nested;
+    exclusive_[i] = difference(i, inclusive, nested);
+    if (open == 0) continue;
+    std::uint64_t& above = rare.metrics[(open - 1) * 2 * metrics_ + metrics_ + i];
+    above = sum(i, above, inclusive);
   }
 }
 

@@ -26,9 +26,17 @@ struct alignas(64) Frame : Call {
   TransferSlot transfer;  // the first one that it issued
 };
 
+// How the values of a hardware counter add up: METRIC says it.
+struct CounterKind {
+  bool real = false;  // the u8 holds the bits of a double
+  // What a value counts: since the start of the run, since the location's last value, or up to its
+  // next.
+  enum class Interval : std::uint8_t { kStart, kLast, kNext } interval = Interval::kStart;
+};
+
 class RegionStack {
  public:
-  explicit RegionStack(std::uint32_t locations, std::uint32_t metrics = 0);
+  explicit RegionStack(std::uint32_t locations, std::vector<CounterKind> counters = {});
 
   std::uint32_t depth(std::uint32_t index) const {
     const Location& l = locations_[index];
@@ -92,7 +100,8 @@ class RegionStack {
       leave_metrics(index, values);
     return frame;
   }
-  // Exclusive counter values of the instance that leave() closed last.
+  // Exclusive counter values of the instance that leave() closed last; of a real counter the bits
+  // of a double.
   std::span<const std::uint64_t> exclusive_metrics() const { return exclusive_; }
 
  private:
@@ -106,15 +115,20 @@ class RegionStack {
   struct Rare {                          // by location
     std::vector<Interval> holes;         // of the open instances that keep them, outermost first
     std::vector<std::uint64_t> metrics;  // per open instance: values at ENTER, then nested sums
+    std::vector<std::uint64_t> totals;   // of counters that tell of intervals
   };
   static void grow(Location& l);
   void handle_holes(std::uint32_t index, Frame& frame);
   void enter_metrics(std::uint32_t index, const MetricValues& values);
   void leave_metrics(std::uint32_t index, const MetricValues& values);
+  std::uint64_t total(Rare& rare, std::uint32_t metric, std::uint64_t value) const;
+  std::uint64_t sum(std::uint32_t metric, std::uint64_t a, std::uint64_t b) const;
+  std::uint64_t difference(std::uint32_t metric, std::uint64_t a, std::uint64_t b) const;
 
   std::vector<Location> locations_;
   std::vector<Rare> rare_;
-  std::uint32_t metrics_;
+  std::vector<CounterKind> counters_;
+  std::uint32_t metrics_;  // how many
   std::vector<std::uint64_t> exclusive_;
 };
 

@@ -113,7 +113,7 @@ void write_metrics(Xml& out, const Report& report) {
     out.attribute("id", id++);
     out.text("disp_name", metric.title);
     out.text("uniq_name", metric.name);
-    out.text("dtype", metric.unit == Unit::kSeconds ? "FLOAT" : "INTEGER");
+    out.text("dtype", metric.unit == Unit::kSeconds || metric.fractions ? "FLOAT" : "INTEGER");
     out.text("uom", unit_name(metric.unit));
     out.text("url", "@mirror@patterns.html#" + std::string(metric.name));
     std::string description(metric.summary);

@@ -117,6 +117,35 @@ EXIT lid=0 time=5 metv=[150]
   EXPECT_EQ(run.out.metrics[2], std::vector<std::uint64_t>{50 - 31});
 }
 
+// The same counts told in other ways: main has 10 before f and 5 after it, f 30.
+TEST(EarlRegions, CountersTellOfIntervalsOrInFractions) {
+  const auto text = [](const char* kind, const char* values[4]) {
+    return std::string("METRIC metid=0 metnid=\"C\" ") + kind +
+           "\nENTER lid=0 time=0 region=main metv=[" + values[0] +
+           "]\nENTER lid=0 time=1 region=f metv=[" + values[1] + "]\nEXIT lid=0 time=2 metv=[" +
+           values[2] + "]\nEXIT lid=0 time=5 metv=[" + values[3] + "]\n";
+  };
+  // Since the last event: what came before main does not count.
+  const char* last[] = {"7", "10", "30", "5"};
+  const Pass since(text("interval=1", last).c_str());
+  ASSERT_EQ(since.out.metrics.size(), 2u);
+  EXPECT_EQ(since.out.metrics[0], std::vector<std::uint64_t>{30});
+  EXPECT_EQ(since.out.metrics[1], std::vector<std::uint64_t>{10 + 5});
+  // Up to the next event: what comes after main does not count.
+  const char* next[] = {"10", "30", "5", "7"};
+  const Pass until(text("interval=2", next).c_str());
+  ASSERT_EQ(until.out.metrics.size(), 2u);
+  EXPECT_EQ(until.out.metrics[0], std::vector<std::uint64_t>{30});
+  EXPECT_EQ(until.out.metrics[1], std::vector<std::uint64_t>{10 + 5});
+  // 0.5, 1.5, 2.25, 3: f has 0.75, main 2.5 - 0.75. As bits of a double: sign, exponent, fraction.
+  const char* real[] = {"4602678819172646912", "4609434218613702656", "4612248968380809216",
+                        "4613937818241073152"};
+  const Pass fractions(text("dtype=1", real).c_str());
+  ASSERT_EQ(fractions.out.metrics.size(), 2u);
+  EXPECT_EQ(std::bit_cast<double>(fractions.out.metrics[0][0]), 0.75);
+  EXPECT_EQ(std::bit_cast<double>(fractions.out.metrics[1][0]), 1.75);
+}
+
 TEST(EarlRegions, UnbalancedRecordsAreCountedAndTimeIsKept) {
   const Pass run(R"(
 EXIT lid=0 time=0
