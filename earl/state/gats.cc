@@ -54,6 +54,7 @@ std::uint32_t Gats::new_access(ProcessId origin, WindowId window) {
   a.first_rmaid = kAbsent;
   a.last_rmaid = 0;
   a.latest_post = kLongAgo;
+  a.offered = kNoEvent;
   a.live = true;
   a.closed = a.ready = a.delivered = false;
   live_access_[raw(origin)].push_back(i);

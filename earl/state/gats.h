@@ -90,7 +90,8 @@ class Gats {
     std::uint32_t segment = 0;
     std::uint32_t hint = 0;  // target used last
     std::uint32_t first_rmaid = 0, last_rmaid = 0;
-    Seconds latest_post;  // enter, of those known
+    Seconds latest_post;               // enter, of those known
+    std::uint64_t offered = kNoEvent;  // enter_pos of the call offered last
     bool live = false, closed = false, ready = false, delivered = false;
   };
   struct Exposure : ExposureEpoch {

@@ -78,6 +78,8 @@ bool Gats::may_be_blocked(const Access& a, const Call& call) const {
 
 void Gats::offer(const Call& call, std::uint32_t epoch) {
   Access& a = accesses_[epoch];
+  if (a.offered == call.enter_pos) return;  // an atomic operation: a get and a put, but one call
+  a.offered = call.enter_pos;
   if (a.awaited != 0) {
     // A post may still be entered at this very time, or within the clocks' error.
     ++a.refs;

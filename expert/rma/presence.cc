@@ -25,9 +25,11 @@ void Presence::outside(ProcessId process, Seconds enter, Seconds last, Intervals
 
 bool Presence::throughout(ProcessId process, Seconds begin, Seconds end) const {
   const Process& p = processes_[raw(process)];
-  if (p.outside() && p.since <= begin) return true;
+  // A call without duration at the very time when the process came out proves nothing: which of
+  // the two was first is chance.
+  if (p.outside() && p.since <= begin && p.since < end) return true;
   for (auto i = p.past.rbegin(); i != p.past.rend() && begin < i->end; ++i) {
-    if (i->begin <= begin && end < i->end) return true;
+    if (i->begin <= begin && i->begin < end && end < i->end) return true;
   }
   return false;
 }

@@ -3,7 +3,8 @@
 // After the line `--- severities` each line is `metric callpath location value`; the call path is
 // region names joined by '/'. What a named metric has beyond the listed values must be 0, and so
 // must every waiting pattern that is not named at all. `finding N text` asks for a row of the
-// findings table. Comments begin with #. On every trace run the cross-checks of the pattern spec.
+// findings table. Comments begin with #. On every trace run the cross-checks of the pattern spec;
+// metamorphic_cases_test.cc runs the relations between a trace and a changed one.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -12,7 +13,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <map>
 #include <sstream>
 
@@ -22,7 +22,6 @@
 #include "expert/catalogue.h"
 #include "expert/cube/writer.h"
 #include "tests/support/cross_checks.h"
-#include "tests/support/report_checks.h"
 
 namespace kojak::expert {
 namespace {
@@ -118,32 +117,6 @@ std::map<std::pair<std::string, std::uint32_t>, double> values_of(const Result& 
   return values;
 }
 
-// The text of a trace with every `key=number` of these keys changed.
-std::string changed(const std::string& text, const std::vector<std::string>& keys,
-                    const std::function<double(double)>& change) {
-  std::string out;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t word = text.find_first_of(" \n", at);
-    const std::size_t end = word == std::string::npos ? text.size() : word;
-    const std::string token = text.substr(at, end - at);
-    const std::size_t equals = token.find('=');
-    const bool wanted = equals != std::string::npos && token.find('"') == std::string::npos &&
-                        std::find(keys.begin(), keys.end(), token.substr(0, equals)) != keys.end();
-    if (wanted) {
-      std::ostringstream number;
-      number.precision(17);
-      number << change(std::stod(token.substr(equals + 1)));
-      out += token.substr(0, equals + 1) + number.str();
-    } else {
-      out += token;
-    }
-    if (end < text.size()) out += text[end];
-    at = end + 1;
-  }
-  return out;
-}
-
 class Cases : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override { case_ = read_case(fs::path(KOJAK_CASES_DIR) / (GetParam() + ".case")); }
@@ -209,46 +182,6 @@ TEST_P(Cases, PassTheCrossChecks) {
   EXPECT_EQ(support::cross_checks(result.cube, bytes), std::vector<std::string>{});
 }
 
-TEST_P(Cases, AreTheSameWhenAllTimesAreShifted) {
-  const Result one = run(case_.trace);
-  const Result other = run(support::shifted(case_.trace, 1024));
-  EXPECT_EQ(support::compare_reports(one.cube, other.cube, kTolerance), std::vector<std::string>{});
-}
-
-TEST_P(Cases, GrowWithAllTimes) {
-  // Three times as long: so are all times of the report; counts and bytes stay.
-  const Result one = run(case_.trace);
-  const Result other =
-      run(changed(case_.trace, {"time", "bound"}, [](double value) { return 3 * value; }));
-  ASSERT_EQ(one.cube.metrics.size(), other.cube.metrics.size());
-  for (const support::CubeMetric& metric : one.cube.metrics) {
-    const double factor = metric.uom == "sec" ? 3 : 1;
-    auto tripled = values_of(other, metric.uniq_name);
-    for (const auto& [where, value] : values_of(one, metric.uniq_name)) {
-      EXPECT_NEAR(tripled[where], factor * value, kTolerance)
-          << metric.uniq_name << " at " << where.first << ", location " << where.second;
-      tripled.erase(where);
-    }
-    for (const auto& [where, value] : tripled) {
-      EXPECT_NEAR(value, 0, kTolerance) << metric.uniq_name << " at " << where.first;
-    }
-  }
-}
-
-TEST_P(Cases, AreTheSameWithOtherNumbersOfWindowsAndOperations) {
-  const Result one = run(case_.trace);
-  const Result other = run(changed(changed(case_.trace, {"wid"}, [](double id) { return id + 5; }),
-                                   {"rmaid"}, [](double id) { return 2 * id + 3; }));
-  EXPECT_EQ(support::compare_reports(one.cube, other.cube, kTolerance), std::vector<std::string>{});
-}
-
-TEST_P(Cases, AreTheSameInTheBasicModel) {
-  const Result extended = run(case_.trace);
-  const Result basic = run(support::basic_model(case_.trace));
-  EXPECT_EQ(support::compare_reports(extended.cube, basic.cube, kTolerance),
-            std::vector<std::string>{});
-}
-
 std::vector<std::string> all_cases() {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(KOJAK_CASES_DIR)) {
@@ -260,23 +193,6 @@ std::vector<std::string> all_cases() {
 INSTANTIATE_TEST_SUITE_P(All, Cases, ::testing::ValuesIn(all_cases()),
                          [](const auto& one) { return one.param; });
 
-// The transformations themselves, so that the checks above cannot pass by doing nothing.
-TEST(CrossChecks, ShiftMovesEveryEvent) {
-  EXPECT_EQ(support::shifted("ENTER lid=0 time=1 region=f\nREGION rid=1\nEXIT lid=0 time=2.5\n", 2),
-            "ENTER lid=0 time=3 region=f\nREGION rid=1\nEXIT lid=0 time=4.5\n");
-}
-TEST(CrossChecks, TheBasicModelPutsEndsBack) {
-  EXPECT_EQ(support::basic_model("ENTER lid=1 time=1 region=MPI_Put\n"
-                                 "MPI_PUT_1TS lid=1 time=1 dlid=0 rmaid=7\n"
-                                 "EXIT lid=1 time=2\n"
-                                 "MPI_PUT_1TE lid=0 time=9 slid=1 rmaid=7\n"
-                                 "MPI_WINEXIT lid=0 time=9\n"),
-            "ENTER lid=1 time=1 region=MPI_Put\n"
-            "MPI_PUT_1TS lid=1 time=1 dlid=0 rmaid=7\n"
-            "MPI_PUT_1TE lid=0 time=2 slid=1 rmaid=7\n"
-            "EXIT lid=1 time=2\n"
-            "MPI_WINEXIT lid=0 time=9\n");
-}
 TEST(CrossChecks, SeeALostSecond) {
   auto bytes = text_to_trace("ENTER lid=0 time=1 region=main\nEXIT lid=0 time=4\n");
   ASSERT_TRUE(bytes.ok());

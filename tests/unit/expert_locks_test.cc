@@ -100,6 +100,10 @@ TEST(Presence, IsOutsideBetweenCallsThatCanProgress) {
   EXPECT_FALSE(presence.throughout(ProcessId{0}, {3}, {6}));
   EXPECT_FALSE(presence.throughout(ProcessId{0}, {2.9}, {5}));
   EXPECT_TRUE(presence.throughout(ProcessId{0}, {7}, {8}));  // still outside
+  // At the very time when it came out, whichever of the two was recorded first.
+  EXPECT_FALSE(presence.throughout(ProcessId{0}, {3}, {3}));
+  EXPECT_FALSE(presence.throughout(ProcessId{0}, {7}, {7}));
+  EXPECT_TRUE(presence.throughout(ProcessId{0}, {3.5}, {3.5}));
 }
 TEST(Presence, NothingIsKnownOfPausesAndOfTheTimeAfterTheLastEvent) {
   Presence presence(1);
