@@ -11,7 +11,9 @@ enum {
   kCompleteC1,
   kCompleteD,
   kTransferE,
-  kWaitingE
+  kWaitingE,
+  kCompleteF,
+  kWaitingF
 };
 
 static int memory[64];
@@ -42,12 +44,12 @@ static void complete(void) {
 }
 
 int main(int argc, char** argv) {
-  truth_begin(&argc, &argv, 4);
+  truth_begin(&argc, &argv, kTwoToFour);
   TIMED(MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win),
         "win=0");
   target = members_of(AT(0));
   Members first = members_of(AT(1));
-  Members all = members_of(AT(1) | AT(2) | AT(3));
+  Members all = members_of(((1u << ranks) - 1) & ~AT(0));
 
   /* A: no transfer at all. 60 ms Early Wait, nothing of it Late Complete. */
   meet();
@@ -74,7 +76,7 @@ int main(int argc, char** argv) {
     complete();
   }
 
-  /* C: three origins. 3 is done at once; 1 has the last transfer after 60 ms and completes 60 ms
+  /* C: all origins. 3 is done at once; 1 has the last transfer after 60 ms and completes 60 ms
    * later; 2 completes 60 ms after that. Late Complete 120 ms, Corresponding Complete 60 ms. */
   meet();
   if (rank == 0) {
@@ -120,14 +122,36 @@ int main(int argc, char** argv) {
     complete();
   }
 
+  /* F: all origins. The last one, without a transfer, completes 60 ms after the target began to
+   * wait; the others have completed before. All of it is Early Wait and Late Complete, nothing is
+   * Corresponding Complete. */
+  if (ranks > 2) {
+    meet();
+    if (rank == 0) {
+      post(all);
+      hear_late(kCompleteF, ranks - 2);
+      wait_epoch(kWaitingF);
+    } else {
+      start();
+      if (rank < ranks - 1) {
+        put();
+        tell(kCompleteF);
+      } else {
+        hear_late(kWaitingF, 1);
+      }
+      complete();
+    }
+  }
+
   meet();
   TIMED(MPI_Win_free(&win), "win=0");
   members_free(&target);
   members_free(&first);
   members_free(&all);
   if (rank == 0) {
-    at_least("mpi_rma_earlywait", "MPI_Win_wait", 0, 7 * SURELY(kLateMs));
-    at_least("mpi_rma_latecomplete", "MPI_Win_wait", 0, 4 * SURELY(kLateMs));
+    const int more = ranks > 2 ? 2 : 0; /* in C and F */
+    at_least("mpi_rma_earlywait", "MPI_Win_wait", 0, (6 + more) * SURELY(kLateMs));
+    at_least("mpi_rma_latecomplete", "MPI_Win_wait", 0, (3 + more) * SURELY(kLateMs));
     at_least("mpi_rma_latecomplete_pair", "MPI_Win_wait", 0, 3 * SURELY(kLateMs));
     for (int r = 1; r < ranks; ++r) exactly_zero("mpi_rma_earlywait", "*", r);
   }

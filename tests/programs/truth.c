@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,6 +33,8 @@ static FILE* notes;
 static char* notes_text;
 static size_t notes_size;
 static int late_rounds;
+static int caught_event;
+static int released_event;
 
 static const char* site_function;
 static int site_line;
@@ -185,6 +189,23 @@ void pause_ms(int ms) {
 void hear_late(int event, int times) {
   hear(event, times);
   pause_ms(kLateMs);
+}
+
+static void held_up(int signal) {
+  (void)signal;
+  const int error = errno;
+  tell(caught_event);
+  hear_late(released_event, 1);
+  errno = error;
+}
+
+void hold_me_up(int caught, int released) {
+  caught_event = caught;
+  released_event = released;
+  struct sigaction action = {.sa_handler = held_up, .sa_flags = SA_RESTART};
+  const struct itimerval soon = {.it_value = {.tv_usec = 150000}};
+  if (sigaction(SIGALRM, &action, NULL) != 0 || setitimer(ITIMER_REAL, &soon, NULL) != 0)
+    give_up("cannot set a timer", "");
 }
 
 void come_late(unsigned late) {

@@ -26,6 +26,7 @@ program collectives
   call one_to_all()
   call all_to_one()
   call scans()
+  call late_exits()
   call meet()
 
   if (rank == 0) then
@@ -39,6 +40,8 @@ program collectives
       if (r /= 0) call at_least('mpi_earlyscan', 'MPI_Scan', r, surely)
       if (r == last .and. last > 1) call at_least('mpi_earlyscan', 'MPI_Exscan', r, surely)
     end do
+    if (ranks == 2) call at_least('mpi_barrier_completion', 'MPI_Barrier', 1, surely)
+    if (ranks == 2) call at_least('mpi_nxn_completion', 'MPI_Allreduce', 1, surely)
     call at_least('mpi_earlyreduce', 'MPI_Reduce', last, surely)
     call at_least('mpi_earlyreduce', 'MPI_Gather', 0, surely)
     call exactly_zero('mpi_earlyreduce', 'MPI_Reduce', 0)
@@ -122,5 +125,27 @@ contains
     TIMED(MPI_Exscan)(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
     call noted('comm=world place='//text(rank)//moved(1, merge(0, 1, rank == 0)))
     call meet()
+  end subroutine
+
+  ! The last process is held up in its call until 60 ms after the others have come: with two
+  ! processes, the other one is long gone then.
+  subroutine hold_up_the_last(event)
+    integer, intent(in) :: event
+    call meet()
+    if (rank == last) call hold_me_up(event, event + 1)
+    if (rank > 0) return
+    call hear(event, 1)
+    call tell(event + 1)
+  end subroutine
+
+#undef UNIT
+#define UNIT "late_exits"
+  subroutine late_exits()
+    call hold_up_the_last(0)
+    TIMED(MPI_Barrier)(MPI_COMM_WORLD, ierr)
+    call noted('comm=world')
+    call hold_up_the_last(2)
+    TIMED(MPI_Allreduce)(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+    call noted('comm=world'//moved(1, 1))
   end subroutine
 end program

@@ -7,6 +7,7 @@ module truth
   use, intrinsic :: iso_c_binding
   implicit none
   private
+  public :: hold_me_up
   public :: truth_begin, check_clock, truth_end, entering, noted, meet, tell, hear, hear_late, told, pause_ms, come_late
   public :: only, text, list, at_least, exactly_zero, osc_is
   public :: rank, ranks, late_ms, surely, truth_now
@@ -66,6 +67,10 @@ module truth
     subroutine pause_ms(ms) bind(C)
       import :: c_int
       integer(c_int), value :: ms
+    end subroutine
+    subroutine hold_me_up(caught, released) bind(C)
+      import :: c_int
+      integer(c_int), value :: caught, released
     end subroutine
     subroutine come_late(late) bind(C)
       import :: c_int
