@@ -43,6 +43,10 @@ def draw_matrix(trace, path):
     axes.set(xlabel="to process", ylabel="from process", title="Bytes moved")
     axes.set_xticks(range(len(matrix)))
     axes.set_yticks(range(len(matrix)))
+    if len(matrix) <= 8:
+        for (row, column), count in numpy.ndenumerate(matrix):
+            axes.text(column, row, count, ha="center", va="center",
+                      color="black" if count > matrix.max() / 2 else "white")
     figure.colorbar(image, label="bytes")
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
@@ -58,7 +62,8 @@ def draw_timeline(trace, begin, end, path):
     calls = calls[time[enter[calls]] <= end]
     names = {number: region.name for number, region in trace.regions.items()}
     figure, axes = plt.subplots(figsize=(8, 2.8))
-    shown = sorted({columns["region"][i] for i in calls if names[columns["region"][i]].startswith("MPI_")})
+    visible = calls[time[calls] - time[enter[calls]] > 0.004 * (end - begin)]
+    shown = sorted({columns["region"][i] for i in visible if names[columns["region"][i]].startswith("MPI_")})
     for number, colour in zip(shown, plt.cm.tab20.colors):
         mine = calls[columns["region"][calls] == number]
         axes.barh(columns["process"][mine], time[mine] - time[enter[mine]], left=time[enter[mine]],

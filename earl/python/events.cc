@@ -228,11 +228,15 @@ void add_events(py::module_& m) {
           "path",
           [](const PyEvent& e) { return path_name(*e.archive, e.archive->call_path(e.event)); },
           "Its call path: 'main/solve/MPI_Put'.")
-      .def("__eq__",
-           [](const PyEvent& a, const PyEvent& b) {
-             return a.archive == b.archive && a.event.pos == b.event.pos;
-           })
-      .def("__lt__", [](const PyEvent& a, const PyEvent& b) { return a.event.pos < b.event.pos; })
+      .def(
+          "__eq__",
+          [](const PyEvent& a, const PyEvent& b) {
+            return a.archive == b.archive && a.event.pos == b.event.pos;
+          },
+          py::is_operator())  // anything else, None too, is not equal
+      .def(
+          "__lt__", [](const PyEvent& a, const PyEvent& b) { return a.event.pos < b.event.pos; },
+          py::is_operator())
       .def("__hash__", [](const PyEvent& e) { return e.event.pos; })
       .def("__repr__", [](const PyEvent& e) {
         std::string text = "<earl.Event " + std::to_string(e.event.pos) + " " + type_name(e);

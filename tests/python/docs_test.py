@@ -18,7 +18,8 @@ def run(script, *arguments):
 def test_timelines_are_those_of_the_chapter(tmp_path):
     run("timelines.py", REFERENCE, tmp_path)
     pictures = sorted(p.name for p in tmp_path.iterdir())
-    assert pictures == ["earl-epochs.svg", "earl-fence.svg", "earl-pointers.svg"]
+    assert pictures == ["earl-epochs.svg", "earl-fence.svg", "earl-locks.svg", "earl-messages.svg",
+                        "earl-pointers.svg", "earl-stack.svg"]
     chapter = (DOCS / "earl.md").read_text()
     for name in pictures:
         assert f"images/{name}" in chapter

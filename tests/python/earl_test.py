@@ -275,6 +275,8 @@ def test_slices_and_time_bounds():
     assert (trace.begin, trace.end) == (0, 6)
     assert trace.column("time", begin=-2).tolist() == [6, 6]
     assert sorted([trace[4], trace[1]])[0].pos == 1
+    assert trace[1] == trace[1] != trace[2] and trace[1] in [None, 7, trace[1]]
+    assert trace[1] != None and trace[1] != 1  # noqa: E711  (not equal rather than an error)
     assert earl.from_text("EPILOG 2.0 little\nLAST_DEF\n").begin is None
 
 
