@@ -2,12 +2,13 @@
 // active target. Internal to causal_pass.cc.
 //
 // Who enters with data is a cause, who leaves with data an effect: a call without bytes need not
-// wait, and of MPI_Alltoallv and -w nobody knows who waits for whom. A fence counts where it ends
-// an epoch and is not said to do so for nobody (MPI_MODE_NOPRECEDE). Not thread-safe. Nothing
-// fails. Source: MPI 3.1, sections 5.1 and 11.5.
+// wait. Who waits for whom tells call_causes.h. A fence counts where it ends an epoch and is not
+// said to do so for nobody (MPI_MODE_NOPRECEDE). Not thread-safe. Nothing fails. Source: MPI 3.1,
+// sections 5.1 and 11.5.
 #pragma once
 
 #include "merge/causal_messages.h"
+#include "merge/transfer_ends.h"
 
 namespace kojak::merge {
 
@@ -27,15 +28,26 @@ class CausalCalls : protected CausalMessages {
     if (region != nullptr && !defs_.comms[comm].ranks.empty() &&
         (defs_.comms[comm].flags & 2) == 0) {
       Arrival arrival{t.stack.back().enter, p.time, p.linear};
-      const bool root = raw(r.rlid) == p.rank, some = raw(r.sent) != 0 || raw(r.recvd) != 0;
+      const bool root = raw(r.rlid) == p.rank;
       bool waits = true;
+      CallRule rule = CallRule::kAll;
       switch (region->role) {
         case MpiRole::kBarrier:
           arrival.cause = arrival.effect = true;
           break;
         case MpiRole::kAllToAll:
-          waits = !region->name.ends_with("lltoallv") && !region->name.ends_with("lltoallw");
-          arrival.cause = arrival.effect = some;
+          arrival.cause = raw(r.sent) != 0;
+          arrival.effect = raw(r.recvd) != 0;
+          if (!is_irregular(*region)) break;
+          rule = CallRule::kSupply;
+          arrival.sent = bytes_of(s, raw(r.sent), kSentAttribute);
+          arrival.got = bytes_of(s, raw(r.recvd), kReceivedAttribute);
+          arrival.effect = arrival.got > arrival.sent;
+          break;
+        case MpiRole::kPrefix:
+          rule = CallRule::kLower;
+          arrival.cause = raw(r.sent) != 0;
+          arrival.effect = raw(r.recvd) != 0;
           break;
         case MpiRole::kOneToAll:
           arrival.cause = root;
@@ -48,7 +60,7 @@ class CausalCalls : protected CausalMessages {
         default:
           waits = false;
       }
-      if (waits) arrive(p, {kCollectiveCall, comm, number}, arrival);
+      if (waits) arrive(p, {kCollectiveCall, comm, number}, arrival, rule);
     }
     p.collectives[comm] = number;
   }
@@ -142,9 +154,30 @@ class CausalCalls : protected CausalMessages {
     return w != nullptr ? w->fences : 0;
   }
 
-  void arrive(CausalProcess& p, const InstanceKey& key, const Arrival& arrival) {
+  // Each pair of members has its own count.
+  static bool is_irregular(const MergedRegion& region) {
+    const MpiFunction* function = find_mpi_function(region.name);
+    return function != nullptr &&
+           (function->name == "MPI_Alltoallv" || function->name == "MPI_Alltoallw");
+  }
+  // A count that the record cannot hold stands in an attribute before it; without one nobody knows.
+  static std::uint64_t bytes_of(const Stream& s, std::uint32_t field, std::uint8_t kind) {
+    if (field != kAbsent) return field;
+    std::uint64_t bytes = kNoBytes;
+    for (const std::byte* a = s.attributes; a != nullptr && a < s.record;
+         a += std::size_t{2} + static_cast<std::uint8_t>(a[0])) {
+      const RawRecord record{static_cast<std::uint8_t>(a[1]), static_cast<std::uint8_t>(a[0]),
+                             a + 2, 0};
+      if (byte_attribute(record, s.dialect, kind, bytes)) break;
+    }
+    return bytes;
+  }
+
+  void arrive(CausalProcess& p, const InstanceKey& key, const Arrival& arrival,
+              CallRule rule = CallRule::kAll) {
     const auto [at, fresh] = instances_.try_emplace(key);
     Instance& instance = at->second;
+    if (fresh) instance.rule = rule;
     const auto [kind, object, number] = key;
     if (fresh) {
       for (const std::uint32_t rank : members_of(kind, object)) {
@@ -183,42 +216,72 @@ class CausalCalls : protected CausalMessages {
     }
   }
 
-  // All have come: nobody leaves before the last of the others has entered.
+  // All have come: nobody leaves before those that it needs have entered.
   void resolve(Instances::iterator at) {
+    const InstanceKey key = at->first;
     const Instance instance = std::move(at->second);
     instances_.erase(at);
-    const Cause* last = nullptr;
-    const Cause* other = nullptr;  // the last but one
-    for (const Arrival& arrival : instance.arrivals) {
-      if (!arrival.cause) continue;
-      const Cause* cause = &arrival.enter;
-      if (last == nullptr || later(*cause, *last)) std::swap(cause, last);
-      if (cause != nullptr && (other == nullptr || later(*cause, *other))) other = cause;
+    std::vector<CallMember> members = members_at(key, instance, &Cause::time);
+    const bool known = instance.rule != CallRule::kSupply || supply_known(key, members);
+    std::vector<std::size_t> needed(members.size(), kNoMember), recorded = needed;
+    if (known) {
+      needed = last_needed(members, instance.rule);
+      recorded = correcting_ ? last_needed(members_at(key, instance, &Cause::linear), instance.rule)
+                             : needed;
     }
-    double first_exit = std::numeric_limits<double>::infinity();
-    for (const Arrival& arrival : instance.arrivals) {
+    std::vector<double> exits(members.size());
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      const Arrival& arrival = instance.arrivals[m];
+      exits[m] = arrival.exit;
       if (!arrival.effect) continue;
       CausalProcess& p = processes_[arrival.enter.process];
-      const Cause* cause = last != nullptr && last->process == arrival.enter.process ? other : last;
-      double exit = arrival.exit;
-      if (cause != nullptr) {
-        count(cause->linear, arrival.linear);
-        if (behind(*cause, p, exit)) exit = after(cause->time);
-        p.earliest = exit;
+      if (!known) ++counts_.unchecked;
+      if (recorded[m] != kNoMember) {
+        count(instance.arrivals[recorded[m]].enter.linear, arrival.linear);
       }
-      first_exit = std::min(first_exit, exit);
+      if (needed[m] != kNoMember) {
+        const Cause& cause = instance.arrivals[needed[m]].enter;
+        if (behind(cause, p, exits[m])) exits[m] = after(cause.time);
+        p.earliest = exits[m];
+      }
       p.in_instance = false;
       enqueue(p);
     }
-    if (!correcting_) return;
-    for (const Arrival& arrival : instance.arrivals) {
-      if (arrival.cause) {
-        timelines_[arrival.enter.process]->limit(arrival.enter.item, first_exit);
+    if (!correcting_ || !known) return;
+    const std::vector<double> limits = latest_enters(members, instance.rule, exits);
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      const Cause& enter = instance.arrivals[m].enter;
+      if (limits[m] < std::numeric_limits<double>::infinity()) {
+        timelines_[enter.process]->limit(enter.item, limits[m]);
       }
     }
   }
-  static bool later(const Cause& a, const Cause& b) {
-    return a.time > b.time || (a.time == b.time && a.process > b.process);
+  // The members as they entered, by corrected or by recorded time.
+  std::vector<CallMember> members_at(const InstanceKey& key, const Instance& instance,
+                                     double Cause::*when) const {
+    std::vector<CallMember> members;
+    members.reserve(instance.arrivals.size());
+    std::unordered_map<std::uint32_t, std::uint32_t> place;
+    if (instance.rule == CallRule::kLower) {
+      const auto& ranks = members_of(std::get<0>(key), std::get<1>(key));
+      for (std::uint32_t i = 0; i < ranks.size(); ++i) place.emplace(ranks[i], i);
+    }
+    for (const Arrival& a : instance.arrivals) {
+      const std::uint32_t process = a.enter.process;
+      members.push_back({process, place.empty() ? 0 : place[process], a.enter.*when, a.cause,
+                         a.effect, a.sent, a.got});
+    }
+    return members;
+  }
+  // All came with known counts, and all that was received was sent.
+  bool supply_known(const InstanceKey& key, const std::vector<CallMember>& members) const {
+    std::uint64_t sent = 0, got = 0;
+    for (const CallMember& member : members) {
+      if (member.sent == kNoBytes || member.got == kNoBytes) return false;
+      sent += member.sent;
+      got += member.got;
+    }
+    return sent == got && members.size() == members_of(std::get<0>(key), std::get<1>(key)).size();
   }
 
   // What the record depends on, and what depends on it, before it is applied.

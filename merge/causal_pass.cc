@@ -287,6 +287,7 @@ class CausalPass : private CausalCalls {
       case MpiRole::kOneToAll:
       case MpiRole::kAllToOne:
       case MpiRole::kAllToAll:
+      case MpiRole::kPrefix:
         return true;
       default:
         return false;

@@ -3,12 +3,13 @@
 //
 // Each process is read on its own, its threads by time; one that reaches an effect whose cause has
 // not been read waits for it. Dependencies: send to receive; the entering of a collective call to
-// the leaving of those who need it; entering a fence that ends an epoch to leaving it; post to
-// complete (and to start, as far as the clocks' error bounds allow: a start need not wait for the
-// post); complete to wait or true test; unlock to the first proof of the next holder (LockEdge).
-// Whose cause was not recorded, or cannot be told, goes unchecked and is counted. References must
-// outlive the pass. Memory: the input buffers, and causes and calls that are open. Errors: those of
-// the spill file. Not thread-safe. Source: specification of the merge, clocks.
+// the leaving of those who provably need it (call_causes.h); entering a fence that ends an epoch to
+// leaving it; post to complete (and to start, as far as the clocks' error bounds allow: a start
+// need not wait for the post); complete to wait or true test; unlock to the first proof of the next
+// holder (LockEdge). Whose cause was not recorded, or cannot be told, goes unchecked and is
+// counted. References must outlive the pass. Memory: the input buffers, and causes and calls that
+// are open. Errors: those of the spill file. Not thread-safe. Source: specification of the merge,
+// clocks.
 #pragma once
 
 #include <memory>

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "epilog/format/types.h"
+#include "merge/call_causes.h"
 
 namespace kojak::merge {
 
@@ -91,16 +92,18 @@ class Channels {
 // One member of a collective call, at its exit.
 struct Arrival {
   Cause enter;
-  double exit = 0;      // before it is moved behind its causes
-  double linear = 0;    // exit before the correction
-  bool cause = false;   // it enters before others can leave
-  bool effect = false;  // it leaves after others have entered
+  double exit = 0;                  // before it is moved behind its causes
+  double linear = 0;                // exit before the correction
+  bool cause = false;               // it enters before others can leave
+  bool effect = false;              // it leaves after others have entered
+  std::uint64_t sent = 0, got = 0;  // bytes, where the rule asks for them
 };
 
 // kind, communicator or window, number of the call
 using InstanceKey = std::tuple<std::uint8_t, std::uint32_t, std::uint64_t>;
 
 struct Instance {
+  CallRule rule = CallRule::kAll;
   std::uint32_t expected = 0;
   std::vector<Arrival> arrivals;
 };

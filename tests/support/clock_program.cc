@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <numeric>
 #include <random>
 #include <tuple>
 
@@ -110,7 +111,7 @@ class Simulation {
     for (std::uint32_t p = 0; p < size_; ++p) {
       if (number(1, 100) <= 40) now_[p] += uniform(0, 0.3);
     }
-    switch (number(0, 7)) {
+    switch (number(0, 9)) {
       case 0:
       case 1:
         message();
@@ -129,6 +130,12 @@ class Simulation {
         break;
       case 6:
         fence();
+        break;
+      case 7:
+        prefix();
+        break;
+      case 8:
+        irregular();
         break;
       default:
         active_target();
@@ -239,6 +246,56 @@ class Simulation {
       for (std::uint32_t q = 0; q < size_; ++q) {
         if (broadcast ? p != root && q == root : p == root && q != root) {
           depends(enters[q], left, broadcast ? "broadcast" : "reduction");
+        }
+      }
+    }
+  }
+  // Everybody waits for the lower ranks only.
+  void prefix() {
+    ++collectives_;
+    const bool exclusive = number(0, 1) == 1;
+    std::vector<Place> enters;
+    std::vector<double> times;
+    for (std::uint32_t p = 0; p < size_; ++p) {
+      pass(p);
+      enters.push_back(enter(p, exclusive ? "MPI_Exscan" : "MPI_Scan"));
+      times.push_back(now_[p]);
+    }
+    for (std::uint32_t p = 0; p < size_; ++p) {
+      if (p != 0) after(p, *std::max_element(times.begin(), times.begin() + p));
+      const Place left = collective_exit(p, kAbsentRoot, 8, p == 0 && exclusive ? 0 : 8);
+      for (std::uint32_t q = 0; q < p; ++q) depends(enters[q], left, "prefix reduction");
+    }
+  }
+  // One gives to or takes from some of the others, and nobody keeps anything: who receives needs
+  // all who send to it, and nobody else. Without the counts of all members nobody can tell that.
+  void irregular() {
+    ++collectives_;
+    const std::uint32_t one = process();
+    const bool gives = number(0, 1) == 1;
+    std::vector<Place> enters;
+    std::vector<double> times;
+    std::vector<int> bytes;  // between the one and each other
+    for (std::uint32_t p = 0; p < size_; ++p) {
+      pass(p);
+      enters.push_back(enter(p, number(0, 1) == 1 ? "MPI_Alltoallv" : "mpi_alltoallv"));
+      times.push_back(now_[p]);
+      bytes.push_back(p == one ? 0 : number(0, 2) * 100);
+    }
+    const int all = std::accumulate(bytes.begin(), bytes.end(), 0);
+    const bool known = std::find(recording_.begin(), recording_.end(), false) == recording_.end();
+    for (std::uint32_t p = 0; p < size_; ++p) {
+      for (std::uint32_t q = 0; q < size_; ++q) {
+        const bool needs = gives ? q == one && bytes[p] != 0 : p == one && bytes[q] != 0;
+        if (needs) now_[p] = std::max(now_[p], times[q]);
+      }
+      now_[p] += latency();
+      const int share = p == one ? all : bytes[p];
+      const bool sends = gives == (p == one);
+      const Place left = collective_exit(p, kAbsentRoot, sends ? share : 0, sends ? 0 : share);
+      for (std::uint32_t q = 0; q < size_ && known; ++q) {
+        if (gives ? q == one && bytes[p] != 0 : p == one && bytes[q] != 0) {
+          depends(enters[q], left, "irregular exchange");
         }
       }
     }

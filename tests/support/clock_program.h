@@ -2,10 +2,11 @@
 // the cause of which.
 //
 // A program is simulated in true time, where every cause precedes its effects: messages (blocking,
-// and posted receives that complete in another order), barriers, broadcasts, reductions, fences,
-// and general active target over random groups; some processes pause their recording. What is
-// recorded are the times of clocks with an offset, a drift and a wobble that no line can take out.
-// The same seed gives the same program. Values own all they hold; no global state.
+// and posted receives that complete in another order), barriers, broadcasts, reductions, prefix
+// reductions, irregular exchanges, fences, and general active target over random groups; some
+// processes pause their recording. What is recorded are the times of clocks with an offset, a drift
+// and a wobble that no line can take out. The same seed gives the same program. Values own all they
+// hold; no global state.
 #pragma once
 
 #include <cstdint>
