@@ -1,6 +1,6 @@
-/* What the drawn timelines of messages and locks in the EARL chapter are traces of: run it with three
-   processes (docs/earl.md tells how). Process 1 posts two receives, the first from anybody, and both get
-   messages of process 0; then processes 1 and 2 lock the window of process 0 exclusively. */
+/* What timelines of the EARL manual are traces of (docs/earl.md). Process 1 posts two receives,
+   the first from anybody, and both get messages of process 0; then processes 1 and 2 lock the
+   window of process 0 exclusively. Three processes. */
 #include <mpi.h>
 #include <unistd.h>
 

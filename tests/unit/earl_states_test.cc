@@ -6,16 +6,26 @@ namespace {
 
 using sequence::State;
 
-// A text trace opened for random access.
+// A text trace opened for random access; streaming it gives the same state after each event.
 struct Opened {
   std::unique_ptr<Archive> archive;
   explicit Opened(const std::string& text) {
     auto bytes = text_to_trace(text);
     EXPECT_TRUE(bytes) << (bytes ? "" : bytes.error().message());
     if (!bytes) return;
+    const std::vector<std::byte> kept = *bytes;
+    auto trace = Trace::from(memory_source(kept.data(), kept.size()), "streamed");
     auto made = Archive::from(std::move(*bytes), "text", {false, 4});
     EXPECT_TRUE(made);
-    if (made) archive = std::make_unique<Archive>(std::move(*made));
+    if (!made || !trace) return;
+    archive = std::make_unique<Archive>(std::move(*made));
+    sequence::StateStream stream(*trace);
+    std::uint64_t streamed = 0;
+    for (Event e; stream.next(e); ++streamed) {
+      EXPECT_EQ(describe(stream.state(), *trace), describe(*after(e.pos), archive->trace()))
+          << "after event " << e.pos;
+    }
+    EXPECT_EQ(streamed, archive->size());
   }
   std::unique_ptr<State> after(std::uint64_t pos) const { return archive->state(pos); }
 };
@@ -72,6 +82,24 @@ TEST(EarlStates, AQueueIsFirstInFirstOutAndOthersOvertakeIt) {
   EXPECT_EQ(t.archive->sendptr(5), 4u);
   EXPECT_EQ(t.archive->sendptr(6), 2u);
   EXPECT_EQ(t.archive->sendptr(2), kNoEvent);
+}
+
+TEST(EarlStates, MessagesOvertakeBetweenCommunicators) {
+  // The same source, destination and tag: first on communicator 0, then on 1; received in reverse.
+  const Opened t(
+      "MPI_GROUP gid=0 mode=1 count=2\nMPI_COMM_REF cid=0 gid=0\nMPI_COMM_REF cid=1 gid=0\n"
+      "ENTER lid=0 time=0 region=MPI_Send\n"
+      "ENTER lid=1 time=0 region=MPI_Recv\n"
+      "MPI_SEND lid=0 time=1 dlid=1 cid=0 tag=5 sent=1\n"   // 2
+      "MPI_SEND lid=0 time=2 dlid=1 cid=1 tag=5 sent=2\n"   // 3
+      "MPI_RECV lid=1 time=3 slid=0 cid=1 tag=5 recvd=2\n"  // 4
+      "MPI_RECV lid=1 time=4 slid=0 cid=0 tag=5 recvd=1\n"  // 5
+      "EXIT lid=0 time=5\nEXIT lid=1 time=5\n");
+  EXPECT_EQ(t.after(3)->messages.queue(CommId{0}, rank(0), rank(1), Tag{5}), Positions{2});
+  EXPECT_EQ(t.after(3)->messages.queue(CommId{1}, rank(0), rank(1), Tag{5}), Positions{3});
+  EXPECT_EQ(t.after(4)->messages.sends(), Positions{2});
+  EXPECT_EQ(t.archive->sendptr(4), 3u);
+  EXPECT_EQ(t.archive->sendptr(5), 2u);
 }
 
 TEST(EarlStates, AWildcardHoldsBackALaterReceiveUntilItIsKnown) {
@@ -157,6 +185,27 @@ TEST(EarlStates, AnOriginTwoEpochsAheadTwoWindowsAndATest) {
   const auto second = t.after(25);
   ASSERT_EQ(second->epochs.access_transactions().size(), 1u);
   EXPECT_EQ(second->epochs.access_transactions()[0].events(), (Positions{13, 15, 23, 25}));
+}
+
+TEST(EarlStates, TransactionsOfTwoWindowsAtATimeAreApart) {
+  // On both windows process 1 posts and waits for process 0; the epochs overlap, and that of window
+  // 1 ends first.
+  std::string text = sync(1, 1, "post", "[0]", 0, 0) + sync(1, 2, "post", "[0]", 1, 0) +    // 1, 3
+                     sync(0, 3, "start", "[1]", 0, 0) + sync(0, 4, "start", "[1]", 1, 0) +  // 5, 7
+                     "MPI_PUT_1TS lid=0 time=5 dlid=1 wid=1 rmaid=0 sent=8\n"               // 8
+                     "MPI_PUT_1TS lid=0 time=5 dlid=1 wid=0 rmaid=1 sent=8\n"               // 9
+                     "MPI_PUT_1TE lid=1 time=6 slid=0 wid=1 rmaid=0 recvd=8\n"              // 10
+                     "MPI_PUT_1TE lid=1 time=6 slid=0 wid=0 rmaid=1 recvd=8\n";             // 11
+  text += sync(0, 7, "complete", "[1]", 1, 1) + sync(1, 8, "wait", "[0]", 1, 1) +  // 13, 15
+          sync(0, 9, "complete", "[1]", 0, 1) + sync(1, 10, "wait", "[0]", 0, 1);  // 17, 19
+  const Opened t(text);
+  const auto first = t.after(15), second = t.after(19);
+  ASSERT_EQ(first->epochs.exposure_transactions().size(), 1u);
+  EXPECT_EQ(first->epochs.exposure_transactions()[0].events(), (Positions{3, 7, 8, 10, 13, 15}));
+  EXPECT_NE(first->epochs.access(rank(0), WindowId{0}), nullptr);
+  EXPECT_EQ(first->epochs.access(rank(0), WindowId{1}), nullptr);
+  ASSERT_EQ(second->epochs.exposure_transactions().size(), 1u);
+  EXPECT_EQ(second->epochs.exposure_transactions()[0].events(), (Positions{1, 5, 9, 11, 17, 19}));
 }
 
 TEST(EarlStates, AnEmptyGroupCompletesAtOnce) {
