@@ -8,9 +8,9 @@
 #include "truth.h"
 
 enum { kCount = 1 << 20, kWorkMs = 20 };
-/* What is told in each round: somebody holds the lock, somebody asks for it, is done with it, has
- * finished the round. */
-enum { kHeld, kAsking, kDone, kFinished, kEvents };
+/* What is told in each round: somebody holds the lock, somebody asks for it, has done its
+ * work, has released it, has finished the round. */
+enum { kHeld, kAsking, kDone, kReleased, kFinished, kEvents };
 #define EVENT(round, which) ((round)*kEvents + (which))
 
 static int* memory; /* a part for each origin */
@@ -35,11 +35,12 @@ static void put(int to, int count) {
 static void flush(int which) {
   TIMED(MPI_Win_flush(which, win), "win=0 flush=%d", which);
 }
-/* At least kWorkMs in transfers: long enough to show if somebody claims that they waited. */
+/* At least kWorkMs in transfers: long enough to show if somebody claims that they waited. (A local
+ * flush after a put is no proof that the lock is held; such a proof would rule out a wait.) */
 static void work(int count) {
   for (const double since = truth_now(); truth_now() - since < 1e-3 * kWorkMs;) {
     put(target, count);
-    flush(target);
+    TIMED(MPI_Win_flush_local(target, win), "win=0 flush_local=%d", target);
   }
 }
 static void serve(int event, int times) {
@@ -95,9 +96,10 @@ static void all_against_one(int round) {
   finish(round);
 }
 
-/* Shared locks do not wait for each other: the holder unlocks only when all others have done their
- * work. Nor do those that need no check, exclusive as they are. (Each writes to its own part, and
- * little: a large put under such a lock never ends in Open MPI's osc/pt2pt.) */
+/* Shared locks do not wait for each other: the others do their work while the holder has the lock,
+ * and prove that they hold it, too, only after it was released. Nor do those that need no check,
+ * exclusive as they are. (Each writes to its own part, and little in Open MPI's osc/pt2pt, where a
+ * large put under such a lock never ends.) */
 static void together(int round, int is_exclusive, int assertion, int count) {
   if (rank == holder) {
     lock(is_exclusive, assertion);
@@ -106,12 +108,16 @@ static void together(int round, int is_exclusive, int assertion, int count) {
     tell(EVENT(round, kHeld));
     serve(EVENT(round, kDone), askers);
     unlock();
+    tell(EVENT(round, kReleased));
   } else if (rank < askers) {
     hear(EVENT(round, kHeld), 1);
     lock(is_exclusive, assertion);
     work(count);
-    unlock();
     tell(EVENT(round, kDone));
+    hear(EVENT(round, kReleased), 1);
+    put(target, 1);
+    flush(target);
+    unlock();
   }
   finish(round);
 }
@@ -153,7 +159,7 @@ int main(int argc, char** argv) {
   exclusive(0);
   all_against_one(1);
   together(2, 0, 0, kCount);
-  together(3, 1, MPI_MODE_NOCHECK, 256);
+  together(3, 1, MPI_MODE_NOCHECK, osc_is("pt2pt") ? 256 : kCount);
   all_the_time(4);
   TIMED(MPI_Win_free(&win), "win=0");
   free(memory);

@@ -21,6 +21,7 @@
  *   win=W lock=R exclusive=0|1 nocheck=1   MPI_Win_lock; without lock= MPI_Win_lock_all
  *   win=W unlock=R            MPI_Win_unlock; without unlock= MPI_Win_unlock_all
  *   win=W flush=R             MPI_Win_flush; without flush= MPI_Win_flush_all
+ *   win=W flush_local=R       MPI_Win_flush_local; only after puts
  *   all_noted=1               (once) all calls of the program that can make progress are noted, so
  *                             that it is known when a process was outside MPI
  *   rma=Q result=1            a transfer with request Q (any name); of one that brings data back;

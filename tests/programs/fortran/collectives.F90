@@ -58,7 +58,7 @@ contains
   subroutine barrier()
     call come_late(only(late))
     TIMED(MPI_Barrier)(MPI_COMM_WORLD, ierr)
-    call noted('comm=world')
+    NOTED('comm=world')
   end subroutine
 
   ! The words of bytes sent and received, counted in integers.
@@ -73,13 +73,13 @@ contains
   subroutine all_to_all()
     call come_late(only(0))
     TIMED(MPI_Allreduce)(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
-    call noted('comm=world'//moved(1, 1))
+    NOTED('comm=world'//moved(1, 1))
     call come_late(only(last))
     TIMED(MPI_Alltoall)(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, MPI_COMM_WORLD, ierr)
-    call noted('comm=world'//moved(ranks, ranks))
+    NOTED('comm=world'//moved(ranks, ranks))
     call come_late(only(1))
     TIMED(MPI_Allgatherv)(out, 1, MPI_INTEGER, in, counts, places, MPI_INTEGER, MPI_COMM_WORLD, ierr)
-    call noted('comm=world'//moved(1, ranks))
+    NOTED('comm=world'//moved(1, ranks))
     call meet()
   end subroutine
 
@@ -89,11 +89,11 @@ contains
   subroutine one_to_all()
     call come_late(only(last))
     TIMED(MPI_Bcast)(out, 1, MPI_INTEGER, last, MPI_COMM_WORLD, ierr)
-    call noted('comm=world root='//text(last)//moved(merge(1, 0, rank == last), merge(0, 1, rank == last)))
+    NOTED('comm=world root='//text(last)//moved(merge(1, 0, rank == last), merge(0, 1, rank == last)))
     call meet()
     call come_late(only(0))
     TIMED(MPI_Scatterv)(out, counts, places, MPI_INTEGER, in, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
-    call noted('comm=world root=0'//moved(merge(ranks, 0, rank == 0), 1))
+    NOTED('comm=world root=0'//moved(merge(ranks, 0, rank == 0), 1))
     call meet()
   end subroutine
 
@@ -105,11 +105,11 @@ contains
     everybody = only(ranks) - 1
     call come_late(everybody - only(last))
     TIMED(MPI_Reduce)(out, in, 1, MPI_INTEGER, MPI_SUM, last, MPI_COMM_WORLD, ierr)
-    call noted('comm=world root='//text(last)//moved(1, merge(1, 0, rank == last)))
+    NOTED('comm=world root='//text(last)//moved(1, merge(1, 0, rank == last)))
     call meet()
     call come_late(everybody - only(0))
     TIMED(MPI_Gather)(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
-    call noted('comm=world root=0'//moved(1, merge(ranks, 0, rank == 0)))
+    NOTED('comm=world root=0'//moved(1, merge(ranks, 0, rank == 0)))
     call meet()
   end subroutine
 
@@ -119,11 +119,11 @@ contains
   subroutine scans()
     call come_late(only(0))
     TIMED(MPI_Scan)(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
-    call noted('comm=world place='//text(rank)//moved(1, 1))
+    NOTED('comm=world place='//text(rank)//moved(1, 1))
     call meet()
     call come_late(only(1))
     TIMED(MPI_Exscan)(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
-    call noted('comm=world place='//text(rank)//moved(1, merge(0, 1, rank == 0)))
+    NOTED('comm=world place='//text(rank)//moved(1, merge(0, 1, rank == 0)))
     call meet()
   end subroutine
 
@@ -143,9 +143,9 @@ contains
   subroutine late_exits()
     call hold_up_the_last(0)
     TIMED(MPI_Barrier)(MPI_COMM_WORLD, ierr)
-    call noted('comm=world')
+    NOTED('comm=world')
     call hold_up_the_last(2)
     TIMED(MPI_Allreduce)(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
-    call noted('comm=world'//moved(1, 1))
+    NOTED('comm=world'//moved(1, 1))
   end subroutine
 end program

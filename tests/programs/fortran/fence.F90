@@ -21,9 +21,9 @@ program fence
 
   call come_late(only(ranks - 1))
   TIMED(MPI_Win_create)(memory, room, bytes, MPI_INFO_NULL, MPI_COMM_WORLD, win, ierr)
-  call noted('win=0')
+  NOTED('win=0')
   TIMED(MPI_Win_fence)(0, win, ierr)
-  call noted('win=0')
+  NOTED('win=0')
   do late = 0, ranks - 1
     call epoch()
   end do
@@ -33,7 +33,7 @@ program fence
   call meet()
   call come_late(only(0))
   TIMED(MPI_Win_free)(win, ierr)
-  call noted('win=0')
+  NOTED('win=0')
 
   if (rank == 0) then
     do r = 0, ranks - 1
@@ -57,7 +57,7 @@ contains
     right = modulo(rank + 1, ranks)
     place = late
     TIMED(MPI_Put)(rank, 1, MPI_INTEGER, right, place, 1, MPI_INTEGER, win, ierr)
-    call noted('win=0 to='//text(right)//' bytes_put=4')
+    NOTED('win=0 to='//text(right)//' bytes_put=4')
   end subroutine
 
 #undef UNIT
@@ -66,7 +66,7 @@ contains
     call put_right()
     call come_late(only(late))
     TIMED(MPI_Win_fence)(0, win, ierr)
-    call noted('win=0')
+    NOTED('win=0')
   end subroutine
 
   ! A fence that opens an epoch only may return early: wherever the library lets the others wait, in
@@ -76,9 +76,9 @@ contains
   subroutine opened_epoch()
     call come_late(only(late))
     TIMED(MPI_Win_fence)(MPI_MODE_NOPRECEDE, win, ierr)
-    call noted('win=0 noprecede=1')
+    NOTED('win=0 noprecede=1')
     call put_right()
     TIMED(MPI_Win_fence)(MPI_MODE_NOSUCCEED, win, ierr)
-    call noted('win=0')
+    NOTED('win=0')
   end subroutine
 end program

@@ -25,7 +25,7 @@ program gats
   local = rank
   room = bytes*many
   TIMED(MPI_Win_create)(memory, room, bytes, MPI_INFO_NULL, MPI_COMM_WORLD, win)
-  call noted('win=0')
+  NOTED('win=0')
   call meet()
   call late_posts()
   call meet()
@@ -34,7 +34,7 @@ program gats
   call early_wait()
   call meet()
   TIMED(MPI_Win_free)(win)
-  call noted('win=0')
+  NOTED('win=0')
 
   if (rank == 0) then
     ! late_posts: 60 ms to each of the targets; large_transfer: 60 ms more.
@@ -68,7 +68,7 @@ contains
     type(MPI_Group) :: group
     group = group_of(targets)
     TIMED(MPI_Win_start)(group, 0, win)
-    call noted('win=0 group='//list(targets))
+    NOTED('win=0 group='//list(targets))
     call MPI_Group_free(group)
   end subroutine
 
@@ -79,7 +79,7 @@ contains
     type(MPI_Group) :: group
     group = group_of(origins)
     TIMED(MPI_Win_post)(group, 0, win)
-    call noted('win=0 group='//list(origins))
+    NOTED('win=0 group='//list(origins))
     call MPI_Group_free(group)
   end subroutine
 
@@ -88,7 +88,7 @@ contains
   subroutine put(count, target)
     integer, intent(in) :: count, target
     TIMED(MPI_Put)(local, count, MPI_INTEGER, target, first, count, MPI_INTEGER, win)
-    call noted('win=0 to='//text(target)//' bytes_put='//text(bytes*count))
+    NOTED('win=0 to='//text(target)//' bytes_put='//text(bytes*count))
   end subroutine
 
   ! Each target posts late, each 60 ms after the one before it: the last one decides.
@@ -103,13 +103,13 @@ contains
         call put(1, target)
       end do
       TIMED(MPI_Win_complete)(win)
-      call noted('win=0')
+      NOTED('win=0')
     else
       call hear_late(merge(starting, posted + rank - 1, rank == 1), 1)
       call tell(posted + rank)
       call post([0])
       TIMED(MPI_Win_wait)(win)
-      call noted('win=0')
+      NOTED('win=0')
     end if
   end subroutine
 
@@ -124,13 +124,13 @@ contains
       call start([(target, target=1, ranks - 1)])
       call put(many, 1)
       TIMED(MPI_Win_complete)(win)
-      call noted('win=0')
+      NOTED('win=0')
     else
       if (rank == ranks - 1) call hear_late(part + starting, 1)
       call post([0])
       if (rank < ranks - 1) call tell(part + posted)
       TIMED(MPI_Win_wait)(win)
-      call noted('win=0')
+      NOTED('win=0')
     end if
   end subroutine
 
@@ -144,7 +144,7 @@ contains
       call post([(origin, origin=1, ranks - 1)])
       call tell(2*part + waiting)
       TIMED(MPI_Win_wait)(win)
-      call noted('win=0')
+      NOTED('win=0')
     else
       call start([0])
       if (rank == 1) then
@@ -156,7 +156,7 @@ contains
       end if
       call tell(3*part + completing + rank - 1)
       TIMED(MPI_Win_complete)(win)
-      call noted('win=0')
+      NOTED('win=0')
     end if
   end subroutine
 end program

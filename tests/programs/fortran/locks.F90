@@ -12,7 +12,7 @@ program locks
   save ! see truth.inc
   integer, parameter :: bytes = 4, many = 2**20
   ! Told in each part.
-  integer, parameter :: held = 0, asking = 1, done = 2, finished = 3, part = 4
+  integer, parameter :: held = 0, asking = 1, done = 2, released = 3, finished = 4, part = 5
   integer, allocatable, asynchronous :: memory(:), local(:)
   integer(MPI_ADDRESS_KIND) :: room, own ! each process has its own part of the window
   type(MPI_Win) :: win
@@ -33,7 +33,7 @@ program locks
   room = bytes*size(memory)
   own = rank*many
   TIMED(MPI_Win_create)(memory, room, bytes, MPI_INFO_NULL, MPI_COMM_WORLD, win)
-  call noted('win=0')
+  NOTED('win=0')
   call meet()
   call exclusive()
   call meet()
@@ -44,7 +44,7 @@ program locks
   call unchecked()
   call meet()
   TIMED(MPI_Win_free)(win)
-  call noted('win=0')
+  NOTED('win=0')
 
   if (rank == 0) then
     do r = 0, askers - 1
@@ -67,14 +67,14 @@ contains
     words = 'win=0 lock='//text(target)//' exclusive='//text(merge(1, 0, kind == MPI_LOCK_EXCLUSIVE))
     if (assertion /= 0) words = words//' nocheck=1'
     TIMED(MPI_Win_lock)(kind, target, assertion, win)
-    call noted(words)
+    NOTED(words)
   end subroutine
 
 #undef UNIT
 #define UNIT "unlock"
   subroutine unlock()
     TIMED(MPI_Win_unlock)(target, win)
-    call noted('win=0 unlock='//text(target))
+    NOTED('win=0 unlock='//text(target))
   end subroutine
 
 #undef UNIT
@@ -82,14 +82,14 @@ contains
   subroutine put(count)
     integer, intent(in) :: count
     TIMED(MPI_Put)(local, count, MPI_INTEGER, target, own, count, MPI_INTEGER, win)
-    call noted('win=0 to='//text(target)//' bytes_put='//text(bytes*count))
+    NOTED('win=0 to='//text(target)//' bytes_put='//text(bytes*count))
   end subroutine
 
 #undef UNIT
 #define UNIT "flush_target"
   subroutine flush_target()
     TIMED(MPI_Win_flush)(target, win)
-    call noted('win=0 flush='//text(target))
+    NOTED('win=0 flush='//text(target))
   end subroutine
 
   ! Calls MPI until something was told so many times: some implementations grant locks only then.
@@ -100,7 +100,7 @@ contains
     logical :: flag
     do while (.not. told(event, times))
       TIMED(MPI_Iprobe)(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, flag, MPI_STATUS_IGNORE)
-      call noted('rank='//text(rank))
+      NOTED('rank='//text(rank))
       call pause_ms(1)
     end do
   end subroutine
@@ -134,13 +134,13 @@ contains
       call tell(asking)
       call lock(MPI_LOCK_EXCLUSIVE, 0)
       TIMED(MPI_Rput)(local, 1, MPI_INTEGER, target, own, 1, MPI_INTEGER, win, request)
-      call noted('win=0 to='//text(target)//' bytes_put=4 rma=p'//text(rank))
+      NOTED('win=0 to='//text(target)//' bytes_put=4 rma=p'//text(rank))
       TIMED(MPI_Wait)(request, MPI_STATUS_IGNORE)
-      call noted('rma=p'//text(rank))
+      NOTED('rma=p'//text(rank))
       TIMED(MPI_Rget)(local, many, MPI_INTEGER, target, own, many, MPI_INTEGER, win, request)
-      call noted('win=0 to='//text(target)//' bytes_get='//text(bytes*many)//' result=1 rma=g'//text(rank))
+      NOTED('win=0 to='//text(target)//' bytes_get='//text(bytes*many)//' result=1 rma=g'//text(rank))
       TIMED(MPI_Wait)(request, MPI_STATUS_IGNORE)
-      call noted('rma=g'//text(rank))
+      NOTED('rma=g'//text(rank))
       call unlock()
     end if
     call finish(0)
@@ -155,27 +155,32 @@ contains
       call hear(part + held, 1)
       call tell(part + asking)
       TIMED(MPI_Win_lock_all)(0, win)
-      call noted('win=0')
+      NOTED('win=0')
       call put(1)
       call flush_target()
       TIMED(MPI_Win_unlock_all)(win)
-      call noted('win=0')
+      NOTED('win=0')
     end if
     call finish(part)
   end subroutine
 
-  ! At least 20 ms in transfers that nobody holds up.
+  ! At least 20 ms in transfers that nobody holds up. (A local flush after a put is no proof that the
+  ! lock is held; such a proof would rule out a wait.)
+#undef UNIT
+#define UNIT "work"
   subroutine work(count)
     integer, intent(in) :: count
     double precision :: since
     since = truth_now()
     do while (truth_now() - since < 20d-3)
       call put(count)
-      call flush_target()
+      TIMED(MPI_Win_flush_local)(target, win)
+      NOTED('win=0 flush_local='//text(target))
     end do
   end subroutine
 
-  ! The holder unlocks only when all others have unlocked: shared locks do not wait for each other.
+  ! Shared locks do not wait for each other: the others do their work while the holder has the lock,
+  ! and prove that they hold it, too, only after it was released.
 #undef UNIT
 #define UNIT "shared"
   subroutine shared()
@@ -186,32 +191,42 @@ contains
       call tell(2*part + held)
       call serve(2*part + done, askers)
       call unlock()
+      call tell(2*part + released)
     else if (rank < askers) then
       call hear(2*part + held, 1)
       call lock(MPI_LOCK_SHARED, 0)
       call work(many)
-      call unlock()
       call tell(2*part + done)
+      call hear(2*part + released, 1)
+      call put(1)
+      call flush_target()
+      call unlock()
     end if
     call finish(2*part)
   end subroutine
 
-  ! Nor do those that need no check, exclusive as they are. (Each writes to its own part, and little:
-  ! a large put under such a lock never ends in Open MPI's osc/pt2pt.)
+  ! Nor do those that need no check, exclusive as they are. (Each writes to its own part, and little
+  ! in Open MPI's osc/pt2pt, where a large put under such a lock never ends.)
 #undef UNIT
 #define UNIT "unchecked"
   subroutine unchecked()
     if (rank == holder) then
       call lock(MPI_LOCK_EXCLUSIVE, MPI_MODE_NOCHECK)
+      call put(1)
+      call flush_target()
       call tell(3*part + held)
       call serve(3*part + done, askers)
       call unlock()
+      call tell(3*part + released)
     else if (rank < askers) then
       call hear(3*part + held, 1)
       call lock(MPI_LOCK_EXCLUSIVE, MPI_MODE_NOCHECK)
-      call work(256)
-      call unlock()
+      call work(merge(256, many, osc_is('pt2pt')))
       call tell(3*part + done)
+      call hear(3*part + released, 1)
+      call put(1)
+      call flush_target()
+      call unlock()
     end if
     call finish(3*part)
   end subroutine

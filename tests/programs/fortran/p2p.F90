@@ -60,7 +60,7 @@ contains
     integer, intent(in) :: to, tag
     character(len=*), intent(in) :: message
     TIMED(MPI_Send)(value, 1, MPI_INTEGER, to, tag, MPI_COMM_WORLD, ierr)
-    call noted('send='//message//' bytes_sent_p2p=4')
+    NOTED('send='//message//' bytes_sent_p2p=4')
   end subroutine
 
 #undef UNIT
@@ -69,7 +69,7 @@ contains
     integer, intent(in) :: to, tag
     character(len=*), intent(in) :: message
     TIMED(MPI_Ssend)(value, 1, MPI_INTEGER, to, tag, MPI_COMM_WORLD, ierr)
-    call noted('send='//message//' bytes_sent_p2p=4')
+    NOTED('send='//message//' bytes_sent_p2p=4')
   end subroutine
 
 #undef UNIT
@@ -78,7 +78,7 @@ contains
     integer, intent(in) :: from, tag
     character(len=*), intent(in) :: message
     TIMED(MPI_Recv)(value, 1, MPI_INTEGER, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
-    call noted('recv='//message//' bytes_rcvd_p2p=4')
+    NOTED('recv='//message//' bytes_rcvd_p2p=4')
   end subroutine
 
   subroutine late_senders()
@@ -104,13 +104,13 @@ contains
       names = ''
       do other = 1, last
         TIMED(MPI_Irecv)(got(other), 1, MPI_INTEGER, other, 2, MPI_COMM_WORLD, requests(other), ierr)
-        call noted('post=b'//text(other))
+        NOTED('post=b'//text(other))
         if (other > 1) names = names//','
         names = names//'b'//text(other)
       end do
       call tell(part)
       TIMED(MPI_Waitall)(last, requests, MPI_STATUSES_IGNORE, ierr)
-      call noted('recv='//names//' bytes_rcvd_p2p='//text(bytes*last))
+      NOTED('recv='//names//' bytes_rcvd_p2p='//text(bytes*last))
     else
       call hear_late(part + rank - 1, 1)
       call tell(part + rank)
@@ -138,11 +138,11 @@ contains
     if (rank == 0) then
       call tell(3*part)
       TIMED(MPI_Send)(large, many, MPI_INTEGER, last, 4, MPI_COMM_WORLD, ierr)
-      call noted('send=d bytes_sent_p2p='//text(bytes*many))
+      NOTED('send=d bytes_sent_p2p='//text(bytes*many))
     else if (rank == last) then
       call hear_late(3*part, 1)
       TIMED(MPI_Recv)(large, many, MPI_INTEGER, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
-      call noted('recv=d bytes_rcvd_p2p='//text(bytes*many))
+      NOTED('recv=d bytes_rcvd_p2p='//text(bytes*many))
     end if
   end subroutine
 
@@ -169,11 +169,11 @@ contains
     integer :: request
     if (rank == 0) then
       TIMED(MPI_Isend)(value, 1, MPI_INTEGER, 1, 7, MPI_COMM_WORLD, request, ierr)
-      call noted('send=f1 bytes_sent_p2p=4')
+      NOTED('send=f1 bytes_sent_p2p=4')
       call tell(5*part)
       call synchronous_send(last, 8, 'f2')
       TIMED(MPI_Wait)(request, MPI_STATUS_IGNORE, ierr)
-      call noted('finish=f1')
+      NOTED('finish=f1')
     end if
     if (rank == last) then
       call hear_late(5*part, 1)

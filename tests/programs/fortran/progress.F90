@@ -25,7 +25,7 @@ program progress
   local = rank
   room = bytes*many
   TIMED(MPI_Win_create)(memory, room, bytes, MPI_INFO_NULL, MPI_COMM_WORLD, win)
-  call noted('win=0 all_noted=1')
+  NOTED('win=0 all_noted=1')
   call meet()
   call one_target()
   call meet()
@@ -34,7 +34,7 @@ program progress
   call exposed_target()
   call meet()
   TIMED(MPI_Win_free)(win)
-  call noted('win=0')
+  NOTED('win=0')
 
   if (rank == 0 .and. osc_is('pt2pt')) then
     ! 60 ms for the flush, 60 ms for the get, as long as the last of the targets for flush_all.
@@ -53,7 +53,7 @@ contains
   subroutine put(target)
     integer, intent(in) :: target
     TIMED(MPI_Put)(local, many, MPI_INTEGER, target, first, many, MPI_INTEGER, win)
-    call noted('win=0 to='//text(target)//' bytes_put='//text(bytes*many))
+    NOTED('win=0 to='//text(target)//' bytes_put='//text(bytes*many))
   end subroutine
 
   ! Outside MPI as far as progress goes: MPI_Comm_rank makes none.
@@ -72,7 +72,7 @@ contains
     logical :: flag
     do while (.not. told(event, 1))
       TIMED(MPI_Iprobe)(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, flag, MPI_STATUS_IGNORE)
-      call noted('rank='//text(rank))
+      NOTED('rank='//text(rank))
       call pause_ms(1)
     end do
   end subroutine
@@ -85,18 +85,18 @@ contains
     if (rank == 0) then
       call tell(issued) ! before the lock, which itself may need the target
       TIMED(MPI_Win_lock)(MPI_LOCK_SHARED, 1, 0, win)
-      call noted('win=0 lock=1 exclusive=0')
+      NOTED('win=0 lock=1 exclusive=0')
       call put(1)
       TIMED(MPI_Win_flush)(1, win)
-      call noted('win=0 flush=1')
+      NOTED('win=0 flush=1')
       call tell(done)
       call hear(issued + 1, 1)
       TIMED(MPI_Rget)(local, many, MPI_INTEGER, 1, first, many, MPI_INTEGER, win, request)
-      call noted('win=0 to=1 bytes_get='//text(bytes*many)//' result=1 rma=g')
+      NOTED('win=0 to=1 bytes_get='//text(bytes*many)//' result=1 rma=g')
       TIMED(MPI_Wait)(request, MPI_STATUS_IGNORE)
-      call noted('rma=g')
+      NOTED('rma=g')
       TIMED(MPI_Win_unlock)(1, win)
-      call noted('win=0 unlock=1')
+      NOTED('win=0 unlock=1')
       call tell(done + 1)
     else if (rank == 1) then
       call hear(issued, 1)
@@ -116,14 +116,14 @@ contains
     if (rank == 0) then
       call tell(issued + 2)
       TIMED(MPI_Win_lock_all)(0, win)
-      call noted('win=0')
+      NOTED('win=0')
       do target = 1, ranks - 1
         call put(target)
       end do
       TIMED(MPI_Win_flush_all)(win)
-      call noted('win=0')
+      NOTED('win=0')
       TIMED(MPI_Win_unlock_all)(win)
-      call noted('win=0')
+      NOTED('win=0')
       call tell(done + 2)
     else
       call hear(issued + 2, 1)
@@ -143,17 +143,17 @@ contains
     if (rank == 0) then
       call hear(posted, 1)
       TIMED(MPI_Win_start)(group, 0, win)
-      call noted('win=0 group=1')
+      NOTED('win=0 group=1')
       call put(1)
       TIMED(MPI_Win_complete)(win)
-      call noted('win=0')
+      NOTED('win=0')
     else
       TIMED(MPI_Win_post)(group, 0, win)
-      call noted('win=0 group=0')
+      NOTED('win=0 group=0')
       call tell(posted)
       call compute(late_ms)
       TIMED(MPI_Win_wait)(win)
-      call noted('win=0')
+      NOTED('win=0')
     end if
     call MPI_Group_free(group)
     call MPI_Group_free(world)

@@ -8,7 +8,7 @@ module truth
   implicit none
   private
   public :: hold_me_up
-  public :: truth_begin, check_clock, truth_end, entering, noted, meet, tell, hear, hear_late, told, pause_ms, come_late
+  public :: truth_begin, check_clock, truth_end, entering, left, noted, meet, tell, hear, hear_late, told, pause_ms, come_late
   public :: only, text, list, at_least, exactly_zero, osc_is
   public :: rank, ranks, late_ms, surely, truth_now
 
@@ -18,7 +18,7 @@ module truth
 
   character(len=:), allocatable :: called, unit
   integer :: line
-  double precision :: entered, shift ! from MPI_Wtime to the node's clock
+  double precision :: entered, exited, shift ! from MPI_Wtime to the node's clock
   double precision, external :: MPI_Wtime
 
   interface
@@ -129,7 +129,7 @@ contains
     end do
   end function
 
-  ! Right before a call, and right after it: what it did, in the words of truth.h.
+  ! Right before a call; right after it; and what it did, in the words of truth.h.
   subroutine entering(function, caller, at_line)
     character(len=*), intent(in) :: function, caller
     integer, intent(in) :: at_line
@@ -141,11 +141,13 @@ contains
     entered = MPI_Wtime()
   end subroutine
 
+  subroutine left()
+    exited = MPI_Wtime()
+  end subroutine
+
   subroutine noted(note)
     character(len=*), intent(in) :: note
-    double precision :: left
-    left = MPI_Wtime()
-    call truth_note(entered + shift, left + shift, called//c_null_char, note//c_null_char, &
+    call truth_note(entered + shift, exited + shift, called//c_null_char, note//c_null_char, &
                     unit//c_null_char, line)
   end subroutine
 

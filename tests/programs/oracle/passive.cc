@@ -146,6 +146,10 @@ void read_locks(const std::vector<Call>& calls, std::vector<Lock>& all,
         std::erase(open, i);
         break;
       }
+    } else if (call.has("flush_local")) {  // of puts: it proves nothing and needs nobody
+      for (const std::size_t i : open)
+        if (all[i].window == window && covers(all[i], static_cast<int>(call.number("flush_local"))))
+          all[i].calls.push_back(&call);
     } else if (f.starts_with("MPI_Win_flush")) {
       const int target = call.has("flush") ? static_cast<int>(call.number("flush")) : -1;
       Needing needs{&call, "flush", {}};
