@@ -2,9 +2,10 @@
 // bookmarks of the state. Built in one pass; save() and load() keep it beside the trace.
 //
 // Numbers of events are kept in 32 bits: traces of 2^32 events and more can be streamed only.
-// Memory: 8.5 bytes an event, 8 more for each receive with a request, and at most some 4 for the
-// bookmarks, whose distance grows with what is open. Owns all it holds; any thread may read.
-// Source: EARL spec, "Random access" and "Pointer attributes".
+// Memory: 8.5 bytes an event, 8 more for each receive with a request, and 4 an event at most for
+// the bookmarks: a bookmark is kept only where all of them fit into that, so where much is open
+// they are farther apart. That is 20.5 bytes an event at most, and the call tree. Owns all it
+// holds; any thread may read. Source: EARL spec, "Random access" and "Pointer attributes".
 #pragma once
 
 #include <optional>
@@ -21,7 +22,7 @@ class EventIndex {
   static constexpr std::uint64_t kBlock = 16;          // events between two known offsets
 
   // From the events that begin at the trace's offset(). Damage ends the index, not the building.
-  // Bookmarks are at least `distance` events apart.
+  // Bookmarks are at least `distance` events apart, farther where a state takes many bytes.
   static constexpr std::uint64_t kDistance = 8192;
   static Result<EventIndex> build(const Trace& trace, const MappedFile& file,
                                   std::uint64_t distance = kDistance);

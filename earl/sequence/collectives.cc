@@ -21,24 +21,37 @@ void CollectiveSet::leave(const CollectivePlace& place, std::uint64_t pos, Proce
   const std::uint64_t ordinal = next++;
   auto it = group.open.find(ordinal);
   if (it == group.open.end()) {
-    CollectiveInstance instance;
-    instance.group = place.group;
-    instance.role = place.role;
-    instance.ordinal = ordinal;
-    instance.size = place.present;
-    it = group.open.emplace(ordinal, std::move(instance)).first;
+    it = make(group, ordinal);
+    it->second.group = place.group;
+    it->second.role = place.role;
+    it->second.size = place.present;
   }
   it->second.exits.push_back(pos);
   ++group.exits;
   if (it->second.complete()) {
-    complete_ = std::move(it->second);
+    std::swap(complete_, it->second);
     has_complete_ = true;
     group.exits -= complete_.exits.size();
-    group.open.erase(it);
+    spare_.push_back(group.open.extract(it));
   } else if (group.exits > std::max(kMaxExits, 4 * group.next.size())) {
     group.exits -= group.open.begin()->second.exits.size();
-    group.open.erase(group.open.begin());
+    spare_.push_back(group.open.extract(group.open.begin()));
   }
+}
+
+// A new instance, in what was allocated for an earlier one if possible.
+CollectiveSet::Open::iterator CollectiveSet::make(Group& group, std::uint64_t ordinal) {
+  if (spare_.empty()) {
+    const auto it = group.open.emplace(ordinal, CollectiveInstance{}).first;
+    it->second.ordinal = ordinal;
+    return it;
+  }
+  Open::node_type node = std::move(spare_.back());
+  spare_.pop_back();
+  node.key() = ordinal;
+  node.mapped().ordinal = ordinal;
+  node.mapped().exits.clear();
+  return group.open.insert(std::move(node)).position;
 }
 
 void CollectiveSet::resume(const Key& key, std::uint32_t member, std::uint32_t members,

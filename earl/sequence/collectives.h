@@ -71,13 +71,17 @@ class CollectiveSet {
   detail::GroupTable groups_;
 
  private:
+  using Open = std::map<std::uint64_t, CollectiveInstance>;  // by ordinal
   struct Group {
     std::vector<std::uint64_t> next;  // by member
-    std::map<std::uint64_t, CollectiveInstance> open;
+    Open open;
     std::size_t exits = 0;
   };
+  Open::iterator make(Group& group, std::uint64_t ordinal);
+
   std::map<Key, Group> groups_in_use_;
   std::vector<std::uint32_t> segments_, pauses_;  // by process, by location
+  std::vector<Open::node_type> spare_;            // of instances that are over
   CollectiveInstance complete_;
   bool has_complete_ = false;
 };

@@ -200,9 +200,15 @@ void MessageQueues::save(BlobWriter& out) const {
   out.number(channels_.size());
   channels_.for_each([&](const detail::Key128& key, std::uint32_t ci) {
     const Channel& c = channels_[ci];
-    out.numbers(ci, key.a >> 32, key.a & 0xFFFFFFFFu, key.b >> 32, key.b & 0xFFFFFFFFu, c.sent,
-                c.recvd, c.waits + 1);
-    out.numbers(c.sends.size(), c.held.size(), c.blocked.size(), c.ahead.size());
+    out.numbers(ci, key.a >> 32, key.a & 0xFFFFFFFFu, key.b >> 32, key.b & 0xFFFFFFFFu);
+    std::uint64_t before = c.sent;
+    out.number(c.sent);
+    out.step(before, c.recvd);
+    const bool quiet = c.sends.empty() && c.held.empty() && c.blocked.empty() && c.ahead.empty() &&
+                       c.waits == kNoEvent;
+    out.number(quiet);
+    if (quiet) return;
+    out.numbers(c.waits + 1, c.sends.size(), c.held.size(), c.blocked.size(), c.ahead.size());
     for (const Sent& s : c.sends.items()) out.numbers(s.pos, s.ordinal);
     for (const Waiting& w : c.held) out.numbers(w.order, w.pos + 1);
     for (const Waiting& w : c.blocked) out.numbers(w.order, w.pos);
@@ -232,10 +238,16 @@ void MessageQueues::load(BlobReader& in) {
     std::uint32_t former = 0;
     std::uint64_t com = 0, tag = 0, source = 0, destination = 0;
     Channel made;
-    in.numbers(former, com, tag, source, destination, made.sent, made.recvd, made.waits);
-    --made.waits;
-    const std::size_t sends = in.count(), held = in.count(), blocked = in.count(),
-                      ahead = in.count();
+    in.numbers(former, com, tag, source, destination, made.sent);
+    made.recvd = made.sent;
+    in.step(made.recvd);
+    const bool quiet = in.number() != 0;
+    if (!quiet) {
+      in.get(made.waits);
+      --made.waits;
+    }
+    const std::size_t sends = quiet ? 0 : in.count(), held = quiet ? 0 : in.count(),
+                      blocked = quiet ? 0 : in.count(), ahead = quiet ? 0 : in.count();
     if (former > (1u << 30)) return;
     for (std::size_t i = 0; i < sends; ++i) {
       Sent s{};

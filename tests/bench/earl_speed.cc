@@ -1,6 +1,6 @@
-// Speed and memory of EARL on one trace: streaming with all state aspects, indexing, random events
-// with their pointers (near and far), random states. CPU time of this process; it reports, nothing
-// fails for being slow.
+// Speed and memory of EARL on one trace: streaming with all state aspects (and how often it
+// allocates), indexing, random events with their pointers (near and far), random states. CPU time
+// of this process; it reports, nothing fails for being slow.
 //
 // earl_speed TRACE
 #include <sys/resource.h>
@@ -8,11 +8,29 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <new>
 #include <random>
 #include <vector>
 
 #include "earl/access/archive.h"
 #include "earl/sequence/state_stream.h"
+
+namespace {
+std::uint64_t allocations = 0;
+}
+
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* const p = std::malloc(size != 0 ? size : 1)) return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept {
+  std::free(p);
+}
+void operator delete(void* p, std::size_t) noexcept {
+  std::free(p);
+}
 
 namespace {
 
@@ -37,10 +55,12 @@ void stream(const char* path) {
   sequence::StateStream events(*trace);
   Event e;
   std::uint64_t n = 0;
+  const std::uint64_t allocated = allocations;
   const double begin = seconds();
   while (events.next(e)) ++n;
-  std::printf("  stream, all aspects  %7.1f M events/s, peak %.0f MB\n",
-              static_cast<double>(n) / (seconds() - begin) / 1e6, peak_megabytes());
+  std::printf("  stream, all aspects  %7.1f M events/s, peak %.0f MB, %.4f allocations an event\n",
+              static_cast<double>(n) / (seconds() - begin) / 1e6, peak_megabytes(),
+              static_cast<double>(allocations - allocated) / static_cast<double>(n));
 }
 
 // The events of the list with all their pointers.
