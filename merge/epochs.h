@@ -68,6 +68,7 @@ struct PeerEpochs {
   std::uint32_t exposure_serial = 0;  // likewise
   std::uint64_t access = 0;           // access epochs begun towards the peer
   std::uint64_t exposure = 0;         // exposure epochs begun towards the peer
+  ListMemo memo[2];                   // pass 2: puts, gets
 
   // Pass 1 finds out:
   Ordinals access_ended, exposure_ended;  // whose completing exit was recorded
@@ -80,7 +81,6 @@ struct PeerEpochs {
   LostOperations candidate;  // likewise, unless the state after the gap says that the lock is held
 
   // Pass 2 holds:
-  ListMemo memo[2];                      // puts, gets
   std::vector<ListMemo> other_memos[2];  // of the process's other threads
   std::uint64_t exposures_ended = 0;     // the highest ordinal that ended
   std::vector<ListId> passive[2];        // puts, gets, of lock epochs
@@ -90,8 +90,12 @@ struct PeerEpochs {
 
 class WindowEpochs {
  public:
-  // ---- where the process stands ----
+  // What others ask of us when they put in a fence epoch, together: of pass 1, the state, pass 2.
+  Ordinals fences_recorded;
   std::uint64_t fences = 0;
+  std::vector<std::pair<std::uint64_t, ListId>> fence_puts;  // to us, by our fence that ends them
+
+  // ---- where the process stands ----
   std::uint64_t completions = 0;  // records so far that complete passive operations
   std::uint64_t stamp = 1;        // moves whenever an operation may belong elsewhere than the last
   std::uint32_t access_serial = 0, exposure_serial = 0;
@@ -103,7 +107,6 @@ class WindowEpochs {
   std::vector<std::uint32_t> access_members, exposure_members;
 
   // ---- what pass 1 found ----
-  Ordinals fences_recorded;
   std::uint64_t last_fence = 0;  // the highest ordinal known of, recorded or not
   std::uint64_t last_complete_all[2] = {PeerEpochs::kNever, PeerEpochs::kNever};
   std::vector<LostOperations> lost_by_all;  // towards peers that were not heard of by then
@@ -116,7 +119,6 @@ class WindowEpochs {
   bool unseen_end = false;  // nothing is known of the window after the last pause
 
   // ---- what pass 2 holds ----
-  std::vector<std::pair<std::uint64_t, ListId>> fence_puts;  // to us, by our fence that ends them
   std::vector<ListId> fence_ends;   // of ours: gets, and puts that their target did not record
   std::vector<ListId> access_ends;  // likewise, of the open access epoch
   std::vector<ListId> free_ends;    // closed by the freeing of the window

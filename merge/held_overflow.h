@@ -16,7 +16,7 @@
 namespace kojak::merge {
 
 struct SpillBlock {
-  static constexpr std::size_t kEnds = 170;
+  static constexpr std::size_t kEnds = 42;  // small: each spilled list holds one
   std::uint64_t next = 0;
   std::uint64_t count = 0;
   HeldEnd ends[kEnds];

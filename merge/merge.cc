@@ -17,9 +17,9 @@ namespace {
 
 // All input buffers together, where there are few traces; for many, what each may have.
 constexpr std::size_t kBuffers = 4u << 20;
-constexpr std::size_t kMostBuffer = 256 * 1024, kLeastBuffer = 16 * 1024;
+constexpr std::size_t kMostBuffer = 64 * 1024, kLeastBuffer = 16 * 1024;
 constexpr std::uint64_t kWorthAThread = 8u << 20;
-constexpr std::size_t kPool = 8u << 20, kPoolForTrace = 8 * 1024;
+constexpr std::size_t kPool = 8u << 20, kPoolForTrace = 16 * 1024;
 
 void count_missing(const std::vector<LocalTrace>& traces, MergedRun& run, Summary& summary) {
   const std::uint32_t size = traces.front().run_size;

@@ -9,6 +9,7 @@ Placement::Placement(Survey& survey, FileCache& files, std::vector<HeldSource> s
     : survey_(survey),
       held_(files, sources, pool),
       recent_(sources.size()),
+      targets_(survey.processes.size()),
       duties_(sources.size()),
       any_duties_(sources.size()),
       first_stream_(survey.processes.size(), kAbsent),
@@ -99,9 +100,11 @@ Placement::Decision Placement::decide(const Operation& op) {
   return decide_fence(op);
 }
 
-WindowEpochs* Placement::target_window(const Operation& op) {
+WindowEpochs* Placement::find_target_window(const Operation& op, Known& known) {
   ProcessEpochs* process = survey_.processes[op.peer->rank].get();
-  return process != nullptr ? process->find(op.window_id) : nullptr;
+  WindowEpochs* window = process != nullptr ? process->find(op.window_id) : nullptr;
+  if (window != nullptr) known = {window, op.window_id};
+  return window;
 }
 
 // No completing record at either side: the basic place if it was only not recorded, else before the

@@ -89,6 +89,11 @@ class Placement {
     WindowEpochs* window = nullptr;
     std::uint32_t id = kAbsent;
   };
+  // The window of a process that was asked for last; never forgotten in pass 2.
+  struct Known {
+    WindowEpochs* window = nullptr;
+    std::uint32_t id = kAbsent;
+  };
   // One operation on its way to a list.
   struct Operation {
     std::uint32_t stream, window_id;
@@ -117,16 +122,23 @@ class Placement {
   Decision origin_access(const Operation& op, Mark mark);
   Decision late(const Operation& op, const WindowEpochs& target);
   Decision nowhere(const Operation& op) const;
-  WindowEpochs* target_window(const Operation& op);
+  WindowEpochs* target_window(const Operation& op) {
+    Known& known = targets_[op.peer->rank];
+    if (known.id == op.window_id) [[likely]]
+      return known.window;
+    return find_target_window(op, known);
+  }
   void hand_over(const Operation& op, const Decision& decision, ListId list);
   void take_passive(PeerEpochs& peer, bool gets_only, std::vector<ListId>& lists);
   void take_all_passive(WindowEpochs& window, bool gets_only, std::vector<ListId>& lists);
   void take_exposed(PeerEpochs& peer, std::uint64_t up_to, std::vector<ListId>& lists);
+  WindowEpochs* find_target_window(const Operation& op, Known& known);
   static void take(std::vector<ListId>& from, std::vector<ListId>& lists);
 
   Survey& survey_;
   HeldEnds held_;
   std::vector<Recent> recent_;
+  std::vector<Known> targets_;  // by rank
   std::vector<LocationDuties> duties_;
   std::vector<std::uint8_t> any_duties_;
   std::vector<std::uint32_t> first_stream_, stream_count_;  // by rank

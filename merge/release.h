@@ -18,6 +18,9 @@ class Release {
   template <class F>
   void run(HeldEnds& held, std::vector<ListId>& lists, F&& f) {
     sources_.clear();
+    // Many ranks, many lists, each somewhere else in memory: fetched side by side.
+    for (const ListId list : lists) held.prefetch(list);
+    for (const ListId list : lists) held.prefetch_ends(list);
     for (const ListId list : lists) {
       Source source{HeldEnds::Reader(held, list), held.info(list), {}, list};
       if (source.reader.next(source.end)) sources_.push_back(std::move(source));

@@ -9,7 +9,7 @@
 namespace kojak::merge {
 namespace {
 
-constexpr std::size_t kBuffer = 256 * 1024;
+constexpr std::size_t kBuffer = 64 * 1024;
 
 // What pass 1 does with a record.
 enum class Action : std::uint8_t {
