@@ -203,8 +203,8 @@ void hold_me_up(int caught, int released) {
   caught_event = caught;
   released_event = released;
   struct sigaction action = {.sa_handler = held_up, .sa_flags = SA_RESTART};
-  const struct itimerval soon = {.it_value = {.tv_usec = 150000}};
-  if (sigaction(SIGALRM, &action, NULL) != 0 || setitimer(ITIMER_REAL, &soon, NULL) != 0)
+  const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
+  if (sigaction(SIGPROF, &action, NULL) != 0 || setitimer(ITIMER_PROF, &soon, NULL) != 0)
     give_up("cannot set a timer", "");
 }
 

@@ -82,8 +82,9 @@ void pause_ms(int ms);
 /* Hear, and kLateMs more. */
 void hear_late(int event, int times);
 
-/* In 150 ms this process is held up by a signal, wherever it is then: it tells `caught`, and goes
- * on kLateMs after `released` was told. */
+/* After 20 ms of work this process is held up by a signal: in the MPI call that it makes next, if
+ * that waits (MPI libraries wait by asking all the time). It tells `caught`, and goes on kLateMs
+ * after `released` was told. */
 void hold_me_up(int caught, int released);
 
 /* Called by all processes before a call of each: those in the set `late` come kLateMs after all
