@@ -298,14 +298,20 @@ void RmaWaits::complete_request(const Step& step) {
   target.proof = std::min(target.proof, call.exit);
 }
 
-void RmaWaits::on_access_epoch(const earl::AccessEpoch& epoch) {
-  Process& process = processes_[raw(epoch.origin)];
+std::vector<RmaWaits::Id> RmaWaits::take_access_calls(const earl::AccessEpoch& epoch) {
   std::vector<Id> mine;
-  std::erase_if(process.access, [&](Id id) {
-    if (calls_[id].window != epoch.window) return false;
+  std::erase_if(processes_[raw(epoch.origin)].access, [&](Id id) {
+    const WaitingCall& w = calls_[id];
+    if (w.window != epoch.window) return false;
+    if (epoch.has_start && w.call.enter_pos < epoch.start.enter_pos) return false;
     mine.push_back(id);
     return true;
   });
+  return mine;
+}
+
+void RmaWaits::on_access_epoch(const earl::AccessEpoch& epoch) {
+  std::vector<Id> mine = take_access_calls(epoch);
   for (const earl::AccessTarget& t : epoch.targets) {
     if (t.transfers.ops == t.transfers.marked) continue;
     need(epoch.finish, epoch.window, t.target, ProgressKind::kComplete);

@@ -56,9 +56,14 @@ class RmaWaits {
   // posts: the enters of Win_post in the transaction.
   template <class Posts>
   void on_access_transaction(const earl::AccessEpoch& epoch, Posts&& collect_posts) {
-    const auto waiting = access_calls_.find(&epoch);
-    if (waiting == access_calls_.end()) return;
-    for (const Id id : waiting->second) {
+    std::vector<Id> calls;
+    if (const auto waiting = access_calls_.find(&epoch); waiting != access_calls_.end()) {
+      calls = std::move(waiting->second);
+      access_calls_.erase(waiting);
+    } else if (!epoch.has_finish) {
+      calls = take_access_calls(epoch);  // its Win_complete is not in the trace
+    }
+    for (const Id id : calls) {
       WaitingCall& w = calls_[id];
       if (epoch.paused) w.dropped = true;
       collect_posts(w.call, posts_);
@@ -68,7 +73,6 @@ class RmaWaits {
       }
       release(id);
     }
-    access_calls_.erase(waiting);
   }
   void on_window_free(ProcessId process, WindowId window) { locks_.give_up(process, window); }
   void on_end();
@@ -122,6 +126,8 @@ class RmaWaits {
   // The call that has just ended, as a call that may have waited; kNone if there are too many.
   Id keep(const Call& call, WindowId window, ProgressKind kind);
   void attach(Id id, LockQueue::Id epoch);
+  // The kept calls of an access epoch, which its process has no longer open.
+  std::vector<Id> take_access_calls(const earl::AccessEpoch& epoch);
   // What an ended call of a lock epoch may have waited for.
   void look(const Call& call, LockQueue::Id epoch, ProgressKind kind, bool contended);
   void need(const Call& call, WindowId window, ProcessId target, ProgressKind kind);

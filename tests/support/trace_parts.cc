@@ -216,6 +216,20 @@ TraceBytes only_window(const TraceBytes& bytes, std::uint32_t window) {
   return trace_of(part);
 }
 
+bool has_marks(const TraceBytes& bytes) {
+  const TraceRecords trace = records_of(bytes);
+  return std::any_of(trace.records.begin(), trace.records.end(),
+                     [](const TraceRecord& r) { return r.is(RecordType::kRmaMark); });
+}
+
+bool has_clock_violations(const TraceBytes& bytes) {
+  constexpr std::uint8_t kClockViolation = 3;
+  const TraceRecords trace = records_of(bytes);
+  return std::any_of(trace.records.begin(), trace.records.end(), [&](const TraceRecord& r) {
+    return r.is(RecordType::kRmaMark) && raw(trace.as<RmaMark>(r).reason) == kClockViolation;
+  });
+}
+
 TraceBytes with_ends_put_back(const TraceBytes& bytes) {
   const TraceRecords trace = records_of(bytes);
   const Definitions definitions = read_definitions(bytes).defs;
@@ -294,12 +308,14 @@ Reordered with_ties_reordered(const TraceBytes& bytes, std::uint64_t seed) {
     std::vector<const TraceRecord*> records;
     std::set<std::uint32_t> processes;  // whom it concerns
     double time = 0;
+    bool pause = false;
   };
   TraceRecords changed;
   changed.dialect = trace.dialect;
   Reordered result;
   std::vector<Unit> tied;
   const auto meet = [](const Unit& a, const Unit& b) {
+    if (a.pause || b.pause) return true;
     return std::any_of(a.processes.begin(), a.processes.end(),
                        [&](std::uint32_t p) { return b.processes.contains(p); });
   };
@@ -333,6 +349,7 @@ Reordered with_ties_reordered(const TraceBytes& bytes, std::uint64_t seed) {
     if (is_attribute(record.type)) continue;
     const EventFields event = event_fields(trace, record);
     unit.time = event.time;
+    unit.pause = unit.pause || record.is(RecordType::kLogOff);
     const LocationDef* location = definitions.locations.find(LocationId{event.location});
     unit.processes.insert(location != nullptr ? raw(location->process) : event.location);
     unit.processes.insert(event.peers.begin(), event.peers.end());

@@ -27,10 +27,15 @@ bool windows_meet(const TraceBytes& trace);
 // The ends of transfers, with their marks and lengths, at the exit of the call that issued them:
 // what the basic model would have, but for the marks.
 TraceBytes with_ends_put_back(const TraceBytes& trace);
+// Whether transfers are marked at all; whether any for ending before it started.
+bool has_marks(const TraceBytes& trace);
+bool has_clock_violations(const TraceBytes& trace);
 
 // Events of the same time in another order, chosen by the seed. The events of one location keep
 // theirs, as do those that concern each other: an event that names another process and the events
-// of that process. `moved` counts the events that another location's event has overtaken.
+// of that process; and nothing changes sides with the time at which a process stops to record, from
+// which on its open epochs take part in nothing. `moved` counts the events that another location's
+// event has overtaken.
 struct Reordered {
   TraceBytes trace;
   std::uint64_t moved = 0;

@@ -14,7 +14,7 @@
 #include "tests/support/lock_program.h"
 #include "tests/support/merge_program.h"
 #include "tests/support/merge_runs.h"
-#include "tests/support/trace_records.h"
+#include "tests/support/trace_parts.h"
 #include "tests/unit/metamorphic_relations.h"
 
 namespace kojak::metamorphic {
@@ -40,13 +40,6 @@ Merged merged(test::LocalRun& run, merge::ClockCorrection clock) {
   return result;
 }
 
-bool has_marks(const TraceBytes& trace) {
-  const auto records = support::records_of(trace).records;
-  return std::any_of(records.begin(), records.end(), [](const support::TraceRecord& record) {
-    return record.is(RecordType::kRmaMark);
-  });
-}
-
 class Programs : public ::testing::Test {
  protected:
   // `make` gives the merged traces of a seed; none if there is nothing to merge.
@@ -61,7 +54,7 @@ class Programs : public ::testing::Test {
       // The basic model leaves all ends at their calls, so that nothing is marked there: only where
       // every end could be placed do both models know the same.
       const Outcome extended = analysed(traces.extended);
-      if (!has_marks(traces.extended)) {
+      if (!support::has_marks(traces.extended)) {
         for (const std::string& line : differences(extended, analysed(traces.basic), 1e-9)) {
           wrong.push_back("basic: " + line);
         }
