@@ -15,16 +15,15 @@ LockQueue::Id LockQueue::find(ProcessId process, WindowId window, ProcessId targ
 }
 
 void LockQueue::enter_lock(const earl::OpenCall& call) {
-  in_lock_.emplace_back(call.process, lock_calls_.begin(call.enter));
+  in_lock_[raw(call.process)].push_back(lock_calls_.begin(call.enter));
 }
 
 void LockQueue::leave_lock(ProcessId process) {
-  const auto it = std::find_if(in_lock_.begin(), in_lock_.end(),
-                               [&](const auto& entry) { return entry.first == process; });
-  if (it == in_lock_.end()) return;
-  lock_calls_.end(it->second);
-  *it = in_lock_.back();
-  in_lock_.pop_back();
+  std::vector<OpenTimes::Ticket>& mine = in_lock_[raw(process)];
+  if (mine.empty()) return;
+  lock_calls_.end(mine.front());
+  mine.front() = mine.back();
+  mine.pop_back();
 }
 
 LockQueue::Id LockQueue::begin(const Call& lock, WindowId window, ProcessId target,
@@ -56,7 +55,7 @@ LockQueue::Id LockQueue::begin(const Call& lock, WindowId window, ProcessId targ
     (exclusive ? board.exclusive : board.shared).push_back(id);
     w.exclusive += exclusive;
   }
-  prune(w, target);
+  prune(w, target, lock.exit);
   return id;
 }
 
@@ -70,7 +69,7 @@ void LockQueue::end(Id id, const Call& unlock) {
   find_releases(w, e);
   w.waiting.push_back(id);
   settle(w);
-  prune(w, e.target);
+  prune(w, e.target, unlock.exit);
 }
 
 void LockQueue::give_up_one(Id id) {
@@ -91,6 +90,7 @@ void LockQueue::give_up(ProcessId process, WindowId window) {
 
 void LockQueue::finish() {
   std::fill(unlocking_.begin(), unlocking_.end(), false);
+  in_unlock_ = 0;
   for (std::vector<Id>& list : open_) {
     for (const Id id : list) {
       Window& w = windows_[epochs_[id].window];
@@ -112,9 +112,13 @@ bool LockQueue::contended(Id id, Seconds call_enter) {
   const auto w = windows_.find(e.window);
   if (w == windows_.end()) return false;
   if (e.all()) return w->second.exclusive != 0;
+  const auto after = [&](const Intervals& past) {
+    return !past.empty() && call_enter < past.back().end;
+  };
   const Board& board = w->second.boards[e.target];
-  if (!e.exclusive) return !board.exclusive.empty();
-  return board.exclusive.size() + board.shared.size() + w->second.all.size() > 1;
+  if (!e.exclusive) return !board.exclusive.empty() || after(board.past_exclusive);
+  return board.exclusive.size() + board.shared.size() + w->second.all.size() > 1 ||
+         after(board.past_exclusive) || after(board.past_shared);
 }
 
 Holding LockQueue::holding(LockEpoch& epoch, ProcessId target) {
@@ -141,7 +145,7 @@ void LockQueue::for_each_target(Window& window, LockEpoch& epoch, F&& f) {
   if (!epoch.all()) return f(epoch.target);
   if (window.exclusive == 0) return;
   for (const auto& [target, board] : window.boards) {
-    if (!board.exclusive.empty()) f(target);
+    if (board.has_exclusive()) f(target);
   }
 }
 
@@ -159,6 +163,7 @@ void LockQueue::find_releases(Window& window, LockEpoch& epoch) {
 }
 
 bool LockQueue::ready(Window& window, LockEpoch& epoch) {
+  if (in_unlock_ == 0) return true;
   bool all_closed = true;
   for_each_target(window, epoch, [&](ProcessId target) {
     for_each_rival(window, epoch, target, [&](LockEpoch& rival) {
@@ -178,6 +183,15 @@ void LockQueue::evaluate(Window& window, LockEpoch& epoch) {
       set_.push_back(
           contention(epoch.lock_enter, rival.lock_enter, rival.release_at(target), proof));
     });
+    const auto board = window.boards.find(target);
+    if (board == window.boards.end() || epoch.nocheck) return;
+    const auto add = [&](const Intervals& past) {
+      for (auto i = past.rbegin(); i != past.rend() && epoch.lock_enter < i->end; ++i) {
+        set_.push_back(contention(epoch.lock_enter, i->begin, i->end, proof));
+      }
+    };
+    add(board->second.past_exclusive);
+    if (epoch.exclusive) add(board->second.past_shared);
   });
   make_set(set_);
   epoch.evaluated = true;
@@ -210,8 +224,31 @@ std::size_t LockQueue::drop_before(std::vector<Id>& list, Seconds time) {
   });
 }
 
+// Epochs that precede all that are still to be evaluated become a part of the past. Those that have
+// not entered unlock yet leave it later than these did, so these come first in the order.
+void LockQueue::absorb(Window& window, ProcessId target, Board& board, Seconds now) {
+  if (in_unlock_ != 0 || !window.waiting.empty()) return;
+  const auto move = [&](std::vector<Id>& list, Intervals& past) {
+    return std::erase_if(list, [&](Id id) {
+      LockEpoch& e = epochs_[id];
+      if (!e.evaluated || !(e.unlock_exit < now)) return false;
+      const Interval held{e.lock_enter, e.release_at(target)};
+      if (!e.nocheck && held.begin < held.end) {
+        past.push_back(held);
+        make_set(past);
+      }
+      epochs_.give_back(id);
+      return true;
+    });
+  };
+  const bool had = !board.past_exclusive.empty();
+  window.exclusive -= move(board.exclusive, board.past_exclusive);
+  window.exclusive += !had && !board.past_exclusive.empty();
+  move(board.shared, board.past_shared);
+}
+
 // What was unlocked before anybody who may still wait asked for a lock is not needed any more.
-void LockQueue::prune(Window& window, ProcessId target) {
+void LockQueue::prune(Window& window, ProcessId target, Seconds now) {
   const Seconds all = std::min(earliest(window.all), lock_calls_.earliest());
   Seconds any = all;
   const auto prune_board = [&](auto board) {
@@ -220,6 +257,14 @@ void LockQueue::prune(Window& window, ProcessId target) {
     any = std::min(any, here);
     window.exclusive -= drop_before(b.exclusive, here);
     drop_before(b.shared, here);
+    absorb(window, board->first, b, now);
+    const auto forget = [&](Intervals& past) {
+      if (past.empty() || here < past.front().end) return false;
+      std::erase_if(past, [&](const Interval& i) { return i.end <= here; });
+      return past.empty();
+    };
+    window.exclusive -= forget(b.past_exclusive);
+    forget(b.past_shared);
     return b.empty() ? window.boards.erase(board) : std::next(board);
   };
   if (!is_absent(target) && window.all.empty()) {

@@ -26,7 +26,10 @@ class LockQueue {
   using Evaluated = std::function<void(LockEpoch& epoch, const Intervals& waits)>;
 
   LockQueue(std::uint32_t processes, Evaluated evaluated)
-      : evaluated_(std::move(evaluated)), open_(processes), unlocking_(processes) {}
+      : evaluated_(std::move(evaluated)),
+        open_(processes),
+        unlocking_(processes),
+        in_lock_(processes) {}
 
   LockEpoch& operator[](Id id) { return epochs_[id]; }
   // Epochs that the process has open, in order of opening.
@@ -37,8 +40,14 @@ class LockQueue {
   // A process enters Win_lock or Win_lock_all; later leaves it.
   void enter_lock(const earl::OpenCall& call);
   void leave_lock(ProcessId process);
-  void enter_unlock(ProcessId process) { unlocking_[raw(process)] = true; }
-  void leave_unlock(ProcessId process) { unlocking_[raw(process)] = false; }
+  void enter_unlock(ProcessId process) {
+    in_unlock_ += !unlocking_[raw(process)];
+    unlocking_[raw(process)] = true;
+  }
+  void leave_unlock(ProcessId process) {
+    in_unlock_ -= unlocking_[raw(process)];
+    unlocking_[raw(process)] = false;
+  }
 
   Id begin(const Call& lock, WindowId window, ProcessId target, bool exclusive);
   void end(Id id, const Call& unlock);
@@ -54,12 +63,18 @@ class LockQueue {
  private:
   struct Board {  // one target of one window: epochs on it by Win_lock, open or kept
     std::vector<Id> exclusive, shared;
-    bool empty() const { return exclusive.empty() && shared.empty(); }
+    // Of those that precede all that are still to be evaluated: from asking to release, as sets.
+    // Their own origins come back only after they have released: for them the sets say nothing.
+    Intervals past_exclusive, past_shared;
+    bool empty() const {
+      return exclusive.empty() && shared.empty() && past_exclusive.empty() && past_shared.empty();
+    }
+    bool has_exclusive() const { return !exclusive.empty() || !past_exclusive.empty(); }
   };
   struct Window {
     std::map<ProcessId, Board> boards;
     std::vector<Id> all;        // by lock_all, open or kept
-    std::size_t exclusive = 0;  // on all boards
+    std::size_t exclusive = 0;  // on all boards: epochs, and boards with such a past
     std::vector<Id> waiting;    // closed, not evaluated
   };
 
@@ -74,7 +89,8 @@ class LockQueue {
   void settle(Window& window);
   Seconds earliest(const std::vector<Id>& list) const;
   std::size_t drop_before(std::vector<Id>& list, Seconds time);
-  void prune(Window& window, ProcessId target);
+  void prune(Window& window, ProcessId target, Seconds now);
+  void absorb(Window& window, ProcessId target, Board& board, Seconds now);
   void drop(Window& window, Id id);
   void give_up_one(Id id);
 
@@ -83,7 +99,9 @@ class LockQueue {
   std::map<WindowId, Window> windows_;
   std::vector<std::vector<Id>> open_;  // by process
   std::vector<bool> unlocking_;        // by process: inside an unlock call
-  std::vector<std::pair<ProcessId, OpenTimes::Ticket>> in_lock_;
+  std::size_t in_unlock_ = 0;          // how many are
+  std::vector<std::vector<OpenTimes::Ticket>>
+      in_lock_;  // by process: calls that its threads are in
   OpenTimes lock_calls_;
   Intervals set_;  // kept for its memory only
   std::uint32_t serial_ = 0;
