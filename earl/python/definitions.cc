@@ -58,6 +58,7 @@ struct Path {
   std::optional<std::uint32_t> parent;
   std::uint32_t region_id;
   std::string region;
+  std::string path;
   std::optional<std::uint32_t> call_site;
   std::uint64_t first_enter;
 };
@@ -194,12 +195,10 @@ std::vector<Path> call_tree(const Archive& a) {
     const CallPath& p = a.call_tree()[static_cast<CallPathId>(i)];
     const RegionDef* region = a.definitions().regions.find(p.region);
     result.push_back({i, number(p.parent), raw(p.region), region != nullptr ? region->name : "",
-                      number(p.csite), p.first_enter});
+                      path_name(a, static_cast<CallPathId>(i)), number(p.csite), p.first_enter});
   }
   return result;
 }
-
-}  // namespace
 
 std::string quoted(const std::string& name) {
   return "'" + name + "'";
@@ -228,6 +227,8 @@ void add_places(py::module_& m) {
       .def_readonly("locations", &Process::locations, "Its threads' locations.")
       .def("__repr__", [](const Process& x) { return shown("Process", x.rank, quoted(x.name)); });
 }
+
+}  // namespace
 
 void add_definitions(py::module_& m) {
   add_places(m);
@@ -294,9 +295,10 @@ void add_definitions(py::module_& m) {
       .def_readonly("parent", &Path::parent, "None at a root.")
       .def_readonly("region_id", &Path::region_id)
       .def_readonly("region", &Path::region)
+      .def_readonly("path", &Path::path, "'main/solve/MPI_Put'.")
       .def_readonly("call_site", &Path::call_site)
       .def_readonly("first_enter", &Path::first_enter, "Number of its first ENTER.")
-      .def("__repr__", [](const Path& x) { return shown("CallPath", x.id, quoted(x.region)); });
+      .def("__repr__", [](const Path& x) { return shown("CallPath", x.id, quoted(x.path)); });
 }
 
 void add_definition_properties(py::class_<Archive, std::shared_ptr<Archive>>& trace) {

@@ -2,7 +2,7 @@
 of millions of events as numpy arrays."""
 
 import os
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -86,6 +86,7 @@ class CallPath:
     parent: Optional[int]
     region_id: int
     region: str
+    path: str
     call_site: Optional[int]
     first_enter: int
 
@@ -238,9 +239,9 @@ class Trace:
     def finished_epochs(self) -> List[Epoch]: ...
     def collectives(self, kind: str = "mpi") -> List[CollectiveInstance]: ...
     def columns(self, names: Optional[Sequence[str]] = None, begin: Optional[int] = None,
-                end: Optional[int] = None) -> Dict[str, NDArray[numpy.generic]]: ...
+                end: Optional[int] = None) -> Dict[str, NDArray[Any]]: ...
     def column(self, name: str, begin: Optional[int] = None,
-               end: Optional[int] = None) -> NDArray[numpy.generic]: ...
+               end: Optional[int] = None) -> NDArray[Any]: ...
     def byte_matrix(self, messages: bool = True,
                     transfers: bool = True) -> NDArray[numpy.uint64]: ...
 

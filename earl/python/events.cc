@@ -56,15 +56,6 @@ std::optional<std::string> region(const PyEvent& e) {
   return r->name;
 }
 
-std::string path_name(const Archive& a, CallPathId id) {
-  std::string result;
-  for (; !is_absent(id); id = a.call_tree()[id].parent) {
-    const RegionDef* r = a.definitions().regions.find(a.call_tree()[id].region);
-    result = (r != nullptr ? r->name : "?") + (result.empty() ? "" : "/" + result);
-  }
-  return result;
-}
-
 // Bytes of a message or transfer, where its own record or that of its send or start tells.
 std::optional<std::uint64_t> length(const PyEvent& e) {
   const auto own = [](const Event& event) {
@@ -137,6 +128,15 @@ std::optional<std::uint32_t> process(const PyEvent& e) {
 }
 
 }  // namespace
+
+std::string path_name(const Archive& a, CallPathId id) {
+  std::string result;
+  for (; !is_absent(id); id = a.call_tree()[id].parent) {
+    const RegionDef* r = a.definitions().regions.find(a.call_tree()[id].region);
+    result = (r != nullptr ? r->name : "?") + (result.empty() ? "" : "/" + result);
+  }
+  return result;
+}
 
 std::optional<PyEvent> event_at(const ArchivePtr& archive, std::uint64_t pos) {
   if (pos == kNoEvent) return std::nullopt;

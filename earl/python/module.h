@@ -45,6 +45,8 @@ struct PyInstance {
   sequence::CollectiveInstance instance;
 };
 
+// "main/solve/MPI_Put"
+std::string path_name(const Archive& archive, CallPathId id);
 // None for null.
 std::optional<PyEvent> event_at(const ArchivePtr& archive, std::uint64_t pos);
 std::vector<PyEvent> events_at(const ArchivePtr& archive, const std::vector<std::uint64_t>& list);

@@ -208,6 +208,25 @@ TEST(EarlStates, TransactionsOfTwoWindowsAtATimeAreApart) {
   EXPECT_EQ(second->epochs.exposure_transactions()[0].events(), (Positions{1, 5, 9, 11, 17, 19}));
 }
 
+TEST(EarlStates, ThreadsOfAProcessShareItsEpochs) {
+  // Location 2 is a second thread of process 1: it completes what location 1 started, and issued
+  // the put.
+  const Opened t(
+      "LOCATION lid=0 pid=0 tid=0\nLOCATION lid=1 pid=1 tid=0\n"
+      "LOCATION lid=2 pid=1 tid=1\n" +
+      sync(0, 1, "post", "[1]", 0, 0) + sync(1, 1, "start", "[0]", 0, 0) +  // 1, 3
+      "MPI_PUT_1TS lid=2 time=2 dlid=0 wid=0 rmaid=0 sent=8\n"              // 4
+      "MPI_PUT_1TE lid=0 time=3 slid=1 wid=0 rmaid=0 recvd=8\n" +           // 5
+      sync(2, 4, "complete", "[0]", 0, 1) +
+      sync(0, 5, "wait", "[1]", 0, 1));  // 7, 9
+  EXPECT_EQ(t.after(4)->transfers.of(LocationId{2}), Positions{4});
+  EXPECT_EQ(t.archive->startptr(5), 4u);
+  const auto state = t.after(9);
+  ASSERT_EQ(state->epochs.exposure_transactions().size(), 1u);
+  EXPECT_EQ(state->epochs.exposure_transactions()[0].events(), (Positions{1, 3, 4, 5, 7, 9}));
+  EXPECT_EQ(t.after(3)->epochs.access(rank(1), WindowId{0})->opened, 3u);
+}
+
 TEST(EarlStates, AnEmptyGroupCompletesAtOnce) {
   const Opened t(sync(0, 1, "start", "[]", 0, 0) + sync(0, 2, "complete", "[]", 0, 1) +
                  "ENTER lid=1 time=3 region=main\n");
