@@ -116,7 +116,73 @@ TEST_P(AtScale, AQueueForOneLock) {
   EXPECT_DOUBLE_EQ(total("mpi_rma_comm_lock_contention"), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Processes, AtScale, ::testing::Values(64, 1024, 4096));
+// They take turns: each asks again as soon as it has unlocked, three times in all. The k-th holder
+// holds the lock from 2 k to 2 k + 2 and releases it on leaving unlock.
+TEST_P(AtScale, TurnsAtOneLock) {
+  const int n = GetParam(), members = n - 1, rounds = 3;
+  std::string text;
+  for (int r = 1; r < n; ++r) text += line("ENTER", r, 1, "region=MPI_Win_lock");
+  for (int k = 1; k <= rounds * members; ++k) {
+    const int r = 1 + (k - 1) % members;
+    const double from = 2.0 * k;
+    text += line("MPI_WIN_LOCK", r, from, "llid=0 wid=0 ltype=1") + line("EXIT", r, from);
+    text += line("ENTER", r, from + 1, "region=MPI_Win_unlock");
+    text += line("MPI_WIN_UNLOCK", r, from + 2, "llid=0 wid=0") + line("EXIT", r, from + 2);
+    if (k + members <= rounds * members) {
+      text += line("ENTER", r, from + 2, "region=MPI_Win_lock");
+    }
+  }
+  analyse_text(text, 2 * rounds * members + 3);
+  // Rank r waits 2 r - 1 in the first round (rank 1 not at all, it finds the lock free); later it
+  // asks at the end of its last turn, and all the others have theirs before it has its own.
+  const std::vector<double> waits = row("mpi_rma_sync_lock_contention", "main / MPI_Win_lock");
+  for (int r = 1; r < n; ++r) {
+    const double first = r == 1 ? 0 : 2.0 * r - 1;
+    EXPECT_DOUBLE_EQ(waits[static_cast<std::size_t>(r)],
+                     first + (rounds - 1) * 2.0 * (members - 1));
+  }
+}
+
+// Rank 0 starts an access epoch towards all others at 1; rank r posts at 1 + r, and start is left
+// at n + 1. A put to the last rank [n + 1, n + 1.5]; complete [n + 2, n + 3]. Rank r waits from r
+// + 1.5 to n + 3.
+TEST_P(AtScale, OneOriginAndPostsInStairs) {
+  const int n = GetParam();
+  std::string others;
+  for (int r = 1; r < n; ++r) others += (r == 1 ? "" : ",") + std::to_string(r);
+  const auto exit = [&](int r, double time, const std::string& group, int synex) {
+    return line("MPI_WINEXIT", r, time,
+                "wid=0 group=[" + group + "] synex=" + std::to_string(synex));
+  };
+  std::string text = line("ENTER", 0, 1, "region=MPI_Win_start");
+  for (int r = 1; r < n; ++r) {
+    text += line("ENTER", r, 1 + r, "region=MPI_Win_post") + exit(r, 1.25 + r, "0", 0);
+    text += line("ENTER", r, 1.5 + r, "region=MPI_Win_wait");
+  }
+  text += exit(0, n + 1, others, 0);
+  text += line("ENTER", 0, n + 1, "region=MPI_Put");
+  text += line("MPI_PUT_1TS", 0, n + 1, "dlid=" + std::to_string(n - 1) + " wid=0 rmaid=0 sent=8");
+  text += line("EXIT", 0, n + 1.5);
+  text += line("ENTER", 0, n + 2, "region=MPI_Win_complete") + exit(0, n + 3, others, 1);
+  text += line("MPI_PUT_1TE", n - 1, n + 3, "slid=0 wid=0 rmaid=0 recvd=8");
+  for (int r = 1; r < n; ++r) text += exit(r, n + 3, "0", 1);
+  analyse_text(text, n + 4);
+  // The last post is at n, the first at 2.
+  EXPECT_DOUBLE_EQ(total("mpi_rma_latepost"), n - 1);
+  EXPECT_DOUBLE_EQ(total("mpi_rma_latepost_first"), 1);
+  EXPECT_DOUBLE_EQ(total("mpi_rma_earlytransfer"), 0);
+  // Rank r waits from r + 1.5 to the complete at n + 2: n + 0.5 - r.
+  EXPECT_DOUBLE_EQ(total("mpi_rma_earlywait"), (n - 1) * (n + 0.5) - 0.5 * n * (n - 1));
+  const std::vector<double> waits = row("mpi_rma_earlywait", "main / MPI_Win_wait");
+  for (int r = 1; r < n; ++r) EXPECT_DOUBLE_EQ(waits[static_cast<std::size_t>(r)], n + 0.5 - r);
+  // Only the last rank had a transfer, which ended at n + 1.5, when it already waited.
+  EXPECT_DOUBLE_EQ(total("mpi_rma_latecomplete"), 0.5);
+  EXPECT_DOUBLE_EQ(total("mpi_rma_latecomplete_pair"), 0.5);
+  EXPECT_DOUBLE_EQ(total("mpi_rma_pairsync_count"), n - 1);
+  EXPECT_DOUBLE_EQ(total("mpi_rma_pairsync_unneeded_count"), n - 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Processes, AtScale, ::testing::Values(64, 256, 1024, 4096));
 
 }  // namespace
 }  // namespace kojak::expert
