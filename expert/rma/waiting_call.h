@@ -29,8 +29,14 @@ constexpr bool is_evidence(ProgressKind kind) {
 }
 
 struct WaitingCall {
+  // Whose progress it may need, for operations on which window.
+  struct Needed {
+    WindowId window{};
+    ProcessId target{};
+    bool operator==(const Needed&) const = default;
+  };
   Call call;
-  WindowId window{};
+  WindowId window{};  // the first, of a wait for operations on several
   ProgressKind kind = ProgressKind::kNobody;
   bool settled = false;                       // who was outside MPI is known
   bool contended = false;                     // `taken` is Lock Contention
@@ -38,9 +44,9 @@ struct WaitingCall {
   std::uint32_t refs = 0;                     // epochs that have not said for whom it waited
   std::uint32_t epoch = 0, epoch_serial = 0;  // passive target: one that it belongs to
   std::uint64_t ticket = 0;                   // of the times that must be remembered
-  std::vector<ProcessId> targets;             // whose progress it may need
-  Intervals outside_same, outside_other;      // targets outside MPI: on the same node, on others
-  Intervals taken;                            // time that patterns listed before it claim
+  std::vector<Needed> targets;
+  Intervals outside_same, outside_other;  // targets outside MPI: on the same node, on others
+  Intervals taken;                        // time that patterns listed before it claim
 };
 
 }  // namespace kojak::expert

@@ -191,8 +191,9 @@ void RmaWaits::need(const Call& call, WindowId window, ProcessId target, Progres
   const Id id = keep(call, window, kind);
   if (id == kNone) return;
   WaitingCall& w = calls_[id];
-  if (std::find(w.targets.begin(), w.targets.end(), target) == w.targets.end()) {
-    w.targets.push_back(target);
+  const WaitingCall::Needed needed{window, target};
+  if (std::find(w.targets.begin(), w.targets.end(), needed) == w.targets.end()) {
+    w.targets.push_back(needed);
   }
   if (kind != ProgressKind::kPassiveTransfer || w.epoch != kNone) return;
   w.epoch = locations_[call.index].issued.front().lock;
@@ -338,14 +339,14 @@ void RmaWaits::settle(Seconds now) {
 void RmaWaits::settle_call(Id id) {
   WaitingCall& w = calls_[id];
   w.settled = true;
-  for (const ProcessId target : w.targets) {
+  for (const auto& [window, target] : w.targets) {
     const std::uint32_t there = trace_.main_index(target);
     const Seconds delta =
         trace_.has_clock_errors() ? trace_.delta(w.call.index, there) : Seconds{0};
     const bool same = trace_.location_def(w.call.index).node == trace_.location_def(there).node;
     if (is_evidence(w.kind) &&
         presence_.throughout(target, w.call.enter - delta, w.call.exit + delta)) {
-      claims_.asynchronous(w.window, w.kind, same);
+      claims_.asynchronous(window, w.kind, same);
     }
     presence_.outside(target, w.call.enter, w.call.exit + delta,
                       same ? w.outside_same : w.outside_other);

@@ -308,16 +308,23 @@ Reordered with_ties_reordered(const TraceBytes& bytes, std::uint64_t seed) {
     std::vector<const TraceRecord*> records;
     std::set<std::uint32_t> processes;  // whom it concerns
     double time = 0;
-    bool pause = false;
+    bool fixed = false;
   };
   TraceRecords changed;
   changed.dialect = trace.dialect;
   Reordered result;
   std::vector<Unit> tied;
   const auto meet = [](const Unit& a, const Unit& b) {
-    if (a.pause || b.pause) return true;
+    if (a.fixed || b.fixed) return true;
     return std::any_of(a.processes.begin(), a.processes.end(),
                        [&](std::uint32_t p) { return b.processes.contains(p); });
+  };
+  const auto enters_unlock = [&](const TraceRecord& record) {
+    if (!record.is(RecordType::kEnter)) return false;
+    const RegionDef* region = definitions.regions.find(trace.as<Enter>(record).rid);
+    return region != nullptr && region->function != nullptr &&
+           (region->function->role == MpiRole::kWinUnlock ||
+            region->function->role == MpiRole::kWinUnlockAll);
   };
   const auto emit_tied = [&] {
     while (!tied.empty()) {
@@ -349,7 +356,7 @@ Reordered with_ties_reordered(const TraceBytes& bytes, std::uint64_t seed) {
     if (is_attribute(record.type)) continue;
     const EventFields event = event_fields(trace, record);
     unit.time = event.time;
-    unit.pause = unit.pause || record.is(RecordType::kLogOff);
+    unit.fixed = unit.fixed || record.is(RecordType::kLogOff) || enters_unlock(record);
     const LocationDef* location = definitions.locations.find(LocationId{event.location});
     unit.processes.insert(location != nullptr ? raw(location->process) : event.location);
     unit.processes.insert(event.peers.begin(), event.peers.end());

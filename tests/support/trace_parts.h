@@ -33,9 +33,10 @@ bool has_clock_violations(const TraceBytes& trace);
 
 // Events of the same time in another order, chosen by the seed. The events of one location keep
 // theirs, as do those that concern each other: an event that names another process and the events
-// of that process; and nothing changes sides with the time at which a process stops to record, from
-// which on its open epochs take part in nothing. `moved` counts the events that another location's
-// event has overtaken.
+// of that process. Nothing overtakes the times at which a process stops to record (from then on its
+// open epochs take part in nothing) and at which it enters an unlock call (who held a lock before
+// is open if one unlocks and another proves that it holds the lock at the very same time). `moved`
+// counts the events that another location's event has overtaken.
 struct Reordered {
   TraceBytes trace;
   std::uint64_t moved = 0;
