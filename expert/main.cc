@@ -1,5 +1,6 @@
 // expert: finds out in a merged trace why its program waited, and writes a CUBE report.
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -137,6 +138,25 @@ std::vector<std::string> names_of(const po::variables_map& options, const char* 
   return names;
 }
 
+// What is wrong with the names of metrics; empty if nothing is. Names of branches that this trace
+// has nothing for are known, too.
+std::string wrong_selection(const expert::Selection& selection, const Definitions& definitions) {
+  const std::vector<expert::ReportMetric> there = expert::metrics_of(definitions);
+  std::vector<expert::ReportMetric> known =
+      expert::metrics_where([](expert::Needs) { return true; });
+  known.insert(known.end(), there.begin(), there.end());
+  if (const std::string name = selection.unknown(known); !name.empty()) {
+    return "no metric " + name + " (see --list-patterns for the names)";
+  }
+  const std::vector<std::string>& names = selection.select;
+  const bool all_absent = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return !expert::Selection{{name}, {}}.unknown(there).empty();
+  });
+  if (names.empty() || !all_absent) return {};
+  return "the trace has nothing for what --select names: " + names.front() +
+         " (without --select the findings may say why)";
+}
+
 ExitCode run(const po::variables_map& options) {
   if (options.count("list-patterns") != 0) {
     std::cout << expert::pattern_list(80);
@@ -184,6 +204,10 @@ ExitCode run(const po::variables_map& options) {
     return trace.error().code;
   }
   Extras extras;
+  constexpr std::size_t kMostInstances = 1'000'000'000;  // a negative number becomes a huge one
+  if (options["instances"].as<std::size_t>() > kMostInstances) {
+    return cli::usage_error("--instances is a number from 0 to 1000000000");
+  }
   if (!extras.complete(options, *trace)) {
     return cli::usage_error(
         "--epsilon, --sendrecv-gap, --latency and --bandwidth are not negative");
@@ -200,9 +224,9 @@ ExitCode run(const po::variables_map& options) {
   }
   if (extras.send_modes) analysis.send_modes = &*extras.send_modes;
   analysis.selection = {names_of(options, "select"), names_of(options, "exclude")};
-  const std::string unknown = analysis.selection.unknown(expert::metrics_of(trace->definitions()));
-  if (!unknown.empty()) {
-    return cli::usage_error("no metric " + unknown + " (see --list-patterns for the names)");
+  if (const std::string wrong = wrong_selection(analysis.selection, trace->definitions());
+      !wrong.empty()) {
+    return cli::usage_error(wrong);
   }
   const expert::Report report = expert::analyse(*trace, analysis);
   progress.finish();

@@ -234,6 +234,18 @@ class Extras(CommandTest):
         wrong = self.run_command("expert", "--select", "mpi_latesneder", TRACE)
         self.assert_fails(wrong, 1, "mpi_latesneder", "--list-patterns")
 
+    def test_parts_that_a_trace_does_not_have(self):
+        ran = self.run_command("expert", "-q", "-o", "a.cube", "--select", "shmem,visits", TRACE)
+        self.assertEqual(ran.status, 0, ran.err)
+        ran = self.run_command("expert", "-q", "-o", "a.cube", "--exclude", "shmem,omp", TRACE)
+        self.assertEqual(ran.status, 0, ran.err)
+        ran = self.run_command("expert", "-q", "-o", "none.cube", "--select", "shmem", TRACE)
+        self.assert_fails(ran, 1, "shmem", "nothing")
+        self.assertFalse((self.dir / "none.cube").exists())
+
+    def test_a_negative_number_of_instances(self):
+        self.assert_fails(self.run_command("expert", "--instances", "-3", TRACE), 1, "--instances")
+
 
 if __name__ == "__main__":
     unittest.main()
