@@ -266,7 +266,6 @@ void TraceDefinitions::take_metrics() {
     if (merged != position) translation_.metrics_differ = true;
     ++position;
   });
-  translation_.metric_count = position;
 }
 
 void TraceDefinitions::take_topologies() {

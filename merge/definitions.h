@@ -57,8 +57,8 @@ struct Translation {
   IdMap regions, call_sites, comms, windows, metrics;
   IdMap sites;  // regions that stand for a call site, to `paths`
   std::vector<SitePath> paths;
-  bool metrics_differ = false;  // the trace's counters are not the merged trace's, in order
-  std::uint32_t metric_count = 0;
+  bool metrics_differ = false;     // the trace's counters are not the merged trace's, in order
+  std::uint32_t metric_count = 0;  // METRIC records: so many values has an event
   bool operator==(const Translation&) const = default;
 };
 
@@ -121,7 +121,7 @@ class MergedDefinitions {
     std::uint32_t comm = kAbsent;
   };
   std::vector<Topology> topologies;
-  std::vector<Lost> lost;  // lid is the merged location
+  std::vector<Lost> lost;                        // lid is the merged location
   std::map<std::uint32_t, Flags> functions_off;  // by rank
 
   CodeNames code_names;

@@ -388,6 +388,10 @@ Result<std::uint64_t> run_engine(const EngineInputs& inputs, TraceWriter& writer
   bool plain = inputs.survey.definitions.metrics.empty() && writer.dialect().native() &&
                inputs.locks == nullptr;
   for (const LocalTrace& trace : inputs.traces) plain = plain && !trace.dialect.swapped();
+  // Events have a value for each METRIC record, also for those that define nothing.
+  for (const TraceFacts& facts : inputs.survey.traces) {
+    plain = plain && facts.translation->metric_count == 0;
+  }
   if (plain) return Engine<true>(inputs, writer, summary).run();
   return Engine<false>(inputs, writer, summary).run();
 }

@@ -54,7 +54,6 @@ class EventWriter {
   template <class R>
   void count_metrics(Stream& s, R& r) {
     if constexpr (!Plain) {
-      if (out_metrics_ == 0) return;
       for (std::uint32_t i = 0; i < r.metv.size(); ++i) {
         const std::uint32_t merged = s.translation->metrics[i];
         if (merged < out_metrics_) s.metrics[merged] = r.metv[i];

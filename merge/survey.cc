@@ -317,6 +317,7 @@ class Surveyor {
     facts.clock.rank = trace.rank;
     Translation translation;
     if (Status status = definitions.finish(translation); !status) return status;
+    translation.metric_count = dialect.metrics;
     if (index > 0 && *survey_.traces[index - 1].translation == translation) {
       facts.translation = survey_.traces[index - 1].translation;
     } else {

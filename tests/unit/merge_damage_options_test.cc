@@ -46,6 +46,44 @@ std::unique_ptr<LocalRun> random_run(std::uint64_t seed) {
   return run;
 }
 
+// Found by fuzzing. A METRIC record that is cut defines nothing, but events still have a value for
+// it: what stands behind that value is where it was.
+TEST(MergeDamageOptions, ACounterWithoutADefinitionMovesNoField) {
+  const auto text = [](const std::string& rank, const std::string& metric, const char* values) {
+    return metric + "ENTER lid=" + rank + " time=1 region=MPI_Barrier" + values +
+           "\nMPI_COLLEXIT lid=" + rank + " time=2" + values + " cid=0\n";
+  };
+  LocalRun run(2);
+  run.add(0, text("0", "", ""));
+  run.add(1, text("1", "METRIC metid=0 metnid=\"PAPI_FP_OPS\"\n", " metv=[77]"));
+  std::vector<std::byte> cut(run.locals[1].begin(), run.locals[1].begin() + kHeaderSize);
+  std::size_t metrics = 0;
+  for (std::size_t at = kHeaderSize; at < run.locals[1].size();) {
+    const std::size_t length = static_cast<std::size_t>(run.locals[1][at]);
+    const bool metric = run.locals[1][at + 1] == std::byte{10};
+    const auto record = run.locals[1].begin() + static_cast<std::ptrdiff_t>(at);
+    cut.insert(cut.end(), record, record + static_cast<std::ptrdiff_t>(2 + (metric ? 0 : length)));
+    if (metric) cut[cut.size() - 2] = std::byte{0};
+    metrics += metric ? 1 : 0;
+    at += 2 + length;
+  }
+  ASSERT_EQ(metrics, 1u);
+  write_file(run.paths[1], cut);
+  const merge::Summary summary = run.merge();
+  EXPECT_EQ(summary.events, 4u);
+  EXPECT_EQ(summary[merge::Finding::kShortRecord].count, 0u);
+  const auto printed = trace_to_text(run.merged);
+  ASSERT_TRUE(printed);
+  std::size_t exits = 0;
+  for (std::size_t at = 0; (at = printed->find("MPI_COLLEXIT lid=", at)) != std::string::npos;
+       ++exits) {
+    const std::string line = printed->substr(at, printed->find('\n', at) - at);
+    EXPECT_EQ(line.substr(line.find(" rlid=")), " rlid=absent cid=0 sent=0 recvd=0");
+    at += line.size();
+  }
+  EXPECT_EQ(exits, 2u);
+}
+
 TEST(MergeDamageOptions, NothingCrashes) {
   std::mt19937_64 random(1);
   std::uint64_t merged = 0;
