@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "earl/state/window_collectives.h"
@@ -79,7 +80,9 @@ struct FenceWait {
 
  private:
   void sort_by_enter(const earl::WindowInstance& instance) {
-    for (const earl::WindowMember& m : instance.members) by_enter_.push_back(&m.call);
+    for (const earl::WindowMember& m : instance.members) {
+      if (!std::isnan(m.call.enter.value)) by_enter_.push_back(&m.call);  // else there is no order
+    }
     std::sort(by_enter_.begin(), by_enter_.end(),
               [](const Call* a, const Call* b) { return a->enter < b->enter; });
   }
@@ -95,7 +98,8 @@ struct FenceWait {
       const Seconds delta = out.delta(c, **it);
       if ((*it)->enter <= c.exit + delta) return {(*it)->enter, delta};
     }
-    return {(*(later - 1))->enter, Seconds{0}};  // its own, if no other
+    // Its own if no other; not even that where a damaged trace leaves the call before it enters it.
+    return {later == by_enter_.begin() ? c.enter : (*(later - 1))->enter, Seconds{0}};
   }
 
   // Kept from instance to instance for its memory only.

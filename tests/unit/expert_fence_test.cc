@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <random>
 
@@ -28,6 +29,52 @@ struct Clocks {
   }
   void count(Note) { ++notes; }
 };
+
+// Found by fuzzing: a damaged trace, in which time runs backwards. The first member leaves at 1,
+// before anybody enters; the other leaves at 4, after its own enter at 3 only.
+TEST(FenceWait, ACallThatIsLeftBeforeItIsEnteredWaitsForNobody) {
+  Clocks clocks;
+  clocks.error = {0};
+  earl::WindowInstance instance;
+  instance.role = MpiRole::kWinFence;
+  for (const auto& [enter, exit] : {std::pair{5.0, 1.0}, std::pair{3.0, 4.0}}) {
+    earl::WindowMember m;
+    m.call.index = static_cast<std::uint32_t>(instance.members.size());
+    m.call.enter = {enter};
+    m.call.exit = {exit};
+    m.call.assertion = kAssertNoPrecede;
+    instance.members.push_back(m);
+  }
+  FenceWait pattern;
+  pattern.on_window_collective(instance, clocks);
+  EXPECT_EQ(clocks.severity[0], 0);
+  EXPECT_EQ(clocks.severity[1], 0);
+}
+
+// Times that are no numbers among 40 others: member i enters at i and leaves at 50, every fourth
+// one enters at no time at all. The last that tells its enter is member 39, so member i waits 39 -
+// i.
+TEST(FenceWait, EntersThatAreNoNumbersHaveNoOrder) {
+  Clocks clocks;
+  clocks.error = {0};
+  earl::WindowInstance instance;
+  instance.role = MpiRole::kWinFence;
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    earl::WindowMember m;
+    m.call.index = i;
+    m.call.enter = {i % 4 == 0 ? std::nan("") : i};
+    m.call.exit = {50};
+    m.call.assertion = kAssertNoPrecede;
+    instance.members.push_back(m);
+  }
+  FenceWait pattern;
+  pattern.on_window_collective(instance, clocks);
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    if (i % 4 != 0) {
+      EXPECT_EQ(clocks.severity[i], 39.0 - i) << i;
+    }
+  }
+}
 
 TEST(FenceWait, FindsTheEnterThatTheFormulaMeans) {
   std::mt19937 random(20260711);
