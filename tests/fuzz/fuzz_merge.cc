@@ -1,11 +1,19 @@
 // Several local traces from one input through the whole merge, and its result through all readers.
 //
-// The first byte chooses model, clock correction, pool and number of open files; then each
-// `EPILOG\0` begins a file. What comes before the first is dropped.
+// Two bytes choose model, clock correction, locks, format, pool, number of open files, compressed
+// inputs and a pipe for the output (see Choice); then each `EPILOG\0` begins a file. What comes
+// before the first is dropped.
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <thread>
 
 #include "merge/merge.h"
 #include "tests/fuzz/checks.h"
@@ -42,45 +50,109 @@ bool too_large(const fuzz::Bytes& file) {
   return false;
 }
 
+struct Choice {
+  static constexpr std::size_t kBytes = 2;
+  explicit Choice(const std::uint8_t* bytes) : first(bytes[0]), second(bytes[1]) {}
+
+  // As elg_merge has it: lock grants in the extended model only.
+  merge::MergeOptions options() const {
+    merge::MergeOptions options;
+    options.model = (first & 1) != 0 ? merge::Model::kBasic : merge::Model::kExtended;
+    static constexpr merge::ClockCorrection kClocks[] = {
+        merge::ClockCorrection::kLinear, merge::ClockCorrection::kNone,
+        merge::ClockCorrection::kControlled, merge::ClockCorrection::kControlled};
+    options.clock = kClocks[first >> 1 & 3];
+    options.pool = (first & 8) != 0 ? 1 : 0;
+    options.open_files = (first & 16) != 0 ? 1 : 0;
+    options.lock_grants = (first & 32) != 0 && options.model == merge::Model::kExtended;
+    options.format = (first & 64) != 0 ? merge::Format::kClassic : merge::Format::kNative;
+    return options;
+  }
+  bool compressed() const { return (second & 1) != 0; }  // inputs that cannot be read twice
+  bool piped() const { return (second & 2) != 0; }       // an output that cannot be corrected
+
+  std::uint8_t first, second;
+};
+
+void write(const fs::path& path, const fuzz::Bytes& bytes, bool compressed) {
+  if (compressed) {
+    const gzFile file = gzopen(path.c_str(), "wb1");
+    fuzz::expect(file != nullptr && gzwrite(file, bytes.data(), unsigned(bytes.size())) ==
+                                        static_cast<int>(bytes.size()),
+                 "an input cannot be written");
+    gzclose(file);
+    return;
+  }
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+}
+
+// A pipe with a name, and a thread that reads it until finish().
+class Pipe {
+ public:
+  Pipe() {
+    std::array<int, 2> ends{};
+    fuzz::expect(::pipe2(ends.data(), O_CLOEXEC) == 0, "no pipe");
+    write_end_ = ends[1];
+    reader_ = std::thread([this, read_end = ends[0]] {
+      std::array<std::byte, 64 * 1024> buffer;
+      ssize_t n;
+      while ((n = ::read(read_end, buffer.data(), buffer.size())) > 0) {
+        bytes_.insert(bytes_.end(), buffer.begin(), buffer.begin() + n);
+      }
+      ::close(read_end);
+    });
+  }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(write_end_); }
+  fuzz::Bytes finish() {
+    ::close(write_end_);
+    reader_.join();
+    return std::move(bytes_);
+  }
+
+ private:
+  int write_end_ = -1;
+  fuzz::Bytes bytes_;
+  std::thread reader_;
+};
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size < 2) return 0;
-  const std::uint8_t choice = data[0];
+  if (size < Choice::kBytes) return 0;
+  const Choice choice(data);
   const auto* bytes = reinterpret_cast<const std::byte*>(data);
-  const std::vector<fuzz::Bytes> files = fuzz::split_files({bytes + 1, bytes + size});
+  const std::vector<fuzz::Bytes> files = fuzz::split_files({bytes + Choice::kBytes, bytes + size});
   if (files.empty() || files.size() > 16) return 0;
   if (std::any_of(files.begin(), files.end(), too_large)) return 0;
-  merge::MergeOptions options;
+  merge::MergeOptions options = choice.options();
   bool good = true;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const fs::path path = directory() / (std::to_string(i) + ".elg");
-    std::ofstream(path, std::ios::binary)
-        .write(reinterpret_cast<const char*>(files[i].data()),
-               static_cast<std::streamsize>(files[i].size()));
+    write(path, files[i], choice.compressed());
     options.inputs.push_back(path.string());
     const auto verified = fuzz::check_readers(files[i]);
     good = good && verified && verified->worst() != Level::kError;
   }
-  options.model = (choice & 1) != 0 ? merge::Model::kBasic : merge::Model::kExtended;
-  options.clock =
-      (choice & 2) != 0 ? merge::ClockCorrection::kNone : merge::ClockCorrection::kLinear;
-  options.pool = (choice & 4) != 0 ? 1 : 0;
-  options.open_files = (choice & 8) != 0 ? 1 : 0;
   const fs::path output = directory() / "a.elg";
-  options.output = output.string();
   std::error_code ignored;
   fs::remove(output, ignored);
+  std::optional<Pipe> pipe;
+  if (choice.piped()) pipe.emplace();
+  options.output = pipe ? pipe->path() : output.string();
   const auto summary = merge::merge_traces(options);
+  const fuzz::Bytes streamed = pipe ? pipe->finish() : fuzz::Bytes();
   if (!summary) {
     fuzz::expect(!summary.error().reason.empty(),
                  "an error without a reason: " + summary.error().message());
     fuzz::expect(!fs::exists(output), "a merge that failed has left its output");
     return 0;
   }
-  const fuzz::Bytes merged = fuzz::read(output);
+  const fuzz::Bytes merged = pipe ? streamed : fuzz::read(output);
   const auto verified = fuzz::check_readers(merged);
   fuzz::expect(verified.has_value(), "the merge made what is no trace");
+  fuzz::expect(verified->events == summary->events, "the merge counts other events than it wrote");
   for (const Finding& finding : verified->findings) {
     const bool kept = (!good || summary->suspect()) && may_stay(finding);
     fuzz::expect(kept || finding.level != Level::kError, finding.message());

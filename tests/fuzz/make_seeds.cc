@@ -1,12 +1,17 @@
-// Writes what the fuzzers start from: random programs, the cases' traces, the reference files.
+// Writes what the fuzzers start from: random programs, the cases' traces, the reference files, in
+// both byte orders.
 //
 // make_fuzz_seeds TESTS DIRECTORY: TESTS is the source folder tests/; the seeds come into
 // DIRECTORY/trace, merge, filter and cube.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <sstream>
 
 #include "epilog/format/text_reader.h"
+#include "merge/merge.h"
+#include "tests/support/clock_program.h"
+#include "tests/support/lock_program.h"
 #include "tests/support/merge_program.h"
 #include "tests/support/temp_dir.h"
 
@@ -14,15 +19,16 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace kojak;
+using Bytes = std::vector<std::byte>;
 
-void write(const fs::path& path, const std::vector<std::byte>& bytes) {
+void write(const fs::path& path, const Bytes& bytes) {
   test::write_file(path.string(), bytes);
 }
 
 // With the choice of a cut in front.
-void write_cut(const fs::path& path, const std::vector<std::byte>& trace) {
+void write_cut(const fs::path& path, const Bytes& trace) {
   const auto kind = static_cast<unsigned>(path.string().size() % 3);
-  std::vector<std::byte> bytes(8);
+  Bytes bytes(8);
   bytes[0] = std::byte{static_cast<unsigned char>(kind == 0 ? 30 : 255)};
   bytes[1] = std::byte{static_cast<unsigned char>(kind == 0 ? 60 : 255)};
   bytes[2] = std::byte{static_cast<unsigned char>(kind == 1 ? 1 : 0)};
@@ -31,33 +37,142 @@ void write_cut(const fs::path& path, const std::vector<std::byte>& trace) {
   write(path, bytes);
 }
 
+// The same trace in the other byte order.
+Bytes swapped(const Bytes& trace) {
+  auto text = trace_to_text(trace);
+  if (!text) return trace;
+  const std::size_t end = text->find('\n');
+  const bool little = text->substr(0, end).ends_with(" little");
+  text->replace(end - (little ? 6 : 3), little ? 6 : 3, little ? "big" : "little");
+  auto other = text_to_trace(*text);
+  return other ? *other : trace;
+}
+
+// Local traces behind the two bytes that choose what the merge does (fuzz_merge.cc), and what it
+// makes of them as a seed of the readers. Every choice has its turn.
+class MergeSeeds {
+ public:
+  explicit MergeSeeds(const fs::path& to) : to_(to) {}
+
+  void add(const std::string& name, const std::vector<Bytes>& traces, unsigned clock = 4) {
+    constexpr std::size_t kMost = 20000;
+    const unsigned n = number_++;
+    // Bits 1 and 2 are the clocks: linear, none, and controlled twice.
+    unsigned first = (n & 1) | (clock < 4 ? clock : n / 2 & 3) << 1;
+    first |= (n / 3 & 1) << 3 | (n / 5 & 1) << 4 | (n / 2 & 1) << 5 | (n % 5 == 4 ? 64 : 0);
+    const unsigned second = (n % 7 == 3 ? 1 : 0) | (n % 6 == 2 ? 2 : 0);
+    Bytes all{std::byte(first), std::byte(second)};
+    merge::MergeOptions options;
+    for (std::size_t i = 0; i < traces.size(); ++i) {
+      const bool other = n % 4 == 3 || (n % 4 == 2 && i == 0);
+      const Bytes trace = other ? swapped(traces[i]) : traces[i];
+      all.insert(all.end(), trace.begin(), trace.end());
+      options.inputs.push_back(temporary_.file(std::to_string(i) + ".elg"));
+      write(options.inputs.back(), trace);
+    }
+    if (all.size() > kMost) return;
+    write(to_ / "merge" / name, all);
+    if (n % 2 == 0) return;
+    options.output = (to_ / "trace" / ("merged_" + name)).string();
+    options.lock_grants = n % 4 == 1;
+    options.format = n % 8 == 7 ? merge::Format::kClassic : merge::Format::kNative;
+    (void)merge::merge_traces(options);  // not all can be expressed in the classic format
+  }
+  void add_texts(const std::string& name, const std::vector<std::string>& texts,
+                 unsigned clock = 4) {
+    std::vector<Bytes> traces;
+    for (const std::string& text : texts) {
+      if (auto trace = text_to_trace(text)) traces.push_back(std::move(*trace));
+    }
+    if (!traces.empty()) add(name, traces, clock);
+  }
+
+ private:
+  fs::path to_;
+  test::TempDir temporary_;
+  unsigned number_ = 0;
+};
+
+std::string local_run(std::size_t size, const std::string& rank, const std::string& thread) {
+  return "LOCAL_RUN run_hi=1 run_lo=7 size=" + std::to_string(size) + " pid=" + rank +
+         " tid=" + thread + "\n";
+}
+// Of a simulated program: one text for each rank.
+std::vector<std::string> local_traces(std::vector<std::string> texts) {
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    texts[rank].insert(0, local_run(texts.size(), std::to_string(rank), "0"));
+  }
+  return texts;
+}
+
+// Of a tests/cases/merge/*.case.
+std::vector<std::string> local_traces(const std::string& text) {
+  std::vector<std::pair<std::string, std::string>> traces;  // rank and thread, text
+  std::istringstream in(text);
+  std::string line;
+  bool inside = false;
+  unsigned size = 0;
+  while (std::getline(in, line)) {
+    if (line.starts_with("--- ")) {
+      inside = line.starts_with("--- trace ");
+      if (line.starts_with("--- run size=")) size = unsigned(std::stoul(line.substr(13)));
+      if (inside) traces.emplace_back(line.substr(10), "");
+    } else if (inside && !line.empty() && line[0] != '#') {
+      traces.back().second += line + "\n";
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [whose, body] : traces) size = std::max(size, unsigned(std::stoul(whose)) + 1);
+  for (const auto& [whose, body] : traces) {
+    const std::size_t space = whose.find(' ');
+    const std::string thread = space == std::string::npos ? "0" : whose.substr(space + 1);
+    texts.push_back(local_run(size, whose.substr(0, space), thread) + body);
+  }
+  return texts;
+}
+
 void run(const fs::path& tests, const fs::path& to) {
   for (const char* folder : {"trace", "merge", "filter", "cube"})
     fs::create_directories(to / folder);
+  MergeSeeds merges(to);
   for (unsigned seed = 1; seed <= 60; ++seed) {
     const support::RandomProgram program = support::random_program(seed);
-    std::vector<std::byte> all{std::byte(seed % 16)};  // the options of the merge
-    for (const auto& trace : program.traces) {
-      all.insert(all.end(), trace.bytes.begin(), trace.bytes.end());
-    }
-    if (all.size() < 20000) write(to / "merge" / ("program" + std::to_string(seed)), all);
+    std::vector<Bytes> traces;
+    for (const auto& trace : program.traces) traces.push_back(trace.bytes);
+    merges.add("program" + std::to_string(seed), traces);
     if (seed <= 10) {
       write(to / "trace" / ("local" + std::to_string(seed)), program.traces[0].bytes);
     }
+  }
+  for (unsigned seed = 1; seed <= 30; ++seed) {
+    constexpr unsigned kControlled = 2;
+    const std::string number = std::to_string(seed);
+    merges.add_texts("clocks" + number, local_traces(support::clock_program(seed).traces),
+                     kControlled);
+    merges.add_texts("locks" + number,
+                     local_traces(support::lock_program(seed, seed % 3 * 1e-3).traces));
+  }
+  for (const auto& entry : fs::directory_iterator(tests / "cases" / "merge")) {
+    if (entry.path().extension() != ".case") continue;
+    const std::string name = entry.path().stem();
+    const auto texts = local_traces(test::read_text(entry.path().string()));
+    for (const char* which : {"_a", "_b", "_c", "_d"}) merges.add_texts(name + which, texts);
   }
   for (const auto& entry : fs::directory_iterator(tests / "cases")) {
     if (entry.path().extension() != ".case") continue;
     const std::string text = test::read_text(entry.path().string());
     if (const auto trace = text_to_trace(text.substr(0, text.find("--- severities")))) {
       write(to / "trace" / entry.path().stem(), *trace);
+      write(to / "trace" / (entry.path().stem().string() + "_swapped"), swapped(*trace));
       write_cut(to / "filter" / entry.path().stem(), *trace);
     }
   }
   for (const auto& entry : fs::directory_iterator(tests / "reference")) {
     const std::string kind = entry.path().extension();
     if (kind == ".elg") {
-      const std::vector<std::byte> trace = test::read_bytes(entry.path().string());
+      const Bytes trace = test::read_bytes(entry.path().string());
       write(to / "trace" / entry.path().filename(), trace);
+      write(to / "trace" / (entry.path().filename().string() + "_swapped"), swapped(trace));
       write_cut(to / "filter" / entry.path().filename(), trace);
     }
     if (kind == ".cube")

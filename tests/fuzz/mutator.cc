@@ -1,8 +1,10 @@
 #include "tests/fuzz/mutator.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <random>
 
 #include "epilog/format/codec.h"
@@ -84,7 +86,8 @@ class Mutation {
     const std::size_t at = 2 + (body > 4 && number(4) != 0 ? number(body / 4) * 4 : number(body));
     const std::size_t room = record.size() - at;
     static constexpr std::uint32_t kNumbers[] = {0, 1, 2, 3, 7, 64, 0x100, 0xFFFFFFFE, 0xFFFFFFFF};
-    static constexpr double kTimes[] = {0, 1, -1, 1e-9, 1e9, 1e308, -1e308};
+    static constexpr double kTimes[] = {
+        0, 1, -1, 1e-9, 1e9, 1e308, -1e308, HUGE_VAL, std::numeric_limits<double>::quiet_NaN()};
     std::byte value[8];
     std::size_t size = 4;
     switch (number(4)) {
