@@ -3,7 +3,8 @@
 
 For each program: record it with the measurement library preloaded, compute the truth from the program's
 own times (make_truth), merge, analyse, compare (check_truth); then the same from the basic model, whose
-severities must be the same. With --load, two busy loops keep the machine's cores away from the programs.
+severities must be the same. Both traces pass what holds between every trace, its report and changed traces
+(check_trace). With --load, two busy loops keep the machine's cores away from the programs.
 
 A process can lose its core between the program's reading of the clock and the wrapper's next to it; that
 moves a time by more than the 2 ms that are allowed. What is wrong in the tools is wrong in every run, so a
@@ -96,6 +97,7 @@ def check(options, program, ranks, directory):
         run("elg_merge", [str(options.bin / "elg_merge"), "--model", model, "-o", str(trace),
                           str(traces)], environment)
         run("expert", [str(options.bin / "expert"), "-o", str(report), str(trace)], environment)
+        run("check_trace", [options.check_trace, str(trace), str(report)], environment)
         reports.append(str(report))
     run("check_truth", [options.check_truth, reports[0], str(truth)], environment, failure=Miss)
     run("check_truth", [options.check_truth, "--same"] + reports, environment)
@@ -137,6 +139,7 @@ def main():
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where elg_merge and expert are")
     parser.add_argument("--make-truth", required=True)
     parser.add_argument("--check-truth", required=True)
+    parser.add_argument("--check-trace", required=True)
     parser.add_argument("--work", required=True, type=pathlib.Path, help="folder for temporary folders")
     parser.add_argument("--runs", type=int, default=12, help="of a program whose report misses the truth")
     parser.add_argument("--load", action="store_true", help="keep two cores busy meanwhile")

@@ -84,19 +84,25 @@ class Changer {
   detail::Encoder& out_;
 };
 
-// Attributes hold requests and regions as plain numbers.
-template <class R>
-void change_attribute(R& record, const FieldChanges& changes) {
-  if constexpr (R::kKind == RecordKind::kAttribute && !std::is_same_v<R, AttrUi8>) {
-    constexpr std::uint8_t kRequest = 2, kRegion = 4;
-    const FieldChanges::Id* change = raw(record.kind) == kRequest  ? &changes.request
-                                     : raw(record.kind) == kRegion ? &changes.region
-                                                                   : nullptr;
-    if (change == nullptr || !*change) return;
-    const std::uint32_t value = (*change)(raw(record.value));
-    record.value = static_cast<decltype(record.value)>(value);
-    if (raw(record.value) != value) throw std::runtime_error("an attribute would grow");
+// Attributes hold requests and regions as plain numbers, in one byte where that is enough.
+void change_attribute(TraceRecords& trace, TraceRecord& record, const FieldChanges& changes) {
+  constexpr std::uint8_t kRequest = 2, kRegion = 4;
+  AttrUi4 attribute;
+  if (record.is(RecordType::kAttrUi1)) {
+    const auto small = trace.as<AttrUi1>(record);
+    attribute = {small.kind, Count{raw(small.value)}};
+  } else {
+    attribute = trace.as<AttrUi4>(record);
   }
+  const FieldChanges::Id* change = raw(attribute.kind) == kRequest  ? &changes.request
+                                   : raw(attribute.kind) == kRegion ? &changes.region
+                                                                    : nullptr;
+  if (change == nullptr || !*change) return;
+  attribute.value = Count{(*change)(raw(attribute.value))};
+  const std::uint32_t value = raw(attribute.value);
+  record = record.is(RecordType::kAttrUi1) && value < 256
+               ? trace.made(AttrUi1{attribute.kind, Byte{static_cast<std::uint8_t>(value)}})
+               : trace.made(attribute);
 }
 
 // The fields of an event that have a meaning by themselves.
@@ -172,9 +178,12 @@ void change_fields(TraceRecords& trace, const FieldChanges& changes) {
     if (record.is(RecordType::kMpiCommCnt) && changes.process) {
       throw std::runtime_error("a bit vector in several records");
     }
+    if (record.is(RecordType::kAttrUi1) || record.is(RecordType::kAttrUi4)) {
+      change_attribute(trace, record, changes);
+      continue;
+    }
     dispatch_record(record.type, [&]<class R>() {
       R r = trace.as<R>(record);
-      change_attribute(r, changes);
       std::byte bytes[kMaxBody];
       detail::Encoder encoder(bytes, trace.dialect.swapped());
       Changer changer(changes, R::kKind == RecordKind::kEvent, encoder);
