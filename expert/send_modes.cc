@@ -141,8 +141,11 @@ void SendModes::add(SendModeKind kind, const earl::Call& call, Seconds waiting, 
 }
 
 void SendModes::on_send(const earl::SendEvent& send) {
-  in_flight_[{send.call->process, send.destination}].insert(send.pos);
-  if (send.call->role() == MpiRole::kSend) {
+  const MpiRole role = send.call->role();
+  if (role == MpiRole::kSend || role == MpiRole::kBsend) {
+    in_flight_[{send.call->process, send.destination}].insert(send.pos);
+  }
+  if (role == MpiRole::kSend) {
     places_[send.call->index].send = {send.call->enter_pos, send.destination, false, {}};
   }
 }
@@ -179,7 +182,9 @@ void SendModes::on_message_call(const earl::MessageCall& m) {
     early_sends(m);
     if (is_wait(m.call->role())) waits(m);
   }
+  for (const earl::Message* message : m.sent) durations_.erase(message->send_call.enter_pos);
   for (const earl::Message* message : m.received) {
+    if (message->posting_known) durations_.erase(message->post_call.enter_pos);
     const auto pair = in_flight_.find({message->source, message->destination});
     if (pair == in_flight_.end()) continue;
     pair->second.erase(message->send_pos);
@@ -187,7 +192,7 @@ void SendModes::on_message_call(const earl::MessageCall& m) {
   }
 }
 
-// An older message of the same pair lies ready.
+// An older message of the same pair lies ready; both were sent by a call that has ended.
 bool SendModes::misarranged(const earl::Message& message) const {
   const MpiRole role = message.send_call.role();
   if (role != MpiRole::kSend && role != MpiRole::kBsend) return false;

@@ -131,7 +131,8 @@ class SendModes {
   SendCost cost_;
   std::vector<Place> places_;  // by location
   std::map<std::pair<SendModeKind, CallPathIndex>, Sum> sums_;
-  std::map<std::pair<ProcessId, ProcessId>, std::set<std::uint64_t>> in_flight_;  // SENDs of a pair
+  std::map<std::pair<ProcessId, ProcessId>, std::set<std::uint64_t>>
+      in_flight_;                                        // by Send and Bsend
   std::unordered_map<std::uint64_t, double> durations_;  // of calls that issued requests
 };
 

@@ -197,6 +197,22 @@ TEST_F(ByMode, SeesMessagesInOppositeOrder) {
   EXPECT_EQ(f->count, 1u);
   EXPECT_DOUBLE_EQ(f->total, 2);  // 6 - 4
 }
+TEST_F(ByMode, NonblockingSendsAreNotMisarranged) {
+  // As above, but A is sent by an Isend: its data may still be on the way.
+  look(std::string(kMains) +
+       "ENTER lid=0 time=2 region=MPI_Isend\nATTR_UI4 kind=2 value=7\n"
+       "MPI_SEND lid=0 time=2 dlid=1 tag=1 sent=8\n"
+       "EXIT lid=0 time=3\nENTER lid=1 time=4 region=MPI_Recv\n"
+       "ENTER lid=0 time=6 region=MPI_Send\nMPI_SEND lid=0 time=6 dlid=1 tag=2 sent=8\n"
+       "EXIT lid=0 time=7\nMPI_RECV lid=1 time=8 slid=0 tag=2 recvd=8\nEXIT lid=1 time=8\n"
+       "ENTER lid=1 time=9 region=MPI_Recv\nMPI_RECV lid=1 time=10 slid=0 tag=1 recvd=8\n"
+       "EXIT lid=1 time=10\nENTER lid=0 time=11 region=MPI_Wait\n"
+       "MPI_SEND_COMPLETE lid=0 time=12 reqid=7\nEXIT lid=0 time=12\n" +
+       kEnds);
+  EXPECT_EQ(find(SendModeKind::kMisarranged), nullptr);
+  ASSERT_NE(find(SendModeKind::kLateStandard), nullptr);
+  EXPECT_DOUBLE_EQ(find(SendModeKind::kLateStandard)->total, 2);  // 6 - 4
+}
 TEST_F(ByMode, TellsHowEarlyARequestShouldHaveBeenIssued) {
   // Isend [1, 1.5], Irecv at 3 (2 later), Wait [4, 9]. O = (3 - 1) + 0.5 + (0.25 + 8 x 0.125).
   look(
