@@ -1,7 +1,5 @@
 #include "earl/access/event_index.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 
 #include "earl/access/event_cursor.h"
@@ -14,18 +12,6 @@ constexpr std::uint64_t kBytesPerEvent = 4;
 
 std::uint32_t narrow(std::uint64_t pos) {
   return pos == kNoEvent ? EventIndex::kNull : static_cast<std::uint32_t>(pos);
-}
-
-// Room for a large array that is filled from front to back, in large pages where the system has
-// them: a fault for each small one would take a tenth of the pass.
-template <class T>
-void reserve_large(std::vector<T>& list, std::uint64_t size) {
-  list.reserve(size);
-  constexpr std::uintptr_t kPage = std::uintptr_t{1} << 21;
-  const auto begin = reinterpret_cast<std::uintptr_t>(list.data());
-  const std::uintptr_t first = (begin + kPage - 1) & ~(kPage - 1);
-  const std::uintptr_t last = (begin + list.capacity() * sizeof(T)) & ~(kPage - 1);
-  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
 }
 
 // Room that is left over because the trace did not say how many events it has, or not rightly.
@@ -66,9 +52,9 @@ Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file,
   if (const auto declared = trace.declared_events()) {
     // The file cannot hold more events than it has bytes for.
     const std::uint64_t expected = std::min<std::uint64_t>(*declared, file.bytes().size() / 14);
-    reserve_large(index.enter_, expected);
-    reserve_large(index.link_, expected);
-    reserve_large(index.blocks_, expected / kBlock + 1);
+    index.enter_.reserve(expected);
+    index.link_.reserve(expected);
+    index.blocks_.reserve(expected / kBlock + 1);
   }
   sequence::State state(trace);
   EventCursor cursor(trace, file.bytes(), trace.offset(), 0);
