@@ -57,18 +57,21 @@ struct LostOperations {
 };
 
 // What a process knows of one peer on one window.
-struct PeerEpochs {
+struct alignas(64) PeerEpochs {
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
   PeerEpochs(std::uint32_t peer, std::uint64_t completions) : rank(peer), born(completions) {}
+  // What each operation asks for, in one cache line.
   std::uint32_t rank;
-  std::uint64_t born;  // pass 1: the window's count when the peer was first heard of
   bool locked = false;
+  ListMemo memo[2];             // pass 2: puts, gets
+  PeerEpochs* after = nullptr;  // of the window's peers: who was asked for next, the last time
+
+  std::uint64_t born;                 // pass 1: the window's count when the peer was first heard of
   std::uint32_t access_serial = 0;    // of the window's access epoch that names the peer last
   std::uint32_t exposure_serial = 0;  // likewise
   std::uint64_t access = 0;           // access epochs begun towards the peer
   std::uint64_t exposure = 0;         // exposure epochs begun towards the peer
-  ListMemo memo[2];                   // pass 2: puts, gets
 
   // Pass 1 finds out:
   Ordinals access_ended, exposure_ended;  // whose completing exit was recorded
@@ -128,7 +131,13 @@ class WindowEpochs {
   // References stay valid.
   PeerEpochs& peer(std::uint32_t rank) {
     if (last_peer_ != nullptr && last_peer_->rank == rank) return *last_peer_;
-    return *(last_peer_ = find_or_add(rank));
+    // A process goes through its peers in the same order again and again.
+    PeerEpochs* next = last_peer_ != nullptr ? last_peer_->after : nullptr;
+    if (next == nullptr || next->rank != rank) {
+      next = find_or_add(rank);
+      if (last_peer_ != nullptr) last_peer_->after = next;
+    }
+    return *(last_peer_ = next);
   }
   PeerEpochs* find_peer(std::uint32_t rank);
   std::deque<PeerEpochs>& peers() { return peers_; }

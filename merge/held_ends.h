@@ -97,6 +97,11 @@ class HeldEnds {
   std::uint32_t serial(ListId list) const { return lists_[list].serial; }
   const ListInfo& info(ListId list) const { return lists_[list].info; }
   bool empty(ListId list) const { return lists_[list].size == 0; }
+  // Fetches what open() and the first append() will write to.
+  void prefetch_next() const {
+    if (!free_.empty()) prefetch(free_.back());
+    __builtin_prefetch(free_chunks_, 1);
+  }
   // Fetches what a Reader of the list needs first, then what it needs next.
   void prefetch(ListId list) const {
     const auto* p = reinterpret_cast<const std::byte*>(&lists_[list]);

@@ -40,6 +40,7 @@ Mark Placement::begin_later(std::uint32_t stream, bool put, std::uint32_t target
 Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t window_id, WindowEpochs& window,
                       PeerEpochs& peer, const OpEpoch& epoch, const HeldEnd& end,
                       std::uint64_t position) {
+  held_.prefetch_next();
   const Operation op{stream, window_id, &window, &peer, put, end.rmaid, epoch};
   ListMemo& memo = peer.memo[put ? 0 : 1];
   if (memo.stream != stream) {
