@@ -8,7 +8,8 @@ namespace kojak::earl {
 Result<Archive> Archive::open(const std::string& path, Options options) {
   auto file = MappedFile::open(path);
   if (!file) return file.error();
-  return make(std::move(*file), path, options.cache && path != "-" ? path + ".earl" : "",
+  const bool named = file->changed() != 0;  // no pipe, whose next contents are others
+  return make(std::move(*file), path, options.cache && named ? path + ".earl" : "",
               options.distance);
 }
 

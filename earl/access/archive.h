@@ -24,7 +24,7 @@ namespace kojak::earl {
 class Archive {
  public:
   struct Options {
-    // Use the index kept in <trace>.earl if it is there and fits; else keep it there.
+    // Use the index kept in <trace>.earl if it is there and fits; else keep it there. Not of pipes.
     bool cache = false;
     // Events between two bookmarks of the state, at least: less is faster and takes more memory.
     std::uint64_t distance = EventIndex::kDistance;

@@ -50,7 +50,10 @@ Status MappedFile::map(int fd, const std::string& path, std::size_t size) {
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
   MappedFile result;
-  if (path != "-") {
+  struct stat kind {};
+  // A pipe can be opened only once: its writer would find it closed.
+  const bool pipe = ::stat(path.c_str(), &kind) == 0 && !S_ISREG(kind.st_mode);
+  if (path != "-" && !pipe) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return failed(path, "cannot be opened", ExitCode::kBadInput, "");
     struct stat status {};
@@ -92,6 +95,11 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
                     "make room on the disk of temporary files, or uncompress the trace elsewhere");
     }
     size += static_cast<std::size_t>(got);
+    // What is no trace need not be copied, perhaps without end, to be refused.
+    if (size == static_cast<std::size_t>(got) && got >= 6 &&
+        std::memcmp(buffer.data(), "EPILOG", 6) != 0) {
+      break;
+    }
   }
   if (const Status mapped = result.map(fd, path, size); !mapped) return mapped.error();
   return result;

@@ -232,19 +232,31 @@ def test_what_is_no_trace_is_refused(tmp_path):
         assert error.value.file == str(tmp_path / name) and error.value.exit_code == 2
     with pytest.raises(earl.Error, match="directory"):
         earl.open(tmp_path)
+    with pytest.raises(earl.Error, match="no EPILOG trace"):
+        earl.open("/dev/zero")  # which has no end
     with pytest.raises((ValueError, TypeError)):
         earl.open("zero\0byte")
 
 
-def test_a_pipe_is_read(tmp_path):
+def test_a_pipe_is_read_once_and_its_index_is_not_kept(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    writer = threading.Thread(
-        target=lambda: path.write_bytes((REFERENCE / "gats.elg").read_bytes()))
-    writer.start()
-    trace = earl.open(path)
-    writer.join()
-    assert len(trace) == len(earl.open(REFERENCE / "gats.elg")) and trace.damage is None
+    for name in ("gats.elg", "fence.elg"):
+        content, failures = (REFERENCE / name).read_bytes(), []
+
+        def write():
+            try:
+                path.write_bytes(content)
+            except OSError as error:  # the reader has closed it in between
+                failures.append(error)
+
+        writer = threading.Thread(target=write, daemon=True)
+        writer.start()
+        trace = earl.open(path, cache=True)
+        writer.join(timeout=60)
+        assert not failures and not writer.is_alive()
+        assert len(trace) == len(earl.open(REFERENCE / name)) and trace.damage is None
+        assert not trace.from_cache and not pathlib.Path(f"{path}.earl").exists()
 
 
 def test_a_kept_index_that_does_not_fit_is_made_anew(tmp_path):
