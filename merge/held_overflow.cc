@@ -41,7 +41,8 @@ void OverflowReader::drop_read(HeldEnds::Overflow& overflow) const {
 }
 
 bool OverflowReader::next_spilled(HeldEnd& end) {
-  if (current_ == nullptr || at_ == current_->count) {
+  // Again where all of the first block has been taken out of the list (drop_read).
+  while (current_ == nullptr || at_ == current_->count) {
     std::uint64_t where = overflow_.first_block;
     if (current_ != nullptr) {
       if (current_ == overflow_.block.get()) return false;
@@ -61,7 +62,6 @@ bool OverflowReader::next_spilled(HeldEnd& end) {
       }
       current_ = block_.get();
     }
-    if (at_ >= current_->count) return false;
   }
   end = current_->ends[at_++];
   return true;
