@@ -140,15 +140,20 @@ class EventWriter {
       emitter_.put_attribute(value);
     } else if (!emitter_.native() && attribute.type > type_of(RecordType::kAttrUi4)) {
       leave_out_attribute(s, attribute);
-    } else if (!s.dialect.swapped()) {
-      emitter_.put_raw(p, size);
     } else {
+      bool whole = true;
       dispatch_record(attribute.type, [&]<class R>() {
         if constexpr (R::kKind == RecordKind::kAttribute) {
           R r;
-          if (decode(attribute, s.dialect, r) == nullptr) emitter_.put_attribute(r);
+          whole = decode(attribute, s.dialect, r) == nullptr;
+          if (whole && s.dialect.swapped()) emitter_.put_attribute(r);
         }
       });
+      if (!whole) {
+        ++s.too_short;
+      } else if (!s.dialect.swapped()) {
+        emitter_.put_raw(p, size);
+      }
     }
   }
 

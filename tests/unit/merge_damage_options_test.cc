@@ -84,6 +84,32 @@ TEST(MergeDamageOptions, ACounterWithoutADefinitionMovesNoField) {
   EXPECT_EQ(exits, 2u);
 }
 
+// Found by fuzzing. Of three attributes of an event one is cut: it is left out, the others stay, in
+// either byte order.
+TEST(MergeDamageOptions, AnAttributeThatIsTooShortIsLeftOut) {
+  for (const char* header : {"EPILOG 2.0 little\n", "EPILOG 2.0 big\n"}) {
+    const auto bytes = text_to_trace(std::string(header) + R"(
+LOCAL_RUN run_hi=1 run_lo=7 size=1 pid=0 tid=0
+ENTER lid=0 time=1 region=MPI_Barrier
+ATTR_UI8 kind=5 value=9
+UNKNOWN type=61 body=[2]
+ATTR_UI4 kind=3 value=4
+MPI_COLLEXIT lid=0 time=2 cid=0
+)");
+    ASSERT_TRUE(bytes) << bytes.error().message();
+    LocalRun run(1);
+    run.add_bytes("0.0.elg", *bytes);
+    const merge::Summary summary = run.merge();
+    EXPECT_EQ(summary[merge::Finding::kShortRecord].count, 1u) << header;
+    const auto printed = trace_to_text(run.merged);
+    ASSERT_TRUE(printed);
+    EXPECT_NE(printed->find("\nATTR_UI8 kind=5 value=9\nATTR_UI4 kind=3 value=4\nMPI_COLLEXIT"),
+              std::string::npos)
+        << *printed;
+    EXPECT_EQ(printed->find("UNKNOWN"), std::string::npos);
+  }
+}
+
 TEST(MergeDamageOptions, NothingCrashes) {
   std::mt19937_64 random(1);
   std::uint64_t merged = 0;
