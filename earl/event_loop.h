@@ -65,6 +65,7 @@ class EventLoop {
                   decoded = decode(raw, dialect, record) == nullptr;
                 }
                 if (decoded) [[likely]] {
+                  detail::keep_within_bounds(record.time);
                   handler.handle(record, static_cast<const Attributes&>(attributes), at);
                 } else {
                   trace.findings_.add(Finding::kShortRecord, at);

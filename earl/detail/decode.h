@@ -2,9 +2,20 @@
 // loads. A longer body than the fields is accepted (later minor versions append).
 #pragma once
 
+#include <cmath>
+
 #include "epilog/format/codec.h"
 
 namespace kojak::earl::detail {
+
+// No clock shows more seconds than this. Only damaged traces have such times, or times that are no
+// numbers; kept within bounds, sums of their differences stay finite, and disorder is noticed.
+inline constexpr double kForever = 1e18;
+[[gnu::always_inline]] inline void keep_within_bounds(Seconds& time) {
+  if (std::abs(time.value) <= kForever) [[likely]]
+    return;
+  time.value = std::isnan(time.value) ? 0 : std::copysign(kForever, time.value);
+}
 
 // Loads fields without a check each; the body was measured before.
 class FieldLoader {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "earl/trace.h"
 #include "epilog/format/text_reader.h"
@@ -102,6 +103,33 @@ TEST_P(ExpertDamage, AChangedByteGivesAReportOrAnError) {
     bytes[at] = whole[at];
   }
   EXPECT_GT(analysed, 100);
+}
+
+// Found by fuzzing: the time between -1e308 and 1e308 is no number.
+TEST_P(ExpertDamage, TimesThatNoClockShowsGiveFiniteSeverities) {
+  const std::vector<std::byte> whole = trace_named(GetParam());
+  auto reader = TraceReader::from(memory_source(whole.data(), whole.size()), "whole");
+  ASSERT_TRUE(reader.ok());
+  std::vector<std::uint64_t> times;  // where those of events stand
+  RawRecord record;
+  while (reader->next(record) == TraceReader::Next::kRecord) {
+    if (is_event(record.type) && record.length >= 12) times.push_back(record.offset + 6);
+  }
+  ASSERT_GT(times.size(), 20u);
+  const double values[] = {HUGE_VAL, -1e308, std::nan(""), 1e308, -HUGE_VAL};
+  int suspect = 0;
+  for (std::size_t i = 0; i + 1 < times.size(); i += 3) {
+    std::vector<std::byte> bytes = whole;
+    for (std::size_t k = 0; k < 2; ++k) {  // two, so that they have a difference
+      const double value = values[(i + 3 * k) % std::size(values)];
+      std::memcpy(bytes.data() + times[i + k], &value, sizeof value);
+    }
+    const Outcome outcome = analyse_bytes(bytes);
+    ASSERT_EQ(outcome.wrong, std::vector<std::string>{})
+        << "times of events " << i << " and " << i + 1;
+    suspect += outcome.suspect ? 1 : 0;
+  }
+  EXPECT_GT(suspect, 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, ExpertDamage, testing::Values("merged", "fence", "gats"),
