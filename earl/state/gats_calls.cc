@@ -43,8 +43,9 @@ TransferSlot Gats::issue(ProcessId process, WindowId window, ProcessId target, R
 
 void Gats::leave_transfer(const TransferSlot& slot, const Call& call) {
   Access& a = accesses_[slot.epoch];
-  Seconds& last = a.targets[slot.index].transfers.last_exit;
-  last = std::max(last, call.exit);
+  TargetTransfers& transfers = a.targets[slot.index].transfers;
+  transfers.last_exit = std::max(transfers.last_exit, call.exit);
+  transfers.last_enter = std::max(transfers.last_enter, call.enter);
   // Nothing can have blocked it unless a post came during the call, or may still turn out to have.
   if (a.latest_post > call.enter || a.awaited != 0) [[unlikely]]
     offer(call, slot.epoch);

@@ -45,6 +45,7 @@ struct TargetTransfers {
                              // they take part in no pattern
   std::uint64_t unrecorded = 0;  // of these, issued while recording was off (EPOCH_STATE)
   Seconds last_exit = kNever;    // latest exit of a transfer call to the target
+  Seconds last_enter = kNever;   // latest enter of one; of access epochs only
 };
 
 }  // namespace kojak::earl

@@ -10,29 +10,31 @@ namespace kojak::expert {
 namespace detail {
 constexpr Metric wait_for_progress_metric(std::string_view name, std::string_view parent,
                                           std::string_view summary, std::string_view timeline) {
-  return {.name = name,
-          .title = "Wait for Progress",
-          .parent = parent,
-          .unit = Unit::kSeconds,
-          .kind = Metric::Kind::kPattern,
-          .own = {},
-          .summary = summary,
-          .formula =
-              "c within the union over its targets t of (t outside MPI) in [c.enter, M], M = last "
-              "enter of t into MPI before c ended, without what the patterns listed before claim; "
-              "0 where a call of that kind once ended while its target was outside throughout",
-          .meaning =
-              "Some implementations move data only while the target is inside an MPI call that "
-              "can make progress. The origin waits until the target, which computes, calls MPI "
-              "again. If the trace shows that the implementation needs no such call for that "
-              "window, nothing is claimed. If ELG_MPI left out functions that can make progress, "
-              "nobody knows when a target was outside: the metric is not in the report then.",
-          .advice =
-              "Let the target call MPI now and then (MPI_Test, MPI_Win_test, MPI_Iprobe), use an "
-              "implementation or setting with asynchronous progress (a progress thread, RDMA), or "
-              "flush later, when the target is likely to be in MPI.",
-          .timeline = timeline,
-          .needs = Needs::kAllProgress};
+  return {
+      .name = name,
+      .title = "Wait for Progress",
+      .parent = parent,
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary = summary,
+      .formula =
+          "c within the union over its targets t of (t outside MPI) in [c.enter, M], M = last "
+          "enter of t into MPI before c ended, without what the patterns listed before claim; "
+          "0 where a call of that kind once ended although its target had been outside ever since "
+          "one of its operations was issued",
+      .meaning =
+          "Some implementations move data only while the target is inside an MPI call that "
+          "can make progress. The origin waits until the target, which computes, calls MPI "
+          "again. If the trace shows that the implementation needs no such call for that "
+          "window, nothing is claimed. If ELG_MPI left out functions that can make progress, "
+          "nobody knows when a target was outside: the metric is not in the report then.",
+      .advice =
+          "Let the target call MPI now and then (MPI_Test, MPI_Win_test, MPI_Iprobe), use an "
+          "implementation or setting with asynchronous progress (a progress thread, RDMA), or "
+          "flush later, when the target is likely to be in MPI.",
+      .timeline = timeline,
+      .needs = Needs::kAllProgress};
 }
 }  // namespace detail
 

@@ -22,6 +22,7 @@ struct LockTarget {
   std::uint64_t puts = 0, gets = 0;  // issued and not known to be complete
   Seconds proof = kNever;            // the first proof that the lock was held here
   Seconds release = kNever;          // when it was released here; known once the epoch is closed
+  Seconds issued;                    // enter of the last call that issued an operation
 };
 
 struct LockEpoch {

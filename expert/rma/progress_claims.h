@@ -20,7 +20,8 @@ class ProgressClaims {
  public:
   explicit ProgressClaims(std::size_t instances) : instances_(instances) {}
 
-  // A target on the same node (or not) was outside throughout a call of that kind.
+  // A call of that kind ended although its target, on the same node or not, had been outside ever
+  // since one of its operations was issued.
   void asynchronous(WindowId window, ProgressKind kind, bool same_node) {
     windows_[window].asynchronous[static_cast<std::size_t>(kind)][same_node] = true;
   }

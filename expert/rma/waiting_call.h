@@ -29,11 +29,12 @@ constexpr bool is_evidence(ProgressKind kind) {
 }
 
 struct WaitingCall {
-  // Whose progress it may need, for operations on which window.
+  // Whose progress it may need, for operations on which window, the last of them issued when. A
+  // target may have served older operations while it was inside MPI.
   struct Needed {
     WindowId window{};
     ProcessId target{};
-    bool operator==(const Needed&) const = default;
+    Seconds issued;  // enter of the issuing call
   };
   Call call;
   WindowId window{};  // the first, of a wait for operations on several

@@ -114,9 +114,11 @@ void RmaWaits::on_transfer(const earl::Transfer& transfer) {
     LockEpoch& epoch = locks_[issued.lock];
     LockTarget& target = epoch.targets[epoch.targets.get(transfer.target)];
     ++(transfer.get ? target.gets : target.puts);
+    target.issued = call.enter;
     if (call.role() == MpiRole::kRequestTransfer) {
-      processes_[raw(transfer.origin)].requests.push_back(
-          {transfer.rmaid, transfer.target, transfer.get, false, issued.lock, epoch.serial});
+      processes_[raw(transfer.origin)].requests.push_back({transfer.rmaid, transfer.target,
+                                                           transfer.get, false, call.enter,
+                                                           issued.lock, epoch.serial});
     }
   } else if (transfer.epoch != earl::EpochKind::kAccess) {
     return;
@@ -130,9 +132,9 @@ void RmaWaits::leave_transfer(const Call& call) {
     if (issued.lock != kNone) {
       look(call, issued.lock, ProgressKind::kPassiveTransfer,
            locks_.contended(issued.lock, call.enter));
-      need(call, issued.window, issued.target, ProgressKind::kPassiveTransfer);
+      need(call, issued.window, issued.target, ProgressKind::kPassiveTransfer, call.enter);
     } else {
-      need(call, issued.window, issued.target, ProgressKind::kAccessTransfer);
+      need(call, issued.window, issued.target, ProgressKind::kAccessTransfer, call.enter);
     }
   }
 }
@@ -183,7 +185,8 @@ void RmaWaits::look(const Call& call, LockQueue::Id epoch, ProgressKind kind, bo
   if (id != kNone) attach(id, epoch);
 }
 
-void RmaWaits::need(const Call& call, WindowId window, ProcessId target, ProgressKind kind) {
+void RmaWaits::need(const Call& call, WindowId window, ProcessId target, ProgressKind kind,
+                    Seconds issued) {
   if (target == call.process || trace_.main_index(target) == kAbsent ||
       !presence_.maybe_outside_after(target, call.enter)) {
     return;
@@ -191,9 +194,13 @@ void RmaWaits::need(const Call& call, WindowId window, ProcessId target, Progres
   const Id id = keep(call, window, kind);
   if (id == kNone) return;
   WaitingCall& w = calls_[id];
-  const WaitingCall::Needed needed{window, target};
-  if (std::find(w.targets.begin(), w.targets.end(), needed) == w.targets.end()) {
-    w.targets.push_back(needed);
+  const auto known = std::find_if(w.targets.begin(), w.targets.end(), [&](const auto& needed) {
+    return needed.window == window && needed.target == target;
+  });
+  if (known == w.targets.end()) {
+    w.targets.push_back({window, target, issued});
+  } else {
+    known->issued = std::max(known->issued, issued);
   }
   if (kind != ProgressKind::kPassiveTransfer || w.epoch != kNone) return;
   w.epoch = locations_[call.index].issued.front().lock;
@@ -222,7 +229,7 @@ void RmaWaits::begin_lock(const Step& step) {
   const LockQueue::Id epoch = locks_.begin(call, step.window, target, step.exclusive);
   look(call, epoch, ProgressKind::kLock, locks_.contended(epoch, call.enter));
   // Which member a lock_all needs nobody knows.
-  if (!is_absent(target)) need(call, step.window, target, ProgressKind::kLock);
+  if (!is_absent(target)) need(call, step.window, target, ProgressKind::kLock, call.enter);
 }
 
 void RmaWaits::end_lock(const Step& step) {
@@ -232,7 +239,9 @@ void RmaWaits::end_lock(const Step& step) {
   if (id == kNone) return;
   look(call, id, ProgressKind::kUnlock, locks_.contended(id, call.enter));
   for (const LockTarget& t : locks_[id].targets.items()) {
-    if (t.puts + t.gets != 0) need(call, step.window, t.target, ProgressKind::kUnlock);
+    if (t.puts + t.gets != 0) {
+      need(call, step.window, t.target, ProgressKind::kUnlock, t.issued);
+    }
   }
   locks_.end(id, call);
 }
@@ -259,7 +268,7 @@ void RmaWaits::flush_target(const Step& step, LockTarget& target) {
   const std::uint64_t completed = target.gets + (step.local ? 0 : target.puts);
   if (completed != 0) target.proof = std::min(target.proof, call.exit);
   if (!step.local && completed != 0) {
-    need(call, step.window, target.target, ProgressKind::kFlush);
+    need(call, step.window, target.target, ProgressKind::kFlush, target.issued);
   }
   target.gets = 0;
   if (!step.local) target.puts = 0;
@@ -292,7 +301,9 @@ void RmaWaits::complete_request(const Step& step) {
   LockTarget& target = targets[targets.get(found.target)];
   if (call.completed == earl::kCompletedRma && is_wait(call.role())) {
     look(call, found.epoch, ProgressKind::kNobody, locks_.contended(found.epoch, call.enter));
-    if (found.get) need(call, step.window, found.target, ProgressKind::kGetWait);
+    if (found.get) {
+      need(call, step.window, found.target, ProgressKind::kGetWait, found.issued);
+    }
   }
   if (!found.get) return;
   if (target.gets != 0) --target.gets;
@@ -315,7 +326,7 @@ void RmaWaits::on_access_epoch(const earl::AccessEpoch& epoch) {
   std::vector<Id> mine = take_access_calls(epoch);
   for (const earl::AccessTarget& t : epoch.targets) {
     if (t.transfers.ops == t.transfers.marked) continue;
-    need(epoch.finish, epoch.window, t.target, ProgressKind::kComplete);
+    need(epoch.finish, epoch.window, t.target, ProgressKind::kComplete, t.transfers.last_enter);
   }
   if (kept_ != kNone && calls_.live() != 0) {
     WaitingCall& last = calls_[kept_];
@@ -339,13 +350,12 @@ void RmaWaits::settle(Seconds now) {
 void RmaWaits::settle_call(Id id) {
   WaitingCall& w = calls_[id];
   w.settled = true;
-  for (const auto& [window, target] : w.targets) {
+  for (const auto& [window, target, issued] : w.targets) {
     const std::uint32_t there = trace_.main_index(target);
     const Seconds delta =
         trace_.has_clock_errors() ? trace_.delta(w.call.index, there) : Seconds{0};
     const bool same = trace_.location_def(w.call.index).node == trace_.location_def(there).node;
-    if (is_evidence(w.kind) &&
-        presence_.throughout(target, w.call.enter - delta, w.call.exit + delta)) {
+    if (is_evidence(w.kind) && presence_.throughout(target, issued - delta, w.call.exit + delta)) {
       claims_.asynchronous(window, w.kind, same);
     }
     presence_.outside(target, w.call.enter, w.call.exit + delta,

@@ -90,6 +90,7 @@ class RmaWaits {
     RmaId rmaid{};
     ProcessId target{};
     bool get = false, done = false;
+    Seconds issued;
     Id epoch = 0;
     std::uint32_t serial = 0;
   };
@@ -130,7 +131,8 @@ class RmaWaits {
   std::vector<Id> take_access_calls(const earl::AccessEpoch& epoch);
   // What an ended call of a lock epoch may have waited for.
   void look(const Call& call, LockQueue::Id epoch, ProgressKind kind, bool contended);
-  void need(const Call& call, WindowId window, ProcessId target, ProgressKind kind);
+  // `issued`: when the call entered that issued the last operation which needs the target.
+  void need(const Call& call, WindowId window, ProcessId target, ProgressKind kind, Seconds issued);
   void flush(const earl::PassiveStep& step);
   void flush_target(const earl::PassiveStep& step, LockTarget& target);
   void complete_request(const earl::PassiveStep& step);

@@ -46,8 +46,9 @@ struct Lock {
   bool exclusive = false, nocheck = false;
   const Call *lock = nullptr, *unlock = nullptr;
   std::vector<const Call*> calls;
-  std::map<int, double> proof;  // by target
-  std::map<int, int> open;      // operations outstanding, by target
+  std::map<int, double> proof;   // by target
+  std::map<int, int> open;       // operations outstanding, by target
+  std::map<int, double> issued;  // when the last of them was, by target
   double proof_at(int t) const {
     const auto found = proof.find(t);
     return found == proof.end() ? unlock->exit : std::min(found->second, unlock->exit);
@@ -58,7 +59,7 @@ struct Lock {
 struct Needing {
   const Call* call;
   std::string kind;
-  std::vector<int> targets;
+  std::map<int, double> targets;  // when the last operation was issued to each
 };
 
 bool covers(const Lock& lock, int target) {
@@ -81,6 +82,7 @@ struct Request {
   std::size_t lock;
   int target;
   bool result;  // it brings data back
+  double issued;
 };
 
 bool is_wait(const std::string& function) {
@@ -104,7 +106,9 @@ void complete_requests(const Call& call, const std::map<std::string, Request>& r
     int& outstanding = lock.open[request.target];
     if (outstanding > 0) --outstanding;
     lock.proof.emplace(request.target, call.exit);
-    if (waits) needs.targets.push_back(request.target);
+    if (!waits) continue;
+    double& issued = needs.targets[request.target];
+    issued = std::max(issued, request.issued);
   }
   needing.push_back(needs);
 }
@@ -130,7 +134,7 @@ void read_locks(const std::vector<Call>& calls, std::vector<Lock>& all,
       lock.calls.push_back(&call);
       open.push_back(all.size());
       all.push_back(lock);
-      if (lock.target >= 0) needing.push_back({&call, "lock", {lock.target}});
+      if (lock.target >= 0) needing.push_back({&call, "lock", {{lock.target, call.enter}}});
     } else if (f == "MPI_Win_unlock" || f == "MPI_Win_unlock_all") {
       const int target = call.has("unlock") ? static_cast<int>(call.number("unlock")) : -1;
       for (const std::size_t i : open) {
@@ -140,7 +144,7 @@ void read_locks(const std::vector<Call>& calls, std::vector<Lock>& all,
         lock.calls.push_back(&call);
         Needing needs{&call, "unlock", {}};
         for (const auto& [t, count] : lock.open) {
-          if (count != 0) needs.targets.push_back(t);
+          if (count != 0) needs.targets[t] = lock.issued[t];
         }
         needing.push_back(needs);
         std::erase(open, i);
@@ -160,7 +164,7 @@ void read_locks(const std::vector<Call>& calls, std::vector<Lock>& all,
         for (auto& [t, count] : lock.open) {
           if (count == 0 || (target >= 0 && t != target)) continue;
           lock.proof.emplace(t, call.exit);
-          needs.targets.push_back(t);
+          needs.targets[t] = lock.issued[t];
           count = 0;
         }
       }
@@ -168,9 +172,11 @@ void read_locks(const std::vector<Call>& calls, std::vector<Lock>& all,
     } else if (f == "MPI_Win_start") {
       started[window] = true;
     } else if (f == "MPI_Win_complete") {
-      std::set<int> targets;
-      for (const Call* c : access[window]) targets.insert(static_cast<int>(c->number("to")));
-      needing.push_back({&call, "complete", {targets.begin(), targets.end()}});
+      Needing needs{&call, "complete", {}};
+      for (const Call* c : access[window]) {
+        needs.targets[static_cast<int>(c->number("to"))] = c->enter;  // the last one's
+      }
+      needing.push_back(needs);
       access[window].clear();
       started[window] = false;
     } else if (call.has("to") && call.has("win")) {
@@ -183,13 +189,16 @@ void read_locks(const std::vector<Call>& calls, std::vector<Lock>& all,
         lock.calls.push_back(&call);
         // What an atomic brings back may be here long before its update is known to be there.
         lock.open[target] += call.has("bytes_put") && call.has("bytes_get") ? 2 : 1;
-        if (call.has("rma")) requests[call.text("rma")] = {i, target, call.text("result") == "1"};
+        lock.issued[target] = call.enter;
+        if (call.has("rma")) {
+          requests[call.text("rma")] = {i, target, call.text("result") == "1", call.enter};
+        }
       }
       if (passive) {
-        needing.push_back({&call, "passive transfer", {target}});
+        needing.push_back({&call, "passive transfer", {{target, call.enter}}});
       } else if (started[window]) {
         access[window].push_back(&call);
-        needing.push_back({&call, "access transfer", {target}});
+        needing.push_back({&call, "access transfer", {{target, call.enter}}});
       }
     } else if (call.has("rma")) {
       complete_requests(call, requests, open, all, needing);
@@ -267,10 +276,10 @@ void Truth::add_passive(const Notes& run, const std::map<const Call*, Times>& ta
   std::set<std::pair<std::string, std::string>> asynchronous;  // window, kind
   for (const Needing& n : needing) {
     if (n.kind.ends_with("transfer") || n.kind == "lock") continue;
-    for (const int t : n.targets) {
+    for (const auto& [t, issued] : n.targets) {
       if (t == n.call->rank) continue;
       for (const auto& [begin, end] : away[static_cast<std::size_t>(t)]) {
-        if (begin <= n.call->enter && n.call->exit < end)
+        if (begin <= issued && n.call->exit < end)
           asynchronous.insert({n.call->text("win"), n.kind});
       }
     }
@@ -284,7 +293,7 @@ void Truth::add_passive(const Notes& run, const std::map<const Call*, Times>& ta
         (is_async("flush") || is_async("unlock")))
       continue;
     Times waits;
-    for (const int t : n.targets) {
+    for (const auto& [t, issued] : n.targets) {
       if (t == n.call->rank) continue;
       for (const auto& [begin, end] : away[static_cast<std::size_t>(t)]) {
         if (end <= n.call->exit) waits.emplace_back(begin, end);
