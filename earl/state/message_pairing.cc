@@ -145,8 +145,11 @@ void MessageQueue::settle(std::uint32_t ci, Held& side) {
 }
 
 void MessageQueue::pair(Channel& c, const Held& side, bool violation) {
-  if (side.freed) return take(c, 0);
   const std::uint32_t si = c.head;
+  if (side.freed) {
+    note_judged(si);
+    return take(c, 0);
+  }
   Slot& slot = slots_[si];
   static_cast<ReceiveSide&>(slot) = side;
   slot.clock_violation = violation;
@@ -182,7 +185,10 @@ void MessageQueue::settle_released() {
 
 // Once all that became final together is known: of these, none holds back another.
 void MessageQueue::judge_settled() {
-  for (const Settled& s : to_judge_) judge_past(slots_[s.slot], s.left_at);
+  for (const Settled& s : to_judge_) {
+    judge_past(slots_[s.slot], s.left_at);
+    note_judged(s.slot);
+  }
   to_judge_.clear();
   for (const detail::Key128& key : to_unwatch_) {
     to_[key.b & 0xFFFFFFFFu].unwatch();
@@ -229,6 +235,7 @@ void MessageQueue::serve_ahead(Channel& c) {
 void MessageQueue::drop_before(Channel& c, std::uint64_t ordinal) {
   while (c.head != detail::kNone && slots_[c.head].ordinal < ordinal) {
     findings_.add(Finding::kUnreceivedSend, slots_[c.head].send_pos, slots_[c.head].send_call.loc);
+    note_judged(c.head);
     take(c, 0);
   }
 }
@@ -262,7 +269,7 @@ void MessageQueue::cancelled(const OpenCall& call, std::uint64_t pos, RequestId 
     for (std::uint32_t i = slot.next; i != detail::kNone; i = slots_[i].next) --slots_[i].ordinal;
     --c.sent;
     --in_flight_;
-    slot.received = true;
+    slot.received = slot.judged = true;
     to_[raw(slot.destination)].remove(slot.send_pos, pos);
     from_[raw(slot.source)].remove(slot.send_pos, pos);
     unref(si);

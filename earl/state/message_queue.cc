@@ -35,7 +35,7 @@ std::uint32_t MessageQueue::pending_call(std::uint32_t& call_ref) {
     Slot& slot = slots_[single & kIndex];
     call.sent.push_back(single & kIndex);
     slot.sender_ref = call_ref;
-    if (!slot.received) ++call.open;
+    if (!slot.judged) ++call.open;
   }
   return call_ref;
 }
@@ -51,7 +51,7 @@ void MessageQueue::note_sent(std::uint32_t si, std::uint32_t& call_ref) {
   PendingCall& call = calls_[pending_call(call_ref)];
   call.sent.push_back(si);
   slot.sender_ref = call_ref;
-  if (!slot.received) ++call.open;
+  if (!slot.judged) ++call.open;
 }
 
 // The call has completed a receive whose message is known.
@@ -78,7 +78,7 @@ void MessageQueue::member_final(std::uint32_t call_ref) {
   if (--call.open == 0 && call.left) ready_.push_back(call_ref);
 }
 
-// A sent message has been received, or never will be.
+// A sent message has been received by a call that has been left, or never will be.
 void MessageQueue::sent_final(std::uint32_t si) {
   const Slot& slot = slots_[si];
   if ((slot.sender_ref & kSingle) != 0) {
@@ -93,6 +93,9 @@ bool MessageQueue::leave(std::uint32_t call_ref, const Call& call) {
   PendingCall& pending = calls_[call_ref];
   for (const std::uint32_t si : pending.received) {
     if (si != detail::kNone) judge(slots_[si]);
+  }
+  for (const std::uint32_t si : pending.received) {
+    if (si != detail::kNone) note_judged(si);
   }
   if (pending.open == 0) return true;
   pending.call = call;
@@ -144,7 +147,7 @@ void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_r
   slot.sender_ref = kNone;
   slot.recv_pos = kNoEvent;
   slot.refs = 1;
-  slot.received = false;
+  slot.received = slot.judged = false;
   slot.clock_violation = false;
   if (!native_) segment(c.sent, source);
   slot.ordinal = c.sent++;
@@ -317,7 +320,6 @@ void MessageQueue::take(Channel& c, std::uint64_t recv_pos) {
   slot.received = true;
   to_[raw(slot.destination)].remove(slot.send_pos, recv_pos);
   from_[raw(slot.source)].remove(slot.send_pos, recv_pos);
-  if (slot.sender_ref != kNone) sent_final(si);
   unref(si);  // it has left the channel
 }
 

@@ -2,8 +2,9 @@
 // messages.h says what the pairing rule is and what is handed out.
 //
 // Feed it the records in file order; leave() at the exit of every call that took part (its
-// reference is not 0), finish() once at the end. Not thread-safe. Faults are counted. Source:
-// EARL spec, sendptr.
+// reference is not 0), finish() once at the end. A call is delivered when those that receive its
+// messages have been left, too: only then is it known which older messages were still open. Not
+// thread-safe. Faults are counted. Source: EARL spec, sendptr.
 #pragma once
 
 #include <functional>
@@ -95,6 +96,7 @@ class MessageQueue {
     std::uint32_t sender_ref = kNone;    // the call that completed the send
     std::uint8_t refs = 0;               // in the channel, request open, send call, receive call
     bool received = false;               // its RECV has been read
+    bool judged = false;                 // and its call left: or nothing of it will come
     bool left = false;                   // single: left_call is there
     std::uint64_t ordinal = 0;
     Call left_call;
@@ -186,16 +188,22 @@ class MessageQueue {
   std::uint32_t expect(std::uint32_t& call_ref, std::uint32_t& place);
   void member_final(std::uint32_t call_ref);
   void sent_final(std::uint32_t slot);
+  void note_judged(std::uint32_t si) {
+    Slot& slot = slots_[si];
+    slot.judged = true;
+    if (slot.sender_ref != kNone) sent_final(si);
+  }
   template <class F>
   void leave_single(std::uint32_t call_ref, const Call& call, F&& f) {
     const std::uint32_t si = call_ref & kIndex;
     Slot& slot = slots_[si];
     if ((call_ref & kReceived) != 0) {
       judge(slot);
+      note_judged(si);
       const Message* const one = &slot;
       f(MessageCall{&call, {&one, 1}, {}});
       unref(si);
-    } else if (slot.received) {
+    } else if (slot.judged) {
       deliver_sent(si, call, f);
     } else {
       slot.left_call = call;
