@@ -39,6 +39,10 @@ void OmpTeams::on_enter(const earl::OpenCall& call) {
 void OmpTeams::on_call(const Call& call) {
   Process& p = processes_[raw(call.process)];
   const std::uint8_t t = type(call.region);
+  if (p.forked && master_[call.index]) {
+    p.nested += call.exclusive;
+    if (call.cnode == p.caller) p.forked = false;  // left without a parallel region
+  }
   if (t == kOmpParallel && master_[call.index] && p.parallel != 0) --p.parallel;
   if (t == kOmpBarrier || t == kOmpImplicitBarrier) {
     const std::uint64_t n = barriers_[call.index]++;
@@ -64,8 +68,9 @@ void OmpTeams::on_fork(const earl::OpenCall& call, Seconds time) {
   Process& p = processes_[raw(call.process)];
   if (p.parallel != 0) return;  // a nested team: its barriers cannot be told apart
   close(p);
-  p.forked = true;
+  p.forked = call.function == nullptr;
   p.fork = time;
+  p.nested = {};
   p.caller = call.cnode;
 }
 
@@ -92,7 +97,7 @@ bool OmpTeams::take_fork(const earl::OpenCall& parallel, Seconds& fork, CallPath
   Process& p = processes_[raw(parallel.process)];
   if (!p.forked || !master_[parallel.index]) return false;
   p.forked = false;
-  fork = p.fork;
+  fork = p.fork + p.nested;
   caller = p.caller;
   return true;
 }

@@ -32,7 +32,8 @@ class OmpTeams {
   void on_join(const earl::OpenCall& call);
   void on_end();
 
-  // The last FORK of the call's location whose parallel region has not been entered; taken.
+  // The last FORK of the call's location whose parallel region has not been entered; taken. `fork`:
+  // its time, later by what other regions took in between. Within MPI all time is MPI's: no FORK.
   bool take_fork(const earl::OpenCall& parallel, Seconds& fork, CallPathId& caller);
   // f(call path, location of another thread, seconds) for the master's time alone.
   template <class F>
@@ -52,6 +53,7 @@ class OmpTeams {
     std::uint32_t parallel = 0;         // open parallel regions of the master
     bool forked = false;                // a fork's region has not been entered yet
     Seconds fork;
+    Seconds nested;  // of other regions since then
     CallPathId caller{};
     std::uint32_t team = 0;                  // threads that entered the parallel region
     std::uint64_t first = 0;                 // ordinal of the first open barrier

@@ -52,9 +52,12 @@ constexpr std::array<std::pair<std::string_view, TimeClass>, 13> kWhole{{
 }};
 
 // The first of these words that a name has tells what it is.
-constexpr std::array<std::pair<std::string_view, TimeClass>, 45> kWords{{
+constexpr std::array<std::pair<std::string_view, TimeClass>, 47> kWords{{
     {"barrier", TimeClass::kShmemBarrier},
     {"sync", TimeClass::kShmemBarrier},
+    {"lock", TimeClass::kShmemLock},
+    {"wait", TimeClass::kShmemWait},
+    {"test", TimeClass::kShmemWait},
     {"broadcast", TimeClass::kShmemCollective},
     {"collect", TimeClass::kShmemCollective},
     {"fcollect", TimeClass::kShmemCollective},
@@ -62,9 +65,6 @@ constexpr std::array<std::pair<std::string_view, TimeClass>, 45> kWords{{
     {"alltoalls", TimeClass::kShmemCollective},
     {"all", TimeClass::kShmemCollective},  // _to_all: reductions
     {"reduce", TimeClass::kShmemCollective},
-    {"lock", TimeClass::kShmemLock},
-    {"wait", TimeClass::kShmemWait},
-    {"test", TimeClass::kShmemWait},
     {"fence", TimeClass::kShmemPairSync},
     {"quiet", TimeClass::kShmemPairSync},
     {"init", TimeClass::kShmemInitExit},
@@ -75,6 +75,8 @@ constexpr std::array<std::pair<std::string_view, TimeClass>, 45> kWords{{
     {"free", TimeClass::kShmemMemory},
     {"realloc", TimeClass::kShmemMemory},
     {"align", TimeClass::kShmemMemory},
+    {"team", TimeClass::kShmem},  // _team_get_config, _ctx_get_team: nothing is moved
+    {"info", TimeClass::kShmem},
     {"put", TimeClass::kShmemRma},
     {"get", TimeClass::kShmemRma},
     {"iput", TimeClass::kShmemRma},

@@ -102,7 +102,13 @@ TEST(ShmemNames, AreKnownByTheirWords) {
   EXPECT_EQ(shmem_class("shmem_fcollect32"), TimeClass::kShmemCollective);
   EXPECT_EQ(shmem_class("SHMEM_BARRIER_ALL_"), TimeClass::kShmemBarrier);
   EXPECT_EQ(shmem_class("shmem_short_wait_until"), TimeClass::kShmemWait);
+  EXPECT_EQ(shmem_class("shmem_wait_until_all"), TimeClass::kShmemWait);
+  EXPECT_EQ(shmem_class("shmem_test_all_vector"), TimeClass::kShmemWait);
+  EXPECT_EQ(shmem_class("shmem_sync_all"), TimeClass::kShmemBarrier);
   EXPECT_EQ(shmem_class("shmem_test_lock"), TimeClass::kShmemLock);
+  EXPECT_EQ(shmem_class("shmem_team_get_config"), TimeClass::kShmem);
+  EXPECT_EQ(shmem_class("shmem_ctx_get_team"), TimeClass::kShmem);
+  EXPECT_EQ(shmem_class("shmem_info_get_version"), TimeClass::kShmem);
   EXPECT_EQ(shmem_class("start_pes"), TimeClass::kShmemInitExit);
   EXPECT_EQ(shmem_class("shmem_n_pes"), TimeClass::kShmem);
   EXPECT_EQ(shmem_class("shmemory"), std::nullopt);
