@@ -23,6 +23,7 @@ struct LockTarget {
   Seconds proof = kNever;            // the first proof that the lock was held here
   Seconds release = kNever;          // when it was released here; known once the epoch is closed
   Seconds issued;                    // enter of the last call that issued an operation
+  std::uint32_t flushes = 0;         // so far; each completed the gets before it
 };
 
 struct LockEpoch {

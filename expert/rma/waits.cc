@@ -116,9 +116,9 @@ void RmaWaits::on_transfer(const earl::Transfer& transfer) {
     ++(transfer.get ? target.gets : target.puts);
     target.issued = call.enter;
     if (call.role() == MpiRole::kRequestTransfer) {
-      processes_[raw(transfer.origin)].requests.push_back({transfer.rmaid, transfer.target,
-                                                           transfer.get, false, call.enter,
-                                                           issued.lock, epoch.serial});
+      processes_[raw(transfer.origin)].requests.push_back(
+          {transfer.rmaid, transfer.target, transfer.get, false, call.enter, issued.lock,
+           epoch.serial, target.flushes});
     }
   } else if (transfer.epoch != earl::EpochKind::kAccess) {
     return;
@@ -271,6 +271,7 @@ void RmaWaits::flush_target(const Step& step, LockTarget& target) {
     need(call, step.window, target.target, ProgressKind::kFlush, target.issued);
   }
   target.gets = 0;
+  ++target.flushes;
   if (!step.local) target.puts = 0;
 }
 
@@ -299,13 +300,14 @@ void RmaWaits::complete_request(const Step& step) {
   if (!there) return;
   auto& targets = locks_[found.epoch].targets;
   LockTarget& target = targets[targets.get(found.target)];
+  const bool flushed = found.flushes != target.flushes;  // a get: it was complete before
   if (call.completed == earl::kCompletedRma && is_wait(call.role())) {
     look(call, found.epoch, ProgressKind::kNobody, locks_.contended(found.epoch, call.enter));
-    if (found.get) {
+    if (found.get && !flushed) {
       need(call, step.window, found.target, ProgressKind::kGetWait, found.issued);
     }
   }
-  if (!found.get) return;
+  if (!found.get || flushed) return;
   if (target.gets != 0) --target.gets;
   target.proof = std::min(target.proof, call.exit);
 }

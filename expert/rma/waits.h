@@ -93,6 +93,7 @@ class RmaWaits {
     Seconds issued;
     Id epoch = 0;
     std::uint32_t serial = 0;
+    std::uint32_t flushes = 0;  // of its target before it
   };
   struct Process {
     std::vector<Request> requests;  // by operation, ascending
