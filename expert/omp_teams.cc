@@ -6,7 +6,8 @@ OmpTeams::OmpTeams(const earl::Trace& trace, Barrier barrier)
     : barrier_(std::move(barrier)),
       processes_(trace.process_count()),
       master_(trace.location_count()),
-      barriers_(trace.location_count()) {
+      barriers_(trace.location_count()),
+      depth_(trace.location_count()) {
   trace.definitions().regions.for_each([&](RegionId id, const RegionDef& region) {
     if (!is_omp(region.type)) return;
     if (raw(id) >= types_.size()) types_.resize(raw(id) + 1);
@@ -32,6 +33,7 @@ void OmpTeams::on_enter(const earl::OpenCall& call) {
   if (type(call.region) != kOmpParallel) return;
   Process& p = processes_[raw(call.process)];
   if (master_[call.index]) ++p.parallel;
+  if (++depth_[call.index] > 1) return;  // most often a team of this thread alone
   if (barriers_[call.index] < p.first) barriers_[call.index] = p.first;
   ++p.team;
 }
@@ -43,8 +45,10 @@ void OmpTeams::on_call(const Call& call) {
     p.nested += call.exclusive;
     if (call.cnode == p.caller) p.forked = false;  // left without a parallel region
   }
+  if (t == kOmpParallel && depth_[call.index] != 0) --depth_[call.index];
   if (t == kOmpParallel && master_[call.index] && p.parallel != 0) --p.parallel;
   if (t == kOmpBarrier || t == kOmpImplicitBarrier) {
+    if (depth_[call.index] > 1) return;
     const std::uint64_t n = barriers_[call.index]++;
     if (n < p.first) return;  // closed without this thread
     const std::size_t i = n - p.first;

@@ -2,7 +2,8 @@
 //
 // The n-th barrier of one thread of a team is the n-th of all; a team lasts from the master's FORK
 // to its JOIN and has the threads that entered the parallel region. Barriers of which a thread is
-// missing are evaluated at the next FORK, or at the end, with those present. The master's time
+// missing are evaluated at the next FORK, or at the end, with those present. A parallel region that
+// a thread opens within another has barriers of its own, which are left out. The master's time
 // outside parallel regions is summed up by call path. Memory: open barriers x threads; call paths x
 // processes. Not thread-safe; nothing fails. Source: the pattern spec, "OpenMP".
 #pragma once
@@ -70,6 +71,7 @@ class OmpTeams {
   std::vector<Process> processes_;
   std::vector<bool> master_;                // by location
   std::vector<std::uint64_t> barriers_;     // by location: those left in the open team
+  std::vector<std::uint32_t> depth_;        // by location: its open parallel regions
   std::vector<std::vector<double>> alone_;  // by call path and process
 };
 
