@@ -320,11 +320,15 @@ def analyse(case):
         done = subprocess.run([case.args.bin / "expert", "-o", report, trace], capture_output=True, text=True, timeout=60)
         if done.returncode not in (0, 3) or not os.path.exists(report):
             sys.exit(f"expert {trace} ended with {done.returncode}: {done.stderr}")
+        done = subprocess.run([case.args.check_trace, trace, report], capture_output=True, text=True, timeout=60)
+        if done.returncode != 0:
+            sys.exit(f"check_trace {trace} ended with {done.returncode}: {done.stderr}")
 
 
 def main():
     options = parser()
     options.add_argument("--bin", required=True, type=pathlib.Path, help="where elg_merge and expert are")
+    options.add_argument("--check-trace", required=True, help="check_trace")
     options.add_argument("--case", required=True, choices=CASES)
     options.add_argument("--note-status", required=True, help="note_status")
     case = Case(options.parse_args())
