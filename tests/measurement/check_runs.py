@@ -14,6 +14,7 @@ def checked(command, good=(0,)):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120)
     if done.returncode not in good:
         sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stderr}")
+    return done
 
 
 def main():

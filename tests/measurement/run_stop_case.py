@@ -8,9 +8,9 @@ library; each case says what the traces hold, and what the library says on stand
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
+from check_runs import checked
 from run_trace_case import Case, calls_of, listing, parser
 
 CALLS = 1000
@@ -312,17 +312,12 @@ def analyse(case):
     expected = 3 if case.args.case in INCOMPLETE else 0
     for directory in directories:
         trace = f"{directory}.elg"
-        merged = subprocess.run([case.args.bin / "elg_merge", "-o", trace, directory], capture_output=True, text=True,
-                                timeout=60)
-        if merged.returncode != expected or (expected == 3 and "elg_merge:" not in merged.stderr):
-            sys.exit(f"elg_merge {directory} ended with {merged.returncode}, not {expected}: {merged.stderr}")
+        merged = checked([case.args.bin / "elg_merge", "-o", trace, directory], (expected,))
+        if expected == 3 and "elg_merge:" not in merged.stderr:
+            sys.exit(f"elg_merge {directory} does not say what is missing: {merged.stderr}")
         report = f"{directory}.cube"
-        done = subprocess.run([case.args.bin / "expert", "-o", report, trace], capture_output=True, text=True, timeout=60)
-        if done.returncode not in (0, 3) or not os.path.exists(report):
-            sys.exit(f"expert {trace} ended with {done.returncode}: {done.stderr}")
-        done = subprocess.run([case.args.check_trace, trace, report], capture_output=True, text=True, timeout=60)
-        if done.returncode != 0:
-            sys.exit(f"check_trace {trace} ended with {done.returncode}: {done.stderr}")
+        checked([case.args.bin / "expert", "-o", report, trace], (0, 3))
+        checked([case.args.check_trace, trace, report])
 
 
 def main():
