@@ -9,13 +9,15 @@
 namespace kojak {
 namespace {
 
+using text::FieldValue;
+using text::FilledRecord;
 using text::TextLine;
 using text::Value;
 
 class Builder {
  public:
   Builder(const Dialect& dialect, bool local, const std::string& name)
-      : context_{dialect, text::World(dialect, local), {}, {}, {}, {}}, name_(name) {}
+      : context_{dialect, text::World(dialect, local), {}}, name_(name) {}
 
   void scan(const TextLine& line) { context_.world.scan(line); }
   Status encode_line(const TextLine& line);
@@ -33,34 +35,30 @@ class Builder {
     return text::line_error(name_, line.number, std::move(what));
   }
   Status encode_unknown(const TextLine& line);
+  Status encode_record(const TextLine& line, const text::TextRecord& record);
+  bool put(const FilledRecord& record, bool nul = false);
   template <class R>
-  Status encode_record(const TextLine& line);
-  template <class R>
-  bool put(const R& record);
-  bool put_all(const TextLine& line, const String& record);
-  bool put_all(const TextLine& line, const StringCnt& record);
-  bool put_all(const TextLine& line, const MpiGroup& record);
-  bool put_all(const TextLine& line, const MpiComm& record);
-  template <class R>
-  bool put_all(const TextLine&, const R& record) {
-    return put(record);
-  }
-  template <class R>
-  void follow(const TextLine& line, const R& record);
+  void put_part(const R& record);
+  bool put_all(const TextLine& line, const FilledRecord& record);
+  bool put_string(const TextLine& line, const FilledRecord& record);
+  void put_group(const FilledRecord& record);
+  void put_comm(const FilledRecord& record);
+  void follow(const TextLine& line, const FilledRecord& record);
 
   text::Context context_;
   std::string name_;
   std::vector<std::byte> bytes_;
   std::vector<Part> parts_;
-  std::size_t string_parts_ = 0;  // continuations of a STRING still to come
+  FilledRecord record_;             // of the line at hand
+  std::uint64_t string_parts_ = 0;  // continuations of a STRING still to come
 };
 
 Status Builder::encode_line(const TextLine& line) {
   if (!line.words.empty()) return error(line, "`" + line.words[0] + "` is no key=value");
   if (line.name == "UNKNOWN") return encode_unknown(line);
-  Status status = error(line, "no record is called " + line.name);
-  dispatch_record(record_type(line.name), [&]<class R>() { status = encode_record<R>(line); });
-  return status;
+  const text::TextRecord* record = text::find_text_record(line.name);
+  if (record == nullptr) return error(line, "no record is called " + line.name);
+  return encode_record(line, *record);
 }
 
 Status Builder::encode_unknown(const TextLine& line) {
@@ -83,78 +81,108 @@ Status Builder::encode_unknown(const TextLine& line) {
   return {};
 }
 
-template <class R>
-Status Builder::encode_record(const TextLine& line) {
-  if (!context_.dialect.native() && R::kDialect != RecordDialect::kBoth) {
+Status Builder::encode_record(const TextLine& line, const text::TextRecord& record) {
+  if (!context_.dialect.native() && record.dialect != RecordDialect::kBoth) {
     return error(line, line.name + " has no place in a classic trace");
   }
-  R record;
-  text::Filler<R> filler(context_, line);
-  visit_fields(record, context_.dialect, filler);
-  filler.finish();
-  if (!filler.what().empty()) return error(line, filler.what());
-  if (!put_all(line, record)) return error(line, "the record is longer than 255 bytes");
-  follow(line, record);
+  record_.record = &record;
+  if (std::string what = fill_record(context_, line, record_); !what.empty()) {
+    return error(line, std::move(what));
+  }
+  if (!put_all(line, record_)) return error(line, "the record is longer than 255 bytes");
+  follow(line, record_);
   return {};
 }
 
+bool Builder::put(const FilledRecord& record, bool nul) {
+  const std::size_t begin = bytes_.size();
+  if (!append_record(record, context_.dialect, nul, bytes_)) return false;
+  parts_.push_back({begin, record.record->type});
+  return true;
+}
+
 template <class R>
-bool Builder::put(const R& record) {
+void Builder::put_part(const R& record) {
   std::byte buffer[kMaxRecord];
   const std::size_t size = encode(record, context_.dialect, buffer);
-  if (size == 0) return false;
+  if (size == 0) return;
   parts_.push_back({bytes_.size(), static_cast<std::uint8_t>(R::kType)});
   bytes_.insert(bytes_.end(), buffer, buffer + size);
+}
+
+bool Builder::put_all(const TextLine& line, const FilledRecord& record) {
+  if (record.is(RecordType::kString)) return put_string(line, record);
+  if (record.is(RecordType::kStringCnt)) {
+    const bool last = string_parts_ == 0 || --string_parts_ == 0;
+    return (last && put(record, true)) || put(record);
+  }
+  if (record.is(RecordType::kMpiGroup) && line.find("count") == nullptr) {
+    put_group(record);
+  } else if (record.is(RecordType::kMpiComm) && line.find("grpc") == nullptr) {
+    put_comm(record);
+  } else {
+    return put(record);
+  }
   return true;
 }
 
 // The NUL of a string stands in its last part; a long one without cntc= is split.
-bool Builder::put_all(const TextLine& line, const String& record) {
+bool Builder::put_string(const TextLine& line, const FilledRecord& record) {
   if (line.find("cntc") == nullptr) {
-    emit_string(record.strid, record.str, [this](const auto& part) { put(part); });
+    emit_string(static_cast<StringId>(record.at("strid").number), record.at("str").text,
+                [this](const auto& part) { put_part(part); });
     return true;
   }
-  string_parts_ = raw(record.cntc);
-  if (string_parts_ > 0) return put(record);
-  const std::string with_nul = std::string(record.str) + '\0';
-  return put(String{record.strid, record.cntc, with_nul}) || put(record);
+  string_parts_ = record.at("cntc").number;
+  return (string_parts_ == 0 && put(record, true)) || put(record);
 }
-bool Builder::put_all(const TextLine&, const StringCnt& record) {
-  if (string_parts_ > 0 && --string_parts_ > 0) return put(record);
-  const std::string with_nul = std::string(record.str) + '\0';
-  return put(StringCnt{with_nul}) || put(record);
+
+// What does not fit into one record goes on in others.
+void Builder::put_group(const FilledRecord& record) {
+  const auto& items = record.at("ranks").items;
+  const std::vector<std::uint32_t> ranks(items.begin(), items.end());
+  emit_group(static_cast<GroupId>(record.at("gid").number),
+             static_cast<std::uint8_t>(record.at("mode").number), ranks.data(), ranks.size(),
+             [this](const auto& part) { put_part(part); });
 }
-bool Builder::put_all(const TextLine& line, const MpiGroup& record) {
-  if (line.find("count") != nullptr) return put(record);
-  emit_group(record.gid, raw(record.mode),
-             reinterpret_cast<const std::uint32_t*>(record.ranks.data()), record.ranks.size(),
-             [this](const auto& part) { put(part); });
-  return true;
-}
-bool Builder::put_all(const TextLine& line, const MpiComm& record) {
-  if (line.find("grpc") != nullptr) return put(record);
-  emit_comm_bits(record.cid, raw(record.uag),
-                 reinterpret_cast<const std::uint8_t*>(record.grpv.data()), record.grpv.size(),
-                 [this](const auto& part) { put(part); });
-  return true;
+void Builder::put_comm(const FilledRecord& record) {
+  const auto& items = record.at("grpv").items;
+  const std::vector<std::uint8_t> bits(items.begin(), items.end());
+  emit_comm_bits(static_cast<CommId>(record.at("cid").number),
+                 static_cast<std::uint8_t>(record.at("uag").number), bits.data(), bits.size(),
+                 [this](const auto& part) { put_part(part); });
 }
 
 // Keeps the open regions, which are the callers of call sites.
-template <class R>
-void Builder::follow(const TextLine& line, const R& record) {
-  if constexpr (std::is_same_v<R, Enter>) {
-    context_.stacks[raw(record.lid)].push_back(raw(record.rid));
-  } else if constexpr (std::is_same_v<R, EnterCs>) {
-    const Value* region = line.find("region");
-    context_.stacks[raw(record.lid)].push_back(
-        region == nullptr ? kAbsent : context_.world.region(region->text));
-  } else if constexpr (std::is_same_v<R, Exit> || std::is_same_v<R, MpiCollExit> ||
-                       std::is_same_v<R, OmpCollExit> || std::is_same_v<R, MpiWinExit> ||
-                       std::is_same_v<R, MpiWinCollExit> || std::is_same_v<R, CollExit>) {
-    auto& stack = context_.stacks[raw(record.lid)];
-    if (!stack.empty()) stack.pop_back();
-  } else if constexpr (std::is_same_v<R, LocalRun>) {
-    context_.world.set_size(raw(record.size));
+void Builder::follow(const TextLine& line, const FilledRecord& record) {
+  const auto number = [&](const char* field) {
+    return static_cast<std::uint32_t>(record.at(field).number);
+  };
+  switch (static_cast<RecordType>(record.record->type)) {
+    case RecordType::kEnter:
+      context_.stacks[number("lid")].push_back(number("rid"));
+      break;
+    case RecordType::kEnterCs: {
+      const Value* region = line.find("region");
+      context_.stacks[number("lid")].push_back(
+          region == nullptr ? kAbsent : context_.world.region(region->text));
+      break;
+    }
+    case RecordType::kExit:
+    case RecordType::kMpiCollExit:
+    case RecordType::kOmpCollExit:
+    case RecordType::kMpiWinExit:
+    case RecordType::kMpiWinCollExit:
+    case RecordType::kCollExit: {
+      auto& stack = context_.stacks[number("lid")];
+      if (!stack.empty()) stack.pop_back();
+      break;
+    }
+    case RecordType::kLocalRun:
+      context_.world.set_size(number("size"));
+      break;
+    default:
+      break;
   }
 }
 

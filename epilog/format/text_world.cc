@@ -1,6 +1,8 @@
 #include "epilog/format/text_world.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 #include "epilog/format/continuation.h"
 #include "epilog/format/mpi_functions.h"
@@ -109,13 +111,9 @@ std::uint32_t World::region(const std::string& name) {
 std::uint32_t World::call_site(const std::string& file_name, std::uint32_t line,
                                std::uint32_t entered, std::uint32_t left) {
   const auto fid = static_cast<FileId>(file(file_name));
-  for (const CallSite& site : new_sites_) {
-    if (site.fid == fid && raw(site.lno) == line && raw(site.erid) == entered &&
-        raw(site.lrid) == left) {
-      return raw(site.csid);
-    }
-  }
-  const std::uint32_t id = call_sites_.fresh();
+  const auto [it, made] = new_site_ids_.try_emplace({raw(fid), line, entered, left}, 0);
+  if (!made) return it->second;
+  const std::uint32_t id = it->second = call_sites_.fresh();
   new_sites_.push_back({static_cast<CallSiteId>(id), fid, static_cast<Line>(line),
                         static_cast<RegionId>(entered), static_cast<RegionId>(left)});
   return id;
@@ -155,20 +153,27 @@ void World::put(const Sink& sink, const R& record) {
   if (const std::size_t size = encode(record, dialect_, buffer); size != 0) sink(buffer, size);
 }
 
+std::uint32_t World::node_of(std::uint32_t lid) const {
+  const auto it = node_of_.find(lid);
+  return it == node_of_.end() ? 0 : it->second;
+}
+
 void World::find_missing_places() {
   const std::uint32_t size = processes();
-  std::set<std::uint32_t>& missing = missing_locations_;
-  if (!local_) {
-    // The ranks have no gaps, except where locations were given by the text.
-    if (locations_.given.empty()) {
-      for (std::uint32_t rank = 0; rank < size; ++rank) missing.insert(rank);
-    } else {
-      missing = used_peers_;
-    }
+  // The ranks have no gaps, except where locations were given by the text. Sorted, for there may be
+  // millions of them.
+  std::vector<std::uint32_t> ranks;
+  if (!local_ && locations_.given.empty()) {
+    ranks.resize(size);
+    std::iota(ranks.begin(), ranks.end(), 0u);
+  } else if (!local_) {
+    ranks.assign(used_peers_.begin(), used_peers_.end());
   }
-  missing.insert(used_locations_.begin(), used_locations_.end());
-  for (const std::uint32_t lid : missing) missing_nodes_.insert(node_of_[lid]);
-  for (const std::uint32_t lid : locations_.given) missing_nodes_.insert(node_of_[lid]);
+  std::vector<std::uint32_t>& missing = missing_locations_;
+  std::set_union(ranks.begin(), ranks.end(), used_locations_.begin(), used_locations_.end(),
+                 std::back_inserter(missing));
+  for (const std::uint32_t lid : missing) missing_nodes_.insert(node_of(lid));
+  for (const std::uint32_t lid : locations_.given) missing_nodes_.insert(node_of(lid));
   std::erase_if(missing, [&](std::uint32_t lid) { return locations_.has(lid); });
   std::erase_if(missing_nodes_, [&](std::uint32_t nid) { return nodes_.has(nid); });
   missing_machine_ = machines_.given.empty() &&
@@ -224,7 +229,7 @@ void World::write_places(const Sink& sink) {
         Node{static_cast<NodeId>(nid), machine, Count{1}, static_cast<StringId>(name), Seconds{0}});
   }
   for (const std::uint32_t lid : missing_locations_) {
-    put(sink, Location{static_cast<LocationId>(lid), machine, static_cast<NodeId>(node_of_[lid]),
+    put(sink, Location{static_cast<LocationId>(lid), machine, static_cast<NodeId>(node_of(lid)),
                        static_cast<ProcessId>(lid), ThreadId{0}});
   }
   put_groups(sink);

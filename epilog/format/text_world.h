@@ -6,6 +6,7 @@
 // reader.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -69,6 +70,7 @@ class World {
   void put(const Sink& sink, const R& record);
   void put_groups(const Sink& sink);
   void find_missing_places();
+  std::uint32_t node_of(std::uint32_t lid) const;
 
   Dialect dialect_;
   bool local_;
@@ -78,12 +80,14 @@ class World {
   std::map<std::string, std::uint32_t> string_ids_, file_ids_, region_ids_;
   std::map<std::string, std::uint32_t> new_strings_, new_files_, new_regions_;
   std::vector<CallSite> new_sites_;
+  std::map<std::array<std::uint32_t, 4>, std::uint32_t> new_site_ids_;  // by their fields
   std::map<std::vector<std::uint32_t>, std::uint32_t> new_groups_, new_comms_;
   std::set<std::uint32_t> used_locations_, used_peers_, used_comms_, used_windows_;
   std::map<std::uint32_t, std::uint32_t> node_of_;
   std::set<std::uint32_t> given_processes_;  // of the text's own locations
   std::uint32_t size_ = 0;
-  std::set<std::uint32_t> missing_locations_, missing_nodes_;
+  std::vector<std::uint32_t> missing_locations_;
+  std::set<std::uint32_t> missing_nodes_;
   bool missing_machine_ = false;
 };
 

@@ -256,6 +256,34 @@ TEST(TextShorthand, ClassicTracesGetBitVectors) {
   EXPECT_EQ(text.find("MPI_GROUP"), std::string::npos);
 }
 
+TEST(TextShorthand, FieldsThatAClassicVersionLacksAreNeitherAskedForNorWritten) {
+  // Before 1.3 MPI_COMM has no uag: cid, grpc and one byte of bits are 9 bytes.
+  const auto trace = text_to_trace("EPILOG 1.2 little\nMPI_COMM cid=4 grpv=101\nLAST_DEF\n");
+  ASSERT_TRUE(trace.ok()) << trace.error().message();
+  EXPECT_EQ(trace->size(), 10u + (2u + 9u) + 2u);
+  EXPECT_EQ(*trace_to_text(*trace),
+            "EPILOG 1.2 little\nMPI_COMM cid=4 grpc=1 grpv=10100000\nLAST_DEF\n");
+  EXPECT_EQ(printed("EPILOG 1.3 little\nMPI_COMM cid=4 grpv=101\nLAST_DEF\n"),
+            "EPILOG 1.3 little\nMPI_COMM cid=4 uag=0 grpc=1 grpv=10100000\nLAST_DEF\n");
+  const auto unknown = text_to_trace("EPILOG 1.2\nMPI_COMM cid=4 uag=0 grpv=101\n");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().message(), "text:2: MPI_COMM has no key uag");
+}
+
+TEST(TextShorthand, ARecordThatIsTooLongIsRefusedHoweverItsFieldsAreOrdered) {
+  // topid, cid, ndims, dimv and periodv: 4 + 4 + 1 + 49 * (4 + 1) = 254 bytes; topnid makes 258.
+  std::string dims = "[1", flags = "[0";
+  for (int i = 1; i < 49; ++i) {
+    dims += ",1";
+    flags += ",0";
+  }
+  const std::string text = "CART_TOPOLOGY topid=0 dimv=" + dims + "] periodv=" + flags + "]";
+  EXPECT_TRUE(text_to_trace("EPILOG 1.8\n" + text + "\n").ok());
+  const auto trace = text_to_trace("EPILOG 1.9\n" + text + " dimnid=" + dims + "]\n");
+  ASSERT_FALSE(trace.ok());
+  EXPECT_EQ(trace.error().message(), "text:2: the record is longer than 255 bytes");
+}
+
 TEST(TextShorthand, LocalTracesStartWithTheirRun) {
   const auto trace = text_to_trace(
       "LOCAL_RUN size=4 pid=2\n"
