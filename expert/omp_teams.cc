@@ -10,8 +10,7 @@ OmpTeams::OmpTeams(const earl::Trace& trace, Barrier barrier)
       depth_(trace.location_count()) {
   trace.definitions().regions.for_each([&](RegionId id, const RegionDef& region) {
     if (!is_omp(region.type)) return;
-    if (raw(id) >= types_.size()) types_.resize(raw(id) + 1);
-    types_[raw(id)] = region.type;
+    types_.set(id, region.type);
     parallel_ = parallel_ || region.type == kOmpParallel;
   });
   for (std::uint32_t i = 0; i < trace.location_count(); ++i) {

@@ -61,13 +61,14 @@ class OmpTeams {
     std::deque<std::vector<Call>> barriers;  // open ones
   };
   std::uint8_t type(RegionId region) const {
-    return raw(region) < types_.size() ? types_[raw(region)] : std::uint8_t{0};
+    const std::uint8_t* known = types_.find(region);
+    return known != nullptr ? *known : std::uint8_t{0};
   }
   void close(Process& process);
 
   Barrier barrier_;
-  std::vector<std::uint8_t> types_;  // by region
-  bool parallel_ = false;            // there are parallel regions
+  IdTable<RegionId, std::uint8_t> types_;  // of OpenMP's regions
+  bool parallel_ = false;                  // there are parallel regions
   std::vector<Process> processes_;
   std::vector<bool> master_;                // by location
   std::vector<std::uint64_t> barriers_;     // by location: those left in the open team

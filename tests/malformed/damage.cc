@@ -1,23 +1,12 @@
 #include "tests/malformed/damage.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-
-#include <fstream>
 
 #include "epilog/format/print.h"
 #include "epilog/format/reader.h"
 #include "epilog/format/text_reader.h"
 #include "epilog/format/verify.h"
 #include "tools/region_profile.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define KOJAK_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define KOJAK_SANITIZED 1
-#endif
-#endif
 
 namespace kojak::test {
 namespace {
@@ -135,20 +124,6 @@ std::vector<std::byte> native_local_trace() {
       "EXIT lid=0 time=9\n");
   EXPECT_TRUE(trace.ok()) << trace.error().message();
   return *trace;
-}
-
-void limit_memory() {
-#ifndef KOJAK_SANITIZED
-  static const bool limited = [] {
-    std::ifstream statm("/proc/self/statm");
-    rlim_t pages = 0;
-    statm >> pages;
-    const rlim_t limit = pages * 4096 + (rlim_t{256} << 20);
-    const rlimit wanted{limit, limit};
-    return ::setrlimit(RLIMIT_AS, &wanted) == 0;
-  }();
-  ASSERT_TRUE(limited);
-#endif
 }
 
 }  // namespace kojak::test

@@ -21,8 +21,4 @@ Outcome read_all(const std::vector<std::byte>& bytes);
 std::vector<std::byte> native_merged_trace();
 std::vector<std::byte> native_local_trace();
 
-// Lowers the limit of memory, so that an allocation that a lying number asks for fails the test.
-// Not under the address sanitizer, which has a limit of its own for a single allocation.
-void limit_memory();
-
 }  // namespace kojak::test

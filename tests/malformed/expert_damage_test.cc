@@ -12,6 +12,7 @@
 #include "expert/cube/writer.h"
 #include "tests/malformed/damage.h"
 #include "tests/support/cube_reader.h"
+#include "tests/support/limit_memory.h"
 #include "tests/support/report_checks.h"
 #include "tests/support/temp_dir.h"
 

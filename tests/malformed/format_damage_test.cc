@@ -8,6 +8,7 @@
 #include "epilog/format/definitions.h"
 #include "epilog/format/text_reader.h"
 #include "tests/malformed/damage.h"
+#include "tests/support/limit_memory.h"
 #include "tests/support/temp_dir.h"
 
 namespace kojak {

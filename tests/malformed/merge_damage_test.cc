@@ -11,6 +11,7 @@
 #include "epilog/format/verify.h"
 #include "merge/merge.h"
 #include "tests/malformed/damage.h"
+#include "tests/support/limit_memory.h"
 #include "tests/support/temp_dir.h"
 
 namespace kojak {

@@ -75,7 +75,7 @@ void list_members(TraceRecords& trace) {
 }
 
 // Different numbers for any numbers, with gaps, in random order.
-FieldChanges::Id scattered(std::mt19937_64& random) {
+FieldChanges::Id scattered(std::mt19937_64& random, std::uint32_t most) {
   struct Numbers {
     explicit Numbers(std::uint64_t seed) : random(seed) {}
     std::mt19937_64 random;
@@ -83,10 +83,10 @@ FieldChanges::Id scattered(std::mt19937_64& random) {
     std::set<std::uint32_t> taken;
   };
   const auto numbers = std::make_shared<Numbers>(random());
-  return [numbers](std::uint32_t id) {
+  return [numbers, most](std::uint32_t id) {
     const auto [it, made] = numbers->map.try_emplace(id, 0);
     while (made && !numbers->taken.insert(it->second).second) {
-      it->second = static_cast<std::uint32_t>(numbers->random() % 4000);
+      it->second = static_cast<std::uint32_t>(numbers->random() % most);
     }
     return it->second;
   };
@@ -124,13 +124,13 @@ TraceBytes with_times_scaled(const TraceBytes& trace, double factor) {
   return with(trace, changes);
 }
 
-TraceBytes with_other_identifiers(const TraceBytes& trace, std::uint64_t seed) {
+TraceBytes with_other_identifiers(const TraceBytes& trace, std::uint64_t seed, std::uint32_t most) {
   std::mt19937_64 random(seed);
   FieldChanges changes;
   for (FieldChanges::Id* kind :
        {&changes.window, &changes.comm, &changes.group, &changes.string, &changes.file,
         &changes.region, &changes.site, &changes.topology, &changes.lock}) {
-    *kind = scattered(random);
+    *kind = scattered(random, most);
   }
   // These stay in order, and the put of an atomic operation keeps the number after its get's.
   const auto first = static_cast<std::uint32_t>(random() % 50 + 1);

@@ -21,7 +21,9 @@ TraceBytes with_times_shifted(const TraceBytes& trace, double seconds);
 TraceBytes with_times_scaled(const TraceBytes& trace, double factor);
 
 // Other identifiers for all definitions and other numbers for operations and requests, with gaps.
-TraceBytes with_other_identifiers(const TraceBytes& trace, std::uint64_t seed);
+// `most`: identifiers stay below it.
+TraceBytes with_other_identifiers(const TraceBytes& trace, std::uint64_t seed,
+                                  std::uint32_t most = 4000);
 
 // Other ranks for the processes, everywhere: locations, processes, members of groups, peers, roots,
 // lock targets. Each group keeps the order of its members; a location keeps its node.

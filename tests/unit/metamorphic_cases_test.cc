@@ -13,6 +13,7 @@
 
 #include "epilog/format/text_reader.h"
 #include "expert/catalogue.h"
+#include "tests/support/limit_memory.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/trace_parts.h"
 #include "tests/unit/metamorphic_relations.h"
@@ -68,6 +69,7 @@ std::vector<Named> all_traces() {
 }
 
 TEST(MetamorphicCases, HoldAllRelations) {
+  test::limit_memory();
   Tally tally;
   std::uint64_t seed = first_seed();
   for (const Named& one : all_traces()) {

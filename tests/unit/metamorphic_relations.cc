@@ -71,6 +71,8 @@ class Relations {
     shifted();
     scaled();
     hold("identifiers", support::with_other_identifiers(trace_, seed_), whole_);
+    constexpr std::uint32_t kFar = 4'000'000'000;
+    hold("far identifiers", support::with_other_identifiers(trace_, seed_, kFar), whole_);
     ranks();
     if (!support::order_of_members_matters(trace_)) {
       hold("members", support::with_members_reordered(trace_, seed_), whole_);

@@ -50,6 +50,7 @@ class Tally {
 //
 // shifted, scaled:     the same severities; times as many times as large
 // identifiers:         all definitions, operations and requests renumbered: the same
+// far identifiers:     the same, with numbers of up to 32 bits, in bounded memory
 // ranks:               the same severities at the renumbered ranks
 // members:             the members of groups in another order: the same, unless there is a scan
 // idle:                the same, and nothing but time at the idle process
