@@ -65,9 +65,51 @@ std::vector<std::size_t> supply_needed(const Members& members,
   return needed;
 }
 
+// Across two groups: what flows to one of them, as the same rule within one group.
+CallRule within(CallRule rule) {
+  return rule == CallRule::kAcrossSupply ? CallRule::kSupply : CallRule::kAll;
+}
+Members towards(const Members& members, std::uint32_t group) {
+  Members result = members;
+  for (CallMember& m : result) {
+    if (m.order == group) {
+      m.cause = false;
+      m.sent = 0;
+    } else {
+      m.effect = false;
+    }
+  }
+  return result;
+}
+
+// Whom of its neighbours a member needs, the last one last.
+std::vector<std::size_t> near_needed(const Members& members, std::size_t m, CallRule rule,
+                                     const std::vector<std::size_t>& neighbours) {
+  std::vector<std::size_t> needed;
+  if (!members[m].effect) return needed;
+  std::uint64_t has = 0;
+  for (const std::size_t n : neighbours) {
+    if (n == m) {
+      has = members[m].sent;
+    } else if (n != kNoMember && members[n].cause) {
+      needed.push_back(n);
+    }
+  }
+  std::sort(needed.begin(), needed.end(),
+            [&](std::size_t a, std::size_t b) { return later(members[b], members[a]); });
+  if (rule == CallRule::kNear) return needed;
+  std::size_t count = 0;
+  while (count < needed.size() && has < members[m].got) {
+    has = sum_of(has, members[needed[count++]].sent);
+  }
+  needed.resize(has >= members[m].got ? count : 0);  // else the traces contradict each other
+  return needed;
+}
+
 }  // namespace
 
-std::vector<std::size_t> last_needed(const Members& members, CallRule rule) {
+std::vector<std::size_t> last_needed(const Members& members, CallRule rule,
+                                     const CallNeighbours& neighbours) {
   std::vector<std::size_t> needed(members.size(), kNoMember);
   const auto latest = [&](std::size_t a, std::size_t b) {
     return a == kNoMember || (b != kNoMember && later(members[b], members[a])) ? b : a;
@@ -83,6 +125,18 @@ std::vector<std::size_t> last_needed(const Members& members, CallRule rule) {
     const std::vector<std::size_t> count = supply_needed(members, order);
     for (std::size_t m = 0; m < members.size(); ++m) {
       if (count[m] != 0) needed[m] = order[count[m] - 1];
+    }
+  } else if (rule == CallRule::kAcross || rule == CallRule::kAcrossSupply) {
+    for (const std::uint32_t group : {0u, 1u}) {
+      const std::vector<std::size_t> there = last_needed(towards(members, group), within(rule));
+      for (std::size_t m = 0; m < members.size(); ++m) {
+        if (members[m].order == group) needed[m] = there[m];
+      }
+    }
+  } else if (rule == CallRule::kNear || rule == CallRule::kNearSupply) {
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      const std::vector<std::size_t> list = near_needed(members, m, rule, neighbours[m]);
+      if (!list.empty()) needed[m] = list.back();
     }
   } else {
     std::size_t last = kNoMember, other = kNoMember;  // the last, and the last but one
@@ -103,7 +157,8 @@ std::vector<std::size_t> last_needed(const Members& members, CallRule rule) {
 }
 
 std::vector<double> latest_enters(const Members& members, CallRule rule,
-                                  const std::vector<double>& exits) {
+                                  const std::vector<double>& exits,
+                                  const CallNeighbours& neighbours) {
   std::vector<double> limits(members.size(), kNever);
   double first = kNever;
   if (rule == CallRule::kLower) {
@@ -122,6 +177,19 @@ std::vector<double> latest_enters(const Members& members, CallRule rule,
     for (std::size_t i = order.size(); i > 0; --i) {
       first = std::min(first, until[i]);
       if (members[order[i - 1]].cause) limits[order[i - 1]] = first;
+    }
+  } else if (rule == CallRule::kAcross || rule == CallRule::kAcrossSupply) {
+    for (const std::uint32_t group : {0u, 1u}) {
+      const std::vector<double> there = latest_enters(towards(members, group), within(rule), exits);
+      for (std::size_t m = 0; m < members.size(); ++m) {
+        if (members[m].order != group) limits[m] = there[m];
+      }
+    }
+  } else if (rule == CallRule::kNear || rule == CallRule::kNearSupply) {
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      for (const std::size_t n : near_needed(members, m, rule, neighbours[m])) {
+        limits[n] = std::min(limits[n], exits[m]);
+      }
     }
   } else {
     for (std::size_t m = 0; m < members.size(); ++m) {

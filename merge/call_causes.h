@@ -5,8 +5,11 @@
 // (MPI_Alltoallv, MPI_Alltoallw): nobody knows who sent what to whom, but nobody can leave before
 // so many have entered that they, with what it sent itself, had as much to send as it received. So
 // a process that received no more than it sent, some of it maybe its own, waits for nobody
-// provably. Values only; not thread-safe; nothing fails. O(n log n) in the members. Source:
-// MPI 3.1, sections 5.3 to 5.11.
+// provably. kAcross and kAcrossSupply are the same on an intercommunicator: whoever leaves needs
+// those of the other group only, and keeps nothing of its own. kNear and kNearSupply: it needs its
+// neighbours only (MPI_Neighbor_alltoallv and MPI_Neighbor_alltoallw: the latter). Values only; not
+// thread-safe; nothing fails. O(n log n) in the members and their neighbours. Source: MPI 3.1,
+// sections 5.2.2 to 5.11 and 7.6.
 #pragma once
 
 #include <cstddef>
@@ -16,27 +19,44 @@
 
 namespace kojak::merge {
 
-enum class CallRule : std::uint8_t { kAll, kLower, kSupply };
+enum class CallRule : std::uint8_t {
+  kAll,
+  kLower,
+  kSupply,
+  kAcross,
+  kAcrossSupply,
+  kNear,
+  kNearSupply,
+};
+inline bool counts_supply(CallRule rule) {
+  return rule == CallRule::kSupply || rule == CallRule::kAcrossSupply ||
+         rule == CallRule::kNearSupply;
+}
 
 // One member at its exit.
 struct CallMember {
   std::uint32_t process = 0;
-  std::uint32_t order = 0;  // kLower: its place in the communicator
+  std::uint32_t order = 0;  // kLower: its place in the communicator; across: its group, 0 or 1
   double enter = 0;
   bool cause = false;               // it enters before others can leave
   bool effect = false;              // it leaves after others have entered
-  std::uint64_t sent = 0, got = 0;  // kSupply, bytes
+  std::uint64_t sent = 0, got = 0;  // bytes, where the rule counts them
 };
 
 inline constexpr std::size_t kNoMember = static_cast<std::size_t>(-1);
+// For each member the indices of its neighbours, each once: itself where it is its own, kNoMember
+// for those who have not come.
+using CallNeighbours = std::vector<std::vector<std::size_t>>;
 
 // For each member the one whose entering is the last that it needs; kNoMember where there is none.
-// Of equal times, that of the higher process is the later one.
-std::vector<std::size_t> last_needed(const std::vector<CallMember>& members, CallRule rule);
+// Of equal times, that of the higher process is the later one. `neighbours` for kNear, kNearSupply.
+std::vector<std::size_t> last_needed(const std::vector<CallMember>& members, CallRule rule,
+                                     const CallNeighbours& neighbours = {});
 
 // For each member the latest time at which it may enter, if the members leave at `exits`: before
 // all leave that need it. Infinity where none does.
 std::vector<double> latest_enters(const std::vector<CallMember>& members, CallRule rule,
-                                  const std::vector<double>& exits);
+                                  const std::vector<double>& exits,
+                                  const CallNeighbours& neighbours = {});
 
 }  // namespace kojak::merge

@@ -4,17 +4,16 @@
 // Who enters with data is a cause, who leaves with data an effect: a call without bytes need not
 // wait. Who waits for whom tells call_causes.h. A fence counts where it ends an epoch and is not
 // said to do so for nobody (MPI_MODE_NOPRECEDE). Not thread-safe. Nothing fails. Source: MPI 3.1,
-// sections 5.1 and 11.5.
+// sections 5.1, 5.2.2, 7.6 and 11.5.
 #pragma once
 
-#include "merge/causal_messages.h"
-#include "merge/transfer_ends.h"
+#include "merge/causal_instances.h"
 
 namespace kojak::merge {
 
-class CausalCalls : protected CausalMessages {
+class CausalCalls : protected CausalInstances {
  protected:
-  using CausalMessages::CausalMessages;
+  using CausalInstances::CausalInstances;
 
   void collective(CausalProcess& p) {
     const CausalThread& t = p.current();
@@ -25,42 +24,12 @@ class CausalCalls : protected CausalMessages {
     if (comm == kAbsent) return;
     const std::uint64_t number = p.collectives[comm] + 1;
     const MergedRegion* region = open_region(t);
-    if (region != nullptr && !defs_.comms[comm].ranks.empty() &&
-        (defs_.comms[comm].flags & 2) == 0) {
+    if (region != nullptr && !defs_.comms[comm].ranks.empty()) {
       Arrival arrival{t.stack.back().enter, p.time, p.linear};
-      const bool root = raw(r.rlid) == p.rank;
-      bool waits = true;
       CallRule rule = CallRule::kAll;
-      switch (region->role) {
-        case MpiRole::kBarrier:
-          arrival.cause = arrival.effect = true;
-          break;
-        case MpiRole::kAllToAll:
-          arrival.cause = raw(r.sent) != 0;
-          arrival.effect = raw(r.recvd) != 0;
-          if (!is_irregular(*region)) break;
-          rule = CallRule::kSupply;
-          arrival.sent = bytes_of(s, raw(r.sent), kSentAttribute);
-          arrival.got = bytes_of(s, raw(r.recvd), kReceivedAttribute);
-          arrival.effect = arrival.got > arrival.sent;
-          break;
-        case MpiRole::kPrefix:
-          rule = CallRule::kLower;
-          arrival.cause = raw(r.sent) != 0;
-          arrival.effect = raw(r.recvd) != 0;
-          break;
-        case MpiRole::kOneToAll:
-          arrival.cause = root;
-          arrival.effect = !root && raw(r.recvd) != 0;
-          break;
-        case MpiRole::kAllToOne:
-          arrival.cause = !root && raw(r.sent) != 0;
-          arrival.effect = root;
-          break;
-        default:
-          waits = false;
+      if (takes_part(p, r, *region, comm, arrival, rule)) {
+        arrive(p, {kCollectiveCall, comm, number}, arrival, rule);
       }
-      if (waits) arrive(p, {kCollectiveCall, comm, number}, arrival, rule);
     }
     p.collectives[comm] = number;
   }
@@ -73,6 +42,15 @@ class CausalCalls : protected CausalMessages {
     std::uint64_t& calls = p.collectives[comm];
     skip_calls(kCollectiveCall, comm, calls, raw(state.count));
     calls = std::max(calls, std::uint64_t{raw(state.count)});
+  }
+  // A request of a non-blocking one is complete. No record tells of which call, or communicator.
+  void nonblocking_collective(const CausalProcess& p) {
+    constexpr std::uint8_t kCollectiveRequest = 1;
+    const Stream& s = p.threads[p.thread].stream;
+    MpiRequestComplete r;
+    if (decode(s.raw_record(), s.dialect, r) == nullptr && raw(r.kind) == kCollectiveRequest) {
+      ++counts_.unchecked;
+    }
   }
 
   // Records that move a window's state.
@@ -100,65 +78,11 @@ class CausalCalls : protected CausalMessages {
     if (sync.kind == SyncKind::kWinState) skip_calls(kFenceCall, window, fences, w.fences);
     if (sync.kind == SyncKind::kPeerState) skip_epochs(p, sync);
   }
-  // Whom a process waits for in its call: somebody who has not come to it.
-  std::uint32_t missing_member(const CausalProcess& p) const {
-    const auto [kind, object, number] = p.instance;
-    for (const std::uint32_t rank : members_of(kind, object)) {
-      if (rank < processes_.size() && !processes_[rank].ended &&
-          progress(processes_[rank], kind, object) < number &&
-          !(processes_[rank].in_instance && processes_[rank].instance == p.instance)) {
-        return rank;
-      }
-    }
-    return kAbsent;
-  }
-
-  // The process ends without having come to these calls.
-  void leave_instances(const CausalProcess& p) {
-    for (auto it = instances_.begin(); it != instances_.end();) {
-      const auto at = it++;
-      const auto [kind, object, number] = at->first;
-      const std::vector<std::uint32_t>& ranks = members_of(kind, object);
-      if (std::find(ranks.begin(), ranks.end(), p.rank) != ranks.end() &&
-          progress(p, kind, object) < number) {
-        lose_member(at);
-      }
-    }
-  }
-  // It waits no longer for the others of its call.
-  void resolve_without(const CausalProcess& p) {
-    const auto at = instances_.find(p.instance);
-    if (at != instances_.end()) resolve(at);
-  }
 
  private:
-  enum InstanceKind : std::uint8_t { kCollectiveCall, kFenceCall };
-  using Instances = std::map<InstanceKey, Instance>;
-
   const MergedRegion* open_region(const CausalThread& t) const {
     if (t.stack.empty() || t.stack.back().region == kAbsent) return nullptr;
     return &defs_.regions[t.stack.back().region];
-  }
-  const std::vector<std::uint32_t>& members_of(std::uint8_t kind, std::uint32_t object) const {
-    static const std::vector<std::uint32_t> kNobody;
-    const std::uint32_t comm = kind == kCollectiveCall ? object : defs_.windows[object].comm;
-    return comm != kAbsent ? defs_.comms[comm].ranks : kNobody;
-  }
-  // How many such calls the process has behind it.
-  static std::uint64_t progress(const CausalProcess& p, std::uint8_t kind, std::uint32_t object) {
-    if (kind == kCollectiveCall) {
-      const auto at = p.collectives.find(object);
-      return at != p.collectives.end() ? at->second : 0;
-    }
-    const WindowEpochs* w = const_cast<ProcessEpochs&>(p.epochs).find(object);
-    return w != nullptr ? w->fences : 0;
-  }
-
-  // Each pair of members has its own count.
-  static bool is_irregular(const MergedRegion& region) {
-    const MpiFunction* function = find_mpi_function(region.name);
-    return function != nullptr &&
-           (function->name == "MPI_Alltoallv" || function->name == "MPI_Alltoallw");
   }
   // A count that the record cannot hold stands in an attribute before it; without one nobody knows.
   static std::uint64_t bytes_of(const Stream& s, std::uint32_t field, std::uint8_t kind) {
@@ -173,35 +97,67 @@ class CausalCalls : protected CausalMessages {
     return bytes;
   }
 
-  void arrive(CausalProcess& p, const InstanceKey& key, const Arrival& arrival,
-              CallRule rule = CallRule::kAll) {
-    const auto [at, fresh] = instances_.try_emplace(key);
-    Instance& instance = at->second;
-    if (fresh) instance.rule = rule;
-    const auto [kind, object, number] = key;
-    if (fresh) {
-      for (const std::uint32_t rank : members_of(kind, object)) {
-        if (rank < processes_.size() && !processes_[rank].ended &&
-            progress(processes_[rank], kind, object) < number) {
-          ++instance.expected;
-        }
-      }
+  // What the process gives and takes in its call, and whom it waits for. False where it waits for
+  // nobody and nobody for it, as far as the trace can tell.
+  bool takes_part(const CausalProcess& p, const MpiCollExit& r, const MergedRegion& region,
+                  std::uint32_t comm, Arrival& arrival, CallRule& rule) {
+    const bool across = defs_.comms[comm].intercommunicator();
+    if (across && places_.of(comm).place_of(p.rank) == kAbsent) return false;
+    const bool root = raw(r.rlid) == p.rank;
+    rule = across ? CallRule::kAcross : CallRule::kAll;
+    arrival.cause = raw(r.sent) != 0;
+    arrival.effect = raw(r.recvd) != 0;
+    switch (region.role) {
+      case MpiRole::kBarrier:
+        arrival.cause = arrival.effect = true;
+        return true;
+      case MpiRole::kAllToAll:
+        if (!region.counts_by_pair) return true;
+        rule = across ? CallRule::kAcrossSupply : CallRule::kSupply;
+        take_bytes(p, r, arrival);
+        arrival.effect = arrival.got > (across ? 0 : arrival.sent);
+        return true;
+      case MpiRole::kPrefix:
+        rule = CallRule::kLower;
+        return !across;  // MPI has none between groups
+      case MpiRole::kOneToAll:
+        arrival.cause = root;
+        arrival.effect = arrival.effect && !root;
+        return true;
+      case MpiRole::kAllToOne:
+        arrival.cause = arrival.cause && !root;
+        arrival.effect = root;
+        return true;
+      case MpiRole::kNeighbor:
+        return has_neighbours(p, r, region, comm, arrival, rule);
+      default:
+        return false;
     }
-    instance.arrivals.push_back(arrival);
-    if (arrival.effect) {
-      p.instance = key;
-      p.in_instance = true;
+  }
+  // Neighbours are known in Cartesian topologies only. At a border of one, sums hold what
+  // MPI_PROC_NULL is said to send, too.
+  bool has_neighbours(const CausalProcess& p, const MpiCollExit& r, const MergedRegion& region,
+                      std::uint32_t comm, Arrival& arrival, CallRule& rule) {
+    const CommPlaces& places = places_.of(comm);
+    const std::uint32_t place = places.place_of(p.rank);
+    if (!places.grid || place == kAbsent) {
+      if (arrival.effect) ++counts_.unchecked;
+      return false;
     }
-    if (instance.arrivals.size() >= instance.expected) resolve(at);
+    rule = CallRule::kNear;
+    if (!region.counts_by_pair) return true;
+    rule = CallRule::kNearSupply;
+    take_bytes(p, r, arrival);
+    if (arrival.effect && !neighbours_of(*places.grid, place).whole) {
+      arrival.effect = false;
+      ++counts_.unchecked;
+    }
+    return true;
   }
-  void lose_member(Instances::iterator at) {
-    Instance& instance = at->second;
-    ++counts_.unchecked;
-    if (--instance.expected <= instance.arrivals.size()) resolve(at);
-  }
-  void skip_calls(std::uint8_t kind, std::uint32_t object, std::uint64_t from, std::uint64_t to) {
-    auto it = instances_.upper_bound({kind, object, from});
-    while (it != instances_.end() && it->first <= InstanceKey{kind, object, to}) lose_member(it++);
+  static void take_bytes(const CausalProcess& p, const MpiCollExit& r, Arrival& arrival) {
+    const Stream& s = p.threads[p.thread].stream;
+    arrival.sent = bytes_of(s, raw(r.sent), kSentAttribute);
+    arrival.got = bytes_of(s, raw(r.recvd), kReceivedAttribute);
   }
 
   // Posts and completes that happened while recording was off will not be seen.
@@ -214,74 +170,6 @@ class CausalCalls : protected CausalMessages {
     for (const ChannelKind kind : {ChannelKind::kPostComplete, ChannelKind::kPostStart}) {
       channels_.skip_causes({kind, sync.window, p.rank, peer, 0}, sync.second);
     }
-  }
-
-  // All have come: nobody leaves before those that it needs have entered.
-  void resolve(Instances::iterator at) {
-    const InstanceKey key = at->first;
-    const Instance instance = std::move(at->second);
-    instances_.erase(at);
-    std::vector<CallMember> members = members_at(key, instance, &Cause::time);
-    const bool known = instance.rule != CallRule::kSupply || supply_known(key, members);
-    std::vector<std::size_t> needed(members.size(), kNoMember), recorded = needed;
-    if (known) {
-      needed = last_needed(members, instance.rule);
-      recorded = correcting_ ? last_needed(members_at(key, instance, &Cause::linear), instance.rule)
-                             : needed;
-    }
-    std::vector<double> exits(members.size());
-    for (std::size_t m = 0; m < members.size(); ++m) {
-      const Arrival& arrival = instance.arrivals[m];
-      exits[m] = arrival.exit;
-      if (!arrival.effect) continue;
-      CausalProcess& p = processes_[arrival.enter.process];
-      if (!known) ++counts_.unchecked;
-      if (recorded[m] != kNoMember) {
-        count(instance.arrivals[recorded[m]].enter.linear, arrival.linear);
-      }
-      if (needed[m] != kNoMember) {
-        const Cause& cause = instance.arrivals[needed[m]].enter;
-        if (behind(cause, p, exits[m])) exits[m] = after(cause.time);
-        p.earliest = exits[m];
-      }
-      p.in_instance = false;
-      enqueue(p);
-    }
-    if (!correcting_ || !known) return;
-    const std::vector<double> limits = latest_enters(members, instance.rule, exits);
-    for (std::size_t m = 0; m < members.size(); ++m) {
-      const Cause& enter = instance.arrivals[m].enter;
-      if (limits[m] < std::numeric_limits<double>::infinity()) {
-        timelines_[enter.process]->limit(enter.item, limits[m]);
-      }
-    }
-  }
-  // The members as they entered, by corrected or by recorded time.
-  std::vector<CallMember> members_at(const InstanceKey& key, const Instance& instance,
-                                     double Cause::*when) const {
-    std::vector<CallMember> members;
-    members.reserve(instance.arrivals.size());
-    std::unordered_map<std::uint32_t, std::uint32_t> place;
-    if (instance.rule == CallRule::kLower) {
-      const auto& ranks = members_of(std::get<0>(key), std::get<1>(key));
-      for (std::uint32_t i = 0; i < ranks.size(); ++i) place.emplace(ranks[i], i);
-    }
-    for (const Arrival& a : instance.arrivals) {
-      const std::uint32_t process = a.enter.process;
-      members.push_back({process, place.empty() ? 0 : place[process], a.enter.*when, a.cause,
-                         a.effect, a.sent, a.got});
-    }
-    return members;
-  }
-  // All came with known counts, and all that was received was sent.
-  bool supply_known(const InstanceKey& key, const std::vector<CallMember>& members) const {
-    std::uint64_t sent = 0, got = 0;
-    for (const CallMember& member : members) {
-      if (member.sent == kNoBytes || member.got == kNoBytes) return false;
-      sent += member.sent;
-      got += member.got;
-    }
-    return sent == got && members.size() == members_of(std::get<0>(key), std::get<1>(key)).size();
   }
 
   // What the record depends on, and what depends on it, before it is applied.
@@ -344,8 +232,6 @@ class CausalCalls : protected CausalMessages {
     const auto& error_b = defs_.nodes[node_b].clock_error;
     return error_a && error_b ? error_a->value + error_b->value : 0;
   }
-
-  Instances instances_;
 };
 
 }  // namespace kojak::merge

@@ -232,6 +232,9 @@ class CausalPass : private CausalCalls {
       case RecordType::kCollState:
         collective_state(p);
         break;
+      case RecordType::kMpiRequestComplete:
+        nonblocking_collective(p);
+        break;
       case RecordType::kMpiWinExit:
       case RecordType::kMpiWinCollExit:
         p.pops = true;
@@ -288,6 +291,7 @@ class CausalPass : private CausalCalls {
       case MpiRole::kAllToOne:
       case MpiRole::kAllToAll:
       case MpiRole::kPrefix:
+      case MpiRole::kNeighbor:
         return true;
       default:
         return false;

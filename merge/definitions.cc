@@ -55,6 +55,12 @@ std::uint32_t intern(Map& ids, Vector& objects, Key&& key, Make&& make) {
   return it->second;
 }
 
+bool has_counts_by_pair(const MpiFunction& function) {
+  constexpr std::string_view kNames[] = {"MPI_Alltoallv", "MPI_Alltoallw", "MPI_Neighbor_alltoallv",
+                                         "MPI_Neighbor_alltoallw"};
+  return std::find(std::begin(kNames), std::end(kNames), function.name) != std::end(kNames);
+}
+
 }  // namespace
 
 std::uint32_t MergedDefinitions::file(const std::string& name) {
@@ -117,7 +123,8 @@ std::uint32_t TraceDefinitions::region(std::uint32_t id) {
                             def->end,
                             def->type,
                             def->function != nullptr ? def->function->role : MpiRole::kOther,
-                            def->function != nullptr};
+                            def->function != nullptr,
+                            def->function != nullptr && has_counts_by_pair(*def->function)};
       });
   if (!def->file.empty()) merged_.file(def->file);
   translation_.regions.set(id, merged);

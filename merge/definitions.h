@@ -67,6 +67,8 @@ struct MergedComm {
   std::uint64_t hi = 0, lo = 0;
   std::uint8_t flags = 0;   // as in COMM_IDENTITY
   std::uint32_t first = 0;  // index of the trace that brought it
+  bool intercommunicator() const { return (flags & 2) != 0; }
+  bool foreign_members() const { return (flags & 4) != 0; }
 };
 struct MergedWindow {
   std::uint32_t comm = kAbsent;
@@ -81,6 +83,7 @@ struct MergedRegion {
   std::uint8_t type = 0;
   MpiRole role = MpiRole::kOther;
   bool mpi = false;
+  bool counts_by_pair = false;  // MPI_Alltoallv and its like: each pair of members has its own
 };
 struct MergedNode {
   std::uint32_t machine = 0;

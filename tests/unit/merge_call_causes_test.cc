@@ -100,6 +100,69 @@ TEST(CallCauses, WhoSuppliesEntersBeforeTheyLeave) {
             (std::vector<double>{8, 8, 4, kNever}));
 }
 
+TEST(CallCauses, AcrossGroupsOnlyTheOtherOneIsNeeded) {
+  // Groups {0, 1} and {2, 3}. Of the second, rank 2 enters last (at 8) and rank 3 gives nothing; of
+  // the first, rank 1 enters last (at 6), and takes nothing.
+  const std::vector<CallMember> members{
+      {0, 0, 3, true, true}, {1, 0, 6, true, false}, {2, 1, 8, true, true}, {3, 1, 9, false, true}};
+  EXPECT_EQ(last_needed(members, CallRule::kAcross), (Needed{2, kNone, 1, 1}));
+  // Exits 10, 7 | 11, 10.5: the first group may enter until 10.5, rank 2 until 10.
+  EXPECT_EQ(latest_enters(members, CallRule::kAcross, {10, 7, 11, 10.5}),
+            (std::vector<double>{10.5, 10.5, 10, kNever}));
+}
+
+TEST(CallCauses, AcrossGroupsNobodyKeepsItsOwn) {
+  // Rank 0 gives 20 and takes 20, which it cannot have kept: rank 2 (entering at 4) gives 15, rank
+  // 3 (at 7) gives 15, so it needs both. Rank 1 takes 10: rank 2 is enough. Ranks 2 and 3 take 10
+  // each of rank 0, who alone gives something there.
+  const std::vector<CallMember> members{{0, 0, 1, true, true, 20, 20},
+                                        {1, 0, 9, false, true, 0, 10},
+                                        {2, 1, 4, true, true, 15, 10},
+                                        {3, 1, 7, true, true, 15, 10}};
+  EXPECT_EQ(last_needed(members, CallRule::kAcrossSupply), (Needed{3, 2, 0, 0}));
+  // Exits 10, 9.5 | 8, 8.5: rank 0 may enter until 8, rank 2 until 9.5, rank 3 until 10.
+  EXPECT_EQ(latest_enters(members, CallRule::kAcrossSupply, {10, 9.5, 8, 8.5}),
+            (std::vector<double>{8, kNever, 9.5, 10}));
+}
+
+TEST(CallCauses, NeighboursNeedEachOtherOnly) {
+  // A line 0 - 1 - 2, rank 3 apart and its own neighbour. Rank 2 gives nothing.
+  const std::vector<CallMember> members{
+      {0, 0, 2, true, true}, {1, 0, 5, true, true}, {2, 0, 9, false, true}, {3, 0, 7, true, true}};
+  const merge::CallNeighbours line{{1}, {0, 2}, {1}, {3}};
+  EXPECT_EQ(last_needed(members, CallRule::kNear, line), (Needed{1, 0, 1, kNone}));
+  // Exits 6, 8, 10, 7.5: rank 1 may enter until 6, when rank 0 leaves; rank 0 until 8.
+  EXPECT_EQ(latest_enters(members, CallRule::kNear, {6, 8, 10, 7.5}, line),
+            (std::vector<double>{8, 6, kNever, kNever}));
+  // One who has not come is nobody's cause.
+  EXPECT_EQ(last_needed(members, CallRule::kNear, {{1, kNone}, {kNone}, {1}, {3}}),
+            (Needed{1, kNone, 1, kNone}));
+}
+
+TEST(CallCauses, NeighboursSupplyWhatOneReceives) {
+  // Rank 0 is its own neighbour, and that of 1 (gives 10, entering at 6), 2 (10, at 4) and not of 3
+  // (100, at 1). It gives 5 and takes 12: 7 of others, for which rank 2 is enough.
+  std::vector<CallMember> members{{0, 0, 8, true, true, 5, 12},
+                                  {1, 0, 6, true, false, 10, 0},
+                                  {2, 0, 4, true, false, 10, 0},
+                                  {3, 0, 1, true, false, 100, 0}};
+  const merge::CallNeighbours near{{0, 1, 2}, {0}, {0}, {}};
+  EXPECT_EQ(last_needed(members, CallRule::kNearSupply, near), (Needed{2, kNone, kNone, kNone}));
+  EXPECT_EQ(latest_enters(members, CallRule::kNearSupply, {9, 9, 9, 9}, near),
+            (std::vector<double>{kNever, kNever, 9, kNever}));
+  // 15 with its own 5: still. 16: both. 26: more than they have, so the traces are damaged.
+  members[0].got = 15;
+  EXPECT_EQ(last_needed(members, CallRule::kNearSupply, near)[0], 2u);
+  members[0].got = 16;
+  EXPECT_EQ(last_needed(members, CallRule::kNearSupply, near)[0], 1u);
+  EXPECT_EQ(latest_enters(members, CallRule::kNearSupply, {9, 9, 9, 9}, near),
+            (std::vector<double>{kNever, 9, 9, kNever}));
+  members[0].got = 26;
+  EXPECT_EQ(last_needed(members, CallRule::kNearSupply, near)[0], kNone);
+  members[0].got = 5;
+  EXPECT_EQ(last_needed(members, CallRule::kNearSupply, near)[0], kNone) << "all may be its own";
+}
+
 merge::Summary merge_controlled(LocalRun& run) {
   merge::MergeOptions options = run.options();
   options.clock = merge::ClockCorrection::kControlled;

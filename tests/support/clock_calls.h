@@ -1,0 +1,263 @@
+// The collective calls of random message-passing programs: on all processes, between the two groups
+// of an intercommunicator, and among the neighbours of a Cartesian topology. Internal to
+// clock_program.cc.
+//
+// Each call says who must have entered before whom may leave, and whether the bytes that it records
+// prove that. What is true of neighbours comes from coordinates here, not from places.
+#pragma once
+
+#include <functional>
+#include <numeric>
+
+#include "tests/support/clock_state.h"
+
+namespace kojak::support {
+
+class ClockCalls : protected ClockState {
+ protected:
+  using ClockState::ClockState;
+  enum Comm : std::size_t { kWorld, kInter, kGrid, kComms };
+
+  void make_communicators() {
+    ring_.resize(size_);
+    std::iota(ring_.begin(), ring_.end(), 0u);
+    std::shuffle(ring_.begin(), ring_.end(), random_);
+    groups_[0].assign(ring_.begin(), ring_.begin() + number(1, static_cast<int>(size_) - 1));
+    groups_[1].assign(ring_.begin() + static_cast<std::ptrdiff_t>(groups_[0].size()), ring_.end());
+    std::shuffle(ring_.begin(), ring_.end(), random_);
+    const std::uint32_t rows = size_ % 2 == 0 && number(0, 1) == 1 ? 2
+                               : number(0, 2) == 0                 ? size_
+                                                                   : 1;
+    sizes_ = {rows, size_ / rows};
+    periodic_ = {number(0, 1) == 1, number(0, 2) != 0};
+  }
+  // Definitions of the intercommunicator and the grid, as a process sees them.
+  std::string communicators(std::uint32_t p) const {
+    const bool second = in_second(p);
+    const std::vector<std::uint32_t> at = coordinates(p);
+    return group(1, groups_[second ? 1 : 0]) + group(2, groups_[second ? 0 : 1]) + group(3, ring_) +
+           "MPI_COMM_REF cid=1 gid=1\nCOMM_IDENTITY cid=1 hi=1 lo=2 flags=2\n"
+           "COMM_REMOTE cid=1 gid=2\n"
+           "MPI_COMM_REF cid=2 gid=3\nCOMM_IDENTITY cid=2 hi=1 lo=3 flags=0\n"
+           "CART_TOPOLOGY topid=0 cid=2 ndims=2 dimv=" +
+           list(sizes_) + " periodv=[" + (periodic_[0] ? "1," : "0,") +
+           (periodic_[1] ? "1]" : "0]") +
+           " topnid=absent dimnid=[4294967295,4294967295]\nCART_COORDS topid=0 lid=" +
+           std::to_string(p) + " ndims=2 coordv=" + list(at) + "\n";
+  }
+  std::string call_counts(std::size_t comm) const {
+    return "cid=" + std::to_string(comm) + " count=" + std::to_string(calls_[comm]);
+  }
+
+  void all(const char* region, int bytes) {
+    Call call{kWorld, "all to all", region};
+    call.needs = [](std::uint32_t, std::uint32_t) { return true; };
+    call.sent = call.got = std::vector<int>(size_, bytes);
+    make(call);
+  }
+  void rooted() {
+    const std::uint32_t root = process();
+    const bool gives = number(0, 1) == 1;
+    Call call{kWorld, "rooted", gives ? "MPI_Bcast" : "MPI_Reduce"};
+    call.needs = [=](std::uint32_t p, std::uint32_t q) { return gives ? q == root : p == root; };
+    for (std::uint32_t p = 0; p < size_; ++p) {
+      call.sent.push_back(gives == (p == root) ? 8 : 0);
+      call.got.push_back(gives == (p == root) ? 0 : 8);
+      call.roots.push_back(root);
+    }
+    make(call);
+  }
+  // Everybody waits for the lower ranks only.
+  void prefix() {
+    const bool exclusive = number(0, 1) == 1;
+    Call call{kWorld, "prefix reduction", exclusive ? "MPI_Exscan" : "MPI_Scan"};
+    call.needs = [](std::uint32_t p, std::uint32_t q) { return q < p; };
+    call.sent = call.got = std::vector<int>(size_, 8);
+    if (exclusive) call.got[0] = 0;
+    make(call);
+  }
+  // One gives to or takes from some of the others, and nobody keeps anything: who receives needs
+  // all who send to it, and nobody else. Without the counts of all members nobody can tell that.
+  void irregular(Comm comm) {
+    const std::uint32_t one = process();
+    const bool gives = number(0, 1) == 1;
+    Call call{comm, "irregular exchange", number(0, 1) == 1 ? "MPI_Alltoallv" : "mpi_alltoallv"};
+    std::vector<int> bytes(size_, 0);  // between the one and each other
+    for (std::uint32_t p = 0; p < size_; ++p) {
+      if (p != one && meet(comm, p, one)) bytes[p] = number(0, 2) * 100;
+    }
+    one_with_others(call, one, gives, bytes);
+    const bool known = std::find(recording_.begin(), recording_.end(), false) == recording_.end();
+    call.proves = [=](std::uint32_t) { return known; };
+    make(call);
+  }
+  // Between groups: who leaves waits for the other group only.
+  void between_groups() {
+    if (number(0, 3) == 0) return irregular(kInter);
+    Call call{kInter, "between groups", "MPI_Barrier"};
+    call.sent = call.got = std::vector<int>(size_, 0);
+    const int kind = number(0, 2);
+    if (kind == 0) {  // with data in some directions; in a barrier without
+      call.region = number(0, 1) == 1 ? "MPI_Allreduce" : "MPI_Barrier";
+      if (call.region == "MPI_Allreduce") call.sent = call.got = std::vector<int>(size_, 8);
+      call.needs = [this](std::uint32_t p, std::uint32_t q) { return meet(kInter, p, q); };
+    } else if (kind == 1) {
+      call.region = "MPI_Allgather";
+      const int given[2] = {number(0, 1) * 8, number(0, 1) * 8};
+      for (std::uint32_t p = 0; p < size_; ++p) {
+        call.sent[p] = given[in_second(p) ? 1 : 0];
+        call.got[p] = given[in_second(p) ? 0 : 1];
+      }
+      call.needs = [this, sent = call.sent](std::uint32_t p, std::uint32_t q) {
+        return meet(kInter, p, q) && sent[q] != 0;
+      };
+    } else {
+      const std::uint32_t root = process();
+      const bool gives = number(0, 1) == 1;
+      call.region = gives ? "MPI_Bcast" : "MPI_Reduce";
+      for (std::uint32_t p = 0; p < size_; ++p) {
+        const bool other = meet(kInter, p, root);
+        (gives == (p == root) ? call.sent : call.got)[p] = p == root || other ? 8 : 0;
+        call.roots.push_back(p == root || other ? root : kNobody);  // the rest: MPI_PROC_NULL
+      }
+      call.needs = [=, this](std::uint32_t p, std::uint32_t q) {
+        return meet(kInter, p, q) && (gives ? q == root : p == root);
+      };
+    }
+    make(call);
+  }
+  // In the grid: who leaves waits for its neighbours only. Counts may name MPI_PROC_NULL, too.
+  void among_neighbours() {
+    Call call{kGrid, "neighbours", "MPI_Neighbor_alltoall"};
+    const int kind = number(0, 2);
+    if (kind == 2) {
+      call.region = "MPI_Neighbor_alltoallv";
+      const std::uint32_t one = process();
+      std::vector<int> bytes(size_, 0);
+      for (std::uint32_t p = 0; p < size_; ++p) {
+        if (p != one && meet(kGrid, p, one)) bytes[p] = number(0, 2) * 100;
+      }
+      one_with_others(call, one, number(0, 1) == 1, bytes);
+      for (std::uint32_t p = 0; p < size_; ++p) {
+        if (at_border(p)) call.got[p] += number(0, 1) * 50;
+        if (at_border(p) && call.got[p] != 0) ++program_.unknown;
+      }
+      call.proves = [this](std::uint32_t p) {
+        for (std::uint32_t q = 0; q < size_; ++q) {
+          if (meet(kGrid, p, q) && !recording_[q]) return false;
+        }
+        return !at_border(p);
+      };
+    } else {
+      call.sent = call.got = std::vector<int>(size_, 32);
+      if (kind == 1) {
+        call.region = "MPI_Neighbor_allgatherv";
+        for (std::uint32_t p = 0; p < size_; ++p) call.sent[p] = number(0, 1) * 8;
+        for (std::uint32_t p = 0; p < size_; ++p) {
+          call.got[p] = at_border(p) ? 50 : 0;
+          for (std::uint32_t q = 0; q < size_; ++q)
+            call.got[p] += meet(kGrid, p, q) ? call.sent[q] : 0;
+        }
+      }
+      call.needs = [this, sent = call.sent](std::uint32_t p, std::uint32_t q) {
+        return meet(kGrid, p, q) && sent[q] != 0;
+      };
+    }
+    make(call);
+  }
+
+  std::uint32_t process() {
+    return static_cast<std::uint32_t>(number(0, static_cast<int>(size_) - 1));
+  }
+
+ private:
+  struct Call {
+    Comm comm;
+    const char* what;
+    std::string region;
+    // The first must not leave before the second has entered; and the trace proves whom it needs.
+    std::function<bool(std::uint32_t, std::uint32_t)> needs;
+    std::function<bool(std::uint32_t)> proves = [](std::uint32_t) { return true; };
+    std::vector<int> sent, got;
+    std::vector<std::uint32_t> roots;  // empty, or what each process records
+  };
+  void make(const Call& call) {
+    ++calls_[call.comm];
+    std::vector<Place> enters;
+    std::vector<double> times;
+    for (std::uint32_t p = 0; p < size_; ++p) {
+      pass(p);
+      enters.push_back(enter(p, call.region.c_str()));
+      times.push_back(now_[p]);
+    }
+    for (std::uint32_t p = 0; p < size_; ++p) {
+      for (std::uint32_t q = 0; q < size_; ++q) {
+        if (call.needs(p, q)) now_[p] = std::max(now_[p], times[q]);
+      }
+      now_[p] += latency();
+      const std::uint32_t root = call.roots.empty() ? kNobody : call.roots[p];
+      const Place left =
+          record(p, "MPI_COLLEXIT",
+                 "rlid=" + (root == kNobody ? "absent" : std::to_string(root)) +
+                     " cid=" + std::to_string(call.comm) + " sent=" + std::to_string(call.sent[p]) +
+                     " recvd=" + std::to_string(call.got[p]));
+      for (std::uint32_t q = 0; q < size_; ++q) {
+        if (p != q && call.needs(p, q) && call.proves(p)) depends(enters[q], left, call.what);
+      }
+    }
+  }
+  static void one_with_others(Call& call, std::uint32_t one, bool gives,
+                              const std::vector<int>& bytes) {
+    call.sent = call.got = std::vector<int>(bytes.size(), 0);
+    (gives ? call.got : call.sent) = bytes;
+    (gives ? call.sent : call.got)[one] = std::accumulate(bytes.begin(), bytes.end(), 0);
+    call.needs = [=](std::uint32_t p, std::uint32_t q) {
+      return gives ? q == one && bytes[p] != 0 : p == one && bytes[q] != 0;
+    };
+  }
+
+  bool in_second(std::uint32_t p) const {
+    return std::find(groups_[1].begin(), groups_[1].end(), p) != groups_[1].end();
+  }
+  std::vector<std::uint32_t> coordinates(std::uint32_t p) const {
+    const auto at =
+        static_cast<std::uint32_t>(std::find(ring_.begin(), ring_.end(), p) - ring_.begin());
+    return {at / sizes_[1], at % sizes_[1]};
+  }
+  bool at_border(std::uint32_t p) const {
+    const std::vector<std::uint32_t> at = coordinates(p);
+    for (std::size_t d = 0; d < 2; ++d) {
+      if (!periodic_[d] && (at[d] == 0 || at[d] + 1 == sizes_[d])) return true;
+    }
+    return false;
+  }
+  // Whether two processes exchange data in a call on the communicator.
+  bool meet(Comm comm, std::uint32_t p, std::uint32_t q) const {
+    if (comm == kWorld) return true;
+    if (comm == kInter) return in_second(p) != in_second(q);
+    const std::vector<std::uint32_t> a = coordinates(p), b = coordinates(q);
+    for (std::size_t d = 0; d < 2; ++d) {
+      const std::uint32_t down = a[d] < b[d] ? b[d] - a[d] : a[d] - b[d];
+      const bool step = down == 1 || (periodic_[d] && (down + 1 == sizes_[d]));
+      if (step && a[1 - d] == b[1 - d]) return true;
+    }
+    return false;
+  }
+  static std::string list(const std::vector<std::uint32_t>& numbers) {
+    std::string text;
+    for (const std::uint32_t n : numbers) text += (text.empty() ? "[" : ",") + std::to_string(n);
+    return text + "]";
+  }
+  static std::string group(int id, const std::vector<std::uint32_t>& ranks) {
+    return "MPI_GROUP gid=" + std::to_string(id) + " mode=0 count=" + std::to_string(ranks.size()) +
+           " ranks=" + list(ranks) + "\n";
+  }
+
+  std::vector<std::uint32_t> ring_;  // the grid's processes, by place
+  std::vector<std::uint32_t> groups_[2];
+  std::vector<std::uint32_t> sizes_;
+  std::vector<bool> periodic_;
+  std::uint64_t calls_[kComms] = {};
+};
+
+}  // namespace kojak::support
