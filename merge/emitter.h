@@ -71,15 +71,15 @@ class Emitter {
   [[gnu::always_inline]] void put_end(const ListInfo& info, const HeldEnd& end, std::uint32_t lid,
                                       double time, Mark mark) {
     if (mark != Mark::kNone) [[unlikely]] {
-      put(RmaMark{LocationId{lid}, Seconds{time}, PeerId{info.origin}, RmaId{end.rmaid},
+      put(RmaMark{LocationId{lid}, Seconds{time}, PeerId{origin_of(info, end)}, RmaId{end.rmaid},
                   Byte{static_cast<std::uint8_t>(mark)}});
     }
     const Bytes bytes = bytes_field(kReceivedAttribute, end.bytes);
     if (info.put) {
-      put(MpiPut1te{LocationId{lid}, Seconds{time}, PeerId{info.origin}, WindowId{info.window},
+      put(MpiPut1te{LocationId{lid}, Seconds{time}, PeerId{end.peer}, WindowId{info.window},
                     RmaId{end.rmaid}, bytes});
     } else {
-      put(MpiGet1te{LocationId{lid}, Seconds{time}, PeerId{info.target}, WindowId{info.window},
+      put(MpiGet1te{LocationId{lid}, Seconds{time}, PeerId{end.peer}, WindowId{info.window},
                     RmaId{end.rmaid}, bytes});
     }
   }

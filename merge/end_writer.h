@@ -24,6 +24,7 @@ class EndWriter : protected EventWriter<Plain> {
   void exit_duties(Stream& s) {
     if (placement_->any_duties(s.index)) [[unlikely]] {
       lists_.clear();
+      mail_.clear();
       add_duties(s, s.position() == s.facts->last_exit && s.facts->open_regions == 0);
       release(s, false);
     }
@@ -40,11 +41,12 @@ class EndWriter : protected EventWriter<Plain> {
     placement_->set_any_duties(s.index, !duties.last_exit.empty());
   }
 
-  // The ends in lists_, at the current time of this location.
-  void release(Stream& s, bool closing) {
-    if (lists_.empty()) return;
+  // The ends in lists_ and mail_, at the current time of this location.
+  void release(Stream& s, bool closing, std::uint32_t window = kAbsent) {
+    if (lists_.empty() && mail_.empty()) return;
     const double time = s.time;
-    release_.run(placement_->held(), lists_, [&](const ListInfo& info, const HeldEnd& end) {
+    const ListInfo of_mail = Placement::mail_info(s.rank, window);
+    const auto write = [&](const ListInfo& info, const HeldEnd& end) {
       emitter_.make_room();
       Mark mark = info.mark;
       if (closing && mark == Mark::kNone) {
@@ -57,7 +59,8 @@ class EndWriter : protected EventWriter<Plain> {
       emitter_.put_end(info, end, lid, time, mark);
       ++moved_;
       if (info.place == Place::kLastExit) ++open_ends_;
-    });
+    };
+    release_.run(placement_->held(), lists_, mail_, of_mail, write);
     emitter_.make_room();
   }
   void count_mark(Mark mark, std::uint32_t window) {
@@ -85,14 +88,19 @@ class EndWriter : protected EventWriter<Plain> {
 
   // All that is still held, at the very end: contradictory records may leave something.
   void release_rest(double time, const std::vector<Stream>& streams) {
-    lists_ = placement_->held().open_lists();
-    release_.run(placement_->held(), lists_, [&](const ListInfo& info, const HeldEnd& end) {
+    const auto write = [&](const ListInfo& info, const HeldEnd& end) {
       emitter_.make_room();
       count_mark(Mark::kBothExitsLost, info.window);
       ++open_ends_;
       const std::uint32_t lid = info.put ? info.target : streams[info.stream].lid;
       emitter_.put_end(info, end, lid, time, Mark::kBothExitsLost);
+    };
+    lists_.clear();
+    placement_->rest_of_mail(mail_, [&](const ListInfo& info) {
+      release_.run(placement_->held(), lists_, mail_, info, write);
     });
+    lists_ = placement_->held().open_lists();
+    release_.run(placement_->held(), lists_, write);
   }
   void report_ends() {
     summary_.moved = moved_;
@@ -108,6 +116,7 @@ class EndWriter : protected EventWriter<Plain> {
 
   std::unique_ptr<Placement> placement_;
   std::vector<ListId> lists_;
+  Mail mail_;
   std::uint64_t moved_ = 0;
   Release release_;
 

@@ -17,7 +17,7 @@ class Engine : private TransferWriter<Plain> {
   using Base = TransferWriter<Plain>;
   using Base::add_duties, Base::call_begins, Base::call_ends, Base::copy_attributes,
       Base::count_metrics, Base::dialect_of, Base::emitter_, Base::exit_duties, Base::extended_,
-      Base::get_starts, Base::granting, Base::in_, Base::lists_, Base::moved_,
+      Base::get_starts, Base::granting, Base::in_, Base::lists_, Base::mail_, Base::moved_,
       Base::plain_call_begins, Base::put_starts, Base::shmem_get_starts, Base::shmem_put_ends,
       Base::transfer_ends, Base::out_metrics_, Base::placement_, Base::processes_, Base::read,
       Base::release, Base::role, Base::summary_, Base::translated;
@@ -115,6 +115,7 @@ class Engine : private TransferWriter<Plain> {
     __builtin_prefetch(s);
     __builtin_prefetch(s + 64);
     __builtin_prefetch(s + 128);
+    placement_->prefetch(stream);
   }
   // When the next thing of this location is to be written.
   double key_of(const Stream& s) const {
@@ -172,6 +173,7 @@ class Engine : private TransferWriter<Plain> {
   // Releases what the record completes and moves the state; the record itself is written after.
   void synchronise(Stream& s, bool exit_record) {
     lists_.clear();
+    mail_.clear();
     bool closing = false;
     if (granting()) [[unlikely]]
       this->write_grants(s.rank, s.time, streams_);
@@ -192,12 +194,12 @@ class Engine : private TransferWriter<Plain> {
             const std::uint32_t comm = s.translation->comms[sync.comm];
             if (comm != kAbsent) members = in_.survey.definitions.comms[comm].ranks;
           }
-          placement_->released_by(s.index, sync, members, lists_, closing);
+          placement_->released_by(s.index, sync, members, lists_, mail_, closing);
           if (exit_record) {
             // One release, so that all ends at this record are in one order.
             add_duties(s, s.position() == s.facts->last_exit && s.facts->open_regions == 0);
           }
-          release(s, closing);
+          release(s, closing, sync.window);
           apply_sync(placement_->window(s.index, sync.window), sync, members, false);
         }
       }
@@ -317,6 +319,7 @@ class Engine : private TransferWriter<Plain> {
     LocationDuties& duties = placement_->duties(s.index);
     if (granting()) this->write_grants(s.rank, s.time, streams_);
     lists_.clear();
+    mail_.clear();
     while (!s.stack.empty()) {
       add_duties(s, s.stack.size() == 1);
       release(s, false);

@@ -297,6 +297,24 @@ void WindowEpochs::end_of_survey(std::uint32_t gaps) {
   surveyed_ = true;
 }
 
+bool WindowEpochs::open_mail(std::uint64_t ordinal) {
+  if (!fences_recorded.contains(ordinal) || fences >= ordinal) return false;
+  if (mail.ordinal == 0) {
+    mail.ordinal = ordinal;
+    return true;
+  }
+  const auto known = std::find_if(other_mail.begin(), other_mail.end(),
+                                  [&](const Mailbox& box) { return box.ordinal == ordinal; });
+  if (known != other_mail.end()) {
+    std::swap(mail, *known);
+  } else {
+    other_mail.push_back(mail);
+    mail = {};
+    mail.ordinal = ordinal;
+  }
+  return true;
+}
+
 void WindowEpochs::restart() {
   fences = completions = 0;
   stamp = 1;
@@ -305,6 +323,11 @@ void WindowEpochs::restart() {
   fence_open = access_open = exposure_open = lock_all = freed = false;
   access_members.clear();
   exposure_members.clear();
+  mail = {};
+  other_mail.clear();
+  listed = unlisted = 0;
+  fence_gets = {};
+  other_fence_gets.clear();
   fence_puts.clear();
   fence_ends.clear();
   access_ends.clear();

@@ -10,6 +10,7 @@
 // model) and of the measurement, rule 8.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "epilog/format/records.h"
+#include "merge/end_chunks.h"
 #include "merge/ordinals.h"
 
 namespace kojak::merge {
@@ -45,7 +47,8 @@ struct ListMemo {
   ListId list = kNoList;
   std::uint32_t serial = 0;
   std::uint32_t stream = kAbsent;
-  std::uint64_t stamp = 0;
+  std::uint64_t stamp = 0;  // 0: decide about each operation
+  std::uint64_t seen = 0;   // the stamp when it was used last
 };
 
 // Passive operations of the counts from[direction] to `to` were completed while recording was off.
@@ -64,7 +67,7 @@ struct alignas(64) PeerEpochs {
   // What each operation asks for, in one cache line.
   std::uint32_t rank;
   bool locked = false;
-  ListMemo memo[2];             // pass 2: puts, gets
+  ListMemo memo[2];             // pass 2: puts, gets; not of gets in fence epochs
   PeerEpochs* after = nullptr;  // of the window's peers: who was asked for next, the last time
 
   std::uint64_t born;                 // pass 1: the window's count when the peer was first heard of
@@ -91,25 +94,32 @@ struct alignas(64) PeerEpochs {
       exposed;  // puts of this peer, by our exposure epoch
 };
 
-class WindowEpochs {
+class alignas(64) WindowEpochs {
  public:
-  // What others ask of us when they put in a fence epoch, together: of pass 1, the state, pass 2.
-  Ordinals fences_recorded;
+  // What others ask of us when they put in a fence epoch, in one cache line: the state, pass 2.
   std::uint64_t fences = 0;
-  std::vector<std::pair<std::uint64_t, ListId>> fence_puts;  // to us, by our fence that ends them
+  Mailbox mail;  // puts to us that one of our fences ends: the fence that was asked for last
 
   // ---- where the process stands ----
-  std::uint64_t completions = 0;  // records so far that complete passive operations
-  std::uint64_t stamp = 1;        // moves whenever an operation may belong elsewhere than the last
-  std::uint32_t access_serial = 0, exposure_serial = 0;
-  static constexpr std::uint32_t kUntouched = 0xFFFFFFFFu;
-  std::uint32_t gap = kUntouched;  // of the process, when this state was last confirmed
+  // What each of its own operations asks for, in the next line.
+  alignas(64) std::uint64_t stamp = 1;  // moves whenever an operation may belong elsewhere
   std::uint32_t locks = 0;
   bool fence_open = false, access_open = false, exposure_open = false, lock_all = false;
+  // Pass 2: the stamps of the last operation in a fence epoch that went to a list of its peer, and
+  // that went elsewhere: to mail, or to the list of gets.
+  std::uint64_t listed = 0, unlisted = 0;
+  ListMemo fence_gets;  // of one thread, whatever the targets
+  static constexpr std::uint32_t kUntouched = 0xFFFFFFFFu;
+  std::uint32_t gap = kUntouched;  // of the process, when this state was last confirmed
   bool freed = false;
+  std::uint32_t access_serial = 0, exposure_serial = 0;
+  std::uint64_t completions = 0;  // records so far that complete passive operations
   std::vector<std::uint32_t> access_members, exposure_members;
+  // All operations belong to the fence epoch that is open.
+  bool only_fences() const { return fence_open && !access_open && !lock_all && locks == 0; }
 
   // ---- what pass 1 found ----
+  Ordinals fences_recorded;
   std::uint64_t last_fence = 0;  // the highest ordinal known of, recorded or not
   std::uint64_t last_complete_all[2] = {PeerEpochs::kNever, PeerEpochs::kNever};
   std::vector<LostOperations> lost_by_all;  // towards peers that were not heard of by then
@@ -122,6 +132,9 @@ class WindowEpochs {
   bool unseen_end = false;  // nothing is known of the window after the last pause
 
   // ---- what pass 2 holds ----
+  std::vector<Mailbox> other_mail;                           // of other fences of ours
+  std::vector<std::pair<std::uint64_t, ListId>> fence_puts;  // to us, what did not fit into mail
+  std::vector<ListMemo> other_fence_gets;                    // of the process's other threads
   std::vector<ListId> fence_ends;   // of ours: gets, and puts that their target did not record
   std::vector<ListId> access_ends;  // likewise, of the open access epoch
   std::vector<ListId> free_ends;    // closed by the freeing of the window
@@ -179,6 +192,10 @@ class WindowEpochs {
   // Forgets all but what pass 1 found.
   void restart();
 
+  // Pass 2: the mailbox of one of our fences, in `mail`; false if what is put in that epoch does
+  // not end there, or not any more.
+  bool open_mail(std::uint64_t ordinal);
+
  private:
   PeerEpochs* find_or_add(std::uint32_t rank);
   std::size_t slot(std::uint32_t rank) const;
@@ -214,6 +231,14 @@ class ProcessEpochs {
     return it == windows_.end() ? nullptr : it->second.get();
   }
   std::uint32_t gap() const { return gap_; }
+  // f(id, WindowEpochs) for all, ascending.
+  template <class F>
+  void each_window(F&& f) {
+    std::vector<std::uint32_t> ids;
+    for (const auto& entry : windows_) ids.push_back(entry.first);
+    std::sort(ids.begin(), ids.end());
+    for (const std::uint32_t id : ids) f(id, *windows_[id]);
+  }
   // Recording is switched off.
   void pause() { ++gap_; }
   void end_of_survey();

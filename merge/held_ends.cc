@@ -8,17 +8,17 @@
 namespace kojak::merge {
 namespace {
 
-constexpr std::size_t kSlabChunks = 256;
 // Cursors on one input at the same time: each would skip what belongs to the others.
 constexpr std::uint32_t kMostReferences = 4;
 
 }  // namespace
 
 HeldEnds::HeldEnds(FileCache& files, std::vector<HeldSource> sources, std::size_t pool)
-    : files_(files), sources_(std::move(sources)), references_(sources_.size(), 0) {
-  most_chunks_ = pool / sizeof(Chunk);
-  share_ = static_cast<std::uint32_t>((most_chunks_ + 7) / 8);
-}
+    : files_(files),
+      sources_(std::move(sources)),
+      references_(sources_.size(), 0),
+      pool_(pool),
+      share_(static_cast<std::uint32_t>((pool_.most() + 7) / 8)) {}
 
 HeldEnds::~HeldEnds() = default;
 
@@ -39,20 +39,8 @@ ListId HeldEnds::open(const ListInfo& info) {
 
 bool HeldEnds::add_chunk(List& list) {
   if (list.chunks >= share_) return false;
-  if (free_chunks_ == nullptr) {
-    const std::size_t fresh = std::min(kSlabChunks, most_chunks_ - chunks_);
-    if (fresh == 0) return false;
-    chunks_ += fresh;
-    slabs_.push_back(std::make_unique_for_overwrite<Chunk[]>(fresh));
-    Chunk* slab = slabs_.back().get();
-    for (std::size_t i = fresh; i-- > 0;) {
-      slab[i].next = free_chunks_;
-      free_chunks_ = &slab[i];
-    }
-  }
-  Chunk* chunk = free_chunks_;
-  free_chunks_ = chunk->next;
-  chunk->next = nullptr;
+  Chunk* const chunk = pool_.take();
+  if (chunk == nullptr) return false;
   if (list.tail == nullptr) {
     list.head = chunk;
     list.head_at = 0;
@@ -105,10 +93,7 @@ void HeldEnds::append_spilled(Overflow& overflow, const HeldEnd& end) {
 }
 
 void HeldEnds::empty(List& list) {
-  if (list.head != nullptr) {
-    list.tail->next = free_chunks_;
-    free_chunks_ = list.head;
-  }
+  if (list.head != nullptr) pool_.give(list.head, list.tail);
   if (list.overflow && !list.overflow->block) --references_[list.info.stream];
   list.overflow.reset();
   list.head = list.tail = nullptr;
@@ -174,8 +159,7 @@ void HeldEnds::compact(List& list) {
     }
   }
   if (last->next != nullptr) {
-    list.tail->next = free_chunks_;
-    free_chunks_ = last->next;
+    pool_.give(last->next, list.tail);
     last->next = nullptr;
   }
   list.chunks = 1;

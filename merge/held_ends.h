@@ -1,15 +1,14 @@
 // Ends of transfers that wait for the record that completes them.
 //
-// A list holds the ends of one origin location towards one target, of one direction and one epoch,
-// in program order. The first ones lie in a pool of bounded size; once a list has had its share, or
-// the pool is empty, only references are kept: where the next operations of the list stand in the
-// input, and how many. Reading the list opens a second cursor on the input there. Where many lists
-// of one location overflow at once, so that each cursor would mostly skip the others' operations,
-// ends go to the spill file instead. Memory is bounded by the pool plus a little for each list,
-// however many operations an epoch has.
-// Owns the pool and the lists; inputs and spill file belong to the FileCache. Not thread-safe.
-// Errors: what can no longer be read or written ends a list early; error() tells.
-// Source: specification of the merge, memory.
+// A list holds the ends of one origin location towards one target or all, of one direction and one
+// epoch, in program order. The first ones lie in a pool of bounded size; once a list has had its
+// share, or the pool is empty, only references are kept: where the next operations of the list
+// stand in the input, and how many. Reading the list opens a second cursor on the input there.
+// Where many lists of one location overflow at once, so that each cursor would mostly skip the
+// others' operations, ends go to the spill file instead. Memory is bounded by the pool plus a
+// little for each list, however many operations an epoch has. Owns the pool and the lists; inputs
+// and spill file belong to the FileCache. Not thread-safe. Errors: what can no longer be read or
+// written ends a list early; error() tells. Source: specification of the merge, memory.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +18,11 @@
 
 #include "merge/correct_clocks.h"
 #include "merge/definitions.h"
+#include "merge/end_chunks.h"
 #include "merge/epochs.h"
 #include "merge/local_input.h"
 
 namespace kojak::merge {
-
-struct HeldEnd {
-  double time = 0;  // corrected, of its own record
-  std::uint64_t bytes = 0;
-  std::uint32_t rmaid = 0;
-};
 
 // Why an end is not where its epoch says; as in RMA_MARK.
 enum class Mark : std::uint8_t {
@@ -55,8 +49,8 @@ enum class Place : std::uint8_t {
 
 struct ListInfo {
   std::uint32_t stream = 0;  // the origin's location, as an index of the inputs
-  std::uint32_t origin = 0;  // rank
-  std::uint32_t target = 0;  // rank
+  std::uint32_t origin = 0;  // rank; of mail: any
+  std::uint32_t target = 0;  // rank; kAbsent: any
   std::uint32_t window = 0;  // merged
   bool put = false;
   bool at_target = false;  // a put that ends on the location of its target's completing call
@@ -66,6 +60,10 @@ struct ListInfo {
 
   bool operator==(const ListInfo&) const = default;
 };
+
+inline std::uint32_t origin_of(const ListInfo& info, const HeldEnd& end) {
+  return info.put ? end.peer : info.origin;
+}
 
 // How the ends of one input are read again.
 struct HeldSource {
@@ -78,13 +76,9 @@ struct HeldSource {
 
 class HeldEnds {
   struct Overflow;
-  // Two cache lines: where a process sends to many others, lists of one end are common.
-  static constexpr std::uint32_t kChunkEnds = 5;
+  using Chunk = EndChunk;
+  static constexpr std::uint32_t kChunkEnds = Chunk::kEnds;
   static constexpr std::uint32_t kRemoved = kAbsent;  // instead of the rmaid
-  struct Chunk {
-    HeldEnd ends[kChunkEnds];
-    Chunk* next;
-  };
 
  public:
   // `pool` is the memory for ends, in bytes.
@@ -100,7 +94,7 @@ class HeldEnds {
   // Fetches what open() and the first append() will write to.
   void prefetch_next() const {
     if (!free_.empty()) prefetch(free_.back());
-    __builtin_prefetch(free_chunks_, 1);
+    pool_.prefetch_next();
   }
   // Fetches what a Reader of the list needs first, then what it needs next.
   void prefetch(ListId list) const {
@@ -110,7 +104,7 @@ class HeldEnds {
   }
   void prefetch_ends(ListId list) const { __builtin_prefetch(lists_[list].head); }
   // `position`: offset of the operation's record in its input. `consecutive`: the last operation of
-  // the same location, window, target and direction went to this list, too.
+  // the same location, window, target (or any) and direction went to this list, too.
   [[gnu::always_inline]] void append(ListId id, const HeldEnd& end, std::uint64_t position,
                                      bool consecutive) {
     List& list = lists_[id];
@@ -124,6 +118,9 @@ class HeldEnds {
   // Takes one operation out of its list, wherever it stands; nothing if it is not there.
   std::optional<HeldEnd> extract(ListId list, std::uint32_t rmaid);
   void close(ListId list);
+  // One end into a mailbox; false if that is full.
+  bool post(Mailbox& box, const HeldEnd& end) { return merge::post(pool_, share_, box, end); }
+  void collect(Mailbox& box, Mail& mail) { merge::collect(pool_, box, mail); }
   // All lists that are still open, ascending.
   std::vector<ListId> open_lists() const;
 
@@ -193,10 +190,8 @@ class HeldEnds {
   std::vector<std::uint32_t> references_;  // lists by reference that are open, for each source
   std::vector<List> lists_;
   std::vector<ListId> free_;
-  std::vector<std::unique_ptr<Chunk[]>> slabs_;
-  Chunk* free_chunks_ = nullptr;
-  std::size_t most_chunks_, chunks_ = 0;
-  std::uint32_t share_;  // chunks that one list may have
+  ChunkPool pool_;
+  std::uint32_t share_;  // chunks that one list or mailbox may have
   std::uint64_t reread_ = 0;
   std::optional<Error> error_;
 };

@@ -96,6 +96,7 @@ bool OverflowReader::next_reference(HeldEnd& end) {
   }
   end.bytes = local.bytes;
   end.rmaid = local.rmaid;
+  end.peer = info_.put ? info_.origin : local.peer;
   return true;
 }
 
@@ -125,7 +126,7 @@ bool OverflowReader::scan(LocalEnd& end) {
       found = end_from_record(record, dialect_, info_.put, attribute, end);
     }
     attribute = kNoBytes;
-    if (found && end.peer == info_.target &&
+    if (found && (info_.target == kAbsent || end.peer == info_.target) &&
         source_.translation->windows[end.window] == info_.window) {
       return true;
     }

@@ -34,28 +34,36 @@ Mark Placement::begin_later(std::uint32_t stream, bool put, std::uint32_t target
                             std::uint32_t window_id, const OpEpoch& epoch, const HeldEnd& end,
                             std::uint64_t position) {
   WindowEpochs& w = window(stream, window_id);
-  return place(stream, put, window_id, w, w.peer(target), epoch, end, position);
+  const bool fence_get = !put && epoch.kind == EpochKind::kFence && epoch.named;
+  return place(stream, put, target, window_id, w, fence_get ? nullptr : &w.peer(target), epoch, end,
+               position);
 }
 
-Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t window_id, WindowEpochs& window,
-                      PeerEpochs& peer, const OpEpoch& epoch, const HeldEnd& end,
-                      std::uint64_t position) {
-  held_.prefetch_next();
-  const Operation op{stream, window_id, &window, &peer, put, end.rmaid, epoch};
-  ListMemo& memo = peer.memo[put ? 0 : 1];
-  if (memo.stream != stream) {
-    // Each thread has a memo of its own.
-    std::vector<ListMemo>& others = peer.other_memos[put ? 0 : 1];
-    const auto mine = std::find_if(others.begin(), others.end(),
-                                   [&](const ListMemo& m) { return m.stream == stream; });
-    if (mine != others.end()) {
-      std::swap(memo, *mine);
-    } else {
-      if (memo.stream != kAbsent) others.push_back(memo);
-      memo = {};
-      memo.stream = stream;
-    }
+// Each thread has a memo of its own.
+ListMemo& Placement::memo_of(const Operation& op) {
+  const int get = op.put ? 0 : 1;
+  ListMemo& memo = op.peer != nullptr ? op.peer->memo[get] : op.window->fence_gets;
+  if (memo.stream == op.stream) return memo;
+  std::vector<ListMemo>& others =
+      op.peer != nullptr ? op.peer->other_memos[get] : op.window->other_fence_gets;
+  const auto mine = std::find_if(others.begin(), others.end(),
+                                 [&](const ListMemo& m) { return m.stream == op.stream; });
+  if (mine != others.end()) {
+    std::swap(memo, *mine);
+  } else {
+    if (memo.stream != kAbsent) others.push_back(memo);
+    memo = {};
+    memo.stream = op.stream;
   }
+  return memo;
+}
+
+Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t target, std::uint32_t window_id,
+                      WindowEpochs& window, PeerEpochs* peer, const OpEpoch& epoch,
+                      const HeldEnd& end, std::uint64_t position) {
+  held_.prefetch_next();
+  const Operation op{stream, target, window_id, &window, peer, put, end.rmaid, epoch};
+  ListMemo& memo = memo_of(op);
   const Decision decision = decide(op);
   if (decision.basic) {
     memo.list = kNoList;
@@ -65,7 +73,7 @@ Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t window_id, W
   ListInfo info;
   info.stream = stream;
   info.origin = duties_[stream].rank;
-  info.target = peer.rank;
+  info.target = peer != nullptr ? target : kAbsent;
   info.window = window_id;
   info.put = put;
   info.mark = decision.mark;
@@ -76,16 +84,24 @@ Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t window_id, W
               (decision.place == Place::kNextExit && decision.stream != stream));
   info.ordinal = epoch.kind == EpochKind::kPassive ? 0 : epoch.ordinal;
   const bool known = memo.list != kNoList && held_.serial(memo.list) == memo.serial;
-  const bool consecutive = known && held_.info(memo.list) == info;
+  const bool same = known && held_.info(memo.list) == info;
   ListId list = memo.list;
-  if (!consecutive) {
+  if (!same) {
     list = held_.open(info);
     hand_over(op, decision, list);
   }
+  // An operation of a fence epoch may have gone elsewhere without the memo's knowledge.
+  const bool consecutive = same && (peer != nullptr ? window.unlisted : window.stamp) <= memo.seen;
   held_.append(list, end, position, consecutive);
   memo.list = list;
   memo.serial = held_.serial(list);
   memo.stamp = decision.alone ? 0 : window.stamp;
+  memo.seen = window.stamp;
+  if (peer == nullptr) {
+    window.unlisted = window.stamp;
+  } else if (epoch.kind == EpochKind::kFence) {
+    window.listed = window.stamp;
+  }
   return Mark::kNone;
 }
 
@@ -101,10 +117,11 @@ Placement::Decision Placement::decide(const Operation& op) {
   return decide_fence(op);
 }
 
-WindowEpochs* Placement::find_target_window(const Operation& op, Known& known) {
-  ProcessEpochs* process = survey_.processes[op.peer->rank].get();
-  WindowEpochs* window = process != nullptr ? process->find(op.window_id) : nullptr;
-  if (window != nullptr) known = {window, op.window_id};
+WindowEpochs* Placement::find_target_window(std::uint32_t target, std::uint32_t window_id,
+                                            Known& known) {
+  ProcessEpochs* process = survey_.processes[target].get();
+  WindowEpochs* window = process != nullptr ? process->find(window_id) : nullptr;
+  if (window != nullptr) known = {window, window_id};
   return window;
 }
 
@@ -117,7 +134,7 @@ Placement::Decision Placement::nowhere(const Operation& op) const {
 
 // The target had completed the operation before its start was read.
 Placement::Decision Placement::late(const Operation& op, const WindowEpochs& target) {
-  const std::uint32_t rank = op.peer->rank;
+  const std::uint32_t rank = op.target;
   std::uint32_t stream = target.last_stream;
   if (stream >= duties_.size() || duties_[stream].rank != rank || duties_[stream].ended) {
     stream = first_stream_[rank];
@@ -282,13 +299,25 @@ void Placement::take_exposed(PeerEpochs& peer, std::uint64_t up_to, std::vector<
   });
 }
 
+void Placement::collect(WindowEpochs& window, std::uint64_t up_to, Mail& mail) {
+  if (window.mail.ordinal != 0 && window.mail.ordinal <= up_to) held_.collect(window.mail, mail);
+  if (window.other_mail.empty()) [[likely]]
+    return;
+  std::erase_if(window.other_mail, [&](Mailbox& box) {
+    if (box.ordinal > up_to) return false;
+    held_.collect(box, mail);
+    return true;
+  });
+}
+
 void Placement::released_by(std::uint32_t stream, const Sync& sync,
                             std::span<const std::uint32_t> members, std::vector<ListId>& lists,
-                            bool& closing) {
+                            Mail& mail, bool& closing) {
   WindowEpochs& w = window(stream, sync.window);
   switch (sync.kind) {
     case SyncKind::kFence: {
       const std::uint64_t k = w.fences + 1;
+      collect(w, k, mail);
       std::erase_if(w.fence_puts, [&](const auto& entry) {
         if (entry.first > k) return false;
         lists.push_back(entry.second);
@@ -323,6 +352,7 @@ void Placement::released_by(std::uint32_t stream, const Sync& sync,
       break;
     case SyncKind::kFree:
       closing = true;
+      collect(w, PeerEpochs::kNever, mail);
       for (const auto& entry : w.fence_puts) lists.push_back(entry.second);
       w.fence_puts.clear();
       take(w.fence_ends, lists);

@@ -37,24 +37,57 @@ class Placement {
     if (window_id == kAbsent) [[unlikely]]
       return Mark::kNoEpoch;
     WindowEpochs& window = this->window(stream, window_id);
+    if (window.only_fences()) {
+      if (!put) {
+        if (remembered(window.fence_gets, window, stream)) [[likely]] {
+          held_.append(window.fence_gets.list, end, position, true);
+          return Mark::kNone;
+        }
+        return place(stream, put, target, window_id, window, nullptr,
+                     {EpochKind::kFence, true, window.fences + 1}, end, position);
+      }
+      if (mail(window, target, window_id, end)) [[likely]]
+        return Mark::kNone;
+    }
     PeerEpochs& peer = window.peer(target);
     const ListMemo& memo = peer.memo[put ? 0 : 1];
-    if (memo.stamp == window.stamp && memo.stream == stream &&
-        held_.serial(memo.list) == memo.serial) [[likely]] {
+    if (remembered(memo, window, stream)) [[likely]] {
       held_.append(memo.list, end, position, true);
       return Mark::kNone;
     }
-    return place(stream, put, window_id, window, peer, window.classify(peer), end, position);
+    return place(stream, put, target, window_id, window, &peer, window.classify(peer), end,
+                 position);
   }
   // The same in two steps, where the end's own record is read only later.
   OpEpoch epoch_of(std::uint32_t stream, std::uint32_t target, std::uint32_t window_id);
   Mark begin_later(std::uint32_t stream, bool put, std::uint32_t target, std::uint32_t window_id,
                    const OpEpoch& epoch, const HeldEnd& end, std::uint64_t position);
 
-  // Collects the lists that a record of this location releases, before it is applied. `closing`:
-  // these ends have no completing record, the window is freed.
+  // Collects the lists and the mail that a record of this location releases, before it is applied.
+  // `closing`: these ends have no completing record, the window is freed.
   void released_by(std::uint32_t stream, const Sync& sync, std::span<const std::uint32_t> members,
-                   std::vector<ListId>& lists, bool& closing);
+                   std::vector<ListId>& lists, Mail& mail, bool& closing);
+  // What the mail of a process on a window is.
+  static ListInfo mail_info(std::uint32_t rank, std::uint32_t window_id) {
+    ListInfo info;
+    info.origin = kAbsent;
+    info.target = rank;
+    info.window = window_id;
+    info.put = info.at_target = true;
+    return info;
+  }
+  // f(ListInfo) for what is left in mailboxes, of one process and window at a time, in `mail`.
+  template <class F>
+  void rest_of_mail(Mail& mail, F&& f) {
+    for (std::uint32_t rank = 0; rank < survey_.processes.size(); ++rank) {
+      if (!survey_.processes[rank]) continue;
+      survey_.processes[rank]->each_window([&](std::uint32_t id, WindowEpochs& window) {
+        mail.clear();
+        collect(window, PeerEpochs::kNever, mail);
+        if (!mail.empty()) f(mail_info(rank, id));
+      });
+    }
+  }
   // A request-based operation is issued, or found complete. The end of a get comes back.
   void note_request(std::uint32_t stream, bool put, std::uint32_t window_id, std::uint32_t target,
                     std::uint32_t rmaid);
@@ -76,12 +109,17 @@ class Placement {
     recent.window = &recent.epochs->window(id, false);
     return *recent.window;
   }
+  // Fetches what an operation of this location asks for first.
+  void prefetch(std::uint32_t stream) const {
+    if (const WindowEpochs* window = recent_[stream].window) __builtin_prefetch(&window->stamp);
+  }
   void pause(std::uint32_t stream) { recent_[stream].epochs->pause(); }
   LocationDuties& duties(std::uint32_t stream) { return duties_[stream]; }
   // Whether ends wait for an exit of this location. Asked at each exit: a byte for each location.
   bool any_duties(std::uint32_t stream) const { return any_duties_[stream] != 0; }
   void set_any_duties(std::uint32_t stream, bool any) { any_duties_[stream] = any ? 1 : 0; }
   HeldEnds& held() { return held_; }
+  const HeldEnds& held() const { return held_; }
 
  private:
   struct Recent {
@@ -96,16 +134,38 @@ class Placement {
   };
   // One operation on its way to a list.
   struct Operation {
-    std::uint32_t stream, window_id;
+    std::uint32_t stream, target, window_id;
     WindowEpochs* window;
-    PeerEpochs* peer;
+    PeerEpochs* peer;  // null for a get in a fence epoch, which does not depend on its target
     bool put;
     std::uint32_t rmaid;
     OpEpoch epoch;
   };
-  [[gnu::noinline]] Mark place(std::uint32_t stream, bool put, std::uint32_t window_id,
-                               WindowEpochs& window, PeerEpochs& peer, const OpEpoch& epoch,
-                               const HeldEnd& end, std::uint64_t position);
+  bool remembered(const ListMemo& memo, const WindowEpochs& window, std::uint32_t stream) const {
+    return memo.stamp == window.stamp && memo.stream == stream &&
+           held_.serial(memo.list) == memo.serial;
+  }
+  // A put in a fence epoch, as long as none has gone to a list since the window's state moved: a
+  // list's operations must follow one another.
+  [[gnu::always_inline]] bool mail(WindowEpochs& window, std::uint32_t target,
+                                   std::uint32_t window_id, const HeldEnd& end) {
+    if (window.listed == window.stamp) [[unlikely]]
+      return false;
+    WindowEpochs* const to = target_window(target, window_id);
+    const std::uint64_t ordinal = window.fences + 1;
+    if (to == nullptr || to->fences >= ordinal) [[unlikely]]
+      return false;
+    if (to->mail.ordinal != ordinal && !to->open_mail(ordinal)) [[unlikely]]
+      return false;
+    if (!held_.post(to->mail, end)) [[unlikely]]
+      return false;
+    window.unlisted = window.stamp;
+    return true;
+  }
+  [[gnu::noinline]] Mark place(std::uint32_t stream, bool put, std::uint32_t target,
+                               std::uint32_t window_id, WindowEpochs& window, PeerEpochs* peer,
+                               const OpEpoch& epoch, const HeldEnd& end, std::uint64_t position);
+  static ListMemo& memo_of(const Operation& op);
   // What decides: a place with its mark, or a mark only (no list: the basic place).
   struct Decision {
     bool basic = false;
@@ -122,17 +182,21 @@ class Placement {
   Decision origin_access(const Operation& op, Mark mark);
   Decision late(const Operation& op, const WindowEpochs& target);
   Decision nowhere(const Operation& op) const;
-  WindowEpochs* target_window(const Operation& op) {
-    Known& known = targets_[op.peer->rank];
-    if (known.id == op.window_id) [[likely]]
+  WindowEpochs* target_window(std::uint32_t target, std::uint32_t window_id) {
+    Known& known = targets_[target];
+    if (known.id == window_id) [[likely]]
       return known.window;
-    return find_target_window(op, known);
+    return find_target_window(target, window_id, known);
+  }
+  WindowEpochs* target_window(const Operation& op) {
+    return target_window(op.target, op.window_id);
   }
   void hand_over(const Operation& op, const Decision& decision, ListId list);
   void take_passive(PeerEpochs& peer, bool gets_only, std::vector<ListId>& lists);
   void take_all_passive(WindowEpochs& window, bool gets_only, std::vector<ListId>& lists);
   void take_exposed(PeerEpochs& peer, std::uint64_t up_to, std::vector<ListId>& lists);
-  WindowEpochs* find_target_window(const Operation& op, Known& known);
+  WindowEpochs* find_target_window(std::uint32_t target, std::uint32_t window_id, Known& known);
+  void collect(WindowEpochs& window, std::uint64_t up_to, Mail& mail);
   static void take(std::vector<ListId>& from, std::vector<ListId>& lists);
 
   Survey& survey_;

@@ -44,8 +44,8 @@ class TransferWriter : protected GrantWriter<Plain> {
       const std::uint32_t target = raw(call.dlid);
       if (request) [[unlikely]]
         placement_->note_request(s.index, put, window, target, end.rmaid);
-      const Mark mark = placement_->begin(s.index, put, target, window,
-                                          {exit, end.bytes, end.rmaid}, s.position());
+      const Mark mark =
+          placement_->begin(s.index, put, target, window, held(s, put, exit, end), s.position());
       if (mark != Mark::kNone) [[unlikely]] {
         s.in_flight.push_back({end.rmaid, put, InFlight::Kind::kBasic, mark, {}});
       }
@@ -54,7 +54,7 @@ class TransferWriter : protected GrantWriter<Plain> {
     if (end_from_call(call, false, end)) {
       emitter_.put(MpiGet1to{call.lid, call.time, RmaId{end.rmaid}, WindowId{window}});
       if (auto* grant = waiting(s, window, raw(call.dlid))) {
-        hold_start(s, *grant, false, {exit, end.bytes, end.rmaid});
+        hold_start(s, *grant, false, held(s, false, exit, end));
       } else {
         const Bytes bytes = sent_field(s, end.bytes);
         emitter_.put(MpiGet1ts{LocationId{raw(call.dlid)}, call.time, PeerId{s.rank},
@@ -64,7 +64,7 @@ class TransferWriter : protected GrantWriter<Plain> {
     }
     if (end_from_call(call, true, end)) {
       if (auto* grant = waiting(s, window, raw(call.dlid))) {
-        hold_start(s, *grant, true, {exit, end.bytes, end.rmaid});
+        hold_start(s, *grant, true, held(s, true, exit, end));
       } else {
         const Bytes bytes = sent_field(s, end.bytes);
         emitter_.put(
@@ -96,7 +96,7 @@ class TransferWriter : protected GrantWriter<Plain> {
           const auto flight = find_flight(s, end.rmaid, put);
           if (extended_ && flight == s.in_flight.end()) continue;
           const Mark mark = extended_ ? flight->mark : Mark::kNone;
-          put_basic_end(s, put, raw(call.dlid), window, {s.time, end.bytes, end.rmaid}, mark);
+          put_basic_end(s, put, raw(call.dlid), window, held(s, put, s.time, end), mark);
           if (extended_) s.in_flight.erase(flight);
         }
       }
@@ -124,6 +124,9 @@ class TransferWriter : protected GrantWriter<Plain> {
     return false;
   }
 
+  static HeldEnd held(const Stream& s, bool put, double time, const LocalEnd& end) {
+    return {time, end.bytes, end.rmaid, put ? s.rank : end.peer};
+  }
   std::vector<InFlight>::iterator find_flight(Stream& s, std::uint32_t rmaid, bool put) {
     return std::find_if(s.in_flight.begin(), s.in_flight.end(),
                         [&](const InFlight& f) { return f.rmaid == rmaid && f.put == put; });
@@ -178,7 +181,7 @@ class TransferWriter : protected GrantWriter<Plain> {
     }
     InFlight flight{rmaid, put, InFlight::Kind::kHeld, Mark::kNone, {}};
     LocalEnd end;
-    const Ahead ahead = look_ahead(s, put, rmaid, end);
+    const Ahead ahead = look_ahead(s, put, target, window, rmaid, end);
     if (ahead == Ahead::kNone) {
       ++no_end_;
       return;
@@ -188,7 +191,7 @@ class TransferWriter : protected GrantWriter<Plain> {
       flight.mark = Mark::kNoEpoch;
     } else if (ahead == Ahead::kFound) {
       flight.mark = placement_->begin(s.index, put, target, window,
-                                      {s.corrected(end.time), end.bytes, rmaid}, s.position());
+                                      held(s, put, s.corrected(end.time), end), s.position());
       if (flight.mark != Mark::kNone) flight.kind = InFlight::Kind::kBasic;
     } else {
       flight.kind = InFlight::Kind::kLater;
@@ -204,16 +207,18 @@ class TransferWriter : protected GrantWriter<Plain> {
     if (grant == nullptr) [[likely]]
       return false;
     LocalEnd end;
-    const Ahead ahead = look_ahead(s, put, rmaid, end);
+    const Ahead ahead = look_ahead(s, put, target, window, rmaid, end);
     if (ahead == Ahead::kNone) return false;
     const bool found = ahead == Ahead::kFound;
     hold_start(s, *grant, put,
                {found ? s.corrected(end.time) : s.time,
-                found ? end.bytes : std::uint64_t{raw(sent)}, rmaid});
+                found ? end.bytes : std::uint64_t{raw(sent)}, rmaid, put ? s.rank : target});
     return true;
   }
   enum class Ahead : std::uint8_t { kFound, kNone, kUnseen };
-  Ahead look_ahead(const Stream& s, bool put, std::uint32_t rmaid, LocalEnd& end) const {
+  // The end must say what its start says: held by reference, it is found again by that.
+  Ahead look_ahead(const Stream& s, bool put, std::uint32_t target, std::uint32_t window,
+                   std::uint32_t rmaid, LocalEnd& end) const {
     std::uint64_t attribute = kNoBytes;
     const std::byte* p = s.record + 2 + static_cast<std::uint8_t>(s.record[0]);
     while (s.input.end() - p >= 2) {
@@ -224,7 +229,8 @@ class TransferWriter : protected GrantWriter<Plain> {
       if (is_attribute(record.type)) {
         byte_attribute(record, s.dialect, kReceivedAttribute, attribute);
       } else if (is_event(record.type)) {
-        if (end_from_record(record, s.dialect, put, attribute, end) && end.rmaid == rmaid) {
+        if (end_from_record(record, s.dialect, put, attribute, end) && end.rmaid == rmaid &&
+            end.peer == target && s.translation->windows[end.window] == window) {
           return Ahead::kFound;
         }
         attribute = kNoBytes;
@@ -249,15 +255,15 @@ class TransferWriter : protected GrantWriter<Plain> {
     }
     if (!good_peer(s, PeerId{end.peer})) return;
     const std::uint32_t window = window_of(s, WindowId{end.window});
-    const HeldEnd held{s.time, end.bytes, end.rmaid};
+    const HeldEnd at_record = held(s, put, s.time, end);
     if (!extended_) {
-      put_basic_end(s, put, end.peer, window, held, Mark::kNone);
+      put_basic_end(s, put, end.peer, window, at_record, Mark::kNone);
       return;
     }
     const auto flight = find_flight(s, end.rmaid, put);
     if (flight == s.in_flight.end()) {
       ++no_start_;
-      put_basic_end(s, put, end.peer, window, held, Mark::kNone);
+      put_basic_end(s, put, end.peer, window, at_record, Mark::kNone);
       return;
     }
     const InFlight known = *flight;
@@ -266,9 +272,10 @@ class TransferWriter : protected GrantWriter<Plain> {
     if (known.kind == InFlight::Kind::kLater) {
       const std::uint64_t position =
           s.input.offset(s.attributes != nullptr ? s.attributes : s.record);
-      mark = placement_->begin_later(s.index, put, end.peer, window, known.epoch, held, position);
+      mark =
+          placement_->begin_later(s.index, put, end.peer, window, known.epoch, at_record, position);
     }
-    if (mark != Mark::kNone) put_basic_end(s, put, end.peer, window, held, mark);
+    if (mark != Mark::kNone) put_basic_end(s, put, end.peer, window, at_record, mark);
   }
 
   void report_transfers() {
