@@ -202,7 +202,7 @@ class ClockCalls : protected ClockState {
                      " cid=" + std::to_string(call.comm) + " sent=" + std::to_string(call.sent[p]) +
                      " recvd=" + std::to_string(call.got[p]));
       for (std::uint32_t q = 0; q < size_; ++q) {
-        if (p != q && call.needs(p, q) && call.proves(p)) depends(enters[q], left, call.what);
+        if (p != q && call.needs(p, q) && call.proves(p)) depends(enters[q], left, call.what, true);
       }
     }
   }

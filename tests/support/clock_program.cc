@@ -190,7 +190,7 @@ class Simulation : private ClockCalls {
       if (ends) after(p, last);
       const Place left = record(p, "MPI_WINCOLLEXIT", "wid=0");
       for (std::uint32_t q = 0; q < size_ && ends; ++q) {
-        if (p != q) depends(enters[q], left, "fence");
+        if (p != q) depends(enters[q], left, "fence", true);
       }
     }
     fenced_ = true;

@@ -23,6 +23,7 @@ struct ClockProgram {
   struct Dependency {
     Place cause, effect;
     const char* what = "";
+    bool joint = false;  // one of several causes of a call's exit, of which the last one counts
   };
   std::vector<std::string> traces;         // by rank
   std::vector<std::vector<double>> times;  // of all events, as the linear correction has them

@@ -40,9 +40,9 @@ class ClockState {
   Place exit(std::uint32_t p) { return record(p, "EXIT", ""); }
   void pass(std::uint32_t p) { now_[p] += uniform(0, 0.01); }
 
-  void depends(Place cause, Place effect, const char* what) {
+  void depends(Place cause, Place effect, const char* what, bool joint = false) {
     if (cause.process == kNobody || effect.process == kNobody) return;
-    program_.dependencies.push_back({cause, effect, what});
+    program_.dependencies.push_back({cause, effect, what, joint});
   }
   void after(std::uint32_t p, double time) { now_[p] = std::max(now_[p], time) + latency(); }
   double latency() { return uniform(1e-6, 2e-3); }
