@@ -51,27 +51,26 @@ class EventLoop {
           continue;
         }
         const std::uint64_t at = pos++;
-        const bool known = detail::dispatch_event(
-            type, [&]<class R>() __attribute__((always_inline)) {
-              if constexpr (R::kDialect == RecordDialect::kLocal) {
-                trace.findings_.add(Finding::kLocalRecord, at);
-              } else if constexpr (Handler::template wants<R>()) {
-                R record;
-                bool decoded;
-                if constexpr (kFast) {
-                  decoded = detail::decode_native(body, length, metrics, record);
-                } else {
-                  const RawRecord raw{type, static_cast<std::uint8_t>(length), body, 0};
-                  decoded = decode(raw, dialect, record) == nullptr;
-                }
-                if (decoded) [[likely]] {
-                  detail::keep_within_bounds(record.time);
-                  handler.handle(record, static_cast<const Attributes&>(attributes), at);
-                } else {
-                  trace.findings_.add(Finding::kShortRecord, at);
-                }
-              }
-            });
+        const bool known = detail::dispatch_event(type, [&]<class R>() KOJAK_INLINED {
+          if constexpr (R::kDialect == RecordDialect::kLocal) {
+            trace.findings_.add(Finding::kLocalRecord, at);
+          } else if constexpr (Handler::template wants<R>()) {
+            R record;
+            bool decoded;
+            if constexpr (kFast) {
+              decoded = detail::decode_native(body, length, metrics, record);
+            } else {
+              const RawRecord raw{type, static_cast<std::uint8_t>(length), body, 0};
+              decoded = decode(raw, dialect, record) == nullptr;
+            }
+            if (decoded) [[likely]] {
+              detail::keep_within_bounds(record.time);
+              handler.handle(record, static_cast<const Attributes&>(attributes), at);
+            } else {
+              trace.findings_.add(Finding::kShortRecord, at);
+            }
+          }
+        });
         if (!known) [[unlikely]]
           trace.findings_.add(Finding::kUnknownRecord, at);
         if (any_attribute) [[unlikely]] {
@@ -107,8 +106,8 @@ class EventLoop {
     }
   }
 
-  [[gnu::always_inline]] static void attribute_ui4(const std::byte* body, bool swap,
-                                                   Attributes& attributes) {
+  KOJAK_INLINED static void attribute_ui4(const std::byte* body, bool swap,
+                                          Attributes& attributes) {
     constexpr auto kRequest = static_cast<std::byte>(2);
     if (body[0] != kRequest) return;
     std::uint32_t value;

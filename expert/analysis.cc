@@ -276,11 +276,11 @@ class Analysis : public earl::Sink {
   }
 
   template <class F>
-  [[gnu::always_inline]] void for_each(F&& f) {
+  KOJAK_INLINED void for_each(F&& f) {
     std::apply([&](auto&... pattern) { (f(pattern), ...); }, patterns_);
   }
   template <class Pattern>
-  [[gnu::always_inline]] void add_value(const earl::OpenCall& at, double value) {
+  KOJAK_INLINED void add_value(const earl::OpenCall& at, double value) {
     severities_.add(metric_index<Pattern>(), raw(at.cnode), at.index, value);
   }
 

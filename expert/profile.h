@@ -36,7 +36,7 @@ class Profile {
   Profile(const Definitions& definitions, std::size_t locations)
       : definitions_(&definitions), cells_(locations) {}
 
-  [[gnu::always_inline]] void add(const earl::Call& call, SeverityStore& store) {
+  KOJAK_INLINED void add(const earl::Call& call, SeverityStore& store) {
     const auto call_path = static_cast<CallPathIndex>(raw(call.cnode));
     if (call_path >= paths_.size() || paths_[call_path].row == nullptr) [[unlikely]]
       learn(call);

@@ -28,20 +28,19 @@ inline bool EventCursor::decode(std::uint8_t type, const std::byte* body, std::s
                                 const Attributes& attributes, Event& event) {
   detail::FlatEvent one{event, trace_.native()};
   const std::uint64_t pos = pos_++;
-  detail::dispatch_event(
-      type, [&]<class R>() __attribute__((always_inline)) {
-        if constexpr (R::kDialect != RecordDialect::kLocal) {
-          R record;
-          bool whole;
-          if constexpr (kFast) {
-            whole = detail::decode_native(body, length, trace_.dialect().metrics, record);
-          } else {
-            const RawRecord raw{type, static_cast<std::uint8_t>(length), body, 0};
-            whole = kojak::decode(raw, trace_.dialect(), record) == nullptr;
-          }
-          if (whole) one.handle(record, attributes, pos);
-        }
-      });
+  detail::dispatch_event(type, [&]<class R>() KOJAK_INLINED {
+    if constexpr (R::kDialect != RecordDialect::kLocal) {
+      R record;
+      bool whole;
+      if constexpr (kFast) {
+        whole = detail::decode_native(body, length, trace_.dialect().metrics, record);
+      } else {
+        const RawRecord raw{type, static_cast<std::uint8_t>(length), body, 0};
+        whole = kojak::decode(raw, trace_.dialect(), record) == nullptr;
+      }
+      if (whole) one.handle(record, attributes, pos);
+    }
+  });
   if (one.have) [[likely]] {
     detail::resolve_region(trace_, event);
   } else {

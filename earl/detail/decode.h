@@ -11,7 +11,7 @@ namespace kojak::earl::detail {
 // No clock shows more seconds than this. Only damaged traces have such times, or times that are no
 // numbers; kept within bounds, sums of their differences stay finite, and disorder is noticed.
 inline constexpr double kForever = 1e18;
-[[gnu::always_inline]] inline void keep_within_bounds(Seconds& time) {
+KOJAK_INLINED inline void keep_within_bounds(Seconds& time) {
   if (std::abs(time.value) <= kForever) [[likely]]
     return;
   time.value = std::isnan(time.value) ? 0 : std::copysign(kForever, time.value);
@@ -22,7 +22,7 @@ class FieldLoader {
  public:
   FieldLoader(const std::byte* body, std::uint32_t metrics) : p_(body), metrics_(metrics) {}
   template <class T>
-  [[gnu::always_inline]] void field(const FieldInfo&, T& value) {
+  KOJAK_INLINED void field(const FieldInfo&, T& value) {
     if constexpr (std::is_same_v<T, Seconds>) {
       std::memcpy(&value.value, p_, 8);
     } else {
@@ -30,7 +30,7 @@ class FieldLoader {
     }
     p_ += sizeof(T);
   }
-  [[gnu::always_inline]] void metrics(const FieldInfo&, MetricValues& view) {
+  KOJAK_INLINED void metrics(const FieldInfo&, MetricValues& view) {
     if (metrics_ != 0) [[unlikely]] {
       view = {p_, metrics_, false};
       p_ += std::size_t{metrics_} * 8;
@@ -46,10 +46,10 @@ class FieldSizes {
  public:
   explicit FieldSizes(std::uint32_t metrics) : metrics_(metrics) {}
   template <class T>
-  [[gnu::always_inline]] void field(const FieldInfo&, const T&) {
+  KOJAK_INLINED void field(const FieldInfo&, const T&) {
     size_ += sizeof(T);
   }
-  [[gnu::always_inline]] void metrics(const FieldInfo&, const MetricValues&) {
+  KOJAK_INLINED void metrics(const FieldInfo&, const MetricValues&) {
     size_ += std::size_t{metrics_} * 8;
   }
   std::size_t size() const { return size_; }
@@ -60,8 +60,8 @@ class FieldSizes {
 };
 
 template <class R>
-[[gnu::always_inline]] inline bool decode_native(const std::byte* body, std::size_t length,
-                                                 std::uint32_t metrics, R& out) {
+KOJAK_INLINED inline bool decode_native(const std::byte* body, std::size_t length,
+                                        std::uint32_t metrics, R& out) {
   const Dialect dialect;  // no event field depends on the minor version
   FieldSizes sizes(metrics);
   visit_fields(out, dialect, sizes);
@@ -74,7 +74,7 @@ template <class R>
 
 // dispatch_record for events, inlined.
 template <class F>
-[[gnu::always_inline]] inline bool dispatch_event(std::uint8_t type, F&& f) {
+KOJAK_INLINED inline bool dispatch_event(std::uint8_t type, F&& f) {
   switch (type) {
 #define KOJAK_RECORD(type_, Struct, NAME, kind)             \
   case type_:                                               \

@@ -24,11 +24,11 @@ class ReplayHandlers {
   }
 
   // ---- regions
-  [[gnu::always_inline]] void handle(const Enter& r, const Attributes&, std::uint64_t pos) {
+  KOJAK_INLINED void handle(const Enter& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i != kAbsent) enter(i, r.time, pos, r.rid, absent<CallSiteId>(), r.metv);
   }
-  [[gnu::always_inline]] void handle(const EnterCs& r, const Attributes&, std::uint64_t pos) {
+  KOJAK_INLINED void handle(const EnterCs& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
     const CallSiteDef* site = trace_.definitions().call_sites.find(r.csid);
@@ -53,7 +53,7 @@ class ReplayHandlers {
   void handle(const ExitTracing& r, const Attributes&, std::uint64_t pos) {
     leave_only(r, pos, trace_.tracing_region());
   }
-  [[gnu::always_inline]] void handle(const Exit& r, const Attributes&, std::uint64_t pos) {
+  KOJAK_INLINED void handle(const Exit& r, const Attributes&, std::uint64_t pos) {
     plain_exit(r, pos);
   }
   void handle(const OmpFork& r, const Attributes&, std::uint64_t pos) {
@@ -108,7 +108,7 @@ class ReplayHandlers {
   }
 
   // ---- transfers
-  [[gnu::always_inline]] void handle(const MpiPut1ts& r, const Attributes& a, std::uint64_t pos) {
+  KOJAK_INLINED void handle(const MpiPut1ts& r, const Attributes& a, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
     transfer(i, pos, r.time, r.dlid, r.wid, r.rmaid, Attributes::bytes(r.sent, a.sent), false);
@@ -134,14 +134,14 @@ class ReplayHandlers {
     trace_.findings().add(Finding::kMarkedTransfer, pos, r.lid);
     core_.marked = true;
   }
-  [[gnu::always_inline]] void handle(const MpiPut1te& r, const Attributes&, std::uint64_t) {
+  KOJAK_INLINED void handle(const MpiPut1te& r, const Attributes&, std::uint64_t) {
     if (!core_.marked) [[likely]]
       return;
     const std::uint32_t i = trace_.index(r.lid);
     if (i != kAbsent) mark(core_.process_of(r.slid), core_.stack.head(i).process, r.wid, r.rmaid);
     core_.marked = false;
   }
-  [[gnu::always_inline]] void handle(const MpiGet1te& r, const Attributes&, std::uint64_t) {
+  KOJAK_INLINED void handle(const MpiGet1te& r, const Attributes&, std::uint64_t) {
     if (!core_.marked) [[likely]]
       return;
     const std::uint32_t i = trace_.index(r.lid);
@@ -201,7 +201,7 @@ class ReplayHandlers {
   ProcessId process(std::uint32_t i) const { return core_.stack.head(i).process; }
 
   // The number of the event's location, kAbsent if it is unknown; keeps the clock.
-  [[gnu::always_inline]] std::uint32_t locate(LocationId id, Seconds time, std::uint64_t pos) {
+  KOJAK_INLINED std::uint32_t locate(LocationId id, Seconds time, std::uint64_t pos) {
     const std::uint32_t i = trace_.index(id);
     if (i == kAbsent) [[unlikely]] {
       trace_.findings().add(Finding::kUnknownLocation, pos, id);
@@ -216,8 +216,8 @@ class ReplayHandlers {
     return i;
   }
 
-  [[gnu::always_inline]] void enter(std::uint32_t i, Seconds time, std::uint64_t pos,
-                                    RegionId region, CallSiteId csite, const MetricValues& values) {
+  KOJAK_INLINED void enter(std::uint32_t i, Seconds time, std::uint64_t pos, RegionId region,
+                           CallSiteId csite, const MetricValues& values) {
     const RegionInfo* info = core_.region(region);
     if (info == nullptr || !info->known) [[unlikely]] {
       trace_.findings().add(Finding::kUnknownRegion, pos, core_.stack.head(i).id);
@@ -244,7 +244,7 @@ class ReplayHandlers {
   }
 
   // The innermost open instance; events outside any get one of UNKNOWN.
-  [[gnu::always_inline]] Frame& frame(std::uint32_t i, std::uint64_t pos) {
+  KOJAK_INLINED Frame& frame(std::uint32_t i, std::uint64_t pos) {
     if (core_.stack.empty(i)) [[unlikely]]
       open_unknown(i, pos);
     return core_.stack.top(i);
@@ -255,8 +255,8 @@ class ReplayHandlers {
   }
 
   // Closes the innermost instance and tells; nullptr if there is none.
-  [[gnu::always_inline]] Frame* leave(std::uint32_t i, Seconds time, std::uint64_t pos,
-                                      const MetricValues& values) {
+  KOJAK_INLINED Frame* leave(std::uint32_t i, Seconds time, std::uint64_t pos,
+                             const MetricValues& values) {
     if (core_.stack.empty(i)) [[unlikely]] {
       trace_.findings().add(Finding::kUnbalancedExit, pos, core_.stack.head(i).id);
       return nullptr;
@@ -269,7 +269,7 @@ class ReplayHandlers {
     return &f;
   }
   // After what the exit record itself did.
-  [[gnu::always_inline]] void left(Frame& f) {
+  KOJAK_INLINED void left(Frame& f) {
     if (f.post) [[unlikely]]
       core_.gats.leave_post(f);
     if (core_.gats.due(f.exit)) [[unlikely]]
@@ -286,7 +286,7 @@ class ReplayHandlers {
         [&](const AccessEpoch& a) { sink_.on_access_transaction(a); });
   }
   template <class R>
-  [[gnu::always_inline]] void plain_exit(const R& r, std::uint64_t pos) {
+  KOJAK_INLINED void plain_exit(const R& r, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
     if (Frame* f = leave(i, r.time, pos, r.metv)) left(*f);
@@ -315,7 +315,7 @@ class ReplayHandlers {
   template <class R>
   void get_start(const R& r, WindowId window, Bytes64 bytes, std::uint64_t pos);
   void mark(ProcessId origin, ProcessId target, WindowId window, RmaId rmaid);
-  [[gnu::always_inline]] void leave_transfer(const Call& call, const TransferSlot& slot) {
+  KOJAK_INLINED void leave_transfer(const Call& call, const TransferSlot& slot) {
     if (slot.kind == EpochKind::kFence) {
       core_.fences.leave_transfer(call.process, slot, call.exit);
     } else if (slot.kind == EpochKind::kAccess) {

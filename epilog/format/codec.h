@@ -33,7 +33,7 @@ class Decoder {
       : p_(body), end_(body + length), metrics_(metrics), swap_(swap) {}
 
   template <class T>
-  [[gnu::always_inline]] void field(const FieldInfo& info, T& value) {
+  KOJAK_INLINED void field(const FieldInfo& info, T& value) {
     if (static_cast<std::size_t>(end_ - p_) < sizeof(T)) [[unlikely]] {
       fail(info);
       return;
@@ -68,7 +68,7 @@ class Decoder {
     while (!text.empty() && text.back() == '\0') text.remove_suffix(1);
     p_ = end_;
   }
-  [[gnu::always_inline]] void metrics(const FieldInfo& info, MetricValues& view) {
+  KOJAK_INLINED void metrics(const FieldInfo& info, MetricValues& view) {
     if (metrics_ != 0) [[unlikely]]
       array(info, view, metrics_);
   }
@@ -94,7 +94,7 @@ class Encoder {
   Encoder(std::byte* to, bool swap) : begin_(to), p_(to), swap_(swap) {}
 
   template <class T>
-  [[gnu::always_inline]] void field(const FieldInfo&, const T& value) {
+  KOJAK_INLINED void field(const FieldInfo&, const T& value) {
     if constexpr (std::is_same_v<T, Seconds>) {
       put(value.value);
     } else {
@@ -122,7 +122,7 @@ class Encoder {
     std::memcpy(p_, text.data(), text.size());
     p_ += text.size();
   }
-  [[gnu::always_inline]] void metrics(const FieldInfo& info, const MetricValues& view) {
+  KOJAK_INLINED void metrics(const FieldInfo& info, const MetricValues& view) {
     if (!view.empty()) [[unlikely]]
       rest(info, view);
   }
@@ -132,7 +132,7 @@ class Encoder {
  private:
   std::size_t room() const { return kMaxBody - size(); }
   template <class U>
-  [[gnu::always_inline]] void put(U value) {
+  KOJAK_INLINED void put(U value) {
     if (swap_) value = byte_swapped(value);
     std::memcpy(p_, &value, sizeof value);
     p_ += sizeof value;
@@ -147,8 +147,7 @@ class Encoder {
 
 // Decodes a body. On failure returns the name of the field that did not fit, else nullptr.
 template <class R>
-[[gnu::always_inline]] inline const char* decode(const RawRecord& record, const Dialect& dialect,
-                                                 R& out) {
+KOJAK_INLINED inline const char* decode(const RawRecord& record, const Dialect& dialect, R& out) {
   detail::Decoder decoder(record.body, record.length, dialect.swapped(), dialect.metrics);
   visit_fields(out, dialect, decoder);
   return decoder.failed();
@@ -157,8 +156,7 @@ template <class R>
 // Encodes length, type and body at `to`, which has room for kMaxRecord bytes. Returns the number of
 // bytes, or 0 if the record does not fit into 255 bytes of body or an array's count is wrong.
 template <class R>
-[[gnu::always_inline]] inline std::size_t encode(const R& record, const Dialect& dialect,
-                                                 std::byte* to) {
+KOJAK_INLINED inline std::size_t encode(const R& record, const Dialect& dialect, std::byte* to) {
   detail::Encoder encoder(to + 2, dialect.swapped());
   visit_fields(const_cast<R&>(record), dialect, encoder);
   if (encoder.overflow() || encoder.size() > kMaxBody) [[unlikely]]

@@ -47,7 +47,7 @@ class TraceReader {
   bool seekable() const { return source_->seekable(); }
 
   // The next record of any kind. METRIC definitions are counted into the dialect as they pass.
-  [[gnu::always_inline]] Next next(RawRecord& record) {
+  KOJAK_INLINED Next next(RawRecord& record) {
     if (end_ - pos_ < kMaxRecord) [[unlikely]] {
       if (!refill()) return finish();
     }
@@ -72,9 +72,7 @@ class TraceReader {
   const std::byte* whole_until() const {
     return buffer_.get() + (end_ < pos_ + kMaxRecord ? pos_ : end_ - kMaxRecord + 1);
   }
-  void skip_to(const std::byte* cursor) {
-    pos_ = static_cast<std::size_t>(cursor - buffer_.get());
-  }
+  void skip_to(const std::byte* cursor) { pos_ = static_cast<std::size_t>(cursor - buffer_.get()); }
 
   // Offset of the next record.
   std::uint64_t offset() const { return base_ + pos_; }

@@ -84,11 +84,11 @@ struct FieldInfo {
 // A visitor has: field(info, T&), array(info, View&, count), rest(info, View&), text(info, Text&),
 // metrics(info, MetricValues&). Fields that the dialect lacks are not visited. R is the struct,
 // const or not.
-#define KOJAK_RECORD(type, Struct, NAME, kind)                                                \
-  template <class V>                                                                          \
-  [[gnu::always_inline]] inline void visit_fields(Struct& r, const Dialect& dialect, V&& v) { \
-    (void)r;                                                                                  \
-    (void)dialect;                                                                            \
+#define KOJAK_RECORD(type, Struct, NAME, kind)                                       \
+  template <class V>                                                                 \
+  KOJAK_INLINED inline void visit_fields(Struct& r, const Dialect& dialect, V&& v) { \
+    (void)r;                                                                         \
+    (void)dialect;                                                                   \
     (void)v;
 #define KOJAK_FIELD(Type, name, doc) v.field(FieldInfo{#name, doc}, r.name);
 #define KOJAK_FIELD_SINCE(since, Type, name, doc) \

@@ -69,7 +69,7 @@ class TraceWriter {
 
   // Returns false if the record does not fit (too long): a caller's mistake or hostile input.
   template <class R>
-  [[gnu::always_inline]] bool write(const R& record) {
+  KOJAK_INLINED bool write(const R& record) {
     if (kBuffer - used_ < kMaxRecord) [[unlikely]]
       flush();
     const std::size_t size = encode(record, dialect_, buffer_.get() + used_);
