@@ -47,8 +47,8 @@ struct ListMemo {
   ListId list = kNoList;
   std::uint32_t serial = 0;
   std::uint32_t stream = kAbsent;
-  std::uint64_t stamp = 0;  // 0: decide about each operation
-  std::uint64_t seen = 0;   // the stamp when it was used last
+  bool alone = false;  // decide about each operation
+  std::uint64_t stamp = 0;
 };
 
 // Passive operations of the counts from[direction] to `to` were completed while recording was off.
@@ -105,6 +105,7 @@ class alignas(64) WindowEpochs {
   alignas(64) std::uint64_t stamp = 1;  // moves whenever an operation may belong elsewhere
   std::uint32_t locks = 0;
   bool fence_open = false, access_open = false, exposure_open = false, lock_all = false;
+  PeerEpochs* last_peer = nullptr;  // who was asked for last
   // Pass 2: the stamps of the last operation in a fence epoch that went to a list of its peer, and
   // that went elsewhere: to mail, or to the list of gets.
   std::uint64_t listed = 0, unlisted = 0;
@@ -143,14 +144,14 @@ class alignas(64) WindowEpochs {
 
   // References stay valid.
   PeerEpochs& peer(std::uint32_t rank) {
-    if (last_peer_ != nullptr && last_peer_->rank == rank) return *last_peer_;
+    if (last_peer != nullptr && last_peer->rank == rank) return *last_peer;
     // A process goes through its peers in the same order again and again.
-    PeerEpochs* next = last_peer_ != nullptr ? last_peer_->after : nullptr;
+    PeerEpochs* next = last_peer != nullptr ? last_peer->after : nullptr;
     if (next == nullptr || next->rank != rank) {
       next = find_or_add(rank);
-      if (last_peer_ != nullptr) last_peer_->after = next;
+      if (last_peer != nullptr) last_peer->after = next;
     }
-    return *(last_peer_ = next);
+    return *(last_peer = next);
   }
   PeerEpochs* find_peer(std::uint32_t rank);
   std::deque<PeerEpochs>& peers() { return peers_; }
@@ -208,7 +209,6 @@ class alignas(64) WindowEpochs {
 
   std::deque<PeerEpochs> peers_;
   std::vector<PeerEpochs*> index_;  // open addressing by rank; a power of two, never full
-  PeerEpochs* last_peer_ = nullptr;
 };
 
 // All windows of one process.

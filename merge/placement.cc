@@ -91,12 +91,12 @@ Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t target, std:
     hand_over(op, decision, list);
   }
   // An operation of a fence epoch may have gone elsewhere without the memo's knowledge.
-  const bool consecutive = same && (peer != nullptr ? window.unlisted : window.stamp) <= memo.seen;
+  const bool consecutive = same && (peer != nullptr ? window.unlisted : window.stamp) <= memo.stamp;
   held_.append(list, end, position, consecutive);
   memo.list = list;
   memo.serial = held_.serial(list);
-  memo.stamp = decision.alone ? 0 : window.stamp;
-  memo.seen = window.stamp;
+  memo.alone = decision.alone;
+  memo.stamp = window.stamp;
   if (peer == nullptr) {
     window.unlisted = window.stamp;
   } else if (epoch.kind == EpochKind::kFence) {

@@ -111,7 +111,10 @@ class Placement {
   }
   // Fetches what an operation of this location asks for first.
   void prefetch(std::uint32_t stream) const {
-    if (const WindowEpochs* window = recent_[stream].window) __builtin_prefetch(&window->stamp);
+    if (const WindowEpochs* window = recent_[stream].window) {
+      __builtin_prefetch(&window->stamp);
+      __builtin_prefetch(window->last_peer);
+    }
   }
   void pause(std::uint32_t stream) { recent_[stream].epochs->pause(); }
   LocationDuties& duties(std::uint32_t stream) { return duties_[stream]; }
@@ -142,7 +145,7 @@ class Placement {
     OpEpoch epoch;
   };
   bool remembered(const ListMemo& memo, const WindowEpochs& window, std::uint32_t stream) const {
-    return memo.stamp == window.stamp && memo.stream == stream &&
+    return memo.stamp == window.stamp && memo.stream == stream && !memo.alone &&
            held_.serial(memo.list) == memo.serial;
   }
   // A put in a fence epoch, as long as none has gone to a list since the window's state moved: a
