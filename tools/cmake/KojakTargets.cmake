@@ -45,13 +45,21 @@ function(kojak_program name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# kojak_test(name LIBS libs... SOURCES sources...): a GoogleTest program, each test a CTest test.
+# kojak_test(name [HALVES] LIBS libs... SOURCES sources...): a GoogleTest program, one CTest test; with
+# HALVES two, name and name_2, with every other test each: for long ones, so that both cores have work.
 function(kojak_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "HALVES" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   kojak_use_options(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+  if(ARG_HALVES)
+    add_test(NAME ${name}_2 COMMAND ${name})
+    set_tests_properties(${name}_2 PROPERTIES TIMEOUT 300
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1")
+    set_tests_properties(${name} PROPERTIES
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=0")
+  endif()
 endfunction()
