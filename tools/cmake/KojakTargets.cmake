@@ -45,21 +45,19 @@ function(kojak_program name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# kojak_test(name [HALVES] LIBS libs... SOURCES sources...): a GoogleTest program, one CTest test; with
-# HALVES two, name and name_2, with every other test each: for long ones, so that both cores have work.
+# kojak_test(name [APART suites] LIBS libs... SOURCES sources...): a GoogleTest program, one CTest test.
+# What the pattern APART matches is a second one, name_apart: both cores have work with a long program.
 function(kojak_test name)
-  cmake_parse_arguments(ARG "HALVES" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "APART" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   kojak_use_options(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300)
-  if(ARG_HALVES)
-    add_test(NAME ${name}_2 COMMAND ${name})
-    set_tests_properties(${name}_2 PROPERTIES TIMEOUT 300
-      ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1")
-    set_tests_properties(${name} PROPERTIES
-      ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=0")
+  if(ARG_APART)
+    add_test(NAME ${name}_apart COMMAND ${name})
+    set_tests_properties(${name}_apart PROPERTIES TIMEOUT 300 ENVIRONMENT "GTEST_FILTER=${ARG_APART}")
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "GTEST_FILTER=-${ARG_APART}")
   endif()
 endfunction()
