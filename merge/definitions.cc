@@ -84,11 +84,11 @@ void TraceDefinitions::add(const RawRecord& record, const Dialect& dialect) {
   }
 }
 
-void TraceDefinitions::contradiction(const char* what, std::uint32_t first) {
+void TraceDefinitions::contradiction(const char* what, std::uint32_t first, const char* of) {
   if (!error_.reason.empty()) return;
   error_.file = traces_[index_].path;
   error_.reason =
-      std::string("defines a ") + what + " that has other members in " + traces_[first].path;
+      std::string("defines a ") + what + " that has other " + of + " in " + traces_[first].path;
   error_.remedy = "one of the two is damaged or of another run; leave it out";
 }
 
@@ -281,10 +281,15 @@ void TraceDefinitions::take_topologies() {
     const std::uint32_t on = comm_of(def.comm, "topology");
     const std::uint32_t merged =
         intern(merged_.topology_ids_, merged_.topologies, std::tuple(on, def.name), [&] {
-          MergedDefinitions::Topology topology{def, on};
+          MergedDefinitions::Topology topology{def, on, static_cast<std::uint32_t>(index_)};
           topology.def.coords.clear();
           return topology;
         });
+    const MergedDefinitions::Topology& known = merged_.topologies[merged];
+    // Without a communicator nobody knows that it is the same one.
+    if (on != kAbsent && (known.def.size != def.size || known.def.periodic != def.periodic)) {
+      contradiction("topology", known.first, "dimensions");
+    }
     // A local trace tells the coordinates of its own location.
     for (const auto& entry : def.coords) {
       merged_.topologies[merged].def.coords[static_cast<LocationId>(lid)] = entry.second;

@@ -122,6 +122,7 @@ class MergedDefinitions {
   struct Topology {
     TopologyDef def;  // coordinates by merged location
     std::uint32_t comm = kAbsent;
+    std::uint32_t first = 0;  // trace that defines it first
   };
   std::vector<Topology> topologies;
   std::vector<Lost> lost;                        // lid is the merged location
@@ -188,7 +189,7 @@ class TraceDefinitions {
   std::uint32_t function(const CodeDef& code);
   std::vector<CodePlace> callers(const CodeDef& site);
   void take_sites();
-  void contradiction(const char* what, std::uint32_t first);
+  void contradiction(const char* what, std::uint32_t first, const char* of = "members");
   // The communicator that another definition refers to; counted if nothing defines it.
   std::uint32_t comm_of(CommId id, const char* of);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <set>
 
 #include "epilog/format/definitions.h"
@@ -205,6 +206,36 @@ EXIT lid=1 time=1
   EXPECT_TRUE(names(summary.error(), first)) << summary.error().message();
   EXPECT_TRUE(names(summary.error(), second)) << summary.error().message();
   EXPECT_FALSE(fs::exists(contrary.dir.file("a.elg")));
+}
+
+// Two ranks of one communicator with a Cartesian topology of these sizes.
+std::unique_ptr<LocalRun> topologies(const std::string& first, const std::string& second,
+                                     const std::string& comm) {
+  auto run = std::make_unique<LocalRun>(2);
+  for (const std::uint32_t rank : {0u, 1u}) {
+    const std::string lid = std::to_string(rank);
+    run->add(rank,
+             "MPI_GROUP gid=0 mode=1 count=2 ranks=[]\nMPI_COMM_REF cid=4 gid=0\n"
+             "COMM_IDENTITY cid=4 hi=5 lo=6 flags=0\n"
+             "CART_TOPOLOGY topid=0 cid=" +
+                 comm + " ndims=2 dimv=" + (rank == 0 ? first : second) +
+                 " periodv=[0,1] dimnid=[4294967295,4294967295]\nENTER lid=" + lid +
+                 " time=0 region=main\nEXIT lid=" + lid + " time=1\n");
+  }
+  return run;
+}
+TEST_F(MergeErrors, ContradictoryTopologiesNameBothFiles) {
+  const auto contrary = topologies("[2,1]", "[1,2]", "4");
+  const auto summary = merge::merge_traces(contrary->options());
+  ASSERT_FALSE(summary);
+  EXPECT_EQ(summary.error().code, ExitCode::kBadInput);
+  for (const std::string& path : contrary->paths) {
+    EXPECT_TRUE(names(summary.error(), path)) << summary.error().message();
+  }
+  EXPECT_FALSE(fs::exists(contrary->dir.file("a.elg")));
+  // The same twice is fine, and so are two that belong to no communicator.
+  EXPECT_TRUE(merge::merge_traces(topologies("[2,1]", "[2,1]", "4")->options()));
+  EXPECT_TRUE(merge::merge_traces(topologies("[2,1]", "[1,2]", "4294967295")->options()));
 }
 
 TEST_F(MergeErrors, OutputThatCannotBeWritten) {
