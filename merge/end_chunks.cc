@@ -30,9 +30,10 @@ void collect(ChunkPool& pool, Mailbox& box, Mail& mail) {
   if (!mail.empty()) mail.sorted = false;
   mail.sorted = mail.sorted && box.sorted;
   for (EndChunk* chunk = box.head; chunk != nullptr; chunk = chunk->next) {
-    const auto* next = reinterpret_cast<const std::byte*>(chunk->next);
-    __builtin_prefetch(next);
-    __builtin_prefetch(next + 64);
+    if (chunk->next != nullptr) {
+      __builtin_prefetch(chunk->next);
+      __builtin_prefetch(&chunk->next->ends[EndChunk::kEnds - 1]);
+    }
     const std::uint32_t n = chunk == box.tail ? box.used : EndChunk::kEnds;
     mail.ends.insert(mail.ends.end(), chunk->ends, chunk->ends + n);
   }
