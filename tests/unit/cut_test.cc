@@ -119,6 +119,32 @@ TEST(CutTime, SeveritiesAreThoseOfTheWindow) {
   EXPECT_EQ(s.total("bytes_put"), 200);
 }
 
+// The regions that the cut opens at 10 and closes at 30 count nothing themselves. An interval that
+// an edge cuts through counts whole where it is told: CYCLES by the event at its end, MISSES by
+// that at its beginning. TOTAL counts since the start of the run.
+TEST(CutTime, CountersOfIntervalsAreNotCountedTwice) {
+  const Bytes part = cut(trace_of("METRIC metid=0 metnid=\"CYCLES\" interval=1\n"
+                                  "METRIC metid=1 metnid=\"MISSES\" interval=2\n"
+                                  "METRIC metid=2 metnid=\"TOTAL\"\n"
+                                  "ENTER lid=0 time=0 region=main metv=[7,3,100]\n"
+                                  "ENTER lid=0 time=5 region=f metv=[10,4,110]\n"
+                                  "EXIT lid=0 time=15 metv=[30,5,140]\n"
+                                  "ENTER lid=0 time=25 region=g metv=[20,6,160]\n"
+                                  "EXIT lid=0 time=35 metv=[8,2,168]\n"
+                                  "EXIT lid=0 time=40 metv=[1,1,169]\n"),
+                         window(10, 30));
+  const Severities s(part);
+  EXPECT_EQ(s("CYCLES", "f", 0), 30);
+  EXPECT_EQ(s("CYCLES", "main", 0), 20);
+  EXPECT_EQ(s("CYCLES", "g", 0), 0);
+  EXPECT_EQ(s("MISSES", "f", 0), 0);
+  EXPECT_EQ(s("MISSES", "main", 0), 5);
+  EXPECT_EQ(s("MISSES", "g", 0), 6);
+  EXPECT_EQ(s("TOTAL", "f", 0), 140 - 110);
+  EXPECT_EQ(s("TOTAL", "main", 0), 160 - 140);
+  EXPECT_EQ(s("TOTAL", "g", 0), 0);
+}
+
 TEST(CutTime, OrdinalsGoOnFromTheStateAtTheBeginning) {
   const Bytes part = cut(trace_of(kTrace), window(10, 30));
   std::vector<std::uint64_t> fences, states;

@@ -33,7 +33,13 @@ class Copier {
         selection_(inputs.selection),
         cut_(inputs.selection.cut()),
         out_(writer),
-        standing_(inputs.definitions) {}
+        standing_(inputs.definitions) {
+    inputs.definitions.metrics.for_each([&](MetricId, const MetricDef& metric) {
+      constexpr std::uint8_t kSinceStart = 0;
+      intervals_.push_back(metric.mode == 0 && metric.interval != kSinceStart);
+    });
+    // Values are counted as records are, also where two define one counter.
+  }
 
   Copied run() {
     RawRecord record;
@@ -163,8 +169,8 @@ class Copier {
     if (Timeline* known = timelines_.find(lid)) return known;
     const LocationDef* location = in_.definitions.locations.find(lid);
     if (location == nullptr || !selection_.process(raw(location->process))) return nullptr;
-    return &timelines_.set(lid,
-                           Timeline(lid, location->process, reader_.dialect().metrics, native()));
+    intervals_.resize(reader_.dialect().metrics);  // as many as values stand in a record
+    return &timelines_.set(lid, Timeline(lid, location->process, intervals_, native()));
   }
   // Everything that is open at the beginning of the cut begins there.
   void begin() {
@@ -447,6 +453,7 @@ class Copier {
   const Cut& cut_;
   Output out_;
   Standing standing_;
+  IntervalCounters intervals_;
   Copied result_;
   IdTable<LocationId, Timeline> timelines_;
   std::unordered_map<std::uint32_t, merge::Ordinals> started_;  // kept transfers, by origin

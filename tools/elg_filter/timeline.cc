@@ -7,7 +7,9 @@ namespace kojak::filter {
 void Timeline::saw(const MetricValues& values) {
   if (values.empty()) return;
   values_.resize(values.size());
-  for (std::uint32_t i = 0; i < values.size(); ++i) values_[i] = values[i];
+  for (std::uint32_t i = 0; i < values.size(); ++i) {
+    if (!(*counters_)[i]) values_[i] = values[i];
+  }
 }
 
 void Timeline::turn_on(std::size_t depth, Seconds time, Output& out) {
@@ -36,14 +38,14 @@ void Timeline::close(Seconds time, Output& out) {
 }
 
 void Timeline::resume(Seconds time, Output& out) {
-  if (values_.size() != metrics_) values_.resize(metrics_);
+  values_.resize(counters_->size());
   if (paused_) out.put(LogOn{lid_, time, metrics()});
   paused_ = false;
 }
 
 // Leaves what is no longer open, and enters what is.
 void Timeline::follow(std::size_t depth, Seconds time, Output& out) {
-  if (values_.size() != metrics_) values_.resize(metrics_);
+  values_.resize(counters_->size());
   std::size_t common = 0;
   while (common < depth && common < shown_.size() && shown_[common].pos == open_[common].pos) {
     ++common;

@@ -5,8 +5,8 @@
 // something is selected are entered there, what is open at the end is left. Between selected parts
 // of a native trace stands an instance of PAUSING, as if recording had been switched off; a classic
 // trace has no state records to go on with, so there the time counts to the regions around.
-// Hardware counters of records that the cut adds are the last ones seen. The output must outlive
-// it.
+// Hardware counters of records that the cut adds are the last ones seen, or 0 where each value
+// counts an interval of its own. The output and the kinds of counters must outlive it.
 #pragma once
 
 #include <cstdint>
@@ -50,10 +50,13 @@ struct Frame {
   MpiRole role() const { return function == nullptr ? MpiRole::kOther : function->role; }
 };
 
+// For each hardware counter whether its values add up: each counts an interval between two events.
+using IntervalCounters = std::vector<bool>;
+
 class Timeline {
  public:
-  Timeline(LocationId lid, ProcessId process, std::uint32_t metrics, bool pauses)
-      : lid_(lid), process_(process), metrics_(metrics), pauses_(pauses) {}
+  Timeline(LocationId lid, ProcessId process, const IntervalCounters& counters, bool pauses)
+      : lid_(lid), process_(process), counters_(&counters), pauses_(pauses) {}
 
   LocationId lid() const { return lid_; }
   ProcessId process() const { return process_; }
@@ -90,7 +93,7 @@ class Timeline {
 
   LocationId lid_;
   ProcessId process_;
-  std::uint32_t metrics_;
+  const IntervalCounters* counters_;
   bool pauses_;
   bool on_ = false;
   bool paused_ = false;  // a LOG_OFF of ours is open
