@@ -111,6 +111,7 @@ class Engine : private TransferWriter<Plain> {
  private:
   // The stream whose turn comes next, if there is one.
   void prefetch(std::uint32_t stream) const {
+    if (stream >= streams_.size()) return;
     const auto* s = reinterpret_cast<const std::byte*>(streams_.data() + stream);
     __builtin_prefetch(s);
     __builtin_prefetch(s + 64);
