@@ -132,7 +132,8 @@ void RmaWaits::leave_transfer(const Call& call) {
     if (issued.lock != kNone) {
       look(call, issued.lock, ProgressKind::kPassiveTransfer,
            locks_.contended(issued.lock, call.enter));
-      need(call, issued.window, issued.target, ProgressKind::kPassiveTransfer, call.enter);
+      need(call, issued.window, issued.target, ProgressKind::kPassiveTransfer, call.enter,
+           issued.lock);
     } else {
       need(call, issued.window, issued.target, ProgressKind::kAccessTransfer, call.enter);
     }
@@ -186,7 +187,7 @@ void RmaWaits::look(const Call& call, LockQueue::Id epoch, ProgressKind kind, bo
 }
 
 void RmaWaits::need(const Call& call, WindowId window, ProcessId target, ProgressKind kind,
-                    Seconds issued) {
+                    Seconds issued, LockQueue::Id epoch) {
   if (target == call.process || trace_.main_index(target) == kAbsent ||
       !presence_.maybe_outside_after(target, call.enter)) {
     return;
@@ -202,9 +203,9 @@ void RmaWaits::need(const Call& call, WindowId window, ProcessId target, Progres
   } else {
     known->issued = std::max(known->issued, issued);
   }
-  if (kind != ProgressKind::kPassiveTransfer || w.epoch != kNone) return;
-  w.epoch = locations_[call.index].issued.front().lock;
-  w.epoch_serial = locks_[w.epoch].serial;
+  if (epoch == kNone || w.epoch != kNone) return;
+  w.epoch = epoch;
+  w.epoch_serial = locks_[epoch].serial;
 }
 
 void RmaWaits::on_passive_step(const Step& step) {

@@ -132,8 +132,10 @@ class RmaWaits {
   std::vector<Id> take_access_calls(const earl::AccessEpoch& epoch);
   // What an ended call of a lock epoch may have waited for.
   void look(const Call& call, LockQueue::Id epoch, ProgressKind kind, bool contended);
-  // `issued`: when the call entered that issued the last operation which needs the target.
-  void need(const Call& call, WindowId window, ProcessId target, ProgressKind kind, Seconds issued);
+  // `issued`: when the call entered that issued the last operation which needs the target. `epoch`:
+  // of a transfer call, the lock epoch that it belongs to.
+  void need(const Call& call, WindowId window, ProcessId target, ProgressKind kind, Seconds issued,
+            LockQueue::Id epoch = earl::detail::kNone);
   void flush(const earl::PassiveStep& step);
   void flush_target(const earl::PassiveStep& step, LockTarget& target);
   void complete_request(const earl::PassiveStep& step);

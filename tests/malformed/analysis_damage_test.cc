@@ -6,6 +6,7 @@
 
 #include "earl/trace.h"
 #include "epilog/format/codec.h"
+#include "epilog/format/text_reader.h"
 #include "expert/analysis.h"
 #include "tests/malformed/damage.h"
 #include "tests/support/limit_memory.h"
@@ -90,6 +91,31 @@ TEST_P(AnalysisDamage, HostileNumbersAreSurvived) {
 
 INSTANTIATE_TEST_SUITE_P(Traces, AnalysisDamage, testing::Values("gats", "fence", "merged"),
                          [](const auto& test) { return std::string(test.param); });
+
+// Found by fuzz_trace: no MPI call issues operations of an access epoch and of a lock epoch. Times
+// of this trace are consistent, and both targets compute all the time.
+TEST(AnalysisContradictions, OneCallInTwoKindsOfEpochs) {
+  const auto trace = text_to_trace(
+      "ENTER lid=0 time=0 region=main\n"
+      "ENTER lid=1 time=0 region=main\n"
+      "ENTER lid=2 time=0 region=main\n"
+      "ENTER lid=0 time=1 region=MPI_Win_start\n"
+      "MPI_WINEXIT lid=0 time=1.5 wid=0 group=[1] synex=0\n"
+      "ENTER lid=0 time=2 region=MPI_Win_lock\n"
+      "MPI_WIN_LOCK lid=0 time=2.5 llid=2 wid=1 ltype=1\n"
+      "EXIT lid=0 time=2.5\n"
+      "ENTER lid=0 time=3 region=MPI_Put\n"
+      "MPI_PUT_1TS lid=0 time=3 dlid=1 wid=0 rmaid=0 sent=8\n"
+      "MPI_PUT_1TS lid=0 time=3 dlid=2 wid=1 rmaid=1 sent=8\n"
+      "EXIT lid=0 time=4\n"
+      "ENTER lid=0 time=5 region=MPI_Win_unlock\n"
+      "MPI_PUT_1TE lid=2 time=6 slid=0 wid=1 rmaid=1 recvd=8\n"
+      "MPI_WIN_UNLOCK lid=0 time=6 llid=2 wid=1\n"
+      "EXIT lid=0 time=6\n"
+      "EXIT lid=0 time=9\nEXIT lid=1 time=9\nEXIT lid=2 time=9\n");
+  ASSERT_TRUE(trace.ok());
+  EXPECT_FALSE(analysed(*trace).refused);
+}
 
 }  // namespace
 }  // namespace kojak
