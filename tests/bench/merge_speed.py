@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Speed and memory of elg_merge on made-up traces, and its time against copying the same bytes.
 
-usage: merge_speed.py --bin DIR --make-traces PROGRAM [--dir DIR] [--events N] [--ranks N] [--runs N]
+usage: merge_speed.py --bin DIR --make-traces PROGRAM [--dir DIR] [--events N] [--runs N]
+                      [--ranks N [N ...]] [--kinds KIND [KIND ...]]
 
-For each kind of trace: events per second of CPU time (user and system, the whole process), median wall
-time against `cat local/* > file` on the same file system, both from the page cache, and peak memory.
+For each kind of trace and number of ranks: events per second of CPU time (user and system, the whole
+process), CPU nanoseconds an event for each doubling of the ranks, median wall time against `cat local/* > file` on the same file system, both from the page cache, and peak memory.
 Nothing here passes or fails. The system counts the memory of this script, before it becomes the command,
 as the command's: peaks below some 16 MB cannot be seen.
 """
 import argparse
+import itertools
+import math
 import os
 import pathlib
 import shutil
@@ -52,18 +55,19 @@ def main():
     parser.add_argument("--make-traces", required=True, type=pathlib.Path)
     parser.add_argument("--dir", help="where the traces are made (default: a temporary directory)")
     parser.add_argument("--events", type=int, default=10_000_000)
-    parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("--ranks", type=int, nargs="+", default=[4])
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("kinds", nargs="*", default=list(KINDS), metavar="KIND")
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS), metavar="KIND")
     options = parser.parse_args()
 
-    print(f"{options.events} events over {options.ranks} ranks, median of {options.runs} runs")
-    print(f"{'kind':8}{'M events/s (CPU)':>18}{'wall s':>9}{'cat s':>9}{'ratio':>8}{'peak MB':>9}")
-    for kind in options.kinds:
+    print(f"about {options.events} events, median of {options.runs} runs")
+    print(f"{'kind':8}{'ranks':>6}{'M events/s (CPU)':>18}{'ns/doubling':>13}{'wall s':>9}{'cat s':>9}"
+          f"{'ratio':>8}{'peak MB':>9}")
+    for kind, ranks in itertools.product(options.kinds, options.ranks):
         place = pathlib.Path(tempfile.mkdtemp(prefix="kojak-speed-", dir=options.dir))
         try:
             local = place / "local"
-            measured([options.make_traces, kind, local, "--ranks", str(options.ranks), "--events",
+            measured([options.make_traces, kind, local, "--ranks", str(ranks), "--events",
                       str(options.events)])
             files = sorted(local.iterdir())
             merged, copy = place / "a.elg", place / "copy"
@@ -79,8 +83,9 @@ def main():
             wall = statistics.median(run[1] for run in runs)
             cat = statistics.median(copies)
             peak = max(run[2] for run in runs) / 1024
-            print(f"{kind:8}{events / cpu / 1e6:18.1f}{wall:9.3f}{cat:9.3f}{wall / cat:8.1f}{peak:9.1f}",
-                  flush=True)
+            each = cpu / events * 1e9 / math.log2(max(2, ranks))
+            print(f"{kind:8}{ranks:6}{events / cpu / 1e6:18.1f}{each:13.1f}{wall:9.3f}{cat:9.3f}"
+                  f"{wall / cat:8.1f}{peak:9.1f}", flush=True)
         finally:
             shutil.rmtree(place, ignore_errors=True)
 
