@@ -126,7 +126,9 @@ bool OverflowReader::scan(LocalEnd& end) {
       found = end_from_record(record, dialect_, info_.put, attribute, end);
     }
     attribute = kNoBytes;
-    if (found && (info_.target == kAbsent || end.peer == info_.target) &&
+    // Operations towards processes that do not exist are in no list.
+    if (found &&
+        (info_.target == kAbsent ? end.peer < source_.trace->run_size : end.peer == info_.target) &&
         source_.translation->windows[end.window] == info_.window) {
       return true;
     }

@@ -68,6 +68,7 @@ Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t target, std:
   if (decision.basic) {
     memo.list = kNoList;
     memo.stamp = 0;
+    if (peer == nullptr) window.unlisted = window.stamp;
     return decision.mark;
   }
   ListInfo info;

@@ -116,6 +116,12 @@ class Placement {
       __builtin_prefetch(window->last_peer);
     }
   }
+  // A record that is the end of no operation: lists must not take it for one when they are read.
+  void stray_end(std::uint32_t stream, std::uint32_t window_id) {
+    if (window_id == kAbsent) return;
+    WindowEpochs& w = window(stream, window_id);
+    w.unlisted = ++w.stamp;
+  }
   void pause(std::uint32_t stream) { recent_[stream].epochs->pause(); }
   LocationDuties& duties(std::uint32_t stream) { return duties_[stream]; }
   // Whether ends wait for an exit of this location. Asked at each exit: a byte for each location.

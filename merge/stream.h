@@ -26,6 +26,7 @@ struct InFlight {
   bool put;
   Kind kind;
   Mark mark;
+  std::uint32_t target, window;  // the end must name them, too
   OpEpoch epoch;
 };
 

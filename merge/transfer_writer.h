@@ -47,7 +47,7 @@ class TransferWriter : protected GrantWriter<Plain> {
       const Mark mark =
           placement_->begin(s.index, put, target, window, held(s, put, exit, end), s.position());
       if (mark != Mark::kNone) [[unlikely]] {
-        s.in_flight.push_back({end.rmaid, put, InFlight::Kind::kBasic, mark, {}});
+        s.in_flight.push_back({end.rmaid, put, InFlight::Kind::kBasic, mark, target, window, {}});
       }
     };
     LocalEnd end;
@@ -179,7 +179,7 @@ class TransferWriter : protected GrantWriter<Plain> {
     if (role(s) == MpiRole::kRequestTransfer) {
       placement_->note_request(s.index, put, window, target, rmaid);
     }
-    InFlight flight{rmaid, put, InFlight::Kind::kHeld, Mark::kNone, {}};
+    InFlight flight{rmaid, put, InFlight::Kind::kHeld, Mark::kNone, target, window, {}};
     LocalEnd end;
     const Ahead ahead = look_ahead(s, put, target, window, rmaid, end);
     if (ahead == Ahead::kNone) {
@@ -260,9 +260,13 @@ class TransferWriter : protected GrantWriter<Plain> {
       put_basic_end(s, put, end.peer, window, at_record, Mark::kNone);
       return;
     }
-    const auto flight = find_flight(s, end.rmaid, put);
+    const auto flight =
+        std::find_if(s.in_flight.begin(), s.in_flight.end(), [&](const InFlight& f) {
+          return f.rmaid == end.rmaid && f.put == put && f.target == end.peer && f.window == window;
+        });
     if (flight == s.in_flight.end()) {
       ++no_start_;
+      placement_->stray_end(s.index, window);
       put_basic_end(s, put, end.peer, window, at_record, Mark::kNone);
       return;
     }

@@ -197,5 +197,98 @@ TEST(MergeMail, WhatDoesNotFitComesOutAtTheSamePlace) {
   }
 }
 
+// What follows is one list of gets; rank 1 answers nothing and only takes part in the fences.
+const char* const kFences =
+    "ENTER lid=1 time=0 region=main\n"
+    "ENTER lid=1 time=1 region=MPI_Win_fence\nMPI_WINCOLLEXIT lid=1 time=2 wid=0\n"
+    "ENTER lid=1 time=8 region=MPI_Win_fence\nMPI_WINCOLLEXIT lid=1 time=9 wid=0\n"
+    "EXIT lid=1 time=20\n";
+
+class OddGets : public ::testing::Test {
+ protected:
+  // Rank 0 does this between two fences.
+  void run(const std::string& calls) {
+    local_.add(0,
+               "ENTER lid=0 time=0 region=main\n"
+               "ENTER lid=0 time=1 region=MPI_Win_fence\nMPI_WINCOLLEXIT lid=0 time=2 wid=0\n" +
+                   calls +
+                   "ENTER lid=0 time=8 region=MPI_Win_fence\nMPI_WINCOLLEXIT lid=0 time=9 wid=0\n"
+                   "EXIT lid=0 time=20\n");
+    local_.add(1, kFences);
+  }
+  std::vector<std::string> ends(std::size_t pool) {
+    merge::MergeOptions options = local_.options();
+    options.pool = pool;
+    local_.merge(options);
+    return support::ends_in_words(local_.merged);
+  }
+  static std::string call(int time, int target, int rmaid) {
+    const std::string at = std::to_string(time);
+    return "MPI_RMA_CALL lid=0 time=" + at + " exit=" + at +
+           ".5 region=MPI_Get dlid=" + std::to_string(target) +
+           " wid=0 rmaid=" + std::to_string(rmaid) + " bytes=8 got=0 kind=2\n";
+  }
+  static std::string start(int target, int rmaid) {
+    return "MPI_GET_1TS_REMOTE lid=0 time=4 dlid=" + std::to_string(target) +
+           " wid=0 rmaid=" + std::to_string(rmaid) + " sent=8\n";
+  }
+  static std::string end(int target, int rmaid) {
+    return "MPI_GET_1TE lid=0 time=4.5 slid=" + std::to_string(target) +
+           " wid=0 rmaid=" + std::to_string(rmaid) + " recvd=8\n";
+  }
+  LocalRun local_{2};
+};
+
+const char* const kFenceEnds[] = {"get 0#0 at 0 t=9 before MPI_WINCOLLEXIT 0",
+                                  "get 0#2 at 0 t=9 before MPI_WINCOLLEXIT 0"};
+
+// A process that does not exist: the operation has no end, and its record is none of the list's.
+TEST_F(OddGets, OfNobodyAreNotReadInstead) {
+  run(call(3, 1, 0) + call(4, 7, 1) + call(5, 0, 2));
+  const std::vector<std::string> expected(std::begin(kFenceEnds), std::end(kFenceEnds));
+  EXPECT_EQ(ends(0), expected);
+  EXPECT_EQ(ends(1), expected);
+}
+
+// An end that names another process than its start is no end of it: it stays where it is.
+TEST_F(OddGets, StrayEndsAreNotReadInstead) {
+  run(call(3, 1, 0) + "ENTER lid=0 time=4 region=MPI_Get\n" + start(1, 1) + end(0, 1) +
+      "EXIT lid=0 time=4.5\n" + call(5, 0, 2));
+  const std::vector<std::string> expected = {"get 0#1 at 0 t=4.5 before EXIT 0", kFenceEnds[0],
+                                             kFenceEnds[1]};
+  EXPECT_EQ(ends(0), expected);
+  EXPECT_EQ(ends(1), expected);
+}
+
+// The stray end does not use up its start either.
+TEST_F(OddGets, AStrayEndBeforeTheRightOne) {
+  run("ENTER lid=0 time=4 region=MPI_Get\n" + start(1, 0) + end(0, 0) + end(1, 0) +
+      "EXIT lid=0 time=4.5\n");
+  const std::vector<std::string> expected = {"get 0#0 at 0 t=4.5 before EXIT 0", kFenceEnds[0]};
+  EXPECT_EQ(ends(0), expected);
+  std::vector<std::string> targets;
+  for (const support::PlainEvent& event : support::merged_events(local_.merged)) {
+    if (event.is_end) targets.push_back(event.fields.substr(0, 6));
+  }
+  EXPECT_EQ(targets, (std::vector<std::string>{"slid=0", "slid=1"}));
+}
+
+// Two operations of an access epoch that never ends; between them, while its state is not known,
+// one of a fence epoch whose fence was not recorded. It stays where it is, and is none of the
+// others' list.
+TEST_F(OddGets, WhatStaysInPlaceIsNotReadInstead) {
+  const std::string open = " wid=0 plid=1 access=1 exposure=0 ops=0 open=1\n";
+  run("EPOCH_STATE lid=0 time=2.5" + open + call(3, 1, 0) +
+      "LOG_OFF lid=0 time=3.6\nLOG_ON lid=0 time=3.7\n" + call(4, 1, 1) +
+      "WIN_STATE lid=0 time=4.6 wid=0 fences=2 open=1\n"
+      "EPOCH_STATE lid=0 time=4.7" +
+      open + call(5, 1, 2));
+  const std::vector<std::string> expected = {"get 0#1 at 0 t=4.5 before EXIT 0 mark 2",
+                                             "get 0#0 at 0 t=20 before EXIT 0 mark 2",
+                                             "get 0#2 at 0 t=20 before EXIT 0 mark 2"};
+  EXPECT_EQ(ends(0), expected);
+  EXPECT_EQ(ends(1), expected);
+}
+
 }  // namespace
 }  // namespace kojak::test
