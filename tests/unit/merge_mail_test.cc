@@ -260,6 +260,26 @@ TEST_F(OddGets, StrayEndsAreNotReadInstead) {
   EXPECT_EQ(ends(1), expected);
 }
 
+// One that stands between the start of an operation and its end.
+TEST_F(OddGets, AStrayEndInsideAnother) {
+  run(call(3, 1, 0) + "ENTER lid=0 time=4 region=MPI_Get\n" + start(1, 2) + end(0, 1) + end(1, 2) +
+      "EXIT lid=0 time=4.5\n");
+  const std::vector<std::string> expected = {"get 0#1 at 0 t=4.5 before EXIT 0", kFenceEnds[0],
+                                             kFenceEnds[1]};
+  EXPECT_EQ(ends(0), expected);
+  EXPECT_EQ(ends(1), expected);
+}
+
+// Operations inside each other: each end is read once.
+TEST_F(OddGets, EndsInAnotherOrderThanTheirStarts) {
+  run("ENTER lid=0 time=4 region=MPI_Get\n" + start(1, 0) + start(0, 1) + end(0, 1) + end(1, 0) +
+      "EXIT lid=0 time=4.5\n" + call(5, 1, 2));
+  const std::vector<std::string> expected = {
+      kFenceEnds[0], "get 0#1 at 0 t=9 before MPI_WINCOLLEXIT 0", kFenceEnds[1]};
+  EXPECT_EQ(ends(0), expected);
+  EXPECT_EQ(ends(1), expected);
+}
+
 // The stray end does not use up its start either.
 TEST_F(OddGets, AStrayEndBeforeTheRightOne) {
   run("ENTER lid=0 time=4 region=MPI_Get\n" + start(1, 0) + end(0, 0) + end(1, 0) +
