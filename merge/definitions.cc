@@ -55,6 +55,30 @@ std::uint32_t intern(Map& ids, Vector& objects, Key&& key, Make&& make) {
   return it->second;
 }
 
+// As many as fit into each kind of event that has them.
+std::uint32_t most_counters() {
+  static const std::uint32_t most = [] {
+    std::uint32_t fits = kMaxBody / sizeof(std::uint64_t);
+    const std::vector<std::uint64_t> values(fits);
+    for (std::uint32_t type = 0; type < 256; ++type) {
+      dispatch_record(static_cast<std::uint8_t>(type), [&]<class R>() {
+        if constexpr (requires(R r) { r.metv; }) {
+          R record{};
+          std::byte bytes[kMaxRecord];
+          Dialect dialect;
+          for (;; --fits) {
+            dialect.metrics = fits;
+            record.metv = MetricValues::of(std::span(values).first(fits));
+            if (encode(record, dialect, bytes) != 0) break;
+          }
+        }
+      });
+    }
+    return fits;
+  }();
+  return most;
+}
+
 bool has_counts_by_pair(const MpiFunction& function) {
   constexpr std::string_view kNames[] = {"MPI_Alltoallv", "MPI_Alltoallw", "MPI_Neighbor_alltoallv",
                                          "MPI_Neighbor_alltoallw"};
@@ -267,6 +291,13 @@ void TraceDefinitions::take_metrics() {
     key += static_cast<char>(def.dtype);
     key += static_cast<char>(def.mode);
     key += static_cast<char>(def.interval);
+    const bool known = merged_.metric_ids_.find(key) != merged_.metric_ids_.end();
+    if (!known && merged_.metrics.size() >= most_counters()) {
+      summary_.add(Finding::kCountersLeftOut, 1,
+                   [&] { return traces_[index_].path + ": " + def.name; });
+      translation_.metrics_differ = true;
+      return;
+    }
     const std::uint32_t merged =
         intern(merged_.metric_ids_, merged_.metrics, std::move(key), [&] { return def; });
     translation_.metrics.set(raw(id), merged);

@@ -34,6 +34,9 @@ enum class Severity : std::uint8_t { kNote, kWarning };
                 "the file is damaged; repeat the measurement")                                     \
   KOJAK_FINDING(BadDefinition, kWarning, "definitions could not be used",                          \
                 "the file is damaged; repeat the measurement")                                     \
+  KOJAK_FINDING(CountersLeftOut, kWarning,                                                         \
+                "hardware counters were left out, too many for an event",                          \
+                "measure fewer different ones in a run")                                           \
   KOJAK_FINDING(UnknownType, kWarning, "records of unknown types were left out",                   \
                 "a newer kojak may have written the trace; merge it with that one")                \
   KOJAK_FINDING(UnknownId, kWarning, "identifiers that no definition introduced",                  \

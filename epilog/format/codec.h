@@ -95,6 +95,11 @@ class Encoder {
 
   template <class T>
   KOJAK_INLINED void field(const FieldInfo&, const T& value) {
+    // Known while compiling, but behind an array.
+    if (size() + sizeof value > kMaxBody) [[unlikely]] {
+      overflow_ = true;
+      return;
+    }
     if constexpr (std::is_same_v<T, Seconds>) {
       put(value.value);
     } else {

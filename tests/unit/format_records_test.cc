@@ -183,6 +183,25 @@ TEST(RecordBytes, Enter) {
   EXPECT_EQ(encoded(enter, 1, 9, true), "10 65 00 00 00 01 3f f8 00 00 00 00 00 00 01 02 03 04");
 }
 
+// topid, cid, ndims, dimv and periodv take 4 + 4 + 1 + 5 n bytes: 254 of 255 for 49 dimensions, so
+// that what follows the arrays does not fit, not even its first field.
+TEST(RecordBytes, NothingIsWrittenBehindTheLongestRecord) {
+  for (std::uint32_t n = 20; n <= 60; ++n) {
+    const std::vector<std::uint32_t> sizes(n, 1), names(n, 7);
+    const std::vector<std::uint8_t> periods(n, 0);
+    const CartTopology topology{
+        TopologyId{0},          CommId{0},   static_cast<Byte>(n), U4Array::of(sizes),
+        ByteArray::of(periods), StringId{0}, U4Array::of(names)};
+    std::vector<std::byte> buffer(kMaxRecord + 600, std::byte{0x5a});
+    const std::size_t size = encode(topology, Dialect{}, buffer.data());
+    const std::size_t body = 4 + 4 + 1 + 4 * n + n + 4 + 4 * n;
+    EXPECT_EQ(size, body <= 255 ? 2 + body : 0) << n;
+    for (std::size_t i = kMaxRecord; i < buffer.size(); ++i) {
+      ASSERT_EQ(buffer[i], std::byte{0x5a}) << n << " dimensions, byte " << i;
+    }
+  }
+}
+
 TEST(RecordBytes, TransferEndsHaveTheirLengthInNativeFilesOnly) {
   const MpiPut1te end{LocationId{1}, Seconds{1.5}, PeerId{2}, WindowId{3}, RmaId{4}, Bytes{5}};
   EXPECT_EQ(encoded(end, 1, 9, true),

@@ -208,6 +208,37 @@ EXIT lid=1 time=1
   EXPECT_FALSE(fs::exists(contrary.dir.file("a.elg")));
 }
 
+// MPI_COLLEXIT has 28 bytes beside its counters, so that (255 - 28) / 8 = 28 fit. Two ranks with 20
+// each, none in common: the last 12 are left out, the values of the others stay what they are.
+TEST_F(MergeErrors, MoreCountersThanAnEventCanHold) {
+  LocalRun many(2);
+  for (const std::uint32_t rank : {0u, 1u}) {
+    const std::string lid = "lid=" + std::to_string(rank);
+    std::string text, values;
+    for (int i = 0; i < 20; ++i) {
+      text += "METRIC metid=" + std::to_string(i) + " metnid=\"" + (rank == 0 ? "A" : "B") +
+              std::to_string(i) + "\"\n";
+      values += (i == 0 ? " metv=[" : ",") + std::to_string(100 * (rank + 1) + i);
+    }
+    many.add(rank, text + "ENTER " + lid + " time=0 region=MPI_Barrier" + values +
+                       "]\nMPI_COLLEXIT " + lid + " time=1 sent=0 recvd=0" + values + "]\n");
+  }
+  const merge::Summary summary = many.merge();
+  EXPECT_EQ(summary[Finding::kCountersLeftOut].count, 12u);
+  EXPECT_NE(summary[Finding::kCountersLeftOut].where.find("1.0.elg: B8"), std::string::npos)
+      << summary[Finding::kCountersLeftOut].where;
+  EXPECT_TRUE(summary.suspect());
+  const std::string text = *trace_to_text(many.merged);
+  EXPECT_NE(text.find("NUM_EVENTS eventc=4\n"), std::string::npos) << text;
+  // Rank 1 has no values of rank 0's counters.
+  std::string values = "metv=[";
+  for (int i = 0; i < 20; ++i) values += "0,";
+  for (int i = 0; i < 8; ++i) values += std::to_string(200 + i) + (i < 7 ? "," : "]");
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find(values, at)) != std::string::npos; ++at) ++found;
+  EXPECT_EQ(found, 2u) << text;
+}
+
 // Two ranks of one communicator with a Cartesian topology of these sizes.
 std::unique_ptr<LocalRun> topologies(const std::string& first, const std::string& second,
                                      const std::string& comm) {
