@@ -44,8 +44,14 @@ class TransferWriter : protected GrantWriter<Plain> {
       const std::uint32_t target = raw(call.dlid);
       if (request) [[unlikely]]
         placement_->note_request(s.index, put, window, target, end.rmaid);
+      // A whole call between the start and the end of another transfer.
+      const bool amid = !s.in_flight.empty() && in_flight(s, put);
+      if (amid) [[unlikely]]
+        placement_->stray_end(s.index, window);
       const Mark mark =
           placement_->begin(s.index, put, target, window, held(s, put, exit, end), s.position());
+      if (amid) [[unlikely]]
+        placement_->stray_end(s.index, window);
       if (mark != Mark::kNone) [[unlikely]] {
         s.in_flight.push_back({end.rmaid, put, InFlight::Kind::kBasic, mark, target, window, {}});
       }

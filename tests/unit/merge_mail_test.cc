@@ -280,6 +280,16 @@ TEST_F(OddGets, EndsInAnotherOrderThanTheirStarts) {
   EXPECT_EQ(ends(1), expected);
 }
 
+// A whole call between the start of an operation and its end.
+TEST_F(OddGets, AWholeCallInsideAnother) {
+  run("ENTER lid=0 time=4 region=MPI_Get\n" + start(1, 0) + call(4, 0, 1) + end(1, 0) +
+      "EXIT lid=0 time=4.5\n" + call(5, 1, 2));
+  const std::vector<std::string> expected = {
+      kFenceEnds[0], "get 0#1 at 0 t=9 before MPI_WINCOLLEXIT 0", kFenceEnds[1]};
+  EXPECT_EQ(ends(0), expected);
+  EXPECT_EQ(ends(1), expected);
+}
+
 // The stray end does not use up its start either.
 TEST_F(OddGets, AStrayEndBeforeTheRightOne) {
   run("ENTER lid=0 time=4 region=MPI_Get\n" + start(1, 0) + end(0, 0) + end(1, 0) +
