@@ -102,7 +102,7 @@ void WindowEpochs::start(std::span<const std::uint32_t> members) {
   for (const std::uint32_t member : members) {
     PeerEpochs& p = peer(member);
     ++p.access;
-    p.last_access = std::max(p.last_access, p.access);
+    if (!surveyed_) p.last_access = std::max(p.last_access, p.access);
     p.access_serial = access_serial;
   }
 }
@@ -114,7 +114,7 @@ void WindowEpochs::post(std::span<const std::uint32_t> members) {
   for (const std::uint32_t member : members) {
     PeerEpochs& p = peer(member);
     ++p.exposure;
-    p.last_exposure = std::max(p.last_exposure, p.exposure);
+    if (!surveyed_) p.last_exposure = std::max(p.last_exposure, p.exposure);
     p.exposure_serial = exposure_serial;
   }
 }
@@ -200,7 +200,7 @@ void WindowEpochs::state(std::uint64_t fence_count, std::uint8_t open) {
   fences = fence_count;
   fence_open = (open & kFenceOpen) != 0;
   if ((open & kByAll) != 0) hold_lock_all();
-  last_fence = std::max(last_fence, fences);
+  if (!surveyed_) last_fence = std::max(last_fence, fences);
 }
 
 void WindowEpochs::peer_state(std::uint32_t target, std::uint64_t access, std::uint64_t exposure,
@@ -209,10 +209,12 @@ void WindowEpochs::peer_state(std::uint32_t target, std::uint64_t access, std::u
   PeerEpochs& p = peer(target);
   p.access = access;
   p.exposure = exposure;
-  p.last_access = std::max(p.last_access, access);
-  p.last_exposure = std::max(p.last_exposure, exposure);
-  if ((open & kAccessOpen) == 0 && !p.access_ended.contains(access)) {
-    p.lost_access = std::max(p.lost_access, access);
+  if (!surveyed_) {
+    p.last_access = std::max(p.last_access, access);
+    p.last_exposure = std::max(p.last_exposure, exposure);
+    if ((open & kAccessOpen) == 0 && !p.access_ended.contains(access)) {
+      p.lost_access = std::max(p.lost_access, access);
+    }
   }
   if ((open & kAccessOpen) != 0) {
     if (!access_open) {

@@ -205,7 +205,7 @@ class alignas(64) WindowEpochs {
   void keep_requests();
   void hold_lock_all();  // it was held all the time
   static void lose(LostOperations& candidate, std::vector<LostOperations>& lost);
-  bool surveyed_ = false;
+  bool surveyed_ = false;  // what pass 1 found stays: pass 2 may run twice
 
   std::deque<PeerEpochs> peers_;
   std::vector<PeerEpochs*> index_;  // open addressing by rank; a power of two, never full
