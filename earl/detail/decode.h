@@ -83,17 +83,7 @@ KOJAK_INLINED inline bool dispatch_event(std::uint8_t type, F&& f) {
       return true;                                          \
     }                                                       \
     return false;
-#define KOJAK_FIELD(Type, name, doc)
-#define KOJAK_FIELD_SINCE(since, Type, name, doc)
-#define KOJAK_FIELD_NATIVE(Type, name, doc)
-#define KOJAK_ARRAY(Type, count, name, doc)
-#define KOJAK_ARRAY_SINCE(since, Type, count, name, doc)
-#define KOJAK_REST(Type, name, doc)
-#define KOJAK_TEXT(name, doc)
-#define KOJAK_METRICS(name)
-#define KOJAK_RECORD_END(dialect, doc)
-#include "epilog/format/records.def"
-#include "epilog/format/records_undef.h"
+#include "epilog/format/records_each.h"
     default:
       return false;
   }

@@ -31,17 +31,7 @@ struct Dialect {
 
 enum class RecordType : std::uint8_t {
 #define KOJAK_RECORD(type, Struct, NAME, kind) k##Struct = type,
-#define KOJAK_FIELD(Type, name, doc)
-#define KOJAK_FIELD_SINCE(since, Type, name, doc)
-#define KOJAK_FIELD_NATIVE(Type, name, doc)
-#define KOJAK_ARRAY(Type, count, name, doc)
-#define KOJAK_ARRAY_SINCE(since, Type, count, name, doc)
-#define KOJAK_REST(Type, name, doc)
-#define KOJAK_TEXT(name, doc)
-#define KOJAK_METRICS(name)
-#define KOJAK_RECORD_END(dialect, doc)
-#include "epilog/format/records.def"
-#include "epilog/format/records_undef.h"
+#include "epilog/format/records_each.h"
 };
 
 // Value of a field that this dialect does not have: absent for identifiers and counts of bytes,
@@ -116,17 +106,7 @@ constexpr bool dispatch_record(std::uint8_t type, F&& f) {
   case type_:                                   \
     f.template operator()<Struct>();            \
     return true;
-#define KOJAK_FIELD(Type, name, doc)
-#define KOJAK_FIELD_SINCE(since, Type, name, doc)
-#define KOJAK_FIELD_NATIVE(Type, name, doc)
-#define KOJAK_ARRAY(Type, count, name, doc)
-#define KOJAK_ARRAY_SINCE(since, Type, count, name, doc)
-#define KOJAK_REST(Type, name, doc)
-#define KOJAK_TEXT(name, doc)
-#define KOJAK_METRICS(name)
-#define KOJAK_RECORD_END(dialect, doc)
-#include "epilog/format/records.def"
-#include "epilog/format/records_undef.h"
+#include "epilog/format/records_each.h"
     default:
       return false;
   }

@@ -103,19 +103,9 @@ constexpr TextRecord record(const TextField* fields) {
 #include "epilog/format/records_undef.h"
 
 #define KOJAK_RECORD(type, Struct, NAME, kind) record<Struct>(fields_of_##Struct::kFields),
-#define KOJAK_FIELD(Type, name, doc)
-#define KOJAK_FIELD_SINCE(since, Type, name, doc)
-#define KOJAK_FIELD_NATIVE(Type, name, doc)
-#define KOJAK_ARRAY(Type, count, name, doc)
-#define KOJAK_ARRAY_SINCE(since, Type, count, name, doc)
-#define KOJAK_REST(Type, name, doc)
-#define KOJAK_TEXT(name, doc)
-#define KOJAK_METRICS(name)
-#define KOJAK_RECORD_END(dialect, doc)
 constexpr TextRecord kRecords[] = {
-#include "epilog/format/records.def"
+#include "epilog/format/records_each.h"
 };
-#include "epilog/format/records_undef.h"
 
 }  // namespace
 
