@@ -301,19 +301,11 @@ void WindowEpochs::end_of_survey(std::uint32_t gaps) {
 
 bool WindowEpochs::open_mail(std::uint64_t ordinal) {
   if (!fences_recorded.contains(ordinal) || fences >= ordinal) return false;
-  if (mail.ordinal == 0) {
-    mail.ordinal = ordinal;
-    return true;
-  }
-  const auto known = std::find_if(other_mail.begin(), other_mail.end(),
-                                  [&](const Mailbox& box) { return box.ordinal == ordinal; });
-  if (known != other_mail.end()) {
-    std::swap(mail, *known);
-  } else {
-    other_mail.push_back(mail);
-    mail = {};
-    mail.ordinal = ordinal;
-  }
+  const auto known = other_mail.find(ordinal);
+  const Mailbox found = known != other_mail.end() ? known->second : Mailbox{.ordinal = ordinal};
+  if (known != other_mail.end()) other_mail.erase(known);
+  if (mail.ordinal != 0) other_mail.emplace(mail.ordinal, mail);
+  mail = found;
   return true;
 }
 

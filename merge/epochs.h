@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <map>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -133,9 +134,11 @@ class alignas(64) WindowEpochs {
   bool unseen_end = false;  // nothing is known of the window after the last pause
 
   // ---- what pass 2 holds ----
-  std::vector<Mailbox> other_mail;                           // of other fences of ours
-  std::vector<std::pair<std::uint64_t, ListId>> fence_puts;  // to us, what did not fit into mail
-  std::vector<ListMemo> other_fence_gets;                    // of the process's other threads
+  // By our fence that ends them: an origin whose clock is not ours may be any number of fences
+  // ahead.
+  std::map<std::uint64_t, Mailbox> other_mail;
+  std::map<std::uint64_t, std::vector<ListId>> fence_puts;  // to us, what did not fit into mail
+  std::vector<ListMemo> other_fence_gets;                   // of the process's other threads
   std::vector<ListId> fence_ends;   // of ours: gets, and puts that their target did not record
   std::vector<ListId> access_ends;  // likewise, of the open access epoch
   std::vector<ListId> free_ends;    // closed by the freeing of the window

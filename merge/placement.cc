@@ -237,7 +237,7 @@ void Placement::hand_over(const Operation& op, const Decision& decision, ListId 
   const std::uint64_t ordinal = op.epoch.ordinal;
   switch (decision.place) {
     case Place::kTargetFence:
-      target_window(op)->fence_puts.emplace_back(ordinal, list);
+      target_window(op)->fence_puts[ordinal].push_back(list);
       break;
     case Place::kTargetExposure:
       target_window(op)->peer(duties_[op.stream].rank).exposed.emplace_back(ordinal, list);
@@ -302,13 +302,20 @@ void Placement::take_exposed(PeerEpochs& peer, std::uint64_t up_to, std::vector<
 
 void Placement::collect(WindowEpochs& window, std::uint64_t up_to, Mail& mail) {
   if (window.mail.ordinal != 0 && window.mail.ordinal <= up_to) held_.collect(window.mail, mail);
-  if (window.other_mail.empty()) [[likely]]
-    return;
-  std::erase_if(window.other_mail, [&](Mailbox& box) {
-    if (box.ordinal > up_to) return false;
-    held_.collect(box, mail);
-    return true;
-  });
+  auto& others = window.other_mail;
+  while (!others.empty() && others.begin()->first <= up_to) {
+    held_.collect(others.begin()->second, mail);
+    others.erase(others.begin());
+  }
+}
+
+void Placement::take_fence_puts(WindowEpochs& window, std::uint64_t up_to,
+                                std::vector<ListId>& lists) {
+  auto& puts = window.fence_puts;
+  while (!puts.empty() && puts.begin()->first <= up_to) {
+    take(puts.begin()->second, lists);
+    puts.erase(puts.begin());
+  }
 }
 
 void Placement::released_by(std::uint32_t stream, const Sync& sync,
@@ -319,11 +326,7 @@ void Placement::released_by(std::uint32_t stream, const Sync& sync,
     case SyncKind::kFence: {
       const std::uint64_t k = w.fences + 1;
       collect(w, k, mail);
-      std::erase_if(w.fence_puts, [&](const auto& entry) {
-        if (entry.first > k) return false;
-        lists.push_back(entry.second);
-        return true;
-      });
+      take_fence_puts(w, k, lists);
       take(w.fence_ends, lists);
       w.last_stream = stream;
       break;
@@ -354,8 +357,7 @@ void Placement::released_by(std::uint32_t stream, const Sync& sync,
     case SyncKind::kFree:
       closing = true;
       collect(w, PeerEpochs::kNever, mail);
-      for (const auto& entry : w.fence_puts) lists.push_back(entry.second);
-      w.fence_puts.clear();
+      take_fence_puts(w, PeerEpochs::kNever, lists);
       take(w.fence_ends, lists);
       take(w.access_ends, lists);
       take(w.free_ends, lists);

@@ -206,6 +206,8 @@ class Placement {
   void take_exposed(PeerEpochs& peer, std::uint64_t up_to, std::vector<ListId>& lists);
   WindowEpochs* find_target_window(std::uint32_t target, std::uint32_t window_id, Known& known);
   void collect(WindowEpochs& window, std::uint64_t up_to, Mail& mail);
+  static void take_fence_puts(WindowEpochs& window, std::uint64_t up_to,
+                              std::vector<ListId>& lists);
   static void take(std::vector<ListId>& from, std::vector<ListId>& lists);
 
   Survey& survey_;

@@ -197,6 +197,42 @@ TEST(MergeMail, WhatDoesNotFitComesOutAtTheSamePlace) {
   }
 }
 
+// Rank 0 is the target of all. Rank 1 puts in its second epoch before and after rank 2, which is
+// one epoch ahead; that one goes on after rank 0's second fence, which has emptied the mailbox in
+// use, and then in its next epoch.
+TEST(MergeMail, SeveralFencesAtOnce) {
+  const auto fence = [](int rank, const char* from, const char* to) {
+    const std::string lid = " lid=" + std::to_string(rank);
+    return "ENTER" + lid + " time=" + from + " region=MPI_Win_fence\nMPI_WINCOLLEXIT" + lid +
+           " time=" + to + " wid=0\n";
+  };
+  const auto put = [](int rank, const char* from, const char* to, int rmaid) {
+    return "MPI_RMA_CALL lid=" + std::to_string(rank) + " time=" + from + " exit=" + to +
+           " region=MPI_Put dlid=0 wid=0 rmaid=" + std::to_string(rmaid) +
+           " bytes=8 got=0 kind=1\n";
+  };
+  LocalRun run(3);
+  run.add(0,
+          fence(0, "1", "1.5") + fence(0, "9", "10") + fence(0, "19", "20") + fence(0, "29", "30"));
+  run.add(1, fence(1, "1", "1.5") + put(1, "3", "3.5", 0) + put(1, "5", "5.5", 1) +
+                 fence(1, "9", "10") + fence(1, "19", "20") + fence(1, "29", "30"));
+  run.add(2, fence(2, "1", "1.5") + fence(2, "2", "2.5") + put(2, "4", "4.5", 0) +
+                 put(2, "11", "11.5", 1) + fence(2, "12", "12.5") + put(2, "13", "13.5", 2) +
+                 fence(2, "29", "30"));
+  merge::MergeOptions options = run.options();
+  for (const std::size_t pool : {std::size_t{0}, std::size_t{1}}) {
+    options.pool = pool;
+    run.merge(options);
+    // Times of the merged trace begin at 0.
+    EXPECT_EQ(support::ends_in_words(run.merged),
+              (std::vector<std::string>{"put 1#0 at 0 t=9 before MPI_WINCOLLEXIT 0",
+                                        "put 1#1 at 0 t=9 before MPI_WINCOLLEXIT 0",
+                                        "put 2#0 at 0 t=19 before MPI_WINCOLLEXIT 0",
+                                        "put 2#1 at 0 t=19 before MPI_WINCOLLEXIT 0",
+                                        "put 2#2 at 0 t=29 before MPI_WINCOLLEXIT 0"}));
+  }
+}
+
 // What follows is one list of gets; rank 1 answers nothing and only takes part in the fences.
 const char* const kFences =
     "ENTER lid=1 time=0 region=main\n"
