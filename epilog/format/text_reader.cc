@@ -187,7 +187,9 @@ void Builder::follow(const TextLine& line, const FilledRecord& record) {
 }
 
 std::vector<std::byte> Builder::put_together(bool complete, bool local) {
-  std::vector<std::byte> out(kHeaderSize);
+  std::vector<std::byte> out;
+  out.reserve(kHeaderSize + bytes_.size());
+  out.resize(kHeaderSize);
   encode_header(context_.dialect, out.data());
   const auto add = [&](const std::byte* data, std::size_t size) {
     out.insert(out.end(), data, data + size);
