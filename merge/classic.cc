@@ -22,8 +22,8 @@ Status check_classic(const Survey& survey, const std::vector<LocalTrace>& traces
   std::uint64_t reordered = 0;
   for (const MergedComm& comm : survey.definitions.comms) {
     const std::string& path = traces[comm.first].path;
-    if ((comm.flags & 2) != 0) return no_classic(path, "defines an intercommunicator");
-    if ((comm.flags & 4) != 0) {
+    if (comm.intercommunicator()) return no_classic(path, "defines an intercommunicator");
+    if (comm.foreign_members()) {
       return no_classic(path, "defines a communicator with members of another MPI_COMM_WORLD");
     }
     if (!std::is_sorted(comm.ranks.begin(), comm.ranks.end())) ++reordered;

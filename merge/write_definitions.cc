@@ -104,7 +104,7 @@ class DefinitionWriter {
       const GroupId local = group(comm.ranks);
       out_.write(MpiCommRef{id<CommId>(i), local});
       out_.write(CommIdentity{id<CommId>(i), Hash64{comm.hi}, Hash64{comm.lo}, Flags{comm.flags}});
-      if ((comm.flags & 2) != 0) out_.write(CommRemote{id<CommId>(i), group(comm.remote)});
+      if (comm.intercommunicator()) out_.write(CommRemote{id<CommId>(i), group(comm.remote)});
     }
   }
 

@@ -5,7 +5,8 @@ usage: merge_speed.py --bin DIR --make-traces PROGRAM [--dir DIR] [--events N] [
                       [--ranks N [N ...]] [--kinds KIND [KIND ...]]
 
 For each kind of trace and number of ranks: events per second of CPU time (user and system, the whole
-process), CPU nanoseconds an event for each doubling of the ranks, median wall time against `cat local/* > file` on the same file system, both from the page cache, and peak memory.
+process), CPU nanoseconds an event for each doubling of the ranks, median wall time against
+`cat local/* > file` on the same file system, both from the page cache, and peak memory.
 Nothing here passes or fails. The system counts the memory of this script, before it becomes the command,
 as the command's: peaks below some 16 MB cannot be seen.
 """
