@@ -292,7 +292,7 @@ int main(int argc, char** argv) {
       ("output,o", po::value<std::string>()->value_name("REPORT"),
        "the report ('-': standard output); default: the trace's name with .cube")  //
       ("html", po::value<std::string>()->value_name("PAGE"),
-       "also write the report as a page with timeline, see cube_html")  //
+       "also write the report as a page with timeline, see kojak html")  //
       ("json", po::value<std::string>()->value_name("FILE"),
        "also write results, worst instances and messages by send mode as JSON")  //
       ("instances", po::value<std::size_t>()->value_name("N")->default_value(10),

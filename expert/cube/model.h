@@ -1,10 +1,10 @@
 // A CUBE 3 report in memory: metric tree, call tree, system tree, topologies and severities.
 //
-// What the page generator and the cube_* commands work on; reader.h fills it. All trees are vectors
-// in document order, a parent before its children, so that one backward pass sums subtrees up.
-// Severities are kept as the file has them: inclusive along metrics, exclusive along call paths;
-// a row over the locations only where one is written. Plain values that own all they hold; reading
-// from several threads is safe, changing is not. Source: the report spec.
+// What the page generator and the commands kojak html, info, stat, diff work on; reader.h fills it.
+// All trees are vectors in document order, a parent before its children, so that one backward pass
+// sums subtrees up. Severities are kept as the file has them: inclusive along metrics, exclusive
+// along call paths; a row over the locations only where one is written. Plain values that own all
+// they hold; reading from several threads is safe, changing is not. Source: the report spec.
 #pragma once
 
 #include <cstddef>

@@ -55,7 +55,7 @@ def main():
         measured(options.bin / "elg_merge", "-q", "-o", place / "a.elg", place / "local")
         shutil.rmtree(place / "local")
         measured(options.bin / "expert", "-q", "-o", place / "a.cube", place / "a.elg")
-        table = subprocess.run([options.bin / "cube_stat", "--csv", "--by", "region", "-n", "0", "-m",
+        table = subprocess.run([options.bin / "kojak", "stat", "--csv", "--by", "region", "-n", "0", "-m",
                                 "mpi_rma_fence_wait", place / "a.cube"], check=True, text=True,
                                stdout=subprocess.PIPE).stdout
         found = sum(float(row["mpi_rma_fence_wait"]) for row in csv.DictReader(table.splitlines()))

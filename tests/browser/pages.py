@@ -72,9 +72,9 @@ class Pages(unittest.TestCase):
         data = self.page.evaluate("({...document.querySelector('.timeline-canvas').dataset})")
         return {key: float(value) for key, value in data.items()}
 
-    def make(self, report, *options, name=None, tool="cube_html"):
+    def make(self, report, *options, name=None):
         page = pathlib.Path(self.folder.name) / ((name or pathlib.Path(report).stem) + ".html")
-        command = [BINARY / "bin" / tool, *options, "-o", page, report]
+        command = [BINARY / "bin" / "kojak", "html", *options, "-o", page, report]
         subprocess.run(command, check=True, capture_output=True)
         return page
 

@@ -201,7 +201,7 @@ class Comparison(Pages):
     def test_names_regressions_and_improvements(self):
         before, after = Cube(REFERENCE / "fence.cube"), Cube(REFERENCE / "gats.cube")
         path = pathlib.Path(self.folder.name) / "diff.html"
-        subprocess.run([BINARY / "bin" / "cube_diff", "-o", path, REFERENCE / "fence.cube",
+        subprocess.run([BINARY / "bin" / "kojak", "diff", "-o", path, REFERENCE / "fence.cube",
                         REFERENCE / "gats.cube"], check=True, capture_output=True)
         page = self.open(path)
         self.assertEqual(page.evaluate("document.title"), "fence.cube \u2192 gats.cube")
@@ -239,7 +239,7 @@ class OtherSize(Pages):
             subprocess.run([BINARY / "tests" / "make_report", str(ranks), str(calls), path], check=True)
             cubes.append(Cube(path))
         path = folder / "sizes.html"
-        subprocess.run([BINARY / "bin" / "cube_diff", "-o", path, folder / "of2.cube",
+        subprocess.run([BINARY / "bin" / "kojak", "diff", "-o", path, folder / "of2.cube",
                         folder / "of3.cube"], check=True, capture_output=True)
         page = self.open(path)
         # One process in the mean, below the sum over all of them.

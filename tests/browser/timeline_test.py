@@ -138,7 +138,7 @@ class Timeline(Pages):
         cube, trace = folder / "same.cube", REFERENCE / "gats.elg"
         subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, "--html", by_expert, trace],
                        check=True)
-        subprocess.run([BINARY / "bin" / "cube_html", "-q", "--trace", trace, "-o", by_tool, cube],
+        subprocess.run([BINARY / "bin" / "kojak", "html", "-q", "--trace", trace, "-o", by_tool, cube],
                        check=True)
         self.assertEqual(by_expert.read_bytes(), by_tool.read_bytes())
 

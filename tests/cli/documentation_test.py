@@ -12,12 +12,17 @@ COMMANDS = sorted(name for name in os.environ["KOJAK_COMMANDS"].split(",") if na
 
 class Documentation(CommandTest):
     def page(self, name):
-        return (SOURCE / "docs" / "man" / f"{name}.1").read_text().replace("\\-", "-")
+        """The manual page of a command: kojak(1) has run and config, the other subcommands their own."""
+        name = "kojak" if name in ("kojak run", "kojak config") else name.replace(" ", "-")
+        text = (SOURCE / "docs" / "man" / f"{name}.1").read_text()
+        if text.startswith(".so man1/"):
+            text = (SOURCE / "docs" / "man" / text.split("/")[1].strip()).read_text()
+        return text.replace("\\-", "-")
 
     def test_manual_pages_have_every_option(self):
-        for name in COMMANDS + ["kojak run", "kojak config"]:
+        for name in COMMANDS:
             with self.subTest(name):
-                page = self.page(name.split(" ")[0])
+                page = self.page(name)
                 text = self.run_command(*name.split(" "), "--help").out
                 options = re.findall(r"(?m)^  (?:-\w \[ )?(--[\w-]+)", text)
                 self.assertGreaterEqual(len(options), 3)

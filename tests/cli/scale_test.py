@@ -33,7 +33,7 @@ class Scale(CommandTest):
             self.assertEqual(ran.status, 0, f"{kind}, {ranks}: {command[0]}: {ran.err}")
 
     def metric(self, name, region):
-        out = self.run_command("cube_stat", "--csv", "--by", "region", "-n", "0", "-m", name, "a.cube")
+        out = self.run_command("kojak", "stat", "--csv", "--by", "region", "-n", "0", "-m", name, "a.cube")
         self.assertEqual(out.status, 0, out.err)
         return sum(float(row[name]) for row in csv.DictReader(io.StringIO(out.out))
                    if row["region"] == region)

@@ -15,6 +15,15 @@ for program in elg_config elg_merge elg_print elg_stat expert kojak; do
   [ -f "$work/prefix/share/man/man1/$program.1" ] || fail "no manual page for $program"
 done
 
+for command in html info stat diff; do
+  "$work/prefix/bin/kojak" "$command" --version >/dev/null || fail "kojak $command --version failed"
+  [ -f "$work/prefix/share/man/man1/kojak-$command.1" ] || fail "no manual page for kojak $command"
+done
+"$work/prefix/bin/cube_html" --version >/dev/null || fail "the link cube_html does not work"
+for program in cube_info cube_stat cube_diff; do
+  [ ! -e "$work/prefix/bin/$program" ] || fail "$program is a name of CUBE's own commands"
+done
+
 cmake -S "$source/tests/install/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$work/prefix" \
   >"$work/consumer.log" 2>&1 || { cat "$work/consumer.log"; fail "find_package(kojak) failed"; }
 cmake --build "$work/consumer" >>"$work/consumer.log" 2>&1 || { cat "$work/consumer.log"; fail "the outside project does not build"; }

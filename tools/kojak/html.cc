@@ -1,15 +1,16 @@
-// cube_html: a CUBE report as one self-contained page.
+// kojak html: a CUBE report as one self-contained page.
 #include <string>
+#include <string_view>
 
 #include "expert/catalogue.h"
 #include "expert/cube/reader.h"
 #include "expert/html/page.h"
 #include "expert/html/trace_part.h"
 #include "tools/cli/cli.h"
+#include "tools/kojak/commands.h"
 
+namespace kojak::run {
 namespace {
-
-using namespace kojak;
 
 // The report's name with .html: "run/a.cube.gz" gives "run/a.html".
 std::string page_name(std::string report) {
@@ -67,11 +68,15 @@ ExitCode run(const cli::po::variables_map& values) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const cli::ToolInfo info{"cube_html", "[options] REPORT",
+int html_command(int argc, char** argv) {
+  // The link of the old name is called as it was.
+  const bool linked = std::string_view(argv[0]).ends_with(kHtmlLink);
+  const std::string name = linked ? kHtmlLink : "kojak html";
+  const std::string example = name + " --trace a.elg -o a.html a.cube";
+  const cli::ToolInfo info{name.c_str(), "[options] REPORT",
                            "Makes a CUBE report one page that works offline: what is wrong, the "
                            "trees,\nand with --trace the timeline.",
-                           "cube_html --trace a.elg -o a.html a.cube"};
+                           example.c_str()};
   cli::ToolOptions options;
   options.visible.add_options()(
       "output,o", cli::po::value<std::string>(),
@@ -87,3 +92,5 @@ int main(int argc, char** argv) {
   options.positional.add("report", 1);
   return cli::run_tool(argc, argv, info, options, run);
 }
+
+}  // namespace kojak::run

@@ -1,4 +1,4 @@
-// cube_diff: what became better and worse between two reports, per metric and per call path.
+// kojak diff: what became better and worse between two reports, per metric and per call path.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -13,10 +13,11 @@
 #include "expert/html/page.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
+#include "tools/kojak/commands.h"
 
+namespace kojak::run {
 namespace {
 
-using namespace kojak;
 using cube::Report;
 
 struct Change {
@@ -254,10 +255,10 @@ ExitCode run(const cli::po::variables_map& values) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const cli::ToolInfo info{"cube_diff", "[options] BEFORE AFTER",
+int diff_command(int argc, char** argv) {
+  const cli::ToolInfo info{"kojak diff", "[options] BEFORE AFTER",
                            "Compares two CUBE reports: what became better and what became worse.",
-                           "cube_diff -o change.html slow.cube fast.cube"};
+                           "kojak diff -o change.html slow.cube fast.cube"};
   cli::ToolOptions options;
   options.visible.add_options()("output,o", cli::po::value<std::string>(),
                                 "also write a page with improvements and regressions")(
@@ -271,3 +272,5 @@ int main(int argc, char** argv) {
   options.positional.add("before", 1).add("after", 1);
   return cli::run_tool(argc, argv, info, options, run);
 }
+
+}  // namespace kojak::run

@@ -1,4 +1,4 @@
-// cube_info: what a report holds: its trees, its system, and the metrics with their totals.
+// kojak info: what a report holds: its trees, its system, and the metrics with their totals.
 #include <array>
 #include <iostream>
 #include <string>
@@ -8,10 +8,11 @@
 #include "expert/cube/reader.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
+#include "tools/kojak/commands.h"
 
+namespace kojak::run {
 namespace {
 
-using namespace kojak;
 using cube::Report;
 
 constexpr std::size_t kNameWidth = 60;
@@ -143,11 +144,11 @@ ExitCode run(const cli::po::variables_map& values) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int info_command(int argc, char** argv) {
   const cli::ToolInfo info{
-      "cube_info", "[options] REPORT",
+      "kojak info", "[options] REPORT",
       "Says what a CUBE report holds: metrics with their totals, call tree, system.",
-      "cube_info --calls --metric mpi_latesender a.cube"};
+      "kojak info --calls --metric mpi_latesender a.cube"};
   cli::ToolOptions options;
   options.visible.add_options()("metrics", "print the metric tree (the default)")(
       "all,a", "also the metrics that are 0")("calls,c", "print the call tree")(
@@ -158,3 +159,5 @@ int main(int argc, char** argv) {
   options.positional.add("report", 1);
   return cli::run_tool(argc, argv, info, options, run);
 }
+
+}  // namespace kojak::run

@@ -1,4 +1,4 @@
-// cube_stat: the largest values of a report, as a table or as comma-separated values.
+// kojak stat: the largest values of a report, as a table or as comma-separated values.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -13,10 +13,11 @@
 #include "expert/cube/reader.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
+#include "tools/kojak/commands.h"
 
+namespace kojak::run {
 namespace {
 
-using namespace kojak;
 using cube::Report;
 using Names = std::vector<std::string>;
 
@@ -168,7 +169,7 @@ ExitCode run(const cli::po::variables_map& values) {
     for (const std::string& name : values["metric"].as<Names>()) {
       metrics.push_back(report->find_metric(name));
       if (metrics.back() == cube::kNone) {
-        return cli::usage_error("the report has no metric " + name + "; cube_info lists them");
+        return cli::usage_error("the report has no metric " + name + "; kojak info lists them");
       }
     }
   } else {
@@ -189,10 +190,10 @@ ExitCode run(const cli::po::variables_map& values) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const cli::ToolInfo info{"cube_stat", "[options] REPORT",
+int stat_command(int argc, char** argv) {
+  const cli::ToolInfo info{"kojak stat", "[options] REPORT",
                            "Lists the largest values of a CUBE report, worst first.",
-                           "cube_stat --by callpath -m mpi_rma_fence_wait -m time -n 5 a.cube"};
+                           "kojak stat --by callpath -m mpi_rma_fence_wait -m time -n 5 a.cube"};
   cli::ToolOptions options;
   options.visible.add_options()("by,b", cli::po::value<std::string>()->default_value("pattern"),
                                 "what a row is: callpath, region, location, or pattern (each "
@@ -206,3 +207,5 @@ int main(int argc, char** argv) {
   options.positional.add("report", 1);
   return cli::run_tool(argc, argv, info, options, run);
 }
+
+}  // namespace kojak::run

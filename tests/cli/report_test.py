@@ -1,4 +1,4 @@
-"""cube_info, cube_stat, cube_diff, cube_html: tables, comma-separated values, errors.
+"""kojak info, kojak stat, kojak diff, kojak html: tables, comma-separated values, errors.
 
 Expected numbers come from the CUBE files, read by another parser.
 """
@@ -46,7 +46,7 @@ def table(text):
 
 class Info(CommandTest):
     def test_counts_and_totals(self):
-        ran = self.run_command("cube_info", AFTER)
+        ran = self.run_command("kojak", "info", AFTER)
         self.assertEqual((ran.status, ran.err), (0, ""))
         # Counted in the file.
         for line in ("metrics:     49", "regions:     142", "call paths:  18", "processes:   4",
@@ -56,11 +56,11 @@ class Info(CommandTest):
         line = next(line for line in ran.lines if "mpi_rma_latepost" in line)
         self.assertIn(f"{total:.6f}", line)
         self.assertNotIn("mpi_io", ran.out)
-        self.assertIn("mpi_io", self.run_command("cube_info", "--all", AFTER).out)
+        self.assertIn("mpi_io", self.run_command("kojak", "info", "--all", AFTER).out)
 
     def test_call_and_system_tree(self):
         cube = Cube(AFTER)
-        ran = self.run_command("cube_info", "--calls", "--system", "-m", "mpi_barrier_wait", AFTER)
+        ran = self.run_command("kojak", "info", "--calls", "--system", "-m", "mpi_barrier_wait", AFTER)
         row = cube.rows["mpi_barrier_wait", "PARALLEL / MPI_Barrier"]
         barrier = next(line for line in ran.lines if "MPI_Barrier" in line)
         self.assertIn(f"{sum(row):.6f}", barrier)
@@ -68,18 +68,18 @@ class Info(CommandTest):
         self.assertIn(f"{row[2]:.6f}", rank)
 
     def test_errors(self):
-        self.assert_fails(self.run_command("cube_info"), 1, "name a report")
-        self.assert_fails(self.run_command("cube_info", "-m", "nothing", AFTER), 1, "no metric nothing")
-        self.assert_fails(self.run_command("cube_info", "absent.cube"), 2, "absent.cube", "cannot be opened")
-        self.assert_fails(self.run_command("cube_info", REFERENCE / "gats.elg"), 2, "is a trace", "expert")
+        self.assert_fails(self.run_command("kojak", "info"), 1, "name a report")
+        self.assert_fails(self.run_command("kojak", "info", "-m", "nothing", AFTER), 1, "no metric nothing")
+        self.assert_fails(self.run_command("kojak", "info", "absent.cube"), 2, "absent.cube", "cannot be opened")
+        self.assert_fails(self.run_command("kojak", "info", REFERENCE / "gats.elg"), 2, "is a trace", "expert")
         cut = self.file("cut.cube", AFTER.read_bytes()[:20000])
-        self.assert_fails(self.run_command("cube_info", cut), 2, "cut.cube", "offset", "ends in the middle")
+        self.assert_fails(self.run_command("kojak", "info", cut), 2, "cut.cube", "offset", "ends in the middle")
 
 
 class Stat(CommandTest):
     def test_patterns_worst_first(self):
         cube = Cube(AFTER)
-        rows = table(self.run_command("cube_stat", "--csv", "-n", "0", AFTER).out)
+        rows = table(self.run_command("kojak", "stat", "--csv", "-n", "0", AFTER).out)
         # Leaves, and of the inner patterns what they have beyond those inside them.
         inner = {"mpi_rma_earlywait", "mpi_rma_latepost", "mpi_latesender"}
         values = {}
@@ -93,15 +93,15 @@ class Stat(CommandTest):
                          [(metric, path) for _, metric, path in expected])
         for row, (seconds, _, _) in zip(rows, expected):
             self.assertAlmostEqual(float(row["seconds"]), seconds, 9)
-        self.assertEqual(len(self.run_command("cube_stat", "-n", "3", AFTER).lines), 4)
+        self.assertEqual(len(self.run_command("kojak", "stat", "-n", "3", AFTER).lines), 4)
 
     def test_call_paths_with_and_without_callees(self):
         cube = Cube(AFTER)
-        own = table(self.run_command("cube_stat", "-b", "callpath", "-m", "time", "--csv", "-n", "0",
+        own = table(self.run_command("kojak", "stat", "-b", "callpath", "-m", "time", "--csv", "-n", "0",
                                      AFTER).out)
         values = {row["call path"]: float(row["time"]) for row in own}
         self.assertAlmostEqual(values["PARALLEL"], sum(cube.rows["time", "PARALLEL"]), 9)
-        whole = table(self.run_command("cube_stat", "-b", "callpath", "-i", "-m", "time", "--csv",
+        whole = table(self.run_command("kojak", "stat", "-b", "callpath", "-i", "-m", "time", "--csv",
                                        AFTER).out)
         self.assertEqual(whole[0]["call path"], "PARALLEL")
         self.assertAlmostEqual(float(whole[0]["time"]), cube.total("time"), 9)
@@ -109,27 +109,27 @@ class Stat(CommandTest):
 
     def test_regions_and_locations(self):
         cube = Cube(AFTER)
-        rows = table(self.run_command("cube_stat", "-b", "region", "-m", "visits", "--csv", "-n", "0",
+        rows = table(self.run_command("kojak", "stat", "-b", "region", "-m", "visits", "--csv", "-n", "0",
                                       AFTER).out)
         visits = {row["region"]: float(row["visits"]) for row in rows}
         # TRACING has two call paths.
         self.assertEqual(visits["TRACING"], sum(sum(row) for (metric, path), row in cube.rows.items()
                                                 if metric == "visits" and path.endswith("TRACING")))
-        rows = table(self.run_command("cube_stat", "-b", "location", "-m", "mpi", "--csv", AFTER).out)
+        rows = table(self.run_command("kojak", "stat", "-b", "location", "-m", "mpi", "--csv", AFTER).out)
         ranks = {row["location"]: float(row["mpi"]) for row in rows}
         for rank in range(4):
             expected = sum(row[rank] for (metric, _), row in cube.rows.items() if metric == "mpi")
             self.assertAlmostEqual(ranks[f"rank {rank}"], expected, 9)
 
     def test_errors(self):
-        self.assert_fails(self.run_command("cube_stat", "-b", "colour", AFTER), 1, "colour")
-        self.assert_fails(self.run_command("cube_stat", "-b", "region", "-m", "x", AFTER), 1,
-                          "no metric x", "cube_info")
+        self.assert_fails(self.run_command("kojak", "stat", "-b", "colour", AFTER), 1, "colour")
+        self.assert_fails(self.run_command("kojak", "stat", "-b", "region", "-m", "x", AFTER), 1,
+                          "no metric x", "kojak info")
 
     def test_names_do_no_harm_to_a_terminal(self):
         report = self.file("evil.cube", AFTER.read_bytes().replace(b"<name>MPI_Barrier<",
                                                                    b"<name>\x1b[31mred\xff\n<"))
-        ran = self.run_command("cube_stat", report)
+        ran = self.run_command("kojak", "stat", report)
         self.assertEqual(ran.status, 0)
         self.assertIn("warning", ran.err)
         self.assertNotIn("\x1b", ran.out)
@@ -142,8 +142,8 @@ class Stat(CommandTest):
         report = self.file("long.cube", AFTER.read_bytes().replace(
             b"<name>MPI_Barrier<", b"<name>" + name.replace("<", "&lt;").encode() + b"<").replace(
             b"WaitAtBarrier", name.replace("<", "&lt;").encode()))
-        for command in (["cube_stat"], ["cube_stat", "-b", "region", "-m", "mpi"], ["cube_info"],
-                        ["cube_info", "-c", "-s"], ["cube_diff", "-t", "0", BEFORE]):
+        for command in (["kojak", "stat"], ["kojak", "stat", "-b", "region", "-m", "mpi"], ["kojak", "info"],
+                        ["kojak", "info", "-c", "-s"], ["kojak", "diff", "-t", "0", BEFORE]):
             ran = self.run_command(*command, report)
             self.assertEqual(ran.status, 0)
             self.assertNotRegex(ran.out, "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
@@ -152,17 +152,17 @@ class Stat(CommandTest):
 
     def test_standard_input(self):
         for data in (AFTER.read_bytes(), gzip.compress(AFTER.read_bytes())):
-            ran = self.run_command("cube_stat", "-", stdin=data)
-            self.assertEqual(ran.out, self.run_command("cube_stat", AFTER).out)
-        self.assert_fails(self.run_command("cube_html", "-", stdin=b""), 1, "-o")
-        self.assert_fails(self.run_command("cube_diff", "-", "-", stdin=b""), 1, "only one")
-        self.assert_fails(self.run_command("cube_stat", "-", stdin=b""), 2, "standard input", "is empty")
+            ran = self.run_command("kojak", "stat", "-", stdin=data)
+            self.assertEqual(ran.out, self.run_command("kojak", "stat", AFTER).out)
+        self.assert_fails(self.run_command("kojak", "html", "-", stdin=b""), 1, "-o")
+        self.assert_fails(self.run_command("kojak", "diff", "-", "-", stdin=b""), 1, "only one")
+        self.assert_fails(self.run_command("kojak", "stat", "-", stdin=b""), 2, "standard input", "is empty")
 
 
 class Diff(CommandTest):
     def test_changes_are_after_minus_before(self):
         before, after = Cube(BEFORE), Cube(AFTER)
-        ran = self.run_command("cube_diff", BEFORE, AFTER)
+        ran = self.run_command("kojak", "diff", BEFORE, AFTER)
         self.assertEqual((ran.status, ran.err), (0, ""))
         change = after.total("time") - before.total("time")
         time = next(line for line in ran.lines if line.startswith("Time "))
@@ -180,43 +180,43 @@ class Diff(CommandTest):
 
     def test_every_number_as_values(self):
         before, after = Cube(BEFORE), Cube(AFTER)
-        for row in table(self.run_command("cube_diff", "--csv", BEFORE, AFTER).out):
+        for row in table(self.run_command("kojak", "diff", "--csv", BEFORE, AFTER).out):
             key = row["metric"], row["call path"]
             self.assertAlmostEqual(float(row["before"]), sum(before.rows.get(key, [0])), 9)
             self.assertAlmostEqual(float(row["after"]), sum(after.rows.get(key, [0])), 9)
 
     def test_a_report_and_itself(self):
-        ran = self.run_command("cube_diff", AFTER, AFTER)
+        ran = self.run_command("kojak", "diff", AFTER, AFTER)
         self.assertIn("Regressions: none", ran.out)
         self.assertIn("Improvements: none", ran.out)
 
     def test_errors(self):
-        self.assert_fails(self.run_command("cube_diff", AFTER), 1, "name two reports")
-        self.assert_fails(self.run_command("cube_diff", AFTER, "absent.cube"), 2, "absent.cube")
-        self.assert_fails(self.run_command("cube_diff", "-t", "200", AFTER, BEFORE), 1, "--threshold")
-        self.assert_fails(self.run_command("cube_diff", "-o", "/nonexistent/a.html", AFTER, BEFORE), 4,
+        self.assert_fails(self.run_command("kojak", "diff", AFTER), 1, "name two reports")
+        self.assert_fails(self.run_command("kojak", "diff", AFTER, "absent.cube"), 2, "absent.cube")
+        self.assert_fails(self.run_command("kojak", "diff", "-t", "200", AFTER, BEFORE), 1, "--threshold")
+        self.assert_fails(self.run_command("kojak", "diff", "-o", "/nonexistent/a.html", AFTER, BEFORE), 4,
                           "/nonexistent/a.html")
 
 
 class Html(CommandTest):
     def test_names_the_page_after_the_report(self):
         report = self.file("run.cube.gz", gzip.compress(AFTER.read_bytes()))
-        ran = self.run_command("cube_html", report)
+        ran = self.run_command("kojak", "html", report)
         self.assertEqual(ran.status, 0)
         self.assertIn("run.html", ran.err)
         page = (self.dir / "run.html").read_text()
         self.assertTrue(page.startswith("<!DOCTYPE html>"))
         self.assertEqual(re.findall(r"https?://", page.split("<script")[0]), [])
-        self.assertEqual(self.run_command("cube_html", "-q", "-o", "-", report).out, page)
+        self.assertEqual(self.run_command("kojak", "html", "-q", "-o", "-", report).out, page)
 
     def test_errors(self):
-        self.assert_fails(self.run_command("cube_html"), 1, "name a report")
-        self.assert_fails(self.run_command("cube_html", "--max-size", "0", AFTER), 1, "--max-size")
-        self.assert_fails(self.run_command("cube_html", "-o", "/nonexistent/a.html", AFTER), 4,
+        self.assert_fails(self.run_command("kojak", "html"), 1, "name a report")
+        self.assert_fails(self.run_command("kojak", "html", "--max-size", "0", AFTER), 1, "--max-size")
+        self.assert_fails(self.run_command("kojak", "html", "-o", "/nonexistent/a.html", AFTER), 4,
                           "/nonexistent/a.html")
-        self.assert_fails(self.run_command("cube_html", "-t", "absent.elg", "-o", "a.html", AFTER), 2,
+        self.assert_fails(self.run_command("kojak", "html", "-t", "absent.elg", "-o", "a.html", AFTER), 2,
                           "absent.elg")
-        self.assert_fails(self.run_command("cube_html", "-t", "-", "-o", "a.html", AFTER), 2,
+        self.assert_fails(self.run_command("kojak", "html", "-t", "-", "-o", "a.html", AFTER), 2,
                           "more than once")
         self.assertFalse((self.dir / "a.html").exists())
 
