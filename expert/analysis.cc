@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <concepts>
 #include <optional>
 #include <tuple>
 
@@ -48,15 +47,15 @@ class Analysis : public earl::Sink {
   }
 
   // ---- for the patterns
-  template <class Pattern, std::derived_from<earl::OpenCall> At>
-  void add(Pattern, const At& at, Seconds severity) {
+  // The call `at` waited that long, until the call `by` of another process let it go; from `begin`
+  // on if the waiting began later than the call.
+  template <class Pattern>
+  void add(Pattern, const Call& at, Seconds severity, EndedBy by = {},
+           std::optional<Seconds> begin = {}) {
     static_assert(Pattern::kMetric.unit == Unit::kSeconds);
     if (!(severity > Seconds{0})) return;
     add_value<Pattern>(at, severity.value);
-    if (!options_.instance) return;
-    Seconds exit = at.enter;
-    if constexpr (requires { at.exit; }) exit = at.exit;
-    options_.instance({metric_index<Pattern>(), raw(at.cnode), at.index, severity, at.enter, exit});
+    tell(metric_index<Pattern>(), at, severity, by, begin.value_or(at.enter));
   }
   template <class Pattern>
   void add(Pattern, const earl::OpenCall& at, std::uint64_t amount) {
@@ -122,6 +121,11 @@ class Analysis : public earl::Sink {
     if (waits_) waits_->on_marked_transfer(origin, rmaid);
   }
   void on_message_call(const earl::MessageCall& m) {
+    // (Of a call that completed several, one message decided how long it waited.)
+    begin_operation(Operation::Object::kCommunicator,
+                    raw(!m.received.empty() ? m.received.front()->com
+                        : !m.sent.empty()   ? m.sent.front()->com
+                                            : absent<CommId>()));
     KOJAK_TELL(on_message_call, m);
     if (send_modes_ != nullptr) [[unlikely]]
       send_modes_->on_message_call(m);
@@ -130,11 +134,13 @@ class Analysis : public earl::Sink {
     KOJAK_TELL(on_collective_exit, exit);
   }
   void on_collective(const earl::CollectiveInstance& instance) {
+    begin_operation(Operation::Object::kCommunicator, raw(instance.com));
     // When the last member came is unknown if one is missing.
     if (instance.complete && !instance.mixed) KOJAK_TELL(on_collective, instance);
   }
   void on_window_collective(const earl::WindowInstance& instance) {
     if (!instance.complete) return;
+    begin_operation(Operation::Object::kWindow, raw(instance.window));
     KOJAK_TELL(on_window_collective, instance);
     if (waits_ && instance.role == MpiRole::kWinFree) {
       for (const earl::WindowMember& m : instance.members) {
@@ -153,6 +159,7 @@ class Analysis : public earl::Sink {
     if (waits_) waits_->on_access_epoch(epoch);
   }
   void on_access_transaction(const earl::AccessEpoch& epoch) {
+    begin_operation(Operation::Object::kWindow, raw(epoch.window));
     KOJAK_TELL(on_access_transaction, epoch);
     if (!waits_) return;
     waits_->on_access_transaction(epoch, [&](const Call& call, std::vector<Cause>& posts) {
@@ -160,6 +167,8 @@ class Analysis : public earl::Sink {
     });
   }
   void on_exposure_transaction(const earl::ExposureEpoch& epoch) {
+    begin_operation(Operation::Object::kWindow, raw(epoch.window));
+    operation_.process = raw(epoch.target);
     KOJAK_TELL(on_exposure_transaction, epoch);
   }
   void on_passive_step(const earl::PassiveStep& step) {
@@ -197,6 +206,28 @@ class Analysis : public earl::Sink {
  private:
   static constexpr std::uint8_t kFlavourShared = 4;
 
+  // What the patterns are told of next is one operation.
+  void begin_operation(Operation::Object object, std::uint32_t id) {
+    operation_ = {.object = object, .id = id, .number = operation_.number + 1};
+  }
+  void tell(MetricIndex metric, const Call& at, Seconds severity, const EndedBy& by,
+            Seconds begin) {
+    if (options_.instance) {
+      options_.instance({metric, raw(at.cnode), at.index, severity, at.enter, at.exit});
+    }
+    if (!options_.wait) return;
+    options_.wait({.metric = metric,
+                   .call_path = raw(at.cnode),
+                   .location = at.index,
+                   .enter = at.enter,
+                   .exit = at.exit,
+                   .begin = std::max(begin, at.enter),
+                   .end = by.known() ? std::min(by.time, at.exit) : at.exit,
+                   .waiting = severity,
+                   .ended_by = by,
+                   .operation = operation_});
+  }
+
   // What only some traces need of every region instance.
   [[gnu::noinline]] void follow_enter(const earl::OpenCall& call) {
     if (waits_) waits_->on_enter(call);
@@ -229,14 +260,19 @@ class Analysis : public earl::Sink {
     severities_.add(metric_index<Execution>(), raw(caller), call.index, -seconds);
   }
   void omp_barrier(const std::vector<earl::Call>& members) {
-    Seconds latest = members.front().enter;
-    for (const earl::Call& call : members) latest = std::max(latest, call.enter);
+    begin_operation(Operation::Object::kNothing, 0);
+    const Call* last_in = &members.front();
+    for (const earl::Call& call : members) {
+      if (last_in->enter < call.enter) last_in = &call;
+    }
+    const Seconds latest = last_in->enter;
+    const EndedBy by = enter_of(*last_in);
     for (const earl::Call& call : members) {
       const RegionDef* region = trace_.definitions().regions.find(call.region);
       if (region != nullptr && region->type == kOmpBarrier) {
-        add(OmpExplicitBarrierWait{}, call, OmpExplicitBarrierWait::severity(call, latest));
+        add(OmpExplicitBarrierWait{}, call, OmpExplicitBarrierWait::severity(call, latest), by);
       } else {
-        add(OmpImplicitBarrierWait{}, call, OmpImplicitBarrierWait::severity(call, latest));
+        add(OmpImplicitBarrierWait{}, call, OmpImplicitBarrierWait::severity(call, latest), by);
       }
     }
   }
@@ -300,6 +336,7 @@ class Analysis : public earl::Sink {
   std::optional<RmaWaits> waits_;  // only where the trace has such epochs
   std::array<std::uint64_t, kNotes> notes_{};
   std::uint64_t calls_ = 0;
+  Operation operation_;  // that the patterns are being told of
 };
 
 std::vector<CallPath> call_paths(const earl::CallTree& tree) {

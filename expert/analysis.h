@@ -15,6 +15,7 @@
 #include "expert/report.h"
 #include "expert/selection.h"
 #include "expert/send_modes.h"
+#include "expert/wait.h"
 #include "expert/worst_instances.h"
 
 namespace kojak::expert {
@@ -24,6 +25,9 @@ struct AnalysisOptions {
   std::function<void(std::uint64_t events)> progress;
   // Called for every call that waits, if not empty: for the worst instances of a pattern.
   std::function<void(const PatternInstance&)> instance;
+  // Called for every wait that is counted, if not empty: who waited in which operation, how long,
+  // and for whom. (Those of locks and progress are told when they are known, some at the end.)
+  std::function<void(const Wait&)> wait;
   // How many instances of a pattern are wanted at most. (Some are known at the end only.)
   std::size_t instances = 10;
   // Told of all messages, if not null: for the findings by send mode.

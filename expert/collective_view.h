@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "earl/state/collectives.h"
+#include "expert/wait.h"
 
 namespace kojak::expert {
 
@@ -24,6 +25,7 @@ class CollectiveView {
     }
     for (const Member& m : instance.members) {
       Side& side = sides_[second(m)];
+      if (side.last_in == nullptr || side.latest_enter < m.call.enter) side.last_in = &m;
       side.latest_enter = std::max(side.latest_enter, m.call.enter);
       side.first_exit = std::min(side.first_exit, m.call.exit);
     }
@@ -35,6 +37,11 @@ class CollectiveView {
   // The latest enter among those that `m` must wait for; long ago if there are none.
   Seconds latest_enter_for(const Member& m) const {
     return sides_[instance_.intercommunicator ? 1 - second(m) : 0].latest_enter;
+  }
+  // Who enters then.
+  EndedBy last_for(const Member& m) const {
+    const Member* const last = sides_[instance_.intercommunicator ? 1 - second(m) : 0].last_in;
+    return last != nullptr ? enter_of(last->call) : EndedBy{};
   }
   // The first exit among those that wait for the same members as `m`, itself included.
   Seconds first_exit_beside(const Member& m) const { return sides_[second(m)].first_exit; }
@@ -49,6 +56,7 @@ class CollectiveView {
 
  private:
   struct Side {
+    const Member* last_in = nullptr;
     Seconds latest_enter{-std::numeric_limits<double>::infinity()};
     Seconds first_exit{std::numeric_limits<double>::infinity()};
   };

@@ -18,7 +18,7 @@ void collect_posts(const earl::AccessEpoch& epoch, const Call& c, const Analysis
   for (const earl::AccessTarget& target : epoch.targets) {
     if (target.exposure == nullptr || !target.exposure->has_post) continue;
     const Call& post = target.exposure->post;
-    posts.push_back({post.enter, analysis.delta(c, post)});
+    posts.push_back({post.enter, analysis.delta(c, post), enter_of(post)});
   }
 }
 

@@ -100,14 +100,14 @@ std::string wrapped(const std::string& text, unsigned width, unsigned indent) {
   return out;
 }
 
-std::vector<Wait> waits_of(const Report& report) {
-  std::vector<Wait> waits;
+std::vector<PlaceWait> waits_of(const Report& report) {
+  std::vector<PlaceWait> waits;
   std::vector<double> values(report.threads());
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {
     if (!is_wait(report, m)) continue;
     for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
       if (!report.row(m, c, values)) continue;
-      Wait wait{m, c};
+      PlaceWait wait{m, c};
       for (std::size_t t = 0; t < values.size(); ++t) {
         wait.seconds += values[t];
         if (values[t] > wait.worst_seconds) {
@@ -119,7 +119,7 @@ std::vector<Wait> waits_of(const Report& report) {
     }
   }
   std::stable_sort(waits.begin(), waits.end(),
-                   [](const Wait& a, const Wait& b) { return a.seconds > b.seconds; });
+                   [](const PlaceWait& a, const PlaceWait& b) { return a.seconds > b.seconds; });
   return waits;
 }
 
@@ -167,12 +167,12 @@ void print_metric_tree(std::ostream& out, const Report& report, const SummarySty
 void print_worst(std::ostream& out, const Report& report, const SummaryStyle& style) {
   const Paint paint(style.colours);
   const double whole = whole_time(report);
-  std::vector<Wait> waits = waits_of(report);
-  std::erase_if(waits, [&](const Wait& w) { return w.seconds < kWorthListing * whole; });
+  std::vector<PlaceWait> waits = waits_of(report);
+  std::erase_if(waits, [&](const PlaceWait& w) { return w.seconds < kWorthListing * whole; });
   if (waits.empty()) return;
   out << '\n' << paint.bold("Worst waits") << '\n';
   for (std::size_t i = 0; i < waits.size() && i < style.worst; ++i) {
-    const Wait& wait = waits[i];
+    const PlaceWait& wait = waits[i];
     out << right(seconds(wait.seconds), 12) << right(percent(wait.seconds, whole), 10) << "  "
         << left(std::string(report.metrics()[wait.metric].metric.title), 20)
         << "  worst: " << report.thread_name(wait.worst_thread) << ", "
@@ -201,9 +201,9 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
     return;
   }
   const Metric& metric = report.metrics()[worst].metric;
-  const std::vector<Wait> waits = waits_of(report);
-  const auto first =
-      std::find_if(waits.begin(), waits.end(), [&](const Wait& w) { return w.metric == worst; });
+  const std::vector<PlaceWait> waits = waits_of(report);
+  const auto first = std::find_if(waits.begin(), waits.end(),
+                                  [&](const PlaceWait& w) { return w.metric == worst; });
   out << wrapped(
       std::string(metric.title) + " takes " + percent(report.total(worst), whole) +
           " of all time (" + seconds(report.total(worst)) + " s), most of it in " +

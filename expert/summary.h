@@ -23,7 +23,7 @@ struct SummaryStyle {
 };
 
 // One waiting pattern at one call path, over all threads.
-struct Wait {
+struct PlaceWait {
   std::size_t metric = 0;
   std::size_t call_path = 0;
   double seconds = 0;
@@ -31,7 +31,7 @@ struct Wait {
   double worst_seconds = 0;
 };
 // All waits above 0, the longest first. A pattern that is a part of another is left out.
-std::vector<Wait> waits_of(const Report& report);
+std::vector<PlaceWait> waits_of(const Report& report);
 
 void print_metric_tree(std::ostream& out, const Report& report, const SummaryStyle& style);
 void print_worst(std::ostream& out, const Report& report, const SummaryStyle& style);

@@ -36,8 +36,9 @@ struct BarrierCompletion {
     if (instance.role() != MpiRole::kBarrier) return;
     const CollectiveView view(instance, out.definitions());
     for (const earl::CollectiveMember& m : instance.members) {
-      out.add(BarrierCompletion{}, m.call,
-              severity(m.call, view.latest_enter_for(m), view.first_exit_beside(m)));
+      const Seconds all_in = view.latest_enter_for(m), first_out = view.first_exit_beside(m);
+      out.add(BarrierCompletion{}, m.call, severity(m.call, all_in, first_out), EndedBy{},
+              std::max(first_out, all_in));
     }
   }
 };

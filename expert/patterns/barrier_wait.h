@@ -38,7 +38,7 @@ struct BarrierWait {
     if (instance.role() != MpiRole::kBarrier) return;
     const CollectiveView view(instance, out.definitions());
     for (const earl::CollectiveMember& m : instance.members) {
-      out.add(BarrierWait{}, m.call, severity(m.call, view.latest_enter_for(m)));
+      out.add(BarrierWait{}, m.call, severity(m.call, view.latest_enter_for(m)), view.last_for(m));
     }
   }
 };

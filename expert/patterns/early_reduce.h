@@ -41,7 +41,8 @@ struct EarlyReduce {
       if (first == nullptr || m.call.enter < first->call.enter) first = &m;
     }
     if (first == nullptr) return;
-    out.add(EarlyReduce{}, root->call, severity(root->call, first->call.enter));
+    out.add(EarlyReduce{}, root->call, severity(root->call, first->call.enter),
+            enter_of(first->call));
   }
 };
 

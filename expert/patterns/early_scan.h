@@ -42,7 +42,10 @@ struct EarlyScan {
               [](const auto* a, const auto* b) { return a->rank < b->rank; });
     const earl::CollectiveMember* latest = nullptr;  // of the ranks below
     for (const earl::CollectiveMember* m : by_rank_) {
-      if (latest != nullptr) out.add(EarlyScan{}, m->call, severity(m->call, latest->call.enter));
+      if (latest != nullptr) {
+        out.add(EarlyScan{}, m->call, severity(m->call, latest->call.enter),
+                enter_of(latest->call));
+      }
       if (latest == nullptr || latest->call.enter < m->call.enter) latest = m;
     }
   }

@@ -38,7 +38,9 @@ struct EarlyTransfer {
   void on_epoch_call(const Call& call, const earl::AccessEpoch& epoch, Analysis& out) {
     collect_posts(epoch, call, out, posts_);
     const Seconds waited = severity(call, posts_);
-    if (waited > Seconds{0}) open_.push_back({&epoch, call, waited});
+    if (waited > Seconds{0}) {
+      open_.push_back({&epoch, call, waited, blocked_by(call, posts_)});
+    }
   }
   // A transfer that the merge could not place takes part in no pattern; that is known when its end
   // comes, before or after its call is offered.
@@ -54,7 +56,7 @@ struct EarlyTransfer {
       std::erase_if(open_, [&](const Claim& claim) {
         if (claim.epoch != &epoch) return false;
         if (!epoch.paused && !marks_.any(&epoch, claim.call)) {
-          out.add(EarlyTransfer{}, claim.call, claim.waited);
+          out.add(EarlyTransfer{}, claim.call, claim.waited, claim.by);
         }
         return true;
       });
@@ -67,6 +69,7 @@ struct EarlyTransfer {
     const earl::AccessEpoch* epoch;
     Call call;
     Seconds waited;
+    EndedBy by;
   };
   std::vector<Claim> open_;   // calls that waited, of epochs that are not over
   MarkedTransfers marks_;     // of epochs that are not over

@@ -41,8 +41,9 @@ struct EarlyWait {
       if (last == nullptr || last->finish.enter < o.access->finish.enter) last = o.access;
     }
     if (last == nullptr) return;
-    out.add(EarlyWait{}, epoch.finish, severity(epoch.finish, last->finish.enter));
-    LateComplete::evaluate(epoch, last->finish.enter, out);
+    out.add(EarlyWait{}, epoch.finish, severity(epoch.finish, last->finish.enter),
+            enter_of(last->finish));
+    LateComplete::evaluate(epoch, last->finish, out);
   }
 };
 

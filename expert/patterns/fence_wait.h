@@ -71,9 +71,9 @@ struct FenceWait {
       if (m.call.noprecede()) {
         if (by_enter_.empty()) sort_by_enter(instance);
         const Cause cause = latest_before_end(m.call, out);
-        out.add(FenceWait{}, m.call, severity_noprecede(m.call, {&cause, 1}));
+        out.add(FenceWait{}, m.call, severity_noprecede(m.call, {&cause, 1}), cause.by);
       } else {
-        out.add(FenceWait{}, m.call, severity(m.call, latest));
+        out.add(FenceWait{}, m.call, severity(m.call, latest), enter_of(last_in->call));
       }
     }
   }
@@ -96,10 +96,11 @@ struct FenceWait {
     const Seconds bound = c.exit + out.max_delta();
     for (auto it = later; it != by_enter_.end() && (*it)->enter <= bound; ++it) {
       const Seconds delta = out.delta(c, **it);
-      if ((*it)->enter <= c.exit + delta) return {(*it)->enter, delta};
+      if ((*it)->enter <= c.exit + delta) return {(*it)->enter, delta, enter_of(**it)};
     }
     // Its own if no other; not even that where a damaged trace leaves the call before it enters it.
-    return {later == by_enter_.begin() ? c.enter : (*(later - 1))->enter, Seconds{0}};
+    const Call& last = later == by_enter_.begin() ? c : **(later - 1);
+    return {last.enter, Seconds{0}, enter_of(last)};
   }
 
   // Kept from instance to instance for its memory only.

@@ -36,7 +36,7 @@ struct LateBroadcast {
     if (root == nullptr) return;
     for (const earl::CollectiveMember& m : instance.members) {
       if (&m == root || !view.exchange(*root, m)) continue;
-      out.add(LateBroadcast{}, m.call, severity(m.call, root->call.enter));
+      out.add(LateBroadcast{}, m.call, severity(m.call, root->call.enter), enter_of(root->call));
     }
   }
 };

@@ -37,7 +37,7 @@ struct LateComplete {
 
   // Of an exposure transaction whose latest Win_complete is known: called by Early Wait.
   template <class Analysis>
-  static void evaluate(const earl::ExposureEpoch& epoch, Seconds latest_complete_enter,
+  static void evaluate(const earl::ExposureEpoch& epoch, const Call& latest_complete,
                        Analysis& out) {
     // The origin whose transfer ended last; of several, the one that completed last.
     const earl::ExposureOrigin* last = nullptr;
@@ -54,10 +54,12 @@ struct LateComplete {
     }
     if (last == nullptr) return;
     const Seconds last_exit = last->transfers().last_exit;
-    out.add(LateComplete{}, epoch.finish, severity(epoch.finish, last_exit, latest_complete_enter));
+    out.add(LateComplete{}, epoch.finish, severity(epoch.finish, last_exit, latest_complete.enter),
+            enter_of(latest_complete), last_exit);
     if (!last->access->has_finish) return;
     out.add(CorrespondingComplete{}, epoch.finish,
-            CorrespondingComplete::severity(epoch.finish, last_exit, last->access->finish.enter));
+            CorrespondingComplete::severity(epoch.finish, last_exit, last->access->finish.enter),
+            enter_of(last->access->finish), last_exit);
   }
 };
 

@@ -41,10 +41,10 @@ struct LatePost {
       if (c == &epoch.start ? !epoch.has_start : !epoch.has_finish) continue;
       collect_posts(epoch, *c, out, posts_);
       if (posts_.empty()) continue;
-      out.add(LatePost{}, *c, severity(*c, posts_));
+      out.add(LatePost{}, *c, severity(*c, posts_), blocked_by(*c, posts_));
       const Cause first = *std::min_element(posts_.begin(), posts_.end(),
                                             [](Cause a, Cause b) { return a.time < b.time; });
-      out.add(BeforeFirstPost{}, *c, BeforeFirstPost::severity(*c, first));
+      out.add(BeforeFirstPost{}, *c, BeforeFirstPost::severity(*c, first), first.by);
     }
   }
 

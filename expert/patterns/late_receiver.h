@@ -92,14 +92,17 @@ struct LateReceiver {
       }
     }
     if (deciding == nullptr) return;
-    Seconds waited = severity(c, {&deciding->cause, 1});
+    Seconds waited = severity(c, {&deciding->cause, 1}), begin = c.enter;
     if (const earl::Message* late = LateSender::deciding(c.role(), m.received)) {
       // Both claims begin where the call begins, so what is left is the end of the longer one.
-      waited = overlap(c, std::max(c.enter, late->send_call.enter), deciding->cause.time);
+      begin = std::max(c.enter, late->send_call.enter);
+      waited = overlap(c, begin, deciding->cause.time);
     }
-    out.add(LateReceiver{}, c, waited);
+    const EndedBy receiver = enter_of(deciding->message->post_call);
+    out.add(LateReceiver{}, c, waited, receiver, begin);
     out.add(LateReceiverWrongOrder{}, c,
-            LateReceiverWrongOrder::severity(waited, deciding->message->older_of_sender_pending));
+            LateReceiverWrongOrder::severity(waited, deciding->message->older_of_sender_pending),
+            receiver, begin);
   }
 
  private:

@@ -66,9 +66,10 @@ struct LateSender {
     const earl::Message* message = deciding(m.call->role(), m.received);
     if (message == nullptr) return;
     const Seconds waited = severity(*m.call, message->send_call.enter);
-    out.add(LateSender{}, *m.call, waited);
+    const EndedBy sender = enter_of(message->send_call);
+    out.add(LateSender{}, *m.call, waited, sender);
     out.add(LateSenderWrongOrder{}, *m.call,
-            LateSenderWrongOrder::severity(waited, message->older_to_receiver_pending));
+            LateSenderWrongOrder::severity(waited, message->older_to_receiver_pending), sender);
   }
 };
 

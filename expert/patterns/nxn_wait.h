@@ -36,7 +36,7 @@ struct NxnWait {
     if (instance.role() != MpiRole::kAllToAll) return;
     const CollectiveView view(instance, out.definitions());
     for (const earl::CollectiveMember& m : instance.members) {
-      out.add(NxnWait{}, m.call, severity(m.call, view.latest_enter_for(m)));
+      out.add(NxnWait{}, m.call, severity(m.call, view.latest_enter_for(m)), view.last_for(m));
     }
   }
 };

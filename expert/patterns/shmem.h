@@ -77,7 +77,9 @@ struct ShmemLateBroadcast {
     const earl::CollectiveMember* root = view.root();
     if (root == nullptr) return;
     for (const earl::CollectiveMember& m : instance.members) {
-      if (&m != root) out.add(ShmemLateBroadcast{}, m.call, severity(m.call, root->call.enter));
+      if (&m == root) continue;
+      out.add(ShmemLateBroadcast{}, m.call, severity(m.call, root->call.enter),
+              enter_of(root->call));
     }
   }
 };
@@ -107,7 +109,7 @@ struct ShmemNxnWait {
     if (!out.is_shmem(instance, TimeClass::kShmemCollective, false)) return;
     const CollectiveView view(instance, out.definitions());
     for (const earl::CollectiveMember& m : instance.members) {
-      out.add(ShmemNxnWait{}, m.call, severity(m.call, view.latest_enter_for(m)));
+      out.add(ShmemNxnWait{}, m.call, severity(m.call, view.latest_enter_for(m)), view.last_for(m));
     }
   }
 };
@@ -182,7 +184,8 @@ struct ShmemBarrierWait {
     if (!out.is_shmem(instance, TimeClass::kShmemBarrier, false)) return;
     const CollectiveView view(instance, out.definitions());
     for (const earl::CollectiveMember& m : instance.members) {
-      out.add(ShmemBarrierWait{}, m.call, severity(m.call, view.latest_enter_for(m)));
+      out.add(ShmemBarrierWait{}, m.call, severity(m.call, view.latest_enter_for(m)),
+              view.last_for(m));
     }
   }
 };

@@ -31,10 +31,12 @@ struct WindowFreeWait {
   template <class Analysis>
   static void on_window_collective(const earl::WindowInstance& instance, Analysis& out) {
     if (instance.role != MpiRole::kWinFree) return;
-    Seconds latest = instance.members.front().call.enter;
-    for (const earl::WindowMember& m : instance.members) latest = std::max(latest, m.call.enter);
+    const Call* last_in = &instance.members.front().call;
     for (const earl::WindowMember& m : instance.members) {
-      out.add(WindowFreeWait{}, m.call, severity(m.call, latest));
+      if (last_in->enter < m.call.enter) last_in = &m.call;
+    }
+    for (const earl::WindowMember& m : instance.members) {
+      out.add(WindowFreeWait{}, m.call, severity(m.call, last_in->enter), enter_of(*last_in));
     }
   }
 };

@@ -3,7 +3,9 @@
 // After the line `--- severities` each line is `metric callpath location value`; the call path is
 // region names joined by '/'. What a named metric has beyond the listed values must be 0, and so
 // must every waiting pattern that is not named at all. `finding N text` asks for a row of the
-// findings table. Comments begin with #. On every trace run the cross-checks of the pattern spec;
+// findings table. `wait metric location seconds by location time` is a wait and whose call ended it
+// when (`by nobody`: no call did); a metric that is named so has these waits and no others.
+// Comments begin with #. On every trace run the cross-checks of the pattern spec;
 // metamorphic_cases_test.cc runs the relations between a trace and a changed one.
 
 #include <gtest/gtest.h>
@@ -33,7 +35,19 @@ struct Case {
   std::string trace;
   std::map<std::string, std::map<std::pair<std::string, std::uint32_t>, double>> severities;
   std::vector<std::pair<std::uint64_t, std::string>> findings;
+  std::map<std::string, std::vector<std::string>> waits;  // by metric: "location seconds by ..."
 };
+
+std::string wait_line(std::uint32_t location, double seconds, const std::string& by) {
+  std::ostringstream line;
+  line << location << ' ' << seconds << " by " << by;
+  return line.str();
+}
+std::string by_line(std::uint32_t location, double time) {
+  std::ostringstream line;
+  line << location << ' ' << time;
+  return line.str();
+}
 
 Case read_case(const fs::path& path) {
   Case c;
@@ -57,6 +71,18 @@ Case read_case(const fs::path& path) {
         c.findings.emplace_back(count, text);
         continue;
       }
+      if (first == "wait") {
+        std::string metric, by, who;
+        std::uint32_t location = 0;
+        double seconds = 0, time = 0;
+        if (!(words >> metric >> location >> seconds >> by >> who) || by != "by" ||
+            (who != "nobody" && !(words >> time))) {
+          throw std::runtime_error(path.string() + ": not understood: " + line);
+        }
+        if (who != "nobody") who = by_line(static_cast<std::uint32_t>(std::stoul(who)), time);
+        c.waits[metric].push_back(wait_line(location, seconds, who));
+        continue;
+      }
       std::string call_path;
       std::uint32_t location = 0;
       double value = 0;
@@ -74,7 +100,49 @@ struct Result {
   support::Cube cube;
   std::vector<std::uint32_t> thread_locations;
   std::vector<Finding> findings;
+  std::vector<Wait> waits;
+  std::vector<std::uint32_t> locations;  // identifiers by dense number
+  std::vector<std::string> faults;       // of the waits
 };
+
+// What holds of every wait: it lies within its call, ends when somebody else's call ends it, is no
+// longer than from its begin to its end, and all of a metric at one place add up to its severity.
+std::vector<std::string> faults_of(const std::vector<Wait>& waits, const Report& report) {
+  std::vector<std::string> faults;
+  std::map<std::tuple<MetricIndex, CallPathIndex, LocationIndex>, double> sums;
+  for (const Wait& w : waits) {
+    const std::string name(all_metrics()[w.metric].name);
+    sums[{w.metric, w.call_path, w.location}] += w.waiting.value;
+    if (!(w.enter <= w.begin && w.begin < w.end && w.end <= w.exit)) {
+      faults.push_back(name + " outside of its call");
+    }
+    if ((w.end - w.begin).value < w.waiting.value - kTolerance) {
+      faults.push_back(name + " longer than its times");
+    }
+    if (w.ended_by.known() && w.ended_by.location == w.location) {
+      faults.push_back(name + " waits for itself");
+    }
+  }
+  std::vector<double> row(report.threads());
+  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
+    const MetricNode& node = report.metrics()[m];
+    if (node.metric.kind != Metric::Kind::kPattern || node.metric.unit != Unit::kSeconds) continue;
+    if (node.metric.needs == Needs::kAllProgress) continue;  // only worst calls are told
+    if (node.metric.name == OmpIdleThreads::kMetric.name) continue;  // in no call
+    for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
+      const CallPathIndex path = report.call_paths()[c].index;
+      if (path == kOnlyNamed) continue;
+      if (!report.row(m, c, row)) std::fill(row.begin(), row.end(), 0.0);
+      for (std::size_t t = 0; t < row.size(); ++t) {
+        const double sum = sums[{node.own.front(), path, report.thread_column(t)}];
+        if (std::abs(row[t] - sum) > kTolerance) {
+          faults.push_back(std::string(node.metric.name) + " is not the sum of its waits");
+        }
+      }
+    }
+  }
+  return faults;
+}
 
 // The whole way: text, trace file, analysis, report file, and back.
 Result run(const std::string& trace_text, std::vector<std::byte>* bytes = nullptr) {
@@ -82,8 +150,14 @@ Result run(const std::string& trace_text, std::vector<std::byte>* bytes = nullpt
   if (!made) throw std::runtime_error(made.error().message());
   auto trace = earl::Trace::from(memory_source(made->data(), made->size()), "case");
   if (!trace) throw std::runtime_error(trace.error().message());
-  const Report report = analyse(*trace);
   Result result;
+  AnalysisOptions options;
+  options.wait = [&](const Wait& wait) { result.waits.push_back(wait); };
+  const Report report = analyse(*trace, options);
+  result.faults = faults_of(result.waits, report);
+  for (std::uint32_t i = 0; i < trace->location_count(); ++i) {
+    result.locations.push_back(raw(trace->location(i)));
+  }
   std::string folder = (fs::temp_directory_path() / "kojak-case-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
   const fs::path path = fs::path(folder) / "case.cube";
@@ -173,6 +247,24 @@ TEST_P(Cases, HaveTheirFindings) {
     for (const Finding& f : result.findings) {
       EXPECT_NE(f.severity, Finding::Severity::kSuspect) << f.count << " x " << f.what;
     }
+  }
+}
+
+TEST_P(Cases, SayWhomTheyWaitedFor) {
+  const Result result = run(case_.trace);
+  EXPECT_EQ(result.faults, std::vector<std::string>{});
+  std::map<std::string, std::vector<std::string>> found;
+  for (const Wait& w : result.waits) {
+    const std::string by =
+        w.ended_by.known() ? by_line(result.locations[w.ended_by.location], w.ended_by.time.value)
+                           : "nobody";
+    found[std::string(all_metrics()[w.metric].name)].push_back(
+        wait_line(result.locations[w.location], w.waiting.value, by));
+  }
+  for (auto& [metric, expected] : case_.waits) {
+    std::sort(expected.begin(), expected.end());
+    std::sort(found[metric].begin(), found[metric].end());
+    EXPECT_EQ(found[metric], expected) << metric;
   }
 }
 

@@ -24,7 +24,7 @@ struct Clocks {
     return x == y ? Seconds{0} : Seconds{error[x] + error[y]};
   }
   Seconds max_delta() const { return {2 * *std::max_element(error.begin(), error.end())}; }
-  void add(FenceWait, const Call& call, Seconds severity_of_call) {
+  void add(FenceWait, const Call& call, Seconds severity_of_call, EndedBy = {}) {
     severity[call.index] += severity_of_call.value;
   }
   void count(Note) { ++notes; }

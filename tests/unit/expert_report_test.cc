@@ -331,7 +331,7 @@ TEST(Summary, ListsTheWorstWaitsLongestFirst) {
   f.store.add(metric_index<LatePost>(), 4, 1, 3);
   f.store.add(metric_index<BeforeFirstPost>(), 4, 1, 1);  // a part of Late Post: not listed
   const Report report = f.report();
-  const std::vector<Wait> waits = waits_of(report);
+  const std::vector<PlaceWait> waits = waits_of(report);
   ASSERT_EQ(waits.size(), 2u);
   EXPECT_EQ(report.metrics()[waits[0].metric].metric.name, "mpi_rma_latepost");
   EXPECT_EQ(waits[0].seconds, 3);

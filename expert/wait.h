@@ -1,0 +1,72 @@
+// A wait: a call that waited, for how long, for whom, and in which operation.
+//
+// Patterns know the partner when they compute a severity, and say so there:
+//   out.add(LateSender{}, receive, severity, enter_of(message.send_call));
+// Analysis makes a Wait of it and hands it to AnalysisOptions::wait, for every wait that is
+// counted, in the order in which the patterns decide. A call that waited for several (holders of
+// a lock, targets without progress) gives a Wait for each of them, with its part of the time.
+// Plain values; any thread; nothing fails.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "earl/call.h"
+#include "expert/severity.h"
+
+namespace kojak::expert {
+
+inline constexpr std::uint32_t kNoLocation = std::numeric_limits<std::uint32_t>::max();
+
+// The call whose enter or exit ended a wait.
+struct EndedBy {
+  LocationIndex location = kNoLocation;
+  CallPathIndex call_path = 0;
+  Seconds time;          // when it ended the wait
+  bool at_exit = false;  // by its exit, else by its enter
+
+  bool known() const { return location != kNoLocation; }
+};
+inline EndedBy enter_of(const earl::OpenCall& call) {
+  return {call.index, raw(call.cnode), call.enter};
+}
+inline EndedBy exit_of(const earl::Call& call) {
+  return {call.index, raw(call.cnode), call.exit, true};
+}
+
+// What several waits belong to: the n-th fence of a window, one access transaction, one message,
+// one collective of a communicator, one holder's turn at a lock, one absence of a process from
+// MPI. Never calls that merely overlap in time.
+struct Operation {
+  enum class Object : std::uint8_t { kNothing, kCommunicator, kWindow } object = Object::kNothing;
+  // All waits of an operation come one after the other; else (locks, progress) they may come at
+  // any time, and only the number tells which belong together.
+  bool scattered = false;
+  std::uint32_t id = 0;  // of the communicator or window
+  std::uint32_t process =
+      kNoLocation;           // whose memory it is about: a lock's target, an exposure's own
+  std::uint64_t number = 0;  // two waits of one metric and number are of one operation
+};
+
+// Of a call that waited for several: the times within which it waited for one of them. Parts of one
+// wait are disjoint.
+struct WaitPart {
+  earl::Interval when;
+  EndedBy ended_by;
+  Operation operation;
+};
+
+struct Wait {
+  MetricIndex metric = 0;
+  CallPathIndex call_path = 0;
+  LocationIndex location = 0;
+  Seconds enter, exit;  // of the waiting call
+  // The waiting lies within these times; it is less where other regions nest in the call.
+  Seconds begin, end;
+  Seconds waiting;
+  EndedBy ended_by;  // not known(): no single call ended it
+  Operation operation;
+};
+
+}  // namespace kojak::expert
