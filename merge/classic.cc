@@ -29,7 +29,8 @@ Status check_classic(const Survey& survey, const std::vector<LocalTrace>& traces
     if (!std::is_sorted(comm.ranks.begin(), comm.ranks.end())) ++reordered;
   }
   summary.add(Finding::kOrderOfRanks, reordered);
-  summary.add(Finding::kNativeLeftOut, survey.definitions.functions_off.size());
+  summary.add(Finding::kNativeLeftOut,
+              survey.definitions.functions_off.size() + survey.definitions.properties.size());
   return {};
 }
 

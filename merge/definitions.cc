@@ -352,6 +352,9 @@ Status TraceDefinitions::finish(Translation& translation) {
   for (const auto& entry : local_.functions_off) {
     merged_.functions_off[traces_[index_].rank] = entry.second;
   }
+  local_.properties.for_each([&](const std::string& key, ProcessId pid, const std::string& value) {
+    merged_.properties.add(key, pid, value, static_cast<ProcessId>(traces_[index_].rank));
+  });
   translation = std::move(translation_);
   if (!error_.reason.empty()) return error_;
   return {};

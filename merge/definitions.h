@@ -127,6 +127,7 @@ class MergedDefinitions {
   std::vector<Topology> topologies;
   std::vector<Lost> lost;                        // lid is the merged location
   std::map<std::uint32_t, Flags> functions_off;  // by rank
+  RunProperties properties;                      // as the processes tell them
 
   CodeNames code_names;
 

@@ -1,6 +1,7 @@
 #include "merge/write_definitions.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 namespace kojak::merge {
@@ -133,6 +134,19 @@ class DefinitionWriter {
     }
   }
 
+  void properties() {
+    std::set<std::uint32_t> recorded;
+    for (const MergedLocation& location : defs_.locations) {
+      if (location.recorded) recorded.insert(location.rank);
+    }
+    RunProperties properties = defs_.properties;
+    properties.combine(recorded.size());
+    properties.for_each([&](const std::string& key, ProcessId pid, const std::string& value) {
+      const StringId key_id = string(key), value_id = string(value);
+      out_.write(RunProperty{key_id, value_id, pid});
+    });
+  }
+
   void windows() {
     for (std::size_t i = 0; i < defs_.windows.size(); ++i) {
       const MergedWindow& window = defs_.windows[i];
@@ -210,6 +224,7 @@ CountPlace write_definitions(TraceWriter& out, const MergedDefinitions& defs, co
     for (const auto& [rank, groups] : defs.functions_off) {
       out.write(FunctionsOff{static_cast<ProcessId>(rank), groups});
     }
+    writer.properties();
   }
   CountPlace place;
   if (wide) {

@@ -267,6 +267,8 @@ Status Definitions::apply(const R& r) {
     lost.push_back(r);
   } else if constexpr (std::is_same_v<R, FunctionsOff>) {
     functions_off[r.pid] = r.groups;
+  } else if constexpr (std::is_same_v<R, RunProperty>) {
+    properties.set(string(r.key), r.pid, string(r.value));
   }
   return {};
 }

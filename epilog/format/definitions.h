@@ -17,6 +17,7 @@
 #include "epilog/format/error.h"
 #include "epilog/format/mpi_functions.h"
 #include "epilog/format/rank_list.h"
+#include "epilog/format/run_properties.h"
 
 namespace kojak {
 
@@ -190,6 +191,7 @@ class Definitions {
   std::optional<ClockRate> clock_rate;
   std::vector<Lost> lost;
   std::map<ProcessId, Flags> functions_off;  // groups of MPI functions, one bit for each family
+  RunProperties properties;
   std::optional<std::uint64_t> event_count;
   bool last_def = false;
 

@@ -55,6 +55,7 @@ constexpr bool may_be_absent() {
     return !std::is_same_v<T, LocationId> && !std::is_same_v<T, WindowId> &&
            !std::is_same_v<T, RequestId>;
   }
+  if (std::is_same_v<R, RunProperty>) return true;
   return std::is_same_v<T, PeerId> &&
          (std::is_same_v<R, MpiCollExit> || std::is_same_v<R, CollExit>);
 }

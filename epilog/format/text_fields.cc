@@ -21,6 +21,7 @@ constexpr std::optional<std::uint64_t> left_out(std::string_view name, bool firs
   if (R::kKind == RecordKind::kDefinition) {
     if (first) return kMustBeThere;
     if (is_one_of<T, FileId, StringId, Line, CallPathId>()) return kNone;
+    if (is_one_of<R, RunProperty>()) return kNone;
     const bool harmless = is_one_of<T, Byte, Flags, Count, CommId, MachineId, NodeId, ThreadId>() ||
                           std::is_same_v<R, Node>;
     return harmless ? kZero : kMustBeThere;

@@ -98,13 +98,16 @@ bool prepare_startup() {
   static char version[16384];
   int length = 0;
   PMPI_Get_library_version(version, &length);
+  snprintf(s.library, sizeof s.library, "%.240s", version);
+  s.library[strcspn(s.library, ",\n")] = '\0';
+  for (char& c : s.library) {
+    if (c == '\t') c = ' ';
+  }
   if (strncmp(version, kBuiltFor, sizeof kBuiltFor - 1) != 0) {
     if (is_first_by_environment()) {
-      version[strcspn(version, ",\n")] = '\0';
-      if (char* const tab = strchr(version, '\t')) *tab = ' ';
       say("this measurement library is for %s, the program runs with %s; nothing is recorded, the "
           "program runs on",
-          kBuiltFor, version);
+          kBuiltFor, s.library);
     }
     return false;
   }

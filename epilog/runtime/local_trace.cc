@@ -10,6 +10,7 @@
 #include "epilog/format/mpi_functions.h"
 #include "epilog/runtime/blocked_signal.h"
 #include "epilog/runtime/code.h"
+#include "epilog/runtime/run_properties.h"
 #include "epilog/runtime/user_regions.h"
 
 namespace kojak::measure {
@@ -131,6 +132,11 @@ void write_head(Recorder& r, LocalTrace& trace) {
   p = put(p, Location{r.lid, MachineId{0}, node, process, thread});
   p = put(p, Region{kRootRegion, root_name, absent<FileId>(), absent<Line>(), absent<Line>(),
                     absent<StringId>(), Byte{1}});
+  if (trace.thread == 0) {
+    publish(r, p);
+    define_run_properties(r);
+    p = r.cursor;
+  }
   if (const std::uint8_t off = families_off(the_session.config); off != 0 && trace.thread == 0) {
     p = put(p, FunctionsOff{process, static_cast<Flags>(off)});
   }

@@ -46,6 +46,7 @@ struct Session {
   char directory[4096] = {};
   char program[256] = {};
   char node_name[256] = {};
+  char library[241] = {};  // what the MPI library calls itself
   // Writes where this process stands in its epochs and messages: all of it, or what has changed.
   void (*write_state)(Recorder& r, bool all) = nullptr;
 };

@@ -74,6 +74,7 @@ std::vector<std::byte> native_merged_trace() {
       "CART_COORDS topid=0 lid=1 coordv=[0,1]\n"
       "LOST lid=0 what=2 count=3\n"
       "FUNCTIONS_OFF pid=1 groups=8\n"
+      "RUN_PROPERTY key=\"mpi.library\" value=\"MPICH\"\n"
       "ENTER lid=0 time=0 region=main\n"
       "ENTER lid=1 time=0 region=main\n"
       "ENTER_CS lid=0 time=1 region=MPI_Win_fence site=\"halo.c:7\"\n"

@@ -176,6 +176,46 @@ TEST(MergeDefinitions, EachProcessKeepsTheGroupsThatItSwitchedOff) {
   EXPECT_EQ((*classic)[merge::Finding::kNativeLeftOut].count, 2u);
 }
 
+TEST(MergeDefinitions, PropertiesOfTheRunAreToldOnce) {
+  // "lib" is the same everywhere, "env" differs, rank 1 alone has "one", rank 0 speaks for the run
+  // of "all", and rank 2 does so otherwise.
+  LocalRun run(3);
+  const auto text = [](std::uint32_t rank, const std::string& env, const std::string& more) {
+    const std::string lid = std::to_string(rank);
+    return "RUN_PROPERTY key=\"lib\" value=\"MPI 4\" pid=" + lid +
+           "\n"
+           "RUN_PROPERTY key=\"env\" value=\"" +
+           env + "\" pid=" + lid + "\n" + more + "ENTER lid=" + lid +
+           " time=0 region=main\nEXIT lid=" + lid + " time=1\n";
+  };
+  run.add(0, text(0, "on", "RUN_PROPERTY key=\"all\" value=\"a\"\n"));
+  run.add(1, text(1, "", "RUN_PROPERTY key=\"one\" value=\"x\" pid=1\n"));
+  run.add(2, text(2, "on", "RUN_PROPERTY key=\"all\" value=\"b\" pid=absent\n"));
+  run.merge();
+  const RunProperties told = definitions_of(run.merged).properties;
+  EXPECT_EQ(told.size(), 7u);  // lib; env three times; one; all twice
+  const auto value = [&](const char* key, ProcessId process = absent<ProcessId>()) {
+    const std::string* found = told.find(key, process);
+    return found == nullptr ? std::string("nobody said") : *found;
+  };
+  EXPECT_EQ(value("lib"), "MPI 4");
+  EXPECT_EQ(value("lib", ProcessId{2}), "MPI 4") << "what holds of the run holds of each";
+  EXPECT_EQ(value("env"), "nobody said") << "two of three are not the run";
+  EXPECT_EQ(value("env", ProcessId{0}), "on");
+  EXPECT_EQ(value("env", ProcessId{1}), "");
+  EXPECT_EQ(value("one"), "nobody said");
+  EXPECT_EQ(value("one", ProcessId{1}), "x");
+  EXPECT_EQ(value("all"), "a") << "the lowest rank's word";
+  EXPECT_EQ(value("all", ProcessId{1}), "a");
+  EXPECT_EQ(value("all", ProcessId{2}), "b") << "and what the other said is not lost";
+
+  merge::MergeOptions options = run.options();
+  options.format = merge::Format::kClassic;
+  const auto classic = merge::merge_traces(options);
+  ASSERT_TRUE(classic.ok()) << classic.error().message();
+  EXPECT_EQ((*classic)[merge::Finding::kNativeLeftOut].count, 9u) << "3 lib, 3 env, one, 2 all";
+}
+
 TEST(MergeDefinitions, LocationsAreRanksThenOtherThreads) {
   LocalRun run(3);
   const auto text = [](std::uint32_t rank) {

@@ -93,6 +93,11 @@ class Copier {
                           !selection_.process(raw(off.pid))) {
       return;
     }
+    if (RunProperty property; type == RecordType::kRunProperty &&
+                              decode(record, reader_.dialect(), property) == nullptr &&
+                              !is_absent(property.pid) && !selection_.process(raw(property.pid))) {
+      return;
+    }
     out_.put_raw(record.type, record.body, record.length);
     if (type == RecordType::kLastDef) defined_ = true;
   }
