@@ -20,8 +20,7 @@ inline constexpr std::uint64_t kNoEvent = ~std::uint64_t{0};  // "null" in a poi
 // RMA > (RMA_Comm > starts and ends, RMA_Sync > Wlock, Wunlock), Team (Fork, Join), Sync (Alock,
 // Rlock). LOG_OFF, ENTER_TRACING enter and LOG_ON, EXIT_TRACING leave a region as well.
 constexpr bool is_enter(EventType t) {
-  return t == EventType::kEnter || t == EventType::kEnterCs || t == EventType::kLogOff ||
-         t == EventType::kEnterTracing;
+  return region_effect(t) == RegionEffect::kEnters;
 }
 constexpr bool is_mpi_coll_exit(EventType t) {
   return t == EventType::kMpiCollExit;
@@ -39,9 +38,7 @@ constexpr bool is_shmem_coll_exit(EventType t) {
   return t == EventType::kCollExit;
 }
 constexpr bool is_exit(EventType t) {
-  return t == EventType::kExit || is_mpi_coll_exit(t) || is_omp_coll_exit(t) || is_win_exit(t) ||
-         is_win_coll_exit(t) || is_shmem_coll_exit(t) || t == EventType::kLogOn ||
-         t == EventType::kExitTracing;
+  return region_effect(t) == RegionEffect::kLeaves;
 }
 constexpr bool is_flow(EventType t) {
   return is_enter(t) || is_exit(t);

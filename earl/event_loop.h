@@ -80,13 +80,13 @@ class EventLoop {
         p = body + length;
         if constexpr (requires { handler.go_on(); }) {
           if (!handler.go_on()) {
-            reader.skip_to(p);
+            reader.skip_to(p, pos, any_attribute);
             trace.pos_ = pos;
             return;
           }
         }
       }
-      reader.skip_to(p);
+      reader.skip_to(p, pos, any_attribute);
       RawRecord raw;
       if (const auto next = reader.next(raw); next != TraceReader::Next::kRecord) {
         trace.pos_ = pos;
@@ -108,7 +108,7 @@ class EventLoop {
 
   KOJAK_INLINED static void attribute_ui4(const std::byte* body, bool swap,
                                           Attributes& attributes) {
-    constexpr auto kRequest = static_cast<std::byte>(2);
+    constexpr auto kRequest = static_cast<std::byte>(raw(kAttrRequest));
     if (body[0] != kRequest) return;
     std::uint32_t value;
     std::memcpy(&value, body + 1, sizeof value);

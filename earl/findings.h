@@ -19,10 +19,7 @@ namespace kojak::earl {
     "written by a newer or foreign tool; the records were skipped")                                \
   X(kShortRecord, true, "record too short", "the file is damaged; the records were skipped")       \
   X(kBadDefinition, true, "bad definition", "it was left out; what refers to it is counted below") \
-  X(kLateDefinition, true, "definition among the events",                                          \
-    "a merged trace has all definitions first; it was ignored")                                    \
   X(kLocalRecord, true, "record of a local trace", "merge local traces with elg_merge; skipped")   \
-  X(kEventCount, true, "number of events differs", "the trace is truncated; repeat the merge")     \
   X(kDisorder, true, "time runs backwards", "the trace is not in time order; merge it again")      \
   X(kUnknownLocation, true, "unknown location", "no definition has it; its events were skipped")   \
   X(kUnknownRegion, true, "unknown region", "no definition has it; its time is under UNKNOWN")     \

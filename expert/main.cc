@@ -175,10 +175,9 @@ ExitCode run(const po::variables_map& options) {
     return cli::usage_error(
         "--html needs files: trace, report and page are read and written again");
   }
-  std::error_code error;
-  if (output != "-" && input != "-" && fs::equivalent(input, output, error)) {
-    return cli::usage_error("the report would overwrite the trace: give another name with -o");
-  }
+  const std::string json =
+      options.count("json") != 0 ? options["json"].as<std::string>() : std::string();
+  if (const auto refused = cli::overwrites({input}, {output, html, json})) return *refused;
 
   std::optional<expert::TimeWindow> window;
   if (options.count("from") != 0 || options.count("to") != 0) {
@@ -211,9 +210,6 @@ ExitCode run(const po::variables_map& options) {
   if (!extras.complete(options, *trace)) {
     return cli::usage_error(
         "--epsilon, --sendrecv-gap, --latency and --bandwidth are not negative");
-  }
-  if (extras.json == "-" && output == "-") {
-    return cli::usage_error("only one of --output and --json can be standard output");
   }
   cli::Progress progress("analysing", trace->declared_events().value_or(0));
   expert::AnalysisOptions analysis;

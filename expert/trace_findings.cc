@@ -12,18 +12,36 @@ namespace {
 using Severity = Finding::Severity;
 
 // What a LOST record counts.
-std::string lost(std::uint8_t what) {
+std::string lost(Byte what) {
   switch (what) {
-    case 1:
+    case kLostDiskFull:
       return "records not written because the disk was full";
-    case 2:
+    case kLostOpenRegions:
       return "regions left open when the program ended";
-    case 3:
+    case kLostUnknownWindows:
       return "transfers on windows of unknown identity";
-    case 4:
+    case kLostBehindDamage:
       return "records dropped after a damage";
+    case kLostDamaged:
+      return "damaged records in the trace that this part was cut out of";
+    case kLostEnd:
+      return "damaged end of the trace that this part was cut out of";
     default:
-      return "things that the measurement could not keep (kind " + std::to_string(what) + ")";
+      return "things that the measurement could not keep (kind " + std::to_string(raw(what)) + ")";
+  }
+}
+
+std::string advice_for(Byte what) {
+  switch (what) {
+    case kLostOpenRegions:
+      return "The program did not end in MPI_Finalize; its last calls count up to their location's "
+             "last event.";
+    case kLostDamaged:
+    case kLostEnd:
+      return "Events are missing here that the run had. Merge the run again, or copy the file "
+             "again, and cut anew.";
+    default:
+      return "Times and waits of these locations may be incomplete.";
   }
 }
 
@@ -33,23 +51,20 @@ void add_lost(const std::vector<Lost>& records, std::vector<Finding>& found) {
     std::uint64_t count = 0;
     std::set<LocationId> locations;
   };
-  std::map<std::uint8_t, Sum> kinds;
+  std::map<Byte, Sum> kinds;
   for (const Lost& l : records) {
-    Sum& sum = kinds[raw(l.what)];
+    Sum& sum = kinds[l.what];
     sum.count += raw(l.count);
-    sum.locations.insert(l.lid);
+    if (!is_absent(l.lid)) sum.locations.insert(l.lid);
   }
   for (const auto& [what, sum] : kinds) {
     const std::size_t n = sum.locations.size();
-    const std::string where = n == 1 ? "location " + std::to_string(raw(*sum.locations.begin()))
-                                     : std::to_string(n) + " locations, the first is " +
-                                           std::to_string(raw(*sum.locations.begin()));
-    const bool open_only = what == 2;
-    found.push_back({open_only ? Severity::kNote : Severity::kSuspect, sum.count,
-                     lost(what) + ", " + where,
-                     open_only ? "The program did not end in MPI_Finalize; its last calls count up "
-                                 "to their location's last event."
-                               : "Times and waits of these locations may be incomplete."});
+    std::string where;
+    if (n > 0) where = std::to_string(raw(*sum.locations.begin()));
+    if (n == 1) where = ", location " + where;
+    if (n > 1) where = ", " + std::to_string(n) + " locations, the first is " + where;
+    found.push_back({what == kLostOpenRegions ? Severity::kNote : Severity::kSuspect, sum.count,
+                     lost(what) + where, advice_for(what)});
   }
 }
 

@@ -156,16 +156,15 @@ class CausalCalls : protected CausalInstances {
   }
   static void take_bytes(const CausalProcess& p, const MpiCollExit& r, Arrival& arrival) {
     const Stream& s = p.threads[p.thread].stream;
-    arrival.sent = bytes_of(s, raw(r.sent), kSentAttribute);
-    arrival.got = bytes_of(s, raw(r.recvd), kReceivedAttribute);
+    arrival.sent = bytes_of(s, raw(r.sent), raw(kAttrBytesSent));
+    arrival.got = bytes_of(s, raw(r.recvd), raw(kAttrBytesReceived));
   }
 
   // Posts and completes that happened while recording was off will not be seen.
   void skip_epochs(const CausalProcess& p, const Sync& sync) {
-    constexpr std::uint8_t kAccessOpen = 1;
     const std::uint32_t peer = sync.target;
     if (!absolute_ || peer == kAbsent || !recorded(peer)) return;
-    const std::uint64_t completes = sync.first - ((sync.open & kAccessOpen) != 0 ? 1 : 0);
+    const std::uint64_t completes = sync.first - ((sync.open & kOpenAccess) != 0 ? 1 : 0);
     channels_.skip_causes({ChannelKind::kCompleteWait, sync.window, p.rank, peer, 0}, completes);
     for (const ChannelKind kind : {ChannelKind::kPostComplete, ChannelKind::kPostStart}) {
       channels_.skip_causes({kind, sync.window, p.rank, peer, 0}, sync.second);

@@ -126,14 +126,13 @@ class CausalMessages : protected CausalState {
   }
   // The request in the attributes before the event, or absent.
   static std::uint32_t request_of(const Stream& s) {
-    constexpr std::uint32_t kRequestKind = 2;
     for (const std::byte* p = s.attributes; p != nullptr && p < s.record;
          p += std::size_t{2} + static_cast<std::uint8_t>(p[0])) {
       const RawRecord record{static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]),
                              p + 2, 0};
       AttrUi4 attribute;
       if (record.type == type_of(RecordType::kAttrUi4) &&
-          decode(record, s.dialect, attribute) == nullptr && raw(attribute.kind) == kRequestKind) {
+          decode(record, s.dialect, attribute) == nullptr && attribute.kind == kAttrRequest) {
         return raw(attribute.value);
       }
     }

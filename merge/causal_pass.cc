@@ -204,6 +204,7 @@ class CausalPass : private CausalCalls {
   void examine(CausalProcess& p) {
     CausalThread& t = p.current();
     const Stream& s = t.stream;
+    if (region_effect(s.type) == RegionEffect::kLeaves) p.pops = true;
     switch (static_cast<RecordType>(s.type)) {
       case RecordType::kEnter:
       case RecordType::kEnterCs:
@@ -226,7 +227,6 @@ class CausalPass : private CausalCalls {
         message_state(p);
         break;
       case RecordType::kMpiCollExit:
-        p.pops = true;
         collective(p);
         break;
       case RecordType::kCollState:
@@ -237,7 +237,6 @@ class CausalPass : private CausalCalls {
         break;
       case RecordType::kMpiWinExit:
       case RecordType::kMpiWinCollExit:
-        p.pops = true;
         synchronise(p);
         break;
       case RecordType::kWinState:
@@ -261,13 +260,6 @@ class CausalPass : private CausalCalls {
         [[fallthrough]];
       case RecordType::kEnterTracing:
         t.stack.push_back({});
-        break;
-      case RecordType::kExit:
-      case RecordType::kCollExit:
-      case RecordType::kOmpCollExit:
-      case RecordType::kLogOn:
-      case RecordType::kExitTracing:
-        p.pops = true;
         break;
       default:
         break;

@@ -74,7 +74,7 @@ class Emitter {
       put(RmaMark{LocationId{lid}, Seconds{time}, PeerId{origin_of(info, end)}, RmaId{end.rmaid},
                   Byte{static_cast<std::uint8_t>(mark)}});
     }
-    const Bytes bytes = bytes_field(kReceivedAttribute, end.bytes);
+    const Bytes bytes = bytes_field(raw(kAttrBytesReceived), end.bytes);
     if (info.put) {
       put(MpiPut1te{LocationId{lid}, Seconds{time}, PeerId{end.peer}, WindowId{info.window},
                     RmaId{end.rmaid}, bytes});

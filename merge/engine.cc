@@ -269,12 +269,6 @@ class Engine : private TransferWriter<Plain> {
         synchronise(s, true);
         leave(s);
         break;
-      case RecordType::kMpiCollExit:
-      case RecordType::kOmpCollExit:
-      case RecordType::kCollExit:
-        exit_duties(s);
-        leave(s);
-        break;
       case RecordType::kLogOff:
         pause(s);
         break;
@@ -306,7 +300,10 @@ class Engine : private TransferWriter<Plain> {
         break;
       }
       default:
-        break;
+        if (region_effect(s.type) == RegionEffect::kLeaves) {
+          exit_duties(s);
+          leave(s);
+        }
     }
     dispatch_record(s.type, [&]<class R>() {
       if constexpr (R::kKind == RecordKind::kEvent) this->template translate<R>(s);

@@ -14,15 +14,6 @@ std::uint64_t later(std::uint64_t a, std::uint64_t b) {
   return std::max(a, b);
 }
 
-// As in WIN_STATE and EPOCH_STATE.
-enum OpenFlags : std::uint8_t {
-  kFenceOpen = 1,
-  kAccessOpen = 1,
-  kExposureOpen = 2,
-  kLocked = 4 | 8,
-  kByAll = 32
-};
-
 }  // namespace
 
 std::size_t WindowEpochs::slot(std::uint32_t rank) const {
@@ -198,8 +189,8 @@ void WindowEpochs::free(bool survey) {
 void WindowEpochs::state(std::uint64_t fence_count, std::uint8_t open) {
   ++stamp;
   fences = fence_count;
-  fence_open = (open & kFenceOpen) != 0;
-  if ((open & kByAll) != 0) hold_lock_all();
+  fence_open = (open & kOpenFence) != 0;
+  if ((open & kOpenLockAll) != 0) hold_lock_all();
   if (!surveyed_) last_fence = std::max(last_fence, fences);
 }
 
@@ -212,11 +203,11 @@ void WindowEpochs::peer_state(std::uint32_t target, std::uint64_t access, std::u
   if (!surveyed_) {
     p.last_access = std::max(p.last_access, access);
     p.last_exposure = std::max(p.last_exposure, exposure);
-    if ((open & kAccessOpen) == 0 && !p.access_ended.contains(access)) {
+    if ((open & kOpenAccess) == 0 && !p.access_ended.contains(access)) {
       p.lost_access = std::max(p.lost_access, access);
     }
   }
-  if ((open & kAccessOpen) != 0) {
+  if ((open & kOpenAccess) != 0) {
     if (!access_open) {
       access_open = true;
       ++access_serial;
@@ -227,7 +218,7 @@ void WindowEpochs::peer_state(std::uint32_t target, std::uint64_t access, std::u
       access_members.push_back(target);
     }
   }
-  if ((open & kExposureOpen) != 0) {
+  if ((open & kOpenExposure) != 0) {
     if (!exposure_open) {
       exposure_open = true;
       ++exposure_serial;
@@ -238,9 +229,9 @@ void WindowEpochs::peer_state(std::uint32_t target, std::uint64_t access, std::u
       exposure_members.push_back(target);
     }
   }
-  if ((open & kByAll) != 0) {
+  if ((open & kOpenLockAll) != 0) {
     hold_lock_all();
-  } else if ((open & kLocked) != 0) {
+  } else if ((open & kOpenLock) != 0) {
     if (!p.locked) ++locks;
     p.locked = true;
     p.candidate = {};  // the lock was held all the time

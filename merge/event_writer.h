@@ -161,9 +161,9 @@ class EventWriter {
   // they do not tell.
   void leave_out_attribute(Stream& s, const RawRecord& attribute) {
     std::uint64_t bytes;
-    if (byte_attribute(attribute, s.dialect, kSentAttribute, bytes) ||
+    if (byte_attribute(attribute, s.dialect, raw(kAttrBytesSent), bytes) ||
         (s.type != type_of(RecordType::kMpiRecv) &&
-         byte_attribute(attribute, s.dialect, kReceivedAttribute, bytes))) {
+         byte_attribute(attribute, s.dialect, raw(kAttrBytesReceived), bytes))) {
       refuse(s);
     }
   }

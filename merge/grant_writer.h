@@ -122,7 +122,7 @@ class GrantWriter : protected EndWriter<Plain> {
     for (const auto& starts : grant.starts) lists.push_back(starts.list);
     release_.run(placement_->held(), lists, [&](const ListInfo& info, const HeldEnd& end) {
       emitter_.make_room();
-      const Bytes bytes = emitter_.bytes_field(kSentAttribute, end.bytes);
+      const Bytes bytes = emitter_.bytes_field(raw(kAttrBytesSent), end.bytes);
       if (info.put) {
         emitter_.put(MpiPut1ts{LocationId{streams[info.stream].lid}, time, PeerId{info.target},
                                WindowId{info.window}, RmaId{end.rmaid}, bytes});

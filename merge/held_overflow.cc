@@ -113,7 +113,7 @@ bool OverflowReader::scan(LocalEnd& end) {
     position_ = record.offset;
     input_->skip(std::size_t{2} + record.length);
     if (is_attribute(record.type)) {
-      byte_attribute(record, dialect_, kReceivedAttribute, attribute);
+      byte_attribute(record, dialect_, raw(kAttrBytesReceived), attribute);
       continue;
     }
     if (!is_event(record.type)) continue;

@@ -116,16 +116,6 @@ class GrantFinder {
       case RecordType::kEnterTracing:
         l.stack.push_back({});
         break;
-      case RecordType::kExit:
-      case RecordType::kMpiWinExit:
-      case RecordType::kMpiWinCollExit:
-      case RecordType::kMpiCollExit:
-      case RecordType::kOmpCollExit:
-      case RecordType::kCollExit:
-      case RecordType::kLogOn:
-      case RecordType::kExitTracing:
-        leave(l);
-        break;
       case RecordType::kMpiAssert: {
         MpiAssert r;
         if (decode(s.raw_record(), s.dialect, r) == nullptr) l.assertion = raw(r.assertion);
@@ -192,7 +182,7 @@ class GrantFinder {
         break;
       }
       default:
-        break;
+        if (region_effect(s.type) == RegionEffect::kLeaves) leave(l);
     }
   }
 

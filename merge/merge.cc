@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "epilog/format/file_identity.h"
 #include "epilog/format/local_buffer.h"
 #include "merge/background_writer.h"
 #include "merge/classic.h"
@@ -44,24 +45,12 @@ void count_missing(const std::vector<LocalTrace>& traces, MergedRun& run, Summar
 
 // The merged trace must not replace what it is made from.
 Status check_output(const std::vector<LocalTrace>& traces, const std::string& output) {
-  struct stat out {};
-  if (output == "-" || ::stat(output.c_str(), &out) != 0 || !S_ISREG(out.st_mode)) return {};
+  std::vector<std::string> inputs;
   for (const LocalTrace& trace : traces) {
-    for (const std::string& path : {trace.path, local_buffer_path(trace.path)}) {
-      struct stat in {};
-      if (::stat(path.c_str(), &in) != 0 || in.st_dev != out.st_dev || in.st_ino != out.st_ino) {
-        continue;
-      }
-      return Error{ExitCode::kUsage,
-                   output,
-                   std::nullopt,
-                   "",
-                   "",
-                   "is a local trace of this run, which the merged trace would replace",
-                   "give another name with -o"};
-    }
+    inputs.push_back(trace.path);
+    inputs.push_back(local_buffer_path(trace.path));
   }
-  return {};
+  return keep_inputs(inputs, {output});
 }
 
 }  // namespace

@@ -29,17 +29,9 @@ enum class Action : std::uint8_t {
 
 constexpr Action action_of(std::uint8_t type) {
   switch (static_cast<RecordType>(type)) {
-    case RecordType::kEnter:
-    case RecordType::kEnterCs:
-      return Action::kEnter;
     case RecordType::kLogOff:
     case RecordType::kEnterTracing:
       return Action::kOpen;
-    case RecordType::kExit:
-    case RecordType::kMpiCollExit:
-    case RecordType::kOmpCollExit:
-    case RecordType::kCollExit:
-      return Action::kExit;
     case RecordType::kLogOn:
     case RecordType::kExitTracing:
       return Action::kClose;
@@ -57,13 +49,20 @@ constexpr Action action_of(std::uint8_t type) {
       return Action::kSync;
     case RecordType::kMpiAssert:
       return Action::kAssert;
-    case RecordType::kMpiRmaCall:
-    case RecordType::kMpiCall:
-    case RecordType::kMpiTestCall:
-      return Action::kCall;
     default:
-      return Action::kPlain;
+      break;
   }
+  switch (region_effect(type)) {
+    case RegionEffect::kEnters:
+      return Action::kEnter;
+    case RegionEffect::kLeaves:
+      return Action::kExit;
+    case RegionEffect::kEntersAndLeaves:
+      return Action::kCall;
+    case RegionEffect::kNone:
+      break;
+  }
+  return Action::kPlain;
 }
 
 struct Actions {
@@ -343,7 +342,7 @@ class Surveyor {
     if (facts.open_regions != 0) {
       summary_.add(Finding::kOpenRegions, facts.open_regions, [&] { return trace.path; });
       survey_.definitions.lost.push_back(
-          {static_cast<LocationId>(survey_.definitions.location_of(index)), Byte{2},
+          {static_cast<LocationId>(survey_.definitions.location_of(index)), kLostOpenRegions,
            Count64{facts.open_regions}});
     }
     if (unmatched != 0)

@@ -13,9 +13,6 @@ namespace kojak::merge {
 
 inline constexpr std::uint64_t kNoBytes = ~std::uint64_t{0};
 
-// Kinds of ATTR_UI8: byte counts that do not fit into their event.
-inline constexpr std::uint8_t kSentAttribute = 5, kReceivedAttribute = 6;
-
 constexpr std::uint8_t type_of(RecordType type) {
   return static_cast<std::uint8_t>(type);
 }

@@ -84,7 +84,7 @@ class TransferWriter : protected GrantWriter<Plain> {
   // What stands in a start for its byte count.
   Bytes sent_field(Stream& s, std::uint64_t bytes) {
     if (!Plain && bytes >= kAbsent && !emitter_.native()) this->refuse(s);
-    return emitter_.bytes_field(kSentAttribute, bytes);
+    return emitter_.bytes_field(raw(kAttrBytesSent), bytes);
   }
   // The second half: ends that stay in the call, and its exit.
   void call_ends(Stream& s) {
@@ -252,7 +252,7 @@ class TransferWriter : protected GrantWriter<Plain> {
       const std::size_t size = std::size_t{2} + record.length;
       if (static_cast<std::size_t>(s.input.end() - p) < size) break;
       if (is_attribute(record.type)) {
-        byte_attribute(record, s.dialect, kReceivedAttribute, attribute);
+        byte_attribute(record, s.dialect, raw(kAttrBytesReceived), attribute);
         if (attributes == nullptr) attributes = p;
       } else if (is_event(record.type)) {
         if (end_from_record(record, s.dialect, put, attribute, end) && end.rmaid == rmaid &&
@@ -276,7 +276,7 @@ class TransferWriter : protected GrantWriter<Plain> {
     for (const std::byte* p = s.attributes; p != nullptr && p < s.record;
          p += std::size_t{2} + static_cast<std::uint8_t>(p[0])) {
       byte_attribute({static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]), p + 2, 0},
-                     s.dialect, kReceivedAttribute, attribute);
+                     s.dialect, raw(kAttrBytesReceived), attribute);
     }
     if (!end_from_record(s.raw_record(), dialect_of(s), put, attribute, end)) {
       ++s.too_short;

@@ -127,16 +127,13 @@ class Printer {
     } else if constexpr (std::is_same_v<R, EnterCs>) {
       const CallSiteDef* site = definitions_.call_sites.find(event.csid);
       open.push_back(site == nullptr ? absent<RegionId>() : site->entered);
-    } else if constexpr (std::is_same_v<R, LogOff> || std::is_same_v<R, EnterTracing>) {
+    } else if constexpr (kEnters<R>) {
       open.push_back(absent<RegionId>());
-    } else if constexpr (std::is_same_v<R, Exit> || std::is_same_v<R, MpiCollExit> ||
-                         std::is_same_v<R, OmpCollExit> || std::is_same_v<R, MpiWinExit> ||
-                         std::is_same_v<R, MpiWinCollExit> || std::is_same_v<R, CollExit> ||
-                         std::is_same_v<R, LogOn> || std::is_same_v<R, ExitTracing>) {
+    } else if constexpr (kLeaves<R>) {
       left_ = &open;
     }
     std::optional<RegionId> rid;
-    if constexpr (requires { event.exit; }) {  // a whole call in one record
+    if constexpr (kEffect<R> == RegionEffect::kEntersAndLeaves) {
       rid = event.rid;
     } else if (!open.empty()) {
       rid = open.back();
@@ -247,6 +244,12 @@ ExitCode body(const cli::po::variables_map& values) {
                           !selection.regions.empty();
 
   const auto path = values["trace"].as<std::string>();
+  const auto output = values["output"].as<std::string>();
+  const bool writes = values.count("verify") == 0;
+  if (const auto refused = cli::overwrites({path, path == "-" ? "" : local_buffer_path(path)},
+                                           {writes ? output : ""})) {
+    return *refused;
+  }
   auto reader = cli::open_trace(path);
   if (!reader) {
     cli::print_error(reader.error());
@@ -254,7 +257,7 @@ ExitCode body(const cli::po::variables_map& values) {
   }
   cli::Progress progress(path, cli::file_size(path));
   if (values.count("verify") != 0) return verify(*reader, progress);
-  auto file = OutputFile::create(values["output"].as<std::string>());
+  auto file = OutputFile::create(output);
   if (!file) {
     cli::print_error(file.error());
     return file.error().code;

@@ -48,6 +48,7 @@ void print_kind(std::ostream& out, RecordKind kind, const char* title) {
   if (RecordKind::kind_ == kind) {              \
     Row row;                                    \
     const std::string head = "| " #type " | " #NAME " | ";
+#define KOJAK_EFFECT(effect)
 #define KOJAK_FIELD(Type, name, doc) row.add(#name, size_name<Type>(), doc, "");
 #define KOJAK_FIELD_SINCE(since, Type, name, doc) \
   row.add(#name, size_name<Type>(), doc, "classic from 1." #since);

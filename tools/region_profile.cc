@@ -87,8 +87,8 @@ class Profiler {
       } else if constexpr (R::kKind == RecordKind::kDefinition) {
         good = definitions_.add(record, reader_.dialect()).ok();
       } else if constexpr (std::is_same_v<R, AttrUi8>) {
-        if (decoded.kind == Byte{5}) sent64_ = raw(decoded.value);
-        if (decoded.kind == Byte{6}) received64_ = raw(decoded.value);
+        if (decoded.kind == kAttrBytesSent) sent64_ = raw(decoded.value);
+        if (decoded.kind == kAttrBytesReceived) received64_ = raw(decoded.value);
       } else if constexpr (R::kKind == RecordKind::kEvent) {
         good = event(decoded);
         sent64_ = received64_ = kAbsent;
@@ -161,7 +161,7 @@ class Profiler {
       enter(at, kTracing, time);
     } else if constexpr (std::is_same_v<R, LogOff>) {
       enter(at, kPausing, time);
-    } else if constexpr (requires { e.exit; }) {  // a whole call
+    } else if constexpr (kEffect<R> == RegionEffect::kEntersAndLeaves) {
       if (!std::isfinite(e.exit.value)) return false;
       end = e.exit.value;
       enter(at, e.rid, time);
@@ -171,10 +171,7 @@ class Profiler {
         if (e.kind == Byte{3}) get(at.of(e.rid), rank(e.lid), raw(e.dlid), raw(e.got));
       }
       leave(at, end);
-    } else if constexpr (std::is_same_v<R, Exit> || std::is_same_v<R, MpiCollExit> ||
-                         std::is_same_v<R, OmpCollExit> || std::is_same_v<R, MpiWinExit> ||
-                         std::is_same_v<R, MpiWinCollExit> || std::is_same_v<R, CollExit> ||
-                         std::is_same_v<R, LogOn> || std::is_same_v<R, ExitTracing>) {
+    } else if constexpr (kLeaves<R>) {
       if constexpr (std::is_same_v<R, MpiCollExit> || std::is_same_v<R, CollExit>) {
         move(at, bytes(e.sent, sent64_), bytes(e.recvd, received64_));
       }

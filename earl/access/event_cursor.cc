@@ -19,7 +19,11 @@ EventCursor::Step EventCursor::step(Event& event) {
                                : decode<false>(type, body, length, attributes, event);
       return whole ? Step::kEvent : Step::kUndecoded;
     }
-    if (is_attribute(type)) attribute(type, body, length, attributes);
+    if (is_attribute(type)) {
+      attribute(type, body, length, attributes);
+    } else if (!late_definition_) {
+      late_definition_ = static_cast<std::uint64_t>(body - 2 - begin_);
+    }
   }
 }
 
@@ -56,15 +60,15 @@ void EventCursor::attribute(std::uint8_t type, const std::byte* body, std::size_
   const RawRecord raw{type, static_cast<std::uint8_t>(length), body, 0};
   if (type == static_cast<std::uint8_t>(RecordType::kAttrUi4)) {
     AttrUi4 a;
-    if (kojak::decode(raw, trace_.dialect(), a) == nullptr && kojak::raw(a.kind) == 2) {
+    if (kojak::decode(raw, trace_.dialect(), a) == nullptr && a.kind == kAttrRequest) {
       attributes.request = static_cast<RequestId>(kojak::raw(a.value));
     }
   } else if (type == static_cast<std::uint8_t>(RecordType::kAttrUi8)) {
     AttrUi8 a;
     if (kojak::decode(raw, trace_.dialect(), a) != nullptr) return;
     const auto value = static_cast<Bytes64>(kojak::raw(a.value));
-    if (kojak::raw(a.kind) == 5) attributes.sent = value;
-    if (kojak::raw(a.kind) == 6) attributes.recvd = value;
+    if (a.kind == kAttrBytesSent) attributes.sent = value;
+    if (a.kind == kAttrBytesReceived) attributes.recvd = value;
   }
 }
 

@@ -5,6 +5,7 @@
 // (a record that the bytes do not hold whole) ends it. Internal to earl/access.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "earl/trace.h"
@@ -27,6 +28,8 @@ class EventCursor {
 
   std::uint64_t offset() const { return static_cast<std::uint64_t>(p_ - begin_); }
   std::uint64_t pos() const { return pos_; }  // of the next event
+  // Offset of the first definition among the events that step() passed.
+  const std::optional<std::uint64_t>& late_definition() const { return late_definition_; }
 
   // kUndecoded: only pos and type of the event are filled in.
   Step step(Event& event);
@@ -66,6 +69,7 @@ class EventCursor {
   const std::byte* end_;
   std::uint64_t pos_;
   bool fast_;  // native and of this machine's byte order
+  std::optional<std::uint64_t> late_definition_;
 };
 
 }  // namespace kojak::earl

@@ -23,25 +23,21 @@ void shrink(std::vector<T>& list) {
 // What ends the events before the end of the file.
 Error damage_at(const Trace& trace, const MappedFile& file, std::uint64_t offset) {
   if (file.damage()) return *file.damage();
-  return Error{ExitCode::kBadInput,
-               trace.path(),
-               offset,
-               "",
-               "",
-               "the file ends inside a record",
-               "the events before it can be used; repeat the merge"};
+  return Error{ExitCode::kBadInput, trace.path(), offset, "", "", kEndsInsideRecord, kCutOffRemedy};
 }
 
-// A file that was cut between two records.
-Error cut_between(const Trace& trace, std::uint64_t events, std::uint64_t offset) {
-  return Error{ExitCode::kBadInput,
-               trace.path(),
-               offset,
-               "",
-               "",
-               "the trace has " + std::to_string(events) + " events, its definitions announce " +
-                   std::to_string(*trace.declared_events()),
-               "those that it has can be used; repeat the merge"};
+// A file that ends with a whole record, but not where it should.
+std::optional<Error> wrong_end(const Trace& trace, const EventCursor& cursor) {
+  Error error{ExitCode::kBadInput, trace.path(), cursor.offset(), "", "", "", kCutOffRemedy};
+  if (const auto announced = trace.declared_events()) {
+    error.reason = wrong_number_of_events(cursor.pos(), *announced);
+  }
+  if (error.reason.empty() && cursor.late_definition()) {
+    error.offset = cursor.late_definition();
+    error.reason = kDefinitionsBehind;
+  }
+  if (error.reason.empty()) return std::nullopt;
+  return error;
 }
 
 }  // namespace
@@ -65,11 +61,7 @@ Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file,
     const EventCursor::Step step = cursor.step(event);
     if (step == EventCursor::Step::kDamaged) index.damage_ = damage_at(trace, file, offset);
     if (step == EventCursor::Step::kEnd) {
-      if (file.damage()) {
-        index.damage_ = *file.damage();
-      } else if (trace.declared_events().value_or(cursor.pos()) != cursor.pos()) {
-        index.damage_ = cut_between(trace, cursor.pos(), offset);
-      }
+      index.damage_ = file.damage() ? file.damage() : wrong_end(trace, cursor);
     }
     if (step == EventCursor::Step::kEnd || step == EventCursor::Step::kDamaged) break;
     if (event.pos >= kNull) {

@@ -293,7 +293,7 @@ void ReplayHandlers<S>::handle(const EpochState& r, const Attributes&, std::uint
   if (i == kAbsent) return;
   const ProcessId peer = core_.process_of(r.plid);
   if (is_absent(peer)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
-  const bool locked = (raw(r.open) & (4 | 8)) != 0;
+  const bool locked = (raw(r.open) & kOpenLock) != 0;
   core_.gats.resume(process(i), r.wid, peer, raw(r.access), raw(r.exposure),
                     locked ? 0 : raw(r.ops), raw(r.open), pos);
   core_.passive.resume(process(i), r.wid, peer, raw(r.open), locked ? raw(r.ops) : 0);

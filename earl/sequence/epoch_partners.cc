@@ -168,7 +168,7 @@ void Epochs::resume(const Event& e, ProcessId here) {
   const ProcessId peer = process(raw(e.peer));
   if (is_absent(peer)) return;
   const std::uint64_t access = e.count[0], exposure = e.count[1];
-  const bool locked = (e.code & (4 | 8)) != 0, by_all = (e.code & 32) != 0;
+  const bool locked = (e.code & kOpenLock) != 0, by_all = (e.code & kOpenLockAll) != 0;
   const std::uint32_t held = find_lock(here, e.win, peer);
   if (held != kNone && !locked) {  // it ended unseen
     std::erase(open_[raw(here)], held);
@@ -178,7 +178,7 @@ void Epochs::resume(const Event& e, ProcessId here) {
     const std::uint32_t i =
         make(by_all ? EpochMode::kLockAll : EpochMode::kLock, here, e.win, kNoEvent);
     epochs_[i].target = by_all ? absent<ProcessId>() : peer;
-    epochs_[i].exclusive = (e.code & 8) != 0;
+    epochs_[i].exclusive = (e.code & kOpenExclusive) != 0;
     open_[raw(here)].push_back(i);
   }
   for (const bool origin : {true, false}) {

@@ -173,7 +173,8 @@ void Gats::lose_before(Pair& p, std::uint64_t access, std::uint64_t exposure) {
 
 void Gats::resume(ProcessId process, WindowId window, ProcessId peer, std::uint64_t access,
                   std::uint64_t exposure, std::uint64_t ops, std::uint8_t open, std::uint64_t pos) {
-  const bool access_open = (open & 1) != 0, exposure_open = (open & 2) != 0;
+  const bool access_open = (open & kOpenAccess) != 0;
+  const bool exposure_open = (open & kOpenExposure) != 0;
   {
     Pair& p = pair(window, process, peer);
     std::vector<OpenEpoch>& list = open_access_[raw(process)];

@@ -114,8 +114,8 @@ void PassiveTarget::complete_get(const Call& call, WindowId window) {
 
 void PassiveTarget::resume(ProcessId process, WindowId window, ProcessId peer, std::uint8_t flags,
                            std::uint64_t ops) {
-  const bool shared = (flags & 4) != 0, exclusive = (flags & 8) != 0;
-  const bool all = (flags & 32) != 0;
+  const bool shared = (flags & kOpenShared) != 0, exclusive = (flags & kOpenExclusive) != 0;
+  const bool all = (flags & kOpenLockAll) != 0;
   const std::uint32_t known = find(process, window, peer, all);
   if (!shared && !exclusive) {  // what was open has ended unseen
     if (const std::uint32_t old = find(process, window, peer, false); old != kNone) {
@@ -129,7 +129,7 @@ void PassiveTarget::resume(ProcessId process, WindowId window, ProcessId peer, s
     e.all = all;
     e.target = all ? absent<ProcessId>() : peer;
     e.exclusive = exclusive;
-    e.nocheck = (flags & 16) != 0;
+    e.nocheck = (flags & kOpenNoCheck) != 0;
   }
   TargetTransfers& t = e.set[e.set.get(peer)].transfers;
   if (ops > t.ops) {

@@ -112,6 +112,46 @@ bool TraceReader::refill() {
   return end_ - pos_ >= 2;
 }
 
+// Definitions and attributes.
+void TraceReader::other_record(const RawRecord& record) {
+  if (is_attribute(record.type)) {
+    attribute_before_ = events_;
+    return;
+  }
+  if (defined_ && late_++ == 0) late_offset_ = record.offset;
+  switch (static_cast<RecordType>(record.type)) {
+    case RecordType::kMetric:
+      ++dialect_.metrics;
+      break;
+    case RecordType::kNumEvents: {
+      NumEvents number;
+      if (decode(record, dialect_, number) != nullptr || announced_ || defined_) break;
+      if (raw(number.eventc) != kAbsent) announced_ = raw(number.eventc);
+      break;
+    }
+    case RecordType::kEventCount64: {
+      EventCount64 number;
+      if (decode(record, dialect_, number) == nullptr && !defined_) announced_ = raw(number.eventc);
+      break;
+    }
+    case RecordType::kLastDef:
+      defined_ = true;
+      break;
+    default:
+      break;
+  }
+}
+
+std::string wrong_number_of_events(std::uint64_t events, std::uint64_t announced) {
+  if (events == announced) return {};
+  if (events < announced) {
+    return "the trace ends after " + std::to_string(events) + " of its " +
+           std::to_string(announced) + " events";
+  }
+  return "the trace has " + std::to_string(announced) + " events, but " +
+         std::to_string(events - announced) + " more stand behind them";
+}
+
 TraceReader::Next TraceReader::finish() {
   if (failed_) {
     failed_ = false;
@@ -120,20 +160,27 @@ TraceReader::Next TraceReader::finish() {
   }
   if (pos_ < end_) {
     const std::uint8_t type = end_ - pos_ >= 2 ? static_cast<std::uint8_t>(buffer_[pos_ + 1]) : 0;
-    error_ = Error{ExitCode::kBadInput,
-                   path_,
-                   base_ + pos_,
-                   std::string(record_name(type)),
-                   "",
-                   "the file ends inside a record",
-                   "all whole records before it were kept"};
+    error_ =
+        Error{ExitCode::kBadInput, path_,        base_ + pos_, std::string(record_name(type)), "",
+              kEndsInsideRecord,   kCutOffRemedy};
     pos_ = end_;
     return Next::kDamaged;
   }
-  return Next::kEnd;
+  if (!defined_) return Next::kEnd;
+  defined_ = false;  // said once
+  error_ = Error{ExitCode::kBadInput, path_, base_ + pos_, "", "", "", kCutOffRemedy};
+  if (announced_) error_.reason = wrong_number_of_events(events_, *announced_);
+  if (error_.reason.empty() && late_ > 0) {
+    error_.offset = late_offset_;
+    error_.reason = kDefinitionsBehind;
+  } else if (error_.reason.empty() && attribute_before_ == events_) {
+    error_.reason = "an attribute of no event stands at the end";
+  }
+  return error_.reason.empty() ? Next::kEnd : Next::kDamaged;
 }
 
 Status TraceReader::seek(std::uint64_t offset) {
+  defined_ = false;
   if (offset >= base_ && offset <= base_ + end_) {  // still in the buffer
     pos_ = static_cast<std::size_t>(offset - base_);
     return {};

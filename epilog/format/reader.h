@@ -1,14 +1,18 @@
 // Reads records of a trace, one after the other: plain or gzip, either byte order, either dialect.
 //
+// A merged trace says how many events it has, and nothing stands behind them: at the end of the
+// file the reader compares. What does not agree is damage, in the same words for every tool.
 // The reader owns a fixed buffer; a RawRecord and all views decoded from it are valid until the
 // next call of next(), seek() or the reader's end. Not thread-safe; several readers of one file are
 // fine. Errors: open() fails for what is no trace or has an unknown version (fatal); next() returns
-// kDamaged once when the file ends inside a record or cannot be read on, and error() says where.
-// Everything before the damage has been delivered. Nothing throws.
+// kDamaged once, behind the last record, when the file ends inside one, cannot be read on, or has
+// more or less than its definitions announce, and error() says where. Everything before the damage
+// has been delivered. Nothing throws.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "epilog/format/codec.h"
@@ -60,23 +64,31 @@ class TraceReader {
     if (end_ - pos_ < size) [[unlikely]]
       return finish();
     pos_ += size;
-    if (record.type == static_cast<std::uint8_t>(RecordType::kMetric)) [[unlikely]] {
-      ++dialect_.metrics;
+    if (is_event(record.type)) [[likely]] {
+      ++events_;
+    } else {
+      other_record(record);
     }
     return Next::kRecord;
   }
 
   // For a loop that walks the buffer by itself, from cursor() on: records that begin before
-  // whole_until() lie in it whole. Then skip_to() where it stopped, and next() again.
+  // whole_until() lie in it whole. Then skip_to() where it stopped, with the events that were read
+  // in all and whether an attribute stands before that place, and next() again.
   const std::byte* cursor() const { return buffer_.get() + pos_; }
   const std::byte* whole_until() const {
     return buffer_.get() + (end_ < pos_ + kMaxRecord ? pos_ : end_ - kMaxRecord + 1);
   }
-  void skip_to(const std::byte* cursor) { pos_ = static_cast<std::size_t>(cursor - buffer_.get()); }
+  void skip_to(const std::byte* cursor, std::uint64_t events, bool attribute) {
+    pos_ = static_cast<std::size_t>(cursor - buffer_.get());
+    events_ = events;
+    if (attribute) attribute_before_ = events;
+  }
 
   // Offset of the next record.
   std::uint64_t offset() const { return base_ + pos_; }
-  // Continues at the record that starts at `offset`. The metric count of the dialect is kept.
+  // Continues at the record that starts at `offset`. The metric count of the dialect is kept;
+  // events are no longer counted.
   Status seek(std::uint64_t offset);
   // A second reader of the same file may take over what the first learned.
   void set_metrics(std::uint32_t metrics) { dialect_.metrics = metrics; }
@@ -85,7 +97,8 @@ class TraceReader {
  private:
   TraceReader() = default;
   bool refill();  // false if nothing is left in the buffer
-  Next finish();  // at the end of the data: kEnd, or kDamaged if bytes are left over
+  Next finish();  // at the end of the data: kEnd, or kDamaged if it is not where it should be
+  void other_record(const RawRecord& record);
   Status read_header();
 
   std::unique_ptr<ByteSource> source_;
@@ -99,6 +112,21 @@ class TraceReader {
   bool at_end_ = false;
   bool failed_ = false;
   Error error_;
+
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  std::uint64_t events_ = 0;                      // so far
+  std::uint64_t attribute_before_ = kNone;        // how many there were at the last attribute
+  std::optional<std::uint64_t> announced_;        // by NUM_EVENTS
+  bool defined_ = false;                          // LAST_DEF has passed
+  std::uint64_t late_ = 0, late_offset_ = kNone;  // definitions behind it
 };
+
+// What is wrong with a file whose events are not those that its definitions announce, in words that
+// all readers share; nothing if that is as it should be.
+std::string wrong_number_of_events(std::uint64_t events, std::uint64_t announced);
+inline constexpr const char* kEndsInsideRecord = "the file ends inside a record";
+inline constexpr const char* kDefinitionsBehind = "definitions stand behind the last one";
+inline constexpr const char* kCutOffRemedy =
+    "the whole records that are there were kept; repeat the merge or the copy";
 
 }  // namespace kojak

@@ -6,6 +6,7 @@
 // such visitors. Source: the record tables of the format specification and of the thesis, appendix.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -50,6 +51,7 @@ constexpr T default_value() {
     static constexpr RecordType kType = RecordType::k##Struct; \
     static constexpr const char* kName = #NAME;                \
     static constexpr RecordKind kKind = RecordKind::kind;
+#define KOJAK_EFFECT(effect)
 #define KOJAK_FIELD(Type, name, doc) Type name{};
 #define KOJAK_FIELD_SINCE(since, Type, name, doc) Type name = default_value<Type>();
 #define KOJAK_FIELD_NATIVE(Type, name, doc) Type name = default_value<Type>();
@@ -80,6 +82,7 @@ struct FieldInfo {
     (void)r;                                                                         \
     (void)dialect;                                                                   \
     (void)v;
+#define KOJAK_EFFECT(effect)
 #define KOJAK_FIELD(Type, name, doc) v.field(FieldInfo{#name, doc}, r.name);
 #define KOJAK_FIELD_SINCE(since, Type, name, doc) \
   if (dialect.has(since)) v.field(FieldInfo{#name, doc}, r.name);
@@ -98,6 +101,49 @@ struct FieldInfo {
 #include "epilog/format/records.def"
 #include "epilog/format/records_undef.h"
 
+// What an event does to the regions that are open on its location.
+enum class RegionEffect : std::uint8_t { kNone, kEnters, kLeaves, kEntersAndLeaves };
+
+namespace detail {
+template <class R>
+struct EffectOf {};
+#define KOJAK_RECORD(type, Struct, NAME, kind) \
+  template <>                                  \
+  struct EffectOf<Struct> {                    \
+    static constexpr RegionEffect value() {    \
+      RegionEffect effect = RegionEffect::kNone;
+#define KOJAK_EFFECT(which) effect = RegionEffect::which;
+#define KOJAK_FIELD(Type, name, doc)
+#define KOJAK_FIELD_SINCE(since, Type, name, doc)
+#define KOJAK_FIELD_NATIVE(Type, name, doc)
+#define KOJAK_ARRAY(Type, count, name, doc)
+#define KOJAK_ARRAY_SINCE(since, Type, count, name, doc)
+#define KOJAK_REST(Type, name, doc)
+#define KOJAK_TEXT(name, doc)
+#define KOJAK_METRICS(name)
+#define KOJAK_RECORD_END(dialect, doc) \
+  return effect;                       \
+  }                                    \
+  }                                    \
+  ;
+#include "epilog/format/records.def"
+#include "epilog/format/records_undef.h"
+}  // namespace detail
+
+template <class R>
+inline constexpr RegionEffect kEffect = detail::EffectOf<R>::value();
+// ENTER and its like: a region is open from here on.
+template <class R>
+inline constexpr bool kEnters = kEffect<R> == RegionEffect::kEnters;
+// EXIT and its like: the innermost region is left.
+template <class R>
+inline constexpr bool kLeaves = kEffect<R> == RegionEffect::kLeaves;
+// Records of the measurement itself: what they open and close is no region of the program.
+template <class R>
+inline constexpr bool kOfMeasurement =
+    std::is_same_v<R, LogOff> || std::is_same_v<R, LogOn> || std::is_same_v<R, EnterTracing> ||
+    std::is_same_v<R, ExitTracing>;
+
 // Calls f.template operator()<Struct>() for the struct of a record type; false if there is none.
 template <class F>
 constexpr bool dispatch_record(std::uint8_t type, F&& f) {
@@ -110,6 +156,22 @@ constexpr bool dispatch_record(std::uint8_t type, F&& f) {
     default:
       return false;
   }
+}
+
+// The effect by record type; of an unknown one, none.
+inline constexpr std::array<RegionEffect, 256> kRegionEffects = [] {
+  std::array<RegionEffect, 256> effects{};
+  for (std::size_t type = 0; type < effects.size(); ++type) {
+    dispatch_record(static_cast<std::uint8_t>(type),
+                    [&]<class R>() { effects[type] = kEffect<R>; });
+  }
+  return effects;
+}();
+constexpr RegionEffect region_effect(std::uint8_t type) {
+  return kRegionEffects[type];
+}
+constexpr RegionEffect region_effect(RecordType type) {
+  return region_effect(static_cast<std::uint8_t>(type));
 }
 
 // The name of a record type ("MPI_PUT_1TS"), or "" if it is unknown.

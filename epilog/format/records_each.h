@@ -1,5 +1,7 @@
-// One inclusion of records.def in which only KOJAK_RECORD(type, Struct, NAME, kind) means something,
-// which the includer defines; fields are passed over. No include guard: it goes with every inclusion.
+// One inclusion of records.def in which only KOJAK_RECORD(type, Struct, NAME, kind) means
+// something, which the includer defines; fields are passed over. No include guard: it goes with
+// every inclusion.
+#define KOJAK_EFFECT(effect)
 #define KOJAK_FIELD(Type, name, doc)
 #define KOJAK_FIELD_SINCE(since, Type, name, doc)
 #define KOJAK_FIELD_NATIVE(Type, name, doc)

@@ -1,5 +1,6 @@
 // Ends one inclusion of records.def. No include guard: it goes with every inclusion.
 #undef KOJAK_RECORD
+#undef KOJAK_EFFECT
 #undef KOJAK_FIELD
 #undef KOJAK_FIELD_SINCE
 #undef KOJAK_FIELD_NATIVE

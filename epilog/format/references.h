@@ -49,6 +49,7 @@ constexpr bool may_be_absent() {
       std::is_same_v<T, StringId> || std::is_same_v<T, FileId> || std::is_same_v<T, CallPathId>) {
     return true;
   }
+  if (std::is_same_v<R, Lost>) return true;  // of no location in particular
   if (std::is_same_v<R, MpiRecvRequest> || std::is_same_v<R, MpiWinFlush> ||
       std::is_same_v<R, CallSite> || std::is_same_v<R, CartTopology> ||
       std::is_same_v<R, MpiWinExit>) {

@@ -86,6 +86,7 @@ constexpr TextRecord record(const TextField* fields) {
   namespace fields_of_##Struct {               \
     using R = Struct;                          \
     constexpr TextField kFields[] = {
+#define KOJAK_EFFECT(effect)
 #define KOJAK_FIELD(Type, name, doc) number<R, Type>(#name, offsetof(R, name) == 0, 0, false),
 #define KOJAK_FIELD_SINCE(since, Type, name, doc) number<R, Type>(#name, false, since, false),
 #define KOJAK_FIELD_NATIVE(Type, name, doc) number<R, Type>(#name, false, 0, true),

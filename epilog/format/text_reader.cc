@@ -168,21 +168,18 @@ void Builder::follow(const TextLine& line, const FilledRecord& record) {
           region == nullptr ? kAbsent : context_.world.region(region->text));
       break;
     }
-    case RecordType::kExit:
-    case RecordType::kMpiCollExit:
-    case RecordType::kOmpCollExit:
-    case RecordType::kMpiWinExit:
-    case RecordType::kMpiWinCollExit:
-    case RecordType::kCollExit: {
-      auto& stack = context_.stacks[number("lid")];
-      if (!stack.empty()) stack.pop_back();
+    case RecordType::kLogOff:
+    case RecordType::kEnterTracing:
+      context_.stacks[number("lid")].push_back(kAbsent);  // no region that a call site could name
       break;
-    }
     case RecordType::kLocalRun:
       context_.world.set_size(number("size"));
       break;
     default:
-      break;
+      if (region_effect(record.record->type) == RegionEffect::kLeaves) {
+        auto& stack = context_.stacks[number("lid")];
+        if (!stack.empty()) stack.pop_back();
+      }
   }
 }
 

@@ -83,6 +83,21 @@ requires(std::is_enum_v<E> && sizeof(E) == 4) constexpr bool is_absent(E id) {
 inline constexpr std::uint32_t kAssertNoCheck = 1, kAssertNoStore = 2, kAssertNoPut = 4,
                                kAssertNoPrecede = 8, kAssertNoSucceed = 16;
 
+// What an attribute record tells of the event that follows it.
+inline constexpr Byte kAttrAnyness{1}, kAttrRequest{2}, kAttrBytes{3}, kAttrRegion{4},
+    kAttrBytesSent{5}, kAttrBytesReceived{6};
+
+// What is open on a window (WIN_STATE), and towards one peer (EPOCH_STATE).
+inline constexpr std::uint8_t kOpenFence = 1;                      // WIN_STATE
+inline constexpr std::uint8_t kOpenAccess = 1, kOpenExposure = 2;  // EPOCH_STATE
+inline constexpr std::uint8_t kOpenShared = 4, kOpenExclusive = 8;
+inline constexpr std::uint8_t kOpenLock = kOpenShared | kOpenExclusive;
+inline constexpr std::uint8_t kOpenNoCheck = 16, kOpenLockAll = 32;
+
+// What a LOST record counts.
+inline constexpr Byte kLostDiskFull{1}, kLostOpenRegions{2}, kLostUnknownWindows{3},
+    kLostBehindDamage{4}, kLostDamaged{5}, kLostEnd{6};
+
 // A time or duration in seconds.
 struct Seconds {
   double value = 0;

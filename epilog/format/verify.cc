@@ -13,6 +13,7 @@ namespace kojak {
 namespace {
 
 constexpr const char* kSkipped = "the record is skipped";
+constexpr const char* kDamage = "the file is damaged";  // the reader says how
 constexpr const char* kWriterFault = "the program that wrote the trace is at fault";
 
 // What the location of an event is doing.
@@ -244,9 +245,10 @@ template <class R>
 void Verifier::attribute(const R& record) {
   pending_attribute_ = place_;
   if constexpr (std::is_same_v<R, AttrUi8>) {
-    has_byte_count_ = has_byte_count_ || record.kind == Byte{5} || record.kind == Byte{6};
+    has_byte_count_ =
+        has_byte_count_ || record.kind == kAttrBytesSent || record.kind == kAttrBytesReceived;
   }
-  if (raw(record.kind) == 0 || raw(record.kind) > 6) {
+  if (raw(record.kind) == 0 || raw(record.kind) > raw(kAttrBytesReceived)) {
     find(Level::kNote, "kind", "is no kind of attribute that this version knows", kSkipped);
   }
 }
@@ -280,13 +282,9 @@ void Verifier::flow(const R& record, LocationState& state) {
   } else if constexpr (std::is_same_v<R, EnterCs>) {
     const CallSiteDef* site = definitions_.call_sites.find(record.csid);
     state.open.push_back(site == nullptr || is_absent(site->entered) ? RegionId{0} : site->entered);
-  } else if constexpr (std::is_same_v<R, LogOff> || std::is_same_v<R, EnterTracing>) {
+  } else if constexpr (kEnters<R>) {
     state.open.push_back(absent<RegionId>());
-  } else if constexpr (std::is_same_v<R, LogOn> || std::is_same_v<R, ExitTracing>) {
-    leave(state, true);
-  } else if constexpr (std::is_same_v<R, Exit> || std::is_same_v<R, MpiCollExit> ||
-                       std::is_same_v<R, OmpCollExit> || std::is_same_v<R, MpiWinExit> ||
-                       std::is_same_v<R, MpiWinCollExit> || std::is_same_v<R, CollExit>) {
+  } else if constexpr (kLeaves<R>) {
     if constexpr (std::is_same_v<R, MpiWinExit>) {
       leaves(state, [](const MpiFunction& f) {
         return f.role == MpiRole::kWinPost || f.role == MpiRole::kWinStart ||
@@ -300,7 +298,7 @@ void Verifier::flow(const R& record, LocationState& state) {
                f.role == MpiRole::kWinFence;
       });
     }
-    leave(state, false);
+    leave(state, kOfMeasurement<R>);
   }
 }
 
@@ -346,9 +344,6 @@ void Verifier::whole_file() {
     if (!definitions_.event_count) {
       find(Level::kError, "", "the file does not tell its number of events",
            "it is neither a local nor a merged trace, or it is truncated");
-    } else if (*definitions_.event_count != result_.events) {
-      find(Level::kError, "", "the number of events is not what NUM_EVENTS says",
-           "the file is truncated or damaged; merge the run again");
     }
     const auto dense = [&](const char* what, const auto& table) {
       std::uint32_t next = 0;
@@ -378,10 +373,10 @@ Result<Verification> Verifier::run() {
     if (next == TraceReader::Next::kDamaged) {
       const Error& error = reader_.error();
       place_ = {0, error.offset.value_or(reader_.offset())};
-      find(Level::kError, "",
-           error.reason == "the file ends inside a record" ? "the file ends inside a record"
-                                                           : "the file cannot be read to its end",
-           "all whole records before it were kept");
+      find(Level::kError, "", kDamage, "");
+      Finding& damage = findings_[{0, "", kDamage}];
+      damage.what = error.reason;
+      damage.advice = error.remedy;
       break;
     }
     if (result_.records++ == 0) {

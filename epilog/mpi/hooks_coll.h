@@ -42,8 +42,8 @@ struct CollectiveHook {
       if constexpr (requires { a.root; }) root = root_of(*comm, a.root);
       const CollectiveBytes bytes = bytes_of(a, *comm);
       const auto cid = static_cast<CommId>(comm->id);
-      const Bytes sent = bytes_field(call, kAttributeBytesSent, bytes.sent);
-      const Bytes received = bytes_field(call, kAttributeBytesReceived, bytes.received);
+      const Bytes sent = bytes_field(call, raw(kAttrBytesSent), bytes.sent);
+      const Bytes received = bytes_field(call, raw(kAttrBytesReceived), bytes.received);
       call.leave(MpiCollExit{call.r.lid, call.exit, {}, root, cid, sent, received});
     }
   }

@@ -9,9 +9,6 @@
 
 namespace kojak::measure {
 
-inline constexpr std::uint8_t kAttributeRequest = 2, kAttributeBytesSent = 5,
-                              kAttributeBytesReceived = 6;
-
 inline std::uint64_t message_bytes(int count, MPI_Datatype type) {
   if (count <= 0) return 0;
   MPI_Count size = 0;
@@ -35,8 +32,8 @@ inline constexpr std::uint32_t kNoRequest = kAbsent;
                                                std::uint32_t request) {
   if (!call.use(comm)) return;
   call.begin();
-  if (request != kNoRequest) call.event(AttrUi4{Byte{kAttributeRequest}, Count{request}});
-  const Bytes sent = bytes_field(call, kAttributeBytesSent, bytes);
+  if (request != kNoRequest) call.event(AttrUi4{kAttrRequest, Count{request}});
+  const Bytes sent = bytes_field(call, raw(kAttrBytesSent), bytes);
   call.event(MpiSend{call.r.lid, call.enter, static_cast<PeerId>(peer),
                      static_cast<CommId>(comm.id), static_cast<Tag>(tag), sent});
 }
@@ -46,8 +43,8 @@ inline constexpr std::uint32_t kNoRequest = kAbsent;
                                                   std::uint32_t request) {
   if (!call.use(comm)) return;
   call.begin();
-  if (request != kNoRequest) call.event(AttrUi4{Byte{kAttributeRequest}, Count{request}});
-  const Bytes received = bytes_field(call, kAttributeBytesReceived, bytes);
+  if (request != kNoRequest) call.event(AttrUi4{kAttrRequest, Count{request}});
+  const Bytes received = bytes_field(call, raw(kAttrBytesReceived), bytes);
   call.event(MpiRecv{call.r.lid, call.exit, static_cast<PeerId>(peer), static_cast<CommId>(comm.id),
                      static_cast<Tag>(tag), received});
 }

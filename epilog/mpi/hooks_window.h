@@ -241,7 +241,7 @@ struct LockHook {
     PeerState* const state = peer_state(window, rank);
     if (state == nullptr) return;
     state->open = static_cast<std::uint8_t>(
-        state->open & ~(kOpenShared | kOpenExclusive | kOpenNoCheck | kOpenByLockAll));
+        state->open & ~(kOpenShared | kOpenExclusive | kOpenNoCheck | kOpenLockAll));
     state->operations = 0;
     note_changed(window, rank, *state);
   }
@@ -288,7 +288,7 @@ struct Hook<args::WinLockAll> {
     Window* const window = window_after(a, result, call);
     if (window == nullptr) return;
     window->lock_all = static_cast<std::uint8_t>(
-        kOpenByLockAll | kOpenShared | ((a.assertion & MPI_MODE_NOCHECK) != 0 ? kOpenNoCheck : 0));
+        kOpenLockAll | kOpenShared | ((a.assertion & MPI_MODE_NOCHECK) != 0 ? kOpenNoCheck : 0));
     window->changed = true;
     begin_epoch_of_all(*window);
     if constexpr (C::kOn) {

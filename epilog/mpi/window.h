@@ -11,10 +11,6 @@
 
 namespace kojak::measure {
 
-// Bits of EPOCH_STATE.open.
-inline constexpr std::uint8_t kOpenAccess = 1, kOpenExposure = 2, kOpenShared = 4,
-                              kOpenExclusive = 8, kOpenNoCheck = 16, kOpenByLockAll = 32;
-
 struct PeerState {
   std::uint64_t access, exposure;  // epochs begun
   std::uint64_t operations;        // issued in the open epoch

@@ -216,7 +216,7 @@ bool write_out(LocalTrace& trace) {
   }
   // The buffer keeps its records, so nothing recorded so far is lost.
   r.lost = r.cursor + kLostCount;
-  publish(r, put(r.cursor, Lost{r.lid, Byte{1}, Count64{0}}));
+  publish(r, put(r.cursor, Lost{r.lid, kLostDiskFull, Count64{0}}));
   stop_recording("cannot be written", path, error);
   return false;
 }

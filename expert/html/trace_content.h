@@ -6,8 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "epilog/format/error.h"
 
 namespace kojak::html {
 
@@ -105,6 +108,7 @@ struct TraceContent {
   std::uint32_t processes = 0;
   std::uint32_t ranks_per_block = 1;  // of traffic
   std::vector<std::string> omitted;   // sentences
+  std::optional<Error> damage;        // of the trace
 };
 
 }  // namespace kojak::html

@@ -1,6 +1,7 @@
 #include "expert/html/trace_part.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "expert/html/causes.h"
 #include "expert/html/instances.h"
@@ -12,9 +13,11 @@ namespace kojak::html {
 Result<TracePart> read_trace_part(const std::string& path, const cube::Report& report,
                                   std::size_t max_bytes,
                                   const std::function<void(std::uint64_t events)>& progress) {
-  if (path == "-") {
+  std::error_code unknown;
+  if (path == "-" ||
+      std::filesystem::status(path, unknown).type() == std::filesystem::file_type::fifo) {
     Error error;
-    error.file = "standard input";
+    error.file = path == "-" ? "standard input" : path;
     error.reason = "cannot be read more than once, which the timeline needs";
     error.remedy = "name a file";
     return error;
@@ -25,6 +28,7 @@ Result<TracePart> read_trace_part(const std::string& path, const cube::Report& r
   Result<TraceContent> content = read_trace(path, {}, progress, &causes);
   if (!content) return content.error();
   TracePart part;
+  part.damage = content->damage;
   part.instances = std::move(found->instances);
   part.callers = std::move(found->callers);
   for (std::size_t i = 0; i < part.instances.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct TracePart {
   PackedTrace packed;
   std::vector<Instance> instances;
   std::vector<std::string> callers;  // see PageOptions
+  std::optional<Error> damage;       // of the trace: shown is what stands before it
 };
 
 // `max_bytes` is the page's budget; the trace takes at most two thirds of it.

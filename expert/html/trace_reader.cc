@@ -393,6 +393,7 @@ Result<TraceContent> read_trace(const std::string& path, const TraceLimits& limi
   sink.finish();
   content.events = trace->events_read();
   content.transfers_seen = transfers.seen();
+  content.damage = trace->damage();
   if (trace->damage()) {
     content.omitted.push_back("The trace is damaged and is shown up to there: " +
                               trace->damage()->message());

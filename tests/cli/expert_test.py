@@ -131,7 +131,7 @@ class Errors(CommandTest):
         self.assert_fails(self.run_command("expert", "--no-such-option", TRACE), 1)
         self.assert_fails(self.run_command("expert", "-", stdin=TRACE.read_bytes()), 1, "-o")
         trace = self.file("a.elg", TRACE.read_bytes())
-        self.assert_fails(self.run_command("expert", "-o", trace, trace), 1, "overwrite")
+        self.assert_fails(self.run_command("expert", "-o", trace, trace), 1, "would replace")
         self.assertEqual(trace.read_bytes(), TRACE.read_bytes())
 
     def test_no_trace(self):
@@ -192,7 +192,7 @@ class Extras(CommandTest):
         names = [i["metric"] for i in json.loads(ran.out)["instances"]]
         self.assertEqual(len(names), len(set(names)))  # one of each
         both = self.run_command("expert", "-o", "-", "--json", "-", TRACE)
-        self.assert_fails(both, 1, "--json")
+        self.assert_fails(both, 1, "standard output: is two outputs at once")
 
     def test_instances_and_send_modes_on_the_terminal(self):
         plain = self.run_command("expert", "-o", "a.cube", TRACE)

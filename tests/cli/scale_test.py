@@ -79,6 +79,12 @@ class Scale(CommandTest):
         self.assertEqual({(flow["messages"], flow["message_bytes"]) for flow in stat["flows"]},
                          {(2 * 20, 2 * 20 * 1024)})
 
+    def test_messages_of_1024_processes(self):
+        """Rank 0 receives after the last has sent, also where a message takes 14 us: nothing is suspect."""
+        self.analysed("p2p", 1024, 1, 6 * 64, 64)
+        # Around the ring the differences between the beginnings add up to nothing.
+        self.check("mpi_latesender", "MPI_Recv", 1024 * 64 * 0.3 * 0.9e-3 / 64)
+
     def test_4096_processes(self):
         self.fence(4096, 2)
 

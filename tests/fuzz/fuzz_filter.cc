@@ -55,8 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto before = fuzz::check_readers(whole);
   auto trace = earl::Trace::from(source(whole), "input");
   if (!before || !trace) return 0;
-  auto selection = filter::Selection::make(choose(data, whole, trace->definitions()),
-                                           trace->definitions(), trace->location_count());
+  auto selection = filter::Selection::make(choose(data, whole, trace->definitions()), *trace);
   if (!selection) return 0;
   const filter::Severed severed = filter::find_severed(*trace, *selection, {});
   auto reader = TraceReader::from(source(whole), "input");
@@ -65,8 +64,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string output = (fuzz::directory() / "part.elg").string();
   auto writer = TraceWriter::create(output, dialect);
   const std::function<void(std::uint64_t)> none;
+  const filter::Inherited nothing;
   const auto copied = filter::copy_selected(
-      {*reader, trace->definitions(), *selection, severed, 0, none}, &*writer);
+      {*reader, trace->definitions(), *selection, severed, nothing, 0, none}, &*writer);
   fuzz::expect(filter::replace_event_count(*writer, copied).ok() && writer->commit().ok(),
                "the cut cannot be written");
   const fuzz::Bytes part = fuzz::read(output);

@@ -43,14 +43,15 @@ inline filter::Cut only_regions(std::set<std::string> regions) {
 
 inline Bytes cut(const Bytes& bytes, const filter::Cut& wanted) {
   earl::Trace trace = open_trace(bytes);
-  auto selection = filter::Selection::make(wanted, trace.definitions(), trace.location_count());
+  auto selection = filter::Selection::make(wanted, trace);
   if (!selection) throw std::runtime_error(selection.error().message());
   const filter::Severed severed = filter::find_severed(trace, *selection, {});
+  const filter::Inherited nothing;
   const auto copy = [&](TraceWriter* writer) {
     auto reader = TraceReader::from(memory_source(bytes.data(), bytes.size()), "trace");
     const std::function<void(std::uint64_t)> none;
-    return filter::copy_selected({*reader, trace.definitions(), *selection, severed, 0, none},
-                                 writer);
+    return filter::copy_selected(
+        {*reader, trace.definitions(), *selection, severed, nothing, 0, none}, writer);
   };
   TempDir folder;
   Dialect dialect =

@@ -102,6 +102,59 @@ TEST(Reading, DamagedGzipIsAnError) {
   EXPECT_EQ(how, TraceReader::Next::kDamaged);
 }
 
+// NUM_EVENTS of the reference trace is 305.
+TEST(Reading, TheEndIsWhereTheDefinitionsSayItIs) {
+  const auto file = test::read_bytes(reference());
+  std::vector<std::size_t> events;  // offsets behind each
+  auto whole = TraceReader::from(memory_source(file.data(), file.size()), "whole");
+  for (RawRecord record; whole->next(record) == TraceReader::Next::kRecord;) {
+    if (is_event(record.type)) events.push_back(record.offset + 2 + record.length);
+  }
+  ASSERT_EQ(events.size(), 305u);
+  for (std::size_t n = 1; n < events.size(); ++n) {
+    auto cut = TraceReader::from(memory_source(file.data(), events[n - 1]), "cut");
+    TraceReader::Next how;
+    EXPECT_EQ(records_of(*cut, &how).size() + kHeaderSize, events[n - 1]);
+    ASSERT_EQ(how, TraceReader::Next::kDamaged) << n;
+    EXPECT_EQ(cut->error().message(), "cut: offset " + std::to_string(events[n - 1]) +
+                                          ": the trace ends after " + std::to_string(n) +
+                                          " of its 305 events (" + kCutOffRemedy + ")");
+    RawRecord record;
+    EXPECT_EQ(cut->next(record), TraceReader::Next::kEnd);  // said once
+  }
+  const auto end_of = [&](const std::vector<std::byte>& behind) {
+    auto longer = file;
+    longer.insert(longer.end(), behind.begin(), behind.end());
+    auto reader = TraceReader::from(memory_source(longer.data(), longer.size()), "longer");
+    TraceReader::Next how;
+    records_of(*reader, &how);
+    return how == TraceReader::Next::kDamaged ? reader->error().reason : "";
+  };
+  const std::byte zero{0}, event{199}, attribute{70};
+  EXPECT_EQ(end_of({}), "");
+  EXPECT_EQ(end_of({zero, event}), "the trace has 305 events, but 1 more stand behind them");
+  EXPECT_EQ(end_of({zero, zero}), kDefinitionsBehind);
+  EXPECT_EQ(end_of({zero, attribute}), "an attribute of no event stands at the end");
+  EXPECT_EQ(end_of({event}), kEndsInsideRecord);
+}
+
+TEST(Reading, ManyEventsAreAnnouncedInSixtyFourBits) {
+  const std::string events = "ENTER lid=0 time=0 region=f\nEXIT lid=0 time=1\n";
+  const auto reason = [&](const std::string& announced) {
+    const auto bytes = text_to_trace(announced + events);
+    EXPECT_TRUE(bytes);
+    auto reader = TraceReader::from(memory_source(bytes->data(), bytes->size()), "text");
+    TraceReader::Next how;
+    records_of(*reader, &how);
+    return how == TraceReader::Next::kDamaged ? reader->error().reason : "";
+  };
+  EXPECT_EQ(reason("NUM_EVENTS eventc=2\n"), "");
+  EXPECT_EQ(reason("NUM_EVENTS eventc=absent\nEVENT_COUNT64 eventc=5000000000\n"),
+            "the trace ends after 2 of its 5000000000 events");
+  EXPECT_EQ(reason("NUM_EVENTS eventc=absent\nEVENT_COUNT64 eventc=2\n"), "");
+  EXPECT_EQ(reason("NUM_EVENTS eventc=absent\n"), "");  // more than fit, how many is not known
+}
+
 class FromPipe : public testing::TestWithParam<bool> {};
 
 TEST_P(FromPipe, BytesMayComeInSmallPieces) {

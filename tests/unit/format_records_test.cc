@@ -2,6 +2,7 @@
 // bytes of a few are what the format says, written out by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <random>
 #include <string>
@@ -242,6 +243,39 @@ TEST(RecordBytes, ARecordThatDoesNotFitIsRefused) {
   EXPECT_EQ(encoded(group, 2, 0, false), "");  // 9 + 62 * 4 = 257
   CartCoords coords{TopologyId{0}, LocationId{0}, Byte{3}, U4Array::of(ranks)};
   EXPECT_EQ(encoded(coords, 2, 0, false), "") << "62 coordinates are not 3";
+}
+
+// By the thesis (appendix) and docs/format.md: what is entered is left by an exit record of any
+// kind.
+TEST(RegionEffects, OfEachRecord) {
+  const auto of = [](RegionEffect effect) {
+    std::vector<int> types;
+    for (int type = 0; type < 256; ++type) {
+      if (region_effect(static_cast<std::uint8_t>(type)) == effect) types.push_back(type);
+    }
+    return types;
+  };
+  const auto has = [](const std::vector<int>& types, int type) {
+    return std::find(types.begin(), types.end(), type) != types.end();
+  };
+  const std::vector<int> enters = of(RegionEffect::kEnters), leaves = of(RegionEffect::kLeaves),
+                         whole = of(RegionEffect::kEntersAndLeaves);
+  for (const int type : {101, 111, 201, 203}) EXPECT_TRUE(has(enters, type)) << type;
+  for (const int type : {102, 105, 110, 117, 118, 129, 202, 204}) {
+    EXPECT_TRUE(has(leaves, type)) << type;
+  }
+  for (const int type : {160, 161, 162}) EXPECT_TRUE(has(whole, type)) << type;
+  // Messages, transfers, locks, teams and states move nothing; nor do attributes and definitions.
+  for (const int type : {103, 104, 106, 107, 112, 119, 132, 140, 144, 150}) {
+    EXPECT_EQ(region_effect(static_cast<std::uint8_t>(type)), RegionEffect::kNone) << type;
+  }
+  for (const auto* list : {&enters, &leaves, &whole}) {
+    for (const int type : *list) EXPECT_GE(type, 100);
+  }
+  // What leaves a region by its record alone is what enters one without a region of the program.
+  EXPECT_TRUE(kEnters<LogOff> && kOfMeasurement<LogOff>);
+  EXPECT_TRUE(kLeaves<ExitTracing> && kOfMeasurement<ExitTracing>);
+  EXPECT_FALSE(kOfMeasurement<Exit>);
 }
 
 TEST(RecordNames, AreFoundBothWays) {

@@ -191,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"AttributeKind", kEnter + "ATTR_UI4 kind=9 value=1\nEXIT lid=0 time=1\n",
                "ATTR_UI4.kind is no kind of attribute", Level::kNote},
         Broken{"EventCount", "NUM_EVENTS eventc=5\n" + kEnter + "EXIT lid=0 time=1\n",
-               "the number of events is not what NUM_EVENTS says", Level::kError},
+               "the trace ends after 2 of its 5 events", Level::kError},
         Broken{"Continuation",
                "STRING strid=9 cntc=2 str=\"a\"\nSTRING_CNT str=\"b\"\n" + kEnter +
                    "EXIT lid=0 time=1\n",

@@ -14,6 +14,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "epilog/format/file_identity.h"
 #include "epilog/format/temporary_files.h"
 #include "tools/cli/table.h"
 
@@ -179,6 +180,13 @@ void print_warning(std::string_view text) {
 }
 void print_note(std::string_view text) {
   if (!session.quiet) message("note", "\033[1m", text);
+}
+std::optional<ExitCode> overwrites(const std::vector<std::string>& inputs,
+                                   const std::vector<std::string>& outputs) {
+  const Status status = keep_inputs(inputs, outputs);
+  if (status) return std::nullopt;
+  print_error(status.error());
+  return status.error().code;
 }
 ExitCode usage_error(std::string_view text) {
   print_error(std::string(text) + " (try '" + session.name + " --help')");

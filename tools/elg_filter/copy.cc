@@ -12,19 +12,6 @@ namespace {
 
 using Held = std::vector<std::byte>;  // whole records: length, type, body
 
-template <class R>
-constexpr bool leaves() {
-  return std::is_same_v<R, Exit> || std::is_same_v<R, MpiCollExit> ||
-         std::is_same_v<R, OmpCollExit> || std::is_same_v<R, MpiWinExit> ||
-         std::is_same_v<R, MpiWinCollExit> || std::is_same_v<R, CollExit> ||
-         std::is_same_v<R, LogOn> || std::is_same_v<R, ExitTracing>;
-}
-template <class R>
-constexpr bool enters() {
-  return std::is_same_v<R, Enter> || std::is_same_v<R, EnterCs> || std::is_same_v<R, LogOff> ||
-         std::is_same_v<R, EnterTracing>;
-}
-
 class Copier {
  public:
   Copier(const CopyInputs& inputs, TraceWriter* writer)
@@ -98,8 +85,18 @@ class Copier {
                               !is_absent(property.pid) && !selection_.process(raw(property.pid))) {
       return;
     }
+    if (type == RecordType::kLastDef) {
+      defined_ = true;
+      inherit();
+    }
     out_.put_raw(record.type, record.body, record.length);
-    if (type == RecordType::kLastDef) defined_ = true;
+  }
+  void inherit() {
+    if (!native()) return;  // a classic trace has no record for it
+    const Inherited& lost = in_.inherited;
+    const auto nobody = absent<LocationId>();
+    if (lost.damaged > 0) out_.put(Lost{nobody, kLostDamaged, Count64{lost.damaged}});
+    if (lost.end) out_.put(Lost{nobody, kLostEnd, Count64{1}});
   }
   static Count count32(std::uint64_t events) {
     return Count{events < kAbsent ? static_cast<std::uint32_t>(events) : kAbsent};
@@ -114,13 +111,12 @@ class Copier {
     hold(before_, record);
     AttrUi4 wide;
     AttrUi1 narrow;
-    constexpr Byte kRequest{2};
     if (record.type == static_cast<std::uint8_t>(RecordType::kAttrUi4)) {
-      if (decode(record, reader_.dialect(), wide) == nullptr && wide.kind == kRequest) {
+      if (decode(record, reader_.dialect(), wide) == nullptr && wide.kind == kAttrRequest) {
         request_ = RequestId{raw(wide.value)};
       }
     } else if (record.type == static_cast<std::uint8_t>(RecordType::kAttrUi1)) {
-      if (decode(record, reader_.dialect(), narrow) == nullptr && narrow.kind == kRequest) {
+      if (decode(record, reader_.dialect(), narrow) == nullptr && narrow.kind == kAttrRequest) {
         request_ = RequestId{raw(narrow.value)};
       }
     }
@@ -216,9 +212,9 @@ class Copier {
   template <class R>
   void one(const R& r, const RawRecord& record) {
     if constexpr (!std::is_same_v<R, MpiGet1ts>) settle_get();
-    if constexpr (enters<R>()) {
+    if constexpr (kEnters<R>) {
       enter(r, record);
-    } else if constexpr (leaves<R>()) {
+    } else if constexpr (kLeaves<R>) {
       leave(r, record);
     } else if constexpr (std::is_same_v<R, RmaMark>) {
       hold(before_, record);
@@ -358,13 +354,13 @@ class Copier {
     } else if constexpr (std::is_same_v<R, MpiWinLock>) {
       const bool shows = kept(r.llid) && !lock_cut();
       keep = keep && shows;
-      const int flags = (raw(r.ltype) != 0 ? 8 : 4) | nocheck();
+      const int flags = (raw(r.ltype) != 0 ? kOpenExclusive : kOpenShared) | nocheck();
       standing_.lock(process, r.wid, r.llid, static_cast<std::uint8_t>(flags), shows, keep);
     } else if constexpr (std::is_same_v<R, MpiWinUnlock>) {
       keep = standing_.unlock(process, r.wid, r.llid) && keep;
     } else if constexpr (std::is_same_v<R, MpiWinLockAll>) {
       keep = keep && !lock_cut();
-      const int flags = 4 | 32 | nocheck();
+      const int flags = kOpenShared | kOpenLockAll | nocheck();
       standing_.lock_all(process, r.wid, static_cast<std::uint8_t>(flags), !lock_cut(), keep);
     } else if constexpr (std::is_same_v<R, MpiWinUnlockAll>) {
       keep = standing_.unlock_all(process, r.wid) && keep;
@@ -379,7 +375,7 @@ class Copier {
   }
   bool lock_cut() const { return !here_->idle() && in_.severed.contains(here_->top().pos); }
   int nocheck() const {
-    return !here_->idle() && (here_->top().assertion & kAssertNoCheck) != 0 ? 16 : 0;
+    return !here_->idle() && (here_->top().assertion & kAssertNoCheck) != 0 ? kOpenNoCheck : 0;
   }
 
   // ---- transfers

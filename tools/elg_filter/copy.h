@@ -1,6 +1,7 @@
 // Writes the selected part of a merged trace as a trace of its own.
 //
-// One forward pass: definitions as they are (with the new number of events), then the selected
+// One forward pass: definitions as they are (with the new number of events, and in a native trace
+// with what the whole trace had lost before), then the selected
 // events, balanced, with state records, and without what is cut through (severed.h). A transfer
 // needs both its processes; its events go with its start: an end whose start was not kept is left
 // out, a start whose end lies behind the cut stays. Memory: open regions, standings, and intervals
@@ -25,11 +26,18 @@ struct Copied {
   std::optional<Error> damage;  // the input could not be read on
 };
 
+// What the trace lacks already.
+struct Inherited {
+  std::uint64_t damaged = 0;  // records that do not hold what their type needs
+  bool end = false;           // it has been cut off, or something else stands there
+};
+
 struct CopyInputs {
   TraceReader& reader;
   const Definitions& definitions;
   const Selection& selection;
   const Severed& severed;
+  const Inherited& inherited;
   std::uint64_t events;  // for NUM_EVENTS, if it is known
   const std::function<void(std::uint64_t offset)>& progress;
 };

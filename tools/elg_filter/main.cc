@@ -1,5 +1,6 @@
 // elg_filter: a part of a merged trace as a trace of its own.
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -20,21 +21,24 @@ constexpr cli::ToolInfo kInfo{
     "TRACE may be compressed with gzip; - is standard input.",
     "elg_filter --from 1.5 --to 2.5 -o part.elg a.elg"};
 
-// Standard input is read more than once: what it gives goes to a file without a name.
+// The input is read more than once: what standard input or a pipe gives goes to a file without a
+// name.
 class Input {
  public:
   static Result<Input> open(const std::string& path) {
     Input input;
     input.path_ = path;
     input.name_ = path;
-    if (path != "-") return input;
-    input.name_ = "standard input";
+    struct stat info {};
+    const bool stream = path == "-" || (::stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode));
+    if (!stream) return input;
+    if (path == "-") input.name_ = "standard input";
     std::string pattern = (std::filesystem::temp_directory_path() / "elg_filter-XXXXXX").string();
     input.fd_ = ::mkstemp(pattern.data());
     if (input.fd_ < 0) return failed(pattern, "a temporary file cannot be made");
     ::unlink(pattern.c_str());
     input.path_ = "/proc/self/fd/" + std::to_string(input.fd_);
-    auto source = open_source("-");
+    auto source = open_source(path);
     if (!source) return source.error();
     std::vector<std::byte> buffer(1 << 18);
     std::ptrdiff_t got;
@@ -60,7 +64,7 @@ class Input {
   }
 
   const std::string& path() const { return path_; }
-  const std::string& damage() const { return damage_; }  // of standard input
+  const std::string& damage() const { return damage_; }  // of a stream
   Result<std::unique_ptr<ByteSource>> source() const { return open_source(path_); }
   const std::string& name() const { return name_; }
 
@@ -85,15 +89,24 @@ ExitCode failed(const Error& error) {
 }
 
 Result<Copied> copy(const Input& input, const earl::Trace& trace, const Selection& selection,
-                    const Severed& severed, TraceWriter* writer, std::uint64_t events) {
+                    const Severed& severed, const Inherited& inherited, TraceWriter* writer,
+                    std::uint64_t events) {
   auto source = input.source();
   if (!source) return source.error();
   auto reader = TraceReader::from(std::move(*source), input.name());
   if (!reader) return reader.error();
   cli::Progress bar("writing", cli::file_size(input.path()));
   const std::function<void(std::uint64_t)> progress = [&](std::uint64_t at) { bar.update_now(at); };
-  return copy_selected({*reader, trace.definitions(), selection, severed, events, progress},
-                       writer);
+  return copy_selected(
+      {*reader, trace.definitions(), selection, severed, inherited, events, progress}, writer);
+}
+
+// What the trace has lost already, as far as the cut reaches: readers of the cut are to know.
+Inherited inherited_damage(const earl::Trace& trace, const Cut& cut, const Severed& severed) {
+  Inherited inherited;
+  inherited.damaged = trace.findings()[earl::Finding::kShortRecord].count;
+  inherited.end = trace.damage() && cut.to >= severed.end().value;
+  return inherited;
 }
 
 ExitCode run(const Cut& cut, const Input& input, const std::string& output) {
@@ -101,14 +114,18 @@ ExitCode run(const Cut& cut, const Input& input, const std::string& output) {
   if (!source) return failed(source.error());
   auto trace = earl::Trace::from(std::move(*source), input.name());
   if (!trace) return failed(trace.error());
-  auto selection = Selection::make(cut, trace->definitions(), trace->location_count());
-  if (!selection) return cli::usage_error(selection.error().message());
+  auto selection = Selection::make(cut, *trace);
+  if (!selection) {
+    if (selection.error().code != ExitCode::kUsage) return failed(selection.error());
+    return cli::usage_error(selection.error().message());
+  }
 
   Severed severed;
   {
     cli::Progress bar("reading", trace->declared_events().value_or(0));
     severed = find_severed(*trace, *selection, [&](std::uint64_t at) { bar.update_now(at); });
   }
+  const Inherited inherited = inherited_damage(*trace, cut, severed);
   auto plain = input.source();
   if (!plain) return failed(plain.error());
   const auto header = TraceReader::from(std::move(*plain), input.name());
@@ -119,11 +136,11 @@ ExitCode run(const Cut& cut, const Input& input, const std::string& output) {
   if (!writer) return failed(writer.error());
   std::uint64_t events = 0;
   if (!writer->seekable()) {  // the number of events stands in front of them
-    const auto counted = copy(input, *trace, *selection, severed, nullptr, 0);
+    const auto counted = copy(input, *trace, *selection, severed, inherited, nullptr, 0);
     if (!counted) return failed(counted.error());
     events = counted->events;
   }
-  const auto copied = copy(input, *trace, *selection, severed, &*writer, events);
+  const auto copied = copy(input, *trace, *selection, severed, inherited, &*writer, events);
   if (!copied) return failed(copied.error());
   if (writer->seekable()) {
     if (Status status = replace_event_count(*writer, *copied); !status)
@@ -145,7 +162,7 @@ ExitCode run(const Cut& cut, const Input& input, const std::string& output) {
     code = ExitCode::kSuspect;
   }
   if (!input.damage().empty()) {
-    cli::print_warning("standard input: " + input.damage());
+    cli::print_warning(input.name() + ": " + input.damage());
     code = ExitCode::kSuspect;
   }
   return code;
@@ -165,10 +182,7 @@ ExitCode body(const cli::po::variables_map& values) {
   for (std::string& word : cli::option_words(values, "region")) cut.regions.insert(std::move(word));
   const auto path = values["trace"].as<std::string>();
   const auto output = values["output"].as<std::string>();
-  std::error_code none;
-  if (path != "-" && output != "-" && std::filesystem::equivalent(path, output, none)) {
-    return cli::usage_error("the output would replace the trace; choose another name with -o");
-  }
+  if (const auto refused = cli::overwrites({path}, {output})) return *refused;
   auto input = Input::open(path);
   if (!input) return failed(input.error());
   return run(cut, *input, output);

@@ -13,16 +13,33 @@ Error no_such(const std::string& what) {
   return error;
 }
 
+// A rank of the run whose location the trace has not, or no longer.
+Error lacks_rank(const earl::Trace& trace, std::uint32_t rank) {
+  return {ExitCode::kBadInput,
+          trace.path(),
+          std::nullopt,
+          "",
+          "",
+          "the trace lacks rank " + std::to_string(rank) + " of its run",
+          "its local trace was missing when the run was merged, or the definitions are damaged: "
+          "elg_print --verify tells"};
+}
+
 }  // namespace
 
-Result<Selection> Selection::make(const Cut& cut, const Definitions& definitions,
-                                  std::uint32_t locations) {
+Result<Selection> Selection::make(const Cut& cut, const earl::Trace& trace) {
+  const Definitions& definitions = trace.definitions();
+  const std::uint32_t locations = trace.location_count();
+  const bool damaged = trace.findings()[earl::Finding::kBadDefinition].count > 0;
+  const std::uint32_t ranks = definitions.merged_run ? raw(definitions.merged_run->size) : 0;
   Selection selection(cut);
   for (const std::uint32_t rank : cut.ranks) {
     bool found = false;
     definitions.locations.for_each(
         [&](LocationId, const LocationDef& location) { found |= raw(location.process) == rank; });
-    if (!found) return no_such("no rank " + std::to_string(rank));
+    if (found) continue;
+    if (damaged || rank < ranks) return lacks_rank(trace, rank);
+    return no_such("no rank " + std::to_string(rank));
   }
   std::set<std::string> missing = cut.regions;
   const std::size_t dense = 2 * definitions.regions.size() + 64;

@@ -14,6 +14,7 @@
 
 #include "earl/call.h"
 #include "earl/event.h"
+#include "earl/trace.h"
 #include "epilog/format/definitions.h"
 
 namespace kojak::filter {
@@ -26,9 +27,8 @@ struct Cut {
 
 class Selection {
  public:
-  // Fails (exit code 1) if the trace has no such rank or region.
-  static Result<Selection> make(const Cut& cut, const Definitions& definitions,
-                                std::uint32_t locations);
+  // Fails if the trace has no such rank or region: exit code 1, or 2 where the run had the rank.
+  static Result<Selection> make(const Cut& cut, const earl::Trace& trace);
 
   const Cut& cut() const { return cut_; }
   bool by_region() const { return !cut_.regions.empty(); }

@@ -20,6 +20,7 @@ class Finder : public earl::Sink {
   void on_enter(const earl::OpenCall& call) { selection_.enter(call); }
   void on_call(const Call& call, std::span<const std::uint64_t>) {
     selection_.leave(call);
+    severed.seen(call.exit);
     if (progress_ && (++calls_ & 0xFFFF) == 0) progress_(call.exit_pos);
   }
 

@@ -9,6 +9,8 @@
 // open in the trace. Not thread-safe.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -24,6 +26,9 @@ class Severed {
   void add_request(ProcessId process, RequestId request) {
     if (!is_absent(request)) requests_.push_back(key(process, request));
   }
+  // The time of the last event that was seen.
+  Seconds end() const { return end_; }
+  void seen(Seconds time) { end_ = std::max(end_, time); }
   // After the last add.
   void finish();
   bool contains(std::uint64_t pos) const;
@@ -36,6 +41,7 @@ class Severed {
     return std::uint64_t{raw(process)} << 32 | raw(request);
   }
   std::vector<std::uint64_t> positions_, requests_;
+  Seconds end_{-HUGE_VAL};
 };
 
 // Reads the trace to its end. The selection learns where the named regions are.

@@ -5,7 +5,7 @@
 namespace kojak::filter {
 namespace {
 
-constexpr std::uint8_t kAccess = 1, kExposure = 2, kLocks = 4 | 8 | 16;
+constexpr std::uint8_t kLocks = kOpenLock | kOpenNoCheck;
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void Standing::epoch(ProcessId process, MpiRole role, WindowId window, CommId gr
   Window& w = p.windows[window];
   const bool access = role == MpiRole::kWinStart || role == MpiRole::kWinComplete;
   const bool begins = role == MpiRole::kWinStart || role == MpiRole::kWinPost;
-  const std::uint8_t bit = access ? kAccess : kExposure;
+  const std::uint8_t bit = access ? kOpenAccess : kOpenExposure;
   std::vector<PeerId>& open = access ? w.access : w.exposure;
   for (const PeerId peer : open) {  // it ends, or is followed by another without having ended
     Peer& s = w.peers[peer];
@@ -122,7 +122,7 @@ void Standing::state(ProcessId process, const WinState& record) {
   Process& p = at(process);
   Window& w = p.windows[record.wid];
   w.fences = std::max(w.fences, raw(record.fences));
-  w.fence_open = (raw(record.open) & 1) != 0;
+  w.fence_open = (raw(record.open) & kOpenFence) != 0;
   if ((raw(record.open) & ~1) == 0) w.lock_all = 0;
   change(p, w);
 }
@@ -135,16 +135,16 @@ void Standing::state(ProcessId process, const EpochState& record) {
   s.exposure = std::max(s.exposure, raw(record.exposure));
   s.operations = raw(record.ops);
   // Of locks it can only tell that they have been released unseen.
-  std::uint8_t open = raw(record.open) & (kAccess | kExposure);
+  std::uint8_t open = raw(record.open) & (kOpenAccess | kOpenExposure);
   if ((raw(record.open) & kLocks) != 0) open |= s.open & kLocks;
   s.open = open;
-  s.in_access = (open & kAccess) != 0;
+  s.in_access = (open & kOpenAccess) != 0;
   const auto follow = [&](std::vector<PeerId>& list, std::uint8_t bit) {
     std::erase(list, record.plid);
     if ((open & bit) != 0) list.push_back(record.plid);
   };
-  follow(w.access, kAccess);
-  follow(w.exposure, kExposure);
+  follow(w.access, kOpenAccess);
+  follow(w.exposure, kOpenExposure);
   change(p, s);
 }
 

@@ -207,6 +207,12 @@ ExitCode run(const cli::po::variables_map& values) {
   if (values["before"].as<std::string>() == "-" && values["after"].as<std::string>() == "-") {
     return cli::usage_error("only one of the reports can come from standard input");
   }
+  const std::string page =
+      values.count("output") != 0 ? values["output"].as<std::string>() : std::string();
+  if (const auto refused = cli::overwrites(
+          {values["before"].as<std::string>(), values["after"].as<std::string>()}, {page})) {
+    return *refused;
+  }
   const auto percent = values["threshold"].as<double>();
   if (!(percent >= 0 && percent <= 100)) return cli::usage_error("--threshold takes 0 to 100");
   std::vector<Report> reports;
@@ -224,17 +230,16 @@ ExitCode run(const cli::po::variables_map& values) {
   if (!difference.by_location) {
     cli::print_note("the runs have different processes: values are compared over all of them");
   }
-  if (values.count("output") != 0) {
+  if (!page.empty()) {
     html::PageOptions options;
     options.version = KOJAK_VERSION;
     options.catalogue = expert::all_metrics();
-    const auto output = values["output"].as<std::string>();
-    if (const Status status = html::write_difference_page(difference, options, output); !status) {
+    if (const Status status = html::write_difference_page(difference, options, page); !status) {
       cli::print_error(status.error());
       return status.error().code;
     }
-    if (output == "-") return ExitCode::kFine;
-    cli::print_note("wrote " + output + ": open it in a browser");
+    if (page == "-") return ExitCode::kFine;
+    cli::print_note("wrote " + page + ": open it in a browser");
   }
   if (values.count("csv") != 0) {
     print_csv(difference);

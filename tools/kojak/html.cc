@@ -37,6 +37,9 @@ ExitCode run(const cli::po::variables_map& values) {
   }
   const std::string output =
       values.count("output") != 0 ? values["output"].as<std::string>() : page_name(input);
+  const std::string trace_path =
+      values.count("trace") != 0 ? values["trace"].as<std::string>() : std::string();
+  if (const auto refused = cli::overwrites({input, trace_path}, {output})) return *refused;
   const Result<cube::Report> report = cube::read_report(input);
   if (!report) return failed(report.error());
   for (const std::string& warning : report->warnings)
@@ -47,14 +50,15 @@ ExitCode run(const cli::po::variables_map& values) {
   options.catalogue = expert::all_metrics();
   options.max_bytes = static_cast<std::size_t>(megabytes * 1e6);
   html::TracePart trace;
-  if (values.count("trace") != 0) {
+  if (!trace_path.empty()) {
     cli::Progress progress("reading the trace", 0);
     Result<html::TracePart> part =
-        html::read_trace_part(values["trace"].as<std::string>(), *report, options.max_bytes,
+        html::read_trace_part(trace_path, *report, options.max_bytes,
                               [&](std::uint64_t events) { progress.update_now(events); });
     progress.finish();
     if (!part) return failed(part.error());
     trace = std::move(*part);
+    if (trace.damage) cli::print_warning(trace.damage->message());
     options.trace = &trace.packed;
     options.instances = trace.instances;
     options.callers = trace.callers;
@@ -63,7 +67,7 @@ ExitCode run(const cli::po::variables_map& values) {
     return failed(status.error());
   }
   if (output != "-") cli::print_note("wrote " + output + ": open it in a browser");
-  return ExitCode::kFine;
+  return trace.damage ? ExitCode::kSuspect : ExitCode::kFine;
 }
 
 }  // namespace

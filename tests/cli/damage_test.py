@@ -1,0 +1,192 @@
+"""A trace that lacks its end, or has something behind it: every tool says the same and ends with 3."""
+import gzip
+import json
+import os
+import re
+import struct
+import subprocess
+import threading
+import unittest
+
+from cli import BIN, REFERENCE, CommandTest
+
+CLASSIC = (REFERENCE / "gats.elg").read_bytes()
+EVENTS = 305  # NUM_EVENTS of gats.elg
+
+
+def record(kind, body=b""):
+    return bytes([len(body), kind]) + body
+
+
+def ends_of_events(trace):
+    """Offsets behind each event."""
+    at, ends = 10, []
+    while at < len(trace):
+        kind = trace[at + 1]
+        at += 2 + trace[at]
+        if kind >= 100:
+            ends.append(at)
+    return ends
+
+
+def native_trace(more=()):
+    """Two processes of three; rank 1 is in `work` from 0.5 to 9 s, rank 0 from 1 to 8. `more` stands in between."""
+    absent = 0xFFFFFFFF
+    definitions = (record(1, struct.pack("<IB", 0, 0) + b"work\0") +
+                   record(9, struct.pack("<IIIIIIB", 0, 0, *[absent] * 4, 1)) +
+                   record(3, struct.pack("<III", 0, 1, 0)) + record(4, struct.pack("<IIIId", 0, 0, 1, 0, 0)) +
+                   record(7, struct.pack("<IIIII", 0, 0, 0, 0, 0)) +
+                   record(7, struct.pack("<IIIII", 1, 0, 0, 1, 0)) +
+                   record(41, struct.pack("<QQIIBB", 1, 2, 3, 1, 1, 0)))  # of three processes, one missing
+    events = [record(101, struct.pack("<IdI", 1, 0.5, 0)), record(101, struct.pack("<IdI", 0, 1, 0)), *more,
+              record(102, struct.pack("<Id", 0, 8)), record(102, struct.pack("<Id", 1, 9))]
+    return (b"EPILOG\0\2\0\1" + definitions + record(14, struct.pack("<I", len(events))) + record(13) +
+            b"".join(events))
+
+
+class Damage(CommandTest):
+    """Tools, and how each is started on a trace."""
+
+    def setUp(self):
+        super().setUp()
+        self.file("gats.cube", (REFERENCE / "gats.cube").read_bytes())
+
+    def everywhere(self, name, words, verify=2):
+        """Standard error of each tool has these words, once; the status is 3."""
+        for command in (["elg_print", "-o", "out.txt"], ["elg_print", "-e", "--names"], ["elg_stat"],
+                        ["elg_filter", "-o", "part.elg"], ["kojak", "html", "-o", "out.html", "-t"]):
+            with self.subTest(command):
+                last = ["gats.cube"] if command[0] == "kojak" else []
+                ran = self.run_command(*command, name, *last)
+                self.assertEqual(ran.status, 3, ran.err)
+                self.assertEqual(ran.err.count(words), 1, ran.err)
+        for command in (["expert"], ["expert", "-q"]):
+            with self.subTest(command):
+                ran = self.run_command(*command, "-o", "out.cube", name)
+                self.assertEqual(ran.status, 3, ran.err)
+                self.assertIn(words, " ".join((ran.out + ran.err).split()))
+        ran = self.run_command("elg_print", "--verify", name)
+        self.assertEqual(ran.status, verify, ran.out)
+        self.assertEqual(ran.out.count(words), 1, ran.out)
+
+    def test_whole_traces_are_whole(self):
+        self.file("whole.elg", CLASSIC)
+        for command in (["elg_print"], ["elg_stat"], ["elg_filter", "-q"], ["expert", "-q"]):
+            ran = self.run_command(*command, "whole.elg")
+            self.assertEqual((ran.status, ran.err), (0, ""))
+
+    def test_cut_between_two_records(self):
+        ends = ends_of_events(CLASSIC)
+        self.assertEqual(len(ends), EVENTS)
+        for events in (EVENTS - 1, 7):
+            self.file("cut.elg", CLASSIC[:ends[events - 1]])
+            self.everywhere("cut.elg", f"the trace ends after {events} of its {EVENTS} events")
+
+    def test_every_cut_is_seen(self):
+        """At each byte behind the definitions, by the tool that reads fastest."""
+        ends = ends_of_events(CLASSIC)
+        for size in range(ends[0], ends[20]):
+            ran = self.run_command("elg_stat", "-q", self.file("cut.elg", CLASSIC[:size]))
+            self.assertEqual(ran.status, 3, size)
+
+    def test_cut_inside_a_record(self):
+        self.file("cut.elg", CLASSIC[:-5])
+        self.everywhere("cut.elg", "the file ends inside a record")
+
+    def test_something_behind_the_end(self):
+        last = CLASSIC[ends_of_events(CLASSIC)[-2]:]
+        for junk, words in ((last * 2, f"the trace has {EVENTS} events, but 2 more stand behind them"),
+                            (record(199, b"?"), f"the trace has {EVENTS} events, but 1 more stand behind them"),
+                            (b"\0" * 8, "definitions stand behind the last one"),
+                            (record(60, b"\x07\x07"), "an attribute of no event stands at the end"),
+                            (b"this is no record at all" * 9, "the file ends inside a record")):
+            with self.subTest(words):
+                self.file("longer.elg", CLASSIC + junk)
+                self.everywhere("longer.elg", words)
+
+    def test_compressed_and_cut(self):
+        self.file("cut.elg.gz", gzip.compress(CLASSIC[:ends_of_events(CLASSIC)[-2]]))
+        self.everywhere("cut.elg.gz", f"the trace ends after {EVENTS - 1} of its {EVENTS} events")
+
+
+class Cuts(CommandTest):
+    """A part of a damaged trace says that something was lost; one from before the damage need not."""
+
+    def part(self, trace, *options):
+        self.file("whole.elg", trace)
+        ran = self.run_command("elg_filter", *options, "-o", "part.elg", "whole.elg")
+        verify = self.run_command("elg_print", "--verify", "part.elg")
+        self.assertEqual((verify.status, verify.err), (0, ""), verify.out)
+        expert = self.run_command("expert", "-o", "part.cube", "part.elg")
+        return ran, self.run_command("elg_print", "-t", "LOST", "part.elg").lines[1:], expert
+
+    def test_the_end_is_missing(self):
+        trace = native_trace()
+        cut = trace[:ends_of_events(trace)[-2]]
+        ran, lost, expert = self.part(cut)
+        self.assert_fails(ran, 3, "the trace ends after 3 of its 4 events")
+        self.assertEqual(lost, ["LOST lid=absent what=6 count=1"])
+        self.assertEqual(expert.status, 3)
+        self.assertIn("damaged end of the trace that this part was cut out of", expert.out)
+        # A part of the part still says it, once.
+        ran, lost, expert = self.part((self.dir / "part.elg").read_bytes(), "--from", "2")
+        self.assertEqual(ran.status, 0, ran.err)
+        self.assertEqual((lost, expert.status), (["LOST lid=absent what=6 count=1"], 3))
+
+    def test_what_lies_before_the_damage_is_whole(self):
+        trace = native_trace()
+        ran, lost, _ = self.part(trace[:ends_of_events(trace)[-2]], "--to", "5")
+        self.assertEqual((ran.status, lost), (0, []), ran.err)
+
+    def test_a_damaged_record(self):
+        ran, lost, expert = self.part(native_trace([record(103, b"\0" * 3), record(103, b"\0" * 14)]))
+        self.assertEqual(ran.status, 3, ran.err)
+        self.assertIn("LOST lid=absent what=5 count=2", lost)
+        self.assertEqual(expert.status, 3)
+        self.assertIn("damaged records in the trace", expert.out)
+
+    def test_a_whole_trace_leaves_no_mark(self):
+        ran, lost, _ = self.part(native_trace())
+        self.assertEqual((ran.status, lost), (0, []), ran.err)
+
+    def test_a_rank_that_the_trace_lacks(self):
+        self.file("whole.elg", native_trace())
+        ran = self.run_command("elg_filter", "--rank", "2", "whole.elg")
+        self.assert_fails(ran, 2, "whole.elg: the trace lacks rank 2 of its run")
+        ran = self.run_command("elg_filter", "--rank", "3", "whole.elg")
+        self.assert_fails(ran, 1, "no rank 3")
+        self.assertFalse((self.dir / "part.elg").exists())
+
+    def test_a_named_pipe(self):
+        os.mkfifo(self.dir / "pipe")
+        trace = native_trace()
+
+        def feed():
+            with open(self.dir / "pipe", "wb") as pipe:
+                pipe.write(trace)
+
+        writer = threading.Thread(target=feed)
+        writer.start()
+        done = subprocess.run([BIN / "elg_filter", "-q", "--from", "2", "-o", "part.elg", "pipe"], cwd=self.dir,
+                              capture_output=True, check=False, timeout=60)
+        writer.join()
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.file("whole.elg", trace)
+        self.run_command("elg_filter", "-q", "--from", "2", "-o", "same.elg", "whole.elg")
+        self.assertEqual((self.dir / "part.elg").read_bytes(), (self.dir / "same.elg").read_bytes())
+
+    def test_a_page_needs_a_file(self):
+        os.mkfifo(self.dir / "pipe")
+        self.file("gats.cube", (REFERENCE / "gats.cube").read_bytes())
+        ran = self.run_command("kojak", "html", "-t", "pipe", "gats.cube", timeout=20)
+        self.assert_fails(ran, 2, "pipe: cannot be read more than once")
+
+    def test_the_counts_of_a_part_agree(self):
+        self.part(native_trace(), "--from", "2")
+        stat = json.loads(self.run_command("elg_stat", "--json", "part.elg").out)
+        printed = self.run_command("elg_print", "part.elg").out
+        self.assertEqual(stat["events"], int(re.search(r"NUM_EVENTS eventc=(\d+)", printed)[1]))
+
+
+if __name__ == "__main__":
+    unittest.main()
