@@ -22,6 +22,8 @@ std::string lost(std::uint8_t what) {
       return "transfers on windows of unknown identity";
     case 4:
       return "records dropped after a damage";
+    case 5:
+      return "records not written because ELG_MAX_SIZE was reached";
     default:
       return "things that the measurement could not keep (kind " + std::to_string(what) + ")";
   }
