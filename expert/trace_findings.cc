@@ -26,6 +26,8 @@ std::string lost(Byte what) {
       return "damaged records in the trace that this part was cut out of";
     case kLostEnd:
       return "damaged end of the trace that this part was cut out of";
+    case kLostLimit:
+      return "records not written because ELG_MAX_SIZE was reached";
     default:
       return "things that the measurement could not keep (kind " + std::to_string(raw(what)) + ")";
   }

@@ -137,23 +137,28 @@ class Finder {
 
   // The buffer file of a process that was killed adds what it had not flushed.
   void add_buffer(const std::string& path, LocalTrace& trace) {
-    const std::string name = local_buffer_path(path);
-    struct stat info {};
-    if (name == path || ::stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
-    const auto size = static_cast<std::uint64_t>(info.st_size);
-    const FileCache::FileId file = files_.add(name);
-    LocalBufferHeader header{};
-    const bool readable = size >= sizeof header && files_.read(file, 0, &header, sizeof header);
-    if (!readable ||
-        std::memcmp(header.magic, LocalBufferHeader::kMagic, sizeof header.magic) != 0 ||
-        header.end < header.base || header.end - header.base > header.capacity ||
-        header.start > size || header.end - header.base > size - header.start ||
-        header.base > trace.size) {
-      summary_.add(Finding::kBadBuffer, 1, [&] { return name; });
-      return;
+    const BufferFile buffer = find_buffer(path);
+    const LocalBufferHeader& header = buffer.header;
+    const auto named = [&] { return buffer.path + ": " + buffer.reason; };
+    switch (buffer.kind) {
+      case BufferFile::Kind::kNone:
+        return;
+      case BufferFile::Kind::kElsewhere:
+        return summary_.add(Finding::kBufferElsewhere, 1, named);
+      case BufferFile::Kind::kForeign:
+        return summary_.add(Finding::kForeignBuffer, 1, named);
+      case BufferFile::Kind::kBad:
+        return summary_.add(Finding::kBadBuffer, 1, named);
+      case BufferFile::Kind::kRecords:
+        break;
+    }
+    if (header.base > trace.size) {
+      return summary_.add(Finding::kBadBuffer, 1, [&] {
+        return buffer.path + ": the trace file is shorter than it says, a part was lost";
+      });
     }
     trace.parts[0].length = header.base;
-    trace.parts.push_back({file, header.start, header.end - header.base});
+    trace.parts.push_back({files_.add(buffer.path), header.start, header.end - header.base});
     trace.size = header.end;
   }
 

@@ -30,6 +30,11 @@ enum class Severity : std::uint8_t { kNote, kWarning };
                 "check the disk; what could be read was kept")                                     \
   KOJAK_FINDING(BadBuffer, kWarning, "buffer files contradict themselves and were left out",       \
                 "the newest records of these processes are lost")                                  \
+  KOJAK_FINDING(ForeignBuffer, kWarning, "buffer files are not those of their trace, left out",    \
+                "they came from another run or process, or are older; remove them")                \
+  KOJAK_FINDING(BufferElsewhere, kWarning, "processes have their newest records in memory only",   \
+                "of one that runs, merge when it has ended; of one that was killed together with " \
+                "all around it, they are lost")                                                    \
   KOJAK_FINDING(ShortRecord, kWarning, "records are too short for their type and were left out",   \
                 "the file is damaged; repeat the measurement")                                     \
   KOJAK_FINDING(BadDefinition, kWarning, "definitions could not be used",                          \
@@ -50,7 +55,7 @@ enum class Severity : std::uint8_t { kNote, kWarning };
   KOJAK_FINDING(UnmatchedExit, kWarning, "exits without a matching enter",                         \
                 "the file is damaged; repeat the measurement")                                     \
   KOJAK_FINDING(LocalLost, kWarning, "records that the measurement could not keep",                \
-                "free some space and repeat the measurement")                                      \
+                "free some space, or allow more with ELG_MAX_SIZE, and repeat the measurement")    \
   KOJAK_FINDING(TargetExitLost, kNote,                                                             \
                 "transfers whose completing call at the target was not recorded",                  \
                 "they end where the origin completed them and take part in no pattern")            \

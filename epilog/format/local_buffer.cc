@@ -1,9 +1,17 @@
 #include "epilog/format/local_buffer.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "epilog/format/buffer_file.h"
+#include "epilog/format/codec.h"
+#include "epilog/format/running.h"
 
 namespace kojak {
 namespace {
@@ -49,14 +57,69 @@ class LocalSource final : public ByteSource {
   bool gap_ = false;
 };
 
-Error damaged(const std::string& path, const char* reason) {
+constexpr int kPatience = 10'000;  // milliseconds that saving a buffer may take
+
+bool read_header_at(const std::string& path, std::uint64_t offset, LocalBufferHeader& header) {
+  auto file = open_source(path);
+  return file && (offset == 0 || (*file)->seek(offset)) &&
+         (*file)->read(reinterpret_cast<std::byte*>(&header), sizeof header) ==
+             static_cast<std::ptrdiff_t>(sizeof header);
+}
+// That of the saved records, if there is one.
+bool read_header(const std::string& path, LocalBufferHeader& header) {
+  return (read_header_at(path, kSavedHeaderAt, header) &&
+          std::memcmp(header.magic, LocalBufferHeader::kMagic, sizeof header.magic) == 0) ||
+         read_header_at(path, 0, header);
+}
+
+// The process has died and the one that keeps its records has not: they will be here soon.
+bool being_saved(const LocalBufferHeader& header) {
+  return header.state == LocalBufferHeader::kInMemory && header.error == 0 && header.keeper != 0 &&
+         header.kernel != 0 && header.kernel == this_kernel() && !is_running(header.process) &&
+         is_running(header.keeper);
+}
+
+// Run, process and thread of a trace file; nothing if it is too short to tell. `strange`: it is no
+// local trace.
+std::optional<LocalRun> run_of(const std::string& path, bool& strange) {
+  auto file = open_source(path);
+  std::vector<std::byte> head(kHeaderSize + 2 * kMaxRecord);
+  std::size_t size = 0;
+  while (file && size < head.size()) {
+    const std::ptrdiff_t got = (*file)->read(head.data() + size, head.size() - size);
+    if (got <= 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  auto reader = TraceReader::from(memory_source(head.data(), size), path);
+  RawRecord record;
+  LocalRun run;
+  if (!reader || reader->next(record) != TraceReader::Next::kRecord) return std::nullopt;
+  strange = record.type != static_cast<std::uint8_t>(RecordType::kLocalRun) ||
+            decode(record, reader->dialect(), run) != nullptr;
+  return strange ? std::nullopt : std::optional(run);
+}
+
+std::string owner(const LocalBufferHeader& header) {
+  return "rank " + std::to_string(header.rank) + ", thread " + std::to_string(header.thread);
+}
+
+const char* why_elsewhere(const LocalBufferHeader& header) {
+  if (header.error != 0) return strerror(header.error);
+  const bool here = header.kernel != 0 && header.kernel == this_kernel();
+  if (here && is_running(header.process)) return "the process still runs";
+  return header.keeper == 0
+             ? "no process kept them when theirs ended"
+             : "the process that kept them was ended with theirs, or it runs elsewhere";
+}
+
+Error refused(const BufferFile& buffer) {
   return {ExitCode::kBadInput,
-          path,
+          buffer.path,
           std::nullopt,
           "",
           "",
-          reason,
-          "remove it to read the trace file beside it alone"};
+          buffer.reason,
+          "move it away to read the trace file beside it alone"};
 }
 
 }  // namespace
@@ -67,27 +130,80 @@ std::string local_buffer_path(const std::string& trace_path) {
   return path + ".buf";
 }
 
-Result<std::unique_ptr<ByteSource>> open_local_source(const std::string& trace_path) {
-  auto file = open_source(trace_path);
-  if (!file) return file;
-  const std::string path = local_buffer_path(trace_path);
-  struct stat info {};
-  if (path == trace_path || ::stat(path.c_str(), &info) != 0) return file;
-  auto buffer = open_source(path);
-  if (!buffer) return buffer;
-  LocalBufferHeader header{};
-  if ((*buffer)->read(reinterpret_cast<std::byte*>(&header), sizeof header) !=
-          static_cast<std::ptrdiff_t>(sizeof header) ||
-      std::memcmp(header.magic, LocalBufferHeader::kMagic, sizeof header.magic) != 0) {
-    return damaged(path, "is no buffer of a local trace");
+BufferFile find_buffer(const std::string& trace_path) {
+  using Kind = BufferFile::Kind;
+  BufferFile result;
+  result.path = local_buffer_path(trace_path);
+  struct stat info {
+  }, trace{};
+  if (result.path == trace_path || ::stat(result.path.c_str(), &info) != 0 ||
+      !S_ISREG(info.st_mode) || ::stat(trace_path.c_str(), &trace) != 0 ||
+      !S_ISREG(trace.st_mode)) {
+    return result;
   }
+  const auto is = [&result](Kind kind, std::string reason) {
+    result.kind = kind;
+    result.reason = std::move(reason);
+    return result;
+  };
+  LocalBufferHeader& header = result.header;
+  if (!read_header(result.path, header)) return is(Kind::kBad, "is no buffer of a local trace");
+  constexpr std::size_t kVersion = 6;  // of the letters of the magic
+  if (std::memcmp(header.magic, LocalBufferHeader::kMagic, sizeof header.magic) != 0) {
+    return is(Kind::kBad, std::memcmp(header.magic, LocalBufferHeader::kMagic, kVersion) == 0
+                              ? "was written by another version of the measurement library"
+                              : "is no buffer of a local trace");
+  }
+  for (int waited = 0; waited < kPatience && being_saved(header); ++waited) {
+    ::usleep(1000);
+    if (::stat(result.path.c_str(), &info) != 0) return {};  // all of it was in the trace file
+    if (!read_header(result.path, header)) return is(Kind::kBad, "is no buffer of a local trace");
+  }
+  bool strange = false;
+  const std::optional<LocalRun> run = run_of(trace_path, strange);
+  if (strange) return is(Kind::kForeign, "is no buffer of that trace, which is no local one");
+  if (run && (raw(run->run_hi) != header.run_hi || raw(run->run_lo) != header.run_lo)) {
+    return is(Kind::kForeign, "is the buffer of another run (" + owner(header) + ")");
+  }
+  if (run && (raw(run->pid) != header.rank || raw(run->tid) != header.thread)) {
+    return is(Kind::kForeign, "is the buffer of " + owner(header));
+  }
+  if (header.state == LocalBufferHeader::kInMemory)
+    return is(Kind::kElsewhere, why_elsewhere(header));
+  ::stat(result.path.c_str(), &info);
+  ::stat(trace_path.c_str(), &trace);
   const auto size = static_cast<std::uint64_t>(info.st_size);
   if (header.end < header.base || header.end - header.base > header.capacity ||
       header.start > size || header.end - header.base > size - header.start) {
-    return damaged(path, "the buffer of a local trace contradicts itself");
+    return is(Kind::kBad, "the buffer of a local trace contradicts itself");
   }
+  const auto length = static_cast<std::uint64_t>(trace.st_size);
+  if (length > header.end) {
+    return is(Kind::kForeign, "is older than the trace: it ends at byte " +
+                                  std::to_string(header.end) + " of " + std::to_string(length));
+  }
+  if (length < header.end) result.kind = Kind::kRecords;
+  return result;
+}
+
+Result<std::unique_ptr<ByteSource>> open_local_source(const std::string& trace_path) {
+  auto file = open_source(trace_path);
+  if (!file) return file;
+  const BufferFile buffer = find_buffer(trace_path);
+  switch (buffer.kind) {
+    case BufferFile::Kind::kNone:
+    case BufferFile::Kind::kElsewhere:
+      return file;
+    case BufferFile::Kind::kForeign:
+    case BufferFile::Kind::kBad:
+      return refused(buffer);
+    case BufferFile::Kind::kRecords:
+      break;
+  }
+  auto records = open_source(buffer.path);
+  if (!records) return records;
   return std::unique_ptr<ByteSource>(
-      std::make_unique<LocalSource>(std::move(*file), std::move(*buffer), header));
+      std::make_unique<LocalSource>(std::move(*file), std::move(*records), buffer.header));
 }
 
 }  // namespace kojak

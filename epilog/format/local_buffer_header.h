@@ -1,28 +1,50 @@
-// The layout of a local trace's buffer file.
+// The layout of a local trace's buffer file, and of the memory that it is a copy of.
 //
-// While a location records, its newest records lie in `<rank>.<thread>.buf`, a shared mapping of
-// the measured process, so that a process that is killed loses nothing. Layout, in the byte order
-// of the machine: LocalBufferHeader, zeros up to `start`, then records exactly as in a trace file.
-// The bytes [base, end) of the local trace stand at `start`; the file `<rank>.<thread>.elg` is
-// valid up to `base`. A flush appends them to that file and then sets base = end in one store, so
-// at every moment
+// While a location records, its newest records lie in memory that the measured process shares with
+// a small process beside it (runtime/keeper.h). No file is mapped: a store into the mapping of a
+// file ends the program where the file was cut meanwhile, or where a file system that copies on
+// write is full. The file `<rank>.<thread>.buf` is there all the time: it holds the header alone,
+// and room for the records where the file system can reserve it. When the measured process has
+// died, or could not write its trace, the records are copied behind the header. Layout, in the byte
+// order of the machine: LocalBufferHeader, anything up to `start`, then records exactly as in a
+// trace file. The bytes [base, end) of the local trace stand at `start`; `<rank>.<thread>.elg` is
+// valid up to `base`, and what it holds beyond is the same bytes again, or newer ones. A flush
+// appends to that file and then sets base = end in one store, so at every moment
 //   trace = file[0, base) + buffer[0, end - base)
-// and whatever the file holds beyond `base` is a part that an interrupted flush had already copied.
-// `end` is stored after the records it covers. A finished location has no buffer file. Written by
-// the measured process alone, read by anyone at any time; a plain struct.
+// `end` is stored after the records it covers. A finished location has no buffer file. Run, rank
+// and thread are those of the trace file's LOCAL_RUN.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace kojak {
 
 struct LocalBufferHeader {
-  static constexpr char kMagic[8] = {'E', 'L', 'G', 'B', 'U', 'F', '1', '\0'};
+  static constexpr char kMagic[8] = {'E', 'L', 'G', 'B', 'U', 'F', '2', '\0'};
+  enum State : std::uint32_t {
+    kInMemory = 0,  // the file has no records: the process has them, or nobody any more
+    kSaved = 1,     // the file has them
+    kClosed = 2,    // in memory only: nothing is left to save
+  };
   char magic[8];
   std::uint64_t start;     // offset of the records in the buffer file
   std::uint64_t capacity;  // bytes from there on
   std::uint64_t base;      // length of the trace file that is valid
   std::uint64_t end;       // length of the whole trace, the buffer's part included
+  std::uint64_t run_hi, run_lo;
+  std::uint32_t rank, thread;
+  std::uint32_t state;
+  std::int32_t error;             // why the records could not be saved: an errno, or 0
+  std::uint64_t kernel;           // where the two processes can be asked about (running.h)
+  std::uint32_t process, keeper;  // the measured one, and the one that saves; 0: there is none
 };
+
+// In memory the name of the buffer file stands here, behind the header.
+inline constexpr std::size_t kBufferNameAt = 256;
+inline constexpr std::size_t kBufferNameSize = 4352;
+inline constexpr std::size_t kBufferRecordsAt = 8192;
+static_assert(sizeof(LocalBufferHeader) <= kBufferNameAt);
+static_assert(kBufferNameAt + kBufferNameSize <= kBufferRecordsAt);
 
 }  // namespace kojak

@@ -96,7 +96,7 @@ inline constexpr std::uint8_t kOpenNoCheck = 16, kOpenLockAll = 32;
 
 // What a LOST record counts.
 inline constexpr Byte kLostDiskFull{1}, kLostOpenRegions{2}, kLostUnknownWindows{3},
-    kLostBehindDamage{4}, kLostDamaged{5}, kLostEnd{6};
+    kLostBehindDamage{4}, kLostDamaged{5}, kLostEnd{6}, kLostLimit{7};
 
 // A time or duration in seconds.
 struct Seconds {

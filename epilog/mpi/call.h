@@ -161,11 +161,22 @@ template <class A, class H>
   }
 }
 
+// The user's call. The frame of the outermost one says who has control; what runs within is either
+// called by the MPI library, or a signal handler that came while we were at work.
 template <class A>
-[[gnu::always_inline]] inline typename A::Result unrecorded(A& a) {
+[[gnu::always_inline]] inline typename A::Result called(A& a, CallFrame* frame) {
+  if (frame == nullptr) return a.call();
+  frame->in_call = true;
+  const typename A::Result result = a.call();
+  frame->in_call = false;
+  return result;
+}
+
+template <class A>
+[[gnu::always_inline]] inline typename A::Result unrecorded(A& a, CallFrame* frame) {
   Hook<A> hook;
   run_before(hook, a);
-  const typename A::Result result = a.call();
+  const typename A::Result result = called(a, frame);
   Silent silent;
   if constexpr (requires { hook.after(a, result, silent); }) {
     const BookkeepingLock lock;
@@ -175,7 +186,8 @@ template <class A>
 }
 
 template <class A>
-[[gnu::always_inline]] inline typename A::Result recorded(A& a, Recorder& r, RegionId region) {
+[[gnu::always_inline]] inline typename A::Result recorded(A& a, Recorder& r, RegionId region,
+                                                          CallFrame& frame) {
   Hook<A> hook;
   run_before(hook, a);
   const Ticks enter = ticks();
@@ -183,7 +195,7 @@ template <class A>
     publish(r, put(r.cursor, Enter{r.lid, to_seconds(enter), region}));
     r.open_region = A::kFunction + 1;
   }
-  const typename A::Result result = a.call();
+  const typename A::Result result = called(a, &frame);
   const Ticks exit = ticks();
   Recording call{r, r.cursor, region, to_seconds(enter), to_seconds(exit), A::kBlocks};
   if constexpr (requires { hook.after(a, result, call); }) {
@@ -207,10 +219,13 @@ template <class A>
   Recorder& r = the_recorder;
   CallFrame frame;
   frame.self = &frame;
+  frame.in_call = false;
   if (r.frame != nullptr) [[unlikely]] {
     if (!left_behind(r, &frame)) {
       if (passes_through(r, A::kFunction, caller)) return a.call();
-      return unrecorded(a);
+      // In the middle of ours nothing may be counted: that call is left out as a whole.
+      if (!r.frame->in_call) return a.call();
+      return unrecorded(a, nullptr);
     }
   }
   r.frame = &frame;
@@ -218,11 +233,11 @@ template <class A>
   RegionId region{};
   if ((the_session.functions.load(std::memory_order_relaxed) & A::kGroup) != 0 &&
       ready(r, A::kFunction, caller, &frame, region)) {
-    result = recorded(a, r, region);
+    result = recorded(a, r, region, frame);
   } else {
     if (r.lost != nullptr) [[unlikely]]
       count_lost(r);
-    result = unrecorded(a);
+    result = unrecorded(a, &frame);
   }
   r.frame = nullptr;
   frame.self = nullptr;

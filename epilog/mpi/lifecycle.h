@@ -17,11 +17,13 @@ template <class F>
 int initialise(unsigned function, const F& pmpi_call, const int* provided, const void* caller) {
   if (starting || is_live()) return pmpi_call();
   starting = true;
+  note_start();
   const bool ours = prepare_startup();
   const int result = pmpi_call();
   starting = false;
-  if (result == MPI_SUCCESS && ours)
-    finish_startup(function, provided != nullptr ? *provided : MPI_THREAD_SINGLE, caller);
+  if (result != MPI_SUCCESS || !ours) return result;
+  const OwnFrame own(the_recorder);
+  finish_startup(function, provided != nullptr ? *provided : MPI_THREAD_SINGLE, caller);
   return result;
 }
 
@@ -32,6 +34,7 @@ int finalise(const F& pmpi_call, const G& measured_call) {
   if (ending || !is_live()) return pmpi_call();
   ending = true;
   const int result = measured_call();
+  const OwnFrame own(the_recorder);
   finish_shutdown();
   return result;
 }
@@ -39,6 +42,7 @@ int finalise(const F& pmpi_call, const G& measured_call) {
 inline void obey_pcontrol(int level) {
   if (!is_live() || the_recorder.frame != nullptr) return;
   if (the_recorder.forwarded == args::Pcontrol::kFunction + 1) return;  // Fortran's side has
+  const OwnFrame own(the_recorder);
   if (level == 0) pause_recording(the_recorder);
   if (level == 1) resume_recording(the_recorder);
   if (level == 2) flush_now(the_recorder);

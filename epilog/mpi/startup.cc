@@ -1,5 +1,6 @@
 #include "epilog/mpi/startup.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +91,44 @@ void record_init(unsigned function, Ticks returned, const void* caller) {
   publish(r, put(p, ExitTracing{r.lid, to_seconds(r.last)}));
 }
 
+// MPI's start came to this library, or to another copy of it.
+bool seen_start = false;
+pid_t loaded_in = 0;
+
+__attribute__((constructor)) void note_process() {
+  loaded_in = getpid();
+}
+
+// MPI ran and we did not: that is said at the end, for nothing of ours was called before. Not by
+// the children of a process, and not in programs that never start MPI.
+__attribute__((destructor)) void say_if_passed_by() {
+  int started = 0;
+  if (seen_start || getpid() != loaded_in || PMPI_Initialized(&started) != MPI_SUCCESS ||
+      started == 0 || !is_first_by_environment()) {
+    return;
+  }
+  say("nothing was recorded: MPI ran, but its start did not come to this library; the program "
+      "takes "
+      "MPI_Init from a handle (dlsym), or another library in front of this one keeps it to itself "
+      "(name this one first in LD_PRELOAD)");
+}
+
 }  // namespace
+
+// Every copy of this library has it: one linked into the program as an archive and one preloaded
+// may meet.
+extern "C" __attribute__((visibility("default"), used)) void elg_start_is_seen() {
+  seen_start = true;
+}
+
+void note_start() {
+  seen_start = true;
+  // The first one in the program's order of libraries, and the next behind us.
+  for (void* const where : {RTLD_DEFAULT, RTLD_NEXT}) {
+    auto* const tell = reinterpret_cast<void (*)()>(dlsym(where, "elg_start_is_seen"));
+    if (tell != nullptr) tell();
+  }
+}
 
 bool prepare_startup() {
   Session& s = the_session;
@@ -133,9 +171,10 @@ void finish_startup(unsigned function, int thread_level, const void* caller) {
     forget_nodes();
     return;
   }
-  if (s.config.complaint != nullptr && s.config.verbose && s.run.rank == 0) {
-    say("%s is not understood; its default is used", s.config.complaint);
+  if (s.config.test_clock_rank >= size) {
+    complain(s.config, "ELG_TEST_CLOCK names rank %d of %d", s.config.test_clock_rank, size);
   }
+  if (s.config.complaints[0] != '\0' && s.run.rank == 0) say("%s", s.config.complaints);
   start_comms();
   s.live = true;
   if (!enter_run_directory()) {

@@ -12,6 +12,8 @@
 
 namespace kojak::measure {
 
+// The program starts MPI, and this library sees it.
+void note_start();
 // Before PMPI_Init: the clock. False if the MPI library is not the one that we were built for.
 bool prepare_startup();
 // After it: run directory, clock of the node, offsets, first records. `function` is the one that

@@ -1,8 +1,8 @@
 // The settings of the measurement, from environment variables (config_table.def lists them).
 //
-// Read once, at MPI_Init. A value that is not understood keeps the default and is named in
-// `complaint`, which the session prints when ELG_VERBOSE is set. No allocation; strings point into
-// the environment.
+// Read once, at MPI_Init. A value that is not understood keeps the default; that, and each ELG_
+// name that is no setting, stands in `complaints`, which rank 0 says: it changes what is recorded.
+// No allocation; strings point into the environment.
 #pragma once
 
 #include <cstddef>
@@ -23,21 +23,28 @@ inline constexpr std::uint32_t kAllThatCarriesTime = 0xFFFFu;
 // ELG_CALLSITES=path:N follows at most this many functions.
 inline constexpr unsigned kMostCallers = 16;
 
+// A process may not write less than this (ELG_MAX_SIZE): its head and some calls.
+inline constexpr std::size_t kLeastTotal = 256 * 1024;
+
 struct Config {
   const char* directory = nullptr;  // null: made from the program's name
   std::size_t buffer_size = 512 * 1024;
   std::uint32_t functions = kAllThatCarriesTime;
   unsigned call_path = 1;        // functions of a call's path: 0 none, 1 its site alone
   const char* filter = nullptr;  // file
+  std::uint64_t max_size = 0;    // bytes that a process writes at most, or 0
   bool record = true;
+  bool keep = true;  // beyond the death of the process
   bool verbose = false;
   int test_clock_rank = -1;
   double test_clock_shift = 0;
   double test_clock_ppm = 0;
-  const char* complaint = nullptr;  // name of the first setting that was not understood
+  char complaints[1024] = {};  // for one line, or empty
 };
 
 Config read_config();
+// Adds to the complaints: formatted, behind a semicolon if there are some already.
+void complain(Config& config, const char* format, ...) __attribute__((format(printf, 2, 3)));
 // The families (a bit for each) of which no function that can block or make progress is recorded.
 std::uint8_t families_off(const Config& config);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,10 +23,27 @@ struct Rule {
 Vector<Rule> rules;
 constexpr std::size_t kMostBytes = 1u << 20;
 
-void complain(const char* path, unsigned line, const char* reason) {
-  if (!the_session.config.verbose || the_session.run.rank != 0) return;
-  if (line == 0) return say("ELG_FILTER: %s: %s; nothing is filtered by it", path, reason);
-  say("ELG_FILTER: %s:%u: %s; the line is ignored", path, line, reason);
+// The first fault of the file is named, with the number of the others.
+struct Fault {
+  unsigned line = 0;  // 0: all of it
+  const char* reason = nullptr;
+  unsigned others = 0;
+} fault;
+
+void complain(unsigned line, const char* reason) {
+  if (fault.reason != nullptr) {
+    ++fault.others;
+  } else {
+    fault = {line, reason, 0};
+  }
+}
+
+void say_fault(const char* path) {
+  if (fault.reason == nullptr || the_session.run.rank != 0) return;
+  if (fault.line == 0) return say("ELG_FILTER: %s: %s", path, fault.reason);
+  char more[64] = "";
+  if (fault.others != 0) snprintf(more, sizeof more, ", and %u other lines", fault.others);
+  say("ELG_FILTER: %s:%u: %s; the line is ignored%s", path, fault.line, fault.reason, more);
 }
 
 // The text stays in memory: the patterns point into it.
@@ -39,7 +57,13 @@ char* read_text(const char* path) {
     got = read(fd, text + size, kMostBytes - size);
     if (got > 0) size += static_cast<std::size_t>(got);
   }
+  if (text != nullptr && size == kMostBytes && read(fd, &text[kMostBytes], 1) == 1) {
+    text[kMostBytes] = '\0';
+    complain(0, "only its first megabyte is read");
+  }
+  const int error = errno;
   close(fd);
+  errno = error;
   return got < 0 ? nullptr : text;
 }
 
@@ -53,18 +77,18 @@ char* word(char*& rest) {
   return begin;
 }
 
-void read_line(const char* path, unsigned number, char* line) {
+void read_line(unsigned number, char* line) {
   const char* const verb = word(line);
   if (verb == nullptr) return;
   const bool include = strcmp(verb, "include") == 0;
   if (!include && strcmp(verb, "exclude") != 0) {
-    return complain(path, number, "a line begins with include or exclude");
+    return complain(number, "a line begins with include or exclude");
   }
   line += strspn(line, " \t");
   // The rest is one pattern: readable C++ names hold blanks.
   std::size_t length = strlen(line);
   while (length != 0 && strchr(" \t\r", line[length - 1]) != nullptr) line[--length] = '\0';
-  if (length == 0) return complain(path, number, "no pattern");
+  if (length == 0) return complain(number, "no pattern");
   rules.push_back({line, include});
 }
 
@@ -94,13 +118,18 @@ bool readable(const char* symbol, char* to, std::size_t size) {
 
 void read_filter(const char* path) {
   char* text = read_text(path);
-  if (text == nullptr) return complain(path, 0, strerror(errno));
-  for (unsigned number = 1; *text != '\0'; ++number) {
+  if (text == nullptr) {
+    static char reason[256];
+    snprintf(reason, sizeof reason, "%s; nothing is filtered", strerror(errno));
+    complain(0, reason);
+  }
+  for (unsigned number = 1; text != nullptr && *text != '\0'; ++number) {
     char* const line = text;
     text += strcspn(text, "\n");
     if (*text != '\0') *text++ = '\0';
-    read_line(path, number, line);
+    read_line(number, line);
   }
+  say_fault(path);
 }
 
 bool name_passes(const char* name) {

@@ -3,14 +3,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "epilog/format/mpi_functions.h"
+#include "epilog/format/running.h"
 #include "epilog/runtime/blocked_signal.h"
 #include "epilog/runtime/code.h"
+#include "epilog/runtime/keeper.h"
 #include "epilog/runtime/run_properties.h"
+#include "epilog/runtime/save_buffer.h"
 #include "epilog/runtime/user_regions.h"
 
 namespace kojak::measure {
@@ -28,44 +32,44 @@ thread_local constinit Recorder the_recorder __attribute__((tls_model("initial-e
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kLostCount = 2 + 4 + 1;  // of the count within a LOST record
+constexpr std::size_t kLostCount = 2 + 4 + 1;   // of the count within a LOST record
 constexpr std::size_t kPath = sizeof(the_session.directory) + 32;
+static_assert(kPath <= kBufferNameSize);
 
 void path_of(const LocalTrace& trace, const char* suffix, char (&path)[kPath]) {
   snprintf(path, sizeof path, "%s/%u.%u.%s", the_session.directory, the_session.run.rank,
            trace.thread, suffix);
 }
 
-bool write_fully(int fd, const std::byte* data, std::size_t size, std::uint64_t offset) {
-  while (size != 0) {
-    const ssize_t written = pwrite(fd, data, size, static_cast<off_t>(offset));
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return false;
-    }
-    data += written;
-    size -= static_cast<std::size_t>(written);
-    offset += static_cast<std::uint64_t>(written);
-  }
-  return true;
+// The buffer file: the header alone, and room for the records where the file system can reserve it.
+// A full one is known at once then, and what the buffer holds at the end is never lost to it.
+int make_buffer_file(const char* path, const LocalBufferHeader& header) {
+  const std::size_t size = kSavedRecordsAt + header.capacity;
+  const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return errno;
+  int error = 0;
+  while (fallocate(fd, 0, 0, static_cast<off_t>(size)) != 0 && (error = errno) == EINTR) error = 0;
+  const bool cannot_reserve = error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
+  if (cannot_reserve) error = 0;
+  if (error == 0 && !write_fully(fd, &header, sizeof header, 0)) error = errno;
+  if (close(fd) != 0 && error == 0) error = errno;
+  if (error != 0) unlink(path);
+  return error;
 }
 
-// The buffer file, all of its blocks allocated: a page that the file system could not provide
-// later would be a SIGBUS in the middle of the program.
-std::byte* map_buffer(const char* path, std::size_t size) {
-  const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) return nullptr;
-  int error = posix_fallocate(fd, 0, static_cast<off_t>(size));
-  void* data = MAP_FAILED;
-  if (error == 0) {
-    data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-    if (data == MAP_FAILED) error = errno;
-  }
-  close(fd);
-  if (error == 0) return static_cast<std::byte*>(data);
-  unlink(path);
-  errno = error;
-  return nullptr;
+LocalBufferHeader header_of(const LocalTrace& trace, bool kept) {
+  LocalBufferHeader header{};
+  std::memcpy(header.magic, LocalBufferHeader::kMagic, sizeof header.magic);
+  header.start = kBufferRecordsAt;
+  header.capacity = trace.size - kBufferRecordsAt;
+  header.run_hi = the_session.run.run_hi;
+  header.run_lo = the_session.run.run_lo;
+  header.rank = the_session.run.rank;
+  header.thread = trace.thread;
+  header.kernel = this_kernel();
+  header.process = static_cast<std::uint32_t>(getpid());
+  header.keeper = kept ? keeper_process() : 0;
+  return header;
 }
 
 bool fail_to_open(LocalTrace& trace, const char* suffix) {
@@ -83,19 +87,29 @@ bool open_files(LocalTrace& trace) {
   const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0) return fail_to_open(trace, "elg");
   close(fd);
+  const std::size_t wanted = the_session.config.buffer_size;
+  trace.size = kBufferRecordsAt + ((wanted + kPage - 1) & ~(kPage - 1));
+  const BufferMemory memory = new_buffer(trace.size);
   char buffer_path[kPath];
   path_of(trace, "buf", buffer_path);
-  const std::size_t size = kPage + ((the_session.config.buffer_size + kPage - 1) & ~(kPage - 1));
-  trace.mapping = map_buffer(buffer_path, size);
-  if (trace.mapping == nullptr) {
-    const int error = errno;
+  LocalBufferHeader header = header_of(trace, memory.kept);
+  int error = memory.data == nullptr ? ENOMEM : 0;
+  if (error == 0) error = make_buffer_file(buffer_path, header);
+  if (error != 0) {
+    if (memory.data != nullptr) munmap(memory.data, trace.size);  // without magic: nothing is saved
     unlink(path);
     errno = error;
     return fail_to_open(trace, "buf");
   }
-  trace.mapped = size;
-  trace.begin = trace.mapping + kPage;
-  trace.hard_limit = trace.mapping + size - kReserve;
+  trace.memory = memory.data;
+  trace.begin = trace.memory + kBufferRecordsAt;
+  trace.hard_limit = trace.memory + trace.size - kReserve;
+  std::memcpy(trace.memory + kBufferNameAt, buffer_path, strlen(buffer_path) + 1);
+  // The magic comes last: from then on the buffer is saved if this process dies.
+  std::memset(header.magic, 0, sizeof header.magic);
+  std::memcpy(trace.memory, &header, sizeof header);
+  std::atomic_signal_fence(std::memory_order_release);
+  std::memcpy(trace.memory, LocalBufferHeader::kMagic, sizeof header.magic);
   return true;
 }
 
@@ -194,6 +208,25 @@ bool goes_on(Recorder& r, LocalTrace& trace) {
   return false;
 }
 
+// The record of what is not recorded any more, whose number goes up with each call.
+void begin_lost(Recorder& r, Byte why) {
+  r.lost = r.cursor + kLostCount;
+  publish(r, put(r.cursor, Lost{r.lid, why, Count64{0}}));
+}
+
+// After `size` bytes more are in the file. False: they are as many as the process may write, but
+// for what the buffers can hold.
+bool goes_on_after(Recorder& r, const LocalTrace& trace, std::size_t size) {
+  Session& s = the_session;
+  const std::uint64_t written = s.written.fetch_add(size) + size;
+  if (s.config.max_size == 0 || s.stopped) return true;
+  const std::uint64_t held = s.open_traces * (trace.size - kBufferRecordsAt);
+  if (written + held <= s.config.max_size) return true;
+  begin_lost(r, kLostLimit);
+  stop_at_limit();
+  return false;
+}
+
 }  // namespace
 
 bool write_out(LocalTrace& trace) {
@@ -212,11 +245,10 @@ bool write_out(LocalTrace& trace) {
   }
   if (good) {
     empty_buffer(r, trace);
-    return true;
+    return goes_on_after(r, trace, size);
   }
   // The buffer keeps its records, so nothing recorded so far is lost.
-  r.lost = r.cursor + kLostCount;
-  publish(r, put(r.cursor, Lost{r.lid, kLostDiskFull, Count64{0}}));
+  begin_lost(r, kLostDiskFull);
   stop_recording("cannot be written", path, error);
   return false;
 }
@@ -237,11 +269,8 @@ bool open_trace(Recorder& r) {
     return false;
   }
   ++s.traces;
-  r.header = reinterpret_cast<LocalBufferHeader*>(trace->mapping);
-  *r.header = {};
-  r.header->start = kPage;
-  r.header->capacity = trace->mapped - kPage;
-  std::memcpy(r.header->magic, LocalBufferHeader::kMagic, sizeof r.header->magic);
+  ++s.open_traces;
+  r.header = reinterpret_cast<LocalBufferHeader*>(trace->memory);
   r.cursor = trace->begin;
   r.bias = 0 - reinterpret_cast<std::uintptr_t>(trace->begin);
   r.limit.store(trace->hard_limit - kCallRoom, std::memory_order_relaxed);
@@ -280,13 +309,17 @@ void close_trace(LocalTrace& trace, Ticks t) {
       if (r.cursor > trace.hard_limit && !write_out(trace)) break;
       publish(r, put(r.cursor, Exit{r.lid, to_seconds(t)}));
     }
-    if (write_out(trace)) {
-      char path[kPath];
-      path_of(trace, "buf", path);
-      unlink(path);
-    }
+    write_out(trace);
+  } else if (s.limit_reached) {
+    write_out(trace);
   }
-  munmap(trace.mapping, trace.mapped);
+  --s.open_traces;
+  // What could not be written stays beside the trace.
+  const BlockedSignal blocked(SIGXFSZ);
+  (void)save_buffer(trace.memory);
+  std::atomic_ref<std::uint32_t>(r.header->state)
+      .store(LocalBufferHeader::kClosed, std::memory_order_release);
+  munmap(trace.memory, trace.size);
   detach(r);
   close_code_table(trace);
   const BookkeepingLock memory;
@@ -327,7 +360,7 @@ bool flush_with_record(Recorder& r, Ticks begin) {
   trace.in_flush = true;
   // From a region of the user: another thread may be in MPI, and nothing is locked unless several
   // may.
-  const bool apart = the_user_stack.busy && !the_session.multi_threaded;
+  const bool apart = the_user_stack.ours != nullptr && !the_session.multi_threaded;
   if (the_session.write_state != nullptr && !apart) the_session.write_state(r, false);
   trace.in_flush = false;
   if (the_session.stopped) return false;
@@ -336,10 +369,18 @@ bool flush_with_record(Recorder& r, Ticks begin) {
   return goes_on(r, trace);
 }
 
+bool is_open(const CallFrame* frame, const void* here) {
+  // The stack grows downwards: a frame at or below ours cannot be a caller's, unless we are a
+  // signal handler with a stack of its own. One above is, as long as nobody has written over it.
+  if (here >= static_cast<const void*>(frame)) {
+    stack_t stack{};
+    if (sigaltstack(nullptr, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) == 0) return false;
+  }
+  return frame->self == frame;
+}
+
 bool left_behind(Recorder& r, const void* here) {
-  // The stack grows downwards: a frame at or below ours cannot be a caller's. One above is, as long
-  // as nobody has written over it.
-  if (here < static_cast<const void*>(r.frame) && r.frame->self == r.frame) return false;
+  if (is_open(r.frame, here)) return false;
   if (r.open_region != 0) {
     r.open_region = 0;
     r.last = ticks();

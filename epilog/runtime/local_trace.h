@@ -2,9 +2,9 @@
 //
 // Opened at the thread's first recorded call, closed when the thread or the session ends. The file
 // is opened for each flush and closed again, so that a program that closes or reuses all
-// descriptors cannot be harmed. The buffer is a shared mapping of a preallocated file
-// (local_buffer_header.h). Owned by the session; used by its thread, and by the thread that ends
-// the session. Failures stop the recording of the whole process.
+// descriptors cannot be harmed. The buffer is memory that is saved when the process dies
+// (local_buffer_header.h, keeper.h). Owned by the session; used by its thread, and by the thread
+// that ends the session. Failures stop the recording of the whole process.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct UserStack;
 struct LocalTrace {
   Recorder* recorder = nullptr;
   LocalTrace* next = nullptr;
-  std::byte* mapping = nullptr;
-  std::size_t mapped = 0;
+  std::byte* memory = nullptr;
+  std::size_t size = 0;
   std::byte* begin = nullptr;       // of the records in the buffer
   std::byte* hard_limit = nullptr;  // records of a call end before it; kReserve bytes follow
   std::uint32_t thread = 0;

@@ -20,9 +20,11 @@ namespace kojak::measure {
 
 struct LocalTrace;
 
-// Lies on the stack of the outermost MPI call of a thread.
+// Lies on the stack of the outermost MPI call of a thread, or of what else of ours writes records:
+// a signal handler may come meanwhile.
 struct CallFrame {
   const CallFrame* volatile self;  // the frame is alive as long as this holds
+  volatile bool in_call;           // the MPI library has control, not we
 };
 
 // Where the code of a shared library lies.
@@ -56,7 +58,7 @@ inline constexpr std::size_t kMaxFunctions = 448;
 struct alignas(64) Recorder {
   std::byte* cursor;              // where the next record goes
   std::atomic<std::byte*> limit;  // a call may start while cursor <= limit
-  const CallFrame* frame;         // of the outermost MPI call, if one is open
+  CallFrame* frame;               // of the outermost MPI call, if one is open
   std::uint64_t bias;             // cursor + bias = length of the trace so far
   LocalBufferHeader* header;
   Ticks last;  // time of the newest record
@@ -116,6 +118,35 @@ template <class R>
 // record.
 [[gnu::cold, gnu::noinline]] bool need_room(Recorder& r, std::size_t bytes);
 [[gnu::cold, gnu::noinline]] void close_spill(Recorder& r);
+
+// Whether a frame is one of our caller's, or of what the signal handler that runs interrupted.
+// `here` is an address in the caller's frame.
+bool is_open(const CallFrame* frame, const void* here);
+
+// What we do outside of wrappers, on the stack: a signal handler that comes meanwhile records
+// nothing.
+class OwnFrame {
+ public:
+  explicit OwnFrame(Recorder& r) : r_(r), taken_(r.frame == nullptr) {
+    frame_.self = &frame_;
+    frame_.in_call = false;
+    if (taken_) r.frame = &frame_;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~OwnFrame() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (taken_) r_.frame = nullptr;
+    frame_.self = nullptr;
+  }
+  OwnFrame(const OwnFrame&) = delete;
+  OwnFrame& operator=(const OwnFrame&) = delete;
+  const CallFrame* frame() const { return &frame_; }
+
+ private:
+  Recorder& r_;
+  CallFrame frame_;
+  bool taken_;
+};
 
 // An outermost call's frame is on record. True if it was left behind by a longjmp or an exception:
 // then what it left open is closed.

@@ -19,16 +19,17 @@ bool has_suffix(const char* name, const char* suffix) {
   return n > m && strcmp(name + n - m, suffix) == 0;
 }
 
-// Local traces or their buffers. A directory that cannot be listed counts as holding some.
-bool holds_traces(const char* path) {
+// Why a directory that is there already cannot take a run's traces; null if it can.
+const char* why_taken(const char* path) {
   DIR* dir = opendir(path);
-  if (dir == nullptr) return true;
+  if (dir == nullptr && errno == ENOTDIR) return "it is a file; name a directory in ELG_DIR";
+  if (dir == nullptr) return strerror(errno);
   bool found = false;
   while (const dirent* entry = readdir(dir)) {
     if (has_suffix(entry->d_name, ".elg") || has_suffix(entry->d_name, ".buf")) found = true;
   }
   closedir(dir);
-  return found;
+  return found ? "it holds traces already; remove it or name another in ELG_DIR" : nullptr;
 }
 
 bool make_with_parents(const char* path) {
@@ -56,6 +57,7 @@ void make_run_directory(bool spawned) {
   char name[sizeof s.directory / 2];
   const char* wish = s.config.directory;
   if (wish != nullptr) {
+    if (strlen(wish) >= sizeof name) return no_directory("ELG_DIR", strerror(ENAMETOOLONG));
     snprintf(name, sizeof name, "%s", wish);
   } else {
     snprintf(name, sizeof name, "elg_%s_%u", s.program, s.run.size);
@@ -80,10 +82,8 @@ void make_run_directory(bool spawned) {
     if (make_with_parents(s.directory)) return;
     if (errno != EEXIST) return no_directory(s.directory, strerror(errno));
     if (!numbered) {
-      if (holds_traces(s.directory)) {
-        return no_directory(s.directory,
-                            "it holds traces already; remove it or name another in ELG_DIR");
-      }
+      const char* const taken = why_taken(s.directory);
+      if (taken != nullptr) return no_directory(s.directory, taken);
       return;
     }
   }

@@ -13,6 +13,7 @@
 #include "epilog/runtime/blocked_signal.h"
 #include "epilog/runtime/call_path.h"
 #include "epilog/runtime/filter.h"
+#include "epilog/runtime/keeper.h"
 #include "epilog/runtime/user_regions.h"
 
 namespace kojak::measure {
@@ -30,6 +31,7 @@ bool has_thread_end_key = false;
 void end_of_thread(void*) {
   LocalTrace* const trace = the_recorder.trace;
   if (the_session.live.load(std::memory_order_relaxed) && trace != nullptr && trace->thread != 0) {
+    const OwnFrame own(the_recorder);
     if (LocalTrace* mine = take_trace(trace)) close_trace(*mine, ticks());
   }
   drop_user_stack();
@@ -115,6 +117,10 @@ void start_recording() {
   if (s.config.filter != nullptr) read_filter(s.config.filter);
   s.paused = !s.config.record;
   s.started = true;
+  const char* const unkept = s.config.keep ? start_keeper() : "ELG_KEEP is 0";
+  if (unkept != nullptr && s.config.verbose && s.run.rank == 0) {
+    say("kill -9 loses the newest records, up to a buffer of each thread: %s", unkept);
+  }
   Recorder& r = the_recorder;
   if (open_trace(r)) set_functions();
 }
@@ -141,6 +147,19 @@ void stop_recording(const char* what, const char* path, int error_number) {
   // The GNU form returns the text, which need not lie in the buffer.
   const char* text = strerror_r(error_number, reason, sizeof reason);
   say("%s %s: %s; recording stops here, the program runs on", path, what, text);
+}
+
+void stop_at_limit() {
+  Session& s = the_session;
+  if (s.stopped.exchange(true)) return;
+  s.limit_reached = true;
+  set_functions();
+  if (!may_speak()) return;
+  say("rank %u has written %llu bytes, and ELG_MAX_SIZE allows %llu with what the buffers hold; "
+      "its "
+      "recording stops here, the program runs on",
+      s.run.rank, static_cast<unsigned long long>(s.written.load()),
+      static_cast<unsigned long long>(s.config.max_size));
 }
 
 void pause_recording(Recorder& r) {

@@ -32,12 +32,15 @@ struct Session {
   std::atomic<bool> live{false};
   std::atomic<std::uint32_t> functions{0};  // groups of functions whose events are recorded now
   bool multi_threaded = false;
-  std::atomic<bool> started{false};  // files may be written
-  std::atomic<bool> stopped{false};  // and will not be any more
-  bool paused = false;               // by MPI_Pcontrol(0) or ELG_RECORD=0
-  std::uint32_t log_serial = 0;      // counts changes of `paused`
-  Ticks off_time = 0, on_time = 0;   // of the newest pause
-  std::uint32_t traces = 0;          // ever opened
+  std::atomic<bool> started{false};        // files may be written
+  std::atomic<bool> stopped{false};        // and will not be any more
+  std::atomic<bool> limit_reached{false};  // for it was as much as ELG_MAX_SIZE allows
+  std::atomic<std::uint64_t> written{0};   // bytes in trace files
+  std::atomic<std::uint32_t> open_traces{0};
+  bool paused = false;              // by MPI_Pcontrol(0) or ELG_RECORD=0
+  std::uint32_t log_serial = 0;     // counts changes of `paused`
+  Ticks off_time = 0, on_time = 0;  // of the newest pause
+  std::uint32_t traces = 0;         // ever opened
   LocalTrace* first_trace = nullptr;
   Config config;
   RunInfo run;
@@ -91,6 +94,8 @@ void leave_session();
 
 // Recording ends because of an error at `path`; prints the one message.
 void stop_recording(const char* what, const char* path, int error_number);
+// Or because what is written, with all that the buffers can hold, comes to ELG_MAX_SIZE.
+void stop_at_limit();
 // Prints one line on standard error, prefixed by the library's name.
 void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,8 +1,9 @@
-// Regions that are known by their names only, as Fortran gives them.
+// Regions that are known by their names only: those of Fortran, and names that come to be at run
+// time.
 //
-// Equal names are one region, in all threads. The texts are kept for the life of the program: as
-// many as there are different names. Thread-safe. Without memory: nullptr, the region goes
-// unrecorded.
+// Equal names at one place are one region, in all threads; Fortran has no places. The texts are
+// kept for the life of the program: as many as there are different names. Thread-safe. Without
+// memory: nullptr, the region goes unrecorded.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,6 @@ struct elg_region;
 
 namespace kojak::measure {
 
-// Blanks at the end of a Fortran string do not count.
-const elg_region* named_region(const char* text, std::size_t length);
+const elg_region* named_region(const char* text, std::size_t length, const char* file, int line);
 
 }  // namespace kojak::measure

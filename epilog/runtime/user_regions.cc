@@ -22,15 +22,26 @@ std::uint64_t key_of(const void* address, std::uint64_t kind) {
   return reinterpret_cast<std::uintptr_t>(address) | kind;
 }
 
+bool is_busy(const UserStack& stack) {
+  return stack.ours != nullptr && is_open(stack.ours, __builtin_frame_address(0));
+}
+
 class Busy {
  public:
-  Busy() : before_(the_user_stack.busy) { the_user_stack.busy = true; }
-  ~Busy() { the_user_stack.busy = before_; }
+  Busy() : own_(the_recorder), before_(is_busy(the_user_stack) ? the_user_stack.ours : nullptr) {
+    the_user_stack.ours = own_.frame();
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~Busy() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    the_user_stack.ours = before_;
+  }
   Busy(const Busy&) = delete;
   Busy& operator=(const Busy&) = delete;
 
  private:
-  bool before_;
+  OwnFrame own_;
+  const CallFrame* before_;
 };
 
 [[gnu::cold, gnu::noinline]] bool grow(UserStack& stack) {
@@ -77,7 +88,6 @@ bool define_function(Recorder& r, RegionId id, const void* function) {
 // No slot knows the region: what it is called in this file.
 [[gnu::cold, gnu::noinline]] RegionId define(Recorder& r, std::uint64_t key, const void* what) {
   if (r.trace == nullptr && !make_room(r)) return kRejected;
-  const Busy busy;
   LocalTrace& trace = *r.trace;
   if (trace.code == nullptr) return kRejected;
   if (const std::uint32_t* known = trace.code->places.find(key)) {
@@ -99,16 +109,16 @@ bool define_function(Recorder& r, RegionId id, const void* function) {
   return id;
 }
 
-bool inside_mpi(const Recorder& r) {
-  const void* const here = __builtin_frame_address(0);
-  return r.frame != nullptr && here < static_cast<const void*>(r.frame) && r.frame->self == r.frame;
+// Inside of a call of MPI's, or of a signal handler that interrupted one. What a longjmp left
+// behind is closed before what comes now.
+bool inside_mpi(Recorder& r) {
+  return r.frame != nullptr && !left_behind(r, __builtin_frame_address(0));
 }
 
 // Room for a record. May write what was entered and left before, if recording has just gone on.
 bool has_room(Recorder& r) {
   if (r.cursor <= r.limit.load(std::memory_order_relaxed)) [[likely]]
     return true;
-  const Busy busy;
   return make_room(r);
 }
 
@@ -133,13 +143,11 @@ bool recording() {
 
 void enter(std::uint64_t key, const void* what) {
   UserStack& stack = the_user_stack;
-  if (stack.busy) return;
   Recorder& r = the_recorder;
+  const bool now = recording() && !inside_mpi(r);
+  const Busy busy;
   bool written = false;
-  if (recording() && !inside_mpi(r)) {
-    // Left behind by a longjmp: closed before what comes now.
-    if (r.frame != nullptr) [[unlikely]]
-      left_behind(r, __builtin_frame_address(0));
+  if (now) {
     const CodeSlot& slot = r.codes[code_slot(key)];
     const RegionId id = slot.key == key ? slot.id : define(r, key, what);
     // The filter's decision; otherwise recording has just been switched off.
@@ -157,8 +165,7 @@ void enter(std::uint64_t key, const void* what) {
 void leave(UserStack& stack, std::uint64_t count) {
   Recorder& r = the_recorder;
   const bool now = recording() && !inside_mpi(r);
-  if (now && r.frame != nullptr) [[unlikely]]
-    left_behind(r, __builtin_frame_address(0));
+  const Busy busy;
   const Ticks at = now ? ticks() : 0;
   while (count-- != 0) {
     if (!stack.entries[--stack.depth].written) continue;
@@ -190,6 +197,7 @@ void enter_unwritten(Recorder& r) {
 }  // namespace
 
 void enter_open_regions(Recorder& r) {
+  const Busy busy;
   UserStack& stack = the_user_stack;
   stack.exits_due = 0;
   for (std::uint64_t i = 0; i < stack.depth; ++i) stack.entries[i].written = false;
@@ -197,6 +205,7 @@ void enter_open_regions(Recorder& r) {
 }
 
 void catch_up_regions(Recorder& r) {
+  const Busy busy;
   UserStack& stack = the_user_stack;
   while (stack.exits_due != 0) {
     if (!has_room(r)) return;  // paused again: the next time
@@ -226,12 +235,12 @@ using namespace kojak::measure;
 #define KOJAK_EXPORTED extern "C" __attribute__((visibility("default"), used))
 
 KOJAK_EXPORTED void elg_region_begin(const elg_region* region) {
-  enter(key_of(region, kUserKey), region);
+  if (!is_busy(the_user_stack)) enter(key_of(region, kUserKey), region);
 }
 
 KOJAK_EXPORTED void elg_region_end(const char* name) {
   UserStack& stack = the_user_stack;
-  if (stack.busy) return;
+  if (is_busy(stack)) return;
   for (std::uint64_t i = stack.depth; i-- != 0;) {
     const UserStack::Entry& entry = stack.entries[i];
     if ((entry.key & kUserKey) == 0) continue;
@@ -240,13 +249,29 @@ KOJAK_EXPORTED void elg_region_end(const char* name) {
   }
 }
 
+namespace {
+// Names that come to be while the program runs, and Fortran's: the text is what tells them apart.
+const elg_region* interned(const char* text, std::size_t length, const char* file, int line) {
+  const Busy busy;
+  return named_region(text, length, file, line);
+}
+}  // namespace
+
+KOJAK_EXPORTED const char* elg_region_begin_named(const char* name, const char* file, int line) {
+  if (name == nullptr || is_busy(the_user_stack)) return nullptr;
+  const elg_region* const region = interned(name, strlen(name), file, line);
+  if (region == nullptr) return nullptr;
+  enter(key_of(region, kUserKey), region);
+  return region->name;
+}
+
 KOJAK_EXPORTED void __cyg_profile_func_enter(void* function, void*) {
-  enter(key_of(function, kFunctionKey), function);
+  if (!is_busy(the_user_stack)) enter(key_of(function, kFunctionKey), function);
 }
 
 KOJAK_EXPORTED void __cyg_profile_func_exit(void* function, void*) {
   UserStack& stack = the_user_stack;
-  if (stack.busy || stack.depth == 0) return;
+  if (stack.depth == 0 || is_busy(stack)) return;
   const std::uint64_t key = key_of(function, kFunctionKey);
   if (stack.entries[stack.depth - 1].key == key) return leave(stack, 1);
   const CodeSlot& slot = the_recorder.codes[code_slot(key)];
@@ -256,13 +281,18 @@ KOJAK_EXPORTED void __cyg_profile_func_exit(void* function, void*) {
   }
 }
 
-// Fortran: a name and its length; regions are known by their names there.
+// Fortran: a name and its length, with blanks behind it.
 namespace {
+const elg_region* fortran_region(const char* text, std::size_t length) {
+  if (is_busy(the_user_stack)) return nullptr;
+  while (length != 0 && text[length - 1] == ' ') --length;
+  return interned(text, length, nullptr, 0);
+}
 void fortran_begin(const char* text, std::size_t length) {
-  if (const elg_region* region = named_region(text, length)) elg_region_begin(region);
+  if (const elg_region* region = fortran_region(text, length)) elg_region_begin(region);
 }
 void fortran_end(const char* text, std::size_t length) {
-  if (const elg_region* region = named_region(text, length)) elg_region_end(region->name);
+  if (const elg_region* region = fortran_region(text, length)) elg_region_end(region->name);
 }
 }  // namespace
 #define KOJAK_SPELLING(name, does)                                 \

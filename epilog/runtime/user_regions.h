@@ -6,7 +6,9 @@
 // meanwhile is left, and what was entered is entered; so regions balance across pauses at any
 // depth. An exit that is not that of the innermost region (a longjmp, an exception) leaves all
 // regions above its own. Names that ELG_FILTER excludes cost one look into the thread's cache. A
-// thread that enters a region records, whether it calls MPI or not. Owns the stack; it is given
+// thread that enters a region records, whether it calls MPI or not. A signal handler may enter and
+// leave regions: they are recorded as any others, unless it interrupts our own work or an MPI call;
+// then they are left out, as a whole. Owns the stack; it is given
 // back when the thread ends. Nothing fails: without memory for deeper nesting, deeper regions are
 // not recorded.
 #pragma once
@@ -27,7 +29,9 @@ struct UserStack {
   std::uint64_t capacity;
   std::uint64_t depth;      // regions beyond `capacity` are only counted
   std::uint64_t exits_due;  // of regions left while nothing was recorded
-  bool busy;                // inside of ourselves: what our calls instrument is not recorded
+  // Inside of ourselves: what our calls instrument is not recorded, nor what a signal handler does
+  // that comes meanwhile.
+  const CallFrame* ours;
 };
 extern thread_local constinit UserStack the_user_stack __attribute__((tls_model("initial-exec")));
 

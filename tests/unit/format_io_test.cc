@@ -262,18 +262,28 @@ class BufferFile : public testing::Test {
         "ENTER lid=0 time=1 region=g\nEXIT lid=0 time=2\n");
     LocalBufferHeader header{};
     std::memcpy(header.magic, LocalBufferHeader::kMagic, sizeof header.magic);
-    header.start = 64;
+    header.start = 256;
     header.capacity = 4096;
     header.base = base == 0 ? trace_.size() - 14 : base;
     header.end = end == 0 ? trace_.size() : end;
-    std::vector<std::byte> buffer(64 + 4096);
+    header.state = LocalBufferHeader::kSaved;
+    if (auto reader = TraceReader::from(memory_source(trace_.data(), trace_.size()), "trace")) {
+      RawRecord record;
+      LocalRun run;
+      if (reader->next(record) == TraceReader::Next::kRecord &&
+          decode(record, reader->dialect(), run) == nullptr) {
+        header.run_hi = raw(run.run_hi);
+        header.run_lo = raw(run.run_lo);
+      }
+    }
+    std::vector<std::byte> buffer(256 + 4096);
     std::memcpy(buffer.data(), &header, sizeof header);
     if (header.base < trace_.size()) {
       std::copy(trace_.begin() + static_cast<std::ptrdiff_t>(header.base), trace_.end(),
-                buffer.begin() + 64);
+                buffer.begin() + 256);
     }
     auto file = trace_;
-    file.resize(file_size == 0 ? header.base : file_size, std::byte{0xEE});
+    file.resize(file_size == 0 ? header.base : file_size);
     test::write_file(dir_.file("0.0.elg"), file);
     test::write_file(dir_.file("0.0.buf"), buffer);
   }
@@ -298,7 +308,8 @@ TEST_F(BufferFile, ContinuesTheTrace) {
 }
 
 TEST_F(BufferFile, ReplacesWhatAnInterruptedFlushHadCopied) {
-  write(0, 0, 4000);
+  write(0, 0, 0);
+  write(0, 0, trace_.size() - 3);
   auto reader = open();
   ASSERT_TRUE(reader.ok());
   TraceReader::Next how;

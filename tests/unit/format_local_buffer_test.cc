@@ -1,5 +1,7 @@
 // A local trace whose newest part lies in its buffer file: read as one, at every moment of a flush.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -7,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "epilog/format/codec.h"
 #include "epilog/format/local_buffer.h"
+#include "epilog/format/running.h"
 #include "tests/support/temp_dir.h"
 
 namespace kojak {
@@ -17,13 +21,21 @@ constexpr std::uint64_t kStart = 4096;
 
 class LocalBuffer : public testing::Test {
  protected:
-  // The trace is "0123456789...": byte i of it is i modulo 251.
+  // The trace is a header, LOCAL_RUN of rank 3, and bytes that are their number modulo 251.
   static std::string bytes(std::uint64_t from, std::uint64_t to) {
-    std::string text;
-    for (std::uint64_t i = from; i < to; ++i) text.push_back(static_cast<char>(i % 251));
-    return text;
+    std::byte head[kHeaderSize + kMaxRecord];
+    encode_header(Dialect{}, head);
+    const std::size_t size =
+        kHeaderSize + encode(LocalRun{Hash64{11}, Hash64{22}, Count{8}, ProcessId{3}, ThreadId{0}},
+                             Dialect{}, head + kHeaderSize);
+    std::string text(reinterpret_cast<const char*>(head), size);
+    for (std::uint64_t i = size; i < to; ++i) text.push_back(static_cast<char>(i % 251));
+    return text.substr(from, to - from);
   }
-  void write(const std::string& file, std::uint64_t base, std::uint64_t end) {
+  template <class F = void (*)(LocalBufferHeader&)>
+  void write(
+      const std::string& file, std::uint64_t base, std::uint64_t end,
+      const F& change = [](LocalBufferHeader&) {}) {
     std::ofstream(trace_, std::ios::binary) << file;
     LocalBufferHeader header{};
     std::copy(std::begin(LocalBufferHeader::kMagic), std::end(LocalBufferHeader::kMagic),
@@ -32,6 +44,11 @@ class LocalBuffer : public testing::Test {
     header.capacity = 10000;
     header.base = base;
     header.end = end;
+    header.state = LocalBufferHeader::kSaved;
+    header.run_hi = 11;
+    header.run_lo = 22;
+    header.rank = 3;
+    change(header);
     std::string buffer(kStart + 10000, '\0');
     std::copy_n(reinterpret_cast<const char*>(&header), sizeof header, buffer.begin());
     const std::string records = bytes(base, end);
@@ -101,12 +118,77 @@ TEST_F(LocalBuffer, AFileThatLostItsEndIsNoWholeTrace) {
   EXPECT_NE(read().find("a part was lost"), std::string::npos) << read();
 }
 
+TEST_F(LocalBuffer, BuffersOfOthersAreRefusedByName) {
+  const auto expect = [this](const char* words, auto change) {
+    write(bytes(0, 3000), 3000, 5000, change);
+    const std::string said = read();
+    EXPECT_NE(said.find(words), std::string::npos) << said;
+    EXPECT_NE(said.find("3.0.buf"), std::string::npos) << said;
+    EXPECT_EQ(find_buffer(trace_).kind, BufferFile::Kind::kForeign);
+  };
+  expect("another run (rank 3, thread 0)", [](LocalBufferHeader& h) { h.run_lo = 23; });
+  expect("another run", [](LocalBufferHeader& h) { h.run_hi = 0; });
+  expect("buffer of rank 4, thread 0", [](LocalBufferHeader& h) { h.rank = 4; });
+  expect("buffer of rank 3, thread 1", [](LocalBufferHeader& h) { h.thread = 1; });
+  // Its own, but of before the trace was finished.
+  write(bytes(0, 6000), 3000, 5000);
+  EXPECT_NE(read().find("older than the trace: it ends at byte 5000 of 6000"), std::string::npos)
+      << read();
+}
+
+TEST_F(LocalBuffer, RecordsThatAreElsewhereAreSaidSo) {
+  write(bytes(0, 3000), 3000, 5000, [](LocalBufferHeader& h) {
+    h.state = LocalBufferHeader::kInMemory;
+    h.process = static_cast<std::uint32_t>(::getpid());
+    h.kernel = this_kernel();
+  });
+  EXPECT_EQ(read(), bytes(0, 3000));
+  EXPECT_EQ(find_buffer(trace_).reason, "the process still runs");
+  write(bytes(0, 3000), 3000, 5000, [](LocalBufferHeader& h) {
+    h.state = LocalBufferHeader::kInMemory;
+    h.error = ENOSPC;
+  });
+  EXPECT_EQ(find_buffer(trace_).kind, BufferFile::Kind::kElsewhere);
+  EXPECT_EQ(find_buffer(trace_).reason, "No space left on device");
+}
+
+TEST_F(LocalBuffer, SavingIsWaitedFor) {
+  // A process that has ended, and one that keeps its records and needs a while.
+  const pid_t ended = ::fork();
+  if (ended == 0) ::_exit(0);
+  ::waitpid(ended, nullptr, 0);
+  const std::string done = directory_.file("done");
+  std::filesystem::rename((write(bytes(0, 3000), 3000, 5000), local_buffer_path(trace_)), done);
+  int written[2];
+  ASSERT_EQ(::pipe(written), 0);
+  const pid_t keeper = ::fork();
+  if (keeper == 0) {
+    ::close(written[1]);
+    char byte;
+    if (::read(written[0], &byte, 1) != 0) ::_exit(1);  // until the other end is closed
+    ::usleep(100'000);
+    ::_exit(::rename(done.c_str(), local_buffer_path(trace_).c_str()) == 0 ? 0 : 1);
+  }
+  write(bytes(0, 3000), 3000, 5000, [&](LocalBufferHeader& h) {
+    h.state = LocalBufferHeader::kInMemory;
+    h.process = static_cast<std::uint32_t>(ended);
+    h.keeper = static_cast<std::uint32_t>(keeper);
+    h.kernel = this_kernel();
+  });
+  ::close(written[0]);
+  ::close(written[1]);
+  EXPECT_EQ(read(), bytes(0, 5000));
+  int status = 1;
+  ::waitpid(keeper, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(LocalBuffer, ContradictionsAreRefused) {
-  write(bytes(0, 10), 10, 5);
+  write(bytes(0, 100), 100, 50);
   EXPECT_NE(read().find("contradicts itself"), std::string::npos);
-  write(bytes(0, 10), 10, 20000);
+  write(bytes(0, 100), 100, 20000);
   EXPECT_NE(read().find("contradicts itself"), std::string::npos);
-  std::ofstream(local_buffer_path(trace_), std::ios::binary) << "nothing";
+  std::ofstream(local_buffer_path(trace_), std::ios::binary) << std::string(200, 'x');
   EXPECT_NE(read().find("no buffer of a local trace"), std::string::npos);
 }
 

@@ -362,6 +362,19 @@ TEST_F(MergeErrors, EveryByteChanged) {
   EXPECT_GT(merged, whole.size());
 }
 
+// Says in a buffer's header whose it is: what the trace's first record says.
+void identify(LocalBufferHeader& header, const std::vector<std::byte>& trace) {
+  kojak::LocalRun run;
+  RawRecord record;
+  auto reader = TraceReader::from(memory_source(trace.data(), trace.size()), "trace");
+  ASSERT_TRUE(reader && reader->next(record) == TraceReader::Next::kRecord &&
+              decode(record, reader->dialect(), run) == nullptr);
+  header.run_hi = raw(run.run_hi);
+  header.run_lo = raw(run.run_lo);
+  header.rank = raw(run.pid);
+  header.thread = raw(run.tid);
+}
+
 TEST_F(MergeErrors, BufferOfAKilledProcess) {
   run.merge();
   const std::vector<std::byte> expected = run.merged;
@@ -369,7 +382,9 @@ TEST_F(MergeErrors, BufferOfAKilledProcess) {
   for (const std::size_t base : {std::size_t{0}, std::size_t{10}, whole.size() / 2, whole.size()}) {
     // The trace file holds `base` bytes and what an interrupted flush had already copied.
     std::vector<std::byte> file(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(base));
-    file.insert(file.end(), {std::byte{7}, std::byte{101}});
+    const std::size_t copied = std::min<std::size_t>(2, whole.size() - base);
+    file.insert(file.end(), whole.begin() + static_cast<std::ptrdiff_t>(base),
+                whole.begin() + static_cast<std::ptrdiff_t>(base + copied));
     write_file(run.paths[0], file);
     LocalBufferHeader header{};
     std::memcpy(header.magic, LocalBufferHeader::kMagic, sizeof header.magic);
@@ -377,6 +392,8 @@ TEST_F(MergeErrors, BufferOfAKilledProcess) {
     header.capacity = 65536;
     header.base = base;
     header.end = whole.size();
+    header.state = LocalBufferHeader::kSaved;
+    identify(header, whole);
     std::vector<std::byte> buffer(header.start + header.capacity);
     std::memcpy(buffer.data(), &header, sizeof header);
     std::copy(whole.begin() + static_cast<std::ptrdiff_t>(base), whole.end(),
@@ -388,11 +405,46 @@ TEST_F(MergeErrors, BufferOfAKilledProcess) {
   }
   // A buffer that contradicts itself is left out.
   write_file(run.paths[0], whole);
-  write_file(run.dir.file("0.0.buf"),
-             std::string("ELGBUF0 is not what this should be called......."));
+  write_file(
+      run.dir.file("0.0.buf"),
+      std::string("ELGBUF0 is not what this should be called......") + std::string(200, '.'));
   const merge::Summary summary = run.merge();
   EXPECT_EQ(run.merged, expected);
   EXPECT_EQ(summary[Finding::kBadBuffer].count, 1u);
+}
+
+TEST_F(MergeErrors, BufferOfAnotherTraceIsLeftOutByName) {
+  run.merge();
+  const std::vector<std::byte> expected = run.merged;
+  const std::vector<std::byte> whole = run.locals[0];
+  LocalBufferHeader header{};
+  std::memcpy(header.magic, LocalBufferHeader::kMagic, sizeof header.magic);
+  header.start = 4096;
+  header.capacity = 65536;
+  header.base = header.end = whole.size() - 20;
+  header.state = LocalBufferHeader::kSaved;
+  identify(header, whole);
+  const auto merge_beside = [&](const LocalBufferHeader& h) {
+    std::vector<std::byte> buffer(h.start);
+    std::memcpy(buffer.data(), &h, sizeof h);
+    write_file(run.dir.file("0.0.buf"), buffer);
+    return run.merge();
+  };
+  std::vector<LocalBufferHeader> strangers(4, header);  // the first is its own, but older
+  strangers[1].run_lo += 1;
+  strangers[2].rank += 1;
+  strangers[3].thread += 1;
+  for (const LocalBufferHeader& stranger : strangers) {
+    const merge::Summary summary = merge_beside(stranger);
+    EXPECT_EQ(run.merged, expected);
+    EXPECT_EQ(summary[Finding::kForeignBuffer].count, 1u);
+    EXPECT_TRUE(summary.suspect());
+  }
+  // Records that nobody has any more.
+  header.state = LocalBufferHeader::kInMemory;
+  const merge::Summary summary = merge_beside(header);
+  EXPECT_EQ(run.merged, expected);
+  EXPECT_EQ(summary[Finding::kBufferElsewhere].count, 1u);
 }
 
 TEST_F(MergeErrors, UnknownRecordsAreLeftOutAndCounted) {

@@ -2,7 +2,9 @@
 // named.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <string>
 
 #include "epilog/format/mpi_functions.h"
@@ -20,6 +22,12 @@ class Environment : public testing::Test {
 #include "epilog/runtime/config_table.def"
 #undef KOJAK_SETTING
   }
+  static bool complains(std::initializer_list<std::string> words) {
+    const std::string text = read_config().complaints;
+    return std::all_of(words.begin(), words.end(), [&text](const std::string& word) {
+      return text.find(word) != std::string::npos;
+    });
+  }
   static std::uint32_t both(MpiFamily family) {
     return carries_time(static_cast<unsigned>(family)) |
            carries_none(static_cast<unsigned>(family));
@@ -34,7 +42,9 @@ TEST_F(Environment, Defaults) {
   EXPECT_TRUE(config.record);
   EXPECT_FALSE(config.verbose);
   EXPECT_EQ(config.test_clock_rank, -1);
-  EXPECT_EQ(config.complaint, nullptr);
+  EXPECT_STREQ(config.complaints, "");
+  EXPECT_EQ(config.max_size, 0u);
+  EXPECT_TRUE(config.keep);
 }
 
 TEST_F(Environment, BufferSizes) {
@@ -45,11 +55,12 @@ TEST_F(Environment, BufferSizes) {
   EXPECT_EQ(size("2M"), std::size_t{2} << 20);
   EXPECT_EQ(size("3g"), std::size_t{3} << 30);
   EXPECT_EQ(size("100000"), 100000u);
-  EXPECT_EQ(size("1"), 64u * 1024u) << "the smallest";
-  for (const char* wrong : {"0", "-1", "M", "1MB", "1.5M", "99999999999999999999", "9999999G"}) {
+  EXPECT_EQ(size("64K"), 64u * 1024u) << "the smallest";
+  for (const char* wrong : {"0", "-1", "M", "1MB", "1.5M", "99999999999999999999", "9999999G",
+                            "63K", "+1M", " 1M", "1M ", "2T", "1e6", "51X2"}) {
     EXPECT_EQ(size(wrong), 512u * 1024u) << wrong;
-    ASSERT_NE(read_config().complaint, nullptr) << wrong;
-    EXPECT_STREQ(read_config().complaint, "ELG_BUFFER_SIZE");
+    EXPECT_TRUE(complains({"ELG_BUFFER_SIZE=" + std::string(wrong), "its default, 512K, is used"}))
+        << read_config().complaints;
   }
 }
 
@@ -63,11 +74,11 @@ TEST_F(Environment, CallSites) {
   EXPECT_EQ(depth("site"), 1u);
   EXPECT_EQ(depth("path:1"), 1u);
   EXPECT_EQ(depth("path:5"), 5u);
-  EXPECT_EQ(depth("path:1000"), kMostCallers);
-  for (const char* wrong : {"path", "path:", "path:0", "path:-3", "path:3x", "on", "0"}) {
+  EXPECT_EQ(depth("path:16"), kMostCallers);
+  for (const char* wrong :
+       {"path", "path:", "path:0", "path:-3", "path:3x", "on", "0", "path:17", "path: 3", "Site"}) {
     EXPECT_EQ(depth(wrong), 1u) << wrong;
-    ASSERT_NE(read_config().complaint, nullptr) << wrong;
-    EXPECT_STREQ(read_config().complaint, "ELG_CALLSITES");
+    EXPECT_TRUE(complains({"ELG_CALLSITES=" + std::string(wrong)})) << read_config().complaints;
   }
 }
 
@@ -80,8 +91,11 @@ TEST_F(Environment, Families) {
   EXPECT_EQ(functions("rma,coll"), both(MpiFamily::kRma) | both(MpiFamily::kColl));
   EXPECT_EQ(functions("all"), ~0u);
   EXPECT_EQ(functions("io,init,comm,misc") & both(MpiFamily::kP2p), 0u);
-  EXPECT_EQ(functions("rma,unknown"), kAllThatCarriesTime);
-  EXPECT_STREQ(read_config().complaint, "ELG_MPI");
+  for (const char* wrong :
+       {"rma,unknown", ",", "p2p,,rma", "p2p,", "P2P", "p2p coll", "p2p;coll"}) {
+    EXPECT_EQ(functions(wrong), kAllThatCarriesTime) << wrong;
+    EXPECT_TRUE(complains({"ELG_MPI=" + std::string(wrong)})) << read_config().complaints;
+  }
 }
 
 TEST_F(Environment, SwitchesAndTestClock) {
@@ -94,9 +108,63 @@ TEST_F(Environment, SwitchesAndTestClock) {
   EXPECT_EQ(config.test_clock_rank, 3);
   EXPECT_DOUBLE_EQ(config.test_clock_shift, -2.5);
   EXPECT_DOUBLE_EQ(config.test_clock_ppm, 40);
-  setenv("ELG_RECORD", "yes", 1);
+  EXPECT_STREQ(config.complaints, "");
+  for (const char* name : {"ELG_RECORD", "ELG_KEEP", "ELG_VERBOSE"}) {
+    for (const char* wrong : {"yes", "true", "01", "2", "on"}) {
+      clear();
+      setenv(name, wrong, 1);
+      EXPECT_TRUE(complains({std::string(name) + "=" + wrong})) << read_config().complaints;
+    }
+  }
   EXPECT_TRUE(read_config().record);
-  EXPECT_STREQ(read_config().complaint, "ELG_RECORD");
+  clear();
+  for (const char* wrong :
+       {"1", "1:2", "x:1:2", "1:nan:2", "1:2:inf", "1:2:3x", "-1:2:3", "99999999999:1:1"}) {
+    setenv("ELG_TEST_CLOCK", wrong, 1);
+    EXPECT_EQ(read_config().test_clock_rank, -1) << wrong;
+    EXPECT_TRUE(complains({"ELG_TEST_CLOCK"})) << read_config().complaints;
+  }
+}
+
+TEST_F(Environment, MaxSize) {
+  setenv("ELG_MAX_SIZE", "1G", 1);
+  EXPECT_EQ(read_config().max_size, std::uint64_t{1} << 30);
+  EXPECT_EQ(read_config().buffer_size, 512u * 1024u);
+  setenv("ELG_MAX_SIZE", "1M", 1);  // four buffers may not be more
+  EXPECT_EQ(read_config().buffer_size, 256u * 1024u);
+  setenv("ELG_MAX_SIZE", "255K", 1);
+  EXPECT_EQ(read_config().max_size, 0u);
+  EXPECT_TRUE(complains({"ELG_MAX_SIZE=255K", "at least 256K"})) << read_config().complaints;
+}
+
+TEST_F(Environment, NamesThatAreNoSettings) {
+  const auto alone = [](const char* name, std::initializer_list<std::string> words) {
+    setenv(name, "1", 1);
+    const bool good = complains(words);
+    EXPECT_TRUE(good) << name << ": " << read_config().complaints;
+    unsetenv(name);
+  };
+  alone("ELG_BUFER_SIZE", {"ELG_BUFER_SIZE is no setting", "did you mean ELG_BUFFER_SIZE?"});
+  alone("ELG_CALLSITE", {"did you mean ELG_CALLSITES?"});
+  alone("ELG_BUFFER", {"did you mean ELG_BUFFER_SIZE?"});
+  alone("elg_dir", {"elg_dir is no setting", "did you mean ELG_DIR?"});
+  alone("ELG_SOMETHING_ELSE", {"ELG_SOMETHING_ELSE is no setting", "elg_config --settings"});
+  setenv("ELG_VT_MODE", "1", 1);    // elg_merge's
+  setenv("elg_of_others", "1", 1);  // no name of ours
+  setenv("ELGAR", "1", 1);
+  EXPECT_STREQ(read_config().complaints, "");
+  for (const char* name : {"ELG_VT_MODE", "elg_of_others", "ELGAR"}) unsetenv(name);
+}
+
+TEST_F(Environment, ManyComplaintsAreOneLineThatFits) {
+  setenv("ELG_RECORD", "2", 1);
+  setenv("ELG_MPI", std::string(5000, 'x').c_str(), 1);
+  EXPECT_TRUE(complains({"ELG_RECORD=2", "; ", "ELG_MPI=xxx"})) << read_config().complaints;
+  for (int i = 0; i < 100; ++i) setenv(("ELG_OTHER" + std::to_string(i)).c_str(), "1", 1);
+  const Config config = read_config();
+  EXPECT_LT(std::string(config.complaints).size(), sizeof config.complaints);
+  EXPECT_EQ(std::string(config.complaints).find('\n'), std::string::npos);
+  for (int i = 0; i < 100; ++i) unsetenv(("ELG_OTHER" + std::to_string(i)).c_str());
 }
 
 }  // namespace

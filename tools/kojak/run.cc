@@ -161,9 +161,12 @@ void finish(const Plan& plan) {
     std::error_code ignored;
     if (!plan.named) fs::remove(plan.directory, ignored);  // if it is empty
     cli::print_warning(
-        "no trace was written: the program did not get through MPI_Init, is linked statically, or "
-        "uses another MPI than " +
-        plan.mpi + " (choose with --mpi)");
+        "no trace was written: the program did not get through MPI_Init, is linked statically, "
+        "uses "
+        "another MPI than " +
+        plan.mpi +
+        " (choose with --mpi), takes MPI from a handle (dlsym), or has another tool in front that "
+        "keeps MPI_Init to itself");
     return;
   }
   const std::vector<std::string> spawned = spawned_worlds(plan.directory);

@@ -1,0 +1,241 @@
+#include "epilog/runtime/keeper.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "epilog/runtime/session.h"
+
+// Between clone and exec two processes share memory: nothing may be noted about either.
+#if defined(__SANITIZE_THREAD__)
+#define KOJAK_UNWATCHED __attribute__((no_sanitize("thread")))
+#else
+#define KOJAK_UNWATCHED
+#endif
+
+namespace kojak::measure {
+namespace {
+
+constexpr std::size_t kStack = 64 * 1024;  // of each of the two processes that share our memory
+constexpr unsigned kFirstOther = 5;        // elg_keep has descriptors 0 to 4
+
+struct Start {
+  const char* path;
+  char* arguments[3];
+  char* environment[1];
+  int socket, process;  // descriptors
+  std::byte* stack_end;
+  volatile int keeper = 0;
+  volatile int error = 0;
+};
+
+int the_keeper = 0;
+sockaddr_un address;
+socklen_t address_length = 0;
+
+bool is_program(const char* path) {
+  return access(path, X_OK) == 0;
+}
+
+// Beside this library, or beside the directory of an MPI's own; then where it was installed.
+bool find_program(char* path, std::size_t size) {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&start_keeper), &info) != 0 &&
+      info.dli_fname != nullptr) {
+    char place[PATH_MAX];
+    if (realpath(info.dli_fname, place) != nullptr) {
+      for (int up = 0; up < 2; ++up) {
+        char* const slash = strrchr(place, '/');
+        if (slash == nullptr) break;
+        *slash = '\0';
+        snprintf(path, size, "%s/elg_keep", place);
+        if (is_program(path)) return true;
+      }
+    }
+  }
+  snprintf(path, size, "%s", KOJAK_KEEPER);
+  return is_program(path);
+}
+
+// Descriptors 3 and 4, whatever is there now: this process has a table of its own.
+KOJAK_UNWATCHED void arrange_descriptors(const Start& start) {
+  const long socket = syscall(SYS_fcntl, start.socket, F_DUPFD, kFirstOther);
+  const long process =
+      start.process < 0 ? -1 : syscall(SYS_fcntl, start.process, F_DUPFD, kFirstOther);
+  const long nothing = syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR);
+  for (int fd = 0; fd < 3 && nothing >= 0; ++fd) syscall(SYS_dup3, nothing, fd, 0);
+  syscall(SYS_dup3, socket, 3, 0);
+  if (process >= 0) {
+    syscall(SYS_dup3, process, 4, 0);
+  } else {
+    syscall(SYS_close, 4);
+  }
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, kFirstOther, ~0u, 0) == 0) return;
+#endif
+  const long most = sysconf(_SC_OPEN_MAX);  // kernels before 5.9
+  for (long fd = kFirstOther; fd < (most < 65536 ? most : 65536); ++fd) syscall(SYS_close, fd);
+}
+
+KOJAK_UNWATCHED int run_keeper(void* argument) {
+  auto& start = *static_cast<Start*>(argument);
+  syscall(SYS_setsid);
+  arrange_descriptors(start);
+  syscall(SYS_chdir, "/");
+  syscall(SYS_execve, start.path, start.arguments, start.environment);
+  start.error = errno;
+  syscall(SYS_exit_group, 127);
+  return 0;
+}
+
+// Between us and elg_keep, which it leaves an orphan.
+KOJAK_UNWATCHED int run_between(void* argument) {
+  auto& start = *static_cast<Start*>(argument);
+  start.keeper = clone(run_keeper, start.stack_end, CLONE_VM | CLONE_VFORK, argument);
+  if (start.keeper < 0) start.error = errno;
+  syscall(SYS_exit_group, 0);
+  return 0;
+}
+
+// Runs both with every signal blocked: a handler of the program must not run in them.
+KOJAK_UNWATCHED int start_program(Start& start) {
+  void* const stacks = mmap(nullptr, 2 * kStack, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (stacks == MAP_FAILED) return errno;
+  auto* const end = static_cast<std::byte*>(stacks) + 2 * kStack;
+  start.stack_end = end - kStack;
+  const std::uint64_t all = ~std::uint64_t{0};
+  std::uint64_t before = 0;
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+  const int between = clone(run_between, end, CLONE_VM | CLONE_VFORK, &start);
+  if (between < 0) {
+    start.error = errno;
+  } else {
+    while (waitpid(between, nullptr, __WCLONE) < 0 && errno == EINTR) {
+    }
+  }
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
+  munmap(stacks, 2 * kStack);
+  return start.error;
+}
+
+// A socket that waits for us, under a name that the kernel chooses.
+int listening_socket() {
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  address.sun_family = AF_UNIX;
+  address_length = sizeof address;
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address.sun_family) == 0 &&
+      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &address_length) == 0 &&
+      listen(fd, 1024) == 0) {
+    return fd;
+  }
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+bool hand_over(int memory) {
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  const timeval patience = {2, 0};
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  ucred listener{};
+  socklen_t length = sizeof listener;
+  char byte = 0;
+  iovec part = {&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* const head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(sizeof(int));
+  memcpy(CMSG_DATA(head), &memory, sizeof memory);
+  // Whoever called listen() on that name is we ourselves, or it is not ours any more.
+  const bool sent = connect(fd, reinterpret_cast<sockaddr*>(&address), address_length) == 0 &&
+                    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &listener, &length) == 0 &&
+                    listener.pid == getpid() && sendmsg(fd, &message, MSG_NOSIGNAL) == 1;
+  close(fd);  // elg_keep takes it when it comes to it
+  return sent;
+}
+
+int shared_memory(std::size_t size) {
+  const auto fd =
+      static_cast<int>(syscall(SYS_memfd_create, "elg", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (fd < 0) return -1;
+  // All of it now: a page that could not be had later would be a SIGBUS.
+  int error = 0;
+  while (fallocate(fd, 0, 0, static_cast<off_t>(size)) != 0 && (error = errno) == EINTR) error = 0;
+  if (error == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+    return fd;
+  close(fd);
+  return -1;
+}
+
+}  // namespace
+
+const char* start_keeper() {
+  the_keeper = 0;
+  // Orphans come to these: there it would be a child after all.
+  int takes_orphans = 0;
+  if (getpid() == 1) return "the program is process 1";
+  if (prctl(PR_GET_CHILD_SUBREAPER, &takes_orphans) == 0 && takes_orphans != 0) {
+    return "the program takes on the children of its children";
+  }
+  static char path[PATH_MAX + 16];
+  if (!find_program(path, sizeof path)) return "the program elg_keep is not beside the library";
+  Start start{};
+  char number[16];
+  snprintf(number, sizeof number, "%d", static_cast<int>(getpid()));
+  start.path = path;
+  start.arguments[0] = path;
+  start.arguments[1] = number;
+  start.socket = listening_socket();
+  if (start.socket < 0) return strerror(errno);
+  start.process = -1;
+#ifdef SYS_pidfd_open
+  start.process = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
+#endif
+  const int error = start_program(start);
+  close(start.socket);
+  if (start.process >= 0) close(start.process);
+  if (error != 0) return strerror(error);
+  the_keeper = start.keeper;
+  return nullptr;
+}
+
+unsigned keeper_process() {
+  return static_cast<unsigned>(the_keeper);
+}
+
+BufferMemory new_buffer(std::size_t size) {
+  const int fd = the_keeper != 0 ? shared_memory(size) : -1;
+  if (fd >= 0) {
+    void* const data =
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+    const bool kept = data != MAP_FAILED && hand_over(fd);
+    close(fd);
+    if (data != MAP_FAILED) return {static_cast<std::byte*>(data), kept};
+  }
+  void* const data = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  return {data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data), false};
+}
+
+}  // namespace kojak::measure
