@@ -80,23 +80,30 @@ class Stat(CommandTest):
     def test_patterns_worst_first(self):
         cube = Cube(AFTER)
         rows = table(self.run_command("kojak", "stat", "--csv", "-n", "0", AFTER).out)
-        # Leaves, and of the inner patterns what they have beyond those inside them.
+        # Leaves, and inner patterns with those inside them; beside, what these leave them.
         inner = {"mpi_rma_earlywait", "mpi_rma_latepost", "mpi_latesender"}
-        values = {}
+        values, own = {}, {}
         for (metric, path), row in cube.rows.items():
             inside = sum(sum(cube.rows.get((child, path), [0])) for child in cube.children[metric])
-            if (metric in cube.leaves or metric in inner) and sum(row) - inside > 1e-12:
-                values[metric, path] = sum(row) - inside
+            if (metric in cube.leaves or metric in inner) and sum(row) != 0:
+                values[metric, path] = sum(row)
+                own[metric, path] = sum(row) - inside
         self.assertIn(("mpi_rma_earlywait", "PARALLEL / MPI_Win_wait"), values)
         expected = sorted(((value, *key) for key, value in values.items()), reverse=True)
         self.assertEqual([(row["metric"], row["call path"]) for row in rows],
                          [(metric, path) for _, metric, path in expected])
         for row, (seconds, _, _) in zip(rows, expected):
             self.assertAlmostEqual(float(row["seconds"]), seconds, 9)
+            self.assertAlmostEqual(float(row["own"]), own[row["metric"], row["call path"]], 9)
+        # Late Post has a part inside it at least once, or this says nothing of it.
+        self.assertTrue(any(own[key] < values[key] for key in values))
         self.assertEqual(len(self.run_command("kojak", "stat", "-n", "3", AFTER).lines), 4)
 
     def test_call_paths_with_and_without_callees(self):
         cube = Cube(AFTER)
+        for options, title in (([], "without callees"), (["-i"], "with callees")):
+            ran = self.run_command("kojak", "stat", "-b", "callpath", *options, AFTER)
+            self.assertIn(f"call path, {title}", ran.lines[0])
         own = table(self.run_command("kojak", "stat", "-b", "callpath", "-m", "time", "--csv", "-n", "0",
                                      AFTER).out)
         values = {row["call path"]: float(row["time"]) for row in own}
