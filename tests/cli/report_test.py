@@ -6,10 +6,11 @@ import csv
 import gzip
 import io
 import re
+import subprocess
 import unittest
 import xml.etree.ElementTree
 
-from cli import REFERENCE, CommandTest
+from cli import BIN, REFERENCE, CommandTest
 
 BEFORE, AFTER = REFERENCE / "fence.cube", REFERENCE / "gats.cube"
 
@@ -164,6 +165,44 @@ class Stat(CommandTest):
         self.assert_fails(self.run_command("kojak", "html", "-", stdin=b""), 1, "-o")
         self.assert_fails(self.run_command("kojak", "diff", "-", "-", stdin=b""), 1, "only one")
         self.assert_fails(self.run_command("kojak", "stat", "-", stdin=b""), 2, "standard input", "is empty")
+
+
+class Deep(CommandTest):
+    """Recursion: a report grows with its calls, and so does the time to look into it."""
+    CALLS = 30_000
+
+    def setUp(self):
+        super().setUp()
+        # f calls itself; rank 0 alone, a second each way down and up. The innermost calls MPI_Barrier.
+        lines = [f"ENTER lid=0 time={i} region=f" for i in range(self.CALLS)]
+        lines += [f"ENTER lid=0 time={self.CALLS} region=MPI_Barrier"]
+        lines += [f"EXIT lid=0 time={self.CALLS + 1 + i}" for i in range(self.CALLS + 1)]
+        self.file("deep.txt", "\n".join(lines) + "\n")
+        done = subprocess.run([BIN.parent / "tests" / "text_trace", "deep.txt", "deep.elg"],
+                              cwd=self.dir, capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        ran = self.run_command("expert", "-q", "-o", "deep.cube", "deep.elg")
+        self.assertEqual((ran.status, ran.err), (0, ""))
+
+    def test_report_and_commands_stay_small(self):
+        self.assertLess((self.dir / "deep.cube").stat().st_size, 400 * self.CALLS)
+        ran = self.run_command("kojak", "info", "--calls", "deep.cube")
+        self.assertEqual(ran.status, 0)
+        self.assertIn(f"call paths:  {self.CALLS + 1}", ran.lines)
+        # f before its first call has one second, the whole run 2 * CALLS + 1.
+        self.assertIn(f"{2 * self.CALLS + 1}.000000", ran.out)
+        self.assertLess(max(map(len, ran.lines)), 300)
+        ran = self.run_command("kojak", "stat", "--by", "callpath", "-m", "visits", "--csv", "-n", "0",
+                               "deep.cube")
+        rows = table(ran.out)
+        self.assertEqual(len(rows), self.CALLS + 1)
+        self.assertEqual({float(row["visits"]) for row in rows}, {1.0})
+        longest = max((row["call path"] for row in rows), key=len)
+        self.assertTrue(longest.startswith("f / f / f"), longest[:40])
+        self.assertIn(f" / ... {self.CALLS + 1 - 200} more ... / f", longest)
+        self.assertTrue(any(row["call path"].endswith(" / MPI_Barrier") for row in rows))
+        ran = self.run_command("kojak", "diff", "deep.cube", "deep.cube")
+        self.assertIn("Regressions: none", ran.out)
 
 
 class Diff(CommandTest):
