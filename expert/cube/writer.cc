@@ -255,8 +255,21 @@ void write_topologies(Xml& out, const Report& report) {
   out.close();
 }
 
+// The same for a trace without locations: a system has a thread at least.
+void write_no_thread(Xml& out) {
+  constexpr const char* kLevels[] = {"machine", "node", "process", "thread"};
+  for (const std::string level : kLevels) {
+    out.open(level.c_str());
+    out.attribute("Id", std::uint64_t{0});
+    out.text("name", "(nothing was recorded)");
+    if (level == "process" || level == "thread") out.text("rank", "0");
+  }
+  for (std::size_t i = 0; i < std::size(kLevels); ++i) out.close();
+}
+
 void write_system(Xml& out, const Report& report) {
   out.open("system");
+  if (report.machines().empty()) write_no_thread(out);
   std::size_t machine_id = 0, node_id = 0, process_id = 0, thread_id = 0;
   for (const MachineNode& machine : report.machines()) {
     out.open("machine");

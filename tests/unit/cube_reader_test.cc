@@ -85,7 +85,7 @@ TEST(CubeReader, ReadsTheTreesOfAClassicReport) {
   const std::size_t late_complete = report->find_metric("mpi_rma_latecomplete");
   ASSERT_NE(late_complete, kNone);
   EXPECT_EQ(report->metrics[report->metrics[late_complete].parent].name, "mpi_rma_earlywait");
-  EXPECT_EQ(cube::depth_of_metric(*report, late_complete), 7u);
+  EXPECT_EQ(cube::metric_depths(*report)[late_complete], 7u);
   EXPECT_EQ(report->call_path(2), "PARALLEL / MPI_Init / TRACING");
   EXPECT_EQ(report->location_name(3), "rank 3");
   ASSERT_EQ(report->topologies.size(), 1u);

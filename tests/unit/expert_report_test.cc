@@ -425,6 +425,12 @@ TEST(CubeFile, IsForCubeAlsoWhenNothingWasRecorded) {
   const support::Cube cube = support::read_cube(folder / "a.cube");
   ASSERT_EQ(cube.cnodes.size(), 1u);
   EXPECT_EQ(cube.region_of(0), "(nothing was recorded)");
+  // Nor are there processes.
+  const Definitions empty;
+  const Report none(empty, {}, metrics_where([](Needs) { return true; }), {},
+                    SeverityStore(kMetrics, 0), {});
+  ASSERT_TRUE(write_cube(none, folder / "b.cube", {.doc_url = "d"}).ok());
+  EXPECT_EQ(support::read_cube(folder / "b.cube").threads.size(), 1u);
 }
 
 TEST(CubeFile, IsCompressedIfItsNameSaysSo) {
