@@ -3,7 +3,14 @@
 #include <algorithm>
 #include <tuple>
 
+#include "expert/cube/path.h"
+
 namespace kojak::expert {
+namespace {
+
+constexpr std::uint8_t kUserRegion = 3;  // EPILOG's region type of regions begun by hand
+
+}  // namespace
 
 Report::Report(const Definitions& definitions, std::vector<LocationId> locations,
                const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
@@ -13,7 +20,7 @@ Report::Report(const Definitions& definitions, std::vector<LocationId> locations
       severities_(std::move(severities)),
       findings_(std::move(findings)) {
   add_metrics(metrics);
-  order_call_paths(call_paths);
+  order_call_paths(call_paths, metrics);
   order_system();
   totals_.assign(metrics_.size(), 0);
   std::vector<double> values(threads());
@@ -60,23 +67,73 @@ RegionId Report::caller_of(const CallPath& path) const {
   return site->left;
 }
 
-void Report::order_call_paths(std::vector<CallPath> call_paths) {
+// Which call paths `main` encloses though it is not recorded: what the first threads of processes
+// did right below the program. Its other threads have functions of their own that begin them.
+std::vector<bool> Report::below_main(const std::vector<CallPath>& call_paths,
+                                     const std::vector<ReportMetric>& metrics,
+                                     RegionId main) const {
+  std::vector<bool> below(call_paths.size());
+  const bool recorded = std::any_of(call_paths.begin(), call_paths.end(),
+                                    [&](const CallPath& path) { return path.region == main; });
+  const auto visits = std::find_if(metrics.begin(), metrics.end(), [](const ReportMetric& metric) {
+    return metric.metric.name == "visits";
+  });
+  if (is_absent(main) || recorded || visits == metrics.end()) return below;
+  std::vector<bool> first;
+  for (const LocationId location : locations_) {
+    const LocationDef* def = definitions_->locations.find(location);
+    first.push_back(def == nullptr || def->thread == ThreadId{0});
+  }
+  for (std::size_t i = 0; i < call_paths.size(); ++i) {
+    const std::size_t parent = call_paths[i].parent;
+    if (parent == kNone || call_paths[parent].parent != kNone) continue;
+    const RegionDef* region = definitions_->regions.find(call_paths[i].region);
+    if (region != nullptr && (region->is_tracing() || region->is_pausing())) continue;
+    const std::span<const double> row =
+        severities_.row(visits->index, static_cast<CallPathIndex>(i));
+    below[i] = true;
+    for (std::size_t l = 0; l < row.size(); ++l) {
+      if (row[l] != 0 && !first[l]) below[i] = false;
+    }
+  }
+  return below;
+}
+
+void Report::order_call_paths(std::vector<CallPath> call_paths,
+                              const std::vector<ReportMetric>& metrics) {
   // Callers that were not recorded come behind the recorded paths, and between them and theirs.
   const std::size_t recorded = call_paths.size();
+  RegionId main = absent<RegionId>();
+  for (const CallPath& path : call_paths) {
+    const RegionId caller = caller_of(path);
+    const RegionDef* region = definitions_->regions.find(caller);
+    if (region != nullptr && region->name == "main") main = caller;
+  }
+  const std::vector<bool> below = below_main(call_paths, metrics, main);
   std::map<std::pair<std::size_t, RegionId>, std::size_t> named;
   std::vector<std::vector<std::size_t>> children(recorded);
   std::vector<std::size_t> roots;
+  std::vector<bool> by_hand(recorded);  // a region of the user, or in one
   for (std::size_t i = 0; i < recorded; ++i) {
+    const RegionDef* region = definitions_->regions.find(call_paths[i].region);
     const std::size_t parent = call_paths[i].parent;
-    const RegionId caller = caller_of(call_paths[i]);
-    if (parent != kNone && !is_absent(caller) && call_paths[parent].region != caller) {
-      const auto [entry, added] = named.try_emplace({parent, caller}, call_paths.size());
+    by_hand[i] =
+        (region != nullptr && region->type == kUserRegion) || (parent != kNone && by_hand[parent]);
+    const auto put_below = [&](RegionId caller) {
+      const std::size_t above = call_paths[i].parent;
+      const auto [entry, added] = named.try_emplace({above, caller}, call_paths.size());
       if (added) {
-        call_paths.push_back({caller, absent<CallSiteId>(), parent});
+        call_paths.push_back({caller, absent<CallSiteId>(), above});
         children.emplace_back();
-        children[parent].push_back(entry->second);
+        children[above].push_back(entry->second);
       }
       call_paths[i].parent = entry->second;
+    };
+    if (below[i]) put_below(main);
+    const RegionId caller = caller_of(call_paths[i]);
+    if (parent != kNone && !by_hand[parent] && !is_absent(caller) &&
+        call_paths[call_paths[i].parent].region != caller && call_paths[parent].region != caller) {
+      put_below(caller);
     }
     (call_paths[i].parent == kNone ? roots : children[call_paths[i].parent]).push_back(i);
   }
@@ -203,15 +260,17 @@ std::string Report::call_site(std::size_t call_path) const {
 }
 
 std::string Report::call_path_name(std::size_t call_path) const {
-  std::string name;
-  std::string below;  // the place in this region that the one below was called from
-  for (std::size_t c = call_path; c != kNone; c = call_paths_[c].parent) {
-    std::string part = region_name(call_paths_[c].region);
-    if (!below.empty()) part += ' ' + below;
-    name = name.empty() ? part : part + " / " + name;
-    below = call_site(c);
-  }
-  return name;
+  std::vector<std::size_t> nodes;  // outermost last
+  for (std::size_t c = call_path; c != kNone; c = call_paths_[c].parent) nodes.push_back(c);
+  const auto part = [&](std::size_t depth) {
+    const std::size_t n = nodes.size() - 1 - depth;
+    std::string text = region_name(call_paths_[nodes[n]].region);
+    if (n == 0) return text;
+    // Where in this region the one below was called from.
+    const std::string below = call_site(nodes[n - 1]);
+    return below.empty() ? text : text + ' ' + below;
+  };
+  return cube::joined_path(nodes.size(), part);
 }
 
 }  // namespace kojak::expert

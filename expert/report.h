@@ -42,8 +42,12 @@ struct CallPath {
   std::size_t parent = kNone;  // in order of first appearance
 };
 // The same in the report's order: a parent before its children, siblings by first appearance. A
-// function that was not recorded, but that call sites name as the caller, stands between its calls
-// and what was recorded around them: it has an entry of its own, without severities.
+// function that was not recorded, but that call sites name as the caller, has an entry of its own,
+// without severities, where it can only be right:
+// - `main` encloses all that its process's first thread does: it stands above it.
+// - Any other stands between its calls and what was recorded around them, but not below a region
+//   that the user begins and ends by hand: it may as well be the function that does so, and enclose
+//   the region. There its calls stand directly in the region.
 struct CallPathNode {
   RegionId region{};
   CallSiteId site = absent<CallSiteId>();
@@ -111,8 +115,10 @@ class Report {
  private:
   bool add_row(std::size_t metric, CallPathIndex call_path, std::span<double> out) const;
   void add_metrics(const std::vector<ReportMetric>& metrics);
-  void order_call_paths(std::vector<CallPath> call_paths);
+  void order_call_paths(std::vector<CallPath> call_paths, const std::vector<ReportMetric>& metrics);
   RegionId caller_of(const CallPath& path) const;
+  std::vector<bool> below_main(const std::vector<CallPath>& call_paths,
+                               const std::vector<ReportMetric>& metrics, RegionId main) const;
   void order_system();
 
   const Definitions* definitions_;

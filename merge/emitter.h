@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "epilog/format/writer.h"
+#include "merge/classic.h"
 #include "merge/held_ends.h"
 #include "merge/transfer_ends.h"
 
@@ -32,9 +33,9 @@ class Emitter {
   }
   template <class R>
   [[gnu::always_inline]] void put(const R& record) {
-    if constexpr (!Plain && R::kDialect != RecordDialect::kBoth) {
+    if constexpr (!Plain && !in_classic_files<R>()) {
       if (!dialect_.native()) {
-        ++left_out_[static_cast<std::size_t>(R::kType)];
+        leave_out(static_cast<std::uint8_t>(R::kType));
         return;
       }
     }
@@ -88,7 +89,8 @@ class Emitter {
     begin_ = to_ = end_ = nullptr;
   }
   const std::array<std::uint64_t, 256>& by_type() const { return by_type_; }
-  // Classic: native records that were not written.
+  // Classic: a record that is not written.
+  void leave_out(std::uint8_t type) { ++left_out_[type]; }
   std::uint64_t left_out(RecordType type) const {
     return left_out_[static_cast<std::size_t>(type)];
   }

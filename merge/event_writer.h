@@ -131,6 +131,7 @@ class EventWriter {
   void copy_attribute(Stream& s, const RawRecord& attribute, const std::byte* p, std::size_t size) {
     constexpr std::uint8_t kRegionKind = 4;
     AttrUi4 value;
+    if (!emitter_.native()) return leave_out_attribute(s, attribute);
     if (attribute.type == type_of(RecordType::kAttrUi4) &&
         decode(attribute, s.dialect, value) == nullptr) {
       if (raw(value.kind) == kRegionKind) {
@@ -138,8 +139,6 @@ class EventWriter {
             Count{translated(s, s.translation->regions[raw(value.value)], raw(value.value))};
       }
       emitter_.put_attribute(value);
-    } else if (!emitter_.native() && attribute.type > type_of(RecordType::kAttrUi4)) {
-      leave_out_attribute(s, attribute);
     } else {
       bool whole = true;
       dispatch_record(attribute.type, [&]<class R>() {
@@ -157,9 +156,10 @@ class EventWriter {
     }
   }
 
-  // Classic files have no attributes of 64 bits, and need none for the length of a receive, which
-  // they do not tell.
+  // Classic files have no attributes. A byte count of 64 bits cannot be told otherwise, but that of
+  // a receive, which they do not tell at all, may go.
   void leave_out_attribute(Stream& s, const RawRecord& attribute) {
+    emitter_.leave_out(attribute.type);
     std::uint64_t bytes;
     if (byte_attribute(attribute, s.dialect, raw(kAttrBytesSent), bytes) ||
         (s.type != type_of(RecordType::kMpiRecv) &&

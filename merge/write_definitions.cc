@@ -78,8 +78,7 @@ class DefinitionWriter {
     for (std::size_t i = 0; i < defs_.regions.size(); ++i) {
       const MergedRegion& region = defs_.regions[i];
       const StringId name = string(region.name);
-      const StringId description =
-          region.description.empty() ? absent<StringId>() : string(region.description);
+      const StringId description = described(region);
       const auto file = files.find(region.file);
       out_.write(Region{id<RegionId>(i), name,
                         file != files.end() ? id<FileId>(file->second) : absent<FileId>(),
@@ -193,6 +192,12 @@ class DefinitionWriter {
   template <class Id>
   static Id id(std::size_t i) {
     return static_cast<Id>(static_cast<std::uint32_t>(i));
+  }
+  // The old tools take the description of a region for granted, and name its kind there.
+  StringId described(const MergedRegion& region) {
+    if (!region.description.empty()) return string(region.description);
+    if (native_) return absent<StringId>();
+    return string(region.mpi ? "MPI" : "USR");
   }
   // Writes each text once, just before it is first needed.
   StringId string(const std::string& text) {

@@ -8,10 +8,12 @@ namespace kojak::cube {
 namespace {
 
 template <class Node>
-std::size_t depth_in(const std::vector<Node>& tree, std::size_t node) {
-  std::size_t depth = 0;
-  while ((node = tree[node].parent) != kNone) ++depth;
-  return depth;
+std::vector<std::size_t> depths_in(const std::vector<Node>& tree) {
+  std::vector<std::size_t> depths(tree.size());
+  for (std::size_t i = 0; i < tree.size(); ++i) {
+    if (tree[i].parent != kNone) depths[i] = depths[tree[i].parent] + 1;
+  }
+  return depths;
 }
 
 double sum(std::span<const double> row) {
@@ -59,7 +61,9 @@ double total(const Report& report, std::size_t metric) {
 
 std::vector<double> totals(const Report& report) {
   std::vector<double> result(report.metrics.size());
-  for (std::size_t m = 0; m < result.size(); ++m) result[m] = total(report, m);
+  report.severities.for_each_row([&](std::size_t metric, std::size_t, std::span<const double> row) {
+    result[metric] += sum(row);
+  });
   return result;
 }
 
@@ -80,17 +84,21 @@ std::vector<double> region_sums(const Report& report, std::size_t metric) {
   return sums;
 }
 
-std::size_t metric_root(const Report& report, std::size_t metric) {
-  while (report.metrics[metric].parent != kNone) metric = report.metrics[metric].parent;
-  return metric;
+std::vector<std::size_t> metric_roots(const Report& report) {
+  std::vector<std::size_t> roots(report.metrics.size());
+  for (std::size_t m = 0; m < roots.size(); ++m) {
+    const std::size_t parent = report.metrics[m].parent;
+    roots[m] = parent == kNone ? m : roots[parent];
+  }
+  return roots;
 }
 
-std::size_t depth_of_metric(const Report& report, std::size_t metric) {
-  return depth_in(report.metrics, metric);
+std::vector<std::size_t> metric_depths(const Report& report) {
+  return depths_in(report.metrics);
 }
 
-std::size_t depth_of_call_node(const Report& report, std::size_t call_node) {
-  return depth_in(report.call_nodes, call_node);
+std::vector<std::size_t> call_node_depths(const Report& report) {
+  return depths_in(report.call_nodes);
 }
 
 bool has_child_metric(const Report& report, std::size_t metric) {

@@ -25,9 +25,10 @@ std::vector<double> location_sums(const Report& report, std::size_t metric);
 std::vector<double> region_sums(const Report& report, std::size_t metric);
 
 // The root of a metric's tree; a percentage is a part of the root's total.
-std::size_t metric_root(const Report& report, std::size_t metric);
-std::size_t depth_of_metric(const Report& report, std::size_t metric);
-std::size_t depth_of_call_node(const Report& report, std::size_t call_node);
+std::vector<std::size_t> metric_roots(const Report& report);
+// How many nodes stand above each.
+std::vector<std::size_t> metric_depths(const Report& report);
+std::vector<std::size_t> call_node_depths(const Report& report);
 bool has_child_metric(const Report& report, std::size_t metric);
 // What decides how a value is written; a metric without a unit counts as occurrences.
 enum class Unit : std::uint8_t { kSeconds, kBytes, kCount };

@@ -68,44 +68,54 @@ class Callees {
  public:
   using Site = std::pair<std::size_t, std::string>;  // caller, function
   void add(const Site& site, long line, std::size_t node) {
-    sites_[site].push_back({line, node, false});
+    AtSite& at = sites_[site];
+    const std::size_t entry = at.nodes.size();
+    at.nodes.push_back(node);
+    at.taken.push_back(false);
+    at.all.entries.push_back(entry);
+    at.by_line[line].entries.push_back(entry);
   }
-  // The node at this line, else kNone.
+  // The first node at this line that nobody took, else kNone.
   std::size_t take_exact(const Site& site, long line) {
-    return take(site, [&](const Entry& entry) { return entry.line == line; });
+    const auto found = sites_.find(site);
+    if (found == sites_.end()) return kNone;
+    const auto at_line = found->second.by_line.find(line);
+    return at_line == found->second.by_line.end() ? kNone : take(found->second, at_line->second);
   }
   // The first that nobody took.
   std::size_t take_next(const Site& site) {
-    return take(site, [](const Entry&) { return true; });
+    const auto found = sites_.find(site);
+    return found == sites_.end() ? kNone : take(found->second, found->second.all);
   }
   // The first root that nobody took, whatever its name.
   std::size_t take_root() {
-    for (auto& [site, entries] : sites_) {
-      if (site.first != kNone) continue;
-      const std::size_t node = take_next(site);
+    for (auto site = sites_.lower_bound({kNone, ""}); site != sites_.end(); ++site) {
+      const std::size_t node = take_next(site->first);
       if (node != kNone) return node;
     }
     return kNone;
   }
 
  private:
-  struct Entry {
-    long line;
-    std::size_t node;
-    bool taken;
+  // Nodes in order; those before `next` are taken.
+  struct Queue {
+    std::vector<std::size_t> entries;
+    std::size_t next = 0;
   };
-  template <class Fits>
-  std::size_t take(const Site& site, Fits fits) {
-    const auto found = sites_.find(site);
-    if (found == sites_.end()) return kNone;
-    for (Entry& entry : found->second) {
-      if (entry.taken || !fits(entry)) continue;
-      entry.taken = true;
-      return entry.node;
-    }
-    return kNone;
+  struct AtSite {
+    std::vector<std::size_t> nodes;
+    std::vector<bool> taken;
+    Queue all;
+    std::map<long, Queue> by_line;
+  };
+  static std::size_t take(AtSite& site, Queue& queue) {
+    while (queue.next < queue.entries.size() && site.taken[queue.entries[queue.next]]) ++queue.next;
+    if (queue.next == queue.entries.size()) return kNone;
+    const std::size_t entry = queue.entries[queue.next++];
+    site.taken[entry] = true;
+    return site.nodes[entry];
   }
-  std::map<Site, std::vector<Entry>> sites_;
+  std::map<Site, AtSite> sites_;
 };
 
 Mapping join_call_nodes(const Report& before, const Report& after, Report& joined) {

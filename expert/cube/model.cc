@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "expert/cube/path.h"
+
 namespace kojak::cube {
 
 std::span<const double> Severities::row(std::size_t metric, std::size_t call_node) const {
@@ -13,7 +15,10 @@ std::span<const double> Severities::row(std::size_t metric, std::size_t call_nod
 
 std::span<double> Severities::add_row(std::size_t metric, std::size_t call_node) {
   const auto [entry, added] = index_.try_emplace(key(metric, call_node), values_.size());
-  if (added) values_.resize(values_.size() + locations_);
+  if (added) {
+    values_.resize(values_.size() + locations_);
+    keys_.push_back(entry->first);
+  }
   return {values_.data() + entry->second, locations_};
 }
 
@@ -28,12 +33,8 @@ std::string Report::call_path(std::size_t call_node) const {
   for (std::size_t node = call_node; node != kNone; node = call_nodes[node].parent) {
     path.push_back(node);
   }
-  std::string text;
-  for (auto node = path.rbegin(); node != path.rend(); ++node) {
-    if (!text.empty()) text += " / ";
-    text += region_name(*node);
-  }
-  return text;
+  return joined_path(path.size(),
+                     [&](std::size_t depth) { return region_name(path[path.size() - 1 - depth]); });
 }
 
 std::string Report::call_site(std::size_t call_node) const {

@@ -82,6 +82,15 @@ class Severities {
   std::span<const double> row(std::size_t metric, std::size_t call_node) const;
   // The row to be filled in, all 0 at first. Invalidates what row() returned before.
   std::span<double> add_row(std::size_t metric, std::size_t call_node);
+  // Calls `use(metric, call_node, row)` for every row, in the order in which they were added.
+  template <class Use>
+  void for_each_row(Use use) const {
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      const std::uint64_t k = keys_[i];
+      use(static_cast<std::size_t>(k >> 32), static_cast<std::size_t>(k & 0xFFFFFFFF),
+          std::span<const double>(values_.data() + i * locations_, locations_));
+    }
+  }
 
  private:
   static std::uint64_t key(std::size_t metric, std::size_t call_node) {
@@ -91,6 +100,7 @@ class Severities {
   // Where a row starts in values_. By key, so that memory follows what a file holds and not the
   // product of what it declares.
   std::unordered_map<std::uint64_t, std::size_t> index_;
+  std::vector<std::uint64_t> keys_;  // of the rows in values_
   std::vector<double> values_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -247,6 +248,11 @@ void Parser::end_row() {
     if (error == std::errc::invalid_argument || count == row.size()) {
       return fail(count == row.size() ? "a row has more values than there are threads"
                                       : "a row holds something that is no number");
+    }
+    // What is too small to be told from 0 is 0; what is too large is no severity.
+    const std::string digits(at, error == std::errc::result_out_of_range ? next : at);
+    if (!digits.empty() && std::abs(std::strtod(digits.c_str(), nullptr)) > 1) {
+      return fail("a row holds " + digits + ", which is too large for a number");
     }
     if (!std::isfinite(value)) {
       warn_once(said_not_finite_, "values that are no finite numbers were read as 0");

@@ -6,22 +6,16 @@
 #include <algorithm>
 #include <memory>
 
-#include "epilog/format/writer.h"
+#include "expert/cube/output.h"
 #include "expert/cube/text.h"
+#include "expert/region_class.h"
 
 namespace kojak::expert {
 namespace {
 
-struct Sink {
-  OutputFile file;
-  Status status;
-};
-
 int write_bytes(void* context, const char* data, int size) {
-  auto& sink = *static_cast<Sink*>(context);
-  if (!sink.status) return -1;
-  sink.status = sink.file.write(data, static_cast<std::size_t>(size));
-  return sink.status ? size : -1;
+  auto& output = *static_cast<ReportOutput*>(context);
+  return output.write(data, static_cast<std::size_t>(size)) ? size : -1;
 }
 
 int close_nothing(void*) {
@@ -53,21 +47,41 @@ struct FreeWriter {
   void operator()(xmlTextWriter* writer) const { xmlFreeTextWriter(writer); }
 };
 
-// Element by element; remembers whether anything failed.
+// Element by element; remembers whether anything failed. Each element that holds others starts a
+// line. Indentation ends at a depth that no program reaches by design, so that recursion a million
+// calls deep costs no more than its calls.
 class Xml {
  public:
   explicit Xml(xmlTextWriter* writer) : writer_(writer) {
-    check(xmlTextWriterSetIndent(writer, 1));
     check(xmlTextWriterStartDocument(writer, nullptr, "UTF-8", nullptr));
   }
-  void open(const char* name) { check(xmlTextWriterStartElement(writer_, xml(name))); }
-  void close() { check(xmlTextWriterEndElement(writer_)); }
+  void open(const char* name) {
+    if (depth_ > 0) new_line();
+    check(xmlTextWriterStartElement(writer_, xml(name)));
+    ++depth_;
+    holds_elements_ = false;
+  }
+  // With an end tag, also when it is empty: CUBE's readers demand that.
+  void close() {
+    --depth_;
+    if (holds_elements_) new_line();
+    check(xmlTextWriterFullEndElement(writer_));
+    holds_elements_ = true;
+  }
+  // Only <attr/> and <dim/> end this way.
+  void close_short() {
+    --depth_;
+    check(xmlTextWriterEndElement(writer_));
+    holds_elements_ = true;
+  }
   void attribute(const char* name, const std::string& value) {
     check(xmlTextWriterWriteAttribute(writer_, xml(name), xml(xml_text(value).c_str())));
   }
   void attribute(const char* name, std::uint64_t value) { attribute(name, std::to_string(value)); }
   void text(const char* name, std::string_view value) {
-    check(xmlTextWriterWriteElement(writer_, xml(name), xml(xml_text(value).c_str())));
+    open(name);
+    check(xmlTextWriterWriteString(writer_, xml(xml_text(value).c_str())));
+    close();
   }
   void raw(const std::string& value) {
     check(xmlTextWriterWriteRawLen(writer_, xml(value.c_str()), static_cast<int>(value.size())));
@@ -76,8 +90,16 @@ class Xml {
   bool failed() const { return failed_; }
 
  private:
+  void new_line() {
+    static constexpr std::size_t kDeepest = 40;
+    static const std::string kLine = "\n" + std::string(kDeepest, ' ');
+    const std::size_t size = 1 + std::min(depth_, kDeepest);
+    check(xmlTextWriterWriteRawLen(writer_, xml(kLine.c_str()), static_cast<int>(size)));
+  }
   void check(int result) { failed_ = failed_ || result < 0; }
   xmlTextWriter* writer_;
+  std::size_t depth_ = 0;        // open elements
+  bool holds_elements_ = false;  // the innermost one
   bool failed_ = false;
 };
 
@@ -91,6 +113,15 @@ const char* unit_name(Unit unit) {
       return "bytes";
   }
   return "";
+}
+
+// What CUBE tells the kinds of functions by; of the program's own, the file.
+std::string module_of(const RegionDef& region) {
+  if (region.function != nullptr || region.name.starts_with("MPI_")) return "MPI";
+  if (region.is_tracing() || region.is_pausing()) return "EPIK";  // the measurement itself
+  if (is_omp(region.type) || region_class(region) == TimeClass::kOmpLockApi) return "OMP";
+  if (shmem_class(region.name)) return "SHMEM";
+  return region.file;
 }
 
 std::string line_number(Line line) {
@@ -125,6 +156,22 @@ void write_metrics(Xml& out, const Report& report) {
   out.close();
 }
 
+void write_nothing(Xml& out) {
+  out.open("region");
+  out.attribute("id", std::uint64_t{0});
+  out.attribute("mod", std::string());
+  out.attribute("begin", std::string("-1"));
+  out.attribute("end", std::string("-1"));
+  out.text("name", "(nothing was recorded)");
+  out.text("url", "");
+  out.text("descr", "the trace holds no call of any function");
+  out.close();
+  out.open("cnode");
+  out.attribute("id", std::uint64_t{0});
+  out.attribute("calleeId", std::uint64_t{0});
+  out.close();
+}
+
 void write_program(Xml& out, const Report& report) {
   const Definitions& definitions = report.definitions();
   out.open("program");
@@ -137,7 +184,7 @@ void write_program(Xml& out, const Report& report) {
     const RegionDef* def = definitions.regions.find(region);
     out.open("region");
     out.attribute("id", number);
-    out.attribute("mod", def != nullptr ? def->file : "");
+    out.attribute("mod", def != nullptr ? module_of(*def) : "");
     out.attribute("begin", line_number(def != nullptr ? def->begin : absent<Line>()));
     out.attribute("end", line_number(def != nullptr ? def->end : absent<Line>()));
     out.text("name", report.region_name(region));
@@ -145,6 +192,8 @@ void write_program(Xml& out, const Report& report) {
     out.text("descr", def != nullptr ? def->description : "");
     out.close();
   }
+  // A program has a function at least, or CUBE does not read it.
+  if (report.call_paths().empty()) write_nothing(out);
   unsigned open = 0;
   id = 0;
   for (const CallPathNode& node : report.call_paths()) {
@@ -165,15 +214,18 @@ void write_program(Xml& out, const Report& report) {
   out.close();
 }
 
+// CUBE refuses a file with a place outside of its grid.
+bool within(const std::vector<std::uint32_t>& coord, const std::vector<std::uint32_t>& size) {
+  return std::equal(coord.begin(), coord.end(), size.begin(), size.end(), std::less<>());
+}
+
 void write_topologies(Xml& out, const Report& report) {
   out.open("topologies");
   report.definitions().topologies.for_each([&](TopologyId, const TopologyDef& topology) {
     std::vector<std::pair<std::size_t, const std::vector<std::uint32_t>*>> coords;
     for (const auto& [location, coord] : topology.coords) {
       const std::size_t thread = report.thread_of(location);
-      if (thread != kNone && coord.size() == topology.size.size()) {
-        coords.emplace_back(thread, &coord);
-      }
+      if (thread != kNone && within(coord, topology.size)) coords.emplace_back(thread, &coord);
     }
     if (topology.size.empty() || coords.empty()) return;
     std::sort(coords.begin(), coords.end());
@@ -185,7 +237,7 @@ void write_topologies(Xml& out, const Report& report) {
       out.attribute(
           "periodic",
           std::string(d < topology.periodic.size() && topology.periodic[d] ? "true" : "false"));
-      out.close();
+      out.close_short();
     }
     for (const auto& [thread, coord] : coords) {
       std::string text;
@@ -203,8 +255,21 @@ void write_topologies(Xml& out, const Report& report) {
   out.close();
 }
 
+// The same for a trace without locations: a system has a thread at least.
+void write_no_thread(Xml& out) {
+  constexpr const char* kLevels[] = {"machine", "node", "process", "thread"};
+  for (const std::string level : kLevels) {
+    out.open(level.c_str());
+    out.attribute("Id", std::uint64_t{0});
+    out.text("name", "(nothing was recorded)");
+    if (level == "process" || level == "thread") out.text("rank", "0");
+  }
+  for (std::size_t i = 0; i < std::size(kLevels); ++i) out.close();
+}
+
 void write_system(Xml& out, const Report& report) {
   out.open("system");
+  if (report.machines().empty()) write_no_thread(out);
   std::size_t machine_id = 0, node_id = 0, process_id = 0, thread_id = 0;
   for (const MachineNode& machine : report.machines()) {
     out.open("machine");
@@ -266,7 +331,7 @@ void write_document(Xml& out, const Report& report, const CubeOptions& options) 
   out.open("attr");
   out.attribute("key", std::string("CUBE_CT_AGGR"));
   out.attribute("value", std::string("SUM"));
-  out.close();
+  out.close_short();
   out.open("doc");
   out.open("mirrors");
   out.text("murl", options.doc_url);
@@ -283,9 +348,8 @@ void write_document(Xml& out, const Report& report, const CubeOptions& options) 
 }  // namespace
 
 Status write_cube(const Report& report, const std::string& path, const CubeOptions& options) {
-  auto file = OutputFile::create(path);
-  if (!file) return file.error();
-  Sink sink{std::move(*file), {}};
+  auto output = ReportOutput::create(path);
+  if (!output) return output.error();
   const auto no_memory = [&] {
     return Error{.code = ExitCode::kOutputFailed,
                  .file = path,
@@ -297,7 +361,8 @@ Status write_cube(const Report& report, const std::string& path, const CubeOptio
   };
   {
     const SilentXml silent;
-    xmlOutputBuffer* buffer = xmlOutputBufferCreateIO(write_bytes, close_nothing, &sink, nullptr);
+    xmlOutputBuffer* buffer =
+        xmlOutputBufferCreateIO(write_bytes, close_nothing, &*output, nullptr);
     if (buffer == nullptr) return no_memory();
     std::unique_ptr<xmlTextWriter, FreeWriter> writer(xmlNewTextWriter(buffer));  // takes buffer
     if (writer == nullptr) {
@@ -307,14 +372,14 @@ Status write_cube(const Report& report, const std::string& path, const CubeOptio
     Xml out(writer.get());
     write_document(out, report, options);
     writer.reset();  // flushes
-    if (!sink.status) {
-      Error error = sink.status.error();
+    if (!output->status()) {
+      Error error = output->status().error();
       if (path != "-") error.file = path;  // devices, too, by their names
       return error;
     }
     if (out.failed()) return no_memory();
   }
-  return sink.file.commit();
+  return output->commit();
 }
 
 }  // namespace kojak::expert

@@ -48,9 +48,10 @@ Packer::Packer(const Report& report, const Report* before)
     if (report.metrics[m].parent != cube::kNone) children_[report.metrics[m].parent].push_back(m);
   }
   const std::vector<double> totals = cube::totals(report);
+  const std::vector<std::size_t> roots = cube::metric_roots(report);
   std::vector<double> row;
   for (std::size_t m = 0; m < report.metrics.size(); ++m) {
-    const double whole_run = std::abs(totals[cube::metric_root(report, m)]);
+    const double whole_run = std::abs(totals[roots[m]]);
     for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
       if (!exclusive(m, c, row)) continue;
       const auto [low, high] = std::minmax_element(row.begin(), row.end());

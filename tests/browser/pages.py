@@ -19,10 +19,16 @@ METRICS, CALLS, SYSTEM = (f".pane:nth-of-type({n})" for n in (1, 2, 3))
 FRAME = "new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))"
 
 
+def check_report(path):
+    """CUBE takes this report (tests/support/cube_grammar.h)."""
+    subprocess.run([BINARY / "tests" / "check_cube", path], check=True)
+
+
 class Cube:
     """A report's numbers, read with another parser than the tools'."""
 
     def __init__(self, path):
+        check_report(path)
         root = xml.etree.ElementTree.parse(path).getroot()
         self.names = {m.findtext("uniq_name"): m.get("id") for m in root.iter("metric")}
         self.titles = {m.findtext("uniq_name"): m.findtext("disp_name") for m in root.iter("metric")}
@@ -73,6 +79,7 @@ class Pages(unittest.TestCase):
         return {key: float(value) for key, value in data.items()}
 
     def make(self, report, *options, name=None):
+        check_report(report)
         page = pathlib.Path(self.folder.name) / ((name or pathlib.Path(report).stem) + ".html")
         command = [BINARY / "bin" / "kojak", "html", *options, "-o", page, report]
         subprocess.run(command, check=True, capture_output=True)

@@ -100,6 +100,7 @@ class Program(Pages):
         cls.html = folder / "run.html"
         subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cls.cube, "--html", cls.html, trace],
                        check=True)
+        check_report(cls.cube)
 
     def setUp(self):
         self.page = self.open(self.html)

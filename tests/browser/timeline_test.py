@@ -17,6 +17,7 @@ class Timeline(Pages):
         cube = pathlib.Path(self.folder.name) / "run.cube"
         trace = REFERENCE / "gats.elg"
         subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, trace], check=True)
+        check_report(cube)
         self.page = self.open(self.make(cube, "--trace", trace, name=self.id()))
 
     def pixel(self, x, y):
@@ -138,6 +139,7 @@ class Timeline(Pages):
         cube, trace = folder / "same.cube", REFERENCE / "gats.elg"
         subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, "--html", by_expert, trace],
                        check=True)
+        check_report(cube)
         subprocess.run([BINARY / "bin" / "kojak", "html", "-q", "--trace", trace, "-o", by_tool, cube],
                        check=True)
         self.assertEqual(by_expert.read_bytes(), by_tool.read_bytes())
@@ -151,6 +153,7 @@ class Timeline(Pages):
         self.assertEqual(bytes_of_trace.count(b"MPI_Barrier"), 1)
         trace.write_bytes(bytes_of_trace.replace(b"MPI_Barrier", evil.encode()))
         subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, trace], check=True)
+        check_report(cube)
         self.page = self.open(self.make(cube, "--trace", trace))
         self.timeline()
         left, top, width, height = self.page.place(".timeline-canvas")
@@ -178,6 +181,7 @@ class ManyEvents(Pages):
                         "--events", "1000000"], check=True)
         subprocess.run([BINARY / "bin" / "elg_merge", "-q", "-o", trace, local], check=True)
         subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, trace], check=True)
+        check_report(cube)
         page = self.open(self.make(cube, "--trace", trace))
         page.click("#tab-timeline")
         page.until("document.querySelector('.timeline-canvas').dataset.to !== undefined")

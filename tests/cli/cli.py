@@ -1,6 +1,7 @@
 """What the tests of the commands share: running them and looking at what came out.
 
-The directory of the commands is in KOJAK_BIN, that of the sources in KOJAK_SOURCE.
+The directory of the commands is in KOJAK_BIN, that of the sources in KOJAK_SOURCE. Every report that a command
+writes in a test is held against the grammar of CUBE's readers (tests/support/cube_grammar.h).
 """
 import os
 import pathlib
@@ -11,6 +12,7 @@ import unittest
 BIN = pathlib.Path(os.environ["KOJAK_BIN"])
 SOURCE = pathlib.Path(os.environ["KOJAK_SOURCE"])
 REFERENCE = SOURCE / "tests" / "reference"
+CHECK_CUBE = BIN.parent / "tests" / "check_cube"
 
 
 class Ran:
@@ -30,6 +32,25 @@ class CommandTest(unittest.TestCase):
         directory = tempfile.TemporaryDirectory(prefix="kojak-cli-")
         self.addCleanup(directory.cleanup)
         self.dir = pathlib.Path(directory.name)
+        self.own_files = set()  # not written by a command of ours
+        self.addCleanup(self.check_reports)  # before the directory goes
+
+    def check_reports(self):
+        """CUBE takes what our commands wrote: every report in the directory."""
+        reports = [path for path in self.dir.rglob("*.cube*")
+                   if path.suffix in (".cube", ".gz") and path not in self.own_files]
+        if reports:
+            done = subprocess.run([CHECK_CUBE, *reports], capture_output=True, check=False)
+            self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+
+    def check_output(self, out):
+        """CUBE takes the report that a command wrote to standard output."""
+        if out.startswith(b"<?xml") and b"<cube" in out[:100]:
+            with tempfile.NamedTemporaryFile(suffix=".cube") as report:
+                report.write(out)
+                report.flush()
+                done = subprocess.run([CHECK_CUBE, report.name], capture_output=True, check=False)
+            self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
 
     def run_bytes(self, *words, stdin=b"", cwd=None, timeout=120):
         """A command of ours, its outcome as it is: for output that is no text."""
@@ -42,14 +63,17 @@ class CommandTest(unittest.TestCase):
         if os.sep not in words[0] and (BIN / words[0]).exists():
             words[0] = str(BIN / words[0])
         environment = dict(os.environ, **(env or {}))
-        return Ran(subprocess.run(words, input=stdin, capture_output=True, check=False,
-                                  env=environment, cwd=cwd or self.dir, timeout=timeout,
-                                  preexec_fn=before))
+        done = subprocess.run(words, input=stdin, capture_output=True, check=False,
+                              env=environment, cwd=cwd or self.dir, timeout=timeout,
+                              preexec_fn=before)
+        self.check_output(done.stdout)
+        return Ran(done)
 
     def file(self, name, content):
         """A file with this content, its path."""
         path = self.dir / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        self.own_files.add(path)
         return path
 
     def assert_fails(self, ran, status, *texts):

@@ -50,6 +50,15 @@ class Report(CommandTest):
         self.assertEqual(plain.out, piped.out)
         self.assertEqual(plain.out, (self.dir / "b.cube").read_text())
 
+    def test_report_is_compressed_if_its_name_says_so(self):
+        self.assertEqual(self.run_command("expert", "-q", "-o", "a.cube", TRACE).status, 0)
+        self.assertEqual(self.run_command("expert", "-q", "-o", "a.cube.gz", TRACE).status, 0)
+        self.assertEqual(gzip.decompress((self.dir / "a.cube.gz").read_bytes()),
+                         (self.dir / "a.cube").read_bytes())
+        whole = self.run_command("kojak", "stat", "-n", "0", "a.cube")
+        self.assertEqual(self.run_command("kojak", "stat", "-n", "0", "a.cube.gz").out, whole.out)
+        self.assertEqual(self.run_command("expert", "-q", "-o", "/nonexistent/a.cube.gz", TRACE).status, 4)
+
     def test_report_on_stdout_leaves_the_summary_to_stderr(self):
         ran = self.run_command("expert", "-o", "-", TRACE)
         self.assertEqual(ran.status, 0)

@@ -6,10 +6,11 @@ import csv
 import gzip
 import io
 import re
+import subprocess
 import unittest
 import xml.etree.ElementTree
 
-from cli import REFERENCE, CommandTest
+from cli import BIN, REFERENCE, CommandTest
 
 BEFORE, AFTER = REFERENCE / "fence.cube", REFERENCE / "gats.cube"
 
@@ -80,23 +81,30 @@ class Stat(CommandTest):
     def test_patterns_worst_first(self):
         cube = Cube(AFTER)
         rows = table(self.run_command("kojak", "stat", "--csv", "-n", "0", AFTER).out)
-        # Leaves, and of the inner patterns what they have beyond those inside them.
+        # Leaves, and inner patterns with those inside them; beside, what these leave them.
         inner = {"mpi_rma_earlywait", "mpi_rma_latepost", "mpi_latesender"}
-        values = {}
+        values, own = {}, {}
         for (metric, path), row in cube.rows.items():
             inside = sum(sum(cube.rows.get((child, path), [0])) for child in cube.children[metric])
-            if (metric in cube.leaves or metric in inner) and sum(row) - inside > 1e-12:
-                values[metric, path] = sum(row) - inside
+            if (metric in cube.leaves or metric in inner) and sum(row) != 0:
+                values[metric, path] = sum(row)
+                own[metric, path] = sum(row) - inside
         self.assertIn(("mpi_rma_earlywait", "PARALLEL / MPI_Win_wait"), values)
         expected = sorted(((value, *key) for key, value in values.items()), reverse=True)
         self.assertEqual([(row["metric"], row["call path"]) for row in rows],
                          [(metric, path) for _, metric, path in expected])
         for row, (seconds, _, _) in zip(rows, expected):
             self.assertAlmostEqual(float(row["seconds"]), seconds, 9)
+            self.assertAlmostEqual(float(row["own"]), own[row["metric"], row["call path"]], 9)
+        # Late Post has a part inside it at least once, or this says nothing of it.
+        self.assertTrue(any(own[key] < values[key] for key in values))
         self.assertEqual(len(self.run_command("kojak", "stat", "-n", "3", AFTER).lines), 4)
 
     def test_call_paths_with_and_without_callees(self):
         cube = Cube(AFTER)
+        for options, title in (([], "without callees"), (["-i"], "with callees")):
+            ran = self.run_command("kojak", "stat", "-b", "callpath", *options, AFTER)
+            self.assertIn(f"call path, {title}", ran.lines[0])
         own = table(self.run_command("kojak", "stat", "-b", "callpath", "-m", "time", "--csv", "-n", "0",
                                      AFTER).out)
         values = {row["call path"]: float(row["time"]) for row in own}
@@ -157,6 +165,44 @@ class Stat(CommandTest):
         self.assert_fails(self.run_command("kojak", "html", "-", stdin=b""), 1, "-o")
         self.assert_fails(self.run_command("kojak", "diff", "-", "-", stdin=b""), 1, "only one")
         self.assert_fails(self.run_command("kojak", "stat", "-", stdin=b""), 2, "standard input", "is empty")
+
+
+class Deep(CommandTest):
+    """Recursion: a report grows with its calls, and so does the time to look into it."""
+    CALLS = 30_000
+
+    def setUp(self):
+        super().setUp()
+        # f calls itself; rank 0 alone, a second each way down and up. The innermost calls MPI_Barrier.
+        lines = [f"ENTER lid=0 time={i} region=f" for i in range(self.CALLS)]
+        lines += [f"ENTER lid=0 time={self.CALLS} region=MPI_Barrier"]
+        lines += [f"EXIT lid=0 time={self.CALLS + 1 + i}" for i in range(self.CALLS + 1)]
+        self.file("deep.txt", "\n".join(lines) + "\n")
+        done = subprocess.run([BIN.parent / "tests" / "text_trace", "deep.txt", "deep.elg"],
+                              cwd=self.dir, capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        ran = self.run_command("expert", "-q", "-o", "deep.cube", "deep.elg")
+        self.assertEqual((ran.status, ran.err), (0, ""))
+
+    def test_report_and_commands_stay_small(self):
+        self.assertLess((self.dir / "deep.cube").stat().st_size, 400 * self.CALLS)
+        ran = self.run_command("kojak", "info", "--calls", "deep.cube")
+        self.assertEqual(ran.status, 0)
+        self.assertIn(f"call paths:  {self.CALLS + 1}", ran.lines)
+        # f before its first call has one second, the whole run 2 * CALLS + 1.
+        self.assertIn(f"{2 * self.CALLS + 1}.000000", ran.out)
+        self.assertLess(max(map(len, ran.lines)), 300)
+        ran = self.run_command("kojak", "stat", "--by", "callpath", "-m", "visits", "--csv", "-n", "0",
+                               "deep.cube")
+        rows = table(ran.out)
+        self.assertEqual(len(rows), self.CALLS + 1)
+        self.assertEqual({float(row["visits"]) for row in rows}, {1.0})
+        longest = max((row["call path"] for row in rows), key=len)
+        self.assertTrue(longest.startswith("f / f / f"), longest[:40])
+        self.assertIn(f" / ... {self.CALLS + 1 - 200} more ... / f", longest)
+        self.assertTrue(any(row["call path"].endswith(" / MPI_Barrier") for row in rows))
+        ran = self.run_command("kojak", "diff", "deep.cube", "deep.cube")
+        self.assertIn("Regressions: none", ran.out)
 
 
 class Diff(CommandTest):

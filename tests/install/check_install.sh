@@ -43,6 +43,10 @@ LD_LIBRARY_PATH=$library ELG_DIR=$work/run timeout 60 "$mpirun" --oversubscribe 
 "$work/prefix/bin/elg_print" a.elg | grep -q '^MPI_PUT_1TE ' || fail "the merged trace has no put"
 "$work/prefix/bin/expert" a.elg >/dev/null || fail "the analysis failed"
 [ -s a.cube ] || fail "there is no report"
+# The report looks for the patterns' documentation where it was installed, not where it was built.
+documents=$(sed -n 's|.*<murl>file://\(.*\)</murl>.*|\1|p' a.cube)
+[ -f "${documents}patterns.html" ] || fail "the report's documentation, $documents, is not there"
+case $documents in "$work/prefix/"*) ;; *) fail "the report looks for documentation in $documents" ;; esac
 
 # The same by elg_config, from where it is installed, with a region of the user.
 config=$work/prefix/bin/elg_config

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <memory>
 
+#include "tests/support/cube_grammar.h"
+
 namespace kojak::support {
 namespace {
 
@@ -273,7 +275,9 @@ double Cube::at_path(const std::string& metric, const std::string& path, int pro
 }
 
 Cube read_cube(const std::string& path) {
-  return Parser(path).read();
+  Cube cube = Parser(path).read();
+  if (const std::string wrong = check_cube_grammar(path); !wrong.empty()) throw CubeError(wrong);
+  return cube;
 }
 
 }  // namespace kojak::support

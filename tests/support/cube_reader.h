@@ -7,7 +7,8 @@
 //
 // A Cube owns everything and is constant after read_cube, so any thread may ask it. read_cube fails
 // by CubeError that names the file, the line and what is wrong: not well-formed, a reference to
-// something undefined, a row that is not complete.
+// something undefined, a row that is not complete, or what CUBE's own readers refuse
+// (cube_grammar.h).
 #pragma once
 
 #include <map>

@@ -8,6 +8,7 @@
 #include "cube_reports.h"
 #include "expert/cube/aggregate.h"
 #include "expert/cube/format.h"
+#include "expert/cube/path.h"
 #include "expert/cube/reader.h"
 
 namespace kojak {
@@ -84,7 +85,7 @@ TEST(CubeReader, ReadsTheTreesOfAClassicReport) {
   const std::size_t late_complete = report->find_metric("mpi_rma_latecomplete");
   ASSERT_NE(late_complete, kNone);
   EXPECT_EQ(report->metrics[report->metrics[late_complete].parent].name, "mpi_rma_earlywait");
-  EXPECT_EQ(cube::depth_of_metric(*report, late_complete), 7u);
+  EXPECT_EQ(cube::metric_depths(*report)[late_complete], 7u);
   EXPECT_EQ(report->call_path(2), "PARALLEL / MPI_Init / TRACING");
   EXPECT_EQ(report->location_name(3), "rank 3");
   ASSERT_EQ(report->topologies.size(), 1u);
@@ -163,7 +164,7 @@ TEST(CubeReader, RepairsAcrossTheBordersOfItsChunks) {
 }
 
 TEST(CubeReader, ReadsDeepCallTrees) {
-  constexpr int kDepth = 5000;
+  constexpr int kDepth = 100'000;
   std::string nodes;
   for (int i = 0; i < kDepth; ++i) {
     nodes += "<cnode id=\"" + std::to_string(i) + "\" calleeId=\"0\">";
@@ -171,7 +172,51 @@ TEST(CubeReader, ReadsDeepCallTrees) {
   for (int i = 0; i < kDepth; ++i) nodes += "</cnode>";
   const Report report = read(test::report(test::metric(0, "time"), test::region(0, "f") + nodes,
                                           test::system_of(1), "<matrix metricId=\"0\"></matrix>"));
-  EXPECT_EQ(cube::depth_of_call_node(report, kDepth - 1), kDepth - 1u);
+  EXPECT_EQ(cube::call_node_depths(report).back(), kDepth - 1u);
+  // The names of all of them together: as long as the report is large.
+  const cube::CallPaths paths(report);
+  std::size_t size = 0;
+  for (std::size_t c = 0; c < kDepth; ++c) size += paths.name(c).size();
+  EXPECT_LT(size, kDepth * (2 * cube::kNamedCalls + 10) * 4);
+}
+
+TEST(CubeReader, ReadsDeepMetricTrees) {
+  constexpr int kDepth = 50'000;
+  std::string metrics;
+  for (int i = 0; i < kDepth; ++i) {
+    const std::string whole = test::metric(i, "m" + std::to_string(i));
+    metrics += whole.substr(0, whole.size() - std::string("</metric>").size());
+  }
+  for (int i = 0; i < kDepth; ++i) metrics += "</metric>";
+  const Report report = read(test::report(
+      metrics, test::region(0, "f") + "<cnode id=\"0\" calleeId=\"0\"></cnode>", test::system_of(1),
+      "<matrix metricId=\"49999\"><row cnodeId=\"0\">\n3\n</row></matrix>"));
+  EXPECT_EQ(cube::metric_depths(report).back(), kDepth - 1u);
+  EXPECT_EQ(cube::metric_roots(report).back(), 0u);
+  EXPECT_EQ(cube::totals(report).back(), 3);
+}
+
+// Written out, each path is the names from the root; beyond a length the middle is counted.
+TEST(CallPaths, NameTheTwoEndsOfWhatIsLong) {
+  for (const std::size_t depth : {1u, 2u, 99u, 100u, 101u, 199u, 200u, 201u, 202u, 350u}) {
+    Report report;
+    for (std::size_t i = 0; i < depth; ++i) {
+      report.regions.push_back({"r" + std::to_string(i), "", "", "", -1, -1});
+      report.call_nodes.push_back({i == 0 ? kNone : i - 1, i, -1, ""});
+    }
+    std::string expected;
+    for (std::size_t i = 0; i < depth; ++i) {
+      if (i > 0) expected += " / ";
+      if (i == cube::kNamedCalls && depth > 2 * cube::kNamedCalls) {
+        expected += "... " + std::to_string(depth - 200) + " more ... / ";
+        i = depth - cube::kNamedCalls;
+      }
+      expected += "r" + std::to_string(i);
+    }
+    EXPECT_EQ(report.call_path(depth - 1), expected);
+    EXPECT_EQ(cube::CallPaths(report).name(depth - 1), expected);
+    EXPECT_EQ(cube::CallPaths(report).depth(depth - 1), depth - 1);
+  }
 }
 
 TEST(CubeReader, SaysWhatIsWrongWithAReport) {
@@ -194,6 +239,8 @@ TEST(CubeReader, SaysWhatIsWrongWithAReport) {
   expect(replaced(good, "4\n8\n", "4\n"), "1 values for 2 threads");
   expect(replaced(good, "4\n8\n", "4\n8\n1\n"), "more values than there are threads");
   expect(replaced(good, "4\n8\n", "4\neight\n"), "no number");
+  expect(replaced(good, "4\n8\n", "4\n1e999\n"), "1e999, which is too large");
+  expect(replaced(good, "4\n8\n", "4\n-1e999\n"), "-1e999, which is too large");
   expect(replaced(good, "</metrics>", "</metricz>"), "not well-formed");
   expect(replaced(good, "<cube", "<!DOCTYPE cube [<!ENTITY a \"b\">]><cube"), "document type");
   EXPECT_NE(cube::read_report("/nonexistent.cube").error().message().find("cannot be opened"),
@@ -207,6 +254,12 @@ TEST(CubeReader, SaysWhatIsWrongWithAReport) {
   EXPECT_EQ(message.find("\u009b"), std::string::npos);
   EXPECT_EQ(message.find("\u202e"), std::string::npos);
   EXPECT_LT(message.size(), 600u);
+}
+
+TEST(CubeReader, ValuesTooSmallForANumberAreReadAsZero) {
+  const Report report = read(replaced(test::small_report(), "4\n8\n", "1e-999\n8\n"));
+  EXPECT_EQ(cube::call_path_sums(report, 0), (std::vector<double>{3, 0, 8}));
+  EXPECT_TRUE(report.warnings.empty());
 }
 
 TEST(CubeReader, ValuesThatAreNoFiniteNumbersAreReadAsZero) {

@@ -3,18 +3,22 @@
 
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <sstream>
 
 #include "expert/catalogue.h"
 #include "expert/cube/text.h"
 #include "expert/cube/writer.h"
+#include "expert/region_class.h"
 #include "expert/summary.h"
+#include "tests/support/cube_grammar.h"
 #include "tests/support/cube_reader.h"
 #include "tests/support/report_checks.h"
 
@@ -129,6 +133,128 @@ TEST(Report, OrdersCallPathsParentsFirst) {
   EXPECT_FALSE(report.row(report.find_metric("visits"), 1, row));
 }
 
+// Call trees of programs whose functions are known from call sites only. Two locations: the first
+// and the second thread of one process.
+struct CallTreeFixture {
+  Definitions defs;
+  SeverityStore store{kMetrics, 2};
+  std::vector<CallPath> paths;
+  std::map<std::string, RegionId> regions;
+
+  CallTreeFixture() {
+    defs.locations.set(LocationId{0}, {MachineId{0}, NodeId{0}, ProcessId{0}, ThreadId{0}});
+    defs.locations.set(LocationId{1}, {MachineId{0}, NodeId{0}, ProcessId{0}, ThreadId{1}});
+  }
+  RegionId region(const std::string& name, std::uint8_t type = 1) {
+    const auto id = static_cast<RegionId>(static_cast<std::uint32_t>(regions.size()));
+    const auto [entry, added] = regions.try_emplace(name, id);
+    if (added) {
+      RegionDef def;
+      def.name = name;
+      def.type = type;
+      defs.regions.set(id, def);
+    }
+    return entry->second;
+  }
+  // A recorded call, visited once by this location; `caller` empty: no call site.
+  std::size_t call(std::size_t parent, const std::string& name, const std::string& caller = "",
+                   LocationIndex location = 0, std::uint8_t type = 1) {
+    CallSiteId site = absent<CallSiteId>();
+    if (!caller.empty()) {
+      site = static_cast<CallSiteId>(static_cast<std::uint32_t>(paths.size()));
+      defs.call_sites.set(site, {FileId{0}, Line{7}, region(name), region(caller)});
+    }
+    store.add(metric_index<Visits>(), static_cast<CallPathIndex>(paths.size()), location, 1);
+    paths.push_back({region(name, type), site, parent});
+    return paths.size() - 1;
+  }
+  std::vector<std::string> names() {
+    const Report report(defs, {LocationId{0}, LocationId{1}},
+                        metrics_where([](Needs) { return true; }), paths, std::move(store), {});
+    std::vector<std::string> found;
+    for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
+      found.push_back(report.call_path_name(c));
+    }
+    return found;
+  }
+};
+constexpr std::uint8_t kByHand = 3;  // EPILOG's number of regions of the user
+using Names = std::vector<std::string>;
+
+TEST(CallTree, MainStandsAboveARegionOfTheUserThatItEncloses) {
+  CallTreeFixture f;
+  const std::size_t root = f.call(kNone, "prog");
+  const std::size_t phase = f.call(root, "phase one", "", 0, kByHand);
+  f.call(phase, "MPI_Barrier", "main");
+  EXPECT_EQ(f.names(), (Names{"prog", "prog / main", "prog / main / phase one",
+                              "prog / main / phase one / MPI_Barrier"}));
+}
+
+TEST(CallTree, MainStandsAboveTheFunctionsThatItCalls) {
+  CallTreeFixture f;
+  const std::size_t root = f.call(kNone, "prog");
+  f.call(root, "MPI_Init", "main");
+  f.call(root, "MPI_Put", "exchange");
+  f.call(root, "MPI_Get", "exchange");
+  EXPECT_EQ(f.names(),
+            (Names{"prog", "prog / main", "prog / main / MPI_Init", "prog / main / exchange",
+                   "prog / main / exchange / MPI_Put", "prog / main / exchange / MPI_Get"}));
+}
+
+// `exchange` may have begun the region, or may be called in it: neither is said.
+TEST(CallTree, AnyOtherCallerOfACallInARegionOfTheUserStandsNowhere) {
+  CallTreeFixture f;
+  const std::size_t root = f.call(kNone, "prog");
+  const std::size_t phase = f.call(root, "phase", "", 0, kByHand);
+  f.call(phase, "MPI_Put", "exchange");
+  const std::size_t inner = f.call(phase, "recorded");
+  f.call(inner, "MPI_Get", "other");
+  EXPECT_EQ(f.names(), (Names{"prog", "prog / phase", "prog / phase / MPI_Put",
+                              "prog / phase / recorded", "prog / phase / recorded / MPI_Get"}));
+}
+
+TEST(CallTree, OtherThreadsDoNotBeginInMain) {
+  CallTreeFixture f;
+  const std::size_t root = f.call(kNone, "prog");
+  f.call(root, "MPI_Init", "main");
+  f.call(root, "MPI_Send", "worker", 1);
+  EXPECT_EQ(f.names(), (Names{"prog", "prog / main", "prog / main / MPI_Init", "prog / worker",
+                              "prog / worker / MPI_Send"}));
+}
+
+TEST(CallTree, ARecordedMainStaysWhereItIs) {
+  CallTreeFixture f;
+  const std::size_t root = f.call(kNone, "prog");
+  const std::size_t main = f.call(root, "main");
+  f.call(main, "MPI_Init", "main");
+  f.call(root, "MPI_Finalize", "cleanup");
+  EXPECT_EQ(f.names(), (Names{"prog", "prog / main", "prog / main / MPI_Init", "prog / cleanup",
+                              "prog / cleanup / MPI_Finalize"}));
+}
+
+TEST(CallTree, ManyNestedCallsNeedNoStackAndNamesOfTheirEnds) {
+  CallTreeFixture f;
+  constexpr std::size_t kCalls = 300'000;
+  std::size_t at = f.call(kNone, "prog");
+  const RegionId recursive = f.region("f");
+  for (std::size_t i = 1; i < kCalls; ++i) {
+    f.paths.push_back({recursive, absent<CallSiteId>(), at});
+    at = f.paths.size() - 1;
+  }
+  const Report report(f.defs, {LocationId{0}}, metrics_where([](Needs) { return true; }), f.paths,
+                      SeverityStore(kMetrics, 1), {});
+  ASSERT_EQ(report.call_paths().size(), kCalls);
+  EXPECT_EQ(report.call_paths().back().depth, kCalls - 1);
+  const std::string name = report.call_path_name(kCalls - 1);
+  EXPECT_TRUE(name.starts_with("prog / f / f")) << name;
+  EXPECT_NE(name.find(" / ... 299800 more ... / f"), std::string::npos) << name;
+  const Folder folder;
+  ASSERT_TRUE(write_cube(report, folder / "a.cube", {.doc_url = "d"}).ok());
+  EXPECT_EQ(support::check_cube_grammar(folder / "a.cube"), "");
+  // Start and end tag with their numbers, and blanks up to a bound.
+  EXPECT_LT(fs::file_size(folder / "a.cube"), kCalls * 160);
+}
+
 TEST(Report, IsInclusiveAlongTheMetrics) {
   Fixture f;
   f.store.add(metric_index<Fence>(), 1, 0, 0.5);
@@ -222,6 +348,108 @@ TEST(CubeFile, IsTheSameForTheSameReport) {
     ASSERT_TRUE(write_cube(f.report(), folder / name, {.doc_url = "file:///"}).ok());
   }
   EXPECT_EQ(read_file(folder / "1.cube"), read_file(folder / "2.cube"));
+}
+
+// What CUBE's readers want besides XML is checked by read_cube.
+TEST(CubeFile, HasEndTagsForEverythingButAttributesAndDimensions) {
+  Fixture f;
+  TopologyDef grid;
+  grid.size = {4};
+  grid.coords = {{LocationId{0}, {3}}};
+  f.defs.topologies.set(TopologyId{0}, grid);
+  const Folder folder;
+  ASSERT_TRUE(write_cube(f.report(), folder / "a.cube", {.doc_url = ""}).ok());
+  support::read_cube(folder / "a.cube");
+  std::string text = read_file(folder / "a.cube");
+  for (const char* closed :
+       {"<attr key=\"CUBE_CT_AGGR\" value=\"SUM\"/>", "<dim size=\"4\" periodic=\"false\"/>"}) {
+    ASSERT_NE(text.find(closed), std::string::npos) << closed;
+    text.erase(text.find(closed), std::string(closed).size());
+  }
+  EXPECT_EQ(text.find("/>"), std::string::npos);
+  EXPECT_NE(text.find("<murl></murl>"), std::string::npos);
+}
+
+TEST(CubeFile, SaysWhatKindOfFunctionARegionIs) {
+  Fixture f;
+  const auto module_of = [&](const std::string& name, std::uint8_t type,
+                             const MpiFunction* function) {
+    RegionDef* region = f.defs.regions.find(RegionId{1});
+    region->name = name;
+    region->type = type;
+    region->function = function;
+    region->file = "lib.c";
+    const Folder folder;
+    EXPECT_TRUE(write_cube(f.report(), folder / "a.cube", {.doc_url = "d"}).ok());
+    const support::Cube cube = support::read_cube(folder / "a.cube");
+    for (const support::CubeRegion& r : cube.regions) {
+      if (r.name == name) return r.mod;
+    }
+    return std::string("absent");
+  };
+  EXPECT_EQ(module_of("MPI_Win_fence", 0, find_mpi_function("MPI_Win_fence")), "MPI");
+  EXPECT_EQ(module_of("mpi_send_", 0, find_mpi_function("MPI_Send")), "MPI");  // Fortran
+  EXPECT_EQ(module_of("MPI_Of_the_future", 0, nullptr), "MPI");
+  EXPECT_EQ(module_of("MPI", 0, nullptr), "lib.c");
+  EXPECT_EQ(module_of("shmem_long_put", 0, nullptr), "SHMEM");
+  EXPECT_EQ(module_of("start_pes", 0, nullptr), "SHMEM");
+  EXPECT_EQ(module_of("!$omp parallel @a.c:7", kOmpParallel, nullptr), "OMP");
+  EXPECT_EQ(module_of("omp_set_lock", 0, nullptr), "OMP");
+  EXPECT_EQ(module_of("TRACING", 0, nullptr), "EPIK");
+  EXPECT_EQ(module_of("solve", 0, nullptr), "lib.c");
+}
+
+TEST(CubeFile, LeavesOutPlacesOutsideOfTheirGrid) {
+  Fixture f;
+  TopologyDef grid;
+  grid.size = {2, 2};
+  grid.coords = {{LocationId{0}, {0, 2}}, {LocationId{1}, {1, 1}}, {LocationId{2}, {1}}};
+  f.defs.topologies.set(TopologyId{0}, grid);
+  grid.coords = {{LocationId{0}, {0, 2}}};  // no place is left
+  f.defs.topologies.set(TopologyId{1}, grid);
+  const Folder folder;
+  ASSERT_TRUE(write_cube(f.report(), folder / "a.cube", {.doc_url = "d"}).ok());
+  support::read_cube(folder / "a.cube");
+  const std::string text = read_file(folder / "a.cube");
+  EXPECT_EQ(text.find("<coord"), text.rfind("<coord"));
+  EXPECT_NE(text.find("<coord thrdId=\"0\">1 1</coord>"), std::string::npos);
+  EXPECT_EQ(text.find("<cart"), text.rfind("<cart"));
+}
+
+TEST(CubeFile, IsForCubeAlsoWhenNothingWasRecorded) {
+  const Fixture f;
+  const Report report(f.defs, {LocationId{0}}, metrics_where([](Needs) { return true; }), {},
+                      SeverityStore(kMetrics, 1), {});
+  const Folder folder;
+  ASSERT_TRUE(write_cube(report, folder / "a.cube", {.doc_url = "d"}).ok());
+  const support::Cube cube = support::read_cube(folder / "a.cube");
+  ASSERT_EQ(cube.cnodes.size(), 1u);
+  EXPECT_EQ(cube.region_of(0), "(nothing was recorded)");
+  // Nor are there processes.
+  const Definitions empty;
+  const Report none(empty, {}, metrics_where([](Needs) { return true; }), {},
+                    SeverityStore(kMetrics, 0), {});
+  ASSERT_TRUE(write_cube(none, folder / "b.cube", {.doc_url = "d"}).ok());
+  EXPECT_EQ(support::read_cube(folder / "b.cube").threads.size(), 1u);
+}
+
+TEST(CubeFile, IsCompressedIfItsNameSaysSo) {
+  Fixture f;
+  f.store.add(metric_index<Fence>(), 1, 0, 1.0 / 3);
+  const Folder folder;
+  ASSERT_TRUE(write_cube(f.report(), folder / "a.cube", {.doc_url = "d"}).ok());
+  ASSERT_TRUE(write_cube(f.report(), folder / "a.cube.gz", {.doc_url = "d"}).ok());
+  const std::string packed = read_file(folder / "a.cube.gz");
+  EXPECT_TRUE(packed.starts_with("\x1F\x8B"));
+  std::string text(read_file(folder / "a.cube").size() + 1, '\0');
+  const gzFile file = gzopen((folder / "a.cube.gz").c_str(), "rb");
+  const int size = gzread(file, text.data(), static_cast<unsigned>(text.size()));
+  EXPECT_EQ(gzclose(file), Z_OK);
+  text.resize(static_cast<std::size_t>(size));
+  EXPECT_EQ(text, read_file(folder / "a.cube"));
+  EXPECT_EQ(support::check_cube_grammar(folder / "a.cube.gz"), "");
+  ASSERT_TRUE(write_cube(f.report(), folder / "b.cube.gz", {.doc_url = "d"}).ok());
+  EXPECT_EQ(read_file(folder / "b.cube.gz"), packed);  // no time of writing in it
 }
 
 TEST(CubeFile, NamesMayHoldAnyBytes) {

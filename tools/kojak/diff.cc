@@ -9,6 +9,7 @@
 #include "expert/cube/aggregate.h"
 #include "expert/cube/difference.h"
 #include "expert/cube/format.h"
+#include "expert/cube/path.h"
 #include "expert/cube/reader.h"
 #include "expert/html/page.h"
 #include "tools/cli/cli.h"
@@ -90,10 +91,12 @@ void print_metrics(const cube::Difference& difference, double threshold, bool al
   const std::vector<double> before = cube::totals(difference.before);
   const std::vector<double> after = cube::totals(difference.after);
   std::vector<MetricRow> rows{{"metric", "before", "after", "change", "", 0}};
+  const std::vector<std::size_t> roots = cube::metric_roots(difference.before);
+  const std::vector<std::size_t> depths = cube::metric_depths(difference.before);
   std::size_t hidden = 0;
   for (std::size_t m = 0; m < before.size(); ++m) {
     const cube::Metric& metric = difference.before.metrics[m];
-    const std::size_t root = cube::metric_root(difference.before, m);
+    const std::size_t root = roots[m];
     const Change change{m, 0, before[m], after[m]};
     const bool small = !matters(change, std::max(before[root], after[root]), threshold);
     if (!all && metric.parent != cube::kNone && small) {
@@ -102,7 +105,8 @@ void print_metrics(const cube::Difference& difference, double threshold, bool al
     }
     if (before[m] == 0 && after[m] == 0) continue;
     const cube::Unit unit = cube::unit_of(metric);
-    const std::string indent(2 * cube::depth_of_metric(difference.before, m), ' ');
+    constexpr std::size_t kDeepest = 20;
+    const std::string indent(2 * std::min(depths[m], kDeepest), ' ');
     rows.push_back({indent + metric.title, cube::format_value(unit, before[m]),
                     cube::format_value(unit, after[m]), cube::format_change(unit, change.change()),
                     relative(before[m], after[m]),
@@ -177,12 +181,13 @@ void print_changes(const cube::Difference& difference, std::vector<Change> chang
 void print_csv(const cube::Difference& difference) {
   cli::Table table({{"metric"}, {"call path"}, {"called at"}, {"before"}, {"after"}, {"change"}});
   const Report& report = difference.before;
+  const cube::CallPaths paths(report);
   for (std::size_t m = 0; m < report.metrics.size(); ++m) {
     const std::vector<double> before = cube::call_path_sums(difference.before, m);
     const std::vector<double> after = cube::call_path_sums(difference.after, m);
     for (std::size_t c = 0; c < before.size(); ++c) {
       if (before[c] == 0 && after[c] == 0) continue;
-      table.add({cube::printable(report.metrics[m].name), cube::printable(report.call_path(c)),
+      table.add({cube::printable(report.metrics[m].name), cube::printable(paths.name(c)),
                  cube::printable(report.call_site(c)), cube::format_exact(before[c]),
                  cube::format_exact(after[c]), cube::format_exact(after[c] - before[c])});
     }

@@ -17,6 +17,13 @@ using cube::Report;
 
 constexpr std::size_t kNameWidth = 60;
 
+// Two blanks a level; very deep ones have their number instead, so that a line stays a line.
+std::string indent(std::size_t depth) {
+  constexpr std::size_t kDeepest = 40;
+  if (depth <= kDeepest) return std::string(2 * depth, ' ');
+  return std::string(2 * kDeepest, ' ') + "[" + std::to_string(depth) + "] ";
+}
+
 void print_summary(const Report& report) {
   const auto line = [](const char* what, const std::string& value) {
     std::cout << what << value << '\n';
@@ -51,6 +58,8 @@ void print_metrics(const Report& report, bool all) {
                     {"total"},
                     {"of root"}});
   const std::vector<double> totals = cube::totals(report);
+  const std::vector<std::size_t> roots = cube::metric_roots(report);
+  const std::vector<std::size_t> depths = cube::metric_depths(report);
   std::size_t hidden = 0;
   for (std::size_t m = 0; m < totals.size(); ++m) {
     if (totals[m] == 0 && !all) {
@@ -58,11 +67,10 @@ void print_metrics(const Report& report, bool all) {
       continue;
     }
     const cube::Metric& metric = report.metrics[m];
-    const std::string indent(2 * cube::depth_of_metric(report, m), ' ');
-    table.add({indent + cube::printable(metric.title, kNameWidth),
+    table.add({indent(depths[m]) + cube::printable(metric.title, kNameWidth),
                cube::printable(metric.name, kNameWidth), cube::printable(metric.unit, 8),
                cube::format_value(cube::unit_of(metric), totals[m]),
-               cli::format_percent(totals[m], totals[cube::metric_root(report, m)])});
+               cli::format_percent(totals[m], totals[roots[m]])});
   }
   table.print(std::cout);
   if (hidden > 0) std::cout << "(" << hidden << " metrics are 0; --all shows them)\n";
@@ -79,9 +87,9 @@ void print_calls(const Report& report, std::size_t metric) {
        {"called at", cli::Align::kLeft},
        {"with callees"},
        {"own"}});
+  const std::vector<std::size_t> depths = cube::call_node_depths(report);
   for (std::size_t c = 0; c < own.size(); ++c) {
-    const std::string indent(2 * cube::depth_of_call_node(report, c), ' ');
-    table.add({indent + cube::printable(report.region_name(c), kNameWidth),
+    table.add({indent(depths[c]) + cube::printable(report.region_name(c), kNameWidth),
                cube::printable_path(report.call_site(c), 32),
                cube::format_value(unit, with_callees[c]), cube::format_value(unit, own[c])});
   }

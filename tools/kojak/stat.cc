@@ -1,15 +1,18 @@
 // kojak stat: the largest values of a report, as a table or as comma-separated values.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iostream>
+#include <memory>
 #include <numeric>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "expert/catalogue.h"
 #include "expert/cube/aggregate.h"
 #include "expert/cube/format.h"
+#include "expert/cube/path.h"
 #include "expert/cube/reader.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
@@ -24,7 +27,8 @@ using Names = std::vector<std::string>;
 // What the rows of the table are: their names, and their values for a metric.
 struct Rows {
   Names titles;
-  std::vector<Names> names;  // of each row, one for each title
+  std::size_t count = 0;
+  std::function<Names(std::size_t row)> names;  // one for each title
   std::vector<double> (*values)(const Report&, std::size_t metric) = nullptr;
 };
 
@@ -35,32 +39,36 @@ std::vector<double> with_callees(const Report& report, std::size_t metric) {
 }
 
 Rows call_path_rows(const Report& report, bool inclusive) {
-  Rows rows{{"call path", "called at"}, {}, inclusive ? with_callees : cube::call_path_sums};
-  for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
-    rows.names.push_back({report.call_path(c), report.call_site(c)});
-  }
-  return rows;
+  auto paths = std::make_shared<cube::CallPaths>(report);
+  return {{inclusive ? "call path, with callees" : "call path, without callees", "called at"},
+          report.call_nodes.size(),
+          [&report, paths](std::size_t c) {
+            return Names{paths->name(c), report.call_site(c)};
+          },
+          inclusive ? with_callees : cube::call_path_sums};
 }
 
 Rows region_rows(const Report& report) {
-  Rows rows{{"region", "module"}, {}, cube::region_sums};
-  for (const cube::Region& region : report.regions) {
-    rows.names.push_back({region.name, region.module});
-  }
-  return rows;
+  return {{"region", "module"},
+          report.regions.size(),
+          [&report](std::size_t r) {
+            return Names{report.regions[r].name, report.regions[r].module};
+          },
+          cube::region_sums};
 }
 
 Rows location_rows(const Report& report) {
-  Rows rows{{"location", "node"}, {}, cube::location_sums};
-  for (std::size_t i = 0; i < report.locations(); ++i) {
-    std::size_t node = report.threads[i];
-    while (node != cube::kNone && report.system[node].kind != cube::SystemKind::kNode) {
-      node = report.system[node].parent;
-    }
-    rows.names.push_back(
-        {report.location_name(i), node == cube::kNone ? "" : report.system[node].name});
-  }
-  return rows;
+  return {
+      {"location", "node"},
+      report.locations(),
+      [&report](std::size_t i) {
+        std::size_t node = report.threads[i];
+        while (node != cube::kNone && report.system[node].kind != cube::SystemKind::kNode) {
+          node = report.system[node].parent;
+        }
+        return Names{report.location_name(i), node == cube::kNone ? "" : report.system[node].name};
+      },
+      cube::location_sums};
 }
 
 // Plain numbers where a program reads them.
@@ -76,40 +84,56 @@ bool is_pattern(const cube::Metric& metric) {
   });
 }
 
-// Leaves of the metric tree and patterns, at each call path: a list of what to look at first. A
-// pattern counts without those inside it, which are rows of their own.
+// Leaves of the metric tree and patterns, at each call path: a list of what to look at first. The
+// seconds of a pattern are all of its, as `expert` says them; those inside it are rows of their
+// own, and beside stands what they leave it.
 void print_patterns(const Report& report, std::size_t top, bool csv) {
   struct Row {
     std::size_t metric, call_node;
-    double value;
+    double value, own;
   };
-  std::vector<Row> rows;
-  const std::vector<std::vector<double>> sums = cube::own_call_path_sums(report);
+  std::vector<bool> listed(report.metrics.size());
+  std::vector<std::vector<std::size_t>> children(report.metrics.size());
   for (std::size_t m = 0; m < report.metrics.size(); ++m) {
     const cube::Metric& metric = report.metrics[m];
-    if (cube::unit_of(metric) != cube::Unit::kSeconds) continue;
-    if (cube::has_child_metric(report, m) && !is_pattern(metric)) continue;
-    for (std::size_t c = 0; c < sums[m].size(); ++c) {
-      if (sums[m][c] != 0) rows.push_back({m, c, sums[m][c]});
-    }
+    if (metric.parent != cube::kNone) children[metric.parent].push_back(m);
+    listed[m] = cube::unit_of(metric) == cube::Unit::kSeconds &&
+                (!cube::has_child_metric(report, m) || is_pattern(metric));
   }
+  const auto sum = [](std::span<const double> row) {
+    return std::accumulate(row.begin(), row.end(), 0.0);
+  };
+  std::vector<Row> rows;
+  report.severities.for_each_row([&](std::size_t m, std::size_t c, std::span<const double> row) {
+    if (!listed[m]) return;
+    Row found{m, c, sum(row), sum(row)};
+    if (found.value == 0) return;
+    for (const std::size_t child : children[m]) found.own -= sum(report.severities.row(child, c));
+    // What subtraction leaves of equal numbers in decimal digits is nothing.
+    if (std::abs(found.own) <= 1e-10 * std::abs(found.value)) found.own = 0;
+    rows.push_back(found);
+  });
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return std::abs(a.value) > std::abs(b.value);
   });
   if (top != 0 && rows.size() > top) rows.resize(top);
   cli::Table table({{"seconds"},
                     {csv ? "percent" : "of root"},
+                    {csv ? "own" : "own part"},
                     {"metric", cli::Align::kLeft},
                     {"call path", cli::Align::kLeft},
                     {"called at", cli::Align::kLeft}});
   const std::vector<double> totals = cube::totals(report);
+  const std::vector<std::size_t> roots = cube::metric_roots(report);
+  const cube::CallPaths paths(report);
+  const auto seconds = [&](double value) {
+    return csv ? cube::format_exact(value) : cube::format_value(cube::Unit::kSeconds, value);
+  };
   for (const Row& row : rows) {
-    table.add(
-        {csv ? cube::format_exact(row.value) : cube::format_value(cube::Unit::kSeconds, row.value),
-         percent(row.value, totals[cube::metric_root(report, row.metric)], csv),
-         cube::printable(report.metrics[row.metric].name, csv ? 0 : 32),
-         cube::printable_path(report.call_path(row.call_node), csv ? 0 : 60),
-         cube::printable_path(report.call_site(row.call_node), csv ? 0 : 32)});
+    table.add({seconds(row.value), percent(row.value, totals[roots[row.metric]], csv),
+               seconds(row.own), cube::printable(report.metrics[row.metric].name, csv ? 0 : 32),
+               cube::printable_path(paths.name(row.call_node), csv ? 0 : 60),
+               cube::printable_path(report.call_site(row.call_node), csv ? 0 : 32)});
   }
   csv ? table.print_csv(std::cout) : table.print(std::cout);
 }
@@ -118,7 +142,7 @@ void print_rows(const Report& report, const Rows& rows, const std::vector<std::s
                 std::size_t top, bool csv) {
   std::vector<std::vector<double>> values;
   for (const std::size_t metric : metrics) values.push_back(rows.values(report, metric));
-  std::vector<std::size_t> order(rows.names.size());
+  std::vector<std::size_t> order(rows.count);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::abs(values[0][a]) > std::abs(values[0][b]);
@@ -128,7 +152,10 @@ void print_rows(const Report& report, const Rows& rows, const std::vector<std::s
     columns.push_back({cube::printable(report.metrics[metric].name, csv ? 0 : 32)});
   }
   columns.push_back({csv ? "percent" : "of total"});
-  for (const std::string& title : rows.titles) columns.push_back({title, cli::Align::kLeft});
+  // Programs read titles as they were.
+  for (const std::string& title : rows.titles) {
+    columns.push_back({csv ? title.substr(0, title.find(',')) : title, cli::Align::kLeft});
+  }
   cli::Table table(columns);
   const double whole = cube::total(report, metrics[0]);
   for (std::size_t i = 0; i < order.size() && (top == 0 || i < top); ++i) {
@@ -143,7 +170,7 @@ void print_rows(const Report& report, const Rows& rows, const std::vector<std::s
               : cube::format_value(cube::unit_of(report.metrics[metrics[m]]), values[m][row]));
     }
     cells.push_back(percent(values[0][row], whole, csv));
-    for (const std::string& name : rows.names[row]) {
+    for (const std::string& name : rows.names(row)) {
       cells.push_back(cube::printable_path(name, csv ? 0 : 60));
     }
     table.add(std::move(cells));
@@ -195,9 +222,10 @@ int stat_command(int argc, char** argv) {
                            "Lists the largest values of a CUBE report, worst first.",
                            "kojak stat --by callpath -m mpi_rma_fence_wait -m time -n 5 a.cube"};
   cli::ToolOptions options;
-  options.visible.add_options()("by,b", cli::po::value<std::string>()->default_value("pattern"),
-                                "what a row is: callpath, region, location, or pattern (each "
-                                "pattern or leaf metric in seconds at each call path)")(
+  options.visible.add_options()(
+      "by,b", cli::po::value<std::string>()->default_value("pattern"),
+      "what a row is: callpath, region, location, or pattern (each "
+      "pattern or leaf metric in seconds at each call path, with those inside it)")(
       "metric,m", cli::po::value<Names>(),
       "unique name of a metric, a column each; sorted by the first (default: the first metric of "
       "the report; not with --by pattern)")(
