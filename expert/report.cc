@@ -7,11 +7,12 @@ namespace kojak::expert {
 
 Report::Report(const Definitions& definitions, std::vector<LocationId> locations,
                const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
-               SeverityStore severities, std::vector<Finding> findings)
+               SeverityStore severities, std::vector<Finding> findings, WaitResults waits)
     : definitions_(&definitions),
       locations_(std::move(locations)),
       severities_(std::move(severities)),
-      findings_(std::move(findings)) {
+      findings_(std::move(findings)),
+      waits_(std::move(waits)) {
   add_metrics(metrics);
   order_call_paths(call_paths);
   order_system();

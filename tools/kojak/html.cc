@@ -55,9 +55,7 @@ ExitCode run(const cli::po::variables_map& values) {
     progress.finish();
     if (!part) return failed(part.error());
     trace = std::move(*part);
-    options.trace = &trace.packed;
-    options.instances = trace.instances;
-    options.callers = trace.callers;
+    trace.add_to(options);
   }
   if (const Status status = html::write_page(*report, options, output); !status) {
     return failed(status.error());
