@@ -263,7 +263,7 @@ void print_consumers(std::ostream& out, const Report& report, const SummaryStyle
     out << wrapped(title + ": " + percent(consumer.seconds, whole) + " of all time (" +
                        seconds(consumer.seconds) +
                        " s) passes in these calls without a wait that a pattern explains; " +
-                       largest_part(most, all) + ", in " +
+                       largest_part(most, all) + " in " +
                        cube::printable_path(report.call_path_name(place), style.width - 4) + ".",
                    style.width, 2);
   }
@@ -295,7 +295,7 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
   out << wrapped(
       std::string(metric.title) + " takes " + percent(report.total(worst), whole) +
           " of all time (" + seconds(report.total(worst)) + " s), " +
-          largest_part(first->seconds, report.total(worst)) + ", in " +
+          largest_part(first->seconds, report.total(worst)) + " in " +
           cube::printable_path(report.call_path_name(first->call_path), style.width - 4) +
           ", worst on " + report.thread_name(first->worst_thread) + ".",
       style.width, 2);
@@ -305,7 +305,7 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
     const StorePlaces places(report);
     const Partner& most = partners.front();
     out << wrapped(
-        "There, " + largest_part(most.seconds, first->seconds) + ", until " +
+        "There, " + largest_part(most.seconds, first->seconds) + " until " +
             cube::printable(ending(report, places, most.location, most.call_path, most.at_exit)) +
             ".",
         style.width, 2);

@@ -71,7 +71,7 @@ std::string largest_part(double part, double whole) {
   if (share > 0.995) return "all of it";
   const std::string percent =
       std::to_string(static_cast<int>(std::floor(100 * share + 0.5))) + " %";
-  return share > 0.5 ? "most of it, " + percent : "the largest part, " + percent;
+  return (share > 0.5 ? "most of it, " : "the largest part, ") + percent + ',';
 }
 
 std::string counted(std::uint64_t count, const char* one, const char* several) {

@@ -29,7 +29,8 @@ std::vector<Partner> partners_of(const Instance& instance);
 const std::vector<Partner>& partners_of(const Report& report, MetricIndex metric,
                                         CallPathIndex call_path);
 
-// How much of a whole: "all of it", "most of it, 72 %", "the largest part, 16 %".
+// How much of a whole, before "in ..." or "until ...": "all of it", "most of it, 72 %,", "the
+// largest part, 16 %,".
 std::string largest_part(double part, double whole);
 // "1 process has", "2 processes have".
 std::string counted(std::uint64_t count, const char* one, const char* several);

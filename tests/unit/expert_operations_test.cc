@@ -209,9 +209,9 @@ TEST(Operations, AWatcherChangesNothing) {
 }
 
 TEST(Words, SayHowMuchItIs) {
-  EXPECT_EQ(largest_part(16, 100), "the largest part, 16 %");
-  EXPECT_EQ(largest_part(50, 100), "the largest part, 50 %");
-  EXPECT_EQ(largest_part(72, 100), "most of it, 72 %");
+  EXPECT_EQ(largest_part(16, 100), "the largest part, 16 %,");
+  EXPECT_EQ(largest_part(50, 100), "the largest part, 50 %,");
+  EXPECT_EQ(largest_part(72, 100), "most of it, 72 %,");
   EXPECT_EQ(largest_part(100, 100), "all of it");
   EXPECT_EQ(counted(1, "process has", "processes have"), "1 process has");
   EXPECT_EQ(counted(2, "process has", "processes have"), "2 processes have");
