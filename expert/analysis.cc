@@ -31,7 +31,8 @@ class Analysis : public earl::Sink {
         send_modes_(options.send_modes),
         severities_(kMetrics + trace.definitions().metrics.size(), trace.location_count()),
         profile_(trace.definitions(), trace.location_count()),
-        unexplained_(trace.location_count()) {
+        unexplained_(trace.location_count()),
+        instances_(options.instances) {
     trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
       if (node.clock_error)
         max_delta_ = std::max(max_delta_, *node.clock_error + *node.clock_error);
@@ -233,6 +234,9 @@ class Analysis : public earl::Sink {
   const std::array<std::uint64_t, kNotes>& notes() const {
     return notes_;
   }
+  WaitResults waits() {
+    return instances_.finish();
+  }
 
  private:
   static constexpr std::uint8_t kFlavourShared = 4;
@@ -243,20 +247,20 @@ class Analysis : public earl::Sink {
   }
   void tell(MetricIndex metric, const Call& at, Seconds severity, const EndedBy& by,
             Seconds begin) {
-    if (options_.instance) {
-      options_.instance({metric, raw(at.cnode), at.index, severity, at.enter, at.exit});
-    }
-    if (!options_.wait) return;
-    options_.wait({.metric = metric,
-                   .call_path = raw(at.cnode),
-                   .location = at.index,
-                   .enter = at.enter,
-                   .exit = at.exit,
-                   .begin = std::max(begin, at.enter),
-                   .end = by.known() ? std::min(by.time, at.exit) : at.exit,
-                   .waiting = severity,
-                   .ended_by = by,
-                   .operation = operation_});
+    keep({.metric = metric,
+          .call_path = raw(at.cnode),
+          .location = at.index,
+          .enter = at.enter,
+          .exit = at.exit,
+          .begin = std::max(begin, at.enter),
+          .end = by.known() ? std::min(by.time, at.exit) : at.exit,
+          .waiting = severity,
+          .ended_by = by,
+          .operation = operation_});
+  }
+  void keep(const Wait& wait) {
+    instances_.add(wait);
+    if (options_.wait) options_.wait(wait);
   }
 
   // What only some traces need of every region instance.
@@ -325,10 +329,18 @@ class Analysis : public earl::Sink {
     };
     results.progress_instance = [this](ProgressKind kind, PatternInstance instance) {
       instance.metric = progress_metric(kind);
-      if (options_.instance) options_.instance(instance);
+      begin_operation(Operation::Object::kNothing, 0);
+      keep({.metric = instance.metric,
+            .call_path = instance.call_path,
+            .location = instance.location,
+            .enter = instance.enter,
+            .exit = instance.exit,
+            .begin = instance.enter,
+            .end = instance.exit,
+            .waiting = instance.waiting,
+            .operation = operation_});
     };
-    waits_.emplace(trace_, max_delta_, options_.instance ? options_.instances : 0,
-                   std::move(results));
+    waits_.emplace(trace_, max_delta_, options_.instances, std::move(results));
   }
   static MetricIndex progress_metric(ProgressKind kind) {
     switch (kind) {
@@ -372,6 +384,37 @@ class Analysis : public earl::Sink {
   std::array<std::uint64_t, kNotes> notes_{};
   std::uint64_t calls_ = 0;
   Operation operation_;  // that the patterns are being told of
+  Instances instances_;
+};
+
+// The same, with a watcher that is told first.
+class WatchedAnalysis : public Analysis {
+ public:
+  WatchedAnalysis(const earl::Trace& trace, const AnalysisOptions& options)
+      : Analysis(trace, options), watcher_(*options.watcher) {}
+
+  void on_call(const earl::Call& call, std::span<const std::uint64_t> counters) {
+    watcher_.on_call(call);
+    Analysis::on_call(call, counters);
+  }
+#define KOJAK_WATCH(handler, Event)    \
+  void handler(const earl::Event& e) { \
+    watcher_.handler(e);               \
+    Analysis::handler(e);              \
+  }
+  KOJAK_WATCH(on_send, SendEvent)
+  KOJAK_WATCH(on_message_call, MessageCall)
+  KOJAK_WATCH(on_transfer, Transfer)
+  KOJAK_WATCH(on_fence_epoch, FenceEpoch)
+  KOJAK_WATCH(on_window_collective, WindowInstance)
+  KOJAK_WATCH(on_access_epoch, AccessEpoch)
+  KOJAK_WATCH(on_access_transaction, AccessEpoch)
+  KOJAK_WATCH(on_exposure_transaction, ExposureEpoch)
+  KOJAK_WATCH(on_passive_epoch, PassiveEpoch)
+#undef KOJAK_WATCH
+
+ private:
+  ReplayWatcher& watcher_;
 };
 
 std::vector<CallPath> call_paths(const earl::CallTree& tree) {
@@ -433,8 +476,11 @@ std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
   return metrics;
 }
 
-Report analyse(earl::Trace& trace, const AnalysisOptions& options) {
-  Analysis analysis(trace, options);
+namespace {
+
+template <class A>
+Report analyse_with(earl::Trace& trace, const AnalysisOptions& options) {
+  A analysis(trace, options);
   earl::Replay replay(trace, analysis);
   replay.run();
   std::vector<LocationId> locations;
@@ -446,7 +492,15 @@ Report analyse(earl::Trace& trace, const AnalysisOptions& options) {
           metrics,
           call_paths(replay.call_tree()),
           analysis.finish(),
-          findings_of(trace, analysis.notes())};
+          findings_of(trace, analysis.notes()),
+          analysis.waits()};
+}
+
+}  // namespace
+
+Report analyse(earl::Trace& trace, const AnalysisOptions& options) {
+  return options.watcher != nullptr ? analyse_with<WatchedAnalysis>(trace, options)
+                                    : analyse_with<Analysis>(trace, options);
 }
 
 }  // namespace kojak::expert

@@ -11,27 +11,43 @@
 #include <cstdint>
 #include <functional>
 
+#include "earl/replay.h"
 #include "earl/trace.h"
 #include "expert/report.h"
 #include "expert/selection.h"
 #include "expert/send_modes.h"
 #include "expert/wait.h"
-#include "expert/worst_instances.h"
 
 namespace kojak::expert {
+
+// Is told what EARL's replay delivers, before the patterns are.
+class ReplayWatcher {
+ public:
+  virtual ~ReplayWatcher() = default;
+  virtual void on_call(const earl::Call&) {}
+  virtual void on_send(const earl::SendEvent&) {}
+  virtual void on_message_call(const earl::MessageCall&) {}
+  virtual void on_transfer(const earl::Transfer&) {}
+  virtual void on_fence_epoch(const earl::FenceEpoch&) {}
+  virtual void on_window_collective(const earl::WindowInstance&) {}
+  virtual void on_access_epoch(const earl::AccessEpoch&) {}
+  virtual void on_access_transaction(const earl::AccessEpoch&) {}
+  virtual void on_exposure_transaction(const earl::ExposureEpoch&) {}
+  virtual void on_passive_epoch(const earl::PassiveEpoch&) {}
+};
 
 struct AnalysisOptions {
   // Called now and then with the number of calls seen so far, for a progress bar.
   std::function<void(std::uint64_t events)> progress;
-  // Called for every call that waits, if not empty: for the worst instances of a pattern.
-  std::function<void(const PatternInstance&)> instance;
   // Called for every wait that is counted, if not empty: who waited in which operation, how long,
   // and for whom. (Those of locks and progress are told when they are known, some at the end.)
   std::function<void(const Wait&)> wait;
-  // How many instances of a pattern are wanted at most. (Some are known at the end only.)
+  // How many instances of a pattern the report keeps.
   std::size_t instances = 10;
   // Told of all messages, if not null: for the findings by send mode.
   SendModes* send_modes = nullptr;
+  // Sees the replay of the trace, too, if not null: for what else is made of it in the same pass.
+  ReplayWatcher* watcher = nullptr;
   // What the report shows of the tree.
   Selection selection;
 };

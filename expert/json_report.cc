@@ -1,8 +1,12 @@
 #include "expert/json_report.h"
 
+#include <algorithm>
+#include <span>
+
 #include "epilog/format/writer.h"
 #include "expert/html/json.h"
 #include "expert/store_places.h"
+#include "expert/wait_words.h"
 
 namespace kojak::expert {
 namespace {
@@ -69,20 +73,88 @@ void add_threads(Json& json, const Report& report) {
   json.end_array();
 }
 
-void add_instances(Json& json, const Report& report, const StorePlaces& places,
-                   const std::vector<PatternInstance>& instances) {
+// The call that ended a wait, with what a reader would else look up.
+void add_call(Json& json, const Report& report, const StorePlaces& places, LocationIndex location,
+              CallPathIndex call_path, bool at_exit) {
+  const std::size_t path = places.call_path(call_path);
+  json.member("thread", places.thread(location)).member("call_path", path);
+  json.member("by", at_exit ? "exit" : "enter");
+  const CallPathNode& node = report.call_paths()[path];
+  json.member("function", report.region_name(node.region));
+  const CallSiteDef* site =
+      is_absent(node.site) ? nullptr : report.definitions().call_sites.find(node.site);
+  if (site == nullptr) return;
+  const std::string* file = report.definitions().files.find(site->file);
+  if (file != nullptr) json.member("file", *file);
+  if (!is_absent(site->line)) json.member("line", raw(site->line));
+}
+
+void add_partners(Json& json, const Report& report, const StorePlaces& places,
+                  std::span<const Partner> partners) {
+  json.key("waited_for").begin_array();
+  for (const Partner& p : partners) {
+    json.begin_object();
+    add_call(json, report, places, p.location, p.call_path, p.at_exit);
+    json.member("seconds", p.seconds).end_object();
+  }
+  json.end_array();
+}
+
+void add_instances(Json& json, const Report& report, const StorePlaces& places) {
   json.key("instances").begin_array();
-  for (const PatternInstance& i : instances) {
+  for (const Instance& i : report.waits().worst) {
     const std::size_t metric = places.metric(i.metric);
     if (metric == kNone) continue;
     json.begin_object()
         .member("metric", report.metrics()[metric].metric.name)
-        .member("call_path", places.call_path(i.call_path))
-        .member("thread", places.thread(i.location))
-        .member("enter", i.enter.value)
-        .member("exit", i.exit.value)
         .member("waiting", i.waiting.value)
-        .end_object();
+        .member("begin", i.begin.value)
+        .member("end", i.end.value);
+    json.key("object");
+    if (object_name(i.operation).empty()) {
+      json.null();
+    } else {
+      json.begin_object().member("kind", object_kind(i.operation)).member("id", i.operation.id);
+      if (i.operation.process != kNoLocation) json.member("rank", i.operation.process);
+      json.end_object();
+    }
+    json.key("waits").begin_array();
+    for (const Waiter& w : i.waiters) {
+      json.begin_object()
+          .member("thread", places.thread(w.location))
+          .member("call_path", places.call_path(w.call_path))
+          .member("enter", w.enter.value)
+          .member("exit", w.exit.value)
+          .member("waiting", w.waiting.value);
+      if (w.ended_by.known()) {
+        json.key("until").begin_object().member("time", w.ended_by.time.value);
+        json.member("thread", places.thread(w.ended_by.location));
+        json.member("call_path", places.call_path(w.ended_by.call_path)).end_object();
+      }
+      json.end_object();
+    }
+    json.end_array().member("further_waits", i.further);
+    add_partners(json, report, places, partners_of(i));
+    json.end_object();
+  }
+  json.end_array();
+}
+
+// For whom each call path waited, over the whole run.
+void add_waited_for(Json& json, const Report& report, const StorePlaces& places) {
+  constexpr std::size_t kListed = 10;
+  json.key("partners").begin_array();
+  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
+    const MetricIndex metric = report.metrics()[m].own.front();
+    for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
+      const std::vector<Partner>& partners =
+          partners_of(report, metric, report.call_paths()[c].index);
+      if (partners.empty()) continue;
+      json.begin_object().member("metric", report.metrics()[m].metric.name).member("call_path", c);
+      add_partners(json, report, places,
+                   std::span(partners).first(std::min(partners.size(), kListed)));
+      json.member("further", partners.size() - std::min(partners.size(), kListed)).end_object();
+    }
   }
   json.end_array();
 }
@@ -124,7 +196,7 @@ void add_send_modes(Json& json, const StorePlaces& places, const JsonInput& inpu
 Status write_json(const Report& report, const JsonInput& input, const std::string& path) {
   const StorePlaces places(report);
   Json json;
-  json.begin_object().member("format", "kojak.expert").member("version", 1);
+  json.begin_object().member("format", "kojak.expert").member("version", 2);
   json.member("trace", input.trace).member("events", input.events);
   add_metrics(json, report);
   add_call_paths(json, report);
@@ -139,7 +211,8 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
         .end_object();
   }
   json.end_array();
-  add_instances(json, report, places, input.instances);
+  add_instances(json, report, places);
+  add_waited_for(json, report, places);
   add_send_modes(json, places, input);
   json.end_object();
 

@@ -9,14 +9,12 @@
 
 #include "expert/report.h"
 #include "expert/send_modes.h"
-#include "expert/worst_instances.h"
 
 namespace kojak::expert {
 
 struct JsonInput {
-  std::string trace;                       // its name
-  std::uint64_t events = 0;                // in it
-  std::vector<PatternInstance> instances;  // sorted, of shown metrics or not
+  std::string trace;         // its name
+  std::uint64_t events = 0;  // in it
   std::vector<SendModeFinding> send_modes;
   SendCost send_cost;
 };

@@ -77,18 +77,16 @@ std::string describe(const earl::Trace& trace, const expert::Report& report) {
   return text;
 }
 
-// The report as a page with timeline, from the files that are there now.
-Status write_html(const std::string& trace, const std::string& report, const std::string& output) {
+// The report as a page with timeline: what the analysis and its watcher found.
+Status write_html(const expert::Report& analysis, html::TimelineReader& timeline,
+                  const std::string& report, const std::string& output) {
   const Result<cube::Report> cube = cube::read_report(report);
   if (!cube) return cube.error();
   html::PageOptions page;
   page.version = KOJAK_VERSION;
   page.catalogue = expert::all_metrics();
-  const Result<html::TracePart> part = html::read_trace_part(trace, *cube, page.max_bytes);
-  if (!part) return part.error();
-  page.trace = &part->packed;
-  page.instances = part->instances;
-  page.callers = part->callers;
+  const html::TracePart part = html::trace_part(analysis, timeline.finish(), *cube, page.max_bytes);
+  part.add_to(page);
   return html::write_page(*cube, page, output);
 }
 
@@ -102,7 +100,6 @@ std::string filter_program() {
 // What the analysis is asked for beside the report.
 struct Extras {
   std::optional<expert::SendModes> send_modes;
-  std::optional<expert::WorstInstances> instances;
   bool print_send_modes = false, print_instances = false;
   std::string json;  // empty: none
 
@@ -110,9 +107,6 @@ struct Extras {
     if (options.count("json") != 0) json = options["json"].as<std::string>();
     print_send_modes = options.count("send-modes") != 0;
     print_instances = !options["instances"].defaulted();
-    if (print_instances || !json.empty()) {
-      instances.emplace(options["instances"].as<std::size_t>());
-    }
     expert::SendModeOptions modes;
     modes.epsilon = options["epsilon"].as<double>();
     modes.sendrecv_gap = options["sendrecv-gap"].as<double>();
@@ -215,14 +209,21 @@ ExitCode run(const po::variables_map& options) {
   expert::AnalysisOptions analysis;
   analysis.progress = [&](std::uint64_t events) { progress.update_now(events); };
   analysis.instances = options["instances"].as<std::size_t>();
-  if (extras.instances) {
-    analysis.instance = [&](const expert::PatternInstance& i) { extras.instances->add(i); };
-  }
   if (extras.send_modes) analysis.send_modes = &*extras.send_modes;
   analysis.selection = {names_of(options, "select"), names_of(options, "exclude")};
   if (const std::string wrong = wrong_selection(analysis.selection, trace->definitions());
       !wrong.empty()) {
     return cli::usage_error(wrong);
+  }
+  std::optional<html::TimelineReader> timeline;  // the page's own pass, before the analysis
+  if (!html.empty()) {
+    auto begun = html::TimelineReader::begin(input, {}, {});
+    if (!begun) {
+      cli::print_error(begun.error());
+      return begun.error().code;
+    }
+    timeline.emplace(std::move(*begun));
+    analysis.watcher = &timeline->watch(*trace);
   }
   const expert::Report report = expert::analyse(*trace, analysis);
   progress.finish();
@@ -234,7 +235,7 @@ ExitCode run(const po::variables_map& options) {
     return written.error().code;
   }
   if (!html.empty()) {
-    if (const Status written = write_html(input, output, html); !written) {
+    if (const Status written = write_html(report, *timeline, output, html); !written) {
       cli::print_error(written.error());
       return written.error().code;
     }
@@ -242,7 +243,6 @@ ExitCode run(const po::variables_map& options) {
   expert::JsonInput results;
   results.trace = input;
   results.events = trace->events_read();
-  if (extras.instances) results.instances = extras.instances->sorted();
   if (extras.send_modes) {
     results.send_modes = extras.send_modes->findings();
     results.send_cost = extras.send_modes->cost();
@@ -264,7 +264,7 @@ ExitCode run(const po::variables_map& options) {
     out << input << ": " << describe(*trace, report) << "\n\n";
     expert::print_summary(out, report, style);
     if (extras.print_instances) {
-      expert::print_instances(out, report, style, results.instances);
+      expert::print_instances(out, report, style);
     }
     if (extras.print_send_modes) {
       expert::print_send_modes(out, report, style, results.send_modes, results.send_cost);

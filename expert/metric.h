@@ -89,7 +89,15 @@ struct Metric {
   // their times, and what of them is the severity. See timeline_drawing.
   std::string_view timeline = {};
   Needs needs = Needs::kNothing;
-  bool fractions = false;  // of a count that need not be whole: some hardware counters
+  bool for_the_last = false;  // a pattern: all members of a group wait for the last of them
+  bool fractions = false;     // of a count that need not be whole: some hardware counters
+
+  // The exclusive time of one class of calls into MPI, SHMEM or OpenMP. What of it no pattern below
+  // explains is work of the library, or a wait that nobody knows.
+  constexpr bool is_call_time() const {
+    return own && *own != TimeClass::kUser && *own != TimeClass::kOverhead &&
+           *own != TimeClass::kInitExit;
+  }
 };
 
 }  // namespace kojak::expert

@@ -12,6 +12,7 @@
 
 #include "epilog/format/definitions.h"
 #include "expert/findings.h"
+#include "expert/instances.h"
 #include "expert/metric.h"
 #include "expert/severity.h"
 
@@ -83,13 +84,16 @@ class Report {
   // the severity store's columns.
   Report(const Definitions& definitions, std::vector<LocationId> locations,
          const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
-         SeverityStore severities, std::vector<Finding> findings);
+         SeverityStore severities, std::vector<Finding> findings, WaitResults waits = {});
 
   const Definitions& definitions() const { return *definitions_; }
   const std::vector<MetricNode>& metrics() const { return metrics_; }
   const std::vector<CallPathNode>& call_paths() const { return call_paths_; }
   const std::vector<MachineNode>& machines() const { return machines_; }
   const std::vector<Finding>& findings() const { return findings_; }
+  // The most severe instances, and for whom calls waited; places are those of the analysis
+  // (StorePlaces).
+  const WaitResults& waits() const { return waits_; }
   // Threads in the order of the report; each one's location, and the way back.
   std::size_t threads() const { return thread_locations_.size(); }
   LocationId thread_location(std::size_t thread) const {
@@ -133,6 +137,7 @@ class Report {
   SeverityStore severities_;
   std::vector<double> totals_;
   std::vector<Finding> findings_;
+  WaitResults waits_;
 };
 
 }  // namespace kojak::expert

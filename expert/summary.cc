@@ -8,6 +8,7 @@
 
 #include "expert/cube/format.h"
 #include "expert/store_places.h"
+#include "expert/wait_words.h"
 
 namespace kojak::expert {
 namespace {
@@ -209,6 +210,88 @@ std::string unexplained_sentence(const Report& report, double whole, unsigned wi
          ", is in " + cube::printable_path(report.call_path_name(worst), width - 4) + ".";
 }
 
+// What a fence or an epoch of its kind synchronises without need.
+std::string pairs_in_vain(const Report& report, std::size_t metric) {
+  const std::size_t all = report.find_metric("mpi_rma_pairsync_count");
+  const std::size_t vain = report.find_metric("mpi_rma_pairsync_unneeded_count");
+  if (all == kNone || vain == kNone) return {};
+  const std::size_t parent = report.metrics()[metric].parent;
+  std::vector<double> values(report.threads());
+  double counts[2] = {0, 0};
+  for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
+    if (!report.row(parent, c, values)) continue;  // other calls
+    for (const std::size_t m : {all, vain}) {
+      if (!report.row(m, c, values)) continue;
+      for (const double value : values) counts[m == vain] += value;
+    }
+  }
+  if (counts[1] == 0) return {};
+  return "Of the pairs of processes that these calls synchronise, " + grouped(counts[1]) + " of " +
+         grouped(counts[0]) + " exchange nothing in their epoch: they wait for each other in vain.";
+}
+
+// The most that a run can get shorter without a pattern: what its longest waiting thread waits.
+std::string gain(const Report& report, std::size_t metric) {
+  std::vector<double> sums(report.threads()), values(report.threads());
+  for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
+    if (!report.row(metric, c, values)) continue;
+    for (std::size_t t = 0; t < values.size(); ++t) sums[t] += values[t];
+  }
+  const auto most = std::max_element(sums.begin(), sums.end());
+  const auto thread = static_cast<std::size_t>(most - sums.begin());
+  return "To be gained: at most " + seconds(*most) + " s of the run, what " +
+         report.thread_name(thread) + " waits.";
+}
+
+// Kinds of MPI calls that take much time which no pattern of waiting explains, the most first.
+void print_consumers(std::ostream& out, const Report& report, const SummaryStyle& style) {
+  constexpr double kLarge = 0.05;
+  struct Consumer {
+    std::size_t metric;
+    double seconds;
+  };
+  const double whole = whole_time(report);
+  std::vector<Consumer> consumers;
+  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
+    const Metric& metric = report.metrics()[m].metric;
+    if (!metric.is_call_time()) continue;
+    double explained = 0;
+    for (std::size_t part = m + 1; part < report.metrics().size(); ++part) {
+      if (report.metrics()[part].parent == m) explained += report.total(part);
+    }
+    const double left = report.total(m) - explained;
+    if (left > kLarge * whole) consumers.push_back({m, left});
+  }
+  std::stable_sort(consumers.begin(), consumers.end(),
+                   [](const Consumer& a, const Consumer& b) { return a.seconds > b.seconds; });
+  if (consumers.size() > 3) consumers.resize(3);
+  std::vector<double> values(report.threads());
+  for (const Consumer& consumer : consumers) {
+    double most = 0, all = 0;
+    std::size_t place = 0;
+    for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
+      if (!report.row(consumer.metric, c, values)) continue;
+      double sum = 0;
+      for (const double value : values) sum += value;
+      all += sum;
+      if (sum > most) {
+        most = sum;
+        place = c;
+      }
+    }
+    const MetricNode& node = report.metrics()[consumer.metric];
+    std::string title(node.metric.title);
+    if (node.parent != kNone)
+      title += " (" + std::string(report.metrics()[node.parent].metric.title) + ")";
+    out << wrapped(title + ": " + percent(consumer.seconds, whole) + " of all time (" +
+                       seconds(consumer.seconds) +
+                       " s) passes in these calls without a wait that a pattern explains; " +
+                       largest_part(most, all) + " in " +
+                       cube::printable_path(report.call_path_name(place), style.width - 4) + ".",
+                   style.width, 2);
+  }
+}
+
 }  // namespace
 
 void print_advice(std::ostream& out, const Report& report, const SummaryStyle& style) {
@@ -228,6 +311,7 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
     out << wrapped("No pattern of waiting takes more than 1 % of the time." +
                        (unexplained.empty() ? "" : ' ' + unexplained),
                    style.width, 2);
+    print_consumers(out, report, style);
     return;
   }
   const Metric& metric = report.metrics()[worst].metric;
@@ -236,13 +320,28 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
                                   [&](const PlaceWait& w) { return w.metric == worst; });
   out << wrapped(
       std::string(metric.title) + " takes " + percent(report.total(worst), whole) +
-          " of all time (" + seconds(report.total(worst)) + " s), most of it in " +
+          " of all time (" + seconds(report.total(worst)) + " s), " +
+          largest_part(first->seconds, report.total(worst)) + " in " +
           cube::printable_path(report.call_path_name(first->call_path), style.width - 4) +
           ", worst on " + report.thread_name(first->worst_thread) + ".",
       style.width, 2);
+  const std::vector<Partner>& partners = partners_of(report, report.metrics()[worst].own.front(),
+                                                     report.call_paths()[first->call_path].index);
+  if (!partners.empty()) {
+    const StorePlaces places(report);
+    const Partner& most = partners.front();
+    out << wrapped(
+        "There, " + largest_part(most.seconds, first->seconds) + " until " +
+            cube::printable(ending(report, places, most.location, most.call_path, most.at_exit)) +
+            ".",
+        style.width, 2);
+  }
+  out << wrapped(gain(report, worst), style.width, 2);
   out << wrapped(std::string(metric.meaning), style.width, 2);
   out << wrapped(std::string(metric.advice), style.width, 2);
   out << wrapped(unexplained_sentence(report, whole, style.width), style.width, 2);
+  out << wrapped(pairs_in_vain(report, worst), style.width, 2);
+  print_consumers(out, report, style);
 }
 
 void print_findings(std::ostream& out, const Report& report, const SummaryStyle& style) {
@@ -259,13 +358,13 @@ void print_findings(std::ostream& out, const Report& report, const SummaryStyle&
   }
 }
 
-void print_instances(std::ostream& out, const Report& report, const SummaryStyle& style,
-                     const std::vector<PatternInstance>& instances) {
+void print_instances(std::ostream& out, const Report& report, const SummaryStyle& style) {
+  constexpr std::size_t kWaiters = 3, kPartners = 2;
   const Paint paint(style.colours);
   const StorePlaces places(report);
   out << '\n' << paint.bold("Most severe instances") << '\n';
   std::size_t shown = kNone;
-  for (const PatternInstance& i : instances) {
+  for (const Instance& i : report.waits().worst) {
     const std::size_t metric = places.metric(i.metric);
     if (metric == kNone) continue;
     if (metric != shown) {
@@ -273,9 +372,28 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
       out << "  " << m.title << " (" << m.name << ")\n";
       shown = metric;
     }
-    out << right(seconds(i.waiting.value), 12) << "  in [" << fixed(i.enter.value, 6) << ", "
-        << fixed(i.exit.value, 6) << "], " << report.thread_name(places.thread(i.location)) << '\n'
-        << path_line(report, places.call_path(i.call_path), style, 14);
+    const std::string object = object_name(i.operation);
+    out << right(seconds(i.waiting.value), 12) << "  in [" << fixed(i.begin.value, 6) << ", "
+        << fixed(i.end.value, 6) << "]" << (object.empty() ? "" : ", " + object) << '\n';
+    const std::size_t listed = std::min(i.waiters.size(), kWaiters);
+    for (std::size_t w = 0; w < listed; ++w) {
+      const Waiter& waiter = i.waiters[w];
+      out << right(seconds(waiter.waiting.value), 18) << "  "
+          << report.thread_name(places.thread(waiter.location)) << '\n'
+          << path_line(report, places.call_path(waiter.call_path), style, 20);
+    }
+    const std::uint64_t more = i.further + (i.waiters.size() - listed);
+    if (more != 0) out << std::string(20, ' ') << "and " << more << " more\n";
+    const std::vector<Partner> partners = partners_of(i);
+    for (std::size_t p = 0; p < std::min(partners.size(), kPartners); ++p) {
+      const Partner& partner = partners[p];
+      out << wrapped("until " + cube::printable(ending(report, places, partner.location,
+                                                       partner.call_path, partner.at_exit)),
+                     style.width, 14);
+    }
+    if (partners.size() > kPartners) {
+      out << std::string(14, ' ') << "and " << partners.size() - kPartners << " others\n";
+    }
   }
 }
 

@@ -11,7 +11,6 @@
 
 #include "expert/report.h"
 #include "expert/send_modes.h"
-#include "expert/worst_instances.h"
 
 namespace kojak::expert {
 
@@ -37,9 +36,8 @@ void print_metric_tree(std::ostream& out, const Report& report, const SummarySty
 void print_worst(std::ostream& out, const Report& report, const SummaryStyle& style);
 void print_advice(std::ostream& out, const Report& report, const SummaryStyle& style);
 void print_findings(std::ostream& out, const Report& report, const SummaryStyle& style);
-// The most severe instances of each pattern, as WorstInstances::sorted gives them.
-void print_instances(std::ostream& out, const Report& report, const SummaryStyle& style,
-                     const std::vector<PatternInstance>& instances);
+// The most severe instances of each pattern.
+void print_instances(std::ostream& out, const Report& report, const SummaryStyle& style);
 void print_send_modes(std::ostream& out, const Report& report, const SummaryStyle& style,
                       const std::vector<SendModeFinding>& findings, const SendCost& cost);
 // All of the above but instances and send modes.

@@ -1,5 +1,6 @@
 #include "expert/trace_findings.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -70,6 +71,42 @@ void add_lost(const std::vector<Lost>& records, std::vector<Finding>& found) {
   }
 }
 
+// Whether everything that the processes did is in the trace, up to its end. (Regions that stay open
+// when a process is killed take nothing away.)
+bool is_complete(const earl::Trace& trace) {
+  const Definitions& definitions = trace.definitions();
+  const auto lost = [](const Lost& l) { return raw(l.what) != 2; };
+  return !trace.damage() && definitions.last_def && trace.native() && definitions.merged_run &&
+         raw(definitions.merged_run->missing) == 0 && definitions.functions_off.empty() &&
+         std::none_of(definitions.lost.begin(), definitions.lost.end(), lost) &&
+         trace.findings()[earl::Finding::kGap].count == 0 &&
+         trace.findings()[earl::Finding::kUnknownRecord].count == 0 &&
+         trace.findings()[earl::Finding::kShortRecord].count == 0;
+}
+
+// What the replay found, in words that fit the rest of the trace.
+Finding finding_of(const earl::Trace& trace, earl::Finding finding, std::uint64_t count) {
+  const earl::FindingInfo& about = earl::info(finding);
+  Finding row{about.suspect ? Severity::kSuspect : Severity::kNote, count, std::string(about.name),
+              std::string(about.advice)};
+  const earl::Findings& all = trace.findings();
+  if (finding == earl::Finding::kUnreceivedSend && is_complete(trace)) {
+    row.severity = Severity::kNote;
+    row.what = "messages that the program never received";
+    row.advice =
+        "The receivers' traces are complete: these messages were sent, and nobody took "
+        "them. Nobody waited for them, so no result is affected.";
+  }
+  if (finding == earl::Finding::kReceiveBeforeSend &&
+      (all[earl::Finding::kUnmatchedReceive].count != 0 ||
+       (all[earl::Finding::kUnreceivedSend].count != 0 && !is_complete(trace)))) {
+    row.advice =
+        "Messages are missing from the trace, so later ones are paired with those before "
+        "them: not the clocks are wrong. Record and merge all processes from the start.";
+  }
+  return row;
+}
+
 // Hardware counters that have no place in the tree.
 void add_counters(const Definitions& definitions, std::vector<Finding>& found) {
   std::uint64_t count = 0;
@@ -104,7 +141,7 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
   }
   if (definitions.merged_run && raw(definitions.merged_run->missing) != 0) {
     found.push_back({Severity::kSuspect, raw(definitions.merged_run->missing),
-                     "processes whose traces were missing when the run was merged",
+                     "local traces missing when the run was merged",
                      "What they did and who waited for them is unknown. Merge again with all "
                      "traces of the run."});
   }
@@ -112,9 +149,7 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
   SwitchedOff(definitions).add_findings(found);
   add_counters(definitions, found);
   trace.findings().for_each([&](earl::Finding finding, const earl::Findings::Row& row) {
-    const earl::FindingInfo& about = earl::info(finding);
-    found.push_back({about.suspect ? Severity::kSuspect : Severity::kNote, row.count,
-                     std::string(about.name), std::string(about.advice)});
+    found.push_back(finding_of(trace, finding, row.count));
   });
   const std::uint64_t unsynchronised =
       notes[static_cast<std::size_t>(Note::kFenceDidNotSynchronise)];

@@ -37,16 +37,40 @@ void look_at_locations(std::span<const double> row, Bottleneck& out) {
   }
 }
 
-// Patterns in which all members of a group wait for the last of them.
-bool all_wait_for_the_last(const cube::Metric& metric) {
-  static constexpr std::string_view kNames[] = {"mpi_barrier_wait",
-                                                "mpi_wait_nxn",
-                                                "mpi_rma_fence_wait",
-                                                "mpi_rma_wait_window_create",
-                                                "mpi_rma_wait_window_free",
-                                                "shmem_barrier_wait",
-                                                "shmem_wait_nxn"};
-  return std::find(std::begin(kNames), std::end(kNames), metric.name) != std::end(kNames);
+bool all_wait_for_the_last(const cube::Metric& metric, std::span<const expert::Metric> catalogue) {
+  const expert::Metric* entry = explanation(metric, catalogue);
+  return entry != nullptr && entry->for_the_last;
+}
+
+std::vector<Consumer> find_consumers(const Report& report,
+                                     std::span<const expert::Metric> catalogue,
+                                     const std::vector<double>& totals, double whole) {
+  std::vector<Consumer> consumers;
+  for (std::size_t m = 0; m < report.metrics.size(); ++m) {
+    const expert::Metric* entry = explanation(report.metrics[m], catalogue);
+    if (entry == nullptr || !entry->is_call_time()) continue;
+    double left = totals[m];
+    for (std::size_t part = 0; part < report.metrics.size(); ++part) {
+      if (report.metrics[part].parent == m) left -= totals[part];
+    }
+    if (!(left > kLargeConsumer * whole)) continue;
+    Consumer consumer{m, 0, left, 0};
+    double most = 0;
+    for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
+      const std::span<const double> row = report.severities.row(m, c);
+      const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+      if (sum <= most) continue;
+      most = sum;
+      consumer.call_node = c;
+    }
+    consumer.part = most / totals[m];
+    consumers.push_back(consumer);
+  }
+  std::stable_sort(consumers.begin(), consumers.end(), [](const Consumer& a, const Consumer& b) {
+    return a.seconds > b.seconds;
+  });
+  if (consumers.size() > 3) consumers.resize(3);
+  return consumers;
 }
 
 // The location that waits much less than every other one.
@@ -107,6 +131,7 @@ Overview find_bottlenecks(const Report& report, std::span<const expert::Metric> 
   const std::size_t time = report.find_metric("time");
   overview.seconds = totals.empty() ? 0 : totals[time == kNone ? 0 : time];
   overview.shares = shares_of(report, waiting, totals);
+  overview.consumers = find_consumers(report, catalogue, totals, overview.seconds);
   for (std::size_t m = 0; m < metrics; ++m) {
     const std::size_t parent = report.metrics[m].parent;
     if (!waiting[m] || (parent != kNone && waiting[parent])) continue;
@@ -126,7 +151,8 @@ Overview find_bottlenecks(const Report& report, std::span<const expert::Metric> 
       found.seconds = seconds;
       found.share = share;
       look_at_locations(row, found);
-      if (all_wait_for_the_last(report.metrics[m])) found.waited_for = least_waiting(row);
+      if (all_wait_for_the_last(report.metrics[m], catalogue))
+        found.waited_for = least_waiting(row);
       // In document order the metrics below m follow it.
       for (std::size_t part = m + 1; part < metrics; ++part) {
         std::size_t above = report.metrics[part].parent;

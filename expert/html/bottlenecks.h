@@ -43,10 +43,20 @@ struct TimeShare {
   double seconds = 0;
 };
 
+// A kind of MPI calls whose time no pattern of waiting explains.
+struct Consumer {
+  std::size_t metric = 0;
+  std::size_t call_node = 0;  // where most of it passes
+  double seconds = 0;
+  double part = 0;  // of the metric's time, there
+};
+inline constexpr double kLargeConsumer = 0.05;  // of the run's time
+
 struct Overview {
   double seconds = 0;  // of the root metric, over all locations
   std::vector<TimeShare> shares;
   std::vector<Bottleneck> bottlenecks;
+  std::vector<Consumer> consumers;  // the most first, at most three
   std::size_t below_threshold = 0;
   double seconds_below_threshold = 0;
 };

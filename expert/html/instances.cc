@@ -1,17 +1,12 @@
 #include "expert/html/instances.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <map>
-#include <string_view>
-#include <unordered_map>
+#include <tuple>
 
-#include "earl/trace.h"
-#include "expert/analysis.h"
 #include "expert/catalogue.h"
 #include "expert/cube/text.h"
-#include "expert/html/worst_places.h"
+#include "expert/wait_words.h"
 
 namespace kojak::html {
 namespace {
@@ -75,113 +70,80 @@ std::vector<std::string> callers_of(const expert::Report& analysis, const cube::
   return callers;
 }
 
-constexpr std::size_t kShownInstances = 10;  // of each pattern
-constexpr std::size_t kShownPlaces = 300;    // pattern and call path
-constexpr std::size_t kShownRows = 256;      // of each instance
+// What ended the waiting of the most in it.
+void add_cause(const expert::Report& analysis, const expert::StorePlaces& places,
+               const expert::Instance& found, Instance& instance) {
+  const std::vector<expert::Partner> partners = expert::partners_of(found);
+  if (partners.empty()) return;
+  instance.cause_row = partners.front().location;
+  instance.cause_call = expert::call_name(analysis, places, partners.front().call_path);
+  instance.cause_at_exit = partners.front().at_exit;
+  instance.further_causes = partners.size() - 1;
+}
 
-Instance as_instance(const expert::PatternInstance& call, const std::vector<std::size_t>& nodes) {
+Instance as_instance(const expert::Report& analysis, const expert::StorePlaces& places,
+                     const expert::Instance& found, const std::vector<std::size_t>& nodes) {
   Instance instance;
-  instance.metric = expert::all_metrics()[call.metric].name;
-  instance.seconds = call.waiting.value;
-  instance.begin = call.enter.value;
-  instance.end = call.exit.value;
-  instance.rows = {call.location};
-  instance.call_node = nodes[call.call_path];
+  instance.metric = expert::all_metrics()[found.metric].name;
+  instance.object = expert::object_name(found.operation);
+  instance.seconds = found.waiting.value;
+  instance.begin = found.begin.value;
+  instance.end = found.end.value;
+  for (const expert::Waiter& waiter : found.waiters) {
+    std::vector<std::size_t>& rows = instance.rows;
+    if (std::find(rows.begin(), rows.end(), waiter.location) == rows.end()) {
+      rows.push_back(waiter.location);
+    }
+  }
+  instance.further_rows = found.further;
+  instance.call_node = nodes[found.waiters.front().call_path];
+  add_cause(analysis, places, found, instance);
   return instance;
 }
 
-// Processes that wait for one and the same thing are one instance: calls of one pattern at one call
-// path that overlap and end together, within a quarter of the first one's time. Those that wait for
-// a message wait for their own.
-bool same_instance(const expert::PatternInstance& first, const expert::PatternInstance& other) {
-  const std::string_view name = expert::all_metrics()[first.metric].name;
-  if (name.starts_with("mpi_latesender") || name.starts_with("mpi_latereceiver")) return false;
-  if (first.call_path != other.call_path || first.location == other.location) return false;
-  const bool overlap = first.enter < other.exit && other.enter < first.exit;
-  const double apart = std::abs(first.exit.value - other.exit.value);
-  return overlap && apart <= (first.exit.value - first.enter.value) / 4;
-}
-
-Error of_another_run(const std::string& path, const cube::Report& report, std::size_t locations) {
-  Error error;
-  error.file = path;
-  error.reason = "has " + std::to_string(locations) + " locations, and the report " +
-                 std::to_string(report.locations());
-  error.remedy = "give the trace that the report was made of";
-  return error;
-}
-
-// The worst of each pattern and of each place, each call once.
-std::vector<expert::PatternInstance> worst_calls(const expert::WorstInstances& of_patterns,
-                                                 const WorstPlaces& of_places) {
-  std::vector<expert::PatternInstance> calls = of_patterns.sorted();
-  const std::size_t known = calls.size();
-  for (const expert::PatternInstance& call : of_places.sorted(kShownPlaces)) {
-    const bool listed = std::any_of(
-        calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(known), [&](const auto& other) {
-          return WorstPlaces::key(other) == WorstPlaces::key(call) &&
-                 other.location == call.location && other.enter == call.enter;
-        });
-    if (!listed) calls.push_back(call);
-  }
-  std::stable_sort(calls.begin(), calls.end(),
-                   [](const auto& a, const auto& b) { return a.waiting > b.waiting; });
-  return calls;
+bool same(const expert::Instance& a, const expert::Instance& b) {
+  return a.metric == b.metric && a.operation.number == b.operation.number;
 }
 
 }  // namespace
 
-Result<Instances> find_instances(const std::string& path, const cube::Report& report) {
-  Result<earl::Trace> trace = earl::Trace::open(path);
-  if (!trace) return trace.error();
-  if (trace->location_count() != report.locations()) {
-    return of_another_run(path, report, trace->location_count());
-  }
-  expert::WorstInstances of_patterns(kShownInstances);
-  WorstPlaces of_places;
-  expert::AnalysisOptions options;
-  options.instance = [&](const expert::PatternInstance& call) {
-    of_patterns.add(call);
-    of_places.add(call);
-  };
-  const expert::Report analysis = expert::analyse(*trace, options);
+Instances instances_of(const expert::Report& analysis, const cube::Report& report) {
+  constexpr std::size_t kPartners = 3;  // shown of each place
   const std::vector<std::size_t> nodes = call_nodes(analysis, report);
+  const expert::StorePlaces places(analysis);
   Instances result;
   result.callers = callers_of(analysis, report, nodes);
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> at_place;
-  for (const expert::PatternInstance& call : worst_calls(of_patterns, of_places)) {
-    // Of calls that are among the worst and wait together the first stands for the others.
-    std::vector<std::size_t>& here = at_place[WorstPlaces::key(call)];
-    if (std::any_of(here.begin(), here.end(),
-                    [&](std::size_t i) { return same_instance(result.first[i], call); })) {
-      continue;
-    }
-    here.push_back(result.first.size());
-    result.first.push_back(call);
-    result.instances.push_back(as_instance(call, nodes));
+  const expert::WaitResults& waits = analysis.waits();
+  for (const expert::Instance& found : waits.worst) {
+    result.instances.push_back(as_instance(analysis, places, found, nodes));
   }
-  Result<earl::Trace> again = earl::Trace::open(path);
-  if (!again) return again.error();
-  options.instance = [&](const expert::PatternInstance& call) {
-    const auto place = at_place.find(WorstPlaces::key(call));
-    if (place == at_place.end()) return;
-    for (const std::size_t i : place->second) {
-      if (!same_instance(result.first[i], call)) continue;
-      Instance& instance = result.instances[i];
-      std::vector<std::size_t>& rows = instance.rows;
-      if (std::find(rows.begin(), rows.end(), call.location) != rows.end()) continue;
-      instance.seconds += call.waiting.value;
-      instance.begin = std::min(instance.begin, call.enter.value);
-      instance.end = std::max(instance.end, call.exit.value);
-      if (rows.size() < kShownRows) {
-        rows.push_back(call.location);
-      } else {
-        ++instance.further_rows;
-      }
-      return;
+  for (const expert::Instance& found : waits.of_places) {
+    const bool listed = std::any_of(waits.worst.begin(), waits.worst.end(),
+                                    [&](const expert::Instance& i) { return same(i, found); });
+    if (!listed) {
+      result.instances.push_back(as_instance(analysis, places, found, nodes));
+      result.instances.back().beside = true;
     }
-  };
-  expert::analyse(*again, options);
+  }
+  std::stable_sort(result.instances.begin(), result.instances.end(),
+                   [](const Instance& a, const Instance& b) { return a.seconds > b.seconds; });
+  for (const auto& [place, partners] : waits.partners) {
+    const std::size_t node = nodes[static_cast<expert::CallPathIndex>(place)];
+    if (node == cube::kNone) continue;
+    const auto metric = static_cast<expert::MetricIndex>(place >> 32);
+    for (std::size_t p = 0; p < std::min(partners.size(), kPartners); ++p) {
+      const expert::Partner& partner = partners[p];
+      result.partners.push_back({std::string(expert::all_metrics()[metric].name), node,
+                                 partner.location,
+                                 expert::call_name(analysis, places, partner.call_path),
+                                 partner.at_exit, partner.seconds});
+    }
+  }
+  std::sort(result.partners.begin(), result.partners.end(),
+            [](const WaitedFor& a, const WaitedFor& b) {
+              return std::tie(a.call_node, a.metric, b.seconds, a.row, a.call) <
+                     std::tie(b.call_node, b.metric, a.seconds, b.row, b.call);
+            });
   return result;
 }
 

@@ -138,6 +138,12 @@ void add_overview(Json& json, const Report& report, const Overview& overview) {
     json.begin_object().member("kind", share.kind).member("seconds", share.seconds).end_object();
   }
   json.end_array();
+  json.key("consumers").begin_array();
+  for (const Consumer& consumer : overview.consumers) {
+    json.begin_object().member("metric", consumer.metric).member("call", consumer.call_node);
+    json.member("seconds", consumer.seconds).member("part", consumer.part).end_object();
+  }
+  json.end_array();
   json.member("below", overview.below_threshold);
   json.member("belowSeconds", overview.seconds_below_threshold);
   json.key("bottlenecks").begin_array();
@@ -163,6 +169,18 @@ void add_overview(Json& json, const Report& report, const Overview& overview) {
   json.end_array().end_object();
 }
 
+void add_partners(Json& json, const std::vector<WaitedFor>& partners) {
+  if (partners.empty()) return;
+  json.key("partners").begin_array();
+  for (const WaitedFor& partner : partners) {
+    json.begin_object().member("metric", partner.metric).member("call", partner.call_node);
+    json.member("row", partner.row).member("by", partner.call);
+    if (partner.at_exit) json.member("exit", true);
+    json.member("seconds", partner.seconds).end_object();
+  }
+  json.end_array();
+}
+
 void add_instances(Json& json, const std::vector<Instance>& instances) {
   json.key("instances").begin_array();
   for (const Instance& instance : instances) {
@@ -171,7 +189,11 @@ void add_instances(Json& json, const std::vector<Instance>& instances) {
     json.member("call", position(instance.call_node));
     if (instance.cause_row != cube::kNone) {
       json.member("cause", instance.cause_row).member("causeCall", instance.cause_call);
+      if (instance.cause_at_exit) json.member("causeExit", true);
+      if (instance.further_causes > 0) json.member("furtherCauses", instance.further_causes);
     }
+    if (!instance.object.empty()) json.member("object", instance.object);
+    if (instance.beside) json.member("beside", true);
     add_column(json, "rows", instance.rows, [](std::size_t i) { return i; });
     if (instance.further_rows > 0) json.member("further", instance.further_rows);
     json.end_object();
@@ -254,6 +276,7 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   if (before == nullptr) {
     add_overview(json, report, find_bottlenecks(report, options.catalogue));
     add_instances(json, options.instances);
+    add_partners(json, options.partners);
   } else {
     json.member("beforeFile", before->file);
     json.key("locationsOfBoth").begin_array().value(difference->locations_before);

@@ -28,16 +28,30 @@ struct PackedTrace {
 // One of the most severe instances of a pattern, to be looked at on the timeline.
 struct Instance {
   std::string metric;  // unique name
+  std::string object;  // "window 0"; may be empty
   double seconds = 0;
   double begin = 0;  // time window, in seconds since the trace's first event
   double end = 0;
   std::vector<std::size_t> rows;  // locations of the trace that wait, the longest wait first
   std::size_t further_rows = 0;   // that wait too and are not listed
   std::size_t call_node = cube::kNone;
-  // The call that ended the waiting of the first of the rows, where one did: its location in the
-  // trace and its function.
+  // The call that ended most of the waiting, where one did: its location in the trace, its function
+  // and place in the code, whether it did so by its exit, and how many others did.
   std::size_t cause_row = cube::kNone;
   std::string cause_call;
+  bool cause_at_exit = false;
+  std::size_t further_causes = 0;
+  bool beside = false;  // not among the worst of its pattern: the worst of its call path
+};
+
+// For whom the calls of one pattern at one call path waited, over the whole run.
+struct WaitedFor {
+  std::string metric;
+  std::size_t call_node = 0;
+  std::size_t row = 0;  // location of the trace
+  std::string call;     // "MPI_Win_post at halo.c:39"
+  bool at_exit = false;
+  double seconds = 0;
 };
 
 struct PageOptions {
@@ -48,6 +62,7 @@ struct PageOptions {
   std::size_t max_bytes = 20'000'000;  // of the page; kept by rounding and leaving out, and said
   const PackedTrace* trace = nullptr;
   std::vector<Instance> instances;
+  std::vector<WaitedFor> partners;  // the most waited for of a place first
   // Of each call path of the report the function that its last call stands in, where the trace
   // knows it: CUBE holds file and line only. May be empty.
   std::vector<std::string> callers;

@@ -1,14 +1,41 @@
 #include "expert/html/trace_part.h"
 
-#include <algorithm>
 #include <filesystem>
 
-#include "expert/html/causes.h"
+#include "earl/trace.h"
 #include "expert/html/instances.h"
-#include "expert/html/trace_reader.h"
 #include "expert/html/trace_view.h"
 
 namespace kojak::html {
+namespace {
+
+Error of_another_run(const std::string& path, const cube::Report& report, std::size_t locations) {
+  Error error;
+  error.file = path;
+  error.reason = "has " + std::to_string(locations) + " locations, and the report " +
+                 std::to_string(report.locations());
+  error.remedy = "give the trace that the report was made of";
+  return error;
+}
+
+}  // namespace
+
+TracePart trace_part(const expert::Report& analysis, TraceContent content,
+                     const cube::Report& report, std::size_t max_bytes) {
+  Instances found = instances_of(analysis, report);
+  TracePart part;
+  part.damage = content.damage;
+  part.instances = std::move(found.instances);
+  part.partners = std::move(found.partners);
+  part.callers = std::move(found.callers);
+  for (Instance& instance : part.instances) {
+    instance.begin -= content.begin;
+    instance.end -= content.begin;
+  }
+  // Base64 makes four bytes of three.
+  part.packed = pack_trace(std::move(content), report, max_bytes / 3 * 2 / 4 * 3);
+  return part;
+}
 
 Result<TracePart> read_trace_part(const std::string& path, const cube::Report& report,
                                   std::size_t max_bytes,
@@ -22,29 +49,24 @@ Result<TracePart> read_trace_part(const std::string& path, const cube::Report& r
     error.remedy = "name a file";
     return error;
   }
-  Result<Instances> found = find_instances(path, report);
-  if (!found) return found.error();
-  CauseFinder causes(found->first);
-  Result<TraceContent> content = read_trace(path, {}, progress, &causes);
-  if (!content) return content.error();
-  TracePart part;
-  part.damage = content->damage;
-  part.instances = std::move(found->instances);
-  part.callers = std::move(found->callers);
-  for (std::size_t i = 0; i < part.instances.size(); ++i) {
-    Instance& instance = part.instances[i];
-    instance.begin -= content->begin;
-    instance.end -= content->begin;
-    if (const std::optional<WaitCause>& cause = causes.cause(i)) {
-      instance.cause_row = cause->location;
-      if (cause->function != nullptr) instance.cause_call = std::string(cause->function->name);
-    }
+  Result<earl::Trace> trace = earl::Trace::open(path);
+  if (!trace) return trace.error();
+  if (trace->location_count() != report.locations()) {
+    return of_another_run(path, report, trace->location_count());
   }
-  std::stable_sort(part.instances.begin(), part.instances.end(),
-                   [](const Instance& a, const Instance& b) { return a.seconds > b.seconds; });
-  // Base64 makes four bytes of three.
-  part.packed = pack_trace(std::move(*content), report, max_bytes / 3 * 2 / 4 * 3);
-  return part;
+  std::uint64_t first = 0;
+  const auto counted = [&](std::uint64_t events) {
+    if (progress) progress((first = events) / 2);
+  };
+  Result<TimelineReader> reader = TimelineReader::begin(path, {}, counted);
+  if (!reader) return reader.error();
+  const expert::Report analysis = expert::analyse(*trace, {.progress =
+                                                               [&](std::uint64_t events) {
+                                                                 if (progress)
+                                                                   progress((first + events) / 2);
+                                                               },
+                                                           .watcher = &reader->watch(*trace)});
+  return trace_part(analysis, reader->finish(), report, max_bytes);
 }
 
 }  // namespace kojak::html

@@ -1,8 +1,10 @@
-// What a page of a report shows beyond it when the report's trace is given: timeline, byte matrix
-// and the most severe instances of each pattern.
+// What a page of a report shows beyond it when the report's trace is given: timeline, byte matrix,
+// the most severe instances of each pattern, and whom calls waited for.
 //
-// Reads the trace four times: transfers, state, and the analysis twice. Fails as opening a trace
-// does, and if the trace is of another run than the report (exit code 2). Not thread-safe.
+// read_trace_part reads the trace twice: transfers, then the analysis with all that needs state.
+// Who analyses a trace anyway watches it with a TimelineReader (trace_reader.h) and calls
+// trace_part. Fails as opening a trace does, and if the trace is of another run than the report
+// (exit code 2). Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +17,30 @@
 #include "epilog/format/error.h"
 #include "expert/cube/model.h"
 #include "expert/html/page.h"
+#include "expert/html/trace_reader.h"
 
 namespace kojak::html {
 
 struct TracePart {
   PackedTrace packed;
   std::vector<Instance> instances;
+  std::vector<WaitedFor> partners;
   std::vector<std::string> callers;  // see PageOptions
   std::optional<Error> damage;       // of the trace: shown is what stands before it
+
+  // The page with it; this must outlive the options.
+  void add_to(PageOptions& options) const {
+    options.trace = &packed;
+    options.instances = instances;
+    options.partners = partners;
+    options.callers = callers;
+  }
 };
 
 // `max_bytes` is the page's budget; the trace takes at most two thirds of it.
+TracePart trace_part(const expert::Report& analysis, TraceContent content,
+                     const cube::Report& report, std::size_t max_bytes);
+
 Result<TracePart> read_trace_part(const std::string& path, const cube::Report& report,
                                   std::size_t max_bytes,
                                   const std::function<void(std::uint64_t events)>& progress = {});

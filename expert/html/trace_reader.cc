@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
-#include "earl/replay.h"
 #include "earl/trace.h"
-#include "expert/html/causes.h"
 #include "expert/html/condense.h"
 #include "expert/html/sample.h"
 #include "expert/html/thin.h"
@@ -47,7 +46,7 @@ RegionKind kind_of(const RegionDef& region) {
 }
 
 // The second pass: everything that needs state.
-class Content : public earl::Sink {
+class Content : public expert::ReplayWatcher {
  public:
   Content(earl::Trace& trace, const TraceLimits& limits, Clock clock, TraceContent& out,
           std::unordered_map<TransferKey, std::size_t> places)
@@ -66,23 +65,18 @@ class Content : public earl::Sink {
     for (TransferArrow& arrow : out_.transfers) arrow.window = window(arrow.window);
   }
 
-  std::function<void(std::uint64_t)> progress;
-  CauseFinder* causes = nullptr;
-
-  void on_call(const earl::Call& call, std::span<const std::uint64_t>) {
+  void on_call(const earl::Call& call) override {
     out_.boxes[call.index].push_back(
         {clock_(call.enter), clock_(call.exit), region(call.region), 1});
     if (++boxes_ > 2 * limits_.boxes) condense_boxes(limits_.boxes);
-    if ((call.exit_pos & 0xFFFFF) == 0 && progress) progress(call.exit_pos);
   }
 
-  void on_send(const earl::SendEvent& send) {
+  void on_send(const earl::SendEvent& send) override {
     Traffic& traffic = between(raw(send.call->process), raw(send.destination));
     traffic.message_bytes += raw(send.bytes);
     ++traffic.messages;
   }
-  void on_message_call(const earl::MessageCall& completed) {
-    if (causes != nullptr) causes->on_message_call(completed);
+  void on_message_call(const earl::MessageCall& completed) override {
     for (const earl::Message* message : completed.received) {
       const std::uint32_t to = trace_.index(message->recv_loc);
       if (to == kAbsent) continue;
@@ -91,7 +85,7 @@ class Content : public earl::Sink {
     }
   }
 
-  void on_transfer(const earl::Transfer& transfer) {
+  void on_transfer(const earl::Transfer& transfer) override {
     if (is_absent(transfer.window)) return;
     const std::uint32_t origin = raw(transfer.origin);
     const std::uint32_t target = raw(transfer.target);
@@ -105,7 +99,7 @@ class Content : public earl::Sink {
     waiting_[{origin, window(raw(transfer.window)), transfer.epoch}].push_back(place->second);
   }
 
-  void on_fence_epoch(const earl::FenceEpoch& epoch) {
+  void on_fence_epoch(const earl::FenceEpoch& epoch) override {
     const std::uint32_t process = raw(epoch.call->process);
     const std::uint32_t on = window(raw(epoch.window));
     Nanoseconds& last = last_fence_[{process, on}];
@@ -118,11 +112,7 @@ class Content : public earl::Sink {
       by_fence_[{on, epoch.ordinal}].push_back(transfer);
     }
   }
-  void on_collective(const earl::CollectiveInstance& instance) {
-    if (causes != nullptr) causes->on_collective(instance);
-  }
-  void on_window_collective(const earl::WindowInstance& instance) {
-    if (causes != nullptr) causes->on_window_collective(instance);
+  void on_window_collective(const earl::WindowInstance& instance) override {
     if (instance.role != MpiRole::kWinFence) return;
     FenceInstance fence;
     fence.window = window(raw(instance.window));
@@ -146,7 +136,7 @@ class Content : public earl::Sink {
     if (fence_members_ <= limits_.fence_members) fences_.add(std::move(fence));
   }
 
-  void on_access_epoch(const earl::AccessEpoch& epoch) {
+  void on_access_epoch(const earl::AccessEpoch& epoch) override {
     const std::uint32_t on = window(raw(epoch.window));
     if (epoch.has_start && epoch.has_finish) {
       add_band(epoch.finish.index,
@@ -157,8 +147,7 @@ class Content : public earl::Sink {
       by_access_[epoch.finish.exit_pos].push_back(transfer);
     }
   }
-  void on_access_transaction(const earl::AccessEpoch& epoch) {
-    if (causes != nullptr) causes->on_access_transaction(epoch);
+  void on_access_transaction(const earl::AccessEpoch& epoch) override {
     const auto transfers = by_access_.extract(epoch.finish.exit_pos);
     if (transfers.empty()) return;
     for (const std::size_t transfer : transfers.mapped()) {
@@ -172,14 +161,12 @@ class Content : public earl::Sink {
       }
     }
   }
-  void on_exposure_transaction(const earl::ExposureEpoch& epoch) {
-    if (causes != nullptr) causes->on_exposure_transaction(epoch);
+  void on_exposure_transaction(const earl::ExposureEpoch& epoch) override {
     if (!epoch.has_post || !epoch.has_finish) return;
     add_band(epoch.finish.index, {clock_(epoch.post.enter), clock_(epoch.finish.exit),
                                   window(raw(epoch.window)), BandKind::kExposure});
   }
-  void on_passive_epoch(const earl::PassiveEpoch& epoch) {
-    if (causes != nullptr) causes->on_passive_epoch(epoch);
+  void on_passive_epoch(const earl::PassiveEpoch& epoch) override {
     if (!epoch.has_lock || !epoch.has_unlock) return;
     const std::uint32_t on = window(raw(epoch.window));
     const BandKind kind = epoch.all         ? BandKind::kLockAll
@@ -366,39 +353,67 @@ void list_rows(const earl::Trace& trace, TraceContent& content) {
 
 }  // namespace
 
-Result<TraceContent> read_trace(const std::string& path, const TraceLimits& limits,
-                                const std::function<void(std::uint64_t events)>& progress,
-                                CauseFinder* causes) {
-  Result<earl::Trace> first = earl::Trace::open(path);
-  if (!first) return first.error();
-  TransferPass transfers(*first, limits.arrows);
-  transfers.run(progress);
+struct TimelineReader::State {
+  std::string path;
+  TraceLimits limits;
+  Clock clock;
+  TraceContent content;
+  std::unordered_map<TransferKey, std::size_t> places;
+  earl::Trace* trace = nullptr;
+  std::optional<Content> watcher;
+};
+
+TimelineReader::TimelineReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TimelineReader::~TimelineReader() = default;
+TimelineReader::TimelineReader(TimelineReader&&) noexcept = default;
+TimelineReader& TimelineReader::operator=(TimelineReader&&) noexcept = default;
+
+Result<TimelineReader> TimelineReader::begin(
+    const std::string& path, const TraceLimits& limits,
+    const std::function<void(std::uint64_t events)>& progress) {
   Result<earl::Trace> trace = earl::Trace::open(path);
   if (!trace) return trace.error();
-  TraceContent content;
-  content.file = path;
-  content.begin = transfers.clock().begin;
-  content.end = transfers.end();
-  std::unordered_map<TransferKey, std::size_t> places;
-  content.transfers = transfers.finish(places);
-  list_rows(*trace, content);
-  Content sink(*trace, limits, transfers.clock(), content, std::move(places));
-  sink.causes = causes;
-  if (progress) {
-    const std::uint64_t half = first->events_read() / 2;
-    sink.progress = [&, half](std::uint64_t events) { progress(half + events / 2); };
+  TransferPass transfers(*trace, limits.arrows);
+  transfers.run(progress);
+  auto state = std::make_unique<State>();
+  state->path = path;
+  state->limits = limits;
+  state->clock = transfers.clock();
+  state->content.file = path;
+  state->content.begin = transfers.clock().begin;
+  state->content.end = transfers.end();
+  state->content.transfers = transfers.finish(state->places);
+  state->content.transfers_seen = transfers.seen();
+  return TimelineReader(std::move(state));
+}
+
+expert::ReplayWatcher& TimelineReader::watch(earl::Trace& trace) {
+  State& s = *state_;
+  s.trace = &trace;
+  list_rows(trace, s.content);
+  return s.watcher.emplace(trace, s.limits, s.clock, s.content, std::move(s.places));
+}
+
+TraceContent TimelineReader::finish() {
+  State& s = *state_;
+  s.watcher->finish();
+  s.content.events = s.trace->events_read();
+  s.content.damage = s.trace->damage();
+  if (s.trace->damage()) {
+    s.content.omitted.push_back("The trace is damaged and is shown up to there: " +
+                                s.trace->damage()->message());
   }
-  earl::Replay replay(*trace, sink);
-  replay.run();
-  sink.finish();
-  content.events = trace->events_read();
-  content.transfers_seen = transfers.seen();
-  content.damage = trace->damage();
-  if (trace->damage()) {
-    content.omitted.push_back("The trace is damaged and is shown up to there: " +
-                              trace->damage()->message());
-  }
-  return content;
+  return std::move(s.content);
+}
+
+Result<TraceContent> read_trace(const std::string& path, const TraceLimits& limits,
+                                const std::function<void(std::uint64_t events)>& progress) {
+  Result<TimelineReader> reader = TimelineReader::begin(path, limits, progress);
+  if (!reader) return reader.error();
+  Result<earl::Trace> trace = earl::Trace::open(path);
+  if (!trace) return trace.error();
+  expert::analyse(*trace, {.progress = progress, .watcher = &reader->watch(*trace)});
+  return reader->finish();
 }
 
 }  // namespace kojak::html

@@ -1,7 +1,12 @@
 // Reads from a trace what a page shows of it, in memory that has a limit.
 //
-// Two forward passes: one over the plain events for the transfers' ends, one with EARL's state for
-// calls, epochs, messages and fences. What exceeds a limit is made fewer as it comes: short calls
+// Two forward passes: one over the plain events for the transfers' ends, and the analysis' own,
+// which a TimelineReader watches for calls, epochs, messages and fences:
+//   auto reader = TimelineReader::begin(path, {}, {});
+//   auto trace = earl::Trace::open(path);
+//   const Report report = analyse(*trace, {.watcher = &reader->watch(*trace)});
+//   TraceContent content = reader->finish();
+// What exceeds a limit is made fewer as it comes: short calls
 // merge, every second arrow is left out; TraceContent::omitted says so. Errors are those of opening
 // a trace; a damaged trace is shown up to its damage. Single-threaded.
 #pragma once
@@ -9,14 +14,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "epilog/format/error.h"
+#include "expert/analysis.h"
 #include "expert/html/trace_content.h"
 
 namespace kojak::html {
-
-class CauseFinder;
 
 struct TraceLimits {
   std::size_t boxes = 1'500'000;
@@ -26,9 +31,27 @@ struct TraceLimits {
   std::size_t fence_members = 300'000;
 };
 
-// `causes`, if given, is handed what it asks for on the way.
+class TimelineReader {
+ public:
+  // The first pass.
+  static Result<TimelineReader> begin(const std::string& path, const TraceLimits& limits,
+                                      const std::function<void(std::uint64_t events)>& progress);
+  ~TimelineReader();
+  TimelineReader(TimelineReader&&) noexcept;
+  TimelineReader& operator=(TimelineReader&&) noexcept;
+
+  // Of the same trace, opened again; both must stay where they are until finish().
+  expert::ReplayWatcher& watch(earl::Trace& trace);
+  TraceContent finish();
+
+ private:
+  struct State;
+  explicit TimelineReader(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// Both passes, without what the analysis finds.
 Result<TraceContent> read_trace(const std::string& path, const TraceLimits& limits,
-                                const std::function<void(std::uint64_t events)>& progress = {},
-                                CauseFinder* causes = nullptr);
+                                const std::function<void(std::uint64_t events)>& progress = {});
 
 }  // namespace kojak::html

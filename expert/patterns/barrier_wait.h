@@ -26,7 +26,8 @@ struct BarrierWait {
           "out.",
       .timeline =
           "rank 0: MPI_Barrier 1-6 ~1-5; rank 1: MPI_Barrier 5-6; rank 2: MPI_Barrier 3-6 "
-          "~3-5"};
+          "~3-5",
+      .for_the_last = true};
 
   // `latest_enter` is that of all members of the instance.
   static Seconds severity(const Call& c, Seconds latest_enter) {

@@ -35,7 +35,8 @@ struct FenceWait {
           "of a phase.",
       .timeline =
           "rank 0: MPI_Win_fence 1-6 ~1-5; rank 1: MPI_Win_fence 5-6; rank 2: "
-          "MPI_Win_fence 3-6 ~3-5"};
+          "MPI_Win_fence 3-6 ~3-5",
+      .for_the_last = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
     return overlap(c, c.enter, latest_enter);

@@ -25,7 +25,8 @@ struct NxnWait {
           " the non-blocking form and compute meanwhile.",
       .timeline =
           "rank 0: MPI_Allreduce 1-7 ~1-5; rank 1: MPI_Allreduce 5-7; rank 2: "
-          "MPI_Allreduce 2-7 ~2-5"};
+          "MPI_Allreduce 2-7 ~2-5",
+      .for_the_last = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
     return overlap(c, c.enter, latest_enter);

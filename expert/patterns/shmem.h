@@ -98,7 +98,8 @@ struct ShmemNxnWait {
           "last.",
       .advice = "Balance the work before the call.",
       .timeline = "pe 0: shmem_collect 1-7 ~1-5; pe 1: shmem_collect 5-7",
-      .needs = Needs::kShmem};
+      .needs = Needs::kShmem,
+      .for_the_last = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
     return overlap(c, c.enter, latest_enter);
@@ -173,7 +174,8 @@ struct ShmemBarrierWait {
       .meaning = "Processes that reach the barrier early wait there for the last one.",
       .advice = "Balance the work before the barrier, or leave it out.",
       .timeline = "pe 0: shmem_barrier_all 1-7 ~1-5; pe 1: shmem_barrier_all 5-7",
-      .needs = Needs::kShmem};
+      .needs = Needs::kShmem,
+      .for_the_last = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
     return overlap(c, c.enter, latest_enter);

@@ -21,7 +21,8 @@ struct WindowCreateWait {
       .advice =
           "Create windows early, where all processes pass at the same time anyway, and keep "
           "them.",
-      .timeline = "rank 0: MPI_Win_create 1-6 ~1-5; rank 1: MPI_Win_create 5-6"};
+      .timeline = "rank 0: MPI_Win_create 1-6 ~1-5; rank 1: MPI_Win_create 5-6",
+      .for_the_last = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
     return overlap(c, c.enter, latest_enter);

@@ -22,7 +22,8 @@ struct WindowFreeWait {
           "that others still access.",
       .advice =
           "Free windows where processes are synchronised anyway, or at the end of the program.",
-      .timeline = "rank 0: MPI_Win_free 1-6 ~1-5; rank 1: MPI_Win_free 5-6"};
+      .timeline = "rank 0: MPI_Win_free 1-6 ~1-5; rank 1: MPI_Win_free 5-6",
+      .for_the_last = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
     return overlap(c, c.enter, latest_enter);

@@ -124,8 +124,8 @@ class Program(Pages):
     def test_a_finding_says_who_waits_for_whom(self):
         fence = self.page.text(self.finding("Wait at Fence", "halo.c:130") + " .who")
         self.assertIn("3 of 4 wait", fence)
-        self.assertIn("until rank 2 calls MPI_Win_fence", fence)
-        self.assertIn("until rank 3 calls MPI_Send",
+        self.assertIn("all of it until rank 2 enters MPI_Win_fence at halo.c:130", fence)
+        self.assertIn("all of it until rank 3 enters MPI_Send at send.c:5",
                       self.page.text(self.finding("Late Sender", "recv.c:77") + " .who"))
         # Without the trace the report still knows who hardly waits.
         page = self.open(self.make(self.cube, name="no_trace"))
@@ -138,8 +138,8 @@ class Program(Pages):
         about = self.page.text(".about").replace("\u202f", " ")
         self.assertIn("1.50 s of waiting in all, at rank 0 and 2 more", about)
         # From 0.7 to 1.2 s, while the others are in their fences.
-        self.assertIn("until rank 2 calls MPI_Win_fence, which meanwhile is in exchange for 500 ms",
-                      about)
+        self.assertIn("until rank 2 enters MPI_Win_fence at halo.c:130, which meanwhile is in "
+                      "exchange for 500 ms", about)
 
     def test_one_window_of_several(self):
         self.timeline()

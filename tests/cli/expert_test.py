@@ -176,7 +176,7 @@ class Extras(CommandTest):
         ran = self.run_command("expert", "-q", "-o", "a.cube", "--json", "a.json", TRACE)
         self.assertEqual((ran.status, ran.out, ran.err), (0, "", ""))
         result = json.loads((self.dir / "a.json").read_text())
-        self.assertEqual((result["format"], result["version"]), ("kojak.expert", 1))
+        self.assertEqual((result["format"], result["version"]), ("kojak.expert", 2))
         self.assertEqual(result["trace"], str(TRACE))
         report = (self.dir / "a.cube").read_text()
         totals = {m["name"]: m["total"] for m in result["metrics"]}
@@ -184,21 +184,38 @@ class Extras(CommandTest):
             self.assertAlmostEqual(totals[name], metric(report, name), delta=1e-9)
         parents = {m["name"]: m["parent"] for m in result["metrics"]}
         self.assertEqual(parents["mpi_rma_latecomplete"], "mpi_rma_earlywait")
-        # No instance waits longer than its call; together no longer than the metric says.
+        # No wait is longer than its call; an instance is the sum of its waits, all together are no
+        # longer than the metric says. Somebody else ended each of them, within its time.
         for name in ("mpi_rma_earlywait", "mpi_rma_latepost"):
             found = [i for i in result["instances"] if i["metric"] == name]
             self.assertTrue(found)
             self.assertLessEqual(sum(i["waiting"] for i in found), totals[name] + 1e-9)
             for i in found:
-                self.assertLessEqual(i["waiting"], i["exit"] - i["enter"] + 1e-12)
-                self.assertIn("MPI_Win_", result["call_paths"][i["call_path"]]["region"])
-                self.assertLess(i["thread"], len(result["threads"]))
+                self.assertEqual(i["object"]["kind"], "window")
+                self.assertEqual(i["further_waits"], 0)
+                self.assertAlmostEqual(i["waiting"], sum(w["waiting"] for w in i["waits"]), 9)
+                self.assertAlmostEqual(i["waiting"], sum(w["seconds"] for w in i["waited_for"]), 9)
+                for w in i["waits"]:
+                    self.assertLessEqual(w["waiting"], w["exit"] - w["enter"] + 1e-12)
+                    self.assertIn("MPI_Win_", result["call_paths"][w["call_path"]]["region"])
+                    self.assertLess(w["thread"], len(result["threads"]))
+                    self.assertNotEqual(w["thread"], w["until"]["thread"])
+                    self.assertLessEqual(i["begin"], w["until"]["time"])
+                    self.assertLessEqual(w["enter"], i["end"])
+                by = "MPI_Win_complete" if name == "mpi_rma_earlywait" else "MPI_Win_post"
+                self.assertEqual({w["function"] for w in i["waited_for"]}, {by})
+                self.assertEqual({w["by"] for w in i["waited_for"]}, {"enter"})
             self.assertEqual(found, sorted(found, key=lambda i: -i["waiting"]))
+            # Over the whole run everything was for somebody.
+            partners = [p for p in result["partners"] if p["metric"] == name]
+            self.assertAlmostEqual(sum(w["seconds"] for p in partners for w in p["waited_for"]),
+                                   totals[name], 9)
 
     def test_json_on_stdout(self):
         ran = self.run_command("expert", "-q", "-o", "a.cube", "--json", "-", "--instances", "1",
                                TRACE)
         names = [i["metric"] for i in json.loads(ran.out)["instances"]]
+        self.assertTrue(names)
         self.assertEqual(len(names), len(set(names)))  # one of each
         both = self.run_command("expert", "-o", "-", "--json", "-", TRACE)
         self.assert_fails(both, 1, "standard output: is two outputs at once")

@@ -114,7 +114,7 @@ TEST(HtmlCause, AnOriginWaitsForTheLastPost) {
 
 TEST(HtmlCause, ATargetWaitsForTheOriginsComplete) {
   const Instance found = worst(kActiveTarget, 3, "mpi_rma_earlywait");
-  EXPECT_DOUBLE_EQ(found.seconds, 8);  // 5 s of rank 1 and 3 s of rank 2
+  EXPECT_DOUBLE_EQ(found.seconds, 5);  // of rank 1; the 3 s of rank 2 are another exposure epoch
   EXPECT_EQ(found.cause_row, 0u);
   EXPECT_EQ(found.cause_call, "MPI_Win_complete");
 }
@@ -151,8 +151,7 @@ EXIT lid=2 time=8
 )",
                                3, "mpi_rma_sync_lock_contention");
   EXPECT_EQ(found.rows, std::vector<std::size_t>{0});
-  EXPECT_EQ(found.cause_row, 1u);
-  EXPECT_EQ(found.cause_call, "MPI_Win_unlock");
+  EXPECT_DOUBLE_EQ(found.seconds, 3.5);  // 5.5 - 2
 }
 
 TEST(HtmlCause, CompletionHasNone) {

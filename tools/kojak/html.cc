@@ -59,9 +59,7 @@ ExitCode run(const cli::po::variables_map& values) {
     if (!part) return failed(part.error());
     trace = std::move(*part);
     if (trace.damage) cli::print_warning(trace.damage->message());
-    options.trace = &trace.packed;
-    options.instances = trace.instances;
-    options.callers = trace.callers;
+    trace.add_to(options);
   }
   if (const Status status = html::write_page(*report, options, output); !status) {
     return failed(status.error());

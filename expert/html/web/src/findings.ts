@@ -2,7 +2,7 @@
 import type { Data } from "./data";
 import { h } from "./dom";
 import { duration, grouped, percent, plural, shortened } from "./format";
-import type { Bottleneck, Instance } from "./types";
+import type { Bottleneck, Consumer, Instance } from "./types";
 
 export interface Jumps {
   trees(metric: number, call: number): void;
@@ -35,7 +35,7 @@ export class Findings {
     addEventListener("beforeprint", () => {
       if (!more.hidden) more.click();
     });
-    this.element = h("div", { class: "findings-view" }, this.head(), bottlenecks.length > 0 ? h("h2", {}, "What is wrong, worst first") : this.nothing(), list, more, this.rest(), this.notes());
+    this.element = h("div", { class: "findings-view" }, this.head(), bottlenecks.length > 0 ? h("h2", {}, "What is wrong, worst first") : this.nothing(), list, more, this.rest(), this.consumers(), this.notes());
   }
 
   private head(): HTMLElement {
@@ -85,7 +85,7 @@ export class Findings {
     const instance = instances[0] as Instance | undefined;
     let worst: HTMLElement | null = null;
     if (instance !== undefined) {
-      worst = h("p", {}, h("b", {}, "Worst instance: "), `${duration(instance.seconds)} at ${duration(instance.begin)} of the run`, data.info.trace?.rows[instance.rows[0]] ? `, ${data.info.trace.rows[instance.rows[0]].name}${waiting(instance) > 1 ? ` and ${grouped(waiting(instance) - 1)} more` : ""}` : "");
+      worst = h("p", {}, h("b", {}, "Worst instance: "), `${instance.object ? `${instance.object}, ` : ""}${duration(instance.seconds)} at ${duration(instance.begin)} of the run`, data.info.trace?.rows[instance.rows[0]] ? `, ${data.info.trace.rows[instance.rows[0]].name}${waiting(instance) > 1 ? ` and ${grouped(waiting(instance) - 1)} more` : ""}` : "");
       if (this.jumps.timeline) actions.append(h("button", { type: "button", "data-action": "timeline", click: () => this.jumps.timeline!(instance) }, "Look at it on the timeline"));
     }
     return h(
@@ -103,7 +103,7 @@ export class Findings {
         worst,
         actions,
       ),
-      this.who(found, instances),
+      this.who(found),
     );
   }
 
@@ -133,28 +133,25 @@ export class Findings {
     return mine.sort((a, b) => b.seconds - a.seconds);
   }
 
-  // Who lets the others wait: in the worst instances by the trace, else by who hardly waits.
-  private cause(found: Bottleneck, instances: Instance[]): HTMLElement | null {
-    const known = instances.filter((i) => i.cause !== undefined);
-    if (known.length === 0) return found.waitedFor === undefined ? null : h("p", { class: "cause" }, h("b", {}, found.waitedFor), " hardly waits: the others wait for it");
-    const seconds = new Map<number, number>();
-    for (const i of known) seconds.set(i.cause!, (seconds.get(i.cause!) ?? 0) + i.seconds);
-    const [worst] = [...seconds].sort((a, b) => b[1] - a[1])[0];
-    const mine = known.filter((i) => i.cause === worst);
-    const rank = this.data.info.trace?.rows[worst]?.name ?? `location ${worst}`;
-    const call = mine[0].causeCall ? ` calls ${mine[0].causeCall}` : " comes";
-    const often = known.length > 1 ? (mine.length === known.length ? `, in all of the ${known.length} worst instances` : `, in ${mine.length} of the ${known.length} worst instances`) : ", in the worst instance";
-    return h("p", { class: "cause" }, "until ", h("b", {}, rank), `${call}${often}`);
+  // Who lets the others wait: over the whole run by the trace, else by who hardly waits.
+  private cause(found: Bottleneck): HTMLElement | null {
+    const name = this.data.metric(found.metric).name;
+    const partners = (this.data.info.partners ?? []).filter((p) => p.metric === name && p.call === found.call);
+    if (partners.length === 0) return found.waitedFor === undefined ? null : h("p", { class: "cause" }, h("b", {}, found.waitedFor), " hardly waits: the others wait for it");
+    const most = partners[0];
+    const rank = this.data.info.trace?.rows[most.row]?.name ?? `location ${most.row}`;
+    const all = most.seconds > 0.995 * found.seconds;
+    return h("p", { class: "cause" }, `${all ? "all" : `${percent(most.seconds, found.seconds)} %`} of it until `, h("b", {}, rank), most.exit ? " leaves " : " enters ", h("bdi", {}, shortened(most.by, 120)));
   }
 
-  private who(found: Bottleneck, instances: Instance[]): HTMLElement {
+  private who(found: Bottleneck): HTMLElement {
     const { locations } = this.data.info;
     const [first, ...others] = found.worst;
     const box = h("div", { class: "who" }, profile(found.profile, locations));
     if (first === undefined) return box;
     box.append(h("p", {}, h("b", {}, first[0]), ` waits ${duration(first[1])}`));
     if (others.length > 0) box.append(h("p", { class: "dim" }, `then ${others.slice(0, 3).map(([who, seconds]) => `${who} ${duration(seconds)}`).join(", ")}`));
-    const cause = this.cause(found, instances);
+    const cause = this.cause(found);
     if (cause !== null) box.append(cause);
     box.append(h("p", { class: "dim" }, found.waiting === locations ? `all ${grouped(locations)} wait` : `${grouped(found.waiting)} of ${grouped(locations)} wait`));
     return box;
@@ -164,6 +161,24 @@ export class Findings {
     const { below, belowSeconds, seconds } = this.data.info.overview!;
     if (below === 0) return null;
     return h("p", { class: "dim rest" }, `${plural(below, "more place")} below 0.1 % of the run each, ${duration(belowSeconds)} (${percent(belowSeconds, seconds)} %) together.`);
+  }
+
+  // MPI calls that take much time which no wait explains.
+  private consumers(): HTMLElement | null {
+    const { consumers, seconds } = this.data.info.overview!;
+    if (consumers.length === 0) return null;
+    const title = (m: number) => {
+      const { title: own, parent } = this.data.metric(m);
+      return parent >= 0 ? `${own} (${this.data.metric(parent).title})` : own;
+    };
+    const item = (c: Consumer) => {
+      const call = this.data.callName(c.call);
+      const site = this.data.callSite(c.call);
+      const where = c.part > 0.995 ? "all in" : `${c.part > 0.5 ? "most" : "the largest part"}, ${percent(c.part, 1)} %, in`;
+      const go = h("button", { type: "button", "data-action": "trees", click: () => this.jumps.trees(c.metric, c.call) }, "Show in the trees");
+      return h("li", {}, h("b", {}, `${title(c.metric)} ${duration(c.seconds)}`), `, ${percent(c.seconds, seconds)} % of the run; ${where} `, h("bdi", { class: "call" }, shortened(call, 120)), site === "" ? "" : " at ", site === "" ? null : h("bdi", { class: "site" }, shortened(site, 120)), " ", go);
+    };
+    return h("section", { class: "consumers" }, h("h2", {}, "MPI time that no wait explains"), h("ul", {}, ...consumers.map(item)));
   }
 
   private notes(): HTMLElement | null {

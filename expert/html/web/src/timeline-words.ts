@@ -54,7 +54,8 @@ export class Words {
       if (boxes.parent[i] >= 0) add(boxes.parent[i], -within(i));
     }
     const [region, time] = [...spent].sort((a, b) => b[1] - a[1])[0] ?? [-1, 0];
-    const text = h("p", {}, "until ", h("b", {}, this.rowNames[cause] ?? `row ${cause}`), instance.causeCall ? ` calls ${instance.causeCall}` : " comes");
+    const text = h("p", {}, "until ", h("b", {}, this.rowNames[cause] ?? `row ${cause}`), instance.causeCall ? ` ${instance.causeExit ? "leaves" : "enters"} ${shortened(instance.causeCall, 120)}` : " comes");
+    if (instance.furtherCauses) text.append(` (and ${instance.furtherCauses} more)`);
     if (time > 0) text.append(", which meanwhile is in ", h("bdi", {}, shortened(this.trace.info.regions.name[region], 120)), ` for ${duration(time / 1e9)}`);
     return text;
   }

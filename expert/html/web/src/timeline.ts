@@ -128,9 +128,9 @@ export class Timeline {
     const names = [...new Set(this.instances.map((i) => i.metric))];
     const list = h("ol", { class: "instances" });
     const fill = (metric: string) => {
-      this.listed = this.instances.filter((i) => (metric === "" ? !this.isPart(i.metric) : i.metric === metric)).slice(0, 60);
+      this.listed = this.instances.filter((i) => i.beside !== true && (metric === "" ? !this.isPart(i.metric) : i.metric === metric)).slice(0, 60);
       list.replaceChildren(
-        ...this.listed.map((i) => h("li", {}, h("button", { type: "button", click: () => this.showInstance(i) }, h("b", {}, duration(i.seconds)), ` ${this.metricTitle(i.metric)}`, h("span", { class: "dim" }, ` ${this.rowsOf(i)} at ${duration(i.begin)}`)))),
+        ...this.listed.map((i) => h("li", {}, h("button", { type: "button", click: () => this.showInstance(i) }, h("b", {}, duration(i.seconds)), ` ${this.metricTitle(i.metric)}`, h("span", { class: "dim" }, ` ${i.object ? `${i.object}, ` : ""}${this.rowsOf(i)} at ${duration(i.begin)}`)))),
       );
     };
     fill("");

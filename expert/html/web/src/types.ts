@@ -39,8 +39,30 @@ export interface Instance {
   call: number;
   rows: number[]; // locations of the trace, as on the timeline
   further?: number; // that wait too
-  cause?: number; // location whose call ended the waiting of the first of them
-  causeCall?: string;
+  cause?: number; // location whose call ended most of the waiting
+  causeCall?: string; // with its place in the code
+  causeExit?: boolean; // by its exit, else by its enter
+  furtherCauses?: number;
+  object?: string; // "window 0"
+  beside?: boolean; // the worst of its call path only
+}
+
+// For whom the calls of a pattern at a call path waited, over the whole run.
+export interface Partner {
+  metric: string;
+  call: number;
+  row: number; // location of the trace
+  by: string;
+  exit?: boolean;
+  seconds: number;
+}
+
+// Calls whose time no wait explains.
+export interface Consumer {
+  metric: number;
+  call: number; // where most of it passes
+  seconds: number;
+  part: number; // of the metric's time, there
 }
 
 export interface TopologyInfo {
@@ -88,8 +110,10 @@ export interface ReportInfo {
     below: number;
     belowSeconds: number;
     bottlenecks: Bottleneck[];
+    consumers: Consumer[];
   };
   instances?: Instance[];
+  partners?: Partner[];
   sums: Packed;
   sumsBefore?: Packed;
   values: Packed;
