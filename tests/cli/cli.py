@@ -6,6 +6,7 @@ writes in a test is held against the grammar of CUBE's readers (tests/support/cu
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -13,6 +14,10 @@ BIN = pathlib.Path(os.environ["KOJAK_BIN"])
 SOURCE = pathlib.Path(os.environ["KOJAK_SOURCE"])
 REFERENCE = SOURCE / "tests" / "reference"
 CHECK_CUBE = BIN.parent / "tests" / "check_cube"
+sys.path.insert(0, str(SOURCE / "tests"))
+from independent import compare  # noqa: E402
+
+LARGEST = 4_000_000  # bytes of a trace that the independent analysis, which is not fast, looks at
 
 
 class Ran:
@@ -23,6 +28,21 @@ class Ran:
         self.out = done.stdout.decode()
         self.err = done.stderr.decode()
         self.lines = self.out.splitlines()
+
+
+def analysed_by(words, directory):
+    """The whole traces that a command has analysed, with their reports, where both are files."""
+    name = pathlib.Path(words[0]).name
+    if name == "kojak" and words[1:2] == ["run"]:
+        return [(report.with_suffix(".elg"), report) for report in directory.rglob("a.cube")
+                if report.with_suffix(".elg").is_file()]
+    partly = {"--from", "--to", "--select", "--exclude", "--help", "-h", "--version", "--list-patterns"}
+    if name != "expert" or partly & set(words):
+        return []
+    trace = directory / words[-1]
+    report = directory / words[words.index("-o") + 1] if "-o" in words else pathlib.Path(
+        str(trace).removesuffix(".gz")).with_suffix(".cube")
+    return [(trace, report)] if trace.is_file() and report.is_file() else []
 
 
 class CommandTest(unittest.TestCase):
@@ -67,7 +87,14 @@ class CommandTest(unittest.TestCase):
                               env=environment, cwd=cwd or self.dir, timeout=timeout,
                               preexec_fn=before)
         self.check_output(done.stdout)
-        return Ran(done)
+        ran = Ran(done)
+        if ran.status in (0, 3):
+            for trace, report in analysed_by(words, pathlib.Path(cwd or self.dir)):
+                if trace.stat().st_size > LARGEST:
+                    print(f"not compared, too large: {trace}", file=sys.stderr)
+                else:
+                    compare.check(trace, report, BIN / "elg_print")
+        return ran
 
     def file(self, name, content):
         """A file with this content, its path."""
