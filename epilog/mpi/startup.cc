@@ -9,6 +9,7 @@
 
 #include "epilog/format/mpi_functions.h"
 #include "epilog/mpi/call.h"
+#include "epilog/mpi/imports.h"
 #include "epilog/mpi/node_clock.h"
 #include "epilog/mpi/state.h"
 
@@ -143,6 +144,7 @@ void finish_startup(unsigned function, int thread_level, const void* caller) {
     return;
   }
   start_recording();
+  note_unrecorded_functions(the_recorder);
   record_init(function, returned, caller);
   if (s.config.verbose && s.run.rank == 0) say("traces go to %s", s.directory);
 }
@@ -153,6 +155,7 @@ void begin_shutdown(Recorder& r) {
   measure_offset();
   forget_nodes();
   if (!s.started || s.stopped || r.trace == nullptr || (!s.paused && !make_room(r))) return;
+  note_unrecorded_functions(r);  // what was loaded since the start
   std::byte* p = r.cursor;
   if (!s.paused) p = put(p, EnterTracing{r.lid, to_seconds(begin)});
   if (s.run.first_of_node) {  // it speaks for its node
