@@ -1,6 +1,11 @@
 #include "expert/switched_off.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
 #include "epilog/format/mpi_functions.h"
+#include "epilog/format/run_properties.h"
 
 namespace kojak::expert {
 namespace {
@@ -37,6 +42,17 @@ SwitchedOff::SwitchedOff(const Definitions& definitions) {
   for (const MpiFunction& f : mpi_functions()) {
     if (f.can_progress) progress |= bit(f.family);
   }
+  definitions.run_properties.for_each([&](const std::string& key, ProcessId,
+                                          const std::string& value) {
+    if (key == run_property::kUnrecordedMore) {
+      further_unrecorded_ =
+          std::max<std::uint64_t>(further_unrecorded_, std::strtoull(value.c_str(), nullptr, 10));
+    } else if (key.rfind(run_property::kUnrecorded, 0) == 0) {
+      unrecorded_.emplace(key.substr(std::strlen(run_property::kUnrecorded)), value);
+    }
+  });
+  // Nobody knows what a call does that is not recorded: it may make progress.
+  hides_progress_ = !unrecorded_.empty();
   for (const auto& [process, flags] : definitions.functions_off) {
     const Groups groups = raw(flags) & kAllFamilies;
     if (groups != 0) ++processes_[groups];
@@ -65,10 +81,26 @@ void SwitchedOff::add_findings(std::vector<Finding>& found) const {
                      "ELG_MPI left them out. Their time counts as that of their callers; their "
                      "waits, messages and bytes are unknown, not 0."});
   }
+  for (const auto& [function, file] : unrecorded_) {
+    found.push_back({Finding::Severity::kNote, 1,
+                     file + " can call " + function + ", which is not recorded",
+                     "Waits in it are missing, and so is what it does to windows and messages. Its "
+                     "time counts as "
+                     "that of its caller."});
+  }
+  if (further_unrecorded_ != 0) {
+    found.push_back({Finding::Severity::kNote, further_unrecorded_,
+                     "further MPI functions that are not recorded",
+                     "Waits in them are missing. Their time counts as that of their callers."});
+  }
   if (hides_progress_) {
-    found.push_back({Finding::Severity::kNote, 1, "pattern left out: Wait for Progress",
-                     "It needs to know when a process is outside of MPI. Record all groups of "
-                     "functions that can make progress (the default of ELG_MPI)."});
+    found.push_back(
+        {Finding::Severity::kNote, 1, "pattern left out: Wait for Progress",
+         unrecorded_.empty()
+             ? "It needs to know when a process is outside of MPI. Record all groups of "
+               "functions that can make progress (the default of ELG_MPI)."
+             : "It needs to know when a process is outside of MPI, and the calls that are "
+               "not recorded may be inside."});
   }
 }
 

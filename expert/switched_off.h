@@ -1,8 +1,10 @@
-// Groups of MPI functions whose calls a measurement left out (ELG_MPI), and what that does to a
-// report: metrics that cannot be had without them, remarks on those that lack something.
+// MPI functions whose calls a measurement left out (groups by ELG_MPI) or does not know, and what
+// that does to a report: metrics that cannot be had without them, remarks on those that lack
+// something.
 //
-// Made from FUNCTIONS_OFF; a trace without such records recorded all that can block or make
-// progress. Plain values; nothing fails. Source: the pattern spec, "Wait for Progress".
+// Made from FUNCTIONS_OFF and the run's properties; a trace without such records recorded all that
+// can block or make progress. Plain values; nothing fails. Source: the pattern spec, "Wait for
+// Progress".
 #pragma once
 
 #include <cstdint>
@@ -29,6 +31,10 @@ class SwitchedOff {
   void add_findings(std::vector<Finding>& found) const;
 
  private:
+  // Functions that the program imports and the measurement does not know, with the file that
+  // imports them.
+  std::map<std::string, std::string> unrecorded_;
+  std::uint64_t further_unrecorded_ = 0;
   using Groups = std::uint8_t;                 // a bit for each family
   std::map<Groups, std::uint64_t> processes_;  // how many left out exactly these
   bool hides_progress_ = false;

@@ -33,6 +33,7 @@ template <class F, class G>
 int finalise(const F& pmpi_call, const G& measured_call) {
   if (ending || !is_live()) return pmpi_call();
   ending = true;
+  note_late_libraries(the_recorder);
   const int result = measured_call();
   const OwnFrame own(the_recorder);
   finish_shutdown();

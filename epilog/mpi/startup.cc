@@ -10,6 +10,7 @@
 
 #include "epilog/format/mpi_functions.h"
 #include "epilog/mpi/call.h"
+#include "epilog/mpi/imports.h"
 #include "epilog/mpi/node_clock.h"
 #include "epilog/mpi/state.h"
 
@@ -182,8 +183,14 @@ void finish_startup(unsigned function, int thread_level, const void* caller) {
     return;
   }
   start_recording();
+  note_unrecorded_functions(the_recorder);
   record_init(function, returned, caller);
   if (s.config.verbose && s.run.rank == 0) say("traces go to %s", s.directory);
+}
+
+void note_late_libraries(Recorder& r) {
+  const Session& s = the_session;
+  if (s.started && !s.stopped && !s.paused) note_unrecorded_functions(r);
 }
 
 void begin_shutdown(Recorder& r) {

@@ -21,6 +21,8 @@ bool prepare_startup();
 void finish_startup(unsigned function, int thread_level, const void* caller);
 // Before PMPI_Finalize: last offsets and calibration.
 void begin_shutdown(Recorder& r);
+// Before MPI_Finalize is entered: what was loaded since the start.
+void note_late_libraries(Recorder& r);
 // After it.
 void finish_shutdown();
 

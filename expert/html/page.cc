@@ -213,6 +213,19 @@ std::string data_element(std::string_view id, std::string_view type, std::string
          std::string(content) + "</script>\n";
 }
 
+// What a page about one run is called: the program, whose name is that of the root of all call paths; the file
+// where there is no such name ("main" says nothing).
+std::string program_or_file(const Report& report) {
+  std::string program;
+  for (const cube::CallNode& node : report.call_nodes) {
+    if (node.parent != cube::kNone) continue;
+    const std::string& name = report.regions[node.region].name;
+    if (!program.empty() && name != program) return file_name(report.file);
+    program = name;
+  }
+  return program.empty() || program == "main" ? file_name(report.file) : program;
+}
+
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : cube::printable(text, 200)) {
@@ -255,7 +268,7 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
              const std::string& path) {
   const Report* before = difference == nullptr ? nullptr : &difference->before;
   const std::string title = !options.title.empty() ? options.title
-                            : before == nullptr    ? file_name(report.file)
+                            : before == nullptr    ? program_or_file(report)
                                                    : names_of_both(before->file, report.file);
   Json json;
   json.begin_object().member("title", title).member("tool", "kojak " + options.version);

@@ -61,6 +61,7 @@ class Cube:
 def analyse(cube, trace, *options):
     """Makes the report of a trace; the independent analysis must agree with it."""
     subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, *options, trace], check=True)
+    check_report(cube)
     compare.check(trace, cube, BINARY / "bin" / "elg_print")
 
 

@@ -17,7 +17,6 @@ class Timeline(Pages):
         cube = pathlib.Path(self.folder.name) / "run.cube"
         trace = REFERENCE / "gats.elg"
         analyse(cube, trace)
-        check_report(cube)
         self.page = self.open(self.make(cube, "--trace", trace, name=self.id()))
 
     def pixel(self, x, y):
@@ -155,7 +154,6 @@ class Timeline(Pages):
         self.assertEqual(bytes_of_trace.count(b"MPI_Barrier"), 1)
         trace.write_bytes(bytes_of_trace.replace(b"MPI_Barrier", evil.encode()))
         analyse(cube, trace)
-        check_report(cube)
         self.page = self.open(self.make(cube, "--trace", trace))
         self.timeline()
         left, top, width, height = self.page.place(".timeline-canvas")
@@ -183,7 +181,6 @@ class ManyEvents(Pages):
                         "--events", "1000000"], check=True)
         subprocess.run([BINARY / "bin" / "elg_merge", "-q", "-o", trace, local], check=True)
         analyse(cube, trace)
-        check_report(cube)
         page = self.open(self.make(cube, "--trace", trace))
         page.click("#tab-timeline")
         page.until("document.querySelector('.timeline-canvas').dataset.to !== undefined")

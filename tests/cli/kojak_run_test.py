@@ -42,8 +42,11 @@ class EveryMpi(RunTest):
                 self.assertEqual(ran.out, "the sum is 1\n")
                 place = f"elg_{os.path.basename(program)}_2"
                 self.assertIn(place, self.directories())
-                self.assertEqual(self.files(place), ["0.0.elg", "1.0.elg", "a.cube", "a.elg"])
-                self.assertIn(f"the report is {place}/a.cube", ran.err)
+                self.assertEqual(self.files(place), ["0.0.elg", "1.0.elg", "a.cube", "a.elg", "a.html"])
+                self.assertEqual(ran.err.count(f"the report is {place}/a.cube"), 1)
+                self.assertEqual(ran.err.count(f"{place}/a.html (open it with a browser)"), 1)
+                page = (self.dir / place / "a.html").read_text()
+                self.assertIn(f"<title>{os.path.basename(program)}</title>", page)
                 checked = self.run_command("elg_print", "--verify", self.dir / place / "a.elg")
                 self.assertEqual(checked.status, 0, checked.out)
                 listed = self.run_command("elg_print", "--type", "MPI_PUT_1TS",
@@ -124,7 +127,7 @@ class Places(RunTest):
 
     def test_local_traces_can_go(self):
         self.kojak("--discard-local", "--", *self.launch(self.mpi, 2))
-        self.assertEqual(self.files(self.place()), ["a.cube", "a.elg"])
+        self.assertEqual(self.files(self.place()), ["a.cube", "a.elg", "a.html"])
 
     def test_a_script_may_start_it(self):
         script = " ".join(self.launch(self.mpi, 2)) + "; echo done; exit 5"
@@ -189,7 +192,37 @@ class Failures(RunTest):
         ran = self.kojak("--", "sh", "-c", "echo hello; exit 9")
         self.assertEqual((ran.status, ran.out), (9, "hello\n"))
         self.assertIn("no trace was written", ran.err)
+        self.assertIn("not linked with an MPI library", ran.err)
         self.assertEqual(self.kojak("--", "sh", "-c", "kill -9 $$").status, 128 + 9)
+        self.assertEqual(self.directories(), [])
+
+    def test_why_nothing_was_recorded(self):
+        """In the words of what was found: static, SHMEM, a script."""
+        source = self.file("p.c", "int shmem_init(void); const char name[] = \"MPI_Init\";\n"
+                                  "int main(void) { return name[0] == 'x'; }\n")
+        subprocess.run(["gcc", "-static", "-o", self.dir / "static_mpi", source], check=True)
+        ran = self.kojak("--", str(self.dir / "static_mpi"))
+        self.assertEqual(ran.status, 0)
+        self.assertIn("static_mpi is linked statically", ran.err)
+        self.assertIn("elg_config --static", ran.err)
+        shmem = self.file("s.c", "const char name[] = \"shmem_init\";\nint main(void) { return name[0] == 'x'; }\n")
+        subprocess.run(["gcc", "-o", self.dir / "shmem_only", shmem], check=True)
+        self.assertIn("uses OpenSHMEM and no MPI", self.kojak("--", str(self.dir / "shmem_only")).err)
+        script = self.file("script", "#!/bin/sh\necho hello\n")
+        script.chmod(0o755)
+        ran = self.kojak("--", str(script))
+        self.assertEqual((ran.status, ran.out), (0, "hello\n"))
+        self.assertIn("names no program file", ran.err)
+
+    def test_refused_before_the_start_where_no_trace_can_be_written(self):
+        """On a full disk and below a file; nothing is run."""
+        self.file("plain", "a file")
+        ran = self.kojak("-o", "plain/below", "--", "echo", "ran")
+        self.assert_fails(ran, 4, "plain is no directory")
+        self.assertEqual(ran.out, "")
+        ran = self.kojak("-o", "/proc/kojak/run", "--", "echo", "ran")  # a file system that takes no files
+        self.assert_fails(ran, 4, "traces cannot be written in /proc", "nothing was run")
+        self.assertEqual(ran.out, "")
         self.assertEqual(self.directories(), [])
 
     def test_usage(self):

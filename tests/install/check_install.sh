@@ -24,12 +24,25 @@ for program in cube_info cube_stat cube_diff; do
   [ ! -e "$work/prefix/bin/$program" ] || fail "$program is a name of CUBE's own commands"
 done
 
+# Every chapter and picture that README.md names is installed beside it.
+readme=$(find "$work/prefix" -name README.md -path '*doc/kojak/README.md')
+[ -n "$readme" ] || fail "README.md is not installed"
+links=$(grep -o '](docs/[^)#]*' "$readme" | cut -c 3-)
+[ -n "$links" ] || fail "README.md names no chapter"
+for link in $links; do
+  [ -s "$(dirname "$readme")/$link" ] || fail "README.md names $link, which is not installed"
+done
+
 cmake -S "$source/tests/install/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$work/prefix" \
+  -DCMAKE_C_COMPILER="$mpicc" \
   >"$work/consumer.log" 2>&1 || { cat "$work/consumer.log"; fail "find_package(kojak) failed"; }
 cmake --build "$work/consumer" >>"$work/consumer.log" 2>&1 || { cat "$work/consumer.log"; fail "the outside project does not build"; }
 events=$("$work/consumer/count_events" "$source/tests/reference/fence.elg")
 expected=$(sed -n 's/.*<NUM_EVENTS>.*eventc : *//p' "$source/tests/reference/fence.print.txt")
 [ "$events" = "$expected" ] || fail "counted $events events, the file says $expected"
+calls=$("$work/consumer/count_calls" "$source/tests/reference/fence.elg")
+expected_calls=$(grep -c '<ENTER' "$source/tests/reference/fence.print.txt")
+[ "$calls" = "$expected_calls" ] || fail "EARL counted $calls calls, the file has $expected_calls"
 
 pc=$(find "$work/prefix" -name epilog-mpi.pc)
 [ -n "$pc" ] || fail "epilog-mpi.pc is not installed"
@@ -48,6 +61,12 @@ documents=$(sed -n 's|.*<murl>file://\(.*\)</murl>.*|\1|p' a.cube)
 [ -f "${documents}patterns.html" ] || fail "the report's documentation, $documents, is not there"
 case $documents in "$work/prefix/"*) ;; *) fail "the report looks for documentation in $documents" ;; esac
 
+# The same by kojak::elg_mpi of the CMake package, which finds the library without LD_LIBRARY_PATH.
+ELG_DIR=$work/cmake_run timeout 60 "$mpirun" --oversubscribe -n 2 "$work/consumer/measured_ring" \
+  || fail "the program linked with kojak::elg_mpi failed"
+"$work/prefix/bin/elg_merge" -o cmake.elg cmake_run || fail "the merge of the CMake program's run failed"
+"$work/prefix/bin/elg_print" cmake.elg | grep -q '^MPI_PUT_1TE ' || fail "kojak::elg_mpi recorded no put"
+
 # The same by elg_config, from where it is installed, with a region of the user.
 config=$work/prefix/bin/elg_config
 printf '#include <elg_user.h>\n#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); ELG_USER_START("mine");%s' \
@@ -60,6 +79,27 @@ ELG_DIR=$work/region_run timeout 60 "$mpirun" --oversubscribe -n 1 ./region || f
 timeout 60 "$work/prefix/bin/kojak" run --output "$work/preloaded" -- "$mpirun" --oversubscribe -n 2 ./ring \
   >"$work/kojak.log" 2>&1 || { cat "$work/kojak.log"; fail "kojak run from the installed place failed"; }
 [ -s "$work/preloaded/a.cube" ] || fail "kojak run left no report"
+[ -s "$work/preloaded/a.html" ] || fail "kojak run left no page"
+
+# An installation under a path with a blank and a colon: preloaded through a link; flags are quoted for a shell.
+blank="$work/a place: with blanks"
+mkdir "$blank"
+mv "$work/prefix" "$blank/prefix"
+timeout 60 "$blank/prefix/bin/kojak" run --output "$work/from blank" -- "$mpirun" --oversubscribe -n 2 ./ring \
+  >"$work/kojak.log" 2>&1 || { cat "$work/kojak.log"; fail "kojak run from a path with blanks failed"; }
+[ -s "$work/from blank/a.cube" ] || { cat "$work/kojak.log"; fail "kojak run from a path with blanks recorded nothing"; }
+mv "$blank" "$work/a place"  # a colon cannot stand in a run path
+eval "$mpicc -o region2 $("$work/a place/prefix/bin/elg_config" --cflags) region.c $("$work/a place/prefix/bin/elg_config" --libs)" \
+  || fail "linking as elg_config says failed where the path has a blank"
+ELG_DIR=$work/blank_run timeout 60 "$mpirun" --oversubscribe -n 1 ./region2 || fail "the program linked from a path with a blank failed"
+[ -s "$work/blank_run/0.0.elg" ] || fail "the program linked from a path with a blank recorded nothing"
+pc=$(dirname "$(find "$work/a place" -name epilog-mpi.pc)")
+eval "$mpicc -o region3 $("$work/a place/prefix/bin/elg_config" --cflags) region.c $(PKG_CONFIG_PATH=$pc pkg-config --libs epilog-mpi)" \
+  || fail "linking as pkg-config says failed where the path has a blank"
+mv "$work/a place/prefix" "$work/prefix"
+for name in $(find "$(dirname "$(find "$work/prefix" -name epilog-mpi.pc)")" -name 'epilog-*.pc'); do
+  grep -qx "Name: $(basename "$name" .pc)" "$name" || fail "$name has another Name"
+done
 # The Python module, where it was built, with its type hints.
 module=$(find "$work/prefix" -name 'earl.*.so')
 if [ -n "$module" ]; then

@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <optional>
+#include <string_view>
 
 namespace kojak::run {
 namespace {
@@ -40,6 +42,12 @@ class Mapped {
     std::memcpy(&value, data_ + offset, sizeof value);
     return value;
   }
+  // Whether the file holds this string, with an end behind it.
+  bool holds(std::string_view word) const {
+    if (data_ == nullptr) return false;
+    const std::string ended(word.data(), word.size());
+    return ::memmem(data_, size_, ended.c_str(), ended.size() + 1) != nullptr;
+  }
   std::string text(std::uint64_t offset) const {
     if (data_ == nullptr || offset >= size_) return "";
     return {data_ + offset, ::strnlen(data_ + offset, size_ - offset)};
@@ -62,6 +70,14 @@ ElfNeeds read_elf_needs(const std::string& path) {
       header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != kOrder) {
     return needs;
   }
+  needs.elf = true;
+  const auto holds_any = [&](std::initializer_list<const char*> words) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](const char* word) { return file.holds(word); });
+  };
+  needs.mpi = holds_any({"MPI_Init", "MPI_Init_thread", "MPI_Session_init", "mpi_init_",
+                         "mpi_init_thread_", "mpi_init_f08_", "mpi_init_thread_f08_"});
+  needs.shmem = holds_any({"shmem_init", "shmem_init_thread", "start_pes"});
   std::vector<Elf64_Phdr> segments;
   for (unsigned i = 0; i < header->e_phnum; ++i) {
     const auto segment = file.at<Elf64_Phdr>(header->e_phoff + i * sizeof(Elf64_Phdr));
@@ -78,6 +94,7 @@ ElfNeeds read_elf_needs(const std::string& path) {
   };
   for (const Elf64_Phdr& segment : segments) {
     if (segment.p_type != PT_DYNAMIC) continue;
+    needs.dynamic = true;
     std::vector<std::uint64_t> names;
     std::uint64_t strings = UINT64_MAX, run_path = UINT64_MAX, old_path = UINT64_MAX;
     for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= segment.p_filesz;

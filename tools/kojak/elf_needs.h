@@ -12,6 +12,11 @@ namespace kojak::run {
 struct ElfNeeds {
   std::vector<std::string> libraries;
   std::string run_path;  // RUNPATH, or RPATH where there is none
+  // What else tells why a program left no trace.
+  bool elf = false;      // a program or library of this machine's kind
+  bool dynamic = false;  // has a dynamic section: a linker that obeys LD_PRELOAD may load it
+  bool mpi = false;      // its text names a function of MPI (MPI_Init, mpi_init_ ...)
+  bool shmem = false;    // its text names shmem_init or start_pes
 };
 
 ElfNeeds read_elf_needs(const std::string& path);

@@ -146,4 +146,49 @@ MpiUse find_mpi(const std::vector<std::string>& command) {
   return use;
 }
 
+std::string why_no_trace(const std::vector<std::string>& command, const MpiUse& use) {
+  // The program: what is linked with MPI, else the last word but its arguments that names an ELF
+  // file.
+  std::string program = use.program;
+  if (program.empty()) {
+    for (std::size_t i = use.launcher ? *use.launcher + 1 : 0; i < command.size(); ++i) {
+      if (command[i].empty() || command[i][0] == '-') continue;
+      const std::string path = find_executable(command[i]);
+      if (!path.empty() && read_elf_needs(path).elf) {
+        program = path;
+        break;
+      }
+    }
+  }
+  if (program.empty()) {
+    return "the command names no program file that could be looked into; what it started called no "
+           "MPI function of " +
+           use.mpi_or("the MPI that was chosen") + " (choose another with --mpi)";
+  }
+  const ElfNeeds needs = read_elf_needs(program);
+  if (!needs.dynamic) {
+    return needs.mpi
+               ? program +
+                     " is linked statically, so that no library can be preloaded: link it with "
+                     "$(elg_config --static) in front of the MPI"
+               : program + " is linked statically and names no MPI function";
+  }
+  if (needs.shmem && !needs.mpi) {
+    return program + " uses OpenSHMEM and no MPI: its calls are not recorded";
+  }
+  if (use.program.empty()) {
+    return program +
+           " is not linked with an MPI library that is known here; if it loads one while it runs, "
+           "name that "
+           "with --mpi";
+  }
+  if (!use.launched.empty() && use.launched != use.mpi) {
+    return program + " is linked with " + use.mpi + ", and was started by " + use.launched +
+           "'s launcher: use that of its own MPI";
+  }
+  return program +
+         " ended before its MPI_Init had succeeded, called none, takes MPI from a handle (dlsym), or "
+         "has another tool in front that keeps MPI_Init to itself";
+}
+
 }  // namespace kojak::run

@@ -16,9 +16,15 @@ struct MpiUse {
   std::string launched;                 // the launcher's MPI, or empty
   std::string program;                  // path of the program that needs MPI, or empty
   std::optional<std::size_t> launcher;  // index of the launcher's word, if it is one that we know
+
+  std::string mpi_or(const char* other) const { return mpi.empty() ? other : mpi; }
 };
 
 MpiUse find_mpi(const std::vector<std::string>& command);
+
+// Why a command that ran to its end left no trace, as far as the files tell that it names: one
+// clause that says what was found and what can be done, for "no trace was written: ...".
+std::string why_no_trace(const std::vector<std::string>& command, const MpiUse& use);
 
 // The MPI that an ELF file needs, or empty.
 std::string mpi_of_program(const std::string& path);

@@ -12,6 +12,7 @@
 #include "tools/kojak/commands.h"
 #include "tools/kojak/find_mpi.h"
 #include "tools/kojak/places.h"
+#include "tools/kojak/preload.h"
 #include "tools/kojak/run_directory.h"
 
 namespace kojak::run {
@@ -33,7 +34,7 @@ constexpr cli::ToolInfo kInfo{
 struct Plan {
   std::vector<std::string> command;
   std::string mpi;
-  std::string library;
+  std::string library;    // as LD_PRELOAD names it
   std::string directory;  // absolute
   bool named = false;     // by the user: keeps its name
   bool analyse = true;
@@ -142,31 +143,26 @@ std::string short_name(const std::string& path) {
 void analyse(const Plan& plan, const std::string& directory) {
   const std::string place = short_name(directory);
   if (!plan.analyse) return cli::print_note("traces in " + place);
-  const std::string trace = place + "/a.elg", report = place + "/a.cube";
+  const std::string trace = place + "/a.elg", report = place + "/a.cube", page = place + "/a.html";
   const ExitCode merged = run_tool_beside(plan, {"elg_merge", "-o", trace, place});
   if (merged != ExitCode::kFine && merged != ExitCode::kSuspect) {
     return cli::print_warning("the traces in " + place + " could not be merged");
   }
-  const ExitCode analysed = run_tool_beside(plan, {"expert", "-o", report, trace});
+  const ExitCode analysed = run_tool_beside(plan, {"expert", "-o", report, "--html", page, trace});
   if (analysed != ExitCode::kFine && analysed != ExitCode::kSuspect) {
     return cli::print_warning("the trace " + trace + " could not be analysed");
   }
   if (plan.discard && merged == ExitCode::kFine) remove_local_traces(directory);
-  cli::print_note("the report is " + report + ", the trace " + trace);
+  cli::print_note("the report is " + report + " (open it with CUBE), as a page " + page +
+                  " (open it with a browser), the trace " + trace);
 }
 
-void finish(const Plan& plan) {
+void finish(const Plan& plan, const MpiUse& use) {
   const auto facts = read_run_facts(plan.directory);
   if (!facts) {
     std::error_code ignored;
     if (!plan.named) fs::remove(plan.directory, ignored);  // if it is empty
-    cli::print_warning(
-        "no trace was written: the program did not get through MPI_Init, is linked statically, "
-        "uses "
-        "another MPI than " +
-        plan.mpi +
-        " (choose with --mpi), takes MPI from a handle (dlsym), or has another tool in front that "
-        "keeps MPI_Init to itself");
+    cli::print_warning("no trace was written: " + why_no_trace(plan.command, use));
     return;
   }
   const std::vector<std::string> spawned = spawned_worlds(plan.directory);
@@ -192,8 +188,8 @@ int body(const po::variables_map& values) {
   const MpiUse use = find_mpi(plan.command);
   plan.mpi = use.mpi.empty() ? KOJAK_DEFAULT_MPI : use.mpi;
   if (values.count("mpi") != 0) plan.mpi = values["mpi"].as<std::string>();
-  plan.library = find_library(plan.mpi);
-  if (plan.library.empty()) {
+  const std::string library = find_library(plan.mpi);
+  if (library.empty()) {
     cli::print_error("there is no measurement library for the MPI \"" + plan.mpi +
                      "\" (this kojak was built for: " KOJAK_MPI_NAMES "; choose with --mpi)");
     return static_cast<int>(ExitCode::kUsage);
@@ -213,10 +209,21 @@ int body(const po::variables_map& values) {
     cli::print_error(status.error());
     return static_cast<int>(status.error().code);
   }
+  if (Status status = check_writable(plan.directory); !status) {
+    cli::print_error(status.error());
+    return static_cast<int>(status.error().code);
+  }
+  Preload preload;
+  if (Status status = preload.use(library); !status) {
+    cli::print_error(status.error());
+    return static_cast<int>(status.error().code);
+  }
+  plan.library = preload.path();
+  if (preload.linked()) say(plan, library + " is preloaded as " + plan.library);
   say(plan, "MPI: " + plan.mpi + (use.program.empty() ? "" : " (" + use.program + ")"));
   bool started = false;
   const int status = record(plan, use, started);
-  if (started) finish(plan);
+  if (started) finish(plan, use);
   return status;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -93,6 +94,37 @@ Status check_wish(const std::string& directory) {
   if (!holds_traces(directory)) return {};
   error.reason = "holds traces already";
   error.remedy = "remove it, or name another place with -o";
+  return error;
+}
+
+Status check_writable(const std::string& directory) {
+  Error error;
+  error.code = ExitCode::kOutputFailed;
+  error.file = directory;
+  error.remedy = "nothing was run; name another place for the traces with -o";
+  // What is there already: the directory, or the nearest one above it.
+  fs::path place = directory;
+  std::error_code ignored;
+  while (!fs::exists(fs::symlink_status(place, ignored)) && place.has_relative_path())
+    place = place.parent_path();
+  if (!fs::is_directory(place, ignored)) {
+    error.reason = "cannot be made: " + place.string() + " is no directory";
+    return error;
+  }
+  std::string name = (place / ".kojak-XXXXXX").string();
+  const int fd = ::mkostemp(name.data(), O_CLOEXEC);
+  int failed = fd < 0 ? errno : 0;
+  if (fd >= 0) {
+    constexpr std::size_t kSome =
+        65536;  // more than what a full disk may still have in its last block
+    const std::vector<char> some(kSome, 'x');
+    if (::write(fd, some.data(), kSome) != static_cast<ssize_t>(kSome))
+      failed = errno != 0 ? errno : ENOSPC;
+    if (::close(fd) != 0 && failed == 0) failed = errno;
+    ::unlink(name.c_str());
+  }
+  if (failed == 0) return {};
+  error.reason = "traces cannot be written in " + place.string() + ": " + std::strerror(failed);
   return error;
 }
 

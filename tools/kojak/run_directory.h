@@ -27,6 +27,10 @@ bool holds_traces(const std::string& directory);
 // Checks a directory that the user named: nothing there, or a directory without traces.
 Status check_wish(const std::string& directory);
 
+// Checks that traces can be written there, by writing a little and removing it again: no
+// permission, a read-only or full disk, a path through a file. Leaves nothing behind.
+Status check_writable(const std::string& directory);
+
 // A name in the working directory that does not exist yet.
 std::string unused_name();
 

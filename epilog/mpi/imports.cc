@@ -1,0 +1,197 @@
+#include "epilog/mpi/imports.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "epilog/format/run_property_keys.h"
+#include "epilog/runtime/run_properties.h"
+
+namespace kojak::measure {
+namespace {
+
+// Longer names are no MPI function's.
+constexpr std::size_t kLongestName = 120;
+
+// What is said already: at MPI_Init, or of another file.
+struct Said {
+  char names[kMostUnrecorded][kLongestName];
+  std::size_t count = 0;
+  unsigned more = 0;
+};
+Said said;
+
+struct Walk {
+  Recorder* recorder;
+  const void* ours;  // where this library lies in memory
+  const void* mpi;   // where the MPI library does
+  bool first;        // the program itself comes first
+};
+
+bool starts_with(const char* text, const char* prefix) {
+  return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+bool ends_with(const char* text, const char* suffix) {
+  const std::size_t n = strlen(text), m = strlen(suffix);
+  return n >= m && strcmp(text + n - m, suffix) == 0;
+}
+
+// Functions that neither communicate nor wait: tools' interface, clock, conversions of handles and
+// statuses.
+bool is_harmless(const char* name) {
+  if (*name == 'P') ++name;
+  if (starts_with(name, "MPI_T_") || starts_with(name, "MPI_Wti") || starts_with(name, "mpi_wti"))
+    return true;
+  return strstr(name, "2f") != nullptr || strstr(name, "f2") != nullptr ||
+         ends_with(name, "_DUP_FN") || ends_with(name, "_dup_fn_") ||
+         ends_with(name, "_NULL_COPY_FN") || ends_with(name, "_NULL_DELETE_FN") ||
+         ends_with(name, "_null_copy_fn_") || ends_with(name, "_null_delete_fn_") ||
+         starts_with(name, "MPI_Aint_") || starts_with(name, "mpi_aint_") ||
+         strcmp(name, "MPI_Pcontrol") == 0;
+}
+
+bool is_mpi_name(const char* name) {
+  return starts_with(name, "MPI_") || starts_with(name, "MPIX_") || starts_with(name, "mpi_");
+}
+
+// Where the file lies that holds this address; null if none does.
+const void* base_of(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+// The function that a name leads to in the program; null for data, and for what nobody has.
+const void* function_of(const char* name) {
+  void* const address = dlsym(RTLD_DEFAULT, name);
+  if (address == nullptr) return nullptr;
+  Dl_info info;
+  const ElfW(Sym)* symbol = nullptr;
+  if (dladdr1(address, &info, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)),
+              RTLD_DL_SYMENT) == 0) {
+    return nullptr;
+  }
+  if (symbol == nullptr) return nullptr;
+  const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+  return type == STT_FUNC || type == STT_GNU_IFUNC ? info.dli_fbase : nullptr;
+}
+
+void say_once(Recorder& r, const char* name, const char* file) {
+  for (std::size_t i = 0; i < said.count; ++i) {
+    if (strcmp(said.names[i], name) == 0) return;
+  }
+  char key[kLongestName + 32];
+  if (said.count == kMostUnrecorded) {
+    ++said.more;
+    return;
+  }
+  snprintf(said.names[said.count++], kLongestName, "%s", name);
+  snprintf(key, sizeof key, "%s%s", run_property::kUnrecorded, name);
+  if (make_room_for(r, 4 * kMaxRecord)) define_property(r, key, file);
+}
+
+// The part of a path behind the last slash; of the program, its own.
+void name_file(const dl_phdr_info& info, char (&name)[kLongestName]) {
+  char path[4096];
+  const char* from = info.dlpi_name;
+  if (from == nullptr || *from == '\0') {
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    from = path;
+  }
+  const char* slash = strrchr(from, '/');
+  snprintf(name, sizeof name, "%.*s", static_cast<int>(sizeof name - 1),
+           slash != nullptr ? slash + 1 : from);
+}
+
+// Files whose calls are the MPI library's own work, or a tool's.
+bool is_left_out(const char* file) {
+  for (const char* prefix :
+       {"libmpi", "libpmpi", "libelg_", "mca_", "libopen-", "libompi", "liboshmem", "libmca",
+        "libhcoll", "libucp", "libfabric", "linux-vdso", "ld-linux"}) {
+    if (starts_with(file, prefix)) return true;
+  }
+  return false;
+}
+
+struct Dynamic {
+  const ElfW(Sym) * symbols = nullptr;
+  const char* strings = nullptr;
+  std::size_t strings_size = 0;
+  std::size_t count = 0;  // of symbols that may be undefined
+};
+
+// The table that the dynamic linker itself uses: all of it is in memory.
+Dynamic dynamic_of(const dl_phdr_info& info) {
+  Dynamic found;
+  const std::uint32_t* gnu_hash = nullptr;
+  const std::uint32_t* hash = nullptr;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    if (info.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    const auto* entry =
+        reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      // The linker has made addresses of these; where it has not (vdso), they are offsets.
+      ElfW(Addr) address = entry->d_un.d_ptr;
+      if (address < info.dlpi_addr) address += info.dlpi_addr;
+      if (entry->d_tag == DT_SYMTAB) found.symbols = reinterpret_cast<const ElfW(Sym)*>(address);
+      if (entry->d_tag == DT_STRTAB) found.strings = reinterpret_cast<const char*>(address);
+      if (entry->d_tag == DT_STRSZ) found.strings_size = entry->d_un.d_val;
+      if (entry->d_tag == DT_GNU_HASH) gnu_hash = reinterpret_cast<const std::uint32_t*>(address);
+      if (entry->d_tag == DT_HASH) hash = reinterpret_cast<const std::uint32_t*>(address);
+    }
+  }
+  // Of a table with a GNU hash, undefined symbols stand before the hashed ones; the other kind
+  // counts all.
+  if (hash != nullptr) {
+    found.count = hash[1];
+  } else if (gnu_hash != nullptr) {
+    found.count = gnu_hash[1];
+  }
+  return found;
+}
+
+int look_into(dl_phdr_info* info, std::size_t, void* data) {
+  auto& walk = *static_cast<Walk*>(data);
+  const bool program = walk.first;
+  walk.first = false;
+  char file[kLongestName];
+  name_file(*info, file);
+  if (is_left_out(file)) return 0;
+  const Dynamic table = dynamic_of(*info);
+  if (table.symbols == nullptr || table.strings == nullptr) return 0;
+  if (base_of(table.symbols) == walk.ours || base_of(table.symbols) == walk.mpi) return 0;
+  for (std::size_t i = 1; i < table.count; ++i) {
+    const ElfW(Sym)& symbol = table.symbols[i];
+    if (symbol.st_shndx != SHN_UNDEF || symbol.st_name >= table.strings_size) continue;
+    const char* const name = table.strings + symbol.st_name;
+    const bool direct = program && *name == 'P' && is_mpi_name(name + 1);
+    if ((!direct && !is_mpi_name(name)) || is_harmless(name) || strlen(name) >= kLongestName)
+      continue;
+    const void* const leads_to = function_of(name);
+    if (leads_to == nullptr || leads_to == walk.ours) continue;
+    say_once(*walk.recorder, name, file);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void note_unrecorded_functions(Recorder& r) {
+  if (r.trace == nullptr) return;
+  Walk walk{&r, base_of(reinterpret_cast<const void*>(&said)),
+            base_of(reinterpret_cast<const void*>(&PMPI_Init)), true};
+  if (walk.ours == nullptr) return;  // linked into a static program
+  const unsigned before = said.more;
+  dl_iterate_phdr(look_into, &walk);
+  if (said.more != before && make_room_for(r, 4 * kMaxRecord)) {
+    char count[16];
+    snprintf(count, sizeof count, "%u", said.more);
+    define_property(r, run_property::kUnrecordedMore, count);
+  }
+}
+
+}  // namespace kojak::measure
