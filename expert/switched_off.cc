@@ -42,7 +42,7 @@ SwitchedOff::SwitchedOff(const Definitions& definitions) {
   for (const MpiFunction& f : mpi_functions()) {
     if (f.can_progress) progress |= bit(f.family);
   }
-  definitions.run_properties.for_each([&](const std::string& key, ProcessId,
+  definitions.properties.for_each([&](const std::string& key, ProcessId,
                                           const std::string& value) {
     if (key == run_property::kUnrecordedMore) {
       further_unrecorded_ =

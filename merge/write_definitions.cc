@@ -1,11 +1,8 @@
 #include "merge/write_definitions.h"
 
 #include <algorithm>
-<<<<<<< HEAD
 #include <set>
-=======
 #include <span>
->>>>>>> dc30eae (Measurement: non-blocking and persistent collectives are recorded where they begin, calls of a group by number, probes with what they found, neighbours with the topology)
 #include <unordered_map>
 
 namespace kojak::merge {
