@@ -210,6 +210,9 @@ std::uint32_t TraceDefinitions::comm(std::uint32_t id) {
   if (def == nullptr) return fallback_ != nullptr ? fallback_->comms[id] : kAbsent;
   const std::uint32_t merged = intern_comm(id, *def);
   translation_.comms.set(id, merged);
+  for (const auto& [rank, lists] : def->neighbours) {
+    merged_.comms[merged].neighbours.try_emplace(rank, lists);
+  }
   return merged;
 }
 

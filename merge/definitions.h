@@ -65,8 +65,9 @@ struct Translation {
 struct MergedComm {
   std::vector<std::uint32_t> ranks, remote;
   std::uint64_t hi = 0, lo = 0;
-  std::uint8_t flags = 0;   // as in COMM_IDENTITY
-  std::uint32_t first = 0;  // index of the trace that brought it
+  std::uint8_t flags = 0;                              // as in COMM_IDENTITY
+  std::uint32_t first = 0;                             // index of the trace that brought it
+  std::map<std::uint32_t, NeighbourLists> neighbours;  // by world rank, of a topology
   bool intercommunicator() const { return (flags & 2) != 0; }
   bool foreign_members() const { return (flags & 4) != 0; }
 };

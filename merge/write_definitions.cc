@@ -1,7 +1,11 @@
 #include "merge/write_definitions.h"
 
 #include <algorithm>
+<<<<<<< HEAD
 #include <set>
+=======
+#include <span>
+>>>>>>> dc30eae (Measurement: non-blocking and persistent collectives are recorded where they begin, calls of a group by number, probes with what they found, neighbours with the topology)
 #include <unordered_map>
 
 namespace kojak::merge {
@@ -106,6 +110,10 @@ class DefinitionWriter {
       out_.write(MpiCommRef{id<CommId>(i), local});
       out_.write(CommIdentity{id<CommId>(i), Hash64{comm.hi}, Hash64{comm.lo}, Flags{comm.flags}});
       if (comm.intercommunicator()) out_.write(CommRemote{id<CommId>(i), group(comm.remote)});
+      for (const auto& [rank, lists] : comm.neighbours) {
+        neighbours(id<CommId>(i), id<ProcessId>(rank), 1, lists.sources);
+        neighbours(id<CommId>(i), id<ProcessId>(rank), 2, lists.destinations);
+      }
     }
   }
 
@@ -158,6 +166,17 @@ class DefinitionWriter {
   }
 
  private:
+  void neighbours(CommId cid, ProcessId pid, std::uint8_t kind,
+                  const std::vector<std::uint32_t>& ranks) {
+    constexpr std::size_t kMost = 60;
+    std::size_t first = 0;
+    do {
+      const auto part = std::span(ranks).subspan(first, std::min(kMost, ranks.size() - first));
+      out_.write(GraphNeighbours{cid, pid, Byte{kind}, Count{static_cast<std::uint32_t>(first)},
+                                 U4Array::of(part)});
+      first += part.size();
+    } while (first < ranks.size());
+  }
   // Classic communicators: bits by world rank, as many for each as the run has processes.
   void sets_of_ranks() {
     std::vector<std::uint8_t> bits((world_ + 7) / 8);

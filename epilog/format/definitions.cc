@@ -82,6 +82,15 @@ std::uint64_t Definitions::processes() const {
   return count;
 }
 
+bool NeighbourLists::add(const GraphNeighbours& record) {
+  if (raw(record.kind) != 1 && raw(record.kind) != 2) return false;
+  std::vector<std::uint32_t>& list = raw(record.kind) == 1 ? sources : destinations;
+  if (raw(record.first) == 0) list.clear();  // told again: each thread's trace tells it
+  if (raw(record.first) != list.size()) return false;
+  for (std::uint32_t i = 0; i < record.ranks.size(); ++i) list.push_back(record.ranks[i]);
+  return true;
+}
+
 Status Definitions::add_ranks(const U4Array& part) {
   const auto take = static_cast<std::uint32_t>(std::min<std::size_t>(missing_, part.size()));
   for (std::uint32_t i = 0; i < take; ++i) ranks_.push_back(part[i]);
@@ -195,6 +204,12 @@ Status Definitions::apply(const R& r) {
     if (comm == nullptr) return complaint("cid", "no communicator with this identifier is defined");
     if (group == nullptr) return complaint("gid", "no group with this identifier is defined");
     comm->remote = group->ranks;
+  } else if constexpr (std::is_same_v<R, GraphNeighbours>) {
+    CommDef* comm = comms.find(r.cid);
+    if (comm == nullptr) return complaint("cid", "no communicator with this identifier is defined");
+    if (!comm->neighbours[raw(r.pid)].add(r)) {
+      return complaint("first", "a record of neighbours before this one is missing");
+    }
   } else if constexpr (std::is_same_v<R, MpiWin>) {
     WindowDef window;
     window.comm = r.cid;

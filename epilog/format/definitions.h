@@ -115,6 +115,13 @@ struct CallSiteDef {
 struct GroupDef {
   RankList ranks;  // world ranks in group order
 };
+// World ranks of the neighbours of a process in a topology.
+struct NeighbourLists {
+  std::vector<std::uint32_t> sources, destinations;
+  bool operator==(const NeighbourLists&) const = default;
+  // Takes over one GRAPH_NEIGHBOURS; false if one before it is missing, or its kind is unknown.
+  bool add(const GraphNeighbours& record);
+};
 struct CommDef {
   RankList ranks;                // local group, world ranks in order of the communicator's ranks
   RankList remote;               // intercommunicators: the remote group
@@ -125,6 +132,8 @@ struct CommDef {
   bool stands_for_group = false;  // native files only; classic files do not tell
   std::uint64_t identity_hi = 0, identity_lo = 0;
   bool bits = false;  // from a bit vector: order assumed ascending
+  // Of a communicator with a topology, by world rank, as far as they are recorded.
+  std::map<std::uint32_t, NeighbourLists> neighbours;
 };
 struct WindowDef {
   CommId comm{};

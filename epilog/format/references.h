@@ -57,7 +57,8 @@ constexpr bool may_be_absent() {
   }
   if (std::is_same_v<R, RunProperty>) return true;
   return std::is_same_v<T, PeerId> &&
-         (std::is_same_v<R, MpiCollExit> || std::is_same_v<R, CollExit>);
+         (std::is_same_v<R, MpiCollExit> || std::is_same_v<R, CollExit> ||
+          std::is_same_v<R, MpiCollBegin>);
 }
 
 }  // namespace kojak

@@ -1,4 +1,4 @@
-// Bytes that a process gives to and takes from a blocking collective operation.
+// Bytes that a process gives to and takes from a collective operation.
 //
 // They are the bytes of the buffers as MPI defines them for this process, its own part included;
 // with MPI_IN_PLACE the own part, which does not move, is left out. Only arguments that are
@@ -20,6 +20,10 @@
 // back; the other members of the root's group take part with none.
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
+
+#include "epilog/format/collective_operations.h"
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/comm.h"
 #include "epilog/mpi/hooks_p2p.h"
@@ -57,17 +61,48 @@ inline std::uint64_t sum(const int* counts, const MPI_Datatype* types, std::uint
   return total;
 }
 
-// Sources and destinations of a process in its communicator's topology.
+// How many blocks a process's arguments have for its neighbours, those beyond an open border, which
+// move nothing, included.
 struct Neighbors {
   std::uint32_t sources = 0, destinations = 0;
 };
 Neighbors neighbors_of(MPI_Comm comm);
 
-inline CollectiveBytes collective_bytes(const args::Barrier&, const Comm&) {
+// The overloads below take the arguments of all forms of an operation: blocking, non-blocking and
+// persistent.
+template <CollectiveOp kOp>
+using Form = std::integral_constant<CollectiveOp, kOp>;
+
+// A block for each neighbour, none for what lies beyond an open border.
+inline std::uint64_t blocks(const Group* neighbours) {
+  if (neighbours == nullptr) return 0;
+  return static_cast<std::uint64_t>(
+      std::count_if(neighbours->ranks, neighbours->ranks + neighbours->count,
+                    [](std::uint32_t rank) { return rank != kAbsent; }));
+}
+inline std::uint64_t sum_near(const int* counts, const Group* neighbours) {
+  std::uint64_t total = 0;
+  for (std::uint32_t i = 0; neighbours != nullptr && i < neighbours->count; ++i) {
+    if (neighbours->ranks[i] != kAbsent) total += static_cast<std::uint64_t>(counts[i]);
+  }
+  return total;
+}
+inline std::uint64_t sum_near(const int* counts, const MPI_Datatype* types,
+                              const Group* neighbours) {
+  std::uint64_t total = 0;
+  for (std::uint32_t i = 0; neighbours != nullptr && i < neighbours->count; ++i) {
+    if (neighbours->ranks[i] != kAbsent) total += message_bytes(counts[i], types[i]);
+  }
+  return total;
+}
+
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kBarrier>, const A&, const Comm&) {
   return {};
 }
 
-inline CollectiveBytes collective_bytes(const args::Bcast& a, const Comm& comm) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kBcast>, const A& a, const Comm& comm) {
   const RootedPart part = rooted_part(comm, a.root);
   if (!part.root && !part.other) return {};
   const std::uint64_t bytes = message_bytes(a.count, a.datatype);
@@ -79,7 +114,8 @@ inline std::uint32_t own_blocks(const Comm& comm) {
   return comm.remote != nullptr ? 0 : 1;
 }
 
-inline CollectiveBytes collective_bytes(const args::Scatter& a, const Comm& comm) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kScatter>, const A& a, const Comm& comm) {
   const RootedPart part = rooted_part(comm, a.root);
   CollectiveBytes bytes;
   const bool in_place = part.root && a.recvbuf == MPI_IN_PLACE;
@@ -90,7 +126,8 @@ inline CollectiveBytes collective_bytes(const args::Scatter& a, const Comm& comm
   if (part.other && !in_place) bytes.received = message_bytes(a.recvcount, a.recvtype);
   return bytes;
 }
-inline CollectiveBytes collective_bytes(const args::Scatterv& a, const Comm& comm) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kScatterv>, const A& a, const Comm& comm) {
   const RootedPart part = rooted_part(comm, a.root);
   CollectiveBytes bytes;
   const bool in_place = part.root && a.recvbuf == MPI_IN_PLACE;
@@ -102,7 +139,8 @@ inline CollectiveBytes collective_bytes(const args::Scatterv& a, const Comm& com
   if (part.other && !in_place) bytes.received = message_bytes(a.recvcount, a.recvtype);
   return bytes;
 }
-inline CollectiveBytes collective_bytes(const args::Gather& a, const Comm& comm) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kGather>, const A& a, const Comm& comm) {
   const RootedPart part = rooted_part(comm, a.root);
   CollectiveBytes bytes;
   const bool in_place = part.root && a.sendbuf == MPI_IN_PLACE;
@@ -113,7 +151,8 @@ inline CollectiveBytes collective_bytes(const args::Gather& a, const Comm& comm)
   }
   return bytes;
 }
-inline CollectiveBytes collective_bytes(const args::Gatherv& a, const Comm& comm) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kGatherv>, const A& a, const Comm& comm) {
   const RootedPart part = rooted_part(comm, a.root);
   CollectiveBytes bytes;
   const bool in_place = part.root && a.sendbuf == MPI_IN_PLACE;
@@ -125,30 +164,35 @@ inline CollectiveBytes collective_bytes(const args::Gatherv& a, const Comm& comm
   }
   return bytes;
 }
-inline CollectiveBytes collective_bytes(const args::Reduce& a, const Comm& comm) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kReduce>, const A& a, const Comm& comm) {
   const RootedPart part = rooted_part(comm, a.root);
   if (!part.root && !part.other) return {};
   const std::uint64_t bytes = message_bytes(a.count, a.datatype);
   return {part.other ? bytes : 0, part.root ? bytes : 0};
 }
 
-inline CollectiveBytes collective_bytes(const args::Allgather& a, const Comm& comm) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kAllgather>, const A& a, const Comm& comm) {
   const std::uint64_t block = message_bytes(a.recvcount, a.recvtype);
   if (a.sendbuf == MPI_IN_PLACE) return {block, block * (members(comm) - own_blocks(comm))};
   return {message_bytes(a.sendcount, a.sendtype), block * members(comm)};
 }
-inline CollectiveBytes collective_bytes(const args::Allgatherv& a, const Comm& comm) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kAllgatherv>, const A& a, const Comm& comm) {
   const std::uint64_t size = size_of(a.recvtype);
   const std::uint64_t all = sum(a.recvcounts, members(comm)) * size;
   if (a.sendbuf != MPI_IN_PLACE) return {message_bytes(a.sendcount, a.sendtype), all};
   const std::uint64_t own = sum(a.recvcounts + comm.my_rank, 1) * size;
   return {own, all - own};
 }
-inline CollectiveBytes collective_bytes(const args::Allreduce& a, const Comm&) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kAllreduce>, const A& a, const Comm&) {
   const std::uint64_t bytes = message_bytes(a.count, a.datatype);
   return {bytes, bytes};
 }
-inline CollectiveBytes collective_bytes(const args::Alltoall& a, const Comm& comm) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kAlltoall>, const A& a, const Comm& comm) {
   const std::uint64_t received = message_bytes(a.recvcount, a.recvtype);
   if (a.sendbuf == MPI_IN_PLACE) {
     const std::uint64_t moved = received * (members(comm) - own_blocks(comm));
@@ -156,7 +200,8 @@ inline CollectiveBytes collective_bytes(const args::Alltoall& a, const Comm& com
   }
   return {message_bytes(a.sendcount, a.sendtype) * members(comm), received * members(comm)};
 }
-inline CollectiveBytes collective_bytes(const args::Alltoallv& a, const Comm& comm) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kAlltoallv>, const A& a, const Comm& comm) {
   const std::uint32_t n = members(comm);
   const std::uint64_t size = size_of(a.recvtype);
   const std::uint64_t received = sum(a.recvcounts, n) * size;
@@ -164,7 +209,8 @@ inline CollectiveBytes collective_bytes(const args::Alltoallv& a, const Comm& co
   const std::uint64_t moved = received - sum(a.recvcounts + comm.my_rank, 1) * size;
   return {moved, moved};
 }
-inline CollectiveBytes collective_bytes(const args::Alltoallw& a, const Comm& comm) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kAlltoallw>, const A& a, const Comm& comm) {
   const std::uint32_t n = members(comm);
   const std::uint64_t received = sum(a.recvcounts, a.recvtypes, n);
   if (a.sendbuf != MPI_IN_PLACE) return {sum(a.sendcounts, a.sendtypes, n), received};
@@ -173,45 +219,57 @@ inline CollectiveBytes collective_bytes(const args::Alltoallw& a, const Comm& co
   return {moved, moved};
 }
 // recvcounts are of the local group, on an intercommunicator too.
-inline CollectiveBytes collective_bytes(const args::ReduceScatter& a, const Comm& comm) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kReduceScatter>, const A& a, const Comm& comm) {
   const std::uint64_t size = size_of(a.datatype);
   return {sum(a.recvcounts, comm.group->count) * size, sum(a.recvcounts + comm.my_rank, 1) * size};
 }
-inline CollectiveBytes collective_bytes(const args::ReduceScatterBlock& a, const Comm& comm) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kReduceScatterBlock>, const A& a,
+                                 const Comm& comm) {
   const std::uint64_t block = message_bytes(a.recvcount, a.datatype);
   return {block * comm.group->count, block};
 }
-inline CollectiveBytes collective_bytes(const args::Scan& a, const Comm&) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kScan>, const A& a, const Comm&) {
   const std::uint64_t bytes = message_bytes(a.count, a.datatype);
   return {bytes, bytes};
 }
-inline CollectiveBytes collective_bytes(const args::Exscan& a, const Comm& comm) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kExscan>, const A& a, const Comm& comm) {
   const std::uint64_t bytes = message_bytes(a.count, a.datatype);
   return {bytes, comm.my_rank == 0 ? 0 : bytes};
 }
 
-inline CollectiveBytes collective_bytes(const args::NeighborAllgather& a, const Comm&) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kNeighborAllgather>, const A& a,
+                                 const Comm& comm) {
   return {message_bytes(a.sendcount, a.sendtype),
-          message_bytes(a.recvcount, a.recvtype) * neighbors_of(a.comm).sources};
+          message_bytes(a.recvcount, a.recvtype) * blocks(comm.sources)};
 }
-inline CollectiveBytes collective_bytes(const args::NeighborAllgatherv& a, const Comm&) {
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kNeighborAllgatherv>, const A& a,
+                                 const Comm& comm) {
   return {message_bytes(a.sendcount, a.sendtype),
-          sum(a.recvcounts, neighbors_of(a.comm).sources) * size_of(a.recvtype)};
+          sum_near(a.recvcounts, comm.sources) * size_of(a.recvtype)};
 }
-inline CollectiveBytes collective_bytes(const args::NeighborAlltoall& a, const Comm&) {
-  const Neighbors n = neighbors_of(a.comm);
-  return {message_bytes(a.sendcount, a.sendtype) * n.destinations,
-          message_bytes(a.recvcount, a.recvtype) * n.sources};
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kNeighborAlltoall>, const A& a,
+                                 const Comm& comm) {
+  return {message_bytes(a.sendcount, a.sendtype) * blocks(comm.destinations),
+          message_bytes(a.recvcount, a.recvtype) * blocks(comm.sources)};
 }
-inline CollectiveBytes collective_bytes(const args::NeighborAlltoallv& a, const Comm&) {
-  const Neighbors n = neighbors_of(a.comm);
-  return {sum(a.sendcounts, n.destinations) * size_of(a.sendtype),
-          sum(a.recvcounts, n.sources) * size_of(a.recvtype)};
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kNeighborAlltoallv>, const A& a,
+                                 const Comm& comm) {
+  return {sum_near(a.sendcounts, comm.destinations) * size_of(a.sendtype),
+          sum_near(a.recvcounts, comm.sources) * size_of(a.recvtype)};
 }
-inline CollectiveBytes collective_bytes(const args::NeighborAlltoallw& a, const Comm&) {
-  const Neighbors n = neighbors_of(a.comm);
-  return {sum(a.sendcounts, a.sendtypes, n.destinations),
-          sum(a.recvcounts, a.recvtypes, n.sources)};
+template <class A>
+CollectiveBytes collective_bytes(Form<CollectiveOp::kNeighborAlltoallw>, const A& a,
+                                 const Comm& comm) {
+  return {sum_near(a.sendcounts, a.sendtypes, comm.destinations),
+          sum_near(a.recvcounts, a.recvtypes, comm.sources)};
 }
 
 }  // namespace kojak::measure

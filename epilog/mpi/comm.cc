@@ -11,9 +11,55 @@ namespace {
 HashMap<Comm*> comms_by_handle;
 HashMap<std::uint64_t> ordinals;  // of creation calls that only a part of the parent makes
 Comm* live_comms = nullptr;
+Vector<int> near_sources, near_destinations, near_weights;  // kept for their memory only
+Vector<std::uint32_t> near_ranks;
 
 std::uint32_t first_member(const Group* group) {
   return group == nullptr || group->count == 0 ? kAbsent : group->ranks[0];
+}
+
+// Neighbours by their ranks in the communicator; MPI_PROC_NULL becomes absent.
+Group* neighbours_of(const Comm& comm, const Vector<int>& list) {
+  if (!near_ranks.resize(list.size())) return nullptr;
+  for (std::size_t i = 0; i < list.size(); ++i) near_ranks[i] = comm.peer(list[i]);
+  return group_of_ranks(near_ranks.data(), static_cast<std::uint32_t>(near_ranks.size()));
+}
+
+// As MPI orders them: in a Cartesian topology down and up in each dimension.
+void learn_neighbours(MPI_Comm handle, Comm& comm) {
+  int kind = MPI_UNDEFINED;
+  if (PMPI_Topo_test(handle, &kind) != MPI_SUCCESS || kind == MPI_UNDEFINED) return;
+  Vector<int>& in = near_sources;
+  Vector<int>& out = near_destinations;
+  if (kind == MPI_CART) {
+    int dimensions = 0;
+    PMPI_Cartdim_get(handle, &dimensions);
+    if (!in.resize(2 * static_cast<std::size_t>(dimensions))) return;
+    for (int d = 0; d < dimensions; ++d) {
+      int* const pair = in.data() + 2 * d;
+      if (PMPI_Cart_shift(handle, d, 1, pair, pair + 1) != MPI_SUCCESS) return;
+    }
+  } else if (kind == MPI_GRAPH) {
+    int count = 0;
+    PMPI_Graph_neighbors_count(handle, static_cast<int>(comm.my_rank), &count);
+    if (!in.resize(static_cast<std::size_t>(count))) return;
+    PMPI_Graph_neighbors(handle, static_cast<int>(comm.my_rank), count, in.data());
+  } else if (kind == MPI_DIST_GRAPH) {
+    int sources = 0, destinations = 0, weighted = 0;
+    PMPI_Dist_graph_neighbors_count(handle, &sources, &destinations, &weighted);
+    const auto n = static_cast<std::size_t>(sources), m = static_cast<std::size_t>(destinations);
+    Vector<int>& weights = near_weights;
+    if (!in.resize(n + 1) || !out.resize(m + 1) || !weights.resize(n + m + 2)) return;
+    PMPI_Dist_graph_neighbors(handle, sources, in.data(), weights.data(), destinations, out.data(),
+                              weights.data() + n + 1);
+    in.resize(n);
+    out.resize(m);
+    comm.destinations = neighbours_of(comm, out);
+  } else {
+    return;
+  }
+  comm.sources = neighbours_of(comm, in);
+  if (kind != MPI_DIST_GRAPH) comm.destinations = comm.sources;
 }
 
 Comm* make_comm(MPI_Comm handle, Group* group, Group* remote, const Identity& identity) {
@@ -28,6 +74,7 @@ Comm* make_comm(MPI_Comm handle, Group* group, Group* remote, const Identity& id
   PMPI_Comm_rank(handle, &rank);
   comm->my_rank = static_cast<std::uint32_t>(rank);
   remember_comm(comm, handle);
+  if (remote == nullptr) learn_neighbours(handle, *comm);
   comm->next = live_comms;
   if (live_comms != nullptr) live_comms->previous = comm;
   live_comms = comm;

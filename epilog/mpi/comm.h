@@ -25,10 +25,16 @@ struct Comm {
   Word key = 0;
   Group* group = nullptr;
   Group* remote = nullptr;  // of an intercommunicator
+  // Of a communicator with a topology: its neighbours here, in the order of their blocks, as world
+  // ranks; absent beyond an open border.
+  Group* sources = nullptr;
+  Group* destinations = nullptr;
   Identity identity;
   std::uint32_t my_rank = 0;
   std::uint64_t created = 0;      // creation calls on it, for the identity of what they make
   std::uint64_t collectives = 0;  // blocking ones
+  std::uint64_t opened = 0;       // files
+  std::uint64_t begun = 0;        // non-blocking ones, and calls that make persistent ones
   bool collectives_changed = false;
   HashMap<MessageCount> messages;  // by peer and tag
   Vector<std::uint64_t> changed_messages;

@@ -44,6 +44,26 @@ bool identity(Recorder& r, std::uint32_t cid, const Identity& id, unsigned flags
                                static_cast<Flags>(flags | (id.known ? 0u : kUnknownIdentity))});
 }
 
+bool define_neighbours(Recorder& r, CommId cid, std::uint8_t kind, const Group* list) {
+  constexpr std::uint32_t kMost = 60;
+  std::array<std::uint32_t, kMost> part{};
+  std::uint32_t first = 0, n = 0;
+  const auto flush = [&] {
+    const U4Array ranks(reinterpret_cast<const std::byte*>(part.data()), n, false);
+    const GraphNeighbours record{cid, static_cast<ProcessId>(the_session.run.rank), Byte{kind},
+                                 Count{first}, ranks};
+    first += n;
+    n = 0;
+    return write(r, record);
+  };
+  for (std::uint32_t i = 0; i < list->count; ++i) {
+    if (list->ranks[i] == kAbsent) continue;
+    part[n++] = list->ranks[i];
+    if (n == kMost && !flush()) return false;
+  }
+  return n == 0 && first != 0 ? true : flush();
+}
+
 }  // namespace
 
 bool define_group_comm(Recorder& r, Group& group) {
@@ -68,6 +88,8 @@ bool define_comm(Recorder& r, Comm& comm) {
     good = good && define_group(r, *comm.remote) &&
            write(r, CommRemote{cid, static_cast<GroupId>(comm.remote->id)});
   }
+  if (comm.sources != nullptr) good = good && define_neighbours(r, cid, 1, comm.sources);
+  if (comm.destinations != nullptr) good = good && define_neighbours(r, cid, 2, comm.destinations);
   return good;
 }
 

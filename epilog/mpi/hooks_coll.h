@@ -1,7 +1,8 @@
 // Collective operations: root, and bytes of the send and receive buffers at this process.
 //
 // Blocking ones end in MPI_COLLEXIT; the table of what counts as sent and received is in
-// coll_bytes.h. Non-blocking ones only enter their request, which is recorded when it completes.
+// coll_bytes.h. Non-blocking and persistent ones are recorded where they begin, and again where
+// their request is found complete.
 #pragma once
 
 #include "epilog/mpi/args.h"
@@ -18,6 +19,15 @@ inline PeerId root_of(const Comm& comm, int root) {
   return static_cast<PeerId>(comm.peer(root));
 }
 
+// Which operation a function is, in all its forms.
+template <unsigned kFunction>
+inline constexpr CollectiveOp kOperation = CollectiveOp::kNone;
+
+template <class A>
+CollectiveBytes bytes_of(const A& a, const Comm& comm) {
+  return collective_bytes(Form<kOperation<A::kFunction>>{}, a, comm);
+}
+
 struct CollectiveHook {
   template <class A, class C>
   void after(const A& a, int result, C& call) {
@@ -30,7 +40,7 @@ struct CollectiveHook {
       if (comm == nullptr || !call.use(*comm)) return call.leave();
       PeerId root = absent<PeerId>();
       if constexpr (requires { a.root; }) root = root_of(*comm, a.root);
-      const CollectiveBytes bytes = collective_bytes(a, *comm);
+      const CollectiveBytes bytes = bytes_of(a, *comm);
       const auto cid = static_cast<CommId>(comm->id);
       const Bytes sent = bytes_field(call, kAttributeBytesSent, bytes.sent);
       const Bytes received = bytes_field(call, kAttributeBytesReceived, bytes.received);
@@ -39,104 +49,91 @@ struct CollectiveHook {
   }
 };
 
-template <>
-struct Hook<args::Barrier> : CollectiveHook {};
-template <>
-struct Hook<args::Bcast> : CollectiveHook {};
-template <>
-struct Hook<args::Scatter> : CollectiveHook {};
-template <>
-struct Hook<args::Scatterv> : CollectiveHook {};
-template <>
-struct Hook<args::Gather> : CollectiveHook {};
-template <>
-struct Hook<args::Gatherv> : CollectiveHook {};
-template <>
-struct Hook<args::Reduce> : CollectiveHook {};
-template <>
-struct Hook<args::Allgather> : CollectiveHook {};
-template <>
-struct Hook<args::Allgatherv> : CollectiveHook {};
-template <>
-struct Hook<args::Allreduce> : CollectiveHook {};
-template <>
-struct Hook<args::Alltoall> : CollectiveHook {};
-template <>
-struct Hook<args::Alltoallv> : CollectiveHook {};
-template <>
-struct Hook<args::Alltoallw> : CollectiveHook {};
-template <>
-struct Hook<args::ReduceScatter> : CollectiveHook {};
-template <>
-struct Hook<args::ReduceScatterBlock> : CollectiveHook {};
-template <>
-struct Hook<args::Scan> : CollectiveHook {};
-template <>
-struct Hook<args::Exscan> : CollectiveHook {};
-template <>
-struct Hook<args::NeighborAllgather> : CollectiveHook {};
-template <>
-struct Hook<args::NeighborAllgatherv> : CollectiveHook {};
-template <>
-struct Hook<args::NeighborAlltoall> : CollectiveHook {};
-template <>
-struct Hook<args::NeighborAlltoallv> : CollectiveHook {};
-template <>
-struct Hook<args::NeighborAlltoallw> : CollectiveHook {};
+// The request of a call that begins an operation, or makes a persistent one, with all that its
+// records will say. Every such call counts on its communicator, whatever becomes of the request.
+template <class A>
+Request* enter_collective(const A& a, Comm& comm) {
+  const std::uint64_t number = comm.begun++;
+  Request* const request = enter_message(*a.request, RequestKind::kCollective, &comm);
+  if (request == nullptr) return nullptr;
+  request->starts = number;
+  request->op = kOperation<A::kFunction>;
+  if constexpr (requires { a.root; }) request->peer = raw(root_of(comm, a.root));
+  const CollectiveBytes bytes = bytes_of(a, comm);
+  request->bytes = bytes.sent;
+  request->received = bytes.received;
+  return request;
+}
 
 struct NonblockingHook {
   template <class A, class C>
   void after(const A& a, int result, C& call) {
-    if (result == MPI_SUCCESS) {
-      if (Request* request = enter_request(*a.request, RequestKind::kCollective))
-        request->id = next_request_id();
+    Comm* const comm = result == MPI_SUCCESS ? cached_comm(the_recorder, a.comm) : nullptr;
+    Request* const request = comm == nullptr ? nullptr : enter_collective(a, *comm);
+    if (request != nullptr) {
+      request->id = next_request_id();
+      if constexpr (C::kOn) record_begun(call, *comm, *request);
     }
     if constexpr (C::kOn) call.leave();
   }
 };
-template <>
-struct Hook<args::Ibarrier> : NonblockingHook {};
-template <>
-struct Hook<args::Ibcast> : NonblockingHook {};
-template <>
-struct Hook<args::Iscatter> : NonblockingHook {};
-template <>
-struct Hook<args::Iscatterv> : NonblockingHook {};
-template <>
-struct Hook<args::Igather> : NonblockingHook {};
-template <>
-struct Hook<args::Igatherv> : NonblockingHook {};
-template <>
-struct Hook<args::Ireduce> : NonblockingHook {};
-template <>
-struct Hook<args::Iallgather> : NonblockingHook {};
-template <>
-struct Hook<args::Iallgatherv> : NonblockingHook {};
-template <>
-struct Hook<args::Iallreduce> : NonblockingHook {};
-template <>
-struct Hook<args::Ialltoall> : NonblockingHook {};
-template <>
-struct Hook<args::Ialltoallv> : NonblockingHook {};
-template <>
-struct Hook<args::Ialltoallw> : NonblockingHook {};
-template <>
-struct Hook<args::IreduceScatter> : NonblockingHook {};
-template <>
-struct Hook<args::IreduceScatterBlock> : NonblockingHook {};
-template <>
-struct Hook<args::Iscan> : NonblockingHook {};
-template <>
-struct Hook<args::Iexscan> : NonblockingHook {};
-template <>
-struct Hook<args::IneighborAllgather> : NonblockingHook {};
-template <>
-struct Hook<args::IneighborAllgatherv> : NonblockingHook {};
-template <>
-struct Hook<args::IneighborAlltoall> : NonblockingHook {};
-template <>
-struct Hook<args::IneighborAlltoallv> : NonblockingHook {};
-template <>
-struct Hook<args::IneighborAlltoallw> : NonblockingHook {};
+
+// MPI_Barrier_init and its like: the request is entered inactive, and each start is an operation of
+// its own. Processes may start several in different orders, so starts are counted by request.
+struct PersistentCollectiveHook {
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
+    Comm* const comm = result == MPI_SUCCESS ? cached_comm(the_recorder, a.comm) : nullptr;
+    Request* const request = comm == nullptr ? nullptr : enter_collective(a, *comm);
+    if (request != nullptr) {
+      request->persistent = true;
+      request->active = false;
+      request->key_of_start = request->starts + 1;
+      request->starts = 0;
+    }
+    if constexpr (C::kOn) call.leave();
+  }
+};
+
+// An operation and its blocking and non-blocking calls.
+#define KOJAK_COLLECTIVE(Name, Begun)                                                       \
+  template <>                                                                               \
+  inline constexpr CollectiveOp kOperation<args::Name::kFunction> = CollectiveOp::k##Name;  \
+  template <>                                                                               \
+  inline constexpr CollectiveOp kOperation<args::Begun::kFunction> = CollectiveOp::k##Name; \
+  template <>                                                                               \
+  struct Hook<args::Name> : CollectiveHook {};                                              \
+  template <>                                                                               \
+  struct Hook<args::Begun> : NonblockingHook {};
+// And a persistent one: the call that makes it.
+#define KOJAK_PERSISTENT(Name, Init)                                                       \
+  template <>                                                                              \
+  inline constexpr CollectiveOp kOperation<args::Init::kFunction> = CollectiveOp::k##Name; \
+  template <>                                                                              \
+  struct Hook<args::Init> : PersistentCollectiveHook {};
+
+KOJAK_COLLECTIVE(Barrier, Ibarrier)
+KOJAK_COLLECTIVE(Bcast, Ibcast)
+KOJAK_COLLECTIVE(Scatter, Iscatter)
+KOJAK_COLLECTIVE(Scatterv, Iscatterv)
+KOJAK_COLLECTIVE(Gather, Igather)
+KOJAK_COLLECTIVE(Gatherv, Igatherv)
+KOJAK_COLLECTIVE(Reduce, Ireduce)
+KOJAK_COLLECTIVE(Allgather, Iallgather)
+KOJAK_COLLECTIVE(Allgatherv, Iallgatherv)
+KOJAK_COLLECTIVE(Allreduce, Iallreduce)
+KOJAK_COLLECTIVE(Alltoall, Ialltoall)
+KOJAK_COLLECTIVE(Alltoallv, Ialltoallv)
+KOJAK_COLLECTIVE(Alltoallw, Ialltoallw)
+KOJAK_COLLECTIVE(ReduceScatter, IreduceScatter)
+KOJAK_COLLECTIVE(ReduceScatterBlock, IreduceScatterBlock)
+KOJAK_COLLECTIVE(Scan, Iscan)
+KOJAK_COLLECTIVE(Exscan, Iexscan)
+KOJAK_COLLECTIVE(NeighborAllgather, IneighborAllgather)
+KOJAK_COLLECTIVE(NeighborAllgatherv, IneighborAllgatherv)
+KOJAK_COLLECTIVE(NeighborAlltoall, IneighborAlltoall)
+KOJAK_COLLECTIVE(NeighborAlltoallv, IneighborAlltoallv)
+KOJAK_COLLECTIVE(NeighborAlltoallw, IneighborAlltoallw)
+#undef KOJAK_COLLECTIVE
 
 }  // namespace kojak::measure

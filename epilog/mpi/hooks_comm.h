@@ -21,13 +21,27 @@ Comm* made(MPI_Comm handle, const Identity& identity, C& call) {
   return comm;
 }
 
+// Sequences of MPI_GROUP_CALL on a communicator; those of its files follow.
+inline constexpr std::uint64_t kCreationSequence = 0, kOwnCreationSequence = 1,
+                               kFinalizeSequence = 2, kOpenSequence = 3, kFirstFileSequence = 4;
+
+// All members of `comm` are in this call together: the `ordinal`-th of its sequence.
+inline void record_group_call(Recording& call, Comm& comm, std::uint64_t key,
+                              std::uint64_t ordinal) {
+  if (!call.use(comm)) return;
+  call.event(MpiGroupCall{call.r.lid, call.exit, static_cast<CommId>(comm.id), Count64{key},
+                          Count64{ordinal}});
+}
+
 // Made by all members of a parent.
 struct CommCreateHook {
   Identity parent;
+  Comm* parent_comm = nullptr;
   std::uint64_t ordinal = 0;
 
   void count(MPI_Comm handle) {
     if (Comm* comm = find_comm(handle)) {
+      parent_comm = comm;
       parent = comm->identity;
       ordinal = comm->created++;
     }
@@ -53,7 +67,12 @@ struct CommCreateHook {
     template <class C>                                                               \
     void after(const args::Args& a, int result, C& call) {                           \
       if (result == MPI_SUCCESS) take(*a.new_argument, args::Args::kFunction, call); \
-      if constexpr (C::kOn) call.leave();                                            \
+      if constexpr (C::kOn) {                                                        \
+        if (result == MPI_SUCCESS && parent_comm != nullptr) {                       \
+          record_group_call(call, *parent_comm, kCreationSequence, ordinal);         \
+        }                                                                            \
+        call.leave();                                                                \
+      }                                                                              \
     }                                                                                \
   };
 KOJAK_CREATES(CommCreate, comm, newcomm)
@@ -109,7 +128,10 @@ struct Hook<args::CommCreateGroup> {
         IdentityHash with_ordinal = key;
         identity = with_ordinal.add(next_ordinal_of(key.get())).get();
       }
-      made(*a.newcomm, identity, call);
+      Comm* const comm = made(*a.newcomm, identity, call);
+      if constexpr (C::kOn) {
+        if (comm != nullptr) record_group_call(call, *comm, kOwnCreationSequence, 0);
+      }
     }
     if constexpr (C::kOn) call.leave();
   }
@@ -135,7 +157,7 @@ struct Hook<args::IntercommCreate> {
         comm->identity = with_ordinal.add(next_ordinal_of(key.get())).get();
       }
       if constexpr (C::kOn) {
-        if (comm != nullptr) call.use(*comm);
+        if (comm != nullptr) record_group_call(call, *comm, kOwnCreationSequence, 0);
       }
     }
     if constexpr (C::kOn) call.leave();
@@ -186,5 +208,17 @@ template <>
 struct Hook<args::CommFree> : CommFreeHook {};
 template <>
 struct Hook<args::CommDisconnect> : CommFreeHook {};
+
+template <>
+struct Hook<args::Finalize> {
+  template <class C>
+  void after(const args::Finalize&, int result, C& call) {
+    if constexpr (C::kOn) {
+      Comm* const world = result == MPI_SUCCESS ? find_comm(MPI_COMM_WORLD) : nullptr;
+      if (world != nullptr) record_group_call(call, *world, kFinalizeSequence, 0);
+      call.leave();
+    }
+  }
+};
 
 }  // namespace kojak::measure

@@ -211,6 +211,28 @@ struct Hook<args::Sendrecv> : SendrecvHook {};
 template <>
 struct Hook<args::SendrecvReplace> : SendrecvHook {};
 
+// A blocking probe tells which message it found: it waited for that one to be sent.
+template <>
+struct Hook<args::Probe> : OwnStatus {
+  void before(args::Probe& a) { substitute(a); }
+  template <class C>
+  void after(const args::Probe& a, int result, C& call) {
+    if constexpr (C::kOn) {
+      Comm* const comm = result == MPI_SUCCESS && a.source != MPI_PROC_NULL
+                             ? cached_comm(the_recorder, a.comm)
+                             : nullptr;
+      if (comm != nullptr && a.status->MPI_SOURCE >= 0) {
+        const std::uint32_t peer = comm->peer(a.status->MPI_SOURCE);
+        if (peer != kAbsent && call.use(*comm)) {
+          call.event(MpiProbed{call.r.lid, call.exit, static_cast<PeerId>(peer),
+                               static_cast<CommId>(comm->id), static_cast<Tag>(a.status->MPI_TAG)});
+        }
+      }
+      call.leave();
+    }
+  }
+};
+
 // A matched probe is where its message stops being matchable by others: it counts as a posting. An
 // Imrecv of the message is the posting of its data, with the same request id, which the receive
 // then carries.
@@ -340,6 +362,16 @@ struct Hook<args::RecvInit> {
   }
 };
 
+// A non-blocking collective operation that begins, or a persistent one that is started.
+inline void record_begun(Recording& call, Comm& comm, const Request& request) {
+  if (!call.use(comm)) return;
+  call.event(MpiCollBegin{call.r.lid, call.enter, static_cast<RequestId>(request.id),
+                          static_cast<PeerId>(request.peer), static_cast<CommId>(comm.id),
+                          Count64{request.key_of_start}, Count64{request.starts},
+                          Byte{static_cast<std::uint8_t>(request.op)}, Bytes64{request.bytes},
+                          Bytes64{request.received}});
+}
+
 struct StartHook {
   template <class C>
   static void started(MPI_Request handle, C& call) {
@@ -353,10 +385,14 @@ struct StartHook {
     request->id = next_request_id();
     if (request->kind == RequestKind::kSend && request->peer != kAbsent) {
       count_message(*request->comm, request->peer, request->tag, false);
+    } else if (request->kind == RequestKind::kCollective) {
+      ++request->starts;
     }
     if constexpr (C::kOn) {
       if (!call.room(kMaxRecord)) return;
-      if (request->kind == RequestKind::kReceive) {
+      if (request->kind == RequestKind::kCollective) {
+        record_begun(call, *request->comm, *request);
+      } else if (request->kind == RequestKind::kReceive) {
         record_posted(call, *request->comm, request->id, request->peer, request->tag);
       } else if (request->peer != kAbsent) {
         record_send(call, *request->comm, request->peer, request->tag, request->bytes, request->id);

@@ -1,6 +1,24 @@
 // MPI_Init, MPI_Init_thread, MPI_Finalize and MPI_Pcontrol: the wrappers that are not generated.
 #include "epilog/mpi/lifecycle.h"
 
+namespace kojak::measure {
+namespace {
+
+// The program's call and the end of the measurement, in one region.
+struct LastCall : args::Finalize {
+  int call() const {
+    begin_shutdown(the_recorder);
+    return args::Finalize::call();
+  }
+};
+
+}  // namespace
+
+template <>
+struct Hook<LastCall> : Hook<args::Finalize> {};
+
+}  // namespace kojak::measure
+
 #define KOJAK_WRAPPER extern "C" __attribute__((visibility("default"), used))
 
 KOJAK_WRAPPER int kojak_MPI_Init(int* argc, char*** argv) __asm__("MPI_Init");
@@ -25,7 +43,7 @@ int kojak_MPI_Finalize() {
   using namespace kojak::measure;
   const void* const caller = __builtin_return_address(0);
   return finalise([] { return PMPI_Finalize(); },
-                  [caller] { return measured(args::Finalize{}, caller); });
+                  [caller] { return measured(LastCall{}, caller); });
 }
 
 KOJAK_WRAPPER int kojak_MPI_Pcontrol(int level, ...) __asm__("MPI_Pcontrol");

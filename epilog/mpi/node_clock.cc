@@ -52,31 +52,39 @@ std::uint64_t node_key() {
   return key;
 }
 
-// The other side: answers each question with its own time.
-void answer(int first) {
+// The other side: answers each question with its own time. When the first one came.
+Ticks answer(int first) {
+  Ticks came{};
   for (int i = 0; i < kRoundTrips; ++i) {
     double time = 0;
     PMPI_Recv(&time, 1, MPI_DOUBLE, first, kTag, between_nodes, MPI_STATUS_IGNORE);
+    if (i == 0) came = ticks();
     time = to_seconds(ticks()).value;
     PMPI_Send(&time, 1, MPI_DOUBLE, first, kTag, between_nodes);
   }
+  return came;
 }
 
-void ask() {
+// When the first answer came.
+Ticks ask() {
   RunInfo& run = the_session.run;
   run.clock_bound = 1e300;
+  Ticks came{};
   for (int i = 0; i < kRoundTrips; ++i) {
     double theirs = 0;
     const double before = to_seconds(ticks()).value;
     PMPI_Send(&theirs, 1, MPI_DOUBLE, 0, kTag, between_nodes);
     PMPI_Recv(&theirs, 1, MPI_DOUBLE, 0, kTag, between_nodes, MPI_STATUS_IGNORE);
-    const double after = to_seconds(ticks()).value;
+    const Ticks now = ticks();
+    if (i == 0) came = now;
+    const double after = to_seconds(now).value;
     const double half = (after - before) / 2;
     if (half >= run.clock_bound) continue;
     run.clock_bound = half;
     run.offset_time = Seconds{before + half};
     run.clock_offset = theirs - (before + half);
   }
+  return came;
 }
 
 // Numbers the nodes in order of their first ranks and takes this one's clock.
@@ -130,16 +138,23 @@ bool share_node_clock() {
   return good;
 }
 
-void measure_offset() {
+Ticks measure_offset() {
   Session& s = the_session;
+  Ticks answered = ticks();
   s.run.offset_time = to_seconds(ticks());
   s.run.clock_offset = s.run.clock_bound = 0;
-  if (between_nodes == MPI_COMM_NULL) return;
+  if (between_nodes == MPI_COMM_NULL) return answered;
   if (s.run.rank == 0) {
-    for (const int first : firsts) answer(first);
+    bool any = false;
+    for (const int first : firsts) {
+      const Ticks came = answer(first);
+      if (!any) answered = came;
+      any = true;
+    }
   } else if (s.run.first_of_node) {
-    ask();
+    answered = ask();
   }
+  return answered;
 }
 
 void forget_nodes() {

@@ -12,8 +12,9 @@ namespace kojak::measure {
 
 // Sets the session's node, clock and offset. False if the MPI library failed.
 bool share_node_clock();
-// Sets the session's offset, its bound and its time once more.
-void measure_offset();
+// Sets the session's offset, its bound and its time once more. When the first partner in this was
+// there; now, if there is none.
+Ticks measure_offset();
 void forget_nodes();
 
 }  // namespace kojak::measure

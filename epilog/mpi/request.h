@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 
+#include "epilog/format/collective_operations.h"
 #include "epilog/mpi/comm.h"
 #include "epilog/mpi/window.h"
 #include "epilog/runtime/session.h"
@@ -41,9 +42,12 @@ struct Request {
   bool reported = false;  // MPI_Request_get_status has recorded the completion
   bool cancelled = false;
   std::uint32_t id = 0;  // request id; of a transfer its rmaid
-  Comm* comm = nullptr;  // messages and communicators
+  Comm* comm = nullptr;  // messages, communicators, collective operations
   std::uint32_t peer = kAbsent, tag = kAbsent;
   std::uint64_t bytes = 0;
+  std::uint64_t received = 0;  // the following of a collective operation; its root is `peer`
+  std::uint64_t key_of_start = 0, starts = 0;  // as in MPI_COLL_BEGIN: key and ordinal
+  CollectiveOp op = CollectiveOp::kNone;
   std::uint32_t window = 0;  // of a transfer
   bool gets = false;         // a transfer with a result at the origin
   MPI_Comm* made = nullptr;  // where MPI_Comm_idup puts its communicator

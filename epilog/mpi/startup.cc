@@ -149,10 +149,12 @@ void finish_startup(unsigned function, int thread_level, const void* caller) {
 
 void begin_shutdown(Recorder& r) {
   Session& s = the_session;
-  const Ticks begin = ticks();
-  measure_offset();
+  // Up to the partner's answer it is the program that waits, not the measurement.
+  const Ticks begin = measure_offset();
   forget_nodes();
-  if (!s.started || s.stopped || r.trace == nullptr || (!s.paused && !make_room(r))) return;
+  const bool inside = r.open_region != 0;  // then there is room for a call's records
+  if (!s.started || s.stopped || r.trace == nullptr) return;
+  if (!s.paused && !inside && !make_room(r)) return;
   std::byte* p = r.cursor;
   if (!s.paused) p = put(p, EnterTracing{r.lid, to_seconds(begin)});
   if (s.run.first_of_node) {  // it speaks for its node

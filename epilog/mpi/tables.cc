@@ -5,6 +5,7 @@ namespace kojak::measure {
 
 std::uint32_t next_rma_id = 0;
 HashMap<MatchedMessage> matched_messages;
+HashMap<OpenFile> open_files;
 
 namespace {
 ArrayScratch* unused_scratch = nullptr;

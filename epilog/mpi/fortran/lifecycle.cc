@@ -52,8 +52,10 @@ void finalize(Entry& entry, const void* caller, void* ierror) {
     return error;
   };
   finalise(call, [&] {
-    return measured_in_fortran(entry, caller, args::Finalize{},
-                               [&](args::Finalize&) { return call(); });
+    return measured_in_fortran(entry, caller, args::Finalize{}, [&](args::Finalize&) {
+      begin_shutdown(the_recorder);
+      return call();
+    });
   });
   give_error(ierror, error);
 }
