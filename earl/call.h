@@ -53,7 +53,8 @@ class Holes {
 
 // What the requests were that a Wait*/Test* call completed (bits of Call::completed).
 inline constexpr std::uint8_t kCompletedMessage = 1, kCompletedRma = 2, kCompletedCollective = 4,
-                              kCompletedIo = 8, kCompletedGeneralized = 16;
+                              kCompletedIo = 8, kCompletedGeneralized = 16,
+                              kCompletedBarrier = 32;  // a non-blocking or persistent barrier
 
 // What every region instance has from its ENTER on.
 struct OpenCall {

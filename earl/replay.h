@@ -39,9 +39,9 @@ namespace kojak::earl {
 
 struct Sink {
   // Every region instance, at its ENTER and at its exit. metrics: exclusive values of the trace's
-  // hardware counters (bits of a double where METRIC says float), empty if it has none. A call that the trace does not close comes at the end,
-  // marked incomplete. TRACING and PAUSING are region instances like others
-  // (Trace::tracing_region).
+  // hardware counters (bits of a double where METRIC says float), empty if it has none. A call that
+  // the trace does not close comes at the end, marked incomplete. TRACING and PAUSING are region
+  // instances like others (Trace::tracing_region).
   void on_enter(const OpenCall&) {}
   void on_call(const Call&, std::span<const std::uint64_t> /*metrics*/) {}
 
@@ -55,6 +55,13 @@ struct Sink {
   void on_message_call(const MessageCall&) {}
   // Completed instances; at the end of the trace also those that stay incomplete.
   void on_collective(const CollectiveInstance&) {}
+  // A non-blocking or persistent operation that all members have begun. It stays valid, with its
+  // slot, as long as on_collective_wait may name it.
+  void on_collective_begun(const CollectiveInstance&) {}
+  // Once for each call that found such operations complete, when all of these are begun by all.
+  void on_collective_wait(const CollectiveWait&) {}
+  // A blocking MPI_Probe or MPI_Mprobe found a message: the call that sent it.
+  void on_probe(const Call&, const OpenCall& /*send*/) {}
   void on_window_collective(const WindowInstance&) {}
 
   // At the exit of a fence (also the first, whose epoch is empty).

@@ -40,6 +40,7 @@ ReplayCore::ReplayCore(Trace& t)
       stack(t.location_count(), counter_kinds(t.definitions())),
       messages(t.process_count(), t.native(), t.findings()),
       collectives(groups, t.native(), t.findings()),
+      numbered(groups, t.process_count(), t.findings()),
       windows(groups, t.native(), t.findings()),
       gats(groups, t, t.findings()),
       fences(t.process_count()),
@@ -81,6 +82,7 @@ void ReplayCore::pause(std::uint32_t place) {
   pauses = p.pauses;
   messages.pause(process);
   collectives.pause(process);
+  numbered.pause(process);
   windows.pause(process);
   gats.pause(process);
   fences.pause(process);

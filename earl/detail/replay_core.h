@@ -10,6 +10,7 @@
 #include "earl/state/fences.h"
 #include "earl/state/gats.h"
 #include "earl/state/message_queue.h"
+#include "earl/state/numbered_collectives.h"
 #include "earl/state/passive.h"
 #include "earl/state/region_stack.h"
 #include "earl/state/window_instances.h"
@@ -35,6 +36,8 @@ struct Action {
     kUnlockAll,
     kFlush,
     kGetComplete,
+    kGroupCall,
+    kProbe,
   };
   Kind kind = Kind::kTransfer;
   bool flag = false;  // exclusive lock, local flush
@@ -42,6 +45,9 @@ struct Action {
   WindowId window{};  // of the others
   ProcessId target{};
   RmaId rmaid{};
+  CommId com{};  // of group calls and probes
+  Tag tag{};
+  std::uint64_t key = 0, ordinal = 0;
 };
 
 struct Place {                  // a location
@@ -82,6 +88,7 @@ struct ReplayCore {
   RegionStack stack;
   MessageQueue messages;
   CollectiveInstances collectives;
+  NumberedCollectives numbered;
   WindowInstances windows;
   Gats gats;
   Fences fences;

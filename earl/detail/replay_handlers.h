@@ -103,8 +103,28 @@ class ReplayHandlers {
   void handle(const MpiRequestComplete& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
+    Frame& f = frame(i, pos);
     constexpr std::uint8_t kBits[] = {0, kCompletedCollective, kCompletedIo, kCompletedGeneralized};
-    frame(i, pos).completed |= kBits[raw(r.kind) & 3];
+    const std::uint8_t bits = kBits[raw(r.kind) & 3];
+    f.completed |= bits == kCompletedCollective
+                       ? core_.numbered.complete(f, pos, r.reqid, f.begun_wait)
+                       : bits;
+  }
+  void handle(const MpiCollBegin& r, const Attributes&, std::uint64_t pos);
+  void handle(const MpiGroupCall& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    Action& action = act(i, pos, Action::Kind::kGroupCall, {}, {}, false);
+    action.com = r.cid;
+    action.key = raw(r.key);
+    action.ordinal = raw(r.ordinal);
+  }
+  void handle(const MpiProbed& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    const ProcessId source = core_.process_of(r.slid);
+    if (is_absent(source)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
+    found_message(i, pos, source, r.cid, r.tag, false);
   }
 
   // ---- transfers
@@ -307,6 +327,14 @@ class ReplayHandlers {
     action.window = window;
     action.target = target;
     return action;
+  }
+  void tell_wait(const CollectiveWait& wait) { sink_.on_collective_wait(wait); }
+  // The call that the event lies in found a message; `posted`: and has posted a receive of it.
+  void found_message(std::uint32_t i, std::uint64_t pos, ProcessId source, CommId com, Tag tag,
+                     bool posted) {
+    Action& action = act(i, pos, Action::Kind::kProbe, {}, source, posted);
+    action.com = com;
+    action.tag = tag;
   }
   void passive_event(LocationId lid, Seconds time, std::uint64_t pos, Action::Kind kind,
                      WindowId window, PeerId peer, bool flag);

@@ -19,6 +19,9 @@ void ReplayHandlers<S>::handle(const MpiSend& r, const Attributes& a, std::uint6
     return trace_.findings().add(Finding::kUnreceivedSend, pos, r.lid);
   }
   core_.messages.send(event, blocking_send(f.role()), f.message_call);
+  if (core_.messages.probes_served()) [[unlikely]] {
+    core_.messages.take_probes([&](const Call& c, const OpenCall& s) { sink_.on_probe(c, s); });
+  }
 }
 
 template <class S>
@@ -65,6 +68,18 @@ void ReplayHandlers<S>::coll_exit(const R& r, const Attributes& a, std::uint64_t
   const CollectiveInstance* instance = core_.collectives.leave(exit);
   left(*f);
   if (instance != nullptr) sink_.on_collective(*instance);
+}
+
+template <class S>
+void ReplayHandlers<S>::handle(const MpiCollBegin& r, const Attributes&, std::uint64_t pos) {
+  const std::uint32_t i = locate(r.lid, r.time, pos);
+  if (i == kAbsent) return;
+  PeerId root = r.rlid;
+  if (!is_absent(root)) root = static_cast<PeerId>(raw(core_.process_of(root)));
+  const CollectiveInstance* const begun = core_.numbered.begin(frame(i, pos), pos, r, root);
+  if (begun == nullptr) return;
+  sink_.on_collective_begun(*begun);
+  core_.numbered.drain([&](const CollectiveWait& w) { tell_wait(w); });
 }
 
 template <class S>
@@ -155,6 +170,17 @@ void ReplayHandlers<S>::perform(Frame& f) {
       case Action::Kind::kGetComplete:
         core_.passive.complete_get(call, a.window);
         break;
+      case Action::Kind::kGroupCall:
+        if (const CollectiveInstance* instance =
+                core_.numbered.leave_group_call(call, {a.com, a.key, a.ordinal})) {
+          sink_.on_collective(*instance);
+        }
+        continue;
+      case Action::Kind::kProbe:
+        if (const OpenCall* send = core_.messages.probe(call, a.com, a.tag, a.target, a.flag)) {
+          sink_.on_probe(call, *send);
+        }
+        continue;
     }
     if (a.kind != Action::Kind::kTransfer) tell_step(call, a);
     if (ended != nullptr) sink_.on_passive_epoch(*ended);
@@ -205,7 +231,11 @@ void ReplayHandlers<S>::handle(const MpiRecvRequest& r, const Attributes&, std::
     source = core_.process_of(r.slid);
     if (is_absent(source)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
   }
-  core_.messages.post(frame(i, pos), pos, r.reqid, source, r.cid, r.tag);
+  Frame& f = frame(i, pos);
+  core_.messages.post(f, pos, r.reqid, source, r.cid, r.tag);
+  if (f.role() == MpiRole::kMprobe && !is_absent(source) && !is_absent(r.tag)) {
+    found_message(i, pos, source, r.cid, r.tag, true);
+  }
 }
 
 template <class S>
@@ -283,6 +313,10 @@ void ReplayHandlers<S>::finish() {
   core_.messages.finish();
   core_.messages.drain([&](const MessageCall& m) { sink_.on_message_call(m); });
   core_.collectives.finish(pos, [&](const CollectiveInstance& c) { sink_.on_collective(c); });
+  core_.numbered.finish(pos, [&](const CollectiveInstance& c) {
+    if (!c.begun) sink_.on_collective(c);
+  });
+  core_.numbered.drain([&](const CollectiveWait& w) { tell_wait(w); });
   core_.windows.finish(pos, [&](const WindowInstance& w) { sink_.on_window_collective(w); });
   core_.gats.finish();
   drain_epochs(core_.now);

@@ -1,4 +1,8 @@
-// State aspect: collective instances of communicators (C^g<MPICExit>).
+// State aspect: collective instances of communicators (C^g<MPICExit>), of begun operations, and of
+// calls that a group makes together.
+//
+// Blocking collectives are counted; begun operations (MPI_COLL_BEGIN) and group calls
+// (MPI_GROUP_CALL: creation of communicators, MPI_Finalize, files) bring their number with them.
 //
 // The n-th operation on a communicator at one member is the n-th at all; ordinals come from the
 // latest COLL_STATE of the process plus what follows it. Communicators of unknown identity are
@@ -21,6 +25,8 @@ struct CollectiveMember {
   Bytes64 sent{}, recvd{};
 };
 
+// Of a non-blocking or persistent operation (`begun`) function is the blocking form, and the
+// members' calls are those that began it: what is known of them is what an OpenCall has.
 struct CollectiveInstance {
   CommId com{};
   std::uint64_t ordinal = 0;              // on that communicator
@@ -30,10 +36,23 @@ struct CollectiveInstance {
   bool complete = false;           // all members are here
   bool mixed = false;              // members called different operations: evaluate nothing
   bool intercommunicator = false;
-  std::uint32_t size = 0;                 // processes that take part
+  bool begun = false;
+  std::uint32_t slot = 0;  // of a begun one: a small number of its own as long as it is handed out
+  std::uint32_t size = 0;  // processes that take part
   std::vector<CollectiveMember> members;  // in order of their exits
 
   MpiRole role() const { return function == nullptr ? MpiRole::kOther : function->role; }
+};
+
+// A call and the begun operations that it found complete: delivered once, when all of these have
+// been begun by all of their members. Operations of which a member is missing are left out.
+struct CompletedOperation {
+  const CollectiveInstance* operation;
+  std::uint32_t member;  // the caller's place in its members
+};
+struct CollectiveWait {
+  const Call* call;
+  std::span<const CompletedOperation> completed;
 };
 
 // For the immediate hook: one process has left a collective, whatever becomes of the instance.

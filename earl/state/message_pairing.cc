@@ -277,6 +277,30 @@ void MessageQueue::cancelled(const OpenCall& call, std::uint64_t pos, RequestId 
   unref(si);
 }
 
+const OpenCall* MessageQueue::probe(const Call& call, CommId com, Tag tag, ProcessId source,
+                                    bool posted) {
+  Channel& c = channels_[channels_.get(detail::channel_key(com, tag, source, call.process))];
+  std::uint64_t ordinal = c.recvd + c.held.size();
+  for (std::uint32_t ri = c.posts; ri != detail::kNone; ri = requests_[ri].next) ++ordinal;
+  if (posted && ordinal > c.recvd) --ordinal;
+  for (std::uint32_t si = c.head; si != detail::kNone; si = slots_[si].next) {
+    if (slots_[si].ordinal == ordinal) return &slots_[si].send_call;
+  }
+  if (ordinal >= c.sent && probes_.size() < kMaxProbes) {
+    probes_.push_back({c.key, ordinal, call, {}, false});
+  }
+  return nullptr;
+}
+
+void MessageQueue::serve_probes(const Slot& sent, const detail::Key128& channel) {
+  for (Probed& p : probes_) {
+    if (p.sent || !(p.channel == channel) || p.ordinal != sent.ordinal) continue;
+    p.send = sent.send_call;
+    p.sent = true;
+    ++served_probes_;
+  }
+}
+
 void MessageQueue::freed(const OpenCall& call, std::uint64_t pos, RequestId id) {
   const std::uint32_t ri = find_request(call.process, id);
   if (ri == detail::kNone) {

@@ -151,6 +151,8 @@ void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_r
   slot.clock_violation = false;
   if (!native_) segment(c.sent, source);
   slot.ordinal = c.sent++;
+  if (!probes_.empty()) [[unlikely]]
+    serve_probes(slot, c.key);
   if (c.head == detail::kNone) {
     c.head = si;
   } else {

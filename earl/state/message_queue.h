@@ -42,6 +42,20 @@ class MessageQueue {
   // MPI_REQUEST_FREED: nothing will tell of its completion. A posted receive takes its message all
   // the same; what one for any source or tag takes is unknown (counted).
   void freed(const OpenCall& call, std::uint64_t pos, RequestId request);
+  // The call has found a message of (com, tag, source) and left it in the queue: that is the first
+  // one which no receive takes that was posted before. `posted`: the call has posted a receive of
+  // it itself. The call that sent it; nullptr if the SEND has not been read yet: take_probes().
+  const OpenCall* probe(const Call& call, CommId com, Tag tag, ProcessId source, bool posted);
+  bool probes_served() const { return served_probes_ != 0; }
+  // f(const Call& probe, const OpenCall& send) for those whose SENDs have come since.
+  template <class F>
+  void take_probes(F&& f) {
+    std::erase_if(probes_, [&](const Probed& p) {
+      if (p.sent) f(p.call, p.send);
+      return p.sent;
+    });
+    served_probes_ = 0;
+  }
   // MSG_STATE of `process`.
   void resume(ProcessId process, CommId com, ProcessId peer, Tag tag, std::uint64_t sent,
               std::uint64_t recvd, std::uint64_t pos);
@@ -267,6 +281,16 @@ class MessageQueue {
   void watch(const Channel& c);
   void purge_requests();
 
+  struct Probed {  // a probe whose SEND has not been read
+    detail::Key128 channel;
+    std::uint64_t ordinal = 0;
+    Call call;
+    OpenCall send;
+    bool sent = false;
+  };
+  static constexpr std::size_t kMaxProbes = 1024;
+  void serve_probes(const Slot& sent, const detail::Key128& channel);
+
   struct Wildcards {  // pending receives of a process, by what they leave open
     std::uint32_t source = 0, tag = 0, both = 0;
     bool any() const { return source + tag + both != 0; }
@@ -298,6 +322,8 @@ class MessageQueue {
   std::vector<Settled> to_judge_;  // paired after their call was left
   std::vector<detail::Key128> to_unwatch_;
   std::vector<const Message*> received_out_, sent_out_;
+  std::vector<Probed> probes_;
+  std::size_t served_probes_ = 0;
   std::size_t in_flight_ = 0;
   std::size_t purge_requests_at_ = 1u << 14;  // open requests
   std::size_t held_count_ = 0, ahead_count_ = 0;

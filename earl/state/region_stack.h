@@ -20,6 +20,7 @@ struct alignas(64) Frame : Call {
   Seconds nested;                  // total time of nested instances that have ended
   std::uint32_t first_hole = 0;    // where its holes begin in the location's list
   std::uint32_t message_call = 0;  // its entry in the message queue
+  std::uint32_t begun_wait = 0;    // its entry among the waits for begun collectives
   std::uint32_t actions = 0;       // what others do at its exit
   bool keeps_holes = false;
   bool post = false;      // a Win_post call
@@ -73,6 +74,7 @@ class RegionStack {
     frame.nested = {};
     frame.first_hole = l.holes;
     frame.message_call = 0;
+    frame.begun_wait = 0;
     frame.actions = 0;
     frame.rmaid = absent<RmaId>();
     frame.assertion = 0;
