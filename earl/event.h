@@ -149,6 +149,7 @@ struct Attributes {
   RequestId request = absent<RequestId>();
   Bytes64 sent{}, recvd{};
   // A count of bytes, from the attribute where 32 bits did not hold it.
+  static Bytes64 bytes(Bytes64 b, Bytes64) { return b; }
   static Bytes64 bytes(Bytes b, Bytes64 attribute) {
     return raw(b) == kAbsent ? attribute : static_cast<Bytes64>(raw(b));
   }

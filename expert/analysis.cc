@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "earl/replay.h"
+#include "expert/begun_waits.h"
 #include "expert/catalogue.h"
 #include "expert/notes.h"
 #include "expert/omp_teams.h"
@@ -16,6 +17,7 @@
 #include "expert/rma/waits.h"
 #include "expert/switched_off.h"
 #include "expert/trace_findings.h"
+#include "expert/unexplained.h"
 
 namespace kojak::expert {
 namespace {
@@ -29,6 +31,7 @@ class Analysis : public earl::Sink {
         send_modes_(options.send_modes),
         severities_(kMetrics + trace.definitions().metrics.size(), trace.location_count()),
         profile_(trace.definitions(), trace.location_count()),
+        unexplained_(trace.location_count()),
         instances_(options.instances) {
     trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
       if (node.clock_error)
@@ -56,6 +59,7 @@ class Analysis : public earl::Sink {
     static_assert(Pattern::kMetric.unit == Unit::kSeconds);
     if (!(severity > Seconds{0})) return;
     add_value<Pattern>(at, severity.value);
+    if constexpr (!is_part_of_pattern<Pattern>()) unexplained_.claim(at, severity);
     tell(metric_index<Pattern>(), at, severity, by, begin.value_or(at.enter));
   }
   template <class Pattern>
@@ -98,6 +102,7 @@ class Analysis : public earl::Sink {
   }
   void on_call(const earl::Call& call, std::span<const std::uint64_t> counters) {
     profile_.add(call, severities_);
+    unexplained_.on_call(call);
     if (follows_) [[unlikely]]
       follow_exit(call, counters);
     if ((++calls_ & 0xFFFFF) == 0 && options_.progress) options_.progress(call.exit_pos);
@@ -137,7 +142,30 @@ class Analysis : public earl::Sink {
   void on_collective(const earl::CollectiveInstance& instance) {
     begin_operation(Operation::Object::kCommunicator, raw(instance.com));
     // When the last member came is unknown if one is missing.
-    if (instance.complete && !instance.mixed) KOJAK_TELL(on_collective, instance);
+    if (!instance.complete || instance.mixed) return;
+    view_.look_at(instance, definitions());
+    KOJAK_TELL(on_collective, view_);
+  }
+  void on_collective_begun(const earl::CollectiveInstance& instance) {
+    if (instance.mixed) return;
+    view_.look_at(instance, definitions());
+    begin_operation(Operation::Object::kCommunicator, raw(instance.com));
+    begun_waits_.on_begun(view_, operation_.number);
+  }
+  void on_collective_wait(const earl::CollectiveWait& wait) {
+    const earl::CompletedOperation* const deciding = begun_waits_.deciding(wait);
+    if (deciding == nullptr) return;
+    const Operation current = operation_;
+    operation_ = {.object = Operation::Object::kCommunicator,
+                  .scattered = true,
+                  .id = raw(deciding->operation->com),
+                  .number = begun_waits_.number(*deciding)};
+    begun_waits_.add_wait(*wait.call, *deciding, *this);
+    operation_ = current;
+  }
+  void on_probe(const Call& call, const earl::OpenCall& send) {
+    begin_operation(Operation::Object::kNothing, 0);
+    KOJAK_TELL(on_probe, call, send);
   }
   void on_window_collective(const earl::WindowInstance& instance) {
     if (!instance.complete) return;
@@ -198,6 +226,9 @@ class Analysis : public earl::Sink {
         severities_.add(metric_index<OmpIdleThreads>(), path, location, seconds);
       });
     }
+    unexplained_.finish([&](CallPathIndex path, LocationIndex location, double seconds) {
+      severities_.add(metric_index<NotExplained>(), path, location, seconds);
+    });
     return std::move(severities_);
   }
   const std::array<std::uint64_t, kNotes>& notes() const {
@@ -294,6 +325,7 @@ class Analysis : public earl::Sink {
     results.progress = [this](ProgressKind kind, CallPathIndex path, LocationIndex location,
                               double seconds) {
       severities_.add(progress_metric(kind), path, location, seconds);
+      unexplained_.claim_at_end(path, location, seconds);
     };
     results.progress_instance = [this](ProgressKind kind, PatternInstance instance) {
       instance.metric = progress_metric(kind);
@@ -342,7 +374,10 @@ class Analysis : public earl::Sink {
   SeverityStore severities_;
   Profile profile_;
   std::vector<Counter> counters_;
+  Unexplained unexplained_;
   Catalogue patterns_;
+  CollectiveView view_;
+  BegunWaits begun_waits_;
   Seconds max_delta_;
   std::optional<OmpTeams> teams_;  // only where the trace has OpenMP constructs
   std::optional<RmaWaits> waits_;  // only where the trace has such epochs

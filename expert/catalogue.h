@@ -26,6 +26,7 @@
 #include "expert/patterns/early_transfer.h"
 #include "expert/patterns/early_wait.h"
 #include "expert/patterns/fence_wait.h"
+#include "expert/patterns/group_calls.h"
 #include "expert/patterns/late_broadcast.h"
 #include "expert/patterns/late_complete.h"
 #include "expert/patterns/late_complete_pair.h"
@@ -37,13 +38,16 @@
 #include "expert/patterns/late_sender_wo.h"
 #include "expert/patterns/lock_contention.h"
 #include "expert/patterns/mpi.h"
+#include "expert/patterns/neighbour_wait.h"
 #include "expert/patterns/nxn_completion.h"
 #include "expert/patterns/nxn_wait.h"
 #include "expert/patterns/openmp.h"
 #include "expert/patterns/pairs.h"
+#include "expert/patterns/reduce_wait.h"
 #include "expert/patterns/shmem.h"
 #include "expert/patterns/synchronization.h"
 #include "expert/patterns/time.h"
+#include "expert/patterns/unexplained.h"
 #include "expert/patterns/wait_for_progress.h"
 #include "expert/patterns/window_create_wait.h"
 #include "expert/patterns/window_free_wait.h"
@@ -64,11 +68,13 @@ using Catalogue = std::tuple<
               LateReceiver,
                 LateReceiverWrongOrder,
             Collective,
-              EarlyReduce,
+              ReduceWait,
+                EarlyReduce,
               EarlyScan,
               LateBroadcast,
               NxnWait,
               NxnCompletion,
+              NeighbourWait,
             RmaCommunication,
               EarlyTransfer,
               RmaLockContention,
@@ -94,8 +100,11 @@ using Catalogue = std::tuple<
                 SyncLockContention,
                 SyncWaitForProgress,
           FileIo,
+            CollectiveIoWait,
           InitExit,
+            FinalizeWait,
           Management,
+            CommCreateWait,
         Shmem,
           ShmemCommunication,
             ShmemCollective,
@@ -124,6 +133,7 @@ using Catalogue = std::tuple<
               OmpLockCritical,
       Overhead,
       OmpIdleThreads,
+    NotExplained,
     Visits,
     AllBytes,
       BytesP2p,
@@ -148,6 +158,21 @@ constexpr MetricIndex metric_index() {
     return I;
   } else {
     return metric_index<Pattern, I + 1>();
+  }
+}
+
+// Whether the pattern's time is a part of another pattern's, so that it claims nothing of its own.
+template <class Pattern, std::size_t I = 0>
+constexpr bool is_part_of_pattern() {
+  if constexpr (I == kMetrics) {
+    return false;
+  } else {
+    constexpr Metric kOther = std::tuple_element_t<I, Catalogue>::kMetric;
+    if constexpr (kOther.name == Pattern::kMetric.parent) {
+      return kOther.kind == Metric::Kind::kPattern;
+    } else {
+      return is_part_of_pattern<Pattern, I + 1>();
+    }
   }
 }
 

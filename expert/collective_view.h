@@ -1,12 +1,20 @@
-// Who waits for whom in a collective instance.
+// Who waits for whom in a collective operation, blocking or begun.
 //
 // Within one group everybody may wait for everybody. On an intercommunicator the members of one
-// side exchange data with those of the other side only. A view of an instance that must outlive it;
-// owns nothing, nothing fails, any thread. Source: MPI 3.1, 5.2.2, intercommunicator collectives.
+// side exchange data with those of the other side; but a barrier and a reduction let nobody go
+// before all members of both sides have come (measured: Open MPI and MPICH combine the
+// contributions of a side before they exchange them). Rooted operations have a root, prefix
+// reductions an order, neighbourhood collectives a topology; whatever else comes here (creation of
+// communicators, MPI_Finalize, files) waits for all.
+//
+// One view is used again for each instance, so that a steady state allocates nothing. It refers to
+// the instance, which must outlive its use. Not thread-safe; nothing fails. Source: MPI 3.1, 5.2.2
+// and 7.6; EXPERT patterns 2006, collective communication.
 #pragma once
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "earl/state/collectives.h"
 #include "expert/wait.h"
@@ -17,54 +25,54 @@ class CollectiveView {
  public:
   using Member = earl::CollectiveMember;
 
-  CollectiveView(const earl::CollectiveInstance& instance, const Definitions& definitions)
-      : instance_(instance) {
-    if (instance.intercommunicator) [[unlikely]] {
-      const CommDef* comm = definitions.comms.find(instance.com);
-      if (comm != nullptr) local_size_ = static_cast<std::uint32_t>(comm->ranks.size());
-    }
-    for (const Member& m : instance.members) {
-      Side& side = sides_[second(m)];
-      if (side.last_in == nullptr || side.latest_enter < m.call.enter) side.last_in = &m;
-      side.latest_enter = std::max(side.latest_enter, m.call.enter);
-      side.first_exit = std::min(side.first_exit, m.call.exit);
-    }
-  }
+  void look_at(const earl::CollectiveInstance& instance, const Definitions& definitions);
+
+  const earl::CollectiveInstance& instance() const { return *instance_; }
+  MpiRole role() const { return instance_->role(); }
+  const std::vector<Member>& members() const { return instance_->members; }
+
   // Whether data flow between two members.
   bool exchange(const Member& a, const Member& b) const {
-    return !instance_.intercommunicator || second(a) != second(b);
+    return !instance_->intercommunicator || second(a) != second(b);
   }
-  // The latest enter among those that `m` must wait for; long ago if there are none.
-  Seconds latest_enter_for(const Member& m) const {
-    return sides_[instance_.intercommunicator ? 1 - second(m) : 0].latest_enter;
-  }
-  // Who enters then.
-  EndedBy last_for(const Member& m) const {
-    const Member* const last = sides_[instance_.intercommunicator ? 1 - second(m) : 0].last_in;
-    return last != nullptr ? enter_of(last->call) : EndedBy{};
-  }
+  // The last to enter of those that `m` must wait for; nullptr if there are none.
+  const Member* awaited(const Member& m) const;
+  // At the root of a reduce or gather: the first to enter of those that contribute.
+  const Member* first_contributor() const { return first_contributor_; }
+  // All who take part.
+  const Member& last_in() const { return *last_in_; }
+  const Member& first_out() const { return *first_out_; }
   // The first exit among those that wait for the same members as `m`, itself included.
-  Seconds first_exit_beside(const Member& m) const { return sides_[second(m)].first_exit; }
-  // The root's call; nullptr if the instance has none or it is not in the trace.
-  const Member* root() const {
-    if (is_absent(instance_.root)) return nullptr;
-    for (const Member& m : instance_.members) {
-      if (raw(m.call.process) == raw(instance_.root)) return &m;
-    }
-    return nullptr;
+  Seconds first_exit_beside(const Member& m) const {
+    return waits_for_all() ? first_out_->call.exit : sides_[second(m)].first_exit;
   }
+  // The root's call; nullptr if the instance has none or it is not in the trace.
+  const Member* root() const { return root_; }
 
  private:
   struct Side {
     const Member* last_in = nullptr;
-    Seconds latest_enter{-std::numeric_limits<double>::infinity()};
     Seconds first_exit{std::numeric_limits<double>::infinity()};
   };
   unsigned second(const Member& m) const { return m.rank >= local_size_ ? 1 : 0; }
+  std::size_t place(const Member& m) const {
+    return static_cast<std::size_t>(&m - instance_->members.data());
+  }
+  bool waits_for_all() const;
+  void find_contributors();
+  void find_lower_ranks();
+  void find_neighbours(const Definitions& definitions);
 
-  const earl::CollectiveInstance& instance_;
-  std::uint32_t local_size_ = std::numeric_limits<std::uint32_t>::max();
+  const earl::CollectiveInstance* instance_ = nullptr;
+  std::uint32_t local_size_ = 0;
   Side sides_[2];
+  const Member* root_ = nullptr;
+  const Member* last_in_ = nullptr;
+  const Member* first_out_ = nullptr;
+  const Member* first_contributor_ = nullptr;
+  const Member* last_contributor_ = nullptr;
+  std::vector<const Member*> sorted_;   // by rank, or by process
+  std::vector<const Member*> awaited_;  // by place, where it differs from member to member
 };
 
 }  // namespace kojak::expert

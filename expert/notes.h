@@ -10,6 +10,7 @@ namespace kojak::expert {
 
 enum class Note : std::uint8_t {
   kFenceDidNotSynchronise,
+  kFileCallDidNotSynchronise,
   kProgressIsAsynchronous,  // windows and kinds of call where Wait for Progress claims nothing
   kCallsLeftOut,            // by the one-sided waits: too many were open
   kCount_,

@@ -22,7 +22,10 @@ constexpr TimeClass class_of_completed(std::uint8_t completed) {
   switch (completed) {
     case earl::kCompletedRma:
       return TimeClass::kRmaCommunication;
+    case earl::kCompletedBarrier:
+      return TimeClass::kBarrier;
     case earl::kCompletedCollective:
+    case earl::kCompletedCollective | earl::kCompletedBarrier:
       return TimeClass::kCollective;
     case earl::kCompletedIo:
       return TimeClass::kIo;

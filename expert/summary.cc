@@ -269,6 +269,29 @@ void print_consumers(std::ostream& out, const Report& report, const SummaryStyle
   }
 }
 
+// What no pattern explains, if it is worth a word: how much, and where the largest part of it is.
+std::string unexplained_sentence(const Report& report, double whole, unsigned width) {
+  const std::size_t m = report.find_metric("mpi_unexplained");
+  if (m == kNone) return {};
+  const double total = report.total(m);
+  if (total < kWorthLooking * whole || total == 0) return {};
+  std::size_t worst = 0;
+  double most = 0;
+  std::vector<double> values(report.threads());
+  for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
+    if (!report.row(m, c, values)) continue;
+    double sum = 0;
+    for (const double value : values) sum += value;
+    if (sum > most) {
+      most = sum;
+      worst = c;
+    }
+  }
+  return "Long MPI calls that no pattern explains take " + percent(total, whole) +
+         " of all time (" + seconds(total) + " s), " + largest_part(most, total) + " in " +
+         cube::printable_path(report.call_path_name(worst), width - 4) + ".";
+}
+
 }  // namespace
 
 void print_advice(std::ostream& out, const Report& report, const SummaryStyle& style) {
@@ -284,7 +307,10 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
   }
   out << '\n' << paint.bold("What to look at first") << '\n';
   if (worst == kNone || report.total(worst) < kWorthLooking * whole || report.total(worst) == 0) {
-    out << wrapped("No pattern of waiting takes more than 1 % of the time.", style.width, 2);
+    const std::string unexplained = unexplained_sentence(report, whole, style.width);
+    out << wrapped("No pattern of waiting takes more than 1 % of the time." +
+                       (unexplained.empty() ? "" : ' ' + unexplained),
+                   style.width, 2);
     print_consumers(out, report, style);
     return;
   }
@@ -314,6 +340,7 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
   out << wrapped(std::string(metric.meaning), style.width, 2);
   out << wrapped(std::string(metric.advice), style.width, 2);
   out << wrapped(pairs_in_vain(report, worst), style.width, 2);
+  out << wrapped(unexplained_sentence(report, whole, style.width), style.width, 2);
   print_consumers(out, report, style);
 }
 

@@ -145,6 +145,8 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
     const std::uint64_t count = notes[static_cast<std::size_t>(kind)];
     if (count != 0) found.push_back({Severity::kNote, count, what, advice});
   };
+  note(Note::kFileCallDidNotSynchronise, "collective file calls that did not synchronise",
+       "A process left the call before the last had come, so no waiting is counted there.");
   note(Note::kProgressIsAsynchronous, "windows and kinds of call with progress of their own",
        "A call that needs its target ended while the target was outside MPI, so no Wait for "
        "Progress "

@@ -8,6 +8,8 @@
 // them to the node. Collective over MPI_COMM_WORLD.
 #pragma once
 
+#include "epilog/runtime/clock.h"
+
 namespace kojak::measure {
 
 // Sets the session's node, clock and offset. False if the MPI library failed.

@@ -35,11 +35,12 @@ struct BarrierWait {
   }
 
   template <class Analysis>
-  static void on_collective(const earl::CollectiveInstance& instance, Analysis& out) {
-    if (instance.role() != MpiRole::kBarrier) return;
-    const CollectiveView view(instance, out.definitions());
-    for (const earl::CollectiveMember& m : instance.members) {
-      out.add(BarrierWait{}, m.call, severity(m.call, view.latest_enter_for(m)), view.last_for(m));
+  static void on_collective(const CollectiveView& view, Analysis& out) {
+    if (view.role() != MpiRole::kBarrier) return;
+    for (const earl::CollectiveMember& m : view.members()) {
+      const earl::CollectiveMember* const late = view.awaited(m);
+      if (late == nullptr) continue;
+      out.add(BarrierWait{}, m.call, severity(m.call, late->call.enter), enter_of(late->call));
     }
   }
 };

@@ -11,15 +11,15 @@ struct EarlyReduce {
   static constexpr Metric kMetric{
       .name = "mpi_earlyreduce",
       .title = "Early Reduce",
-      .parent = "mpi_collective",
+      .parent = "mpi_reduce_wait",
       .unit = Unit::kSeconds,
       .kind = Metric::Kind::kPattern,
       .own = {},
       .summary = "Time of the root of a reduce or gather before any other process entered it.",
-      .formula = "overlap(root, [root.enter, earliest enter of the others])",
+      .formula = "overlap(root, [root.enter, earliest enter of the others that contribute data])",
       .meaning =
-          "The root needs data from the others. It counts what it waited before even the first "
-          "of them came: a lower bound of its waiting.",
+          "The part of Wait at Reduce before even the first of the others came: this much the root "
+          "was early for everybody.",
       .advice =
           "Let the root work longer before the call, or the others less; or use the non-"
           "blocking form.",
@@ -30,19 +30,11 @@ struct EarlyReduce {
   }
 
   template <class Analysis>
-  static void on_collective(const earl::CollectiveInstance& instance, Analysis& out) {
-    if (instance.role() != MpiRole::kAllToOne) return;
-    const CollectiveView view(instance, out.definitions());
-    const earl::CollectiveMember* root = view.root();
-    if (root == nullptr) return;
-    const earl::CollectiveMember* first = nullptr;
-    for (const earl::CollectiveMember& m : instance.members) {
-      if (&m == root || !view.exchange(*root, m)) continue;
-      if (first == nullptr || m.call.enter < first->call.enter) first = &m;
-    }
-    if (first == nullptr) return;
-    out.add(EarlyReduce{}, root->call, severity(root->call, first->call.enter),
-            enter_of(first->call));
+  static void on_collective(const CollectiveView& view, Analysis& out) {
+    if (view.role() != MpiRole::kAllToOne || view.first_contributor() == nullptr) return;
+    const Call& root = view.root()->call;
+    const Call& first = view.first_contributor()->call;
+    out.add(EarlyReduce{}, root, severity(root, first.enter), enter_of(first));
   }
 };
 

@@ -1,10 +1,7 @@
 // Early Scan. Source: EXPERT patterns 2006, collective communication; the pattern spec.
 #pragma once
 
-#include <algorithm>
-#include <vector>
-
-#include "earl/state/collectives.h"
+#include "expert/collective_view.h"
 #include "expert/interval.h"
 #include "expert/metric.h"
 
@@ -34,25 +31,14 @@ struct EarlyScan {
   }
 
   template <class Analysis>
-  void on_collective(const earl::CollectiveInstance& instance, Analysis& out) {
-    if (instance.role() != MpiRole::kPrefix) return;
-    by_rank_.clear();
-    for (const earl::CollectiveMember& m : instance.members) by_rank_.push_back(&m);
-    std::sort(by_rank_.begin(), by_rank_.end(),
-              [](const auto* a, const auto* b) { return a->rank < b->rank; });
-    const earl::CollectiveMember* latest = nullptr;  // of the ranks below
-    for (const earl::CollectiveMember* m : by_rank_) {
-      if (latest != nullptr) {
-        out.add(EarlyScan{}, m->call, severity(m->call, latest->call.enter),
-                enter_of(latest->call));
-      }
-      if (latest == nullptr || latest->call.enter < m->call.enter) latest = m;
+  static void on_collective(const CollectiveView& view, Analysis& out) {
+    if (view.role() != MpiRole::kPrefix) return;
+    for (const earl::CollectiveMember& m : view.members()) {
+      const earl::CollectiveMember* const late = view.awaited(m);
+      if (late == nullptr) continue;
+      out.add(EarlyScan{}, m.call, severity(m.call, late->call.enter), enter_of(late->call));
     }
   }
-
- private:
-  // Kept from instance to instance for its memory only.
-  std::vector<const earl::CollectiveMember*> by_rank_;
 };
 
 }  // namespace kojak::expert

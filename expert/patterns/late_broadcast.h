@@ -29,13 +29,11 @@ struct LateBroadcast {
   }
 
   template <class Analysis>
-  static void on_collective(const earl::CollectiveInstance& instance, Analysis& out) {
-    if (instance.role() != MpiRole::kOneToAll) return;
-    const CollectiveView view(instance, out.definitions());
-    const earl::CollectiveMember* root = view.root();
-    if (root == nullptr) return;
-    for (const earl::CollectiveMember& m : instance.members) {
-      if (&m == root || !view.exchange(*root, m)) continue;
+  static void on_collective(const CollectiveView& view, Analysis& out) {
+    if (view.role() != MpiRole::kOneToAll) return;
+    for (const earl::CollectiveMember& m : view.members()) {
+      const earl::CollectiveMember* const root = view.awaited(m);
+      if (root == nullptr) continue;
       out.add(LateBroadcast{}, m.call, severity(m.call, root->call.enter), enter_of(root->call));
     }
   }

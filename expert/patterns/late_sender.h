@@ -20,10 +20,10 @@ struct LateSender {
       .summary = "Time in a receive before the message was sent.",
       .formula =
           "overlap(r, [r.enter, s.enter]), s the matching send; Waitall: the latest s; Wait, "
-          "Waitany, Waitsome: the earliest",
+          "Waitany, Waitsome: the earliest; Probe, Mprobe: the send of the message that is found",
       .meaning =
-          "A process waits in MPI_Recv, MPI_Sendrecv, MPI_Mrecv or a Wait call for a message "
-          "that its sender has not begun to send.",
+          "A process waits in MPI_Recv, MPI_Sendrecv, MPI_Mrecv, MPI_Probe, MPI_Mprobe or a Wait "
+          "call for a message that its sender has not begun to send.",
       .advice =
           "Send earlier, or receive later: post a non-blocking receive and compute before "
           "waiting. If the sender is late because it waits itself, follow its waiting.",
@@ -60,6 +60,11 @@ struct LateSender {
                        : *std::max_element(received.begin(), received.end(), sent_earlier);
   }
 
+  template <class Analysis>
+  static void on_probe(const Call& probe, const earl::OpenCall& send, Analysis& out) {
+    if (probe.paused) return;
+    out.add(LateSender{}, probe, severity(probe, send.enter), enter_of(send));
+  }
   template <class Analysis>
   static void on_message_call(const earl::MessageCall& m, Analysis& out) {
     if (m.call->paused) return;

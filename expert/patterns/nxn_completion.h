@@ -30,11 +30,12 @@ struct NxnCompletion {
   }
 
   template <class Analysis>
-  static void on_collective(const earl::CollectiveInstance& instance, Analysis& out) {
-    if (instance.role() != MpiRole::kAllToAll) return;
-    const CollectiveView view(instance, out.definitions());
-    for (const earl::CollectiveMember& m : instance.members) {
-      const Seconds all_in = view.latest_enter_for(m), first_out = view.first_exit_beside(m);
+  static void on_collective(const CollectiveView& view, Analysis& out) {
+    if (view.role() != MpiRole::kAllToAll) return;
+    for (const earl::CollectiveMember& m : view.members()) {
+      const earl::CollectiveMember* const late = view.awaited(m);
+      if (late == nullptr) continue;
+      const Seconds all_in = late->call.enter, first_out = view.first_exit_beside(m);
       out.add(NxnCompletion{}, m.call, severity(m.call, all_in, first_out), EndedBy{},
               std::max(first_out, all_in));
     }

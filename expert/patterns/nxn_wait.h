@@ -33,11 +33,12 @@ struct NxnWait {
   }
 
   template <class Analysis>
-  static void on_collective(const earl::CollectiveInstance& instance, Analysis& out) {
-    if (instance.role() != MpiRole::kAllToAll) return;
-    const CollectiveView view(instance, out.definitions());
-    for (const earl::CollectiveMember& m : instance.members) {
-      out.add(NxnWait{}, m.call, severity(m.call, view.latest_enter_for(m)), view.last_for(m));
+  static void on_collective(const CollectiveView& view, Analysis& out) {
+    if (view.role() != MpiRole::kAllToAll) return;
+    for (const earl::CollectiveMember& m : view.members()) {
+      const earl::CollectiveMember* const late = view.awaited(m);
+      if (late == nullptr) continue;
+      out.add(NxnWait{}, m.call, severity(m.call, late->call.enter), enter_of(late->call));
     }
   }
 };

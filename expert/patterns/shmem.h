@@ -71,12 +71,11 @@ struct ShmemLateBroadcast {
     return overlap(c, c.enter, latest_enter);
   }
   template <class Analysis>
-  static void on_collective(const earl::CollectiveInstance& instance, Analysis& out) {
-    if (!out.is_shmem(instance, TimeClass::kShmemCollective, true)) return;
-    const CollectiveView view(instance, out.definitions());
+  static void on_collective(const CollectiveView& view, Analysis& out) {
+    if (!out.is_shmem(view.instance(), TimeClass::kShmemCollective, true)) return;
     const earl::CollectiveMember* root = view.root();
     if (root == nullptr) return;
-    for (const earl::CollectiveMember& m : instance.members) {
+    for (const earl::CollectiveMember& m : view.members()) {
       if (&m == root) continue;
       out.add(ShmemLateBroadcast{}, m.call, severity(m.call, root->call.enter),
               enter_of(root->call));
@@ -106,11 +105,11 @@ struct ShmemNxnWait {
     return overlap(c, c.enter, latest_enter);
   }
   template <class Analysis>
-  static void on_collective(const earl::CollectiveInstance& instance, Analysis& out) {
-    if (!out.is_shmem(instance, TimeClass::kShmemCollective, false)) return;
-    const CollectiveView view(instance, out.definitions());
-    for (const earl::CollectiveMember& m : instance.members) {
-      out.add(ShmemNxnWait{}, m.call, severity(m.call, view.latest_enter_for(m)), view.last_for(m));
+  static void on_collective(const CollectiveView& view, Analysis& out) {
+    if (!out.is_shmem(view.instance(), TimeClass::kShmemCollective, false)) return;
+    for (const earl::CollectiveMember& m : view.members()) {
+      out.add(ShmemNxnWait{}, m.call, severity(m.call, view.last_in().call.enter),
+              enter_of(view.last_in().call));
     }
   }
 };
@@ -182,12 +181,11 @@ struct ShmemBarrierWait {
     return overlap(c, c.enter, latest_enter);
   }
   template <class Analysis>
-  static void on_collective(const earl::CollectiveInstance& instance, Analysis& out) {
-    if (!out.is_shmem(instance, TimeClass::kShmemBarrier, false)) return;
-    const CollectiveView view(instance, out.definitions());
-    for (const earl::CollectiveMember& m : instance.members) {
-      out.add(ShmemBarrierWait{}, m.call, severity(m.call, view.latest_enter_for(m)),
-              view.last_for(m));
+  static void on_collective(const CollectiveView& view, Analysis& out) {
+    if (!out.is_shmem(view.instance(), TimeClass::kShmemBarrier, false)) return;
+    for (const earl::CollectiveMember& m : view.members()) {
+      out.add(ShmemBarrierWait{}, m.call, severity(m.call, view.last_in().call.enter),
+              enter_of(view.last_in().call));
     }
   }
 };

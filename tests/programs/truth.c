@@ -103,7 +103,8 @@ void truth_open(double entered, double left, int wanted) {
 }
 
 void truth_close(double entered, double left) {
-  fprintf(notes, "MPI_Finalize %.9f %.9f\n", entered, left);
+  fprintf(notes, "MPI_Finalize %.9f %.9f group_call=finalize wait=mpi_finalize_wait\n", entered,
+          left);
   int good = fclose(notes) == 0;
   char path[4096];
   snprintf(path, sizeof path, "%s.%d", prefix, rank);

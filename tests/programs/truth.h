@@ -26,8 +26,15 @@
  *                             that it is known when a process was outside MPI
  *   rma=Q result=1            a transfer with request Q (any name); of one that brings data back;
  *                             rma=Q alone: the Wait that completes it. Lists with commas.
- *   bytes_put= bytes_get= bytes_sent_p2p= bytes_rcvd_p2p= bytes_sent_coll= bytes_rcvd_coll=
- * TIMED itself adds site=FUNCTION:LINE, the call path that the report must show it at.
+ *   near=R,R                  (with comm=) those of whom a neighbourhood collective needs data here
+ *   begun=C form=F request=Q root=R place=P near=R,R
+ *                             a non-blocking collective on communicator C begins, F its blocking
+ * form ends=Q,Q class=barrier    the call that finds these complete, and nothing else; class= if
+ * all are barriers group_call=N wait=METRIC  a call that all processes make together, N any name,
+ * once used (then all calls of that METRIC must be noted) found=M                   a probe that
+ * finds message M bytes_put= bytes_get= bytes_sent_p2p= bytes_rcvd_p2p= bytes_sent_coll=
+ * bytes_rcvd_coll= TIMED itself adds site=FUNCTION:LINE, the call path that the report must show it
+ * at.
  *
  * One thread; fails by MPI_Abort with a message on stderr. */
 #ifndef KOJAK_TESTS_PROGRAMS_TRUTH_H

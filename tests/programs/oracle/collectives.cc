@@ -57,6 +57,21 @@ double enter_of(const Instance& instance, bool root) {
   return earliest;
 }
 
+double latest_of_the_others(const Instance& instance) {
+  double latest = -std::numeric_limits<double>::infinity();
+  for (const Call* call : instance)
+    if (call->rank != call->number("root")) latest = std::max(latest, call->enter);
+  return latest;
+}
+
+double latest_of_near(const Instance& instance, const Call& c) {
+  const std::vector<int> near = c.ranks("near");
+  double latest = -std::numeric_limits<double>::infinity();
+  for (const Call* call : instance)
+    if (std::ranges::find(near, call->rank) != near.end()) latest = std::max(latest, call->enter);
+  return latest;
+}
+
 double latest_enter_below(const Instance& instance, double place) {
   double latest = -std::numeric_limits<double>::infinity();
   for (const Call* call : instance)
@@ -75,8 +90,12 @@ void Truth::add_collectives(const Notes& run) {
         if (is_one_of(function, {"MPI_Bcast", "MPI_Scatter", "MPI_Scatterv"})) {
           if (!root) add("mpi_latebroadcast", *c, overlap(*c, c->enter, enter_of(instance, true)));
         } else if (is_one_of(function, {"MPI_Reduce", "MPI_Gather", "MPI_Gatherv"})) {
-          if (root && instance.size() > 1)
+          if (root && instance.size() > 1) {
+            add("mpi_reduce_wait", *c, overlap(*c, c->enter, latest_of_the_others(instance)));
             add("mpi_earlyreduce", *c, overlap(*c, c->enter, enter_of(instance, false)));
+          }
+        } else if (function.starts_with("MPI_Neighbor_")) {
+          add("mpi_wait_neighbours", *c, overlap(*c, c->enter, latest_of_near(instance, *c)));
         } else if (is_one_of(function, {"MPI_Scan", "MPI_Exscan"})) {
           const double latest = latest_enter_below(instance, c->number("place"));
           add("mpi_earlyscan", *c, overlap(*c, c->enter, latest));

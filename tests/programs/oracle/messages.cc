@@ -91,6 +91,8 @@ void Truth::add_messages(const Notes& run) {
   for (const auto& calls : run.calls) {
     for (const Call& c : calls) {
       if (is_test(c)) continue;
+      for (const Message* found : named(messages, c, "found"))  // a probe
+        add("mpi_latesender", c, overlap(c, c.enter, found->send->enter));
       double late_sender = 0;
       if (const auto received = named(messages, c, "recv"); !received.empty()) {
         const Message& message = decisive(c, received, sent_at);

@@ -12,11 +12,13 @@ const std::vector<std::string> kWaitMetrics = {
     "mpi_latesender_wo",
     "mpi_latereceiver",
     "mpi_latereceiver_wo",
+    "mpi_reduce_wait",
     "mpi_earlyreduce",
     "mpi_earlyscan",
     "mpi_latebroadcast",
     "mpi_wait_nxn",
     "mpi_nxn_completion",
+    "mpi_wait_neighbours",
     "mpi_barrier_wait",
     "mpi_barrier_completion",
     "mpi_rma_earlytransfer",
@@ -35,6 +37,10 @@ const std::vector<std::string> kWaitMetrics = {
     "mpi_rma_sync_wait_for_progress",
 };
 
+// Each only of programs that note all such calls.
+const std::vector<std::string> kGroupMetrics = {"mpi_comm_create_wait", "mpi_io_wait",
+                                                "mpi_finalize_wait"};
+
 const std::vector<std::string> kByteMetrics = {
     "bytes_sent_p2p",  "bytes_rcvd_p2p", "bytes_sent_coll",
     "bytes_rcvd_coll", "bytes_put",      "bytes_get",
@@ -48,13 +54,15 @@ struct MpiClass {
 // Of the functions that the programs call.
 const std::vector<MpiClass> kClasses = {
     {{"mpi", "mpi_communication", "mpi_point2point"},
-     {"MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Isend", "MPI_Ibsend", "MPI_Issend",
-      "MPI_Irsend", "MPI_Recv", "MPI_Irecv", "MPI_Sendrecv", "MPI_Start", "MPI_Startall",
-      "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome", "MPI_Test", "MPI_Iprobe"}},
+     {"MPI_Send",     "MPI_Bsend",  "MPI_Ssend",   "MPI_Rsend",   "MPI_Isend",    "MPI_Ibsend",
+      "MPI_Issend",   "MPI_Irsend", "MPI_Recv",    "MPI_Irecv",   "MPI_Sendrecv", "MPI_Start",
+      "MPI_Startall", "MPI_Wait",   "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome", "MPI_Test",
+      "MPI_Iprobe",   "MPI_Probe",  "MPI_Mprobe",  "MPI_Mrecv"}},
     {{"mpi", "mpi_communication", "mpi_collective"},
      {"MPI_Allreduce", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Allgather", "MPI_Allgatherv",
       "MPI_Reduce_scatter", "MPI_Reduce_scatter_block", "MPI_Bcast", "MPI_Scatter", "MPI_Scatterv",
-      "MPI_Reduce", "MPI_Gather", "MPI_Gatherv", "MPI_Scan", "MPI_Exscan"}},
+      "MPI_Reduce", "MPI_Gather", "MPI_Gatherv", "MPI_Scan", "MPI_Exscan", "MPI_Neighbor_allgather",
+      "MPI_Neighbor_alltoall"}},
     {{"mpi", "mpi_communication", "mpi_rma_communication"},
      {"MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Rput", "MPI_Rget", "MPI_Raccumulate",
       "MPI_Rget_accumulate"}},
@@ -80,6 +88,10 @@ std::vector<std::string> classes_of(const std::string& function) {
 std::vector<std::string> classes_of(const Call& call) {
   const bool only_rma =
       call.has("rma") && !call.has("to") && !call.has("recv") && !call.has("finish");
+  if (call.has("ends")) {  // collectives only
+    const bool barrier = call.text("class") == "barrier";
+    return classes_of(barrier ? "MPI_Barrier" : "MPI_Allreduce");
+  }
   return classes_of(only_rma ? "MPI_Put" : call.function);
 }
 
@@ -116,16 +128,23 @@ void Truth::add_counts_and_times(const Notes& run) {
       if (call.has("site")) sites.insert(call.at_site());
     }
   }
+  std::vector<std::string> waits = kWaitMetrics;
+  for (const std::string& metric : kGroupMetrics) {
+    const auto has = [&](const Call& c) { return c.text("wait") == metric; };
+    if (std::ranges::any_of(run.calls,
+                            [&](const auto& calls) { return std::ranges::any_of(calls, has); }))
+      waits.push_back(metric);
+  }
   for (int rank = 0; rank < run.ranks(); ++rank) {
-    for (const std::string& metric : kWaitMetrics) values_[{metric, "*", rank}] = 0;
+    for (const std::string& metric : waits) values_[{metric, "*", rank}] = 0;
     for (const std::string& site : sites) {
       values_[{"visits", site, rank}] = 0;
-      for (const std::string& metric : kWaitMetrics) values_[{metric, site, rank}] = 0;
+      for (const std::string& metric : waits) values_[{metric, site, rank}] = 0;
     }
     for (const std::string& function : functions) {
       values_[{"visits", function, rank}] = 0;
       for (const std::string& metric : kByteMetrics) values_[{metric, function, rank}] = 0;
-      for (const std::string& metric : kWaitMetrics) values_[{metric, function, rank}] = 0;
+      for (const std::string& metric : waits) values_[{metric, function, rank}] = 0;
       if (classes_of(function).empty()) continue;
       values_[{"time", function, rank}] = 0;
       for (const MpiClass& entry : kClasses)
@@ -150,6 +169,8 @@ void Truth::add_counts_and_times(const Notes& run) {
 Truth::Truth(const Notes& run) {
   add_counts_and_times(run);
   add_collectives(run);
+  add_begun(run);
+  add_group_calls(run);
   add_windows(run);
   add_epochs(run);
   add_passive(run, posts_);

@@ -38,6 +38,8 @@ class Truth {
   void add(const std::string& metric, const Call& call, double value);
   void add_counts_and_times(const Notes& run);
   void add_collectives(const Notes& run);  // collectives.cc
+  void add_begun(const Notes& run);        // begun.cc
+  void add_group_calls(const Notes& run);  // begun.cc
   void add_windows(const Notes& run);      // windows.cc
   void add_epochs(const Notes& run);       // epochs.cc
   // Times within calls that patterns listed earlier claim.

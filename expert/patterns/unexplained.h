@@ -1,0 +1,33 @@
+// Not explained: long MPI calls of which no pattern says why. See expert/unexplained.h.
+#pragma once
+
+#include "expert/metric.h"
+
+namespace kojak::expert {
+
+struct NotExplained {
+  static constexpr Metric kMetric{
+      .name = "mpi_unexplained",
+      .title = "Not explained",
+      .parent = "",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kSummand,
+      .own = {},
+      .summary = "Time in long MPI calls that no pattern claims.",
+      .formula =
+          "exclusive duration - claims of patterns - median duration of the function, of calls of "
+          "which more than 1 ms and more than 10 medians is unclaimed; of functions that no "
+          "pattern "
+          "looks at: more than 1 ms; with fewer than 10 calls of a function no median is taken off",
+      .meaning =
+          "These calls lasted far longer than calls of their function usually do in this run, or "
+          "may "
+          "wait for something that leaves no events. Nobody can say from the trace why. The "
+          "same time is also part of Time.",
+      .advice =
+          "Look at the calls on the timeline: what did the other processes do meanwhile? Large "
+          "transfers, an overloaded machine, file systems and the start of other programs are "
+          "usual causes."};
+};
+
+}  // namespace kojak::expert
