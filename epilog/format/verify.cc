@@ -164,10 +164,9 @@ void Verifier::record(const RawRecord& raw_record) {
   Check check{*this, R::kKind == RecordKind::kDefinition};
   if constexpr (std::is_same_v<R, CommIdentity> || std::is_same_v<R, WinIdentity> ||
                 std::is_same_v<R, CommRemote> || std::is_same_v<R, CartCoords> ||
-                std::is_same_v<R, GraphNeighbours> ||
-                std::is_same_v<R, ClockError> || std::is_same_v<R, Lost> ||
-                std::is_same_v<R, FunctionsOff> || std::is_same_v<R, RunProperty> ||
-                std::is_same_v<R, Offset>) {
+                std::is_same_v<R, GraphNeighbours> || std::is_same_v<R, ClockError> ||
+                std::is_same_v<R, Lost> || std::is_same_v<R, FunctionsOff> ||
+                std::is_same_v<R, RunProperty> || std::is_same_v<R, Offset>) {
     check.introduces = false;  // these tell more of an object that is defined before
   }
   if constexpr (std::is_same_v<R, MpiComm> || std::is_same_v<R, MpiCommRef>) {
