@@ -19,7 +19,7 @@ Status check_classic(const Survey& survey, const std::vector<LocalTrace>& traces
   for (std::size_t i = 0; i < traces.size(); ++i) {
     if (survey.traces[i].lock_all) return no_classic(traces[i].path, "uses MPI_Win_lock_all");
   }
-  std::uint64_t reordered = 0;
+  std::uint64_t reordered = 0, neighbours = 0;
   for (const MergedComm& comm : survey.definitions.comms) {
     const std::string& path = traces[comm.first].path;
     if (comm.intercommunicator()) return no_classic(path, "defines an intercommunicator");
@@ -27,10 +27,12 @@ Status check_classic(const Survey& survey, const std::vector<LocalTrace>& traces
       return no_classic(path, "defines a communicator with members of another MPI_COMM_WORLD");
     }
     if (!std::is_sorted(comm.ranks.begin(), comm.ranks.end())) ++reordered;
+    neighbours += comm.neighbours.size();
   }
   summary.add(Finding::kOrderOfRanks, reordered);
   summary.add(Finding::kNativeLeftOut,
-              survey.definitions.functions_off.size() + survey.definitions.properties.size());
+              survey.definitions.functions_off.size() + survey.definitions.properties.size() +
+                  neighbours);
   return {};
 }
 

@@ -290,6 +290,9 @@ class ReplayHandlers {
   }
   // After what the exit record itself did.
   KOJAK_INLINED void left(Frame& f) {
+    if (f.begun_wait != 0) [[unlikely]] {
+      core_.numbered.leave(f.begun_wait, f, [&](const CollectiveWait& w) { tell_wait(w); });
+    }
     if (f.post) [[unlikely]]
       core_.gats.leave_post(f);
     if (core_.gats.due(f.exit)) [[unlikely]]

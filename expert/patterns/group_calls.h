@@ -35,7 +35,8 @@ struct CommCreateWait {
           "Duplicating, splitting and creating communicators, also with a topology or between "
           "groups, needs all processes that take part: the early ones wait for the last.",
       .advice = "Create communicators once, where all processes pass at the same time anyway.",
-      .timeline = "rank 0: MPI_Comm_dup 1-6 ~1-5; rank 1: MPI_Comm_dup 5-6"};
+      .timeline = "rank 0: MPI_Comm_dup 1-6 ~1-5; rank 1: MPI_Comm_dup 5-6",
+      .for_the_last = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
     return group_wait(c, latest_enter);
@@ -62,7 +63,8 @@ struct FinalizeWait {
       .advice =
           "The work up to the end of the program is not balanced: give the early processes a part "
           "of what the last one does.",
-      .timeline = "rank 0: MPI_Finalize 1-6 ~1-5; rank 1: MPI_Finalize 5-6"};
+      .timeline = "rank 0: MPI_Finalize 1-6 ~1-5; rank 1: MPI_Finalize 5-6",
+      .for_the_last = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
     return group_wait(c, latest_enter);
@@ -91,7 +93,8 @@ struct CollectiveIoWait {
       .advice =
           "Let all processes come to the call at the same time; or write independently, where the "
           "pieces are large.",
-      .timeline = "rank 0: MPI_File_write_all 1-7 ~1-4; rank 1: MPI_File_write_all 4-7"};
+      .timeline = "rank 0: MPI_File_write_all 1-7 ~1-4; rank 1: MPI_File_write_all 4-7",
+      .for_the_last = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
     return group_wait(c, latest_enter);

@@ -68,6 +68,7 @@ std::vector<std::byte> native_merged_trace() {
       "MPI_GROUP gid=0 mode=1 count=2\n"
       "MPI_COMM_REF cid=0 gid=0\n"
       "COMM_IDENTITY cid=0 hi=0x1 lo=0x2 flags=0\n"
+      "GRAPH_NEIGHBOURS cid=0 pid=0 kind=1 first=0 ranks=[1]\n"
       "MPI_WIN wid=0 cid=0\n"
       "WIN_IDENTITY wid=0 hi=0x3 lo=0x4 flags=0 flavour=1 model=2\n"
       "CART_TOPOLOGY topid=0 cid=0 ndims=2 dimv=[1,2] periodv=[0,1] dimnid=[0,0]\n"
@@ -96,6 +97,10 @@ std::vector<std::byte> native_merged_trace() {
       "EPOCH_STATE lid=0 time=5 plid=1 access=1 exposure=0 ops=1 open=1\n"
       "COLL_STATE lid=0 time=5 count=4\n"
       "MSG_STATE lid=0 time=5 plid=1 sent=1 recvd=0\n"
+      "MPI_COLL_BEGIN lid=0 time=5.5 reqid=1 key=0 ordinal=0 op=7 rlid=1 sent=8\n"
+      "MPI_PROBED lid=0 time=5.5 slid=1 tag=3\n"
+      "MPI_GROUP_CALL lid=0 time=5.5 key=0 ordinal=0\n"
+      "MPI_REQUEST_COMPLETE lid=0 time=5.75 reqid=1 kind=1\n"
       "EXIT lid=0 time=6\n"
       "EXIT lid=1 time=6\n");
   EXPECT_TRUE(trace.ok()) << trace.error().message();

@@ -25,11 +25,13 @@ time
      mpi_latereceiver
       mpi_latereceiver_wo
     mpi_collective
-     mpi_earlyreduce
+     mpi_reduce_wait
+      mpi_earlyreduce
      mpi_earlyscan
      mpi_latebroadcast
      mpi_wait_nxn
      mpi_nxn_completion
+     mpi_wait_neighbours
     mpi_rma_communication
      mpi_rma_earlytransfer
      mpi_rma_comm_lock_contention
@@ -55,8 +57,11 @@ time
       mpi_rma_sync_lock_contention
       mpi_rma_sync_wait_for_progress
    mpi_io
+    mpi_io_wait
    mpi_init_exit
+    mpi_finalize_wait
    mpi_management
+    mpi_comm_create_wait
   shmem
    shmem_communication
     shmem_collective
@@ -85,6 +90,7 @@ time
      omp_lock_critical
  overhead
  omp_idle_threads
+mpi_unexplained
 visits
 bytes
  bytes_p2p
