@@ -9,7 +9,8 @@ std::uint32_t Fences::add(ProcessId process, WindowId window) {
   list.emplace_back();
   list.back().id = window;
   list.back().serial = ++serial_;
-  list.back().segment = segments_[raw(process)];
+  // Segment 0, whatever the process's: on a window first seen after a gap the open epoch may have
+  // begun in it.
   return static_cast<std::uint32_t>(list.size() - 1);
 }
 
