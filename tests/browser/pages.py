@@ -13,6 +13,9 @@ import xml.etree.ElementTree
 
 from chromium import Browser
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from independent import compare  # noqa: E402
+
 BINARY = pathlib.Path(sys.argv[1])
 REFERENCE = pathlib.Path(sys.argv[2])
 METRICS, CALLS, SYSTEM = (f".pane:nth-of-type({n})" for n in (1, 2, 3))
@@ -47,6 +50,12 @@ class Cube:
         inside = {unique for unique, number in self.names.items()
                   if number in self.children[self.names[name]]}
         return self.total(name) - sum(self.total(child) for child in inside)
+
+
+def analyse(cube, trace, *options):
+    """Makes the report of a trace; the independent analysis must agree with it."""
+    subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, *options, trace], check=True)
+    compare.check(trace, cube, BINARY / "bin" / "elg_print")
 
 
 def number(text):

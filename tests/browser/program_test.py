@@ -9,7 +9,7 @@ Needs Chromium. The trace is made here, so that every time on the page is known.
 import pathlib
 import subprocess
 
-from pages import BINARY, CALLS, FRAME, METRICS, REFERENCE, SYSTEM, Pages, main
+from pages import BINARY, CALLS, FRAME, METRICS, REFERENCE, SYSTEM, Pages, analyse, main
 
 # Four ranks in two rows of two; main calls exchange.
 HEAD = """CART_TOPOLOGY topid=0 cid=0 ndims=2 dimv=[2,2] periodv=[0,1] dimnid=[0,0]
@@ -98,8 +98,7 @@ class Program(Pages):
         text.write_text(program())
         subprocess.run([BINARY / "tests" / "text_trace", text, trace], check=True)
         cls.html = folder / "run.html"
-        subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cls.cube, "--html", cls.html, trace],
-                       check=True)
+        analyse(cls.cube, trace, "--html", cls.html)
 
     def setUp(self):
         self.page = self.open(self.html)

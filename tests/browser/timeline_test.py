@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-from pages import BINARY, CALLS, FRAME, REFERENCE, Listing, Pages, main
+from pages import BINARY, CALLS, FRAME, REFERENCE, Listing, Pages, analyse, main
 
 
 class Timeline(Pages):
@@ -16,7 +16,7 @@ class Timeline(Pages):
         self.listing = Listing(REFERENCE / "gats.print.txt")
         cube = pathlib.Path(self.folder.name) / "run.cube"
         trace = REFERENCE / "gats.elg"
-        subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, trace], check=True)
+        analyse(cube, trace)
         self.page = self.open(self.make(cube, "--trace", trace, name=self.id()))
 
     def pixel(self, x, y):
@@ -152,7 +152,7 @@ class Timeline(Pages):
         bytes_of_trace = (REFERENCE / "gats.elg").read_bytes()
         self.assertEqual(bytes_of_trace.count(b"MPI_Barrier"), 1)
         trace.write_bytes(bytes_of_trace.replace(b"MPI_Barrier", evil.encode()))
-        subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, trace], check=True)
+        analyse(cube, trace)
         self.page = self.open(self.make(cube, "--trace", trace))
         self.timeline()
         left, top, width, height = self.page.place(".timeline-canvas")
@@ -179,7 +179,7 @@ class ManyEvents(Pages):
         subprocess.run([BINARY / "tests" / "make_traces", "fence", local, "--ranks", "8",
                         "--events", "1000000"], check=True)
         subprocess.run([BINARY / "bin" / "elg_merge", "-q", "-o", trace, local], check=True)
-        subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, trace], check=True)
+        analyse(cube, trace)
         page = self.open(self.make(cube, "--trace", trace))
         page.click("#tab-timeline")
         page.until("document.querySelector('.timeline-canvas').dataset.to !== undefined")

@@ -5,12 +5,17 @@ The directory of the commands is in KOJAK_BIN, that of the sources in KOJAK_SOUR
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
 BIN = pathlib.Path(os.environ["KOJAK_BIN"])
 SOURCE = pathlib.Path(os.environ["KOJAK_SOURCE"])
 REFERENCE = SOURCE / "tests" / "reference"
+sys.path.insert(0, str(SOURCE / "tests"))
+from independent import compare  # noqa: E402
+
+LARGEST = 4_000_000  # bytes of a trace that the independent analysis, which is not fast, looks at
 
 
 class Ran:
@@ -21,6 +26,21 @@ class Ran:
         self.out = done.stdout.decode()
         self.err = done.stderr.decode()
         self.lines = self.out.splitlines()
+
+
+def analysed_by(words, directory):
+    """The whole traces that a command has analysed, with their reports, where both are files."""
+    name = pathlib.Path(words[0]).name
+    if name == "kojak" and words[1:2] == ["run"]:
+        return [(report.with_suffix(".elg"), report) for report in directory.rglob("a.cube")
+                if report.with_suffix(".elg").is_file()]
+    partly = {"--from", "--to", "--select", "--exclude", "--help", "-h", "--version", "--list-patterns"}
+    if name != "expert" or partly & set(words):
+        return []
+    trace = directory / words[-1]
+    report = directory / words[words.index("-o") + 1] if "-o" in words else pathlib.Path(
+        str(trace).removesuffix(".gz")).with_suffix(".cube")
+    return [(trace, report)] if trace.is_file() and report.is_file() else []
 
 
 class CommandTest(unittest.TestCase):
@@ -42,9 +62,16 @@ class CommandTest(unittest.TestCase):
         if os.sep not in words[0] and (BIN / words[0]).exists():
             words[0] = str(BIN / words[0])
         environment = dict(os.environ, **(env or {}))
-        return Ran(subprocess.run(words, input=stdin, capture_output=True, check=False,
-                                  env=environment, cwd=cwd or self.dir, timeout=timeout,
-                                  preexec_fn=before))
+        ran = Ran(subprocess.run(words, input=stdin, capture_output=True, check=False,
+                                 env=environment, cwd=cwd or self.dir, timeout=timeout,
+                                 preexec_fn=before))
+        if ran.status in (0, 3):
+            for trace, report in analysed_by(words, pathlib.Path(cwd or self.dir)):
+                if trace.stat().st_size > LARGEST:
+                    print(f"not compared, too large: {trace}", file=sys.stderr)
+                else:
+                    compare.check(trace, report, BIN / "elg_print")
+        return ran
 
     def file(self, name, content):
         """A file with this content, its path."""

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Merges and analyses runs that other tests recorded, and lets check_trace look at each trace and its report: the
-checks that hold on every trace, and the relations to changed traces."""
+checks that hold on every trace, and the relations to changed traces. The independent analysis must agree."""
 
 import argparse
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from independent import compare  # noqa: E402
 
 
 # 3: parts of the run are missing, as where a program pauses its recording.
@@ -29,6 +32,7 @@ def main():
             checked([options.bin / "elg_merge", "-q", "-o", trace, run], (0, 3))
             checked([options.bin / "expert", "-q", "-o", report, trace], (0, 3))
             checked([options.check_trace, trace, report])
+            compare.check(trace, report, options.bin / "elg_print")
 
 
 if __name__ == "__main__":

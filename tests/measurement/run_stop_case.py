@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-from check_runs import checked
+from check_runs import checked, compare
 from run_trace_case import Case, calls_of, listing, parser
 
 CALLS = 1000
@@ -318,6 +318,7 @@ def analyse(case):
         report = f"{directory}.cube"
         checked([case.args.bin / "expert", "-o", report, trace], (0, 3))
         checked([case.args.check_trace, trace, report])
+        compare.check(trace, report, case.args.bin / "elg_print")
 
 
 def main():

@@ -4,7 +4,7 @@
 For each program: record it with the measurement library preloaded, compute the truth from the program's
 own times (make_truth), merge, analyse, compare (check_truth); then the same from the basic model, whose
 severities must be the same. Both traces pass what holds between every trace, its report and changed traces
-(check_trace). With --load, two busy loops keep the machine's cores away from the programs.
+(check_trace), and the independent analysis agrees with the report. With --load, two busy loops keep the machine's cores away from the programs.
 
 A process can lose its core between the program's reading of the clock and the wrapper's next to it; that
 moves a time by more than the 2 ms that are allowed. What is wrong in the tools is wrong in every run, so a
@@ -23,6 +23,9 @@ import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from independent import compare  # noqa: E402
 
 STEP_SECONDS = 90
 SHOWN_LINES = 60
@@ -98,6 +101,10 @@ def check(options, program, ranks, directory):
                           str(traces)], environment)
         run("expert", [str(options.bin / "expert"), "-o", str(report), str(trace)], environment)
         run("check_trace", [options.check_trace, str(trace), str(report)], environment)
+        try:
+            compare.check(trace, report, options.bin / "elg_print")
+        except AssertionError as disagreement:
+            raise Failure(str(disagreement)) from None
         reports.append(str(report))
     run("check_truth", [options.check_truth, reports[0], str(truth)], environment, failure=Miss)
     run("check_truth", [options.check_truth, "--same"] + reports, environment)

@@ -12,6 +12,7 @@
 #include "expert/catalogue.h"
 #include "expert/cube/writer.h"
 #include "tests/support/cross_checks.h"
+#include "tests/support/kept_runs.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/trace_parts.h"
 
@@ -64,7 +65,10 @@ Outcome only(const Outcome& all, Keep&& keep) {
 class Relations {
  public:
   Relations(const TraceBytes& trace, std::uint64_t seed, Tally& tally)
-      : trace_(trace), seed_(seed), tally_(tally), whole_(analysed(trace)) {
+      : trace_(trace),
+        seed_(seed),
+        tally_(tally),
+        whole_(analysed(trace, "seed-" + std::to_string(seed))) {
     note("", whole_.broken);
   }
   std::vector<std::string> run() {
@@ -197,7 +201,7 @@ std::set<std::string> Outcome::waits() const {
   return names;
 }
 
-Outcome analysed(const TraceBytes& bytes) {
+Outcome analysed(const TraceBytes& bytes, const std::string& kept_as) {
   auto trace = earl::Trace::from(memory_source(bytes.data(), bytes.size()), "trace");
   if (!trace) throw std::runtime_error(trace.error().message());
   const expert::Report report = expert::analyse(*trace);
@@ -205,6 +209,7 @@ Outcome analysed(const TraceBytes& bytes) {
   const std::string path = folder.file("a.cube");
   const Status written = expert::write_cube(report, path, {.doc_url = "file:///docs/"});
   if (!written.ok()) throw std::runtime_error(written.error().message());
+  if (!kept_as.empty()) support::keep_run(kept_as, bytes, path);
   const support::Cube cube = support::read_cube(path);
   Outcome outcome;
   outcome.broken = support::cross_checks(cube, bytes);

@@ -26,7 +26,9 @@ struct Outcome {
   std::vector<std::string> broken;      // cross-checks that the report does not pass
   std::set<std::string> waits() const;  // the patterns that are not 0
 };
-Outcome analysed(const TraceBytes& trace);
+// The trace and its report are kept under a name for the independent analysis
+// (tests/support/kept_runs.h) unless the name is empty.
+Outcome analysed(const TraceBytes& trace, const std::string& kept_as = "");
 
 // How many traces went through each relation, and what they had to show.
 class Tally {

@@ -1,0 +1,24 @@
+"""The whole analysis of one trace: metric -> {(call path, location): severity}."""
+from independent import active, base, collectives, messages, omp, passive
+from independent import epochs as epoch_module
+
+
+def analyse(trace):
+    severities = base.Severities()
+    base.classify(trace, lambda call, request: False)
+    epochs = epoch_module.Epochs(trace)
+    base.times(trace, severities)
+    matched = messages.Messages(trace)
+    base.visits_and_bytes(trace, severities, epochs.operations, matched.of_receive, epochs.shmem)
+    matched.patterns(severities)
+    collectives.collective_patterns(trace, severities)
+    collectives.window_patterns(trace, severities)
+    target = active.ActiveTarget(trace, epochs)
+    target.late_post_and_early_transfer(severities)
+    progress_of = passive.patterns(trace, epochs, target.claimed, severities)
+    target.early_wait(severities, progress_of)
+    target.pairs(severities)
+    omp.openmp_patterns(trace, severities)
+    omp.shmem_patterns(trace, severities)
+    omp.counters(trace, severities)
+    return severities.values

@@ -1,0 +1,98 @@
+"""Time by class of call, visits, bytes."""
+from independent.functions import LEAF, PARENT, TESTS, WAITS, mpi_function, shmem_leaf
+from independent.intervals import length
+from independent.trace import PAUSING, RECEIVED, SENT, TRACING
+
+OMP_LEAF = {18: "omp_lock_critical", 20: "omp_explicit_barrier", 21: "omp_implicit_barrier", 22: "omp_flush"}
+OMP_API = {"omp_set_lock": "omp_lock_api", "omp_set_nest_lock": "omp_lock_api"}
+COLLECTIVE, IO = 1, 2  # kinds of MPI_REQUEST_COMPLETE
+
+
+class Severities:
+    """metric -> {(call path, location): value}"""
+
+    def __init__(self):
+        self.values = {}
+
+    def add(self, metric, call, value):
+        if value:
+            self.add_at(metric, call.path, call.location, value)
+
+    def add_at(self, metric, path, location, value):
+        rows = self.values.setdefault(metric, {})
+        rows[path, location] = rows.get((path, location), 0) + value
+
+
+def classify(trace, is_barrier_request):
+    """Gives every call its function of MPI, if it is one, and the metric that its time belongs to."""
+    for call in trace.calls:
+        row = mpi_function(call.region.name)
+        call.progress = False
+        if call.region.name in (PAUSING, TRACING):
+            call.leaf = "overhead"
+        elif row is not None:
+            call.name, mpi_class, call.progress = row
+            call.leaf = LEAF[mpi_class]
+            if call.name in WAITS or call.name in TESTS:
+                call.leaf = _leaf_of_wait(call, is_barrier_request)
+            for event in call.events:
+                if event.kind == "MPI_ASSERT":
+                    call.assertion |= event.assertion
+        else:
+            call.name = call.region.name
+            call.leaf = shmem_leaf(call.name) or OMP_LEAF.get(call.region.kind) or OMP_API.get(call.name, "execution")
+
+
+def _leaf_of_wait(call, is_barrier_request):
+    done = set()
+    for event in call.events:
+        if event.kind == "MPI_RMA_COMPLETE":
+            done.add("mpi_rma_communication")
+        elif event.kind in ("MPI_RECV", "MPI_SEND_COMPLETE", "MPI_CANCELLED"):
+            done.add("mpi_point2point")
+        elif event.kind == "MPI_REQUEST_COMPLETE":
+            if event.kind_ == COLLECTIVE:
+                done.add("mpi_sync_collective" if is_barrier_request(call, event.reqid) else "mpi_collective")
+            else:
+                done.add("mpi_io" if event.kind_ == IO else "mpi_point2point")
+    if len(done) == 1:
+        return done.pop()
+    if done == {"mpi_sync_collective", "mpi_collective"}:
+        return "mpi_collective"
+    return "mpi_point2point"
+
+
+def times(trace, severities):
+    for call in trace.calls:
+        value = length(call.exclusive())
+        severities.add_at("visits", call.path, call.location, 1)
+        metric = call.leaf
+        while metric is not None:
+            severities.add(metric, call, value)
+            metric = PARENT.get(metric)
+
+
+def visits_and_bytes(trace, severities, operations, matched, shmem_puts):
+    for event in trace.events:
+        if event.kind == "MPI_SEND":
+            severities.add("bytes_sent_p2p", event.call, event.bytes(SENT, "sent"))
+        elif event.kind == "MPI_RECV":
+            message = matched.get(event.pos)
+            if getattr(event, "recvd", None) is None and message is not None:  # classic: the sender tells
+                severities.add("bytes_rcvd_p2p", event.call, message.send.sent)
+            else:
+                severities.add("bytes_rcvd_p2p", event.call, event.bytes(RECEIVED, "recvd"))
+        elif event.kind in ("MPI_COLLEXIT", "COLLEXIT"):
+            severities.add("bytes_sent_coll", event.call, event.bytes(SENT, "sent"))
+            severities.add("bytes_rcvd_coll", event.call, event.bytes(RECEIVED, "recvd"))
+    for event, size in shmem_puts:
+        severities.add("bytes_put", event.call, size)
+    for operation in operations:
+        severities.add("bytes_put" if operation.is_put else "bytes_get", operation.call, operation.bytes)
+    for sum_metric, parts in (("bytes_p2p", ("bytes_sent_p2p", "bytes_rcvd_p2p")),
+                              ("bytes_coll", ("bytes_sent_coll", "bytes_rcvd_coll")),
+                              ("bytes_rma", ("bytes_put", "bytes_get")),
+                              ("bytes", ("bytes_p2p", "bytes_coll", "bytes_rma"))):
+        for part in parts:
+            for (path, location), value in severities.values.get(part, {}).items():
+                severities.add_at(sum_metric, path, location, value)

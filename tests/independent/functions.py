@@ -1,0 +1,114 @@
+"""Which function of MPI is what, and the metric tree.
+
+The class of a function and whether it can make progress stand in the table of MPI functions; what role it
+plays is told here by its name.
+"""
+import pathlib
+
+TABLE = pathlib.Path(__file__).resolve().parents[2] / "epilog" / "mpi" / "functions.table"
+LEAF = {
+    "point_to_point": "mpi_point2point", "collective": "mpi_collective", "rma_communication": "mpi_rma_communication",
+    "barrier": "mpi_sync_collective", "window_management": "mpi_rma_window_management", "fence": "mpi_rma_fence",
+    "general_active_target": "mpi_rma_gat_synchronization", "passive_target": "mpi_rma_lock_synchronization",
+    "io": "mpi_io", "init_exit": "mpi_init_exit", "management": "mpi_management"}
+
+# The metrics of times that a class of calls takes, with their parents; the patterns hang below them.
+PARENT = {
+    "execution": "time", "mpi": "execution", "mpi_communication": "mpi", "mpi_point2point": "mpi_communication",
+    "mpi_collective": "mpi_communication", "mpi_rma_communication": "mpi_communication", "mpi_synchronization": "mpi",
+    "mpi_sync_collective": "mpi_synchronization", "mpi_rma_synchronization": "mpi_synchronization",
+    "mpi_rma_window_management": "mpi_rma_synchronization", "mpi_rma_fence": "mpi_rma_synchronization",
+    "mpi_rma_gat_synchronization": "mpi_rma_synchronization",
+    "mpi_rma_lock_synchronization": "mpi_rma_synchronization", "mpi_io": "mpi", "mpi_init_exit": "mpi",
+    "mpi_management": "mpi", "overhead": "time",
+    "shmem": "execution", "shmem_communication": "shmem", "shmem_collective": "shmem_communication",
+    "shmem_rma_communication": "shmem_communication", "shmem_synchronization": "shmem",
+    "shmem_sync_collective": "shmem_synchronization",
+    "shmem_point2point_synchronization": "shmem_synchronization",
+    "shmem_lock_completion": "shmem_point2point_synchronization",
+    "shmem_wait_until": "shmem_point2point_synchronization", "shmem_init_exit": "shmem_synchronization",
+    "shmem_memory_management": "shmem_synchronization",
+    "omp": "execution", "omp_flush": "omp", "omp_synchronization": "omp", "omp_barrier": "omp_synchronization",
+    "omp_explicit_barrier": "omp_barrier", "omp_implicit_barrier": "omp_barrier",
+    "omp_lock_competition": "omp_synchronization", "omp_lock_api": "omp_lock_competition",
+    "omp_lock_critical": "omp_lock_competition"}
+
+PATTERNS = {
+    "mpi_latesender", "mpi_latesender_wo", "mpi_latereceiver", "mpi_latereceiver_wo", "mpi_earlyreduce",
+    "mpi_earlyscan", "mpi_latebroadcast", "mpi_wait_nxn", "mpi_nxn_completion", "mpi_rma_earlytransfer",
+    "mpi_rma_comm_lock_contention", "mpi_rma_comm_wait_for_progress", "mpi_barrier_wait", "mpi_barrier_completion",
+    "mpi_rma_wait_window_create", "mpi_rma_wait_window_free", "mpi_rma_fence_wait", "mpi_rma_latepost",
+    "mpi_rma_latepost_first", "mpi_rma_earlywait", "mpi_rma_latecomplete", "mpi_rma_latecomplete_pair",
+    "mpi_rma_indirectwait", "mpi_rma_gat_wait_for_progress", "mpi_rma_sync_lock_contention",
+    "mpi_rma_sync_wait_for_progress", "mpi_reduce_wait", "shmem_latebroadcast", "shmem_wait_nxn",
+    "shmem_barrier_wait", "omp_fork", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_idle_threads",
+    "mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count"}
+COUNTS = {"visits", "bytes", "bytes_p2p", "bytes_sent_p2p", "bytes_rcvd_p2p", "bytes_coll", "bytes_sent_coll",
+          "bytes_rcvd_coll", "bytes_rma", "bytes_put", "bytes_get"}
+# All that this analysis computes, hardware counters apart.
+METRICS = {"time"} | set(PARENT) | PATTERNS | COUNTS
+
+RECEIVES = {"MPI_Recv", "MPI_Mrecv", "MPI_Sendrecv", "MPI_Sendrecv_replace"}
+SENDS = {"MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Sendrecv", "MPI_Sendrecv_replace"}
+WAITED_SENDS = {"MPI_Isend", "MPI_Issend", "MPI_Start", "MPI_Startall"}
+WAITS = {"MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"}
+TESTS = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Request_get_status"}
+FROM_ROOT = {"MPI_Bcast", "MPI_Scatter", "MPI_Scatterv"}
+TO_ROOT = {"MPI_Reduce", "MPI_Gather", "MPI_Gatherv"}
+PREFIX = {"MPI_Scan", "MPI_Exscan"}
+N_TO_N = {"MPI_Allgather", "MPI_Allgatherv", "MPI_Allreduce", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Alltoallw",
+          "MPI_Reduce_scatter", "MPI_Reduce_scatter_block"}
+CREATE = {"MPI_Win_create", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_create_dynamic"}
+
+
+def _table():
+    functions = {}
+    for line in TABLE.read_text().splitlines():
+        if line.startswith("MPI_"):
+            words = line.split()
+            functions[words[0].lower()] = (words[0], words[2], "progress" in words[6].split(","))
+    return functions
+
+
+FUNCTIONS = _table()
+
+
+def mpi_function(name):
+    """(name in C, class, can make progress) of a region's name, in C or in Fortran; None if it is none of MPI's."""
+    lower = name.lower().rstrip("_")
+    for ending in ("_f08", "_f08ts", "_cptr"):
+        lower = lower.removesuffix(ending)
+    return FUNCTIONS.get(lower)
+
+
+SHMEM_INIT = {"start_pes", "shmem_init", "shmem_init_thread", "shmem_finalize", "shmem_global_exit"}
+
+
+SHMEM_MEMORY = {"shmalloc", "shfree", "shrealloc", "shmemalign", "shmem_malloc", "shmem_free", "shmem_realloc",
+                "shmem_align", "shmem_calloc"}
+SHMEM_COLLECTIVE = ("broadcast", "collect", "to_all", "alltoall", "reduce")
+SHMEM_ORDER = ("fence", "quiet", "test")
+SHMEM_TRANSFER = {"put", "get", "p", "g", "iput", "iget", "swap", "cswap", "fadd", "finc", "add", "inc",
+                  "fetch", "set", "atomic"}
+
+
+def shmem_leaf(name):
+    """The class of a SHMEM function by the words of its name; None if it is none."""
+    if name in SHMEM_MEMORY:
+        return "shmem_memory_management"
+    if name in SHMEM_INIT:
+        return "shmem_init_exit"
+    if not name.startswith("shmem_"):
+        return None
+    if "barrier" in name or name.startswith("shmem_sync"):
+        return "shmem_sync_collective"
+    if any(part in name for part in SHMEM_COLLECTIVE):
+        return "shmem_collective"
+    if "lock" in name:
+        return "shmem_lock_completion"
+    if "wait" in name:
+        return "shmem_wait_until"
+    if any(part in name for part in SHMEM_ORDER):
+        return "shmem_point2point_synchronization"
+    words = {word.rstrip("0123456789") for word in name.split("_")}
+    return "shmem_rma_communication" if words & SHMEM_TRANSFER else "shmem"

@@ -1,0 +1,110 @@
+"""OpenMP: Fork, waits in the barriers of a team, idle threads. SHMEM: waits in collective calls."""
+from independent.collectives import claim
+from independent.intervals import intersection, length
+
+PARALLEL, BARRIER, IMPLICIT = 11, 20, 21
+WAIT = {BARRIER: "omp_ebarrier_wait", IMPLICIT: "omp_ibarrier_wait"}
+
+
+def ancestors(call):
+    while call is not None:
+        yield call
+        call = call.parent
+
+
+def in_parallel(call):
+    return any(c.region.kind == PARALLEL for c in ancestors(call))
+
+
+def openmp_patterns(trace, severities):
+    if not any(11 <= c.region.kind <= 26 for c in trace.calls):
+        return
+    _forks(trace, severities)
+    _barriers(trace, severities)
+    _idle(trace, severities)
+
+
+def _forks(trace, severities):
+    for event in trace.events:
+        if event.kind != "OMP_FORK" or event.call is None or event.call.leaf != "execution":
+            continue
+        parallel = [c for c in event.call.children if c.region.kind == PARALLEL and c.begin.pos > event.pos]
+        if not parallel:
+            continue
+        again = [e.pos for e in event.call.events if e.kind == "OMP_FORK" and e.pos > event.pos]
+        if again and again[0] < parallel[0].begin.pos:
+            continue
+        times = intersection(event.call.exclusive(), [(event.time, parallel[0].enter)])
+        for metric in ("omp", "omp_fork"):
+            severities.add(metric, event.call, length(times))
+
+
+def _barriers(trace, severities):
+    """The n-th barrier of a kind that each thread enters in the team that the process's last fork made."""
+    forks, instances, counts = {}, {}, {}
+    for event in trace.events:
+        process = trace.process_of[event.lid]
+        if event.kind == "OMP_FORK":
+            forks[process] = event.pos
+        elif event.call is not None and event is event.call.begin and event.call.region.kind in WAIT:
+            call = event.call
+            if sum(c.region.kind == PARALLEL for c in ancestors(call)) > 1:
+                continue  # a team of one thread
+            key = process, forks.get(process), call.region.kind
+            n = counts.get(key + (call.location,), 0)
+            counts[key + (call.location,)] = n + 1
+            instances.setdefault(key + (n,), []).append(call)
+    for (_, _, kind, _), calls in instances.items():
+        latest = max(c.enter for c in calls)
+        for call in calls:
+            claim(severities, WAIT[kind], call, latest)
+
+
+def _idle(trace, severities):
+    for call in trace.calls:
+        if trace.thread_of[call.location] == 0 and not in_parallel(call):
+            for location, process in trace.process_of.items():
+                if process == call.process and location != call.location:
+                    severities.add_at("omp_idle_threads", call.path, location, length(call.exclusive()))
+
+
+def shmem_patterns(trace, severities):
+    counts, instances = {}, {}
+    for event in trace.events:
+        if event.kind == "COLLEXIT":
+            n = counts.get((event.cid, event.lid), 0)
+            counts[event.cid, event.lid] = n + 1
+            instances.setdefault((event.cid, n), []).append(event)
+    for (comm, _), exits in instances.items():
+        if {trace.process_of[e.lid] for e in exits} != set(trace.members[comm]):
+            continue
+        latest = max(e.call.enter for e in exits)
+        roots = [e for e in exits if e.rlid == e.lid]
+        for event in exits:
+            if event.call.leaf == "shmem_sync_collective":
+                claim(severities, "shmem_barrier_wait", event.call, latest)
+            elif event.call.leaf == "shmem_collective" and "broadcast" in event.call.name:
+                if roots:
+                    claim(severities, "shmem_latebroadcast", event.call, roots[0].call.enter)
+            elif event.call.leaf == "shmem_collective":
+                claim(severities, "shmem_wait_nxn", event.call, latest)
+
+
+def counters(trace, severities):
+    """What each hardware counter counted between two events belongs to the region that was innermost then."""
+    for metric in trace.definitions.get("METRIC", []):
+        if metric["mode"] != 0:
+            continue
+        name, number = trace.strings[metric["metnid"]], metric["metid"]
+        before = {}
+        for event in trace.events:
+            values = getattr(event, "metv", None)
+            if values is None:
+                continue
+            value = trace.number(values[number], metric["dtype"])
+            last, call = before.get(event.lid, (None, None))
+            if call is not None:
+                counted = {0: value - last, 1: value, 2: last}[metric["interval"]]
+                severities.add(name, call, counted)
+            after = event.call if event is event.call.begin else event.call.parent
+            before[event.lid] = value, after

@@ -1,0 +1,249 @@
+"""A merged trace as elg_print prints it: definitions, the list of events, and the calls (region instances).
+
+Only what the text says is used: nothing of EARL's states or pointers.
+"""
+import re
+import struct
+
+STRING = re.compile(r' str="((?:[^"\\]|\\.)*)"$')
+ESCAPE = re.compile(r'\\(x[0-9a-fA-F]{2}|[0-7]{1,3}|.)')
+ENTERS = {"ENTER", "ENTER_CS", "LOG_OFF", "ENTER_TRACING"}
+EXITS = {"EXIT", "MPI_COLLEXIT", "OMP_COLLEXIT", "MPI_WINEXIT", "MPI_WINCOLLEXIT", "COLLEXIT", "LOG_ON",
+         "EXIT_TRACING"}
+DEFINITIONS = {
+    "STRING", "STRING_CNT", "MACHINE", "NODE", "PROCESS", "THREAD", "LOCATION", "FILE", "REGION", "METRIC",
+    "MPI_COMM", "MPI_COMM_CNT", "OFFSET", "LAST_DEF", "NUM_EVENTS", "CALL_SITE", "CART_TOPOLOGY", "CART_COORDS",
+    "MPI_WIN", "CALL_PATH", "MPI_GROUP", "MPI_GROUP_CNT", "MPI_COMM_REF", "EPILOG", "MERGED_RUN",
+    "COMM_IDENTITY", "WIN_IDENTITY", "EVENT_COUNT64", "CLOCK_ERROR", "LOST", "COMM_REMOTE", "FUNCTIONS_OFF"}
+ATTRIBUTES = {"ATTR_UI1", "ATTR_UI4", "ATTR_UI8"}
+REQUEST, SENT, RECEIVED = 2, 5, 6  # kinds of attributes
+PAUSING, TRACING = "PAUSING", "TRACING"
+
+
+class Event:
+    """One event record; its fields are attributes, absent ones None. `call` is the call that it lies in."""
+
+    def __init__(self, kind, pos, fields, attributes):
+        self.__dict__.update(fields)
+        self.kind_ = fields.get("kind")  # of what an MPI_REQUEST_COMPLETE tells
+        self.kind, self.pos, self.attributes, self.call = kind, pos, attributes, None
+
+    @property
+    def request(self):
+        return self.attributes.get(REQUEST)
+
+    def bytes(self, attribute, field):
+        return self.attributes.get(attribute, getattr(self, field, None) or 0)
+
+
+class Call:
+    """A region instance: from its enter record to its exit record."""
+
+    def __init__(self, location, process, region, path, enter, parent):
+        self.location, self.process, self.region, self.path = location, process, region, path
+        self.begin, self.enter, self.parent = enter, enter.time, parent
+        self.end, self.exit = None, None  # the exit record, None if the trace does not close the region
+        self.children, self.events = [], []
+        self.name = region.function
+        self.assertion = 0
+        self.leaf = None  # the metric that its time belongs to
+
+    @property
+    def exit_pos(self):
+        return self.end.pos if self.end is not None else float("inf")
+
+    def exclusive(self):
+        """The times in it that are in none of the calls within it."""
+        at, result = self.enter, []
+        for child in self.children:
+            if child.enter > at:
+                result.append((at, child.enter))
+            at = max(at, child.exit)
+        if self.exit > at:
+            result.append((at, self.exit))
+        return result
+
+
+class Region:
+    def __init__(self, name, kind):
+        self.name, self.kind, self.function = name, kind, None
+
+
+class Trace:
+    def __init__(self, lines):
+        self.definitions = {}
+        self.events = []
+        self.native = False
+        self._read(lines)
+        self._define()
+        self._open_calls()
+
+    # ---- reading
+
+    def _read(self, lines):
+        attributes, known = {}, {}
+        for line in lines:
+            if not line or line[0] == "#":
+                continue
+            if line.startswith("EPILOG"):
+                self.native = not line.split()[1].startswith("1.")
+                continue
+            if line.startswith("STRING"):
+                text = STRING.search(line)
+                line = line[:text.start()]
+                words = line.split(" ")
+                fields = {"str": ESCAPE.sub(_unescaped, text.group(1))}
+            else:
+                words = line.split(" ")
+                fields = {}
+            for word in words[1:]:
+                name, _, value = word.partition("=")
+                if value not in known:
+                    known[value] = _value(value)
+                fields[name] = value if name == "grpv" else known[value]
+            if "time" in fields:
+                fields["time"] = float(fields["time"])
+                self.events.append(Event(words[0], len(self.events), fields, attributes))
+                attributes = {}
+            elif words[0] in ATTRIBUTES:
+                attributes[fields["kind"]] = fields["value"]
+            else:
+                self.definitions.setdefault(words[0], []).append(fields)
+
+    def _rows(self, name):
+        return self.definitions.get(name, [])
+
+    def _define(self):
+        strings = self._strings()
+        self.strings = strings
+        self.process_of = {d["lid"]: d["pid"] for d in self._rows("LOCATION")}
+        self.thread_of = {d["lid"]: d["tid"] for d in self._rows("LOCATION")}
+        self.node_of = {d["pid"]: d["nid"] for d in self._rows("LOCATION")}
+        self.files = {d["fid"]: strings.get(d["fnid"], "") for d in self._rows("FILE")}
+        self.regions = {d["rid"]: Region(strings.get(d["rnid"], ""), d["rtype"]) for d in self._rows("REGION")}
+        self.sites = {d["csid"]: d for d in self._rows("CALL_SITE")}
+        self.clock_error = {d["nid"]: d["bound"] for d in self._rows("CLOCK_ERROR")}
+        self.functions_off = self._rows("FUNCTIONS_OFF")
+        self.run = (self._rows("MERGED_RUN") or [{}])[0]
+        self._define_comms()
+        self.windows = {d["wid"]: d["cid"] for d in self._rows("MPI_WIN")}
+        window_identity = {d["wid"]: d for d in self._rows("WIN_IDENTITY")}
+        self.unpaired_windows = {w for w, d in window_identity.items() if d["flags"] & 1}
+        self.shared_windows = {w for w, d in window_identity.items() if d["flavour"] == 4}
+
+    def _strings(self):
+        strings, at, left = {}, None, 0
+        for name in ("STRING", "STRING_CNT"):
+            assert all("str" in row for row in self._rows(name))
+        parts = iter(self._rows("STRING_CNT"))
+        for row in self._rows("STRING"):
+            at, left = row["strid"], row["cntc"]
+            strings[at] = row["str"]
+            for _ in range(left):
+                strings[at] += next(parts)["str"]
+        return strings
+
+    def _define_comms(self):
+        groups, parts = {}, iter(self._rows("MPI_GROUP_CNT"))
+        world = sorted(self.node_of)
+        for row in self._rows("MPI_GROUP"):
+            ranks = list(row["ranks"])
+            while len(ranks) < row["count"] and not row["mode"] & 1:
+                ranks += next(parts)["ranks"]
+            groups[row["gid"]] = world[:row["count"]] if row["mode"] & 1 else ranks
+        self.members = {row["cid"]: groups[row["gid"]] for row in self._rows("MPI_COMM_REF")}
+        self.remote = {row["cid"]: groups[row["gid"]] for row in self._rows("COMM_REMOTE")}
+        more = iter(self._rows("MPI_COMM_CNT"))
+        for row in self._rows("MPI_COMM"):
+            bits, count = row["grpv"], row["grpc"] * 8
+            while len(bits) < count:
+                bits += next(more)["grpv"]
+            self.members[row["cid"]] = [i for i, bit in enumerate(bits) if bit == "1"]
+        self.unpaired_comms = {row["cid"] for row in self._rows("COMM_IDENTITY") if row["flags"] & 1}
+
+    # ---- calls
+
+    def _open_calls(self):
+        self.calls, stacks, self.open_calls = [], {}, []
+        pseudo = {"LOG_OFF": Region(PAUSING, 0), "ENTER_TRACING": Region(TRACING, 0)}
+        last = {}
+        for event in self.events:
+            stack = stacks.setdefault(event.lid, [])
+            if event.kind in ENTERS:
+                place = None
+                if event.kind == "ENTER":
+                    region = self.regions[event.rid]
+                elif event.kind == "ENTER_CS":
+                    site = self.sites[event.csid]
+                    region = self.regions[site["erid"]]
+                    place = (self.files.get(site["fid"], ""), site["lno"])
+                else:
+                    region = pseudo[event.kind]
+                parent = stack[-1] if stack else None
+                path = (parent.path if parent else ()) + ((region.name, place),)
+                call = Call(event.lid, self.process_of[event.lid], region, path, event, parent)
+                event.call = call
+                if parent:
+                    parent.children.append(call)
+                self.calls.append(call)
+                stack.append(call)
+            else:
+                event.call = stack[-1] if stack else None
+                if event.call is not None:
+                    event.call.events.append(event)
+                if event.kind in EXITS and stack:
+                    call = stack.pop()
+                    call.end, call.exit = event, event.time
+            last[event.lid] = event.time
+        for stack in stacks.values():
+            for call in stack:  # what the trace leaves open ends with the location's last event
+                call.exit = last[call.location]
+                self.open_calls.append(call)
+        self.pauses = {}
+        for call in self.calls:
+            if call.region.name == PAUSING:
+                self.pauses.setdefault(call.process, []).append((call.enter, call.exit))
+        self.spans = {}
+        for event in self.events:
+            process = self.process_of[event.lid]
+            first, _ = self.spans.get(process, (event.time, None))
+            self.spans[process] = (first, event.time)
+
+    @staticmethod
+    def number(value, kind):
+        """The value of a hardware counter: an integer, or the bits of a double."""
+        return struct.unpack("<d", struct.pack("<Q", value))[0] if kind == 1 else value
+
+    def delta(self, first, second):
+        """How far the clocks of two processes may disagree."""
+        first, second = self.node_of[first], self.node_of[second]
+        if first == second:
+            return 0.0
+        return self.clock_error.get(first, 0.0) + self.clock_error.get(second, 0.0)
+
+
+def _unescaped(match):
+    text = match.group(1)
+    simple = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+    if text[0] == "x":
+        return chr(int(text[1:], 16))
+    if text[0] in "01234567":
+        return chr(int(text, 8))
+    return simple.get(text, text)
+
+
+def _value(text):
+    if text == "absent":
+        return None
+    if text.startswith("["):
+        inner = text[1:-1]
+        return [_value(part) for part in inner.split(",")] if inner else []
+    if text.startswith("0x"):
+        return int(text, 16)
+    try:
+        return int(text)
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            return text
