@@ -1,17 +1,21 @@
 """The whole analysis of one trace: metric -> {(call path, location): severity}."""
-from independent import active, base, collectives, messages, omp, passive
+from independent import active, base, begun, collectives, messages, omp, passive
 from independent import epochs as epoch_module
 
 
 def analyse(trace):
     severities = base.Severities()
-    base.classify(trace, lambda call, request: False)
+    started = begun.Begun(trace)
+    base.classify(trace, started.is_barrier)
     epochs = epoch_module.Epochs(trace)
     base.times(trace, severities)
     matched = messages.Messages(trace)
     base.visits_and_bytes(trace, severities, epochs.operations, matched.of_receive, epochs.shmem)
     matched.patterns(severities)
     collectives.collective_patterns(trace, severities)
+    started.patterns(severities)
+    begun.neighbour_patterns(trace, severities)
+    begun.group_patterns(trace, severities)
     collectives.window_patterns(trace, severities)
     target = active.ActiveTarget(trace, epochs)
     target.late_post_and_early_transfer(severities)

@@ -40,7 +40,8 @@ PATTERNS = {
     "mpi_rma_wait_window_create", "mpi_rma_wait_window_free", "mpi_rma_fence_wait", "mpi_rma_latepost",
     "mpi_rma_latepost_first", "mpi_rma_earlywait", "mpi_rma_latecomplete", "mpi_rma_latecomplete_pair",
     "mpi_rma_indirectwait", "mpi_rma_gat_wait_for_progress", "mpi_rma_sync_lock_contention",
-    "mpi_rma_sync_wait_for_progress", "mpi_reduce_wait", "shmem_latebroadcast", "shmem_wait_nxn",
+    "mpi_rma_sync_wait_for_progress", "mpi_reduce_wait", "mpi_wait_neighbours", "mpi_comm_create_wait",
+    "mpi_finalize_wait", "mpi_io_wait", "shmem_latebroadcast", "shmem_wait_nxn",
     "shmem_barrier_wait", "omp_fork", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_idle_threads",
     "mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count"}
 COUNTS = {"visits", "bytes", "bytes_p2p", "bytes_sent_p2p", "bytes_rcvd_p2p", "bytes_coll", "bytes_sent_coll",
@@ -51,6 +52,7 @@ METRICS = {"time"} | set(PARENT) | PATTERNS | COUNTS
 RECEIVES = {"MPI_Recv", "MPI_Mrecv", "MPI_Sendrecv", "MPI_Sendrecv_replace"}
 SENDS = {"MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Sendrecv", "MPI_Sendrecv_replace"}
 WAITED_SENDS = {"MPI_Isend", "MPI_Issend", "MPI_Start", "MPI_Startall"}
+PROBES = {"MPI_Probe", "MPI_Mprobe"}
 WAITS = {"MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"}
 TESTS = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Request_get_status"}
 FROM_ROOT = {"MPI_Bcast", "MPI_Scatter", "MPI_Scatterv"}

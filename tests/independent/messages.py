@@ -1,5 +1,5 @@
 """Messages: which receive took which send, Late Sender, Late Receiver, both with Messages in Wrong Order."""
-from independent.functions import RECEIVES, SENDS, WAITED_SENDS, WAITS
+from independent.functions import PROBES, RECEIVES, SENDS, WAITED_SENDS, WAITS
 from independent.intervals import difference, intersection, length, until
 
 
@@ -7,12 +7,14 @@ class Message:
     def __init__(self, send):
         self.send, self.receive, self.posted = send, None, None
         self.received_pos = float("inf")  # where in the trace it had certainly been received
+        self.taken = float("inf")         # where the receive that took it was posted
 
 
 class Messages:
     def __init__(self, trace):
         self.trace = trace
         self.of_send, self.of_receive, self.by_request, self.posts = {}, {}, {}, {}
+        self.sent = {}  # (communicator, source, destination, tag) -> messages in order
         self._match()
 
     def _key_of_send(self, event):
@@ -43,6 +45,7 @@ class Messages:
                 state_sent[key] = ordinal + 1
                 message = Message(event)
                 self.of_send[event.pos] = message
+                self.sent.setdefault(key, []).append(message)
                 if event.request is not None:
                     self.by_request[at, event.request] = message
                 sent.setdefault(key, {})[ordinal] = message
@@ -69,12 +72,12 @@ class Messages:
             ordinal = 0
             for number, stretch in enumerate(stretches):
                 ordinal = bases.get(key, {}).get(number, ordinal)
-                for _, receive, post in sorted(stretch, key=lambda taker: taker[0]):
+                for posted, receive, post in sorted(stretch, key=lambda taker: taker[0]):
                     message = sent.get(key, {}).get(ordinal)
                     ordinal += 1
                     if message is None or key[0] in trace.unpaired_comms:
                         continue
-                    message.posted = post
+                    message.posted, message.taken = post, posted
                     if receive is None:
                         message.received_pos = post.pos
                         continue
@@ -92,7 +95,7 @@ class Messages:
     def patterns(self, severities):
         taken = {}
         for call in self.trace.calls:
-            if call.name in RECEIVES or call.name in WAITS:
+            if call.name in RECEIVES or call.name in WAITS or call.name in PROBES:
                 taken[call] = self._late_sender(call, severities)
         for call in self.trace.calls:
             if call.name in SENDS or call.name in WAITS:
@@ -100,6 +103,8 @@ class Messages:
 
     def _late_sender(self, call, severities):
         received = [self.of_receive[e.pos] for e in call.events if e.kind == "MPI_RECV" and e.pos in self.of_receive]
+        if call.name in PROBES:
+            received = self._probed(call)
         if not received:
             return []
         choose = max if call.name == "MPI_Waitall" else min
@@ -110,6 +115,16 @@ class Messages:
                for other in self.of_send.values()):
             severities.add("mpi_latesender_wo", call, length(interval))
         return interval
+
+    def _probed(self, call):
+        """The message that MPI_Mprobe took for its MPI_Mrecv, or the first that MPI_Probe left in the queue."""
+        if call.name == "MPI_Mprobe":
+            return [m for m in self.of_send.values() if m.posted is not None and m.posted.call is call]
+        for event in call.events:
+            if event.kind == "MPI_PROBED":
+                key = event.cid, self.trace.process_of[event.slid], call.process, event.tag
+                return [m for m in self.sent.get(key, []) if m.taken > call.exit_pos][:1]
+        return []
 
     def _to(self, message, process):
         return self.trace.process_of[message.send.dlid] == process
