@@ -18,7 +18,12 @@ class Absence:
             inside = union([(c.enter, c.exit) for c in trace.calls if c.process == process and c.progress])
             self.entered[process] = {begin for begin, _ in inside}
             self.entered[process] |= {c.enter for c in trace.calls if c.process == process and c.progress}
-            self.outside[process] = difference([span], union(inside, trace.pauses.get(process, [])))
+            outside = difference([span], union(inside, trace.pauses.get(process, [])))
+            for call in trace.calls:  # a call that took no time ends an absence, too
+                if call.process == process and call.progress and call.enter == call.exit:
+                    outside = [part for b, e in outside for part in (
+                        [(b, call.enter), (call.enter, e)] if b < call.enter < e else [(b, e)])]
+            self.outside[process] = outside
 
     def intervals(self, process):
         return self.outside.get(process, [])
