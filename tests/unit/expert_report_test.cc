@@ -245,9 +245,9 @@ TEST(CubeFile, HasEndTagsForEverythingButAttributesAndDimensions) {
 }
 
 TEST(CubeFile, SaysWhatKindOfFunctionARegionIs) {
-  Fixture f;
-  const auto module_of = [&](const std::string& name, std::uint8_t type,
-                             const MpiFunction* function) {
+  const auto module_of = [](const std::string& name, std::uint8_t type,
+                            const MpiFunction* function) {
+    Fixture f;
     RegionDef* region = f.defs.regions.find(RegionId{1});
     region->name = name;
     region->type = type;
@@ -311,8 +311,9 @@ TEST(CubeFile, IsCompressedIfItsNameSaysSo) {
   Fixture f;
   f.store.add(metric_index<Fence>(), 1, 0, 1.0 / 3);
   const Folder folder;
-  ASSERT_TRUE(write_cube(f.report(), folder / "a.cube", {.doc_url = "d"}).ok());
-  ASSERT_TRUE(write_cube(f.report(), folder / "a.cube.gz", {.doc_url = "d"}).ok());
+  const Report report = f.report();
+  ASSERT_TRUE(write_cube(report, folder / "a.cube", {.doc_url = "d"}).ok());
+  ASSERT_TRUE(write_cube(report, folder / "a.cube.gz", {.doc_url = "d"}).ok());
   const std::string packed = read_file(folder / "a.cube.gz");
   EXPECT_TRUE(packed.starts_with("\x1F\x8B"));
   std::string text(read_file(folder / "a.cube").size() + 1, '\0');
@@ -322,7 +323,7 @@ TEST(CubeFile, IsCompressedIfItsNameSaysSo) {
   text.resize(static_cast<std::size_t>(size));
   EXPECT_EQ(text, read_file(folder / "a.cube"));
   EXPECT_EQ(support::check_cube_grammar(folder / "a.cube.gz"), "");
-  ASSERT_TRUE(write_cube(f.report(), folder / "b.cube.gz", {.doc_url = "d"}).ok());
+  ASSERT_TRUE(write_cube(report, folder / "b.cube.gz", {.doc_url = "d"}).ok());
   EXPECT_EQ(read_file(folder / "b.cube.gz"), packed);  // no time of writing in it
 }
 
