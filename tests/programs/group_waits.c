@@ -36,10 +36,9 @@ int main(int argc, char** argv) {
   meet();
   /* A graph: everybody receives from 0 only. */
   MPI_Comm graph;
-  const int in[1] = {0}, out[3] = {1, 2, 3};
-  TIMED(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, rank != 0, in, MPI_UNWEIGHTED,
-                                       rank == 0 ? 3 : 0, out, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-                                       &graph),
+  const int in[1] = {0}, out[3] = {1, 2, 3}, weights[3] = {1, 1, 1};
+  TIMED(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, rank != 0, in, weights, rank == 0 ? 3 : 0,
+                                       out, weights, MPI_INFO_NULL, 0, &graph),
         "group_call=graph wait=mpi_comm_create_wait");
   meet();
   come_late(AT(0));
