@@ -17,11 +17,44 @@ constexpr std::size_t kMostEdges = 200'000;
 // Request-based gets whose completion would prove a lock; of more, the flush or unlock proves it.
 constexpr std::size_t kMostRequests = 65'536;
 
+constexpr std::uint64_t kNoRecord = ~std::uint64_t{0};
+
+// A record of a trace.
+struct TracePlace {
+  std::uint32_t trace = kAbsent;
+  std::uint64_t position = 0;
+};
+
+// An epoch on one target, and where its records are.
+struct Epoch {
+  model::LockHold hold;
+  // The lock and unlock records, by their number among those of their traces.
+  std::uint32_t lock_trace = kAbsent, unlock_trace = kAbsent;
+  std::uint64_t lock_record = kNoRecord, unlock_record = kNoRecord;
+  TracePlace proof_place, unlock_place;  // of the unlock's ENTER
+};
+
 // Operations of an epoch to one target.
 struct Outstanding {
   std::uint64_t all = 0, gets = 0;
-  LockEpoch epoch;
+  Epoch epoch;
   bool proved = false;
+  model::LockOrder::Proof proof = model::LockOrder::kNoProof;
+};
+
+// One target of one window.
+struct Board {
+  // Whoever held the lock, for those that come next.
+  struct Holder {
+    std::uint32_t origin = 0;
+    Seconds left;
+    TracePlace unlock_place;
+    bool any = false;
+  };
+  model::LockOrder order;
+  std::uint32_t open[2] = {0, 0};  // epochs: shared, exclusive
+  Holder exclusive;                // the last
+  std::vector<Holder> shared;      // since then, the last of each origin
 };
 
 struct OpenEpoch {
@@ -81,7 +114,7 @@ class GrantFinder {
         [&](Stream& s) {
           if (--processes_[s.rank].threads == 0) forget_all(s.rank);
         });
-    for (auto& [place, order] : orders_) settle(order, true);
+    for (auto& [place, board] : boards_) settle(board, model::kNever);
     for (auto& times : grants_.times) {
       if (!times) continue;
       times->close();
@@ -143,14 +176,14 @@ class GrantFinder {
       case RecordType::kMpiWinUnlockAll: {
         MpiWinUnlockAll r;
         if (decode(s.raw_record(), s.dialect, r) == nullptr) {
-          unlock(s, l, window_of(s, r.wid), 0, true, LockEpoch::kNoRecord);
+          unlock(s, l, window_of(s, r.wid), 0, true, kNoRecord);
         }
         break;
       }
       case RecordType::kMpiWinFlush: {
         MpiWinFlush r;
         if (decode(s.raw_record(), s.dialect, r) == nullptr) {
-          flush(s, window_of(s, r.wid), raw(r.tlid), raw(r.local) != 0);
+          flush(s, l, window_of(s, r.wid), raw(r.tlid), raw(r.local) != 0);
         }
         break;
       }
@@ -178,11 +211,11 @@ class GrantFinder {
       }
       case RecordType::kMpiRmaComplete: {
         MpiRmaComplete r;
-        if (decode(s.raw_record(), s.dialect, r) == nullptr) request_done(s, raw(r.rmaid));
+        if (decode(s.raw_record(), s.dialect, r) == nullptr) request_done(s, l, raw(r.rmaid));
         break;
       }
       default:
-        if (region_effect(s.type) == RegionEffect::kLeaves) leave(l);
+        if (region_effect(s.type) == RegionEffect::kLeaves) leave(s, l);
     }
   }
 
@@ -205,28 +238,28 @@ class GrantFinder {
     }
     open.time = s.time;
     open.position = s.position();
-    if (is_lock(open.region)) calls_.insert(open.time);
+    if (is_unlock(open.region)) unlocks_.enter(s.rank, Seconds{open.time});
     l.stack.push_back(open);
   }
-  bool is_lock(std::uint32_t region) const {
+  bool is_unlock(std::uint32_t region) const {
     if (region == kAbsent) return false;
     const MpiRole role = defs_.regions[region].role;
-    return role == MpiRole::kWinLock || role == MpiRole::kWinLockAll;
+    return role == MpiRole::kWinUnlock || role == MpiRole::kWinUnlockAll;
   }
-  void leave(Location& l) {
+  void leave(Stream& s, Location& l) {
     l.assertion = 0;
     if (l.stack.empty()) return;
-    if (is_lock(l.stack.back().region)) calls_.erase(calls_.find(l.stack.back().time));
+    if (is_unlock(l.stack.back().region)) unlocks_.leave(s.rank);
     l.stack.pop_back();
   }
 
-  using OrderKey = std::pair<std::uint32_t, std::uint32_t>;  // window, target
-  LockOrder& order(std::uint32_t window, std::uint32_t target) { return orders_[{window, target}]; }
-  LockEpoch begin_epoch(const Stream& s, const Location& l) const {
-    LockEpoch e;
-    e.origin = s.rank;
-    e.lock_enter = l.stack.empty() ? s.time : l.stack.back().time;
-    e.lock_exit = s.time;
+  using BoardKey = std::pair<std::uint32_t, std::uint32_t>;  // window, target
+  Board& board(std::uint32_t window, std::uint32_t target) { return boards_[{window, target}]; }
+  Epoch begin_epoch(const Stream& s, const Location& l) const {
+    Epoch e;
+    e.hold.origin = s.rank;
+    e.hold.lock_enter = Seconds{l.stack.empty() ? s.time : l.stack.back().time};
+    e.hold.lock_exit = Seconds{s.time};
     return e;
   }
   void lock(Stream& s, Location& l, const MpiWinLock& r, std::uint64_t record) {
@@ -236,10 +269,10 @@ class GrantFinder {
     open.known = (l.assertion & kAssertNoCheck) == 0 && open.window != kAbsent &&
                  defs_.windows[open.window].paired();
     open.one.epoch = begin_epoch(s, l);
-    open.one.epoch.exclusive = raw(r.ltype) != 0;
+    open.one.epoch.hold.exclusive = raw(r.ltype) != 0;
     open.one.epoch.lock_trace = s.index;
     open.one.epoch.lock_record = record;
-    if (open.known) order(open.window, open.target).open(open.one.epoch.lock_enter);
+    if (open.known) ++board(open.window, open.target).open[open.one.epoch.hold.exclusive];
     processes_[s.rank].open.push_back(std::move(open));
   }
   void lock_all(Stream& s, Location& l, const MpiWinLockAll& r) {
@@ -270,7 +303,7 @@ class GrantFinder {
       to = &at->second;
       if (fresh) {
         to->epoch = open->one.epoch;
-        order(window, target).open(to->epoch.lock_enter);
+        ++board(window, target).open[0];
       }
     }
     ++to->all;
@@ -279,41 +312,50 @@ class GrantFinder {
     auto& requests = processes_[s.rank].requests;
     if (!to->proved && requests.size() < kMostRequests) requests[rmaid] = {window, target};
   }
-  static void prove(const Stream& s, Outstanding& to) {
+  // The innermost call of the location proves the lock by its end.
+  static void prove(const Stream& s, const Location& l, Outstanding& to) {
     if (to.proved) return;
     to.proved = true;
-    to.epoch.proof = s.time;
+    to.epoch.hold.proof_enter = Seconds{l.stack.empty() ? s.time : l.stack.back().time};
+    to.epoch.hold.proof = Seconds{s.time};
     to.epoch.proof_place = {s.index, s.position()};
   }
-  void flush(Stream& s, std::uint32_t window, std::uint32_t target, bool local) {
-    const auto one = [&](Outstanding& to) {
-      if ((local ? to.gets : to.all) != 0) prove(s, to);
+  void prove_open(const Stream& s, const Location& l, std::uint32_t window, std::uint32_t target,
+                  Outstanding& to) {
+    if (to.proved) return;
+    prove(s, l, to);
+    const model::LockHold& hold = to.epoch.hold;
+    to.proof = board(window, target).order.prove(hold.origin, hold.exclusive, hold.proof);
+  }
+  void flush(Stream& s, const Location& l, std::uint32_t window, std::uint32_t target, bool local) {
+    const auto one = [&](Outstanding& to, std::uint32_t at) {
+      if ((local ? to.gets : to.all) != 0) prove_open(s, l, window, at, to);
       to.gets = 0;
       if (!local) to.all = 0;
     };
     for (OpenEpoch& open : processes_[s.rank].open) {
-      if (open.window != window) continue;
+      if (open.window != window || !open.known) continue;
       if (!open.all) {
-        if (target == kAbsent || target == open.target) one(open.one);
+        if (target == kAbsent || target == open.target) one(open.one, open.target);
       } else if (target == kAbsent) {
-        for (auto& [rank, to] : open.targets) one(to);
+        for (auto& [rank, to] : open.targets) one(to, rank);
       } else if (const auto at = open.targets.find(target); at != open.targets.end()) {
-        one(at->second);
+        one(at->second, target);
       }
     }
   }
-  void request_done(Stream& s, std::uint32_t rmaid) {
+  void request_done(Stream& s, const Location& l, std::uint32_t rmaid) {
     auto& requests = processes_[s.rank].requests;
     const auto at = requests.find(rmaid);
     if (at == requests.end()) return;
     const auto [window, target] = at->second;
     requests.erase(at);
     OpenEpoch* open = find(s.rank, window, target);
-    if (open == nullptr) return;
+    if (open == nullptr || !open->known) return;
     if (!open->all) {
-      prove(s, open->one);
+      prove_open(s, l, window, target, open->one);
     } else if (const auto to = open->targets.find(target); to != open->targets.end()) {
-      prove(s, to->second);
+      prove_open(s, l, window, target, to->second);
     }
   }
 
@@ -324,19 +366,27 @@ class GrantFinder {
       return o.window == window && o.all == all && (all || o.target == target);
     });
     if (at == open.end()) return;
+    const Seconds enter{l.stack.empty() ? s.time : l.stack.back().time};
     const auto end = [&](Outstanding& to, std::uint32_t to_target) {
-      LockEpoch& e = to.epoch;
-      e.unlock_enter = l.stack.empty() ? s.time : l.stack.back().time;
-      e.unlock_exit = s.time;
+      Epoch& e = to.epoch;
+      e.hold.unlock_enter = enter;
+      e.hold.unlock_exit = Seconds{s.time};
       e.unlock_place = {s.index, l.stack.empty() ? s.position() : l.stack.back().position};
       e.unlock_trace = s.index;
       e.unlock_record = record;
-      prove(s, to);
-      LockOrder& o = order(window, to_target);
-      o.close(e);
+      prove(s, l, to);
+      e.hold.tag = keep(e);
+      Board& b = board(window, to_target);
+      --b.open[e.hold.exclusive];
+      b.order.close(e.hold, to.proof);
       ++grants_.epochs;
-      if (o.worth_settling()) settle(o, false);
+      settle(b, Seconds{s.time});
     };
+    // This call ends with the record: it keeps nobody waiting.
+    if (!l.stack.empty() && is_unlock(l.stack.back().region)) {
+      unlocks_.leave(s.rank);
+      l.stack.back().region = kAbsent;
+    }
     if (at->known && !all) end(at->one, target);
     if (at->known && all) {
       for (auto& [rank, to] : at->targets) end(to, rank);
@@ -349,36 +399,67 @@ class GrantFinder {
     for (OpenEpoch& open : processes_[rank].open) {
       if (!open.known) continue;
       open.known = false;
-      if (!open.all) order(open.window, open.target).forget(open.one.epoch.lock_enter);
-      for (auto& [target, to] : open.targets) {
-        order(open.window, target).forget(to.epoch.lock_enter);
-      }
+      const auto one = [&](Outstanding& to, std::uint32_t target) {
+        Board& b = board(open.window, target);
+        b.order.withdraw(std::exchange(to.proof, model::LockOrder::kNoProof));
+        --b.open[to.epoch.hold.exclusive];
+      };
+      if (!open.all) one(open.one, open.target);
+      for (auto& [target, to] : open.targets) one(to, target);
       open.targets.clear();
     }
     processes_[rank].requests.clear();
+    if (processes_[rank].threads == 0) unlocks_.forget(rank);
   }
-  void settle(LockOrder& order, bool last) {
-    result_.settled.clear();
-    result_.followers.clear();
-    const double forever = std::numeric_limits<double>::infinity();
-    order.settle(last || calls_.empty() ? forever : *calls_.begin(), result_);
-    for (const LockOrder::Settled& settled : result_.settled) {
-      const LockEpoch& e = settled.epoch;
-      set(e.lock_trace, e.lock_record, settled.grant);
-      set(e.unlock_trace, e.unlock_record, settled.release);
+  std::uint64_t keep(const Epoch& e) {
+    if (free_.empty()) {
+      closed_.push_back(e);
+      return closed_.size() - 1;
     }
-    for (const auto& [first, next] : result_.followers) {
+    const std::size_t at = free_.back();
+    free_.pop_back();
+    closed_[at] = e;
+    return at;
+  }
+  void settle(Board& b, Seconds now) {
+    b.order.settle(now, unlocks_, {b.open[0] != 0, b.open[1] != 0},
+                   [&](const model::LockOrder::Placed& placed) {
+                     const Epoch& e = closed_[placed.hold.tag];
+                     grants_.decisions.add(placed.decision);
+                     set(e.lock_trace, e.lock_record, placed.grant.value);
+                     set(e.unlock_trace, e.unlock_record, placed.release.value);
+                     place(b, e);
+                     free_.push_back(placed.hold.tag);
+                   });
+  }
+  // What comes next on a target depends on who held its lock before, as far as they met.
+  void place(Board& b, const Epoch& e) {
+    const auto follow = [&](const Board::Holder& first) {
+      if (!first.any || first.origin == e.hold.origin || first.left < e.hold.lock_enter) return;
       if (grants_.edges.size() == kMostEdges) {
         ++grants_.without_edge;
-        continue;
+        return;
       }
-      grants_.edges.push_back({first.unlock_place.trace, next.proof_place.trace,
-                               first.unlock_place.position, next.proof_place.position});
+      grants_.edges.push_back({first.unlock_place.trace, e.proof_place.trace,
+                               first.unlock_place.position, e.proof_place.position});
+    };
+    follow(b.exclusive);
+    const Board::Holder holder{e.hold.origin, e.hold.unlock_exit, e.unlock_place, true};
+    if (e.hold.exclusive) {
+      for (const Board::Holder& first : b.shared) follow(first);
+      b.shared.clear();
+      b.exclusive = holder;
+      return;
     }
-    grants_.circular = result_.circular;
+    for (Board::Holder& known : b.shared) {
+      if (known.origin != holder.origin) continue;
+      known = holder;
+      return;
+    }
+    b.shared.push_back(holder);
   }
   void set(std::uint32_t trace, std::uint64_t record, double time) {
-    if (trace == kAbsent || record == LockEpoch::kNoRecord || !grants_.times[trace]) return;
+    if (trace == kAbsent || record == kNoRecord || !grants_.times[trace]) return;
     grants_.times[trace]->update(record, [&](double& t) { t = time; });
   }
 
@@ -386,9 +467,10 @@ class GrantFinder {
   const MergedDefinitions& defs_;
   std::vector<Process> processes_;
   std::vector<Location> locations_;
-  std::map<OrderKey, LockOrder> orders_;
-  std::multiset<double> calls_;  // beginnings of lock calls that have not ended
-  LockOrder::Result result_;
+  std::map<BoardKey, Board> boards_;
+  model::UnlockCalls unlocks_;
+  std::vector<Epoch> closed_;  // that wait for their place
+  std::vector<std::uint64_t> free_;
   LockGrants grants_;
 };
 

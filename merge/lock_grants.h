@@ -6,14 +6,14 @@
 // its number among those of its trace; none (NaN) where the record stays: epochs with
 // MPI_MODE_NOCHECK, and those that were not recorded whole. An epoch of lock_all takes part for
 // every target that it has operations to, but its own records stay. Memory: open epochs, and what
-// LockOrder holds. Errors: the spill file's. Not thread-safe. Source: lock_order.h.
+// model::LockOrder holds. Errors: the spill file's. Not thread-safe. Source: model/lock_order.h.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "epilog/model/lock_order.h"
 #include "merge/causal_pass.h"
-#include "merge/lock_order.h"
 #include "merge/spill_array.h"
 #include "merge/survey.h"
 
@@ -28,7 +28,7 @@ struct LockGrants {
   std::vector<LockEdge> edges;                    // from each holder to the next
   std::uint64_t without_edge = 0;
   std::uint64_t epochs = 0;
-  std::uint64_t circular = 0;
+  model::LockDecisions decisions;  // how the places of epochs with rivals were found
 };
 
 struct LockInputs {

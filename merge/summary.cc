@@ -73,6 +73,10 @@ std::string summary_text(const Summary& s) {
   row(text, "transfers open at the end", s.open_ends);
   row(text, "regions open at the end", s[Finding::kOpenRegions].count);
   if (s.lock_epochs != 0) row(text, "lock epochs moved to their grants", s.lock_epochs);
+  if (s.locks_by_duration + s.locks_by_request != 0) {
+    row(text, "of them, order told by durations", s.locks_by_duration);
+    row(text, "of them, order told by requests", s.locks_by_request);
+  }
   if (s.clocks) text += clock_text(*s.clocks) + "\n";
   return text;
 }

@@ -161,6 +161,7 @@ class Summary {
   std::uint64_t open_ends = 0;    // transfers whose end was still held when their trace ended
   double seconds = 0;             // from first to last event
   std::uint64_t lock_epochs = 0;  // whose grants and releases were found
+  std::uint64_t locks_by_duration = 0, locks_by_request = 0;  // of them, not by proof
   std::optional<ClockReport> clocks;
   std::array<std::uint64_t, 256> by_type{};  // events written, by record type
 

@@ -93,7 +93,9 @@ Result<Times> find_times(const MergeOptions& options, const std::vector<LocalTra
     auto locks = find_lock_grants({traces, survey, files, times.clocks, corrected, buffer, behind});
     if (!locks) return locks.error();
     summary.lock_epochs = locks->epochs;
-    summary.add(Finding::kCircularLocks, locks->circular);
+    summary.locks_by_duration = locks->decisions.durations;
+    summary.locks_by_request = locks->decisions.requests;
+    summary.add(Finding::kCircularLocks, locks->decisions.circles);
     times.locks = std::move(*locks);
   }
   return times;

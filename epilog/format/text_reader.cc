@@ -303,15 +303,18 @@ Result<std::string> trace_to_text(const std::vector<std::byte>& trace, const std
   if (!reader) return reader.error();
   std::string out = print_header(reader->dialect()) + "\n";
   RawRecord record;
+  std::uint64_t end = kHeaderSize;
   while (true) {
     switch (reader->next(record)) {
       case TraceReader::Next::kRecord:
+        end = record.offset + 2 + record.length;
         print_record(record, reader->dialect(), out);
         out += '\n';
         break;
       case TraceReader::Next::kEnd:
         return out;
       case TraceReader::Next::kDamaged:
+        if (end == trace.size()) return out;  // whole records, if not those that were announced
         return reader->error();
     }
   }

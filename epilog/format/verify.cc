@@ -224,9 +224,6 @@ void Verifier::is_new(const R& record) {
 template <class R>
 void Verifier::definition(const R& record, const RawRecord& raw_record) {
   is_new(record);
-  if (definitions_.last_def) {
-    find(Level::kError, "", "stands behind LAST_DEF", kWriterFault);
-  }
   const std::size_t unfinished = definitions_.unfinished();
   if (const Status status = definitions_.add(raw_record, reader_.dialect()); !status) {
     const std::string& reason = status.error().reason;

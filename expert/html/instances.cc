@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "expert/catalogue.h"
+#include "expert/cube/path.h"
 #include "expert/cube/text.h"
 #include "expert/wait_words.h"
 
@@ -14,14 +15,14 @@ namespace {
 // Names from the root to a path of the analysis, with or without the callers that only call sites
 // name: other tools' reports have no place for them.
 std::string path_name(const expert::Report& analysis, std::size_t path, bool named_callers) {
-  std::string name;
+  std::vector<RegionId> regions;  // outermost last
   for (std::size_t p = path; p != expert::kNone; p = analysis.call_paths()[p].parent) {
     const expert::CallPathNode& node = analysis.call_paths()[p];
-    if (node.index == expert::kOnlyNamed && !named_callers) continue;
-    const std::string part = expert::xml_text(analysis.region_name(node.region));
-    name = name.empty() ? part : part + " / " + name;
+    if (node.index != expert::kOnlyNamed || named_callers) regions.push_back(node.region);
   }
-  return name;
+  return cube::joined_path(regions.size(), [&](std::size_t depth) {
+    return expert::xml_text(analysis.region_name(regions[regions.size() - 1 - depth]));
+  });
 }
 
 // The call node of the report that each call path of the analysis is: the same one if the report

@@ -12,7 +12,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from independent.analysis import analyse  # noqa: E402
-from independent.cube import Cube, cross_checks  # noqa: E402
+from independent.cube import Cube, cross_checks, key_of  # noqa: E402
 from independent.functions import METRICS  # noqa: E402
 from independent.trace import Trace  # noqa: E402
 
@@ -74,7 +74,7 @@ def differences(text, cube, named=None):
             continue
         expected = {}
         for (path, location), value in found.get(metric, {}).items():
-            key = path, (trace.process_of[location], trace.thread_of[location])
+            key = key_of(path), (trace.process_of[location], trace.thread_of[location])
             expected[key] = expected.get(key, 0) + value
         reported = cube.values[metric]
         for key in sorted(set(expected) | set(reported), key=str):

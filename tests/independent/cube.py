@@ -3,6 +3,13 @@ import gzip
 import xml.etree.ElementTree
 
 
+def key_of(path):
+    """A call path for comparison. Reports put the caller between a call of known place and what encloses it; so where
+    a path has calls of known place, it is these and the last one, else all of it."""
+    placed = tuple(node for node in path[:-1] if node[1] is not None)
+    return placed + path[-1:] if placed or path[-1][1] is not None else path
+
+
 class Cube:
     def __init__(self, path):
         opened = gzip.open(path) if str(path).endswith(".gz") else open(path, "rb")
@@ -26,7 +33,7 @@ class Cube:
             for row in matrix.findall("row"):
                 for who, number in zip(self.threads, row.text.split(), strict=True):
                     if float(number) != 0:
-                        key = paths[row.get("cnodeId")], who
+                        key = key_of(paths[row.get("cnodeId")]), who
                         rows[key] = rows.get(key, 0.0) + float(number)
 
     def _metric(self, element, parent, names):

@@ -14,10 +14,11 @@ ALLOWED = {
     "epilog/format": [],
     "epilog/runtime": ["epilog/format"],
     "epilog/mpi": ["epilog/format", "epilog/runtime"],
-    "merge": ["epilog/format"],
-    "earl": ["epilog/format"],
-    "expert": ["epilog/format", "earl"],
-    "tools": ["epilog/format", "epilog/runtime", "merge", "earl", "expert"],
+    "epilog/model": ["epilog/format"],
+    "merge": ["epilog/format", "epilog/model"],
+    "earl": ["epilog/format", "epilog/model"],
+    "expert": ["epilog/format", "epilog/model", "earl"],
+    "tools": ["epilog/format", "epilog/model", "epilog/runtime", "merge", "earl", "expert"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 

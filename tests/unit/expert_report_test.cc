@@ -5,16 +5,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <limits>
-#include <map>
 #include <sstream>
 
 #include "expert/catalogue.h"
-#include "expert/cube/text.h"
 #include "expert/cube/writer.h"
 #include "expert/region_class.h"
 #include "expert/summary.h"
@@ -131,128 +127,6 @@ TEST(Report, OrdersCallPathsParentsFirst) {
   EXPECT_EQ(report.call_paths()[1].index, kOnlyNamed);
   std::vector<double> row(4);
   EXPECT_FALSE(report.row(report.find_metric("visits"), 1, row));
-}
-
-// Call trees of programs whose functions are known from call sites only. Two locations: the first
-// and the second thread of one process.
-struct CallTreeFixture {
-  Definitions defs;
-  SeverityStore store{kMetrics, 2};
-  std::vector<CallPath> paths;
-  std::map<std::string, RegionId> regions;
-
-  CallTreeFixture() {
-    defs.locations.set(LocationId{0}, {MachineId{0}, NodeId{0}, ProcessId{0}, ThreadId{0}});
-    defs.locations.set(LocationId{1}, {MachineId{0}, NodeId{0}, ProcessId{0}, ThreadId{1}});
-  }
-  RegionId region(const std::string& name, std::uint8_t type = 1) {
-    const auto id = static_cast<RegionId>(static_cast<std::uint32_t>(regions.size()));
-    const auto [entry, added] = regions.try_emplace(name, id);
-    if (added) {
-      RegionDef def;
-      def.name = name;
-      def.type = type;
-      defs.regions.set(id, def);
-    }
-    return entry->second;
-  }
-  // A recorded call, visited once by this location; `caller` empty: no call site.
-  std::size_t call(std::size_t parent, const std::string& name, const std::string& caller = "",
-                   LocationIndex location = 0, std::uint8_t type = 1) {
-    CallSiteId site = absent<CallSiteId>();
-    if (!caller.empty()) {
-      site = static_cast<CallSiteId>(static_cast<std::uint32_t>(paths.size()));
-      defs.call_sites.set(site, {FileId{0}, Line{7}, region(name), region(caller)});
-    }
-    store.add(metric_index<Visits>(), static_cast<CallPathIndex>(paths.size()), location, 1);
-    paths.push_back({region(name, type), site, parent});
-    return paths.size() - 1;
-  }
-  std::vector<std::string> names() {
-    const Report report(defs, {LocationId{0}, LocationId{1}},
-                        metrics_where([](Needs) { return true; }), paths, std::move(store), {});
-    std::vector<std::string> found;
-    for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
-      found.push_back(report.call_path_name(c));
-    }
-    return found;
-  }
-};
-constexpr std::uint8_t kByHand = 3;  // EPILOG's number of regions of the user
-using Names = std::vector<std::string>;
-
-TEST(CallTree, MainStandsAboveARegionOfTheUserThatItEncloses) {
-  CallTreeFixture f;
-  const std::size_t root = f.call(kNone, "prog");
-  const std::size_t phase = f.call(root, "phase one", "", 0, kByHand);
-  f.call(phase, "MPI_Barrier", "main");
-  EXPECT_EQ(f.names(), (Names{"prog", "prog / main", "prog / main / phase one",
-                              "prog / main / phase one / MPI_Barrier"}));
-}
-
-TEST(CallTree, MainStandsAboveTheFunctionsThatItCalls) {
-  CallTreeFixture f;
-  const std::size_t root = f.call(kNone, "prog");
-  f.call(root, "MPI_Init", "main");
-  f.call(root, "MPI_Put", "exchange");
-  f.call(root, "MPI_Get", "exchange");
-  EXPECT_EQ(f.names(),
-            (Names{"prog", "prog / main", "prog / main / MPI_Init", "prog / main / exchange",
-                   "prog / main / exchange / MPI_Put", "prog / main / exchange / MPI_Get"}));
-}
-
-// `exchange` may have begun the region, or may be called in it: neither is said.
-TEST(CallTree, AnyOtherCallerOfACallInARegionOfTheUserStandsNowhere) {
-  CallTreeFixture f;
-  const std::size_t root = f.call(kNone, "prog");
-  const std::size_t phase = f.call(root, "phase", "", 0, kByHand);
-  f.call(phase, "MPI_Put", "exchange");
-  const std::size_t inner = f.call(phase, "recorded");
-  f.call(inner, "MPI_Get", "other");
-  EXPECT_EQ(f.names(), (Names{"prog", "prog / phase", "prog / phase / MPI_Put",
-                              "prog / phase / recorded", "prog / phase / recorded / MPI_Get"}));
-}
-
-TEST(CallTree, OtherThreadsDoNotBeginInMain) {
-  CallTreeFixture f;
-  const std::size_t root = f.call(kNone, "prog");
-  f.call(root, "MPI_Init", "main");
-  f.call(root, "MPI_Send", "worker", 1);
-  EXPECT_EQ(f.names(), (Names{"prog", "prog / main", "prog / main / MPI_Init", "prog / worker",
-                              "prog / worker / MPI_Send"}));
-}
-
-TEST(CallTree, ARecordedMainStaysWhereItIs) {
-  CallTreeFixture f;
-  const std::size_t root = f.call(kNone, "prog");
-  const std::size_t main = f.call(root, "main");
-  f.call(main, "MPI_Init", "main");
-  f.call(root, "MPI_Finalize", "cleanup");
-  EXPECT_EQ(f.names(), (Names{"prog", "prog / main", "prog / main / MPI_Init", "prog / cleanup",
-                              "prog / cleanup / MPI_Finalize"}));
-}
-
-TEST(CallTree, ManyNestedCallsNeedNoStackAndNamesOfTheirEnds) {
-  CallTreeFixture f;
-  constexpr std::size_t kCalls = 300'000;
-  std::size_t at = f.call(kNone, "prog");
-  const RegionId recursive = f.region("f");
-  for (std::size_t i = 1; i < kCalls; ++i) {
-    f.paths.push_back({recursive, absent<CallSiteId>(), at});
-    at = f.paths.size() - 1;
-  }
-  const Report report(f.defs, {LocationId{0}}, metrics_where([](Needs) { return true; }), f.paths,
-                      SeverityStore(kMetrics, 1), {});
-  ASSERT_EQ(report.call_paths().size(), kCalls);
-  EXPECT_EQ(report.call_paths().back().depth, kCalls - 1);
-  const std::string name = report.call_path_name(kCalls - 1);
-  EXPECT_TRUE(name.starts_with("prog / f / f")) << name;
-  EXPECT_NE(name.find(" / ... 299800 more ... / f"), std::string::npos) << name;
-  const Folder folder;
-  ASSERT_TRUE(write_cube(report, folder / "a.cube", {.doc_url = "d"}).ok());
-  EXPECT_EQ(support::check_cube_grammar(folder / "a.cube"), "");
-  // Start and end tag with their numbers, and blanks up to a bound.
-  EXPECT_LT(fs::file_size(folder / "a.cube"), kCalls * 160);
 }
 
 TEST(Report, IsInclusiveAlongTheMetrics) {
@@ -505,48 +379,6 @@ TEST(CubeFile, AppearsCompleteOrNotAtAll) {
   EXPECT_EQ(full.error().code, ExitCode::kOutputFailed);
   EXPECT_EQ(folder.files(), 0u);
 }
-
-TEST(CubeText, KeepsWhatIsValid) {
-  EXPECT_EQ(xml_text("plain\ttab\n"), "plain\ttab\n");
-  EXPECT_EQ(xml_text("\xE2\x82\xAC \xF0\x9F\x98\x80"), "\xE2\x82\xAC \xF0\x9F\x98\x80");
-}
-TEST(CubeText, ReplacesWhatXmlCannotHold) {
-  const std::string r = "\xEF\xBF\xBD";
-  EXPECT_EQ(xml_text("a\x01z\x1F"), "a" + r + "z" + r);
-  EXPECT_EQ(xml_text("\xC3"), r);                          // cut off
-  EXPECT_EQ(xml_text("\xC0\xAF"), r + r);                  // overlong
-  EXPECT_EQ(xml_text("\xE0\x80\x80"), r + r + r);          // overlong
-  EXPECT_EQ(xml_text("\xED\xA0\x80"), r + r + r);          // surrogate
-  EXPECT_EQ(xml_text("\xF4\x90\x80\x80"), r + r + r + r);  // beyond U+10FFFF
-  EXPECT_EQ(xml_text("\xEF\xBF\xBE"), r);                  // U+FFFE
-  EXPECT_EQ(xml_text("\xE4\x62"), r + "b");                // Latin-1 in UTF-8
-}
-TEST(CubeText, NumbersReadBackTheSame) {
-  for (const double value :
-       {0.0, 1.0, 0.1, 1.0 / 3, 1e-9, 172800.000000001, 123456789012.0, 9007199254740991.0,
-        std::numeric_limits<double>::denorm_min(), std::nextafter(86400.0, 0.0)}) {
-    std::string text;
-    append_number(text, value);
-    double back = -1;
-    std::from_chars(text.data(), text.data() + text.size(), back);
-    EXPECT_EQ(back, value) << text;
-  }
-  std::string text;
-  append_number(text, 42);
-  EXPECT_EQ(text, "42");
-  // Counts are integers to those who read them: no exponents, however round or large they are.
-  for (const auto& [value, expected] :
-       {std::pair(0.0, "0"), {100000.0, "100000"}, {4e5, "400000"}, {1e15, "1000000000000000"}}) {
-    text.clear();
-    append_number(text, value);
-    EXPECT_EQ(text, expected);
-  }
-}
-TEST(CubeText, UrlsAreEncoded) {
-  EXPECT_EQ(file_url("/opt/my docs/k\xC3\xA4/"), "file:///opt/my%20docs/k%C3%A4/");
-}
-
-// ---- the summary
 
 TEST(Summary, ListsTheWorstWaitsLongestFirst) {
   Fixture f;

@@ -139,7 +139,7 @@ TEST(Reading, TheEndIsWhereTheDefinitionsSayItIs) {
 }
 
 TEST(Reading, ManyEventsAreAnnouncedInSixtyFourBits) {
-  const std::string events = "ENTER lid=0 time=0 region=f\nEXIT lid=0 time=1\n";
+  const std::string events = "LAST_DEF\nENTER lid=0 time=0 rid=0\nEXIT lid=0 time=1\n";
   const auto reason = [&](const std::string& announced) {
     const auto bytes = text_to_trace(announced + events);
     EXPECT_TRUE(bytes);
