@@ -30,7 +30,7 @@ class LocalBuffer : public testing::Test {
                              Dialect{}, head + kHeaderSize);
     std::string text(reinterpret_cast<const char*>(head), size);
     for (std::uint64_t i = size; i < to; ++i) text.push_back(static_cast<char>(i % 251));
-    return text.substr(from, to - from);
+    return from < to ? text.substr(from, to - from) : std::string();
   }
   template <class F = void (*)(LocalBufferHeader&)>
   void write(
