@@ -1,22 +1,10 @@
 #include "expert/collective_view.h"
 
 namespace kojak::expert {
-namespace {
-
-// Combines what all contribute, so that no part of the result is there before the last one came.
-bool reduces(const MpiFunction* function) {
-  if (function == nullptr) return false;
-  return function->name == "MPI_Allreduce" || function->name == "MPI_Reduce_scatter" ||
-         function->name == "MPI_Reduce_scatter_block";
-}
-
-}  // namespace
 
 bool CollectiveView::waits_for_all() const {
   if (!instance_->intercommunicator) return true;
   switch (role()) {
-    case MpiRole::kAllToAll:
-      return reduces(instance_->function);
     case MpiRole::kOneToAll:
     case MpiRole::kAllToOne:
       return false;

@@ -1,11 +1,12 @@
 // Who waits for whom in a collective operation, blocking or begun.
 //
 // Within one group everybody may wait for everybody. On an intercommunicator the members of one
-// side exchange data with those of the other side; but a barrier and a reduction let nobody go
-// before all members of both sides have come (measured: Open MPI and MPICH combine the
-// contributions of a side before they exchange them). Rooted operations have a root, prefix
-// reductions an order, neighbourhood collectives a topology; whatever else comes here (creation of
-// communicators, MPI_Finalize, files) waits for all.
+// side exchange data with those of the other side only; but barriers and all-to-all operations let
+// nobody go before all members of both sides have come. (Measured with a late member of the own
+// side: MPICH waits in all of them, Open MPI in all but MPI_Alltoall, whose call then ends early and
+// so has nothing to claim.) Rooted operations have a root, prefix reductions an order, neighbourhood
+// collectives a topology; whatever else comes here (creation of communicators, MPI_Finalize, files)
+// waits for all.
 //
 // One view is used again for each instance, so that a steady state allocates nothing. It refers to
 // the instance, which must outlive its use. Not thread-safe; nothing fails. Source: MPI 3.1, 5.2.2

@@ -68,6 +68,36 @@ bool find_program(char* path, std::size_t size) {
   return is_program(path);
 }
 
+// clone(), by the kernel: sanitizers put a function of their own in place of the C library's, which
+// takes the new process for a copy of this one and notes so, in the memory that both share.
+KOJAK_UNWATCHED int clone_process(int (*run)(void*), std::byte* stack_end, void* argument) {
+  constexpr long kFlags = CLONE_VM | CLONE_VFORK;  // no signal when it ends
+#if defined(__x86_64__)
+  long result = SYS_clone;
+  register long other10 __asm__("r10") = 0;  // addresses that these flags do not use
+  register long other8 __asm__("r8") = 0;
+  register auto function __asm__("r12") = run;
+  register void* value __asm__("r13") = argument;
+  __asm__ volatile(
+      "syscall\n\t"
+      "test %%rax, %%rax\n\t"
+      "jnz 1f\n\t"
+      "xor %%ebp, %%ebp\n\t"
+      "mov %%r13, %%rdi\n\t"
+      "call *%%r12\n\t"
+      "ud2\n"
+      "1:"
+      : "+a"(result)
+      : "D"(kFlags), "S"(stack_end), "d"(0L), "r"(other10), "r"(other8), "r"(function), "r"(value)
+      : "rcx", "r11", "memory", "cc");
+  if (result >= 0) return static_cast<int>(result);
+  errno = static_cast<int>(-result);
+  return -1;
+#else
+  return clone(run, stack_end, kFlags, argument);
+#endif
+}
+
 // Descriptors 3 and 4, whatever is there now: this process has a table of its own.
 KOJAK_UNWATCHED void arrange_descriptors(const Start& start) {
   const long socket = syscall(SYS_fcntl, start.socket, F_DUPFD, kFirstOther);
@@ -102,7 +132,7 @@ KOJAK_UNWATCHED int run_keeper(void* argument) {
 // Between us and elg_keep, which it leaves an orphan.
 KOJAK_UNWATCHED int run_between(void* argument) {
   auto& start = *static_cast<Start*>(argument);
-  start.keeper = clone(run_keeper, start.stack_end, CLONE_VM | CLONE_VFORK, argument);
+  start.keeper = clone_process(run_keeper, start.stack_end, argument);
   if (start.keeper < 0) start.error = errno;
   syscall(SYS_exit_group, 0);
   return 0;
@@ -118,7 +148,7 @@ KOJAK_UNWATCHED int start_program(Start& start) {
   const std::uint64_t all = ~std::uint64_t{0};
   std::uint64_t before = 0;
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
-  const int between = clone(run_between, end, CLONE_VM | CLONE_VFORK, &start);
+  const int between = clone_process(run_between, end, &start);
   if (between < 0) {
     start.error = errno;
   } else {

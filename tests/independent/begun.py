@@ -56,6 +56,7 @@ class Begun:
             return [] if is_root or root is None else [("mpi_latebroadcast", root.call.enter)]
         if begin.op in TO_ROOT:
             giving = [b.call.enter for b in others.values() if b.sent > 0]
+            giving = giving or [b.call.enter for b in others.values()]
             if not is_root or not giving:
                 return []
             return [("mpi_reduce_wait", max(giving)), ("mpi_earlyreduce", min(giving))]

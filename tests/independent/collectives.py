@@ -70,11 +70,11 @@ def _rooted(trace, exits, name, severities):
         for event in part.values():
             claim(severities, "mpi_latebroadcast", event.call, root.enter)
         return
-    enters = [e.call.enter for e in part.values()]
-    claim(severities, "mpi_earlyreduce", root, min(enters))
+    # Those that send data; where the trace tells of nobody's data, all.
     giving = [e.call.enter for e in part.values() if e.bytes(SENT, "sent") > 0]
-    if giving:
-        claim(severities, "mpi_reduce_wait", root, max(max(giving), min(enters)))
+    giving = giving or [e.call.enter for e in part.values()]
+    claim(severities, "mpi_earlyreduce", root, min(giving))
+    claim(severities, "mpi_reduce_wait", root, max(giving))
 
 
 def window_instances(trace):

@@ -28,10 +28,6 @@ NOT_COMPARED = {
     "mpi_rma_gat_wait_for_progress": (ALWAYS, "is being replaced"),
     "mpi_rma_earlywait": (ALWAYS, "Indirect Wait is not part of it yet"),
     "mpi_rma_latecomplete": (MARKED, "a marked transfer still counts as the last one"),
-    "mpi_barrier_wait": (BETWEEN_GROUPS, "a late member of one's own group"),
-    "mpi_barrier_completion": (BETWEEN_GROUPS, "a late member of one's own group"),
-    "mpi_wait_nxn": (BETWEEN_GROUPS, "a late member of one's own group"),
-    "mpi_nxn_completion": (BETWEEN_GROUPS, "a late member of one's own group"),
 }
 
 
