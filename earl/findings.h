@@ -48,6 +48,8 @@ namespace kojak::earl {
     "wrongly")                                                                                     \
   X(kIncompleteCollective, true, "collective incomplete",                                          \
     "a collective, fence, create or free that not all members recorded; it is not evaluated")      \
+  X(kIncompleteBegun, false, "collective begun by some members only",                              \
+    "the others' part was not recorded or was cut off; it is not evaluated")                       \
   X(kMixedCollective, true, "collective with different operations",                                \
     "the members' counts disagree; it is not evaluated")                                           \
   X(kUnknownIdentity, false, "unknown identity",                                                   \

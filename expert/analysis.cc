@@ -1,3 +1,4 @@
+// Long because every callback of the replay stands here, in a few lines each.
 #include "expert/analysis.h"
 
 #include <algorithm>

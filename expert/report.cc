@@ -68,18 +68,28 @@ RegionId Report::caller_of(const CallPath& path) const {
   return site->left;
 }
 
-// Which call paths `main` encloses though it is not recorded: what the first threads of processes
-// did right below the program. Its other threads have functions of their own that begin them.
-std::vector<bool> Report::below_main(const std::vector<CallPath>& call_paths,
-                                     const std::vector<ReportMetric>& metrics,
-                                     RegionId main) const {
-  std::vector<bool> below(call_paths.size());
-  const bool recorded = std::any_of(call_paths.begin(), call_paths.end(),
-                                    [&](const CallPath& path) { return path.region == main; });
+// Which call paths a `main` encloses that is not recorded, and which: what the first threads of
+// processes did right below the program, if a call of that program names its `main`. Other threads
+// have functions of their own that begin them.
+std::vector<RegionId> Report::main_above(const std::vector<CallPath>& call_paths,
+                                         const std::vector<ReportMetric>& metrics) const {
+  std::vector<RegionId> below(call_paths.size(), absent<RegionId>());
+  std::vector<RegionId> mains = below;  // by root
+  std::vector<std::size_t> root(call_paths.size());
+  for (std::size_t i = 0; i < call_paths.size(); ++i) {
+    root[i] = call_paths[i].parent == kNone ? i : root[call_paths[i].parent];
+    const RegionId caller = caller_of(call_paths[i]);
+    const RegionDef* region = definitions_->regions.find(caller);
+    if (region != nullptr && region->name == "main") mains[root[i]] = caller;
+  }
+  for (std::size_t i = 0; i < call_paths.size();
+       ++i) {  // where it is recorded, its calls are below it
+    if (call_paths[i].region == mains[root[i]]) mains[root[i]] = absent<RegionId>();
+  }
   const auto visits = std::find_if(metrics.begin(), metrics.end(), [](const ReportMetric& metric) {
     return metric.metric.name == "visits";
   });
-  if (is_absent(main) || recorded || visits == metrics.end()) return below;
+  if (visits == metrics.end()) return below;
   std::vector<bool> first;
   for (const LocationId location : locations_) {
     const LocationDef* def = definitions_->locations.find(location);
@@ -87,14 +97,14 @@ std::vector<bool> Report::below_main(const std::vector<CallPath>& call_paths,
   }
   for (std::size_t i = 0; i < call_paths.size(); ++i) {
     const std::size_t parent = call_paths[i].parent;
-    if (parent == kNone || call_paths[parent].parent != kNone) continue;
+    if (parent == kNone || call_paths[parent].parent != kNone || is_absent(mains[parent])) continue;
     const RegionDef* region = definitions_->regions.find(call_paths[i].region);
     if (region != nullptr && (region->is_tracing() || region->is_pausing())) continue;
     const std::span<const double> row =
         severities_.row(visits->index, static_cast<CallPathIndex>(i));
-    below[i] = true;
+    below[i] = mains[parent];
     for (std::size_t l = 0; l < row.size(); ++l) {
-      if (row[l] != 0 && !first[l]) below[i] = false;
+      if (row[l] != 0 && !first[l]) below[i] = absent<RegionId>();
     }
   }
   return below;
@@ -104,13 +114,7 @@ void Report::order_call_paths(std::vector<CallPath> call_paths,
                               const std::vector<ReportMetric>& metrics) {
   // Callers that were not recorded come behind the recorded paths, and between them and theirs.
   const std::size_t recorded = call_paths.size();
-  RegionId main = absent<RegionId>();
-  for (const CallPath& path : call_paths) {
-    const RegionId caller = caller_of(path);
-    const RegionDef* region = definitions_->regions.find(caller);
-    if (region != nullptr && region->name == "main") main = caller;
-  }
-  const std::vector<bool> below = below_main(call_paths, metrics, main);
+  const std::vector<RegionId> main = main_above(call_paths, metrics);
   std::map<std::pair<std::size_t, RegionId>, std::size_t> named;
   std::vector<std::vector<std::size_t>> children(recorded);
   std::vector<std::size_t> roots;
@@ -130,7 +134,7 @@ void Report::order_call_paths(std::vector<CallPath> call_paths,
       }
       call_paths[i].parent = entry->second;
     };
-    if (below[i]) put_below(main);
+    if (!is_absent(main[i])) put_below(main[i]);
     const RegionId caller = caller_of(call_paths[i]);
     if (parent != kNone && !by_hand[parent] && !is_absent(caller) &&
         call_paths[call_paths[i].parent].region != caller && call_paths[parent].region != caller) {

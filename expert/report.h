@@ -121,8 +121,8 @@ class Report {
   void add_metrics(const std::vector<ReportMetric>& metrics);
   void order_call_paths(std::vector<CallPath> call_paths, const std::vector<ReportMetric>& metrics);
   RegionId caller_of(const CallPath& path) const;
-  std::vector<bool> below_main(const std::vector<CallPath>& call_paths,
-                               const std::vector<ReportMetric>& metrics, RegionId main) const;
+  std::vector<RegionId> main_above(const std::vector<CallPath>& call_paths,
+                                   const std::vector<ReportMetric>& metrics) const;
   void order_system();
 
   const Definitions* definitions_;

@@ -69,7 +69,7 @@ class NumberedCollectives {
   void finish(std::uint64_t pos, F&& f) {
     while (oldest_ != detail::kNone) {
       const Operation& operation = operations_[oldest_];
-      findings_.add(Finding::kIncompleteCollective, pos);
+      findings_.add(Finding::kIncompleteBegun, pos);
       f(static_cast<const CollectiveInstance&>(operation));
       give_up(oldest_);
     }

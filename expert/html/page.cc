@@ -213,8 +213,9 @@ std::string data_element(std::string_view id, std::string_view type, std::string
          std::string(content) + "</script>\n";
 }
 
-// What a page about one run is called: the program, whose name is that of the root of all call paths; the file
-// where there is no such name ("main" says nothing).
+// What a page about one run is called: the program, whose name is that of the root of all call
+// paths; the file where there is no such name ("main" says nothing, nor does "PARALLEL" of older
+// traces).
 std::string program_or_file(const Report& report) {
   std::string program;
   for (const cube::CallNode& node : report.call_nodes) {
@@ -223,7 +224,8 @@ std::string program_or_file(const Report& report) {
     if (!program.empty() && name != program) return file_name(report.file);
     program = name;
   }
-  return program.empty() || program == "main" ? file_name(report.file) : program;
+  return program.empty() || program == "main" || program == "PARALLEL" ? file_name(report.file)
+                                                                       : program;
 }
 
 std::string escaped(const std::string& text) {

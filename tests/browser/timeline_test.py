@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-from pages import BINARY, CALLS, FRAME, REFERENCE, Listing, Pages, analyse, main
+from pages import BINARY, CALLS, FRAME, REFERENCE, Listing, Pages, analyse, check_report, main
 
 
 class Timeline(Pages):

@@ -19,8 +19,8 @@ std::string write_file(const std::string& name, const std::string& text) {
 std::string metric(const std::string& id, const std::string& name, const std::string& uom,
                    const std::string& children) {
   return "<metric id=\"" + id + "\"><disp_name>" + name + "</disp_name><uniq_name>" + name +
-         "</uniq_name><dtype>FLOAT</dtype><uom>" + uom + "</uom><url/><descr/>" + children +
-         "</metric>";
+         "</uniq_name><dtype>FLOAT</dtype><uom>" + uom + "</uom><url></url><descr></descr>" +
+         children + "</metric>";
 }
 
 // Two processes; metrics time > mpi > {wait, rest}, visits; call paths main, main/MPI_Put (twice).
@@ -36,16 +36,18 @@ std::string report(const std::string& matrices) {
          "</metrics>\n<program>"
          "<region id=\"0\" mod=\"a.c\" begin=\"-1\" end=\"-1\"><name>op&lt;int&gt; "
          "&amp;</name><url></url>"
-         "<descr/></region>"
+         "<descr></descr></region>"
          "<region id=\"1\" mod=\"MPI\" begin=\"1\" "
-         "end=\"2\"><name>MPI_Put</name><url/><descr/></region>"
-         "<cnode id=\"0\" calleeId=\"0\"><cnode id=\"1\" calleeId=\"1\" line=\"7\" mod=\"a.c\"/>"
+         "end=\"2\"><name>MPI_Put</name><url></url><descr></descr></region>"
+         "<cnode id=\"0\" calleeId=\"0\"><cnode id=\"1\" calleeId=\"1\" line=\"7\" "
+         "mod=\"a.c\"></cnode>"
          "<cnode id=\"2\" calleeId=\"1\" line=\"9\" mod=\"a.c\"></cnode></cnode></program>\n"
          "<system><machine Id=\"0\"><name>m</name><node Id=\"0\"><name>n</name>"
          "<process Id=\"0\"><name>p0</name><rank>0</rank><thread "
-         "Id=\"0\"><name/><rank>0</rank></thread>"
+         "Id=\"0\"><name></name><rank>0</rank></thread>"
          "</process><process Id=\"1\"><name>p1</name><rank>1</rank><thread Id=\"1\"><name>t</name>"
-         "<rank>0</rank></thread></process></node></machine><topologies/></system>\n<severity>" +
+         "<rank>0</rank></thread></process></node></machine><topologies></topologies></"
+         "system>\n<severity>" +
          matrices + "</severity>\n</cube>\n";
 }
 
