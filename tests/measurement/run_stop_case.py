@@ -10,7 +10,8 @@ import pathlib
 import re
 import sys
 
-from check_runs import checked, compare
+from check_runs import checked
+from check_runs import compare as second_analysis
 from run_trace_case import Case, calls_of, listing, parser
 
 CALLS = 1000
@@ -318,7 +319,7 @@ def analyse(case):
         report = f"{directory}.cube"
         checked([case.args.bin / "expert", "-o", report, trace], (0, 3))
         checked([case.args.check_trace, trace, report])
-        compare.check(trace, report, case.args.bin / "elg_print")
+        second_analysis.check(trace, report, case.args.bin / "elg_print")
 
 
 def main():
