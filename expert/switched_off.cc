@@ -42,8 +42,7 @@ SwitchedOff::SwitchedOff(const Definitions& definitions) {
   for (const MpiFunction& f : mpi_functions()) {
     if (f.can_progress) progress |= bit(f.family);
   }
-  definitions.properties.for_each([&](const std::string& key, ProcessId,
-                                          const std::string& value) {
+  definitions.properties.for_each([&](const std::string& key, ProcessId, const std::string& value) {
     if (key == run_property::kUnrecordedMore) {
       further_unrecorded_ =
           std::max<std::uint64_t>(further_unrecorded_, std::strtoull(value.c_str(), nullptr, 10));
@@ -51,8 +50,6 @@ SwitchedOff::SwitchedOff(const Definitions& definitions) {
       unrecorded_.emplace(key.substr(std::strlen(run_property::kUnrecorded)), value);
     }
   });
-  // Nobody knows what a call does that is not recorded: it may make progress.
-  hides_progress_ = !unrecorded_.empty();
   for (const auto& [process, flags] : definitions.functions_off) {
     const Groups groups = raw(flags) & kAllFamilies;
     if (groups != 0) ++processes_[groups];
