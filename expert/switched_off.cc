@@ -91,13 +91,9 @@ void SwitchedOff::add_findings(std::vector<Finding>& found) const {
                      "Waits in them are missing. Their time counts as that of their callers."});
   }
   if (hides_progress_) {
-    found.push_back(
-        {Finding::Severity::kNote, 1, "pattern left out: Wait for Progress",
-         unrecorded_.empty()
-             ? "It needs to know when a process is outside of MPI. Record all groups of "
-               "functions that can make progress (the default of ELG_MPI)."
-             : "It needs to know when a process is outside of MPI, and the calls that are "
-               "not recorded may be inside."});
+    found.push_back({Finding::Severity::kNote, 1, "pattern left out: Wait for Progress",
+                     "It needs to know when a process is outside of MPI. Record all groups of "
+                     "functions that can make progress (the default of ELG_MPI)."});
   }
 }
 
