@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -58,6 +59,9 @@ class LocalSource final : public ByteSource {
 };
 
 constexpr int kPatience = 10'000;  // milliseconds that saving a buffer may take
+// Milliseconds, for all buffers together, that processes have to end in: a launcher may come back
+// before those it has killed are gone.
+std::atomic<int> patience_with_the_living = 1500;
 
 bool read_header_at(const std::string& path, std::uint64_t offset, LocalBufferHeader& header) {
   auto file = open_source(path);
@@ -72,11 +76,12 @@ bool read_header(const std::string& path, LocalBufferHeader& header) {
          read_header_at(path, 0, header);
 }
 
-// The process has died and the one that keeps its records has not: they will be here soon.
-bool being_saved(const LocalBufferHeader& header) {
+// The process has died and the one that keeps its records has not: they will be here soon. So they
+// will if the process is about to die.
+bool worth_waiting(const LocalBufferHeader& header) {
   return header.state == LocalBufferHeader::kInMemory && header.error == 0 && header.keeper != 0 &&
-         header.kernel != 0 && header.kernel == this_kernel() && !is_running(header.process) &&
-         is_running(header.keeper);
+         header.kernel != 0 && header.kernel == this_kernel() && is_running(header.keeper) &&
+         (!is_running(header.process) || patience_with_the_living-- > 0);
 }
 
 // Run, process and thread of a trace file; nothing if it is too short to tell. `strange`: it is no
@@ -154,7 +159,7 @@ BufferFile find_buffer(const std::string& trace_path) {
                               ? "was written by another version of the measurement library"
                               : "is no buffer of a local trace");
   }
-  for (int waited = 0; waited < kPatience && being_saved(header); ++waited) {
+  for (int waited = 0; waited < kPatience && worth_waiting(header); ++waited) {
     ::usleep(1000);
     if (::stat(result.path.c_str(), &info) != 0) return {};  // all of it was in the trace file
     if (!read_header(result.path, header)) return is(Kind::kBad, "is no buffer of a local trace");

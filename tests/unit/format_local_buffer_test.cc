@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "epilog/format/codec.h"
@@ -178,6 +179,42 @@ TEST_F(LocalBuffer, SavingIsWaitedFor) {
   ::close(written[0]);
   ::close(written[1]);
   EXPECT_EQ(read(), bytes(0, 5000));
+  int status = 1;
+  ::waitpid(keeper, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(LocalBuffer, AProcessThatIsAboutToDieIsWaitedFor) {
+  // As when a launcher is back before the processes that it killed are gone.
+  const std::string done = directory_.file("done");
+  std::filesystem::rename((write(bytes(0, 3000), 3000, 5000), local_buffer_path(trace_)), done);
+  int ended[2];
+  ASSERT_EQ(::pipe(ended), 0);
+  const pid_t dying = ::fork();
+  if (dying == 0) {
+    ::usleep(200'000);
+    ::_exit(0);
+  }
+  const pid_t keeper = ::fork();
+  if (keeper == 0) {
+    ::close(ended[1]);
+    char byte;
+    if (::read(ended[0], &byte, 1) != 0) ::_exit(1);
+    ::_exit(::rename(done.c_str(), local_buffer_path(trace_).c_str()) == 0 ? 0 : 1);
+  }
+  write(bytes(0, 3000), 3000, 5000, [&](LocalBufferHeader& h) {
+    h.state = LocalBufferHeader::kInMemory;
+    h.process = static_cast<std::uint32_t>(dying);
+    h.keeper = static_cast<std::uint32_t>(keeper);
+    h.kernel = this_kernel();
+  });
+  std::thread launcher([&] {
+    ::waitpid(dying, nullptr, 0);
+    ::close(ended[0]);
+    ::close(ended[1]);
+  });
+  EXPECT_EQ(read(), bytes(0, 5000));
+  launcher.join();
   int status = 1;
   ::waitpid(keeper, &status, 0);
   EXPECT_EQ(status, 0);
