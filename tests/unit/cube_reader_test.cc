@@ -18,7 +18,7 @@ using cube::kNone;
 using cube::Report;
 using test::write_file;
 
-Report read(const std::string& text, const std::string& name = "reader.cube") {
+Report read_report(const std::string& text, const std::string& name = "reader.cube") {
   Result<Report> report = cube::read_report(write_file(name, text));
   EXPECT_TRUE(report) << report.error().message();
   return report ? std::move(*report) : Report{};
@@ -99,7 +99,7 @@ TEST(CubeReader, ReadsTheTreesOfAClassicReport) {
 }
 
 TEST(CubeReader, SumsUpTrees) {
-  const Report report = read(test::small_report());
+  const Report report = read_report(test::small_report());
   // time: main 1+2, MPI_Recv 4+8; with callees main has 3+12.
   EXPECT_EQ(cube::call_path_sums(report, 0), (std::vector<double>{3, 0, 12}));
   std::vector<double> values = cube::call_path_sums(report, 0);
@@ -117,7 +117,7 @@ TEST(CubeReader, IdentifiersNeedNotBeConsecutiveNorInOrder) {
   text = replaced(text, "<thread Id=\"0\">", "<thread Id=\"70\">");
   text = replaced(text, "<region id=\"2\"", "<region id=\"900\"");
   text = replaced(text, "calleeId=\"2\"", "calleeId=\"900\"");
-  const Report report = read(text);
+  const Report report = read_report(text);
   EXPECT_EQ(report.region_name(2), "MPI_Recv");
   EXPECT_EQ(report.location_name(0), "rank 1");
   EXPECT_EQ(report.location_name(1), "rank 0");
@@ -141,7 +141,7 @@ TEST(CubeReader, KeepsHostileNamesAndRepairsWhatIsNoText) {
   std::string text = test::small_report();
   text = replaced(text, "<name>work</name>", "<name>&lt;script&gt;\"'" + longest + "</name>");
   text = replaced(text, "<name>MPI_Recv</name>", "<name>a\xFF\x01\xC0\x80z\xED\xA0\x80</name>");
-  const Report report = read(text);
+  const Report report = read_report(text);
   EXPECT_EQ(report.regions[1].name, "<script>\"'" + longest);
   // FF, 01, C0, 80 and the three bytes of a surrogate: seven replacements.
   const std::string r = "\xEF\xBF\xBD";
@@ -157,7 +157,7 @@ TEST(CubeReader, RepairsAcrossTheBordersOfItsChunks) {
     const std::size_t at = text.find("<name>work</name>");
     const std::string filler(256 * 1024 - at - 6 - 2 + shift, 'f');
     text = replaced(text, "<name>work</name>", "<name>" + filler + "\xC3\xA9</name>");
-    const Report report = read(text);
+    const Report report = read_report(text);
     EXPECT_EQ(report.regions[1].name, filler + "\xC3\xA9") << shift;
     EXPECT_TRUE(report.warnings.empty());
   }
@@ -170,8 +170,9 @@ TEST(CubeReader, ReadsDeepCallTrees) {
     nodes += "<cnode id=\"" + std::to_string(i) + "\" calleeId=\"0\">";
   }
   for (int i = 0; i < kDepth; ++i) nodes += "</cnode>";
-  const Report report = read(test::report(test::metric(0, "time"), test::region(0, "f") + nodes,
-                                          test::system_of(1), "<matrix metricId=\"0\"></matrix>"));
+  const Report report =
+      read_report(test::report(test::metric(0, "time"), test::region(0, "f") + nodes,
+                               test::system_of(1), "<matrix metricId=\"0\"></matrix>"));
   EXPECT_EQ(cube::call_node_depths(report).back(), kDepth - 1u);
   // The names of all of them together: as long as the report is large.
   const cube::CallPaths paths(report);
@@ -188,7 +189,7 @@ TEST(CubeReader, ReadsDeepMetricTrees) {
     metrics += whole.substr(0, whole.size() - std::string("</metric>").size());
   }
   for (int i = 0; i < kDepth; ++i) metrics += "</metric>";
-  const Report report = read(test::report(
+  const Report report = read_report(test::report(
       metrics, test::region(0, "f") + "<cnode id=\"0\" calleeId=\"0\"></cnode>", test::system_of(1),
       "<matrix metricId=\"49999\"><row cnodeId=\"0\">\n3\n</row></matrix>"));
   EXPECT_EQ(cube::metric_depths(report).back(), kDepth - 1u);
@@ -257,13 +258,13 @@ TEST(CubeReader, SaysWhatIsWrongWithAReport) {
 }
 
 TEST(CubeReader, ValuesTooSmallForANumberAreReadAsZero) {
-  const Report report = read(replaced(test::small_report(), "4\n8\n", "1e-999\n8\n"));
+  const Report report = read_report(replaced(test::small_report(), "4\n8\n", "1e-999\n8\n"));
   EXPECT_EQ(cube::call_path_sums(report, 0), (std::vector<double>{3, 0, 8}));
   EXPECT_TRUE(report.warnings.empty());
 }
 
 TEST(CubeReader, ValuesThatAreNoFiniteNumbersAreReadAsZero) {
-  const Report report = read(replaced(test::small_report(), "4\n8\n", "nan\ninf\n"));
+  const Report report = read_report(replaced(test::small_report(), "4\n8\n", "nan\ninf\n"));
   EXPECT_EQ(cube::call_path_sums(report, 0), (std::vector<double>{3, 0, 0}));
   EXPECT_EQ(report.warnings.size(), 1u);
 }

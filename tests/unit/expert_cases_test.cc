@@ -127,7 +127,7 @@ std::vector<std::string> faults_of(const std::vector<Wait>& waits, const Report&
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {
     const MetricNode& node = report.metrics()[m];
     if (node.metric.kind != Metric::Kind::kPattern || node.metric.unit != Unit::kSeconds) continue;
-    if (node.metric.needs == Needs::kAllProgress) continue;  // only worst calls are told
+    if (node.metric.needs == Needs::kAllProgress) continue;          // only worst calls are told
     if (node.metric.name == OmpIdleThreads::kMetric.name) continue;  // in no call
     for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
       const CallPathIndex path = report.call_paths()[c].index;
@@ -174,8 +174,8 @@ Result run(const std::string& trace_text, std::vector<std::byte>* bytes = nullpt
 }
 
 // What a report holds of one metric, rows of equal path together.
-std::map<std::pair<std::string, std::uint32_t>, double> values_of(const Result& result,
-                                                                  const std::string& metric) {
+std::map<std::pair<std::string, std::uint32_t>, double> case_values(const Result& result,
+                                                                    const std::string& metric) {
   std::map<std::pair<std::string, std::uint32_t>, double> values;
   const int m = result.cube.find_metric(metric);
   if (m < 0) throw std::runtime_error("the report has no metric " + metric);
@@ -200,7 +200,7 @@ class Cases : public ::testing::TestWithParam<std::string> {
 TEST_P(Cases, HaveTheirSeverities) {
   const Result result = run(case_.trace);
   for (const auto& [metric, expected] : case_.severities) {
-    auto found = values_of(result, metric);
+    auto found = case_values(result, metric);
     for (const auto& [where, value] : expected) {
       EXPECT_NEAR(found[where], value, kTolerance)
           << metric << " at " << where.first << ", location " << where.second;
@@ -224,7 +224,7 @@ TEST_P(Cases, WaitNowhereElse) {
     ASSERT_NE(described, all_metrics().end());
     if (described->kind != Metric::Kind::kPattern) continue;
     ++patterns;
-    for (const auto& [where, value] : values_of(result, metric.uniq_name)) {
+    for (const auto& [where, value] : case_values(result, metric.uniq_name)) {
       EXPECT_NEAR(value, 0, kTolerance) << metric.uniq_name << " at " << where.first
                                         << ", location " << where.second << " is not expected";
     }

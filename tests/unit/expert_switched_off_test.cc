@@ -36,12 +36,12 @@ constexpr const char* kFlush =
     "EXIT lid=0 time=9\n"
     "EXIT lid=1 time=9\n";
 
-struct Analysed {
+struct SwitchedOff {
   std::vector<std::byte> bytes;
   std::optional<earl::Trace> trace;
   std::optional<Report> report;
 
-  explicit Analysed(const std::string& off) {
+  explicit SwitchedOff(const std::string& off) {
     auto made = text_to_trace(off + kFlush, "text");
     if (!made) throw std::runtime_error(made.error().message());
     bytes = std::move(*made);
@@ -58,13 +58,13 @@ struct Analysed {
 };
 
 TEST(SwitchedOff, NothingIsSaidWhereAllWasRecorded) {
-  const Analysed all("");
+  const SwitchedOff all("");
   EXPECT_NEAR(all.report->total(all.report->find_metric("mpi_rma_sync_wait_for_progress")), 3,
               1e-12);                               // [2, 5]
   EXPECT_TRUE(all.report->findings().size() <= 1);  // the barrier lacks a member
   for (const MetricNode& node : all.report->metrics()) EXPECT_EQ(node.remark, "");
   // A record that names no group says the same.
-  const Analysed none("FUNCTIONS_OFF pid=0 groups=0\n");
+  const SwitchedOff none("FUNCTIONS_OFF pid=0 groups=0\n");
   EXPECT_TRUE(none.has("mpi_rma_sync_wait_for_progress"));
   EXPECT_EQ(none.report->findings().size(), all.report->findings().size());
 }
@@ -72,7 +72,7 @@ TEST(SwitchedOff, NothingIsSaidWhereAllWasRecorded) {
 TEST(SwitchedOff, WaitForProgressIsLeftOutEverywhere) {
   // Each group holds functions that can make progress.
   for (int group = 0; group < 7; ++group) {
-    const Analysed one("FUNCTIONS_OFF pid=1 groups=" + std::to_string(1 << group) + "\n");
+    const SwitchedOff one("FUNCTIONS_OFF pid=1 groups=" + std::to_string(1 << group) + "\n");
     EXPECT_FALSE(one.has("mpi_rma_sync_wait_for_progress"));
     EXPECT_FALSE(one.has("mpi_rma_gat_wait_for_progress"));
     EXPECT_FALSE(one.has("mpi_rma_comm_wait_for_progress"));
@@ -87,7 +87,7 @@ TEST(SwitchedOff, WaitForProgressIsLeftOutEverywhere) {
 }
 
 TEST(SwitchedOff, NodesSayWhatTheyLack) {
-  const Analysed some(
+  const SwitchedOff some(
       "FUNCTIONS_OFF pid=0 groups=3\n"    // p2p, coll
       "FUNCTIONS_OFF pid=1 groups=1\n");  // p2p
   EXPECT_EQ(some.remark("mpi_point2point"),
@@ -101,7 +101,7 @@ TEST(SwitchedOff, NodesSayWhatTheyLack) {
 
 // Groups of a later version are nobody's business here.
 TEST(SwitchedOff, UnknownGroupsAreIgnored) {
-  const Analysed later("FUNCTIONS_OFF pid=0 groups=128\n");
+  const SwitchedOff later("FUNCTIONS_OFF pid=0 groups=128\n");
   EXPECT_TRUE(later.has("mpi_rma_sync_wait_for_progress"));
 }
 

@@ -254,7 +254,7 @@ TEST(Reading, MemoryIsASourceToo) {
 }
 
 // A process that was killed: the file is valid up to `base`, the rest lies in the buffer file.
-class BufferFile : public testing::Test {
+class TraceWithBuffer : public testing::Test {
  protected:
   void write(std::uint64_t base, std::uint64_t end, std::size_t file_size) {
     trace_ = *text_to_trace(
@@ -296,7 +296,7 @@ class BufferFile : public testing::Test {
   std::vector<std::byte> trace_;
 };
 
-TEST_F(BufferFile, ContinuesTheTrace) {
+TEST_F(TraceWithBuffer, ContinuesTheTrace) {
   write(0, 0, 0);
   auto reader = open();
   ASSERT_TRUE(reader.ok()) << reader.error().message();
@@ -307,7 +307,7 @@ TEST_F(BufferFile, ContinuesTheTrace) {
   EXPECT_TRUE(records_of(*reader) == without_header(trace_));
 }
 
-TEST_F(BufferFile, ReplacesWhatAnInterruptedFlushHadCopied) {
+TEST_F(TraceWithBuffer, ReplacesWhatAnInterruptedFlushHadCopied) {
   write(0, 0, 0);
   write(0, 0, trace_.size() - 3);
   auto reader = open();
@@ -317,7 +317,7 @@ TEST_F(BufferFile, ReplacesWhatAnInterruptedFlushHadCopied) {
   EXPECT_EQ(how, TraceReader::Next::kEnd);
 }
 
-TEST_F(BufferFile, ClosesNoGap) {
+TEST_F(TraceWithBuffer, ClosesNoGap) {
   write(0, 0, 100);  // the file lost bytes that the buffer believes written
   auto reader = open();
   ASSERT_TRUE(reader.ok());
@@ -326,7 +326,7 @@ TEST_F(BufferFile, ClosesNoGap) {
   EXPECT_EQ(how, TraceReader::Next::kDamaged);
 }
 
-TEST_F(BufferFile, ThatContradictsItselfIsRefused) {
+TEST_F(TraceWithBuffer, ThatContradictsItselfIsRefused) {
   write(500, 400, 0);
   EXPECT_FALSE(open().ok());
   write(100, 100 + 5000, 0);

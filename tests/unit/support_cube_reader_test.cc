@@ -10,7 +10,7 @@
 namespace kojak::support {
 namespace {
 
-std::string write_file(const std::string& name, const std::string& text) {
+std::string report_file(const std::string& name, const std::string& text) {
   const std::string path = ::testing::TempDir() + name;
   std::ofstream(path) << text;
   return path;
@@ -67,7 +67,7 @@ const std::string kGood =
 
 std::string error_of(const std::string& text) {
   try {
-    read_cube(write_file("bad.cube", text));
+    read_cube(report_file("bad.cube", text));
   } catch (const CubeError& error) {
     return error.what();
   }
@@ -75,7 +75,7 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(CubeReader, ReadsEveryPart) {
-  const Cube cube = read_cube(write_file("good.cube", report(kGood)));
+  const Cube cube = read_cube(report_file("good.cube", report(kGood)));
   ASSERT_EQ(cube.metrics.size(), 5u);
   EXPECT_EQ(cube.metrics[2].uniq_name, "wait");
   EXPECT_EQ(cube.metrics[2].parent, 1);
@@ -120,14 +120,14 @@ TEST(CubeReader, RefusesWhatIsNoReport) {
 }
 
 TEST(ReportChecks, AGoodReportPasses) {
-  EXPECT_EQ(check_report(read_cube(write_file("good.cube", report(kGood)))),
+  EXPECT_EQ(check_report(read_cube(report_file("good.cube", report(kGood)))),
             std::vector<std::string>{});
 }
 
 TEST(ReportChecks, FindsPartsAboveTheWholeAndTimesThatNobodySpent) {
   const std::string rest = matrix("4", "");
   const auto check = [&](const std::string& matrices) {
-    return check_report(read_cube(write_file("odd.cube", report(matrices + rest))));
+    return check_report(read_cube(report_file("odd.cube", report(matrices + rest))));
   };
   // wait + rest = 0.6 of mpi 0.5
   auto wrong = check(matrix("0", row("1", "1\n0")) + matrix("1", row("1", "0.5\n0")) +
@@ -148,7 +148,7 @@ TEST(ReportChecks, FindsPartsAboveTheWholeAndTimesThatNobodySpent) {
 }
 
 TEST(ReportChecks, ComparesReports) {
-  const Cube one = read_cube(write_file("one.cube", report(kGood)));
+  const Cube one = read_cube(report_file("one.cube", report(kGood)));
   EXPECT_TRUE(compare_reports(one, one, 0).empty());
   Cube other = one;
   other.rows[2][1][0] += 0.01;
@@ -163,9 +163,9 @@ TEST(ReportChecks, ComparesReports) {
 }
 
 TEST(ReportChecks, ComparesWithTruth) {
-  const Cube cube = read_cube(write_file("one.cube", report(kGood)));
+  const Cube cube = read_cube(report_file("one.cube", report(kGood)));
   const auto compare = [&](const std::string& truth) {
-    return compare_with_truth(cube, write_file("truth", truth), 0.002).size();
+    return compare_with_truth(cube, report_file("truth", truth), 0.002).size();
   };
   EXPECT_EQ(compare("# a comment\nwait MPI_Put 0 0.2515\nwait * 1 3\nvisits MPI_Put 0 3\n"), 0u);
   EXPECT_EQ(compare("wait MPI_Put 0 0.2525\n"), 1u);
