@@ -1,4 +1,7 @@
 """Messages: which receive took which send, Late Sender, Late Receiver, both with Messages in Wrong Order."""
+import bisect
+import math
+
 from independent.functions import PROBES, RECEIVES, SENDS, WAITED_SENDS, WAITS
 from independent.intervals import difference, intersection, length, until
 
@@ -8,6 +11,21 @@ class Message:
         self.send, self.receive, self.posted = send, None, None
         self.received_pos = float("inf")  # where in the trace it had certainly been received
         self.taken = float("inf")         # where the receive that took it was posted
+
+
+class Sends:
+    """Messages in the order of their sends, and up to each when the last of them had been received."""
+
+    def __init__(self):
+        self.sent, self.received = [], [-math.inf]
+
+    def add(self, message):
+        self.sent.append(message.send.pos)
+        self.received.append(max(self.received[-1], message.received_pos))
+
+    def older_and_open(self, message, receiving):
+        """Another was sent before `message`, and when that was received nobody had received it."""
+        return self.received[bisect.bisect_left(self.sent, message.send.pos)] > receiving.exit_pos
 
 
 class Messages:
@@ -93,6 +111,7 @@ class Messages:
     # ---- patterns
 
     def patterns(self, severities):
+        self._index()
         taken = {}
         for call in self.trace.calls:
             if call.name in RECEIVES or call.name in WAITS or call.name in PROBES:
@@ -113,27 +132,28 @@ class Messages:
         severities.add("mpi_latesender", call, length(interval))
         if call.name in PROBES:
             return interval  # nothing is received yet
-        if interval and any(self._to(other, call.process) and self._older_and_open(other, message, call)
-               for other in self.of_send.values()):
+        if interval and self.sends_to[call.process].older_and_open(message, call):
             severities.add("mpi_latesender_wo", call, length(interval))
         return interval
 
     def _probed(self, call):
         """The message that MPI_Mprobe took for its MPI_Mrecv, or the first that MPI_Probe left in the queue."""
         if call.name == "MPI_Mprobe":
-            return [m for m in self.of_send.values() if m.posted is not None and m.posted.call is call]
+            return self.matched_by.get(call, [])
         for event in call.events:
             if event.kind == "MPI_PROBED":
                 key = event.cid, self.trace.process_of[event.slid], call.process, event.tag
                 return [m for m in self.sent.get(key, []) if m.taken > call.exit_pos][:1]
         return []
 
-    def _to(self, message, process):
-        return self.trace.process_of[message.send.dlid] == process
-
-    def _older_and_open(self, other, message, receiving):
-        """`other` was sent before `message`, and when that was received nobody had received it."""
-        return other.send.pos < message.send.pos and other.received_pos > receiving.exit_pos
+    def _index(self):
+        """Messages by the call that matched them; sends to a process, and sends of a process."""
+        self.matched_by, self.sends_to, self.sends_of = {}, {}, {}
+        for message in sorted(self.of_send.values(), key=lambda m: m.send.pos):
+            if message.posted is not None:
+                self.matched_by.setdefault(message.posted.call, []).append(message)
+            self.sends_to.setdefault(self.trace.process_of[message.send.dlid], Sends()).add(message)
+            self.sends_of.setdefault(message.send.call.process, Sends()).add(message)
 
     def _late_receiver(self, call, taken, severities):
         sends = []
@@ -159,6 +179,5 @@ class Messages:
         severities.add("mpi_latereceiver", call, value)
         if message.receive is None or not value:
             return
-        if any(other.send.call.process == call.process and
-               self._older_and_open(other, message, message.receive.call) for other in self.of_send.values()):
+        if self.sends_of[call.process].older_and_open(message, message.receive.call):
             severities.add("mpi_latereceiver_wo", call, value)

@@ -14,13 +14,17 @@ class Absence:
 
     def __init__(self, trace):
         self.trace, self.outside, self.entered = trace, {}, {}
+        calls = {process: [] for process in trace.spans}
+        for call in trace.calls:
+            if call.progress:
+                calls[call.process].append(call)
         for process, span in trace.spans.items():
-            inside = union([(c.enter, c.exit) for c in trace.calls if c.process == process and c.progress])
+            inside = union([(c.enter, c.exit) for c in calls[process]])
             self.entered[process] = {begin for begin, _ in inside}
-            self.entered[process] |= {c.enter for c in trace.calls if c.process == process and c.progress}
+            self.entered[process] |= {c.enter for c in calls[process]}
             outside = difference([span], union(inside, trace.pauses.get(process, [])))
-            for call in trace.calls:  # a call that took no time ends an absence, too
-                if call.process == process and call.progress and call.enter == call.exit:
+            for call in calls[process]:  # a call that took no time ends an absence, too
+                if call.enter == call.exit:
                     outside = [part for b, e in outside for part in (
                         [(b, call.enter), (call.enter, e)] if b < call.enter < e else [(b, e)])]
             self.outside[process] = outside
