@@ -23,6 +23,33 @@
 namespace kojak::expert {
 namespace {
 
+std::string counted(std::uint64_t count, const char* one, const char* several) {
+  return std::to_string(count) + ' ' + (count == 1 ? one : several);
+}
+
+std::string progress_remark(const ProgressSureness& s) {
+  if (!(s.sure + s.unsure > 0)) return {};
+  if (s.confirmed == 0) {
+    return "Not sure: no call that cannot end without its target shows whether progress needs MPI "
+           "calls here.";
+  }
+  std::string text = s.unsure > 0 ? "In part sure: " : "Sure: ";
+  return text +
+         counted(s.confirmed, "call that cannot end without its target",
+                 "calls that cannot end without their targets") +
+         " ended only after an absent target had come back to MPI, none before.";
+}
+
+std::string order_remark(const model::LockDecisions& d) {
+  if (d.durations + d.requests + d.circles == 0) return {};
+  std::string text = "Order of lock holders: " + counted(d.proof, "epoch", "epochs") +
+                     " placed by proof, " + std::to_string(d.durations) +
+                     " by what their calls lasted, " + std::to_string(d.requests) +
+                     " by when they asked";
+  if (d.circles != 0) text += ", " + std::to_string(d.circles) + " against their proofs (clocks)";
+  return text + '.';
+}
+
 // Receives the replay's events, keeps the profile and hands the rest to the patterns.
 class Analysis : public earl::Sink {
  public:
@@ -238,6 +265,21 @@ class Analysis : public earl::Sink {
   WaitResults waits() {
     return instances_.finish();
   }
+  // How sure the claims of Wait for Progress are, and how the order of lock holders was found: for
+  // the nodes of the tree.
+  void add_remarks(std::vector<ReportMetric>& metrics) const {
+    if (!waits_) return;
+    for (ReportMetric& m : metrics) {
+      std::string text;
+      if (m.metric.needs == Needs::kAllProgress) text = progress_remark(waits_->sureness());
+      if (m.metric.title == RmaLockContention::kMetric.title) {
+        text = order_remark(waits_->lock_decisions());
+      }
+      if (text.empty()) continue;
+      if (!m.remark.empty()) m.remark += ' ';
+      m.remark += text;
+    }
+  }
 
  private:
   static constexpr std::uint8_t kFlavourShared = 4;
@@ -322,6 +364,22 @@ class Analysis : public earl::Sink {
         add(RmaLockContention{}, call, waited);
       }
     };
+    results.contention = [this](bool sync, CallPathIndex path, LocationIndex location,
+                                double seconds) {
+      severities_.add(contention_metric(sync), path, location, seconds);
+    };
+    results.contention_instance = [this](bool sync, const PatternInstance& instance) {
+      begin_operation(Operation::Object::kNothing, 0);
+      keep({.metric = contention_metric(sync),
+            .call_path = instance.call_path,
+            .location = instance.location,
+            .enter = instance.enter,
+            .exit = instance.exit,
+            .begin = instance.enter,
+            .end = instance.exit,
+            .waiting = instance.waiting,
+            .operation = operation_});
+    };
     hides_progress_ = SwitchedOff(trace_.definitions()).hides_progress();
     results.progress = [this](ProgressKind kind, CallPathIndex path, LocationIndex location,
                               double seconds) {
@@ -341,7 +399,10 @@ class Analysis : public earl::Sink {
             .waiting = instance.waiting,
             .operation = operation_});
     };
-    waits_.emplace(trace_, max_delta_, options_.instances, std::move(results));
+    waits_.emplace(trace_, max_delta_, options_.instances, !hides_progress_, std::move(results));
+  }
+  static MetricIndex contention_metric(bool sync) {
+    return sync ? metric_index<SyncLockContention>() : metric_index<RmaLockContention>();
   }
   static MetricIndex progress_metric(ProgressKind kind) {
     switch (kind) {
@@ -350,6 +411,7 @@ class Analysis : public earl::Sink {
       case ProgressKind::kFlush:
       case ProgressKind::kUnlock:
       case ProgressKind::kLock:
+      case ProgressKind::kFlushLocal:
         return metric_index<SyncWaitForProgress>();
       default:
         return metric_index<RmaWaitForProgress>();
@@ -486,13 +548,15 @@ Report analyse_with(earl::Trace& trace, const AnalysisOptions& options) {
   replay.run();
   std::vector<LocationId> locations;
   for (std::uint32_t i = 0; i < trace.location_count(); ++i) locations.push_back(trace.location(i));
+  SeverityStore severities = analysis.finish();
   std::vector<ReportMetric> metrics = metrics_of(trace.definitions());
+  analysis.add_remarks(metrics);
   options.selection.apply(metrics);
   return {trace.definitions(),
           std::move(locations),
           metrics,
           call_paths(replay.call_tree()),
-          analysis.finish(),
+          std::move(severities),
           findings_of(trace, analysis.notes()),
           analysis.waits()};
 }

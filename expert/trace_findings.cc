@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "expert/async_progress.h"
 #include "expert/switched_off.h"
 
 namespace kojak::expert {
@@ -147,6 +148,7 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
   }
   add_lost(definitions.lost, found);
   SwitchedOff(definitions).add_findings(found);
+  AsyncProgress(definitions).add_findings(trace.process_count(), found);
   add_counters(definitions, found);
   trace.findings().for_each([&](earl::Finding finding, const earl::Findings::Row& row) {
     found.push_back(finding_of(trace, finding, row.count));

@@ -1,5 +1,5 @@
 // Lock Contention, in transfers and in passive target synchronisation. Source: passive-target paper
-// 2006, inefficiency patterns; the pattern spec.
+// 2006, inefficiency patterns; that a target outside MPI grants nothing is kojak's own.
 #pragma once
 
 #include "expert/metric.h"
@@ -19,13 +19,19 @@ constexpr Metric lock_contention_metric(std::string_view name, std::string_view 
       .own = {},
       .summary = summary,
       .formula =
-          "c within the union over its epochs E and their predecessors H of [max(lock.enter of "
-          "E, of H), min(release of H, first proof that E holds the lock)]",
+          "c within the union over its epochs E and their predecessors H of [S, min(release of H, "
+          "first proof that E holds the lock)]; S = latest of lock.enter of E, of H, and the "
+          "releases of those before H; without the times when H cannot have been granted its lock "
+          "because the target was outside MPI",
       .meaning =
           "A lock that conflicts with this one was held by another process. Where the waiting "
           "shows depends on the implementation: in MPI_Win_lock, or, where that returns at "
           "once, in a large transfer, a flush, or MPI_Win_unlock. The holders' order is taken "
-          "from what proves that a lock was held: a flush, a completed get, or the unlock.",
+          "from what proves that a lock was held: a flush, a completed get, or the unlock. Where "
+          "that leaves it open, because unlock calls overlap, it is taken from what the calls "
+          "lasted, then from who asked first. Nobody holds a lock that a target outside MPI has "
+          "not "
+          "granted yet: that time is Wait for Progress, for all who asked.",
       .advice =
           "Hold locks for a shorter time and unlock at once after the last transfer. Use shared "
           "locks where accesses do not overlap, or accumulate operations, which are atomic "

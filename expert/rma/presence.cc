@@ -2,17 +2,32 @@
 
 namespace kojak::expert {
 
-void Presence::prune(Process& p, Seconds horizon) {
-  const auto needed = std::find_if(p.past.begin(), p.past.end(),
-                                   [&](const Interval& i) { return horizon < i.end; });
-  p.past.erase(p.past.begin(), needed);
-  if (p.past.size() >= kMost) {
+void Presence::prune(Intervals& times, std::size_t& prune_at, Seconds horizon) {
+  const auto needed =
+      std::find_if(times.begin(), times.end(), [&](const Interval& i) { return horizon < i.end; });
+  times.erase(times.begin(), needed);
+  if (times.size() >= kMost) {
     const auto half = static_cast<std::ptrdiff_t>(kMost / 2);
-    p.past.erase(p.past.begin(), p.past.begin() + half);
+    times.erase(times.begin(), times.begin() + half);
     forgotten_ += kMost / 2;
   }
-  p.prune_at = std::max(kFew, 2 * p.past.size());
-  if (p.prune_at > kMost) p.prune_at = kMost;
+  prune_at = std::min(std::max(kFew, 2 * times.size()), kMost);
+}
+
+Presence::Service Presence::service(ProcessId asks, ProcessId process, Interval lock,
+                                    Interval proof) const {
+  if (process == asks || raw(process) >= processes_.size()) return {};
+  const Process& p = processes_[raw(process)];
+  if (!(lock.begin < p.returned)) return {};
+  const auto after = [&](Seconds time) {
+    return std::upper_bound(p.served.begin(), p.served.end(), time,
+                            [](Seconds t, const Interval& i) { return t < i.end; });
+  };
+  const auto first = after(lock.begin), beyond = after(lock.end);
+  if (proof.end < first->end) return {};
+  if (first != beyond) return {first->begin, std::prev(beyond)->end};
+  if (first->end <= proof.begin) return {first->begin, first->end};
+  return {first->begin, p.returned <= proof.end ? p.returned : std::prev(after(proof.end))->end};
 }
 
 void Presence::outside(ProcessId process, Seconds enter, Seconds last, Intervals& out) const {
@@ -30,6 +45,14 @@ bool Presence::throughout(ProcessId process, Seconds begin, Seconds end) const {
   if (p.outside() && p.since <= begin && p.since < end) return true;
   for (auto i = p.past.rbegin(); i != p.past.rend() && begin < i->end; ++i) {
     if (i->begin <= begin && i->begin < end && end < i->end) return true;
+  }
+  return false;
+}
+
+bool Presence::came_back(ProcessId process, Seconds issued, Seconds enter, Seconds exit) const {
+  const Intervals& past = processes_[raw(process)].past;
+  for (auto i = past.rbegin(); i != past.rend() && enter < i->end; ++i) {
+    if (i->begin <= issued && i->end <= exit) return true;
   }
   return false;
 }

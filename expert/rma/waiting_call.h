@@ -1,13 +1,15 @@
 // A call that may have waited for a lock or for another process's progress, until both are known.
 //
-// Plain data; kept in a pool, so that its lists keep their memory. Source: the pattern spec, "Lock
-// Contention", "Wait for Progress".
+// Plain data; kept in a pool, so that its lists keep their memory. Source: passive-target papers
+// 2006 (locks) and 2012 (progress).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "expert/rma/intervals.h"
+#include "expert/rma/presence.h"
+#include "expert/severity.h"
 
 namespace kojak::expert {
 
@@ -21,12 +23,17 @@ enum class ProgressKind : std::uint8_t {
   kPassiveTransfer,
   kAccessTransfer,
   kLock,
+  kFlushLocal,
   kNobody,  // needs nobody
 };
 inline constexpr std::size_t kProgressKinds = static_cast<std::size_t>(ProgressKind::kNobody);
 constexpr bool is_evidence(ProgressKind kind) {
   return kind <= ProgressKind::kComplete;
 }
+
+// Which grants of locks need the target in MPI: bit 0 those to origins on its node, bit 1 those to
+// others. The end of the trace tells.
+inline constexpr unsigned kGrantRules = 4;
 
 struct WaitingCall {
   // Whose progress it may need, for operations on which window, the last of them issued when. A
@@ -36,18 +43,49 @@ struct WaitingCall {
     ProcessId target{};
     Seconds issued;  // enter of the issuing call
   };
+  // Another process held the lock then; if its grant needed the target, only while that can have
+  // granted it.
+  struct Held {
+    WindowId window{};
+    ProcessId target{};
+    Interval when;
+    Presence::Service service;
+    bool same_node = false;      // holder and target
+    LocationIndex location = 0;  // the call that released it
+    CallPathIndex call_path = 0;
+    Seconds release;
+    std::uint64_t turn = 0;  // unique in the trace
+
+    bool may_need() const { return when.begin < service.from && service.left < when.end; }
+    // f(Interval) for the times that count under a rule.
+    template <class F>
+    void under(unsigned rule, F&& f) const {
+      const bool needs = (rule & (same_node ? 1u : 2u)) != 0;
+      if (!needs || !may_need()) return f(when);
+      if (when.begin < service.left) f(Interval{when.begin, service.left});
+      if (service.from < when.end) f(Interval{service.from, when.end});
+    }
+  };
+  // Targets outside MPI: on the same node, on others.
+  struct Outside {
+    WindowId window{};
+    Intervals same, other;
+  };
   Call call;
   WindowId window{};  // the first, of a wait for operations on several
   ProgressKind kind = ProgressKind::kNobody;
   bool settled = false;                       // who was outside MPI is known
-  bool contended = false;                     // `taken` is Lock Contention
+  bool contended = false;                     // it belongs to an epoch that may have waited
   bool dropped = false;                       // it takes part in nothing
   std::uint32_t refs = 0;                     // epochs that have not said for whom it waited
   std::uint32_t epoch = 0, epoch_serial = 0;  // passive target: one that it belongs to
-  std::uint64_t ticket = 0;                   // of the times that must be remembered
+  std::uint64_t ticket = 0;                   // of the times outside that must be remembered
+  std::uint64_t turns = 0;                    // of the turns at locks that must be remembered
   std::vector<Needed> targets;
-  Intervals outside_same, outside_other;  // targets outside MPI: on the same node, on others
-  Intervals taken;                        // time that patterns listed before it claim
+  Outside outside;                 // of `window`
+  std::vector<Outside> elsewhere;  // of other windows
+  Intervals taken;                 // time that Late Post and Early Transfer claim
+  std::vector<Held> held;
 };
 
 }  // namespace kojak::expert

@@ -1,6 +1,9 @@
+// Long because each kind of call that may wait is followed here from its enter to its claim.
 #include "expert/rma/waits.h"
 
 #include <utility>
+
+#include "expert/async_progress.h"
 
 namespace kojak::expert {
 
@@ -21,18 +24,26 @@ bool is_completion(MpiRole role) {
 
 }  // namespace
 
-RmaWaits::RmaWaits(const earl::Trace& trace, Seconds max_delta, std::size_t instances,
+RmaWaits::RmaWaits(const earl::Trace& trace, Seconds max_delta, std::size_t instances, bool known,
                    Results results)
     : trace_(trace),
       max_delta_(max_delta),
       pausing_(trace.pausing_region()),
-      results_(std::move(results)),
       presence_(trace.process_count()),
-      claims_(instances),
-      locks_(trace.process_count(),
-             [this](LockEpoch& epoch, const Intervals& waits) { epoch_evaluated(epoch, waits); }),
+      claims_(instances, known, std::move(results)),
+      locks_(trace.process_count(), presence_,
+             {[this](LockEpoch& epoch, ProcessId target, const LockQueue::Turns& turns) {
+                epoch_placed(epoch, target, turns);
+              },
+              [this](LockEpoch& epoch) { epoch_over(epoch); },
+              [this](ProcessId a, ProcessId b) { return same_node(a, b); }}),
       processes_(trace.process_count()),
-      locations_(trace.location_count()) {}
+      locations_(trace.location_count()) {
+  const AsyncProgress environment(trace.definitions());
+  for (std::uint32_t p = 0; p < trace.process_count(); ++p) {
+    if (environment.of(ProcessId{p})) presence_.progresses_alone(ProcessId{p});
+  }
+}
 
 bool RmaWaits::concerns(const Definitions& definitions) {
   bool any = false;
@@ -59,12 +70,16 @@ void RmaWaits::enter_function(const earl::OpenCall& call, bool pausing) {
   switch (role) {
     case MpiRole::kWinLock:
     case MpiRole::kWinLockAll:
-      locks_.enter_lock(call);
+      locks_.enter_lock(call.process);
+      if (Ticket& asked = locations_[call.index].asked; asked == kNoTicket) {
+        asked = asked_.begin(call.enter);
+      }
+      presence_.lock_call(call.enter, asked_.earliest());
       asks = true;
       break;
     case MpiRole::kWinUnlock:
     case MpiRole::kWinUnlockAll:
-      locks_.enter_unlock(call.process);
+      locks_.enter_unlock(call.process, call.enter);
       asks = true;
       break;
     case MpiRole::kWinFlush:
@@ -77,17 +92,22 @@ void RmaWaits::enter_function(const earl::OpenCall& call, bool pausing) {
     default:
       if (is_completion(role)) asks = processes_[raw(call.process)].waits_for_requests();
   }
-  OpenTimes::Ticket& ticket = locations_[call.index].ticket;
-  if (asks && ticket == kNoTicket) ticket = remembered_.begin(call.enter);
+  Location& location = locations_[call.index];
+  if (!asks || location.ticket != kNoTicket) return;
+  location.ticket = remembered_.begin(call.enter);
+  location.turns = turns_.begin(call.enter);
 }
 
 void RmaWaits::leave_function(const Call& call) {
   Location& location = locations_[call.index];
   ticket_ = std::exchange(location.ticket, kNoTicket);
+  turns_ticket_ = std::exchange(location.turns, kNoTicket);
   switch (call.role()) {
     case MpiRole::kWinLock:
     case MpiRole::kWinLockAll:
       locks_.leave_lock(call.process);
+      asked_ticket_ = std::exchange(location.asked, kNoTicket);
+      presence_.lock_call(call.exit, asked_.earliest());
       break;
     case MpiRole::kWinUnlock:
     case MpiRole::kWinUnlockAll:
@@ -163,10 +183,14 @@ RmaWaits::Id RmaWaits::keep(const Call& call, WindowId window, ProgressKind kind
   w.refs = 0;
   w.epoch = kNone;
   w.ticket = std::exchange(ticket_, kNoTicket);
+  w.turns = kNoTicket;
   w.targets.clear();
-  w.outside_same.clear();
-  w.outside_other.clear();
+  w.outside.window = window;
+  w.outside.same.clear();
+  w.outside.other.clear();
+  w.elsewhere.clear();
   w.taken.clear();
+  w.held.clear();
   if (kind == ProgressKind::kAccessTransfer) {
     ++w.refs;
     processes_[raw(call.process)].access.push_back(kept_);
@@ -180,10 +204,18 @@ void RmaWaits::attach(Id id, LockQueue::Id epoch) {
   locks_[epoch].calls.push_back(id);
 }
 
+bool RmaWaits::same_node(ProcessId a, ProcessId b) const {
+  const std::uint32_t here = trace_.main_index(a), there = trace_.main_index(b);
+  if (here == kAbsent || there == kAbsent) return true;
+  return trace_.location_def(here).node == trace_.location_def(there).node;
+}
+
 void RmaWaits::look(const Call& call, LockQueue::Id epoch, ProgressKind kind, bool contended) {
   if (!contended) return;
   const Id id = keep(call, locks_[epoch].window, kind);
-  if (id != kNone) attach(id, epoch);
+  if (id == kNone) return;
+  if (turns_ticket_ != kNoTicket) calls_[id].turns = std::exchange(turns_ticket_, kNoTicket);
+  attach(id, epoch);
 }
 
 void RmaWaits::need(const Call& call, WindowId window, ProcessId target, ProgressKind kind,
@@ -195,9 +227,13 @@ void RmaWaits::need(const Call& call, WindowId window, ProcessId target, Progres
   const Id id = keep(call, window, kind);
   if (id == kNone) return;
   WaitingCall& w = calls_[id];
-  const auto known = std::find_if(w.targets.begin(), w.targets.end(), [&](const auto& needed) {
-    return needed.window == window && needed.target == target;
-  });
+  // A lock_all names each member once.
+  const bool once = kind == ProgressKind::kLock;
+  const auto known =
+      once ? w.targets.end()
+           : std::find_if(w.targets.begin(), w.targets.end(), [&](const auto& needed) {
+               return needed.window == window && needed.target == target;
+             });
   if (known == w.targets.end()) {
     w.targets.push_back({window, target, issued});
   } else {
@@ -228,9 +264,19 @@ void RmaWaits::begin_lock(const Step& step) {
   if (call.paused) return;
   const ProcessId target = step.kind == Step::Kind::kLock ? step.target : absent<ProcessId>();
   const LockQueue::Id epoch = locks_.begin(call, step.window, target, step.exclusive);
+  locks_[epoch].asked = std::exchange(asked_ticket_, kNoTicket);
   look(call, epoch, ProgressKind::kLock, locks_.contended(epoch, call.enter));
-  // Which member a lock_all needs nobody knows.
-  if (!is_absent(target)) need(call, step.window, target, ProgressKind::kLock, call.enter);
+  if (!is_absent(target)) {
+    return need(call, step.window, target, ProgressKind::kLock, call.enter);
+  }
+  if (!(call.enter < call.exit)) return;
+  const WindowDef* window = trace_.definitions().windows.find(step.window);
+  const CommDef* members =
+      window == nullptr ? nullptr : trace_.definitions().comms.find(window->comm);
+  if (members == nullptr) return;
+  for (const std::uint32_t rank : members->ranks) {
+    need(call, step.window, ProcessId{rank}, ProgressKind::kLock, call.enter);
+  }
 }
 
 void RmaWaits::end_lock(const Step& step) {
@@ -253,23 +299,24 @@ void RmaWaits::flush(const Step& step) {
     LockEpoch& epoch = locks_[id];
     if (epoch.window != step.window) continue;
     if (!is_absent(step.target) && !epoch.all() && epoch.target != step.target) continue;
-    look(call, id, step.local ? ProgressKind::kNobody : ProgressKind::kFlush,
+    look(call, id, step.local ? ProgressKind::kFlushLocal : ProgressKind::kFlush,
          locks_.contended(id, call.enter));
     if (is_absent(step.target)) {
-      for (LockTarget& t : epoch.targets.items()) flush_target(step, t);
+      for (LockTarget& t : epoch.targets.items()) flush_target(step, id, t);
     } else if (const std::uint32_t t = epoch.targets.find(step.target); t != earl::detail::kNone) {
-      flush_target(step, epoch.targets[t]);
+      flush_target(step, id, epoch.targets[t]);
     }
   }
 }
 
-void RmaWaits::flush_target(const Step& step, LockTarget& target) {
+void RmaWaits::flush_target(const Step& step, LockQueue::Id epoch, LockTarget& target) {
   const Call& call = *step.call;
-  // A local flush brings data of gets back; of puts it says nothing.
+  // A local flush brings data of gets back; of puts it says nothing, but it may wait for them.
   const std::uint64_t completed = target.gets + (step.local ? 0 : target.puts);
-  if (completed != 0) target.proof = std::min(target.proof, call.exit);
-  if (!step.local && completed != 0) {
-    need(call, step.window, target.target, ProgressKind::kFlush, target.issued);
+  if (completed != 0) locks_.prove(epoch, target, call);
+  if (target.gets + target.puts != 0) {
+    need(call, step.window, target.target,
+         step.local ? ProgressKind::kFlushLocal : ProgressKind::kFlush, target.issued);
   }
   target.gets = 0;
   ++target.flushes;
@@ -310,7 +357,7 @@ void RmaWaits::complete_request(const Step& step) {
   }
   if (!found.get || flushed) return;
   if (target.gets != 0) --target.gets;
-  target.proof = std::min(target.proof, call.exit);
+  locks_.prove(found.epoch, target, call);
 }
 
 std::vector<RmaWaits::Id> RmaWaits::take_access_calls(const earl::AccessEpoch& epoch) {
@@ -350,6 +397,15 @@ void RmaWaits::settle(Seconds now) {
   }
 }
 
+WaitingCall::Outside& RmaWaits::outside_of(WaitingCall& w, WindowId window) {
+  if (window == w.window) return w.outside;
+  for (WaitingCall::Outside& outside : w.elsewhere) {
+    if (outside.window == window) return outside;
+  }
+  w.elsewhere.push_back({window, {}, {}});
+  return w.elsewhere.back();
+}
+
 void RmaWaits::settle_call(Id id) {
   WaitingCall& w = calls_[id];
   w.settled = true;
@@ -358,18 +414,27 @@ void RmaWaits::settle_call(Id id) {
     const Seconds delta =
         trace_.has_clock_errors() ? trace_.delta(w.call.index, there) : Seconds{0};
     const bool same = trace_.location_def(w.call.index).node == trace_.location_def(there).node;
-    if (is_evidence(w.kind) && presence_.throughout(target, issued - delta, w.call.exit + delta)) {
-      claims_.asynchronous(window, w.kind, same);
+    if (is_evidence(w.kind)) {
+      if (presence_.throughout(target, issued - delta, w.call.exit + delta)) {
+        claims_.asynchronous(window, w.kind, same);
+      } else if (presence_.came_back(target, issued + delta, w.call.enter, w.call.exit + delta)) {
+        claims_.confirmed(window, w.kind, same);
+      }
     }
+    WaitingCall::Outside& outside = outside_of(w, window);
     presence_.outside(target, w.call.enter, w.call.exit + delta,
-                      same ? w.outside_same : w.outside_other);
+                      same ? outside.same : outside.other);
   }
-  make_set(w.outside_same);
-  make_set(w.outside_other);
+  const auto make_sets = [](WaitingCall::Outside& outside) {
+    make_set(outside.same);
+    make_set(outside.other);
+    return outside.same.empty() && outside.other.empty();
+  };
+  bool inside = make_sets(w.outside);
+  for (WaitingCall::Outside& outside : w.elsewhere) inside = make_sets(outside) && inside;
   if (w.ticket != kNoTicket) remembered_.end(w.ticket);
   w.ticket = kNoTicket;
-  if (w.refs == 0 && w.kind == ProgressKind::kPassiveTransfer &&
-      !(w.outside_same.empty() && w.outside_other.empty())) {
+  if (w.refs == 0 && w.kind == ProgressKind::kPassiveTransfer && !inside) {
     // It may still be marked: wait for the end of its epoch.
     const auto& open = locks_.open(w.call.process);
     if (std::find(open.begin(), open.end(), w.epoch) != open.end() &&
@@ -380,16 +445,30 @@ void RmaWaits::settle_call(Id id) {
   if (w.refs == 0) finish_call(id);
 }
 
-void RmaWaits::epoch_evaluated(LockEpoch& epoch, const Intervals& waits) {
+void RmaWaits::epoch_placed(LockEpoch& epoch, ProcessId target, const LockQueue::Turns& turns) {
   for (const Id id : epoch.calls) {
     WaitingCall& w = calls_[id];
-    w.contended = true;
-    for (const Interval& i : waits) {
-      if (i.begin < w.call.exit && w.call.enter < i.end) w.taken.push_back(i);
-    }
+    turns.for_each(w.call, [&](const LockTurn& turn, Seconds begin, Seconds end) {
+      w.held.push_back({epoch.window,
+                        target,
+                        {std::max(begin, turn.asked), std::min(end, turn.release)},
+                        turn.service,
+                        turn.same_node,
+                        turn.location,
+                        turn.call_path,
+                        turn.release,
+                        turn.number});
+    });
+  }
+}
+
+void RmaWaits::epoch_over(LockEpoch& epoch) {
+  for (const Id id : epoch.calls) {
+    calls_[id].contended = true;
     release(id);
   }
   epoch.calls.clear();
+  forget(asked_, epoch.asked);
 }
 
 void RmaWaits::release(Id id) {
@@ -401,18 +480,15 @@ void RmaWaits::finish_call(Id id) {
   WaitingCall& w = calls_[id];
   make_set(w.taken);
   if (!w.dropped && !w.call.paused && !marks_.any(&processes_[raw(w.call.process)], w.call)) {
-    if (w.contended) {
-      const Seconds waited = length_within(w.call, w.taken);
-      if (waited > Seconds{0}) results_.lock_contention(w.call, waited);
-    }
-    if (w.kind != ProgressKind::kNobody) claims_.claim(w);
+    claims_.add(w);
   }
+  if (w.turns != kNoTicket) turns_.end(w.turns);
   if (kept_ == id) kept_ = kNone;
   calls_.give_back(id);
 }
 
 void RmaWaits::on_end() {
-  forget_ticket();
+  forget_tickets();
   settle(kNever);
   locks_.finish();
   for (auto& [epoch, ids] : access_calls_) {
@@ -423,7 +499,7 @@ void RmaWaits::on_end() {
     for (const Id id : process.access) release(id);  // of epochs that nothing is known of
     process.access.clear();
   }
-  claims_.finish(results_.progress, results_.progress_instance);
+  claims_.finish();
 }
 
 }  // namespace kojak::expert

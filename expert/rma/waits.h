@@ -11,41 +11,41 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "earl/replay.h"
 #include "expert/marked_transfers.h"
 #include "expert/rma/lock_queue.h"
 #include "expert/rma/presence.h"
-#include "expert/rma/progress_claims.h"
+#include "expert/rma/wait_claims.h"
 
 namespace kojak::expert {
 
 class RmaWaits {
  public:
-  struct Results {
-    // A call waited for a lock.
-    std::function<void(const Call&, Seconds)> lock_contention;
-    // Sums of Wait for Progress, at the end of the trace, and its worst instances.
-    std::function<void(ProgressKind, CallPathIndex, LocationIndex, double)> progress;
-    std::function<void(ProgressKind, const PatternInstance&)> progress_instance;
-  };
-  RmaWaits(const earl::Trace& trace, Seconds max_delta, std::size_t instances, Results results);
+  using Results = WaitClaims::Results;
+  // `known`: whether the trace tells who is outside MPI.
+  RmaWaits(const earl::Trace& trace, Seconds max_delta, std::size_t instances, bool known,
+           Results results);
   // Whether a trace has anything that these patterns look at.
   static bool concerns(const Definitions& definitions);
 
   // In the order of earl::Sink.
   void on_enter(const earl::OpenCall& call) {
-    forget_ticket();
+    forget_tickets();
     const bool pausing = call.region == pausing_;
     presence_.enter(call, pausing, remembered_.earliest());
     if (call.function != nullptr || pausing) enter_function(call, pausing);
+    locks_.wake(call.enter);
   }
   void on_call(const Call& call) {
-    forget_ticket();
+    forget_tickets();
     const bool pausing = call.region == pausing_;
     if (!due_.empty() && due_.front().time < call.exit) settle(call.exit);
     presence_.leave(call, pausing);
     if (call.function != nullptr) leave_function(call);
+    locks_.forget_before(turns_.earliest());
+    locks_.wake(call.exit);
   }
   void on_transfer(const earl::Transfer& transfer);
   void on_passive_step(const earl::PassiveStep& step);
@@ -78,13 +78,16 @@ class RmaWaits {
   void on_end();
 
   // Calls left out because too many had to be kept; times of processes forgotten; void claims.
-  std::uint64_t left_out() const { return left_out_ + presence_.forgotten(); }
+  std::uint64_t left_out() const { return left_out_ + presence_.forgotten() + claims_.left_out(); }
   std::uint64_t voided() const { return claims_.voided(); }
+  const ProgressSureness& sureness() const { return claims_.sureness(); }
+  const model::LockDecisions& lock_decisions() const { return locks_.decisions(); }
 
  private:
   using Id = std::uint32_t;
   static constexpr std::size_t kMostKept = 1 << 16;
-  static constexpr OpenTimes::Ticket kNoTicket = ~OpenTimes::Ticket{0};
+  using Ticket = model::OpenTimes::Ticket;
+  static constexpr Ticket kNoTicket = LockEpoch::kNoTicket;
 
   struct Request {  // of a request-based operation
     RmaId rmaid{};
@@ -110,7 +113,7 @@ class RmaWaits {
   struct Location {
     std::uint64_t call = earl::kNoEvent;  // enter_pos of the call that issued them
     std::vector<Issued> issued;
-    OpenTimes::Ticket ticket = kNoTicket;
+    Ticket ticket = kNoTicket, turns = kNoTicket, asked = kNoTicket;
   };
   struct Due {
     Seconds time;
@@ -120,10 +123,13 @@ class RmaWaits {
   void enter_function(const earl::OpenCall& call, bool pausing);
   void leave_function(const Call& call);
   void leave_transfer(const Call& call);
-  void forget_ticket() {
-    if (ticket_ == kNoTicket) return;
-    remembered_.end(ticket_);
-    ticket_ = kNoTicket;
+  static void forget(model::OpenTimes& times, Ticket& ticket) {
+    if (ticket != kNoTicket) times.end(std::exchange(ticket, kNoTicket));
+  }
+  void forget_tickets() {
+    forget(remembered_, ticket_);
+    forget(turns_, turns_ticket_);
+    forget(asked_, asked_ticket_);
   }
   // The call that has just ended, as a call that may have waited; kNone if there are too many.
   Id keep(const Call& call, WindowId window, ProgressKind kind);
@@ -137,34 +143,39 @@ class RmaWaits {
   void need(const Call& call, WindowId window, ProcessId target, ProgressKind kind, Seconds issued,
             LockQueue::Id epoch = earl::detail::kNone);
   void flush(const earl::PassiveStep& step);
-  void flush_target(const earl::PassiveStep& step, LockTarget& target);
+  void flush_target(const earl::PassiveStep& step, LockQueue::Id epoch, LockTarget& target);
   void complete_request(const earl::PassiveStep& step);
   void begin_lock(const earl::PassiveStep& step);
   void end_lock(const earl::PassiveStep& step);
   void settle(Seconds now);
+  static WaitingCall::Outside& outside_of(WaitingCall& w, WindowId window);
   void settle_call(Id id);
   void release(Id id);
   void finish_call(Id id);
-  void epoch_evaluated(LockEpoch& epoch, const Intervals& waits);
+  void epoch_placed(LockEpoch& epoch, ProcessId target, const LockQueue::Turns& turns);
+  void epoch_over(LockEpoch& epoch);
+  bool same_node(ProcessId a, ProcessId b) const;
 
   const earl::Trace& trace_;
   Seconds max_delta_;
   RegionId pausing_;
-  Results results_;
   Presence presence_;
-  ProgressClaims claims_;
+  WaitClaims claims_;
   LockQueue locks_;
   earl::detail::Pool<WaitingCall> calls_;
   std::vector<Process> processes_;
   std::vector<Location> locations_;
-  OpenTimes remembered_;  // enters of calls that will ask who was outside
-  std::deque<Due> due_;   // calls to be settled, by time
+  model::OpenTimes remembered_;  // enters of calls that will ask who was outside
+  model::OpenTimes turns_;       // enters of calls that may ask who held a lock
+  model::OpenTimes asked_;       // enters of calls that asked for a lock that is open
+  std::deque<Due> due_;          // calls to be settled, by time
   std::map<const earl::AccessEpoch*, std::vector<Id>> access_calls_;
   std::vector<Cause> posts_;
 
-  MarkedTransfers marks_;                 // by process
-  OpenTimes::Ticket ticket_ = kNoTicket;  // of the call that has just ended
-  Id kept_ = earl::detail::kNone;         // the call kept last
+  MarkedTransfers marks_;  // by process
+  // Of the call that has just ended.
+  Ticket ticket_ = kNoTicket, turns_ticket_ = kNoTicket, asked_ticket_ = kNoTicket;
+  Id kept_ = earl::detail::kNone;  // the call kept last
   std::uint64_t left_out_ = 0;
 };
 

@@ -15,14 +15,16 @@ class Absence:
     def __init__(self, trace):
         self.trace, self.outside, self.entered = trace, {}, {}
         calls = {process: [] for process in trace.spans}
+        ran = {process: [] for process in trace.spans}
         for call in trace.calls:
+            ran[call.process].append((call.enter, call.exit))
             if call.progress:
                 calls[call.process].append(call)
-        for process, span in trace.spans.items():
+        for process in trace.spans:
             inside = union([(c.enter, c.exit) for c in calls[process]])
             self.entered[process] = {begin for begin, _ in inside}
             self.entered[process] |= {c.enter for c in calls[process]}
-            outside = difference([span], union(inside, trace.pauses.get(process, [])))
+            outside = difference(union(ran[process]), union(inside, trace.pauses.get(process, [])))
             for call in calls[process]:  # a call that took no time ends an absence, too
                 if call.enter == call.exit:
                     outside = [part for b, e in outside for part in (
@@ -44,10 +46,9 @@ class Absence:
     def throughout(self, begin, end, target):
         return any(b <= begin and end < e for b, e in self.intervals(target))
 
-    def last_enter(self, target, begin, before):
-        """The last enter into MPI before a time, of those that ended an absence that lasted beyond `begin`."""
-        enters = [e for b, e in self.intervals(target) if e in self.entered[target] and begin < e <= before]
-        return max(enters) if enters else None
+    def returns(self, target, begin, end):
+        """The absences that ended with an enter into MPI after `begin`, not after `end`."""
+        return [(b, e) for b, e in self.intervals(target) if e in self.entered[target] and begin < e <= end]
 
 
 class Progress:
@@ -94,8 +95,8 @@ class Progress:
                 kind = "transfer" if hasattr(o.epoch, "lock") else "access transfer"
                 claim(o.call, kind, o.window, o.origin, o.target)
         for epoch in self.epochs.passive:
-            if epoch.lock is None or not epoch.whole:
-                continue
+            if epoch.lock is None or not epoch.lock.progress or epoch.window in self.trace.unpaired_windows:
+                continue  # (whatever was recorded of the epoch later, its lock call waited)
             members = self.trace.members[self.trace.windows[epoch.window]]
             for target in [epoch.target] if epoch.target is not None else members:
                 claim(epoch.lock, "lock", epoch.window, epoch.origin, target)
@@ -103,40 +104,114 @@ class Progress:
 
 
 class Holding:
-    """One epoch at one target: when it asked, proved and released."""
+    """One epoch at one target: when it asked, proved, can have held and released its lock."""
 
     def __init__(self, epoch, target):
         self.epoch, self.target, self.origin, self.exclusive = epoch, target, epoch.origin, epoch.exclusive
-        self.asked, self.left, self.letting_go = epoch.lock.enter, epoch.lock.exit, epoch.unlock.enter
-        self.gone = self.proof = epoch.unlock.exit
+        self.asked, self.locked = epoch.lock.enter, epoch.lock.exit
+        self.proof = self.proving = self.letting_go = self.gone = FOREVER
+        if epoch.unlock is not None:
+            self.letting_go, self.gone = epoch.unlock.enter, epoch.unlock.exit
+            self.proving, self.proof = self.letting_go, self.gone
         for call, kind, operations in epoch.completions:
-            if any(o.target == target and (kind == "flush" or not o.is_put) for o in operations):
-                self.proof = min(self.proof, call.exit)
-        self.before = []
+            if call.exit < self.proof and any(o.target == target and (kind == "flush" or not o.is_put)
+                                              for o in operations):
+                self.proving, self.proof = call.enter, call.exit
 
     def conflicts(self, other):
         return self.origin != other.origin and (self.exclusive or other.exclusive)
 
-    def overlaps(self, other):
-        return self.asked < other.gone and other.asked < self.gone
+    def lasted(self, since):
+        """What its calls lasted, that may have waited for the lock, since those before it let it go."""
+        return (max(self.locked - max(self.asked, since), 0) + max(self.proof - max(self.proving, since), 0))
 
 
-def comes_first(a, b):
-    """Whether a held the lock before b."""
-    a_first, b_first = b.letting_go >= a.proof, a.letting_go >= b.proof
-    if a_first != b_first:
-        return a_first
-    if a_first:
-        return (a.letting_go, a.origin) < (b.letting_go, b.origin)
-    if (a.letting_go < b.left) != (b.letting_go < a.left):
-        return a.letting_go < b.left
-    return (a.gone, a.origin) < (b.gone, b.origin)
+CLEAR = 1.5
+
+
+class Order:
+    """The order in which the epochs on one target held their locks, found one after the other."""
+
+    def __init__(self, queue):
+        self.rest = sorted(queue, key=lambda h: (h.letting_go, h.gone))
+        by_proof = sorted(queue, key=lambda h: h.proof)
+        self.exclusive, self.shared = [h for h in by_proof if h.exclusive], [h for h in by_proof if not h.exclusive]
+        self.let_go = {False: -FOREVER, True: -FOREVER}  # shared, exclusive: those placed did not let go before
+
+    def since(self, h):
+        return max(self.let_go.values()) if h.exclusive else self.let_go[True]
+
+    def shared_until(self, h):
+        """Shared ones that had proved their locks before one of them let go held them together."""
+        until = h.earliest
+        for other in self.shared:
+            if not other.proof < until:
+                break
+            until = max(until, other.letting_go)
+        return until
+
+    def may_be_next(self, h):
+        rivals = self.exclusive[:2] + (self.shared[:1] if h.exclusive else [])
+        first = min([o.proof for o in rivals if o is not h] or [FOREVER])
+        h.earliest = max(h.letting_go, min(self.since(h), h.gone))  # when it can have let go
+        return first >= h.earliest and (h.exclusive or first == FOREVER or first >= self.shared_until(h))
+
+    def next(self):
+        proofs = [[o.proof for o in queue[:2]] + [FOREVER, FOREVER] for queue in (self.exclusive, self.shared)]
+        latest = max(proofs[0][0], min(proofs[0][1], proofs[1][0]))
+        first_exclusive = min([o.letting_go for o in self.exclusive] or [FOREVER]) if self.shared else FOREVER
+        ready = []
+        for h in self.rest:
+            if h.letting_go > latest:
+                break
+            if self.may_be_next(h):
+                if not h.exclusive and h.proof < first_exclusive:
+                    return h  # all exclusive ones come after it
+                ready.append((h.lasted(self.since(h)), h))
+        if not ready:
+            return self.rest[0]  # the clocks are wrong
+        least = min(lasted for lasted, _ in ready)
+        return min((h for lasted, h in ready if lasted <= CLEAR * least), key=lambda h: (h.asked, h.origin))
+
+    def find(self):
+        while self.rest:
+            h = self.next()
+            self.may_be_next(h)
+            self.let_go[h.exclusive] = max(self.let_go[h.exclusive], h.earliest)
+            self.rest.remove(h)
+            (self.exclusive if h.exclusive else self.shared).remove(h)
+            yield h
+
+
+def times_of_holding(queue):
+    """Brings epochs into their order; when each asked for what nobody held any more, and released it."""
+    order = list(Order([h for h in queue if h.gone < FOREVER]).find())
+    let_go = {False: -FOREVER, True: -FOREVER}  # the latest release
+    together = []                               # shared ones since the last exclusive one
+    for i, h in enumerate(order):
+        later = [o.proof for o in order[i + 1:] if o.origin != h.origin and (o.exclusive or h.exclusive)]
+        h.release = max(h.earliest, min([h.gone] + later))
+        if h.exclusive:
+            granted = min(h.proof, h.release)
+            for s in together:
+                if s.origin != h.origin:
+                    s.release = max(s.earliest, min(s.release, granted), s.grant)
+                let_go[False] = max(let_go[False], s.release)
+            together = []
+        h.since = max(h.asked, max(let_go.values()) if h.exclusive else let_go[True])
+        h.grant = min(h.since, h.proof)
+        h.release = max(h.release, h.grant)
+        if h.exclusive:
+            let_go[True] = max(let_go[True], h.release)
+        else:
+            together.append(h)
+    return order
 
 
 def holders(trace, epochs):
     result = {}
     for epoch in epochs.passive:
-        if not epoch.whole or not epoch.checked or epoch.unlock is None:
+        if not epoch.whole or not epoch.checked:
             continue
         members = trace.members[trace.windows[epoch.window]]
         for target in [epoch.target] if epoch.target is not None else members:
@@ -144,23 +219,33 @@ def holders(trace, epochs):
     return result
 
 
+def holds(h, progress):
+    """The times in which it can have held its lock: a target that was outside MPI has not granted it."""
+    times = [(h.since, h.release)]
+    if h.target == h.origin or not progress.known or progress.free(h.epoch.window, "lock", h.origin, h.target):
+        return times
+    returned = progress.absence.returns(h.target, h.asked, h.proof)
+    if not returned:
+        return times
+    while_locking = [e for _, e in returned if e <= h.locked]
+    if while_locking:
+        granted = while_locking[-1]
+    elif returned[0][1] <= h.proving:
+        granted = returned[0][1]
+    else:
+        granted = returned[-1][1]
+    return union(intersection(times, [(-FOREVER, returned[0][0])]), intersection(times, [(granted, FOREVER)]))
+
+
 def contention(trace, epochs, progress):
     """call -> the times in which it waited for who held a lock"""
     intervals = {}  # epoch -> times in which another held what it wanted
-    for (window, target), queue in holders(trace, epochs).items():
+    for queue in holders(trace, epochs).values():
+        before = [(h, holds(h, progress)) for h in times_of_holding(queue)]
+        rank = {h: i for i, (h, _) in enumerate(before)}
         for e in queue:
-            e.before = [h for h in queue if h.conflicts(e) and h.overlaps(e) and comes_first(h, e)]
-        for h in queue:
-            later = [e.proof for e in queue if h in e.before]
-            h.release = max(h.letting_go, min([h.gone] + later))
-        for h in queue:
-            h.since = max([h.asked] + [b.release for b in h.before])
-            if target != h.origin and progress.known and not progress.free(window, "lock", h.origin, target):
-                enter = progress.absence.last_enter(target, h.asked, h.proof)
-                if enter is not None:
-                    h.since = max(h.since, enter)
-        for e in queue:
-            times = [[(max(e.asked, h.since), min(h.release, e.proof))] for h in e.before]
+            times = [intersection(held, [(e.asked, e.proof)]) for h, held in before[:rank.get(e)]
+                     if h.conflicts(e) and h.release > e.asked and h.since < e.proof]
             intervals[e.epoch] = union(intervals.get(e.epoch, []), *times)
     result = {}
     for epoch in epochs.passive:

@@ -154,7 +154,7 @@ int main(int argc, char** argv) {
   local = calloc(kCount, sizeof(int));
   if (memory == NULL || local == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
   TIMED(MPI_Win_create(memory, (MPI_Aint)bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win),
-        "win=0");
+        "win=0 all_noted=1");
   meet();
   exclusive(0);
   all_against_one(1);

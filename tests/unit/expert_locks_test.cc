@@ -34,35 +34,6 @@ TEST(Intervals, DifferenceIsOfTimesNotOfLengths) {
   EXPECT_TRUE(without({{{1}, {2}}}, {{{0}, {5}}}).empty());
 }
 
-// ---- the order of holding: {proof, lock exit, unlock enter, unlock exit}
-
-TEST(HeldBefore, ByProofWhereBothAreKnown) {
-  // a held it for certain in [6, 7], b in [2, 3], although a's calls came and ended first.
-  const Holding a{{6}, {1}, {7}, {7.5}}, b{{2}, {1.5}, {3}, {9}};
-  EXPECT_FALSE(held_before(a, b));
-  EXPECT_TRUE(held_before(b, a));
-}
-TEST(HeldBefore, ByTheCallsIfAProofIsMissing) {
-  // b's only proof is leaving unlock at 9, after it entered unlock.
-  const Holding a{{6}, {5}, {7}, {7.5}}, b{{9}, {1}, {4}, {9}};
-  EXPECT_FALSE(held_before(a, b));  // b's [1, 4] lies before a's [5, 7]
-  EXPECT_TRUE(held_before(b, a));
-}
-TEST(HeldBefore, ElseByTheEndsOfUnlock) {
-  const Holding a{{8}, {1}, {6}, {8}}, b{{9}, {2}, {7}, {9}};
-  EXPECT_TRUE(held_before(a, b));
-  EXPECT_FALSE(held_before(b, a));
-}
-TEST(Contention, FromWhenBothAskedToTheReleaseOrTheProof) {
-  const Interval released = contention({3}, {1}, {6}, {8});
-  EXPECT_EQ(released.begin.value, 3);
-  EXPECT_EQ(released.end.value, 6);
-  const Interval proved = contention({1}, {3}, {6}, {5});
-  EXPECT_EQ(proved.begin.value, 3);
-  EXPECT_EQ(proved.end.value, 5);
-  EXPECT_FALSE(contention({6}, {1}, {6}, {8}).begin < contention({6}, {1}, {6}, {8}).end);
-}
-
 // ---- who was outside MPI
 
 earl::Call mpi_call(double enter, double exit, const char* name = "MPI_Iprobe") {
@@ -133,116 +104,117 @@ TEST(WaitForProgress, IsWhatOthersDidNotTake) {
   EXPECT_EQ(RmaLockContention::severity(c, {{{9}, {10}}}).value, 0);
 }
 
-// ---- the queue against all epochs at once
+// ---- the queue
 
-struct Epoch {
+struct Asked {
   std::uint32_t origin, target;  // target kAll: lock_all
   bool exclusive;
   double lock_enter, lock_exit, unlock_enter, unlock_exit;
 };
 constexpr std::uint32_t kAll = 99;
 
-ProcessId target_id(const Epoch& e) {
-  return e.target == kAll ? absent<ProcessId>() : ProcessId{e.target};
-}
-bool meet(const Epoch& a, const Epoch& b) {
-  return a.target == kAll || b.target == kAll || a.target == b.target;
-}
+// For whom each epoch's lock call waited, by origin and when it asked: [from, to] of holder.
+struct Waited {
+  std::uint32_t holder;
+  double from, to;
+};
+using Waits = std::map<std::pair<std::uint32_t, double>, std::vector<Waited>>;
 
-// The formula, with every epoch at hand. Proofs are the ends of unlock.
-Intervals expected(const std::vector<Epoch>& all, const Epoch& e) {
-  const auto holding = [](const Epoch& x) {
-    return Holding{{x.unlock_exit}, {x.lock_exit}, {x.unlock_enter}, {x.unlock_exit}};
+Waits waits_of(const std::vector<Asked>& epochs, std::uint32_t processes) {
+  struct Event {
+    double time;
+    int kind;  // 0 lock enter, 1 lock exit, 2 unlock enter, 3 unlock exit
+    const Asked* epoch;
   };
-  Intervals set;
-  for (const Epoch& h : all) {
-    if (h.origin == e.origin || !(h.exclusive || e.exclusive) || !meet(h, e)) continue;
-    if (!held_before(holding(h), holding(e))) continue;
-    // The target where both meet; a lock_all meets others there, too.
-    const std::uint32_t t = h.target == kAll ? e.target : h.target;
-    double release = h.unlock_exit;
-    for (const Epoch& x : all) {
-      if (x.origin == h.origin || !(x.exclusive || h.exclusive)) continue;
-      if (x.target != kAll && x.target != t) continue;
-      if (held_before(holding(h), holding(x))) release = std::min(release, x.unlock_exit);
-    }
-    release = std::max(release, h.unlock_enter);
-    set.push_back(contention({e.lock_enter}, {h.lock_enter}, {release}, {e.unlock_exit}));
+  std::vector<Event> events;
+  for (const Asked& e : epochs) {
+    events.push_back({e.lock_enter, 0, &e});
+    events.push_back({e.lock_exit, 1, &e});
+    events.push_back({e.unlock_enter, 2, &e});
+    events.push_back({e.unlock_exit, 3, &e});
   }
-  make_set(set);
-  return set;
+  std::stable_sort(events.begin(), events.end(),
+                   [](const Event& a, const Event& b) { return a.time < b.time; });
+  Waits found;
+  std::size_t over = 0;
+  const Presence presence(processes);
+  LockQueue queue(processes, presence,
+                  {[&](LockEpoch& e, ProcessId, const LockQueue::Turns& turns) {
+                     Call call;
+                     call.enter = e.lock_enter;
+                     call.exit = kNever;
+                     turns.for_each(call, [&](const LockTurn& turn, Seconds begin, Seconds end) {
+                       found[{raw(e.origin), e.lock_enter.value}].push_back(
+                           {raw(turn.origin), std::max(begin, turn.asked).value,
+                            std::min(end, turn.release).value});
+                     });
+                   },
+                   [&](LockEpoch&) { ++over; }, [](ProcessId, ProcessId) { return true; }});
+  queue.forget_before(Seconds{-1});
+  for (const Event& event : events) {
+    const Asked& e = *event.epoch;
+    const ProcessId target = e.target == kAll ? absent<ProcessId>() : ProcessId{e.target};
+    Call call;
+    call.process = ProcessId{e.origin};
+    call.enter = {event.kind < 2 ? e.lock_enter : e.unlock_enter};
+    call.exit = {event.kind < 2 ? e.lock_exit : e.unlock_exit};
+    queue.wake({event.time});
+    if (event.kind == 0) queue.enter_lock(call.process);
+    if (event.kind == 1) {
+      queue.leave_lock(call.process);
+      const LockQueue::Id id = queue.begin(call, WindowId{0}, target, e.exclusive);
+      queue[id].calls.push_back(0);  // it wants to know
+    }
+    if (event.kind == 2) queue.enter_unlock(call.process, call.enter);
+    if (event.kind == 3) {
+      queue.leave_unlock(call.process);
+      queue.end(queue.find(call.process, WindowId{0}, target), call);
+    }
+  }
+  queue.finish();
+  EXPECT_EQ(over, epochs.size());
+  return found;
 }
 
-TEST(LockQueue, ForgetsNothingThatIsNeeded) {
-  std::mt19937 random(7122026);
-  std::uniform_real_distribution<double> gap(0.01, 1), slow(0.01, 4);
-  for (int round = 0; round < 200; ++round) {
-    // Each process makes its epochs one after the other; any order of holding is possible.
-    std::vector<Epoch> epochs;
-    struct Event {
-      double time;
-      int kind;  // 0 lock enter, 1 lock exit, 2 unlock enter, 3 unlock exit
-      std::size_t epoch;
-    };
-    std::vector<Event> events;
-    for (std::uint32_t p = 0; p < 4; ++p) {
-      double t = gap(random);
-      for (int n = 0; n < 12; ++n) {
-        Epoch e{};
-        e.origin = p;
-        e.target = random() % 5 == 0 ? kAll : static_cast<std::uint32_t>(random() % 2);
-        e.exclusive = e.target != kAll && random() % 2 == 0;
-        e.lock_enter = t += gap(random);
-        e.lock_exit = t += slow(random);
-        e.unlock_enter = t += gap(random);
-        e.unlock_exit = t += slow(random);
-        for (int k = 0; k < 4; ++k) {
-          const double times[] = {e.lock_enter, e.lock_exit, e.unlock_enter, e.unlock_exit};
-          events.push_back({times[k], k, epochs.size()});
-        }
-        epochs.push_back(e);
-      }
-    }
-    std::sort(events.begin(), events.end(),
-              [](const Event& a, const Event& b) { return a.time < b.time; });
-    std::map<std::pair<std::uint32_t, double>, Intervals> found;
-    LockQueue queue(4, [&](LockEpoch& e, const Intervals& waits) {
-      found[{raw(e.origin), e.lock_enter.value}] = waits;
-    });
-    for (const Event& event : events) {
-      const Epoch& e = epochs[event.epoch];
-      earl::Call call;
-      call.process = ProcessId{e.origin};
-      call.enter = {event.kind < 2 ? e.lock_enter : e.unlock_enter};
-      call.exit = {event.kind < 2 ? e.lock_exit : e.unlock_exit};
-      switch (event.kind) {
-        case 0:
-          queue.enter_lock(call);
-          break;
-        case 1:
-          queue.leave_lock(call.process);
-          queue.begin(call, WindowId{0}, target_id(e), e.exclusive);
-          break;
-        case 2:
-          queue.enter_unlock(call.process);
-          break;
-        default:
-          queue.leave_unlock(call.process);
-          queue.end(queue.find(call.process, WindowId{0}, target_id(e)), call);
-      }
-    }
-    queue.finish();
-    ASSERT_EQ(found.size(), epochs.size());
-    for (const Epoch& e : epochs) {
-      const Intervals& waits = found[{e.origin, e.lock_enter}];
-      const Intervals wanted = expected(epochs, e);
-      ASSERT_EQ(waits.size(), wanted.size()) << "round " << round << ", " << e.lock_enter;
-      for (std::size_t i = 0; i < waits.size(); ++i) {
-        EXPECT_DOUBLE_EQ(waits[i].begin.value, wanted[i].begin.value);
-        EXPECT_DOUBLE_EQ(waits[i].end.value, wanted[i].end.value);
-      }
-    }
-  }
+TEST(LockQueue, TellsWhoHeldTheLockAndWhen) {
+  // 0 holds [1, 5] to [5.5]; 1 asks at 2 and leaves unlock at 7; 2 asks at 3 and leaves unlock
+  // at 9.
+  const Waits waits = waits_of(
+      {{0, 3, true, 1, 1.1, 5, 5.5}, {1, 3, true, 2, 5.6, 6, 7}, {2, 3, true, 3, 7.1, 8, 9}}, 4);
+  EXPECT_EQ(waits.count({0, 1.0}), 0u);
+  const std::vector<Waited>& first = waits.at({1, 2.0});
+  ASSERT_EQ(first.size(), 1u);  // 0's turn [1, 5.5], from 2 on
+  EXPECT_EQ(first[0].holder, 0u);
+  EXPECT_EQ(first[0].from, 2);
+  EXPECT_EQ(first[0].to, 5.5);
+  const std::vector<Waited>& second = waits.at({2, 3.0});
+  ASSERT_EQ(second.size(), 2u);  // 1's turn begins when 0 has released: [5.5, 7], and 0's from 3 on
+  EXPECT_EQ(second[0].holder, 1u);
+  EXPECT_EQ(second[0].from, 5.5);
+  EXPECT_EQ(second[0].to, 7);
+  EXPECT_EQ(second[1].holder, 0u);
+  EXPECT_EQ(second[1].from, 3);
+}
+
+TEST(LockQueue, LockAllWaitsAtEachTarget) {
+  // 0 locks 2 and 1 locks 3, each exclusive; 3 asks for all at 2: 0 until 4.5, 1 until 6.5.
+  const Waits waits = waits_of({{0, 2, true, 1, 1.1, 4, 4.5},
+                                {1, 3, true, 1, 1.1, 6, 6.5},
+                                {3, kAll, false, 2, 2.1, 7, 7.5}},
+                               4);
+  const std::vector<Waited>& all = waits.at({3, 2.0});
+  ASSERT_EQ(all.size(), 2u);
+  double until[2] = {0, 0};
+  for (const Waited& w : all) until[w.holder] = w.to;
+  EXPECT_EQ(until[0], 4.5);
+  EXPECT_EQ(until[1], 6.5);
+}
+
+TEST(LockQueue, SharedLocksWaitForNobodyWhoShares) {
+  const Waits waits = waits_of(
+      {{0, 2, false, 1, 1.1, 9, 9.5}, {1, 2, false, 2, 2.1, 3, 3.5}, {2, kAll, false, 2, 3, 4, 5}},
+      3);
+  EXPECT_TRUE(waits.empty());
 }
 
 }  // namespace

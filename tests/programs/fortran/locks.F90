@@ -33,7 +33,7 @@ program locks
   room = bytes*size(memory)
   own = rank*many
   TIMED(MPI_Win_create)(memory, room, bytes, MPI_INFO_NULL, MPI_COMM_WORLD, win)
-  NOTED('win=0')
+  NOTED('win=0 all_noted=1')
   call meet()
   call exclusive()
   call meet()

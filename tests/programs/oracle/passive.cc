@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include "tests/programs/oracle/truth.h"
 
@@ -46,13 +47,23 @@ struct Lock {
   bool exclusive = false, nocheck = false;
   const Call *lock = nullptr, *unlock = nullptr;
   std::vector<const Call*> calls;
-  std::map<int, double> proof;   // by target
-  std::map<int, int> open;       // operations outstanding, by target
-  std::map<int, double> issued;  // when the last of them was, by target
-  double proof_at(int t) const {
-    const auto found = proof.find(t);
-    return found == proof.end() ? unlock->exit : std::min(found->second, unlock->exit);
-  }
+  std::map<int, std::pair<double, double>> proof;  // by target: the call that proves the lock
+  std::map<int, int> open;                         // operations outstanding, by target
+  std::map<int, double> issued;                    // when the last of them was, by target
+};
+
+// One epoch at one target.
+struct Turn {
+  const Lock* lock = nullptr;
+  bool exclusive = false;
+  int origin = 0;
+  double asked = 0, locked = 0;     // its lock call
+  double proving = 0, proof = 0;    // the call that proves the lock
+  double letting_go = 0, gone = 0;  // its unlock call
+  double earliest = 0;              // when it can have let go
+  double grant = 0, release = 0;
+  double since = 0;  // it had asked, and nobody held what it wanted
+  bool conflicts(const Turn& o) const { return origin != o.origin && (exclusive || o.exclusive); }
 };
 
 // A call that may need its targets while operations are outstanding.
@@ -65,16 +76,121 @@ struct Needing {
 bool covers(const Lock& lock, int target) {
   return lock.target < 0 || target < 0 || lock.target == target;
 }
-bool first(const Lock& a, const Lock& b, int t) {
-  const double pa = a.proof_at(t), pb = b.proof_at(t);
-  const double ua = a.unlock->enter, ub = b.unlock->enter;
-  if (pa <= ua && pb <= ub && (ua <= pb) != (ub <= pa)) return ua <= pb;
-  if ((ua <= b.lock->exit) != (ub <= a.lock->exit)) return ua <= b.lock->exit;
-  return a.unlock->exit < b.unlock->exit;
-}
-bool conflict(const Lock& a, const Lock& b) {
-  return a.window == b.window && a.origin != b.origin && (a.exclusive || b.exclusive) &&
-         !a.nocheck && !b.nocheck && (a.target < 0 || b.target < 0 || a.target == b.target);
+constexpr double kClear = 1.5;
+
+// The order in which they held their locks, found one after the other, each time among all that are
+// left: what proofs leave open is decided by what calls lasted, then by who asked first.
+class Order {
+ public:
+  explicit Order(std::vector<Turn> turns) : rest_(std::move(turns)) {
+    std::ranges::sort(rest_, [](const Turn& a, const Turn& b) {
+      return std::pair(a.letting_go, a.gone) < std::pair(b.letting_go, b.gone);
+    });
+  }
+  std::vector<Turn> find() {
+    std::vector<Turn> order;
+    while (!rest_.empty()) {
+      const std::size_t i = next();
+      let_go_[rest_[i].exclusive] = std::max(let_go_[rest_[i].exclusive], earliest(rest_[i]));
+      rest_[i].earliest = earliest_of_next_;
+      order.push_back(rest_[i]);
+      rest_.erase(rest_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return order;
+  }
+
+ private:
+  double since(const Turn& t) const {
+    return t.exclusive ? std::max(let_go_[0], let_go_[1]) : let_go_[1];
+  }
+  double earliest(const Turn& t) const {
+    return std::max(t.letting_go, std::min(since(t), t.gone));
+  }
+  double lasted(const Turn& t) const {
+    return std::max(t.locked - std::max(t.asked, since(t)), 0.0) +
+           std::max(t.proof - std::max(t.proving, since(t)), 0.0);
+  }
+  // Shared ones that had proved their locks before one of them let go held them together.
+  double together(const Turn& t) const {
+    double until = earliest(t);
+    for (bool more = true; more;) {
+      more = false;
+      for (const Turn& o : rest_) {
+        if (o.exclusive || !(o.proof < until) || o.letting_go <= until) continue;
+        until = o.letting_go;
+        more = true;
+      }
+    }
+    return until;
+  }
+  bool may_be_next(const Turn& t) const {
+    double rival = kNever;
+    for (const Turn& o : rest_) {
+      if (&o != &t && (o.exclusive || t.exclusive)) rival = std::min(rival, o.proof);
+    }
+    if (rival < earliest(t)) return false;
+    return t.exclusive || rival == kNever || rival >= together(t);
+  }
+  std::size_t next() {
+    double first_exclusive = kNever, least = kNever;
+    for (const Turn& t : rest_) {
+      if (t.exclusive) first_exclusive = std::min(first_exclusive, t.letting_go);
+    }
+    std::vector<std::size_t> ready;
+    for (std::size_t i = 0; i < rest_.size(); ++i) {
+      if (!may_be_next(rest_[i])) continue;
+      const bool alone = !rest_[i].exclusive && rest_[i].proof < first_exclusive;
+      if (alone) ready.clear();  // all exclusive ones come after it
+      ready.push_back(i);
+      if (alone) break;
+    }
+    for (const std::size_t i : ready) least = std::min(least, lasted(rest_[i]));
+    std::size_t best = 0;  // the clocks are wrong if nothing is ready
+    bool any = false;
+    for (const std::size_t i : ready) {
+      const Turn &a = rest_[i], &b = rest_[best];
+      if (lasted(a) > kClear * least) continue;
+      if (!any || std::pair(a.asked, a.origin) < std::pair(b.asked, b.origin)) best = i;
+      any = true;
+    }
+    earliest_of_next_ = earliest(rest_[best]);
+    return best;
+  }
+
+  std::vector<Turn> rest_;
+  double let_go_[2] = {-kNever, -kNever};  // shared, exclusive
+  double earliest_of_next_ = 0;
+};
+
+// When each asked for what nobody held any more, and when it released it.
+std::vector<Turn> turns_of(const std::vector<Turn>& all) {
+  std::vector<Turn> order = Order(all).find();
+  double released[2] = {-kNever, -kNever};
+  std::size_t together = 0;  // from here on shared ones since the last exclusive one
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    Turn& t = order[i];
+    t.release = t.gone;
+    for (std::size_t k = i + 1; k < order.size(); ++k) {
+      if (t.conflicts(order[k])) t.release = std::min(t.release, order[k].proof);
+    }
+    t.release = std::max(t.release, t.earliest);
+    if (t.exclusive) {
+      for (; together < i; ++together) {
+        Turn& s = order[together];
+        if (s.exclusive) continue;
+        if (s.origin != t.origin) {
+          const double granted = std::min(s.release, std::min(t.proof, t.release));
+          s.release = std::max({s.earliest, granted, s.grant});
+        }
+        released[0] = std::max(released[0], s.release);
+      }
+    }
+    t.since = std::max(t.asked, t.exclusive ? std::max(released[0], released[1]) : released[1]);
+    t.grant = std::min(t.since, t.proof);
+    t.release = std::max(t.release, t.grant);
+    if (t.exclusive) released[1] = std::max(released[1], t.release);
+  }
+  return order;
 }
 
 // A transfer with a request, until that is completed.
@@ -105,7 +221,7 @@ void complete_requests(const Call& call, const std::map<std::string, Request>& r
     if (!request.result) continue;
     int& outstanding = lock.open[request.target];
     if (outstanding > 0) --outstanding;
-    lock.proof.emplace(request.target, call.exit);
+    lock.proof.emplace(request.target, std::pair(call.enter, call.exit));
     if (!waits) continue;
     double& issued = needs.targets[request.target];
     issued = std::max(issued, request.issued);
@@ -114,7 +230,7 @@ void complete_requests(const Call& call, const std::map<std::string, Request>& r
 }
 
 // The epochs of one process, and its calls that need others.
-void read_locks(const std::vector<Call>& calls, std::vector<Lock>& all,
+void read_locks(const std::vector<Call>& calls, int ranks, std::vector<Lock>& all,
                 std::vector<Needing>& needing) {
   std::vector<std::size_t> open;
   std::map<std::string, std::vector<const Call*>> access;  // transfers of the open access epoch
@@ -134,7 +250,11 @@ void read_locks(const std::vector<Call>& calls, std::vector<Lock>& all,
       lock.calls.push_back(&call);
       open.push_back(all.size());
       all.push_back(lock);
-      if (lock.target >= 0) needing.push_back({&call, "lock", {{lock.target, call.enter}}});
+      Needing needs{&call, "lock", {}};
+      for (int t = 0; t < ranks; ++t) {
+        if (lock.target < 0 || lock.target == t) needs.targets[t] = call.enter;
+      }
+      needing.push_back(needs);
     } else if (f == "MPI_Win_unlock" || f == "MPI_Win_unlock_all") {
       const int target = call.has("unlock") ? static_cast<int>(call.number("unlock")) : -1;
       for (const std::size_t i : open) {
@@ -150,10 +270,15 @@ void read_locks(const std::vector<Call>& calls, std::vector<Lock>& all,
         std::erase(open, i);
         break;
       }
-    } else if (call.has("flush_local")) {  // of puts: it proves nothing and needs nobody
-      for (const std::size_t i : open)
-        if (all[i].window == window && covers(all[i], static_cast<int>(call.number("flush_local"))))
-          all[i].calls.push_back(&call);
+    } else if (call.has("flush_local")) {  // of puts: it proves nothing, but may wait for them
+      const int target = static_cast<int>(call.number("flush_local"));
+      Needing needs{&call, "flush_local", {}};
+      for (const std::size_t i : open) {
+        if (all[i].window != window || !covers(all[i], target)) continue;
+        all[i].calls.push_back(&call);
+        if (all[i].open[target] != 0) needs.targets[target] = all[i].issued[target];
+      }
+      needing.push_back(needs);
     } else if (f.starts_with("MPI_Win_flush")) {
       const int target = call.has("flush") ? static_cast<int>(call.number("flush")) : -1;
       Needing needs{&call, "flush", {}};
@@ -163,7 +288,7 @@ void read_locks(const std::vector<Call>& calls, std::vector<Lock>& all,
         lock.calls.push_back(&call);
         for (auto& [t, count] : lock.open) {
           if (count == 0 || (target >= 0 && t != target)) continue;
-          lock.proof.emplace(t, call.exit);
+          lock.proof.emplace(t, std::pair(call.enter, call.exit));
           needs.targets[t] = lock.issued[t];
           count = 0;
         }
@@ -233,49 +358,18 @@ std::string metric_of(const Call& call, const std::string& what) {
 void Truth::add_passive(const Notes& run, const std::map<const Call*, Times>& taken_before) {
   std::vector<Lock> locks;
   std::vector<Needing> needing;
-  for (const auto& calls : run.calls) read_locks(calls, locks, needing);
-
-  std::map<const Call*, Times> taken = taken_before;
-  std::map<const Call*, Times> contention;
-  for (const Lock& e : locks) {
-    Times waits;
-    for (const Lock& h : locks) {
-      if (!conflict(e, h)) continue;
-      const int t = e.target >= 0 ? e.target : h.target;
-      if (!first(h, e, t)) continue;
-      double release = h.unlock->exit;
-      for (const Lock& x : locks) {
-        if (conflict(h, x) && (x.target < 0 || x.target == t) && first(h, x, t))
-          release = std::min(release, x.proof_at(t));
-      }
-      release = std::max(release, h.unlock->enter);
-      const double begin = std::max(e.lock->enter, h.lock->enter);
-      const double end = std::min(release, e.proof_at(t));
-      if (begin < end) waits.emplace_back(begin, end);
-    }
-    for (const Call* c : e.calls)
-      contention[c].insert(contention[c].end(), waits.begin(), waits.end());
-  }
-  for (const auto& [c, waits] : contention) {
-    add(metric_of(*c, "lock_contention"), *c, within(*c, waits));
-    taken[c].insert(taken[c].end(), waits.begin(), waits.end());
-  }
+  const int ranks = static_cast<int>(run.calls.size());
+  for (const auto& calls : run.calls) read_locks(calls, ranks, locks, needing);
 
   // Who was outside MPI is known only if the program noted all its calls.
   const bool all_noted = std::ranges::any_of(run.calls, [](const auto& calls) {
     return std::ranges::any_of(calls, [](const Call& c) { return c.has("all_noted"); });
   });
-  if (!all_noted) {
-    for (auto it = values_.begin(); it != values_.end();)
-      it = std::get<0>(it->first).ends_with("_wait_for_progress") ? values_.erase(it)
-                                                                  : std::next(it);
-    return;
-  }
-  std::vector<Times> away;
-  for (const auto& calls : run.calls) away.push_back(outside(calls));
+  std::vector<Times> away(run.calls.size());
+  if (all_noted) std::ranges::transform(run.calls, away.begin(), outside);
   std::set<std::pair<std::string, std::string>> asynchronous;  // window, kind
   for (const Needing& n : needing) {
-    if (n.kind.ends_with("transfer") || n.kind == "lock") continue;
+    if (n.kind.ends_with("transfer") || n.kind == "lock" || n.kind == "flush_local") continue;
     for (const auto& [t, issued] : n.targets) {
       if (t == n.call->rank) continue;
       for (const auto& [begin, end] : away[static_cast<std::size_t>(t)]) {
@@ -284,14 +378,80 @@ void Truth::add_passive(const Notes& run, const std::map<const Call*, Times>& ta
       }
     }
   }
+  const auto needs_nobody = [&](const std::string& window, const std::string& kind) {
+    const auto seen = [&](const char* k) { return asynchronous.contains({window, k}); };
+    if (kind == "access transfer") return seen("complete");
+    if (kind == "passive transfer" || kind == "lock" || kind == "flush_local") {
+      return seen("flush") || seen("unlock") || seen("get wait");
+    }
+    return seen(kind.c_str());
+  };
+
+  // When somebody can have held its lock: a target that was outside MPI has not granted it.
+  const auto held = [&](const Turn& h, int t) {
+    const Times whole{{h.since, h.release}};
+    if (t == h.origin || needs_nobody(h.lock->window, "lock")) return whole;
+    double left = kNever, locking = -kNever, first = -kNever, last = -kNever;
+    for (const auto& [begin, end] : away[static_cast<std::size_t>(t)]) {
+      if (end <= h.asked || h.proof < end) continue;
+      if (left == kNever) {
+        left = begin;
+        first = end;
+      }
+      if (end <= h.locked) locking = end;
+      last = end;
+    }
+    const double granted = locking > -kNever ? locking : first <= h.proving ? first : last;
+    return Times{{h.since, std::min(left, h.release)}, {std::max(granted, h.since), h.release}};
+  };
+
+  std::map<const Call*, Times> taken = taken_before;
+  std::map<const Call*, Times> contention;
+  std::set<std::pair<std::string, int>> places;  // window, target
+  for (const Lock& e : locks) {
+    for (int t = 0; t < ranks; ++t) {
+      if (!e.nocheck && (e.target < 0 || e.target == t)) places.insert({e.window, t});
+    }
+  }
+  for (const auto& [window, t] : places) {
+    std::vector<Turn> all;
+    for (const Lock& e : locks) {
+      if (e.nocheck || e.window != window || (e.target >= 0 && e.target != t)) continue;
+      Turn turn{&e, e.exclusive, e.origin, e.lock->enter, e.lock->exit};
+      turn.letting_go = turn.proving = e.unlock->enter;
+      turn.gone = turn.proof = e.unlock->exit;
+      const auto proof = e.proof.find(t);
+      if (proof != e.proof.end() && proof->second.second < turn.gone) {
+        std::tie(turn.proving, turn.proof) = proof->second;
+      }
+      all.push_back(turn);
+    }
+    const std::vector<Turn> turns = turns_of(all);
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      const Turn& e = turns[i];
+      for (std::size_t k = 0; k < i; ++k) {
+        if (!e.conflicts(turns[k])) continue;
+        for (const auto& [begin, end] : held(turns[k], t)) {
+          const double from = std::max(begin, e.asked), to = std::min(end, e.proof);
+          if (!(from < to)) continue;
+          for (const Call* c : e.lock->calls) contention[c].emplace_back(from, to);
+        }
+      }
+    }
+  }
+  for (const auto& [c, waits] : contention) {
+    add(metric_of(*c, "lock_contention"), *c, within(*c, waits));
+    taken[c].insert(taken[c].end(), waits.begin(), waits.end());
+  }
+
+  if (!all_noted) {
+    for (auto it = values_.begin(); it != values_.end();)
+      it = std::get<0>(it->first).ends_with("_wait_for_progress") ? values_.erase(it)
+                                                                  : std::next(it);
+    return;
+  }
   for (const Needing& n : needing) {
-    const std::string window = n.call->text("win");
-    const auto is_async = [&](const char* kind) { return asynchronous.contains({window, kind}); };
-    if (asynchronous.contains({window, n.kind})) continue;
-    if (n.kind == "access transfer" && is_async("complete")) continue;
-    if ((n.kind == "passive transfer" || n.kind == "lock") &&
-        (is_async("flush") || is_async("unlock")))
-      continue;
+    if (needs_nobody(n.call->text("win"), n.kind)) continue;
     Times waits;
     for (const auto& [t, issued] : n.targets) {
       if (t == n.call->rank) continue;

@@ -1,0 +1,231 @@
+#include "expert/rma/wait_claims.h"
+
+#include <algorithm>
+
+namespace kojak::expert {
+namespace {
+
+using Held = WaitingCall::Held;
+
+// When locks were held by others, if the rule of each window is known: rule(WindowId).
+template <class Rule>
+void held_times(const std::vector<Held>& held, Rule&& rule, Intervals& set) {
+  set.clear();
+  for (const Held& h : held) {
+    h.under(rule(h.window), [&](const Interval& when) { set.push_back(when); });
+  }
+  make_set(set);
+}
+
+}  // namespace
+
+// Transfers, locks and local flushes may return early: they stand or fall with the calls that
+// complete.
+bool WaitClaims::Window::is_void(ProgressKind kind, bool same_node) const {
+  const auto seen = [&](ProgressKind k) { return asynchronous[index(k)][same_node] != 0; };
+  switch (kind) {
+    case ProgressKind::kAccessTransfer:
+      return seen(ProgressKind::kComplete);
+    case ProgressKind::kPassiveTransfer:
+    case ProgressKind::kLock:
+    case ProgressKind::kFlushLocal:
+      return seen(ProgressKind::kFlush) || seen(ProgressKind::kUnlock) ||
+             seen(ProgressKind::kGetWait);
+    default:
+      return seen(kind);
+  }
+}
+
+bool WaitClaims::Window::is_sure(bool same_node) const {
+  return std::any_of(confirmed.begin(), confirmed.end(),
+                     [&](const auto& calls) { return calls[same_node] != 0; });
+}
+
+unsigned WaitClaims::Window::rule() const {
+  return (is_void(ProgressKind::kLock, true) ? 0u : 1u) |
+         (is_void(ProgressKind::kLock, false) ? 0u : 2u);
+}
+
+WaitClaims::Amounts WaitClaims::left_over(const Call& call, const WaitingCall::Outside& outside,
+                                          const Intervals& taken) {
+  if (taken.empty() && (outside.same.empty() || outside.other.empty())) [[likely]] {
+    const double same = length_within(call, outside.same).value;
+    const double other = length_within(call, outside.other).value;
+    return {same, other, same + other};
+  }
+  const Intervals same = without(outside.same, taken);
+  const Intervals other = without(outside.other, taken);
+  Intervals both = same;
+  both.insert(both.end(), other.begin(), other.end());
+  make_set(both);
+  return {length_within(call, same).value, length_within(call, other).value,
+          length_within(call, both).value};
+}
+
+void WaitClaims::add(const WaitingCall& waiting) {
+  const Call& call = waiting.call;
+  const bool progress = waiting.kind != ProgressKind::kNobody && known_;
+  const bool several = !waiting.elsewhere.empty() ||
+                       std::any_of(waiting.held.begin(), waiting.held.end(),
+                                   [&](const Held& h) { return h.window != waiting.window; });
+  if (several) {
+    if (kept_.size() >= kMostKept) {
+      ++left_out_;
+      return;
+    }
+    Kept kept{call,          waiting.kind, waiting.contended, waiting.elsewhere,
+              waiting.taken, waiting.held};
+    kept.outside.push_back(waiting.outside);
+    kept_.push_back(std::move(kept));
+    return;
+  }
+  const bool differ = std::any_of(waiting.held.begin(), waiting.held.end(),
+                                  [&](const Held& h) { return h.may_need(); });
+  std::array<Seconds, kGrantRules> held{};
+  ByRule amounts{};
+  bool any = false;
+  for (unsigned rule = 0; rule < kGrantRules; ++rule) {
+    if (rule != 0 && !differ) {
+      held[rule] = held[0];
+      amounts[rule] = amounts[0];
+      continue;
+    }
+    held_times(
+        waiting.held, [&](WindowId) { return rule; }, set_);
+    held[rule] = length_within(call, set_);
+    if (!progress) continue;
+    set_.insert(set_.end(), waiting.taken.begin(), waiting.taken.end());
+    make_set(set_);
+    amounts[rule] = left_over(call, waiting.outside, set_);
+    any = any || amounts[rule].both > 0;
+  }
+  if (waiting.contended) claim_contention(waiting, held);
+  if (!any) return;
+  Progress& claims = windows_[waiting.window].progress[index(waiting.kind)];
+  ByRule& sums = claims.sums[place(call)];
+  if (claims.worst.empty()) claims.worst.assign(3 * kGrantRules, WorstInstances(instances_));
+  for (unsigned rule = 0; rule < kGrantRules; ++rule) {
+    const Amounts& a = amounts[rule];
+    sums[rule].same += a.same;
+    sums[rule].other += a.other;
+    sums[rule].both += a.both;
+    const std::array<double, 3> waits{a.same, a.other, a.both};
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (waits[i] > 0) claims.worst[3 * rule + i].add(instance(call, waits[i]));
+    }
+  }
+}
+
+void WaitClaims::claim_contention(const WaitingCall& waiting,
+                                  const std::array<Seconds, kGrantRules>& held) {
+  const Call& call = waiting.call;
+  if (call.function == nullptr) return;  // a damaged trace: lock records outside of MPI
+  if (held[0] == held[1] && held[1] == held[2] && held[2] == held[3]) {
+    if (held[0] > Seconds{0}) results_.lock_contention(call, held[0]);
+    return;
+  }
+  Contention& claims = windows_[waiting.window].contention[is_sync(call)];
+  if (claims.worst.empty()) claims.worst.assign(kGrantRules, WorstInstances(instances_));
+  std::array<double, kGrantRules>& sums = claims.sums[place(call)];
+  for (unsigned rule = 0; rule < kGrantRules; ++rule) {
+    sums[rule] += held[rule].value;
+    if (held[rule] > Seconds{0}) claims.worst[rule].add(instance(call, held[rule].value));
+  }
+}
+
+void WaitClaims::count(WindowId window, bool same_node, double seconds) {
+  (windows_[window].is_sure(same_node) ? sureness_.sure : sureness_.unsure) += seconds;
+}
+
+void WaitClaims::finish_kept(const Kept& kept) {
+  const auto rule = [&](WindowId window) { return known_ ? windows_[window].rule() : 0u; };
+  held_times(kept.held, rule, set_);
+  if (kept.contended && kept.call.function != nullptr) {
+    const Seconds waited = length_within(kept.call, set_);
+    if (waited > Seconds{0}) results_.lock_contention(kept.call, waited);
+  }
+  if (kept.kind == ProgressKind::kNobody || !known_) return;
+  Intervals taken = kept.taken;
+  taken.insert(taken.end(), set_.begin(), set_.end());
+  make_set(taken);
+  Intervals outside;
+  bool sure = true;
+  WindowId window{};
+  bool same_node = false;
+  for (const WaitingCall::Outside& o : kept.outside) {
+    const Window& w = windows_[o.window];
+    for (const bool same : {true, false}) {
+      const Intervals& set = same ? o.same : o.other;
+      if (set.empty() || w.is_void(kept.kind, same)) continue;
+      outside.insert(outside.end(), set.begin(), set.end());
+      if (sure) {
+        window = o.window;
+        same_node = same;
+      }
+      sure = sure && w.is_sure(same);
+    }
+  }
+  make_set(outside);
+  const Seconds waited = length_within(kept.call, without(outside, taken));
+  if (!(waited > Seconds{0})) return;
+  const Call& call = kept.call;
+  results_.progress(kept.kind, raw(call.cnode), call.index, waited.value);
+  results_.progress_instance(kept.kind, instance(call, waited.value));
+  count(window, same_node, waited.value);
+}
+
+void WaitClaims::finish() {
+  for (const Kept& kept : kept_) finish_kept(kept);
+  kept_.clear();
+  for (auto& [id, window] : windows_) {
+    const unsigned rule = known_ ? window.rule() : 0u;
+    for (const bool sync : {false, true}) {
+      const Contention& claims = window.contention[sync];
+      for (const auto& [where, sums] : claims.sums) {
+        if (!(sums[rule] > 0)) continue;
+        results_.contention(sync, static_cast<CallPathIndex>(where >> 32),
+                            static_cast<LocationIndex>(where), sums[rule]);
+      }
+      if (claims.worst.empty()) continue;
+      for (const PatternInstance& i : claims.worst[rule].sorted()) {
+        results_.contention_instance(sync, i);
+      }
+    }
+    for (std::size_t k = 0; k < kProgressKinds; ++k) {
+      const auto kind = static_cast<ProgressKind>(k);
+      for (const bool same_node : {false, true}) {
+        sureness_.confirmed += window.confirmed[k][same_node];
+      }
+      const bool same = !window.is_void(kind, true), other = !window.is_void(kind, false);
+      if (!same && !other) continue;
+      const std::size_t which = same && other ? 2 : (same ? 0 : 1);
+      const Progress& claims = window.progress[k];
+      for (const auto& [where, sums] : claims.sums) {
+        const Amounts& a = sums[rule];
+        const double value = which == 2 ? a.both : (same ? a.same : a.other);
+        if (!(value > 0)) continue;
+        results_.progress(kind, static_cast<CallPathIndex>(where >> 32),
+                          static_cast<LocationIndex>(where), value);
+        count(id, which != 1 && a.same > 0, value);
+      }
+      if (claims.worst.empty()) continue;
+      for (const PatternInstance& i : claims.worst[3 * rule + which].sorted()) {
+        results_.progress_instance(kind, i);
+      }
+    }
+  }
+}
+
+std::uint64_t WaitClaims::voided() const {
+  std::uint64_t count = 0;
+  for (const auto& [id, window] : windows_) {
+    for (std::size_t k = 0; k < kProgressKinds; ++k) {
+      const auto kind = static_cast<ProgressKind>(k);
+      count += !window.progress[k].sums.empty() &&
+               (window.is_void(kind, true) || window.is_void(kind, false));
+    }
+  }
+  return count;
+}
+
+}  // namespace kojak::expert

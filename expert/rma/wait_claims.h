@@ -1,0 +1,120 @@
+// Claims of Lock Contention and Wait for Progress, until it is known whether they hold.
+//
+// If any call that cannot end without its target began and ended while the target was outside MPI,
+// then progress needs no MPI calls there, and all claims of Wait for Progress of that window, kind
+// of call, and same or different node are void. A lock that a computing target had to grant is held
+// by nobody until then; where such grants need no target, it is. So what depends on that is summed
+// up apart until the end of the trace; what does not is told at once. Calls that wait for
+// operations on several windows are kept as they are: each window's part stands on its own
+// evidence. Memory: windows x kinds x call paths x locations that claim something, and kMostKept
+// calls on several windows. Not thread-safe; nothing fails. Source: passive-target paper 2012,
+// section 4; the guard against false claims is kojak's own.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <unordered_map>
+
+#include "expert/rma/waiting_call.h"
+#include "expert/worst_instances.h"
+
+namespace kojak::expert {
+
+// How sure the claims of Wait for Progress are.
+struct ProgressSureness {
+  std::uint64_t confirmed = 0;  // calls that ended only after their absent target came back
+  double sure = 0,
+         unsure = 0;  // seconds claimed where there is such a call, and where there is none
+};
+
+class WaitClaims {
+ public:
+  struct Results {
+    // A call waited for locks.
+    std::function<void(const Call&, Seconds)> lock_contention;
+    // Sums at the end of the trace, and the worst instances. `sync`: of a passive target call.
+    std::function<void(bool sync, CallPathIndex, LocationIndex, double)> contention;
+    std::function<void(bool sync, const PatternInstance&)> contention_instance;
+    std::function<void(ProgressKind, CallPathIndex, LocationIndex, double)> progress;
+    std::function<void(ProgressKind, const PatternInstance&)> progress_instance;
+  };
+  // `known`: whether the trace tells who is outside MPI.
+  WaitClaims(std::size_t instances, bool known, Results results)
+      : instances_(instances), known_(known), results_(std::move(results)) {}
+
+  // A call of that kind ended although its target, on the same node or not, had been outside ever
+  // since one of its operations was issued.
+  void asynchronous(WindowId window, ProgressKind kind, bool same_node) {
+    ++windows_[window].asynchronous[index(kind)][same_node];
+  }
+  // It ended only after that target had come back.
+  void confirmed(WindowId window, ProgressKind kind, bool same_node) {
+    ++windows_[window].confirmed[index(kind)][same_node];
+  }
+  void add(const WaitingCall& waiting);
+  void finish();
+
+  // Windows and kinds of call where claims were void.
+  std::uint64_t voided() const;
+  std::uint64_t left_out() const { return left_out_; }
+  const ProgressSureness& sureness() const { return sureness_; }
+
+ private:
+  static constexpr std::size_t kMostKept = 1 << 16;
+  static constexpr std::size_t index(ProgressKind kind) { return static_cast<std::size_t>(kind); }
+
+  struct Amounts {
+    double same = 0, other = 0, both = 0;
+  };
+  using ByRule = std::array<Amounts, kGrantRules>;
+  using Place = std::uint64_t;  // call path and location
+  struct Progress {
+    std::unordered_map<Place, ByRule> sums;
+    std::vector<WorstInstances> worst;  // by rule: same node, others, both
+  };
+  struct Contention {
+    std::unordered_map<Place, std::array<double, kGrantRules>> sums;
+    std::vector<WorstInstances> worst;  // by rule
+  };
+  struct Window {
+    std::array<std::array<std::uint64_t, 2>, kProgressKinds> asynchronous{}, confirmed{};
+    std::array<Progress, kProgressKinds> progress;
+    std::array<Contention, 2> contention;  // [1]: of passive target calls
+    bool is_void(ProgressKind kind, bool same_node) const;
+    bool is_sure(bool same_node) const;
+    unsigned rule() const;
+  };
+  struct Kept {
+    Call call;
+    ProgressKind kind{};
+    bool contended = false;
+    std::vector<WaitingCall::Outside> outside;
+    Intervals taken;
+    std::vector<WaitingCall::Held> held;
+  };
+
+  static Place place(const Call& call) { return Place{raw(call.cnode)} << 32 | call.index; }
+  static PatternInstance instance(const Call& call, double seconds) {
+    return {0, raw(call.cnode), call.index, {seconds}, call.enter, call.exit};
+  }
+  static bool is_sync(const Call& call) {
+    return call.function != nullptr && call.function->cls == MpiClass::kPassiveTarget;
+  }
+  static Amounts left_over(const Call& call, const WaitingCall::Outside& outside,
+                           const Intervals& taken);
+  void claim_contention(const WaitingCall& waiting, const std::array<Seconds, kGrantRules>& held);
+  void finish_kept(const Kept& kept);
+  void count(WindowId window, bool same_node, double seconds);
+
+  std::size_t instances_;
+  bool known_;
+  Results results_;
+  std::map<WindowId, Window> windows_;
+  std::vector<Kept> kept_;
+  std::uint64_t left_out_ = 0;
+  ProgressSureness sureness_;
+  Intervals set_;  // kept for its memory only
+};
+
+}  // namespace kojak::expert
