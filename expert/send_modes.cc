@@ -75,8 +75,8 @@ bool is_wait(MpiRole role) {
   return role >= MpiRole::kWait && role <= MpiRole::kWaitsome;
 }
 bool is_nonblocking_send(MpiRole role) {
-  return role == MpiRole::kIsend || role == MpiRole::kIbsend || role == MpiRole::kIssend ||
-         role == MpiRole::kIrsend;
+  return role == MpiRole::kIsend || role == MpiRole::kIsendrecv || role == MpiRole::kIbsend ||
+         role == MpiRole::kIssend || role == MpiRole::kIrsend;
 }
 
 }  // namespace

@@ -95,6 +95,7 @@ bool blocking_send(MpiRole role) {
     case MpiRole::kIbsend:
     case MpiRole::kIssend:
     case MpiRole::kIrsend:
+    case MpiRole::kIsendrecv:
     case MpiRole::kStart:
     case MpiRole::kStartall:
       return false;

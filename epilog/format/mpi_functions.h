@@ -83,6 +83,11 @@ enum class MpiRole : std::uint8_t {
   kImrecv,
   kStart,
   kStartall,
+  kIsendrecv,
+  kPsendInit,
+  kPrecvInit,
+  kPready,  // one, a list or a range of partitions
+  kParrived,
   // completion of requests
   kWait,
   kWaitall,
@@ -103,9 +108,12 @@ enum class MpiRole : std::uint8_t {
   kPrefix,    // scan, exscan
   kNeighbor,  // blocking neighbourhood collectives
   kNonblockingCollective,
+  kPersistentCollective,  // MPI_Bcast_init and its like: makes the request that MPI_Start starts
   // life cycle
   kInit,
   kFinalize,
+  kSessionInit,
+  kSessionFinalize,
   kAbort,
   kPcontrol,
   kCommCreate,
@@ -121,7 +129,7 @@ struct MpiFunction {
   std::uint8_t region_type;  // EPILOG region type (1 function, 4 barrier, 5 one-to-all ...)
   bool can_progress;         // a call that can make progress in the MPI library
   bool may_block;            // ENTER must be written before the call
-  std::uint8_t since;  // MPI version times ten that introduced it: 10, 11, 12, 20, 21, 22, 30, 31
+  std::uint8_t since;        // MPI version times ten that introduced it: 10, 12, 30, 40 ...
 };
 
 // All functions, sorted by name (ASCII, as written in C).

@@ -7,7 +7,8 @@
 //   ignores) after(a, result, c)  bookkeeping after it, and its records: c is a Recording, or
 //   Silent when nothing
 //                        is recorded; the hook ends by one of c's exits
-// Both are optional. Hooks run under the bookkeeping lock and never call communicating functions.
+// Both are optional. A form with large counts has its int form's hook, which therefore takes the
+// arguments of both. Hooks run under the bookkeeping lock and never call communicating functions.
 // They are called for every call while the session is live; events are only for the outermost call
 // of a thread. The guard is the address of the outermost call's frame: a longjmp or an exception
 // out of a call leaves it behind, and the next call from the same depth or above finds that it is
@@ -116,6 +117,23 @@ struct Recording {
 // Bookkeeping and records of a call: none of its own.
 template <class A>
 struct Hook {};
+template <class A>
+concept HasIntForm = requires {
+  typename A::IntForm;
+};
+template <HasIntForm A>
+struct Hook<A> : Hook<typename A::IntForm> {};
+
+template <class A>
+concept HasBefore = requires(Hook<A> hook, A& a) {
+  hook.before(a);
+};
+template <class A>
+concept HasAfter = requires(Hook<A> hook, A& a, typename A::Result result, Silent& call) {
+  hook.after(a, result, call);
+};
+template <class A>
+inline constexpr bool kHooked = HasBefore<A> || HasAfter<A>;
 
 inline bool is_live() {
   return the_session.live.load(std::memory_order_relaxed);
@@ -214,8 +232,41 @@ template <class A>
   return result;
 }
 
+// A call of a function without a hook: what stands around it is the same for all of them, and not
+// inlined.
+struct PlainCall {
+  CallFrame frame;
+  bool outermost = false, recorded = false, blocks = false;
+  RegionId region{};
+  Ticks enter = 0;
+};
+[[gnu::noinline]] void begin_plain(PlainCall& call, unsigned function, std::uint32_t group,
+                                   bool blocks, const void* caller);
+[[gnu::noinline]] void end_plain(PlainCall& call);
+
 template <class A>
-[[gnu::always_inline]] inline typename A::Result measured(A a, const void* caller) {
+[[gnu::always_inline]] inline typename A::Result measured_plainly(A& a, const void* caller) {
+  Recorder& r = the_recorder;
+  PlainCall call;
+  call.frame.self = &call.frame;
+  typename A::Result result;
+  if (r.frame == nullptr && r.lost == nullptr &&
+      (the_session.functions.load(std::memory_order_relaxed) & A::kGroup) == 0) {
+    call.frame.in_call = true;
+    r.frame = &call.frame;
+    result = a.call();
+    r.frame = nullptr;
+    call.frame.self = nullptr;
+    return result;
+  }
+  begin_plain(call, A::kFunction, A::kGroup, A::kBlocks, caller);
+  result = a.call();
+  end_plain(call);
+  return result;
+}
+
+template <class A>
+[[gnu::always_inline]] inline typename A::Result measured_with_hook(A& a, const void* caller) {
   Recorder& r = the_recorder;
   CallFrame frame;
   frame.self = &frame;
@@ -242,6 +293,15 @@ template <class A>
   r.frame = nullptr;
   frame.self = nullptr;
   return result;
+}
+
+template <class A>
+[[gnu::always_inline]] inline typename A::Result measured(A a, const void* caller) {
+  if constexpr (kHooked<A>) {
+    return measured_with_hook(a, caller);
+  } else {
+    return measured_plainly(a, caller);
+  }
 }
 
 }  // namespace kojak::measure

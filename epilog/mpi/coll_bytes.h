@@ -50,12 +50,15 @@ inline std::uint32_t members(const Comm& comm) {
 inline std::uint64_t size_of(MPI_Datatype type) {
   return message_bytes(1, type);
 }
-inline std::uint64_t sum(const int* counts, std::uint32_t n) {
+// Counts are int, or MPI_Count in the forms with large counts.
+template <class Counts>
+std::uint64_t sum(const Counts* counts, std::uint32_t n) {
   std::uint64_t total = 0;
   for (std::uint32_t i = 0; i < n; ++i) total += static_cast<std::uint64_t>(counts[i]);
   return total;
 }
-inline std::uint64_t sum(const int* counts, const MPI_Datatype* types, std::uint32_t n) {
+template <class Counts>
+std::uint64_t sum(const Counts* counts, const MPI_Datatype* types, std::uint32_t n) {
   std::uint64_t total = 0;
   for (std::uint32_t i = 0; i < n; ++i) total += message_bytes(counts[i], types[i]);
   return total;
@@ -80,15 +83,16 @@ inline std::uint64_t blocks(const Group* neighbours) {
       std::count_if(neighbours->ranks, neighbours->ranks + neighbours->count,
                     [](std::uint32_t rank) { return rank != kAbsent; }));
 }
-inline std::uint64_t sum_near(const int* counts, const Group* neighbours) {
+template <class Counts>
+std::uint64_t sum_near(const Counts* counts, const Group* neighbours) {
   std::uint64_t total = 0;
   for (std::uint32_t i = 0; neighbours != nullptr && i < neighbours->count; ++i) {
     if (neighbours->ranks[i] != kAbsent) total += static_cast<std::uint64_t>(counts[i]);
   }
   return total;
 }
-inline std::uint64_t sum_near(const int* counts, const MPI_Datatype* types,
-                              const Group* neighbours) {
+template <class Counts>
+std::uint64_t sum_near(const Counts* counts, const MPI_Datatype* types, const Group* neighbours) {
   std::uint64_t total = 0;
   for (std::uint32_t i = 0; neighbours != nullptr && i < neighbours->count; ++i) {
     if (neighbours->ranks[i] != kAbsent) total += message_bytes(counts[i], types[i]);

@@ -83,12 +83,18 @@ Comm* make_comm(MPI_Comm handle, Group* group, Group* remote, const Identity& id
 
 }  // namespace
 
-void start_comms() {
+void start_groups() {
+  make_world_group(the_session.run.size);
+}
+
+void start_world_comms() {
   IdentityHash world, self;
   world.add(1);
   self.add(2).add(the_session.run.rank);
-  Group* const all = make_world_group(the_session.run.size);
-  make_comm(MPI_COMM_WORLD, all, nullptr, world.get());
+  MPI_Group group = MPI_GROUP_NULL;
+  PMPI_Comm_group(MPI_COMM_WORLD, &group);
+  use_world_group(group);
+  make_comm(MPI_COMM_WORLD, group_of(group), nullptr, world.get());
   make_comm(MPI_COMM_SELF, group_of_ranks(&the_session.run.rank, 1), nullptr, self.get());
 }
 
@@ -132,6 +138,7 @@ void drop_comm(Comm* comm) {
   (comm->previous != nullptr ? comm->previous->next : live_comms) = comm->next;
   if (comm->next != nullptr) comm->next->previous = comm->previous;
   comm->messages.clear();
+  comm->channels.clear();
   comm->changed_messages.clear();
   destroy(comm);
 }
@@ -162,6 +169,15 @@ void count_message(Comm& comm, std::uint32_t peer, std::uint32_t tag, bool recei
   if (count == nullptr) return;
   ++(received ? count->received : count->sent);
   if (!count->changed) count->changed = comm.changed_messages.push_back(key);
+}
+
+std::uint64_t next_channel(Comm& comm, std::uint32_t peer, std::uint32_t tag, bool sends) {
+  // A tag has 31 bits.
+  const std::uint64_t key = std::uint64_t{peer} << 32 | tag << 1 | (sends ? 1u : 0u);
+  std::uint64_t* const made = comm.channels.find(key);
+  if (made != nullptr) return ++*made;
+  comm.channels.set(key, 0);
+  return 0;
 }
 
 Comm* first_comm() {

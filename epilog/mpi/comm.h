@@ -38,6 +38,7 @@ struct Comm {
   bool collectives_changed = false;
   HashMap<MessageCount> messages;  // by peer and tag
   Vector<std::uint64_t> changed_messages;
+  HashMap<std::uint64_t> channels;  // partitioned messages made, by peer, tag and direction
   std::atomic<std::uint64_t> defined{0};
   Comm* next = nullptr;  // of the live ones
   Comm* previous = nullptr;
@@ -49,7 +50,9 @@ struct Comm {
   }
 };
 
-void start_comms();
+// All processes; then MPI_COMM_WORLD and MPI_COMM_SELF, as soon as they exist.
+void start_groups();
+void start_world_comms();
 Comm* find_comm(MPI_Comm comm);  // known ones; nullptr else
 Comm* comm_of(MPI_Comm comm);    // the handle must be valid
 // Takes note of a new communicator; unknown identity if `known` is false.
@@ -66,6 +69,8 @@ Identity created_identity(const Identity& parent, unsigned function, std::uint64
 // For calls that only some members of the parent make: how often this very key was used before.
 std::uint64_t next_ordinal_of(const Identity& key);
 
+// Numbers the partitioned messages of a pair of processes and a tag: that is how they match.
+std::uint64_t next_channel(Comm& comm, std::uint32_t peer, std::uint32_t tag, bool sends);
 void count_message(Comm& comm, std::uint32_t peer, std::uint32_t tag, bool received);
 Comm* first_comm();
 

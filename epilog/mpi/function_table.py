@@ -1,5 +1,8 @@
 """Reads functions.table, the one list of MPI functions (its head explains the format).
 
+A function that is another form of one in the list (MPI_Put_c of MPI_Put, MPI_Bcast_init of MPI_Bcast) is made
+here from that one's row.
+
 A malformed line raises TableError naming file and line. Used by generate.py and by the coverage test.
 """
 
@@ -16,16 +19,16 @@ REGION_TYPES = {
     "function": 1, "barrier": 4, "one_to_all": 5, "all_to_one": 6, "all_to_all": 7,
     "other_collective": 8,
 }
-FLAGS = ["blocks", "progress", "removed"]
+FLAGS = ["blocks", "progress", "removed", "large", "persistent"]
 # C type of a value of each kind; arrays and out parameters are made from it.
 C_TYPES = {
     "count": "int", "int": "int", "rank": "int", "tag": "int", "index": "int", "logical": "int",
     "aint": "MPI_Aint", "offset": "MPI_Offset", "bigcount": "MPI_Count", "comm": "MPI_Comm",
     "type": "MPI_Datatype", "request": "MPI_Request", "win": "MPI_Win", "group": "MPI_Group",
     "op": "MPI_Op", "info": "MPI_Info", "file": "MPI_File", "errhandler": "MPI_Errhandler",
-    "message": "MPI_Message",
+    "message": "MPI_Message", "session": "MPI_Session",
 }
-HANDLES = ["comm", "type", "request", "win", "group", "op", "info", "file", "errhandler", "message"]
+HANDLES = ["comm", "type", "request", "win", "group", "op", "info", "file", "errhandler", "message", "session"]
 OTHER_KINDS = ["buffer", "baseptr", "status", "string", "strings", "state", "attribute", "argc", "argv",
                "varargs"]
 
@@ -43,6 +46,12 @@ class Parameter:
     callback: str = ""
     doubly: bool = False  # [][]
     triples: bool = False  # [][3]
+    large: str = ""  # its kind, or the callback's type, in the large form
+
+    def in_large_form(self):
+        if self.kind == "callback":
+            return dataclasses.replace(self, callback=self.large or self.callback)
+        return dataclasses.replace(self, kind=self.large or ("bigcount" if self.kind == "count" else self.kind))
 
     def c_type(self):
         """As a member or parameter: arrays are pointers."""
@@ -87,13 +96,37 @@ class Function:
     returns: str
     parameters: list
     line: int
+    int_form: str = ""  # of a large form: the name of the other
+    operation: str = ""  # of a persistent collective operation: its blocking form
 
     def has(self, flag):
         return flag in self.flags
 
     def struct_name(self):
-        words = self.name.removeprefix("MPI_").split("_")
+        """MPI_Put_c is PutC, MPIX_Comm_agree XCommAgree."""
+        words = self.name.removeprefix("MPI").removeprefix("_").split("_")
         return "".join(word[:1].upper() + word[1:] for word in words)
+
+    def c_names(self):
+        """What C programs call it; Open MPI 4 has the persistent collective operations as extensions."""
+        extension = self.operation and not self.int_form
+        return [self.name] + ([self.name.replace("MPI_", "MPIX_")] if extension else [])
+
+    def large_form(self):
+        parameters = [p.in_large_form() for p in self.parameters]
+        return dataclasses.replace(self, name=self.name + "_c", since=max(self.since, 40), parameters=parameters,
+                                   flags=[flag for flag in self.flags if flag not in ("large", "persistent")],
+                                   int_form=self.name)
+
+    def persistent_form(self):
+        more = [Parameter("in", "info", "info", None), Parameter("out", "request", "request", None)]
+        return dataclasses.replace(self, name=self.name + "_init", cls="collective", role="persistent_collective",
+                                   region_type="function", since=40, parameters=self.parameters + more,
+                                   flags=[flag for flag in self.flags if flag != "persistent"],
+                                   operation=self.name)
+
+    def without_large(self):
+        return dataclasses.replace(self, parameters=[p for p in self.parameters if p.kind != "-"])
 
     def c_parameter_types(self):
         """For comparison with mpi.h."""
@@ -104,7 +137,6 @@ class Function:
 class Table:
     functions: list = dataclasses.field(default_factory=list)  # sorted by name
     exempt: dict = dataclasses.field(default_factory=dict)  # name or pattern -> reason
-    later: dict = dataclasses.field(default_factory=dict)  # name -> version
 
     def exemption(self, name):
         for pattern, reason in self.exempt.items():
@@ -120,14 +152,15 @@ def _parameter(text, fail):
         fail(f"'{text}' is not [in|out|inout] KIND NAME")
     kind, name = words
     callback = ""
+    kind, _, large = kind.partition("/")
     if kind.startswith("callback:"):
         kind, callback = kind.split(":")
-    elif kind not in C_TYPES and kind not in OTHER_KINDS:
-        fail(f"unknown kind '{kind}'")
+    elif (kind not in C_TYPES and kind not in OTHER_KINDS and kind != "-") or large not in ("", *C_TYPES):
+        fail(f"unknown kind '{words[0]}'")
     match = re.fullmatch(r"(\w+)(?:\[(\w*)\])?(\[3?\])?", name)
     if not match:
         fail(f"'{name}' is no parameter name")
-    return Parameter(direction, kind, match[1], match[2], callback, match[3] == "[]", match[3] == "[3]")
+    return Parameter(direction, kind, match[1], match[2], callback, match[3] == "[]", match[3] == "[3]", large)
 
 
 def _function(words, line, fail):
@@ -178,8 +211,6 @@ def read_table(path):
             if words[0] == "exempt":
                 name, reason = line[len("exempt"):].split(":", 1)
                 table.exempt[name.strip()] = reason.strip()
-            elif words[0] == "later":
-                table.later.update((name, int(words[1])) for name in words[2:])
             else:
                 current = _function(words, number, fail)
                 if current.name in seen:
@@ -187,5 +218,9 @@ def read_table(path):
                 seen.add(current.name)
                 table.functions.append(current)
         finish()
+    listed = table.functions + [f.persistent_form() for f in table.functions if f.has("persistent")]
+    table.functions = [f.without_large() for f in listed] + [f.large_form() for f in listed if f.has("large")]
+    if len({f.name for f in table.functions}) != len(table.functions):
+        raise TableError(f"{path}: a function is both in the list and the other form of one")
     table.functions.sort(key=lambda f: f.name)
     return table

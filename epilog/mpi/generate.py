@@ -3,7 +3,8 @@
 
   generate.py --table functions.table --rows OUT          rows of epilog/format/mpi_functions.cc
   generate.py --table functions.table --args OUT          argument structs of the measured calls
-  generate.py --table functions.table --wrappers OUT --family F    C entry points of one family
+  generate.py --table functions.table --wrappers OUT --part F      C entry points of one family
+  generate.py --table functions.table --wrappers OUT --part F_large     its forms with large counts
 """
 
 import argparse
@@ -38,56 +39,111 @@ def rows(table):
 
 
 # Written by hand in lifecycle.cc.
-OWN_WRAPPERS = ["MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"]
+OWN_WRAPPERS = ["MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol", "MPI_Session_init",
+                "MPI_Session_finalize"]
+# Parts that are compiled each by itself.
+PARTS = FAMILIES + [f"{family}_large" for family in ("p2p", "coll", "rma", "io", "misc")]
+# From this version on the MPI library at hand may lack a function, and the MPI at run time may have it.
+WEAK_SINCE = 40
 FAMILY_NUMBERS = {name: number for number, name in enumerate(FAMILIES)}
+
+
+def in_part(f, part):
+    return f.family == part.removesuffix("_large") and bool(f.int_form) == part.endswith("_large")
+
+
+def part_begins(part):
+    """An MPI without forms with large counts has none of them."""
+    return "#include <mpi.h>\n#if MPI_VERSION >= 4\n" if part.endswith("_large") else ""
+
+
+def part_ends(part):
+    return "#endif\n" if part.endswith("_large") else ""
 
 
 def forward_name(f):
     return "kojak_P" + f.name
 
 
+def c_type(f, p):
+    """A parameter's type in the generated code: types of callbacks that not every mpi.h has are no types here."""
+    return "void*" if p.kind == "callback" and f.since >= WEAK_SINCE else p.c_type()
+
+
 def word_parameters(f):
     """Parameters of an entry point: a handle passed by value is a word."""
-    return ", ".join(p.declared("Word" if p.is_handle() else None) for p in f.parameters)
+    return ", ".join(p.declared("Word" if p.is_handle() else c_type(f, p)) for p in f.parameters)
+
+
+def forwards(f):
+    """Declares the MPI library's own function: as a weak symbol where it may be missing."""
+    parameters = word_parameters(f)
+    if f.since < WEAK_SINCE:
+        return f'extern "C" {f.returns} {forward_name(f)}({parameters}) __asm__("P{f.name}");\n'
+    passed = ", ".join(p.name for p in f.parameters)
+    out = [f'extern "C" [[gnu::weak]] {f.returns} weak_P{name}({parameters}) __asm__("P{name}");\n'
+           for name in f.c_names()]
+    out.append(f"[[gnu::always_inline]] inline {f.returns} {forward_name(f)}({parameters}) {{\n")
+    out += [f"  if (weak_P{name} != nullptr) return weak_P{name}({passed});\n" for name in f.c_names()]
+    out.append(f'  return missing_function("{f.name}");\n}}\n')
+    return "".join(out)
+
+
+def argument_struct(f, numbers):
+    group = "carries_time" if f.has("blocks") or f.has("progress") else "carries_none"
+    passed = ", ".join(f"word({p.name})" if p.is_handle() else p.name
+                       for p in f.parameters if p.kind != "varargs")
+    out = [f"\n// {f.name}\nstruct {f.struct_name()} {{\n"
+           f"  using Result = {f.returns};\n"
+           f"  static constexpr unsigned kFunction = {numbers[f.name]};\n"
+           f"  static constexpr unsigned kBase = {numbers[f.int_form or f.name]};\n"
+           f"  static constexpr std::uint32_t kGroup = {group}({FAMILY_NUMBERS[f.family]});\n"
+           f"  static constexpr bool kBlocks = {str(f.has('blocks')).lower()};\n"]
+    if f.int_form:
+        out.insert(1, f"  using IntForm = {f.struct_name()[:-1]};\n")
+    out += [f"  {p.declared(c_type(f, p))};\n" for p in f.parameters if p.kind != "varargs"]
+    out.append(f"  [[gnu::always_inline]] Result call() const {{ "
+               f"return {forward_name(f)}({passed}); }}\n}};\n")
+    return "".join(out)
 
 
 def arguments_header(table):
     out = [BANNER, "#pragma once\n\n", '#include "epilog/mpi/handles.h"\n',
            '#include "epilog/runtime/config.h"\n\n', "namespace kojak::measure {\n\n"]
-    for f in table.functions:
-        out.append(f'extern "C" {f.returns} {forward_name(f)}({word_parameters(f)}) '
-                   f'__asm__("P{f.name}");\n')
+    numbers = {f.name: index for index, f in enumerate(table.functions)}
+    plain = [f for f in table.functions if not f.int_form]
+    large = [f for f in table.functions if f.int_form]
+    out += [forwards(f) for f in plain]
     out.append("\nnamespace args {\n")
-    for index, f in enumerate(table.functions):
-        group = "carries_time" if f.has("blocks") or f.has("progress") else "carries_none"
-        passed = ", ".join(f"word({p.name})" if p.is_handle() else p.name
-                           for p in f.parameters if p.kind != "varargs")
-        out.append(f"\n// {f.name}\nstruct {f.struct_name()} {{\n"
-                   f"  using Result = {f.returns};\n"
-                   f"  static constexpr unsigned kFunction = {index};\n"
-                   f"  static constexpr std::uint32_t kGroup = {group}({FAMILY_NUMBERS[f.family]});\n"
-                   f"  static constexpr bool kBlocks = {str(f.has('blocks')).lower()};\n")
-        out += [f"  {p.declared()};\n" for p in f.parameters if p.kind != "varargs"]
-        out.append(f"  [[gnu::always_inline]] Result call() const {{ "
-                   f"return {forward_name(f)}({passed}); }}\n}};\n")
-    out.append("\n}  // namespace args\n}  // namespace kojak::measure\n")
+    out += [argument_struct(f, numbers) for f in plain]
+    out.append("\n}  // namespace args\n\n#if MPI_VERSION >= 4\n")
+    out += [forwards(f) for f in large]
+    out.append("\nnamespace args {\n")
+    out += [argument_struct(f, numbers) for f in large]
+    out.append("\n}  // namespace args\n#endif\n}  // namespace kojak::measure\n")
     return "".join(out)
 
 
-def wrappers(table, family):
-    out = [BANNER, '#include "epilog/mpi/hooks.h"\n\n', "namespace kojak::measure {\n",
+def entry_point(f, name):
+    raw = ", ".join(p.name for p in f.parameters)
+    typed = ", ".join(f"handle<{p.c_type()}>({p.name})" if p.is_handle() else p.name
+                      for p in f.parameters)
+    return (f'\nKOJAK_WRAPPER {f.returns} kojak_{name}({word_parameters(f)}) __asm__("{name}");\n'
+            f"{f.returns} kojak_{name}({word_parameters(f)}) {{\n"
+            f"  if (!is_live()) [[unlikely]] return {forward_name(f)}({raw});\n"
+            f"  return measured(args::{f.struct_name()}{{{typed}}}, __builtin_return_address(0));\n}}\n")
+
+
+def wrappers(table, part):
+    out = [BANNER, part_begins(part), '#include "epilog/mpi/hooks.h"\n\n', "namespace kojak::measure {\n",
            '#define KOJAK_WRAPPER extern "C" __attribute__((visibility("default"), used))\n']
     for f in table.functions:
-        if f.family != family or f.name in OWN_WRAPPERS:
+        if not in_part(f, part) or f.name in OWN_WRAPPERS:
             continue
-        raw = ", ".join(p.name for p in f.parameters)
-        typed = ", ".join(f"handle<{p.c_type()}>({p.name})" if p.is_handle() else p.name
-                          for p in f.parameters)
-        out.append(f'\nKOJAK_WRAPPER {f.returns} kojak_{f.name}({word_parameters(f)}) __asm__("{f.name}");\n'
-                   f"{f.returns} kojak_{f.name}({word_parameters(f)}) {{\n"
-                   f"  if (!is_live()) [[unlikely]] return {forward_name(f)}({raw});\n"
-                   f"  return measured(args::{f.struct_name()}{{{typed}}}, __builtin_return_address(0));\n}}\n")
-    out.append("\n}  // namespace kojak::measure\n")
+        out.append(entry_point(f, f.name))
+        for name in f.c_names()[1:]:
+            out.append("\n#if defined(OPEN_MPI)" + entry_point(f, name) + "#endif\n")
+    out += ["\n}  // namespace kojak::measure\n", part_ends(part)]
     return "".join(out)
 
 
@@ -106,7 +162,7 @@ def main():
     parser.add_argument("--rows", metavar="OUT")
     parser.add_argument("--args", metavar="OUT", dest="arguments")
     parser.add_argument("--wrappers", metavar="OUT")
-    parser.add_argument("--family", choices=FAMILIES)
+    parser.add_argument("--part", choices=PARTS)
     args = parser.parse_args()
     try:
         table = read_table(args.table)
@@ -117,7 +173,7 @@ def main():
     if args.arguments:
         write(args.arguments, arguments_header(table))
     if args.wrappers:
-        write(args.wrappers, wrappers(table, args.family))
+        write(args.wrappers, wrappers(table, args.part))
 
 
 if __name__ == "__main__":

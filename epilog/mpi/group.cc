@@ -33,8 +33,11 @@ std::uint32_t next_comm_id() {
   return comms++;
 }
 
+void use_world_group(MPI_Group world) {
+  world_group = world;
+}
+
 Group* make_world_group(std::uint32_t size) {
-  PMPI_Comm_group(MPI_COMM_WORLD, &world_group);
   if (!world_ranks.resize(size)) return nullptr;
   for (std::uint32_t i = 0; i < size; ++i) world_ranks[i] = i;
   return group_of_ranks(world_ranks.data(), size);
@@ -78,6 +81,7 @@ const int* ranks_in(MPI_Group group, MPI_Group other, int& count) {
 
 Group* group_of(MPI_Group group) {
   int count = 0;
+  if (world_group == MPI_GROUP_NULL) return nullptr;
   const int* ranks = ranks_in(group, world_group, count);
   return ranks == nullptr ? nullptr : group_of_translated(ranks, count);
 }

@@ -29,6 +29,8 @@ struct Group {
 
 // The first, of all processes in order; call it once, before any other.
 Group* make_world_group(std::uint32_t size);
+// All processes in order as MPI knows them. The caller keeps it alive, or gives MPI_GROUP_NULL.
+void use_world_group(MPI_Group world);
 Group* group_of_ranks(const std::uint32_t* ranks, std::uint32_t count);
 // By its members; the handle must be valid.
 Group* group_of(MPI_Group group);

@@ -14,6 +14,15 @@ namespace kojak::measure {
 
 using Word = std::uintptr_t;
 
+#if defined(MPI_SESSION_NULL)
+using ::MPI_Session;
+#else  // before MPI 4
+using MPI_Session = void*;
+#endif
+
+// A function of a later MPI than the program's library: says so once, and the call fails.
+[[gnu::cold, gnu::noinline]] int missing_function(const char* name);
+
 template <class H>
 [[gnu::always_inline]] inline H handle(Word word) {
   if constexpr (std::is_pointer_v<H>) {

@@ -7,4 +7,5 @@
 #include "epilog/mpi/hooks_p2p.h"
 #include "epilog/mpi/hooks_request.h"
 #include "epilog/mpi/hooks_rma.h"
+#include "epilog/mpi/hooks_start.h"
 #include "epilog/mpi/hooks_window.h"

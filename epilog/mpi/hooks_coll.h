@@ -19,13 +19,13 @@ inline PeerId root_of(const Comm& comm, int root) {
   return static_cast<PeerId>(comm.peer(root));
 }
 
-// Which operation a function is, in all its forms.
+// Which operation a function is, in all its forms; large counts are those of the int form.
 template <unsigned kFunction>
 inline constexpr CollectiveOp kOperation = CollectiveOp::kNone;
 
 template <class A>
 CollectiveBytes bytes_of(const A& a, const Comm& comm) {
-  return collective_bytes(Form<kOperation<A::kFunction>>{}, a, comm);
+  return collective_bytes(Form<kOperation<A::kBase>>{}, a, comm);
 }
 
 struct CollectiveHook {
@@ -57,7 +57,7 @@ Request* enter_collective(const A& a, Comm& comm) {
   Request* const request = enter_message(*a.request, RequestKind::kCollective, &comm);
   if (request == nullptr) return nullptr;
   request->starts = number;
-  request->op = kOperation<A::kFunction>;
+  request->op = kOperation<A::kBase>;
   if constexpr (requires { a.root; }) request->peer = raw(root_of(comm, a.root));
   const CollectiveBytes bytes = bytes_of(a, comm);
   request->bytes = bytes.sent;
@@ -135,5 +135,28 @@ KOJAK_COLLECTIVE(NeighborAlltoall, IneighborAlltoall)
 KOJAK_COLLECTIVE(NeighborAlltoallv, IneighborAlltoallv)
 KOJAK_COLLECTIVE(NeighborAlltoallw, IneighborAlltoallw)
 #undef KOJAK_COLLECTIVE
+KOJAK_PERSISTENT(Barrier, BarrierInit)
+KOJAK_PERSISTENT(Bcast, BcastInit)
+KOJAK_PERSISTENT(Scatter, ScatterInit)
+KOJAK_PERSISTENT(Scatterv, ScattervInit)
+KOJAK_PERSISTENT(Gather, GatherInit)
+KOJAK_PERSISTENT(Gatherv, GathervInit)
+KOJAK_PERSISTENT(Reduce, ReduceInit)
+KOJAK_PERSISTENT(Allgather, AllgatherInit)
+KOJAK_PERSISTENT(Allgatherv, AllgathervInit)
+KOJAK_PERSISTENT(Allreduce, AllreduceInit)
+KOJAK_PERSISTENT(Alltoall, AlltoallInit)
+KOJAK_PERSISTENT(Alltoallv, AlltoallvInit)
+KOJAK_PERSISTENT(Alltoallw, AlltoallwInit)
+KOJAK_PERSISTENT(ReduceScatter, ReduceScatterInit)
+KOJAK_PERSISTENT(ReduceScatterBlock, ReduceScatterBlockInit)
+KOJAK_PERSISTENT(Scan, ScanInit)
+KOJAK_PERSISTENT(Exscan, ExscanInit)
+KOJAK_PERSISTENT(NeighborAllgather, NeighborAllgatherInit)
+KOJAK_PERSISTENT(NeighborAllgatherv, NeighborAllgathervInit)
+KOJAK_PERSISTENT(NeighborAlltoall, NeighborAlltoallInit)
+KOJAK_PERSISTENT(NeighborAlltoallv, NeighborAlltoallvInit)
+KOJAK_PERSISTENT(NeighborAlltoallw, NeighborAlltoallwInit)
+#undef KOJAK_PERSISTENT
 
 }  // namespace kojak::measure

@@ -89,13 +89,15 @@ KOJAK_CREATES(IntercommMerge, intercomm, newintercomm)
 #undef KOJAK_CREATES
 
 // The new communicator is there when the request completes; its place in the parent's order is now.
-template <>
-struct Hook<args::CommIdup> : CommCreateHook {
+struct CommIdupHook : CommCreateHook {
   Request* entered = nullptr;
 
-  void before(const args::CommIdup& a) { count(a.comm); }
-  template <class C>
-  void after(const args::CommIdup& a, int result, C& call) {
+  template <class A>
+  void before(const A& a) {
+    count(a.comm);
+  }
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
     Comm* const comm = result == MPI_SUCCESS ? comm_of(a.comm) : nullptr;
     if (comm != nullptr) {
       if (Request* request = enter_request(*a.request, RequestKind::kCommDup)) {
@@ -109,6 +111,10 @@ struct Hook<args::CommIdup> : CommCreateHook {
     if constexpr (C::kOn) call.leave();
   }
 };
+template <>
+struct Hook<args::CommIdup> : CommIdupHook {};
+template <>
+struct Hook<args::CommIdupWithInfo> : CommIdupHook {};
 
 // Only the group's members call: the ordinal is that of parent, tag and members together.
 template <>
@@ -164,6 +170,56 @@ struct Hook<args::IntercommCreate> {
   }
 };
 
+// Out of groups, without a parent: the ordinal is that of tag and members together. The members of
+// an intercommunicator count with both lists, the one with the smaller first member first.
+struct FromGroupHook {
+  static void add(IdentityHash& key, const char* text) {
+    for (; text != nullptr && *text != '\0'; ++text) key.add(static_cast<unsigned char>(*text));
+  }
+  static void add(IdentityHash& key, const Group& group) {
+    key.add(group.count);
+    for (std::uint32_t i = 0; i < group.count; ++i) key.add(group.ranks[i]);
+  }
+  template <class C>
+  static void take(MPI_Comm handle, const char* tag, unsigned function, C& call) {
+    if (handle == MPI_COMM_NULL) return;
+    Comm* const comm = adopt_comm(handle, Identity{});
+    if (comm == nullptr) return;
+    const Group* first = comm->group;
+    const Group* second = comm->remote;
+    const bool foreign = first->foreign || (second != nullptr && second->foreign);
+    if (!foreign && tag != nullptr) {
+      if (second != nullptr && second->ranks[0] < first->ranks[0]) std::swap(first, second);
+      IdentityHash key;
+      key.add(function);
+      add(key, tag);
+      add(key, *first);
+      if (second != nullptr) add(key, *second);
+      IdentityHash with_ordinal = key;
+      comm->identity = with_ordinal.add(next_ordinal_of(key.get())).get();
+    }
+    if constexpr (C::kOn) call.use(*comm);
+  }
+};
+template <>
+struct Hook<args::CommCreateFromGroup> : FromGroupHook {
+  template <class C>
+  void after(const args::CommCreateFromGroup& a, int result, C& call) {
+    if (result == MPI_SUCCESS)
+      take(*a.newcomm, a.stringtag, args::CommCreateFromGroup::kFunction, call);
+    if constexpr (C::kOn) call.leave();
+  }
+};
+template <>
+struct Hook<args::IntercommCreateFromGroups> : FromGroupHook {
+  template <class C>
+  void after(const args::IntercommCreateFromGroups& a, int result, C& call) {
+    if (result == MPI_SUCCESS)
+      take(*a.newintercomm, a.stringtag, args::IntercommCreateFromGroups::kFunction, call);
+    if constexpr (C::kOn) call.leave();
+  }
+};
+
 // Communicators with processes that may be without us: their identity stays unknown.
 #define KOJAK_CONNECTS(Args, new_argument)                                  \
   template <>                                                               \
@@ -182,6 +238,7 @@ KOJAK_CONNECTS(CommAccept, newcomm)
 KOJAK_CONNECTS(CommConnect, newcomm)
 KOJAK_CONNECTS(CommJoin, intercomm)
 KOJAK_CONNECTS(CommGetParent, parent)
+KOJAK_CONNECTS(XCommShrink, newcomm)  // nobody can say which members the others lost
 #undef KOJAK_CONNECTS
 
 struct CommFreeHook {

@@ -1,4 +1,4 @@
-// Messages: sends, receives, probes, and the start of persistent ones.
+// Messages: sends, receives, probes, and the making of persistent ones.
 //
 // MPI_SEND stands right after ENTER, MPI_RECV before the exit with what the status says. What is
 // started without waiting gets a request id, which stands before its event.
@@ -9,7 +9,7 @@
 
 namespace kojak::measure {
 
-inline std::uint64_t message_bytes(int count, MPI_Datatype type) {
+inline std::uint64_t message_bytes(MPI_Count count, MPI_Datatype type) {
   if (count <= 0) return 0;
   MPI_Count size = 0;
   if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return 0;
@@ -67,8 +67,9 @@ template <class C>
 
 // A send that begins: its peer, absent if there is none.
 template <class C>
-[[gnu::always_inline]] inline std::uint32_t sends(C& call, Comm* comm, int dest, int tag, int count,
-                                                  MPI_Datatype type, std::uint32_t request) {
+[[gnu::always_inline]] inline std::uint32_t sends(C& call, Comm* comm, int dest, int tag,
+                                                  MPI_Count count, MPI_Datatype type,
+                                                  std::uint32_t request) {
   if (comm == nullptr || dest == MPI_PROC_NULL) return kAbsent;
   const std::uint32_t peer = comm->peer(dest);
   if (peer == kAbsent) return kAbsent;
@@ -133,9 +134,12 @@ struct OwnStatus {
 
 template <>
 struct Hook<args::Recv> : OwnStatus {
-  void before(args::Recv& a) { substitute(a); }
-  template <class C>
-  void after(const args::Recv& a, int result, C& call) {
+  template <class A>
+  void before(A& a) {
+    substitute(a);
+  }
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS && a.source != MPI_PROC_NULL) {
       received(call, cached_comm(the_recorder, a.comm), *a.status, kNoRequest);
     }
@@ -168,8 +172,8 @@ inline Request* enter_message(MPI_Request handle, RequestKind kind, Comm* comm) 
 
 template <>
 struct Hook<args::Irecv> {
-  template <class C>
-  void after(const args::Irecv& a, int result, C& call) {
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS && a.source != MPI_PROC_NULL) {
       Comm* const comm = cached_comm(the_recorder, a.comm);
       if (comm != nullptr) {
@@ -230,6 +234,47 @@ struct Hook<args::Probe> : OwnStatus {
   }
 };
 
+// The two halves of one request: each has a request id of its own, and both complete with it.
+struct IsendrecvHook {
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
+    if (result == MPI_SUCCESS && (a.dest != MPI_PROC_NULL || a.source != MPI_PROC_NULL)) {
+      if (Comm* const comm = cached_comm(the_recorder, a.comm)) begin(a, *comm, call);
+    }
+    if constexpr (C::kOn) call.leave();
+  }
+  template <class A, class C>
+  static void begin(const A& a, Comm& comm, C& call) {
+    const std::uint32_t send_id = next_request_id();
+    std::uint32_t peer = kAbsent;
+    if constexpr (requires { a.sendcount; }) {
+      peer = sends(call, &comm, a.dest, a.sendtag, a.sendcount, a.sendtype, send_id);
+    } else {
+      peer = sends(call, &comm, a.dest, a.sendtag, a.count, a.datatype, send_id);
+    }
+    if (a.source == MPI_PROC_NULL) {
+      Request* const request =
+          peer == kAbsent ? nullptr : enter_request(*a.request, RequestKind::kSend);
+      if (request != nullptr) request->id = send_id;
+      return;
+    }
+    Request* const request = enter_message(*a.request, RequestKind::kReceive, &comm);
+    const std::uint32_t id = next_request_id();
+    if (request != nullptr) {
+      request->id = id;
+      if (peer != kAbsent) request->send_half = send_id;
+      request->peer = posted_peer(comm, a.source);
+      request->tag = posted_tag(a.recvtag);
+    }
+    if constexpr (C::kOn)
+      record_posted(call, comm, id, posted_peer(comm, a.source), posted_tag(a.recvtag));
+  }
+};
+template <>
+struct Hook<args::Isendrecv> : IsendrecvHook {};
+template <>
+struct Hook<args::IsendrecvReplace> : IsendrecvHook {};
+
 // A matched probe is where its message stops being matchable by others: it counts as a posting. An
 // Imrecv of the message is the posting of its data, with the same request id, which the receive
 // then carries.
@@ -285,12 +330,13 @@ struct MatchedReceiveHook {
 };
 template <>
 struct Hook<args::Mrecv> : MatchedReceiveHook, OwnStatus {
-  void before(args::Mrecv& a) {
+  template <class A>
+  void before(A& a) {
     substitute(a);
     find(a);
   }
-  template <class C>
-  void after(const args::Mrecv& a, int result, C& call) {
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS) received(call, matched.comm, *a.status, matched.id);
     if constexpr (C::kOn) call.leave();
     settle(result);
@@ -298,9 +344,12 @@ struct Hook<args::Mrecv> : MatchedReceiveHook, OwnStatus {
 };
 template <>
 struct Hook<args::Imrecv> : MatchedReceiveHook {
-  void before(args::Imrecv& a) { find(a); }
-  template <class C>
-  void after(const args::Imrecv& a, int result, C& call) {
+  template <class A>
+  void before(A& a) {
+    find(a);
+  }
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS && matched.comm != nullptr) {
       if (Request* request = enter_message(*a.request, RequestKind::kReceive, matched.comm))
         request->id = matched.id;
@@ -342,8 +391,8 @@ struct Hook<args::RsendInit> : SendInitHook {};
 
 template <>
 struct Hook<args::RecvInit> {
-  template <class C>
-  void after(const args::RecvInit& a, int result, C& call) {
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS && a.source != MPI_PROC_NULL) {
       Comm* const comm = cached_comm(the_recorder, a.comm);
       Request* const request =
@@ -368,51 +417,5 @@ inline void record_begun(Recording& call, Comm& comm, const Request& request) {
                           Byte{static_cast<std::uint8_t>(request.op)}, Bytes64{request.bytes},
                           Bytes64{request.received}});
 }
-
-struct StartHook {
-  template <class C>
-  static void started(MPI_Request handle, C& call) {
-    const Claimed claimed = claim_one(handle);
-    Request* const request = claimed.request;
-    if (request == nullptr) return;
-    unclaim_one(claimed);
-    if (!request->persistent) return;
-    request->active = true;
-    request->reported = request->cancelled = false;
-    request->id = next_request_id();
-    if (request->kind == RequestKind::kSend && request->peer != kAbsent) {
-      count_message(*request->comm, request->peer, request->tag, false);
-    } else if (request->kind == RequestKind::kCollective) {
-      ++request->starts;
-    }
-    if constexpr (C::kOn) {
-      if (!call.room(kMaxRecord)) return;
-      if (request->kind == RequestKind::kCollective) {
-        record_begun(call, *request->comm, *request);
-      } else if (request->kind == RequestKind::kReceive) {
-        record_posted(call, *request->comm, request->id, request->peer, request->tag);
-      } else if (request->peer != kAbsent) {
-        record_send(call, *request->comm, request->peer, request->tag, request->bytes, request->id);
-      }
-    }
-  }
-};
-template <>
-struct Hook<args::Start> : StartHook {
-  template <class C>
-  void after(const args::Start& a, int result, C& call) {
-    if (result == MPI_SUCCESS) started(*a.request, call);
-    if constexpr (C::kOn) call.leave();
-  }
-};
-template <>
-struct Hook<args::Startall> : StartHook {
-  template <class C>
-  void after(const args::Startall& a, int result, C& call) {
-    for (int i = 0; result == MPI_SUCCESS && i < a.count; ++i)
-      started(a.array_of_requests[i], call);
-    if constexpr (C::kOn) call.leave();
-  }
-};
 
 }  // namespace kojak::measure

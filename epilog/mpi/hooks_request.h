@@ -1,7 +1,7 @@
 // Completion of requests: Wait*, Test*, Request_get_status, and their end by free or cancel.
 //
 // Requests are claimed before the call, because the call may overwrite their handles, and deleted
-// after it.
+// after it. Long because each of MPI's fifteen such calls has its hook here.
 #pragma once
 
 #include "epilog/mpi/args.h"
@@ -38,6 +38,37 @@ inline void record_completion(Recording& call, const Request& request, std::uint
       MpiRequestComplete{call.r.lid, call.exit, static_cast<RequestId>(request.id), Byte{kind}});
 }
 
+// Whether the status of a receive is about the message that it took: MPICH 4.0 does not fill in
+// that of MPI_Isendrecv.
+inline bool tells_message(const Request& request, const MPI_Status& status) {
+  if (status.MPI_SOURCE < 0) return true;
+  if (request.tag != kAbsent && request.tag != static_cast<std::uint32_t>(status.MPI_TAG))
+    return false;
+  if (request.peer != kAbsent && request.comm != nullptr &&
+      request.peer != request.comm->peer(status.MPI_SOURCE)) {
+    return false;
+  }
+#if defined(MPICH)
+  const bool any = request.peer == kAbsent && request.tag == kAbsent;
+  if (any && request.send_half != kNoRequest) return status.MPI_SOURCE != 0 || status.MPI_TAG != 0;
+#endif
+  return true;
+}
+// Then the message is the one that was asked for, of unknown size (0 bytes are recorded); from any
+// source or with any tag nobody knows which one it was, as with a freed receive.
+template <class C>
+void received_untold(C& call, const Request& request) {
+  const bool known = request.peer != kAbsent && request.tag != kAbsent && request.comm != nullptr;
+  if (known) count_message(*request.comm, request.peer, request.tag, true);
+  if constexpr (C::kOn) {
+    if (known) {
+      record_receive(call, *request.comm, request.peer, request.tag, 0, request.id);
+    } else {
+      call.event(MpiRequestFreed{call.r.lid, call.exit, static_cast<RequestId>(request.id)});
+    }
+  }
+}
+
 // Found complete and not reported before: its event. `status` may be null for kinds that need none.
 template <class C>
 void report(Request& request, const MPI_Status* status, C& call) {
@@ -47,14 +78,28 @@ void report(Request& request, const MPI_Status* status, C& call) {
     recording = &call;
   }
   const bool cancelled = was_cancelled(request, status);
+  if constexpr (C::kOn) {
+    if (request.send_half != kNoRequest) {
+      call.event(MpiSendComplete{call.r.lid, call.exit, static_cast<RequestId>(request.send_half)});
+    }
+  }
   if (request.kind == RequestKind::kReceive && !cancelled && status != nullptr) {
-    received(call, request.comm, *status, request.id);
+    if (tells_message(request, *status)) {
+      received(call, request.comm, *status, request.id);
+    } else {
+      received_untold(call, request);
+    }
   } else if (request.kind == RequestKind::kCommDup) {
     made_communicator(request, recording);
   }
   if constexpr (C::kOn) {
     const auto id = static_cast<RequestId>(request.id);
     switch (request.kind) {
+      case RequestKind::kPartitionedSend:
+      case RequestKind::kPartitionedReceive:
+        if (!cancelled && request.peer != kAbsent)
+          call.event(MpiPartEnd{call.r.lid, call.exit, id});
+        break;
       case RequestKind::kSend:
         if (!cancelled) call.event(MpiSendComplete{call.r.lid, call.exit, id});
         break;
@@ -79,15 +124,17 @@ void report(Request& request, const MPI_Status* status, C& call) {
   }
 }
 
-// A claimed request is complete: reported once, then deleted or, if persistent, inactive.
+// A claimed request is complete: reported once, then deleted or, if persistent, inactive. `handle`
+// is what the call left of it.
 template <class C>
-void completed(const Claimed& claimed, const MPI_Status* status, C& call) {
+void completed(const Claimed& claimed, const MPI_Status* status, MPI_Request handle, C& call) {
   Request* const request = still(claimed);
   if (request == nullptr) return;
   if (request->active && !request->reported) report(*request, status, call);
   if (request->persistent) {
     request->active = false;
     request->claim = 0;
+    rename_request(*request, handle);
   } else {
     delete_request(request);
   }
@@ -125,7 +172,7 @@ struct CompleteOneHook : OwnStatus {
     bool done = result == MPI_SUCCESS;
     if constexpr (requires { a.flag; }) done = done && *a.flag != 0;
     if (done) {
-      call.apart([&](C& c) { completed(claimed, a.status, c); });
+      call.apart([&](C& c) { completed(claimed, a.status, *a.request, c); });
       if constexpr (C::kOn) call.leave();
     } else if (result != MPI_SUCCESS && *a.request == MPI_REQUEST_NULL) {
       if (Request* request = still(claimed)) delete_request(request);
@@ -213,8 +260,8 @@ struct ArrayHook {
     return nullptr;
   }
   template <class C>
-  void complete(int index, const MPI_Status* status, C& call) {
-    completed(scratch->claimed[static_cast<std::size_t>(index)], status, call);
+  void complete(int index, const MPI_Request* requests, const MPI_Status* status, C& call) {
+    completed(scratch->claimed[static_cast<std::size_t>(index)], status, requests[index], call);
   }
 };
 
@@ -235,7 +282,7 @@ struct CompleteAllHook : ArrayHook {
     if constexpr (requires { a.flag; }) done = done && *a.flag != 0;
     const bool statuses = a.array_of_statuses != MPI_STATUSES_IGNORE;
     for (int i = 0; done && i < a.count; ++i)
-      complete(i, statuses ? &a.array_of_statuses[i] : nullptr, call);
+      complete(i, a.array_of_requests, statuses ? &a.array_of_statuses[i] : nullptr, call);
     if (done || result != MPI_SUCCESS) {
       if constexpr (C::kOn) call.leave();
     } else {
@@ -265,7 +312,7 @@ struct CompleteAnyHook : ArrayHook, OwnStatus {
     bool done = result == MPI_SUCCESS;
     if constexpr (requires { a.flag; }) done = done && *a.flag != 0;
     const bool one = done && *a.index != MPI_UNDEFINED;
-    if (one) complete(*a.index, a.status, call);
+    if (one) complete(*a.index, a.array_of_requests, a.status, call);
     if (done || result != MPI_SUCCESS) {
       if constexpr (C::kOn) call.leave();
     } else {
@@ -295,7 +342,8 @@ struct CompleteSomeHook : ArrayHook {
     const int count = result == MPI_SUCCESS && *a.outcount != MPI_UNDEFINED ? *a.outcount : 0;
     const bool statuses = a.array_of_statuses != MPI_STATUSES_IGNORE;
     for (int i = 0; i < count; ++i) {
-      complete(a.array_of_indices[i], statuses ? &a.array_of_statuses[i] : nullptr, call);
+      complete(a.array_of_indices[i], a.array_of_requests,
+               statuses ? &a.array_of_statuses[i] : nullptr, call);
     }
     if (count != 0 || result != MPI_SUCCESS) {
       if constexpr (C::kOn) call.leave();
@@ -310,24 +358,90 @@ struct Hook<args::Waitsome> : CompleteSomeHook {};
 template <>
 struct Hook<args::Testsome> : CompleteSomeHook {};
 
+// Request_get_status_any, _all, _some: what is found complete is reported once, and stays.
+struct StatusOfSomeHook : ArrayHook, OwnStatus {
+  template <class A>
+  void before(A& a) {
+    if constexpr (requires { a.incount; }) {
+      claim_all(a.incount, a.array_of_requests);
+    } else {
+      claim_all(a.count, a.array_of_requests);
+    }
+    if constexpr (requires { a.array_of_statuses; }) {
+      substitute_statuses(a.array_of_statuses);
+    } else {
+      if (status_needed) substitute(a);
+    }
+  }
+  template <class C>
+  void tell(int index, const MPI_Status* found, C& call) {
+    Request* const request = still(scratch->claimed[static_cast<std::size_t>(index)]);
+    if (request == nullptr || !request->active || request->reported) return;
+    report(*request, found, call);
+    request->reported = true;
+  }
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
+    if (scratch == nullptr) {
+      if constexpr (C::kOn) call.leave();
+      return;
+    }
+    int count = 0, found = 0;
+    if constexpr (requires { a.incount; }) {
+      count = a.incount;
+      found = result == MPI_SUCCESS && *a.outcount != MPI_UNDEFINED ? *a.outcount : 0;
+      for (int i = 0; i < found; ++i) tell(a.array_of_indices[i], status_at(a, i), call);
+    } else {
+      count = a.count;
+      found = result == MPI_SUCCESS && *a.flag != 0 ? 1 : 0;
+      if constexpr (requires { a.index; }) {
+        if (found != 0 && *a.index != MPI_UNDEFINED) tell(*a.index, a.status, call);
+      } else {
+        for (int i = 0; found != 0 && i < count; ++i) tell(i, status_at(a, i), call);
+      }
+    }
+    if (found != 0 || result != MPI_SUCCESS) {
+      if constexpr (C::kOn) call.leave();
+    } else {
+      leave_tested(call, first_pending(count));
+    }
+    release_all(count, a.array_of_requests, MPI_SUCCESS);
+  }
+  template <class A>
+  static const MPI_Status* status_at(const A& a, int i) {
+    return a.array_of_statuses != MPI_STATUSES_IGNORE ? &a.array_of_statuses[i] : nullptr;
+  }
+};
+template <>
+struct Hook<args::RequestGetStatusAny> : StatusOfSomeHook {};
+template <>
+struct Hook<args::RequestGetStatusAll> : StatusOfSomeHook {};
+template <>
+struct Hook<args::RequestGetStatusSome> : StatusOfSomeHook {};
+
 // The handle is free for others as soon as PMPI has it, so the entry goes first.
 template <>
 struct Hook<args::RequestFree> {
   std::uint32_t active = kNoRequest;  // a message that is still under way
+  std::uint32_t send_half = kNoRequest;
 
   void before(const args::RequestFree& a) {
     Request* const request = claim_one(*a.request).request;
     if (request == nullptr) return;
     const bool message =
         request->kind == RequestKind::kSend || request->kind == RequestKind::kReceive;
-    if (message && request->active && !request->reported) active = request->id;
+    if (message && request->active && !request->reported) {
+      active = request->id;
+      send_half = request->send_half;
+    }
     delete_request(request);
   }
   template <class C>
   void after(const args::RequestFree&, int result, C& call) {
     if constexpr (C::kOn) {
-      if (result == MPI_SUCCESS && active != kNoRequest) {
-        call.event(MpiRequestFreed{call.r.lid, call.exit, static_cast<RequestId>(active)});
+      for (const std::uint32_t id : {send_half, active}) {
+        if (result == MPI_SUCCESS && id != kNoRequest)
+          call.event(MpiRequestFreed{call.r.lid, call.exit, static_cast<RequestId>(id)});
       }
       call.leave();
     }
@@ -374,10 +488,10 @@ struct Hook<args::FileIwriteAtAll> : IoRequestHook {};
 template <>
 struct Hook<args::FileIwriteShared> : IoRequestHook {};
 
-template <>
-struct Hook<args::GrequestStart> {
-  template <class C>
-  void after(const args::GrequestStart& a, int result, C& call) {
+// What completes without a message: a generalized request, or the buffer that has become empty.
+struct OtherRequestHook {
+  template <class A, class C>
+  void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS) {
       if (Request* request = enter_request(*a.request, RequestKind::kGeneralized))
         request->id = next_request_id();
@@ -385,5 +499,14 @@ struct Hook<args::GrequestStart> {
     if constexpr (C::kOn) call.leave();
   }
 };
+
+template <>
+struct Hook<args::GrequestStart> : OtherRequestHook {};
+template <>
+struct Hook<args::BufferIflush> : OtherRequestHook {};
+template <>
+struct Hook<args::CommIflushBuffer> : OtherRequestHook {};
+template <>
+struct Hook<args::SessionIflushBuffer> : OtherRequestHook {};
 
 }  // namespace kojak::measure

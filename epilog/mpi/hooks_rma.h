@@ -13,7 +13,7 @@ namespace kojak::measure {
 // rmaids number the operations of the process.
 extern std::uint32_t next_rma_id;
 
-[[gnu::always_inline]] inline std::uint64_t bytes_of(int count, MPI_Datatype type) {
+[[gnu::always_inline]] inline std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
   if (count <= 0) return 0;
   MPI_Count size = 0;
   if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return 0;

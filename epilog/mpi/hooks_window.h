@@ -50,7 +50,7 @@ struct WinCreateHook {
       if (parent != nullptr) {
         window = adopt_window(
             *a.win, parent,
-            created_identity(parent->identity, A::kFunction, ordinal, parent->group, nullptr));
+            created_identity(parent->identity, A::kBase, ordinal, parent->group, nullptr));
       }
     }
     if constexpr (C::kOn) {

@@ -1,4 +1,5 @@
-// MPI_Init, MPI_Init_thread, MPI_Finalize and MPI_Pcontrol: the wrappers that are not generated.
+// MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Session_init, MPI_Session_finalize and MPI_Pcontrol:
+// the wrappers that are not generated.
 #include "epilog/mpi/lifecycle.h"
 
 namespace kojak::measure {
@@ -44,6 +45,32 @@ int kojak_MPI_Finalize() {
   const void* const caller = __builtin_return_address(0);
   return finalise([] { return PMPI_Finalize(); },
                   [caller] { return measured(LastCall{}, caller); });
+}
+
+KOJAK_WRAPPER int kojak_MPI_Session_init(
+    kojak::measure::Word info, kojak::measure::Word errhandler,
+    kojak::measure::MPI_Session* session) __asm__("MPI_Session_init");
+int kojak_MPI_Session_init(kojak::measure::Word info, kojak::measure::Word errhandler,
+                           kojak::measure::MPI_Session* session) {
+  using namespace kojak::measure;
+  const void* const caller = __builtin_return_address(0);
+  return initialise_session(
+      [=] { return kojak_PMPI_Session_init(info, errhandler, session); },
+      [=] {
+        return measured(
+            args::SessionInit{handle<MPI_Info>(info), handle<MPI_Errhandler>(errhandler), session},
+            caller);
+      },
+      caller);
+}
+
+KOJAK_WRAPPER int kojak_MPI_Session_finalize(kojak::measure::MPI_Session* session) __asm__(
+    "MPI_Session_finalize");
+int kojak_MPI_Session_finalize(kojak::measure::MPI_Session* session) {
+  using namespace kojak::measure;
+  const void* const caller = __builtin_return_address(0);
+  return finalise_session([=] { return kojak_PMPI_Session_finalize(session); },
+                          [=] { return measured(args::SessionFinalize{session}, caller); });
 }
 
 KOJAK_WRAPPER int kojak_MPI_Pcontrol(int level, ...) __asm__("MPI_Pcontrol");

@@ -1,10 +1,14 @@
-// MPI_Init, MPI_Finalize and MPI_Pcontrol as C and Fortran share them.
+// MPI_Init, MPI_Finalize, MPI_Session_init, MPI_Session_finalize and MPI_Pcontrol as C and Fortran
+// share them.
 //
 // `pmpi_call` is the user's call as it goes to the MPI library; its result is the wrapper's.
-// Whichever language initialises first starts the session.
+// `measured_call` is the same, recorded. Whichever call and language initialises first starts the
+// recording. It ends with MPI_Finalize, or with the last session that is still open then; where
+// MPI_Session_init started it, at the program's end.
 #pragma once
 
 #include "epilog/mpi/hooks.h"
+#include "epilog/mpi/sessions.h"
 #include "epilog/mpi/startup.h"
 
 namespace kojak::measure {
@@ -15,8 +19,15 @@ inline bool starting = false, ending = false;
 
 template <class F>
 int initialise(unsigned function, const F& pmpi_call, const int* provided, const void* caller) {
-  if (starting || is_live()) return pmpi_call();
+  if (starting || ending || (is_live() && !began_with_session())) return pmpi_call();
   starting = true;
+  if (is_live()) {
+    const Ticks enter = ticks();
+    const int result = pmpi_call();
+    if (result == MPI_SUCCESS) record_late_init(function, enter, ticks(), caller);
+    starting = false;
+    return result;
+  }
   note_start();
   const bool ours = prepare_startup();
   const int result = pmpi_call();
@@ -27,16 +38,59 @@ int initialise(unsigned function, const F& pmpi_call, const int* provided, const
   return result;
 }
 
-// `measured_call` is the same, recorded; it ends the measurement (begin_shutdown) inside the
-// region, so that waiting for another process to come is time of MPI_Finalize.
+// `measured_call` ends the measurement (begin_shutdown) inside the region, so that waiting for
+// another process to come is time of MPI_Finalize.
 template <class F, class G>
 int finalise(const F& pmpi_call, const G& measured_call) {
   if (ending || !is_live()) return pmpi_call();
   ending = true;
   note_late_libraries(the_recorder);
+  if (open_sessions() != 0) keep_own_session();  // MPI_COMM_WORLD's group is gone then
   const int result = measured_call();
   const OwnFrame own(the_recorder);
-  finish_shutdown();
+  if (open_sessions() == 0 && !began_with_session()) finish_shutdown();
+  return result;
+}
+
+template <class F, class G>
+int initialise_session(const F& pmpi_call, const G& measured_call, const void* caller) {
+  if (starting || (ending && !is_live())) return pmpi_call();
+  starting = true;
+  int result = MPI_SUCCESS;
+  if (is_live()) {
+    result = measured_call();
+    if (result == MPI_SUCCESS) {
+      note_session_opened();
+      if (began_with_session()) keep_own_session();
+    }
+  } else {
+    note_start();
+    const bool ours = prepare_startup();
+    result = pmpi_call();
+    const OwnFrame own(the_recorder);
+    if (result == MPI_SUCCESS && ours) start_from_session(args::SessionInit::kFunction, caller);
+  }
+  starting = false;
+  return result;
+}
+
+template <class F, class G>
+int finalise_session(const F& pmpi_call, const G& measured_call) {
+  if (starting || !is_live() || open_sessions() == 0) return pmpi_call();
+  starting = true;
+  if (open_sessions() == 1) {
+    note_late_libraries(the_recorder);
+    drop_own_session();
+  }
+  const int result = measured_call();
+  starting = false;
+  if (result != MPI_SUCCESS) {
+    if (began_with_session()) keep_own_session();
+    return result;
+  }
+  note_session_closed();
+  const OwnFrame own(the_recorder);
+  if (open_sessions() == 0 && ending && !began_with_session()) finish_shutdown();
   return result;
 }
 

@@ -33,25 +33,6 @@ std::uint64_t hash_text(std::uint64_t hash, const char* text, std::size_t length
   return hash;
 }
 
-// The kernel's boot, and the time namespace that CLOCK_MONOTONIC belongs to.
-std::uint64_t node_key() {
-  const Session& s = the_session;
-  char text[128];
-  std::uint64_t key = hash_text(1, s.node_name, strlen(s.node_name));
-  const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (fd >= 0) {
-    const ssize_t got = read(fd, text, sizeof text);
-    if (got > 0) key = hash_text(key, text, static_cast<std::size_t>(got));
-    close(fd);
-  }
-  const ssize_t got = readlink("/proc/self/ns/time", text, sizeof text);
-  if (got > 0) key = hash_text(key, text, static_cast<std::size_t>(got));
-  if (the_clock.tsc) key = mix(key + 1);
-  // A process whose clock a test bends counts as a node of its own.
-  if (static_cast<int>(s.run.rank) == s.config.test_clock_rank) key = mix(key + 2);
-  return key;
-}
-
 // The other side: answers each question with its own time. When the first one came.
 Ticks answer(int first) {
   Ticks came{};
@@ -116,6 +97,25 @@ bool read_cards(const Vector<Card>& cards) {
 }
 
 }  // namespace
+
+// The kernel's boot, and the time namespace that CLOCK_MONOTONIC belongs to.
+std::uint64_t node_key() {
+  const Session& s = the_session;
+  char text[128];
+  std::uint64_t key = hash_text(1, s.node_name, strlen(s.node_name));
+  const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (fd >= 0) {
+    const ssize_t got = read(fd, text, sizeof text);
+    if (got > 0) key = hash_text(key, text, static_cast<std::size_t>(got));
+    close(fd);
+  }
+  const ssize_t got = readlink("/proc/self/ns/time", text, sizeof text);
+  if (got > 0) key = hash_text(key, text, static_cast<std::size_t>(got));
+  if (the_clock.tsc) key = mix(key + 1);
+  // A process whose clock a test bends counts as a node of its own.
+  if (static_cast<int>(s.run.rank) == s.config.test_clock_rank) key = mix(key + 2);
+  return key;
+}
 
 bool share_node_clock() {
   Session& s = the_session;

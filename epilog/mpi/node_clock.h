@@ -17,6 +17,8 @@ bool share_node_clock();
 // Sets the session's offset, its bound and its time once more. When the first partner in this was
 // there; now, if there is none.
 Ticks measure_offset();
+// Equal in the processes of one node.
+std::uint64_t node_key();
 void forget_nodes();
 
 }  // namespace kojak::measure

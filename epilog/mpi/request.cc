@@ -23,6 +23,43 @@ Request* take_unused() {
   return request;
 }
 
+// Puts it behind the others of its key. False without memory.
+bool join_queue(Request* request) {
+  request->next = request->previous = nullptr;
+  Request** const head = queues.find(request->key);
+  if (head != nullptr) {
+    Request* const last = (*head)->tail;
+    last->next = request;
+    request->previous = last;
+    (*head)->tail = request;
+    return true;
+  }
+  request->tail = request;
+  if (queues.set(request->key, request) == nullptr) return false;
+  request_cache = {request->key, request};
+  return true;
+}
+
+void leave_queue(Request* request) {
+  Request* const next = request->next;
+  if (request->previous != nullptr) {
+    request->previous->next = next;
+    if (next != nullptr) {
+      next->previous = request->previous;
+    } else {
+      Request** const head = queues.find(request->key);
+      if (head != nullptr) (*head)->tail = request->previous;
+    }
+  } else if (next != nullptr) {
+    next->previous = nullptr;
+    next->tail = request->tail;
+    queues.set(request->key, next);
+  } else {
+    queues.erase(request->key);
+  }
+  if (request_cache.key == request->key && request->previous == nullptr) request_cache.head = next;
+}
+
 }  // namespace
 
 std::uint32_t next_request_id() {
@@ -41,23 +78,23 @@ Request* enter_request(MPI_Request handle, RequestKind kind) {
   request->key = word(handle);
   request->kind = kind;
   request->generation = ++generations;
-  Request** const head = queues.find(request->key);
-  if (head != nullptr) {
-    Request* const last = (*head)->tail;
-    last->next = request;
-    request->previous = last;
-    (*head)->tail = request;
-  } else {
-    request->tail = request;
-    if (queues.set(request->key, request) == nullptr) {
-      request->next = unused;
-      unused = request;
-      return nullptr;
-    }
-    request_cache = {request->key, request};
+  if (!join_queue(request)) {
+    request->next = unused;
+    unused = request;
+    return nullptr;
   }
   ++open;
   return request;
+}
+
+void rename_request(Request& request, MPI_Request handle) {
+  if (request.key == word(handle) || handle == MPI_REQUEST_NULL) [[likely]]
+    return;
+  leave_queue(&request);
+  request.key = word(handle);
+  if (join_queue(&request)) return;
+  --open;  // without memory: nobody will find it any more
+  request.generation = 0;
 }
 
 Request* look_up_request(Word key) {
@@ -88,23 +125,7 @@ void unclaim_request(const Claimed& claimed) {
 }
 
 void delete_request(Request* request) {
-  Request* const next = request->next;
-  if (request->previous != nullptr) {
-    request->previous->next = next;
-    if (next != nullptr) {
-      next->previous = request->previous;
-    } else {
-      Request** const head = queues.find(request->key);
-      if (head != nullptr) (*head)->tail = request->previous;
-    }
-  } else if (next != nullptr) {
-    next->previous = nullptr;
-    next->tail = request->tail;
-    queues.set(request->key, next);
-  } else {
-    queues.erase(request->key);
-  }
-  if (request_cache.key == request->key && request->previous == nullptr) request_cache.head = next;
+  leave_queue(request);
   if (request->comm != nullptr) drop_comm(request->comm);
   --open;
   request->generation = 0;

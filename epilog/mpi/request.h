@@ -24,7 +24,9 @@ enum class RequestKind : std::uint8_t {
   kCollective,
   kIo,
   kGeneralized,
-  kCommDup
+  kCommDup,
+  kPartitionedSend,
+  kPartitionedReceive
 };
 
 struct Request {
@@ -45,14 +47,18 @@ struct Request {
   Comm* comm = nullptr;  // messages, communicators, collective operations
   std::uint32_t peer = kAbsent, tag = kAbsent;
   std::uint64_t bytes = 0;
-  std::uint64_t received = 0;  // the following of a collective operation; its root is `peer`
-  std::uint64_t key_of_start = 0, starts = 0;  // as in MPI_COLL_BEGIN: key and ordinal
+  std::uint64_t received = 0;      // the following of a collective operation; its root is `peer`
+  std::uint64_t key_of_start = 0;  // as in MPI_COLL_BEGIN
+  std::uint64_t starts = 0;        // of a persistent one; else the ordinal of MPI_COLL_BEGIN
   CollectiveOp op = CollectiveOp::kNone;
-  std::uint32_t window = 0;  // of a transfer
-  bool gets = false;         // a transfer with a result at the origin
-  MPI_Comm* made = nullptr;  // where MPI_Comm_idup puts its communicator
-  MPI_Comm copy{};           // of it, for a call from Fortran: `made` points here then
-  Identity identity;         // and which it is
+  std::uint64_t channel = 0;  // of a partitioned one, as in MPI_PART_BEGIN
+  std::uint32_t partitions = 0;
+  std::uint32_t send_half = kAbsent;  // of MPI_Isendrecv: the request id of what it sends
+  std::uint32_t window = 0;           // of a transfer
+  bool gets = false;                  // a transfer with a result at the origin
+  MPI_Comm* made = nullptr;           // where MPI_Comm_idup puts its communicator
+  MPI_Comm copy{};                    // of it, for a call from Fortran: `made` points here then
+  Identity identity;                  // and which it is
 };
 
 // A request found before a call, and whether it is still the same after it.
@@ -66,6 +72,8 @@ Request* enter_request(MPI_Request handle, RequestKind kind);
 // The oldest one of the handle that this call (a number that is never 0) has not claimed yet.
 Claimed claim_request(MPI_Request handle, std::uint64_t call);
 void unclaim_request(const Claimed& claimed);
+// A call left another handle for the request.
+void rename_request(Request& request, MPI_Request handle);
 std::uint64_t next_call_number();
 
 // The queue looked up last: a program that spins on one request finds it here.

@@ -12,6 +12,7 @@
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/imports.h"
 #include "epilog/mpi/node_clock.h"
+#include "epilog/mpi/sessions.h"
 #include "epilog/mpi/state.h"
 
 namespace kojak::measure {
@@ -76,18 +77,16 @@ bool agree_on_run() {
   return s.directory[0] != '\0';
 }
 
-// The first records: MPI_Init, and the measurement's own start after it.
-void record_init(unsigned function, Ticks returned, const void* caller) {
+bool records_init() {
+  return (the_session.functions.load(std::memory_order_relaxed) &
+          carries_time(static_cast<unsigned>(MpiFamily::kInit))) != 0;
+}
+
+// The measurement's own start, behind the first call.
+void record_start(Ticks returned) {
   Recorder& r = the_recorder;
-  RegionId region{};
-  if ((the_session.functions.load(std::memory_order_relaxed) &
-       carries_time(static_cast<unsigned>(MpiFamily::kInit))) == 0 ||
-      !ready(r, function, caller, __builtin_frame_address(0), region)) {
-    return;
-  }
-  std::byte* p = put(r.cursor, Enter{r.lid, to_seconds(the_session.init_time), region});
-  p = put(p, Exit{r.lid, to_seconds(returned)});
-  p = put(p, EnterTracing{r.lid, to_seconds(returned)});
+  if (!records_init() || r.trace == nullptr || !make_room_for(r, 2 * kMaxRecord)) return;
+  std::byte* const p = put(r.cursor, EnterTracing{r.lid, to_seconds(returned)});
   r.last = ticks();
   publish(r, put(p, ExitTracing{r.lid, to_seconds(r.last)}));
 }
@@ -131,6 +130,15 @@ void note_start() {
   }
 }
 
+void record_init(unsigned function, Ticks enter, Ticks exit, const void* caller) {
+  Recorder& r = the_recorder;
+  RegionId region{};
+  if (!records_init() || !ready(r, function, caller, __builtin_frame_address(0), region)) return;
+  r.last = exit;
+  publish(r, put(put(r.cursor, Enter{r.lid, to_seconds(enter), region}),
+                 Exit{r.lid, to_seconds(exit)}));
+}
+
 bool prepare_startup() {
   Session& s = the_session;
   // Larger than any library's constant: this may be another one than ours.
@@ -156,27 +164,41 @@ bool prepare_startup() {
   return true;
 }
 
+bool begin_session(bool (*learn_world)()) {
+  the_session.config = read_config();
+  the_session.write_state = write_state;
+  name_program();
+  return learn_world();
+}
+
 void finish_startup(unsigned function, int thread_level, const void* caller) {
   Session& s = the_session;
   const Ticks returned = ticks();
-  s.config = read_config();
   s.multi_threaded = thread_level == MPI_THREAD_MULTIPLE;
-  s.write_state = write_state;
-  name_program();
-  int rank = 0, size = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  s.run.rank = static_cast<std::uint32_t>(rank);
-  s.run.size = static_cast<std::uint32_t>(size);
+  begin_session([] {
+    int rank = 0, size = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    the_session.run.rank = static_cast<std::uint32_t>(rank);
+    the_session.run.size = static_cast<std::uint32_t>(size);
+    return true;
+  });
   if (!share_node_clock() || !agree_on_run()) {
     forget_nodes();
     return;
   }
-  if (s.config.test_clock_rank >= size) {
-    complain(s.config, "ELG_TEST_CLOCK names rank %d of %d", s.config.test_clock_rank, size);
+  start_groups();
+  start_world_comms();
+  begin_recording(function, returned, caller);
+}
+
+void begin_recording(unsigned function, Ticks returned, const void* caller) {
+  Session& s = the_session;
+  if (s.config.test_clock_rank >= static_cast<int>(s.run.size)) {
+    complain(s.config, "ELG_TEST_CLOCK names rank %d of %d", s.config.test_clock_rank,
+             static_cast<int>(s.run.size));
   }
   if (s.config.complaints[0] != '\0' && s.run.rank == 0) say("%s", s.config.complaints);
-  start_comms();
   s.live = true;
   if (!enter_run_directory()) {
     stop_recording("cannot be made", s.directory, errno);
@@ -184,7 +206,8 @@ void finish_startup(unsigned function, int thread_level, const void* caller) {
   }
   start_recording();
   note_unrecorded_functions(the_recorder);
-  record_init(function, returned, caller);
+  record_init(function, s.init_time, returned, caller);
+  record_start(returned);
   if (s.config.verbose && s.run.rank == 0) say("traces go to %s", s.directory);
 }
 
@@ -193,8 +216,17 @@ void note_late_libraries(Recorder& r) {
   if (s.started && !s.stopped && !s.paused) note_unrecorded_functions(r);
 }
 
+void write_clock_rate(Recorder& r) {
+  Session& s = the_session;
+  if (!s.started || s.stopped || r.trace == nullptr || !s.run.first_of_node) return;
+  if (!make_room_for(r, kMaxRecord)) return;
+  const double factor = calibrate(s.clock_start, read_both_clocks()) / the_clock.scale;
+  publish(r, put(r.cursor, ClockRate{Seconds{0}, Seconds{factor}}));
+}
+
 void begin_shutdown(Recorder& r) {
   Session& s = the_session;
+  if (began_with_session()) return;  // there is nothing to exchange, and no end yet
   // Up to the partner's answer it is the program that waits, not the measurement.
   const Ticks begin = measure_offset();
   forget_nodes();

@@ -32,7 +32,7 @@ thread_local constinit Recorder the_recorder __attribute__((tls_model("initial-e
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kLostCount = 2 + 4 + 1;   // of the count within a LOST record
+constexpr std::size_t kLostCount = 2 + 4 + 1;  // of the count within a LOST record
 constexpr std::size_t kPath = sizeof(the_session.directory) + 32;
 static_assert(kPath <= kBufferNameSize);
 
@@ -154,7 +154,7 @@ void write_head(Recorder& r, LocalTrace& trace) {
   if (const std::uint8_t off = families_off(the_session.config); off != 0 && trace.thread == 0) {
     p = put(p, FunctionsOff{process, static_cast<Flags>(off)});
   }
-  if (run.first_of_node && trace.thread == 0) {  // it speaks for its node
+  if (run.first_of_node && run.offset_measured && trace.thread == 0) {  // it speaks for its node
     p = put(p, ClockError{node, Seconds{run.clock_bound}});
     p = put(p, Offset{run.offset_time, Seconds{run.clock_offset}});
   }

@@ -53,7 +53,7 @@ inline std::uint64_t site_key(unsigned function, const void* caller) {
 
 // Every call may write this much without asking again.
 inline constexpr std::size_t kCallRoom = 1024;
-inline constexpr std::size_t kMaxFunctions = 448;
+inline constexpr std::size_t kMaxFunctions = 704;
 
 struct alignas(64) Recorder {
   std::byte* cursor;              // where the next record goes

@@ -19,6 +19,8 @@ bool has_suffix(const char* name, const char* suffix) {
   return n > m && strcmp(name + n - m, suffix) == 0;
 }
 
+constexpr char kTaken[] = "it holds traces already; remove it or name another in ELG_DIR";
+
 // Why a directory that is there already cannot take a run's traces; null if it can.
 const char* why_taken(const char* path) {
   DIR* dir = opendir(path);
@@ -29,7 +31,7 @@ const char* why_taken(const char* path) {
     if (has_suffix(entry->d_name, ".elg") || has_suffix(entry->d_name, ".buf")) found = true;
   }
   closedir(dir);
-  return found ? "it holds traces already; remove it or name another in ELG_DIR" : nullptr;
+  return found ? kTaken : nullptr;
 }
 
 bool make_with_parents(const char* path) {
@@ -50,9 +52,10 @@ void no_directory(const char* path, const char* reason) {
   the_session.directory[0] = '\0';
 }
 
-}  // namespace
-
-void make_run_directory(bool spawned) {
+// Calls `use` with the directories that the run may have, in order, until it takes one. `numbered`
+// says that there is another name when one is taken.
+template <class F>
+void try_names(bool spawned, const F& use) {
   Session& s = the_session;
   char name[sizeof s.directory / 2];
   const char* wish = s.config.directory;
@@ -79,15 +82,40 @@ void make_run_directory(bool spawned) {
     } else {
       snprintf(s.directory, sizeof s.directory, "%s.%d", base, i);
     }
-    if (make_with_parents(s.directory)) return;
-    if (errno != EEXIST) return no_directory(s.directory, strerror(errno));
+    const bool made = make_with_parents(s.directory);
+    if (!made && errno != EEXIST) return no_directory(s.directory, strerror(errno));
+    if (use(s.directory, made, numbered)) return;
     if (!numbered) {
       const char* const taken = why_taken(s.directory);
-      if (taken != nullptr) return no_directory(s.directory, taken);
-      return;
+      return no_directory(s.directory, taken != nullptr ? taken : kTaken);
     }
   }
   no_directory(base, "all numbered names are taken");
+}
+
+}  // namespace
+
+// A directory that cannot be listed counts as holding some.
+bool holds_traces(const char* path) {
+  return why_taken(path) != nullptr;
+}
+
+void make_run_directory(bool spawned) {
+  try_names(spawned, [](const char* path, bool made, bool numbered) {
+    return made || (!numbered && !holds_traces(path));
+  });
+}
+
+bool join_run_directory(bool (*claim)(const char* directory)) {
+  try_names(false, [claim](const char* path, bool, bool numbered) {
+    errno = 0;
+    if (claim(path)) return true;
+    // Somebody else's, or a file system that does not let us say that it is ours.
+    if (errno == 0 || errno == ENOENT || numbered) return false;
+    no_directory(path, strerror(errno));
+    return true;
+  });
+  return the_session.directory[0] != '\0';
 }
 
 bool enter_run_directory() {

@@ -23,9 +23,10 @@ struct RunInfo {
   std::uint32_t node = 0;
   std::uint32_t nodes = 1;
   bool first_of_node = false;
-  double clock_offset = 0;  // what must be added to reach the clock of rank 0
-  double clock_bound = 0;   // largest error of that
-  Seconds offset_time;      // when it was measured
+  bool offset_measured = true;  // not where recording began with MPI_Session_init
+  double clock_offset = 0;      // what must be added to reach the clock of rank 0
+  double clock_bound = 0;       // largest error of that
+  Seconds offset_time;          // when it was measured
 };
 
 struct Session {
@@ -107,6 +108,10 @@ void flush_now(Recorder& r);
 // Chooses and makes the directory of the run (rank 0 only); an empty name on failure, which has
 // been said.
 void make_run_directory(bool spawned);
+// The same where the processes cannot talk: every one tries the names in order and takes the first
+// that `claim` says is its run's. False on failure, which has been said.
+bool join_run_directory(bool (*claim)(const char* directory));
+bool holds_traces(const char* directory);
 // Makes sure that it exists here too, for processes that may see another file system.
 bool enter_run_directory();
 

@@ -59,6 +59,7 @@ struct LateReceiver {
       case MpiRole::kSendrecv:
       case MpiRole::kIsend:
       case MpiRole::kIssend:
+      case MpiRole::kIsendrecv:
       case MpiRole::kStart:
       case MpiRole::kStartall:
         return true;

@@ -51,7 +51,7 @@ METRICS = {"time"} | set(PARENT) | PATTERNS | COUNTS
 
 RECEIVES = {"MPI_Recv", "MPI_Mrecv", "MPI_Sendrecv", "MPI_Sendrecv_replace"}
 SENDS = {"MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Sendrecv", "MPI_Sendrecv_replace"}
-WAITED_SENDS = {"MPI_Isend", "MPI_Issend", "MPI_Start", "MPI_Startall"}
+WAITED_SENDS = {"MPI_Isend", "MPI_Issend", "MPI_Isendrecv", "MPI_Isendrecv_replace", "MPI_Start", "MPI_Startall"}
 PROBES = {"MPI_Probe", "MPI_Mprobe"}
 WAITS = {"MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"}
 TESTS = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Request_get_status"}
@@ -68,7 +68,13 @@ def _table():
     for line in TABLE.read_text().splitlines():
         if line.startswith("MPI_"):
             words = line.split()
-            functions[words[0].lower()] = (words[0], words[2], "progress" in words[6].split(","))
+            name, flags = words[0], words[6].split(",")
+            forms = {name: (name, words[2], "progress" in flags)}
+            if "persistent" in flags:  # MPI_Bcast_init
+                forms[name + "_init"] = (name + "_init", "collective", "progress" in flags)
+            if "large" in flags:  # MPI_Put_c plays the part of MPI_Put
+                forms.update({form + "_c": row for form, row in list(forms.items())})
+            functions.update({form.lower(): row for form, row in forms.items()})
     return functions
 
 

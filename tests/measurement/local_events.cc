@@ -123,6 +123,16 @@ class Listing {
     if constexpr (std::is_same_v<R, MpiRmaComplete>) add("rma_complete:" + number(raw(r.rmaid)));
     if constexpr (std::is_same_v<R, MpiRequestComplete>)
       add("complete:" + std::to_string(raw(r.kind)));
+    if constexpr (std::is_same_v<R, MpiPartBegin>) {
+      add("part:" + std::to_string(raw(r.side)) + ":" + number(raw(r.plid)) + ":" +
+          number(raw(r.tag)) + ":" + number(raw(r.partitions)) + ":" +
+          std::to_string(raw(r.channel)) + ":" + std::to_string(raw(r.start)) + ":" +
+          std::to_string(raw(r.bytes)));
+    }
+    if constexpr (std::is_same_v<R, MpiPartReady>)
+      add("ready:" + number(raw(r.first)) + ":" + number(raw(r.last)));
+    if constexpr (std::is_same_v<R, MpiPartArrived>) add("arrived:" + number(raw(r.part)));
+    if constexpr (std::is_same_v<R, MpiPartEnd>) add("part_end");
     if constexpr (std::is_same_v<R, MpiAssert>) add("assert:" + number(raw(r.assertion)));
     if constexpr (std::is_same_v<R, MpiCollExit>) {
       leave("coll:" + number(raw(r.rlid)) + ":" + number(raw(r.sent)) + ":" + number(raw(r.recvd)));

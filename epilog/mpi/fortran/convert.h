@@ -4,14 +4,15 @@
 // what is made here is only what the hooks look at. Each class stands for one argument: given() is
 // what the hooks get before the call, take() brings C's side up to date after it. With `kUsed`
 // false (a function without hooks) nothing is converted. Arguments that no hook may use are null in
-// a Fortran call: strings, callbacks, attribute values, arrays of LOGICALs, and arrays of handles
-// other than requests and datatypes. Memory for long arrays comes from the session and goes back at
-// the end of the call; ok() is false without.
+// a Fortran call: strings but that of MPI_Comm_create_from_group, sessions, callbacks, attribute
+// values, arrays of LOGICALs, and arrays of handles other than requests and datatypes. Memory for
+// long arrays comes from the session and goes back at the end of the call; ok() is false without.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstring>
 
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/fortran/values.h"
@@ -21,17 +22,6 @@ namespace kojak::measure::fortran {
 
 static_assert(sizeof(MPI_Fint) == sizeof(int),
               "INTEGER is not int in this MPI library: configure with -DKOJAK_FORTRAN=OFF");
-
-template <class A>
-concept HasBefore = requires(Hook<A> hook, A& a) {
-  hook.before(a);
-};
-template <class A>
-concept HasAfter = requires(Hook<A> hook, A& a, typename A::Result result, Silent& call) {
-  hook.after(a, result, call);
-};
-template <class A>
-inline constexpr bool kHooked = HasBefore<A> || HasAfter<A>;
 
 // The kinds of handles. In MPICH all of them are one C type, so a kind is a type of ours.
 #define KOJAK_HANDLE_KIND(Name, Type, from_fortran, null)                              \
@@ -222,6 +212,28 @@ class Indices {
   bool ok_ = true;
 };
 
+// Text, which ends at its last character that is no blank.
+template <bool kUsed>
+class InString {
+ public:
+  InString(const void* user, std::size_t length) {
+    if constexpr (kUsed) {
+      const char* const text = static_cast<const char*>(user);
+      while (length != 0 && text[length - 1] == ' ') --length;
+      ok_ = c_.resize(static_cast<int>(length) + 1);
+      if (!ok_) return;
+      std::memcpy(c_.data(), text, length);
+      c_.data()[length] = '\0';
+    }
+  }
+  bool ok() const { return ok_; }
+  const char* given() { return c_.data(); }
+
+ private:
+  Scratch<char> c_;
+  bool ok_ = true;
+};
+
 // One status. Where the user ignores it and a hook wants it, the library gets one of ours.
 template <bool kUsed>
 class Status {
@@ -373,15 +385,19 @@ struct Hook<fortran::Call<A, F>> : Hook<A> {};
 // What C keeps for the completion is a pointer to the user's handle. Fortran's has another form, so
 // its value is kept: the handle is known when the call returns, the Fortran library cannot set it
 // later.
-template <class F>
-struct Hook<fortran::Call<args::CommIdup, F>> : Hook<args::CommIdup> {
+template <class A>
+struct IdupInFortran : Hook<A> {
   template <class C>
-  void after(const args::CommIdup& a, int result, C& call) {
-    Hook<args::CommIdup>::after(a, result, call);
+  void after(const A& a, int result, C& call) {
+    Hook<A>::after(a, result, call);
     if (this->entered == nullptr) return;
     this->entered->copy = *a.newcomm;
     this->entered->made = &this->entered->copy;
   }
 };
+template <class F>
+struct Hook<fortran::Call<args::CommIdup, F>> : IdupInFortran<args::CommIdup> {};
+template <class F>
+struct Hook<fortran::Call<args::CommIdupWithInfo, F>> : IdupInFortran<args::CommIdupWithInfo> {};
 
 }  // namespace kojak::measure

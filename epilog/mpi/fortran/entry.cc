@@ -20,11 +20,18 @@ constexpr Spelling kSpellings[] = {{"_", false}, {"__", false}, {"", false}, {""
 
 constexpr const char* kSuffixes[] = {"", "_f08", "_f08ts"};
 
-void* look_up(void* where, const char* prefix, const char* name, Interface interface) {
+struct Wanted {
+  const char* name;
+  Interface interface;
+  bool large;
+};
+
+void* look_up(void* where, const char* prefix, const Wanted& wanted) {
   for (const Spelling& spelling : kSpellings) {
     char symbol[96];
-    snprintf(symbol, sizeof symbol, "%s%s%s%s", prefix, name,
-             kSuffixes[static_cast<int>(interface)], spelling.suffix);
+    snprintf(symbol, sizeof symbol, "%s%s%s%s%s", prefix, wanted.name,
+             kSuffixes[static_cast<int>(wanted.interface)], wanted.large ? "_large" : "",
+             spelling.suffix);
     for (char* c = symbol; spelling.upper && *c != '\0'; ++c) *c = static_cast<char>(toupper(*c));
     if (void* address = dlsym(where, symbol)) return address;
   }
@@ -41,11 +48,11 @@ bool is_ours(const void* address) {
 
 // What an object and the libraries that it needs define. Of the program itself these are all names
 // that are known, our own first.
-void* look_up_in(const char* object, int mode, const char* name, Interface interface) {
+void* look_up_in(const char* object, int mode, const Wanted& wanted) {
   void* const handle = object == nullptr ? nullptr : dlopen(object, RTLD_LAZY | mode);
   if (handle == nullptr) return nullptr;
-  void* address = look_up(handle, "pmpi_", name, interface);
-  if (address == nullptr) address = look_up(handle, "mpi_", name, interface);
+  void* address = look_up(handle, "p", wanted);
+  if (address == nullptr) address = look_up(handle, "", wanted);
   return address != nullptr && is_ours(address) ? nullptr : address;
 }
 
@@ -70,15 +77,16 @@ int note_range(dl_phdr_info* info, std::size_t, void* data) {
 }  // namespace
 
 void* Entry::find(const void* caller) {
-  void* address = look_up(RTLD_DEFAULT, "pmpi_", name_, interface_);
-  if (address == nullptr) address = look_up(RTLD_NEXT, "mpi_", name_, interface_);
+  const Wanted wanted{name_, interface_, large_};
+  void* address = look_up(RTLD_DEFAULT, "p", wanted);
+  if (address == nullptr) address = look_up(RTLD_NEXT, "", wanted);
   Dl_info info{};
   if (address == nullptr && dladdr(caller, &info) != 0) {
-    address = look_up_in(info.dli_fname, RTLD_NOLOAD, name_, interface_);
+    address = look_up_in(info.dli_fname, RTLD_NOLOAD, wanted);
   }
   if (address == nullptr) {
     address = look_up_in(interface_ == Interface::kMpifH ? kMpifHLibrary : kF08Library, RTLD_GLOBAL,
-                         name_, interface_);
+                         wanted);
   }
   if (address != nullptr) {
     Search search{reinterpret_cast<std::uintptr_t>(address), {}};

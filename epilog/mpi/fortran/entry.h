@@ -27,8 +27,10 @@ enum class Interface : std::uint8_t {
 
 class Entry {
  public:
-  // `name` without prefix and suffix, in lower case: "put".
-  constexpr Entry(const char* name, Interface interface) : name_(name), interface_(interface) {}
+  // `name` without suffix, in lower case: "mpi_put". `large` is its form with counts of
+  // MPI_COUNT_KIND.
+  constexpr Entry(const char* name, Interface interface, bool large = false)
+      : name_(name), interface_(interface), large_(large) {}
 
   // `caller` is an address in the code that called us.
   template <class Function>
@@ -47,6 +49,7 @@ class Entry {
   std::atomic<void*> address_{nullptr};
   const char* name_;
   Interface interface_;
+  bool large_;
   CodeRange library_;
 };
 

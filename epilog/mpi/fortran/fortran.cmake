@@ -27,14 +27,14 @@ function(kojak_add_fortran mpi)
   set(made ${PROJECT_BINARY_DIR}/epilog/mpi/fortran/${mpi})
   set(table ${PROJECT_SOURCE_DIR}/epilog/mpi/functions.table)
   set(sources "")
-  foreach(family p2p coll rma io init comm misc)
-    set(file ${made}/fortran_${family}.cc)
+  foreach(part IN LISTS kojak_mpi_parts)
+    set(file ${made}/fortran_${part}.cc)
     add_custom_command(OUTPUT ${file}
       COMMAND ${Python3_EXECUTABLE} ${dir}/generate_fortran.py
-        --table ${table} --library ${mpi} --family ${family} --out ${file}
+        --table ${table} --library ${mpi} --part ${part} --out ${file}
       DEPENDS ${table} ${dir}/generate_fortran.py ${PROJECT_SOURCE_DIR}/epilog/mpi/function_table.py
         ${PROJECT_SOURCE_DIR}/epilog/mpi/generate.py
-      COMMENT "Generating the Fortran entry points of the ${family} functions for ${mpi}")
+      COMMENT "Generating the Fortran entry points of the ${part} functions for ${mpi}")
     list(APPEND sources ${file})
   endforeach()
   # The MPI library's own Fortran compiler knows its sentinels; the object needs no Fortran library.

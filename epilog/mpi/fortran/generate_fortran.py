@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the Fortran entry points of one family from functions.table. Run by the build.
+"""Makes the Fortran entry points of one part (generate.py) from functions.table. Run by the build.
 
-  generate_fortran.py --table functions.table --library openmpi --family p2p --out OUT
+  generate_fortran.py --table functions.table --library openmpi --part p2p --out OUT
 
 An entry point calls the MPI library's own Fortran function with the caller's arguments, untouched, as a
 measured call; only what the hooks look at is converted to C (convert.h). That keeps choice
@@ -17,13 +17,11 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from function_table import FAMILIES, HANDLES, TableError, read_table  # noqa: E402
-from generate import BANNER, write  # noqa: E402
+from function_table import HANDLES, TableError, read_table  # noqa: E402
+from generate import BANNER, OWN_WRAPPERS, PARTS, in_part, part_begins, part_ends, write  # noqa: E402
 
 BANNER = BANNER.replace("epilog/mpi/generate.py", "epilog/mpi/fortran/generate_fortran.py")
 LIBRARIES = ["openmpi", "mpich"]
-# Written by hand in lifecycle.cc.
-OWN_WRAPPERS = ["MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"]
 # `use mpi` has procedures of their own for the same functions with TYPE(C_PTR).
 WITH_C_PTR = ["MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query"]
 # C functions that mpi_f08 binds directly.
@@ -44,7 +42,9 @@ def has_choice_buffer(f):
 
 
 def interfaces(f, library):
-    """Suffix of the name, and interface, of each entry point of the function."""
+    """Suffix of the name, and interface, of each entry point of the function. Large counts are in mpi_f08 only."""
+    if f.int_form:
+        return [("_f08ts", "kF08Described") if library == "mpich" and has_choice_buffer(f) else ("_f08", "kF08")]
     found = [("", "kMpifH")]
     if library == "openmpi" and f.name in WITH_C_PTR:
         found.append(("_cptr", "kMpifH"))
@@ -102,6 +102,11 @@ class Argument:
             self.needs_memory = True
         elif p.kind == "type" and p.array == "" and p.direction == "in":
             self._types(f, p, c)
+        elif p.kind == "session":
+            pass  # no hook looks at it
+        elif p.kind == "string" and p.name == "stringtag":
+            self._object("InString<kUsed>", f"{p.name}, {p.name}_length")
+            self.needs_memory = True
         elif p.kind in HANDLES and not array and p.direction == "in":
             self.given = f"as_handle<kUsed, {KINDS[p.kind]}>({p.name})"
         elif p.kind in HANDLES and not array:
@@ -194,11 +199,12 @@ def body(f, library):
 def entry_points(f, library, declared, forwarded, result):
     """Each in the spellings of all compilers."""
     out = []
-    for suffix, interface in interfaces(f, library):
-        name = f.name.lower() + suffix
-        looked_up = name.removeprefix("mpi_").removesuffix("_f08").removesuffix("_f08ts")
+    for base, suffix, interface in entry_names(f, library):
+        name = base + suffix + ("_large" if f.int_form else "")
+        looked_up = base + ("_cptr" if suffix == "_cptr" else "")
+        large = ", true" if f.int_form else ""
         out.append(f"KOJAK_FORTRAN {result} {name}_({declared}) {{\n"
-                   f'  static constinit Entry entry{{"{looked_up}", Interface::{interface}}};\n'
+                   f'  static constinit Entry entry{{"{looked_up}", Interface::{interface}{large}}};\n'
                    f"  return {f.struct_name()}_in_fortran(entry, __builtin_return_address(0)"
                    f"{', ' if forwarded else ''}{forwarded});\n}}\n")
         for spelling in (f"{name}__", name, name.upper()):
@@ -206,20 +212,28 @@ def entry_points(f, library, declared, forwarded, result):
     return "".join(out)
 
 
-def source(table, library, family):
-    out = [BANNER, '#include "epilog/mpi/fortran/convert.h"\n#include "epilog/mpi/fortran/entry.h"\n\n',
+def entry_names(f, library):
+    """Of each entry point the name without suffixes, the interface's suffix and the interface."""
+    names = f.c_names() if library == "openmpi" else [f.name]
+    return [(name.removesuffix("_c").lower() if f.int_form else name.lower(), suffix, interface)
+            for name in names for suffix, interface in interfaces(f, library)]
+
+
+def source(table, library, part):
+    out = [BANNER, part_begins(part),
+           '#include "epilog/mpi/fortran/convert.h"\n#include "epilog/mpi/fortran/entry.h"\n\n',
            '#define KOJAK_FORTRAN extern "C" __attribute__((visibility("default"), used))\n\n',
            "namespace kojak::measure::fortran {\nnamespace {\n"]
     exported = []
     for f in table.functions:
-        if f.family != family or f.name in OWN_WRAPPERS or not interfaces(f, library):
+        if not in_part(f, part) or f.name in OWN_WRAPPERS:
             continue
         text, declared, forwarded, result = body(f, library)
         out.append(f"\n// {f.name}\n{text}")
         exported.append(entry_points(f, library, declared, forwarded, result))
     out.append("\n}  // namespace\n\n")
     out += exported
-    out.append("\n}  // namespace kojak::measure::fortran\n")
+    out += ["\n}  // namespace kojak::measure::fortran\n", part_ends(part)]
     return "".join(out)
 
 
@@ -227,14 +241,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--table", required=True)
     parser.add_argument("--library", required=True, choices=LIBRARIES)
-    parser.add_argument("--family", required=True, choices=FAMILIES)
+    parser.add_argument("--part", required=True, choices=PARTS)
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
     try:
         table = read_table(args.table)
     except TableError as error:
         sys.exit(str(error))
-    write(args.out, source(table, args.library, args.family))
+    write(args.out, source(table, args.library, args.part))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// mpi_init, mpi_init_thread, mpi_finalize and mpi_pcontrol: the Fortran entry points that are not
-// generated.
+// mpi_init, mpi_init_thread, mpi_finalize, mpi_session_init, mpi_session_finalize and mpi_pcontrol:
+// the Fortran entry points that are not generated.
 #include "epilog/mpi/lifecycle.h"
 
 #include "epilog/mpi/fortran/convert.h"
@@ -60,6 +60,40 @@ void finalize(Entry& entry, const void* caller, void* ierror) {
   give_error(ierror, error);
 }
 
+void session_init(Entry& entry, const void* caller, void* info, void* errhandler, void* session,
+                  void* ierror) {
+  auto* const forward = entry.get<void(void*, void*, void*, void*)>(caller);
+  if (forward == nullptr) return say_missing(ierror, "session_init");
+  MPI_Fint error = MPI_SUCCESS;
+  const auto call = [&] {
+    forward(info, errhandler, session, &error);
+    return error;
+  };
+  initialise_session(
+      call,
+      [&] {
+        return measured_in_fortran(entry, caller, args::SessionInit{},
+                                   [&](args::SessionInit&) { return call(); });
+      },
+      caller);
+  give_error(ierror, error);
+}
+
+void session_finalize(Entry& entry, const void* caller, void* session, void* ierror) {
+  auto* const forward = entry.get<void(void*, void*)>(caller);
+  if (forward == nullptr) return say_missing(ierror, "session_finalize");
+  MPI_Fint error = MPI_SUCCESS;
+  const auto call = [&] {
+    forward(session, &error);
+    return error;
+  };
+  finalise_session(call, [&] {
+    return measured_in_fortran(entry, caller, args::SessionFinalize{},
+                               [&](args::SessionFinalize&) { return call(); });
+  });
+  give_error(ierror, error);
+}
+
 // The standard gives MPI_PCONTROL no ierror, but MPICH does.
 void pcontrol(Entry& entry, const void* caller, void* level, void* ierror) {
   auto* const forward = entry.get<void(void*, void*)>(caller);
@@ -74,23 +108,36 @@ void pcontrol(Entry& entry, const void* caller, void* level, void* ierror) {
 #define KOJAK_CALLER __builtin_return_address(0)
 #define KOJAK_LIFECYCLE(suffix, SUFFIX, interface)                                              \
   KOJAK_FORTRAN void mpi_init##suffix##_(void* ierror) {                                        \
-    static constinit Entry entry{"init", interface};                                            \
+    static constinit Entry entry{"mpi_init", interface};                                        \
     init(entry, KOJAK_CALLER, ierror);                                                          \
   }                                                                                             \
   KOJAK_SPELLINGS(mpi_init##suffix, MPI_INIT##SUFFIX, (void* ierror))                           \
   KOJAK_FORTRAN void mpi_init_thread##suffix##_(void* required, void* provided, void* ierror) { \
-    static constinit Entry entry{"init_thread", interface};                                     \
+    static constinit Entry entry{"mpi_init_thread", interface};                                 \
     init_thread(entry, KOJAK_CALLER, required, provided, ierror);                               \
   }                                                                                             \
   KOJAK_SPELLINGS(mpi_init_thread##suffix, MPI_INIT_THREAD##SUFFIX,                             \
                   (void* required, void* provided, void* ierror))                               \
   KOJAK_FORTRAN void mpi_finalize##suffix##_(void* ierror) {                                    \
-    static constinit Entry entry{"finalize", interface};                                        \
+    static constinit Entry entry{"mpi_finalize", interface};                                    \
     finalize(entry, KOJAK_CALLER, ierror);                                                      \
   }                                                                                             \
   KOJAK_SPELLINGS(mpi_finalize##suffix, MPI_FINALIZE##SUFFIX, (void* ierror))                   \
+  KOJAK_FORTRAN void mpi_session_init##suffix##_(void* info, void* errhandler, void* session,   \
+                                                 void* ierror) {                                \
+    static constinit Entry entry{"mpi_session_init", interface};                                \
+    session_init(entry, KOJAK_CALLER, info, errhandler, session, ierror);                       \
+  }                                                                                             \
+  KOJAK_SPELLINGS(mpi_session_init##suffix, MPI_SESSION_INIT##SUFFIX,                           \
+                  (void* info, void* errhandler, void* session, void* ierror))                  \
+  KOJAK_FORTRAN void mpi_session_finalize##suffix##_(void* session, void* ierror) {             \
+    static constinit Entry entry{"mpi_session_finalize", interface};                            \
+    session_finalize(entry, KOJAK_CALLER, session, ierror);                                     \
+  }                                                                                             \
+  KOJAK_SPELLINGS(mpi_session_finalize##suffix, MPI_SESSION_FINALIZE##SUFFIX,                   \
+                  (void* session, void* ierror))                                                \
   KOJAK_FORTRAN void mpi_pcontrol##suffix##_(void* level, void* ierror) {                       \
-    static constinit Entry entry{"pcontrol", interface};                                        \
+    static constinit Entry entry{"mpi_pcontrol", interface};                                    \
     pcontrol(entry, KOJAK_CALLER, level, ierror);                                               \
   }                                                                                             \
   KOJAK_SPELLINGS(mpi_pcontrol##suffix, MPI_PCONTROL##SUFFIX, (void* level, void* ierror))

@@ -56,7 +56,7 @@ int cancel_nothing(void*, int) {
 }
 
 MPI_Fint ask_first_index() {
-  static constinit Entry entry{"waitany", Interface::kF08};
+  static constinit Entry entry{"mpi_waitany", Interface::kF08};
   auto* const waitany = entry.get<void(void*, void*, void*, void*, void*)>(nullptr);
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   if (waitany == nullptr || PMPI_Grequest_start(query_nothing, free_nothing, cancel_nothing,

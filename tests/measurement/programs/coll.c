@@ -3,7 +3,8 @@
 #include "expect.h"
 
 static double in[1024], out[1024];
-static int counts[64], displacements[64], byte_displacements[64];
+static COUNT counts[64];
+static DISPLACEMENT displacements[64], byte_displacements[64];
 static MPI_Datatype types[64];
 
 /* counts[i] = i + 1, so n blocks hold n(n+1)/2 items */

@@ -8,7 +8,7 @@ static void blocking(void) {
   MPI_Status status;
   char space[4096];
   void* detached;
-  int size;
+  COUNT size;
   if (me % 2 == 0) {
     MPI_Send(out, 3, MPI_DOUBLE, next, 1, MPI_COMM_WORLD);
     expect("MPI_Send send:%d:1:24", next);
