@@ -93,10 +93,11 @@ Finding finding_of(const earl::Trace& trace, earl::Finding finding, std::uint64_
   const earl::Findings& all = trace.findings();
   if (finding == earl::Finding::kUnreceivedSend && is_complete(trace)) {
     row.severity = Severity::kNote;
-    row.what = "messages that the program never received";
+    row.what = "messages that nobody received";
     row.advice =
-        "The receivers' traces are complete: these messages were sent, and nobody took "
-        "them. Nobody waited for them, so no result is affected.";
+        "The receivers' traces are complete: these messages were sent, by the program or by a "
+        "library (coarrays send some at their end), and nobody took them. Nobody waited for them, "
+        "so no result is affected.";
   }
   if (finding == earl::Finding::kReceiveBeforeSend &&
       (all[earl::Finding::kUnmatchedReceive].count != 0 ||

@@ -6,19 +6,20 @@
 #include <algorithm>
 
 #include "merge/definitions.h"
+#include "merge/library_names.h"
 
 namespace kojak::merge {
 
 std::uint32_t MergedDefinitions::function(const CodePlace& place) {
   if (!place.declared_in.empty()) file(place.declared_in);
   const auto begin = static_cast<Line>(place.declared_at);
-  const auto [it, fresh] =
-      region_ids_.try_emplace(std::tuple(place.function, place.declared_in, std::string(),
-                                         raw(begin), kAbsent, std::uint8_t{1}),
-                              static_cast<std::uint32_t>(regions.size()));
+  const std::string name = statement_of(place.function);
+  const auto [it, fresh] = region_ids_.try_emplace(
+      std::tuple(name, place.declared_in, std::string(), raw(begin), kAbsent, std::uint8_t{1}),
+      static_cast<std::uint32_t>(regions.size()));
   if (fresh) {
     regions.push_back(
-        {place.function, place.declared_in, "", begin, absent<Line>(), 1, MpiRole::kOther, false});
+        {name, place.declared_in, "", begin, absent<Line>(), 1, MpiRole::kOther, false});
   }
   return it->second;
 }

@@ -3,35 +3,44 @@
 #include <dlfcn.h>
 #include <unwind.h>
 
+#include "epilog/runtime/libraries.h"
+
 namespace kojak::measure {
 namespace {
 
 _Unwind_Reason_Code (*unwind)(_Unwind_Trace_Fn, void*) = nullptr;
 std::uintptr_t (*address_of)(_Unwind_Context*) = nullptr;
 std::uintptr_t (*stack_of)(_Unwind_Context*) = nullptr;
-
-struct Walk {
-  std::uintptr_t first;  // the return address of the call
-  unsigned wanted;
-  unsigned skipped = 0;
-  PathSlot* slot;
-};
+void* (*function_around)(void*) = nullptr;
 
 // Frames of our own lie between the call and us.
 constexpr unsigned kMostOwnFrames = 16;
 
+struct Walk {
+  std::uintptr_t first;  // the return address of the call
+  unsigned wanted;
+  unsigned skipped;
+  CallStack* stack;
+};
+
 _Unwind_Reason_Code step(_Unwind_Context* context, void* data) {
   Walk& walk = *static_cast<Walk*>(data);
   const std::uintptr_t address = address_of(context);
-  PathSlot& slot = *walk.slot;
-  if (slot.count == 0 && address != walk.first) {
+  CallStack& stack = *walk.stack;
+  if (stack.count == 0 && address != walk.first) {
     return ++walk.skipped < kMostOwnFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
   }
   if (address == 0) return _URC_END_OF_STACK;
-  slot.address[slot.count] = address;
+  stack.address[stack.count] = address;
   // Where the call that this frame waits for has put its return address.
-  slot.place[slot.count] = reinterpret_cast<const std::uintptr_t*>(stack_of(context)) - 1;
-  return ++slot.count < walk.wanted ? _URC_NO_REASON : _URC_END_OF_STACK;
+  stack.place[stack.count] = reinterpret_cast<const std::uintptr_t*>(stack_of(context)) - 1;
+  return ++stack.count < walk.wanted ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+void follow(const void* caller, unsigned wanted, CallStack& stack) {
+  stack.count = 0;
+  Walk walk{reinterpret_cast<std::uintptr_t>(caller), wanted, 0, &stack};
+  unwind(step, &walk);
 }
 
 // Whether the slot's stack places hold its addresses. That they may be read follows from the frame:
@@ -41,6 +50,26 @@ bool holds(const PathSlot& slot) {
     if (*slot.place[i] != slot.address[i]) return false;
   }
   return true;
+}
+
+// Remembers the innermost `count` places of a stack; none if they are too many.
+void remember_stack(PathSlot& slot, const CallStack& stack, unsigned count) {
+  slot.key = 0;
+  slot.count = count <= kMostCallers ? count : 0;
+  for (unsigned i = 0; i < slot.count; ++i) {
+    slot.address[i] = stack.address[i];
+    slot.place[i] = stack.place[i];
+  }
+}
+// From now on a call with this key and frame is known by them.
+void arm([[maybe_unused]] PathSlot& slot, [[maybe_unused]] std::uint64_t key,
+         [[maybe_unused]] const void* frame) {
+#if defined(__x86_64__)
+  if (slot.count != 0 && holds(slot)) {
+    slot.key = key;
+    slot.frame = frame;
+  }
+#endif
 }
 
 Count define_frame(Recorder& r, std::uintptr_t return_address, Count caller) {
@@ -67,6 +96,8 @@ bool prepare_call_paths() {
       reinterpret_cast<std::uintptr_t (*)(_Unwind_Context*)>(dlsym(library, "_Unwind_GetIP"));
   stack_of =
       reinterpret_cast<std::uintptr_t (*)(_Unwind_Context*)>(dlsym(library, "_Unwind_GetCFA"));
+  function_around =
+      reinterpret_cast<void* (*)(void*)>(dlsym(library, "_Unwind_FindEnclosingFunction"));
   unwind = reinterpret_cast<_Unwind_Reason_Code (*)(_Unwind_Trace_Fn, void*)>(
       dlsym(library, "_Unwind_Backtrace"));
   if (address_of == nullptr || stack_of == nullptr) unwind = nullptr;
@@ -80,11 +111,9 @@ RegionId define_path(Recorder& r, unsigned function, std::uint64_t key, const vo
   PathSlot& slot = code.paths[both % kPathSlots];
   if (slot.key == key && slot.frame == frame && holds(slot)) return slot.region;
 
-  slot.key = 0;
-  slot.count = 0;
-  const auto first = reinterpret_cast<std::uintptr_t>(caller);
-  Walk walk{first, the_session.config.call_path, 0, &slot};
-  unwind(step, &walk);
+  CallStack stack;
+  follow(caller, the_session.config.call_path, stack);
+  remember_stack(slot, stack, stack.count);
   Count called_by = absent<Count>();
   std::uint64_t path = key;
   for (std::uint32_t i = slot.count; i-- > 1;) {
@@ -94,12 +123,41 @@ RegionId define_path(Recorder& r, unsigned function, std::uint64_t key, const vo
   const std::uint32_t* const known = code.places.find(path);
   slot.region = known != nullptr ? static_cast<RegionId>(*known)
                                  : add_site(r, region_of(function), path, caller, called_by);
-#if defined(__x86_64__)
-  if (slot.count != 0 && holds(slot)) {
-    slot.key = key;
-    slot.frame = frame;
+  arm(slot, key, frame);
+  return slot.region;
+}
+
+RegionId define_library_site(Recorder& r, unsigned function, std::uint64_t key, const void* caller,
+                             const void* frame) {
+  CodeTable& code = *r.trace->code;
+  if (code.library_paths == nullptr) {
+    code.library_paths = static_cast<PathSlot*>(allocate(sizeof(PathSlot) * kPathSlots));
+    if (code.library_paths == nullptr || !prepare_call_paths()) return absent<RegionId>();
   }
-#endif
+  if (unwind == nullptr) return absent<RegionId>();
+  const std::uint64_t both = mix(key ^ reinterpret_cast<std::uintptr_t>(frame));
+  PathSlot& slot = code.library_paths[both % kPathSlots];
+  if (slot.key == key && slot.frame == frame && holds(slot)) return slot.region;
+
+  CallStack stack;
+  follow(caller, kMostFrames, stack);
+  const unsigned program = program_frame(stack);
+  if (program == 0) return absent<RegionId>();
+  remember_stack(slot, stack, program + 1);
+  // The library's function stands for all places in it: its first address, as one behind a call.
+  std::uintptr_t entry = stack.address[program - 1];
+  if (function_around != nullptr) {
+    void* const begin = function_around(reinterpret_cast<void*>(entry - 1));
+    if (begin != nullptr) entry = reinterpret_cast<std::uintptr_t>(begin) + 1;
+  }
+  const Count called_by = define_frame(r, stack.address[program], absent<Count>());
+  const std::uint64_t path = mix(mix(entry + function) + raw(called_by) + 1) | std::uint64_t{1}
+                                                                                   << 63;
+  const std::uint32_t* const known = code.places.find(path);
+  slot.region = known != nullptr ? static_cast<RegionId>(*known)
+                                 : add_site(r, region_of(function), path,
+                                            reinterpret_cast<const void*>(entry), called_by);
+  arm(slot, key, frame);
   return slot.region;
 }
 

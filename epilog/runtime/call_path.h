@@ -5,6 +5,8 @@
 // return addresses stood are remembered for each pair of call site and stack frame. The next call
 // from there looks whether they hold the same, which takes some nanoseconds. Per thread; memory is
 // bounded by kPathSlots and kMostPlaces. Where the unwinder is missing, the site alone is recorded.
+//
+// Calls out of communication libraries are named in the same way (ELG_CALLSITES=site).
 #pragma once
 
 #include "epilog/runtime/code.h"
@@ -22,8 +24,21 @@ struct PathSlot {
   std::uintptr_t address[kMostCallers];       // what must stand there
 };
 
+// The return addresses on a thread's stack from the call of MPI outwards, and where they stand.
+inline constexpr unsigned kMostFrames = 64;
+struct CallStack {
+  unsigned count;
+  std::uintptr_t address[kMostFrames];
+  const std::uintptr_t* place[kMostFrames];
+};
+
 // Loads the unwinder. False if there is none.
 bool prepare_call_paths();
+
+// The site of a call that comes out of a communication library (libraries.h): the library's entry
+// point, called by the program's line. Absent if the call does not come out of one.
+RegionId define_library_site(Recorder& r, unsigned function, std::uint64_t key, const void* caller,
+                             const void* frame);
 
 // The site of a call with its callers.
 RegionId define_path(Recorder& r, unsigned function, std::uint64_t key, const void* caller,

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "epilog/runtime/call_path.h"
+#include "epilog/runtime/libraries.h"
 
 namespace kojak::measure {
 namespace {
@@ -73,6 +73,18 @@ int note_module(dl_phdr_info* info, std::size_t, void* data) {
   return 1;
 }
 
+// In place of an identifier: calls from there come out of a communication library, and are named by
+// the line that called it.
+constexpr std::uint32_t kThroughLibrary = kAbsent;
+
+// Such a place, where nothing but the library is on the stack.
+RegionId plain_site(Recorder& r, unsigned function, std::uint64_t key, const void* caller) {
+  const std::uint64_t own = mix(key) | std::uint64_t{1} << 63;
+  const std::uint32_t* const known = r.trace->code->places.find(own);
+  if (known != nullptr) return static_cast<RegionId>(*known);
+  return add_site(r, region_of(function), own, caller, absent<Count>());
+}
+
 }  // namespace
 
 bool find_module(std::uintptr_t address, Module& module) {
@@ -110,7 +122,9 @@ void close_code_table(LocalTrace& trace) {
   code->places.clear();
   code->frames.clear();
   code->modules.clear();
-  if (code->paths != nullptr) release(code->paths, sizeof(PathSlot) * kPathSlots);
+  for (PathSlot* slots : {code->paths, code->library_paths}) {
+    if (slots != nullptr) release(slots, sizeof(PathSlot) * kPathSlots);
+  }
   destroy(code);
 }
 
@@ -157,9 +171,20 @@ RegionId define_site(Recorder& r, unsigned function, const void* caller, const v
   const std::uint64_t key = site_key(function, caller);
   if (trace.code->paths != nullptr) return define_path(r, function, key, caller, frame);
   if (const std::uint32_t* known = trace.code->places.find(key)) {
+    if (*known == kThroughLibrary) {
+      const RegionId site = define_library_site(r, function, key, caller, frame);
+      return site == absent<RegionId>() ? plain_site(r, function, key, caller) : site;
+    }
     const auto id = static_cast<RegionId>(*known);
     r.codes[code_slot(key)] = {key, id};
     return id;
+  }
+  if (more_places(trace) && may_be_library(caller)) {
+    const RegionId site = define_library_site(r, function, key, caller, frame);
+    if (site != absent<RegionId>()) {
+      trace.code->places.set(key, kThroughLibrary);
+      return site;
+    }
   }
   return add_site(r, plain, key, caller, absent<Count>());
 }

@@ -23,10 +23,11 @@ struct PathSlot;
 
 struct CodeTable {
   CodeSlot slots[kCodeSlots];
-  HashMap<std::uint32_t> places;   // keys to identifiers
-  HashMap<std::uint32_t> frames;   // keys of caller and address to frames
-  HashMap<std::uint32_t> modules;  // hashes of path and base to modules
-  PathSlot* paths = nullptr;       // of callers, where they are followed
+  HashMap<std::uint32_t> places;      // keys to identifiers
+  HashMap<std::uint32_t> frames;      // keys of caller and address to frames
+  HashMap<std::uint32_t> modules;     // hashes of path and base to modules
+  PathSlot* paths = nullptr;          // of callers, where they are followed
+  PathSlot* library_paths = nullptr;  // of calls out of communication libraries
   std::uint32_t next_place = kFirstPlace;
   std::uint32_t next_frame = 0;
   std::uint32_t next_module = 0;

@@ -215,6 +215,7 @@ Config read_config() {
   setting("ELG_MPI", [&](const char* text) { return parse_families(text, config.functions); });
   setting("ELG_CALLSITES",
           [&](const char* text) { return parse_call_sites(text, config.call_path); });
+  setting("ELG_LIBRARIES", [&](const char* text) { return config.libraries = text, true; });
   setting("ELG_FILTER", [&](const char* text) { return config.filter = text, true; });
   setting("ELG_RECORD", [&](const char* text) { return parse_switch(text, config.record); });
   setting("ELG_KEEP", [&](const char* text) { return parse_switch(text, config.keep); });

@@ -30,9 +30,10 @@ struct Config {
   const char* directory = nullptr;  // null: made from the program's name
   std::size_t buffer_size = 512 * 1024;
   std::uint32_t functions = kAllThatCarriesTime;
-  unsigned call_path = 1;        // functions of a call's path: 0 none, 1 its site alone
-  const char* filter = nullptr;  // file
-  std::uint64_t max_size = 0;    // bytes that a process writes at most, or 0
+  unsigned call_path = 1;           // functions of a call's path: 0 none, 1 its site alone
+  const char* libraries = nullptr;  // patterns with commas between
+  const char* filter = nullptr;     // file
+  std::uint64_t max_size = 0;       // bytes that a process writes at most, or 0
   bool record = true;
   bool keep = true;  // beyond the death of the process
   bool verbose = false;

@@ -48,6 +48,11 @@ struct MappedFile {
     }
     if (fd >= 0) close(fd);
   }
+  void unmap() {
+    if (data != nullptr) munmap(const_cast<char*>(data), size);
+    data = nullptr;
+    size = 0;
+  }
   // `count` objects of T at an offset, if the file has them.
   template <class T>
   const T* at(std::uint64_t offset, std::uint64_t count) const {
@@ -58,9 +63,10 @@ struct MappedFile {
   }
 };
 
-// Adds the functions of one symbol table.
-void add_table(const MappedFile& file, const ElfW(Shdr) & table, const ElfW(Shdr) & names,
-               Vector<Symbol>& functions) {
+// f(symbol, its name) for the functions of one symbol table.
+template <class F>
+void each_function(const MappedFile& file, const ElfW(Shdr) & table, const ElfW(Shdr) & names,
+                   const F& f) {
   const std::uint64_t count = table.sh_size / sizeof(ElfW(Sym));
   const auto* const symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
   const char* const text = file.at<char>(names.sh_offset, names.sh_size);
@@ -74,12 +80,13 @@ void add_table(const MappedFile& file, const ElfW(Shdr) & table, const ElfW(Shdr
         symbol.st_name >= names.sh_size) {
       continue;
     }
-    functions.push_back({symbol.st_value, text + symbol.st_name});
+    f(symbol, text + symbol.st_name);
   }
 }
 
-void read_symbols(const char* path, Vector<Symbol>& functions) {
-  const MappedFile file(path);  // stays mapped
+// The same of a file: of its full table or, in a stripped one, of the exported names.
+template <class F>
+void each_function(const MappedFile& file, const F& f) {
   const auto* const head = file.at<ElfW(Ehdr)>(0, 1);
   if (head == nullptr || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
       head->e_ident[EI_CLASS] != (sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32) ||
@@ -88,13 +95,24 @@ void read_symbols(const char* path, Vector<Symbol>& functions) {
   }
   const auto* const sections = file.at<ElfW(Shdr)>(head->e_shoff, head->e_shnum);
   if (sections == nullptr) return;
+  bool any = false;
   for (const std::uint32_t wanted : {SHT_SYMTAB, SHT_DYNSYM}) {
-    for (unsigned i = 0; i < head->e_shnum && functions.empty(); ++i) {
-      if (sections[i].sh_type == wanted && sections[i].sh_link < head->e_shnum) {
-        add_table(file, sections[i], sections[sections[i].sh_link], functions);
-      }
+    for (unsigned i = 0; i < head->e_shnum && !any; ++i) {
+      if (sections[i].sh_type != wanted || sections[i].sh_link >= head->e_shnum) continue;
+      each_function(file, sections[i], sections[sections[i].sh_link],
+                    [&](const ElfW(Sym) & symbol, const char* name) {
+                      any = true;
+                      f(symbol, name);
+                    });
     }
   }
+}
+
+void read_symbols(const char* path, Vector<Symbol>& functions) {
+  const MappedFile file(path);  // stays mapped
+  each_function(file, [&](const ElfW(Sym) & symbol, const char* name) {
+    functions.push_back({symbol.st_value, name});
+  });
   std::sort(functions.begin(), functions.end(),
             [](const Symbol& a, const Symbol& b) { return a.address < b.address; });
 }
@@ -116,6 +134,16 @@ const Symbols* symbols_of(const Module& module) {
 }
 
 }  // namespace
+
+void visit_functions(const Module& module,
+                     void (*visit)(void*, const char*, std::uintptr_t, std::uintptr_t),
+                     void* data) {
+  MappedFile file(module.path);
+  each_function(file, [&](const ElfW(Sym) & symbol, const char* name) {
+    visit(data, name, module.base + symbol.st_value, symbol.st_size);
+  });
+  file.unmap();
+}
 
 void symbol_of(const void* function, char* name, std::size_t size) {
   const auto address = reinterpret_cast<std::uintptr_t>(function);

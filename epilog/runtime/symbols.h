@@ -7,9 +7,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace kojak::measure {
 
 void symbol_of(const void* function, char* name, std::size_t size);
+
+struct Module;
+// Calls visit(data, name, address, size) for the functions that a module's symbol table lists, in
+// no order. A size may be 0. The names live until visit() returns.
+void visit_functions(const Module& module,
+                     void (*visit)(void*, const char*, std::uintptr_t, std::uintptr_t), void* data);
 
 }  // namespace kojak::measure

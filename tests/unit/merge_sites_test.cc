@@ -5,6 +5,7 @@
 
 #include "epilog/format/definitions.h"
 #include "epilog/format/reader.h"
+#include "merge/library_names.h"
 #include "tests/support/merge_runs.h"
 
 namespace kojak::test {
@@ -150,6 +151,18 @@ TEST(MergeSites, EqualPlacesAreOne) {
   // 256, the two frames as callers (512 of 768, 768 of 1024, 512 of 1024), 1024 of both functions,
   // and the one without module.
   EXPECT_EQ(sites, 7);
+}
+
+// What the program wrote, not what its compiler made of it; a name that only begins like one stays.
+TEST(MergeSites, EntryPointsOfLibrariesAreNamedByTheirStatements) {
+  EXPECT_EQ(merge::statement_of("_gfortran_caf_sync_all"), "sync all");
+  EXPECT_EQ(merge::statement_of("_caf_extensions_co_sum"), "co_sum");
+  EXPECT_EQ(merge::statement_of("_gfortran_caf_get_by_ref"), "coarray get");
+  EXPECT_EQ(merge::statement_of("_gfortran_caf_sync_alles"), "_gfortran_caf_sync_alles");
+  EXPECT_EQ(merge::statement_of("PARMCI_Put"), "ARMCI_Put");
+  EXPECT_EQ(merge::statement_of("wnga_acc"), "ga_acc");
+  EXPECT_EQ(merge::statement_of("step"), "step");
+  EXPECT_EQ(merge::statement_of(""), "");
 }
 
 }  // namespace

@@ -82,6 +82,13 @@ TEST_F(Environment, CallSites) {
   }
 }
 
+TEST_F(Environment, Libraries) {
+  EXPECT_EQ(read_config().libraries, nullptr);
+  setenv("ELG_LIBRARIES", "libmine.so*,mine_*", 1);
+  EXPECT_STREQ(read_config().libraries, "libmine.so*,mine_*");
+  EXPECT_STREQ(read_config().complaints, "");
+}
+
 TEST_F(Environment, Families) {
   const auto functions = [](const char* text) {
     setenv("ELG_MPI", text, 1);

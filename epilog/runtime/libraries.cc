@@ -1,0 +1,148 @@
+#include "epilog/runtime/libraries.h"
+
+#include <fnmatch.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "epilog/runtime/code.h"
+#include "epilog/runtime/session.h"
+#include "epilog/runtime/symbols.h"
+
+namespace kojak::measure {
+namespace {
+
+// Beginnings of files' names.
+constexpr const char* kFiles[] = {"libcaf_",  "libarmci", "libga.",
+                                  "libga-",   "libga++",  "libglobalarrays",
+                                  "libpetsc", "libhdf5",  "libboost_mpi"};
+// Beginnings of functions' names, where a library is linked into the program.
+constexpr const char* kFunctions[] = {"_gfortran_caf_", "_caf_extensions_",
+                                      "PARMCI_",        "ARMCI_",
+                                      "ARMCIX_",        "ARMCII_",
+                                      "wnga_",          "pnga_",
+                                      "gmr_",           "comex_"};
+// Those by which the program calls Global Arrays. A program's own function may have such a name, so
+// it counts only where it calls one of the others.
+constexpr const char* kFronts[] = {"ga_", "nga_", "GA_", "NGA_"};
+
+template <std::size_t kCount>
+bool begins(const char* name, const char* const (&prefixes)[kCount]) {
+  for (const char* prefix : prefixes) {
+    if (*prefix == *name && strncmp(name, prefix, strlen(prefix)) == 0) return true;
+  }
+  return false;
+}
+
+// Whether one of the patterns of ELG_LIBRARIES fits a name.
+bool is_named_by_user(const char* name) {
+  const char* list = the_session.config.libraries;
+  while (list != nullptr && *list != '\0') {
+    const std::size_t length = strcspn(list, ",");
+    char pattern[256];
+    if (length != 0 && length < sizeof pattern) {
+      memcpy(pattern, list, length);
+      pattern[length] = '\0';
+      if (fnmatch(pattern, name, 0) == 0) return true;
+    }
+    list += length + (list[length] == ',' ? 1 : 0);
+  }
+  return false;
+}
+
+bool is_library_file(const char* path) {
+  const char* const slash = strrchr(path, '/');
+  const char* const name = slash != nullptr ? slash + 1 : path;
+  return begins(name, kFiles) || strstr(path, "/mpi4py/") != nullptr || is_named_by_user(name);
+}
+
+struct Range {
+  std::uintptr_t begin, end;
+  bool front;
+};
+
+// What a file has of libraries.
+struct File {
+  std::uint64_t key;
+  bool whole;
+  Vector<Range> ranges;
+  File* next;
+};
+File* files = nullptr;
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void take_function(void* data, const char* name, std::uintptr_t begin, std::uintptr_t size) {
+  const bool front = begins(name, kFronts);
+  if (!front && !begins(name, kFunctions) && !is_named_by_user(name)) return;
+  // A symbol without a size ends with its first bytes: too short a range finds nothing wrong.
+  static_cast<File*>(data)->ranges.push_back({begin, begin + (size != 0 ? size : 1), front});
+}
+
+// The file that holds an address; nullptr if nobody knows it.
+const File* file_of(std::uintptr_t address) {
+  static Module module;  // the mutex is held
+  if (!find_module(address, module)) return nullptr;
+  std::uint64_t key = mix(module.base);
+  for (const char* c = module.path; *c != '\0'; ++c) {
+    key = mix(key + static_cast<unsigned char>(*c));
+  }
+  for (const File* f = files; f != nullptr; f = f->next) {
+    if (f->key == key) return f;
+  }
+  auto* const file = create<File>();
+  if (file == nullptr) return nullptr;
+  file->key = key;
+  file->whole = is_library_file(module.path);
+  if (!file->whole) visit_functions(module, take_function, file);
+  bool any = false;
+  for (std::size_t i = 0; i < file->ranges.size(); ++i) any = any || !file->ranges[i].front;
+  if (!any) file->ranges.clear();
+  file->next = files;
+  files = file;
+  return file;
+}
+
+enum class Kind { kProgram, kFront, kFunction, kFile };
+
+Kind kind_of(std::uintptr_t return_address) {
+  const std::uintptr_t address = return_address - 1;  // within the call
+  const File* const file = file_of(address);
+  if (file == nullptr) return Kind::kProgram;
+  if (file->whole) return Kind::kFile;
+  for (std::size_t i = 0; i < file->ranges.size(); ++i) {
+    const Range& range = file->ranges[i];
+    if (address >= range.begin && address < range.end) {
+      return range.front ? Kind::kFront : Kind::kFunction;
+    }
+  }
+  return Kind::kProgram;
+}
+
+}  // namespace
+
+bool may_be_library(const void* caller) {
+  pthread_mutex_lock(&mutex);
+  const File* const file = file_of(reinterpret_cast<std::uintptr_t>(caller) - 1);
+  const bool may_be = file != nullptr && (file->whole || !file->ranges.empty());
+  pthread_mutex_unlock(&mutex);
+  return may_be;
+}
+
+unsigned program_frame(const CallStack& stack) {
+  pthread_mutex_lock(&mutex);
+  unsigned program = 0;
+  for (unsigned i = 0; i < stack.count; ++i) {
+    const Kind kind = kind_of(stack.address[i]);
+    // A library that is linked into the program has helpers whose names say nothing; between two
+    // of its functions they are its own.
+    if (kind == Kind::kFunction || (kind == Kind::kFile && i == program)) program = i + 1;
+    if (kind == Kind::kFront && i != 0 && i == program) {
+      ++program;
+      break;
+    }
+  }
+  pthread_mutex_unlock(&mutex);
+  return program < stack.count ? program : 0;
+}
+
+}  // namespace kojak::measure

@@ -1,0 +1,25 @@
+// Communication libraries between the program and MPI (coarrays, ARMCI, Global Arrays, PETSc, HDF5,
+// Boost.MPI, mpi4py, and what ELG_LIBRARIES names), so that a call is named by the program's own
+// line and by the library's entry point: step c.f90:28 / sync all / MPI_Barrier.
+//
+// A library is known by its file's name; where it is linked into the program, by the names of its
+// functions. Only a call whose caller is such a library's needs a look at the stack. Each file is
+// looked at once: what belongs to libraries there is kept as ranges of addresses. Thread-safe.
+// Nothing fails: without the unwinder the call is named by the library's line.
+#pragma once
+
+#include <cstdint>
+
+#include "epilog/runtime/call_path.h"
+
+namespace kojak::measure {
+
+// True if the caller, a return address, may lie in such a library: its file is one, or functions of
+// one are linked into it.
+bool may_be_library(const void* caller);
+
+// Of a stack whose innermost address is the call of MPI: where the program called the library. 0 if
+// no library lies between.
+unsigned program_frame(const CallStack& stack);
+
+}  // namespace kojak::measure
