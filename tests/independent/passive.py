@@ -1,4 +1,6 @@
 """Passive target: the order of lock holders and Lock Contention; Wait for Progress, there and in access epochs."""
+from itertools import accumulate
+
 from independent.functions import WAITS
 from independent.intervals import difference, intersection, length, union
 
@@ -188,9 +190,13 @@ def times_of_holding(queue):
     order = list(Order([h for h in queue if h.gone < FOREVER]).find())
     let_go = {False: -FOREVER, True: -FOREVER}  # the latest release
     together = []                               # shared ones since the last exclusive one
-    for i, h in enumerate(order):
-        later = [o.proof for o in order[i + 1:] if o.origin != h.origin and (o.exclusive or h.exclusive)]
+    proofs = {False: {}, True: {}}  # shared, exclusive -> origin -> the first proof of a later one
+    for h in reversed(order):
+        rivals = [proofs[True]] + ([proofs[False]] if h.exclusive else [])
+        later = [proof for each in rivals for origin, proof in each.items() if origin != h.origin]
         h.release = max(h.earliest, min([h.gone] + later))
+        proofs[h.exclusive][h.origin] = min(proofs[h.exclusive].get(h.origin, FOREVER), h.proof)
+    for h in order:
         if h.exclusive:
             granted = min(h.proof, h.release)
             for s in together:
@@ -243,9 +249,14 @@ def contention(trace, epochs, progress):
     for queue in holders(trace, epochs).values():
         before = [(h, holds(h, progress)) for h in times_of_holding(queue)]
         rank = {h: i for i, (h, _) in enumerate(before)}
+        last = list(accumulate((h.release for h, _ in before), max))  # release so far
         for e in queue:
-            times = [intersection(held, [(e.asked, e.proof)]) for h, held in before[:rank.get(e)]
-                     if h.conflicts(e) and h.release > e.asked and h.since < e.proof]
+            times, i = [], rank.get(e, len(before))
+            while i > 0 and last[i - 1] > e.asked:
+                i -= 1
+                h, held = before[i]
+                if h.conflicts(e) and h.release > e.asked and h.since < e.proof:
+                    times.append(intersection(held, [(e.asked, e.proof)]))
             intervals[e.epoch] = union(intervals.get(e.epoch, []), *times)
     result = {}
     for epoch in epochs.passive:
