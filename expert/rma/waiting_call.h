@@ -4,6 +4,7 @@
 // 2006 (locks) and 2012 (progress).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -56,6 +57,12 @@ struct WaitingCall {
     Seconds release;
     std::uint64_t turn = 0;  // unique in the trace
 
+    // Takes in an earlier turn that led to this one without a gap, whose holder is then forgotten.
+    bool joins(const Held& earlier) {
+      if (may_need() || earlier.may_need() || earlier.when.end < when.begin) return false;
+      when.begin = std::min(when.begin, earlier.when.begin);
+      return true;
+    }
     bool may_need() const { return when.begin < service.from && service.left < when.end; }
     // f(Interval) for the times that count under a rule.
     template <class F>

@@ -425,6 +425,9 @@ void RmaWaits::settle_call(Id id) {
     presence_.outside(target, w.call.enter, w.call.exit + delta,
                       same ? outside.same : outside.other);
   }
+  // A lock_all names all members of its window, and may have to be kept for long.
+  w.targets.clear();
+  if (w.targets.capacity() > kFewTargets) w.targets.shrink_to_fit();
   const auto make_sets = [](WaitingCall::Outside& outside) {
     make_set(outside.same);
     make_set(outside.other);
@@ -448,16 +451,19 @@ void RmaWaits::settle_call(Id id) {
 void RmaWaits::epoch_placed(LockEpoch& epoch, ProcessId target, const LockQueue::Turns& turns) {
   for (const Id id : epoch.calls) {
     WaitingCall& w = calls_[id];
+    std::size_t apart = 0;
     turns.for_each(w.call, [&](const LockTurn& turn, Seconds begin, Seconds end) {
-      w.held.push_back({epoch.window,
-                        target,
-                        {std::max(begin, turn.asked), std::min(end, turn.release)},
-                        turn.service,
-                        turn.same_node,
-                        turn.location,
-                        turn.call_path,
-                        turn.release,
-                        turn.number});
+      const WaitingCall::Held held{epoch.window,
+                                   target,
+                                   {std::max(begin, turn.asked), std::min(end, turn.release)},
+                                   turn.service,
+                                   turn.same_node,
+                                   turn.location,
+                                   turn.call_path,
+                                   turn.release,
+                                   turn.number};
+      if (++apart > kTurnsApart && w.held.back().joins(held)) return;
+      w.held.push_back(held);
     });
   }
 }

@@ -86,6 +86,9 @@ class RmaWaits {
  private:
   using Id = std::uint32_t;
   static constexpr std::size_t kMostKept = 1 << 16;
+  // So many turns at a lock, the latest, are kept apart for each call that waited for them.
+  static constexpr std::size_t kTurnsApart = 16;
+  static constexpr std::size_t kFewTargets = 16;
   using Ticket = model::OpenTimes::Ticket;
   static constexpr Ticket kNoTicket = LockEpoch::kNoTicket;
 

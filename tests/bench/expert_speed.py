@@ -16,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-KINDS = {"one-sided, fences": "fence", "one-sided, locks": "lock", "point-to-point": "p2p"}
+KINDS = {"one-sided, fences": "fence", "one-sided, locks": "lock", "locks, contended": "contend",
+         "locks beside a holder": "hold", "point-to-point": "p2p"}
 
 
 def measured(command):

@@ -10,6 +10,11 @@
 //          which therefore wait 0.2 ms each time (less 10 ns times their rank).
 //   lock   each iteration: a shared lock of the next rank, N operations with a flush after each
 //          sixteenth, and unlock. Nobody waits for anybody.
+//   contend  each iteration: all lock rank 0 exclusively, put, and are in unlock 0.8 of the time,
+//   so
+//          that somebody always is.
+//   hold   each iteration: a shared lock of rank 0, a put, and unlock, while the last rank holds a
+//          shared lock of rank 0 from the beginning to the end. Nobody waits for anybody.
 //   p2p    each iteration: a send to the next rank and a receive from the one before, N times. Each
 //          receive is entered 0.3 of its share of the iteration before its send: Late Sender. Where
 //          10 ns between ranks are too much for rank 0 to receive after the last has sent, they
@@ -91,6 +96,8 @@ class Rank {
     std::uint64_t iterations = 0;
     if (options_.kind == "fence" || options_.kind == "one") iterations = fences();
     if (options_.kind == "lock") iterations = locks();
+    if (options_.kind == "contend") iterations = contended_locks();
+    if (options_.kind == "hold") iterations = beside_a_holder();
     if (options_.kind == "p2p") iterations = messages();
     if (options_.kind == "barrier") iterations = barriers();
     if (options_.kind == "gats") iterations = pairs();
@@ -175,6 +182,39 @@ class Rank {
       enter(at(i, 0.94), kUnlock);
       out_.write(MpiWinUnlock{lid_, {at(i, 0.98)}, PeerId{target}, WindowId{0}});
       out_.write(Exit{lid_, {at(i, 0.98)}, {}});
+    }
+    return n;
+  }
+  void epoch(std::uint64_t i, double begin, double unlock, double end, bool exclusive) {
+    enter(at(i, begin), kLock);
+    const Byte type{static_cast<std::uint8_t>(exclusive ? 1 : 0)};
+    out_.write(MpiWinLock{lid_, {at(i, begin + 0.01)}, PeerId{0}, WindowId{0}, type});
+    out_.write(Exit{lid_, {at(i, begin + 0.01)}, {}});
+    operation(at(i, begin + 0.02), 0.01 * kIteration, 0, false);
+    enter(at(i, unlock), kUnlock);
+    out_.write(MpiWinUnlock{lid_, {at(i, end)}, PeerId{0}, WindowId{0}});
+    out_.write(Exit{lid_, {at(i, end)}, {}});
+  }
+  // All lock rank 0 exclusively, and wait in unlock most of the time: somebody always does.
+  std::uint64_t contended_locks() {
+    const std::uint64_t n = iterations(8);
+    const double part = static_cast<double>(rank_) / options_.ranks;
+    for (std::uint64_t i = 0; i < n; ++i) epoch(i, part, part + 0.1, part + 0.9, true);
+    return n + 1;
+  }
+  // The last holds a shared lock of rank 0 all the time, the others have many short ones.
+  std::uint64_t beside_a_holder() {
+    const std::uint64_t n = iterations(8);
+    if (rank_ + 1 == options_.ranks) {
+      enter(at(0, 0), kLock);
+      out_.write(MpiWinLock{lid_, {at(0, 0.01)}, PeerId{0}, WindowId{0}, Byte{0}});
+      out_.write(Exit{lid_, {at(0, 0.01)}, {}});
+      operation(at(0, 0.02), 0.01 * kIteration, 0, false);
+      enter(at(n, 0.1), kUnlock);
+      out_.write(MpiWinUnlock{lid_, {at(n, 0.2)}, PeerId{0}, WindowId{0}});
+      out_.write(Exit{lid_, {at(n, 0.2)}, {}});
+    } else {
+      for (std::uint64_t i = 0; i < n; ++i) epoch(i, 0.2, 0.5, 0.6, false);
     }
     return n;
   }
@@ -308,9 +348,10 @@ class Rank {
 };
 
 int usage() {
-  std::fprintf(stderr,
-               "usage: make_traces fence|lock|p2p|one|barrier|gats DIRECTORY [--ranks N] "
-               "[--events N] [--operations N] [--skew SECONDS]\n");
+  std::fprintf(
+      stderr,
+      "usage: make_traces fence|lock|contend|hold|p2p|one|barrier|gats DIRECTORY [--ranks N] "
+      "[--events N] [--operations N] [--skew SECONDS]\n");
   return 1;
 }
 
@@ -335,8 +376,8 @@ int main(int argc, char** argv) {
       return usage();
   }
   const std::string& kind = options.kind;
-  if (kind != "fence" && kind != "lock" && kind != "p2p" && kind != "one" && kind != "barrier" &&
-      kind != "gats") {
+  const auto kinds = {"fence", "lock", "contend", "hold", "p2p", "one", "barrier", "gats"};
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     return usage();
   }
   if (options.ranks == 0 || options.operations == 0) return usage();

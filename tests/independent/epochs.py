@@ -77,6 +77,9 @@ class Epochs:
             self.operations.append(operation)
             self.by_pos[at.pos] = operation
             self.by_id[origin, event.rmaid] = operation
+        halves = {o.call: None for o in self.operations if o.marked}  # an atomic operation is a get and a put
+        for operation in self.operations:
+            operation.marked = operation.marked or operation.call in halves
 
     def _walk(self):
         trace = self.trace

@@ -93,8 +93,11 @@ class Progress:
             for o in operations:
                 claim(call, kind, o.window, o.origin, o.target)
         for o in self.epochs.operations:
-            if o.epoch is not None and not o.marked and o.epoch.whole:
-                kind = "transfer" if hasattr(o.epoch, "lock") else "access transfer"
+            if o.epoch is None or o.marked:
+                continue
+            passive = hasattr(o.epoch, "lock")  # (whatever was recorded of such an epoch later, its transfer waited)
+            if o.epoch.whole or (passive and o.epoch.lock is not None and o.epoch.lock.progress):
+                kind = "transfer" if passive else "access transfer"
                 claim(o.call, kind, o.window, o.origin, o.target)
         for epoch in self.epochs.passive:
             if epoch.lock is None or not epoch.lock.progress or epoch.window in self.trace.unpaired_windows:
