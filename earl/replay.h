@@ -62,6 +62,9 @@ struct Sink {
   void on_collective_wait(const CollectiveWait&) {}
   // A blocking MPI_Probe or MPI_Mprobe found a message: the call that sent it.
   void on_probe(const Call&, const OpenCall& /*send*/) {}
+  // Once for each call that received partitioned messages and no others: the call that gave the
+  // last part of the one away that decided when it could end.
+  void on_partitioned(const Call&, const OpenCall& /*ready*/) {}
   void on_window_collective(const WindowInstance&) {}
 
   // At the exit of a fence (also the first, whose epoch is empty).

@@ -195,6 +195,10 @@ class Analysis : public earl::Sink {
     begin_operation(Operation::Object::kNothing, 0);
     KOJAK_TELL(on_probe, call, send);
   }
+  void on_partitioned(const Call& call, const earl::OpenCall& ready) {
+    begin_operation(Operation::Object::kNothing, 0);
+    KOJAK_TELL(on_partitioned, call, ready);
+  }
   void on_window_collective(const earl::WindowInstance& instance) {
     if (!instance.complete) return;
     begin_operation(Operation::Object::kWindow, raw(instance.window));

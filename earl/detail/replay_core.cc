@@ -41,6 +41,7 @@ ReplayCore::ReplayCore(Trace& t)
       messages(t.process_count(), t.native(), t.findings()),
       collectives(groups, t.native(), t.findings()),
       numbered(groups, t.process_count(), t.findings()),
+      partitioned(t.process_count()),
       windows(groups, t.native(), t.findings()),
       gats(groups, t, t.findings()),
       fences(t.process_count()),
@@ -83,6 +84,7 @@ void ReplayCore::pause(std::uint32_t place) {
   messages.pause(process);
   collectives.pause(process);
   numbered.pause(process);
+  partitioned.pause(process);
   windows.pause(process);
   gats.pause(process);
   fences.pause(process);

@@ -11,6 +11,7 @@
 #include "earl/state/gats.h"
 #include "earl/state/message_queue.h"
 #include "earl/state/numbered_collectives.h"
+#include "earl/state/partitioned.h"
 #include "earl/state/passive.h"
 #include "earl/state/region_stack.h"
 #include "earl/state/window_instances.h"
@@ -38,6 +39,7 @@ struct Action {
     kGetComplete,
     kGroupCall,
     kProbe,
+    kPartEnd,
   };
   Kind kind = Kind::kTransfer;
   bool flag = false;  // exclusive lock, local flush
@@ -48,6 +50,7 @@ struct Action {
   CommId com{};  // of group calls and probes
   Tag tag{};
   std::uint64_t key = 0, ordinal = 0;
+  RequestId request{};  // of the end of a partitioned message
 };
 
 struct Place {                  // a location
@@ -89,6 +92,7 @@ struct ReplayCore {
   MessageQueue messages;
   CollectiveInstances collectives;
   NumberedCollectives numbered;
+  PartitionedMessages partitioned;
   WindowInstances windows;
   Gats gats;
   Fences fences;

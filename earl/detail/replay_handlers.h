@@ -127,6 +127,19 @@ class ReplayHandlers {
     found_message(i, pos, source, r.cid, r.tag, false);
   }
 
+  // ---- partitioned messages
+  void handle(const MpiPartBegin& r, const Attributes&, std::uint64_t pos);
+  void handle(const MpiPartReady& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) core_.partitioned.ready(frame(i, pos), r.reqid);
+  }
+  void handle(const MpiPartEnd& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    frame(i, pos).completed |= kCompletedMessage;
+    act(i, pos, Action::Kind::kPartEnd, {}, {}, false).request = r.reqid;
+  }
+
   // ---- transfers
   KOJAK_INLINED void handle(const MpiPut1ts& r, const Attributes& a, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);

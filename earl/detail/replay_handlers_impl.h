@@ -83,6 +83,20 @@ void ReplayHandlers<S>::handle(const MpiCollBegin& r, const Attributes&, std::ui
 }
 
 template <class S>
+void ReplayHandlers<S>::handle(const MpiPartBegin& r, const Attributes&, std::uint64_t pos) {
+  const std::uint32_t i = locate(r.lid, r.time, pos);
+  if (i == kAbsent) return;
+  const ProcessId peer = core_.process_of(r.plid);
+  if (is_absent(peer)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
+  const GroupInfo* const group = core_.groups.find(r.cid);
+  if (group == nullptr) return trace_.findings().add(Finding::kUnknownComm, pos, r.lid);
+  if (!group->def->identity_known) {
+    return trace_.findings().add(Finding::kUnknownIdentity, pos, r.lid);
+  }
+  core_.partitioned.begin(frame(i, pos), r, peer);
+}
+
+template <class S>
 void ReplayHandlers<S>::window_collective(Frame& f, WindowId window) {
   const Call& call = f;
   const MpiRole role = call.role();
@@ -145,6 +159,7 @@ void ReplayHandlers<S>::perform(Frame& f) {
   const Call& call = f;
   Place& place = core_.places[f.index];
   const std::size_t begin = place.actions.size() - f.actions;
+  GivenParts parts;
   for (std::size_t n = begin; n < place.actions.size(); ++n) {
     const Action& a = place.actions[n];
     const PassiveEpoch* ended = nullptr;
@@ -181,11 +196,16 @@ void ReplayHandlers<S>::perform(Frame& f) {
           sink_.on_probe(call, *send);
         }
         continue;
+      case Action::Kind::kPartEnd:
+        parts.add(call.role(), core_.partitioned.end(call.process, a.request));
+        continue;
     }
     if (a.kind != Action::Kind::kTransfer) tell_step(call, a);
     if (ended != nullptr) sink_.on_passive_epoch(*ended);
   }
   place.actions.resize(begin);
+  // Of a call that completed other messages, too, those are told.
+  if (parts.any && f.message_call == 0) sink_.on_partitioned(call, parts.deciding);
 }
 
 template <class S>

@@ -20,10 +20,12 @@ struct LateSender {
       .summary = "Time in a receive before the message was sent.",
       .formula =
           "overlap(r, [r.enter, s.enter]), s the matching send; Waitall: the latest s; Wait, "
-          "Waitany, Waitsome: the earliest; Probe, Mprobe: the send of the message that is found",
+          "Waitany, Waitsome: the earliest; Probe, Mprobe: the send of the message that is found; "
+          "partitioned messages: the last MPI_Pready",
       .meaning =
           "A process waits in MPI_Recv, MPI_Sendrecv, MPI_Mrecv, MPI_Probe, MPI_Mprobe or a Wait "
-          "call for a message that its sender has not begun to send.",
+          "call for a message that its sender has not begun to send, or for parts of a partitioned "
+          "message that the sender has not given away (MPI_Pready).",
       .advice =
           "Send earlier, or receive later: post a non-blocking receive and compute before "
           "waiting. If the sender is late because it waits itself, follow its waiting.",
@@ -64,6 +66,11 @@ struct LateSender {
   static void on_probe(const Call& probe, const earl::OpenCall& send, Analysis& out) {
     if (probe.paused) return;
     out.add(LateSender{}, probe, severity(probe, send.enter), enter_of(send));
+  }
+  template <class Analysis>
+  static void on_partitioned(const Call& receive, const earl::OpenCall& ready, Analysis& out) {
+    if (receive.paused || !waits(receive.role())) return;
+    out.add(LateSender{}, receive, severity(receive, ready.enter), enter_of(ready));
   }
   template <class Analysis>
   static void on_message_call(const earl::MessageCall& m, Analysis& out) {

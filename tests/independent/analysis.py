@@ -1,5 +1,5 @@
 """The whole analysis of one trace: metric -> {(call path, location): severity}."""
-from independent import active, base, begun, collectives, messages, omp, passive
+from independent import active, base, begun, collectives, messages, omp, partitioned, passive
 from independent import epochs as epoch_module
 
 
@@ -12,6 +12,7 @@ def analyse(trace):
     matched = messages.Messages(trace)
     base.visits_and_bytes(trace, severities, epochs.operations, matched.of_receive, epochs.shmem)
     matched.patterns(severities)
+    partitioned.patterns(trace, severities)
     collectives.collective_patterns(trace, severities)
     started.patterns(severities)
     begun.neighbour_patterns(trace, severities)

@@ -48,7 +48,7 @@ def _leaf_of_wait(call, is_barrier_request):
     for event in call.events:
         if event.kind == "MPI_RMA_COMPLETE":
             done.add("mpi_rma_communication")
-        elif event.kind in ("MPI_RECV", "MPI_SEND_COMPLETE", "MPI_CANCELLED"):
+        elif event.kind in ("MPI_RECV", "MPI_SEND_COMPLETE", "MPI_CANCELLED", "MPI_PART_END"):
             done.add("mpi_point2point")
         elif event.kind == "MPI_REQUEST_COMPLETE":
             if event.kind_ == COLLECTIVE:
