@@ -2,8 +2,9 @@
 """Records a program, merges and analyses its traces, and compares the report with what the program itself measured.
 
 programs/waits.c prints how long each process was in MPI_Win_allocate_c, to which process 0 came late five times by
-0.2 s, and how many bytes it put. The others waited there for process 0: at least 0.8 s each (five times 0.2 s, less
-what a busy machine may take of it), and never longer than they were inside. With --no-waits only this is checked:
+0.2 s, how many bytes it put, and how long it waited for a partitioned message whose last part process 0 gave away late
+in the same way. The others waited for process 0: at least 0.8 s each (five times 0.2 s, less what a busy machine may
+take of it), and never longer than they were inside. With --no-waits only this is checked:
 the merge and the report end with 0 and the traces are complete.
 """
 import pathlib
@@ -58,10 +59,14 @@ def main():
         return
     waits = severities(report, "mpi_rma_wait_window_create", "MPI_Win_allocate_c")
     put = severities(report, "bytes_put", "MPI_Put_c")
-    lines = re.findall(r"rank (\d+) inside (\S+) put (\d+)", measured.stdout)
+    parts = severities(report, "mpi_latesender", "MPI_Wait")
+    lines = re.findall(r"rank (\d+) inside (\S+) put (\d+) parts (\S+)", measured.stdout)
     if len(lines) != case.args.ranks:
         sys.exit(f"unexpected output:\n{measured.stdout}")
-    for rank, inside, sent in ((int(rank), float(inside), int(sent)) for rank, inside, sent in lines):
+    for rank, inside, sent, waited in ((int(a), float(b), int(c), float(d)) for a, b, c, d in lines):
+        part = parts.get(rank, 0)
+        if part > waited + 1e-3 or (rank == 1 and part < 0.8):
+            sys.exit(f"rank {rank} waited {waited} s for parts, the report says {part} s")
         wait = waits.get(rank, 0)
         if wait > inside + 1e-3 or (rank != 0 and wait < 0.8) or (rank == 0 and wait > inside):
             sys.exit(f"rank {rank} was {inside} s in MPI_Win_allocate_c, the report says that it waited {wait} s")
