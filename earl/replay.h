@@ -92,6 +92,19 @@ struct Sink {
   void on_omp_fork(const OpenCall&, Seconds) {}
   void on_omp_join(const OpenCall&, Seconds) {}
 
+  // A call that did not return: what it is about, and each of those that it waits for. Peers are
+  // processes here, absent where they are unknown.
+  void on_open_call(const OpenCall&, const MpiOpenCall&) {}
+  void on_awaits(const OpenCall&, const MpiAwaits&) {}
+  // A process was ended from outside, in the midst of `call`: the MPI call that it was in, or else
+  // its innermost region. `last`: its latest event before.
+  void on_process_end(const OpenCall& /*call*/, Seconds /*last*/, Seconds /*time*/) {}
+  // At the end: messages that were sent and not received, receives that are posted and have got no
+  // message, begun collective operations that a member has not begun.
+  void on_unreceived(const Message&) {}
+  void on_unmet_receive(ProcessId, ProcessId /*source*/, CommId, Tag) {}
+  void on_collective_unbegun(const CollectiveInstance&) {}
+
   // Once, after everything else.
   void on_end() {}
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "earl/event_loop.h"
+#include "epilog/format/trace_gaps.h"
 
 namespace kojak::earl {
 namespace {
@@ -70,14 +71,9 @@ Status Trace::read_definitions() {
 
 // The file has ended before LAST_DEF: what its events would refer to is unknown.
 Error Trace::cut_short(bool damaged) const {
-  return Error{ExitCode::kBadInput,
-               path(),
-               damaged ? reader_.error().offset : reader_.offset(),
-               "",
-               "",
-               "the trace ends inside its definitions" +
-                   (damaged ? ": " + reader_.error().reason : std::string()),
-               "it was cut off, or is still being written: repeat the merge or the copy"};
+  return ends_in_definitions(path(),
+                             damaged ? reader_.error().offset.value_or(0) : reader_.offset(),
+                             damaged ? reader_.error().reason : std::string());
 }
 
 void Trace::index_locations() {

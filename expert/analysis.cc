@@ -10,6 +10,7 @@
 #include "earl/replay.h"
 #include "expert/begun_waits.h"
 #include "expert/catalogue.h"
+#include "expert/last_call_finder.h"
 #include "expert/notes.h"
 #include "expert/omp_teams.h"
 #include "expert/posts.h"
@@ -60,7 +61,8 @@ class Analysis : public earl::Sink {
         severities_(kMetrics + trace.definitions().metrics.size(), trace.location_count()),
         profile_(trace.definitions(), trace.location_count()),
         unexplained_(trace.location_count()),
-        instances_(options.instances) {
+        instances_(options.instances),
+        last_calls_(trace.definitions()) {
     trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
       if (node.clock_error)
         max_delta_ = std::max(max_delta_, *node.clock_error + *node.clock_error);
@@ -127,12 +129,16 @@ class Analysis : public earl::Sink {
   void on_enter(const earl::OpenCall& call) {
     if (follows_) [[unlikely]]
       follow_enter(call);
+    if (last_calls_.any()) [[unlikely]]
+      last_calls_.on_enter(call);
   }
   void on_call(const earl::Call& call, std::span<const std::uint64_t> counters) {
     profile_.add(call, severities_);
     unexplained_.on_call(call);
     if (follows_) [[unlikely]]
       follow_exit(call, counters);
+    if (last_calls_.any()) [[unlikely]]
+      last_calls_.on_exit(call);
     if ((++calls_ & 0xFFFFF) == 0 && options_.progress) options_.progress(call.exit_pos);
   }
   void on_send(const earl::SendEvent& send) {
@@ -168,6 +174,7 @@ class Analysis : public earl::Sink {
     KOJAK_TELL(on_collective_exit, exit);
   }
   void on_collective(const earl::CollectiveInstance& instance) {
+    if (!instance.complete && last_calls_.any()) last_calls_.on_collective(instance);
     begin_operation(Operation::Object::kCommunicator, raw(instance.com));
     // When the last member came is unknown if one is missing.
     if (!instance.complete || instance.mixed) return;
@@ -200,7 +207,10 @@ class Analysis : public earl::Sink {
     KOJAK_TELL(on_partitioned, call, ready);
   }
   void on_window_collective(const earl::WindowInstance& instance) {
-    if (!instance.complete) return;
+    if (!instance.complete) {
+      if (last_calls_.any()) last_calls_.on_window_collective(instance);
+      return;
+    }
     begin_operation(Operation::Object::kWindow, raw(instance.window));
     KOJAK_TELL(on_window_collective, instance);
     if (waits_ && instance.role == MpiRole::kWinFree) {
@@ -220,6 +230,7 @@ class Analysis : public earl::Sink {
     if (waits_) waits_->on_access_epoch(epoch);
   }
   void on_access_transaction(const earl::AccessEpoch& epoch) {
+    if (!epoch.complete && last_calls_.any()) last_calls_.on_access_transaction(epoch);
     begin_operation(Operation::Object::kWindow, raw(epoch.window));
     KOJAK_TELL(on_access_transaction, epoch);
     if (!waits_) return;
@@ -228,6 +239,7 @@ class Analysis : public earl::Sink {
     });
   }
   void on_exposure_transaction(const earl::ExposureEpoch& epoch) {
+    if (!epoch.complete && last_calls_.any()) last_calls_.on_exposure_transaction(epoch);
     begin_operation(Operation::Object::kWindow, raw(epoch.window));
     operation_.process = raw(epoch.target);
     KOJAK_TELL(on_exposure_transaction, epoch);
@@ -235,6 +247,30 @@ class Analysis : public earl::Sink {
   void on_passive_step(const earl::PassiveStep& step) {
     if (waits_) waits_->on_passive_step(step);
   }
+  void on_passive_epoch(const earl::PassiveEpoch& epoch) {
+    if (last_calls_.any()) [[unlikely]]
+      last_calls_.on_passive_epoch(epoch);
+  }
+  // Of a run that ended before its processes did.
+  void on_open_call(const earl::OpenCall& call, const MpiOpenCall& note) {
+    last_calls_.on_open_call(call, note);
+  }
+  void on_awaits(const earl::OpenCall& call, const MpiAwaits& awaited) {
+    last_calls_.on_awaits(call, awaited);
+  }
+  void on_process_end(const earl::OpenCall& call, Seconds last, Seconds time) {
+    last_calls_.on_process_end(call, last, time);
+  }
+  void on_unreceived(const earl::Message& message) {
+    if (last_calls_.any()) last_calls_.on_unreceived(message);
+  }
+  void on_unmet_receive(ProcessId process, ProcessId source, CommId com, Tag tag) {
+    if (last_calls_.any()) last_calls_.on_unmet_receive(process, source, com, tag);
+  }
+  void on_collective_unbegun(const earl::CollectiveInstance& instance) {
+    if (last_calls_.any()) last_calls_.on_collective_unbegun(instance);
+  }
+
   void on_omp_fork(const earl::OpenCall& call, Seconds time) {
     if (teams_) teams_->on_fork(call, time);
   }
@@ -283,6 +319,9 @@ class Analysis : public earl::Sink {
       if (!m.remark.empty()) m.remark += ' ';
       m.remark += text;
     }
+  }
+  LastCalls last_calls() {
+    return last_calls_.finish();
   }
 
  private:
@@ -452,6 +491,7 @@ class Analysis : public earl::Sink {
   std::uint64_t calls_ = 0;
   Operation operation_;  // that the patterns are being told of
   Instances instances_;
+  LastCallFinder last_calls_;
 };
 
 // The same, with a watcher that is told first.
@@ -562,7 +602,8 @@ Report analyse_with(earl::Trace& trace, const AnalysisOptions& options) {
           call_paths(replay.call_tree()),
           std::move(severities),
           findings_of(trace, analysis.notes()),
-          analysis.waits()};
+          analysis.waits(),
+          analysis.last_calls()};
 }
 
 }  // namespace

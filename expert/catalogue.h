@@ -95,6 +95,7 @@ using Catalogue = std::tuple<
                 EarlyWait,
                   LateComplete,
                     CorrespondingComplete,
+                  IndirectWait,
                 GatWaitForProgress,
               PassiveTarget,
                 SyncLockContention,

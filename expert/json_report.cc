@@ -159,6 +159,35 @@ void add_waited_for(Json& json, const Report& report, const StorePlaces& places)
   json.end_array();
 }
 
+// Only of a run that was ended before its processes were.
+void add_last_calls(Json& json, const Report& report, const StorePlaces& places) {
+  const LastCalls& last = report.last_calls();
+  if (last.empty()) return;
+  const auto ranks = [&](const std::vector<std::uint32_t>& all) {
+    json.begin_array();
+    for (const std::uint32_t rank : all) json.value(rank);
+    json.end_array();
+  };
+  json.key("last_calls").begin_array();
+  for (const LastCall& call : last.calls) {
+    json.begin_object()
+        .member("thread", places.thread(call.location))
+        .member("rank", call.process)
+        .member("call_path", places.call_path(call.call_path))
+        .member("in_mpi", call.function != nullptr)
+        .member("since", call.since.value)
+        .member("until", call.until.value)
+        .member("awaits", call.awaits)
+        .member("one_is_enough", call.any);
+    json.key("ranks");
+    ranks(call.ranks);
+    json.end_object();
+  }
+  json.end_array().key("deadlocks").begin_array();
+  for (const auto& circle : last.deadlocks) ranks(circle);
+  json.end_array();
+}
+
 void add_send_modes(Json& json, const StorePlaces& places, const JsonInput& input) {
   json.key("send_cost").begin_object();
   for (const bool same : {true, false}) {
@@ -213,6 +242,7 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
   json.end_array();
   add_instances(json, report, places);
   add_waited_for(json, report, places);
+  add_last_calls(json, report, places);
   add_send_modes(json, places, input);
   json.end_object();
 

@@ -14,12 +14,14 @@ constexpr std::uint8_t kUserRegion = 3;  // EPILOG's region type of regions begu
 
 Report::Report(const Definitions& definitions, std::vector<LocationId> locations,
                const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
-               SeverityStore severities, std::vector<Finding> findings, WaitResults waits)
+               SeverityStore severities, std::vector<Finding> findings, WaitResults waits,
+               LastCalls last_calls)
     : definitions_(&definitions),
       locations_(std::move(locations)),
       severities_(std::move(severities)),
       findings_(std::move(findings)),
-      waits_(std::move(waits)) {
+      waits_(std::move(waits)),
+      last_calls_(std::move(last_calls)) {
   add_metrics(metrics);
   order_call_paths(call_paths, metrics);
   order_system();

@@ -13,6 +13,7 @@
 #include "epilog/format/definitions.h"
 #include "expert/findings.h"
 #include "expert/instances.h"
+#include "expert/last_calls.h"
 #include "expert/metric.h"
 #include "expert/severity.h"
 
@@ -84,7 +85,8 @@ class Report {
   // the severity store's columns.
   Report(const Definitions& definitions, std::vector<LocationId> locations,
          const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
-         SeverityStore severities, std::vector<Finding> findings, WaitResults waits = {});
+         SeverityStore severities, std::vector<Finding> findings, WaitResults waits = {},
+         LastCalls last_calls = {});
 
   const Definitions& definitions() const { return *definitions_; }
   const std::vector<MetricNode>& metrics() const { return metrics_; }
@@ -94,6 +96,8 @@ class Report {
   // The most severe instances, and for whom calls waited; places are those of the analysis
   // (StorePlaces).
   const WaitResults& waits() const { return waits_; }
+  // Where processes stood that were ended from outside; places as in waits().
+  const LastCalls& last_calls() const { return last_calls_; }
   // Threads in the order of the report; each one's location, and the way back.
   std::size_t threads() const { return thread_locations_.size(); }
   LocationId thread_location(std::size_t thread) const {
@@ -138,6 +142,7 @@ class Report {
   std::vector<double> totals_;
   std::vector<Finding> findings_;
   WaitResults waits_;
+  LastCalls last_calls_;
 };
 
 }  // namespace kojak::expert

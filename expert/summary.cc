@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "expert/cube/format.h"
+#include "expert/last_call_words.h"
 #include "expert/store_places.h"
 #include "expert/wait_words.h"
 
@@ -308,7 +309,10 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
   out << '\n' << paint.bold("What to look at first") << '\n';
   if (worst == kNone || report.total(worst) < kWorthLooking * whole || report.total(worst) == 0) {
     const std::string unexplained = unexplained_sentence(report, whole, style.width);
-    out << wrapped("No pattern of waiting takes more than 1 % of the time." +
+    out << wrapped("No pattern of waiting takes more than 1 % of the time" +
+                       std::string(report.last_calls().empty()
+                                       ? "."
+                                       : ", apart from the calls that did not return (above).") +
                        (unexplained.empty() ? "" : ' ' + unexplained),
                    style.width, 2);
     print_consumers(out, report, style);
@@ -427,7 +431,31 @@ void print_send_modes(std::ostream& out, const Report& report, const SummaryStyl
   }
 }
 
+void print_last_calls(std::ostream& out, const Report& report, const SummaryStyle& style) {
+  constexpr std::size_t kListed = 12;
+  const LastCalls& last = report.last_calls();
+  if (last.empty()) return;
+  const Paint paint(style.colours);
+  const StorePlaces places(report);
+  out << paint.bold("Where the processes stood when the run was ended") << '\n';
+  for (std::size_t i = 0; i < last.deadlocks.size() && i < 3; ++i) {
+    out << paint.red(wrapped(deadlock_words(last.deadlocks[i]), style.width, 2));
+  }
+  if (last.deadlocks.size() > 3) {
+    out << "  and " << last.deadlocks.size() - 3 << " more such circles\n";
+  }
+  const std::vector<LastCallGroup> groups = last_call_groups(last);
+  for (std::size_t i = 0; i < groups.size() && i < kListed; ++i) {
+    out << wrapped(cube::printable(last_call_words(report, places, groups[i])), style.width, 2);
+  }
+  if (groups.size() > kListed) {
+    out << "  and " << groups.size() - kListed << " more places (see --json)\n";
+  }
+  out << '\n';
+}
+
 void print_summary(std::ostream& out, const Report& report, const SummaryStyle& style) {
+  print_last_calls(out, report, style);
   print_metric_tree(out, report, style);
   print_worst(out, report, style);
   print_advice(out, report, style);

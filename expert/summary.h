@@ -35,6 +35,8 @@ std::vector<PlaceWait> waits_of(const Report& report);
 void print_metric_tree(std::ostream& out, const Report& report, const SummaryStyle& style);
 void print_worst(std::ostream& out, const Report& report, const SummaryStyle& style);
 void print_advice(std::ostream& out, const Report& report, const SummaryStyle& style);
+// Of a run that was ended before its processes were; prints nothing for others.
+void print_last_calls(std::ostream& out, const Report& report, const SummaryStyle& style);
 void print_findings(std::ostream& out, const Report& report, const SummaryStyle& style);
 // The most severe instances of each pattern.
 void print_instances(std::ostream& out, const Report& report, const SummaryStyle& style);

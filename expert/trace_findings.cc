@@ -1,10 +1,10 @@
 #include "expert/trace_findings.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <string>
 
+#include "epilog/format/merge_properties.h"
+#include "epilog/format/trace_gaps.h"
 #include "expert/async_progress.h"
 #include "expert/switched_off.h"
 
@@ -13,62 +13,11 @@ namespace {
 
 using Severity = Finding::Severity;
 
-// What a LOST record counts.
-std::string lost(Byte what) {
-  switch (what) {
-    case kLostDiskFull:
-      return "records not written because the disk was full";
-    case kLostOpenRegions:
-      return "regions left open when the program ended";
-    case kLostUnknownWindows:
-      return "transfers on windows of unknown identity";
-    case kLostBehindDamage:
-      return "records dropped after a damage";
-    case kLostDamaged:
-      return "damaged records in the trace that this part was cut out of";
-    case kLostEnd:
-      return "damaged end of the trace that this part was cut out of";
-    case kLostLimit:
-      return "records not written because ELG_MAX_SIZE was reached";
-    default:
-      return "things that the measurement could not keep (kind " + std::to_string(raw(what)) + ")";
-  }
-}
-
-std::string advice_for(Byte what) {
-  switch (what) {
-    case kLostOpenRegions:
-      return "The program did not end in MPI_Finalize; its last calls count up to their location's "
-             "last event.";
-    case kLostDamaged:
-    case kLostEnd:
-      return "Events are missing here that the run had. Merge the run again, or copy the file "
-             "again, and cut anew.";
-    default:
-      return "Times and waits of these locations may be incomplete.";
-  }
-}
-
 // One row for each kind, however many locations lost something.
 void add_lost(const std::vector<Lost>& records, std::vector<Finding>& found) {
-  struct Sum {
-    std::uint64_t count = 0;
-    std::set<LocationId> locations;
-  };
-  std::map<Byte, Sum> kinds;
-  for (const Lost& l : records) {
-    Sum& sum = kinds[l.what];
-    sum.count += raw(l.count);
-    if (!is_absent(l.lid)) sum.locations.insert(l.lid);
-  }
-  for (const auto& [what, sum] : kinds) {
-    const std::size_t n = sum.locations.size();
-    std::string where;
-    if (n > 0) where = std::to_string(raw(*sum.locations.begin()));
-    if (n == 1) where = ", location " + where;
-    if (n > 1) where = ", " + std::to_string(n) + " locations, the first is " + where;
-    found.push_back({what == kLostOpenRegions ? Severity::kNote : Severity::kSuspect, sum.count,
-                     lost(what) + where, advice_for(what)});
+  for (TraceGap& gap : gaps_of(records)) {
+    found.push_back({gap.suspect ? Severity::kSuspect : Severity::kNote, gap.count,
+                     std::move(gap.what), std::move(gap.advice)});
   }
 }
 
@@ -83,6 +32,11 @@ bool is_complete(const earl::Trace& trace) {
          trace.findings()[earl::Finding::kGap].count == 0 &&
          trace.findings()[earl::Finding::kUnknownRecord].count == 0 &&
          trace.findings()[earl::Finding::kShortRecord].count == 0;
+}
+
+bool merged_with_clc(const earl::Trace& trace) {
+  const std::string* const clock = trace.definitions().properties.find(run_property::kMergeClock);
+  return clock != nullptr && *clock == "clc";
 }
 
 // What the replay found, in words that fit the rest of the trace.
@@ -105,6 +59,11 @@ Finding finding_of(const earl::Trace& trace, earl::Finding finding, std::uint64_
     row.advice =
         "Messages are missing from the trace, so later ones are paired with those before "
         "them: not the clocks are wrong. Record and merge all processes from the start.";
+  } else if (finding == earl::Finding::kReceiveBeforeSend && merged_with_clc(trace)) {
+    row.advice =
+        "The merge has put events in causal order (--clock clc) and left these: the messages "
+        "contradict each other, or some are missing. Record and merge all processes from the "
+        "start.";
   }
   return row;
 }

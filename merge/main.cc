@@ -23,6 +23,14 @@ bool basic_by_environment() {
   return mode != nullptr && std::string_view(mode) == "1";
 }
 
+std::string_view advice_for(merge::Finding finding, const merge::Summary& summary) {
+  // The clocks have been corrected already.
+  if (finding == merge::Finding::kCircularLocks && summary.clocks) {
+    return "the traces contradict each other, corrected clocks or not";
+  }
+  return merge::finding_info(finding).advice;
+}
+
 void report(const merge::Summary& summary) {
   // Clocks that were found right are not worth a message.
   if (summary.clocks && summary.clocks->violations_before != 0) {
@@ -33,10 +41,11 @@ void report(const merge::Summary& summary) {
     const merge::FindingRow& row = summary[finding];
     if (row.count == 0) continue;
     const merge::FindingInfo& info = merge::finding_info(finding);
-    std::string text = std::to_string(row.count) + " " + info.text;
+    std::string text = std::string(info.text) + ": " + std::to_string(row.count);
     if (!row.where.empty())
       text += " (" + std::string(row.count > 1 ? "first " : "") + row.where + ")";
-    if (*info.advice != '\0') text += std::string(": ") + info.advice;
+    const std::string_view advice = advice_for(finding, summary);
+    if (!advice.empty()) text += "; " + std::string(advice);
     if (info.severity == merge::Severity::kWarning) {
       cli::print_warning(text);
     } else {

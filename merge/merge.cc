@@ -6,6 +6,7 @@
 
 #include "epilog/format/file_identity.h"
 #include "epilog/format/local_buffer.h"
+#include "epilog/format/merge_properties.h"
 #include "merge/background_writer.h"
 #include "merge/classic.h"
 #include "merge/engine.h"
@@ -102,6 +103,11 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   run.locks = Byte{static_cast<std::uint8_t>(options.lock_grants ? 1 : 0)};
   count_missing(traces, run, summary);
 
+  const bool classic = options.format == Format::kClassic;
+  if (options.clock == ClockCorrection::kControlled && !classic) {
+    survey.definitions.properties.set(run_property::kMergeClock, absent<ProcessId>(), "clc");
+  }
+
   const EngineInputs inputs{
       traces,
       survey,
@@ -115,7 +121,6 @@ Result<Summary> merge_traces(const MergeOptions& options) {
       progress};
   std::uint64_t expected = 0;
   for (const TraceFacts& facts : survey.traces) expected += facts.events;
-  const bool classic = options.format == Format::kClassic;
   const bool wide = expected * 8 >= kAbsent && !classic;
 
   Dialect dialect;

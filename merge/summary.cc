@@ -33,6 +33,10 @@ std::string number(double value) {
   return text;
 }
 
+std::string counted(std::uint64_t count, const char* one, const char* several) {
+  return std::to_string(count) + ' ' + (count == 1 ? one : several);
+}
+
 void row(std::string& text, std::string_view name, std::uint64_t count) {
   constexpr std::size_t kName = 38, kCount = 14;
   std::string digits = std::to_string(count);
@@ -60,9 +64,10 @@ std::string clock_text(const ClockReport& c) {
 }
 
 std::string summary_text(const Summary& s) {
-  std::string text = std::to_string(s.files) + " local traces of " + std::to_string(s.processes) +
-                     " processes: " + std::to_string(s.locations) + " locations, " +
-                     std::to_string(s.events) + " events in " + number(s.seconds) + " s\n";
+  std::string text = counted(s.files, "local trace", "local traces") + " of " +
+                     counted(s.processes, "process", "processes") + ": " +
+                     counted(s.locations, "location", "locations") + ", " +
+                     counted(s.events, "event", "events") + " in " + number(s.seconds) + " s\n";
   for (std::size_t type = 0; type < s.by_type.size(); ++type) {
     if (s.by_type[type] != 0) {
       row(text, record_name(static_cast<std::uint8_t>(type)), s.by_type[type]);

@@ -7,6 +7,7 @@
 
 #include "epilog/format/definitions.h"
 #include "epilog/format/print.h"
+#include "epilog/format/trace_gaps.h"
 #include "epilog/format/verify.h"
 #include "epilog/format/writer.h"
 #include "tools/cli/cli.h"
@@ -49,6 +50,7 @@ class Printer {
         return classic_local_archive(reader_.path(), record.offset);
       }
       complete_ |= record.type == static_cast<std::uint8_t>(RecordType::kLastDef);
+      local_ |= record.type == static_cast<std::uint8_t>(RecordType::kLocalRun);
       one(record);
       progress.update(record.offset);
       if (out_.size() > kFlush) {
@@ -68,6 +70,10 @@ class Printer {
     }
     if (next == TraceReader::Next::kDamaged) {
       cli::print_warning(reader_.error().message());
+      return ExitCode::kSuspect;
+    }
+    if (!complete_ && !local_) {
+      cli::print_warning(ends_in_definitions(reader_.path(), reader_.offset()).message());
       return ExitCode::kSuspect;
     }
     return short_.empty() ? ExitCode::kFine : ExitCode::kSuspect;
@@ -184,7 +190,7 @@ class Printer {
   std::string_view region_;  // innermost at the event
   std::string attributes_;   // waiting for their event
   std::string out_;
-  bool complete_ = false;
+  bool complete_ = false, local_ = false;  // LAST_DEF, LOCAL_RUN has been read
   std::map<std::uint8_t, Counted> unknown_;
   std::map<std::string, Counted> short_;
 };

@@ -101,8 +101,18 @@ ExitCode body(const cli::po::variables_map& values) {
     cli::print_warning(reader->path() + ": left out " + std::to_string(profile->damaged) +
                        " damaged records (elg_print --verify tells more)");
   }
+  bool suspect = profile->damaged > 0 || profile->truncated || profile->undefined;
   if (profile->truncated) cli::print_warning(reader->error().message());
-  return profile->damaged > 0 || profile->truncated ? ExitCode::kSuspect : ExitCode::kFine;
+  if (profile->undefined) {
+    cli::print_warning(ends_in_definitions(reader->path(), reader->offset()).message());
+  }
+  for (const TraceGap& gap : profile->gaps) {
+    if (!gap.suspect) continue;
+    suspect = true;
+    cli::print_warning(reader->path() + ": " + std::to_string(gap.count) + " x " + gap.what + " (" +
+                       gap.advice + ")");
+  }
+  return suspect ? ExitCode::kSuspect : ExitCode::kFine;
 }
 
 }  // namespace

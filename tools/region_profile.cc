@@ -45,6 +45,8 @@ class Profiler {
       if (progress_ && (++seen_ & 0xFFFF) == 0) progress_(record.offset);
     }
     profile_.truncated = next == TraceReader::Next::kDamaged;
+    profile_.undefined = !definitions_.last_def && !definitions_.local_run;
+    profile_.gaps = gaps_of(definitions_.lost);
     finish();
     return std::move(profile_);
   }

@@ -18,6 +18,7 @@
 
 #include "epilog/format/definitions.h"
 #include "epilog/format/reader.h"
+#include "epilog/format/trace_gaps.h"
 
 namespace kojak {
 
@@ -63,6 +64,8 @@ struct TraceProfile {
   std::uint64_t damaged = 0;                     // records that do not hold what their type needs
   std::uint64_t unknown = 0;                     // records of unknown type
   bool truncated = false;                        // the reader's error() says where
+  bool undefined = false;                        // it ends before its definitions do
+  std::vector<TraceGap> gaps;                    // what it says itself that it lacks
   double time() const { return events == 0 ? 0 : last - first; }
 };
 

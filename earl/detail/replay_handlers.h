@@ -138,6 +138,30 @@ class ReplayHandlers {
     if (i == kAbsent) return;
     frame(i, pos).completed |= kCompletedMessage;
     act(i, pos, Action::Kind::kPartEnd, {}, {}, false).request = r.reqid;
+
+  // ---- the end of a process in the midst of a call
+  void handle(MpiOpenCall r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    r.dlid = peer_process(r.dlid);
+    r.slid = peer_process(r.slid);
+    sink_.on_open_call(frame(i, pos), r);
+  }
+  void handle(MpiAwaits r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    r.plid = peer_process(r.plid);
+    sink_.on_awaits(frame(i, pos), r);
+  }
+  void handle(const ProcessEnded& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = trace_.index(r.lid);
+    const Seconds last = i == kAbsent ? Seconds{} : core_.stack.head(i).last;
+    if (locate(r.lid, r.time, pos) == kAbsent) return;
+    const Frame* in = &frame(i, pos);
+    for (const Frame& f : core_.stack.frames(i)) {
+      if (f.function != nullptr) in = &f;
+    }
+    sink_.on_process_end(*in, last, r.time);
   }
 
   // ---- transfers
@@ -232,6 +256,9 @@ class ReplayHandlers {
 
  private:
   ProcessId process(std::uint32_t i) const { return core_.stack.head(i).process; }
+  PeerId peer_process(PeerId peer) const {
+    return is_absent(peer) ? peer : static_cast<PeerId>(raw(core_.process_of(peer)));
+  }
 
   // The number of the event's location, kAbsent if it is unknown; keeps the clock.
   KOJAK_INLINED std::uint32_t locate(LocationId id, Seconds time, std::uint64_t pos) {

@@ -330,11 +330,14 @@ void ReplayHandlers<S>::finish() {
       left(*leave(i, core_.stack.head(i).last, pos, {}));
     }
   }
-  core_.messages.finish();
+  core_.messages.finish([&](const Message& m) { sink_.on_unreceived(m); },
+                        [&](ProcessId process, ProcessId source, CommId com, Tag tag) {
+                          sink_.on_unmet_receive(process, source, com, tag);
+                        });
   core_.messages.drain([&](const MessageCall& m) { sink_.on_message_call(m); });
   core_.collectives.finish(pos, [&](const CollectiveInstance& c) { sink_.on_collective(c); });
   core_.numbered.finish(pos, [&](const CollectiveInstance& c) {
-    if (!c.begun) sink_.on_collective(c);
+    c.begun ? sink_.on_collective_unbegun(c) : sink_.on_collective(c);
   });
   core_.numbered.drain([&](const CollectiveWait& w) { tell_wait(w); });
   core_.windows.finish(pos, [&](const WindowInstance& w) { sink_.on_window_collective(w); });

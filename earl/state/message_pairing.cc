@@ -369,11 +369,19 @@ void MessageQueue::pause(ProcessId process) {
   settle_released();
 }
 
-void MessageQueue::finish() {
+void MessageQueue::finish(const std::function<void(const Message&)>& unreceived,
+                          const std::function<void(ProcessId, ProcessId, CommId, Tag)>& unmet) {
   settle_everything();
+  for (std::uint32_t i = 0; unmet && i < requests_.capacity(); ++i) {
+    const Request& r = requests_[i];
+    if (r.pending) unmet(r.process, r.source, r.com, r.tag);
+  }
   channels_.for_each([&](const detail::Key128&, std::uint32_t ci) {
     Channel& c = channels_[ci];
     while (c.ahead != detail::kNone) give_up(take_ahead(c));
+    for (std::uint32_t si = c.head; unreceived && si != detail::kNone; si = slots_[si].next) {
+      unreceived(slots_[si]);
+    }
     drop_before(c, kNever);
   });
 }

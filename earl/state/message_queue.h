@@ -86,8 +86,10 @@ class MessageQueue {
       }
     }
   }
-  // Makes ready what stays incomplete, and counts it; drain() then delivers it.
-  void finish();
+  // Makes ready what stays incomplete, and counts it; drain() then delivers it. Tells of messages
+  // that nobody has received, and of posted receives that have got none.
+  void finish(const std::function<void(const Message&)>& unreceived = {},
+              const std::function<void(ProcessId, ProcessId, CommId, Tag)>& unmet = {});
 
   // Receives held, or ahead of their SENDs, at a time: more are paired in order of completion, or
   // given up (counted).

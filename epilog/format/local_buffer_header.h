@@ -11,8 +11,9 @@
 // valid up to `base`, and what it holds beyond is the same bytes again, or newer ones. A flush
 // appends to that file and then sets base = end in one store, so at every moment
 //   trace = file[0, base) + buffer[0, end - base)
-// `end` is stored after the records it covers. A finished location has no buffer file. Run, rank
-// and thread are those of the trace file's LOCAL_RUN.
+// `end` is stored after the records it covers. It goes back where the last ones have served their
+// purpose (MPI_OPEN_CALL, when the call has returned). A finished location has no buffer file. Run,
+// rank and thread are those of the trace file's LOCAL_RUN.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@
 namespace kojak {
 
 struct LocalBufferHeader {
-  static constexpr char kMagic[8] = {'E', 'L', 'G', 'B', 'U', 'F', '2', '\0'};
+  static constexpr char kMagic[8] = {'E', 'L', 'G', 'B', 'U', 'F', '3', '\0'};
   enum State : std::uint32_t {
     kInMemory = 0,  // the file has no records: the process has them, or nobody any more
     kSaved = 1,     // the file has them
@@ -38,6 +39,13 @@ struct LocalBufferHeader {
   std::int32_t error;             // why the records could not be saved: an errno, or 0
   std::uint64_t kernel;           // where the two processes can be asked about (running.h)
   std::uint32_t process, keeper;  // the measured one, and the one that saves; 0: there is none
+  // How times come from the machine's clock, to tell when the process ended: seconds = (ticks -
+  // clock_base) * clock_scale + clock_shift.
+  std::uint64_t clock_base;
+  double clock_scale, clock_shift;
+  std::uint32_t location;  // in the records
+  std::uint32_t clock;     // what a tick is
+  enum ClockKind : std::uint32_t { kNoClock = 0, kCycles = 1, kNanoseconds = 2 };
 };
 
 // In memory the name of the buffer file stands here, behind the header.

@@ -57,6 +57,8 @@ constexpr bool may_be_absent() {
            !std::is_same_v<T, RequestId>;
   }
   if (std::is_same_v<R, RunProperty>) return true;
+  if (std::is_same_v<R, MpiOpenCall> || std::is_same_v<R, MpiAwaits>)
+    return !std::is_same_v<T, LocationId>;
   return std::is_same_v<T, PeerId> &&
          (std::is_same_v<R, MpiCollExit> || std::is_same_v<R, CollExit> ||
           std::is_same_v<R, MpiCollBegin>);

@@ -15,7 +15,9 @@
 // stale.
 #pragma once
 
+#include "epilog/mpi/args.h"
 #include "epilog/mpi/define.h"
+#include "epilog/mpi/open_call.h"
 #include "epilog/mpi/request.h"
 #include "epilog/runtime/local_trace.h"
 #include "epilog/runtime/session.h"
@@ -208,13 +210,32 @@ template <class A>
                                                           CallFrame& frame) {
   Hook<A> hook;
   run_before(hook, a);
-  const Ticks enter = ticks();
-  if constexpr (A::kBlocks) {
-    publish(r, put(r.cursor, Enter{r.lid, to_seconds(enter), region}));
+  constexpr bool kNoted = A::kBlocks && Notable<A, Hook<A>>;
+  typename A::Result result;
+  Ticks enter, exit;
+  if constexpr (kNoted) {
+    OpenCall<A, Hook<A>> note = [&] {
+      const BookkeepingLock lock;
+      return OpenCall<A, Hook<A>>(a, hook, r);
+    }();
+    enter = ticks();
+    r.note_begin = put(r.cursor, Enter{r.lid, to_seconds(enter), region});
+    r.note_end = note.put(r, r.note_begin, to_seconds(enter));
+    r.note_bias = r.bias;
+    publish(r, r.note_end);
     r.open_region = A::kFunction + 1;
+    result = called(a, &frame);
+    exit = ticks();
+    take_back_note(r);
+  } else {
+    enter = ticks();
+    if constexpr (A::kBlocks) {
+      publish(r, put(r.cursor, Enter{r.lid, to_seconds(enter), region}));
+      r.open_region = A::kFunction + 1;
+    }
+    result = called(a, &frame);
+    exit = ticks();
   }
-  const typename A::Result result = called(a, &frame);
-  const Ticks exit = ticks();
   Recording call{r, r.cursor, region, to_seconds(enter), to_seconds(exit), A::kBlocks};
   if constexpr (requires { hook.after(a, result, call); }) {
     const BookkeepingLock lock;

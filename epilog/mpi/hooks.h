@@ -3,6 +3,7 @@
 
 #include "epilog/mpi/hooks_coll.h"
 #include "epilog/mpi/hooks_comm.h"
+#include "epilog/mpi/hooks_group.h"
 #include "epilog/mpi/hooks_io.h"
 #include "epilog/mpi/hooks_p2p.h"
 #include "epilog/mpi/hooks_request.h"

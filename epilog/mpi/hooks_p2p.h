@@ -108,7 +108,11 @@ struct IsendHook {
       const std::uint32_t id = next_request_id();
       const std::uint32_t peer = sends(call, comm, a.dest, a.tag, a.count, a.datatype, id);
       if (peer != kAbsent) {
-        if (Request* request = enter_request(*a.request, RequestKind::kSend)) request->id = id;
+        if (Request* request = enter_request(*a.request, RequestKind::kSend)) {
+          request->id = id;
+          request->peer = peer;
+          request->tag = static_cast<std::uint32_t>(a.tag);
+        }
       }
     }
     if constexpr (C::kOn) call.leave();
@@ -178,8 +182,11 @@ struct Hook<args::Irecv> {
       Comm* const comm = cached_comm(the_recorder, a.comm);
       if (comm != nullptr) {
         const std::uint32_t id = next_request_id();
-        if (Request* request = enter_message(*a.request, RequestKind::kReceive, comm))
+        if (Request* request = enter_message(*a.request, RequestKind::kReceive, comm)) {
           request->id = id;
+          request->peer = posted_peer(*comm, a.source);
+          request->tag = posted_tag(a.tag);
+        }
         if constexpr (C::kOn)
           record_posted(call, *comm, id, posted_peer(*comm, a.source), posted_tag(a.tag));
       }

@@ -43,6 +43,7 @@ template <class A, class C>
     if (Request* entry = enter_request(*request, RequestKind::kTransfer)) {
       entry->id = id;
       entry->window = window->id;
+      entry->peer = target;
     }
   }
   if constexpr (C::kOn) {

@@ -34,19 +34,19 @@ inline WindowId id_of(const Window& window) {
 
 // Creation counts at call time, like that of communicators.
 struct WinCreateHook {
-  Comm* parent = nullptr;
+  Comm* parent_comm = nullptr;
   std::uint64_t ordinal = 0;
 
   template <class A>
   void before(const A& a) {
-    parent = find_comm(a.comm);
-    if (parent != nullptr) ordinal = parent->created++;
+    parent_comm = find_comm(a.comm);
+    if (parent_comm != nullptr) ordinal = parent_comm->created++;
   }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
     Window* window = nullptr;
     if (result == MPI_SUCCESS) {
-      if (parent == nullptr) parent = comm_of(a.comm);
+      Comm* const parent = parent_comm != nullptr ? parent_comm : comm_of(a.comm);
       if (parent != nullptr) {
         window = adopt_window(
             *a.win, parent,

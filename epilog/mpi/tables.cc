@@ -6,6 +6,18 @@ namespace kojak::measure {
 std::uint32_t next_rma_id = 0;
 HashMap<MatchedMessage> matched_messages;
 HashMap<OpenFile> open_files;
+HashMap<std::uint32_t> live_groups;
+
+// One handle may be given out several times, and freed as often.
+void group_given(MPI_Group group) {
+  if (group == MPI_GROUP_NULL) return;
+  std::uint32_t* const times = live_groups.find(word(group));
+  live_groups.set(word(group), times == nullptr ? 1 : *times + 1);
+}
+void group_freed(Word key) {
+  std::uint32_t* const times = live_groups.find(key);
+  if (times != nullptr && --*times == 0) live_groups.erase(key);
+}
 
 namespace {
 ArrayScratch* unused_scratch = nullptr;

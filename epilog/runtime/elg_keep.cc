@@ -12,7 +12,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "epilog/format/codec.h"
 #include "epilog/format/running.h"
+#include "epilog/runtime/clock.h"
 #include "epilog/runtime/save_buffer.h"
 
 namespace {
@@ -92,6 +94,24 @@ bool take(std::uint32_t process) {
   return true;
 }
 
+// When the process ended, in its own clock: close behind, since this process sleeps until then.
+Seconds now_of(const LocalBufferHeader& header) {
+  Ticks now = monotonic_nanoseconds();
+#if defined(__x86_64__)
+  if (header.clock == LocalBufferHeader::kCycles) now = __rdtsc();
+#endif
+  const auto since = static_cast<std::int64_t>(now - header.clock_base);
+  return {static_cast<double>(since) * header.clock_scale + header.clock_shift};
+}
+
+// Nothing else tells how long a process stood in its last call.
+int save(const Buffer& buffer, const LocalBufferHeader& header) {
+  if (header.clock == LocalBufferHeader::kNoClock) return save_buffer(buffer.memory);
+  std::byte last[64];
+  const ProcessEnded ended{static_cast<LocationId>(header.location), now_of(header)};
+  return save_buffer(buffer.memory, last, encode(ended, Dialect{}, last));
+}
+
 void save_all() {
   for (const Buffer* buffer = buffers; buffer != nullptr; buffer = buffer->next) {
     const auto& header = *reinterpret_cast<const LocalBufferHeader*>(buffer->memory);
@@ -99,7 +119,7 @@ void save_all() {
         memcmp(header.magic, LocalBufferHeader::kMagic, sizeof header.magic) != 0) {
       continue;
     }
-    (void)save_buffer(buffer->memory);  // the file says what failed
+    (void)save(*buffer, header);  // the file says what failed
   }
 }
 

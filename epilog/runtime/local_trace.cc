@@ -69,6 +69,11 @@ LocalBufferHeader header_of(const LocalTrace& trace, bool kept) {
   header.kernel = this_kernel();
   header.process = static_cast<std::uint32_t>(getpid());
   header.keeper = kept ? keeper_process() : 0;
+  header.clock_base = the_clock.base;
+  header.clock_scale = the_clock.scale;
+  header.clock_shift = the_clock.shift;
+  header.location = the_session.run.rank;
+  header.clock = the_clock.tsc ? LocalBufferHeader::kCycles : LocalBufferHeader::kNanoseconds;
   return header;
 }
 
@@ -383,6 +388,7 @@ bool left_behind(Recorder& r, const void* here) {
   if (is_open(r.frame, here)) return false;
   if (r.open_region != 0) {
     r.open_region = 0;
+    take_back_note(r);
     r.last = ticks();
     publish(r, put(r.cursor, Exit{r.lid, to_seconds(r.last)}));
   }

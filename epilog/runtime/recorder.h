@@ -75,6 +75,11 @@ struct alignas(64) Recorder {
   std::uint64_t regions[kMaxFunctions / 64];  // defined in this thread's file
   CodeSlot* sites;  // of calls: kCodeSlots, none of which matches before the trace is open; or null
   CodeSlot* codes;  // the same, also where call sites are not recorded
+  // What is noted of the open call, to be taken back when it returns: records between these, while
+  // `bias` is what it was then.
+  std::byte* note_begin;
+  std::byte* note_end;
+  std::uint64_t note_bias;
   std::byte* lost;  // once the disk was full: where the number of lost calls stands
   LocalTrace* trace;
   // Set while a Fortran call is on its way through the MPI's Fortran library, which may reach our C
@@ -98,6 +103,17 @@ template <class R>
   r.cursor = to;
   std::atomic_ref<std::uint64_t>(r.header->end)
       .store(reinterpret_cast<std::uintptr_t>(to) + r.bias, std::memory_order_release);
+}
+
+// The note at the end has served its purpose. One behind which others have written meanwhile, from
+// functions that MPI called back, stays where it is.
+[[gnu::always_inline]] inline void take_back_note(Recorder& r) {
+  const bool there = r.cursor == r.note_end && r.bias == r.note_bias;
+  r.note_end = nullptr;
+  if (!there) [[unlikely]]
+    return;
+  publish(r, r.note_begin);
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // nothing overwrites it before
 }
 
 // Before a call: opens the thread's file if need be, flushes, takes note of recording switched off

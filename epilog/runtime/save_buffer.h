@@ -31,7 +31,9 @@ inline bool write_fully(int fd, const void* data, std::size_t size, std::uint64_
   return true;
 }
 
-inline int save_buffer(const std::byte* memory) {
+// `last`: a record that follows those of the memory.
+inline int save_buffer(const std::byte* memory, const std::byte* last = nullptr,
+                       std::size_t last_size = 0) {
   LocalBufferHeader header = *reinterpret_cast<const LocalBufferHeader*>(memory);
   const char* const name = reinterpret_cast<const char*>(memory) + kBufferNameAt;
   if (header.end - header.base > header.capacity) return EINVAL;
@@ -43,8 +45,14 @@ inline int save_buffer(const std::byte* memory) {
   header.state = LocalBufferHeader::kSaved;
   header.start = kSavedRecordsAt;
   int error = write_fully(fd, records, size, kSavedRecordsAt) ? 0 : errno;
+  std::size_t saved = size;
+  if (error == 0 && last_size != 0 && last_size <= header.capacity - size &&
+      write_fully(fd, last, last_size, kSavedRecordsAt + size)) {
+    saved += last_size;
+    header.end += last_size;
+  }
   // What was reserved for more is given back; it does no harm.
-  if (error == 0) (void)!ftruncate(fd, static_cast<off_t>(kSavedRecordsAt + size));
+  if (error == 0) (void)!ftruncate(fd, static_cast<off_t>(kSavedRecordsAt + saved));
   if (error != 0) {
     header.state = LocalBufferHeader::kInMemory;
     header.error = error;

@@ -13,6 +13,8 @@ namespace {
 using cube::kNone;
 using cube::Report;
 
+constexpr double kWorthAWord = 0.01;  // of the run's time
+
 bool is_waiting(const cube::Metric& metric, std::span<const expert::Metric> catalogue) {
   const expert::Metric* entry = explanation(metric, catalogue);
   return entry != nullptr && entry->kind == expert::Metric::Kind::kPattern &&
@@ -42,6 +44,28 @@ bool all_wait_for_the_last(const cube::Metric& metric, std::span<const expert::M
   return entry != nullptr && entry->for_the_last;
 }
 
+// Where most of a metric's time passes.
+void find_place(const Report& report, double total, Consumer& consumer) {
+  double most = 0;
+  for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
+    const std::span<const double> row = report.severities.row(consumer.metric, c);
+    const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+    if (sum <= most) continue;
+    most = sum;
+    consumer.call_node = c;
+  }
+  consumer.part = most / total;
+}
+
+std::optional<Consumer> find_unexplained(const Report& report, const std::vector<double>& totals,
+                                         double whole) {
+  const std::size_t m = report.find_metric("mpi_unexplained");
+  if (m == kNone || !(totals[m] > 0) || totals[m] < kWorthAWord * whole) return std::nullopt;
+  Consumer unexplained{m, 0, totals[m], 0};
+  find_place(report, totals[m], unexplained);
+  return unexplained;
+}
+
 std::vector<Consumer> find_consumers(const Report& report,
                                      std::span<const expert::Metric> catalogue,
                                      const std::vector<double>& totals, double whole) {
@@ -55,20 +79,11 @@ std::vector<Consumer> find_consumers(const Report& report,
     }
     if (!(left > kLargeConsumer * whole)) continue;
     Consumer consumer{m, 0, left, 0};
-    double most = 0;
-    for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
-      const std::span<const double> row = report.severities.row(m, c);
-      const double sum = std::accumulate(row.begin(), row.end(), 0.0);
-      if (sum <= most) continue;
-      most = sum;
-      consumer.call_node = c;
-    }
-    consumer.part = most / totals[m];
+    find_place(report, totals[m], consumer);
     consumers.push_back(consumer);
   }
-  std::stable_sort(consumers.begin(), consumers.end(), [](const Consumer& a, const Consumer& b) {
-    return a.seconds > b.seconds;
-  });
+  std::stable_sort(consumers.begin(), consumers.end(),
+                   [](const Consumer& a, const Consumer& b) { return a.seconds > b.seconds; });
   if (consumers.size() > 3) consumers.resize(3);
   return consumers;
 }
@@ -132,6 +147,7 @@ Overview find_bottlenecks(const Report& report, std::span<const expert::Metric> 
   overview.seconds = totals.empty() ? 0 : totals[time == kNone ? 0 : time];
   overview.shares = shares_of(report, waiting, totals);
   overview.consumers = find_consumers(report, catalogue, totals, overview.seconds);
+  overview.unexplained = find_unexplained(report, totals, overview.seconds);
   for (std::size_t m = 0; m < metrics; ++m) {
     const std::size_t parent = report.metrics[m].parent;
     if (!waiting[m] || (parent != kNone && waiting[parent])) continue;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -57,6 +58,8 @@ struct Overview {
   std::vector<TimeShare> shares;
   std::vector<Bottleneck> bottlenecks;
   std::vector<Consumer> consumers;  // the most first, at most three
+  // Long calls that no pattern explains (mpi_unexplained), if they take 1 % of the run's time.
+  std::optional<Consumer> unexplained;
   std::size_t below_threshold = 0;
   double seconds_below_threshold = 0;
 };

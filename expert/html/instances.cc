@@ -2,48 +2,74 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "expert/catalogue.h"
-#include "expert/cube/path.h"
 #include "expert/cube/text.h"
 #include "expert/wait_words.h"
 
 namespace kojak::html {
 namespace {
 
-// Names from the root to a path of the analysis, with or without the callers that only call sites
-// name: other tools' reports have no place for them.
-std::string path_name(const expert::Report& analysis, std::size_t path, bool named_callers) {
-  std::vector<RegionId> regions;  // outermost last
-  for (std::size_t p = path; p != expert::kNone; p = analysis.call_paths()[p].parent) {
-    const expert::CallPathNode& node = analysis.call_paths()[p];
-    if (node.index != expert::kOnlyNamed || named_callers) regions.push_back(node.region);
+// Numbers for paths of names: equal ones have the same. Takes a step at a time, so that deep trees
+// cost no more than flat ones.
+class PathNumbers {
+ public:
+  static constexpr std::size_t kRoot = cube::kNone - 1;
+  // The path that is `name` inside of `parent`; kNone if that is none, or no path is to be added.
+  std::size_t number(std::size_t parent, std::string_view name, bool add) {
+    if (parent == cube::kNone) return cube::kNone;
+    std::size_t text = 0;
+    if (const auto known = names_.find(name); known != names_.end()) {
+      text = known->second;
+    } else if (add) {
+      text = names_.size();
+      names_.emplace(name, text);
+    } else {
+      return cube::kNone;
+    }
+    const std::pair key{parent, text};
+    if (add) return numbers_.try_emplace(key, numbers_.size()).first->second;
+    const auto known = numbers_.find(key);
+    return known == numbers_.end() ? cube::kNone : known->second;
   }
-  return cube::joined_path(regions.size(), [&](std::size_t depth) {
-    return expert::xml_text(analysis.region_name(regions[regions.size() - 1 - depth]));
-  });
-}
+
+ private:
+  std::map<std::string, std::size_t, std::less<>> names_;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> numbers_;
+};
 
 // The call node of the report that each call path of the analysis is: the same one if the report
-// is of this trace, else one of the same names, else none.
+// is of this trace, else one of the same names, else none. Callers that only call sites name may be
+// missing: other tools' reports have no place for them.
 std::vector<std::size_t> call_nodes(const expert::Report& analysis, const cube::Report& report) {
-  std::map<std::string, std::size_t> by_path;
-  for (std::size_t c = report.call_nodes.size(); c-- > 0;) by_path[report.call_path(c)] = c;
-  std::vector<std::size_t> nodes(analysis.call_paths().size(), cube::kNone);
+  PathNumbers numbers;
+  std::vector<std::size_t> of_node(report.call_nodes.size());
+  std::vector<std::size_t> first;  // node of each path
+  for (std::size_t c = 0; c < of_node.size(); ++c) {
+    const std::size_t parent = report.call_nodes[c].parent;
+    of_node[c] = numbers.number(parent == cube::kNone ? PathNumbers::kRoot : of_node[parent],
+                                report.region_name(c), true);
+    if (of_node[c] == first.size()) first.push_back(c);
+  }
+  const std::vector<expert::CallPathNode>& paths = analysis.call_paths();
+  std::vector<std::size_t> nodes(paths.size(), cube::kNone);
+  std::vector<std::size_t> with_callers(paths.size()), without(paths.size());
   const bool same_size = nodes.size() == report.call_nodes.size();
   for (std::size_t c = 0; c < nodes.size(); ++c) {
-    const expert::CallPathNode& path = analysis.call_paths()[c];
+    const expert::CallPathNode& path = paths[c];
+    const bool top = path.parent == expert::kNone;
+    const std::string name = expert::xml_text(analysis.region_name(path.region));
+    const std::size_t above = top ? PathNumbers::kRoot : without[path.parent];
+    with_callers[c] =
+        numbers.number(top ? PathNumbers::kRoot : with_callers[path.parent], name, false);
+    without[c] = path.index == expert::kOnlyNamed ? above : numbers.number(above, name, false);
     if (path.index == expert::kOnlyNamed) continue;
-    std::size_t& node = nodes[path.index];
-    for (const bool named_callers : {true, false}) {
-      const std::string name = path_name(analysis, c, named_callers);
-      if (same_size && report.call_path(c) == name) {
-        node = c;
-      } else if (const auto found = by_path.find(name); found != by_path.end()) {
-        node = found->second;
-      }
-      if (node != cube::kNone) break;
+    for (const std::size_t number : {with_callers[c], without[c]}) {
+      if (number == cube::kNone) continue;
+      nodes[path.index] = same_size && of_node[c] == number ? c : first[number];
+      break;
     }
   }
   return nodes;

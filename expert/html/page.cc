@@ -1,6 +1,7 @@
 #include "expert/html/page.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 #include "epilog/format/writer.h"
@@ -265,6 +266,16 @@ Status write_file(const std::string& path, const std::vector<std::string>& parts
   return file->commit();
 }
 
+std::string unexplained_note(const Report& report, const Consumer& found, double whole) {
+  char numbers[3][32];
+  std::snprintf(numbers[0], sizeof numbers[0], "%.1f %%", 100 * found.seconds / whole);
+  std::snprintf(numbers[1], sizeof numbers[1], "%.3f s", found.seconds);
+  std::snprintf(numbers[2], sizeof numbers[2], "%.0f %%", 100 * found.part);
+  return report.metrics[found.metric].title + ": long MPI calls that no pattern explains take " +
+         numbers[0] + " of all time (" + numbers[1] + "); the largest part, " + numbers[2] +
+         ", is in " + report.call_path(found.call_node) + ".";
+}
+
 // The common form of both pages. `difference` is null for a report.
 Status write(const Report& report, const cube::Difference* difference, const PageOptions& options,
              const std::string& path) {
@@ -277,8 +288,13 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   json.member("file", report.file).member("cubeVersion", report.version);
   json.member("byLocation", difference == nullptr || difference->by_location);
   json.member("locations", report.locations());
+  std::optional<Overview> overview;
+  if (before == nullptr) overview = find_bottlenecks(report, options.catalogue);
   json.key("notes").begin_array();
   for (const std::string& note : options.notes) json.value(note);
+  if (overview && overview->unexplained) {
+    json.value(unexplained_note(report, *overview->unexplained, overview->seconds));
+  }
   for (const std::string& warning : report.warnings) json.value(warning);
   if (const std::size_t longest = longest_name(report); longest != kAnyLength) {
     json.value("To keep this file small, names of functions are shortened to " +
@@ -289,7 +305,7 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   add_program(json, report, options.callers);
   add_system(json, report);
   if (before == nullptr) {
-    add_overview(json, report, find_bottlenecks(report, options.catalogue));
+    add_overview(json, report, *overview);
     add_instances(json, options.instances);
     add_partners(json, options.partners);
   } else {

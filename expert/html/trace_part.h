@@ -26,6 +26,7 @@ struct TracePart {
   std::vector<Instance> instances;
   std::vector<WaitedFor> partners;
   std::vector<std::string> callers;  // see PageOptions
+  std::vector<std::string> notes;    // where processes stood that were ended from outside
   std::optional<Error> damage;       // of the trace: shown is what stands before it
 
   // The page with it; this must outlive the options.
@@ -34,6 +35,7 @@ struct TracePart {
     options.instances = instances;
     options.partners = partners;
     options.callers = callers;
+    options.notes.insert(options.notes.begin(), notes.begin(), notes.end());
   }
 };
 

@@ -1,6 +1,9 @@
 // Early Wait. Source: event model 2005, section on inefficiency patterns; the pattern spec.
 #pragma once
 
+#include <vector>
+
+#include "expert/patterns/indirect_wait.h"
 #include "expert/patterns/late_complete.h"
 
 namespace kojak::expert {
@@ -13,10 +16,12 @@ struct EarlyWait {
       .unit = Unit::kSeconds,
       .kind = Metric::Kind::kPattern,
       .own = {},
-      .summary = "Time in MPI_Win_wait before the last origin entered MPI_Win_complete.",
+      .summary =
+          "Time in MPI_Win_wait before the last origin entered MPI_Win_complete, or while that "
+          "waited itself.",
       .formula =
           "overlap(w, [w.enter, C]), C = latest enter of the Win_complete calls of the exposure"
-          " transaction",
+          " transaction; and Indirect Wait after it",
       .meaning =
           "The target ends its exposure epoch before the origins have ended theirs, and waits "
           "for the last of them.",
@@ -32,7 +37,7 @@ struct EarlyWait {
   }
 
   template <class Analysis>
-  static void on_exposure_transaction(const earl::ExposureEpoch& epoch, Analysis& out) {
+  void on_exposure_transaction(const earl::ExposureEpoch& epoch, Analysis& out) {
     if (epoch.paused || !epoch.has_finish) return;
     const earl::AccessEpoch* last = nullptr;  // the access epoch that was completed last
     for (const earl::ExposureOrigin& o : epoch.origins) {
@@ -44,7 +49,44 @@ struct EarlyWait {
     out.add(EarlyWait{}, epoch.finish, severity(epoch.finish, last->finish.enter),
             enter_of(last->finish));
     LateComplete::evaluate(epoch, last->finish, out);
+    if (!(last->finish.enter < epoch.finish.exit)) return;
+    if (IndirectWait::collect_others(*last, epoch.target, out, posts_)) {
+      wait_indirectly(epoch.finish, last->finish, out);
+    } else {
+      unsettled_.push_back({last, epoch.finish, epoch.target});
+    }
   }
+  // Now all posts of the epoch are known that will be.
+  template <class Analysis>
+  void on_access_transaction(const earl::AccessEpoch& epoch, Analysis& out) {
+    if (unsettled_.empty()) [[likely]]
+      return;
+    std::erase_if(unsettled_, [&](const Unsettled& u) {
+      if (u.last != &epoch) return false;
+      IndirectWait::collect_others(epoch, u.target, out, posts_);
+      wait_indirectly(u.wait, epoch.finish, out);
+      return true;
+    });
+  }
+
+ private:
+  struct Unsettled {
+    const earl::AccessEpoch* last;  // lives until it is delivered
+    Call wait;
+    ProcessId target;
+  };
+
+  template <class Analysis>
+  void wait_indirectly(const Call& wait, const Call& complete, Analysis& out) {
+    const Cause* const post = deciding_cause(complete, posts_);
+    if (post == nullptr) return;
+    const Seconds waited = IndirectWait::severity(wait, complete, post->time);
+    out.add(IndirectWait{}, wait, waited, post->by, complete.enter);
+    out.add(EarlyWait{}, wait, waited, post->by, complete.enter);
+  }
+
+  std::vector<Cause> posts_;  // kept for its memory only
+  std::vector<Unsettled> unsettled_;
 };
 
 }  // namespace kojak::expert

@@ -23,7 +23,16 @@ class Case:
         shutil.rmtree(self.work, ignore_errors=True)
         self.work.mkdir(parents=True)
 
-    def run(self, measured, extra=None, program=None, ranks=None):
+    def run(self, *arguments, **how):
+        command, env = self.command(*arguments, **how)
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, cwd=self.work)
+
+    def start(self, extra, launcher):
+        """The measured program, without waiting for its end."""
+        command, env = self.command(True, extra, launcher=launcher)
+        return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.work)
+
+    def command(self, measured, extra=None, program=None, ranks=None, launcher=()):
         env = {k: v for k, v in os.environ.items() if not k.startswith("ELG_") and k != "LD_PRELOAD"}
         env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         command = [self.args.mpirun]
@@ -34,11 +43,10 @@ class Case:
         settings = dict(extra or {})
         if measured and self.args.library:
             settings["LD_PRELOAD"] = self.args.library
-        command += ["-n", str(ranks or self.args.ranks)]
+        command += [*launcher, "-n", str(ranks or self.args.ranks)]
         command += ["env"] + [f"{key}={value}" for key, value in settings.items()]
         command += self.prefix + [program or self.args.program] + self.args.arguments
-        return subprocess.run(self.wrapper + command, env=env, capture_output=True, text=True, timeout=60,
-                              cwd=self.work)
+        return self.wrapper + command, env
 
 
 def listing(tool, directory, option=None):

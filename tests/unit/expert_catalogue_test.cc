@@ -52,6 +52,7 @@ time
       mpi_rma_earlywait
        mpi_rma_latecomplete
         mpi_rma_latecomplete_pair
+       mpi_rma_indirectwait
       mpi_rma_gat_wait_for_progress
      mpi_rma_lock_synchronization
       mpi_rma_sync_lock_contention

@@ -141,6 +141,16 @@ TEST(EarlyWait, UntilTheLastComplete) {
   EXPECT_EQ(EarlyWait::severity(call(4, 5), {4}).value, 0);
   EXPECT_EQ(EarlyWait::severity(call(4.5, 5), {4}).value, 0);
 }
+// The wait [1, 9], the last complete [4, 8].
+TEST(IndirectWait, WhileTheLastCompleteWaited) {
+  EXPECT_DOUBLE_EQ(IndirectWait::severity(call(1, 9), call(4, 8), {7}).value, 3);    // [4, 7]
+  EXPECT_DOUBLE_EQ(IndirectWait::severity(call(5, 9), call(4, 8), {7}).value, 2);    // from w.enter
+  EXPECT_DOUBLE_EQ(IndirectWait::severity(call(1, 6), call(4, 8), {7}).value, 2);    // to w.exit
+  EXPECT_DOUBLE_EQ(IndirectWait::severity(call(1, 9), call(4, 8), {8.5}).value, 4);  // to its exit
+  EXPECT_EQ(IndirectWait::severity(call(1, 9), call(4, 8), {4}).value, 0);
+  EXPECT_EQ(IndirectWait::severity(call(1, 9), call(4, 8), {3}).value, 0);
+  EXPECT_EQ(IndirectWait::severity(call(1, 4), call(4, 8), {7}).value, 0);
+}
 TEST(LateComplete, FromTheLastTransferToTheLastComplete) {
   EXPECT_DOUBLE_EQ(LateComplete::severity(call(1, 5), {2}, {4}).value, 2);
   EXPECT_DOUBLE_EQ(LateComplete::severity(call(1, 5), {0.5}, {4}).value, 3);  // from w.enter

@@ -95,7 +95,7 @@ TEST_F(MergeProgram, ExitCodesAndMessages) {
 TEST_F(MergeProgram, TheSummaryCounts) {
   EXPECT_EQ(command("--summary 0.0.elg"), 0);
   // The put in one record is four events; its end moved to the second fence.
-  EXPECT_NE(messages.find("1 local traces of 1 processes: 1 locations, 10 events in 10 s\n"),
+  EXPECT_NE(messages.find("1 local trace of 1 process: 1 location, 10 events in 10 s\n"),
             std::string::npos)
       << messages;
   std::map<std::string, std::string> rows;

@@ -1,0 +1,80 @@
+#include "epilog/format/trace_gaps.h"
+
+#include <map>
+#include <set>
+
+namespace kojak {
+namespace {
+
+struct Kind {
+  Byte kind;
+  bool suspect;
+  const char* what;
+  const char* advice;
+};
+constexpr const char* kIncomplete = "Times and waits of these locations may be incomplete.";
+constexpr const char* kCutAnew =
+    "Events are missing here that the run had. Merge the run again, or copy the file again, and "
+    "cut "
+    "anew.";
+constexpr Kind kKinds[] = {
+    {kLostDiskFull, true, "records not written because the disk was full", kIncomplete},
+    {kLostOpenRegions, false, "regions left open when the program ended",
+     "The program did not end in MPI_Finalize; its last calls count up to their location's last "
+     "event."},
+    {kLostUnknownWindows, true, "transfers on windows of unknown identity", kIncomplete},
+    {kLostBehindDamage, true, "records dropped after a damage", kIncomplete},
+    {kLostDamaged, true, "damaged records in the trace that this part was cut out of", kCutAnew},
+    {kLostEnd, true, "damaged end of the trace that this part was cut out of", kCutAnew},
+    {kLostLimit, true, "records not written because ELG_MAX_SIZE was reached", kIncomplete},
+};
+
+TraceGap gap_of(Byte kind) {
+  for (const Kind& known : kKinds) {
+    if (known.kind == kind) return {0, known.suspect, known.what, known.advice};
+  }
+  return {0, true,
+          "things that the measurement could not keep (kind " + std::to_string(raw(kind)) + ")",
+          kIncomplete};
+}
+
+}  // namespace
+
+std::vector<TraceGap> gaps_of(const std::vector<Lost>& lost) {
+  struct Sum {
+    std::uint64_t count = 0;
+    std::set<LocationId> locations;
+  };
+  std::map<Byte, Sum> kinds;
+  for (const Lost& l : lost) {
+    Sum& sum = kinds[l.what];
+    sum.count += raw(l.count);
+    if (!is_absent(l.lid)) sum.locations.insert(l.lid);
+  }
+  std::vector<TraceGap> gaps;
+  for (const auto& [kind, sum] : kinds) {
+    TraceGap gap = gap_of(kind);
+    gap.count = sum.count;
+    const std::size_t n = sum.locations.size();
+    if (n > 0) {
+      const std::string first = std::to_string(raw(*sum.locations.begin()));
+      gap.what += n == 1 ? ", location " + first
+                         : ", " + std::to_string(n) + " locations, the first is " + first;
+    }
+    gaps.push_back(std::move(gap));
+  }
+  return gaps;
+}
+
+Error ends_in_definitions(const std::string& path, std::uint64_t offset,
+                          const std::string& reason) {
+  return {ExitCode::kBadInput,
+          path,
+          offset,
+          "",
+          "",
+          "the trace ends inside its definitions" + (reason.empty() ? "" : ": " + reason),
+          "it was cut off, or is still being written: repeat the merge or the copy"};
+}
+
+}  // namespace kojak

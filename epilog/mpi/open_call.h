@@ -1,0 +1,236 @@
+// What a call that may wait is about, noted where it outlives the process.
+//
+// A program that hangs and is killed leaves the ENTER of the call that each process was in: the
+// records that tell communicator, window and partner are written when a call ends. So these stand
+// behind ENTER as MPI_OPEN_CALL and MPI_AWAITS while the call lasts, and are taken back when it
+// returns (recorded() in call.h). Only handles that are known already are looked up; MPI is asked
+// about nothing but groups that are known to be there, so that wrong arguments reach MPI as they
+// are. Called under the bookkeeping lock, for the outermost call of a thread; nothing fails: what
+// is not known is absent.
+#pragma once
+
+#include <type_traits>
+
+#include "epilog/mpi/define.h"
+#include "epilog/mpi/request.h"
+#include "epilog/runtime/local_trace.h"
+
+namespace kojak::measure {
+
+// Kinds of MPI_AWAITS.
+enum class Awaited : std::uint8_t {
+  kReceive = 1,
+  kSend = 2,
+  kCollective = 3,
+  kTransfer = 4,
+  kOther = 5,
+  kMember = 6,
+};
+// As many of them are noted; kCallRoom holds them.
+inline constexpr std::uint32_t kMostAwaited = 16;
+
+// Group handles that stand for groups, and how often each was given out.
+extern HashMap<std::uint32_t> live_groups;
+void group_given(MPI_Group group);
+void group_freed(Word key);
+
+template <class A>
+concept OnComm = requires(const A& a) {
+  requires std::is_same_v<decltype(a.comm), MPI_Comm>;
+};
+template <class A>
+concept OnWindow = requires(const A& a) {
+  requires std::is_same_v<decltype(a.win), MPI_Win>;
+};
+template <class H>
+concept FreesWindow = requires(H& hook) {
+  requires std::is_same_v<decltype(hook.handle), MPI_Win>;
+};
+template <class H>
+concept WaitsForOne = requires(H& hook) {
+  requires std::is_same_v<decltype(hook.claimed), Claimed>;
+};
+template <class H>
+concept WaitsForSeveral = requires(H& hook) {
+  hook.scratch->claimed;
+};
+template <class H>
+concept MakesOfParent = requires(H& hook) {
+  requires std::is_same_v<decltype(hook.parent_comm), Comm*>;
+  hook.ordinal;
+};
+template <class A, class H>
+concept Notable = OnComm<A> || MakesOfParent<H> || OnWindow<A> || FreesWindow<H> ||
+    WaitsForOne<H> || WaitsForSeveral<H>;
+
+// Whether its definitions are in this thread's file, or fit there without a flush.
+template <class Object, class Define>
+[[gnu::always_inline]] inline bool defined_or_fits(Recorder& r, Object& object, std::size_t members,
+                                                   Define define) {
+  if (defined_here(r, object.defined)) [[likely]]
+    return true;
+  const std::size_t bytes = kCallRoom + 8 * members;
+  return r.cursor + bytes <= r.limit.load(std::memory_order_relaxed) && define(r, object);
+}
+
+inline Comm* known_comm(Recorder& r, MPI_Comm handle) {
+  const std::uint64_t serial = comm_serial.load(std::memory_order_relaxed);
+  if (r.comm_key == word(handle) && r.comm_serial == serial) [[likely]]
+    return static_cast<Comm*>(r.comm);
+  Comm* const found = find_comm(handle);
+  if (found != nullptr) {
+    r.comm_key = word(handle);
+    r.comm = found;
+    r.comm_serial = serial;
+  }
+  return found;
+}
+inline Window* known_window(Recorder& r, MPI_Win handle) {
+  const std::uint64_t serial = window_serial.load(std::memory_order_relaxed);
+  if (r.window_key == word(handle) && r.window_serial == serial) [[likely]]
+    return static_cast<Window*>(r.window);
+  Window* const found = find_window(handle);
+  if (found != nullptr) {
+    r.window_key = word(handle);
+    r.window = found;
+    r.window_serial = serial;
+  }
+  return found;
+}
+
+// The note of a call: looked up before its time is taken, written after ENTER.
+template <class A, class H>
+class OpenCall {
+ public:
+  [[gnu::always_inline]] OpenCall(const A& a, const H& hook, Recorder& r) : hook_(hook) {
+    note_.lid = r.lid;
+    note_.cid = absent<CommId>();
+    note_.wid = absent<WindowId>();
+    note_.dlid = note_.slid = absent<PeerId>();
+    note_.tag = absent<Tag>();
+    note_.ordinal = Count64{0};
+    note_.awaited = Count{0};
+    if constexpr (MakesOfParent<H>) {
+      if (hook.parent_comm != nullptr) name(*hook.parent_comm, r);
+      note_.ordinal = Count64{hook.ordinal};
+    } else if constexpr (OnComm<A>) {
+      look_at_comm(a, r);
+    }
+    if constexpr (OnWindow<A>) {
+      look_at_window(a, known_window(r, a.win), r);
+    } else if constexpr (FreesWindow<H>) {
+      look_at_window(a, hook.window, r);
+    }
+    if constexpr (WaitsForSeveral<H>) {
+      if (hook.scratch != nullptr)
+        note_.awaited = Count{static_cast<std::uint32_t>(hook.scratch->claimed.size())};
+    } else if constexpr (WaitsForOne<H>) {
+      note_.awaited = Count{1};
+    } else if constexpr (std::is_same_v<A, args::WinStart>) {
+      look_at_group(a.group);
+    }
+  }
+
+  [[gnu::always_inline]] std::byte* put(Recorder& r, std::byte* p, Seconds enter) {
+    note_.time = enter;
+    p = measure::put(p, note_);
+    if constexpr (WaitsForSeveral<H>) {
+      if (hook_.scratch != nullptr) return put_requests(r, p, enter);
+    } else if constexpr (WaitsForOne<H>) {
+      return put_request(r, p, enter, hook_.claimed.request);
+    } else if constexpr (std::is_same_v<A, args::WinStart>) {
+      for (std::uint32_t i = 0; group_ != nullptr && i < group_->count && i < kMostAwaited; ++i) {
+        p = put_awaited(p, enter, Awaited::kMember, group_->ranks[i], absent<CommId>(), kAbsent);
+      }
+    }
+    return p;
+  }
+
+ private:
+  [[gnu::always_inline]] void name(Comm& comm, Recorder& r) {
+    const std::size_t members =
+        comm.group->count + (comm.remote != nullptr ? comm.remote->count : 0u);
+    if (defined_or_fits(r, comm, members, define_comm)) note_.cid = CommId{comm.id};
+  }
+  [[gnu::always_inline]] void look_at_comm(const A& a, Recorder& r) {
+    Comm* const comm = known_comm(r, a.comm);
+    if (comm == nullptr) return;
+    name(*comm, r);
+    const auto peer = [comm](int rank) { return PeerId{comm->peer(rank)}; };
+    if constexpr (requires { a.dest; }) {
+      note_.dlid = peer(a.dest);
+      if constexpr (requires { a.sendtag; }) note_.tag = tag_of(a.sendtag);
+    } else if constexpr (requires { a.root; }) {
+      note_.dlid = peer(a.root);
+    }
+    if constexpr (requires { a.source; }) {
+      note_.slid = peer(a.source);
+      if constexpr (requires { a.recvtag; }) note_.tag = tag_of(a.recvtag);
+    }
+    if constexpr (requires { a.tag; }) note_.tag = tag_of(a.tag);
+    if constexpr (
+        !requires { a.dest; } && !requires { a.source; }) {
+      note_.ordinal = Count64{comm->collectives};
+    }
+  }
+  [[gnu::always_inline]] void look_at_window(const A& a, Window* window, Recorder& r) {
+    if (window == nullptr) return;
+    if (defined_or_fits(r, *window, window->group->count, define_window))
+      note_.wid = WindowId{window->id};
+    if constexpr (requires { a.rank; }) note_.dlid = PeerId{window->peer(a.rank)};
+    note_.ordinal = Count64{window->fences};
+  }
+  void look_at_group(MPI_Group group) {
+    if (live_groups.find(word(group)) == nullptr) return;
+    group_ = group_of(group);
+    if (group_ != nullptr) note_.awaited = Count{group_->count};
+  }
+  static Tag tag_of(int tag) { return tag < 0 ? absent<Tag>() : static_cast<Tag>(tag); }
+
+  [[gnu::always_inline]] std::byte* put_awaited(std::byte* p, Seconds enter, Awaited kind,
+                                                std::uint32_t peer, CommId comm,
+                                                std::uint32_t tag) const {
+    return measure::put(p, MpiAwaits{note_.lid, enter, Byte{static_cast<std::uint8_t>(kind)},
+                                     PeerId{peer}, comm, Tag{tag}});
+  }
+  std::byte* put_request(Recorder& r, std::byte* p, Seconds enter, const Request* request) const {
+    if (request == nullptr || !request->active) return p;
+    Awaited kind = Awaited::kOther;
+    switch (request->kind) {
+      case RequestKind::kSend:
+        kind = Awaited::kSend;
+        break;
+      case RequestKind::kReceive:
+      case RequestKind::kPartitionedReceive:
+        kind = Awaited::kReceive;
+        break;
+      case RequestKind::kTransfer:
+        kind = Awaited::kTransfer;
+        break;
+      case RequestKind::kCollective:
+        kind = Awaited::kCollective;
+        break;
+      default:
+        break;
+    }
+    const bool known = request->comm != nullptr && defined_here(r, request->comm->defined);
+    return put_awaited(p, enter, kind, request->peer,
+                       known ? CommId{request->comm->id} : absent<CommId>(), request->tag);
+  }
+  std::byte* put_requests(Recorder& r, std::byte* p, Seconds enter) const {
+    const auto& claimed = hook_.scratch->claimed;
+    const std::byte* const most = p + kMostAwaited * (kRecordRoom<MpiAwaits>);
+    for (std::size_t i = 0; i < claimed.size() && p < most; ++i) {
+      p = put_request(r, p, enter, claimed[i].request);
+    }
+    return p;
+  }
+  template <class R>
+  static constexpr std::size_t kRecordRoom = 2 + 4 + 8 + 1 + 4 + 4 + 4;
+
+  const H& hook_;
+  MpiOpenCall note_;
+  Group* group_ = nullptr;
+};
+
+}  // namespace kojak::measure

@@ -1,0 +1,29 @@
+// Where processes stood when their run was ended, in the words that terminal, JSON and page share.
+//
+// Pure functions on a report; nothing fails; any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "expert/report.h"
+#include "expert/store_places.h"
+
+namespace kojak::expert {
+
+// Processes that stood at the same call for the same reason.
+struct LastCallGroup {
+  std::vector<const LastCall*> calls;
+  Seconds since, until;  // the first that came there, the last sign of life
+};
+// Those that wait longest first.
+std::vector<LastCallGroup> last_call_groups(const LastCalls& last);
+
+// "rank 0 stands in MPI_Win_wait at halo.c:118 since 0.501 s, for 9.499 s, and waits for
+// MPI_Win_complete of rank 1."
+std::string last_call_words(const Report& report, const StorePlaces& places,
+                            const LastCallGroup& group);
+// "Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0."
+std::string deadlock_words(const std::vector<std::uint32_t>& circle);
+
+}  // namespace kojak::expert

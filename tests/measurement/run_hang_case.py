@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Ends a program that hangs (programs/hang.c) from outside, and checks what the report says about it: in which call each
+process was standing, since when, and for whom; who is in a deadlock.
+
+The program writes when each process stood still; this script knows when it ended them. The times that the report gives
+lie between these.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import sys
+import time
+
+from check_runs import checked
+from check_runs import compare as second_analysis
+from run_trace_case import Case, parser
+
+LOCK_CALLS = ("MPI_Win_lock", "MPI_Win_flush", "MPI_Win_unlock")
+OUTSIDE = (None, "", [])
+IN_BARRIER = ("MPI_Barrier", "MPI_Barrier of ranks 0 and 1", [0, 1])
+
+# By case: rank -> function (or several), for what it waits, of whom; and deadlocks.
+CASES = {
+    "wait": ({0: ("MPI_Win_wait", "MPI_Win_complete of rank 1", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
+    "start": ({0: (("MPI_Win_start", "MPI_Win_complete"), "MPI_Win_post of rank 1", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
+    "recv": ({0: ("MPI_Recv", "a message of rank 1 (tag 7)", [1]), 1: OUTSIDE,
+              2: ("MPI_Recv", "a message of any other process (tag 7)", [0, 1])}, []),
+    "send": ({0: ("MPI_Ssend", "a receive of rank 1 (tag 9)", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
+    "lock": ({0: (LOCK_CALLS, "MPI_Win_unlock of rank 1, with the lock at rank 2", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
+    "barrier": ({0: ("MPI_Barrier", "MPI_Barrier of rank 1", [1]), 1: OUTSIDE,
+                 2: ("MPI_Barrier", "MPI_Barrier of rank 1", [1])}, []),
+    "fence": ({0: ("MPI_Win_fence", "MPI_Win_fence of rank 1", [1]), 1: OUTSIDE,
+               2: ("MPI_Win_fence", "MPI_Win_fence of rank 1", [1])}, []),
+    "begun": ({0: ("MPI_Wait", "rank 1 to begin the same collective operation", [1]), 1: OUTSIDE,
+               2: ("MPI_Wait", "rank 1 to begin the same collective operation", [1])}, []),
+    "waitall": ({0: ("MPI_Waitall", "a message of rank 1 (tag 5)", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
+    "deadlock": ({0: ("MPI_Recv", "a message of rank 1 (tag 7)", [1]), 1: ("MPI_Recv", "a message of rank 0 (tag 7)", [0]),
+                  2: IN_BARRIER}, [[0, 1]]),
+}
+
+
+def stand_still(case, process):
+    """When each process stood still, and its number."""
+    ready = {}
+    begun = time.time()
+    while len(ready) < case.args.ranks:
+        if process.poll() is not None or time.time() - begun > 60:
+            process.kill()
+            sys.exit(f"the program did not hang: {process.communicate()}")
+        for rank in range(case.args.ranks):
+            path = case.work / f"ready.{rank}"
+            if rank not in ready and path.exists():
+                moment, number = path.read_text().split()
+                ready[rank] = (float(moment), int(number))
+        time.sleep(0.02)
+    return ready
+
+
+def alive(number):
+    try:
+        return pathlib.Path(f"/proc/{number}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def end(case, process, ready, how):
+    """Ends all processes; between which moments that was."""
+    time.sleep(1)
+    first = time.time()
+    if how == "kill":
+        for _, number in ready.values():
+            os.kill(number, signal.SIGKILL)
+    elif how == "term":
+        process.send_signal(signal.SIGTERM)
+    while any(alive(number) for _, number in ready.values()):
+        time.sleep(0.02)
+        if time.time() - first > 60:
+            sys.exit("the processes did not end")
+    last = time.time()
+    process.communicate(timeout=60)
+    return first, last
+
+
+def check(case, ready, first, last):
+    bin = case.args.bin
+    checked([bin / "elg_merge", "-o", case.work / "a.elg", case.work / "traces"], (0, 3))
+    said = checked([bin / "expert", "-o", case.work / "a.cube", "--json", case.work / "a.json", case.work / "a.elg"], (0, 3)).stdout
+    checked([case.args.check_trace, case.work / "a.elg", case.work / "a.cube"])
+    second_analysis.check(case.work / "a.elg", case.work / "a.cube", bin / "elg_print")
+    report = json.loads((case.work / "a.json").read_text())
+    expected, deadlocks = CASES[case.args.case]
+    calls = {call["rank"]: call for call in report["last_calls"]}
+    if sorted(calls) != sorted(expected):
+        sys.exit(f"last calls of {sorted(calls)}, not of {sorted(expected)}\n{said}")
+    for rank, (functions, awaits, ranks) in expected.items():
+        call = calls[rank]
+        region = report["call_paths"][call["call_path"]]["region"]
+        functions = functions if isinstance(functions, tuple) else (functions,)
+        found = region if call["in_mpi"] else None
+        if found not in functions or call["awaits"] != awaits or call["ranks"] != ranks:
+            sys.exit(f"rank {rank} stands in {found}, waits for '{call['awaits']}' of {call['ranks']}; expected {expected[rank]}\n{said}")
+        stood = call["until"] - call["since"]
+        # The time was noted before the call; the file takes a moment.
+        most, least = last - ready[rank][0] + 0.1, first - ready[rank][0] - 0.5
+        if not least <= stood <= most:
+            sys.exit(f"rank {rank} stood still for {stood} s, not {least} to {most}\n{said}")
+        for word in [awaits, found or "outside of MPI"]:
+            if word not in " ".join(said.split()):
+                sys.exit(f"'{word}' is not said:\n{said}")
+    if report["deadlocks"] != deadlocks or ("Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0." in said) != bool(deadlocks):
+        sys.exit(f"deadlocks {report['deadlocks']}, not {deadlocks}\n{said}")
+
+
+def main():
+    arguments = parser()
+    arguments.add_argument("--bin", type=pathlib.Path, required=True)
+    arguments.add_argument("--check-trace", required=True)
+    arguments.add_argument("--case", required=True, choices=sorted(CASES))
+    arguments.add_argument("--how", choices=("kill", "term", "launcher"), default="kill")
+    args = arguments.parse_args()
+    args.arguments = [args.case]
+    case = Case(args)
+    environment = {"ELG_DIR": case.work / "traces"}
+    if args.how == "launcher" and args.mpi == "mpich":
+        os.environ["MPIEXEC_TIMEOUT"] = "6"
+    process = case.start(environment, ["--timeout", "6"] if args.how == "launcher" and args.mpi == "openmpi" else [])
+    ready = stand_still(case, process)
+    first, last = end(case, process, ready, args.how)
+    check(case, ready, first, last)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,263 @@
+// In which call each process stood when its run was ended, since when, and for whom. Times are
+// those of the lines: a process stands from the ENTER of its last call to its PROCESS_ENDED.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+
+#include "earl/trace.h"
+#include "epilog/format/text_reader.h"
+#include "expert/analysis.h"
+#include "expert/last_call_words.h"
+#include "expert/summary.h"
+
+namespace kojak::expert {
+namespace {
+
+constexpr double kAllEnded = 9;  // of all processes
+
+// A run as text; `processes` all enter main at 0 and are ended at kAllEnded.
+class EndedRun {
+ public:
+  explicit EndedRun(unsigned processes) : processes_(processes) {
+    for (unsigned p = 0; p < processes; ++p) line("ENTER", p, 0, "region=main");
+  }
+  EndedRun& line(const std::string& record, unsigned process, double time,
+                 const std::string& rest) {
+    lines_.emplace(time, record + " lid=" + std::to_string(process) +
+                             " time=" + std::to_string(time) + " " + rest + "\n");
+    return *this;
+  }
+  // Its last call, and what that is about.
+  EndedRun& stands(unsigned process, double time, const std::string& function,
+                   const std::string& note) {
+    std::map<std::string, std::string> fields{
+        {"cid", "0"},      {"wid", "absent"}, {"dlid", "absent"}, {"slid", "absent"},
+        {"tag", "absent"}, {"ordinal", "0"},  {"awaited", "0"}};
+    std::istringstream words(note);
+    for (std::string word; words >> word;) {
+      const std::size_t sign = word.find('=');
+      fields[word.substr(0, sign)] = word.substr(sign + 1);
+    }
+    std::string rest;
+    for (const auto& [name, value] : fields) rest += name + '=' + value + ' ';
+    return line("ENTER", process, time, "region=" + function)
+        .line("MPI_OPEN_CALL", process, time, rest);
+  }
+  EndedRun& awaits(unsigned process, double time, int kind, const std::string& peer,
+                   const std::string& tag = "absent") {
+    return line("MPI_AWAITS", process, time,
+                "kind=" + std::to_string(kind) + " plid=" + peer + " cid=0 tag=" + tag);
+  }
+  std::string text() const {
+    std::string text;
+    for (const auto& [time, line] : lines_) text += line;
+    for (unsigned p = 0; p < processes_; ++p) {
+      text +=
+          "PROCESS_ENDED lid=" + std::to_string(p) + " time=" + std::to_string(kAllEnded) + "\n";
+    }
+    return text;
+  }
+
+ private:
+  unsigned processes_;
+  std::multimap<double, std::string> lines_;
+};
+
+struct LastFound {
+  LastCalls last;
+  std::string said;
+
+  explicit LastFound(const std::string& text) {
+    const auto made = text_to_trace(text, "text");
+    if (!made) throw std::runtime_error(made.error().message());
+    auto trace = earl::Trace::from(memory_source(made->data(), made->size()), "text");
+    const Report report = analyse(*trace);
+    last = report.last_calls();
+    std::ostringstream out;
+    print_last_calls(out, report, {});
+    std::istringstream words(out.str());
+    for (std::string word; words >> word;) said += said.empty() ? word : ' ' + word;
+  }
+  explicit LastFound(const EndedRun& run) : LastFound(run.text()) {}
+  const LastCall& of(std::uint32_t rank) const {
+    for (const LastCall& call : last.calls) {
+      if (call.process == rank) return call;
+    }
+    throw std::runtime_error("no last call of that rank");
+  }
+};
+
+using RankNumbers = std::vector<std::uint32_t>;
+using RankCircles = std::vector<RankNumbers>;
+
+TEST(LastCalls, AReceiveWithoutSend) {
+  const LastFound found(EndedRun(2)
+                            .stands(0, 2, "MPI_Recv", "slid=1 tag=5")
+                            .line("ENTER", 1, 3, "region=solve")
+                            .line("EXIT", 1, 4, ""));
+  EXPECT_EQ(found.of(0).awaits, "a message of rank 1 (tag 5)");
+  EXPECT_EQ(found.of(0).ranks, RankNumbers{1});
+  EXPECT_EQ(found.of(0).since.value, 2);
+  EXPECT_EQ(found.of(0).until.value, kAllEnded);
+  EXPECT_EQ(found.of(1).function, nullptr);
+  EXPECT_EQ(found.of(1).since.value, 4);  // its latest event
+  EXPECT_EQ(found.last.deadlocks, RankCircles{});
+  EXPECT_EQ(found.said,
+            "Where the processes stood when the run was ended rank 0 stands in MPI_Recv since "
+            "2.000 s, for 7.000 s, and waits for a message of rank 1 (tag 5). rank 1 is outside of "
+            "MPI calls that can wait, in main since 4.000 s, for 5.000 s.");
+}
+TEST(LastCalls, AMessageThatWasSentIsNotMissing) {
+  const LastFound found(EndedRun(2)
+                            .stands(0, 2, "MPI_Recv", "slid=1 tag=5")
+                            .line("ENTER", 1, 3, "region=MPI_Send")
+                            .line("MPI_SEND", 1, 3, "dlid=0 cid=0 tag=5 sent=8")
+                            .line("EXIT", 1, 4, ""));
+  EXPECT_EQ(found.of(0).ranks, RankNumbers{});
+  EXPECT_EQ(found.of(0).awaits, "a message (tag 5), which is on its way");
+}
+TEST(LastCalls, AMessageWithAnotherTagIsAnother) {
+  const LastFound found(EndedRun(2)
+                            .stands(0, 2, "MPI_Recv", "slid=1 tag=5")
+                            .line("ENTER", 1, 3, "region=MPI_Send")
+                            .line("MPI_SEND", 1, 3, "dlid=0 cid=0 tag=6 sent=8")
+                            .line("EXIT", 1, 4, ""));
+  EXPECT_EQ(found.of(0).ranks, RankNumbers{1});
+}
+TEST(LastCalls, ASendWithoutReceive) {
+  const LastFound found(
+      EndedRun(2).stands(0, 2, "MPI_Ssend", "dlid=1 tag=5").stands(1, 3, "MPI_Barrier", ""));
+  EXPECT_EQ(found.of(0).awaits, "a receive of rank 1 (tag 5)");
+  EXPECT_EQ(found.of(1).awaits, "MPI_Barrier of rank 0");
+  EXPECT_EQ(found.last.deadlocks, (RankCircles{{0, 1}}));  // the barrier waits for the sender
+}
+TEST(LastCalls, ASendAndItsReceiveAreNoDeadlock) {
+  const LastFound found(EndedRun(2)
+                            .stands(0, 2, "MPI_Ssend", "dlid=1 tag=5")
+                            .stands(1, 3, "MPI_Recv", "slid=0 tag=5"));
+  EXPECT_EQ(found.of(0).ranks, RankNumbers{});
+  EXPECT_EQ(found.of(1).ranks, RankNumbers{});
+  EXPECT_EQ(found.last.deadlocks, RankCircles{});
+}
+TEST(LastCalls, ACircleOfReceivesIsADeadlock) {
+  const LastFound found(EndedRun(4)
+                            .stands(0, 2, "MPI_Recv", "slid=1 tag=5")
+                            .stands(1, 2, "MPI_Recv", "slid=2 tag=5")
+                            .stands(2, 3, "MPI_Recv", "slid=0 tag=5")
+                            .stands(3, 1, "MPI_Recv", "slid=0 tag=5"));  // not in it
+  EXPECT_EQ(found.last.deadlocks, (RankCircles{{0, 1, 2}}));
+  EXPECT_NE(found.said.find("Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 2, rank 2 "
+                            "waits for rank 0."),
+            std::string::npos)
+      << found.said;
+}
+TEST(LastCalls, WhoTakesAnyMessageIsStuckOnlyWithAllOthers) {
+  const auto run = [](bool third) {
+    EndedRun ended(3);
+    ended.stands(0, 2, "MPI_Recv", "tag=5").stands(1, 2, "MPI_Recv", "slid=0 tag=5");
+    if (third) ended.stands(2, 2, "MPI_Recv", "slid=0 tag=5");
+    return LastFound(ended);
+  };
+  EXPECT_EQ(run(false).last.deadlocks, RankCircles{});  // rank 2 may still send
+  EXPECT_TRUE(run(false).of(0).any);
+  EXPECT_EQ(run(false).of(0).ranks, (RankNumbers{1, 2}));
+  EXPECT_EQ(run(true).last.deadlocks, (RankCircles{{0, 1}}));
+}
+// The receive of rank 1's message is satisfied, that of rank 2's is not; rank 3 has not received.
+TEST(LastCalls, OfSeveralRequestsThoseThatNobodyMet) {
+  const LastFound found(EndedRun(4)
+                            .line("ENTER", 1, 1, "region=MPI_Send")
+                            .line("MPI_SEND", 1, 1, "dlid=0 cid=0 tag=5 sent=8")
+                            .line("EXIT", 1, 1.5, "")
+                            .line("ENTER", 0, 1, "region=MPI_Isend")
+                            .line("MPI_SEND", 0, 1, "dlid=3 cid=0 tag=5 sent=8")
+                            .line("EXIT", 0, 1.5, "")
+                            .stands(0, 2, "MPI_Waitall", "awaited=3")
+                            .awaits(0, 2, 1, "1", "5")
+                            .awaits(0, 2, 1, "2", "5")
+                            .awaits(0, 2, 2, "3", "5"));
+  EXPECT_EQ(found.of(0).awaits, "a message of rank 2 (tag 5) and a receive of rank 3");
+  EXPECT_EQ(found.of(0).ranks, (RankNumbers{2, 3}));
+  EXPECT_FALSE(found.of(0).any);
+}
+TEST(LastCalls, WhoHasNotComeToACollectiveOperation) {
+  const LastFound found(EndedRun(4)
+                            .stands(0, 2, "MPI_Barrier", "ordinal=7")
+                            .stands(1, 3, "MPI_Barrier", "ordinal=6")  // one behind
+                            .stands(2, 3, "MPI_Barrier", "ordinal=7"));
+  EXPECT_EQ(found.of(0).awaits, "MPI_Barrier of ranks 1 and 3");
+  EXPECT_EQ(found.of(2).ranks, (RankNumbers{1, 3}));
+}
+TEST(LastCalls, WhoWaitsForARootWaitsForNobodyElse) {
+  const LastFound found(
+      EndedRun(3).stands(0, 2, "MPI_Bcast", "dlid=1").stands(2, 2, "MPI_Bcast", "dlid=1"));
+  EXPECT_EQ(found.of(0).awaits, "MPI_Bcast of rank 1, the root");
+}
+TEST(LastCalls, DifferentOperationsAreNamed) {
+  const LastFound found(
+      EndedRun(2).stands(0, 2, "MPI_Allgather", "").stands(1, 3, "MPI_Allreduce", ""));
+  EXPECT_EQ(found.of(0).awaits, "MPI_Allgather of rank 1, in MPI_Allreduce instead");
+  EXPECT_EQ(found.last.deadlocks, (RankCircles{{0, 1}}));
+}
+// Rank 1 holds the lock of rank 2 exclusively; rank 0 wants it.
+TEST(LastCalls, WhoHoldsALock) {
+  const std::string window = "cid=absent wid=0 dlid=2";
+  const auto held = [](const char* kind) {
+    EndedRun run(3);
+    return run.line("ENTER", 1, 1, "region=MPI_Win_lock")
+        .line("MPI_WIN_LOCK", 1, 1.5, std::string("llid=2 wid=0 ltype=") + kind)
+        .line("EXIT", 1, 1.5, "");
+  };
+  const LastFound exclusive(held("1").stands(0, 2, "MPI_Win_lock", window));
+  EXPECT_EQ(exclusive.of(0).awaits, "MPI_Win_unlock of rank 1, with the lock at rank 2");
+  EXPECT_EQ(exclusive.of(0).ranks, RankNumbers{1});
+  // A shared lock is in nobody's way who asks for the same: then it is the target.
+  const LastFound shared(held("0").stands(0, 2, "MPI_Win_lock_all", "cid=absent wid=0"));
+  EXPECT_EQ(shared.of(0).ranks, RankNumbers{});
+  const LastFound free(EndedRun(3).stands(0, 2, "MPI_Win_lock", window));
+  EXPECT_EQ(free.of(0).awaits, "progress at rank 2, its target");
+}
+TEST(LastCalls, PostsAndCompletes) {
+  const std::string window = "cid=absent wid=0";
+  EndedRun run(3);
+  run.line("ENTER", 1, 1, "region=MPI_Win_post")
+      .line("MPI_WINEXIT", 1, 1.5, "wid=0 group=[0] synex=0");
+  // Rank 1 has posted, rank 2 has not.
+  run.stands(0, 2, "MPI_Win_start", window + " awaited=2")
+      .awaits(0, 2, 6, "1")
+      .awaits(0, 2, 6, "2");
+  run.stands(1, 3, "MPI_Win_wait", window);
+  const LastFound found(run);
+  EXPECT_EQ(found.of(0).awaits, "MPI_Win_post of rank 2");
+  EXPECT_EQ(found.of(1).awaits, "MPI_Win_complete of rank 0");
+}
+TEST(LastCalls, AProcessThatReturnedFromItsCallStandsElsewhere) {
+  const LastFound found(EndedRun(2)
+                            .stands(0, 2, "MPI_Recv", "slid=1 tag=5")
+                            .line("EXIT", 0, 3, "")  // left by longjmp
+                            .line("ENTER", 0, 4, "region=solve"));
+  EXPECT_EQ(found.of(0).function, nullptr);
+  EXPECT_EQ(found.of(0).since.value, 4);
+}
+TEST(LastCalls, OfARunThatEndedWellThereAreNone) {
+  const LastFound found(
+      "ENTER lid=0 time=0 region=main\nENTER lid=0 time=1 region=MPI_Barrier\n"
+      "EXIT lid=0 time=2\nEXIT lid=0 time=3\n");
+  EXPECT_TRUE(found.last.empty());
+  EXPECT_EQ(found.said, "");
+}
+// exit() within a call closes all regions at once.
+TEST(LastCalls, WhoCalledExitWithinACallStoodInIt) {
+  const LastFound found(
+      "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n"
+      "ENTER lid=0 time=1 region=MPI_Recv\n"
+      "MPI_OPEN_CALL lid=0 time=1 cid=0 wid=absent dlid=absent slid=1 tag=5 ordinal=0 awaited=0\n"
+      "EXIT lid=0 time=4\nEXIT lid=0 time=4\nEXIT lid=1 time=5\n");
+  ASSERT_EQ(found.last.calls.size(), 1u);
+  EXPECT_EQ(found.of(0).until.value, 4);
+  EXPECT_EQ(found.of(0).awaits, "a message of rank 1 (tag 5)");
+}
+
+}  // namespace
+}  // namespace kojak::expert

@@ -1,0 +1,140 @@
+// What the summary and the findings say: shares that are true, what is to be gained, pairs
+// synchronised in vain, time that no wait explains, messages that nobody received.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "earl/trace.h"
+#include "epilog/format/text_reader.h"
+#include "expert/analysis.h"
+#include "expert/summary.h"
+
+namespace kojak::expert {
+namespace {
+
+struct Said {
+  std::string summary;  // blanks and line ends as one blank
+  std::vector<Finding> findings;
+
+  explicit Said(const std::string& text) {
+    const auto made = text_to_trace(text, "text");
+    if (!made) throw std::runtime_error(made.error().message());
+    auto trace = earl::Trace::from(memory_source(made->data(), made->size()), "text");
+    const Report report = analyse(*trace);
+    findings = report.findings();
+    std::ostringstream out;
+    print_advice(out, report, {});
+    std::istringstream words(out.str());
+    for (std::string word; words >> word;) summary += summary.empty() ? word : ' ' + word;
+  }
+  bool says(const std::string& what) const { return summary.find(what) != std::string::npos; }
+  const Finding* finding(const std::string& what) const {
+    for (const Finding& f : findings) {
+      if (f.what == what) return &f;
+    }
+    return nullptr;
+  }
+};
+
+const std::string kRun = "MERGED_RUN run_hi=1 run_lo=1 size=2 missing=0 model=0 locks=0\n";
+
+// Fences of two processes without any transfer: three in `a`, where rank 0 waits 1 s each, one in
+// `b`, where it waits 2 s. 5 s in all, the largest part 3 s of them. From the second fence on each
+// closes an epoch with one other member: 3 fences x 2 members = 6 pairs, none of them needed.
+TEST(Said, OfFences) {
+  std::string text = "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n";
+  const auto at = [](double time) { return " time=" + std::to_string(time); };
+  const auto fence = [&](double begin, double late) {
+    text += "ENTER lid=0" + at(begin) + " region=MPI_Win_fence\nENTER lid=1" + at(begin + late) +
+            " region=MPI_Win_fence\nMPI_WINCOLLEXIT lid=0" + at(begin + late) +
+            " wid=0\nMPI_WINCOLLEXIT lid=1" + at(begin + late) + " wid=0\n";
+  };
+  const auto both = [&](const std::string& what, double time, const std::string& rest) {
+    for (const char* lid : {"0", "1"}) text += what + " lid=" + lid + at(time) + rest + "\n";
+  };
+  both("ENTER", 1, " region=a");
+  for (const double begin : {2.0, 4.0, 6.0}) fence(begin, 1);
+  both("EXIT", 8, "");
+  both("ENTER", 8, " region=b");
+  fence(9, 2);
+  both("EXIT", 12, "");
+  both("EXIT", 20, "");
+  const Said said(text);
+  // 5 of 2 x 20 s are 12.5 %; 3 of 5 s are 60 %.
+  EXPECT_TRUE(
+      said.says("Wait at Fence takes 12.5 % of all time (5.000 s), most of it, 60 %, in main / "
+                "a / MPI_Win_fence"))
+      << said.summary;
+  EXPECT_TRUE(said.says("There, all of it until rank 1 enters MPI_Win_fence.")) << said.summary;
+  EXPECT_TRUE(said.says("To be gained: at most 5.000 s of the run, what rank 0 waits."));
+  EXPECT_TRUE(said.says("6 of 6 exchange nothing in their epoch")) << said.summary;
+  EXPECT_FALSE(said.says("without a wait that a pattern explains"));
+}
+
+// Both create a window at the same time, which takes 6 of 10 s: nobody waits, yet it is said.
+TEST(Said, OfTimeThatNoWaitExplains) {
+  const Said said(
+      "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n"
+      "ENTER lid=0 time=1 region=MPI_Win_create\nENTER lid=1 time=1 region=MPI_Win_create\n"
+      "MPI_WINCOLLEXIT lid=0 time=7 wid=0\nMPI_WINCOLLEXIT lid=1 time=7 wid=0\n"
+      "EXIT lid=0 time=10\nEXIT lid=1 time=10\n");
+  EXPECT_TRUE(said.says("No pattern of waiting takes more than 1 %")) << said.summary;
+  EXPECT_TRUE(
+      said.says("Window Management (One-sided): 60.0 % of all time (12.000 s) passes in these "
+                "calls without a wait that a pattern explains; all of it in main / "
+                "MPI_Win_create"))
+      << said.summary;
+}
+
+const char* const kNotReceived =
+    "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n"
+    "ENTER lid=0 time=1 region=MPI_Send\nMPI_SEND lid=0 time=1 dlid=1 tag=0 sent=8\n"
+    "EXIT lid=0 time=2\nEXIT lid=0 time=3\nEXIT lid=1 time=3\n";
+
+TEST(Said, AMessageThatNobodyReceivedIsANoteInACompleteTrace) {
+  const Said said(kRun + kNotReceived);
+  const Finding* found = said.finding("messages that the program never received");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->count, 1u);
+  EXPECT_EQ(found->severity, Finding::Severity::kNote);
+  EXPECT_FALSE(any_suspect(said.findings));
+}
+TEST(Said, ItIsSuspectWhereTheReceiversTraceMayBeMissing) {
+  std::string run = kRun;
+  run.replace(run.find("missing=0"), 9, "missing=1");
+  const Said said(run + kNotReceived);
+  const Finding* found = said.finding("send without receive");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->severity, Finding::Severity::kSuspect);
+}
+
+// The receive at 2 was read before the send at 3: the clocks; with a message missing, not they.
+TEST(Said, ClocksAreToBlameOnlyWhereNoMessageIsMissing) {
+  const std::string backwards =
+      "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n"
+      "ENTER lid=1 time=1 region=MPI_Recv\nMPI_RECV lid=1 time=2 slid=0 tag=0 recvd=8\n"
+      "EXIT lid=1 time=2\nENTER lid=0 time=3 region=MPI_Send\n"
+      "MPI_SEND lid=0 time=3 dlid=1 tag=0 sent=8\nEXIT lid=0 time=4\n";
+  const std::string end = "EXIT lid=0 time=9\nEXIT lid=1 time=9\n";
+  const Said clocks(kRun + backwards + end);
+  const Finding* found = clocks.finding("receive before its send");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(found->advice.find("--clock clc"), std::string::npos);
+  const Said missing(
+      kRun + backwards +
+      "ENTER lid=1 time=5 region=MPI_Recv\nMPI_RECV lid=1 time=6 slid=0 tag=1 recvd=8\n"
+      "EXIT lid=1 time=6\n" +
+      end);
+  found = missing.finding("receive before its send");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->advice.find("--clock clc"), std::string::npos);
+  // Nor is what has been done advised once more.
+  const Said merged(kRun + "RUN_PROPERTY key=\"merge.clock\" value=\"clc\" pid=absent\n" +
+                    backwards + end);
+  found = merged.finding("receive before its send");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->advice.find("merge with --clock clc"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kojak::expert
