@@ -138,6 +138,7 @@ class ReplayHandlers {
     if (i == kAbsent) return;
     frame(i, pos).completed |= kCompletedMessage;
     act(i, pos, Action::Kind::kPartEnd, {}, {}, false).request = r.reqid;
+  }
 
   // ---- the end of a process in the midst of a call
   void handle(MpiOpenCall r, const Attributes&, std::uint64_t pos) {

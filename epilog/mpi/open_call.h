@@ -42,9 +42,11 @@ template <class A>
 concept OnWindow = requires(const A& a) {
   requires std::is_same_v<decltype(a.win), MPI_Win>;
 };
+// (Handles of different kinds have one type in MPICH.)
 template <class H>
 concept FreesWindow = requires(H& hook) {
-  requires std::is_same_v<decltype(hook.handle), MPI_Win>;
+  requires std::is_same_v<decltype(hook.window), Window*>;
+  hook.handle;
 };
 template <class H>
 concept WaitsForOne = requires(H& hook) {
