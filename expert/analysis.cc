@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <optional>
+#include <span>
 #include <tuple>
 
 #include "earl/replay.h"
@@ -344,6 +345,34 @@ class Analysis : public earl::Sink {
           .ended_by = by,
           .operation = operation_});
   }
+  // The same of a call that waited for several, one after the other.
+  void tell_parts(MetricIndex metric, const Call& at, Seconds severity,
+                  std::span<const WaitPart> parts) {
+    Seconds rest = severity;
+    const Operation current = operation_;
+    for (const WaitPart& part : parts) {
+      const Seconds waited = overlap(at, part.when.begin, part.when.end);
+      if (!(waited > Seconds{0})) continue;
+      rest = rest - waited;
+
+      keep({.metric = metric,
+            .call_path = raw(at.cnode),
+            .location = at.index,
+            .enter = at.enter,
+            .exit = at.exit,
+            .begin = std::max(part.when.begin, at.enter),
+            .end = std::min(part.when.end, at.exit),
+            .waiting = waited,
+            .ended_by = part.ended_by,
+            .operation = part.operation});
+    }
+    operation_ = current;
+    // For holders further back nobody is named.
+    constexpr Seconds kRounding{1e-12};
+    if (!(kRounding < rest)) return;
+    begin_operation(Operation::Object::kNothing, 0);
+    tell(metric, at, rest, {}, at.enter);
+  }
   void keep(const Wait& wait) {
     instances_.add(wait);
     if (options_.wait) options_.wait(wait);
@@ -399,13 +428,13 @@ class Analysis : public earl::Sink {
   }
   void follow_rma_waits() {
     RmaWaits::Results results;
-    results.lock_contention = [this](const Call& call, Seconds waited) {
+    results.lock_contention = [this](const Call& call, Seconds waited,
+                                     std::span<const WaitPart> parts) {
       if (call.function == nullptr) return;  // a damaged trace: lock records outside of MPI
-      if (call.function->cls == MpiClass::kPassiveTarget) {
-        add(SyncLockContention{}, call, waited);
-      } else {
-        add(RmaLockContention{}, call, waited);
-      }
+      const bool sync = call.function->cls == MpiClass::kPassiveTarget;
+      severities_.add(contention_metric(sync), raw(call.cnode), call.index, waited.value);
+      unexplained_.claim(call, waited);
+      tell_parts(contention_metric(sync), call, waited, parts);
     };
     results.contention = [this](bool sync, CallPathIndex path, LocationIndex location,
                                 double seconds) {

@@ -116,12 +116,39 @@ void WaitClaims::add(const WaitingCall& waiting) {
   }
 }
 
+template <class Rule>
+void WaitClaims::find_parts(const std::vector<Held>& held, Rule&& rule) {
+  parts_.clear();
+  holders_.assign(held.begin(), held.end());
+  std::stable_sort(holders_.begin(), holders_.end(),
+                   [](const Held& a, const Held& b) { return b.release < a.release; });
+  if (holders_.size() > kMostHolders) holders_.resize(kMostHolders);
+  Intervals taken;
+  for (const Held& h : holders_) {
+    h.under(rule(h.window), [&](const Interval& when) {
+      for (const Interval& piece : without({when}, taken)) {
+        parts_.push_back({piece,
+                          {h.location, h.call_path, h.release, true},
+                          {.object = Operation::Object::kWindow,
+                           .scattered = true,
+                           .id = raw(h.window),
+                           .process = raw(h.target),
+                           .number = h.turn}});
+        taken.push_back(piece);
+      }
+      make_set(taken);
+    });
+  }
+}
+
 void WaitClaims::claim_contention(const WaitingCall& waiting,
                                   const std::array<Seconds, kGrantRules>& held) {
   const Call& call = waiting.call;
   if (call.function == nullptr) return;  // a damaged trace: lock records outside of MPI
   if (held[0] == held[1] && held[1] == held[2] && held[2] == held[3]) {
-    if (held[0] > Seconds{0}) results_.lock_contention(call, held[0]);
+    if (!(held[0] > Seconds{0})) return;
+    find_parts(waiting.held, [](WindowId) { return 0u; });
+    results_.lock_contention(call, held[0], parts_);
     return;
   }
   Contention& claims = windows_[waiting.window].contention[is_sync(call)];
@@ -142,7 +169,10 @@ void WaitClaims::finish_kept(const Kept& kept) {
   held_times(kept.held, rule, set_);
   if (kept.contended && kept.call.function != nullptr) {
     const Seconds waited = length_within(kept.call, set_);
-    if (waited > Seconds{0}) results_.lock_contention(kept.call, waited);
+    if (waited > Seconds{0}) {
+      find_parts(kept.held, rule);
+      results_.lock_contention(kept.call, waited, parts_);
+    }
   }
   if (kept.kind == ProgressKind::kNobody || !known_) return;
   Intervals taken = kept.taken;

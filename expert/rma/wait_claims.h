@@ -14,9 +14,11 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <span>
 #include <unordered_map>
 
 #include "expert/rma/waiting_call.h"
+#include "expert/wait.h"
 #include "expert/worst_instances.h"
 
 namespace kojak::expert {
@@ -31,8 +33,8 @@ struct ProgressSureness {
 class WaitClaims {
  public:
   struct Results {
-    // A call waited for locks.
-    std::function<void(const Call&, Seconds)> lock_contention;
+    // A call waited for locks; of the latest holders it is known which part was for whom.
+    std::function<void(const Call&, Seconds, std::span<const WaitPart>)> lock_contention;
     // Sums at the end of the trace, and the worst instances. `sync`: of a passive target call.
     std::function<void(bool sync, CallPathIndex, LocationIndex, double)> contention;
     std::function<void(bool sync, const PatternInstance&)> contention_instance;
@@ -62,6 +64,7 @@ class WaitClaims {
 
  private:
   static constexpr std::size_t kMostKept = 1 << 16;
+  static constexpr std::size_t kMostHolders = 64;  // that a call says it waited for
   static constexpr std::size_t index(ProgressKind kind) { return static_cast<std::size_t>(kind); }
 
   struct Amounts {
@@ -104,6 +107,9 @@ class WaitClaims {
   static Amounts left_over(const Call& call, const WaitingCall::Outside& outside,
                            const Intervals& taken);
   void claim_contention(const WaitingCall& waiting, const std::array<Seconds, kGrantRules>& held);
+  // Which part of the time was for which holder: at each time the one that released last.
+  template <class Rule>
+  void find_parts(const std::vector<WaitingCall::Held>& held, Rule&& rule);
   void finish_kept(const Kept& kept);
   void count(WindowId window, bool same_node, double seconds);
 
@@ -114,7 +120,10 @@ class WaitClaims {
   std::vector<Kept> kept_;
   std::uint64_t left_out_ = 0;
   ProgressSureness sureness_;
-  Intervals set_;  // kept for its memory only
+  // Kept for their memory only.
+  Intervals set_;
+  std::vector<WaitingCall::Held> holders_;
+  std::vector<WaitPart> parts_;
 };
 
 }  // namespace kojak::expert

@@ -151,6 +151,8 @@ EXIT lid=2 time=8
 )",
                                3, "mpi_rma_sync_lock_contention");
   EXPECT_EQ(found.rows, std::vector<std::size_t>{0});
+  EXPECT_EQ(found.cause_row, 1u);
+  EXPECT_EQ(found.cause_call, "MPI_Win_unlock");
   EXPECT_DOUBLE_EQ(found.seconds, 3.5);  // 5.5 - 2
 }
 
