@@ -93,7 +93,7 @@ const char* const kNotReceived =
 
 TEST(Said, AMessageThatNobodyReceivedIsANoteInACompleteTrace) {
   const Said said(kRun + kNotReceived);
-  const Finding* found = said.finding("messages that the program never received");
+  const Finding* found = said.finding("messages that nobody received");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->count, 1u);
   EXPECT_EQ(found->severity, Finding::Severity::kNote);
