@@ -102,10 +102,12 @@ void Truth::add_epochs(const Notes& run) {
     const Call& wait = *exposure.closing;
     constexpr double kNever = -std::numeric_limits<double>::infinity();
     double complete = kNever;       // the latest
+    const Epoch* last = nullptr;    // whose that is
     double transfer = kNever;       // the latest exit of a transfer to this target
     double pair_complete = kNever;  // of the epoch of that transfer
     for (const Epoch* access : exposure.partners) {
       const double own_complete = access->closing->enter;
+      if (own_complete > complete) last = access;
       complete = std::max(complete, own_complete);
       for (const Call* c : access->transfers) {
         if (c->number("to") != exposure.rank() || c->exit < transfer) continue;
@@ -113,7 +115,17 @@ void Truth::add_epochs(const Notes& run) {
         transfer = c->exit;
       }
     }
-    add("mpi_rma_earlywait", wait, overlap(wait, wait.enter, complete));
+    // Where the last origin could not complete, since another target of it had not posted.
+    double indirect = 0;
+    if (last != nullptr) {
+      std::vector<double> others;
+      for (const Epoch* other : last->partners)
+        if (other != &exposure) others.push_back(other->opening->enter);
+      const Call& c = *last->closing;
+      if (!others.empty()) indirect = overlap(wait, c.enter, c.enter + blocked(c, others));
+    }
+    add("mpi_rma_indirectwait", wait, indirect);
+    add("mpi_rma_earlywait", wait, overlap(wait, wait.enter, complete) + indirect);
     if (transfer == kNever) continue;
     const double from = std::max(wait.enter, transfer);
     add("mpi_rma_latecomplete", wait, overlap(wait, from, complete));

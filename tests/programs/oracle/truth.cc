@@ -28,6 +28,7 @@ const std::vector<std::string> kWaitMetrics = {
     "mpi_rma_latepost",
     "mpi_rma_latepost_first",
     "mpi_rma_earlywait",
+    "mpi_rma_indirectwait",
     "mpi_rma_latecomplete",
     "mpi_rma_latecomplete_pair",
     "mpi_rma_comm_lock_contention",
