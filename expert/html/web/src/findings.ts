@@ -12,7 +12,7 @@ export interface Jumps {
 
 const shareNames: Record<string, string> = {
   computation: "Computation",
-  mpi: "MPI, not waiting",
+  mpi: "MPI, no wait found",
   waiting: "Waiting in MPI",
   overhead: "Measurement",
 };
