@@ -59,25 +59,32 @@ std::vector<LastCallGroup> last_call_groups(const LastCalls& last) {
   return groups;
 }
 
-std::string last_call_words(const Report& report, const StorePlaces& places,
-                            const LastCallGroup& group) {
+LastCallWords last_call_parts(const Report& report, const StorePlaces& places,
+                              const LastCallGroup& group) {
   const LastCall& call = *group.calls.front();
   const bool several = group.calls.size() > 1;
-  std::string text = who(report, places, group);
-  const std::string name = call_name(report, places, call.call_path);
+  LastCallWords words;
+  words.who = who(report, places, group);
+  words.call = call_name(report, places, call.call_path);
+  words.times = "since " + seconds(group.since) + ", for " + seconds(group.until - group.since);
   if (call.function == nullptr) {
-    text +=
-        (several ? " are" : " is") + std::string(" outside of MPI calls that can wait, in ") + name;
+    words.does = (several ? "are" : "is") + std::string(" outside of MPI calls that can wait, in");
   } else if (call.function->role == MpiRole::kAbort) {
-    return text + (several ? " have" : " has") + " called " + name + " at " + seconds(group.since) +
-           ".";
+    words.does = several ? "have called" : "has called";
+    words.times = "at " + seconds(group.since);
+    return words;
   } else {
-    text += (several ? " stand in " : " stands in ") + name;
+    words.does = several ? "stand in" : "stands in";
   }
-  text += " since " + seconds(group.since) + ", for " + seconds(group.until - group.since);
-  if (!call.awaits.empty())
-    text += ", and " + std::string(several ? "wait" : "waits") + " for " + call.awaits;
-  return text + '.';
+  if (!call.awaits.empty()) words.awaits = (several ? "wait for " : "waits for ") + call.awaits;
+  return words;
+}
+
+std::string last_call_words(const Report& report, const StorePlaces& places,
+                            const LastCallGroup& group) {
+  const LastCallWords words = last_call_parts(report, places, group);
+  return words.who + ' ' + words.does + ' ' + words.call + ' ' + words.times +
+         (words.awaits.empty() ? "" : ", and " + words.awaits) + '.';
 }
 
 std::string deadlock_words(const std::vector<std::uint32_t>& circle) {

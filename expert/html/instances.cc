@@ -7,6 +7,7 @@
 
 #include "expert/catalogue.h"
 #include "expert/cube/text.h"
+#include "expert/last_call_words.h"
 #include "expert/wait_words.h"
 
 namespace kojak::html {
@@ -154,6 +155,12 @@ Instances instances_of(const expert::Report& analysis, const cube::Report& repor
   }
   std::stable_sort(result.instances.begin(), result.instances.end(),
                    [](const Instance& a, const Instance& b) { return a.seconds > b.seconds; });
+  for (const expert::LastCallGroup& group : expert::last_call_groups(analysis.last_calls())) {
+    expert::LastCallWords words = expert::last_call_parts(analysis, places, group);
+    result.last_calls.push_back({std::move(words.who), std::move(words.does), std::move(words.call),
+                                 std::move(words.times), std::move(words.awaits),
+                                 nodes[group.calls.front()->call_path]});
+  }
   for (const auto& [place, partners] : waits.partners) {
     const std::size_t node = nodes[static_cast<expert::CallPathIndex>(place)];
     if (node == cube::kNone) continue;

@@ -18,6 +18,7 @@ struct Instances {
   std::vector<Instance> instances;  // times are the trace's own
   std::vector<WaitedFor> partners;
   std::vector<std::string> callers;  // see PageOptions
+  std::vector<LastCall> last_calls;  // likewise
 };
 
 Instances instances_of(const expert::Report& analysis, const cube::Report& report);

@@ -202,6 +202,26 @@ void add_instances(Json& json, const std::vector<Instance>& instances) {
   json.end_array();
 }
 
+// Of thousands of processes that each stand elsewhere the page lists those that wait longest.
+void add_last_calls(Json& json, const PageOptions& options) {
+  constexpr std::size_t kMost = 100;
+  if (options.last_calls.empty()) return;
+  json.key("lastCalls").begin_array();
+  for (std::size_t i = 0; i < std::min(options.last_calls.size(), kMost); ++i) {
+    const LastCall& last = options.last_calls[i];
+    json.begin_object().member("who", last.who).member("does", last.does);
+    json.member("name", last.call).member("times", last.times).member("awaits", last.awaits);
+    json.member("call", position(last.call_node)).end_object();
+  }
+  json.end_array().member("furtherLastCalls",
+                          options.last_calls.size() - std::min(options.last_calls.size(), kMost));
+  json.key("deadlocks").begin_array();
+  for (std::size_t i = 0; i < std::min(options.deadlocks.size(), kMost); ++i) {
+    json.value(options.deadlocks[i]);
+  }
+  json.end_array();
+}
+
 void add_packed(Json& json, std::string_view name, const PackedSeverities& packed) {
   json.key(name).begin_object().member("precision", packed.precision);
   json.member("rows", packed.rows).member("leftOut", packed.rows_left_out);
@@ -306,6 +326,7 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   add_system(json, report);
   if (before == nullptr) {
     add_overview(json, report, *overview);
+    add_last_calls(json, options);
     add_instances(json, options.instances);
     add_partners(json, options.partners);
   } else {

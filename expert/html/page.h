@@ -54,6 +54,13 @@ struct WaitedFor {
   double seconds = 0;
 };
 
+// Processes that stood at the same call for the same reason when their run was ended: the sentence
+// in its parts (expert/last_call_words.h), and where to find them.
+struct LastCall {
+  std::string who, does, call, times, awaits;
+  std::size_t call_node = cube::kNone;
+};
+
 struct PageOptions {
   std::string title;    // empty: the report's file name
   std::string version;  // of kojak
@@ -66,6 +73,10 @@ struct PageOptions {
   // Of each call path of the report the function that its last call stands in, where the trace
   // knows it: CUBE holds file and line only. May be empty.
   std::vector<std::string> callers;
+  // Of a run that was ended from outside, at the top of the page: where the processes stood, and
+  // the circles of those that wait for each other, in words.
+  std::vector<LastCall> last_calls;
+  std::vector<std::string> deadlocks;
   std::vector<std::string> notes;  // shown with the report's own warnings
 };
 

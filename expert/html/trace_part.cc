@@ -19,21 +19,6 @@ Error of_another_run(const std::string& path, const cube::Report& report, std::s
   return error;
 }
 
-std::vector<std::string> last_call_notes(const expert::Report& analysis) {
-  constexpr std::size_t kMost = 100;
-  std::vector<std::string> notes;
-  const expert::LastCalls& last = analysis.last_calls();
-  for (std::size_t i = 0; i < last.deadlocks.size() && i < kMost; ++i) {
-    notes.push_back(expert::deadlock_words(last.deadlocks[i]));
-  }
-  const expert::StorePlaces places(analysis);
-  for (const expert::LastCallGroup& group : expert::last_call_groups(last)) {
-    if (notes.size() >= 2 * kMost) break;
-    notes.push_back("When the run was ended: " + expert::last_call_words(analysis, places, group));
-  }
-  return notes;
-}
-
 }  // namespace
 
 TracePart trace_part(const expert::Report& analysis, TraceContent content,
@@ -44,7 +29,10 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
   part.instances = std::move(found.instances);
   part.partners = std::move(found.partners);
   part.callers = std::move(found.callers);
-  part.notes = last_call_notes(analysis);
+  part.last_calls = std::move(found.last_calls);
+  for (const auto& circle : analysis.last_calls().deadlocks) {
+    part.deadlocks.push_back(expert::deadlock_words(circle));
+  }
   for (Instance& instance : part.instances) {
     instance.begin -= content.begin;
     instance.end -= content.begin;

@@ -26,8 +26,9 @@ struct TracePart {
   std::vector<Instance> instances;
   std::vector<WaitedFor> partners;
   std::vector<std::string> callers;  // see PageOptions
-  std::vector<std::string> notes;    // where processes stood that were ended from outside
-  std::optional<Error> damage;       // of the trace: shown is what stands before it
+  std::vector<LastCall> last_calls;  // likewise
+  std::vector<std::string> deadlocks;
+  std::optional<Error> damage;  // of the trace: shown is what stands before it
 
   // The page with it; this must outlive the options.
   void add_to(PageOptions& options) const {
@@ -35,7 +36,8 @@ struct TracePart {
     options.instances = instances;
     options.partners = partners;
     options.callers = callers;
-    options.notes.insert(options.notes.begin(), notes.begin(), notes.end());
+    options.last_calls = last_calls;
+    options.deadlocks = deadlocks;
   }
 };
 

@@ -240,6 +240,65 @@ class Program(Pages):
                 self.assertEqual(seen, "")
 
 
+HUNG = """ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=2 time=0 region=main
+ENTER lid=0 time=2 region=MPI_Recv
+MPI_OPEN_CALL lid=0 time=2 cid=0 wid=absent dlid=absent slid=1 tag=5 ordinal=0 awaited=0
+ENTER lid=2 time=3 region=compute<b>
+ENTER lid=1 time=4 region=MPI_Ssend
+MPI_OPEN_CALL lid=1 time=4 cid=0 wid=absent dlid=0 slid=absent tag=7 ordinal=0 awaited=0
+PROCESS_ENDED lid=0 time=9
+PROCESS_ENDED lid=1 time=9
+PROCESS_ENDED lid=2 time=9
+"""
+
+
+class Hung(Pages):
+    """A run that was killed at 9 s: rank 0 receives since 2 s what rank 1, sending since 4 s, sends under another tag; rank
+    2 computes since 3 s."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = pathlib.Path(cls.folder.name)
+        text, cls.trace, cls.cube = folder / "hung.txt", folder / "hung.elg", folder / "hung.cube"
+        text.write_text(HUNG)
+        subprocess.run([BINARY / "tests" / "text_trace", text, cls.trace], check=True)
+        cls.html = folder / "hung.html"
+        analyse(cls.cube, cls.trace, "--html", cls.html, status=3)  # regions that nobody left
+
+    def check(self, page):
+        box = page.place(".last-calls")
+        self.assertLess(box[1], page.place(".overview")[1])  # above everything else
+        self.assertEqual(page.texts(".deadlock"), ["Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0."])
+        lines = [line.removesuffix(" Show in the trees").removesuffix("Show in the trees").strip()
+                 for line in page.texts(".last-calls li")]
+        self.assertEqual(lines, [
+            "rank 0 stands in MPI_Recv since 2.000 s, for 7.000 s, and waits for a message of rank 1 (tag 5).",
+            "rank 2 is outside of MPI calls that can wait, in compute<b> since 3.000 s, for 6.000 s.",
+            "rank 1 stands in MPI_Ssend since 4.000 s, for 5.000 s, and waits for a receive of rank 0 (tag 7)."])
+        self.assertFalse(any("rank 0 stands" in note for note in page.texts(".notes li")))  # not twice
+        page.click(".last-calls li [data-action=trees]")
+        self.assertEqual(page.text(f"{CALLS} .row.chosen .name"), "MPI_Recv")
+
+    def test_the_standing_calls_come_first(self):
+        self.check(self.open(self.html))
+
+    def test_kojak_html_says_the_same(self):
+        self.check(self.open(self.make(self.cube, "--trace", self.trace, name="hung_again")))
+
+    def test_a_run_that_ended_well_has_none(self):
+        folder = pathlib.Path(self.folder.name)
+        text, trace, cube = folder / "well.txt", folder / "well.elg", folder / "well.cube"
+        text.write_text("ENTER lid=0 time=0 region=main\nEXIT lid=0 time=1\n")
+        subprocess.run([BINARY / "tests" / "text_trace", text, trace], check=True)
+        analyse(cube, trace)
+        page = self.open(self.make(cube, "--trace", trace, name="well"))
+        self.assertEqual(page.count(".last-calls"), 0)
+        self.assertIn("No process waits for another", page.text(".nothing h2"))
+
+
 class Flat(Pages):
     def test_search_and_sort_work_on_the_flat_profile(self):
         page = self.open(self.make(REFERENCE / "gats.cube"))

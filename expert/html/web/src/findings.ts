@@ -2,7 +2,7 @@
 import type { Data } from "./data";
 import { h } from "./dom";
 import { duration, grouped, percent, plural, shortened } from "./format";
-import type { Bottleneck, Consumer, Instance } from "./types";
+import type { Bottleneck, Consumer, Instance, LastCall } from "./types";
 
 export interface Jumps {
   trees(metric: number, call: number): void;
@@ -35,7 +35,7 @@ export class Findings {
     addEventListener("beforeprint", () => {
       if (!more.hidden) more.click();
     });
-    this.element = h("div", { class: "findings-view" }, this.head(), bottlenecks.length > 0 ? h("h2", {}, "What is wrong, worst first") : this.nothing(), list, more, this.rest(), this.consumers(), this.notes());
+    this.element = h("div", { class: "findings-view" }, this.lastCalls(), this.head(), bottlenecks.length > 0 ? h("h2", {}, "What is wrong, worst first") : this.nothing(), list, more, this.rest(), this.consumers(), this.notes());
   }
 
   private head(): HTMLElement {
@@ -63,7 +63,24 @@ export class Findings {
     return h("div", {}, bar, legend);
   }
 
+  // A run that was ended from outside: where its processes stood comes before everything else.
+  private lastCalls(): HTMLElement | null {
+    const { lastCalls, furtherLastCalls, deadlocks } = this.data.info;
+    if (lastCalls === undefined) return null;
+    const circles = (deadlocks ?? []).map((words) => h("p", { class: "deadlock", role: "alert" }, h("bdi", {}, words)));
+    const item = (last: LastCall) => {
+      const line = h("li", {}, h("b", {}, h("bdi", {}, shortened(last.who, 200))), ` ${last.does} `, h("bdi", { class: "call" }, shortened(last.name, 200)), ` ${last.times}`);
+      if (last.awaits !== "") line.append(", and ", h("b", { class: "awaits" }, h("bdi", {}, shortened(last.awaits, 300))));
+      line.append(".");
+      if (last.call >= 0) line.append(" ", h("button", { type: "button", "data-action": "trees", click: () => this.jumps.trees(Math.max(0, this.data.metricByName("time")), last.call) }, "Show in the trees"));
+      return line;
+    };
+    const more = furtherLastCalls ? h("p", { class: "dim" }, `and ${plural(furtherLastCalls, "more place")} (expert --json lists all)`) : null;
+    return h("section", { class: "last-calls" }, h("h2", {}, "Where the processes stood when the run was ended"), ...circles, h("ul", {}, ...lastCalls.map(item)), more);
+  }
+
   private nothing(): HTMLElement {
+    if (this.data.info.lastCalls !== undefined) return h("div", { class: "nothing" }, h("h2", {}, "No other waits"), h("p", {}, "Apart from the calls that did not return, no pattern of waiting takes 0.1 % of the run or more. What time is spent on is in the trees."));
     return h("div", { class: "nothing" }, h("h2", {}, "No process waits for another"), h("p", {}, "No pattern of waiting takes 0.1 % of the run or more. What time is spent on is in the trees."));
   }
 

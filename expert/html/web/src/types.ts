@@ -57,6 +57,16 @@ export interface Partner {
   seconds: number;
 }
 
+// Processes that stood at the same call for the same reason when their run was ended: a sentence in parts.
+export interface LastCall {
+  who: string;
+  does: string; // "stands in"
+  name: string; // of the call, with its place in the code
+  times: string;
+  awaits: string; // may be empty
+  call: number; // -1: unknown
+}
+
 // Calls whose time no wait explains.
 export interface Consumer {
   metric: number;
@@ -112,6 +122,9 @@ export interface ReportInfo {
     bottlenecks: Bottleneck[];
     consumers: Consumer[];
   };
+  lastCalls?: LastCall[]; // only of a run that was ended from outside
+  furtherLastCalls?: number;
+  deadlocks?: string[];
   instances?: Instance[];
   partners?: Partner[];
   sums: Packed;
