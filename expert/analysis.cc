@@ -441,16 +441,7 @@ class Analysis : public earl::Sink {
       severities_.add(contention_metric(sync), path, location, seconds);
     };
     results.contention_instance = [this](bool sync, const PatternInstance& instance) {
-      begin_operation(Operation::Object::kNothing, 0);
-      keep({.metric = contention_metric(sync),
-            .call_path = instance.call_path,
-            .location = instance.location,
-            .enter = instance.enter,
-            .exit = instance.exit,
-            .begin = instance.enter,
-            .end = instance.exit,
-            .waiting = instance.waiting,
-            .operation = operation_});
+      keep_worst(contention_metric(sync), instance);
     };
     hides_progress_ = SwitchedOff(trace_.definitions()).hides_progress();
     results.progress = [this](ProgressKind kind, CallPathIndex path, LocationIndex location,
@@ -458,20 +449,23 @@ class Analysis : public earl::Sink {
       severities_.add(progress_metric(kind), path, location, seconds);
       unexplained_.claim_at_end(path, location, seconds);
     };
-    results.progress_instance = [this](ProgressKind kind, PatternInstance instance) {
-      instance.metric = progress_metric(kind);
-      begin_operation(Operation::Object::kNothing, 0);
-      keep({.metric = instance.metric,
-            .call_path = instance.call_path,
-            .location = instance.location,
-            .enter = instance.enter,
-            .exit = instance.exit,
-            .begin = instance.enter,
-            .end = instance.exit,
-            .waiting = instance.waiting,
-            .operation = operation_});
+    results.progress_instance = [this](ProgressKind kind, const PatternInstance& instance) {
+      keep_worst(progress_metric(kind), instance);
     };
     waits_.emplace(trace_, max_delta_, options_.instances, !hides_progress_, std::move(results));
+  }
+  // Of a wait that was evaluated at the end of the trace: nobody knows who ended it.
+  void keep_worst(MetricIndex metric, const PatternInstance& instance) {
+    begin_operation(Operation::Object::kNothing, 0);
+    keep({.metric = metric,
+          .call_path = instance.call_path,
+          .location = instance.location,
+          .enter = instance.enter,
+          .exit = instance.exit,
+          .begin = instance.enter,
+          .end = instance.exit,
+          .waiting = instance.waiting,
+          .operation = operation_});
   }
   static MetricIndex contention_metric(bool sync) {
     return sync ? metric_index<SyncLockContention>() : metric_index<RmaLockContention>();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "earl/state/collectives.h"
+#include "epilog/format/mpi_roles.h"
 #include "expert/collective_view.h"
 #include "expert/patterns/barrier_wait.h"
 #include "expert/patterns/early_reduce.h"
@@ -45,7 +46,7 @@ class BegunWaits {
   // The operation that decided how long the call waited; nullptr if none did.
   const earl::CompletedOperation* deciding(const earl::CollectiveWait& wait) const {
     const Call& call = *wait.call;
-    if (call.paused || !waits(call.role())) return nullptr;
+    if (call.paused || !is_wait(call.role())) return nullptr;
     const bool any = call.role() != MpiRole::kWaitall;
     const TimeClass time_class = class_of_completed(call.completed);
     const earl::CompletedOperation* found = nullptr;
@@ -89,10 +90,6 @@ class BegunWaits {
     EndedBy last;   // the last to begin of those that the member waits for, if any
     EndedBy first;  // the first, at the root of a reduce or gather
   };
-  static bool waits(MpiRole role) {
-    return role == MpiRole::kWait || role == MpiRole::kWaitall || role == MpiRole::kWaitany ||
-           role == MpiRole::kWaitsome;
-  }
   const Awaited& of(const earl::CompletedOperation& c) const {
     return begun_[c.operation->slot].awaited[c.member];
   }

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 
+#include "epilog/format/awaited.h"
+#include "epilog/format/mpi_roles.h"
+
 namespace kojak::expert {
 namespace {
 
-// Kinds of MPI_AWAITS.
-enum : std::uint8_t { kReceive = 1, kSend, kCollective, kTransfer, kOther, kMember };
-
+Byte kind_of(Awaited awaited) {
+  return Byte{static_cast<std::uint8_t>(awaited)};
+}
 std::string tagged(Tag tag) {
   return is_absent(tag) ? std::string() : " (tag " + std::to_string(raw(tag)) + ")";
 }
@@ -41,10 +44,6 @@ bool is_send(MpiRole role) {
 bool is_receive(MpiRole role) {
   return role == MpiRole::kRecv || role == MpiRole::kSendrecv || role == MpiRole::kProbe ||
          role == MpiRole::kMprobe;
-}
-bool is_wait(MpiRole role) {
-  return role == MpiRole::kWait || role == MpiRole::kWaitall || role == MpiRole::kWaitany ||
-         role == MpiRole::kWaitsome;
 }
 bool fits(Tag wanted, Tag tag) {
   return is_absent(wanted) || is_absent(tag) || wanted == tag;
@@ -226,12 +225,17 @@ void LastCallFinder::for_requests(const Standing& s, LastCall& call) const {
   if (raw(s.note.awaited) > all.size()) {  // the rest was not noted: whatever is open
     for (const Envelope& r : unmet_) {
       if (r.destination != me) continue;
-      all.push_back({.kind = Byte{kReceive}, .plid = PeerId{r.source}, .cid = r.com, .tag = r.tag});
+      all.push_back({.kind = kind_of(Awaited::kReceive),
+                     .plid = PeerId{r.source},
+                     .cid = r.com,
+                     .tag = r.tag});
     }
     for (const Envelope& m : unreceived_) {
       if (m.source != me) continue;
-      all.push_back(
-          {.kind = Byte{kSend}, .plid = PeerId{m.destination}, .cid = m.com, .tag = m.tag});
+      all.push_back({.kind = kind_of(Awaited::kSend),
+                     .plid = PeerId{m.destination},
+                     .cid = m.com,
+                     .tag = m.tag});
     }
   }
   Ranks senders, receivers, members, targets;
@@ -240,8 +244,8 @@ void LastCallFinder::for_requests(const Standing& s, LastCall& call) const {
   for (const MpiAwaits& one : all) {
     const Rank peer = raw(one.plid);
     const std::size_t before = senders.size() + receivers.size() + members.size();
-    switch (raw(one.kind)) {
-      case kReceive:
+    switch (static_cast<Awaited>(raw(one.kind))) {
+      case Awaited::kReceive:
         if (sent(peer, me, one.cid, one.tag)) {
         } else if (peer == kAbsent) {
           from_anyone = true;
@@ -253,14 +257,14 @@ void LastCallFinder::for_requests(const Standing& s, LastCall& call) const {
           senders.insert(peer);
         }
         break;
-      case kSend: {
+      case Awaited::kSend: {
         const bool received = std::none_of(
             unreceived_.begin(), unreceived_.end(),
             [&](const Envelope& m) { return m.source == me && m.destination == peer; });
         if (!received && !taken(me, peer, one.cid, one.tag)) receivers.insert(peer);
         break;
       }
-      case kCollective: {
+      case Awaited::kCollective: {
         const auto begun = begun_.find(raw(one.cid));
         if (begun == begun_.end() || !begun->second.contains(me)) break;
         for (const Rank rank : members_of(one.cid)) {
@@ -268,7 +272,7 @@ void LastCallFinder::for_requests(const Standing& s, LastCall& call) const {
         }
         break;
       }
-      case kTransfer:
+      case Awaited::kTransfer:
         if (peer != kAbsent) targets.insert(peer);
         break;
       default:
@@ -276,7 +280,7 @@ void LastCallFinder::for_requests(const Standing& s, LastCall& call) const {
     }
     ready = ready || before == senders.size() + receivers.size() + members.size();
   }
-  const bool one_is_enough = s.role() == MpiRole::kWaitany || s.role() == MpiRole::kWaitsome;
+  const bool one_is_enough = first_one_ends(s.role());
   if (one_is_enough && ready && targets.empty()) return;
   Ranks everyone;
   std::string words;
@@ -367,7 +371,7 @@ void LastCallFinder::for_window_members(const Standing& s, LastCall& call) const
 void LastCallFinder::for_start(const Standing& s, LastCall& call) const {
   Ranks missing;
   for (const MpiAwaits& member : s.awaits) {
-    if (raw(member.kind) != kMember || is_absent(member.plid)) continue;
+    if (member.kind != kind_of(Awaited::kMember) || is_absent(member.plid)) continue;
     const Rank target = raw(member.plid);
     const bool posted = std::any_of(exposures_.begin(), exposures_.end(), [&](const OpenEpoch& e) {
       return e.process == target && e.window == s.note.wid && e.missing.contains(s.process());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "epilog/format/mpi_roles.h"
 #include "expert/patterns/late_receiver.h"
 #include "expert/patterns/late_sender.h"
 
@@ -70,9 +71,6 @@ SendModeKind early(unsigned mode) {
 }
 SendModeKind late(unsigned mode) {
   return static_cast<SendModeKind>(static_cast<unsigned>(SendModeKind::kLateStandard) + mode);
-}
-bool is_wait(MpiRole role) {
-  return role >= MpiRole::kWait && role <= MpiRole::kWaitsome;
 }
 bool is_nonblocking_send(MpiRole role) {
   return role == MpiRole::kIsend || role == MpiRole::kIsendrecv || role == MpiRole::kIbsend ||

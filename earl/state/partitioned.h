@@ -15,6 +15,7 @@
 #include "earl/detail/flat_index.h"
 #include "earl/detail/pool.h"
 #include "earl/detail/request_table.h"
+#include "epilog/format/mpi_roles.h"
 #include "epilog/format/records.h"
 
 namespace kojak::earl {
@@ -80,8 +81,7 @@ struct GivenParts {
 
   void add(MpiRole role, const OpenCall* last) {
     if (last == nullptr) return;
-    const bool any_will_do = role == MpiRole::kWaitany || role == MpiRole::kWaitsome;
-    if (!any || (last->enter < deciding.enter) == any_will_do) deciding = *last;
+    if (!any || (last->enter < deciding.enter) == first_one_ends(role)) deciding = *last;
     any = true;
   }
 };

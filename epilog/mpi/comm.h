@@ -74,18 +74,23 @@ std::uint64_t next_channel(Comm& comm, std::uint32_t peer, std::uint32_t tag, bo
 void count_message(Comm& comm, std::uint32_t peer, std::uint32_t tag, bool received);
 Comm* first_comm();
 
-// The communicator used last by this thread, else as comm_of().
+// The communicator used last by this thread, else what Look finds: comm_of() or find_comm().
 extern std::atomic<std::uint64_t> comm_serial;  // changes when a handle's meaning does
-[[gnu::always_inline]] inline Comm* cached_comm(Recorder& r, MPI_Comm comm) {
+template <Comm* (*Look)(MPI_Comm)>
+[[gnu::always_inline]] inline Comm* remembered_comm(Recorder& r, MPI_Comm comm) {
   const std::uint64_t serial = comm_serial.load(std::memory_order_relaxed);
   if (r.comm_key == word(comm) && r.comm_serial == serial) [[likely]] {
     return static_cast<Comm*>(r.comm);
   }
-  Comm* const found = comm_of(comm);
+  Comm* const found = Look(comm);
+  if (found == nullptr) return nullptr;
   r.comm_key = word(comm);
   r.comm = found;
   r.comm_serial = comm_serial.load(std::memory_order_relaxed);
   return found;
+}
+[[gnu::always_inline]] inline Comm* cached_comm(Recorder& r, MPI_Comm comm) {
+  return remembered_comm<comm_of>(r, comm);
 }
 
 }  // namespace kojak::measure

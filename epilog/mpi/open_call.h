@@ -11,21 +11,13 @@
 
 #include <type_traits>
 
+#include "epilog/format/awaited.h"
 #include "epilog/mpi/define.h"
 #include "epilog/mpi/request.h"
 #include "epilog/runtime/local_trace.h"
 
 namespace kojak::measure {
 
-// Kinds of MPI_AWAITS.
-enum class Awaited : std::uint8_t {
-  kReceive = 1,
-  kSend = 2,
-  kCollective = 3,
-  kTransfer = 4,
-  kOther = 5,
-  kMember = 6,
-};
 // As many of them are noted; kCallRoom holds them.
 inline constexpr std::uint32_t kMostAwaited = 16;
 
@@ -75,31 +67,6 @@ template <class Object, class Define>
   return r.cursor + bytes <= r.limit.load(std::memory_order_relaxed) && define(r, object);
 }
 
-inline Comm* known_comm(Recorder& r, MPI_Comm handle) {
-  const std::uint64_t serial = comm_serial.load(std::memory_order_relaxed);
-  if (r.comm_key == word(handle) && r.comm_serial == serial) [[likely]]
-    return static_cast<Comm*>(r.comm);
-  Comm* const found = find_comm(handle);
-  if (found != nullptr) {
-    r.comm_key = word(handle);
-    r.comm = found;
-    r.comm_serial = serial;
-  }
-  return found;
-}
-inline Window* known_window(Recorder& r, MPI_Win handle) {
-  const std::uint64_t serial = window_serial.load(std::memory_order_relaxed);
-  if (r.window_key == word(handle) && r.window_serial == serial) [[likely]]
-    return static_cast<Window*>(r.window);
-  Window* const found = find_window(handle);
-  if (found != nullptr) {
-    r.window_key = word(handle);
-    r.window = found;
-    r.window_serial = serial;
-  }
-  return found;
-}
-
 // The note of a call: looked up before its time is taken, written after ENTER.
 template <class A, class H>
 class OpenCall {
@@ -119,7 +86,7 @@ class OpenCall {
       look_at_comm(a, r);
     }
     if constexpr (OnWindow<A>) {
-      look_at_window(a, known_window(r, a.win), r);
+      look_at_window(a, remembered_window<find_window>(r, a.win), r);
     } else if constexpr (FreesWindow<H>) {
       look_at_window(a, hook.window, r);
     }
@@ -155,7 +122,7 @@ class OpenCall {
     if (defined_or_fits(r, comm, members, define_comm)) note_.cid = CommId{comm.id};
   }
   [[gnu::always_inline]] void look_at_comm(const A& a, Recorder& r) {
-    Comm* const comm = known_comm(r, a.comm);
+    Comm* const comm = remembered_comm<find_comm>(r, a.comm);
     if (comm == nullptr) return;
     name(*comm, r);
     const auto peer = [comm](int rank) { return PeerId{comm->peer(rank)}; };
@@ -221,14 +188,14 @@ class OpenCall {
   }
   std::byte* put_requests(Recorder& r, std::byte* p, Seconds enter) const {
     const auto& claimed = hook_.scratch->claimed;
-    const std::byte* const most = p + kMostAwaited * (kRecordRoom<MpiAwaits>);
-    for (std::size_t i = 0; i < claimed.size() && p < most; ++i) {
-      p = put_request(r, p, enter, claimed[i].request);
+    std::uint32_t noted = 0;
+    for (std::size_t i = 0; i < claimed.size() && noted < kMostAwaited; ++i) {
+      std::byte* const end = put_request(r, p, enter, claimed[i].request);
+      if (end != p) ++noted;
+      p = end;
     }
     return p;
   }
-  template <class R>
-  static constexpr std::size_t kRecordRoom = 2 + 4 + 8 + 1 + 4 + 4 + 4;
 
   const H& hook_;
   MpiOpenCall note_;

@@ -74,16 +74,22 @@ void begin_epoch_of_all(Window& window);
 }
 
 extern std::atomic<std::uint64_t> window_serial;
-[[gnu::always_inline]] inline Window* cached_window(Recorder& r, MPI_Win win) {
+// The window used last by this thread, else what Look finds: window_of() or find_window().
+template <Window* (*Look)(MPI_Win)>
+[[gnu::always_inline]] inline Window* remembered_window(Recorder& r, MPI_Win win) {
   const std::uint64_t serial = window_serial.load(std::memory_order_relaxed);
   if (r.window_key == word(win) && r.window_serial == serial) [[likely]] {
     return static_cast<Window*>(r.window);
   }
-  Window* const found = window_of(win);
+  Window* const found = Look(win);
+  if (found == nullptr) return nullptr;
   r.window_key = word(win);
   r.window = found;
   r.window_serial = window_serial.load(std::memory_order_relaxed);
   return found;
+}
+[[gnu::always_inline]] inline Window* cached_window(Recorder& r, MPI_Win win) {
+  return remembered_window<window_of>(r, win);
 }
 
 }  // namespace kojak::measure

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "epilog/format/mpi_roles.h"
 #include "expert/patterns/late_receiver_wo.h"
 #include "expert/patterns/late_sender.h"
 
@@ -83,7 +84,7 @@ struct LateReceiver {
     };
     // Of several, the first that could end lets Waitany and Waitsome go, the last one Waitall.
     const Posting* deciding = nullptr;
-    if (c.role() == MpiRole::kWaitany || c.role() == MpiRole::kWaitsome) {
+    if (first_one_ends(c.role())) {
       const Posting& first = *std::min_element(posted_.begin(), posted_.end(), earlier);
       if (latest_cause(c, {&first.cause, 1})) deciding = &first;
     } else {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "earl/state/messages.h"
+#include "epilog/format/mpi_roles.h"
 #include "expert/patterns/late_sender_wo.h"
 
 namespace kojak::expert {
@@ -57,9 +58,8 @@ struct LateSender {
     const auto sent_earlier = [](const earl::Message* a, const earl::Message* b) {
       return a->send_call.enter < b->send_call.enter;
     };
-    const bool any_will_do = role == MpiRole::kWaitany || role == MpiRole::kWaitsome;
-    return any_will_do ? *std::min_element(received.begin(), received.end(), sent_earlier)
-                       : *std::max_element(received.begin(), received.end(), sent_earlier);
+    return first_one_ends(role) ? *std::min_element(received.begin(), received.end(), sent_earlier)
+                                : *std::max_element(received.begin(), received.end(), sent_earlier);
   }
 
   template <class Analysis>

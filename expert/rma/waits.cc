@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "epilog/format/mpi_roles.h"
 #include "expert/async_progress.h"
 
 namespace kojak::expert {
@@ -14,9 +15,6 @@ namespace {
 
 bool is_transfer(MpiRole role) {
   return role >= MpiRole::kPut && role <= MpiRole::kRequestTransfer;
-}
-bool is_wait(MpiRole role) {
-  return role >= MpiRole::kWait && role <= MpiRole::kWaitsome;
 }
 bool is_completion(MpiRole role) {
   return role >= MpiRole::kWait && role <= MpiRole::kRequestGetStatus;
