@@ -348,30 +348,8 @@ class Analysis : public earl::Sink {
   // The same of a call that waited for several, one after the other.
   void tell_parts(MetricIndex metric, const Call& at, Seconds severity,
                   std::span<const WaitPart> parts) {
-    Seconds rest = severity;
-    const Operation current = operation_;
-    for (const WaitPart& part : parts) {
-      const Seconds waited = overlap(at, part.when.begin, part.when.end);
-      if (!(waited > Seconds{0})) continue;
-      rest = rest - waited;
-
-      keep({.metric = metric,
-            .call_path = raw(at.cnode),
-            .location = at.index,
-            .enter = at.enter,
-            .exit = at.exit,
-            .begin = std::max(part.when.begin, at.enter),
-            .end = std::min(part.when.end, at.exit),
-            .waiting = waited,
-            .ended_by = part.ended_by,
-            .operation = part.operation});
-    }
-    operation_ = current;
-    // For holders further back nobody is named.
-    constexpr Seconds kRounding{1e-12};
-    if (!(kRounding < rest)) return;
-    begin_operation(Operation::Object::kNothing, 0);
-    tell(metric, at, rest, {}, at.enter);
+    for_each_part(metric, at, severity, parts, ++unnamed_,
+                  [this](const Wait& wait) { keep(wait); });
   }
   void keep(const Wait& wait) {
     instances_.add(wait);
@@ -440,8 +418,8 @@ class Analysis : public earl::Sink {
                                 double seconds) {
       severities_.add(contention_metric(sync), path, location, seconds);
     };
-    results.contention_instance = [this](bool sync, const PatternInstance& instance) {
-      keep_worst(contention_metric(sync), instance);
+    results.contention_waits = [this](bool sync, WaitResults&& waits) {
+      take_over(contention_metric(sync), std::move(waits));
     };
     hides_progress_ = SwitchedOff(trace_.definitions()).hides_progress();
     results.progress = [this](ProgressKind kind, CallPathIndex path, LocationIndex location,
@@ -449,23 +427,35 @@ class Analysis : public earl::Sink {
       severities_.add(progress_metric(kind), path, location, seconds);
       unexplained_.claim_at_end(path, location, seconds);
     };
-    results.progress_instance = [this](ProgressKind kind, const PatternInstance& instance) {
-      keep_worst(progress_metric(kind), instance);
+    results.progress_waits = [this](ProgressKind kind, WaitResults&& waits) {
+      take_over(progress_metric(kind), std::move(waits));
+    };
+    results.progress_parts = [this](ProgressKind kind, const Call& call, Seconds waited,
+                                    std::span<const WaitPart> parts) {
+      severities_.add(progress_metric(kind), raw(call.cnode), call.index, waited.value);
+      unexplained_.claim_at_end(raw(call.cnode), call.index, waited.value);
+      tell_parts(progress_metric(kind), call, waited, parts);
     };
     waits_.emplace(trace_, max_delta_, options_.instances, !hides_progress_, std::move(results));
   }
-  // Of a wait that was evaluated at the end of the trace: nobody knows who ended it.
-  void keep_worst(MetricIndex metric, const PatternInstance& instance) {
-    begin_operation(Operation::Object::kNothing, 0);
-    keep({.metric = metric,
-          .call_path = instance.call_path,
-          .location = instance.location,
-          .enter = instance.enter,
-          .exit = instance.exit,
-          .begin = instance.enter,
-          .end = instance.exit,
-          .waiting = instance.waiting,
-          .operation = operation_});
+  // Waits that were kept apart until it was known whether they count: the worst instances of them.
+  void take_over(MetricIndex metric, WaitResults&& apart) {
+    for (const Instance& i : apart.worst) {
+      if (!options_.wait) break;
+      for (const Waiter& w : i.waiters) {
+        options_.wait({.metric = metric,
+                       .call_path = w.call_path,
+                       .location = w.location,
+                       .enter = w.enter,
+                       .exit = w.exit,
+                       .begin = std::max(w.enter, i.begin),
+                       .end = std::min(w.exit, i.end),
+                       .waiting = w.waiting,
+                       .ended_by = w.ended_by,
+                       .operation = i.operation});
+      }
+    }
+    instances_.absorb(std::move(apart), metric);
   }
   static MetricIndex contention_metric(bool sync) {
     return sync ? metric_index<SyncLockContention>() : metric_index<RmaLockContention>();
@@ -512,7 +502,8 @@ class Analysis : public earl::Sink {
   std::optional<RmaWaits> waits_;  // only where the trace has such epochs
   std::array<std::uint64_t, kNotes> notes_{};
   std::uint64_t calls_ = 0;
-  Operation operation_;  // that the patterns are being told of
+  std::uint64_t unnamed_ = std::uint64_t{1} << 63;  // numbers of waits for nobody who is known
+  Operation operation_;                             // that the patterns are being told of
   Instances instances_;
   LastCallFinder last_calls_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_set>
 
 namespace kojak::expert {
 namespace {
@@ -66,16 +67,54 @@ void Instances::add(const Wait& wait) {
   append(of.open, wait);
 }
 
-void Instances::append_scattered(OfMetric& of, const Wait& wait) {
-  const auto [entry, added] =
-      of.numbers.try_emplace(wait.operation.number, of.closed + of.scattered.size());
+Instance& Instances::scattered(OfMetric& of, std::uint64_t number) {
+  const auto [entry, added] = of.numbers.try_emplace(number, of.closed + of.scattered.size());
   if (added) of.scattered.emplace_back();
-  append(of.scattered[entry->second - of.closed], wait);
+  return of.scattered[entry->second - of.closed];
+}
+
+void Instances::bound(OfMetric& of) {
   if (of.scattered.size() <= kMostOpen) return;
   of.numbers.erase(of.scattered.front().operation.number);
   close(of, of.scattered.front());
   of.scattered.pop_front();
   ++of.closed;
+}
+
+void Instances::append_scattered(OfMetric& of, const Wait& wait) {
+  append(scattered(of, wait.operation.number), wait);
+  bound(of);
+}
+
+void Instances::absorb(WaitResults&& apart, MetricIndex metric) {
+  for (const auto& [place, partners] : apart.partners) {
+    const auto call_path = static_cast<CallPathIndex>(place);
+    for (const Partner& p : partners) {
+      partners_[{WaitResults::place(metric, call_path), p.location, p.call_path, p.at_exit}] +=
+          p.seconds;
+    }
+  }
+  if (limit_ == 0) return;
+  if (metric >= metrics_.size()) metrics_.resize(metric + 1);
+  OfMetric& of = metrics_[metric];
+  std::unordered_set<std::uint64_t> seen;  // one may be the worst of its metric and of its place
+  for (std::vector<Instance>* const list : {&apart.worst, &apart.of_places}) {
+    for (Instance& instance : *list) {
+      if (!seen.insert(instance.operation.number).second) continue;
+      instance.metric = metric;
+      Instance& known = scattered(of, instance.operation.number);
+      if (known.waiters.empty()) {
+        known = std::move(instance);
+      } else {
+        known.waiting += instance.waiting;
+        known.begin = std::min(known.begin, instance.begin);
+        known.end = std::max(known.end, instance.end);
+        known.further += instance.further;
+        known.waiters.insert(known.waiters.end(), instance.waiters.begin(), instance.waiters.end());
+      }
+      bound(of);
+    }
+  }
 }
 
 // Leaves the instance empty, with or without another's memory.

@@ -63,6 +63,8 @@ class Instances {
   explicit Instances(std::size_t per_metric) : limit_(per_metric) {}
 
   void add(const Wait& wait);
+  // What was counted apart, of one metric.
+  void absorb(WaitResults&& apart, MetricIndex metric);
   // Once, after all waits.
   WaitResults finish();
 
@@ -91,6 +93,8 @@ class Instances {
 
   static void append(Instance& instance, const Wait& wait);
   void append_scattered(OfMetric& of, const Wait& wait);
+  Instance& scattered(OfMetric& of, std::uint64_t number);
+  void bound(OfMetric& of);
   void close(OfMetric& of, Instance& instance);
   void count_partner(const Wait& wait);
 

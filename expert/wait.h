@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 #include "earl/call.h"
 #include "expert/severity.h"
@@ -68,5 +69,36 @@ struct Wait {
   EndedBy ended_by;  // not known(): no single call ended it
   Operation operation;
 };
+
+// The waits of a call that waited `severity` in all, for each of these parts. What is left, for
+// nobody who is known, comes last, as an operation of its own with the number `rest`.
+template <class F>
+void for_each_part(MetricIndex metric, const earl::Call& at, Seconds severity,
+                   std::span<const WaitPart> parts, std::uint64_t rest, F&& f) {
+  Wait wait{.metric = metric,
+            .call_path = raw(at.cnode),
+            .location = at.index,
+            .enter = at.enter,
+            .exit = at.exit};
+  Seconds left = severity;
+  for (const WaitPart& part : parts) {
+    wait.waiting = earl::overlap(at, part.when.begin, part.when.end);
+    if (!(wait.waiting > Seconds{0})) continue;
+    left = left - wait.waiting;
+    wait.begin = std::max(part.when.begin, at.enter);
+    wait.end = std::min(part.when.end, at.exit);
+    wait.ended_by = part.ended_by;
+    wait.operation = part.operation;
+    f(wait);
+  }
+  constexpr Seconds kRounding{1e-12};
+  if (!(kRounding < left)) return;
+  wait.waiting = left;
+  wait.begin = at.enter;
+  wait.end = at.exit;
+  wait.ended_by = {};
+  wait.operation = {.scattered = true, .number = rest};
+  f(wait);
+}
 
 }  // namespace kojak::expert

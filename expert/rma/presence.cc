@@ -2,9 +2,10 @@
 
 namespace kojak::expert {
 
-void Presence::prune(Intervals& times, std::size_t& prune_at, Seconds horizon) {
-  const auto needed =
-      std::find_if(times.begin(), times.end(), [&](const Interval& i) { return horizon < i.end; });
+template <class Times>
+void Presence::prune(Times& times, std::size_t& prune_at, Seconds horizon) {
+  const auto needed = std::find_if(times.begin(), times.end(),
+                                   [&](const auto& time) { return horizon < end_of(time); });
   times.erase(times.begin(), needed);
   if (times.size() >= kMost) {
     const auto half = static_cast<std::ptrdiff_t>(kMost / 2);
@@ -13,6 +14,8 @@ void Presence::prune(Intervals& times, std::size_t& prune_at, Seconds horizon) {
   }
   prune_at = std::min(std::max(kFew, 2 * times.size()), kMost);
 }
+template void Presence::prune(Intervals&, std::size_t&, Seconds);
+template void Presence::prune(std::vector<Absence>&, std::size_t&, Seconds);
 
 Presence::Service Presence::service(ProcessId asks, ProcessId process, Interval lock,
                                     Interval proof) const {
@@ -30,12 +33,16 @@ Presence::Service Presence::service(ProcessId asks, ProcessId process, Interval 
   return {first->begin, p.returned <= proof.end ? p.returned : std::prev(after(proof.end))->end};
 }
 
-void Presence::outside(ProcessId process, Seconds enter, Seconds last, Intervals& out) const {
-  const Intervals& past = processes_[raw(process)].past;
-  for (auto i = past.rbegin(); i != past.rend() && enter < i->end; ++i) {
-    if (last < i->end) continue;  // the enter that ended it came too late
-    out.push_back({std::max(enter, i->begin), i->end});
+const Presence::Absence* Presence::outside(ProcessId process, Seconds enter, Seconds last,
+                                           Intervals& out) const {
+  const std::vector<Absence>& past = processes_[raw(process)].past;
+  const Absence* latest = nullptr;
+  for (auto i = past.rbegin(); i != past.rend() && enter < i->when.end; ++i) {
+    if (last < i->when.end) continue;  // the enter that ended it came too late
+    if (latest == nullptr) latest = &*i;
+    out.push_back({std::max(enter, i->when.begin), i->when.end});
   }
+  return latest;
 }
 
 bool Presence::throughout(ProcessId process, Seconds begin, Seconds end) const {
@@ -43,16 +50,16 @@ bool Presence::throughout(ProcessId process, Seconds begin, Seconds end) const {
   // A call without duration at the very time when the process came out proves nothing: which of
   // the two was first is chance.
   if (p.outside() && p.since <= begin && p.since < end) return true;
-  for (auto i = p.past.rbegin(); i != p.past.rend() && begin < i->end; ++i) {
-    if (i->begin <= begin && i->begin < end && end < i->end) return true;
+  for (auto i = p.past.rbegin(); i != p.past.rend() && begin < i->when.end; ++i) {
+    if (i->when.begin <= begin && i->when.begin < end && end < i->when.end) return true;
   }
   return false;
 }
 
 bool Presence::came_back(ProcessId process, Seconds issued, Seconds enter, Seconds exit) const {
-  const Intervals& past = processes_[raw(process)].past;
-  for (auto i = past.rbegin(); i != past.rend() && enter < i->end; ++i) {
-    if (i->begin <= issued && i->end <= exit) return true;
+  const std::vector<Absence>& past = processes_[raw(process)].past;
+  for (auto i = past.rbegin(); i != past.rend() && enter < i->when.end; ++i) {
+    if (i->when.begin <= issued && i->when.end <= exit) return true;
   }
   return false;
 }

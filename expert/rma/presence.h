@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "expert/rma/intervals.h"
+#include "expert/wait.h"
 
 namespace kojak::expert {
 
@@ -28,6 +29,13 @@ class Presence {
   static constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
   static constexpr Seconds kNotYet{-std::numeric_limits<double>::infinity()};
 
+  // A time outside, and the call with which the process came back. No two have the same number.
+  struct Absence {
+    Interval when;
+    EndedBy ended_by;
+    std::uint64_t number = 0;
+  };
+
   // `pausing`: an instance of PAUSING. `horizon`: nobody will ask about earlier times.
   void enter(const earl::OpenCall& call, bool pausing, Seconds horizon) {
     Process& p = processes_[raw(call.process)];
@@ -36,7 +44,7 @@ class Presence {
     const bool progresses = call.function != nullptr && call.function->can_progress;
     p.paused += pausing;
     p.inside += progresses;
-    if (was && progresses && p.since < call.enter) keep(p, {p.since, call.enter}, horizon);
+    if (was && progresses && p.since < call.enter) keep(p, call, horizon);
     if (!was && p.outside()) p.since = call.enter;
   }
   void leave(const Call& call, bool pausing) {
@@ -69,11 +77,11 @@ class Presence {
   // Whether the process may have been outside at some time after `time`.
   bool maybe_outside_after(ProcessId process, Seconds time) const {
     const Process& p = processes_[raw(process)];
-    return p.outside() || (!p.past.empty() && time < p.past.back().end);
+    return p.outside() || (!p.past.empty() && time < p.past.back().when.end);
   }
   // Appends Outside within [enter, M], M the last enter of the process into MPI at or before
-  // `last`.
-  void outside(ProcessId process, Seconds enter, Seconds last, Intervals& out) const;
+  // `last`. Returns the absence that M ended; null if it was not outside.
+  const Absence* outside(ProcessId process, Seconds enter, Seconds last, Intervals& out) const;
   // Whether the process was outside from `begin` to `end` and has been seen to be; now >= end.
   bool throughout(ProcessId process, Seconds begin, Seconds end) const;
 
@@ -90,7 +98,7 @@ class Presence {
     bool alone = false;
     Seconds since;               // if outside
     Seconds returned = kNotYet;  // from outside, last
-    Intervals past;              // times outside, each up to an enter into MPI
+    std::vector<Absence> past;   // times outside, each up to an enter into MPI
     std::size_t prune_at = kFew;
     // Of them the first after each lock call's beginning, the last before its end, and the latest.
     Intervals served;
@@ -98,10 +106,11 @@ class Presence {
     bool first = false;  // the latest is the first after a lock call
     bool outside() const { return running != 0 && inside == 0 && paused == 0 && !alone; }
   };
-  void keep(Process& p, Interval interval, Seconds horizon) {
+  void keep(Process& p, const earl::OpenCall& call, Seconds horizon) {
+    const Interval interval{p.since, call.enter};
     if (p.past.size() >= p.prune_at) [[unlikely]]
-      prune(p, horizon);
-    p.past.push_back(interval);
+      prune(p.past, p.prune_at, horizon);
+    p.past.push_back({interval, enter_of(call), ++absences_});
     const bool locked = !(last_lock_call_ < p.returned);
     if (p.served.empty() || locked || p.first) {
       if (p.served.size() >= p.prune_served_at) [[unlikely]]
@@ -113,12 +122,14 @@ class Presence {
     p.first = locked;
     p.returned = interval.end;
   }
-  void prune(Process& p, Seconds horizon) { prune(p.past, p.prune_at, horizon); }
-  void prune(Intervals& times, std::size_t& prune_at, Seconds horizon);
+  static Seconds end_of(const Interval& i) { return i.end; }
+  static Seconds end_of(const Absence& a) { return a.when.end; }
+  template <class Times>
+  void prune(Times& times, std::size_t& prune_at, Seconds horizon);
 
   std::vector<Process> processes_;
   Seconds last_lock_call_ = kNotYet, asked_since_ = kNotYet;
-  std::uint64_t forgotten_ = 0;
+  std::uint64_t forgotten_ = 0, absences_ = 0;
 };
 
 }  // namespace kojak::expert

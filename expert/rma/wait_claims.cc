@@ -84,6 +84,7 @@ void WaitClaims::add(const WaitingCall& waiting) {
   std::array<Seconds, kGrantRules> held{};
   ByRule amounts{};
   bool any = false;
+  std::array<Intervals, kGrantRules> taken;
   for (unsigned rule = 0; rule < kGrantRules; ++rule) {
     if (rule != 0 && !differ) {
       held[rule] = held[0];
@@ -98,22 +99,74 @@ void WaitClaims::add(const WaitingCall& waiting) {
     make_set(set_);
     amounts[rule] = left_over(call, waiting.outside, set_);
     any = any || amounts[rule].both > 0;
+    if (amounts[rule].both > 0) taken[rule] = set_;
   }
   if (waiting.contended) claim_contention(waiting, held);
   if (!any) return;
   Progress& claims = windows_[waiting.window].progress[index(waiting.kind)];
   ByRule& sums = claims.sums[place(call)];
-  if (claims.worst.empty()) claims.worst.assign(3 * kGrantRules, WorstInstances(instances_));
   for (unsigned rule = 0; rule < kGrantRules; ++rule) {
     const Amounts& a = amounts[rule];
     sums[rule].same += a.same;
     sums[rule].other += a.other;
     sums[rule].both += a.both;
-    const std::array<double, 3> waits{a.same, a.other, a.both};
-    for (std::size_t i = 0; i < 3; ++i) {
-      if (waits[i] > 0) claims.worst[3 * rule + i].add(instance(call, waits[i]));
-    }
+    if (rule != 0 && !differ) continue;
+    claim_progress(waiting, a, taken[rule], claims.waits[differ ? rule : kAnyRule]);
   }
+}
+
+void WaitClaims::claim_progress(const WaitingCall& waiting, const Amounts& amounts,
+                                const Intervals& taken, std::array<Waits, kSides>& waits) {
+  const WaitingCall::Outside& outside = waiting.outside;
+  const auto claim = [&](Side side, double seconds) {
+    if (!(seconds > 0)) return;
+    find_absent(outside, side, taken);
+    keep_parts(waiting.call, seconds, waits[side]);
+  };
+  if (outside.other.empty()) return claim(kSame, amounts.same);
+  if (outside.same.empty()) return claim(kOther, amounts.other);
+  claim(kMixedSame, amounts.same);
+  claim(kMixedOther, amounts.other);
+  claim(kMixedBoth, amounts.both);
+}
+
+void WaitClaims::find_absent(const WaitingCall::Outside& outside, Side side,
+                             const Intervals& taken) {
+  parts_.clear();
+  const auto add = [&](const WaitingCall::Absent& absent, const Interval& when) {
+    parts_.push_back({when,
+                      absent.ended_by,
+                      {.object = Operation::Object::kWindow,
+                       .scattered = true,
+                       .id = raw(absent.window),
+                       .process = raw(absent.target),
+                       .number = absent.number}});
+  };
+  if (side != kMixedBoth) {
+    for (const WaitingCall::Absent& absent : outside.absent) {
+      const bool counts = absent.same_node == (side == kSame || side == kMixedSame);
+      if (!counts) continue;
+      for (const Interval& when : without({absent.when}, taken)) add(absent, when);
+    }
+    return;
+  }
+  absent_.assign(outside.absent.begin(), outside.absent.end());
+  std::stable_sort(absent_.begin(), absent_.end(),
+                   [](const auto& a, const auto& b) { return b.ended_by.time < a.ended_by.time; });
+  Intervals named = taken;
+  for (const WaitingCall::Absent& absent : absent_) {
+    for (const Interval& when : without({absent.when}, named)) {
+      add(absent, when);
+      named.push_back(when);
+    }
+    make_set(named);
+  }
+}
+
+void WaitClaims::keep_parts(const Call& call, double seconds, Waits& waits) {
+  if (waits == nullptr) waits = std::make_unique<Instances>(instances_);
+  for_each_part(0, call, Seconds{seconds}, parts_, ++unnamed_,
+                [&](const Wait& wait) { waits->add(wait); });
 }
 
 template <class Rule>
@@ -152,11 +205,12 @@ void WaitClaims::claim_contention(const WaitingCall& waiting,
     return;
   }
   Contention& claims = windows_[waiting.window].contention[is_sync(call)];
-  if (claims.worst.empty()) claims.worst.assign(kGrantRules, WorstInstances(instances_));
   std::array<double, kGrantRules>& sums = claims.sums[place(call)];
   for (unsigned rule = 0; rule < kGrantRules; ++rule) {
     sums[rule] += held[rule].value;
-    if (held[rule] > Seconds{0}) claims.worst[rule].add(instance(call, held[rule].value));
+    if (!(held[rule] > Seconds{0})) continue;
+    find_parts(waiting.held, [rule](WindowId) { return rule; });
+    keep_parts(call, held[rule].value, claims.waits[rule]);
   }
 }
 
@@ -198,10 +252,29 @@ void WaitClaims::finish_kept(const Kept& kept) {
   make_set(outside);
   const Seconds waited = length_within(kept.call, without(outside, taken));
   if (!(waited > Seconds{0})) return;
-  const Call& call = kept.call;
-  results_.progress(kept.kind, raw(call.cnode), call.index, waited.value);
-  results_.progress_instance(kept.kind, instance(call, waited.value));
+  absent_.clear();
+  for (const WaitingCall::Outside& o : kept.outside) {
+    for (const WaitingCall::Absent& absent : o.absent) {
+      if (!windows_[o.window].is_void(kept.kind, absent.same_node)) absent_.push_back(absent);
+    }
+  }
+  WaitingCall::Outside all{window, {}, {}, absent_};
+  find_absent(all, kMixedBoth, taken);
+  results_.progress_parts(kept.kind, kept.call, waited, parts_);
   count(window, same_node, waited.value);
+}
+
+void WaitClaims::finish_progress(Progress& claims, ProgressKind kind, unsigned rule,
+                                 std::size_t which) {
+  const auto tell = [&](Side side) {
+    for (const std::size_t r : {kAnyRule, std::size_t{rule}}) {
+      const Waits& waits = claims.waits[r][side];
+      if (waits != nullptr) results_.progress_waits(kind, waits->finish());
+    }
+  };
+  if (which != 1) tell(kSame);
+  if (which != 0) tell(kOther);
+  tell(which == 0 ? kMixedSame : which == 1 ? kMixedOther : kMixedBoth);
 }
 
 void WaitClaims::finish() {
@@ -210,15 +283,14 @@ void WaitClaims::finish() {
   for (auto& [id, window] : windows_) {
     const unsigned rule = known_ ? window.rule() : 0u;
     for (const bool sync : {false, true}) {
-      const Contention& claims = window.contention[sync];
+      Contention& claims = window.contention[sync];
       for (const auto& [where, sums] : claims.sums) {
         if (!(sums[rule] > 0)) continue;
         results_.contention(sync, static_cast<CallPathIndex>(where >> 32),
                             static_cast<LocationIndex>(where), sums[rule]);
       }
-      if (claims.worst.empty()) continue;
-      for (const PatternInstance& i : claims.worst[rule].sorted()) {
-        results_.contention_instance(sync, i);
+      if (const Waits& waits = claims.waits[rule]; waits != nullptr) {
+        results_.contention_waits(sync, waits->finish());
       }
     }
     for (std::size_t k = 0; k < kProgressKinds; ++k) {
@@ -229,7 +301,7 @@ void WaitClaims::finish() {
       const bool same = !window.is_void(kind, true), other = !window.is_void(kind, false);
       if (!same && !other) continue;
       const std::size_t which = same && other ? 2 : (same ? 0 : 1);
-      const Progress& claims = window.progress[k];
+      Progress& claims = window.progress[k];
       for (const auto& [where, sums] : claims.sums) {
         const Amounts& a = sums[rule];
         const double value = which == 2 ? a.both : (same ? a.same : a.other);
@@ -238,10 +310,7 @@ void WaitClaims::finish() {
                           static_cast<LocationIndex>(where), value);
         count(id, which != 1 && a.same > 0, value);
       }
-      if (claims.worst.empty()) continue;
-      for (const PatternInstance& i : claims.worst[3 * rule + which].sorted()) {
-        results_.progress_instance(kind, i);
-      }
+      finish_progress(claims, kind, rule, which);
     }
   }
 }

@@ -14,12 +14,13 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <unordered_map>
 
+#include "expert/instances.h"
 #include "expert/rma/waiting_call.h"
 #include "expert/wait.h"
-#include "expert/worst_instances.h"
 
 namespace kojak::expert {
 
@@ -35,11 +36,15 @@ class WaitClaims {
   struct Results {
     // A call waited for locks; of the latest holders it is known which part was for whom.
     std::function<void(const Call&, Seconds, std::span<const WaitPart>)> lock_contention;
-    // Sums at the end of the trace, and the worst instances. `sync`: of a passive target call.
+    // Sums at the end of the trace, and what is known of the waits: the worst instances, and for
+    // whom they were. `sync`: of a passive target call.
     std::function<void(bool sync, CallPathIndex, LocationIndex, double)> contention;
-    std::function<void(bool sync, const PatternInstance&)> contention_instance;
+    std::function<void(bool sync, WaitResults&&)> contention_waits;
     std::function<void(ProgressKind, CallPathIndex, LocationIndex, double)> progress;
-    std::function<void(ProgressKind, const PatternInstance&)> progress_instance;
+    std::function<void(ProgressKind, WaitResults&&)> progress_waits;
+    // A call that waited for progress, and for whom when.
+    std::function<void(ProgressKind, const Call&, Seconds, std::span<const WaitPart>)>
+        progress_parts;
   };
   // `known`: whether the trace tells who is outside MPI.
   WaitClaims(std::size_t instances, bool known, Results results)
@@ -72,13 +77,19 @@ class WaitClaims {
   };
   using ByRule = std::array<Amounts, kGrantRules>;
   using Place = std::uint64_t;  // call path and location
+  // The waits of calls whose targets were all on the same node, or all on others; and of calls that
+  // waited for some of each: of which the one side counts, the other, or both. Which of these is
+  // true the end tells; so a call has one entry, or three.
+  enum Side { kSame, kOther, kMixedSame, kMixedOther, kMixedBoth, kSides };
+  static constexpr std::size_t kAnyRule = kGrantRules;  // calls for which all rules are alike
+  using Waits = std::unique_ptr<Instances>;             // made when there is the first
   struct Progress {
     std::unordered_map<Place, ByRule> sums;
-    std::vector<WorstInstances> worst;  // by rule: same node, others, both
+    std::array<std::array<Waits, kSides>, kGrantRules + 1> waits;
   };
   struct Contention {
     std::unordered_map<Place, std::array<double, kGrantRules>> sums;
-    std::vector<WorstInstances> worst;  // by rule
+    std::array<Waits, kGrantRules> waits;
   };
   struct Window {
     std::array<std::array<std::uint64_t, 2>, kProgressKinds> asynchronous{}, confirmed{};
@@ -98,9 +109,6 @@ class WaitClaims {
   };
 
   static Place place(const Call& call) { return Place{raw(call.cnode)} << 32 | call.index; }
-  static PatternInstance instance(const Call& call, double seconds) {
-    return {0, raw(call.cnode), call.index, {seconds}, call.enter, call.exit};
-  }
   static bool is_sync(const Call& call) {
     return call.function != nullptr && call.function->cls == MpiClass::kPassiveTarget;
   }
@@ -110,7 +118,14 @@ class WaitClaims {
   // Which part of the time was for which holder: at each time the one that released last.
   template <class Rule>
   void find_parts(const std::vector<WaitingCall::Held>& held, Rule&& rule);
+  // For whose progress a call waited when: at each time the one that came back last.
+  void find_absent(const WaitingCall::Outside& outside, Side side, const Intervals& taken);
+  void claim_progress(const WaitingCall& waiting, const Amounts& amounts, const Intervals& taken,
+                      std::array<Waits, kSides>& waits);
+  // Adds parts_ to those that are kept apart.
+  void keep_parts(const Call& call, double seconds, Waits& waits);
   void finish_kept(const Kept& kept);
+  void finish_progress(Progress& claims, ProgressKind kind, unsigned rule, std::size_t which);
   void count(WindowId window, bool same_node, double seconds);
 
   std::size_t instances_;
@@ -120,10 +135,12 @@ class WaitClaims {
   std::vector<Kept> kept_;
   std::uint64_t left_out_ = 0;
   ProgressSureness sureness_;
+  std::uint64_t unnamed_ = std::uint64_t{1} << 63;  // numbers of waits for nobody who is known
   // Kept for their memory only.
   Intervals set_;
   std::vector<WaitingCall::Held> holders_;
   std::vector<WaitPart> parts_;
+  std::vector<WaitingCall::Absent> absent_;
 };
 
 }  // namespace kojak::expert

@@ -73,10 +73,21 @@ struct WaitingCall {
       if (service.from < when.end) f(Interval{service.from, when.end});
     }
   };
+  // A target outside MPI, at times when no other one on its side (same node, others) came back
+  // later.
+  struct Absent {
+    Interval when;
+    WindowId window{};
+    bool same_node = false;
+    ProcessId target{};
+    EndedBy ended_by;  // the call with which it came back before this call ended
+    std::uint64_t number = 0;
+  };
   // Targets outside MPI: on the same node, on others.
   struct Outside {
     WindowId window{};
     Intervals same, other;
+    std::vector<Absent> absent;  // of those that came back last; all but in large groups
   };
   Call call;
   WindowId window{};  // the first, of a wait for operations on several

@@ -186,6 +186,7 @@ RmaWaits::Id RmaWaits::keep(const Call& call, WindowId window, ProgressKind kind
   w.outside.window = window;
   w.outside.same.clear();
   w.outside.other.clear();
+  w.outside.absent.clear();
   w.elsewhere.clear();
   w.taken.clear();
   w.held.clear();
@@ -400,13 +401,40 @@ WaitingCall::Outside& RmaWaits::outside_of(WaitingCall& w, WindowId window) {
   for (WaitingCall::Outside& outside : w.elsewhere) {
     if (outside.window == window) return outside;
   }
-  w.elsewhere.push_back({window, {}, {}});
+  w.elsewhere.push_back({window, {}, {}, {}});
   return w.elsewhere.back();
+}
+
+void RmaWaits::name_absent(WaitingCall::Outside& outside) {
+  for (const bool same : {true, false}) {
+    named_.clear();
+    for (Found& f : found_) {
+      if (f.absent.window != outside.window || f.absent.same_node != same) continue;
+      const auto begin = times_.begin() + static_cast<std::ptrdiff_t>(f.first);
+      const auto end = times_.begin() + static_cast<std::ptrdiff_t>(f.end);
+      for (auto time = begin; time != end; ++time) {
+        const auto add = [&](const Interval& when) {
+          outside.absent.push_back(f.absent);
+          outside.absent.back().when = when;
+        };
+        if (named_.empty()) {
+          add(*time);
+        } else {
+          for (const Interval& rest : without({*time}, named_)) add(rest);
+        }
+      }
+      if (found_.size() == 1) return;
+      named_.insert(named_.end(), begin, end);
+      make_set(named_);
+    }
+  }
 }
 
 void RmaWaits::settle_call(Id id) {
   WaitingCall& w = calls_[id];
   w.settled = true;
+  found_.clear();
+  times_.clear();
   for (const auto& [window, target, issued] : w.targets) {
     const std::uint32_t there = trace_.main_index(target);
     const Seconds delta =
@@ -420,8 +448,22 @@ void RmaWaits::settle_call(Id id) {
       }
     }
     WaitingCall::Outside& outside = outside_of(w, window);
-    presence_.outside(target, w.call.enter, w.call.exit + delta,
-                      same ? outside.same : outside.other);
+    const std::size_t first = times_.size();
+    const Presence::Absence* const absence =
+        presence_.outside(target, w.call.enter, w.call.exit + delta, times_);
+    if (absence == nullptr) continue;
+    Intervals& set = same ? outside.same : outside.other;
+    set.insert(set.end(), times_.begin() + static_cast<std::ptrdiff_t>(first), times_.end());
+    found_.push_back(
+        {{{}, window, same, target, absence->ended_by, absence->number}, first, times_.size()});
+  }
+  if (!found_.empty()) {
+    std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
+      return b.absent.ended_by.time < a.absent.ended_by.time;
+    });
+    if (found_.size() > kTargetsNamed) found_.resize(kTargetsNamed);
+    name_absent(w.outside);
+    for (WaitingCall::Outside& outside : w.elsewhere) name_absent(outside);
   }
   // A lock_all names all members of its window, and may have to be kept for long.
   w.targets.clear();

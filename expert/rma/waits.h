@@ -89,6 +89,8 @@ class RmaWaits {
   // So many turns at a lock, the latest, are kept apart for each call that waited for them.
   static constexpr std::size_t kTurnsApart = 16;
   static constexpr std::size_t kFewTargets = 16;
+  // So many targets, those that came back last, are named for each call that waited for them.
+  static constexpr std::size_t kTargetsNamed = 64;
   using Ticket = model::OpenTimes::Ticket;
   static constexpr Ticket kNoTicket = LockEpoch::kNoTicket;
 
@@ -117,6 +119,10 @@ class RmaWaits {
     std::uint64_t call = earl::kNoEvent;  // enter_pos of the call that issued them
     std::vector<Issued> issued;
     Ticket ticket = kNoTicket, turns = kNoTicket, asked = kNoTicket;
+  };
+  struct Found {  // a needed target that was outside, at times_[first] and those up to `end`
+    WaitingCall::Absent absent;
+    std::size_t first = 0, end = 0;
   };
   struct Due {
     Seconds time;
@@ -151,6 +157,8 @@ class RmaWaits {
   void begin_lock(const earl::PassiveStep& step);
   void end_lock(const earl::PassiveStep& step);
   void settle(Seconds now);
+  // Who was outside MPI when, of all whom a call needed: sets apart for whom it waited last.
+  void name_absent(WaitingCall::Outside& outside);
   static WaitingCall::Outside& outside_of(WaitingCall& w, WindowId window);
   void settle_call(Id id);
   void release(Id id);
@@ -174,6 +182,9 @@ class RmaWaits {
   std::deque<Due> due_;          // calls to be settled, by time
   std::map<const earl::AccessEpoch*, std::vector<Id>> access_calls_;
   std::vector<Cause> posts_;
+
+  std::vector<Found> found_;
+  Intervals times_, named_;
 
   MarkedTransfers marks_;  // by process
   // Of the call that has just ended.

@@ -127,7 +127,6 @@ std::vector<std::string> faults_of(const std::vector<Wait>& waits, const Report&
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {
     const MetricNode& node = report.metrics()[m];
     if (node.metric.kind != Metric::Kind::kPattern || node.metric.unit != Unit::kSeconds) continue;
-    if (node.metric.needs == Needs::kAllProgress) continue;          // only worst calls are told
     if (node.metric.name == OmpIdleThreads::kMetric.name) continue;  // in no call
     for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
       const CallPathIndex path = report.call_paths()[c].index;
@@ -152,6 +151,7 @@ Result run(const std::string& trace_text, std::vector<std::byte>* bytes = nullpt
   if (!trace) throw std::runtime_error(trace.error().message());
   Result result;
   AnalysisOptions options;
+  options.instances = 1000;  // of waits that are decided at the end, the worst are told
   options.wait = [&](const Wait& wait) { result.waits.push_back(wait); };
   const Report report = analyse(*trace, options);
   result.faults = faults_of(result.waits, report);

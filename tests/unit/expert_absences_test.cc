@@ -1,0 +1,254 @@
+// For whom calls waited whose claims stand or fall at the end of the trace: targets that were
+// outside MPI, and holders of locks whose grant needs the target. Times and sums are in the
+// comments.
+#include <gtest/gtest.h>
+
+#include "earl/trace.h"
+#include "epilog/format/text_reader.h"
+#include "expert/analysis.h"
+#include "expert/catalogue.h"
+#include "expert/rma/wait_claims.h"
+#include "expert/wait_words.h"
+
+namespace kojak::expert {
+namespace {
+
+struct AbsencesFound {
+  std::vector<std::byte> bytes;
+  std::optional<earl::Trace> trace;
+  std::optional<Report> report;
+  std::optional<StorePlaces> places;
+
+  explicit AbsencesFound(const std::string& text) {
+    auto made = text_to_trace(text, "text");
+    if (!made) throw std::runtime_error(made.error().message());
+    bytes = std::move(*made);
+    trace.emplace(std::move(*earl::Trace::from(memory_source(bytes.data(), bytes.size()), "text")));
+    report.emplace(analyse(*trace));
+    places.emplace(*report);
+  }
+  std::vector<const Instance*> of(MetricIndex metric) const {
+    std::vector<const Instance*> found;
+    for (const Instance& i : report->waits().worst) {
+      if (i.metric == metric) found.push_back(&i);
+    }
+    return found;
+  }
+  std::string until(const Partner& p) const {
+    return ending(*report, *places, p.location, p.call_path, p.at_exit);
+  }
+};
+
+// Puts to 1 and 2 are outstanding in the flush_all [3, 9] of 0. 2 is in MPI [4, 6], and comes back
+// at 8; 1 comes back at
+// 5. Who came back last is named for what it was outside: 2 [3, 4] and [6, 8], 1 [4, 5]: 3 and 1
+// of 4.
+constexpr const char* kTwoTargets =
+    "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\nENTER lid=2 time=0 "
+    "region=main\n"
+    "ENTER lid=0 time=1 region=MPI_Win_lock_all\nMPI_WIN_LOCK_ALL lid=0 time=1.25 wid=0\n"
+    "EXIT lid=0 time=1.25\nENTER lid=0 time=2 region=MPI_Put\n"
+    "MPI_PUT_1TS lid=0 time=2 dlid=1 wid=0 rmaid=0 sent=8\nEXIT lid=0 time=2.25\n"
+    "ENTER lid=0 time=2.5 region=MPI_Put\nMPI_PUT_1TS lid=0 time=2.5 dlid=2 wid=0 rmaid=1 sent=8\n"
+    "EXIT lid=0 time=2.75\nENTER lid=0 time=3 region=MPI_Win_flush_all\n"
+    "ENTER lid=2 time=4 region=MPI_Iprobe\nENTER lid=1 time=5 region=MPI_Test\n"
+    "EXIT lid=1 time=5.25\nEXIT lid=2 time=6\nENTER lid=2 time=8 region=MPI_Testall\n"
+    "MPI_PUT_1TE lid=1 time=9 slid=0 wid=0 rmaid=0 recvd=8\n"
+    "MPI_PUT_1TE lid=2 time=9 slid=0 wid=0 rmaid=1 recvd=8\n"
+    "MPI_WIN_FLUSH lid=0 time=9 tlid=absent wid=0 local=0\nEXIT lid=0 time=9\n"
+    "EXIT lid=2 time=9.5\n"
+    "ENTER lid=0 time=10 region=MPI_Win_unlock_all\nMPI_WIN_UNLOCK_ALL lid=0 time=10.25 wid=0\n"
+    "EXIT lid=0 time=10.25\nEXIT lid=0 time=11\nEXIT lid=1 time=11\nEXIT lid=2 time=11\n";
+
+TEST(Absences, NameTheTargetAndTheCallWithWhichItCameBack) {
+  const AbsencesFound found(kTwoTargets);
+  const auto waits = found.of(metric_index<SyncWaitForProgress>());
+  ASSERT_EQ(waits.size(), 2u);
+  EXPECT_EQ(waits[0]->waiting.value, 3);
+  EXPECT_EQ(waits[0]->begin.value, 3);
+  EXPECT_EQ(waits[0]->end.value, 8);
+  EXPECT_EQ(object_name(waits[0]->operation), "window 0 of rank 2");
+  ASSERT_EQ(waits[0]->waiters.size(), 1u);  // both parts are one wait
+  EXPECT_EQ(waits[0]->waiters[0].ended_by.time.value, 8);
+  EXPECT_EQ(found.until(partners_of(*waits[0])[0]), "rank 2 enters MPI_Testall");
+  EXPECT_EQ(waits[1]->waiting.value, 1);
+  EXPECT_EQ(object_name(waits[1]->operation), "window 0 of rank 1");
+  EXPECT_EQ(found.until(partners_of(*waits[1])[0]), "rank 1 enters MPI_Test");
+  const auto& partners = partners_of(*found.report, metric_index<SyncWaitForProgress>(),
+                                     waits[0]->waiters[0].call_path);
+  ASSERT_EQ(partners.size(), 2u);  // over the whole run: the 4 s of the metric
+  EXPECT_EQ(partners[0].seconds, 3);
+  EXPECT_EQ(partners[1].seconds, 1);
+  EXPECT_EQ(found.report->total(found.report->find_metric("mpi_rma_sync_wait_for_progress")), 4);
+}
+
+// 0 and 1 have puts to 2 outstanding, 0 in its flush [3, 7], 1 in its unlock [4, 8]; 2 comes back
+// at 6: one absence, for which 0 waits 3 and 1 waits 2, though the claims of flushes and unlocks
+// stand on evidence of their own.
+TEST(Absences, OneOfThemIsOneInstanceHoweverItWasWaitedFor) {
+  const AbsencesFound found(
+      "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\nENTER lid=2 time=0 "
+      "region=main\n"
+      "ENTER lid=0 time=1 region=MPI_Win_lock\nMPI_WIN_LOCK lid=0 time=1.25 llid=2 wid=0 ltype=0\n"
+      "EXIT lid=0 time=1.25\n"
+      "ENTER lid=1 time=1 region=MPI_Win_lock\nMPI_WIN_LOCK lid=1 time=1.25 llid=2 wid=0 ltype=0\n"
+      "EXIT lid=1 time=1.25\n"
+      "ENTER lid=0 time=2 region=MPI_Put\nMPI_PUT_1TS lid=0 time=2 dlid=2 wid=0 rmaid=0 sent=8\n"
+      "EXIT lid=0 time=2.25\n"
+      "ENTER lid=1 time=2 region=MPI_Put\nMPI_PUT_1TS lid=1 time=2 dlid=2 wid=0 rmaid=1 sent=8\n"
+      "EXIT lid=1 time=2.25\n"
+      "ENTER lid=0 time=3 region=MPI_Win_flush\nENTER lid=1 time=4 region=MPI_Win_unlock\n"
+      "ENTER lid=2 time=6 region=MPI_Iprobe\nEXIT lid=2 time=8.5\n"
+      "MPI_PUT_1TE lid=2 time=7 slid=0 wid=0 rmaid=0 recvd=8\n"
+      "MPI_WIN_FLUSH lid=0 time=7 tlid=2 wid=0 local=0\nEXIT lid=0 time=7\n"
+      "MPI_PUT_1TE lid=2 time=8 slid=1 wid=0 rmaid=1 recvd=8\n"
+      "MPI_WIN_UNLOCK lid=1 time=8 llid=2 wid=0\nEXIT lid=1 time=8\n"
+      "ENTER lid=0 time=8.25 region=MPI_Win_unlock\nMPI_WIN_UNLOCK lid=0 time=8.375 llid=2 wid=0\n"
+      "EXIT lid=0 time=8.375\nEXIT lid=0 time=9\nEXIT lid=1 time=9\nEXIT lid=2 time=9\n");
+  const auto waits = found.of(metric_index<SyncWaitForProgress>());
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(waits[0]->waiting.value, 5);  // 3 + 2
+  ASSERT_EQ(waits[0]->waiters.size(), 2u);
+  EXPECT_EQ(waits[0]->waiters[0].location, 0u);
+  EXPECT_EQ(waits[0]->waiters[1].location, 1u);
+  const std::vector<Partner> partners = partners_of(*waits[0]);
+  ASSERT_EQ(partners.size(), 1u);
+  EXPECT_EQ(partners[0].seconds, 5);
+  EXPECT_EQ(found.until(partners[0]), "rank 2 enters MPI_Iprobe");
+}
+
+// As above, but another flush ends while its target is outside: progress is asynchronous, and
+// nobody waited.
+TEST(Absences, OfVoidClaimsNobodyIsNamed) {
+  const AbsencesFound found(
+      std::string(kTwoTargets) +
+      "ENTER lid=0 time=20 region=main\nENTER lid=1 time=20 region=main\n"
+      "ENTER lid=0 time=21 region=MPI_Win_lock\nMPI_WIN_LOCK lid=0 time=21.25 llid=1 wid=0 "
+      "ltype=0\n"
+      "EXIT lid=0 time=21.25\nENTER lid=0 time=22 region=MPI_Put\n"
+      "MPI_PUT_1TS lid=0 time=22 dlid=1 wid=0 rmaid=2 sent=8\nEXIT lid=0 time=22.25\n"
+      "ENTER lid=0 time=23 region=MPI_Win_flush\n"
+      "MPI_PUT_1TE lid=1 time=24 slid=0 wid=0 rmaid=2 recvd=8\n"
+      "MPI_WIN_FLUSH lid=0 time=24 tlid=1 wid=0 local=0\nEXIT lid=0 time=24\n"
+      "ENTER lid=0 time=25 region=MPI_Win_unlock\nMPI_WIN_UNLOCK lid=0 time=25.25 llid=1 wid=0\n"
+      "EXIT lid=0 time=25.25\nENTER lid=1 time=26 region=MPI_Iprobe\nEXIT lid=1 time=26.5\n"
+      "EXIT lid=0 time=27\nEXIT lid=1 time=27\n");
+  EXPECT_TRUE(found.of(metric_index<SyncWaitForProgress>()).empty());
+  EXPECT_TRUE(found.report->waits().partners.empty());
+}
+
+// Origin 0 holds the lock of 3 with a put outstanding, in its unlock [26, 31]; the target was
+// outside when 0 asked, so whether 0 could hold it depends on the guard. 1 waits for 0's turn in
+// its own unlock [27, 32]: 4 s, up to 31.
+TEST(Absences, LocksWhoseGrantNeedsTheTargetNameTheirHolder) {
+  const AbsencesFound found(
+      "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\nENTER lid=2 time=0 "
+      "region=main\n"
+      "ENTER lid=2 time=5 region=MPI_Iprobe\nEXIT lid=2 time=20\n"
+      "ENTER lid=0 time=20.5 region=MPI_Win_lock\n"
+      "MPI_WIN_LOCK lid=0 time=20.75 llid=2 wid=0 ltype=1\nEXIT lid=0 time=20.75\n"
+      "ENTER lid=1 time=21 region=MPI_Win_lock\n"
+      "MPI_WIN_LOCK lid=1 time=21.25 llid=2 wid=0 ltype=1\nEXIT lid=1 time=21.25\n"
+      "ENTER lid=2 time=22 region=MPI_Iprobe\nEXIT lid=2 time=22.25\n"
+      "ENTER lid=0 time=25 region=MPI_Put\nMPI_PUT_1TS lid=0 time=25 dlid=2 wid=0 rmaid=5 sent=8\n"
+      "EXIT lid=0 time=25.25\nENTER lid=0 time=26 region=MPI_Win_unlock\n"
+      "ENTER lid=1 time=27 region=MPI_Win_unlock\nENTER lid=2 time=30 region=MPI_Iprobe\n"
+      "MPI_PUT_1TE lid=2 time=31 slid=0 wid=0 rmaid=5 recvd=8\n"
+      "MPI_WIN_UNLOCK lid=0 time=31 llid=2 wid=0\nEXIT lid=0 time=31\n"
+      "MPI_WIN_UNLOCK lid=1 time=32 llid=2 wid=0\nEXIT lid=1 time=32\n"
+      "EXIT lid=0 time=33\nEXIT lid=1 time=33\nEXIT lid=2 time=40\nEXIT lid=2 time=41\n");
+  // 0 itself waits for the target: outside [22.25, 30], from 26 on.
+  const auto progress = found.of(metric_index<SyncWaitForProgress>());
+  ASSERT_EQ(progress.size(), 1u);
+  EXPECT_EQ(progress[0]->waiting.value, 4);
+  const auto locks = found.of(metric_index<SyncLockContention>());
+  ASSERT_EQ(locks.size(), 1u);
+  EXPECT_EQ(locks[0]->waiting.value, 4);
+  EXPECT_EQ(object_name(locks[0]->operation), "window 0 of rank 2");
+  EXPECT_EQ(found.until(partners_of(*locks[0])[0]), "rank 0 leaves MPI_Win_unlock");
+}
+
+// A call [0, 10] with a target on its node outside [1, 5] and one on another node outside [3, 9].
+// Evidence against the one side leaves the other: both 8 = [1, 9], of which the later one [3, 9]
+// has 6 and the other [1, 3] has 2.
+class AbsentSides : public ::testing::TestWithParam<std::pair<bool, bool>> {};
+
+TEST_P(AbsentSides, CountWhereTheEvidenceLeavesThem) {
+  const auto [same_void, other_void] = GetParam();
+  std::vector<std::pair<std::uint32_t, double>> named;  // process, seconds
+  double sum = 0;
+  WaitClaims::Results results;
+  results.progress = [&](ProgressKind, CallPathIndex, LocationIndex, double s) { sum += s; };
+  results.progress_waits = [&](ProgressKind, WaitResults&& waits) {
+    for (const Instance& i : waits.worst) {
+      named.emplace_back(i.operation.process, i.waiting.value);
+      EXPECT_EQ(i.waiters[0].ended_by.location, i.operation.process);
+    }
+  };
+  WaitClaims claims(10, true, results);
+  WaitingCall w;
+  w.call.function = find_mpi_function("MPI_Win_flush_all");
+  w.call.exit = {10};
+  w.kind = ProgressKind::kFlush;
+  w.outside.same = {{{1}, {5}}};
+  w.outside.other = {{{3}, {9}}};
+  const WaitingCall::Absent here{{{1}, {5}}, w.window, true, ProcessId{7}, {7, 0, {5}}, 1};
+  const WaitingCall::Absent there{{{3}, {9}}, w.window, false, ProcessId{8}, {8, 0, {9}}, 2};
+  w.outside.absent = {here, there};
+  claims.add(w);
+  if (same_void) claims.asynchronous(w.window, ProgressKind::kFlush, true);
+  if (other_void) claims.asynchronous(w.window, ProgressKind::kFlush, false);
+  claims.finish();
+  using Named = std::vector<std::pair<std::uint32_t, double>>;
+  if (same_void && other_void) {
+    EXPECT_EQ(sum, 0);
+    EXPECT_EQ(named, Named());
+  } else if (other_void) {
+    EXPECT_EQ(sum, 4);
+    EXPECT_EQ(named, (Named{{7, 4}}));
+  } else if (same_void) {
+    EXPECT_EQ(sum, 6);
+    EXPECT_EQ(named, (Named{{8, 6}}));
+  } else {
+    EXPECT_EQ(sum, 8);
+    EXPECT_EQ(named, (Named{{8, 6}, {7, 2}}));
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, AbsentSides,
+                         ::testing::Values(std::pair(false, false), std::pair(false, true),
+                                           std::pair(true, false), std::pair(true, true)));
+
+// What was counted apart joins what is there: the same operation becomes one, and keeps its
+// unlisted waits.
+TEST(Absences, ResultsCountedApartAreJoined) {
+  Wait wait;
+  wait.waiting = wait.exit = wait.end = Seconds{2};
+  wait.ended_by = {9, 1, {2}};
+  wait.operation = {.scattered = true, .number = 5};
+  Instances one(2), other(2), all(2);
+  for (LocationIndex l = 0; l < Instances::kListed + 1; ++l) {
+    wait.location = l;
+    one.add(wait);
+  }
+  wait.location = 1000;
+  wait.waiting = Seconds{3};
+  other.add(wait);
+  wait.operation.number = 6;
+  wait.waiting = Seconds{1};
+  other.add(wait);
+  all.absorb(one.finish(), 4);
+  all.absorb(other.finish(), 4);
+  const WaitResults results = all.finish();
+  ASSERT_EQ(results.worst.size(), 2u);
+  EXPECT_EQ(results.worst[0].metric, 4u);
+  EXPECT_EQ(results.worst[0].waiting.value, 2.0 * (Instances::kListed + 1) + 3);
+  EXPECT_EQ(results.worst[0].waiters[0].location, 1000u);
+  EXPECT_EQ(results.worst[0].waiters.size() + results.worst[0].further, Instances::kListed + 2);
+  EXPECT_EQ(results.worst[1].waiting.value, 1);
+  const auto found = results.partners.find(WaitResults::place(4, 0));
+  ASSERT_NE(found, results.partners.end());
+  EXPECT_EQ(found->second[0].seconds, 2.0 * (Instances::kListed + 1) + 4);
+}
+
+}  // namespace
+}  // namespace kojak::expert
