@@ -77,12 +77,19 @@ std::vector<RegionId> Report::main_above(const std::vector<CallPath>& call_paths
                                          const std::vector<ReportMetric>& metrics) const {
   std::vector<RegionId> below(call_paths.size(), absent<RegionId>());
   std::vector<RegionId> mains = below;  // by root
+  std::vector<bool> python(call_paths.size());
   std::vector<std::size_t> root(call_paths.size());
   for (std::size_t i = 0; i < call_paths.size(); ++i) {
     root[i] = call_paths[i].parent == kNone ? i : root[call_paths[i].parent];
     const RegionId caller = caller_of(call_paths[i]);
     const RegionDef* region = definitions_->regions.find(caller);
-    if (region != nullptr && region->name == "main") mains[root[i]] = caller;
+    if (region == nullptr) continue;
+    if (region->name == "main") mains[root[i]] = caller;
+    // Python calls a function main from <module>, which is above it.
+    python[root[i]] = python[root[i]] || region->name == "<module>";
+  }
+  for (std::size_t i = 0; i < mains.size(); ++i) {
+    if (python[i]) mains[i] = absent<RegionId>();
   }
   for (std::size_t i = 0; i < call_paths.size();
        ++i) {  // where it is recorded, its calls are below it

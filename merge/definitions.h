@@ -190,6 +190,8 @@ class TraceDefinitions {
   // Code of the program (local_sites.cc).
   std::uint32_t function(const CodeDef& code);
   std::vector<CodePlace> callers(const CodeDef& site);
+  const CallSiteDef* python_line(const CodeDef& code) const;
+  CodePlace place_of(const CallSiteDef& line) const;
   void take_sites();
   void contradiction(const char* what, std::uint32_t first, const char* of = "members");
   // The communicator that another definition refers to; counted if nothing defines it.

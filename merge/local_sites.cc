@@ -37,6 +37,26 @@ std::uint32_t TraceDefinitions::function(const CodeDef& code) {
       merged_.code_names.find(local_.modules.find(code.module), code.address, false).back());
 }
 
+// A place without code: its name was known when it was recorded. Its address is then one more than
+// the number of a CALL_SITE of the same trace, which is less than any program's lowest address.
+const CallSiteDef* TraceDefinitions::python_line(const CodeDef& code) const {
+  constexpr std::uint64_t kNoCodeBelow = 1 << 16;
+  if (!is_absent(code.module) || code.address == 0 || code.address >= kNoCodeBelow) return nullptr;
+  return local_.call_sites.find(static_cast<CallSiteId>(code.address - 1));
+}
+
+CodePlace TraceDefinitions::place_of(const CallSiteDef& line) const {
+  CodePlace place;
+  if (const RegionDef* function = local_.regions.find(line.left)) {
+    place.function = function->name;
+    place.declared_in = function->file;
+    place.declared_at = raw(function->begin);
+  }
+  if (const std::string* file = local_.files.find(line.file)) place.file = *file;
+  place.line = raw(line.line);
+  return place;
+}
+
 // The functions that a call came through, innermost first, as many as the measurement followed.
 std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site) {
   std::vector<CodePlace> places;
@@ -45,7 +65,9 @@ std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site) {
   // Frames refer to frames with smaller numbers; a damaged file may not.
   constexpr std::size_t kMostFrames = 16;
   for (const CodeDef* code = &site; code != nullptr && frames < kMostFrames; ++frames) {
-    if (inside) {
+    if (const CallSiteDef* line = python_line(*code)) {
+      places.push_back(place_of(*line));
+    } else if (inside) {
       const ModuleDef* const module = local_.modules.find(code->module);
       const std::vector<CodePlace>& found = merged_.code_names.find(module, code->address, true);
       places.insert(places.end(), found.begin(), found.end());

@@ -4,6 +4,7 @@
 #include <unwind.h>
 
 #include "epilog/runtime/libraries.h"
+#include "epilog/runtime/python.h"
 
 namespace kojak::measure {
 namespace {
@@ -86,6 +87,38 @@ Count define_frame(Recorder& r, std::uintptr_t return_address, Count caller) {
   return frame;
 }
 
+// In a slot: what calls the library there is a line of Python.
+constexpr auto kPythonKnows = static_cast<RegionId>(kAbsent - 1);
+
+// The first address of the function that a return address lies in, as one behind a call: it stands
+// for all places in the function.
+const void* function_of(std::uintptr_t address) {
+  if (function_around != nullptr) {
+    void* const begin = function_around(reinterpret_cast<void*>(address - 1));
+    if (begin != nullptr) return static_cast<const char*>(begin) + 1;
+  }
+  return reinterpret_cast<const void*>(address);
+}
+
+// The function of a library that extension modules of Python called, which say less than it does;
+// null if there is nothing but these.
+const void* behind_extensions(const CallStack& stack, unsigned program) {
+  unsigned i = program;
+  while (i != 0 && is_extension(reinterpret_cast<const void*>(stack.address[i - 1]))) --i;
+  return i != 0 ? function_of(stack.address[i - 1]) : nullptr;
+}
+
+// The site of a call in a library's function that was called by a frame.
+RegionId add_library_site(Recorder& r, unsigned function, const void* entry, Count called_by) {
+  CodeTable& code = *r.trace->code;
+  const std::uint64_t path =
+      mix(mix(reinterpret_cast<std::uintptr_t>(entry) + function) + raw(called_by) + 1) |
+      std::uint64_t{1} << 63;
+  const std::uint32_t* const known = code.places.find(path);
+  return known != nullptr ? static_cast<RegionId>(*known)
+                          : add_site(r, region_of(function), path, entry, called_by);
+}
+
 }  // namespace
 
 bool prepare_call_paths() {
@@ -137,26 +170,28 @@ RegionId define_library_site(Recorder& r, unsigned function, std::uint64_t key, 
   if (unwind == nullptr) return absent<RegionId>();
   const std::uint64_t both = mix(key ^ reinterpret_cast<std::uintptr_t>(frame));
   PathSlot& slot = code.library_paths[both % kPathSlots];
-  if (slot.key == key && slot.frame == frame && holds(slot)) return slot.region;
+  if (slot.key == key && slot.frame == frame && holds(slot)) {
+    if (slot.region != kPythonKnows) return slot.region;
+    const RegionId site = define_python_site(r, function, slot.entry);
+    if (site != absent<RegionId>()) return site;
+  }
 
   CallStack stack;
   follow(caller, kMostFrames, stack);
   const unsigned program = program_frame(stack);
   if (program == 0) return absent<RegionId>();
   remember_stack(slot, stack, program + 1);
-  // The library's function stands for all places in it: its first address, as one behind a call.
-  std::uintptr_t entry = stack.address[program - 1];
-  if (function_around != nullptr) {
-    void* const begin = function_around(reinterpret_cast<void*>(entry - 1));
-    if (begin != nullptr) entry = reinterpret_cast<std::uintptr_t>(begin) + 1;
+  if (is_extension(reinterpret_cast<const void*>(stack.address[program - 1]))) {
+    slot.entry = behind_extensions(stack, program);
+    const RegionId site = define_python_site(r, function, slot.entry);
+    if (site != absent<RegionId>()) {
+      slot.region = kPythonKnows;
+      arm(slot, key, frame);
+      return site;
+    }
   }
-  const Count called_by = define_frame(r, stack.address[program], absent<Count>());
-  const std::uint64_t path = mix(mix(entry + function) + raw(called_by) + 1) | std::uint64_t{1}
-                                                                                   << 63;
-  const std::uint32_t* const known = code.places.find(path);
-  slot.region = known != nullptr ? static_cast<RegionId>(*known)
-                                 : add_site(r, region_of(function), path,
-                                            reinterpret_cast<const void*>(entry), called_by);
+  slot.region = add_library_site(r, function, function_of(stack.address[program - 1]),
+                                 define_frame(r, stack.address[program], absent<Count>()));
   arm(slot, key, frame);
   return slot.region;
 }

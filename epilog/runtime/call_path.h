@@ -22,6 +22,7 @@ struct PathSlot {
   std::uint32_t count;
   const std::uintptr_t* place[kMostCallers];  // on the stack
   std::uintptr_t address[kMostCallers];       // what must stand there
+  const void* entry;  // the library's function, where a line of Python called it
 };
 
 // The return addresses on a thread's stack from the call of MPI outwards, and where they stand.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "epilog/runtime/libraries.h"
+#include "epilog/runtime/python.h"
 
 namespace kojak::measure {
 namespace {
@@ -76,6 +77,8 @@ int note_module(dl_phdr_info* info, std::size_t, void* data) {
 // In place of an identifier: calls from there come out of a communication library, and are named by
 // the line that called it.
 constexpr std::uint32_t kThroughLibrary = kAbsent;
+// The same of a line of Python.
+constexpr std::uint32_t kThroughPython = kAbsent - 1;
 
 // Such a place, where nothing but the library is on the stack.
 RegionId plain_site(Recorder& r, unsigned function, std::uint64_t key, const void* caller) {
@@ -125,6 +128,7 @@ void close_code_table(LocalTrace& trace) {
   for (PathSlot* slots : {code->paths, code->library_paths}) {
     if (slots != nullptr) release(slots, sizeof(PathSlot) * kPathSlots);
   }
+  release_python_places(code->python);
   destroy(code);
 }
 
@@ -171,8 +175,12 @@ RegionId define_site(Recorder& r, unsigned function, const void* caller, const v
   const std::uint64_t key = site_key(function, caller);
   if (trace.code->paths != nullptr) return define_path(r, function, key, caller, frame);
   if (const std::uint32_t* known = trace.code->places.find(key)) {
-    if (*known == kThroughLibrary) {
-      const RegionId site = define_library_site(r, function, key, caller, frame);
+    if (*known == kThroughLibrary || *known == kThroughPython) {
+      RegionId site = absent<RegionId>();
+      if (*known == kThroughPython) site = define_python_site(r, function, nullptr);
+      if (site == absent<RegionId>()) {
+        site = define_library_site(r, function, key, caller, frame);
+      }
       return site == absent<RegionId>() ? plain_site(r, function, key, caller) : site;
     }
     const auto id = static_cast<RegionId>(*known);
@@ -180,9 +188,15 @@ RegionId define_site(Recorder& r, unsigned function, const void* caller, const v
     return id;
   }
   if (more_places(trace) && may_be_library(caller)) {
-    const RegionId site = define_library_site(r, function, key, caller, frame);
+    RegionId site = absent<RegionId>();
+    std::uint32_t through = kThroughLibrary;
+    if (is_extension(caller)) {
+      site = define_python_site(r, function, nullptr);
+      if (site != absent<RegionId>()) through = kThroughPython;
+    }
+    if (site == absent<RegionId>()) site = define_library_site(r, function, key, caller, frame);
     if (site != absent<RegionId>()) {
-      trace.code->places.set(key, kThroughLibrary);
+      trace.code->places.set(key, through);
       return site;
     }
   }

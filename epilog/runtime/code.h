@@ -20,6 +20,7 @@ inline constexpr std::uint32_t kFirstPlace = 1024;
 static_assert(kFirstMpiRegion + kMaxFunctions <= kFirstPlace);
 
 struct PathSlot;
+struct PythonPlaces;
 
 struct CodeTable {
   CodeSlot slots[kCodeSlots];
@@ -28,6 +29,7 @@ struct CodeTable {
   HashMap<std::uint32_t> modules;     // hashes of path and base to modules
   PathSlot* paths = nullptr;          // of callers, where they are followed
   PathSlot* library_paths = nullptr;  // of calls out of communication libraries
+  PythonPlaces* python = nullptr;     // lines of a Python program
   std::uint32_t next_place = kFirstPlace;
   std::uint32_t next_frame = 0;
   std::uint32_t next_module = 0;

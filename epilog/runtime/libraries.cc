@@ -16,12 +16,12 @@ namespace {
 constexpr const char* kFiles[] = {"libcaf_",  "libarmci", "libga.",
                                   "libga-",   "libga++",  "libglobalarrays",
                                   "libpetsc", "libhdf5",  "libboost_mpi"};
+// Packages of Python that call MPI, or a library that does, in extension modules.
+constexpr const char* kPackages[] = {"/mpi4py/", "/petsc4py/", "/slepc4py/", "/h5py/"};
 // Beginnings of functions' names, where a library is linked into the program.
-constexpr const char* kFunctions[] = {"_gfortran_caf_", "_caf_extensions_",
-                                      "PARMCI_",        "ARMCI_",
-                                      "ARMCIX_",        "ARMCII_",
-                                      "wnga_",          "pnga_",
-                                      "gmr_",           "comex_"};
+constexpr const char* kFunctions[] = {"_gfortran_caf_", "_caf_extensions_", "PARMCI_", "ARMCI_",
+                                      "ARMCIX_",        "ARMCII_",          "wnga_",   "pnga_",
+                                      "gmr_",           "comex_",           "armci_"};
 // Those by which the program calls Global Arrays. A program's own function may have such a name, so
 // it counts only where it calls one of the others.
 constexpr const char* kFronts[] = {"ga_", "nga_", "GA_", "NGA_"};
@@ -50,10 +50,21 @@ bool is_named_by_user(const char* name) {
   return false;
 }
 
-bool is_library_file(const char* path) {
+const char* file_name(const char* path) {
   const char* const slash = strrchr(path, '/');
-  const char* const name = slash != nullptr ? slash + 1 : path;
-  return begins(name, kFiles) || strstr(path, "/mpi4py/") != nullptr || is_named_by_user(name);
+  return slash != nullptr ? slash + 1 : path;
+}
+
+bool is_of_package(const char* path) {
+  for (const char* package : kPackages) {
+    if (strstr(path, package) != nullptr) return true;
+  }
+  return false;
+}
+
+bool is_library_file(const char* path) {
+  const char* const name = file_name(path);
+  return begins(name, kFiles) || is_of_package(path) || is_named_by_user(name);
 }
 
 struct Range {
@@ -65,6 +76,7 @@ struct Range {
 struct File {
   std::uint64_t key;
   bool whole;
+  bool extension;  // of Python
   Vector<Range> ranges;
   File* next;
 };
@@ -93,6 +105,7 @@ const File* file_of(std::uintptr_t address) {
   if (file == nullptr) return nullptr;
   file->key = key;
   file->whole = is_library_file(module.path);
+  file->extension = file->whole && is_of_package(module.path);
   if (!file->whole) visit_functions(module, take_function, file);
   bool any = false;
   for (std::size_t i = 0; i < file->ranges.size(); ++i) any = any || !file->ranges[i].front;
@@ -126,6 +139,18 @@ bool may_be_library(const void* caller) {
   const bool may_be = file != nullptr && (file->whole || !file->ranges.empty());
   pthread_mutex_unlock(&mutex);
   return may_be;
+}
+
+bool is_extension(const void* caller) {
+  pthread_mutex_lock(&mutex);
+  const File* const file = file_of(reinterpret_cast<std::uintptr_t>(caller) - 1);
+  const bool is = file != nullptr && file->extension;
+  pthread_mutex_unlock(&mutex);
+  return is;
+}
+
+bool is_library_script(const char* path) {
+  return is_of_package(path) || is_named_by_user(file_name(path));
 }
 
 unsigned program_frame(const CallStack& stack) {

@@ -18,6 +18,12 @@ namespace kojak::measure {
 // one are linked into it.
 bool may_be_library(const void* caller);
 
+// True if the caller lies in an extension module of Python (mpi4py's): a Python line calls it.
+bool is_extension(const void* caller);
+
+// True if a Python file belongs to such a library's package.
+bool is_library_script(const char* path);
+
 // Of a stack whose innermost address is the call of MPI: where the program called the library. 0 if
 // no library lies between.
 unsigned program_frame(const CallStack& stack);

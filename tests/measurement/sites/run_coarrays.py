@@ -7,11 +7,9 @@ more than the image was in the statement.
 """
 
 import pathlib
-import re
-import subprocess
 import sys
-import xml.etree.ElementTree as xml
 
+from reports import analyse, severity  # noqa: E402
 from run_sites import Case, merge, parser  # noqa: E402
 
 SOURCE = "coarrays.F90"
@@ -19,28 +17,6 @@ SOURCE = "coarrays.F90"
 STATEMENTS = [("sync all", "mpi_barrier_wait"), ("sync images", "mpi_latesender"), ("co_sum", "mpi_wait_nxn"),
               ("coarray put", None), ("coarray get", None)]
 INJECTED = 3 * 0.2
-
-
-def severity(report, metric, statement, place):
-    """Of one process, over all call paths that lead through a statement."""
-    root = xml.parse(report).getroot()
-    number = next(m.get("id") for m in root.iter("metric") if m.findtext("uniq_name") == metric)
-    names = {r.get("id"): r.findtext("name", "") for r in root.iter("region")}
-    inside = set()
-
-    def walk(node, through):
-        through = through or names[node.get("calleeId")] == statement
-        if through:
-            inside.add(node.get("id"))
-        for child in node.findall("cnode"):
-            walk(child, through)
-
-    for node in root.find("program").findall("cnode"):
-        walk(node, False)
-    if not inside:
-        sys.exit(f"the report has no call path through '{statement}'")
-    rows = [row for matrix in root.iter("matrix") if matrix.get("metricId") == number for row in matrix.iter("row")]
-    return sum(float(row.text.split()[place]) for row in rows if row.get("cnodeId") in inside)
 
 
 def check(case, name, program):
@@ -57,13 +33,7 @@ def check(case, name, program):
     for (statement, _), line in zip(STATEMENTS, lines):
         if (line, statement) not in entered:
             sys.exit(f"{name}: no '{statement}' in line {line} of {SOURCE}, but {sorted(entered)}")
-    report = f"{traces}.cube"
-    said = subprocess.run([case.args.bin / "expert", "-o", report, f"{traces}.elg"], capture_output=True, text=True,
-                          timeout=60)
-    if said.returncode != 0:
-        sys.exit(f"{name}: expert ended with {said.returncode}: {said.stdout}{said.stderr}")
-    if re.search(r"send without receive", said.stdout + said.stderr):
-        sys.exit(f"{name}: {said.stdout}")
+    report = analyse(case, traces)
     for number, (statement, metric) in enumerate(STATEMENTS):
         for image in range(2, case.args.ranks + 1) if metric else ():
             waited = severity(report, metric, statement, image - 1)

@@ -1,0 +1,456 @@
+#include "epilog/runtime/python.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "epilog/runtime/call_path.h"
+#include "epilog/runtime/libraries.h"
+#include "epilog/runtime/python_text.h"
+
+namespace kojak::measure {
+namespace {
+
+// CPython 3.11, a release, 64 bits.
+constexpr unsigned long kVersion = 0x030B;
+struct Layout {
+  static constexpr std::size_t kThreadFrames = 56;  // PyThreadState.cframe
+  static constexpr std::size_t kThreadIdent = 152;  // PyThreadState.thread_id
+  static constexpr std::size_t kCurrent = 8;        // _PyCFrame.current_frame
+  static constexpr std::size_t kFrameCode = 32;     // _PyInterpreterFrame.f_code, first of four
+  static constexpr std::size_t kCodeInstructions = 184;  // PyCodeObject.co_code_adaptive
+  static constexpr std::size_t kAsciiText = 48;          // sizeof(PyASCIIObject)
+  static constexpr std::size_t kOtherText = 72;          // sizeof(PyCompactUnicodeObject)
+  static constexpr std::size_t kBytesText = 32;          // PyBytesObject.ob_sval
+};
+struct FramePart {
+  std::uint64_t code, frame_object, previous, instruction;
+};
+struct ObjectHead {
+  std::uint64_t references, type, size;  // the size of those that have one: code, strings, bytes
+};
+struct CodePart {
+  ObjectHead head;
+  std::uint64_t unused_1[6];
+  std::uint32_t first_line;
+  std::uint32_t unused_2[9];
+  std::uint64_t file, name, qualified_name, lines;
+};
+static_assert(offsetof(CodePart, first_line) == 72 && offsetof(CodePart, file) == 112 &&
+              offsetof(CodePart, lines) == 136);
+struct TextHead {
+  ObjectHead head;
+  std::uint64_t hash;
+  std::uint32_t state;
+  std::uint32_t unused;
+  unsigned kind() const { return state >> 2 & 7; }
+  bool compact() const { return (state >> 5 & 1) != 0; }
+  bool ascii() const { return (state >> 6 & 1) != 0; }
+};
+static_assert(offsetof(TextHead, state) == 32);
+
+constexpr std::size_t kMostFramesUp = 64;
+constexpr std::size_t kMostText = 1000;         // characters of a name
+constexpr std::size_t kMostLines = 256 * 1024;  // bytes of a table of locations
+constexpr std::size_t kSlots = 256;
+
+// What the process has of Python; found once.
+struct Python {
+  void* (*thread_state)();
+  std::uint64_t code_type, text_type, bytes_type;
+};
+Python python;
+enum class State { kUnknown, kNone, kThere, kTried };  // tried: a place was read, and all was right
+std::atomic<State> state{State::kUnknown};
+
+bool find_python() {
+  const State now = state.load(std::memory_order_acquire);
+  if (now != State::kUnknown) return now != State::kNone;
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&mutex);
+  const auto* const version = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "Py_Version"));
+  void* const thread_state = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+  const auto type = [](const char* name) {
+    return reinterpret_cast<std::uint64_t>(dlsym(RTLD_DEFAULT, name));
+  };
+  constexpr unsigned long kRelease = 0xF;
+  State found = State::kNone;
+  if (version != nullptr && thread_state != nullptr && sizeof(void*) == 8 &&
+      *version >> 16 == kVersion && (*version >> 4 & 0xF) == kRelease) {
+    python = {reinterpret_cast<void* (*)()>(thread_state), type("PyCode_Type"),
+              type("PyUnicode_Type"), type("PyBytes_Type")};
+    if (python.code_type != 0 && python.text_type != 0 && python.bytes_type != 0) {
+      found = State::kThere;
+    }
+  }
+  State before = State::kUnknown;
+  state.compare_exchange_strong(before, found, std::memory_order_acq_rel);
+  pthread_mutex_unlock(&mutex);
+  return state.load(std::memory_order_acquire) != State::kNone;
+}
+
+// A piece of memory, and where it can be looked at.
+struct Piece {
+  std::uint64_t from;
+  std::size_t size;
+  const std::byte* here;
+  template <class T>
+  T as() const {
+    T value;
+    memcpy(&value, here, sizeof value);
+    return value;
+  }
+};
+
+// Reads memory of the process, where it may not be there by a copy that the kernel makes.
+struct Reader {
+  bool direct;
+  bool copy(std::uint64_t from, void* to, std::size_t size) const {
+    if (from == 0) return false;
+    if (direct) {
+      memcpy(to, reinterpret_cast<const void*>(from), size);
+      return true;
+    }
+    const iovec here{to, size};
+    const iovec there{reinterpret_cast<void*>(from), size};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
+  }
+  // Pieces at once, without touching them where the memory itself can be looked at.
+  template <std::size_t kCount>
+  bool look(Piece (&pieces)[kCount], Vector<std::byte>& room) const {
+    std::size_t total = 0;
+    for (Piece& piece : pieces) {
+      piece.here = reinterpret_cast<const std::byte*>(piece.from);
+      total += piece.size;
+    }
+    if (direct) return true;
+    if (!room.reserve(total)) return false;
+    iovec there[kCount];
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < kCount; ++i) {
+      there[i] = {reinterpret_cast<void*>(pieces[i].from), pieces[i].size};
+      pieces[i].here = room.data() + at;
+      at += pieces[i].size;
+    }
+    const iovec here{room.data(), total};
+    return process_vm_readv(getpid(), &here, 1, there, kCount, 0) == static_cast<ssize_t>(total);
+  }
+};
+
+// A string of the interpreter as it lies in memory.
+struct RawText {
+  std::uint64_t object;
+  std::uint64_t from;  // its characters
+  std::uint64_t length;
+  unsigned kind;  // bytes of a character
+  std::size_t size() const { return length * kind; }
+};
+
+bool find_text(const Reader& reader, std::uint64_t object, RawText& text) {
+  TextHead head;
+  if (!reader.copy(object, &head, sizeof head) || head.head.type != python.text_type ||
+      !head.compact() || head.head.size > kMostText) {
+    return false;
+  }
+  text = {object, object + (head.ascii() ? Layout::kAsciiText : Layout::kOtherText), head.head.size,
+          head.kind()};
+  return text.kind == 1 || text.kind == 2 || text.kind == 4;
+}
+
+std::uint64_t hash_of(std::uint64_t hash, const char* text, std::size_t length) {
+  for (std::size_t i = 0; i < length; ++i) {
+    hash = (hash ^ static_cast<unsigned char>(text[i])) * 0x100000001B3u;
+  }
+  return mix(hash + length);
+}
+
+enum class Part : std::uint8_t { kProgram, kLibrary, kMachinery };
+
+// What a frame's code object and instruction were, and what lay where they point to.
+struct PlaceSlot {
+  std::uint64_t code, instruction;
+  RawText file, name;
+  std::uint64_t lines_object, lines_size;
+  std::uint32_t first_line, line;
+  std::byte* content;  // file, name, lines
+  std::size_t content_size;
+  std::uint64_t function_key;  // of its file, name and first line
+  std::uint64_t key;           // of these and its line
+  Part part;
+};
+
+}  // namespace
+
+// A thread's.
+struct PythonPlaces {
+  PlaceSlot slots[kSlots];
+  bool first_thread;
+  std::uint64_t thread, frames, frame;  // its state, its frames, the innermost, as seen last
+  Vector<std::byte> room;
+  HashMap<std::uint32_t> functions;  // to regions
+  HashMap<std::uint32_t> lines;      // with what they enter, to call sites
+  char name[4 * kMostText + 1];
+  char file[4 * kMostText + 1];
+};
+
+void release_python_places(PythonPlaces* places) {
+  if (places == nullptr) return;
+  for (PlaceSlot& slot : places->slots) {
+    if (slot.content != nullptr) release(slot.content, slot.content_size);
+  }
+  places->room.clear();
+  places->functions.clear();
+  places->lines.clear();
+  destroy(places);
+}
+
+namespace {
+
+// Reads what a frame's code object says. False if it is not one.
+bool read_code(PythonPlaces& places, const Reader& reader, const FramePart& frame,
+               PlaceSlot& slot) {
+  CodePart code;
+  RawText file, name;
+  ObjectHead lines;
+  if (!reader.copy(frame.code, &code, sizeof code) || code.head.type != python.code_type ||
+      !find_text(reader, code.file, file) || !find_text(reader, code.qualified_name, name) ||
+      !reader.copy(code.lines, &lines, sizeof lines) || lines.type != python.bytes_type ||
+      lines.size > kMostLines) {
+    return false;
+  }
+  const std::uint64_t begin = frame.code + Layout::kCodeInstructions;
+  if (frame.instruction < begin || frame.instruction - begin >= 2 * code.head.size) return false;
+  slot.code = 0;  // what the slot held is gone
+  const std::size_t size = file.size() + name.size() + lines.size;
+  if (slot.content_size < size) {
+    if (slot.content != nullptr) release(slot.content, slot.content_size);
+    slot.content = static_cast<std::byte*>(allocate(size));
+    slot.content_size = slot.content != nullptr ? size : 0;
+    if (slot.content == nullptr) return false;
+  }
+  std::byte* const name_at = slot.content + file.size();
+  std::byte* const lines_at = name_at + name.size();
+  if (!reader.copy(file.from, slot.content, file.size()) ||
+      !reader.copy(name.from, name_at, name.size()) ||
+      !reader.copy(code.lines + Layout::kBytesText, lines_at, lines.size)) {
+    return false;
+  }
+  slot.file = file;
+  slot.name = name;
+  slot.lines_object = code.lines;
+  slot.lines_size = lines.size;
+  slot.first_line = code.first_line;
+  slot.line = python_line(reinterpret_cast<const unsigned char*>(lines_at), lines.size,
+                          code.first_line, (frame.instruction - begin) / 2);
+  const std::size_t file_length = utf8_of(slot.content, file.length, file.kind, places.file);
+  const std::size_t name_length = utf8_of(name_at, name.length, name.kind, places.name);
+  slot.function_key =
+      hash_of(hash_of(slot.first_line, places.file, file_length), places.name, name_length);
+  slot.key = mix(slot.function_key + slot.line);
+  slot.part = strncmp(places.file, "<frozen importlib", 17) == 0 ? Part::kMachinery
+              : is_library_script(places.file)                   ? Part::kLibrary
+                                                                 : Part::kProgram;
+  slot.code = frame.code;
+  slot.instruction = frame.instruction;
+  return true;
+}
+
+// Whether a slot says what a frame's code object says now: it may have been freed meanwhile, and
+// another one lie there.
+bool is_same(PythonPlaces& places, const Reader& reader, const FramePart& frame,
+             const PlaceSlot& slot) {
+  if (slot.code != frame.code || slot.instruction != frame.instruction) return false;
+  Piece pieces[] = {{slot.code, sizeof(CodePart), nullptr},
+                    {slot.file.object, sizeof(ObjectHead), nullptr},
+                    {slot.file.from, slot.file.size(), nullptr},
+                    {slot.name.object, sizeof(ObjectHead), nullptr},
+                    {slot.name.from, slot.name.size(), nullptr},
+                    {slot.lines_object, sizeof(ObjectHead), nullptr},
+                    {slot.lines_object + Layout::kBytesText, slot.lines_size, nullptr}};
+  if (!reader.look(pieces, places.room)) return false;
+  const auto& [code, file_head, file, name_head, name, lines_head, lines] = pieces;
+  // What the code object does not point to any more may not be there any more.
+  const auto now = code.as<CodePart>();
+  if (now.head.type != python.code_type || now.first_line != slot.first_line ||
+      now.file != slot.file.object || now.qualified_name != slot.name.object ||
+      now.lines != slot.lines_object) {
+    return false;
+  }
+  const std::byte* const kept_name = slot.content + file.size;
+  const std::byte* const kept_lines = kept_name + name.size;
+  return file_head.as<ObjectHead>().size == slot.file.length &&
+         name_head.as<ObjectHead>().size == slot.name.length &&
+         lines_head.as<ObjectHead>().size == slot.lines_size &&
+         memcmp(file.here, slot.content, file.size) == 0 &&
+         memcmp(name.here, kept_name, name.size) == 0 &&
+         memcmp(lines.here, kept_lines, lines.size) == 0;
+}
+
+PlaceSlot* place_of(PythonPlaces& places, const Reader& reader, const FramePart& frame) {
+  PlaceSlot& slot = places.slots[mix(frame.code ^ frame.instruction) % kSlots];
+  if (is_same(places, reader, frame, slot)) return &slot;
+  return read_code(places, reader, frame, slot) ? &slot : nullptr;
+}
+
+// The lines of the thread's frames that name its call.
+struct Lines {
+  FramePart program;    // the innermost line of the program
+  FramePart operation;  // what it called in a package like mpi4py's own modules; code is 0 if none
+  std::uint64_t key;    // of both places
+};
+
+// The thread's innermost frame and what stands there; 0 if there is none. What lay where the last
+// time is asked for at once, and holds if it is still so.
+std::uint64_t innermost_frame(PythonPlaces& places, const Reader& reader, FramePart& frame) {
+  const auto thread = reinterpret_cast<std::uint64_t>(python.thread_state());
+  if (thread == 0) return 0;
+  Piece pieces[] = {{thread + Layout::kThreadIdent, sizeof(std::uint64_t), nullptr},
+                    {thread + Layout::kThreadFrames, sizeof(std::uint64_t), nullptr},
+                    {places.frames + Layout::kCurrent, sizeof(std::uint64_t), nullptr},
+                    {places.frame + Layout::kFrameCode, sizeof(FramePart), nullptr}};
+  const bool known = !reader.direct && places.thread == thread && reader.look(pieces, places.room);
+  if (known && pieces[0].as<std::uint64_t>() == static_cast<std::uint64_t>(pthread_self()) &&
+      pieces[1].as<std::uint64_t>() == places.frames &&
+      pieces[2].as<std::uint64_t>() == places.frame) {
+    frame = pieces[3].as<FramePart>();
+    return places.frame;
+  }
+  std::uint64_t ident = 0, frames = 0, at = 0;
+  if (!reader.copy(thread + Layout::kThreadIdent, &ident, sizeof ident) ||
+      ident != static_cast<std::uint64_t>(pthread_self()) ||
+      !reader.copy(thread + Layout::kThreadFrames, &frames, sizeof frames) ||
+      !reader.copy(frames + Layout::kCurrent, &at, sizeof at) || at == 0 ||
+      !reader.copy(at + Layout::kFrameCode, &frame, sizeof frame)) {
+    return 0;
+  }
+  places.thread = thread;
+  places.frames = frames;
+  places.frame = at;
+  return at;
+}
+
+bool find_lines(PythonPlaces& places, const Reader& reader, Lines& lines) {
+  std::uint64_t at = innermost_frame(places, reader, lines.program);
+  lines.operation.code = 0;
+  lines.key = 0;
+  for (std::size_t i = 0; i < kMostFramesUp && at != 0; ++i) {
+    const PlaceSlot* const slot = place_of(places, reader, lines.program);
+    if (slot == nullptr) return false;
+    if (slot->part == Part::kProgram) {
+      lines.key = mix(lines.key ^ slot->key);
+      return true;
+    }
+    if (slot->part == Part::kLibrary) {
+      lines.operation = lines.program;
+      lines.key = mix(slot->key);
+    }
+    at = lines.program.previous;
+    if (at != 0 && !reader.copy(at + Layout::kFrameCode, &lines.program, sizeof lines.program)) {
+      return false;
+    }
+  }
+  return false;
+}
+
+Line line_of(std::uint32_t line) {
+  return line != 0 ? static_cast<Line>(line) : absent<Line>();
+}
+
+// The Python function that a place lies in, as a region. Absent without room.
+RegionId define_python_function(Recorder& r, PythonPlaces& places, const PlaceSlot& slot) {
+  if (const std::uint32_t* known = places.functions.find(slot.function_key)) {
+    return static_cast<RegionId>(*known);
+  }
+  const std::size_t file_length =
+      utf8_of(slot.content, slot.file.length, slot.file.kind, places.file);
+  const std::size_t name_length =
+      utf8_of(slot.content + slot.file.size(), slot.name.length, slot.name.kind, places.name);
+  if (!make_room_for(r, string_room(file_length) + string_room(name_length) + 2 * kMaxRecord)) {
+    return absent<RegionId>();
+  }
+  const RegionId id = new_place(*r.trace);
+  const StringId file = define_string(r, places.file, file_length);
+  const StringId name = define_string(r, places.name, name_length);
+  constexpr std::uint8_t kFunction = 1;
+  std::byte* const p = put(r.cursor, File{static_cast<FileId>(raw(id)), file});
+  publish(r, put(p, Region{id, name, static_cast<FileId>(raw(id)), line_of(slot.first_line),
+                           absent<Line>(), absent<StringId>(), Byte{kFunction}}));
+  places.functions.set(slot.function_key, raw(id));
+  return id;
+}
+
+// A line as a call site, and what stands for it in the place of an address; 0 without room.
+std::uint64_t define_line(Recorder& r, PythonPlaces& places, const PlaceSlot* slot,
+                          RegionId entered) {
+  constexpr std::uint32_t kMostLinesDefined = 65534;
+  if (slot == nullptr || entered == absent<RegionId>()) return 0;
+  const std::uint64_t key = mix(slot->key + raw(entered));
+  if (const std::uint32_t* known = places.lines.find(key)) return std::uint64_t{*known} + 1;
+  const RegionId function = define_python_function(r, places, *slot);
+  if (function == absent<RegionId>() || places.lines.size() >= kMostLinesDefined ||
+      !make_room_for(r, kMaxRecord)) {
+    return 0;
+  }
+  const auto id = static_cast<std::uint32_t>(places.lines.size());
+  publish(r, put(r.cursor, CallSite{CallSiteId{id}, static_cast<FileId>(raw(function)),
+                                    line_of(slot->line), entered, function}));
+  places.lines.set(key, id);
+  return std::uint64_t{id} + 1;
+}
+
+// The frame of a line that calls a function.
+Count define_caller(Recorder& r, std::uint64_t line) {
+  if (line == 0 || !make_room_for(r, kMaxRecord)) return absent<Count>();
+  const Count frame{r.trace->code->next_frame++};
+  publish(r, put(r.cursor, LocalFrame{frame, absent<Count>(), Count64{line}, absent<Count>()}));
+  return frame;
+}
+
+}  // namespace
+
+RegionId define_python_site(Recorder& r, unsigned function, const void* entry) {
+  if (!find_python()) return absent<RegionId>();
+  CodeTable& code = *r.trace->code;
+  if (code.python == nullptr) {
+    code.python = create<PythonPlaces>();
+    if (code.python == nullptr) return absent<RegionId>();
+    code.python->first_thread = gettid() == getpid();
+  }
+  PythonPlaces& places = *code.python;
+  const Reader reader{places.first_thread &&
+                      state.load(std::memory_order_relaxed) == State::kTried};
+  Lines lines;
+  if (!find_lines(places, reader, lines)) return absent<RegionId>();
+  if (!reader.direct) state.store(State::kTried, std::memory_order_relaxed);
+  const std::uint64_t key =
+      mix(lines.key + mix(reinterpret_cast<std::uintptr_t>(entry) ^ function)) | std::uint64_t{1}
+                                                                                     << 63;
+  if (const std::uint32_t* known = code.places.find(key)) return static_cast<RegionId>(*known);
+
+  const RegionId called = region_of(function);
+  if (!more_places(*r.trace)) return called;
+  const auto line = [&](const FramePart& frame, RegionId entered) {
+    return define_line(r, places, place_of(places, reader, frame), entered);
+  };
+  const bool library = entry == nullptr && lines.operation.code != 0;
+  RegionId entered = called;
+  if (library) {
+    const PlaceSlot* const slot = place_of(places, reader, lines.operation);
+    entered = slot != nullptr ? define_python_function(r, places, *slot) : absent<RegionId>();
+  }
+  std::uint64_t at = line(lines.program, entered);
+  if (at == 0) return absent<RegionId>();
+  Count caller = absent<Count>();
+  if (entry != nullptr || library) {
+    caller = define_caller(r, at);
+    at = library ? line(lines.operation, called) : reinterpret_cast<std::uintptr_t>(entry);
+    if (at == 0) return absent<RegionId>();
+  }
+  return add_site(r, called, key, reinterpret_cast<const void*>(at), caller);
+}
+
+}  // namespace kojak::measure

@@ -1,0 +1,39 @@
+// Which line of a Python program calls MPI (mpi4py): read from the interpreter's own frames.
+//
+// The thread that calls MPI stands in a C function that its innermost Python frame has called, so
+// this thread's chain of frames, and the code objects that they hold, stay as they are until the
+// call returns, whoever has the interpreter's lock meanwhile (mpi4py gives it away around each
+// call). They are read as memory: nothing of the interpreter is called but
+// PyGILState_GetThisThreadState, which reads a thread-local slot; no reference is counted, no
+// object made, no lock taken.
+//
+// The layout is that of CPython 3.11 (kLayout); another version, or anything that does not look
+// like it, has no lines. The first look of a process, and each look of a thread other than the
+// first (whose state may be freed while the interpreter ends), is done by the kernel, which fails
+// where there is no memory. A place is known again by the addresses of code object and
+// instruction and by the content of what was read: a code object may be freed, and another one
+// lie there. Used by the owning thread only.
+//
+// Source: CPython's Include/cpython/pystate.h, Include/internal/pycore_frame.h,
+// Include/cpython/code.h.
+#pragma once
+
+#include "epilog/runtime/code.h"
+
+namespace kojak::measure {
+
+struct PythonPlaces;
+
+// The site of a call that the calling thread's Python program makes. `entry` is the function of a
+// library in C that the line called and that calls MPI, or null. Where the line calls a function of
+// a package that counts as a library (mpi4py.futures), that function stands between. Absent where
+// no line is known.
+//
+// In the thread's file such a place is a CALL_SITE with its FILE and REGION, since the names are
+// known at once; a LOCAL_SITE or LOCAL_FRAME without module refers to it by its address, the call
+// site's number and one.
+RegionId define_python_site(Recorder& r, unsigned function, const void* entry);
+
+void release_python_places(PythonPlaces* places);
+
+}  // namespace kojak::measure
