@@ -81,4 +81,15 @@ std::string statement_of(const std::string& function) {
   return function;
 }
 
+std::string statement_of(const std::string& function, const std::string& file) {
+  constexpr std::pair<std::string_view, std::string_view> kInner[] = {
+      {"mutex_lock", "lock"}, {"mutex_unlock", "unlock"}, {"finalize_internal", "finalize"}};
+  if (file.substr(file.rfind('/') + 1).starts_with("libcaf_")) {
+    for (const auto& [inner, entry] : kInner) {
+      if (function == inner) return statement_of("_gfortran_caf_" + std::string(entry));
+    }
+  }
+  return statement_of(function);
+}
+
 }  // namespace kojak::merge

@@ -71,6 +71,9 @@ std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site) {
       const ModuleDef* const module = local_.modules.find(code->module);
       const std::vector<CodePlace>& found = merged_.code_names.find(module, code->address, true);
       places.insert(places.end(), found.begin(), found.end());
+      if (module != nullptr) {
+        places.back().function = statement_of(places.back().function, module->path);
+      }
       inside = !found.back().main;
     }
     code = is_absent(code->caller) ? nullptr : local_.local_frames.find(code->caller);

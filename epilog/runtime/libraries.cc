@@ -22,6 +22,9 @@ constexpr const char* kPackages[] = {"/mpi4py/", "/petsc4py/", "/slepc4py/", "/h
 constexpr const char* kFunctions[] = {"_gfortran_caf_", "_caf_extensions_", "PARMCI_", "ARMCI_",
                                       "ARMCIX_",        "ARMCII_",          "wnga_",   "pnga_",
                                       "gmr_",           "comex_",           "armci_"};
+// Functions within OpenCoarrays that stand in the place of an entry point, which ended with calling
+// them. They count only where the file has entry points.
+constexpr const char* kInner[] = {"mutex_lock", "mutex_unlock", "finalize_internal"};
 // Those by which the program calls Global Arrays. A program's own function may have such a name, so
 // it counts only where it calls one of the others.
 constexpr const char* kFronts[] = {"ga_", "nga_", "GA_", "NGA_"};
@@ -30,6 +33,13 @@ template <std::size_t kCount>
 bool begins(const char* name, const char* const (&prefixes)[kCount]) {
   for (const char* prefix : prefixes) {
     if (*prefix == *name && strncmp(name, prefix, strlen(prefix)) == 0) return true;
+  }
+  return false;
+}
+
+bool is_inner(const char* name) {
+  for (const char* inner : kInner) {
+    if (strcmp(inner, name) == 0) return true;
   }
   return false;
 }
@@ -77,6 +87,7 @@ struct File {
   std::uint64_t key;
   bool whole;
   bool extension;  // of Python
+  bool any;        // of the ranges is sure to be a library's
   Vector<Range> ranges;
   File* next;
 };
@@ -85,9 +96,13 @@ pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 void take_function(void* data, const char* name, std::uintptr_t begin, std::uintptr_t size) {
   const bool front = begins(name, kFronts);
-  if (!front && !begins(name, kFunctions) && !is_named_by_user(name)) return;
+  const bool inner = is_inner(name);
+  const bool sure = begins(name, kFunctions) || is_named_by_user(name);
+  if (!front && !inner && !sure) return;
+  auto& file = *static_cast<File*>(data);
+  file.any = file.any || sure;
   // A symbol without a size ends with its first bytes: too short a range finds nothing wrong.
-  static_cast<File*>(data)->ranges.push_back({begin, begin + (size != 0 ? size : 1), front});
+  file.ranges.push_back({begin, begin + (size != 0 ? size : 1), front && !sure});
 }
 
 // The file that holds an address; nullptr if nobody knows it.
@@ -107,9 +122,7 @@ const File* file_of(std::uintptr_t address) {
   file->whole = is_library_file(module.path);
   file->extension = file->whole && is_of_package(module.path);
   if (!file->whole) visit_functions(module, take_function, file);
-  bool any = false;
-  for (std::size_t i = 0; i < file->ranges.size(); ++i) any = any || !file->ranges[i].front;
-  if (!any) file->ranges.clear();
+  if (!file->any) file->ranges.clear();
   file->next = files;
   files = file;
   return file;

@@ -135,6 +135,35 @@ MPI_CALL lid=0 time=3 exit=4 rid=513
   EXPECT_EQ(flow[32], "0x40>MPI_Barrier");
 }
 
+// A line of Python is a CALL_SITE whose number and one stands in the place of an address.
+TEST(MergeSites, LinesWithoutCodeHaveTheirNamesInTheTrace) {
+  LocalRun run(1);
+  run.add(0, R"(
+STRING strid=4 cntc=0 str="MPI_Barrier"
+REGION rid=7 rnid=4 fid=absent begln=absent endln=absent rdid=absent rtype=4
+STRING strid=5 cntc=0 str="halo.py"
+STRING strid=6 cntc=0 str="step"
+STRING strid=7 cntc=0 str="submit"
+FILE fid=1024 fnid=5
+REGION rid=1024 rnid=6 fid=1024 begln=10 endln=absent rdid=absent rtype=1
+REGION rid=1025 rnid=7 fid=1024 begln=50 endln=absent rdid=absent rtype=1
+CALL_SITE csid=0 fid=1024 lno=12 erid=7 lrid=1024
+CALL_SITE csid=1 fid=1024 lno=14 erid=1025 lrid=1024
+CALL_SITE csid=2 fid=1024 lno=51 erid=7 lrid=1025
+LOCAL_SITE rid=1026 erid=7 module=absent address=1 caller=absent
+LOCAL_FRAME frame=0 module=absent address=2 caller=absent
+LOCAL_SITE rid=1027 erid=7 module=absent address=3 caller=0
+LOCAL_SITE rid=1028 erid=7 module=absent address=4 caller=absent
+MPI_CALL lid=0 time=1 exit=2 rid=1026
+MPI_CALL lid=0 time=3 exit=4 rid=1027
+MPI_CALL lid=0 time=5 exit=6 rid=1028
+)");
+  run.merge();
+  EXPECT_EQ(flow_of(run.merged),
+            (std::vector<std::string>{"step>MPI_Barrier", "-", "step>submit", "submit>MPI_Barrier",
+                                      "-", "-", "0x4>MPI_Barrier", "-"}));
+}
+
 // The same place in several processes is one call site.
 TEST(MergeSites, EqualPlacesAreOne) {
   LocalRun run(2);
@@ -162,6 +191,11 @@ TEST(MergeSites, EntryPointsOfLibrariesAreNamedByTheirStatements) {
   EXPECT_EQ(merge::statement_of("PARMCI_Put"), "ARMCI_Put");
   EXPECT_EQ(merge::statement_of("wnga_acc"), "ga_acc");
   EXPECT_EQ(merge::statement_of("step"), "step");
+  // A program may have such a function of its own.
+  EXPECT_EQ(merge::statement_of("mutex_lock", "/usr/lib/libcaf_openmpi.so.3"), "lock, critical");
+  EXPECT_EQ(merge::statement_of("mutex_lock", "/home/libcaf_mine/prog"), "mutex_lock");
+  EXPECT_EQ(merge::statement_of("finalize_internal", "libcaf_mpi.so"), "end of program (coarrays)");
+  EXPECT_EQ(merge::statement_of("_gfortran_caf_get", "/home/prog"), "coarray get");
   EXPECT_EQ(merge::statement_of(""), "");
 }
 

@@ -1,11 +1,13 @@
 ! Coarrays, two images or more: image 1 comes late to statements that make the others wait. Each image prints how long
 ! it was in each statement, and in which line that stands.
 module waits
+  use, intrinsic :: iso_fortran_env, only: event_type
   implicit none
-  integer, parameter :: rounds = 3
+  integer, parameter :: rounds = 2
   integer, parameter :: wanted = 200000  ! microseconds
-  real(8) :: inside(5) = 0
-  integer :: lines(5) = 0
+  real(8) :: inside(8) = 0
+  integer :: lines(8) = 0
+  type(event_type), save :: ready[*]
 contains
   subroutine late()
     use, intrinsic :: iso_c_binding, only: c_int
@@ -36,7 +38,7 @@ contains
     real(8), intent(inout) :: field(:)[*]
     integer, intent(in) :: others(:)
     real(8) :: began, total
-    integer :: next
+    integer :: next, i
 
     call late()
     began = seconds()
@@ -63,6 +65,25 @@ contains
     field(9:16) = field(1:8)[next]
     call note(5, __LINE__ - 1, began)
     sync all
+
+    ! For events and critical sections the coarray library asks again and again.
+    call late()
+    began = seconds()
+    if (this_image() == 1) then
+      do i = 2, num_images()
+        event post (ready[i])
+      end do
+    else
+      event wait (ready)
+    end if
+    call note(6, __LINE__ - 2, began)
+    call note(7, __LINE__ - 6, began)
+    began = seconds()
+    critical
+      field(1) = field(1) + 1
+    end critical
+    call note(8, __LINE__ - 3, began)
+    sync all
   end subroutine
 end module
 
@@ -81,5 +102,5 @@ program coarrays
     call step(field, others)
   end do
   sync all
-  print '(a, i0, 5(1x, i0, 1x, f9.6))', 'image ', this_image(), (lines(i), inside(i), i = 1, 5)
+  print '(a, i0, 8(1x, i0, 1x, f9.6))', 'image ', this_image(), (lines(i), inside(i), i = 1, 8)
 end program
