@@ -18,13 +18,26 @@
 namespace kojak::measure {
 namespace {
 
+// What libraries with the binary interface that this one was built for call themselves: handles and
+// statuses are the same. MPICH's relatives agreed upon it (MPICH ABI Compatibility Initiative).
 #if defined(OPEN_MPI)
 constexpr char kBuiltFor[] = "Open MPI";
-#elif defined(MPICH_VERSION)
+constexpr const char* kFitting[] = {"Open MPI"};
+#elif defined(MPICH_VERSION) || defined(MPICH_NAME) || defined(I_MPI_VERSION) || \
+    defined(MVAPICH_VERSION)
 constexpr char kBuiltFor[] = "MPICH";
+constexpr const char* kFitting[] = {"MPICH", "MVAPICH", "Intel(R) MPI Library",
+                                    "MPI VERSION    : CRAY MPICH"};
 #else
 #error "The identification string of this MPI library is not known: add it here"
 #endif
+
+bool fits(const char* version) {
+  for (const char* name : kFitting) {
+    if (strncmp(version, name, strlen(name)) == 0) return true;
+  }
+  return false;
+}
 
 // The rank as launchers tell it before MPI may be asked; 0 if none does.
 bool is_first_by_environment() {
@@ -150,7 +163,7 @@ bool prepare_startup() {
   for (char& c : s.library) {
     if (c == '\t') c = ' ';
   }
-  if (strncmp(version, kBuiltFor, sizeof kBuiltFor - 1) != 0) {
+  if (!fits(version)) {
     if (is_first_by_environment()) {
       say("this measurement library is for %s, the program runs with %s; nothing is recorded, the "
           "program runs on",
