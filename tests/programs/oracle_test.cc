@@ -283,19 +283,23 @@ TEST_F(ProgressOracleTest, OneGetThatNeededNoTargetVoidsAll) {
 TEST_F(OracleTest, CountsAndGuards) {
   call(0, "MPI_Put", 1, 2, {{"bytes_put", "24"}});
   call(0, "MPI_Put", 2, 3, {{"bytes_put", "8"}});
-  run_.guards = {{false, "bytes_put+bytes_get", "MPI_Put", 0, 32},
-                 {false, "bytes_put", "MPI_Put", 0, 33},
-                 {true, "mpi_rma_earlytransfer", "*", 0, 0},
-                 {true, "bytes_put", "MPI_Put", 0, 0},
-                 {true, "misspelt", "MPI_Put", 0, 0}};
+  using Kind = Guard::Kind;
+  run_.guards = {{Kind::kAtLeast, "bytes_put+bytes_get", "MPI_Put", 0, 32},
+                 {Kind::kAtLeast, "bytes_put", "MPI_Put", 0, 33},
+                 {Kind::kAtMost, "bytes_put", "MPI_Put", 0, 32},
+                 {Kind::kAtMost, "bytes_put", "MPI_Put", 0, 31},
+                 {Kind::kZero, "mpi_rma_earlytransfer", "*", 0, 0},
+                 {Kind::kZero, "bytes_put", "MPI_Put", 0, 0},
+                 {Kind::kZero, "misspelt", "MPI_Put", 0, 0}};
   const Truth truth(run_);
   EXPECT_EQ(truth.value("visits", "MPI_Put", 0), 2);
   EXPECT_EQ(truth.value("bytes_put", "MPI_Put", 0), 32);
   const std::vector<std::string> broken = broken_guards(run_, truth);
-  ASSERT_EQ(broken.size(), 3u);
+  ASSERT_EQ(broken.size(), 4u);
   EXPECT_EQ(broken[0], "bytes_put at MPI_Put of rank 0 is 32, should be at least 33");
-  EXPECT_EQ(broken[1], "bytes_put at MPI_Put of rank 0 is 32, should be exactly 0");
-  EXPECT_NE(broken[2].find("misspelt"), std::string::npos);
+  EXPECT_EQ(broken[1], "bytes_put at MPI_Put of rank 0 is 32, should be at most 31");
+  EXPECT_EQ(broken[2], "bytes_put at MPI_Put of rank 0 is 32, should be exactly 0");
+  EXPECT_NE(broken[3].find("misspelt"), std::string::npos);
 }
 
 TEST_F(OracleTest, NotesAreReadBackOrRefused) {

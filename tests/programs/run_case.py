@@ -41,7 +41,7 @@ class Miss(Failure):
 
 
 def run(what, command, environment, quiet=False, failure=Failure):
-    """Runs one command; its output is shown only if something is wrong with it."""
+    """Runs one command and returns its output, which is shown only if something is wrong with it."""
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                errors="replace", start_new_session=True)
@@ -65,6 +65,7 @@ def run(what, command, environment, quiet=False, failure=Failure):
                                  f"  {' '.join(command)}"] + shown))
     if quiet and out:
         raise Failure(f"{what} printed, although the program prints nothing:\n{out}")
+    return out
 
 
 def launcher(options, ranks, variables):
@@ -99,7 +100,10 @@ def check(options, program, ranks, directory):
         trace, report = directory / f"{model}.elg", directory / f"{model}.cube"
         run("elg_merge", [str(options.bin / "elg_merge"), "--model", model, "-o", str(trace),
                           str(traces)], environment)
-        run("expert", [str(options.bin / "expert"), "-o", str(report), str(trace)], environment)
+        said = run("expert", [str(options.bin / "expert"), "-o", str(report), str(trace)], environment)
+        for title in options.no_advice:
+            if f"{title} takes" in said.split("What to look at first")[1]:
+                raise Failure(f"expert advises about {title}, for which nobody waits:\n{said}")
         run("check_trace", [options.check_trace, str(trace), str(report)], environment)
         try:
             compare.check(trace, report, options.bin / "elg_print")
@@ -149,6 +153,8 @@ def main():
     parser.add_argument("--check-trace", required=True)
     parser.add_argument("--work", required=True, type=pathlib.Path, help="folder for temporary folders")
     parser.add_argument("--runs", type=int, default=12, help="of a program whose report misses the truth")
+    parser.add_argument("--no-advice", action="append", default=[], metavar="TITLE",
+                        help="a pattern that expert's summary must not advise about")
     parser.add_argument("--load", action="store_true", help="keep two cores busy meanwhile")
     parser.add_argument("programs", nargs="+", metavar="PROGRAM:RANKS")
     options = parser.parse_args()

@@ -248,6 +248,10 @@ void at_least(const char* metrics, const char* function, int at_rank, double sec
   fprintf(notes, "at_least %s %s %d %.9f\n", metrics, function, at_rank, seconds);
 }
 
+void at_most(const char* metrics, const char* function, int at_rank, double seconds) {
+  fprintf(notes, "at_most %s %s %d %.9f\n", metrics, function, at_rank, seconds);
+}
+
 void exactly_zero(const char* metrics, const char* function, int at_rank) {
   fprintf(notes, "exactly_zero %s %s %d 0\n", metrics, function, at_rank);
 }

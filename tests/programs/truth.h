@@ -108,9 +108,10 @@ Members members_of(unsigned set);
 void members_free(Members* members);
 
 /* Checks of the program on itself (to be noted by any one process): the severity computed from the
- * measured times is at least `seconds`, so a test cannot pass because nothing happened; or exactly
- * 0, whatever the times. Metrics may be summed with '+'; function "*" is all of them. */
+ * measured times is at least `seconds`, so a test cannot pass because nothing happened; at most
+ * that; or exactly 0, whatever the times. Metrics may be summed with '+'; function "*" is all of them. */
 void at_least(const char* metrics, const char* function, int at_rank, double seconds);
+void at_most(const char* metrics, const char* function, int at_rank, double seconds);
 void exactly_zero(const char* metrics, const char* function, int at_rank);
 
 /* The component that the run was started with: $KOJAK_OSC is `which` ("rdma", "pt2pt", "mpich"). */

@@ -34,10 +34,10 @@ namespace {
   throw std::runtime_error(path + ":" + std::to_string(line) + ": " + what);
 }
 
-Guard read_guard(std::istream& words, bool exactly_zero) {
+Guard read_guard(std::istream& words, Guard::Kind kind) {
   Guard guard;
-  guard.exactly_zero = exactly_zero;
-  words >> guard.metrics >> guard.function >> guard.rank >> guard.at_least;
+  guard.kind = kind;
+  words >> guard.metrics >> guard.function >> guard.rank >> guard.seconds;
   return guard;
 }
 
@@ -55,8 +55,12 @@ void read_notes(const std::string& path, int rank, Notes& run) {
     words >> first;
     if (first == "ranks") {
       words >> ranks;
-    } else if (first == "at_least" || first == "exactly_zero") {
-      run.guards.push_back(read_guard(words, first == "exactly_zero"));
+    } else if (first == "at_least") {
+      run.guards.push_back(read_guard(words, Guard::Kind::kAtLeast));
+    } else if (first == "at_most") {
+      run.guards.push_back(read_guard(words, Guard::Kind::kAtMost));
+    } else if (first == "exactly_zero") {
+      run.guards.push_back(read_guard(words, Guard::Kind::kZero));
     } else {
       Call call;
       call.rank = rank;

@@ -30,11 +30,11 @@ struct Call {
 
 // A program's check of its own injection.
 struct Guard {
-  bool exactly_zero = false;
+  enum class Kind { kAtLeast, kAtMost, kZero } kind = Kind::kAtLeast;
   std::string metrics;  // one, or several joined by '+'
   std::string function;
   int rank = 0;
-  double at_least = 0;
+  double seconds = 0;
 };
 
 struct Notes {

@@ -189,12 +189,18 @@ std::vector<std::string> broken_guards(const Notes& run, const Truth& truth) {
                          std::to_string(guard.rank));
       sum += truth.value(metric, guard.function, guard.rank);
     }
-    const bool holds = guard.exactly_zero ? sum == 0 : sum >= guard.at_least;
+    using Kind = Guard::Kind;
+    const bool holds = guard.kind == Kind::kZero     ? sum == 0
+                       : guard.kind == Kind::kAtMost ? sum <= guard.seconds
+                                                     : sum >= guard.seconds;
     if (!holds) {
       std::ostringstream line;
       line << guard.metrics << " at " << guard.function << " of rank " << guard.rank << " is "
-           << sum << ", should be " << (guard.exactly_zero ? "exactly 0" : "at least ");
-      if (!guard.exactly_zero) line << guard.at_least;
+           << sum << ", should be "
+           << (guard.kind == Kind::kZero     ? "exactly 0"
+               : guard.kind == Kind::kAtMost ? "at most "
+                                             : "at least ");
+      if (guard.kind != Kind::kZero) line << guard.seconds;
       broken.push_back(line.str());
     }
   }
