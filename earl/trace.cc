@@ -159,7 +159,8 @@ bool Trace::other_record(const RawRecord& record, Attributes& attributes, std::u
       return true;
     }
   } else if (record.type == static_cast<std::uint8_t>(RecordType::kAttrUi1)) {
-    return false;  // anyness and the like: nothing that EARL needs
+    AttrUi1 attribute;  // anyness and the like: nothing that EARL needs
+    if (decode(record, dialect, attribute) == nullptr) return false;
   } else if (record.type != static_cast<std::uint8_t>(RecordType::kAttrUi4)) {
     findings_.add(Finding::kUnknownRecord, pos);
     return false;

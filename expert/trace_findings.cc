@@ -13,9 +13,9 @@ namespace {
 
 using Severity = Finding::Severity;
 
-// One row for each kind, however many locations lost something.
-void add_lost(const std::vector<Lost>& records, std::vector<Finding>& found) {
-  for (TraceGap& gap : gaps_of(records)) {
+// What all tools say of it. (Records that are left out come with the findings of the replay.)
+void add_gaps(const Definitions& definitions, std::vector<Finding>& found) {
+  for (TraceGap& gap : gaps_of({}, definitions)) {
     found.push_back({gap.suspect ? Severity::kSuspect : Severity::kNote, gap.count,
                      std::move(gap.what), std::move(gap.advice)});
   }
@@ -100,13 +100,7 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
     found.push_back({Severity::kSuspect, 1, "the trace ends before its definitions do",
                      "The file was cut off, or its merge was interrupted. Merge the run again."});
   }
-  if (definitions.merged_run && raw(definitions.merged_run->missing) != 0) {
-    found.push_back({Severity::kSuspect, raw(definitions.merged_run->missing),
-                     "local traces missing when the run was merged",
-                     "What they did and who waited for them is unknown. Merge again with all "
-                     "traces of the run."});
-  }
-  add_lost(definitions.lost, found);
+  add_gaps(definitions, found);
   SwitchedOff(definitions).add_findings(found);
   AsyncProgress(definitions).add_findings(trace.process_count(), found);
   add_counters(definitions, found);

@@ -59,15 +59,7 @@ class Printer {
     }
     if (Status status = flush(); !status) return status.error();
     progress.finish();
-    for (const auto& [type, count] : unknown_) {
-      cli::print_warning(reader_.path() + ": " + std::to_string(count.second) +
-                         " records of unknown type " + std::to_string(type) +
-                         ", the first at offset " + std::to_string(count.first));
-    }
-    for (const auto& [place, count] : short_) {
-      cli::print_warning(reader_.path() + ": " + std::to_string(count.second) + " " + place +
-                         " too short, the first at offset " + std::to_string(count.first));
-    }
+    bool suspect = cli::print_gaps(reader_.path(), gaps_of(bad_, definitions_));
     if (next == TraceReader::Next::kDamaged) {
       cli::print_warning(reader_.error().message());
       return ExitCode::kSuspect;
@@ -76,12 +68,11 @@ class Printer {
       cli::print_warning(ends_in_definitions(reader_.path(), reader_.offset()).message());
       return ExitCode::kSuspect;
     }
-    return short_.empty() ? ExitCode::kFine : ExitCode::kSuspect;
+    return suspect ? ExitCode::kSuspect : ExitCode::kFine;
   }
 
  private:
   static constexpr std::size_t kFlush = 256 * 1024;
-  using Counted = std::pair<std::uint64_t, std::uint64_t>;  // first offset, count
 
   Status flush() {
     const std::string text = std::exchange(out_, {});
@@ -89,10 +80,9 @@ class Printer {
   }
 
   void one(const RawRecord& record) {
+    look_at(record);
     if (selection_.everything()) return print(record);
     if (is_definition(record.type)) {
-      // A damaged definition is printed as what it is; it only has no name here.
-      (void)definitions_.add(record, reader_.dialect()).ok();
       if (by_type(record.type) && !selection_.events_only) print(record);
       return;
     }
@@ -118,6 +108,21 @@ class Printer {
     attributes_.clear();
     if (left_ != nullptr && !left_->empty()) left_->pop_back();
     left_ = nullptr;
+  }
+
+  // Counts what is wrong, printed or not. A damaged record is printed as what it is; a definition
+  // only has no name here.
+  void look_at(const RawRecord& record) {
+    if (record_name(record.type).empty()) {
+      ++bad_.unknown;
+    } else if (is_definition(record.type)) {
+      bad_.definitions += !definitions_.add(record, reader_.dialect()).ok();
+    } else {
+      dispatch_record(record.type, [&]<class R>() {
+        R decoded;
+        bad_.damaged += decode(record, reader_.dialect(), decoded) != nullptr;
+      });
+    }
   }
 
   bool by_type(std::uint8_t type) const {
@@ -165,20 +170,12 @@ class Printer {
   }
 
   void print(const RawRecord& record) {
-    if (const char* field = print_record(record, reader_.dialect(), out_)) {
-      count(short_[std::string(record_name(record.type)) + " records are"], record);
-      (void)field;
-    } else if (record_name(record.type).empty()) {
-      count(unknown_[record.type], record);
-    }
+    (void)print_record(record, reader_.dialect(), out_);  // what is missing: see look_at()
     if (selection_.names && is_event(record.type) && !region_.empty()) {
       out_ += "  # ";
       out_ += region_;
     }
     out_ += '\n';
-  }
-  static void count(Counted& counted, const RawRecord& record) {
-    if (counted.second++ == 0) counted.first = record.offset;
   }
 
   TraceReader& reader_;
@@ -191,8 +188,7 @@ class Printer {
   std::string attributes_;   // waiting for their event
   std::string out_;
   bool complete_ = false, local_ = false;  // LAST_DEF, LOCAL_RUN has been read
-  std::map<std::uint8_t, Counted> unknown_;
-  std::map<std::string, Counted> short_;
+  BadRecords bad_;
 };
 
 ExitCode verify(TraceReader& reader, cli::Progress& progress) {

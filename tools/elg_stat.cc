@@ -93,25 +93,12 @@ ExitCode body(const cli::po::variables_map& values) {
   } else {
     print_text(*profile, wanted);
   }
-  if (profile->unknown > 0) {
-    cli::print_warning(reader->path() + ": skipped " + std::to_string(profile->unknown) +
-                       " records of unknown type (elg_print --verify tells more)");
-  }
-  if (profile->damaged > 0) {
-    cli::print_warning(reader->path() + ": left out " + std::to_string(profile->damaged) +
-                       " damaged records (elg_print --verify tells more)");
-  }
-  bool suspect = profile->damaged > 0 || profile->truncated || profile->undefined;
+  bool suspect = profile->truncated || profile->undefined;
   if (profile->truncated) cli::print_warning(reader->error().message());
   if (profile->undefined) {
     cli::print_warning(ends_in_definitions(reader->path(), reader->offset()).message());
   }
-  for (const TraceGap& gap : profile->gaps) {
-    if (!gap.suspect) continue;
-    suspect = true;
-    cli::print_warning(reader->path() + ": " + std::to_string(gap.count) + " x " + gap.what + " (" +
-                       gap.advice + ")");
-  }
+  suspect = cli::print_gaps(reader->path(), profile->gaps) || suspect;
   return suspect ? ExitCode::kSuspect : ExitCode::kFine;
 }
 

@@ -46,7 +46,7 @@ class Profiler {
     }
     profile_.truncated = next == TraceReader::Next::kDamaged;
     profile_.undefined = !definitions_.last_def && !definitions_.local_run;
-    profile_.gaps = gaps_of(definitions_.lost);
+    profile_.gaps = gaps_of(profile_.bad, definitions_);
     finish();
     return std::move(profile_);
   }
@@ -96,8 +96,8 @@ class Profiler {
         sent64_ = received64_ = kAbsent;
       }
     });
-    if (!known) ++profile_.unknown;
-    if (!good) ++profile_.damaged;
+    if (!known) ++profile_.bad.unknown;
+    if (!good) ++(is_definition(record.type) ? profile_.bad.definitions : profile_.bad.damaged);
   }
 
   std::uint64_t bytes(Bytes count, std::uint64_t wide) const {

@@ -61,11 +61,10 @@ struct TraceProfile {
   std::vector<ProcessTotals> processes;          // by rank: those that have events
   std::vector<Flow> flows;                       // by origin and destination of the data
   std::map<std::string, std::uint64_t> records;  // how many of each name
-  std::uint64_t damaged = 0;                     // records that do not hold what their type needs
-  std::uint64_t unknown = 0;                     // records of unknown type
+  BadRecords bad;                                // that count nowhere
   bool truncated = false;                        // the reader's error() says where
   bool undefined = false;                        // it ends before its definitions do
-  std::vector<TraceGap> gaps;                    // what it says itself that it lacks
+  std::vector<TraceGap> gaps;                    // what is wrong with it, and what it lacks
   double time() const { return events == 0 ? 0 : last - first; }
 };
 

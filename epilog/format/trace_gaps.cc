@@ -29,6 +29,11 @@ constexpr Kind kKinds[] = {
     {kLostLimit, true, "records not written because ELG_MAX_SIZE was reached", kIncomplete},
 };
 
+constexpr TraceFault kMissingProcesses{
+    "local traces missing when the run was merged",
+    "What they did and who waited for them is unknown. Merge again with all traces of the run.",
+    true};
+
 TraceGap gap_of(Byte kind) {
   for (const Kind& known : kKinds) {
     if (known.kind == kind) return {0, known.suspect, known.what, known.advice};
@@ -63,6 +68,19 @@ std::vector<TraceGap> gaps_of(const std::vector<Lost>& lost) {
     }
     gaps.push_back(std::move(gap));
   }
+  return gaps;
+}
+
+std::vector<TraceGap> gaps_of(const BadRecords& bad, const Definitions& definitions) {
+  std::vector<TraceGap> gaps;
+  const auto add = [&](std::uint64_t count, const TraceFault& fault) {
+    if (count != 0) gaps.push_back({count, fault.suspect, fault.what, fault.advice});
+  };
+  add(bad.damaged, kDamagedRecords);
+  add(bad.definitions, kBadDefinitions);
+  if (definitions.merged_run) add(raw(definitions.merged_run->missing), kMissingProcesses);
+  for (TraceGap& gap : gaps_of(definitions.lost)) gaps.push_back(std::move(gap));
+  add(bad.unknown, kUnknownRecords);
   return gaps;
 }
 

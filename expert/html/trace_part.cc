@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "earl/file_gaps.h"
 #include "earl/trace.h"
 #include "expert/html/instances.h"
 #include "expert/html/trace_view.h"
@@ -71,7 +72,9 @@ Result<TracePart> read_trace_part(const std::string& path, const cube::Report& r
                                                                    progress((first + events) / 2);
                                                                },
                                                            .watcher = &reader->watch(*trace)});
-  return trace_part(analysis, reader->finish(), report, max_bytes);
+  TracePart part = trace_part(analysis, reader->finish(), report, max_bytes);
+  part.gaps = earl::gaps_of(*trace);
+  return part;
 }
 
 }  // namespace kojak::html

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "epilog/format/error.h"
+#include "epilog/format/trace_gaps.h"
 #include "expert/cube/model.h"
 #include "expert/html/page.h"
 #include "expert/html/trace_reader.h"
@@ -29,6 +30,7 @@ struct TracePart {
   std::vector<LastCall> last_calls;  // likewise
   std::vector<std::string> deadlocks;
   std::optional<Error> damage;  // of the trace: shown is what stands before it
+  std::vector<TraceGap> gaps;   // what else is wrong with it
 
   // The page with it; this must outlive the options.
   void add_to(PageOptions& options) const {

@@ -29,15 +29,16 @@ def ends_of_events(trace):
     return ends
 
 
-def native_trace(more=()):
-    """Two processes of three; rank 1 is in `work` from 0.5 to 9 s, rank 0 from 1 to 8. `more` stands in between."""
+def native_trace(more=(), defined=(), missing=0):
+    """Two processes of three; rank 1 is in `work` from 0.5 to 9 s, rank 0 from 1 to 8. `more` stands in between, `defined`
+    behind the definitions."""
     absent = 0xFFFFFFFF
     definitions = (record(1, struct.pack("<IB", 0, 0) + b"work\0") +
                    record(9, struct.pack("<IIIIIIB", 0, 0, *[absent] * 4, 1)) +
                    record(3, struct.pack("<III", 0, 1, 0)) + record(4, struct.pack("<IIIId", 0, 0, 1, 0, 0)) +
                    record(7, struct.pack("<IIIII", 0, 0, 0, 0, 0)) +
                    record(7, struct.pack("<IIIII", 1, 0, 0, 1, 0)) +
-                   record(41, struct.pack("<QQIIBB", 1, 2, 3, 1, 1, 0)))  # of three processes, one missing
+                   record(41, struct.pack("<QQIIBB", 1, 2, 3, missing, 1, 0)) + b"".join(defined))
     events = [record(101, struct.pack("<IdI", 1, 0.5, 0)), record(101, struct.pack("<IdI", 0, 1, 0)), *more,
               record(102, struct.pack("<Id", 0, 8)), record(102, struct.pack("<Id", 1, 9))]
     return (b"EPILOG\0\2\0\1" + definitions + record(14, struct.pack("<I", len(events))) + record(13) +
@@ -109,6 +110,117 @@ class Damage(CommandTest):
         self.everywhere("cut.elg.gz", f"the trace ends after {EVENTS - 1} of its {EVENTS} events")
 
 
+class OneTable(CommandTest):
+    """What is wrong inside of a trace: every tool counts it alike, says it in the same words, and ends alike."""
+
+    SHORT = record(103, b"\0" * 3)
+
+    def everywhere(self, trace, count, words, status):
+        self.file("bad.elg", trace)
+        self.file("gats.cube", (REFERENCE / "gats.cube").read_bytes())
+        self.run_command("expert", "-q", "-o", "own.cube", "bad.elg")
+        said = set()
+        for command in (["elg_print", "-o", "out.txt"], ["elg_print", "--rank", "0", "-o", "out.txt"],
+                        ["elg_print", "-t", "ENTER"], ["elg_stat"], ["elg_stat", "--json"], ["elg_filter"],
+                        ["elg_filter", "--rank", "0"], ["kojak", "html", "-o", "out.html", "own.cube", "-t"]):
+            with self.subTest(command):
+                ran = self.run_command(*command, "bad.elg")
+                self.assertEqual(ran.status, status, ran.err)
+                lines = [line.split(": ", 2)[2] for line in ran.err.splitlines() if words in line]
+                self.assertEqual(len(lines), 1, ran.err)
+                said.add(lines[0])
+        self.assertEqual(len(said), 1, said)
+        (line,) = said
+        self.assertIn(f"{count} x {words} (", line)
+        ran = self.run_command("expert", "-o", "own.cube", "bad.elg")
+        self.assertEqual(ran.status, status, ran.err + ran.out)
+        row = re.search(rf"^  (suspect|note) +{count}  {re.escape(words)}.*\n((?: {{20,}}.*\n)+)", ran.out, re.M)
+        self.assertIsNotNone(row, ran.out)
+        self.assertEqual(row[1], "suspect" if status == 3 else "note")
+        advice = " ".join(row[2].split())
+        self.assertTrue(line.endswith(f"({advice})"), (line, advice))
+
+    def test_damaged_records(self):
+        self.everywhere(native_trace([self.SHORT, self.SHORT, record(60, b"\1")]), 3, "damaged records", 3)
+        events = ends_of_events(CLASSIC)[0]
+        classic = CLASSIC[:events] + self.SHORT + CLASSIC[events:]
+        number = classic.index(record(14, struct.pack("<I", EVENTS)))
+        classic = classic[:number] + record(14, struct.pack("<I", EVENTS + 1)) + classic[number + 6:]
+        self.everywhere(classic, 1, "damaged records", 3)
+
+    def test_bad_definitions(self):
+        self.everywhere(native_trace(defined=[record(9, b"\0" * 5)]), 1, "bad definitions", 3)
+
+    def test_records_of_unknown_type(self):
+        self.everywhere(native_trace([record(199, b"?"), record(198)]), 2, "records of unknown type", 0)
+
+    def test_processes_that_the_merge_lacked(self):
+        self.everywhere(native_trace(missing=1), 1, "local traces missing when the run was merged", 3)
+
+    def test_what_the_measurement_lost(self):
+        for kind, words, status in ((1, "records not written because the disk was full", 3),
+                                    (2, "regions left open when the program ended", 0),
+                                    (3, "transfers on windows of unknown identity", 3),
+                                    (4, "records dropped after a damage", 3),
+                                    (5, "damaged records in the trace that this part was cut out of", 3),
+                                    (6, "damaged end of the trace that this part was cut out of", 3),
+                                    (7, "records not written because ELG_MAX_SIZE was reached", 3),
+                                    (99, "things that the measurement could not keep (kind 99)", 3)):
+            with self.subTest(words):
+                lost = record(47, struct.pack("<IBQ", 0xFFFFFFFF, kind, 12))
+                self.everywhere(native_trace(defined=[lost]), 12, words, status)
+
+    def test_nothing_is_said_of_a_whole_trace(self):
+        self.file("whole.elg", native_trace())
+        for command in (["elg_print"], ["elg_stat"], ["elg_filter", "-q"], ["expert", "-q"]):
+            ran = self.run_command(*command, "whole.elg")
+            self.assertEqual((ran.status, ran.err), (0, ""), command)
+
+
+class ClassicCuts(CommandTest):
+    """Classic traces have no record for losses: a cut of a damaged one announces more events than it has."""
+
+    def test_a_cut_carries_the_finding(self):
+        self.file("gats.cube", (REFERENCE / "gats.cube").read_bytes())
+        ends = ends_of_events(CLASSIC)
+        last = CLASSIC[ends[-2]:]
+        start = ends[0]
+        damaged = {f"after {n}": CLASSIC[:ends[n - 1]] for n in (1, 7, 100, EVENTS - 2, EVENTS - 1)}
+        damaged.update({"in a record": CLASSIC[:-5], "twice the end": CLASSIC + last, "definitions": CLASSIC + b"\0" * 8,
+                        "attribute": CLASSIC + record(60, b"\7\7"), "text": CLASSIC + b"this is no record at all" * 9,
+                        "short": CLASSIC[:start] + record(103, b"\0" * 3) + CLASSIC[start:]})
+        for name, trace in damaged.items():
+            self.file("bad.elg", trace)
+            ran = self.run_command("elg_filter", "-o", "part.elg", "bad.elg")
+            self.assertEqual(ran.status, 3, (name, ran.err))
+            self.run_command("elg_filter", "-o", "again.elg", "part.elg")
+            self.run_command("elg_filter", "--rank", "0", "-o", "rank.elg", "bad.elg")
+            for part in ("part.elg", "again.elg", "rank.elg"):
+                for command in (["elg_print"], ["elg_stat"], ["elg_filter", "-o", "x.elg"], ["expert"]):
+                    with self.subTest((name, part, command)):
+                        ran = self.run_command(*command, part)
+                        self.assertEqual(ran.status, 3, ran.err)
+                        self.assertIn("the trace ends after", " ".join((ran.err + ran.out).split()))
+
+    def test_what_lies_before_the_damage_is_whole(self):
+        self.file("bad.elg", CLASSIC[:-5])
+        ran = self.run_command("elg_filter", "--to", "0.01", "-o", "part.elg", "bad.elg")
+        self.assertEqual(self.run_command("elg_stat", "part.elg").status, 0, ran.err)
+
+    def test_the_number_of_events_in_a_cut(self):
+        """What the cut adds to close what is open at its edges is no event of the whole trace."""
+        self.file("whole.elg", CLASSIC)
+        ran = self.run_command("elg_filter", "whole.elg")
+        self.assertIn(f"{EVENTS} of {EVENTS} events are in the cut; 0 calls", ran.err)
+        self.file("cut.elg", CLASSIC[:ends_of_events(CLASSIC)[175]])
+        ran = self.run_command("elg_filter", "cut.elg")
+        found = re.search(r"(\d+) of 176 events are in the cut, and (\d+) that tell what is open at its edges", ran.err)
+        self.assertIsNotNone(found, ran.err)
+        self.assertLessEqual(int(found[1]), 176)
+        stat = json.loads(self.run_command("elg_stat", "--json", "part.elg").out)
+        self.assertEqual(stat["events"], int(found[1]) + int(found[2]))
+
+
 class Cuts(CommandTest):
     """A part of a damaged trace says that something was lost; one from before the damage need not."""
 
@@ -130,7 +242,7 @@ class Cuts(CommandTest):
         self.assertIn("damaged end of the trace that this part was cut out of", expert.out)
         # A part of the part still says it, once.
         ran, lost, expert = self.part((self.dir / "part.elg").read_bytes(), "--from", "2")
-        self.assertEqual(ran.status, 0, ran.err)
+        self.assert_fails(ran, 3, "damaged end of the trace that this part was cut out of")
         self.assertEqual((lost, expert.status), (["LOST lid=absent what=6 count=1"], 3))
 
     def test_what_lies_before_the_damage_is_whole(self):
@@ -150,7 +262,7 @@ class Cuts(CommandTest):
         self.assertEqual((ran.status, lost), (0, []), ran.err)
 
     def test_a_rank_that_the_trace_lacks(self):
-        self.file("whole.elg", native_trace())
+        self.file("whole.elg", native_trace(missing=1))
         ran = self.run_command("elg_filter", "--rank", "2", "whole.elg")
         self.assert_fails(ran, 2, "whole.elg: the trace lacks rank 2 of its run")
         ran = self.run_command("elg_filter", "--rank", "3", "whole.elg")

@@ -92,7 +92,7 @@ constexpr const char* kMerged =
 
 TEST(Flows, EveryTransferCountsOnceInItsDirection) {
   const TraceProfile profile = profile_of(kMerged);
-  EXPECT_EQ(profile.damaged, 0u);
+  EXPECT_EQ(profile.bad.damaged, 0u);
   const Counts expected{{{0, 1}, {1, 100, 4, 8 + 16 + 32 + 64}},
                         {{1, 0}, {0, 0, 1, 4}},
                         {{1, 1}, {0, 0, 1, 5'000'000'000}}};

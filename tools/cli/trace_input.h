@@ -3,9 +3,12 @@
 // A local trace comes with the unflushed part that a killed process left in its buffer file.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "epilog/format/local_buffer.h"
+#include "epilog/format/trace_gaps.h"
+#include "tools/cli/cli.h"
 
 namespace kojak::cli {
 
@@ -13,6 +16,18 @@ inline Result<TraceReader> open_trace(const std::string& path) {
   auto source = path == "-" ? open_source(path) : open_local_source(path);
   if (!source) return source.error();
   return TraceReader::from(std::move(*source), path == "-" ? "standard input" : path);
+}
+
+// Tells what is wrong with a trace. Whether that makes results suspect (exit status 3).
+inline bool print_gaps(const std::string& path, std::span<const TraceGap> gaps) {
+  bool suspect = false;
+  for (const TraceGap& gap : gaps) {
+    suspect = suspect || gap.suspect;
+    const std::string text =
+        path + ": " + std::to_string(gap.count) + " x " + gap.what + " (" + gap.advice + ")";
+    gap.suspect ? print_warning(text) : print_note(text);
+  }
+  return suspect;
 }
 
 }  // namespace kojak::cli

@@ -12,6 +12,13 @@ namespace {
 
 using Held = std::vector<std::byte>;  // whole records: length, type, body
 
+Count count32(std::uint64_t events) {
+  return Count{events < kAbsent ? static_cast<std::uint32_t>(events) : kAbsent};
+}
+std::uint64_t announced(std::uint64_t events, const Inherited& inherited, bool native) {
+  return events + (native ? 0 : inherited.missing());
+}
+
 class Copier {
  public:
   Copier(const CopyInputs& inputs, TraceWriter* writer)
@@ -49,6 +56,7 @@ class Copier {
     timelines_.for_each(
         [&](LocationId lid, const Timeline&) { timelines_.find(lid)->close(end, out_); });
     result_.events = out_.events();
+    result_.added = out_.added();
     return result_;
   }
 
@@ -61,7 +69,7 @@ class Copier {
     const std::uint64_t at = out_.writer() == nullptr ? 0 : out_.writer()->offset();
     if (type == RecordType::kNumEvents) {
       result_.num_events = at;
-      return out_.put(NumEvents{count32(in_.events)});
+      return out_.put(NumEvents{count32(announced(in_.events, in_.inherited, native()))});
     }
     if (type == RecordType::kEventCount64) {
       result_.event_count64 = at;
@@ -92,14 +100,11 @@ class Copier {
     out_.put_raw(record.type, record.body, record.length);
   }
   void inherit() {
-    if (!native()) return;  // a classic trace has no record for it
+    if (!native()) return;  // see Inherited::missing()
     const Inherited& lost = in_.inherited;
     const auto nobody = absent<LocationId>();
     if (lost.damaged > 0) out_.put(Lost{nobody, kLostDamaged, Count64{lost.damaged}});
     if (lost.end) out_.put(Lost{nobody, kLostEnd, Count64{1}});
-  }
-  static Count count32(std::uint64_t events) {
-    return Count{events < kAbsent ? static_cast<std::uint32_t>(events) : kAbsent};
   }
 
   // ---- what belongs to the event that follows
@@ -138,9 +143,7 @@ class Copier {
     pos_ = next_pos_++;
     const bool swap = reader_.dialect().swapped();
     const Seconds time = record.length < 12 ? Seconds{NAN} : event_time(record, swap);
-    if (!std::isfinite(time.value)) {
-      ++result_.unreadable;
-    } else {
+    if (std::isfinite(time.value)) {
       if (!begun_ && time.value >= cut_.from) begin();
       if (time.value > cut_.to) {
         past_ = true;
@@ -152,11 +155,7 @@ class Copier {
       const bool known = dispatch_record(record.type, [&]<class R>() {
         if constexpr (R::kKind == RecordKind::kEvent) {
           R decoded;
-          if (decode(record, reader_.dialect(), decoded) != nullptr) {
-            ++result_.unreadable;
-          } else {
-            one(decoded, record);
-          }
+          if (decode(record, reader_.dialect(), decoded) == nullptr) one(decoded, record);
         }
       });
       if (!known && shown()) put(record);
@@ -275,7 +274,7 @@ class Copier {
     if (whole) {
       put(record);
     } else if (show) {
-      out_.put(Exit{r.lid, r.time, r.metv});
+      out_.replace(Exit{r.lid, r.time, r.metv});
     }
     count(r, frame, whole);
     if (show) here_->shown_exit();
@@ -477,15 +476,15 @@ Copied copy_selected(const CopyInputs& inputs, TraceWriter* writer) {
   return Copier(inputs, writer).run();
 }
 
-Status replace_event_count(TraceWriter& writer, const Copied& copied) {
+Status replace_event_count(TraceWriter& writer, const Copied& copied, const Inherited& inherited) {
   std::byte record[kMaxRecord];
   if (copied.event_count64 != 0) {
     const std::size_t n = encode(EventCount64{Count64{copied.events}}, writer.dialect(), record);
     if (Status status = writer.overwrite(copied.event_count64, record, n); !status) return status;
   }
   if (copied.num_events == 0) return {};
-  const Count count{copied.events < kAbsent ? static_cast<std::uint32_t>(copied.events) : kAbsent};
-  const std::size_t n = encode(NumEvents{count}, writer.dialect(), record);
+  const std::uint64_t events = announced(copied.events, inherited, writer.dialect().native());
+  const std::size_t n = encode(NumEvents{count32(events)}, writer.dialect(), record);
   return writer.overwrite(copied.num_events, record, n);
 }
 

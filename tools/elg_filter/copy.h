@@ -9,6 +9,7 @@
 // the input ends the copy and is told.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -19,8 +20,8 @@
 namespace kojak::filter {
 
 struct Copied {
-  std::uint64_t events = 0;      // written
-  std::uint64_t unreadable = 0;  // records that do not hold what their type needs: left out
+  std::uint64_t events = 0;  // written
+  std::uint64_t added = 0;   // of them, that the whole trace does not have: what is open at edges
   std::uint64_t num_events = 0;  // offsets of the records that hold the number, 0 if there is none
   std::uint64_t event_count64 = 0;
   std::optional<Error> damage;  // the input could not be read on
@@ -30,6 +31,11 @@ struct Copied {
 struct Inherited {
   std::uint64_t damaged = 0;  // records that do not hold what their type needs
   bool end = false;           // it has been cut off, or something else stands there
+  std::uint64_t events = 0;   // that are missing at its end, as far as it says
+
+  // A classic trace has no record that tells of losses. There the number of events that the cut
+  // announces counts those that are missing, too: so every reader that compares finds fewer.
+  std::uint64_t missing() const { return damaged + (end ? std::max<std::uint64_t>(events, 1) : 0); }
 };
 
 struct CopyInputs {
@@ -46,6 +52,7 @@ struct CopyInputs {
 Copied copy_selected(const CopyInputs& inputs, TraceWriter* writer);
 
 // Puts the number of events into the definitions that were written.
-Status replace_event_count(TraceWriter& writer, const Copied& copied);
+Status replace_event_count(TraceWriter& writer, const Copied& copied,
+                           const Inherited& inherited = {});
 
 }  // namespace kojak::filter

@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <optional>
 
+#include "earl/file_gaps.h"
 #include "epilog/format/writer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/lists.h"
+#include "tools/cli/trace_input.h"
 #include "tools/elg_filter/copy.h"
 
 namespace kojak::filter {
@@ -106,6 +108,8 @@ Inherited inherited_damage(const earl::Trace& trace, const Cut& cut, const Sever
   Inherited inherited;
   inherited.damaged = trace.findings()[earl::Finding::kShortRecord].count;
   inherited.end = trace.damage() && cut.to >= severed.end().value;
+  const std::uint64_t declared = trace.declared_events().value_or(0);
+  if (declared > trace.events_read()) inherited.events = declared - trace.events_read();
   return inherited;
 }
 
@@ -143,20 +147,20 @@ ExitCode run(const Cut& cut, const Input& input, const std::string& output) {
   const auto copied = copy(input, *trace, *selection, severed, inherited, &*writer, events);
   if (!copied) return failed(copied.error());
   if (writer->seekable()) {
-    if (Status status = replace_event_count(*writer, *copied); !status)
+    if (Status status = replace_event_count(*writer, *copied, inherited); !status)
       return failed(status.error());
   }
   if (Status status = writer->commit(); !status) return failed(status.error());
 
-  cli::print_note(std::to_string(copied->events) + " of " + std::to_string(trace->events_read()) +
-                  " events are in the cut; " + std::to_string(severed.size()) +
+  cli::print_note(std::to_string(copied->events - copied->added) + " of " +
+                  std::to_string(trace->events_read()) + " events are in the cut" +
+                  (copied->added == 0 ? ""
+                                      : ", and " + std::to_string(copied->added) +
+                                            " that tell what is open at its edges") +
+                  "; " + std::to_string(severed.size()) +
                   " calls and messages at its edges lost their partners");
-  ExitCode code = ExitCode::kFine;
-  if (copied->unreadable > 0) {
-    cli::print_warning(input.name() + ": left out " + std::to_string(copied->unreadable) +
-                       " damaged events (elg_print --verify tells more)");
-    code = ExitCode::kSuspect;
-  }
+  ExitCode code =
+      cli::print_gaps(input.name(), earl::gaps_of(*trace)) ? ExitCode::kSuspect : ExitCode::kFine;
   if (copied->damage) {
     cli::print_warning(copied->damage->message());
     code = ExitCode::kSuspect;

@@ -22,6 +22,12 @@ class Output {
   explicit Output(TraceWriter* writer) : writer_(writer) {}
   template <class R>
   void put(const R& record) {
+    if (R::kKind == RecordKind::kEvent) ++added_;
+    replace(record);
+  }
+  // In place of an event of the whole trace.
+  template <class R>
+  void replace(const R& record) {
     if (R::kKind == RecordKind::kEvent) ++events_;
     if (writer_ != nullptr) writer_->write(record);
   }
@@ -30,11 +36,12 @@ class Output {
     if (writer_ != nullptr) writer_->write_raw(type, body, length);
   }
   std::uint64_t events() const { return events_; }
+  std::uint64_t added() const { return added_; }  // of them, that the whole trace does not have
   TraceWriter* writer() const { return writer_; }
 
  private:
   TraceWriter* writer_;
-  std::uint64_t events_ = 0;
+  std::uint64_t events_ = 0, added_ = 0;
 };
 
 // An open region instance.

@@ -6,7 +6,7 @@
 #include "expert/cube/reader.h"
 #include "expert/html/page.h"
 #include "expert/html/trace_part.h"
-#include "tools/cli/cli.h"
+#include "tools/cli/trace_input.h"
 #include "tools/kojak/commands.h"
 
 namespace kojak::run {
@@ -50,6 +50,7 @@ ExitCode run(const cli::po::variables_map& values) {
   options.catalogue = expert::all_metrics();
   options.max_bytes = static_cast<std::size_t>(megabytes * 1e6);
   html::TracePart trace;
+  bool suspect = false;
   if (!trace_path.empty()) {
     cli::Progress progress("reading the trace", 0);
     Result<html::TracePart> part =
@@ -59,13 +60,14 @@ ExitCode run(const cli::po::variables_map& values) {
     if (!part) return failed(part.error());
     trace = std::move(*part);
     if (trace.damage) cli::print_warning(trace.damage->message());
+    suspect = cli::print_gaps(trace_path, trace.gaps) || trace.damage;
     trace.add_to(options);
   }
   if (const Status status = html::write_page(*report, options, output); !status) {
     return failed(status.error());
   }
   if (output != "-") cli::print_note("wrote " + output + ": open it in a browser");
-  return trace.damage ? ExitCode::kSuspect : ExitCode::kFine;
+  return suspect ? ExitCode::kSuspect : ExitCode::kFine;
 }
 
 }  // namespace
