@@ -63,7 +63,8 @@ class Analysis : public earl::Sink {
         profile_(trace.definitions(), trace.location_count()),
         unexplained_(trace.location_count()),
         instances_(options.instances),
-        last_calls_(trace.definitions()) {
+        last_calls_(trace.definitions()),
+        causes_(options.causes) {
     trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
       if (node.clock_error)
         max_delta_ = std::max(max_delta_, *node.clock_error + *node.clock_error);
@@ -90,8 +91,15 @@ class Analysis : public earl::Sink {
     static_assert(Pattern::kMetric.unit == Unit::kSeconds);
     if (!(severity > Seconds{0})) return;
     add_value<Pattern>(at, severity.value);
-    if constexpr (!is_part_of_pattern<Pattern>()) unexplained_.claim(at, severity);
-    tell(metric_index<Pattern>(), at, severity, by, begin.value_or(at.enter));
+    const Wait wait = wait_of(metric_index<Pattern>(), at, severity, by, begin.value_or(at.enter));
+    if constexpr (!is_part_of_pattern<Pattern>()) {
+      unexplained_.claim(at, severity);
+      if constexpr (!is_completion<Pattern>()) {
+        if (causes_ != nullptr) [[unlikely]]
+          causes_->on_wait(wait);
+      }
+    }
+    keep(wait);
   }
   template <class Pattern>
   void add(Pattern, const earl::OpenCall& at, std::uint64_t amount) {
@@ -132,6 +140,8 @@ class Analysis : public earl::Sink {
       follow_enter(call);
     if (last_calls_.any()) [[unlikely]]
       last_calls_.on_enter(call);
+    if (causes_ != nullptr) [[unlikely]]
+      causes_->on_enter(call.index, call.enter, raw(call.cnode), doing(call));
   }
   void on_call(const earl::Call& call, std::span<const std::uint64_t> counters) {
     profile_.add(call, severities_);
@@ -140,6 +150,8 @@ class Analysis : public earl::Sink {
       follow_exit(call, counters);
     if (last_calls_.any()) [[unlikely]]
       last_calls_.on_exit(call);
+    if (causes_ != nullptr) [[unlikely]]
+      causes_->on_exit(call.index, call.exit);
     if ((++calls_ & 0xFFFFF) == 0 && options_.progress) options_.progress(call.exit_pos);
   }
   void on_send(const earl::SendEvent& send) {
@@ -180,6 +192,7 @@ class Analysis : public earl::Sink {
     // When the last member came is unknown if one is missing.
     if (!instance.complete || instance.mixed) return;
     view_.look_at(instance, definitions());
+    if (causes_ != nullptr && view_.all_wait_for_all()) came_together(instance.members);
     KOJAK_TELL(on_collective, view_);
   }
   void on_collective_begun(const earl::CollectiveInstance& instance) {
@@ -213,6 +226,7 @@ class Analysis : public earl::Sink {
       return;
     }
     begin_operation(Operation::Object::kWindow, raw(instance.window));
+    if (causes_ != nullptr) came_together(instance.members);
     KOJAK_TELL(on_window_collective, instance);
     if (waits_ && instance.role == MpiRole::kWinFree) {
       for (const earl::WindowMember& m : instance.members) {
@@ -332,24 +346,50 @@ class Analysis : public earl::Sink {
   void begin_operation(Operation::Object object, std::uint32_t id) {
     operation_ = {.object = object, .id = id, .number = operation_.number + 1};
   }
-  void tell(MetricIndex metric, const Call& at, Seconds severity, const EndedBy& by,
-            Seconds begin) {
-    keep({.metric = metric,
-          .call_path = raw(at.cnode),
-          .location = at.index,
-          .enter = at.enter,
-          .exit = at.exit,
-          .begin = std::max(begin, at.enter),
-          .end = by.known() ? std::min(by.time, at.exit) : at.exit,
-          .waiting = severity,
-          .ended_by = by,
-          .operation = operation_});
+  Wait wait_of(MetricIndex metric, const Call& at, Seconds severity, const EndedBy& by,
+               Seconds begin) const {
+    return {.metric = metric,
+            .call_path = raw(at.cnode),
+            .location = at.index,
+            .enter = at.enter,
+            .exit = at.exit,
+            .begin = std::max(begin, at.enter),
+            .end = by.known() ? std::min(by.time, at.exit) : at.exit,
+            .waiting = severity,
+            .ended_by = by,
+            .operation = operation_};
+  }
+  // Time between all have come and the first one goes on, and the like: nobody is waited for.
+  template <class Pattern>
+  static constexpr bool is_completion() {
+    return std::is_same_v<Pattern, BarrierCompletion> || std::is_same_v<Pattern, NxnCompletion>;
+  }
+  Timeline::Kind doing(const earl::OpenCall& call) {
+    if (call.function != nullptr) return Timeline::Kind::kCall;
+    const std::size_t region = raw(call.region);
+    if (region >= doing_.size()) doing_.resize(region + 1);
+    if (!doing_[region]) {
+      const RegionDef* def = trace_.definitions().regions.find(call.region);
+      const TimeClass c = def == nullptr ? TimeClass::kUser : region_class(*def);
+      doing_[region] = c == TimeClass::kUser       ? Timeline::Kind::kComputing
+                       : c == TimeClass::kOverhead ? Timeline::Kind::kOverhead
+                                                   : Timeline::Kind::kCall;
+    }
+    return *doing_[region];
+  }
+  template <class Members>
+  [[gnu::noinline]] void came_together(const Members& members) {
+    arrivals_.clear();
+    for (const auto& m : members) arrivals_.push_back({m.call.index, m.call.enter});
+    causes_->on_together(operation_.number, arrivals_);
   }
   // The same of a call that waited for several, one after the other.
   void tell_parts(MetricIndex metric, const Call& at, Seconds severity,
                   std::span<const WaitPart> parts) {
-    for_each_part(metric, at, severity, parts, ++unnamed_,
-                  [this](const Wait& wait) { keep(wait); });
+    for_each_part(metric, at, severity, parts, ++unnamed_, [this](const Wait& wait) {
+      keep(wait);
+      if (causes_ != nullptr) causes_->on_direct_wait(wait);
+    });
   }
   void keep(const Wait& wait) {
     instances_.add(wait);
@@ -506,6 +546,9 @@ class Analysis : public earl::Sink {
   Operation operation_;                             // that the patterns are being told of
   Instances instances_;
   LastCallFinder last_calls_;
+  CauseFinder* const causes_;
+  std::vector<std::optional<Timeline::Kind>> doing_;  // by region
+  std::vector<CauseFinder::Arrival> arrivals_;             // kept for its memory only
 };
 
 // The same, with a watcher that is told first.

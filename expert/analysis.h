@@ -13,6 +13,7 @@
 
 #include "earl/replay.h"
 #include "earl/trace.h"
+#include "expert/causes/cause_finder.h"
 #include "expert/report.h"
 #include "expert/selection.h"
 #include "expert/send_modes.h"
@@ -46,6 +47,8 @@ struct AnalysisOptions {
   std::size_t instances = 10;
   // Told of all messages, if not null: for the findings by send mode.
   SendModes* send_modes = nullptr;
+  // Told of all that happened and of all waits, if not null: for root causes.
+  CauseFinder* causes = nullptr;
   // Sees the replay of the trace, too, if not null: for what else is made of it in the same pass.
   ReplayWatcher* watcher = nullptr;
   // What the report shows of the tree.

@@ -3,10 +3,10 @@
 // Within one group everybody may wait for everybody. On an intercommunicator the members of one
 // side exchange data with those of the other side only; but barriers and all-to-all operations let
 // nobody go before all members of both sides have come. (Measured with a late member of the own
-// side: MPICH waits in all of them, Open MPI in all but MPI_Alltoall, whose call then ends early and
-// so has nothing to claim.) Rooted operations have a root, prefix reductions an order, neighbourhood
-// collectives a topology; whatever else comes here (creation of communicators, MPI_Finalize, files)
-// waits for all.
+// side: MPICH waits in all of them, Open MPI in all but MPI_Alltoall, whose call then ends early
+// and so has nothing to claim.) Rooted operations have a root, prefix reductions an order,
+// neighbourhood collectives a topology; whatever else comes here (creation of communicators,
+// MPI_Finalize, files) waits for all.
 //
 // One view is used again for each instance, so that a steady state allocates nothing. It refers to
 // the instance, which must outlive its use. Not thread-safe; nothing fails. Source: MPI 3.1, 5.2.2
@@ -46,6 +46,18 @@ class CollectiveView {
   // The first exit among those that wait for the same members as `m`, itself included.
   Seconds first_exit_beside(const Member& m) const {
     return waits_for_all() ? first_out_->call.exit : sides_[second(m)].first_exit;
+  }
+  // Whether every member waits for all the others.
+  bool all_wait_for_all() const {
+    switch (role()) {
+      case MpiRole::kOneToAll:
+      case MpiRole::kAllToOne:
+      case MpiRole::kPrefix:
+      case MpiRole::kNeighbor:
+        return false;
+      default:
+        return !instance_->intercommunicator;
+    }
   }
   // The root's call; nullptr if the instance has none or it is not in the trace.
   const Member* root() const { return root_; }

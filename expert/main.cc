@@ -210,6 +210,11 @@ ExitCode run(const po::variables_map& options) {
   analysis.progress = [&](std::uint64_t events) { progress.update_now(events); };
   analysis.instances = options["instances"].as<std::size_t>();
   if (extras.send_modes) analysis.send_modes = &*extras.send_modes;
+  std::optional<expert::CauseFinder> causes;
+  if (options.count("causes") != 0) {
+    causes.emplace(trace->location_count(), expert::CauseFinder::Options{});
+    analysis.causes = &*causes;
+  }
   analysis.selection = {names_of(options, "select"), names_of(options, "exclude")};
   if (const std::string wrong = wrong_selection(analysis.selection, trace->definitions());
       !wrong.empty()) {
@@ -263,6 +268,7 @@ ExitCode run(const po::variables_map& options) {
     style.bars = style.colours;
     out << input << ": " << describe(*trace, report) << "\n\n";
     expert::print_summary(out, report, style);
+    if (causes) expert::print_causes(out, report, causes->finish(), style);
     if (extras.print_instances) {
       expert::print_instances(out, report, style);
     }
@@ -292,8 +298,9 @@ int main(int argc, char** argv) {
       ("json", po::value<std::string>()->value_name("FILE"),
        "also write results, worst instances and messages by send mode as JSON")  //
       ("instances", po::value<std::size_t>()->value_name("N")->default_value(10),
-       "print the N most severe instances of each pattern")               //
-      ("send-modes", "print which messages waited, by the kind of send")  //
+       "print the N most severe instances of each pattern")                               //
+      ("causes", "print who made the others wait, by doing what, and the critical path")  //
+      ("send-modes", "print which messages waited, by the kind of send")                  //
       ("epsilon", po::value<double>()->value_name("SECONDS")->default_value(0, "0"),
        "by send mode: shorter waits are not listed")  //
       ("sendrecv-gap", po::value<double>()->value_name("SECONDS")->default_value(10e-6, "1e-05"),

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "expert/causes/cause_words.h"
 #include "expert/cube/format.h"
 #include "expert/last_call_words.h"
 #include "expert/store_places.h"
@@ -428,6 +429,43 @@ void print_send_modes(std::ostream& out, const Report& report, const SummaryStyl
     }
     out << wrapped(worst, style.width, 14)
         << wrapped(std::string(advice_of(f.kind)), style.width, 14);
+  }
+}
+
+void print_causes(std::ostream& out, const Report& report, const RootCauses& causes,
+                  const SummaryStyle& style) {
+  constexpr std::size_t kCauses = 10, kShares = 5;
+  const Paint paint(style.colours);
+  const StorePlaces places(report);
+  out << '\n' << paint.bold("Root causes") << '\n';
+  if (!(causes.waits > 0)) {
+    out << wrapped("No process waited for another.", style.width, 2);
+    return;
+  }
+  for (std::size_t i = 0; i < std::min(causes.causes.size(), kCauses); ++i) {
+    const RootCause& cause = causes.causes[i];
+    out << right(seconds(cause.seconds), 12) << right(percent(cause.seconds, causes.waits), 10)
+        << "  of all waiting is for this:\n"
+        << wrapped(cube::printable(cause_words(report, places, cause)) + " (" +
+                       pattern_words(cause) + ").",
+                   style.width, 24);
+  }
+  if (causes.causes.size() > kCauses) {
+    out << std::string(24, ' ') << "and " << causes.causes.size() - kCauses << " more\n";
+  }
+  if (causes.unexplained > 0) {
+    out << right(seconds(causes.unexplained), 12)
+        << right(percent(causes.unexplained, causes.waits), 10)
+        << "  of all waiting has no cause that the trace tells.\n";
+  }
+  out << '\n' << paint.bold("Critical path") << " (" << seconds(causes.path_length) << " s)\n";
+  for (std::size_t i = 0; i < std::min(causes.critical_path.size(), kShares); ++i) {
+    const PathShare& share = causes.critical_path[i];
+    const std::size_t thread = places.thread(share.location);
+    out << right(seconds(share.seconds), 12)
+        << right(percent(share.seconds, causes.path_length), 10) << "  "
+        << (thread == kNone ? std::string("a process") : report.thread_name(thread)) << ":\n"
+        << wrapped(cube::printable(stretch_name(report, places, share.stretch)), style.width, 24);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "expert/causes/cause_finder.h"
 #include "expert/report.h"
 #include "expert/send_modes.h"
 
@@ -40,6 +41,9 @@ void print_last_calls(std::ostream& out, const Report& report, const SummaryStyl
 void print_findings(std::ostream& out, const Report& report, const SummaryStyle& style);
 // The most severe instances of each pattern.
 void print_instances(std::ostream& out, const Report& report, const SummaryStyle& style);
+// Who made the others wait, by doing what; the critical path.
+void print_causes(std::ostream& out, const Report& report, const RootCauses& causes,
+                  const SummaryStyle& style);
 void print_send_modes(std::ostream& out, const Report& report, const SummaryStyle& style,
                       const std::vector<SendModeFinding>& findings, const SendCost& cost);
 // All of the above but instances and send modes.

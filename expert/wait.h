@@ -26,6 +26,8 @@ struct EndedBy {
   CallPathIndex call_path = 0;
   Seconds time;          // when it ended the wait
   bool at_exit = false;  // by its exit, else by its enter
+  // From then on it did nothing that the waiting needed, if known: what it did later made it late.
+  Seconds idle_since{std::numeric_limits<double>::infinity()};
 
   bool known() const { return location != kNoLocation; }
 };

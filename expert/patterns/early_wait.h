@@ -46,8 +46,11 @@ struct EarlyWait {
       if (last == nullptr || last->finish.enter < o.access->finish.enter) last = o.access;
     }
     if (last == nullptr) return;
-    out.add(EarlyWait{}, epoch.finish, severity(epoch.finish, last->finish.enter),
-            enter_of(last->finish));
+    EndedBy by = enter_of(last->finish);
+    for (const earl::ExposureOrigin& o : epoch.origins) {
+      if (o.access == last && o.transfers().ops != 0) by.idle_since = o.transfers().last_exit;
+    }
+    out.add(EarlyWait{}, epoch.finish, severity(epoch.finish, last->finish.enter), by);
     LateComplete::evaluate(epoch, last->finish, out);
     if (!(last->finish.enter < epoch.finish.exit)) return;
     if (IndirectWait::collect_others(*last, epoch.target, out, posts_)) {

@@ -1,0 +1,140 @@
+// Root causes: who made the others wait, by doing what, and how long they waited for it.
+//
+// A consumer of the analysis's waits. The patterns say for whom each call waited; here it is found
+// what that one did instead. Some waits need no assumption: while a lock was held, or a target was
+// outside MPI, the waiting belongs to what the holder or the target did at that time. For all
+// others the two are compared since the latest moment at which both stood together (CommonMoments):
+// what the late one computed longer is charged with the waiting, and what it waited longer passes
+// its share on to those waits and so to their causes. What neither explains stays unexplained.
+//
+// Amounts are whole numbers: the costs of all causes and what is unexplained add up to all waiting
+// exactly. Where several come late together, each moment is shared by those who are still missing.
+// The critical path goes backward from the process that ends last, and from each wait to the
+// process that ended it.
+//
+// Memory: 16 bytes for each call and stretch of the trace, 64 for each wait, 8 for each member of a
+// group operation in which somebody waited. Not thread-safe; nothing fails. Sources: Boehme,
+// Geimer, Arnold, Voigtlaender, Wolf, "Identifying the root causes of wait states in large-scale
+// parallel applications", ACM TOPC 3(2), 2016; Boehme's thesis, 2013 (critical path). Differs: one
+// common moment for both, shares for several late ones, and what is exact without comparing.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "expert/causes/common_moments.h"
+#include "expert/causes/timeline.h"
+#include "expert/wait.h"
+
+namespace kojak::expert {
+
+// Waiting of one pattern that a cause made.
+struct CostOfPattern {
+  MetricIndex metric = 0;
+  double short_term = 0;  // seconds that others waited for it directly
+  double long_term = 0;   // seconds of those who waited for those, and so on
+};
+
+struct RootCause {
+  LocationIndex location = 0;
+  Stretch stretch;
+  double seconds = 0;    // all of it
+  double longer = 0;     // by how much it took longer than at those who waited, or how long it took
+  bool compared = true;  // false: nothing was compared, `longer` is the time of the waiting itself
+  std::vector<CostOfPattern> patterns;  // the most costly first
+};
+
+struct PathShare {
+  LocationIndex location = 0;
+  Stretch stretch;
+  double seconds = 0;    // on the critical path
+  double imbalance = 0;  // by how much more than what the processes do of it on the average
+};
+
+struct RootCauses {
+  std::vector<RootCause> causes;         // the most costly first
+  std::vector<PathShare> critical_path;  // the longest share first
+  double waits = 0;                      // seconds of all waits: costs and the following
+  double unexplained = 0;
+  double path_length = 0;  // of the critical path: until the end of the process that ends last
+};
+
+class CauseFinder {
+ public:
+  struct Options {
+    double min_wait = 1e-6;  // shorter waits count as unexplained
+  };
+  CauseFinder(std::size_t locations, const Options& options);
+
+  // All events of the trace, in its order.
+  void on_enter(LocationIndex location, Seconds time, CallPathIndex path, Timeline::Kind kind) {
+    timelines_[location].enter(ticks(time), path, kind, stretches_);
+  }
+  void on_exit(LocationIndex location, Seconds time) {
+    timelines_[location].leave(ticks(time), stretches_);
+  }
+  // All members have come to an operation in which each waits for all: before its waits.
+  struct Arrival {
+    LocationIndex location;
+    Seconds time;
+  };
+  void on_together(std::uint64_t operation, std::span<const Arrival> arrivals);
+  // Each wait that counts and is not a part of another's.
+  void on_wait(const Wait& wait);
+  // A wait of which it is known what the one waited for did at that very time (a lock's holder, a
+  // target outside MPI).
+  void on_direct_wait(const Wait& wait);
+
+  RootCauses finish();
+
+ private:
+  friend class CauseSolver;
+
+  // Times of a trace lie near its first event; differences of clocks are small.
+  Ticks ticks(Seconds time) {
+    if (!started_) {
+      start_ = time;
+      started_ = true;
+    }
+    return std::max<Ticks>(in_ticks(time.value - start_.value), 0);
+  }
+  void add_wait(const Wait& wait, bool direct);
+
+  struct WaitRecord {
+    Ticks begin, end, by_time;
+    Ticks length = 0;  // of its pieces
+    LocationIndex location, by;
+    MetricIndex metric;
+    CallPathIndex call_path;
+    std::uint32_t group = kNone32;  // of groups_, if it waited for the last of one
+    bool direct = false;
+  };
+  struct Group {
+    CommonMoments::GroupId id;
+    Ticks last;                   // the last enter
+    std::size_t first, arrivals;  // in arrivals_; none kept if nobody waited
+  };
+  struct ArrivalRecord {
+    Ticks time;
+    LocationIndex location;
+  };
+  static constexpr std::uint32_t kNone32 = 0xFFFFFFFF;
+
+  Options options_;
+  Seconds start_;
+  bool started_ = false;
+  Stretches stretches_;
+  std::vector<Timeline> timelines_;
+  std::vector<WaitRecord> waits_;
+  std::vector<Group> groups_;
+  std::vector<ArrivalRecord> arrivals_;
+  CommonMoments moments_;
+  Amount not_listed_ = 0;  // waits below the threshold
+  // Of the operation told of last.
+  std::uint64_t operation_ = 0;
+  std::vector<ArrivalRecord> current_;
+  std::vector<LocationIndex> members_;
+  bool kept_ = false;
+};
+
+}  // namespace kojak::expert

@@ -1,0 +1,439 @@
+#include "expert/causes/cause_solver.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kojak::expert {
+namespace {
+
+constexpr std::size_t kNoDelay = static_cast<std::size_t>(-1);
+
+// Of arrivals at a group in order: how much of a waiter's time falls to each late one. A waiter at
+// place p waits `place[j] - place[p]` for the one at j > p: each moment is shared by all that are
+// still missing.
+template <class Arrivals>
+void find_places(const Arrivals& arrivals, std::vector<double>& places) {
+  places.assign(arrivals.size(), 0);
+  for (std::size_t j = 1; j < arrivals.size(); ++j) {
+    places[j] = places[j - 1] + static_cast<double>(arrivals[j].time - arrivals[j - 1].time) /
+                                    static_cast<double>(arrivals.size() - j);
+  }
+}
+
+}  // namespace
+
+RootCauses CauseSolver::solve() {
+  for (Timeline& t : timelines_) t.finish(c_.stretches_);
+  place_waits();
+  order_items();
+  delay_of_wait_.assign(waits_.size(), kNoDelay);
+  for (const Item& item : items_) {
+    if (item.group) {
+      compare_group(item.index);
+    } else {
+      compare_single(waits_[item.index], item.index);
+    }
+  }
+  received_.assign(waits_.size(), 0);
+  passed_on_.assign(waits_.size(), false);
+  pass_back();
+  RootCauses results;
+  list(results);
+  follow_critical_path(results);
+  return results;
+}
+
+void CauseSolver::place_waits() {
+  std::vector<std::vector<WaitSpan>> spans(timelines_.size());
+  for (std::size_t w = 0; w < waits_.size(); ++w) {
+    spans[waits_[w].location].push_back(
+        {waits_[w].begin, waits_[w].end, static_cast<WaitId>(w), 0});
+  }
+  for (std::size_t l = 0; l < timelines_.size(); ++l) {
+    std::sort(spans[l].begin(), spans[l].end(), [](const WaitSpan& a, const WaitSpan& b) {
+      return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+    });
+    timelines_[l].carve(spans[l], c_.stretches_);
+    for (const WaitSpan& s : spans[l]) waits_[s.wait].length = s.found;
+  }
+  all_ = unexplained_ = c_.not_listed_;
+  for (const WaitRecord& w : waits_) all_ += w.length;
+}
+
+void CauseSolver::order_items() {
+  waits_of_group_.resize(c_.groups_.size());
+  for (std::size_t g = 0; g < c_.groups_.size(); ++g) {
+    items_.push_back({c_.groups_[g].last, static_cast<std::uint32_t>(g), true});
+  }
+  for (std::size_t w = 0; w < waits_.size(); ++w) {
+    if (waits_[w].group != CauseFinder::kNone32) {
+      waits_of_group_[waits_[w].group].push_back(static_cast<WaitId>(w));
+    } else {
+      items_.push_back({waits_[w].end, static_cast<std::uint32_t>(w), false});
+    }
+  }
+  std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
+    if (a.time != b.time) return a.time < b.time;
+    return a.group != b.group ? b.group : a.index < b.index;
+  });
+}
+
+void CauseSolver::compare_single(WaitRecord& wait, std::size_t id) {
+  if (wait.by == kNoLocation || wait.by == wait.location || wait.length == 0) return;
+  if (wait.direct) {
+    delay_of_wait_[id] = add_direct(wait);
+  } else {
+    Ticks since = c_.moments_.of_pair(wait.location, wait.by);
+    since = bounded(wait.location, bounded(wait.by, since, wait.by_time), wait.begin);
+    delay_of_wait_[id] =
+        compare_pair({wait.begin, wait.location}, {wait.by_time, wait.by}, since, wait.metric);
+  }
+  c_.moments_.waited(wait.location, wait.by, wait.end);
+}
+
+void CauseSolver::compare_group(std::uint32_t index) {
+  const Group& group = c_.groups_[index];
+  const std::span<const ArrivalRecord> arrivals(c_.arrivals_.data() + group.first, group.arrivals);
+  if (arrivals.empty()) return c_.moments_.came_together(group.id, group.last);
+  std::unordered_map<LocationIndex, std::size_t> place_of;
+  for (std::size_t j = 0; j < arrivals.size(); ++j) place_of[arrivals[j].location] = j;
+  std::vector<WaitId> waiter(arrivals.size(), kNoWait);
+  for (const WaitId w : waits_of_group_[index]) {
+    if (const auto place = place_of.find(waits_[w].location); place != place_of.end()) {
+      waiter[place->second] = w;
+    }
+  }
+  find_places(arrivals, places_);
+  Ticks since = c_.moments_.of_group(group.id);
+  for (const ArrivalRecord& a : arrivals) since = bounded(a.location, since, a.time);
+  since = std::min(since, arrivals.front().time);
+
+  OfGroup& of = of_group_[index];
+  reference_.clear();
+  const auto weight_of = [&](std::size_t i) {
+    if (waiter[i] == kNoWait || arrivals[i].time >= group.last) return 0.0;
+    return static_cast<double>(waits_[waiter[i]].length) /
+           static_cast<double>(group.last - arrivals[i].time);
+  };
+  const auto later = [&](std::size_t i) {  // than the first
+    return static_cast<double>(arrivals[i].time - arrivals.front().time);
+  };
+  Doings::Sum waiters, enters;  // of those before: what they wait, and when they came
+  for (std::size_t j = 0; j < arrivals.size(); ++j) {
+    const LocationIndex late = arrivals[j].location;
+    const double place = places_[j];
+    double waited = waiters.at(place), came = enters.at(place);
+    if (waited >= 1) {
+      excepted_.clear();
+      for (const CommonMoments::Partner& p : c_.moments_.partners_since(late, since)) {
+        const auto other = place_of.find(p.location);
+        if (p.time <= since || other == place_of.end() || other->second >= j) continue;
+        const std::size_t i = other->second;
+        const double part = weight_of(i) * (place - places_[i]);
+        if (part < 1) continue;
+        waited -= part;
+        came -= part * later(i);
+        excepted_.add(timelines_[p.location], c_.stretches_, since, arrivals[i].time, weight_of(i),
+                      places_[i]);
+        of.exceptions.push_back(
+            {j, i, compare_pair(arrivals[i], arrivals[j], p.time, waits_[waiter[i]].metric)});
+      }
+      if (waited >= 1) {
+        doings_.clear();
+        doings_.add(timelines_[late], c_.stretches_, since, arrivals[j].time, 1, 0);
+        const Culprit culprit{late, waits_[waits_of_group_[index].front()].metric, since,
+                              arrivals[j].time,
+                              static_cast<Ticks>(std::max(later(j) - came / waited, 1.0))};
+        of.delays.push_back({j, add_delay(culprit, [&](auto&& sum) {
+                               const Doings::Sum all = sum(reference_), less = sum(excepted_);
+                               return std::max(0.0, all.at(place) - less.at(place)) / waited;
+                             })});
+      }
+    }
+    if (const double weight = weight_of(j); weight > 0) {
+      reference_.add(timelines_[late], c_.stretches_, since, arrivals[j].time, weight, place);
+      waiters.add(weight, place);
+      enters.add(weight * later(j), place);
+    }
+  }
+  c_.moments_.came_together(group.id, group.last);
+}
+
+// Of one who waits and the late one, since a moment of their own.
+std::size_t CauseSolver::compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late,
+                                      Ticks since, MetricIndex metric) {
+  since = std::min({since, waiter.time, late.time});
+  Doings reference;
+  doings_.clear();
+  doings_.add(timelines_[late.location], c_.stretches_, since, late.time, 1, 0);
+  reference.add(timelines_[waiter.location], c_.stretches_, since, waiter.time, 1, 0);
+  const Culprit culprit{late.location, metric, since, late.time,
+                        std::max(late.time - waiter.time, Ticks{1})};
+  return add_delay(culprit, [&](auto&& sum) { return sum(reference).all; });
+}
+
+template <class Reference>
+std::size_t CauseSolver::add_delay(const Culprit& culprit, Reference&& reference) {
+  Delay delay{culprit.location, culprit.metric, 0, shares_.size(), 0};
+  // Function by function, then to its stretches that took longer.
+  of_function_.assign(c_.stretches_.functions(), 0);
+  const auto longer = [&](std::uint32_t k) {
+    return std::max(
+        0.0, doings_.stretch(k).all - reference([&](const Doings& d) { return d.stretch(k); }));
+  };
+  for (const std::uint32_t k : doings_.stretches()) {
+    of_function_[c_.stretches_[k].function] += longer(k);
+  }
+  Ticks sum = 0;
+  for (const std::uint32_t k : doings_.stretches()) {
+    const std::uint32_t f = c_.stretches_[k].function;
+    const double more =
+        doings_.function(f).all - reference([&](const Doings& d) { return d.function(f); });
+    if (!(more >= 1) || !(of_function_[f] > 0)) continue;
+    const auto weight = static_cast<Ticks>(more * (longer(k) / of_function_[f]));
+    if (weight < 1) continue;
+    shares_.push_back({k, false, weight});
+    sum += weight;
+    note_longer(cost_of(culprit.location, k), culprit.from, culprit.to, weight, true);
+  }
+  timelines_[culprit.location].each(
+      culprit.from, culprit.to, [&](const Piece& piece, Ticks begin, Ticks end) {
+        if (piece.wait == kNoWait) return;
+        const double all = doings_.waited(piece.stretch).all;
+        const double more =
+            all - reference([&](const Doings& d) { return d.waited(piece.stretch); });
+        if (!(more >= 1)) return;
+        const auto weight = static_cast<Ticks>(more * (static_cast<double>(end - begin) / all));
+        if (weight < 1) return;
+        sum += weight;
+        if (!shares_.empty() && shares_.size() > delay.first && shares_.back().to_wait &&
+            shares_.back().target == piece.wait) {
+          shares_.back().weight += weight;
+        } else {
+          shares_.push_back({piece.wait, true, weight});
+        }
+      });
+  delay.shares = shares_.size() - delay.first;
+  delay.whole = std::max({culprit.late_by, sum, Ticks{1}});
+  delays_.push_back(delay);
+  return delays_.size() - 1;
+}
+
+std::size_t CauseSolver::add_direct(const WaitRecord& wait) {
+  Delay delay{wait.by, wait.metric, 0, shares_.size(), 0};
+  Ticks sum = 0;
+  timelines_[wait.by].each(wait.begin, wait.end, [&](const Piece& piece, Ticks begin, Ticks end) {
+    if (piece.wait == kNoWait && c_.stretches_[piece.stretch].kind == Stretch::Kind::kOverhead) {
+      return;
+    }
+    const bool to_wait = piece.wait != kNoWait;
+    shares_.push_back({to_wait ? piece.wait : piece.stretch, to_wait, end - begin});
+    sum += end - begin;
+    if (!to_wait) note_longer(cost_of(wait.by, piece.stretch), begin, end, end - begin, false);
+  });
+  delay.shares = shares_.size() - delay.first;
+  delay.whole = std::max({wait.length, sum, Ticks{1}});
+  delays_.push_back(delay);
+  return delays_.size() - 1;
+}
+
+void CauseSolver::note_longer(CostOf& cost, Ticks from, Ticks to, Ticks longer, bool compared) {
+  cost.compared = cost.compared || compared;
+  if (from < cost.counted_to) {
+    if (longer > cost.last_longer) {
+      cost.longer += longer - cost.last_longer;
+      cost.last_longer = longer;
+    }
+  } else {
+    cost.longer += longer;
+    cost.last_longer = longer;
+  }
+  cost.counted_to = std::max(cost.counted_to, to);
+}
+
+void CauseSolver::pass_back() {
+  for (auto item = items_.rbegin(); item != items_.rend(); ++item) {
+    if (item->group) {
+      pass_group(item->index);
+      continue;
+    }
+    const WaitId w = item->index;
+    const Waiting waiting{waits_[w].length, received_[w]};
+    passed_on_[w] = true;
+    if (delay_of_wait_[w] == kNoDelay) {
+      unexplained_ += waiting.own + waiting.passed;
+    } else {
+      charge(delays_[delay_of_wait_[w]], waiting);
+    }
+  }
+}
+
+void CauseSolver::pass_group(std::uint32_t index) {
+  const Group& group = c_.groups_[index];
+  if (group.arrivals == 0) return;
+  const std::span<const ArrivalRecord> arrivals(c_.arrivals_.data() + group.first, group.arrivals);
+  find_places(arrivals, places_);
+  std::unordered_map<LocationIndex, std::size_t> place_of;
+  for (std::size_t j = 0; j < arrivals.size(); ++j) place_of[arrivals[j].location] = j;
+  // Each waiter's amounts by the length of its wait, so that a place's difference is a part of it.
+  struct Rate {
+    double own = 0, passed = 0;
+  };
+  std::vector<Rate> rates(arrivals.size());
+  Waiting left;
+  for (const WaitId w : waits_of_group_[index]) {
+    passed_on_[w] = true;
+    left.own += waits_[w].length;
+    left.passed += received_[w];
+    const auto place = place_of.find(waits_[w].location);
+    if (place == place_of.end() || arrivals[place->second].time >= group.last) continue;
+    const auto length = static_cast<double>(group.last - arrivals[place->second].time);
+    rates[place->second] = {static_cast<double>(waits_[w].length) / length,
+                            static_cast<double>(received_[w]) / length};
+  }
+  const auto give = [&](std::size_t delay, double own, double passed) {
+    const auto part = [](double wanted, Amount there) {
+      return std::clamp(static_cast<Amount>(std::llround(std::max(wanted, 0.0))), Amount{0}, there);
+    };
+    const Waiting given{part(own, left.own), part(passed, left.passed)};
+    left.own -= given.own;
+    left.passed -= given.passed;
+    charge(delays_[delay], given);
+  };
+  const OfGroup& of = of_group_[index];
+  Rate all, behind;
+  std::size_t next = 0;
+  auto exception = of.exceptions.begin();
+  for (const GroupDelay& d : of.delays) {
+    for (; next < d.place; ++next) {
+      all.own += rates[next].own;
+      all.passed += rates[next].passed;
+      behind.own += rates[next].own * places_[next];
+      behind.passed += rates[next].passed * places_[next];
+    }
+    double own = places_[d.place] * all.own - behind.own;
+    double passed = places_[d.place] * all.passed - behind.passed;
+    for (; exception != of.exceptions.end() && exception->late <= d.place; ++exception) {
+      if (exception->late < d.place) continue;
+      const double part = places_[d.place] - places_[exception->waiter];
+      own -= rates[exception->waiter].own * part;
+      passed -= rates[exception->waiter].passed * part;
+    }
+    give(d.delay, own, passed);
+  }
+  for (const Exception& e : of.exceptions) {
+    const double part = places_[e.late] - places_[e.waiter];
+    give(e.delay, rates[e.waiter].own * part, rates[e.waiter].passed * part);
+  }
+  unexplained_ += left.own + left.passed;
+}
+
+void CauseSolver::charge(const Delay& delay, Waiting waiting) {
+  Amount left = waiting.own + waiting.passed;
+  for (std::size_t i = delay.first; i < delay.first + delay.shares; ++i) {
+    const Share& share = shares_[i];
+    const Amount own = share_of(waiting.own, share.weight, delay.whole);
+    const Amount passed = share_of(waiting.passed, share.weight, delay.whole);
+    left -= own + passed;
+    if (share.to_wait && !passed_on_[share.target]) {
+      received_[share.target] += own + passed;
+      continue;
+    }
+    // (A wait that ends after those who waited for it: its own causes are told already.)
+    const StretchId stretch =
+        share.to_wait ? c_.stretches_.call(waits_[share.target].call_path) : share.target;
+    Cost& cost = of_pattern(cost_of(delay.culprit, stretch), delay.metric);
+    cost.short_term += own;
+    cost.long_term += passed;
+  }
+  unexplained_ += left;
+}
+
+CauseSolver::Cost& CauseSolver::of_pattern(CostOf& cost, MetricIndex metric) {
+  for (auto& [known, sums] : cost.patterns) {
+    if (known == metric) return sums;
+  }
+  return cost.patterns.emplace_back(metric, Cost{}).second;
+}
+
+void CauseSolver::list(RootCauses& results) const {
+  results.waits = in_seconds(all_);
+  results.unexplained = in_seconds(unexplained_);
+  for (const auto& [key, cost] : costs_) {
+    RootCause cause;
+    cause.location = static_cast<LocationIndex>(key >> 32);
+    cause.stretch = c_.stretches_[static_cast<StretchId>(key)];
+    cause.longer = in_seconds(cost.longer);
+    cause.compared = cost.compared;
+    Amount sum = 0;
+    for (const auto& [metric, part] : cost.patterns) {
+      sum += part.short_term + part.long_term;
+      cause.patterns.push_back({metric, in_seconds(part.short_term), in_seconds(part.long_term)});
+    }
+    if (sum == 0) continue;
+    cause.seconds = in_seconds(sum);
+    std::sort(cause.patterns.begin(), cause.patterns.end(),
+              [](const CostOfPattern& a, const CostOfPattern& b) {
+                const double x = a.short_term + a.long_term, y = b.short_term + b.long_term;
+                return x != y ? x > y : a.metric < b.metric;
+              });
+    results.causes.push_back(std::move(cause));
+  }
+  std::sort(results.causes.begin(), results.causes.end(),
+            [](const RootCause& a, const RootCause& b) {
+              if (a.seconds != b.seconds) return a.seconds > b.seconds;
+              return std::tuple(a.location, a.stretch.path, a.stretch.before, a.stretch.after) <
+                     std::tuple(b.location, b.stretch.path, b.stretch.before, b.stretch.after);
+            });
+}
+
+void CauseSolver::follow_critical_path(RootCauses& results) const {
+  LocationIndex at = 0;
+  for (LocationIndex l = 0; l < timelines_.size(); ++l) {
+    if (timelines_[l].end() > timelines_[at].end()) at = l;
+  }
+  if (timelines_.empty()) return;
+  Ticks time = timelines_[at].end();
+  results.path_length = in_seconds(Amount{time});
+  std::unordered_map<std::uint64_t, Amount> shares;
+  std::size_t jumps = 0;  // since time moved last
+  while (const Piece* piece = timelines_[at].before(time)) {
+    if (piece->wait != kNoWait && jumps <= timelines_.size()) {
+      const WaitRecord& wait = waits_[piece->wait];
+      if (wait.by != kNoLocation && wait.by != at && time <= wait.end) {
+        at = wait.by;
+        ++jumps;
+        time = std::min(time, timelines_[at].end());
+        continue;
+      }
+    }
+    const Ticks begin = timelines_[at].begin_of(*piece);
+    shares[std::uint64_t{at} << 32 | piece->stretch] += time - begin;
+    time = begin;
+    jumps = 0;
+  }
+  // What the processes do of each stretch on the average, and what of it is on the path.
+  std::vector<Amount> done(c_.stretches_.size(), 0), on_path(c_.stretches_.size(), 0);
+  for (const Timeline& t : timelines_) {
+    t.each(0, t.end(), [&](const Piece& piece, Ticks begin, Ticks end) {
+      if (piece.wait == kNoWait) done[piece.stretch] += end - begin;
+    });
+  }
+  for (const auto& [key, ticks] : shares) on_path[static_cast<StretchId>(key)] += ticks;
+  for (const auto& [key, ticks] : shares) {
+    const auto stretch = static_cast<StretchId>(key);
+    const double mean = in_seconds(done[stretch]) / static_cast<double>(timelines_.size());
+    const double path = in_seconds(on_path[stretch]);
+    results.critical_path.push_back({static_cast<LocationIndex>(key >> 32), c_.stretches_[stretch],
+                                     in_seconds(ticks),
+                                     in_seconds(ticks) * std::max(0.0, 1 - mean / path)});
+  }
+  std::sort(results.critical_path.begin(), results.critical_path.end(),
+            [](const PathShare& a, const PathShare& b) {
+              if (a.seconds != b.seconds) return a.seconds > b.seconds;
+              return std::tuple(a.location, a.stretch.path, a.stretch.before, a.stretch.after) <
+                     std::tuple(b.location, b.stretch.path, b.stretch.before, b.stretch.after);
+            });
+}
+
+}  // namespace kojak::expert

@@ -1,0 +1,123 @@
+// Finds the causes of all waits of a run: forward over the waits it compares each culprit with
+// those who waited, backward it passes the amounts on.
+//
+// Used once. A wait's share goes to a Delay: an interval of a culprit with the stretches and waits
+// of it that are to blame, each with its weight. Memory: as said in cause_finder.h, and 12 bytes
+// for each such weight. Not thread-safe; nothing fails.
+#pragma once
+
+#include <unordered_map>
+
+#include "expert/causes/cause_finder.h"
+#include "expert/causes/doings.h"
+
+namespace kojak::expert {
+
+class CauseSolver {
+ public:
+  explicit CauseSolver(CauseFinder& causes)
+      : c_(causes), timelines_(causes.timelines_), waits_(causes.waits_) {}
+  RootCauses solve();
+
+ private:
+  using WaitRecord = CauseFinder::WaitRecord;
+  using Group = CauseFinder::Group;
+  using ArrivalRecord = CauseFinder::ArrivalRecord;
+
+  // Intervals are compared over so many pieces of a timeline at most: then the common moment is
+  // moved later, which leaves sums as they are.
+  static constexpr std::size_t kMostPieces = 4096;
+
+  struct Share {
+    std::uint32_t target;  // a wait of the culprit, or a stretch
+    bool to_wait;
+    Ticks weight;
+  };
+  struct Culprit {
+    LocationIndex location;
+    MetricIndex metric;
+    Ticks from, to;  // the interval in which it is compared
+    Ticks late_by;   // than those who waited, on the average
+  };
+  struct Delay {
+    LocationIndex culprit;
+    MetricIndex metric;
+    Ticks whole;  // at least the sum of the weights
+    std::size_t first, shares;
+  };
+  // What is done at a time: a wait on its own, a group with its waits, or only the coming together.
+  struct Item {
+    Ticks time;
+    std::uint32_t index;
+    bool group;
+  };
+  struct GroupDelay {
+    std::size_t place;  // of the late one in the group's arrivals
+    std::size_t delay;
+  };
+  struct Exception {  // a pair with a common moment of its own
+    std::size_t late, waiter;
+    std::size_t delay;
+  };
+  struct OfGroup {
+    std::vector<GroupDelay> delays;
+    std::vector<Exception> exceptions;
+  };
+  struct Waiting {
+    Amount own = 0, passed = 0;  // of those who wait here, and of those who waited for them
+  };
+  struct Cost {
+    Amount short_term = 0, long_term = 0;
+  };
+  struct CostOf {
+    std::vector<std::pair<MetricIndex, Cost>> patterns;
+    Amount longer = 0;
+    Ticks counted_to = 0;  // `longer` of an interval counts once, however many waited
+    Ticks last_longer = 0;
+    bool compared = false;
+  };
+
+  void place_waits();
+  void order_items();
+  void compare_single(WaitRecord& wait, std::size_t id);
+  void compare_group(std::uint32_t index);
+  std::size_t compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late, Ticks since,
+                           MetricIndex metric);
+  // A delay of what `doings_` of the culprit has more than those who waited did:
+  // reference([](const Doings&) { a sum of them }).
+  template <class Reference>
+  std::size_t add_delay(const Culprit& culprit, Reference&& reference);
+  std::size_t add_direct(const WaitRecord& wait);
+  void pass_back();
+  void pass_group(std::uint32_t index);
+  void charge(const Delay& delay, Waiting waiting);
+  Ticks bounded(LocationIndex location, Ticks since, Ticks to) const {
+    return std::max(since, timelines_[location].some_before(to, kMostPieces));
+  }
+  CostOf& cost_of(LocationIndex location, StretchId stretch) {
+    return costs_[std::uint64_t{location} << 32 | stretch];
+  }
+  static Cost& of_pattern(CostOf& cost, MetricIndex metric);
+  void note_longer(CostOf& cost, Ticks from, Ticks to, Ticks longer, bool compared);
+  void follow_critical_path(RootCauses& results) const;
+  void list(RootCauses& results) const;
+
+  CauseFinder& c_;
+  std::vector<Timeline>& timelines_;
+  std::vector<WaitRecord>& waits_;
+  std::vector<Item> items_;
+  std::vector<std::vector<WaitId>> waits_of_group_;
+  std::vector<std::size_t> delay_of_wait_;
+  std::unordered_map<std::uint32_t, OfGroup> of_group_;
+  std::vector<Delay> delays_;
+  std::vector<Share> shares_;
+  std::vector<Amount> received_;  // by wait
+  std::vector<bool> passed_on_;   // by wait
+  std::unordered_map<std::uint64_t, CostOf> costs_;
+  Amount all_ = 0, unexplained_ = 0;
+  // Kept for their memory only.
+  Doings doings_, reference_, excepted_;
+  std::vector<double> places_, of_function_;
+};
+
+}  // namespace kojak::expert

@@ -1,0 +1,84 @@
+// What a process can be doing: the things that the cost of waiting is charged to.
+//
+// A stretch is the computing of one function between two MPI calls, or the calls of one call path,
+// or time that no region covers. Numbers are dense, in order of first appearance. Memory: distinct
+// stretches. Not thread-safe; nothing fails.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "expert/severity.h"
+
+namespace kojak::expert {
+
+using StretchId = std::uint32_t;
+inline constexpr CallPathIndex kNoCallPath = std::numeric_limits<CallPathIndex>::max();
+
+struct Stretch {
+  enum class Kind : std::uint8_t {
+    kBeforeRecording,
+    kComputing,  // in `path`, between the calls `before` and `after`
+    kCall,       // in the call `path`, without its waiting
+    kOverhead,   // of the measurement: no cause of anything
+  };
+  Kind kind = Kind::kBeforeRecording;
+  CallPathIndex path = kNoCallPath;
+  CallPathIndex before = kNoCallPath, after = kNoCallPath;  // none: the program's begin or end
+  // Computing is compared function by function, whatever calls stand around it.
+  std::uint32_t function = 0;
+};
+
+class Stretches {
+ public:
+  static constexpr StretchId kBeforeRecording = 0;
+
+  Stretches() { add({}); }
+
+  StretchId computing(CallPathIndex path, CallPathIndex before, CallPathIndex after) {
+    const auto [known, added] = computing_.try_emplace(Between{path, before, after}, size());
+    if (!added) return known->second;
+    const auto [function, first] = functions_.try_emplace(path, functions_count_);
+    if (first) ++functions_count_;
+    return add({Stretch::Kind::kComputing, path, before, after, function->second});
+  }
+  StretchId call(CallPathIndex path) { return of_path(path, Stretch::Kind::kCall); }
+  StretchId overhead(CallPathIndex path) { return of_path(path, Stretch::Kind::kOverhead); }
+
+  const Stretch& operator[](StretchId id) const { return all_[id]; }
+  StretchId size() const { return static_cast<StretchId>(all_.size()); }
+  std::uint32_t functions() const { return functions_count_; }
+
+ private:
+  struct Between {
+    CallPathIndex path, before, after;
+    bool operator==(const Between&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Between& b) const {
+      std::uint64_t h = b.path * 0x9E3779B97F4A7C15u;
+      h ^= (std::uint64_t{b.before} << 32 | b.after) + (h >> 29);
+      return static_cast<std::size_t>((h ^ (h >> 32)) * 0xBF58476D1CE4E5B9u);
+    }
+  };
+  StretchId add(const Stretch& stretch) {
+    all_.push_back(stretch);
+    if (stretch.kind != Stretch::Kind::kComputing) all_.back().function = functions_count_++;
+    return size() - 1;
+  }
+  StretchId of_path(CallPathIndex path, Stretch::Kind kind) {
+    if (path >= by_path_.size()) by_path_.resize(path + 1, 0);
+    if (by_path_[path] == 0) by_path_[path] = add({.kind = kind, .path = path});
+    return by_path_[path];
+  }
+
+  std::vector<Stretch> all_;
+  std::vector<StretchId> by_path_;  // 0: none yet
+  std::unordered_map<Between, StretchId, Hash> computing_;
+  std::unordered_map<CallPathIndex, std::uint32_t> functions_;
+  std::uint32_t functions_count_ = 0;
+};
+
+}  // namespace kojak::expert

@@ -1,0 +1,28 @@
+// Times and amounts of waiting as whole numbers, so that sums do not depend on their order and
+// nothing is lost when an amount is divided. Plain values; nothing fails; any thread.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace kojak::expert {
+
+// Units of 2^-40 s (about a picosecond), from the first event of the trace: 97 days fit.
+using Ticks = std::int64_t;
+inline constexpr double kTicksPerSecond = 0x1p40;
+
+inline Ticks in_ticks(double seconds) {
+  return static_cast<Ticks>(std::llround(seconds * kTicksPerSecond));
+}
+
+// A sum of them, for any number of processes.
+__extension__ using Amount = __int128;
+constexpr double in_seconds(Amount amount) {
+  return static_cast<double>(amount) / kTicksPerSecond;
+}
+// amount * part / whole, rounded down; whole > 0, none of them negative.
+constexpr Amount share_of(Amount amount, Ticks part, Ticks whole) {
+  return amount * part / whole;
+}
+
+}  // namespace kojak::expert

@@ -1,0 +1,408 @@
+// Root causes of hand-made runs. Times are those of the scripts; the sums are in the comments.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <sstream>
+
+#include "earl/trace.h"
+#include "epilog/format/text_reader.h"
+#include "expert/analysis.h"
+#include "expert/catalogue.h"
+#include "expert/causes/cause_words.h"
+
+namespace kojak::expert {
+namespace {
+
+// Events of several processes, in any order.
+class Script {
+ public:
+  explicit Script(int processes, double first = 0) : processes_(processes) {
+    for (int p = 0; p < processes; ++p) add(p, first, "ENTER", "region=main");
+  }
+  void add(int process, double time, const std::string& event, const std::string& rest = {}) {
+    std::ostringstream line;
+    line.precision(17);
+    line << event << " lid=" << process << " time=" << time << ' ' << rest << '\n';
+    lines_.push_back({time, line.str()});
+  }
+  // A call of which nothing else is known.
+  void call(int process, double enter, double exit, const std::string& region) {
+    add(process, enter, "ENTER", "region=" + region);
+    add(process, exit, "EXIT");
+  }
+  void barrier(const std::vector<double>& enters, double exit) {
+    for (std::size_t p = 0; p < enters.size(); ++p) {
+      add(static_cast<int>(p), enters[p], "ENTER", "region=MPI_Barrier");
+      add(static_cast<int>(p), exit, "MPI_COLLEXIT");
+    }
+  }
+  void fence(const std::vector<double>& enters, double exit) {
+    for (std::size_t p = 0; p < enters.size(); ++p) {
+      add(static_cast<int>(p), enters[p], "ENTER", "region=MPI_Win_fence");
+      add(static_cast<int>(p), exit, "MPI_WINCOLLEXIT", "wid=0");
+    }
+  }
+  // The send ends at once.
+  void message(int from, double sent, int to, double asked, double received) {
+    add(from, sent, "ENTER", "region=MPI_Send");
+    add(from, sent, "MPI_SEND", "dlid=" + std::to_string(to) + " tag=0 sent=8");
+    add(from, sent, "EXIT");
+    add(to, asked, "ENTER", "region=MPI_Recv");
+    add(to, received, "MPI_RECV", "slid=" + std::to_string(from) + " tag=0 recvd=8");
+    add(to, received, "EXIT");
+  }
+
+  struct Found {
+    RootCauses causes;
+    std::vector<std::string> words;  // of each cause
+    // What a process's computing cost the others; all of it.
+    double computing(LocationIndex location) const {
+      return of(location, Stretch::Kind::kComputing);
+    }
+    double of(LocationIndex location, Stretch::Kind kind) const {
+      double sum = 0;
+      for (const RootCause& c : causes.causes) {
+        if (c.location == location && c.stretch.kind == kind) sum += c.seconds;
+      }
+      return sum;
+    }
+    double long_term(LocationIndex location) const {
+      double sum = 0;
+      for (const RootCause& c : causes.causes) {
+        for (const CostOfPattern& p : c.patterns) {
+          if (c.location == location) sum += p.long_term;
+        }
+      }
+      return sum;
+    }
+  };
+  Found analyse_until(double last) {
+    for (int p = 0; p < processes_; ++p) add(p, last, "EXIT");
+    std::stable_sort(lines_.begin(), lines_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::string text;
+    for (const auto& [time, line] : lines_) text += line;
+    auto bytes = text_to_trace(text, "script");
+    if (!bytes) throw std::runtime_error(bytes.error().message());
+    auto trace = earl::Trace::from(memory_source(bytes->data(), bytes->size()), "script");
+    CauseFinder finder(trace->location_count(), {});
+    AnalysisOptions options;
+    options.causes = &finder;
+    const Report report = analyse(*trace, options);
+    EXPECT_FALSE(any_suspect(report.findings())) << suspects(report.findings());
+    Found found{finder.finish(), {}};
+    const StorePlaces places(report);
+    double sum = found.causes.unexplained;
+    for (const RootCause& c : found.causes.causes) {
+      found.words.push_back(cause_words(report, places, c));
+      sum += c.seconds;
+    }
+    EXPECT_NEAR(sum, found.causes.waits,
+                1e-9);  // whatever waits has a cause, or is said to have none
+    return found;
+  }
+
+ private:
+  int processes_;
+  std::vector<std::pair<double, std::string>> lines_;
+};
+
+constexpr double kNear = 1e-9;
+
+// After a fence that ends at 2 the processes compute until 5, 5 and 8: two wait 3 s for the third.
+TEST(RootCauses, WhoComputesLongerBeforeAFence) {
+  Script s(3);
+  s.fence({1, 1, 1}, 2);
+  s.fence({5, 5, 8}, 9);
+  const Script::Found found = s.analyse_until(10);
+  EXPECT_NEAR(found.causes.waits, 6, kNear);
+  ASSERT_EQ(found.causes.causes.size(), 1u);
+  const RootCause& cause = found.causes.causes[0];
+  EXPECT_EQ(cause.location, 2u);
+  EXPECT_NEAR(cause.seconds, 6, kNear);
+  EXPECT_NEAR(cause.longer, 3, kNear);
+  EXPECT_NEAR(found.causes.unexplained, 0, kNear);
+  EXPECT_EQ(found.words[0],
+            "rank 2 computes 3.000 s longer in main, between MPI_Win_fence and MPI_Win_fence");
+  // The path: any process to 2 (the last to enter the fence counts: all did at 1), then rank 2.
+  EXPECT_NEAR(found.causes.path_length, 10, kNear);
+  double on_path = 0, of_rank_2 = 0;
+  for (const PathShare& share : found.causes.critical_path) {
+    on_path += share.seconds;
+    if (share.location == 2 && share.stretch.before != kNoCallPath &&
+        share.stretch.after != kNoCallPath) {
+      of_rank_2 += share.seconds;
+      EXPECT_NEAR(share.imbalance, 6 - (3 + 3 + 6) / 3.0, kNear);  // 6 s of it, 4 on the average
+    }
+  }
+  EXPECT_NEAR(on_path, 10, kNear);
+  EXPECT_NEAR(of_rank_2, 6, kNear);
+}
+
+// Rank 0 computes 2 s longer than all others; each sends on at once what it has received. Rank r
+// waits from 1 to 3, whoever it is: all of it is for rank 0, by its neighbour alone directly.
+TEST(RootCauses, AChainHasOneCause) {
+  for (const int n : {2, 3, 6, 17, 64}) {
+    Script s(n);
+    for (int r = 1; r < n; ++r) s.message(r - 1, 3, r, 1, 3);
+    const Script::Found found = s.analyse_until(4);
+    EXPECT_NEAR(found.causes.waits, 2.0 * (n - 1), kNear) << n;
+    EXPECT_NEAR(found.computing(0), 2.0 * (n - 1), kNear) << n;
+    EXPECT_NEAR(found.long_term(0), 2.0 * (n - 2), kNear) << n;
+    ASSERT_EQ(found.causes.causes.size(), 1u) << n;
+    EXPECT_NEAR(found.causes.causes[0].longer, 2, kNear) << n;
+  }
+}
+
+// Two causes: rank 0 is 2 s late for rank 1, which computes 1 s more before it sends to rank 2.
+// Rank 1 waits [1, 3], rank 2 [1, 4]: 2 of its 3 s because rank 1 waited, 1 because it computed.
+TEST(RootCauses, TwoCausesInAChain) {
+  Script s(3);
+  s.message(0, 3, 1, 1, 3);
+  s.message(1, 4, 2, 1, 4);
+  const Script::Found found = s.analyse_until(5);
+  EXPECT_NEAR(found.computing(0), 2 + 2, kNear);
+  EXPECT_NEAR(found.computing(1), 1, kNear);
+  EXPECT_NEAR(found.causes.unexplained, 0, kNear);
+}
+
+// Rank 0 waits from 1 on; the others come at 4, a microsecond and another one later. Each moment is
+// shared by who is missing: about 1 s each, not 3 s for the last one.
+TEST(RootCauses, SeveralLateOnesShare) {
+  Script s(4);
+  s.barrier({1, 4, 4.000001, 4.000002}, 5);
+  const Script::Found found = s.analyse_until(6);
+  for (const LocationIndex late : {1, 2, 3}) EXPECT_NEAR(found.computing(late), 1, 1e-5);
+}
+
+// Enters 1, 2, 4: [1, 2] is shared by two, [2, 4] is the last one's. Rank 0 waits 3 s, 0.5 of it
+// for rank 1 and 2.5 for rank 2; rank 1 waits 2 s for rank 2.
+TEST(RootCauses, SharesAreOfMoments) {
+  Script s(3);
+  s.barrier({1, 2, 4}, 5);
+  const Script::Found found = s.analyse_until(6);
+  EXPECT_NEAR(found.computing(1), 0.5, kNear);
+  EXPECT_NEAR(found.computing(2), 2.5 + 2, kNear);
+}
+
+// Rank 1's first event is at 3: before that it has done nothing that the trace tells. It comes to
+// the barrier at 3.5, rank 0 waits for it from 1 on: 2.5 s, all for the late start, since rank 1
+// then computes less than rank 0.
+TEST(RootCauses, ALateStart) {
+  Script s(1);
+  s.add(1, 3, "ENTER", "region=main");
+  s.barrier({1, 3.5}, 4);
+  s.add(1, 6, "EXIT");
+  const Script::Found found = s.analyse_until(6);
+  EXPECT_NEAR(found.causes.waits, 2.5, kNear);
+  EXPECT_NEAR(found.of(1, Stretch::Kind::kBeforeRecording), 2.5, kNear);
+  EXPECT_EQ(found.words[0], "rank 1 starts 3.000 s later");
+}
+
+// Ranks 0 and 1 both wait 1 s for rank 2. Rank 1 then computes 0.1 s longer: rank 0 waits 0.1 s for
+// it, and rank 2 has nothing to do with that.
+TEST(RootCauses, WaitingAlikeIsNoDelay) {
+  Script s(3);
+  s.message(2, 2, 0, 1, 2);
+  s.message(2, 2, 1, 1, 2);
+  s.message(1, 3.1, 0, 3, 3.1);
+  const Script::Found found = s.analyse_until(4);
+  EXPECT_NEAR(found.computing(1), 0.1, kNear);
+  EXPECT_NEAR(found.computing(2), 2, kNear);
+}
+
+// Between fences rank 1 computes 1 s, asks for its rank, computes 1.5 s; rank 0 computes 2 s in one
+// piece. Function by function that is 0.5 s longer, and not two stretches that rank 0 does not
+// have.
+TEST(RootCauses, AnExtraCallCutsNoComputing) {
+  Script s(2);
+  s.fence({1, 1}, 2);
+  s.call(1, 3, 3, "MPI_Comm_rank");
+  s.fence({4, 4.5}, 5);
+  const Script::Found found = s.analyse_until(6);
+  EXPECT_NEAR(found.causes.waits, 0.5, kNear);
+  EXPECT_NEAR(found.computing(1), 0.5, kNear);
+  ASSERT_EQ(found.causes.causes.size(), 2u);
+  // In the ratio of what each stretch is longer: 1 to 1.5.
+  EXPECT_NEAR(found.causes.causes[0].longer, 0.3, kNear);
+  EXPECT_NEAR(found.causes.causes[1].longer, 0.2, kNear);
+}
+
+// By turns each computes 1 s longer than the other: each makes the other wait 1 s in its turns.
+TEST(RootCauses, AlternatingSlowOnes) {
+  Script s(2);
+  s.fence({1, 1}, 1);
+  for (int i = 0; i < 10; ++i) {
+    const double t = 1 + 3 * i;
+    s.fence({i % 2 == 0 ? t + 3 : t + 2, i % 2 == 0 ? t + 2 : t + 3}, t + 3);
+  }
+  const Script::Found found = s.analyse_until(40);
+  EXPECT_NEAR(found.computing(0), 5, kNear);
+  EXPECT_NEAR(found.computing(1), 5, kNear);
+}
+
+// Rank 0 leaves a fence 2 s after the others and comes to the next one 2 s later: the time in the
+// call is to blame, not its computing.
+TEST(RootCauses, AFenceThatIsLeftLate) {
+  Script s(2);
+  for (const int p : {0, 1}) s.add(p, 1, "ENTER", "region=MPI_Win_fence");
+  s.add(1, 1.5, "MPI_WINCOLLEXIT", "wid=0");
+  s.add(0, 3.5, "MPI_WINCOLLEXIT", "wid=0");
+  s.fence({4.5, 2.5}, 5);
+  const Script::Found found = s.analyse_until(6);
+  EXPECT_NEAR(found.causes.waits, 2, kNear);
+  EXPECT_NEAR(found.of(0, Stretch::Kind::kCall), 2, kNear);
+}
+
+// The root sends its data to a leaf that comes at 5 only; the others have theirs at 2. Then a
+// fence: they wait for the late leaf [3, 6], which computed until 5 - not for the root.
+TEST(RootCauses, ALateLeafOfABroadcastAndThenAFence) {
+  Script s(3);
+  for (const auto& [p, enter, exit] :
+       std::vector<std::tuple<int, double, double>>{{0, 1, 2}, {1, 1, 2}, {2, 5, 5}}) {
+    s.add(p, enter, "ENTER", "region=MPI_Bcast");
+    s.add(p, exit, "MPI_COLLEXIT", "rlid=0 sent=8 recvd=8");
+  }
+  s.fence({3, 3, 6}, 7);
+  const Script::Found found = s.analyse_until(8);
+  EXPECT_NEAR(found.causes.waits, 6, kNear);
+  // Both waited 3 s. They computed 2 s (0 to 1, 2 to 3) and were 1 s in MPI_Bcast; the leaf
+  // computed 6 s, 4 more: all that is later is computing.
+  EXPECT_NEAR(found.computing(2), 6, kNear);
+}
+
+// A server answers one request after the other: rank 1 asks at 1 and has its answer at 3, rank 2
+// asks at 1, too, and has it at 5. The server computes 2 s for each: rank 1 waits 2 s, rank 2 4 s.
+TEST(RootCauses, ABusyServer) {
+  Script s(3);
+  s.message(1, 1, 0, 1, 1);
+  s.message(2, 1, 0, 1, 1);
+  s.message(0, 3, 1, 1, 3);
+  s.message(0, 5, 2, 1, 5);
+  const Script::Found found = s.analyse_until(6);
+  EXPECT_NEAR(found.causes.waits, 6, kNear);
+  EXPECT_NEAR(found.computing(0), 6, kNear);
+}
+
+// Rank 0 holds the lock of rank 2's window from 1 to 6 and computes with it; rank 1 asks at 2 and
+// waits until 6. Then rank 1 computes 1.5 s, rank 0 0.5 s, and rank 0 waits 1 s for a message of
+// rank 1. Since 6 both are level: the 1 s is rank 1's computing, and not passed on to the lock.
+TEST(RootCauses, ALockHandedOverAndThenAMessage) {
+  Script s(3);
+  s.add(0, 1, "ENTER", "region=MPI_Win_lock");
+  s.add(0, 1, "MPI_WIN_LOCK", "llid=2 wid=0 ltype=1");
+  s.add(0, 1, "EXIT");
+  s.add(1, 2, "ENTER", "region=MPI_Win_lock");
+  s.add(0, 6, "ENTER", "region=MPI_Win_unlock");
+  s.add(0, 6, "MPI_WIN_UNLOCK", "llid=2 wid=0");
+  s.add(0, 6, "EXIT");
+  s.add(1, 6, "MPI_WIN_LOCK", "llid=2 wid=0 ltype=1");
+  s.add(1, 6, "EXIT");
+  s.add(1, 7, "ENTER", "region=MPI_Win_unlock");
+  s.add(1, 7, "MPI_WIN_UNLOCK", "llid=2 wid=0");
+  s.add(1, 7, "EXIT");
+  s.message(1, 7.5, 0, 6.5, 7.5);
+  const Script::Found found = s.analyse_until(20);
+  EXPECT_NEAR(found.causes.waits, 4 + 1, kNear);
+  EXPECT_NEAR(found.computing(0), 4, kNear);  // while it held the lock
+  EXPECT_NEAR(found.computing(1), 1, kNear);
+  const auto direct = std::find_if(found.causes.causes.begin(), found.causes.causes.end(),
+                                   [](const RootCause& c) { return !c.compared; });
+  ASSERT_NE(direct, found.causes.causes.end());
+  EXPECT_NEAR(direct->longer, 4, kNear);
+}
+
+// The target waits [2, 10] in MPI_Win_wait. The origin's last transfer ends at 5; then it computes
+// until it completes at 8. From 5 to 8 nothing but that computing makes the target wait: 3 s.
+// Before, the two are compared: until 5 the origin computed 4 s and put 1 s, the target computed 2
+// s: of the 3 s it was late, 2 are computing and 1 is the put.
+TEST(RootCauses, AnOriginThatCompletesLate) {
+  Script s(2);
+  s.add(0, 0, "ENTER", "region=MPI_Win_post");
+  s.add(0, 0, "MPI_WINEXIT", "wid=0 group=[1] synex=0");
+  s.add(1, 0, "ENTER", "region=MPI_Win_start");
+  s.add(1, 0, "MPI_WINEXIT", "wid=0 group=[0] synex=0");
+  s.add(1, 4, "ENTER", "region=MPI_Put");
+  s.add(1, 4, "MPI_PUT_1TS", "dlid=0 wid=0 rmaid=0 sent=8");
+  s.add(1, 5, "EXIT");
+  s.add(0, 2, "ENTER", "region=MPI_Win_wait");
+  s.add(1, 8, "ENTER", "region=MPI_Win_complete");
+  s.add(1, 8, "MPI_WINEXIT", "wid=0 group=[0] synex=1");
+  s.add(0, 8, "MPI_PUT_1TE", "slid=1 wid=0 rmaid=0 recvd=8");
+  s.add(0, 8, "MPI_WINEXIT", "wid=0 group=[1] synex=1");
+  const Script::Found found = s.analyse_until(10);
+  EXPECT_NEAR(found.causes.waits, 6, kNear);
+  EXPECT_NEAR(found.computing(1), 3 + 2, kNear);
+  EXPECT_NEAR(found.of(1, Stretch::Kind::kCall), 1, kNear);
+}
+
+TEST(RootCauses, WhereNobodyWaitsThereAreNone) {
+  Script s(3);
+  s.fence({1, 1, 1}, 2);
+  s.barrier({3, 3, 3}, 3);
+  const Script::Found found = s.analyse_until(4);
+  EXPECT_EQ(found.causes.waits, 0);
+  EXPECT_TRUE(found.causes.causes.empty());
+  EXPECT_NEAR(found.causes.path_length, 4, kNear);
+}
+
+// Waits below a microsecond have no cause, but are not forgotten.
+TEST(RootCauses, ShortWaitsAreNotExplained) {
+  Script s(2);
+  s.barrier({1, 1.0000005}, 2);
+  const Script::Found found = s.analyse_until(3);
+  EXPECT_NEAR(found.causes.waits, 5e-7, 1e-12);
+  EXPECT_NEAR(found.causes.unexplained, 5e-7, 1e-12);
+}
+
+// Phases between barriers in which each process computes a known time, the same function: the cost
+// of each process's phase is what the others wait for it, moment by moment, shared by the missing.
+TEST(RootCauses, RandomPhases) {
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    std::mt19937 random(seed);
+    const int n = 2 + static_cast<int>(random() % 7), phases = 1 + static_cast<int>(random() % 9);
+    Script s(n);
+    std::vector<double> cost(static_cast<std::size_t>(n), 0);
+    double time = 0, waits = 0;
+    for (int phase = 0; phase < phases; ++phase) {
+      std::vector<double> enters;
+      for (int p = 0; p < n; ++p) {
+        enters.push_back(time + 0.001 + static_cast<double>(random() % 1000) / 1000);
+      }
+      const double last = *std::max_element(enters.begin(), enters.end());
+      std::vector<double> sorted = enters;
+      std::sort(sorted.begin(), sorted.end());
+      for (int late = 0; late < n; ++late) {
+        for (int early = 0; early < n; ++early) {
+          double from = enters[static_cast<std::size_t>(early)];
+          // Up to each arrival behind it, by who is missing then.
+          for (const double until : sorted) {
+            if (until <= from) continue;
+            const auto missing =
+                std::count_if(enters.begin(), enters.end(), [&](double e) { return e >= until; });
+            if (enters[static_cast<std::size_t>(late)] >= until) {
+              cost[static_cast<std::size_t>(late)] += (until - from) / static_cast<double>(missing);
+            }
+            from = until;
+          }
+        }
+      }
+      for (const double e : enters) waits += last - e;
+      s.barrier(enters, last);
+      time = last;
+    }
+    const Script::Found found = s.analyse_until(time + 1);
+    EXPECT_NEAR(found.causes.waits, waits, 1e-6) << "seed " << seed;
+    for (int p = 0; p < n; ++p) {
+      EXPECT_NEAR(found.computing(static_cast<LocationIndex>(p)), cost[static_cast<std::size_t>(p)],
+                  1e-6)
+          << "seed " << seed << " process " << p;
+    }
+    EXPECT_NEAR(found.causes.unexplained, 0, 1e-6) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace kojak::expert
