@@ -11,6 +11,8 @@
 #include "earl/replay.h"
 #include "expert/begun_waits.h"
 #include "expert/catalogue.h"
+#include "expert/causes/cause_finder.h"
+#include "expert/causes/cause_metrics.h"
 #include "expert/last_call_finder.h"
 #include "expert/notes.h"
 #include "expert/omp_teams.h"
@@ -63,8 +65,11 @@ class Analysis : public earl::Sink {
         profile_(trace.definitions(), trace.location_count()),
         unexplained_(trace.location_count()),
         instances_(options.instances),
-        last_calls_(trace.definitions()),
-        causes_(options.causes) {
+        last_calls_(trace.definitions()) {
+    if (options.root_causes) {
+      root_causes_.emplace(trace.location_count(), CauseFinder::Options{});
+      causes_ = &*root_causes_;
+    }
     trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
       if (node.clock_error)
         max_delta_ = std::max(max_delta_, *node.clock_error + *node.clock_error);
@@ -338,6 +343,10 @@ class Analysis : public earl::Sink {
   LastCalls last_calls() {
     return last_calls_.finish();
   }
+  std::optional<RootCauses> root_causes() {
+    if (causes_ == nullptr) return std::nullopt;
+    return causes_->finish();
+  }
 
  private:
   static constexpr std::uint8_t kFlavourShared = 4;
@@ -458,8 +467,9 @@ class Analysis : public earl::Sink {
                                 double seconds) {
       severities_.add(contention_metric(sync), path, location, seconds);
     };
-    results.contention_waits = [this](bool sync, WaitResults&& waits) {
-      take_over(contention_metric(sync), std::move(waits));
+    results.every_wait = causes_ != nullptr;
+    results.contention_waits = [this](bool sync, WaitResults&& waits, std::span<const Wait> all) {
+      take_over(contention_metric(sync), std::move(waits), all);
     };
     hides_progress_ = SwitchedOff(trace_.definitions()).hides_progress();
     results.progress = [this](ProgressKind kind, CallPathIndex path, LocationIndex location,
@@ -467,8 +477,9 @@ class Analysis : public earl::Sink {
       severities_.add(progress_metric(kind), path, location, seconds);
       unexplained_.claim_at_end(path, location, seconds);
     };
-    results.progress_waits = [this](ProgressKind kind, WaitResults&& waits) {
-      take_over(progress_metric(kind), std::move(waits));
+    results.progress_waits = [this](ProgressKind kind, WaitResults&& waits,
+                                    std::span<const Wait> all) {
+      take_over(progress_metric(kind), std::move(waits), all);
     };
     results.progress_parts = [this](ProgressKind kind, const Call& call, Seconds waited,
                                     std::span<const WaitPart> parts) {
@@ -479,7 +490,11 @@ class Analysis : public earl::Sink {
     waits_.emplace(trace_, max_delta_, options_.instances, !hides_progress_, std::move(results));
   }
   // Waits that were kept apart until it was known whether they count: the worst instances of them.
-  void take_over(MetricIndex metric, WaitResults&& apart) {
+  void take_over(MetricIndex metric, WaitResults&& apart, std::span<const Wait> all) {
+    for (Wait wait : all) {
+      wait.metric = metric;
+      causes_->on_direct_wait(wait);
+    }
     for (const Instance& i : apart.worst) {
       if (!options_.wait) break;
       for (const Waiter& w : i.waiters) {
@@ -546,9 +561,10 @@ class Analysis : public earl::Sink {
   Operation operation_;                             // that the patterns are being told of
   Instances instances_;
   LastCallFinder last_calls_;
-  CauseFinder* const causes_;
+  std::optional<CauseFinder> root_causes_;
+  CauseFinder* causes_ = nullptr;                     // the same, if wanted
   std::vector<std::optional<Timeline::Kind>> doing_;  // by region
-  std::vector<CauseFinder::Arrival> arrivals_;             // kept for its memory only
+  std::vector<CauseFinder::Arrival> arrivals_;        // kept for its memory only
 };
 
 // The same, with a watcher that is told first.
@@ -653,6 +669,8 @@ Report analyse_with(earl::Trace& trace, const AnalysisOptions& options) {
   std::vector<ReportMetric> metrics = metrics_of(trace.definitions());
   analysis.add_remarks(metrics);
   options.selection.apply(metrics);
+  std::optional<RootCauses> root_causes = analysis.root_causes();
+  if (root_causes) add_cause_metrics(*root_causes, severities, metrics);
   return {trace.definitions(),
           std::move(locations),
           metrics,
@@ -660,7 +678,8 @@ Report analyse_with(earl::Trace& trace, const AnalysisOptions& options) {
           std::move(severities),
           findings_of(trace, analysis.notes()),
           analysis.waits(),
-          analysis.last_calls()};
+          analysis.last_calls(),
+          std::move(root_causes)};
 }
 
 }  // namespace

@@ -13,7 +13,6 @@
 
 #include "earl/replay.h"
 #include "earl/trace.h"
-#include "expert/causes/cause_finder.h"
 #include "expert/report.h"
 #include "expert/selection.h"
 #include "expert/send_modes.h"
@@ -47,8 +46,9 @@ struct AnalysisOptions {
   std::size_t instances = 10;
   // Told of all messages, if not null: for the findings by send mode.
   SendModes* send_modes = nullptr;
-  // Told of all that happened and of all waits, if not null: for root causes.
-  CauseFinder* causes = nullptr;
+  // Also find out who made the others wait, and the critical path: Report::root_causes(), and
+  // metrics for the places that are to blame.
+  bool root_causes = false;
   // Sees the replay of the trace, too, if not null: for what else is made of it in the same pass.
   ReplayWatcher* watcher = nullptr;
   // What the report shows of the tree.

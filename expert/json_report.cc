@@ -4,6 +4,8 @@
 #include <span>
 
 #include "epilog/format/writer.h"
+#include "expert/catalogue.h"
+#include "expert/causes/cause_words.h"
 #include "expert/html/json.h"
 #include "expert/store_places.h"
 #include "expert/wait_words.h"
@@ -188,6 +190,58 @@ void add_last_calls(Json& json, const Report& report, const StorePlaces& places)
   json.end_array();
 }
 
+void add_stretch(Json& json, const StorePlaces& places, const Stretch& stretch) {
+  constexpr const char* kKinds[] = {"before_recording", "computing", "call", "overhead"};
+  json.member("kind", kKinds[static_cast<std::size_t>(stretch.kind)]);
+  const auto path = [&](const char* key, CallPathIndex index) {
+    const std::size_t place = index == kNoCallPath ? kNone : places.call_path(index);
+    if (place != kNone) json.member(key, place);
+  };
+  path("call_path", stretch.path);
+  path("after", stretch.before);
+  path("before", stretch.after);
+}
+
+void add_root_causes(Json& json, const Report& report, const StorePlaces& places) {
+  constexpr std::size_t kListed = 1000;
+  if (!report.root_causes()) return;
+  const RootCauses& found = *report.root_causes();
+  json.key("root_causes").begin_object();
+  json.member("waits", found.waits).member("unexplained", found.unexplained);
+  json.key("causes").begin_array();
+  const std::size_t listed = std::min(found.causes.size(), kListed);
+  for (const RootCause& cause : std::span(found.causes).first(listed)) {
+    json.begin_object()
+        .member("thread", places.thread(cause.location))
+        .member("seconds", cause.seconds)
+        .member("longer", cause.longer)
+        .member("compared", cause.compared);
+    add_stretch(json, places, cause.stretch);
+    json.member("words", cause_words(report, places, cause));
+    json.key("patterns").begin_array();
+    for (const CostOfPattern& p : cause.patterns) {
+      json.begin_object()
+          .member("metric", all_metrics()[p.metric].name)
+          .member("short_term", p.short_term)
+          .member("long_term", p.long_term)
+          .end_object();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array().member("further_causes", found.causes.size() - listed);
+  json.member("path_length", found.path_length).key("critical_path").begin_array();
+  for (const PathShare& share :
+       std::span(found.critical_path).first(std::min(found.critical_path.size(), kListed))) {
+    json.begin_object()
+        .member("thread", places.thread(share.location))
+        .member("seconds", share.seconds)
+        .member("imbalance", share.imbalance);
+    add_stretch(json, places, share.stretch);
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
 void add_send_modes(Json& json, const StorePlaces& places, const JsonInput& input) {
   json.key("send_cost").begin_object();
   for (const bool same : {true, false}) {
@@ -243,6 +297,7 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
   add_instances(json, report, places);
   add_waited_for(json, report, places);
   add_last_calls(json, report, places);
+  add_root_causes(json, report, places);
   add_send_modes(json, places, input);
   json.end_object();
 

@@ -210,11 +210,7 @@ ExitCode run(const po::variables_map& options) {
   analysis.progress = [&](std::uint64_t events) { progress.update_now(events); };
   analysis.instances = options["instances"].as<std::size_t>();
   if (extras.send_modes) analysis.send_modes = &*extras.send_modes;
-  std::optional<expert::CauseFinder> causes;
-  if (options.count("causes") != 0) {
-    causes.emplace(trace->location_count(), expert::CauseFinder::Options{});
-    analysis.causes = &*causes;
-  }
+  analysis.root_causes = options.count("causes") != 0;
   analysis.selection = {names_of(options, "select"), names_of(options, "exclude")};
   if (const std::string wrong = wrong_selection(analysis.selection, trace->definitions());
       !wrong.empty()) {
@@ -268,7 +264,6 @@ ExitCode run(const po::variables_map& options) {
     style.bars = style.colours;
     out << input << ": " << describe(*trace, report) << "\n\n";
     expert::print_summary(out, report, style);
-    if (causes) expert::print_causes(out, report, causes->finish(), style);
     if (extras.print_instances) {
       expert::print_instances(out, report, style);
     }

@@ -90,6 +90,7 @@ struct Metric {
   std::string_view timeline = {};
   Needs needs = Needs::kNothing;
   bool for_the_last = false;  // a pattern: all members of a group wait for the last of them
+  bool of_causes = false;     // made from root causes, which are told in words, too
   bool fractions = false;     // of a count that need not be whole: some hardware counters
 
   // The exclusive time of one class of calls into MPI, SHMEM or OpenMP. What of it no pattern below

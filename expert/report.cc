@@ -15,13 +15,14 @@ constexpr std::uint8_t kUserRegion = 3;  // EPILOG's region type of regions begu
 Report::Report(const Definitions& definitions, std::vector<LocationId> locations,
                const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
                SeverityStore severities, std::vector<Finding> findings, WaitResults waits,
-               LastCalls last_calls)
+               LastCalls last_calls, std::optional<RootCauses> root_causes)
     : definitions_(&definitions),
       locations_(std::move(locations)),
       severities_(std::move(severities)),
       findings_(std::move(findings)),
       waits_(std::move(waits)),
-      last_calls_(std::move(last_calls)) {
+      last_calls_(std::move(last_calls)),
+      root_causes_(std::move(root_causes)) {
   add_metrics(metrics);
   order_call_paths(call_paths, metrics);
   order_system();

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "epilog/format/definitions.h"
+#include "expert/causes/root_causes.h"
 #include "expert/findings.h"
 #include "expert/instances.h"
 #include "expert/last_calls.h"
@@ -86,7 +88,7 @@ class Report {
   Report(const Definitions& definitions, std::vector<LocationId> locations,
          const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
          SeverityStore severities, std::vector<Finding> findings, WaitResults waits = {},
-         LastCalls last_calls = {});
+         LastCalls last_calls = {}, std::optional<RootCauses> root_causes = {});
 
   const Definitions& definitions() const { return *definitions_; }
   const std::vector<MetricNode>& metrics() const { return metrics_; }
@@ -98,6 +100,8 @@ class Report {
   const WaitResults& waits() const { return waits_; }
   // Where processes stood that were ended from outside; places as in waits().
   const LastCalls& last_calls() const { return last_calls_; }
+  // Who made the others wait, if the analysis was asked for it; places as in waits().
+  const std::optional<RootCauses>& root_causes() const { return root_causes_; }
   // Threads in the order of the report; each one's location, and the way back.
   std::size_t threads() const { return thread_locations_.size(); }
   LocationId thread_location(std::size_t thread) const {
@@ -143,6 +147,7 @@ class Report {
   std::vector<Finding> findings_;
   WaitResults waits_;
   LastCalls last_calls_;
+  std::optional<RootCauses> root_causes_;
 };
 
 }  // namespace kojak::expert

@@ -47,6 +47,12 @@ class SeverityStore {
     for (std::size_t m = 0; m < metrics; ++m) metrics_.emplace_back(locations);
   }
 
+  // One more metric; its number.
+  MetricIndex add_metric() {
+    metrics_.emplace_back(locations_);
+    return static_cast<MetricIndex>(metrics_.size() - 1);
+  }
+
   std::size_t metrics() const { return metrics_.size(); }
   std::size_t locations() const { return locations_; }
 

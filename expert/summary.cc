@@ -1,3 +1,4 @@
+// Long because all that the terminal shows stands here, a part after the other.
 #include "expert/summary.h"
 
 #include <algorithm>
@@ -135,6 +136,7 @@ void print_metric_tree(std::ostream& out, const Report& report, const SummarySty
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {
     const MetricNode& node = report.metrics()[m];
     const double value = report.total(m);
+    if (node.metric.of_causes) continue;  // told in words
     if (node.metric.unit != Unit::kSeconds || (value == 0 && node.parent != kNone)) continue;
     const std::string name = std::string(2 * node.depth, ' ') + std::string(node.metric.title);
     const bool wait = node.metric.kind == Metric::Kind::kPattern;
@@ -432,8 +434,9 @@ void print_send_modes(std::ostream& out, const Report& report, const SummaryStyl
   }
 }
 
-void print_causes(std::ostream& out, const Report& report, const RootCauses& causes,
-                  const SummaryStyle& style) {
+void print_causes(std::ostream& out, const Report& report, const SummaryStyle& style) {
+  if (!report.root_causes()) return;
+  const RootCauses& causes = *report.root_causes();
   constexpr std::size_t kCauses = 10, kShares = 5;
   const Paint paint(style.colours);
   const StorePlaces places(report);
@@ -497,6 +500,7 @@ void print_summary(std::ostream& out, const Report& report, const SummaryStyle& 
   print_metric_tree(out, report, style);
   print_worst(out, report, style);
   print_advice(out, report, style);
+  print_causes(out, report, style);
   print_findings(out, report, style);
 }
 

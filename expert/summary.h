@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "expert/causes/cause_finder.h"
 #include "expert/report.h"
 #include "expert/send_modes.h"
 
@@ -42,8 +41,7 @@ void print_findings(std::ostream& out, const Report& report, const SummaryStyle&
 // The most severe instances of each pattern.
 void print_instances(std::ostream& out, const Report& report, const SummaryStyle& style);
 // Who made the others wait, by doing what; the critical path.
-void print_causes(std::ostream& out, const Report& report, const RootCauses& causes,
-                  const SummaryStyle& style);
+void print_causes(std::ostream& out, const Report& report, const SummaryStyle& style);
 void print_send_modes(std::ostream& out, const Report& report, const SummaryStyle& style,
                       const std::vector<SendModeFinding>& findings, const SendCost& cost);
 // All of the above but instances and send modes.

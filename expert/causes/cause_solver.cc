@@ -46,14 +46,14 @@ RootCauses CauseSolver::solve() {
 void CauseSolver::place_waits() {
   std::vector<std::vector<WaitSpan>> spans(timelines_.size());
   for (std::size_t w = 0; w < waits_.size(); ++w) {
-    spans[waits_[w].location].push_back(
-        {waits_[w].begin, waits_[w].end, static_cast<WaitId>(w), 0});
+    spans[waits_[w].location].push_back({waits_[w].begin, waits_[w].end, static_cast<WaitId>(w),
+                                         c_.stretches_.call(waits_[w].call_path), 0});
   }
   for (std::size_t l = 0; l < timelines_.size(); ++l) {
     std::sort(spans[l].begin(), spans[l].end(), [](const WaitSpan& a, const WaitSpan& b) {
       return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
     });
-    timelines_[l].carve(spans[l], c_.stretches_);
+    timelines_[l].carve(spans[l]);
     for (const WaitSpan& s : spans[l]) waits_[s.wait].length = s.found;
   }
   all_ = unexplained_ = c_.not_listed_;
@@ -261,9 +261,9 @@ void CauseSolver::pass_back() {
     const Waiting waiting{waits_[w].length, received_[w]};
     passed_on_[w] = true;
     if (delay_of_wait_[w] == kNoDelay) {
-      unexplained_ += waiting.own + waiting.passed;
+      leave_unexplained(w, waiting.own + waiting.passed);
     } else {
-      charge(delays_[delay_of_wait_[w]], waiting);
+      charge(delays_[delay_of_wait_[w]], waiting, w);
     }
   }
 }
@@ -298,7 +298,7 @@ void CauseSolver::pass_group(std::uint32_t index) {
     const Waiting given{part(own, left.own), part(passed, left.passed)};
     left.own -= given.own;
     left.passed -= given.passed;
-    charge(delays_[delay], given);
+    charge(delays_[delay], given, waits_of_group_[index].front());
   };
   const OfGroup& of = of_group_[index];
   Rate all, behind;
@@ -325,10 +325,16 @@ void CauseSolver::pass_group(std::uint32_t index) {
     const double part = places_[e.late] - places_[e.waiter];
     give(e.delay, rates[e.waiter].own * part, rates[e.waiter].passed * part);
   }
-  unexplained_ += left.own + left.passed;
+  leave_unexplained(waits_of_group_[index].front(), left.own + left.passed);
 }
 
-void CauseSolver::charge(const Delay& delay, Waiting waiting) {
+void CauseSolver::leave_unexplained(WaitId wait, Amount amount) {
+  if (amount == 0) return;
+  unexplained_ += amount;
+  unexplained_at_[std::uint64_t{waits_[wait].location} << 32 | waits_[wait].call_path] += amount;
+}
+
+void CauseSolver::charge(const Delay& delay, Waiting waiting, WaitId wait) {
   Amount left = waiting.own + waiting.passed;
   for (std::size_t i = delay.first; i < delay.first + delay.shares; ++i) {
     const Share& share = shares_[i];
@@ -346,7 +352,7 @@ void CauseSolver::charge(const Delay& delay, Waiting waiting) {
     cost.short_term += own;
     cost.long_term += passed;
   }
-  unexplained_ += left;
+  leave_unexplained(wait, left);
 }
 
 CauseSolver::Cost& CauseSolver::of_pattern(CostOf& cost, MetricIndex metric) {
@@ -359,6 +365,10 @@ CauseSolver::Cost& CauseSolver::of_pattern(CostOf& cost, MetricIndex metric) {
 void CauseSolver::list(RootCauses& results) const {
   results.waits = in_seconds(all_);
   results.unexplained = in_seconds(unexplained_);
+  for (const auto& [place, amount] : unexplained_at_) {
+    results.unexplained_at.push_back({static_cast<LocationIndex>(place >> 32),
+                                      static_cast<CallPathIndex>(place), in_seconds(amount)});
+  }
   for (const auto& [key, cost] : costs_) {
     RootCause cause;
     cause.location = static_cast<LocationIndex>(key >> 32);

@@ -90,7 +90,8 @@ class CauseSolver {
   std::size_t add_direct(const WaitRecord& wait);
   void pass_back();
   void pass_group(std::uint32_t index);
-  void charge(const Delay& delay, Waiting waiting);
+  void charge(const Delay& delay, Waiting waiting, WaitId wait);
+  void leave_unexplained(WaitId wait, Amount amount);
   Ticks bounded(LocationIndex location, Ticks since, Ticks to) const {
     return std::max(since, timelines_[location].some_before(to, kMostPieces));
   }
@@ -114,6 +115,7 @@ class CauseSolver {
   std::vector<Amount> received_;  // by wait
   std::vector<bool> passed_on_;   // by wait
   std::unordered_map<std::uint64_t, CostOf> costs_;
+  std::unordered_map<std::uint64_t, Amount> unexplained_at_;
   Amount all_ = 0, unexplained_ = 0;
   // Kept for their memory only.
   Doings doings_, reference_, excepted_;

@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "expert/causes/cause_finder.h"
 #include "expert/report.h"
 #include "expert/store_places.h"
 

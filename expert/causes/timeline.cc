@@ -32,7 +32,7 @@ void Timeline::name_computing(CallPathIndex after, Stretches& stretches) {
   unnamed_ = pieces_.size();
 }
 
-void Timeline::carve(std::span<WaitSpan> waits, const Stretches& stretches) {
+void Timeline::carve(std::span<WaitSpan> waits) {
   if (waits.empty()) return;
   std::vector<Piece> carved;
   carved.reserve(pieces_.size() + 2 * waits.size());
@@ -43,17 +43,20 @@ void Timeline::carve(std::span<WaitSpan> waits, const Stretches& stretches) {
     begin = std::max(begin, end);
   };
   for (const Piece& piece : pieces_) {
-    const bool can_wait = stretches[piece.stretch].kind == Stretch::Kind::kCall;
     while (begin < piece.end) {
       while (next < waits.size() && waits[next].end <= begin) ++next;
-      if (next == waits.size() || piece.end <= waits[next].begin || !can_wait) {
+      if (next == waits.size() || piece.end <= waits[next].begin) {
         add(piece.end, piece.stretch, kNoWait);
         break;
       }
-      add(std::min(piece.end, waits[next].begin), piece.stretch, kNoWait);
+      WaitSpan& wait = waits[next];
+      const bool waits_here = piece.stretch == wait.call;
+      add(waits_here ? std::min(piece.end, wait.begin) : std::min(piece.end, wait.end),
+          piece.stretch, kNoWait);
+      if (!waits_here) continue;
       const Ticks from = begin;
-      add(std::min(piece.end, waits[next].end), piece.stretch, waits[next].wait);
-      waits[next].found += begin - from;
+      add(std::min(piece.end, wait.end), piece.stretch, wait.wait);
+      wait.found += begin - from;
     }
   }
   pieces_ = std::move(carved);

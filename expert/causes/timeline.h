@@ -29,7 +29,8 @@ struct Piece {
 struct WaitSpan {
   Ticks begin = 0, end = 0;
   WaitId wait = kNoWait;
-  Ticks found = 0;  // by carve(): how much of it are pieces of the location's calls
+  StretchId call = 0;  // that waits: other regions nested in it are no part of the wait
+  Ticks found = 0;     // by carve(): how much of it the location was in that call
 };
 
 class Timeline {
@@ -56,8 +57,8 @@ class Timeline {
   // After the last event.
   void finish(Stretches& stretches) { name_computing(kNoCallPath, stretches); }
   // Marks the pieces within the waits, which are in order and made disjoint here: of two that claim
-  // the same time the earlier has it. Time of the measurement is no part of a wait.
-  void carve(std::span<WaitSpan> waits, const Stretches& stretches);
+  // the same time the earlier has it.
+  void carve(std::span<WaitSpan> waits);
 
   Ticks end() const { return pieces_.empty() ? 0 : pieces_.back().end; }
   // f(piece, begin, end) for all that was done in [from, to], in order.

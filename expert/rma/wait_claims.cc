@@ -164,9 +164,11 @@ void WaitClaims::find_absent(const WaitingCall::Outside& outside, Side side,
 }
 
 void WaitClaims::keep_parts(const Call& call, double seconds, Waits& waits) {
-  if (waits == nullptr) waits = std::make_unique<Instances>(instances_);
-  for_each_part(0, call, Seconds{seconds}, parts_, ++unnamed_,
-                [&](const Wait& wait) { waits->add(wait); });
+  if (waits == nullptr) waits = std::make_unique<Apart>(instances_);
+  for_each_part(0, call, Seconds{seconds}, parts_, ++unnamed_, [&](const Wait& wait) {
+    waits->worst.add(wait);
+    if (results_.every_wait) waits->all.push_back(wait);
+  });
 }
 
 template <class Rule>
@@ -269,7 +271,7 @@ void WaitClaims::finish_progress(Progress& claims, ProgressKind kind, unsigned r
   const auto tell = [&](Side side) {
     for (const std::size_t r : {kAnyRule, std::size_t{rule}}) {
       const Waits& waits = claims.waits[r][side];
-      if (waits != nullptr) results_.progress_waits(kind, waits->finish());
+      if (waits != nullptr) results_.progress_waits(kind, waits->worst.finish(), waits->all);
     }
   };
   if (which != 1) tell(kSame);
@@ -290,7 +292,7 @@ void WaitClaims::finish() {
                             static_cast<LocationIndex>(where), sums[rule]);
       }
       if (const Waits& waits = claims.waits[rule]; waits != nullptr) {
-        results_.contention_waits(sync, waits->finish());
+        results_.contention_waits(sync, waits->worst.finish(), waits->all);
       }
     }
     for (std::size_t k = 0; k < kProgressKinds; ++k) {

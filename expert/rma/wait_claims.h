@@ -36,12 +36,13 @@ class WaitClaims {
   struct Results {
     // A call waited for locks; of the latest holders it is known which part was for whom.
     std::function<void(const Call&, Seconds, std::span<const WaitPart>)> lock_contention;
+    bool every_wait = false;  // also hand out all waits, not only the worst instances
     // Sums at the end of the trace, and what is known of the waits: the worst instances, and for
-    // whom they were. `sync`: of a passive target call.
+    // whom they were; and all of them, if wanted. `sync`: of a passive target call.
     std::function<void(bool sync, CallPathIndex, LocationIndex, double)> contention;
-    std::function<void(bool sync, WaitResults&&)> contention_waits;
+    std::function<void(bool sync, WaitResults&&, std::span<const Wait>)> contention_waits;
     std::function<void(ProgressKind, CallPathIndex, LocationIndex, double)> progress;
-    std::function<void(ProgressKind, WaitResults&&)> progress_waits;
+    std::function<void(ProgressKind, WaitResults&&, std::span<const Wait>)> progress_waits;
     // A call that waited for progress, and for whom when.
     std::function<void(ProgressKind, const Call&, Seconds, std::span<const WaitPart>)>
         progress_parts;
@@ -82,7 +83,12 @@ class WaitClaims {
   // true the end tells; so a call has one entry, or three.
   enum Side { kSame, kOther, kMixedSame, kMixedOther, kMixedBoth, kSides };
   static constexpr std::size_t kAnyRule = kGrantRules;  // calls for which all rules are alike
-  using Waits = std::unique_ptr<Instances>;             // made when there is the first
+  struct Apart {
+    explicit Apart(std::size_t instances) : worst(instances) {}
+    Instances worst;
+    std::vector<Wait> all;  // if every_wait
+  };
+  using Waits = std::unique_ptr<Apart>;  // made when there is the first
   struct Progress {
     std::unordered_map<Place, ByRule> sums;
     std::array<std::array<Waits, kSides>, kGrantRules + 1> waits;

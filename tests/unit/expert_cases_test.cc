@@ -103,6 +103,7 @@ struct Result {
   std::vector<Wait> waits;
   std::vector<std::uint32_t> locations;  // identifiers by dense number
   std::vector<std::string> faults;       // of the waits
+  std::vector<std::string> cause_faults;
 };
 
 // What holds of every wait: it lies within its call, ends when somebody else's call ends it, is no
@@ -143,8 +144,44 @@ std::vector<std::string> faults_of(const std::vector<Wait>& waits, const Report&
   return faults;
 }
 
+// A wait that is neither a part of another nor time in which nobody is waited for.
+bool has_causes(MetricIndex metric) {
+  const Metric& m = all_metrics()[metric];
+  if (m.name.ends_with("_completion")) return false;
+  const auto parent = std::find_if(all_metrics().begin(), all_metrics().end(),
+                                   [&](const Metric& p) { return p.name == m.parent; });
+  return parent->kind != Metric::Kind::kPattern;
+}
+// What holds of all root causes: with what is unexplained they add up to all waiting, none is
+// negative, and the critical path is as long as the run.
+std::vector<std::string> faults_of(const RootCauses& found, const std::vector<Wait>& waits) {
+  std::vector<std::string> faults;
+  double all = 0, costs = found.unexplained, path = 0;
+  for (const Wait& w : waits) {
+    if (has_causes(w.metric)) all += w.waiting.value;
+  }
+  for (const RootCause& cause : found.causes) {
+    double sum = 0;
+    for (const CostOfPattern& p : cause.patterns) sum += p.short_term + p.long_term;
+    if (std::abs(sum - cause.seconds) > kTolerance) faults.push_back("patterns of a cause");
+    if (!(cause.seconds > 0) || !(cause.longer > 0)) faults.push_back("a cause of nothing");
+    costs += cause.seconds;
+  }
+  for (const PathShare& share : found.critical_path) path += share.seconds;
+  const auto compare = [&](const char* what, double a, double b) {
+    if (std::abs(a - b) > kTolerance) {
+      faults.push_back(std::string(what) + ": " + std::to_string(a) + " and " + std::to_string(b));
+    }
+  };
+  compare("waits", found.waits, all);
+  compare("costs", costs, found.waits);
+  compare("critical path", path, found.path_length);
+  return faults;
+}
+
 // The whole way: text, trace file, analysis, report file, and back.
-Result run(const std::string& trace_text, std::vector<std::byte>* bytes = nullptr) {
+Result run(const std::string& trace_text, std::vector<std::byte>* bytes = nullptr,
+           bool root_causes = false) {
   auto made = text_to_trace(trace_text, "case");
   if (!made) throw std::runtime_error(made.error().message());
   auto trace = earl::Trace::from(memory_source(made->data(), made->size()), "case");
@@ -152,9 +189,11 @@ Result run(const std::string& trace_text, std::vector<std::byte>* bytes = nullpt
   Result result;
   AnalysisOptions options;
   options.instances = 1000;  // of waits that are decided at the end, the worst are told
+  options.root_causes = root_causes;
   options.wait = [&](const Wait& wait) { result.waits.push_back(wait); };
   const Report report = analyse(*trace, options);
   result.faults = faults_of(result.waits, report);
+  if (report.root_causes()) result.cause_faults = faults_of(*report.root_causes(), result.waits);
   for (std::uint32_t i = 0; i < trace->location_count(); ++i) {
     result.locations.push_back(raw(trace->location(i)));
   }
@@ -271,6 +310,13 @@ TEST_P(Cases, SayWhomTheyWaitedFor) {
 TEST_P(Cases, PassTheCrossChecks) {
   std::vector<std::byte> bytes;
   const Result result = run(case_.trace, &bytes);
+  EXPECT_EQ(support::cross_checks(result.cube, bytes), std::vector<std::string>{});
+}
+
+TEST_P(Cases, HaveCausesForAllTheirWaiting) {
+  std::vector<std::byte> bytes;
+  const Result result = run(case_.trace, &bytes, true);
+  EXPECT_EQ(result.cause_faults, std::vector<std::string>{});
   EXPECT_EQ(support::cross_checks(result.cube, bytes), std::vector<std::string>{});
 }
 

@@ -87,12 +87,11 @@ class Script {
     auto bytes = text_to_trace(text, "script");
     if (!bytes) throw std::runtime_error(bytes.error().message());
     auto trace = earl::Trace::from(memory_source(bytes->data(), bytes->size()), "script");
-    CauseFinder finder(trace->location_count(), {});
     AnalysisOptions options;
-    options.causes = &finder;
+    options.root_causes = true;
     const Report report = analyse(*trace, options);
     EXPECT_FALSE(any_suspect(report.findings())) << suspects(report.findings());
-    Found found{finder.finish(), {}};
+    Found found{*report.root_causes(), {}};
     const StorePlaces places(report);
     double sum = found.causes.unexplained;
     for (const RootCause& c : found.causes.causes) {
