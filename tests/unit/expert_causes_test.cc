@@ -337,6 +337,31 @@ TEST(RootCauses, AnOriginThatCompletesLate) {
   EXPECT_NEAR(found.of(1, Stretch::Kind::kCall), 1, kNear);
 }
 
+// The target computes from 0 to 5 outside MPI; the origin's flush [2, 5] needs it: 3 s, all of it for
+// what the target computed at that time. (It put something before and locked without waiting.)
+TEST(RootCauses, ATargetThatComputes) {
+  Script s(2);
+  s.add(0, 1, "ENTER", "region=MPI_Win_lock");
+  s.add(0, 1, "MPI_WIN_LOCK", "llid=1 wid=0 ltype=0");
+  s.add(0, 1, "EXIT");
+  s.add(0, 1.5, "ENTER", "region=MPI_Put");
+  s.add(0, 1.5, "MPI_PUT_1TS", "dlid=1 wid=0 rmaid=0 sent=8");
+  s.add(0, 1.75, "EXIT");
+  s.add(0, 2, "ENTER", "region=MPI_Win_flush");
+  s.call(1, 5, 5.25, "MPI_Iprobe");
+  s.add(1, 6, "MPI_PUT_1TE", "slid=0 wid=0 rmaid=0 recvd=8");
+  s.add(0, 6, "MPI_WIN_FLUSH", "tlid=1 wid=0 local=0");
+  s.add(0, 6, "EXIT");
+  s.add(0, 6.5, "ENTER", "region=MPI_Win_unlock");
+  s.add(0, 6.5, "MPI_WIN_UNLOCK", "llid=1 wid=0");
+  s.add(0, 6.5, "EXIT");
+  const Script::Found found = s.analyse_until(7);
+  EXPECT_NEAR(found.causes.waits, 3, kNear);
+  ASSERT_EQ(found.causes.causes.size(), 1u);
+  EXPECT_NEAR(found.computing(1), 3, kNear);
+  EXPECT_EQ(found.words[0], "rank 1 computes 3.000 s in main, before MPI_Iprobe");
+}
+
 TEST(RootCauses, WhereNobodyWaitsThereAreNone) {
   Script s(3);
   s.fence({1, 1, 1}, 2);
