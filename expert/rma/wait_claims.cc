@@ -79,16 +79,18 @@ void WaitClaims::add(const WaitingCall& waiting) {
     kept_.push_back(std::move(kept));
     return;
   }
-  const bool differ = std::any_of(waiting.held.begin(), waiting.held.end(),
-                                  [&](const Held& h) { return h.may_need(); });
+  unsigned matter = 0;  // the bits of the rule that make a difference for this call
+  for (const Held& h : waiting.held) {
+    if (h.may_need()) matter |= h.same_node ? 1u : 2u;
+  }
   std::array<Seconds, kGrantRules> held{};
   ByRule amounts{};
   bool any = false;
   std::array<Intervals, kGrantRules> taken;
   for (unsigned rule = 0; rule < kGrantRules; ++rule) {
-    if (rule != 0 && !differ) {
-      held[rule] = held[0];
-      amounts[rule] = amounts[0];
+    if (rule != (rule & matter)) {
+      held[rule] = held[rule & matter];
+      amounts[rule] = amounts[rule & matter];
       continue;
     }
     held_times(
@@ -101,7 +103,7 @@ void WaitClaims::add(const WaitingCall& waiting) {
     any = any || amounts[rule].both > 0;
     if (amounts[rule].both > 0) taken[rule] = set_;
   }
-  if (waiting.contended) claim_contention(waiting, held);
+  if (waiting.contended) claim_contention(waiting, held, matter);
   if (!any) return;
   Progress& claims = windows_[waiting.window].progress[index(waiting.kind)];
   ByRule& sums = claims.sums[place(call)];
@@ -110,8 +112,9 @@ void WaitClaims::add(const WaitingCall& waiting) {
     sums[rule].same += a.same;
     sums[rule].other += a.other;
     sums[rule].both += a.both;
-    if (rule != 0 && !differ) continue;
-    claim_progress(waiting, a, taken[rule], claims.waits[differ ? rule : kAnyRule]);
+    if (rule == (rule & matter)) {
+      claim_progress(waiting, a, taken[rule], claims.waits[matter][rule]);
+    }
   }
 }
 
@@ -197,7 +200,7 @@ void WaitClaims::find_parts(const std::vector<Held>& held, Rule&& rule) {
 }
 
 void WaitClaims::claim_contention(const WaitingCall& waiting,
-                                  const std::array<Seconds, kGrantRules>& held) {
+                                  const std::array<Seconds, kGrantRules>& held, unsigned matter) {
   const Call& call = waiting.call;
   if (call.function == nullptr) return;  // a damaged trace: lock records outside of MPI
   if (held[0] == held[1] && held[1] == held[2] && held[2] == held[3]) {
@@ -210,9 +213,9 @@ void WaitClaims::claim_contention(const WaitingCall& waiting,
   std::array<double, kGrantRules>& sums = claims.sums[place(call)];
   for (unsigned rule = 0; rule < kGrantRules; ++rule) {
     sums[rule] += held[rule].value;
-    if (!(held[rule] > Seconds{0})) continue;
+    if (rule != (rule & matter) || !(held[rule] > Seconds{0})) continue;
     find_parts(waiting.held, [rule](WindowId) { return rule; });
-    keep_parts(call, held[rule].value, claims.waits[rule]);
+    keep_parts(call, held[rule].value, claims.waits[matter][rule]);
   }
 }
 
@@ -269,8 +272,8 @@ void WaitClaims::finish_kept(const Kept& kept) {
 void WaitClaims::finish_progress(Progress& claims, ProgressKind kind, unsigned rule,
                                  std::size_t which) {
   const auto tell = [&](Side side) {
-    for (const std::size_t r : {kAnyRule, std::size_t{rule}}) {
-      const Waits& waits = claims.waits[r][side];
+    for (unsigned matter = 0; matter < kGrantRules; ++matter) {
+      const Waits& waits = claims.waits[matter][rule & matter][side];
       if (waits != nullptr) results_.progress_waits(kind, waits->worst.finish(), waits->all);
     }
   };
@@ -291,8 +294,11 @@ void WaitClaims::finish() {
         results_.contention(sync, static_cast<CallPathIndex>(where >> 32),
                             static_cast<LocationIndex>(where), sums[rule]);
       }
-      if (const Waits& waits = claims.waits[rule]; waits != nullptr) {
-        results_.contention_waits(sync, waits->worst.finish(), waits->all);
+      for (unsigned matter = 0; matter < kGrantRules; ++matter) {
+        const Waits& waits = claims.waits[matter][rule & matter];
+        if (waits != nullptr) {
+          results_.contention_waits(sync, waits->worst.finish(), waits->all);
+        }
       }
     }
     for (std::size_t k = 0; k < kProgressKinds; ++k) {

@@ -82,20 +82,22 @@ class WaitClaims {
   // waited for some of each: of which the one side counts, the other, or both. Which of these is
   // true the end tells; so a call has one entry, or three.
   enum Side { kSame, kOther, kMixedSame, kMixedOther, kMixedBoth, kSides };
-  static constexpr std::size_t kAnyRule = kGrantRules;  // calls for which all rules are alike
   struct Apart {
     explicit Apart(std::size_t instances) : worst(instances) {}
     Instances worst;
     std::vector<Wait> all;  // if every_wait
   };
   using Waits = std::unique_ptr<Apart>;  // made when there is the first
+  // By the bits of the rule that make a difference for a call, and the rule without the others.
+  template <class T>
+  using ForRules = std::array<std::array<T, kGrantRules>, kGrantRules>;
   struct Progress {
     std::unordered_map<Place, ByRule> sums;
-    std::array<std::array<Waits, kSides>, kGrantRules + 1> waits;
+    ForRules<std::array<Waits, kSides>> waits;
   };
   struct Contention {
     std::unordered_map<Place, std::array<double, kGrantRules>> sums;
-    std::array<Waits, kGrantRules> waits;
+    ForRules<Waits> waits;
   };
   struct Window {
     std::array<std::array<std::uint64_t, 2>, kProgressKinds> asynchronous{}, confirmed{};
@@ -120,7 +122,8 @@ class WaitClaims {
   }
   static Amounts left_over(const Call& call, const WaitingCall::Outside& outside,
                            const Intervals& taken);
-  void claim_contention(const WaitingCall& waiting, const std::array<Seconds, kGrantRules>& held);
+  void claim_contention(const WaitingCall& waiting, const std::array<Seconds, kGrantRules>& held,
+                        unsigned matter);
   // Which part of the time was for which holder: at each time the one that released last.
   template <class Rule>
   void find_parts(const std::vector<WaitingCall::Held>& held, Rule&& rule);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Speed and memory of expert, whole process: CPU seconds, events a second, peak memory.
 
-Usage: expert_speed.py BIN_DIR TESTS_DIR [--events N] [--ranks N] [--runs N] [TRACE...]
+Usage: expert_speed.py BIN_DIR TESTS_DIR [--events N] [--ranks N] [--runs N] [--causes] [TRACE...]
 
 Without traces it has make_traces write local traces of each kind and elg_merge merge them; with merged
 traces it measures those. Beside each figure stands what reading the same file takes `cat` on this
@@ -38,14 +38,20 @@ def events_of(bin_dir, trace):
 def report(options, name, trace, folder):
     events = events_of(options.bin_dir, trace)
     report_file = folder / "report.cube"
-    runs = [measured([options.bin_dir / "expert", "-q", "-o", report_file, trace])
-            for _ in range(options.runs)]
-    seconds, memory = min(run[0] for run in runs), max(run[1] for run in runs)
+    def measure(*extra):
+        runs = [measured([options.bin_dir / "expert", "-q", *extra, "-o", report_file, trace])
+                for _ in range(options.runs)]
+        return min(run[0] for run in runs), max(run[1] for run in runs)
+    seconds, memory = measure()
     reading = min(measured(["cat", trace])[0] for _ in range(options.runs))
     size = os.path.getsize(trace) / 1e6
     print(f"{name:22} {events:12,} events {size:8.0f} MB  {seconds:7.3f} s CPU  "
           f"{events / seconds / 1e6:7.1f} M events/s  {memory:6.1f} MB peak  "
           f"{seconds / max(reading, 1e-3):6.1f} x cat", flush=True)
+    if options.causes:
+        with_causes, memory = measure("--causes")
+        print(f"{'  with root causes':22} {'':12}        {'':8}     {with_causes:7.3f} s CPU  "
+              f"{with_causes / seconds:7.2f} x without    {memory:6.1f} MB peak", flush=True)
 
 
 def main():
@@ -56,6 +62,7 @@ def main():
     parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--ranks", type=int, default=16)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--causes", action="store_true", help="also with root causes")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kojak-bench-") as name:
         folder = pathlib.Path(name)
