@@ -163,20 +163,21 @@ void CauseSolver::compare_group(std::uint32_t index) {
 std::size_t CauseSolver::compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late,
                                       Ticks since, MetricIndex metric) {
   since = std::min({since, waiter.time, late.time});
-  Doings reference;
+  pair_.clear();
   doings_.clear();
   doings_.add(timelines_[late.location], c_.stretches_, since, late.time, 1, 0);
-  reference.add(timelines_[waiter.location], c_.stretches_, since, waiter.time, 1, 0);
+  pair_.add(timelines_[waiter.location], c_.stretches_, since, waiter.time, 1, 0);
   const Culprit culprit{late.location, metric, since, late.time,
                         std::max(late.time - waiter.time, Ticks{1})};
-  return add_delay(culprit, [&](auto&& sum) { return sum(reference).all; });
+  return add_delay(culprit, [&](auto&& sum) { return sum(pair_).all; });
 }
 
 template <class Reference>
 std::size_t CauseSolver::add_delay(const Culprit& culprit, Reference&& reference) {
   Delay delay{culprit.location, culprit.metric, 0, shares_.size(), 0};
   // Function by function, then to its stretches that took longer.
-  of_function_.assign(c_.stretches_.functions(), 0);
+  of_function_.resize(c_.stretches_.functions());
+  for (const std::uint32_t k : doings_.stretches()) of_function_[c_.stretches_[k].function] = 0;
   const auto longer = [&](std::uint32_t k) {
     return std::max(
         0.0, doings_.stretch(k).all - reference([&](const Doings& d) { return d.stretch(k); }));

@@ -118,7 +118,7 @@ class CauseSolver {
   std::unordered_map<std::uint64_t, Amount> unexplained_at_;
   Amount all_ = 0, unexplained_ = 0;
   // Kept for their memory only.
-  Doings doings_, reference_, excepted_;
+  Doings doings_, reference_, excepted_, pair_;
   std::vector<double> places_, of_function_;
 };
 
