@@ -99,7 +99,7 @@ class Analysis : public earl::Sink {
     const Wait wait = wait_of(metric_index<Pattern>(), at, severity, by, begin.value_or(at.enter));
     if constexpr (!is_part_of_pattern<Pattern>()) {
       unexplained_.claim(at, severity);
-      if constexpr (!is_completion<Pattern>()) {
+      if constexpr (!Pattern::kMetric.nobody_awaited) {
         if (causes_ != nullptr) [[unlikely]]
           causes_->on_wait(wait);
       }
@@ -367,11 +367,6 @@ class Analysis : public earl::Sink {
             .waiting = severity,
             .ended_by = by,
             .operation = operation_};
-  }
-  // Time between all have come and the first one goes on, and the like: nobody is waited for.
-  template <class Pattern>
-  static constexpr bool is_completion() {
-    return std::is_same_v<Pattern, BarrierCompletion> || std::is_same_v<Pattern, NxnCompletion>;
   }
   Timeline::Kind doing(const earl::OpenCall& call) {
     if (call.function != nullptr) return Timeline::Kind::kCall;

@@ -6,6 +6,7 @@
 #include "epilog/format/writer.h"
 #include "expert/catalogue.h"
 #include "expert/causes/cause_words.h"
+#include "expert/efficiency.h"
 #include "expert/html/json.h"
 #include "expert/store_places.h"
 #include "expert/wait_words.h"
@@ -298,6 +299,17 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
   add_waited_for(json, report, places);
   add_last_calls(json, report, places);
   add_root_causes(json, report, places);
+  if (const std::optional<Efficiency> e = efficiency_of(report)) {
+    json.key("efficiency")
+        .begin_object()
+        .member("run_time", e->run_time)
+        .member("parallel", e->parallel())
+        .member("load_balance", e->load_balance)
+        .member("communication", e->communication())
+        .member("serialisation", e->serialisation)
+        .member("transfer", e->transfer)
+        .end_object();
+  }
   add_send_modes(json, places, input);
   json.end_object();
 

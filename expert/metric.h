@@ -89,9 +89,10 @@ struct Metric {
   // their times, and what of them is the severity. See timeline_drawing.
   std::string_view timeline = {};
   Needs needs = Needs::kNothing;
-  bool for_the_last = false;  // a pattern: all members of a group wait for the last of them
-  bool of_causes = false;     // made from root causes, which are told in words, too
-  bool fractions = false;     // of a count that need not be whole: some hardware counters
+  bool for_the_last = false;    // a pattern: all members of a group wait for the last of them
+  bool nobody_awaited = false;  // a pattern: time of a call itself, no waiting for another process
+  bool of_causes = false;       // made from root causes, which are told in words, too
+  bool fractions = false;       // of a count that need not be whole: some hardware counters
 
   // The exclusive time of one class of calls into MPI, SHMEM or OpenMP. What of it no pattern below
   // explains is work of the library, or a wait that nobody knows.

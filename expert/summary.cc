@@ -9,6 +9,7 @@
 
 #include "expert/causes/cause_words.h"
 #include "expert/cube/format.h"
+#include "expert/efficiency.h"
 #include "expert/last_call_words.h"
 #include "expert/store_places.h"
 #include "expert/wait_words.h"
@@ -472,6 +473,20 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
   }
 }
 
+void print_efficiency(std::ostream& out, const Report& report, const SummaryStyle& style) {
+  const std::optional<Efficiency> e = efficiency_of(report);
+  if (!e) return;
+  out << '\n' << Paint(style.colours).bold("Efficiency") << '\n';
+  const auto line = [&](double value, const char* name) {
+    out << right(percent(value, 1), 12) << "  " << name << '\n';
+  };
+  line(e->parallel(), "parallel efficiency: computing of all the time of all processes");
+  line(e->load_balance, "  load balance: computing of a process, mean to longest");
+  line(e->communication(), "  communication: computing of the longest in the run time");
+  line(e->serialisation, "    serialisation: without what it waits");
+  line(e->transfer, "    transfer: without other time in MPI");
+}
+
 void print_last_calls(std::ostream& out, const Report& report, const SummaryStyle& style) {
   constexpr std::size_t kListed = 12;
   const LastCalls& last = report.last_calls();
@@ -501,6 +516,7 @@ void print_summary(std::ostream& out, const Report& report, const SummaryStyle& 
   print_worst(out, report, style);
   print_advice(out, report, style);
   print_causes(out, report, style);
+  if (report.root_causes()) print_efficiency(out, report, style);
   print_findings(out, report, style);
 }
 

@@ -42,6 +42,8 @@ void print_findings(std::ostream& out, const Report& report, const SummaryStyle&
 void print_instances(std::ostream& out, const Report& report, const SummaryStyle& style);
 // Who made the others wait, by doing what; the critical path.
 void print_causes(std::ostream& out, const Report& report, const SummaryStyle& style);
+// Parallel efficiency and what it is made of.
+void print_efficiency(std::ostream& out, const Report& report, const SummaryStyle& style);
 void print_send_modes(std::ostream& out, const Report& report, const SummaryStyle& style,
                       const std::vector<SendModeFinding>& findings, const SendCost& cost);
 // All of the above but instances and send modes.

@@ -25,7 +25,8 @@ struct BarrierCompletion {
           "barriers help.",
       .timeline =
           "rank 0: MPI_Barrier 1-5; rank 1: MPI_Barrier 4-7 ~5-7; rank 2: MPI_Barrier 2-6 "
-          "~5-6"};
+          "~5-6",
+      .nobody_awaited = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter, Seconds first_exit) {
     return overlap(c, std::max(first_exit, latest_enter), c.exit);

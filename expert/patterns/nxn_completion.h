@@ -23,7 +23,8 @@ struct NxnCompletion {
       .advice = "Usually small. Large values point to an overloaded node or link.",
       .timeline =
           "rank 0: MPI_Allreduce 1-5; rank 1: MPI_Allreduce 4-7 ~5-7; rank 2: "
-          "MPI_Allreduce 2-6 ~5-6"};
+          "MPI_Allreduce 2-6 ~5-6",
+      .nobody_awaited = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter, Seconds first_exit) {
     return overlap(c, std::max(first_exit, latest_enter), c.exit);

@@ -11,6 +11,7 @@
 #include "expert/analysis.h"
 #include "expert/catalogue.h"
 #include "expert/causes/cause_words.h"
+#include "expert/efficiency.h"
 
 namespace kojak::expert {
 namespace {
@@ -56,6 +57,7 @@ class Script {
 
   struct Found {
     RootCauses causes;
+    std::optional<Efficiency> efficiency;
     std::vector<std::string> words;  // of each cause
     // What a process's computing cost the others; all of it.
     double computing(LocationIndex location) const {
@@ -91,7 +93,7 @@ class Script {
     options.root_causes = true;
     const Report report = analyse(*trace, options);
     EXPECT_FALSE(any_suspect(report.findings())) << suspects(report.findings());
-    Found found{*report.root_causes(), {}};
+    Found found{*report.root_causes(), efficiency_of(report), {}};
     const StorePlaces places(report);
     double sum = found.causes.unexplained;
     for (const RootCause& c : found.causes.causes) {
@@ -337,8 +339,8 @@ TEST(RootCauses, AnOriginThatCompletesLate) {
   EXPECT_NEAR(found.of(1, Stretch::Kind::kCall), 1, kNear);
 }
 
-// The target computes from 0 to 5 outside MPI; the origin's flush [2, 5] needs it: 3 s, all of it for
-// what the target computed at that time. (It put something before and locked without waiting.)
+// The target computes from 0 to 5 outside MPI; the origin's flush [2, 5] needs it: 3 s, all of it
+// for what the target computed at that time. (It put something before and locked without waiting.)
 TEST(RootCauses, ATargetThatComputes) {
   Script s(2);
   s.add(0, 1, "ENTER", "region=MPI_Win_lock");
@@ -370,6 +372,35 @@ TEST(RootCauses, WhereNobodyWaitsThereAreNone) {
   EXPECT_EQ(found.causes.waits, 0);
   EXPECT_TRUE(found.causes.causes.empty());
   EXPECT_NEAR(found.causes.path_length, 4, kNear);
+}
+
+// Run time 10. Rank 0 computes 1 + 7 + 1 s, is 1 s in the barrier (from 8 to 9: nobody is later).
+// Rank 1 computes 1 + 3 + 1 s and waits 4 s there. Between them a barrier that takes both no time.
+// Load balance (9 + 5) / 2 / 9, communication 9 / 10, of which nothing is waiting.
+TEST(Efficiencies, OfAnUnevenRun) {
+  Script s(2);
+  s.barrier({1, 1}, 1);
+  s.barrier({8, 4}, 9);
+  const Script::Found found = s.analyse_until(10);
+  ASSERT_TRUE(found.efficiency);
+  EXPECT_NEAR(found.efficiency->run_time, 10, kNear);
+  EXPECT_NEAR(found.efficiency->load_balance, 7.0 / 9, kNear);
+  EXPECT_NEAR(found.efficiency->serialisation, 1, kNear);
+  EXPECT_NEAR(found.efficiency->transfer, 0.9, kNear);
+  EXPECT_NEAR(found.efficiency->parallel(), (9 + 5) / 20.0, kNear);
+}
+
+// By turns: each computes 3 s while the other waits. Each computes 1 + 3 + 1 of 8 s and waits 3.
+TEST(Efficiencies, OfARunByTurns) {
+  Script s(2);
+  s.barrier({4, 1}, 4);
+  s.barrier({4, 7}, 7);
+  const Script::Found found = s.analyse_until(8);
+  ASSERT_TRUE(found.efficiency);
+  EXPECT_NEAR(found.efficiency->load_balance, 1, kNear);
+  EXPECT_NEAR(found.efficiency->serialisation, 5.0 / 8, kNear);
+  EXPECT_NEAR(found.efficiency->transfer, 1, kNear);
+  EXPECT_NEAR(found.efficiency->communication(), 5.0 / 8, kNear);
 }
 
 // Waits below a microsecond have no cause, but are not forgotten.
