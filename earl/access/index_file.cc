@@ -14,7 +14,7 @@
 namespace kojak::earl {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3430584449524145;  // "EARIDX04"
+constexpr std::uint64_t kMagic = 0x3530584449524145;  // "EARIDX05"
 constexpr std::size_t kArrays = 7;
 
 struct Head {

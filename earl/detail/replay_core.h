@@ -36,7 +36,7 @@ struct Action {
     kLockAll,
     kUnlockAll,
     kFlush,
-    kGetComplete,
+    kRequestComplete,
     kGroupCall,
     kProbe,
     kPartEnd,

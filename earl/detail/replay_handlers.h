@@ -196,21 +196,23 @@ class ReplayHandlers {
     if (!core_.marked) [[likely]]
       return;
     const std::uint32_t i = trace_.index(r.lid);
-    if (i != kAbsent) mark(core_.process_of(r.slid), core_.stack.head(i).process, r.wid, r.rmaid);
+    if (i != kAbsent)
+      mark(core_.process_of(r.slid), core_.stack.head(i).process, r.wid, r.rmaid, false);
     core_.marked = false;
   }
   KOJAK_INLINED void handle(const MpiGet1te& r, const Attributes&, std::uint64_t) {
     if (!core_.marked) [[likely]]
       return;
     const std::uint32_t i = trace_.index(r.lid);
-    if (i != kAbsent) mark(core_.stack.head(i).process, core_.process_of(r.slid), r.wid, r.rmaid);
+    if (i != kAbsent)
+      mark(core_.stack.head(i).process, core_.process_of(r.slid), r.wid, r.rmaid, true);
     core_.marked = false;
   }
   void handle(const MpiRmaComplete& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
     frame(i, pos).completed |= kCompletedRma;
-    act(i, pos, Action::Kind::kGetComplete, r.wid, absent<ProcessId>(), false).rmaid = r.rmaid;
+    act(i, pos, Action::Kind::kRequestComplete, r.wid, absent<ProcessId>(), false).rmaid = r.rmaid;
   }
 
   // ---- passive target, assertions
@@ -237,7 +239,9 @@ class ReplayHandlers {
   // ---- where a process stands after a gap
   void handle(const WinState& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
-    if (i != kAbsent) core_.windows.resume(process(i), r.wid, raw(r.fences), pos);
+    if (i == kAbsent) return;
+    core_.windows.resume(process(i), r.wid, raw(r.fences), pos);
+    core_.passive.resume_all(process(i), r.wid, raw(r.open));
   }
   void handle(const EpochState& r, const Attributes&, std::uint64_t pos);
   void handle(const CollState& r, const Attributes&, std::uint64_t pos) {
@@ -386,7 +390,7 @@ class ReplayHandlers {
                 RmaId rmaid, Bytes64 bytes, bool get);
   template <class R>
   void get_start(const R& r, WindowId window, Bytes64 bytes, std::uint64_t pos);
-  void mark(ProcessId origin, ProcessId target, WindowId window, RmaId rmaid);
+  void mark(ProcessId origin, ProcessId target, WindowId window, RmaId rmaid, bool get);
   KOJAK_INLINED void leave_transfer(const Call& call, const TransferSlot& slot) {
     if (slot.kind == EpochKind::kFence) {
       core_.fences.leave_transfer(call.process, slot, call.exit);

@@ -139,9 +139,12 @@ void ReplayHandlers<S>::transfer(std::uint32_t i, std::uint64_t pos, Seconds tim
     trace_.findings().add(Finding::kUnknownWindow, pos, core_.stack.head(i).id);
   } else {
     core_.known_window = window;
-    if (core_.passive.any_open(origin)) slot = core_.passive.issue(origin, window, target);
+    if (core_.passive.any_open(origin)) {
+      slot = core_.passive.issue(origin, window, target, rmaid, get,
+                                 f.role() == MpiRole::kRequestTransfer);
+    }
     if (slot.kind == EpochKind::kNone && core_.gats.any_open(origin)) {
-      slot = core_.gats.issue(origin, window, target, rmaid);
+      slot = core_.gats.issue(origin, window, target, rmaid, get);
     }
     if (slot.kind == EpochKind::kNone) slot = core_.fences.issue(origin, window, target);
     if (f.transfer.kind == EpochKind::kNone) [[likely]] {
@@ -182,8 +185,8 @@ void ReplayHandlers<S>::perform(Frame& f) {
       case Action::Kind::kFlush:
         core_.passive.flush(call, a.window, a.target, a.flag);
         break;
-      case Action::Kind::kGetComplete:
-        core_.passive.complete_get(call, a.window);
+      case Action::Kind::kRequestComplete:
+        core_.passive.complete_request(call, a.window, a.rmaid);
         break;
       case Action::Kind::kGroupCall:
         if (const CollectiveInstance* instance =
@@ -287,9 +290,10 @@ void ReplayHandlers<S>::get_start(const R& r, WindowId window, Bytes64 bytes, st
 }
 
 template <class S>
-void ReplayHandlers<S>::mark(ProcessId origin, ProcessId target, WindowId window, RmaId rmaid) {
+void ReplayHandlers<S>::mark(ProcessId origin, ProcessId target, WindowId window, RmaId rmaid,
+                             bool get) {
   if (is_absent(origin) || is_absent(target)) return;
-  const AccessEpoch* epoch = core_.gats.mark(origin, window, target, rmaid);
+  const AccessEpoch* epoch = core_.gats.mark(origin, window, target, rmaid, get);
   if (epoch == nullptr && !core_.passive.mark(origin, window, target)) {
     core_.fences.mark(origin, window, target);
   }

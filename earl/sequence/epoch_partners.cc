@@ -164,6 +164,19 @@ void Epochs::unref(std::uint32_t epoch) {
   epochs_.give_back(epoch);
 }
 
+void Epochs::resume_all(const Event& e, ProcessId here) {
+  const std::uint32_t held = find_open(here, EpochMode::kLockAll, e.win);
+  const bool is_open = (e.code & kOpenLockAll) != 0;
+  if (held != kNone && !is_open) {  // it ended unseen
+    std::erase(open_[raw(here)], held);
+    close(held);
+  } else if (held == kNone && is_open) {
+    const std::uint32_t i = make(EpochMode::kLockAll, here, e.win, kNoEvent);
+    epochs_[i].target = absent<ProcessId>();
+    open_[raw(here)].push_back(i);
+  }
+}
+
 void Epochs::resume(const Event& e, ProcessId here) {
   const ProcessId peer = process(raw(e.peer));
   if (is_absent(peer)) return;

@@ -106,7 +106,7 @@ void Epochs::change(const Event& e) {
     case EventType::kWinState: {
       std::uint64_t& fences = fences_[{e.win, here}];
       fences = std::max(fences, e.count[0]);
-      return;
+      return resume_all(e, here);
     }
     default:
       if (is_enter(e.type) && e.reg == trace_->pausing_region()) pause(i, here);

@@ -161,6 +161,7 @@ class Epochs {
   void unlock(const Event& e, ProcessId process, bool all);
   void issue(const Event& e, ProcessId origin, ProcessId target, bool get);
   void end(const Event& e, ProcessId origin);
+  void resume_all(const Event& e, ProcessId process);
   void resume(const Event& e, ProcessId process);
   void pause(std::uint32_t index, ProcessId process);
 

@@ -27,13 +27,13 @@ void WindowLocks::change(const Event& e) {
     case EventType::kMpiWinUnlockAll:
       return unlock(e, here, absent<ProcessId>());
     case EventType::kMpiPut1ts:
-      return issue(here, e.win, peer());
+      return issue(e, here, peer(), false);
     case EventType::kMpiGet1ts:
-      return issue(peer(), e.win, here);
+      return issue(e, peer(), here, true);
     case EventType::kMpiWinFlush:
-      return prove(here, e.win, is_absent(e.peer) ? absent<ProcessId>() : peer(), true);
+      return flush(e, here, is_absent(e.peer) ? absent<ProcessId>() : peer());
     case EventType::kMpiRmaComplete:
-      return prove(here, e.win, absent<ProcessId>(), false);
+      return complete(e, here);
     default:
       return;
   }
@@ -73,25 +73,48 @@ void WindowLocks::unlock(const Event& e, ProcessId here, ProcessId target) {
   if (locks.empty()) locks_.erase(found);
 }
 
-void WindowLocks::issue(ProcessId origin, WindowId window, ProcessId target) {
-  const auto found = locks_.find(window);
+void WindowLocks::issue(const Event& e, ProcessId origin, ProcessId target, bool get) {
+  const auto found = locks_.find(e.win);
   if (found == locks_.end()) return;
   WindowLock* covering = nullptr;  // a lock of the target goes before one of all
   for (WindowLock& l : found->second) {
     if (l.process != origin || (l.target != target && !is_absent(l.target))) continue;
     if (covering == nullptr || is_absent(covering->target)) covering = &l;
   }
-  if (covering != nullptr) ++covering->outstanding;
+  if (covering == nullptr) return;
+  const std::uint32_t id = raw(e.rmaid);
+  if (!get) {
+    ++covering->puts;
+  } else if (!covering->gets.empty() && covering->gets.back().last + 1 == id) {
+    covering->gets.back().last = id;
+  } else {
+    covering->gets.push_back({id, id});
+  }
 }
 
-void WindowLocks::prove(ProcessId origin, WindowId window, ProcessId target, bool flush) {
-  const auto found = locks_.find(window);
+void WindowLocks::flush(const Event& e, ProcessId origin, ProcessId target) {
+  const auto found = locks_.find(e.win);
   if (found == locks_.end()) return;
+  const bool local = e.code != 0;
   for (WindowLock& l : found->second) {
-    if (l.process != origin || l.outstanding == 0) continue;
+    if (l.process != origin) continue;
     if (!is_absent(target) && l.target != target && !is_absent(l.target)) continue;
-    l.proved = true;
-    if (flush && (is_absent(target) || l.target == target)) l.outstanding = 0;
+    l.proved = l.proved || !l.gets.empty() || (!local && l.puts != 0);
+    if (!is_absent(target) && l.target != target) continue;
+    l.gets.clear();
+    if (!local) l.puts = 0;
+  }
+}
+
+void WindowLocks::complete(const Event& e, ProcessId origin) {
+  const auto found = locks_.find(e.win);
+  if (found == locks_.end()) return;
+  const std::uint32_t id = raw(e.rmaid);
+  for (WindowLock& l : found->second) {
+    if (l.process != origin) continue;
+    l.proved = l.proved || std::any_of(l.gets.begin(), l.gets.end(), [&](const auto& run) {
+                 return run.first <= id && id <= run.last;
+               });
   }
 }
 
@@ -136,8 +159,9 @@ void WindowLocks::save(BlobWriter& out) const {
   for (const auto& [window, locks] : locks_) {
     out.numbers(raw(window), locks.size());
     for (const WindowLock& l : locks) {
-      out.numbers(raw(l.process), l.lock, raw(l.target), l.exclusive, l.nocheck, l.proved,
-                  l.outstanding);
+      out.numbers(raw(l.process), l.lock, raw(l.target), l.exclusive, l.nocheck, l.proved, l.puts,
+                  l.gets.size());
+      for (const WindowLock::Run& run : l.gets) out.numbers(run.first, run.last);
     }
   }
   out.number(last_.size());
@@ -154,7 +178,9 @@ void WindowLocks::load(BlobReader& in) {
     std::vector<WindowLock>& locks = locks_[window];
     locks.resize(in.count());
     for (WindowLock& l : locks) {
-      in.numbers(l.process, l.lock, l.target, l.exclusive, l.nocheck, l.proved, l.outstanding);
+      in.numbers(l.process, l.lock, l.target, l.exclusive, l.nocheck, l.proved, l.puts);
+      l.gets.resize(in.count());
+      for (WindowLock::Run& run : l.gets) in.numbers(run.first, run.last);
     }
   }
   for (std::size_t n = in.count(); n > 0 && in.ok(); --n) {

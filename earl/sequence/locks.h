@@ -2,14 +2,14 @@
 // locks (OpenMP and SHMEM: who holds them), and open thread teams; with lockptr and forkptr.
 //
 // Window locks: MPI lets a lock call return before the lock is held, so WIN_LOCK marks a request.
-// At any event those hold it that have proved so (a flush or a get that completed while operations
-// were outstanding), then those in order of their requests that conflict with no holder; the rest
-// wait. In a trace merged with --locks granted the requests stand where the locks were granted, and
-// that order is exact. A lock taken with MPI_MODE_NOCHECK conflicts with nobody. Locks belong to
-// processes. Feed apply() every event in file order. Memory: locks that are held or waited for, and
-// one number for each lock ever used. Not thread-safe; nothing fails.
-// Source: EARL spec, "lock state", "thread teams, thread locks", lockptr, forkptr; merge spec,
-// "Lock grants".
+// At any event those hold it that have proved so (a flush that completed operations, or a local
+// flush or a Wait* that brought the data of a get back; a put that is complete at its origin proves
+// nothing), then those in order of their requests that conflict with no holder; the rest wait. In a
+// trace merged with --locks granted the requests stand where the locks were granted, and that order
+// is exact. A lock taken with MPI_MODE_NOCHECK conflicts with nobody. Locks belong to processes.
+// Feed apply() every event in file order. Memory: locks that are held or waited for, and one number
+// for each lock ever used. Not thread-safe; nothing fails. Source: EARL spec, "lock state", "thread
+// teams, thread locks", lockptr, forkptr; merge spec, "Lock grants".
 #pragma once
 
 #include <map>
@@ -27,8 +27,12 @@ struct WindowLock {
   ProcessId target{};             // absent: all
   bool exclusive = false;
   bool nocheck = false;
-  bool proved = false;            // it is held: data have come back
-  std::uint64_t outstanding = 0;  // operations since the last flush that covers them
+  bool proved = false;     // it is held: data have come back
+  std::uint64_t puts = 0;  // since the last flush that covers them
+  struct Run {             // of operations with successive numbers
+    std::uint32_t first = 0, last = 0;
+  };
+  std::vector<Run> gets{};  // since the last flush, local or not, that covers them
 };
 
 class WindowLocks {
@@ -55,8 +59,9 @@ class WindowLocks {
   ProcessId process(std::uint32_t location) const;
   void lock(const Event& e, ProcessId here, ProcessId target);
   void unlock(const Event& e, ProcessId here, ProcessId target);
-  void issue(ProcessId origin, WindowId window, ProcessId target);
-  void prove(ProcessId origin, WindowId window, ProcessId target, bool any);
+  void issue(const Event& e, ProcessId origin, ProcessId target, bool get);
+  void flush(const Event& e, ProcessId origin, ProcessId target);
+  void complete(const Event& e, ProcessId origin);
   std::vector<WindowLock> select(WindowId window, ProcessId target, bool holding) const;
 
   const Trace* trace_;

@@ -20,7 +20,7 @@ Gats::Gats(detail::GroupTable& groups, const Trace& trace, Findings& findings)
       native_(trace.native()),
       open_access_(trace.process_count()),
       open_exposure_(trace.process_count()),
-      live_access_(trace.process_count()),
+      live_access_(trace.process_count(), kNone),
       segments_(trace.process_count()),
       next_due_(kForever) {
   // The largest error that two clocks can have between them.
@@ -43,7 +43,7 @@ std::uint32_t Gats::new_access(ProcessId origin, WindowId window) {
   a.origin = origin;
   a.window = window;
   a.group = absent<CommId>();
-  a.has_start = a.has_finish = a.complete = a.paused = false;
+  a.has_start = a.has_finish = a.complete = a.paused = a.over = false;
   a.targets.clear();
   a.partners.clear();
   a.exposures.clear();
@@ -57,7 +57,11 @@ std::uint32_t Gats::new_access(ProcessId origin, WindowId window) {
   a.offered = kNoEvent;
   a.live = true;
   a.closed = a.ready = a.delivered = false;
-  live_access_[raw(origin)].push_back(i);
+  std::uint32_t& latest = live_access_[raw(origin)];
+  a.older = latest;
+  a.newer = kNone;
+  if (latest != kNone) accesses_[latest].newer = i;
+  latest = i;
   return i;
 }
 
@@ -171,8 +175,12 @@ void Gats::close_exposure(std::uint32_t epoch) {
 
 void Gats::free_access(std::uint32_t epoch) {
   Access& a = accesses_[epoch];
+  for (const std::uint32_t exposure : a.exposures) {
+    if (exposure != kNone) unref_exposure(exposure);
+  }
   a.live = false;
-  std::erase(live_access_[raw(a.origin)], epoch);
+  if (a.older != kNone) accesses_[a.older].newer = a.newer;
+  (a.newer != kNone ? accesses_[a.newer].older : live_access_[raw(a.origin)]) = a.older;
   accesses_.give_back(epoch);
 }
 
@@ -221,15 +229,10 @@ const ExposureEpoch& Gats::finished_exposure(std::uint32_t epoch) {
 }
 
 void Gats::release_access(std::uint32_t epoch) {
+  // Exposure epochs that are told of later still look at it and its other partners.
   Access& a = accesses_[epoch];
-  a.delivered = true;
-  ++a.refs;  // not while its partners are let go
-  for (std::uint32_t i = 0; i < a.targets.size(); ++i) {
-    if (a.exposures[i] == kNone) continue;
-    a.targets[i].exposure = nullptr;  // it may go before this epoch does
-    unref_exposure(a.exposures[i]);
-  }
-  unref_access(epoch);
+  a.delivered = a.over = true;
+  if (a.refs == 0) free_access(epoch);
 }
 
 void Gats::release_exposure(std::uint32_t epoch) {

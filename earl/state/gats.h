@@ -39,10 +39,11 @@ class Gats {
   // Transfers: the open access epoch of the process that names the target, if there is one,
   // counts it; leave_transfer() at the exit of the call that issued it.
   bool any_open(ProcessId process) const { return !open_access_[raw(process)].empty(); }
-  TransferSlot issue(ProcessId process, WindowId window, ProcessId target, RmaId rmaid);
+  TransferSlot issue(ProcessId process, WindowId window, ProcessId target, RmaId rmaid, bool get);
   void leave_transfer(const TransferSlot& slot, const Call& call);
   // RMA_MARK: the epoch of the transfer, or nullptr.
-  const AccessEpoch* mark(ProcessId origin, WindowId window, ProcessId target, RmaId rmaid);
+  const AccessEpoch* mark(ProcessId origin, WindowId window, ProcessId target, RmaId rmaid,
+                          bool get);
 
   // Whether drain() has anything to do at this time.
   bool due(Seconds now) const { return any_ready_ || now > next_due_; }
@@ -90,8 +91,9 @@ class Gats {
     std::uint32_t segment = 0;
     std::uint32_t hint = 0;  // target used last
     std::uint32_t first_rmaid = 0, last_rmaid = 0;
-    Seconds latest_post;               // enter, of those known
-    std::uint64_t offered = kNoEvent;  // enter_pos of the call offered last
+    std::uint32_t older = 0, newer = 0;  // of the same origin
+    Seconds latest_post;                 // enter, of those known
+    std::uint64_t offered = kNoEvent;    // enter_pos of the call offered last
     bool live = false, closed = false, ready = false, delivered = false;
   };
   struct Exposure : ExposureEpoch {
@@ -181,7 +183,7 @@ class Gats {
   detail::FlatIndex<detail::Key128> pair_index_;
   std::map<WindowId, std::vector<detail::Key128>> window_pairs_;
   std::vector<std::vector<OpenEpoch>> open_access_, open_exposure_;  // by process
-  std::vector<std::vector<std::uint32_t>> live_access_;              // by process
+  std::vector<std::uint32_t> live_access_;                           // the latest, by process
   std::vector<std::uint32_t> segments_;                              // by process
   std::vector<Posting> posting_;
   std::vector<WaitingCall> pending_;  // until a Win_post has been left

@@ -11,6 +11,12 @@ using detail::kNone;
 
 constexpr Seconds kForever{std::numeric_limits<double>::infinity()};
 
+// Whether it issues a get and a put.
+bool is_atomic(const Call& call) {
+  if (call.role() == MpiRole::kGetAccumulate) return true;
+  return call.role() == MpiRole::kRequestTransfer && call.function->name == "MPI_Rget_accumulate";
+}
+
 }  // namespace
 
 std::uint32_t Gats::target_index(Access& a, ProcessId target) const {
@@ -26,17 +32,21 @@ std::uint32_t Gats::target_index(Access& a, ProcessId target) const {
   return kNone;
 }
 
-TransferSlot Gats::issue(ProcessId process, WindowId window, ProcessId target, RmaId rmaid) {
+TransferSlot Gats::issue(ProcessId process, WindowId window, ProcessId target, RmaId rmaid,
+                         bool get) {
   for (const OpenEpoch& open : open_access_[raw(process)]) {
     if (open.window != window) continue;
     Access& a = accesses_[open.epoch];
     const std::uint32_t i = target_index(a, target);
     if (i == kNone) break;
-    ++a.targets[i].transfers.ops;
+    TargetTransfers& transfers = a.targets[i].transfers;
+    ++transfers.ops;
+    if (!get && a.partners[i] == Partner::kClosed && raw(rmaid) < transfers.late_from) [[unlikely]]
+      transfers.late_from = raw(rmaid);
     a.first_rmaid = std::min(a.first_rmaid, raw(rmaid));
     a.last_rmaid = std::max(a.last_rmaid, raw(rmaid));
     ++a.refs;
-    return {open.epoch, i, 0, EpochKind::kAccess};
+    return {open.epoch, i, 0, EpochKind::kAccess, get};
   }
   return {};
 }
@@ -45,7 +55,14 @@ void Gats::leave_transfer(const TransferSlot& slot, const Call& call) {
   Access& a = accesses_[slot.epoch];
   TargetTransfers& transfers = a.targets[slot.index].transfers;
   transfers.last_exit = std::max(transfers.last_exit, call.exit);
-  transfers.last_enter = std::max(transfers.last_enter, call.enter);
+  // The put of an atomic operation is its second transfer.
+  if (is_atomic(call)) {
+    if (!slot.get && raw(call.rmaid) + 1 < transfers.late_from) transfers.both.add(call);
+  } else if (slot.get) {
+    transfers.gets.add(call);
+  } else if (raw(call.rmaid) < transfers.late_from) {
+    transfers.puts.add(call);
+  }
   // Nothing can have blocked it unless a post came during the call, or may still turn out to have.
   if (a.latest_post > call.enter || a.awaited != 0) [[unlikely]]
     offer(call, slot.epoch);
@@ -169,13 +186,21 @@ void Gats::leave_post(const OpenCall& call) {
   if (!pending_.empty()) settle_pending();
 }
 
-const AccessEpoch* Gats::mark(ProcessId origin, WindowId window, ProcessId target, RmaId rmaid) {
-  for (const std::uint32_t epoch : live_access_[raw(origin)]) {
+const AccessEpoch* Gats::mark(ProcessId origin, WindowId window, ProcessId target, RmaId rmaid,
+                              bool get) {
+  for (std::uint32_t epoch = live_access_[raw(origin)]; epoch != kNone;
+       epoch = accesses_[epoch].older) {
     Access& a = accesses_[epoch];
     if (a.window != window || raw(rmaid) < a.first_rmaid || raw(rmaid) > a.last_rmaid) continue;
     const std::uint32_t i = target_index(a, target);
     if (i == kNone || a.targets[i].transfers.marked >= a.targets[i].transfers.ops) continue;
-    ++a.targets[i].transfers.marked;
+    TargetTransfers& transfers = a.targets[i].transfers;
+    ++transfers.marked;
+    if (get) {
+      transfers.marked_gets = true;
+    } else if (raw(rmaid) < transfers.late_from) {
+      transfers.marked_puts = true;
+    }
     return &a;
   }
   return nullptr;

@@ -40,6 +40,7 @@ struct AccessEpoch {
   bool has_finish = false;  // false: still open, or not recorded
   bool complete = false;    // with all exposure epochs closed: the access transaction is whole
   bool paused = false;      // recording was off somewhere between start and complete
+  bool over = false;        // its access transaction has been told of
   std::vector<AccessTarget> targets;  // in group order
 };
 

@@ -21,7 +21,8 @@ std::uint32_t PassiveTarget::open(const Call* call, ProcessId process, WindowId 
   e.proof = {};
   e.targets.clear();
   e.set.clear();
-  e.outstanding = 0;
+  e.outstanding.clear();
+  e.gets.clear();
   e.segment = segments_[raw(process)];
   open_[raw(process)].push_back(i);
   return i;
@@ -39,8 +40,7 @@ std::uint32_t PassiveTarget::find(ProcessId process, WindowId window, ProcessId 
 void PassiveTarget::lock(const Call& call, WindowId window, ProcessId target, bool exclusive) {
   if (const std::uint32_t old = find(call.process, window, target, false); old != kNone) {
     findings_.add(Finding::kUnclosedEpoch, call.exit_pos, call.loc);
-    std::erase(open_[raw(call.process)], old);
-    epochs_.give_back(old);
+    forget(call.process, old);
   }
   Epoch& e = epochs_[open(&call, call.process, window)];
   e.target = target;
@@ -50,8 +50,7 @@ void PassiveTarget::lock(const Call& call, WindowId window, ProcessId target, bo
 void PassiveTarget::lock_all(const Call& call, WindowId window) {
   if (const std::uint32_t old = find(call.process, window, {}, true); old != kNone) {
     findings_.add(Finding::kUnclosedEpoch, call.exit_pos, call.loc);
-    std::erase(open_[raw(call.process)], old);
-    epochs_.give_back(old);
+    forget(call.process, old);
   }
   epochs_[open(&call, call.process, window)].all = true;
 }
@@ -87,29 +86,66 @@ const PassiveEpoch* PassiveTarget::unlock_all(const Call& call, WindowId window)
   return end(call, find(call.process, window, {}, true));
 }
 
+void PassiveTarget::forget(ProcessId process, std::uint32_t epoch) {
+  std::erase(open_[raw(process)], epoch);
+  epochs_.give_back(epoch);
+}
+
+void PassiveTarget::prove(Epoch& epoch, const Call& call) {
+  if (epoch.proved) return;
+  epoch.proved = true;
+  epoch.proof = call.exit;
+}
+
+bool PassiveTarget::complete(Epoch& epoch, std::uint32_t target, bool local) {
+  if (target >= epoch.outstanding.size()) return false;
+  Outstanding& o = epoch.outstanding[target];
+  const bool proves = o.gets != 0 || (!local && o.puts != 0);
+  o.gets = 0;
+  if (!local) o.puts = 0;
+  return proves;
+}
+
 void PassiveTarget::flush(const Call& call, WindowId window, ProcessId target, bool local) {
-  (void)local;
   for (const std::uint32_t i : open_[raw(call.process)]) {
     Epoch& e = epochs_[i];
-    if (e.window != window || e.outstanding == 0) continue;
-    if (!is_absent(target)) {
-      if (e.all ? e.set.find(target) == kNone : e.target != target) continue;
+    if (e.window != window) continue;
+    if (is_absent(target)) {
+      bool proves = false;
+      for (std::uint32_t t = 0; t < e.outstanding.size(); ++t) {
+        proves = complete(e, t, local) || proves;
+      }
+      if (proves) prove(e, call);
+      e.gets.clear();
+    } else if (const std::uint32_t t = e.set.find(target); t != kNone) {
+      if (complete(e, t, local)) prove(e, call);
+      std::erase_if(e.gets, [&](const Get& get) { return get.target == t; });
     }
-    if (!e.proved) {
-      e.proved = true;
-      e.proof = call.exit;
-    }
-    if (!e.all || is_absent(target)) e.outstanding = 0;
   }
 }
 
-void PassiveTarget::complete_get(const Call& call, WindowId window) {
+void PassiveTarget::complete_request(const Call& call, WindowId window, RmaId rmaid) {
   for (const std::uint32_t i : open_[raw(call.process)]) {
     Epoch& e = epochs_[i];
-    if (e.window != window || e.proved || e.outstanding == 0) continue;
-    e.proved = true;
-    e.proof = call.exit;
+    if (e.window != window) continue;
+    const auto get =
+        std::lower_bound(e.gets.begin(), e.gets.end(), rmaid,
+                         [](const Get& g, RmaId id) { return raw(g.rmaid) < raw(id); });
+    if (get == e.gets.end() || get->rmaid != rmaid) continue;
+    --e.outstanding[get->target].gets;
+    e.gets.erase(get);
+    return prove(e, call);
   }
+}
+
+void PassiveTarget::resume_all(ProcessId process, WindowId window, std::uint8_t flags) {
+  const std::uint32_t known = find(process, window, {}, true);
+  const bool is_open = (flags & kOpenLockAll) != 0;
+  if (!is_open && known != kNone) forget(process, known);  // it has ended unseen
+  if (!is_open || known != kNone) return;
+  Epoch& e = epochs_[open(nullptr, process, window)];
+  e.all = true;
+  e.nocheck = (flags & kOpenNoCheck) != 0;
 }
 
 void PassiveTarget::resume(ProcessId process, WindowId window, ProcessId peer, std::uint8_t flags,
@@ -119,8 +155,7 @@ void PassiveTarget::resume(ProcessId process, WindowId window, ProcessId peer, s
   const std::uint32_t known = find(process, window, peer, all);
   if (!shared && !exclusive) {  // what was open has ended unseen
     if (const std::uint32_t old = find(process, window, peer, false); old != kNone) {
-      std::erase(open_[raw(process)], old);
-      epochs_.give_back(old);
+      forget(process, old);
     }
     return;
   }
@@ -148,7 +183,8 @@ void PassiveTarget::free(ProcessId process, WindowId window, std::uint64_t pos) 
   }
 }
 
-TransferSlot PassiveTarget::issue(ProcessId process, WindowId window, ProcessId target) {
+TransferSlot PassiveTarget::issue(ProcessId process, WindowId window, ProcessId target, RmaId rmaid,
+                                  bool get, bool request) {
   TransferSlot result;
   result.epoch = find(process, window, target, false);
   result.kind = EpochKind::kLock;
@@ -158,8 +194,13 @@ TransferSlot PassiveTarget::issue(ProcessId process, WindowId window, ProcessId 
   }
   if (result.epoch == kNone) return {};
   Epoch& e = epochs_[result.epoch];
-  ++e.outstanding;
   result.index = e.set.get(target);
+  if (e.outstanding.size() <= result.index) e.outstanding.resize(result.index + 1);
+  Outstanding& o = e.outstanding[result.index];
+  ++(get ? o.gets : o.puts);
+  if (get && request && (e.gets.empty() || raw(e.gets.back().rmaid) < raw(rmaid))) {
+    e.gets.push_back({rmaid, result.index});
+  }
   ++e.set[result.index].transfers.ops;
   return result;
 }

@@ -21,19 +21,24 @@ class PassiveTarget {
   // The epoch that ends, or nullptr; valid until the next call.
   const PassiveEpoch* unlock(const Call& call, WindowId window, ProcessId target);
   const PassiveEpoch* unlock_all(const Call& call, WindowId window);
-  // Flush of a target, or of all (absent); a local one proves as much: data had to come back.
+  // Flush of a target, or of all (absent). A local one proves the lock only where a get is
+  // outstanding, whose data had to come back: that a put may be reused says nothing of the target.
   void flush(const Call& call, WindowId window, ProcessId target, bool local);
-  // A Wait*/Test* has completed the request of a get.
-  void complete_get(const Call& call, WindowId window);
-  // EPOCH_STATE: what is open after a gap.
+  // A Wait*/Test* has completed a request: of a get, or of what completes at the origin only.
+  void complete_request(const Call& call, WindowId window, RmaId rmaid);
+  // WIN_STATE: whether a lock of all is open after a gap.
+  void resume_all(ProcessId process, WindowId window, std::uint8_t open);
+  // EPOCH_STATE: what else is open then.
   void resume(ProcessId process, WindowId window, ProcessId peer, std::uint8_t open,
               std::uint64_t ops);
   void pause(ProcessId process) { ++segments_[raw(process)]; }
   void free(ProcessId process, WindowId window, std::uint64_t pos);
 
   bool any_open(ProcessId process) const { return !open_[raw(process)].empty(); }
-  // The lock epoch that covers the target, if there is one; counts the operation.
-  TransferSlot issue(ProcessId process, WindowId window, ProcessId target);
+  // The lock epoch that covers the target, if there is one; counts the operation. `request`: it has
+  // one of its own.
+  TransferSlot issue(ProcessId process, WindowId window, ProcessId target, RmaId rmaid, bool get,
+                     bool request);
   void leave_transfer(const TransferSlot& slot, Seconds exit);
   bool mark(ProcessId origin, WindowId window, ProcessId target);
   // f(const PassiveEpoch&) for what is still open at the end; counts it.
@@ -49,9 +54,17 @@ class PassiveTarget {
   }
 
  private:
+  struct Outstanding {  // operations to a target that no flush has completed
+    std::uint64_t puts = 0, gets = 0;
+  };
+  struct Get {  // with a request of its own
+    RmaId rmaid{};
+    std::uint32_t target = 0;  // its place among the targets
+  };
   struct Epoch : PassiveEpoch {
     detail::TargetTable<FenceTarget> set;
-    std::uint64_t outstanding = 0;  // operations since the last flush that covers them all
+    std::vector<Outstanding> outstanding;  // by place of the target
+    std::vector<Get> gets;                 // that may be outstanding, ascending
     bool proved = false;
     std::uint32_t segment = 0;
   };
@@ -59,6 +72,10 @@ class PassiveTarget {
   std::uint32_t find(ProcessId process, WindowId window, ProcessId target, bool all) const;
   const PassiveEpoch* end(const Call& call, std::uint32_t epoch);
   const PassiveEpoch& close(std::uint32_t epoch);
+  void forget(ProcessId process, std::uint32_t epoch);
+  static void prove(Epoch& epoch, const Call& call);
+  // Completes what is outstanding to a target; whether that proves the lock.
+  static bool complete(Epoch& epoch, std::uint32_t target, bool local);
 
   Findings& findings_;
   detail::Pool<Epoch> epochs_;

@@ -46,9 +46,10 @@ struct PassiveEpoch {
   bool has_unlock = false;
   bool paused = false;
   Call lock, unlock;
-  // The first proof that the lock was held: exit of the first flush that covers this target while
-  // an operation was outstanding, exit of the call that completed a get or an atomic operation with
-  // a result, else exit of the unlock.
+  // The first proof that the lock was held, of lock_all by any target: exit of the first flush that
+  // covers an outstanding operation, of the first local flush or Wait* that brought the data of a
+  // get or of an atomic operation back, else exit of the unlock. That puts are complete at the
+  // origin proves nothing.
   Seconds proof;
   std::vector<FenceTarget> targets;  // transfers, by target
 };

@@ -6,6 +6,7 @@
 // Source: merge spec, "The extended model"; EARL spec, "Epochs".
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -35,6 +36,7 @@ struct TransferSlot {
   std::uint32_t index = 0;        // of the target in it
   std::uint32_t serial = 0;       // fences: which epoch of the window
   EpochKind kind = EpochKind::kNone;
+  bool get = false;  // of access epochs only
 };
 
 // What an epoch of an origin knows of its transfers to one target.
@@ -45,7 +47,33 @@ struct TargetTransfers {
                              // they take part in no pattern
   std::uint64_t unrecorded = 0;  // of these, issued while recording was off (EPOCH_STATE)
   Seconds last_exit = kNever;    // latest exit of a transfer call to the target
-  Seconds last_enter = kNever;   // latest enter of one; of access epochs only
+
+  // Of access epochs only. The merge marks all puts of an epoch to a target or none, and all gets:
+  // what could not be placed is the end of an epoch. Only puts that were issued when the target had
+  // ended its epoch already (wrong clocks) are marked apart from the others, and maybe late.
+  struct Kind {
+    Seconds last_enter = kNever, last_exit = kNever;  // the latest of its calls
+    void add(const Call& call) {
+      last_enter = std::max(last_enter, call.enter);
+      last_exit = std::max(last_exit, call.exit);
+    }
+  };
+  Kind puts, gets, both;  // calls that issue puts, gets, or one of each; without those too late
+  std::uint32_t late_from = kAbsent;  // from this operation on, puts came too late
+  bool marked_puts = false, marked_gets = false;
+
+  // The latest enter and exit of those that take part in patterns; kNever if there are none.
+  Kind unmarked() const {
+    Kind last;
+    const auto take = [&](const Kind& kind) {
+      last.last_enter = std::max(last.last_enter, kind.last_enter);
+      last.last_exit = std::max(last.last_exit, kind.last_exit);
+    };
+    if (!marked_puts) take(puts);
+    if (!marked_gets) take(gets);
+    if (!marked_puts && !marked_gets) take(both);
+    return last;
+  }
 };
 
 }  // namespace kojak::earl

@@ -42,18 +42,18 @@ struct LateComplete {
     // The origin whose transfer ended last; of several, the one that completed last.
     const earl::ExposureOrigin* last = nullptr;
     const auto key = [](const earl::ExposureOrigin& o) {
-      return std::pair(o.transfers().last_exit,
+      return std::pair(o.transfers().unmarked().last_exit,
                        o.access->has_finish ? o.access->finish.enter : Seconds{});
     };
     for (const earl::ExposureOrigin& o : epoch.origins) {
       if (o.access == nullptr) continue;
       const earl::TargetTransfers& transfers = o.transfers();
       if (transfers.unrecorded != 0) return;  // the last transfer may be among them
-      if (transfers.ops == transfers.marked) continue;
+      if (transfers.unmarked().last_exit == earl::TargetTransfers::kNever) continue;
       if (last == nullptr || key(*last) < key(o)) last = &o;
     }
     if (last == nullptr) return;
-    const Seconds last_exit = last->transfers().last_exit;
+    const Seconds last_exit = last->transfers().unmarked().last_exit;
     out.add(LateComplete{}, epoch.finish, severity(epoch.finish, last_exit, latest_complete.enter),
             enter_of(latest_complete), last_exit);
     if (!last->access->has_finish) return;

@@ -202,6 +202,111 @@ TEST(EarlTransfers, LockAllAndTheFirstProofByAFlush) {
   EXPECT_EQ(run.out.transfers[0].epoch, EpochKind::kLockAll);
 }
 
+// One epoch on process 1: the lines between lock [1, 2] and unlock [19, 20], and its proof.
+double proof_with(const std::function<void(Script&)>& between) {
+  Script script;
+  script.line(1, "ENTER", 0, "region=MPI_Win_lock")
+      .line(2, "MPI_WIN_LOCK", 0, "llid=1 wid=0 ltype=1")
+      .line(2, "EXIT", 0);
+  between(script);
+  script.line(19, "ENTER", 0, "region=MPI_Win_unlock")
+      .line(20, "MPI_WIN_UNLOCK", 0, "llid=1 wid=0")
+      .line(20, "EXIT", 0)
+      .call(1, 21, 22, "f");
+  const Pass run(script.text());
+  EXPECT_EQ(run.out.passive.size(), 1u);
+  return run.out.passive.empty() ? 0 : run.out.passive[0].proof.value;
+}
+void flush(Script& script, double enter, double exit, bool local) {
+  script.line(enter, "ENTER", 0, local ? "region=MPI_Win_flush_local" : "region=MPI_Win_flush")
+      .line(exit, "MPI_WIN_FLUSH", 0, local ? "tlid=1 wid=0 local=1" : "tlid=1 wid=0 local=0")
+      .line(exit, "EXIT", 0);
+}
+void get(Script& script, double enter, double exit, const char* region) {
+  script.line(enter, "ENTER", 0, std::string("region=") + region)
+      .line(enter, "MPI_GET_1TO", 0, "rmaid=7 wid=0")
+      .line(enter, "MPI_GET_1TS", 1, "dlid=0 wid=0 rmaid=7 sent=8")
+      .line(exit, "EXIT", 0);
+}
+void wait(Script& script, double enter, double exit, int rmaid) {
+  script.line(enter, "ENTER", 0, "region=MPI_Wait")
+      .line(exit, "MPI_RMA_COMPLETE", 0, "wid=0 rmaid=" + std::to_string(rmaid))
+      .line(exit, "EXIT", 0);
+}
+
+TEST(EarlTransfers, ALocalFlushProvesTheLockByTheDataOfAGet) {
+  EXPECT_EQ(proof_with([](Script& s) {
+              get(s, 3, 4, "MPI_Get");
+              flush(s, 5, 6, true);
+            }),
+            6);
+}
+
+TEST(EarlTransfers, BoundaryALocalFlushOfPutsLeavesTheProofToAFlush) {
+  // The put is complete at its origin at 6, but it may not have left it: the flush [7, 8] proves.
+  EXPECT_EQ(proof_with([](Script& s) {
+              s.put(0, 3, 4, 1, 0);
+              flush(s, 5, 6, true);
+              flush(s, 7, 8, false);
+            }),
+            8);
+  // A second local flush has no get to wait for.
+  EXPECT_EQ(proof_with([](Script& s) {
+              s.put(0, 3, 4, 1, 0);
+              flush(s, 5, 6, true);
+              flush(s, 7, 8, true);
+            }),
+            20);
+}
+
+TEST(EarlTransfers, ALocalCompletionOfAPutProvesNothing) {
+  EXPECT_EQ(proof_with([](Script& s) {
+              s.put(0, 3, 4, 1, 0);
+              flush(s, 5, 6, true);
+            }),
+            20);
+  // The request of a put, too; that of a get brings its data.
+  EXPECT_EQ(proof_with([](Script& s) {
+              s.line(3, "ENTER", 0, "region=MPI_Rput")
+                  .line(3, "MPI_PUT_1TS", 0, "dlid=1 wid=0 rmaid=7 sent=8")
+                  .line(4, "EXIT", 0);
+              wait(s, 5, 6, 7);
+            }),
+            20);
+  EXPECT_EQ(proof_with([](Script& s) {
+              get(s, 3, 4, "MPI_Rget");
+              wait(s, 5, 6, 7);
+            }),
+            6);
+  // Flushed before: the proof is the flush.
+  EXPECT_EQ(proof_with([](Script& s) {
+              get(s, 3, 4, "MPI_Rget");
+              flush(s, 4, 5, false);
+              wait(s, 5, 6, 7);
+            }),
+            5);
+}
+
+TEST(EarlTransfers, ALockOfAllMayHaveEndedUnseen) {
+  const auto kind_after = [](const char* open) {
+    const Pass run(Script()
+                       .head("MPI_GROUP gid=5 mode=1 count=3")
+                       .head("MPI_COMM_REF cid=0 gid=5")
+                       .line(1, "ENTER", 0, "region=MPI_Win_lock_all")
+                       .line(2, "MPI_WIN_LOCK_ALL", 0, "wid=0")
+                       .line(2, "EXIT", 0)
+                       .line(3, "LOG_OFF", 0, "")
+                       .line(4, "LOG_ON", 0, "")
+                       .line(4, "WIN_STATE", 0, std::string("wid=0 fences=1 ") + open)
+                       .put(0, 5, 6, 1, 0)
+                       .call(1, 11, 12, "f")
+                       .text());
+    return run.out.transfers.empty() ? EpochKind::kNone : run.out.transfers[0].epoch;
+  };
+  EXPECT_EQ(kind_after("open=36"), EpochKind::kLockAll);
+  EXPECT_EQ(kind_after("open=0"), EpochKind::kFence);
+}
+
 TEST(EarlTransfers, ShmemTransfersHaveNoEpoch) {
   const Pass run(Script()
                      .line(1, "ENTER", 0, "region=shmem_put")
