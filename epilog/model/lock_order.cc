@@ -138,20 +138,13 @@ Seconds LockOrder::lasted(const LockHold& hold) const {
 }
 
 // Whether one that has proved its lock, and is still inside its unlock call, may come before it.
-bool LockOrder::blocked(const LockHold& hold, const UnlockCalls& unlocks) {
-  const Seconds until = bound(hold);
+bool LockOrder::blocked(const LockHold& hold, const UnlockCalls& unlocks) const {
   for (const bool exclusive : {true, false}) {
     if (!exclusive && !hold.exclusive) break;
-    for (Proof p = proofs_.head[exclusive]; p != kNoProof;) {
+    for (Proof p = proofs_.head[exclusive]; p != kNoProof; p = proofs_.nodes[p].after) {
       const ProofList::Node& node = proofs_.nodes[p];
       if (hold.proof < node.time) break;
-      const Proof after = node.after;
-      if (node.origin != hold.origin) {
-        if (unlocks.since(node.origin) <= hold.proof) return true;
-        // It enters unlock later than this one's proof: the clocks are wrong.
-        if (node.time < until) unlink(p);
-      }
-      p = after;
+      if (node.origin != hold.origin && unlocks.since(node.origin) <= hold.proof) return true;
     }
   }
   return false;
@@ -209,6 +202,10 @@ bool LockOrder::next(Seconds now, const UnlockCalls& unlocks, Open open, Seconds
       if (entry.slot == exclusive[0]) earliest = proof_of(exclusive[1]);
       earliest = std::min(earliest, proof_of(shared[0]));
     }
+    // One that is open and has proved its lock has not begun to release it: it comes before this
+    // one, and not after it, or the clocks are wrong.
+    earliest = std::min(earliest, first_open_proof(true));
+    if (hold.exclusive) earliest = std::min(earliest, first_open_proof(false));
     if (earliest < bound(hold)) continue;
     if (!hold.exclusive && earliest < kNever && earliest < together(hold, unlocks)) continue;
     const Candidate candidate{entry.slot, lasted(hold)};
@@ -242,6 +239,10 @@ bool LockOrder::next(Seconds now, const UnlockCalls& unlocks, Open open, Seconds
   const LockHold& hold = slots_[chosen_].hold;
   if (now < kNever) {
     const bool rivals = open.exclusive || (!alone && open.shared);
+    if (rivals && !(hold.proof < now)) {  // somebody may enter unlock at this very time
+      due = hold.proof;
+      return false;
+    }
     if (rivals && !(hold.proof < unlocks.first())) {
       const Seconds surely{hold.proof.value + kClear * lasts.value};
       if (blocked(hold, unlocks)) return false;

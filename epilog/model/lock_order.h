@@ -174,10 +174,15 @@ class LockOrder {
   Seconds bound(const LockHold& hold) const;   // the earliest time at which it can release
   Seconds lasted(const LockHold& hold) const;  // its calls, since those before it began to release
   Seconds first_later_proof(const LockHold& hold, std::uint32_t slot, std::uint32_t& origin) const;
+  // The first proof of an epoch that is open; kNever if there is none.
+  Seconds first_open_proof(bool exclusive) const {
+    const Proof first = proofs_.head[exclusive];
+    return first == kNoProof ? kNever : proofs_.nodes[first].time;
+  }
   // The latest that one of those who held the lock together with a shared one began to release it.
   Seconds together(const LockHold& hold, const UnlockCalls& unlocks) const;
   bool next(Seconds now, const UnlockCalls& unlocks, Open open, Seconds& due);
-  bool blocked(const LockHold& hold, const UnlockCalls& unlocks);
+  bool blocked(const LockHold& hold, const UnlockCalls& unlocks) const;
   void unlink(Proof proof);
   void place(Open open);
   // Whether what comes later may show that this shared one had released before the end of its call.

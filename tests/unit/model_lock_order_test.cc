@@ -119,6 +119,68 @@ TEST(LockOrder, WrongClocksLeadIntoACircleThatIsCounted) {
   EXPECT_EQ(placed[0].decision, LockDecision::kCircle);
 }
 
+TEST(LockOrder, BoundaryUnlockMayBeEnteredWhenAnotherEnds) {
+  // 0 holds a lock of its own process and proves it at 2; it enters unlock at 6. 1 asked at 1.5 and
+  // leaves its unlock [5, 6] at that very time: 0's proof is before 1's unlock, and 0's unlock is
+  // not after 1's proof, so 0 was first, whatever of the two stands first in the file.
+  LockOrder order;
+  UnlockCalls unlocks;
+  std::vector<std::uint32_t> placed;
+  const auto settle = [&](double now) {
+    return order.settle({now}, unlocks, {true, false}, [&](const LockOrder::Placed& p) {
+      placed.push_back(p.hold.origin);
+      EXPECT_NE(p.decision, LockDecision::kCircle);
+    });
+  };
+  const LockOrder::Proof proof = order.prove(0, false, {2});
+  unlocks.enter(1, {5});
+  unlocks.leave(1);
+  order.close(hold(1, true, 1.5, 1.75, 5, 6));
+  EXPECT_EQ(settle(6).value, 6);  // ask again when that time has passed
+  EXPECT_TRUE(placed.empty());
+  unlocks.enter(0, {6});
+  unlocks.leave(0);
+  order.close(flushed(hold(0, false, 1, 1.25, 6, 6), 1.5, 2), proof);
+  settle(7);
+  EXPECT_EQ(placed, (std::vector<std::uint32_t>{0, 1}));
+}
+
+TEST(LockOrder, AProofOfAnOpenEpochCountsAsOneOfAClosedOne) {
+  // 2 proves at 2 and enters unlock at 20 only; 0 and 1 took the exclusive lock in between, which
+  // right clocks do not allow. All at once the beginnings of the unlocks decide: 1, 0, 2. Event by
+  // event it must be the same.
+  const LockHold zero = hold(0, true, 3, 3.5, 9, 10.5), one = hold(1, true, 4, 6, 8, 10);
+  const LockHold two = flushed(hold(2, false, 1, 1.5, 20, 21), 1.5, 2);
+  const auto expected = order_of({zero, one, two});
+  ASSERT_EQ(expected.size(), 3u);
+  EXPECT_EQ(expected[0].hold.origin, 1u);
+  EXPECT_EQ(expected[1].hold.origin, 0u);
+  LockOrder order;
+  UnlockCalls unlocks;
+  std::vector<std::uint32_t> placed;
+  const auto settle = [&](double now) {
+    order.settle({now}, unlocks, {true, true},
+                 [&](const LockOrder::Placed& p) { placed.push_back(p.hold.origin); });
+  };
+  const LockOrder::Proof proof = order.prove(2, false, {2});
+  unlocks.enter(1, {8});
+  unlocks.enter(0, {9});
+  unlocks.leave(1);
+  order.close(one);
+  settle(10);
+  unlocks.leave(0);
+  order.close(zero);
+  settle(10.5);
+  settle(15);
+  unlocks.enter(2, {20});
+  unlocks.leave(2);
+  order.close(two, proof);
+  settle(21);
+  settle(30);
+  settle(kNever.value);
+  EXPECT_EQ(placed, (std::vector<std::uint32_t>{1, 0, 2}));
+}
+
 // ---- random programs
 
 struct Epoch {
