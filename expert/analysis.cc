@@ -263,6 +263,7 @@ class Analysis : public earl::Sink {
     begin_operation(Operation::Object::kWindow, raw(epoch.window));
     operation_.process = raw(epoch.target);
     KOJAK_TELL(on_exposure_transaction, epoch);
+    if (waits_) waits_->on_exposure_transaction(epoch, EarlyWait::last_completed(epoch));
   }
   void on_passive_step(const earl::PassiveStep& step) {
     if (waits_) waits_->on_passive_step(step);
@@ -461,6 +462,7 @@ class Analysis : public earl::Sink {
     results.contention = [this](bool sync, CallPathIndex path, LocationIndex location,
                                 double seconds) {
       severities_.add(contention_metric(sync), path, location, seconds);
+      unexplained_.claim_at_end(path, location, seconds);
     };
     results.every_wait = causes_ != nullptr;
     results.contention_waits = [this](bool sync, WaitResults&& waits, std::span<const Wait> all) {
@@ -481,6 +483,15 @@ class Analysis : public earl::Sink {
       severities_.add(progress_metric(kind), raw(call.cnode), call.index, waited.value);
       unexplained_.claim_at_end(raw(call.cnode), call.index, waited.value);
       tell_parts(progress_metric(kind), call, waited, parts);
+    };
+    results.indirect = [this](CallPathIndex path, LocationIndex location, double seconds) {
+      severities_.add(metric_index<IndirectWait>(), path, location, seconds);
+      severities_.add(metric_index<EarlyWait>(), path, location, seconds);
+      unexplained_.claim_at_end(path, location, seconds);
+    };
+    results.indirect_waits = [this](bool part, WaitResults&& waits, std::span<const Wait> all) {
+      take_over(part ? metric_index<IndirectWait>() : metric_index<EarlyWait>(), std::move(waits),
+                all);
     };
     waits_.emplace(trace_, max_delta_, options_.instances, !hides_progress_, std::move(results));
   }

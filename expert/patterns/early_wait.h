@@ -1,6 +1,7 @@
 // Early Wait. Source: event model 2005, section on inefficiency patterns; the pattern spec.
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "expert/patterns/indirect_wait.h"
@@ -36,15 +37,21 @@ struct EarlyWait {
     return overlap(wait, wait.enter, latest_complete_enter);
   }
 
-  template <class Analysis>
-  void on_exposure_transaction(const earl::ExposureEpoch& epoch, Analysis& out) {
-    if (epoch.paused || !epoch.has_finish) return;
-    const earl::AccessEpoch* last = nullptr;  // the access epoch that was completed last
+  // The access epoch that was completed last, if nothing is missing that it depends on.
+  static const earl::AccessEpoch* last_completed(const earl::ExposureEpoch& epoch) {
+    if (epoch.paused || !epoch.has_finish) return nullptr;
+    const earl::AccessEpoch* last = nullptr;
     for (const earl::ExposureOrigin& o : epoch.origins) {
       if (o.access == nullptr || !o.access->has_finish) continue;
-      if (o.access->paused) return;
+      if (o.access->paused) return nullptr;
       if (last == nullptr || last->finish.enter < o.access->finish.enter) last = o.access;
     }
+    return last;
+  }
+
+  template <class Analysis>
+  void on_exposure_transaction(const earl::ExposureEpoch& epoch, Analysis& out) {
+    const earl::AccessEpoch* const last = last_completed(epoch);
     if (last == nullptr) return;
     EndedBy by = enter_of(last->finish);
     for (const earl::ExposureOrigin& o : epoch.origins) {
@@ -53,10 +60,10 @@ struct EarlyWait {
     out.add(EarlyWait{}, epoch.finish, severity(epoch.finish, last->finish.enter), by);
     LateComplete::evaluate(epoch, last->finish, out);
     if (!(last->finish.enter < epoch.finish.exit)) return;
-    if (IndirectWait::collect_others(*last, epoch.target, out, posts_)) {
+    if (IndirectWait::collect_others(*last, epoch.target, out, posts_) || last->over) {
       wait_indirectly(epoch.finish, last->finish, out);
     } else {
-      unsettled_.push_back({last, epoch.finish, epoch.target});
+      unsettled_[last].push_back({epoch.finish, epoch.target});
     }
   }
   // Now all posts of the epoch are known that will be.
@@ -64,17 +71,17 @@ struct EarlyWait {
   void on_access_transaction(const earl::AccessEpoch& epoch, Analysis& out) {
     if (unsettled_.empty()) [[likely]]
       return;
-    std::erase_if(unsettled_, [&](const Unsettled& u) {
-      if (u.last != &epoch) return false;
+    const auto waits = unsettled_.find(&epoch);
+    if (waits == unsettled_.end()) return;
+    for (const Unsettled& u : waits->second) {
       IndirectWait::collect_others(epoch, u.target, out, posts_);
       wait_indirectly(u.wait, epoch.finish, out);
-      return true;
-    });
+    }
+    unsettled_.erase(waits);
   }
 
  private:
   struct Unsettled {
-    const earl::AccessEpoch* last;  // lives until it is delivered
     Call wait;
     ProcessId target;
   };
@@ -89,7 +96,8 @@ struct EarlyWait {
   }
 
   std::vector<Cause> posts_;  // kept for its memory only
-  std::vector<Unsettled> unsettled_;
+  // By the access epoch that was completed last; it lives until it is delivered.
+  std::unordered_map<const earl::AccessEpoch*, std::vector<Unsettled>> unsettled_;
 };
 
 }  // namespace kojak::expert

@@ -24,15 +24,15 @@ struct IndirectWait {
           "another target.",
       .formula =
           "overlap(w, blocked times of c), c = the Win_complete that was entered last, after its "
-          "enter, by the Win_post of another target",
+          "enter, by the Win_post of another target; and the times in which c waited for the "
+          "progress of another target (Wait for Progress at c)",
       .meaning =
           "The origin that completed last could not end its epoch, because another target of it "
-          "had "
-          "not posted yet. This target has long been served and waits all the same.",
+          "had not posted yet, or computed and made no progress. This target has long been served "
+          "and waits all the same.",
       .advice =
           "Let all targets of an access epoch post early, or access the late one in an epoch of "
-          "its "
-          "own.",
+          "its own; let targets that compute call MPI now and then.",
       .timeline =
           "target 1: post 0-1, MPI_Win_wait 2-8 ~5-7; origin: start 1-2, Put 3-4, complete 5-8; "
           "target 2: post 7-8"};

@@ -18,7 +18,10 @@ struct NotExplained {
           "exclusive duration - claims of patterns - median duration of the function, of calls of "
           "which more than 1 ms and more than 10 medians is unclaimed; of functions that no "
           "pattern "
-          "looks at: more than 1 ms; with fewer than 10 calls of a function no median is taken off",
+          "looks at: more than 1 ms; with fewer than 10 calls of a function no median is taken "
+          "off; "
+          "what depends on evidence of the whole trace (Wait for Progress, and Lock Contention at "
+          "targets outside MPI) is taken off the sum of a call path",
       .meaning =
           "These calls lasted far longer than calls of their function usually do in this run, or "
           "may "

@@ -105,6 +105,7 @@ void WaitClaims::add(const WaitingCall& waiting) {
   }
   if (waiting.contended) claim_contention(waiting, held, matter);
   if (!any) return;
+  if (!waiting.waiters.empty()) claim_indirect(waiting, waiting.taken);
   Progress& claims = windows_[waiting.window].progress[index(waiting.kind)];
   ByRule& sums = claims.sums[place(call)];
   for (unsigned rule = 0; rule < kGrantRules; ++rule) {
@@ -172,6 +173,37 @@ void WaitClaims::keep_parts(const Call& call, double seconds, Waits& waits) {
     waits->worst.add(wait);
     if (results_.every_wait) waits->all.push_back(wait);
   });
+}
+
+void WaitClaims::claim_indirect(const WaitingCall& waiting, const Intervals& taken) {
+  const Call& call = waiting.call;
+  Intervals not_its_own = taken;  // what it did in nested calls, and outside of it
+  for (const earl::Interval& hole : call.holes.span()) not_its_own.push_back(hole);
+  not_its_own.push_back({Seconds{-Presence::kNever.value}, call.enter});
+  not_its_own.push_back({call.exit, Presence::kNever});
+  make_set(not_its_own);
+  const Intervals same = without(waiting.outside.same, not_its_own);
+  const Intervals other = without(waiting.outside.other, not_its_own);
+  Intervals both = same;
+  both.insert(both.end(), other.begin(), other.end());
+  make_set(both);
+  Indirect& claims = windows_[waiting.window].indirect;
+  for (const Call& wait : waiting.waiters) {
+    const std::array<double, 3> waits{length_within(wait, same).value,
+                                      length_within(wait, other).value,
+                                      length_within(wait, both).value};
+    if (!(waits[2] > 0)) continue;
+    Amounts& sums = claims.sums[place(wait)];
+    sums.same += waits[0];
+    sums.other += waits[1];
+    sums.both += waits[2];
+    constexpr std::array<Side, 3> kSidesOf{kMixedSame, kMixedOther, kMixedBoth};
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (!(waits[i] > 0)) continue;
+      find_absent(waiting.outside, kSidesOf[i], not_its_own);
+      for (auto& apart : claims.waits) keep_parts(wait, waits[i], apart[i]);
+    }
+  }
 }
 
 template <class Rule>
@@ -319,6 +351,18 @@ void WaitClaims::finish() {
         count(id, which != 1 && a.same > 0, value);
       }
       finish_progress(claims, kind, rule, which);
+      if (kind == ProgressKind::kComplete) {
+        for (const auto& [where, a] : window.indirect.sums) {
+          const double waited = which == 2 ? a.both : (same ? a.same : a.other);
+          if (!(waited > 0)) continue;
+          results_.indirect(static_cast<CallPathIndex>(where >> 32),
+                            static_cast<LocationIndex>(where), waited);
+        }
+        for (const bool part : {false, true}) {
+          const Waits& waits = window.indirect.waits[part][which];
+          if (waits != nullptr) results_.indirect_waits(part, waits->worst.finish(), waits->all);
+        }
+      }
     }
   }
 }

@@ -46,6 +46,10 @@ class WaitClaims {
     // A call that waited for progress, and for whom when.
     std::function<void(ProgressKind, const Call&, Seconds, std::span<const WaitPart>)>
         progress_parts;
+    // Of calls that waited for a Win_complete that waited for another target's progress.
+    std::function<void(CallPathIndex, LocationIndex, double)> indirect;
+    // The same waits for Indirect Wait (`part`) and for Early Wait.
+    std::function<void(bool part, WaitResults&&, std::span<const Wait>)> indirect_waits;
   };
   // `known`: whether the trace tells who is outside MPI.
   WaitClaims(std::size_t instances, bool known, Results results)
@@ -95,6 +99,10 @@ class WaitClaims {
     std::unordered_map<Place, ByRule> sums;
     ForRules<std::array<Waits, kSides>> waits;
   };
+  struct Indirect {
+    std::unordered_map<Place, Amounts> sums;
+    std::array<std::array<Waits, 3>, 2> waits;  // same node, others, both; [1]: of Indirect Wait
+  };
   struct Contention {
     std::unordered_map<Place, std::array<double, kGrantRules>> sums;
     ForRules<Waits> waits;
@@ -103,6 +111,7 @@ class WaitClaims {
     std::array<std::array<std::uint64_t, 2>, kProgressKinds> asynchronous{}, confirmed{};
     std::array<Progress, kProgressKinds> progress;
     std::array<Contention, 2> contention;  // [1]: of passive target calls
+    Indirect indirect;
     bool is_void(ProgressKind kind, bool same_node) const;
     bool is_sure(bool same_node) const;
     unsigned rule() const;
@@ -124,6 +133,8 @@ class WaitClaims {
                            const Intervals& taken);
   void claim_contention(const WaitingCall& waiting, const std::array<Seconds, kGrantRules>& held,
                         unsigned matter);
+  // `taken`: what other patterns claim of the Win_complete.
+  void claim_indirect(const WaitingCall& waiting, const Intervals& taken);
   // Which part of the time was for which holder: at each time the one that released last.
   template <class Rule>
   void find_parts(const std::vector<WaitingCall::Held>& held, Rule&& rule);

@@ -104,6 +104,11 @@ struct WaitingCall {
   std::vector<Outside> elsewhere;  // of other windows
   Intervals taken;                 // time that Late Post and Early Transfer claim
   std::vector<Held> held;
+  // Of Win_complete: the Win_wait and Win_test calls that waited for its end. They are known when
+  // all exposure epochs of its access epoch have been told of.
+  std::vector<Call> waiters;
+  static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
+  std::uint32_t exposures = kUnknown, told = 0;  // of how many; of how many so far
 };
 
 }  // namespace kojak::expert

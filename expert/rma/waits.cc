@@ -190,6 +190,9 @@ RmaWaits::Id RmaWaits::keep(const Call& call, WindowId window, ProgressKind kind
   w.elsewhere.clear();
   w.taken.clear();
   w.held.clear();
+  w.waiters.clear();
+  w.exposures = WaitingCall::kUnknown;
+  w.told = 0;
   if (kind == ProgressKind::kAccessTransfer) {
     ++w.refs;
     processes_[raw(call.process)].access.push_back(kept_);
@@ -374,18 +377,49 @@ std::vector<RmaWaits::Id> RmaWaits::take_access_calls(const earl::AccessEpoch& e
 void RmaWaits::on_access_epoch(const earl::AccessEpoch& epoch) {
   std::vector<Id> mine = take_access_calls(epoch);
   for (const earl::AccessTarget& t : epoch.targets) {
-    if (t.transfers.ops == t.transfers.marked) continue;
-    need(epoch.finish, epoch.window, t.target, ProgressKind::kComplete, t.transfers.last_enter);
+    const Seconds issued = t.transfers.unmarked().last_enter;
+    if (issued == earl::TargetTransfers::kNever) continue;
+    need(epoch.finish, epoch.window, t.target, ProgressKind::kComplete, issued);
   }
   if (kept_ != kNone && calls_.live() != 0) {
     WaitingCall& last = calls_[kept_];
     if (last.call.enter_pos == epoch.finish.enter_pos && last.kind == ProgressKind::kComplete &&
         last.refs == 0 && !last.settled) {
-      ++last.refs;
+      last.refs += 2;  // its transaction, and the exposure transactions
       mine.push_back(kept_);
+      completes_[{epoch.finish.index, epoch.finish.enter_pos}] = kept_;
     }
   }
   if (!mine.empty()) access_calls_[&epoch] = std::move(mine);
+}
+
+void RmaWaits::tell_exposures(const earl::AccessEpoch& epoch) {
+  if (completes_.empty() || !epoch.has_finish) return;
+  const auto kept = completes_.find({epoch.finish.index, epoch.finish.enter_pos});
+  if (kept == completes_.end()) return;
+  const Id id = kept->second;
+  WaitingCall& w = calls_[id];
+  w.exposures = 0;
+  for (const earl::AccessTarget& t : epoch.targets) w.exposures += t.exposure != nullptr;
+  if (w.told < w.exposures) return;
+  completes_.erase(kept);
+  release(id);
+}
+
+void RmaWaits::on_exposure_transaction(const earl::ExposureEpoch& epoch,
+                                       const earl::AccessEpoch* last) {
+  if (completes_.empty()) return;
+  for (const earl::ExposureOrigin& o : epoch.origins) {
+    if (o.access == nullptr || !o.access->has_finish) continue;
+    const auto kept = completes_.find({o.access->finish.index, o.access->finish.enter_pos});
+    if (kept == completes_.end()) continue;
+    const Id id = kept->second;
+    WaitingCall& w = calls_[id];
+    if (o.access == last) w.waiters.push_back(epoch.finish);
+    if (++w.told != w.exposures) continue;
+    completes_.erase(kept);
+    release(id);
+  }
 }
 
 void RmaWaits::settle(Seconds now) {
@@ -541,6 +575,8 @@ void RmaWaits::on_end() {
     for (const Id id : ids) release(id);
   }
   access_calls_.clear();
+  for (const auto& [call, id] : completes_) release(id);
+  completes_.clear();
   for (Process& process : processes_) {
     for (const Id id : process.access) release(id);  // of epochs that nothing is known of
     process.access.clear();

@@ -42,10 +42,10 @@ class RmaWaits {
     forget_tickets();
     const bool pausing = call.region == pausing_;
     if (!due_.empty() && due_.front().time < call.exit) settle(call.exit);
+    locks_.wake(call.exit);  // while it is known that this call is an unlock that has not ended
     presence_.leave(call, pausing);
     if (call.function != nullptr) leave_function(call);
     locks_.forget_before(turns_.earliest());
-    locks_.wake(call.exit);
   }
   void on_transfer(const earl::Transfer& transfer);
   void on_passive_step(const earl::PassiveStep& step);
@@ -56,6 +56,7 @@ class RmaWaits {
   // posts: the enters of Win_post in the transaction.
   template <class Posts>
   void on_access_transaction(const earl::AccessEpoch& epoch, Posts&& collect_posts) {
+    tell_exposures(epoch);
     std::vector<Id> calls;
     if (const auto waiting = access_calls_.find(&epoch); waiting != access_calls_.end()) {
       calls = std::move(waiting->second);
@@ -74,6 +75,9 @@ class RmaWaits {
       release(id);
     }
   }
+  // An exposure transaction; `last`: the access epoch whose Win_complete came last, if the wait for
+  // it counts.
+  void on_exposure_transaction(const earl::ExposureEpoch& epoch, const earl::AccessEpoch* last);
   void on_window_free(ProcessId process, WindowId window) { locks_.give_up(process, window); }
   void on_end();
 
@@ -156,6 +160,8 @@ class RmaWaits {
   void complete_request(const earl::PassiveStep& step);
   void begin_lock(const earl::PassiveStep& step);
   void end_lock(const earl::PassiveStep& step);
+  // How many exposure epochs the complete of an access transaction has.
+  void tell_exposures(const earl::AccessEpoch& epoch);
   void settle(Seconds now);
   // Who was outside MPI when, of all whom a call needed: sets apart for whom it waited last.
   void name_absent(WaitingCall::Outside& outside);
@@ -181,6 +187,8 @@ class RmaWaits {
   model::OpenTimes asked_;       // enters of calls that asked for a lock that is open
   std::deque<Due> due_;          // calls to be settled, by time
   std::map<const earl::AccessEpoch*, std::vector<Id>> access_calls_;
+  // Calls of Win_complete that are kept, by location and the number of their ENTER.
+  std::map<std::pair<LocationIndex, std::uint64_t>, Id> completes_;
   std::vector<Cause> posts_;
 
   std::vector<Found> found_;
