@@ -329,6 +329,7 @@ void WindowEpochs::restart() {
       p.passive[get].clear();
     }
     p.exposed.clear();
+    p.exposed_begin = 0;
     p.exposures_ended = 0;
   }
 }

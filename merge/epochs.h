@@ -91,8 +91,10 @@ struct alignas(64) PeerEpochs {
   std::vector<ListMemo> other_memos[2];  // of the process's other threads
   std::uint64_t exposures_ended = 0;     // the highest ordinal that ended
   std::vector<ListId> passive[2];        // puts, gets, of lock epochs
-  std::vector<std::pair<std::uint64_t, ListId>>
-      exposed;  // puts of this peer, by our exposure epoch
+  // Puts of this peer by our exposure epoch, ascending; those before `exposed_begin` are released.
+  // An origin far ahead has very many of them.
+  std::vector<std::pair<std::uint64_t, ListId>> exposed;
+  std::size_t exposed_begin = 0;
 };
 
 class alignas(64) WindowEpochs {

@@ -240,7 +240,7 @@ void Placement::hand_over(const Operation& op, const Decision& decision, ListId 
       target_window(op)->fence_puts[ordinal].push_back(list);
       break;
     case Place::kTargetExposure:
-      target_window(op)->peer(duties_[op.stream].rank).exposed.emplace_back(ordinal, list);
+      expose(target_window(op)->peer(duties_[op.stream].rank), ordinal, list);
       break;
     case Place::kTargetFree:
       target_window(op)->free_ends.push_back(list);
@@ -291,13 +291,29 @@ void Placement::take_all_passive(WindowEpochs& window, bool gets_only, std::vect
                 [&](std::uint32_t rank) { return window.peer(rank).passive[0].empty(); });
 }
 
+void Placement::expose(PeerEpochs& peer, std::uint64_t ordinal, ListId list) {
+  auto& exposed = peer.exposed;
+  const auto begin = exposed.begin() + static_cast<std::ptrdiff_t>(peer.exposed_begin);
+  // Threads of one process may be told of in another order; as a rule it belongs at the end.
+  auto at = exposed.end();
+  while (at != begin && ordinal < std::prev(at)->first) --at;
+  exposed.insert(at, {ordinal, list});
+}
+
 void Placement::take_exposed(PeerEpochs& peer, std::uint64_t up_to, std::vector<ListId>& lists) {
-  if (peer.exposed.empty()) return;
-  std::erase_if(peer.exposed, [&](const auto& entry) {
-    if (entry.first > up_to) return false;
-    lists.push_back(entry.second);
-    return true;
-  });
+  auto& exposed = peer.exposed;
+  std::size_t at = peer.exposed_begin;
+  for (; at < exposed.size() && exposed[at].first <= up_to; ++at) {
+    lists.push_back(exposed[at].second);
+  }
+  if (at == exposed.size()) {
+    exposed.clear();
+    at = 0;
+  } else if (2 * at > exposed.size()) {
+    exposed.erase(exposed.begin(), exposed.begin() + static_cast<std::ptrdiff_t>(at));
+    at = 0;
+  }
+  peer.exposed_begin = at;
 }
 
 void Placement::collect(WindowEpochs& window, std::uint64_t up_to, Mail& mail) {

@@ -203,6 +203,7 @@ class Placement {
   void hand_over(const Operation& op, const Decision& decision, ListId list);
   void take_passive(PeerEpochs& peer, bool gets_only, std::vector<ListId>& lists);
   void take_all_passive(WindowEpochs& window, bool gets_only, std::vector<ListId>& lists);
+  void expose(PeerEpochs& peer, std::uint64_t ordinal, ListId list);
   void take_exposed(PeerEpochs& peer, std::uint64_t up_to, std::vector<ListId>& lists);
   WindowEpochs* find_target_window(std::uint32_t target, std::uint32_t window_id, Known& known);
   void collect(WindowEpochs& window, std::uint64_t up_to, Mail& mail);

@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 KINDS = {"one-sided, fences": "fence", "one-sided, locks": "lock", "locks, contended": "contend",
-         "locks beside a holder": "hold", "point-to-point": "p2p"}
+         "locks beside a holder": "hold", "origins far ahead": "ahead", "point-to-point": "p2p"}
 
 
 def measured(command):

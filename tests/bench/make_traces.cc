@@ -26,6 +26,8 @@
 //   gats   each iteration: pairs of an even rank and the next: the even one enters Win_start 0.3 ms
 //          before the other enters Win_post (Late Post, and 10 ns), puts N times, and enters
 //          Win_complete 0.15 ms after the other entered Win_wait (Early Wait, less 10 ns).
+//   ahead  the epochs of gats, but the odd ranks begin theirs when the even ones have completed all
+//          of them: so far an origin may be ahead of its target. Nobody waits for anybody.
 // --events is about the number of events of the merged trace. Identities and times are the same
 // each time: two runs of this program write the same bytes.
 #include <sys/stat.h>
@@ -100,7 +102,7 @@ class Rank {
     if (options_.kind == "hold") iterations = beside_a_holder();
     if (options_.kind == "p2p") iterations = messages();
     if (options_.kind == "barrier") iterations = barriers();
-    if (options_.kind == "gats") iterations = pairs();
+    if (options_.kind == "gats" || options_.kind == "ahead") iterations = pairs();
     out_.write(Exit{lid_, {at(iterations, 0.5)}, {}});
   }
 
@@ -282,7 +284,8 @@ class Rank {
   std::uint64_t pairs() {
     const std::uint64_t operations = options_.operations;
     const std::uint64_t n = iterations(2 * operations + 4);
-    if (partner() == rank_) return n;  // the last one of an odd number
+    const std::uint64_t behind = options_.kind == "ahead" ? n : 0;
+    if (partner() == rank_) return n + behind;  // the last one of an odd number
     for (std::uint64_t i = 0; i < n; ++i) {
       if (rank_ % 2 == 0) {
         epoch(i, kStart, 0.1, 0.5, false);
@@ -293,11 +296,11 @@ class Rank {
         }
         epoch(i, kComplete, 0.6, 0.65, true);
       } else {
-        epoch(i, kPost, 0.4, 0.41, false);
-        epoch(i, kWait, 0.45, 0.7, true);
+        epoch(i + behind, kPost, 0.4, 0.41, false);
+        epoch(i + behind, kWait, 0.45, 0.7, true);
       }
     }
-    return n;
+    return n + behind;
   }
   std::uint32_t partner() const {
     const std::uint32_t other = rank_ % 2 == 0 ? rank_ + 1 : rank_ - 1;
@@ -329,7 +332,8 @@ class Rank {
     out_.write_group(GroupId{0}, 1, nullptr, options_.ranks);
     out_.write(MpiCommRef{CommId{0}, GroupId{0}});
     out_.write(CommIdentity{CommId{0}, Hash64{1}, Hash64{2}, Flags{0}});
-    if (options_.kind == "gats" && partner() != rank_) {  // the group that both calls name
+    const bool paired = options_.kind == "gats" || options_.kind == "ahead";
+    if (paired && partner() != rank_) {  // the group that both calls name
       const std::uint32_t other = partner();
       out_.write_group(GroupId{1}, 0, &other, 1);
       out_.write(MpiCommRef{CommId{1}, GroupId{1}});
@@ -348,10 +352,9 @@ class Rank {
 };
 
 int usage() {
-  std::fprintf(
-      stderr,
-      "usage: make_traces fence|lock|contend|hold|p2p|one|barrier|gats DIRECTORY [--ranks N] "
-      "[--events N] [--operations N] [--skew SECONDS]\n");
+  std::fprintf(stderr,
+               "usage: make_traces fence|lock|contend|hold|p2p|one|barrier|gats|ahead DIRECTORY "
+               "[--ranks N] [--events N] [--operations N] [--skew SECONDS]\n");
   return 1;
 }
 
@@ -376,7 +379,7 @@ int main(int argc, char** argv) {
       return usage();
   }
   const std::string& kind = options.kind;
-  const auto kinds = {"fence", "lock", "contend", "hold", "p2p", "one", "barrier", "gats"};
+  const auto kinds = {"fence", "lock", "contend", "hold", "p2p", "one", "barrier", "gats", "ahead"};
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     return usage();
   }
