@@ -60,12 +60,13 @@ class ActiveTarget:
             last = max(completes, key=lambda a: a.closing.enter)
             end = last.closing.enter
             early = until(wait, end)
-            waiting = union(blocked(self.trace, last.closing, self.posts(last, without=target)),
-                            progress_of.get(last.closing, []))
-            indirect = intersection(intersection(waiting, [(end, float("inf"))]), [(wait.enter, wait.exit)])
             exclusive = wait.exclusive()
+            afterwards = intersection(exclusive, [(end, float("inf"))])
+            posted = intersection(afterwards, blocked(self.trace, last.closing, self.posts(last, without=target)))
+            indirect = union(posted, intersection(afterwards, progress_of.get(last.closing, [])))
             severities.add("mpi_rma_indirectwait", wait, length(intersection(exclusive, indirect)))
-            severities.add("mpi_rma_earlywait", wait, length(intersection(exclusive, union(early, indirect))))
+            severities.add("mpi_rma_earlywait", wait, length(intersection(exclusive, union(early, indirect))),
+                           length(indirect) - length(posted))
             transfers = [(o.call.exit, a) for a in accesses for o in a.operations if o.target == target]
             if not transfers:
                 continue

@@ -1,5 +1,5 @@
 """The whole analysis of one trace: metric -> {(call path, location): severity}."""
-from independent import active, base, begun, collectives, messages, omp, partitioned, passive
+from independent import active, base, begun, collectives, messages, omp, partitioned, passive, unexplained
 from independent import epochs as epoch_module
 
 
@@ -26,4 +26,5 @@ def analyse(trace):
     omp.openmp_patterns(trace, severities)
     omp.shmem_patterns(trace, severities)
     omp.counters(trace, severities)
+    unexplained.not_explained(trace, severities)
     return severities.values

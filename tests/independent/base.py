@@ -1,5 +1,5 @@
 """Time by class of call, visits, bytes."""
-from independent.functions import LEAF, PARENT, TESTS, WAITS, mpi_function, shmem_leaf
+from independent.functions import LEAF, PARENT, PARTS, PATTERNS, TESTS, WAITS, mpi_function, shmem_leaf
 from independent.intervals import length
 from independent.trace import PAUSING, RECEIVED, SENT, TRACING
 
@@ -13,9 +13,16 @@ class Severities:
 
     def __init__(self):
         self.values = {}
+        self.claimed = {}  # call -> what patterns claim of it
+        self.claimed_late = {}  # (call path, location) -> what depends on evidence that the whole trace gives
 
-    def add(self, metric, call, value):
+    def add(self, metric, call, value, late=0):
+        """`late`: how much of the value depends on evidence that the whole trace gives."""
         if value:
+            if metric in PATTERNS and metric not in PARTS:
+                self.claimed[call] = self.claimed.get(call, 0) + value - late
+                key = call.path, call.location
+                self.claimed_late[key] = self.claimed_late.get(key, 0) + late
             self.add_at(metric, call.path, call.location, value)
 
     def add_at(self, metric, path, location, value):
@@ -26,13 +33,12 @@ class Severities:
 def classify(trace, is_barrier_request):
     """Gives every call its function of MPI, if it is one, and the metric that its time belongs to."""
     for call in trace.calls:
-        row = mpi_function(call.region.name)
+        row = call.function = mpi_function(call.region.name)
         call.progress = False
         if call.region.name in (PAUSING, TRACING):
             call.leaf = "overhead"
         elif row is not None:
-            call.name, mpi_class, call.progress = row
-            call.leaf = LEAF[mpi_class]
+            call.name, call.progress, call.leaf = row.name, row.progress, LEAF[row.cls]
             if call.name in WAITS or call.name in TESTS:
                 call.leaf = _leaf_of_wait(call, is_barrier_request)
             for event in call.events:

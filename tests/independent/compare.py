@@ -17,33 +17,15 @@ from independent.functions import METRICS  # noqa: E402
 from independent.trace import Trace  # noqa: E402
 
 TOLERANCE = 1e-6
-# What this analysis computes, and what is nevertheless not compared, with the reason; each run prints it, and the
-# metrics of the reports that this analysis does not compute.
-ALWAYS, MARKED = "", "where the merge marked transfers"
-PAUSED = "where recording was off for a while"
-NOT_COMPARED = {
-    "mpi_rma_comm_lock_contention": (ALWAYS, "7 of 414 random programs differ, and nobody knows yet which analysis is right"),
-    "mpi_rma_sync_lock_contention": (ALWAYS, "7 of 414 random programs differ, and nobody knows yet which analysis is right"),
-    "mpi_rma_comm_wait_for_progress": (ALWAYS, "depends on Lock Contention"),
-    "mpi_rma_sync_wait_for_progress": (ALWAYS, "depends on Lock Contention"),
-    "mpi_rma_gat_wait_for_progress": (ALWAYS, "what the environment says of progress is not read here yet"),
-    "mpi_rma_earlywait": (ALWAYS, "waiting for the last origin's progress is not part of it yet"),
-    "mpi_rma_indirectwait": (ALWAYS, "waiting for the last origin's progress is not part of it yet"),
-    "mpi_rma_pairsync_count": (PAUSED, "which pairs an epoch had that began unseen is told by two rules"),
-    "mpi_rma_pairsync_unneeded_count": (PAUSED, "which pairs an epoch had that began unseen is told by two rules"),
-    "mpi_rma_earlytransfer": (PAUSED, "which epoch a transfer has that began unseen is told by two rules"),
-    "mpi_rma_latecomplete": (MARKED, "a marked transfer still counts as the last one"),
-    "mpi_rma_latecomplete_pair": (MARKED, "a marked transfer still counts as the last one"),
-}
+# What this analysis computes, and what is nevertheless not compared: metric -> why. Today that is nothing. Each run
+# prints it, and the metrics of the reports that this analysis does not compute.
+NOT_COMPARED = {}
 
 
 def not_compared(cube, trace):
     """The metrics of a report that are not compared: name -> why."""
     counters = {trace.strings[row["metnid"]] for row in trace.definitions.get("METRIC", [])}
-    here = {ALWAYS, MARKED if any(e.kind == "RMA_MARK" for e in trace.events) else ALWAYS,
-            PAUSED if any(e.kind == "LOG_ON" for e in trace.events) else ALWAYS}
-    found = {name: f"{where + ': ' if where else ''}{why}" for name, (where, why) in NOT_COMPARED.items()
-             if name in cube.parent and where in here}
+    found = {name: why for name, why in NOT_COMPARED.items() if name in cube.parent}
     for metric in cube.parent:
         if metric not in METRICS and metric not in counters:
             found[metric] = "there is no independent analysis of it"

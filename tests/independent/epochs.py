@@ -14,6 +14,7 @@ class Operation:
         self.window, self.is_put, self.bytes, self.rmaid = window, is_put, size, event.rmaid
         self.marked = False
         self.epoch = None
+        self.known = False  # whether its epoch had been recorded without a gap until it was issued
 
 
 class Epoch:
@@ -148,7 +149,7 @@ class Epochs:
         if epoch is None:
             self.fence_epochs.setdefault(key + (self.fences.get(key, 0),), []).append(operation)
             return
-        operation.epoch = epoch
+        operation.epoch, operation.known = epoch, epoch.whole
         epoch.reached.add(operation.target)
         operation.open = True      # not yet complete at the target
         operation.open_here = True  # not yet complete at the origin
@@ -227,7 +228,8 @@ class Epochs:
             mine = [o for o in epoch.operations if covers(o) and (o.open_here if local else o.open)]
             if mine:
                 epoch.completions.append((call, kind, mine))
-            done += mine
+            if epoch.whole:  # else nobody knows what a gap in the recording completed
+                done += mine
         self.needs.append((call, kind, list(done)))
         for operation in done:
             operation.open_here = False

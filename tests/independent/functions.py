@@ -4,6 +4,7 @@ The class of a function and whether it can make progress stand in the table of M
 plays is told here by its name.
 """
 import pathlib
+from typing import NamedTuple
 
 TABLE = pathlib.Path(__file__).resolve().parents[2] / "epilog" / "mpi" / "functions.table"
 LEAF = {
@@ -43,7 +44,11 @@ PATTERNS = {
     "mpi_rma_sync_wait_for_progress", "mpi_reduce_wait", "mpi_wait_neighbours", "mpi_comm_create_wait",
     "mpi_finalize_wait", "mpi_io_wait", "shmem_latebroadcast", "shmem_wait_nxn",
     "shmem_barrier_wait", "omp_fork", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_idle_threads",
-    "mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count"}
+    "mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained"}
+# Parts of other patterns, and counts: they claim no time of their own.
+PARTS = {"mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained",
+         "mpi_latesender_wo", "mpi_latereceiver_wo", "mpi_earlyreduce", "mpi_rma_latepost_first",
+         "mpi_rma_latecomplete", "mpi_rma_latecomplete_pair", "mpi_rma_indirectwait"}
 COUNTS = {"visits", "bytes", "bytes_p2p", "bytes_sent_p2p", "bytes_rcvd_p2p", "bytes_coll", "bytes_sent_coll",
           "bytes_rcvd_coll", "bytes_rma", "bytes_put", "bytes_get"}
 # All that this analysis computes, hardware counters apart.
@@ -63,15 +68,23 @@ N_TO_N = {"MPI_Allgather", "MPI_Allgatherv", "MPI_Allreduce", "MPI_Alltoall", "M
 CREATE = {"MPI_Win_create", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_create_dynamic"}
 
 
+class Function(NamedTuple):
+    name: str
+    cls: str
+    role: str
+    progress: bool
+
+
 def _table():
     functions = {}
     for line in TABLE.read_text().splitlines():
         if line.startswith("MPI_"):
             words = line.split()
             name, flags = words[0], words[6].split(",")
-            forms = {name: (name, words[2], "progress" in flags)}
+            forms = {name: Function(name, words[2], words[3], "progress" in flags)}
             if "persistent" in flags:  # MPI_Bcast_init
-                forms[name + "_init"] = (name + "_init", "collective", "progress" in flags)
+                forms[name + "_init"] = Function(name + "_init", "collective", "persistent_collective",
+                                                 "progress" in flags)
             if "large" in flags:  # MPI_Put_c plays the part of MPI_Put
                 forms.update({form + "_c": row for form, row in list(forms.items())})
             functions.update({form.lower(): row for form, row in forms.items()})
@@ -79,10 +92,12 @@ def _table():
 
 
 FUNCTIONS = _table()
+# The roles of the functions that some pattern looks at.
+LOOKED_AT = {function.role for function in FUNCTIONS.values()} - {"other"}
 
 
 def mpi_function(name):
-    """(name in C, class, can make progress) of a region's name, in C or in Fortran; None if it is none of MPI's."""
+    """The function of a region's name, in C or in Fortran; None if it is none of MPI's."""
     lower = name.lower().rstrip("_")
     for ending in ("_f08", "_f08ts", "_cptr"):
         lower = lower.removesuffix(ending)
@@ -120,3 +135,24 @@ def shmem_leaf(name):
         return "shmem_point2point_synchronization"
     words = {word.rstrip("0123456789") for word in name.split("_")}
     return "shmem_rma_communication" if words & SHMEM_TRANSFER else "shmem"
+
+
+# Variables with which a library makes progress in threads of its own: which libraries read them.
+ASYNCHRONOUS = {
+    "MPICH_ASYNC_PROGRESS": "MPICH", "MPIR_CVAR_ASYNC_PROGRESS": "MPICH", "MPIR_PARAM_ASYNC_PROGRESS": "MPICH",
+    "MPICH_NEMESIS_ASYNC_PROGRESS": "MPICH", "I_MPI_ASYNC_PROGRESS": "Intel", "MV2_ASYNC_PROGRESS": "MVAPICH",
+    "MV2_OPTIMIZED_ASYNC_PROGRESS": "MVAPICH", "MVP_ASYNC_PROGRESS": "MVAPICH", "CSP_NG": None}
+
+
+def progresses_alone(trace, process):
+    """Whether the environment of the run says that a process makes progress outside of MPI calls."""
+    library = trace.property_of("mpi.library", process)
+    for name, readers in ASYNCHRONOUS.items():
+        value = trace.property_of("env." + name, process)
+        if value is None or value.lower() in ("", "0", "no", "n", "off", "false", "disable", "disabled"):
+            continue
+        if library is None or readers is None:
+            return True
+        if "Open MPI" not in library if readers == "MPICH" else readers in library:
+            return True
+    return False

@@ -11,7 +11,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from independent.compare import ALWAYS, NOT_COMPARED, TOLERANCE, differences  # noqa: E402
+from independent.compare import NOT_COMPARED, TOLERANCE, differences  # noqa: E402
 from independent.cube import Cube  # noqa: E402
 from independent.functions import METRICS, PATTERNS  # noqa: E402
 
@@ -31,8 +31,7 @@ def change_values(runs):
         for metric in cube.parent:
             if metric not in METRICS or metric in tried or not cube.values[metric]:
                 continue
-            if metric in NOT_COMPARED and (NOT_COMPARED[metric][0] == ALWAYS or "COMM_REMOTE" in text or
-                                           "RMA_MARK" in text):
+            if metric in NOT_COMPARED:
                 continue
             tried.add(metric)
             values = cube.values[metric]
@@ -83,7 +82,7 @@ def main():
     tried, seen, wrong = change_values(runs)
     moved, more = move_events(runs[len(runs) // 2:])
     wrong += more
-    patterns = {m for m in seen & PATTERNS if NOT_COMPARED.get(m, ("no",))[0] != ALWAYS}
+    patterns = (seen & PATTERNS) - set(NOT_COMPARED)
     wrong += [f"{metric} occurs in no trace" for metric in sorted(patterns - tried)]
     if moved < MOVED:
         wrong.append(f"only {moved} traces had an event that could be moved")

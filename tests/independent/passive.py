@@ -1,7 +1,7 @@
 """Passive target: the order of lock holders and Lock Contention; Wait for Progress, there and in access epochs."""
 from itertools import accumulate
 
-from independent.functions import WAITS
+from independent.functions import WAITS, progresses_alone
 from independent.intervals import difference, intersection, length, union
 
 COMM, SYNC, ACTIVE = "mpi_rma_communication", "mpi_rma_lock_synchronization", "mpi_rma_gat_synchronization"
@@ -9,6 +9,7 @@ CONTENTION = {COMM: "mpi_rma_comm_lock_contention", SYNC: "mpi_rma_sync_lock_con
 PROGRESS = {COMM: "mpi_rma_comm_wait_for_progress", SYNC: "mpi_rma_sync_wait_for_progress",
             ACTIVE: "mpi_rma_gat_wait_for_progress"}
 FOREVER = float("inf")
+NOTHING = [[], [], []]
 
 
 class Absence:
@@ -27,6 +28,8 @@ class Absence:
             self.entered[process] = {begin for begin, _ in inside}
             self.entered[process] |= {c.enter for c in calls[process]}
             outside = difference(union(ran[process]), union(inside, trace.pauses.get(process, [])))
+            if progresses_alone(trace, process):
+                outside = []
             for call in calls[process]:  # a call that took no time ends an absence, too
                 if call.enter == call.exit:
                     outside = [part for b, e in outside for part in (
@@ -46,7 +49,8 @@ class Absence:
         return intersection(self.intervals(target), [(call.enter, min(max(enters), call.exit))])
 
     def throughout(self, begin, end, target):
-        return any(b <= begin and end < e for b, e in self.intervals(target))
+        # (A call that took no time, when the process came out, proves nothing: who was first is chance.)
+        return any(b <= begin and b < end < e for b, e in self.intervals(target))
 
     def returns(self, target, begin, end):
         """The absences that ended with an enter into MPI after `begin`, not after `end`."""
@@ -96,7 +100,7 @@ class Progress:
             if o.epoch is None or o.marked:
                 continue
             passive = hasattr(o.epoch, "lock")  # (whatever was recorded of such an epoch later, its transfer waited)
-            if o.epoch.whole or (passive and o.epoch.lock is not None and o.epoch.lock.progress):
+            if o.known if passive else o.epoch.whole:
                 kind = "transfer" if passive else "access transfer"
                 claim(o.call, kind, o.window, o.origin, o.target)
         for epoch in self.epochs.passive:
@@ -229,9 +233,17 @@ def holders(trace, epochs):
 
 
 def holds(h, progress):
-    """The times in which it can have held its lock: a target that was outside MPI has not granted it."""
+    """The times in which it can have held its lock, without and with regard to a target that was outside MPI."""
+    times, granted = [(h.since, h.release)], granted_times(h, progress)
+    if not progress.known or progress.free(h.epoch.window, "lock", h.origin, h.target):
+        return times, granted, times
+    return times, granted, granted
+
+
+def granted_times(h, progress):
+    """The same if a target must be in MPI to grant a lock."""
     times = [(h.since, h.release)]
-    if h.target == h.origin or not progress.known or progress.free(h.epoch.window, "lock", h.origin, h.target):
+    if h.target == h.origin:
         return times
     returned = progress.absence.returns(h.target, h.asked, h.proof)
     if not returned:
@@ -247,8 +259,8 @@ def holds(h, progress):
 
 
 def contention(trace, epochs, progress):
-    """call -> the times in which it waited for who held a lock"""
-    intervals = {}  # epoch -> times in which another held what it wanted
+    """call -> the times in which it waited for who held a lock, and whether they depend on progress"""
+    intervals = {}  # epoch -> times in which another held what it wanted: as in holds()
     for queue in holders(trace, epochs).values():
         before = [(h, holds(h, progress)) for h in times_of_holding(queue)]
         rank = {h: i for i, (h, _) in enumerate(before)}
@@ -259,26 +271,27 @@ def contention(trace, epochs, progress):
                 i -= 1
                 h, held = before[i]
                 if h.conflicts(e) and h.release > e.asked and h.since < e.proof:
-                    times.append(intersection(held, [(e.asked, e.proof)]))
-            intervals[e.epoch] = union(intervals.get(e.epoch, []), *times)
-    result = {}
+                    times.append([intersection(each, [(e.asked, e.proof)]) for each in held])
+            before_it = intervals.get(e.epoch, NOTHING)
+            intervals[e.epoch] = [union(before_it[i], *(each[i] for each in times)) for i in range(3)]
+    sets = {}
     for epoch in epochs.passive:
         for call in set(epoch.calls):
-            times = intersection(call.exclusive(), intervals.get(epoch, []))
-            result[call] = union(result.get(call, []), times)
-    return result
+            found, own = sets.get(call, NOTHING), call.exclusive()
+            sets[call] = [union(found[i], intersection(own, intervals.get(epoch, NOTHING)[i])) for i in range(3)]
+    return {call: (times, length(always) != length(granted)) for call, (always, granted, times) in sets.items()}
 
 
 def patterns(trace, epochs, active_claims, severities):
     progress = Progress(trace, epochs)
     contended = contention(trace, epochs, progress)
-    for call, times in contended.items():
+    for call, (times, depends) in contended.items():
         times = difference(times, active_claims.get(call, []))
         if call.leaf in CONTENTION:
-            severities.add(CONTENTION[call.leaf], call, length(times))
+            severities.add(CONTENTION[call.leaf], call, length(times), length(times) if depends else 0)
     result = {}
     for call, times in progress.claims().items():
-        result[call] = difference(times, union(contended.get(call, []), active_claims.get(call, [])))
+        result[call] = difference(times, union(contended.get(call, [[]])[0], active_claims.get(call, [])))
         if call.leaf in PROGRESS:
-            severities.add(PROGRESS[call.leaf], call, length(result[call]))
+            severities.add(PROGRESS[call.leaf], call, length(result[call]), length(result[call]))
     return result

@@ -14,7 +14,8 @@ DEFINITIONS = {
     "STRING", "STRING_CNT", "MACHINE", "NODE", "PROCESS", "THREAD", "LOCATION", "FILE", "REGION", "METRIC",
     "MPI_COMM", "MPI_COMM_CNT", "OFFSET", "LAST_DEF", "NUM_EVENTS", "CALL_SITE", "CART_TOPOLOGY", "CART_COORDS",
     "MPI_WIN", "CALL_PATH", "MPI_GROUP", "MPI_GROUP_CNT", "MPI_COMM_REF", "EPILOG", "MERGED_RUN",
-    "COMM_IDENTITY", "WIN_IDENTITY", "EVENT_COUNT64", "CLOCK_ERROR", "LOST", "COMM_REMOTE", "FUNCTIONS_OFF"}
+    "COMM_IDENTITY", "WIN_IDENTITY", "EVENT_COUNT64", "CLOCK_ERROR", "LOST", "COMM_REMOTE", "FUNCTIONS_OFF",
+    "RUN_PROPERTY"}
 ATTRIBUTES = {"ATTR_UI1", "ATTR_UI4", "ATTR_UI8"}
 REQUEST, SENT, RECEIVED = 2, 5, 6  # kinds of attributes
 PAUSING, TRACING = "PAUSING", "TRACING"
@@ -46,6 +47,7 @@ class Call:
         self.children, self.events = [], []
         self.name = region.function
         self.assertion = 0
+        self.function = None  # of MPI
         self.leaf = None  # the metric that its time belongs to
 
     @property
@@ -125,6 +127,7 @@ class Trace:
         self.clock_error = {d["nid"]: d["bound"] for d in self._rows("CLOCK_ERROR")}
         self.functions_off = self._rows("FUNCTIONS_OFF")
         self.run = (self._rows("MERGED_RUN") or [{}])[0]
+        self.properties = {(strings[d["key"]], d["pid"]): strings[d["value"]] for d in self._rows("RUN_PROPERTY")}
         self._define_comms()
         self.windows = {d["wid"]: d["cid"] for d in self._rows("MPI_WIN")}
         window_identity = {d["wid"]: d for d in self._rows("WIN_IDENTITY")}
@@ -160,6 +163,10 @@ class Trace:
                 bits += next(more)["grpv"]
             self.members[row["cid"]] = [i for i, bit in enumerate(bits) if bit == "1"]
         self.unpaired_comms = {row["cid"] for row in self._rows("COMM_IDENTITY") if row["flags"] & 1}
+
+    def property_of(self, name, process):
+        """What was said of one process goes before what was said of the whole run."""
+        return self.properties.get((name, process), self.properties.get((name, None)))
 
     # ---- calls
 
