@@ -183,7 +183,7 @@ class Trace:
                 elif event.kind == "ENTER_CS":
                     site = self.sites[event.csid]
                     region = self.regions[site["erid"]]
-                    place = (self.files.get(site["fid"], ""), site["lno"])
+                    place = (self.files.get(site["fid"], ""), -1 if site["lno"] is None else site["lno"])
                 else:
                     region = pseudo[event.kind]
                 parent = stack[-1] if stack else None
