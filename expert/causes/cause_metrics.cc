@@ -39,15 +39,14 @@ ReportMetric metric_of_causes(std::string_view name, std::string_view title,
   return {metric, severities.add_metric()};
 }
 
-// Where the cost of a stretch stands in the call tree.
+}  // namespace
+
 CallPathIndex place_of(const Stretch& stretch) {
   for (const CallPathIndex path : {stretch.path, stretch.after, stretch.before}) {
     if (path != kNoCallPath) return path;
   }
   return 0;
 }
-
-}  // namespace
 
 void add_cause_metrics(const RootCauses& causes, SeverityStore& severities,
                        std::vector<ReportMetric>& metrics) {

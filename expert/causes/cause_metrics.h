@@ -14,6 +14,9 @@
 
 namespace kojak::expert {
 
+// Where the cost of a stretch stands in the call tree.
+CallPathIndex place_of(const Stretch& stretch);
+
 void add_cause_metrics(const RootCauses& causes, SeverityStore& severities,
                        std::vector<ReportMetric>& metrics);
 

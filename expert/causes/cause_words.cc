@@ -73,7 +73,9 @@ std::string cause_words(const Report& report, const StorePlaces& places, const R
 
 std::string pattern_words(const RootCause& cause) {
   std::string words;
+  constexpr double kShown = 0.0005;  // less would read 0.000
   for (const CostOfPattern& p : cause.patterns) {
+    if (!words.empty() && p.short_term + p.long_term < kShown) break;
     if (!words.empty()) words += ", ";
     words += std::string(all_metrics()[p.metric].title) + ' ' + seconds(p.short_term + p.long_term);
   }

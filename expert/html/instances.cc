@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "expert/catalogue.h"
+#include "expert/causes/cause_metrics.h"
+#include "expert/causes/cause_words.h"
 #include "expert/cube/text.h"
 #include "expert/last_call_words.h"
 #include "expert/wait_words.h"
@@ -137,6 +139,7 @@ bool same(const expert::Instance& a, const expert::Instance& b) {
 
 Instances instances_of(const expert::Report& analysis, const cube::Report& report) {
   constexpr std::size_t kPartners = 3;  // shown of each place
+  constexpr std::size_t kCauses = 100;
   const std::vector<std::size_t> nodes = call_nodes(analysis, report);
   const expert::StorePlaces places(analysis);
   Instances result;
@@ -160,6 +163,15 @@ Instances instances_of(const expert::Report& analysis, const cube::Report& repor
     result.last_calls.push_back({std::move(words.who), std::move(words.does), std::move(words.call),
                                  std::move(words.times), std::move(words.awaits),
                                  nodes[group.calls.front()->call_path]});
+  }
+  if (analysis.root_causes()) {
+    for (const expert::RootCause& cause : analysis.root_causes()->causes) {
+      if (result.causes.size() == kCauses) break;
+      const expert::CallPathIndex place = expert::place_of(cause.stretch);
+      result.causes.push_back({expert::cause_words(analysis, places, cause),
+                               expert::pattern_words(cause), cause.seconds,
+                               place < nodes.size() ? nodes[place] : cube::kNone});
+    }
   }
   for (const auto& [place, partners] : waits.partners) {
     const std::size_t node = nodes[static_cast<expert::CallPathIndex>(place)];

@@ -19,6 +19,7 @@ struct Instances {
   std::vector<WaitedFor> partners;
   std::vector<std::string> callers;  // see PageOptions
   std::vector<LastCall> last_calls;  // likewise
+  std::vector<CauseLine> causes;     // likewise
 };
 
 Instances instances_of(const expert::Report& analysis, const cube::Report& report);

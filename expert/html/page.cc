@@ -222,6 +222,16 @@ void add_last_calls(Json& json, const PageOptions& options) {
   json.end_array();
 }
 
+void add_causes(Json& json, const PageOptions& options) {
+  if (options.causes.empty()) return;
+  json.key("causes").begin_array();
+  for (const CauseLine& cause : options.causes) {
+    json.begin_object().member("words", cause.words).member("patterns", cause.patterns);
+    json.member("seconds", cause.seconds).member("call", position(cause.call_node)).end_object();
+  }
+  json.end_array().member("furtherCauses", options.further_causes).member("waits", options.waits);
+}
+
 void add_packed(Json& json, std::string_view name, const PackedSeverities& packed) {
   json.key(name).begin_object().member("precision", packed.precision);
   json.member("rows", packed.rows).member("leftOut", packed.rows_left_out);
@@ -327,6 +337,7 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   if (before == nullptr) {
     add_overview(json, report, *overview);
     add_last_calls(json, options);
+    add_causes(json, options);
     add_instances(json, options.instances);
     add_partners(json, options.partners);
   } else {

@@ -61,6 +61,13 @@ struct LastCall {
   std::size_t call_node = cube::kNone;
 };
 
+// Who made the others wait, by doing what: sentences (expert/causes/cause_words.h).
+struct CauseLine {
+  std::string words, patterns;
+  double seconds = 0;  // of waiting
+  std::size_t call_node = cube::kNone;
+};
+
 struct PageOptions {
   std::string title;    // empty: the report's file name
   std::string version;  // of kojak
@@ -77,6 +84,11 @@ struct PageOptions {
   // the circles of those that wait for each other, in words.
   std::vector<LastCall> last_calls;
   std::vector<std::string> deadlocks;
+  // Root causes, the most costly first, if the analysis was asked for them, how many more there
+  // are, and how long all waits are.
+  std::vector<CauseLine> causes;
+  std::size_t further_causes = 0;
+  double waits = 0;
   std::vector<std::string> notes;  // shown with the report's own warnings
 };
 

@@ -31,6 +31,11 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
   part.partners = std::move(found.partners);
   part.callers = std::move(found.callers);
   part.last_calls = std::move(found.last_calls);
+  part.causes = std::move(found.causes);
+  if (const auto& causes = analysis.root_causes()) {
+    part.further_causes = causes->causes.size() - part.causes.size();
+    part.waits = causes->waits;
+  }
   for (const auto& circle : analysis.last_calls().deadlocks) {
     part.deadlocks.push_back(expert::deadlock_words(circle));
   }

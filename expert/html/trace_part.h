@@ -29,6 +29,9 @@ struct TracePart {
   std::vector<std::string> callers;  // see PageOptions
   std::vector<LastCall> last_calls;  // likewise
   std::vector<std::string> deadlocks;
+  std::vector<CauseLine> causes;
+  std::size_t further_causes = 0;
+  double waits = 0;
   std::optional<Error> damage;  // of the trace: shown is what stands before it
   std::vector<TraceGap> gaps;   // what else is wrong with it
 
@@ -40,6 +43,9 @@ struct TracePart {
     options.callers = callers;
     options.last_calls = last_calls;
     options.deadlocks = deadlocks;
+    options.causes = causes;
+    options.further_causes = further_causes;
+    options.waits = waits;
   }
 };
 

@@ -318,5 +318,38 @@ class Flat(Pages):
                         .startswith("MPI_Win"))
 
 
+class Causes(Pages):
+    """Rank 2 is 0.5 s late at two fences, for which three wait; rank 3 0.25 s with a message."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = pathlib.Path(cls.folder.name)
+        text, trace, cls.html = folder / "run.txt", folder / "run.elg", folder / "run.html"
+        text.write_text(program())
+        subprocess.run([BINARY / "tests" / "text_trace", text, trace], check=True)
+        analyse(folder / "run.cube", trace, "--causes", "--html", cls.html)
+        analyse(folder / "plain.cube", trace, "--html", folder / "plain.html")
+        cls.plain = folder / "plain.html"
+
+    def test_they_come_before_the_victims(self):
+        page = self.open(self.html)
+        causes = [text.replace("\u202f", " ") for text in page.texts(".causes li")]
+        for window, cause in enumerate(causes[:2]):  # 3 x 0.5 s each
+            self.assertIn("1.50 s", cause)
+            self.assertIn("46.2 % of all waiting", cause)  # of 3 x 0.5 x 2 + 0.25 s
+            self.assertIn("rank 2 computes 0.500 s longer in exchange, between MPI_Put at halo.c:118 "
+                          f"and MPI_Win_fence at halo.c:{130 + window} (Wait at Fence 1.500 s)", cause)
+        self.assertIn("250 ms", causes[2])
+        self.assertIn("rank 3 computes 0.250 s longer in exchange", causes[2])
+        self.assertTrue(page.evaluate("document.querySelector('.causes').getBoundingClientRect().top < "
+                                      "document.querySelector('.finding').getBoundingClientRect().top"))
+        page.click(".causes li [data-action=trees]")
+        self.assertIn("Delay Costs", page.text(f"{METRICS} [aria-selected=true]"))
+
+    def test_without_them_the_page_has_no_such_list(self):
+        self.assertEqual(self.open(self.plain).texts(".causes"), [])
+
+
 if __name__ == "__main__":
     main()

@@ -2,7 +2,7 @@
 import type { Data } from "./data";
 import { h } from "./dom";
 import { duration, grouped, percent, plural, shortened } from "./format";
-import type { Bottleneck, Consumer, Instance, LastCall } from "./types";
+import type { Bottleneck, Cause, Consumer, Instance, LastCall } from "./types";
 
 export interface Jumps {
   trees(metric: number, call: number): void;
@@ -35,7 +35,7 @@ export class Findings {
     addEventListener("beforeprint", () => {
       if (!more.hidden) more.click();
     });
-    this.element = h("div", { class: "findings-view" }, this.lastCalls(), this.head(), bottlenecks.length > 0 ? h("h2", {}, "What is wrong, worst first") : this.nothing(), list, more, this.rest(), this.consumers(), this.notes());
+    this.element = h("div", { class: "findings-view" }, this.lastCalls(), this.head(), this.causes(), bottlenecks.length > 0 ? h("h2", {}, "What is wrong, worst first") : this.nothing(), list, more, this.rest(), this.consumers(), this.notes());
   }
 
   private head(): HTMLElement {
@@ -77,6 +77,22 @@ export class Findings {
     };
     const more = furtherLastCalls ? h("p", { class: "dim" }, `and ${plural(furtherLastCalls, "more place")} (expert --json lists all)`) : null;
     return h("section", { class: "last-calls" }, h("h2", {}, "Where the processes stood when the run was ended"), ...circles, h("ul", {}, ...lastCalls.map(item)), more);
+  }
+
+  // Root causes come before the victims.
+  private causes(): HTMLElement | null {
+    const { causes, furtherCauses, waits } = this.data.info;
+    if (causes === undefined || causes.length === 0) return null;
+    // Always the first; of the others those that are worth a line.
+    const shown = causes.slice(0, atFirst).filter((cause, i) => i === 0 || cause.seconds >= 0.01 * (waits ?? 0));
+    const item = (cause: Cause) => {
+      const line = h("li", {}, h("b", { class: "cost" }, duration(cause.seconds)), h("span", { class: "dim" }, ` ${percent(cause.seconds, waits ?? 0)} % of all waiting: `), h("bdi", {}, shortened(cause.words, 300)), h("span", { class: "dim" }, ` (${cause.patterns})`));
+      if (cause.call >= 0) line.append(" ", h("button", { type: "button", "data-action": "trees", click: () => this.jumps.trees(Math.max(0, this.data.metricByName("delay")), cause.call) }, "Show in the trees"));
+      return line;
+    };
+    const further = causes.length - shown.length + (furtherCauses ?? 0);
+    const more = further > 0 ? h("p", { class: "dim" }, `and ${plural(further, "more cause")} (expert --json lists them)`) : null;
+    return h("section", { class: "causes" }, h("h2", {}, "Who made the others wait"), h("ol", {}, ...shown.map(item)), more);
   }
 
   private nothing(): HTMLElement {

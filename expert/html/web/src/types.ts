@@ -67,6 +67,14 @@ export interface LastCall {
   call: number; // -1: unknown
 }
 
+// Who made the others wait, by doing what.
+export interface Cause {
+  words: string;
+  patterns: string;
+  seconds: number; // of waiting
+  call: number; // -1: unknown
+}
+
 // Calls whose time no wait explains.
 export interface Consumer {
   metric: number;
@@ -125,6 +133,9 @@ export interface ReportInfo {
   lastCalls?: LastCall[]; // only of a run that was ended from outside
   furtherLastCalls?: number;
   deadlocks?: string[];
+  causes?: Cause[]; // only if the analysis was asked for root causes
+  furtherCauses?: number;
+  waits?: number; // seconds of all waiting
   instances?: Instance[];
   partners?: Partner[];
   sums: Packed;
