@@ -674,7 +674,11 @@ Report analyse_with(earl::Trace& trace, const AnalysisOptions& options) {
   SeverityStore severities = analysis.finish();
   std::vector<ReportMetric> metrics = metrics_of(trace.definitions());
   analysis.add_remarks(metrics);
-  options.selection.apply(metrics);
+  Selection selection = options.selection;
+  for (std::string& wrong : SwitchedOff(trace.definitions()).wrong_patterns()) {
+    selection.exclude.push_back(std::move(wrong));
+  }
+  selection.apply(metrics);
   std::optional<RootCauses> root_causes = analysis.root_causes();
   if (root_causes) add_cause_metrics(*root_causes, severities, metrics);
   return {trace.definitions(),

@@ -25,6 +25,9 @@ class SwitchedOff {
   // Whether some process may have made progress in calls that nobody sees: then nobody knows when
   // it was outside of MPI.
   bool hides_progress() const { return hides_progress_; }
+  // Patterns that calls of functions that nobody records would make wrong: they are told by
+  // counting calls (the second send belongs to the second receive), and some are not counted.
+  std::vector<std::string> wrong_patterns() const;
   // What a node of the tree lacks, in a sentence; empty if nothing.
   std::string remark(const Metric& metric) const;
   // Rows for the table of findings.
@@ -34,10 +37,12 @@ class SwitchedOff {
   // Functions that the program imports and the measurement does not know, with the file that
   // imports them.
   std::map<std::string, std::string> unrecorded_;
+  std::map<std::string, std::string> called_;  // of these, the ones that were called
   std::uint64_t further_unrecorded_ = 0;
   using Groups = std::uint8_t;                 // a bit for each family
   std::map<Groups, std::uint64_t> processes_;  // how many left out exactly these
   bool hides_progress_ = false;
+  std::uint8_t uncounted_ = 0;  // families with calls that nobody counts
 };
 
 }  // namespace kojak::expert

@@ -7,8 +7,11 @@ inline constexpr const char* kMpiLibrary =
     "mpi.library";                                   // "Open MPI v4.1.4", "MPICH Version: ..."
 inline constexpr const char* kEnvironment = "env.";  // before the name of a variable
 
-// Before the name of an MPI function that the program imports and nobody records; the value is the importing file.
+// Before the name of an MPI function that the program imports and nobody records; the value is the
+// importing file.
 inline constexpr const char* kUnrecorded = "unrecorded.";
+// Before the name of one that the file has called.
+inline constexpr const char* kUnrecordedCalled = "unrecorded_called.";
 inline constexpr const char* kUnrecordedMore = "unrecorded_more";  // how many more there are
 
 }  // namespace kojak::run_property

@@ -5,6 +5,7 @@
 #include <link.h>
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,8 +20,13 @@ constexpr std::size_t kLongestName = 120;
 
 // What is said already: at MPI_Init, or of another file.
 struct Said {
-  char names[kMostUnrecorded][kLongestName];
+  struct Entry {
+    const char* what;  // the property
+    char name[kLongestName];
+  };
+  Entry entries[2 * kMostUnrecorded];
   std::size_t count = 0;
+  std::size_t imported = 0;
   unsigned more = 0;
 };
 Said said;
@@ -79,17 +85,21 @@ const void* function_of(const char* name) {
   return type == STT_FUNC || type == STT_GNU_IFUNC ? info.dli_fbase : nullptr;
 }
 
-void say_once(Recorder& r, const char* name, const char* file) {
+void say_once(Recorder& r, const char* what, const char* name, const char* file) {
   for (std::size_t i = 0; i < said.count; ++i) {
-    if (strcmp(said.names[i], name) == 0) return;
+    if (said.entries[i].what == what && strcmp(said.entries[i].name, name) == 0) return;
   }
-  char key[kLongestName + 32];
-  if (said.count == kMostUnrecorded) {
-    ++said.more;
+  const bool import = what == run_property::kUnrecorded;
+  if (said.count == 2 * kMostUnrecorded || (import && said.imported == kMostUnrecorded)) {
+    if (import) ++said.more;
     return;
   }
-  snprintf(said.names[said.count++], kLongestName, "%s", name);
-  snprintf(key, sizeof key, "%s%s", run_property::kUnrecorded, name);
+  Said::Entry& entry = said.entries[said.count++];
+  said.imported += import ? 1 : 0;
+  entry.what = what;
+  snprintf(entry.name, sizeof entry.name, "%s", name);
+  char key[kLongestName + 32];
+  snprintf(key, sizeof key, "%s%s", what, name);
   if (make_room_for(r, 4 * kMaxRecord)) define_property(r, key, file);
 }
 
@@ -121,7 +131,10 @@ struct Dynamic {
   const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
   std::size_t strings_size = 0;
-  std::size_t count = 0;  // of symbols that may be undefined
+  std::size_t count = 0;               // of symbols that may be undefined
+  const ElfW(Rela) * jumps = nullptr;  // slots that calls go through
+  std::size_t jump_count = 0;
+  bool bound_at_once = false;  // they lead to the functions from the start
 };
 
 // The table that the dynamic linker itself uses: all of it is in memory.
@@ -140,6 +153,14 @@ Dynamic dynamic_of(const dl_phdr_info& info) {
       if (entry->d_tag == DT_SYMTAB) found.symbols = reinterpret_cast<const ElfW(Sym)*>(address);
       if (entry->d_tag == DT_STRTAB) found.strings = reinterpret_cast<const char*>(address);
       if (entry->d_tag == DT_STRSZ) found.strings_size = entry->d_un.d_val;
+      if (entry->d_tag == DT_JMPREL) found.jumps = reinterpret_cast<const ElfW(Rela)*>(address);
+      if (entry->d_tag == DT_PLTRELSZ) found.jump_count = entry->d_un.d_val / sizeof(ElfW(Rela));
+      if (entry->d_tag == DT_PLTREL && entry->d_un.d_val != DT_RELA) found.bound_at_once = true;
+      if (entry->d_tag == DT_BIND_NOW ||
+          (entry->d_tag == DT_FLAGS && (entry->d_un.d_val & DF_BIND_NOW) != 0) ||
+          (entry->d_tag == DT_FLAGS_1 && (entry->d_un.d_val & DF_1_NOW) != 0)) {
+        found.bound_at_once = true;
+      }
       if (entry->d_tag == DT_GNU_HASH) gnu_hash = reinterpret_cast<const std::uint32_t*>(address);
       if (entry->d_tag == DT_HASH) hash = reinterpret_cast<const std::uint32_t*>(address);
     }
@@ -152,6 +173,23 @@ Dynamic dynamic_of(const dl_phdr_info& info) {
     found.count = gnu_hash[1];
   }
   return found;
+}
+
+// Whether the file has called the function: where the linker binds at the first call, the call's
+// slot leads out of the file from then on. A program whose calls are bound at once, or through no
+// slot, is taken to call what it refers to; a library is not, since most programs use few of its
+// functions.
+bool has_called(const dl_phdr_info& info, const Dynamic& table, std::size_t symbol, bool program) {
+  const char* const at_once = getenv("LD_BIND_NOW");
+  if (table.bound_at_once || (at_once != nullptr && *at_once != '\0')) return program;
+  for (std::size_t i = 0; table.jumps != nullptr && i < table.jump_count; ++i) {
+    const ElfW(Rela)& jump = table.jumps[i];
+    if (ELF64_R_SYM(jump.r_info) != symbol) continue;
+    const auto* const slot =
+        reinterpret_cast<const std::uintptr_t*>(info.dlpi_addr + jump.r_offset);
+    return base_of(reinterpret_cast<const void*>(*slot)) != base_of(table.symbols);
+  }
+  return program;
 }
 
 int look_into(dl_phdr_info* info, std::size_t, void* data) {
@@ -173,7 +211,10 @@ int look_into(dl_phdr_info* info, std::size_t, void* data) {
       continue;
     const void* const leads_to = function_of(name);
     if (leads_to == nullptr || leads_to == walk.ours) continue;
-    say_once(*walk.recorder, name, file);
+    say_once(*walk.recorder, run_property::kUnrecorded, name, file);
+    if (has_called(*info, table, i, program)) {
+      say_once(*walk.recorder, run_property::kUnrecordedCalled, name, file);
+    }
   }
   return 0;
 }

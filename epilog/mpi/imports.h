@@ -4,7 +4,8 @@
 // symbols of every loaded file but the MPI library's own and other profiling tools. A function is
 // recorded if its name leads into this library. What does not, and any PMPI_ function that the
 // program itself calls, becomes a property of the run, "unrecorded.<function>", with the name of
-// the file that imports it.
+// the file that imports it. If the file has called it, as far as that can be known,
+// "unrecorded_called.<function>" says so.
 //
 // Allocates nothing, communicates nothing; at most kMostUnrecorded functions are named, then their
 // number.
