@@ -300,8 +300,8 @@ class Analysis : public earl::Sink {
   }
 #undef KOJAK_TELL
 
-  SeverityStore finish() {
-    profile_.finish(severities_);
+  SeverityStore finish(const earl::CallTree& tree) {
+    profile_.finish(severities_, tree);
     if (waits_) {
       waits_->on_end();
       if (!hides_progress_) {
@@ -671,7 +671,7 @@ Report analyse_with(earl::Trace& trace, const AnalysisOptions& options) {
   replay.run();
   std::vector<LocationId> locations;
   for (std::uint32_t i = 0; i < trace.location_count(); ++i) locations.push_back(trace.location(i));
-  SeverityStore severities = analysis.finish();
+  SeverityStore severities = analysis.finish(replay.call_tree());
   std::vector<ReportMetric> metrics = metrics_of(trace.definitions());
   analysis.add_remarks(metrics);
   Selection selection = options.selection;

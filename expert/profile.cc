@@ -23,7 +23,7 @@ void Profile::learn(const earl::Call& call) {
   path.time_class = region != nullptr ? region_class(*region) : TimeClass::kUser;
 }
 
-void Profile::finish(SeverityStore& store) {
+void Profile::finish(SeverityStore& store, const earl::CallTree& tree) {
   constexpr MetricIndex kVisits = metric_index<Visits>();
   for (CallPathIndex c = 0; c < paths_.size(); ++c) {
     const std::span<const Cell> row = cells_.find(c);
@@ -31,6 +31,9 @@ void Profile::finish(SeverityStore& store) {
       if (row[l].visits == 0) continue;
       store.add(metric_of(paths_[c].time_class), c, l, row[l].time);
       store.add(kVisits, c, l, row[l].visits);
+      tree.for_each_entered_with(CallPathId{c}, [&](CallPathId caller) {
+        store.add(kVisits, raw(caller), l, row[l].visits);
+      });
     }
     if (!row.empty()) cells_.release(c);
   }

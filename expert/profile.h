@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "earl/call.h"
+#include "earl/state/call_tree.h"
 #include "expert/metric.h"
 #include "expert/severity.h"
 
@@ -53,8 +54,9 @@ class Profile {
       cell.time += time;
     }
   }
-  // Moves everything to the store, row by row, so that nothing is held twice.
-  void finish(SeverityStore& store);
+  // Moves everything to the store, row by row, so that nothing is held twice. Functions that were
+  // entered with a call, as its call path tells, are visited with it.
+  void finish(SeverityStore& store, const earl::CallTree& tree);
 
  private:
   struct Cell {

@@ -160,13 +160,19 @@ std::uint32_t TraceDefinitions::call_site(std::uint32_t id) {
   if (known != kAbsent) return known;
   const CallSiteDef* def = local_.call_sites.find(static_cast<CallSiteId>(id));
   if (def == nullptr) return fallback_ != nullptr ? fallback_->call_sites[id] : kAbsent;
-  const std::string* file = local_.files.find(def->file);
-  MergedCallSite site;
-  if (file != nullptr) site.file = merged_.file(*file);
-  site.line = def->line;
-  site.entered = region(raw(def->entered));
-  if (!is_absent(def->left)) site.left = region(raw(def->left));
-  const std::uint32_t merged = merged_.call_site(site);
+  std::vector<const CallSiteDef*> path{def};  // outermost last
+  local_.for_each_caller(*def, [&](CallSiteId, const CallSiteDef& c) { path.push_back(&c); });
+  std::uint32_t merged = kAbsent;
+  for (std::size_t i = path.size(); i-- != 0;) {
+    const std::string* file = local_.files.find(path[i]->file);
+    MergedCallSite site;
+    if (file != nullptr) site.file = merged_.file(*file);
+    site.line = path[i]->line;
+    site.entered = region(raw(path[i]->entered));
+    if (!is_absent(path[i]->left)) site.left = region(raw(path[i]->left));
+    site.caller = merged;
+    merged = merged_.call_site(site);
+  }
   translation_.call_sites.set(id, merged);
   return merged;
 }

@@ -45,18 +45,9 @@ class IdMap {
   std::map<std::uint32_t, std::uint32_t> sparse_;
 };
 
-// The call site that a region stands for in a local trace, and the sites that led to it, outermost
-// first.
-struct SitePath {
-  std::uint32_t site = kAbsent;
-  std::vector<std::uint32_t> callers;
-  bool operator==(const SitePath&) const = default;
-};
-
 struct Translation {
   IdMap regions, call_sites, comms, windows, metrics;
-  IdMap sites;  // regions that stand for a call site, to `paths`
-  std::vector<SitePath> paths;
+  IdMap sites;                     // regions that stand for a call site, to that
   bool metrics_differ = false;     // the trace's counters are not the merged trace's, in order
   std::uint32_t metric_count = 0;  // METRIC records: so many values has an event
   bool operator==(const Translation&) const = default;
@@ -101,6 +92,8 @@ struct MergedCallSite {
   std::uint32_t file = kAbsent;
   Line line{};
   std::uint32_t entered = kAbsent, left = kAbsent;
+  std::uint32_t caller = kAbsent;  // the site that entered `left`, where paths are followed
+  bool operator==(const MergedCallSite&) const = default;
 };
 struct MergedLocation {
   std::uint32_t rank = 0, thread = 0;
@@ -151,7 +144,8 @@ class MergedDefinitions {
       std::tuple<std::string, std::string, std::string, std::uint32_t, std::uint32_t, std::uint8_t>,
       std::uint32_t>
       region_ids_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>,
+           std::uint32_t>
       call_site_ids_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> comm_ids_, window_ids_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> group_comms_;

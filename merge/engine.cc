@@ -139,11 +139,11 @@ class Engine : private TransferWriter<Plain> {
     EnterCs r;
     if (!read(s, r)) return;
     const std::uint32_t site = translated(s, s.translation->call_sites[raw(r.csid)], raw(r.csid));
-    s.stack.push_back(site != kAbsent ? in_.survey.definitions.call_sites[site].entered : kAbsent);
     r.csid = CallSiteId{site};
     count_metrics(s, r);
-    copy_attributes(s);
-    emitter_.put(r);
+    const std::size_t callers = this->put_site(s, r);
+    s.stack.insert(s.stack.end(), callers, kCaller);
+    s.stack.push_back(site != kAbsent ? in_.survey.definitions.call_sites[site].entered : kAbsent);
   }
   void exit(Stream& s) {
     Exit r;

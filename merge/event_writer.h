@@ -61,26 +61,45 @@ class EventWriter {
       r.metv = MetricValues::of(s.metrics);
     }
   }
-  // Enters a region, named as the local trace names it. A call site is entered as such, below the
-  // functions that led to it; how many these are.
+  // Enters a region, named as the local trace names it, or the call site that stands for it. How
+  // many functions that led to it are entered, too.
   std::size_t put_enter(Stream& s, Enter& enter, std::uint32_t local) {
     count_metrics(s, enter);
-    const std::uint32_t index = s.translation->sites[local];
-    if (index == kAbsent) {
+    const std::uint32_t site = s.translation->sites[local];
+    if (site == kAbsent) {
       copy_attributes(s);
       emitter_.put(enter);
       return 0;
     }
-    const SitePath& path = s.translation->paths[index];
-    for (const std::uint32_t caller : path.callers) {
-      emitter_.put(EnterCs{enter.lid, enter.time, CallSiteId{caller}, enter.metv});
+    return put_site(s, EnterCs{enter.lid, enter.time, CallSiteId{site}, enter.metv});
+  }
+  std::size_t put_site(Stream& s, const EnterCs& enter) {
+    std::size_t callers = 0;
+    if constexpr (!Plain) {
+      if (!emitter_.native()) callers = put_callers(enter);
     }
     copy_attributes(s);
-    emitter_.put(EnterCs{enter.lid, enter.time, CallSiteId{path.site}, enter.metv});
-    return path.callers.size();
+    emitter_.put(enter);
+    return callers;
+  }
+  // A classic file has no record of call paths: the functions on the way are entered themselves.
+  std::size_t put_callers(const EnterCs& enter) {
+    const std::vector<MergedCallSite>& sites = in_.survey.definitions.call_sites;
+    std::vector<std::uint32_t> path;
+    for (std::uint32_t at = raw(enter.csid); at != kAbsent && sites[at].caller != kAbsent;) {
+      at = sites[at].caller;
+      path.push_back(at);
+    }
+    for (std::size_t i = path.size(); i-- != 0;) {
+      emitter_.make_room();
+      emitter_.put(EnterCs{enter.lid, enter.time, CallSiteId{path[i]}, enter.metv});
+    }
+    emitter_.make_room();
+    return path.size();
   }
   void leave_callers(Stream& s, std::size_t callers, MetricValues metrics) {
     for (; callers != 0; --callers) {
+      emitter_.make_room();
       emitter_.put(Exit{LocationId{s.lid}, Seconds{s.time}, metrics});
     }
   }

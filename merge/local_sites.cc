@@ -2,13 +2,21 @@
 // the merged one.
 //
 // A site becomes a CALL_SITE. Where its callers were followed, each becomes a CALL_SITE of its own,
-// and the engine enters them around the call (Translation::site_paths).
+// and CALL_SITE_CALLER tells which leads to which.
 #include <algorithm>
 
 #include "merge/definitions.h"
 #include "merge/library_names.h"
 
 namespace kojak::merge {
+namespace {
+
+// More frames than the measurement keeps of a path.
+constexpr std::size_t kMostFrames = 32;
+// What stands in a path for the functions that were left out.
+constexpr const char* kLeftOut = "(functions left out)";
+
+}  // namespace
 
 std::uint32_t MergedDefinitions::function(const CodePlace& place) {
   if (!place.declared_in.empty()) file(place.declared_in);
@@ -25,9 +33,9 @@ std::uint32_t MergedDefinitions::function(const CodePlace& place) {
 }
 
 std::uint32_t MergedDefinitions::call_site(const MergedCallSite& site) {
-  const auto [it, fresh] =
-      call_site_ids_.try_emplace(std::tuple(site.file, raw(site.line), site.entered, site.left),
-                                 static_cast<std::uint32_t>(call_sites.size()));
+  const auto [it, fresh] = call_site_ids_.try_emplace(
+      std::tuple(site.file, raw(site.line), site.entered, site.left, site.caller),
+      static_cast<std::uint32_t>(call_sites.size()));
   if (fresh) call_sites.push_back(site);
   return it->second;
 }
@@ -57,17 +65,20 @@ CodePlace TraceDefinitions::place_of(const CallSiteDef& line) const {
   return place;
 }
 
-// The functions that a call came through, innermost first, as many as the measurement followed.
+// The functions that a call came through, innermost first, as far as the measurement followed them
+// and up to main.
 std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site) {
   std::vector<CodePlace> places;
-  std::size_t frames = 0;
   bool inside = true;  // of main
+  std::size_t frames = 0;
   // Frames refer to frames with smaller numbers; a damaged file may not.
-  constexpr std::size_t kMostFrames = 16;
-  for (const CodeDef* code = &site; code != nullptr && frames < kMostFrames; ++frames) {
-    if (const CallSiteDef* line = python_line(*code)) {
+  for (const CodeDef* code = &site; inside && code != nullptr && frames < kMostFrames; ++frames) {
+    if (code->cut) {
+      places.emplace_back();
+      places.back().function = kLeftOut;
+    } else if (const CallSiteDef* line = python_line(*code)) {
       places.push_back(place_of(*line));
-    } else if (inside) {
+    } else {
       const ModuleDef* const module = local_.modules.find(code->module);
       const std::vector<CodePlace>& found = merged_.code_names.find(module, code->address, true);
       places.insert(places.end(), found.begin(), found.end());
@@ -78,32 +89,24 @@ std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site) {
     }
     code = is_absent(code->caller) ? nullptr : local_.local_frames.find(code->caller);
   }
-  // Inlined functions count as functions, too.
-  if (places.size() > frames)
-    places.erase(places.begin() + static_cast<std::ptrdiff_t>(frames), places.end());
   return places;
 }
 
 void TraceDefinitions::take_sites() {
-  const auto site_of = [&](const CodePlace& place, std::uint32_t entered) {
-    MergedCallSite site;
-    if (!place.file.empty()) site.file = merged_.file(place.file);
-    site.line = static_cast<Line>(place.line);
-    site.entered = entered;
-    site.left = merged_.function(place);
-    return merged_.call_site(site);
-  };
+  // What called the caller enters it; the outermost function is entered from nowhere known.
   local_.local_sites.for_each([&](RegionId id, const CodeDef& code) {
     const std::vector<CodePlace> places = callers(code);
-    SitePath path;
-    path.site = site_of(places.front(), region(raw(id)));
-    // What called the caller enters it; the outermost function is entered from nowhere known.
-    for (std::size_t i = 1; i < places.size(); ++i) {
-      path.callers.push_back(site_of(places[i], merged_.function(places[i - 1])));
+    std::uint32_t merged = kAbsent;
+    for (std::size_t i = std::min(places.size(), kMostSiteCallers); i-- != 0;) {
+      MergedCallSite site;
+      if (!places[i].file.empty()) site.file = merged_.file(places[i].file);
+      site.line = static_cast<Line>(places[i].line);
+      site.entered = i == 0 ? region(raw(id)) : merged_.function(places[i - 1]);
+      site.left = merged_.function(places[i]);
+      site.caller = merged;
+      merged = merged_.call_site(site);
     }
-    std::reverse(path.callers.begin(), path.callers.end());
-    translation_.sites.set(raw(id), static_cast<std::uint32_t>(translation_.paths.size()));
-    translation_.paths.push_back(std::move(path));
+    translation_.sites.set(raw(id), merged);
   });
 }
 

@@ -32,7 +32,7 @@ struct InFlight {
 
 // Open regions that are no definitions.
 inline constexpr std::uint32_t kPausing = 0xFFFFFFFEu, kTracing = 0xFFFFFFFDu;
-// A caller that was entered with a call and is left with it.
+// A caller that was entered with a call and is left with it (classic files).
 inline constexpr std::uint32_t kCaller = 0xFFFFFFFCu;
 
 // What every event needs comes first, in three cache lines: where there are many ranks, each turn

@@ -85,6 +85,9 @@ class DefinitionWriter {
       const MergedCallSite& site = defs_.call_sites[i];
       out_.write(CallSite{id<CallSiteId>(i), id<FileId>(site.file), site.line,
                           id<RegionId>(site.entered), id<RegionId>(site.left)});
+      if (native_ && site.caller != kAbsent) {
+        out_.write(CallSiteCaller{id<CallSiteId>(i), id<CallSiteId>(site.caller)});
+      }
     }
     for (std::size_t i = 0; i < defs_.metrics.size(); ++i) {
       const MetricDef& metric = defs_.metrics[i];

@@ -1,6 +1,7 @@
 #include "tools/region_profile.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <unordered_map>
 
@@ -60,7 +61,8 @@ class Profiler {
   struct Open {
     RegionId region;
     double enter;
-    double inside;  // time in the regions called from it
+    double inside;          // time in the regions called from it
+    std::uint32_t callers;  // entered with it, and left with it
   };
   struct Location {
     std::vector<Open> open;
@@ -127,14 +129,28 @@ class Profiler {
     return *last_flow_;
   }
 
-  void enter(Location& at, RegionId region, double time) {
-    at.open.push_back({region, time, 0});
+  void enter(Location& at, RegionId region, double time, std::uint32_t callers = 0) {
+    at.open.push_back({region, time, 0, callers});
     Totals& totals = at.of(region);
     ++totals.depth;
     ++totals.calls;
   }
+  // A call site, below the functions that led to it.
+  void enter_site(Location& at, const CallSiteDef& site, double time) {
+    std::array<RegionId, kMostSiteCallers> functions;  // innermost first
+    std::uint32_t count = 0;
+    definitions_.for_each_caller(
+        site, [&](CallSiteId, const CallSiteDef& caller) { functions[count++] = caller.entered; });
+    for (std::uint32_t i = count; i-- != 0;) enter(at, functions[i], time);
+    enter(at, site.entered, time, count);
+  }
   bool leave(Location& at, double time) {
     if (at.open.empty()) return false;
+    const std::uint32_t callers = at.open.back().callers;
+    for (std::uint32_t i = 0; i <= callers; ++i) leave_one(at, time);
+    return true;
+  }
+  void leave_one(Location& at, double time) {
     const Open top = at.open.back();
     at.open.pop_back();
     const double took = time - top.enter;
@@ -142,7 +158,6 @@ class Profiler {
     totals.exclusive += took - top.inside;
     if (--totals.depth == 0) totals.inclusive += took;
     if (!at.open.empty()) at.open.back().inside += took;
-    return true;
   }
 
   template <class R>
@@ -158,7 +173,11 @@ class Profiler {
       enter(at, e.rid, time);
     } else if constexpr (std::is_same_v<R, EnterCs>) {
       const CallSiteDef* site = definitions_.call_sites.find(e.csid);
-      enter(at, site == nullptr ? kNoRegion : site->entered, time);
+      if (site == nullptr) {
+        enter(at, kNoRegion, time);
+      } else {
+        enter_site(at, *site, time);
+      }
     } else if constexpr (std::is_same_v<R, EnterTracing>) {
       enter(at, kTracing, time);
     } else if constexpr (std::is_same_v<R, LogOff>) {

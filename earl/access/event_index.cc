@@ -114,8 +114,8 @@ Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file,
 
 void EventIndex::rebuild_tree() {
   for (const Path& p : paths_) {
-    tree_.enter(static_cast<CallPathId>(p.parent), static_cast<RegionId>(p.region),
-                static_cast<CallSiteId>(p.csite), p.first_enter);
+    tree_.add(static_cast<CallPathId>(p.parent), static_cast<RegionId>(p.region),
+              static_cast<CallSiteId>(p.csite), p.first_enter);
   }
 }
 

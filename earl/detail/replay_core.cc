@@ -37,6 +37,7 @@ ReplayCore::ReplayCore(Trace& t)
       process_pauses(t.process_count()),
       get_origin(t.process_count()),
       groups(t),
+      tree(&t.definitions()),
       stack(t.location_count(), counter_kinds(t.definitions())),
       messages(t.process_count(), t.native(), t.findings()),
       collectives(groups, t.native(), t.findings()),

@@ -31,7 +31,7 @@ struct Region {
 struct CallSite {
   std::uint32_t id;
   std::string file;
-  std::optional<std::uint32_t> line, entered, left;
+  std::optional<std::uint32_t> line, entered, left, caller;
 };
 struct Communicator {
   std::uint32_t id;
@@ -141,7 +141,7 @@ std::map<std::uint32_t, CallSite> call_sites(const Archive& a) {
   std::map<std::uint32_t, CallSite> result;
   a.definitions().call_sites.for_each([&](CallSiteId id, const CallSiteDef& c) {
     result.emplace(raw(id), CallSite{raw(id), file_name(a.definitions(), c.file), number(c.line),
-                                     number(c.entered), number(c.left)});
+                                     number(c.entered), number(c.left), number(c.caller)});
   });
   return result;
 }
@@ -257,6 +257,8 @@ void add_definitions(py::module_& m) {
       .def_readonly("line", &CallSite::line)
       .def_readonly("entered", &CallSite::entered, "Region entered, by number.")
       .def_readonly("left", &CallSite::left, "Region of the caller, by number.")
+      .def_readonly("caller", &CallSite::caller,
+                    "The call site that entered `left`, None where paths were not recorded.")
       .def("__repr__", [](const CallSite& c) {
         return shown("CallSite", c.id, c.file + (c.line ? ":" + std::to_string(*c.line) : ""));
       });

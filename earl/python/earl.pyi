@@ -56,6 +56,7 @@ class CallSite:
     line: Optional[int]
     entered: Optional[int]
     left: Optional[int]
+    caller: Optional[int]
 
 class Communicator:
     id: int

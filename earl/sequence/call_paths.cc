@@ -18,13 +18,13 @@ void CallPaths::save(BlobWriter& out) const {
 }
 
 void CallPaths::load(BlobReader& in) {
-  tree_ = CallTree();
+  tree_ = CallTree(&trace_->definitions());
   visits_.assign(in.count(), {});
   for (std::vector<std::uint64_t>& visits : visits_) {
     CallPath path;
     in.numbers(path.parent, path.region, path.csite, path.first_enter);
     if (!in.ok() || (!is_absent(path.parent) && raw(path.parent) >= tree_.size())) return;
-    tree_.enter(path.parent, path.region, path.csite, path.first_enter);
+    tree_.add(path.parent, path.region, path.csite, path.first_enter);
     visits.resize(in.count());
     for (std::uint64_t& n : visits) in.get(n);
   }

@@ -16,7 +16,8 @@ namespace kojak::earl::sequence {
 
 class CallPaths {
  public:
-  explicit CallPaths(const Trace& trace) : trace_(&trace), open_(trace.location_count()) {}
+  explicit CallPaths(const Trace& trace)
+      : trace_(&trace), tree_(&trace.definitions()), open_(trace.location_count()) {}
 
   void apply(const Event& event) {
     const std::uint32_t i = trace_->index(event.loc);
@@ -27,7 +28,8 @@ class CallPaths {
       const CallPathId parent = open.empty() ? absent<CallPathId>() : open.back();
       current_ = tree_.enter(parent, event.reg, event.csite, event.pos);
       open.push_back(current_);
-      count(current_, i);
+      // And what was entered with it, on the way from the open region.
+      for (CallPathId at = current_; at != parent; at = tree_[at].parent) count(at, i);
       return;
     }
     current_ = open.empty() ? absent<CallPathId>() : open.back();

@@ -223,7 +223,24 @@ Status Definitions::apply(const R& r) {
     window->flavour = raw(r.flavour);
     window->model = raw(r.model);
   } else if constexpr (std::is_same_v<R, CallSite>) {
-    call_sites.set(r.csid, {r.fid, r.lno, r.erid, r.lrid});
+    call_sites.set(r.csid, {r.fid, r.lno, r.erid, r.lrid, absent<CallSiteId>()});
+  } else if constexpr (std::is_same_v<R, CallSiteCaller>) {
+    CallSiteDef* site = call_sites.find(r.csid);
+    if (site == nullptr) return complaint("csid", "no call site with this identifier is defined");
+    if (call_sites.find(r.caller) == nullptr) {
+      return complaint("caller", "no call site with this identifier is defined");
+    }
+    // Every path ends: as each is looked at, no ring can be closed.
+    std::size_t callers = 1;
+    bool ring = r.caller == r.csid;
+    for_each_caller(*call_sites.find(r.caller), [&](CallSiteId id, const CallSiteDef&) {
+      ++callers;
+      ring = ring || id == r.csid;
+    });
+    if (ring || callers > kMostSiteCallers) {
+      return complaint("caller", "leads back to its call site, or too far");
+    }
+    site->caller = r.caller;
   } else if constexpr (std::is_same_v<R, CartTopology>) {
     TopologyDef topology;
     topology.comm = r.cid;
@@ -269,15 +286,17 @@ Status Definitions::apply(const R& r) {
     const RegionDef* entered = regions.find(r.erid);
     if (entered == nullptr) return complaint("erid", "no region with this identifier is defined");
     regions.set(r.rid, RegionDef(*entered));
-    local_sites.set(r.rid, {r.module, raw(r.address), r.caller});
+    local_sites.set(r.rid, {r.module, raw(r.address), r.caller, false});
   } else if constexpr (std::is_same_v<R, LocalFrame>) {
-    local_frames.set(r.frame, {r.module, raw(r.address), r.caller});
+    local_frames.set(r.frame, {r.module, raw(r.address), r.caller, false});
+  } else if constexpr (std::is_same_v<R, LocalCut>) {
+    local_frames.set(r.frame, {absent<Count>(), 0, r.caller, true});
   } else if constexpr (std::is_same_v<R, LocalFunction>) {
     RegionDef region;
     region.name = code_name(modules.find(r.module), raw(r.address));
     region.type = 1;
     regions.set(r.rid, std::move(region));
-    local_functions.set(r.rid, {r.module, raw(r.address), absent<Count>()});
+    local_functions.set(r.rid, {r.module, raw(r.address), absent<Count>(), false});
   } else if constexpr (std::is_same_v<R, Lost>) {
     lost.push_back(r);
   } else if constexpr (std::is_same_v<R, FunctionsOff>) {

@@ -111,7 +111,11 @@ struct CallSiteDef {
   Line line{};
   RegionId entered{};
   RegionId left{};
+  // The site that entered `left`; absent if the path to this one is not recorded.
+  CallSiteId caller = absent<CallSiteId>();
 };
+// A call site has no more callers, one above the other.
+inline constexpr std::size_t kMostSiteCallers = 64;
 struct GroupDef {
   RankList ranks;  // world ranks in group order
 };
@@ -154,6 +158,7 @@ struct CodeDef {
   Count module = absent<Count>();
   std::uint64_t address = 0;
   Count caller = absent<Count>();  // a frame
+  bool cut = false;                // no place, but functions that were left out
 };
 struct ModuleDef {
   std::string path;
@@ -186,6 +191,17 @@ class Definitions {
   IdTable<RegionId, RegionDef> regions;
   IdTable<MetricId, MetricDef> metrics;
   IdTable<CallSiteId, CallSiteDef> call_sites;
+  // The sites on the path to a site, f(CallSiteId, const CallSiteDef&), innermost first.
+  template <class F>
+  void for_each_caller(const CallSiteDef& site, F&& f) const {
+    std::size_t most = kMostSiteCallers;
+    const CallSiteDef* def = &site;
+    while (!is_absent(def->caller) && most-- != 0) {
+      const CallSiteId id = def->caller;
+      def = call_sites.find(id);
+      f(id, *def);
+    }
+  }
   IdTable<GroupId, GroupDef> groups;
   IdTable<CommId, CommDef> comms;
   IdTable<WindowId, WindowDef> windows;

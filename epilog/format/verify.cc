@@ -165,7 +165,7 @@ void Verifier::record(const RawRecord& raw_record) {
   Check check{*this, R::kKind == RecordKind::kDefinition};
   if constexpr (std::is_same_v<R, CommIdentity> || std::is_same_v<R, WinIdentity> ||
                 std::is_same_v<R, CommRemote> || std::is_same_v<R, CartCoords> ||
-                std::is_same_v<R, GraphNeighbours> ||
+                std::is_same_v<R, GraphNeighbours> || std::is_same_v<R, CallSiteCaller> ||
                 std::is_same_v<R, ClockError> || std::is_same_v<R, Lost> ||
                 std::is_same_v<R, FunctionsOff> || std::is_same_v<R, RunProperty> ||
                 std::is_same_v<R, Offset>) {
@@ -228,8 +228,9 @@ void Verifier::definition(const R& record, const RawRecord& raw_record) {
   if (const Status status = definitions_.add(raw_record, reader_.dialect()); !status) {
     const std::string& reason = status.error().reason;
     const bool said = reason.rfind("no ", 0) == 0;  // by the reference check
-    const char* what =
-        reason.rfind("more ", 0) == 0 ? "has more members than it may have" : "continues nothing";
+    const char* what = "continues nothing";
+    if (reason.rfind("more ", 0) == 0) what = "has more members than it may have";
+    if (reason.rfind("leads ", 0) == 0) what = "names a caller that is one of its own, or too far";
     if (!said) find(Level::kError, "", what, "the definition is left out or cut");
   }
   if (definitions_.unfinished() != unfinished) {

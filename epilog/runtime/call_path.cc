@@ -1,7 +1,10 @@
 #include "epilog/runtime/call_path.h"
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
 #include <unwind.h>
+
+#include <algorithm>
 
 #include "epilog/runtime/libraries.h"
 #include "epilog/runtime/python.h"
@@ -36,6 +39,76 @@ _Unwind_Reason_Code step(_Unwind_Context* context, void* data) {
   // Where the call that this frame waits for has put its return address.
   stack.place[stack.count] = reinterpret_cast<const std::uintptr_t*>(stack_of(context)) - 1;
   return ++stack.count < walk.wanted ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+// The whole of a stack, of which the innermost frame and the outermost ones are kept.
+struct LongWalk {
+  std::uintptr_t first;
+  unsigned skipped = 0;
+  unsigned total = 0;
+  CallStack* stack;
+};
+constexpr unsigned kRing = kMostFrames - 1;
+constexpr unsigned kMostWalked = 2048;
+unsigned place_of(unsigned frame) {
+  return frame == 0 ? 0 : 1 + (frame - 1) % kRing;
+}
+
+_Unwind_Reason_Code step_outwards(_Unwind_Context* context, void* data) {
+  LongWalk& walk = *static_cast<LongWalk*>(data);
+  const std::uintptr_t address = address_of(context);
+  if (walk.total == 0 && address != walk.first) {
+    return ++walk.skipped < kMostOwnFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
+  }
+  if (address == 0) return _URC_END_OF_STACK;
+  const unsigned place = place_of(walk.total);
+  walk.stack->address[place] = address;
+  walk.stack->place[place] = reinterpret_cast<const std::uintptr_t*>(stack_of(context)) - 1;
+  return ++walk.total < kMostWalked ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+// Code that calls main, or the function that a thread begins with.
+struct Beginning {
+  CodeRange libc, start;
+  bool holds(std::uintptr_t address) const {
+    const auto* const p = reinterpret_cast<const void*>(address);
+    return libc.holds(p) || start.holds(p);
+  }
+};
+Beginning beginning;
+
+void find_beginning() {
+  const std::uintptr_t entry = getauxval(AT_ENTRY);
+  constexpr std::uintptr_t kStartSize = 64;  // of _start, which calls the C library
+  beginning.start = {entry, entry + kStartSize};
+  const void* const libc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+  if (libc != nullptr) beginning.libc = code_around(libc);
+  // Linked into the program, it cannot be told from it.
+  if (beginning.libc.holds(reinterpret_cast<const void*>(entry))) beginning.libc = {};
+}
+
+// The call and its outermost callers, `wanted` in all, innermost first. True if there were others
+// between.
+bool follow_path(const void* caller, unsigned wanted, CallStack& stack) {
+  CallStack seen;
+  LongWalk walk{.first = reinterpret_cast<std::uintptr_t>(caller), .stack = &seen};
+  unwind(step_outwards, &walk);
+  unsigned total = walk.total;
+  stack.count = 0;
+  const auto keep = [&](unsigned frame) {
+    const unsigned place = place_of(frame);
+    stack.address[stack.count] = seen.address[place];
+    stack.place[stack.count++] = seen.place[place];
+  };
+  if (total == 0) return false;
+  keep(0);
+  if (total == kMostWalked) return true;  // where it begins is not known
+  for (unsigned i = 0; i < kRing - kMostCallers && total > 1; ++i, --total) {
+    if (!beginning.holds(seen.address[place_of(total - 1)])) break;
+  }
+  const unsigned outer = std::min(wanted, total) - 1;
+  for (unsigned frame = total - outer; frame < total; ++frame) keep(frame);
+  return total > wanted;
 }
 
 void follow(const void* caller, unsigned wanted, CallStack& stack) {
@@ -119,12 +192,25 @@ RegionId add_library_site(Recorder& r, unsigned function, const void* entry, Cou
                           : add_site(r, region_of(function), path, entry, called_by);
 }
 
+// What stands in a path for the functions that were left out.
+Count define_cut(Recorder& r, Count caller) {
+  CodeTable& code = *r.trace->code;
+  const std::uint64_t key = mix(mix(1) + raw(caller));  // (no return address is 1)
+  if (const std::uint32_t* known = code.frames.find(key)) return Count{*known};
+  if (code.frames.size() >= kMostPlaces || !make_room_for(r, kMaxRecord)) return absent<Count>();
+  const Count frame{code.next_frame++};
+  publish(r, put(r.cursor, LocalCut{frame, caller}));
+  code.frames.set(key, raw(frame));
+  return frame;
+}
+
 }  // namespace
 
 bool prepare_call_paths() {
   if (unwind != nullptr) return true;
   void* const library = dlopen("libgcc_s.so.1", RTLD_LAZY);
   if (library == nullptr) return false;
+  find_beginning();
   address_of =
       reinterpret_cast<std::uintptr_t (*)(_Unwind_Context*)>(dlsym(library, "_Unwind_GetIP"));
   stack_of =
@@ -145,12 +231,16 @@ RegionId define_path(Recorder& r, unsigned function, std::uint64_t key, const vo
   if (slot.key == key && slot.frame == frame && holds(slot)) return slot.region;
 
   CallStack stack;
-  follow(caller, the_session.config.call_path, stack);
+  const bool cut = follow_path(caller, the_session.config.call_path, stack);
   remember_stack(slot, stack, stack.count);
   Count called_by = absent<Count>();
   std::uint64_t path = key;
   for (std::uint32_t i = slot.count; i-- > 1;) {
     called_by = define_frame(r, slot.address[i], called_by);
+    path = mix(path + raw(called_by) + 1) | std::uint64_t{1} << 63;
+  }
+  if (cut) {
+    called_by = define_cut(r, called_by);
     path = mix(path + raw(called_by) + 1) | std::uint64_t{1} << 63;
   }
   const std::uint32_t* const known = code.places.find(path);

@@ -1,10 +1,16 @@
 // Call sites with the functions that led to them (ELG_CALLSITES=path:N).
 //
+// A path is the function that calls MPI and the outermost of those that led to it, from main or
+// from where the thread begins inwards, N in all: so the tree that many paths make is one tree. A
+// mark stands for those left out in between. What the system calls main from does not count.
+//
 // The callers are found by the unwinder of the compiler's runtime library, which is loaded only
 // when this is asked for. It takes a microsecond or so; therefore the places on the stack where the
 // return addresses stood are remembered for each pair of call site and stack frame. The next call
-// from there looks whether they hold the same, which takes some nanoseconds. Per thread; memory is
-// bounded by kPathSlots and kMostPlaces. Where the unwinder is missing, the site alone is recorded.
+// from there looks whether they hold the same, which takes some nanoseconds. (That what is left out
+// is not looked at does not matter: main's frame lies where it lay, and so does what it calls from
+// there, outside inwards.) Per thread; memory is bounded by kPathSlots and kMostPlaces. Where the
+// unwinder is missing, the site alone is recorded.
 //
 // Calls out of communication libraries are named in the same way (ELG_CALLSITES=site).
 #pragma once

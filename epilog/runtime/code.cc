@@ -51,6 +51,25 @@ bool is_loaded(const dl_phdr_info& info, std::uintptr_t address, std::size_t siz
   return false;
 }
 
+struct RangeSearch {
+  const void* address;
+  CodeRange range;
+};
+
+int note_range(dl_phdr_info* info, std::size_t, void* data) {
+  auto& search = *static_cast<RangeSearch*>(data);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = info->dlpi_phdr[i];
+    const std::uintptr_t begin = info->dlpi_addr + part.p_vaddr;
+    const CodeRange range{begin, begin + part.p_memsz};
+    if (part.p_type == PT_LOAD && range.holds(search.address)) {
+      search.range = range;
+      return 1;
+    }
+  }
+  return 0;
+}
+
 int note_module(dl_phdr_info* info, std::size_t, void* data) {
   const auto& search = *static_cast<Search*>(data);
   if (!is_loaded(*info, search.address, 1)) return 0;
@@ -95,6 +114,12 @@ bool find_module(std::uintptr_t address, Module& module) {
   module.build_id_size = 0;
   Search search{address, &module};
   return dl_iterate_phdr(note_module, &search) != 0;
+}
+
+CodeRange code_around(const void* address) {
+  RangeSearch search{address, {}};
+  dl_iterate_phdr(note_range, &search);
+  return search.range;
 }
 
 void open_code_table(Recorder& r) {

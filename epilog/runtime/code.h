@@ -52,6 +52,9 @@ struct Module {
 };
 bool find_module(std::uintptr_t address, Module& module);
 
+// The part of a module that holds an address; empty if there is none.
+CodeRange code_around(const void* address);
+
 // Remembers an identifier for a key, in the table and in the cache.
 void remember(Recorder& r, std::uint64_t key, RegionId id);
 RegionId new_place(LocalTrace& trace);

@@ -71,7 +71,8 @@ def _leaf_of_wait(call, is_barrier_request):
 def times(trace, severities):
     for call in trace.calls:
         value = length(call.exclusive())
-        severities.add_at("visits", call.path, call.location, 1)
+        for path in (*call.passed, call.path):
+            severities.add_at("visits", path, call.location, 1)
         metric = call.leaf
         while metric is not None:
             severities.add(metric, call, value)

@@ -13,7 +13,7 @@ EXITS = {"EXIT", "MPI_COLLEXIT", "OMP_COLLEXIT", "MPI_WINEXIT", "MPI_WINCOLLEXIT
 DEFINITIONS = {
     "STRING", "STRING_CNT", "MACHINE", "NODE", "PROCESS", "THREAD", "LOCATION", "FILE", "REGION", "METRIC",
     "MPI_COMM", "MPI_COMM_CNT", "OFFSET", "LAST_DEF", "NUM_EVENTS", "CALL_SITE", "CART_TOPOLOGY", "CART_COORDS",
-    "MPI_WIN", "CALL_PATH", "MPI_GROUP", "MPI_GROUP_CNT", "MPI_COMM_REF", "EPILOG", "MERGED_RUN",
+    "MPI_WIN", "CALL_PATH", "CALL_SITE_CALLER", "MPI_GROUP", "MPI_GROUP_CNT", "MPI_COMM_REF", "EPILOG", "MERGED_RUN",
     "COMM_IDENTITY", "WIN_IDENTITY", "EVENT_COUNT64", "CLOCK_ERROR", "LOST", "COMM_REMOTE", "FUNCTIONS_OFF",
     "RUN_PROPERTY"}
 ATTRIBUTES = {"ATTR_UI1", "ATTR_UI4", "ATTR_UI8"}
@@ -45,6 +45,7 @@ class Call:
         self.begin, self.enter, self.parent = enter, enter.time, parent
         self.end, self.exit = None, None  # the exit record, None if the trace does not close the region
         self.children, self.events = [], []
+        self.passed = []  # call paths of functions that are entered with it
         self.name = region.function
         self.assertion = 0
         self.function = None  # of MPI
@@ -124,6 +125,7 @@ class Trace:
         self.files = {d["fid"]: strings.get(d["fnid"], "") for d in self._rows("FILE")}
         self.regions = {d["rid"]: Region(strings.get(d["rnid"], ""), d["rtype"]) for d in self._rows("REGION")}
         self.sites = {d["csid"]: d for d in self._rows("CALL_SITE")}
+        self.callers = {d["csid"]: d["caller"] for d in self._rows("CALL_SITE_CALLER")}
         self.clock_error = {d["nid"]: d["bound"] for d in self._rows("CLOCK_ERROR")}
         self.functions_off = self._rows("FUNCTIONS_OFF")
         self.run = (self._rows("MERGED_RUN") or [{}])[0]
@@ -168,6 +170,13 @@ class Trace:
         """What was said of one process goes before what was said of the whole run."""
         return self.properties.get((name, process), self.properties.get((name, None)))
 
+    def _with_callers(self, csid):
+        """A call site and those that led to it, outermost first."""
+        path = [csid]
+        while path[0] in self.callers:
+            path.insert(0, self.callers[path[0]])
+        return path
+
     # ---- calls
 
     def _open_calls(self):
@@ -177,18 +186,25 @@ class Trace:
         for event in self.events:
             stack = stacks.setdefault(event.lid, [])
             if event.kind in ENTERS:
-                place = None
+                parent = stack[-1] if stack else None
+                path = parent.path if parent else ()
+                passed = []  # the call paths of functions that are entered with the call
                 if event.kind == "ENTER":
                     region = self.regions[event.rid]
+                    path += ((region.name, None),)
                 elif event.kind == "ENTER_CS":
-                    site = self.sites[event.csid]
-                    region = self.regions[site["erid"]]
-                    place = (self.files.get(site["fid"], ""), -1 if site["lno"] is None else site["lno"])
+                    region = self.regions[self.sites[event.csid]["erid"]]
+                    for csid in self._with_callers(event.csid):
+                        site = self.sites[csid]
+                        place = (self.files.get(site["fid"], ""), -1 if site["lno"] is None else site["lno"])
+                        path += ((self.regions[site["erid"]].name, place),)
+                        passed.append(path)
+                    passed.pop()  # its own
                 else:
                     region = pseudo[event.kind]
-                parent = stack[-1] if stack else None
-                path = (parent.path if parent else ()) + ((region.name, place),)
+                    path += ((region.name, None),)
                 call = Call(event.lid, self.process_of[event.lid], region, path, event, parent)
+                call.passed = passed
                 event.call = call
                 if parent:
                     parent.children.append(call)

@@ -74,6 +74,12 @@ class Speller {
                     ? "undefined"
                     : (file != nullptr ? *file : "") + ":" + std::to_string(raw(site->line)) + ":" +
                           region_words(defs_, site->entered);
+        if (site != nullptr) {
+          defs_.for_each_caller(*site, [&](CallSiteId, const CallSiteDef& caller) {
+            words = std::to_string(raw(caller.line)) + ":" + region_words(defs_, caller.left) +
+                    ">" + words;
+          });
+        }
       } else {
         words = std::to_string(raw(value));
       }

@@ -192,6 +192,41 @@ TEST(CutRegions, EverythingElseIsAPause) {
   EXPECT_NEAR(s("bytes_rcvd_p2p", "MPI_Recv", 0), 10 + 20, kTolerance);
 }
 
+// A function that is entered with a call, as its call site tells, is a region that can be named;
+// the cut has the whole path.
+TEST(CutRegions, FunctionsOnTheWayToACallAreNamed) {
+  const Bytes whole = trace_of(R"(
+STRING strid=0 cntc=0 str="main"
+STRING strid=1 cntc=0 str="f"
+STRING strid=2 cntc=0 str="g"
+STRING strid=3 cntc=0 str="h"
+REGION rid=0 rnid=0 fid=absent begln=absent endln=absent rdid=absent rtype=1
+REGION rid=1 rnid=1 fid=absent begln=absent endln=absent rdid=absent rtype=1
+REGION rid=2 rnid=2 fid=absent begln=absent endln=absent rdid=absent rtype=1
+REGION rid=3 rnid=3 fid=absent begln=absent endln=absent rdid=absent rtype=1
+CALL_SITE csid=0 fid=absent lno=1 erid=1 lrid=0
+CALL_SITE csid=1 fid=absent lno=2 erid=2 lrid=1
+CALL_SITE_CALLER csid=1 caller=0
+CALL_SITE csid=2 fid=absent lno=3 erid=3 lrid=2
+CALL_SITE_CALLER csid=2 caller=1
+CALL_SITE csid=3 fid=absent lno=3 erid=3 lrid=2
+ENTER lid=0 time=0 rid=0
+ENTER_CS lid=0 time=1 csid=2
+EXIT lid=0 time=3
+ENTER_CS lid=0 time=4 csid=3
+EXIT lid=0 time=8
+EXIT lid=0 time=10
+)");
+  const Bytes part = cut(whole, only_regions({"f"}));
+  ASSERT_EQ(faults(part), std::vector<std::string>{});
+  const Severities s(part);
+  EXPECT_NEAR(s("overhead", "PAUSING", 0), 1 + (10 - 3), kTolerance);
+  EXPECT_NEAR(s("time", "h", 0), 3 - 1, kTolerance);
+  EXPECT_NEAR(s("visits", "f", 0), 1, kTolerance);
+  EXPECT_NEAR(s("visits", "g", 0), 1, kTolerance);
+  EXPECT_NEAR(Severities(whole)("time", "h", 0), 2 + 4, kTolerance);
+}
+
 TEST(CutSelection, UnknownRanksAndRegionsAreMistakes) {
   const Bytes whole = trace_of(kTrace);
   EXPECT_THROW(cut(whole, only_ranks({2})), std::runtime_error);

@@ -66,6 +66,124 @@ TEST(EarlStates, NestedAndRecursiveRegions) {
   EXPECT_EQ(t.after(4)->paths.visits(t.archive->call_path(5), 0), 1u);
 }
 
+// Call paths told by one identifier (CALL_SITE_CALLER): MPI_Put is called in g, by h and f, which
+// main called, and in g by f; the third site has no callers.
+const char* const kPaths =
+    "STRING strid=0 cntc=0 str=\"main\"\nSTRING strid=1 cntc=0 str=\"f\"\n"
+    "STRING strid=2 cntc=0 str=\"h\"\nSTRING strid=3 cntc=0 str=\"g\"\n"
+    "STRING strid=4 cntc=0 str=\"MPI_Put\"\n"
+    "REGION rid=0 rnid=0 fid=absent begln=absent endln=absent rdid=absent rtype=1\n"
+    "REGION rid=1 rnid=1 fid=absent begln=absent endln=absent rdid=absent rtype=1\n"
+    "REGION rid=2 rnid=2 fid=absent begln=absent endln=absent rdid=absent rtype=1\n"
+    "REGION rid=3 rnid=3 fid=absent begln=absent endln=absent rdid=absent rtype=1\n"
+    "REGION rid=4 rnid=4 fid=absent begln=absent endln=absent rdid=absent rtype=1\n"
+    "CALL_SITE csid=0 fid=absent lno=10 erid=1 lrid=0\n"  // main calls f
+    "CALL_SITE csid=1 fid=absent lno=20 erid=2 lrid=1\n"  // f calls h
+    "CALL_SITE csid=2 fid=absent lno=30 erid=3 lrid=2\n"  // h calls g
+    "CALL_SITE csid=3 fid=absent lno=40 erid=4 lrid=3\n"  // g calls MPI_Put
+    "CALL_SITE csid=4 fid=absent lno=21 erid=3 lrid=1\n"  // f calls g
+    "CALL_SITE csid=5 fid=absent lno=40 erid=4 lrid=3\n"  // g calls MPI_Put
+    "CALL_SITE csid=6 fid=absent lno=40 erid=4 lrid=3\n";
+const char* const kCallers =
+    "CALL_SITE_CALLER csid=1 caller=0\nCALL_SITE_CALLER csid=2 caller=1\n"
+    "CALL_SITE_CALLER csid=3 caller=2\n"
+    "CALL_SITE_CALLER csid=4 caller=0\nCALL_SITE_CALLER csid=5 caller=4\n";
+
+TEST(EarlStates, APathToldByOneIdentifierHasAllItsFunctions) {
+  const Opened t(std::string(kPaths) + kCallers +
+                 "ENTER lid=0 time=0 rid=0\n"      // 0
+                 "ENTER_CS lid=0 time=1 csid=3\n"  // 1
+                 "EXIT lid=0 time=2\n"             // 2
+                 "ENTER_CS lid=0 time=3 csid=5\n"  // 3
+                 "EXIT lid=0 time=4\n"             // 4
+                 "ENTER_CS lid=0 time=5 csid=3\n"  // 5
+                 "EXIT lid=0 time=6\n"             // 6
+                 "ENTER_CS lid=0 time=7 csid=6\n"  // 7
+                 "EXIT lid=0 time=8\nEXIT lid=0 time=9\n");
+  const CallTree& tree = t.archive->call_tree();
+  const auto sites = [&](CallPathId id) {
+    std::vector<std::uint32_t> result;
+    for (; !is_absent(id); id = tree[id].parent) result.push_back(raw(tree[id].csite));
+    return result;
+  };
+  // main, f, f/h, f/h/g, its MPI_Put; f/g, its MPI_Put; main's own.
+  EXPECT_EQ(tree.size(), 8u);
+  EXPECT_EQ(sites(t.archive->call_path(1)), (std::vector<std::uint32_t>{3, 2, 1, 0, kAbsent}));
+  EXPECT_EQ(sites(t.archive->call_path(3)), (std::vector<std::uint32_t>{5, 4, 0, kAbsent}));
+  EXPECT_EQ(sites(t.archive->call_path(7)), (std::vector<std::uint32_t>{6, kAbsent}));
+  EXPECT_EQ(t.archive->call_path(5), t.archive->call_path(1));
+  EXPECT_EQ(t.archive->call_path(2), t.archive->call_path(1)) << "the exit";
+  // One region instance, in the open one.
+  EXPECT_EQ(enters(*t.after(1), 0), (Positions{0, 1}));
+  EXPECT_EQ(t.archive->enterptr(1), 0u);
+  EXPECT_EQ(t.archive->enterptr(2), 1u);
+  EXPECT_EQ(t.archive->cnodeptr(5), 1u);
+  // The functions on the way are visited with the call: f three times, h and its g twice.
+  const CallPathId put = t.archive->call_path(1), g = tree[put].parent, h = tree[g].parent,
+                   f = tree[h].parent;
+  EXPECT_EQ(tree[f].first_enter, 1u);
+  EXPECT_EQ(t.after(9)->paths.visits(put, 0), 2u);
+  EXPECT_EQ(t.after(9)->paths.visits(g, 0), 2u);
+  EXPECT_EQ(t.after(9)->paths.visits(h, 0), 2u);
+  EXPECT_EQ(t.after(9)->paths.visits(f, 0), 3u);
+  EXPECT_EQ(t.after(9)->paths.visits(tree[f].parent, 0), 1u) << "main";
+  EXPECT_EQ(t.after(2)->paths.visits(f, 0), 1u);
+}
+
+// The same calls with each function entered and left, as older traces have it.
+TEST(EarlStates, EnteredFunctionsMakeTheSameTree) {
+  const Opened one(std::string(kPaths) + kCallers +
+                   "ENTER lid=0 time=0 rid=0\n"
+                   "ENTER_CS lid=0 time=1 csid=3\nEXIT lid=0 time=2\n"
+                   "ENTER_CS lid=0 time=3 csid=5\nEXIT lid=0 time=4\nEXIT lid=0 time=5\n");
+  const Opened levels(std::string(kPaths) +
+                      "ENTER lid=0 time=0 rid=0\n"
+                      "ENTER_CS lid=0 time=1 csid=0\nENTER_CS lid=0 time=1 csid=1\n"
+                      "ENTER_CS lid=0 time=1 csid=2\nENTER_CS lid=0 time=1 csid=3\n"
+                      "EXIT lid=0 time=2\nEXIT lid=0 time=2\nEXIT lid=0 time=2\nEXIT lid=0 time=2\n"
+                      "ENTER_CS lid=0 time=3 csid=0\nENTER_CS lid=0 time=3 csid=4\n"
+                      "ENTER_CS lid=0 time=3 csid=5\n"
+                      "EXIT lid=0 time=4\nEXIT lid=0 time=4\nEXIT lid=0 time=4\n"
+                      "EXIT lid=0 time=5\n");
+  const CallTree &a = one.archive->call_tree(), &b = levels.archive->call_tree();
+  ASSERT_EQ(a.size(), 7u);
+  ASSERT_EQ(b.size(), a.size());
+  const auto end_a = one.after(one.archive->size() - 1);
+  const auto end_b = levels.after(levels.archive->size() - 1);
+  for (std::uint32_t i = 0; i < a.size(); ++i) {
+    const auto id = static_cast<CallPathId>(i);
+    EXPECT_EQ(a[id].parent, b[id].parent) << i;
+    EXPECT_EQ(a[id].region, b[id].region) << i;
+    EXPECT_EQ(a[id].csite, b[id].csite) << i;
+    EXPECT_EQ(end_a->paths.visits(id, 0), end_b->paths.visits(id, 0)) << i;
+  }
+}
+
+// A region that is open stands above the whole path, another one above one of its own; and where
+// a caller itself is entered, the path goes on below it.
+TEST(EarlStates, APathLiesBelowTheRegionThatIsOpen) {
+  const Opened t(std::string(kPaths) + kCallers +
+                 "ENTER_CS lid=0 time=0 csid=3\nEXIT lid=0 time=1\n"  // 0
+                 "ENTER lid=0 time=2 rid=0\n"                         // 2
+                 "ENTER_CS lid=0 time=3 csid=0\n"                     // 3: main/f
+                 "ENTER_CS lid=0 time=4 csid=5\n"                     // 4: main/f/f/g/MPI_Put
+                 "EXIT lid=0 time=5\nEXIT lid=0 time=6\n"
+                 "ENTER_CS lid=0 time=7 csid=5\n"  // 7: main/f/g/MPI_Put
+                 "EXIT lid=0 time=8\nEXIT lid=0 time=9\n");
+  const CallTree& tree = t.archive->call_tree();
+  const auto regions = [&](std::uint64_t pos) {
+    std::vector<std::uint32_t> result;
+    for (CallPathId id = t.archive->call_path(pos); !is_absent(id); id = tree[id].parent) {
+      result.push_back(raw(tree[id].region));
+    }
+    return result;
+  };
+  EXPECT_EQ(regions(0), (std::vector<std::uint32_t>{4, 3, 2, 1}));
+  EXPECT_EQ(regions(4), (std::vector<std::uint32_t>{4, 3, 1, 1, 0}));
+  EXPECT_EQ(regions(7), (std::vector<std::uint32_t>{4, 3, 1, 0}));
+  EXPECT_EQ(tree[tree[t.archive->call_path(7)].parent].parent, t.archive->call_path(3));
+}
+
 TEST(EarlStates, AQueueIsFirstInFirstOutAndOthersOvertakeIt) {
   const Opened t(
       "ENTER lid=0 time=0 region=MPI_Send\n"

@@ -34,6 +34,25 @@ Finding only(const Verification& verification) {
   return verification.findings.empty() ? Finding{} : verification.findings[0];
 }
 
+TEST(Verify, CallersOfCallSitesMustBeKnownAndEnd) {
+  const std::string sites =
+      "STRING strid=0 cntc=0 str=\"f\"\n"
+      "REGION rid=0 rnid=0 fid=absent begln=absent endln=absent rdid=absent rtype=1\n"
+      "CALL_SITE csid=0 fid=absent lno=1 erid=0 lrid=0\n"
+      "CALL_SITE csid=1 fid=absent lno=2 erid=0 lrid=0\n"
+      "CALL_SITE_CALLER csid=1 caller=0\n";
+  const std::string events = "ENTER_CS lid=0 time=0 csid=1\nEXIT lid=0 time=1\n";
+  EXPECT_TRUE(verified(sites + events).findings.empty()) << all(verified(sites + events));
+  const Finding ring = only(verified(sites + "CALL_SITE_CALLER csid=0 caller=1\n" + events));
+  EXPECT_EQ(ring.what, "names a caller that is one of its own, or too far");
+  const Finding itself = only(verified(sites + "CALL_SITE_CALLER csid=0 caller=0\n" + events));
+  EXPECT_EQ(itself.what, ring.what);
+  const Finding unknown = only(verified(sites + "CALL_SITE_CALLER csid=1 caller=7\n" + events));
+  EXPECT_EQ(unknown.field, "caller");
+  EXPECT_EQ(unknown.what, "no call site with this identifier is defined before");
+  EXPECT_EQ(only(verified(sites + "CALL_SITE_CALLER csid=7 caller=0\n" + events)).field, "csid");
+}
+
 TEST(Verify, ReferenceTracesAreClean) {
   for (const char* name : {"fence", "gats"}) {
     const Verification result =

@@ -1,6 +1,6 @@
 // Call sites and functions of local traces: what they become where the program's file is not there,
-// and that callers are entered and left around a call. Names from debugging information are
-// tests/measurement/sites.
+// and how call paths are told: by one identifier, in classic files by entering the callers. Names
+// from debugging information are tests/measurement/sites.
 #include <gtest/gtest.h>
 
 #include "epilog/format/definitions.h"
@@ -11,7 +11,8 @@
 namespace kojak::test {
 namespace {
 
-// One line an event: regions entered as "caller>region", left as "-".
+// One line an event: regions entered as "caller>region", below all the callers that the record
+// names; left as "-".
 std::vector<std::string> flow_of(const std::vector<std::byte>& bytes) {
   auto reader = TraceReader::from(memory_source(bytes.data(), bytes.size()), "merged");
   if (!reader) throw std::runtime_error(reader.error().message());
@@ -36,7 +37,13 @@ std::vector<std::string> flow_of(const std::vector<std::byte>& bytes) {
         flow.push_back(name(event.rid));
       } else if constexpr (std::is_same_v<R, EnterCs>) {
         const CallSiteDef* site = definitions.call_sites.find(event.csid);
-        flow.push_back(site == nullptr ? "?" : name(site->left) + ">" + name(site->entered));
+        std::string path = site == nullptr ? "?" : name(site->left) + ">" + name(site->entered);
+        if (site != nullptr) {
+          definitions.for_each_caller(*site, [&](CallSiteId, const CallSiteDef& caller) {
+            path = name(caller.left) + ">" + path;
+          });
+        }
+        flow.push_back(path);
       } else {
         flow.push_back(R::kName == Exit::kName ? "-" : std::string(R::kName));
       }
@@ -79,11 +86,7 @@ EXIT lid=0 time=5
   EXPECT_FALSE(summary.suspect()) << "names are missing, nothing else";
 }
 
-// The innermost caller stands in the site itself; the others are entered, outermost first, whatever
-// record the call is in, and left behind it.
-TEST(MergeSites, CallersStandAroundTheCall) {
-  LocalRun run(1);
-  run.add(0, kDefinitions + R"(
+const std::string kCalls = R"(
 ENTER lid=0 time=0 rid=515
 MPI_CALL lid=0 time=1 exit=2 rid=513
 ENTER lid=0 time=3 rid=513
@@ -91,8 +94,27 @@ EXIT lid=0 time=4
 ENTER lid=0 time=5 rid=514
 MPI_WINCOLLEXIT lid=0 time=6 wid=0
 EXIT lid=0 time=7
-)");
+)";
+
+// Whatever record the call is in: one ENTER_CS that names the path, and one exit.
+TEST(MergeSites, OneIdentifierNamesTheWholePath) {
+  LocalRun run(1);
+  run.add(0, kDefinitions + kCalls);
   run.merge();
+  const std::string path = "prog+0x200>prog+0x300>prog+0x400>MPI_Barrier";
+  EXPECT_EQ(flow_of(run.merged), (std::vector<std::string>{"prog+0x1000", path, "-", path, "-",
+                                                           "prog+0x200>prog+0x400>MPI_Win_fence",
+                                                           "MPI_WINCOLLEXIT", "-"}));
+}
+
+// A classic file has no paths: there the callers are entered, outermost first, and left behind the
+// call. The innermost one stands in the site itself.
+TEST(MergeSites, ClassicFilesEnterTheCallers) {
+  LocalRun run(1);
+  run.add(0, kDefinitions + kCalls);
+  merge::MergeOptions options = run.options();
+  options.format = merge::Format::kClassic;
+  run.merge(options);
   const std::vector<std::string> path = {
       "prog+0x200>prog+0x300", "prog+0x300>prog+0x400", "prog+0x400>MPI_Barrier", "-", "-", "-"};
   std::vector<std::string> expected = {"prog+0x1000"};
@@ -102,16 +124,81 @@ EXIT lid=0 time=7
   EXPECT_EQ(flow_of(run.merged), expected);
 }
 
-// A process that was killed in a call: the call and its callers are closed.
-TEST(MergeSites, CallersAreClosedWithTheTrace) {
+// A process that was killed in a call: the call is closed, in a classic file its callers, too.
+TEST(MergeSites, PathsAreClosedWithTheTrace) {
   LocalRun run(1);
   run.add(0, kDefinitions + "ENTER lid=0 time=0 rid=515\nENTER lid=0 time=1 rid=513\n");
   const merge::Summary summary = run.merge();
+  EXPECT_EQ(flow_of(run.merged),
+            (std::vector<std::string>{"prog+0x1000", "prog+0x200>prog+0x300>prog+0x400>MPI_Barrier",
+                                      "-", "-"}));
+  EXPECT_EQ(summary[merge::Finding::kOpenRegions].count, 2u);
+  merge::MergeOptions options = run.options();
+  options.format = merge::Format::kClassic;
+  EXPECT_EQ(run.merge(options)[merge::Finding::kOpenRegions].count, 2u)
+      << "those that were recorded";
   EXPECT_EQ(
       flow_of(run.merged),
       (std::vector<std::string>{"prog+0x1000", "prog+0x200>prog+0x300", "prog+0x300>prog+0x400",
                                 "prog+0x400>MPI_Barrier", "-", "-", "-", "-"}));
-  EXPECT_EQ(summary[merge::Finding::kOpenRegions].count, 2u) << "those that were recorded";
+}
+
+// Where the path has more functions than the measurement kept, that is to be seen.
+TEST(MergeSites, FunctionsThatWereLeftOutHaveAPlaceInThePath) {
+  LocalRun run(1);
+  run.add(0, kDefinitions + R"(
+LOCAL_CUT frame=2 caller=1
+LOCAL_SITE rid=517 erid=7 module=0 address=1024 caller=2
+LOCAL_CUT frame=3 caller=absent
+LOCAL_SITE rid=518 erid=7 module=0 address=1024 caller=3
+MPI_CALL lid=0 time=1 exit=2 rid=517
+MPI_CALL lid=0 time=2 exit=3 rid=518
+)");
+  run.merge();
+  EXPECT_EQ(
+      flow_of(run.merged),
+      (std::vector<std::string>{"prog+0x200>prog+0x300>(functions left out)>prog+0x400>MPI_Barrier",
+                                "-", "(functions left out)>prog+0x400>MPI_Barrier", "-"}));
+}
+
+// A function that calls itself is on the path as often as it was called; two lines of one function
+// are two paths.
+TEST(MergeSites, RecursionAndLinesMakePathsOfTheirOwn) {
+  LocalRun run(1);
+  run.add(0, kDefinitions + R"(
+LOCAL_FRAME frame=2 module=0 address=768 caller=1
+LOCAL_FRAME frame=3 module=0 address=800 caller=0
+LOCAL_SITE rid=517 erid=7 module=0 address=1024 caller=2
+LOCAL_SITE rid=518 erid=7 module=0 address=1024 caller=3
+MPI_CALL lid=0 time=1 exit=2 rid=517
+MPI_CALL lid=0 time=2 exit=3 rid=518
+)");
+  run.merge();
+  EXPECT_EQ(flow_of(run.merged),
+            (std::vector<std::string>{"prog+0x200>prog+0x300>prog+0x300>prog+0x400>MPI_Barrier",
+                                      "-", "prog+0x200>prog+0x320>prog+0x400>MPI_Barrier", "-"}));
+}
+
+// Paths of local call sites (ENTER_CS) go the same way.
+TEST(MergeSites, CallersOfLocalCallSitesAreKept) {
+  LocalRun run(1);
+  run.add(0, kDefinitions + R"(
+STRING strid=7 cntc=0 str="f"
+REGION rid=20 rnid=7 fid=absent begln=absent endln=absent rdid=absent rtype=1
+STRING strid=8 cntc=0 str="g"
+REGION rid=21 rnid=8 fid=absent begln=absent endln=absent rdid=absent rtype=1
+CALL_SITE csid=3 fid=absent lno=1 erid=21 lrid=20
+CALL_SITE csid=4 fid=absent lno=2 erid=7 lrid=21
+CALL_SITE_CALLER csid=4 caller=3
+ENTER_CS lid=0 time=1 csid=4
+EXIT lid=0 time=2
+)");
+  run.merge();
+  EXPECT_EQ(flow_of(run.merged), (std::vector<std::string>{"f>g>MPI_Barrier", "-"}));
+  merge::MergeOptions options = run.options();
+  options.format = merge::Format::kClassic;
+  run.merge(options);
+  EXPECT_EQ(flow_of(run.merged), (std::vector<std::string>{"f>g", "g>MPI_Barrier", "-", "-"}));
 }
 
 // Frames that call each other in a ring, and modules and frames that nothing defines.
@@ -129,10 +216,10 @@ MPI_CALL lid=0 time=3 exit=4 rid=513
 )");
   run.merge();
   const std::vector<std::string> flow = flow_of(run.merged);
-  // At most 16 frames: 15 callers, then the call, and as many exits.
-  ASSERT_EQ(flow.size(), 2 * 16 + 2u);
-  EXPECT_EQ(flow[15], "0x30>MPI_Barrier");
-  EXPECT_EQ(flow[32], "0x40>MPI_Barrier");
+  // At most 32 frames: the site's function, and 31 of the ring above it.
+  std::string path = "0x30>MPI_Barrier";
+  for (int i = 0; i < 31; ++i) path = (i % 2 == 0 ? "0x10>" : "0x20>") + path;
+  EXPECT_EQ(flow, (std::vector<std::string>{path, "-", "0x40>MPI_Barrier", "-"}));
 }
 
 // A line of Python is a CALL_SITE whose number and one stands in the place of an address.
@@ -160,26 +247,39 @@ MPI_CALL lid=0 time=5 exit=6 rid=1028
 )");
   run.merge();
   EXPECT_EQ(flow_of(run.merged),
-            (std::vector<std::string>{"step>MPI_Barrier", "-", "step>submit", "submit>MPI_Barrier",
-                                      "-", "-", "0x4>MPI_Barrier", "-"}));
+            (std::vector<std::string>{"step>MPI_Barrier", "-", "step>submit>MPI_Barrier", "-",
+                                      "0x4>MPI_Barrier", "-"}));
 }
 
-// The same place in several processes is one call site.
+// The same place in several processes, on the same path, is one call site, in whatever order they
+// found it.
 TEST(MergeSites, EqualPlacesAreOne) {
   LocalRun run(2);
   run.add(0, kDefinitions + "MPI_CALL lid=0 time=1 exit=2 rid=512\n");
-  run.add(1, kDefinitions + "MPI_CALL lid=1 time=1 exit=2 rid=512\n");
+  run.add(1, R"(
+STRING strid=4 cntc=0 str="MPI_Barrier"
+REGION rid=7 rnid=4 fid=absent begln=absent endln=absent rdid=absent rtype=4
+STRING strid=6 cntc=0 str="/nowhere/prog"
+LOCAL_MODULE module=5 pathid=6 build_id=[1,2,3]
+LOCAL_FRAME frame=4 module=5 address=512 caller=absent
+LOCAL_FRAME frame=7 module=5 address=768 caller=4
+LOCAL_SITE rid=600 erid=7 module=5 address=1024 caller=7
+LOCAL_SITE rid=601 erid=7 module=5 address=256 caller=absent
+MPI_CALL lid=1 time=1 exit=2 rid=600
+MPI_CALL lid=1 time=2 exit=3 rid=601
+)");
   run.merge();
   auto reader = TraceReader::from(memory_source(run.merged.data(), run.merged.size()), "merged");
   ASSERT_TRUE(reader);
   RawRecord record;
-  int sites = 0;
+  int sites = 0, callers = 0;
   while (reader->next(record) == TraceReader::Next::kRecord) {
     if (record.type == static_cast<std::uint8_t>(RecordType::kCallSite)) ++sites;
+    if (record.type == static_cast<std::uint8_t>(RecordType::kCallSiteCaller)) ++callers;
   }
-  // 256, the two frames as callers (512 of 768, 768 of 1024, 512 of 1024), 1024 of both functions,
-  // and the one without module.
+  // 256; the path of 512, 768 and 1024: three; that of 512 and 1024: two; the one without module.
   EXPECT_EQ(sites, 7);
+  EXPECT_EQ(callers, 2 + 1) << "all of the two paths but where they begin";
 }
 
 // What the program wrote, not what its compiler made of it; a name that only begins like one stays.

@@ -121,6 +121,44 @@ TEST(Processes, HaveTheirThreadsTogether) {
   }
 }
 
+// Functions that are entered with a call, as its call site tells, are regions like others: their
+// time is what is called from them. g calls itself: its time counts once.
+TEST(Regions, OnTheWayToACallAreEnteredWithIt) {
+  const TraceProfile profile = profile_of(R"(
+STRING strid=0 cntc=0 str="main"
+STRING strid=1 cntc=0 str="f"
+STRING strid=2 cntc=0 str="g"
+STRING strid=3 cntc=0 str="MPI_Barrier"
+REGION rid=0 rnid=0 fid=absent begln=absent endln=absent rdid=absent rtype=1
+REGION rid=1 rnid=1 fid=absent begln=absent endln=absent rdid=absent rtype=1
+REGION rid=2 rnid=2 fid=absent begln=absent endln=absent rdid=absent rtype=1
+REGION rid=3 rnid=3 fid=absent begln=absent endln=absent rdid=absent rtype=4
+CALL_SITE csid=0 fid=absent lno=1 erid=1 lrid=0
+CALL_SITE csid=1 fid=absent lno=2 erid=2 lrid=1
+CALL_SITE_CALLER csid=1 caller=0
+CALL_SITE csid=2 fid=absent lno=3 erid=2 lrid=2
+CALL_SITE_CALLER csid=2 caller=1
+CALL_SITE csid=3 fid=absent lno=4 erid=3 lrid=2
+CALL_SITE_CALLER csid=3 caller=2
+ENTER lid=0 time=0 rid=0
+ENTER_CS lid=0 time=1 csid=3
+MPI_COLLEXIT lid=0 time=3
+ENTER_CS lid=0 time=4 csid=3
+MPI_COLLEXIT lid=0 time=5
+EXIT lid=0 time=10
+)");
+  EXPECT_EQ(profile.bad.damaged, 0u);
+  std::map<std::string, std::vector<double>> found;
+  for (const RegionTotals& r : profile.regions) {
+    found[r.name] = {static_cast<double>(r.calls), r.inclusive, r.exclusive};
+  }
+  const std::map<std::string, std::vector<double>> expected = {{"main", {1, 10, 10 - 3}},
+                                                               {"f", {2, 2 + 1, 0}},
+                                                               {"g", {4, 2 + 1, 0}},
+                                                               {"MPI_Barrier", {2, 2 + 1, 2 + 1}}};
+  EXPECT_EQ(found, expected);
+}
+
 TEST(Flows, LocalTracesSayTheSameAsTheMergedOne) {
   std::size_t transfers = 0;
   for (unsigned seed = 1; seed <= 40; ++seed) {

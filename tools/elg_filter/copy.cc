@@ -246,7 +246,7 @@ class Copier {
     }
     const RegionDef* region = in_.definitions.regions.find(frame.region);
     if (region != nullptr) frame.function = region->function;
-    frame.selected = !selection_.by_region() || selection_.named(frame.region) ||
+    frame.selected = !selection_.by_region() || selection_.named(frame.region, frame.site) ||
                      (!here_->idle() && here_->top().selected);
     here_->saw(r.metv);
     here_->push(frame);

@@ -54,6 +54,13 @@ Result<Selection> Selection::make(const Cut& cut, const earl::Trace& trace) {
     }
   });
   if (!missing.empty()) return no_such("no region called `" + *missing.begin() + "`");
+  definitions.call_sites.for_each([&](CallSiteId id, const CallSiteDef& site) {
+    bool any = false;
+    definitions.for_each_caller(site, [&](CallSiteId, const CallSiteDef& caller) {
+      any = any || selection.named(caller.entered);
+    });
+    if (any) selection.sites_.insert(id);
+  });
   std::uint32_t index = 0;  // locations are numbered by their identifiers
   definitions.locations.for_each([&](LocationId, const LocationDef& location) {
     selection.threads_[location.process].push_back(index++);
@@ -73,12 +80,13 @@ bool Selection::whole(const CommDef* comm) const {
 }
 
 void Selection::enter(const earl::OpenCall& call) {
-  if (!named(call.region) || depth_[call.index]++ != 0) return;
+  if (!named(call.region, call.csite) || depth_[call.index]++ != 0) return;
   instances_[call.index].push_back({call.enter_pos, earl::kNoEvent});
 }
 
 void Selection::leave(const earl::Call& call) {
-  if (!named(call.region) || depth_[call.index] == 0 || --depth_[call.index] != 0) return;
+  if (!named(call.region, call.csite) || depth_[call.index] == 0 || --depth_[call.index] != 0)
+    return;
   instances_[call.index].back().end = call.exit_pos;
 }
 

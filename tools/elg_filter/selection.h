@@ -35,8 +35,9 @@ class Selection {
   bool process(std::uint32_t rank) const {
     return cut_.ranks.empty() || cut_.ranks.count(rank) != 0;
   }
-  bool named(RegionId region) const {
-    return raw(region) < named_.size() ? named_[raw(region)] : far_.count(region) != 0;
+  // Whether a region is named, or a function that is entered with it on the way to its call site.
+  bool named(RegionId region, CallSiteId site) const {
+    return named(region) || (!sites_.empty() && sites_.count(site) != 0);
   }
   // All of these processes.
   bool all(const RankList& ranks) const;
@@ -60,14 +61,18 @@ class Selection {
     std::uint64_t begin, end;
   };
   explicit Selection(Cut cut) : cut_(std::move(cut)) {}
+  bool named(RegionId region) const {
+    return raw(region) < named_.size() ? named_[raw(region)] : far_.count(region) != 0;
+  }
   // The last instance that begins at or before the position, or nullptr.
   const Instance* before(std::uint32_t index, std::uint64_t pos) const;
 
   Cut cut_;
   std::vector<bool> named_;  // by region
   std::set<RegionId> far_;
-  std::vector<std::vector<Instance>> instances_;             // by location
-  std::vector<std::uint32_t> depth_;                         // open instances of named regions
+  std::set<CallSiteId> sites_;                    // with callers of which one enters a named region
+  std::vector<std::vector<Instance>> instances_;  // by location
+  std::vector<std::uint32_t> depth_;              // open instances of named regions
   std::map<ProcessId, std::vector<std::uint32_t>> threads_;  // numbers of a process's locations
 };
 

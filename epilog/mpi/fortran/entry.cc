@@ -2,10 +2,10 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
-#include <link.h>
 #include <stdio.h>
 
 #include "epilog/mpi/fortran/libraries.h"
+#include "epilog/runtime/code.h"
 #include "epilog/runtime/session.h"
 
 namespace kojak::measure::fortran {
@@ -56,24 +56,6 @@ void* look_up_in(const char* object, int mode, const Wanted& wanted) {
   return address != nullptr && is_ours(address) ? nullptr : address;
 }
 
-struct Search {
-  std::uintptr_t address;
-  CodeRange range;
-};
-int note_range(dl_phdr_info* info, std::size_t, void* data) {
-  auto* const search = static_cast<Search*>(data);
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& part = info->dlpi_phdr[i];
-    const std::uintptr_t begin = info->dlpi_addr + part.p_vaddr;
-    const CodeRange range{begin, begin + part.p_memsz};
-    if (part.p_type == PT_LOAD && search->address >= range.begin && search->address < range.end) {
-      search->range = range;
-      return 1;
-    }
-  }
-  return 0;
-}
-
 }  // namespace
 
 void* Entry::find(const void* caller) {
@@ -89,9 +71,7 @@ void* Entry::find(const void* caller) {
                          wanted);
   }
   if (address != nullptr) {
-    Search search{reinterpret_cast<std::uintptr_t>(address), {}};
-    dl_iterate_phdr(note_range, &search);
-    library_ = search.range;
+    library_ = code_around(address);
     address_.store(address, std::memory_order_release);
   }
   return address;

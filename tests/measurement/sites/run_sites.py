@@ -12,6 +12,9 @@ from run_trace_case import Case, parser  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = ["sites.c", "library.c", "plugin.c"]
+LEFT_OUT = "(functions left out)"
+DEEPEST = 39  # so often deep() calls itself at most
+INLINED = {"inlined"}
 
 
 def marked():
@@ -27,10 +30,10 @@ def marked():
 
 
 class Trace:
-    """Which call sites a merged trace enters, and which of them inside which."""
+    """Which call sites a merged trace enters, and which of them inside which, those that led there included."""
 
     def __init__(self, text):
-        strings, files, regions, sites = {}, {}, {}, {}
+        strings, files, regions, sites, callers = {}, {}, {}, {}, {}
         self.sites, self.nested, self.plain = set(), collections.Counter(), set()
         open_sites = collections.defaultdict(list)
         for line in text.splitlines():
@@ -47,13 +50,19 @@ class Trace:
                 sites[fields["csid"]] = (regions[fields["lrid"]], files.get(fields["fid"]), number,
                                          regions[fields["erid"]])
             elif name == "ENTER_CS":
-                site = sites[fields["csid"]]
-                self.sites.add(site)
-                self.nested[tuple(open_sites[fields["lid"]] + [site])] += 1
-                open_sites[fields["lid"]].append(site)
+                path = [fields["csid"]]
+                while path[0] in callers:
+                    path.insert(0, callers[path[0]])
+                around = [site for entered in open_sites[fields["lid"]] for site in entered]
+                for length, csid in enumerate(path, 1):
+                    self.sites.add(sites[csid])
+                    self.nested[tuple(around + [sites[site] for site in path[:length]])] += 1
+                open_sites[fields["lid"]].append([sites[site] for site in path])
+            elif name == "CALL_SITE_CALLER":
+                callers[fields["csid"]] = fields["caller"]
             elif name in ("ENTER", "ENTER_TRACING"):
                 self.plain.add(regions.get(fields.get("rid"), "TRACING"))
-                open_sites[fields["lid"]].append(None)
+                open_sites[fields["lid"]].append([])
             elif "EXIT" in name and open_sites[fields["lid"]]:
                 open_sites[fields["lid"]].pop()
 
@@ -124,32 +133,54 @@ def check_rebuilt(case, sites):
         sys.exit(f"rebuilt: {trace.sites} {said}")
 
 
-def check_paths(case, sites, calls):
-    """With three functions of each path, the trace enters the outer ones around the call."""
-    trace, _ = merge(case, measure(case, "paths", case.args.programs / "sites_pie", {"ELG_CALLSITES": "path:3"}))
-    compare("paths", trace.sites, sites | calls)
-    callers = collections.defaultdict(set)
-    for call in calls:
-        callers[call[3]].add(call)
-    expected = set()
-    for site in sites:
-        for caller in callers[site[0]] or {None}:
-            outer = callers[caller[0]] if caller else set()
-            for outermost in outer or {None}:
-                if caller and caller[0] == "deep" and outermost[0] in ("one_way", "other_way"):
-                    continue  # they call it with 0, so that it does not call itself
-                expected.add(tuple(place for place in (outermost, caller, site) if place))
-    found = {tuple(place for place in path if place) for path in trace.nested}
-    compare("paths", {path for path in found if path[-1] in sites}, expected)
-    # 100 rounds; deep() is called with i % 40: the last two of its calls on the way are deep() itself but for 0 and 1.
-    below = collections.Counter()
-    for path, count in trace.nested.items():
-        places = [place for place in path if place]
-        if places[-1][0] == "deep" and places[-1][3] == "MPI_Barrier":
-            below[places[0][0]] += count
-    ranks = case.args.ranks
-    if below != {"main": (100 * 2 + 3 + 3) * ranks, "deep": (100 - 6) * ranks}:
-        sys.exit(f"paths: {below}")
+def chains(calls):
+    """Every way from main to a function: the calls on it, outermost first. A function that calls itself does so as often
+    as DEEPEST tells, but where another function than main calls it: these call it with 0."""
+    def further(way):
+        yield way
+        at = way[-1][3] if way else "main"
+        for call in sorted(call for call in calls if call[0] == at):
+            itself = sum(step[0] == step[3] == at for step in way)
+            if call[3] != at or (itself < DEEPEST and way[-1 - itself][0] == "main"):
+                yield from further(way + (call,))
+    return further(())
+
+
+def expected_paths(sites, calls, most):
+    """What the trace must tell with ELG_CALLSITES=path:MOST: the function that calls MPI, the outermost others."""
+    expected = {}
+    for way in chains(calls):
+        for site in sites:
+            if site[0] != (way[-1][3] if way else "main"):
+                continue
+            frames = tuple(step for step in way if step[3] not in INLINED)
+            if len(frames) < most:
+                expected[way + (site,)] = way or (site,)
+                continue
+            # The calls in the outermost functions, the last of which calls what was left out.
+            inner = way[len(frames):]  # inlined
+            outer = way[:most - 2] + ((*way[most - 2][:3], LEFT_OUT),)
+            expected[outer + ((LEFT_OUT, None, None, frames[-1][3]),) + inner + (site,)] = way
+    return expected
+
+
+def check_paths(case, sites, calls, most):
+    """The trace tells the whole path of each call, or that functions of it were left out."""
+    name = f"paths{most}"
+    trace, _ = merge(case, measure(case, name, case.args.programs / "sites_pie", {"ELG_CALLSITES": f"path:{most}"}))
+    found = {path: count for path, count in trace.nested.items() if path[-1] in sites}
+    expected = expected_paths(sites, calls, most)
+    compare(name, set(found), set(expected))
+    # Rounds 0 to 99 call deep() with the round's number modulo 40: it calls itself as often. Deeper than MOST tells is
+    # one path.
+    cut = most - 1
+    rounds = collections.Counter(min(i % 40, cut) for i in range(100))
+    for depth, count in rounds.items():
+        paths = [path for path, way in expected.items()
+                 if path[-1][0] == way[0][3] == "deep" and len(path) == depth + 2 and
+                 (path[-2][0] == LEFT_OUT) == (depth == cut)]
+        if len(paths) != 1 or found[paths[0]] != count * case.args.ranks:
+            sys.exit(f"{name}: depth {depth}, {count} times: {[(path, found[path]) for path in paths]}")
 
 
 def check_off(case):
@@ -169,7 +200,8 @@ def main():
     check_stripped(case, sites)
     check_killed(case, sites)
     check_rebuilt(case, sites)
-    check_paths(case, sites, calls)
+    for most in (2, 3, 16):
+        check_paths(case, sites, calls, most)
     check_off(case)
 
 
