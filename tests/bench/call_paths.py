@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What call paths cost, from the program to the report, against call sites alone.
 
-  call_paths.py --run MPIRUN --program call_paths --library libelg_mpi.so --bin FOLDER [--rounds N] [--paths 4]
+  call_paths.py --run MPIRUN --program call_paths --library libelg_mpi.so --bin FOLDER [--rounds N] [--paths 6]
                 [--repeat N] [--work FOLDER]
 
 Records the program's loop of puts and its halo exchange with ELG_CALLSITES=site and path:N, merges and analyses both, and
@@ -44,7 +44,7 @@ def cpu_seconds(*command):
 
 def events_of(args, trace):
     text = subprocess.run([args.bin / "elg_stat", trace], capture_output=True, text=True, check=True, timeout=600).stdout
-    return int(re.search(r"([\d,]+) events", text)[1].replace(",", ""))
+    return int(re.search(r"events: (\d+)", text)[1])
 
 
 def main():
@@ -53,15 +53,15 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--library", required=True)
     parser.add_argument("--bin", required=True, type=pathlib.Path)
-    parser.add_argument("--rounds", type=int, default=20000)
-    parser.add_argument("--paths", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=5000)
+    parser.add_argument("--paths", type=int, default=6)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--work", help="directory for the traces (default: a temporary one)")
     args = parser.parse_args()
     base = pathlib.Path(tempfile.mkdtemp(prefix="elg_paths_", dir=args.work))
     print(f"{'program':8}{'call sites':>12}{'ns a call':>11}{'local MB':>10}{'merged MB':>11}{'events':>12}{'merge s':>9}{'expert s':>10}")
     try:
-        for kind, rounds in (("put", args.rounds), ("halo", 8 * args.rounds)):
+        for kind, rounds in (("put", args.rounds), ("halo", 5 * args.rounds)):
             plain = statistics.median(record(args, kind, rounds, None, None) for _ in range(args.repeat))
             print(f"{kind:8}{'(plain)':>12}{plain:11.1f}")
             for setting in ("site", f"path:{args.paths}"):
