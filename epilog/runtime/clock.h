@@ -1,10 +1,11 @@
 // The clock of the measurement: one per process, as cheap as the machine offers.
 //
-// Where the TSC is invariant and the kernel itself trusts it as clock source (so it is synchronised
-// over the cores), a tick is one TSC cycle, calibrated against CLOCK_MONOTONIC; elsewhere a tick is
-// a nanosecond of CLOCK_MONOTONIC. Times of records are seconds from a base that the processes of
-// one node share: doubles of that size keep fractions of a nanosecond. Set up once by the session
-// before any record is written, constant afterwards; reading is safe from any thread. Never fails.
+// Where the processor's counter has a constant rate and the kernel itself trusts it as clock source
+// (so it is synchronised over the cores), a tick is one of its counts, calibrated against
+// CLOCK_MONOTONIC; elsewhere a tick is a nanosecond of CLOCK_MONOTONIC. Times of records are
+// seconds from a base that the processes of one node share: doubles of that size keep fractions of
+// a nanosecond. Set up once by the session before any record is written, constant afterwards;
+// reading is safe from any thread. Never fails.
 #pragma once
 
 #include <time.h>
@@ -12,20 +13,17 @@
 #include <cstdint>
 
 #include "epilog/format/types.h"
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+#include "epilog/runtime/counter.h"
 
 namespace kojak::measure {
 
 using Ticks = std::uint64_t;
 
 struct Clock {
-  bool tsc = false;
-  Ticks base = 0;       // time 0 of this run on this node
-  double scale = 1e-9;  // seconds per tick
-  double shift = 0;     // tests: moves this process's clock
+  bool counter = false;  // ticks are its counts
+  Ticks base = 0;        // time 0 of this run on this node
+  double scale = 1e-9;   // seconds per tick
+  double shift = 0;      // tests: moves this process's clock
 };
 extern Clock the_clock;
 
@@ -36,10 +34,8 @@ inline Ticks monotonic_nanoseconds() {
 }
 
 inline Ticks ticks() {
-#if defined(__x86_64__)
-  if (the_clock.tsc) [[likely]]
-    return __rdtsc();
-#endif
+  if (kHasCounter && the_clock.counter) [[likely]]
+    return read_counter();
   return monotonic_nanoseconds();
 }
 
@@ -55,7 +51,7 @@ struct ClockPair {
 };
 ClockPair read_both_clocks();
 
-// Decides between TSC and CLOCK_MONOTONIC; call it before the first ticks().
+// Decides between the counter and CLOCK_MONOTONIC; call it before the first ticks().
 void choose_clock();
 
 // Seconds per tick between two moments; 1e-9 where a tick is a nanosecond.

@@ -96,10 +96,8 @@ bool take(std::uint32_t process) {
 
 // When the process ended, in its own clock: close behind, since this process sleeps until then.
 Seconds now_of(const LocalBufferHeader& header) {
-  Ticks now = monotonic_nanoseconds();
-#if defined(__x86_64__)
-  if (header.clock == LocalBufferHeader::kCycles) now = __rdtsc();
-#endif
+  const bool counts = header.clock == LocalBufferHeader::kCycles;
+  const Ticks now = counts ? read_counter() : monotonic_nanoseconds();
   const auto since = static_cast<std::int64_t>(now - header.clock_base);
   return {static_cast<double>(since) * header.clock_scale + header.clock_shift};
 }

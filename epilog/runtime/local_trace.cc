@@ -73,7 +73,7 @@ LocalBufferHeader header_of(const LocalTrace& trace, bool kept) {
   header.clock_scale = the_clock.scale;
   header.clock_shift = the_clock.shift;
   header.location = the_session.run.rank;
-  header.clock = the_clock.tsc ? LocalBufferHeader::kCycles : LocalBufferHeader::kNanoseconds;
+  header.clock = the_clock.counter ? LocalBufferHeader::kCycles : LocalBufferHeader::kNanoseconds;
   return header;
 }
 
