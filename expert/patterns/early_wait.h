@@ -37,14 +37,19 @@ struct EarlyWait {
     return overlap(wait, wait.enter, latest_complete_enter);
   }
 
-  // The access epoch that was completed last, if nothing is missing that it depends on.
+  // The access epoch that was completed last, if nothing is missing that it depends on; of several
+  // at the same time the one whose Win_complete ended last.
   static const earl::AccessEpoch* last_completed(const earl::ExposureEpoch& epoch) {
     if (epoch.paused || !epoch.has_finish) return nullptr;
     const earl::AccessEpoch* last = nullptr;
     for (const earl::ExposureOrigin& o : epoch.origins) {
       if (o.access == nullptr || !o.access->has_finish) continue;
       if (o.access->paused) return nullptr;
-      if (last == nullptr || last->finish.enter < o.access->finish.enter) last = o.access;
+      const earl::AccessEpoch& access = *o.access;
+      if (last == nullptr || last->finish.enter < access.finish.enter ||
+          (last->finish.enter == access.finish.enter && last->finish.exit < access.finish.exit)) {
+        last = &access;
+      }
     }
     return last;
   }

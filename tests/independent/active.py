@@ -57,7 +57,7 @@ class ActiveTarget:
             completes = [a for a in accesses if a.closing is not None]
             if not completes:
                 continue
-            last = max(completes, key=lambda a: a.closing.enter)
+            last = max(completes, key=lambda a: (a.closing.enter, a.closing.exit))
             end = last.closing.enter
             early = until(wait, end)
             exclusive = wait.exclusive()
