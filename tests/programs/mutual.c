@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   int value = rank;
   MPI_Win win;
   TIMED(MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win),
-        "win=0");
+        "win=0 all_noted=1");
   const int left = (rank + ranks - 1) % ranks;
   const int right = (rank + 1) % ranks;
   Members neighbours = members_of(AT(left) | AT(right));

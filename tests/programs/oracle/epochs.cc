@@ -123,6 +123,7 @@ void Truth::add_epochs(const Notes& run) {
         if (other != &exposure) others.push_back(other->opening->enter);
       const Call& c = *last->closing;
       if (!others.empty()) indirect = overlap(wait, c.enter, c.enter + blocked(c, others));
+      completed_by_.emplace_back(&wait, &c);
     }
     add("mpi_rma_indirectwait", wait, indirect);
     add("mpi_rma_earlywait", wait, overlap(wait, wait.enter, complete) + indirect);

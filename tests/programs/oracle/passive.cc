@@ -459,8 +459,18 @@ void Truth::add_passive(const Notes& run, const std::map<const Call*, Times>& ta
         if (end <= n.call->exit) waits.emplace_back(begin, end);
       }
     }
-    add(metric_of(*n.call, "wait_for_progress"), *n.call,
-        within(*n.call, without(waits, taken[n.call])));
+    waits = without(waits, taken[n.call]);
+    add(metric_of(*n.call, "wait_for_progress"), *n.call, within(*n.call, waits));
+    // Who waits for its end waits for that progress, too.
+    for (const auto& [wait, complete] : completed_by_) {
+      if (complete != n.call) continue;
+      Times during;
+      for (const auto& [begin, end] : waits) {
+        during.emplace_back(std::max(begin, complete->enter), std::min(end, complete->exit));
+      }
+      add("mpi_rma_indirectwait", *wait, within(*wait, during));
+      add("mpi_rma_earlywait", *wait, within(*wait, during));
+    }
   }
 }
 

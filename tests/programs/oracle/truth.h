@@ -12,6 +12,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tests/programs/oracle/notes.h"
@@ -49,6 +50,8 @@ class Truth {
 
   std::map<Key, double> values_;
   Taken posts_;  // what waiting for posts took of calls
+  // Waits of exposure epochs, and the Win_complete that each of them waited for last.
+  std::vector<std::pair<const Call*, const Call*>> completed_by_;
 };
 
 // The classes of EXPERT's tree that hold a function's time, from the root on; empty if unknown
