@@ -41,6 +41,10 @@ bool is_send(MpiRole role) {
   return role == MpiRole::kSend || role == MpiRole::kSsend || role == MpiRole::kRsend ||
          role == MpiRole::kBsend || role == MpiRole::kSendrecv;
 }
+bool begins_send(MpiRole role) {
+  return role == MpiRole::kIsend || role == MpiRole::kIbsend || role == MpiRole::kIssend ||
+         role == MpiRole::kIrsend || role == MpiRole::kIsendrecv;
+}
 bool is_receive(MpiRole role) {
   return role == MpiRole::kRecv || role == MpiRole::kSendrecv || role == MpiRole::kProbe ||
          role == MpiRole::kMprobe;
@@ -165,9 +169,10 @@ bool LastCallFinder::sent(Rank source, Rank destination, CommId com, Tag tag) co
     }
   }
   for (const auto& [location, s] : standing_) {
-    if (!is_send(s.role()) || !s.noted || s.note.cid != com) continue;
+    if ((!is_send(s.role()) && !begins_send(s.role())) || !s.noted || s.note.cid != com) continue;
     if (raw(s.note.dlid) != destination || (source != kAbsent && s.process() != source)) continue;
-    if (s.role() == MpiRole::kSendrecv || fits(tag, s.note.tag)) return true;
+    if (s.role() == MpiRole::kSendrecv || s.role() == MpiRole::kIsendrecv || fits(tag, s.note.tag))
+      return true;
   }
   return false;
 }
@@ -238,12 +243,16 @@ void LastCallFinder::for_requests(const Standing& s, LastCall& call) const {
                      .tag = m.tag});
     }
   }
-  Ranks senders, receivers, members, targets;
+  Ranks senders, receivers, members, targets, givers, takers, kept;
   Tag first_tag = absent<Tag>();
   bool from_anyone = false, ready = false;
   for (const MpiAwaits& one : all) {
     const Rank peer = raw(one.plid);
-    const std::size_t before = senders.size() + receivers.size() + members.size();
+    const auto missing = [&] {
+      return senders.size() + receivers.size() + members.size() + givers.size() + takers.size() +
+             kept.size();
+    };
+    const std::size_t before = missing();
     switch (static_cast<Awaited>(raw(one.kind))) {
       case Awaited::kReceive:
         if (sent(peer, me, one.cid, one.tag)) {
@@ -275,10 +284,19 @@ void LastCallFinder::for_requests(const Standing& s, LastCall& call) const {
       case Awaited::kTransfer:
         if (peer != kAbsent) targets.insert(peer);
         break;
+      case Awaited::kPartsReceived:
+        if (peer != kAbsent) givers.insert(peer);
+        break;
+      case Awaited::kPartsSent:
+        if (peer != kAbsent) takers.insert(peer);
+        break;
+      case Awaited::kPartsKept:
+        if (peer != kAbsent) kept.insert(peer);
+        break;
       default:
         break;
     }
-    ready = ready || before == senders.size() + receivers.size() + members.size();
+    ready = ready || before == missing();
   }
   const bool one_is_enough = first_one_ends(s.role());
   if (one_is_enough && ready && targets.empty()) return;
@@ -298,7 +316,15 @@ void LastCallFinder::for_requests(const Standing& s, LastCall& call) const {
   }
   add(receivers, "a receive of " + rank_words(receivers));
   add(members, rank_words(members) + " to begin the same collective operation");
+  add(givers, "all parts of a message of " + rank_words(givers));
+  add(takers, rank_words(takers) + " to receive all parts of its message");
   if (everyone.empty()) add(targets, "an operation at " + rank_words(targets));
+  if (!kept.empty()) {  // itself
+    words += (words.empty()   ? ""
+              : one_is_enough ? " or "
+                              : " and ") +
+             std::string("its own MPI_Pready for a message to ") + rank_words(kept);
+  }
   call.any = one_is_enough || (from_anyone && everyone.size() == senders.size());
   wait_for(call, words, everyone);
 }
@@ -341,9 +367,10 @@ void LastCallFinder::not_there(const Standing& s, const Ranks& members, const Ra
 
 void LastCallFinder::for_collective(const Standing& s, LastCall& call) const {
   Ranks left;
+  std::uint64_t ordinal = raw(s.note.ordinal);
+  if (s.call.function->cls == MpiClass::kIo) ordinal &= (std::uint64_t{1} << kFileCallBits) - 1;
   for (const OpenOperation& open : collectives_) {
-    if (open.object == raw(s.note.cid) && open.ordinal == raw(s.note.ordinal) &&
-        open.role == s.role()) {
+    if (open.object == raw(s.note.cid) && open.ordinal == ordinal && open.role == s.role()) {
       left.insert(open.left.begin(), open.left.end());
     }
   }
@@ -428,6 +455,64 @@ void LastCallFinder::for_lock(const Standing& s, LastCall& call) const {
   }
 }
 
+// A transfer: in an epoch with a lock, between start and complete, or between fences.
+void LastCallFinder::for_transfer(const Standing& s, LastCall& call) const {
+  const Rank me = s.process(), target = raw(s.note.dlid);
+  if (target == kAbsent) return;
+  const bool locked = std::any_of(locks_.begin(), locks_.end(), [&](const Lock& lock) {
+    return lock.origin == me && lock.window == s.note.wid && (lock.all || lock.target == target);
+  });
+  if (locked) return for_lock(s, call);
+  for (const OpenEpoch& e : accesses_) {
+    if (e.process != me || e.window != s.note.wid || e.finished) continue;
+    if (e.missing.contains(target)) {
+      return wait_for(call, "MPI_Win_post of rank " + std::to_string(target), {target});
+    }
+    if (!e.missing.empty()) {
+      return wait_for(call, "MPI_Win_post of " + rank_words(e.missing), e.missing);
+    }
+  }
+  for (const OpenOperation& open : windows_) {
+    const bool mine = open.object == raw(s.note.wid) && open.role == MpiRole::kWinFence &&
+                      open.ordinal + 1 == raw(s.note.ordinal) && open.left.contains(me);
+    if (!mine || open.left.contains(target)) continue;
+    const bool there = std::any_of(standing_.begin(), standing_.end(), [&](const auto& entry) {
+      const Standing& q = entry.second;
+      return q.process() == target && q.noted && q.role() == MpiRole::kWinFence &&
+             q.note.wid == s.note.wid && raw(q.note.ordinal) == open.ordinal;
+    });
+    if (!there) return wait_for(call, "MPI_Win_fence of rank " + std::to_string(target), {target});
+  }
+  if (target == me) return;
+  wait_for(call, "progress at rank " + std::to_string(target) + ", its target", {target});
+}
+
+// A call that begins something, and is not meant to wait: whom it has to do with.
+void LastCallFinder::for_begun(const Standing& s, LastCall& call) const {
+  const MpiRole role = s.role();
+  const Rank me = s.process();
+  Ranks receivers;
+  if (begins_send(role) && !is_absent(s.note.dlid)) receivers.insert(raw(s.note.dlid));
+  if (role == MpiRole::kStart || role == MpiRole::kStartall || role == MpiRole::kPready) {
+    for (const MpiAwaits& one : s.awaits) {
+      const auto kind = static_cast<Awaited>(raw(one.kind));
+      const bool sends =
+          kind == Awaited::kSend || kind == Awaited::kPartsSent || kind == Awaited::kPartsKept;
+      if (sends && !is_absent(one.plid)) receivers.insert(raw(one.plid));
+    }
+  }
+  receivers.erase(me);
+  if (!receivers.empty()) {
+    return wait_for(call, "progress at " + rank_words(receivers) + ", to which it sends",
+                    receivers);
+  }
+  if (role != MpiRole::kNonblockingCollective && role != MpiRole::kCommCreate) return;
+  Ranks others = members_of(s.note.cid);  // which of them would help is not known
+  others.erase(me);
+  if (others.empty()) return;
+  call.awaits = "progress of the operation that it begins with " + rank_words(others);
+}
+
 // Whose trace does not end in an open call has passed MPI_Finalize.
 void LastCallFinder::for_finalize(const Standing& s, LastCall& call) const {
   Ranks missing;
@@ -442,6 +527,8 @@ void LastCallFinder::resolve(const Standing& s, LastCall& call) const {
   if (role == MpiRole::kFinalize) return for_finalize(s, call);
   if (!s.noted) return;
   if (is_wait(role)) return for_requests(s, call);
+  if (s.call.function->cls == MpiClass::kRmaCommunication) return for_transfer(s, call);
+  if (!s.call.function->may_block) return for_begun(s, call);
   if (is_send(role) || is_receive(role)) return for_messages(s, call);
   switch (role) {
     case MpiRole::kBarrier:
@@ -472,6 +559,7 @@ void LastCallFinder::resolve(const Standing& s, LastCall& call) const {
     case MpiRole::kWinFlushLocalAll:
       return for_lock(s, call);
     default:
+      if (s.call.function->cls == MpiClass::kIo && !is_absent(s.note.cid)) for_collective(s, call);
       return;
   }
 }

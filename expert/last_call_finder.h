@@ -91,6 +91,8 @@ class LastCallFinder {
   void for_complete(const Standing& s, LastCall& call) const;
   void for_wait(const Standing& s, LastCall& call) const;
   void for_lock(const Standing& s, LastCall& call) const;
+  void for_transfer(const Standing& s, LastCall& call) const;
+  void for_begun(const Standing& s, LastCall& call) const;
   void for_finalize(const Standing& s, LastCall& call) const;
   void not_there(const Standing& s, const Ranks& members, const Ranks& left, LastCall& call) const;
 

@@ -12,6 +12,12 @@ enum class Awaited : std::uint8_t {
   kTransfer = 4,
   kOther = 5,
   kMember = 6,
+  kPartsReceived = 7,  // a partitioned message: its parts
+  kPartsSent = 8,      // one that the other side has not received
+  kPartsKept = 9,      // one of which this process has not given all parts away
 };
+
+// MPI_OPEN_CALL gives a file's call a number whose part above these bits says which file it is.
+inline constexpr unsigned kFileCallBits = 40;
 
 }  // namespace kojak

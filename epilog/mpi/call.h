@@ -210,7 +210,8 @@ template <class A>
                                                           CallFrame& frame) {
   Hook<A> hook;
   run_before(hook, a);
-  constexpr bool kNoted = A::kBlocks && Notable<A, Hook<A>>;
+  constexpr bool kNoted = (A::kBlocks || A::kBegins) && Notable<A, Hook<A>>;
+  bool entered = A::kBlocks;
   typename A::Result result;
   Ticks enter, exit;
   if constexpr (kNoted) {
@@ -219,31 +220,40 @@ template <class A>
       return OpenCall<A, Hook<A>>(a, hook, r);
     }();
     enter = ticks();
-    r.note_begin = put(r.cursor, Enter{r.lid, to_seconds(enter), region});
-    r.note_end = note.put(r, r.note_begin, to_seconds(enter));
+    std::byte* const begun = put(r.cursor, Enter{r.lid, to_seconds(enter), region});
+    // Of a call that is not meant to wait nothing stays, so that it is one compact record.
+    r.note_begin = A::kBlocks ? begun : r.cursor;
+    r.note_end = note.put(r, begun, to_seconds(enter));
     r.note_bias = r.bias;
     publish(r, r.note_end);
     r.open_region = A::kFunction + 1;
     result = called(a, &frame);
     exit = ticks();
-    take_back_note(r);
+    entered = !take_back_note(r) || A::kBlocks;
   } else {
     enter = ticks();
-    if constexpr (A::kBlocks) {
-      publish(r, put(r.cursor, Enter{r.lid, to_seconds(enter), region}));
+    if constexpr (A::kBlocks || A::kBegins) {
+      std::byte* const begun = put(r.cursor, Enter{r.lid, to_seconds(enter), region});
+      if constexpr (!A::kBlocks) {
+        r.note_begin = r.cursor;
+        r.note_end = begun;
+        r.note_bias = r.bias;
+      }
+      publish(r, begun);
       r.open_region = A::kFunction + 1;
     }
     result = called(a, &frame);
     exit = ticks();
+    if constexpr (A::kBegins) entered = !take_back_note(r);
   }
-  Recording call{r, r.cursor, region, to_seconds(enter), to_seconds(exit), A::kBlocks};
+  Recording call{r, r.cursor, region, to_seconds(enter), to_seconds(exit), entered};
   if constexpr (requires { hook.after(a, result, call); }) {
     const BookkeepingLock lock;
     hook.after(a, result, call);
   } else {
     call.leave();
   }
-  if constexpr (A::kBlocks) r.open_region = 0;
+  if constexpr (A::kBlocks || A::kBegins) r.open_region = 0;
   r.last = exit;
   if (call.good) [[likely]] {
     publish(r, call.p);

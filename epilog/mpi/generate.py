@@ -89,6 +89,18 @@ def forwards(f):
     return "".join(out)
 
 
+# Calls that begin something, or move data: they are not meant to wait, but may. Those that only ask are left out: programs
+# call them in loops.
+ASKS = {"test", "testall", "testany", "testsome", "request_get_status", "request_free", "cancel", "iprobe", "improbe",
+        "parrived", "win_test", "win_sync", "irecv", "imrecv",
+        "recv_init", "send_init", "psend_init", "precv_init", "persistent_collective"}
+
+
+def begins(f):
+    asks = f.role in ASKS or (f.role == "other" and f.cls != "io")
+    return f.has("progress") and not f.has("blocks") and not asks
+
+
 def argument_struct(f, numbers):
     group = "carries_time" if f.has("blocks") or f.has("progress") else "carries_none"
     passed = ", ".join(f"word({p.name})" if p.is_handle() else p.name
@@ -98,7 +110,8 @@ def argument_struct(f, numbers):
            f"  static constexpr unsigned kFunction = {numbers[f.name]};\n"
            f"  static constexpr unsigned kBase = {numbers[f.int_form or f.name]};\n"
            f"  static constexpr std::uint32_t kGroup = {group}({FAMILY_NUMBERS[f.family]});\n"
-           f"  static constexpr bool kBlocks = {str(f.has('blocks')).lower()};\n"]
+           f"  static constexpr bool kBlocks = {str(f.has('blocks')).lower()};\n"
+           f"  static constexpr bool kBegins = {str(begins(f)).lower()};\n"]
     if f.int_form:
         out.insert(1, f"  using IntForm = {f.struct_name()[:-1]};\n")
     out += [f"  {p.declared(c_type(f, p))};\n" for p in f.parameters if p.kind != "varargs"]

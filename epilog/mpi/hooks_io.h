@@ -15,8 +15,26 @@ struct OpenFile {
 };
 extern HashMap<OpenFile> open_files;
 
+// What is noted of a call that does not return: the file's communicator, and the call's number
+// there, apart for each file.
+struct FileTurn {
+  Comm* parent_comm = nullptr;
+  std::uint64_t ordinal = 0;
+
+  void find(Word file) {
+    const OpenFile* const found = open_files.find(file);
+    if (found == nullptr) return;
+    parent_comm = found->comm;
+    ordinal = found->sequence << kFileCallBits | found->calls;
+  }
+};
+
 template <>
-struct Hook<args::FileOpen> {
+struct Hook<args::FileOpen> : FileTurn {
+  void before(const args::FileOpen& a) {
+    parent_comm = find_comm(a.comm);
+    if (parent_comm != nullptr) ordinal = kOpenSequence << kFileCallBits | parent_comm->opened;
+  }
   template <class C>
   void after(const args::FileOpen& a, int result, C& call) {
     Comm* const comm = result == MPI_SUCCESS ? cached_comm(the_recorder, a.comm) : nullptr;
@@ -31,7 +49,11 @@ struct Hook<args::FileOpen> {
   }
 };
 
-struct CollectiveFileHook {
+struct CollectiveFileHook : FileTurn {
+  template <class A>
+  void before(const A& a) {
+    find(word(a.fh));
+  }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
     OpenFile* const file = result == MPI_SUCCESS ? open_files.find(word(a.fh)) : nullptr;
@@ -44,9 +66,12 @@ struct CollectiveFileHook {
 };
 
 template <>
-struct Hook<args::FileClose> {
+struct Hook<args::FileClose> : FileTurn {
   Word key = 0;
-  void before(const args::FileClose& a) { key = word(*a.fh); }
+  void before(const args::FileClose& a) {
+    key = word(*a.fh);
+    find(key);
+  }
   template <class C>
   void after(const args::FileClose&, int result, C& call) {
     const OpenFile* const found = result == MPI_SUCCESS ? open_files.find(key) : nullptr;

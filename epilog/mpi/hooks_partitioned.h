@@ -75,8 +75,9 @@ struct ReadyHook {
   }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
+    Request* const request = still(claimed);
+    if (result == MPI_SUCCESS && request != nullptr) request->given += parts_of(a);
     if constexpr (C::kOn) {
-      const Request* const request = still(claimed);
       if (result == MPI_SUCCESS && request != nullptr && request->peer != kAbsent) {
         if constexpr (requires { a.array_of_partitions; }) {
           for (int i = 0; i < a.length; ++i) {
@@ -90,6 +91,16 @@ struct ReadyHook {
         }
       }
       call.leave();
+    }
+  }
+  template <class A>
+  static std::uint32_t parts_of(const A& a) {
+    if constexpr (requires { a.array_of_partitions; }) {
+      return static_cast<std::uint32_t>(a.length);
+    } else if constexpr (requires { a.partition_low; }) {
+      return static_cast<std::uint32_t>(a.partition_high - a.partition_low + 1);
+    } else {
+      return 1;
     }
   }
   static void ready(Recording& call, const Request& request, int first, int last) {

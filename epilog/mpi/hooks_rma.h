@@ -48,6 +48,12 @@ template <class A, class C>
   }
   if constexpr (C::kOn) {
     if (!call.use(*window)) return;
+    if (call.entered) [[unlikely]] {
+      // Functions that MPI called back have written behind the note of this call, which therefore
+      // stays: the transfer is a moment at its end.
+      call.leave();
+      call.enter = call.exit;
+    }
     call.p = put(call.p, MpiRmaCall{call.r.lid, call.enter, call.exit, call.region,
                                     static_cast<PeerId>(target), static_cast<WindowId>(window->id),
                                     static_cast<RmaId>(id), Bytes64{bytes}, Bytes64{got},

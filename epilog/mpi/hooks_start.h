@@ -18,6 +18,7 @@ struct StartHook {
     request.active = true;
     request.reported = request.cancelled = false;
     request.id = next_request_id();
+    request.given = 0;
     ++request.starts;
     if (request.kind == RequestKind::kSend && request.peer != kAbsent) {
       count_message(*request.comm, request.peer, request.tag, false);

@@ -1,5 +1,8 @@
 // What a call that may wait is about, noted where it outlives the process.
 //
+// So are transfers, and calls that begin something: they are not meant to wait, but some
+// implementations let them (a put waits for the post, a send for room).
+//
 // A program that hangs and is killed leaves the ENTER of the call that each process was in: the
 // records that tell communicator, window and partner are written when a call ends. So these stand
 // behind ENTER as MPI_OPEN_CALL and MPI_AWAITS while the call lasts, and are taken back when it
@@ -48,14 +51,15 @@ template <class H>
 concept WaitsForSeveral = requires(H& hook) {
   hook.scratch->claimed;
 };
+// Of a communicator's sequence of its own: communicators and windows made of it, files.
 template <class H>
-concept MakesOfParent = requires(H& hook) {
+concept IsNumbered = requires(H& hook) {
   requires std::is_same_v<decltype(hook.parent_comm), Comm*>;
   hook.ordinal;
 };
 template <class A, class H>
-concept Notable = OnComm<A> || MakesOfParent<H> || OnWindow<A> || FreesWindow<H> ||
-    WaitsForOne<H> || WaitsForSeveral<H>;
+concept Notable = OnComm<A> || IsNumbered<H> || OnWindow<A> || FreesWindow<H> || WaitsForOne<H> ||
+    WaitsForSeveral<H>;
 
 // Whether its definitions are in this thread's file, or fit there without a flush.
 template <class Object, class Define>
@@ -79,7 +83,7 @@ class OpenCall {
     note_.tag = absent<Tag>();
     note_.ordinal = Count64{0};
     note_.awaited = Count{0};
-    if constexpr (MakesOfParent<H>) {
+    if constexpr (IsNumbered<H>) {
       if (hook.parent_comm != nullptr) name(*hook.parent_comm, r);
       note_.ordinal = Count64{hook.ordinal};
     } else if constexpr (OnComm<A>) {
@@ -147,6 +151,7 @@ class OpenCall {
     if (defined_or_fits(r, *window, window->group->count, define_window))
       note_.wid = WindowId{window->id};
     if constexpr (requires { a.rank; }) note_.dlid = PeerId{window->peer(a.rank)};
+    if constexpr (requires { a.target_rank; }) note_.dlid = PeerId{window->peer(a.target_rank)};
     note_.ordinal = Count64{window->fences};
   }
   void look_at_group(MPI_Group group) {
@@ -163,15 +168,20 @@ class OpenCall {
                                      PeerId{peer}, comm, Tag{tag}});
   }
   std::byte* put_request(Recorder& r, std::byte* p, Seconds enter, const Request* request) const {
-    if (request == nullptr || !request->active) return p;
+    if (request == nullptr || (A::kBlocks && !request->active)) return p;
     Awaited kind = Awaited::kOther;
     switch (request->kind) {
       case RequestKind::kSend:
         kind = Awaited::kSend;
         break;
       case RequestKind::kReceive:
-      case RequestKind::kPartitionedReceive:
         kind = Awaited::kReceive;
+        break;
+      case RequestKind::kPartitionedReceive:
+        kind = Awaited::kPartsReceived;
+        break;
+      case RequestKind::kPartitionedSend:
+        kind = request->given < request->partitions ? Awaited::kPartsKept : Awaited::kPartsSent;
         break;
       case RequestKind::kTransfer:
         kind = Awaited::kTransfer;

@@ -51,14 +51,14 @@ struct Request {
   std::uint64_t key_of_start = 0;  // as in MPI_COLL_BEGIN
   std::uint64_t starts = 0;        // of a persistent one; else the ordinal of MPI_COLL_BEGIN
   CollectiveOp op = CollectiveOp::kNone;
-  std::uint64_t channel = 0;  // of a partitioned one, as in MPI_PART_BEGIN
-  std::uint32_t partitions = 0;
-  std::uint32_t send_half = kAbsent;  // of MPI_Isendrecv: the request id of what it sends
-  std::uint32_t window = 0;           // of a transfer
-  bool gets = false;                  // a transfer with a result at the origin
-  MPI_Comm* made = nullptr;           // where MPI_Comm_idup puts its communicator
-  MPI_Comm copy{};                    // of it, for a call from Fortran: `made` points here then
-  Identity identity;                  // and which it is
+  std::uint64_t channel = 0;                // of a partitioned one, as in MPI_PART_BEGIN
+  std::uint32_t partitions = 0, given = 0;  // given away since its start
+  std::uint32_t send_half = kAbsent;        // of MPI_Isendrecv: the request id of what it sends
+  std::uint32_t window = 0;                 // of a transfer
+  bool gets = false;                        // a transfer with a result at the origin
+  MPI_Comm* made = nullptr;                 // where MPI_Comm_idup puts its communicator
+  MPI_Comm copy{};    // of it, for a call from Fortran: `made` points here then
+  Identity identity;  // and which it is
 };
 
 // A request found before a call, and whether it is still the same after it.

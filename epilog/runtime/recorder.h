@@ -106,14 +106,15 @@ template <class R>
 }
 
 // The note at the end has served its purpose. One behind which others have written meanwhile, from
-// functions that MPI called back, stays where it is.
-[[gnu::always_inline]] inline void take_back_note(Recorder& r) {
+// functions that MPI called back, stays where it is: false.
+[[gnu::always_inline]] inline bool take_back_note(Recorder& r) {
   const bool there = r.cursor == r.note_end && r.bias == r.note_bias;
   r.note_end = nullptr;
   if (!there) [[unlikely]]
-    return;
+    return false;
   publish(r, r.note_begin);
   std::atomic_signal_fence(std::memory_order_seq_cst);  // nothing overwrites it before
+  return true;
 }
 
 // Before a call: opens the thread's file if need be, flushes, takes note of recording switched off

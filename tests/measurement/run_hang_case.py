@@ -21,6 +21,11 @@ LOCK_CALLS = ("MPI_Win_lock", "MPI_Win_flush", "MPI_Win_unlock")
 OUTSIDE = (None, "", [])
 IN_BARRIER = ("MPI_Barrier", "MPI_Barrier of ranks 0 and 1", [0, 1])
 
+
+def without_rank_1(function):
+    return {0: (function, f"{function} of rank 1", [1]), 1: OUTSIDE, 2: (function, f"{function} of rank 1", [1])}
+
+
 # By case: rank -> function (or several), for what it waits, of whom; and deadlocks.
 CASES = {
     "wait": ({0: ("MPI_Win_wait", "MPI_Win_complete of rank 1", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
@@ -38,6 +43,19 @@ CASES = {
     "waitall": ({0: ("MPI_Waitall", "a message of rank 1 (tag 5)", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
     "deadlock": ({0: ("MPI_Recv", "a message of rank 1 (tag 7)", [1]), 1: ("MPI_Recv", "a message of rank 0 (tag 7)", [0]),
                   2: IN_BARRIER}, [[0, 1]]),
+    # Where the transfer itself does not wait, the call behind it does.
+    "put": ({0: (("MPI_Put", "MPI_Win_start", "MPI_Win_complete"), "MPI_Win_post of rank 1", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
+    "get": ({0: (("MPI_Get", "MPI_Win_start", "MPI_Win_complete"), "MPI_Win_post of rank 1", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
+    "locked": ({0: (("MPI_Get", "MPI_Win_lock", "MPI_Win_unlock"), "MPI_Win_unlock of rank 1, with the lock at rank 2", [1]),
+             1: OUTSIDE, 2: IN_BARRIER}, []),
+    "begin": ({0: ("MPI_Comm_idup", "progress of the operation that it begins with ranks 1 and 2", []),
+               1: ("MPI_Barrier", "MPI_Barrier of rank 0", [0]), 2: ("MPI_Barrier", "MPI_Barrier of rank 0", [0])}, []),
+    "open": (without_rank_1("MPI_File_open"), []),
+    "close": (without_rank_1("MPI_File_close"), []),
+    "view": (without_rank_1("MPI_File_set_view"), []),
+    "given": ({0: ("MPI_Wait", "all parts of a message of rank 1", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
+    "taken": ({0: ("MPI_Wait", "rank 1 to receive all parts of its message", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
+    "kept": ({0: ("MPI_Wait", "its own MPI_Pready for a message to rank 1", []), 1: OUTSIDE, 2: IN_BARRIER}, []),
 }
 
 
@@ -98,6 +116,8 @@ def check(case, ready, first, last):
         call = calls[rank]
         region = report["call_paths"][call["call_path"]]["region"]
         functions = functions if isinstance(functions, tuple) else (functions,)
+        if rank == 0 and case.args.in_call is not None:
+            functions = (case.args.in_call,)
         found = region if call["in_mpi"] else None
         if found not in functions or call["awaits"] != awaits or call["ranks"] != ranks:
             sys.exit(f"rank {rank} stands in {found}, waits for '{call['awaits']}' of {call['ranks']}; expected {expected[rank]}\n{said}")
@@ -118,6 +138,7 @@ def main():
     arguments.add_argument("--bin", type=pathlib.Path, required=True)
     arguments.add_argument("--check-trace", required=True)
     arguments.add_argument("--case", required=True, choices=sorted(CASES))
+    arguments.add_argument("--in-call", help="the call in which rank 0 must stand here")
     arguments.add_argument("--how", choices=("kill", "term", "launcher"), default="kill")
     args = arguments.parse_args()
     args.arguments = [args.case]

@@ -259,5 +259,109 @@ TEST(LastCalls, WhoCalledExitWithinACallStoodInIt) {
   EXPECT_EQ(found.of(0).awaits, "a message of rank 1 (tag 5)");
 }
 
+// ---- transfers, and calls that begin something
+
+TEST(LastCalls, ATransferWaitsForThePostOfItsTarget) {
+  EndedRun run(3);
+  run.line("ENTER", 0, 1, "region=MPI_Win_start")
+      .line("MPI_WINEXIT", 0, 1.5, "wid=0 group=[1,2] synex=0");
+  run.line("ENTER", 1, 1, "region=MPI_Win_post")
+      .line("MPI_WINEXIT", 1, 1.5, "wid=0 group=[0] synex=0");
+  EndedRun same = run;
+  // Rank 1 has posted, rank 2 has not. To rank 2; and to rank 1, where a put may wait for all
+  // posts.
+  const LastFound missing(run.stands(0, 2, "MPI_Put", "cid=absent wid=0 dlid=2"));
+  EXPECT_EQ(missing.of(0).awaits, "MPI_Win_post of rank 2");
+  EXPECT_EQ(missing.of(0).ranks, RankNumbers{2});
+  EXPECT_NE(missing.said.find("rank 0 stands in MPI_Put since 2.000 s"), std::string::npos);
+  const LastFound other(same.stands(0, 2, "MPI_Get", "cid=absent wid=0 dlid=1"));
+  EXPECT_EQ(other.of(0).awaits, "MPI_Win_post of rank 2");
+}
+TEST(LastCalls, ATransferWaitsForWhoHoldsTheLock) {
+  const auto locked = [](EndedRun run, int origin) {
+    return run.line("ENTER", origin, 1 + 0.1 * origin, "region=MPI_Win_lock")
+        .line("MPI_WIN_LOCK", origin, 1.5, "llid=2 wid=0 ltype=1")
+        .line("EXIT", origin, 1.5, "");
+  };
+  const std::string put = "cid=absent wid=0 dlid=2";
+  const LastFound two(locked(locked(EndedRun(3), 0), 1).stands(0, 2, "MPI_Fetch_and_op", put));
+  EXPECT_EQ(two.of(0).awaits, "MPI_Win_unlock of rank 1, with the lock at rank 2");
+  const LastFound alone(locked(EndedRun(3), 0).stands(0, 2, "MPI_Put", put));
+  EXPECT_EQ(alone.of(0).awaits, "progress at rank 2, its target");
+  EXPECT_EQ(alone.of(0).ranks, RankNumbers{2});
+  // A transfer to itself waits for nobody.
+  const LastFound own(EndedRun(2).stands(0, 2, "MPI_Put", "cid=absent wid=0 dlid=0"));
+  EXPECT_EQ(own.of(0).ranks, RankNumbers{});
+}
+TEST(LastCalls, ATransferWaitsForTheFenceOfItsTarget) {
+  // Ranks 0 and 1 have left the first fence, rank 2 has not come to it.
+  const auto fenced = [] {
+    EndedRun run(3);
+    for (const unsigned rank : {0u, 1u}) {
+      run.line("ENTER", rank, 1, "region=MPI_Win_fence")
+          .line("MPI_WINCOLLEXIT", rank, 1.5, "wid=0");
+    }
+    return run;
+  };
+  const LastFound late(fenced().stands(0, 2, "MPI_Put", "cid=absent wid=0 dlid=2 ordinal=1"));
+  EXPECT_EQ(late.of(0).awaits, "MPI_Win_fence of rank 2");
+  const LastFound there(fenced().stands(0, 2, "MPI_Put", "cid=absent wid=0 dlid=1 ordinal=1"));
+  EXPECT_EQ(there.of(0).awaits, "progress at rank 1, its target");
+}
+TEST(LastCalls, CallsThatBeginSomethingSayWhomItHasToDoWith) {
+  const LastFound send(EndedRun(3).stands(0, 2, "MPI_Isend", "dlid=1 tag=4"));
+  EXPECT_EQ(send.of(0).awaits, "progress at rank 1, to which it sends");
+  EXPECT_EQ(send.of(0).ranks, RankNumbers{1});
+  const LastFound begun(EndedRun(3).stands(0, 2, "MPI_Ibcast", "dlid=1"));
+  EXPECT_EQ(begun.of(0).awaits, "progress of the operation that it begins with ranks 1 and 2");
+  EXPECT_EQ(begun.of(0).ranks, RankNumbers{});  // which of them is not known: no deadlock
+  const LastFound start(EndedRun(3)
+                            .stands(0, 2, "MPI_Startall", "cid=absent awaited=2")
+                            .awaits(0, 2, 2, "1")
+                            .awaits(0, 2, 1, "2"));
+  EXPECT_EQ(start.of(0).awaits, "progress at rank 1, to which it sends");  // a receive needs nobody
+  EXPECT_NE(start.of(0).function, nullptr);
+}
+// A message on its way by MPI_Isend is no missing one.
+TEST(LastCalls, WhatABegunSendSendsIsOnItsWay) {
+  const LastFound found(EndedRun(2)
+                            .stands(0, 2, "MPI_Recv", "slid=1 tag=5")
+                            .stands(1, 3, "MPI_Isend", "dlid=0 tag=5"));
+  EXPECT_EQ(found.of(0).awaits, "a message (tag 5), which is on its way");
+}
+TEST(LastCalls, PartitionedMessagesNameTheirPartner) {
+  const auto waits = [](int kind) {
+    return LastFound(
+        EndedRun(2).stands(0, 2, "MPI_Wait", "cid=absent awaited=1").awaits(0, 2, kind, "1"));
+  };
+  const LastFound given = waits(7), taken = waits(8), kept = waits(9);
+  EXPECT_EQ(given.of(0).awaits, "all parts of a message of rank 1");
+  EXPECT_EQ(given.of(0).ranks, RankNumbers{1});
+  EXPECT_EQ(taken.of(0).awaits, "rank 1 to receive all parts of its message");
+  EXPECT_EQ(taken.of(0).ranks, RankNumbers{1});
+  EXPECT_EQ(kept.of(0).awaits, "its own MPI_Pready for a message to rank 1");
+  EXPECT_EQ(kept.of(0).ranks, RankNumbers{});
+}
+// The second file of the communicator (its sequence 5 above 40 bits), its third call; rank 2 is in
+// that call of another file.
+TEST(LastCalls, CallsOfAFileNameWhoHasNotCome) {
+  const auto number = [](std::uint64_t file, std::uint64_t call) {
+    return "ordinal=" + std::to_string(file << 40 | call);
+  };
+  const LastFound found(EndedRun(4)
+                            .stands(0, 2, "MPI_File_write_all", number(5, 2))
+                            .stands(1, 2.5, "MPI_File_write_all", number(5, 2))
+                            .stands(2, 3, "MPI_File_write_all", number(4, 2)));
+  EXPECT_EQ(found.of(0).awaits, "MPI_File_write_all of ranks 2 and 3");
+  EXPECT_EQ(found.of(2).ranks, (RankNumbers{0, 1, 3}));
+  // One that has left it has been there.
+  const LastFound left(EndedRun(2)
+                           .stands(0, 2, "MPI_File_close", number(5, 2))
+                           .line("ENTER", 1, 1, "region=MPI_File_close")
+                           .line("MPI_GROUP_CALL", 1, 1.5, "cid=0 key=5 ordinal=2")
+                           .line("EXIT", 1, 1.5, ""));
+  EXPECT_EQ(left.of(0).ranks, RankNumbers{});
+}
+
 }  // namespace
 }  // namespace kojak::expert

@@ -80,6 +80,103 @@ static void locks(MPI_Win win) {
   }
 }
 
+enum { LARGE = 1 << 20 };
+
+/* Rank 1 neither posts, nor gives its lock of rank 2 back: a large transfer waits for that in some implementations. */
+static void transfers(const char* mode) {
+  static double memory[LARGE], value[LARGE];
+  MPI_Win win;
+  MPI_Group all, other;
+  const int peer = 1, locks = strcmp(mode, "locked") == 0;
+  MPI_Win_create(memory, sizeof memory, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_get_group(win, &all);
+  MPI_Group_incl(all, 1, &peer, &other);
+  if (me == 2) in_barrier();
+  if (me == 1 && locks) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
+    MPI_Put(value, 1, MPI_DOUBLE, 2, 0, 1, MPI_DOUBLE, win);
+    MPI_Win_flush(2, win);
+    MPI_Send(value, 1, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD);
+  }
+  if (me == 1) stand_outside();
+  if (locks) {
+    MPI_Recv(value, 1, MPI_DOUBLE, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    ready();
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
+    MPI_Get(value, LARGE, MPI_DOUBLE, 2, 0, LARGE, MPI_DOUBLE, win);
+    MPI_Win_unlock(2, win);
+  } else {
+    ready();
+    MPI_Win_start(other, 0, win);
+    if (strcmp(mode, "put") == 0)
+      MPI_Put(value, LARGE, MPI_DOUBLE, 1, 0, LARGE, MPI_DOUBLE, win);
+    else
+      MPI_Get(value, LARGE, MPI_DOUBLE, 1, 0, LARGE, MPI_DOUBLE, win);
+    MPI_Win_complete(win);
+  }
+}
+
+/* A call that begins something and does not come back: a function that MPI calls back stands still. */
+static int never_copied(MPI_Comm comm, int key, void* extra, void* in, void* out, int* flag) {
+  (void)comm, (void)key, (void)extra, (void)in, (void)out, (void)flag;
+  stand_outside();
+  return MPI_SUCCESS;
+}
+static void begin(void) {
+  int key;
+  MPI_Comm comm;
+  MPI_Request request;
+  if (me != 0) in_barrier();
+  MPI_Comm_create_keyval(never_copied, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, key, &key);
+  MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request);
+}
+
+/* Two files are open, so that a call is told apart from that of the other one. */
+static void files(const char* mode) {
+  MPI_File file[2];
+  char name[2][64];
+  for (int i = 0; i < 2; ++i) {
+    snprintf(name[i], sizeof name[i], "hang.%d.data", i);
+    MPI_File_open(MPI_COMM_WORLD, name[i], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, file + i);
+  }
+  MPI_File_set_size(file[0], 64);
+  MPI_File_set_size(file[1], 64);
+  if (me == 1) stand_outside();
+  ready();
+  if (strcmp(mode, "open") == 0) {
+    MPI_File third;
+    MPI_File_open(MPI_COMM_WORLD, "hang.2.data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &third);
+  }
+  if (strcmp(mode, "close") == 0) MPI_File_close(file);
+  MPI_File_set_view(file[1], 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
+  in_barrier();
+}
+
+#if MPI_VERSION >= 4
+/* The parts of a message that rank 1 does not give away, does not receive, or that rank 0 itself keeps. */
+static void parts(const char* mode, double* value) {
+  MPI_Request request;
+  if (me == 2) in_barrier();
+  if (me == 0 && strcmp(mode, "given") == 0)
+    MPI_Precv_init(value, 2, 1, MPI_DOUBLE, 1, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  else if (me == 0)
+    MPI_Psend_init(value, 2, 1, MPI_DOUBLE, 1, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  else if (strcmp(mode, "given") == 0)
+    MPI_Psend_init(value, 2, 1, MPI_DOUBLE, 0, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  else
+    MPI_Precv_init(value, 2, 1, MPI_DOUBLE, 0, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  if (me == 1 && strcmp(mode, "taken") == 0) stand_outside();
+  MPI_Start(&request);
+  if (me == 1 && strcmp(mode, "given") == 0) MPI_Pready(0, request);
+  if (me == 0 && strcmp(mode, "given") != 0) MPI_Pready(1, request);
+  if (me == 0 && strcmp(mode, "taken") == 0) MPI_Pready(0, request);
+  if (me == 1) stand_outside();
+  ready();
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+#endif
+
 int main(int argc, char** argv) {
   const char* mode = argc > 1 ? argv[1] : "recv";
   double *memory, value[2] = {0, 0};
@@ -133,6 +230,12 @@ int main(int argc, char** argv) {
     ready();
     MPI_Recv(value, 1, MPI_DOUBLE, 1 - me, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
+  if (strcmp(mode, "put") == 0 || strcmp(mode, "get") == 0 || strcmp(mode, "locked") == 0) transfers(mode);
+  if (strcmp(mode, "begin") == 0) begin();
+  if (strcmp(mode, "open") == 0 || strcmp(mode, "close") == 0 || strcmp(mode, "view") == 0) files(mode);
+#if MPI_VERSION >= 4
+  if (strcmp(mode, "given") == 0 || strcmp(mode, "taken") == 0 || strcmp(mode, "kept") == 0) parts(mode, value);
+#endif
   if (strcmp(mode, "mismatch") == 0) { /* one of them calls another collective operation */
     ready();
     if (me == 1) MPI_Allreduce(MPI_IN_PLACE, value, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
