@@ -22,6 +22,7 @@
 #include "expert/rma/waits.h"
 #include "expert/switched_off.h"
 #include "expert/trace_findings.h"
+#include "expert/unbegun.h"
 #include "expert/unexplained.h"
 
 namespace kojak::expert {
@@ -192,7 +193,10 @@ class Analysis : public earl::Sink {
     KOJAK_TELL(on_collective_exit, exit);
   }
   void on_collective(const earl::CollectiveInstance& instance) {
-    if (!instance.complete && last_calls_.any()) last_calls_.on_collective(instance);
+    if (!instance.complete) {
+      unbegun_.add(instance, definitions());
+      if (last_calls_.any()) last_calls_.on_collective(instance);
+    }
     begin_operation(Operation::Object::kCommunicator, raw(instance.com));
     // When the last member came is unknown if one is missing.
     if (!instance.complete || instance.mixed) return;
@@ -289,6 +293,7 @@ class Analysis : public earl::Sink {
     if (last_calls_.any()) last_calls_.on_unmet_receive(process, source, com, tag);
   }
   void on_collective_unbegun(const earl::CollectiveInstance& instance) {
+    unbegun_.add(instance, definitions());
     if (last_calls_.any()) last_calls_.on_collective_unbegun(instance);
   }
 
@@ -322,6 +327,9 @@ class Analysis : public earl::Sink {
   }
   const std::array<std::uint64_t, kNotes>& notes() const {
     return notes_;
+  }
+  const Unbegun& unbegun() const {
+    return unbegun_;
   }
   WaitResults waits() {
     return instances_.finish();
@@ -571,6 +579,7 @@ class Analysis : public earl::Sink {
   CauseFinder* causes_ = nullptr;                     // the same, if wanted
   std::vector<std::optional<Timeline::Kind>> doing_;  // by region
   std::vector<CauseFinder::Arrival> arrivals_;        // kept for its memory only
+  Unbegun unbegun_;
 };
 
 // The same, with a watcher that is told first.
@@ -686,7 +695,7 @@ Report analyse_with(earl::Trace& trace, const AnalysisOptions& options) {
           metrics,
           call_paths(replay.call_tree()),
           std::move(severities),
-          findings_of(trace, analysis.notes()),
+          findings_of(trace, analysis.notes(), analysis.unbegun()),
           analysis.waits(),
           analysis.last_calls(),
           std::move(root_causes)};

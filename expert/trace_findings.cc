@@ -68,6 +68,16 @@ Finding finding_of(const earl::Trace& trace, earl::Finding finding, std::uint64_
   return row;
 }
 
+// Which operations, and who is missing.
+void name_unbegun(const Unbegun& unbegun, Finding& row) {
+  const std::string which = unbegun.words();
+  if (which.empty()) return;
+  row.what = "collective operations that some members never began: " + which;
+  row.advice =
+      "What is missing was not recorded or was cut off, or the program never came there. Waits for "
+      "these operations are not evaluated; long ones are under Not explained.";
+}
+
 // Hardware counters that have no place in the tree.
 void add_counters(const Definitions& definitions, std::vector<Finding>& found) {
   std::uint64_t count = 0;
@@ -88,7 +98,8 @@ void add_counters(const Definitions& definitions, std::vector<Finding>& found) {
 }  // namespace
 
 std::vector<Finding> findings_of(const earl::Trace& trace,
-                                 const std::array<std::uint64_t, kNotes>& notes) {
+                                 const std::array<std::uint64_t, kNotes>& notes,
+                                 const Unbegun& unbegun) {
   std::vector<Finding> found;
   if (trace.damage()) {
     found.push_back({Severity::kSuspect, 1, trace.damage()->message(),
@@ -106,6 +117,7 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
   add_counters(definitions, found);
   trace.findings().for_each([&](earl::Finding finding, const earl::Findings::Row& row) {
     found.push_back(finding_of(trace, finding, row.count));
+    if (finding == earl::Finding::kIncompleteBegun) name_unbegun(unbegun, found.back());
   });
   const std::uint64_t unsynchronised =
       notes[static_cast<std::size_t>(Note::kFenceDidNotSynchronise)];

@@ -10,6 +10,7 @@
 #include "earl/trace.h"
 #include "expert/findings.h"
 #include "expert/notes.h"
+#include "expert/unbegun.h"
 
 namespace kojak::expert {
 
@@ -21,6 +22,7 @@ constexpr bool adds_up(const MetricDef& counter) {
 inline constexpr std::uint8_t kFloatCounter = 1;  // its dtype
 
 std::vector<Finding> findings_of(const earl::Trace& trace,
-                                 const std::array<std::uint64_t, kNotes>& notes);
+                                 const std::array<std::uint64_t, kNotes>& notes,
+                                 const Unbegun& unbegun);
 
 }  // namespace kojak::expert

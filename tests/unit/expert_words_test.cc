@@ -136,5 +136,32 @@ TEST(Said, ClocksAreToBlameOnlyWhereNoMessageIsMissing) {
   EXPECT_EQ(found->advice.find("merge with --clock clc"), std::string::npos);
 }
 
+// Rank 1 begins neither the barrier nor the second of two started broadcasts, and comes to no
+// MPI_Comm_dup.
+TEST(Said, OfOperationsThatSomeNeverBegan) {
+  const Said said(
+      "MPI_GROUP gid=0 ranks=[0,1]\nMPI_COMM_REF cid=0 gid=0\n"
+      "COMM_IDENTITY cid=0 hi=1 lo=1 flags=0\n"
+      "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n"
+      "ENTER lid=0 time=1 region=MPI_Ibarrier\n"
+      "MPI_COLL_BEGIN lid=0 time=1 reqid=0 cid=0 key=0 ordinal=0 op=1\nEXIT lid=0 time=1\n"
+      "ENTER lid=0 time=2 region=MPI_Start\n"
+      "MPI_COLL_BEGIN lid=0 time=2 reqid=1 cid=0 key=5 ordinal=0 op=2\nEXIT lid=0 time=2\n"
+      "ENTER lid=1 time=2 region=MPI_Start\n"
+      "MPI_COLL_BEGIN lid=1 time=2 reqid=1 cid=0 key=5 ordinal=0 op=2\nEXIT lid=1 time=2\n"
+      "ENTER lid=0 time=3 region=MPI_Start\n"
+      "MPI_COLL_BEGIN lid=0 time=3 reqid=2 cid=0 key=5 ordinal=1 op=2\nEXIT lid=0 time=3\n"
+      "ENTER lid=0 time=4 region=MPI_Comm_dup\n"
+      "MPI_GROUP_CALL lid=0 time=5 cid=0 key=0 ordinal=0\nEXIT lid=0 time=5\n"
+      "EXIT lid=0 time=9\nEXIT lid=1 time=9\n");
+  const Finding* const found = said.finding(
+      "collective operations that some members never began: MPI_Comm_dup on communicator 0, not by "
+      "rank 1; MPI_Ibarrier on communicator 0, not by rank 1; MPI_Start of MPI_Bcast on "
+      "communicator 0, not by rank 1");
+  ASSERT_NE(found, nullptr) << (said.findings.empty() ? "" : said.findings.front().what);
+  EXPECT_EQ(found->count, 3u);
+  EXPECT_EQ(found->severity, Finding::Severity::kNote);  // less is known; nothing is wrong
+}
+
 }  // namespace
 }  // namespace kojak::expert
