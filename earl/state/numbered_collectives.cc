@@ -162,8 +162,13 @@ std::uint8_t NumberedCollectives::complete(const OpenCall& call, std::uint64_t p
 
 const CollectiveInstance* NumberedCollectives::leave_group_call(const Call& call,
                                                                 const Number& number) {
+  // Their sequences are numbered by themselves: not to be taken for those of begun operations, of
+  // which some may be open on the same communicator.
+  constexpr std::uint64_t kGroupCalls = std::uint64_t{1} << 63;
   std::uint32_t rank = 0;
-  const std::uint32_t i = join(call, call.exit_pos, number, call.function, rank);
+  const std::uint32_t i =
+      join(call, call.exit_pos, {number.com, number.key | kGroupCalls, number.ordinal},
+           call.function, rank);
   if (i == detail::kNone) return nullptr;
   operations_[i].members.push_back({call, rank, {}, {}});
   return settle(i, call.exit_pos, call.loc) ? &operations_[i] : nullptr;
