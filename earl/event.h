@@ -3,7 +3,7 @@
 // An Event owns nothing but copies of its numbers, except metv, which points into the trace's read
 // buffer and dies with the next event. Attribute records (ATTR_*) are folded into the event that
 // they precede. Attributes that a type does not have are absent or 0. Nothing here fails; any
-// thread. Source: the event hierarchy of the EARL spec (event model paper 2005, thesis chapter 4).
+// thread. Source: event model paper 2005, thesis chapter 4.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 // References handed to a handler live until it returns, unless stated otherwise; copy what must be
 // kept. Memory: what is open, and (call paths + channels in use). No allocation per event.
 // Faults in the trace are counted in Trace::findings(), never thrown. Single-threaded.
-// Source: EARL spec, "Streaming".
+// Source: docs/earl.md.
 //
 // Order at one exit record: on_call; then on_collective_exit, or the epoch that it closed
 // (on_fence_epoch, on_access_epoch); then on_epoch_call; then what became complete:

@@ -5,7 +5,7 @@
 // ends inside its definitions. Damage among the events ends them
 // early: next() returns false and damage() says where; all events before it were delivered.
 // Recoverable faults are counted in findings(). Not thread-safe; several Traces of one file are
-// fine. Source: EARL spec, "Definitions" and "Streaming".
+// fine. Source: docs/earl.md.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 //   on_...(what, out) handlers for what it needs to see, named as in earl::Sink; they are called
 //                     directly, and those that a pattern leaves out cost nothing. `out` is the
 //                     Analysis: out.add(Pattern{}, call, severity).
-// Constant data; thread-safe. Source: the pattern spec, "The tree".
+// Constant data; thread-safe. Source: docs/patterns.
 #pragma once
 
 #include <array>

@@ -3,7 +3,7 @@
 //
 // Marks come in the order of the transfers, so that a run of them is one entry, however many there
 // are. An epoch is named by its address until it is delivered. Not thread-safe; nothing fails.
-// Source: the merge spec, "What goes wrong".
+// Source: docs/merge.md.
 #pragma once
 
 #include <algorithm>

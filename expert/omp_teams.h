@@ -5,7 +5,7 @@
 // missing are evaluated at the next FORK, or at the end, with those present. A parallel region that
 // a thread opens within another has barriers of its own, which are left out. The master's time
 // outside parallel regions is summed up by call path. Memory: open barriers x threads; call paths x
-// processes. Not thread-safe; nothing fails. Source: the pattern spec, "OpenMP".
+// processes. Not thread-safe; nothing fails. Source: docs/patterns.
 #pragma once
 
 #include <deque>

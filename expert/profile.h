@@ -2,7 +2,7 @@
 //
 // The class of a call path is that of its region, by the table of MPI functions; only a Wait or
 // Test call is classed by what it completed. Memory: call paths x locations. Not thread-safe.
-// Source: the pattern spec, "The tree".
+// Source: docs/patterns.
 #pragma once
 
 #include <vector>

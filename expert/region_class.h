@@ -4,7 +4,7 @@
 // SHMEM's functions come in families over types and sizes (shmem_long_put, shmem_put64,
 // shmem_int_sum_to_all), so a name is taken apart into its words, and each word is looked up; parts
 // of words decide nothing. Pure functions; nothing fails; any thread.
-// Source: the pattern spec, "SHMEM", "OpenMP"; EPILOG's region types.
+// Source: EPILOG's region types.
 #pragma once
 
 #include <cstdint>

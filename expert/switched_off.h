@@ -3,8 +3,7 @@
 // something.
 //
 // Made from FUNCTIONS_OFF and the run's properties; a trace without such records recorded all that
-// can block or make progress. Plain values; nothing fails. Source: the pattern spec, "Wait for
-// Progress".
+// can block or make progress. Plain values; nothing fails. Source: docs/patterns.
 #pragma once
 
 #include <cstdint>

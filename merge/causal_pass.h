@@ -8,8 +8,7 @@
 // need not wait for the post); complete to wait or true test; unlock to the first proof of the next
 // holder (LockEdge). Whose cause was not recorded, or cannot be told, goes unchecked and is
 // counted. References must outlive the pass. Memory: the input buffers, and causes and calls that
-// are open. Errors: those of the spill file. Not thread-safe. Source: specification of the merge,
-// clocks.
+// are open. Errors: those of the spill file. Not thread-safe. Source: docs/merge.md.
 #pragma once
 
 #include <memory>

@@ -5,7 +5,7 @@
 // offsets takes those of another trace of its node; so does one that has only the first of them,
 // because a node has one clock. Where the measurement found the true length of its second only at
 // the end (CLOCK_RATE), recorded times and offsets mean true ones. Pure functions, no failure.
-// Source: specification of the merge, clocks.
+// Source: docs/merge.md.
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,7 @@
 // depends on nothing else. Owns all it holds; memory grows with distinct objects, and with one
 // small table for each trace. Errors: equal identity with different members is a contradiction
 // (exit 2) that names both traces; what refers to nothing becomes absent and is counted. Not
-// thread-safe. Source: specification of the merge, pass 1; identities: specification of the
-// measurement.
+// thread-safe. Source: docs/merge.md; docs/measurement.md.
 #pragma once
 
 #include <cstdint>

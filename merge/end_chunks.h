@@ -7,7 +7,7 @@
 // released, which is cheap, since that order is nearly the right one. A mailbox that has had its
 // share of the pool is full for good; what comes then goes to the lists of held_ends.h. The pool
 // owns all chunks. Not thread-safe. Nothing fails: a pool that is used up says so. Source:
-// specification of the merge, memory.
+// docs/merge.md.
 #pragma once
 
 #include <cstddef>

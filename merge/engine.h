@@ -6,7 +6,7 @@
 // from the beginning each time, and writes the same. Memory: the buffers, one state for each
 // location, open epochs, and the pool of held ends. Not thread-safe.
 // Errors: what can no longer be read is counted and ends that trace; the writer keeps its own.
-// Source: specification of the merge, pass 2.
+// Source: docs/merge.md.
 #pragma once
 
 #include <functional>

@@ -8,7 +8,7 @@
 // others' operations, ends go to the spill file instead. Memory is bounded by the pool plus a
 // little for each list, however many operations an epoch has. Owns the pool and the lists; inputs
 // and spill file belong to the FileCache. Not thread-safe. Errors: what can no longer be read or
-// written ends a list early; error() tells. Source: specification of the merge, memory.
+// written ends a list early; error() tells. Source: docs/merge.md.
 #pragma once
 
 #include <cstdint>

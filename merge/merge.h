@@ -5,7 +5,7 @@
 // input that cannot be merged (nothing is written), 4 where the output or a temporary file could
 // not be written. Findings that leave a usable result are rows of the summary. Not thread-safe; a
 // large output is written by a thread that ends with the call.
-// Source: specification of the merge.
+// Source: docs/merge.md.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,7 @@
 // A set of ordinals that were seen, as intervals: almost always one, [first, last].
 //
 // A value type; memory grows with gaps only. add() wants ascending numbers (others are kept, too,
-// but cost a search). Source: ordinals of epochs, specification of the merge.
+// but cost a search). Source: docs/merge.md.
 #pragma once
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 // Everything is a matter of epochs and their ordinals (epochs.h), never of time; time only decides
 // what has been read already.
 // Owns the held ends; the epochs belong to the survey. Not thread-safe. Errors: held().error().
-// Source: specification of the merge, extended model and "what goes wrong".
+// Source: docs/merge.md.
 #pragma once
 
 #include <memory>

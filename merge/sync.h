@@ -2,7 +2,7 @@
 //
 // decode_sync() reads a record of a local trace in its own identifiers; apply_sync() makes the
 // transition. Nothing here owns memory or fails: a record that is too short moves nothing (it is
-// counted where records are counted). Source: specification of the merge, extended model.
+// counted where records are counted). Source: docs/merge.md.
 #pragma once
 
 #include <span>

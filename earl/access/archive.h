@@ -11,7 +11,7 @@
 // The archive owns everything; positions must be below size(). Pointers go to earlier events only,
 // kNoEvent is null. const members may be called from several threads at once. open() fails as
 // Trace::open() does, and for 2^32 events or more; damage ends the events early (damage()).
-// Source: EARL spec, "Random access", "Pointer attributes", "State sequences".
+// Source: docs/earl.md.
 #pragma once
 
 #include <memory>

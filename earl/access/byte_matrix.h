@@ -3,7 +3,7 @@
 //
 // A message counts from its source to its destination, at the SEND; a put from its origin to its
 // target, a get from its target to its origin, at the start. Makes one pass over the trace. Source:
-// EARL spec, "Uses the API must make short".
+// docs/earl.md.
 #pragma once
 
 #include <vector>

@@ -5,7 +5,7 @@
 // Memory: 8.5 bytes an event, 8 more for each receive with a request, and 4 an event at most for
 // the bookmarks: a bookmark is kept only where all of them fit into that, so where much is open
 // they are farther apart. That is 20.5 bytes an event at most, and the call tree. Owns all it
-// holds; any thread may read. Source: EARL spec, "Random access" and "Pointer attributes".
+// holds; any thread may read. Source: docs/earl.md.
 #pragma once
 
 #include <optional>

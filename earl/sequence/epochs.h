@@ -10,9 +10,9 @@
 // region_stacks.h) in file order.
 // Memory: open epochs, and closed ones until the last transaction or transfer that they take part
 // in is complete. References are good until the next apply(). Not thread-safe; nothing fails.
-// Source: EARL spec, "Epochs, pairs and transactions"; merge spec, "Count epochs". The streaming
-// pass has an implementation of its own (earl/state/gats.h, fences.h, passive.h), which keeps calls
-// instead of numbers and sums instead of transfers; a test compares them.
+// Source: docs/earl.md; docs/merge.md. The streaming pass has an implementation of its own
+// (earl/state/gats.h, fences.h, passive.h), which keeps calls instead of numbers and sums instead
+// of transfers; a test compares them.
 #pragma once
 
 #include <map>

@@ -8,8 +8,7 @@
 // trace merged with --locks granted the requests stand where the locks were granted, and that order
 // is exact. A lock taken with MPI_MODE_NOCHECK conflicts with nobody. Locks belong to processes.
 // Feed apply() every event in file order. Memory: locks that are held or waited for, and one number
-// for each lock ever used. Not thread-safe; nothing fails. Source: EARL spec, "lock state", "thread
-// teams, thread locks", lockptr, forkptr; merge spec, "Lock grants".
+// for each lock ever used. Not thread-safe; nothing fails. Source: docs/earl.md; docs/merge.md.
 #pragma once
 
 #include <map>

@@ -8,9 +8,8 @@
 // region_stacks.h) in file order, then finish().
 // Memory: messages in flight, pending requests, held receives (at most kMaxHeld of these, and
 // kMaxAhead receives that were read before their SENDs; the oldest are given up). Not thread-safe;
-// nothing fails. Source: EARL spec, "message queue", sendptr and requestptr. The streaming pass has
-// an implementation of its own (earl/state/message_queue.h), which keeps calls instead of numbers;
-// a test compares them.
+// nothing fails. Source: docs/earl.md. The streaming pass has an implementation of its own
+// (earl/state/message_queue.h), which keeps calls instead of numbers; a test compares them.
 #pragma once
 
 #include <vector>

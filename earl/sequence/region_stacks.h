@@ -5,7 +5,7 @@
 // and enterptr. Every other aspect wants events that have been filled in so. LOG_OFF and
 // ENTER_TRACING open instances of PAUSING and TRACING; their ends close only those; an exit without
 // an ENTER changes nothing and has neither. Memory: open instances. Not thread-safe; nothing fails.
-// Source: EARL spec, "region stack" and enterptr.
+// Source: docs/earl.md.
 #pragma once
 
 #include <span>

@@ -3,8 +3,7 @@
 // A state sequence starts empty; apply() adds the next event of the trace and fills in the event's
 // region and enterptr. Each aspect can also be used alone: give it events that RegionStacks has
 // filled in. save() and load() turn a state into bytes and back (into an object that nothing has
-// been applied to). Memory: what is open. Not thread-safe; nothing fails. Source: EARL spec, "State
-// aspects".
+// been applied to). Memory: what is open. Not thread-safe; nothing fails. Source: docs/earl.md.
 #pragma once
 
 #include "earl/sequence/call_paths.h"

@@ -5,7 +5,7 @@
 //
 // Events come with region and enterptr. Memory: what is open. The trace must outlive it. After the
 // last event state().messages holds the pairs that became final only then. Not thread-safe.
-// Source: EARL spec, "Streaming".
+// Source: docs/earl.md.
 #pragma once
 
 #include "earl/sequence/state.h"

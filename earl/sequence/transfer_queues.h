@@ -4,7 +4,7 @@
 //
 // Feed them every event in file order. A transfer is known by its origin process and its number
 // there; those with and without a window are apart. Memory: open transfers. Not thread-safe;
-// nothing fails. Source: EARL spec, "transfer queue", "origin queue", startptr and originptr.
+// nothing fails. Source: docs/earl.md.
 #pragma once
 
 #include <array>

@@ -7,7 +7,7 @@
 // The n-th operation on a communicator at one member is the n-th at all; ordinals come from the
 // latest COLL_STATE of the process plus what follows it. Communicators of unknown identity are
 // never paired. Memory: open instances x members that have left them. Not thread-safe; faults are
-// counted. Source: EARL spec, "collective instances".
+// counted. Source: docs/earl.md.
 #pragma once
 
 #include <cstdint>

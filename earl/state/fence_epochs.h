@@ -1,7 +1,7 @@
 // State aspect: fence epochs: what a process issued between two of its fences on a window.
 //
 // Memory: (process, window) pairs x targets used in the open epoch. Not thread-safe.
-// Source: EARL spec, last paragraph on epochs; pattern spec, "Synchronised pairs".
+// Source: docs/earl.md; docs/patterns.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 // Win_test ends an exposure epoch. Empty groups count for nobody. An epoch lives until every
 // transaction that it takes part in has been delivered. References handed out live until the
 // handler returns. Memory: open transactions. Not thread-safe; faults are counted.
-// Source: EARL spec, "Epochs, pairs and transactions"; merge spec, "Count epochs".
+// Source: docs/earl.md; docs/merge.md.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 //
 // Memory: what is open (messages in flight, pending requests, calls whose messages are not final).
 // References handed out live until the handler returns. Not thread-safe. Faults are counted.
-// Source: EARL spec, sendptr; pattern spec, Late Sender and Late Receiver.
+// Source: docs/earl.md; docs/patterns.
 #pragma once
 
 #include <cstdint>

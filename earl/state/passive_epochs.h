@@ -1,7 +1,7 @@
 // State aspect: passive target epochs: lock to unlock, lock_all to unlock_all.
 //
 // Memory: open epochs x targets used in them. Not thread-safe.
-// Source: merge spec, "Lock grants"; pattern spec, "Lock Contention".
+// Source: docs/merge.md; docs/patterns.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // An open instance is a Frame, which already is the Call that it becomes: leave() completes it
 // (exclusive time, holes of MPI calls) and hands it out without a copy; it is valid until the next
 // enter() on its location. Frames carry what other aspects keep until the exit of their call.
-// Memory: open instances. Not thread-safe. Source: EARL spec, "region stack".
+// Memory: open instances. Not thread-safe. Source: docs/earl.md.
 #pragma once
 
 #include <cstdint>

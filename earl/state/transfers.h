@@ -3,7 +3,7 @@
 // A transfer belongs to the epoch that its origin had open towards that target when it was issued:
 // a lock of that target or of all; else a started access epoch that names it; else the fence epoch.
 // An epoch keeps one TargetTransfers for each target, however many transfers there are.
-// Source: merge spec, "The extended model"; EARL spec, "Epochs".
+// Source: docs/merge.md; docs/earl.md.
 #pragma once
 
 #include <algorithm>

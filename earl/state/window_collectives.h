@@ -3,7 +3,7 @@
 // Counted separately for each kind: the n-th fence on a window at one member is the n-th at all,
 // whatever the assertions. Fence ordinals come from the latest WIN_STATE plus what follows.
 // Memory: open instances x members that have left them. Not thread-safe; faults are counted.
-// Source: EARL spec, "collective instances"; merge spec, "Count epochs".
+// Source: docs/earl.md; docs/merge.md.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 //
 // Each function calls emit(record) for the first part and its continuations, in order. The records
 // are views into the arguments, or into a buffer that lives during the call. Nothing is kept.
-// Source: the record tables of the format specification (parts of 250/255, 61/63, 246/255).
+// Source: docs/format.md (parts of 250/255, 61/63, 246/255).
 #pragma once
 
 #include <algorithm>

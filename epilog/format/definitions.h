@@ -4,8 +4,7 @@
 // Feed every definition record to add(), in file order (attributes and events are refused). Objects
 // are found by their identifiers; an unknown identifier gives nullptr. Owns all it holds; grows
 // with the definitions only. Errors: a record that is too short or contradicts itself gives an
-// Error with its offset; the definitions stay usable without it. Source: the record tables of the
-// format spec.
+// Error with its offset; the definitions stay usable without it. Source: docs/format.md.
 #pragma once
 
 #include <map>

@@ -13,7 +13,7 @@
 
 namespace kojak {
 
-// Groups that ELG_MPI switches (spec: p2p, coll, rma, io, init, comm, misc).
+// Groups that ELG_MPI switches (p2p, coll, rma, io, init, comm, misc).
 enum class MpiFamily : std::uint8_t { kP2p, kColl, kRma, kIo, kInit, kComm, kMisc };
 // What ELG_MPI calls them, in that order.
 inline constexpr std::array<std::string_view, 7> kMpiFamilyNames{"p2p",  "coll", "rma", "io",

@@ -3,7 +3,7 @@
 // Structs are plain values; arrays and texts in them are views into the buffer they were decoded
 // from. `visit_fields(record, visitor)` calls `visitor.field(FieldInfo, value&)` and its siblings
 // in file order; reader, writer, printer, text reader, verifier and the merge's translation are
-// such visitors. Source: the record tables of the format specification and of the thesis, appendix.
+// such visitors. Source: docs/format.md; thesis, appendix.
 #pragma once
 
 #include <array>

@@ -2,7 +2,7 @@
 //
 // Identifiers are distinct types, so that a window cannot be passed where a communicator is meant.
 // Views (PackedArray, std::string_view) point into the buffer of whoever decoded the record and die
-// with it; nothing here owns memory or fails. Source: spec of the record tables, thesis appendix.
+// with it; nothing here owns memory or fails. Source: docs/format.md; thesis, appendix.
 #pragma once
 
 #include <bit>

@@ -7,8 +7,8 @@
 // records leave a region of their kind, attributes and byte counts, and what does not belong in
 // this kind of file. Records of unknown type are skipped by their length, one finding for each
 // type. Memory grows with definitions and open regions, whatever the file says. Fatal is only what
-// TraceReader::open refuses, and the classic tools' local archives. Source: the format
-// specification.
+// TraceReader::open refuses, and the classic tools' local archives. Source:
+// docs/format.md.
 #pragma once
 
 #include <cstdint>

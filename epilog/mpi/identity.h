@@ -2,7 +2,7 @@
 //
 // A 128-bit hash of where an object comes from: its parent's identity, the kind of call, the
 // ordinal of that call on the parent, and the world rank of the new object's first member. Nothing
-// communicates. Values only. Source: the rules on identity of the measurement specification.
+// communicates. Values only. Source: docs/measurement.md.
 #pragma once
 
 #include <cstdint>

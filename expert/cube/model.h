@@ -4,7 +4,7 @@
 // All trees are vectors in document order, a parent before its children, so that one backward pass
 // sums subtrees up. Severities are kept as the file has them: inclusive along metrics, exclusive
 // along call paths; a row over the locations only where one is written. Plain values that own all
-// they hold; reading from several threads is safe, changing is not. Source: the report spec.
+// they hold; reading from several threads is safe, changing is not. Source: docs/report.md.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Barrier Completion. Source: EXPERT patterns 2006, collective synchronisation; the pattern spec.
+// Barrier Completion. Source: EXPERT patterns 2006, collective synchronisation.
 #pragma once
 
 #include "expert/collective_view.h"

@@ -1,4 +1,4 @@
-// Wait at Barrier. Source: EXPERT patterns 2006, collective synchronisation; the pattern spec.
+// Wait at Barrier. Source: EXPERT patterns 2006, collective synchronisation.
 #pragma once
 
 #include "expert/collective_view.h"

@@ -1,4 +1,4 @@
-// Bytes moved, by kind of communication and direction. Source: the pattern spec, "The tree".
+// Bytes moved, by kind of communication and direction. Source: docs/patterns.
 #pragma once
 
 #include "earl/state/collectives.h"

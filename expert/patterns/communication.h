@@ -1,5 +1,5 @@
-// The three classes of communication time under which the waiting patterns stand. Source: the
-// pattern spec, "The tree".
+// The three classes of communication time under which the waiting patterns stand. Source:
+// docs/patterns.
 #pragma once
 
 #include "expert/metric.h"

@@ -1,4 +1,4 @@
-// Early Reduce. Source: EXPERT patterns 2006, collective communication; the pattern spec.
+// Early Reduce. Source: EXPERT patterns 2006, collective communication.
 #pragma once
 
 #include "expert/collective_view.h"

@@ -1,5 +1,5 @@
-// Early Transfer. Source: event model 2005, section on inefficiency patterns; differs as the spec
-// says.
+// Early Transfer. Source: event model 2005, section on inefficiency patterns, where the post of the
+// pair counts; here all posts of the transaction: a put may wait for any of them.
 #pragma once
 
 #include <algorithm>

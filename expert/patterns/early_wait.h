@@ -1,4 +1,4 @@
-// Early Wait. Source: event model 2005, section on inefficiency patterns; the pattern spec.
+// Early Wait. Source: event model 2005, section on inefficiency patterns.
 #pragma once
 
 #include <unordered_map>

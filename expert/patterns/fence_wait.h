@@ -1,4 +1,4 @@
-// Wait at Fence. Source: event model 2005 and EXPERT patterns 2006, fence; the pattern spec.
+// Wait at Fence. Source: event model 2005 and EXPERT patterns 2006, fence.
 #pragma once
 
 #include <algorithm>

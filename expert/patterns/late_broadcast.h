@@ -1,4 +1,4 @@
-// Late Broadcast. Source: EXPERT patterns 2006, collective communication; the pattern spec.
+// Late Broadcast. Source: EXPERT patterns 2006, collective communication.
 #pragma once
 
 #include "expert/collective_view.h"

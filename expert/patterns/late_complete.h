@@ -1,5 +1,5 @@
-// Late Complete. Source: event model 2005, section on inefficiency patterns; differs as the spec
-// says.
+// Late Complete. Source: event model 2005, section on inefficiency patterns, where the wait ends
+// with the complete of the last transfer; here with the last complete of all.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,5 @@
-// Late Post. Source: event model 2005, section on inefficiency patterns; differs as the spec says.
+// Late Post. Source: event model 2005, section on inefficiency patterns, where it ends with the
+// first post; here with the last one that can have blocked.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Late Receiver. Source: EXPERT patterns 2006, point-to-point; the pattern spec.
+// Late Receiver. Source: EXPERT patterns 2006, point-to-point.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Late Sender. Source: EXPERT patterns 2006, point-to-point; the pattern spec.
+// Late Sender. Source: EXPERT patterns 2006, point-to-point.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // MPI and the classes of its time that have no patterns of their own. A region belongs to one class
-// by the table of MPI functions. Source: the pattern spec, "The tree".
+// by the table of MPI functions. Source: docs/patterns.
 #pragma once
 
 #include "expert/metric.h"

@@ -1,4 +1,4 @@
-// N x N Completion. Source: EXPERT patterns 2006, collective communication; the pattern spec.
+// N x N Completion. Source: EXPERT patterns 2006, collective communication.
 #pragma once
 
 #include "expert/collective_view.h"

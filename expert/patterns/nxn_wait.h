@@ -1,4 +1,4 @@
-// Wait at N x N. Source: EXPERT patterns 2006, collective communication; the pattern spec.
+// Wait at N x N. Source: EXPERT patterns 2006, collective communication.
 #pragma once
 
 #include "expert/collective_view.h"

@@ -1,5 +1,5 @@
 // OpenMP: the classes of its time, waiting at barriers, and idle threads. Source: EXPERT patterns
-// 2006, OpenMP; the pattern spec.
+// 2006, OpenMP.
 #pragma once
 
 #include "expert/interval.h"

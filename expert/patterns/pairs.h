@@ -1,5 +1,5 @@
 // Synchronised pairs, and those that moved no data. Source: EXPERT patterns 2006, "synchronisation
-// pairs"; the pattern spec.
+// pairs".
 #pragma once
 
 #include <algorithm>

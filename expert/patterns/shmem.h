@@ -1,5 +1,5 @@
 // SHMEM: the classes of its time, and waiting in its collective calls. Source: EXPERT patterns
-// 2006, SHMEM; the pattern spec.
+// 2006, SHMEM.
 #pragma once
 
 #include "expert/collective_view.h"

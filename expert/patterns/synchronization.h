@@ -1,5 +1,5 @@
-// The classes of synchronisation time under which the waiting patterns stand. Source: the pattern
-// spec, "The tree".
+// The classes of synchronisation time under which the waiting patterns stand. Source:
+// docs/patterns.
 #pragma once
 
 #include "expert/metric.h"

@@ -1,5 +1,4 @@
-// Time, Execution, Overhead and Visits: the roots of the tree. Source: the pattern spec, "The
-// tree".
+// Time, Execution, Overhead and Visits: the roots of the tree. Source: docs/patterns.
 #pragma once
 
 #include "expert/metric.h"

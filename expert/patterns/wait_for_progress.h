@@ -1,5 +1,5 @@
 // Wait for Progress, in transfers, in general active target and in passive target synchronisation.
-// Source: passive-target paper 2012, section 4; the pattern spec.
+// Source: passive-target paper 2012, section 4.
 #pragma once
 
 #include "expert/metric.h"

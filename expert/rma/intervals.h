@@ -1,7 +1,7 @@
 // Sets of times: disjoint intervals in ascending order.
 //
 // Free functions on vectors, so that callers keep the memory. Nothing fails; any thread.
-// Source: the pattern spec, "a difference of time sets within c, never of sums".
+// Source: docs/patterns.
 #pragma once
 
 #include <algorithm>

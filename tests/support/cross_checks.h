@@ -1,4 +1,4 @@
-// Checks of the pattern spec that hold for every trace and its report. (What must hold between a
+// Checks that hold for every trace and its report. (What must hold between a
 // trace and a changed one: tests/unit/metamorphic_relations.h.)
 //
 // Traces come as bytes in memory. Each check gives one line for each thing that is wrong, none if

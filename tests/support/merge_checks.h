@@ -5,7 +5,7 @@
 // records as their local counterparts, identifiers by name), and compared with the merged trace.
 // Traces come as bytes in memory. Each check gives one line for each thing that is wrong, none if
 // all is well; input that cannot be decoded throws std::runtime_error. No state.
-// Source: specification of the merge, properties.
+// Source: docs/merge.md.
 #pragma once
 
 #include <cstddef>

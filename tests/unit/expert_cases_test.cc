@@ -5,7 +5,7 @@
 // must every waiting pattern that is not named at all. `finding N text` asks for a row of the
 // findings table. `wait metric location seconds by location time` is a wait and whose call ended it
 // when (`by nobody`: no call did); a metric that is named so has these waits and no others.
-// Comments begin with #. On every trace run the cross-checks of the pattern spec;
+// Comments begin with #. On every trace run the cross-checks;
 // metamorphic_cases_test.cc runs the relations between a trace and a changed one.
 
 #include <gtest/gtest.h>

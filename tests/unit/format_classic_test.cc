@@ -47,7 +47,7 @@ TEST_P(ClassicFile, IsWrittenAgainByteForByte) {
 
 INSTANTIATE_TEST_SUITE_P(Reference, ClassicFile, ::testing::Values("fence.elg", "gats.elg"));
 
-// Bodies as the format specification's table adds them up, lid and time (12 bytes) included.
+// Bodies as the table of docs/format.md adds them up, lid and time (12 bytes) included.
 TEST(ClassicLayout, EveryEventHasTheLengthThatOldToolsExpect) {
   const std::map<RecordType, std::size_t> lengths = {
       {RecordType::kEnter, 16},          {RecordType::kExit, 12},

@@ -23,7 +23,7 @@ struct Listing {
   Dialect dialect;
 };
 
-// `strip` leaves out what only native files have: records by the format specification's numbers,
+// `strip` leaves out what only native files have: records by the numbers of docs/format.md,
 // and fields of records that both have.
 Listing list(const std::vector<std::byte>& bytes, bool strip) {
   Listing listing;

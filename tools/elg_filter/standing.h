@@ -6,7 +6,7 @@
 // format, so that ordinals go on as in the whole trace. Messages need none: of a message the cut
 // keeps both events or none, so counting from its beginning pairs the same ones.
 // Memory: processes x (communicators + windows x peers) that are in use. Not thread-safe; nothing
-// fails. Source: specification of the measurement, rule 8.
+// fails. Source: docs/measurement.md.
 #pragma once
 
 #include <map>
