@@ -293,9 +293,9 @@ int main(int argc, char** argv) {
       ("json", po::value<std::string>()->value_name("FILE"),
        "also write results, worst instances and messages by send mode as JSON")  //
       ("instances", po::value<std::size_t>()->value_name("N")->default_value(10),
-       "print the N most severe instances of each pattern")                               //
-      ("causes", "print who made the others wait, by doing what, and the critical path")  //
-      ("send-modes", "print which messages waited, by the kind of send")                  //
+       "print the N most severe instances of each pattern")               //
+      ("causes", "print who made the others wait, doing what")            //
+      ("send-modes", "print which messages waited, by the kind of send")  //
       ("epsilon", po::value<double>()->value_name("SECONDS")->default_value(0, "0"),
        "by send mode: shorter waits are not listed")  //
       ("sendrecv-gap", po::value<double>()->value_name("SECONDS")->default_value(10e-6, "1e-05"),

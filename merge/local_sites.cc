@@ -89,6 +89,8 @@ std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site) {
     }
     code = is_absent(code->caller) ? nullptr : local_.local_frames.find(code->caller);
   }
+  // Where paths are not followed a call has its site: the function that was inlined into another.
+  if (frames == 1 && inside) places.resize(1);
   return places;
 }
 

@@ -14,7 +14,7 @@ namespace kojak::earl {
 class PassiveTarget {
  public:
   PassiveTarget(std::uint32_t processes, Findings& findings)
-      : findings_(findings), open_(processes), segments_(processes) {}
+      : findings_(findings), open_(processes), segments_(processes), off_(processes) {}
 
   void lock(const Call& call, WindowId window, ProcessId target, bool exclusive);
   void lock_all(const Call& call, WindowId window);
@@ -31,7 +31,10 @@ class PassiveTarget {
   // EPOCH_STATE: what else is open then.
   void resume(ProcessId process, WindowId window, ProcessId peer, std::uint8_t open,
               std::uint64_t ops);
-  void pause(ProcessId process) { ++segments_[raw(process)]; }
+  void pause(ProcessId process) {
+    ++segments_[raw(process)];
+    off_[raw(process)] = true;
+  }
   void free(ProcessId process, WindowId window, std::uint64_t pos);
 
   bool any_open(ProcessId process) const { return !open_[raw(process)].empty(); }
@@ -41,12 +44,16 @@ class PassiveTarget {
                      bool request);
   void leave_transfer(const TransferSlot& slot, Seconds exit);
   bool mark(ProcessId origin, WindowId window, ProcessId target);
-  // f(const PassiveEpoch&) for what is still open at the end; counts it.
+  // f(const PassiveEpoch&) for what is still open at the end; counts it, unless recording was off
+  // there: then it may have ended unseen.
   template <class F>
   void finish(F&& f) {
-    for (auto& list : open_) {
+    for (std::size_t process = 0; process < open_.size(); ++process) {
+      std::vector<std::uint32_t>& list = open_[process];
       for (const std::uint32_t i : list) {
-        findings_.add(Finding::kUnclosedEpoch, epochs_[i].lock.exit_pos, epochs_[i].lock.loc);
+        if (!off_[process]) {
+          findings_.add(Finding::kUnclosedEpoch, epochs_[i].lock.exit_pos, epochs_[i].lock.loc);
+        }
         f(close(i));
       }
       list.clear();
@@ -81,6 +88,7 @@ class PassiveTarget {
   detail::Pool<Epoch> epochs_;
   std::vector<std::vector<std::uint32_t>> open_;  // by process
   std::vector<std::uint32_t> segments_;
+  std::vector<bool> off_;  // recording was off when the process was heard of last
   std::uint32_t delivered_ = detail::kNone;
 };
 

@@ -80,7 +80,7 @@ class ActiveTarget:
 
     def pairs(self, severities):
         for access in self.epochs.access:
-            if access.closing is not None and access.opening is not None:
+            if access.closing is not None:
                 self._count(severities, access.closing, access.window, access.process, access.partners,
                             access.reached)
         for event, so_far, whole in self.epochs.fence_exits:

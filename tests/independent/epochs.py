@@ -125,6 +125,8 @@ class Epochs:
                 if peer not in epoch.partners:
                     epoch.partners.append(peer)
                     epoch.ordinals[peer] = self.counts[kind, process, event.wid, peer]
+                if kind == "access" and event.ops:
+                    epoch.reached.add(peer)  # while recording was off
                 self.counts[kind, process, event.wid, peer] += 1
             elif epoch is not None and peer in epoch.partners and not epoch.whole:
                 del table[process, event.wid]

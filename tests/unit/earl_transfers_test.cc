@@ -307,6 +307,21 @@ TEST(EarlTransfers, ALockOfAllMayHaveEndedUnseen) {
   EXPECT_EQ(kind_after("open=0"), EpochKind::kFence);
 }
 
+// A trace that ends while recording is off says nothing of what was open before; one that ends with
+// recording on does.
+TEST(EarlTransfers, ALockThatIsOpenWhenRecordingGoesOffIsNoFault) {
+  const auto unclosed = [](bool resumes) {
+    Script s;
+    s.head("MPI_GROUP gid=5 mode=1 count=3").head("MPI_COMM_REF cid=0 gid=5");
+    s.line(1, "ENTER", 0, "region=MPI_Win_lock_all").line(2, "MPI_WIN_LOCK_ALL", 0, "wid=0");
+    s.line(2, "EXIT", 0).line(3, "LOG_OFF", 0, "");
+    if (resumes) s.line(4, "LOG_ON", 0, "").line(4, "WIN_STATE", 0, "wid=0 fences=1 open=36");
+    return Pass(s.text()).count(Finding::kUnclosedEpoch);
+  };
+  EXPECT_EQ(unclosed(false), 0u);
+  EXPECT_EQ(unclosed(true), 1u);
+}
+
 TEST(EarlTransfers, ShmemTransfersHaveNoEpoch) {
   const Pass run(Script()
                      .line(1, "ENTER", 0, "region=shmem_put")
