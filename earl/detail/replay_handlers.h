@@ -48,6 +48,8 @@ class ReplayHandlers {
     if (i != kAbsent) enter(i, r.time, pos, trace_.tracing_region(), absent<CallSiteId>(), r.metv);
   }
   void handle(const LogOn& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = trace_.index(r.lid);
+    if (i != kAbsent) core_.passive.record_again(process(i));
     leave_only(r, pos, trace_.pausing_region());
   }
   void handle(const ExitTracing& r, const Attributes&, std::uint64_t pos) {

@@ -139,7 +139,7 @@ void PassiveTarget::complete_request(const Call& call, WindowId window, RmaId rm
 }
 
 void PassiveTarget::resume_all(ProcessId process, WindowId window, std::uint8_t flags) {
-  off_[raw(process)] = false;
+  learn(process);
   const std::uint32_t known = find(process, window, {}, true);
   const bool is_open = (flags & kOpenLockAll) != 0;
   if (!is_open && known != kNone) forget(process, known);  // it has ended unseen
@@ -151,7 +151,7 @@ void PassiveTarget::resume_all(ProcessId process, WindowId window, std::uint8_t 
 
 void PassiveTarget::resume(ProcessId process, WindowId window, ProcessId peer, std::uint8_t flags,
                            std::uint64_t ops) {
-  off_[raw(process)] = false;
+  learn(process);
   const bool shared = (flags & kOpenShared) != 0, exclusive = (flags & kOpenExclusive) != 0;
   const bool all = (flags & kOpenLockAll) != 0;
   const std::uint32_t known = find(process, window, peer, all);

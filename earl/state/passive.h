@@ -14,7 +14,7 @@ namespace kojak::earl {
 class PassiveTarget {
  public:
   PassiveTarget(std::uint32_t processes, Findings& findings)
-      : findings_(findings), open_(processes), segments_(processes), off_(processes) {}
+      : findings_(findings), open_(processes), segments_(processes), known_(processes) {}
 
   void lock(const Call& call, WindowId window, ProcessId target, bool exclusive);
   void lock_all(const Call& call, WindowId window);
@@ -33,7 +33,11 @@ class PassiveTarget {
               std::uint64_t ops);
   void pause(ProcessId process) {
     ++segments_[raw(process)];
-    off_[raw(process)] = true;
+    known_[raw(process)] = Known::kNothing;
+  }
+  // Recording goes on; what is open then is told after it.
+  void record_again(ProcessId process) {
+    if (known_[raw(process)] == Known::kNothing) known_[raw(process)] = Known::kSoon;
   }
   void free(ProcessId process, WindowId window, std::uint64_t pos);
 
@@ -51,7 +55,7 @@ class PassiveTarget {
     for (std::size_t process = 0; process < open_.size(); ++process) {
       std::vector<std::uint32_t>& list = open_[process];
       for (const std::uint32_t i : list) {
-        if (!off_[process]) {
+        if (known_[process] == Known::kAll) {
           findings_.add(Finding::kUnclosedEpoch, epochs_[i].lock.exit_pos, epochs_[i].lock.loc);
         }
         f(close(i));
@@ -88,7 +92,12 @@ class PassiveTarget {
   detail::Pool<Epoch> epochs_;
   std::vector<std::vector<std::uint32_t>> open_;  // by process
   std::vector<std::uint32_t> segments_;
-  std::vector<bool> off_;  // recording was off when the process was heard of last
+  // What is known of a process's epochs: nothing while recording is off.
+  enum class Known : std::uint8_t { kAll, kNothing, kSoon };
+  void learn(ProcessId process) {
+    if (known_[raw(process)] == Known::kSoon) known_[raw(process)] = Known::kAll;
+  }
+  std::vector<Known> known_;
   std::uint32_t delivered_ = detail::kNone;
 };
 
