@@ -15,7 +15,7 @@ class ActiveTarget:
         self.exposures = {(e.window, e.process, peer, n): e for e in epochs.exposure
                           for peer, n in e.ordinals.items() if e.whole or e.opening is not None}
         self.accesses = {(e.window, e.process, peer, n): e for e in epochs.access
-                         for peer, n in e.ordinals.items() if e.opening is not None}
+                         for peer, n in e.ordinals.items()}
 
     def posts(self, access, without=None):
         found = []
@@ -52,7 +52,7 @@ class ActiveTarget:
             accesses = []
             for origin, n in exposure.ordinals.items():
                 access = self.accesses.get((exposure.window, origin, target, n))
-                if access is not None and access.whole:
+                if access is not None and not access.gap:
                     accesses.append(access)
             completes = [a for a in accesses if a.closing is not None]
             if not completes:

@@ -24,6 +24,7 @@ class Epoch:
         self.process, self.window, self.opening, self.closing = process, window, opening, None
         self.partners, self.ordinals = partners, ordinals  # ordinals: partner -> how many epochs before
         self.operations, self.reached, self.whole = [], set(), opening is not None
+        self.gap = False  # recording went off in it, as far as it is known
 
 
 class PassiveEpoch:
@@ -92,7 +93,7 @@ class Epochs:
                 for epoch in list(self.open_access.values()) + list(self.open_exposure.values()) + [
                         e for locks in self.open_locks.values() for e in locks.values()]:
                     if (epoch.origin if isinstance(epoch, PassiveEpoch) else epoch.process) == process:
-                        epoch.whole = False
+                        epoch.whole, epoch.gap = False, True
             elif event.kind == "WIN_STATE":
                 self.fences[process, event.wid] = event.fences
                 self._state_of_lock(process, event.wid, None, event.open & 4 and BY_ALL & event.open)
