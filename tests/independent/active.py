@@ -47,7 +47,7 @@ class ActiveTarget:
         """progress_of: call -> the times that Wait for Progress claims of it."""
         for exposure in self.epochs.exposure:
             wait, target = exposure.closing, exposure.process
-            if wait is None or not exposure.whole:
+            if wait is None or exposure.gap:
                 continue
             accesses = []
             for origin, n in exposure.ordinals.items():
