@@ -354,6 +354,7 @@ Status TraceDefinitions::finish(Translation& translation) {
   take_metrics();
   take_topologies();
   for (const Lost& lost : local_.lost) {
+    if (raw(lost.count) == 0) continue;  // recording stopped, but no call came after that
     merged_.lost.push_back(
         {static_cast<LocationId>(merged_.location_of(index_)), lost.what, lost.count});
     summary_.add(Finding::kLocalLost, raw(lost.count), [&] { return traces_[index_].path; });

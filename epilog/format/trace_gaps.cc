@@ -58,6 +58,7 @@ std::vector<TraceGap> gaps_of(const std::vector<Lost>& lost) {
   }
   std::vector<TraceGap> gaps;
   for (const auto& [kind, sum] : kinds) {
+    if (sum.count == 0) continue;  // recording stopped, but no call came after that
     TraceGap gap = gap_of(kind);
     gap.count = sum.count;
     const std::size_t n = sum.locations.size();
