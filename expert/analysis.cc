@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -67,10 +68,7 @@ class Analysis : public earl::Sink {
         unexplained_(trace.location_count()),
         instances_(options.instances),
         last_calls_(trace.definitions()) {
-    if (options.root_causes) {
-      root_causes_.emplace(trace.location_count(), CauseFinder::Options{});
-      causes_ = &*root_causes_;
-    }
+    if (options.root_causes) causes_.emplace(trace.location_count(), CauseFinder::Options{});
     trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
       if (node.clock_error)
         max_delta_ = std::max(max_delta_, *node.clock_error + *node.clock_error);
@@ -101,7 +99,7 @@ class Analysis : public earl::Sink {
     if constexpr (!is_part_of_pattern<Pattern>()) {
       unexplained_.claim(at, severity);
       if constexpr (!Pattern::kMetric.nobody_awaited) {
-        if (causes_ != nullptr) [[unlikely]]
+        if (causes_) [[unlikely]]
           causes_->on_wait(wait);
       }
     }
@@ -146,7 +144,7 @@ class Analysis : public earl::Sink {
       follow_enter(call);
     if (last_calls_.any()) [[unlikely]]
       last_calls_.on_enter(call);
-    if (causes_ != nullptr) [[unlikely]]
+    if (causes_) [[unlikely]]
       causes_->on_enter(call.index, call.enter, raw(call.cnode), doing(call));
   }
   void on_call(const earl::Call& call, std::span<const std::uint64_t> counters) {
@@ -156,7 +154,7 @@ class Analysis : public earl::Sink {
       follow_exit(call, counters);
     if (last_calls_.any()) [[unlikely]]
       last_calls_.on_exit(call);
-    if (causes_ != nullptr) [[unlikely]]
+    if (causes_) [[unlikely]]
       causes_->on_exit(call.index, call.exit);
     if ((++calls_ & 0xFFFFF) == 0 && options_.progress) options_.progress(call.exit_pos);
   }
@@ -201,7 +199,7 @@ class Analysis : public earl::Sink {
     // When the last member came is unknown if one is missing.
     if (!instance.complete || instance.mixed) return;
     view_.look_at(instance, definitions());
-    if (causes_ != nullptr && view_.all_wait_for_all()) came_together(instance.members);
+    if (causes_ && view_.all_wait_for_all()) came_together(instance.members);
     KOJAK_TELL(on_collective, view_);
   }
   void on_collective_begun(const earl::CollectiveInstance& instance) {
@@ -235,7 +233,7 @@ class Analysis : public earl::Sink {
       return;
     }
     begin_operation(Operation::Object::kWindow, raw(instance.window));
-    if (causes_ != nullptr) came_together(instance.members);
+    if (causes_) came_together(instance.members);
     KOJAK_TELL(on_window_collective, instance);
     if (waits_ && instance.role == MpiRole::kWinFree) {
       for (const earl::WindowMember& m : instance.members) {
@@ -353,7 +351,7 @@ class Analysis : public earl::Sink {
     return last_calls_.finish();
   }
   std::optional<RootCauses> root_causes() {
-    if (causes_ == nullptr) return std::nullopt;
+    if (!causes_) return std::nullopt;
     return causes_->finish();
   }
 
@@ -401,7 +399,7 @@ class Analysis : public earl::Sink {
                   std::span<const WaitPart> parts) {
     for_each_part(metric, at, severity, parts, ++unnamed_, [this](const Wait& wait) {
       keep(wait);
-      if (causes_ != nullptr) causes_->on_direct_wait(wait);
+      if (causes_) causes_->on_direct_wait(wait);
     });
   }
   void keep(const Wait& wait) {
@@ -472,7 +470,7 @@ class Analysis : public earl::Sink {
       severities_.add(contention_metric(sync), path, location, seconds);
       unexplained_.claim_at_end(path, location, seconds);
     };
-    results.every_wait = causes_ != nullptr;
+    results.every_wait = causes_ || options_.wait;
     results.contention_waits = [this](bool sync, WaitResults&& waits, std::span<const Wait> all) {
       take_over(contention_metric(sync), std::move(waits), all);
     };
@@ -497,32 +495,20 @@ class Analysis : public earl::Sink {
       severities_.add(metric_index<EarlyWait>(), path, location, seconds);
       unexplained_.claim_at_end(path, location, seconds);
     };
-    results.indirect_waits = [this](bool part, WaitResults&& waits, std::span<const Wait> all) {
-      take_over(part ? metric_index<IndirectWait>() : metric_index<EarlyWait>(), std::move(waits),
-                all);
+    results.indirect_waits = [this](WaitResults&& waits, std::span<const Wait> all) {
+      take_over(metric_index<IndirectWait>(), WaitResults(waits), all, true);
+      take_over(metric_index<EarlyWait>(), std::move(waits), all);
     };
     waits_.emplace(trace_, max_delta_, options_.instances, !hides_progress_, std::move(results));
   }
-  // Waits that were kept apart until it was known whether they count: the worst instances of them.
-  void take_over(MetricIndex metric, WaitResults&& apart, std::span<const Wait> all) {
+  // Waits that were kept apart until it was known whether they count. `part`: of those of another
+  // pattern.
+  void take_over(MetricIndex metric, WaitResults&& apart, std::span<const Wait> all,
+                 bool part = false) {
     for (Wait wait : all) {
       wait.metric = metric;
-      causes_->on_direct_wait(wait);
-    }
-    for (const Instance& i : apart.worst) {
-      if (!options_.wait) break;
-      for (const Waiter& w : i.waiters) {
-        options_.wait({.metric = metric,
-                       .call_path = w.call_path,
-                       .location = w.location,
-                       .enter = w.enter,
-                       .exit = w.exit,
-                       .begin = std::max(w.enter, i.begin),
-                       .end = std::min(w.exit, i.end),
-                       .waiting = w.waiting,
-                       .ended_by = w.ended_by,
-                       .operation = i.operation});
-      }
+      if (causes_ && !part) causes_->on_direct_wait(wait);
+      if (options_.wait) options_.wait(wait);
     }
     instances_.absorb(std::move(apart), metric);
   }
@@ -575,8 +561,7 @@ class Analysis : public earl::Sink {
   Operation operation_;                             // that the patterns are being told of
   Instances instances_;
   LastCallFinder last_calls_;
-  std::optional<CauseFinder> root_causes_;
-  CauseFinder* causes_ = nullptr;                     // the same, if wanted
+  std::optional<CauseFinder> causes_;                 // if wanted
   std::vector<std::optional<Timeline::Kind>> doing_;  // by region
   std::vector<CauseFinder::Arrival> arrivals_;        // kept for its memory only
   Unbegun unbegun_;
@@ -674,7 +659,10 @@ std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
 namespace {
 
 template <class A>
-Report analyse_with(earl::Trace& trace, const AnalysisOptions& options) {
+Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
+  std::vector<std::string> wrong = SwitchedOff(trace.definitions()).wrong_patterns();
+  const bool causes_left_out = options.root_causes && !wrong.empty();
+  if (causes_left_out) options.root_causes = false;
   A analysis(trace, options);
   earl::Replay replay(trace, analysis);
   replay.run();
@@ -684,21 +672,19 @@ Report analyse_with(earl::Trace& trace, const AnalysisOptions& options) {
   std::vector<ReportMetric> metrics = metrics_of(trace.definitions());
   analysis.add_remarks(metrics);
   Selection selection = options.selection;
-  for (std::string& wrong : SwitchedOff(trace.definitions()).wrong_patterns()) {
-    selection.exclude.push_back(std::move(wrong));
-  }
+  std::move(wrong.begin(), wrong.end(), std::back_inserter(selection.exclude));
   selection.apply(metrics);
+  std::vector<Finding> findings = findings_of(trace, analysis.notes(), analysis.unbegun());
+  if (causes_left_out) {
+    findings.push_back({Finding::Severity::kNote, 1, "root causes left out",
+                        "Patterns are left out, so it is not known who waited for whom."});
+  }
   std::optional<RootCauses> root_causes = analysis.root_causes();
   if (root_causes) add_cause_metrics(*root_causes, severities, metrics);
-  return {trace.definitions(),
-          std::move(locations),
-          metrics,
-          call_paths(replay.call_tree()),
-          std::move(severities),
-          findings_of(trace, analysis.notes(), analysis.unbegun()),
-          analysis.waits(),
-          analysis.last_calls(),
-          std::move(root_causes)};
+  return {
+      trace.definitions(),   std::move(locations), metrics,          call_paths(replay.call_tree()),
+      std::move(severities), std::move(findings),  analysis.waits(), analysis.last_calls(),
+      std::move(root_causes)};
 }
 
 }  // namespace

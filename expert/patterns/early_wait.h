@@ -37,31 +37,36 @@ struct EarlyWait {
     return overlap(wait, wait.enter, latest_complete_enter);
   }
 
-  // The access epoch that was completed last, if nothing is missing that it depends on; of several
-  // at the same time the one whose Win_complete ended last.
-  static const earl::AccessEpoch* last_completed(const earl::ExposureEpoch& epoch) {
+  // The origin that completed last, if nothing is missing that it depends on; of several at the
+  // same time the one whose Win_complete ended last.
+  static const earl::ExposureOrigin* last_origin(const earl::ExposureEpoch& epoch) {
     if (epoch.paused || !epoch.has_finish) return nullptr;
-    const earl::AccessEpoch* last = nullptr;
+    const earl::ExposureOrigin* last = nullptr;
     for (const earl::ExposureOrigin& o : epoch.origins) {
       if (o.access == nullptr || !o.access->has_finish) continue;
       if (o.access->paused) return nullptr;
-      const earl::AccessEpoch& access = *o.access;
-      if (last == nullptr || last->finish.enter < access.finish.enter ||
-          (last->finish.enter == access.finish.enter && last->finish.exit < access.finish.exit)) {
-        last = &access;
+      const Call& complete = o.access->finish;
+      if (last == nullptr || last->access->finish.enter < complete.enter ||
+          (last->access->finish.enter == complete.enter &&
+           last->access->finish.exit < complete.exit)) {
+        last = &o;
       }
     }
     return last;
   }
+  // Its access epoch.
+  static const earl::AccessEpoch* last_completed(const earl::ExposureEpoch& epoch) {
+    const earl::ExposureOrigin* const last = last_origin(epoch);
+    return last == nullptr ? nullptr : last->access;
+  }
 
   template <class Analysis>
   void on_exposure_transaction(const earl::ExposureEpoch& epoch, Analysis& out) {
-    const earl::AccessEpoch* const last = last_completed(epoch);
-    if (last == nullptr) return;
+    const earl::ExposureOrigin* const origin = last_origin(epoch);
+    if (origin == nullptr) return;
+    const earl::AccessEpoch* const last = origin->access;
     EndedBy by = enter_of(last->finish);
-    for (const earl::ExposureOrigin& o : epoch.origins) {
-      if (o.access == last && o.transfers().ops != 0) by.idle_since = o.transfers().last_exit;
-    }
+    if (origin->transfers().ops != 0) by.idle_since = origin->transfers().last_exit;
     out.add(EarlyWait{}, epoch.finish, severity(epoch.finish, last->finish.enter), by);
     LateComplete::evaluate(epoch, last->finish, out);
     if (!(last->finish.enter < epoch.finish.exit)) return;

@@ -137,33 +137,35 @@ void WaitClaims::claim_progress(const WaitingCall& waiting, const Amounts& amoun
 void WaitClaims::find_absent(const WaitingCall::Outside& outside, Side side,
                              const Intervals& taken) {
   parts_.clear();
-  const auto add = [&](const WaitingCall::Absent& absent, const Interval& when) {
-    parts_.push_back({when,
+  for (const WaitingCall::Absent& absent : outside.absent) {
+    const bool counts =
+        side == kMixedBoth || absent.same_node == (side == kSame || side == kMixedSame);
+    if (!counts) continue;
+    parts_.push_back({absent.when,
                       absent.ended_by,
                       {.object = Operation::Object::kWindow,
                        .scattered = true,
                        .id = raw(absent.window),
                        .process = raw(absent.target),
                        .number = absent.number}});
-  };
-  if (side != kMixedBoth) {
-    for (const WaitingCall::Absent& absent : outside.absent) {
-      const bool counts = absent.same_node == (side == kSame || side == kMixedSame);
-      if (!counts) continue;
-      for (const Interval& when : without({absent.when}, taken)) add(absent, when);
-    }
-    return;
   }
-  absent_.assign(outside.absent.begin(), outside.absent.end());
-  std::stable_sort(absent_.begin(), absent_.end(),
-                   [](const auto& a, const auto& b) { return b.ended_by.time < a.ended_by.time; });
-  Intervals named = taken;
-  for (const WaitingCall::Absent& absent : absent_) {
-    for (const Interval& when : without({absent.when}, named)) {
-      add(absent, when);
-      named.push_back(when);
+  leave_to_latest(taken);
+}
+
+void WaitClaims::leave_to_latest(Intervals taken) {
+  std::stable_sort(parts_.begin(), parts_.end(), [](const WaitPart& a, const WaitPart& b) {
+    return b.ended_by.time < a.ended_by.time;
+  });
+  if (parts_.size() > kMostParts) parts_.resize(kMostParts);
+  whole_.swap(parts_);
+  parts_.clear();
+  for (WaitPart& part : whole_) {
+    for (const Interval& piece : without({part.when}, taken)) {
+      part.when = piece;
+      parts_.push_back(part);
+      taken.push_back(piece);
     }
-    make_set(named);
+    make_set(taken);
   }
 }
 
@@ -201,7 +203,7 @@ void WaitClaims::claim_indirect(const WaitingCall& waiting, const Intervals& tak
     for (std::size_t i = 0; i < 3; ++i) {
       if (!(waits[i] > 0)) continue;
       find_absent(waiting.outside, kSidesOf[i], not_its_own);
-      for (auto& apart : claims.waits) keep_parts(wait, waits[i], apart[i]);
+      keep_parts(wait, waits[i], claims.waits[i]);
     }
   }
 }
@@ -209,26 +211,18 @@ void WaitClaims::claim_indirect(const WaitingCall& waiting, const Intervals& tak
 template <class Rule>
 void WaitClaims::find_parts(const std::vector<Held>& held, Rule&& rule) {
   parts_.clear();
-  holders_.assign(held.begin(), held.end());
-  std::stable_sort(holders_.begin(), holders_.end(),
-                   [](const Held& a, const Held& b) { return b.release < a.release; });
-  if (holders_.size() > kMostHolders) holders_.resize(kMostHolders);
-  Intervals taken;
-  for (const Held& h : holders_) {
+  for (const Held& h : held) {
     h.under(rule(h.window), [&](const Interval& when) {
-      for (const Interval& piece : without({when}, taken)) {
-        parts_.push_back({piece,
-                          {h.location, h.call_path, h.release, true},
-                          {.object = Operation::Object::kWindow,
-                           .scattered = true,
-                           .id = raw(h.window),
-                           .process = raw(h.target),
-                           .number = h.turn}});
-        taken.push_back(piece);
-      }
-      make_set(taken);
+      parts_.push_back({when,
+                        {h.location, h.call_path, h.release, true},
+                        {.object = Operation::Object::kWindow,
+                         .scattered = true,
+                         .id = raw(h.window),
+                         .process = raw(h.target),
+                         .number = h.turn}});
     });
   }
+  leave_to_latest({});
 }
 
 void WaitClaims::claim_contention(const WaitingCall& waiting,
@@ -358,10 +352,8 @@ void WaitClaims::finish() {
           results_.indirect(static_cast<CallPathIndex>(where >> 32),
                             static_cast<LocationIndex>(where), waited);
         }
-        for (const bool part : {false, true}) {
-          const Waits& waits = window.indirect.waits[part][which];
-          if (waits != nullptr) results_.indirect_waits(part, waits->worst.finish(), waits->all);
-        }
+        const Waits& waits = window.indirect.waits[which];
+        if (waits != nullptr) results_.indirect_waits(waits->worst.finish(), waits->all);
       }
     }
   }

@@ -48,8 +48,7 @@ class WaitClaims {
         progress_parts;
     // Of calls that waited for a Win_complete that waited for another target's progress.
     std::function<void(CallPathIndex, LocationIndex, double)> indirect;
-    // The same waits for Indirect Wait (`part`) and for Early Wait.
-    std::function<void(bool part, WaitResults&&, std::span<const Wait>)> indirect_waits;
+    std::function<void(WaitResults&&, std::span<const Wait>)> indirect_waits;
   };
   // `known`: whether the trace tells who is outside MPI.
   WaitClaims(std::size_t instances, bool known, Results results)
@@ -74,7 +73,7 @@ class WaitClaims {
 
  private:
   static constexpr std::size_t kMostKept = 1 << 16;
-  static constexpr std::size_t kMostHolders = 64;  // that a call says it waited for
+  static constexpr std::size_t kMostParts = 128;  // that a call says it waited for
   static constexpr std::size_t index(ProgressKind kind) { return static_cast<std::size_t>(kind); }
 
   struct Amounts {
@@ -101,7 +100,7 @@ class WaitClaims {
   };
   struct Indirect {
     std::unordered_map<Place, Amounts> sums;
-    std::array<std::array<Waits, 3>, 2> waits;  // same node, others, both; [1]: of Indirect Wait
+    std::array<Waits, 3> waits;  // same node, others, both
   };
   struct Contention {
     std::unordered_map<Place, std::array<double, kGrantRules>> sums;
@@ -138,10 +137,13 @@ class WaitClaims {
   // Which part of the time was for which holder: at each time the one that released last.
   template <class Rule>
   void find_parts(const std::vector<WaitingCall::Held>& held, Rule&& rule);
-  // For whose progress a call waited when: at each time the one that came back last.
+  // For whose progress a call waited when: of one side, or at each time the one that came back
+  // last.
   void find_absent(const WaitingCall::Outside& outside, Side side, const Intervals& taken);
   void claim_progress(const WaitingCall& waiting, const Amounts& amounts, const Intervals& taken,
                       std::array<Waits, kSides>& waits);
+  // Leaves each time of parts_ to the one of them who let go last, and to none if it is taken.
+  void leave_to_latest(Intervals taken);
   // Adds parts_ to those that are kept apart.
   void keep_parts(const Call& call, double seconds, Waits& waits);
   void finish_kept(const Kept& kept);
@@ -158,8 +160,7 @@ class WaitClaims {
   std::uint64_t unnamed_ = std::uint64_t{1} << 63;  // numbers of waits for nobody who is known
   // Kept for their memory only.
   Intervals set_;
-  std::vector<WaitingCall::Held> holders_;
-  std::vector<WaitPart> parts_;
+  std::vector<WaitPart> parts_, whole_;
   std::vector<WaitingCall::Absent> absent_;
 };
 

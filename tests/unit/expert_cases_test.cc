@@ -162,7 +162,10 @@ std::vector<std::string> faults_of(const RootCauses& found, const std::vector<Wa
   }
   for (const RootCause& cause : found.causes) {
     double sum = 0;
-    for (const CostOfPattern& p : cause.patterns) sum += p.short_term + p.long_term;
+    for (const CostOfPattern& p : cause.patterns) {
+      sum += p.short_term + p.long_term;
+      if (!has_causes(p.metric)) faults.push_back("the cost of a part of another wait");
+    }
     if (std::abs(sum - cause.seconds) > kTolerance) faults.push_back("patterns of a cause");
     if (!(cause.seconds > 0) || !(cause.longer > 0)) faults.push_back("a cause of nothing");
     costs += cause.seconds;
@@ -188,7 +191,6 @@ Result run(const std::string& trace_text, std::vector<std::byte>* bytes = nullpt
   if (!trace) throw std::runtime_error(trace.error().message());
   Result result;
   AnalysisOptions options;
-  options.instances = 1000;  // of waits that are decided at the end, the worst are told
   options.root_causes = root_causes;
   options.wait = [&](const Wait& wait) { result.waits.push_back(wait); };
   const Report report = analyse(*trace, options);

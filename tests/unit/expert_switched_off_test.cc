@@ -114,5 +114,26 @@ TEST(SwitchedOff, UnknownGroupsAreIgnored) {
   EXPECT_TRUE(later.has("mpi_rma_sync_wait_for_progress"));
 }
 
+// Where messages are paired by counting calls that were not counted, nobody knows who waited for
+// whom.
+TEST(SwitchedOff, RootCausesAreLeftOutWithThePatterns) {
+  const auto said = [](const Report& report) {
+    return std::any_of(report.findings().begin(), report.findings().end(),
+                       [](const Finding& f) { return f.what == "root causes left out"; });
+  };
+  AnalysisOptions options;
+  options.root_causes = true;
+  SwitchedOff counted("");
+  const Report with = analyse(*counted.trace, options);
+  EXPECT_TRUE(with.root_causes());
+  EXPECT_FALSE(said(with));
+  SwitchedOff off("RUN_PROPERTY key=\"unrecorded_called.PMPI_Send\" value=\"libx.so\"\n");
+  EXPECT_FALSE(said(*off.report));  // nobody asked
+  const Report without = analyse(*off.trace, options);
+  EXPECT_FALSE(without.root_causes());
+  EXPECT_TRUE(said(without));
+  EXPECT_EQ(without.find_metric("delay"), kNone);
+}
+
 }  // namespace
 }  // namespace kojak::expert
