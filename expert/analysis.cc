@@ -233,6 +233,9 @@ class Analysis : public earl::Sink {
       return;
     }
     begin_operation(Operation::Object::kWindow, raw(instance.window));
+    if (instance.role == MpiRole::kWinCreate) {
+      windows_.emplace(raw(instance.window), raw(instance.members.front().call.cnode));
+    }
     if (causes_) came_together(instance.members);
     KOJAK_TELL(on_window_collective, instance);
     if (waits_ && instance.role == MpiRole::kWinFree) {
@@ -330,7 +333,9 @@ class Analysis : public earl::Sink {
     return unbegun_;
   }
   WaitResults waits() {
-    return instances_.finish();
+    WaitResults waits = instances_.finish();
+    waits.windows = std::move(windows_);
+    return waits;
   }
   // How sure the claims of Wait for Progress are, and how the order of lock holders was found: for
   // the nodes of the tree.
@@ -350,9 +355,18 @@ class Analysis : public earl::Sink {
   LastCalls last_calls() {
     return last_calls_.finish();
   }
-  std::optional<RootCauses> root_causes() {
+  // With the chains of these instances' longest waits.
+  std::optional<RootCauses> root_causes(const WaitResults& waits) {
     if (!causes_) return std::nullopt;
-    return causes_->finish();
+    std::vector<CauseFinder::Asked> asked;
+    for (const auto* instances : {&waits.worst, &waits.of_places}) {
+      for (const Instance& i : *instances) {
+        const Waiter& w = i.waiters.front();
+        asked.push_back({w.location, w.ended_by.known() ? std::min(w.ended_by.time, w.exit)
+                                                        : w.enter + w.waiting});
+      }
+    }
+    return causes_->finish(asked);
   }
 
  private:
@@ -560,6 +574,7 @@ class Analysis : public earl::Sink {
   std::uint64_t unnamed_ = std::uint64_t{1} << 63;  // numbers of waits for nobody who is known
   Operation operation_;                             // that the patterns are being told of
   Instances instances_;
+  std::unordered_map<std::uint32_t, CallPathIndex> windows_;  // by whom each was created
   LastCallFinder last_calls_;
   std::optional<CauseFinder> causes_;                 // if wanted
   std::vector<std::optional<Timeline::Kind>> doing_;  // by region
@@ -679,11 +694,12 @@ Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
     findings.push_back({Finding::Severity::kNote, 1, "root causes left out",
                         "Patterns are left out, so it is not known who waited for whom."});
   }
-  std::optional<RootCauses> root_causes = analysis.root_causes();
+  WaitResults waits = analysis.waits();
+  std::optional<RootCauses> root_causes = analysis.root_causes(waits);
   if (root_causes) add_cause_metrics(*root_causes, severities, metrics);
   return {
       trace.definitions(),   std::move(locations), metrics,          call_paths(replay.call_tree()),
-      std::move(severities), std::move(findings),  analysis.waits(), analysis.last_calls(),
+      std::move(severities), std::move(findings),  std::move(waits), analysis.last_calls(),
       std::move(root_causes)};
 }
 

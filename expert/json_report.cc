@@ -103,9 +103,54 @@ void add_partners(Json& json, const Report& report, const StorePlaces& places,
   json.end_array();
 }
 
+void add_stretch(Json& json, const StorePlaces& places, const Stretch& stretch) {
+  constexpr const char* kKinds[] = {"before_recording", "computing", "call", "overhead"};
+  json.member("kind", kKinds[static_cast<std::size_t>(stretch.kind)]);
+  const auto path = [&](const char* key, CallPathIndex index) {
+    const std::size_t place = index == kNoCallPath ? kNone : places.call_path(index);
+    if (place != kNone) json.member(key, place);
+  };
+  path("call_path", stretch.path);
+  path("after", stretch.before);
+  path("before", stretch.after);
+}
+
+void add_chain(Json& json, const StorePlaces& places, const Chain& chain) {
+  json.key("chain").begin_object().member("left_out", chain.left_out);
+  json.key("waits").begin_array();
+  for (const ChainLink& link : chain.links) {
+    json.begin_object()
+        .member("thread", places.thread(link.waiter))
+        .member("metric", all_metrics()[link.metric].name)
+        .member("call_path", places.call_path(link.call_path))
+        .member("begin", link.begin)
+        .member("end", link.end);
+    if (link.awaited != kNoLocation) json.member("awaited", places.thread(link.awaited));
+    json.end_object();
+  }
+  json.end_array();
+  if (chain.explained) {
+    json.key("cause").begin_object().member("begin", chain.begin).member("end", chain.end);
+    add_stretch(json, places, chain.stretch);
+    json.end_object();
+  }
+  json.end_object();
+}
+
+// The call that made a window.
+void add_created(Json& json, const Report& report, const StorePlaces& places,
+                 const Operation& operation) {
+  if (operation.object != Operation::Object::kWindow) return;
+  const auto created = report.waits().windows.find(operation.id);
+  if (created != report.waits().windows.end()) {
+    json.member("created", places.call_path(created->second));
+  }
+}
+
 void add_instances(Json& json, const Report& report, const StorePlaces& places) {
   json.key("instances").begin_array();
-  for (const Instance& i : report.waits().worst) {
+  for (std::size_t n = 0; n < report.waits().worst.size(); ++n) {
+    const Instance& i = report.waits().worst[n];
     const std::size_t metric = places.metric(i.metric);
     if (metric == kNone) continue;
     json.begin_object()
@@ -119,6 +164,7 @@ void add_instances(Json& json, const Report& report, const StorePlaces& places) 
     } else {
       json.begin_object().member("kind", object_kind(i.operation)).member("id", i.operation.id);
       if (i.operation.process != kNoLocation) json.member("rank", i.operation.process);
+      add_created(json, report, places, i.operation);
       json.end_object();
     }
     json.key("waits").begin_array();
@@ -137,6 +183,7 @@ void add_instances(Json& json, const Report& report, const StorePlaces& places) 
       json.end_object();
     }
     json.end_array().member("further_waits", i.further);
+    if (report.root_causes()) add_chain(json, places, report.root_causes()->asked[n]);
     add_partners(json, report, places, partners_of(i));
     json.end_object();
   }
@@ -191,18 +238,6 @@ void add_last_calls(Json& json, const Report& report, const StorePlaces& places)
   json.end_array();
 }
 
-void add_stretch(Json& json, const StorePlaces& places, const Stretch& stretch) {
-  constexpr const char* kKinds[] = {"before_recording", "computing", "call", "overhead"};
-  json.member("kind", kKinds[static_cast<std::size_t>(stretch.kind)]);
-  const auto path = [&](const char* key, CallPathIndex index) {
-    const std::size_t place = index == kNoCallPath ? kNone : places.call_path(index);
-    if (place != kNone) json.member(key, place);
-  };
-  path("call_path", stretch.path);
-  path("after", stretch.before);
-  path("before", stretch.after);
-}
-
 void add_root_causes(Json& json, const Report& report, const StorePlaces& places) {
   constexpr std::size_t kListed = 1000;
   if (!report.root_causes()) return;
@@ -218,7 +253,19 @@ void add_root_causes(Json& json, const Report& report, const StorePlaces& places
         .member("longer", cause.longer)
         .member("compared", cause.compared);
     add_stretch(json, places, cause.stretch);
+    if (cause.gain) json.member("gain", *cause.gain);
     json.member("words", cause_words(report, places, cause));
+    json.member("effect", effect_words(report, places, cause));
+    json.member("chain_words", chain_words(report, places, cause.chain));
+    add_chain(json, places, cause.chain);
+    json.key("objects").begin_array();
+    for (const CostOfObject& o : cause.objects) {
+      const Operation operation{.object = o.object, .id = o.id};
+      json.begin_object().member("kind", object_kind(operation)).member("id", o.id);
+      add_created(json, report, places, operation);
+      json.member("seconds", o.seconds).end_object();
+    }
+    json.end_array();
     json.key("patterns").begin_array();
     for (const CostOfPattern& p : cause.patterns) {
       json.begin_object()
@@ -282,6 +329,7 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
   Json json;
   json.begin_object().member("format", "kojak.expert").member("version", 2);
   json.member("trace", input.trace).member("events", input.events);
+  add_root_causes(json, report, places);
   add_metrics(json, report);
   add_call_paths(json, report);
   add_threads(json, report);
@@ -298,7 +346,6 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
   add_instances(json, report, places);
   add_waited_for(json, report, places);
   add_last_calls(json, report, places);
-  add_root_causes(json, report, places);
   if (const std::optional<Efficiency> e = efficiency_of(report)) {
     json.key("efficiency")
         .begin_object()

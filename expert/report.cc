@@ -252,6 +252,21 @@ bool Report::row(std::size_t metric, std::size_t call_path, std::span<double> ou
   return index != kOnlyNamed && add_row(metric, index, out);
 }
 
+std::vector<double> Report::by_thread(std::size_t metric) const {
+  std::vector<double> sums(threads()), values(threads());
+  for (std::size_t c = 0; c < call_paths_.size(); ++c) {
+    if (!row(metric, c, values)) continue;
+    for (std::size_t t = 0; t < sums.size(); ++t) sums[t] += values[t];
+  }
+  return sums;
+}
+
+bool Report::is_wait(std::size_t metric) const {
+  const MetricNode& node = metrics_[metric];
+  return node.metric.kind == Metric::Kind::kPattern && node.metric.unit == Unit::kSeconds &&
+         (node.parent == kNone || metrics_[node.parent].metric.kind != Metric::Kind::kPattern);
+}
+
 std::size_t Report::find_metric(std::string_view name) const {
   for (std::size_t i = 0; i < metrics_.size(); ++i) {
     if (metrics_[i].metric.name == name) return i;

@@ -114,6 +114,10 @@ class Report {
 
   // Severities of one metric and call path over the threads. False if all are 0.
   bool row(std::size_t metric, std::size_t call_path, std::span<double> out) const;
+  // Sums over call paths, by thread.
+  std::vector<double> by_thread(std::size_t metric) const;
+  // Whether a metric is waiting of its own: a pattern in seconds that is no part of another.
+  bool is_wait(std::size_t metric) const;
   // Sum over call paths and threads.
   double total(std::size_t metric) const { return totals_[metric]; }
 

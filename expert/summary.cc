@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <ostream>
 #include <sstream>
 
@@ -20,13 +19,6 @@ namespace {
 // Below this share of all time, waiting is not worth a look; below the other one, not worth a line.
 constexpr double kWorthLooking = 0.01;
 constexpr double kWorthListing = 0.0005;
-
-std::string fixed(double value, int decimals) {
-  std::array<char, 400> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
-                                 std::chars_format::fixed, decimals);
-  return {digits.data(), end.ptr};
-}
 
 std::string right(std::string text, std::size_t width) {
   return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
@@ -74,12 +66,6 @@ double whole_time(const Report& report) {
   return time == kNone ? 0 : report.total(time);
 }
 
-bool is_wait(const Report& report, std::size_t m) {
-  const MetricNode& node = report.metrics()[m];
-  return node.metric.kind == Metric::Kind::kPattern && node.metric.unit == Unit::kSeconds &&
-         report.metrics()[node.parent].metric.kind != Metric::Kind::kPattern;
-}
-
 // A call path on a line of its own, from column `indent`. Its names come from the program and may
 // hold anything.
 std::string path_line(const Report& report, std::size_t call_path, const SummaryStyle& style,
@@ -109,7 +95,7 @@ std::vector<PlaceWait> waits_of(const Report& report) {
   std::vector<PlaceWait> waits;
   std::vector<double> values(report.threads());
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {
-    if (!is_wait(report, m)) continue;
+    if (!report.is_wait(m)) continue;
     for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
       if (!report.row(m, c, values)) continue;
       PlaceWait wait{m, c};
@@ -237,11 +223,7 @@ std::string pairs_in_vain(const Report& report, std::size_t metric) {
 
 // The most that a run can get shorter without a pattern: what its longest waiting thread waits.
 std::string gain(const Report& report, std::size_t metric) {
-  std::vector<double> sums(report.threads()), values(report.threads());
-  for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
-    if (!report.row(metric, c, values)) continue;
-    for (std::size_t t = 0; t < values.size(); ++t) sums[t] += values[t];
-  }
+  const std::vector<double> sums = report.by_thread(metric);
   const auto most = std::max_element(sums.begin(), sums.end());
   const auto thread = static_cast<std::size_t>(most - sums.begin());
   return "To be gained: at most " + seconds(*most) + " s of the run, what " +
@@ -297,6 +279,20 @@ void print_consumers(std::ostream& out, const Report& report, const SummaryStyle
   }
 }
 
+// "   1  ..." over as many lines as it takes.
+std::string numbered(std::size_t number, const std::string& text, unsigned width) {
+  constexpr unsigned kIndent = 6;
+  std::string lines = wrapped(text, width, kIndent);
+  const std::string digits = right(std::to_string(number), kIndent - 2);
+  return lines.replace(0, std::min<std::size_t>(digits.size(), kIndent), digits);
+}
+
+std::string cause_sentence(const Report& report, const StorePlaces& places,
+                           const RootCause& cause) {
+  return cube::printable(cause_words(report, places, cause)) + ": " +
+         cube::printable(effect_words(report, places, cause)) + '.';
+}
+
 }  // namespace
 
 void print_advice(std::ostream& out, const Report& report, const SummaryStyle& style) {
@@ -308,7 +304,7 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
   }
   std::size_t worst = kNone;
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {
-    if (is_wait(report, m) && (worst == kNone || report.total(m) > report.total(worst))) worst = m;
+    if (report.is_wait(m) && (worst == kNone || report.total(m) > report.total(worst))) worst = m;
   }
   out << '\n' << paint.bold("What to look at first") << '\n';
   if (worst == kNone || report.total(worst) < kWorthLooking * whole || report.total(worst) == 0) {
@@ -321,6 +317,12 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
                    style.width, 2);
     print_consumers(out, report, style);
     return;
+  }
+  if (report.root_causes() && !report.root_causes()->causes.empty()) {
+    const StorePlaces places(report);
+    out << wrapped(cause_sentence(report, places, report.root_causes()->causes.front()),
+                   style.width, 2)
+        << "  Who waits:\n";
   }
   const Metric& metric = report.metrics()[worst].metric;
   const std::vector<PlaceWait> waits = waits_of(report);
@@ -380,7 +382,7 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
       out << "  " << m.title << " (" << m.name << ")\n";
       shown = metric;
     }
-    const std::string object = object_name(i.operation);
+    const std::string object = cube::printable(object_words(report, places, i.operation));
     out << right(seconds(i.waiting.value), 12) << "  in [" << fixed(i.begin.value, 6) << ", "
         << fixed(i.end.value, 6) << "]" << (object.empty() ? "" : ", " + object) << '\n';
     const std::size_t listed = std::min(i.waiters.size(), kWaiters);
@@ -441,26 +443,25 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
   constexpr std::size_t kCauses = 10, kShares = 5;
   const Paint paint(style.colours);
   const StorePlaces places(report);
-  out << '\n' << paint.bold("Root causes") << '\n';
+  out << paint.bold("Root causes");
   if (!(causes.waits > 0)) {
-    out << wrapped("No process waited for another.", style.width, 2);
+    out << '\n' << wrapped("No process waited for another.", style.width, 2) << '\n';
     return;
   }
+  out << " of " << seconds(causes.waits) << " s of waiting\n";
   for (std::size_t i = 0; i < std::min(causes.causes.size(), kCauses); ++i) {
     const RootCause& cause = causes.causes[i];
-    out << right(seconds(cause.seconds), 12) << right(percent(cause.seconds, causes.waits), 10)
-        << "  of all waiting is for this:\n"
-        << wrapped(cube::printable(cause_words(report, places, cause)) + " (" +
-                       pattern_words(cause) + ").",
-                   style.width, 24);
+    out << numbered(i + 1, cause_sentence(report, places, cause), style.width);
+    const std::string chain = cube::printable(chain_words(report, places, cause.chain));
+    if (!chain.empty()) out << wrapped("Chain: " + chain + '.', style.width, 6);
   }
   if (causes.causes.size() > kCauses) {
-    out << std::string(24, ' ') << "and " << causes.causes.size() - kCauses << " more\n";
+    out << "      and " << causes.causes.size() - kCauses << " more (see --json)\n";
   }
   if (causes.unexplained > 0) {
-    out << right(seconds(causes.unexplained), 12)
-        << right(percent(causes.unexplained, causes.waits), 10)
-        << "  of all waiting has no cause that the trace tells.\n";
+    out << wrapped("No cause that the trace tells: " + seconds(causes.unexplained) + " s, " +
+                       percent(causes.unexplained, causes.waits) + " of all waiting.",
+                   style.width, 6);
   }
   out << '\n' << paint.bold("Critical path") << " (" << seconds(causes.path_length) << " s)\n";
   for (std::size_t i = 0; i < std::min(causes.critical_path.size(), kShares); ++i) {
@@ -471,6 +472,7 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
         << (thread == kNone ? std::string("a process") : report.thread_name(thread)) << ":\n"
         << wrapped(cube::printable(stretch_name(report, places, share.stretch)), style.width, 24);
   }
+  out << '\n';
 }
 
 void print_efficiency(std::ostream& out, const Report& report, const SummaryStyle& style) {
@@ -512,10 +514,10 @@ void print_last_calls(std::ostream& out, const Report& report, const SummaryStyl
 
 void print_summary(std::ostream& out, const Report& report, const SummaryStyle& style) {
   print_last_calls(out, report, style);
+  print_causes(out, report, style);
   print_metric_tree(out, report, style);
   print_worst(out, report, style);
   print_advice(out, report, style);
-  print_causes(out, report, style);
   if (report.root_causes()) print_efficiency(out, report, style);
   print_findings(out, report, style);
 }

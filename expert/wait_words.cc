@@ -1,9 +1,18 @@
 #include "expert/wait_words.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 
 namespace kojak::expert {
+
+std::string fixed(double value, int decimals) {
+  std::array<char, 400> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
+                                 std::chars_format::fixed, decimals);
+  return {digits.data(), end.ptr};
+}
 
 std::string_view object_kind(const Operation& operation) {
   switch (operation.object) {
@@ -23,6 +32,18 @@ std::string object_name(const Operation& operation) {
   name += ' ' + std::to_string(operation.id);
   if (operation.process != kNoLocation) name += " of rank " + std::to_string(operation.process);
   return name;
+}
+
+std::string object_words(const Report& report, const StorePlaces& places,
+                         const Operation& operation) {
+  std::string name = object_name(operation);
+  if (operation.object != Operation::Object::kWindow) return name;
+  const auto& windows = report.waits().windows;
+  const auto created = windows.find(operation.id);
+  if (created == windows.end()) return name;
+  const std::size_t path = places.call_path(created->second);
+  const std::string site = path == kNone ? std::string() : report.call_site(path);
+  return site.empty() ? name : name + " created at " + site;
 }
 
 std::string call_name(const Report& report, const StorePlaces& places, CallPathIndex call_path) {

@@ -11,9 +11,15 @@
 
 namespace kojak::expert {
 
+// A number with so many digits behind the point.
+std::string fixed(double value, int decimals);
+
 // "window 0", "window 0 of rank 2", "communicator 3"; empty if it is about neither.
 std::string object_name(const Operation& operation);
-// The same as words of their own: "window", "communicator", or empty.
+// The same with where it was made, if that is known: "window 0 created at halo.c:12".
+std::string object_words(const Report& report, const StorePlaces& places,
+                         const Operation& operation);
+// The first again, as words of their own: "window", "communicator", or empty.
 std::string_view object_kind(const Operation& operation);
 
 // "MPI_Win_post at halo.c:39", or without the place where it is unknown. Names of the program are

@@ -61,6 +61,8 @@ void CauseFinder::add_wait(const Wait& wait, bool direct) {
   w.by = wait.ended_by.known() ? wait.ended_by.location : kNoLocation;
   w.by_time = wait.ended_by.known() ? ticks(wait.ended_by.time) : 0;
   w.direct = direct;
+  w.object = wait.operation.object;
+  w.object_id = wait.operation.id;
   const bool for_all = !groups_.empty() && wait.operation.number == operation_ &&
                        !current_.empty() && w.by_time == current_.back().time;
   if (for_all && !direct) {
@@ -75,8 +77,8 @@ void CauseFinder::add_wait(const Wait& wait, bool direct) {
   waits_.push_back(w);
 }
 
-RootCauses CauseFinder::finish() {
-  return CauseSolver(*this).solve();
+RootCauses CauseFinder::finish(std::span<const Asked> asked) {
+  return CauseSolver(*this).solve(asked);
 }
 
 }  // namespace kojak::expert

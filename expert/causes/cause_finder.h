@@ -12,7 +12,7 @@
 // The critical path goes backward from the process that ends last, and from each wait to the
 // process that ended it.
 //
-// Memory: 16 bytes for each call and stretch of the trace, 64 for each wait, 8 for each member of a
+// Memory: 16 bytes for each call and stretch of the trace, 80 for each wait, 8 for each member of a
 // group operation in which somebody waited. Not thread-safe; nothing fails. Sources: Boehme,
 // Geimer, Arnold, Voigtlaender, Wolf, "Identifying the root causes of wait states in large-scale
 // parallel applications", ACM TOPC 3(2), 2016; Boehme's thesis, 2013 (critical path). Differs: one
@@ -55,10 +55,17 @@ class CauseFinder {
   // target outside MPI).
   void on_direct_wait(const Wait& wait);
 
-  RootCauses finish();
+  // A wait of which the chain to its cause is wanted: the one that the location is in just before
+  // that time.
+  struct Asked {
+    LocationIndex location;
+    Seconds end;
+  };
+  RootCauses finish(std::span<const Asked> asked = {});
 
  private:
   friend class CauseSolver;
+  friend class CauseChains;
 
   // Times of a trace lie near its first event; differences of clocks are small.
   Ticks ticks(Seconds time) {
@@ -66,6 +73,9 @@ class CauseFinder {
       start_ = time;
       started_ = true;
     }
+    return since_start(time);
+  }
+  Ticks since_start(Seconds time) const {
     return std::max<Ticks>(in_ticks(time.value - start_.value), 0);
   }
   void add_wait(const Wait& wait, bool direct);
@@ -77,6 +87,8 @@ class CauseFinder {
     MetricIndex metric;
     CallPathIndex call_path;
     std::uint32_t group = kNone32;  // of groups_, if it waited for the last of one
+    std::uint32_t object_id = 0;
+    Operation::Object object = Operation::Object::kNothing;
     bool direct = false;
   };
   struct Group {

@@ -1,3 +1,4 @@
+// Long because both passes over the waits stand here, which share all they know.
 #include "expert/causes/cause_solver.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ void find_places(const Arrivals& arrivals, std::vector<double>& places) {
 
 }  // namespace
 
-RootCauses CauseSolver::solve() {
+RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
   for (Timeline& t : timelines_) t.finish(c_.stretches_);
   place_waits();
   order_items();
@@ -36,9 +37,11 @@ RootCauses CauseSolver::solve() {
   }
   received_.assign(waits_.size(), 0);
   passed_on_.assign(waits_.size(), false);
+  chains_.begin(asked);
   pass_back();
   RootCauses results;
   list(results);
+  for (const CauseFinder::Asked& a : asked) results.asked.push_back(chains_.of(a, kMostLinks));
   follow_critical_path(results);
   return results;
 }
@@ -86,7 +89,7 @@ void CauseSolver::compare_single(WaitRecord& wait, std::size_t id) {
     Ticks since = c_.moments_.of_pair(wait.location, wait.by);
     since = bounded(wait.location, bounded(wait.by, since, wait.by_time), wait.begin);
     delay_of_wait_[id] =
-        compare_pair({wait.begin, wait.location}, {wait.by_time, wait.by}, since, wait.metric);
+        compare_pair({wait.begin, wait.location}, {wait.by_time, wait.by}, since, what_of(wait));
   }
   c_.moments_.waited(wait.location, wait.by, wait.end);
 }
@@ -136,12 +139,12 @@ void CauseSolver::compare_group(std::uint32_t index) {
         excepted_.add(timelines_[p.location], c_.stretches_, since, arrivals[i].time, weight_of(i),
                       places_[i]);
         of.exceptions.push_back(
-            {j, i, compare_pair(arrivals[i], arrivals[j], p.time, waits_[waiter[i]].metric)});
+            {j, i, compare_pair(arrivals[i], arrivals[j], p.time, what_of(waits_[waiter[i]]))});
       }
       if (waited >= 1) {
         doings_.clear();
         doings_.add(timelines_[late], c_.stretches_, since, arrivals[j].time, 1, 0);
-        const Culprit culprit{late, waits_[waits_of_group_[index].front()].metric, since,
+        const Culprit culprit{late, what_of(waits_[waits_of_group_[index].front()]), since,
                               arrivals[j].time,
                               static_cast<Ticks>(std::max(later(j) - came / waited, 1.0))};
         of.delays.push_back({j, add_delay(culprit, [&](auto&& sum) {
@@ -161,20 +164,20 @@ void CauseSolver::compare_group(std::uint32_t index) {
 
 // Of one who waits and the late one, since a moment of their own.
 std::size_t CauseSolver::compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late,
-                                      Ticks since, MetricIndex metric) {
+                                      Ticks since, const What& what) {
   since = std::min({since, waiter.time, late.time});
   pair_.clear();
   doings_.clear();
   doings_.add(timelines_[late.location], c_.stretches_, since, late.time, 1, 0);
   pair_.add(timelines_[waiter.location], c_.stretches_, since, waiter.time, 1, 0);
-  const Culprit culprit{late.location, metric, since, late.time,
+  const Culprit culprit{late.location, what, since, late.time,
                         std::max(late.time - waiter.time, Ticks{1})};
   return add_delay(culprit, [&](auto&& sum) { return sum(pair_).all; });
 }
 
 template <class Reference>
 std::size_t CauseSolver::add_delay(const Culprit& culprit, Reference&& reference) {
-  Delay delay{culprit.location, culprit.metric, 0, shares_.size(), 0};
+  Delay delay{culprit.location, culprit.what, 0, culprit.to, shares_.size(), 0};
   // Function by function, then to its stretches that took longer.
   of_function_.resize(c_.stretches_.functions());
   for (const std::uint32_t k : doings_.stretches()) of_function_[c_.stretches_[k].function] = 0;
@@ -221,7 +224,7 @@ std::size_t CauseSolver::add_delay(const Culprit& culprit, Reference&& reference
 }
 
 std::size_t CauseSolver::add_direct(const WaitRecord& wait) {
-  Delay delay{wait.by, wait.metric, 0, shares_.size(), 0};
+  Delay delay{wait.by, what_of(wait), 0, wait.end, shares_.size(), 0};
   Ticks sum = 0;
   timelines_[wait.by].each(wait.begin, wait.end, [&](const Piece& piece, Ticks begin, Ticks end) {
     if (piece.wait == kNoWait && c_.stretches_[piece.stretch].kind == Stretch::Kind::kOverhead) {
@@ -264,7 +267,8 @@ void CauseSolver::pass_back() {
     if (delay_of_wait_[w] == kNoDelay) {
       leave_unexplained(w, waiting.own + waiting.passed);
     } else {
-      charge(delays_[delay_of_wait_[w]], waiting, w);
+      if (chains_.wants(w)) follow(w, delays_[delay_of_wait_[w]]);
+      charge(delays_[delay_of_wait_[w]], waiting, w, w);
     }
   }
 }
@@ -281,29 +285,34 @@ void CauseSolver::pass_group(std::uint32_t index) {
     double own = 0, passed = 0;
   };
   std::vector<Rate> rates(arrivals.size());
+  std::vector<WaitId> waiter(arrivals.size(), kNoWait);
   Waiting left;
+  const OfGroup& of = of_group_[index];
   for (const WaitId w : waits_of_group_[index]) {
     passed_on_[w] = true;
     left.own += waits_[w].length;
     left.passed += received_[w];
     const auto place = place_of.find(waits_[w].location);
     if (place == place_of.end() || arrivals[place->second].time >= group.last) continue;
+    waiter[place->second] = w;
+    if (chains_.wants(w)) follow_group(of, w, place->second);
     const auto length = static_cast<double>(group.last - arrivals[place->second].time);
     rates[place->second] = {static_cast<double>(waits_[w].length) / length,
                             static_cast<double>(received_[w]) / length};
   }
-  const auto give = [&](std::size_t delay, double own, double passed) {
+  const auto give = [&](std::size_t delay, double own, double passed, WaitId via) {
     const auto part = [](double wanted, Amount there) {
       return std::clamp(static_cast<Amount>(std::llround(std::max(wanted, 0.0))), Amount{0}, there);
     };
     const Waiting given{part(own, left.own), part(passed, left.passed)};
     left.own -= given.own;
     left.passed -= given.passed;
-    charge(delays_[delay], given, waits_of_group_[index].front());
+    charge(delays_[delay], given, waits_of_group_[index].front(), via);
   };
-  const OfGroup& of = of_group_[index];
   Rate all, behind;
   std::size_t next = 0;
+  Amount most = -1;  // that one of those before has to pass on
+  WaitId via = waits_of_group_[index].front();
   auto exception = of.exceptions.begin();
   for (const GroupDelay& d : of.delays) {
     for (; next < d.place; ++next) {
@@ -311,6 +320,10 @@ void CauseSolver::pass_group(std::uint32_t index) {
       all.passed += rates[next].passed;
       behind.own += rates[next].own * places_[next];
       behind.passed += rates[next].passed * places_[next];
+      const WaitId w = waiter[next];
+      if (w == kNoWait || waits_[w].length + received_[w] <= most) continue;
+      most = waits_[w].length + received_[w];
+      via = w;
     }
     double own = places_[d.place] * all.own - behind.own;
     double passed = places_[d.place] * all.passed - behind.passed;
@@ -320,11 +333,11 @@ void CauseSolver::pass_group(std::uint32_t index) {
       own -= rates[exception->waiter].own * part;
       passed -= rates[exception->waiter].passed * part;
     }
-    give(d.delay, own, passed);
+    give(d.delay, own, passed, via);
   }
   for (const Exception& e : of.exceptions) {
     const double part = places_[e.late] - places_[e.waiter];
-    give(e.delay, rates[e.waiter].own * part, rates[e.waiter].passed * part);
+    give(e.delay, rates[e.waiter].own * part, rates[e.waiter].passed * part, waiter[e.waiter]);
   }
   leave_unexplained(waits_of_group_[index].front(), left.own + left.passed);
 }
@@ -335,7 +348,7 @@ void CauseSolver::leave_unexplained(WaitId wait, Amount amount) {
   unexplained_at_[std::uint64_t{waits_[wait].location} << 32 | waits_[wait].call_path] += amount;
 }
 
-void CauseSolver::charge(const Delay& delay, Waiting waiting, WaitId wait) {
+void CauseSolver::charge(const Delay& delay, Waiting waiting, WaitId wait, WaitId via) {
   Amount left = waiting.own + waiting.passed;
   for (std::size_t i = delay.first; i < delay.first + delay.shares; ++i) {
     const Share& share = shares_[i];
@@ -344,14 +357,18 @@ void CauseSolver::charge(const Delay& delay, Waiting waiting, WaitId wait) {
     left -= own + passed;
     if (share.to_wait && !passed_on_[share.target]) {
       received_[share.target] += own + passed;
+      chains_.pass(share.target, static_cast<double>(own + passed), via);
       continue;
     }
     // (A wait that ends after those who waited for it: its own causes are told already.)
     const StretchId stretch =
         share.to_wait ? c_.stretches_.call(waits_[share.target].call_path) : share.target;
-    Cost& cost = of_pattern(cost_of(delay.culprit, stretch), delay.metric);
+    CostOf& of = cost_of(delay.culprit, stretch);
+    Cost& cost = of_pattern(of, delay.what.metric);
     cost.short_term += own;
     cost.long_term += passed;
+    add_object(of, delay.what, own);
+    if (chains_.note(of.via, static_cast<double>(own + passed), via)) of.to = delay.to;
   }
   leave_unexplained(wait, left);
 }
@@ -363,6 +380,46 @@ CauseSolver::Cost& CauseSolver::of_pattern(CostOf& cost, MetricIndex metric) {
   return cost.patterns.emplace_back(metric, Cost{}).second;
 }
 
+void CauseSolver::add_object(CostOf& cost, const What& what, Amount amount) {
+  constexpr std::size_t kKept = 16;  // of a cause that is one at more of them, the first
+  if (what.object == Operation::Object::kNothing || amount == 0) return;
+  for (auto& [known, sum] : cost.objects) {
+    if (known.object != what.object || known.object_id != what.object_id) continue;
+    sum += amount;
+    return;
+  }
+  if (cost.objects.size() < kKept) cost.objects.emplace_back(what, amount);
+}
+
+void CauseSolver::follow(WaitId wait, const Delay& delay) {
+  const auto shares = std::span(shares_).subspan(delay.first, delay.shares);
+  const auto most =
+      std::max_element(shares.begin(), shares.end(),
+                       [](const Share& a, const Share& b) { return a.weight < b.weight; });
+  if (most == shares.end() || most->weight <= 0) return;
+  const bool on = most->to_wait && !passed_on_[most->target];
+  const StretchId stretch =
+      most->to_wait ? c_.stretches_.call(waits_[most->target].call_path) : most->target;
+  chains_.follow(wait, {delay.culprit, on, on ? most->target : stretch, delay.to});
+}
+
+// The one of a group that came last is what most of each wait was for.
+void CauseSolver::follow_group(const OfGroup& of, WaitId wait, std::size_t place) {
+  const Delay* latest = nullptr;
+  std::size_t late = place;
+  for (const Exception& e : of.exceptions) {
+    if (e.waiter != place || e.late <= late) continue;
+    late = e.late;
+    latest = &delays_[e.delay];
+  }
+  for (const GroupDelay& d : of.delays) {
+    if (d.place <= late) continue;
+    late = d.place;
+    latest = &delays_[d.delay];
+  }
+  if (latest != nullptr) follow(wait, *latest);
+}
+
 void CauseSolver::list(RootCauses& results) const {
   results.waits = in_seconds(all_);
   results.unexplained = in_seconds(unexplained_);
@@ -370,6 +427,12 @@ void CauseSolver::list(RootCauses& results) const {
     results.unexplained_at.push_back({static_cast<LocationIndex>(place >> 32),
                                       static_cast<CallPathIndex>(place), in_seconds(amount)});
   }
+  struct Listed {
+    RootCause cause;
+    StretchId stretch;
+    const CostOf* cost;
+  };
+  std::vector<Listed> listed;
   for (const auto& [key, cost] : costs_) {
     RootCause cause;
     cause.location = static_cast<LocationIndex>(key >> 32);
@@ -383,19 +446,34 @@ void CauseSolver::list(RootCauses& results) const {
     }
     if (sum == 0) continue;
     cause.seconds = in_seconds(sum);
+    for (const auto& [what, amount] : cost.objects) {
+      cause.objects.push_back({what.object, what.object_id, in_seconds(amount)});
+    }
     std::sort(cause.patterns.begin(), cause.patterns.end(),
               [](const CostOfPattern& a, const CostOfPattern& b) {
                 const double x = a.short_term + a.long_term, y = b.short_term + b.long_term;
                 return x != y ? x > y : a.metric < b.metric;
               });
-    results.causes.push_back(std::move(cause));
+    std::stable_sort(
+        cause.objects.begin(), cause.objects.end(),
+        [](const CostOfObject& a, const CostOfObject& b) { return a.seconds > b.seconds; });
+    listed.push_back({std::move(cause), static_cast<StretchId>(key), &cost});
   }
-  std::sort(results.causes.begin(), results.causes.end(),
-            [](const RootCause& a, const RootCause& b) {
-              if (a.seconds != b.seconds) return a.seconds > b.seconds;
-              return std::tuple(a.location, a.stretch.path, a.stretch.before, a.stretch.after) <
-                     std::tuple(b.location, b.stretch.path, b.stretch.before, b.stretch.after);
-            });
+  std::sort(listed.begin(), listed.end(), [](const Listed& x, const Listed& y) {
+    const RootCause &a = x.cause, &b = y.cause;
+    if (a.seconds != b.seconds) return a.seconds > b.seconds;
+    return std::tuple(a.location, a.stretch.path, a.stretch.before, a.stretch.after) <
+           std::tuple(b.location, b.stretch.path, b.stretch.before, b.stretch.after);
+  });
+  std::size_t room = kAllLinks;
+  for (Listed& l : listed) {
+    if (results.causes.size() < kChains) {
+      l.cause.chain = chains_.to_cause(l.cause.location, l.stretch, l.cost->via, l.cost->to,
+                                       std::min(room, kMostLinks));
+      room -= l.cause.chain.links.size();
+    }
+    results.causes.push_back(std::move(l.cause));
+  }
 }
 
 void CauseSolver::follow_critical_path(RootCauses& results) const {

@@ -8,7 +8,7 @@
 
 #include <unordered_map>
 
-#include "expert/causes/cause_finder.h"
+#include "expert/causes/cause_chains.h"
 #include "expert/causes/doings.h"
 
 namespace kojak::expert {
@@ -16,8 +16,8 @@ namespace kojak::expert {
 class CauseSolver {
  public:
   explicit CauseSolver(CauseFinder& causes)
-      : c_(causes), timelines_(causes.timelines_), waits_(causes.waits_) {}
-  RootCauses solve();
+      : c_(causes), timelines_(causes.timelines_), waits_(causes.waits_), chains_(causes) {}
+  RootCauses solve(std::span<const CauseFinder::Asked> asked);
 
  private:
   using WaitRecord = CauseFinder::WaitRecord;
@@ -27,22 +27,31 @@ class CauseSolver {
   // Intervals are compared over so many pieces of a timeline at most: then the common moment is
   // moved later, which leaves sums as they are.
   static constexpr std::size_t kMostPieces = 4096;
+  // So many causes have a chain, of at most so many links, and all of them of so many together.
+  static constexpr std::size_t kChains = 1000, kMostLinks = 4096, kAllLinks = 100'000;
 
   struct Share {
     std::uint32_t target;  // a wait of the culprit, or a stretch
     bool to_wait;
     Ticks weight;
   };
+  // What those who wait for a culprit do.
+  struct What {
+    MetricIndex metric;
+    Operation::Object object;
+    std::uint32_t object_id;
+  };
   struct Culprit {
     LocationIndex location;
-    MetricIndex metric;
+    What what;
     Ticks from, to;  // the interval in which it is compared
     Ticks late_by;   // than those who waited, on the average
   };
   struct Delay {
     LocationIndex culprit;
-    MetricIndex metric;
+    What what;
     Ticks whole;  // at least the sum of the weights
+    Ticks to;     // the end of the interval
     std::size_t first, shares;
   };
   // What is done at a time: a wait on its own, a group with its waits, or only the coming together.
@@ -71,6 +80,9 @@ class CauseSolver {
   };
   struct CostOf {
     std::vector<std::pair<MetricIndex, Cost>> patterns;
+    std::vector<std::pair<What, Amount>> objects;  // of `what` only the object counts
+    CauseChains::Via via;
+    Ticks to = 0;  // the end of the interval in which it is to blame for `via`
     Amount longer = 0;
     Ticks counted_to = 0;  // `longer` of an interval counts once, however many waited
     Ticks last_longer = 0;
@@ -82,7 +94,7 @@ class CauseSolver {
   void compare_single(WaitRecord& wait, std::size_t id);
   void compare_group(std::uint32_t index);
   std::size_t compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late, Ticks since,
-                           MetricIndex metric);
+                           const What& what);
   // A delay of what `doings_` of the culprit has more than those who waited did:
   // reference([](const Doings&) { a sum of them }).
   template <class Reference>
@@ -90,8 +102,13 @@ class CauseSolver {
   std::size_t add_direct(const WaitRecord& wait);
   void pass_back();
   void pass_group(std::uint32_t index);
-  void charge(const Delay& delay, Waiting waiting, WaitId wait);
+  // `via`: the one of those who wait that waits most.
+  void charge(const Delay& delay, Waiting waiting, WaitId wait, WaitId via);
+  static void add_object(CostOf& cost, const What& what, Amount amount);
+  static What what_of(const WaitRecord& wait) { return {wait.metric, wait.object, wait.object_id}; }
   void leave_unexplained(WaitId wait, Amount amount);
+  void follow(WaitId wait, const Delay& delay);
+  void follow_group(const OfGroup& of, WaitId wait, std::size_t place);
   Ticks bounded(LocationIndex location, Ticks since, Ticks to) const {
     return std::max(since, timelines_[location].some_before(to, kMostPieces));
   }
@@ -114,6 +131,7 @@ class CauseSolver {
   std::vector<Share> shares_;
   std::vector<Amount> received_;  // by wait
   std::vector<bool> passed_on_;   // by wait
+  CauseChains chains_;
   std::unordered_map<std::uint64_t, CostOf> costs_;
   std::unordered_map<std::uint64_t, Amount> unexplained_at_;
   Amount all_ = 0, unexplained_ = 0;

@@ -1,7 +1,6 @@
 #include "expert/causes/cause_words.h"
 
-#include <array>
-#include <charconv>
+#include <algorithm>
 
 #include "expert/catalogue.h"
 #include "expert/wait_words.h"
@@ -9,11 +8,10 @@
 namespace kojak::expert {
 namespace {
 
+constexpr double kShown = 0.0005;  // less would read 0.000
+
 std::string seconds(double value) {
-  std::array<char, 400> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
-                                 std::chars_format::fixed, 3);
-  return std::string(digits.data(), end.ptr) + " s";
+  return fixed(value, 3) + " s";
 }
 
 // The function that computes: a region of the trace, or the one that its next or last call comes
@@ -33,9 +31,15 @@ std::string function_of(const Report& report, const StorePlaces& places, const S
   return path == kNone ? std::string() : report.region_name(report.call_paths()[path].region);
 }
 
-}  // namespace
+// "halo.c:39", or the call's name where its place is not known.
+std::string call_place(const Report& report, const StorePlaces& places, CallPathIndex call) {
+  const std::size_t path = places.call_path(call);
+  const std::string site = path == kNone ? std::string() : report.call_site(path);
+  return site.empty() ? call_name(report, places, call) : site;
+}
 
-std::string stretch_name(const Report& report, const StorePlaces& places, const Stretch& stretch) {
+std::string stretch_words(const Report& report, const StorePlaces& places, const Stretch& stretch,
+                          bool short_form) {
   switch (stretch.kind) {
     case Stretch::Kind::kBeforeRecording:
       return "before its first event";
@@ -51,35 +55,122 @@ std::string stretch_name(const Report& report, const StorePlaces& places, const 
   if (first && last) return name + "from its first to its last event";
   if (first) return name + "before " + call_name(report, places, stretch.after);
   if (last) return name + "after " + call_name(report, places, stretch.before);
-  return name + "between " + call_name(report, places, stretch.before) + " and " +
-         call_name(report, places, stretch.after);
+  const auto call = short_form ? call_place : call_name;
+  return name + "between " + call(report, places, stretch.before) + " and " +
+         call(report, places, stretch.after);
+}
+
+std::string who(const Report& report, const StorePlaces& places, LocationIndex location) {
+  const std::size_t thread = location == kNoLocation ? kNone : places.thread(location);
+  return thread == kNone ? "a process" : report.thread_name(thread);
+}
+// The same when "rank" has been said: "4", in a run with threads "rank 4, thread 1".
+std::string number(const Report& report, const StorePlaces& places, LocationIndex location) {
+  const std::string name = who(report, places, location);
+  const bool rank_only = name.starts_with("rank ") && name.find(',') == std::string::npos;
+  return rank_only ? name.substr(5) : name;
+}
+
+}  // namespace
+
+std::string stretch_name(const Report& report, const StorePlaces& places, const Stretch& stretch) {
+  return stretch_words(report, places, stretch, false);
 }
 
 std::string cause_words(const Report& report, const StorePlaces& places, const RootCause& cause) {
-  const std::size_t thread = places.thread(cause.location);
-  std::string who = thread == kNone ? "a process" : report.thread_name(thread);
-  const std::string name = stretch_name(report, places, cause.stretch);
+  const std::string does = who(report, places, cause.location);
+  const std::string how = seconds(cause.longer) + (cause.compared ? " longer in " : " in ") +
+                          stretch_words(report, places, cause.stretch, true);
   switch (cause.stretch.kind) {
     case Stretch::Kind::kBeforeRecording:
-      return who + " starts " + seconds(cause.longer) + " later";
+      return does + " starts " + seconds(cause.longer) + " later";
     case Stretch::Kind::kComputing:
-      return who + " computes " + seconds(cause.longer) +
-             (cause.compared ? " longer in " : " in ") + name;
+      return does + " computes " + how;
     default:
-      return who + " spends " + seconds(cause.longer) + (cause.compared ? " longer in " : " in ") +
-             name;
+      return does + " spends " + how;
   }
 }
 
 std::string pattern_words(const RootCause& cause) {
   std::string words;
-  constexpr double kShown = 0.0005;  // less would read 0.000
+  double behind = 0;
+  std::vector<std::pair<double, MetricIndex>> direct;
   for (const CostOfPattern& p : cause.patterns) {
-    if (!words.empty() && p.short_term + p.long_term < kShown) break;
+    behind += p.long_term;
+    direct.emplace_back(p.short_term, p.metric);
+  }
+  std::stable_sort(direct.begin(), direct.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [waiting, metric] : direct) {
+    if (!words.empty() && waiting < kShown) break;
     if (!words.empty()) words += ", ";
-    words += std::string(all_metrics()[p.metric].title) + ' ' + seconds(p.short_term + p.long_term);
+    words += std::string(all_metrics()[metric].title) + ' ' + seconds(waiting);
+  }
+  if (behind >= kShown) words += "; behind them " + seconds(behind);
+  return words;
+}
+
+std::string effect_words(const Report& report, const StorePlaces& places, const RootCause& cause) {
+  std::string words = "the others wait " + seconds(cause.seconds) + " for it";
+  if (!cause.objects.empty()) {
+    const CostOfObject& most = cause.objects.front();
+    words += " on " + object_words(report, places, {.object = most.object, .id = most.id});
+    if (cause.objects.size() > 1) {
+      words += " and " + counted(cause.objects.size() - 1, "other", "others");
+    }
+  }
+  words += " (" + pattern_words(cause) + ')';
+  if (cause.gain) {
+    words += *cause.gain < kShown
+                 ? "; without it the run would take as long"
+                 : "; without it the run would take " + seconds(*cause.gain) + " less";
   }
   return words;
+}
+
+std::string chain_words(const Report& report, const StorePlaces& places, const Chain& chain) {
+  constexpr std::size_t kWhole = 6, kEnds = 2;
+  const std::vector<ChainLink>& links = chain.links;
+  const std::size_t all = links.size() + chain.left_out;
+  if (all < 2 || links.empty()) return {};
+  const bool cut = all > kWhole || chain.left_out > 0;
+  const std::size_t head = !cut ? links.size() : chain.left_out > 0 ? 0 : kEnds;
+  const std::size_t tail = cut ? std::min(kEnds, links.size() - head) : 0;
+  const auto call = [&](const ChainLink& link) {
+    return call_name(report, places, link.call_path);
+  };
+  const bool same_call = std::all_of(links.begin(), links.end(), [&](const ChainLink& link) {
+    return call(link) == call(links.front());
+  });
+  std::string words, last_call;
+  bool said = false;
+  const auto add = [&](const ChainLink& link) {
+    if (!words.empty()) words += ", ";
+    words += said ? number(report, places, link.waiter) + " for "
+                  : who(report, places, link.waiter) + " waits for ";
+    words += number(report, places, link.awaited);
+    said = true;
+    if (same_call || call(link) == last_call) return;
+    last_call = call(link);
+    words += " in " + last_call;
+  };
+  for (std::size_t i = 0; i < head; ++i) add(links[i]);
+  if (cut) {
+    words += (words.empty() ? "... " : ", ... ") + std::to_string(all - head - tail) + " more ...";
+    last_call.clear();
+  }
+  for (std::size_t i = links.size() - tail; i < links.size(); ++i) add(links[i]);
+  if (same_call) words += ", all in " + call(links.front());
+  if (!chain.explained) return words;
+  words += "; " + number(report, places, links.back().awaited);
+  switch (chain.stretch.kind) {
+    case Stretch::Kind::kBeforeRecording:
+      return words + " starts late";
+    case Stretch::Kind::kComputing:
+      return words + " computes";
+    default:
+      return words + " is in " + call_name(report, places, chain.stretch.path);
+  }
 }
 
 }  // namespace kojak::expert

@@ -4,11 +4,12 @@
 // Plain values; nothing fails; any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "expert/causes/stretches.h"
-#include "expert/severity.h"
+#include "expert/wait.h"
 
 namespace kojak::expert {
 
@@ -19,6 +20,31 @@ struct CostOfPattern {
   double long_term = 0;   // seconds of those who waited for those, and so on
 };
 
+// Waiting at one window or communicator that a cause made.
+struct CostOfObject {
+  Operation::Object object = Operation::Object::kNothing;
+  std::uint32_t id = 0;
+  double seconds = 0;
+};
+
+// One that waits, in a call, for another. Times are the trace's own.
+struct ChainLink {
+  LocationIndex waiter = 0;
+  LocationIndex awaited = kNoLocation;
+  MetricIndex metric = 0;
+  CallPathIndex call_path = 0;
+  double begin = 0, end = 0;
+};
+
+// Who waits for whom, and what the last one awaited does. Each awaits the waiter of the next link.
+struct Chain {
+  std::vector<ChainLink> links;
+  std::size_t left_out = 0;   // links before the first one
+  bool explained = false;     // what follows is known
+  Stretch stretch;            // what the last one awaited does,
+  double begin = 0, end = 0;  // when it did so last before the wait ended
+};
+
 struct RootCause {
   LocationIndex location = 0;
   Stretch stretch;
@@ -26,6 +52,11 @@ struct RootCause {
   double longer = 0;     // by how much it took longer than at those who waited, or how long it took
   bool compared = true;  // false: nothing was compared, `longer` is the time of the waiting itself
   std::vector<CostOfPattern> patterns;  // the most costly first
+  std::vector<CostOfObject> objects;    // likewise, of those who waited for it directly
+  // By how many seconds the run would be shorter without it, where that was found out.
+  std::optional<double> gain;
+  // The way on which most of its cost came to it: none for causes behind the first thousand.
+  Chain chain;
 };
 
 struct PathShare {
@@ -49,6 +80,8 @@ struct RootCauses {
   double waits = 0;                             // seconds of all waits: costs and the following
   double unexplained = 0;
   double path_length = 0;  // of the critical path: until the end of the process that ends last
+  // Of the longest wait of each of WaitResults::worst, then of_places; may have no links.
+  std::vector<Chain> asked;
 };
 
 }  // namespace kojak::expert

@@ -115,7 +115,7 @@ Instance as_instance(const expert::Report& analysis, const expert::StorePlaces& 
                      const expert::Instance& found, const std::vector<std::size_t>& nodes) {
   Instance instance;
   instance.metric = expert::all_metrics()[found.metric].name;
-  instance.object = expert::object_name(found.operation);
+  instance.object = expert::object_words(analysis, places, found.operation);
   instance.seconds = found.waiting.value;
   instance.begin = found.begin.value;
   instance.end = found.end.value;

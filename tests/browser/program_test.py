@@ -338,8 +338,8 @@ class Causes(Pages):
         for window, cause in enumerate(causes[:2]):  # 3 x 0.5 s each
             self.assertIn("1.50 s", cause)
             self.assertIn("46.2 % of all waiting", cause)  # of 3 x 0.5 x 2 + 0.25 s
-            self.assertIn("rank 2 computes 0.500 s longer in exchange, between MPI_Put at halo.c:118 "
-                          f"and MPI_Win_fence at halo.c:{130 + window} (Wait at Fence 1.500 s)", cause)
+            self.assertIn("rank 2 computes 0.500 s longer in exchange, between halo.c:118 "
+                          f"and halo.c:{130 + window} (Wait at Fence 1.500 s)", cause)
         self.assertIn("250 ms", causes[2])
         self.assertIn("rank 3 computes 0.250 s longer in exchange", causes[2])
         self.assertTrue(page.evaluate("document.querySelector('.causes').getBoundingClientRect().top < "

@@ -1,3 +1,4 @@
+// Long because each run has its arithmetic beside it.
 // Root causes of hand-made runs. Times are those of the scripts; the sums are in the comments.
 #include <gtest/gtest.h>
 
@@ -28,10 +29,36 @@ class Script {
     line << event << " lid=" << process << " time=" << time << ' ' << rest << '\n';
     lines_.push_back({time, line.str()});
   }
-  // A call of which nothing else is known.
-  void call(int process, double enter, double exit, const std::string& region) {
+  // A call with what it records.
+  struct Record {
+    double time;
+    std::string event, rest;
+  };
+  void call(int process, double enter, double exit, const std::string& region,
+            const std::vector<Record>& records = {}) {
     add(process, enter, "ENTER", "region=" + region);
+    for (const Record& r : records) add(process, r.time, r.event, r.rest);
     add(process, exit, "EXIT");
+  }
+  // Post, start, complete and wait leave with a record of their own.
+  void epoch_call(int process, double enter, double exit, const std::string& region, int other,
+                  bool ends) {
+    add(process, enter, "ENTER", "region=" + region);
+    add(process, exit, "MPI_WINEXIT",
+        "wid=0 group=[" + std::to_string(other) + "] synex=" + (ends ? "1" : "0"));
+  }
+  void lock(int process, double enter, double exit, int target, bool exclusive) {
+    call(process, enter, exit, "MPI_Win_lock",
+         {{exit, "MPI_WIN_LOCK",
+           "llid=" + std::to_string(target) + " wid=0 ltype=" + (exclusive ? "1" : "0")}});
+  }
+  void unlock(int process, double time, int target) {
+    call(process, time, time, "MPI_Win_unlock",
+         {{time, "MPI_WIN_UNLOCK", "llid=" + std::to_string(target) + " wid=0"}});
+  }
+  void put(int process, double enter, double exit, int target) {
+    call(process, enter, exit, "MPI_Put",
+         {{enter, "MPI_PUT_1TS", "dlid=" + std::to_string(target) + " wid=0 rmaid=0 sent=8"}});
   }
   void barrier(const std::vector<double>& enters, double exit) {
     for (std::size_t p = 0; p < enters.size(); ++p) {
@@ -47,18 +74,18 @@ class Script {
   }
   // The send ends at once.
   void message(int from, double sent, int to, double asked, double received) {
-    add(from, sent, "ENTER", "region=MPI_Send");
-    add(from, sent, "MPI_SEND", "dlid=" + std::to_string(to) + " tag=0 sent=8");
-    add(from, sent, "EXIT");
-    add(to, asked, "ENTER", "region=MPI_Recv");
-    add(to, received, "MPI_RECV", "slid=" + std::to_string(from) + " tag=0 recvd=8");
-    add(to, received, "EXIT");
+    call(from, sent, sent, "MPI_Send",
+         {{sent, "MPI_SEND", "dlid=" + std::to_string(to) + " tag=0 sent=8"}});
+    call(to, asked, received, "MPI_Recv",
+         {{received, "MPI_RECV", "slid=" + std::to_string(from) + " tag=0 recvd=8"}});
   }
 
   struct Found {
     RootCauses causes;
     std::optional<Efficiency> efficiency;
-    std::vector<std::string> words;  // of each cause
+    std::vector<std::string> words, effects, chains;  // of each cause
+    std::size_t worst = 0;           // instances of the report, and the worst of places
+    std::vector<std::string> asked;  // the chains of the longest waits of the worst instances
     // What a process's computing cost the others; all of it.
     double computing(LocationIndex location) const {
       return of(location, Stretch::Kind::kComputing);
@@ -93,12 +120,18 @@ class Script {
     options.root_causes = true;
     const Report report = analyse(*trace, options);
     EXPECT_FALSE(any_suspect(report.findings())) << suspects(report.findings());
-    Found found{*report.root_causes(), efficiency_of(report), {}};
+    Found found{*report.root_causes(), efficiency_of(report), {}, {}, {}, 0, {}};
     const StorePlaces places(report);
     double sum = found.causes.unexplained;
     for (const RootCause& c : found.causes.causes) {
       found.words.push_back(cause_words(report, places, c));
+      found.effects.push_back(effect_words(report, places, c));
+      found.chains.push_back(chain_words(report, places, c.chain));
       sum += c.seconds;
+    }
+    found.worst = report.waits().worst.size() + report.waits().of_places.size();
+    for (const Chain& c : found.causes.asked) {
+      found.asked.push_back(chain_words(report, places, c));
     }
     EXPECT_NEAR(sum, found.causes.waits,
                 1e-9);  // whatever waits has a cause, or is said to have none
@@ -154,7 +187,122 @@ TEST(RootCauses, AChainHasOneCause) {
     EXPECT_NEAR(found.long_term(0), 2.0 * (n - 2), kNear) << n;
     ASSERT_EQ(found.causes.causes.size(), 1u) << n;
     EXPECT_NEAR(found.causes.causes[0].longer, 2, kNear) << n;
+    // The chain: rank n-1 waits for n-2, ... 1 for 0, each from 1 to 3 with its receive; rank 0
+    // computes from the begin until its send at 3.
+    const Chain& chain = found.causes.causes[0].chain;
+    ASSERT_EQ(chain.links.size(), static_cast<std::size_t>(n - 1)) << n;
+    EXPECT_EQ(chain.left_out, 0u);
+    for (std::size_t k = 0; k < chain.links.size(); ++k) {
+      const ChainLink& link = chain.links[k];
+      EXPECT_EQ(link.waiter, static_cast<LocationIndex>(n) - 1 - k) << n;
+      EXPECT_EQ(link.awaited, static_cast<LocationIndex>(n) - 2 - k) << n;
+      EXPECT_EQ(all_metrics()[link.metric].name, "mpi_latesender");
+      EXPECT_NEAR(link.begin, 1, kNear);
+      EXPECT_NEAR(link.end, 3, kNear);
+    }
+    ASSERT_TRUE(chain.explained);
+    EXPECT_EQ(chain.stretch.kind, Stretch::Kind::kComputing);
+    EXPECT_NEAR(chain.begin, 0, kNear);
+    EXPECT_NEAR(chain.end, 3, kNear);
+    // All waits are alike, each an instance of its own: the chain of rank r's has r links.
+    ASSERT_EQ(found.causes.asked.size(), found.worst);
+    std::vector<bool> seen(static_cast<std::size_t>(n));
+    for (const Chain& asked : found.causes.asked) {
+      ASSERT_FALSE(asked.links.empty());
+      const LocationIndex first = asked.links.front().waiter;
+      EXPECT_EQ(asked.links.size(), first) << n;
+      EXPECT_EQ(asked.links.back().awaited, 0u) << n;
+      EXPECT_TRUE(asked.explained);
+      EXPECT_NEAR(asked.end, 3, kNear);
+      seen[first] = true;
+    }
+    EXPECT_FALSE(seen[0]);
+    EXPECT_GE(std::count(seen.begin(), seen.end(), true), std::min(n - 1, 10)) << n;
   }
+}
+
+// The words of chains: what all have in common once, of long ones the ends.
+TEST(RootCauses, AChainInWords) {
+  const auto words = [](int n) {
+    Script s(n);
+    for (int r = 1; r < n; ++r) s.message(r - 1, 3, r, 1, 3);
+    return s.analyse_until(4).chains.at(0);
+  };
+  EXPECT_EQ(words(2), "");  // the sentence about the cause says it all
+  EXPECT_EQ(words(3), "rank 2 waits for 1, 1 for 0, all in MPI_Recv; 0 computes");
+  EXPECT_EQ(words(7),
+            "rank 6 waits for 5, 5 for 4, 4 for 3, 3 for 2, 2 for 1, 1 for 0, all in MPI_Recv; 0 "
+            "computes");
+  EXPECT_EQ(words(8),
+            "rank 7 waits for 6, 6 for 5, ... 3 more ..., 2 for 1, 1 for 0, all in MPI_Recv; 0 "
+            "computes");
+  EXPECT_EQ(words(64),
+            "rank 63 waits for 62, 62 for 61, ... 59 more ..., 2 for 1, 1 for 0, all in MPI_Recv; "
+            "0 computes");
+}
+
+// A chain through a message and a fence: rank 0 computes until 3, rank 1 waits [1, 3] for its
+// message and comes to the fence at 3, where rank 2 waits [1, 3] for it (and for rank 0: each
+// moment is shared by the two that are missing). Nobody else computes longer than rank 2, until 1.
+TEST(RootCauses, AChainThroughSeveralKindsOfWaits) {
+  Script s(3);
+  s.message(0, 3, 1, 1, 3);
+  s.fence({3, 3, 1}, 4);
+  const Script::Found found = s.analyse_until(5);
+  EXPECT_NEAR(found.causes.waits, 4, kNear);
+  EXPECT_NEAR(found.computing(0), 2 + 2, kNear);
+  // Directly: 2 s of rank 1's receive, and 1 s of rank 2's fence; the other half of this behind
+  // rank 1.
+  EXPECT_NEAR(found.long_term(0), 1, kNear);
+  // Before the message it computed 3 s, 2 more than both; behind it nothing.
+  ASSERT_EQ(found.causes.causes.size(), 1u);
+  EXPECT_EQ(found.effects[0],
+            "the others wait 4.000 s for it on communicator 0 and 1 other (Late Sender 2.000 s, "
+            "Wait at Fence 1.000 s; behind them 1.000 s)");
+  EXPECT_EQ(found.chains[0],
+            "rank 2 waits for 1 in MPI_Win_fence, 1 for 0 in MPI_Recv; 0 computes");
+}
+
+// Of two chains to one cause the heavier one counts. Rank 0 is 2 s late for ranks 1 and 4, behind
+// rank 1 wait two more, behind rank 4 nobody: the way over rank 1 brings 6 s, the other one 2.
+TEST(RootCauses, TheHeaviestChainCounts) {
+  Script s(5);
+  s.message(0, 3, 4, 1, 3);
+  s.message(0, 3, 1, 1, 3);
+  s.message(1, 3, 2, 1, 3);
+  s.message(2, 3, 3, 1, 3);
+  const Script::Found found = s.analyse_until(4);
+  EXPECT_NEAR(found.computing(0), 8, kNear);
+  EXPECT_EQ(found.chains.at(0),
+            "rank 3 waits for 2, 2 for 1, 1 for 0, all in MPI_Recv; 0 computes");
+}
+
+// Two chains of two that meet nowhere; each has its own.
+TEST(RootCauses, ChainsAreNotMixed) {
+  Script s(6);
+  for (const int first : {0, 3}) {
+    const double late = first == 0 ? 3 : 2.5;
+    s.message(first, late, first + 1, 1, late);
+    s.message(first + 1, late, first + 2, 1, late);
+  }
+  const Script::Found found = s.analyse_until(4);
+  ASSERT_EQ(found.causes.causes.size(), 2u);
+  EXPECT_EQ(found.chains[0], "rank 2 waits for 1, 1 for 0, all in MPI_Recv; 0 computes");
+  EXPECT_EQ(found.chains[1], "rank 5 waits for 4, 4 for 3, all in MPI_Recv; 3 computes");
+}
+
+// Of more links than are kept those nearest to the cause are there: nobody counts less.
+TEST(RootCauses, AVeryLongChainIsCut) {
+  constexpr int kProcesses = 4200;
+  Script s(kProcesses);
+  for (int r = 1; r < kProcesses; ++r) s.message(r - 1, 3, r, 1, 3);
+  const Script::Found found = s.analyse_until(4);
+  const Chain& chain = found.causes.causes.at(0).chain;
+  EXPECT_EQ(chain.links.size(), 4096u);
+  EXPECT_EQ(chain.left_out, 4199u - 4096u);
+  EXPECT_EQ(chain.links.back().awaited, 0u);
+  EXPECT_EQ(found.chains[0],
+            "... 4197 more ..., rank 2 waits for 1, 1 for 0, all in MPI_Recv; 0 computes");
 }
 
 // Two causes: rank 0 is 2 s late for rank 1, which computes 1 s more before it sends to rank 2.
@@ -292,18 +440,10 @@ TEST(RootCauses, ABusyServer) {
 // rank 1. Since 6 both are level: the 1 s is rank 1's computing, and not passed on to the lock.
 TEST(RootCauses, ALockHandedOverAndThenAMessage) {
   Script s(3);
-  s.add(0, 1, "ENTER", "region=MPI_Win_lock");
-  s.add(0, 1, "MPI_WIN_LOCK", "llid=2 wid=0 ltype=1");
-  s.add(0, 1, "EXIT");
-  s.add(1, 2, "ENTER", "region=MPI_Win_lock");
-  s.add(0, 6, "ENTER", "region=MPI_Win_unlock");
-  s.add(0, 6, "MPI_WIN_UNLOCK", "llid=2 wid=0");
-  s.add(0, 6, "EXIT");
-  s.add(1, 6, "MPI_WIN_LOCK", "llid=2 wid=0 ltype=1");
-  s.add(1, 6, "EXIT");
-  s.add(1, 7, "ENTER", "region=MPI_Win_unlock");
-  s.add(1, 7, "MPI_WIN_UNLOCK", "llid=2 wid=0");
-  s.add(1, 7, "EXIT");
+  s.lock(0, 1, 1, 2, true);
+  s.unlock(0, 6, 2);
+  s.lock(1, 2, 6, 2, true);
+  s.unlock(1, 7, 2);
   s.message(1, 7.5, 0, 6.5, 7.5);
   const Script::Found found = s.analyse_until(20);
   EXPECT_NEAR(found.causes.waits, 4 + 1, kNear);
@@ -321,18 +461,12 @@ TEST(RootCauses, ALockHandedOverAndThenAMessage) {
 // s: of the 3 s it was late, 2 are computing and 1 is the put.
 TEST(RootCauses, AnOriginThatCompletesLate) {
   Script s(2);
-  s.add(0, 0, "ENTER", "region=MPI_Win_post");
-  s.add(0, 0, "MPI_WINEXIT", "wid=0 group=[1] synex=0");
-  s.add(1, 0, "ENTER", "region=MPI_Win_start");
-  s.add(1, 0, "MPI_WINEXIT", "wid=0 group=[0] synex=0");
-  s.add(1, 4, "ENTER", "region=MPI_Put");
-  s.add(1, 4, "MPI_PUT_1TS", "dlid=0 wid=0 rmaid=0 sent=8");
-  s.add(1, 5, "EXIT");
-  s.add(0, 2, "ENTER", "region=MPI_Win_wait");
-  s.add(1, 8, "ENTER", "region=MPI_Win_complete");
-  s.add(1, 8, "MPI_WINEXIT", "wid=0 group=[0] synex=1");
+  s.epoch_call(0, 0, 0, "MPI_Win_post", 1, false);
+  s.epoch_call(1, 0, 0, "MPI_Win_start", 0, false);
+  s.put(1, 4, 5, 0);
+  s.epoch_call(1, 8, 8, "MPI_Win_complete", 0, true);
   s.add(0, 8, "MPI_PUT_1TE", "slid=1 wid=0 rmaid=0 recvd=8");
-  s.add(0, 8, "MPI_WINEXIT", "wid=0 group=[1] synex=1");
+  s.epoch_call(0, 2, 8, "MPI_Win_wait", 1, true);
   const Script::Found found = s.analyse_until(10);
   EXPECT_NEAR(found.causes.waits, 6, kNear);
   EXPECT_NEAR(found.computing(1), 3 + 2, kNear);
@@ -343,20 +477,12 @@ TEST(RootCauses, AnOriginThatCompletesLate) {
 // for what the target computed at that time. (It put something before and locked without waiting.)
 TEST(RootCauses, ATargetThatComputes) {
   Script s(2);
-  s.add(0, 1, "ENTER", "region=MPI_Win_lock");
-  s.add(0, 1, "MPI_WIN_LOCK", "llid=1 wid=0 ltype=0");
-  s.add(0, 1, "EXIT");
-  s.add(0, 1.5, "ENTER", "region=MPI_Put");
-  s.add(0, 1.5, "MPI_PUT_1TS", "dlid=1 wid=0 rmaid=0 sent=8");
-  s.add(0, 1.75, "EXIT");
-  s.add(0, 2, "ENTER", "region=MPI_Win_flush");
+  s.lock(0, 1, 1, 1, false);
+  s.put(0, 1.5, 1.75, 1);
   s.call(1, 5, 5.25, "MPI_Iprobe");
   s.add(1, 6, "MPI_PUT_1TE", "slid=0 wid=0 rmaid=0 recvd=8");
-  s.add(0, 6, "MPI_WIN_FLUSH", "tlid=1 wid=0 local=0");
-  s.add(0, 6, "EXIT");
-  s.add(0, 6.5, "ENTER", "region=MPI_Win_unlock");
-  s.add(0, 6.5, "MPI_WIN_UNLOCK", "llid=1 wid=0");
-  s.add(0, 6.5, "EXIT");
+  s.call(0, 2, 6, "MPI_Win_flush", {{6, "MPI_WIN_FLUSH", "tlid=1 wid=0 local=0"}});
+  s.unlock(0, 6.5, 1);
   const Script::Found found = s.analyse_until(7);
   EXPECT_NEAR(found.causes.waits, 3, kNear);
   ASSERT_EQ(found.causes.causes.size(), 1u);

@@ -1,0 +1,64 @@
+// Who waits for whom on the way to a cause: from each cause back to those who wait, along the waits
+// that passed most of its cost on; and from a wait that was asked for on to its cause, along the
+// largest share.
+//
+// Told of what CauseSolver passes on, backward in time: a wait's own chain is complete before it
+// passes anything on. Memory: 16 bytes for each wait, and the chains that were asked for. Not
+// thread-safe; nothing fails.
+#pragma once
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "expert/causes/cause_finder.h"
+
+namespace kojak::expert {
+
+class CauseChains {
+ public:
+  // The wait that passed the largest amount on to a wait or a cause.
+  struct Via {
+    double amount = 0;
+    WaitId wait = kNoWait;
+    std::uint32_t length = 0;  // links of the chain that begins with it
+  };
+  // What most of a wait was for.
+  struct Next {
+    LocationIndex culprit = kNoLocation;
+    bool to_wait = false;
+    std::uint32_t target = 0;  // a wait of the culprit, or a stretch
+    Ticks to = 0;              // the end of the interval in which the culprit is to blame
+  };
+
+  explicit CauseChains(const CauseFinder& causes) : c_(causes) {}
+
+  // Before anything is passed on, when waits are placed in the timelines.
+  void begin(std::span<const CauseFinder::Asked> asked);
+  bool wants(WaitId wait) const { return next_.contains(wait); }
+  void follow(WaitId wait, const Next& next);
+  void pass(WaitId to, double amount, WaitId via) { note(via_[to], amount, via); }
+  // True if that is the largest one.
+  bool note(Via& via, double amount, WaitId wait) const {
+    if (amount <= via.amount) return false;
+    via = {amount, wait, via_[wait].length + 1};
+    return true;
+  }
+
+  // The chain to a cause, with at most so many links, those nearest to it.
+  Chain to_cause(LocationIndex culprit, StretchId stretch, const Via& via, Ticks to,
+                 std::size_t most) const;
+  Chain of(const CauseFinder::Asked& asked, std::size_t most) const;
+
+ private:
+  WaitId wait_before(const CauseFinder::Asked& asked) const;
+  ChainLink link_of(WaitId wait, LocationIndex awaited) const;
+  void end_chain(Chain& chain, LocationIndex culprit, StretchId stretch, Ticks to) const;
+  double seconds_at(Ticks time) const { return c_.start_.value + in_seconds(Amount{time}); }
+
+  const CauseFinder& c_;
+  std::vector<Via> via_;                   // by wait
+  std::unordered_map<WaitId, Next> next_;  // of the waits on the chains that were asked for
+};
+
+}  // namespace kojak::expert
