@@ -25,10 +25,15 @@ std::vector<std::uint32_t> coordinates(const CallGrid& grid, std::uint32_t place
   return result;
 }
 
+void once_each(std::vector<std::uint32_t>& places) {
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+}
+
 }  // namespace
 
-GridNeighbours neighbours_of(const CallGrid& grid, std::uint32_t place) {
-  GridNeighbours result;
+CommNeighbours neighbours_of(const CallGrid& grid, std::uint32_t place) {
+  CommNeighbours result;
   std::uint32_t step = 1;  // between places that differ by one in the dimension
   for (std::size_t d = grid.size.size(); d > 0; --d) {
     const std::uint32_t size = grid.size[d - 1];
@@ -44,8 +49,7 @@ GridNeighbours neighbours_of(const CallGrid& grid, std::uint32_t place) {
     }
     step *= size;
   }
-  std::sort(result.places.begin(), result.places.end());
-  result.places.erase(std::unique(result.places.begin(), result.places.end()), result.places.end());
+  once_each(result.places);
   return result;
 }
 
@@ -66,27 +70,47 @@ const CommPlaces& CallPlaces::of(std::uint32_t comm) {
     places.ranks.insert(places.ranks.end(), def.remote.begin(), def.remote.end());
   }
   for (std::uint32_t i = 0; i < places.ranks.size(); ++i) places.place.emplace(places.ranks[i], i);
-  if (!def.intercommunicator()) find_grid(comm, places);
+  if (def.intercommunicator()) return places;
+  if (const auto grid = grid_of(comm, places)) {
+    for (std::uint32_t i = 0; i < places.ranks.size(); ++i) {
+      places.near.emplace(i, neighbours_of(*grid, i));
+    }
+  }
+  for (const auto& [rank, lists] : def.neighbours) {
+    const std::uint32_t own = places.place_of(rank);
+    if (own == kAbsent) continue;
+    CommNeighbours near;
+    for (const std::uint32_t source : lists.sources) {
+      const std::uint32_t other = places.place_of(source);
+      if (other == kAbsent) {
+        near.whole = false;  // who records elsewhere
+      } else {
+        near.places.push_back(other);
+      }
+    }
+    once_each(near.places);
+    places.near.insert_or_assign(own, std::move(near));
+  }
   return places;
 }
 
-void CallPlaces::find_grid(std::uint32_t comm, CommPlaces& places) const {
+// The topologies of all that recorded one, if they agree.
+std::optional<CallGrid> CallPlaces::grid_of(std::uint32_t comm, const CommPlaces& places) const {
+  std::optional<CallGrid> found;
   const auto [begin, end] = topologies_.equal_range(comm);
   for (auto at = begin; at != end; ++at) {
     const TopologyDef& def = *at->second;
     CallGrid grid{def.size, def.periodic};
-    bool good = holds(grid, places.ranks.size()) && (!places.grid || *places.grid == grid);
+    bool good = holds(grid, places.ranks.size()) && (!found || *found == grid);
     for (const auto& [location, coords] : def.coords) {
       if (!good) break;
       const auto member = places.place.find(defs_.locations[raw(location)].rank);
       good = member != places.place.end() && coordinates(grid, member->second) == coords;
     }
-    if (!good) {
-      places.grid.reset();
-      return;
-    }
-    places.grid = std::move(grid);
+    if (!good) return std::nullopt;
+    found = std::move(grid);
   }
+  return found;
 }
 
 }  // namespace kojak::merge

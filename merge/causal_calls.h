@@ -1,19 +1,24 @@
-// The part of a causal pass that knows calls of several processes: collectives, fences, and general
-// active target. Internal to causal_pass.cc.
+// The part of a causal pass that knows calls of several processes: collectives, those that are
+// begun and completed by calls of their own, fences, and general active target. Internal to
+// causal_pass.cc.
 //
-// Who enters with data is a cause, who leaves with data an effect: a call without bytes need not
-// wait. Who waits for whom tells call_causes.h. A fence counts where it ends an epoch and is not
-// said to do so for nobody (MPI_MODE_NOPRECEDE). Not thread-safe. Nothing fails. Source: MPI 3.1,
-// sections 5.1, 5.2.2, 7.6 and 11.5.
+// Who gives and takes something in a collective call, and whom it waits for, tells call_parts.h. A
+// fence counts where it ends an epoch and is not said to do so for nobody (MPI_MODE_NOPRECEDE). Not
+// thread-safe. Nothing fails. Source: MPI 3.1, sections 5.1, 5.12, 7.6 and 11.5.
 #pragma once
 
+#include "epilog/format/collective_operations.h"
+#include "merge/begun_calls.h"
 #include "merge/causal_instances.h"
+#include "merge/transfer_ends.h"
 
 namespace kojak::merge {
 
 class CausalCalls : protected CausalInstances {
  protected:
-  using CausalInstances::CausalInstances;
+  CausalCalls(const CausalInputs& in, const Timelines& timelines, bool correcting)
+      : CausalInstances(in, timelines, correcting),
+        begun_(defs_, parts_, static_cast<std::uint32_t>(timelines.size()), correcting) {}
 
   void collective(CausalProcess& p) {
     const CausalThread& t = p.current();
@@ -25,10 +30,18 @@ class CausalCalls : protected CausalInstances {
     const std::uint64_t number = p.collectives[comm] + 1;
     const MergedRegion* region = open_region(t);
     if (region != nullptr && !defs_.comms[comm].ranks.empty()) {
-      Arrival arrival{t.stack.back().enter, p.time, p.linear};
-      CallRule rule = CallRule::kAll;
-      if (takes_part(p, r, *region, comm, arrival, rule)) {
-        arrive(p, {kCollectiveCall, comm, number}, arrival, rule);
+      const CallFacts facts{p.rank,
+                            comm,
+                            region->role,
+                            region->counts_by_pair,
+                            raw(r.rlid),
+                            bytes_of(s, raw(r.sent), raw(kAttrBytesSent)),
+                            bytes_of(s, raw(r.recvd), raw(kAttrBytesReceived))};
+      if (const std::optional<CallPart> part = parts_.part(facts)) {
+        if (part->unknown) ++counts_.unchecked;
+        const Arrival arrival{t.stack.back().enter, p.time,     p.linear, part->cause,
+                              part->effect,         facts.sent, facts.got};
+        arrive(p, {kCollectiveCall, comm, number}, arrival, part->rule);
       }
     }
     p.collectives[comm] = number;
@@ -43,14 +56,42 @@ class CausalCalls : protected CausalInstances {
     skip_calls(kCollectiveCall, comm, calls, raw(state.count));
     calls = std::max(calls, std::uint64_t{raw(state.count)});
   }
-  // A request of a non-blocking one is complete. No record tells of which call, or communicator.
-  void nonblocking_collective(const CausalProcess& p) {
+  // One is begun, or a persistent one is started.
+  void begin_collective(CausalProcess& p) {
+    const Stream& s = p.current().stream;
+    MpiCollBegin r;
+    if (decode(s.raw_record(), s.dialect, r) != nullptr) return;
+    const std::uint32_t comm = paired_comm(s, r.cid);
+    const MpiFunction* const function = blocking_form(raw(r.op));
+    if (comm == kAbsent || function == nullptr) return;
+    const CallFacts facts{p.rank,      comm,        function->role, counts_by_pair(*function),
+                          raw(r.rlid), raw(r.sent), raw(r.recvd)};
+    const std::optional<CallPart> part = parts_.part(facts);
+    const Cause here = part && part->cause ? cause_here(p) : Cause{p.rank, 0, p.linear, p.time};
+    begun_.begin({comm, raw(r.key), raw(r.ordinal)}, raw(r.reqid), facts, part, here);
+  }
+  // Its request is complete.
+  void complete_collective(CausalProcess& p) const {
     constexpr std::uint8_t kCollectiveRequest = 1;
     const Stream& s = p.threads[p.thread].stream;
     MpiRequestComplete r;
     if (decode(s.raw_record(), s.dialect, r) == nullptr && raw(r.kind) == kCollectiveRequest) {
-      ++counts_.unchecked;
+      p.completes = raw(r.reqid);
     }
+  }
+  // When it can have been complete, from when it seems to have been; counts what it needed.
+  double completion(const CausalProcess& p, double time) {
+    const BegunCalls::Effect effect = begun_.effect(p.rank, *p.completes);
+    if (effect.unchecked) ++counts_.unchecked;
+    if (effect.recorded != nullptr) count(effect.recorded->linear, p.linear);
+    const bool late = effect.needed != nullptr && behind(*effect.needed, p, time);
+    return late ? after(effect.needed->time) : time;
+  }
+  void limit_begun() {
+    for (const auto& [cause, time] : begun_.limits()) {
+      timelines_[cause.process]->limit(cause.item, time);
+    }
+    begun_.limits().clear();
   }
 
   // Records that move a window's state.
@@ -79,6 +120,8 @@ class CausalCalls : protected CausalInstances {
     if (sync.kind == SyncKind::kPeerState) skip_epochs(p, sync);
   }
 
+  BegunCalls begun_;
+
  private:
   const MergedRegion* open_region(const CausalThread& t) const {
     if (t.stack.empty() || t.stack.back().region == kAbsent) return nullptr;
@@ -95,69 +138,6 @@ class CausalCalls : protected CausalInstances {
       if (byte_attribute(record, s.dialect, kind, bytes)) break;
     }
     return bytes;
-  }
-
-  // What the process gives and takes in its call, and whom it waits for. False where it waits for
-  // nobody and nobody for it, as far as the trace can tell.
-  bool takes_part(const CausalProcess& p, const MpiCollExit& r, const MergedRegion& region,
-                  std::uint32_t comm, Arrival& arrival, CallRule& rule) {
-    const bool across = defs_.comms[comm].intercommunicator();
-    if (across && places_.of(comm).place_of(p.rank) == kAbsent) return false;
-    const bool root = raw(r.rlid) == p.rank;
-    rule = across ? CallRule::kAcross : CallRule::kAll;
-    arrival.cause = raw(r.sent) != 0;
-    arrival.effect = raw(r.recvd) != 0;
-    switch (region.role) {
-      case MpiRole::kBarrier:
-        arrival.cause = arrival.effect = true;
-        return true;
-      case MpiRole::kAllToAll:
-        if (!region.counts_by_pair) return true;
-        rule = across ? CallRule::kAcrossSupply : CallRule::kSupply;
-        take_bytes(p, r, arrival);
-        arrival.effect = arrival.got > (across ? 0 : arrival.sent);
-        return true;
-      case MpiRole::kPrefix:
-        rule = CallRule::kLower;
-        return !across;  // MPI has none between groups
-      case MpiRole::kOneToAll:
-        arrival.cause = root;
-        arrival.effect = arrival.effect && !root;
-        return true;
-      case MpiRole::kAllToOne:
-        arrival.cause = arrival.cause && !root;
-        arrival.effect = root;
-        return true;
-      case MpiRole::kNeighbor:
-        return has_neighbours(p, r, region, comm, arrival, rule);
-      default:
-        return false;
-    }
-  }
-  // Neighbours are known in Cartesian topologies only. At a border of one, sums hold what
-  // MPI_PROC_NULL is said to send, too.
-  bool has_neighbours(const CausalProcess& p, const MpiCollExit& r, const MergedRegion& region,
-                      std::uint32_t comm, Arrival& arrival, CallRule& rule) {
-    const CommPlaces& places = places_.of(comm);
-    const std::uint32_t place = places.place_of(p.rank);
-    if (!places.grid || place == kAbsent) {
-      if (arrival.effect) ++counts_.unchecked;
-      return false;
-    }
-    rule = CallRule::kNear;
-    if (!region.counts_by_pair) return true;
-    rule = CallRule::kNearSupply;
-    take_bytes(p, r, arrival);
-    if (arrival.effect && !neighbours_of(*places.grid, place).whole) {
-      arrival.effect = false;
-      ++counts_.unchecked;
-    }
-    return true;
-  }
-  static void take_bytes(const CausalProcess& p, const MpiCollExit& r, Arrival& arrival) {
-    const Stream& s = p.threads[p.thread].stream;
-    arrival.sent = bytes_of(s, raw(r.sent), raw(kAttrBytesSent));
-    arrival.got = bytes_of(s, raw(r.recvd), raw(kAttrBytesReceived));
   }
 
   // Posts and completes that happened while recording was off will not be seen.

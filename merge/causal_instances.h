@@ -2,7 +2,7 @@
 // causal_pass.cc.
 //
 // A member arrives at its exit. When all have come that will come, each that leaves with data is
-// moved behind those that it provably needs (call_causes.h), and goes on. Until then it waits for
+// moved behind those that it provably needs (call_parts.h), and goes on. Until then it waits for
 // all, because MPI lets every collective call synchronise all its members: a program that depends
 // on the contrary is wrong, and is broken up like any other circle. Not thread-safe. Nothing fails.
 // Source: MPI 3.1, section 5.1.
@@ -10,16 +10,15 @@
 
 #include <array>
 
-#include "merge/call_places.h"
+#include "merge/call_parts.h"
 #include "merge/causal_messages.h"
-#include "merge/transfer_ends.h"
 
 namespace kojak::merge {
 
 class CausalInstances : protected CausalMessages {
  protected:
   CausalInstances(const CausalInputs& in, const Timelines& timelines, bool correcting)
-      : CausalMessages(in, timelines, correcting), places_(defs_) {}
+      : CausalMessages(in, timelines, correcting), parts_(defs_) {}
 
   enum InstanceKind : std::uint8_t { kCollectiveCall, kFenceCall };
 
@@ -82,7 +81,7 @@ class CausalInstances : protected CausalMessages {
     if (instance.arrivals.size() >= instance.expected) resolve(at);
   }
 
-  CallPlaces places_;
+  CallParts parts_;
 
  private:
   using Instances = std::map<InstanceKey, Instance>;
@@ -123,32 +122,20 @@ class CausalInstances : protected CausalMessages {
     const InstanceKey key = at->first;
     const Instance instance = std::move(at->second);
     instances_.erase(at);
-    std::vector<CallMember> members = members_at(key, instance);
-    CallNeighbours neighbours;
-    if (instance.rule == CallRule::kNear || instance.rule == CallRule::kNearSupply) {
-      neighbours = neighbours_at(key, instance);
-    }
-    if (counts_supply(instance.rule)) leave_out_unknown(key, instance.rule, neighbours, members);
-    const std::vector<std::size_t> needed = last_needed(members, instance.rule, neighbours);
-    std::vector<std::size_t> recorded = needed;
-    if (correcting_) {
-      std::vector<CallMember> as_recorded = members;
-      for (std::size_t m = 0; m < members.size(); ++m) {
-        as_recorded[m].enter = instance.arrivals[m].enter.linear;
-      }
-      recorded = last_needed(as_recorded, instance.rule, neighbours);
-    }
-    std::vector<double> exits(members.size());
-    for (std::size_t m = 0; m < members.size(); ++m) {
+    const std::uint32_t comm = std::get<0>(key) == kCollectiveCall ? std::get<1>(key) : kAbsent;
+    const SettledCall call = parts_.settle(comm, instance.rule, instance.arrivals, correcting_);
+    std::vector<double> exits(call.members.size());
+    for (std::size_t m = 0; m < call.members.size(); ++m) {
       const Arrival& arrival = instance.arrivals[m];
       exits[m] = arrival.exit;
       if (!arrival.effect) continue;
+      if (call.unknown[m]) ++counts_.unchecked;
       CausalProcess& p = processes_[arrival.enter.process];
-      if (recorded[m] != kNoMember) {
-        count(instance.arrivals[recorded[m]].enter.linear, arrival.linear);
+      if (call.recorded[m] != kNoMember) {
+        count(instance.arrivals[call.recorded[m]].enter.linear, arrival.linear);
       }
-      if (needed[m] != kNoMember) {
-        const Cause& cause = instance.arrivals[needed[m]].enter;
+      if (call.needed[m] != kNoMember) {
+        const Cause& cause = instance.arrivals[call.needed[m]].enter;
         if (behind(cause, p, exits[m])) exits[m] = after(cause.time);
         p.earliest = exits[m];
       }
@@ -156,82 +143,14 @@ class CausalInstances : protected CausalMessages {
       enqueue(p);
     }
     if (!correcting_) return;
-    const std::vector<double> limits = latest_enters(members, instance.rule, exits, neighbours);
-    for (std::size_t m = 0; m < members.size(); ++m) {
+    const std::vector<double> limits =
+        latest_enters(call.members, instance.rule, exits, call.neighbours);
+    for (std::size_t m = 0; m < call.members.size(); ++m) {
       const Cause& enter = instance.arrivals[m].enter;
       if (limits[m] < std::numeric_limits<double>::infinity()) {
         timelines_[enter.process]->limit(enter.item, limits[m]);
       }
     }
-  }
-  // The members as they entered, by corrected time.
-  std::vector<CallMember> members_at(const InstanceKey& key, const Instance& instance) {
-    const CommPlaces* places = nullptr;
-    const bool across =
-        instance.rule == CallRule::kAcross || instance.rule == CallRule::kAcrossSupply;
-    if (across || instance.rule == CallRule::kLower) places = &places_.of(std::get<1>(key));
-    std::vector<CallMember> members;
-    members.reserve(instance.arrivals.size());
-    for (const Arrival& a : instance.arrivals) {
-      CallMember& member = members.emplace_back(
-          CallMember{a.enter.process, 0, a.enter.time, a.cause, a.effect, a.sent, a.got});
-      if (places == nullptr) continue;
-      const std::uint32_t place = places->place_of(member.process);
-      member.order = !across ? place : place < places->first_group ? 0 : 1;
-    }
-    return members;
-  }
-  // By index of the members; kNoMember for one who has not come.
-  CallNeighbours neighbours_at(const InstanceKey& key, const Instance& instance) {
-    const CommPlaces& places = places_.of(std::get<1>(key));
-    CallNeighbours neighbours(instance.arrivals.size());
-    std::vector<std::size_t> member_at(places.ranks.size(), kNoMember);
-    for (std::size_t m = 0; m < instance.arrivals.size(); ++m) {
-      const std::uint32_t place = places.place_of(instance.arrivals[m].enter.process);
-      if (place != kAbsent) member_at[place] = m;
-    }
-    for (std::size_t m = 0; m < instance.arrivals.size(); ++m) {
-      const std::uint32_t place = places.place_of(instance.arrivals[m].enter.process);
-      if (place == kAbsent || !places.grid) continue;
-      for (const std::uint32_t near : neighbours_of(*places.grid, place).places) {
-        neighbours[m].push_back(member_at[near]);
-      }
-    }
-    return neighbours;
-  }
-  // Sums prove something if they are known of all that can have sent to a member; and where not
-  // only neighbours can, if all that was received was sent. Else a member needs nobody, and is
-  // counted.
-  void leave_out_unknown(const InstanceKey& key, CallRule rule, const CallNeighbours& neighbours,
-                         std::vector<CallMember>& members) {
-    const auto unknown = [&](std::size_t m) {
-      return m == kNoMember || members[m].sent == kNoBytes;
-    };
-    const bool near = rule == CallRule::kNearSupply;
-    const bool known = near || supply_known(key, rule, members);
-    for (std::size_t m = 0; m < members.size(); ++m) {
-      if (!members[m].effect) continue;
-      if (known && members[m].got != kNoBytes &&
-          !(near && std::any_of(neighbours[m].begin(), neighbours[m].end(), unknown))) {
-        continue;
-      }
-      members[m].effect = false;
-      ++counts_.unchecked;
-    }
-  }
-  // All came with known counts, and all that was received was sent, by those who could.
-  bool supply_known(const InstanceKey& key, CallRule rule,
-                    const std::vector<CallMember>& members) const {
-    if (defs_.comms[std::get<1>(key)].foreign_members()) return false;  // who record elsewhere
-    const bool across = rule == CallRule::kAcrossSupply;
-    std::array<std::uint64_t, 2> sent{}, got{};  // by the group that sent it
-    for (const CallMember& member : members) {
-      if (member.sent == kNoBytes || member.got == kNoBytes) return false;
-      sent[across ? member.order : 0] += member.sent;
-      got[across ? 1 - member.order : 0] += member.got;
-    }
-    const Groups groups = members_of(std::get<0>(key), std::get<1>(key));
-    return sent == got && members.size() == groups[0].size() + groups[1].size();
   }
 
   Instances instances_;

@@ -27,6 +27,7 @@ class CausalPass : private CausalCalls {
     for (CausalProcess& p : processes_) {
       if (p.threads.empty()) {
         p.ended = true;
+        begun_.end(static_cast<std::uint32_t>(&p - processes_.data()));
         continue;
       }
       for (CausalThread& t : p.threads) t.more = t.stream.advance();
@@ -54,6 +55,9 @@ class CausalPass : private CausalCalls {
       }
       wake();
     }
+    begun_.finish();
+    limit_begun();
+    counts_.unchecked += begun_.lost();
     return counts_;
   }
 
@@ -98,6 +102,9 @@ class CausalPass : private CausalCalls {
   void wake() {
     for (const std::uint32_t rank : channels_.woken()) enqueue(processes_[rank]);
     channels_.woken().clear();
+    for (const std::uint32_t rank : begun_.woken()) enqueue(processes_[rank]);
+    begun_.woken().clear();
+    limit_begun();
   }
   void end(CausalProcess& p) {
     p.ended = true;
@@ -108,6 +115,7 @@ class CausalPass : private CausalCalls {
       }
     }
     leave_instances(p);
+    begun_.end(p.rank);
   }
   // All wait for each other in a circle: in it, who need not wait, else the first, goes on without.
   bool break_deadlock() {
@@ -132,13 +140,16 @@ class CausalPass : private CausalCalls {
       ++counts_.unchecked;
     } else if (first->in_instance) {
       resolve_without(*first);
+    } else if (first->completes) {
+      begun_.give_up(first->rank);
     }
     enqueue(*first);
     return true;
   }
 
-  static bool is_soft(const CausalProcess& p) {
-    return p.need < p.needs.size() && p.needs[p.need].soft;
+  bool is_soft(const CausalProcess& p) const {
+    if (p.need < p.needs.size()) return p.needs[p.need].soft;
+    return !p.in_instance && p.completes && begun_.doubtful(p.rank);
   }
   // Whom it waits for, if that one waits, too.
   CausalProcess* awaited(const CausalProcess& p) {
@@ -147,6 +158,8 @@ class CausalPass : private CausalCalls {
       rank = p.needs[p.need].channel.from;
     } else if (p.in_instance) {
       rank = missing_member(p);
+    } else if (p.completes) {
+      rank = begun_.missing(p.rank);
     }
     return rank != kAbsent && !processes_[rank].ended ? &processes_[rank] : nullptr;
   }
@@ -174,6 +187,7 @@ class CausalPass : private CausalCalls {
       ++p.need;
     }
     if (p.in_instance) return false;
+    if (p.completes && !begun_.ready(p.rank, *p.completes)) return false;
     commit(p);
     return true;
   }
@@ -187,6 +201,10 @@ class CausalPass : private CausalCalls {
       }
       count(cause.linear, p.linear);
       if (behind(cause, p, time)) time = after(cause.time);
+    }
+    if (p.completes) {
+      time = completion(p, time);
+      begun_.complete(p.rank, *p.completes, time);
     }
     if (correcting_) {
       if (time > p.time) add_item(p, time);
@@ -232,8 +250,11 @@ class CausalPass : private CausalCalls {
       case RecordType::kCollState:
         collective_state(p);
         break;
+      case RecordType::kMpiCollBegin:
+        begin_collective(p);
+        break;
       case RecordType::kMpiRequestComplete:
-        nonblocking_collective(p);
+        complete_collective(p);
         break;
       case RecordType::kMpiWinExit:
       case RecordType::kMpiWinCollExit:
@@ -257,6 +278,7 @@ class CausalPass : private CausalCalls {
       }
       case RecordType::kLogOff:
         pause(p);
+        begun_.pause(p.rank);
         [[fallthrough]];
       case RecordType::kEnterTracing:
         t.stack.push_back({});

@@ -2,8 +2,9 @@
 // controlled logical clock is made from, and checked with.
 //
 // Each process is read on its own, its threads by time; one that reaches an effect whose cause has
-// not been read waits for it. Dependencies: send to receive; the entering of a collective call to
-// the leaving of those who provably need it (call_causes.h); entering a fence that ends an epoch to
+// not been read waits for it. Dependencies: send to receive; the entering of a collective call, or
+// the begin of a non-blocking or persistent one, to the leaving, or completion, of those who
+// provably need it (call_parts.h); entering a fence that ends an epoch to
 // leaving it; post to complete (and to start, as far as the clocks' error bounds allow: a start
 // need not wait for the post); complete to wait or true test; unlock to the first proof of the next
 // holder (LockEdge). Whose cause was not recorded, or cannot be told, goes unchecked and is

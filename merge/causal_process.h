@@ -7,6 +7,7 @@
 
 #include <limits>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -82,7 +83,8 @@ struct CausalProcess {
   std::vector<Cause> causes;
   std::vector<double> bounds;  // of the causes
   InstanceKey instance{};
-  bool in_instance = false;  // waits for the other members
+  bool in_instance = false;                // waits for the other members
+  std::optional<std::uint32_t> completes;  // the request of a collective that was begun
   bool queued = false;
 
   CausalThread& current() { return threads[thread]; }
@@ -99,6 +101,7 @@ struct CausalProcess {
     linear = best->stream.time;
     time = correcting ? timeline->follow(linear) : linear;
     examined = pops = publishes = in_instance = false;
+    completes.reset();
     needs.clear();
     causes.clear();
     bounds.clear();

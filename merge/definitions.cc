@@ -79,13 +79,13 @@ std::uint32_t most_counters() {
   return most;
 }
 
-bool has_counts_by_pair(const MpiFunction& function) {
+}  // namespace
+
+bool counts_by_pair(const MpiFunction& function) {
   constexpr std::string_view kNames[] = {"MPI_Alltoallv", "MPI_Alltoallw", "MPI_Neighbor_alltoallv",
                                          "MPI_Neighbor_alltoallw"};
   return std::find(std::begin(kNames), std::end(kNames), function.name) != std::end(kNames);
 }
-
-}  // namespace
 
 std::uint32_t MergedDefinitions::file(const std::string& name) {
   return intern(file_ids_, files, name, [&] { return name; });
@@ -148,7 +148,7 @@ std::uint32_t TraceDefinitions::region(std::uint32_t id) {
                             def->type,
                             def->function != nullptr ? def->function->role : MpiRole::kOther,
                             def->function != nullptr,
-                            def->function != nullptr && has_counts_by_pair(*def->function)};
+                            def->function != nullptr && counts_by_pair(*def->function)};
       });
   if (!def->file.empty()) merged_.file(def->file);
   translation_.regions.set(id, merged);

@@ -76,6 +76,8 @@ struct MergedRegion {
   bool mpi = false;
   bool counts_by_pair = false;  // MPI_Alltoallv and its like: each pair of members has its own
 };
+// MPI_Alltoallv and its like.
+bool counts_by_pair(const MpiFunction& function);
 struct MergedNode {
   std::uint32_t machine = 0;
   std::string name;

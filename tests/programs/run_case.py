@@ -3,7 +3,8 @@
 
 For each program: record it with the measurement library preloaded, compute the truth from the program's
 own times (make_truth), merge, analyse, compare (check_truth); then the same from the basic model, whose
-severities must be the same. Both traces pass what holds between every trace, its report and changed traces
+severities must be the same. Of operations that are begun and completed later, the controlled logical clock
+(elg_merge --clock clc) must check every one, and find none backwards, because the processes share one clock. Both traces pass what holds between every trace, its report and changed traces
 (check_trace), and the independent analysis agrees with the report. With --load, two busy loops keep the machine's cores away from the programs.
 
 A process can lose its core between the program's reading of the clock and the wrapper's next to it; that
@@ -17,6 +18,7 @@ import argparse
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -110,8 +112,20 @@ def check(options, program, ranks, directory):
         except AssertionError as disagreement:
             raise Failure(str(disagreement)) from None
         reports.append(str(report))
+    check_clocks(options, traces, directory, environment)
     run("check_truth", [options.check_truth, reports[0], str(truth)], environment, failure=Miss)
     run("check_truth", [options.check_truth, "--same"] + reports, environment)
+
+
+def check_clocks(options, traces, directory, environment):
+    said = run("elg_merge", [str(options.bin / "elg_merge"), "--clock", "clc", "--summary", "-o",
+                             str(directory / "clc.elg"), str(traces)], environment)
+    if "MPI_COLL_BEGIN" not in said:
+        return
+    found = re.search(r"clocks: (\d+) of (\d+) dependencies ran backwards", said)
+    begun = int(re.search(r"MPI_COLL_BEGIN +(\d+)", said)[1])
+    if found is None or found[1] != "0" or int(found[2]) < begun / 2 or "could not be checked" in said:
+        raise Failure(f"{begun} begins of operations, and the controlled logical clock says:\n{said}")
 
 
 def check_repeatedly(options, program, ranks):

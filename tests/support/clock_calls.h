@@ -1,12 +1,14 @@
 // The collective calls of random message-passing programs: on all processes, between the two groups
-// of an intercommunicator, and among the neighbours of a Cartesian topology. Internal to
-// clock_program.cc.
+// of an intercommunicator, and among the neighbours of a Cartesian topology and of a graph; calls
+// that block, and operations that are begun and completed later. Internal to clock_program.cc.
 //
 // Each call says who must have entered before whom may leave, and whether the bytes that it records
 // prove that. What is true of neighbours comes from coordinates here, not from places.
 #pragma once
 
+#include <cctype>
 #include <functional>
+#include <map>
 #include <numeric>
 
 #include "tests/support/clock_state.h"
@@ -16,7 +18,7 @@ namespace kojak::support {
 class ClockCalls : protected ClockState {
  protected:
   using ClockState::ClockState;
-  enum Comm : std::size_t { kWorld, kInter, kGrid, kComms };
+  enum Comm : std::size_t { kWorld, kInter, kGrid, kGraph, kComms };
 
   void make_communicators() {
     ring_.resize(size_);
@@ -30,6 +32,10 @@ class ClockCalls : protected ClockState {
                                                                    : 1;
     sizes_ = {rows, size_ / rows};
     periodic_ = {number(0, 1) == 1, number(0, 2) != 0};
+    sources_.assign(size_, std::vector<bool>(size_));
+    for (std::uint32_t p = 0; p < size_; ++p) {
+      for (std::uint32_t q = 0; q < size_; ++q) sources_[p][q] = number(0, 2) == 0;
+    }
   }
   // Definitions of the intercommunicator and the grid, as a process sees them.
   std::string communicators(std::uint32_t p) const {
@@ -43,7 +49,26 @@ class ClockCalls : protected ClockState {
            list(sizes_) + " periodv=[" + (periodic_[0] ? "1," : "0,") +
            (periodic_[1] ? "1]" : "0]") +
            " topnid=absent dimnid=[4294967295,4294967295]\nCART_COORDS topid=0 lid=" +
-           std::to_string(p) + " ndims=2 coordv=" + list(at) + "\n";
+           std::to_string(p) + " ndims=2 coordv=" + list(at) + "\n" + group(4, ring_) +
+           "MPI_COMM_REF cid=3 gid=4\nCOMM_IDENTITY cid=3 hi=1 lo=4 flags=0\n" + graph(p);
+  }
+  // In the middle of a program some of the operations that are open are completed, at its end all.
+  void complete_some(bool all) {
+    for (std::uint32_t p = 0; p < size_; ++p) {
+      std::vector<std::size_t> mine;
+      for (std::size_t i = 0; i < open_.size(); ++i) {
+        if (!open_[i].done[p] && (all || number(0, 3) == 0)) mine.push_back(i);
+      }
+      std::shuffle(mine.begin(), mine.end(), random_);
+      for (const std::size_t i : mine) complete(p, open_[i]);
+    }
+    std::erase_if(open_, [](const Open& open) {
+      return std::all_of(open.done.begin(), open.done.end(), [](bool done) { return done; });
+    });
+  }
+  // Recording is switched off: what completes later cannot be known.
+  void forget_begun(std::uint32_t p) {
+    for (Open& open : open_) open.forgotten[p] = true;
   }
   std::string call_counts(std::size_t comm) const {
     return "cid=" + std::to_string(comm) + " count=" + std::to_string(calls_[comm]);
@@ -126,27 +151,32 @@ class ClockCalls : protected ClockState {
     }
     make(call);
   }
-  // In the grid: who leaves waits for its neighbours only. Counts may name MPI_PROC_NULL, too.
-  void among_neighbours() {
-    Call call{kGrid, "neighbours", "MPI_Neighbor_alltoall"};
+  // In the grid or graph: who leaves waits for its neighbours only. Where the grid ends, counts may
+  // name MPI_PROC_NULL, too.
+  void among_neighbours(Comm comm) {
+    Call call{comm, "neighbours", "MPI_Neighbor_alltoall"};
     const int kind = number(0, 2);
     if (kind == 2) {
       call.region = "MPI_Neighbor_alltoallv";
       const std::uint32_t one = process();
       std::vector<int> bytes(size_, 0);
+      const bool gives = number(0, 1) == 1;
       for (std::uint32_t p = 0; p < size_; ++p) {
-        if (p != one && meet(kGrid, p, one)) bytes[p] = number(0, 2) * 100;
-      }
-      one_with_others(call, one, number(0, 1) == 1, bytes);
-      for (std::uint32_t p = 0; p < size_; ++p) {
-        if (at_border(p)) call.got[p] += number(0, 1) * 50;
-        if (at_border(p) && call.got[p] != 0) ++program_.unknown;
-      }
-      call.proves = [this](std::uint32_t p) {
-        for (std::uint32_t q = 0; q < size_; ++q) {
-          if (meet(kGrid, p, q) && !recording_[q]) return false;
+        if (p != one && (gives ? meet(comm, p, one) : meet(comm, one, p))) {
+          bytes[p] = number(0, 2) * 100;
         }
-        return !at_border(p);
+      }
+      one_with_others(call, one, gives, bytes);
+      for (std::uint32_t p = 0; p < size_; ++p) {
+        if (comm != kGrid || !at_border(p)) continue;
+        call.got[p] += number(0, 1) * 50;
+        if (call.got[p] != 0) ++program_.unknown;
+      }
+      call.proves = [=, this](std::uint32_t p) {
+        for (std::uint32_t q = 0; q < size_; ++q) {
+          if (meet(comm, p, q) && !recording_[q]) return false;
+        }
+        return comm != kGrid || !at_border(p);
       };
     } else {
       call.sent = call.got = std::vector<int>(size_, 32);
@@ -154,13 +184,13 @@ class ClockCalls : protected ClockState {
         call.region = "MPI_Neighbor_allgatherv";
         for (std::uint32_t p = 0; p < size_; ++p) call.sent[p] = number(0, 1) * 8;
         for (std::uint32_t p = 0; p < size_; ++p) {
-          call.got[p] = at_border(p) ? 50 : 0;
+          call.got[p] = comm == kGrid && at_border(p) ? 50 : 0;
           for (std::uint32_t q = 0; q < size_; ++q)
-            call.got[p] += meet(kGrid, p, q) ? call.sent[q] : 0;
+            call.got[p] += meet(comm, p, q) ? call.sent[q] : 0;
         }
       }
-      call.needs = [this, sent = call.sent](std::uint32_t p, std::uint32_t q) {
-        return meet(kGrid, p, q) && sent[q] != 0;
+      call.needs = [=, this, sent = call.sent](std::uint32_t p, std::uint32_t q) {
+        return meet(comm, p, q) && sent[q] != 0;
       };
     }
     make(call);
@@ -181,7 +211,19 @@ class ClockCalls : protected ClockState {
     std::vector<int> sent, got;
     std::vector<std::uint32_t> roots;  // empty, or what each process records
   };
+  // An operation that is begun, and not yet complete everywhere.
+  struct Open {
+    Call call;
+    int request = 0;
+    std::vector<Place> begins;
+    std::vector<double> times;
+    std::vector<bool> proves, forgotten, done;  // by process
+  };
+
   void make(const Call& call) {
+    // What somebody begins unseen can only be guessed (merge_begun_calls_test.cc has a case).
+    const bool seen = std::find(recording_.begin(), recording_.end(), false) == recording_.end();
+    if (seen && number(0, 2) == 0) return begin(call);
     ++calls_[call.comm];
     std::vector<Place> enters;
     std::vector<double> times;
@@ -191,20 +233,77 @@ class ClockCalls : protected ClockState {
       times.push_back(now_[p]);
     }
     for (std::uint32_t p = 0; p < size_; ++p) {
-      for (std::uint32_t q = 0; q < size_; ++q) {
-        if (call.needs(p, q)) now_[p] = std::max(now_[p], times[q]);
-      }
-      now_[p] += latency();
-      const std::uint32_t root = call.roots.empty() ? kNobody : call.roots[p];
-      const Place left =
-          record(p, "MPI_COLLEXIT",
-                 "rlid=" + (root == kNobody ? "absent" : std::to_string(root)) +
-                     " cid=" + std::to_string(call.comm) + " sent=" + std::to_string(call.sent[p]) +
-                     " recvd=" + std::to_string(call.got[p]));
+      wait_for(p, call, times);
+      const Place left = record(p, "MPI_COLLEXIT", fields(call, p));
       for (std::uint32_t q = 0; q < size_; ++q) {
         if (p != q && call.needs(p, q) && call.proves(p)) depends(enters[q], left, call.what, true);
       }
     }
+  }
+  // Non-blocking, or one start of a persistent one, which has a key of its own.
+  void begin(const Call& call) {
+    const std::uint64_t made = begun_[call.comm]++;
+    const bool persistent = number(0, 3) == 0;
+    Open open{call, request_++};
+    for (std::uint32_t p = 0; p < size_; ++p) {
+      pass(p);
+      enter(p, persistent ? "MPI_Start" : "MPI_Ibarrier");
+      open.begins.push_back(record(p, "MPI_COLL_BEGIN",
+                                   "reqid=" + std::to_string(open.request) + " " + fields(call, p) +
+                                       " key=" + std::to_string(persistent ? made + 1 : 0) +
+                                       " ordinal=" + std::to_string(persistent ? 1 : made) +
+                                       " op=" + std::to_string(operation(call.region))));
+      open.times.push_back(now_[p]);
+      open.proves.push_back(call.proves(p));
+      pass(p);
+      exit(p);
+    }
+    open.done.assign(size_, false);
+    open.forgotten.assign(size_, false);
+    open_.push_back(std::move(open));
+  }
+  void complete(std::uint32_t p, Open& open) {
+    open.done[p] = true;
+    pass(p);
+    enter(p, "MPI_Wait");
+    wait_for(p, open.call, open.times);
+    const Place left =
+        record(p, "MPI_REQUEST_COMPLETE", "reqid=" + std::to_string(open.request) + " kind=1");
+    exit(p);
+    for (std::uint32_t q = 0; q < size_; ++q) {
+      if (p != q && open.call.needs(p, q) && open.proves[p] && !open.forgotten[p]) {
+        depends(open.begins[q], left, open.call.what, true);
+      }
+    }
+  }
+  void wait_for(std::uint32_t p, const Call& call, const std::vector<double>& times) {
+    for (std::uint32_t q = 0; q < size_; ++q) {
+      if (call.needs(p, q)) now_[p] = std::max(now_[p], times[q]);
+    }
+    now_[p] += latency();
+  }
+  static std::string fields(const Call& call, std::uint32_t p) {
+    const std::uint32_t root = call.roots.empty() ? kNobody : call.roots[p];
+    return "rlid=" + (root == kNobody ? "absent" : std::to_string(root)) +
+           " cid=" + std::to_string(call.comm) + " sent=" + std::to_string(call.sent[p]) +
+           " recvd=" + std::to_string(call.got[p]);
+  }
+  // As MPI_COLL_BEGIN counts them.
+  static int operation(std::string region) {
+    region.replace(0, 3, "MPI");
+    region[4] = static_cast<char>(std::toupper(static_cast<unsigned char>(region[4])));
+    const std::map<std::string, int> numbers{{"MPI_Barrier", 1},
+                                             {"MPI_Bcast", 2},
+                                             {"MPI_Reduce", 7},
+                                             {"MPI_Allgather", 8},
+                                             {"MPI_Allreduce", 10},
+                                             {"MPI_Alltoallv", 12},
+                                             {"MPI_Scan", 16},
+                                             {"MPI_Exscan", 17},
+                                             {"MPI_Neighbor_allgatherv", 19},
+                                             {"MPI_Neighbor_alltoall", 20},
+                                             {"MPI_Neighbor_alltoallv", 21}};
+    return numbers.at(region);
   }
   static void one_with_others(Call& call, std::uint32_t one, bool gives,
                               const std::vector<int>& bytes) {
@@ -231,10 +330,24 @@ class ClockCalls : protected ClockState {
     }
     return false;
   }
-  // Whether two processes exchange data in a call on the communicator.
+  // The definitions of its neighbours in the graph.
+  std::string graph(std::uint32_t p) const {
+    std::vector<std::uint32_t> from, to;
+    for (std::uint32_t q = 0; q < size_; ++q) {
+      if (sources_[p][q]) from.push_back(q);
+      if (sources_[q][p]) to.push_back(q);
+    }
+    const std::string head = "GRAPH_NEIGHBOURS cid=3 pid=" + std::to_string(p) + " kind=";
+    const auto text = [](const std::vector<std::uint32_t>& ranks) {
+      return ranks.empty() ? "[]\n" : list(ranks) + "\n";
+    };
+    return head + "1 first=0 ranks=" + text(from) + head + "2 first=0 ranks=" + text(to);
+  }
+  // Whether the first takes data of the second in a call on the communicator.
   bool meet(Comm comm, std::uint32_t p, std::uint32_t q) const {
     if (comm == kWorld) return true;
     if (comm == kInter) return in_second(p) != in_second(q);
+    if (comm == kGraph) return sources_[p][q];
     const std::vector<std::uint32_t> a = coordinates(p), b = coordinates(q);
     for (std::size_t d = 0; d < 2; ++d) {
       const std::uint32_t down = a[d] < b[d] ? b[d] - a[d] : a[d] - b[d];
@@ -257,7 +370,10 @@ class ClockCalls : protected ClockState {
   std::vector<std::uint32_t> groups_[2];
   std::vector<std::uint32_t> sizes_;
   std::vector<bool> periodic_;
-  std::uint64_t calls_[kComms] = {};
+  std::vector<std::vector<bool>> sources_;  // in the graph: p takes data of q
+  std::uint64_t calls_[kComms] = {}, begun_[kComms] = {};
+  std::vector<Open> open_;
+  int request_ = 1'000'000;
 };
 
 }  // namespace kojak::support

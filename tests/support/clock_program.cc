@@ -36,7 +36,9 @@ class Simulation : private ClockCalls {
         if (number(1, 100) <= 15) pause(p);
       }
       step();
+      complete_some(false);
     }
+    complete_some(true);
     for (std::uint32_t p = 0; p < size_; ++p) {
       if (!recording_[p]) pause(p);
     }
@@ -53,6 +55,7 @@ class Simulation : private ClockCalls {
       program_.pauses = true;
       record(p, "LOG_OFF", "");
       recording_[p] = false;
+      forget_begun(p);
       return;
     }
     recording_[p] = true;
@@ -108,7 +111,7 @@ class Simulation : private ClockCalls {
         between_groups();
         break;
       case 10:
-        among_neighbours();
+        among_neighbours(number(0, 1) == 1 ? kGrid : kGraph);
         break;
       default:
         active_target();

@@ -3,8 +3,9 @@
 //
 // A program is simulated in true time, where every cause precedes its effects: messages (blocking,
 // and posted receives that complete in another order), barriers, broadcasts, reductions, prefix
-// reductions, irregular exchanges, calls between two groups and among neighbours in a grid, fences,
-// and general active target over random groups; some processes pause their recording. What is
+// reductions, irregular exchanges, calls between two groups and among neighbours in a grid and a
+// graph, all of these also begun and completed later, fences, and general active target over random
+// groups; some processes pause their recording. What is
 // recorded are the times of clocks with an offset, a drift and a wobble that no line can take out.
 // The same seed gives the same program. Values own all they hold; no global state.
 #pragma once
