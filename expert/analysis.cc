@@ -93,7 +93,13 @@ class Analysis : public earl::Sink {
   void add(Pattern, const Call& at, Seconds severity, EndedBy by = {},
            std::optional<Seconds> begin = {}) {
     static_assert(Pattern::kMetric.unit == Unit::kSeconds);
-    if (!(severity > Seconds{0})) return;
+    if (!(severity > Seconds{0})) {
+      if constexpr (tells_arrivals<Pattern>()) {
+        if (causes_) [[unlikely]]
+          causes_->on_no_wait(at, by);
+      }
+      return;
+    }
     add_value<Pattern>(at, severity.value);
     const Wait wait = wait_of(metric_index<Pattern>(), at, severity, by, begin.value_or(at.enter));
     if constexpr (!is_part_of_pattern<Pattern>()) {
@@ -183,6 +189,8 @@ class Analysis : public earl::Sink {
                     raw(!m.received.empty() ? m.received.front()->com
                         : !m.sent.empty()   ? m.sent.front()->com
                                             : absent<CommId>()));
+    if (causes_) [[unlikely]]
+      tell_arrivals(m);
     KOJAK_TELL(on_message_call, m);
     if (send_modes_ != nullptr) [[unlikely]]
       send_modes_->on_message_call(m);
@@ -199,7 +207,10 @@ class Analysis : public earl::Sink {
     // When the last member came is unknown if one is missing.
     if (!instance.complete || instance.mixed) return;
     view_.look_at(instance, definitions());
-    if (causes_ && view_.all_wait_for_all()) came_together(instance.members);
+    if (causes_) {
+      if (view_.all_wait_for_all()) came_together(instance.members);
+      tell_contributors();
+    }
     KOJAK_TELL(on_collective, view_);
   }
   void on_collective_begun(const earl::CollectiveInstance& instance) {
@@ -257,6 +268,7 @@ class Analysis : public earl::Sink {
   void on_access_transaction(const earl::AccessEpoch& epoch) {
     if (!epoch.complete && last_calls_.any()) last_calls_.on_access_transaction(epoch);
     begin_operation(Operation::Object::kWindow, raw(epoch.window));
+    if (causes_) tell_posts(epoch);
     KOJAK_TELL(on_access_transaction, epoch);
     if (!waits_) return;
     waits_->on_access_transaction(epoch, [&](const Call& call, std::vector<Cause>& posts) {
@@ -267,6 +279,7 @@ class Analysis : public earl::Sink {
     if (!epoch.complete && last_calls_.any()) last_calls_.on_exposure_transaction(epoch);
     begin_operation(Operation::Object::kWindow, raw(epoch.window));
     operation_.process = raw(epoch.target);
+    if (causes_) tell_completes(epoch);
     KOJAK_TELL(on_exposure_transaction, epoch);
     if (waits_) waits_->on_exposure_transaction(epoch, EarlyWait::last_completed(epoch));
   }
@@ -372,6 +385,49 @@ class Analysis : public earl::Sink {
  private:
   static constexpr std::uint8_t kFlavourShared = 4;
 
+  // Whether the one that a pattern names ended the call even if nobody waited. (A send that did not
+  // wait need not wait for its receiver at all.)
+  template <class Pattern>
+  static constexpr bool tells_arrivals() {
+    return !is_part_of_pattern<Pattern>() && !Pattern::kMetric.nobody_awaited &&
+           !std::is_same_v<Pattern, LateReceiver>;
+  }
+  // Of several that a call depends on, the patterns name only who decided.
+  [[gnu::noinline]] void tell_arrivals(const earl::MessageCall& m) {
+    if (m.received.size() < 2 || m.call->paused || !LateSender::waits(m.call->role()) ||
+        first_one_ends(m.call->role())) {
+      return;
+    }
+    for (const earl::Message* message : m.received) {
+      causes_->on_no_wait(*m.call, enter_of(message->send_call));
+    }
+  }
+  [[gnu::noinline]] void tell_contributors() {
+    if (view_.role() != MpiRole::kAllToOne || view_.root() == nullptr) return;
+    for (const earl::CollectiveMember& m : view_.members()) {
+      if (&m != view_.root() && view_.exchange(m, *view_.root())) {
+        causes_->on_no_wait(view_.root()->call, enter_of(m.call));
+      }
+    }
+  }
+  [[gnu::noinline]] void tell_posts(const earl::AccessEpoch& epoch) {
+    if (epoch.paused || epoch.targets.size() < 2) return;
+    for (const Call* c : {&epoch.start, &epoch.finish}) {
+      if (c == &epoch.start ? !epoch.has_start : !epoch.has_finish) continue;
+      collect_posts(epoch, *c, *this, posts_);
+      for (const Cause& post : posts_) {
+        if (post.time <= c->exit) causes_->on_no_wait(*c, post.by);
+      }
+    }
+  }
+  [[gnu::noinline]] void tell_completes(const earl::ExposureEpoch& epoch) {
+    if (epoch.paused || !epoch.has_finish || epoch.origins.size() < 2) return;
+    for (const earl::ExposureOrigin& o : epoch.origins) {
+      if (o.access != nullptr && o.access->has_finish && !o.access->paused) {
+        causes_->on_no_wait(epoch.finish, enter_of(o.access->finish));
+      }
+    }
+  }
   // What the patterns are told of next is one operation.
   void begin_operation(Operation::Object object, std::uint32_t id) {
     operation_ = {.object = object, .id = id, .number = operation_.number + 1};
@@ -383,6 +439,7 @@ class Analysis : public earl::Sink {
             .location = at.index,
             .enter = at.enter,
             .exit = at.exit,
+            .exit_pos = at.exit_pos,
             .begin = std::max(begin, at.enter),
             .end = by.known() ? std::min(by.time, at.exit) : at.exit,
             .waiting = severity,
@@ -405,7 +462,9 @@ class Analysis : public earl::Sink {
   template <class Members>
   [[gnu::noinline]] void came_together(const Members& members) {
     arrivals_.clear();
-    for (const auto& m : members) arrivals_.push_back({m.call.index, m.call.enter});
+    for (const auto& m : members) {
+      arrivals_.push_back({m.call.index, m.call.enter, m.call.exit, m.call.exit_pos});
+    }
     causes_->on_together(operation_.number, arrivals_);
   }
   // The same of a call that waited for several, one after the other.
@@ -579,6 +638,7 @@ class Analysis : public earl::Sink {
   std::optional<CauseFinder> causes_;                 // if wanted
   std::vector<std::optional<Timeline::Kind>> doing_;  // by region
   std::vector<CauseFinder::Arrival> arrivals_;        // kept for its memory only
+  std::vector<Cause> posts_;                          // likewise
   Unbegun unbegun_;
 };
 

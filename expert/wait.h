@@ -65,6 +65,7 @@ struct Wait {
   CallPathIndex call_path = 0;
   LocationIndex location = 0;
   Seconds enter, exit;  // of the waiting call
+  std::uint64_t exit_pos = 0;
   // The waiting lies within these times; it is less where other regions nest in the call.
   Seconds begin, end;
   Seconds waiting;
@@ -81,7 +82,8 @@ void for_each_part(MetricIndex metric, const earl::Call& at, Seconds severity,
             .call_path = raw(at.cnode),
             .location = at.index,
             .enter = at.enter,
-            .exit = at.exit};
+            .exit = at.exit,
+            .exit_pos = at.exit_pos};
   Seconds left = severity;
   for (const WaitPart& part : parts) {
     wait.waiting = earl::overlap(at, part.when.begin, part.when.end);

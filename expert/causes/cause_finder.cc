@@ -1,6 +1,7 @@
 #include "expert/causes/cause_finder.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "expert/causes/cause_solver.h"
 
@@ -11,18 +12,22 @@ CauseFinder::CauseFinder(std::size_t locations, const Options& options)
 
 void CauseFinder::on_together(std::uint64_t operation, std::span<const Arrival> arrivals) {
   operation_ = operation;
-  kept_ = false;
-  current_.clear();
+  current_.assign(arrivals.begin(), arrivals.end());
+  std::sort(current_.begin(), current_.end(),
+            [](const Arrival& a, const Arrival& b) { return a.location < b.location; });
   members_.clear();
-  for (const Arrival& a : arrivals) {
-    current_.push_back({ticks(a.time), a.location});
+  Group group{0, false, true, 0, current_.front().exit_pos, presences_.size()};
+  Ticks first_exit = std::numeric_limits<Ticks>::max();
+  for (const Arrival& a : current_) {
     members_.push_back(a.location);
+    presences_.push_back({ticks(a.enter), ticks(a.exit)});
+    group.last = std::max(group.last, presences_.back().enter);
+    first_exit = std::min(first_exit, presences_.back().exit);
+    group.first_exit_pos = std::min(group.first_exit_pos, a.exit_pos);
   }
-  std::sort(current_.begin(), current_.end(), [](const ArrivalRecord& a, const ArrivalRecord& b) {
-    return a.time != b.time ? a.time < b.time : a.location < b.location;
-  });
-  std::sort(members_.begin(), members_.end());
-  groups_.push_back({moments_.group(members_), current_.back().time, 0, 0});
+  group.synchronised = group.last <= first_exit;
+  group.id = moments_.group(members_);
+  groups_.push_back(group);
 }
 
 void CauseFinder::on_wait(const Wait& wait) {
@@ -51,6 +56,13 @@ void CauseFinder::add_wait(const Wait& wait, bool direct) {
   w.end = ticks(wait.end);
   // Where it lies within its call is not known: at the call's begin as well as anywhere.
   if (!wait.ended_by.known()) w.end = std::min(w.end, w.begin + in_ticks(wait.waiting.value));
+  w.by = wait.ended_by.known() ? wait.ended_by.location : kNoLocation;
+  w.by_time = wait.ended_by.known() ? ticks(wait.ended_by.time) : 0;
+  const bool for_all = !direct && !groups_.empty() && wait.operation.number == operation_ &&
+                       wait.ended_by.known() && w.by_time == groups_.back().last;
+  if (wait.ended_by.known() && !(for_all && groups_.back().synchronised)) {
+    depend(wait.location, wait.enter, wait.exit, wait.exit_pos, wait.ended_by);
+  }
   if (wait.waiting.value < options_.min_wait) {
     not_listed_ += in_ticks(wait.waiting.value);
     return;
@@ -58,23 +70,22 @@ void CauseFinder::add_wait(const Wait& wait, bool direct) {
   w.location = wait.location;
   w.metric = wait.metric;
   w.call_path = wait.call_path;
-  w.by = wait.ended_by.known() ? wait.ended_by.location : kNoLocation;
-  w.by_time = wait.ended_by.known() ? ticks(wait.ended_by.time) : 0;
   w.direct = direct;
   w.object = wait.operation.object;
   w.object_id = wait.operation.id;
-  const bool for_all = !groups_.empty() && wait.operation.number == operation_ &&
-                       !current_.empty() && w.by_time == current_.back().time;
-  if (for_all && !direct) {
-    if (!kept_) {
-      groups_.back().first = arrivals_.size();
-      groups_.back().arrivals = current_.size();
-      arrivals_.insert(arrivals_.end(), current_.begin(), current_.end());
-      kept_ = true;
-    }
+  if (for_all) {
+    groups_.back().waited = true;
     w.group = static_cast<std::uint32_t>(groups_.size() - 1);
   }
   waits_.push_back(w);
+}
+
+void CauseFinder::depend(LocationIndex location, Seconds enter, Seconds exit,
+                         std::uint64_t exit_pos, const EndedBy& by) {
+  if (by.location == location) return;
+  const Ticks end = ticks(exit);
+  dependencies_.push_back(
+      {exit_pos, ticks(enter), end, std::min(end, ticks(by.time)), location, by.location});
 }
 
 RootCauses CauseFinder::finish(std::span<const Asked> asked) {

@@ -10,19 +10,22 @@
 // Amounts are whole numbers: the costs of all causes and what is unexplained add up to all waiting
 // exactly. Where several come late together, each moment is shared by those who are still missing.
 // The critical path goes backward from the process that ends last, and from each wait to the
-// process that ended it.
+// process that ended it. What the run would gain without the largest causes: see GainFinder; for
+// that it must know of all synchronisation, whether anybody waited or not.
 //
-// Memory: 16 bytes for each call and stretch of the trace, 80 for each wait, 8 for each member of a
-// group operation in which somebody waited. Not thread-safe; nothing fails. Sources: Boehme,
-// Geimer, Arnold, Voigtlaender, Wolf, "Identifying the root causes of wait states in large-scale
-// parallel applications", ACM TOPC 3(2), 2016; Boehme's thesis, 2013 (critical path). Differs: one
-// common moment for both, shares for several late ones, and what is exact without comparing.
+// Memory: 16 bytes for each call and stretch of the trace and for each member of a group operation,
+// 80 for each wait, 40 for each call that depended on one other process. Not thread-safe; nothing
+// fails. Sources: Boehme, Geimer, Arnold, Voigtlaender, Wolf, "Identifying the root causes of wait
+// states in large-scale parallel applications", ACM TOPC 3(2), 2016; Boehme's thesis, 2013
+// (critical path). Differs: one common moment for both, shares for several late ones, and what is
+// exact without comparing.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "expert/causes/common_moments.h"
+#include "expert/causes/gain_finder.h"
 #include "expert/causes/root_causes.h"
 #include "expert/causes/timeline.h"
 #include "expert/wait.h"
@@ -46,7 +49,8 @@ class CauseFinder {
   // All members have come to an operation in which each waits for all: before its waits.
   struct Arrival {
     LocationIndex location;
-    Seconds time;
+    Seconds enter, exit;
+    std::uint64_t exit_pos;
   };
   void on_together(std::uint64_t operation, std::span<const Arrival> arrivals);
   // Each wait that counts and is not a part of another's.
@@ -54,6 +58,10 @@ class CauseFinder {
   // A wait of which it is known what the one waited for did at that very time (a lock's holder, a
   // target outside MPI).
   void on_direct_wait(const Wait& wait);
+  // A call that would have waited if the other one had come later than it did.
+  void on_no_wait(const earl::Call& call, const EndedBy& by) {
+    if (by.known()) depend(call.index, call.enter, call.exit, call.exit_pos, by);
+  }
 
   // A wait of which the chain to its cause is wanted: the one that the location is in just before
   // that time.
@@ -79,6 +87,8 @@ class CauseFinder {
     return std::max<Ticks>(in_ticks(time.value - start_.value), 0);
   }
   void add_wait(const Wait& wait, bool direct);
+  void depend(LocationIndex location, Seconds enter, Seconds exit, std::uint64_t exit_pos,
+              const EndedBy& by);
 
   struct WaitRecord {
     Ticks begin, end, by_time;
@@ -93,12 +103,14 @@ class CauseFinder {
   };
   struct Group {
     CommonMoments::GroupId id;
-    Ticks last;                   // the last enter
-    std::size_t first, arrivals;  // in arrivals_; none kept if nobody waited
+    bool waited;        // somebody did
+    bool synchronised;  // nobody left before the last had come
+    Ticks last;         // the last enter
+    std::uint64_t first_exit_pos;
+    std::size_t first;  // of its members in presences_, in the order of their locations
   };
-  struct ArrivalRecord {
-    Ticks time;
-    LocationIndex location;
+  struct Presence {
+    Ticks enter, exit;
   };
   static constexpr std::uint32_t kNone32 = 0xFFFFFFFF;
 
@@ -109,14 +121,14 @@ class CauseFinder {
   std::vector<Timeline> timelines_;
   std::vector<WaitRecord> waits_;
   std::vector<Group> groups_;
-  std::vector<ArrivalRecord> arrivals_;
+  std::vector<Presence> presences_;
+  std::vector<Dependency> dependencies_;
   CommonMoments moments_;
   Amount not_listed_ = 0;  // waits below the threshold
   // Of the operation told of last.
   std::uint64_t operation_ = 0;
-  std::vector<ArrivalRecord> current_;
+  std::vector<Arrival> current_;
   std::vector<LocationIndex> members_;
-  bool kept_ = false;
 };
 
 }  // namespace kojak::expert

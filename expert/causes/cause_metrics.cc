@@ -11,7 +11,7 @@ namespace {
 // What is called after a pattern: "delay_latesender" for mpi_latesender. Lives as long as the
 // program, as the catalogue's texts do.
 struct Names {
-  std::string name, title, long_name, long_title;
+  std::string name, title, long_name, long_title, direct_name, indirect_name;
 };
 const std::vector<Names>& names() {
   static const std::vector<Names> kNames = [] {
@@ -19,7 +19,9 @@ const std::vector<Names>& names() {
     for (const Metric& m : all_metrics()) {
       const std::string_view rest = m.name.starts_with("mpi_") ? m.name.substr(4) : m.name;
       const std::string name = "delay_" + std::string(rest), title(m.title);
-      made.push_back({name, "For " + title, name + "_longterm", "For those who wait at " + title});
+      made.push_back({name, "For " + title, name + "_longterm", "For those who wait at " + title,
+                      "mpi_wait_direct_" + std::string(rest),
+                      "mpi_wait_indirect_" + std::string(rest)});
     }
     return made;
   }();
@@ -37,6 +39,34 @@ ReportMetric metric_of_causes(std::string_view name, std::string_view title,
   metric.summary = summary;
   metric.of_causes = true;
   return {metric, severities.add_metric()};
+}
+
+}  // namespace
+
+namespace {
+
+// Waits, at the waiting calls: the parts for what the one waited for did and waited for.
+void add_waits(const RootCauses& causes, bool direct, SeverityStore& severities,
+               std::vector<ReportMetric>& metrics) {
+  const std::string_view root = direct ? "mpi_wait_direct" : "mpi_wait_indirect";
+  metrics.push_back(metric_of_causes(root, direct ? "Direct Waits" : "Indirect Waits", "",
+                                     direct ? "Waiting for what the one waited for did, or for "
+                                              "what is not known."
+                                            : "Waiting for one that waited itself at that time, or "
+                                              "longer than this one did.",
+                                     severities));
+  std::map<MetricIndex, MetricIndex> of_pattern;
+  for (const WaitsAt& w : causes.waits_at) of_pattern[w.metric] = 0;
+  for (auto& [pattern, metric] : of_pattern) {
+    const Names& n = names()[pattern];
+    metrics.push_back(metric_of_causes(direct ? n.direct_name : n.indirect_name,
+                                       all_metrics()[pattern].title, root,
+                                       "This part of the pattern's waiting.", severities));
+    metric = metrics.back().index;
+  }
+  for (const WaitsAt& w : causes.waits_at) {
+    severities.add(of_pattern[w.metric], w.call_path, w.location, direct ? w.direct : w.indirect);
+  }
 }
 
 }  // namespace
@@ -85,6 +115,8 @@ void add_cause_metrics(const RootCauses& causes, SeverityStore& severities,
   for (const UnexplainedWait& u : causes.unexplained_at) {
     severities.add(metrics.back().index, u.call_path, u.location, u.seconds);
   }
+  add_waits(causes, true, severities, metrics);
+  add_waits(causes, false, severities, metrics);
   metrics.push_back(metric_of_causes("critical_path", "Critical Path", "",
                                      "Time on the path of work that decided how long the run "
                                      "took.",

@@ -2,24 +2,17 @@
 #include "expert/causes/cause_solver.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
 
 namespace kojak::expert {
 namespace {
 
 constexpr std::size_t kNoDelay = static_cast<std::size_t>(-1);
-
-// Of arrivals at a group in order: how much of a waiter's time falls to each late one. A waiter at
-// place p waits `place[j] - place[p]` for the one at j > p: each moment is shared by all that are
-// still missing.
-template <class Arrivals>
-void find_places(const Arrivals& arrivals, std::vector<double>& places) {
-  places.assign(arrivals.size(), 0);
-  for (std::size_t j = 1; j < arrivals.size(); ++j) {
-    places[j] = places[j - 1] + static_cast<double>(arrivals[j].time - arrivals[j - 1].time) /
-                                    static_cast<double>(arrivals.size() - j);
-  }
-}
+constexpr std::size_t kNoPlace = static_cast<std::size_t>(-1);
 
 }  // namespace
 
@@ -94,19 +87,42 @@ void CauseSolver::compare_single(WaitRecord& wait, std::size_t id) {
   c_.moments_.waited(wait.location, wait.by, wait.end);
 }
 
+void CauseSolver::look_at(const Group& group) {
+  const std::vector<LocationIndex>& members = c_.moments_.members(group.id);
+  arrivals_.clear();
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    arrivals_.push_back({c_.presences_[group.first + i].enter, members[i]});
+  }
+  std::sort(arrivals_.begin(), arrivals_.end(), [](const ArrivalRecord& a, const ArrivalRecord& b) {
+    return a.time != b.time ? a.time < b.time : a.location < b.location;
+  });
+  places_.assign(arrivals_.size(), 0);
+  place_of_.resize(timelines_.size());
+  for (std::size_t j = 0; j < arrivals_.size(); ++j) {
+    place_of_[arrivals_[j].location] = static_cast<std::uint32_t>(j);
+    if (j == 0) continue;
+    places_[j] = places_[j - 1] + static_cast<double>(arrivals_[j].time - arrivals_[j - 1].time) /
+                                      static_cast<double>(arrivals_.size() - j);
+  }
+}
+
+std::size_t CauseSolver::place_of(LocationIndex location) const {
+  const std::size_t place = place_of_[location];
+  const bool member = place < arrivals_.size() && arrivals_[place].location == location;
+  return member ? place : kNoPlace;
+}
+
 void CauseSolver::compare_group(std::uint32_t index) {
   const Group& group = c_.groups_[index];
-  const std::span<const ArrivalRecord> arrivals(c_.arrivals_.data() + group.first, group.arrivals);
-  if (arrivals.empty()) return c_.moments_.came_together(group.id, group.last);
-  std::unordered_map<LocationIndex, std::size_t> place_of;
-  for (std::size_t j = 0; j < arrivals.size(); ++j) place_of[arrivals[j].location] = j;
+  if (!group.waited) return c_.moments_.came_together(group.id, group.last);
+  look_at(group);
+  const std::vector<ArrivalRecord>& arrivals = arrivals_;
   std::vector<WaitId> waiter(arrivals.size(), kNoWait);
   for (const WaitId w : waits_of_group_[index]) {
-    if (const auto place = place_of.find(waits_[w].location); place != place_of.end()) {
-      waiter[place->second] = w;
+    if (const std::size_t place = place_of(waits_[w].location); place != kNoPlace) {
+      waiter[place] = w;
     }
   }
-  find_places(arrivals, places_);
   Ticks since = c_.moments_.of_group(group.id);
   for (const ArrivalRecord& a : arrivals) since = bounded(a.location, since, a.time);
   since = std::min(since, arrivals.front().time);
@@ -129,9 +145,8 @@ void CauseSolver::compare_group(std::uint32_t index) {
     if (waited >= 1) {
       excepted_.clear();
       for (const CommonMoments::Partner& p : c_.moments_.partners_since(late, since)) {
-        const auto other = place_of.find(p.location);
-        if (p.time <= since || other == place_of.end() || other->second >= j) continue;
-        const std::size_t i = other->second;
+        const std::size_t i = place_of(p.location);
+        if (p.time <= since || i == kNoPlace || i >= j) continue;
         const double part = weight_of(i) * (place - places_[i]);
         if (part < 1) continue;
         waited -= part;
@@ -177,7 +192,7 @@ std::size_t CauseSolver::compare_pair(const ArrivalRecord& waiter, const Arrival
 
 template <class Reference>
 std::size_t CauseSolver::add_delay(const Culprit& culprit, Reference&& reference) {
-  Delay delay{culprit.location, culprit.what, 0, culprit.to, shares_.size(), 0};
+  Delay delay{culprit.location, culprit.what, culprit.from, culprit.to, 0, 0, shares_.size(), 0};
   // Function by function, then to its stretches that took longer.
   of_function_.resize(c_.stretches_.functions());
   for (const std::uint32_t k : doings_.stretches()) of_function_[c_.stretches_[k].function] = 0;
@@ -210,6 +225,7 @@ std::size_t CauseSolver::add_delay(const Culprit& culprit, Reference&& reference
         const auto weight = static_cast<Ticks>(more * (static_cast<double>(end - begin) / all));
         if (weight < 1) return;
         sum += weight;
+        delay.waited += weight;
         if (!shares_.empty() && shares_.size() > delay.first && shares_.back().to_wait &&
             shares_.back().target == piece.wait) {
           shares_.back().weight += weight;
@@ -224,7 +240,7 @@ std::size_t CauseSolver::add_delay(const Culprit& culprit, Reference&& reference
 }
 
 std::size_t CauseSolver::add_direct(const WaitRecord& wait) {
-  Delay delay{wait.by, what_of(wait), 0, wait.end, shares_.size(), 0};
+  Delay delay{wait.by, what_of(wait), wait.begin, wait.end, 0, 0, shares_.size(), 0};
   Ticks sum = 0;
   timelines_[wait.by].each(wait.begin, wait.end, [&](const Piece& piece, Ticks begin, Ticks end) {
     if (piece.wait == kNoWait && c_.stretches_[piece.stretch].kind == Stretch::Kind::kOverhead) {
@@ -233,6 +249,7 @@ std::size_t CauseSolver::add_direct(const WaitRecord& wait) {
     const bool to_wait = piece.wait != kNoWait;
     shares_.push_back({to_wait ? piece.wait : piece.stretch, to_wait, end - begin});
     sum += end - begin;
+    if (to_wait) delay.waited += end - begin;
     if (!to_wait) note_longer(cost_of(wait.by, piece.stretch), begin, end, end - begin, false);
   });
   delay.shares = shares_.size() - delay.first;
@@ -270,16 +287,19 @@ void CauseSolver::pass_back() {
       if (chains_.wants(w)) follow(w, delays_[delay_of_wait_[w]]);
       charge(delays_[delay_of_wait_[w]], waiting, w, w);
     }
+    const bool known = delay_of_wait_[w] != kNoDelay;
+    note_indirect(
+        w, known ? static_cast<Ticks>(share_of(waits_[w].length, delays_[delay_of_wait_[w]].waited,
+                                               delays_[delay_of_wait_[w]].whole))
+                 : 0);
   }
 }
 
 void CauseSolver::pass_group(std::uint32_t index) {
   const Group& group = c_.groups_[index];
-  if (group.arrivals == 0) return;
-  const std::span<const ArrivalRecord> arrivals(c_.arrivals_.data() + group.first, group.arrivals);
-  find_places(arrivals, places_);
-  std::unordered_map<LocationIndex, std::size_t> place_of;
-  for (std::size_t j = 0; j < arrivals.size(); ++j) place_of[arrivals[j].location] = j;
+  if (!group.waited) return;
+  look_at(group);
+  const std::vector<ArrivalRecord>& arrivals = arrivals_;
   // Each waiter's amounts by the length of its wait, so that a place's difference is a part of it.
   struct Rate {
     double own = 0, passed = 0;
@@ -292,13 +312,13 @@ void CauseSolver::pass_group(std::uint32_t index) {
     passed_on_[w] = true;
     left.own += waits_[w].length;
     left.passed += received_[w];
-    const auto place = place_of.find(waits_[w].location);
-    if (place == place_of.end() || arrivals[place->second].time >= group.last) continue;
-    waiter[place->second] = w;
-    if (chains_.wants(w)) follow_group(of, w, place->second);
-    const auto length = static_cast<double>(group.last - arrivals[place->second].time);
-    rates[place->second] = {static_cast<double>(waits_[w].length) / length,
-                            static_cast<double>(received_[w]) / length};
+    const std::size_t place = place_of(waits_[w].location);
+    if (place == kNoPlace || arrivals[place].time >= group.last) continue;
+    waiter[place] = w;
+    if (chains_.wants(w)) follow_group(of, w, place);
+    const auto length = static_cast<double>(group.last - arrivals[place].time);
+    rates[place] = {static_cast<double>(waits_[w].length) / length,
+                    static_cast<double>(received_[w]) / length};
   }
   const auto give = [&](std::size_t delay, double own, double passed, WaitId via) {
     const auto part = [](double wanted, Amount there) {
@@ -340,6 +360,35 @@ void CauseSolver::pass_group(std::uint32_t index) {
     give(e.delay, rates[e.waiter].own * part, rates[e.waiter].passed * part, waiter[e.waiter]);
   }
   leave_unexplained(waits_of_group_[index].front(), left.own + left.passed);
+
+  // Of each waiter: what part of the shares of those later than it was their own waiting.
+  std::vector<double> indirect(arrivals.size()), part_of(arrivals.size());
+  for (const GroupDelay& d : of.delays) part_of[d.place] = indirect_part(delays_[d.delay]);
+  double parts = 0, further = 0;
+  for (std::size_t i = arrivals.size(); i-- > 0;) {
+    indirect[i] = rates[i].own * (further - parts * places_[i]);
+    parts += part_of[i];
+    further += part_of[i] * places_[i];
+  }
+  for (const Exception& e : of.exceptions) {
+    indirect[e.waiter] += rates[e.waiter].own * (places_[e.late] - places_[e.waiter]) *
+                          (indirect_part(delays_[e.delay]) - part_of[e.late]);
+  }
+  for (const WaitId w : waits_of_group_[index]) {
+    const std::size_t place = place_of(waits_[w].location);
+    note_indirect(w, place == kNoPlace ? 0 : static_cast<Ticks>(std::llround(indirect[place])));
+  }
+}
+
+void CauseSolver::note_indirect(WaitId wait, Ticks indirect) {
+  const WaitRecord& w = waits_[wait];
+  indirect = std::clamp(indirect, Ticks{0}, w.length);
+  std::vector<Waits>& there = waits_at_[std::uint64_t{w.location} << 32 | w.call_path];
+  auto sums = std::find_if(there.begin(), there.end(),
+                           [&](const Waits& known) { return known.metric == w.metric; });
+  if (sums == there.end()) sums = there.insert(there.end(), Waits{w.metric, 0, 0});
+  sums->direct += w.length - indirect;
+  sums->indirect += indirect;
 }
 
 void CauseSolver::leave_unexplained(WaitId wait, Amount amount) {
@@ -427,12 +476,14 @@ void CauseSolver::list(RootCauses& results) const {
     results.unexplained_at.push_back({static_cast<LocationIndex>(place >> 32),
                                       static_cast<CallPathIndex>(place), in_seconds(amount)});
   }
-  struct Listed {
-    RootCause cause;
-    StretchId stretch;
-    const CostOf* cost;
-  };
-  std::vector<Listed> listed;
+  for (const auto& [place, of_patterns] : waits_at_) {
+    for (const Waits& w : of_patterns) {
+      results.waits_at.push_back({static_cast<LocationIndex>(place >> 32),
+                                  static_cast<CallPathIndex>(place), w.metric, in_seconds(w.direct),
+                                  in_seconds(w.indirect)});
+    }
+  }
+  std::vector<ListedCause> listed;
   for (const auto& [key, cost] : costs_) {
     RootCause cause;
     cause.location = static_cast<LocationIndex>(key >> 32);
@@ -457,23 +508,131 @@ void CauseSolver::list(RootCauses& results) const {
     std::stable_sort(
         cause.objects.begin(), cause.objects.end(),
         [](const CostOfObject& a, const CostOfObject& b) { return a.seconds > b.seconds; });
-    listed.push_back({std::move(cause), static_cast<StretchId>(key), &cost});
+    listed.push_back({std::move(cause), key, &cost});
   }
-  std::sort(listed.begin(), listed.end(), [](const Listed& x, const Listed& y) {
-    const RootCause &a = x.cause, &b = y.cause;
-    if (a.seconds != b.seconds) return a.seconds > b.seconds;
-    return std::tuple(a.location, a.stretch.path, a.stretch.before, a.stretch.after) <
-           std::tuple(b.location, b.stretch.path, b.stretch.before, b.stretch.after);
-  });
+  const auto sort = [](std::span<ListedCause> causes) {
+    std::sort(causes.begin(), causes.end(), [](const ListedCause& x, const ListedCause& y) {
+      const RootCause &a = x.cause, &b = y.cause;
+      if (a.gain != b.gain) return a.gain > b.gain;
+      if (a.seconds != b.seconds) return a.seconds > b.seconds;
+      return std::tuple(a.location, a.stretch.path, a.stretch.before, a.stretch.after) <
+             std::tuple(b.location, b.stretch.path, b.stretch.before, b.stretch.after);
+    });
+  };
+  sort(listed);
+  const std::span<ListedCause> largest =
+      std::span(listed).first(std::min(listed.size(), GainFinder::kMost));
+  find_gains(largest);
+  sort(largest);
   std::size_t room = kAllLinks;
-  for (Listed& l : listed) {
+  for (ListedCause& l : listed) {
     if (results.causes.size() < kChains) {
-      l.cause.chain = chains_.to_cause(l.cause.location, l.stretch, l.cost->via, l.cost->to,
-                                       std::min(room, kMostLinks));
+      l.cause.chain = chains_.to_cause(l.cause.location, static_cast<StretchId>(l.key), l.cost->via,
+                                       l.cost->to, std::min(room, kMostLinks));
       room -= l.cause.chain.links.size();
     }
     results.causes.push_back(std::move(l.cause));
   }
+}
+
+void CauseSolver::find_gains(std::span<ListedCause> causes) const {
+  if (causes.empty()) return;
+  std::unordered_map<std::uint64_t, std::size_t> wanted;
+  std::vector<bool> culprits(timelines_.size());
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    wanted[causes[i].key] = i;
+    culprits[causes[i].cause.location] = true;
+  }
+  std::array<std::vector<TookLonger>, GainFinder::kMost> times;
+  for (const Delay& delay : delays_) {
+    if (!culprits[delay.culprit]) continue;
+    std::array<Ticks, GainFinder::kMost> longer{};
+    for (std::size_t i = delay.first; i < delay.first + delay.shares; ++i) {
+      if (shares_[i].to_wait) continue;
+      const auto cause = wanted.find(std::uint64_t{delay.culprit} << 32 | shares_[i].target);
+      if (cause != wanted.end()) longer[cause->second] += shares_[i].weight;
+    }
+    for (std::size_t i = 0; i < causes.size(); ++i) {
+      if (longer[i] > 0) times[i].push_back({delay.from, delay.to, longer[i]});
+    }
+  }
+  GainFinder gains(timelines_.size());
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    shorten(i, causes[i].cause.location, static_cast<StretchId>(causes[i].key), times[i], gains);
+  }
+  replay(gains);
+  std::vector<Ticks> ends;
+  for (const Timeline& t : timelines_) ends.push_back(t.end());
+  const auto found = gains.finish(ends);
+  for (std::size_t i = 0; i < causes.size(); ++i) causes[i].cause.gain = in_seconds(found[i]);
+}
+
+void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId stretch,
+                          std::vector<TookLonger>& times, GainFinder& gains) const {
+  std::sort(times.begin(), times.end(), [](const TookLonger& a, const TookLonger& b) {
+    return std::tie(a.to, a.from, a.longer) < std::tie(b.to, b.from, b.longer);
+  });
+  std::map<Ticks, Ticks> left_out;  // by the end of a piece
+  struct Part {
+    Ticks until, left;
+  };
+  std::vector<Part> parts;
+  for (const TookLonger& t : times) {
+    // Where times overlap, what is left out for one counts for the other, too.
+    Ticks done = 0, left = 0;
+    parts.clear();
+    timelines_[location].each(t.from, t.to, [&](const Piece& piece, Ticks begin, Ticks end) {
+      if (piece.stretch != stretch || piece.wait != kNoWait) return;
+      const auto known = left_out.find(piece.end);
+      const Ticks gone = known == left_out.end() ? 0 : known->second;
+      done += gone;
+      parts.push_back({piece.end, std::max(end - begin - gone, Ticks{0})});
+      left += parts.back().left;
+    });
+    const Ticks more = std::min(t.longer - done, left);
+    if (more <= 0) continue;
+    for (const Part& part : parts) {
+      left_out[part.until] += static_cast<Ticks>(share_of(more, part.left, left));
+    }
+  }
+  for (const auto& [until, time] : left_out) gains.leave_out(cause, location, until, time);
+}
+
+void CauseSolver::replay(GainFinder& gains) const {
+  std::vector<Dependency>& calls = c_.dependencies_;
+  const auto ends_first = [](const Dependency& a, const Dependency& b) {
+    return a.exit_pos < b.exit_pos;
+  };
+  if (!std::is_sorted(calls.begin(), calls.end(), ends_first)) {
+    std::sort(calls.begin(), calls.end(), ends_first);
+  }
+  std::vector<const Group*> groups;
+  for (const Group& g : c_.groups_) {
+    if (g.synchronised) groups.push_back(&g);
+  }
+  std::sort(groups.begin(), groups.end(),
+            [](const Group* a, const Group* b) { return a->first_exit_pos < b->first_exit_pos; });
+  gains.start();
+  std::vector<GainFinder::Member> members;
+  auto call = calls.begin();
+  const auto calls_before = [&](std::uint64_t pos) {
+    while (call != calls.end() && call->exit_pos < pos) {
+      const auto first = call;
+      while (call != calls.end() && call->exit_pos == first->exit_pos) ++call;
+      gains.end_call({first, call});
+    }
+  };
+  for (const Group* g : groups) {
+    calls_before(g->first_exit_pos);
+    const std::vector<LocationIndex>& who = c_.moments_.members(g->id);
+    members.clear();
+    for (std::size_t i = 0; i < who.size(); ++i) {
+      const CauseFinder::Presence& p = c_.presences_[g->first + i];
+      members.push_back({who[i], p.enter, p.exit});
+    }
+    gains.meet(members);
+  }
+  calls_before(std::numeric_limits<std::uint64_t>::max());
 }
 
 void CauseSolver::follow_critical_path(RootCauses& results) const {

@@ -22,7 +22,10 @@ class CauseSolver {
  private:
   using WaitRecord = CauseFinder::WaitRecord;
   using Group = CauseFinder::Group;
-  using ArrivalRecord = CauseFinder::ArrivalRecord;
+  struct ArrivalRecord {
+    Ticks time;
+    LocationIndex location;
+  };
 
   // Intervals are compared over so many pieces of a timeline at most: then the common moment is
   // moved later, which leaves sums as they are.
@@ -30,6 +33,9 @@ class CauseSolver {
   // So many causes have a chain, of at most so many links, and all of them of so many together.
   static constexpr std::size_t kChains = 1000, kMostLinks = 4096, kAllLinks = 100'000;
 
+  struct TookLonger {
+    Ticks from, to, longer;
+  };
   struct Share {
     std::uint32_t target;  // a wait of the culprit, or a stretch
     bool to_wait;
@@ -50,8 +56,9 @@ class CauseSolver {
   struct Delay {
     LocationIndex culprit;
     What what;
-    Ticks whole;  // at least the sum of the weights
-    Ticks to;     // the end of the interval
+    Ticks from, to;  // the interval in which it was compared, or waited for
+    Ticks whole;     // at least the sum of the weights
+    Ticks waited;    // the weights of waits
     std::size_t first, shares;
   };
   // What is done at a time: a wait on its own, a group with its waits, or only the coming together.
@@ -75,6 +82,10 @@ class CauseSolver {
   struct Waiting {
     Amount own = 0, passed = 0;  // of those who wait here, and of those who waited for them
   };
+  struct Waits {
+    MetricIndex metric;
+    Amount direct, indirect;
+  };
   struct Cost {
     Amount short_term = 0, long_term = 0;
   };
@@ -89,9 +100,19 @@ class CauseSolver {
     bool compared = false;
   };
 
+  struct ListedCause {
+    RootCause cause;
+    std::uint64_t key;  // of costs_
+    const CostOf* cost;
+  };
+
   void place_waits();
   void order_items();
   void compare_single(WaitRecord& wait, std::size_t id);
+  // Its members in the order of their enters: arrivals_, places_ and place_of_.
+  void look_at(const Group& group);
+  // Where a location stands among them, if it is one of them.
+  std::size_t place_of(LocationIndex location) const;
   void compare_group(std::uint32_t index);
   std::size_t compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late, Ticks since,
                            const What& what);
@@ -107,6 +128,11 @@ class CauseSolver {
   static void add_object(CostOf& cost, const What& what, Amount amount);
   static What what_of(const WaitRecord& wait) { return {wait.metric, wait.object, wait.object_id}; }
   void leave_unexplained(WaitId wait, Amount amount);
+  // Of a wait: how much of it was for waits of the one it was for.
+  void note_indirect(WaitId wait, Ticks indirect);
+  static double indirect_part(const Delay& delay) {
+    return static_cast<double>(delay.waited) / static_cast<double>(delay.whole);
+  }
   void follow(WaitId wait, const Delay& delay);
   void follow_group(const OfGroup& of, WaitId wait, std::size_t place);
   Ticks bounded(LocationIndex location, Ticks since, Ticks to) const {
@@ -119,6 +145,12 @@ class CauseSolver {
   void note_longer(CostOf& cost, Ticks from, Ticks to, Ticks longer, bool compared);
   void follow_critical_path(RootCauses& results) const;
   void list(RootCauses& results) const;
+  // What the run would gain without each of these, at most GainFinder::kMost.
+  void find_gains(std::span<ListedCause> causes) const;
+  // Every instance of a stretch is shortened by what it took longer in these times.
+  void shorten(std::size_t cause, LocationIndex location, StretchId stretch,
+               std::vector<TookLonger>& times, GainFinder& gains) const;
+  void replay(GainFinder& gains) const;
 
   CauseFinder& c_;
   std::vector<Timeline>& timelines_;
@@ -134,10 +166,17 @@ class CauseSolver {
   CauseChains chains_;
   std::unordered_map<std::uint64_t, CostOf> costs_;
   std::unordered_map<std::uint64_t, Amount> unexplained_at_;
+  std::unordered_map<std::uint64_t, std::vector<Waits>> waits_at_;
   Amount all_ = 0, unexplained_ = 0;
   // Kept for their memory only.
   Doings doings_, reference_, excepted_, pair_;
-  std::vector<double> places_, of_function_;
+  std::vector<double> of_function_;
+  // Of the group looked at last.
+  std::vector<ArrivalRecord> arrivals_;
+  // How much of a waiter's time falls to each late one: a waiter at place p waits `places_[j] -
+  // places_[p]` for the one at j > p: each moment is shared by all that are still missing.
+  std::vector<double> places_;
+  std::vector<std::uint32_t> place_of_;  // by location
 };
 
 }  // namespace kojak::expert

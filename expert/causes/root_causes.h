@@ -53,7 +53,7 @@ struct RootCause {
   bool compared = true;  // false: nothing was compared, `longer` is the time of the waiting itself
   std::vector<CostOfPattern> patterns;  // the most costly first
   std::vector<CostOfObject> objects;    // likewise, of those who waited for it directly
-  // By how many seconds the run would be shorter without it, where that was found out.
+  // By how many seconds the run would be shorter without it, of the most costly ones.
   std::optional<double> gain;
   // The way on which most of its cost came to it: none for causes behind the first thousand.
   Chain chain;
@@ -73,9 +73,19 @@ struct UnexplainedWait {
   double seconds = 0;
 };
 
+// Waiting of one pattern at a call: for what the one waited for did, and for what that one itself
+// waited for.
+struct WaitsAt {
+  LocationIndex location = 0;
+  CallPathIndex call_path = 0;
+  MetricIndex metric = 0;
+  double direct = 0, indirect = 0;
+};
+
 struct RootCauses {
-  std::vector<RootCause> causes;                // the most costly first
-  std::vector<PathShare> critical_path;         // the longest share first
+  std::vector<RootCause> causes;         // those whose gain is known first, by that; then by cost
+  std::vector<PathShare> critical_path;  // the longest share first
+  std::vector<WaitsAt> waits_at;         // waits below the threshold apart
   std::vector<UnexplainedWait> unexplained_at;  // waits below the threshold apart
   double waits = 0;                             // seconds of all waits: costs and the following
   double unexplained = 0;

@@ -177,6 +177,9 @@ std::vector<std::string> faults_of(const RootCauses& found, const std::vector<Wa
     }
   };
   compare("waits", found.waits, all);
+  double divided = 0;
+  for (const WaitsAt& w : found.waits_at) divided += w.direct + w.indirect;
+  compare("direct and indirect waits", divided, found.waits);
   compare("costs", costs, found.waits);
   compare("critical path", path, found.path_length);
   return faults;
