@@ -174,9 +174,14 @@ void TraceWriter::drain() {
 }
 
 Status TraceWriter::overwrite(std::uint64_t offset, const void* data, std::size_t size) {
-  drain();
   if (!error_.reason.empty()) return error_;
-  return file_.overwrite(offset, data, size);
+  if (offset >= flushed_) {  // records never lie on both sides of this
+    std::memcpy(buffer_.get() + (offset - flushed_), data, size);
+    return {};
+  }
+  if (sink_ != nullptr) drain();
+  if (Status status = file_.overwrite(offset, data, size); !status) error_ = status.error();
+  return this->status();
 }
 
 Status TraceWriter::commit() {

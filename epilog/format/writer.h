@@ -94,7 +94,7 @@ class TraceWriter {
     return {buffer_.get() + used_, kBuffer - used_};
   }
   void used(std::size_t size) { used_ += size; }
-  // Replaces bytes of earlier records, as a count that is known at the end; only if seekable().
+  // Replaces bytes of earlier records, as what is known later only; only if seekable().
   Status overwrite(std::uint64_t offset, const void* data, std::size_t size);
   bool seekable() const { return file_.seekable(); }
 

@@ -1,0 +1,166 @@
+// otf2elg: an OTF2 archive, as Score-P and others write it, becomes a merged trace of kojak.
+//
+// Each location becomes a local trace in a folder beside the output; the merge makes one trace of
+// them, and completes the one-sided operations as in traces of our own.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "merge/merge.h"
+#include "tools/cli/cli.h"
+#include "tools/otf2elg/converter.h"
+
+namespace {
+
+namespace cli = kojak::cli;
+namespace merge = kojak::merge;
+namespace otf2 = kojak::otf2;
+using kojak::Error;
+using kojak::ExitCode;
+using kojak::Result;
+using kojak::Status;
+
+constexpr cli::ToolInfo kTool = {
+    "otf2elg", "[options] ARCHIVE/traces.otf2",
+    "Makes a trace for expert of an OTF2 archive, as Score-P writes it.",
+    "otf2elg -o a.elg scorep-run/traces.otf2", nullptr};
+
+// A folder of local traces that goes with its owner.
+class Folder {
+ public:
+  static Result<Folder> beside(const std::string& output) {
+    const char* given = std::getenv("TMPDIR");
+    const std::filesystem::path place =
+        output == "-" ? std::filesystem::path(given != nullptr ? given : "/tmp")
+                      : std::filesystem::path(output).parent_path();
+    std::string name = (place / ".otf2elg-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) {
+      return Error{ExitCode::kOutputFailed, place.string(), std::nullopt, "", "",
+                   "no folder for local traces can be made here",
+                   "write the output where there is room and you may write"};
+    }
+    return Folder(std::move(name));
+  }
+  Folder(Folder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  Folder& operator=(Folder&&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit Folder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+// Until version 8 Score-P wrote how many elements an atomic operation has, not how many bytes.
+bool atomics_in_elements(const std::string& creator) {
+  constexpr std::string_view kName = "Score-P ";
+  return creator.starts_with(kName) && std::atoi(creator.c_str() + kName.size()) < 8;
+}
+
+struct Outcome {
+  otf2::LeftOut left_out;
+  bool damaged = false;
+};
+
+Result<Outcome> write_local_traces(otf2::Archive& archive, const std::string& folder) {
+  Outcome outcome;
+  const otf2::Definitions& definitions = archive.definitions();
+  cli::Progress progress("reading the archive", archive.events());
+  std::uint64_t done = 0;
+  OTF2_EvtReaderCallbacks* const callbacks = otf2::Converter::callbacks();
+  const auto deleted = [](OTF2_EvtReaderCallbacks* c) { OTF2_EvtReaderCallbacks_Delete(c); };
+  const std::unique_ptr<OTF2_EvtReaderCallbacks, decltype(deleted)> owner(callbacks, deleted);
+  std::map<std::uint32_t, otf2::ProcessState> processes;
+  for (const otf2::LocationOfArchive& location : definitions.locations) {
+    const std::string name = folder + "/" + std::to_string(location.rank) + "." +
+                             std::to_string(location.thread) + ".elg";
+    auto local = otf2::LocalTrace::create(name, definitions, location, archive.identity());
+    if (!local) return local.error();
+    otf2::Converter converter(definitions, *local, processes[location.rank],
+                              atomics_in_elements(archive.creator()), outcome.left_out);
+    if (const Status read = archive.read(location, callbacks, &converter); !read) {
+      // What came before the damage is kept.
+      cli::print_warning(read.error().message());
+      outcome.damaged = true;
+    }
+    converter.finish();
+    if (const Status written = local->commit(); !written) return written.error();
+    done += location.events;
+    progress.update_now(done);
+  }
+  if (definitions.left_out != 0) {
+    outcome.left_out["location that is no processor thread of an MPI process"] =
+        definitions.left_out;
+  }
+  return outcome;
+}
+
+void report(const merge::Summary& summary) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(merge::Finding::kCount); ++i) {
+    const auto finding = static_cast<merge::Finding>(i);
+    const merge::FindingRow& row = summary[finding];
+    if (row.count == 0) continue;
+    const merge::FindingInfo& info = merge::finding_info(finding);
+    const std::string text = std::string(info.text) + ": " + std::to_string(row.count);
+    if (info.severity == merge::Severity::kWarning) {
+      cli::print_warning(text);
+    } else {
+      cli::print_note(text);
+    }
+  }
+}
+
+ExitCode failed(const Error& error) {
+  cli::print_error(error);
+  return error.code;
+}
+
+ExitCode run(const cli::po::variables_map& values) {
+  if (values.count("archive") == 0) return cli::usage_error("name an archive: DIR/traces.otf2");
+  auto input = values["archive"].as<std::string>();
+  const auto output = values["output"].as<std::string>();
+  if (std::error_code none; std::filesystem::is_directory(input, none)) input += "/traces.otf2";
+  if (const auto refused = cli::overwrites({input}, {output})) return *refused;
+  auto archive = otf2::Archive::open(input);
+  if (!archive) return failed(archive.error());
+  auto folder = Folder::beside(output);
+  if (!folder) return failed(folder.error());
+  const auto outcome = write_local_traces(*archive, folder->path());
+  if (!outcome) return failed(outcome.error());
+  merge::MergeOptions options;
+  options.inputs = {folder->path()};
+  options.output = output;
+  options.clock = merge::ClockCorrection::kNone;  // OTF2's reader has corrected them
+  std::optional<cli::Progress> progress;
+  options.progress = [&](std::uint64_t done, std::uint64_t all) {
+    if (!progress) progress.emplace("merging", all);
+    progress->update_now(done);
+  };
+  const auto summary = merge::merge_traces(options);
+  progress.reset();
+  if (!summary) return failed(summary.error());
+  for (const auto& [what, count] : outcome->left_out) {
+    cli::print_note("left out: " + std::to_string(count) + " x " + what);
+  }
+  report(*summary);
+  return summary->suspect() || outcome->damaged ? ExitCode::kSuspect : ExitCode::kFine;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  cli::ToolOptions options;
+  options.visible.add_options()(
+      "output,o", cli::po::value<std::string>()->default_value("a.elg")->value_name("FILE"),
+      "the trace; - is standard output");
+  options.hidden.add_options()("archive", cli::po::value<std::string>(), "");
+  options.positional.add("archive", 1);
+  return cli::run_tool(argc, argv, kTool, options, run);
+}
