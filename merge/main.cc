@@ -23,33 +23,12 @@ bool basic_by_environment() {
   return mode != nullptr && std::string_view(mode) == "1";
 }
 
-std::string_view advice_for(merge::Finding finding, const merge::Summary& summary) {
-  // The clocks have been corrected already.
-  if (finding == merge::Finding::kCircularLocks && summary.clocks) {
-    return "the traces contradict each other, corrected clocks or not";
-  }
-  return merge::finding_info(finding).advice;
-}
-
 void report(const merge::Summary& summary) {
-  // Clocks that were found right are not worth a message.
-  if (summary.clocks && summary.clocks->violations_before != 0) {
-    cli::print_note(merge::clock_text(*summary.clocks));
-  }
-  for (std::size_t i = 0; i < static_cast<std::size_t>(merge::Finding::kCount); ++i) {
-    const auto finding = static_cast<merge::Finding>(i);
-    const merge::FindingRow& row = summary[finding];
-    if (row.count == 0) continue;
-    const merge::FindingInfo& info = merge::finding_info(finding);
-    std::string text = std::string(info.text) + ": " + std::to_string(row.count);
-    if (!row.where.empty())
-      text += " (" + std::string(row.count > 1 ? "first " : "") + row.where + ")";
-    const std::string_view advice = advice_for(finding, summary);
-    if (!advice.empty()) text += "; " + std::string(advice);
-    if (info.severity == merge::Severity::kWarning) {
-      cli::print_warning(text);
+  for (const merge::Message& message : merge::messages_of(summary)) {
+    if (message.severity == merge::Severity::kWarning) {
+      cli::print_warning(message.text);
     } else {
-      cli::print_note(text);
+      cli::print_note(message.text);
     }
   }
 }

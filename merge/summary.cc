@@ -63,6 +63,32 @@ std::string clock_text(const ClockReport& c) {
   return text;
 }
 
+std::vector<Message> messages_of(const Summary& summary) {
+  std::vector<Message> messages;
+  // Clocks that were found right are not worth a message.
+  if (summary.clocks && summary.clocks->violations_before != 0) {
+    messages.push_back({Severity::kNote, clock_text(*summary.clocks)});
+  }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Finding::kCount); ++i) {
+    const auto finding = static_cast<Finding>(i);
+    const FindingRow& row = summary[finding];
+    if (row.count == 0) continue;
+    const FindingInfo& info = finding_info(finding);
+    std::string text = std::string(info.text) + ": " + std::to_string(row.count);
+    if (!row.where.empty()) {
+      text += " (" + std::string(row.count > 1 ? "first " : "") + row.where + ")";
+    }
+    // Circular locks with clocks that have been corrected already.
+    const std::string_view advice =
+        finding == Finding::kCircularLocks && summary.clocks
+            ? "the traces contradict each other, corrected clocks or not"
+            : info.advice;
+    if (!advice.empty()) text += "; " + std::string(advice);
+    messages.push_back({info.severity, std::move(text)});
+  }
+  return messages;
+}
+
 std::string summary_text(const Summary& s) {
   std::string text = counted(s.files, "local trace", "local traces") + " of " +
                      counted(s.processes, "process", "processes") + ": " +

@@ -170,6 +170,13 @@ class Summary {
   std::array<FindingRow, static_cast<std::size_t>(Finding::kCount)> rows_;
 };
 
+// What there is to say of a merge: the findings with their advice, and what was done to wrong
+// clocks.
+struct Message {
+  Severity severity;
+  std::string text;
+};
+std::vector<Message> messages_of(const Summary& summary);
 // What the clocks' correction did, in one sentence.
 std::string clock_text(const ClockReport& clocks);
 // A table for people: what was read and written, events by record type, ends that moved, what was

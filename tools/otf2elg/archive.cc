@@ -1,6 +1,9 @@
 #include "tools/otf2elg/archive.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdarg>
 #include <optional>
 
@@ -11,6 +14,24 @@ namespace {
 OTF2_ErrorCode keep_quiet(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code,
                           const char*, std::va_list) {
   return code;
+}
+
+// The library runs on for hours over some damaged anchor files; a good one takes milliseconds.
+constexpr unsigned kPatience = 20;  // seconds
+extern "C" void give_up(int) {
+  constexpr char kText[] =
+      "otf2elg: error: the OTF2 library does not come to an end with this anchor file, so it is "
+      "damaged: copy the archive again\n";
+  static_cast<void>(!::write(STDERR_FILENO, kText, sizeof kText - 1));
+  ::_exit(static_cast<int>(ExitCode::kBadInput));
+}
+OTF2_Reader* open_reader(const char* anchor) {
+  const auto before = std::signal(SIGALRM, give_up);
+  ::alarm(kPatience);
+  OTF2_Reader* const reader = OTF2_Reader_Open(anchor);
+  ::alarm(0);
+  std::signal(SIGALRM, before);
+  return reader;
 }
 
 struct Group {
@@ -115,8 +136,7 @@ class Collector {
   }
   static OTF2_CallbackCode attribute(void* self, OTF2_AttributeRef ref, OTF2_StringRef name,
                                      OTF2_StringRef, OTF2_Type type) {
-    if (type == OTF2_TYPE_SOURCE_CODE_LOCATION &&
-        of(self).text(name) == "SOURCE_CODE_LOCATION") {
+    if (type == OTF2_TYPE_SOURCE_CODE_LOCATION && of(self).text(name) == "SOURCE_CODE_LOCATION") {
       of(self).out_.place_attribute = ref;
     }
     return OTF2_CALLBACK_SUCCESS;
@@ -128,8 +148,7 @@ class Collector {
   }
   static OTF2_CallbackCode dimension(void* self, OTF2_CartDimensionRef ref, OTF2_StringRef name,
                                      std::uint32_t size, OTF2_CartPeriodicity periodicity) {
-    of(self).dimensions_[ref] = {of(self).text(name), size,
-                                 periodicity == OTF2_CART_PERIODIC_TRUE};
+    of(self).dimensions_[ref] = {of(self).text(name), size, periodicity == OTF2_CART_PERIODIC_TRUE};
     return OTF2_CALLBACK_SUCCESS;
   }
   static OTF2_CallbackCode topology(void* self, OTF2_CartTopologyRef ref, OTF2_StringRef name,
@@ -215,8 +234,7 @@ class Collector {
     LocationOfArchive added;
     added.ref = location.ref;
     added.rank = rank->second;
-    added.thread =
-        rank_of_location_.contains(location.ref) ? 0 : ++threads_[location.process];
+    added.thread = rank_of_location_.contains(location.ref) ? 0 : ++threads_[location.process];
     added.events = location.events;
     added.name = location.name;
     const Process& process = processes_[location.process];
@@ -258,7 +276,7 @@ Result<Archive> Archive::open(const std::string& anchor) {
   OTF2_Error_RegisterCallback(keep_quiet, nullptr);
   Archive archive;
   archive.path_ = anchor;
-  archive.reader_.reset(OTF2_Reader_Open(anchor.c_str()));
+  archive.reader_.reset(open_reader(anchor.c_str()));
   if (!archive.reader_) return archive.failure("this is no OTF2 archive", OTF2_SUCCESS);
   OTF2_Reader_SetSerialCollectiveCallbacks(archive.reader_.get());
   char* creator = nullptr;
@@ -296,8 +314,7 @@ Status Archive::read_definitions() {
   OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks, &collector);
   OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
   std::uint64_t count = 0;
-  const OTF2_ErrorCode code =
-      OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, &count);
+  const OTF2_ErrorCode code = OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, &count);
   if (code != OTF2_SUCCESS) return failure("its definitions cannot be read", code);
   OTF2_Reader_CloseGlobalDefReader(reader, definitions);
   if (const std::string wrong = collector.finish(); !wrong.empty()) {

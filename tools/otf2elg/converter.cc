@@ -19,13 +19,23 @@ bool is_flush(MpiRole role) {
 }
 
 // By OTF2's numbers of collective operations.
-constexpr CollectiveOp kOperations[] = {
-    CollectiveOp::kBarrier,       CollectiveOp::kBcast,      CollectiveOp::kGather,
-    CollectiveOp::kGatherv,       CollectiveOp::kScatter,    CollectiveOp::kScatterv,
-    CollectiveOp::kAllgather,     CollectiveOp::kAllgatherv, CollectiveOp::kAlltoall,
-    CollectiveOp::kAlltoallv,     CollectiveOp::kAlltoallw,  CollectiveOp::kAllreduce,
-    CollectiveOp::kReduce,        CollectiveOp::kReduceScatter, CollectiveOp::kScan,
-    CollectiveOp::kExscan,        CollectiveOp::kReduceScatterBlock};
+constexpr CollectiveOp kOperations[] = {CollectiveOp::kBarrier,
+                                        CollectiveOp::kBcast,
+                                        CollectiveOp::kGather,
+                                        CollectiveOp::kGatherv,
+                                        CollectiveOp::kScatter,
+                                        CollectiveOp::kScatterv,
+                                        CollectiveOp::kAllgather,
+                                        CollectiveOp::kAllgatherv,
+                                        CollectiveOp::kAlltoall,
+                                        CollectiveOp::kAlltoallv,
+                                        CollectiveOp::kAlltoallw,
+                                        CollectiveOp::kAllreduce,
+                                        CollectiveOp::kReduce,
+                                        CollectiveOp::kReduceScatter,
+                                        CollectiveOp::kScan,
+                                        CollectiveOp::kExscan,
+                                        CollectiveOp::kReduceScatterBlock};
 
 }  // namespace
 
@@ -100,8 +110,7 @@ void Converter::write_lock(const Frame& frame, Seconds time) {
     case Frame::Lock::kNone:
       return;
     case Frame::Lock::kLock:
-      out_.write(
-          MpiWinLock{out_.lid(), time, target, frame.window, Byte{frame.exclusive}});
+      out_.write(MpiWinLock{out_.lid(), time, target, frame.window, Byte{frame.exclusive}});
       return;
     case Frame::Lock::kLockAll:
       out_.write(MpiWinLockAll{out_.lid(), time, frame.window});
@@ -114,8 +123,7 @@ void Converter::write_lock(const Frame& frame, Seconds time) {
       return;
     case Frame::Lock::kFlush: {
       const MpiRole role = frame.region->function->role;
-      const bool local =
-          role == MpiRole::kWinFlushLocal || role == MpiRole::kWinFlushLocalAll;
+      const bool local = role == MpiRole::kWinFlushLocal || role == MpiRole::kWinFlushLocalAll;
       out_.write(MpiWinFlush{out_.lid(), time, target, frame.window, Byte{local}});
       return;
     }
@@ -137,8 +145,8 @@ void Converter::write_leaving(const Frame& frame, Seconds time) {
       out_.write(MpiWinCollExit{out_.lid(), time, {}, frame.window});
       return;
     case Leaves::kEpoch:
-      out_.write(MpiWinExit{out_.lid(), time, {}, frame.window, frame.comm,
-                            Byte{frame.ends_epoch}});
+      out_.write(
+          MpiWinExit{out_.lid(), time, {}, frame.window, frame.comm, Byte{frame.ends_epoch}});
       return;
     case Leaves::kTeam:
       out_.write(OmpCollExit{out_.lid(), time, {}});
@@ -215,8 +223,8 @@ void Converter::guess_flush(Frame& frame) {
 
 void Converter::finish() {
   if (!posted_.empty()) left_out_["receive that was posted and never completed"] += posted_.size();
-  // Operations of a communicator are numbered as they were begun; which one they are of, the archive
-  // says where they end.
+  // Operations of a communicator are numbered as they were begun; which one they are of, the
+  // archive says where they end.
   std::map<CommId, std::uint64_t> ordinals;
   for (Begun& begun : begun_) {
     if (!begun.complete) {
@@ -233,11 +241,10 @@ struct Callbacks {
   static Converter& of(void* self) { return *static_cast<Converter*>(self); }
   static constexpr auto kGoOn = OTF2_CALLBACK_SUCCESS;
 
-#define KOJAK_EVENT(name, ...)                                                                    \
-  static OTF2_CallbackCode name([[maybe_unused]] OTF2_LocationRef location, OTF2_TimeStamp ticks, \
-                                std::uint64_t, void* self,                                        \
-                                [[maybe_unused]] OTF2_AttributeList* attributes __VA_OPT__(, )    \
-                                    __VA_ARGS__)
+#define KOJAK_EVENT(name, ...)                                                                     \
+  static OTF2_CallbackCode name(                                                                   \
+      [[maybe_unused]] OTF2_LocationRef location, OTF2_TimeStamp ticks, std::uint64_t, void* self, \
+      [[maybe_unused]] OTF2_AttributeList* attributes __VA_OPT__(, ) __VA_ARGS__)
 
   KOJAK_EVENT(enter, OTF2_RegionRef region) {
     Converter& c = of(self);
@@ -349,8 +356,8 @@ struct Callbacks {
   KOJAK_EVENT(irecv_request, std::uint64_t number) {
     Converter& c = of(self);
     const RequestId request = c.request(number);
-    const MpiRecvRequest record{c.out_.lid(),      c.seconds(ticks), request, absent<PeerId>(),
-                                absent<CommId>(), absent<Tag>()};
+    const MpiRecvRequest record{c.out_.lid(),     c.seconds(ticks), request,
+                                absent<PeerId>(), absent<CommId>(), absent<Tag>()};
     c.write_enter();
     c.posted_[number] = {c.out_.offset(), record};
     c.out_.write(record);
@@ -429,10 +436,9 @@ struct Callbacks {
   }
   KOJAK_EVENT(collective_request, std::uint64_t number) {
     Converter& c = of(self);
-    const MpiCollBegin record{c.out_.lid(),       c.seconds(ticks), c.request(number),
-                              absent<PeerId>(), absent<CommId>(),  Count64{0},
-                              Count64{0},        Byte{0},           Bytes64{0},
-                              Bytes64{0}};
+    const MpiCollBegin record{
+        c.out_.lid(), c.seconds(ticks), c.request(number), absent<PeerId>(), absent<CommId>(),
+        Count64{0},   Count64{0},       Byte{0},           Bytes64{0},       Bytes64{0}};
     c.write_enter();
     c.open_begun_[number] = c.begun_.size();
     c.begun_.push_back({c.out_.offset(), record, false});
@@ -529,8 +535,7 @@ struct Callbacks {
     Converter& c = of(self);
     c.seconds(ticks);
     Converter::Frame& frame = c.call();
-    const bool all =
-        remote == OTF2_UNDEFINED_UINT32 || c.role() == MpiRole::kWinUnlockAll;
+    const bool all = remote == OTF2_UNDEFINED_UINT32 || c.role() == MpiRole::kWinUnlockAll;
     frame.lock = all ? Converter::Frame::Lock::kUnlockAll : Converter::Frame::Lock::kUnlock;
     frame.window = c.out_.window(window);
     frame.target = all ? kAbsent : c.out_.window_peer(window, remote);
@@ -561,8 +566,8 @@ struct Callbacks {
       ++c.left_out_["sizes of atomic operations, which this archive gives in elements"];
       bytes_sent = bytes_received = 0;
     }
-    const bool puts = type == OTF2_RMA_ATOMIC_TYPE_ACCUMULATE &&
-                      c.role() != MpiRole::kGetAccumulate;
+    const bool puts =
+        type == OTF2_RMA_ATOMIC_TYPE_ACCUMULATE && c.role() != MpiRole::kGetAccumulate;
     c.transfer(window, remote, puts ? kPut : kGetAndPut, bytes_sent, puts ? 0 : bytes_received,
                matching);
     return kGoOn;
@@ -600,7 +605,8 @@ struct Callbacks {
 // What has no place in a trace of kojak is counted by name.
 OTF2_EvtReaderCallbacks* Converter::callbacks() {
   OTF2_EvtReaderCallbacks* const all = OTF2_EvtReaderCallbacks_New();
-#define KOJAK_TAKE(Event, handler) OTF2_EvtReaderCallbacks_Set##Event##Callback(all, Callbacks::handler)
+#define KOJAK_TAKE(Event, handler) \
+  OTF2_EvtReaderCallbacks_Set##Event##Callback(all, Callbacks::handler)
   KOJAK_TAKE(Enter, enter);
   KOJAK_TAKE(Leave, leave);
   KOJAK_TAKE(ProgramBegin, program_begin);
@@ -637,12 +643,12 @@ OTF2_EvtReaderCallbacks* Converter::callbacks() {
   KOJAK_TAKE(ThreadAcquireLock, acquire);
   KOJAK_TAKE(ThreadReleaseLock, release);
 #undef KOJAK_TAKE
-#define KOJAK_COUNT(Event)                                                                         \
-  OTF2_EvtReaderCallbacks_Set##Event##Callback(                                                    \
-      all, [](OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t, void* self, OTF2_AttributeList*,    \
-              auto...) {                                                                           \
-        ++static_cast<Converter*>(self)->left_out_["event " #Event];                               \
-        return OTF2_CallbackCode(OTF2_CALLBACK_SUCCESS);                                           \
+#define KOJAK_COUNT(Event)                                                                      \
+  OTF2_EvtReaderCallbacks_Set##Event##Callback(                                                 \
+      all, [](OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t, void* self, OTF2_AttributeList*, \
+              auto...) {                                                                        \
+        ++static_cast<Converter*>(self)->left_out_["event " #Event];                            \
+        return OTF2_CallbackCode(OTF2_CALLBACK_SUCCESS);                                        \
       })
   KOJAK_COUNT(Unknown);
   KOJAK_COUNT(Metric);

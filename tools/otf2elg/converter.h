@@ -86,8 +86,8 @@ class Converter {
 
   Seconds seconds(OTF2_TimeStamp time) {
     ++events_;
-    const auto ticks = static_cast<double>(
-        static_cast<std::int64_t>(time - definitions_.first_tick));
+    const auto ticks =
+        static_cast<double>(static_cast<std::int64_t>(time - definitions_.first_tick));
     return {ticks / static_cast<double>(definitions_.ticks_per_second)};
   }
   MpiRole role() const {

@@ -149,15 +149,15 @@ const LocalTrace::Region& LocalTrace::region(OTF2_RegionRef ref) {
     if (region.function != nullptr) type = region.function->region_type;
   } else if (def.paradigm == OTF2_PARADIGM_OPENMP) {
     type = openmp_type(def.role);
-    region.openmp_barrier = def.role == OTF2_REGION_ROLE_BARRIER ||
-                            def.role == OTF2_REGION_ROLE_IMPLICIT_BARRIER;
+    region.openmp_barrier =
+        def.role == OTF2_REGION_ROLE_BARRIER || def.role == OTF2_REGION_ROLE_IMPLICIT_BARRIER;
   }
   // The "file" of MPI's functions is the library, by name.
   const std::string file_name = def.paradigm == OTF2_PARADIGM_MPI ? "" : def.file;
   const StringId name = string(def.name);
   const FileId in = file(file_name);
-  write(kojak::Region{region.id, name, in, line_of(def.begin), line_of(def.end),
-                      absent<StringId>(), Byte{type}});
+  write(kojak::Region{region.id, name, in, line_of(def.begin), line_of(def.end), absent<StringId>(),
+                      Byte{type}});
   return region;
 }
 
@@ -175,8 +175,8 @@ RegionId LocalTrace::program(OTF2_StringRef name) {
 CallSiteId LocalTrace::site(OTF2_SourceCodeLocationRef place, RegionId entered) {
   const auto known = definitions_.places.find(place);
   if (known == definitions_.places.end()) return absent<CallSiteId>();
-  const auto [it, added] = sites_.try_emplace(
-      {place, entered}, CallSiteId{static_cast<std::uint32_t>(sites_.size())});
+  const auto [it, added] =
+      sites_.try_emplace({place, entered}, CallSiteId{static_cast<std::uint32_t>(sites_.size())});
   if (added) {
     const FileId in = file(known->second.file);
     write(CallSite{it->second, in, line_of(known->second.line), entered, absent<RegionId>()});
@@ -248,11 +248,11 @@ void LocalTrace::window_is_made(OTF2_RmaWinRef ref, std::string_view call) {
   Window& window = windows_[ref];
   ++window.made;
   window.id = absent<WindowId>();
-  window.flavour = call.starts_with("MPI_Win_create_dynamic")     ? 3
-                   : call.starts_with("MPI_Win_create")           ? 1
+  window.flavour = call.starts_with("MPI_Win_create_dynamic")    ? 3
+                   : call.starts_with("MPI_Win_create")          ? 1
                    : call.starts_with("MPI_Win_allocate_shared") ? 4
-                   : call.starts_with("MPI_Win_allocate")         ? 2
-                                                                  : 0;
+                   : call.starts_with("MPI_Win_allocate")        ? 2
+                                                                 : 0;
 }
 
 WindowId LocalTrace::window(OTF2_RmaWinRef ref) {
@@ -273,8 +273,7 @@ std::uint32_t LocalTrace::peer(OTF2_CommRef ref, std::uint32_t rank) const {
   if (def == definitions_.comms.end()) return kNobody;
   const CommOfArchive& comm = def->second;
   if (comm.self) return rank == 0 ? rank_ : kNobody;
-  const bool second =
-      std::find(comm.others.begin(), comm.others.end(), rank_) != comm.others.end();
+  const bool second = std::find(comm.others.begin(), comm.others.end(), rank_) != comm.others.end();
   const auto& ranks = comm.others.empty() || second ? comm.ranks : comm.others;
   return rank < ranks.size() ? ranks[rank] : kNobody;
 }

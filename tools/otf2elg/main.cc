@@ -39,7 +39,11 @@ class Folder {
                       : std::filesystem::path(output).parent_path();
     std::string name = (place / ".otf2elg-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) {
-      return Error{ExitCode::kOutputFailed, place.string(), std::nullopt, "", "",
+      return Error{ExitCode::kOutputFailed,
+                   place.string(),
+                   std::nullopt,
+                   "",
+                   "",
                    "no folder for local traces can be made here",
                    "write the output where there is room and you may write"};
     }
@@ -102,21 +106,6 @@ Result<Outcome> write_local_traces(otf2::Archive& archive, const std::string& fo
   return outcome;
 }
 
-void report(const merge::Summary& summary) {
-  for (std::size_t i = 0; i < static_cast<std::size_t>(merge::Finding::kCount); ++i) {
-    const auto finding = static_cast<merge::Finding>(i);
-    const merge::FindingRow& row = summary[finding];
-    if (row.count == 0) continue;
-    const merge::FindingInfo& info = merge::finding_info(finding);
-    const std::string text = std::string(info.text) + ": " + std::to_string(row.count);
-    if (info.severity == merge::Severity::kWarning) {
-      cli::print_warning(text);
-    } else {
-      cli::print_note(text);
-    }
-  }
-}
-
 ExitCode failed(const Error& error) {
   cli::print_error(error);
   return error.code;
@@ -149,7 +138,13 @@ ExitCode run(const cli::po::variables_map& values) {
   for (const auto& [what, count] : outcome->left_out) {
     cli::print_note("left out: " + std::to_string(count) + " x " + what);
   }
-  report(*summary);
+  for (const merge::Message& message : merge::messages_of(*summary)) {
+    if (message.severity == merge::Severity::kWarning) {
+      cli::print_warning(message.text);
+    } else {
+      cli::print_note(message.text);
+    }
+  }
   return summary->suspect() || outcome->damaged ? ExitCode::kSuspect : ExitCode::kFine;
 }
 
