@@ -378,6 +378,8 @@ static void general_active(struct Window* w, MPI_Comm comm) {
   unsigned origins = (unsigned)below((int)everybody - 1) + 1;
   const unsigned targets = everybody & ~origins;
   const int is_origin = origins >> rank & 1, by_test = chance(30);
+  // MPICH 4.0.2 hangs now and then in an MPI_Win_start while another process still holds a lock.
+  PMPI_Barrier(comm);
   MPI_Group group = group_of(is_origin ? targets : origins, comm);
   if (is_origin) {
     nap(300);
