@@ -756,11 +756,14 @@ Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
   }
   WaitResults waits = analysis.waits();
   std::optional<RootCauses> root_causes = analysis.root_causes(waits);
-  if (root_causes) add_cause_metrics(*root_causes, severities, metrics);
-  return {
-      trace.definitions(),   std::move(locations), metrics,          call_paths(replay.call_tree()),
-      std::move(severities), std::move(findings),  std::move(waits), analysis.last_calls(),
-      std::move(root_causes)};
+  std::vector<CallPath> paths = call_paths(replay.call_tree());
+  std::map<RegionId, std::string> stretches;
+  if (root_causes) {
+    add_cause_metrics(*root_causes, {trace.definitions(), severities, metrics, paths, stretches});
+  }
+  return {trace.definitions(),    std::move(locations), metrics,          paths,
+          std::move(severities),  std::move(findings),  std::move(waits), analysis.last_calls(),
+          std::move(root_causes), std::move(stretches)};
 }
 
 }  // namespace

@@ -12,17 +12,27 @@ constexpr std::uint8_t kUserRegion = 3;  // EPILOG's region type of regions begu
 
 }  // namespace
 
+std::string site_name(const Definitions& definitions, CallSiteId id) {
+  const CallSiteDef* site = is_absent(id) ? nullptr : definitions.call_sites.find(id);
+  if (site == nullptr || is_absent(site->line)) return {};
+  const std::string* file = definitions.files.find(site->file);
+  if (file == nullptr || file->empty()) return {};
+  return file->substr(file->rfind('/') + 1) + ":" + std::to_string(raw(site->line));
+}
+
 Report::Report(const Definitions& definitions, std::vector<LocationId> locations,
                const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
                SeverityStore severities, std::vector<Finding> findings, WaitResults waits,
-               LastCalls last_calls, std::optional<RootCauses> root_causes)
+               LastCalls last_calls, std::optional<RootCauses> root_causes,
+               std::map<RegionId, std::string> stretches)
     : definitions_(&definitions),
       locations_(std::move(locations)),
       severities_(std::move(severities)),
       findings_(std::move(findings)),
       waits_(std::move(waits)),
       last_calls_(std::move(last_calls)),
-      root_causes_(std::move(root_causes)) {
+      root_causes_(std::move(root_causes)),
+      stretches_(std::move(stretches)) {
   add_metrics(metrics);
   order_call_paths(call_paths, metrics);
   order_system();
@@ -275,18 +285,14 @@ std::size_t Report::find_metric(std::string_view name) const {
 }
 
 std::string Report::region_name(RegionId region) const {
+  const auto stretch = stretches_.find(region);
+  if (stretch != stretches_.end()) return stretch->second;
   const RegionDef* def = definitions_->regions.find(region);
   return def != nullptr ? def->name : "region " + std::to_string(raw(region));
 }
 
 std::string Report::call_site(std::size_t call_path) const {
-  const CallPathNode& node = call_paths_[call_path];
-  const CallSiteDef* site =
-      is_absent(node.site) ? nullptr : definitions_->call_sites.find(node.site);
-  if (site == nullptr || is_absent(site->line)) return {};
-  const std::string* file = definitions_->files.find(site->file);
-  if (file == nullptr || file->empty()) return {};
-  return file->substr(file->rfind('/') + 1) + ":" + std::to_string(raw(site->line));
+  return site_name(*definitions_, call_paths_[call_path].site);
 }
 
 std::string Report::call_path_name(std::size_t call_path) const {
@@ -297,7 +303,8 @@ std::string Report::call_path_name(std::size_t call_path) const {
     std::string text = region_name(call_paths_[nodes[n]].region);
     if (n == 0) return text;
     // Where in this region the one below was called from.
-    const std::string below = call_site(nodes[n - 1]);
+    const std::string below =
+        is_stretch(call_paths_[nodes[n - 1]].region) ? "" : call_site(nodes[n - 1]);
     return below.empty() ? text : text + ' ' + below;
   };
   return cube::joined_path(nodes.size(), part);

@@ -81,6 +81,9 @@ struct MachineNode {
   std::vector<HostNode> nodes;
 };
 
+// Where a call stands, if known: "halo.c:118".
+std::string site_name(const Definitions& definitions, CallSiteId site);
+
 class Report {
  public:
   // `metrics`: a parent before its children. `locations` are the trace's locations in the order of
@@ -88,7 +91,8 @@ class Report {
   Report(const Definitions& definitions, std::vector<LocationId> locations,
          const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
          SeverityStore severities, std::vector<Finding> findings, WaitResults waits = {},
-         LastCalls last_calls = {}, std::optional<RootCauses> root_causes = {});
+         LastCalls last_calls = {}, std::optional<RootCauses> root_causes = {},
+         std::map<RegionId, std::string> stretches = {});
 
   const Definitions& definitions() const { return *definitions_; }
   const std::vector<MetricNode>& metrics() const { return metrics_; }
@@ -123,6 +127,8 @@ class Report {
 
   std::size_t find_metric(std::string_view name) const;  // kNone if there is none
   std::string region_name(RegionId region) const;
+  // Whether that is no function, but what one computes between two of its calls.
+  bool is_stretch(RegionId region) const { return stretches_.contains(region); }
   // "halo / exchange_halo halo.c:118 / MPI_Put", outermost first.
   std::string call_path_name(std::size_t call_path) const;
   // Where the call path's region was called from, if known: "halo.c:118".
@@ -152,6 +158,7 @@ class Report {
   WaitResults waits_;
   LastCalls last_calls_;
   std::optional<RootCauses> root_causes_;
+  std::map<RegionId, std::string> stretches_;
 };
 
 }  // namespace kojak::expert

@@ -49,12 +49,13 @@ class CauseChains {
   Chain to_cause(LocationIndex culprit, StretchId stretch, const Via& via, Ticks to,
                  std::size_t most) const;
   Chain of(const CauseFinder::Asked& asked, std::size_t most) const;
+  // A time of the trace.
+  double seconds_at(Ticks time) const { return c_.start_.value + in_seconds(Amount{time}); }
 
  private:
   WaitId wait_before(const CauseFinder::Asked& asked) const;
   ChainLink link_of(WaitId wait, LocationIndex awaited) const;
   void end_chain(Chain& chain, LocationIndex culprit, StretchId stretch, Ticks to) const;
-  double seconds_at(Ticks time) const { return c_.start_.value + in_seconds(Amount{time}); }
 
   const CauseFinder& c_;
   std::vector<Via> via_;                   // by wait

@@ -1,7 +1,7 @@
 #include "expert/causes/cause_metrics.h"
 
-#include <map>
-#include <string>
+#include <set>
+#include <tuple>
 
 #include "expert/catalogue.h"
 
@@ -41,10 +41,6 @@ ReportMetric metric_of_causes(std::string_view name, std::string_view title,
   return {metric, severities.add_metric()};
 }
 
-}  // namespace
-
-namespace {
-
 // Waits, at the waiting calls: the parts for what the one waited for did and waited for.
 void add_waits(const RootCauses& causes, bool direct, SeverityStore& severities,
                std::vector<ReportMetric>& metrics) {
@@ -69,17 +65,108 @@ void add_waits(const RootCauses& causes, bool direct, SeverityStore& severities,
   }
 }
 
-}  // namespace
-
-CallPathIndex place_of(const Stretch& stretch) {
-  for (const CallPathIndex path : {stretch.path, stretch.after, stretch.before}) {
-    if (path != kNoCallPath) return path;
-  }
-  return 0;
+// "MPI_Win_fence halo.c:39"
+std::string call_with_place(const ReportParts& parts, CallPathIndex call) {
+  const CallPath& path = parts.call_paths[call];
+  const RegionDef* region = parts.definitions.regions.find(path.region);
+  const std::string name = region != nullptr ? region->name : "a call";
+  const std::string site = site_name(parts.definitions, path.site);
+  return site.empty() ? name : name + ' ' + site;
 }
 
-void add_cause_metrics(const RootCauses& causes, SeverityStore& severities,
-                       std::vector<ReportMetric>& metrics) {
+std::string name_of(const ReportParts& parts, const Stretch& stretch) {
+  const bool first = stretch.before == kNoCallPath, last = stretch.after == kNoCallPath;
+  if (first && last) return "from its first to its last event";
+  if (first) return "before " + call_with_place(parts, stretch.after);
+  if (last) return "after " + call_with_place(parts, stretch.before);
+  return "between " + call_with_place(parts, stretch.before) + " and " +
+         call_with_place(parts, stretch.after);
+}
+
+// The call paths of stretches, made as they are needed.
+class StretchPaths {
+ public:
+  explicit StretchPaths(const ReportParts& parts) : parts_(parts) {
+    for (const CallPath& path : parts.call_paths) used_.insert(path.region);
+  }
+  void add(const Stretch& stretch) {
+    if (stretch.path == kNoCallPath || paths_.contains(key(stretch))) return;
+    const RegionId region = free_region();
+    parts_.stretches.emplace(region, name_of(parts_, stretch));
+    paths_.emplace(key(stretch), static_cast<CallPathIndex>(parts_.call_paths.size()));
+    parts_.call_paths.push_back({region, site_of(stretch), stretch.path});
+  }
+  // Where what a stretch costs stands.
+  CallPathIndex place_of(const Stretch& stretch) const {
+    if (stretch.kind == Stretch::Kind::kComputing) {
+      if (const auto own = paths_.find(key(stretch)); own != paths_.end()) return own->second;
+    }
+    for (const CallPathIndex path : {stretch.path, stretch.after, stretch.before}) {
+      if (path != kNoCallPath) return path;
+    }
+    return 0;
+  }
+
+ private:
+  using Key = std::tuple<CallPathIndex, CallPathIndex, CallPathIndex>;
+  static Key key(const Stretch& s) { return {s.path, s.before, s.after}; }
+
+  RegionId free_region() {
+    while (parts_.definitions.regions.find(RegionId{next_}) != nullptr ||
+           used_.contains(RegionId{next_})) {
+      ++next_;
+    }
+    return RegionId{next_++};
+  }
+  CallSiteId site_in(const Stretch& stretch, CallPathIndex call) const {
+    if (call == kNoCallPath || parts_.call_paths[call].parent != stretch.path) {
+      return absent<CallSiteId>();
+    }
+    return parts_.call_paths[call].site;
+  }
+  // Of a call in the same function, which puts both below that one: that of the call before it if
+  // the one behind it is in the same function.
+  CallSiteId site_of(const Stretch& stretch) const {
+    const CallSiteId before = site_in(stretch, stretch.before);
+    const CallSiteId after = site_in(stretch, stretch.after);
+    if (is_absent(before) || is_absent(after)) return is_absent(after) ? before : after;
+    const CallSiteDef* a = parts_.definitions.call_sites.find(before);
+    const CallSiteDef* b = parts_.definitions.call_sites.find(after);
+    return a != nullptr && b != nullptr && a->left == b->left ? before : after;
+  }
+
+  const ReportParts& parts_;
+  std::map<Key, CallPathIndex> paths_;
+  std::set<RegionId> used_;
+  std::uint32_t next_ = 0;
+};
+
+// The time of stretches goes from their functions to them.
+void move_times(const RootCauses& causes, const StretchPaths& paths, SeverityStore& severities) {
+  constexpr double kRounding = 1e-9;
+  constexpr MetricIndex kTime = metric_index<Execution>();
+  for (const StretchTime& t : causes.times) {
+    const CallPathIndex place = paths.place_of(t.stretch);
+    if (t.stretch.path == kNoCallPath || place == t.stretch.path) continue;
+    const std::span<const double> there = severities.row(kTime, t.stretch.path);
+    if (there.empty()) continue;
+    const double whole = there[t.location];
+    const double moved = whole - t.seconds < kRounding ? whole : t.seconds;
+    if (!(moved > 0)) continue;
+    severities.add(kTime, t.stretch.path, t.location, -moved);
+    severities.add(kTime, place, t.location, moved);
+  }
+}
+
+}  // namespace
+
+void add_cause_metrics(RootCauses& causes, const ReportParts& parts) {
+  SeverityStore& severities = parts.severities;
+  std::vector<ReportMetric>& metrics = parts.metrics;
+  StretchPaths paths(parts);
+  for (const StretchTime& t : causes.times) paths.add(t.stretch);
+  for (RootCause& cause : causes.causes) cause.place = paths.place_of(cause.stretch);
+  move_times(causes, paths, severities);
   metrics.push_back(metric_of_causes("delay", "Delay Costs", "",
                                      "Waiting of others, at the process and call path that made "
                                      "them wait.",
@@ -103,10 +190,9 @@ void add_cause_metrics(const RootCauses& causes, SeverityStore& severities,
     pair.long_term = metrics.back().index;
   }
   for (const RootCause& cause : causes.causes) {
-    const CallPathIndex place = place_of(cause.stretch);
     for (const CostOfPattern& p : cause.patterns) {
-      severities.add(of_pattern[p.metric].short_term, place, cause.location, p.short_term);
-      severities.add(of_pattern[p.metric].long_term, place, cause.location, p.long_term);
+      severities.add(of_pattern[p.metric].short_term, cause.place, cause.location, p.short_term);
+      severities.add(of_pattern[p.metric].long_term, cause.place, cause.location, p.long_term);
     }
   }
   metrics.push_back(metric_of_causes("delay_unexplained", "Not Explained", "delay",
@@ -128,8 +214,8 @@ void add_cause_metrics(const RootCauses& causes, SeverityStore& severities,
                                      severities));
   const MetricIndex imbalance = metrics.back().index;
   for (const PathShare& share : causes.critical_path) {
-    severities.add(path, place_of(share.stretch), share.location, share.seconds);
-    severities.add(imbalance, place_of(share.stretch), share.location, share.imbalance);
+    severities.add(path, paths.place_of(share.stretch), share.location, share.seconds);
+    severities.add(imbalance, paths.place_of(share.stretch), share.location, share.imbalance);
   }
 }
 

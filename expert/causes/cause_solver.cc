@@ -525,13 +525,43 @@ void CauseSolver::list(RootCauses& results) const {
   find_gains(largest);
   sort(largest);
   std::size_t room = kAllLinks;
+  std::vector<StretchId> computing;
+  std::vector<bool> known(c_.stretches_.size());
   for (ListedCause& l : listed) {
+    const auto stretch = static_cast<StretchId>(l.key);
+    if (l.cause.stretch.kind == Stretch::Kind::kComputing && !known[stretch]) {
+      known[stretch] = true;
+      computing.push_back(stretch);
+    }
     if (results.causes.size() < kChains) {
       l.cause.chain = chains_.to_cause(l.cause.location, static_cast<StretchId>(l.key), l.cost->via,
                                        l.cost->to, std::min(room, kMostLinks));
       room -= l.cause.chain.links.size();
     }
     results.causes.push_back(std::move(l.cause));
+  }
+  list_times(results, computing);
+}
+
+void CauseSolver::list_times(RootCauses& results, const std::vector<StretchId>& wanted) const {
+  constexpr std::size_t kNotWanted = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> place(c_.stretches_.size(), kNotWanted);
+  for (std::size_t i = 0; i < wanted.size(); ++i) place[wanted[i]] = i;
+  std::vector<Ticks> sums(wanted.size());
+  std::vector<std::vector<StretchTime>> times(wanted.size());
+  for (LocationIndex l = 0; l < timelines_.size(); ++l) {
+    std::fill(sums.begin(), sums.end(), 0);
+    const auto add = [&](const Piece& piece, Ticks begin, Ticks end) {
+      if (place[piece.stretch] != kNotWanted) sums[place[piece.stretch]] += end - begin;
+    };
+    timelines_[l].each(0, timelines_[l].end(), add);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      if (sums[i] == 0) continue;
+      times[i].push_back({c_.stretches_[wanted[i]], l, in_seconds(Amount{sums[i]})});
+    }
+  }
+  for (const auto& of_one : times) {
+    results.times.insert(results.times.end(), of_one.begin(), of_one.end());
   }
 }
 
@@ -656,10 +686,17 @@ void CauseSolver::follow_critical_path(RootCauses& results) const {
       }
     }
     const Ticks begin = timelines_[at].begin_of(*piece);
+    std::vector<PathPart>& parts = results.path_parts;
+    if (!parts.empty() && parts.back().location == at) {
+      parts.back().begin = chains_.seconds_at(begin);
+    } else if (parts.size() < kPathParts) {
+      parts.push_back({at, chains_.seconds_at(begin), chains_.seconds_at(time)});
+    }
     shares[std::uint64_t{at} << 32 | piece->stretch] += time - begin;
     time = begin;
     jumps = 0;
   }
+  std::reverse(results.path_parts.begin(), results.path_parts.end());
   // What the processes do of each stretch on the average, and what of it is on the path.
   std::vector<Amount> done(c_.stretches_.size(), 0), on_path(c_.stretches_.size(), 0);
   for (const Timeline& t : timelines_) {

@@ -145,6 +145,8 @@ class CauseSolver {
   void note_longer(CostOf& cost, Ticks from, Ticks to, Ticks longer, bool compared);
   void follow_critical_path(RootCauses& results) const;
   void list(RootCauses& results) const;
+  // `wanted`: stretches, in the order in which they are listed.
+  void list_times(RootCauses& results, const std::vector<StretchId>& wanted) const;
   // What the run would gain without each of these, at most GainFinder::kMost.
   void find_gains(std::span<ListedCause> causes) const;
   // Every instance of a stretch is shortened by what it took longer in these times.

@@ -55,6 +55,7 @@ struct RootCause {
   std::vector<CostOfObject> objects;    // likewise, of those who waited for it directly
   // By how many seconds the run would be shorter without it, of the most costly ones.
   std::optional<double> gain;
+  CallPathIndex place = 0;  // where it stands in the call tree, as add_cause_metrics says
   // The way on which most of its cost came to it: none for causes behind the first thousand.
   Chain chain;
 };
@@ -64,6 +65,19 @@ struct PathShare {
   Stretch stretch;
   double seconds = 0;    // on the critical path
   double imbalance = 0;  // by how much more than what the processes do of it on the average
+};
+
+// How long a location computed in a stretch that is the cause of anything, there or elsewhere.
+struct StretchTime {
+  Stretch stretch;
+  LocationIndex location = 0;
+  double seconds = 0;
+};
+
+// A time in which the critical path runs along one location. Times are the trace's own.
+struct PathPart {
+  LocationIndex location = 0;
+  double begin = 0, end = 0;
 };
 
 // Waiting at a call of which no cause is known.
@@ -82,11 +96,16 @@ struct WaitsAt {
   double direct = 0, indirect = 0;
 };
 
+inline constexpr std::size_t kPathParts = 20'000;
+
 struct RootCauses {
   std::vector<RootCause> causes;         // those whose gain is known first, by that; then by cost
   std::vector<PathShare> critical_path;  // the longest share first
-  std::vector<WaitsAt> waits_at;         // waits below the threshold apart
+  // The same path in order of time: of very many parts the last kPathParts.
+  std::vector<PathPart> path_parts;
+  std::vector<WaitsAt> waits_at;                // waits below the threshold apart
   std::vector<UnexplainedWait> unexplained_at;  // waits below the threshold apart
+  std::vector<StretchTime> times;               // a stretch after the other
   double waits = 0;                             // seconds of all waits: costs and the following
   double unexplained = 0;
   double path_length = 0;  // of the critical path: until the end of the process that ends last

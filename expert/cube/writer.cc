@@ -189,7 +189,9 @@ void write_program(Xml& out, const Report& report) {
     out.attribute("end", line_number(def != nullptr ? def->end : absent<Line>()));
     out.text("name", report.region_name(region));
     out.text("url", "");
-    out.text("descr", def != nullptr ? def->description : "");
+    out.text("descr", def != nullptr              ? def->description
+                      : report.is_stretch(region) ? "what its caller computes between two calls"
+                                                  : "");
     out.close();
   }
   // A program has a function at least, or CUBE does not read it.

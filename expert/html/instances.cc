@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "expert/catalogue.h"
-#include "expert/causes/cause_metrics.h"
 #include "expert/causes/cause_words.h"
 #include "expert/cube/text.h"
 #include "expert/last_call_words.h"
@@ -131,6 +130,30 @@ Instance as_instance(const expert::Report& analysis, const expert::StorePlaces& 
   return instance;
 }
 
+ChainSteps steps_of(const expert::Report& analysis, const expert::StorePlaces& places,
+                    const expert::Chain& chain, const std::vector<std::size_t>& nodes) {
+  constexpr std::size_t kMost = 200;  // those nearest to the cause
+  ChainSteps found;
+  const std::size_t first = chain.links.size() > kMost ? chain.links.size() - kMost : 0;
+  found.left_out = chain.left_out + first;
+  for (std::size_t i = first; i < chain.links.size(); ++i) {
+    const expert::ChainLink& link = chain.links[i];
+    const std::size_t thread =
+        link.awaited == expert::kNoLocation ? expert::kNone : places.thread(link.awaited);
+    std::string words(expert::all_metrics()[link.metric].title);
+    if (thread != expert::kNone) words += ", for " + analysis.thread_name(thread);
+    found.steps.push_back(
+        {link.waiter, link.begin, link.end, nodes[link.call_path], std::move(words)});
+  }
+  if (chain.explained && !chain.links.empty()) {
+    const expert::CallPathIndex path = chain.stretch.path;
+    found.steps.push_back({chain.links.back().awaited, chain.begin, chain.end,
+                           path < nodes.size() ? nodes[path] : cube::kNone,
+                           expert::stretch_name(analysis, places, chain.stretch)});
+  }
+  return found;
+}
+
 bool same(const expert::Instance& a, const expert::Instance& b) {
   return a.metric == b.metric && a.operation.number == b.operation.number;
 }
@@ -145,16 +168,25 @@ Instances instances_of(const expert::Report& analysis, const cube::Report& repor
   Instances result;
   result.callers = callers_of(analysis, report, nodes);
   const expert::WaitResults& waits = analysis.waits();
-  for (const expert::Instance& found : waits.worst) {
+  const auto& causes = analysis.root_causes();
+  std::size_t number = 0;  // of the instance among those with chains
+  const auto add = [&](const expert::Instance& found) {
     result.instances.push_back(as_instance(analysis, places, found, nodes));
+    if (!causes) return;
+    result.instances.back().chain = steps_of(analysis, places, causes->asked[number], nodes);
+  };
+  for (const expert::Instance& found : waits.worst) {
+    add(found);
+    ++number;
   }
   for (const expert::Instance& found : waits.of_places) {
     const bool listed = std::any_of(waits.worst.begin(), waits.worst.end(),
                                     [&](const expert::Instance& i) { return same(i, found); });
     if (!listed) {
-      result.instances.push_back(as_instance(analysis, places, found, nodes));
+      add(found);
       result.instances.back().beside = true;
     }
+    ++number;
   }
   std::stable_sort(result.instances.begin(), result.instances.end(),
                    [](const Instance& a, const Instance& b) { return a.seconds > b.seconds; });
@@ -164,13 +196,17 @@ Instances instances_of(const expert::Report& analysis, const cube::Report& repor
                                  std::move(words.times), std::move(words.awaits),
                                  nodes[group.calls.front()->call_path]});
   }
-  if (analysis.root_causes()) {
-    for (const expert::RootCause& cause : analysis.root_causes()->causes) {
+  if (causes) {
+    for (const expert::RootCause& cause : causes->causes) {
       if (result.causes.size() == kCauses) break;
-      const expert::CallPathIndex place = expert::place_of(cause.stretch);
       result.causes.push_back({expert::cause_words(analysis, places, cause),
-                               expert::pattern_words(cause), cause.seconds,
-                               place < nodes.size() ? nodes[place] : cube::kNone});
+                               expert::effect_words(analysis, places, cause),
+                               expert::chain_words(analysis, places, cause.chain), cause.seconds,
+                               cause.place < nodes.size() ? nodes[cause.place] : cube::kNone,
+                               steps_of(analysis, places, cause.chain, nodes)});
+    }
+    for (const expert::PathPart& part : causes->path_parts) {
+      result.path.push_back({part.location, part.begin, part.end});
     }
   }
   for (const auto& [place, partners] : waits.partners) {

@@ -19,7 +19,8 @@ struct Instances {
   std::vector<WaitedFor> partners;
   std::vector<std::string> callers;  // see PageOptions
   std::vector<LastCall> last_calls;  // likewise
-  std::vector<CauseLine> causes;     // likewise
+  std::vector<CauseLine> causes;     // likewise; times of chains and path are the trace's own
+  std::vector<PathPart> path;        // likewise
 };
 
 Instances instances_of(const expert::Report& analysis, const cube::Report& report);

@@ -182,6 +182,18 @@ void add_partners(Json& json, const std::vector<WaitedFor>& partners) {
   json.end_array();
 }
 
+void add_chain(Json& json, const ChainSteps& chain) {
+  if (chain.steps.empty()) return;
+  json.key("chain").begin_array();
+  for (const Step& step : chain.steps) {
+    json.begin_object().member("row", step.row).member("begin", step.begin);
+    json.member("end", step.end).member("call", position(step.call_node));
+    json.member("words", step.words).end_object();
+  }
+  json.end_array();
+  if (chain.left_out > 0) json.member("leftOut", chain.left_out);
+}
+
 void add_instances(Json& json, const std::vector<Instance>& instances) {
   json.key("instances").begin_array();
   for (const Instance& instance : instances) {
@@ -197,6 +209,7 @@ void add_instances(Json& json, const std::vector<Instance>& instances) {
     if (instance.beside) json.member("beside", true);
     add_column(json, "rows", instance.rows, [](std::size_t i) { return i; });
     if (instance.further_rows > 0) json.member("further", instance.further_rows);
+    add_chain(json, instance.chain);
     json.end_object();
   }
   json.end_array();
@@ -226,10 +239,18 @@ void add_causes(Json& json, const PageOptions& options) {
   if (options.causes.empty()) return;
   json.key("causes").begin_array();
   for (const CauseLine& cause : options.causes) {
-    json.begin_object().member("words", cause.words).member("patterns", cause.patterns);
-    json.member("seconds", cause.seconds).member("call", position(cause.call_node)).end_object();
+    json.begin_object().member("words", cause.words).member("effect", cause.effect);
+    if (!cause.chain_words.empty()) json.member("chainWords", cause.chain_words);
+    json.member("seconds", cause.seconds).member("call", position(cause.call_node));
+    add_chain(json, cause.chain);
+    json.end_object();
   }
   json.end_array().member("furtherCauses", options.further_causes).member("waits", options.waits);
+  json.key("path").begin_object();
+  add_column(json, "row", options.path, [](const PathPart& part) { return part.row; });
+  add_column(json, "begin", options.path, [](const PathPart& part) { return part.begin; });
+  add_column(json, "end", options.path, [](const PathPart& part) { return part.end; });
+  json.end_object();
 }
 
 void add_packed(Json& json, std::string_view name, const PackedSeverities& packed) {

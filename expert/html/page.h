@@ -25,6 +25,19 @@ struct PackedTrace {
   std::string data;  // compressed columns
 };
 
+// One that waits, or at the end what the one awaited does.
+struct Step {
+  std::size_t row = 0;        // location of the trace
+  double begin = 0, end = 0;  // in seconds since the trace's first event
+  std::size_t call_node = cube::kNone;
+  std::string words;  // "Late Sender, for rank 3", "relax, between ..."
+};
+// From a wait to its cause.
+struct ChainSteps {
+  std::vector<Step> steps;
+  std::size_t left_out = 0;  // before the first one
+};
+
 // One of the most severe instances of a pattern, to be looked at on the timeline.
 struct Instance {
   std::string metric;  // unique name
@@ -42,6 +55,7 @@ struct Instance {
   bool cause_at_exit = false;
   std::size_t further_causes = 0;
   bool beside = false;  // not among the worst of its pattern: the worst of its call path
+  ChainSteps chain;     // of its longest wait, if root causes were asked for
 };
 
 // For whom the calls of one pattern at one call path waited, over the whole run.
@@ -63,9 +77,16 @@ struct LastCall {
 
 // Who made the others wait, by doing what: sentences (expert/causes/cause_words.h).
 struct CauseLine {
-  std::string words, patterns;
+  std::string words, effect, chain_words;
   double seconds = 0;  // of waiting
   std::size_t call_node = cube::kNone;
+  ChainSteps chain;
+};
+
+// A time in which the critical path runs along one location.
+struct PathPart {
+  std::size_t row = 0;
+  double begin = 0, end = 0;  // in seconds since the trace's first event
 };
 
 struct PageOptions {
@@ -89,6 +110,7 @@ struct PageOptions {
   std::vector<CauseLine> causes;
   std::size_t further_causes = 0;
   double waits = 0;
+  std::vector<PathPart> path;      // in order of time
   std::vector<std::string> notes;  // shown with the report's own warnings
 };
 

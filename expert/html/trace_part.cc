@@ -32,6 +32,7 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
   part.callers = std::move(found.callers);
   part.last_calls = std::move(found.last_calls);
   part.causes = std::move(found.causes);
+  part.path = std::move(found.path);
   if (const auto& causes = analysis.root_causes()) {
     part.further_causes = causes->causes.size() - part.causes.size();
     part.waits = causes->waits;
@@ -39,10 +40,18 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
   for (const auto& circle : analysis.last_calls().deadlocks) {
     part.deadlocks.push_back(expert::deadlock_words(circle));
   }
+  const auto since_begin = [&](auto& there) {
+    there.begin -= content.begin;
+    there.end -= content.begin;
+  };
   for (Instance& instance : part.instances) {
-    instance.begin -= content.begin;
-    instance.end -= content.begin;
+    since_begin(instance);
+    for (Step& step : instance.chain.steps) since_begin(step);
   }
+  for (CauseLine& cause : part.causes) {
+    for (Step& step : cause.chain.steps) since_begin(step);
+  }
+  for (PathPart& along : part.path) since_begin(along);
   // Base64 makes four bytes of three.
   part.packed = pack_trace(std::move(content), report, max_bytes / 3 * 2 / 4 * 3);
   return part;

@@ -32,6 +32,7 @@ struct TracePart {
   std::vector<CauseLine> causes;
   std::size_t further_causes = 0;
   double waits = 0;
+  std::vector<PathPart> path;
   std::optional<Error> damage;  // of the trace: shown is what stands before it
   std::vector<TraceGap> gaps;   // what else is wrong with it
 
@@ -46,6 +47,7 @@ struct TracePart {
     options.causes = causes;
     options.further_causes = further_causes;
     options.waits = waits;
+    options.path = path;
   }
 };
 

@@ -36,8 +36,8 @@ class Recording:
     def exit(self, rank, time):
         self.add(time, f"EXIT lid={rank} @")
 
-    def text(self):
-        return HEAD + "".join(line + "\n" for _, _, line in sorted(self.lines))
+    def text(self, head=HEAD):
+        return head + "".join(line + "\n" for _, _, line in sorted(self.lines))
 
 
 def program():
@@ -89,16 +89,23 @@ def program():
     return r.text()
 
 
-class Program(Pages):
+class Recorded(Pages):
+    @classmethod
+    def record(cls, name, events, *options, status=0):
+        """Trace, report and page of a run with these events."""
+        folder = pathlib.Path(cls.folder.name)
+        text, trace, cube, html = (folder / f"{name}.{ending}" for ending in ("txt", "elg", "cube", "html"))
+        text.write_text(events)
+        subprocess.run([BINARY / "tests" / "text_trace", text, trace], check=True)
+        analyse(cube, trace, "--html", html, *options, status=status)
+        return trace, cube, html
+
+
+class Program(Recorded):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        folder = pathlib.Path(cls.folder.name)
-        text, trace, cls.cube = folder / "run.txt", folder / "run.elg", folder / "run.cube"
-        text.write_text(program())
-        subprocess.run([BINARY / "tests" / "text_trace", text, trace], check=True)
-        cls.html = folder / "run.html"
-        analyse(cls.cube, trace, "--html", cls.html)
+        _, cls.cube, cls.html = cls.record("run", program())
 
     def setUp(self):
         self.page = self.open(self.html)
@@ -254,19 +261,15 @@ PROCESS_ENDED lid=2 time=9
 """
 
 
-class Hung(Pages):
+class Hung(Recorded):
     """A run that was killed at 9 s: rank 0 receives since 2 s what rank 1, sending since 4 s, sends under another tag; rank
     2 computes since 3 s."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        folder = pathlib.Path(cls.folder.name)
-        text, cls.trace, cls.cube = folder / "hung.txt", folder / "hung.elg", folder / "hung.cube"
-        text.write_text(HUNG)
-        subprocess.run([BINARY / "tests" / "text_trace", text, cls.trace], check=True)
-        cls.html = folder / "hung.html"
-        analyse(cls.cube, cls.trace, "--html", cls.html, status=3)  # regions that nobody left
+        # Regions that nobody left.
+        cls.trace, cls.cube, cls.html = cls.record("hung", HUNG, status=3)
 
     def check(self, page):
         box = page.place(".last-calls")
@@ -289,11 +292,7 @@ class Hung(Pages):
         self.check(self.open(self.make(self.cube, "--trace", self.trace, name="hung_again")))
 
     def test_a_run_that_ended_well_has_none(self):
-        folder = pathlib.Path(self.folder.name)
-        text, trace, cube = folder / "well.txt", folder / "well.elg", folder / "well.cube"
-        text.write_text("ENTER lid=0 time=0 region=main\nEXIT lid=0 time=1\n")
-        subprocess.run([BINARY / "tests" / "text_trace", text, trace], check=True)
-        analyse(cube, trace)
+        trace, cube, _ = self.record("well", "ENTER lid=0 time=0 region=main\nEXIT lid=0 time=1\n")
         page = self.open(self.make(cube, "--trace", trace, name="well"))
         self.assertEqual(page.count(".last-calls"), 0)
         self.assertIn("No process waits for another", page.text(".nothing h2"))
@@ -318,19 +317,14 @@ class Flat(Pages):
                         .startswith("MPI_Win"))
 
 
-class Causes(Pages):
+class Causes(Recorded):
     """Rank 2 is 0.5 s late at two fences, for which three wait; rank 3 0.25 s with a message."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        folder = pathlib.Path(cls.folder.name)
-        text, trace, cls.html = folder / "run.txt", folder / "run.elg", folder / "run.html"
-        text.write_text(program())
-        subprocess.run([BINARY / "tests" / "text_trace", text, trace], check=True)
-        analyse(folder / "run.cube", trace, "--causes", "--html", cls.html)
-        analyse(folder / "plain.cube", trace, "--html", folder / "plain.html")
-        cls.plain = folder / "plain.html"
+        cls.html = cls.record("run", program(), "--causes")[2]
+        cls.plain = cls.record("plain", program())[2]
 
     def test_they_come_before_the_victims(self):
         page = self.open(self.html)
@@ -339,7 +333,8 @@ class Causes(Pages):
             self.assertIn("1.50 s", cause)
             self.assertIn("46.2 % of all waiting", cause)  # of 3 x 0.5 x 2 + 0.25 s
             self.assertIn("rank 2 computes 0.500 s longer in exchange, between halo.c:118 "
-                          f"and halo.c:{130 + window} (Wait at Fence 1.500 s)", cause)
+                          f"and halo.c:{130 + window}: the others wait 1.500 s for it on window "
+                          f"{window} (Wait at Fence 1.500 s).", cause)
         self.assertIn("250 ms", causes[2])
         self.assertIn("rank 3 computes 0.250 s longer in exchange", causes[2])
         self.assertTrue(page.evaluate("document.querySelector('.causes').getBoundingClientRect().top < "
@@ -347,8 +342,121 @@ class Causes(Pages):
         page.click(".causes li [data-action=trees]")
         self.assertIn("Delay Costs", page.text(f"{METRICS} [aria-selected=true]"))
 
+    def test_the_stretch_is_a_call_path_of_its_own(self):
+        page = self.open(self.html)
+        page.click(".causes li [data-action=trees]")
+        self.assertEqual(page.text(f"{CALLS} .row.chosen .name"),
+                         "between MPI_Put halo.c:118 and MPI_Win_fence halo.c:130")
+
     def test_without_them_the_page_has_no_such_list(self):
-        self.assertEqual(self.open(self.plain).texts(".causes"), [])
+        page = self.open(self.plain)
+        self.assertEqual(page.texts(".causes"), [])
+        page.click("#tab-timeline")
+        page.until("document.querySelector('.timeline-canvas')")
+        self.assertEqual(page.count("[data-show=path]"), 0)
+        self.assertEqual(page.count("[data-action=chain]"), 0)
+
+
+def chain():
+    """Rank 0 computes until 3 s and sends; ranks 1 to 3 ask at 1 s and send on at once what they get."""
+    r = Recording()
+    for rank in range(4):
+        r.enter(rank, 0, "main")
+    for rank in range(1, 4):
+        sender = rank - 1
+        r.enter(sender, 3, "MPI_Send", f"/src/app/ring.c:{20 + sender}")
+        r.add(3, f"MPI_SEND lid={sender} @ dlid={rank} cid=0 tag=1 sent=8")
+        r.exit(sender, 3)
+        r.enter(rank, 1, "MPI_Recv", "/src/app/ring.c:7")
+        r.add(3, f"MPI_RECV lid={rank} @ slid={sender} cid=0 tag=1 recvd=8")
+        r.exit(rank, 3)
+    for rank in range(4):
+        r.exit(rank, 5 if rank == 3 else 4)
+    return r.text(head="")
+
+
+class Chains(Recorded):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.html = cls.record("chain", chain(), "--causes")[2]
+
+    def setUp(self):
+        self.page = self.open(self.html)
+
+    def step(self):
+        """Where it stands: number, row and words, and the range that is seen."""
+        frame = self.seen()
+        return (self.page.text(".chain .buttons .dim"), self.page.text(".chain [aria-current] b"),
+                self.page.text(".chain [aria-current] bdi"), frame["from"] / 1e9, frame["to"] / 1e9)
+
+    def test_the_cause_names_its_chain(self):
+        self.assertEqual(self.page.text(".causes .chain-words"),
+                         "Chain: rank 3 waits for 2, 2 for 1, 1 for 0, all in MPI_Recv at ring.c:7; 0 computes.")
+
+    def test_a_click_on_a_cause_follows_it(self):
+        self.page.click(".causes [data-action=chain]")
+        self.page.until("document.querySelector('.chain [aria-current]')")
+        for number, (row, words) in enumerate((("rank 3", "Late Sender, for rank 2"), ("rank 2", "Late Sender, for rank 1"),
+                                               ("rank 1", "Late Sender, for rank 0"))):
+            at, who, what, begin, end = self.step()
+            self.assertEqual((at, who, what), (f"{number + 1} of 4", row, words))
+            self.assertLess(begin, 1)  # it waits from 1 to 3
+            self.assertGreater(end, 3)
+            about = self.page.text(".about").replace("\u202f", " ")
+            self.assertIn(f"{row}: 2.00 s from 1.00 s", about)  # the call that waits is chosen
+            self.page.key("c")
+        at, who, what, begin, end = self.step()
+        self.assertEqual((at, who, what), ("4 of 4", "rank 0", "main, before MPI_Send at ring.c:20"))
+        self.assertIn("rank 0: 4.00 s from 0 s", self.page.text(".about").replace("\u202f", " "))
+        self.page.key("c")  # there is nothing behind it
+        self.assertEqual(self.step()[0], "4 of 4")
+        self.page.key("C")
+        self.assertEqual(self.step()[1], "rank 1")
+        self.page.click(".chain [data-step='0']")
+        self.assertEqual(self.step()[1], "rank 3")
+
+    def test_a_click_on_a_wait_follows_it(self):
+        self.timeline()
+        seen = self.seen()
+        left, top, width, height = self.page.place(".timeline-canvas")
+
+        def click(rank, time):
+            x = left + 92 + (width - 92) * (time * 1e9 - seen["from"]) / (seen["to"] - seen["from"])
+            self.page.click_at(x, top + 26 + 96 * rank + 30)
+            self.page.evaluate(FRAME)
+
+        click(2, 0.5)  # computes
+        self.assertEqual(self.page.count(".about [data-action=chain]"), 0)
+        click(2, 2)
+        self.page.click(".about [data-action=chain]")
+        self.assertIn("Late Sender, for rank 1", self.step()[2])
+        while self.step()[0].split()[0] != self.step()[0].split()[2]:
+            self.page.key("c")
+        self.assertEqual(self.step()[1], "rank 0")
+
+    def test_the_critical_path_is_drawn(self):
+        self.timeline()
+        self.seen()
+        legend = self.page.texts(".timeline-legend li")
+        self.assertIn("critical path", legend)
+
+        def on_path(rank, time):
+            """Whether the middle of the row has the colour of the path there."""
+            self.page.evaluate(FRAME)
+            seen = self.seen()
+            left, top, width, height = self.page.place(".timeline-canvas")
+            x = 92 + (width - 92) * (time * 1e9 - seen["from"]) / (seen["to"] - seen["from"])
+            return any(self.pixel_of(self.page, round(x), 26 + 96 * rank + y) == [190, 24, 93] for y in range(30, 60))
+
+        # Rank 0 computes until 3; from there the path goes through all to rank 3, which ends last.
+        for rank, time in ((0, 0.5), (0, 2), (3, 4), (3, 4.8)):
+            self.assertTrue(on_path(rank, time), (rank, time))
+        for rank, time in ((1, 2), (2, 2), (3, 2), (0, 4), (1, 3.5)):
+            self.assertFalse(on_path(rank, time), (rank, time))
+        self.page.click("[data-show=path]")
+        self.assertFalse(on_path(0, 2))
+        self.assertNotIn("critical path", self.page.texts(".timeline-legend li"))
 
 
 if __name__ == "__main__":

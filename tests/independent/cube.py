@@ -19,9 +19,14 @@ class Cube:
         for metric in root.find("metrics").findall("metric"):
             self._metric(metric, None, names)
         regions = {r.get("id"): r.findtext("name") or "" for r in root.iter("region")}
+        # What a function computes between two calls is a node below it, with time of its own: it counts as the function's.
+        stretches = {r.get("id") for r in root.iter("region")
+                     if r.findtext("descr") == "what its caller computes between two calls"}
         paths = {}
         for cnode in root.find("program").findall("cnode"):
             self._path(cnode, (), regions, paths)
+        if stretches:
+            self._fold(root, stretches, paths, next(i for i, name in names.items() if name == "visits"))
         threads = []
         for process in root.iter("process"):
             for thread in process.findall("thread"):
@@ -52,6 +57,24 @@ class Cube:
         paths[element.get("id")] = path
         for child in element.findall("cnode"):
             self._path(child, path, regions, paths)
+
+
+    @staticmethod
+    def _fold(root, stretches, paths, visits):
+        visited = {row.get("cnodeId") for matrix in root.find("severity").findall("matrix")
+                   if matrix.get("metricId") == visits for row in matrix.findall("row")}
+
+        def look(element, recorded):
+            number = element.get("id")
+            if element.get("calleeId") in stretches:
+                paths[number] = recorded
+            elif number in visited:
+                recorded = paths[number]
+            for child in element.findall("cnode"):
+                look(child, recorded)
+
+        for cnode in root.find("program").findall("cnode"):
+            look(cnode, ())
 
 
 APART = {"omp_idle_threads"}  # beside Time, and not part of it

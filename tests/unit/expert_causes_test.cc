@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <random>
 #include <sstream>
@@ -84,6 +85,13 @@ class Script {
     RootCauses causes;
     std::optional<Efficiency> efficiency;
     std::vector<std::string> words, effects, chains;  // of each cause
+    // Call paths of their own that computing has, and the functions that have one, by name.
+    struct Node {
+      std::string parent;
+      std::vector<double> time, cost, on_path;  // by rank
+    };
+    std::map<std::string, Node> nodes;
+    double time = 0;                 // of all
     std::size_t worst = 0;           // instances of the report, and the worst of places
     std::vector<std::string> asked;  // the chains of the longest waits of the worst instances
     // What a process's computing cost the others; all of it.
@@ -137,7 +145,7 @@ class Script {
     options.root_causes = true;
     const Report report = analyse(*trace, options);
     EXPECT_FALSE(any_suspect(report.findings())) << suspects(report.findings());
-    Found found{*report.root_causes(), efficiency_of(report), {}, {}, {}, 0, {}};
+    Found found{*report.root_causes(), efficiency_of(report)};
     const StorePlaces places(report);
     double sum = found.causes.unexplained;
     for (const RootCause& c : found.causes.causes) {
@@ -145,6 +153,21 @@ class Script {
       found.effects.push_back(effect_words(report, places, c));
       found.chains.push_back(chain_words(report, places, c.chain));
       sum += c.seconds;
+    }
+    found.time = report.total(report.find_metric("time"));
+    const auto values = [&](const char* metric, std::size_t path) {
+      std::vector<double> of(report.threads());
+      report.row(report.find_metric(metric), path, of);
+      return of;
+    };
+    for (std::size_t p = 0; p < report.call_paths().size(); ++p) {
+      const CallPathNode& node = report.call_paths()[p];
+      const std::string above =
+          node.parent == kNone ? "" : report.region_name(report.call_paths()[node.parent].region);
+      if (above.empty() || report.is_stretch(node.region)) {
+        found.nodes[report.region_name(node.region)] = {
+            above, values("time", p), values("delay", p), values("critical_path", p)};
+      }
     }
     found.worst = report.waits().worst.size() + report.waits().of_places.size();
     for (const Chain& c : found.causes.asked) {
@@ -190,6 +213,32 @@ TEST(RootCauses, WhoComputesLongerBeforeAFence) {
   }
   EXPECT_NEAR(on_path, 10, kNear);
   EXPECT_NEAR(of_rank_2, 6, kNear);
+  // In the call tree it is a node below main, with 3, 3 and 6 s of main's time, of which 1 s before
+  // the first and 1 s after the last fence are left. All time is 3 x 10 s, as before.
+  const auto near = [](const std::vector<double>& values, std::vector<double> expected) {
+    ASSERT_EQ(values.size(), expected.size());
+    for (std::size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], expected[i], kNear) << i;
+  };
+  ASSERT_EQ(found.nodes.size(), 2u);
+  const Script::Found::Node& node = found.nodes.at("between MPI_Win_fence and MPI_Win_fence");
+  EXPECT_EQ(node.parent, "main");
+  near(node.time, {3, 3, 6});
+  near(node.cost, {0, 0, 6});
+  near(node.on_path, {0, 0, 6});
+  near(found.nodes.at("main").time, {2, 2, 2});
+  near(found.nodes.at("main").cost, {0, 0, 0});
+  EXPECT_NEAR(found.time, 30, kNear);
+}
+
+// What a call is to blame for stands at the call, and no computing has a node of its own.
+TEST(RootCauses, OnlyComputingHasNodesOfItsOwn) {
+  Script s(2);
+  for (const int p : {0, 1}) s.add(p, 1, "ENTER", "region=MPI_Win_fence");
+  s.add(1, 1.5, "MPI_WINCOLLEXIT", "wid=0");
+  s.add(0, 3.5, "MPI_WINCOLLEXIT", "wid=0");
+  s.fence({4.5, 2.5}, 5);
+  const Script::Found found = s.analyse_until(6);
+  EXPECT_EQ(found.nodes.size(), 1u);  // main
 }
 
 // Rank 0 computes 2 s longer than all others; each sends on at once what it has received. Rank r

@@ -24,7 +24,8 @@ export function drawTransfer(t: Transfers, i: number, view: TransferView, draw: 
   if (!t.get[i]) {
     draw(origin, t.start[i], target, t.end[i], Style.Put, i);
     // The end of a put to a passive target is the origin's doing, at the exit of its unlock.
-    if (view === "dependencies" && t.passive[i] && !Number.isNaN(t.originSync[i])) draw(origin, t.originSync[i], target, t.end[i], Style.Link, i);
+    if (view === "dependencies" && t.passive[i] && !Number.isNaN(t.originSync[i]))
+      draw(origin, t.originSync[i], target, t.end[i], Style.Link, i);
     return;
   }
   if (view === "logical") {

@@ -34,8 +34,16 @@ export class Changes {
       this.head(),
       this.list("Regressions", worse, most, "Nothing became worse by 0.5 % of the run or more."),
       this.list("Improvements", better, most, "Nothing became better by 0.5 % of the run or more."),
-      changes.length > important.length ? h("p", { class: "dim rest" }, `${plural(changes.length - important.length, "smaller change")} below 0.5 % of the run each.`) : null,
-      data.info.byLocation ? null : h("p", { class: "dim" }, "The runs have different processes; values are compared over all of them."),
+      changes.length > important.length
+        ? h(
+            "p",
+            { class: "dim rest" },
+            `${plural(changes.length - important.length, "smaller change")} below 0.5 % of the run each.`,
+          )
+        : null,
+      data.info.byLocation
+        ? null
+        : h("p", { class: "dim" }, "The runs have different processes; values are compared over all of them."),
     );
   }
 
@@ -50,7 +58,15 @@ export class Changes {
       const after = data.callValuesAfter(selected);
       const whole = { node: metric, expanded: false };
       const [all, allAfter] = [data.callValuesBefore(whole), data.callValuesAfter(whole)];
-      for (let call = 0; call < before.length; call++) if (before[call] !== after[call]) found.push({ metric, call, before: before[call], after: after[call], rest: all[call] !== before[call] || allAfter[call] !== after[call] });
+      for (let call = 0; call < before.length; call++)
+        if (before[call] !== after[call])
+          found.push({
+            metric,
+            call,
+            before: before[call],
+            after: after[call],
+            rest: all[call] !== before[call] || allAfter[call] !== after[call],
+          });
     });
     return found.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before));
   }
@@ -64,13 +80,30 @@ export class Changes {
       const { title, unit } = data.metric(node);
       if (before === 0 && after === 0) return null;
       const change = after - before;
-      const cell = h("td", {}, `${signed(withUnit(change, unit), change)}${before !== 0 ? ` (${signed(percent(change, before), change)} %)` : ""}`);
+      const cell = h(
+        "td",
+        {},
+        signed(withUnit(change, unit), change) +
+          (before !== 0 ? ` (${signed(percent(change, before), change)} %)` : ""),
+      );
       if (unit === "sec") cell.className = change < 0 ? "better" : change > 0 ? "worse" : "";
-      return h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, shortened(title, 80))), h("td", {}, withUnit(before, unit)), h("td", {}, withUnit(after, unit)), cell);
+      return h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, h("bdi", {}, shortened(title, 80))),
+        h("td", {}, withUnit(before, unit)),
+        h("td", {}, withUnit(after, unit)),
+        cell,
+      );
     });
     const mean = this.mean();
     if (mean !== null) rows.splice(1, 0, mean);
-    return h("table", { class: "before-after" }, h("thead", {}, h("tr", {}, h("th", {}), h("th", {}, "before"), h("th", {}, "after"), h("th", {}, "change"))), h("tbody", {}, ...rows.filter((r): r is HTMLTableRowElement => r !== null)));
+    return h(
+      "table",
+      { class: "before-after" },
+      h("thead", {}, h("tr", {}, h("th", {}), h("th", {}, "before"), h("th", {}, "after"), h("th", {}, "change"))),
+      h("tbody", {}, ...rows.filter((r): r is HTMLTableRowElement => r !== null)),
+    );
   }
 
   // Runs of different sizes compare by what one process took.
@@ -82,8 +115,20 @@ export class Changes {
     const selected = { node: root, expanded: false };
     const times = [sum(data.callValuesBefore(selected)) / before, sum(data.callValuesAfter(selected)) / after];
     const change = times[1] - times[0];
-    const runs = before === after ? `of each of ${grouped(before)}` : `of each of ${grouped(before)}, then ${grouped(after)}`;
-    return h("tr", { class: "mean" }, h("th", { scope: "row" }, runs), h("td", {}, duration(times[0])), h("td", {}, duration(times[1])), h("td", { class: change < 0 ? "better" : change > 0 ? "worse" : "" }, `${signed(duration(change), change)} (${signed(percent(change, times[0]), change)} %)`));
+    const runs =
+      before === after ? `of each of ${grouped(before)}` : `of each of ${grouped(before)}, then ${grouped(after)}`;
+    return h(
+      "tr",
+      { class: "mean" },
+      h("th", { scope: "row" }, runs),
+      h("td", {}, duration(times[0])),
+      h("td", {}, duration(times[1])),
+      h(
+        "td",
+        { class: change < 0 ? "better" : change > 0 ? "worse" : "" },
+        `${signed(duration(change), change)} (${signed(percent(change, times[0]), change)} %)`,
+      ),
+    );
   }
 
   private list(title: string, changes: Change[], most: number, none: string): HTMLElement {
@@ -95,17 +140,52 @@ export class Changes {
       fill.style.background = css(diverging(change < 0 ? -1 : 1));
       const site = data.source(c.call);
       const callers = data.callPath(c.call).slice(0, -1);
-      const path = `${callers.length > 3 ? "\u2026 \u203a " : ""}${callers.slice(-3).map((caller) => `${shortened(data.callName(caller), 40)} \u203a `).join("")}`;
+      const path = `${callers.length > 3 ? "\u2026 \u203a " : ""}${callers
+        .slice(-3)
+        .map((caller) => `${shortened(data.callName(caller), 40)} \u203a `)
+        .join("")}`;
       return h(
         "li",
         {},
-        h("button", { type: "button", class: "change", "data-metric": data.metric(c.metric).name, click: () => this.jump(c.metric, c.call) },
+        h(
+          "button",
+          {
+            type: "button",
+            class: "change",
+            "data-metric": data.metric(c.metric).name,
+            click: () => this.jump(c.metric, c.call),
+          },
           h("b", { class: change < 0 ? "better" : "worse" }, signed(duration(change), change)),
           h("span", { class: "meter" }, fill),
-          h("span", { class: "change-what" }, h("bdi", {}, shortened(data.metric(c.metric).title, 80)), c.rest ? " (rest)" : "", h("span", { class: "dim" }, " in ", h("bdi", {}, path)), h("bdi", {}, shortened(data.callName(c.call), 120)), site ? h("span", { class: "hint" }, ` ${site}`) : null),
-          h("span", { class: "dim" }, c.before === 0 ? `new: ${duration(c.after)}` : c.after === 0 ? `was ${duration(c.before)}, gone` : `${duration(c.before)} \u2192 ${duration(c.after)}`)),
+          h(
+            "span",
+            { class: "change-what" },
+            h("bdi", {}, shortened(data.metric(c.metric).title, 80)),
+            c.rest ? " (rest)" : "",
+            h("span", { class: "dim" }, " in ", h("bdi", {}, path)),
+            h("bdi", {}, shortened(data.callName(c.call), 120)),
+            site ? h("span", { class: "hint" }, ` ${site}`) : null,
+          ),
+          h(
+            "span",
+            { class: "dim" },
+            c.before === 0
+              ? `new: ${duration(c.after)}`
+              : c.after === 0
+                ? `was ${duration(c.before)}, gone`
+                : `${duration(c.before)} \u2192 ${duration(c.after)}`,
+          ),
+        ),
       );
     });
-    return h("section", {}, h("h2", {}, title, changes.length > 0 ? h("span", { class: "dim" }, ` ${changes.length}`) : null), items.length > 0 ? h("ul", { class: "change-list" }, ...items) : h("p", { class: "dim" }, none), changes.length > shownAtMost ? h("p", { class: "dim" }, `and ${changes.length - shownAtMost} more, in the trees`) : null);
+    return h(
+      "section",
+      {},
+      h("h2", {}, title, changes.length > 0 ? h("span", { class: "dim" }, ` ${changes.length}`) : null),
+      items.length > 0 ? h("ul", { class: "change-list" }, ...items) : h("p", { class: "dim" }, none),
+      changes.length > shownAtMost
+        ? h("p", { class: "dim" }, `and ${changes.length - shownAtMost} more, in the trees`)
+        : null,
+    );
   }
 }

@@ -47,7 +47,21 @@ export function css([r, g, b]: Rgb): string {
 }
 
 // Kinds of regions on the timeline, in the order of expert/html/trace_view.h.
-export const regionKinds = ["program", "point-to-point", "collective", "barrier", "one-sided transfer", "fence", "window", "start/post/complete/wait", "lock/flush/unlock", "I/O", "init/exit", "management", "measurement"] as const;
+export const regionKinds = [
+  "program",
+  "point-to-point",
+  "collective",
+  "barrier",
+  "one-sided transfer",
+  "fence",
+  "window",
+  "start/post/complete/wait",
+  "lock/flush/unlock",
+  "I/O",
+  "init/exit",
+  "management",
+  "measurement",
+] as const;
 
 const kindLight: Rgb[] = [
   [203, 213, 225],

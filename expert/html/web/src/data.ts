@@ -90,7 +90,17 @@ class Rows {
       starts[r] = next[kind];
       next[kind] += locations;
     }
-    return new Rows(kinds, blob.f64("scales"), starts, blob.f64("exact"), blob.u16("sixteen"), blob.u8("eight"), locations, blob.u32("metrics"), blob.u32("calls"));
+    return new Rows(
+      kinds,
+      blob.f64("scales"),
+      starts,
+      blob.f64("exact"),
+      blob.u16("sixteen"),
+      blob.u8("eight"),
+      locations,
+      blob.u32("metrics"),
+      blob.u32("calls"),
+    );
   }
 
   // False if the row's values were left out of the page.
@@ -104,9 +114,11 @@ class Rows {
     const count = this.locations;
     if (kind === Kind.Constant) for (let i = 0; i < count; i++) out[i] += scale;
     else if (kind === Kind.Double) for (let i = 0; i < count; i++) out[i] += this.exact[start + i];
-    else if (kind === Kind.Sixteen && negative) for (let i = 0; i < count; i++) out[i] += scale * ((this.sixteen[start + i] << 16) >> 16);
+    else if (kind === Kind.Sixteen && negative)
+      for (let i = 0; i < count; i++) out[i] += scale * ((this.sixteen[start + i] << 16) >> 16);
     else if (kind === Kind.Sixteen) for (let i = 0; i < count; i++) out[i] += scale * this.sixteen[start + i];
-    else if (kind === Kind.Eight && negative) for (let i = 0; i < count; i++) out[i] += scale * ((this.eight[start + i] << 24) >> 24);
+    else if (kind === Kind.Eight && negative)
+      for (let i = 0; i < count; i++) out[i] += scale * ((this.eight[start + i] << 24) >> 24);
     else if (kind === Kind.Eight) for (let i = 0; i < count; i++) out[i] += scale * this.eight[start + i];
     return kind !== Kind.None;
   }
@@ -178,7 +190,8 @@ export class Data {
       for (const child of this.metrics.children[metric.node]) add(child, -1);
       // What subtraction leaves of equal numbers in decimal digits is nothing.
       const all = sums[metric.node];
-      if (all !== undefined) for (let c = 0; c < out.length; c++) if (Math.abs(out[c]) <= 1e-10 * Math.abs(all[c])) out[c] = 0;
+      if (all !== undefined)
+        for (let c = 0; c < out.length; c++) if (Math.abs(out[c]) <= 1e-10 * Math.abs(all[c])) out[c] = 0;
     }
     return out;
   }
@@ -221,7 +234,9 @@ export class Data {
     for (const m of metrics) for (const c of calls) complete = this.rows.add(m, c, values) && complete;
     if (this.info.values.precision !== "exact" && complete && !this.difference) {
       // Rounded values must still add up to the sum that the call tree shows.
-      const exact = call.expanded ? this.callValues(metric)[call.node] : this.calls.addUp(this.callValues(metric))[call.node];
+      const exact = call.expanded
+        ? this.callValues(metric)[call.node]
+        : this.calls.addUp(this.callValues(metric))[call.node];
       const rounded = sum(values);
       if (rounded > 0 && exact > 0) for (let i = 0; i < values.length; i++) values[i] *= exact / rounded;
     }

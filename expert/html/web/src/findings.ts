@@ -2,12 +2,13 @@
 import type { Data } from "./data";
 import { h } from "./dom";
 import { duration, grouped, percent, plural, shortened } from "./format";
-import type { Bottleneck, Cause, Consumer, Instance, LastCall } from "./types";
+import type { Bottleneck, Cause, Consumer, Instance, LastCall, Step } from "./types";
 
 export interface Jumps {
   trees(metric: number, call: number): void;
   // Absent without a timeline.
   timeline?: (instance: Instance) => void;
+  chain?: (chain: Step[], leftOut: number) => void;
 }
 
 const shareNames: Record<string, string> = {
@@ -29,13 +30,38 @@ export class Findings {
     const overview = data.info.overview!;
     const { bottlenecks } = overview;
     const list = h("ol", { class: "findings" });
-    const show = (from: number, to: number) => bottlenecks.slice(from, to).forEach((b, i) => list.append(this.card(b, from + i)));
+    const show = (from: number, to: number) =>
+      bottlenecks.slice(from, to).forEach((b, i) => list.append(this.card(b, from + i)));
     show(0, atFirst);
-    const more = h("button", { type: "button", class: "more", hidden: bottlenecks.length <= atFirst, click: () => { show(atFirst, bottlenecks.length); more.hidden = true; } }, `Show ${grouped(bottlenecks.length - atFirst)} more`);
+    const more = h(
+      "button",
+      {
+        type: "button",
+        class: "more",
+        hidden: bottlenecks.length <= atFirst,
+        click: () => {
+          show(atFirst, bottlenecks.length);
+          more.hidden = true;
+        },
+      },
+      `Show ${grouped(bottlenecks.length - atFirst)} more`,
+    );
     addEventListener("beforeprint", () => {
       if (!more.hidden) more.click();
     });
-    this.element = h("div", { class: "findings-view" }, this.lastCalls(), this.head(), this.causes(), bottlenecks.length > 0 ? h("h2", {}, "What is wrong, worst first") : this.nothing(), list, more, this.rest(), this.consumers(), this.notes());
+    this.element = h(
+      "div",
+      { class: "findings-view" },
+      this.lastCalls(),
+      this.causes(),
+      this.head(),
+      bottlenecks.length > 0 ? h("h2", {}, "What is wrong, worst first") : this.nothing(),
+      list,
+      more,
+      this.rest(),
+      this.consumers(),
+      this.notes(),
+    );
   }
 
   private head(): HTMLElement {
@@ -45,20 +71,49 @@ export class Findings {
     const amount = (kind: number) => kinds.filter((k) => k === kind).length;
     const processes = amount(2);
     const threads = amount(3);
-    const facts = [plural(processes, "process", "processes") + (threads > processes ? ` with ${plural(threads, "thread")}` : "") + ` on ${plural(amount(1), "node")}`, plural(info.calls.parent.length, "call path")];
-    facts.unshift(`${duration(seconds / Math.max(1, info.locations))} a ${threads > processes ? "thread" : "process"}, ${duration(seconds)} in all`);
-    return h("div", { class: "overview" }, h("p", { class: "facts" }, facts.join(" \u00b7 ")), shares.length > 0 ? this.shares(shares, seconds) : null);
+    const facts = [
+      plural(processes, "process", "processes") +
+        (threads > processes ? ` with ${plural(threads, "thread")}` : "") +
+        ` on ${plural(amount(1), "node")}`,
+      plural(info.calls.parent.length, "call path"),
+    ];
+    facts.unshift(
+      `${duration(seconds / Math.max(1, info.locations))} a ${threads > processes ? "thread" : "process"}, ` +
+        `${duration(seconds)} in all`,
+    );
+    return h(
+      "div",
+      { class: "overview" },
+      h("p", { class: "facts" }, facts.join(" \u00b7 ")),
+      shares.length > 0 ? this.shares(shares, seconds) : null,
+    );
   }
 
   private shares(shares: { kind: string; seconds: number }[], whole: number): HTMLElement {
-    const bar = h("div", { class: "shares", role: "img", "aria-label": shares.map((s) => `${shareNames[s.kind]} ${percent(s.seconds, whole)} percent`).join(", ") });
+    const bar = h("div", {
+      class: "shares",
+      role: "img",
+      "aria-label": shares.map((s) => `${shareNames[s.kind]} ${percent(s.seconds, whole)} percent`).join(", "),
+    });
     const legend = h("ul", { class: "share-legend" });
     for (const share of shares) {
       if (share.seconds <= 0) continue;
-      const part = h("i", { class: `share-${share.kind}`, title: `${shareNames[share.kind]}: ${duration(share.seconds)}` });
+      const part = h("i", {
+        class: `share-${share.kind}`,
+        title: `${shareNames[share.kind]}: ${duration(share.seconds)}`,
+      });
       part.style.flexGrow = String(share.seconds);
       bar.append(part);
-      legend.append(h("li", {}, h("i", { class: `share-${share.kind}` }), h("b", {}, `${percent(share.seconds, whole)} %`), ` ${shareNames[share.kind]}`, h("span", { class: "dim" }, ` ${duration(share.seconds)}`)));
+      legend.append(
+        h(
+          "li",
+          {},
+          h("i", { class: `share-${share.kind}` }),
+          h("b", {}, `${percent(share.seconds, whole)} %`),
+          ` ${shareNames[share.kind]}`,
+          h("span", { class: "dim" }, ` ${duration(share.seconds)}`),
+        ),
+      );
     }
     return h("div", {}, bar, legend);
   }
@@ -69,14 +124,43 @@ export class Findings {
     if (lastCalls === undefined) return null;
     const circles = (deadlocks ?? []).map((words) => h("p", { class: "deadlock", role: "alert" }, h("bdi", {}, words)));
     const item = (last: LastCall) => {
-      const line = h("li", {}, h("b", {}, h("bdi", {}, shortened(last.who, 200))), ` ${last.does} `, h("bdi", { class: "call" }, shortened(last.name, 200)), ` ${last.times}`);
-      if (last.awaits !== "") line.append(", and ", h("b", { class: "awaits" }, h("bdi", {}, shortened(last.awaits, 300))));
+      const line = h(
+        "li",
+        {},
+        h("b", {}, h("bdi", {}, shortened(last.who, 200))),
+        ` ${last.does} `,
+        h("bdi", { class: "call" }, shortened(last.name, 200)),
+        ` ${last.times}`,
+      );
+      if (last.awaits !== "")
+        line.append(", and ", h("b", { class: "awaits" }, h("bdi", {}, shortened(last.awaits, 300))));
       line.append(".");
-      if (last.call >= 0) line.append(" ", h("button", { type: "button", "data-action": "trees", click: () => this.jumps.trees(Math.max(0, this.data.metricByName("time")), last.call) }, "Show in the trees"));
+      if (last.call >= 0)
+        line.append(
+          " ",
+          h(
+            "button",
+            {
+              type: "button",
+              "data-action": "trees",
+              click: () => this.jumps.trees(Math.max(0, this.data.metricByName("time")), last.call),
+            },
+            "Show in the trees",
+          ),
+        );
       return line;
     };
-    const more = furtherLastCalls ? h("p", { class: "dim" }, `and ${plural(furtherLastCalls, "more place")} (expert --json lists all)`) : null;
-    return h("section", { class: "last-calls" }, h("h2", {}, "Where the processes stood when the run was ended"), ...circles, h("ul", {}, ...lastCalls.map(item)), more);
+    const more = furtherLastCalls
+      ? h("p", { class: "dim" }, `and ${plural(furtherLastCalls, "more place")} (expert --json lists all)`)
+      : null;
+    return h(
+      "section",
+      { class: "last-calls" },
+      h("h2", {}, "Where the processes stood when the run was ended"),
+      ...circles,
+      h("ul", {}, ...lastCalls.map(item)),
+      more,
+    );
   }
 
   // Root causes come before the victims.
@@ -86,18 +170,82 @@ export class Findings {
     // Always the first; of the others those that are worth a line.
     const shown = causes.slice(0, atFirst).filter((cause, i) => i === 0 || cause.seconds >= 0.01 * (waits ?? 0));
     const item = (cause: Cause) => {
-      const line = h("li", {}, h("b", { class: "cost" }, duration(cause.seconds)), h("span", { class: "dim" }, ` ${percent(cause.seconds, waits ?? 0)} % of all waiting: `), h("bdi", {}, shortened(cause.words, 300)), h("span", { class: "dim" }, ` (${cause.patterns})`));
-      if (cause.call >= 0) line.append(" ", h("button", { type: "button", "data-action": "trees", click: () => this.jumps.trees(Math.max(0, this.data.metricByName("delay")), cause.call) }, "Show in the trees"));
+      const line = h(
+        "li",
+        {},
+        h(
+          "p",
+          {},
+          h("b", { class: "cost" }, duration(cause.seconds)),
+          " ",
+          h("span", { class: "dim" }, `${percent(cause.seconds, waits ?? 0)} % of all waiting: `),
+          h("b", {}, h("bdi", {}, shortened(cause.words, 300))),
+          ": ",
+          h("bdi", {}, shortened(cause.effect, 400)),
+          ".",
+        ),
+      );
+      if (cause.chainWords) {
+        line.append(
+          h(
+            "p",
+            { class: "chain-words" },
+            h("span", { class: "dim" }, "Chain: "),
+            h("bdi", {}, shortened(cause.chainWords, 600)),
+            ".",
+          ),
+        );
+      }
+      const { chain, call, leftOut } = cause;
+      const actions = h("div", { class: "actions" });
+      if (call >= 0) {
+        const metric = Math.max(0, this.data.metricByName("delay"));
+        actions.append(
+          h(
+            "button",
+            { type: "button", "data-action": "trees", click: () => this.jumps.trees(metric, call) },
+            "Show in the trees",
+          ),
+        );
+      }
+      if (chain !== undefined && this.jumps.chain) {
+        const go = () => this.jumps.chain!(chain, leftOut ?? 0);
+        actions.append(h("button", { type: "button", "data-action": "chain", click: go }, "Follow it on the timeline"));
+      }
+      line.append(actions);
       return line;
     };
     const further = causes.length - shown.length + (furtherCauses ?? 0);
-    const more = further > 0 ? h("p", { class: "dim" }, `and ${plural(further, "more cause")} (expert --json lists them)`) : null;
-    return h("section", { class: "causes" }, h("h2", {}, "Who made the others wait"), h("ol", {}, ...shown.map(item)), more);
+    const more =
+      further > 0 ? h("p", { class: "dim" }, `and ${plural(further, "more cause")} (expert --json lists them)`) : null;
+    return h(
+      "section",
+      { class: "causes" },
+      h("h2", {}, "Who made the others wait"),
+      h("ol", {}, ...shown.map(item)),
+      more,
+    );
   }
 
   private nothing(): HTMLElement {
-    if (this.data.info.lastCalls !== undefined) return h("div", { class: "nothing" }, h("h2", {}, "No other waits"), h("p", {}, "Apart from the calls that did not return, no pattern of waiting takes 0.1 % of the run or more. What time is spent on is in the trees."));
-    return h("div", { class: "nothing" }, h("h2", {}, "No process waits for another"), h("p", {}, "No pattern of waiting takes 0.1 % of the run or more. What time is spent on is in the trees."));
+    if (this.data.info.lastCalls !== undefined)
+      return h(
+        "div",
+        { class: "nothing" },
+        h("h2", {}, "No other waits"),
+        h(
+          "p",
+          {},
+          "Apart from the calls that did not return, no pattern of waiting takes 0.1 % of the run or more. " +
+            "What time is spent on is in the trees.",
+        ),
+      );
+    return h(
+      "div",
+      { class: "nothing" },
+      h("h2", {}, "No process waits for another"),
+      h("p", {}, "No pattern of waiting takes 0.1 % of the run or more. What time is spent on is in the trees."),
+    );
   }
 
   private card(found: Bottleneck, index: number): HTMLElement {
@@ -106,20 +254,57 @@ export class Findings {
     const path = data.callPath(found.call);
     const caller = path.length > 1 ? path[path.length - 2] : -1;
     const site = data.callSite(found.call);
-    const where = h("p", { class: "where" }, "in ", h("bdi", { class: "call" }, shortened(data.callName(found.call), 200)));
+    const where = h(
+      "p",
+      { class: "where" },
+      "in ",
+      h("bdi", { class: "call" }, shortened(data.callName(found.call), 200)),
+    );
     const callerName = data.caller(found.call) || (caller >= 0 ? data.callName(caller) : "");
     if (callerName !== "") where.append(", called by ", h("bdi", { class: "call" }, shortened(callerName, 200)));
     if (site !== "") where.append(" at ", h("bdi", { class: "site" }, shortened(site, 120)));
-    else if (caller >= 0 && data.definition(caller) !== "") where.append(", which begins at ", h("bdi", { class: "site" }, shortened(data.definition(caller), 120)));
+    else if (caller >= 0 && data.definition(caller) !== "")
+      where.append(", which begins at ", h("bdi", { class: "site" }, shortened(data.definition(caller), 120)));
     const parts = found.parts.map(([m, seconds]) => `${data.metric(m).title} ${duration(seconds)}`);
-    const size = h("div", { class: "size" }, h("b", {}, duration(found.seconds)), h("span", {}, `${percent(found.seconds, data.info.overview!.seconds)} % of the run`), meter(found.share));
-    const actions = h("div", { class: "actions" }, h("button", { type: "button", "data-action": "trees", click: () => this.jumps.trees(found.metric, found.call) }, "Show in the trees"));
+    const size = h(
+      "div",
+      { class: "size" },
+      h("b", {}, duration(found.seconds)),
+      h("span", {}, `${percent(found.seconds, data.info.overview!.seconds)} % of the run`),
+      meter(found.share),
+    );
+    const actions = h(
+      "div",
+      { class: "actions" },
+      h(
+        "button",
+        { type: "button", "data-action": "trees", click: () => this.jumps.trees(found.metric, found.call) },
+        "Show in the trees",
+      ),
+    );
     const instances = this.instancesOf(found);
     const instance = instances[0] as Instance | undefined;
     let worst: HTMLElement | null = null;
     if (instance !== undefined) {
-      worst = h("p", {}, h("b", {}, "Worst instance: "), `${instance.object ? `${instance.object}, ` : ""}${duration(instance.seconds)} at ${duration(instance.begin)} of the run`, data.info.trace?.rows[instance.rows[0]] ? `, ${data.info.trace.rows[instance.rows[0]].name}${waiting(instance) > 1 ? ` and ${grouped(waiting(instance) - 1)} more` : ""}` : "");
-      if (this.jumps.timeline) actions.append(h("button", { type: "button", "data-action": "timeline", click: () => this.jumps.timeline!(instance) }, "Look at it on the timeline"));
+      worst = h(
+        "p",
+        {},
+        h("b", {}, "Worst instance: "),
+        (instance.object ? `${instance.object}, ` : "") +
+          `${duration(instance.seconds)} at ${duration(instance.begin)} of the run`,
+        data.info.trace?.rows[instance.rows[0]]
+          ? `, ${data.info.trace.rows[instance.rows[0]].name}` +
+              (waiting(instance) > 1 ? ` and ${grouped(waiting(instance) - 1)} more` : "")
+          : "",
+      );
+      if (this.jumps.timeline)
+        actions.append(
+          h(
+            "button",
+            { type: "button", "data-action": "timeline", click: () => this.jumps.timeline!(instance) },
+            "Look at it on the timeline",
+          ),
+        );
     }
     return h(
       "li",
@@ -144,14 +329,28 @@ export class Findings {
     const { data } = this;
     // Of very long paths the outermost and the innermost calls.
     const shown = path.length <= 12 ? path : [...path.slice(0, 3), -1, ...path.slice(-8)];
-    const crumb = (c: number) => (c < 0 ? "\u2026" : h("bdi", { title: shortened(data.callName(c), 500) }, shortened(data.callName(c), 60)));
-    return h("p", { class: "crumbs" }, ...shown.flatMap((c, i) => [i > 0 ? " \u203a " : "", crumb(c), c >= 0 && data.callSite(c) !== "" ? h("bdi", { class: "hint" }, ` ${shortened(data.source(c), 100)}`) : null]));
+    const crumb = (c: number) =>
+      c < 0 ? "\u2026" : h("bdi", { title: shortened(data.callName(c), 500) }, shortened(data.callName(c), 60));
+    return h(
+      "p",
+      { class: "crumbs" },
+      ...shown.flatMap((c, i) => [
+        i > 0 ? " \u203a " : "",
+        crumb(c),
+        c >= 0 && data.callSite(c) !== "" ? h("bdi", { class: "hint" }, ` ${shortened(data.source(c), 100)}`) : null,
+      ]),
+    );
   }
 
   // Once in full for each pattern; further down it is folded.
   private advice(metric: number): HTMLElement {
     const { meaning, description, advice } = this.data.metric(metric);
-    const text = h("div", { class: "advice" }, meaning || description ? h("p", {}, h("b", {}, "What it means. "), meaning || description || "") : null, advice ? h("p", {}, h("b", {}, "What to try. "), advice) : null);
+    const text = h(
+      "div",
+      { class: "advice" },
+      meaning || description ? h("p", {}, h("b", {}, "What it means. "), meaning || description || "") : null,
+      advice ? h("p", {}, h("b", {}, "What to try. "), advice) : null,
+    );
     if (!this.explained.has(metric)) {
       this.explained.add(metric);
       return text;
@@ -170,11 +369,21 @@ export class Findings {
   private cause(found: Bottleneck): HTMLElement | null {
     const name = this.data.metric(found.metric).name;
     const partners = (this.data.info.partners ?? []).filter((p) => p.metric === name && p.call === found.call);
-    if (partners.length === 0) return found.waitedFor === undefined ? null : h("p", { class: "cause" }, h("b", {}, found.waitedFor), " hardly waits: the others wait for it");
+    if (partners.length === 0)
+      return found.waitedFor === undefined
+        ? null
+        : h("p", { class: "cause" }, h("b", {}, found.waitedFor), " hardly waits: the others wait for it");
     const most = partners[0];
     const rank = this.data.info.trace?.rows[most.row]?.name ?? `location ${most.row}`;
     const all = most.seconds > 0.995 * found.seconds;
-    return h("p", { class: "cause" }, `${all ? "all" : `${percent(most.seconds, found.seconds)} %`} of it until `, h("b", {}, rank), most.exit ? " leaves " : " enters ", h("bdi", {}, shortened(most.by, 120)));
+    return h(
+      "p",
+      { class: "cause" },
+      `${all ? "all" : `${percent(most.seconds, found.seconds)} %`} of it until `,
+      h("b", {}, rank),
+      most.exit ? " leaves " : " enters ",
+      h("bdi", {}, shortened(most.by, 120)),
+    );
   }
 
   private who(found: Bottleneck): HTMLElement {
@@ -183,17 +392,40 @@ export class Findings {
     const box = h("div", { class: "who" }, profile(found.profile, locations));
     if (first === undefined) return box;
     box.append(h("p", {}, h("b", {}, first[0]), ` waits ${duration(first[1])}`));
-    if (others.length > 0) box.append(h("p", { class: "dim" }, `then ${others.slice(0, 3).map(([who, seconds]) => `${who} ${duration(seconds)}`).join(", ")}`));
+    if (others.length > 0)
+      box.append(
+        h(
+          "p",
+          { class: "dim" },
+          `then ${others
+            .slice(0, 3)
+            .map(([who, seconds]) => `${who} ${duration(seconds)}`)
+            .join(", ")}`,
+        ),
+      );
     const cause = this.cause(found);
     if (cause !== null) box.append(cause);
-    box.append(h("p", { class: "dim" }, found.waiting === locations ? `all ${grouped(locations)} wait` : `${grouped(found.waiting)} of ${grouped(locations)} wait`));
+    box.append(
+      h(
+        "p",
+        { class: "dim" },
+        found.waiting === locations
+          ? `all ${grouped(locations)} wait`
+          : `${grouped(found.waiting)} of ${grouped(locations)} wait`,
+      ),
+    );
     return box;
   }
 
   private rest(): HTMLElement | null {
     const { below, belowSeconds, seconds } = this.data.info.overview!;
     if (below === 0) return null;
-    return h("p", { class: "dim rest" }, `${plural(below, "more place")} below 0.1 % of the run each, ${duration(belowSeconds)} (${percent(belowSeconds, seconds)} %) together.`);
+    return h(
+      "p",
+      { class: "dim rest" },
+      `${plural(below, "more place")} below 0.1 % of the run each, ` +
+        `${duration(belowSeconds)} (${percent(belowSeconds, seconds)} %) together.`,
+    );
   }
 
   // MPI calls that take much time which no wait explains.
@@ -207,17 +439,42 @@ export class Findings {
     const item = (c: Consumer) => {
       const call = this.data.callName(c.call);
       const site = this.data.callSite(c.call);
-      const where = c.part > 0.995 ? "all in" : `${c.part > 0.5 ? "most" : "the largest part"}, ${percent(c.part, 1)} %, in`;
-      const go = h("button", { type: "button", "data-action": "trees", click: () => this.jumps.trees(c.metric, c.call) }, "Show in the trees");
-      return h("li", {}, h("b", {}, `${title(c.metric)} ${duration(c.seconds)}`), `, ${percent(c.seconds, seconds)} % of the run; ${where} `, h("bdi", { class: "call" }, shortened(call, 120)), site === "" ? "" : " at ", site === "" ? null : h("bdi", { class: "site" }, shortened(site, 120)), " ", go);
+      const where =
+        c.part > 0.995 ? "all in" : `${c.part > 0.5 ? "most" : "the largest part"}, ${percent(c.part, 1)} %, in`;
+      const go = h(
+        "button",
+        { type: "button", "data-action": "trees", click: () => this.jumps.trees(c.metric, c.call) },
+        "Show in the trees",
+      );
+      return h(
+        "li",
+        {},
+        h("b", {}, `${title(c.metric)} ${duration(c.seconds)}`),
+        `, ${percent(c.seconds, seconds)} % of the run; ${where} `,
+        h("bdi", { class: "call" }, shortened(call, 120)),
+        site === "" ? "" : " at ",
+        site === "" ? null : h("bdi", { class: "site" }, shortened(site, 120)),
+        " ",
+        go,
+      );
     };
-    return h("section", { class: "consumers" }, h("h2", {}, "MPI time that no wait explains"), h("ul", {}, ...consumers.map(item)));
+    return h(
+      "section",
+      { class: "consumers" },
+      h("h2", {}, "MPI time that no wait explains"),
+      h("ul", {}, ...consumers.map(item)),
+    );
   }
 
   private notes(): HTMLElement | null {
     const { notes } = this.data.info;
     if (notes.length === 0) return null;
-    return h("details", { class: "notes", open: true }, h("summary", {}, "Notes on this report"), h("ul", {}, ...notes.map((n) => h("li", {}, shortened(n, 2000)))));
+    return h(
+      "details",
+      { class: "notes", open: true },
+      h("summary", {}, "Notes on this report"),
+      h("ul", {}, ...notes.map((n) => h("li", {}, shortened(n, 2000)))),
+    );
   }
 }
 
@@ -239,7 +496,12 @@ function profile(values: number[], locations: number): HTMLElement {
     bar.style.height = `${most > 0 ? Math.max(v > 0 ? 6 : 0, (v / most) * 100) : 0}%`;
     return bar;
   });
-  const figure = h("figure", { class: "profile" }, h("div", { role: "img", "aria-label": "Waiting time by rank" }, ...bars), h("figcaption", {}, h("span", {}, "rank 0"), h("span", {}, String(locations - 1))));
+  const figure = h(
+    "figure",
+    { class: "profile" },
+    h("div", { role: "img", "aria-label": "Waiting time by rank" }, ...bars),
+    h("figcaption", {}, h("span", {}, "rank 0"), h("span", {}, String(locations - 1))),
+  );
   figure.style.maxWidth = `${Math.max(90, values.length * 30)}px`;
   return figure;
 }

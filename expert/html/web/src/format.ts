@@ -30,7 +30,8 @@ export function seconds(value: number): string {
 export function duration(value: number): string {
   const size = Math.abs(value);
   if (size === 0) return "0 s";
-  const [factor, unit] = size >= 1 ? [1, "s"] : size >= 1e-3 ? [1e3, "ms"] : size >= 1e-6 ? [1e6, "\u00b5s"] : [1e9, "ns"];
+  const [factor, unit] =
+    size >= 1 ? [1, "s"] : size >= 1e-3 ? [1e3, "ms"] : size >= 1e-6 ? [1e6, "\u00b5s"] : [1e9, "ns"];
   const scaled = value * factor;
   const digits = Math.abs(scaled) >= 100 ? 0 : Math.abs(scaled) >= 10 ? 1 : 2;
   return `${Math.abs(scaled) >= 10000 ? grouped(scaled) : fixed(scaled, digits)}${thin}${unit}`;

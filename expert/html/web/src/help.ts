@@ -11,6 +11,7 @@ const keys: [string, string][] = [
   ["p", "absolute, percent of root, percent of selection"],
   ["+  \u2212  \u2190 \u2192  0", "on the timeline: zoom, move, show all"],
   ["n  N", "on the timeline: next, previous instance"],
+  ["c  C", "on the timeline: next, previous step on the way to the cause"],
   ["Shift \u2190 \u2192 \u2191 \u2193", "on the timeline: choose a call; Enter zooms to it"],
   ["\u2190 \u2192 \u2191 \u2193", "in matrix and topology: from cell to cell"],
   ["?", "this list"],
@@ -20,7 +21,17 @@ let dialog: HTMLDialogElement | undefined;
 
 export function showHelp(): void {
   if (dialog === undefined) {
-    const box: HTMLDialogElement = h("dialog", { class: "help", "aria-label": "Keys" }, h("h2", {}, "Keys"), h("table", {}, ...keys.map(([key, text]) => h("tr", {}, h("th", { scope: "row" }, h("kbd", {}, key)), h("td", {}, text)))), h("button", { type: "button", click: () => box.close() }, "Close"));
+    const box: HTMLDialogElement = h(
+      "dialog",
+      { class: "help", "aria-label": "Keys" },
+      h("h2", {}, "Keys"),
+      h(
+        "table",
+        {},
+        ...keys.map(([key, text]) => h("tr", {}, h("th", { scope: "row" }, h("kbd", {}, key)), h("td", {}, text))),
+      ),
+      h("button", { type: "button", click: () => box.close() }, "Close"),
+    );
     document.body.append(box);
     dialog = box;
   }

@@ -10,7 +10,7 @@ import { Matrix } from "./matrix";
 import { Timeline } from "./timeline";
 import { TraceData } from "./trace";
 import { Trees } from "./trees";
-import type { Instance, ReportInfo, TraceInfo } from "./types";
+import type { Instance, ReportInfo, Step, TraceInfo } from "./types";
 
 interface View {
   id: string;
@@ -33,6 +33,7 @@ class Page {
   private timeline: Timeline | undefined;
   private matrix: Matrix | undefined;
   private wantedInstance: Instance | undefined;
+  private wantedChain: [steps: Step[], leftOut: number] | undefined;
   private ready = false;
 
   constructor(private readonly data: Data) {}
@@ -42,16 +43,65 @@ class Page {
     const { info } = data;
     const app = must<HTMLElement>(document, "#app");
     const files = data.difference ? `${info.beforeFile} \u2192 ${info.file}` : info.file;
-    app.append(h("header", { class: "page" }, h("div", { class: "brand" }, h("h1", {}, h("bdi", { title: shortened(files, 500) }, shortened(info.title, 120))), h("span", { class: "dim" }, data.difference ? "comparison of two reports" : "where the processes wait")), this.tabs, h("div", { class: "buttons" }, h("button", { type: "button", class: "small", title: "Keys (?)", "aria-label": "Keys", click: showHelp }, "?"), themeButton())), this.body, h("footer", {}, `Made by ${info.tool}. Nothing is loaded: all data is in this file.`));
+    app.append(
+      h(
+        "header",
+        { class: "page" },
+        h(
+          "div",
+          { class: "brand" },
+          h("h1", {}, h("bdi", { title: shortened(files, 500) }, shortened(info.title, 120))),
+          h("span", { class: "dim" }, data.difference ? "comparison of two reports" : "where the processes wait"),
+        ),
+        this.tabs,
+        h(
+          "div",
+          { class: "buttons" },
+          h(
+            "button",
+            { type: "button", class: "small", title: "Keys (?)", "aria-label": "Keys", click: showHelp },
+            "?",
+          ),
+          themeButton(),
+        ),
+      ),
+      this.body,
+      h("footer", {}, `Made by ${info.tool}. Nothing is loaded: all data is in this file.`),
+    );
 
     this.trees = new Trees(data, () => this.remember());
-    const first = data.difference ? new Changes(data, (m, c) => this.jumpToTrees(m, c)) : new Findings(data, { trees: (m, c) => this.jumpToTrees(m, c), timeline: info.trace ? (i) => this.jumpToInstance(i) : undefined });
+    const first = data.difference
+      ? new Changes(data, (m, c) => this.jumpToTrees(m, c))
+      : new Findings(data, {
+          trees: (m, c) => this.jumpToTrees(m, c),
+          timeline: info.trace ? (i) => this.jumpToInstance(i) : undefined,
+          chain: info.trace ? (c, l) => this.jumpToChain(c, l) : undefined,
+        });
     this.add({ id: "findings", title: data.difference ? "Changes" : "Findings", element: first.element });
-    this.add({ id: "trees", title: "Trees", element: this.trees.element, show: () => this.trees.refresh(), focus: () => this.trees.calls.focus(), key: (e) => this.treeKey(e) });
+    this.add({
+      id: "trees",
+      title: "Trees",
+      element: this.trees.element,
+      show: () => this.trees.refresh(),
+      focus: () => this.trees.calls.focus(),
+      key: (e) => this.treeKey(e),
+    });
     if (info.trace !== undefined) {
       // Their content comes with the trace, which stands at the end of the file.
-      this.add({ id: "timeline", title: "Timeline", element: h("p", { class: "waiting" }, "Reading the trace\u2026"), show: () => this.timeline?.show(), focus: () => this.timeline?.focus(), key: (e) => this.timeline?.key(e) ?? false });
-      this.add({ id: "bytes", title: "Bytes", element: h("p", { class: "waiting" }, "Reading the trace\u2026"), focus: () => this.matrix?.focus() });
+      this.add({
+        id: "timeline",
+        title: "Timeline",
+        element: h("p", { class: "waiting" }, "Reading the trace\u2026"),
+        show: () => this.timeline?.show(),
+        focus: () => this.timeline?.focus(),
+        key: (e) => this.timeline?.key(e) ?? false,
+      });
+      this.add({
+        id: "bytes",
+        title: "Bytes",
+        element: h("p", { class: "waiting" }, "Reading the trace\u2026"),
+        focus: () => this.matrix?.focus(),
+      });
     }
     document.addEventListener("keydown", (e) => this.key(e));
     addEventListener("hashchange", () => this.follow());
@@ -67,7 +117,8 @@ class Page {
     this.ready = true;
     this.follow();
     // The large parts of the file stand behind this script.
-    if (document.readyState === "loading") await new Promise((done) => addEventListener("DOMContentLoaded", done, { once: true }));
+    if (document.readyState === "loading")
+      await new Promise((done) => addEventListener("DOMContentLoaded", done, { once: true }));
     await data.readRows();
     this.trees.refresh();
     if (info.trace !== undefined) await this.readTrace(info.trace);
@@ -87,12 +138,34 @@ class Page {
     this.timeline = timeline;
     timeline.show();
     if (this.wantedInstance !== undefined) timeline.showInstance(this.wantedInstance);
+    if (this.wantedChain !== undefined) timeline.showChain(...this.wantedChain);
   }
 
   private add(view: View): void {
     const number = this.views.length + 1;
-    const panel = h("div", { class: "view", id: `view-${view.id}`, role: "tabpanel", "aria-labelledby": `tab-${view.id}`, hidden: true }, view.element);
-    const tab = h("button", { type: "button", id: `tab-${view.id}`, role: "tab", "aria-selected": "false", "aria-controls": panel.id, tabindex: -1, title: `${view.title} (${number})`, click: (e: MouseEvent) => { this.show(view.id); if (e.detail > 0) view.focus?.(); }, keydown: (e: KeyboardEvent) => this.tabKey(e) }, view.title);
+    const panel = h(
+      "div",
+      { class: "view", id: `view-${view.id}`, role: "tabpanel", "aria-labelledby": `tab-${view.id}`, hidden: true },
+      view.element,
+    );
+    const tab = h(
+      "button",
+      {
+        type: "button",
+        id: `tab-${view.id}`,
+        role: "tab",
+        "aria-selected": "false",
+        "aria-controls": panel.id,
+        tabindex: -1,
+        title: `${view.title} (${number})`,
+        click: (e: MouseEvent) => {
+          this.show(view.id);
+          if (e.detail > 0) view.focus?.();
+        },
+        keydown: (e: KeyboardEvent) => this.tabKey(e),
+      },
+      view.title,
+    );
     this.views.push(view);
     this.tabs.append(tab);
     this.body.append(panel);
@@ -131,7 +204,15 @@ class Page {
   private jumpToInstance(instance: Instance): void {
     this.show("timeline");
     this.wantedInstance = instance;
+    this.wantedChain = undefined;
     this.timeline?.showInstance(instance);
+  }
+
+  private jumpToChain(steps: Step[], leftOut: number): void {
+    this.show("timeline");
+    this.wantedChain = [steps, leftOut];
+    this.wantedInstance = undefined;
+    this.timeline?.showChain(steps, leftOut);
   }
 
   // The fragment names what is seen, so that a place in a report can be sent to somebody.
@@ -163,14 +244,20 @@ class Page {
   }
 
   private key(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]") !== null) return;
+    if (
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      isTyping(event.target) ||
+      document.querySelector("dialog[open]") !== null
+    )
+      return;
     const number = Number(event.key);
     if (event.key === "?") showHelp();
     else if (number >= 1 && number <= this.views.length) {
       this.show(this.views[number - 1].id);
       this.views[number - 1].focus?.();
-    }
-    else if (!this.views.find((v) => v.id === this.current)?.key?.(event)) return;
+    } else if (!this.views.find((v) => v.id === this.current)?.key?.(event)) return;
     event.preventDefault();
   }
 
@@ -195,7 +282,14 @@ async function start(): Promise<void> {
     const data = await Data.read(JSON.parse(text) as ReportInfo);
     await new Page(data).start();
   } catch (error) {
-    must<HTMLElement>(document, "#app").append(h("p", { class: "failure", role: "alert" }, `This report cannot be shown: ${error instanceof Error ? error.message : String(error)}. The file may not be complete, or the browser too old.`));
+    must<HTMLElement>(document, "#app").append(
+      h(
+        "p",
+        { class: "failure", role: "alert" },
+        `This report cannot be shown: ${error instanceof Error ? error.message : String(error)}. ` +
+          "The file may not be complete, or the browser too old.",
+      ),
+    );
     throw error;
   }
 }

@@ -17,7 +17,13 @@ const head = 34; // pixels for the ranks
 
 export class Matrix {
   readonly element: HTMLElement;
-  private readonly canvas = h("canvas", { class: "matrix-canvas", role: "application", tabindex: 0, "aria-roledescription": "matrix", "aria-label": "Bytes from row to column; arrow keys go from cell to cell" });
+  private readonly canvas = h("canvas", {
+    class: "matrix-canvas",
+    role: "application",
+    tabindex: 0,
+    "aria-roledescription": "matrix",
+    "aria-label": "Bytes from row to column; arrow keys go from cell to cell",
+  });
   private readonly tip = h("p", { class: "tip", role: "status" });
   private readonly totals = h("p", { class: "dim" });
   private readonly top = h("ol", { class: "pairs" });
@@ -39,8 +45,30 @@ export class Matrix {
     this.canvas.addEventListener("pointerleave", () => this.say(-1, -1));
     this.canvas.addEventListener("keydown", (e) => this.key(e));
     this.canvas.addEventListener("blur", () => this.choose(undefined));
-    const block = trace.info.ranksPerBlock > 1 ? h("p", { class: "dim" }, `Each cell stands for ${trace.info.ranksPerBlock} by ${trace.info.ranksPerBlock} ranks.`) : null;
-    this.element = h("div", { class: "matrix" }, h("div", { class: "toolbar" }, kinds.element, h("span", { class: "dim" }, "rows give, columns get; colours are logarithmic")), h("div", { class: "matrix-body" }, h("div", { class: "matrix-main" }, this.canvas, this.tip), h("aside", {}, h("h2", {}, "Largest"), this.totals, block, this.top)));
+    const block =
+      trace.info.ranksPerBlock > 1
+        ? h(
+            "p",
+            { class: "dim" },
+            `Each cell stands for ${trace.info.ranksPerBlock} by ${trace.info.ranksPerBlock} ranks.`,
+          )
+        : null;
+    this.element = h(
+      "div",
+      { class: "matrix" },
+      h(
+        "div",
+        { class: "toolbar" },
+        kinds.element,
+        h("span", { class: "dim" }, "rows give, columns get; colours are logarithmic"),
+      ),
+      h(
+        "div",
+        { class: "matrix-body" },
+        h("div", { class: "matrix-main" }, this.canvas, this.tip),
+        h("aside", {}, h("h2", {}, "Largest"), this.totals, block, this.top),
+      ),
+    );
     new ResizeObserver(() => this.draw()).observe(this.element);
     addEventListener("kojak-theme", () => this.draw());
   }
@@ -51,13 +79,21 @@ export class Matrix {
 
   private value(i: number, of: "values" | "counts"): number {
     const { messages, puts, gets } = this.trace.traffic[of];
-    const all: Record<Shown, () => number> = { messages: () => messages[i], puts: () => puts[i], gets: () => gets[i], onesided: () => puts[i] + gets[i], all: () => messages[i] + puts[i] + gets[i] };
+    const all: Record<Shown, () => number> = {
+      messages: () => messages[i],
+      puts: () => puts[i],
+      gets: () => gets[i],
+      onesided: () => puts[i] + gets[i],
+      all: () => messages[i] + puts[i] + gets[i],
+    };
     return all[this.shown]();
   }
 
   private rank(block: number): string {
     const { ranksPerBlock } = this.trace.info;
-    return ranksPerBlock === 1 ? `rank ${block}` : `ranks ${block * ranksPerBlock} to ${(block + 1) * ranksPerBlock - 1}`;
+    return ranksPerBlock === 1
+      ? `rank ${block}`
+      : `ranks ${block * ranksPerBlock} to ${(block + 1) * ranksPerBlock - 1}`;
   }
 
   draw(): void {
@@ -113,7 +149,12 @@ export class Matrix {
       const [from, to] = this.chosen;
       context.strokeStyle = style.outlineColor;
       context.lineWidth = 2;
-      context.strokeRect(head + to * this.cell - 1, head + from * this.cell - 1, Math.max(4, this.cell + 1), Math.max(4, this.cell + 1));
+      context.strokeRect(
+        head + to * this.cell - 1,
+        head + from * this.cell - 1,
+        Math.max(4, this.cell + 1),
+        Math.max(4, this.cell + 1),
+      );
     }
     this.list(values);
   }
@@ -128,7 +169,19 @@ export class Matrix {
     });
     this.totals.textContent = `${bytes(sum)} in ${grouped(amount)} operations`;
     const order = [...values.keys()].filter((i) => values[i] > 0).sort((a, b) => values[b] - values[a]);
-    this.top.replaceChildren(...order.slice(0, 12).map((i) => h("li", {}, `${this.rank(traffic.from[i])} \u2192 ${this.rank(traffic.to[i])}: `, h("b", {}, bytes(values[i])), h("span", { class: "dim" }, ` in ${grouped(this.value(i, "counts"))}`))));
+    this.top.replaceChildren(
+      ...order
+        .slice(0, 12)
+        .map((i) =>
+          h(
+            "li",
+            {},
+            `${this.rank(traffic.from[i])} \u2192 ${this.rank(traffic.to[i])}: `,
+            h("b", {}, bytes(values[i])),
+            h("span", { class: "dim" }, ` in ${grouped(this.value(i, "counts"))}`),
+          ),
+        ),
+    );
   }
 
   private point(event: PointerEvent): void {
@@ -136,7 +189,12 @@ export class Matrix {
   }
 
   private key(event: KeyboardEvent): void {
-    const steps: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    const steps: Record<string, [number, number]> = {
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+    };
     const step = steps[event.key];
     if (step === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     const within = (block: number) => Math.min(this.size - 1, Math.max(0, block));
@@ -158,6 +216,8 @@ export class Matrix {
     }
     const i = this.place.get(from * this.size + to);
     const value = i === undefined ? 0 : this.value(i, "values");
-    this.tip.textContent = `${this.rank(from)} \u2192 ${this.rank(to)}: ${bytes(value)}${i === undefined ? "" : ` in ${grouped(this.value(i, "counts"))}`}`;
+    this.tip.textContent =
+      `${this.rank(from)} \u2192 ${this.rank(to)}: ${bytes(value)}` +
+      (i === undefined ? "" : ` in ${grouped(this.value(i, "counts"))}`);
   }
 }

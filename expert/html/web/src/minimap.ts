@@ -15,7 +15,12 @@ export class Minimap {
     private readonly trace: TraceData,
     private readonly go: (from: number, to: number) => void,
   ) {
-    this.element = h("div", { class: "minimap", title: "The whole run: drag to choose what is seen" }, this.canvas, this.window);
+    this.element = h(
+      "div",
+      { class: "minimap", title: "The whole run: drag to choose what is seen" },
+      this.canvas,
+      this.window,
+    );
     let grabbed: { x: number; from: number; to: number } | undefined;
     this.element.addEventListener("pointerdown", (e) => {
       this.element.setPointerCapture(e.pointerId);
@@ -31,7 +36,11 @@ export class Minimap {
     });
     this.element.addEventListener("pointerup", (e) => {
       // A click moves the window there.
-      if (grabbed !== undefined && grabbed.to === grabbed.from && Math.abs(this.time(e) - grabbed.x) <= trace.span / 500) {
+      if (
+        grabbed !== undefined &&
+        grabbed.to === grabbed.from &&
+        Math.abs(this.time(e) - grabbed.x) <= trace.span / 500
+      ) {
         const half = (this.to - this.from) / 2;
         if (half * 2 < 0.98 * trace.span) this.go(grabbed.x - half, grabbed.x + half);
       }

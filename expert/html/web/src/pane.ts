@@ -52,11 +52,35 @@ export class Pane {
       this.sorting.show(order);
       this.content.tree.update({ order });
     });
-    const button = (text: string, hint: string, open: boolean) => h("button", { type: "button", class: "small", title: hint, "aria-label": `${hint}: ${title.toLowerCase()}`, click: () => this.content.tree.expandAll(open) }, text);
+    const button = (text: string, hint: string, open: boolean) =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: "small",
+          title: hint,
+          "aria-label": `${hint}: ${title.toLowerCase()}`,
+          click: () => this.content.tree.expandAll(open),
+        },
+        text,
+      );
     this.element = h(
       "section",
       { class: "pane", "aria-label": title },
-      h("header", {}, h("div", { class: "pane-title" }, h("h2", {}, title), this.subtitle, this.extra), h("div", { class: "pane-tools" }, this.search, this.found, this.sorting.element, button("+", "Expand all", true), button("\u2212", "Collapse all", false))),
+      h(
+        "header",
+        {},
+        h("div", { class: "pane-title" }, h("h2", {}, title), this.subtitle, this.extra),
+        h(
+          "div",
+          { class: "pane-tools" },
+          this.search,
+          this.found,
+          this.sorting.element,
+          button("+", "Expand all", true),
+          button("\u2212", "Collapse all", false),
+        ),
+      ),
       tree.element,
     );
   }
@@ -104,6 +128,8 @@ export class Pane {
   private tell(wanted: string): void {
     if (wanted === "") this.found.textContent = "";
     else if (this.matches.length === 0) this.found.textContent = "none";
-    else this.found.textContent = this.at < 0 ? plural(this.matches.length, "match", "matches") : `${this.at + 1}/${this.matches.length}`;
+    else
+      this.found.textContent =
+        this.at < 0 ? plural(this.matches.length, "match", "matches") : `${this.at + 1}/${this.matches.length}`;
   }
 }

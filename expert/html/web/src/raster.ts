@@ -42,7 +42,15 @@ export class Raster {
 
   // Draws what a row has between two times. Labels of boxes that are wide enough for one are
   // collected in `labels`. Returns how many boxes were looked at.
-  row(row: number, boxes: Boxes, kindOf: Uint8Array, colours: Rgb[], from: number, to: number, labelWidth: number): number {
+  row(
+    row: number,
+    boxes: Boxes,
+    kindOf: Uint8Array,
+    colours: Rgb[],
+    from: number,
+    to: number,
+    labelWidth: number,
+  ): number {
     const { width, lanes, kinds, column, covered, pixels } = this;
     this.labels.length = 0;
     const scale = width / (to - from);

@@ -1,10 +1,11 @@
 // Draws the timeline: rows of boxes, epochs, arrows, instances, and the axis of time.
 import { type Draw, drawTransfer, Style, type TransferView } from "./arrows";
+import type { Chain } from "./chain";
 import { css, inkOn, isDark, kindColours, regionKinds } from "./colour";
 import { shortened } from "./format";
 import { Raster, ticks } from "./raster";
 import type { TraceData } from "./trace";
-import type { Instance } from "./types";
+import type { Instance, ReportInfo } from "./types";
 
 export interface ViewState {
   from: number; // nanoseconds
@@ -14,7 +15,9 @@ export interface ViewState {
   messages: boolean;
   epochs: boolean;
   window: number; // whose epochs and transfers are drawn; -1: of all
+  path: boolean; // the critical one
   instance: Instance | undefined;
+  chain: Chain | undefined;
   box: { row: number; box: number } | undefined;
 }
 
@@ -73,9 +76,12 @@ export class TimelineCanvas {
   constructor(
     private readonly trace: TraceData,
     private readonly names: string[],
+    private readonly path: ReportInfo["path"],
   ) {
     this.kinds = Uint8Array.from(trace.info.regions.kind);
-    const both = trace.bands.some((bands) => bands.kind.includes(exposure)) && trace.bands.some((bands) => bands.kind.includes(access));
+    const both =
+      trace.bands.some((bands) => bands.kind.includes(exposure)) &&
+      trace.bands.some((bands) => bands.kind.includes(access));
     this.lanesOfWindow = both ? 2 : 1;
     this.windows = [...new Set(trace.bands.flatMap((bands) => [...new Set(bands.window)]))].sort((a, b) => a - b);
   }
@@ -126,7 +132,8 @@ export class TimelineCanvas {
     const shown = this.windowsShown(state);
     const { begin, end } = this.trace.bands[row];
     let found = -1;
-    for (let i = 0; i < begin.length && begin[i] <= time + pixel; i++) if (end[i] >= time - pixel && this.lane(row, i, shown) === lane) found = i;
+    for (let i = 0; i < begin.length && begin[i] <= time + pixel; i++)
+      if (end[i] >= time - pixel && this.lane(row, i, shown) === lane) found = i;
     return found;
   }
   private lane(row: number, band: number, shown: number[]): number {
@@ -139,7 +146,12 @@ export class TimelineCanvas {
     const context = this.canvas.getContext("2d")!;
     const scale = devicePixelRatio || 1;
     const style = getComputedStyle(this.canvas);
-    const theme: Theme = { ink: style.getPropertyValue("color"), line: style.borderTopColor, card: style.backgroundColor, accent: style.outlineColor };
+    const theme: Theme = {
+      ink: style.getPropertyValue("color"),
+      line: style.borderTopColor,
+      card: style.backgroundColor,
+      accent: style.outlineColor,
+    };
     context.setTransform(scale, 0, 0, scale, 0, 0);
     context.fillStyle = theme.card;
     context.fillRect(0, 0, this.width + gutter, this.height);
@@ -153,8 +165,10 @@ export class TimelineCanvas {
     context.rect(gutter, axis, this.width, this.height - axis);
     context.clip();
     const boxes = this.drawRows(context, state, first, last, theme);
+    if (state.path) this.drawPath(context, state, theme);
     this.drawInstance(context, state, theme);
     const arrows = this.drawArrows(context, state, theme);
+    this.drawChain(context, state, theme);
     context.restore();
 
     this.drawNames(context, state, first, last, theme);
@@ -162,7 +176,13 @@ export class TimelineCanvas {
     return { boxes, arrows };
   }
 
-  private drawRows(context: CanvasRenderingContext2D, state: ViewState, first: number, last: number, theme: Theme): number {
+  private drawRows(
+    context: CanvasRenderingContext2D,
+    state: ViewState,
+    first: number,
+    last: number,
+    theme: Theme,
+  ): number {
     const { raster, trace } = this;
     const deepest = trace.rows.slice(first, last).reduce((most, row) => Math.max(most, row.deepest), 0);
     const lanes = Math.min(mostLanes, deepest + 1);
@@ -185,19 +205,39 @@ export class TimelineCanvas {
         const next = label.box + 1;
         const inner = next < boxes.length && boxes.parent[next] === label.box && inset > 0;
         const name = this.trace.info.regions.name[region] ?? "";
-        labels.push({ x0: label.from, x1: label.to, y: top, h: inner ? Math.min(inset, place.boxes) : place.boxes - label.depth * inset, text: calls > 1 ? `${calls} calls, ${name}` : name, ink: inkOn(colours[this.kinds[region]]) });
+        labels.push({
+          x0: label.from,
+          x1: label.to,
+          y: top,
+          h: inner ? Math.min(inset, place.boxes) : place.boxes - label.depth * inset,
+          text: calls > 1 ? `${calls} calls, ${name}` : name,
+          ink: inkOn(colours[this.kinds[region]]),
+        });
       }
     }
     this.pixels.width = Math.max(1, width);
     this.pixels.height = Math.max(1, (last - first) * lanes);
-    if (last > first) this.pixels.getContext("2d")!.putImageData(new ImageData(new Uint8ClampedArray(raster.pixels.buffer), width, (last - first) * lanes), 0, 0);
+    if (last > first)
+      this.pixels
+        .getContext("2d")!
+        .putImageData(new ImageData(new Uint8ClampedArray(raster.pixels.buffer), width, (last - first) * lanes), 0, 0);
     context.imageSmoothingEnabled = false;
     for (let row = first; row < last; row++) {
       const place = this.place(row, state);
       const inset = this.inset(place.boxes, lanes);
       for (let lane = 0; lane < lanes; lane++) {
         const top = lane * inset;
-        context.drawImage(this.pixels, 0, (row - first) * lanes + lane, width, 1, gutter, place.y + top, width, Math.max(1, place.boxes - top));
+        context.drawImage(
+          this.pixels,
+          0,
+          (row - first) * lanes + lane,
+          width,
+          1,
+          gutter,
+          place.y + top,
+          width,
+          Math.max(1, place.boxes - top),
+        );
       }
       if (state.epochs) this.drawBands(context, state, row, place);
     }
@@ -209,7 +249,8 @@ export class TimelineCanvas {
       context.fillStyle = label.ink;
       context.fillText(text, gutter + label.x0 + 3, label.y + Math.min(label.h, 16) / 2 + 0.5, room);
     }
-    if (state.box !== undefined && state.box.row >= first && state.box.row < last) this.outline(context, state, state.box.row, state.box.box, theme.ink);
+    if (state.box !== undefined && state.box.row >= first && state.box.row < last)
+      this.outline(context, state, state.box.row, state.box.box, theme.ink);
     return looked;
   }
 
@@ -233,7 +274,12 @@ export class TimelineCanvas {
     return gutter + ((time - state.from) / (state.to - state.from)) * this.width;
   }
 
-  private drawBands(context: CanvasRenderingContext2D, state: ViewState, row: number, place: { y: number; boxes: number; band: number }): void {
+  private drawBands(
+    context: CanvasRenderingContext2D,
+    state: ViewState,
+    row: number,
+    place: { y: number; boxes: number; band: number },
+  ): void {
     if (place.band === 0) return;
     const bands = this.trace.bands[row];
     const dark = isDark() ? 1 : 0;
@@ -248,7 +294,12 @@ export class TimelineCanvas {
       if (x1 < reached[lane] + 0.7) continue;
       reached[lane] = x1;
       context.fillStyle = (bandColours[bands.kind[i]] ?? bandColours[0])[dark];
-      context.fillRect(x0, place.y + place.boxes + 1 + lane * place.band, Math.max(1, x1 - x0 - (x1 - x0 > 4 ? 1 : 0)), Math.max(1, place.band - 1));
+      context.fillRect(
+        x0,
+        place.y + place.boxes + 1 + lane * place.band,
+        Math.max(1, x1 - x0 - (x1 - x0 > 4 ? 1 : 0)),
+        Math.max(1, place.band - 1),
+      );
     }
   }
 
@@ -273,6 +324,67 @@ export class TimelineCanvas {
     context.setLineDash([6, 4]);
     frame(instance.cause);
     context.setLineDash([]);
+  }
+
+  // Along the rows, and from row to row where it changes.
+  private drawPath(context: CanvasRenderingContext2D, state: ViewState, theme: Theme): void {
+    if (this.path === undefined) return;
+    const { row, begin, end } = this.path;
+    const y = (r: number) => {
+      const place = this.place(r, state);
+      return place.y + place.boxes / 2;
+    };
+    context.beginPath();
+    let drawn = false;
+    for (let i = 0; i < row.length; i++) {
+      if (end[i] * 1e9 < state.from || begin[i] * 1e9 > state.to) {
+        drawn = false;
+        continue;
+      }
+      const x = Math.max(gutter - 4, this.x(begin[i] * 1e9, state));
+      if (drawn) context.lineTo(x, y(row[i]));
+      else context.moveTo(x, y(row[i]));
+      context.lineTo(Math.min(gutter + this.width + 4, this.x(end[i] * 1e9, state)), y(row[i]));
+      drawn = true;
+    }
+    context.lineJoin = "round";
+    context.globalAlpha = 0.85;
+    context.strokeStyle = theme.card; // a rim, for boxes of any colour
+    context.lineWidth = 6;
+    context.stroke();
+    context.globalAlpha = 1;
+    context.strokeStyle = pathColour();
+    context.lineWidth = 3;
+    context.stroke();
+  }
+
+  // The step that is looked at in a frame, the others thinner; dashed from who waits to who is awaited.
+  private drawChain(context: CanvasRenderingContext2D, state: ViewState, theme: Theme): void {
+    const { chain } = state;
+    if (chain === undefined) return;
+    context.strokeStyle = theme.accent;
+    context.fillStyle = theme.accent;
+    chain.steps.forEach((step, i) => {
+      const place = this.place(step.row, state);
+      const x0 = this.x(step.begin * 1e9, state);
+      const x1 = Math.max(x0 + 2, this.x(step.end * 1e9, state));
+      if (x1 < gutter || x0 > gutter + this.width) return;
+      context.lineWidth = i === chain.at ? 3 : 1.5;
+      context.strokeRect(x0, place.y - 1, x1 - x0, place.boxes + 2);
+      const next = chain.steps[i + 1];
+      if (next === undefined) return;
+      const other = this.place(next.row, state);
+      const down = other.y > place.y;
+      const from = down ? place.y + place.boxes : place.y;
+      const to = down ? other.y : other.y + other.boxes;
+      context.setLineDash([5, 3]);
+      context.beginPath();
+      context.moveTo(x1, from);
+      context.lineTo(x1, to);
+      context.stroke();
+      context.setLineDash([]);
+      arrowHead(context, { x0: x1, y0: from, x1, y1: to });
+    });
   }
 
   // All arrows in sight, unless that is too many to see: then one of those that lie together.
@@ -309,11 +421,13 @@ export class TimelineCanvas {
     };
     if (state.messages) {
       const { from, to, sent, received } = trace.messages;
-      for (let i = 0; i < sent.length && sent[i] <= state.to && segments.length <= mostArrows; i++) if (received[i] >= state.from) add(from[i], sent[i], to[i], received[i], Style.Message, i);
+      for (let i = 0; i < sent.length && sent[i] <= state.to && segments.length <= mostArrows; i++)
+        if (received[i] >= state.from) add(from[i], sent[i], to[i], received[i], Style.Message, i);
     }
     if (state.transfers !== "off") {
       const { request, window } = trace.transfers;
-      for (let i = 0; i < request.length && request[i] <= state.to && segments.length <= mostArrows; i++) if (state.window < 0 || window[i] === state.window) drawTransfer(trace.transfers, i, state.transfers, add);
+      for (let i = 0; i < request.length && request[i] <= state.to && segments.length <= mostArrows; i++)
+        if (state.window < 0 || window[i] === state.window) drawTransfer(trace.transfers, i, state.transfers, add);
     }
     return segments.length > mostArrows ? undefined : segments;
   }
@@ -371,8 +485,16 @@ export class TimelineCanvas {
     for (const fence of this.trace.fences) {
       if (state.window >= 0 && fence.window !== state.window) continue;
       const order = [...fence.rows.keys()].sort((a, b) => fence.rows[a] - fence.rows[b]);
-      if (order.length === 0 || order.every((i) => fence.exits[i] < state.from) || order.every((i) => fence.enters[i] > state.to)) continue;
-      for (const [times, dash] of [[fence.enters, [2, 4]], [fence.exits, []]] as [Float64Array, number[]][]) {
+      if (
+        order.length === 0 ||
+        order.every((i) => fence.exits[i] < state.from) ||
+        order.every((i) => fence.enters[i] > state.to)
+      )
+        continue;
+      for (const [times, dash] of [
+        [fence.enters, [2, 4]],
+        [fence.exits, []],
+      ] as [Float64Array, number[]][]) {
         context.setLineDash(dash);
         context.beginPath();
         order.forEach((i, n) => {
@@ -387,7 +509,13 @@ export class TimelineCanvas {
     context.setLineDash([]);
   }
 
-  private drawNames(context: CanvasRenderingContext2D, state: ViewState, first: number, last: number, theme: Theme): void {
+  private drawNames(
+    context: CanvasRenderingContext2D,
+    state: ViewState,
+    first: number,
+    last: number,
+    theme: Theme,
+  ): void {
     context.save();
     context.beginPath();
     context.rect(0, axis, this.width + gutter, this.height - axis);
@@ -400,13 +528,15 @@ export class TimelineCanvas {
       context.fillText(shortened(this.names[row], 15), 8, place.y + place.boxes / 2 + 0.5, gutter - 12);
     }
     context.fillStyle = theme.line;
-    for (let row = first; row <= last && this.rowHeight >= 14; row++) context.fillRect(0, Math.round(axis + row * this.rowHeight - state.top) - 1, this.width + gutter, 1);
+    for (let row = first; row <= last && this.rowHeight >= 14; row++)
+      context.fillRect(0, Math.round(axis + row * this.rowHeight - state.top) - 1, this.width + gutter, 1);
     context.restore();
   }
 
   private drawAxis(context: CanvasRenderingContext2D, state: ViewState, theme: Theme): void {
     const { step, at } = ticks(state.from, state.to, Math.max(2, this.width / 130));
-    const [unit, name] = state.to >= 1e9 ? [1e9, "s"] : state.to >= 1e6 ? [1e6, "ms"] : state.to >= 1e3 ? [1e3, "\u00b5s"] : [1, "ns"];
+    const [unit, name] =
+      state.to >= 1e9 ? [1e9, "s"] : state.to >= 1e6 ? [1e6, "ms"] : state.to >= 1e3 ? [1e3, "\u00b5s"] : [1, "ns"];
     const digits = Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9));
     context.fillStyle = theme.card;
     context.fillRect(0, 0, this.width + gutter, axis - 1);
@@ -424,7 +554,7 @@ export class TimelineCanvas {
   }
 }
 
-function arrowHead(context: CanvasRenderingContext2D, s: Segment): void {
+function arrowHead(context: CanvasRenderingContext2D, s: Pick<Segment, "x0" | "y0" | "x1" | "y1">): void {
   const angle = Math.atan2(s.y1 - s.y0, s.x1 - s.x0);
   if (Math.hypot(s.x1 - s.x0, s.y1 - s.y0) < 8) return;
   context.beginPath();
@@ -434,6 +564,9 @@ function arrowHead(context: CanvasRenderingContext2D, s: Segment): void {
   context.fill();
 }
 
+export function pathColour(): string {
+  return isDark() ? "#f472b6" : "#be185d";
+}
 export function bandColour(kind: number): string {
   return (bandColours[kind] ?? bandColours[0])[isDark() ? 1 : 0];
 }

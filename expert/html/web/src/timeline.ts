@@ -1,15 +1,26 @@
 // The timeline view: the canvas with its controls, zooming and moving, and what is said of a call,
 // an arrow or an instance.
 import { Style, type TransferView } from "./arrows";
+import { type Chain, chainAt, chainPart } from "./chain";
 import { regionKinds } from "./colour";
 import type { Data } from "./data";
 import { choice, h } from "./dom";
 import { duration, grouped, plural, shortened } from "./format";
 import { Minimap } from "./minimap";
-import { arrowColour, axis, bandColour, gutter, kindColour, type Segment, TimelineCanvas, type ViewState } from "./timeline-canvas";
+import {
+  arrowColour,
+  axis,
+  bandColour,
+  gutter,
+  kindColour,
+  pathColour,
+  type Segment,
+  TimelineCanvas,
+  type ViewState,
+} from "./timeline-canvas";
 import { Words } from "./timeline-words";
 import { bandName, type TraceData } from "./trace";
-import type { Instance } from "./types";
+import type { Instance, Step } from "./types";
 
 const shortest = 50; // nanoseconds that are seen at least
 
@@ -34,10 +45,22 @@ export class Timeline {
     private readonly trace: TraceData,
     private readonly toTrees: (call: number) => void,
   ) {
-    this.state = { from: 0, to: trace.span, top: 0, transfers: "closed", messages: true, epochs: true, window: -1, instance: undefined, box: undefined };
+    this.state = {
+      from: 0,
+      to: trace.span,
+      top: 0,
+      transfers: "closed",
+      messages: true,
+      epochs: true,
+      window: -1,
+      path: data.info.path !== undefined,
+      instance: undefined,
+      chain: undefined,
+      box: undefined,
+    };
     this.rowNames = trace.info.rows.map((row) => row.name);
     this.words = new Words(data, trace, this.rowNames);
-    this.drawing = new TimelineCanvas(trace, this.rowNames);
+    this.drawing = new TimelineCanvas(trace, this.rowNames, data.info.path);
     this.minimap = new Minimap(trace, (from, to) => this.go(from, to));
     this.instances = [...(data.info.instances ?? [])].sort((a, b) => b.seconds - a.seconds);
     const { canvas } = this.drawing;
@@ -45,10 +68,26 @@ export class Timeline {
     canvas.tabIndex = 0;
     canvas.setAttribute("role", "application");
     canvas.setAttribute("aria-roledescription", "timeline");
-    canvas.setAttribute("aria-label", `Timeline of ${plural(trace.rows.length, "location")}, ${duration(trace.span / 1e9)}. Arrow keys move, plus and minus zoom, shift and arrow keys choose calls, n goes to the next instance.`);
+    canvas.setAttribute(
+      "aria-label",
+      `Timeline of ${plural(trace.rows.length, "location")}, ${duration(trace.span / 1e9)}. Arrow keys move, ` +
+        "plus and minus zoom, shift and arrow keys choose calls, n goes to the next instance, " +
+        "c along the waits to their cause.",
+    );
     this.area = h("div", { class: "timeline-area" }, canvas, this.tip);
     this.listen(canvas);
-    this.element = h("div", { class: "timeline" }, this.toolbar(), this.legend, h("div", { class: "timeline-body" }, h("div", { class: "timeline-main" }, this.minimap.element, this.area), h("aside", { class: "timeline-side" }, this.about, this.instanceList(), this.omissions())));
+    this.element = h(
+      "div",
+      { class: "timeline" },
+      this.toolbar(),
+      this.legend,
+      h(
+        "div",
+        { class: "timeline-body" },
+        h("div", { class: "timeline-main" }, this.minimap.element, this.area),
+        h("aside", { class: "timeline-side" }, this.about, this.instanceList(), this.omissions()),
+      ),
+    );
     new ResizeObserver(() => this.resize()).observe(this.area);
     addEventListener("kojak-theme", () => {
       this.showLegend();
@@ -60,9 +99,19 @@ export class Timeline {
 
   private toolbar(): HTMLElement {
     const { trace } = this;
-    const button = (text: string, title: string, action: () => void) => h("button", { type: "button", class: "small", title, "aria-label": title, click: action }, text);
-    const box = (label: string, key: "messages" | "epochs") => {
-      const input = h("input", { type: "checkbox", checked: this.state[key], "data-show": key, change: () => { this.state[key] = input.checked; this.showLegend(); this.redraw(); } });
+    const button = (text: string, title: string, action: () => void) =>
+      h("button", { type: "button", class: "small", title, "aria-label": title, click: action }, text);
+    const box = (label: string, key: "messages" | "epochs" | "path") => {
+      const input = h("input", {
+        type: "checkbox",
+        checked: this.state[key],
+        "data-show": key,
+        change: () => {
+          this.state[key] = input.checked;
+          this.showLegend();
+          this.redraw();
+        },
+      });
       return h("label", { class: "check" }, input, label);
     };
     const views: [TransferView, string, string][] = [
@@ -80,12 +129,25 @@ export class Timeline {
     return h(
       "div",
       { class: "toolbar" },
-      trace.transfers.request.length > 0 ? h("span", { class: "labelled" }, h("span", { class: "dim" }, "Transfers "), transfers.element) : null,
+      trace.transfers.request.length > 0
+        ? h("span", { class: "labelled" }, h("span", { class: "dim" }, "Transfers "), transfers.element)
+        : null,
       trace.messages.sent.length > 0 ? box("messages", "messages") : null,
       trace.windowCount > 0 ? box("epochs", "epochs") : null,
+      this.data.info.path !== undefined ? box("critical path", "path") : null,
       this.windowChoice(),
-      h("span", { class: "buttons" }, button("+", "Zoom in (+)", () => this.zoom(0.5)), button("\u2212", "Zoom out (\u2212)", () => this.zoom(2)), button("all", "Show the whole run (0)", () => this.go(0, trace.span))),
-      h("span", { class: "legend" }, `${grouped(trace.boxCount)} calls \u00b7 drag to move, wheel to zoom, shift and drag to choose a range`),
+      h(
+        "span",
+        { class: "buttons" },
+        button("+", "Zoom in (+)", () => this.zoom(0.5)),
+        button("\u2212", "Zoom out (\u2212)", () => this.zoom(2)),
+        button("all", "Show the whole run (0)", () => this.go(0, trace.span)),
+      ),
+      h(
+        "span",
+        { class: "legend" },
+        `${grouped(trace.boxCount)} calls \u00b7 drag to move, wheel to zoom, shift and drag to choose a range`,
+      ),
     );
   }
 
@@ -95,7 +157,13 @@ export class Timeline {
     if (windows.length < 2) return null;
     const select: HTMLSelectElement = h(
       "select",
-      { "aria-label": "Windows", change: () => { this.state.window = Number(select.value); this.redraw(); } },
+      {
+        "aria-label": "Windows",
+        change: () => {
+          this.state.window = Number(select.value);
+          this.redraw();
+        },
+      },
       h("option", { value: -1 }, "all windows"),
       ...windows.map((w) => h("option", { value: w }, shortened(this.trace.info.windows[w] ?? `window ${w}`, 40))),
     );
@@ -105,21 +173,27 @@ export class Timeline {
   private showLegend(): void {
     const { trace, state } = this;
     const used = new Set<number>();
-    for (const boxes of trace.rows) for (const region of new Set(boxes.region)) used.add(trace.info.regions.kind[region]);
+    for (const boxes of trace.rows)
+      for (const region of new Set(boxes.region)) used.add(trace.info.regions.kind[region]);
     const item = (colour: string, text: string, className = "") => {
       const mark = h("i", { class: className });
       mark.style.background = colour;
       return h("li", {}, mark, text);
     };
     const items = regionKinds.map((kind, k) => (used.has(k) ? item(kindColour(k), kind) : null));
-    if (state.epochs) for (const kind of new Set(trace.bands.flatMap((b) => [...new Set(b.kind)]))) items.push(item(bandColour(kind), bandName(kind), "thin"));
-    if (state.messages && trace.messages.sent.length > 0) items.push(item(arrowColour(Style.Message), "message", "line"));
+    if (state.epochs)
+      for (const kind of new Set(trace.bands.flatMap((b) => [...new Set(b.kind)])))
+        items.push(item(bandColour(kind), bandName(kind), "thin"));
+    if (state.messages && trace.messages.sent.length > 0)
+      items.push(item(arrowColour(Style.Message), "message", "line"));
     if (state.transfers !== "off" && trace.transfers.request.length > 0) {
       if (trace.transfers.get.includes(0)) items.push(item(arrowColour(Style.Put), "put", "line"));
       if (trace.transfers.get.includes(1)) items.push(item(arrowColour(Style.Get), "get", "line"));
-      if (state.transfers === "closed" && trace.transfers.get.includes(1)) items.push(item(arrowColour(Style.Request), "request", "line"));
+      if (state.transfers === "closed" && trace.transfers.get.includes(1))
+        items.push(item(arrowColour(Style.Request), "request", "line"));
       if (state.transfers === "dependencies") items.push(item(arrowColour(Style.Link), "link", "line"));
     }
+    if (state.path) items.push(item(pathColour(), "critical path", "thick"));
     this.legend.replaceChildren(...items.filter((i): i is HTMLLIElement => i !== null));
   }
 
@@ -128,20 +202,52 @@ export class Timeline {
     const names = [...new Set(this.instances.map((i) => i.metric))];
     const list = h("ol", { class: "instances" });
     const fill = (metric: string) => {
-      this.listed = this.instances.filter((i) => i.beside !== true && (metric === "" ? !this.isPart(i.metric) : i.metric === metric)).slice(0, 60);
+      this.listed = this.instances
+        .filter((i) => i.beside !== true && (metric === "" ? !this.isPart(i.metric) : i.metric === metric))
+        .slice(0, 60);
       list.replaceChildren(
-        ...this.listed.map((i) => h("li", {}, h("button", { type: "button", click: () => this.showInstance(i) }, h("b", {}, duration(i.seconds)), ` ${this.metricTitle(i.metric)}`, h("span", { class: "dim" }, ` ${i.object ? `${i.object}, ` : ""}${this.rowsOf(i)} at ${duration(i.begin)}`)))),
+        ...this.listed.map((i) =>
+          h(
+            "li",
+            {},
+            h(
+              "button",
+              { type: "button", click: () => this.showInstance(i) },
+              h("b", {}, duration(i.seconds)),
+              ` ${this.metricTitle(i.metric)}`,
+              h(
+                "span",
+                { class: "dim" },
+                ` ${i.object ? `${i.object}, ` : ""}${this.rowsOf(i)} at ${duration(i.begin)}`,
+              ),
+            ),
+          ),
+        ),
       );
     };
     fill("");
-    const select: HTMLSelectElement = h("select", { "aria-label": "Pattern", change: () => fill(select.value) }, h("option", { value: "" }, "all patterns"), ...names.map((n) => h("option", { value: n }, this.metricTitle(n))));
-    return h("section", { "aria-label": "Worst instances" }, h("header", {}, h("h2", {}, "Worst instances"), names.length > 1 ? select : null), this.instances.length > 0 ? list : h("p", { class: "dim" }, "No waiting was found in this trace."));
+    const select: HTMLSelectElement = h(
+      "select",
+      { "aria-label": "Pattern", change: () => fill(select.value) },
+      h("option", { value: "" }, "all patterns"),
+      ...names.map((n) => h("option", { value: n }, this.metricTitle(n))),
+    );
+    return h(
+      "section",
+      { "aria-label": "Worst instances" },
+      h("header", {}, h("h2", {}, "Worst instances"), names.length > 1 ? select : null),
+      this.instances.length > 0 ? list : h("p", { class: "dim" }, "No waiting was found in this trace."),
+    );
   }
 
   // Of another pattern, which lists the same calls.
   private isPart(name: string): boolean {
     const parent = this.data.info.metrics[this.data.metricByName(name)]?.parent ?? -1;
-    return parent >= 0 && this.data.metric(parent).pattern === true && this.instances.some((i) => i.metric === this.data.metric(parent).name);
+    return (
+      parent >= 0 &&
+      this.data.metric(parent).pattern === true &&
+      this.instances.some((i) => i.metric === this.data.metric(parent).name)
+    );
   }
 
   private rowsOf(instance: Instance): string {
@@ -157,11 +263,41 @@ export class Timeline {
 
   private omissions(): HTMLElement | null {
     const { omitted } = this.trace.info;
-    return omitted.length === 0 ? null : h("section", { class: "omitted" }, h("h2", {}, "Left out"), h("ul", {}, ...omitted.map((text) => h("li", {}, shortened(text, 1000)))));
+    return omitted.length === 0
+      ? null
+      : h(
+          "section",
+          { class: "omitted" },
+          h("h2", {}, "Left out"),
+          h("ul", {}, ...omitted.map((text) => h("li", {}, shortened(text, 1000)))),
+        );
+  }
+
+  // From a wait to its cause, from the first step on.
+  showChain(steps: Step[], leftOut: number, at = 0): void {
+    this.state.instance = undefined;
+    this.state.chain = { steps, leftOut, at };
+    this.showStep(at);
+  }
+  private showStep(at: number): void {
+    const { chain } = this.state;
+    const step = chain?.steps[at];
+    if (chain === undefined || step === undefined) return;
+    chain.at = at;
+    const begin = step.begin * 1e9;
+    const end = Math.max(step.end * 1e9, begin + shortest);
+    const box = this.trace.rows[step.row]?.at((begin + end) / 2) ?? -1;
+    this.state.box = box >= 0 ? { row: step.row, box } : undefined;
+    const about = (end - begin) * 0.6;
+    this.go(begin - about, end + about);
+    this.showRow(step.row);
+    this.describe();
+    this.redraw();
   }
 
   showInstance(instance: Instance): void {
     this.state.instance = instance;
+    this.state.chain = undefined;
     this.state.box = undefined;
     const row = instance.rows[0];
     const boxes = this.trace.rows[row];
@@ -211,7 +347,10 @@ export class Timeline {
     if (clientWidth < 60 || clientHeight < 40) return;
     // On paper no room below the rows.
     const printing = document.documentElement.dataset.printing !== undefined;
-    this.drawing.resize(clientWidth, printing ? Math.min(clientHeight, axis + this.drawing.contentHeight + 4) : clientHeight);
+    this.drawing.resize(
+      clientWidth,
+      printing ? Math.min(clientHeight, axis + this.drawing.contentHeight + 4) : clientHeight,
+    );
     this.scrollTo(this.state.top);
     this.minimap.draw();
     this.redraw();
@@ -240,18 +379,34 @@ export class Timeline {
     this.minimap.show(this.state.from, this.state.to);
     const shown = this.drawing.windowsShown(this.state).length;
     const all = this.drawing.windows.length;
-    this.bandNote.textContent = this.state.epochs && this.state.window < 0 && shown < all ? `epochs of the first ${shown} of ${all}` : "";
+    this.bandNote.textContent =
+      this.state.epochs && this.state.window < 0 && shown < all ? `epochs of the first ${shown} of ${all}` : "";
     // For tests and for the curious.
-    Object.assign(this.drawing.canvas.dataset, { from: Math.round(this.state.from), to: Math.round(this.state.to), boxes, arrows, milliseconds: (performance.now() - begin).toFixed(1) });
+    Object.assign(this.drawing.canvas.dataset, {
+      from: Math.round(this.state.from),
+      to: Math.round(this.state.to),
+      boxes,
+      arrows,
+      milliseconds: (performance.now() - begin).toFixed(1),
+    });
   }
 
   private listen(canvas: HTMLCanvasElement): void {
-    let drag: { x: number; y: number; from: number; to: number; top: number; range: boolean; moved: boolean } | undefined;
+    let drag:
+      { x: number; y: number; from: number; to: number; top: number; range: boolean; moved: boolean } | undefined;
     const range = h("div", { class: "range", hidden: true });
     this.area.append(range);
     canvas.addEventListener("pointerdown", (e) => {
       canvas.setPointerCapture(e.pointerId);
-      drag = { x: e.offsetX, y: e.offsetY, from: this.state.from, to: this.state.to, top: this.state.top, range: e.shiftKey, moved: false };
+      drag = {
+        x: e.offsetX,
+        y: e.offsetY,
+        from: this.state.from,
+        to: this.state.to,
+        top: this.state.top,
+        range: e.shiftKey,
+        moved: false,
+      };
     });
     canvas.addEventListener("pointermove", (e) => {
       if (drag === undefined) {
@@ -273,7 +428,11 @@ export class Timeline {
     });
     canvas.addEventListener("pointerup", (e) => {
       range.hidden = true;
-      if (drag?.range && drag.moved) this.go(this.drawing.timeAt(Math.min(e.offsetX, drag.x), this.state), this.drawing.timeAt(Math.max(e.offsetX, drag.x), this.state));
+      if (drag?.range && drag.moved)
+        this.go(
+          this.drawing.timeAt(Math.min(e.offsetX, drag.x), this.state),
+          this.drawing.timeAt(Math.max(e.offsetX, drag.x), this.state),
+        );
       else if (drag !== undefined && !drag.moved) this.choose(e);
       drag = undefined;
     });
@@ -295,7 +454,11 @@ export class Timeline {
     const overflow = this.drawing.contentHeight > this.visibleHeight() + 8;
     if (event.shiftKey || Math.abs(dx) > Math.abs(dy)) this.move(dx / this.drawing.width);
     else if (overflow && !event.ctrlKey && !event.altKey && event.offsetX < gutter) this.scrollTo(this.state.top + dy);
-    else this.zoom(Math.exp(Math.max(-60, Math.min(60, dy)) * 0.008), this.drawing.timeAt(Math.max(gutter, event.offsetX), this.state));
+    else
+      this.zoom(
+        Math.exp(Math.max(-60, Math.min(60, dy)) * 0.008),
+        this.drawing.timeAt(Math.max(gutter, event.offsetX), this.state),
+      );
   }
 
   key(event: KeyboardEvent): boolean {
@@ -309,20 +472,68 @@ export class Timeline {
         if (event.target !== this.drawing.canvas) return false;
         this.zoomToCall();
         break;
-      case "+": case "=": this.zoom(0.5); break;
-      case "-": this.zoom(2); break;
-      case "0": case "Home": this.go(0, this.trace.span); break;
-      case "ArrowLeft": this.move(-0.15); break;
-      case "ArrowRight": this.move(0.15); break;
-      case "ArrowUp": this.scrollTo(this.state.top - this.drawing.rowHeight); break;
-      case "ArrowDown": this.scrollTo(this.state.top + this.drawing.rowHeight); break;
-      case "PageUp": this.scrollTo(this.state.top - this.visibleHeight()); break;
-      case "PageDown": this.scrollTo(this.state.top + this.visibleHeight()); break;
-      case "n": case "N": this.next(event.key === "n" ? 1 : -1); break;
-      default: return false;
+      case "+":
+      case "=":
+        this.zoom(0.5);
+        break;
+      case "-":
+        this.zoom(2);
+        break;
+      case "0":
+      case "Home":
+        this.go(0, this.trace.span);
+        break;
+      case "ArrowLeft":
+        this.move(-0.15);
+        break;
+      case "ArrowRight":
+        this.move(0.15);
+        break;
+      case "ArrowUp":
+        this.scrollTo(this.state.top - this.drawing.rowHeight);
+        break;
+      case "ArrowDown":
+        this.scrollTo(this.state.top + this.drawing.rowHeight);
+        break;
+      case "PageUp":
+        this.scrollTo(this.state.top - this.visibleHeight());
+        break;
+      case "PageDown":
+        this.scrollTo(this.state.top + this.visibleHeight());
+        break;
+      case "n":
+      case "N":
+        this.next(event.key === "n" ? 1 : -1);
+        break;
+      case "c":
+      case "C":
+        if (!this.step(event.key === "c" ? 1 : -1)) return false;
+        break;
+      default:
+        return false;
     }
     return true;
   }
+  // Along the chain; from a wait that is chosen into its chain.
+  private step(by: number): boolean {
+    const { chain } = this.state;
+    if (chain !== undefined) {
+      this.showStep(Math.max(0, Math.min(chain.steps.length - 1, chain.at + by)));
+      return true;
+    }
+    const found = this.chainHere();
+    if (found !== undefined) this.showChain(found.steps, found.leftOut, found.at);
+    return found !== undefined;
+  }
+  // The chain in which what is chosen waits.
+  private chainHere(): Chain | undefined {
+    const { box, instance } = this.state;
+    if (instance?.chain !== undefined) return { steps: instance.chain, leftOut: instance.leftOut ?? 0, at: 0 };
+    if (box === undefined) return undefined;
+    const { begin, end } = this.trace.rows[box.row];
+    return chainAt(this.data, box.row, begin[box.box] / 1e9, end[box.box] / 1e9);
+  }
+
   private next(step: number): void {
     const { listed } = this;
     if (listed.length === 0) return;
@@ -338,7 +549,8 @@ export class Timeline {
     const centre = (this.state.from + this.state.to) / 2;
     let row = now?.row ?? Math.min(rows.length - 1, Math.floor(this.state.top / this.drawing.rowHeight));
     let box = now?.box ?? Math.max(0, rows[row]?.at(centre) ?? 0);
-    if (now !== undefined && (key === "ArrowLeft" || key === "ArrowRight")) box = Math.min(rows[row].length - 1, Math.max(0, box + (key === "ArrowRight" ? 1 : -1)));
+    if (now !== undefined && (key === "ArrowLeft" || key === "ArrowRight"))
+      box = Math.min(rows[row].length - 1, Math.max(0, box + (key === "ArrowRight" ? 1 : -1)));
     else if (now !== undefined) {
       const time = (Math.max(this.state.from, rows[row].begin[box]) + Math.min(this.state.to, rows[row].end[box])) / 2;
       row = Math.min(rows.length - 1, Math.max(0, row + (key === "ArrowDown" ? 1 : -1)));
@@ -348,8 +560,10 @@ export class Timeline {
     if (boxes === undefined || boxes.length === 0) return;
     this.state.box = { row, box };
     this.state.instance = undefined;
+    this.state.chain = undefined;
     const length = this.state.to - this.state.from;
-    if (boxes.begin[box] > this.state.to || boxes.end[box] < this.state.from) this.go(boxes.begin[box] - length / 4, boxes.begin[box] + (length * 3) / 4);
+    if (boxes.begin[box] > this.state.to || boxes.end[box] < this.state.from)
+      this.go(boxes.begin[box] - length / 4, boxes.begin[box] + (length * 3) / 4);
     this.showRow(row);
     this.describe();
     this.redraw();
@@ -363,7 +577,8 @@ export class Timeline {
   }
   private showRow(row: number): void {
     const y = row * this.drawing.rowHeight;
-    if (y < this.state.top || y + this.drawing.rowHeight > this.state.top + this.visibleHeight()) this.scrollTo(y - this.visibleHeight() / 2);
+    if (y < this.state.top || y + this.drawing.rowHeight > this.state.top + this.visibleHeight())
+      this.scrollTo(y - this.visibleHeight() / 2);
   }
 
   private hit(event: MouseEvent): { row: number; box: number } | undefined {
@@ -385,7 +600,10 @@ export class Timeline {
     for (const s of this.drawing.segments) {
       const dx = s.x1 - s.x0;
       const dy = s.y1 - s.y0;
-      const part = Math.max(0, Math.min(1, ((event.offsetX - s.x0) * dx + (event.offsetY - s.y0) * dy) / (dx * dx + dy * dy || 1)));
+      const part = Math.max(
+        0,
+        Math.min(1, ((event.offsetX - s.x0) * dx + (event.offsetY - s.y0) * dy) / (dx * dx + dy * dy || 1)),
+      );
       const distance = Math.hypot(event.offsetX - s.x0 - part * dx, event.offsetY - s.y0 - part * dy);
       if (distance < least) {
         least = distance;
@@ -399,11 +617,21 @@ export class Timeline {
     const arrow = this.drawing.segments.length < 4000 ? this.nearestArrow(event) : undefined;
     const hit = this.hit(event);
     const row = this.drawing.rowAt(event.offsetY, this.state.top);
-    const band = row >= 0 && event.offsetX >= gutter ? this.drawing.bandAt(row, event.offsetX, event.offsetY, this.state) : -1;
-    const lines = arrow !== undefined ? this.words.arrow(arrow) : band >= 0 ? this.words.band(row, band) : hit !== undefined ? this.words.box(hit.row, hit.box) : [];
+    const band =
+      row >= 0 && event.offsetX >= gutter ? this.drawing.bandAt(row, event.offsetX, event.offsetY, this.state) : -1;
+    const lines =
+      arrow !== undefined
+        ? this.words.arrow(arrow)
+        : band >= 0
+          ? this.words.band(row, band)
+          : hit !== undefined
+            ? this.words.box(hit.row, hit.box)
+            : [];
     this.tip.hidden = lines.length === 0;
     if (lines.length === 0) return;
-    this.tip.replaceChildren(...lines.map((line, i) => h(i === 0 ? "b" : "span", {}, h("bdi", {}, shortened(line, 160)))));
+    this.tip.replaceChildren(
+      ...lines.map((line, i) => h(i === 0 ? "b" : "span", {}, h("bdi", {}, shortened(line, 160)))),
+    );
     const left = event.offsetX + 14;
     this.tip.style.left = `${left + 280 > this.area.clientWidth ? Math.max(0, event.offsetX - 290) : left}px`;
     this.tip.style.top = `${Math.min(event.offsetY + 14, this.area.clientHeight - 90)}px`;
@@ -412,17 +640,29 @@ export class Timeline {
   private choose(event: MouseEvent): void {
     this.state.box = this.hit(event);
     this.state.instance = undefined;
+    this.state.chain = undefined;
     this.describe();
     this.redraw();
   }
 
   // In words what is chosen: the call with its callers, and the instance.
   private describe(): void {
-    const { box, instance } = this.state;
+    const { box, instance, chain } = this.state;
     const parts: HTMLElement[] = [];
+    if (chain !== undefined) parts.push(chainPart(chain, this.rowNames, (at) => this.showStep(at)));
     if (instance !== undefined) {
       const metric = this.data.metricByName(instance.metric);
-      parts.push(h("h2", {}, this.metricTitle(instance.metric)), h("p", {}, h("b", {}, duration(instance.seconds)), instance.rows.length > 1 ? ` of waiting in all, at ${this.rowsOf(instance)}` : ` waiting at ${this.rowsOf(instance)}`));
+      parts.push(
+        h("h2", {}, this.metricTitle(instance.metric)),
+        h(
+          "p",
+          {},
+          h("b", {}, duration(instance.seconds)),
+          instance.rows.length > 1
+            ? ` of waiting in all, at ${this.rowsOf(instance)}`
+            : ` waiting at ${this.rowsOf(instance)}`,
+        ),
+      );
       if (instance.cause !== undefined) parts.push(this.words.cause(instance, instance.cause));
       const meaning = metric < 0 ? "" : this.data.metric(metric).meaning;
       if (meaning) parts.push(h("p", { class: "dim" }, meaning));
@@ -434,11 +674,20 @@ export class Timeline {
       const names = path.map((b) => this.trace.info.regions.name[boxes.region[b]]);
       if (instance === undefined) parts.push(h("h2", {}, h("bdi", {}, shortened(names[names.length - 1], 200))));
       const [, when] = this.words.box(box.row, box.box);
-      parts.push(h("p", {}, when), h("ol", { class: "path" }, ...names.map((n) => h("li", {}, h("bdi", {}, shortened(n, 300))))));
+      parts.push(
+        h("p", {}, when),
+        h("ol", { class: "path" }, ...names.map((n) => h("li", {}, h("bdi", {}, shortened(n, 300))))),
+      );
       const call = instance?.call ?? this.words.call(names);
       if (call >= 0) parts.push(h("button", { type: "button", click: () => this.toTrees(call) }, "Show in the trees"));
     }
-    if (parts.length === 0) parts.push(h("p", { class: "dim" }, "Click a call to see what it is; choose an instance to go there (n: next)."));
+    const found = chain === undefined ? this.chainHere() : undefined;
+    if (found !== undefined) {
+      const follow = () => this.showChain(found.steps, found.leftOut, found.at);
+      parts.push(h("button", { type: "button", "data-action": "chain", click: follow }, "Follow it to the cause"));
+    }
+    if (parts.length === 0)
+      parts.push(h("p", { class: "dim" }, "Click a call to see what it is; choose an instance to go there (n: next)."));
     this.about.replaceChildren(...parts);
   }
 }

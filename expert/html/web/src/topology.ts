@@ -24,7 +24,12 @@ interface Place {
 export class TopologyView {
   readonly element: HTMLElement;
   private readonly layouts: Layout[];
-  private readonly canvas = h("canvas", { class: "topology-canvas", role: "application", tabindex: 0, "aria-roledescription": "topology" });
+  private readonly canvas = h("canvas", {
+    class: "topology-canvas",
+    role: "application",
+    tabindex: 0,
+    "aria-roledescription": "topology",
+  });
   private readonly tip = h("p", { class: "tip", role: "status" });
   private chosen = 0; // of the layouts
   private cell = -1; // chosen with the keys, in places
@@ -34,8 +39,22 @@ export class TopologyView {
   private text: (value: number) => string = String;
 
   constructor(private readonly data: Data) {
-    this.layouts = [...data.info.topologies.map((_, i) => this.cartesian(i)).filter((l): l is Layout => l !== undefined), this.grid()];
-    const select = h("select", { "aria-label": "Topology", change: () => { this.chosen = select.selectedIndex; this.cell = -1; this.draw(); } }, ...this.layouts.map((l) => h("option", {}, shortened(l.title, 80))));
+    this.layouts = [
+      ...data.info.topologies.map((_, i) => this.cartesian(i)).filter((l): l is Layout => l !== undefined),
+      this.grid(),
+    ];
+    const select = h(
+      "select",
+      {
+        "aria-label": "Topology",
+        change: () => {
+          this.chosen = select.selectedIndex;
+          this.cell = -1;
+          this.draw();
+        },
+      },
+      ...this.layouts.map((l) => h("option", {}, shortened(l.title, 80))),
+    );
     this.canvas.addEventListener("pointermove", (e) => this.point(e));
     this.canvas.addEventListener("keydown", (e) => this.key(e));
     this.canvas.addEventListener("blur", () => this.choose(-1));
@@ -46,7 +65,8 @@ export class TopologyView {
   // The location that stands for a node of the system tree: the first below it.
   private locationOf(node: number): number {
     const { system } = this.data;
-    while (this.data.info.system.location[node] < 0 && system.children[node].length > 0) node = system.children[node][0];
+    while (this.data.info.system.location[node] < 0 && system.children[node].length > 0)
+      node = system.children[node][0];
     return this.data.info.system.location[node];
   }
 
@@ -56,14 +76,27 @@ export class TopologyView {
     if (info.sizes.length === 0 || size(0) * size(1) > 1e6) return undefined;
     const sizes = info.sizes.map((s, d) => `${s}${info.periodic[d] ? " periodic" : ""}`).join(" \u00d7 ");
     const one = info.sizes.length === 1;
-    const layout: Layout = { title: `${info.name || "Topology"}: ${sizes}`, columns: one ? size(0) : size(1), rows: one ? 1 : size(0), slices: 0, sliceName: () => "", cells: [] };
+    const layout: Layout = {
+      title: `${info.name || "Topology"}: ${sizes}`,
+      columns: one ? size(0) : size(1),
+      rows: one ? 1 : size(0),
+      slices: 0,
+      sliceName: () => "",
+      cells: [],
+    };
     const slices = new Map<string, number>();
     for (const [node, ...at] of info.points) {
       const key = at.slice(2).join(", ");
       if (!slices.has(key)) slices.set(key, slices.size);
       const location = this.locationOf(node);
       if (location < 0) continue;
-      layout.cells.push({ location, slice: slices.get(key)!, column: one ? at[0] : (at[1] ?? 0), row: one ? 0 : (at[0] ?? 0), text: `(${at.join(", ")})` });
+      layout.cells.push({
+        location,
+        slice: slices.get(key)!,
+        column: one ? at[0] : (at[1] ?? 0),
+        row: one ? 0 : (at[0] ?? 0),
+        text: `(${at.join(", ")})`,
+      });
     }
     const names = [...slices.keys()];
     layout.slices = names.length;
@@ -74,8 +107,21 @@ export class TopologyView {
   private grid(): Layout {
     const amount = this.data.info.locations;
     const columns = Math.max(1, amount <= 8 ? amount : Math.ceil(Math.sqrt(amount)));
-    const cells = Array.from({ length: amount }, (_, i) => ({ location: i, slice: 0, column: i % columns, row: Math.floor(i / columns), text: "" }));
-    return { title: "All locations in order of rank", columns, rows: Math.ceil(amount / columns), slices: 1, sliceName: () => "", cells };
+    const cells = Array.from({ length: amount }, (_, i) => ({
+      location: i,
+      slice: 0,
+      column: i % columns,
+      row: Math.floor(i / columns),
+      text: "",
+    }));
+    return {
+      title: "All locations in order of rank",
+      columns,
+      rows: Math.ceil(amount / columns),
+      slices: 1,
+      sliceName: () => "",
+      cells,
+    };
   }
 
   update(values: Float64Array, colour: (value: number) => string, text: (value: number) => string): void {
@@ -107,7 +153,8 @@ export class TopologyView {
     context.scale(scale, scale);
     context.font = "11px system-ui, sans-serif";
     context.fillStyle = getComputedStyle(this.element).color;
-    for (let s = 0; s < layout.slices; s++) context.fillText(layout.sliceName(s), (s % across) * sliceWidth, Math.floor(s / across) * sliceHeight + 11);
+    for (let s = 0; s < layout.slices; s++)
+      context.fillText(layout.sliceName(s), (s % across) * sliceWidth, Math.floor(s / across) * sliceHeight + 11);
     this.places = layout.cells.map((c) => {
       const x = (c.slice % across) * sliceWidth + c.column * cell;
       const y = Math.floor(c.slice / across) * sliceHeight + head + c.row * cell;
@@ -124,7 +171,12 @@ export class TopologyView {
 
   // To the nearest cell in that direction.
   private key(event: KeyboardEvent): void {
-    const steps: Record<string, [number, number]> = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
+    const steps: Record<string, [number, number]> = {
+      ArrowUp: [0, -1],
+      ArrowDown: [0, 1],
+      ArrowLeft: [-1, 0],
+      ArrowRight: [1, 0],
+    };
     const step = steps[event.key];
     if (step === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
@@ -157,6 +209,9 @@ export class TopologyView {
   }
 
   private say(hit: Place | undefined): void {
-    this.tip.textContent = hit === undefined ? "" : `${this.data.locationName(hit.location)} ${hit.text}: ${this.text(this.values[hit.location])}`;
+    this.tip.textContent =
+      hit === undefined
+        ? ""
+        : `${this.data.locationName(hit.location)} ${hit.text}: ${this.text(this.values[hit.location])}`;
   }
 }

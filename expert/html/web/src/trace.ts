@@ -124,11 +124,22 @@ export class TraceData {
     this.windowCount = info.windows.length;
     this.readRows(blob);
     const sent = blob.deltas("messageSent");
-    this.messages = { from: blob.varints("messageFrom"), to: blob.varints("messageTo"), sent, received: unzigzag(blob.varints("messageReceived"), sent), bytes: blob.varints("messageBytes") };
+    this.messages = {
+      from: blob.varints("messageFrom"),
+      to: blob.varints("messageTo"),
+      sent,
+      received: unzigzag(blob.varints("messageReceived"), sent),
+      bytes: blob.varints("messageBytes"),
+    };
     this.transfers = this.readTransfers(blob);
     this.readFences(blob);
     const column = (name: string) => blob.varints(`traffic${name}`);
-    this.traffic = { from: column("From"), to: column("To"), values: { messages: column("MessageBytes"), puts: column("PutBytes"), gets: column("GetBytes") }, counts: { messages: column("Messages"), puts: column("Puts"), gets: column("Gets") } };
+    this.traffic = {
+      from: column("From"),
+      to: column("To"),
+      values: { messages: column("MessageBytes"), puts: column("PutBytes"), gets: column("GetBytes") },
+      counts: { messages: column("Messages"), puts: column("Puts"), gets: column("Gets") },
+    };
   }
 
   static async read(info: TraceInfo): Promise<TraceData> {
@@ -155,13 +166,25 @@ export class TraceData {
     let at = 0;
     for (const count of blob.varints("boxCounts")) {
       cumulate(begins, ends, at, at + count);
-      this.rows.push(new Boxes(begins.subarray(at, at + count), ends.subarray(at, at + count), regions.subarray(at, at + count), calls.subarray(at, at + count)));
+      this.rows.push(
+        new Boxes(
+          begins.subarray(at, at + count),
+          ends.subarray(at, at + count),
+          regions.subarray(at, at + count),
+          calls.subarray(at, at + count),
+        ),
+      );
       at += count;
     }
     at = 0;
     for (const count of blob.varints("bandCounts")) {
       cumulate(bandBegins, bandEnds, at, at + count);
-      this.bands.push({ begin: bandBegins.subarray(at, at + count), end: bandEnds.subarray(at, at + count), window: windows.subarray(at, at + count), kind: kinds.subarray(at, at + count) });
+      this.bands.push({
+        begin: bandBegins.subarray(at, at + count),
+        end: bandEnds.subarray(at, at + count),
+        window: windows.subarray(at, at + count),
+        kind: kinds.subarray(at, at + count),
+      });
       at += count;
     }
   }
@@ -194,7 +217,12 @@ export class TraceData {
     const windows = blob.varints("fenceWindows");
     let at = 0;
     blob.varints("fenceSizes").forEach((size, i) => {
-      this.fences.push({ window: windows[i], rows: rows.subarray(at, at + size), enters: enters.subarray(at, at + size), exits: exits.subarray(at, at + size) });
+      this.fences.push({
+        window: windows[i],
+        rows: rows.subarray(at, at + size),
+        enters: enters.subarray(at, at + size),
+        exits: exits.subarray(at, at + size),
+      });
       at += size;
     });
   }

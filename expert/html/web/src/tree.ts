@@ -56,7 +56,18 @@ export class TreeView {
   ) {
     this.expanded = new Uint8Array(nodes.size);
     this.space = h("div", { class: "tree-space", role: "presentation" });
-    this.element = h("div", { class: "tree", role: "tree", tabindex: 0, "aria-label": label, keydown: (e: KeyboardEvent) => this.key(e), scroll: () => this.draw() }, this.space);
+    this.element = h(
+      "div",
+      {
+        class: "tree",
+        role: "tree",
+        tabindex: 0,
+        "aria-label": label,
+        keydown: (e: KeyboardEvent) => this.key(e),
+        scroll: () => this.draw(),
+      },
+      this.space,
+    );
     this.element.addEventListener("click", (e) => this.click(e));
     this.element.addEventListener("dblclick", (e) => {
       const node = this.nodeAt(e);
@@ -79,7 +90,14 @@ export class TreeView {
   }
 
   // Everything that decides what rows show; redraws.
-  update(change: { show?: (node: number) => Shown; hidden?: (node: number) => boolean; order?: Order; matches?: Set<number> } = {}): void {
+  update(
+    change: {
+      show?: (node: number) => Shown;
+      hidden?: (node: number) => boolean;
+      order?: Order;
+      matches?: Set<number>;
+    } = {},
+  ): void {
     if (change.show !== undefined) this.show = change.show;
     if (change.hidden !== undefined) this.hidden = change.hidden;
     if (change.order !== undefined) this.order = change.order;
@@ -94,7 +112,8 @@ export class TreeView {
   }
   setSelected(node: number): void {
     this.chosen = node;
-    for (let above = node >= 0 ? this.nodes.parent[node] : -1; above >= 0; above = this.nodes.parent[above]) this.expanded[above] = 1;
+    for (let above = node >= 0 ? this.nodes.parent[node] : -1; above >= 0; above = this.nodes.parent[above])
+      this.expanded[above] = 1;
   }
   scrollToSelected(): void {
     const row = this.rowOf.get(this.chosen);
@@ -120,7 +139,9 @@ export class TreeView {
         const weight = new Map(seen.map((node) => [node, Math.abs(this.show(node).weight)]));
         seen.sort((a, b) => weight.get(b)! - weight.get(a)! || a - b);
       } else if (this.order === "name") {
-        seen.sort((a, b) => this.nodes.label(a).localeCompare(this.nodes.label(b), undefined, { numeric: true }) || a - b);
+        seen.sort(
+          (a, b) => this.nodes.label(a).localeCompare(this.nodes.label(b), undefined, { numeric: true }) || a - b,
+        );
       }
       return seen;
     };
@@ -146,13 +167,16 @@ export class TreeView {
     const all = document.documentElement.dataset.printing !== undefined;
     const { scrollTop, clientHeight } = this.element;
     const from = all ? 0 : Math.max(0, Math.floor(scrollTop / rowHeight) - margin);
-    const to = all ? Math.min(this.rows.length, 400) : Math.min(this.rows.length, Math.ceil((scrollTop + clientHeight) / rowHeight) + margin);
+    const to = all
+      ? Math.min(this.rows.length, 400)
+      : Math.min(this.rows.length, Math.ceil((scrollTop + clientHeight) / rowHeight) + margin);
     this.space.style.height = `${(all ? to : this.rows.length) * rowHeight}px`;
     this.element.dataset.left = all && to < this.rows.length ? `${this.rows.length - to} more rows` : "";
     const elements: HTMLElement[] = [];
     for (let row = from; row < to; row++) elements.push(this.rowElement(row));
     this.space.replaceChildren(...elements);
-    if (this.chosen >= 0 && this.rowOf.has(this.chosen)) this.element.setAttribute("aria-activedescendant", `${this.prefix}-${this.chosen}`);
+    if (this.chosen >= 0 && this.rowOf.has(this.chosen))
+      this.element.setAttribute("aria-activedescendant", `${this.prefix}-${this.chosen}`);
     else this.element.removeAttribute("aria-activedescendant");
   }
 
@@ -166,13 +190,21 @@ export class TreeView {
     const fill = bar.firstElementChild as HTMLElement;
     fill.style.width = `${Math.min(1, Math.abs(shown.part)) * 100}%`;
     fill.style.background = shown.colour;
-    const twisty = h("span", { class: leaf ? "twisty none" : "twisty" }, leaf ? "" : this.expanded[node] ? "\u25be" : "\u25b8");
+    const twisty = h(
+      "span",
+      { class: leaf ? "twisty none" : "twisty" },
+      leaf ? "" : this.expanded[node] ? "\u25be" : "\u25b8",
+    );
     // Very deep trees would push names out of sight.
     twisty.style.marginLeft = `${Math.min(this.depths[row], 24) * 14}px`;
     const element = h(
       "div",
       {
-        class: "row" + (node === this.chosen ? " chosen" : "") + (this.matches.has(node) ? " match" : "") + (shown.weight === 0 ? " zero" : ""),
+        class:
+          "row" +
+          (node === this.chosen ? " chosen" : "") +
+          (this.matches.has(node) ? " match" : "") +
+          (shown.weight === 0 ? " zero" : ""),
         role: "treeitem",
         id: `${this.prefix}-${node}`,
         "data-node": node,
@@ -217,7 +249,8 @@ export class TreeView {
     const open = !this.expanded[node];
     this.setExpanded(node, open);
     // What is chosen must stay in sight: a collapsed node takes the choice of what it hides.
-    for (let above = this.chosen; !open && above >= 0; above = this.nodes.parent[above]) if (above === node) this.chosen = node;
+    for (let above = this.chosen; !open && above >= 0; above = this.nodes.parent[above])
+      if (above === node) this.chosen = node;
     this.events.toggle(node, open);
   }
 
@@ -230,12 +263,24 @@ export class TreeView {
     };
     const node = this.chosen;
     switch (event.key) {
-      case "ArrowDown": go(row + 1); break;
-      case "ArrowUp": go(row - 1); break;
-      case "PageDown": go(row + page); break;
-      case "PageUp": go(row - page); break;
-      case "Home": go(0); break;
-      case "End": go(this.rows.length - 1); break;
+      case "ArrowDown":
+        go(row + 1);
+        break;
+      case "ArrowUp":
+        go(row - 1);
+        break;
+      case "PageDown":
+        go(row + page);
+        break;
+      case "PageUp":
+        go(row - page);
+        break;
+      case "Home":
+        go(0);
+        break;
+      case "End":
+        go(this.rows.length - 1);
+        break;
       case "ArrowRight":
         if (node >= 0 && !this.isLeaf(node)) {
           if (!this.expanded[node]) this.toggle(node);
@@ -246,11 +291,15 @@ export class TreeView {
         if (node >= 0 && this.expanded[node]) this.toggle(node);
         else if (node >= 0 && this.nodes.parent[node] >= 0) this.choose(this.nodes.parent[node]);
         break;
-      case "Enter": case " ":
+      case "Enter":
+      case " ":
         if (node >= 0) this.toggle(node);
         break;
-      case "*": this.expandAll(true); break;
-      default: return;
+      case "*":
+        this.expandAll(true);
+        break;
+      default:
+        return;
     }
     event.preventDefault();
     event.stopPropagation();

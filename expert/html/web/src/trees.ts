@@ -58,19 +58,33 @@ export class Trees {
     this.system = new SystemPane(data, () => this.refresh());
 
     const regions = info.regions.name.map((_, r) => r);
-    const flatNodes = { size: regions.length, roots: regions, children: regions.map(() => []), parent: regions.map(() => -1), label: (r: number) => data.regionName(r) };
+    const flatNodes = {
+      size: regions.length,
+      roots: regions,
+      children: regions.map(() => []),
+      parent: regions.map(() => -1),
+      label: (r: number) => data.regionName(r),
+    };
     this.flatView = new TreeView(flatNodes, { select: (r) => this.selectRegion(r), toggle: () => {} }, "Flat profile");
     this.flatView.element.hidden = true;
     this.flatView.update({ order: "value" });
     this.calls.element.append(this.flatView.element);
-    const views = choice<"tree" | "flat">("Form of the call pane", [["tree", "Tree"], ["flat", "Flat", "Functions, summed over all call paths"]], "tree", (view) => {
-      views.show(view);
-      this.flat = view === "flat";
-      callTree.element.hidden = this.flat;
-      this.flatView.element.hidden = !this.flat;
-      this.calls.use(this.flat ? flatContent : treeContent);
-      this.refresh();
-    });
+    const views = choice<"tree" | "flat">(
+      "Form of the call pane",
+      [
+        ["tree", "Tree"],
+        ["flat", "Flat", "Functions, summed over all call paths"],
+      ],
+      "tree",
+      (view) => {
+        views.show(view);
+        this.flat = view === "flat";
+        callTree.element.hidden = this.flat;
+        this.flatView.element.hidden = !this.flat;
+        this.calls.use(this.flat ? flatContent : treeContent);
+        this.refresh();
+      },
+    );
     const treeContent = { tree: callTree, labels: callNodes, choose: (c: number) => this.selectCall(c) };
     const flatContent = {
       tree: this.flatView,
@@ -84,16 +98,47 @@ export class Trees {
 
     this.metricTotals = Float64Array.from(info.metrics, (_, node) => data.total({ node, expanded: false }));
     this.metricRests = Float64Array.from(info.metrics, (_, node) => data.total({ node, expanded: true }));
-    this.modes = choice<Percent>("Values", [["absolute", "Absolute"], ["root", "% of root", "Percent of the whole metric tree"], ["selection", "% of selection", "Percent of what is chosen in the pane to the left"]], this.mode, (mode) => this.setMode(mode));
-    const zeroBox = h("input", { type: "checkbox", change: () => { this.zeros = zeroBox.checked; this.refresh(); } });
+    this.modes = choice<Percent>(
+      "Values",
+      [
+        ["absolute", "Absolute"],
+        ["root", "% of root", "Percent of the whole metric tree"],
+        ["selection", "% of selection", "Percent of what is chosen in the pane to the left"],
+      ],
+      this.mode,
+      (mode) => this.setMode(mode),
+    );
+    const zeroBox = h("input", {
+      type: "checkbox",
+      change: () => {
+        this.zeros = zeroBox.checked;
+        this.refresh();
+      },
+    });
     const panes = h("div", { class: "panes" }, this.metrics.element, this.calls.element, this.system.element);
     splitter([this.metrics.element, this.calls.element, this.system.element]);
-    this.element = h("div", { class: "trees" }, h("div", { class: "toolbar" }, this.modes.element, h("label", { class: "check" }, zeroBox, "metrics that are 0"), h("span", { class: "legend" }, this.legend())), panes, this.details);
+    this.element = h(
+      "div",
+      { class: "trees" },
+      h(
+        "div",
+        { class: "toolbar" },
+        this.modes.element,
+        h("label", { class: "check" }, zeroBox, "metrics that are 0"),
+        h("span", { class: "legend" }, this.legend()),
+      ),
+      panes,
+      this.details,
+    );
     this.openLargest();
   }
 
   private legend(): Node[] {
-    if (this.data.difference) return [h("span", { class: "better" }, "\u25a0 less than before"), h("span", { class: "worse" }, "\u25a0 more than before")];
+    if (this.data.difference)
+      return [
+        h("span", { class: "better" }, "\u25a0 less than before"),
+        h("span", { class: "worse" }, "\u25a0 more than before"),
+      ];
     const scale = h("canvas", { width: 80, height: 8, "aria-hidden": "true" });
     const paint = () => {
       const context = scale.getContext("2d")!;
@@ -182,8 +227,14 @@ export class Trees {
   private shown(value: number, largest: number, unit: string, root: number, selection: number): Shown {
     const part = largest > 0 ? value / largest : 0;
     const { difference } = this.data;
-    const text = this.mode === "absolute" ? inUnit(value, unit) : percent(value, this.mode === "root" ? root : selection);
-    return { text: difference ? signed(text, value) : text, part, colour: css(difference ? diverging(part) : ramp(Math.abs(part))), weight: value };
+    const text =
+      this.mode === "absolute" ? inUnit(value, unit) : percent(value, this.mode === "root" ? root : selection);
+    return {
+      text: difference ? signed(text, value) : text,
+      part,
+      colour: css(difference ? diverging(part) : ramp(Math.abs(part))),
+      weight: value,
+    };
   }
 
   refresh(): void {
@@ -194,12 +245,25 @@ export class Trees {
     const metricValue = (m: number) => (this.metrics.tree.isExpanded(m) ? this.metricRests[m] : this.metricTotals[m]);
     const chosenValue = metricValue(metric.node);
     const { metricTotals } = this;
-    const largestOf = new Map(data.metrics.roots.map((r) => [r, data.difference ? data.metrics.below(r).reduce((most, m) => Math.max(most, Math.abs(metricTotals[m])), 0) : metricTotals[r]]));
+    const largestOf = new Map(
+      data.metrics.roots.map((r) => [
+        r,
+        data.difference
+          ? data.metrics.below(r).reduce((most, m) => Math.max(most, Math.abs(metricTotals[m])), 0)
+          : metricTotals[r],
+      ]),
+    );
     const wholeOf = new Map(data.metrics.roots.map((r) => [r, data.whole(r)]));
     this.metrics.tree.update({
       show: (m) => {
         const top = data.metrics.root(m);
-        return this.shown(metricValue(m), largestOf.get(top)!, data.metric(m).unit, wholeOf.get(top)!, metricTotals[metric.node]);
+        return this.shown(
+          metricValue(m),
+          largestOf.get(top)!,
+          data.metric(m).unit,
+          wholeOf.get(top)!,
+          metricTotals[metric.node],
+        );
       },
       hidden: (m) => !this.zeros && data.metrics.below(m).every((b) => metricTotals[b] === 0) && m !== metric.node,
     });
@@ -208,15 +272,24 @@ export class Trees {
     this.computeCalls();
     const callValue = (c: number) => (this.calls.tree.isExpanded(c) ? this.callOwn[c] : this.callAll[c]);
     let largest = 0;
-    for (let c = 0; c < data.calls.size; c++) largest = Math.max(largest, Math.abs(data.difference ? callValue(c) : this.callAll[c]));
+    for (let c = 0; c < data.calls.size; c++)
+      largest = Math.max(largest, Math.abs(data.difference ? callValue(c) : this.callAll[c]));
     this.calls.tree.update({ show: (c) => this.shown(callValue(c), largest, unit, root, chosenValue) });
     if (this.flat) this.refreshFlat(unit, root, chosenValue);
     const rest = metric.expanded ? " without its parts" : "";
-    this.calls.setSubtitle(h("bdi", {}, shortened(data.metric(metric.node).title, 60)), `${rest}, ${this.mode === "absolute" ? unitName(unit) : "%"}`);
+    this.calls.setSubtitle(
+      h("bdi", {}, shortened(data.metric(metric.node).title, 60)),
+      `${rest}, ${this.mode === "absolute" ? unitName(unit) : "%"}`,
+    );
 
     const { call } = this;
     const located = data.locationValues(metric, call);
-    this.system.update(located, call.expanded ? this.callOwn[call.node] : this.callAll[call.node], (value, most, selection) => this.shown(value, most, unit, root, selection), unit);
+    this.system.update(
+      located,
+      call.expanded ? this.callOwn[call.node] : this.callAll[call.node],
+      (value, most, selection) => this.shown(value, most, unit, root, selection),
+      unit,
+    );
     this.describe();
     this.changed();
   }
@@ -226,7 +299,10 @@ export class Trees {
     this.callOwn.forEach((value, c) => (values[this.data.info.calls.region[c]] += value));
     const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
     this.flatView.setSelected(this.data.info.calls.region[this.call.node]);
-    this.flatView.update({ show: (r) => this.shown(values[r], largest, unit, root, chosen), hidden: (r) => values[r] === 0 });
+    this.flatView.update({
+      show: (r) => this.shown(values[r], largest, unit, root, chosen),
+      hidden: (r) => values[r] === 0,
+    });
   }
 
   // In words what is chosen, below the panes.
@@ -234,14 +310,20 @@ export class Trees {
     const { data, metric, call } = this;
     const info = data.metric(metric.node);
     const parts: HTMLElement[] = [];
-    const about = h("div", {}, h("h3", {}, h("bdi", {}, shortened(info.title, 300)), " ", h("code", {}, shortened(info.name, 100))));
+    const about = h(
+      "div",
+      {},
+      h("h3", {}, h("bdi", {}, shortened(info.title, 300)), " ", h("code", {}, shortened(info.name, 100))),
+    );
     for (const text of [info.description, info.meaning]) if (text) about.append(h("p", {}, shortened(text, 1500)));
     if (info.advice) about.append(h("p", {}, h("b", {}, "What to try: "), shortened(info.advice, 1500)));
     parts.push(about);
     const path = h("ol", { class: "path" });
     for (const c of data.callPath(call.node).slice(-40)) {
       const site = data.source(c);
-      path.append(h("li", {}, h("bdi", {}, shortened(data.callName(c), 1000)), site ? h("span", { class: "hint" }, site) : null));
+      path.append(
+        h("li", {}, h("bdi", {}, shortened(data.callName(c), 1000)), site ? h("span", { class: "hint" }, site) : null),
+      );
     }
     parts.push(h("div", {}, h("h3", {}, "Call path"), path));
     parts.push(this.system.statistics(info.unit, call.expanded && !this.calls.tree.isLeaf(call.node)));
@@ -256,9 +338,20 @@ export class Trees {
 
   private precision(): HTMLElement {
     const { precision, leftOut, rows } = this.data.info.values;
-    const step = precision === "16 bit" ? "1/65,535" : precision === "8 bit" ? "1/255" : "1/65,535 (of less important call paths 1/255)";
-    const texts = [precision === "exact" ? "" : `To keep this file small, values of single ${this.data.info.locations > 1 ? "locations" : "processes"} are rounded to ${step} of the largest of their call path; all sums are exact.`];
-    if (leftOut > 0) texts.push(`The ${count(leftOut)} smallest of ${plural(rows, "distribution")} over the system are left out.`);
+    const step =
+      precision === "16 bit"
+        ? "1/65,535"
+        : precision === "8 bit"
+          ? "1/255"
+          : "1/65,535 (of less important call paths 1/255)";
+    const texts = [
+      precision === "exact"
+        ? ""
+        : `To keep this file small, values of single ${this.data.info.locations > 1 ? "locations" : "processes"} ` +
+          `are rounded to ${step} of the largest of their call path; all sums are exact.`,
+    ];
+    if (leftOut > 0)
+      texts.push(`The ${count(leftOut)} smallest of ${plural(rows, "distribution")} over the system are left out.`);
     return h("div", {}, h("h3", {}, "Precision"), h("p", {}, texts.join(" ")));
   }
 }

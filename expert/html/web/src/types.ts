@@ -31,6 +31,15 @@ export interface Bottleneck {
   parts: [number, number][];
 }
 
+// One that waits, or at the end of a chain what the one awaited does.
+export interface Step {
+  row: number; // location of the trace
+  begin: number; // seconds since its first event
+  end: number;
+  call: number; // -1: unknown
+  words: string;
+}
+
 export interface Instance {
   metric: string;
   seconds: number;
@@ -45,6 +54,8 @@ export interface Instance {
   furtherCauses?: number;
   object?: string; // "window 0"
   beside?: boolean; // the worst of its call path only
+  chain?: Step[]; // of its longest wait to the cause
+  leftOut?: number; // steps before the first one
 }
 
 // For whom the calls of a pattern at a call path waited, over the whole run.
@@ -70,9 +81,12 @@ export interface LastCall {
 // Who made the others wait, by doing what.
 export interface Cause {
   words: string;
-  patterns: string;
+  effect: string;
+  chainWords?: string;
   seconds: number; // of waiting
   call: number; // -1: unknown
+  chain?: Step[]; // from the one that waits last
+  leftOut?: number;
 }
 
 // Calls whose time no wait explains.
@@ -136,6 +150,7 @@ export interface ReportInfo {
   causes?: Cause[]; // only if the analysis was asked for root causes
   furtherCauses?: number;
   waits?: number; // seconds of all waiting
+  path?: { row: number[]; begin: number[]; end: number[] }; // the critical one
   instances?: Instance[];
   partners?: Partner[];
   sums: Packed;
