@@ -529,7 +529,8 @@ void CauseSolver::list(RootCauses& results) const {
   std::vector<bool> known(c_.stretches_.size());
   for (ListedCause& l : listed) {
     const auto stretch = static_cast<StretchId>(l.key);
-    if (l.cause.stretch.kind == Stretch::Kind::kComputing && !known[stretch]) {
+    if (l.cause.stretch.kind == Stretch::Kind::kComputing && !known[stretch] &&
+        computing.size() < kStretches) {
       known[stretch] = true;
       computing.push_back(stretch);
     }

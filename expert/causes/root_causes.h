@@ -67,7 +67,7 @@ struct PathShare {
   double imbalance = 0;  // by how much more than what the processes do of it on the average
 };
 
-// How long a location computed in a stretch that is the cause of anything, there or elsewhere.
+// How long a location computed in one of the thousand most costly stretches, a cause there or not.
 struct StretchTime {
   Stretch stretch;
   LocationIndex location = 0;

@@ -80,12 +80,13 @@ Result<TracePart> read_trace_part(const std::string& path, const cube::Report& r
   };
   Result<TimelineReader> reader = TimelineReader::begin(path, {}, counted);
   if (!reader) return reader.error();
-  const expert::Report analysis = expert::analyse(*trace, {.progress =
-                                                               [&](std::uint64_t events) {
-                                                                 if (progress)
-                                                                   progress((first + events) / 2);
-                                                               },
-                                                           .watcher = &reader->watch(*trace)});
+  expert::AnalysisOptions options;
+  options.progress = [&](std::uint64_t events) {
+    if (progress) progress((first + events) / 2);
+  };
+  options.root_causes = report.find_metric("delay") != cube::kNone;  // as the report was made
+  options.watcher = &reader->watch(*trace);
+  const expert::Report analysis = expert::analyse(*trace, options);
   TracePart part = trace_part(analysis, reader->finish(), report, max_bytes);
   part.gaps = earl::gaps_of(*trace);
   return part;

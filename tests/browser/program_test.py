@@ -334,9 +334,10 @@ class Causes(Recorded):
             self.assertIn("46.2 % of all waiting", cause)  # of 3 x 0.5 x 2 + 0.25 s
             self.assertIn("rank 2 computes 0.500 s longer in exchange, between halo.c:118 "
                           f"and halo.c:{130 + window}: the others wait 1.500 s for it on window "
-                          f"{window} (Wait at Fence 1.500 s).", cause)
+                          f"{window} (Wait at Fence 1.500 s); without it the run would take 0.500 s less.", cause)
         self.assertIn("250 ms", causes[2])
         self.assertIn("rank 3 computes 0.250 s longer in exchange", causes[2])
+        self.assertIn("without it the run would take as long", causes[2])  # ranks 1 and 2 end no earlier
         self.assertTrue(page.evaluate("document.querySelector('.causes').getBoundingClientRect().top < "
                                       "document.querySelector('.finding').getBoundingClientRect().top"))
         page.click(".causes li [data-action=trees]")
@@ -352,7 +353,7 @@ class Causes(Recorded):
         page = self.open(self.plain)
         self.assertEqual(page.texts(".causes"), [])
         page.click("#tab-timeline")
-        page.until("document.querySelector('.timeline-canvas')")
+        page.until("document.querySelector('.timeline-canvas') !== null")
         self.assertEqual(page.count("[data-show=path]"), 0)
         self.assertEqual(page.count("[data-action=chain]"), 0)
 
@@ -379,7 +380,7 @@ class Chains(Recorded):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.html = cls.record("chain", chain(), "--causes")[2]
+        cls.trace, cls.cube, cls.html = cls.record("chain", chain(), "--causes")
 
     def setUp(self):
         self.page = self.open(self.html)
@@ -394,11 +395,32 @@ class Chains(Recorded):
         self.assertEqual(self.page.text(".causes .chain-words"),
                          "Chain: rank 3 waits for 2, 2 for 1, 1 for 0, all in MPI_Recv at ring.c:7; 0 computes.")
 
+    def test_kojak_html_says_the_same(self):
+        page = self.open(self.make(self.cube, "--trace", self.trace, name="chain_again"))
+        self.assertEqual(page.texts(".causes li"), self.page.texts(".causes li"))
+        self.assertEqual(page.count(".causes [data-action=chain]"), 1)
+
+    def test_a_small_screen_shows_all_of_the_header(self):
+        """On a screen of 400 pixels every tab and both buttons are in sight, and nothing is wider than it."""
+        page = self.open(self.html, width=400, height=800)
+        for tab in ("findings", "trees", "timeline", "bytes"):
+            page.click(f"#tab-{tab}")
+            page.evaluate(FRAME)
+            hidden = page.evaluate(
+                "[...document.querySelectorAll('header.page button')].filter(b => {"
+                " const r = b.getBoundingClientRect();"
+                " return r.left < 0 || r.right > innerWidth || r.width < 10 ||"
+                " document.elementFromPoint((r.left + r.right) / 2, (r.top + r.bottom) / 2) !== b; })"
+                ".map(b => b.outerHTML)")
+            self.assertEqual(hidden, [])
+            self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 400, tab)
+
     def test_a_click_on_a_cause_follows_it(self):
         self.page.click(".causes [data-action=chain]")
-        self.page.until("document.querySelector('.chain [aria-current]')")
-        for number, (row, words) in enumerate((("rank 3", "Late Sender, for rank 2"), ("rank 2", "Late Sender, for rank 1"),
-                                               ("rank 1", "Late Sender, for rank 0"))):
+        self.page.until("document.querySelector('.chain [aria-current]') !== null")
+        waits = [("rank 3", "Late Sender, for rank 2"), ("rank 2", "Late Sender, for rank 1"),
+                 ("rank 1", "Late Sender, for rank 0")]
+        for number, (row, words) in enumerate(waits):
             at, who, what, begin, end = self.step()
             self.assertEqual((at, who, what), (f"{number + 1} of 4", row, words))
             self.assertLess(begin, 1)  # it waits from 1 to 3

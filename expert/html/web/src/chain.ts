@@ -65,13 +65,13 @@ export function chainPart(chain: Chain, rowNames: string[], choose: (at: number)
   );
 }
 
-// A chain of the report in which somebody waits at that place, and its step.
-export function chainAt(data: Data, row: number, begin: number, end: number): Chain | undefined {
+// The first chain of the report with such a wait, at that step.
+export function chainWith(data: Data, isIt: (wait: Step) => boolean): Chain | undefined {
   const { instances, causes } = data.info;
   for (const { chain, leftOut } of [...(instances ?? []), ...(causes ?? [])]) {
-    if (chain === undefined) continue;
-    const at = chain.findIndex((s, i) => i + 1 < chain.length && s.row === row && s.begin < end && s.end > begin);
-    if (at >= 0) return { steps: chain, leftOut: leftOut ?? 0, at };
+    // What stands last is no wait.
+    const at = chain?.findIndex((step, i) => i + 1 < chain.length && isIt(step)) ?? -1;
+    if (at >= 0) return { steps: chain!, leftOut: leftOut ?? 0, at };
   }
   return undefined;
 }

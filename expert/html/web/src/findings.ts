@@ -1,4 +1,5 @@
 // The first screen: what is wrong, worst first, in plain words.
+// Long because every part of the screen is laid out here, an element a line.
 import type { Data } from "./data";
 import { h } from "./dom";
 import { duration, grouped, percent, plural, shortened } from "./format";

@@ -1,4 +1,5 @@
 // Draws the timeline: rows of boxes, epochs, arrows, instances, and the axis of time.
+// Long because all layers share one place and one theme.
 import { type Draw, drawTransfer, Style, type TransferView } from "./arrows";
 import type { Chain } from "./chain";
 import { css, inkOn, isDark, kindColours, regionKinds } from "./colour";

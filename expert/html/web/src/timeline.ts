@@ -1,7 +1,8 @@
 // The timeline view: the canvas with its controls, zooming and moving, and what is said of a call,
 // an arrow or an instance.
+// Long because pointer, keys and words act on one state.
 import { Style, type TransferView } from "./arrows";
-import { type Chain, chainAt, chainPart } from "./chain";
+import { type Chain, chainPart, chainWith } from "./chain";
 import { regionKinds } from "./colour";
 import type { Data } from "./data";
 import { choice, h } from "./dom";
@@ -530,8 +531,9 @@ export class Timeline {
     const { box, instance } = this.state;
     if (instance?.chain !== undefined) return { steps: instance.chain, leftOut: instance.leftOut ?? 0, at: 0 };
     if (box === undefined) return undefined;
-    const { begin, end } = this.trace.rows[box.row];
-    return chainAt(this.data, box.row, begin[box.box] / 1e9, end[box.box] / 1e9);
+    const boxes = this.trace.rows[box.row];
+    const isIt = (wait: Step) => wait.row === box.row && boxes.at((wait.begin + wait.end) * 0.5e9) === box.box;
+    return chainWith(this.data, isIt);
   }
 
   private next(step: number): void {
