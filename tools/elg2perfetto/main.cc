@@ -1,0 +1,319 @@
+// elg2perfetto: a merged trace as a trace for Perfetto's viewer (ui.perfetto.dev).
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "earl/file_gaps.h"
+#include "earl/sequence/message_queues.h"
+#include "earl/sequence/region_stacks.h"
+#include "earl/sequence/transfer_queues.h"
+#include "expert/analysis.h"
+#include "expert/catalogue.h"
+#include "expert/wait_words.h"
+#include "tools/cli/trace_input.h"
+#include "tools/elg2perfetto/packets.h"
+
+namespace kojak::perfetto {
+namespace {
+
+constexpr cli::ToolInfo kTool = {
+    "elg2perfetto", "[options] TRACE",
+    "Makes of a merged trace a trace for Perfetto's viewer (ui.perfetto.dev): calls, messages,\n"
+    "transfers, counters, and the worst waits of each pattern.",
+    "elg2perfetto -o a.pftrace a.elg", nullptr};
+
+// The events of a trace, one after the other.
+class Export {
+ public:
+  Export(earl::Trace& trace, Packets& out)
+      : trace_(trace), out_(out), regions_(trace), messages_(trace), transfers_(trace) {
+    for (std::uint32_t i = 0; i < trace.location_count(); ++i) add_location(i);
+  }
+
+  void run(const std::function<void(std::uint64_t)>& progress) {
+    for (earl::Event event; trace_.next(event);) {
+      if (event.pos == 0) start_ = event.time;
+      regions_.apply(event);
+      messages_.apply(event);
+      transfers_.apply(event);
+      take(event);
+      if ((event.pos & 0xFFFF) == 0) progress(event.pos);
+    }
+    messages_.finish();
+    take_pairs();
+    for (Thread& thread : threads_) {  // regions that the trace does not close
+      for (; thread.depth > 0; --thread.depth) out_.end(thread.track, thread.last);
+    }
+  }
+  Seconds start() const { return start_; }
+
+ private:
+  struct Process {
+    TrackId track = 0, bytes = 0, epochs = 0;
+    std::int64_t under_way = 0, open = 0;
+    std::uint64_t last = 0;
+  };
+  struct Thread {
+    TrackId track = 0;
+    std::uint32_t process = 0;
+    std::size_t depth = 0;
+    std::uint64_t last = 0;
+  };
+  struct Arrival {
+    std::uint32_t thread;
+    std::uint64_t time;
+  };
+
+  void add_location(std::uint32_t index) {
+    const LocationDef& def = trace_.location_def(index);
+    const std::uint32_t rank = raw(def.process);
+    if (rank >= processes_.size()) processes_.resize(rank + 1);
+    Process& process = processes_[rank];
+    const Definitions& definitions = trace_.definitions();
+    if (process.track == 0) {
+      const auto name = definitions.process_names.find(def.process);
+      process.track = out_.process(rank + 1, name != definitions.process_names.end()
+                                                 ? name->second
+                                                 : "Rank " + std::to_string(rank));
+      process.bytes = out_.counter(process.track, "one-sided bytes under way");
+      process.epochs = out_.counter(process.track, "open epochs");
+    }
+    const auto name = definitions.thread_names.find({def.process, def.thread});
+    // Perfetto shows the thread whose number is that of its process first.
+    threads_.push_back({out_.thread(rank + 1, index_of_thread(rank, raw(def.thread)),
+                                    name != definitions.thread_names.end()
+                                        ? name->second
+                                        : "thread " + std::to_string(raw(def.thread))),
+                        rank, 0, 0});
+  }
+  std::uint32_t index_of_thread(std::uint32_t rank, std::uint32_t thread) const {
+    return thread == 0 ? rank + 1 : trace_.process_count() + 1 + rank * 1024 + thread;
+  }
+
+  std::uint64_t at(Thread& thread, Seconds time) {
+    const double ns = std::round((time.value - start_.value) * 1e9);
+    thread.last = std::max(thread.last, ns > 0 ? static_cast<std::uint64_t>(ns) : 0);
+    return thread.last;
+  }
+
+  void take(const earl::Event& event) {
+    const std::uint32_t index = trace_.index(event.loc);
+    if (index == kAbsent) return;
+    Thread& thread = threads_[index];
+    const std::uint64_t time = at(thread, event.time);
+    if (earl::is_enter(event.type)) {
+      enter(thread, time, event);
+    } else if (earl::is_exit(event.type)) {
+      if (event.enterptr != earl::kNoEvent && thread.depth > 0) {
+        --thread.depth;
+        out_.end(thread.track, time);
+      }
+      if (earl::is_win_exit(event.type)) leave_epoch_call(thread, time, event);
+    } else if (earl::is_send(event.type)) {
+      out_.moment(thread.track, time, "MPI_SEND", event.pos + 1, false,
+                  {{"to", raw(event.peer)}, {"tag", raw(event.tag)}, {"bytes", raw(event.sent)}});
+    } else if (earl::is_recv(event.type)) {
+      arrivals_[event.pos] = {index, time};
+    } else if (earl::is_rma_start(event.type)) {
+      out_.moment(
+          thread.track, time, earl::is_put_start(event.type) ? "put starts" : "get starts",
+          event.pos + 1, false,
+          {{"to", raw(event.peer)}, {"window", raw(event.win)}, {"bytes", raw(event.sent)}});
+      sizes_[event.pos] = raw(event.sent);
+      count_bytes(thread, time, static_cast<std::int64_t>(raw(event.sent)));
+      started_at_[event.pos] = index;
+    } else if (earl::is_rma_end(event.type)) {
+      end_transfer(thread, time, event);
+    } else if (earl::is_win_lock(event.type)) {
+      count_epoch(thread, time, 1);
+    } else if (earl::is_win_unlock(event.type)) {
+      count_epoch(thread, time, -1);
+    }
+    take_pairs();
+  }
+
+  void enter(Thread& thread, std::uint64_t time, const earl::Event& event) {
+    const Definitions& definitions = trace_.definitions();
+    const RegionDef* region = definitions.regions.find(event.reg);
+    const std::string_view name =
+        region == nullptr ? std::string_view("unknown region") : std::string_view(region->name);
+    const std::string_view category = region != nullptr && region->function != nullptr ? "MPI"
+                                      : region != nullptr && region->is_tracing()      ? "overhead"
+                                                                                       : "program";
+    Packets::Place place;
+    const CallSiteDef* site = definitions.call_sites.find(event.csite);
+    if (site != nullptr && !is_absent(site->line)) {
+      if (const std::string* file = definitions.files.find(site->file)) place.file = *file;
+      place.line = raw(site->line);
+    }
+    out_.begin(thread.track, time, name, category, place.file.empty() ? nullptr : &place);
+    ++thread.depth;
+  }
+
+  // (Classic traces have such an exit of a test that gave false, too.)
+  void leave_epoch_call(Thread& thread, std::uint64_t time, const earl::Event& event) {
+    const RegionDef* region = trace_.definitions().regions.find(event.reg);
+    const MpiRole role =
+        region == nullptr || region->function == nullptr ? MpiRole::kOther : region->function->role;
+    if (event.code == 1) {
+      count_epoch(thread, time, -1);
+    } else if (role == MpiRole::kWinPost || role == MpiRole::kWinStart) {
+      count_epoch(thread, time, 1);
+    }
+  }
+
+  void end_transfer(Thread& thread, std::uint64_t time, const earl::Event& event) {
+    const std::uint64_t start = transfers_.startptr();
+    if (start == earl::kNoEvent) return;
+    out_.moment(thread.track, time,
+                earl::is_put_end(event.type) ? "put has ended" : "get has ended", start + 1, true,
+                {{"from", raw(event.peer)}, {"window", raw(event.win)}});
+    const auto known = started_at_.find(start);
+    if (known == started_at_.end()) return;
+    Thread& starter = threads_[known->second];
+    count_bytes(starter, time, -static_cast<std::int64_t>(sizes_[start]));
+    started_at_.erase(known);
+    sizes_.erase(start);
+  }
+
+  // Pairs of messages that are final now; the receive may lie further back.
+  void take_pairs() {
+    for (const earl::sequence::MessagePair& pair : messages_.paired()) {
+      const auto arrival = arrivals_.find(pair.recv);
+      if (arrival == arrivals_.end()) continue;
+      Thread& thread = threads_[arrival->second.thread];
+      out_.moment(thread.track, arrival->second.time, "MPI_RECV", pair.send + 1, true);
+      arrivals_.erase(arrival);
+    }
+  }
+
+  // Counters of a process are fed by several threads, whose times may be out of order.
+  void count_bytes(Thread& thread, std::uint64_t time, std::int64_t change) {
+    Process& process = processes_[thread.process];
+    process.last = std::max(process.last, time);
+    out_.count(process.bytes, process.last, process.under_way += change);
+  }
+  void count_epoch(Thread& thread, std::uint64_t time, std::int64_t change) {
+    Process& process = processes_[thread.process];
+    process.last = std::max(process.last, time);
+    out_.count(process.epochs, process.last, process.open += change);
+  }
+
+  earl::Trace& trace_;
+  Packets& out_;
+  earl::sequence::RegionStacks regions_;
+  earl::sequence::MessageQueues messages_;
+  earl::sequence::TransferQueues transfers_;
+  Seconds start_;
+  std::vector<Process> processes_;  // by rank
+  std::vector<Thread> threads_;     // by the location's dense number
+  std::unordered_map<std::uint64_t, Arrival> arrivals_;
+  std::unordered_map<std::uint64_t, std::uint64_t> sizes_;
+  std::unordered_map<std::uint64_t, std::uint32_t> started_at_;
+};
+
+// The worst instances of each pattern, on tracks of their own: one beside the other where they
+// overlap.
+void write_waits(const expert::Report& report, Seconds start, Packets& out) {
+  const auto at = [&](Seconds time) {
+    return static_cast<std::uint64_t>(std::max(0.0, std::round((time.value - start.value) * 1e9)));
+  };
+  std::vector<const expert::Instance*> instances;
+  for (const expert::Instance& i : report.waits().worst) instances.push_back(&i);
+  std::stable_sort(instances.begin(), instances.end(), [](const auto* a, const auto* b) {
+    return std::pair(a->metric, a->begin) < std::pair(b->metric, b->begin);
+  });
+  const expert::StorePlaces places(report);
+  TrackId waits = 0;
+  struct Lane {
+    TrackId track;
+    Seconds until;
+  };
+  std::vector<Lane> lanes;
+  for (std::size_t n = 0; n < instances.size(); ++n) {
+    const expert::Instance& i = *instances[n];
+    const std::string title(expert::all_metrics()[i.metric].title);
+    if (waits == 0) waits = out.track(0, "Worst waits");
+    if (n == 0 || instances[n - 1]->metric != i.metric) lanes.clear();
+    auto lane =
+        std::find_if(lanes.begin(), lanes.end(), [&](const Lane& l) { return l.until <= i.begin; });
+    if (lane == lanes.end()) {
+      lanes.push_back({out.track(waits, title), {}});
+      lane = lanes.end() - 1;
+    }
+    lane->until = i.end;
+    std::vector<Packets::Text> texts{
+        {"waiting, all processes", expert::fixed(i.waiting.value, 6) + " s"}};
+    const expert::Waiter& worst = i.waiters.front();
+    texts.push_back({"where", expert::call_name(report, places, worst.call_path)});
+    if (const auto partners = expert::partners_of(i); !partners.empty()) {
+      const expert::Partner& p = partners.front();
+      texts.push_back(
+          {"until", expert::ending(report, places, p.location, p.call_path, p.at_exit)});
+    }
+    if (const std::string object = expert::object_words(report, places, i.operation);
+        !object.empty()) {
+      texts.push_back({"object", object});
+    }
+    out.slice(lane->track, at(i.begin), at(i.end), title, texts);
+  }
+}
+
+ExitCode failed(const Error& error) {
+  cli::print_error(error);
+  return error.code;
+}
+
+ExitCode run(const cli::po::variables_map& values) {
+  if (values.count("trace") == 0) return cli::usage_error("name a trace");
+  const auto input = values["trace"].as<std::string>();
+  const auto output = values["output"].as<std::string>();
+  const auto instances = values["waits"].as<std::size_t>();
+  if (input == "-" && instances != 0) {
+    return cli::usage_error("standard input is read once: with --waits 0 the waits are left out");
+  }
+  if (const auto refused = cli::overwrites({input}, {output})) return *refused;
+  auto trace = earl::Trace::open(input);
+  if (!trace) return failed(trace.error());
+  auto file = OutputFile::create(output);
+  if (!file) return failed(file.error());
+  Packets packets(*file);
+  Export events(*trace, packets);
+  {
+    cli::Progress bar("writing", trace->declared_events().value_or(0));
+    events.run([&](std::uint64_t at) { bar.update_now(at); });
+  }
+  bool suspect = cli::print_gaps(input, earl::gaps_of(*trace));
+  if (trace->damage()) {
+    cli::print_warning(trace->damage()->message());
+    suspect = true;
+  }
+  if (instances != 0) {
+    auto again = earl::Trace::open(input);
+    if (!again) return failed(again.error());
+    cli::Progress bar("analysing", again->declared_events().value_or(0));
+    expert::AnalysisOptions options;
+    options.instances = instances;
+    options.progress = [&](std::uint64_t at) { bar.update_now(at); };
+    write_waits(expert::analyse(*again, options), events.start(), packets);
+  }
+  if (const Status written = packets.flush(); !written) return failed(written.error());
+  if (const Status written = file->commit(); !written) return failed(written.error());
+  return suspect ? ExitCode::kSuspect : ExitCode::kFine;
+}
+
+}  // namespace
+}  // namespace kojak::perfetto
+
+int main(int argc, char** argv) {
+  kojak::cli::ToolOptions options;
+  options.visible.add_options()(
+      "output,o",
+      kojak::cli::po::value<std::string>()->default_value("a.pftrace")->value_name("FILE"),
+      "the trace for Perfetto; - is standard output")(
+      "waits", kojak::cli::po::value<std::size_t>()->default_value(10)->value_name("N"),
+      "the N worst instances of each pattern, on tracks of their own; 0: none");
+  options.hidden.add_options()("trace", kojak::cli::po::value<std::string>(), "");
+  options.positional.add("trace", 1);
+  return kojak::cli::run_tool(argc, argv, kojak::perfetto::kTool, options, kojak::perfetto::run);
+}

@@ -1,0 +1,206 @@
+#include "tools/elg2perfetto/packets.h"
+
+namespace kojak::perfetto {
+namespace {
+
+// Numbers of fields, by message.
+namespace trace {
+constexpr std::uint32_t kPacket = 1;
+}
+namespace packet {
+constexpr std::uint32_t kClockSnapshot = 6, kTimestamp = 8, kSequence = 10, kEvent = 11,
+                        kInterned = 12, kFlags = 13, kDefaults = 59, kDescriptor = 60;
+constexpr std::uint64_t kStateCleared = 1, kNeedsState = 2;
+}  // namespace packet
+namespace descriptor {
+constexpr std::uint32_t kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8;
+}
+namespace event {
+constexpr std::uint32_t kCategory = 3, kFact = 4, kType = 9, kName = 10, kTrack = 11,
+                        kCounterValue = 30, kPlace = 34, kFlow = 47, kLastOfFlow = 48;
+constexpr std::uint64_t kBegin = 1, kEnd = 2, kMoment = 3, kCount = 4;
+}  // namespace event
+namespace interned {
+constexpr std::uint32_t kCategory = 1, kName = 2, kPlace = 4;
+constexpr std::uint32_t kNumber = 1, kText = 2, kLine = 4;  // of each of them
+}  // namespace interned
+namespace fact {
+constexpr std::uint32_t kUnsigned = 3, kText = 6, kName = 10;
+}
+namespace clocks {
+constexpr std::uint32_t kClock = 1, kId = 1, kTime = 2, kIncremental = 3;
+constexpr std::uint64_t kOfTrace = 6;      // Perfetto's own: boot time, in nanoseconds
+constexpr std::uint64_t kOfSequence = 64;  // ours, as differences
+}  // namespace clocks
+// Of a packet, and of what all packets of a sequence have in common.
+constexpr std::uint32_t kUsedClock = 58, kDefaultEvent = 11;
+
+constexpr std::size_t kBlock = 1 << 20;
+
+}  // namespace
+
+void Packets::put(const Message& packet) {
+  Message whole;
+  whole.message(trace::kPacket, packet);
+  buffer_ += whole.bytes();
+  if (buffer_.size() >= kBlock) static_cast<void>(flush());
+}
+
+Status Packets::flush() {
+  if (error_.reason.empty()) {
+    if (Status written = out_.write(buffer_.data(), buffer_.size()); !written)
+      error_ = written.error();
+  }
+  buffer_.clear();
+  return error_.reason.empty() ? Status() : Status(error_);
+}
+
+TrackId Packets::describe(Message& descriptor) {
+  const TrackId track = next_++;
+  descriptor.number(descriptor::kUuid, track);
+  Message packet;
+  packet.number(packet::kSequence, track).message(packet::kDescriptor, descriptor);
+  put(packet);
+  return track;
+}
+
+TrackId Packets::process(std::uint32_t pid, std::string_view name) {
+  Message process, descriptor;
+  process.number(1, pid).text(6, name);
+  descriptor.message(descriptor::kProcess, process);
+  return describe(descriptor);
+}
+
+TrackId Packets::thread(std::uint32_t pid, std::uint32_t tid, std::string_view name) {
+  Message thread, descriptor;
+  thread.number(1, pid).number(2, tid).text(5, name);
+  descriptor.message(descriptor::kThread, thread);
+  return describe(descriptor);
+}
+
+TrackId Packets::track(TrackId parent, std::string_view name) {
+  Message descriptor;
+  descriptor.text(descriptor::kName, name);
+  if (parent != 0) descriptor.number(descriptor::kParent, parent);
+  return describe(descriptor);
+}
+
+TrackId Packets::counter(TrackId parent, std::string_view name) {
+  Message descriptor;
+  descriptor.text(descriptor::kName, name).number(descriptor::kParent, parent);
+  descriptor.message(descriptor::kCounter, {});
+  return describe(descriptor);
+}
+
+// A sequence begins with its clock and with what all its events have in common.
+Packets::Sequence& Packets::sequence(TrackId track) {
+  Sequence& sequence = sequences_[track];
+  if (sequence.begun) return sequence;
+  sequence.begun = true;
+  Message of_trace, own, snapshot, of_event, defaults, packet;
+  of_trace.number(clocks::kId, clocks::kOfTrace).number(clocks::kTime, 0);
+  own.number(clocks::kId, clocks::kOfSequence).number(clocks::kTime, 0);
+  own.number(clocks::kIncremental, 1);
+  snapshot.message(clocks::kClock, of_trace).message(clocks::kClock, own);
+  of_event.number(event::kTrack, track);
+  defaults.number(kUsedClock, clocks::kOfSequence).message(kDefaultEvent, of_event);
+  packet.number(packet::kSequence, track).number(packet::kFlags, packet::kStateCleared);
+  packet.message(packet::kClockSnapshot, snapshot).message(packet::kDefaults, defaults);
+  put(packet);
+  return sequence;
+}
+
+std::uint64_t Packets::intern(std::unordered_map<std::string, std::uint64_t>& known,
+                              std::string_view text, std::uint32_t field, Message& interned) {
+  const auto [it, added] = known.try_emplace(std::string(text), known.size() + 1);
+  if (added) {
+    Message entry;
+    entry.number(interned::kNumber, it->second).text(interned::kText, text);
+    interned.message(field, entry);
+  }
+  return it->second;
+}
+
+void Packets::put_event(TrackId track, std::uint64_t time, const Message& event,
+                        const Message& interned) {
+  Sequence& sequence = this->sequence(track);
+  Message packet;
+  if (time < sequence.last) {  // known late: as an absolute time
+    packet.number(packet::kTimestamp, time).number(kUsedClock, clocks::kOfTrace);
+  } else {
+    packet.number(packet::kTimestamp, time - sequence.last);
+    sequence.last = time;
+  }
+  packet.number(packet::kSequence, track);
+  packet.number(packet::kFlags, packet::kNeedsState);
+  if (!interned.bytes().empty()) packet.message(packet::kInterned, interned);
+  packet.message(packet::kEvent, event);
+  put(packet);
+}
+
+void Packets::begin(TrackId track, std::uint64_t time, std::string_view name,
+                    std::string_view category, const Place* place) {
+  Sequence& sequence = this->sequence(track);
+  Message interned, event;
+  event.number(event::kType, event::kBegin);
+  event.number(event::kName, intern(sequence.names, name, interned::kName, interned));
+  event.number(event::kCategory,
+               intern(sequence.categories, category, interned::kCategory, interned));
+  if (place != nullptr) {
+    const std::string key = std::string(place->file) + ':' + std::to_string(place->line);
+    const auto [it, added] = sequence.places.try_emplace(key, sequence.places.size() + 1);
+    if (added) {
+      Message entry;
+      entry.number(interned::kNumber, it->second).text(interned::kText, place->file);
+      entry.number(interned::kLine, place->line);
+      interned.message(interned::kPlace, entry);
+    }
+    event.number(event::kPlace, it->second);
+  }
+  put_event(track, time, event, interned);
+}
+
+void Packets::end(TrackId track, std::uint64_t time) {
+  Message event;
+  event.number(event::kType, event::kEnd);
+  put_event(track, time, event, {});
+}
+
+void Packets::moment(TrackId track, std::uint64_t time, std::string_view name, std::uint64_t flow,
+                     bool last, std::initializer_list<Fact> facts) {
+  Sequence& sequence = this->sequence(track);
+  Message interned, event;
+  event.number(event::kType, event::kMoment);
+  event.number(event::kName, intern(sequence.names, name, interned::kName, interned));
+  for (const Fact& f : facts) {
+    Message fact;
+    fact.text(fact::kName, f.name).number(fact::kUnsigned, f.value);
+    event.message(event::kFact, fact);
+  }
+  event.fixed64(last ? event::kLastOfFlow : event::kFlow, flow);
+  put_event(track, time, event, interned);
+}
+
+void Packets::count(TrackId track, std::uint64_t time, std::int64_t value) {
+  Message event;
+  event.number(event::kType, event::kCount);
+  event.number(event::kCounterValue, static_cast<std::uint64_t>(value));
+  put_event(track, time, event, {});
+}
+
+void Packets::slice(TrackId track, std::uint64_t begin, std::uint64_t end, std::string_view name,
+                    const std::vector<Text>& texts) {
+  Sequence& sequence = this->sequence(track);
+  Message interned, event;
+  event.number(event::kType, event::kBegin);
+  event.number(event::kName, intern(sequence.names, name, interned::kName, interned));
+  for (const Text& t : texts) {
+    Message fact;
+    fact.text(fact::kName, t.name).text(fact::kText, t.value);
+    event.message(event::kFact, fact);
+  }
+  put_event(track, begin, event, interned);
+  this->end(track, end);
+}
+
+}  // namespace kojak::perfetto
