@@ -36,13 +36,14 @@ constexpr std::uint64_t kOfSequence = 64;  // ours, as differences
 constexpr std::uint32_t kUsedClock = 58, kDefaultEvent = 11;
 
 constexpr std::size_t kBlock = 1 << 20;
+const Message kNothing;
 
 }  // namespace
 
 void Packets::put(const Message& packet) {
-  Message whole;
-  whole.message(trace::kPacket, packet);
-  buffer_ += whole.bytes();
+  whole_.clear();
+  whole_.message(trace::kPacket, packet);
+  buffer_ += whole_.bytes();
   if (buffer_.size() >= kBlock) static_cast<void>(flush());
 }
 
@@ -110,21 +111,22 @@ Packets::Sequence& Packets::sequence(TrackId track) {
   return sequence;
 }
 
-std::uint64_t Packets::intern(std::unordered_map<std::string, std::uint64_t>& known,
-                              std::string_view text, std::uint32_t field, Message& interned) {
-  const auto [it, added] = known.try_emplace(std::string(text), known.size() + 1);
-  if (added) {
-    Message entry;
-    entry.number(interned::kNumber, it->second).text(interned::kText, text);
-    interned.message(field, entry);
-  }
-  return it->second;
+std::uint64_t Packets::intern(Names& known, std::string_view text, std::uint32_t field,
+                              Message& interned) {
+  if (const auto it = known.find(text); it != known.end()) return it->second;
+  const std::uint64_t number = known.size() + 1;
+  known.emplace(text, number);
+  Message entry;
+  entry.number(interned::kNumber, number).text(interned::kText, text);
+  interned.message(field, entry);
+  return number;
 }
 
 void Packets::put_event(TrackId track, std::uint64_t time, const Message& event,
                         const Message& interned) {
   Sequence& sequence = this->sequence(track);
-  Message packet;
+  Message& packet = packet_;
+  packet.clear();
   if (time < sequence.last) {  // known late: as an absolute time
     packet.number(packet::kTimestamp, time).number(kUsedClock, clocks::kOfTrace);
   } else {
@@ -141,14 +143,17 @@ void Packets::put_event(TrackId track, std::uint64_t time, const Message& event,
 void Packets::begin(TrackId track, std::uint64_t time, std::string_view name,
                     std::string_view category, const Place* place) {
   Sequence& sequence = this->sequence(track);
-  Message interned, event;
+  Message& interned = interned_;
+  Message& event = event_;
+  interned.clear();
+  event.clear();
   event.number(event::kType, event::kBegin);
   event.number(event::kName, intern(sequence.names, name, interned::kName, interned));
   event.number(event::kCategory,
                intern(sequence.categories, category, interned::kCategory, interned));
   if (place != nullptr) {
-    const std::string key = std::string(place->file) + ':' + std::to_string(place->line);
-    const auto [it, added] = sequence.places.try_emplace(key, sequence.places.size() + 1);
+    key_.assign(place->file).append(1, ':').append(std::to_string(place->line));
+    const auto [it, added] = sequence.places.try_emplace(key_, sequence.places.size() + 1);
     if (added) {
       Message entry;
       entry.number(interned::kNumber, it->second).text(interned::kText, place->file);
@@ -161,19 +166,24 @@ void Packets::begin(TrackId track, std::uint64_t time, std::string_view name,
 }
 
 void Packets::end(TrackId track, std::uint64_t time) {
-  Message event;
+  Message& event = event_;
+  event.clear();
   event.number(event::kType, event::kEnd);
-  put_event(track, time, event, {});
+  put_event(track, time, event, kNothing);
 }
 
 void Packets::moment(TrackId track, std::uint64_t time, std::string_view name, std::uint64_t flow,
                      bool last, std::initializer_list<Fact> facts) {
   Sequence& sequence = this->sequence(track);
-  Message interned, event;
+  Message& interned = interned_;
+  Message& event = event_;
+  interned.clear();
+  event.clear();
   event.number(event::kType, event::kMoment);
   event.number(event::kName, intern(sequence.names, name, interned::kName, interned));
   for (const Fact& f : facts) {
-    Message fact;
+    Message& fact = fact_;
+    fact.clear();
     fact.text(fact::kName, f.name).number(fact::kUnsigned, f.value);
     event.message(event::kFact, fact);
   }
@@ -182,20 +192,25 @@ void Packets::moment(TrackId track, std::uint64_t time, std::string_view name, s
 }
 
 void Packets::count(TrackId track, std::uint64_t time, std::int64_t value) {
-  Message event;
+  Message& event = event_;
+  event.clear();
   event.number(event::kType, event::kCount);
   event.number(event::kCounterValue, static_cast<std::uint64_t>(value));
-  put_event(track, time, event, {});
+  put_event(track, time, event, kNothing);
 }
 
 void Packets::slice(TrackId track, std::uint64_t begin, std::uint64_t end, std::string_view name,
                     const std::vector<Text>& texts) {
   Sequence& sequence = this->sequence(track);
-  Message interned, event;
+  Message& interned = interned_;
+  Message& event = event_;
+  interned.clear();
+  event.clear();
   event.number(event::kType, event::kBegin);
   event.number(event::kName, intern(sequence.names, name, interned::kName, interned));
   for (const Text& t : texts) {
-    Message fact;
+    Message& fact = fact_;
+    fact.clear();
     fact.text(fact::kName, t.name).text(fact::kText, t.value);
     event.message(event::kFact, fact);
   }

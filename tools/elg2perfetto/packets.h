@@ -58,16 +58,23 @@ class Packets {
   Status flush();
 
  private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+  using Names = std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>>;
   struct Sequence {
     std::uint64_t last = 0;
-    std::unordered_map<std::string, std::uint64_t> names, categories, places;
+    Names names, categories, places;
     bool begun = false;
   };
   TrackId describe(Message& descriptor);
   Sequence& sequence(TrackId track);
   // The number of a name; added to `interned` if it is new to the sequence.
-  static std::uint64_t intern(std::unordered_map<std::string, std::uint64_t>& known,
-                              std::string_view text, std::uint32_t field, Message& interned);
+  static std::uint64_t intern(Names& known, std::string_view text, std::uint32_t field,
+                              Message& interned);
   void put_event(TrackId track, std::uint64_t time, const Message& event, const Message& interned);
   void put(const Message& packet);
 
@@ -76,6 +83,9 @@ class Packets {
   Error error_;
   TrackId next_ = 1;
   std::unordered_map<TrackId, Sequence> sequences_;
+  // Kept for their memory only.
+  Message event_, packet_, whole_, interned_, fact_;
+  std::string key_;
 };
 
 }  // namespace kojak::perfetto
