@@ -374,7 +374,8 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
   const StorePlaces places(report);
   out << '\n' << paint.bold("Most severe instances") << '\n';
   std::size_t shown = kNone;
-  for (const Instance& i : report.waits().worst) {
+  for (std::size_t n = 0; n < report.waits().worst.size(); ++n) {
+    const Instance& i = report.waits().worst[n];
     const std::size_t metric = places.metric(i.metric);
     if (metric == kNone) continue;
     if (metric != shown) {
@@ -404,6 +405,10 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
     if (partners.size() > kPartners) {
       out << std::string(14, ' ') << "and " << partners.size() - kPartners << " others\n";
     }
+    if (!report.root_causes()) continue;
+    const std::string chain =
+        cube::printable(chain_words(report, places, report.root_causes()->asked[n]));
+    if (!chain.empty()) out << wrapped("chain: " + chain, style.width, 14);
   }
 }
 

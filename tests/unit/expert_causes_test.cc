@@ -14,6 +14,7 @@
 #include "expert/catalogue.h"
 #include "expert/causes/cause_words.h"
 #include "expert/efficiency.h"
+#include "expert/summary.h"
 
 namespace kojak::expert {
 namespace {
@@ -91,6 +92,7 @@ class Script {
       std::vector<double> time, cost, on_path;  // by rank
     };
     std::map<std::string, Node> nodes;
+    std::string summary, instances;  // for the terminal
     double time = 0;                 // of all
     std::size_t worst = 0;           // instances of the report, and the worst of places
     std::vector<std::string> asked;  // the chains of the longest waits of the worst instances
@@ -154,6 +156,11 @@ class Script {
       found.chains.push_back(chain_words(report, places, c.chain));
       sum += c.seconds;
     }
+    std::ostringstream summary, instances;
+    print_summary(summary, report, {});
+    print_instances(instances, report, {});
+    found.summary = summary.str();
+    found.instances = instances.str();
     found.time = report.total(report.find_metric("time"));
     const auto values = [&](const char* metric, std::size_t path) {
       std::vector<double> of(report.threads());
@@ -305,6 +312,48 @@ TEST(RootCauses, AChainInWords) {
   EXPECT_EQ(words(64),
             "rank 63 waits for 62, 62 for 61, ... 59 more ..., 2 for 1, 1 for 0, all in MPI_Recv; "
             "0 computes");
+}
+
+// Causes stand before the metric tree and lead what is to be looked at first; victims follow. The
+// instance of rank 2's wait tells its chain, that of rank 1's is none.
+TEST(RootCauses, CausesComeBeforeVictims) {
+  Script s(3);
+  for (int r = 1; r < 3; ++r) s.message(r - 1, 3, r, 1, 3);
+  const Script::Found found = s.analyse_until(4);
+  const auto at = [&](const std::string& text) {
+    const std::size_t place = found.summary.find(text);
+    EXPECT_NE(place, std::string::npos) << text << " is not in\n" << found.summary;
+    return place;
+  };
+  EXPECT_EQ(at("Root causes of 4.000 s of waiting\n   1  rank 0 computes 2.000 s longer in main, "),
+            0u);
+  const std::size_t chain = at("Chain: rank 2 waits for 1, 1 for 0, all in MPI_Recv; 0 computes.");
+  const std::size_t tree = at("seconds     share  metric");
+  const std::size_t first = at("What to look at first\n  rank 0 computes 2.000 s longer in main, ");
+  const std::size_t victims = at("Who waits:\n  Late Sender takes 33.3 % of all time (4.000 s)");
+  EXPECT_LT(chain, tree);
+  EXPECT_LT(tree, first);
+  EXPECT_LT(first, victims);
+  const std::size_t of_rank_2 = found.instances.find("chain: rank 2 waits for 1, 1 for 0,");
+  EXPECT_NE(of_rank_2, std::string::npos) << found.instances;
+  EXPECT_EQ(found.instances.find("chain: ", of_rank_2 + 1), std::string::npos);
+}
+
+// Rank 1 comes 2 s late to the second fence of a window whose creation the trace has; all goes on
+// 1 s after that fence, so the run would be 2 s shorter.
+TEST(RootCauses, AWindowIsNamedByWhereItWasCreated) {
+  Script s(2);
+  for (const int p : {0, 1}) {
+    s.add(p, 0.5, "ENTER_CS", "region=MPI_Win_create site=\"/src/halo.c:12\"");
+    s.add(p, 0.6, "MPI_WINCOLLEXIT", "wid=0");
+  }
+  s.fence({1, 1}, 2);
+  s.fence({3, 5}, 6);
+  const Script::Found found = s.analyse_until(7);
+  ASSERT_EQ(found.causes.causes.size(), 1u);
+  EXPECT_EQ(found.effects[0],
+            "the others wait 2.000 s for it on window 0 created at halo.c:12 (Wait at Fence 2.000 "
+            "s); without it the run would take 2.000 s less");
 }
 
 // A chain through a message and a fence: rank 0 computes until 3, rank 1 waits [1, 3] for its
