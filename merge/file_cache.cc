@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "epilog/format/unnamed_file.h"
+
 namespace kojak::merge {
 namespace {
 
@@ -135,17 +137,8 @@ Status FileCache::write(std::uint64_t offset, const void* data, std::size_t size
                  "free some space or set TMPDIR to another place"};
   };
   if (spill_fd_ < 0) {
-    if (spill_directory_.empty()) {
-      const char* directory = std::getenv("TMPDIR");
-      spill_directory_ = directory != nullptr && *directory != '\0' ? directory : "/tmp";
-    }
-    spill_fd_ = ::open(spill_directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (spill_fd_ < 0) {  // a file system without unnamed files
-      std::string name = spill_directory_ + "/elg_merge.XXXXXX";
-      spill_fd_ = ::mkostemp(name.data(), O_CLOEXEC);
-      if (spill_fd_ < 0) return failure(errno);
-      ::unlink(name.c_str());
-    }
+    spill_fd_ = open_unnamed_file(spill_directory_);
+    if (spill_fd_ < 0) return failure(errno);
   }
   const char* p = static_cast<const char*>(data);
   while (size > 0) {

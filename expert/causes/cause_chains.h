@@ -31,7 +31,7 @@ class CauseChains {
     Ticks to = 0;              // the end of the interval in which the culprit is to blame
   };
 
-  explicit CauseChains(const CauseFinder& causes) : c_(causes) {}
+  CauseChains(const CauseFinder& causes, LogMemory& memory) : c_(causes), via_(memory) {}
 
   // Before anything is passed on, when waits are placed in the timelines.
   void begin(std::span<const CauseFinder::Asked> asked);
@@ -58,7 +58,7 @@ class CauseChains {
   void end_chain(Chain& chain, LocationIndex culprit, StretchId stretch, Ticks to) const;
 
   const CauseFinder& c_;
-  std::vector<Via> via_;                   // by wait
+  LogVector<Via> via_;                     // by wait
   std::unordered_map<WaitId, Next> next_;  // of the waits on the chains that were asked for
 };
 

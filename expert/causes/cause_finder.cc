@@ -8,7 +8,15 @@
 namespace kojak::expert {
 
 CauseFinder::CauseFinder(std::size_t locations, const Options& options)
-    : options_(options), timelines_(locations), moments_(locations) {}
+    : options_(options),
+      waits_(memory_),
+      groups_(memory_),
+      presences_(memory_),
+      dependencies_(memory_),
+      moments_(locations) {
+  timelines_.reserve(locations);
+  for (std::size_t l = 0; l < locations; ++l) timelines_.emplace_back(memory_);
+}
 
 void CauseFinder::on_together(std::uint64_t operation, std::span<const Arrival> arrivals) {
   operation_ = operation;
@@ -16,7 +24,7 @@ void CauseFinder::on_together(std::uint64_t operation, std::span<const Arrival> 
   std::sort(current_.begin(), current_.end(),
             [](const Arrival& a, const Arrival& b) { return a.location < b.location; });
   members_.clear();
-  Group group{0, false, true, 0, current_.front().exit_pos, presences_.size()};
+  Group group{0, false, true, 0, current_.front().exit_pos, presences_.size(), 0, 0};
   Ticks first_exit = std::numeric_limits<Ticks>::max();
   for (const Arrival& a : current_) {
     members_.push_back(a.location);
@@ -59,7 +67,8 @@ void CauseFinder::add_wait(const Wait& wait, bool direct) {
   w.by = wait.ended_by.known() ? wait.ended_by.location : kNoLocation;
   w.by_time = wait.ended_by.known() ? ticks(wait.ended_by.time) : 0;
   const bool for_all = !direct && !groups_.empty() && wait.operation.number == operation_ &&
-                       wait.ended_by.known() && w.by_time == groups_.back().last;
+                       wait.ended_by.known() && w.by_time == groups_.back().last &&
+                       (!groups_.back().waited || groups_.back().waits_end == waits_.size());
   if (wait.ended_by.known() && !(for_all && groups_.back().synchronised)) {
     depend(wait.location, wait.enter, wait.exit, wait.exit_pos, wait.ended_by);
   }
@@ -74,7 +83,11 @@ void CauseFinder::add_wait(const Wait& wait, bool direct) {
   w.object = wait.operation.object;
   w.object_id = wait.operation.id;
   if (for_all) {
-    groups_.back().waited = true;
+    Group& group = groups_.back();
+    const auto number = static_cast<WaitId>(waits_.size());
+    if (!group.waited) group.first_wait = number;
+    group.waited = true;
+    group.waits_end = number + 1;
     w.group = static_cast<std::uint32_t>(groups_.size() - 1);
   }
   waits_.push_back(w);

@@ -14,11 +14,11 @@
 // that it must know of all synchronisation, whether anybody waited or not.
 //
 // Memory: 16 bytes for each call and stretch of the trace and for each member of a group operation,
-// 80 for each wait, 40 for each call that depended on one other process. Not thread-safe; nothing
-// fails. Sources: Boehme, Geimer, Arnold, Voigtlaender, Wolf, "Identifying the root causes of wait
-// states in large-scale parallel applications", ACM TOPC 3(2), 2016; Boehme's thesis, 2013
-// (critical path). Differs: one common moment for both, shares for several late ones, and what is
-// exact without comparing.
+// 40 for each call that depended on one other process, some 250 for each wait; beyond a limit in
+// temporary files (LogMemory). Not thread-safe; nothing fails. Sources: Boehme, Geimer, Arnold,
+// Voigtlaender, Wolf, "Identifying the root causes of wait states in large-scale parallel
+// applications", ACM TOPC 3(2), 2016; Boehme's thesis, 2013 (critical path). Differs: one common
+// moment for both, shares for several late ones, and what is exact without comparing.
 #pragma once
 
 #include <span>
@@ -28,6 +28,7 @@
 #include "expert/causes/gain_finder.h"
 #include "expert/causes/root_causes.h"
 #include "expert/causes/timeline.h"
+#include "expert/log_memory.h"
 #include "expert/wait.h"
 
 namespace kojak::expert {
@@ -108,21 +109,23 @@ class CauseFinder {
     Ticks last;         // the last enter
     std::uint64_t first_exit_pos;
     std::size_t first;  // of its members in presences_, in the order of their locations
+    WaitId first_wait = 0, waits_end = 0;  // its waits, one after the other
   };
   struct Presence {
     Ticks enter, exit;
   };
   static constexpr std::uint32_t kNone32 = 0xFFFFFFFF;
 
+  LogMemory memory_;
   Options options_;
   Seconds start_;
   bool started_ = false;
   Stretches stretches_;
   std::vector<Timeline> timelines_;
-  std::vector<WaitRecord> waits_;
-  std::vector<Group> groups_;
-  std::vector<Presence> presences_;
-  std::vector<Dependency> dependencies_;
+  LogVector<WaitRecord> waits_;
+  LogVector<Group> groups_;
+  LogVector<Presence> presences_;
+  LogVector<Dependency> dependencies_;
   CommonMoments moments_;
   Amount not_listed_ = 0;  // waits below the threshold
   // Of the operation told of last.

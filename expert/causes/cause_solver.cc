@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <tuple>
 
 namespace kojak::expert {
@@ -20,7 +19,9 @@ RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
   for (Timeline& t : timelines_) t.finish(c_.stretches_);
   place_waits();
   order_items();
+  c_.memory_.rest();
   delay_of_wait_.assign(waits_.size(), kNoDelay);
+  of_group_.resize(c_.groups_.size());
   for (const Item& item : items_) {
     if (item.group) {
       compare_group(item.index);
@@ -28,10 +29,12 @@ RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
       compare_single(waits_[item.index], item.index);
     }
   }
+  c_.memory_.rest();
   received_.assign(waits_.size(), 0);
   passed_on_.assign(waits_.size(), false);
   chains_.begin(asked);
   pass_back();
+  c_.memory_.rest();
   RootCauses results;
   list(results);
   for (const CauseFinder::Asked& a : asked) results.asked.push_back(chains_.of(a, kMostLinks));
@@ -40,33 +43,44 @@ RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
 }
 
 void CauseSolver::place_waits() {
-  std::vector<std::vector<WaitSpan>> spans(timelines_.size());
+  // By location, in the order in which they were told.
+  std::vector<std::size_t> first(timelines_.size() + 1);
+  for (const WaitRecord& w : waits_) ++first[w.location + 1];
+  for (std::size_t l = 0; l < timelines_.size(); ++l) first[l + 1] += first[l];
+  LogVector<WaitId> by_location(waits_.size(), c_.memory_);
+  std::vector<std::size_t> next(first.begin(), first.end() - 1);
   for (std::size_t w = 0; w < waits_.size(); ++w) {
-    spans[waits_[w].location].push_back({waits_[w].begin, waits_[w].end, static_cast<WaitId>(w),
-                                         c_.stretches_.call(waits_[w].call_path), 0});
+    by_location[next[waits_[w].location]++] = static_cast<WaitId>(w);
   }
+  LogVector<WaitSpan> spans(c_.memory_);
   for (std::size_t l = 0; l < timelines_.size(); ++l) {
-    std::sort(spans[l].begin(), spans[l].end(), [](const WaitSpan& a, const WaitSpan& b) {
+    spans.clear();
+    for (std::size_t i = first[l]; i < first[l + 1]; ++i) {
+      const WaitId w = by_location[i];
+      spans.push_back(
+          {waits_[w].begin, waits_[w].end, w, c_.stretches_.call(waits_[w].call_path), 0});
+    }
+    const auto earlier = [](const WaitSpan& a, const WaitSpan& b) {
       return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-    });
-    timelines_[l].carve(spans[l]);
-    for (const WaitSpan& s : spans[l]) waits_[s.wait].length = s.found;
+    };
+    if (!std::is_sorted(spans.begin(), spans.end(), earlier)) {
+      std::sort(spans.begin(), spans.end(), earlier);
+    }
+    timelines_[l].carve(spans);
+    for (const WaitSpan& s : spans) waits_[s.wait].length = s.found;
   }
   all_ = unexplained_ = c_.not_listed_;
   for (const WaitRecord& w : waits_) all_ += w.length;
 }
 
 void CauseSolver::order_items() {
-  waits_of_group_.resize(c_.groups_.size());
+  items_.reserve(c_.groups_.size() + waits_.size());
   for (std::size_t g = 0; g < c_.groups_.size(); ++g) {
     items_.push_back({c_.groups_[g].last, static_cast<std::uint32_t>(g), true});
   }
   for (std::size_t w = 0; w < waits_.size(); ++w) {
-    if (waits_[w].group != CauseFinder::kNone32) {
-      waits_of_group_[waits_[w].group].push_back(static_cast<WaitId>(w));
-    } else {
-      items_.push_back({waits_[w].end, static_cast<std::uint32_t>(w), false});
-    }
+    if (waits_[w].group != CauseFinder::kNone32) continue;
+    items_.push_back({waits_[w].end, static_cast<std::uint32_t>(w), false});
   }
   std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
     if (a.time != b.time) return a.time < b.time;
@@ -118,7 +132,7 @@ void CauseSolver::compare_group(std::uint32_t index) {
   look_at(group);
   const std::vector<ArrivalRecord>& arrivals = arrivals_;
   std::vector<WaitId> waiter(arrivals.size(), kNoWait);
-  for (const WaitId w : waits_of_group_[index]) {
+  for (const WaitId w : waits_of(group)) {
     if (const std::size_t place = place_of(waits_[w].location); place != kNoPlace) {
       waiter[place] = w;
     }
@@ -128,6 +142,8 @@ void CauseSolver::compare_group(std::uint32_t index) {
   since = std::min(since, arrivals.front().time);
 
   OfGroup& of = of_group_[index];
+  of.first_delay = group_delays_.size();
+  of.first_exception = exceptions_.size();
   reference_.clear();
   const auto weight_of = [&](std::size_t i) {
     if (waiter[i] == kNoWait || arrivals[i].time >= group.last) return 0.0;
@@ -153,19 +169,18 @@ void CauseSolver::compare_group(std::uint32_t index) {
         came -= part * later(i);
         excepted_.add(timelines_[p.location], c_.stretches_, since, arrivals[i].time, weight_of(i),
                       places_[i]);
-        of.exceptions.push_back(
+        exceptions_.push_back(
             {j, i, compare_pair(arrivals[i], arrivals[j], p.time, what_of(waits_[waiter[i]]))});
       }
       if (waited >= 1) {
         doings_.clear();
         doings_.add(timelines_[late], c_.stretches_, since, arrivals[j].time, 1, 0);
-        const Culprit culprit{late, what_of(waits_[waits_of_group_[index].front()]), since,
-                              arrivals[j].time,
+        const Culprit culprit{late, what_of(waits_[group.first_wait]), since, arrivals[j].time,
                               static_cast<Ticks>(std::max(later(j) - came / waited, 1.0))};
-        of.delays.push_back({j, add_delay(culprit, [&](auto&& sum) {
-                               const Doings::Sum all = sum(reference_), less = sum(excepted_);
-                               return std::max(0.0, all.at(place) - less.at(place)) / waited;
-                             })});
+        group_delays_.push_back({j, add_delay(culprit, [&](auto&& sum) {
+                                   const Doings::Sum all = sum(reference_), less = sum(excepted_);
+                                   return std::max(0.0, all.at(place) - less.at(place)) / waited;
+                                 })});
       }
     }
     if (const double weight = weight_of(j); weight > 0) {
@@ -174,6 +189,8 @@ void CauseSolver::compare_group(std::uint32_t index) {
       enters.add(weight * later(j), place);
     }
   }
+  of.delays = group_delays_.size() - of.first_delay;
+  of.exceptions = exceptions_.size() - of.first_exception;
   c_.moments_.came_together(group.id, group.last);
 }
 
@@ -308,7 +325,7 @@ void CauseSolver::pass_group(std::uint32_t index) {
   std::vector<WaitId> waiter(arrivals.size(), kNoWait);
   Waiting left;
   const OfGroup& of = of_group_[index];
-  for (const WaitId w : waits_of_group_[index]) {
+  for (const WaitId w : waits_of(group)) {
     passed_on_[w] = true;
     left.own += waits_[w].length;
     left.passed += received_[w];
@@ -327,14 +344,15 @@ void CauseSolver::pass_group(std::uint32_t index) {
     const Waiting given{part(own, left.own), part(passed, left.passed)};
     left.own -= given.own;
     left.passed -= given.passed;
-    charge(delays_[delay], given, waits_of_group_[index].front(), via);
+    charge(delays_[delay], given, group.first_wait, via);
   };
   Rate all, behind;
   std::size_t next = 0;
   Amount most = -1;  // that one of those before has to pass on
-  WaitId via = waits_of_group_[index].front();
-  auto exception = of.exceptions.begin();
-  for (const GroupDelay& d : of.delays) {
+  WaitId via = group.first_wait;
+  const std::span<const Exception> exceptions = exceptions_of(of);
+  auto exception = exceptions.begin();
+  for (const GroupDelay& d : delays_of(of)) {
     for (; next < d.place; ++next) {
       all.own += rates[next].own;
       all.passed += rates[next].passed;
@@ -347,7 +365,7 @@ void CauseSolver::pass_group(std::uint32_t index) {
     }
     double own = places_[d.place] * all.own - behind.own;
     double passed = places_[d.place] * all.passed - behind.passed;
-    for (; exception != of.exceptions.end() && exception->late <= d.place; ++exception) {
+    for (; exception != exceptions.end() && exception->late <= d.place; ++exception) {
       if (exception->late < d.place) continue;
       const double part = places_[d.place] - places_[exception->waiter];
       own -= rates[exception->waiter].own * part;
@@ -355,26 +373,26 @@ void CauseSolver::pass_group(std::uint32_t index) {
     }
     give(d.delay, own, passed, via);
   }
-  for (const Exception& e : of.exceptions) {
+  for (const Exception& e : exceptions_of(of)) {
     const double part = places_[e.late] - places_[e.waiter];
     give(e.delay, rates[e.waiter].own * part, rates[e.waiter].passed * part, waiter[e.waiter]);
   }
-  leave_unexplained(waits_of_group_[index].front(), left.own + left.passed);
+  leave_unexplained(group.first_wait, left.own + left.passed);
 
   // Of each waiter: what part of the shares of those later than it was their own waiting.
   std::vector<double> indirect(arrivals.size()), part_of(arrivals.size());
-  for (const GroupDelay& d : of.delays) part_of[d.place] = indirect_part(delays_[d.delay]);
+  for (const GroupDelay& d : delays_of(of)) part_of[d.place] = indirect_part(delays_[d.delay]);
   double parts = 0, further = 0;
   for (std::size_t i = arrivals.size(); i-- > 0;) {
     indirect[i] = rates[i].own * (further - parts * places_[i]);
     parts += part_of[i];
     further += part_of[i] * places_[i];
   }
-  for (const Exception& e : of.exceptions) {
+  for (const Exception& e : exceptions_of(of)) {
     indirect[e.waiter] += rates[e.waiter].own * (places_[e.late] - places_[e.waiter]) *
                           (indirect_part(delays_[e.delay]) - part_of[e.late]);
   }
-  for (const WaitId w : waits_of_group_[index]) {
+  for (const WaitId w : waits_of(group)) {
     const std::size_t place = place_of(waits_[w].location);
     note_indirect(w, place == kNoPlace ? 0 : static_cast<Ticks>(std::llround(indirect[place])));
   }
@@ -456,12 +474,12 @@ void CauseSolver::follow(WaitId wait, const Delay& delay) {
 void CauseSolver::follow_group(const OfGroup& of, WaitId wait, std::size_t place) {
   const Delay* latest = nullptr;
   std::size_t late = place;
-  for (const Exception& e : of.exceptions) {
+  for (const Exception& e : exceptions_of(of)) {
     if (e.waiter != place || e.late <= late) continue;
     late = e.late;
     latest = &delays_[e.delay];
   }
-  for (const GroupDelay& d : of.delays) {
+  for (const GroupDelay& d : delays_of(of)) {
     if (d.place <= late) continue;
     late = d.place;
     latest = &delays_[d.delay];
@@ -603,34 +621,42 @@ void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId s
   std::sort(times.begin(), times.end(), [](const TookLonger& a, const TookLonger& b) {
     return std::tie(a.to, a.from, a.longer) < std::tie(b.to, b.from, b.longer);
   });
-  std::map<Ticks, Ticks> left_out;  // by the end of a piece
-  struct Part {
-    Ticks until, left;
+  // In order of time: most times lie behind those before them.
+  std::vector<TimeLeftOut> left_out;
+  const auto place = [&](Ticks until) {
+    if (left_out.empty() || left_out.back().until < until) return left_out.end();
+    return std::lower_bound(left_out.begin(), left_out.end(), until,
+                            [](const TimeLeftOut& l, Ticks t) { return l.until < t; });
   };
-  std::vector<Part> parts;
+  std::vector<TimeLeftOut> parts;
   for (const TookLonger& t : times) {
     // Where times overlap, what is left out for one counts for the other, too.
     Ticks done = 0, left = 0;
     parts.clear();
     timelines_[location].each(t.from, t.to, [&](const Piece& piece, Ticks begin, Ticks end) {
       if (piece.stretch != stretch || piece.wait != kNoWait) return;
-      const auto known = left_out.find(piece.end);
-      const Ticks gone = known == left_out.end() ? 0 : known->second;
+      const auto known = place(piece.end);
+      const bool any = known != left_out.end() && known->until == piece.end;
+      const Ticks gone = any ? known->time : 0;
       done += gone;
       parts.push_back({piece.end, std::max(end - begin - gone, Ticks{0})});
-      left += parts.back().left;
+      left += parts.back().time;
     });
     const Ticks more = std::min(t.longer - done, left);
     if (more <= 0) continue;
-    for (const Part& part : parts) {
-      left_out[part.until] += static_cast<Ticks>(share_of(more, part.left, left));
+    for (const TimeLeftOut& part : parts) {
+      auto known = place(part.until);
+      if (known == left_out.end() || known->until != part.until) {
+        known = left_out.insert(known, {part.until, 0});
+      }
+      known->time += static_cast<Ticks>(share_of(more, part.time, left));
     }
   }
   for (const auto& [until, time] : left_out) gains.leave_out(cause, location, until, time);
 }
 
 void CauseSolver::replay(GainFinder& gains) const {
-  std::vector<Dependency>& calls = c_.dependencies_;
+  LogVector<Dependency>& calls = c_.dependencies_;
   const auto ends_first = [](const Dependency& a, const Dependency& b) {
     return a.exit_pos < b.exit_pos;
   };

@@ -6,6 +6,8 @@
 // for each such weight. Not thread-safe; nothing fails.
 #pragma once
 
+#include <ranges>
+#include <span>
 #include <unordered_map>
 
 #include "expert/causes/cause_chains.h"
@@ -16,7 +18,18 @@ namespace kojak::expert {
 class CauseSolver {
  public:
   explicit CauseSolver(CauseFinder& causes)
-      : c_(causes), timelines_(causes.timelines_), waits_(causes.waits_), chains_(causes) {}
+      : c_(causes),
+        timelines_(causes.timelines_),
+        waits_(causes.waits_),
+        items_(causes.memory_),
+        delay_of_wait_(causes.memory_),
+        of_group_(causes.memory_),
+        group_delays_(causes.memory_),
+        exceptions_(causes.memory_),
+        delays_(causes.memory_),
+        shares_(causes.memory_),
+        received_(causes.memory_),
+        chains_(causes, causes.memory_) {}
   RootCauses solve(std::span<const CauseFinder::Asked> asked);
 
  private:
@@ -37,6 +50,9 @@ class CauseSolver {
 
   struct TookLonger {
     Ticks from, to, longer;
+  };
+  struct TimeLeftOut {  // of a piece that ends then
+    Ticks until, time;
   };
   struct Share {
     std::uint32_t target;  // a wait of the culprit, or a stretch
@@ -77,9 +93,8 @@ class CauseSolver {
     std::size_t late, waiter;
     std::size_t delay;
   };
-  struct OfGroup {
-    std::vector<GroupDelay> delays;
-    std::vector<Exception> exceptions;
+  struct OfGroup {  // ranges in group_delays_ and exceptions_
+    std::size_t first_delay = 0, delays = 0, first_exception = 0, exceptions = 0;
   };
   struct Waiting {
     Amount own = 0, passed = 0;  // of those who wait here, and of those who waited for them
@@ -135,6 +150,15 @@ class CauseSolver {
   static double indirect_part(const Delay& delay) {
     return static_cast<double>(delay.waited) / static_cast<double>(delay.whole);
   }
+  static auto waits_of(const Group& group) {
+    return std::views::iota(group.first_wait, group.waits_end);
+  }
+  std::span<const GroupDelay> delays_of(const OfGroup& of) const {
+    return std::span(group_delays_).subspan(of.first_delay, of.delays);
+  }
+  std::span<const Exception> exceptions_of(const OfGroup& of) const {
+    return std::span(exceptions_).subspan(of.first_exception, of.exceptions);
+  }
   void follow(WaitId wait, const Delay& delay);
   void follow_group(const OfGroup& of, WaitId wait, std::size_t place);
   Ticks bounded(LocationIndex location, Ticks since, Ticks to) const {
@@ -158,15 +182,16 @@ class CauseSolver {
 
   CauseFinder& c_;
   std::vector<Timeline>& timelines_;
-  std::vector<WaitRecord>& waits_;
-  std::vector<Item> items_;
-  std::vector<std::vector<WaitId>> waits_of_group_;
-  std::vector<std::size_t> delay_of_wait_;
-  std::unordered_map<std::uint32_t, OfGroup> of_group_;
-  std::vector<Delay> delays_;
-  std::vector<Share> shares_;
-  std::vector<Amount> received_;  // by wait
-  std::vector<bool> passed_on_;   // by wait
+  LogVector<WaitRecord>& waits_;
+  LogVector<Item> items_;
+  LogVector<std::size_t> delay_of_wait_;
+  LogVector<OfGroup> of_group_;  // by group
+  LogVector<GroupDelay> group_delays_;
+  LogVector<Exception> exceptions_;
+  LogVector<Delay> delays_;
+  LogVector<Share> shares_;
+  LogVector<Amount> received_;   // by wait
+  std::vector<bool> passed_on_;  // by wait
   CauseChains chains_;
   std::unordered_map<std::uint64_t, CostOf> costs_;
   std::unordered_map<std::uint64_t, Amount> unexplained_at_;

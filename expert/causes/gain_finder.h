@@ -52,7 +52,7 @@ class GainFinder {
   std::array<Ticks, kMost> finish(std::span<const Ticks> ends);
 
  private:
-  static constexpr std::size_t kKept = 256;
+  static constexpr std::size_t kKept = 64;
 
   using Earlier = std::array<Ticks, kMost>;  // than in the run, by cause
   struct LeftOut {

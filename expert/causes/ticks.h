@@ -12,7 +12,8 @@ using Ticks = std::int64_t;
 inline constexpr double kTicksPerSecond = 0x1p40;
 
 inline Ticks in_ticks(double seconds) {
-  return static_cast<Ticks>(std::llround(seconds * kTicksPerSecond));
+  const double ticks = seconds * kTicksPerSecond;
+  return static_cast<Ticks>(ticks < 0 ? ticks - 0.5 : ticks + 0.5);
 }
 
 // A sum of them, for any number of processes.

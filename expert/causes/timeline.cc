@@ -34,7 +34,7 @@ void Timeline::name_computing(CallPathIndex after, Stretches& stretches) {
 
 void Timeline::carve(std::span<WaitSpan> waits) {
   if (waits.empty()) return;
-  std::vector<Piece> carved;
+  LogVector<Piece> carved(pieces_.get_allocator());
   carved.reserve(pieces_.size() + 2 * waits.size());
   std::size_t next = 0;
   Ticks begin = 0;

@@ -13,6 +13,7 @@
 
 #include "expert/causes/stretches.h"
 #include "expert/causes/ticks.h"
+#include "expert/log_memory.h"
 
 namespace kojak::expert {
 
@@ -36,6 +37,8 @@ struct WaitSpan {
 class Timeline {
  public:
   enum class Kind : std::uint8_t { kComputing, kCall, kOverhead };
+
+  explicit Timeline(LogMemory& memory) : pieces_(memory) {}
 
   void enter(Ticks time, CallPathIndex path, Kind kind, Stretches& stretches) {
     advance(time, stretches);
@@ -103,7 +106,7 @@ class Timeline {
   void advance(Ticks time, Stretches& stretches);
   void name_computing(CallPathIndex after, Stretches& stretches);
 
-  std::vector<Piece> pieces_;
+  LogVector<Piece> pieces_;
   std::vector<Open> open_;
   std::size_t calls_ = 0;    // open ones, one in the other
   std::size_t unnamed_ = 0;  // the first piece after the last call

@@ -170,7 +170,7 @@ void WaitClaims::leave_to_latest(Intervals taken) {
 }
 
 void WaitClaims::keep_parts(const Call& call, double seconds, Waits& waits) {
-  if (waits == nullptr) waits = std::make_unique<Apart>(instances_);
+  if (waits == nullptr) waits = std::make_unique<Apart>(instances_, memory_);
   for_each_part(0, call, Seconds{seconds}, parts_, ++unnamed_, [&](const Wait& wait) {
     waits->worst.add(wait);
     if (results_.every_wait) waits->all.push_back(wait);
@@ -299,8 +299,10 @@ void WaitClaims::finish_progress(Progress& claims, ProgressKind kind, unsigned r
                                  std::size_t which) {
   const auto tell = [&](Side side) {
     for (unsigned matter = 0; matter < kGrantRules; ++matter) {
-      const Waits& waits = claims.waits[matter][rule & matter][side];
-      if (waits != nullptr) results_.progress_waits(kind, waits->worst.finish(), waits->all);
+      Waits& waits = claims.waits[matter][rule & matter][side];
+      if (waits == nullptr) continue;
+      results_.progress_waits(kind, waits->worst.finish(), waits->all);
+      waits.reset();
     }
   };
   if (which != 1) tell(kSame);
@@ -321,10 +323,13 @@ void WaitClaims::finish() {
                             static_cast<LocationIndex>(where), sums[rule]);
       }
       for (unsigned matter = 0; matter < kGrantRules; ++matter) {
-        const Waits& waits = claims.waits[matter][rule & matter];
-        if (waits != nullptr) {
-          results_.contention_waits(sync, waits->worst.finish(), waits->all);
+        for (unsigned other = 0; other < kGrantRules; ++other) {
+          if (other != (rule & matter)) claims.waits[matter][other].reset();
         }
+        Waits& waits = claims.waits[matter][rule & matter];
+        if (waits == nullptr) continue;
+        results_.contention_waits(sync, waits->worst.finish(), waits->all);
+        waits.reset();
       }
     }
     for (std::size_t k = 0; k < kProgressKinds; ++k) {

@@ -19,6 +19,7 @@
 #include <unordered_map>
 
 #include "expert/instances.h"
+#include "expert/log_memory.h"
 #include "expert/rma/waiting_call.h"
 #include "expert/wait.h"
 
@@ -86,9 +87,9 @@ class WaitClaims {
   // true the end tells; so a call has one entry, or three.
   enum Side { kSame, kOther, kMixedSame, kMixedOther, kMixedBoth, kSides };
   struct Apart {
-    explicit Apart(std::size_t instances) : worst(instances) {}
+    Apart(std::size_t instances, LogMemory& memory) : worst(instances), all(memory) {}
     Instances worst;
-    std::vector<Wait> all;  // if every_wait
+    LogVector<Wait> all;  // if every_wait
   };
   using Waits = std::unique_ptr<Apart>;  // made when there is the first
   // By the bits of the rule that make a difference for a call, and the rule without the others.
@@ -150,6 +151,7 @@ class WaitClaims {
   void finish_progress(Progress& claims, ProgressKind kind, unsigned rule, std::size_t which);
   void count(WindowId window, bool same_node, double seconds);
 
+  LogMemory memory_;
   std::size_t instances_;
   bool known_;
   Results results_;
