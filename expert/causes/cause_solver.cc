@@ -11,6 +11,7 @@ namespace kojak::expert {
 namespace {
 
 constexpr std::size_t kNoDelay = static_cast<std::size_t>(-1);
+constexpr std::size_t kItemsAtOnce = 1 << 16;  // between two times when what lies in files rests
 constexpr std::size_t kNoPlace = static_cast<std::size_t>(-1);
 
 }  // namespace
@@ -22,7 +23,9 @@ RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
   c_.memory_.rest();
   delay_of_wait_.assign(waits_.size(), kNoDelay);
   of_group_.resize(c_.groups_.size());
+  std::size_t done = 0;
   for (const Item& item : items_) {
+    if (++done % kItemsAtOnce == 0) c_.memory_.rest();
     if (item.group) {
       compare_group(item.index);
     } else {
@@ -275,22 +278,32 @@ std::size_t CauseSolver::add_direct(const WaitRecord& wait) {
   return delays_.size() - 1;
 }
 
+// Of intervals that overlap the same time counts once, however many waited in them: as much as
+// there must be at least, so that there is enough in each of them.
 void CauseSolver::note_longer(CostOf& cost, Ticks from, Ticks to, Ticks longer, bool compared) {
+  constexpr std::size_t kKept = 16;
   cost.compared = cost.compared || compared;
-  if (from < cost.counted_to) {
-    if (longer > cost.last_longer) {
-      cost.longer += longer - cost.last_longer;
-      cost.last_longer = longer;
-    }
-  } else {
-    cost.longer += longer;
-    cost.last_longer = longer;
+  std::vector<Counted>& counted = cost.counted;
+  const auto after = std::upper_bound(counted.begin(), counted.end(), from,
+                                      [](Ticks t, const Counted& c) { return t < c.to; });
+  const Ticks before = after != counted.begin()  ? (after - 1)->longer
+                       : counted.size() == kKept ? counted.front().longer
+                                                 : 0;
+  const Ticks within = cost.longer - before;
+  if (longer <= within) return;
+  cost.longer += longer - within;
+  if (!counted.empty() && to <= counted.back().to) {
+    counted.back().longer = cost.longer;
+    return;
   }
-  cost.counted_to = std::max(cost.counted_to, to);
+  if (counted.size() == kKept) counted.erase(counted.begin());
+  counted.push_back({to, cost.longer});
 }
 
 void CauseSolver::pass_back() {
+  std::size_t done = 0;
   for (auto item = items_.rbegin(); item != items_.rend(); ++item) {
+    if (++done % kItemsAtOnce == 0) c_.memory_.rest();
     if (item->group) {
       pass_group(item->index);
       continue;
@@ -506,7 +519,7 @@ void CauseSolver::list(RootCauses& results) const {
     RootCause cause;
     cause.location = static_cast<LocationIndex>(key >> 32);
     cause.stretch = c_.stretches_[static_cast<StretchId>(key)];
-    cause.longer = in_seconds(cost.longer);
+    cause.longer = in_seconds(Amount{cost.longer});
     cause.compared = cost.compared;
     Amount sum = 0;
     for (const auto& [metric, part] : cost.patterns) {

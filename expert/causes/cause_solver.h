@@ -106,14 +106,16 @@ class CauseSolver {
   struct Cost {
     Amount short_term = 0, long_term = 0;
   };
+  struct Counted {
+    Ticks to, longer;  // until then, of all
+  };
   struct CostOf {
     std::vector<std::pair<MetricIndex, Cost>> patterns;
     std::vector<std::pair<What, Amount>> objects;  // of `what` only the object counts
     CauseChains::Via via;
     Ticks to = 0;  // the end of the interval in which it is to blame for `via`
-    Amount longer = 0;
-    Ticks counted_to = 0;  // `longer` of an interval counts once, however many waited
-    Ticks last_longer = 0;
+    Ticks longer = 0;
+    std::vector<Counted> counted;  // the latest parts of `longer`
     bool compared = false;
   };
 

@@ -701,6 +701,33 @@ TEST(RootCauses, RandomPhases) {
   }
 }
 
+// Rank 1 computes [0, 10] and [10, 12], between two sends each. Rank 0 waits 5 s of the first one
+// and 0.1 s of the second; rank 2, which computes 7 s, 5 s of both together. That is no more than
+// rank 0 has waited for already: 5.1 s longer, and not 5 more.
+TEST(RootCauses, TimesThatOverlapCountOnce) {
+  Script s(3);
+  s.message(1, 0, 0, 0, 0);
+  s.message(1, 10, 0, 5, 10);
+  s.message(1, 12, 0, 11.9, 12);
+  s.message(1, 12, 2, 7, 12);
+  const Script::Found found = s.analyse_until(13);
+  EXPECT_NEAR(found.computing(1), 5 + 0.1 + 5, kNear);
+  ASSERT_EQ(found.causes.causes.size(), 1u);
+  EXPECT_NEAR(found.causes.causes[0].longer, 5.1, kNear);
+}
+
+// The other way round: rank 2 waits from 1 to 12, for 11 s: 5.9 more than were counted.
+TEST(RootCauses, TheLongestOfOverlappingTimesCounts) {
+  Script s(3);
+  s.message(1, 0, 0, 0, 0);
+  s.message(1, 10, 0, 5, 10);
+  s.message(1, 12, 0, 11.9, 12);
+  s.message(1, 12, 2, 1, 12);
+  const Script::Found found = s.analyse_until(13);
+  ASSERT_EQ(found.causes.causes.size(), 1u);
+  EXPECT_NEAR(found.causes.causes[0].longer, 11, kNear);
+}
+
 // ---- what waits were for
 
 // In a chain rank 1 waits for what rank 0 computes, all others for one that waits itself.
