@@ -419,6 +419,9 @@ TEST(RootCauses, AVeryLongChainIsCut) {
   EXPECT_EQ(chain.links.back().awaited, 0u);
   EXPECT_EQ(found.chains[0],
             "... 4197 more ..., rank 2 waits for 1, 1 for 0, all in MPI_Recv; 0 computes");
+  // All of them wait 2 s for rank 0, and all end 2 s earlier without it.
+  EXPECT_NEAR(found.computing(0), 2.0 * (kProcesses - 1), 1e-6);
+  EXPECT_NEAR(found.gain(0), 2, kNear);
 }
 
 // Two causes: rank 0 is 2 s late for rank 1, which computes 1 s more before it sends to rank 2.
