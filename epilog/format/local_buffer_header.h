@@ -11,9 +11,8 @@
 // valid up to `base`, and what it holds beyond is the same bytes again, or newer ones. A flush
 // appends to that file and then sets base = end in one store, so at every moment
 //   trace = file[0, base) + buffer[0, end - base)
-// `end` is stored after the records it covers. It goes back where the last ones have served their
-// purpose (MPI_OPEN_CALL, when the call has returned). A finished location has no buffer file. Run,
-// rank and thread are those of the trace file's LOCAL_RUN.
+// `end` is stored after the records it covers, and never goes back. A finished location has no
+// buffer file. Run, rank and thread are those of the trace file's LOCAL_RUN.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +51,18 @@ struct LocalBufferHeader {
 inline constexpr std::size_t kBufferNameAt = 256;
 inline constexpr std::size_t kBufferNameSize = 4352;
 inline constexpr std::size_t kBufferRecordsAt = 8192;
+
+// In memory only, between name and records: what is noted of the call that the thread is in. If the
+// process dies in it, these records follow those up to `end`; when it returns, `size` becomes 0.
+struct LocalBufferNote {
+  static constexpr std::size_t kRoom = 2048;
+  std::uint64_t size;
+  std::byte records[kRoom];
+};
+inline constexpr std::size_t kBufferNoteAt = kBufferNameAt + kBufferNameSize;
+
 static_assert(sizeof(LocalBufferHeader) <= kBufferNameAt);
-static_assert(kBufferNameAt + kBufferNameSize <= kBufferRecordsAt);
+static_assert(kBufferNoteAt % alignof(LocalBufferNote) == 0);
+static_assert(kBufferNoteAt + sizeof(LocalBufferNote) <= kBufferRecordsAt);
 
 }  // namespace kojak

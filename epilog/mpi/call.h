@@ -211,49 +211,32 @@ template <class A>
   Hook<A> hook;
   run_before(hook, a);
   constexpr bool kNoted = (A::kBlocks || A::kBegins) && Notable<A, Hook<A>>;
+  constexpr bool kEnters = A::kBlocks || A::kBegins;
+  constexpr bool kInNote = kNoted || A::kBegins;
   bool entered = A::kBlocks;
-  typename A::Result result;
-  Ticks enter, exit;
-  if constexpr (kNoted) {
-    OpenCall<A, Hook<A>> note = [&] {
-      const BookkeepingLock lock;
-      return OpenCall<A, Hook<A>>(a, hook, r);
-    }();
-    enter = ticks();
-    std::byte* const begun = put(r.cursor, Enter{r.lid, to_seconds(enter), region});
-    // Of a call that is not meant to wait nothing stays, so that it is one compact record.
-    r.note_begin = A::kBlocks ? begun : r.cursor;
-    r.note_end = note.put(r, begun, to_seconds(enter));
-    r.note_bias = r.bias;
-    publish(r, r.note_end);
-    r.open_region = A::kFunction + 1;
-    result = called(a, &frame);
-    exit = ticks();
-    entered = !take_back_note(r) || A::kBlocks;
-  } else {
-    enter = ticks();
-    if constexpr (A::kBlocks || A::kBegins) {
-      std::byte* const begun = put(r.cursor, Enter{r.lid, to_seconds(enter), region});
-      if constexpr (!A::kBlocks) {
-        r.note_begin = r.cursor;
-        r.note_end = begun;
-        r.note_bias = r.bias;
-      }
-      publish(r, begun);
-      r.open_region = A::kFunction + 1;
-    }
-    result = called(a, &frame);
-    exit = ticks();
-    if constexpr (A::kBegins) entered = !take_back_note(r);
-  }
-  Recording call{r, r.cursor, region, to_seconds(enter), to_seconds(exit), entered};
+  // Of a call that is not meant to wait ENTER is in the note, so that it is one compact record when
+  // it has returned.
+  LocalBufferNote& note = *r.note;
+  std::byte* noted = note.records;
+  if constexpr (A::kBegins) noted = put(noted, Enter{r.lid, Seconds{0}, region});
+  std::conditional_t<kNoted, OpenCall<A, Hook<A>>, NoOpenCall> open(a, hook, r, noted);
+  const Seconds enter = to_seconds(ticks());
+  if constexpr (A::kBlocks) publish(r, put(r.cursor, Enter{r.lid, enter, region}));
+  if constexpr (A::kBegins) set_time(note.records, enter);
+  noted = open.entered(enter);
+  if constexpr (kInNote) keep_note(note, static_cast<std::size_t>(noted - note.records));
+  if constexpr (kEnters) r.open_region = A::kFunction + 1;
+  const typename A::Result result = called(a, &frame);
+  const Ticks exit = ticks();
+  if constexpr (kInNote) entered = !drop_note(*r.note) || A::kBlocks;
+  Recording call{r, r.cursor, region, enter, to_seconds(exit), entered};
   if constexpr (requires { hook.after(a, result, call); }) {
     const BookkeepingLock lock;
     hook.after(a, result, call);
   } else {
     call.leave();
   }
-  if constexpr (A::kBlocks || A::kBegins) r.open_region = 0;
+  if constexpr (kEnters) r.open_region = 0;
   r.last = exit;
   if (call.good) [[likely]] {
     publish(r, call.p);

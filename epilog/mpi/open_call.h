@@ -5,11 +5,11 @@
 //
 // A program that hangs and is killed leaves the ENTER of the call that each process was in: the
 // records that tell communicator, window and partner are written when a call ends. So these stand
-// behind ENTER as MPI_OPEN_CALL and MPI_AWAITS while the call lasts, and are taken back when it
-// returns (recorded() in call.h). Only handles that are known already are looked up; MPI is asked
-// about nothing but groups that are known to be there, so that wrong arguments reach MPI as they
-// are. Called under the bookkeeping lock, for the outermost call of a thread; nothing fails: what
-// is not known is absent.
+// in the buffer's note as MPI_OPEN_CALL and MPI_AWAITS while the call lasts (recorded() in call.h);
+// of a transfer, or a call that begins something, with its ENTER. Only handles that are known
+// already are looked up; MPI is asked about nothing but groups that are known to be there, so that
+// wrong arguments reach MPI as they are. For the outermost call of a thread; nothing fails: what is
+// not known is absent.
 #pragma once
 
 #include <type_traits>
@@ -21,8 +21,14 @@
 
 namespace kojak::measure {
 
-// As many of them are noted; kCallRoom holds them.
+// As many of them are noted; the note has room for them.
 inline constexpr std::uint32_t kMostAwaited = 16;
+
+// The time of a record of the note, which is taken when all else is written.
+[[gnu::always_inline]] inline void set_time(std::byte* record, Seconds time) {
+  constexpr std::size_t kTimeAt = 2 + sizeof(LocationId);
+  std::memcpy(record + kTimeAt, &time.value, sizeof time.value);
+}
 
 // Group handles that stand for groups, and how often each was given out.
 extern HashMap<std::uint32_t> live_groups;
@@ -61,22 +67,21 @@ template <class A, class H>
 concept Notable = OnComm<A> || IsNumbered<H> || OnWindow<A> || FreesWindow<H> || WaitsForOne<H> ||
     WaitsForSeveral<H>;
 
-// Whether its definitions are in this thread's file, or fit there without a flush.
-template <class Object, class Define>
-[[gnu::always_inline]] inline bool defined_or_fits(Recorder& r, Object& object, std::size_t members,
-                                                   Define define) {
-  if (defined_here(r, object.defined)) [[likely]]
-    return true;
-  const std::size_t bytes = kCallRoom + 8 * members;
-  return r.cursor + bytes <= r.limit.load(std::memory_order_relaxed) && define(r, object);
+// Whether the definition of something with these members fits into the buffer without a flush.
+inline bool fits(const Recorder& r, const Group* members, const Group* remote = nullptr) {
+  const std::size_t count = members->count + (remote != nullptr ? remote->count : 0u);
+  return r.cursor + kCallRoom + 8 * count <= r.limit.load(std::memory_order_relaxed);
 }
 
-// The note of a call: looked up before its time is taken, written after ENTER.
+// The note of a call, but for its time: written before that is taken.
 template <class A, class H>
 class OpenCall {
  public:
-  [[gnu::always_inline]] OpenCall(const A& a, const H& hook, Recorder& r) : hook_(hook) {
+  [[gnu::always_inline]] OpenCall(const A& a, const H& hook, Recorder& r, std::byte* to)
+      : hook_(hook), begin_(to) {
+    const BookkeepingLock lock;
     note_.lid = r.lid;
+    note_.time = Seconds{0};
     note_.cid = absent<CommId>();
     note_.wid = absent<WindowId>();
     note_.dlid = note_.slid = absent<PeerId>();
@@ -102,28 +107,36 @@ class OpenCall {
     } else if constexpr (std::is_same_v<A, args::WinStart>) {
       look_at_group(a.group);
     }
-  }
-
-  [[gnu::always_inline]] std::byte* put(Recorder& r, std::byte* p, Seconds enter) {
-    note_.time = enter;
-    p = measure::put(p, note_);
+    end_ = awaited_ = measure::put(begin_, note_);
     if constexpr (WaitsForSeveral<H>) {
-      if (hook_.scratch != nullptr) return put_requests(r, p, enter);
+      if (hook_.scratch != nullptr) put_requests(r);
     } else if constexpr (WaitsForOne<H>) {
-      return put_request(r, p, enter, hook_.claimed.request);
+      put_request(r, hook_.claimed.request);
     } else if constexpr (std::is_same_v<A, args::WinStart>) {
       for (std::uint32_t i = 0; group_ != nullptr && i < group_->count && i < kMostAwaited; ++i) {
-        p = put_awaited(p, enter, Awaited::kMember, group_->ranks[i], absent<CommId>(), kAbsent);
+        put_awaited(Awaited::kMember, group_->ranks[i], absent<CommId>(), kAbsent);
       }
     }
-    return p;
+  }
+
+  // Its end, with the time in it.
+  [[gnu::always_inline]] std::byte* entered(Seconds time) {
+    set_time(begin_, time);
+    if constexpr (kAwaits) {
+      for (std::byte* p = awaited_; p != end_; p += 2 + std::to_integer<std::size_t>(*p)) {
+        set_time(p, time);
+      }
+    }
+    return end_;
   }
 
  private:
+  static constexpr bool kAwaits =
+      WaitsForSeveral<H> || WaitsForOne<H> || std::is_same_v<A, args::WinStart>;
+
   [[gnu::always_inline]] void name(Comm& comm, Recorder& r) {
-    const std::size_t members =
-        comm.group->count + (comm.remote != nullptr ? comm.remote->count : 0u);
-    if (defined_or_fits(r, comm, members, define_comm)) note_.cid = CommId{comm.id};
+    if (defined_here(r, comm.defined) || (fits(r, comm.group, comm.remote) && define_comm(r, comm)))
+      note_.cid = CommId{comm.id};
   }
   [[gnu::always_inline]] void look_at_comm(const A& a, Recorder& r) {
     Comm* const comm = remembered_comm<find_comm>(r, a.comm);
@@ -148,7 +161,7 @@ class OpenCall {
   }
   [[gnu::always_inline]] void look_at_window(const A& a, Window* window, Recorder& r) {
     if (window == nullptr) return;
-    if (defined_or_fits(r, *window, window->group->count, define_window))
+    if (defined_here(r, window->defined) || (fits(r, window->group) && define_window(r, *window)))
       note_.wid = WindowId{window->id};
     if constexpr (requires { a.rank; }) note_.dlid = PeerId{window->peer(a.rank)};
     if constexpr (requires { a.target_rank; }) note_.dlid = PeerId{window->peer(a.target_rank)};
@@ -161,14 +174,14 @@ class OpenCall {
   }
   static Tag tag_of(int tag) { return tag < 0 ? absent<Tag>() : static_cast<Tag>(tag); }
 
-  [[gnu::always_inline]] std::byte* put_awaited(std::byte* p, Seconds enter, Awaited kind,
-                                                std::uint32_t peer, CommId comm,
-                                                std::uint32_t tag) const {
-    return measure::put(p, MpiAwaits{note_.lid, enter, Byte{static_cast<std::uint8_t>(kind)},
+  [[gnu::always_inline]] void put_awaited(Awaited kind, std::uint32_t peer, CommId comm,
+                                          std::uint32_t tag) {
+    end_ =
+        measure::put(end_, MpiAwaits{note_.lid, Seconds{0}, Byte{static_cast<std::uint8_t>(kind)},
                                      PeerId{peer}, comm, Tag{tag}});
   }
-  std::byte* put_request(Recorder& r, std::byte* p, Seconds enter, const Request* request) const {
-    if (request == nullptr || (A::kBlocks && !request->active)) return p;
+  bool put_request(Recorder& r, const Request* request) {
+    if (request == nullptr || (A::kBlocks && !request->active)) return false;
     Awaited kind = Awaited::kOther;
     switch (request->kind) {
       case RequestKind::kSend:
@@ -193,23 +206,32 @@ class OpenCall {
         break;
     }
     const bool known = request->comm != nullptr && defined_here(r, request->comm->defined);
-    return put_awaited(p, enter, kind, request->peer,
-                       known ? CommId{request->comm->id} : absent<CommId>(), request->tag);
+    put_awaited(kind, request->peer, known ? CommId{request->comm->id} : absent<CommId>(),
+                request->tag);
+    return true;
   }
-  std::byte* put_requests(Recorder& r, std::byte* p, Seconds enter) const {
+  void put_requests(Recorder& r) {
     const auto& claimed = hook_.scratch->claimed;
     std::uint32_t noted = 0;
     for (std::size_t i = 0; i < claimed.size() && noted < kMostAwaited; ++i) {
-      std::byte* const end = put_request(r, p, enter, claimed[i].request);
-      if (end != p) ++noted;
-      p = end;
+      if (put_request(r, claimed[i].request)) ++noted;
     }
-    return p;
   }
 
   const H& hook_;
+  std::byte* const begin_;
+  std::byte* awaited_;  // records of what it waits for
+  std::byte* end_;
   MpiOpenCall note_;
   Group* group_ = nullptr;
+};
+
+// Of a call of which there is nothing to note.
+struct NoOpenCall {
+  template <class A, class H>
+  [[gnu::always_inline]] NoOpenCall(const A&, const H&, Recorder&, std::byte* to) : end(to) {}
+  [[gnu::always_inline]] std::byte* entered(Seconds) const { return end; }
+  std::byte* end;
 };
 
 }  // namespace kojak::measure

@@ -245,6 +245,7 @@ void begin_shutdown(Recorder& r) {
   forget_nodes();
   const bool inside = r.open_region != 0;  // then there is room for a call's records
   if (!s.started || s.stopped || r.trace == nullptr) return;
+  if (inside) settle_note(r);
   if (!s.paused && !inside && !make_room(r)) return;
   std::byte* p = r.cursor;
   if (!s.paused) p = put(p, EnterTracing{r.lid, to_seconds(begin)});

@@ -117,15 +117,6 @@ void follow(const void* caller, unsigned wanted, CallStack& stack) {
   unwind(step, &walk);
 }
 
-// Whether the slot's stack places hold its addresses. That they may be read follows from the frame:
-// it is the same, and they lie above it.
-bool holds(const PathSlot& slot) {
-  for (std::uint32_t i = 0; i < slot.count; ++i) {
-    if (*slot.place[i] != slot.address[i]) return false;
-  }
-  return true;
-}
-
 // Remembers the innermost `count` places of a stack; none if they are too many.
 void remember_stack(PathSlot& slot, const CallStack& stack, unsigned count) {
   slot.key = 0;
@@ -226,10 +217,7 @@ bool prepare_call_paths() {
 RegionId define_path(Recorder& r, unsigned function, std::uint64_t key, const void* caller,
                      const void* frame) {
   CodeTable& code = *r.trace->code;
-  const std::uint64_t both = mix(key ^ reinterpret_cast<std::uintptr_t>(frame));
-  PathSlot& slot = code.paths[both % kPathSlots];
-  if (slot.key == key && slot.frame == frame && holds(slot)) return slot.region;
-
+  PathSlot& slot = code.paths[path_slot(key, frame)];
   CallStack stack;
   const bool cut = follow_path(caller, the_session.config.call_path, stack);
   remember_stack(slot, stack, stack.count);
@@ -258,9 +246,8 @@ RegionId define_library_site(Recorder& r, unsigned function, std::uint64_t key, 
     if (code.library_paths == nullptr || !prepare_call_paths()) return absent<RegionId>();
   }
   if (unwind == nullptr) return absent<RegionId>();
-  const std::uint64_t both = mix(key ^ reinterpret_cast<std::uintptr_t>(frame));
-  PathSlot& slot = code.library_paths[both % kPathSlots];
-  if (slot.key == key && slot.frame == frame && holds(slot)) {
+  PathSlot& slot = code.library_paths[path_slot(key, frame)];
+  if (known_path(code.library_paths, key, frame) != nullptr) {
     if (slot.region != kPythonKnows) return slot.region;
     const RegionId site = define_python_site(r, function, slot.entry);
     if (site != absent<RegionId>()) return site;

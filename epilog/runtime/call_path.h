@@ -31,6 +31,25 @@ struct PathSlot {
   const void* entry;  // the library's function, where a line of Python called it
 };
 
+inline std::size_t path_slot(std::uint64_t key, const void* frame) {
+  return mix(key ^ reinterpret_cast<std::uintptr_t>(frame)) % kPathSlots;
+}
+// Whether the slot's stack places hold its addresses. That they may be read follows from the frame:
+// it is the same, and they lie above it.
+inline bool holds(const PathSlot& slot) {
+  for (std::uint32_t i = 0; i < slot.count; ++i) {
+    if (*slot.place[i] != slot.address[i]) return false;
+  }
+  return true;
+}
+// What is known of a call from there, where the stack is as it was then; null if nothing is.
+[[gnu::always_inline]] inline const PathSlot* known_path(const PathSlot* paths, std::uint64_t key,
+                                                         const void* frame) {
+  if (paths == nullptr) return nullptr;
+  const PathSlot& slot = paths[path_slot(key, frame)];
+  return slot.key == key && slot.frame == frame && holds(slot) ? &slot : nullptr;
+}
+
 // The return addresses on a thread's stack from the call of MPI outwards, and where they stand.
 inline constexpr unsigned kMostFrames = 64;
 struct CallStack {

@@ -134,6 +134,7 @@ void open_code_table(Recorder& r) {
   const unsigned depth = the_session.config.call_path;
   if (depth > 1) {
     trace.code->paths = static_cast<PathSlot*>(allocate(sizeof(PathSlot) * kPathSlots));
+    r.paths = trace.code->paths;
   }
   // Where callers are followed, no slot matches, and each call comes to define_site().
   if (depth == 0) {
@@ -189,7 +190,10 @@ bool more_places(const LocalTrace& trace) {
   return trace.code->places.size() < kMostPlaces;
 }
 
-RegionId define_site(Recorder& r, unsigned function, const void* caller, const void* frame) {
+namespace {
+
+[[gnu::noinline]] RegionId find_site(Recorder& r, unsigned function, const void* caller,
+                                     const void* frame) {
   const RegionId plain = region_of(function);
   if (r.trace == nullptr && !make_room(r)) return absent<RegionId>();
   const auto defined = [&] { return (r.regions[function / 64] >> (function % 64) & 1) != 0; };
@@ -226,6 +230,13 @@ RegionId define_site(Recorder& r, unsigned function, const void* caller, const v
     }
   }
   return add_site(r, plain, key, caller, absent<Count>());
+}
+
+}  // namespace
+
+RegionId define_site(Recorder& r, unsigned function, const void* caller, const void* frame) {
+  const PathSlot* const path = known_path(r.paths, site_key(function, caller), frame);
+  return path != nullptr ? path->region : find_site(r, function, caller, frame);
 }
 
 RegionId add_site(Recorder& r, RegionId entered, std::uint64_t key, const void* caller,

@@ -24,10 +24,11 @@ namespace {
 std::byte nowhere[1];
 // What a thread without trace looks its call sites up in: empty.
 CodeSlot no_slots[kCodeSlots];
+LocalBufferNote no_note;
 }  // namespace
 
 thread_local constinit Recorder the_recorder __attribute__((tls_model("initial-exec"))) = {
-    .cursor = nowhere, .limit = {nullptr}, .sites = no_slots, .codes = no_slots};
+    .cursor = nowhere, .limit = {nullptr}, .sites = no_slots, .codes = no_slots, .note = &no_note};
 
 namespace {
 
@@ -179,6 +180,8 @@ void detach(Recorder& r) {
   r.open_region = 0;
   std::memset(r.regions, 0, sizeof r.regions);
   r.sites = r.codes = no_slots;
+  r.paths = nullptr;
+  r.note = &no_note;
   r.trace = nullptr;
   r.lost = nullptr;
 }
@@ -276,6 +279,7 @@ bool open_trace(Recorder& r) {
   ++s.traces;
   ++s.open_traces;
   r.header = reinterpret_cast<LocalBufferHeader*>(trace->memory);
+  r.note = reinterpret_cast<LocalBufferNote*>(trace->memory + kBufferNoteAt);
   r.cursor = trace->begin;
   r.bias = 0 - reinterpret_cast<std::uintptr_t>(trace->begin);
   r.limit.store(trace->hard_limit - kCallRoom, std::memory_order_relaxed);
@@ -304,6 +308,7 @@ void close_trace(LocalTrace& trace, Ticks t) {
   Session& s = the_session;
   Recorder& r = *trace.recorder;
   if (!s.stopped) {
+    settle_note(r);
     note_log_changes(r, trace);
     t = later(t, r.last);
     std::byte* p = r.cursor;
@@ -384,13 +389,33 @@ bool is_open(const CallFrame* frame, const void* here) {
   return frame->self == frame;
 }
 
+void settle_note(Recorder& r) {
+  const std::size_t size = r.note->size;
+  std::memcpy(r.cursor, r.note->records, size);
+  drop_note(*r.note);
+  publish(r, r.cursor + size);
+}
+
+namespace {
+
+// Bytes of the ENTER that a note begins with; 0 if it stands in the trace already.
+std::size_t enter_in_note(const Recorder& r) {
+  const auto type = static_cast<std::uint8_t>(r.note->records[1]);
+  const bool there = r.note->size != 0 && type == static_cast<std::uint8_t>(RecordType::kEnter);
+  return there ? 2 + static_cast<std::size_t>(r.note->records[0]) : 0;
+}
+
+}  // namespace
+
 bool left_behind(Recorder& r, const void* here) {
   if (is_open(r.frame, here)) return false;
   if (r.open_region != 0) {
     r.open_region = 0;
-    take_back_note(r);
+    const std::size_t enter = enter_in_note(r);
+    std::memcpy(r.cursor, r.note->records, enter);
+    drop_note(*r.note);
     r.last = ticks();
-    publish(r, put(r.cursor, Exit{r.lid, to_seconds(r.last)}));
+    publish(r, put(r.cursor + enter, Exit{r.lid, to_seconds(r.last)}));
   }
   r.frame = nullptr;
   r.forwarded = 0;

@@ -19,6 +19,7 @@
 namespace kojak::measure {
 
 struct LocalTrace;
+struct PathSlot;
 
 // Lies on the stack of the outermost MPI call of a thread, or of what else of ours writes records:
 // a signal handler may come meanwhile.
@@ -75,12 +76,9 @@ struct alignas(64) Recorder {
   std::uint64_t regions[kMaxFunctions / 64];  // defined in this thread's file
   CodeSlot* sites;  // of calls: kCodeSlots, none of which matches before the trace is open; or null
   CodeSlot* codes;  // the same, also where call sites are not recorded
-  // What is noted of the open call, to be taken back when it returns: records between these, while
-  // `bias` is what it was then.
-  std::byte* note_begin;
-  std::byte* note_end;
-  std::uint64_t note_bias;
-  std::byte* lost;  // once the disk was full: where the number of lost calls stands
+  const PathSlot* paths;  // of calls, where their callers are followed, or null
+  LocalBufferNote* note;  // of the open call
+  std::byte* lost;        // once the disk was full: where the number of lost calls stands
   LocalTrace* trace;
   // Set while a Fortran call is on its way through the MPI's Fortran library, which may reach our C
   // wrapper of the same function.
@@ -105,17 +103,19 @@ template <class R>
       .store(reinterpret_cast<std::uintptr_t>(to) + r.bias, std::memory_order_release);
 }
 
-// The note at the end has served its purpose. One behind which others have written meanwhile, from
-// functions that MPI called back, stays where it is: false.
-[[gnu::always_inline]] inline bool take_back_note(Recorder& r) {
-  const bool there = r.cursor == r.note_end && r.bias == r.note_bias;
-  r.note_end = nullptr;
-  if (!there) [[unlikely]]
-    return false;
-  publish(r, r.note_begin);
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // nothing overwrites it before
-  return true;
+// From now on, up to drop_note(), the first `size` bytes of the note end the trace.
+[[gnu::always_inline]] inline void keep_note(LocalBufferNote& note, std::size_t size) {
+  std::atomic_ref<std::uint64_t>(note.size).store(size, std::memory_order_release);
 }
+// The note has served its purpose. False if settle_note() has made it part of the trace.
+[[gnu::always_inline]] inline bool drop_note(LocalBufferNote& note) {
+  const bool there = note.size != 0;
+  std::atomic_ref<std::uint64_t>(note.size).store(0, std::memory_order_relaxed);
+  return there;
+}
+// Before something is written in the middle of a call, where kCallRoom is free: what is noted of it
+// comes first.
+void settle_note(Recorder& r);
 
 // Before a call: opens the thread's file if need be, flushes, takes note of recording switched off
 // and on. False if nothing can be recorded.

@@ -1,4 +1,5 @@
-// Copies the newest records of a local trace from memory into its buffer file.
+// Copies the newest records of a local trace from memory into its buffer file, and behind them what
+// is noted of the call that the thread was in.
 //
 // Done by the process that keeps them when the measured one has died, and by the measured process
 // itself where the trace could not be written. The header that says so is written last. Gives back
@@ -31,26 +32,31 @@ inline bool write_fully(int fd, const void* data, std::size_t size, std::uint64_
   return true;
 }
 
-// `last`: a record that follows those of the memory.
+// `last`: a record that follows those of the memory and of the note.
 inline int save_buffer(const std::byte* memory, const std::byte* last = nullptr,
                        std::size_t last_size = 0) {
   LocalBufferHeader header = *reinterpret_cast<const LocalBufferHeader*>(memory);
   const char* const name = reinterpret_cast<const char*>(memory) + kBufferNameAt;
   if (header.end - header.base > header.capacity) return EINVAL;
-  if (header.end == header.base) return unlink(name) == 0 || errno == ENOENT ? 0 : errno;
+  const std::size_t size = header.end - header.base;
+  const auto& note = *reinterpret_cast<const LocalBufferNote*>(memory + kBufferNoteAt);
+  const std::size_t noted = note.size <= note.kRoom ? note.size : 0;
+  if (size + noted == 0) return unlink(name) == 0 || errno == ENOENT ? 0 : errno;
   const int fd = open(name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (fd < 0) return errno;
-  const std::size_t size = header.end - header.base;
   const std::byte* const records = memory + header.start;
   header.state = LocalBufferHeader::kSaved;
   header.start = kSavedRecordsAt;
   int error = write_fully(fd, records, size, kSavedRecordsAt) ? 0 : errno;
   std::size_t saved = size;
-  if (error == 0 && last_size != 0 && last_size <= header.capacity - size &&
-      write_fully(fd, last, last_size, kSavedRecordsAt + size)) {
-    saved += last_size;
-    header.end += last_size;
-  }
+  const auto add = [&](const std::byte* more, std::size_t bytes) {
+    if (error != 0 || bytes == 0 || bytes > header.capacity - saved) return;
+    if (!write_fully(fd, more, bytes, kSavedRecordsAt + saved)) return;
+    saved += bytes;
+    header.end += bytes;
+  };
+  add(note.records, noted);
+  add(last, last_size);
   // What was reserved for more is given back; it does no harm.
   if (error == 0) (void)!ftruncate(fd, static_cast<off_t>(kSavedRecordsAt + saved));
   if (error != 0) {

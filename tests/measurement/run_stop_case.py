@@ -123,8 +123,9 @@ def runs_through(case):
 def jumps(case):
     found = runs_through(case)
     for rank in "01":
-        if found[f"{rank}.0.elg"].count("MPI_Send") != 3:
-            sys.exit("three calls were left by longjmp; the trace must have three that ended")
+        for call in ("MPI_Send", "MPI_Isend", "MPI_Put"):
+            if found[f"{rank}.0.elg"].count(call) != 3:
+                sys.exit(f"three calls of {call} were left by longjmp; the trace must have three that ended")
 
 
 def directory_exists(case):

@@ -21,6 +21,12 @@ static void jump(MPI_Comm* comm, int* code, ...) {
   longjmp(before_error, 1);
 }
 
+static void jump_from_window(MPI_Win* win, int* code, ...) {
+  (void)win;
+  (void)code;
+  longjmp(before_error, 1);
+}
+
 static void forked(void) {
   fflush(stdout);
   const pid_t child = fork();
@@ -30,20 +36,28 @@ static void forked(void) {
   printf("child %d\n", WEXITSTATUS(status));
 }
 
-static void jumped(void) {
-  MPI_Errhandler handler;
+/* Out of calls that wait, begin something, and transfer. */
+static void jumped(MPI_Win win) {
+  static double x = 0;
+  MPI_Errhandler handler, of_window;
   MPI_Comm_create_errhandler(jump, &handler);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-  for (int i = 0; i < 3; ++i) {
+  MPI_Win_create_errhandler(jump_from_window, &of_window);
+  MPI_Win_set_errhandler(win, of_window);
+  for (volatile int i = 0; i < 9; ++i) {
     if (setjmp(before_error) == 0) {
-      double x = 0;
-      MPI_Send(&x, 1, MPI_DOUBLE, 1000, 0, MPI_COMM_WORLD);
+      MPI_Request request;
+      if (i % 3 == 0) MPI_Send(&x, 1, MPI_DOUBLE, 1000, 0, MPI_COMM_WORLD);
+      if (i % 3 == 1) MPI_Isend(&x, 1, MPI_DOUBLE, 1000, 0, MPI_COMM_WORLD, &request);
+      if (i % 3 == 2) MPI_Put(&x, 1, MPI_DOUBLE, 1000, 0, 1, MPI_DOUBLE, win);
     } else {
       printf("jumped\n");
     }
   }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_ARE_FATAL);
   MPI_Errhandler_free(&handler);
+  MPI_Errhandler_free(&of_window);
 }
 
 int main(int argc, char** argv) {
@@ -79,7 +93,7 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD); /* never returns */
   }
   if (strcmp(mode, "fork") == 0) forked();
-  if (strcmp(mode, "jump") == 0) jumped();
+  if (strcmp(mode, "jump") == 0) jumped(win);
   if (strcmp(mode, "close") == 0) { /* as daemons do; and take the numbers for other files */
     for (int fd = 3; fd < 1024; ++fd) close(fd);
   }
