@@ -6,7 +6,9 @@
 # way of libraries, as every Fortran program does, and would get its calls. So it is put two steps further.
 #
 # The linker must not look through these libraries, or it would ask for the MPI itself: it is shown an empty
-# one of the same name.
+# one of the same name. That one must never be found when a program is loaded, not even where the library was
+# copied alone to another folder: there it would be loaded without its MPI, and programs (sh, timeout, orted)
+# would end with undefined symbols. Without the others it is refused by the name of what is missing.
 function(kojak_put_mpi_last mpi subdir)
   foreach(kind real shown)
     add_library(elg_mpi_last_${kind}_${mpi} SHARED last.c)
@@ -23,7 +25,7 @@ function(kojak_put_mpi_last mpi subdir)
     -Wl,--push-state,--no-as-needed ${KOJAK_${mpi}_LIBS} -Wl,--pop-state)
   install(TARGETS elg_mpi_last_real_${mpi} elg_mpi_far_${mpi} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}${subdir})
 
-  set_target_properties(elg_mpi_${mpi} PROPERTIES BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
+  set_target_properties(elg_mpi_${mpi} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
   target_link_options(elg_mpi_${mpi} PRIVATE -Wl,--unresolved-symbols=ignore-in-object-files)
   target_link_libraries(elg_mpi_${mpi} PRIVATE
     -Wl,--push-state,--no-as-needed $<TARGET_FILE:elg_mpi_last_shown_${mpi}> -Wl,--pop-state)

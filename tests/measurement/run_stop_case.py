@@ -8,6 +8,7 @@ library; each case says what the traces hold, and what the library says on stand
 import os
 import pathlib
 import re
+import shutil
 import sys
 
 from check_runs import checked
@@ -270,6 +271,26 @@ def wrong_library(case):
         sys.exit("a directory was made")
 
 
+def moved(case):
+    """The libraries were copied elsewhere. Together they record; alone the library is refused before a program begins,
+    by the name of what is missing (and not in the middle of one, for want of an MPI)."""
+    library = pathlib.Path(case.args.library)
+    together, alone = case.work / "together", case.work / "alone"
+    all_files = [path for path in library.parent.iterdir() if path.is_file() and path.suffix != ".a"]
+    for folder, files in ((together, all_files), (alone, [library])):
+        folder.mkdir()
+        for file in files:
+            shutil.copy(file, folder)
+    case.args.library = str(together / library.name)
+    found = runs_through(case)
+    expect_puts(found["0.0.elg"])
+    case.args.library = str(alone / library.name)
+    case.args.arguments = ["-c", "echo rank 7"]
+    refused = case.run(True, {"ELG_DIR": case.work / "none"}, program="sh", ranks=1)
+    if refused.returncode == 0 or "libelg_mpi_last.so" not in refused.stderr or "symbol" in refused.stderr:
+        sys.exit(f"the library alone: {refused}")
+
+
 def helper_programs(case):
     """Programs without MPI under the preload stay as they are."""
     plain = case.run(False, program="sh")
@@ -296,6 +317,7 @@ CASES = {
     "directory_impossible": directory_impossible, "default_names": default_names, "file_too_large": file_too_large,
     "disk_full": disk_full, "no_room_for_buffers": no_room_for_buffers, "small_buffer": small_buffer,
     "two_nodes": two_nodes, "record_off": record_off, "wrong_library": wrong_library, "helper_programs": helper_programs,
+    "moved": moved,
 }
 
 
