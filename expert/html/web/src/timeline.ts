@@ -194,7 +194,12 @@ export class Timeline {
         items.push(item(arrowColour(Style.Request), "request", "line"));
       if (state.transfers === "dependencies") items.push(item(arrowColour(Style.Link), "link", "line"));
     }
-    if (state.path) items.push(item(pathColour(), "critical path", "thick"));
+    const path = this.data.info.path;
+    if (state.path && path !== undefined) {
+      // Of a path with very many parts the page has the last ones.
+      const cut = (path.begin[0] ?? 0) > 1e-6 ? `, from ${duration(path.begin[0])} on` : "";
+      items.push(item(pathColour(), `critical path${cut}`, "thick"));
+    }
     this.legend.replaceChildren(...items.filter((i): i is HTMLLIElement => i !== null));
   }
 
