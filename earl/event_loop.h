@@ -1,7 +1,8 @@
 // Reads the events of a trace one after the other and gives each, decoded, to a handler.
 //
 // handler.handle(record, attributes, pos) is called for the record types that
-// `Handler::wants<Record>()` says, directly, without a step in between; others are only counted.
+// `Handler::wants<Record>()` says, directly, without a step in between; others are counted, and
+// looked at only for whether they are whole.
 // Internal to earl: streaming (Replay) and Trace::next are made from it. The handler may stop the
 // loop by returning false from go_on(). Faults of the file are counted in the trace's findings.
 #pragma once
@@ -52,23 +53,24 @@ class EventLoop {
         }
         const std::uint64_t at = pos++;
         const bool known = detail::dispatch_event(type, [&]<class R>() KOJAK_INLINED {
-          if constexpr (R::kDialect == RecordDialect::kLocal) {
+          constexpr bool kLocal = R::kDialect == RecordDialect::kLocal;
+          R record;
+          bool good;
+          if constexpr (!kFast) {
+            const RawRecord raw{type, static_cast<std::uint8_t>(length), body, 0};
+            good = decode(raw, dialect, record) == nullptr;
+          } else if constexpr (!kLocal && Handler::template wants<R>()) {
+            good = detail::decode_native(body, length, metrics, record);
+          } else {
+            good = detail::fits_native<R>(length, metrics);
+          }
+          if (!good) [[unlikely]] {
+            trace.findings_.add(Finding::kShortRecord, at);
+          } else if constexpr (kLocal) {
             trace.findings_.add(Finding::kLocalRecord, at);
           } else if constexpr (Handler::template wants<R>()) {
-            R record;
-            bool decoded;
-            if constexpr (kFast) {
-              decoded = detail::decode_native(body, length, metrics, record);
-            } else {
-              const RawRecord raw{type, static_cast<std::uint8_t>(length), body, 0};
-              decoded = decode(raw, dialect, record) == nullptr;
-            }
-            if (decoded) [[likely]] {
-              detail::keep_within_bounds(record.time);
-              handler.handle(record, static_cast<const Attributes&>(attributes), at);
-            } else {
-              trace.findings_.add(Finding::kShortRecord, at);
-            }
+            detail::keep_within_bounds(record.time);
+            handler.handle(record, static_cast<const Attributes&>(attributes), at);
           }
         });
         if (!known) [[unlikely]]

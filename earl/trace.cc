@@ -38,7 +38,9 @@ Status Trace::read_definitions() {
   RawRecord record;
   while (!definitions_->last_def) {
     const TraceReader::Next next = reader_.next(record);
-    if (next != TraceReader::Next::kRecord) return cut_short(next == TraceReader::Next::kDamaged);
+    if (next != TraceReader::Next::kRecord) {
+      return ends_in_definitions(reader_, next == TraceReader::Next::kDamaged);
+    }
     if (!is_definition(record.type)) {
       return Error{ExitCode::kBadInput,
                    path(),
@@ -67,13 +69,6 @@ Status Trace::read_definitions() {
   index_locations();
   add_regions();
   return {};
-}
-
-// The file has ended before LAST_DEF: what its events would refer to is unknown.
-Error Trace::cut_short(bool damaged) const {
-  return ends_in_definitions(path(),
-                             damaged ? reader_.error().offset.value_or(0) : reader_.offset(),
-                             damaged ? reader_.error().reason : std::string());
 }
 
 void Trace::index_locations() {

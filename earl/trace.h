@@ -73,7 +73,6 @@ class Trace {
   friend class EventLoop;
   explicit Trace(TraceReader reader);
   Status read_definitions();
-  Error cut_short(bool damaged) const;
   void add_regions();
   void index_locations();
   std::uint32_t find_index(std::uint32_t id) const;

@@ -60,12 +60,13 @@ class Printer {
     if (Status status = flush(); !status) return status.error();
     progress.finish();
     bool suspect = cli::print_gaps(reader_.path(), gaps_of(bad_, definitions_));
-    if (next == TraceReader::Next::kDamaged) {
-      cli::print_warning(reader_.error().message());
+    const bool damaged = next == TraceReader::Next::kDamaged;
+    if (!complete_ && !local_) {
+      cli::print_warning(ends_in_definitions(reader_, damaged).message());
       return ExitCode::kSuspect;
     }
-    if (!complete_ && !local_) {
-      cli::print_warning(ends_in_definitions(reader_.path(), reader_.offset()).message());
+    if (damaged) {
+      cli::print_warning(reader_.error().message());
       return ExitCode::kSuspect;
     }
     return suspect ? ExitCode::kSuspect : ExitCode::kFine;

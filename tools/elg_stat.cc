@@ -94,9 +94,10 @@ ExitCode body(const cli::po::variables_map& values) {
     print_text(*profile, wanted);
   }
   bool suspect = profile->truncated || profile->undefined;
-  if (profile->truncated) cli::print_warning(reader->error().message());
   if (profile->undefined) {
-    cli::print_warning(ends_in_definitions(reader->path(), reader->offset()).message());
+    cli::print_warning(ends_in_definitions(*reader, profile->truncated).message());
+  } else if (profile->truncated) {
+    cli::print_warning(reader->error().message());
   }
   suspect = cli::print_gaps(reader->path(), profile->gaps) || suspect;
   return suspect ? ExitCode::kSuspect : ExitCode::kFine;

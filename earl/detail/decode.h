@@ -59,14 +59,22 @@ class FieldSizes {
   std::uint32_t metrics_;
 };
 
+// Whether a body of that length holds all fields.
+template <class R>
+KOJAK_INLINED inline bool fits_native(std::size_t length, std::uint32_t metrics) {
+  const Dialect dialect;  // no event field depends on the minor version
+  R none;
+  FieldSizes sizes(metrics);
+  visit_fields(none, dialect, sizes);
+  return length >= sizes.size();
+}
+
 template <class R>
 KOJAK_INLINED inline bool decode_native(const std::byte* body, std::size_t length,
                                         std::uint32_t metrics, R& out) {
-  const Dialect dialect;  // no event field depends on the minor version
-  FieldSizes sizes(metrics);
-  visit_fields(out, dialect, sizes);
-  if (length < sizes.size()) [[unlikely]]
+  if (!fits_native<R>(length, metrics)) [[unlikely]]
     return false;
+  const Dialect dialect;
   FieldLoader loader(body, metrics);
   visit_fields(out, dialect, loader);
   return true;

@@ -85,15 +85,19 @@ std::vector<TraceGap> gaps_of(const BadRecords& bad, const Definitions& definiti
   return gaps;
 }
 
-Error ends_in_definitions(const std::string& path, std::uint64_t offset,
-                          const std::string& reason) {
-  return {ExitCode::kBadInput,
-          path,
-          offset,
-          "",
-          "",
-          "the trace ends inside its definitions" + (reason.empty() ? "" : ": " + reason),
-          "it was cut off, or is still being written: repeat the merge or the copy"};
+Error ends_in_definitions(const TraceReader& reader, bool damaged) {
+  Error error{ExitCode::kBadInput,
+              reader.path(),
+              reader.offset(),
+              "",
+              "",
+              "the trace ends inside its definitions",
+              "it was cut off, or is still being written: repeat the merge or the copy"};
+  if (damaged) {
+    error.offset = reader.error().offset.value_or(0);
+    error.reason += ": " + reader.error().reason;
+  }
+  return error;
 }
 
 }  // namespace kojak

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "epilog/format/definitions.h"
-#include "epilog/format/error.h"
+#include "epilog/format/reader.h"
 
 namespace kojak {
 
@@ -52,9 +52,8 @@ inline constexpr TraceFault kUnknownRecords{
 // All of it: these, processes that the merge did not have, and LOST records.
 std::vector<TraceGap> gaps_of(const BadRecords& bad, const Definitions& definitions);
 
-// The file has ended before LAST_DEF: what its events would refer to is unknown. `reason` is what
-// the reader said, if it said anything.
-Error ends_in_definitions(const std::string& path, std::uint64_t offset,
-                          const std::string& reason = {});
+// The file has ended before LAST_DEF: what its events would refer to is unknown. `damaged`: inside
+// a record.
+Error ends_in_definitions(const TraceReader& reader, bool damaged);
 
 }  // namespace kojak

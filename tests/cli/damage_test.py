@@ -110,6 +110,39 @@ class Damage(CommandTest):
         self.everywhere("cut.elg.gz", f"the trace ends after {EVENTS - 1} of its {EVENTS} events")
 
 
+class CutInsideDefinitions(CommandTest):
+    """No event of it can be understood. What shows a file shows what is there, and ends with 3; what computes something
+    from events has none, writes nothing, and ends with 2. The words are the same."""
+
+    WORDS = "the trace ends inside its definitions"
+
+    def check_cut(self, trace):
+        self.file("cut.elg", trace)
+        self.file("gats.cube", (REFERENCE / "gats.cube").read_bytes())
+        for command in (["elg_print"], ["elg_print", "--names"], ["elg_stat"], ["elg_stat", "--json"]):
+            with self.subTest(command):
+                ran = self.run_command(*command, "cut.elg")
+                self.assertEqual((ran.status, ran.err.count(self.WORDS)), (3, 1), ran.err)
+                self.assertNotEqual(ran.out, "")
+        for command in (["expert", "-o", "out.cube"], ["expert", "-q", "--html", "out.html", "-o", "out.cube"],
+                        ["elg_filter", "-o", "out.elg"], ["kojak", "html", "-o", "out.html", "gats.cube", "-t"]):
+            with self.subTest(command):
+                ran = self.run_command(*command, "cut.elg")
+                self.assert_fails(ran, 2, self.WORDS)
+                self.assertEqual([p.name for p in self.dir.iterdir() if p.name.startswith("out.")], [])
+
+    def test_cut_between_two_definitions(self):
+        first = CLASSIC[:10]
+        at = 10
+        while CLASSIC[at + 1] != 13:  # LAST_DEF
+            at += 2 + CLASSIC[at]
+        for trace in (first, CLASSIC[:at], native_trace()[:native_trace().index(record(14, struct.pack("<I", 4)))]):
+            self.check_cut(trace)
+
+    def test_cut_inside_a_definition(self):
+        self.check_cut(CLASSIC[:60])
+
+
 class OneTable(CommandTest):
     """What is wrong inside of a trace: every tool counts it alike, says it in the same words, and ends alike."""
 
@@ -147,6 +180,17 @@ class OneTable(CommandTest):
         number = classic.index(record(14, struct.pack("<I", EVENTS)))
         classic = classic[:number] + record(14, struct.pack("<I", EVENTS + 1)) + classic[number + 6:]
         self.everywhere(classic, 1, "damaged records", 3)
+
+    def test_damaged_records_of_every_type(self):
+        """Also of types that no pattern reads: one of each, too short for anything."""
+        kinds = [kind for kind in range(100, 256) if self.is_known(kind)]
+        self.assertGreater(len(kinds), 60)
+        self.everywhere(native_trace([record(kind, b"\0" * 3) for kind in kinds]), len(kinds), "damaged records", 3)
+
+    def is_known(self, kind):
+        """elg_print has a name for the type."""
+        self.file("one.elg", native_trace([record(kind, b"\0" * 3)]))
+        return "damaged records" in self.run_command("elg_stat", "one.elg").err
 
     def test_bad_definitions(self):
         self.everywhere(native_trace(defined=[record(9, b"\0" * 5)]), 1, "bad definitions", 3)
