@@ -68,14 +68,27 @@ Finding finding_of(const earl::Trace& trace, earl::Finding finding, std::uint64_
   return row;
 }
 
-// Which operations, and who is missing.
-void name_unbegun(const Unbegun& unbegun, Finding& row) {
-  const std::string which = unbegun.words();
-  if (which.empty()) return;
-  row.what = "collective operations that some members never began: " + which;
-  row.advice =
-      "What is missing was not recorded or was cut off, or the program never came there. Waits for "
-      "these operations are not evaluated; long ones are under Not explained.";
+// Operations that some members never began: which, and who is missing. `row`: all of them.
+void add_unbegun(const Unbegun& unbegun, const Finding& row, std::vector<Finding>& found) {
+  const std::string missing = "What is missing was not recorded or was cut off, or the program ";
+  if (const std::uint64_t count = unbegun.count(true)) {
+    found.push_back({Severity::kSuspect, count,
+                     "collective operations that some members never began, while others waited for "
+                     "them: " +
+                         unbegun.words(true),
+                     missing +
+                         "never came there. These waits are not evaluated, so what is said of such "
+                         "operations is too low; long ones are under Not explained."});
+  }
+  const std::uint64_t rest = row.count - std::min(row.count, unbegun.count(true));
+  if (rest == 0) return;
+  Finding note = row;
+  note.count = rest;
+  if (const std::string which = unbegun.words(false); !which.empty()) {
+    note.what = "collective operations that some members never began: " + which;
+    note.advice = missing + "ended before. Nobody waited for them, so no result is affected.";
+  }
+  found.push_back(std::move(note));
 }
 
 // Hardware counters that have no place in the tree.
@@ -116,8 +129,9 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
   AsyncProgress(definitions).add_findings(trace.process_count(), found);
   add_counters(definitions, found);
   trace.findings().for_each([&](earl::Finding finding, const earl::Findings::Row& row) {
-    found.push_back(finding_of(trace, finding, row.count));
-    if (finding == earl::Finding::kIncompleteBegun) name_unbegun(unbegun, found.back());
+    Finding said = finding_of(trace, finding, row.count);
+    if (finding == earl::Finding::kIncompleteBegun) return add_unbegun(unbegun, said, found);
+    found.push_back(std::move(said));
   });
   const std::uint64_t unsynchronised =
       notes[static_cast<std::size_t>(Note::kFenceDidNotSynchronise)];

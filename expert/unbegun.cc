@@ -29,6 +29,23 @@ std::string missing_ranks(const earl::CollectiveInstance& instance, const CommDe
   return (missing.size() == 1 ? "rank " : "ranks ") + text;
 }
 
+// Whether the member's wait can have been for others.
+bool depends(const earl::CollectiveInstance& instance, const earl::CollectiveMember& member) {
+  if (!instance.begun) return true;  // it came through the call, which all make together
+  if (!member.awaited || instance.function == nullptr) return member.awaited;
+  const bool root = raw(instance.root) == raw(member.call.process);
+  switch (instance.function->role) {
+    case MpiRole::kOneToAll:
+      return !root;
+    case MpiRole::kAllToOne:
+      return root;
+    case MpiRole::kPrefix:
+      return member.rank > 0;
+    default:
+      return true;
+  }
+}
+
 }  // namespace
 
 void Unbegun::add(const earl::CollectiveInstance& instance, const Definitions& definitions) {
@@ -40,15 +57,25 @@ void Unbegun::add(const earl::CollectiveInstance& instance, const Definitions& d
   if (instance.function != nullptr && (role == MpiRole::kStart || role == MpiRole::kStartall)) {
     name += " of " + std::string(instance.function->name);
   }
-  Kind& kind = kinds_[{name, raw(instance.com)}];
+  const bool waited =
+      std::any_of(instance.members.begin(), instance.members.end(),
+                  [&](const earl::CollectiveMember& m) { return depends(instance, m); });
+  Kind& kind = kinds_[waited ? 1 : 0][{name, raw(instance.com)}];
   if (kind.count++ == 0)
     kind.missing = missing_ranks(instance, definitions.comms.find(instance.com));
 }
 
-std::string Unbegun::words() const {
+std::uint64_t Unbegun::count(bool waited) const {
+  std::uint64_t sum = 0;
+  for (const auto& [where, kind] : kinds_[waited ? 1 : 0]) sum += kind.count;
+  return sum;
+}
+
+std::string Unbegun::words(bool waited) const {
   constexpr std::size_t kNamed = 3;
-  std::vector<decltype(kinds_)::const_iterator> order;
-  for (auto it = kinds_.begin(); it != kinds_.end(); ++it) order.push_back(it);
+  const Kinds& kinds = kinds_[waited ? 1 : 0];
+  std::vector<Kinds::const_iterator> order;
+  for (auto it = kinds.begin(); it != kinds.end(); ++it) order.push_back(it);
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a->second.count > b->second.count; });
   std::string text;

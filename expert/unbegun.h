@@ -1,5 +1,9 @@
 // Collective operations that not all members began, or came to: which, on what, and who is missing.
 //
+// Nobody knows when the missing ones began, so no wait for such an operation is evaluated. Where a
+// member has waited for it, and can have waited for others, a severity is too low; where none has,
+// only less is known: an MPI_Test waits for nobody, nor does the root of a broadcast.
+//
 // Filled at the end of a replay; memory: kinds of operations on each communicator. Not thread-safe;
 // nothing fails.
 #pragma once
@@ -20,15 +24,18 @@ class Unbegun {
   // Non-blocking and persistent operations; calls that all members make together, as the creation
   // of a communicator. Others are left to a finding of their own.
   void add(const earl::CollectiveInstance& instance, const Definitions& definitions);
+  // Of those that make a severity too low, or of the others: how many, and
   // "MPI_Ibarrier on communicator 0, not by rank 2"; the most frequent first, at most three.
-  std::string words() const;
+  std::uint64_t count(bool waited) const;
+  std::string words(bool waited) const;
 
  private:
   struct Kind {
     std::uint64_t count = 0;
     std::string missing;  // of the first
   };
-  std::map<std::pair<std::string, std::uint32_t>, Kind> kinds_;  // by name and communicator
+  using Kinds = std::map<std::pair<std::string, std::uint32_t>, Kind>;  // by name, communicator
+  Kinds kinds_[2];                                                      // waited for, or not
 };
 
 }  // namespace kojak::expert

@@ -23,6 +23,7 @@ struct CollectiveMember {
   std::uint32_t rank =
       0;  // in the communicator; intercommunicators: remote ranks follow local ones
   Bytes64 sent{}, recvd{};
+  bool awaited = false;  // of a begun one: an MPI_Wait or its like found it complete
 };
 
 // Of a non-blocking or persistent operation (`begun`) function is the blocking form, and the

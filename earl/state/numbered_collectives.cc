@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "epilog/format/collective_operations.h"
+#include "epilog/format/mpi_roles.h"
 
 namespace kojak::earl {
 
@@ -152,6 +153,7 @@ std::uint8_t NumberedCollectives::complete(const OpenCall& call, std::uint64_t p
     PendingWait& wait = waits_[wait_ref - 1];
     wait.completed.push_back({request.operation, request.member});  // takes over the reference
     Operation& operation = operations_[request.operation];
+    operation.members[request.member].awaited = is_wait(call.role());
     if (incomplete_.find(operation.number) == request.operation) {
       ++wait.open;
       operation.waits.push_back(wait_ref);
@@ -170,7 +172,7 @@ const CollectiveInstance* NumberedCollectives::leave_group_call(const Call& call
       join(call, call.exit_pos, {number.com, number.key | kGroupCalls, number.ordinal},
            call.function, rank);
   if (i == detail::kNone) return nullptr;
-  operations_[i].members.push_back({call, rank, {}, {}});
+  operations_[i].members.push_back({call, rank, {}, {}, false});
   return settle(i, call.exit_pos, call.loc) ? &operations_[i] : nullptr;
 }
 

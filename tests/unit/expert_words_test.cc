@@ -136,13 +136,18 @@ TEST(Said, ClocksAreToBlameOnlyWhereNoMessageIsMissing) {
   EXPECT_EQ(found->advice.find("merge with --clock clc"), std::string::npos);
 }
 
-// Rank 1 begins neither the barrier nor the second of two started broadcasts, and comes to no
-// MPI_Comm_dup.
+// Two processes of one communicator.
+std::string of_two(const std::string& events) {
+  return "MPI_GROUP gid=0 ranks=[0,1]\nMPI_COMM_REF cid=0 gid=0\n"
+         "COMM_IDENTITY cid=0 hi=1 lo=1 flags=0\n"
+         "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n" +
+         events + "EXIT lid=0 time=9\nEXIT lid=1 time=9\n";
+}
+
+// Rank 1 begins neither the barrier nor the second of two started broadcasts. Rank 0 waits for none
+// of them.
 TEST(Said, OfOperationsThatSomeNeverBegan) {
-  const Said said(
-      "MPI_GROUP gid=0 ranks=[0,1]\nMPI_COMM_REF cid=0 gid=0\n"
-      "COMM_IDENTITY cid=0 hi=1 lo=1 flags=0\n"
-      "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n"
+  const Said said(of_two(
       "ENTER lid=0 time=1 region=MPI_Ibarrier\n"
       "MPI_COLL_BEGIN lid=0 time=1 reqid=0 cid=0 key=0 ordinal=0 op=1\nEXIT lid=0 time=1\n"
       "ENTER lid=0 time=2 region=MPI_Start\n"
@@ -150,17 +155,65 @@ TEST(Said, OfOperationsThatSomeNeverBegan) {
       "ENTER lid=1 time=2 region=MPI_Start\n"
       "MPI_COLL_BEGIN lid=1 time=2 reqid=1 cid=0 key=5 ordinal=0 op=2\nEXIT lid=1 time=2\n"
       "ENTER lid=0 time=3 region=MPI_Start\n"
-      "MPI_COLL_BEGIN lid=0 time=3 reqid=2 cid=0 key=5 ordinal=1 op=2\nEXIT lid=0 time=3\n"
-      "ENTER lid=0 time=4 region=MPI_Comm_dup\n"
-      "MPI_GROUP_CALL lid=0 time=5 cid=0 key=0 ordinal=0\nEXIT lid=0 time=5\n"
-      "EXIT lid=0 time=9\nEXIT lid=1 time=9\n");
+      "MPI_COLL_BEGIN lid=0 time=3 reqid=2 cid=0 key=5 ordinal=1 op=2\nEXIT lid=0 time=3\n"));
   const Finding* const found = said.finding(
-      "collective operations that some members never began: MPI_Comm_dup on communicator 0, not by "
-      "rank 1; MPI_Ibarrier on communicator 0, not by rank 1; MPI_Start of MPI_Bcast on "
-      "communicator 0, not by rank 1");
+      "collective operations that some members never began: MPI_Ibarrier on communicator 0, not by "
+      "rank 1; MPI_Start of MPI_Bcast on communicator 0, not by rank 1");
   ASSERT_NE(found, nullptr) << (said.findings.empty() ? "" : said.findings.front().what);
-  EXPECT_EQ(found->count, 3u);
+  EXPECT_EQ(found->count, 2u);
   EXPECT_EQ(found->severity, Finding::Severity::kNote);  // less is known; nothing is wrong
+}
+
+// What makes a severity too low is told apart: rank 0 has waited for these, and can have waited for
+// rank 1.
+TEST(Said, OfOperationsThatSomeNeverBeganAndOthersWaitedFor) {
+  const auto begun_and_completed = [](const char* op, const char* root, const char* by) {
+    return of_two("ENTER lid=0 time=1 region=MPI_Ibarrier\nMPI_COLL_BEGIN lid=0 time=1 reqid=0 " +
+                  std::string(root) + " cid=0 key=0 ordinal=0 op=" + op +
+                  "\nEXIT lid=0 time=1\nENTER lid=0 time=2 region=" + by +
+                  "\nMPI_REQUEST_COMPLETE lid=0 time=5 reqid=0 kind=1\nEXIT lid=0 time=5\n");
+  };
+  const std::string which = ": MPI_Ibarrier on communicator 0, not by rank 1";
+  const std::string waited =
+      "collective operations that some members never began, while others waited for them" + which;
+  const std::string not_waited = "collective operations that some members never began" + which;
+  struct {
+    const char *op, *root, *by;
+    bool suspect;
+  } const cases[] = {
+      {"1", "rlid=absent", "MPI_Wait", true},      // barrier
+      {"1", "rlid=absent", "MPI_Test", false},     // a test waits for nobody
+      {"10", "rlid=absent", "MPI_Waitall", true},  // allreduce
+      {"2", "rlid=1", "MPI_Wait", true},           // broadcast, of the one that is missing
+      {"2", "rlid=0", "MPI_Wait", false},          // its root waits for nobody
+      {"7", "rlid=0", "MPI_Waitany", true},        // reduction, at its root
+      {"7", "rlid=1", "MPI_Wait", false},          // and at another
+      {"16", "rlid=absent", "MPI_Wait", false},    // scan: the first waits for nobody
+  };
+  for (const auto& c : cases) {
+    const Said said(begun_and_completed(c.op, c.root, c.by));
+    const Finding* const suspect = said.finding(waited);
+    const Finding* const note = said.finding(not_waited);
+    EXPECT_EQ(suspect != nullptr, c.suspect) << c.op << ' ' << c.root << ' ' << c.by;
+    EXPECT_EQ(note == nullptr, c.suspect) << c.op << ' ' << c.root << ' ' << c.by;
+    const Finding* const found = c.suspect ? suspect : note;
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->severity, c.suspect ? Finding::Severity::kSuspect : Finding::Severity::kNote);
+    EXPECT_EQ(found->count, 1u);
+  }
+}
+
+// A call that all make together came to its end at rank 0, so rank 0 may have waited in it.
+TEST(Said, OfACallThatSomeNeverCameTo) {
+  const Said said(
+      of_two("ENTER lid=0 time=4 region=MPI_Comm_dup\n"
+             "MPI_GROUP_CALL lid=0 time=5 cid=0 key=0 ordinal=0\nEXIT lid=0 time=5\n"));
+  const Finding* const found = said.finding(
+      "collective operations that some members never began, while others waited for them: "
+      "MPI_Comm_dup on communicator 0, not by rank 1");
+  ASSERT_NE(found, nullptr) << (said.findings.empty() ? "" : said.findings.front().what);
+  EXPECT_EQ(found->count, 1u);
+  EXPECT_EQ(found->severity, Finding::Severity::kSuspect);
 }
 
 }  // namespace
