@@ -7,6 +7,8 @@
 namespace kojak::expert {
 namespace {
 
+constexpr std::size_t kFirstWaiters = 8;  // for so many an instance has room at first
+
 // Of equal ones the earlier is the worse.
 bool worse(const Instance& a, const Instance& b) {
   if (a.waiting != b.waiting) return a.waiting > b.waiting;
@@ -40,6 +42,14 @@ void Instances::append(Instance& instance, const Wait& wait) {
     instance.begin = wait.begin;
     instance.end = wait.end;
     instance.further = 0;
+    if (instance.waiters.capacity() == 0) {
+      if (spare_.empty()) {
+        instance.waiters.reserve(kFirstWaiters);
+      } else {
+        instance.waiters = std::move(spare_.back());
+        spare_.pop_back();
+      }
+    }
   }
   instance.waiting += wait.waiting;
   instance.begin = std::min(instance.begin, wait.begin);
@@ -77,6 +87,9 @@ void Instances::bound(OfMetric& of) {
   if (of.scattered.size() <= kMostOpen) return;
   of.numbers.erase(of.scattered.front().operation.number);
   close(of, of.scattered.front());
+  if (of.scattered.front().waiters.capacity() != 0) {
+    spare_.push_back(std::move(of.scattered.front().waiters));
+  }
   of.scattered.pop_front();
   ++of.closed;
 }

@@ -94,7 +94,7 @@ class Instances {
     }
   };
 
-  static void append(Instance& instance, const Wait& wait);
+  void append(Instance& instance, const Wait& wait);
   void append_scattered(OfMetric& of, const Wait& wait);
   Instance& scattered(OfMetric& of, std::uint64_t number);
   void bound(OfMetric& of);
@@ -103,6 +103,7 @@ class Instances {
 
   std::size_t limit_;
   std::vector<OfMetric> metrics_;
+  std::vector<std::vector<Waiter>> spare_;  // memory of those that were closed
   std::unordered_map<std::uint64_t, Instance> of_places_;
   std::unordered_map<Key, double, Hash> partners_;
   Key last_key_{};

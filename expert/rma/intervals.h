@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "expert/interval.h"
@@ -30,19 +31,40 @@ inline void make_set(Intervals& intervals) {
   if (!intervals.empty()) intervals.resize(last + 1);
 }
 
+// Adds to `rest` what of an interval is not in the set `taken`, of which those before number `t`
+// are known to end before it. Returns the next such number.
+inline std::size_t add_without(Interval i, const Intervals& taken, std::size_t t, Intervals& rest) {
+  while (t < taken.size() && taken[t].end <= i.begin) ++t;
+  for (std::size_t k = t; k < taken.size() && taken[k].begin < i.end; ++k) {
+    if (i.begin < taken[k].begin) rest.push_back({i.begin, taken[k].begin});
+    i.begin = std::max(i.begin, taken[k].end);
+  }
+  if (i.begin < i.end) rest.push_back(i);
+  return t;
+}
+
 // What of the set `from` is not in the set `taken`.
 inline Intervals without(const Intervals& from, const Intervals& taken) {
   Intervals rest;
   std::size_t t = 0;
-  for (Interval i : from) {
-    while (t < taken.size() && taken[t].end <= i.begin) ++t;
-    for (std::size_t k = t; k < taken.size() && taken[k].begin < i.end; ++k) {
-      if (i.begin < taken[k].begin) rest.push_back({i.begin, taken[k].begin});
-      i.begin = std::max(i.begin, taken[k].end);
-    }
-    if (i.begin < i.end) rest.push_back(i);
-  }
+  for (const Interval& i : from) t = add_without(i, taken, t, rest);
   return rest;
+}
+
+// Adds to the set an interval of which nothing is in it yet.
+inline void add_to_set(Intervals& set, const Interval& fresh) {
+  const auto next =
+      std::lower_bound(set.begin(), set.end(), fresh.begin,
+                       [](const Interval& i, Seconds begin) { return i.begin < begin; });
+  const bool joins_next = next != set.end() && next->begin <= fresh.end;
+  if (next != set.begin() && fresh.begin <= std::prev(next)->end) {
+    std::prev(next)->end = joins_next ? next->end : fresh.end;
+    if (joins_next) set.erase(next);
+  } else if (joins_next) {
+    next->begin = fresh.begin;
+  } else {
+    set.insert(next, fresh);
+  }
 }
 
 // Length of the set within the call's exclusive time.

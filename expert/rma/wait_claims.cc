@@ -86,7 +86,6 @@ void WaitClaims::add(const WaitingCall& waiting) {
   std::array<Seconds, kGrantRules> held{};
   ByRule amounts{};
   bool any = false;
-  std::array<Intervals, kGrantRules> taken;
   for (unsigned rule = 0; rule < kGrantRules; ++rule) {
     if (rule != (rule & matter)) {
       held[rule] = held[rule & matter];
@@ -101,7 +100,7 @@ void WaitClaims::add(const WaitingCall& waiting) {
     make_set(set_);
     amounts[rule] = left_over(call, waiting.outside, set_);
     any = any || amounts[rule].both > 0;
-    if (amounts[rule].both > 0) taken[rule] = set_;
+    if (amounts[rule].both > 0) taken_[rule] = set_;
   }
   if (waiting.contended) claim_contention(waiting, held, matter);
   if (!any) return;
@@ -114,7 +113,7 @@ void WaitClaims::add(const WaitingCall& waiting) {
     sums[rule].other += a.other;
     sums[rule].both += a.both;
     if (rule == (rule & matter)) {
-      claim_progress(waiting, a, taken[rule], claims.waits[matter][rule]);
+      claim_progress(waiting, a, taken_[rule], claims.waits[matter][rule]);
     }
   }
 }
@@ -152,20 +151,25 @@ void WaitClaims::find_absent(const WaitingCall::Outside& outside, Side side,
   leave_to_latest(taken);
 }
 
-void WaitClaims::leave_to_latest(Intervals taken) {
-  std::stable_sort(parts_.begin(), parts_.end(), [](const WaitPart& a, const WaitPart& b) {
+void WaitClaims::leave_to_latest(const Intervals& taken) {
+  const auto later = [](const WaitPart& a, const WaitPart& b) {
     return b.ended_by.time < a.ended_by.time;
-  });
+  };
+  if (!std::is_sorted(parts_.begin(), parts_.end(), later)) {
+    std::stable_sort(parts_.begin(), parts_.end(), later);
+  }
   if (parts_.size() > kMostParts) parts_.resize(kMostParts);
   whole_.swap(parts_);
   parts_.clear();
+  left_ = taken;
   for (WaitPart& part : whole_) {
-    for (const Interval& piece : without({part.when}, taken)) {
+    pieces_.clear();
+    add_without(part.when, left_, 0, pieces_);
+    for (const Interval& piece : pieces_) {
       part.when = piece;
       parts_.push_back(part);
-      taken.push_back(piece);
+      add_to_set(left_, piece);
     }
-    make_set(taken);
   }
 }
 

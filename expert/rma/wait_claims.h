@@ -144,7 +144,7 @@ class WaitClaims {
   void claim_progress(const WaitingCall& waiting, const Amounts& amounts, const Intervals& taken,
                       std::array<Waits, kSides>& waits);
   // Leaves each time of parts_ to the one of them who let go last, and to none if it is taken.
-  void leave_to_latest(Intervals taken);
+  void leave_to_latest(const Intervals& taken);
   // Adds parts_ to those that are kept apart.
   void keep_parts(const Call& call, double seconds, Waits& waits);
   void finish_kept(const Kept& kept);
@@ -161,7 +161,8 @@ class WaitClaims {
   ProgressSureness sureness_;
   std::uint64_t unnamed_ = std::uint64_t{1} << 63;  // numbers of waits for nobody who is known
   // Kept for their memory only.
-  Intervals set_;
+  Intervals set_, left_, pieces_;
+  std::array<Intervals, kGrantRules> taken_;
   std::vector<WaitPart> parts_, whole_;
   std::vector<WaitingCall::Absent> absent_;
 };
