@@ -1,8 +1,15 @@
 /* Programs that hang, each in its own way: hang MODE, on three processes.
  *
- * Every process writes the time of day (seconds) and its number to ready.RANK just before it stands
- * still for good, so that it can be ended from outside. Whoever is not in an MPI call sleeps.
+ * Every process writes two times of day (seconds) and its number to ready.RANK just before it stands still for good, so
+ * that it can be ended from outside: note() was before its last call, or before the one that it stands in if something
+ * called back from there does not return, and the second is now. The file is open before, so that no other process's
+ * disk keeps this one between the time and what follows it. Whoever is not in an MPI call sleeps.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_NEXT */
+#endif
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,17 +19,30 @@
 
 static int me;
 
-static void ready(void) {
+static int ready_file;
+static double noted;
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void note(void) {
+  noted = now();
+}
+
+static void prepare(void) {
   char name[32];
-  struct timespec now;
-  snprintf(name, sizeof name, "ready.%d.tmp", me);
-  FILE* file = fopen(name, "w");
-  clock_gettime(CLOCK_REALTIME, &now);
-  fprintf(file, "%.9f %d\n", (double)now.tv_sec + 1e-9 * (double)now.tv_nsec, (int)getpid());
-  fclose(file);
-  char final[32];
-  snprintf(final, sizeof final, "ready.%d", me);
-  rename(name, final);
+  snprintf(name, sizeof name, "ready.%d", me);
+  ready_file = open(name, O_CREAT | O_TRUNC | O_WRONLY, 0644);
+  note();
+}
+
+static void ready(void) {
+  char line[96];
+  const int size = snprintf(line, sizeof line, "%.9f %.9f %d\n", noted, now(), (int)getpid());
+  if (write(ready_file, line, (size_t)size) != size) abort();
 }
 
 static void stand_outside(void) {
@@ -40,6 +60,7 @@ static void epochs(const char* mode, MPI_Win win) {
   MPI_Win_get_group(win, &all);
   if (me == 2) in_barrier();
   const int peer = 1 - me;
+  note();
   MPI_Group_incl(all, 1, &peer, &other);
   double value = 1;
   if (me == 0 && strcmp(mode, "wait") == 0) { /* nobody completes */
@@ -53,6 +74,7 @@ static void epochs(const char* mode, MPI_Win win) {
     MPI_Win_complete(win);
   } else if (strcmp(mode, "wait") == 0) {
     MPI_Win_start(other, 0, win);
+    note();
     MPI_Put(&value, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, win);
     stand_outside();
   } else {
@@ -67,6 +89,7 @@ static void locks(MPI_Win win) {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
     MPI_Put(&value, 1, MPI_DOUBLE, 2, 0, 1, MPI_DOUBLE, win);
     MPI_Win_flush(2, win);
+    note();
     MPI_Send(&value, 1, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD);
     stand_outside();
   } else if (me == 0) {
@@ -90,12 +113,14 @@ static void transfers(const char* mode) {
   const int peer = 1, locks = strcmp(mode, "locked") == 0;
   MPI_Win_create(memory, sizeof memory, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   MPI_Win_get_group(win, &all);
+  note();
   MPI_Group_incl(all, 1, &peer, &other);
   if (me == 2) in_barrier();
   if (me == 1 && locks) {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
     MPI_Put(value, 1, MPI_DOUBLE, 2, 0, 1, MPI_DOUBLE, win);
     MPI_Win_flush(2, win);
+    note();
     MPI_Send(value, 1, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD);
   }
   if (me == 1) stand_outside();
@@ -129,7 +154,54 @@ static void begin(void) {
   if (me != 0) in_barrier();
   MPI_Comm_create_keyval(never_copied, MPI_COMM_NULL_DELETE_FN, &key, NULL);
   MPI_Comm_set_attr(MPI_COMM_WORLD, key, &key);
+  note();
   MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request);
+}
+
+/* A library that does not come back from a call that only begins something: these take the place of its
+ * functions below the measurement. */
+static int library_stands;
+#define KOJAK_STAND(Function, parameters, arguments)                                          \
+  int Function parameters {                                                                   \
+    if (library_stands) stand_outside();                                                      \
+    int(*function) parameters = NULL;                                                         \
+    *(void**)&function = dlsym(RTLD_NEXT, #Function);                                         \
+    return function arguments;                                                                \
+  }
+KOJAK_STAND(PMPI_Isend,
+            (const void* data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request),
+            (data, n, type, to, tag, comm, request))
+KOJAK_STAND(PMPI_Start, (MPI_Request * request), (request))
+KOJAK_STAND(PMPI_Ibcast, (void* data, int n, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request),
+            (data, n, type, root, comm, request))
+
+static void library(const char* mode, double* value) {
+  MPI_Request request;
+  if (me == 2) in_barrier();
+  if (me == 1) stand_outside();
+  if (strcmp(mode, "in_start") == 0) MPI_Send_init(value, 1, MPI_DOUBLE, 1, 6, MPI_COMM_WORLD, &request);
+  library_stands = 1;
+  note();
+  if (strcmp(mode, "in_isend") == 0) MPI_Isend(value, 1, MPI_DOUBLE, 1, 6, MPI_COMM_WORLD, &request);
+  if (strcmp(mode, "in_start") == 0) MPI_Start(&request);
+  if (strcmp(mode, "in_ibcast") == 0) MPI_Ibcast(value, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD, &request);
+}
+
+/* Messages so large that they wait for their receives, which rank 1 does not post; and a broadcast that rank 1, its
+ * root, does not begin. */
+static void completions(const char* mode) {
+  static double value[LARGE];
+  MPI_Request request;
+  if (me == 1) stand_outside();
+  if (me == 2 && strcmp(mode, "ibcast") != 0) in_barrier();
+  if (strcmp(mode, "isend") == 0) MPI_Isend(value, LARGE, MPI_DOUBLE, 1, 9, MPI_COMM_WORLD, &request);
+  if (strcmp(mode, "started") == 0) {
+    MPI_Send_init(value, LARGE, MPI_DOUBLE, 1, 9, MPI_COMM_WORLD, &request);
+    MPI_Start(&request);
+  }
+  if (strcmp(mode, "ibcast") == 0) MPI_Ibcast(value, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD, &request);
+  ready();
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 /* Two files are open, so that a call is told apart from that of the other one. */
@@ -141,6 +213,7 @@ static void files(const char* mode) {
     MPI_File_open(MPI_COMM_WORLD, name[i], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, file + i);
   }
   MPI_File_set_size(file[0], 64);
+  note();
   MPI_File_set_size(file[1], 64);
   if (me == 1) stand_outside();
   ready();
@@ -167,6 +240,7 @@ static void parts(const char* mode, double* value) {
   else
     MPI_Precv_init(value, 2, 1, MPI_DOUBLE, 0, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
   if (me == 1 && strcmp(mode, "taken") == 0) stand_outside();
+  note();
   MPI_Start(&request);
   if (me == 1 && strcmp(mode, "given") == 0) MPI_Pready(0, request);
   if (me == 0 && strcmp(mode, "given") != 0) MPI_Pready(1, request);
@@ -184,6 +258,7 @@ int main(int argc, char** argv) {
   MPI_Request requests[2];
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  prepare();
   MPI_Alloc_mem(sizeof(double), MPI_INFO_NULL, &memory);
   MPI_Win_create(memory, sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   if (strcmp(mode, "wait") == 0 || strcmp(mode, "start") == 0) epochs(mode, win);
@@ -205,6 +280,7 @@ int main(int argc, char** argv) {
     in_barrier();
   }
   if (strcmp(mode, "fence") == 0) {
+    note();
     MPI_Win_fence(0, win);
     if (me == 1) stand_outside();
     ready();
@@ -232,6 +308,8 @@ int main(int argc, char** argv) {
   }
   if (strcmp(mode, "put") == 0 || strcmp(mode, "get") == 0 || strcmp(mode, "locked") == 0) transfers(mode);
   if (strcmp(mode, "begin") == 0) begin();
+  if (strncmp(mode, "in_", 3) == 0) library(mode, value);
+  if (strcmp(mode, "isend") == 0 || strcmp(mode, "started") == 0 || strcmp(mode, "ibcast") == 0) completions(mode);
   if (strcmp(mode, "open") == 0 || strcmp(mode, "close") == 0 || strcmp(mode, "view") == 0) files(mode);
 #if MPI_VERSION >= 4
   if (strcmp(mode, "given") == 0 || strcmp(mode, "taken") == 0 || strcmp(mode, "kept") == 0) parts(mode, value);
