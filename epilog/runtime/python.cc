@@ -10,38 +10,16 @@
 
 #include "epilog/runtime/call_path.h"
 #include "epilog/runtime/libraries.h"
+#include "epilog/runtime/python_layout.h"
 #include "epilog/runtime/python_text.h"
 
 namespace kojak::measure {
 namespace {
 
-// CPython 3.11, a release, 64 bits.
-constexpr unsigned long kVersion = 0x030B;
-struct Layout {
-  static constexpr std::size_t kThreadFrames = 56;  // PyThreadState.cframe
-  static constexpr std::size_t kThreadIdent = 152;  // PyThreadState.thread_id
-  static constexpr std::size_t kCurrent = 8;        // _PyCFrame.current_frame
-  static constexpr std::size_t kFrameCode = 32;     // _PyInterpreterFrame.f_code, first of four
-  static constexpr std::size_t kCodeInstructions = 184;  // PyCodeObject.co_code_adaptive
-  static constexpr std::size_t kAsciiText = 48;          // sizeof(PyASCIIObject)
-  static constexpr std::size_t kOtherText = 72;          // sizeof(PyCompactUnicodeObject)
-  static constexpr std::size_t kBytesText = 32;          // PyBytesObject.ob_sval
-};
-struct FramePart {
-  std::uint64_t code, frame_object, previous, instruction;
-};
+constexpr std::size_t kBytesText = 32;  // PyBytesObject.ob_sval
 struct ObjectHead {
   std::uint64_t references, type, size;  // the size of those that have one: code, strings, bytes
 };
-struct CodePart {
-  ObjectHead head;
-  std::uint64_t unused_1[6];
-  std::uint32_t first_line;
-  std::uint32_t unused_2[9];
-  std::uint64_t file, name, qualified_name, lines;
-};
-static_assert(offsetof(CodePart, first_line) == 72 && offsetof(CodePart, file) == 112 &&
-              offsetof(CodePart, lines) == 136);
 struct TextHead {
   ObjectHead head;
   std::uint64_t hash;
@@ -53,7 +31,7 @@ struct TextHead {
 };
 static_assert(offsetof(TextHead, state) == 32);
 
-constexpr std::size_t kMostFramesUp = 64;
+constexpr std::size_t kMostFramesUp = 128;
 constexpr std::size_t kMostText = 1000;         // characters of a name
 constexpr std::size_t kMostLines = 256 * 1024;  // bytes of a table of locations
 constexpr std::size_t kSlots = 256;
@@ -62,36 +40,11 @@ constexpr std::size_t kSlots = 256;
 struct Python {
   void* (*thread_state)();
   std::uint64_t code_type, text_type, bytes_type;
+  PythonLayout layout;
 };
 Python python;
 enum class State { kUnknown, kNone, kThere, kTried };  // tried: a place was read, and all was right
 std::atomic<State> state{State::kUnknown};
-
-bool find_python() {
-  const State now = state.load(std::memory_order_acquire);
-  if (now != State::kUnknown) return now != State::kNone;
-  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&mutex);
-  const auto* const version = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "Py_Version"));
-  void* const thread_state = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
-  const auto type = [](const char* name) {
-    return reinterpret_cast<std::uint64_t>(dlsym(RTLD_DEFAULT, name));
-  };
-  constexpr unsigned long kRelease = 0xF;
-  State found = State::kNone;
-  if (version != nullptr && thread_state != nullptr && sizeof(void*) == 8 &&
-      *version >> 16 == kVersion && (*version >> 4 & 0xF) == kRelease) {
-    python = {reinterpret_cast<void* (*)()>(thread_state), type("PyCode_Type"),
-              type("PyUnicode_Type"), type("PyBytes_Type")};
-    if (python.code_type != 0 && python.text_type != 0 && python.bytes_type != 0) {
-      found = State::kThere;
-    }
-  }
-  State before = State::kUnknown;
-  state.compare_exchange_strong(before, found, std::memory_order_acq_rel);
-  pthread_mutex_unlock(&mutex);
-  return state.load(std::memory_order_acquire) != State::kNone;
-}
 
 // A piece of memory, and where it can be looked at.
 struct Piece {
@@ -141,6 +94,39 @@ struct Reader {
   }
 };
 
+// What the interpreter publishes of its layout; false if it does not, or it cannot be read.
+bool read_published(std::byte (&to)[kPythonPublished]) {
+  const void* const runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
+  return Reader{false}.copy(reinterpret_cast<std::uint64_t>(runtime), to, sizeof to);
+}
+
+bool find_python() {
+  const State now = state.load(std::memory_order_acquire);
+  if (now != State::kUnknown) return now != State::kNone;
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&mutex);
+  const auto* const version = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "Py_Version"));
+  void* const thread_state = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+  const auto type = [](const char* name) {
+    return reinterpret_cast<std::uint64_t>(dlsym(RTLD_DEFAULT, name));
+  };
+  State found = State::kNone;
+  std::byte published[kPythonPublished];
+  PythonLayout layout;
+  if (version != nullptr && thread_state != nullptr && sizeof(void*) == 8 &&
+      find_python_layout(*version, read_published(published) ? published : nullptr, layout)) {
+    python = {reinterpret_cast<void* (*)()>(thread_state), type("PyCode_Type"),
+              type("PyUnicode_Type"), type("PyBytes_Type"), layout};
+    if (python.code_type != 0 && python.text_type != 0 && python.bytes_type != 0) {
+      found = State::kThere;
+    }
+  }
+  State before = State::kUnknown;
+  state.compare_exchange_strong(before, found, std::memory_order_acq_rel);
+  pthread_mutex_unlock(&mutex);
+  return state.load(std::memory_order_acquire) != State::kNone;
+}
+
 // A string of the interpreter as it lies in memory.
 struct RawText {
   std::uint64_t object;
@@ -156,7 +142,8 @@ bool find_text(const Reader& reader, std::uint64_t object, RawText& text) {
       !head.compact() || head.head.size > kMostText) {
     return false;
   }
-  text = {object, object + (head.ascii() ? Layout::kAsciiText : Layout::kOtherText), head.head.size,
+  const PythonLayout& layout = python.layout;
+  text = {object, object + (head.ascii() ? layout.ascii_text : layout.other_text), head.head.size,
           head.kind()};
   return text.kind == 1 || text.kind == 2 || text.kind == 4;
 }
@@ -211,19 +198,22 @@ void release_python_places(PythonPlaces* places) {
 namespace {
 
 // Reads what a frame's code object says. False if it is not one.
-bool read_code(PythonPlaces& places, const Reader& reader, const FramePart& frame,
+bool read_code(PythonPlaces& places, const Reader& reader, const PythonFrame& frame,
                PlaceSlot& slot) {
-  CodePart code;
+  std::byte raw_code[kMostPythonCode];
   RawText file, name;
-  ObjectHead lines;
-  if (!reader.copy(frame.code, &code, sizeof code) || code.head.type != python.code_type ||
-      !find_text(reader, code.file, file) || !find_text(reader, code.qualified_name, name) ||
+  ObjectHead head, lines;
+  if (!reader.copy(frame.code, raw_code, python.layout.code.size)) return false;
+  memcpy(&head, raw_code, sizeof head);
+  const PythonCode code = python_code(python.layout, raw_code);
+  if (head.type != python.code_type || !find_text(reader, code.file, file) ||
+      !find_text(reader, code.qualified_name, name) ||
       !reader.copy(code.lines, &lines, sizeof lines) || lines.type != python.bytes_type ||
       lines.size > kMostLines) {
     return false;
   }
-  const std::uint64_t begin = frame.code + Layout::kCodeInstructions;
-  if (frame.instruction < begin || frame.instruction - begin >= 2 * code.head.size) return false;
+  const std::uint64_t begin = frame.code + python.layout.code.instructions;
+  if (frame.instruction < begin || frame.instruction - begin >= 2 * head.size) return false;
   slot.code = 0;  // what the slot held is gone
   const std::size_t size = file.size() + name.size() + lines.size;
   if (slot.content_size < size) {
@@ -236,7 +226,7 @@ bool read_code(PythonPlaces& places, const Reader& reader, const FramePart& fram
   std::byte* const lines_at = name_at + name.size();
   if (!reader.copy(file.from, slot.content, file.size()) ||
       !reader.copy(name.from, name_at, name.size()) ||
-      !reader.copy(code.lines + Layout::kBytesText, lines_at, lines.size)) {
+      !reader.copy(code.lines + kBytesText, lines_at, lines.size)) {
     return false;
   }
   slot.file = file;
@@ -261,21 +251,21 @@ bool read_code(PythonPlaces& places, const Reader& reader, const FramePart& fram
 
 // Whether a slot says what a frame's code object says now: it may have been freed meanwhile, and
 // another one lie there.
-bool is_same(PythonPlaces& places, const Reader& reader, const FramePart& frame,
+bool is_same(PythonPlaces& places, const Reader& reader, const PythonFrame& frame,
              const PlaceSlot& slot) {
   if (slot.code != frame.code || slot.instruction != frame.instruction) return false;
-  Piece pieces[] = {{slot.code, sizeof(CodePart), nullptr},
+  Piece pieces[] = {{slot.code, python.layout.code.size, nullptr},
                     {slot.file.object, sizeof(ObjectHead), nullptr},
                     {slot.file.from, slot.file.size(), nullptr},
                     {slot.name.object, sizeof(ObjectHead), nullptr},
                     {slot.name.from, slot.name.size(), nullptr},
                     {slot.lines_object, sizeof(ObjectHead), nullptr},
-                    {slot.lines_object + Layout::kBytesText, slot.lines_size, nullptr}};
+                    {slot.lines_object + kBytesText, slot.lines_size, nullptr}};
   if (!reader.look(pieces, places.room)) return false;
   const auto& [code, file_head, file, name_head, name, lines_head, lines] = pieces;
   // What the code object does not point to any more may not be there any more.
-  const auto now = code.as<CodePart>();
-  if (now.head.type != python.code_type || now.first_line != slot.first_line ||
+  const PythonCode now = python_code(python.layout, code.here);
+  if (code.as<ObjectHead>().type != python.code_type || now.first_line != slot.first_line ||
       now.file != slot.file.object || now.qualified_name != slot.name.object ||
       now.lines != slot.lines_object) {
     return false;
@@ -290,7 +280,7 @@ bool is_same(PythonPlaces& places, const Reader& reader, const FramePart& frame,
          memcmp(lines.here, kept_lines, lines.size) == 0;
 }
 
-PlaceSlot* place_of(PythonPlaces& places, const Reader& reader, const FramePart& frame) {
+PlaceSlot* place_of(PythonPlaces& places, const Reader& reader, const PythonFrame& frame) {
   PlaceSlot& slot = places.slots[mix(frame.code ^ frame.instruction) % kSlots];
   if (is_same(places, reader, frame, slot)) return &slot;
   return read_code(places, reader, frame, slot) ? &slot : nullptr;
@@ -298,33 +288,43 @@ PlaceSlot* place_of(PythonPlaces& places, const Reader& reader, const FramePart&
 
 // The lines of the thread's frames that name its call.
 struct Lines {
-  FramePart program;    // the innermost line of the program
-  FramePart operation;  // what it called in a package like mpi4py's own modules; code is 0 if none
-  std::uint64_t key;    // of both places
+  PythonFrame program;  // the innermost line of the program
+  PythonFrame
+      operation;      // what it called in a package like mpi4py's own modules; code is 0 if none
+  std::uint64_t key;  // of both places
 };
+
+bool read_frame(const Reader& reader, std::uint64_t at, PythonFrame& frame) {
+  std::byte raw_frame[kMostPythonFrame];
+  if (!reader.copy(at, raw_frame, python.layout.frame.size)) return false;
+  frame = python_frame(python.layout, raw_frame);
+  return true;
+}
 
 // The thread's innermost frame and what stands there; 0 if there is none. What lay where the last
 // time is asked for at once, and holds if it is still so.
-std::uint64_t innermost_frame(PythonPlaces& places, const Reader& reader, FramePart& frame) {
+std::uint64_t innermost_frame(PythonPlaces& places, const Reader& reader, PythonFrame& frame) {
   const auto thread = reinterpret_cast<std::uint64_t>(python.thread_state());
   if (thread == 0) return 0;
-  Piece pieces[] = {{thread + Layout::kThreadIdent, sizeof(std::uint64_t), nullptr},
-                    {thread + Layout::kThreadFrames, sizeof(std::uint64_t), nullptr},
-                    {places.frames + Layout::kCurrent, sizeof(std::uint64_t), nullptr},
-                    {places.frame + Layout::kFrameCode, sizeof(FramePart), nullptr}};
+  const auto& where = python.layout.thread;
+  constexpr std::size_t kPointer = sizeof(std::uint64_t);
+  Piece pieces[] = {{thread + where.ident, kPointer, nullptr},
+                    {thread + where.frames, kPointer, nullptr},
+                    {places.frames + where.current, kPointer, nullptr},
+                    {places.frame, python.layout.frame.size, nullptr}};
+  const auto self = static_cast<std::uint64_t>(pthread_self());
   const bool known = !reader.direct && places.thread == thread && reader.look(pieces, places.room);
-  if (known && pieces[0].as<std::uint64_t>() == static_cast<std::uint64_t>(pthread_self()) &&
-      pieces[1].as<std::uint64_t>() == places.frames &&
+  if (known && pieces[0].as<std::uint64_t>() == self &&
+      (!where.frames_apart || pieces[1].as<std::uint64_t>() == places.frames) &&
       pieces[2].as<std::uint64_t>() == places.frame) {
-    frame = pieces[3].as<FramePart>();
+    frame = python_frame(python.layout, pieces[3].here);
     return places.frame;
   }
-  std::uint64_t ident = 0, frames = 0, at = 0;
-  if (!reader.copy(thread + Layout::kThreadIdent, &ident, sizeof ident) ||
-      ident != static_cast<std::uint64_t>(pthread_self()) ||
-      !reader.copy(thread + Layout::kThreadFrames, &frames, sizeof frames) ||
-      !reader.copy(frames + Layout::kCurrent, &at, sizeof at) || at == 0 ||
-      !reader.copy(at + Layout::kFrameCode, &frame, sizeof frame)) {
+  std::uint64_t ident = 0, frames = thread, at = 0;
+  if (!reader.copy(thread + where.ident, &ident, sizeof ident) || ident != self ||
+      (where.frames_apart && !reader.copy(thread + where.frames, &frames, sizeof frames)) ||
+      !reader.copy(frames + where.current, &at, sizeof at) || at == 0 ||
+      !read_frame(reader, at, frame)) {
     return 0;
   }
   places.thread = thread;
@@ -338,20 +338,20 @@ bool find_lines(PythonPlaces& places, const Reader& reader, Lines& lines) {
   lines.operation.code = 0;
   lines.key = 0;
   for (std::size_t i = 0; i < kMostFramesUp && at != 0; ++i) {
-    const PlaceSlot* const slot = place_of(places, reader, lines.program);
-    if (slot == nullptr) return false;
-    if (slot->part == Part::kProgram) {
-      lines.key = mix(lines.key ^ slot->key);
-      return true;
-    }
-    if (slot->part == Part::kLibrary) {
-      lines.operation = lines.program;
-      lines.key = mix(slot->key);
+    if (lines.program.code != 0) {
+      const PlaceSlot* const slot = place_of(places, reader, lines.program);
+      if (slot == nullptr) return false;
+      if (slot->part == Part::kProgram) {
+        lines.key = mix(lines.key ^ slot->key);
+        return true;
+      }
+      if (slot->part == Part::kLibrary) {
+        lines.operation = lines.program;
+        lines.key = mix(slot->key);
+      }
     }
     at = lines.program.previous;
-    if (at != 0 && !reader.copy(at + Layout::kFrameCode, &lines.program, sizeof lines.program)) {
-      return false;
-    }
+    if (at != 0 && !read_frame(reader, at, lines.program)) return false;
   }
   return false;
 }
@@ -433,7 +433,7 @@ RegionId define_python_site(Recorder& r, unsigned function, const void* entry) {
 
   const RegionId called = region_of(function);
   if (!more_places(*r.trace)) return called;
-  const auto line = [&](const FramePart& frame, RegionId entered) {
+  const auto line = [&](const PythonFrame& frame, RegionId entered) {
     return define_line(r, places, place_of(places, reader, frame), entered);
   };
   const bool library = entry == nullptr && lines.operation.code != 0;

@@ -7,15 +7,12 @@
 // PyGILState_GetThisThreadState, which reads a thread-local slot; no reference is counted, no
 // object made, no lock taken.
 //
-// The layout is that of CPython 3.11 (kLayout); another version, or anything that does not look
-// like it, has no lines. The first look of a process, and each look of a thread other than the
-// first (whose state may be freed while the interpreter ends), is done by the kernel, which fails
-// where there is no memory. A place is known again by the addresses of code object and
-// instruction and by the content of what was read: a code object may be freed, and another one
-// lie there. Used by the owning thread only.
-//
-// Source: CPython's Include/cpython/pystate.h, Include/internal/pycore_frame.h,
-// Include/cpython/code.h.
+// The layouts of the versions that are known stand in python_layout.h; another version, or anything
+// that does not look like it, has no lines. The first look of a process, and each look of a thread
+// other than the first (whose state may be freed while the interpreter ends), is done by the
+// kernel, which fails where there is no memory. A place is known again by the addresses of code
+// object and instruction and by the content of what was read: a code object may be freed, and
+// another one lie there. Used by the owning thread only.
 #pragma once
 
 #include "epilog/runtime/code.h"
