@@ -3,7 +3,7 @@
     # site: FUNCTION MPI_FUNCTION ...    this line of FUNCTION calls it
 
 run_python.py reads them and looks for them in the merged trace. Each process writes how long it was in the calls that
-it had to wait in to the file DIRECTORY/RANK. The output is the same each time. Usage: lines.py DIRECTORY [fail]
+it had to wait in to the file DIRECTORY/RANK, and the first one its version to DIRECTORY/version. The output is the same each time. Usage: lines.py DIRECTORY [fail]
 """
 
 import array
@@ -143,6 +143,8 @@ def main():
     values = [comm.Barrier() for _ in range(4)]  # site: main.<locals>.<listcomp> MPI_Barrier
     sys.stdout.write(f"{comm.rank} values {values} initialized {MPI.Is_initialized()}\n")
     (pathlib.Path(sys.argv[1]) / str(comm.rank)).write_text("".join(f"{k} {v}\n" for k, v in inside.items()))
+    if comm.rank == 0:
+        (pathlib.Path(sys.argv[1]) / "version").write_text(f"{sys.version_info.major} {sys.version_info.minor}\n")
 
 
 main()
