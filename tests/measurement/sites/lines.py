@@ -3,7 +3,8 @@
     # site: FUNCTION MPI_FUNCTION ...    this line of FUNCTION calls it
 
 run_python.py reads them and looks for them in the merged trace. Each process writes how long it was in the calls that
-it had to wait in to the file DIRECTORY/RANK, and the first one its version to DIRECTORY/version. The output is the same each time. Usage: lines.py DIRECTORY [fail]
+it had to wait in to the file DIRECTORY/RANK, and the first one its version to DIRECTORY/version. The output is the
+same each time. Usage: lines.py DIRECTORY [fail]
 """
 
 import array
