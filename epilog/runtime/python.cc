@@ -289,8 +289,8 @@ PlaceSlot* place_of(PythonPlaces& places, const Reader& reader, const PythonFram
 // The lines of the thread's frames that name its call.
 struct Lines {
   PythonFrame program;  // the innermost line of the program
-  PythonFrame
-      operation;      // what it called in a package like mpi4py's own modules; code is 0 if none
+  // What it called in a package like mpi4py's own modules; code is 0 if none.
+  PythonFrame operation;
   std::uint64_t key;  // of both places
 };
 

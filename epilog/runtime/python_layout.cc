@@ -158,7 +158,8 @@ bool read_published(unsigned long version, const std::byte* from, const Publishe
   const std::uint64_t ascii_text = number(where.ascii_text);
   layout.ascii_text = static_cast<std::uint16_t>(ascii_text);
   layout.other_text = static_cast<std::uint16_t>(ascii_text + 16);  // and length, place of UTF-8
-  return good && ascii_text >= 40 && ascii_text <= 64;
+  constexpr std::uint16_t kObjectHead = 24;                         // of those that have a size
+  return good && code.size >= kObjectHead && ascii_text >= 40 && ascii_text <= 64;
 }
 
 }  // namespace

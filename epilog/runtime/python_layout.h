@@ -39,8 +39,8 @@ struct PythonLayout {
   std::uint16_t ascii_text, other_text;  // characters of a string
 };
 
-constexpr std::size_t kMostPythonFrame = 256;   // more than `frame.size`
-constexpr std::size_t kMostPythonCode = 512;    // more than `code.size`
+constexpr std::size_t kMostPythonFrame = 256;   // `frame.size` is no more than this
+constexpr std::size_t kMostPythonCode = 512;    // `code.size` likewise
 constexpr std::size_t kPythonPublished = 1024;  // bytes of _PyRuntime that are looked at
 
 // The layout of a version (Py_Version). `published`: the beginning of _PyRuntime, or null. False if

@@ -198,6 +198,16 @@ TEST(PythonLayout, LaterVersionsMustPublish) {
   EXPECT_FALSE(find_python_layout(k313 + 0x100, runtime_313().data(), layout));
 }
 
+// A code object that would end within its head.
+TEST(PythonLayout, CodeBeginsWithAHead) {
+  Memory runtime = runtime_313();
+  for (const std::size_t number : {35, 37, 38, 39}) put(runtime, 8 * number, std::uint64_t{8});
+  PythonLayout layout{};
+  EXPECT_FALSE(find_python_layout(k313, runtime.data(), layout));
+  put(runtime, 8 * 38, std::uint64_t{16});
+  EXPECT_TRUE(find_python_layout(k313, runtime.data(), layout));
+}
+
 // One number at a time: the cookie, free-threaded, and places that lie outside of their object, are
 // not aligned, or are not what readers of strings and bytes count on.
 TEST(PythonLayout, WhatCannotBeIsRefused) {
