@@ -454,14 +454,21 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
     return;
   }
   out << " of " << seconds(causes.waits) << " s of waiting\n";
-  for (std::size_t i = 0; i < std::min(causes.causes.size(), kCauses); ++i) {
-    const RootCause& cause = causes.causes[i];
-    out << numbered(i + 1, cause_sentence(report, places, cause), style.width);
+  // What is behind less than one percent, of the waiting and of the run, is worth no sentence.
+  const auto matters = [&](const RootCause& cause) {
+    return cause.seconds >= 0.01 * causes.waits ||
+           cause.gain.value_or(0) >= 0.01 * causes.path_length;
+  };
+  std::size_t told = 0;
+  for (const RootCause& cause : causes.causes) {
+    if (told == kCauses) break;
+    if (!matters(cause)) continue;
+    out << numbered(++told, cause_sentence(report, places, cause), style.width);
     const std::string chain = cube::printable(chain_words(report, places, cause.chain));
     if (!chain.empty()) out << wrapped("Chain: " + chain + '.', style.width, 6);
   }
-  if (causes.causes.size() > kCauses) {
-    out << "      and " << causes.causes.size() - kCauses << " more (see --json)\n";
+  if (causes.causes.size() > told) {
+    out << "      and " << causes.causes.size() - told << " more (see --json)\n";
   }
   if (causes.unexplained > 0) {
     out << wrapped("No cause that the trace tells: " + seconds(causes.unexplained) + " s, " +

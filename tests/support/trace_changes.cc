@@ -161,8 +161,10 @@ bool order_of_members_matters(const TraceBytes& trace) {
   const TraceRecords records = records_of(trace);
   return std::any_of(records.records.begin(), records.records.end(), [&](const TraceRecord& r) {
     if (!r.is(RecordType::kString)) return false;
+    constexpr std::string_view kPrefixSums[] = {"MPI_Scan",    "MPI_Exscan",    "MPI_Iscan",
+                                                "MPI_Iexscan", "MPI_Scan_init", "MPI_Exscan_init"};
     const Text name = records.as<String>(r).str;
-    return name == "MPI_Scan" || name == "MPI_Exscan";
+    return std::find(std::begin(kPrefixSums), std::end(kPrefixSums), name) != std::end(kPrefixSums);
   });
 }
 

@@ -339,6 +339,20 @@ TEST(RootCauses, CausesComeBeforeVictims) {
   EXPECT_EQ(found.instances.find("chain: ", of_rank_2 + 1), std::string::npos);
 }
 
+// Rank 1 comes 2 s late to a fence, rank 0 0.01 s late to the next one: 0.5 % of all waiting and
+// less than 0.3 % of the run.
+TEST(RootCauses, SmallCausesAreCountedOnly) {
+  Script s(2);
+  s.fence({1, 1}, 1);
+  s.fence({1, 3}, 3);
+  s.fence({3.01, 3}, 3.01);
+  const Script::Found found = s.analyse_until(4);
+  ASSERT_EQ(found.causes.causes.size(), 2u);
+  EXPECT_NE(found.summary.find("   1  rank 1 computes 2.000 s longer"), std::string::npos);
+  EXPECT_EQ(found.summary.find("   2  rank 0"), std::string::npos) << found.summary;
+  EXPECT_NE(found.summary.find("and 1 more (see --json)"), std::string::npos) << found.summary;
+}
+
 // Rank 1 comes 2 s late to the second fence of a window whose creation the trace has; all goes on
 // 1 s after that fence, so the run would be 2 s shorter.
 TEST(RootCauses, AWindowIsNamedByWhereItWasCreated) {
