@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "epilog/format/collective_operations.h"
 #include "tests/support/trace_records.h"
 
 namespace kojak::support {
@@ -160,11 +161,13 @@ Renumbered with_ranks_renumbered(const TraceBytes& trace, std::uint64_t seed) {
 bool order_of_members_matters(const TraceBytes& trace) {
   const TraceRecords records = records_of(trace);
   return std::any_of(records.records.begin(), records.records.end(), [&](const TraceRecord& r) {
+    if (r.is(RecordType::kMpiCollBegin)) {
+      const auto op = static_cast<CollectiveOp>(raw(records.as<MpiCollBegin>(r).op));
+      return op == CollectiveOp::kScan || op == CollectiveOp::kExscan;
+    }
     if (!r.is(RecordType::kString)) return false;
-    constexpr std::string_view kPrefixSums[] = {"MPI_Scan",    "MPI_Exscan",    "MPI_Iscan",
-                                                "MPI_Iexscan", "MPI_Scan_init", "MPI_Exscan_init"};
     const Text name = records.as<String>(r).str;
-    return std::find(std::begin(kPrefixSums), std::end(kPrefixSums), name) != std::end(kPrefixSums);
+    return name == "MPI_Scan" || name == "MPI_Exscan";
   });
 }
 
