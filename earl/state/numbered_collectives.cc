@@ -177,14 +177,11 @@ const CollectiveInstance* NumberedCollectives::leave_group_call(const Call& call
 }
 
 void NumberedCollectives::pause(ProcessId process) {
-  detail::RequestTable& table = requests_of_[raw(process)];
-  std::vector<std::uint32_t> open;
-  table.for_each([&](std::uint32_t ri) { open.push_back(ri); });
-  for (const std::uint32_t ri : open) {
-    table.erase(raw(requests_[ri].id));
+  // What they were stays known: numbers of requests are not used again.
+  requests_of_[raw(process)].for_each([&](std::uint32_t ri) {
     if (requests_[ri].operation != detail::kNone) unref(requests_[ri].operation);
-    requests_.give_back(ri);
-  }
+    requests_[ri].operation = detail::kNone;
+  });
 }
 
 }  // namespace kojak::earl

@@ -43,11 +43,13 @@ class Begun:
         trace, process = self.trace, self.trace.process_of[begin.lid]
         parts = self.of_operation.get((begin.cid, begin.key, begin.ordinal), {})
         members = set(trace.members[begin.cid]) | set(trace.remote.get(begin.cid, []))
+        if set(parts) != members:
+            return []
         if begin.op in NEIGHBOURS:
             sending = [parts.get(p) for p in self.neighbours.get((begin.cid, process), [])]
             times = [b.call.enter for b in sending if b is not None and b.sent > 0]
             return [("mpi_wait_neighbours", max(times))] if times and None not in sending else []
-        if set(parts) != members or len(members) == 1:
+        if len(members) == 1:
             return []
         others = {p: b for p, b in parts.items() if p != process and b.rlid is not None}
         is_root = begin.rlid is not None and trace.process_of[begin.rlid] == process
@@ -84,6 +86,8 @@ class Begun:
 def neighbour_patterns(trace, severities):
     neighbours = in_neighbours(trace)
     for (comm, _), exits in instances(trace).items():
+        if set(exits) != set(trace.members[comm]) | set(trace.remote.get(comm, [])):
+            continue  # what is not complete counts nothing
         for process, event in exits.items():
             if not event.call.name.startswith("MPI_Neighbor_"):
                 continue
