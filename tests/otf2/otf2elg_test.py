@@ -3,10 +3,13 @@
 Expected severities are arithmetic: the programs of the reference archives state how long they sleep, and made archives
 have the ticks that stand here, which are microseconds.
 """
+import fcntl
 import json
 import os
 import pathlib
+import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -258,6 +261,23 @@ class WrongInput(ArchiveTest):
     def test_output_that_cannot_be_written(self):
         done = self.run_tool("otf2elg", "-o", "absent/a.elg", REFERENCE / "scorep/gats", status=4)
         self.assertIn("absent", done.stderr)
+
+    def test_ended_by_a_signal(self):
+        """Nobody reads what it writes, so it waits with its local traces in a folder; the signal takes them away."""
+        for ending in (signal.SIGTERM, signal.SIGINT):
+            reader, writer = os.pipe()
+            fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+            with subprocess.Popen([BIN / "otf2elg", "-o", "-", REFERENCE / "scorep/gats"], stdout=writer,
+                                  stderr=subprocess.DEVNULL, env=dict(os.environ, TMPDIR=str(self.dir))) as tool:
+                os.close(writer)
+                self.assertTrue(select.select([reader], [], [], 60)[0])
+                folders = [path for path in self.dir.iterdir() if path.name.startswith(".otf2elg-")]
+                self.assertEqual(len(folders), 1)
+                self.assertEqual(len(list(folders[0].iterdir())), 4)  # local traces
+                tool.send_signal(ending)
+                self.assertEqual(tool.wait(60), -ending)
+            os.close(reader)
+            self.assertEqual(list(self.dir.iterdir()), [])
 
     def test_usage(self):
         self.run_tool("otf2elg", status=1)

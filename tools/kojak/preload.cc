@@ -1,6 +1,5 @@
 #include "tools/kojak/preload.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,31 +13,27 @@ namespace fs = std::filesystem;
 Status Preload::use(const std::string& library) {
   path_ = library;
   if (library.find_first_of(" \t\n:") == std::string::npos) return {};
-  Error error;
-  error.code = ExitCode::kOutputFailed;
-  error.file = library;
-  error.remedy = "install kojak under a path without blanks and colons";
-  char name[] = "/tmp/kojak-XXXXXX";
-  if (::mkdtemp(name) == nullptr) {
-    error.reason = std::string("cannot be preloaded: no link to it can be made in /tmp (") +
-                   std::strerror(errno) + ")";
+  const char* const remedy = "install kojak under a path without blanks and colons";
+  auto directory = TemporaryFolder::create("/tmp", "kojak-");
+  if (!directory) {
+    Error error = directory.error();
+    error.reason = "no link to a library that is to be preloaded can be made: " + error.reason;
+    error.remedy = remedy;
     return error;
   }
-  directory_ = name;
+  directory_.emplace(std::move(*directory));
   const fs::path file = library;
-  const std::string link = directory_ + "/lib";
+  const std::string link = directory_->path() + "/lib";
   if (::symlink(file.parent_path().c_str(), link.c_str()) != 0) {
+    Error error;
+    error.code = ExitCode::kOutputFailed;
+    error.file = library;
     error.reason = std::string("cannot be preloaded: ") + link + ": " + std::strerror(errno);
+    error.remedy = remedy;
     return error;
   }
   path_ = link + "/" + file.filename().string();
   return {};
-}
-
-Preload::~Preload() {
-  if (directory_.empty()) return;
-  ::unlink((directory_ + "/lib").c_str());
-  ::rmdir(directory_.c_str());
 }
 
 }  // namespace kojak::run

@@ -7,27 +7,23 @@
 // there.
 #pragma once
 
+#include <optional>
 #include <string>
 
-#include "epilog/format/error.h"
+#include "epilog/format/temporary_files.h"
 
 namespace kojak::run {
 
 class Preload {
  public:
-  Preload() = default;
-  ~Preload();
-  Preload(const Preload&) = delete;
-  Preload& operator=(const Preload&) = delete;
-
   // Fails where no link can be made.
   Status use(const std::string& library);
   const std::string& path() const { return path_; }
-  bool linked() const { return !directory_.empty(); }
+  bool linked() const { return directory_.has_value(); }
 
  private:
   std::string path_;
-  std::string directory_;  // ours, to be removed; empty without a link
+  std::optional<TemporaryFolder> directory_;  // if there is a link
 };
 
 }  // namespace kojak::run

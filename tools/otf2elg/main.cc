@@ -2,14 +2,12 @@
 //
 // Each location becomes a local trace in a folder beside the output; the merge makes one trace of
 // them, and completes the one-sided operations as in traces of our own.
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
 
+#include "epilog/format/temporary_files.h"
 #include "merge/merge.h"
 #include "tools/cli/cli.h"
 #include "tools/otf2elg/converter.h"
@@ -29,38 +27,13 @@ constexpr cli::ToolInfo kTool = {
     "Makes a trace for expert of an OTF2 archive, as Score-P writes it.",
     "otf2elg -o a.elg scorep-run/traces.otf2", nullptr};
 
-// A folder of local traces that goes with its owner.
-class Folder {
- public:
-  static Result<Folder> beside(const std::string& output) {
-    const char* given = std::getenv("TMPDIR");
-    const std::filesystem::path place =
-        output == "-" ? std::filesystem::path(given != nullptr ? given : "/tmp")
-                      : std::filesystem::path(output).parent_path();
-    std::string name = (place / ".otf2elg-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      return Error{ExitCode::kOutputFailed,
-                   place.string(),
-                   std::nullopt,
-                   "",
-                   "",
-                   "no folder for local traces can be made here",
-                   "write the output where there is room and you may write"};
-    }
-    return Folder(std::move(name));
-  }
-  Folder(Folder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  Folder& operator=(Folder&&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  explicit Folder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
+// Where the local traces go: beside the output.
+Result<kojak::TemporaryFolder> folder_beside(const std::string& output) {
+  const char* given = std::getenv("TMPDIR");
+  const std::string place = output == "-" ? (given != nullptr ? given : "/tmp")
+                                          : std::filesystem::path(output).parent_path().string();
+  return kojak::TemporaryFolder::create(place, ".otf2elg-");
+}
 
 // Until version 8 Score-P wrote how many elements an atomic operation has, not how many bytes.
 bool atomics_in_elements(const std::string& creator) {
@@ -119,7 +92,7 @@ ExitCode run(const cli::po::variables_map& values) {
   if (const auto refused = cli::overwrites({input}, {output})) return *refused;
   auto archive = otf2::Archive::open(input);
   if (!archive) return failed(archive.error());
-  auto folder = Folder::beside(output);
+  auto folder = folder_beside(output);
   if (!folder) return failed(folder.error());
   const auto outcome = write_local_traces(*archive, folder->path());
   if (!outcome) return failed(outcome.error());
