@@ -7,12 +7,12 @@
 #include "epilog/format/file_identity.h"
 #include "epilog/format/local_buffer.h"
 #include "epilog/format/merge_properties.h"
-#include "merge/background_writer.h"
-#include "merge/classic.h"
-#include "merge/engine.h"
-#include "merge/find_traces.h"
-#include "merge/times.h"
-#include "merge/write_definitions.h"
+#include "merge/clock/times.h"
+#include "merge/input/find_traces.h"
+#include "merge/write/background_writer.h"
+#include "merge/write/classic.h"
+#include "merge/write/engine.h"
+#include "merge/write/write_definitions.h"
 
 namespace kojak::merge {
 namespace {

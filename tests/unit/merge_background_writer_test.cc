@@ -1,7 +1,7 @@
 // A trace whose buffers are written by another thread is the same trace; its errors are not lost.
 #include <gtest/gtest.h>
 
-#include "merge/background_writer.h"
+#include "merge/write/background_writer.h"
 #include "tests/support/temp_dir.h"
 
 namespace kojak::test {

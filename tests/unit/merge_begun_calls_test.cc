@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "merge/begun_calls.h"
+#include "merge/clock/begun_calls.h"
 #include "tests/support/merge_runs.h"
 
 namespace kojak::test {

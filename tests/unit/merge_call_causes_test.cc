@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "merge/call_causes.h"
+#include "merge/clock/call_causes.h"
 #include "tests/support/merge_runs.h"
 
 namespace kojak::test {

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "merge/call_places.h"
+#include "merge/clock/call_places.h"
 #include "tests/support/merge_runs.h"
 
 namespace kojak::test {

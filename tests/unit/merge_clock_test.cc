@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "merge/clock.h"
+#include "merge/clock/clock.h"
 #include "tests/support/merge_runs.h"
 
 namespace kojak::test {

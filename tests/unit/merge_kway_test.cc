@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "merge/kway.h"
+#include "merge/input/kway.h"
 
 namespace kojak::merge {
 namespace {

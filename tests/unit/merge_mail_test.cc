@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "merge/end_chunks.h"
+#include "merge/complete/end_chunks.h"
 #include "tests/support/merge_runs.h"
 
 namespace kojak::test {

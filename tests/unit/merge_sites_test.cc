@@ -5,7 +5,7 @@
 
 #include "epilog/format/definitions.h"
 #include "epilog/format/reader.h"
-#include "merge/library_names.h"
+#include "merge/define/library_names.h"
 #include "tests/support/merge_runs.h"
 
 namespace kojak::test {

@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "merge/ordinals.h"
+#include "merge/complete/ordinals.h"
 #include "tools/elg_filter/standing.h"
 
 namespace kojak::filter {

@@ -1,0 +1,216 @@
+// The part of a causal pass that knows calls of several processes: collectives, those that are
+// begun and completed by calls of their own, fences, and general active target. Internal to
+// causal_pass.cc.
+//
+// Who gives and takes something in a collective call, and whom it waits for, tells call_parts.h. A
+// fence counts where it ends an epoch and is not said to do so for nobody (MPI_MODE_NOPRECEDE). Not
+// thread-safe. Nothing fails. Source: MPI 3.1, sections 5.1, 5.12, 7.6 and 11.5.
+#pragma once
+
+#include "epilog/format/collective_operations.h"
+#include "merge/clock/begun_calls.h"
+#include "merge/clock/causal_instances.h"
+#include "merge/complete/transfer_ends.h"
+
+namespace kojak::merge {
+
+class CausalCalls : protected CausalInstances {
+ protected:
+  CausalCalls(const CausalInputs& in, const Timelines& timelines, bool correcting)
+      : CausalInstances(in, timelines, correcting),
+        begun_(defs_, parts_, static_cast<std::uint32_t>(timelines.size()), correcting) {}
+
+  void collective(CausalProcess& p) {
+    const CausalThread& t = p.current();
+    const Stream& s = t.stream;
+    MpiCollExit r;
+    if (decode(s.raw_record(), s.dialect, r) != nullptr) return;
+    const std::uint32_t comm = paired_comm(s, r.cid);
+    if (comm == kAbsent) return;
+    const std::uint64_t number = p.collectives[comm] + 1;
+    const MergedRegion* region = open_region(t);
+    if (region != nullptr && !defs_.comms[comm].ranks.empty()) {
+      const CallFacts facts{p.rank,
+                            comm,
+                            region->role,
+                            region->counts_by_pair,
+                            raw(r.rlid),
+                            bytes_of(s, raw(r.sent), raw(kAttrBytesSent)),
+                            bytes_of(s, raw(r.recvd), raw(kAttrBytesReceived))};
+      if (const std::optional<CallPart> part = parts_.part(facts)) {
+        if (part->unknown) ++counts_.unchecked;
+        const Arrival arrival{t.stack.back().enter, p.time,     p.linear, part->cause,
+                              part->effect,         facts.sent, facts.got};
+        arrive(p, {kCollectiveCall, comm, number}, arrival, part->rule);
+      }
+    }
+    p.collectives[comm] = number;
+  }
+  void collective_state(CausalProcess& p) {
+    const Stream& s = p.current().stream;
+    CollState state;
+    if (decode(s.raw_record(), s.dialect, state) != nullptr) return;
+    const std::uint32_t comm = paired_comm(s, state.cid);
+    if (comm == kAbsent) return;
+    std::uint64_t& calls = p.collectives[comm];
+    skip_calls(kCollectiveCall, comm, calls, raw(state.count));
+    calls = std::max(calls, std::uint64_t{raw(state.count)});
+  }
+  // One is begun, or a persistent one is started.
+  void begin_collective(CausalProcess& p) {
+    const Stream& s = p.current().stream;
+    MpiCollBegin r;
+    if (decode(s.raw_record(), s.dialect, r) != nullptr) return;
+    const std::uint32_t comm = paired_comm(s, r.cid);
+    const MpiFunction* const function = blocking_form(raw(r.op));
+    if (comm == kAbsent || function == nullptr) return;
+    const CallFacts facts{p.rank,      comm,        function->role, counts_by_pair(*function),
+                          raw(r.rlid), raw(r.sent), raw(r.recvd)};
+    const std::optional<CallPart> part = parts_.part(facts);
+    const Cause here = part && part->cause ? cause_here(p) : Cause{p.rank, 0, p.linear, p.time};
+    begun_.begin({comm, raw(r.key), raw(r.ordinal)}, raw(r.reqid), facts, part, here);
+  }
+  // Its request is complete.
+  void complete_collective(CausalProcess& p) const {
+    constexpr std::uint8_t kCollectiveRequest = 1;
+    const Stream& s = p.threads[p.thread].stream;
+    MpiRequestComplete r;
+    if (decode(s.raw_record(), s.dialect, r) == nullptr && raw(r.kind) == kCollectiveRequest) {
+      p.completes = raw(r.reqid);
+    }
+  }
+  // When it can have been complete, from when it seems to have been; counts what it needed.
+  double completion(const CausalProcess& p, double time) {
+    const BegunCalls::Effect effect = begun_.effect(p.rank, *p.completes);
+    if (effect.unchecked) ++counts_.unchecked;
+    if (effect.recorded != nullptr) count(effect.recorded->linear, p.linear);
+    const bool late = effect.needed != nullptr && behind(*effect.needed, p, time);
+    return late ? after(effect.needed->time) : time;
+  }
+  void limit_begun() {
+    for (const auto& [cause, time] : begun_.limits()) {
+      timelines_[cause.process]->limit(cause.item, time);
+    }
+    begun_.limits().clear();
+  }
+
+  // Records that move a window's state.
+  void synchronise(CausalProcess& p) {
+    CausalThread& t = p.current();
+    const Stream& s = t.stream;
+    const MergedRegion* region = open_region(t);
+    Sync sync;
+    if (!decode_sync(s.raw_record(), s.dialect, region != nullptr ? region->role : MpiRole::kOther,
+                     t.assertion, sync)) {
+      return;
+    }
+    const std::uint32_t window = s.translation->windows[sync.window];
+    if (window == kAbsent || (sync.target != kAbsent && sync.target >= processes_.size())) return;
+    sync.window = window;
+    std::span<const std::uint32_t> members;
+    if (sync.comm != kAbsent) {
+      const std::uint32_t comm = s.translation->comms[sync.comm];
+      if (comm != kAbsent) members = defs_.comms[comm].ranks;
+    }
+    WindowEpochs& w = p.epochs.window(window, false);
+    const std::uint64_t fences = w.fences;
+    if (defs_.windows[window].paired()) depend(p, sync, w, members);
+    apply_sync(w, sync, members, false);
+    if (sync.kind == SyncKind::kWinState) skip_calls(kFenceCall, window, fences, w.fences);
+    if (sync.kind == SyncKind::kPeerState) skip_epochs(p, sync);
+  }
+
+  BegunCalls begun_;
+
+ private:
+  const MergedRegion* open_region(const CausalThread& t) const {
+    if (t.stack.empty() || t.stack.back().region == kAbsent) return nullptr;
+    return &defs_.regions[t.stack.back().region];
+  }
+  // A count that the record cannot hold stands in an attribute before it; without one nobody knows.
+  static std::uint64_t bytes_of(const Stream& s, std::uint32_t field, std::uint8_t kind) {
+    if (field != kAbsent) return field;
+    std::uint64_t bytes = kNoBytes;
+    for (const std::byte* a = s.attributes; a != nullptr && a < s.record;
+         a += std::size_t{2} + static_cast<std::uint8_t>(a[0])) {
+      const RawRecord record{static_cast<std::uint8_t>(a[1]), static_cast<std::uint8_t>(a[0]),
+                             a + 2, 0};
+      if (byte_attribute(record, s.dialect, kind, bytes)) break;
+    }
+    return bytes;
+  }
+
+  // Posts and completes that happened while recording was off will not be seen.
+  void skip_epochs(const CausalProcess& p, const Sync& sync) {
+    const std::uint32_t peer = sync.target;
+    if (!absolute_ || peer == kAbsent || !recorded(peer)) return;
+    const std::uint64_t completes = sync.first - ((sync.open & kOpenAccess) != 0 ? 1 : 0);
+    channels_.skip_causes({ChannelKind::kCompleteWait, sync.window, p.rank, peer, 0}, completes);
+    for (const ChannelKind kind : {ChannelKind::kPostComplete, ChannelKind::kPostStart}) {
+      channels_.skip_causes({kind, sync.window, p.rank, peer, 0}, sync.second);
+    }
+  }
+
+  // What the record depends on, and what depends on it, before it is applied.
+  void depend(CausalProcess& p, const Sync& sync, WindowEpochs& w,
+              std::span<const std::uint32_t> members) {
+    const CausalThread& t = p.current();
+    const Cause enter = t.stack.empty() ? Cause{} : t.stack.back().enter;
+    const auto channel = [&](ChannelKind kind, std::uint32_t from, std::uint32_t to) {
+      return ChannelKey{kind, sync.window, from, to, 0};
+    };
+    switch (sync.kind) {
+      case SyncKind::kFence: {
+        const bool ends = w.fence_open && (t.assertion & kAssertNoPrecede) == 0;
+        arrive(p, {kFenceCall, sync.window, w.fences + 1}, {enter, p.time, p.linear, ends, ends});
+        break;
+      }
+      case SyncKind::kPost:
+        for (const std::uint32_t origin : members) {
+          if (!recorded(origin)) continue;
+          const std::uint64_t number = w.peer(origin).exposure + 1;
+          channels_.publish(channel(ChannelKind::kPostComplete, p.rank, origin), enter, number);
+          if (error_bound(p.rank, origin) > 0) {
+            channels_.publish(channel(ChannelKind::kPostStart, p.rank, origin), enter, number);
+          }
+        }
+        break;
+      case SyncKind::kStart:
+        for (const std::uint32_t target : members) {
+          const double bound = recorded(target) ? error_bound(target, p.rank) : 0;
+          if (bound <= 0) continue;
+          p.needs.push_back({channel(ChannelKind::kPostStart, target, p.rank),
+                             w.peer(target).access + 1, true, true, bound});
+        }
+        break;
+      case SyncKind::kComplete:
+        for (const std::uint32_t target : members.empty() ? w.access_members : members) {
+          if (!recorded(target)) continue;
+          const std::uint64_t number = w.peer(target).access;
+          channels_.publish(channel(ChannelKind::kCompleteWait, p.rank, target), enter, number);
+          p.needs.push_back(
+              {channel(ChannelKind::kPostComplete, target, p.rank), number, true, true});
+        }
+        break;
+      case SyncKind::kWait:
+        for (const std::uint32_t origin : members.empty() ? w.exposure_members : members) {
+          if (!recorded(origin)) continue;
+          p.needs.push_back(
+              {channel(ChannelKind::kCompleteWait, origin, p.rank), w.peer(origin).exposure});
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  // How far the clocks of two processes may be apart; 0 on one node, and where nobody knows.
+  double error_bound(std::uint32_t a, std::uint32_t b) const {
+    const std::uint32_t node_a = defs_.locations[a].node, node_b = defs_.locations[b].node;
+    if (node_a == kAbsent || node_b == kAbsent || node_a == node_b) return 0;
+    const auto& error_a = defs_.nodes[node_a].clock_error;
+    const auto& error_b = defs_.nodes[node_b].clock_error;
+    return error_a && error_b ? error_a->value + error_b->value : 0;
+  }
+};
+
+}  // namespace kojak::merge

@@ -1,0 +1,143 @@
+// The part of a causal pass that pairs messages: the n-th send to a receiver, with a communicator
+// and tag, is the n-th receive there, in the order in which the receives were posted. Internal to
+// causal_pass.cc.
+//
+// A receive that names its sender and tag gets its number when it is posted. Where one that does
+// not is open meanwhile, which message is whose is not certain: such receives take a message, but
+// are not checked. Not thread-safe. Nothing fails. Source: MPI 3.1, section 3.5 (order).
+#pragma once
+
+#include "merge/clock/causal_state.h"
+
+namespace kojak::merge {
+
+class CausalMessages : protected CausalState {
+ protected:
+  using CausalState::CausalState;
+
+  // Absent: nothing to be paired. Communicators of unknown identity are each process's own.
+  std::uint32_t paired_comm(const Stream& s, CommId id) const {
+    const std::uint32_t comm = s.translation->comms[raw(id)];
+    return comm != kAbsent && (defs_.comms[comm].flags & 1) == 0 ? comm : kAbsent;
+  }
+
+  void publish_send(CausalProcess& p) {
+    const Stream& s = p.current().stream;
+    MpiSend send;
+    if (decode(s.raw_record(), s.dialect, send) != nullptr || !recorded(raw(send.dlid))) return;
+    const std::uint32_t comm = paired_comm(s, send.cid);
+    if (comm == kAbsent) return;
+    channels_.publish({ChannelKind::kMessage, comm, p.rank, raw(send.dlid), raw(send.tag)},
+                      cause_here(p));
+  }
+
+  // MPI_RECV_REQUEST
+  void post(CausalProcess& p) {
+    const Stream& s = p.current().stream;
+    MpiRecvRequest request;
+    if (decode(s.raw_record(), s.dialect, request) != nullptr) return;
+    PostedReceive receive;
+    receive.order = ++p.receives;
+    receive.wildcard = is_absent(request.slid) || is_absent(request.tag);
+    receive.certain = p.wildcards == 0;
+    receive.channel = {ChannelKind::kMessage, paired_comm(s, request.cid), raw(request.slid),
+                       p.rank, raw(request.tag)};
+    if (receive.wildcard) {
+      ++p.wildcards;
+    } else if (receive.channel.object != kAbsent && recorded(receive.channel.from)) {
+      receive.number = channels_.expect(receive.channel);
+    }
+    p.posted[raw(request.reqid)] = receive;
+  }
+
+  void receive(CausalProcess& p) {
+    const Stream& s = p.current().stream;
+    MpiRecv record;
+    if (decode(s.raw_record(), s.dialect, record) != nullptr) return;
+    const ChannelKey channel{ChannelKind::kMessage, paired_comm(s, record.cid), raw(record.slid),
+                             p.rank, raw(record.tag)};
+    std::uint64_t number = 0;
+    bool certain = p.messages_certain;
+    const std::uint32_t request = request_of(s);
+    if (request == kAbsent) {  // a blocking one: posted just now
+      ++p.receives;
+      certain = certain && p.wildcards == 0;
+    } else {
+      const auto at = p.posted.find(request);
+      if (at == p.posted.end()) {
+        certain = false;  // posted while recording was off
+      } else {
+        const PostedReceive posted = at->second;
+        p.posted.erase(at);
+        if (posted.wildcard) {
+          --p.wildcards;
+          certain = certain && posted.certain && posted.order == p.receives;
+        } else {
+          number = posted.number;
+          certain = certain && posted.certain;
+        }
+      }
+    }
+    if (channel.object == kAbsent || !recorded(channel.from)) {
+      ++counts_.unchecked;
+      return;
+    }
+    if (number == 0) number = channels_.expect(channel);
+    p.needs.push_back({channel, number, certain});
+  }
+
+  // MPI_CANCELLED, or a request that was freed: the numbers of later messages are not certain.
+  void cancel(CausalProcess& p) {
+    const Stream& s = p.current().stream;
+    MpiCancelled cancelled;  // both have nothing but the request
+    if (decode(s.raw_record(), s.dialect, cancelled) != nullptr) return;
+    const auto at = p.posted.find(raw(cancelled.reqid));
+    if (at == p.posted.end()) return;
+    forget(p, at->second);
+    p.posted.erase(at);
+  }
+
+  void message_state(CausalProcess& p) {
+    const Stream& s = p.current().stream;
+    MsgState state;
+    if (!absolute_ || decode(s.raw_record(), s.dialect, state) != nullptr) return;
+    const std::uint32_t comm = paired_comm(s, state.cid);
+    const std::uint32_t peer = raw(state.plid), tag = raw(state.tag);
+    if (comm == kAbsent || !recorded(peer)) return;
+    channels_.skip_causes({ChannelKind::kMessage, comm, p.rank, peer, tag}, raw(state.sent));
+    channels_.skip_effects({ChannelKind::kMessage, comm, peer, p.rank, tag}, raw(state.recvd));
+  }
+
+  void pause(CausalProcess& p) {
+    p.epochs.pause();
+    for (const auto& [request, receive] : p.posted) forget(p, receive);
+    p.posted.clear();
+    p.wildcards = 0;
+  }
+
+ private:
+  void forget(CausalProcess& p, const PostedReceive& receive) {
+    if (receive.wildcard) {
+      p.messages_certain = false;
+      if (p.wildcards > 0) --p.wildcards;
+    } else if (receive.number != 0) {
+      channels_.distrust(receive.channel);
+    }
+  }
+  // The request in the attributes before the event, or absent.
+  static std::uint32_t request_of(const Stream& s) {
+    for (const std::byte* p = s.attributes; p != nullptr && p < s.record;
+         p += std::size_t{2} + static_cast<std::uint8_t>(p[0])) {
+      const RawRecord record{static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]),
+                             p + 2, 0};
+      AttrUi4 attribute;
+      if (record.type == type_of(RecordType::kAttrUi4) &&
+          decode(record, s.dialect, attribute) == nullptr && attribute.kind == kAttrRequest) {
+        return raw(attribute.value);
+      }
+    }
+    return kAbsent;
+  }
+};
+
+}  // namespace kojak::merge

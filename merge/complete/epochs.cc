@@ -1,0 +1,352 @@
+#include "merge/complete/epochs.h"
+
+#include <algorithm>
+
+namespace kojak::merge {
+namespace {
+
+constexpr std::uint64_t kNever = PeerEpochs::kNever;
+
+// The later of two counts of which either may be "never".
+std::uint64_t later(std::uint64_t a, std::uint64_t b) {
+  if (a == kNever) return b;
+  if (b == kNever) return a;
+  return std::max(a, b);
+}
+
+}  // namespace
+
+std::size_t WindowEpochs::slot(std::uint32_t rank) const {
+  const std::size_t mask = index_.size() - 1;
+  std::size_t i = (rank * 0x9E3779B1u) >> 7 & mask;
+  while (index_[i] != nullptr && index_[i]->rank != rank) i = (i + 1) & mask;
+  return i;
+}
+
+PeerEpochs* WindowEpochs::find_peer(std::uint32_t rank) {
+  if (index_.empty()) return nullptr;
+  return index_[slot(rank)];
+}
+
+PeerEpochs* WindowEpochs::find_or_add(std::uint32_t rank) {
+  if (!index_.empty()) {
+    if (PeerEpochs* known = index_[slot(rank)]) return known;
+  }
+  if (index_.size() < 2 * (peers_.size() + 1)) {
+    index_.assign(std::max<std::size_t>(8, 2 * index_.size()), nullptr);
+    for (PeerEpochs& peer : peers_) index_[slot(peer.rank)] = &peer;
+  }
+  PeerEpochs& added = peers_.emplace_back(rank, surveyed_ ? kNever : completions);
+  index_[slot(rank)] = &added;
+  return &added;
+}
+
+bool WindowEpochs::done_by_request(std::uint64_t to, std::uint32_t rmaid) const {
+  for (const auto& [count, done] : requests_kept) {
+    if (count == to) return done.contains(rmaid);
+  }
+  return false;
+}
+
+WindowEpochs::Fate WindowEpochs::passive_fate(const PeerEpochs& peer, bool get, std::uint64_t count,
+                                              std::uint32_t rmaid) const {
+  const auto in_gap = [&](const LostOperations& lost) {
+    return get && done_by_request(lost.to, rmaid) ? Fate::kByRequest : Fate::kLostInGap;
+  };
+  for (const LostOperations& lost : peer.lost) {
+    if (lost.contains(get, count)) return in_gap(lost);
+  }
+  for (const LostOperations& lost : lost_by_all) {
+    if (peer.born > lost.to && lost.contains(get, count)) return in_gap(lost);
+  }
+  const std::uint64_t last = later(last_complete_all[get], peer.last_complete[get]);
+  if (last != kNever && count <= last) return Fate::kCompleted;
+  return get && done_by_request(kNever, rmaid) ? Fate::kByRequest : Fate::kNever;
+}
+
+void WindowEpochs::request_done(std::uint32_t rmaid) {
+  constexpr std::size_t kMostIntervals = 32 * 1024;
+  requests.add(rmaid);
+  requests.limit(kMostIntervals);
+}
+
+void WindowEpochs::keep_requests() {
+  if (requests.empty()) return;
+  requests_kept.emplace_back(completions, requests);
+}
+
+void WindowEpochs::fence(bool survey, bool no_succeed) {
+  ++fences;
+  ++stamp;
+  fence_open = !no_succeed;
+  if (survey) {
+    fences_recorded.add(fences);
+    last_fence = std::max(last_fence, fences);
+  }
+}
+
+void WindowEpochs::start(std::span<const std::uint32_t> members) {
+  ++stamp;
+  ++access_serial;
+  access_open = true;
+  access_members.assign(members.begin(), members.end());
+  for (const std::uint32_t member : members) {
+    PeerEpochs& p = peer(member);
+    ++p.access;
+    if (!surveyed_) p.last_access = std::max(p.last_access, p.access);
+    p.access_serial = access_serial;
+  }
+}
+
+void WindowEpochs::post(std::span<const std::uint32_t> members) {
+  ++exposure_serial;
+  exposure_open = true;
+  exposure_members.assign(members.begin(), members.end());
+  for (const std::uint32_t member : members) {
+    PeerEpochs& p = peer(member);
+    ++p.exposure;
+    if (!surveyed_) p.last_exposure = std::max(p.last_exposure, p.exposure);
+    p.exposure_serial = exposure_serial;
+  }
+}
+
+std::span<const std::uint32_t> WindowEpochs::complete(bool survey,
+                                                      std::span<const std::uint32_t> members) {
+  const std::span<const std::uint32_t> ended = members.empty() ? access_members : members;
+  ++stamp;
+  access_open = false;
+  if (survey) {
+    for (const std::uint32_t member : ended) {
+      PeerEpochs& p = peer(member);
+      p.access_ended.add(p.access);
+    }
+  }
+  return ended;
+}
+
+std::span<const std::uint32_t> WindowEpochs::wait(bool survey,
+                                                  std::span<const std::uint32_t> members) {
+  const std::span<const std::uint32_t> ended = members.empty() ? exposure_members : members;
+  exposure_open = false;
+  if (survey) {
+    for (const std::uint32_t member : ended) {
+      PeerEpochs& p = peer(member);
+      p.exposure_ended.add(p.exposure);
+    }
+  }
+  return ended;
+}
+
+void WindowEpochs::lock(std::uint32_t target) {
+  ++stamp;
+  PeerEpochs& p = peer(target);
+  lose(p.candidate, p.lost);  // it was not held on, or it could not be taken
+  if (!p.locked) ++locks;
+  p.locked = true;
+}
+
+void WindowEpochs::set_lock_all() {
+  ++stamp;
+  lose_candidates();
+  lock_all = true;
+}
+
+void WindowEpochs::lose_candidates() {
+  for (PeerEpochs& p : peers_) lose(p.candidate, p.lost);
+  lose(candidate_by_all, lost_by_all);
+}
+
+void WindowEpochs::completion(bool survey, std::uint32_t target, bool gets_only) {
+  if (survey) {
+    std::uint64_t* last = target == kAbsent ? last_complete_all : peer(target).last_complete;
+    last[1] = completions;
+    if (!gets_only) last[0] = completions;
+    if (target == kAbsent) requests.clear();
+  }
+  ++completions;
+  ++stamp;
+}
+
+void WindowEpochs::unlock(std::uint32_t target) {
+  ++stamp;
+  PeerEpochs& p = peer(target);
+  if (p.locked) --locks;
+  p.locked = false;
+  if (locks == 0 && !lock_all) requests.clear();
+}
+
+void WindowEpochs::unlock_all() {
+  ++stamp;
+  lock_all = false;
+}
+
+void WindowEpochs::free(bool survey) {
+  completion(survey, kAbsent, false);
+  freed = true;
+  if (survey) free_recorded = true;
+}
+
+void WindowEpochs::state(std::uint64_t fence_count, std::uint8_t open) {
+  ++stamp;
+  fences = fence_count;
+  fence_open = (open & kOpenFence) != 0;
+  if ((open & kOpenLockAll) != 0) hold_lock_all();
+  if (!surveyed_) last_fence = std::max(last_fence, fences);
+}
+
+void WindowEpochs::peer_state(std::uint32_t target, std::uint64_t access, std::uint64_t exposure,
+                              std::uint8_t open) {
+  ++stamp;
+  PeerEpochs& p = peer(target);
+  p.access = access;
+  p.exposure = exposure;
+  if (!surveyed_) {
+    p.last_access = std::max(p.last_access, access);
+    p.last_exposure = std::max(p.last_exposure, exposure);
+    if ((open & kOpenAccess) == 0 && !p.access_ended.contains(access)) {
+      p.lost_access = std::max(p.lost_access, access);
+    }
+  }
+  if ((open & kOpenAccess) != 0) {
+    if (!access_open) {
+      access_open = true;
+      ++access_serial;
+      access_members.clear();
+    }
+    if (p.access_serial != access_serial) {
+      p.access_serial = access_serial;
+      access_members.push_back(target);
+    }
+  }
+  if ((open & kOpenExposure) != 0) {
+    if (!exposure_open) {
+      exposure_open = true;
+      ++exposure_serial;
+      exposure_members.clear();
+    }
+    if (p.exposure_serial != exposure_serial) {
+      p.exposure_serial = exposure_serial;
+      exposure_members.push_back(target);
+    }
+  }
+  if ((open & kOpenLockAll) != 0) {
+    hold_lock_all();
+  } else if ((open & kOpenLock) != 0) {
+    if (!p.locked) ++locks;
+    p.locked = true;
+    p.candidate = {};  // the lock was held all the time
+  } else {
+    lose(p.candidate, p.lost);
+  }
+}
+
+void WindowEpochs::lose(LostOperations& candidate, std::vector<LostOperations>& lost) {
+  if (!candidate.none()) lost.push_back(candidate);
+  candidate = {};
+}
+
+void WindowEpochs::forget_open(bool survey, std::uint32_t new_gap) {
+  gap = new_gap;
+  ++stamp;
+  access_open = exposure_open = false;
+  const auto open_since = [&](const std::uint64_t* last_complete) {
+    LostOperations open;
+    for (const int get : {0, 1}) {
+      const std::uint64_t last = later(last_complete_all[get], last_complete[get]);
+      open.from[get] = last == kNever ? 0 : last + 1;
+    }
+    open.to = completions;
+    return open;
+  };
+  if (survey) keep_requests();
+  if (survey && lock_all) {
+    lose(candidate_by_all, lost_by_all);
+    candidate_by_all = open_since(last_complete_all);
+  }
+  for (PeerEpochs& p : peers_) {
+    if (survey && (p.locked || lock_all)) {
+      lose(p.candidate, p.lost);
+      p.candidate = open_since(p.last_complete);
+    }
+    p.locked = false;
+  }
+  lock_all = false;
+  locks = 0;
+  ++completions;  // what comes now belongs to other epochs
+}
+
+void WindowEpochs::hold_lock_all() {
+  lock_all = true;
+  candidate_by_all = {};
+  for (PeerEpochs& p : peers_) p.candidate = {};
+}
+
+void WindowEpochs::end_of_survey(std::uint32_t gaps) {
+  unseen_end = gap != gaps;
+  if (unseen_end) forget_open(true, gaps);
+  lose_candidates();
+  if (!requests.empty()) requests_kept.emplace_back(kNever, std::move(requests));
+  requests.clear();
+  surveyed_ = true;
+}
+
+bool WindowEpochs::open_mail(std::uint64_t ordinal) {
+  if (!fences_recorded.contains(ordinal) || fences >= ordinal) return false;
+  const auto known = other_mail.find(ordinal);
+  const Mailbox found = known != other_mail.end() ? known->second : Mailbox{.ordinal = ordinal};
+  if (known != other_mail.end()) other_mail.erase(known);
+  if (mail.ordinal != 0) other_mail.emplace(mail.ordinal, mail);
+  mail = found;
+  return true;
+}
+
+void WindowEpochs::restart() {
+  fences = completions = 0;
+  stamp = 1;
+  access_serial = exposure_serial = locks = 0;
+  gap = kUntouched;
+  fence_open = access_open = exposure_open = lock_all = freed = false;
+  access_members.clear();
+  exposure_members.clear();
+  mail = {};
+  other_mail.clear();
+  listed = unlisted = 0;
+  fence_gets = {};
+  other_fence_gets.clear();
+  fence_puts.clear();
+  fence_ends.clear();
+  access_ends.clear();
+  free_ends.clear();
+  passive_peers.clear();
+  last_stream = 0;
+  for (PeerEpochs& p : peers_) {
+    p.locked = false;
+    p.access_serial = p.exposure_serial = 0;
+    p.access = p.exposure = 0;
+    for (const int get : {0, 1}) {
+      p.memo[get] = {};
+      p.other_memos[get].clear();
+      p.passive[get].clear();
+    }
+    p.exposed.clear();
+    p.exposed_begin = 0;
+    p.exposures_ended = 0;
+  }
+}
+
+WindowEpochs& ProcessEpochs::raw_window(std::uint32_t id) {
+  std::unique_ptr<WindowEpochs>& w = windows_[id];
+  if (!w) w = std::make_unique<WindowEpochs>();
+  return *w;
+}
+
+void ProcessEpochs::end_of_survey() {
+  for (auto& [id, w] : windows_) w->end_of_survey(gap_);
+}
+
+void ProcessEpochs::restart() {
+  for (auto& [id, w] : windows_) w->restart();
+  gap_ = 0;
+}
+
+}  // namespace kojak::merge

@@ -1,0 +1,458 @@
+#include "merge/complete/survey.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "merge/complete/sync.h"
+
+namespace kojak::merge {
+namespace {
+
+constexpr std::size_t kBuffer = 64 * 1024;
+
+// What pass 1 does with a record.
+enum class Action : std::uint8_t {
+  kUnknown,
+  kDefinition,
+  kAttribute,
+  kPlain,
+  kEnter,     // opens a region
+  kOpen,      // opens PAUSING or TRACING
+  kExit,      // closes a region
+  kClose,     // closes PAUSING or TRACING
+  kSyncExit,  // closes a region, and may move a window's state
+  kSync,
+  kAssert,
+  kCall,  // enter and exit in one
+};
+
+constexpr Action action_of(std::uint8_t type) {
+  switch (static_cast<RecordType>(type)) {
+    case RecordType::kLogOff:
+    case RecordType::kEnterTracing:
+      return Action::kOpen;
+    case RecordType::kLogOn:
+    case RecordType::kExitTracing:
+      return Action::kClose;
+    case RecordType::kMpiWinExit:
+    case RecordType::kMpiWinCollExit:
+      return Action::kSyncExit;
+    case RecordType::kMpiWinLock:
+    case RecordType::kMpiWinUnlock:
+    case RecordType::kMpiWinLockAll:
+    case RecordType::kMpiWinUnlockAll:
+    case RecordType::kMpiWinFlush:
+    case RecordType::kMpiRmaComplete:
+    case RecordType::kWinState:
+    case RecordType::kEpochState:
+      return Action::kSync;
+    case RecordType::kMpiAssert:
+      return Action::kAssert;
+    default:
+      break;
+  }
+  switch (region_effect(type)) {
+    case RegionEffect::kEnters:
+      return Action::kEnter;
+    case RegionEffect::kLeaves:
+      return Action::kExit;
+    case RegionEffect::kEntersAndLeaves:
+      return Action::kCall;
+    case RegionEffect::kNone:
+      break;
+  }
+  return Action::kPlain;
+}
+
+struct Actions {
+  std::array<Action, 256> of{};
+  constexpr Actions() {
+    for (int i = 0; i < 256; ++i) {
+      const auto type = static_cast<std::uint8_t>(i);
+      const auto known = dispatch_record(type, []<class R>() {});
+      of[type] = is_definition(type)  ? Action::kDefinition
+                 : is_attribute(type) ? Action::kAttribute
+                 : known              ? action_of(type)
+                                      : Action::kUnknown;
+    }
+  }
+};
+
+constexpr Actions kActions;
+
+// Identifiers of one trace on their way into the merged definitions, before or after these are
+// complete.
+class Lookup {
+ public:
+  explicit Lookup(TraceDefinitions& definitions) : definitions_(&definitions) {}
+  explicit Lookup(const Translation& translation) : translation_(&translation) {}
+  std::uint32_t region(std::uint32_t id) const {
+    return definitions_ != nullptr ? definitions_->region(id) : translation_->regions[id];
+  }
+  std::uint32_t window(std::uint32_t id) const {
+    return definitions_ != nullptr ? definitions_->window(id) : translation_->windows[id];
+  }
+  std::uint32_t comm(std::uint32_t id) const {
+    return definitions_ != nullptr ? definitions_->comm(id) : translation_->comms[id];
+  }
+  std::uint32_t call_site(std::uint32_t id) const {
+    return definitions_ != nullptr ? definitions_->call_site(id) : translation_->call_sites[id];
+  }
+
+ private:
+  TraceDefinitions* definitions_ = nullptr;
+  const Translation* translation_ = nullptr;
+};
+
+// Follows the regions of one location, and moves its process's windows.
+class Follower {
+ public:
+  Follower(const MergedDefinitions& definitions, Lookup lookup, ProcessEpochs& epochs,
+           Summary& summary, std::uint32_t processes)
+      : definitions_(definitions),
+        lookup_(lookup),
+        epochs_(epochs),
+        summary_(summary),
+        processes_(processes) {}
+
+  // Local identifier of a region, or of a call site with the high bit of `kind`.
+  struct Open {
+    std::uint32_t id;
+    bool call_site;
+    bool region;
+  };
+  void enter(std::uint32_t id, bool call_site) { stack_.push_back({id, call_site, true}); }
+  void open() { stack_.push_back({0, false, false}); }
+  bool close() {
+    assertion_ = 0;
+    if (stack_.empty()) return false;
+    stack_.pop_back();
+    return true;
+  }
+  void pause() { epochs_.pause(); }
+  void set_assertion(std::uint32_t assertion) { assertion_ = assertion; }
+  std::size_t depth() const { return stack_.size(); }
+
+  void sync(const RawRecord& record, const Dialect& dialect) {
+    Sync s;
+    const bool moves = decode_sync(record, dialect, role(), assertion_, s);
+    if (s.unknown_role) summary_.add(Finding::kUnknownRole);
+    if (!moves) return;
+    const std::uint32_t window = lookup_.window(s.window);
+    if (window == kAbsent) return;
+    if (s.target != kAbsent && s.target >= processes_) return;
+    WindowEpochs& w = epochs_.window(window, true);
+    apply_sync(w, s, members(s.comm), true);
+  }
+
+ private:
+  MpiRole role() const {
+    if (stack_.empty() || !stack_.back().region) return MpiRole::kOther;
+    std::uint32_t region = kAbsent;
+    if (stack_.back().call_site) {
+      const std::uint32_t site = lookup_.call_site(stack_.back().id);
+      if (site != kAbsent) region = definitions_.call_sites[site].entered;
+    } else {
+      region = lookup_.region(stack_.back().id);
+    }
+    return region != kAbsent ? definitions_.regions[region].role : MpiRole::kOther;
+  }
+  std::span<const std::uint32_t> members(std::uint32_t comm) const {
+    if (comm == kAbsent) return {};
+    const std::uint32_t merged = lookup_.comm(comm);
+    if (merged == kAbsent) return {};
+    return definitions_.comms[merged].ranks;
+  }
+
+  const MergedDefinitions& definitions_;
+  Lookup lookup_;
+  ProcessEpochs& epochs_;
+  Summary& summary_;
+  std::uint32_t processes_;
+  std::vector<Open> stack_;
+  std::uint32_t assertion_ = 0;
+};
+
+class Surveyor {
+ public:
+  Surveyor(const std::vector<LocalTrace>& traces, FileCache& files, Summary& summary,
+           const std::function<void(std::uint64_t)>& progress)
+      : traces_(traces), files_(files), summary_(summary), progress_(progress) {}
+
+  Result<Survey> run() {
+    survey_.definitions.set_locations(traces_);
+    survey_.traces.resize(traces_.size());
+    processes_ = traces_.empty() ? 0 : traces_.front().run_size;
+    survey_.processes.resize(processes_);
+    for (std::size_t i = 0; i < traces_.size(); ++i) {
+      const bool first = i == 0 || traces_[i - 1].rank != traces_[i].rank;
+      if (first) first_of_process_ = i;
+      const bool last = i + 1 == traces_.size() || traces_[i + 1].rank != traces_[i].rank;
+      if (first) survey_.processes[traces_[i].rank] = std::make_unique<ProcessEpochs>();
+      const bool alone = first && last;
+      const Translation* fallback =
+          first ? nullptr : survey_.traces[first_of_process_].translation.get();
+      if (Status status = scan(i, fallback, alone); !status) return status.error();
+      if (last && !alone) follow_threads(first_of_process_, i + 1);
+      if (last) survey_.processes[traces_[i].rank]->end_of_survey();
+      if (progress_) progress_(done_);
+    }
+    for (const std::string& path : survey_.definitions.code_names.missing()) {
+      summary_.add(Finding::kCodeMissing, 1, [&] { return path; });
+    }
+    return std::move(survey_);
+  }
+
+ private:
+  // Reads one trace: definitions, counts, and the epochs if its process has no other thread.
+  Status scan(std::size_t index, const Translation* fallback, bool with_epochs) {
+    const LocalTrace& trace = traces_[index];
+    TraceFacts& facts = survey_.traces[index];
+    TraceDefinitions definitions(survey_.definitions, traces_, index, summary_, fallback);
+    Follower follower(survey_.definitions, Lookup(definitions), *survey_.processes[trace.rank],
+                      summary_, processes_);
+    Dialect dialect = trace.dialect;
+    LocalInput input(files_, trace, kBuffer);
+    bool first_event = true;
+    std::uint64_t unmatched = 0;
+    for (;;) {
+      if (input.available() < kMaxRecord && !input.exhausted()) {
+        input.fill();
+        if (progress_) progress_(done_ + input.offset());
+      }
+      if (input.available() < 2) break;
+      const std::byte* p = input.position();
+      const std::byte* const stop = input.end();
+      while (stop - p >= 2) {
+        const RawRecord record{static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]),
+                               p + 2, 0};
+        const std::size_t size = std::size_t{2} + record.length;
+        if (static_cast<std::size_t>(stop - p) < size) break;
+        const Action action = kActions.of[record.type];
+        if (action >= Action::kPlain) {
+          if (record.length < 12) [[unlikely]] {
+            p += size;
+            continue;
+          }
+          if (first_event) [[unlikely]] {
+            first_event = false;
+            facts.first_time = event_time(record, dialect.swapped()).value;
+          }
+          ++facts.events;
+        }
+        switch (action) {
+          case Action::kPlain:
+          case Action::kAttribute:
+            break;
+          case Action::kEnter: {
+            std::uint32_t id = kAbsent;
+            if (record.length >= 16) std::memcpy(&id, record.body + 12, 4);
+            if (dialect.swapped()) id = byte_swapped(id);
+            follower.enter(id, record.type == type_of(RecordType::kEnterCs));
+            break;
+          }
+          case Action::kOpen:
+            follower.open();
+            if (record.type == type_of(RecordType::kLogOff)) follower.pause();
+            break;
+          case Action::kSyncExit:
+            if (with_epochs) follower.sync(record, dialect);
+            [[fallthrough]];
+          case Action::kExit:
+            facts.last_exit = input.offset(p);
+            unmatched += follower.close() ? 0 : 1;
+            break;
+          case Action::kClose:
+            unmatched += follower.close() ? 0 : 1;
+            break;
+          case Action::kCall:
+            facts.last_exit = input.offset(p);
+            break;
+          case Action::kSync:
+            if (with_epochs) follower.sync(record, dialect);
+            if (record.type == type_of(RecordType::kMpiWinLock) ||
+                record.type == type_of(RecordType::kMpiWinUnlock)) {
+              facts.locks = true;
+            }
+            if (record.type == type_of(RecordType::kMpiWinLockAll) ||
+                record.type == type_of(RecordType::kMpiWinUnlockAll)) {
+              facts.lock_all = true;
+            }
+            break;
+          case Action::kAssert: {
+            MpiAssert assertion;
+            if (decode(record, dialect, assertion) == nullptr) {
+              follower.set_assertion(raw(assertion.assertion));
+            }
+            break;
+          }
+          case Action::kDefinition: {
+            RawRecord placed = record;
+            placed.offset = input.offset(p);
+            definitions.add(placed, dialect);
+            if (record.type == type_of(RecordType::kMetric)) ++dialect.metrics;
+            break;
+          }
+          case Action::kUnknown:
+            summary_.add(Finding::kUnknownType, 1, [&] {
+              return trace.path + ": offset " + std::to_string(input.offset(p)) + ": type " +
+                     std::to_string(record.type);
+            });
+            break;
+        }
+        p += size;
+      }
+      const bool stuck = p == input.position() && input.exhausted();
+      input.set_position(p);
+      if (stuck) break;
+      if (p == stop && input.exhausted()) break;
+    }
+    facts.end = input.offset();
+    facts.open_regions = static_cast<std::uint32_t>(follower.depth());
+    report_end(index, input, unmatched);
+    facts.clock.offsets = definitions.local().offsets;
+    facts.clock.rate = definitions.local().clock_rate;
+    facts.clock.rank = trace.rank;
+    Translation translation;
+    if (Status status = definitions.finish(translation); !status) return status;
+    translation.metric_count = dialect.metrics;
+    if (index > 0 && *survey_.traces[index - 1].translation == translation) {
+      facts.translation = survey_.traces[index - 1].translation;
+    } else {
+      facts.translation = std::make_shared<const Translation>(std::move(translation));
+    }
+    facts.clock.node = survey_.definitions.locations[survey_.definitions.location_of(index)].node;
+    done_ += trace.size;
+    return {};
+  }
+
+  void report_end(std::size_t index, const LocalInput& input, std::uint64_t unmatched) {
+    const LocalTrace& trace = traces_[index];
+    const TraceFacts& facts = survey_.traces[index];
+    if (input.failed()) {
+      summary_.add(Finding::kUnreadable, 1, [&] { return input.error().message(); });
+    } else if (trace.damaged) {
+      summary_.add(Finding::kUnreadable, 1, [&] { return trace.path; });
+    } else if (facts.end < trace.size) {
+      summary_.add(Finding::kTruncated, 1,
+                   [&] { return trace.path + ": offset " + std::to_string(facts.end); });
+    }
+    if (facts.events == 0) summary_.add(Finding::kNoEvents, 1, [&] { return trace.path; });
+    if (facts.open_regions != 0) {
+      summary_.add(Finding::kOpenRegions, facts.open_regions, [&] { return trace.path; });
+      survey_.definitions.lost.push_back(
+          {static_cast<LocationId>(survey_.definitions.location_of(index)), kLostOpenRegions,
+           Count64{facts.open_regions}});
+    }
+    if (unmatched != 0)
+      summary_.add(Finding::kUnmatchedExit, unmatched, [&] { return trace.path; });
+  }
+
+  // The epochs of a process with several threads: their records in the order of time.
+  void follow_threads(std::size_t begin, std::size_t end) {
+    struct Thread {
+      std::unique_ptr<LocalInput> input;
+      std::unique_ptr<Follower> follower;
+      Dialect dialect;
+      LinearClock clock;
+      RawRecord record;
+      double time = 0;
+      bool more = true;
+    };
+    std::vector<ClockRecord> records;
+    for (std::size_t i = begin; i < end; ++i) records.push_back(survey_.traces[i].clock);
+    std::uint64_t without = 0;
+    const std::vector<LinearClock> clocks = linear_clocks(records, without);
+    std::vector<Thread> threads(end - begin);
+    for (std::size_t i = begin; i < end; ++i) {
+      Thread& t = threads[i - begin];
+      t.input = std::make_unique<LocalInput>(files_, traces_[i], kBuffer / 4);
+      t.follower =
+          std::make_unique<Follower>(survey_.definitions, Lookup(*survey_.traces[i].translation),
+                                     *survey_.processes[traces_[i].rank], summary_, processes_);
+      t.dialect = traces_[i].dialect;
+      t.clock = clocks[i - begin];
+    }
+    const auto advance = [](Thread& t) {
+      for (;;) {
+        if (t.input->available() < kMaxRecord && !t.input->exhausted()) t.input->fill();
+        if (t.input->available() < 2) break;
+        const std::byte* p = t.input->position();
+        t.record = {static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]), p + 2, 0};
+        const std::size_t size = std::size_t{2} + t.record.length;
+        if (t.input->available() < size) break;
+        t.input->skip(size);
+        if (t.record.type == type_of(RecordType::kMetric)) ++t.dialect.metrics;
+        if (kActions.of[t.record.type] < Action::kPlain || t.record.length < 12) continue;
+        const double time = t.clock(event_time(t.record, t.dialect.swapped()).value);
+        if (time > t.time) t.time = time;
+        return;
+      }
+      t.more = false;
+    };
+    for (Thread& t : threads) advance(t);
+    for (;;) {
+      Thread* next = nullptr;
+      for (Thread& t : threads) {
+        if (t.more && (next == nullptr || t.time < next->time)) next = &t;
+      }
+      if (next == nullptr) break;
+      step(*next->follower, next->record, next->dialect);
+      advance(*next);
+    }
+  }
+
+  static void step(Follower& follower, const RawRecord& record, const Dialect& dialect) {
+    switch (kActions.of[record.type]) {
+      case Action::kEnter: {
+        std::uint32_t id = kAbsent;
+        if (record.length >= 16) std::memcpy(&id, record.body + 12, 4);
+        if (dialect.swapped()) id = byte_swapped(id);
+        follower.enter(id, record.type == type_of(RecordType::kEnterCs));
+        break;
+      }
+      case Action::kOpen:
+        follower.open();
+        if (record.type == type_of(RecordType::kLogOff)) follower.pause();
+        break;
+      case Action::kSyncExit:
+        follower.sync(record, dialect);
+        [[fallthrough]];
+      case Action::kExit:
+      case Action::kClose:
+        follower.close();
+        break;
+      case Action::kSync:
+        follower.sync(record, dialect);
+        break;
+      case Action::kAssert: {
+        MpiAssert assertion;
+        if (decode(record, dialect, assertion) == nullptr) {
+          follower.set_assertion(raw(assertion.assertion));
+        }
+        break;
+      }
+      default:
+        break;
+    }
+  }
+
+  const std::vector<LocalTrace>& traces_;
+  FileCache& files_;
+  Summary& summary_;
+  const std::function<void(std::uint64_t)>& progress_;
+  Survey survey_;
+  std::uint64_t done_ = 0;
+  std::size_t first_of_process_ = 0;
+  std::uint32_t processes_ = 0;
+};
+
+}  // namespace
+
+Result<Survey> survey_traces(const std::vector<LocalTrace>& traces, FileCache& files,
+                             Summary& summary, const std::function<void(std::uint64_t)>& progress) {
+  return Surveyor(traces, files, summary, progress).run();
+}
+
+}  // namespace kojak::merge

@@ -1,0 +1,46 @@
+// Pass 1 over the local traces: definitions, clocks, and what else must be known before the first
+// event is written.
+//
+// Results: the merged definitions and a translation table for each trace; how each trace begins and
+// ends; and for each process the epochs whose completing exits were recorded (epochs.h). A process
+// with one thread is read once; one with several is read a second time, its threads in time order.
+// Owns its results. Errors: contradictory definitions are fatal (exit 2); damage is counted in the
+// summary and ends a trace early. Not thread-safe. Source: docs/merge.md.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "merge/clock/clock.h"
+#include "merge/complete/epochs.h"
+#include "merge/define/definitions.h"
+#include "merge/input/local_input.h"
+#include "merge/summary.h"
+
+namespace kojak::merge {
+
+struct TraceFacts {
+  // One for all traces that agree: of many ranks, most name the same things the same way.
+  std::shared_ptr<const Translation> translation;
+  ClockRecord clock;
+  std::uint64_t events = 0;        // that the merge will write, transfers in one record as four
+  std::uint64_t last_exit = 0;     // offset of the record that holds the last exit, 0 if none
+  std::uint32_t open_regions = 0;  // at the end
+  bool locks = false;              // some record of a lock or unlock of one target
+  bool lock_all = false;           // some event of lock_all
+  double first_time = 0;           // recorded time of the first event
+  std::uint64_t end = 0;           // offset behind the last whole record
+};
+
+struct Survey {
+  MergedDefinitions definitions;
+  std::vector<TraceFacts> traces;
+  std::vector<std::unique_ptr<ProcessEpochs>> processes;  // by rank; null where nothing is known
+};
+
+// `traces` sorted by rank and thread; `progress` gets the bytes read.
+Result<Survey> survey_traces(const std::vector<LocalTrace>& traces, FileCache& files,
+                             Summary& summary, const std::function<void(std::uint64_t)>& progress);
+
+}  // namespace kojak::merge

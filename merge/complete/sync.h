@@ -1,0 +1,57 @@
+// Records that move the state of a window, in one shape for both passes.
+//
+// decode_sync() reads a record of a local trace in its own identifiers; apply_sync() makes the
+// transition. Nothing here owns memory or fails: a record that is too short moves nothing (it is
+// counted where records are counted). Source: docs/merge.md.
+#pragma once
+
+#include <span>
+
+#include "epilog/format/codec.h"
+#include "epilog/format/mpi_functions.h"
+#include "merge/complete/epochs.h"
+#include "merge/complete/transfer_ends.h"
+
+namespace kojak::merge {
+
+enum class SyncKind : std::uint8_t {
+  kNone,
+  kFence,
+  kFree,
+  kStart,
+  kPost,
+  kComplete,
+  kWait,
+  kLock,
+  kLockAll,
+  kUnlock,
+  kUnlockAll,
+  kFlush,
+  kRmaComplete,
+  kWinState,
+  kPeerState,
+};
+
+struct Sync {
+  SyncKind kind = SyncKind::kNone;
+  std::uint32_t window = 0;
+  std::uint32_t comm = kAbsent;    // start, post, complete, wait: the group
+  std::uint32_t target = kAbsent;  // absent: all
+  std::uint32_t rmaid = 0;
+  std::uint64_t first = 0, second = 0;  // fences; accesses, exposures
+  std::uint8_t open = 0;
+  bool gets_only = false;   // flush_local
+  bool no_succeed = false;  // fence
+  bool unknown_role = false;
+};
+
+// `role` of the region that the record leaves, `assertion` of the MPI_ASSERT before it. False if
+// the record moves nothing.
+bool decode_sync(const RawRecord& record, const Dialect& dialect, MpiRole role,
+                 std::uint32_t assertion, Sync& sync);
+
+// `members` of the group, by world rank; empty if unknown. kRmaComplete only tells pass 1.
+void apply_sync(WindowEpochs& window, const Sync& sync, std::span<const std::uint32_t> members,
+                bool survey);
+
+}  // namespace kojak::merge

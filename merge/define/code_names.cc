@@ -1,0 +1,252 @@
+#include "merge/define/code_names.h"
+
+#include <cxxabi.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <utility>
+
+namespace kojak::merge {
+namespace {
+
+struct Free {
+  void operator()(void* p) const { std::free(p); }
+};
+
+const Dwfl_Callbacks kCallbacks = {nullptr, dwfl_standard_find_debuginfo,
+                                   dwfl_offline_section_address, nullptr};
+
+// The readable form of a C++ symbol, without its parameters; others as they are, without what
+// compilers append to their clones.
+std::string readable(const char* symbol) {
+  if (std::strncmp(symbol, "_Z", 2) != 0) {
+    const std::string name = symbol;
+    for (const char* clone : {".constprop", ".part", ".isra", ".cold", ".lto_priv"}) {
+      const std::size_t at = name.find(clone);
+      if (at != std::string::npos && at != 0) return name.substr(0, at);
+    }
+    return name;
+  }
+  int status = 0;
+  const std::unique_ptr<char, Free> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status));
+  if (text == nullptr) return symbol;
+  std::string name = text.get();
+  // The parameters are the last group in parentheses; what follows are qualifiers and clones.
+  const std::size_t end = name.rfind(')');
+  if (end == std::string::npos) return name;
+  int depth = 0;
+  for (std::size_t i = end + 1; i-- != 0;) {
+    if (name[i] == ')') ++depth;
+    if (name[i] == '(' && --depth == 0) return i != 0 ? name.substr(0, i) : name;
+  }
+  return name;
+}
+
+class OneModule {
+ public:
+  // Nothing is found in it if the file is not there, or another one.
+  explicit OneModule(const ModuleDef& def) : dwfl_(dwfl_begin(&kCallbacks), dwfl_end) {
+    if (dwfl_ == nullptr) return;
+    dwfl_report_begin(dwfl_.get());
+    Dwfl_Module* const module =
+        dwfl_report_offline(dwfl_.get(), def.path.c_str(), def.path.c_str(), -1);
+    dwfl_report_end(dwfl_.get(), nullptr, nullptr);
+    if (module == nullptr || dwfl_module_getelf(module, &bias_) == nullptr) return;
+    const unsigned char* bits = nullptr;
+    GElf_Addr where = 0;
+    const int size = dwfl_module_build_id(module, &bits, &where);
+    const std::size_t known = size > 0 ? static_cast<std::size_t>(size) : 0;
+    if (known != def.build_id.size() ||
+        (known != 0 && std::memcmp(bits, def.build_id.data(), known) != 0)) {
+      return;
+    }
+    module_ = module;
+  }
+  bool good() const { return module_ != nullptr; }
+
+  std::vector<CodePlace> find(std::uint64_t offset) {
+    std::vector<CodePlace> places;
+    if (module_ == nullptr) return places;
+    const Dwarf_Addr address = offset + bias_;
+    add_scopes(address, places);
+    if (places.empty()) {
+      const char* const symbol = dwfl_module_addrname(module_, address);
+      if (symbol == nullptr) return places;
+      places.emplace_back();
+      places.back().function = readable(symbol);
+      places.back().main = places.back().function == "main";
+    }
+    if (Dwfl_Line* line = dwfl_module_getsrc(module_, address)) {
+      int number = 0;
+      const char* const file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
+      if (file != nullptr && number > 0) {
+        Dwarf_Addr bias = 0;
+        places.front().file = file_name(file, dwfl_module_addrdie(module_, address, &bias));
+        places.front().line = static_cast<std::uint32_t>(number);
+      }
+    }
+    return places;
+  }
+
+ private:
+  static std::string name_of(Dwarf_Die* function) {
+    Dwarf_Attribute attribute;
+    const char* linkage =
+        dwarf_formstring(dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute));
+    if (linkage != nullptr && std::strncmp(linkage, "_Z", 2) == 0) return readable(linkage);
+    const char* const name = dwarf_diename(function);
+    return name != nullptr ? name : "";
+  }
+  static std::uint32_t number_of(Dwarf_Die* die, unsigned name) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word value = 0;
+    if (dwarf_formudata(dwarf_attr_integrate(die, name, &attribute), &value) != 0) return kAbsent;
+    return static_cast<std::uint32_t>(value);
+  }
+
+  // A file as the compiler was given it: relative to where it ran, if it lies there.
+  static std::string file_name(const char* path, Dwarf_Die* unit) {
+    Dwarf_Attribute attribute;
+    const char* const directory =
+        unit == nullptr ? nullptr : dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+    const std::string prefix = directory != nullptr ? std::string(directory) + "/" : "";
+    const std::string name = path;
+    return !prefix.empty() && name.rfind(prefix, 0) == 0 ? name.substr(prefix.size()) : name;
+  }
+
+  // The innermost scope at an address below a DIE. Functions lie in functions, too (Fortran's
+  // internal procedures), where the code of the outer one does not hold the inner one's.
+  static bool find_nested(Dwarf_Die* parent, Dwarf_Addr address, Dwarf_Die& found) {
+    Dwarf_Die child;
+    if (dwarf_child(parent, &child) != 0) return false;
+    do {
+      switch (dwarf_tag(&child)) {
+        case DW_TAG_subprogram:
+        case DW_TAG_inlined_subroutine:
+        case DW_TAG_lexical_block:
+        case DW_TAG_module:
+        case DW_TAG_namespace:
+          break;
+        default:
+          continue;
+      }
+      const bool here = dwarf_haspc(&child, address) > 0;
+      if (here) found = child;
+      if (find_nested(&child, address, found) || here) return true;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return false;
+  }
+
+  // The function at an address, and what it was inlined into.
+  void add_scopes(Dwarf_Addr address, std::vector<CodePlace>& places) {
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* const unit = dwfl_module_addrdie(module_, address, &bias);
+    if (unit == nullptr) return;
+    Dwarf_Die* scopes = nullptr;
+    const int count = dwarf_getscopes(unit, address - bias, &scopes);
+    const std::unique_ptr<Dwarf_Die, Free> owner(scopes);
+    if (count > 0) add_enclosing(unit, scopes[0], places);
+    Dwarf_Die nested;
+    if (places.empty() && find_nested(unit, address - bias, nested)) {
+      add_enclosing(unit, nested, places);
+    }
+  }
+
+  // The functions that enclose a scope in the source, up to the one whose code it is.
+  void add_enclosing(Dwarf_Die* unit, Dwarf_Die innermost, std::vector<CodePlace>& places) {
+    Dwarf_Die* enclosing = nullptr;
+    const int count = dwarf_getscopes_die(&innermost, &enclosing);
+    const std::unique_ptr<Dwarf_Die, Free> owner(enclosing);
+    Dwarf_Files* files = nullptr;
+    std::size_t file_count = 0;
+    if (dwarf_getsrcfiles(unit, &files, &file_count) != 0) files = nullptr;
+    std::string called_in;  // where the function that was passed last was inlined
+    std::uint32_t called_at = kAbsent;
+    for (int i = 0; i < count; ++i) {
+      Dwarf_Die* const die = &enclosing[i];
+      const int tag = dwarf_tag(die);
+      if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
+      CodePlace place;
+      place.function = name_of(die);
+      if (place.function.empty()) continue;
+      place.main = place.function == "main" || dwarf_hasattr(die, DW_AT_main_subprogram) != 0;
+      if (const char* file = dwarf_decl_file(die)) place.declared_in = file_name(file, unit);
+      int line = 0;
+      if (dwarf_decl_line(die, &line) == 0 && line > 0) {
+        place.declared_at = static_cast<std::uint32_t>(line);
+      }
+      place.file = std::exchange(called_in, "");
+      place.line = std::exchange(called_at, kAbsent);
+      places.push_back(std::move(place));
+      if (tag == DW_TAG_subprogram) break;
+      const std::uint32_t index = number_of(die, DW_AT_call_file);
+      if (files != nullptr && index < file_count) {
+        const char* const file = dwarf_filesrc(files, index, nullptr, nullptr);
+        if (file != nullptr) called_in = file_name(file, unit);
+      }
+      called_at = number_of(die, DW_AT_call_line);
+    }
+  }
+
+  std::unique_ptr<Dwfl, decltype(&dwfl_end)> dwfl_;
+  Dwfl_Module* module_ = nullptr;
+  Dwarf_Addr bias_ = 0;
+};
+
+// The C++ bindings of MPI are inlined into the program: its own function is the caller.
+bool is_binding(const CodePlace& place) {
+  return place.function.rfind("MPI::", 0) == 0;
+}
+
+}  // namespace
+
+struct CodeNames::State {
+  std::map<std::pair<std::string, std::string>, OneModule> modules;  // by path and build id
+  std::map<std::tuple<const OneModule*, std::uint64_t>, std::vector<CodePlace>> places;
+  std::map<std::uint64_t, std::vector<CodePlace>> without_module;
+  std::vector<std::string> missing;
+};
+
+CodeNames::CodeNames() : state_(std::make_unique<State>()) {}
+CodeNames::~CodeNames() = default;
+CodeNames::CodeNames(CodeNames&&) noexcept = default;
+CodeNames& CodeNames::operator=(CodeNames&&) noexcept = default;
+
+const std::vector<CodePlace>& CodeNames::find(const ModuleDef* module, std::uint64_t address,
+                                              bool return_address) {
+  State& state = *state_;
+  const auto nameless = [&] {
+    CodePlace place;
+    place.function = code_name(module, address);
+    return std::vector<CodePlace>{std::move(place)};
+  };
+  if (module == nullptr) {
+    const auto [it, fresh] = state.without_module.try_emplace(address);
+    if (fresh) it->second = nameless();
+    return it->second;
+  }
+  const auto [it, opened] = state.modules.try_emplace({module->path, module->build_id}, *module);
+  OneModule& code = it->second;
+  if (opened && !code.good() && module->path.rfind('/', 0) == 0) {
+    state.missing.push_back(module->path);
+  }
+  const std::uint64_t looked_up = return_address && address != 0 ? address - 1 : address;
+  const auto [place, fresh] = state.places.try_emplace({&code, looked_up});
+  if (fresh) {
+    std::vector<CodePlace> found = code.find(looked_up);
+    while (found.size() > 1 && is_binding(found.front())) found.erase(found.begin());
+    place->second = found.empty() ? nameless() : std::move(found);
+  }
+  return place->second;
+}
+
+const std::vector<std::string>& CodeNames::missing() const {
+  return state_->missing;
+}
+
+}  // namespace kojak::merge

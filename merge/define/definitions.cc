@@ -1,0 +1,373 @@
+#include "merge/define/definitions.h"
+
+#include <algorithm>
+
+namespace kojak::merge {
+
+void IdMap::set(std::uint32_t id, std::uint32_t merged) {
+  if (id >= kDense) {
+    sparse_[id] = merged;
+    return;
+  }
+  if (id >= dense_.size()) dense_.resize(id + 1, kAbsent);
+  dense_[id] = merged;
+}
+
+std::uint32_t IdMap::sparse_lookup(std::uint32_t id) const {
+  if (sparse_.empty()) return kAbsent;
+  const auto it = sparse_.find(id);
+  return it == sparse_.end() ? kAbsent : it->second;
+}
+
+void IdMap::inherit(const IdMap& other) {
+  for (std::size_t id = 0; id < other.dense_.size(); ++id) {
+    const auto i = static_cast<std::uint32_t>(id);
+    if (other.dense_[id] != kAbsent && (*this)[i] == kAbsent) set(i, other.dense_[id]);
+  }
+  for (const auto& [id, merged] : other.sparse_) sparse_.try_emplace(id, merged);
+}
+
+void MergedDefinitions::set_locations(const std::vector<LocalTrace>& traces) {
+  const std::uint32_t size = traces.empty() ? 0 : traces.front().run_size;
+  locations.resize(size);
+  for (std::uint32_t rank = 0; rank < size; ++rank) locations[rank].rank = rank;
+  trace_locations_.clear();
+  for (const LocalTrace& trace : traces) {
+    if (trace.thread == 0) {
+      trace_locations_.push_back(trace.rank);
+    } else {
+      trace_locations_.push_back(static_cast<std::uint32_t>(locations.size()));
+      locations.emplace_back();
+      locations.back().rank = trace.rank;
+      locations.back().thread = trace.thread;
+    }
+    locations[trace_locations_.back()].recorded = true;
+  }
+}
+
+namespace {
+
+template <class Map, class Vector, class Key, class Make>
+std::uint32_t intern(Map& ids, Vector& objects, Key&& key, Make&& make) {
+  const auto [it, fresh] =
+      ids.try_emplace(std::forward<Key>(key), static_cast<std::uint32_t>(objects.size()));
+  if (fresh) objects.push_back(make());
+  return it->second;
+}
+
+// As many as fit into each kind of event that has them.
+std::uint32_t most_counters() {
+  static const std::uint32_t most = [] {
+    std::uint32_t fits = kMaxBody / sizeof(std::uint64_t);
+    const std::vector<std::uint64_t> values(fits);
+    for (std::uint32_t type = 0; type < 256; ++type) {
+      dispatch_record(static_cast<std::uint8_t>(type), [&]<class R>() {
+        if constexpr (requires(R r) { r.metv; }) {
+          R record{};
+          std::byte bytes[kMaxRecord];
+          Dialect dialect;
+          for (;; --fits) {
+            dialect.metrics = fits;
+            record.metv = MetricValues::of(std::span(values).first(fits));
+            if (encode(record, dialect, bytes) != 0) break;
+          }
+        }
+      });
+    }
+    return fits;
+  }();
+  return most;
+}
+
+}  // namespace
+
+bool counts_by_pair(const MpiFunction& function) {
+  constexpr std::string_view kNames[] = {"MPI_Alltoallv", "MPI_Alltoallw", "MPI_Neighbor_alltoallv",
+                                         "MPI_Neighbor_alltoallw"};
+  return std::find(std::begin(kNames), std::end(kNames), function.name) != std::end(kNames);
+}
+
+std::uint32_t MergedDefinitions::file(const std::string& name) {
+  return intern(file_ids_, files, name, [&] { return name; });
+}
+
+std::uint32_t MergedDefinitions::machine(const std::string& name, std::uint32_t count) {
+  const std::uint32_t id = intern(machine_ids_, machines, name, [&] {
+    return MergedMachine{name, 0};
+  });
+  machines[id].nodes = std::max(machines[id].nodes, count);
+  return id;
+}
+
+void TraceDefinitions::add(const RawRecord& record, const Dialect& dialect) {
+  if (Status status = local_.add(record, dialect); !status) {
+    summary_.add(Finding::kBadDefinition, 1, [&] {
+      status.error().file = traces_[index_].path;
+      return status.error().message();
+    });
+  }
+}
+
+void TraceDefinitions::contradiction(const char* what, std::uint32_t first, const char* of) {
+  if (!error_.reason.empty()) return;
+  error_.file = traces_[index_].path;
+  error_.reason =
+      std::string("defines a ") + what + " that has other " + of + " in " + traces_[first].path;
+  error_.remedy = "one of the two is damaged or of another run; leave it out";
+}
+
+std::uint32_t TraceDefinitions::comm_of(CommId id, const char* of) {
+  if (is_absent(id)) return kAbsent;
+  const std::uint32_t merged = comm(raw(id));
+  if (merged == kAbsent) {
+    summary_.add(Finding::kUnknownId, 1,
+                 [&] { return traces_[index_].path + ": communicator of a " + of; });
+  }
+  return merged;
+}
+
+std::uint32_t TraceDefinitions::region(std::uint32_t id) {
+  const std::uint32_t known = translation_.regions[id];
+  if (known != kAbsent) return known;
+  const RegionDef* def = local_.regions.find(static_cast<RegionId>(id));
+  if (def == nullptr) return fallback_ != nullptr ? fallback_->regions[id] : kAbsent;
+  if (const CodeDef* code = local_.local_functions.find(static_cast<RegionId>(id))) {
+    const std::uint32_t merged = function(*code);
+    translation_.regions.set(id, merged);
+    return merged;
+  }
+  const std::uint32_t merged = intern(
+      merged_.region_ids_, merged_.regions,
+      std::tuple(def->name, def->file, def->description, raw(def->begin), raw(def->end), def->type),
+      [&] {
+        return MergedRegion{def->name,
+                            def->file,
+                            def->description,
+                            def->begin,
+                            def->end,
+                            def->type,
+                            def->function != nullptr ? def->function->role : MpiRole::kOther,
+                            def->function != nullptr,
+                            def->function != nullptr && counts_by_pair(*def->function)};
+      });
+  if (!def->file.empty()) merged_.file(def->file);
+  translation_.regions.set(id, merged);
+  return merged;
+}
+
+std::uint32_t TraceDefinitions::call_site(std::uint32_t id) {
+  const std::uint32_t known = translation_.call_sites[id];
+  if (known != kAbsent) return known;
+  const CallSiteDef* def = local_.call_sites.find(static_cast<CallSiteId>(id));
+  if (def == nullptr) return fallback_ != nullptr ? fallback_->call_sites[id] : kAbsent;
+  std::vector<const CallSiteDef*> path{def};  // outermost last
+  local_.for_each_caller(*def, [&](CallSiteId, const CallSiteDef& c) { path.push_back(&c); });
+  std::uint32_t merged = kAbsent;
+  for (std::size_t i = path.size(); i-- != 0;) {
+    const std::string* file = local_.files.find(path[i]->file);
+    MergedCallSite site;
+    if (file != nullptr) site.file = merged_.file(*file);
+    site.line = path[i]->line;
+    site.entered = region(raw(path[i]->entered));
+    if (!is_absent(path[i]->left)) site.left = region(raw(path[i]->left));
+    site.caller = merged;
+    merged = merged_.call_site(site);
+  }
+  translation_.call_sites.set(id, merged);
+  return merged;
+}
+
+std::uint32_t TraceDefinitions::intern_comm(std::uint32_t id, const CommDef& def) {
+  MergedComm comm;
+  comm.ranks = def.ranks;
+  comm.remote = def.remote;
+  comm.hi = def.identity_hi;
+  comm.lo = def.identity_lo;
+  comm.first = index_;
+  comm.flags =
+      static_cast<std::uint8_t>((def.identity_known ? 0 : 1) | (def.intercommunicator ? 2 : 0) |
+                                (def.foreign_members ? 4 : 0) | (def.stands_for_group ? 8 : 0));
+  // Both sides of an intercommunicator are one object: the side with the smaller first member is
+  // taken as the local one.
+  if (def.intercommunicator && comm.remote < comm.ranks && !comm.remote.empty()) {
+    std::swap(comm.ranks, comm.remote);
+  }
+  if (def.stands_for_group) {
+    return intern(merged_.group_comms_, merged_.comms, comm.ranks, [&] { return comm; });
+  }
+  if (!def.identity_known || (comm.hi == 0 && comm.lo == 0)) {
+    comm.flags |= 1;
+    return intern(merged_.own_comms_, merged_.comms, std::pair(traces_[index_].rank, id),
+                  [&] { return comm; });
+  }
+  const std::uint32_t merged =
+      intern(merged_.comm_ids_, merged_.comms, std::pair(comm.hi, comm.lo), [&] { return comm; });
+  const MergedComm& known = merged_.comms[merged];
+  if (known.ranks != comm.ranks || known.remote != comm.remote) {
+    contradiction("communicator", known.first);
+  }
+  return merged;
+}
+
+std::uint32_t TraceDefinitions::comm(std::uint32_t id) {
+  const std::uint32_t known = translation_.comms[id];
+  if (known != kAbsent) return known;
+  const CommDef* def = local_.comms.find(static_cast<CommId>(id));
+  if (def == nullptr) return fallback_ != nullptr ? fallback_->comms[id] : kAbsent;
+  const std::uint32_t merged = intern_comm(id, *def);
+  translation_.comms.set(id, merged);
+  for (const auto& [rank, lists] : def->neighbours) {
+    merged_.comms[merged].neighbours.try_emplace(rank, lists);
+  }
+  return merged;
+}
+
+std::uint32_t TraceDefinitions::intern_window(std::uint32_t id, const WindowDef& def) {
+  MergedWindow window;
+  window.comm = comm_of(def.comm, "window");
+  window.hi = def.identity_hi;
+  window.lo = def.identity_lo;
+  window.flavour = def.flavour;
+  window.model = def.model;
+  window.first = index_;
+  if (!def.identity_known || (window.hi == 0 && window.lo == 0)) {
+    window.flags = 1;
+    return intern(merged_.own_windows_, merged_.windows, std::pair(traces_[index_].rank, id),
+                  [&] { return window; });
+  }
+  const std::uint32_t merged = intern(merged_.window_ids_, merged_.windows,
+                                      std::pair(window.hi, window.lo), [&] { return window; });
+  MergedWindow& known = merged_.windows[merged];
+  if (known.comm != window.comm) {
+    // A communicator of unknown identity is each process's own, and so differs; its members do not.
+    const auto own = [&](std::uint32_t c) {
+      return c == kAbsent || (merged_.comms[c].flags & 1) != 0;
+    };
+    if (!own(known.comm) || !own(window.comm)) contradiction("window", known.first);
+  }
+  return merged;
+}
+
+std::uint32_t TraceDefinitions::window(std::uint32_t id) {
+  const std::uint32_t known = translation_.windows[id];
+  if (known != kAbsent) return known;
+  const WindowDef* def = local_.windows.find(static_cast<WindowId>(id));
+  if (def == nullptr) return fallback_ != nullptr ? fallback_->windows[id] : kAbsent;
+  const std::uint32_t merged = intern_window(id, *def);
+  translation_.windows.set(id, merged);
+  return merged;
+}
+
+void TraceDefinitions::take_location() {
+  const LocalTrace& trace = traces_[index_];
+  MergedLocation& location = merged_.locations[merged_.location_of(index_)];
+  const auto pid = static_cast<ProcessId>(trace.rank);
+  if (const auto it = local_.process_names.find(pid); it != local_.process_names.end()) {
+    location.process_name = it->second;
+  }
+  if (const auto it = local_.thread_names.find({pid, static_cast<ThreadId>(trace.thread)});
+      it != local_.thread_names.end()) {
+    location.thread_name = it->second;
+  }
+  local_.locations.for_each([&](LocationId, const LocationDef& def) {
+    if (raw(def.process) != trace.rank || raw(def.thread) != trace.thread) return;
+    const MachineDef* machine = local_.machines.find(def.machine);
+    const NodeDef* node = local_.nodes.find(def.node);
+    if (machine != nullptr) location.machine = merged_.machine(machine->name, machine->nodes);
+    if (node == nullptr) return;
+    const MachineDef* home = local_.machines.find(node->machine);
+    const std::uint32_t machine_id =
+        home != nullptr ? merged_.machine(home->name, home->nodes) : location.machine;
+    if (location.machine == kAbsent) location.machine = machine_id;
+    location.node =
+        intern(merged_.node_ids_, merged_.nodes, std::pair(machine_id, node->name), [&] {
+          return MergedNode{machine_id, node->name, node->cpus, node->period, node->clock_error};
+        });
+    MergedNode& known = merged_.nodes[location.node];
+    if (node->clock_error && (!known.clock_error || *node->clock_error > *known.clock_error)) {
+      known.clock_error = node->clock_error;  // the worst of its processes'
+    }
+  });
+}
+
+void TraceDefinitions::take_metrics() {
+  std::uint32_t position = 0;
+  local_.metrics.for_each([&](MetricId id, const MetricDef& def) {
+    std::string key = def.name;
+    key += '\0';
+    key += def.description;
+    key += '\0';
+    key += static_cast<char>(def.dtype);
+    key += static_cast<char>(def.mode);
+    key += static_cast<char>(def.interval);
+    const bool known = merged_.metric_ids_.find(key) != merged_.metric_ids_.end();
+    if (!known && merged_.metrics.size() >= most_counters()) {
+      summary_.add(Finding::kCountersLeftOut, 1,
+                   [&] { return traces_[index_].path + ": " + def.name; });
+      translation_.metrics_differ = true;
+      return;
+    }
+    const std::uint32_t merged =
+        intern(merged_.metric_ids_, merged_.metrics, std::move(key), [&] { return def; });
+    translation_.metrics.set(raw(id), merged);
+    if (merged != position) translation_.metrics_differ = true;
+    ++position;
+  });
+}
+
+void TraceDefinitions::take_topologies() {
+  const std::uint32_t lid = merged_.location_of(index_);
+  local_.topologies.for_each([&](TopologyId, const TopologyDef& def) {
+    const std::uint32_t on = comm_of(def.comm, "topology");
+    const std::uint32_t merged =
+        intern(merged_.topology_ids_, merged_.topologies, std::tuple(on, def.name), [&] {
+          MergedDefinitions::Topology topology{def, on, static_cast<std::uint32_t>(index_)};
+          topology.def.coords.clear();
+          return topology;
+        });
+    const MergedDefinitions::Topology& known = merged_.topologies[merged];
+    // Without a communicator nobody knows that it is the same one.
+    if (on != kAbsent && (known.def.size != def.size || known.def.periodic != def.periodic)) {
+      contradiction("topology", known.first, "dimensions");
+    }
+    // A local trace tells the coordinates of its own location.
+    for (const auto& entry : def.coords) {
+      merged_.topologies[merged].def.coords[static_cast<LocationId>(lid)] = entry.second;
+    }
+  });
+}
+
+Status TraceDefinitions::finish(Translation& translation) {
+  local_.finish();
+  local_.regions.for_each([&](RegionId id, const RegionDef&) { region(raw(id)); });
+  local_.call_sites.for_each([&](CallSiteId id, const CallSiteDef&) { call_site(raw(id)); });
+  local_.comms.for_each([&](CommId id, const CommDef&) { comm(raw(id)); });
+  local_.windows.for_each([&](WindowId id, const WindowDef&) { window(raw(id)); });
+  if (fallback_ != nullptr) {
+    translation_.regions.inherit(fallback_->regions);
+    translation_.call_sites.inherit(fallback_->call_sites);
+    translation_.comms.inherit(fallback_->comms);
+    translation_.windows.inherit(fallback_->windows);
+  }
+  take_sites();
+  take_location();
+  take_metrics();
+  take_topologies();
+  for (const Lost& lost : local_.lost) {
+    if (raw(lost.count) == 0) continue;  // recording stopped, but no call came after that
+    merged_.lost.push_back(
+        {static_cast<LocationId>(merged_.location_of(index_)), lost.what, lost.count});
+    summary_.add(Finding::kLocalLost, raw(lost.count), [&] { return traces_[index_].path; });
+  }
+  for (const auto& entry : local_.functions_off) {
+    merged_.functions_off[traces_[index_].rank] = entry.second;
+  }
+  local_.properties.for_each([&](const std::string& key, ProcessId pid, const std::string& value) {
+    merged_.properties.add(key, pid, value, static_cast<ProcessId>(traces_[index_].rank));
+  });
+  translation = std::move(translation_);
+  if (!error_.reason.empty()) return error_;
+  return {};
+}
+
+}  // namespace kojak::merge

@@ -1,0 +1,205 @@
+// One set of definitions for the whole run, and for each local trace what its identifiers became.
+//
+// Regions, files, call sites, metrics, machines and nodes are one where their content is equal;
+// groups where their members are, in order; communicators and windows where their agreed identity
+// is. An object of unknown identity stays its process's own. Identifiers are given in the order in
+// which they are first asked for: feed the traces in order of rank and thread, and the result
+// depends on nothing else. Owns all it holds; memory grows with distinct objects, and with one
+// small table for each trace. Errors: equal identity with different members is a contradiction
+// (exit 2) that names both traces; what refers to nothing becomes absent and is counted. Not
+// thread-safe. Source: docs/merge.md; docs/measurement.md.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "epilog/format/definitions.h"
+#include "merge/define/code_names.h"
+#include "merge/input/local_input.h"
+#include "merge/summary.h"
+
+namespace kojak::merge {
+
+// Local identifier to merged identifier: dense, with a map for what a hostile file may hold.
+class IdMap {
+ public:
+  static constexpr std::uint32_t kDense = 1u << 16;
+  // kAbsent if it is not known.
+  [[gnu::always_inline]] std::uint32_t operator[](std::uint32_t id) const {
+    if (id < dense_.size()) [[likely]]
+      return dense_[id];
+    return sparse_.empty() ? kAbsent : sparse_lookup(id);
+  }
+  bool operator==(const IdMap&) const = default;
+  void set(std::uint32_t id, std::uint32_t merged);
+  // Takes over what only `other` knows.
+  void inherit(const IdMap& other);
+
+ private:
+  std::uint32_t sparse_lookup(std::uint32_t id) const;
+  std::vector<std::uint32_t> dense_;
+  std::map<std::uint32_t, std::uint32_t> sparse_;
+};
+
+struct Translation {
+  IdMap regions, call_sites, comms, windows, metrics;
+  IdMap sites;                     // regions that stand for a call site, to that
+  bool metrics_differ = false;     // the trace's counters are not the merged trace's, in order
+  std::uint32_t metric_count = 0;  // METRIC records: so many values has an event
+  bool operator==(const Translation&) const = default;
+};
+
+struct MergedComm {
+  std::vector<std::uint32_t> ranks, remote;
+  std::uint64_t hi = 0, lo = 0;
+  std::uint8_t flags = 0;                              // as in COMM_IDENTITY
+  std::uint32_t first = 0;                             // index of the trace that brought it
+  std::map<std::uint32_t, NeighbourLists> neighbours;  // by world rank, of a topology
+  bool intercommunicator() const { return (flags & 2) != 0; }
+  bool foreign_members() const { return (flags & 4) != 0; }
+};
+struct MergedWindow {
+  std::uint32_t comm = kAbsent;
+  std::uint64_t hi = 0, lo = 0;
+  std::uint8_t flags = 0, flavour = 0, model = 0;
+  std::uint32_t first = 0;
+  bool paired() const { return (flags & 1) == 0; }
+};
+struct MergedRegion {
+  std::string name, file, description;
+  Line begin{}, end{};
+  std::uint8_t type = 0;
+  MpiRole role = MpiRole::kOther;
+  bool mpi = false;
+  bool counts_by_pair = false;  // MPI_Alltoallv and its like: each pair of members has its own
+};
+// MPI_Alltoallv and its like.
+bool counts_by_pair(const MpiFunction& function);
+struct MergedNode {
+  std::uint32_t machine = 0;
+  std::string name;
+  std::uint32_t cpus = 0;
+  Seconds period;
+  std::optional<Seconds> clock_error;
+};
+struct MergedMachine {
+  std::string name;
+  std::uint32_t nodes = 0;
+};
+struct MergedCallSite {
+  std::uint32_t file = kAbsent;
+  Line line{};
+  std::uint32_t entered = kAbsent, left = kAbsent;
+  std::uint32_t caller = kAbsent;  // the site that entered `left`, where paths are followed
+  bool operator==(const MergedCallSite&) const = default;
+};
+struct MergedLocation {
+  std::uint32_t rank = 0, thread = 0;
+  std::uint32_t machine = kAbsent, node = kAbsent;
+  bool recorded = false;
+  std::string process_name, thread_name;
+};
+
+class MergedDefinitions {
+ public:
+  std::vector<std::string> files;
+  std::vector<MergedRegion> regions;
+  std::vector<MergedCallSite> call_sites;
+  std::vector<MetricDef> metrics;
+  std::vector<MergedMachine> machines;
+  std::vector<MergedNode> nodes;
+  std::vector<MergedLocation> locations;  // 0..n-1 the ranks, then the other threads
+  std::vector<MergedComm> comms;
+  std::vector<MergedWindow> windows;
+  struct Topology {
+    TopologyDef def;  // coordinates by merged location
+    std::uint32_t comm = kAbsent;
+    std::uint32_t first = 0;  // trace that defines it first
+  };
+  std::vector<Topology> topologies;
+  std::vector<Lost> lost;                        // lid is the merged location
+  std::map<std::uint32_t, Flags> functions_off;  // by rank
+  RunProperties properties;                      // as the processes tell them
+
+  CodeNames code_names;
+
+  // Makes the locations of a run: `traces` sorted by rank and thread.
+  void set_locations(const std::vector<LocalTrace>& traces);
+  // The merged location of a trace, by its index in that list.
+  std::uint32_t location_of(std::size_t trace) const { return trace_locations_[trace]; }
+
+ private:
+  friend class TraceDefinitions;
+  std::uint32_t file(const std::string& name);
+  std::uint32_t machine(const std::string& name, std::uint32_t nodes);
+  std::uint32_t function(const CodePlace& place);
+  std::uint32_t call_site(const MergedCallSite& site);
+
+  std::vector<std::uint32_t> trace_locations_;
+  std::unordered_map<std::string, std::uint32_t> file_ids_, machine_ids_, metric_ids_;
+  std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> node_ids_;
+  std::map<
+      std::tuple<std::string, std::string, std::string, std::uint32_t, std::uint32_t, std::uint8_t>,
+      std::uint32_t>
+      region_ids_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>,
+           std::uint32_t>
+      call_site_ids_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> comm_ids_, window_ids_;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> group_comms_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> own_comms_, own_windows_;
+  std::map<std::tuple<std::uint32_t, std::string>, std::uint32_t> topology_ids_;
+};
+
+// The definitions of one local trace on their way into the merged ones. Objects are taken over when
+// they are first asked for, and the rest by finish(). `fallback` are those of the process's first
+// thread, for traces that leave out what their process has defined there.
+class TraceDefinitions {
+ public:
+  TraceDefinitions(MergedDefinitions& merged, const std::vector<LocalTrace>& traces,
+                   std::size_t index, Summary& summary, const Translation* fallback)
+      : merged_(merged),
+        traces_(traces),
+        index_(static_cast<std::uint32_t>(index)),
+        summary_(summary),
+        fallback_(fallback) {}
+
+  void add(const RawRecord& record, const Dialect& dialect);
+  std::uint32_t region(std::uint32_t id);
+  std::uint32_t comm(std::uint32_t id);
+  std::uint32_t window(std::uint32_t id);
+  std::uint32_t call_site(std::uint32_t id);
+  // Takes over everything else; gives the table. The first contradiction, if any.
+  Status finish(Translation& translation);
+  const Definitions& local() const { return local_; }
+
+ private:
+  std::uint32_t intern_comm(std::uint32_t id, const CommDef& def);
+  std::uint32_t intern_window(std::uint32_t id, const WindowDef& def);
+  void take_location();
+  void take_metrics();
+  void take_topologies();
+  // Code of the program (local_sites.cc).
+  std::uint32_t function(const CodeDef& code);
+  std::vector<CodePlace> callers(const CodeDef& site);
+  const CallSiteDef* python_line(const CodeDef& code) const;
+  CodePlace place_of(const CallSiteDef& line) const;
+  void take_sites();
+  void contradiction(const char* what, std::uint32_t first, const char* of = "members");
+  // The communicator that another definition refers to; counted if nothing defines it.
+  std::uint32_t comm_of(CommId id, const char* of);
+
+  MergedDefinitions& merged_;
+  const std::vector<LocalTrace>& traces_;
+  std::uint32_t index_;
+  Summary& summary_;
+  const Translation* fallback_;
+  Definitions local_;
+  Translation translation_;
+  Error error_;
+};
+
+}  // namespace kojak::merge

@@ -1,0 +1,115 @@
+// Call sites and functions of the program: from the addresses of a local trace to definitions of
+// the merged one.
+//
+// A site becomes a CALL_SITE. Where its callers were followed, each becomes a CALL_SITE of its own,
+// and CALL_SITE_CALLER tells which leads to which.
+#include <algorithm>
+
+#include "merge/define/definitions.h"
+#include "merge/define/library_names.h"
+
+namespace kojak::merge {
+namespace {
+
+// More frames than the measurement keeps of a path.
+constexpr std::size_t kMostFrames = 32;
+// What stands in a path for the functions that were left out.
+constexpr const char* kLeftOut = "(functions left out)";
+
+}  // namespace
+
+std::uint32_t MergedDefinitions::function(const CodePlace& place) {
+  if (!place.declared_in.empty()) file(place.declared_in);
+  const auto begin = static_cast<Line>(place.declared_at);
+  const std::string name = statement_of(place.function);
+  const auto [it, fresh] = region_ids_.try_emplace(
+      std::tuple(name, place.declared_in, std::string(), raw(begin), kAbsent, std::uint8_t{1}),
+      static_cast<std::uint32_t>(regions.size()));
+  if (fresh) {
+    regions.push_back(
+        {name, place.declared_in, "", begin, absent<Line>(), 1, MpiRole::kOther, false});
+  }
+  return it->second;
+}
+
+std::uint32_t MergedDefinitions::call_site(const MergedCallSite& site) {
+  const auto [it, fresh] = call_site_ids_.try_emplace(
+      std::tuple(site.file, raw(site.line), site.entered, site.left, site.caller),
+      static_cast<std::uint32_t>(call_sites.size()));
+  if (fresh) call_sites.push_back(site);
+  return it->second;
+}
+
+std::uint32_t TraceDefinitions::function(const CodeDef& code) {
+  return merged_.function(
+      merged_.code_names.find(local_.modules.find(code.module), code.address, false).back());
+}
+
+// A place without code: its name was known when it was recorded. Its address is then one more than
+// the number of a CALL_SITE of the same trace, which is less than any program's lowest address.
+const CallSiteDef* TraceDefinitions::python_line(const CodeDef& code) const {
+  constexpr std::uint64_t kNoCodeBelow = 1 << 16;
+  if (!is_absent(code.module) || code.address == 0 || code.address >= kNoCodeBelow) return nullptr;
+  return local_.call_sites.find(static_cast<CallSiteId>(code.address - 1));
+}
+
+CodePlace TraceDefinitions::place_of(const CallSiteDef& line) const {
+  CodePlace place;
+  if (const RegionDef* function = local_.regions.find(line.left)) {
+    place.function = function->name;
+    place.declared_in = function->file;
+    place.declared_at = raw(function->begin);
+  }
+  if (const std::string* file = local_.files.find(line.file)) place.file = *file;
+  place.line = raw(line.line);
+  return place;
+}
+
+// The functions that a call came through, innermost first, as far as the measurement followed them
+// and up to main.
+std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site) {
+  std::vector<CodePlace> places;
+  bool inside = true;  // of main
+  std::size_t frames = 0;
+  // Frames refer to frames with smaller numbers; a damaged file may not.
+  for (const CodeDef* code = &site; inside && code != nullptr && frames < kMostFrames; ++frames) {
+    if (code->cut) {
+      places.emplace_back();
+      places.back().function = kLeftOut;
+    } else if (const CallSiteDef* line = python_line(*code)) {
+      places.push_back(place_of(*line));
+    } else {
+      const ModuleDef* const module = local_.modules.find(code->module);
+      const std::vector<CodePlace>& found = merged_.code_names.find(module, code->address, true);
+      places.insert(places.end(), found.begin(), found.end());
+      if (module != nullptr) {
+        places.back().function = statement_of(places.back().function, module->path);
+      }
+      inside = !found.back().main;
+    }
+    code = is_absent(code->caller) ? nullptr : local_.local_frames.find(code->caller);
+  }
+  // Where paths are not followed a call has its site: the function that was inlined into another.
+  if (frames == 1 && inside) places.resize(1);
+  return places;
+}
+
+void TraceDefinitions::take_sites() {
+  // What called the caller enters it; the outermost function is entered from nowhere known.
+  local_.local_sites.for_each([&](RegionId id, const CodeDef& code) {
+    const std::vector<CodePlace> places = callers(code);
+    std::uint32_t merged = kAbsent;
+    for (std::size_t i = std::min(places.size(), kMostSiteCallers); i-- != 0;) {
+      MergedCallSite site;
+      if (!places[i].file.empty()) site.file = merged_.file(places[i].file);
+      site.line = static_cast<Line>(places[i].line);
+      site.entered = i == 0 ? region(raw(id)) : merged_.function(places[i - 1]);
+      site.left = merged_.function(places[i]);
+      site.caller = merged;
+      merged = merged_.call_site(site);
+    }
+    translation_.sites.set(raw(id), merged);
+  });
+}
+
+}  // namespace kojak::merge

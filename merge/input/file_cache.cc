@@ -1,0 +1,157 @@
+#include "merge/input/file_cache.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "epilog/format/unnamed_file.h"
+
+namespace kojak::merge {
+namespace {
+
+// Descriptors that are not ours to use: standard streams, output, spill file, a second cursor.
+constexpr std::size_t kReserved = 24;
+constexpr std::size_t kMost = 1024;
+
+std::size_t default_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 64;
+  const auto soft = static_cast<std::size_t>(std::min<rlim_t>(limit.rlim_cur, kMost + kReserved));
+  return soft > kReserved + 4 ? soft - kReserved : 4;
+}
+
+}  // namespace
+
+FileCache::FileCache(std::size_t limit) : limit_(limit != 0 ? limit : default_limit()) {
+  entries_.emplace_back();
+}
+
+FileCache::~FileCache() {
+  for (Entry& entry : entries_) {
+    if (entry.fd >= 0) ::close(entry.fd);
+  }
+  if (spill_fd_ >= 0) ::close(spill_fd_);
+}
+
+FileCache::FileId FileCache::add(std::string path) {
+  entries_.push_back({std::move(path), -1, 0, 0});
+  return static_cast<FileId>(entries_.size() - 2);
+}
+
+const std::string& FileCache::path(FileId file) const {
+  static const std::string kSpillName = "temporary file";
+  return file == kSpill ? kSpillName : entries_[file + 1].path;
+}
+
+void FileCache::unlink_entry(Entry& entry) {
+  entries_[entry.newer].older = entry.older;
+  entries_[entry.older].newer = entry.newer;
+}
+
+void FileCache::link_newest(std::uint32_t index) {
+  Entry& entry = entries_[index];
+  entry.newer = 0;
+  entry.older = entries_[0].older;  // the anchor's older neighbour is the newest entry
+  entries_[entry.older].newer = index;
+  entries_[0].older = index;
+}
+
+Status FileCache::open(Entry& entry, std::uint32_t index) {
+  if (entry.fd >= 0) {
+    if (entries_[0].older != index) {
+      unlink_entry(entry);
+      link_newest(index);
+    }
+    return {};
+  }
+  if (open_ >= limit_) {
+    const std::uint32_t oldest = entries_[0].newer;
+    Entry& victim = entries_[oldest];
+    ::close(victim.fd);
+    victim.fd = -1;
+    unlink_entry(victim);
+    --open_;
+  }
+  entry.fd = ::open(entry.path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (entry.fd < 0) {
+    return Error{ExitCode::kBadInput,
+                 entry.path,
+                 std::nullopt,
+                 "",
+                 "",
+                 std::string("cannot be opened: ") + strerror(errno),
+                 errno == EMFILE ? "raise the limit of open files" : "check the file"};
+  }
+  ++open_;
+  link_newest(index);
+  return {};
+}
+
+Status FileCache::read(FileId file, std::uint64_t offset, void* to, std::size_t size) {
+  int fd = spill_fd_;
+  if (file != kSpill) {
+    Entry& entry = entries_[file + 1];
+    if (Status status = open(entry, file + 1); !status) return status;
+    fd = entry.fd;
+  }
+  char* p = static_cast<char*>(to);
+  while (size > 0) {
+    const ssize_t n = ::pread(fd, p, size, static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      return Error{ExitCode::kBadInput,
+                   path(file),
+                   offset,
+                   "",
+                   "",
+                   n == 0 ? std::string("has become shorter while it was read")
+                          : std::string("cannot be read: ") + strerror(errno),
+                   "merge again when nothing else writes the file"};
+    }
+    p += n;
+    offset += static_cast<std::uint64_t>(n);
+    size -= static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
+Result<std::uint64_t> FileCache::spill(const void* data, std::size_t size) {
+  const std::uint64_t where = reserve(size);
+  if (Status status = write(where, data, size); !status) return status.error();
+  return where;
+}
+
+Status FileCache::write(std::uint64_t offset, const void* data, std::size_t size) {
+  const auto failure = [&](int code) {
+    return Error{ExitCode::kOutputFailed,
+                 spill_directory_,
+                 std::nullopt,
+                 "",
+                 "",
+                 std::string("a temporary file cannot be written: ") + strerror(code),
+                 "free some space or set TMPDIR to another place"};
+  };
+  if (spill_fd_ < 0) {
+    spill_fd_ = open_unnamed_file(spill_directory_);
+    if (spill_fd_ < 0) return failure(errno);
+  }
+  const char* p = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t n = ::pwrite(spill_fd_, p, size, static_cast<off_t>(offset));
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return failure(errno);
+    }
+    p += n;
+    offset += static_cast<std::uint64_t>(n);
+    size -= static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
+}  // namespace kojak::merge

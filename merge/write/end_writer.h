@@ -1,0 +1,128 @@
+// Writes the ends of transfers: where their own records stand, or where they are released.
+//
+// Above EventWriter in pass 2. Owns the placement (placement.h) and counts what became of the ends.
+// Not thread-safe. Errors: those of the held ends.
+#pragma once
+
+#include <memory>
+
+#include "merge/complete/release.h"
+#include "merge/write/event_writer.h"
+
+namespace kojak::merge {
+
+template <bool Plain>
+class EndWriter : protected EventWriter<Plain> {
+ protected:
+  using Base = EventWriter<Plain>;
+  using Base::emitter_, Base::in_, Base::summary_;
+
+  EndWriter(const EngineInputs& in, TraceWriter& writer, Summary& summary)
+      : Base(in, writer, summary) {}
+
+  // Ends that wait for an exit record of this location.
+  void exit_duties(Stream& s) {
+    if (placement_->any_duties(s.index)) [[unlikely]] {
+      lists_.clear();
+      mail_.clear();
+      add_duties(s, s.position() == s.facts->last_exit && s.facts->open_regions == 0);
+      release(s, false);
+    }
+  }
+  void add_duties(Stream& s, bool last) {
+    LocationDuties& duties = placement_->duties(s.index);
+    if (!placement_->any_duties(s.index)) return;
+    lists_.insert(lists_.end(), duties.next_exit.begin(), duties.next_exit.end());
+    duties.next_exit.clear();
+    if (last) {
+      lists_.insert(lists_.end(), duties.last_exit.begin(), duties.last_exit.end());
+      duties.last_exit.clear();
+    }
+    placement_->set_any_duties(s.index, !duties.last_exit.empty());
+  }
+
+  // The ends in lists_ and mail_, at the current time of this location.
+  void release(Stream& s, bool closing, std::uint32_t window = kAbsent) {
+    if (lists_.empty() && mail_.empty()) return;
+    const double time = s.time;
+    const ListInfo of_mail = Placement::mail_info(s.rank, window);
+    const auto write = [&](const ListInfo& info, const HeldEnd& end) {
+      emitter_.make_room();
+      Mark mark = info.mark;
+      if (closing && mark == Mark::kNone) {
+        mark = Mark::kTargetExitLost;
+        ++closed_by_free_;
+      } else {
+        count_mark(mark, info.window);
+      }
+      const std::uint32_t lid = info.put && !info.at_target ? info.target : s.lid;
+      emitter_.put_end(info, end, lid, time, mark);
+      ++moved_;
+      if (info.place == Place::kLastExit) ++open_ends_;
+    };
+    release_.run(placement_->held(), lists_, mail_, of_mail, write);
+    emitter_.make_room();
+  }
+  void count_mark(Mark mark, std::uint32_t window) {
+    if (mark == Mark::kNone) [[likely]]
+      return;
+    const bool unpaired = mark == Mark::kTargetExitLost && window != kAbsent &&
+                          !in_.survey.definitions.windows[window].paired();
+    ++(unpaired ? unpaired_ : marks_[static_cast<std::size_t>(mark)]);
+  }
+  ListInfo basic_info(const Stream& s, bool put, std::uint32_t target, std::uint32_t window) const {
+    ListInfo info;
+    info.stream = s.index;
+    info.origin = s.rank;
+    info.target = target;
+    info.window = window;
+    info.put = put;
+    return info;
+  }
+  // An end where its own record stands.
+  void put_basic_end(Stream& s, bool put, std::uint32_t target, std::uint32_t window,
+                     const HeldEnd& end, Mark mark) {
+    count_mark(mark, window);
+    emitter_.put_end(basic_info(s, put, target, window), end, put ? target : s.lid, s.time, mark);
+  }
+
+  // All that is still held, at the very end: contradictory records may leave something.
+  void release_rest(double time, const std::vector<Stream>& streams) {
+    const auto write = [&](const ListInfo& info, const HeldEnd& end) {
+      emitter_.make_room();
+      count_mark(Mark::kBothExitsLost, info.window);
+      ++open_ends_;
+      const std::uint32_t lid = info.put ? info.target : streams[info.stream].lid;
+      emitter_.put_end(info, end, lid, time, Mark::kBothExitsLost);
+    };
+    lists_.clear();
+    placement_->rest_of_mail(mail_, [&](const ListInfo& info) {
+      release_.run(placement_->held(), lists_, mail_, info, write);
+    });
+    lists_ = placement_->held().open_lists();
+    release_.run(placement_->held(), lists_, write);
+  }
+  void report_ends() {
+    summary_.moved = moved_;
+    summary_.open_ends = open_ends_;
+    summary_.reread = placement_->held().reread();
+    summary_.add(Finding::kTargetExitLost, marks_[1]);
+    summary_.add(Finding::kBothExitsLost, marks_[2]);
+    summary_.add(Finding::kLateStart, marks_[3]);
+    summary_.add(Finding::kNoEpoch, marks_[4]);
+    summary_.add(Finding::kUnpairedWindow, unpaired_);
+    summary_.add(Finding::kClosedByFree, closed_by_free_);
+  }
+
+  std::unique_ptr<Placement> placement_;
+  std::vector<ListId> lists_;
+  Mail mail_;
+  std::uint64_t moved_ = 0;
+  Release release_;
+
+ private:
+  std::uint64_t closed_by_free_ = 0, unpaired_ = 0, open_ends_ = 0;
+  std::uint64_t marks_[5] = {};
+};
+
+}  // namespace kojak::merge

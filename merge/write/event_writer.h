@@ -1,0 +1,221 @@
+// Writes events of local traces as events of the merged one: identifiers, counters, attributes.
+//
+// The lowest layer of pass 2; knows nothing of epochs. Findings go into the summary as they come.
+// References must outlive it. Not thread-safe. No errors of its own.
+#pragma once
+
+#include <vector>
+
+#include "merge/clock/stream.h"
+#include "merge/define/translate.h"
+#include "merge/write/emitter.h"
+#include "merge/write/engine.h"
+
+namespace kojak::merge {
+
+template <bool Plain>
+class EventWriter {
+ protected:
+  EventWriter(const EngineInputs& in, TraceWriter& writer, Summary& summary)
+      : in_(in),
+        summary_(summary),
+        emitter_(writer),
+        processes_(in.traces.front().run_size),
+        out_metrics_(writer.dialect().metrics) {
+    for (const MergedRegion& region : in.survey.definitions.regions) roles_.push_back(region.role);
+  }
+
+  const Dialect& dialect_of(const Stream& s) const {
+    static constexpr Dialect kPlain{};
+    if constexpr (Plain) {
+      return kPlain;
+    } else {
+      return s.dialect;
+    }
+  }
+  template <class R>
+  [[gnu::always_inline]] bool read(Stream& s, R& r) {
+    const char* failed;
+    if constexpr (Plain) {
+      constexpr Dialect kPlain{};
+      failed = decode(s.raw_record(), kPlain, r);
+    } else {
+      failed = decode(s.raw_record(), s.dialect, r);
+    }
+    if (failed != nullptr) [[unlikely]] {
+      ++s.too_short;
+      return false;
+    }
+    r.lid = LocationId{s.lid};
+    r.time = Seconds{s.time};
+    return true;
+  }
+  // Hardware counters in the order of the merged trace; whole-call records repeat the last ones.
+  template <class R>
+  void count_metrics(Stream& s, R& r) {
+    if constexpr (!Plain) {
+      for (std::uint32_t i = 0; i < r.metv.size(); ++i) {
+        const std::uint32_t merged = s.translation->metrics[i];
+        if (merged < out_metrics_) s.metrics[merged] = r.metv[i];
+      }
+      r.metv = MetricValues::of(s.metrics);
+    }
+  }
+  // Enters a region, named as the local trace names it, or the call site that stands for it. How
+  // many functions that led to it are entered, too.
+  std::size_t put_enter(Stream& s, Enter& enter, std::uint32_t local) {
+    count_metrics(s, enter);
+    const std::uint32_t site = s.translation->sites[local];
+    if (site == kAbsent) {
+      copy_attributes(s);
+      emitter_.put(enter);
+      return 0;
+    }
+    return put_site(s, EnterCs{enter.lid, enter.time, CallSiteId{site}, enter.metv});
+  }
+  std::size_t put_site(Stream& s, const EnterCs& enter) {
+    std::size_t callers = 0;
+    if constexpr (!Plain) {
+      if (!emitter_.native()) callers = put_callers(enter);
+    }
+    copy_attributes(s);
+    emitter_.put(enter);
+    return callers;
+  }
+  // A classic file has no record of call paths: the functions on the way are entered themselves.
+  std::size_t put_callers(const EnterCs& enter) {
+    const std::vector<MergedCallSite>& sites = in_.survey.definitions.call_sites;
+    std::vector<std::uint32_t> path;
+    for (std::uint32_t at = raw(enter.csid); at != kAbsent && sites[at].caller != kAbsent;) {
+      at = sites[at].caller;
+      path.push_back(at);
+    }
+    for (std::size_t i = path.size(); i-- != 0;) {
+      emitter_.make_room();
+      emitter_.put(EnterCs{enter.lid, enter.time, CallSiteId{path[i]}, enter.metv});
+    }
+    emitter_.make_room();
+    return path.size();
+  }
+  void leave_callers(Stream& s, std::size_t callers, MetricValues metrics) {
+    for (; callers != 0; --callers) {
+      emitter_.make_room();
+      emitter_.put(Exit{LocationId{s.lid}, Seconds{s.time}, metrics});
+    }
+  }
+  std::uint32_t window_of(Stream& s, WindowId id) {
+    return translated(s, s.translation->windows[raw(id)], raw(id));
+  }
+  std::uint32_t translated(Stream& s, std::uint32_t merged, std::uint32_t id) {
+    if (merged == kAbsent && id != kAbsent) [[unlikely]]
+      unknown_id(s);
+    return merged;
+  }
+  [[gnu::cold, gnu::noinline]] void unknown_id(Stream& s) {
+    summary_.add(Finding::kUnknownId, 1, [&] {
+      return s.trace->path + ": offset " + std::to_string(s.position()) + ": " +
+             std::string(record_name(s.type));
+    });
+  }
+  [[gnu::cold, gnu::noinline]] void bad_peer(Stream& s) {
+    summary_.add(Finding::kBadPeer, 1, [&] {
+      return s.trace->path + ": offset " + std::to_string(s.position()) + ": " +
+             std::string(record_name(s.type));
+    });
+  }
+  bool good_peer(Stream& s, PeerId peer) {
+    if (raw(peer) < processes_) [[likely]]
+      return true;
+    bad_peer(s);
+    return false;
+  }
+
+  void copy_attributes(Stream& s) {
+    if (s.attributes != nullptr) [[unlikely]]
+      copy_attributes_slow(s);
+  }
+  void copy_attributes_slow(Stream& s) {
+    for (const std::byte* p = s.attributes; p < s.record;) {
+      const RawRecord attribute{static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]),
+                                p + 2, 0};
+      const std::size_t size = std::size_t{2} + attribute.length;
+      if (is_attribute(attribute.type)) {
+        emitter_.make_room();
+        copy_attribute(s, attribute, p, size);
+      }
+      p += size;
+    }
+    emitter_.make_room();
+  }
+  void copy_attribute(Stream& s, const RawRecord& attribute, const std::byte* p, std::size_t size) {
+    constexpr std::uint8_t kRegionKind = 4;
+    AttrUi4 value;
+    if (!emitter_.native()) return leave_out_attribute(s, attribute);
+    if (attribute.type == type_of(RecordType::kAttrUi4) &&
+        decode(attribute, s.dialect, value) == nullptr) {
+      if (raw(value.kind) == kRegionKind) {
+        value.value =
+            Count{translated(s, s.translation->regions[raw(value.value)], raw(value.value))};
+      }
+      emitter_.put_attribute(value);
+    } else {
+      bool whole = true;
+      dispatch_record(attribute.type, [&]<class R>() {
+        if constexpr (R::kKind == RecordKind::kAttribute) {
+          R r;
+          whole = decode(attribute, s.dialect, r) == nullptr;
+          if (whole && s.dialect.swapped()) emitter_.put_attribute(r);
+        }
+      });
+      if (!whole) {
+        ++s.too_short;
+      } else if (!s.dialect.swapped()) {
+        emitter_.put_raw(p, size);
+      }
+    }
+  }
+
+  // Classic files have no attributes. A byte count of 64 bits cannot be told otherwise, but that of
+  // a receive, which they do not tell at all, may go.
+  void leave_out_attribute(Stream& s, const RawRecord& attribute) {
+    emitter_.leave_out(attribute.type);
+    std::uint64_t bytes;
+    if (byte_attribute(attribute, s.dialect, raw(kAttrBytesSent), bytes) ||
+        (s.type != type_of(RecordType::kMpiRecv) &&
+         byte_attribute(attribute, s.dialect, raw(kAttrBytesReceived), bytes))) {
+      refuse(s);
+    }
+  }
+  // The trace holds a byte count that the output cannot express.
+  void refuse(const Stream& s) {
+    if (refused_ == nullptr) refused_ = s.trace;
+  }
+
+  MpiRole role(const Stream& s) const {
+    if (s.stack.empty() || s.stack.back() >= roles_.size()) return MpiRole::kOther;
+    return roles_[s.stack.back()];
+  }
+  // Any event without a part in the transfers: translated field by field.
+  template <class R>
+  void translate(Stream& s) {
+    R r;
+    if (!read(s, r)) return;
+    if constexpr (requires { r.metv; }) count_metrics(s, r);
+    Translator translator(*s.translation, processes_);
+    visit_fields(r, dialect_of(s), translator);
+    if (translator.unknown()) unknown_id(s);
+    if (translator.bad_peer()) bad_peer(s);
+    copy_attributes(s);
+    emitter_.put(r);
+  }
+
+  const EngineInputs& in_;
+  Summary& summary_;
+  Emitter<Plain> emitter_;
+  std::uint32_t processes_;
+  std::uint32_t out_metrics_;
+  std::vector<MpiRole> roles_;  // of merged regions
+  const LocalTrace* refused_ = nullptr;
+};
+
+}  // namespace kojak::merge
