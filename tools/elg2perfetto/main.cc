@@ -1,7 +1,6 @@
 // elg2perfetto: a merged trace as a trace for Perfetto's viewer (ui.perfetto.dev).
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "earl/file_gaps.h"
 #include "earl/sequence/message_queues.h"
@@ -21,6 +20,11 @@ constexpr cli::ToolInfo kTool = {
     "Makes of a merged trace a trace for Perfetto's viewer (ui.perfetto.dev): calls, messages,\n"
     "transfers, counters, and the worst waits of each pattern.",
     "elg2perfetto -o a.pftrace a.elg", nullptr};
+
+// Of Perfetto's: since the trace's first event.
+std::uint64_t nanoseconds(Seconds time, Seconds start) {
+  return static_cast<std::uint64_t>(std::max(0.0, std::round((time.value - start.value) * 1e9)));
+}
 
 // The events of a trace, one after the other.
 class Export {
@@ -63,6 +67,10 @@ class Export {
     std::uint32_t thread;
     std::uint64_t time;
   };
+  struct Started {  // a transfer
+    std::uint32_t thread;
+    std::int64_t bytes;
+  };
 
   void add_location(std::uint32_t index) {
     const LocationDef& def = trace_.location_def(index);
@@ -91,9 +99,7 @@ class Export {
   }
 
   std::uint64_t at(Thread& thread, Seconds time) {
-    const double ns = std::round((time.value - start_.value) * 1e9);
-    thread.last = std::max(thread.last, ns > 0 ? static_cast<std::uint64_t>(ns) : 0);
-    return thread.last;
+    return thread.last = std::max(thread.last, nanoseconds(time, start_));
   }
 
   void take(const earl::Event& event) {
@@ -119,9 +125,9 @@ class Export {
           thread.track, time, earl::is_put_start(event.type) ? "put starts" : "get starts",
           event.pos + 1, false,
           {{"to", raw(event.peer)}, {"window", raw(event.win)}, {"bytes", raw(event.sent)}});
-      sizes_[event.pos] = raw(event.sent);
-      count_bytes(thread, time, static_cast<std::int64_t>(raw(event.sent)));
-      started_at_[event.pos] = index;
+      const auto bytes = static_cast<std::int64_t>(raw(event.sent));
+      under_way_[event.pos] = {index, bytes};
+      count_bytes(thread, time, bytes);
     } else if (earl::is_rma_end(event.type)) {
       end_transfer(thread, time, event);
     } else if (earl::is_win_lock(event.type)) {
@@ -168,12 +174,10 @@ class Export {
     out_.moment(thread.track, time,
                 earl::is_put_end(event.type) ? "put has ended" : "get has ended", start + 1, true,
                 {{"from", raw(event.peer)}, {"window", raw(event.win)}});
-    const auto known = started_at_.find(start);
-    if (known == started_at_.end()) return;
-    Thread& starter = threads_[known->second];
-    count_bytes(starter, time, -static_cast<std::int64_t>(sizes_[start]));
-    started_at_.erase(known);
-    sizes_.erase(start);
+    const auto known = under_way_.find(start);
+    if (known == under_way_.end()) return;
+    count_bytes(threads_[known->second.thread], time, -known->second.bytes);
+    under_way_.erase(known);
   }
 
   // Pairs of messages that are final now; the receive may lie further back.
@@ -187,16 +191,18 @@ class Export {
     }
   }
 
-  // Counters of a process are fed by several threads, whose times may be out of order.
-  void count_bytes(Thread& thread, std::uint64_t time, std::int64_t change) {
+  void count_bytes(const Thread& thread, std::uint64_t time, std::int64_t change) {
     Process& process = processes_[thread.process];
-    process.last = std::max(process.last, time);
-    out_.count(process.bytes, process.last, process.under_way += change);
+    count(process, time, process.bytes, process.under_way += change);
   }
-  void count_epoch(Thread& thread, std::uint64_t time, std::int64_t change) {
+  void count_epoch(const Thread& thread, std::uint64_t time, std::int64_t change) {
     Process& process = processes_[thread.process];
+    count(process, time, process.epochs, process.open += change);
+  }
+  // Counters of a process are fed by several threads, whose times may be out of order.
+  void count(Process& process, std::uint64_t time, TrackId counter, std::int64_t value) {
     process.last = std::max(process.last, time);
-    out_.count(process.epochs, process.last, process.open += change);
+    out_.count(counter, process.last, value);
   }
 
   earl::Trace& trace_;
@@ -208,16 +214,12 @@ class Export {
   std::vector<Process> processes_;  // by rank
   std::vector<Thread> threads_;     // by the location's dense number
   std::unordered_map<std::uint64_t, Arrival> arrivals_;
-  std::unordered_map<std::uint64_t, std::uint64_t> sizes_;
-  std::unordered_map<std::uint64_t, std::uint32_t> started_at_;
+  std::unordered_map<std::uint64_t, Started> under_way_;  // by the number of the start
 };
 
 // The worst instances of each pattern, on tracks of their own: one beside the other where they
 // overlap.
 void write_waits(const expert::Report& report, Seconds start, Packets& out) {
-  const auto at = [&](Seconds time) {
-    return static_cast<std::uint64_t>(std::max(0.0, std::round((time.value - start.value) * 1e9)));
-  };
   std::vector<const expert::Instance*> instances;
   for (const expert::Instance& i : report.waits().worst) instances.push_back(&i);
   std::stable_sort(instances.begin(), instances.end(), [](const auto* a, const auto* b) {
@@ -255,7 +257,7 @@ void write_waits(const expert::Report& report, Seconds start, Packets& out) {
         !object.empty()) {
       texts.push_back({"object", object});
     }
-    out.slice(lane->track, at(i.begin), at(i.end), title, texts);
+    out.slice(lane->track, nanoseconds(i.begin, start), nanoseconds(i.end, start), title, texts);
   }
 }
 

@@ -140,17 +140,21 @@ void Packets::put_event(TrackId track, std::uint64_t time, const Message& event,
   put(packet);
 }
 
+// The beginning of an event; its new names are in interned_.
+Message& Packets::named_event(Sequence& sequence, std::uint64_t type, std::string_view name) {
+  interned_.clear();
+  event_.clear();
+  event_.number(event::kType, type);
+  event_.number(event::kName, intern(sequence.names, name, interned::kName, interned_));
+  return event_;
+}
+
 void Packets::begin(TrackId track, std::uint64_t time, std::string_view name,
                     std::string_view category, const Place* place) {
   Sequence& sequence = this->sequence(track);
-  Message& interned = interned_;
-  Message& event = event_;
-  interned.clear();
-  event.clear();
-  event.number(event::kType, event::kBegin);
-  event.number(event::kName, intern(sequence.names, name, interned::kName, interned));
+  Message& event = named_event(sequence, event::kBegin, name);
   event.number(event::kCategory,
-               intern(sequence.categories, category, interned::kCategory, interned));
+               intern(sequence.categories, category, interned::kCategory, interned_));
   if (place != nullptr) {
     key_.assign(place->file).append(1, ':').append(std::to_string(place->line));
     const auto [it, added] = sequence.places.try_emplace(key_, sequence.places.size() + 1);
@@ -158,11 +162,11 @@ void Packets::begin(TrackId track, std::uint64_t time, std::string_view name,
       Message entry;
       entry.number(interned::kNumber, it->second).text(interned::kText, place->file);
       entry.number(interned::kLine, place->line);
-      interned.message(interned::kPlace, entry);
+      interned_.message(interned::kPlace, entry);
     }
     event.number(event::kPlace, it->second);
   }
-  put_event(track, time, event, interned);
+  put_event(track, time, event, interned_);
 }
 
 void Packets::end(TrackId track, std::uint64_t time) {
@@ -174,13 +178,7 @@ void Packets::end(TrackId track, std::uint64_t time) {
 
 void Packets::moment(TrackId track, std::uint64_t time, std::string_view name, std::uint64_t flow,
                      bool last, std::initializer_list<Fact> facts) {
-  Sequence& sequence = this->sequence(track);
-  Message& interned = interned_;
-  Message& event = event_;
-  interned.clear();
-  event.clear();
-  event.number(event::kType, event::kMoment);
-  event.number(event::kName, intern(sequence.names, name, interned::kName, interned));
+  Message& event = named_event(sequence(track), event::kMoment, name);
   for (const Fact& f : facts) {
     Message& fact = fact_;
     fact.clear();
@@ -188,7 +186,7 @@ void Packets::moment(TrackId track, std::uint64_t time, std::string_view name, s
     event.message(event::kFact, fact);
   }
   event.fixed64(last ? event::kLastOfFlow : event::kFlow, flow);
-  put_event(track, time, event, interned);
+  put_event(track, time, event, interned_);
 }
 
 void Packets::count(TrackId track, std::uint64_t time, std::int64_t value) {
@@ -201,20 +199,14 @@ void Packets::count(TrackId track, std::uint64_t time, std::int64_t value) {
 
 void Packets::slice(TrackId track, std::uint64_t begin, std::uint64_t end, std::string_view name,
                     const std::vector<Text>& texts) {
-  Sequence& sequence = this->sequence(track);
-  Message& interned = interned_;
-  Message& event = event_;
-  interned.clear();
-  event.clear();
-  event.number(event::kType, event::kBegin);
-  event.number(event::kName, intern(sequence.names, name, interned::kName, interned));
+  Message& event = named_event(sequence(track), event::kBegin, name);
   for (const Text& t : texts) {
     Message& fact = fact_;
     fact.clear();
     fact.text(fact::kName, t.name).text(fact::kText, t.value);
     event.message(event::kFact, fact);
   }
-  put_event(track, begin, event, interned);
+  put_event(track, begin, event, interned_);
   this->end(track, end);
 }
 

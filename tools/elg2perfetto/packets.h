@@ -75,6 +75,7 @@ class Packets {
   // The number of a name; added to `interned` if it is new to the sequence.
   static std::uint64_t intern(Names& known, std::string_view text, std::uint32_t field,
                               Message& interned);
+  Message& named_event(Sequence& sequence, std::uint64_t type, std::string_view name);
   void put_event(TrackId track, std::uint64_t time, const Message& event, const Message& interned);
   void put(const Message& packet);
 
