@@ -4,6 +4,7 @@
 
 #include "merge/merge.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/messages.h"
 
 namespace {
 
@@ -21,16 +22,6 @@ constexpr cli::ToolInfo kTool = {
 bool basic_by_environment() {
   const char* mode = std::getenv("ELG_VT_MODE");
   return mode != nullptr && std::string_view(mode) == "1";
-}
-
-void report(const merge::Summary& summary) {
-  for (const merge::Message& message : merge::messages_of(summary)) {
-    if (message.severity == merge::Severity::kWarning) {
-      cli::print_warning(message.text);
-    } else {
-      cli::print_note(message.text);
-    }
-  }
 }
 
 }  // namespace
@@ -111,7 +102,7 @@ int main(int argc, char** argv) {
       return summary.error().code;
     }
     if (values.count("summary") != 0) std::cerr << merge::summary_text(*summary);
-    report(*summary);
+    cli::print_messages(merge::messages_of(*summary));
     return summary->suspect() ? ExitCode::kSuspect : ExitCode::kFine;
   });
 }

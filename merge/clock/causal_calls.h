@@ -3,33 +3,37 @@
 // causal_pass.cc.
 //
 // Who gives and takes something in a collective call, and whom it waits for, tells call_parts.h. A
-// fence counts where it ends an epoch and is not said to do so for nobody (MPI_MODE_NOPRECEDE). Not
-// thread-safe. Nothing fails. Source: MPI 3.1, sections 5.1, 5.12, 7.6 and 11.5.
+// fence counts where it ends an epoch and is not said to do so for nobody (MPI_MODE_NOPRECEDE).
+// Source: MPI 3.1, sections 5.1, 5.12, 7.6 and 11.5.
 #pragma once
 
 #include "epilog/format/collective_operations.h"
 #include "merge/clock/begun_calls.h"
 #include "merge/clock/causal_instances.h"
+#include "merge/clock/causal_messages.h"
 #include "merge/complete/transfer_ends.h"
 
 namespace kojak::merge {
 
-class CausalCalls : protected CausalInstances {
- protected:
-  CausalCalls(const CausalInputs& in, const Timelines& timelines, bool correcting)
-      : CausalInstances(in, timelines, correcting),
-        begun_(defs_, parts_, static_cast<std::uint32_t>(timelines.size()), correcting) {}
+class CausalCalls {
+ public:
+  CausalCalls(CausalState& state, const CausalMessages& messages, CausalInstances& instances)
+      : state_(state),
+        messages_(messages),
+        instances_(instances),
+        begun_(state.defs, instances.parts(), static_cast<std::uint32_t>(state.timelines.size()),
+               state.correcting) {}
 
   void collective(CausalProcess& p) {
     const CausalThread& t = p.current();
     const Stream& s = t.stream;
     MpiCollExit r;
     if (decode(s.raw_record(), s.dialect, r) != nullptr) return;
-    const std::uint32_t comm = paired_comm(s, r.cid);
+    const std::uint32_t comm = messages_.paired_comm(s, r.cid);
     if (comm == kAbsent) return;
     const std::uint64_t number = p.collectives[comm] + 1;
     const MergedRegion* region = open_region(t);
-    if (region != nullptr && !defs_.comms[comm].ranks.empty()) {
+    if (region != nullptr && !state_.defs.comms[comm].ranks.empty()) {
       const CallFacts facts{p.rank,
                             comm,
                             region->role,
@@ -37,11 +41,11 @@ class CausalCalls : protected CausalInstances {
                             raw(r.rlid),
                             bytes_of(s, raw(r.sent), raw(kAttrBytesSent)),
                             bytes_of(s, raw(r.recvd), raw(kAttrBytesReceived))};
-      if (const std::optional<CallPart> part = parts_.part(facts)) {
-        if (part->unknown) ++counts_.unchecked;
+      if (const std::optional<CallPart> part = instances_.parts().part(facts)) {
+        if (part->unknown) ++state_.counts.unchecked;
         const Arrival arrival{t.stack.back().enter, p.time,     p.linear, part->cause,
                               part->effect,         facts.sent, facts.got};
-        arrive(p, {kCollectiveCall, comm, number}, arrival, part->rule);
+        instances_.arrive(p, {kCollectiveCall, comm, number}, arrival, part->rule);
       }
     }
     p.collectives[comm] = number;
@@ -50,10 +54,10 @@ class CausalCalls : protected CausalInstances {
     const Stream& s = p.current().stream;
     CollState state;
     if (decode(s.raw_record(), s.dialect, state) != nullptr) return;
-    const std::uint32_t comm = paired_comm(s, state.cid);
+    const std::uint32_t comm = messages_.paired_comm(s, state.cid);
     if (comm == kAbsent) return;
     std::uint64_t& calls = p.collectives[comm];
-    skip_calls(kCollectiveCall, comm, calls, raw(state.count));
+    instances_.skip_calls(kCollectiveCall, comm, calls, raw(state.count));
     calls = std::max(calls, std::uint64_t{raw(state.count)});
   }
   // One is begun, or a persistent one is started.
@@ -61,13 +65,14 @@ class CausalCalls : protected CausalInstances {
     const Stream& s = p.current().stream;
     MpiCollBegin r;
     if (decode(s.raw_record(), s.dialect, r) != nullptr) return;
-    const std::uint32_t comm = paired_comm(s, r.cid);
+    const std::uint32_t comm = messages_.paired_comm(s, r.cid);
     const MpiFunction* const function = blocking_form(raw(r.op));
     if (comm == kAbsent || function == nullptr) return;
     const CallFacts facts{p.rank,      comm,        function->role, counts_by_pair(*function),
                           raw(r.rlid), raw(r.sent), raw(r.recvd)};
-    const std::optional<CallPart> part = parts_.part(facts);
-    const Cause here = part && part->cause ? cause_here(p) : Cause{p.rank, 0, p.linear, p.time};
+    const std::optional<CallPart> part = instances_.parts().part(facts);
+    const Cause here =
+        part && part->cause ? state_.cause_here(p) : Cause{p.rank, 0, p.linear, p.time};
     begun_.begin({comm, raw(r.key), raw(r.ordinal)}, raw(r.reqid), facts, part, here);
   }
   // Its request is complete.
@@ -82,14 +87,14 @@ class CausalCalls : protected CausalInstances {
   // When it can have been complete, from when it seems to have been; counts what it needed.
   double completion(const CausalProcess& p, double time) {
     const BegunCalls::Effect effect = begun_.effect(p.rank, *p.completes);
-    if (effect.unchecked) ++counts_.unchecked;
-    if (effect.recorded != nullptr) count(effect.recorded->linear, p.linear);
-    const bool late = effect.needed != nullptr && behind(*effect.needed, p, time);
+    if (effect.unchecked) ++state_.counts.unchecked;
+    if (effect.recorded != nullptr) state_.count(effect.recorded->linear, p.linear);
+    const bool late = effect.needed != nullptr && state_.behind(*effect.needed, p, time);
     return late ? after(effect.needed->time) : time;
   }
   void limit_begun() {
     for (const auto& [cause, time] : begun_.limits()) {
-      timelines_[cause.process]->limit(cause.item, time);
+      state_.timelines[cause.process]->limit(cause.item, time);
     }
     begun_.limits().clear();
   }
@@ -105,27 +110,29 @@ class CausalCalls : protected CausalInstances {
       return;
     }
     const std::uint32_t window = s.translation->windows[sync.window];
-    if (window == kAbsent || (sync.target != kAbsent && sync.target >= processes_.size())) return;
+    if (window == kAbsent || (sync.target != kAbsent && sync.target >= state_.processes.size()))
+      return;
     sync.window = window;
     std::span<const std::uint32_t> members;
     if (sync.comm != kAbsent) {
       const std::uint32_t comm = s.translation->comms[sync.comm];
-      if (comm != kAbsent) members = defs_.comms[comm].ranks;
+      if (comm != kAbsent) members = state_.defs.comms[comm].ranks;
     }
     WindowEpochs& w = p.epochs.window(window, false);
     const std::uint64_t fences = w.fences;
-    if (defs_.windows[window].paired()) depend(p, sync, w, members);
+    if (state_.defs.windows[window].paired()) depend(p, sync, w, members);
     apply_sync(w, sync, members, false);
-    if (sync.kind == SyncKind::kWinState) skip_calls(kFenceCall, window, fences, w.fences);
+    if (sync.kind == SyncKind::kWinState)
+      instances_.skip_calls(kFenceCall, window, fences, w.fences);
     if (sync.kind == SyncKind::kPeerState) skip_epochs(p, sync);
   }
 
-  BegunCalls begun_;
+  BegunCalls& begun() { return begun_; }
 
  private:
   const MergedRegion* open_region(const CausalThread& t) const {
     if (t.stack.empty() || t.stack.back().region == kAbsent) return nullptr;
-    return &defs_.regions[t.stack.back().region];
+    return &state_.defs.regions[t.stack.back().region];
   }
   // A count that the record cannot hold stands in an attribute before it; without one nobody knows.
   static std::uint64_t bytes_of(const Stream& s, std::uint32_t field, std::uint8_t kind) {
@@ -143,11 +150,12 @@ class CausalCalls : protected CausalInstances {
   // Posts and completes that happened while recording was off will not be seen.
   void skip_epochs(const CausalProcess& p, const Sync& sync) {
     const std::uint32_t peer = sync.target;
-    if (!absolute_ || peer == kAbsent || !recorded(peer)) return;
+    if (!state_.absolute || peer == kAbsent || !state_.recorded(peer)) return;
     const std::uint64_t completes = sync.first - ((sync.open & kOpenAccess) != 0 ? 1 : 0);
-    channels_.skip_causes({ChannelKind::kCompleteWait, sync.window, p.rank, peer, 0}, completes);
+    state_.channels.skip_causes({ChannelKind::kCompleteWait, sync.window, p.rank, peer, 0},
+                                completes);
     for (const ChannelKind kind : {ChannelKind::kPostComplete, ChannelKind::kPostStart}) {
-      channels_.skip_causes({kind, sync.window, p.rank, peer, 0}, sync.second);
+      state_.channels.skip_causes({kind, sync.window, p.rank, peer, 0}, sync.second);
     }
   }
 
@@ -162,22 +170,25 @@ class CausalCalls : protected CausalInstances {
     switch (sync.kind) {
       case SyncKind::kFence: {
         const bool ends = w.fence_open && (t.assertion & kAssertNoPrecede) == 0;
-        arrive(p, {kFenceCall, sync.window, w.fences + 1}, {enter, p.time, p.linear, ends, ends});
+        instances_.arrive(p, {kFenceCall, sync.window, w.fences + 1},
+                          {enter, p.time, p.linear, ends, ends});
         break;
       }
       case SyncKind::kPost:
         for (const std::uint32_t origin : members) {
-          if (!recorded(origin)) continue;
+          if (!state_.recorded(origin)) continue;
           const std::uint64_t number = w.peer(origin).exposure + 1;
-          channels_.publish(channel(ChannelKind::kPostComplete, p.rank, origin), enter, number);
+          state_.channels.publish(channel(ChannelKind::kPostComplete, p.rank, origin), enter,
+                                  number);
           if (error_bound(p.rank, origin) > 0) {
-            channels_.publish(channel(ChannelKind::kPostStart, p.rank, origin), enter, number);
+            state_.channels.publish(channel(ChannelKind::kPostStart, p.rank, origin), enter,
+                                    number);
           }
         }
         break;
       case SyncKind::kStart:
         for (const std::uint32_t target : members) {
-          const double bound = recorded(target) ? error_bound(target, p.rank) : 0;
+          const double bound = state_.recorded(target) ? error_bound(target, p.rank) : 0;
           if (bound <= 0) continue;
           p.needs.push_back({channel(ChannelKind::kPostStart, target, p.rank),
                              w.peer(target).access + 1, true, true, bound});
@@ -185,16 +196,17 @@ class CausalCalls : protected CausalInstances {
         break;
       case SyncKind::kComplete:
         for (const std::uint32_t target : members.empty() ? w.access_members : members) {
-          if (!recorded(target)) continue;
+          if (!state_.recorded(target)) continue;
           const std::uint64_t number = w.peer(target).access;
-          channels_.publish(channel(ChannelKind::kCompleteWait, p.rank, target), enter, number);
+          state_.channels.publish(channel(ChannelKind::kCompleteWait, p.rank, target), enter,
+                                  number);
           p.needs.push_back(
               {channel(ChannelKind::kPostComplete, target, p.rank), number, true, true});
         }
         break;
       case SyncKind::kWait:
         for (const std::uint32_t origin : members.empty() ? w.exposure_members : members) {
-          if (!recorded(origin)) continue;
+          if (!state_.recorded(origin)) continue;
           p.needs.push_back(
               {channel(ChannelKind::kCompleteWait, origin, p.rank), w.peer(origin).exposure});
         }
@@ -205,12 +217,18 @@ class CausalCalls : protected CausalInstances {
   }
   // How far the clocks of two processes may be apart; 0 on one node, and where nobody knows.
   double error_bound(std::uint32_t a, std::uint32_t b) const {
-    const std::uint32_t node_a = defs_.locations[a].node, node_b = defs_.locations[b].node;
+    const std::uint32_t node_a = state_.defs.locations[a].node,
+                        node_b = state_.defs.locations[b].node;
     if (node_a == kAbsent || node_b == kAbsent || node_a == node_b) return 0;
-    const auto& error_a = defs_.nodes[node_a].clock_error;
-    const auto& error_b = defs_.nodes[node_b].clock_error;
+    const auto& error_a = state_.defs.nodes[node_a].clock_error;
+    const auto& error_b = state_.defs.nodes[node_b].clock_error;
     return error_a && error_b ? error_a->value + error_b->value : 0;
   }
+
+  CausalState& state_;
+  const CausalMessages& messages_;
+  CausalInstances& instances_;
+  BegunCalls begun_;
 };
 
 }  // namespace kojak::merge

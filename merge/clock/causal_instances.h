@@ -4,23 +4,22 @@
 // A member arrives at its exit. When all have come that will come, each that leaves with data is
 // moved behind those that it provably needs (call_parts.h), and goes on. Until then it waits for
 // all, because MPI lets every collective call synchronise all its members: a program that depends
-// on the contrary is wrong, and is broken up like any other circle. Not thread-safe. Nothing fails.
+// on the contrary is wrong, and is broken up like any other circle.
 // Source: MPI 3.1, section 5.1.
 #pragma once
 
 #include <array>
 
 #include "merge/clock/call_parts.h"
-#include "merge/clock/causal_messages.h"
+#include "merge/clock/causal_state.h"
 
 namespace kojak::merge {
 
-class CausalInstances : protected CausalMessages {
- protected:
-  CausalInstances(const CausalInputs& in, const Timelines& timelines, bool correcting)
-      : CausalMessages(in, timelines, correcting), parts_(defs_) {}
+enum InstanceKind : std::uint8_t { kCollectiveCall, kFenceCall };
 
-  enum InstanceKind : std::uint8_t { kCollectiveCall, kFenceCall };
+class CausalInstances {
+ public:
+  explicit CausalInstances(CausalState& state) : state_(state), parts_(state.defs) {}
 
   // Whom a process waits for in its call: somebody who has not come to it.
   std::uint32_t missing_member(const CausalProcess& p) const {
@@ -28,7 +27,8 @@ class CausalInstances : protected CausalMessages {
     for (const auto group : members_of(kind, object)) {
       for (const std::uint32_t rank : group) {
         if (will_come(rank, kind, object, number) &&
-            !(processes_[rank].in_instance && processes_[rank].instance == p.instance)) {
+            !(state_.processes[rank].in_instance &&
+              state_.processes[rank].instance == p.instance)) {
           return rank;
         }
       }
@@ -81,7 +81,7 @@ class CausalInstances : protected CausalMessages {
     if (instance.arrivals.size() >= instance.expected) resolve(at);
   }
 
-  CallParts parts_;
+  CallParts& parts() { return parts_; }
 
  private:
   using Instances = std::map<InstanceKey, Instance>;
@@ -89,9 +89,9 @@ class CausalInstances : protected CausalMessages {
 
   // The second group is that of an intercommunicator, or empty.
   Groups members_of(std::uint8_t kind, std::uint32_t object) const {
-    const std::uint32_t id = kind == kCollectiveCall ? object : defs_.windows[object].comm;
+    const std::uint32_t id = kind == kCollectiveCall ? object : state_.defs.windows[object].comm;
     if (id == kAbsent) return {};
-    const MergedComm& comm = defs_.comms[id];
+    const MergedComm& comm = state_.defs.comms[id];
     Groups groups{comm.ranks};
     if (comm.intercommunicator()) groups[1] = comm.remote;
     return groups;
@@ -107,13 +107,13 @@ class CausalInstances : protected CausalMessages {
   }
   bool will_come(std::uint32_t rank, std::uint8_t kind, std::uint32_t object,
                  std::uint64_t number) const {
-    return rank < processes_.size() && !processes_[rank].ended &&
-           progress(processes_[rank], kind, object) < number;
+    return rank < state_.processes.size() && !state_.processes[rank].ended &&
+           progress(state_.processes[rank], kind, object) < number;
   }
 
   void lose_member(Instances::iterator at) {
     Instance& instance = at->second;
-    ++counts_.unchecked;
+    ++state_.counts.unchecked;
     if (--instance.expected <= instance.arrivals.size()) resolve(at);
   }
 
@@ -123,36 +123,39 @@ class CausalInstances : protected CausalMessages {
     const Instance instance = std::move(at->second);
     instances_.erase(at);
     const std::uint32_t comm = std::get<0>(key) == kCollectiveCall ? std::get<1>(key) : kAbsent;
-    const SettledCall call = parts_.settle(comm, instance.rule, instance.arrivals, correcting_);
+    const SettledCall call =
+        parts_.settle(comm, instance.rule, instance.arrivals, state_.correcting);
     std::vector<double> exits(call.members.size());
     for (std::size_t m = 0; m < call.members.size(); ++m) {
       const Arrival& arrival = instance.arrivals[m];
       exits[m] = arrival.exit;
       if (!arrival.effect) continue;
-      if (call.unknown[m]) ++counts_.unchecked;
-      CausalProcess& p = processes_[arrival.enter.process];
+      if (call.unknown[m]) ++state_.counts.unchecked;
+      CausalProcess& p = state_.processes[arrival.enter.process];
       if (call.recorded[m] != kNoMember) {
-        count(instance.arrivals[call.recorded[m]].enter.linear, arrival.linear);
+        state_.count(instance.arrivals[call.recorded[m]].enter.linear, arrival.linear);
       }
       if (call.needed[m] != kNoMember) {
         const Cause& cause = instance.arrivals[call.needed[m]].enter;
-        if (behind(cause, p, exits[m])) exits[m] = after(cause.time);
+        if (state_.behind(cause, p, exits[m])) exits[m] = after(cause.time);
         p.earliest = exits[m];
       }
       p.in_instance = false;
-      enqueue(p);
+      state_.enqueue(p);
     }
-    if (!correcting_) return;
+    if (!state_.correcting) return;
     const std::vector<double> limits =
         latest_enters(call.members, instance.rule, exits, call.neighbours);
     for (std::size_t m = 0; m < call.members.size(); ++m) {
       const Cause& enter = instance.arrivals[m].enter;
       if (limits[m] < std::numeric_limits<double>::infinity()) {
-        timelines_[enter.process]->limit(enter.item, limits[m]);
+        state_.timelines[enter.process]->limit(enter.item, limits[m]);
       }
     }
   }
 
+  CausalState& state_;
+  CallParts parts_;
   Instances instances_;
 };
 

@@ -4,31 +4,32 @@
 //
 // A receive that names its sender and tag gets its number when it is posted. Where one that does
 // not is open meanwhile, which message is whose is not certain: such receives take a message, but
-// are not checked. Not thread-safe. Nothing fails. Source: MPI 3.1, section 3.5 (order).
+// are not checked. Source: MPI 3.1, section 3.5 (order).
 #pragma once
 
 #include "merge/clock/causal_state.h"
 
 namespace kojak::merge {
 
-class CausalMessages : protected CausalState {
- protected:
-  using CausalState::CausalState;
+class CausalMessages {
+ public:
+  explicit CausalMessages(CausalState& state) : state_(state) {}
 
   // Absent: nothing to be paired. Communicators of unknown identity are each process's own.
   std::uint32_t paired_comm(const Stream& s, CommId id) const {
     const std::uint32_t comm = s.translation->comms[raw(id)];
-    return comm != kAbsent && (defs_.comms[comm].flags & 1) == 0 ? comm : kAbsent;
+    return comm != kAbsent && (state_.defs.comms[comm].flags & 1) == 0 ? comm : kAbsent;
   }
 
   void publish_send(CausalProcess& p) {
     const Stream& s = p.current().stream;
     MpiSend send;
-    if (decode(s.raw_record(), s.dialect, send) != nullptr || !recorded(raw(send.dlid))) return;
+    if (decode(s.raw_record(), s.dialect, send) != nullptr || !state_.recorded(raw(send.dlid)))
+      return;
     const std::uint32_t comm = paired_comm(s, send.cid);
     if (comm == kAbsent) return;
-    channels_.publish({ChannelKind::kMessage, comm, p.rank, raw(send.dlid), raw(send.tag)},
-                      cause_here(p));
+    state_.channels.publish({ChannelKind::kMessage, comm, p.rank, raw(send.dlid), raw(send.tag)},
+                            state_.cause_here(p));
   }
 
   // MPI_RECV_REQUEST
@@ -44,8 +45,8 @@ class CausalMessages : protected CausalState {
                        p.rank, raw(request.tag)};
     if (receive.wildcard) {
       ++p.wildcards;
-    } else if (receive.channel.object != kAbsent && recorded(receive.channel.from)) {
-      receive.number = channels_.expect(receive.channel);
+    } else if (receive.channel.object != kAbsent && state_.recorded(receive.channel.from)) {
+      receive.number = state_.channels.expect(receive.channel);
     }
     p.posted[raw(request.reqid)] = receive;
   }
@@ -78,11 +79,11 @@ class CausalMessages : protected CausalState {
         }
       }
     }
-    if (channel.object == kAbsent || !recorded(channel.from)) {
-      ++counts_.unchecked;
+    if (channel.object == kAbsent || !state_.recorded(channel.from)) {
+      ++state_.counts.unchecked;
       return;
     }
-    if (number == 0) number = channels_.expect(channel);
+    if (number == 0) number = state_.channels.expect(channel);
     p.needs.push_back({channel, number, certain});
   }
 
@@ -100,12 +101,13 @@ class CausalMessages : protected CausalState {
   void message_state(CausalProcess& p) {
     const Stream& s = p.current().stream;
     MsgState state;
-    if (!absolute_ || decode(s.raw_record(), s.dialect, state) != nullptr) return;
+    if (!state_.absolute || decode(s.raw_record(), s.dialect, state) != nullptr) return;
     const std::uint32_t comm = paired_comm(s, state.cid);
     const std::uint32_t peer = raw(state.plid), tag = raw(state.tag);
-    if (comm == kAbsent || !recorded(peer)) return;
-    channels_.skip_causes({ChannelKind::kMessage, comm, p.rank, peer, tag}, raw(state.sent));
-    channels_.skip_effects({ChannelKind::kMessage, comm, peer, p.rank, tag}, raw(state.recvd));
+    if (comm == kAbsent || !state_.recorded(peer)) return;
+    state_.channels.skip_causes({ChannelKind::kMessage, comm, p.rank, peer, tag}, raw(state.sent));
+    state_.channels.skip_effects({ChannelKind::kMessage, comm, peer, p.rank, tag},
+                                 raw(state.recvd));
   }
 
   void pause(CausalProcess& p) {
@@ -121,7 +123,7 @@ class CausalMessages : protected CausalState {
       p.messages_certain = false;
       if (p.wildcards > 0) --p.wildcards;
     } else if (receive.number != 0) {
-      channels_.distrust(receive.channel);
+      state_.channels.distrust(receive.channel);
     }
   }
   // The request in the attributes before the event, or absent.
@@ -138,6 +140,8 @@ class CausalMessages : protected CausalState {
     }
     return kAbsent;
   }
+
+  CausalState& state_;
 };
 
 }  // namespace kojak::merge

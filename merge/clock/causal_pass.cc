@@ -1,21 +1,22 @@
 #include "merge/clock/causal_pass.h"
 
 #include "merge/clock/causal_calls.h"
+#include "merge/complete/walk.h"
 
 namespace kojak::merge {
 namespace {
 
-class CausalPass : private CausalCalls {
+class CausalPass {
  public:
   CausalPass(const CausalInputs& in, const Timelines& timelines, bool correcting)
-      : CausalCalls(in, timelines, correcting) {
+      : state_(in, timelines, correcting) {
     for (std::size_t i = 0; i < in.traces.size(); ++i) add(i);
     for (std::uint32_t e = 0; e < in.locks.size(); ++e) {
       const LockEdge& edge = in.locks[e];
       thread_of(edge.from_trace).begins.emplace_back(edge.from_position, e);
       thread_of(edge.to_trace).ends.emplace_back(edge.to_position, e);
     }
-    for (CausalProcess& p : processes_) {
+    for (CausalProcess& p : state_.processes) {
       for (CausalThread& t : p.threads) {
         std::sort(t.begins.begin(), t.begins.end());
         std::sort(t.ends.begin(), t.ends.end());
@@ -24,10 +25,10 @@ class CausalPass : private CausalCalls {
   }
 
   CausalCounts run() {
-    for (CausalProcess& p : processes_) {
+    for (CausalProcess& p : state_.processes) {
       if (p.threads.empty()) {
         p.ended = true;
-        begun_.end(static_cast<std::uint32_t>(&p - processes_.data()));
+        begun_.end(static_cast<std::uint32_t>(&p - state_.processes.data()));
         continue;
       }
       for (CausalThread& t : p.threads) t.more = t.stream.advance();
@@ -35,96 +36,96 @@ class CausalPass : private CausalCalls {
     }
     for (std::uint64_t turn = 0;; ++turn) {
       if ((turn & 0xFFFF) == 0) report();
-      if (queue_.empty() && !break_deadlock()) break;
-      CausalProcess& p = processes_[queue_.top().second];
-      queue_.pop();
+      if (state_.queue.empty() && !break_deadlock()) break;
+      CausalProcess& p = state_.processes[state_.queue.top().second];
+      state_.queue.pop();
       p.queued = false;
       if (p.ended) continue;
       while (step(p)) {
         CausalThread& t = p.current();
         t.more = t.stream.advance();
         if (!t.more) done_ += t.stream.trace->size;
-        if (!p.select(correcting_)) {
+        if (!p.select(state_.correcting)) {
           end(p);
           break;
         }
-        if (!queue_.empty() && queue_.top().first < p.time) {
-          enqueue(p);
+        if (!state_.queue.empty() && state_.queue.top().first < p.time) {
+          state_.enqueue(p);
           break;
         }
       }
       wake();
     }
     begun_.finish();
-    limit_begun();
-    counts_.unchecked += begun_.lost();
-    return counts_;
+    calls_.limit_begun();
+    state_.counts.unchecked += begun_.lost();
+    return state_.counts;
   }
 
  private:
   void add(std::size_t index) {
-    const LocalTrace& trace = in_.traces[index];
-    CausalProcess& p = processes_[trace.rank];
+    const LocalTrace& trace = state_.in.traces[index];
+    CausalProcess& p = state_.processes[trace.rank];
     p.rank = trace.rank;
-    p.timeline = timelines_[trace.rank].get();
-    CausalThread& t = p.threads.emplace_back(in_.files, trace, in_.buffer);
+    p.timeline = state_.timelines[trace.rank].get();
+    CausalThread& t = p.threads.emplace_back(state_.in.files, trace, state_.in.buffer);
     Stream& s = t.stream;
-    s.clock = in_.clocks[index];
+    s.clock = state_.in.clocks[index];
     s.rank = trace.rank;
-    s.translation = in_.survey.traces[index].translation.get();
-    if (!correcting_ && p.timeline->moved()) {
+    s.translation = state_.in.survey.traces[index].translation.get();
+    if (!state_.correcting && p.timeline->moved()) {
       s.control({*p.timeline, static_cast<std::uint32_t>(p.threads.size() - 1)});
     }
     threads_.push_back({trace.rank, static_cast<std::uint32_t>(p.threads.size() - 1)});
   }
   CausalThread& thread_of(std::uint32_t trace) {
-    return processes_[threads_[trace].first].threads[threads_[trace].second];
+    return state_.processes[threads_[trace].first].threads[threads_[trace].second];
   }
   void report() {
     std::uint64_t done = done_;
-    for (const CausalProcess& p : processes_) {
+    for (const CausalProcess& p : state_.processes) {
       for (const CausalThread& t : p.threads) {
         if (t.more) done += t.stream.input.offset();
       }
     }
-    if (in_.progress) in_.progress(done);
+    if (state_.in.progress) state_.in.progress(done);
   }
 
   // ---- who is next ------------------------------------------------------------------------------
 
   void go_on(CausalProcess& p) {
-    if (p.select(correcting_)) {
-      enqueue(p);
+    if (p.select(state_.correcting)) {
+      state_.enqueue(p);
     } else {
       end(p);
     }
   }
   void wake() {
-    for (const std::uint32_t rank : channels_.woken()) enqueue(processes_[rank]);
-    channels_.woken().clear();
-    for (const std::uint32_t rank : begun_.woken()) enqueue(processes_[rank]);
+    for (const std::uint32_t rank : state_.channels.woken()) state_.enqueue(state_.processes[rank]);
+    state_.channels.woken().clear();
+    for (const std::uint32_t rank : begun_.woken()) state_.enqueue(state_.processes[rank]);
     begun_.woken().clear();
-    limit_begun();
+    calls_.limit_begun();
   }
   void end(CausalProcess& p) {
     p.ended = true;
-    for (CausalProcess& other : processes_) {
+    for (CausalProcess& other : state_.processes) {
       if (other.need < other.needs.size() && other.needs[other.need].channel.from == p.rank &&
           !other.ended) {
-        enqueue(other);
+        state_.enqueue(other);
       }
     }
-    leave_instances(p);
+    instances_.leave_instances(p);
     begun_.end(p.rank);
   }
   // All wait for each other in a circle: in it, who need not wait, else the first, goes on without.
   bool break_deadlock() {
     CausalProcess* p = nullptr;
-    for (CausalProcess& any : processes_) {
+    for (CausalProcess& any : state_.processes) {
       if (!any.ended) p = &any;
     }
     if (p == nullptr) return false;
-    for (std::size_t i = 0; i < processes_.size(); ++i) {  // into the circle
+    for (std::size_t i = 0; i < state_.processes.size(); ++i) {  // into the circle
       CausalProcess* next = awaited(*p);
       if (next == nullptr) break;
       p = next;
@@ -135,15 +136,15 @@ class CausalPass : private CausalCalls {
       if (is_soft(*p) != is_soft(*first) ? is_soft(*p) : p->time < first->time) first = p;
     }
     if (first->need < first->needs.size()) {
-      channels_.give_up(first->needs[first->need].channel);
+      state_.channels.give_up(first->needs[first->need].channel);
       ++first->need;
-      ++counts_.unchecked;
+      ++state_.counts.unchecked;
     } else if (first->in_instance) {
-      resolve_without(*first);
+      instances_.resolve_without(*first);
     } else if (first->completes) {
       begun_.give_up(first->rank);
     }
-    enqueue(*first);
+    state_.enqueue(*first);
     return true;
   }
 
@@ -157,11 +158,11 @@ class CausalPass : private CausalCalls {
     if (p.need < p.needs.size()) {
       rank = p.needs[p.need].channel.from;
     } else if (p.in_instance) {
-      rank = missing_member(p);
+      rank = instances_.missing_member(p);
     } else if (p.completes) {
       rank = begun_.missing(p.rank);
     }
-    return rank != kAbsent && !processes_[rank].ended ? &processes_[rank] : nullptr;
+    return rank != kAbsent && !state_.processes[rank].ended ? &state_.processes[rank] : nullptr;
   }
 
   // ---- one event --------------------------------------------------------------------------------
@@ -175,11 +176,11 @@ class CausalPass : private CausalCalls {
     while (p.need < p.needs.size()) {
       const Need& need = p.needs[p.need];
       Cause cause;
-      const auto found = channels_.take(need.channel, need.number, p.rank,
-                                        processes_[need.channel.from].ended, cause);
+      const auto found = state_.channels.take(need.channel, need.number, p.rank,
+                                              state_.processes[need.channel.from].ended, cause);
       if (found == Channels::Found::kWait) return false;
       if (found == Channels::Found::kNone || !need.checked) {
-        ++counts_.unchecked;
+        ++state_.counts.unchecked;
       } else {
         p.causes.push_back(cause);
         p.bounds.push_back(need.bound);
@@ -199,101 +200,81 @@ class CausalPass : private CausalCalls {
         p.causes[i].process = kAbsent;
         continue;
       }
-      count(cause.linear, p.linear);
-      if (behind(cause, p, time)) time = after(cause.time);
+      state_.count(cause.linear, p.linear);
+      if (state_.behind(cause, p, time)) time = after(cause.time);
     }
     if (p.completes) {
-      time = completion(p, time);
+      time = calls_.completion(p, time);
       begun_.complete(p.rank, *p.completes, time);
     }
-    if (correcting_) {
-      if (time > p.time) add_item(p, time);
+    if (state_.correcting) {
+      if (time > p.time) state_.add_item(p, time);
       for (const Cause& cause : p.causes) {
-        if (cause.process != kAbsent) timelines_[cause.process]->limit(cause.item, time);
+        if (cause.process != kAbsent) state_.timelines[cause.process]->limit(cause.item, time);
       }
     }
     CausalThread& t = p.current();
-    if (p.publishes) publish_send(p);
+    if (p.publishes) messages_.publish_send(p);
     if (p.pops) {
       t.assertion = 0;
       if (!t.stack.empty()) t.stack.pop_back();
     }
   }
+  // What an event needs, and what it means to the regions and windows (walk.h).
+  struct Visitor {
+    CausalPass& pass;
+    CausalProcess& p;
+    void enter(std::uint32_t id, bool call_site) { pass.enter(p, id, call_site); }
+    void open() { p.current().stack.push_back({}); }
+    void pause() {
+      pass.messages_.pause(p);
+      pass.begun_.pause(p.rank);
+      open();
+    }
+    void sync() { pass.calls_.synchronise(p); }
+    void leave() { p.pops = true; }
+    void assertion(std::uint32_t bits) { p.current().assertion = bits; }
+  };
   void examine(CausalProcess& p) {
-    CausalThread& t = p.current();
-    const Stream& s = t.stream;
-    if (region_effect(s.type) == RegionEffect::kLeaves) p.pops = true;
+    const Stream& s = p.current().stream;
+    const Step step = step_of(s.type);
+    if (step != Step::kPlain) {
+      Visitor visitor{*this, p};
+      walk(step, s.raw_record(), s.dialect, visitor);
+      if (step == Step::kSync) prove_lock(p);
+    }
     switch (static_cast<RecordType>(s.type)) {
-      case RecordType::kEnter:
-      case RecordType::kEnterCs:
-        enter(p);
-        break;
       case RecordType::kMpiSend:
         p.publishes = true;
         break;
       case RecordType::kMpiRecv:
-        receive(p);
+        messages_.receive(p);
         break;
       case RecordType::kMpiRecvRequest:
-        post(p);
+        messages_.post(p);
         break;
       case RecordType::kMpiCancelled:
       case RecordType::kMpiRequestFreed:
-        cancel(p);
+        messages_.cancel(p);
         break;
       case RecordType::kMsgState:
-        message_state(p);
+        messages_.message_state(p);
         break;
       case RecordType::kMpiCollExit:
-        collective(p);
+        calls_.collective(p);
         break;
       case RecordType::kCollState:
-        collective_state(p);
+        calls_.collective_state(p);
         break;
       case RecordType::kMpiCollBegin:
-        begin_collective(p);
+        calls_.begin_collective(p);
         break;
       case RecordType::kMpiRequestComplete:
-        complete_collective(p);
-        break;
-      case RecordType::kMpiWinExit:
-      case RecordType::kMpiWinCollExit:
-        synchronise(p);
-        break;
-      case RecordType::kWinState:
-      case RecordType::kEpochState:
-      case RecordType::kMpiWinFlush:
-      case RecordType::kMpiWinUnlock:
-      case RecordType::kMpiWinUnlockAll:
-      case RecordType::kMpiRmaComplete:
-        synchronise(p);
-        prove_lock(p);
-        break;
-      case RecordType::kMpiAssert: {
-        MpiAssert assertion;
-        if (decode(s.raw_record(), s.dialect, assertion) == nullptr) {
-          t.assertion = raw(assertion.assertion);
-        }
-        break;
-      }
-      case RecordType::kLogOff:
-        pause(p);
-        begun_.pause(p.rank);
-        [[fallthrough]];
-      case RecordType::kEnterTracing:
-        t.stack.push_back({});
+        calls_.complete_collective(p);
         break;
       default:
         break;
     }
-  }
-  std::uint32_t region_of(const Stream& s) const {
-    std::uint32_t id;
-    std::memcpy(&id, s.record + 14, 4);
-    if (s.dialect.swapped()) id = byte_swapped(id);
-    if (s.type == type_of(RecordType::kEnter)) return s.translation->regions[id];
-    const std::uint32_t site = s.translation->call_sites[id];
-    return site != kAbsent ? defs_.call_sites[site].entered : kAbsent;
   }
   static bool can_be_cause(MpiRole role) {
     switch (role) {
@@ -311,23 +292,24 @@ class CausalPass : private CausalCalls {
         return false;
     }
   }
-  void enter(CausalProcess& p) {
+  void enter(CausalProcess& p, std::uint32_t id, bool call_site) {
     CausalThread& t = p.current();
     OpenRegion open;
-    if (static_cast<std::uint8_t>(t.stream.record[0]) >= 16) open.region = region_of(t.stream);
+    open.region = entered_region(*t.stream.translation, state_.defs, id, call_site);
     open.enter = {p.rank, 0, p.linear, p.time};
     const std::uint64_t position = t.stream.position();
     std::uint32_t edge = CausalThread::edge_at(t.begins, t.next_begin, position);
-    const bool cause = open.region != kAbsent && can_be_cause(defs_.regions[open.region].role);
-    if (cause || edge != kAbsent) open.enter = cause_here(p);
+    const bool cause =
+        open.region != kAbsent && can_be_cause(state_.defs.regions[open.region].role);
+    if (cause || edge != kAbsent) open.enter = state_.cause_here(p);
     for (; edge != kAbsent; edge = CausalThread::edge_at(t.begins, t.next_begin, position)) {
-      channels_.publish(lock_channel(edge), open.enter);
+      state_.channels.publish(lock_channel(edge), open.enter);
     }
     t.stack.push_back(open);
   }
   ChannelKey lock_channel(std::uint32_t edge) const {
-    return {ChannelKind::kLock, edge, threads_[in_.locks[edge].from_trace].first,
-            threads_[in_.locks[edge].to_trace].first, 0};
+    return {ChannelKind::kLock, edge, threads_[state_.in.locks[edge].from_trace].first,
+            threads_[state_.in.locks[edge].to_trace].first, 0};
   }
   void prove_lock(CausalProcess& p) {
     CausalThread& t = p.current();
@@ -339,6 +321,11 @@ class CausalPass : private CausalCalls {
     }
   }
 
+  CausalState state_;
+  CausalMessages messages_{state_};
+  CausalInstances instances_{state_};
+  CausalCalls calls_{state_, messages_, instances_};
+  BegunCalls& begun_ = calls_.begun();
   std::vector<std::pair<std::uint32_t, std::uint32_t>> threads_;  // process and thread, by trace
   std::uint64_t done_ = 0;
 };

@@ -8,6 +8,7 @@
 #include "merge/clock/correct_clocks.h"
 #include "merge/clock/time_order.h"
 #include "merge/complete/transfer_ends.h"
+#include "merge/complete/walk.h"
 
 namespace kojak::merge {
 namespace {
@@ -138,22 +139,11 @@ class GrantFinder {
 
   void event(Stream& s) {
     Location& l = locations_[s.index];
+    if (const Step step = step_of(s.type); step != Step::kPlain) {
+      Visitor visitor{*this, s, l};
+      walk(step, s.raw_record(), s.dialect, visitor);
+    }
     switch (static_cast<RecordType>(s.type)) {
-      case RecordType::kEnter:
-      case RecordType::kEnterCs:
-        enter(s, l);
-        break;
-      case RecordType::kLogOff:
-        forget_all(s.rank);
-        [[fallthrough]];
-      case RecordType::kEnterTracing:
-        l.stack.push_back({});
-        break;
-      case RecordType::kMpiAssert: {
-        MpiAssert r;
-        if (decode(s.raw_record(), s.dialect, r) == nullptr) l.assertion = raw(r.assertion);
-        break;
-      }
       case RecordType::kMpiWinLock: {
         const std::uint64_t record = next_record(l);
         MpiWinLock r;
@@ -215,9 +205,24 @@ class GrantFinder {
         break;
       }
       default:
-        if (region_effect(s.type) == RegionEffect::kLeaves) leave(s, l);
+        break;
     }
   }
+  // What an event means to the regions (walk.h); windows are looked at record by record.
+  struct Visitor {
+    GrantFinder& finder;
+    Stream& s;
+    Location& l;
+    void enter(std::uint32_t id, bool call_site) { finder.enter(s, l, id, call_site); }
+    void open() { l.stack.push_back({}); }
+    void pause() {
+      finder.forget_all(s.rank);
+      open();
+    }
+    void sync() {}
+    void leave() { finder.leave(s, l); }
+    void assertion(std::uint32_t bits) { l.assertion = bits; }
+  };
 
   std::uint32_t window_of(const Stream& s, WindowId id) const {
     return s.translation->windows[raw(id)];
@@ -226,16 +231,9 @@ class GrantFinder {
     if (l.times != nullptr) l.times->append(std::numeric_limits<double>::quiet_NaN());
     return l.records++;
   }
-  void enter(Stream& s, Location& l) {
+  void enter(Stream& s, Location& l, std::uint32_t id, bool call_site) {
     Location::Open open;
-    std::uint32_t id;
-    std::memcpy(&id, s.record + 14, 4);
-    if (s.dialect.swapped()) id = byte_swapped(id);
-    if (s.type == type_of(RecordType::kEnter)) {
-      open.region = s.translation->regions[id];
-    } else if (const std::uint32_t site = s.translation->call_sites[id]; site != kAbsent) {
-      open.region = defs_.call_sites[site].entered;
-    }
+    open.region = entered_region(*s.translation, defs_, id, call_site);
     open.time = s.time;
     open.position = s.position();
     if (is_unlock(open.region)) unlocks_.enter(s.rank, Seconds{open.time});

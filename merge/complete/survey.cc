@@ -1,85 +1,15 @@
 #include "merge/complete/survey.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "merge/complete/sync.h"
+#include "merge/complete/walk.h"
 
 namespace kojak::merge {
 namespace {
 
 constexpr std::size_t kBuffer = 64 * 1024;
-
-// What pass 1 does with a record.
-enum class Action : std::uint8_t {
-  kUnknown,
-  kDefinition,
-  kAttribute,
-  kPlain,
-  kEnter,     // opens a region
-  kOpen,      // opens PAUSING or TRACING
-  kExit,      // closes a region
-  kClose,     // closes PAUSING or TRACING
-  kSyncExit,  // closes a region, and may move a window's state
-  kSync,
-  kAssert,
-  kCall,  // enter and exit in one
-};
-
-constexpr Action action_of(std::uint8_t type) {
-  switch (static_cast<RecordType>(type)) {
-    case RecordType::kLogOff:
-    case RecordType::kEnterTracing:
-      return Action::kOpen;
-    case RecordType::kLogOn:
-    case RecordType::kExitTracing:
-      return Action::kClose;
-    case RecordType::kMpiWinExit:
-    case RecordType::kMpiWinCollExit:
-      return Action::kSyncExit;
-    case RecordType::kMpiWinLock:
-    case RecordType::kMpiWinUnlock:
-    case RecordType::kMpiWinLockAll:
-    case RecordType::kMpiWinUnlockAll:
-    case RecordType::kMpiWinFlush:
-    case RecordType::kMpiRmaComplete:
-    case RecordType::kWinState:
-    case RecordType::kEpochState:
-      return Action::kSync;
-    case RecordType::kMpiAssert:
-      return Action::kAssert;
-    default:
-      break;
-  }
-  switch (region_effect(type)) {
-    case RegionEffect::kEnters:
-      return Action::kEnter;
-    case RegionEffect::kLeaves:
-      return Action::kExit;
-    case RegionEffect::kEntersAndLeaves:
-      return Action::kCall;
-    case RegionEffect::kNone:
-      break;
-  }
-  return Action::kPlain;
-}
-
-struct Actions {
-  std::array<Action, 256> of{};
-  constexpr Actions() {
-    for (int i = 0; i < 256; ++i) {
-      const auto type = static_cast<std::uint8_t>(i);
-      const auto known = dispatch_record(type, []<class R>() {});
-      of[type] = is_definition(type)  ? Action::kDefinition
-                 : is_attribute(type) ? Action::kAttribute
-                 : known              ? action_of(type)
-                                      : Action::kUnknown;
-    }
-  }
-};
-
-constexpr Actions kActions;
 
 // Identifiers of one trace on their way into the merged definitions, before or after these are
 // complete.
@@ -105,38 +35,46 @@ class Lookup {
   const Translation* translation_ = nullptr;
 };
 
-// Follows the regions of one location, and moves its process's windows.
+// Follows the regions of one location, and moves its process's windows if it has `epochs`.
 class Follower {
  public:
   Follower(const MergedDefinitions& definitions, Lookup lookup, ProcessEpochs& epochs,
-           Summary& summary, std::uint32_t processes)
+           Summary& summary, std::uint32_t processes, bool with_windows)
       : definitions_(definitions),
         lookup_(lookup),
         epochs_(epochs),
         summary_(summary),
-        processes_(processes) {}
+        processes_(processes),
+        with_windows_(with_windows) {}
 
-  // Local identifier of a region, or of a call site with the high bit of `kind`.
-  struct Open {
-    std::uint32_t id;
-    bool call_site;
-    bool region;
-  };
+  void follow(Step step, const RawRecord& record, const Dialect& dialect) {
+    record_ = &record;
+    dialect_ = &dialect;
+    walk(step, record, dialect, *this);
+  }
+  std::size_t depth() const { return stack_.size(); }
+  std::uint64_t unmatched() const { return unmatched_; }
+
+  // What walk() calls.
   void enter(std::uint32_t id, bool call_site) { stack_.push_back({id, call_site, true}); }
   void open() { stack_.push_back({0, false, false}); }
-  bool close() {
-    assertion_ = 0;
-    if (stack_.empty()) return false;
-    stack_.pop_back();
-    return true;
+  void pause() {
+    open();
+    if (with_windows_) epochs_.pause();
   }
-  void pause() { epochs_.pause(); }
-  void set_assertion(std::uint32_t assertion) { assertion_ = assertion; }
-  std::size_t depth() const { return stack_.size(); }
-
-  void sync(const RawRecord& record, const Dialect& dialect) {
+  void leave() {
+    assertion_ = 0;
+    if (stack_.empty()) {
+      ++unmatched_;
+    } else {
+      stack_.pop_back();
+    }
+  }
+  void assertion(std::uint32_t bits) { assertion_ = bits; }
+  void sync() {
+    if (!with_windows_) return;
     Sync s;
-    const bool moves = decode_sync(record, dialect, role(), assertion_, s);
+    const bool moves = decode_sync(*record_, *dialect_, role(), assertion_, s);
     if (s.unknown_role) summary_.add(Finding::kUnknownRole);
     if (!moves) return;
     const std::uint32_t window = lookup_.window(s.window);
@@ -170,8 +108,18 @@ class Follower {
   ProcessEpochs& epochs_;
   Summary& summary_;
   std::uint32_t processes_;
+  bool with_windows_;
+  // By local identifier: a definition may come later than the enter.
+  struct Open {
+    std::uint32_t id;
+    bool call_site;
+    bool region;
+  };
   std::vector<Open> stack_;
   std::uint32_t assertion_ = 0;
+  std::uint64_t unmatched_ = 0;
+  const RawRecord* record_ = nullptr;
+  const Dialect* dialect_ = nullptr;
 };
 
 class Surveyor {
@@ -211,11 +159,10 @@ class Surveyor {
     TraceFacts& facts = survey_.traces[index];
     TraceDefinitions definitions(survey_.definitions, traces_, index, summary_, fallback);
     Follower follower(survey_.definitions, Lookup(definitions), *survey_.processes[trace.rank],
-                      summary_, processes_);
+                      summary_, processes_, with_epochs);
     Dialect dialect = trace.dialect;
     LocalInput input(files_, trace, kBuffer);
     bool first_event = true;
-    std::uint64_t unmatched = 0;
     for (;;) {
       if (input.available() < kMaxRecord && !input.exhausted()) {
         input.fill();
@@ -229,8 +176,8 @@ class Surveyor {
                                p + 2, 0};
         const std::size_t size = std::size_t{2} + record.length;
         if (static_cast<std::size_t>(stop - p) < size) break;
-        const Action action = kActions.of[record.type];
-        if (action >= Action::kPlain) {
+        const Step step = step_of(record.type);
+        if (is_event_step(step)) {
           if (record.length < 12) [[unlikely]] {
             p += size;
             continue;
@@ -240,66 +187,20 @@ class Surveyor {
             facts.first_time = event_time(record, dialect.swapped()).value;
           }
           ++facts.events;
-        }
-        switch (action) {
-          case Action::kPlain:
-          case Action::kAttribute:
-            break;
-          case Action::kEnter: {
-            std::uint32_t id = kAbsent;
-            if (record.length >= 16) std::memcpy(&id, record.body + 12, 4);
-            if (dialect.swapped()) id = byte_swapped(id);
-            follower.enter(id, record.type == type_of(RecordType::kEnterCs));
-            break;
+          if (step != Step::kPlain) {
+            follower.follow(step, record, dialect);
+            note(facts, step, record.type, input.offset(p));
           }
-          case Action::kOpen:
-            follower.open();
-            if (record.type == type_of(RecordType::kLogOff)) follower.pause();
-            break;
-          case Action::kSyncExit:
-            if (with_epochs) follower.sync(record, dialect);
-            [[fallthrough]];
-          case Action::kExit:
-            facts.last_exit = input.offset(p);
-            unmatched += follower.close() ? 0 : 1;
-            break;
-          case Action::kClose:
-            unmatched += follower.close() ? 0 : 1;
-            break;
-          case Action::kCall:
-            facts.last_exit = input.offset(p);
-            break;
-          case Action::kSync:
-            if (with_epochs) follower.sync(record, dialect);
-            if (record.type == type_of(RecordType::kMpiWinLock) ||
-                record.type == type_of(RecordType::kMpiWinUnlock)) {
-              facts.locks = true;
-            }
-            if (record.type == type_of(RecordType::kMpiWinLockAll) ||
-                record.type == type_of(RecordType::kMpiWinUnlockAll)) {
-              facts.lock_all = true;
-            }
-            break;
-          case Action::kAssert: {
-            MpiAssert assertion;
-            if (decode(record, dialect, assertion) == nullptr) {
-              follower.set_assertion(raw(assertion.assertion));
-            }
-            break;
-          }
-          case Action::kDefinition: {
-            RawRecord placed = record;
-            placed.offset = input.offset(p);
-            definitions.add(placed, dialect);
-            if (record.type == type_of(RecordType::kMetric)) ++dialect.metrics;
-            break;
-          }
-          case Action::kUnknown:
-            summary_.add(Finding::kUnknownType, 1, [&] {
-              return trace.path + ": offset " + std::to_string(input.offset(p)) + ": type " +
-                     std::to_string(record.type);
-            });
-            break;
+        } else if (step == Step::kDefinition) {
+          RawRecord placed = record;
+          placed.offset = input.offset(p);
+          definitions.add(placed, dialect);
+          if (record.type == type_of(RecordType::kMetric)) ++dialect.metrics;
+        } else if (step == Step::kUnknown) [[unlikely]] {
+          summary_.add(Finding::kUnknownType, 1, [&] {
+            return trace.path + ": offset " + std::to_string(input.offset(p)) + ": type " +
+                   std::to_string(record.type);
+          });
         }
         p += size;
       }
@@ -310,7 +211,7 @@ class Surveyor {
     }
     facts.end = input.offset();
     facts.open_regions = static_cast<std::uint32_t>(follower.depth());
-    report_end(index, input, unmatched);
+    report_end(index, input, follower.unmatched());
     facts.clock.offsets = definitions.local().offsets;
     facts.clock.rate = definitions.local().clock_rate;
     facts.clock.rank = trace.rank;
@@ -325,6 +226,24 @@ class Surveyor {
     facts.clock.node = survey_.definitions.locations[survey_.definitions.location_of(index)].node;
     done_ += trace.size;
     return {};
+  }
+
+  static void note(TraceFacts& facts, Step step, std::uint8_t type, std::uint64_t position) {
+    switch (step) {
+      case Step::kExit:
+      case Step::kSyncExit:
+      case Step::kCall:
+        facts.last_exit = position;
+        break;
+      case Step::kSync:
+        facts.locks = facts.locks || type == type_of(RecordType::kMpiWinLock) ||
+                      type == type_of(RecordType::kMpiWinUnlock);
+        facts.lock_all = facts.lock_all || type == type_of(RecordType::kMpiWinLockAll) ||
+                         type == type_of(RecordType::kMpiWinUnlockAll);
+        break;
+      default:
+        break;
+    }
   }
 
   void report_end(std::size_t index, const LocalInput& input, std::uint64_t unmatched) {
@@ -368,9 +287,9 @@ class Surveyor {
     for (std::size_t i = begin; i < end; ++i) {
       Thread& t = threads[i - begin];
       t.input = std::make_unique<LocalInput>(files_, traces_[i], kBuffer / 4);
-      t.follower =
-          std::make_unique<Follower>(survey_.definitions, Lookup(*survey_.traces[i].translation),
-                                     *survey_.processes[traces_[i].rank], summary_, processes_);
+      t.follower = std::make_unique<Follower>(
+          survey_.definitions, Lookup(*survey_.traces[i].translation),
+          *survey_.processes[traces_[i].rank], summary_, processes_, true);
       t.dialect = traces_[i].dialect;
       t.clock = clocks[i - begin];
     }
@@ -384,7 +303,7 @@ class Surveyor {
         if (t.input->available() < size) break;
         t.input->skip(size);
         if (t.record.type == type_of(RecordType::kMetric)) ++t.dialect.metrics;
-        if (kActions.of[t.record.type] < Action::kPlain || t.record.length < 12) continue;
+        if (!is_event_step(step_of(t.record.type)) || t.record.length < 12) continue;
         const double time = t.clock(event_time(t.record, t.dialect.swapped()).value);
         if (time > t.time) t.time = time;
         return;
@@ -398,43 +317,8 @@ class Surveyor {
         if (t.more && (next == nullptr || t.time < next->time)) next = &t;
       }
       if (next == nullptr) break;
-      step(*next->follower, next->record, next->dialect);
+      next->follower->follow(step_of(next->record.type), next->record, next->dialect);
       advance(*next);
-    }
-  }
-
-  static void step(Follower& follower, const RawRecord& record, const Dialect& dialect) {
-    switch (kActions.of[record.type]) {
-      case Action::kEnter: {
-        std::uint32_t id = kAbsent;
-        if (record.length >= 16) std::memcpy(&id, record.body + 12, 4);
-        if (dialect.swapped()) id = byte_swapped(id);
-        follower.enter(id, record.type == type_of(RecordType::kEnterCs));
-        break;
-      }
-      case Action::kOpen:
-        follower.open();
-        if (record.type == type_of(RecordType::kLogOff)) follower.pause();
-        break;
-      case Action::kSyncExit:
-        follower.sync(record, dialect);
-        [[fallthrough]];
-      case Action::kExit:
-      case Action::kClose:
-        follower.close();
-        break;
-      case Action::kSync:
-        follower.sync(record, dialect);
-        break;
-      case Action::kAssert: {
-        MpiAssert assertion;
-        if (decode(record, dialect, assertion) == nullptr) {
-          follower.set_assertion(raw(assertion.assertion));
-        }
-        break;
-      }
-      default:
-        break;
     }
   }
 

@@ -1,10 +1,8 @@
 // Writes the ends of transfers: where their own records stand, or where they are released.
 //
-// Above EventWriter in pass 2. Owns the placement (placement.h) and counts what became of the ends.
-// Not thread-safe. Errors: those of the held ends.
+// Part of pass 2. Owns the placement (placement.h) and counts what became of the ends. Errors:
+// those of the held ends.
 #pragma once
-
-#include <memory>
 
 #include "merge/complete/release.h"
 #include "merge/write/event_writer.h"
@@ -12,38 +10,41 @@
 namespace kojak::merge {
 
 template <bool Plain>
-class EndWriter : protected EventWriter<Plain> {
- protected:
-  using Base = EventWriter<Plain>;
-  using Base::emitter_, Base::in_, Base::summary_;
+class EndWriter {
+ public:
+  EndWriter(const EngineInputs& in, EventWriter<Plain>& events, Summary& summary,
+            std::vector<HeldSource> sources)
+      : in_(in),
+        summary_(summary),
+        emitter_(events.emitter()),
+        placement_(in.survey, in.files, std::move(sources), in.pool) {}
 
-  EndWriter(const EngineInputs& in, TraceWriter& writer, Summary& summary)
-      : Base(in, writer, summary) {}
+  Placement& placement() { return placement_; }
+  const Placement& placement() const { return placement_; }
 
   // Ends that wait for an exit record of this location.
   void exit_duties(Stream& s) {
-    if (placement_->any_duties(s.index)) [[unlikely]] {
-      lists_.clear();
-      mail_.clear();
+    if (placement_.any_duties(s.index)) [[unlikely]] {
+      none_due();
       add_duties(s, s.position() == s.facts->last_exit && s.facts->open_regions == 0);
       release(s, false);
     }
   }
   void add_duties(Stream& s, bool last) {
-    LocationDuties& duties = placement_->duties(s.index);
-    if (!placement_->any_duties(s.index)) return;
-    lists_.insert(lists_.end(), duties.next_exit.begin(), duties.next_exit.end());
+    LocationDuties& duties = placement_.duties(s.index);
+    if (!placement_.any_duties(s.index)) return;
+    due_.lists.insert(due_.lists.end(), duties.next_exit.begin(), duties.next_exit.end());
     duties.next_exit.clear();
     if (last) {
-      lists_.insert(lists_.end(), duties.last_exit.begin(), duties.last_exit.end());
+      due_.lists.insert(due_.lists.end(), duties.last_exit.begin(), duties.last_exit.end());
       duties.last_exit.clear();
     }
-    placement_->set_any_duties(s.index, !duties.last_exit.empty());
+    placement_.set_any_duties(s.index, !duties.last_exit.empty());
   }
 
-  // The ends in lists_ and mail_, at the current time of this location.
+  // The ends that are due, at the current time of this location.
   void release(Stream& s, bool closing, std::uint32_t window = kAbsent) {
-    if (lists_.empty() && mail_.empty()) return;
+    if (due_.lists.empty() && due_.mail.empty()) return;
     const double time = s.time;
     const ListInfo of_mail = Placement::mail_info(s.rank, window);
     const auto write = [&](const ListInfo& info, const HeldEnd& end) {
@@ -60,7 +61,7 @@ class EndWriter : protected EventWriter<Plain> {
       ++moved_;
       if (info.place == Place::kLastExit) ++open_ends_;
     };
-    release_.run(placement_->held(), lists_, mail_, of_mail, write);
+    release_.run(placement_.held(), due_.lists, due_.mail, of_mail, write);
     emitter_.make_room();
   }
   void count_mark(Mark mark, std::uint32_t window) {
@@ -95,17 +96,17 @@ class EndWriter : protected EventWriter<Plain> {
       const std::uint32_t lid = info.put ? info.target : streams[info.stream].lid;
       emitter_.put_end(info, end, lid, time, Mark::kBothExitsLost);
     };
-    lists_.clear();
-    placement_->rest_of_mail(mail_, [&](const ListInfo& info) {
-      release_.run(placement_->held(), lists_, mail_, info, write);
+    none_due();
+    placement_.rest_of_mail(due_.mail, [&](const ListInfo& info) {
+      release_.run(placement_.held(), due_.lists, due_.mail, info, write);
     });
-    lists_ = placement_->held().open_lists();
-    release_.run(placement_->held(), lists_, write);
+    due_.lists = placement_.held().open_lists();
+    release_.run(placement_.held(), due_.lists, write);
   }
   void report_ends() {
     summary_.moved = moved_;
     summary_.open_ends = open_ends_;
-    summary_.reread = placement_->held().reread();
+    summary_.reread = placement_.held().reread();
     summary_.add(Finding::kTargetExitLost, marks_[1]);
     summary_.add(Finding::kBothExitsLost, marks_[2]);
     summary_.add(Finding::kLateStart, marks_[3]);
@@ -114,13 +115,31 @@ class EndWriter : protected EventWriter<Plain> {
     summary_.add(Finding::kClosedByFree, closed_by_free_);
   }
 
-  std::unique_ptr<Placement> placement_;
-  std::vector<ListId> lists_;
-  Mail mail_;
-  std::uint64_t moved_ = 0;
-  Release release_;
+  // Ends of operations that a record completes come into it, to be released with release().
+  struct Due {
+    std::vector<ListId> lists;
+    Mail mail;
+  };
+  // Nothing is due.
+  Due& none_due() {
+    due_.lists.clear();
+    due_.mail.clear();
+    return due_;
+  }
+  // An end that leaves the held ones by itself.
+  void put_completed(const Stream& s, const Placement::Completed& done) {
+    emitter_.put_end(done.info, done.end, s.lid, s.time, Mark::kNone);
+    ++moved_;
+  }
 
  private:
+  const EngineInputs& in_;
+  Summary& summary_;
+  Emitter<Plain>& emitter_;
+  Placement placement_;
+  Due due_;
+  std::uint64_t moved_ = 0;
+  Release release_;
   std::uint64_t closed_by_free_ = 0, unpaired_ = 0, open_ends_ = 0;
   std::uint64_t marks_[5] = {};
 };

@@ -1,9 +1,9 @@
 #include "merge/write/engine.h"
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 
+#include "merge/complete/walk.h"
 #include "merge/input/kway.h"
 #include "merge/write/classic.h"
 #include "merge/write/transfer_writer.h"
@@ -13,44 +13,21 @@ namespace {
 
 // Reads all traces in the order of time; regions and synchronisation.
 template <bool Plain>
-class Engine : private TransferWriter<Plain> {
-  using Base = TransferWriter<Plain>;
-  using Base::add_duties, Base::call_begins, Base::call_ends, Base::copy_attributes,
-      Base::count_metrics, Base::dialect_of, Base::emitter_, Base::exit_duties, Base::extended_,
-      Base::get_starts, Base::granting, Base::in_, Base::lists_, Base::mail_, Base::moved_,
-      Base::plain_call_begins, Base::put_starts, Base::shmem_get_starts, Base::shmem_put_ends,
-      Base::transfer_ends, Base::out_metrics_, Base::placement_, Base::processes_, Base::read,
-      Base::release, Base::role, Base::summary_, Base::translated;
-
+class Engine {
  public:
   Engine(const EngineInputs& in, TraceWriter& writer, Summary& summary)
-      : Base(in, writer, summary) {
-    const MergedDefinitions& definitions = in.survey.definitions;
-    // In the order of merged locations, which is how equal times are ordered.
-    std::vector<std::size_t> order(in.traces.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return definitions.location_of(a) < definitions.location_of(b);
-    });
-    std::vector<HeldSource> sources;
-    streams_.reserve(order.size());
-    for (const std::size_t i : order) {
-      Stream& s = streams_.emplace_back(in.files, in.traces[i], in.buffer);
-      s.index = static_cast<std::uint32_t>(streams_.size() - 1);
-      s.clock = in.clocks[i];
-      if (in.corrected != nullptr) s.correct(*in.corrected, i);
-      s.lid = definitions.location_of(i);
-      s.rank = in.traces[i].rank;
-      s.facts = &in.survey.traces[i];
-      s.translation = s.facts->translation.get();
-      s.metrics.assign(out_metrics_, 0);
-      if (granting() && in.locks->times[i]) s.move_locks(SpillReader<double>(*in.locks->times[i]));
-      sources.push_back({&in.traces[i], s.translation, s.clock, in.corrected, i});
-    }
+      : in_(in),
+        summary_(summary),
+        extended_(in.extended),
+        events_(in, writer, summary),
+        emitter_(events_.emitter()),
+        ends_(in, events_, summary, open_streams()),
+        placement_(ends_.placement()),
+        grants_(in, events_, ends_),
+        transfers_(in, events_, ends_, grants_, summary) {
     for (const auto& process : in.survey.processes) {
       if (process) process->restart();
     }
-    placement_ = std::make_unique<Placement>(in.survey, in.files, std::move(sources), in.pool);
   }
 
   Result<std::uint64_t> run() {
@@ -69,7 +46,7 @@ class Engine : private TransferWriter<Plain> {
       const Tournament::Entry limit = tournament.runner_up();
       prefetch(limit.stream);
       Stream& s = streams_[winner];
-      if (granting()) [[unlikely]] {
+      if (grants_.granting()) [[unlikely]] {
         // Another thread may have written what it stood for.
         if (const double key = key_of(s); key > tournament.winner().time) {
           tournament.replace(key);
@@ -79,9 +56,9 @@ class Engine : private TransferWriter<Plain> {
       bool more = true;
       do {
         emitter_.make_room();
-        if (granting()) [[unlikely]] {
-          if (const double next = this->next_grant(s); next <= s.time) {
-            this->write_grants(s.rank, next, streams_);
+        if (grants_.granting()) [[unlikely]] {
+          if (const double next = grants_.next_grant(s); next <= s.time) {
+            grants_.write_grants(s.rank, next, streams_);
             continue;
           }
         }
@@ -99,9 +76,9 @@ class Engine : private TransferWriter<Plain> {
       }
     }
     finish();
-    if (placement_->held().error()) return *placement_->held().error();
-    if (this->refused_ != nullptr) {
-      return no_classic(this->refused_->path, "holds a count of more than 4294967294 bytes");
+    if (placement_.held().error()) return *placement_.held().error();
+    if (events_.refused() != nullptr) {
+      return no_classic(events_.refused()->path, "holds a count of more than 4294967294 bytes");
     }
     std::uint64_t events = 0;
     for (const std::uint64_t n : emitter_.by_type()) events += n;
@@ -116,42 +93,43 @@ class Engine : private TransferWriter<Plain> {
     __builtin_prefetch(s);
     __builtin_prefetch(s + 64);
     __builtin_prefetch(s + 128);
-    placement_->prefetch(stream);
+    placement_.prefetch(stream);
   }
   // When the next thing of this location is to be written.
   double key_of(const Stream& s) const {
-    if (!granting()) [[likely]]
+    if (!grants_.granting()) [[likely]]
       return s.time;
-    return std::min(s.time, this->next_grant(s));
+    return std::min(s.time, grants_.next_grant(s));
   }
   void enter(Stream& s) {
     Enter r;
-    if (!read(s, r)) return;
+    if (!events_.read(s, r)) return;
     const std::uint32_t local = raw(r.rid);
-    const std::uint32_t region = translated(s, s.translation->regions[local], local);
+    const std::uint32_t region = events_.translated(s, s.translation->regions[local], local);
     r.rid = RegionId{region};
-    if (const std::size_t callers = this->put_enter(s, r, local)) [[unlikely]] {
+    if (const std::size_t callers = events_.put_enter(s, r, local)) [[unlikely]] {
       s.stack.insert(s.stack.end(), callers, kCaller);
     }
     s.stack.push_back(region);
   }
   void enter_call_site(Stream& s) {
     EnterCs r;
-    if (!read(s, r)) return;
-    const std::uint32_t site = translated(s, s.translation->call_sites[raw(r.csid)], raw(r.csid));
+    if (!events_.read(s, r)) return;
+    const std::uint32_t site =
+        events_.translated(s, s.translation->call_sites[raw(r.csid)], raw(r.csid));
     r.csid = CallSiteId{site};
-    count_metrics(s, r);
-    const std::size_t callers = this->put_site(s, r);
+    events_.count_metrics(s, r);
+    const std::size_t callers = events_.put_site(s, r);
     s.stack.insert(s.stack.end(), callers, kCaller);
     s.stack.push_back(site != kAbsent ? in_.survey.definitions.call_sites[site].entered : kAbsent);
   }
   void exit(Stream& s) {
     Exit r;
-    if (!read(s, r)) return;
-    exit_duties(s);
+    if (!events_.read(s, r)) return;
+    ends_.exit_duties(s);
     leave(s);
-    count_metrics(s, r);
-    copy_attributes(s);
+    events_.count_metrics(s, r);
+    events_.copy_attributes(s);
     emitter_.put(r);
     leave_callers(s);
   }
@@ -166,28 +144,29 @@ class Engine : private TransferWriter<Plain> {
   void leave_callers(Stream& s) {
     if (s.callers_to_leave == 0) [[likely]]
       return;
-    Base::leave_callers(s, s.callers_to_leave, MetricValues::of(s.metrics));
+    events_.leave_callers(s, s.callers_to_leave, MetricValues::of(s.metrics));
     s.callers_to_leave = 0;
   }
   // ---- synchronisation --------------------------------------------------------------------------
 
   // Releases what the record completes and moves the state; the record itself is written after.
   void synchronise(Stream& s, bool exit_record) {
-    lists_.clear();
-    mail_.clear();
+    auto& due = ends_.none_due();
     bool closing = false;
-    if (granting()) [[unlikely]]
-      this->write_grants(s.rank, s.time, streams_);
+    if (grants_.granting()) [[unlikely]]
+      grants_.write_grants(s.rank, s.time, streams_);
     Sync sync;
-    if (extended_ && decode_sync(s.raw_record(), dialect_of(s), role(s), s.assertion, sync)) {
+    if (extended_ &&
+        decode_sync(s.raw_record(), events_.dialect_of(s), events_.role(s), s.assertion, sync)) {
       const bool absent_target = sync.target == kAbsent;
       sync.window = s.translation->windows[sync.window];
-      if (sync.window != kAbsent && (absent_target || sync.target < processes_)) {
+      if (sync.window != kAbsent && (absent_target || sync.target < events_.processes())) {
         if (sync.kind == SyncKind::kRmaComplete) {
-          if (const auto done = placement_->request_complete(s.index, sync.window, sync.rmaid)) {
-            if (granting()) this->grant_now(s, sync.window, done->info.target, streams_);
-            emitter_.put_end(done->info, done->end, s.lid, s.time, Mark::kNone);
-            ++moved_;
+          if (const auto done = placement_.request_complete(s.index, sync.window, sync.rmaid)) {
+            if (grants_.granting()) {
+              grants_.grant_now(s, sync.window, done->info.target, streams_);
+            }
+            ends_.put_completed(s, *done);
           }
         } else {
           std::span<const std::uint32_t> members;
@@ -195,27 +174,41 @@ class Engine : private TransferWriter<Plain> {
             const std::uint32_t comm = s.translation->comms[sync.comm];
             if (comm != kAbsent) members = in_.survey.definitions.comms[comm].ranks;
           }
-          placement_->released_by(s.index, sync, members, lists_, mail_, closing);
+          placement_.released_by(s.index, sync, members, due.lists, due.mail, closing);
           if (exit_record) {
             // One release, so that all ends at this record are in one order.
-            add_duties(s, s.position() == s.facts->last_exit && s.facts->open_regions == 0);
+            ends_.add_duties(s, s.position() == s.facts->last_exit && s.facts->open_regions == 0);
           }
-          release(s, closing, sync.window);
-          apply_sync(placement_->window(s.index, sync.window), sync, members, false);
+          ends_.release(s, closing, sync.window);
+          apply_sync(placement_.window(s.index, sync.window), sync, members, false);
         }
       }
     }
-    if (exit_record) exit_duties(s);
+    if (exit_record) ends_.exit_duties(s);
   }
-  void pause(Stream& s) {
-    if (extended_) placement_->pause(s.index);
-    s.stack.push_back(kPausing);
-  }
+  // What an event means to the regions and windows (walk.h), before it is written.
+  struct Visitor {
+    Engine& engine;
+    Stream& s;
+    Step step;
+    void enter(std::uint32_t, bool) {}  // written as it is entered
+    void open() { s.stack.push_back(kTracing); }
+    void pause() {
+      if (engine.extended_) engine.placement_.pause(s.index);
+      s.stack.push_back(kPausing);
+    }
+    void sync() { engine.synchronise(s, step == Step::kSyncExit); }
+    void leave() {
+      if (step == Step::kExit) engine.ends_.exit_duties(s);
+      engine.leave(s);
+    }
+    void assertion(std::uint32_t bits) { s.assertion = bits; }
+  };
 
   // Writes the current event. False if the second half of its record is still to be written.
   [[gnu::always_inline]] bool step(Stream& s) {
     if (s.inside_call) {
-      call_ends(s);
+      transfers_.call_ends(s);
       return true;
     }
     switch (static_cast<RecordType>(s.type)) {
@@ -226,16 +219,16 @@ class Engine : private TransferWriter<Plain> {
         exit(s);
         return true;
       case RecordType::kMpiSend:
-        this->template translate<MpiSend>(s);
+        events_.template translate<MpiSend>(s);
         return true;
       case RecordType::kMpiRecv:
-        this->template translate<MpiRecv>(s);
+        events_.template translate<MpiRecv>(s);
         return true;
       case RecordType::kMpiRmaCall:
-        return call_begins(s);
+        return transfers_.call_begins(s);
       case RecordType::kMpiCall:
       case RecordType::kMpiTestCall:  // begins like MPI_CALL
-        return plain_call_begins(s);
+        return transfers_.plain_call_begins(s);
       default:
         rare_step(s);
         return true;
@@ -247,66 +240,34 @@ class Engine : private TransferWriter<Plain> {
         enter_call_site(s);
         return;
       case RecordType::kMpiPut1ts:
-        put_starts(s);
+        transfers_.put_starts(s);
         return;
       case RecordType::kMpiGet1tsRemote:
-        get_starts(s);
+        transfers_.get_starts(s);
         return;
       case RecordType::kMpiPut1teRemote:
-        transfer_ends(s, true);
+        transfers_.transfer_ends(s, true);
         return;
       case RecordType::kMpiGet1te:
-        transfer_ends(s, false);
+        transfers_.transfer_ends(s, false);
         return;
       case RecordType::kGet1tsRemote:
-        shmem_get_starts(s);
+        transfers_.shmem_get_starts(s);
         return;
       case RecordType::kPut1teRemote:
-        shmem_put_ends(s);
+        transfers_.shmem_put_ends(s);
         return;
-      case RecordType::kMpiWinExit:
-      case RecordType::kMpiWinCollExit:
-        synchronise(s, true);
-        leave(s);
-        break;
-      case RecordType::kLogOff:
-        pause(s);
-        break;
-      case RecordType::kEnterTracing:
-        s.stack.push_back(kTracing);
-        break;
-      case RecordType::kLogOn:
-      case RecordType::kExitTracing:
-        leave(s);
-        break;
-      case RecordType::kMpiWinLock:
-        synchronise(s, false);
-        if (granting() && this->hold_lock(s)) return;
-        break;
-      case RecordType::kMpiWinUnlock:
-      case RecordType::kMpiWinLockAll:
-      case RecordType::kMpiWinUnlockAll:
-      case RecordType::kMpiWinFlush:
-      case RecordType::kMpiRmaComplete:
-      case RecordType::kWinState:
-      case RecordType::kEpochState:
-        synchronise(s, false);
-        break;
-      case RecordType::kMpiAssert: {
-        MpiAssert assertion;
-        if (decode(s.raw_record(), dialect_of(s), assertion) == nullptr) {
-          s.assertion = raw(assertion.assertion);
-        }
-        break;
-      }
       default:
-        if (region_effect(s.type) == RegionEffect::kLeaves) {
-          exit_duties(s);
-          leave(s);
-        }
+        break;
+    }
+    const Step step = step_of(s.type);
+    Visitor visitor{*this, s, step};
+    walk(step, s.raw_record(), events_.dialect_of(s), visitor);
+    if (s.type == type_of(RecordType::kMpiWinLock) && grants_.granting() && grants_.hold_lock(s)) {
+      return;
     }
     dispatch_record(s.type, [&]<class R>() {
-      if constexpr (R::kKind == RecordKind::kEvent) this->template translate<R>(s);
+      if constexpr (R::kKind == RecordKind::kEvent) events_.template translate<R>(s);
     });
     leave_callers(s);
   }
@@ -314,13 +275,12 @@ class Engine : private TransferWriter<Plain> {
   // A trace has ended: regions that are still open are closed at its last time.
   void end_stream(Stream& s, bool any) {
     emitter_.make_room();
-    LocationDuties& duties = placement_->duties(s.index);
-    if (granting()) this->write_grants(s.rank, s.time, streams_);
-    lists_.clear();
-    mail_.clear();
+    LocationDuties& duties = placement_.duties(s.index);
+    if (grants_.granting()) grants_.write_grants(s.rank, s.time, streams_);
+    ends_.none_due();
     while (!s.stack.empty()) {
-      add_duties(s, s.stack.size() == 1);
-      release(s, false);
+      ends_.add_duties(s, s.stack.size() == 1);
+      ends_.release(s, false);
       switch (s.stack.back()) {
         case kPausing:
           close<LogOn>(s);
@@ -334,9 +294,9 @@ class Engine : private TransferWriter<Plain> {
       s.stack.pop_back();
       emitter_.make_room();
     }
-    if (placement_->any_duties(s.index)) {
-      add_duties(s, true);
-      release(s, false);
+    if (placement_.any_duties(s.index)) {
+      ends_.add_duties(s, true);
+      ends_.release(s, false);
     }
     duties.ended = true;
     if (any) last_time_ = std::max(last_time_, s.time);
@@ -352,7 +312,7 @@ class Engine : private TransferWriter<Plain> {
   template <class R>
   void close(Stream& s) {
     R record{LocationId{s.lid}, Seconds{s.time}, {}};
-    count_metrics(s, record);
+    events_.count_metrics(s, record);
     emitter_.put(record);
   }
 
@@ -360,24 +320,62 @@ class Engine : private TransferWriter<Plain> {
     if (!in_.progress) return;
     std::uint64_t done = done_;
     for (const Stream& s : streams_) {
-      if (!placement_->duties(s.index).ended) done += s.input.offset();
+      if (!placement_.duties(s.index).ended) done += s.input.offset();
     }
     in_.progress(done);
   }
 
   void finish() {
-    this->release_rest(last_time_, streams_);
+    ends_.release_rest(last_time_, streams_);
     emitter_.finish();
     summary_.by_type = emitter_.by_type();
     const std::uint64_t marks = emitter_.left_out(RecordType::kRmaMark);
     summary_.add(Finding::kMarksLeftOut, marks);
     summary_.add(Finding::kNativeLeftOut, emitter_.left_out() - marks);
     summary_.seconds = last_time_;
-    this->report_ends();
-    this->report_transfers();
+    ends_.report_ends();
+    transfers_.report_transfers();
   }
 
+  // One stream for each trace; how the ends of each are read again.
+  std::vector<HeldSource> open_streams() {
+    const MergedDefinitions& definitions = in_.survey.definitions;
+    // In the order of merged locations, which is how equal times are ordered.
+    std::vector<std::size_t> order(in_.traces.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return definitions.location_of(a) < definitions.location_of(b);
+    });
+    std::vector<HeldSource> sources;
+    streams_.reserve(order.size());
+    for (const std::size_t i : order) {
+      Stream& s = streams_.emplace_back(in_.files, in_.traces[i], in_.buffer);
+      s.index = static_cast<std::uint32_t>(streams_.size() - 1);
+      s.clock = in_.clocks[i];
+      if (in_.corrected != nullptr) s.correct(*in_.corrected, i);
+      s.lid = definitions.location_of(i);
+      s.rank = in_.traces[i].rank;
+      s.facts = &in_.survey.traces[i];
+      s.translation = s.facts->translation.get();
+      s.metrics.assign(events_.out_metrics(), 0);
+      if (!Plain && in_.locks != nullptr && in_.locks->times[i]) {
+        s.move_locks(SpillReader<double>(*in_.locks->times[i]));
+      }
+      sources.push_back({&in_.traces[i], s.translation, s.clock, in_.corrected, i});
+    }
+    return sources;
+  }
+
+  const EngineInputs& in_;
+  Summary& summary_;
+  bool extended_;
   std::vector<Stream> streams_;
+  EventWriter<Plain> events_;
+  Emitter<Plain>& emitter_;
+  EndWriter<Plain> ends_;
+  Placement& placement_;
+  GrantWriter<Plain> grants_;
+  TransferWriter<Plain> transfers_;
   double last_time_ = 0;
   std::uint64_t done_ = 0;
 };

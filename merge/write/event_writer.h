@@ -1,7 +1,7 @@
 // Writes events of local traces as events of the merged one: identifiers, counters, attributes.
 //
-// The lowest layer of pass 2; knows nothing of epochs. Findings go into the summary as they come.
-// References must outlive it. Not thread-safe. No errors of its own.
+// Part of pass 2; knows nothing of epochs. Owns the emitter. Findings go into the summary as they
+// come. References must outlive it.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ namespace kojak::merge {
 
 template <bool Plain>
 class EventWriter {
- protected:
+ public:
   EventWriter(const EngineInputs& in, TraceWriter& writer, Summary& summary)
       : in_(in),
         summary_(summary),
@@ -192,8 +192,7 @@ class EventWriter {
   }
 
   MpiRole role(const Stream& s) const {
-    if (s.stack.empty() || s.stack.back() >= roles_.size()) return MpiRole::kOther;
-    return roles_[s.stack.back()];
+    return s.stack.empty() ? MpiRole::kOther : role_of(s.stack.back());
   }
   // Any event without a part in the transfers: translated field by field.
   template <class R>
@@ -209,6 +208,17 @@ class EventWriter {
     emitter_.put(r);
   }
 
+  Emitter<Plain>& emitter() { return emitter_; }
+  std::uint32_t processes() const { return processes_; }
+  std::uint32_t out_metrics() const { return out_metrics_; }
+  // Of a merged region, or of absent.
+  MpiRole role_of(std::uint32_t region) const {
+    return region < roles_.size() ? roles_[region] : MpiRole::kOther;
+  }
+  // A trace whose counts the output cannot express, or null.
+  const LocalTrace* refused() const { return refused_; }
+
+ private:
   const EngineInputs& in_;
   Summary& summary_;
   Emitter<Plain> emitter_;

@@ -1,10 +1,10 @@
 // Writes lock records where their locks are granted, and the starts of transfers that were issued
 // before (`--locks granted`).
 //
-// Above EndWriter in pass 2. A lock record whose lock is granted later than it was recorded waits,
+// Part of pass 2. A lock record whose lock is granted later than it was recorded waits,
 // and with it the starts of the epoch's transfers: a put leaves MPI_PUT_1TO in its call, a get has
-// MPI_GET_1TO there anyhow. The starts are held like ends, by reference where there are many. Not
-// thread-safe. Errors: those of the held ends.
+// MPI_GET_1TO there anyhow. The starts are held like ends, by reference where there are many.
+// Errors: those of the held ends.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 namespace kojak::merge {
 
 template <bool Plain>
-class GrantWriter : protected EndWriter<Plain> {
- protected:
-  using Base = EndWriter<Plain>;
-  using Base::emitter_, Base::in_, Base::lists_, Base::placement_, Base::release_;
-
-  GrantWriter(const EngineInputs& in, TraceWriter& writer, Summary& summary)
-      : Base(in, writer, summary),
+class GrantWriter {
+ public:
+  GrantWriter(const EngineInputs& in, EventWriter<Plain>& events, EndWriter<Plain>& ends)
+      : events_(events),
+        emitter_(events.emitter()),
+        ends_(ends),
+        held_(ends.placement().held()),
         granting_(in.locks != nullptr),
         grants_(granting_ ? in.survey.processes.size() : 0) {}
 
@@ -51,8 +51,8 @@ class GrantWriter : protected EndWriter<Plain> {
   bool hold_lock(Stream& s) {
     if (!(s.moved_to > s.time)) return false;
     Grant grant;
-    if (!this->read(s, grant.record)) return true;
-    grant.record.wid = WindowId{this->window_of(s, grant.record.wid)};
+    if (!events_.read(s, grant.record)) return true;
+    grant.record.wid = WindowId{events_.window_of(s, grant.record.wid)};
     grant.time = s.moved_to;
     grant.stream = s.index;
     grant.lid = s.lid;
@@ -78,12 +78,12 @@ class GrantWriter : protected EndWriter<Plain> {
     });
     const bool fresh = at == grant.starts.end();
     if (fresh) {
-      ListInfo info = this->basic_info(s, put, raw(grant.record.llid), raw(grant.record.wid));
+      ListInfo info = ends_.basic_info(s, put, raw(grant.record.llid), raw(grant.record.wid));
       info.place = Place::kGrant;
-      grant.starts.push_back({s.index, put, placement_->held().open(info)});
+      grant.starts.push_back({s.index, put, held_.open(info)});
       at = grant.starts.end() - 1;
     }
-    placement_->held().append(at->list, end, s.position(), !fresh);
+    held_.append(at->list, end, s.position(), !fresh);
   }
   // Writes the process's grants up to a time.
   void write_grants(std::uint32_t rank, double until, const std::vector<Stream>& streams) {
@@ -120,7 +120,7 @@ class GrantWriter : protected EndWriter<Plain> {
     emitter_.put(lock);
     std::vector<ListId> lists;
     for (const auto& starts : grant.starts) lists.push_back(starts.list);
-    release_.run(placement_->held(), lists, [&](const ListInfo& info, const HeldEnd& end) {
+    release_.run(held_, lists, [&](const ListInfo& info, const HeldEnd& end) {
       emitter_.make_room();
       const Bytes bytes = emitter_.bytes_field(raw(kAttrBytesSent), end.bytes);
       if (info.put) {
@@ -133,6 +133,11 @@ class GrantWriter : protected EndWriter<Plain> {
     });
     emitter_.make_room();
   }
+  EventWriter<Plain>& events_;
+  Emitter<Plain>& emitter_;
+  EndWriter<Plain>& ends_;
+  HeldEnds& held_;
+  Release release_;
   bool granting_;
   std::vector<std::vector<Grant>> grants_;  // by rank
 };

@@ -1,8 +1,7 @@
 // Writes transfers: their starts, and the ends that stay where they are; hands the others to the
 // placement.
 //
-// Above GrantWriter in pass 2. A transfer comes in one record for the whole call, or in records of
-// its own. Not thread-safe. No errors of its own.
+// Part of pass 2. A transfer comes in one record for the whole call, or in records of its own.
 #pragma once
 
 #include <algorithm>
@@ -12,46 +11,48 @@
 namespace kojak::merge {
 
 template <bool Plain>
-class TransferWriter : protected GrantWriter<Plain> {
- protected:
-  using Base = GrantWriter<Plain>;
-  using Base::copy_attributes, Base::count_metrics, Base::dialect_of, Base::emitter_,
-      Base::exit_duties, Base::good_peer, Base::hold_start, Base::waiting, Base::placement_,
-      Base::processes_, Base::put_basic_end, Base::read, Base::role, Base::roles_, Base::summary_,
-      Base::translated, Base::window_of;
-
-  TransferWriter(const EngineInputs& in, TraceWriter& writer, Summary& summary)
-      : Base(in, writer, summary), extended_(in.extended) {}
+class TransferWriter {
+ public:
+  TransferWriter(const EngineInputs& in, EventWriter<Plain>& events, EndWriter<Plain>& ends,
+                 GrantWriter<Plain>& grants, Summary& summary)
+      : summary_(summary),
+        events_(events),
+        emitter_(events.emitter()),
+        ends_(ends),
+        grants_(grants),
+        placement_(ends.placement()),
+        extended_(in.extended),
+        processes_(events.processes()) {}
 
   // The first half of a whole-call record.
   bool call_begins(Stream& s) {
     MpiRmaCall call;
-    if (!read(s, call)) return true;
+    if (!events_.read(s, call)) return true;
     const std::uint32_t region =
-        translated(s, s.translation->regions[raw(call.rid)], raw(call.rid));
+        events_.translated(s, s.translation->regions[raw(call.rid)], raw(call.rid));
     Enter enter{call.lid, call.time, RegionId{region}, {}};
-    s.callers_in_call = this->put_enter(s, enter, raw(call.rid));
+    s.callers_in_call = events_.put_enter(s, enter, raw(call.rid));
     s.inside_call = true;
-    if (!good_peer(s, call.dlid)) {
+    if (!events_.good_peer(s, call.dlid)) {
       s.time = s.corrected(call.exit.value);
       return false;
     }
-    const std::uint32_t window = window_of(s, call.wid);
-    const bool request = region != kAbsent && roles_[region] == MpiRole::kRequestTransfer;
+    const std::uint32_t window = events_.window_of(s, call.wid);
+    const bool request = events_.role_of(region) == MpiRole::kRequestTransfer;
     const double exit = s.corrected(call.exit.value);
     const auto begin = [&](bool put, const LocalEnd& end) {
       if (!extended_) return;
       const std::uint32_t target = raw(call.dlid);
       if (request) [[unlikely]]
-        placement_->note_request(s.index, put, window, target, end.rmaid);
+        placement_.note_request(s.index, put, window, target, end.rmaid);
       // A whole call between the start and the end of another transfer.
       const bool amid = !s.in_flight.empty() && in_flight(s, put);
       if (amid) [[unlikely]]
-        placement_->stray_end(s.index, window);
+        placement_.stray_end(s.index, window);
       const Mark mark =
-          placement_->begin(s.index, put, target, window, held(s, put, exit, end), s.position());
+          placement_.begin(s.index, put, target, window, held(s, put, exit, end), s.position());
       if (amid) [[unlikely]]
-        placement_->stray_end(s.index, window);
+        placement_.stray_end(s.index, window);
       if (mark != Mark::kNone) [[unlikely]] {
         s.in_flight.push_back({end.rmaid, put, InFlight::Kind::kBasic, mark, target, window, {}});
       }
@@ -59,8 +60,8 @@ class TransferWriter : protected GrantWriter<Plain> {
     LocalEnd end;
     if (end_from_call(call, false, end)) {
       emitter_.put(MpiGet1to{call.lid, call.time, RmaId{end.rmaid}, WindowId{window}});
-      if (auto* grant = waiting(s, window, raw(call.dlid))) {
-        hold_start(s, *grant, false, held(s, false, exit, end));
+      if (auto* grant = grants_.waiting(s, window, raw(call.dlid))) {
+        grants_.hold_start(s, *grant, false, held(s, false, exit, end));
       } else {
         const Bytes bytes = sent_field(s, end.bytes);
         emitter_.put(MpiGet1ts{LocationId{raw(call.dlid)}, call.time, PeerId{s.rank},
@@ -69,8 +70,8 @@ class TransferWriter : protected GrantWriter<Plain> {
       begin(false, end);
     }
     if (end_from_call(call, true, end)) {
-      if (auto* grant = waiting(s, window, raw(call.dlid))) {
-        hold_start(s, *grant, true, held(s, true, exit, end));
+      if (auto* grant = grants_.waiting(s, window, raw(call.dlid))) {
+        grants_.hold_start(s, *grant, true, held(s, true, exit, end));
       } else {
         const Bytes bytes = sent_field(s, end.bytes);
         emitter_.put(
@@ -83,18 +84,18 @@ class TransferWriter : protected GrantWriter<Plain> {
   }
   // What stands in a start for its byte count.
   Bytes sent_field(Stream& s, std::uint64_t bytes) {
-    if (!Plain && bytes >= kAbsent && !emitter_.native()) this->refuse(s);
+    if (!Plain && bytes >= kAbsent && !emitter_.native()) events_.refuse(s);
     return emitter_.bytes_field(raw(kAttrBytesSent), bytes);
   }
   // The second half: ends that stay in the call, and its exit.
   void call_ends(Stream& s) {
     s.inside_call = false;
     Exit exit{LocationId{s.lid}, Seconds{s.time}, {}};
-    exit_duties(s);
+    ends_.exit_duties(s);
     if (s.type == type_of(RecordType::kMpiRmaCall) && (!extended_ || !s.in_flight.empty())) {
       MpiRmaCall call;
       const RawRecord record = s.raw_record();
-      if (decode(record, dialect_of(s), call) == nullptr && raw(call.dlid) < processes_) {
+      if (decode(record, events_.dialect_of(s), call) == nullptr && raw(call.dlid) < processes_) {
         const std::uint32_t window = s.translation->windows[raw(call.wid)];
         for (const bool put : {false, true}) {
           LocalEnd end;
@@ -102,29 +103,29 @@ class TransferWriter : protected GrantWriter<Plain> {
           const auto flight = find_flight(s, end.rmaid, put);
           if (extended_ && flight == s.in_flight.end()) continue;
           const Mark mark = extended_ ? flight->mark : Mark::kNone;
-          put_basic_end(s, put, raw(call.dlid), window, held(s, put, s.time, end), mark);
+          ends_.put_basic_end(s, put, raw(call.dlid), window, held(s, put, s.time, end), mark);
           if (extended_) s.in_flight.erase(flight);
         }
       }
     }
     if (s.type == type_of(RecordType::kMpiTestCall)) {
       MpiTestCall call;
-      if (decode(s.raw_record(), dialect_of(s), call) == nullptr) {
+      if (decode(s.raw_record(), events_.dialect_of(s), call) == nullptr) {
         emitter_.put(MpiRequestTested{exit.lid, exit.time, call.reqid});
       }
     }
-    count_metrics(s, exit);
+    events_.count_metrics(s, exit);
     emitter_.put(exit);
-    this->leave_callers(s, s.callers_in_call, exit.metv);
+    events_.leave_callers(s, s.callers_in_call, exit.metv);
   }
   // MPI_CALL, and the part of MPI_TEST_CALL that is laid out like it.
   bool plain_call_begins(Stream& s) {
     MpiCall call;
-    if (!read(s, call)) return true;
+    if (!events_.read(s, call)) return true;
     const std::uint32_t region =
-        translated(s, s.translation->regions[raw(call.rid)], raw(call.rid));
+        events_.translated(s, s.translation->regions[raw(call.rid)], raw(call.rid));
     Enter enter{call.lid, call.time, RegionId{region}, {}};
-    s.callers_in_call = this->put_enter(s, enter, raw(call.rid));
+    s.callers_in_call = events_.put_enter(s, enter, raw(call.rid));
     s.inside_call = true;
     s.time = s.corrected(call.exit.value);
     return false;
@@ -147,23 +148,23 @@ class TransferWriter : protected GrantWriter<Plain> {
 
   void put_starts(Stream& s) {
     MpiPut1ts r;
-    if (!read(s, r)) return;
-    if (!good_peer(s, r.dlid)) return;
-    r.wid = WindowId{window_of(s, r.wid)};
+    if (!events_.read(s, r)) return;
+    if (!events_.good_peer(s, r.dlid)) return;
+    r.wid = WindowId{events_.window_of(s, r.wid)};
     if (!start_waits(s, true, raw(r.dlid), raw(r.wid), raw(r.rmaid), r.sent)) {
-      copy_attributes(s);
+      events_.copy_attributes(s);
       emitter_.put(r);
     }
     transfer_starts(s, true, raw(r.dlid), raw(r.wid), raw(r.rmaid));
   }
   void get_starts(Stream& s) {
     MpiGet1tsRemote r;
-    if (!read(s, r)) return;
-    if (!good_peer(s, r.dlid)) return;
-    r.wid = WindowId{window_of(s, r.wid)};
+    if (!events_.read(s, r)) return;
+    if (!events_.good_peer(s, r.dlid)) return;
+    r.wid = WindowId{events_.window_of(s, r.wid)};
     emitter_.put(MpiGet1to{r.lid, r.time, r.rmaid, r.wid});
     if (!start_waits(s, false, raw(r.dlid), raw(r.wid), raw(r.rmaid), r.sent)) {
-      copy_attributes(s);
+      events_.copy_attributes(s);
       emitter_.put(
           MpiGet1ts{LocationId{raw(r.dlid)}, r.time, PeerId{s.rank}, r.wid, r.rmaid, r.sent});
     }
@@ -171,17 +172,17 @@ class TransferWriter : protected GrantWriter<Plain> {
   }
   void shmem_get_starts(Stream& s) {
     Get1tsRemote r;
-    if (!read(s, r)) return;
-    if (!good_peer(s, r.dlid)) return;
+    if (!events_.read(s, r)) return;
+    if (!events_.good_peer(s, r.dlid)) return;
     emitter_.put(MpiGet1to{r.lid, r.time, r.rmaid, absent<WindowId>()});
-    copy_attributes(s);
+    events_.copy_attributes(s);
     emitter_.put(Get1ts{LocationId{raw(r.dlid)}, r.time, PeerId{s.rank}, r.rmaid, r.sent});
   }
   void shmem_put_ends(Stream& s) {
     Put1teRemote r;
-    if (!read(s, r)) return;
-    if (!good_peer(s, r.dlid)) return;
-    copy_attributes(s);
+    if (!events_.read(s, r)) return;
+    if (!events_.good_peer(s, r.dlid)) return;
+    events_.copy_attributes(s);
     emitter_.put(Put1te{LocationId{raw(r.dlid)}, r.time, PeerId{s.rank}, r.rmaid, r.recvd});
   }
 
@@ -189,15 +190,15 @@ class TransferWriter : protected GrantWriter<Plain> {
   void transfer_starts(Stream& s, bool put, std::uint32_t target, std::uint32_t window,
                        std::uint32_t rmaid) {
     if (!extended_) return;
-    if (role(s) == MpiRole::kRequestTransfer) {
-      placement_->note_request(s.index, put, window, target, rmaid);
+    if (events_.role(s) == MpiRole::kRequestTransfer) {
+      placement_.note_request(s.index, put, window, target, rmaid);
     }
     InFlight flight{rmaid, put, InFlight::Kind::kHeld, Mark::kNone, target, window, {}};
     LocalEnd end;
     EndPlace at;
     const Ahead ahead = look_ahead(s, put, target, window, rmaid, end, at);
     if (at.behind_others || in_flight(s, put)) [[unlikely]]
-      placement_->stray_end(s.index, window);
+      placement_.stray_end(s.index, window);
     if (ahead == Ahead::kNone) {
       ++no_end_;
       return;
@@ -206,12 +207,12 @@ class TransferWriter : protected GrantWriter<Plain> {
       flight.kind = InFlight::Kind::kBasic;
       flight.mark = Mark::kNoEpoch;
     } else if (ahead == Ahead::kFound) {
-      flight.mark = placement_->begin(s.index, put, target, window,
-                                      held(s, put, s.corrected(end.time), end), at.position);
+      flight.mark = placement_.begin(s.index, put, target, window,
+                                     held(s, put, s.corrected(end.time), end), at.position);
       if (flight.mark != Mark::kNone) flight.kind = InFlight::Kind::kBasic;
     } else {
       flight.kind = InFlight::Kind::kLater;
-      flight.epoch = placement_->epoch_of(s.index, target, window);
+      flight.epoch = placement_.epoch_of(s.index, target, window);
     }
     s.in_flight.push_back(flight);
   }
@@ -219,7 +220,7 @@ class TransferWriter : protected GrantWriter<Plain> {
   // was never left has none, and its start stays.
   bool start_waits(Stream& s, bool put, std::uint32_t target, std::uint32_t window,
                    std::uint32_t rmaid, Bytes sent) {
-    auto* grant = waiting(s, window, target);
+    auto* grant = grants_.waiting(s, window, target);
     if (grant == nullptr) [[likely]]
       return false;
     LocalEnd end;
@@ -227,9 +228,10 @@ class TransferWriter : protected GrantWriter<Plain> {
     const Ahead ahead = look_ahead(s, put, target, window, rmaid, end, at);
     if (ahead == Ahead::kNone) return false;
     const bool found = ahead == Ahead::kFound;
-    hold_start(s, *grant, put,
-               {found ? s.corrected(end.time) : s.time,
-                found ? end.bytes : std::uint64_t{raw(sent)}, rmaid, put ? s.rank : target});
+    grants_.hold_start(
+        s, *grant, put,
+        {found ? s.corrected(end.time) : s.time, found ? end.bytes : std::uint64_t{raw(sent)},
+         rmaid, put ? s.rank : target});
     return true;
   }
   enum class Ahead : std::uint8_t { kFound, kNone, kUnseen };
@@ -278,15 +280,15 @@ class TransferWriter : protected GrantWriter<Plain> {
       byte_attribute({static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]), p + 2, 0},
                      s.dialect, raw(kAttrBytesReceived), attribute);
     }
-    if (!end_from_record(s.raw_record(), dialect_of(s), put, attribute, end)) {
+    if (!end_from_record(s.raw_record(), events_.dialect_of(s), put, attribute, end)) {
       ++s.too_short;
       return;
     }
-    if (!good_peer(s, PeerId{end.peer})) return;
-    const std::uint32_t window = window_of(s, WindowId{end.window});
+    if (!events_.good_peer(s, PeerId{end.peer})) return;
+    const std::uint32_t window = events_.window_of(s, WindowId{end.window});
     const HeldEnd at_record = held(s, put, s.time, end);
     if (!extended_) {
-      put_basic_end(s, put, end.peer, window, at_record, Mark::kNone);
+      ends_.put_basic_end(s, put, end.peer, window, at_record, Mark::kNone);
       return;
     }
     const auto flight =
@@ -295,22 +297,22 @@ class TransferWriter : protected GrantWriter<Plain> {
         });
     if (flight == s.in_flight.end()) {
       ++no_start_;
-      placement_->stray_end(s.index, window);
-      put_basic_end(s, put, end.peer, window, at_record, Mark::kNone);
+      placement_.stray_end(s.index, window);
+      ends_.put_basic_end(s, put, end.peer, window, at_record, Mark::kNone);
       return;
     }
     const InFlight known = *flight;
     s.in_flight.erase(flight);
     if (in_flight(s, put)) [[unlikely]]
-      placement_->stray_end(s.index, window);
+      placement_.stray_end(s.index, window);
     Mark mark = known.mark;
     if (known.kind == InFlight::Kind::kLater) {
       const std::uint64_t position =
           s.input.offset(s.attributes != nullptr ? s.attributes : s.record);
       mark =
-          placement_->begin_later(s.index, put, end.peer, window, known.epoch, at_record, position);
+          placement_.begin_later(s.index, put, end.peer, window, known.epoch, at_record, position);
     }
-    if (mark != Mark::kNone) put_basic_end(s, put, end.peer, window, at_record, mark);
+    if (mark != Mark::kNone) ends_.put_basic_end(s, put, end.peer, window, at_record, mark);
   }
 
   void report_transfers() {
@@ -318,9 +320,15 @@ class TransferWriter : protected GrantWriter<Plain> {
     summary_.add(Finding::kNoStart, no_start_);
   }
 
-  bool extended_;
-
  private:
+  Summary& summary_;
+  EventWriter<Plain>& events_;
+  Emitter<Plain>& emitter_;
+  EndWriter<Plain>& ends_;
+  GrantWriter<Plain>& grants_;
+  Placement& placement_;
+  bool extended_;
+  std::uint32_t processes_;
   std::uint64_t no_end_ = 0, no_start_ = 0;
 };
 

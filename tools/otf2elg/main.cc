@@ -10,6 +10,7 @@
 #include "epilog/format/temporary_files.h"
 #include "merge/merge.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/messages.h"
 #include "tools/otf2elg/converter.h"
 
 namespace {
@@ -111,13 +112,7 @@ ExitCode run(const cli::po::variables_map& values) {
   for (const auto& [what, count] : outcome->left_out) {
     cli::print_note("left out: " + std::to_string(count) + " x " + what);
   }
-  for (const merge::Message& message : merge::messages_of(*summary)) {
-    if (message.severity == merge::Severity::kWarning) {
-      cli::print_warning(message.text);
-    } else {
-      cli::print_note(message.text);
-    }
-  }
+  cli::print_messages(merge::messages_of(*summary));
   return summary->suspect() || outcome->damaged ? ExitCode::kSuspect : ExitCode::kFine;
 }
 
