@@ -67,7 +67,7 @@ struct Location {
 // Takes the definitions as they come; finish() makes ranks of members.
 class Collector {
  public:
-  explicit Collector(Definitions& out) : out_(out) {}
+  explicit Collector(ArchiveDefinitions& out) : out_(out) {}
 
   const std::string& text(OTF2_StringRef ref) const {
     static const std::string none;
@@ -90,6 +90,13 @@ class Collector {
                                        OTF2_StringRef kind, OTF2_SystemTreeNodeRef parent) {
     Collector& c = of(self);
     c.nodes_[ref] = {c.text(name), c.text(kind), parent};
+    return OTF2_CALLBACK_SUCCESS;
+  }
+  static OTF2_CallbackCode node_property(void* self, OTF2_SystemTreeNodeRef, OTF2_StringRef name,
+                                         OTF2_Type type, OTF2_AttributeValue value) {
+    if (type == OTF2_TYPE_STRING) {
+      of(self).out_.properties[of(self).text(name)] = of(self).text(value.stringRef);
+    }
     return OTF2_CALLBACK_SUCCESS;
   }
   static OTF2_CallbackCode process(void* self, OTF2_LocationGroupRef ref, OTF2_StringRef name,
@@ -136,6 +143,7 @@ class Collector {
   }
   static OTF2_CallbackCode attribute(void* self, OTF2_AttributeRef ref, OTF2_StringRef name,
                                      OTF2_StringRef, OTF2_Type type) {
+    of(self).out_.attributes[ref] = of(self).text(name);
     if (type == OTF2_TYPE_SOURCE_CODE_LOCATION && of(self).text(name) == "SOURCE_CODE_LOCATION") {
       of(self).out_.place_attribute = ref;
     }
@@ -248,7 +256,7 @@ class Collector {
     out_.locations.push_back(std::move(added));
   }
 
-  Definitions& out_;
+  ArchiveDefinitions& out_;
   std::map<OTF2_GroupRef, Group> groups_;
   std::map<OTF2_CommRef, Comm> comms_;
   std::map<OTF2_LocationGroupRef, Process> processes_;
@@ -260,6 +268,10 @@ class Collector {
 };
 
 }  // namespace
+
+std::string Archive::events_of(const LocationOfArchive& location) {
+  return "events of location " + std::to_string(location.ref);
+}
 
 Error Archive::failure(const std::string& what, OTF2_ErrorCode code) const {
   const char* words = code == OTF2_SUCCESS ? nullptr : OTF2_Error_GetDescription(code);
@@ -299,6 +311,8 @@ Status Archive::read_definitions() {
   OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(callbacks, Collector::clock);
   OTF2_GlobalDefReaderCallbacks_SetStringCallback(callbacks, Collector::string);
   OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(callbacks, Collector::system_node);
+  OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodePropertyCallback(callbacks,
+                                                                  Collector::node_property);
   OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(callbacks, Collector::process);
   OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks, Collector::location);
   OTF2_GlobalDefReaderCallbacks_SetRegionCallback(callbacks, Collector::region);
@@ -351,17 +365,33 @@ std::uint64_t Archive::events() const {
   return events;
 }
 
+Result<OTF2_EvtReader*> Archive::open_events(const LocationOfArchive& location,
+                                             const OTF2_EvtReaderCallbacks* callbacks,
+                                             void* receiver) {
+  OTF2_EvtReader* const events = OTF2_Reader_GetEvtReader(reader_.get(), location.ref);
+  if (events == nullptr) {
+    return failure("the " + events_of(location) + " cannot be opened", OTF2_SUCCESS);
+  }
+  OTF2_Reader_RegisterEvtCallbacks(reader_.get(), events, callbacks, receiver);
+  return events;
+}
+
+Result<std::uint64_t> Archive::read_some(const LocationOfArchive& location, OTF2_EvtReader* events,
+                                         std::uint64_t most) {
+  std::uint64_t count = 0;
+  const OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents(reader_.get(), events, most, &count);
+  if (code != OTF2_SUCCESS) return failure("the " + events_of(location) + " cannot be read", code);
+  return count;
+}
+
 Status Archive::read(const LocationOfArchive& location, const OTF2_EvtReaderCallbacks* callbacks,
                      void* receiver) {
-  OTF2_Reader* const reader = reader_.get();
-  const std::string who = "events of location " + std::to_string(location.ref);
-  OTF2_EvtReader* const events = OTF2_Reader_GetEvtReader(reader, location.ref);
-  if (events == nullptr) return failure("the " + who + " cannot be opened", OTF2_SUCCESS);
-  OTF2_Reader_RegisterEvtCallbacks(reader, events, callbacks, receiver);
+  const auto events = open_events(location, callbacks, receiver);
+  if (!events) return events.error();
   std::uint64_t count = 0;
-  const OTF2_ErrorCode code = OTF2_Reader_ReadAllLocalEvents(reader, events, &count);
-  OTF2_Reader_CloseEvtReader(reader, events);
-  if (code != OTF2_SUCCESS) return failure("the " + who + " cannot be read", code);
+  const OTF2_ErrorCode code = OTF2_Reader_ReadAllLocalEvents(reader_.get(), *events, &count);
+  close_events(*events);
+  if (code != OTF2_SUCCESS) return failure("the " + events_of(location) + " cannot be read", code);
   return {};
 }
 

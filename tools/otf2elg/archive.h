@@ -62,7 +62,7 @@ struct PlaceInSource {
 };
 
 // All definitions, by their numbers in the archive.
-struct Definitions {
+struct ArchiveDefinitions {
   std::uint64_t ticks_per_second = 0, first_tick = 0;
   std::unordered_map<std::uint32_t, std::string> strings;
   std::unordered_map<OTF2_RegionRef, RegionOfArchive> regions;
@@ -72,6 +72,9 @@ struct Definitions {
   std::unordered_map<OTF2_SourceCodeLocationRef, PlaceInSource> places;
   OTF2_AttributeRef place_attribute = OTF2_UNDEFINED_ATTRIBUTE;  // SOURCE_CODE_LOCATION
   std::map<OTF2_CartTopologyRef, TopologyOfArchive> topologies;
+  // What elg2otf2 adds (tools/elg2otf2/carried.h): properties of the system, names of attributes.
+  std::map<std::string, std::string> properties;
+  std::unordered_map<OTF2_AttributeRef, std::string> attributes;
   std::uint32_t processes = 0;
   std::vector<LocationOfArchive> locations;  // by rank and thread
   std::uint64_t left_out = 0;                // locations that are no processor threads of a rank
@@ -81,12 +84,18 @@ class Archive {
  public:
   static Result<Archive> open(const std::string& anchor);
 
-  const Definitions& definitions() const { return definitions_; }
+  const ArchiveDefinitions& definitions() const { return definitions_; }
   const std::string& creator() const { return creator_; }
   // Two halves of a number that no other archive is likely to have.
   std::uint64_t identity() const { return identity_; }
   std::uint64_t events() const;
 
+  // A location's events, some at a time: 0 are read at its end.
+  Result<OTF2_EvtReader*> open_events(const LocationOfArchive& location,
+                                      const OTF2_EvtReaderCallbacks* callbacks, void* receiver);
+  Result<std::uint64_t> read_some(const LocationOfArchive& location, OTF2_EvtReader* events,
+                                  std::uint64_t most);
+  void close_events(OTF2_EvtReader* events) { OTF2_Reader_CloseEvtReader(reader_.get(), events); }
   // All events of one location, in its order, to the callbacks.
   Status read(const LocationOfArchive& location, const OTF2_EvtReaderCallbacks* callbacks,
               void* receiver);
@@ -96,6 +105,7 @@ class Archive {
     void operator()(OTF2_Reader* reader) const { OTF2_Reader_Close(reader); }
   };
   Archive() = default;
+  static std::string events_of(const LocationOfArchive& location);
   Error failure(const std::string& what, OTF2_ErrorCode code) const;
   Status read_definitions();
   Status read_local_definitions();
@@ -103,7 +113,7 @@ class Archive {
   std::string path_, creator_;
   std::uint64_t identity_ = 0;
   std::unique_ptr<OTF2_Reader, Close> reader_;
-  Definitions definitions_;
+  ArchiveDefinitions definitions_;
 };
 
 }  // namespace kojak::otf2

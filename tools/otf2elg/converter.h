@@ -27,7 +27,7 @@ struct ProcessState {
 
 class Converter {
  public:
-  Converter(const Definitions& definitions, LocalTrace& out, ProcessState& process,
+  Converter(const ArchiveDefinitions& definitions, LocalTrace& out, ProcessState& process,
             bool atomics_in_elements, LeftOut& left_out)
       : definitions_(definitions),
         out_(out),
@@ -120,7 +120,7 @@ class Converter {
   void flush_is_known(OTF2_RmaWinRef window, std::uint32_t target);
   void guess_flush(Frame& frame);
 
-  const Definitions& definitions_;
+  const ArchiveDefinitions& definitions_;
   LocalTrace& out_;
   ProcessState& process_;
   bool atomics_in_elements_;

@@ -21,7 +21,7 @@ namespace kojak::otf2 {
 
 class LocalTrace {
  public:
-  static Result<LocalTrace> create(const std::string& path, const Definitions& definitions,
+  static Result<LocalTrace> create(const std::string& path, const ArchiveDefinitions& definitions,
                                    const LocationOfArchive& location, std::uint64_t identity);
 
   LocationId lid() const { return lid_; }
@@ -64,7 +64,7 @@ class LocalTrace {
   Status commit() { return writer_.commit(); }
 
  private:
-  LocalTrace(TraceWriter writer, const Definitions& definitions, std::uint32_t rank);
+  LocalTrace(TraceWriter writer, const ArchiveDefinitions& definitions, std::uint32_t rank);
   void write_location(const LocationOfArchive& location);
   void write_topologies();
   StringId string(const std::string& text);
@@ -74,7 +74,7 @@ class LocalTrace {
                      const std::vector<std::uint32_t>& others = {});
 
   TraceWriter writer_;
-  const Definitions& definitions_;
+  const ArchiveDefinitions& definitions_;
   std::uint32_t rank_;
   LocationId lid_;
   std::unordered_map<std::string, StringId> strings_;

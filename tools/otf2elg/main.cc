@@ -12,6 +12,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/messages.h"
 #include "tools/otf2elg/converter.h"
+#include "tools/otf2elg/own_archive.h"
 
 namespace {
 
@@ -49,7 +50,7 @@ struct Outcome {
 
 Result<Outcome> write_local_traces(otf2::Archive& archive, const std::string& folder) {
   Outcome outcome;
-  const otf2::Definitions& definitions = archive.definitions();
+  const otf2::ArchiveDefinitions& definitions = archive.definitions();
   cli::Progress progress("reading the archive", archive.events());
   std::uint64_t done = 0;
   OTF2_EvtReaderCallbacks* const callbacks = otf2::Converter::callbacks();
@@ -85,6 +86,17 @@ ExitCode failed(const Error& error) {
   return error.code;
 }
 
+// The trace that elg2otf2 made the archive of.
+ExitCode restore(otf2::Archive& archive, const std::string& output) {
+  cli::Progress progress("reading the archive", archive.events());
+  const auto restored = otf2::restore(
+      archive, output, [&](std::uint64_t done) { progress.update_now(done); });
+  progress.finish();
+  if (!restored) return failed(restored.error());
+  for (const std::string& damage : restored->damage) cli::print_warning(damage);
+  return restored->damage.empty() ? ExitCode::kFine : ExitCode::kSuspect;
+}
+
 ExitCode run(const cli::po::variables_map& values) {
   if (values.count("archive") == 0) return cli::usage_error("name an archive: DIR/traces.otf2");
   auto input = values["archive"].as<std::string>();
@@ -93,6 +105,7 @@ ExitCode run(const cli::po::variables_map& values) {
   if (const auto refused = cli::overwrites({input}, {output})) return *refused;
   auto archive = otf2::Archive::open(input);
   if (!archive) return failed(archive.error());
+  if (otf2::is_own(*archive) && values.count("foreign") == 0) return restore(*archive, output);
   auto folder = folder_beside(output);
   if (!folder) return failed(folder.error());
   const auto outcome = write_local_traces(*archive, folder->path());
@@ -122,7 +135,9 @@ int main(int argc, char** argv) {
   cli::ToolOptions options;
   options.visible.add_options()(
       "output,o", cli::po::value<std::string>()->default_value("a.elg")->value_name("FILE"),
-      "the trace; - is standard output");
+      "the trace; - is standard output")(
+      "foreign",
+      "takes an archive of elg2otf2 like one of another tool, and passes over what it adds");
   options.hidden.add_options()("archive", cli::po::value<std::string>(), "");
   options.positional.add("archive", 1);
   return cli::run_tool(argc, argv, kTool, options, run);

@@ -1,0 +1,108 @@
+// How records of a trace travel in an OTF2 archive beside OTF2's own records, so that they come back.
+//
+// An event that OTF2's records say in full has no attributes. Any other has the attribute
+// EPILOG::record, its record's type, and one attribute for each field. Where OTF2 has no record for
+// it at all it is a parameter of that name. Attribute records before an event are attributes
+// EPILOG::ATTR_UI4.2 and so on, by type and kind. The definitions travel as the text that elg_print
+// prints of them, in properties of the machine. elg2otf2 writes this, otf2elg reads it.
+//
+// Order: events of all locations are put in the order of their times in ticks, at equal times in
+// the order of the locations; an event that stood elsewhere in the trace has its place as three
+// attributes. Pure functions and constant data; any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "epilog/format/records.h"
+
+namespace kojak::otf2 {
+
+inline constexpr std::string_view kOwnCreator = "kojak elg2otf2";
+inline constexpr std::string_view kCarriedPrefix = "EPILOG::";
+inline constexpr const char* kDefinitionsProperty = "EPILOG::definitions::";  // and a number
+inline constexpr const char* kTimeZeroProperty = "EPILOG::time_zero";  // the tick of time 0
+inline constexpr std::uint64_t kTicksPerSecond = 1'000'000'000;
+
+// Where an event stands among those of all locations; in this order.
+struct Place {
+  std::uint64_t tick = 0;
+  std::uint32_t location = 0;  // number of the location in the archive
+  std::uint32_t number = 0;    // among those that stand there by attributes
+  auto operator<=>(const Place&) const = default;
+};
+
+// What an attribute is about.
+class CarriedNames {
+ public:
+  static constexpr std::size_t kRecord = 0, kTick = 1, kLocation = 2, kNumber = 3, kAttributes = 4;
+  static constexpr std::uint8_t kKinds = 6;  // of attribute records, from 1
+  static constexpr std::size_t kFields = kAttributes + 3 * std::size_t{kKinds};
+  static const CarriedNames& get() {
+    static const CarriedNames names;
+    return names;
+  }
+
+  // All of them, by number.
+  const std::vector<std::string>& all() const { return names_; }
+  bool is_time(std::size_t name) const { return times_[name]; }
+  std::size_t lid() const { return lid_; }
+  std::size_t time() const { return time_; }
+  // Of the fields of an event, in the order in which visit_fields() visits them.
+  const std::vector<std::uint8_t>& of(std::uint8_t type) const { return of_type_[type]; }
+  // Of an attribute record; 0 if its type or kind is not known.
+  static constexpr std::size_t attribute(std::uint8_t type, std::uint8_t kind) {
+    if (type < 60 || type > 62 || kind == 0 || kind > kKinds) return 0;
+    return kAttributes + (type - 60u) * kKinds + (kind - 1u);
+  }
+  // The request of a non-blocking message.
+  static constexpr std::size_t request() { return attribute(61, raw(kAttrRequest)); }
+
+ private:
+  CarriedNames() : names_{"record", "order.tick", "order.location", "order.number"} {
+    for (std::uint8_t type = 60; type <= 62; ++type) {
+      for (std::uint8_t kind = 1; kind <= kKinds; ++kind) {
+        names_.push_back(std::string(record_name(type)) + "." + std::to_string(kind));
+      }
+    }
+    times_.resize(names_.size());
+    for (unsigned type = 100; type < 256; ++type) {
+      dispatch_record(static_cast<std::uint8_t>(type), [&]<class R>() {
+        R record;
+        visit_fields(record, Dialect{}, Collect{*this, of_type_[type]});
+      });
+    }
+  }
+  struct Collect {
+    CarriedNames& names;
+    std::vector<std::uint8_t>& fields;
+    template <class T>
+    void field(const FieldInfo& info, T&) {
+      std::size_t i = kFields;
+      while (i < names.names_.size() && names.names_[i] != info.name) ++i;
+      if (i == names.names_.size()) {
+        names.names_.emplace_back(info.name);
+        names.times_.push_back(std::is_same_v<T, Seconds>);
+        if (names.names_.back() == "lid") names.lid_ = i;
+        if (names.names_.back() == "time") names.time_ = i;
+      }
+      fields.push_back(static_cast<std::uint8_t>(i));
+    }
+    template <class View>
+    void array(const FieldInfo&, View&, std::uint32_t) {}
+    template <class View>
+    void rest(const FieldInfo&, View&) {}
+    void text(const FieldInfo&, Text&) {}
+    void metrics(const FieldInfo&, MetricValues&) {}  // OTF2 has metrics
+  };
+
+  std::vector<std::string> names_;
+  std::vector<bool> times_;
+  std::array<std::vector<std::uint8_t>, 256> of_type_;
+  std::size_t lid_ = 0, time_ = 0;
+};
+
+}  // namespace kojak::otf2

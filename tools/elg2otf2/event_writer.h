@@ -1,0 +1,153 @@
+// Writes the events of a merged trace as events of OTF2, in the words that readers of OTF2 know.
+//
+// One pass, in the order of the trace. What OTF2 has no place for goes as attributes (carried.h).
+// An end of a transfer stands on the location of its origin, since OTF2 has no records at targets.
+// Memory: what is open (regions, transfers that their origin has not completed, collective
+// operations), and the ranks of communicators in use. Single-threaded; errors are the archive's.
+// Source: OTF2_EvtWriter.h; docs/exchange.md, the table of records.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "tools/elg2otf2/archive_writer.h"
+#include "tools/elg2otf2/carried.h"
+#include "tools/elg2otf2/numbers.h"
+
+namespace kojak::otf2 {
+
+class EventWriter {
+ public:
+  // single_flags: no record has two synchronisation flags, since some readers know none or one.
+  EventWriter(const Definitions& definitions, Numbers& numbers, ArchiveWriter& archive,
+              bool single_flags);
+  ~EventWriter() { OTF2_AttributeList_Delete(attributes_); }
+  EventWriter(const EventWriter&) = delete;
+  EventWriter& operator=(const EventWriter&) = delete;
+
+  template <class R>
+  void attribute(const R& record) {
+    carried_.emplace_back(
+        CarriedNames::attribute(static_cast<std::uint8_t>(R::kType), raw(record.kind)),
+        raw(record.value));
+  }
+  template <class R>
+  void event(const R& record);
+  // Leaves what is open.
+  void finish();
+
+  std::uint64_t time_zero() const { return zero_; }
+  std::uint64_t first_tick() const { return first_; }
+  std::uint64_t last_tick() const { return last_; }
+
+ private:
+  struct Lock {
+    WindowId window;
+    PeerId target;  // absent: all
+    bool exclusive, acquired;
+  };
+  struct Stream {
+    OTF2_EvtWriter* out = nullptr;
+    std::uint64_t last = 0, entered = 0;
+    bool just_entered = false;
+    std::vector<OTF2_RegionRef> open;
+  };
+  struct Operation {
+    PeerId target;
+    RmaId number;
+  };
+  struct Process {
+    std::map<WindowId, std::vector<Operation>> operations;  // puts that it has not completed
+    std::vector<Lock> locks;
+    std::map<RequestId, MpiCollBegin> begun;
+  };
+
+  Stream& at(std::uint32_t location) { return streams_[location]; }
+  Process& process(const Stream& stream);
+  MpiRole role(const Stream& stream) const;
+
+  void add(std::size_t name, OTF2_Type type, OTF2_AttributeValue value) {
+    archive_.check(OTF2_AttributeList_AddAttribute(
+        attributes_, kFirstCarried + static_cast<std::uint32_t>(name), type, value));
+    any_ = true;
+  }
+  void add(std::size_t name, std::uint64_t value) {
+    OTF2_AttributeValue v;
+    v.uint64 = value;
+    add(name, OTF2_TYPE_UINT64, v);
+  }
+  void add(std::size_t name, Seconds value) {
+    OTF2_AttributeValue v;
+    v.float64 = value.value;
+    add(name, OTF2_TYPE_DOUBLE, v);
+  }
+  // The attributes of an event, once; then they are gone.
+  OTF2_AttributeList* attributes() { return attributes_; }
+  void clear() {
+    if (!any_) return;
+    OTF2_AttributeList_RemoveAllAttributes(attributes_);
+    any_ = false;
+  }
+
+  std::uint64_t tick_of(Seconds time);
+  std::uint64_t begin(std::uint32_t location, LocationId lid, Seconds time);
+  void add_place();
+  void add_carried();
+  template <class R>
+  void carry(const R& record);
+  template <class R>
+  void write_metrics(Stream& stream, std::uint64_t tick, const R& record);
+  template <class R>
+  void parameter(Stream& stream, std::uint64_t tick, const R& record);
+  template <class R>
+  void enter(Stream& stream, std::uint64_t tick, const R& record);
+  template <class R>
+  void leave(Stream& stream, std::uint64_t tick, const R& record);
+  template <class R>
+  void other(Stream& stream, std::uint64_t tick, const R& record);
+  // What stands before an exit, for readers of OTF2.
+  void before(Stream& stream, std::uint64_t tick, const MpiCollExit& record);
+  void before(Stream& stream, std::uint64_t tick, const MpiWinExit& record);
+  void before(Stream& stream, std::uint64_t tick, const MpiWinCollExit& record);
+  // By the number of an operation in MPI_COLL_BEGIN.
+  static OTF2_CollectiveOp collective_of(std::uint8_t operation);
+  // The count of a record, or that of the attribute before it.
+  std::uint64_t bytes(Bytes count, Byte attribute = kAttrBytesSent) const;
+  std::uint32_t root_of(CommId comm, PeerId root);
+  std::uint64_t call_begin(Stream& stream, std::uint64_t tick) const {
+    return stream.just_entered ? stream.entered : tick;
+  }
+  // False if the other process is no member of the communicator.
+  template <class R>
+  bool message(Stream& stream, std::uint64_t tick, const R& record);
+  void complete(Stream& stream, std::uint64_t tick, WindowId window, PeerId target);
+  void acquire(Stream& stream, std::uint64_t tick, WindowId window, PeerId target);
+  void lock(Stream& stream, std::uint64_t tick, Seconds time, const Lock& lock);
+  void unlock(Stream& stream, std::uint64_t tick, WindowId window, PeerId target);
+  std::uint32_t remote(WindowId window, PeerId target) {
+    return is_absent(target) ? OTF2_UNDEFINED_UINT32 : numbers_.window_rank(window, target);
+  }
+  OTF2_RmaSyncLevel level(bool memory) const {
+    return memory && !single_flags_ ? OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY
+                                    : OTF2_RMA_SYNC_LEVEL_PROCESS;
+  }
+
+  const Definitions& definitions_;
+  Numbers& numbers_;
+  ArchiveWriter& archive_;
+  bool single_flags_, grants_;
+  std::vector<Stream> streams_;
+  std::vector<Process> processes_;  // by location; those of threads stay empty
+  std::vector<std::uint32_t> process_of_;
+  OTF2_AttributeList* attributes_ = OTF2_AttributeList_New();
+  bool any_ = false;
+  std::vector<std::pair<std::size_t, std::uint64_t>> carried_;  // attribute records
+  Place place_;                                                 // of the latest event
+  std::uint64_t zero_ = 0, first_ = 0, last_ = 0;
+  bool started_ = false;
+  bool timed_ = false, placed_ = false;  // its attributes tell them
+};
+
+}  // namespace kojak::otf2
+
+#include "tools/elg2otf2/event_writer_impl.h"
