@@ -1,4 +1,5 @@
-// How records of a trace travel in an OTF2 archive beside OTF2's own records, so that they come back.
+// How records of a trace travel in an OTF2 archive beside OTF2's own records, so that they come
+// back.
 //
 // An event that OTF2's records say in full has no attributes. Any other has the attribute
 // EPILOG::record, its record's type, and one attribute for each field. Where OTF2 has no record for
@@ -24,7 +25,7 @@ namespace kojak::otf2 {
 inline constexpr std::string_view kOwnCreator = "kojak elg2otf2";
 inline constexpr std::string_view kCarriedPrefix = "EPILOG::";
 inline constexpr const char* kDefinitionsProperty = "EPILOG::definitions::";  // and a number
-inline constexpr const char* kTimeZeroProperty = "EPILOG::time_zero";  // the tick of time 0
+inline constexpr const char* kTimeZeroProperty = "EPILOG::time_zero";         // the tick of time 0
 inline constexpr std::uint64_t kTicksPerSecond = 1'000'000'000;
 
 // Where an event stands among those of all locations; in this order.

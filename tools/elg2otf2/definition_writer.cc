@@ -32,10 +32,12 @@ OTF2_RegionRole role_of(const RegionDef& region) {
   }
   // EPILOG's region types of OpenMP constructs, from 11 on (docs/format.md, REGION).
   constexpr OTF2_RegionRole kOpenMp[] = {
-      OTF2_REGION_ROLE_PARALLEL, OTF2_REGION_ROLE_LOOP,      OTF2_REGION_ROLE_SECTIONS,
-      OTF2_REGION_ROLE_SECTION,  OTF2_REGION_ROLE_WORKSHARE, OTF2_REGION_ROLE_SINGLE,
-      OTF2_REGION_ROLE_MASTER,   OTF2_REGION_ROLE_CRITICAL,  OTF2_REGION_ROLE_ATOMIC,
-      OTF2_REGION_ROLE_BARRIER,  OTF2_REGION_ROLE_IMPLICIT_BARRIER, OTF2_REGION_ROLE_FLUSH};
+      OTF2_REGION_ROLE_PARALLEL,         OTF2_REGION_ROLE_LOOP,
+      OTF2_REGION_ROLE_SECTIONS,         OTF2_REGION_ROLE_SECTION,
+      OTF2_REGION_ROLE_WORKSHARE,        OTF2_REGION_ROLE_SINGLE,
+      OTF2_REGION_ROLE_MASTER,           OTF2_REGION_ROLE_CRITICAL,
+      OTF2_REGION_ROLE_ATOMIC,           OTF2_REGION_ROLE_BARRIER,
+      OTF2_REGION_ROLE_IMPLICIT_BARRIER, OTF2_REGION_ROLE_FLUSH};
   const std::size_t openmp = region.type - std::size_t{11};
   if (region.type >= 11 && openmp < std::size(kOpenMp)) return kOpenMp[openmp];
   return region.type == 2 ? OTF2_REGION_ROLE_LOOP : OTF2_REGION_ROLE_FUNCTION;
@@ -58,9 +60,9 @@ class DefinitionWriter {
       : d_(definitions), n_(numbers), events_(events), archive_(archive) {}
 
   void write(const std::vector<std::uint64_t>& counts, std::string_view listing) {
-    check(OTF2_GlobalDefWriter_WriteClockProperties(
-        out(), kTicksPerSecond, events_.first_tick(),
-        events_.last_tick() - events_.first_tick() + 1, OTF2_UNDEFINED_TIMESTAMP));
+    check(OTF2_GlobalDefWriter_WriteClockProperties(out(), kTicksPerSecond, events_.first_tick(),
+                                                    events_.last_tick() - events_.first_tick() + 1,
+                                                    OTF2_UNDEFINED_TIMESTAMP));
     write_attributes();
     write_system();
     write_locations(counts);
@@ -91,9 +93,9 @@ class DefinitionWriter {
   }
 
   void write_attributes() {
-    check(OTF2_GlobalDefWriter_WriteAttribute(
-        out(), kPlaceAttribute, s("SOURCE_CODE_LOCATION"), s("Where the region is entered from"),
-        OTF2_TYPE_SOURCE_CODE_LOCATION));
+    check(OTF2_GlobalDefWriter_WriteAttribute(out(), kPlaceAttribute, s("SOURCE_CODE_LOCATION"),
+                                              s("Where the region is entered from"),
+                                              OTF2_TYPE_SOURCE_CODE_LOCATION));
     const CarriedNames& names = CarriedNames::get();
     for (std::size_t i = 0; i < names.all().size(); ++i) {
       check(OTF2_GlobalDefWriter_WriteAttribute(
@@ -101,9 +103,9 @@ class DefinitionWriter {
           s(std::string(kCarriedPrefix) + names.all()[i]), s("Of kojak's trace"),
           names.is_time(i) ? OTF2_TYPE_DOUBLE : OTF2_TYPE_UINT64));
     }
-    check(OTF2_GlobalDefWriter_WriteParameter(
-        out(), kRecordParameter, s(std::string(kCarriedPrefix) + "record"),
-        OTF2_PARAMETER_TYPE_UINT64));
+    check(OTF2_GlobalDefWriter_WriteParameter(out(), kRecordParameter,
+                                              s(std::string(kCarriedPrefix) + "record"),
+                                              OTF2_PARAMETER_TYPE_UINT64));
   }
 
   void write_system() {
@@ -121,8 +123,8 @@ class DefinitionWriter {
       const std::uint32_t* machine = machines.find(node.machine);
       check(OTF2_GlobalDefWriter_WriteSystemTreeNode(out(), next, s(node.name), s("node"),
                                                      machine == nullptr ? kRoot : *machine));
-      check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(
-          out(), next++, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
+      check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(out(), next++,
+                                                           OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
     });
   }
 
@@ -198,10 +200,9 @@ class DefinitionWriter {
 
   OTF2_GroupRef write_group(OTF2_GroupRef ref, const std::vector<std::uint32_t>& ranks) {
     const std::vector<std::uint64_t> members(ranks.begin(), ranks.end());
-    check(OTF2_GlobalDefWriter_WriteGroup(out(), ref, s(""), OTF2_GROUP_TYPE_COMM_GROUP,
-                                          OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
-                                          static_cast<std::uint32_t>(members.size()),
-                                          members.data()));
+    check(OTF2_GlobalDefWriter_WriteGroup(
+        out(), ref, s(""), OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+        static_cast<std::uint32_t>(members.size()), members.data()));
     return ref;
   }
 
@@ -222,9 +223,9 @@ class DefinitionWriter {
                                            OTF2_COMM_FLAG_NONE));
     });
     d_.windows.for_each([&](WindowId id, const WindowDef& window) {
-      check(OTF2_GlobalDefWriter_WriteRmaWin(
-          out(), raw(id), s("window " + std::to_string(raw(id))), n_.comm(window.comm),
-          OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS));
+      check(OTF2_GlobalDefWriter_WriteRmaWin(out(), raw(id), s("window " + std::to_string(raw(id))),
+                                             n_.comm(window.comm),
+                                             OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS));
     });
   }
 

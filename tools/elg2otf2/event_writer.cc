@@ -10,17 +10,17 @@ namespace {
 
 // By the numbers of CollectiveOp. OTF2 has none for neighbourhoods.
 constexpr OTF2_CollectiveOp kOperations[] = {
-    OTF2_COLLECTIVE_OP_BARRIER,    OTF2_COLLECTIVE_OP_BARRIER,
-    OTF2_COLLECTIVE_OP_BCAST,      OTF2_COLLECTIVE_OP_SCATTER,
-    OTF2_COLLECTIVE_OP_SCATTERV,   OTF2_COLLECTIVE_OP_GATHER,
-    OTF2_COLLECTIVE_OP_GATHERV,    OTF2_COLLECTIVE_OP_REDUCE,
-    OTF2_COLLECTIVE_OP_ALLGATHER,  OTF2_COLLECTIVE_OP_ALLGATHERV,
-    OTF2_COLLECTIVE_OP_ALLREDUCE,  OTF2_COLLECTIVE_OP_ALLTOALL,
-    OTF2_COLLECTIVE_OP_ALLTOALLV,  OTF2_COLLECTIVE_OP_ALLTOALLW,
+    OTF2_COLLECTIVE_OP_BARRIER,        OTF2_COLLECTIVE_OP_BARRIER,
+    OTF2_COLLECTIVE_OP_BCAST,          OTF2_COLLECTIVE_OP_SCATTER,
+    OTF2_COLLECTIVE_OP_SCATTERV,       OTF2_COLLECTIVE_OP_GATHER,
+    OTF2_COLLECTIVE_OP_GATHERV,        OTF2_COLLECTIVE_OP_REDUCE,
+    OTF2_COLLECTIVE_OP_ALLGATHER,      OTF2_COLLECTIVE_OP_ALLGATHERV,
+    OTF2_COLLECTIVE_OP_ALLREDUCE,      OTF2_COLLECTIVE_OP_ALLTOALL,
+    OTF2_COLLECTIVE_OP_ALLTOALLV,      OTF2_COLLECTIVE_OP_ALLTOALLW,
     OTF2_COLLECTIVE_OP_REDUCE_SCATTER, OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK,
-    OTF2_COLLECTIVE_OP_SCAN,       OTF2_COLLECTIVE_OP_EXSCAN,
-    OTF2_COLLECTIVE_OP_ALLGATHER,  OTF2_COLLECTIVE_OP_ALLGATHERV,
-    OTF2_COLLECTIVE_OP_ALLTOALL,   OTF2_COLLECTIVE_OP_ALLTOALLV,
+    OTF2_COLLECTIVE_OP_SCAN,           OTF2_COLLECTIVE_OP_EXSCAN,
+    OTF2_COLLECTIVE_OP_ALLGATHER,      OTF2_COLLECTIVE_OP_ALLGATHERV,
+    OTF2_COLLECTIVE_OP_ALLTOALL,       OTF2_COLLECTIVE_OP_ALLTOALLV,
     OTF2_COLLECTIVE_OP_ALLTOALLW};
 static_assert(std::size(kOperations) == kBlockingForms.size());
 
@@ -119,8 +119,8 @@ OTF2_CollectiveOp EventWriter::collective_of(std::uint8_t operation) {
 
 std::uint64_t EventWriter::bytes(Bytes count, Byte attribute) const {
   if (!is_absent(count)) return raw(count);
-  const std::size_t wanted = CarriedNames::attribute(
-      static_cast<std::uint8_t>(RecordType::kAttrUi8), raw(attribute));
+  const std::size_t wanted =
+      CarriedNames::attribute(static_cast<std::uint8_t>(RecordType::kAttrUi8), raw(attribute));
   for (const auto& [name, value] : carried_) {
     if (name == wanted) return value;
   }
@@ -137,8 +137,7 @@ void EventWriter::before(Stream& stream, std::uint64_t tick, const MpiCollExit& 
   archive_.check(OTF2_EvtWriter_MpiCollectiveBegin(stream.out, nullptr, call_begin(stream, tick)));
   archive_.check(OTF2_EvtWriter_MpiCollectiveEnd(
       stream.out, nullptr, tick, collective_of(operation), numbers_.comm(r.cid),
-      root_of(r.cid, r.rlid), bytes(r.sent, kAttrBytesSent),
-      bytes(r.recvd, kAttrBytesReceived)));
+      root_of(r.cid, r.rlid), bytes(r.sent, kAttrBytesSent), bytes(r.recvd, kAttrBytesReceived)));
 }
 
 void EventWriter::before(Stream& stream, std::uint64_t tick, const MpiWinCollExit& r) {
@@ -218,16 +217,16 @@ void EventWriter::unlock(Stream& stream, std::uint64_t tick, WindowId window, Pe
   acquire(stream, tick, window, target);
   archive_.check(OTF2_EvtWriter_RmaReleaseLock(stream.out, attributes(), tick, raw(window),
                                                remote(window, target), 0));
-  std::erase_if(process(stream).locks, [&](const Lock& lock) {
-    return lock.window == window && lock.target == target;
-  });
+  std::erase_if(process(stream).locks,
+                [&](const Lock& lock) { return lock.window == window && lock.target == target; });
 }
 
 void EventWriter::finish() {
   for (Stream& stream : streams_) {
     for (; !stream.open.empty(); stream.open.pop_back()) {
       add(CarriedNames::kRecord, std::uint64_t{0});  // no record of the trace
-      archive_.check(OTF2_EvtWriter_Leave(stream.out, attributes(), stream.last, stream.open.back()));
+      archive_.check(
+          OTF2_EvtWriter_Leave(stream.out, attributes(), stream.last, stream.open.back()));
       clear();
     }
   }

@@ -102,9 +102,8 @@ template <class R>
 void EventWriter::parameter(Stream& stream, std::uint64_t tick, const R& record) {
   carry(record);
   write_metrics(stream, tick, record);
-  archive_.check(OTF2_EvtWriter_ParameterUnsignedInt(stream.out, attributes(), tick,
-                                                     kRecordParameter,
-                                                     static_cast<std::uint64_t>(R::kType)));
+  archive_.check(OTF2_EvtWriter_ParameterUnsignedInt(
+      stream.out, attributes(), tick, kRecordParameter, static_cast<std::uint64_t>(R::kType)));
 }
 
 template <class R>
@@ -112,8 +111,10 @@ void EventWriter::enter(Stream& stream, std::uint64_t tick, const R& record) {
   OTF2_RegionRef region = 0;
   if constexpr (std::is_same_v<R, Enter>) {
     region = numbers_.region(record.rid);
-    if (region != raw(record.rid)) carry(record);
-    else add_carried();
+    if (region != raw(record.rid))
+      carry(record);
+    else
+      add_carried();
   } else if constexpr (std::is_same_v<R, EnterCs>) {
     const CallSiteDef* site = definitions_.call_sites.find(record.csid);
     if (site != nullptr) {
@@ -148,8 +149,7 @@ void EventWriter::leave(Stream& stream, std::uint64_t tick, const R& record) {
   if (stream.open.empty()) return parameter(stream, tick, record);
   if constexpr (requires { before(stream, tick, record); }) before(stream, tick, record);
   if constexpr (std::is_same_v<R, LogOn>) {
-    archive_.check(
-        OTF2_EvtWriter_MeasurementOnOff(stream.out, nullptr, tick, OTF2_MEASUREMENT_ON));
+    archive_.check(OTF2_EvtWriter_MeasurementOnOff(stream.out, nullptr, tick, OTF2_MEASUREMENT_ON));
   }
   if constexpr (!std::is_same_v<R, Exit>) {
     carry(record);
@@ -176,16 +176,15 @@ bool EventWriter::message(Stream& stream, std::uint64_t tick, const R& r) {
   }
   const std::uint32_t peer = numbers_.rank(r.cid, other);
   if (peer == kAbsent || numbers_.comm(r.cid) == OTF2_UNDEFINED_COMM) return false;
-  const bool request =
-      carried_.size() == 1 && carried_.front().first == CarriedNames::request();
+  const bool request = carried_.size() == 1 && carried_.front().first == CarriedNames::request();
   if (is_absent(count) || (!carried_.empty() && !request)) carry(r);
   const std::uint64_t size = bytes(count, kSends ? kAttrBytesSent : kAttrBytesReceived);
   const auto comm = numbers_.comm(r.cid);
   const auto tag = raw(r.tag);
   if (request) {
     constexpr auto kWrite = kSends ? OTF2_EvtWriter_MpiIsend : OTF2_EvtWriter_MpiIrecv;
-    archive_.check(kWrite(stream.out, attributes(), tick, peer, comm, tag, size,
-                          carried_.front().second));
+    archive_.check(
+        kWrite(stream.out, attributes(), tick, peer, comm, tag, size, carried_.front().second));
   } else {
     constexpr auto kWrite = kSends ? OTF2_EvtWriter_MpiSend : OTF2_EvtWriter_MpiRecv;
     archive_.check(kWrite(stream.out, attributes(), tick, peer, comm, tag, size));
@@ -263,25 +262,25 @@ void EventWriter::other(Stream& stream, std::uint64_t tick, const R& r) {
     if (target != kAbsent) {
       if (is_absent(r.sent) || !carried_.empty()) carry(r);
       process(stream).operations[r.wid].push_back({r.dlid, r.rmaid});
-      return check(OTF2_EvtWriter_RmaPut(out, attributes(), tick, raw(r.wid), target,
-                                         bytes(r.sent), raw(r.rmaid)));
+      return check(OTF2_EvtWriter_RmaPut(out, attributes(), tick, raw(r.wid), target, bytes(r.sent),
+                                         raw(r.rmaid)));
     }
   } else if constexpr (std::is_same_v<R, MpiGet1ts>) {
     const std::uint32_t target = numbers_.window_rank(r.wid, PeerId{raw(r.lid)});
     if (target != kAbsent) {
       carry(r);
-      return check(OTF2_EvtWriter_RmaGet(out, attributes(), tick, raw(r.wid), target,
-                                         bytes(r.sent), raw(r.rmaid)));
+      return check(OTF2_EvtWriter_RmaGet(out, attributes(), tick, raw(r.wid), target, bytes(r.sent),
+                                         raw(r.rmaid)));
     }
   } else if constexpr (std::is_same_v<R, MpiPut1te> || std::is_same_v<R, MpiGet1te>) {
     if (definitions_.windows.find(r.wid) != nullptr) {
       if constexpr (std::is_same_v<R, MpiGet1te>) {
-        check(OTF2_EvtWriter_RmaOpCompleteNonBlocking(out, nullptr, tick, raw(r.wid),
-                                                      raw(r.rmaid)));
+        check(
+            OTF2_EvtWriter_RmaOpCompleteNonBlocking(out, nullptr, tick, raw(r.wid), raw(r.rmaid)));
       }
       carry(r);
-      return check(OTF2_EvtWriter_RmaOpCompleteRemote(out, attributes(), tick, raw(r.wid),
-                                                      raw(r.rmaid)));
+      return check(
+          OTF2_EvtWriter_RmaOpCompleteRemote(out, attributes(), tick, raw(r.wid), raw(r.rmaid)));
     }
   } else if constexpr (std::is_same_v<R, OmpFork>) {
     carry(r);

@@ -34,8 +34,13 @@ Result<Input> read_definitions(TraceReader& reader) {
       input.bad.definitions += !input.definitions.add(record, reader.dialect()).ok();
     }
     if (record.type == static_cast<std::uint8_t>(RecordType::kLocalRun)) {
-      return Error{ExitCode::kBadInput, reader.path(), std::nullopt, "", "",
-                   "this is a local trace", "merge the traces of all processes with elg_merge"};
+      return Error{ExitCode::kBadInput,
+                   reader.path(),
+                   std::nullopt,
+                   "",
+                   "",
+                   "this is a local trace",
+                   "merge the traces of all processes with elg_merge"};
     }
     if (record.type == static_cast<std::uint8_t>(RecordType::kLastDef)) {
       input.definitions.finish();

@@ -55,10 +55,12 @@ Line line_of(std::uint32_t line) {
 
 }  // namespace
 
-LocalTrace::LocalTrace(TraceWriter writer, const ArchiveDefinitions& definitions, std::uint32_t rank)
+LocalTrace::LocalTrace(TraceWriter writer, const ArchiveDefinitions& definitions,
+                       std::uint32_t rank)
     : writer_(std::move(writer)), definitions_(definitions), rank_(rank), lid_(LocationId{rank}) {}
 
-Result<LocalTrace> LocalTrace::create(const std::string& path, const ArchiveDefinitions& definitions,
+Result<LocalTrace> LocalTrace::create(const std::string& path,
+                                      const ArchiveDefinitions& definitions,
                                       const LocationOfArchive& location, std::uint64_t identity) {
   auto writer = TraceWriter::create(path, Dialect{});
   if (!writer) return writer.error();

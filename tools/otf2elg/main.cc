@@ -89,8 +89,8 @@ ExitCode failed(const Error& error) {
 // The trace that elg2otf2 made the archive of.
 ExitCode restore(otf2::Archive& archive, const std::string& output) {
   cli::Progress progress("reading the archive", archive.events());
-  const auto restored = otf2::restore(
-      archive, output, [&](std::uint64_t done) { progress.update_now(done); });
+  const auto restored =
+      otf2::restore(archive, output, [&](std::uint64_t done) { progress.update_now(done); });
   progress.finish();
   if (!restored) return failed(restored.error());
   for (const std::string& damage : restored->damage) cli::print_warning(damage);

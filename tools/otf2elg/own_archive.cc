@@ -55,9 +55,7 @@ class Carried {
   bool any() const { return any_; }
   bool has(std::size_t name) const { return any_ && (set_[name / 64] >> name % 64 & 1) != 0; }
   std::uint64_t value(std::size_t name) const { return values_[name]; }
-  Seconds seconds(std::size_t name) const {
-    return {std::bit_cast<double>(values_[name])};
-  }
+  Seconds seconds(std::size_t name) const { return {std::bit_cast<double>(values_[name])}; }
   CallSiteId site = absent<CallSiteId>();
 
  private:
@@ -151,13 +149,12 @@ class Stream {
   template <class R>
   void add(R record, const Carried& carried) {
     const CarriedNames& names = CarriedNames::get();
-    record.lid =
-        carried.has(names.lid()) ? LocationId(carried.value(names.lid())) : lid_;
-    record.time = carried.has(names.time())
-                      ? carried.seconds(names.time())
-                      : Seconds{static_cast<double>(
-                                    static_cast<std::int64_t>(tick_ - shared_.time_zero)) /
-                                kTicksPerSecond};
+    record.lid = carried.has(names.lid()) ? LocationId(carried.value(names.lid())) : lid_;
+    record.time =
+        carried.has(names.time())
+            ? carried.seconds(names.time())
+            : Seconds{static_cast<double>(static_cast<std::int64_t>(tick_ - shared_.time_zero)) /
+                      kTicksPerSecond};
     if constexpr (requires { record.metv; }) {
       if (shared_.dialect.metrics != 0) {
         metrics_.resize(shared_.dialect.metrics);
@@ -253,7 +250,11 @@ void message(Stream& s, OTF2_TimeStamp tick, OTF2_AttributeList* list, std::uint
     if (request != nullptr) {
       s.put(AttrUi4{kAttrRequest, Count{static_cast<std::uint32_t>(*request)}});
     }
-    s.add(R{{}, {}, s.peer(comm, other), s.comm(comm), Tag{tag},
+    s.add(R{{},
+            {},
+            s.peer(comm, other),
+            s.comm(comm),
+            Tag{tag},
             Bytes{static_cast<std::uint32_t>(bytes)}},
           c);
   });
@@ -279,7 +280,10 @@ OTF2_CallbackCode put(OTF2_LocationRef, OTF2_TimeStamp tick, std::uint64_t, void
   s.take(tick, list, [&](const Carried& c) {
     const WindowDef* const def = s.definitions().windows.find(WindowId{window});
     if (def == nullptr) return;
-    s.add(MpiPut1ts{{}, {}, s.peer(def->comm, remote), WindowId{window},
+    s.add(MpiPut1ts{{},
+                    {},
+                    s.peer(def->comm, remote),
+                    WindowId{window},
                     RmaId{static_cast<std::uint32_t>(number)},
                     Bytes{static_cast<std::uint32_t>(bytes)}},
           c);
@@ -309,12 +313,12 @@ std::unique_ptr<OTF2_EvtReaderCallbacks, Delete> make_callbacks() {
   OTF2_EvtReaderCallbacks_SetRmaPutCallback(all.get(), put);
   OTF2_EvtReaderCallbacks_SetMetricCallback(all.get(), metric);
   // These stand for a record where attributes tell which.
-#define KOJAK_CARRIES(Event)                                                                     \
-  OTF2_EvtReaderCallbacks_Set##Event##Callback(                                                  \
-      all.get(), [](OTF2_LocationRef, OTF2_TimeStamp tick, std::uint64_t, void* self,            \
-                    OTF2_AttributeList* list, auto...) {                                         \
-        of(self).take(tick, list, [](const Carried&) {});                                        \
-        return kGoOn;                                                                            \
+#define KOJAK_CARRIES(Event)                                                          \
+  OTF2_EvtReaderCallbacks_Set##Event##Callback(                                       \
+      all.get(), [](OTF2_LocationRef, OTF2_TimeStamp tick, std::uint64_t, void* self, \
+                    OTF2_AttributeList* list, auto...) {                              \
+        of(self).take(tick, list, [](const Carried&) {});                             \
+        return kGoOn;                                                                 \
       })
   KOJAK_CARRIES(MpiIsendComplete);
   KOJAK_CARRIES(MpiIrecvRequest);
@@ -381,7 +385,11 @@ Result<Restored> restore(Archive& archive, const std::string& output,
   }
 
   const Numbers numbers(definitions);
-  Shared shared{definitions, numbers, reader->dialect(), {}, of_archive.place_attribute,
+  Shared shared{definitions,
+                numbers,
+                reader->dialect(),
+                {},
+                of_archive.place_attribute,
                 std::strtoull(of_archive.properties.at(kTimeZeroProperty).c_str(), nullptr, 10)};
   const std::vector<std::string>& names = CarriedNames::get().all();
   for (const auto& [ref, name] : of_archive.attributes) {

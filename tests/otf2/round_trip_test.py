@@ -1,0 +1,188 @@
+"""elg2otf2 and back: otf2elg brings the same trace back, and other readers find whole OTF2 in the archive.
+
+A tick is a nanosecond. Where all times are whole ticks the trace comes back bit for bit; else every record is the same
+but for its time, which is right to half a tick, and severities to one tick for each call.
+"""
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import otf2
+from otf2 import events as e
+
+BIN = pathlib.Path(os.environ["KOJAK_BIN"])
+REFERENCE = pathlib.Path(os.environ["KOJAK_REFERENCE"])
+CASES = pathlib.Path(os.environ["KOJAK_CASES"])
+KEPT = pathlib.Path(os.environ["KOJAK_KEPT"])
+TEXT_TRACE = os.environ["KOJAK_TEXT_TRACE"]
+TICK = 1e-9
+MOST_KEPT = 24
+TIME = re.compile(rb"\b(time|exit)=(\S+)")
+
+
+class RoundTrip(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="kojak-otf2-")
+        self.addCleanup(directory.cleanup)
+        self.dir = pathlib.Path(directory.name)
+
+    def run_tool(self, *words, status=(0,)):
+        done = subprocess.run([BIN / words[0], *map(str, words[1:])], cwd=self.dir, capture_output=True, check=False,
+                              timeout=120)
+        self.assertIn(done.returncode, status, done.stderr)
+        return done
+
+    def there_and_back(self, trace, *options):
+        """The archive's anchor file, and the trace that comes back."""
+        archive, back = self.dir / "a.otf2", self.dir / "back.elg"
+        self.run_tool("elg2otf2", "-q", *options, "-o", archive, trace, status=(0, 3))
+        self.run_tool("otf2elg", "-q", "-o", back, archive)
+        return archive / "traces.otf2", back
+
+    def listing(self, trace):
+        return self.run_tool("elg_print", "-q", trace, status=(0, 3)).stdout.splitlines()
+
+    def severities(self, trace):
+        self.run_tool("expert", "-q", "--json", "a.json", "-o", "a.cube", trace, status=(0, 3))
+        report = json.loads((self.dir / "a.json").read_text())
+        return {metric["name"]: metric["total"] for metric in report["metrics"]}
+
+    def assert_same_trace(self, trace, back):
+        if trace.read_bytes() == back.read_bytes():
+            return
+        before, after = self.listing(trace), self.listing(back)
+        self.assertEqual(len(before), len(after))
+        calls = 0
+        for one, other in zip(before, after):
+            calls += one.startswith(b"ENTER")
+            if one == other:
+                continue
+            self.assertEqual(TIME.sub(b"", one), TIME.sub(b"", other))
+            for (_, right), (_, got) in zip(TIME.findall(one), TIME.findall(other)):
+                self.assertLessEqual(abs(float(right) - float(got)), 0.51 * TICK, one)
+        right, got = self.severities(trace), self.severities(back)
+        self.assertEqual(right.keys(), got.keys())
+        for metric, value in right.items():
+            self.assertAlmostEqual(value, got[metric], delta=max(1, calls) * TICK, msg=metric)
+
+    def assert_whole(self, anchor):
+        """What another reader finds: nothing to complain of, regions nested, calls of collectives and locks in pairs,
+        as many events as the definitions say, and every transfer that ends was begun."""
+        printed = subprocess.run(["otf2-print", "--silent", anchor], capture_output=True, text=True, check=False,
+                                 timeout=60)
+        self.assertEqual((printed.returncode, printed.stderr), (0, ""))
+        counts, kinds, open_regions = collections.Counter(), collections.Counter(), collections.defaultdict(list)
+        begun, collectives, last = set(), collections.Counter(), {}
+        with otf2.reader.open(str(anchor)) as archive:
+            for location, event in archive.events:
+                counts[location] += 1
+                kinds[type(event)] += 1
+                self.assertGreaterEqual(event.time, last.get(location, 0))
+                last[location] = event.time
+                if isinstance(event, e.Enter):
+                    open_regions[location].append(event.region)
+                elif isinstance(event, e.Leave):
+                    self.assertEqual(open_regions[location].pop(), event.region)
+                elif isinstance(event, (e.MpiCollectiveBegin, e.RmaCollectiveBegin)):
+                    collectives[location] += 1
+                elif isinstance(event, (e.MpiCollectiveEnd, e.RmaCollectiveEnd)):
+                    collectives[location] -= 1
+                    self.assertEqual(collectives[location], 0)
+                elif isinstance(event, (e.RmaPut, e.RmaGet)):
+                    begun.add((location, event.win, event.matching_id))
+                elif isinstance(event, e.RmaOpCompleteNonBlocking):
+                    self.assertIn((location, event.win, event.matching_id), begun)
+            for location in archive.definitions.locations:
+                self.assertEqual(location.number_of_events, counts[location])
+        self.assertEqual([regions for regions in open_regions.values() if regions], [])
+        return kinds
+
+    # ---- traces
+    def test_cases(self):
+        """The traces of tests/cases, which have everything that is hard to get right."""
+        cases = sorted(CASES.glob("*.case"))
+        self.assertGreater(len(cases), 50)
+        for case in cases:
+            with self.subTest(case=case.name):
+                text, trace = self.dir / "a.txt", self.dir / "a.elg"
+                text.write_text(case.read_text().split("--- severities")[0])
+                subprocess.run([TEXT_TRACE, text, trace], check=True, timeout=60)
+                anchor, back = self.there_and_back(trace)
+                self.assert_same_trace(trace, back)
+                if case.name.startswith(("fence", "late", "lock", "early")):
+                    self.assert_whole(anchor)
+
+    def test_classic_traces(self):
+        for name in ("gats", "fence"):
+            with self.subTest(name):
+                anchor, back = self.there_and_back(REFERENCE / f"{name}.elg")
+                self.assert_same_trace(REFERENCE / f"{name}.elg", back)
+                entered = sum(line.startswith(b"ENTER") for line in self.listing(REFERENCE / f"{name}.elg"))
+                self.assertEqual(self.assert_whole(anchor)[e.Enter], entered)
+
+    def test_kept_traces_of_programs(self):
+        """Merged traces that other tests have left, as many as there are up to a number."""
+        kept = sorted(KEPT.glob("programs/runs/*/*.elg"))
+        for trace in kept[::max(1, len(kept) // MOST_KEPT)]:
+            with self.subTest(trace=str(trace)):
+                self.assert_same_trace(trace, self.there_and_back(trace)[1])
+
+    # ---- as other readers see it
+    def test_the_standard_records_say_the_waits(self):
+        """What OTF2's own records say is enough for all severities, where the trace holds nothing else."""
+        for name in ("gats", "fence"):
+            with self.subTest(name):
+                self.run_tool("otf2elg", "-q", "-o", "a.elg", REFERENCE / "scorep" / name)
+                self.run_tool("elg2otf2", "-q", "-o", "a.otf2", "a.elg")
+                self.run_tool("otf2elg", "-q", "--foreign", "-o", "foreign.elg", "a.otf2")
+                right, got = self.severities(self.dir / "a.elg"), self.severities(self.dir / "foreign.elg")
+                self.assertGreater(right["mpi_rma_synchronization"], 1)
+                for metric, value in right.items():
+                    self.assertAlmostEqual(value, got[metric], delta=right["visits"] * TICK, msg=metric)
+
+    def test_one_flag_a_record(self):
+        anchor, back = self.there_and_back(REFERENCE / "gats.elg", "--compat")
+        self.assert_same_trace(REFERENCE / "gats.elg", back)
+        levels = set()
+        with otf2.reader.open(str(anchor)) as archive:
+            for _, event in archive.events:
+                if isinstance(event, (e.RmaGroupSync, e.RmaCollectiveEnd)):
+                    levels.add(int(event.sync_level.value))
+        self.assertEqual(levels, {1})  # PROCESS
+
+    # ---- files
+    def test_an_older_archive_is_replaced_and_nothing_else_is(self):
+        self.there_and_back(REFERENCE / "gats.elg")
+        self.there_and_back(REFERENCE / "fence.elg")
+        self.assertEqual({path.name for path in self.dir.iterdir()}, {"a.otf2", "back.elg"})
+        (self.dir / "mine").mkdir()
+        (self.dir / "mine/file").write_text("mine")
+        done = self.run_tool("elg2otf2", "-o", "mine", REFERENCE / "gats.elg", status=(4,))
+        self.assertIn(b"is no OTF2 archive, so it is not replaced", done.stderr)
+        self.assertEqual((self.dir / "mine/file").read_text(), "mine")
+
+    def test_a_trace_that_is_cut_off(self):
+        cut = self.dir / "cut.elg"
+        whole = (REFERENCE / "gats.elg").read_bytes()
+        cut.write_bytes(whole[:len(whole) * 3 // 4])
+        done = self.run_tool("elg2otf2", "-o", "a.otf2", cut, status=(3,))
+        self.assertIn(b"cut.elg", done.stderr)
+        self.run_tool("otf2elg", "-o", "back.elg", "a.otf2")
+        self.assert_whole(self.dir / "a.otf2/traces.otf2")
+        cut.write_bytes(whole[:2000])  # inside the definitions
+        self.run_tool("elg2otf2", "-o", "b.otf2", cut, status=(2,))
+        self.assertFalse((self.dir / "b.otf2").exists())
+
+    def test_usage(self):
+        self.run_tool("elg2otf2", status=(1,))
+        self.run_tool("elg2otf2", "-o", "-", REFERENCE / "gats.elg", status=(1,))
+        self.run_tool("elg2otf2", "-o", "absent/a", REFERENCE / "gats.elg", status=(4,))
+
+
+if __name__ == "__main__":
+    unittest.main()
