@@ -1,5 +1,11 @@
 // A trace whose buffers are written by another thread is the same trace; its errors are not lost.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
 
 #include "merge/write/background_writer.h"
 #include "tests/support/temp_dir.h"
@@ -34,6 +40,35 @@ TEST(BackgroundWriter, WritesTheSameTrace) {
   const std::vector<std::byte> bytes = read_bytes(dir.file("plain.elg"));
   EXPECT_GT(bytes.size(), 3 * TraceWriter::kBuffer);
   EXPECT_TRUE(read_bytes(dir.file("background.elg")) == bytes);
+}
+
+// A reader that is slower than we are: the next buffer is full before the one before is written.
+TEST(BackgroundWriter, WaitsForASlowReader) {
+  TempDir dir;
+  auto plain = TraceWriter::create(dir.file("plain.elg"), Dialect{});
+  ASSERT_TRUE(plain);
+  const std::string pipe = dir.file("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::size_t bytes = 0;
+  std::thread reader([&] {
+    const int fd = open(pipe.c_str(), O_RDONLY);
+    std::vector<std::byte> chunk(64 * 1024);
+    for (ssize_t got; (got = read(fd, chunk.data(), chunk.size())) > 0;) {
+      bytes += static_cast<std::size_t>(got);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    close(fd);
+  });
+  {
+    auto writer = TraceWriter::create(pipe, Dialect{});
+    ASSERT_TRUE(writer);
+    merge::BackgroundWriter background(writer->file());
+    writer->set_sink(&background);
+    EXPECT_TRUE(write_trace(*writer));
+  }
+  reader.join();
+  ASSERT_TRUE(write_trace(*plain));
+  EXPECT_EQ(bytes, read_bytes(dir.file("plain.elg")).size());
 }
 
 TEST(BackgroundWriter, TellsItsError) {

@@ -35,6 +35,7 @@ endfunction()
 # kojak_library(name sources...): a static library of the analysis side.
 function(kojak_library name)
   add_library(${name} STATIC ${ARGN})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${KOJAK_UNITY} UNITY_BUILD_BATCH_SIZE 8)
   kojak_use_options(${name})
 endfunction()
 
