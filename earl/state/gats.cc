@@ -8,7 +8,6 @@ namespace {
 
 using detail::kNone;
 
-constexpr Seconds kForever{std::numeric_limits<double>::infinity()};
 constexpr Seconds kLongAgo{-std::numeric_limits<double>::infinity()};
 
 }  // namespace
@@ -22,7 +21,7 @@ Gats::Gats(detail::GroupTable& groups, const Trace& trace, Findings& findings)
       open_exposure_(trace.process_count()),
       live_access_(trace.process_count(), kNone),
       segments_(trace.process_count()),
-      next_due_(kForever) {
+      next_due_(kNever) {
   // The largest error that two clocks can have between them.
   Seconds first, second;
   trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
@@ -250,7 +249,7 @@ void Gats::release_exposure(std::uint32_t epoch) {
 void Gats::finish() {
   posting_.clear();
   settle_pending();
-  settle_late_calls(kForever);
+  settle_late_calls(kNever);
   for (std::uint32_t i = 0; i < exposures_.capacity(); ++i) {
     Exposure& e = exposures_[i];
     if (!e.live || e.ready) continue;

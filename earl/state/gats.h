@@ -5,6 +5,7 @@
 // become complete; finish() the rest. Not thread-safe. Faults are counted.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -189,6 +190,7 @@ class Gats {
   std::vector<WaitingCall> pending_;  // until a Win_post has been left
   std::vector<WaitingCall> late_;     // until the clocks' error has passed, by time
   std::size_t late_head_ = 0;
+  static constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
   Seconds next_due_;
   std::vector<WaitingCall> ready_calls_;
   std::vector<std::uint32_t> ready_exposure_, ready_access_;

@@ -9,8 +9,6 @@ namespace {
 
 using detail::kNone;
 
-constexpr Seconds kForever{std::numeric_limits<double>::infinity()};
-
 // Whether it issues a get and a put.
 bool is_atomic(const Call& call) {
   if (call.role() == MpiRole::kGetAccumulate) return true;
@@ -134,7 +132,7 @@ void Gats::settle_late_calls(Seconds now) {
     late_.erase(late_.begin(), late_.begin() + static_cast<std::ptrdiff_t>(late_head_));
     late_head_ = 0;
   }
-  next_due_ = late_.empty() ? kForever : late_[late_head_].due;
+  next_due_ = late_.empty() ? kNever : late_[late_head_].due;
 }
 
 void Gats::settle_pending() {
@@ -178,7 +176,7 @@ void Gats::offer_all(std::uint32_t epoch) {
   };
   move_out(late_, late_head_);
   move_out(pending_, 0);
-  next_due_ = late_head_ < late_.size() ? late_[late_head_].due : kForever;
+  next_due_ = late_head_ < late_.size() ? late_[late_head_].due : kNever;
 }
 
 void Gats::leave_post(const OpenCall& call) {

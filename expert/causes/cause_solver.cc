@@ -135,7 +135,7 @@ void CauseSolver::compare_group(std::uint32_t index) {
   look_at(group);
   const std::vector<ArrivalRecord>& arrivals = arrivals_;
   std::vector<WaitId> waiter(arrivals.size(), kNoWait);
-  for (const WaitId w : waits_of(group)) {
+  for (WaitId w = group.first_wait; w < group.waits_end; ++w) {
     if (const std::size_t place = place_of(waits_[w].location); place != kNoPlace) {
       waiter[place] = w;
     }
@@ -338,7 +338,7 @@ void CauseSolver::pass_group(std::uint32_t index) {
   std::vector<WaitId> waiter(arrivals.size(), kNoWait);
   Waiting left;
   const OfGroup& of = of_group_[index];
-  for (const WaitId w : waits_of(group)) {
+  for (WaitId w = group.first_wait; w < group.waits_end; ++w) {
     passed_on_[w] = true;
     left.own += waits_[w].length;
     left.passed += received_[w];
@@ -405,7 +405,7 @@ void CauseSolver::pass_group(std::uint32_t index) {
     indirect[e.waiter] += rates[e.waiter].own * (places_[e.late] - places_[e.waiter]) *
                           (indirect_part(delays_[e.delay]) - part_of[e.late]);
   }
-  for (const WaitId w : waits_of(group)) {
+  for (WaitId w = group.first_wait; w < group.waits_end; ++w) {
     const std::size_t place = place_of(waits_[w].location);
     note_indirect(w, place == kNoPlace ? 0 : static_cast<Ticks>(std::llround(indirect[place])));
   }

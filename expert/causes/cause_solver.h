@@ -6,7 +6,6 @@
 // for each such weight. Not thread-safe; nothing fails.
 #pragma once
 
-#include <ranges>
 #include <span>
 #include <unordered_map>
 
@@ -151,9 +150,6 @@ class CauseSolver {
   void note_indirect(WaitId wait, Ticks indirect);
   static double indirect_part(const Delay& delay) {
     return static_cast<double>(delay.waited) / static_cast<double>(delay.whole);
-  }
-  static auto waits_of(const Group& group) {
-    return std::views::iota(group.first_wait, group.waits_end);
   }
   std::span<const GroupDelay> delays_of(const OfGroup& of) const {
     return std::span(group_delays_).subspan(of.first_delay, of.delays);

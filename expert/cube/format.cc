@@ -10,8 +10,6 @@
 namespace kojak::cube {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
 // Marks and overrides with which a name could rearrange the line that it stands in.
 bool changes_direction(std::string_view c) {
   if (c.size() == 2) return c == "\u061C";

@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t kChunk = 256 * 1024;
 constexpr std::string_view kDoctype = "<!DOCTYPE";
 constexpr std::string_view kEnd = "</cube";
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 }  // namespace
 

@@ -8,11 +8,6 @@
 #include "expert/cube/utf8.h"
 
 namespace kojak::expert {
-namespace {
-
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-}  // namespace
 
 std::string xml_text(std::string_view bytes) {
   std::string out;
@@ -23,7 +18,7 @@ std::string xml_text(std::string_view bytes) {
     const bool noncharacter =
         bytes.starts_with("\xEF\xBF\xBE") || bytes.starts_with("\xEF\xBF\xBF");
     const std::size_t size = length > 0 ? static_cast<std::size_t>(length) : noncharacter ? 3 : 1;
-    out += length > 0 ? bytes.substr(0, size) : kReplacement;
+    out += length > 0 ? bytes.substr(0, size) : cube::kReplacement;
     bytes.remove_prefix(size);
   }
   return out;

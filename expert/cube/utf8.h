@@ -8,6 +8,9 @@
 
 namespace kojak::cube {
 
+// U+FFFD, which stands for what cannot be shown.
+inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
 // A character of one byte.
 inline bool plain_xml_byte(unsigned char c) {
   return (c >= 0x20 && c < 0x80) || c == '\n' || c == '\t' || c == '\r';

@@ -6,8 +6,6 @@
 namespace kojak::merge {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
 bool holds(const std::vector<std::uint32_t>& list, std::uint32_t process) {
   return std::find(list.begin(), list.end(), process) != list.end();
 }

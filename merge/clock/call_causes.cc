@@ -8,7 +8,6 @@ namespace kojak::merge {
 namespace {
 
 using Members = std::vector<CallMember>;
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 bool later(const CallMember& a, const CallMember& b) {
   return a.enter > b.enter || (a.enter == b.enter && a.process > b.process);

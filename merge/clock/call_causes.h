@@ -15,9 +15,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 namespace kojak::merge {
+
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 enum class CallRule : std::uint8_t {
   kAll,
