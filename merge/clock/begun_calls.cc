@@ -69,7 +69,7 @@ void BegunCalls::begin(const Number& number, std::uint32_t request, const CallFa
   process.requests.insert_or_assign(request, Request{at, operation.arrivals.size()});
   operation.arrivals.push_back({enter, 0, 0, part->cause, part->effect, facts.sent, facts.got});
   operation.unknown.push_back(part->unknown);
-  operation.completions.push_back(kNever);
+  operation.completions.push_back(kNoLimit);
   ++operation.open;
   ++members_;
   if (operation.complete()) wake(operation);
@@ -174,12 +174,12 @@ void BegunCalls::close(Operations::iterator at) {
   if (moved_ && !call.members.empty()) {  // else nobody needed anybody
     settle(at);
     for (std::size_t m = 0; m < call.members.size(); ++m) {
-      if (operation.completions[m] == kNever) call.members[m].effect = false;
+      if (operation.completions[m] == kNoLimit) call.members[m].effect = false;
     }
     const std::vector<double> limits =
         latest_enters(call.members, operation.rule, operation.completions, call.neighbours);
     for (std::size_t m = 0; m < call.members.size(); ++m) {
-      if (limits[m] < kNever) limits_.emplace_back(operation.arrivals[m].enter, limits[m]);
+      if (limits[m] < kNoLimit) limits_.emplace_back(operation.arrivals[m].enter, limits[m]);
     }
   }
   operations_.erase(at);

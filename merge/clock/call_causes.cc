@@ -158,8 +158,8 @@ std::vector<std::size_t> last_needed(const Members& members, CallRule rule,
 std::vector<double> latest_enters(const Members& members, CallRule rule,
                                   const std::vector<double>& exits,
                                   const CallNeighbours& neighbours) {
-  std::vector<double> limits(members.size(), kNever);
-  double first = kNever;
+  std::vector<double> limits(members.size(), kNoLimit);
+  double first = kNoLimit;
   if (rule == CallRule::kLower) {
     const std::vector<std::size_t> order = by_order(members);
     for (auto at = order.rbegin(); at != order.rend(); ++at) {
@@ -169,7 +169,7 @@ std::vector<double> latest_enters(const Members& members, CallRule rule,
   } else if (rule == CallRule::kSupply) {
     const std::vector<std::size_t> order = by_enter(members);
     const std::vector<std::size_t> count = supply_needed(members, order);
-    std::vector<double> until(order.size() + 1, kNever);  // exit of who needs the first so many
+    std::vector<double> until(order.size() + 1, kNoLimit);  // exit of who needs the first so many
     for (std::size_t m = 0; m < members.size(); ++m) {
       if (count[m] != 0) until[count[m]] = std::min(until[count[m]], exits[m]);
     }

@@ -20,7 +20,7 @@
 
 namespace kojak::merge {
 
-inline constexpr double kNever = std::numeric_limits<double>::infinity();
+inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 enum class CallRule : std::uint8_t {
   kAll,
