@@ -68,7 +68,7 @@ Event Archive::operator[](std::uint64_t pos) const {
 }
 
 std::unique_ptr<sequence::State> Archive::state(std::uint64_t pos) const {
-  auto state = std::make_unique<sequence::State>(*trace_);
+  auto state = empty_state();
   const EventIndex::Bookmark mark = index_.bookmark(pos);
   if (!mark.state.empty()) state->load(mark.state);
   EventCursor at = cursor(mark.pos);
@@ -84,7 +84,7 @@ std::unique_ptr<sequence::State> Archive::state(std::uint64_t pos) const {
 std::unique_ptr<sequence::State> Archive::state_at(Seconds time) const {
   const std::uint64_t after =
       first_at({std::nextafter(time.value, std::numeric_limits<double>::infinity())});
-  return after == 0 ? std::make_unique<sequence::State>(*trace_) : state(after - 1);
+  return after == 0 ? empty_state() : state(after - 1);
 }
 
 std::uint64_t Archive::first_at(Seconds time) const {

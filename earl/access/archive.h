@@ -78,6 +78,11 @@ class Archive {
   }
 
   // ---- states
+  // Before the first event. Each aspect follows the index, so that only events of this trace can
+  // be applied to it, one after the other.
+  std::unique_ptr<sequence::State> empty_state() const {
+    return std::make_unique<sequence::State>(*trace_, index_.messages());
+  }
   // After the event `pos`.
   std::unique_ptr<sequence::State> state(std::uint64_t pos) const;
   // After the last event at or before this time: what every process was doing then.

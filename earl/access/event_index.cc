@@ -8,7 +8,7 @@ namespace kojak::earl {
 namespace {
 
 // Bookmarks may take so much; where the state is large, they are farther apart.
-constexpr std::uint64_t kBytesPerEvent = 4;
+constexpr std::uint64_t kBytesPerEvent = 2;
 
 std::uint32_t narrow(std::uint64_t pos) {
   return pos == kNoEvent ? EventIndex::kNull : static_cast<std::uint32_t>(pos);
@@ -17,7 +17,7 @@ std::uint32_t narrow(std::uint64_t pos) {
 // Room that is left over because the trace did not say how many events it has, or not rightly.
 template <class T>
 void shrink(std::vector<T>& list) {
-  if (list.capacity() > list.size() + list.size() / 16) list.shrink_to_fit();
+  if (list.capacity() > list.size() + list.size() / 64) list.shrink_to_fit();
 }
 
 // What ends the events before the end of the file.
@@ -99,9 +99,10 @@ Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file,
   shrink(index.blocks_);
   shrink(index.marks_);
   shrink(index.posted_);
+  shrink(index.late_);
   shrink(index.blobs_);
   state.messages.finish();
-  index.pair(state.messages);
+  index.depart(state.messages.feed(), kNoEvent);
   const CallTree& tree = state.paths.tree();
   for (std::uint32_t i = 0; i < tree.size(); ++i) {
     const CallPath& path = tree[static_cast<CallPathId>(i)];
@@ -136,18 +137,25 @@ void EventIndex::add(const Event& e, const sequence::State& state) {
   } else if (is_join(e.type)) {
     link = state.teams.forkptr();
   } else if (e.type == EventType::kMpiSendComplete) {
-    link = state.messages.requestptr();
+    link = state.messages.feed().requestptr();
   }
   enter_.push_back(narrow(e.enterptr));
   link_.push_back(narrow(link));
-  if (is_recv(e.type) && state.messages.requestptr() != kNoEvent) {
-    posted_.push_back({narrow(e.pos), narrow(state.messages.requestptr())});
+  const MessageFeed& feed = state.messages.feed();
+  if (is_recv(e.type) && feed.requestptr() != kNoEvent) {
+    posted_.push_back({narrow(e.pos), narrow(feed.requestptr())});
   }
-  if (!state.messages.paired().empty()) pair(state.messages);
+  if (!feed.departed().empty()) depart(feed, e.pos);
 }
 
-void EventIndex::pair(const sequence::MessageQueues& messages) {
-  for (const sequence::MessagePair& p : messages.paired()) link_[p.recv] = narrow(p.send);
+// Messages that left their queues with the event `pos`; kNoEvent: after the last one.
+void EventIndex::depart(const MessageFeed& feed, std::uint64_t pos) {
+  for (const MessageQueue::Departure& d : feed.departed()) {
+    link_[d.send] = narrow(pos);
+    if (d.recv == kNoEvent) continue;
+    link_[d.recv] = narrow(d.send);
+    if (d.recv != pos && pos != kNoEvent) late_.push_back({narrow(pos), narrow(d.recv)});
+  }
 }
 
 std::uint64_t EventIndex::posted(std::uint64_t recv) const {
@@ -168,8 +176,8 @@ EventIndex::Bookmark EventIndex::bookmark(std::uint64_t pos) const {
 std::size_t EventIndex::memory() const {
   return blocks_.capacity() * sizeof(std::uint64_t) +
          (enter_.capacity() + link_.capacity()) * sizeof(std::uint32_t) +
-         posted_.capacity() * sizeof(Posted) + marks_.capacity() * sizeof(Mark) +
-         blobs_.capacity() + paths_.capacity() * sizeof(Path);
+         posted_.capacity() * sizeof(Posted) + late_.capacity() * sizeof late_[0] +
+         marks_.capacity() * sizeof(Mark) + blobs_.capacity() + paths_.capacity() * sizeof(Path);
 }
 
 }  // namespace kojak::earl

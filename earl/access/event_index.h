@@ -2,10 +2,11 @@
 // bookmarks of the state. Built in one pass; save() and load() keep it beside the trace.
 //
 // Numbers of events are kept in 32 bits: traces of 2^32 events and more can be streamed only.
-// Memory: 8.5 bytes an event, 8 more for each receive with a request, and 4 an event at most for
-// the bookmarks: a bookmark is kept only where all of them fit into that, so where much is open
-// they are farther apart. That is 20.5 bytes an event at most, and the call tree. Owns all it
-// holds; any thread may read. Source: docs/earl.md.
+// Memory: 8.5 bytes an event, 8 more for each receive with a request, 8 more for each whose message
+// was known only later, and 2 an event at most for the bookmarks: a bookmark is kept only where all
+// of them fit into that, so where much is open they are farther apart. Such a receive has a SEND
+// and a posted request beside it, so that is 16 bytes an event at most, and the call tree. Owns all
+// it holds; any thread may read. Source: docs/earl.md.
 #pragma once
 
 #include <optional>
@@ -35,14 +36,13 @@ class EventIndex {
   std::uint64_t enterptr(std::uint64_t pos) const { return pointer(enter_[pos]); }
   // What this is depends on the event: an ENTER's call path; of RECV the SEND, of a transfer's end
   // or GET_1TS the start or origin, of a lock or unlock the lock chain, of JOIN the FORK, of
-  // SEND_COMPLETE the SEND.
+  // SEND_COMPLETE the SEND, of a SEND the later event with which its message left the queue.
   std::uint64_t link(std::uint64_t pos) const { return pointer(link_[pos]); }
   std::uint32_t raw_link(std::uint64_t pos) const { return link_[pos]; }
   // Of a RECV with a request: the event that posted it.
   std::uint64_t posted(std::uint64_t recv) const;
   const CallTree& call_tree() const { return tree_; }
-  std::span<const std::uint32_t> enters() const { return enter_; }
-  std::span<const std::uint32_t> links() const { return link_; }
+  sequence::MessageColumns messages() const { return {link_, late_}; }
 
   // The state before some event that is no later than `pos`: its number, and the state as bytes
   // (empty: nothing has happened yet).
@@ -64,7 +64,7 @@ class EventIndex {
  private:
   static std::uint64_t pointer(std::uint32_t p) { return p == kNull ? kNoEvent : p; }
   void add(const Event& event, const sequence::State& state);
-  void pair(const sequence::MessageQueues& messages);
+  void depart(const MessageFeed& feed, std::uint64_t pos);
   void rebuild_tree();
 
   struct Mark {
@@ -79,7 +79,8 @@ class EventIndex {
   std::vector<std::uint64_t> blocks_;
   std::vector<std::uint32_t> enter_, link_;
   std::vector<Posted> posted_;  // by RECV
-  std::vector<Mark> marks_;     // ascending
+  std::vector<sequence::MessageColumns::Late> late_;
+  std::vector<Mark> marks_;  // ascending
   std::vector<std::byte> blobs_;
   std::vector<Path> paths_;
   CallTree tree_;

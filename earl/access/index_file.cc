@@ -14,8 +14,8 @@
 namespace kojak::earl {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3530584449524145;  // "EARIDX05"
-constexpr std::size_t kArrays = 7;
+constexpr std::uint64_t kMagic = 0x3630584449524145;  // "EARIDX06"
+constexpr std::size_t kArrays = 8;
 
 struct Head {
   std::uint64_t magic = kMagic;
@@ -71,6 +71,7 @@ Status EventIndex::save(const std::string& path, const MappedFile& file) const {
       {enter_.data(), enter_.size() * sizeof enter_[0]},
       {link_.data(), link_.size() * sizeof link_[0]},
       {posted_.data(), posted_.size() * sizeof posted_[0]},
+      {late_.data(), late_.size() * sizeof late_[0]},
       {marks_.data(), marks_.size() * sizeof marks_[0]},
       {blobs_.data(), blobs_.size()},
       {paths_.data(), paths_.size() * sizeof paths_[0]},
@@ -133,9 +134,10 @@ std::optional<EventIndex> EventIndex::load(const std::string& path, const Mapped
                     read_array(in.get(), head.sizes[1], index.enter_, sum) &&
                     read_array(in.get(), head.sizes[2], index.link_, sum) &&
                     read_array(in.get(), head.sizes[3], index.posted_, sum) &&
-                    read_array(in.get(), head.sizes[4], index.marks_, sum) &&
-                    read_array(in.get(), head.sizes[5], index.blobs_, sum) &&
-                    read_array(in.get(), head.sizes[6], index.paths_, sum) &&
+                    read_array(in.get(), head.sizes[4], index.late_, sum) &&
+                    read_array(in.get(), head.sizes[5], index.marks_, sum) &&
+                    read_array(in.get(), head.sizes[6], index.blobs_, sum) &&
+                    read_array(in.get(), head.sizes[7], index.paths_, sum) &&
                     read_array(in.get(), left, damage, sum);
   if (!good || sum.value() != head.checksum || index.link_.size() != index.enter_.size() ||
       index.blocks_.size() != (index.size() + kBlock - 1) / kBlock) {

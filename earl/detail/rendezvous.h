@@ -1,9 +1,10 @@
 // Operations that the members of a group take part in, in the same order at each: the n-th of one
 // member is the n-th of all.
 //
-// Keeps the open instances of one group by their ordinals, and where each member stands. Instances
-// live in a pool of the owner. Memory: open instances x members in them, capped: when too many wait
-// for a member that never comes, the oldest are given up. Not thread-safe.
+// Keeps the open instances of one group by their ordinals, and where each member stands: ordinals
+// come from the latest COLL_STATE or WIN_STATE of the member plus what follows it. Instances live
+// here, in a pool. Memory: open instances x members in them, capped: when too many wait for a
+// member that never comes, the oldest are given up. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +12,12 @@
 #include <vector>
 
 #include "earl/detail/pool.h"
+#include "earl/detail/recording_segments.h"
 
 namespace kojak::earl::detail {
 
-// Instance has `members` (a vector), `ordinal`, `size`, `complete`.
-template <class Instance>
+// Instance has `ordinal`, `size`, and a vector of its members.
+template <class Instance, auto kMembers = &Instance::members>
 class Rendezvous {
  public:
   static constexpr std::size_t kMaxMembers = 1u << 18;
@@ -31,6 +33,21 @@ class Rendezvous {
     std::size_t members = 0;  // in open instances
   };
 
+  // The number of the member's next operation; `segments`: of the process that it is.
+  static std::uint64_t take_ordinal(Group& group, std::uint32_t rank, std::uint32_t size,
+                                    ProcessId process, const RecordingSegments& segments) {
+    if (group.next.empty()) group.next.resize(size);
+    segments.begin(group.next[rank], process);
+    return group.next[rank]++;
+  }
+  // So many operations the member had taken part in when it was recorded again; false: no news.
+  static bool resume(Group& group, std::uint32_t rank, std::uint32_t size, std::uint64_t count) {
+    if (group.next.empty()) group.next.resize(size);
+    if (count <= group.next[rank]) return false;
+    group.next[rank] = count;
+    return true;
+  }
+
   // The instance with this ordinal; `made` tells whether it is new (then fill it in).
   std::uint32_t find(Group& group, std::uint64_t ordinal, bool& made) {
     std::vector<typename Group::Open>& open = group.open;
@@ -45,29 +62,36 @@ class Rendezvous {
     made = true;
     const std::uint32_t instance = pool_.take();
     open.insert(it, {ordinal, instance});
-    pool_[instance].members.clear();
+    members(instance).clear();
     pool_[instance].ordinal = ordinal;
-    pool_[instance].complete = false;
     return instance;
   }
-  // Takes a complete instance out of the group; it stays valid until recycle().
-  void close(Group& group, std::uint64_t ordinal) {
-    std::vector<typename Group::Open>& open = group.open;
-    const auto begin = open.begin() + static_cast<std::ptrdiff_t>(group.head);
-    const auto it = std::lower_bound(begin, open.end(), ordinal,
-                                     [](const auto& a, std::uint64_t n) { return a.ordinal < n; });
-    if (it == open.end() || it->ordinal != ordinal) return;
-    group.members -= pool_[it->instance].members.size();
-    if (it != begin) {
-      open.erase(it);
-    } else if (++group.head == open.size()) {
-      open.clear();
-      group.head = 0;
-    } else if (group.head >= 64 && group.head * 2 >= open.size()) {
-      open.erase(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(group.head));
-      group.head = 0;
+  enum class Joined : std::uint8_t { kOpen, kComplete, kGaveUp };
+  // After a member has been added to an instance: that is complete now, and stays valid until
+  // forget_complete(); or it is one of too many, and the oldest was given up.
+  Joined joined(Group& group, std::uint32_t instance) {
+    ++group.members;
+    if (members(instance).size() >= pool_[instance].size) {
+      close(group, pool_[instance].ordinal);
+      complete_ = instance;
+      return Joined::kComplete;
     }
+    // The members of a group wait for one that never comes.
+    if (group.members <= std::max(kMaxMembers, 4 * group.next.size())) return Joined::kOpen;
+    const auto oldest = group.open[group.head];
+    close(group, oldest.ordinal);
+    pool_.give_back(oldest.instance);
+    return Joined::kGaveUp;
   }
+  // The instance that joined() completed; nullptr: none.
+  const Instance* complete() const { return complete_ == kNone ? nullptr : &pool_[complete_]; }
+  void forget_complete() {
+    if (complete_ != kNone) pool_.give_back(complete_);
+    complete_ = kNone;
+  }
+  // Makes one that is complete, of what was saved.
+  Instance& restore_complete() { return pool_[complete_ = pool_.take()]; }
+
   // f(const Instance&) for every open instance, oldest first; they are gone then.
   template <class F>
   void give_up(Group& group, F&& f) {
@@ -79,15 +103,30 @@ class Rendezvous {
     group.head = group.members = 0;
   }
   std::size_t live() const { return pool_.live(); }
-  // The oldest open instance's ordinal, if a cap is exceeded.
-  bool too_many(const Group& group) const {
-    return group.members > std::max(kMaxMembers, 4 * group.next.size());
-  }
   Instance& operator[](std::uint32_t i) { return pool_[i]; }
-  void recycle(std::uint32_t i) { pool_.give_back(i); }
+  const Instance& operator[](std::uint32_t i) const { return pool_[i]; }
 
  private:
+  auto& members(std::uint32_t i) { return pool_[i].*kMembers; }
+  void close(Group& group, std::uint64_t ordinal) {
+    std::vector<typename Group::Open>& open = group.open;
+    const auto begin = open.begin() + static_cast<std::ptrdiff_t>(group.head);
+    const auto it = std::lower_bound(begin, open.end(), ordinal,
+                                     [](const auto& a, std::uint64_t n) { return a.ordinal < n; });
+    if (it == open.end() || it->ordinal != ordinal) return;
+    group.members -= members(it->instance).size();
+    if (it != begin) {
+      open.erase(it);
+    } else if (++group.head == open.size()) {
+      open.clear();
+      group.head = 0;
+    } else if (group.head >= 64 && group.head * 2 >= open.size()) {
+      open.erase(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(group.head));
+      group.head = 0;
+    }
+  }
   Pool<Instance> pool_;
+  std::uint32_t complete_ = kNone;
 };
 
 }  // namespace kojak::earl::detail

@@ -93,7 +93,7 @@ struct StateIterator {
 StateIterator states(const ArchivePtr& a, std::optional<py::ssize_t> begin,
                      std::optional<py::ssize_t> end) {
   const std::uint64_t first = bound(*a, begin, 0), last = bound(*a, end, a->size());
-  auto state = first == 0 ? std::make_unique<sequence::State>(a->trace()) : a->state(first - 1);
+  auto state = first == 0 ? a->empty_state() : a->state(first - 1);
   return {a, first, last, std::move(state)};
 }
 

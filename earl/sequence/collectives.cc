@@ -1,88 +1,53 @@
 #include "earl/sequence/collectives.h"
 
-#include <algorithm>
-
 namespace kojak::earl::sequence {
-
-std::size_t CollectiveSet::open() const {
-  std::size_t n = 0;
-  for_each([&](const CollectiveInstance&) { ++n; });
-  return n;
-}
 
 void CollectiveSet::leave(const CollectivePlace& place, std::uint64_t pos, ProcessId process) {
   Group& group = groups_in_use_[{place.group, place.role}];
-  if (group.next.size() < place.members) group.next.resize(place.members);
-  std::uint64_t& next = group.next[place.member];
-  if (!trace_->native() && raw(process) < segments_.size()) {
-    // The ordinal of a classic trace begins anew with each recording segment.
-    next = std::max(next, std::uint64_t{segments_[raw(process)]} << 40);
+  const std::uint64_t ordinal =
+      instances_.take_ordinal(group, place.member, place.members, process, segments_);
+  bool made = false;
+  const std::uint32_t i = instances_.find(group, ordinal, made);
+  CollectiveInstance& instance = instances_[i];
+  if (made) {
+    instance.group = place.group;
+    instance.role = place.role;
+    instance.size = place.present;
   }
-  const std::uint64_t ordinal = next++;
-  auto it = group.open.find(ordinal);
-  if (it == group.open.end()) {
-    it = make(group, ordinal);
-    it->second.group = place.group;
-    it->second.role = place.role;
-    it->second.size = place.present;
-  }
-  it->second.exits.push_back(pos);
-  ++group.exits;
-  if (it->second.complete()) {
-    std::swap(complete_, it->second);
-    has_complete_ = true;
-    group.exits -= complete_.exits.size();
-    spare_.push_back(group.open.extract(it));
-  } else if (group.exits > std::max(kMaxExits, 4 * group.next.size())) {
-    group.exits -= group.open.begin()->second.exits.size();
-    spare_.push_back(group.open.extract(group.open.begin()));
-  }
-}
-
-// A new instance, in what was allocated for an earlier one if possible.
-CollectiveSet::Open::iterator CollectiveSet::make(Group& group, std::uint64_t ordinal) {
-  if (spare_.empty()) {
-    const auto it = group.open.emplace(ordinal, CollectiveInstance{}).first;
-    it->second.ordinal = ordinal;
-    return it;
-  }
-  Open::node_type node = std::move(spare_.back());
-  spare_.pop_back();
-  node.key() = ordinal;
-  node.mapped().ordinal = ordinal;
-  node.mapped().exits.clear();
-  return group.open.insert(std::move(node)).position;
+  instance.exits.push_back(pos);
+  instances_.joined(group, i);
 }
 
 void CollectiveSet::resume(const Key& key, std::uint32_t member, std::uint32_t members,
                            std::uint64_t count) {
-  Group& group = groups_in_use_[key];
-  if (group.next.size() < members) group.next.resize(members);
-  group.next[member] = std::max(group.next[member], count);
+  instances_.resume(groups_in_use_[key], member, members, count);
+}
+
+void CollectiveSet::drop(const Key& key) {
+  const auto it = groups_in_use_.find(key);
+  if (it == groups_in_use_.end()) return;
+  instances_.give_up(it->second, [](const CollectiveInstance&) {});
+  groups_in_use_.erase(it);
 }
 
 // Each thread of a process writes its own LOG_OFF; the process pauses once.
 void CollectiveSet::pause(const Event& e) {
   const std::uint32_t i = trace_->index(e.loc);
   if (i == kAbsent) return;
-  std::uint32_t& segments = segments_[raw(trace_->process(i))];
-  if (++pauses_[i] > segments) ++segments;
+  const ProcessId process = trace_->process(i);
+  if (++pauses_[i] > segments_.number(process)) segments_.pause(process);
 }
 
 namespace {
 
 void save_instance(BlobWriter& out, const CollectiveInstance& instance) {
-  out.numbers(instance.group, instance.role, instance.ordinal, instance.size,
-              instance.exits.size());
+  out.numbers(instance.ordinal, instance.size, instance.exits.size());
   for (const std::uint64_t pos : instance.exits) out.number(pos);
 }
 
-CollectiveInstance load_instance(BlobReader& in) {
-  CollectiveInstance instance;
-  in.numbers(instance.group, instance.role, instance.ordinal, instance.size);
+void load_exits(BlobReader& in, CollectiveInstance& instance) {
   instance.exits.resize(in.count());
   for (std::uint64_t& pos : instance.exits) in.get(pos);
-  return instance;
 }
 
 }  // namespace
@@ -90,36 +55,49 @@ CollectiveInstance load_instance(BlobReader& in) {
 void CollectiveSet::save(BlobWriter& out) const {
   out.number(groups_in_use_.size());
   for (const auto& [key, group] : groups_in_use_) {
-    out.numbers(key.first, key.second, group.exits, group.next.size());
+    out.numbers(key.first, key.second, group.members, group.next.size());
     for (const std::uint64_t n : group.next) out.number(n);
-    out.number(group.open.size());
-    for (const auto& [ordinal, instance] : group.open) save_instance(out, instance);
+    out.number(group.open.size() - group.head);
+    for (std::size_t i = group.head; i < group.open.size(); ++i) {
+      save_instance(out, instances_[group.open[i].instance]);
+    }
   }
-  for (const std::uint32_t n : segments_) out.number(n);
+  for (const std::uint32_t n : segments_.numbers()) out.number(n);
   for (const std::uint32_t n : pauses_) out.number(n);
-  out.number(has_complete_);
-  if (has_complete_) save_instance(out, complete_);
+  out.number(complete() != nullptr);
+  if (complete() == nullptr) return;
+  save_instance(out, *complete());
+  out.numbers(complete()->group, complete()->role);
 }
 
+// Into an object that nothing has been applied to.
 void CollectiveSet::load(BlobReader& in) {
-  groups_in_use_.clear();
   for (std::size_t n = in.count(); n > 0 && in.ok(); --n) {
     Key key;
     in.numbers(key.first, key.second);
     Group& group = groups_in_use_[key];
-    in.get(group.exits);
+    in.get(group.members);
     group.next.resize(in.count());
     for (std::uint64_t& next : group.next) in.get(next);
     for (std::size_t i = in.count(); i > 0 && in.ok(); --i) {
-      CollectiveInstance instance = load_instance(in);
-      const std::uint64_t ordinal = instance.ordinal;
-      group.open.emplace(ordinal, std::move(instance));
+      std::uint64_t ordinal = 0;
+      std::uint32_t size = 0;
+      in.numbers(ordinal, size);
+      bool made = false;
+      CollectiveInstance& instance = instances_[instances_.find(group, ordinal, made)];
+      instance.group = key.first;
+      instance.role = key.second;
+      instance.size = size;
+      load_exits(in, instance);
     }
   }
-  for (std::uint32_t& n : segments_) in.get(n);
+  for (std::uint32_t& n : segments_.numbers()) in.get(n);
   for (std::uint32_t& n : pauses_) in.get(n);
-  in.get(has_complete_);
-  if (has_complete_) complete_ = load_instance(in);
+  if (in.number() == 0) return;
+  CollectiveInstance& instance = instances_.restore_complete();
+  in.numbers(instance.ordinal, instance.size);
+  load_exits(in, instance);
+  in.numbers(instance.group, instance.role);
 }
 
 // ---- exit types

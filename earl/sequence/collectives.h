@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "earl/detail/group_table.h"
+#include "earl/detail/rendezvous.h"
 #include "earl/sequence/blob.h"
 #include "earl/trace.h"
 
@@ -37,53 +38,47 @@ struct CollectivePlace {
 // What all kinds have in common.
 class CollectiveSet {
  public:
-  static constexpr std::size_t kMaxExits = 1u << 18;  // in open instances of one group
-
   explicit CollectiveSet(const Trace& trace)
       : trace_(&trace),
         groups_(trace),
-        segments_(trace.process_count()),
+        segments_(trace.process_count(), trace.native()),
         pauses_(trace.location_count()) {}
 
   // The instance that the latest event completed; nullptr if none.
-  const CollectiveInstance* complete() const { return has_complete_ ? &complete_ : nullptr; }
+  const CollectiveInstance* complete() const { return instances_.complete(); }
   // f(const CollectiveInstance&) for all that wait for members, by group and ordinal.
   template <class F>
   void for_each(F&& f) const {
     for (const auto& [key, group] : groups_in_use_) {
-      for (const auto& [ordinal, instance] : group.open) f(instance);
+      for (std::size_t i = group.head; i < group.open.size(); ++i) {
+        f(instances_[group.open[i].instance]);
+      }
     }
   }
-  std::size_t open() const;
+  std::size_t open() const { return instances_.live() - (complete() != nullptr ? 1 : 0); }
 
   void save(BlobWriter& out) const;
   void load(BlobReader& in);
 
  protected:
   using Key = std::pair<std::uint32_t, MpiRole>;
-  void forget_completed() { has_complete_ = false; }
+  void forget_completed() { instances_.forget_complete(); }
   void leave(const CollectivePlace& place, std::uint64_t pos, ProcessId process);
   void resume(const Key& key, std::uint32_t member, std::uint32_t members, std::uint64_t count);
-  void drop(const Key& key) { groups_in_use_.erase(key); }
+  void drop(const Key& key);
   void pause(const Event& e);
 
   const Trace* trace_;
   detail::GroupTable groups_;
 
  private:
-  using Open = std::map<std::uint64_t, CollectiveInstance>;  // by ordinal
-  struct Group {
-    std::vector<std::uint64_t> next;  // by member
-    Open open;
-    std::size_t exits = 0;
-  };
-  Open::iterator make(Group& group, std::uint64_t ordinal);
+  using Instances = detail::Rendezvous<CollectiveInstance, &CollectiveInstance::exits>;
+  using Group = Instances::Group;
 
   std::map<Key, Group> groups_in_use_;
-  std::vector<std::uint32_t> segments_, pauses_;  // by process, by location
-  std::vector<Open::node_type> spare_;            // of instances that are over
-  CollectiveInstance complete_;
-  bool has_complete_ = false;
+  Instances instances_;
+  detail::RecordingSegments segments_;
+  std::vector<std::uint32_t> pauses_;  // by location
 };
 
 // ---- exit types: place() says where an exit belongs, false if it is never paired

@@ -153,13 +153,12 @@ void Epochs::save(BlobWriter& out) const {
     out.number(list.size());
     for (const std::uint32_t i : list) out.number(i);
   }
-  out.number(pair_index_.size());
-  pair_index_.for_each([&](const detail::Key128& key, std::uint32_t i) {
-    const Pair& p = pairs_[i];
-    out.numbers(key.a, key.b >> 32, key.b & 0xFFFFFFFFu, p.access_next, p.exposure_next,
-                p.access.size(), p.exposure.size());
-    for (const auto* queue : {&p.access, &p.exposure}) {
-      for (const Waiting& w : queue->items()) out.numbers(w.ordinal, w.epoch, w.index);
+  out.number(partners_.size());
+  partners_.for_each([&](const EpochPartners::Pair& p) {
+    out.numbers(p.key.a, p.key.b >> 32, p.key.b & 0xFFFFFFFFu);
+    for (const EpochPartners::Side& side : p.sides) {
+      out.numbers(side.next, side.waiting.size());
+      for (const auto& w : side.waiting.items()) out.numbers(w.ordinal, w.epoch, w.index);
     }
   });
   out.number(transfers_.size());
@@ -174,7 +173,7 @@ void Epochs::save(BlobWriter& out) const {
   for (const auto& [window, n] : freed_) out.numbers(raw(window), n);
   out.number(fences_.size());
   for (const auto& [key, n] : fences_) out.numbers(raw(key.first), raw(key.second), n);
-  for (const std::uint32_t n : segments_) out.number(n);
+  for (const std::uint32_t n : partners_.segments().numbers()) out.number(n);
   for (const std::uint32_t n : pauses_) out.number(n);
   out.number(completed_.size());
   for (const std::uint32_t i : completed_) out.number(i);
@@ -229,17 +228,16 @@ void Epochs::load(BlobReader& in) {
   for (std::size_t n = in.count(); n > 0 && in.ok(); --n) {
     WindowId window{};
     ProcessId origin{}, target{};
-    std::uint64_t access_next = 0, exposure_next = 0;
-    in.numbers(window, origin, target, access_next, exposure_next);
-    const std::size_t accesses = in.count(), exposures = in.count();
-    Pair& p = pair(window, origin, target);
-    p.access_next = access_next;
-    p.exposure_next = exposure_next;
-    for (std::size_t i = 0; i < accesses + exposures; ++i) {
-      Waiting w;
-      in.numbers(w.ordinal, w.epoch, w.index);
-      w.epoch = name(w.epoch);
-      (i < accesses ? p.access : p.exposure).push(w);
+    in.numbers(window, origin, target);
+    for (EpochPartners::Side& side :
+         partners_.pair(EpochSide::kAccess, window, origin, target).sides) {
+      in.get(side.next);
+      for (std::size_t i = in.count(); i > 0; --i) {
+        EpochPartners::Waiting w;
+        in.numbers(w.ordinal, w.epoch, w.index);
+        w.epoch = name(w.epoch);
+        side.waiting.push(w);
+      }
     }
   }
   std::uint64_t id = 0, operation = 0;
@@ -268,7 +266,7 @@ void Epochs::load(BlobReader& in) {
     in.numbers(window, process, count);
     fences_[{window, process}] = count;
   }
-  for (std::uint32_t& n : segments_) in.get(n);
+  for (std::uint32_t& n : partners_.segments().numbers()) in.get(n);
   for (std::uint32_t& n : pauses_) in.get(n);
   completed_.resize(in.count());
   for (std::uint32_t& i : completed_) i = name(static_cast<std::uint32_t>(in.number()));

@@ -1,4 +1,4 @@
-// What each record does to the epochs. Partners are found in epoch_partners.cc; queries, saving and
+// What each record does to the epochs. Partners are found in epoch_sides.cc; queries, saving and
 // loading are in epoch_queries.cc.
 #include "earl/sequence/epochs.h"
 
@@ -10,12 +10,11 @@ using detail::kNone;
 
 Epochs::Epochs(const Trace& trace)
     : trace_(&trace),
-      native_(trace.native()),
       groups_(trace),
       open_(trace.process_count()),
+      partners_(trace.process_count(), trace.native()),
       transfers_(trace.process_count()),
       origins_(trace),
-      segments_(trace.process_count()),
       pauses_(trace.location_count()) {}
 
 // Absent if the trace does not have it.
@@ -155,7 +154,7 @@ void Epochs::close_sided(EpochMode mode, const Event& e, ProcessId here) {
 void Epochs::fence(const Event& e, ProcessId here) {
   if (groups_.find(e.win) == nullptr) return;
   std::uint64_t& fences = fences_[{e.win, here}];
-  if (!native_) fences = std::max(fences, std::uint64_t{segments_[raw(here)]} << 40);
+  partners_.segments().begin(fences, here);
   const std::uint32_t old = take_open(here, EpochMode::kFence, e.win);
   if (old != kNone) {
     epochs_[old].closed = e.pos;
@@ -178,15 +177,7 @@ void Epochs::free(const Event& e, ProcessId here) {
   const detail::GroupInfo* group = groups_.find(e.win);
   if (group == nullptr || ++freed_[e.win] < group->present) return;
   freed_.erase(e.win);
-  std::vector<std::uint32_t> pairs;
-  pair_index_.for_each([&](const detail::Key128& key, std::uint32_t p) {
-    if (key.a == raw(e.win)) pairs.push_back(p);
-  });
-  for (const std::uint32_t p : pairs) {
-    lose_before(pairs_[p], ~std::uint64_t{0}, ~std::uint64_t{0});
-    pair_index_.erase(pairs_[p].key);
-    pairs_.give_back(p);
-  }
+  partners_.forget(*this, e.win);
 }
 
 void Epochs::lock(const Event& e, ProcessId here, bool all) {
@@ -273,7 +264,7 @@ void Epochs::end(const Event& e, ProcessId origin) {
 
 // Each thread of a process writes its own LOG_OFF; the process pauses once.
 void Epochs::pause(std::uint32_t index, ProcessId process) {
-  if (++pauses_[index] > segments_[raw(process)]) ++segments_[raw(process)];
+  if (++pauses_[index] > partners_.segment(process)) partners_.pause(process);
 }
 
 }  // namespace kojak::earl::sequence

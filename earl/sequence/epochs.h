@@ -7,24 +7,23 @@
 // epoch of o that names t on a window corresponds to the n-th exposure epoch of t that names o.
 // What an event completed is there until the next event is applied. Epochs belong to processes:
 // their constituents may lie on different threads. Feed apply() every event (filled in, see
-// region_stacks.h) in file order.
-// Memory: open epochs, and closed ones until the last transaction or transfer that they take part
-// in is complete. References are good until the next apply(). Not thread-safe; nothing fails.
-// Source: docs/earl.md; docs/merge.md. The streaming pass has an implementation of its own
-// (earl/state/gats.h, fences.h, passive.h), which keeps calls instead of numbers and sums instead
-// of transfers; a test compares them.
+// region_stacks.h) in file order. Which epochs correspond is the analysis' rule
+// (earl/state/epoch_partners.h). Memory: open epochs, and closed ones until the last transaction or
+// transfer that they take part in is complete. References are good until the next apply(). Not
+// thread-safe; nothing fails. Source: docs/earl.md; docs/merge.md. The streaming pass has an
+// implementation of its own (earl/state/gats.h, fences.h, passive.h), which keeps calls instead of
+// numbers and sums instead of transfers; a test compares them.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <vector>
 
-#include "earl/detail/flat_index.h"
 #include "earl/detail/group_table.h"
 #include "earl/detail/pool.h"
 #include "earl/sequence/blob.h"
-#include "earl/sequence/fifo.h"
 #include "earl/sequence/transfer_queues.h"
+#include "earl/state/epoch_partners.h"
 #include "earl/trace.h"
 
 namespace kojak::earl::sequence {
@@ -130,15 +129,6 @@ class Epochs {
   void load(BlobReader& in);
 
  private:
-  struct Waiting {
-    std::uint64_t ordinal = 0;
-    std::uint32_t epoch = 0, index = 0;
-  };
-  struct Pair {  // an origin and a target on a window
-    detail::Key128 key;
-    std::uint64_t access_next = 0, exposure_next = 0;
-    Fifo<Waiting> access, exposure;
-  };
   struct Transfer {  // that has not ended
     std::uint32_t id = 0, epoch = detail::kNone, operation = 0;
     bool empty() const { return epoch == detail::kNone; }
@@ -165,16 +155,14 @@ class Epochs {
   void resume(const Event& e, ProcessId process);
   void pause(std::uint32_t index, ProcessId process);
 
-  // partners (epoch_partners.cc)
-  Pair& pair(WindowId window, ProcessId origin, ProcessId target);
-  std::uint64_t next(std::uint64_t& counter, ProcessId process) const;
+  // sides and their partners (epoch_sides.cc)
+  friend EpochPartners;
   void name_partners(std::uint32_t epoch, CommId group);
-  void add_target(std::uint32_t epoch, ProcessId target, std::uint64_t ordinal, Pair& pair);
-  void add_origin(std::uint32_t epoch, ProcessId origin, std::uint64_t ordinal, Pair& pair);
+  void add_partner(std::uint32_t epoch, ProcessId partner, std::uint64_t ordinal,
+                   EpochPartners::Pair& pair);
   void link(std::uint32_t access, std::uint32_t target, std::uint32_t exposure,
             std::uint32_t origin);
-  void lose(std::uint32_t epoch, std::uint32_t partner);
-  void lose_before(Pair& pair, std::uint64_t access, std::uint64_t exposure);
+  void lose(EpochSide side, std::uint32_t epoch, std::uint32_t partner);
   void close(std::uint32_t epoch);
   void check(std::uint32_t epoch);
   void release_completed();
@@ -183,17 +171,15 @@ class Epochs {
   std::optional<EpochPair> pair_of(const Epoch& epoch, const Epoch::Partner& partner) const;
 
   const Trace* trace_;
-  bool native_;
   mutable detail::GroupTable groups_;
   detail::Pool<Epoch> epochs_;
   std::vector<std::vector<std::uint32_t>> open_;  // by process
-  detail::Pool<Pair> pairs_;
-  detail::FlatIndex<detail::Key128> pair_index_;
+  EpochPartners partners_;
   detail::TransferTable<Transfer> transfers_;
   OriginQueues origins_;
   std::map<WindowId, std::uint32_t> freed_;                         // how many members have
   std::map<std::pair<WindowId, ProcessId>, std::uint64_t> fences_;  // counts so far
-  std::vector<std::uint32_t> segments_, pauses_;                    // by process, by location
+  std::vector<std::uint32_t> pauses_;                               // by location
   std::vector<std::uint32_t> completed_;                            // with the latest event
   std::uint32_t closed_ = detail::kNone;  // access or exposure epoch that it ended
   bool marked_ = false;                   // an RMA_MARK is for the next end

@@ -17,22 +17,10 @@
 namespace kojak::earl::sequence {
 
 struct State {
-  explicit State(const Trace& trace)
-      : regions(trace),
-        paths(trace),
-        messages(trace),
-        transfers(trace),
-        origins(trace),
-        mpi_collectives(trace),
-        window_collectives(trace),
-        shmem_collectives(trace),
-        omp_collectives(trace),
-        epochs(trace),
-        window_locks(trace),
-        thread_locks(trace),
-        teams(trace),
-        pausing_region_(trace.pausing_region()) {}
-
+  explicit State(const Trace& trace) : State(trace, MessageQueues(trace)) {}
+  // Follows an index.
+  State(const Trace& trace, const MessageColumns& columns)
+      : State(trace, MessageQueues(trace, columns)) {}
   void apply(Event& e) {
     regions.apply(e);
     paths.apply(e);
@@ -79,6 +67,21 @@ struct State {
   ThreadTeams teams;
 
  private:
+  State(const Trace& trace, MessageQueues queues)
+      : regions(trace),
+        paths(trace),
+        messages(std::move(queues)),
+        transfers(trace),
+        origins(trace),
+        mpi_collectives(trace),
+        window_collectives(trace),
+        shmem_collectives(trace),
+        omp_collectives(trace),
+        epochs(trace),
+        window_locks(trace),
+        thread_locks(trace),
+        teams(trace),
+        pausing_region_(trace.pausing_region()) {}
   template <class Self, class F>
   static void each(Self& s, F&& f) {
     f(s.regions);

@@ -13,13 +13,13 @@ namespace kojak::earl {
 class CollectiveInstances {
  public:
   CollectiveInstances(detail::GroupTable& groups, bool native, Findings& findings)
-      : groups_(groups), findings_(findings), native_(native) {}
+      : groups_(groups), findings_(findings), segments_(groups.processes(), native) {}
 
   // MPI_COLLEXIT; the instance that it completes, or nullptr. Valid until the next call.
   const CollectiveInstance* leave(const CollectiveExit& exit);
   // COLL_STATE.
   void resume(ProcessId process, CommId com, std::uint64_t count, std::uint64_t pos);
-  void pause(ProcessId process);
+  void pause(ProcessId process) { segments_.pause(process); }
   // f(const CollectiveInstance&) for all that stay incomplete; counts and forgets them.
   template <class F>
   void finish(std::uint64_t pos, F&& f) {
@@ -36,20 +36,15 @@ class CollectiveInstances {
 
  private:
   using Group = detail::Rendezvous<CollectiveInstance>::Group;
-  Group* group(CommId com, const detail::GroupInfo& info);
-  std::uint64_t base(ProcessId process) const {
-    return raw(process) < segments_.size() ? std::uint64_t{segments_[raw(process)]} << 40 : 0;
-  }
+  Group& group(CommId com);
 
   detail::GroupTable& groups_;
   Findings& findings_;
-  bool native_;
   detail::Rendezvous<CollectiveInstance> instances_;
   std::map<CommId, Group> groups_in_use_;
   CommId last_com_ = absent<CommId>();
   Group* last_group_ = nullptr;
-  std::uint32_t delivered_ = detail::kNone;
-  std::vector<std::uint32_t> segments_;  // classic: recording segments, by process
+  detail::RecordingSegments segments_;
 };
 
 }  // namespace kojak::earl

@@ -16,11 +16,10 @@ Gats::Gats(detail::GroupTable& groups, const Trace& trace, Findings& findings)
     : groups_(groups),
       trace_(trace),
       findings_(findings),
-      native_(trace.native()),
+      partners_(trace.process_count(), trace.native()),
       open_access_(trace.process_count()),
       open_exposure_(trace.process_count()),
       live_access_(trace.process_count(), kNone),
-      segments_(trace.process_count()),
       next_due_(kNever) {
   // The largest error that two clocks can have between them.
   Seconds first, second;
@@ -49,7 +48,7 @@ std::uint32_t Gats::new_access(ProcessId origin, WindowId window) {
   a.their_index.clear();
   a.info = nullptr;
   a.awaited = a.unclosed = a.refs = a.calls = a.hint = 0;
-  a.segment = segments_[raw(origin)];
+  a.segment = partners_.segment(origin);
   a.first_rmaid = kAbsent;
   a.last_rmaid = 0;
   a.latest_post = kLongAgo;
@@ -75,7 +74,7 @@ std::uint32_t Gats::new_exposure(ProcessId target, WindowId window) {
   e.partners.clear();
   e.accesses.clear();
   e.unclosed = e.refs = 0;
-  e.segment = segments_[raw(target)];
+  e.segment = partners_.segment(target);
   e.live = true;
   e.closed = e.ready = e.delivered = false;
   return i;
@@ -147,7 +146,7 @@ void Gats::wait(const Call& call, WindowId window, CommId group) {
 void Gats::close_access(std::uint32_t epoch) {
   Access& a = accesses_[epoch];
   a.closed = true;
-  a.paused = a.segment != segments_[raw(a.origin)];
+  a.paused = a.segment != partners_.segment(a.origin);
   for (std::uint32_t i = 0; i < a.targets.size(); ++i) {
     if (a.exposures[i] == kNone) continue;
     Exposure& e = exposures_[a.exposures[i]];
@@ -161,7 +160,7 @@ void Gats::close_access(std::uint32_t epoch) {
 void Gats::close_exposure(std::uint32_t epoch) {
   Exposure& e = exposures_[epoch];
   e.closed = true;
-  e.paused = e.segment != segments_[raw(e.target)];
+  e.paused = e.segment != partners_.segment(e.target);
   for (std::uint32_t i = 0; i < e.origins.size(); ++i) {
     if (e.accesses[i] == kNone) continue;
     Access& a = accesses_[e.accesses[i]];

@@ -6,11 +6,10 @@
 #pragma once
 
 #include <limits>
-#include <map>
 #include <vector>
 
-#include "earl/detail/flat_index.h"
 #include "earl/detail/group_table.h"
+#include "earl/state/epoch_partners.h"
 #include "earl/state/gats_epochs.h"
 
 namespace kojak::earl {
@@ -32,10 +31,10 @@ class Gats {
   // EPOCH_STATE; `open`: its flags.
   void resume(ProcessId process, WindowId window, ProcessId peer, std::uint64_t access,
               std::uint64_t exposure, std::uint64_t ops, std::uint8_t open, std::uint64_t pos);
-  void pause(ProcessId process) { ++segments_[raw(process)]; }
+  void pause(ProcessId process) { partners_.pause(process); }
   // The process has freed the window; all of them have.
   void free(ProcessId process, WindowId window, std::uint64_t pos);
-  void free_all(WindowId window);
+  void free_all(WindowId window) { partners_.forget(*this, window); }
 
   // Transfers: the open access epoch of the process that names the target, if there is one,
   // counts it; leave_transfer() at the exit of the call that issued it.
@@ -105,26 +104,6 @@ class Gats {
     std::uint32_t segment = 0;
     bool live = false, closed = false, ready = false, delivered = false;
   };
-  struct Waiting {  // an epoch whose partner's has not begun yet
-    std::uint64_t ordinal;
-    std::uint32_t epoch, index;
-  };
-  struct Queue {
-    std::vector<Waiting> items;
-    std::size_t head = 0;
-    bool empty() const { return head == items.size(); }
-    const Waiting& front() const { return items[head]; }
-    void pop() {
-      if (++head == items.size()) {
-        items.clear();
-        head = 0;
-      }
-    }
-  };
-  struct Pair {  // an origin and a target on a window
-    std::uint64_t access_next = 0, exposure_next = 0;
-    Queue access, exposure;
-  };
   struct OpenEpoch {
     WindowId window;
     std::uint32_t epoch;
@@ -140,19 +119,18 @@ class Gats {
     Seconds due;
   };
 
-  Pair& pair(WindowId window, ProcessId origin, ProcessId target);
+  friend EpochPartners;
   std::uint32_t new_access(ProcessId origin, WindowId window);
   std::uint32_t new_exposure(ProcessId target, WindowId window);
   void name_targets(std::uint32_t epoch, CommId group, const Call& call);
   void name_origins(std::uint32_t epoch, CommId group, const Call& call);
-  void add_target(std::uint32_t epoch, ProcessId target, std::uint64_t ordinal, Pair& pair);
-  void add_origin(std::uint32_t epoch, ProcessId origin, std::uint64_t ordinal, Pair& pair);
-  std::uint64_t next(std::uint64_t& counter, ProcessId process) const;
+  void add_target(std::uint32_t epoch, ProcessId target, std::uint64_t ordinal,
+                  EpochPartners::Pair& pair);
+  void add_origin(std::uint32_t epoch, ProcessId origin, std::uint64_t ordinal,
+                  EpochPartners::Pair& pair);
   void link(std::uint32_t access, std::uint32_t target, std::uint32_t exposure,
             std::uint32_t origin);
-  void lose_exposure(std::uint32_t access, std::uint32_t target);  // it will never come
-  void lose_access(std::uint32_t exposure, std::uint32_t origin);
-  void lose_before(Pair& pair, std::uint64_t access, std::uint64_t exposure);
+  void lose(EpochSide side, std::uint32_t epoch, std::uint32_t partner);  // it will never come
   void close_access(std::uint32_t epoch);
   void close_exposure(std::uint32_t epoch);
   void check_access(std::uint32_t epoch);
@@ -176,16 +154,12 @@ class Gats {
   detail::GroupTable& groups_;
   const Trace& trace_;
   Findings& findings_;
-  bool native_;
   Seconds max_delta_;
   detail::Pool<Access> accesses_;
   detail::Pool<Exposure> exposures_;
-  detail::Pool<Pair> pairs_;
-  detail::FlatIndex<detail::Key128> pair_index_;
-  std::map<WindowId, std::vector<detail::Key128>> window_pairs_;
+  EpochPartners partners_;
   std::vector<std::vector<OpenEpoch>> open_access_, open_exposure_;  // by process
   std::vector<std::uint32_t> live_access_;                           // the latest, by process
-  std::vector<std::uint32_t> segments_;                              // by process
   std::vector<Posting> posting_;
   std::vector<WaitingCall> pending_;  // until a Win_post has been left
   std::vector<WaitingCall> late_;     // until the clocks' error has passed, by time

@@ -7,27 +7,8 @@ namespace kojak::earl {
 
 using detail::kNone;
 
-Gats::Pair& Gats::pair(WindowId window, ProcessId origin, ProcessId target) {
-  const detail::Key128 key{raw(window), std::uint64_t{raw(origin)} << 32 | raw(target)};
-  std::uint32_t i = pair_index_.find(key);
-  if (i == kNone) [[unlikely]] {
-    i = pairs_.take();
-    pairs_[i] = Pair{};
-    pair_index_.insert(key, i);
-    window_pairs_[window].push_back(key);
-  }
-  return pairs_[i];
-}
-
-// The ordinal of a classic trace begins anew with each recording segment.
-std::uint64_t Gats::next(std::uint64_t& counter, ProcessId process) const {
-  if (!native_) {
-    counter = std::max(counter, std::uint64_t{segments_[raw(process)]} << 40);
-  }
-  return counter++;
-}
-
-void Gats::add_target(std::uint32_t epoch, ProcessId target, std::uint64_t ordinal, Pair& p) {
+void Gats::add_target(std::uint32_t epoch, ProcessId target, std::uint64_t ordinal,
+                      EpochPartners::Pair& pair) {
   Access& a = accesses_[epoch];
   const auto index = static_cast<std::uint32_t>(a.targets.size());
   a.targets.push_back({target, ordinal, {}, nullptr});
@@ -36,43 +17,19 @@ void Gats::add_target(std::uint32_t epoch, ProcessId target, std::uint64_t ordin
   a.their_index.push_back(0);
   ++a.awaited;
   ++a.unclosed;
-  while (!p.exposure.empty() && p.exposure.front().ordinal < ordinal) {
-    const Waiting w = p.exposure.front();
-    p.exposure.pop();
-    lose_access(w.epoch, w.index);
-  }
-  if (!p.exposure.empty() && p.exposure.front().ordinal == ordinal) {
-    const Waiting w = p.exposure.front();
-    p.exposure.pop();
-    link(epoch, index, w.epoch, w.index);
-  } else if (ordinal < p.exposure_next || !groups_.present(target)) {
-    lose_exposure(epoch, index);
-  } else {
-    p.access.items.push_back({ordinal, epoch, index});
-  }
+  partners_.name(*this, pair, EpochSide::kAccess, {ordinal, epoch, index}, groups_.present(target));
 }
 
-void Gats::add_origin(std::uint32_t epoch, ProcessId origin, std::uint64_t ordinal, Pair& p) {
+void Gats::add_origin(std::uint32_t epoch, ProcessId origin, std::uint64_t ordinal,
+                      EpochPartners::Pair& pair) {
   Exposure& e = exposures_[epoch];
   const auto index = static_cast<std::uint32_t>(e.origins.size());
   e.origins.push_back({origin, ordinal, nullptr, 0});
   e.partners.push_back(Partner::kAwaited);
   e.accesses.push_back(kNone);
   ++e.unclosed;
-  while (!p.access.empty() && p.access.front().ordinal < ordinal) {
-    const Waiting w = p.access.front();
-    p.access.pop();
-    lose_exposure(w.epoch, w.index);
-  }
-  if (!p.access.empty() && p.access.front().ordinal == ordinal) {
-    const Waiting w = p.access.front();
-    p.access.pop();
-    link(w.epoch, w.index, epoch, index);
-  } else if (ordinal < p.access_next || !groups_.present(origin)) {
-    lose_access(epoch, index);
-  } else {
-    p.exposure.items.push_back({ordinal, epoch, index});
-  }
+  partners_.name(*this, pair, EpochSide::kExposure, {ordinal, epoch, index},
+                 groups_.present(origin));
 }
 
 void Gats::name_targets(std::uint32_t epoch, CommId group, const Call& call) {
@@ -85,8 +42,8 @@ void Gats::name_targets(std::uint32_t epoch, CommId group, const Call& call) {
   }
   for (const std::uint32_t rank : a.info->def->ranks) {
     const auto target = static_cast<ProcessId>(rank);
-    Pair& p = pair(a.window, a.origin, target);
-    add_target(epoch, target, next(p.access_next, a.origin), p);
+    EpochPartners::Pair& p = partners_.pair(EpochSide::kAccess, a.window, a.origin, target);
+    add_target(epoch, target, partners_.take_ordinal(p, EpochSide::kAccess, a.origin), p);
   }
 }
 
@@ -100,8 +57,8 @@ void Gats::name_origins(std::uint32_t epoch, CommId group, const Call& call) {
   }
   for (const std::uint32_t rank : info->def->ranks) {
     const auto origin = static_cast<ProcessId>(rank);
-    Pair& p = pair(e.window, origin, e.target);
-    add_origin(epoch, origin, next(p.exposure_next, e.target), p);
+    EpochPartners::Pair& p = partners_.pair(EpochSide::kExposure, e.window, e.target, origin);
+    add_origin(epoch, origin, partners_.take_ordinal(p, EpochSide::kExposure, e.target), p);
   }
 }
 
@@ -126,19 +83,19 @@ void Gats::link(std::uint32_t ai, std::uint32_t target, std::uint32_t ei, std::u
   check_exposure(ei);
 }
 
-void Gats::lose_exposure(std::uint32_t epoch, std::uint32_t target) {
-  Access& a = accesses_[epoch];
-  a.partners[target] = Partner::kLost;
-  --a.awaited;
-  --a.unclosed;
-  check_access(epoch);
-}
-
-void Gats::lose_access(std::uint32_t epoch, std::uint32_t origin) {
-  Exposure& e = exposures_[epoch];
-  e.partners[origin] = Partner::kLost;
-  --e.unclosed;
-  check_exposure(epoch);
+void Gats::lose(EpochSide side, std::uint32_t epoch, std::uint32_t partner) {
+  if (side == EpochSide::kAccess) {
+    Access& a = accesses_[epoch];
+    a.partners[partner] = Partner::kLost;
+    --a.awaited;
+    --a.unclosed;
+    check_access(epoch);
+  } else {
+    Exposure& e = exposures_[epoch];
+    e.partners[partner] = Partner::kLost;
+    --e.unclosed;
+    check_exposure(epoch);
+  }
 }
 
 void Gats::check_access(std::uint32_t epoch) {
@@ -157,26 +114,12 @@ void Gats::check_exposure(std::uint32_t epoch) {
   any_ready_ = true;
 }
 
-// Partners whose epochs with lower ordinals will never be seen.
-void Gats::lose_before(Pair& p, std::uint64_t access, std::uint64_t exposure) {
-  while (!p.exposure.empty() && p.exposure.front().ordinal < access) {
-    const Waiting w = p.exposure.front();
-    p.exposure.pop();
-    lose_access(w.epoch, w.index);
-  }
-  while (!p.access.empty() && p.access.front().ordinal < exposure) {
-    const Waiting w = p.access.front();
-    p.access.pop();
-    lose_exposure(w.epoch, w.index);
-  }
-}
-
 void Gats::resume(ProcessId process, WindowId window, ProcessId peer, std::uint64_t access,
                   std::uint64_t exposure, std::uint64_t ops, std::uint8_t open, std::uint64_t pos) {
   const bool access_open = (open & kOpenAccess) != 0;
   const bool exposure_open = (open & kOpenExposure) != 0;
   {
-    Pair& p = pair(window, process, peer);
+    EpochPartners::Pair& p = partners_.pair(EpochSide::kAccess, window, process, peer);
     std::vector<OpenEpoch>& list = open_access_[raw(process)];
     auto it = std::find_if(list.begin(), list.end(),
                            [&](const OpenEpoch& o) { return o.window == window; });
@@ -198,10 +141,8 @@ void Gats::resume(ProcessId process, WindowId window, ProcessId peer, std::uint6
         close_access(old);
       }
     }
-    if (access > p.access_next) {
+    if (partners_.resume(*this, p, EpochSide::kAccess, access, access_open)) {
       findings_.add(Finding::kGap, pos);
-      p.access_next = access;
-      lose_before(p, access - (access_open ? 1 : 0), 0);
     }
     if (access_open && !named && access > 0) {
       it = std::find_if(list.begin(), list.end(),
@@ -213,7 +154,7 @@ void Gats::resume(ProcessId process, WindowId window, ProcessId peer, std::uint6
       t.ops = t.unrecorded = ops;
     }
   }
-  Pair& p = pair(window, peer, process);
+  EpochPartners::Pair& p = partners_.pair(EpochSide::kExposure, window, process, peer);
   std::vector<OpenEpoch>& list = open_exposure_[raw(process)];
   const auto find_open = [&] {
     return std::find_if(list.begin(), list.end(),
@@ -232,10 +173,8 @@ void Gats::resume(ProcessId process, WindowId window, ProcessId peer, std::uint6
       close_exposure(old);
     }
   }
-  if (exposure > p.exposure_next) {
+  if (partners_.resume(*this, p, EpochSide::kExposure, exposure, exposure_open)) {
     findings_.add(Finding::kGap, pos);
-    p.exposure_next = exposure;
-    lose_before(p, 0, exposure - (exposure_open ? 1 : 0));
   }
   if (exposure_open && !named && exposure > 0) {
     const auto it = find_open();
@@ -254,18 +193,6 @@ void Gats::free(ProcessId process, WindowId window, std::uint64_t pos) {
     findings_.add(Finding::kUnclosedEpoch, pos);
     close_exposure(old);
   }
-}
-
-void Gats::free_all(WindowId window) {
-  const auto it = window_pairs_.find(window);
-  if (it == window_pairs_.end()) return;
-  for (const detail::Key128& key : it->second) {
-    const std::uint32_t i = pair_index_.find(key);
-    lose_before(pairs_[i], ~std::uint64_t{0}, ~std::uint64_t{0});
-    pair_index_.erase(key);
-    pairs_.give_back(i);
-  }
-  window_pairs_.erase(it);
 }
 
 }  // namespace kojak::earl

@@ -132,7 +132,7 @@ void MessageQueue::give_up(const Held& side) {
 // Pairs a receive whose place in the channel is final.
 void MessageQueue::settle(std::uint32_t ci, Held& side) {
   Channel& c = channels_[ci];
-  if (!native_) segment(c.recvd, c.destination());
+  segments_.begin(c.recvd, c.destination());
   side.ordinal = c.recvd++;
   drop_before(c, side.ordinal);
   if (c.head != detail::kNone && slots_[c.head].ordinal == side.ordinal) {
@@ -270,6 +270,7 @@ void MessageQueue::cancelled(const OpenCall& call, std::uint64_t pos, RequestId 
     --c.sent;
     --in_flight_;
     slot.received = slot.judged = true;
+    log_departure(slot);
     to_[raw(slot.destination)].remove(slot.send_pos, pos);
     from_[raw(slot.source)].remove(slot.send_pos, pos);
     unref(si);
@@ -325,7 +326,7 @@ void MessageQueue::freed(const OpenCall& call, std::uint64_t pos, RequestId id) 
   unpost(ri);
   close_request(ri);
   if (exact && pending) {  // it keeps its place among those that get a message
-    if (!native_) segment(channels_[ci].recvd, call.process);
+    segments_.begin(channels_[ci].recvd, call.process);
     if (channels_[ci].held.empty() && blocker(ci, side.order) == detail::kNone) {
       settle(ci, side);
     } else {
@@ -359,7 +360,7 @@ void MessageQueue::resume(ProcessId process, CommId com, ProcessId peer, Tag tag
 }
 
 void MessageQueue::pause(ProcessId process) {
-  ++segments_[raw(process)];
+  segments_.pause(process);
   // Receives may complete unseen: none of those that are pending may hold back others.
   std::vector<std::uint32_t> pending;
   requests_of_[raw(process)].for_each([&](std::uint32_t ri) {

@@ -13,7 +13,7 @@ MessageQueue::MessageQueue(std::uint32_t processes, bool native, Findings& findi
       to_(processes),
       from_(processes),
       wildcards_(processes),
-      segments_(processes) {
+      segments_(processes, native) {
   calls_.take();  // number 0 means none
 }
 
@@ -149,7 +149,7 @@ void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_r
   slot.refs = 1;
   slot.received = slot.judged = false;
   slot.clock_violation = false;
-  if (!native_) segment(c.sent, source);
+  segments_.begin(c.sent, source);
   slot.ordinal = c.sent++;
   if (!probes_.empty()) [[unlikely]]
     serve_probes(slot, c.key);
@@ -293,7 +293,7 @@ void MessageQueue::receive(const RecvEvent& e, bool posts, std::uint32_t& call_r
     }
   };
   Channel& c = channels_[ci];
-  if (!native_) segment(c.recvd, process);
+  segments_.begin(c.recvd, process);
   if (c.held.empty() && c.head != detail::kNone && slots_[c.head].ordinal == c.recvd &&
       blocker(ci, order) == detail::kNone) [[likely]] {
     const std::uint32_t si = c.head;
@@ -324,6 +324,7 @@ void MessageQueue::take(Channel& c, std::uint64_t recv_pos) {
   c.head = slot.next;
   --in_flight_;
   slot.received = true;
+  log_departure(slot);
   to_[raw(slot.destination)].remove(slot.send_pos, recv_pos);
   from_[raw(slot.source)].remove(slot.send_pos, recv_pos);
   unref(si);  // it has left the channel

@@ -15,6 +15,7 @@
 #include "earl/detail/flat_index.h"
 #include "earl/detail/message_line.h"
 #include "earl/detail/pool.h"
+#include "earl/detail/recording_segments.h"
 #include "earl/detail/request_table.h"
 #include "earl/findings.h"
 #include "earl/state/messages.h"
@@ -94,6 +95,28 @@ class MessageQueue {
   // Receives held, or ahead of their SENDs, at a time: more are paired in order of completion, or
   // given up (counted).
   static constexpr std::size_t kMaxHeld = 1u << 16, kMaxAhead = 1u << 15;
+
+  // A message that has left its queue, with its RECV (kNoEvent: none was seen, or it was
+  // cancelled). From now on `log` gets each of them when that is final; nullptr: no longer.
+  struct Departure {
+    std::uint64_t send, recv;
+  };
+  void log_departures(std::vector<Departure>* log) { departures_ = log; }
+  // Open requests of a process: of a send, of a receive; the event that posted it.
+  bool is_send(ProcessId process, RequestId id) const {
+    const std::uint32_t ri = find_request(process, id);
+    return ri != detail::kNone && requests_[ri].send;
+  }
+  bool is_receive(ProcessId process, RequestId id) const {
+    const std::uint32_t ri = find_request(process, id);
+    return ri != detail::kNone && !requests_[ri].send;
+  }
+  std::uint64_t posted(ProcessId process, RequestId id) const {
+    const std::uint32_t ri = find_request(process, id);
+    if (ri == detail::kNone) return kNoEvent;
+    const Request& r = requests_[ri];
+    return r.send ? slots_[r.slot].send_pos : r.order;
+  }
 
   std::size_t in_flight() const { return in_flight_; }
   std::size_t open_requests() const { return requests_.live(); }
@@ -175,11 +198,6 @@ class MessageQueue {
 
   std::uint32_t find_request(ProcessId process, RequestId id) const {
     return requests_of_[raw(process)].find(raw(id));
-  }
-  // The ordinal of a classic trace begins anew with each recording segment.
-  void segment(std::uint64_t& ordinal, ProcessId process) const {
-    const std::uint64_t base = std::uint64_t{segments_[raw(process)]} << 40;
-    if (ordinal < base) ordinal = base;
   }
   auto alive() const {
     return [this](std::uint32_t slot, std::uint64_t pos) {
@@ -292,6 +310,10 @@ class MessageQueue {
   };
   static constexpr std::size_t kMaxProbes = 1024;
   void serve_probes(const Slot& sent, const detail::Key128& channel);
+  void log_departure(const Slot& slot) {
+    if (departures_ != nullptr) [[unlikely]]
+      departures_->push_back({slot.send_pos, slot.recv_pos});
+  }
 
   struct Wildcards {  // pending receives of a process, by what they leave open
     std::uint32_t source = 0, tag = 0, both = 0;
@@ -314,7 +336,7 @@ class MessageQueue {
   std::vector<detail::RequestTable> requests_of_;  // by process
   std::vector<detail::MessageLine> to_, from_;     // by process
   std::vector<Wildcards> wildcards_;               // by process
-  std::vector<std::uint32_t> segments_;            // by process
+  detail::RecordingSegments segments_;
   std::vector<std::uint32_t> ready_;
   std::vector<std::uint32_t> released_;  // channels whose held receives may have become final
   struct Settled {
@@ -325,6 +347,7 @@ class MessageQueue {
   std::vector<detail::Key128> to_unwatch_;
   std::vector<const Message*> received_out_, sent_out_;
   std::vector<Probed> probes_;
+  std::vector<Departure>* departures_ = nullptr;
   std::size_t served_probes_ = 0;
   std::size_t in_flight_ = 0;
   std::size_t purge_requests_at_ = 1u << 14;  // open requests

@@ -12,8 +12,7 @@ WindowInstances::Window& WindowInstances::window(WindowId id) {
 
 const WindowInstance* WindowInstances::leave(const Call& call, WindowId id,
                                              std::uint64_t& ordinal) {
-  if (delivered_ != detail::kNone) instances_.recycle(delivered_);
-  delivered_ = detail::kNone;
+  instances_.forget_complete();
   ordinal = 0;
   const detail::GroupInfo* info = groups_.find(id);
   if (info == nullptr) {
@@ -29,11 +28,7 @@ const WindowInstance* WindowInstances::leave(const Call& call, WindowId id,
   Window& w = window(id);
   Group& g = w.groups[role == MpiRole::kWinCreate ? 0 : role == MpiRole::kWinFence ? 1 : 2];
   if (role == MpiRole::kWinFence) {
-    if (g.next.empty()) g.next.resize(info->ranks.size());
-    if (!native_ && raw(call.process) < segments_.size()) {
-      g.next[rank] = std::max(g.next[rank], std::uint64_t{segments_[raw(call.process)]} << 40);
-    }
-    ordinal = g.next[rank]++;
+    ordinal = instances_.take_ordinal(g, rank, info->ranks.size(), call.process, segments_);
   }
   if (!groups_.window(id)->identity_known) {
     findings_.add(Finding::kUnknownIdentity, call.exit_pos, call.loc);
@@ -45,26 +40,24 @@ const WindowInstance* WindowInstances::leave(const Call& call, WindowId id,
   if (made) {
     instance.window = id;
     instance.role = role;
+    instance.complete = false;
     instance.size = info->present;
   }
   instance.members.push_back({call, rank});
-  ++g.members;
-  if (instance.members.size() < instance.size) {
-    if (instances_.too_many(g)) {
-      const auto oldest = g.open[g.head];
+  switch (instances_.joined(g, i)) {
+    case decltype(instances_)::Joined::kComplete:
+      break;
+    case decltype(instances_)::Joined::kGaveUp:
       findings_.add(Finding::kIncompleteCollective, call.exit_pos, call.loc);
-      instances_.close(g, oldest.ordinal);
-      instances_.recycle(oldest.instance);
-    }
-    return nullptr;
+      return nullptr;
+    default:
+      return nullptr;
   }
   instance.complete = true;
-  instances_.close(g, ordinal);
   if (role == MpiRole::kWinFree && w.groups[1].open.empty()) {  // the window is gone
     windows_.erase(id);
     last_ = nullptr;
   }
-  delivered_ = i;
   return &instance;
 }
 
@@ -77,18 +70,9 @@ void WindowInstances::resume(ProcessId process, WindowId id, std::uint64_t fence
   }
   const std::uint32_t rank = info->ranks.find(process);
   if (rank == kAbsent) return;
-  Group& g = window(id).groups[1];
-  if (g.next.empty()) g.next.resize(info->ranks.size());
-  if (fences > g.next[rank]) {
+  if (instances_.resume(window(id).groups[1], rank, info->ranks.size(), fences)) {
     findings_.add(Finding::kGap, pos);
-    g.next[rank] = fences;
   }
-}
-
-void WindowInstances::pause(ProcessId process) {
-  if (native_) return;
-  if (segments_.size() < groups_.processes()) segments_.resize(groups_.processes());
-  ++segments_[raw(process)];
 }
 
 }  // namespace kojak::earl

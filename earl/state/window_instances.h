@@ -13,14 +13,14 @@ namespace kojak::earl {
 class WindowInstances {
  public:
   WindowInstances(detail::GroupTable& groups, bool native, Findings& findings)
-      : groups_(groups), findings_(findings), native_(native) {}
+      : groups_(groups), findings_(findings), segments_(groups.processes(), native) {}
 
   // MPI_WINCOLLEXIT of a call whose role is kWinCreate, kWinFence or kWinFree. The instance that it
   // completes, or nullptr; valid until the next call. `ordinal` gets its number at this process.
   const WindowInstance* leave(const Call& call, WindowId window, std::uint64_t& ordinal);
   // WIN_STATE.
   void resume(ProcessId process, WindowId window, std::uint64_t fences, std::uint64_t pos);
-  void pause(ProcessId process);
+  void pause(ProcessId process) { segments_.pause(process); }
   // f(const WindowInstance&) for all that stay incomplete; counts and forgets them.
   template <class F>
   void finish(std::uint64_t pos, F&& f) {
@@ -46,13 +46,11 @@ class WindowInstances {
 
   detail::GroupTable& groups_;
   Findings& findings_;
-  bool native_;
   detail::Rendezvous<WindowInstance> instances_;
   std::map<WindowId, Window> windows_;
   WindowId last_id_ = absent<WindowId>();
   Window* last_ = nullptr;
-  std::uint32_t delivered_ = detail::kNone;
-  std::vector<std::uint32_t> segments_;  // classic: recording segments, by process
+  detail::RecordingSegments segments_;
 };
 
 }  // namespace kojak::earl

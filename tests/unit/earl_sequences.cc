@@ -159,7 +159,7 @@ void expect_same_access(const std::vector<std::byte>& bytes, unsigned seed, int 
     one.origin = s.origins.originptr();
     one.lock = is_sync(e.type) ? s.thread_locks.lockptr() : s.window_locks.lockptr();
     one.fork = s.teams.forkptr();
-    one.request = s.messages.requestptr();
+    one.request = s.messages.feed().requestptr();
     one.path = s.paths.current();
     for (const auto& p : s.messages.paired()) sends[p.recv] = p.send;
   }
@@ -263,6 +263,12 @@ void expect_same_analysis(const std::vector<std::byte>& bytes) {
     }
   }
   EXPECT_EQ(sends_a, sends_b);
+  auto archive = Archive::from(bytes, "index", {});
+  ASSERT_TRUE(archive);
+  archive->for_each(0, archive->size(), [&](const Event& event) {
+    const auto send = sends_a.find(event.pos);
+    EXPECT_EQ(archive->sendptr(event), send == sends_a.end() ? kNoEvent : send->second);
+  });
   EXPECT_EQ(access_a, access_b);
   EXPECT_EQ(exposure_a, exposure_b);
   std::size_t transfers = 0;

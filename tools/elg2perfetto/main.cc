@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "earl/file_gaps.h"
-#include "earl/sequence/message_queues.h"
+#include "earl/index/message_feed.h"
 #include "earl/sequence/region_stacks.h"
 #include "earl/sequence/transfer_queues.h"
 #include "expert/analysis.h"
@@ -182,7 +182,7 @@ class Export {
 
   // Pairs of messages that are final now; the receive may lie further back.
   void take_pairs() {
-    for (const earl::sequence::MessagePair& pair : messages_.paired()) {
+    for (const earl::MessageQueue::Departure& pair : messages_.departed()) {
       const auto arrival = arrivals_.find(pair.recv);
       if (arrival == arrivals_.end()) continue;
       Thread& thread = threads_[arrival->second.thread];
@@ -208,7 +208,7 @@ class Export {
   earl::Trace& trace_;
   Packets& out_;
   earl::sequence::RegionStacks regions_;
-  earl::sequence::MessageQueues messages_;
+  earl::MessageFeed messages_;
   earl::sequence::TransferQueues transfers_;
   Seconds start_;
   std::vector<Process> processes_;  // by rank

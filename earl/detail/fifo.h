@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace kojak::earl::sequence {
+namespace kojak::earl::detail {
 
 template <class T>
 class Fifo {
@@ -15,7 +15,6 @@ class Fifo {
   bool empty() const { return head_ == items_.size(); }
   std::size_t size() const { return items_.size() - head_; }
   const T& front() const { return items_[head_]; }
-  T& front() { return items_[head_]; }
   void push(const T& item) { items_.push_back(item); }
   void pop() {
     ++head_;
@@ -30,21 +29,11 @@ class Fifo {
     items_.clear();
     head_ = 0;
   }
-  std::span<T> items() { return std::span(items_).subspan(head_); }
   std::span<const T> items() const { return std::span(items_).subspan(head_); }
-  template <class Pred>
-  void erase_if(Pred&& pred) {
-    std::size_t kept = 0;
-    for (std::size_t i = head_; i < items_.size(); ++i) {
-      if (!pred(items_[i])) items_[kept++] = items_[i];
-    }
-    items_.resize(kept);
-    head_ = 0;
-  }
 
  private:
   std::vector<T> items_;
   std::size_t head_ = 0;
 };
 
-}  // namespace kojak::earl::sequence
+}  // namespace kojak::earl::detail

@@ -1,5 +1,5 @@
-// Which access epoch corresponds to which exposure epoch, also after gaps in the recording, and
-// when an epoch is over. Like the functions of the same names in earl/state/gats_pairs.cc.
+// Access and exposure epochs: their partners, also after gaps in the recording, and when an epoch
+// is over. Which epochs correspond is said in earl/state/epoch_partners.h.
 #include <algorithm>
 #include <utility>
 
@@ -9,23 +9,13 @@ namespace kojak::earl::sequence {
 
 using detail::kNone;
 
-Epochs::Pair& Epochs::pair(WindowId window, ProcessId origin, ProcessId target) {
-  const detail::Key128 key{raw(window), std::uint64_t{raw(origin)} << 32 | raw(target)};
-  std::uint32_t i = pair_index_.find(key);
-  if (i == kNone) [[unlikely]] {
-    i = pairs_.take();
-    pairs_[i] = Pair{};
-    pairs_[i].key = key;
-    pair_index_.insert(key, i);
-  }
-  return pairs_[i];
+namespace {
+
+EpochSide side_of(const Epoch& e) {
+  return e.mode == EpochMode::kAccess ? EpochSide::kAccess : EpochSide::kExposure;
 }
 
-// The ordinal of a classic trace begins anew with each recording segment.
-std::uint64_t Epochs::next(std::uint64_t& counter, ProcessId process) const {
-  if (!native_) counter = std::max(counter, std::uint64_t{segments_[raw(process)]} << 40);
-  return counter++;
-}
+}  // namespace
 
 void Epochs::name_partners(std::uint32_t epoch, CommId group) {
   Epoch& e = epochs_[epoch];
@@ -34,56 +24,18 @@ void Epochs::name_partners(std::uint32_t epoch, CommId group) {
   if (info == nullptr) return;
   for (const std::uint32_t rank : info->def->ranks) {
     const auto partner = static_cast<ProcessId>(rank);
-    if (e.mode == EpochMode::kAccess) {
-      Pair& p = pair(e.window, e.process, partner);
-      add_target(epoch, partner, next(p.access_next, e.process), p);
-    } else {
-      Pair& p = pair(e.window, partner, e.process);
-      add_origin(epoch, partner, next(p.exposure_next, e.process), p);
-    }
+    EpochPartners::Pair& pair = partners_.pair(side_of(e), e.window, e.process, partner);
+    add_partner(epoch, partner, partners_.take_ordinal(pair, side_of(e), e.process), pair);
   }
 }
 
-void Epochs::add_target(std::uint32_t epoch, ProcessId target, std::uint64_t ordinal, Pair& p) {
-  Epoch& a = epochs_[epoch];
-  const auto index = static_cast<std::uint32_t>(a.partners.size());
-  a.partners.push_back({target, ordinal});
-  ++a.unclosed;
-  while (!p.exposure.empty() && p.exposure.front().ordinal < ordinal) {
-    const Waiting w = p.exposure.front();
-    p.exposure.pop();
-    lose(w.epoch, w.index);
-  }
-  if (!p.exposure.empty() && p.exposure.front().ordinal == ordinal) {
-    const Waiting w = p.exposure.front();
-    p.exposure.pop();
-    link(epoch, index, w.epoch, w.index);
-  } else if (ordinal < p.exposure_next || !groups_.present(target)) {
-    lose(epoch, index);
-  } else {
-    p.access.push({ordinal, epoch, index});
-  }
-}
-
-void Epochs::add_origin(std::uint32_t epoch, ProcessId origin, std::uint64_t ordinal, Pair& p) {
+void Epochs::add_partner(std::uint32_t epoch, ProcessId partner, std::uint64_t ordinal,
+                         EpochPartners::Pair& pair) {
   Epoch& e = epochs_[epoch];
   const auto index = static_cast<std::uint32_t>(e.partners.size());
-  e.partners.push_back({origin, ordinal});
+  e.partners.push_back({partner, ordinal});
   ++e.unclosed;
-  while (!p.access.empty() && p.access.front().ordinal < ordinal) {
-    const Waiting w = p.access.front();
-    p.access.pop();
-    lose(w.epoch, w.index);
-  }
-  if (!p.access.empty() && p.access.front().ordinal == ordinal) {
-    const Waiting w = p.access.front();
-    p.access.pop();
-    link(w.epoch, w.index, epoch, index);
-  } else if (ordinal < p.access_next || !groups_.present(origin)) {
-    lose(epoch, index);
-  } else {
-    p.exposure.push({ordinal, epoch, index});
-  }
+  partners_.name(*this, pair, side_of(e), {ordinal, epoch, index}, groups_.present(partner));
 }
 
 void Epochs::link(std::uint32_t ai, std::uint32_t target, std::uint32_t ei, std::uint32_t origin) {
@@ -102,25 +54,11 @@ void Epochs::link(std::uint32_t ai, std::uint32_t target, std::uint32_t ei, std:
 }
 
 // The partner's epoch will never be seen.
-void Epochs::lose(std::uint32_t epoch, std::uint32_t partner) {
+void Epochs::lose(EpochSide, std::uint32_t epoch, std::uint32_t partner) {
   Epoch& e = epochs_[epoch];
   e.partners[partner].lost = true;
   --e.unclosed;
   check(epoch);
-}
-
-// Partners whose epochs with lower ordinals will never be seen.
-void Epochs::lose_before(Pair& p, std::uint64_t access, std::uint64_t exposure) {
-  while (!p.exposure.empty() && p.exposure.front().ordinal < access) {
-    const Waiting w = p.exposure.front();
-    p.exposure.pop();
-    lose(w.epoch, w.index);
-  }
-  while (!p.access.empty() && p.access.front().ordinal < exposure) {
-    const Waiting w = p.access.front();
-    p.access.pop();
-    lose(w.epoch, w.index);
-  }
 }
 
 void Epochs::close(std::uint32_t epoch) {
@@ -180,7 +118,6 @@ void Epochs::resume_all(const Event& e, ProcessId here) {
 void Epochs::resume(const Event& e, ProcessId here) {
   const ProcessId peer = process(raw(e.peer));
   if (is_absent(peer)) return;
-  const std::uint64_t access = e.count[0], exposure = e.count[1];
   const bool locked = (e.code & kOpenLock) != 0, by_all = (e.code & kOpenLockAll) != 0;
   const std::uint32_t held = find_lock(here, e.win, peer);
   if (held != kNone && !locked) {  // it ended unseen
@@ -194,11 +131,12 @@ void Epochs::resume(const Event& e, ProcessId here) {
     epochs_[i].exclusive = (e.code & kOpenExclusive) != 0;
     open_[raw(here)].push_back(i);
   }
-  for (const bool origin : {true, false}) {
+  for (const EpochSide side : {EpochSide::kAccess, EpochSide::kExposure}) {
+    const bool origin = side == EpochSide::kAccess;
     const EpochMode mode = origin ? EpochMode::kAccess : EpochMode::kExposure;
-    const std::uint64_t count = origin ? access : exposure;
-    const bool is_open = (e.code & (origin ? 1 : 2)) != 0;
-    Pair& p = origin ? pair(e.win, here, peer) : pair(e.win, peer, here);
+    const std::uint64_t count = e.count[origin ? 0 : 1];
+    const bool is_open = (e.code & (origin ? kOpenAccess : kOpenExposure)) != 0;
+    EpochPartners::Pair& pair = partners_.pair(side, e.win, here, peer);
     std::uint32_t open = find_open(here, mode, e.win);
     bool named = false;
     if (open != kNone) {
@@ -211,22 +149,13 @@ void Epochs::resume(const Event& e, ProcessId here) {
         break;
       }
     }
-    std::uint64_t& next = origin ? p.access_next : p.exposure_next;
-    if (count > next) {
-      next = count;
-      const std::uint64_t before = count - (is_open ? 1 : 0);
-      lose_before(p, origin ? before : 0, origin ? 0 : before);
-    }
+    partners_.resume(*this, pair, side, count, is_open);
     if (!is_open || named || count == 0) continue;
     if (open == kNone) {
       open = make(mode, here, e.win, kNoEvent);
       open_[raw(here)].push_back(open);
     }
-    if (origin) {
-      add_target(open, peer, count - 1, p);
-    } else {
-      add_origin(open, peer, count - 1, p);
-    }
+    add_partner(open, peer, count - 1, pair);
   }
 }
 
