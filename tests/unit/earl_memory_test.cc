@@ -141,7 +141,7 @@ TEST(EarlMemory, BookmarksTakeTwoBytesAnEventAtMost) {
 TEST(EarlMemory, SixteenBytesAnEventAtMostWhereAllReceivesAreHeld) {
   constexpr unsigned kMessages = 3000;
   std::ostringstream out;
-  const auto line = [&, time = 0](const std::string& text, const std::string& rest) mutable {
+  auto line = [&, time = 0](const std::string& text, const std::string& rest) mutable {
     out << text << " time=" << time++ << ' ' << rest << '\n';
   };
   line("ENTER lid=0", "region=MPI_Isend");
