@@ -83,6 +83,7 @@ class Rendezvous {
     pool_.give_back(oldest.instance);
     return Joined::kGaveUp;
   }
+  KOJAK_INLINED bool has_complete() const { return complete_ != kNone; }
   // The instance that joined() completed; nullptr: none.
   const Instance* complete() const { return complete_ == kNone ? nullptr : &pool_[complete_]; }
   void forget_complete() {

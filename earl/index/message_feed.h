@@ -22,10 +22,19 @@ class MessageFeed {
 
   // Whether the event is a SEND that enters a queue: its receiver is in the trace.
   static bool sends(const Trace& trace, const Event& e);
+  // Whether an event does anything to messages; such that do not only end what departed() and
+  // requestptr() tell of.
+  KOJAK_INLINED static bool concerns(const Trace& trace, const Event& e) {
+    if (is_flow(e.type)) return is_enter(e.type) && e.reg == trace.pausing_region();
+    return is_p2p(e.type) || is_message_record(e.type);
+  }
   void apply(const Event& e) {
+    forget();
+    if (concerns(trace_, e)) change(e);
+  }
+  void forget() {
     departed_.clear();
     requestptr_ = kNoEvent;
-    if (concerns(e)) change(e);
   }
   // After the last event: what is held becomes final in order of posting.
   void finish();
@@ -37,11 +46,7 @@ class MessageFeed {
   std::uint64_t requestptr() const { return requestptr_; }
 
  private:
-  bool concerns(const Event& e) const {
-    return is_p2p(e.type) || is_message_record(e.type) ||
-           (is_enter(e.type) && e.reg == trace_.pausing_region());
-  }
-  static bool is_message_record(EventType t) {
+  KOJAK_INLINED static bool is_message_record(EventType t) {
     return t == EventType::kMpiRecvRequest || t == EventType::kMpiSendComplete ||
            t == EventType::kMpiCancelled || t == EventType::kMpiRequestFreed ||
            t == EventType::kMsgState;

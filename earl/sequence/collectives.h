@@ -62,7 +62,10 @@ class CollectiveSet {
 
  protected:
   using Key = std::pair<std::uint32_t, MpiRole>;
-  void forget_completed() { instances_.forget_complete(); }
+  KOJAK_INLINED void forget_completed() {
+    if (instances_.has_complete()) [[unlikely]]
+      instances_.forget_complete();
+  }
   void leave(const CollectivePlace& place, std::uint64_t pos, ProcessId process);
   void resume(const Key& key, std::uint32_t member, std::uint32_t members, std::uint64_t count);
   void drop(const Key& key);

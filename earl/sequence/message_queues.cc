@@ -12,10 +12,15 @@ MessageQueues::MessageQueues(const Trace& trace)
 MessageQueues::MessageQueues(const Trace& trace, const MessageColumns& columns)
     : trace_(&trace), columns_(columns) {}
 
-void MessageQueues::apply(const Event& e) {
-  if (!paired_.empty()) [[unlikely]]
-    paired_.clear();
-  now_ = e.pos;
+void MessageQueues::forget() {
+  paired_.clear();
+  if (streams()) feed_->forget();
+  changed_ = false;
+}
+
+void MessageQueues::change(const Event& e) {
+  paired_.clear();
+  changed_ = true;
   if (is_send(e.type)) send(e);
   if (streams()) {
     feed_->apply(e);

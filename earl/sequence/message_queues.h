@@ -40,7 +40,14 @@ class MessageQueues {
   // Follows the index.
   MessageQueues(const Trace& trace, const MessageColumns& columns);
 
-  void apply(const Event& event);
+  void apply(const Event& event) {
+    now_ = event.pos;
+    if (MessageFeed::concerns(*trace_, event)) {
+      change(event);
+    } else if (changed_) [[unlikely]] {
+      forget();
+    }
+  }
   // After the last event of a stream: what is held becomes final in order of posting.
   void finish();
 
@@ -70,6 +77,8 @@ class MessageQueues {
   bool streams() const { return feed_ != nullptr; }
   void send(const Event& event);
   void depart(std::uint64_t send, std::uint64_t recv);
+  void change(const Event& event);
+  void forget();
   void follow(const Event& event);
   void sort_pairs();
   template <class Pred>
@@ -82,6 +91,7 @@ class MessageQueues {
   detail::FlatIndex<detail::Key64> under_way_;  // by number of the SEND
   std::vector<MessagePair> paired_;
   std::uint64_t now_ = 0;  // the latest event
+  bool changed_ = false;   // what the latest event did has to be forgotten
 };
 
 }  // namespace kojak::earl::sequence
