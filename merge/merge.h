@@ -31,7 +31,7 @@ struct MergeOptions {
   ClockCorrection clock = ClockCorrection::kLinear;
   std::size_t open_files = 0;  // at most so many inputs open at a time; 0: what the system allows
   unsigned threads = std::thread::hardware_concurrency();  // 1: none but the caller's
-  // Memory for held ends in bytes; 0: by the number of processes; 1: none, all by reference.
+  // Memory for held ends in bytes; 0: by the number of processes; 1: none, all in the spill file.
   std::size_t pool = 0;
   // Called now and then with the work done and the work in all, in bytes.
   std::function<void(std::uint64_t, std::uint64_t)> progress;

@@ -157,7 +157,7 @@ class Summary {
   std::uint64_t locations = 0;    // of the merged trace
   std::uint64_t events = 0;       // written
   std::uint64_t moved = 0;        // transfer ends moved to their completing synchronisation
-  std::uint64_t reread = 0;       // of them, ends that were held by reference
+  std::uint64_t reread = 0;       // of them, ends that were in the spill file
   std::uint64_t open_ends = 0;    // transfers whose end was still held when their trace ended
   double seconds = 0;             // from first to last event
   std::uint64_t lock_epochs = 0;  // whose grants and releases were found

@@ -231,7 +231,7 @@ class CausalPass {
       pass.begun_.pause(p.rank);
       open();
     }
-    void sync() { pass.calls_.synchronise(p); }
+    void sync(const RawRecord&, const Dialect&) { pass.calls_.synchronise(p); }
     void leave() { p.pops = true; }
     void assertion(std::uint32_t bits) { p.current().assertion = bits; }
   };

@@ -219,7 +219,7 @@ class GrantFinder {
       finder.forget_all(s.rank);
       open();
     }
-    void sync() {}
+    void sync(const RawRecord&, const Dialect&) {}
     void leave() { finder.leave(s, l); }
     void assertion(std::uint32_t bits) { l.assertion = bits; }
   };

@@ -310,7 +310,6 @@ void WindowEpochs::restart() {
   exposure_members.clear();
   mail = {};
   other_mail.clear();
-  listed = unlisted = 0;
   fence_gets = {};
   other_fence_gets.clear();
   fence_puts.clear();

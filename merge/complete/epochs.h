@@ -108,9 +108,7 @@ class alignas(64) WindowEpochs {
   std::uint32_t locks = 0;
   bool fence_open = false, access_open = false, exposure_open = false, lock_all = false;
   PeerEpochs* last_peer = nullptr;  // who was asked for last
-  // Pass 2: the stamps of the last operation in a fence epoch that went to a list of its peer, and
-  // that went elsewhere: to mail, or to the list of gets.
-  std::uint64_t listed = 0, unlisted = 0;
+  // Pass 2.
   ListMemo fence_gets;  // of one thread, whatever the targets
   static constexpr std::uint32_t kUntouched = 0xFFFFFFFFu;
   std::uint32_t gap = kUntouched;  // of the process, when this state was last confirmed

@@ -2,25 +2,77 @@
 
 #include <algorithm>
 
-#include "merge/complete/held_overflow.h"
-#include "merge/complete/transfer_ends.h"
-
 namespace kojak::merge {
-namespace {
 
-// Cursors on one input at the same time: each would skip what belongs to the others.
-constexpr std::uint32_t kMostReferences = 4;
+// Reads the part of a list that is not in chunks.
+class SpilledReader {
+ public:
+  SpilledReader(HeldEnds& held, const HeldEnds::Spilled& spilled)
+      : held_(held), spilled_(spilled), place_(spilled.first_place), at_(spilled.taken) {
+    load();
+  }
+  bool next(HeldEnd& end) {
+    do {
+      // The first block may have been taken out of the list whole.
+      while (at_ == stop_) {
+        if (current_ == nullptr || current_ == &spilled_.last) return false;
+        place_ = current_->next;
+        at_ = 0;
+        ++passed_;
+        load();
+      }
+      end = current_->ends[at_++];
+      ++held_.reread_;
+    } while (spilled_.is_removed(end.rmaid));
+    return true;
+  }
+  // All that has been read is gone from the list for good.
+  void drop_read(HeldEnds::Spilled& spilled) const {
+    if (passed_ != 0) held_.free_blocks_.push_back({spilled.first_place, passed_});
+    spilled.blocks -= passed_;
+    spilled.first_place = place_;
+    spilled.taken = at_;
+  }
 
-}  // namespace
+ private:
+  void load() {
+    if (place_ == spilled_.last_place) {
+      current_ = &spilled_.last;
+      stop_ = spilled_.used;
+      return;
+    }
+    if (!block_) block_ = std::make_unique_for_overwrite<HeldEnds::SpillBlock>();
+    const Status status =
+        held_.files_.read(FileCache::kSpill, place_, block_.get(), sizeof *block_);
+    if (!status) held_.fail(status.error());
+    current_ = status ? block_.get() : nullptr;
+    stop_ = status ? HeldEnds::SpillBlock::kEnds : at_;
+  }
 
-HeldEnds::HeldEnds(FileCache& files, std::vector<HeldSource> sources, std::size_t pool)
-    : files_(files),
-      sources_(std::move(sources)),
-      references_(sources_.size(), 0),
-      pool_(pool),
-      share_(static_cast<std::uint32_t>((pool_.most() + 7) / 8)) {}
+  HeldEnds& held_;
+  const HeldEnds::Spilled& spilled_;
+  std::uint64_t place_, passed_ = 0;
+  std::uint32_t at_, stop_ = 0;
+  std::unique_ptr<HeldEnds::SpillBlock> block_;
+  const HeldEnds::SpillBlock* current_ = nullptr;
+};
 
-HeldEnds::~HeldEnds() = default;
+void HeldEnds::Spilled::remove(std::uint32_t rmaid) {
+  auto next = removed.upper_bound(rmaid);
+  std::uint32_t until = rmaid;
+  if (next != removed.end() && next->first == rmaid + 1) {
+    until = next->second;
+    next = removed.erase(next);
+  }
+  if (next != removed.begin() && std::prev(next)->second + 1 == rmaid) {
+    std::prev(next)->second = until;
+  } else {
+    removed.emplace_hint(next, rmaid, until);
+  }
+}
+
+HeldEnds::HeldEnds(FileCache& files, std::size_t pool)
+    : files_(files), pool_(pool), share_(static_cast<std::uint32_t>((pool_.most() + 7) / 8)) {}
 
 ListId HeldEnds::open(const ListInfo& info) {
   ListId id;
@@ -53,49 +105,54 @@ bool HeldEnds::add_chunk(List& list) {
   return true;
 }
 
-void HeldEnds::append_slow(List& list, const HeldEnd& end, std::uint64_t position,
-                           bool consecutive) {
-  if (!list.overflow) {
+void HeldEnds::append_slow(List& list, const HeldEnd& end) {
+  if (list.spilled == nullptr) {
     if (add_chunk(list)) {
       list.tail->ends[list.tail_used++] = end;
       return;
     }
-    list.overflow = std::make_unique<Overflow>();
-    std::uint32_t& references = references_[list.info.stream];
-    if (references < kMostReferences) {
-      ++references;
-    } else {
-      list.overflow->block = std::make_unique<SpillBlock>();
-      list.overflow->first_block = list.overflow->last_block = files_.reserve(sizeof(SpillBlock));
-    }
+    list.spilled = std::make_unique<Spilled>();
+    list.spilled->first_place = list.spilled->last_place = take_block();
   }
-  Overflow& overflow = *list.overflow;
-  if (overflow.block) {
-    append_spilled(overflow, end);
-  } else if (consecutive && !overflow.segments.empty()) {
-    ++overflow.segments.back().count;
-  } else {
-    overflow.segments.push_back({position, 1});
-  }
+  spill(*list.spilled, end);
 }
 
-void HeldEnds::append_spilled(Overflow& overflow, const HeldEnd& end) {
-  SpillBlock& block = *overflow.block;
-  if (block.count == SpillBlock::kEnds) {
-    block.next = files_.reserve(sizeof(SpillBlock));
-    if (Status status = files_.write(overflow.last_block, &block, sizeof block); !status) {
+void HeldEnds::spill(Spilled& spilled, const HeldEnd& end) {
+  SpillBlock& block = spilled.last;
+  if (spilled.used == SpillBlock::kEnds) {
+    block.next = take_block();
+    if (Status status = files_.write(spilled.last_place, &block, sizeof block); !status) {
       fail(status.error());
     }
-    overflow.last_block = block.next;
-    block.count = 0;
+    spilled.last_place = block.next;
+    spilled.used = 0;
+    ++spilled.blocks;
   }
-  block.ends[block.count++] = end;
+  block.ends[spilled.used++] = end;
+}
+
+// Lists that are gone leave chains of blocks behind.
+std::uint64_t HeldEnds::take_block() {
+  if (free_blocks_.empty()) return files_.reserve(sizeof(SpillBlock));
+  FreeBlocks& chain = free_blocks_.back();
+  const std::uint64_t block = chain.first;
+  if (--chain.count == 0) {
+    free_blocks_.pop_back();
+  } else if (Status status =
+                 files_.read(FileCache::kSpill, block, &chain.first, sizeof chain.first);
+             !status) {
+    fail(status.error());
+    free_blocks_.pop_back();
+  }
+  return block;
 }
 
 void HeldEnds::empty(List& list) {
   if (list.head != nullptr) pool_.give(list.head, list.tail);
-  if (list.overflow && !list.overflow->block) --references_[list.info.stream];
-  list.overflow.reset();
+  if (list.spilled != nullptr) {
+    free_blocks_.push_back({list.spilled->first_place, list.spilled->blocks});
+    list.spilled.reset();
+  }
   list.head = list.tail = nullptr;
   list.head_at = 0;
   list.tail_used = kChunkEnds;
@@ -137,7 +194,7 @@ std::optional<HeldEnd> HeldEnds::extract(ListId id, std::uint32_t rmaid) {
       return end;
     }
   }
-  if (list.overflow) return extract_overflow(id, rmaid);
+  if (list.spilled != nullptr) return extract_spilled(list, rmaid);
   return std::nullopt;
 }
 
@@ -167,10 +224,10 @@ void HeldEnds::compact(List& list) {
   list.tail = last;
   list.head_at = 0;
   list.removed = 0;
-  if (!list.overflow) {
+  if (list.spilled == nullptr) {
     list.tail_used = to_at;
   } else {
-    // What comes next must stay behind the overflow: fill the last chunk with removed ends.
+    // What comes next must stay behind what was spilled: fill the last chunk with removed ends.
     for (; to_at < kChunkEnds; ++to_at) {
       last->ends[to_at].rmaid = kRemoved;
       ++list.removed;
@@ -179,20 +236,18 @@ void HeldEnds::compact(List& list) {
   }
 }
 
-std::optional<HeldEnd> HeldEnds::extract_overflow(ListId id, std::uint32_t rmaid) {
-  List& list = lists_[id];
-  OverflowReader reader(*this, list.info, *list.overflow);
+std::optional<HeldEnd> HeldEnds::extract_spilled(List& list, std::uint32_t rmaid) {
+  Spilled& spilled = *list.spilled;
+  SpilledReader reader(*this, spilled);
   HeldEnd end;
-  bool first = true;
-  for (; reader.next(end); first = false) {
+  for (bool first = true; reader.next(end); first = false) {
     if (end.rmaid != rmaid) continue;
-    Overflow& overflow = *list.overflow;
     if (first) {
       // Numbers ascend: what was taken out before this one need not be remembered any longer.
-      reader.drop_read(overflow);
-      overflow.removed.erase(overflow.removed.begin(), overflow.removed.upper_bound(rmaid));
+      reader.drop_read(spilled);
+      spilled.removed.erase(spilled.removed.begin(), spilled.removed.upper_bound(rmaid));
     } else {
-      overflow.remove(rmaid);
+      spilled.remove(rmaid);
     }
     if (--list.size == 0) empty(list);
     return end;
@@ -200,15 +255,14 @@ std::optional<HeldEnd> HeldEnds::extract_overflow(ListId id, std::uint32_t rmaid
   return std::nullopt;
 }
 
-HeldEnds::Reader::Reader(HeldEnds& held, ListId id) : held_(&held) {
+HeldEnds::Reader::Reader(HeldEnds& held, ListId id) {
   const List& list = held.lists_[id];
   chunk_ = list.head;
   tail_ = list.tail;
   at_ = list.head_at;
   tail_used_ = list.tail_used;
   stop_ = chunk_ == tail_ ? tail_used_ : kChunkEnds;
-  info_ = &list.info;
-  overflow_ = list.overflow.get();
+  if (list.spilled != nullptr) spilled_ = std::make_unique<SpilledReader>(held, *list.spilled);
 }
 
 HeldEnds::Reader::Reader(Reader&&) noexcept = default;
@@ -222,9 +276,8 @@ bool HeldEnds::Reader::next_chunk() {
   return chunk_ != nullptr;
 }
 
-bool HeldEnds::Reader::next_overflow(HeldEnd& end) {
-  if (!reader_) reader_ = std::make_unique<OverflowReader>(*held_, *info_, *overflow_);
-  return reader_->next(end);
+bool HeldEnds::Reader::next_spilled(HeldEnd& end) {
+  return spilled_->next(end);
 }
 
 }  // namespace kojak::merge

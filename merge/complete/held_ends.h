@@ -2,25 +2,21 @@
 //
 // A list holds the ends of one origin location towards one target or all, of one direction and one
 // epoch, in program order. The first ones lie in a pool of bounded size; once a list has had its
-// share, or the pool is empty, only references are kept: where the next operations of the list
-// stand in the input, and how many. Reading the list opens a second cursor on the input there.
-// Where many lists of one location overflow at once, so that each cursor would mostly skip the
-// others' operations, ends go to the spill file instead. Memory is bounded by the pool plus a
-// little for each list, however many operations an epoch has. Owns the pool and the lists; inputs
-// and spill file belong to the FileCache. Not thread-safe. Errors: what can no longer be read or
-// written ends a list early; error() tells. Source: docs/merge.md.
+// share, or the pool is empty, what comes then goes to the spill file, in blocks of which the last
+// is in memory. Memory is bounded by the pool plus one block for each list, however many operations
+// an epoch has. Owns the pool and the lists; the spill file belongs to the FileCache. Errors: what
+// cannot be written or read again ends a list early; error() tells. Source: docs/merge.md.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "merge/clock/correct_clocks.h"
 #include "merge/complete/end_chunks.h"
 #include "merge/complete/epochs.h"
-#include "merge/define/definitions.h"
-#include "merge/input/local_input.h"
+#include "merge/input/file_cache.h"
 
 namespace kojak::merge {
 
@@ -65,25 +61,14 @@ inline std::uint32_t origin_of(const ListInfo& info, const HeldEnd& end) {
   return info.put ? end.peer : info.origin;
 }
 
-// How the ends of one input are read again.
-struct HeldSource {
-  const LocalTrace* trace = nullptr;
-  const Translation* translation = nullptr;
-  LinearClock clock;
-  const CorrectedClocks* corrected = nullptr;  // beyond it
-  std::size_t index = 0;                       // of the trace, for those
-};
-
 class HeldEnds {
-  struct Overflow;
   using Chunk = EndChunk;
   static constexpr std::uint32_t kChunkEnds = Chunk::kEnds;
   static constexpr std::uint32_t kRemoved = kAbsent;  // instead of the rmaid
 
  public:
   // `pool` is the memory for ends, in bytes.
-  HeldEnds(FileCache& files, std::vector<HeldSource> sources, std::size_t pool);
-  ~HeldEnds();
+  HeldEnds(FileCache& files, std::size_t pool);
   HeldEnds(const HeldEnds&) = delete;
   HeldEnds& operator=(const HeldEnds&) = delete;
 
@@ -103,17 +88,14 @@ class HeldEnds {
     __builtin_prefetch(p + 64);
   }
   void prefetch_ends(ListId list) const { __builtin_prefetch(lists_[list].head); }
-  // `position`: offset of the operation's record in its input. `consecutive`: the last operation of
-  // the same location, window, target (or any) and direction went to this list, too.
-  [[gnu::always_inline]] void append(ListId id, const HeldEnd& end, std::uint64_t position,
-                                     bool consecutive) {
+  [[gnu::always_inline]] void append(ListId id, const HeldEnd& end) {
     List& list = lists_[id];
     ++list.size;
     if (list.tail_used < kChunkEnds) [[likely]] {
       list.tail->ends[list.tail_used++] = end;
       return;
     }
-    append_slow(list, end, position, consecutive);
+    append_slow(list, end);
   }
   // Takes one operation out of its list, wherever it stands; nothing if it is not there.
   std::optional<HeldEnd> extract(ListId list, std::uint32_t rmaid);
@@ -142,26 +124,52 @@ class HeldEnds {
         if (end.rmaid != kRemoved) [[likely]]
           return true;
       }
-      return overflow_ != nullptr && next_overflow(end);
+      return spilled_ != nullptr && next_spilled(end);
     }
 
    private:
     bool next_chunk();
-    bool next_overflow(HeldEnd& end);
-    HeldEnds* held_;
+    bool next_spilled(HeldEnd& end);
     const Chunk* chunk_;
     const Chunk* tail_;
     std::uint32_t at_, stop_, tail_used_;
-    const ListInfo* info_;
-    const Overflow* overflow_;
-    std::unique_ptr<class OverflowReader> reader_;
+    std::unique_ptr<class SpilledReader> spilled_;
   };
 
+  // Ends that did not fit into memory, each time one was read.
   std::uint64_t reread() const { return reread_; }
   const std::optional<Error>& error() const { return error_; }
 
  private:
-  friend class OverflowReader;
+  friend class SpilledReader;
+  // A part of a list in the spill file.
+  struct SpillBlock {
+    static constexpr std::uint32_t kEnds = 85;  // 2 KB: each spilled list holds one
+    std::uint64_t next;                         // where the next one is
+    HeldEnd ends[kEnds];
+  };
+  // The part of a list that is not in chunks: a chain of blocks, of which the last is here.
+  struct Spilled {
+    SpillBlock last;
+    std::uint64_t first_place = 0, last_place = 0;  // in the spill file
+    std::uint64_t blocks = 1;
+    std::uint32_t used = 0;   // of the last block
+    std::uint32_t taken = 0;  // ends before it in the first block are gone
+    // Taken out behind those: first number to last number. Few, because requests complete about in
+    // order.
+    std::map<std::uint32_t, std::uint32_t> removed;
+
+    bool is_removed(std::uint32_t rmaid) const {
+      if (removed.empty()) return false;
+      const auto it = removed.upper_bound(rmaid);
+      return it != removed.begin() && rmaid <= std::prev(it)->second;
+    }
+    void remove(std::uint32_t rmaid);
+  };
+  // Blocks of the spill file that are free again.
+  struct FreeBlocks {
+    std::uint64_t first, count;
+  };
   struct List {
     ListInfo info;
     std::uint32_t serial = 0;
@@ -173,23 +181,23 @@ class HeldEnds {
     std::uint32_t chunks = 0;
     std::uint32_t removed = 0;  // removed ones still in chunks
     bool is_open = false;
-    std::unique_ptr<Overflow> overflow;
+    std::unique_ptr<Spilled> spilled;  // what follows the chunks
   };
-  void append_slow(List& list, const HeldEnd& end, std::uint64_t position, bool consecutive);
+  void append_slow(List& list, const HeldEnd& end);
   bool add_chunk(List& list);
-  void append_spilled(Overflow& overflow, const HeldEnd& end);
+  void spill(Spilled& spilled, const HeldEnd& end);
+  std::uint64_t take_block();
   void empty(List& list);  // gives back all that it holds
   void compact(List& list);
-  std::optional<HeldEnd> extract_overflow(ListId id, std::uint32_t rmaid);
+  std::optional<HeldEnd> extract_spilled(List& list, std::uint32_t rmaid);
   void fail(const Error& error) {
     if (!error_) error_ = error;
   }
 
   FileCache& files_;
-  std::vector<HeldSource> sources_;
-  std::vector<std::uint32_t> references_;  // lists by reference that are open, for each source
   std::vector<List> lists_;
   std::vector<ListId> free_;
+  std::vector<FreeBlocks> free_blocks_;
   ChunkPool pool_;
   std::uint32_t share_;  // chunks that one list or mailbox may have
   std::uint64_t reread_ = 0;

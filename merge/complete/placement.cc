@@ -4,19 +4,19 @@
 
 namespace kojak::merge {
 
-Placement::Placement(Survey& survey, FileCache& files, std::vector<HeldSource> sources,
+Placement::Placement(Survey& survey, FileCache& files, std::span<const std::uint32_t> ranks,
                      std::size_t pool)
     : survey_(survey),
-      held_(files, sources, pool),
-      recent_(sources.size()),
+      held_(files, pool),
+      recent_(ranks.size()),
       targets_(survey.processes.size()),
-      duties_(sources.size()),
-      any_duties_(sources.size()),
+      duties_(ranks.size()),
+      any_duties_(ranks.size()),
       first_stream_(survey.processes.size(), kAbsent),
       stream_count_(survey.processes.size(), 0),
       requests_(survey.processes.size()) {
-  for (std::uint32_t stream = 0; stream < sources.size(); ++stream) {
-    const std::uint32_t rank = sources[stream].trace->rank;
+  for (std::uint32_t stream = 0; stream < ranks.size(); ++stream) {
+    const std::uint32_t rank = ranks[stream];
     duties_[stream].rank = rank;
     recent_[stream].epochs = survey.processes[rank].get();
     // Locations: thread 0 of each process first, then the other threads, by process.
@@ -31,12 +31,11 @@ OpEpoch Placement::epoch_of(std::uint32_t stream, std::uint32_t target, std::uin
 }
 
 Mark Placement::begin_later(std::uint32_t stream, bool put, std::uint32_t target,
-                            std::uint32_t window_id, const OpEpoch& epoch, const HeldEnd& end,
-                            std::uint64_t position) {
+                            std::uint32_t window_id, const OpEpoch& epoch, const HeldEnd& end) {
   WindowEpochs& w = window(stream, window_id);
   const bool fence_get = !put && epoch.kind == EpochKind::kFence && epoch.named;
-  return place(stream, put, target, window_id, w, fence_get ? nullptr : &w.peer(target), epoch, end,
-               position);
+  return place(stream, put, target, window_id, w, fence_get ? nullptr : &w.peer(target), epoch,
+               end);
 }
 
 // Each thread has a memo of its own.
@@ -60,7 +59,7 @@ ListMemo& Placement::memo_of(const Operation& op) {
 
 Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t target, std::uint32_t window_id,
                       WindowEpochs& window, PeerEpochs* peer, const OpEpoch& epoch,
-                      const HeldEnd& end, std::uint64_t position) {
+                      const HeldEnd& end) {
   held_.prefetch_next();
   const Operation op{stream, target, window_id, &window, peer, put, end.rmaid, epoch};
   ListMemo& memo = memo_of(op);
@@ -68,7 +67,6 @@ Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t target, std:
   if (decision.basic) {
     memo.list = kNoList;
     memo.stamp = 0;
-    if (peer == nullptr) window.unlisted = window.stamp;
     return decision.mark;
   }
   ListInfo info;
@@ -91,18 +89,11 @@ Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t target, std:
     list = held_.open(info);
     hand_over(op, decision, list);
   }
-  // An operation of a fence epoch may have gone elsewhere without the memo's knowledge.
-  const bool consecutive = same && (peer != nullptr ? window.unlisted : window.stamp) <= memo.stamp;
-  held_.append(list, end, position, consecutive);
+  held_.append(list, end);
   memo.list = list;
   memo.serial = held_.serial(list);
   memo.alone = decision.alone;
   memo.stamp = window.stamp;
-  if (peer == nullptr) {
-    window.unlisted = window.stamp;
-  } else if (epoch.kind == EpochKind::kFence) {
-    window.listed = window.stamp;
-  }
   return Mark::kNone;
 }
 

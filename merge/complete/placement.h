@@ -27,24 +27,25 @@ struct LocationDuties {
 
 class Placement {
  public:
-  Placement(Survey& survey, FileCache& files, std::vector<HeldSource> sources, std::size_t pool);
+  // `ranks`: of the process of each location.
+  Placement(Survey& survey, FileCache& files, std::span<const std::uint32_t> ranks,
+            std::size_t pool);
 
   // An operation is issued. `end` goes where it belongs, unless the result is a mark other than
   // kNone: then it stays where the basic model has it, under that mark.
   [[gnu::always_inline]] Mark begin(std::uint32_t stream, bool put, std::uint32_t target,
-                                    std::uint32_t window_id, const HeldEnd& end,
-                                    std::uint64_t position) {
+                                    std::uint32_t window_id, const HeldEnd& end) {
     if (window_id == kAbsent) [[unlikely]]
       return Mark::kNoEpoch;
     WindowEpochs& window = this->window(stream, window_id);
     if (window.only_fences()) {
       if (!put) {
         if (remembered(window.fence_gets, window, stream)) [[likely]] {
-          held_.append(window.fence_gets.list, end, position, true);
+          held_.append(window.fence_gets.list, end);
           return Mark::kNone;
         }
         return place(stream, put, target, window_id, window, nullptr,
-                     {EpochKind::kFence, true, window.fences + 1}, end, position);
+                     {EpochKind::kFence, true, window.fences + 1}, end);
       }
       if (mail(window, target, window_id, end)) [[likely]]
         return Mark::kNone;
@@ -52,16 +53,15 @@ class Placement {
     PeerEpochs& peer = window.peer(target);
     const ListMemo& memo = peer.memo[put ? 0 : 1];
     if (remembered(memo, window, stream)) [[likely]] {
-      held_.append(memo.list, end, position, true);
+      held_.append(memo.list, end);
       return Mark::kNone;
     }
-    return place(stream, put, target, window_id, window, &peer, window.classify(peer), end,
-                 position);
+    return place(stream, put, target, window_id, window, &peer, window.classify(peer), end);
   }
   // The same in two steps, where the end's own record is read only later.
   OpEpoch epoch_of(std::uint32_t stream, std::uint32_t target, std::uint32_t window_id);
   Mark begin_later(std::uint32_t stream, bool put, std::uint32_t target, std::uint32_t window_id,
-                   const OpEpoch& epoch, const HeldEnd& end, std::uint64_t position);
+                   const OpEpoch& epoch, const HeldEnd& end);
 
   // Collects the lists and the mail that a record of this location releases, before it is applied.
   // `closing`: these ends have no completing record, the window is freed.
@@ -116,12 +116,6 @@ class Placement {
       __builtin_prefetch(window->last_peer);
     }
   }
-  // A record that is the end of no operation: lists must not take it for one when they are read.
-  void stray_end(std::uint32_t stream, std::uint32_t window_id) {
-    if (window_id == kAbsent) return;
-    WindowEpochs& w = window(stream, window_id);
-    w.unlisted = ++w.stamp;
-  }
   void pause(std::uint32_t stream) { recent_[stream].epochs->pause(); }
   LocationDuties& duties(std::uint32_t stream) { return duties_[stream]; }
   // Whether ends wait for an exit of this location. Asked at each exit: a byte for each location.
@@ -154,26 +148,20 @@ class Placement {
     return memo.stamp == window.stamp && memo.stream == stream && !memo.alone &&
            held_.serial(memo.list) == memo.serial;
   }
-  // A put in a fence epoch, as long as none has gone to a list since the window's state moved: a
-  // list's operations must follow one another.
-  [[gnu::always_inline]] bool mail(WindowEpochs& window, std::uint32_t target,
+  // A put in a fence epoch, if its target's mailbox takes it.
+  [[gnu::always_inline]] bool mail(const WindowEpochs& window, std::uint32_t target,
                                    std::uint32_t window_id, const HeldEnd& end) {
-    if (window.listed == window.stamp) [[unlikely]]
-      return false;
     WindowEpochs* const to = target_window(target, window_id);
     const std::uint64_t ordinal = window.fences + 1;
     if (to == nullptr || to->fences >= ordinal) [[unlikely]]
       return false;
     if (to->mail.ordinal != ordinal && !to->open_mail(ordinal)) [[unlikely]]
       return false;
-    if (!held_.post(to->mail, end)) [[unlikely]]
-      return false;
-    window.unlisted = window.stamp;
-    return true;
+    return held_.post(to->mail, end);
   }
   [[gnu::noinline]] Mark place(std::uint32_t stream, bool put, std::uint32_t target,
                                std::uint32_t window_id, WindowEpochs& window, PeerEpochs* peer,
-                               const OpEpoch& epoch, const HeldEnd& end, std::uint64_t position);
+                               const OpEpoch& epoch, const HeldEnd& end);
   static ListMemo& memo_of(const Operation& op);
   // What decides: a place with its mark, or a mark only (no list: the basic place).
   struct Decision {

@@ -47,11 +47,6 @@ class Follower {
         processes_(processes),
         with_windows_(with_windows) {}
 
-  void follow(Step step, const RawRecord& record, const Dialect& dialect) {
-    record_ = &record;
-    dialect_ = &dialect;
-    walk(step, record, dialect, *this);
-  }
   std::size_t depth() const { return stack_.size(); }
   std::uint64_t unmatched() const { return unmatched_; }
 
@@ -71,10 +66,10 @@ class Follower {
     }
   }
   void assertion(std::uint32_t bits) { assertion_ = bits; }
-  void sync() {
+  void sync(const RawRecord& record, const Dialect& dialect) {
     if (!with_windows_) return;
     Sync s;
-    const bool moves = decode_sync(*record_, *dialect_, role(), assertion_, s);
+    const bool moves = decode_sync(record, dialect, role(), assertion_, s);
     if (s.unknown_role) summary_.add(Finding::kUnknownRole);
     if (!moves) return;
     const std::uint32_t window = lookup_.window(s.window);
@@ -118,8 +113,6 @@ class Follower {
   std::vector<Open> stack_;
   std::uint32_t assertion_ = 0;
   std::uint64_t unmatched_ = 0;
-  const RawRecord* record_ = nullptr;
-  const Dialect* dialect_ = nullptr;
 };
 
 class Surveyor {
@@ -187,20 +180,38 @@ class Surveyor {
             facts.first_time = event_time(record, dialect.swapped()).value;
           }
           ++facts.events;
-          if (step != Step::kPlain) {
-            follower.follow(step, record, dialect);
-            note(facts, step, record.type, input.offset(p));
+        }
+        switch (step) {
+          case Step::kPlain:
+          case Step::kAttribute:
+            break;
+          case Step::kEnter:
+            walk(Step::kEnter, record, dialect, follower);
+            break;
+          case Step::kExit:
+            walk(Step::kExit, record, dialect, follower);
+            facts.last_exit = input.offset(p);
+            break;
+          case Step::kCall:
+            facts.last_exit = input.offset(p);
+            break;
+          case Step::kDefinition: {
+            RawRecord placed = record;
+            placed.offset = input.offset(p);
+            definitions.add(placed, dialect);
+            if (record.type == type_of(RecordType::kMetric)) ++dialect.metrics;
+            break;
           }
-        } else if (step == Step::kDefinition) {
-          RawRecord placed = record;
-          placed.offset = input.offset(p);
-          definitions.add(placed, dialect);
-          if (record.type == type_of(RecordType::kMetric)) ++dialect.metrics;
-        } else if (step == Step::kUnknown) [[unlikely]] {
-          summary_.add(Finding::kUnknownType, 1, [&] {
-            return trace.path + ": offset " + std::to_string(input.offset(p)) + ": type " +
-                   std::to_string(record.type);
-          });
+          case Step::kUnknown:
+            summary_.add(Finding::kUnknownType, 1, [&] {
+              return trace.path + ": offset " + std::to_string(input.offset(p)) + ": type " +
+                     std::to_string(record.type);
+            });
+            break;
+          default:
+            walk(step, record, dialect, follower);
+            if (step == Step::kSyncExit) facts.last_exit = input.offset(p);
+            if (step == Step::kSync) note_locks(facts, record.type);
         }
         p += size;
       }
@@ -228,22 +239,11 @@ class Surveyor {
     return {};
   }
 
-  static void note(TraceFacts& facts, Step step, std::uint8_t type, std::uint64_t position) {
-    switch (step) {
-      case Step::kExit:
-      case Step::kSyncExit:
-      case Step::kCall:
-        facts.last_exit = position;
-        break;
-      case Step::kSync:
-        facts.locks = facts.locks || type == type_of(RecordType::kMpiWinLock) ||
-                      type == type_of(RecordType::kMpiWinUnlock);
-        facts.lock_all = facts.lock_all || type == type_of(RecordType::kMpiWinLockAll) ||
-                         type == type_of(RecordType::kMpiWinUnlockAll);
-        break;
-      default:
-        break;
-    }
+  static void note_locks(TraceFacts& facts, std::uint8_t type) {
+    facts.locks = facts.locks || type == type_of(RecordType::kMpiWinLock) ||
+                  type == type_of(RecordType::kMpiWinUnlock);
+    facts.lock_all = facts.lock_all || type == type_of(RecordType::kMpiWinLockAll) ||
+                     type == type_of(RecordType::kMpiWinUnlockAll);
   }
 
   void report_end(std::size_t index, const LocalInput& input, std::uint64_t unmatched) {
@@ -317,7 +317,7 @@ class Surveyor {
         if (t.more && (next == nullptr || t.time < next->time)) next = &t;
       }
       if (next == nullptr) break;
-      next->follower->follow(step_of(next->record.type), next->record, next->dialect);
+      walk(step_of(next->record.type), next->record, next->dialect, *next->follower);
       advance(*next);
     }
   }

@@ -12,9 +12,9 @@
 #include <memory>
 #include <vector>
 
-#include "merge/clock/clock.h"
 #include "merge/complete/epochs.h"
 #include "merge/define/definitions.h"
+#include "merge/define/linear_clock.h"
 #include "merge/input/local_input.h"
 #include "merge/summary.h"
 

@@ -6,7 +6,7 @@
 //                         absent where the record is too short
 //   pause()               recording is switched off
 //   open()                events are written to the file; like a pause, it opens what is no region
-//   sync()                a record that decode_sync() reads; before leave() where it leaves, too
+//   sync(record, dialect)  what decode_sync() reads; before leave() where it leaves, too
 //   leave()               whatever was opened last ends
 //   assertion(bits)       of the call that is open
 // What else a record says is the reading's own matter. Pure, no allocation.
@@ -29,12 +29,12 @@ enum class Step : std::uint8_t {
   kEnter,
   kPause,
   kOpen,
-  kExit,      // leaves a region
-  kClose,     // leaves what kPause or kOpen opened
-  kSyncExit,  // leaves a region, and may move a window's state
-  kSync,
+  kClose,  // leaves what kPause or kOpen opened
+  kSync,   // may move a window's state
   kAssert,
-  kCall,  // enters and leaves in one record
+  kExit,      // leaves a region
+  kSyncExit,  // both
+  kCall,      // enters and leaves in one record
 };
 
 namespace detail {
@@ -115,11 +115,11 @@ template <class Visitor>
       visitor.open();
       break;
     case Step::kSyncExit:
-      visitor.sync();
+      visitor.sync(record, dialect);
       visitor.leave();
       break;
     case Step::kSync:
-      visitor.sync();
+      visitor.sync(record, dialect);
       break;
     case Step::kExit:
     case Step::kClose:

@@ -13,11 +13,11 @@ template <bool Plain>
 class EndWriter {
  public:
   EndWriter(const EngineInputs& in, EventWriter<Plain>& events, Summary& summary,
-            std::vector<HeldSource> sources)
+            std::span<const std::uint32_t> ranks)
       : in_(in),
         summary_(summary),
         emitter_(events.emitter()),
-        placement_(in.survey, in.files, std::move(sources), in.pool) {}
+        placement_(in.survey, in.files, ranks, in.pool) {}
 
   Placement& placement() { return placement_; }
   const Placement& placement() const { return placement_; }

@@ -20,7 +20,6 @@ class Engine {
         summary_(summary),
         extended_(in.extended),
         events_(in, writer, summary),
-        emitter_(events_.emitter()),
         ends_(in, events_, summary, open_streams()),
         placement_(ends_.placement()),
         grants_(in, events_, ends_),
@@ -55,7 +54,7 @@ class Engine {
       }
       bool more = true;
       do {
-        emitter_.make_room();
+        events_.emitter().make_room();
         if (grants_.granting()) [[unlikely]] {
           if (const double next = grants_.next_grant(s); next <= s.time) {
             grants_.write_grants(s.rank, next, streams_);
@@ -81,7 +80,7 @@ class Engine {
       return no_classic(events_.refused()->path, "holds a count of more than 4294967294 bytes");
     }
     std::uint64_t events = 0;
-    for (const std::uint64_t n : emitter_.by_type()) events += n;
+    for (const std::uint64_t n : events_.emitter().by_type()) events += n;
     return events;
   }
 
@@ -130,7 +129,7 @@ class Engine {
     leave(s);
     events_.count_metrics(s, r);
     events_.copy_attributes(s);
-    emitter_.put(r);
+    events_.emitter().put(r);
     leave_callers(s);
   }
   void leave(Stream& s) {
@@ -197,7 +196,7 @@ class Engine {
       if (engine.extended_) engine.placement_.pause(s.index);
       s.stack.push_back(kPausing);
     }
-    void sync() { engine.synchronise(s, step == Step::kSyncExit); }
+    void sync(const RawRecord&, const Dialect&) { engine.synchronise(s, step == Step::kSyncExit); }
     void leave() {
       if (step == Step::kExit) engine.ends_.exit_duties(s);
       engine.leave(s);
@@ -274,7 +273,7 @@ class Engine {
 
   // A trace has ended: regions that are still open are closed at its last time.
   void end_stream(Stream& s, bool any) {
-    emitter_.make_room();
+    events_.emitter().make_room();
     LocationDuties& duties = placement_.duties(s.index);
     if (grants_.granting()) grants_.write_grants(s.rank, s.time, streams_);
     ends_.none_due();
@@ -292,7 +291,7 @@ class Engine {
           close<Exit>(s);
       }
       s.stack.pop_back();
-      emitter_.make_room();
+      events_.emitter().make_room();
     }
     if (placement_.any_duties(s.index)) {
       ends_.add_duties(s, true);
@@ -313,7 +312,7 @@ class Engine {
   void close(Stream& s) {
     R record{LocationId{s.lid}, Seconds{s.time}, {}};
     events_.count_metrics(s, record);
-    emitter_.put(record);
+    events_.emitter().put(record);
   }
 
   void report_progress() {
@@ -327,18 +326,18 @@ class Engine {
 
   void finish() {
     ends_.release_rest(last_time_, streams_);
-    emitter_.finish();
-    summary_.by_type = emitter_.by_type();
-    const std::uint64_t marks = emitter_.left_out(RecordType::kRmaMark);
+    events_.emitter().finish();
+    summary_.by_type = events_.emitter().by_type();
+    const std::uint64_t marks = events_.emitter().left_out(RecordType::kRmaMark);
     summary_.add(Finding::kMarksLeftOut, marks);
-    summary_.add(Finding::kNativeLeftOut, emitter_.left_out() - marks);
+    summary_.add(Finding::kNativeLeftOut, events_.emitter().left_out() - marks);
     summary_.seconds = last_time_;
     ends_.report_ends();
     transfers_.report_transfers();
   }
 
-  // One stream for each trace; how the ends of each are read again.
-  std::vector<HeldSource> open_streams() {
+  // One stream for each trace; the rank of each.
+  std::vector<std::uint32_t> open_streams() {
     const MergedDefinitions& definitions = in_.survey.definitions;
     // In the order of merged locations, which is how equal times are ordered.
     std::vector<std::size_t> order(in_.traces.size());
@@ -346,7 +345,7 @@ class Engine {
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return definitions.location_of(a) < definitions.location_of(b);
     });
-    std::vector<HeldSource> sources;
+    std::vector<std::uint32_t> ranks;
     streams_.reserve(order.size());
     for (const std::size_t i : order) {
       Stream& s = streams_.emplace_back(in_.files, in_.traces[i], in_.buffer);
@@ -361,9 +360,9 @@ class Engine {
       if (!Plain && in_.locks != nullptr && in_.locks->times[i]) {
         s.move_locks(SpillReader<double>(*in_.locks->times[i]));
       }
-      sources.push_back({&in_.traces[i], s.translation, s.clock, in_.corrected, i});
+      ranks.push_back(s.rank);
     }
-    return sources;
+    return ranks;
   }
 
   const EngineInputs& in_;
@@ -371,7 +370,6 @@ class Engine {
   bool extended_;
   std::vector<Stream> streams_;
   EventWriter<Plain> events_;
-  Emitter<Plain>& emitter_;
   EndWriter<Plain> ends_;
   Placement& placement_;
   GrantWriter<Plain> grants_;

@@ -63,7 +63,7 @@ class EventWriter {
   }
   // Enters a region, named as the local trace names it, or the call site that stands for it. How
   // many functions that led to it are entered, too.
-  std::size_t put_enter(Stream& s, Enter& enter, std::uint32_t local) {
+  [[gnu::always_inline]] std::size_t put_enter(Stream& s, Enter& enter, std::uint32_t local) {
     count_metrics(s, enter);
     const std::uint32_t site = s.translation->sites[local];
     if (site == kAbsent) {

@@ -3,7 +3,7 @@
 //
 // Part of pass 2. A lock record whose lock is granted later than it was recorded waits,
 // and with it the starts of the epoch's transfers: a put leaves MPI_PUT_1TO in its call, a get has
-// MPI_GET_1TO there anyhow. The starts are held like ends, by reference where there are many.
+// MPI_GET_1TO there anyhow. The starts are held like ends.
 // Errors: those of the held ends.
 #pragma once
 
@@ -76,14 +76,13 @@ class GrantWriter {
     auto at = std::find_if(grant.starts.begin(), grant.starts.end(), [&](const auto& starts) {
       return starts.stream == s.index && starts.put == put;
     });
-    const bool fresh = at == grant.starts.end();
-    if (fresh) {
+    if (at == grant.starts.end()) {
       ListInfo info = ends_.basic_info(s, put, raw(grant.record.llid), raw(grant.record.wid));
       info.place = Place::kGrant;
       grant.starts.push_back({s.index, put, held_.open(info)});
       at = grant.starts.end() - 1;
     }
-    held_.append(at->list, end, s.position(), !fresh);
+    held_.append(at->list, end);
   }
   // Writes the process's grants up to a time.
   void write_grants(std::uint32_t rank, double until, const std::vector<Stream>& streams) {

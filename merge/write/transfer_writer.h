@@ -45,14 +45,7 @@ class TransferWriter {
       const std::uint32_t target = raw(call.dlid);
       if (request) [[unlikely]]
         placement_.note_request(s.index, put, window, target, end.rmaid);
-      // A whole call between the start and the end of another transfer.
-      const bool amid = !s.in_flight.empty() && in_flight(s, put);
-      if (amid) [[unlikely]]
-        placement_.stray_end(s.index, window);
-      const Mark mark =
-          placement_.begin(s.index, put, target, window, held(s, put, exit, end), s.position());
-      if (amid) [[unlikely]]
-        placement_.stray_end(s.index, window);
+      const Mark mark = placement_.begin(s.index, put, target, window, held(s, put, exit, end));
       if (mark != Mark::kNone) [[unlikely]] {
         s.in_flight.push_back({end.rmaid, put, InFlight::Kind::kBasic, mark, target, window, {}});
       }
@@ -139,13 +132,6 @@ class TransferWriter {
                         [&](const InFlight& f) { return f.rmaid == rmaid && f.put == put; });
   }
 
-  // Whether another transfer of this direction has begun and not ended: their ends may come in
-  // another order.
-  static bool in_flight(const Stream& s, bool put) {
-    return std::any_of(s.in_flight.begin(), s.in_flight.end(),
-                       [&](const InFlight& f) { return f.put == put; });
-  }
-
   void put_starts(Stream& s) {
     MpiPut1ts r;
     if (!events_.read(s, r)) return;
@@ -195,10 +181,7 @@ class TransferWriter {
     }
     InFlight flight{rmaid, put, InFlight::Kind::kHeld, Mark::kNone, target, window, {}};
     LocalEnd end;
-    EndPlace at;
-    const Ahead ahead = look_ahead(s, put, target, window, rmaid, end, at);
-    if (at.behind_others || in_flight(s, put)) [[unlikely]]
-      placement_.stray_end(s.index, window);
+    const Ahead ahead = look_ahead(s, put, target, window, rmaid, end);
     if (ahead == Ahead::kNone) {
       ++no_end_;
       return;
@@ -207,8 +190,8 @@ class TransferWriter {
       flight.kind = InFlight::Kind::kBasic;
       flight.mark = Mark::kNoEpoch;
     } else if (ahead == Ahead::kFound) {
-      flight.mark = placement_.begin(s.index, put, target, window,
-                                     held(s, put, s.corrected(end.time), end), at.position);
+      flight.mark =
+          placement_.begin(s.index, put, target, window, held(s, put, s.corrected(end.time), end));
       if (flight.mark != Mark::kNone) flight.kind = InFlight::Kind::kBasic;
     } else {
       flight.kind = InFlight::Kind::kLater;
@@ -224,8 +207,7 @@ class TransferWriter {
     if (grant == nullptr) [[likely]]
       return false;
     LocalEnd end;
-    EndPlace at;
-    const Ahead ahead = look_ahead(s, put, target, window, rmaid, end, at);
+    const Ahead ahead = look_ahead(s, put, target, window, rmaid, end);
     if (ahead == Ahead::kNone) return false;
     const bool found = ahead == Ahead::kFound;
     grants_.hold_start(
@@ -235,18 +217,10 @@ class TransferWriter {
     return true;
   }
   enum class Ahead : std::uint8_t { kFound, kNone, kUnseen };
-  struct EndPlace {
-    std::uint64_t position = 0;  // of the end's record, with its attributes
-    bool behind_others = false;  // ends of this direction that are not the start's
-  };
-  static constexpr RecordType end_type(bool put) {
-    return put ? RecordType::kMpiPut1teRemote : RecordType::kMpiGet1te;
-  }
-  // The end must say what its start says: held by reference, it is found again by that.
+  // The end must say what its start says.
   Ahead look_ahead(const Stream& s, bool put, std::uint32_t target, std::uint32_t window,
-                   std::uint32_t rmaid, LocalEnd& end, EndPlace& at) const {
+                   std::uint32_t rmaid, LocalEnd& end) const {
     std::uint64_t attribute = kNoBytes;
-    const std::byte* attributes = nullptr;
     const std::byte* p = s.record + 2 + static_cast<std::uint8_t>(s.record[0]);
     while (s.input.end() - p >= 2) {
       const RawRecord record{static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]),
@@ -255,16 +229,12 @@ class TransferWriter {
       if (static_cast<std::size_t>(s.input.end() - p) < size) break;
       if (is_attribute(record.type)) {
         byte_attribute(record, s.dialect, raw(kAttrBytesReceived), attribute);
-        if (attributes == nullptr) attributes = p;
       } else if (is_event(record.type)) {
         if (end_from_record(record, s.dialect, put, attribute, end) && end.rmaid == rmaid &&
             end.peer == target && s.translation->windows[end.window] == window) {
-          at.position = s.input.offset(attributes != nullptr ? attributes : p);
           return Ahead::kFound;
         }
-        at.behind_others = at.behind_others || record.type == type_of(end_type(put));
         attribute = kNoBytes;
-        attributes = nullptr;
         if (record.type == type_of(RecordType::kExit)) return Ahead::kNone;
       }
       p += size;
@@ -297,20 +267,14 @@ class TransferWriter {
         });
     if (flight == s.in_flight.end()) {
       ++no_start_;
-      placement_.stray_end(s.index, window);
       ends_.put_basic_end(s, put, end.peer, window, at_record, Mark::kNone);
       return;
     }
     const InFlight known = *flight;
     s.in_flight.erase(flight);
-    if (in_flight(s, put)) [[unlikely]]
-      placement_.stray_end(s.index, window);
     Mark mark = known.mark;
     if (known.kind == InFlight::Kind::kLater) {
-      const std::uint64_t position =
-          s.input.offset(s.attributes != nullptr ? s.attributes : s.record);
-      mark =
-          placement_.begin_later(s.index, put, end.peer, window, known.epoch, at_record, position);
+      mark = placement_.begin_later(s.index, put, end.peer, window, known.epoch, at_record);
     }
     if (mark != Mark::kNone) ends_.put_basic_end(s, put, end.peer, window, at_record, mark);
   }

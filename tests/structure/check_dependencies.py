@@ -2,6 +2,8 @@
 """Checks that includes point one way: format <- runtime <- mpi; format <- merge;
 format <- earl <- expert <- tools. The measurement library never depends on earl or expert.
 
+Rooms inside a folder go one way, too.
+
 Usage: check_dependencies.py ROOT. Prints each include that points the wrong way; exit status 1 then.
 """
 import pathlib
@@ -20,6 +22,8 @@ ALLOWED = {
     "expert": ["epilog/format", "epilog/model", "earl"],
     "tools": ["epilog/format", "epilog/model", "epilog/runtime", "merge", "earl", "expert"],
 }
+# Rooms inside a folder: each may include those before it.
+ROOMS = {"merge": ["input", "define", "complete", "clock", "write"]}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
@@ -48,9 +52,24 @@ def wrong_includes(root):
                 yield f"{relative}: includes {target}, but {folder} may only use {allowed or 'itself'}"
 
 
+def wrong_rooms(root):
+    for folder, rooms in ROOMS.items():
+        for source in sorted((root / folder).rglob("*")):
+            parts = source.relative_to(root / folder).parts
+            if source.suffix not in (".h", ".cc") or parts[0] not in rooms:
+                continue
+            for target in INCLUDE.findall(source.read_text(errors="replace")):
+                to = target.split("/")
+                if to[0] == folder and to[1] in rooms and rooms.index(to[1]) > rooms.index(parts[0]):
+                    yield f"{source.relative_to(root)}: includes {target}, a later room than its own"
+        for room in rooms:
+            if not any((root / folder / room).glob("*.h")):
+                yield f"{folder}/{room}: no headers: wrong name?"
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
-    found = list(wrong_includes(root))
+    found = list(wrong_includes(root)) + list(wrong_rooms(root))
     seen = sum(1 for folder in ALLOWED for _ in (root / folder).rglob("*.h"))
     if seen < 10:
         found.append(f"only {seen} headers found under {root}: wrong folder?")

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "merge/clock/begun_calls.h"
-#include "tests/support/merge_runs.h"
+#include "tests/support/clock_runs.h"
 
 namespace kojak::test {
 namespace {
@@ -55,24 +55,14 @@ class Events {
 constexpr int kBarrier = 1, kBcast = 2, kReduce = 7, kAllreduce = 10, kScan = 16,
               kNeighborAllgather = 18;
 
-class BegunCallsMerged : public ::testing::Test {
+class BegunCallsMerged : public ClockRun {
  protected:
-  static std::string group(std::uint32_t size) {
-    std::string ranks;
-    for (std::uint32_t p = 0; p < size; ++p) ranks += (p == 0 ? "" : ",") + std::to_string(p);
-    return "MPI_GROUP gid=0 ranks=[" + ranks +
-           "]\nMPI_COMM_REF cid=0 gid=0\nCOMM_IDENTITY cid=0 hi=1 lo=1 flags=0\n";
-  }
-  void merge(const std::vector<std::string>& traces, const std::string& definitions = "") {
-    const auto size = static_cast<std::uint32_t>(traces.size());
-    run = std::make_unique<LocalRun>(size);
-    for (std::uint32_t p = 0; p < size; ++p) {
-      if (!traces[p].empty()) run->add(p, group(size) + definitions + traces[p]);
+  void merge(std::vector<std::string> traces, const std::string& definitions = "") {
+    const std::string comm = world(static_cast<std::uint32_t>(traces.size()));
+    for (std::string& trace : traces) {
+      if (!trace.empty()) trace.insert(0, comm + definitions);
     }
-    merge::MergeOptions options = run->options();
-    options.clock = merge::ClockCorrection::kControlled;
-    clocks = run->merge(options).clocks.value();
-    EXPECT_EQ(clocks.violations_after, 0u);
+    ClockRun::merge(traces);
   }
   // When each of a process's requests is found complete, in the order of the trace.
   std::vector<double> completions(std::uint32_t rank) const {
@@ -87,9 +77,6 @@ class BegunCallsMerged : public ::testing::Test {
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-8);
   }
-
-  std::unique_ptr<LocalRun> run;
-  merge::ClockReport clocks;
 };
 
 TEST_F(BegunCallsMerged, ABarrierIsCompleteNowhereBeforeAllHaveBegunIt) {
@@ -97,10 +84,7 @@ TEST_F(BegunCallsMerged, ABarrierIsCompleteNowhereBeforeAllHaveBegunIt) {
   const Events::Operation barrier{1, kBarrier, "absent", 0, 0};
   merge({Events(0).begin(1, 1.5, barrier).wait(2, 3, {1}).done(),
          Events(1).begin(5, 5.5, barrier).wait(6, 7, {1}).done()});
-  EXPECT_EQ(clocks.checked, 2u);
-  EXPECT_EQ(clocks.violations_before, 1u);
-  EXPECT_NEAR(clocks.worst_before, 2, 1e-12);
-  EXPECT_EQ(clocks.unchecked, 0u);
+  expect({.checked = 2, .before = 1, .unchecked = 0, .worst = 2});
   expect_completions(0, {5});
   expect_completions(1, {7});
 }
@@ -110,11 +94,10 @@ TEST_F(BegunCallsMerged, ACompletionRightAfterTheLastBeginStays) {
   const Events::Operation barrier{1, kBarrier, "absent", 0, 0};
   merge({Events(0).begin(1, 1.5, barrier).wait(2, 5.000001, {1}).done(),
          Events(1).begin(5, 5.5, barrier).wait(6, 7, {1}).done()});
-  EXPECT_EQ(clocks.violations_before, 0u);
-  EXPECT_EQ(clocks.largest_shift, 0);
+  expect({.before = 0, .stays = true});
   merge({Events(0).begin(1, 1.5, barrier).wait(2, 5, {1}).done(),
          Events(1).begin(5, 5.5, barrier).wait(6, 7, {1}).done()});
-  EXPECT_EQ(clocks.violations_before, 0u);
+  expect({.before = 0});
   EXPECT_GT(completions(0).at(0), 5);
   EXPECT_LT(completions(0).at(0), 5 + 1e-8);
 }
@@ -126,9 +109,7 @@ TEST_F(BegunCallsMerged, ABroadcastNeedsItsRootOnly) {
   merge({Events(0).begin(1, 1.5, takes).wait(2, 3, {1}).done(),
          Events(1).begin(4, 4.1, gives).wait(4.2, 4.5, {1}).done(),
          Events(2).begin(9, 9.5, takes).wait(10, 11, {1}).done()});
-  EXPECT_EQ(clocks.checked, 2u);
-  EXPECT_EQ(clocks.violations_before, 1u);
-  EXPECT_NEAR(clocks.worst_before, 1, 1e-12);
+  expect({.checked = 2, .before = 1, .worst = 1});
   expect_completions(0, {4});
   expect_completions(1, {4.5});
   expect_completions(2, {11});
@@ -141,8 +122,7 @@ TEST_F(BegunCallsMerged, AReductionIsCompleteAtTheRootAfterThoseThatGive) {
   merge({Events(0).begin(1, 1.5, root).wait(2, 3, {1}).done(),
          Events(1).begin(4, 4.1, gives).wait(4.2, 4.5, {1}).done(),
          Events(2).begin(8, 8.5, nothing).wait(9, 9.5, {1}).done()});
-  EXPECT_EQ(clocks.checked, 1u);
-  EXPECT_EQ(clocks.violations_before, 1u);
+  expect({.checked = 1, .before = 1});
   expect_completions(0, {4});
   expect_completions(1, {4.5});
 }
@@ -153,9 +133,7 @@ TEST_F(BegunCallsMerged, AScanNeedsTheLowerRanks) {
   merge({Events(0).begin(6, 6.5, scan).wait(7, 7.5, {1}).done(),
          Events(1).begin(1, 1.5, scan).wait(2, 4, {1}).done(),
          Events(2).begin(9, 9.5, scan).wait(10, 11, {1}).done()});
-  EXPECT_EQ(clocks.checked, 2u);
-  EXPECT_EQ(clocks.violations_before, 1u);
-  EXPECT_NEAR(clocks.worst_before, 2, 1e-12);
+  expect({.checked = 2, .before = 1, .worst = 2});
   expect_completions(0, {7.5});
   expect_completions(1, {6});
 }
@@ -174,9 +152,7 @@ TEST_F(BegunCallsMerged, OperationsAreToldApartByTheirNumbers) {
              .wait(3, 3.5, {1})
              .done(),
          Events(1).begin(2, 2.5, first).begin(6, 6.5, second).wait(7, 8, {1, 2}).done()});
-  EXPECT_EQ(clocks.checked, 4u);
-  EXPECT_EQ(clocks.violations_before, 1u);
-  EXPECT_NEAR(clocks.worst_before, 3, 1e-12);
+  expect({.checked = 4, .before = 1, .worst = 3});
   expect_completions(0, {6, 6.495});
   expect_completions(1, {8, 8});
 }
@@ -206,10 +182,7 @@ TEST_F(BegunCallsMerged, StartsOfPersistentOperationsArePairedByTheirKeys) {
              .begin(9, 9.5, start(4, 1, 2))
              .wait(9.5, 12, {3, 4})
              .done()});
-  EXPECT_EQ(clocks.checked, 8u);
-  EXPECT_EQ(clocks.violations_before, 1u);
-  EXPECT_NEAR(clocks.worst_before, 2, 1e-12);
-  EXPECT_EQ(clocks.unchecked, 0u);
+  expect({.checked = 8, .before = 1, .unchecked = 0, .worst = 2});
   expect_completions(0, {5.98, 5.98, 8, 11.96});
 }
 
@@ -224,10 +197,7 @@ TEST_F(BegunCallsMerged, NeighboursInAGraph) {
          Events(1).begin(4, 4.1, near).wait(4.2, 4.5, {1}).done(),
          Events(2).begin(6, 6.1, near).wait(6.2, 6.5, {1}).done()},
         graph);
-  EXPECT_EQ(clocks.checked, 2u);
-  EXPECT_EQ(clocks.violations_before, 2u);
-  EXPECT_NEAR(clocks.worst_before, 1.5, 1e-12);
-  EXPECT_EQ(clocks.unchecked, 0u);
+  expect({.checked = 2, .before = 2, .unchecked = 0, .worst = 1.5});
   expect_completions(0, {4});
   expect_completions(1, {6});
   expect_completions(2, {6.5});
@@ -253,7 +223,7 @@ TEST_F(BegunCallsMerged, ABeginIsNotDrawnBehindACompletionThatNeedsIt) {
              .wait(11, 12, {1})
              .done(),
          Events(2).begin(2, 2.5, barrier).wait(3, 8.1, {1}).done()});
-  EXPECT_EQ(clocks.violations_before, 1u);
+  expect({.before = 1});
   for (const auto& event : support::merged_events(run->merged)) {
     if (event.lid == 1 && event.name == "MPI_COLL_BEGIN") {
       EXPECT_NEAR(event.time, 8.1, 1e-8);
@@ -272,9 +242,7 @@ TEST_F(BegunCallsMerged, WhoNeverBeginsIsNotWaitedFor) {
       second{2, kAllreduce, "absent", 8, 8, 0, 1};
   merge({Events(0).begin(1, 1.5, first).begin(2, 2.5, second).wait(3, 4, {1, 2}).done(),
          Events(1).begin(5, 5.5, first).wait(6, 7, {1}).done(), ""});
-  EXPECT_EQ(clocks.checked, 2u);
-  EXPECT_EQ(clocks.violations_before, 1u);
-  EXPECT_EQ(clocks.unchecked, 1u);
+  expect({.checked = 2, .before = 1, .unchecked = 1});
   expect_completions(0, {5, 5});
 }
 
@@ -297,26 +265,18 @@ TEST_F(BegunCallsMerged, WhatWasBegunUnseenCannotBeChecked) {
              .event(6, "EXIT", "")
              .wait(8, 9, {1})
              .done()});
-  EXPECT_EQ(clocks.checked, 1u);
-  EXPECT_EQ(clocks.violations_before, 1u);
-  EXPECT_NEAR(clocks.worst_before, 1, 1e-12);
+  expect({.checked = 1, .before = 1, .worst = 1});
   EXPECT_EQ(clocks.unchecked, 2u);  // the begin that nobody saw, the completion of an unknown one
   expect_completions(0, {3});
 }
 
 TEST_F(BegunCallsMerged, OperationsOfUnknownCommunicatorsAreNotPaired) {
   const Events::Operation barrier{1, kBarrier, "absent", 0, 0};
-  std::string comm = group(2);
+  std::string comm = world(2);
   comm.replace(comm.find("flags=0"), 7, "flags=1");
-  run = std::make_unique<LocalRun>(2);
-  run->add(0, comm + Events(0).begin(1, 1.5, barrier).wait(2, 3, {1}).done());
-  run->add(1, comm + Events(1).begin(5, 5.5, barrier).wait(6, 7, {1}).done());
-  merge::MergeOptions options = run->options();
-  options.clock = merge::ClockCorrection::kControlled;
-  clocks = run->merge(options).clocks.value();
-  EXPECT_EQ(clocks.checked, 0u);
-  EXPECT_EQ(clocks.unchecked, 2u);
-  EXPECT_EQ(clocks.largest_shift, 0);
+  ClockRun::merge({comm + Events(0).begin(1, 1.5, barrier).wait(2, 3, {1}).done(),
+                   comm + Events(1).begin(5, 5.5, barrier).wait(6, 7, {1}).done()});
+  expect({.checked = 0, .unchecked = 2, .stays = true});
 }
 
 // ---- the operations themselves ------------------------------------------------------------------

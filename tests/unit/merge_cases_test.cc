@@ -127,7 +127,7 @@ TEST_P(MergeCase, DependsOnNothingButTheInputs) {
   EXPECT_EQ(summary[merge::Finding::kNotLocal].count, 1u);
 }
 
-TEST_P(MergeCase, EndsByReferenceGiveTheSame) {
+TEST_P(MergeCase, EndsInTheSpillFileGiveTheSame) {
   run_->merge();
   const std::vector<std::byte> merged = run_->merged;
   merge::MergeOptions options = run_->options();

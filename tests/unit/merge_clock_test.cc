@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "merge/clock/clock.h"
+#include "merge/define/linear_clock.h"
 #include "tests/support/merge_runs.h"
 
 namespace kojak::test {

@@ -1,4 +1,4 @@
-// Ends that do not fit into memory: by reference, in the spill file, and taken out one by one. What
+// Ends that do not fit into memory: in the spill file, and taken out one by one. What
 // comes out must be what comes out of memory.
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ void expect_the_same(std::uint32_t targets, std::uint32_t rounds, int request_pe
   }
 }
 
-TEST(MergeHeldEnds, OneListByReference) {
+TEST(MergeHeldEnds, OneListSpills) {
   expect_the_same(1, 700, 0);
 }
 TEST(MergeHeldEnds, ManyListsSpill) {

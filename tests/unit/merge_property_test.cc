@@ -195,7 +195,7 @@ TEST_F(Programs, TheMergeFindsTheTruth) {
       ++compared;
       if (wrong_by_queue(program, basic) != 0) ++queue_fails;
       if (merge(program, merge::Model::kExtended, (seed + 1) % 2) != merged) {
-        wrong.push_back("ends in memory and ends by reference differ");
+        wrong.push_back("ends in memory and ends in the spill file differ");
       }
       // Other times, the same rules; and what is read again gets the same times.
       clock = merge::ClockCorrection::kControlled;
@@ -206,7 +206,7 @@ TEST_F(Programs, TheMergeFindsTheTruth) {
       order.compare_end_order = false;
       add(support::check_merge(locals, controlled, order));
       if (merge(program, merge::Model::kExtended, (seed + 8) % 16) != controlled) {
-        wrong.push_back("ends in memory and ends by reference differ under corrected clocks");
+        wrong.push_back("ends in memory and ends in the spill file differ under corrected clocks");
       }
       clock.reset();
       // Locks that conflict with each other in every way: their grants need not make sense here.
@@ -214,7 +214,7 @@ TEST_F(Programs, TheMergeFindsTheTruth) {
       const std::vector<std::byte> granted = merge(program, merge::Model::kExtended, seed % 16);
       add(ends_before_starts(granted));
       if (merge(program, merge::Model::kExtended, (seed + 8) % 16) != granted) {
-        wrong.push_back("ends in memory and ends by reference differ with lock grants");
+        wrong.push_back("ends in memory and ends in the spill file differ with lock grants");
       }
       locks = false;
       std::reverse(paths.begin(), paths.end());

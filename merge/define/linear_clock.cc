@@ -1,4 +1,4 @@
-#include "merge/clock/clock.h"
+#include "merge/define/linear_clock.h"
 
 #include <algorithm>
 #include <cmath>
