@@ -270,9 +270,12 @@ void MessageQueue::cancelled(const OpenCall& call, std::uint64_t pos, RequestId 
     --c.sent;
     --in_flight_;
     slot.received = slot.judged = true;
-    log_departure(slot);
-    to_[raw(slot.destination)].remove(slot.send_pos, pos);
-    from_[raw(slot.source)].remove(slot.send_pos, pos);
+    if (tells_older()) {
+      to_[raw(slot.destination)].remove(slot.send_pos, pos);
+      from_[raw(slot.source)].remove(slot.send_pos, pos);
+    } else {
+      log_departure(slot);
+    }
     unref(si);
   }
   unref(si);

@@ -160,8 +160,10 @@ void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_r
   }
   c.tail = si;
   ++in_flight_;
-  to_[raw(e.destination)].append(e.pos, si, alive());
-  from_[raw(source)].append(e.pos, si, alive());
+  if (tells_older()) [[likely]] {
+    to_[raw(e.destination)].append(e.pos, si, alive());
+    from_[raw(source)].append(e.pos, si, alive());
+  }
   if (!is_absent(e.request)) {
     detail::RequestTable& table = requests_of_[raw(source)];
     if (table.find(raw(e.request)) == detail::kNone) {
@@ -324,9 +326,12 @@ void MessageQueue::take(Channel& c, std::uint64_t recv_pos) {
   c.head = slot.next;
   --in_flight_;
   slot.received = true;
-  log_departure(slot);
-  to_[raw(slot.destination)].remove(slot.send_pos, recv_pos);
-  from_[raw(slot.source)].remove(slot.send_pos, recv_pos);
+  if (tells_older()) [[likely]] {
+    to_[raw(slot.destination)].remove(slot.send_pos, recv_pos);
+    from_[raw(slot.source)].remove(slot.send_pos, recv_pos);
+  } else {
+    log_departure(slot);
+  }
   unref(si);  // it has left the channel
 }
 

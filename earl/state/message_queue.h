@@ -97,7 +97,8 @@ class MessageQueue {
   static constexpr std::size_t kMaxHeld = 1u << 16, kMaxAhead = 1u << 15;
 
   // A message that has left its queue, with its RECV (kNoEvent: none was seen, or it was
-  // cancelled). From now on `log` gets each of them when that is final; nullptr: no longer.
+  // cancelled). To be asked for before the first event: `log` gets each of them when that is final.
+  // Then messages do not tell which older ones were open.
   struct Departure {
     std::uint64_t send, recv;
   };
@@ -204,12 +205,15 @@ class MessageQueue {
       return slots_[slot].send_pos == pos && !slots_[slot].received;
     };
   }
+  bool tells_older() const { return departures_ == nullptr; }
   // Fills in what was older and open when the call of the receive was left: now, or at `at`.
   void judge(Slot& s) {
+    if (!tells_older()) return;
     s.older_to_receiver_pending = to_[raw(s.destination)].older_pending(s.send_pos, alive());
     s.older_of_sender_pending = from_[raw(s.source)].older_pending(s.send_pos, alive());
   }
   void judge_past(Slot& s, std::uint64_t at) {
+    if (!tells_older()) return;
     s.older_to_receiver_pending =
         to_[raw(s.destination)].older_was_pending(s.send_pos, at, alive());
     s.older_of_sender_pending = from_[raw(s.source)].older_was_pending(s.send_pos, at, alive());
@@ -310,10 +314,7 @@ class MessageQueue {
   };
   static constexpr std::size_t kMaxProbes = 1024;
   void serve_probes(const Slot& sent, const detail::Key128& channel);
-  void log_departure(const Slot& slot) {
-    if (departures_ != nullptr) [[unlikely]]
-      departures_->push_back({slot.send_pos, slot.recv_pos});
-  }
+  void log_departure(const Slot& slot) { departures_->push_back({slot.send_pos, slot.recv_pos}); }
 
   struct Wildcards {  // pending receives of a process, by what they leave open
     std::uint32_t source = 0, tag = 0, both = 0;
