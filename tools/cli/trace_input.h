@@ -3,6 +3,7 @@
 // A local trace comes with the unflushed part that a killed process left in its buffer file.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -28,6 +29,14 @@ inline bool print_gaps(const std::string& path, std::span<const TraceGap> gaps) 
     gap.suspect ? print_warning(text) : print_note(text);
   }
   return suspect;
+}
+
+// The same, and where the trace ends too early.
+inline bool print_faults(const std::string& path, std::span<const TraceGap> gaps,
+                         const std::optional<Error>& damage) {
+  const bool suspect = print_gaps(path, gaps);
+  if (damage) print_warning(damage->message());
+  return suspect || damage.has_value();
 }
 
 }  // namespace kojak::cli

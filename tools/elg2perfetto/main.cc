@@ -285,11 +285,7 @@ ExitCode run(const cli::po::variables_map& values) {
     cli::Progress bar("writing", trace->declared_events().value_or(0));
     events.run([&](std::uint64_t at) { bar.update_now(at); });
   }
-  bool suspect = cli::print_gaps(input, earl::gaps_of(*trace));
-  if (trace->damage()) {
-    cli::print_warning(trace->damage()->message());
-    suspect = true;
-  }
+  const bool suspect = cli::print_faults(input, earl::gaps_of(*trace), trace->damage());
   if (instances != 0) {
     auto again = earl::Trace::open(input);
     if (!again) return failed(again.error());

@@ -159,12 +159,9 @@ ExitCode run(const Cut& cut, const Input& input, const std::string& output) {
                                             " that tell what is open at its edges") +
                   "; " + std::to_string(severed.size()) +
                   " calls and messages at its edges lost their partners");
-  ExitCode code =
-      cli::print_gaps(input.name(), earl::gaps_of(*trace)) ? ExitCode::kSuspect : ExitCode::kFine;
-  if (copied->damage) {
-    cli::print_warning(copied->damage->message());
-    code = ExitCode::kSuspect;
-  }
+  ExitCode code = cli::print_faults(input.name(), earl::gaps_of(*trace), copied->damage)
+                      ? ExitCode::kSuspect
+                      : ExitCode::kFine;
   if (!input.damage().empty()) {
     cli::print_warning(input.name() + ": " + input.damage());
     code = ExitCode::kSuspect;
