@@ -40,6 +40,22 @@ void add_errors(py::module_& m) {
   m.attr("Error") = py::reinterpret_steal<py::object>(type);
 }
 
+// Tables are made by a module in Python, which is read when the first is asked for.
+void add_tables(py::module_& m) {
+  const auto call = [](const char* name) {
+    return [name](const py::args& args, const py::kwargs& named) {
+      return py::module_::import("earl_tables").attr(name)(*args, **named);
+    };
+  };
+  m.def("load_report", call("load_report"),
+        "A report of expert as a table of pandas: metric, call path, process, thread, value.");
+  m.def("load_waits", call("load_waits"), "The waits of expert --json as a table of pandas.");
+  const py::object trace = m.attr("Trace");
+  trace.attr("to_pandas") = py::cpp_function(
+      call("to_pandas"), py::name("to_pandas"), py::is_method(trace),
+      "Events, calls, messages or transfers as a table of pandas: to_pandas('calls').");
+}
+
 }  // namespace kojak::earl::python
 
 PYBIND11_MODULE(earl, m) {
@@ -51,4 +67,5 @@ PYBIND11_MODULE(earl, m) {
   add_epochs(m);
   add_states(m);
   add_trace(m);
+  add_tables(m);
 }

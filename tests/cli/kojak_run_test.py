@@ -129,6 +129,17 @@ class Places(RunTest):
         self.kojak("--discard-local", "--", *self.launch(self.mpi, 2))
         self.assertEqual(self.files(self.place()), ["a.cube", "a.elg", "a.html"])
 
+    def test_other_formats_beside_the_report(self):
+        if not os.path.exists(os.path.join(os.environ["KOJAK_BIN"], "elg2otf2")):
+            self.assert_fails(self.kojak("--otf2", "--", "true"), 1, "libotf2-trace-dev")
+            return
+        ran = self.kojak("-q", "--otf2", "--perfetto", "--", *self.launch(self.mpi, 2))
+        self.assertEqual(ran.status, 0, ran.err)
+        self.assertEqual(self.files(self.place()),
+                         ["0.0.elg", "1.0.elg", "a.cube", "a.elg", "a.html", "a.otf2", "a.pftrace"])
+        self.assertIn("traces.otf2", self.files(self.place() + "/a.otf2"))
+        self.assert_fails(self.kojak("--no-analysis", "--otf2", "--", "true"), 1, "--no-analysis")
+
     def test_a_script_may_start_it(self):
         script = " ".join(self.launch(self.mpi, 2)) + "; echo done; exit 5"
         ran = self.kojak("--", "sh", "-c", script)

@@ -40,6 +40,7 @@ struct Plan {
   bool analyse = true;
   bool discard = false;
   bool verbose = false;
+  bool otf2 = false, perfetto = false;  // written, too
 };
 
 std::string joined(const std::vector<std::string>& words) {
@@ -139,6 +140,16 @@ std::string short_name(const std::string& path) {
   return relative.empty() || relative.rfind("..", 0) == 0 ? path : relative;
 }
 
+// Writes the trace in another format beside the report.
+void convert(const Plan& plan, const char* tool, const std::string& trace,
+             const std::string& output, const std::string& what) {
+  const ExitCode code = run_tool_beside(plan, {tool, "-o", output, trace});
+  if (code != ExitCode::kFine && code != ExitCode::kSuspect) {
+    return cli::print_warning("the trace " + trace + " could not be written as " + output);
+  }
+  cli::print_note("the trace as " + what + ": " + output);
+}
+
 // Merges and analyses the traces in one directory.
 void analyse(const Plan& plan, const std::string& directory) {
   const std::string place = short_name(directory);
@@ -155,6 +166,8 @@ void analyse(const Plan& plan, const std::string& directory) {
   if (plan.discard && merged == ExitCode::kFine) remove_local_traces(directory);
   cli::print_note("the report is " + report + " (open it with CUBE), as a page " + page +
                   " (open it with a browser), the trace " + trace);
+  if (plan.otf2) convert(plan, "elg2otf2", trace, place + "/a.otf2", "an OTF2 archive");
+  if (plan.perfetto) convert(plan, "elg2perfetto", trace, place + "/a.pftrace", "for Perfetto");
 }
 
 void finish(const Plan& plan, const MpiUse& use) {
@@ -184,6 +197,16 @@ int body(const po::variables_map& values) {
   plan.analyse = values.count("no-analysis") == 0;
   plan.discard = values.count("discard-local") != 0;
   plan.verbose = values.count("verbose") != 0;
+  plan.otf2 = values.count("otf2") != 0;
+  plan.perfetto = values.count("perfetto") != 0;
+  if (!plan.analyse && (plan.otf2 || plan.perfetto)) {
+    return static_cast<int>(cli::usage_error(
+        "--otf2 and --perfetto need the merged trace, which --no-analysis leaves out"));
+  }
+  if (plan.otf2 && !fs::exists(program_directory() / "elg2otf2")) {
+    return static_cast<int>(cli::usage_error(
+        "--otf2: this kojak was built without the OTF2 library (package libotf2-trace-dev)"));
+  }
 
   const MpiUse use = find_mpi(plan.command);
   plan.mpi = use.mpi.empty() ? KOJAK_DEFAULT_MPI : use.mpi;
@@ -238,7 +261,9 @@ int run_command(int argc, char** argv) {
                                "the program's MPI, where it cannot be found out: " KOJAK_MPI_NAMES)(
       "no-analysis", "record only; merge with elg_merge, analyse with expert")(
       "discard-local", "remove the local traces when they are merged completely")(
-      "verbose,v", "say what is run and how");
+      "otf2", "write the trace as an OTF2 archive, too (for Vampir)")(
+      "perfetto", "write the trace for Perfetto's viewer, too")("verbose,v",
+                                                                "say what is run and how");
   options.hidden.add_options()("command", po::value<std::vector<std::string>>(), "");
   options.positional.add("command", -1);
   options.stop_at_positional = true;
