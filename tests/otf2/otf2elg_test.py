@@ -96,9 +96,12 @@ class OfScoreP(ArchiveTest):
 class Made(ArchiveTest):
     """Archives with the records that Score-P writes, at known ticks."""
 
-    def start(self, processes):
+    def start(self, processes, window=False):
+        """A run; with a window that all have made before 0.2 s."""
         self.archive = self.dir / "run"
         self.run_ = ScorepRun(self.archive, processes)
+        for rank in range(processes if window else 0):
+            self.run_.call(rank, 100_000, 100_100, "MPI_Win_create", self.run_.created())
         return self.run_
 
     def finish(self, end=10 * SECOND, left_out=(), status=0):
@@ -124,9 +127,7 @@ class Made(ArchiveTest):
         self.assertEqual({metric["total"] for metric in report["metrics"] if metric["title"] == "Put"}, {800})
 
     def test_post_start_complete_wait(self):
-        run = self.start(2)
-        for rank in (0, 1):
-            run.call(rank, 100_000, 100_100, "MPI_Win_create", run.created())
+        run = self.start(2, window=True)
         # The origin, rank 1, starts at 1.0 s; the target posts at 1.5 s, waits from 1.6 s on. The origin puts at
         # 1.8 s, and completes at 2.1 s: the target waits 0.5 s, 0.3 of them after the last transfer's begin at 1.8.
         run.call(1, 1_000_000, 1_500_000, "MPI_Win_start", run.sync([0]))
@@ -138,9 +139,7 @@ class Made(ArchiveTest):
         self.assert_seconds(totals, {"mpi_rma_latepost": 0.5, "mpi_rma_earlywait": 0.5, "mpi_rma_latecomplete": 0.3})
 
     def test_a_test_that_gives_false_ends_no_epoch(self):
-        run = self.start(2)
-        for rank in (0, 1):
-            run.call(rank, 100_000, 100_100, "MPI_Win_create", run.created())
+        run = self.start(2, window=True)
         run.call(1, 1_000_000, 1_000_010, "MPI_Win_start", run.sync([0]))
         run.call(1, 1_100_000, 1_100_010, "MPI_Put", run.put(0, 8, 1))
         run.call(1, 2_000_000, 2_000_050, "MPI_Win_complete", run.done(1), run.sync([0], FULL, at_exit=True))
@@ -151,9 +150,7 @@ class Made(ArchiveTest):
         self.assertEqual(len(self.records("MPI_WINEXIT")), 4)  # post, start, complete and the test that gave true
 
     def test_lock_contention(self):
-        run = self.start(3)
-        for rank in range(3):
-            run.call(rank, 100_000, 100_100, "MPI_Win_create", run.created())
+        run = self.start(3, window=True)
         # Ranks 1 and 2 lock rank 0 exclusively. Rank 1 holds the lock from 1.0 s to 2.0 s. Rank 2 asks at 1.2 s and
         # gets it at 2.0 s: it waits 0.8 s in MPI_Win_lock. Rank 0 is in a barrier all the time.
         run.call(1, 1_000_000, 1_000_010, "MPI_Win_lock", run.lock(0))
@@ -171,9 +168,8 @@ class Made(ArchiveTest):
             self.assertEqual(len(self.records(name)), count, name)
 
     def test_shared_locks_are_shared(self):
-        run = self.start(2)
+        run = self.start(2, window=True)
         for rank in (0, 1):
-            run.call(rank, 100_000, 100_100, "MPI_Win_create", run.created())
             run.call(rank, 1_000_000, 1_000_010, "MPI_Win_lock", run.lock(0, exclusive=False))
             run.call(rank, 2_000_000, 2_000_010, "MPI_Win_unlock", run.unlock(0))
             run.call(rank, 3_000_000, 3_000_010, "MPI_Win_lock_all", run.lock(None, exclusive=False))
@@ -218,9 +214,7 @@ class Made(ArchiveTest):
         self.assertTrue(all("op=1" in line for line in begun), begun)
 
     def test_request_based_and_atomic_operations(self):
-        run = self.start(2)
-        for rank in (0, 1):
-            run.call(rank, 100_000, 100_100, "MPI_Win_create", run.created())
+        run = self.start(2, window=True)
         run.call(1, 1_000_000, 1_000_010, "MPI_Win_lock_all", run.lock(None, exclusive=False))
         run.call(1, 1_100_000, 1_100_010, "MPI_Rget", run.get(0, 80, 3))
         run.call(1, 1_200_000, 1_200_010, "MPI_Wait", run.done(3))
@@ -230,6 +224,21 @@ class Made(ArchiveTest):
         self.finish()
         for name, count in (("MPI_RMA_COMPLETE", 1), ("MPI_GET_1TS", 2), ("MPI_PUT_1TS", 2), ("MPI_PUT_1TE", 2)):
             self.assertEqual(len(self.records(name)), count, name)
+
+    def test_old_events_of_openmp(self):
+        """Archives from before OTF2 1.2 have events of OpenMP where later ones have events of threads."""
+        run = self.start(1)
+        run.enter(0, 1_000_000, "main")
+        writer = run.writers[0]
+        writer.omp_fork(2_000_000, 2)
+        writer.omp_acquire_lock(2_100_000, 1, 1)
+        writer.omp_release_lock(2_200_000, 1, 1)
+        writer.omp_task_create(2_300_000, 5)
+        writer.omp_join(3_000_000)
+        run.leave(0, 9_000_000, "main")
+        self.finish(left_out=["1 x event OmpTaskCreate"])
+        for name in ("OMP_FORK", "OMP_ALOCK", "OMP_RLOCK", "OMP_JOIN"):
+            self.assertEqual(len(self.records(name)), 1, name)
 
     def test_functions_and_what_is_left_out(self):
         run = self.start(1)

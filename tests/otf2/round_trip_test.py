@@ -178,6 +178,23 @@ class RoundTrip(unittest.TestCase):
         self.run_tool("elg2otf2", "-o", "b.otf2", cut, status=(2,))
         self.assertFalse((self.dir / "b.otf2").exists())
 
+    def test_a_damaged_archive(self):
+        """Whatever is cut off or changed in it: an error or a warning, or nothing that matters; never a crash."""
+        self.run_tool("elg2otf2", "-q", "-o", "a.otf2", REFERENCE / "gats.elg")
+        anchor = self.dir / "a.otf2/traces.otf2"
+        for name in ("traces/0.evt", "traces/1.def", "traces.def"):
+            file = self.dir / "a.otf2" / name
+            whole = file.read_bytes()
+            for part in range(1, 8):
+                at = len(whole) * part // 8
+                for damaged in (whole[:at], whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1:]):
+                    file.write_bytes(damaged)
+                    done = self.run_tool("otf2elg", "-o", "back.elg", anchor, status=(0, 2, 3))
+                    self.assertTrue(done.returncode == 0 or done.stderr, (name, at))
+            file.write_bytes(whole)
+        (self.dir / "a.otf2/traces/0.evt").unlink()
+        self.run_tool("otf2elg", "-o", "back.elg", anchor, status=(2, 3))
+
     def test_usage(self):
         self.run_tool("elg2otf2", status=(1,))
         self.run_tool("elg2otf2", "-o", "-", REFERENCE / "gats.elg", status=(1,))

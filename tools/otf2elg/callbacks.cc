@@ -103,43 +103,34 @@ struct Callbacks {
   }
 
   // ---- messages
-  static void sent(Converter& c, Seconds time, std::uint32_t receiver, OTF2_CommRef ref,
-                   std::uint32_t tag, std::uint64_t bytes, const RequestId* request) {
+  // R: MpiSend or MpiRecv; `other` is the process at the other end.
+  template <class R>
+  static void message(Converter& c, Seconds time, std::uint32_t other, OTF2_CommRef ref,
+                      std::uint32_t tag, std::uint64_t bytes, const RequestId* request) {
+    constexpr bool kSends = std::is_same_v<R, MpiSend>;
     const CommId comm = c.out_.comm(ref);
-    const std::uint32_t peer = c.out_.peer(ref, receiver);
+    const std::uint32_t peer = c.out_.peer(ref, other);
     if (peer == kNobody) {
-      ++c.left_out_["message to a process that is not known"];
+      ++c.left_out_[kSends ? "message to a process that is not known"
+                           : "message from a process that is not known"];
       return;
     }
     c.write_enter();
     if (request != nullptr) c.out_.write(AttrUi4{kAttrRequest, Count{raw(*request)}});
-    const Bytes field = c.bytes_field(kAttrBytesSent, bytes);
-    c.out_.write(MpiSend{c.out_.lid(), time, PeerId{peer}, comm, Tag{tag}, field});
-  }
-  static void received(Converter& c, Seconds time, std::uint32_t sender, OTF2_CommRef ref,
-                       std::uint32_t tag, std::uint64_t bytes, const RequestId* request) {
-    const CommId comm = c.out_.comm(ref);
-    const std::uint32_t peer = c.out_.peer(ref, sender);
-    if (peer == kNobody) {
-      ++c.left_out_["message from a process that is not known"];
-      return;
-    }
-    c.write_enter();
-    if (request != nullptr) c.out_.write(AttrUi4{kAttrRequest, Count{raw(*request)}});
-    const Bytes field = c.bytes_field(kAttrBytesReceived, bytes);
-    c.out_.write(MpiRecv{c.out_.lid(), time, PeerId{peer}, comm, Tag{tag}, field});
+    const Bytes field = c.bytes_field(kSends ? kAttrBytesSent : kAttrBytesReceived, bytes);
+    c.out_.write(R{c.out_.lid(), time, PeerId{peer}, comm, Tag{tag}, field});
   }
   KOJAK_EVENT(send, std::uint32_t receiver, OTF2_CommRef comm, std::uint32_t tag,
               std::uint64_t bytes) {
     Converter& c = of(self);
-    sent(c, c.seconds(ticks), receiver, comm, tag, bytes, nullptr);
+    message<MpiSend>(c, c.seconds(ticks), receiver, comm, tag, bytes, nullptr);
     return kGoOn;
   }
   KOJAK_EVENT(isend, std::uint32_t receiver, OTF2_CommRef comm, std::uint32_t tag,
               std::uint64_t bytes, std::uint64_t number) {
     Converter& c = of(self);
     const RequestId request = c.request(number);
-    sent(c, c.seconds(ticks), receiver, comm, tag, bytes, &request);
+    message<MpiSend>(c, c.seconds(ticks), receiver, comm, tag, bytes, &request);
     return kGoOn;
   }
   KOJAK_EVENT(isend_complete, std::uint64_t number) {
@@ -163,7 +154,7 @@ struct Callbacks {
   KOJAK_EVENT(recv, std::uint32_t sender, OTF2_CommRef comm, std::uint32_t tag,
               std::uint64_t bytes) {
     Converter& c = of(self);
-    received(c, c.seconds(ticks), sender, comm, tag, bytes, nullptr);
+    message<MpiRecv>(c, c.seconds(ticks), sender, comm, tag, bytes, nullptr);
     return kGoOn;
   }
   KOJAK_EVENT(irecv, std::uint32_t sender, OTF2_CommRef comm, std::uint32_t tag,
@@ -172,7 +163,7 @@ struct Callbacks {
     const Seconds time = c.seconds(ticks);
     const auto posted = c.posted_.find(number);
     if (posted == c.posted_.end()) {  // by another thread
-      received(c, time, sender, comm, tag, bytes, nullptr);
+      message<MpiRecv>(c, time, sender, comm, tag, bytes, nullptr);
       return kGoOn;
     }
     MpiRecvRequest& record = posted->second.record;
@@ -180,7 +171,7 @@ struct Callbacks {
     record.cid = c.out_.comm(comm);
     record.tag = Tag{tag};
     c.out_.replace(posted->second.offset, record);
-    received(c, time, sender, comm, tag, bytes, &record.reqid);
+    message<MpiRecv>(c, time, sender, comm, tag, bytes, &record.reqid);
     c.posted_.erase(posted);
     c.requests_.erase(number);
     return kGoOn;
@@ -386,6 +377,19 @@ struct Callbacks {
     c.write(OmpJoin{c.out_.lid(), c.seconds(ticks)});
     return kGoOn;
   }
+  // Of archives from before OTF2 1.2.
+  KOJAK_EVENT(omp_fork, std::uint32_t threads) {
+    return fork(location, ticks, 0, self, attributes, OTF2_PARADIGM_OPENMP, threads);
+  }
+  KOJAK_EVENT(omp_join) {
+    return join(location, ticks, 0, self, attributes, OTF2_PARADIGM_OPENMP);
+  }
+  KOJAK_EVENT(omp_acquire, std::uint32_t lock, std::uint32_t order) {
+    return acquire(location, ticks, 0, self, attributes, OTF2_PARADIGM_OPENMP, lock, order);
+  }
+  KOJAK_EVENT(omp_release, std::uint32_t lock, std::uint32_t order) {
+    return release(location, ticks, 0, self, attributes, OTF2_PARADIGM_OPENMP, lock, order);
+  }
   KOJAK_EVENT(acquire, OTF2_Paradigm, std::uint32_t lock, std::uint32_t) {
     Converter& c = of(self);
     c.write(OmpALock{c.out_.lid(), c.seconds(ticks), LockId{lock}});
@@ -400,6 +404,8 @@ struct Callbacks {
 };
 
 // What has no place in a trace of kojak is counted by name.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // old archives have such events
 OTF2_EvtReaderCallbacks* Converter::callbacks() {
   OTF2_EvtReaderCallbacks* const all = OTF2_EvtReaderCallbacks_New();
 #define KOJAK_TAKE(Event, handler) \
@@ -438,6 +444,10 @@ OTF2_EvtReaderCallbacks* Converter::callbacks() {
   KOJAK_TAKE(ThreadFork, fork);
   KOJAK_TAKE(ThreadJoin, join);
   KOJAK_TAKE(ThreadAcquireLock, acquire);
+  KOJAK_TAKE(OmpFork, omp_fork);
+  KOJAK_TAKE(OmpJoin, omp_join);
+  KOJAK_TAKE(OmpAcquireLock, omp_acquire);
+  KOJAK_TAKE(OmpReleaseLock, omp_release);
   KOJAK_TAKE(ThreadReleaseLock, release);
 #undef KOJAK_TAKE
 #define KOJAK_COUNT(Event)                                                                      \
@@ -467,6 +477,11 @@ OTF2_EvtReaderCallbacks* Converter::callbacks() {
   KOJAK_COUNT(CallingContextEnter);
   KOJAK_COUNT(CallingContextLeave);
   KOJAK_COUNT(CallingContextSample);
+  KOJAK_COUNT(OmpTaskCreate);
+  KOJAK_COUNT(OmpTaskSwitch);
+  KOJAK_COUNT(OmpTaskComplete);
+  KOJAK_COUNT(CommCreate);
+  KOJAK_COUNT(CommDestroy);
   KOJAK_COUNT(IoCreateHandle);
   KOJAK_COUNT(IoDestroyHandle);
   KOJAK_COUNT(IoDuplicateHandle);
@@ -484,5 +499,6 @@ OTF2_EvtReaderCallbacks* Converter::callbacks() {
 #undef KOJAK_COUNT
   return all;
 }
+#pragma GCC diagnostic pop
 
 }  // namespace kojak::otf2

@@ -158,7 +158,8 @@ void Converter::transfer(OTF2_RmaWinRef window, std::uint32_t remote, std::uint8
   frame.received = got;
   frame.operation = process_.operations;
   process_.operations += kind == kGetAndPut ? 2 : 1;
-  pending_[{window, matching}] = {target, frame.operation, role() == MpiRole::kRequestTransfer};
+  pending_[Numbered{window, matching}] = {target, frame.operation,
+                                          role() == MpiRole::kRequestTransfer};
 }
 
 void Converter::flush_is_known(OTF2_RmaWinRef window, std::uint32_t target) {
@@ -171,16 +172,22 @@ void Converter::flush_is_known(OTF2_RmaWinRef window, std::uint32_t target) {
 }
 
 void Converter::completed(Seconds time, OTF2_RmaWinRef window, std::uint64_t matching) {
-  const auto known = pending_.find({window, matching});
+  const auto known = pending_.find(Numbered{window, matching});
   if (known == pending_.end()) return;
+  const Pending pending = known->second;
   const MpiRole called = role();
   if (is_flush(called)) {
-    flush_is_known(window, known->second.target);
-  } else if (known->second.by_request && is_request_completion(called)) {
+    flush_is_known(window, pending.target);
+    // What is complete here only, a later flush completes at the target, under the same number.
+    if (called == MpiRole::kWinFlushLocal || called == MpiRole::kWinFlushLocalAll) return;
+  } else if (pending.by_request) {
+    if (!is_request_completion(called)) return;
     const WindowId wid = out_.window(window);
-    write(MpiRmaComplete{out_.lid(), time, wid, RmaId{known->second.operation}});
-    pending_.erase(known);
+    write(MpiRmaComplete{out_.lid(), time, wid, RmaId{pending.operation}});
+  } else if (is_request_completion(called)) {
+    return;  // another operation of this number may be meant
   }
+  pending_.erase(known);
 }
 
 // A flush that completed nothing that the archive names: its window and target are known where only

@@ -80,8 +80,8 @@ class Converter {
     bool complete;
   };
   struct Pending {  // an operation, by window and number
-    std::uint32_t target, operation;
-    bool by_request;
+    std::uint32_t target = 0, operation = 0;
+    bool by_request = false;
   };
 
   Seconds seconds(OTF2_TimeStamp time) {
@@ -133,7 +133,17 @@ class Converter {
   std::unordered_map<std::uint64_t, Posted> posted_;
   std::vector<Begun> begun_;
   std::unordered_map<std::uint64_t, std::size_t> open_begun_;
-  std::map<std::pair<OTF2_RmaWinRef, std::uint64_t>, Pending> pending_;
+  struct Numbered {  // matching numbers are a window's own
+    OTF2_RmaWinRef window;
+    std::uint64_t number;
+    bool operator==(const Numbered&) const = default;
+  };
+  struct HashNumbered {
+    std::size_t operator()(const Numbered& n) const {
+      return std::hash<std::uint64_t>()(n.number * 0x9E3779B97F4A7C15 + n.window);
+    }
+  };
+  std::unordered_map<Numbered, Pending, HashNumbered> pending_;
   std::map<CommId, std::uint64_t> creations_;
   std::uint64_t events_ = 0;
 };
