@@ -92,6 +92,12 @@ struct Sink {
   void on_omp_fork(const OpenCall&, Seconds) {}
   void on_omp_join(const OpenCall&, Seconds) {}
 
+  // What the region instance computed when another interval of processor time had passed, and for
+  // how many intervals that stands.
+  void on_sample(const OpenCall&, Seconds /*time*/, CallSiteId, std::uint32_t /*count*/) {}
+  // The call has made the communicator.
+  void on_comm_created(const OpenCall&, CommId) {}
+
   // A call that did not return: what it is about, and each of those that it waits for. Peers are
   // processes here, absent where they are unknown.
   void on_open_call(const OpenCall&, const MpiOpenCall&) {}

@@ -21,6 +21,7 @@
 #include "expert/profile.h"
 #include "expert/region_class.h"
 #include "expert/rma/waits.h"
+#include "expert/samples.h"
 #include "expert/switched_off.h"
 #include "expert/trace_findings.h"
 #include "expert/unbegun.h"
@@ -67,7 +68,8 @@ class Analysis : public earl::Sink {
         profile_(trace.definitions(), trace.location_count()),
         unexplained_(trace.location_count()),
         instances_(options.instances),
-        last_calls_(trace.definitions()) {
+        last_calls_(trace.definitions()),
+        samples_(trace.definitions()) {
     if (options.root_causes) causes_.emplace(trace.location_count(), CauseFinder::Options{});
     trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
       if (node.clock_error)
@@ -311,6 +313,14 @@ class Analysis : public earl::Sink {
     if (last_calls_.any()) last_calls_.on_collective_unbegun(instance);
   }
 
+  void on_sample(const earl::OpenCall& in, Seconds time, CallSiteId site, std::uint32_t count) {
+    samples_.add(in.index, raw(in.cnode), site, count);
+    if (causes_) causes_->on_sample(in.index, time, site, count);
+  }
+  void on_comm_created(const earl::OpenCall& call, CommId communicator) {
+    communicators_.emplace(raw(communicator), raw(call.cnode));
+  }
+
   void on_omp_fork(const earl::OpenCall& call, Seconds time) {
     if (teams_) teams_->on_fork(call, time);
   }
@@ -348,6 +358,7 @@ class Analysis : public earl::Sink {
   WaitResults waits() {
     WaitResults waits = instances_.finish();
     waits.windows = std::move(windows_);
+    waits.communicators = std::move(communicators_);
     return waits;
   }
   // How sure the claims of Wait for Progress are, and how the order of lock holders was found: for
@@ -364,6 +375,9 @@ class Analysis : public earl::Sink {
       if (!m.remark.empty()) m.remark += ' ';
       m.remark += text;
     }
+  }
+  const Samples& samples() const {
+    return samples_;
   }
   LastCalls last_calls() {
     return last_calls_.finish();
@@ -633,8 +647,10 @@ class Analysis : public earl::Sink {
   std::uint64_t unnamed_ = std::uint64_t{1} << 63;  // numbers of waits for nobody who is known
   Operation operation_;                             // that the patterns are being told of
   Instances instances_;
-  std::unordered_map<std::uint32_t, CallPathIndex> windows_;  // by whom each was created
+  // By which call each was created.
+  std::unordered_map<std::uint32_t, CallPathIndex> windows_, communicators_;
   LastCallFinder last_calls_;
+  Samples samples_;
   std::optional<CauseFinder> causes_;                 // if wanted
   std::vector<std::optional<Timeline::Kind>> doing_;  // by region
   std::vector<CauseFinder::Arrival> arrivals_;        // kept for its memory only
@@ -758,7 +774,9 @@ Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
   std::optional<RootCauses> root_causes = analysis.root_causes(waits);
   std::vector<CallPath> paths = call_paths(replay.call_tree());
   std::map<RegionId, std::string> stretches;
+  analysis.samples().add_metric(severities, metrics, paths);
   if (root_causes) {
+    name_sampled_functions(*root_causes, trace.definitions());
     add_cause_metrics(*root_causes, {trace.definitions(), severities, metrics, paths, stretches});
   }
   return {trace.definitions(),    std::move(locations), metrics,          paths,

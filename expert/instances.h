@@ -51,8 +51,8 @@ struct WaitResults {
   std::vector<Instance> of_places;  // the worst of each metric and call path, the same way
   std::unordered_map<std::uint64_t, std::vector<Partner>> partners;  // by place()
 
-  // Windows by number, and the call that created each.
-  std::unordered_map<std::uint32_t, CallPathIndex> windows;
+  // Windows and communicators by number, and a call that created each.
+  std::unordered_map<std::uint32_t, CallPathIndex> windows, communicators;
 
   static std::uint64_t place(MetricIndex metric, CallPathIndex call_path) {
     return std::uint64_t{metric} << 32 | call_path;

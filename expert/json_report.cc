@@ -140,9 +140,10 @@ void add_chain(Json& json, const StorePlaces& places, const Chain& chain) {
 // The call that made a window.
 void add_created(Json& json, const Report& report, const StorePlaces& places,
                  const Operation& operation) {
-  if (operation.object != Operation::Object::kWindow) return;
-  const auto created = report.waits().windows.find(operation.id);
-  if (created != report.waits().windows.end()) {
+  const bool window = operation.object == Operation::Object::kWindow;
+  if (!window && operation.object != Operation::Object::kCommunicator) return;
+  const auto& all = window ? report.waits().windows : report.waits().communicators;
+  if (const auto created = all.find(operation.id); created != all.end()) {
     json.member("created", places.call_path(created->second));
   }
 }
@@ -238,6 +239,22 @@ void add_last_calls(Json& json, const Report& report, const StorePlaces& places)
   json.end_array();
 }
 
+// The functions that the process computed more than the others did, if there are samples.
+void add_sampled(Json& json, const Report& report, const RootCause& cause) {
+  if (cause.sampled.empty()) return;
+  const Definitions& definitions = report.definitions();
+  json.key("sampled").begin_array();
+  for (const SampledPlace& place : cause.sampled) {
+    const CallSiteDef& site = *definitions.call_sites.find(place.site);
+    const std::string* file = definitions.files.find(site.file);
+    json.begin_object().member("function", report.region_name(site.left));
+    if (file != nullptr) json.member("file", *file);
+    if (!is_absent(site.line)) json.member("line", raw(site.line));
+    json.member("samples", place.samples).member("others", place.others).end_object();
+  }
+  json.end_array();
+}
+
 void add_root_causes(Json& json, const Report& report, const StorePlaces& places) {
   constexpr std::size_t kListed = 1000;
   if (!report.root_causes()) return;
@@ -258,6 +275,7 @@ void add_root_causes(Json& json, const Report& report, const StorePlaces& places
     json.member("effect", effect_words(report, places, cause));
     json.member("chain_words", chain_words(report, places, cause.chain));
     add_chain(json, places, cause.chain);
+    add_sampled(json, report, cause);
     json.key("objects").begin_array();
     for (const CostOfObject& o : cause.objects) {
       const Operation operation{.object = o.object, .id = o.id};

@@ -37,10 +37,11 @@ std::string object_name(const Operation& operation) {
 std::string object_words(const Report& report, const StorePlaces& places,
                          const Operation& operation) {
   std::string name = object_name(operation);
-  if (operation.object != Operation::Object::kWindow) return name;
-  const auto& windows = report.waits().windows;
-  const auto created = windows.find(operation.id);
-  if (created == windows.end()) return name;
+  const bool window = operation.object == Operation::Object::kWindow;
+  if (!window && operation.object != Operation::Object::kCommunicator) return name;
+  const auto& all = window ? report.waits().windows : report.waits().communicators;
+  const auto created = all.find(operation.id);
+  if (created == all.end()) return name;
   const std::size_t path = places.call_path(created->second);
   const std::string site = path == kNone ? std::string() : report.call_site(path);
   return site.empty() ? name : name + " created at " + site;

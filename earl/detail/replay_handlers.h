@@ -142,6 +142,17 @@ class ReplayHandlers {
     act(i, pos, Action::Kind::kPartEnd, {}, {}, false).request = r.reqid;
   }
 
+  // ---- what is computed, and communicators
+  void handle(const Sample& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    sink_.on_sample(frame(i, pos), r.time, r.csid, raw(r.count));
+  }
+  void handle(const MpiCommCreated& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) sink_.on_comm_created(frame(i, pos), r.cid);
+  }
+
   // ---- the end of a process in the midst of a call
   void handle(MpiOpenCall r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);

@@ -7,6 +7,8 @@ inline constexpr const char* kMpiLibrary =
     "mpi.library";                                   // "Open MPI v4.1.4", "MPICH Version: ..."
 inline constexpr const char* kEnvironment = "env.";  // before the name of a variable
 
+inline constexpr const char* kSampleInterval = "sample.interval";  // seconds, of SAMPLE
+
 // Before the name of an MPI function that the program imports and nobody records; the value is the
 // importing file.
 inline constexpr const char* kUnrecorded = "unrecorded.";

@@ -10,13 +10,20 @@
 
 namespace kojak::measure {
 
+// False if the communicator could not be defined.
+inline bool record_created(Recording& call, Comm& comm) {
+  if (!call.use(comm)) return false;
+  call.event(MpiCommCreated{call.r.lid, call.exit, static_cast<CommId>(comm.id)});
+  return true;
+}
+
 // Takes note of what a creation call made, and defines it in this thread's file.
 template <class C>
 Comm* made(MPI_Comm handle, const Identity& identity, C& call) {
   if (handle == MPI_COMM_NULL) return nullptr;
   Comm* const comm = adopt_comm(handle, identity);
   if constexpr (C::kOn) {
-    if (comm != nullptr) call.use(*comm);
+    if (comm != nullptr) record_created(call, *comm);
   }
   return comm;
 }
@@ -54,7 +61,7 @@ struct CommCreateHook {
     if constexpr (C::kOn) {
       const bool cartesian =
           function == args::CartCreate::kFunction || function == args::CartSub::kFunction;
-      if (call.use(*comm) && cartesian) {
+      if (record_created(call, *comm) && cartesian) {
         call.with_recorder([&] { return define_topology(call.r, *comm, handle); });
       }
     }

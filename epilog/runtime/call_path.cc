@@ -238,6 +238,71 @@ RegionId define_path(Recorder& r, unsigned function, std::uint64_t key, const vo
   return slot.region;
 }
 
+namespace {
+
+bool follows_interrupted = false;
+
+struct InterruptedWalk {
+  std::uintptr_t place;
+  std::uintptr_t* address;
+  unsigned count = 0;
+  unsigned skipped = 0;
+  bool more = false;
+};
+
+_Unwind_Reason_Code step_interrupted(_Unwind_Context* context, void* data) {
+  InterruptedWalk& walk = *static_cast<InterruptedWalk*>(data);
+  const std::uintptr_t address = address_of(context);
+  if (walk.count == 0 && address != walk.place) {
+    return ++walk.skipped < kMostOwnFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
+  }
+  if (address == 0) return _URC_END_OF_STACK;
+  if (walk.count == kMostCallers) {
+    walk.more = true;
+    return _URC_END_OF_STACK;
+  }
+  walk.address[walk.count++] = address;
+  return _URC_NO_REASON;
+}
+
+}  // namespace
+
+bool prepare_interrupted_paths() {
+  if (dlsym(RTLD_DEFAULT, "_dl_find_object") == nullptr || !prepare_call_paths()) return false;
+  // What the unwinder sets up once, it sets up now.
+  CallStack stack;
+  follow(__builtin_return_address(0), 1, stack);
+  follows_interrupted = true;
+  return true;
+}
+
+unsigned interrupted_path(std::uintptr_t place, std::uintptr_t* addresses, bool& more) {
+  InterruptedWalk walk{.place = place, .address = addresses};
+  if (follows_interrupted) unwind(step_interrupted, &walk);
+  more = walk.more;
+  addresses[0] = place;
+  return walk.count != 0 ? walk.count : 1;
+}
+
+RegionId define_sampled(Recorder& r, RegionId region, std::span<const std::uintptr_t> path,
+                        bool more) {
+  if (r.trace->code == nullptr) return absent<RegionId>();
+  std::size_t frames = path.size();
+  while (!more && frames > 1 && beginning.holds(path[frames - 1])) --frames;
+  Count called_by = more ? define_cut(r, absent<Count>()) : absent<Count>();
+  for (std::size_t i = frames; i-- > 1;) called_by = define_frame(r, path[i], called_by);
+  // As a return address is behind its call.
+  const std::uintptr_t behind = path[0] + 1;
+  const std::uint64_t key =
+      mix(mix(mix(behind) + raw(region)) + raw(called_by) + 2) | std::uint64_t{1} << 63;
+  if (const std::uint32_t* known = r.trace->code->places.find(key)) {
+    return static_cast<RegionId>(*known);
+  }
+  if (!more_places(*r.trace)) return absent<RegionId>();
+  const RegionId site = add_site(r, region, key, reinterpret_cast<const void*>(behind), called_by);
+  return site == region ? absent<RegionId>() : site;
+}
+
 RegionId define_library_site(Recorder& r, unsigned function, std::uint64_t key, const void* caller,
                              const void* frame) {
   CodeTable& code = *r.trace->code;

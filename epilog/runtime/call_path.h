@@ -15,6 +15,8 @@
 // Calls out of communication libraries are named in the same way (ELG_CALLSITES=site).
 #pragma once
 
+#include <span>
+
 #include "epilog/runtime/code.h"
 
 namespace kojak::measure {
@@ -69,6 +71,15 @@ RegionId define_library_site(Recorder& r, unsigned function, std::uint64_t key, 
 // The site of a call with its callers.
 RegionId define_path(Recorder& r, unsigned function, std::uint64_t key, const void* caller,
                      const void* frame);
+// Where a thread stands that a signal has interrupted at `place`, and the return addresses of what
+// led there, innermost first, up to kMostCallers in all: how many. Safe in a signal handler.
+unsigned interrupted_path(std::uintptr_t place, std::uintptr_t* addresses, bool& more);
+// False if it has the place alone.
+bool prepare_interrupted_paths();
+// The site of such a place, as if `region` were called there; absent if it cannot be kept.
+RegionId define_sampled(Recorder& r, RegionId region, std::span<const std::uintptr_t> path,
+                        bool more);
+
 // Writes the definition of a site that is not known yet.
 RegionId add_site(Recorder& r, RegionId entered, std::uint64_t key, const void* caller,
                   Count called_by);

@@ -80,6 +80,20 @@ bool parse_call_sites(const char* text, unsigned& depth) {
   return true;
 }
 
+bool parse_interval(const char* text, std::uint64_t& nanoseconds) {
+  if (!is_digit(*text)) return false;
+  char* end = nullptr;
+  const unsigned long number = std::strtoul(text, &end, 10);
+  std::uint64_t unit = 0;
+  if (std::strcmp(end, "us") == 0) unit = 1'000;
+  if (std::strcmp(end, "ms") == 0) unit = 1'000'000;
+  if (std::strcmp(end, "s") == 0) unit = 1'000'000'000;
+  constexpr std::uint64_t kLeast = 1'000'000, kMost = 10'000'000'000;
+  if (unit == 0 || number > kMost / unit || number * unit < kLeast) return false;
+  nanoseconds = number * unit;
+  return true;
+}
+
 bool parse_switch(const char* text, bool& value) {
   if ((text[0] != '0' && text[0] != '1') || text[1] != '\0') return false;
   value = text[0] == '1';
@@ -217,6 +231,7 @@ Config read_config() {
           [&](const char* text) { return parse_call_sites(text, config.call_path); });
   setting("ELG_LIBRARIES", [&](const char* text) { return config.libraries = text, true; });
   setting("ELG_FILTER", [&](const char* text) { return config.filter = text, true; });
+  setting("ELG_SAMPLE", [&](const char* text) { return parse_interval(text, config.sample); });
   setting("ELG_RECORD", [&](const char* text) { return parse_switch(text, config.record); });
   setting("ELG_KEEP", [&](const char* text) { return parse_switch(text, config.keep); });
   setting("ELG_VERBOSE", [&](const char* text) { return parse_switch(text, config.verbose); });

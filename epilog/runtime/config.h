@@ -34,6 +34,7 @@ struct Config {
   const char* libraries = nullptr;  // patterns with commas between
   const char* filter = nullptr;     // file
   std::uint64_t max_size = 0;       // bytes that a process writes at most, or 0
+  std::uint64_t sample = 0;         // nanoseconds of processor time between samples, or 0
   bool record = true;
   bool keep = true;  // beyond the death of the process
   bool verbose = false;

@@ -14,6 +14,7 @@
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/keeper.h"
 #include "epilog/runtime/run_properties.h"
+#include "epilog/runtime/sampler.h"
 #include "epilog/runtime/save_buffer.h"
 #include "epilog/runtime/user_regions.h"
 
@@ -300,6 +301,7 @@ bool open_trace(Recorder& r) {
   if (s.paused) p = put(p, LogOff{r.lid, to_seconds(r.last)});
   publish(r, p);
   if (!s.paused) enter_open_regions(r);
+  start_sampling(r);
   watch_thread_end();
   return true;
 }
@@ -307,6 +309,7 @@ bool open_trace(Recorder& r) {
 void close_trace(LocalTrace& trace, Ticks t) {
   Session& s = the_session;
   Recorder& r = *trace.recorder;
+  end_sampling(trace);
   if (!s.stopped) {
     settle_note(r);
     note_log_changes(r, trace);
@@ -353,6 +356,7 @@ bool make_room(Recorder& r) {
   LocalTrace& trace = *r.trace;
   std::byte* const limit = trace.hard_limit - kCallRoom;
   r.limit.store(limit, std::memory_order_relaxed);
+  write_samples(r);
   if (r.cursor <= limit && !goes_on(r, trace)) return false;
   return r.cursor <= limit || flush_with_record(r, ticks());
 }

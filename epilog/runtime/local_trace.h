@@ -16,6 +16,7 @@ namespace kojak::measure {
 
 struct CodeTable;
 struct UserStack;
+struct Sampler;
 
 struct LocalTrace {
   Recorder* recorder = nullptr;
@@ -27,12 +28,13 @@ struct LocalTrace {
   std::uint32_t thread = 0;
   std::uint32_t next_string = 0;
   std::uint32_t log_serial = 0;
-  CodeTable* code = nullptr;  // places in the program (code.h)
-  UserStack* user = nullptr;  // the thread's (user_regions.h)
-  HashMap<bool> defined;      // objects, for the 65th thread and later ones
-  bool log_off_open = false;  // a LOG_OFF has no LOG_ON yet
-  bool in_flush = false;      // what is written now needs no record of its own
-  bool spilled = false;       // a flush inside a call is still to be recorded
+  CodeTable* code = nullptr;   // places in the program (code.h)
+  UserStack* user = nullptr;   // the thread's (user_regions.h)
+  Sampler* sampler = nullptr;  // of what the thread computes, if that was asked for
+  HashMap<bool> defined;       // objects, for the 65th thread and later ones
+  bool log_off_open = false;   // a LOG_OFF has no LOG_ON yet
+  bool in_flush = false;       // what is written now needs no record of its own
+  bool spilled = false;        // a flush inside a call is still to be recorded
   Ticks spill_begin = 0, spill_end = 0;
 };
 

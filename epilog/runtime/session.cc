@@ -14,6 +14,7 @@
 #include "epilog/runtime/call_path.h"
 #include "epilog/runtime/filter.h"
 #include "epilog/runtime/keeper.h"
+#include "epilog/runtime/sampler.h"
 #include "epilog/runtime/user_regions.h"
 
 namespace kojak::measure {
@@ -114,6 +115,7 @@ void start_recording() {
   Session& s = the_session;
   register_process_hooks();
   if (s.config.call_path > 1 && !prepare_call_paths()) s.config.call_path = 1;
+  prepare_sampling();
   if (s.config.filter != nullptr) read_filter(s.config.filter);
   s.paused = !s.config.record;
   s.started = true;
@@ -164,6 +166,7 @@ void stop_at_limit() {
 
 void pause_recording(Recorder& r) {
   Session& s = the_session;
+  if (r.trace != nullptr && s.started && !s.stopped) write_samples(r);
   const Ticks now = ticks();
   {
     const SessionListLock lock;

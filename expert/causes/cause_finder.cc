@@ -13,6 +13,7 @@ CauseFinder::CauseFinder(std::size_t locations, const Options& options)
       groups_(memory_),
       presences_(memory_),
       dependencies_(memory_),
+      samples_(memory_),
       moments_(locations) {
   timelines_.reserve(locations);
   for (std::size_t l = 0; l < locations; ++l) timelines_.emplace_back(memory_);

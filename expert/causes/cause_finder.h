@@ -47,6 +47,10 @@ class CauseFinder {
   void on_exit(LocationIndex location, Seconds time) {
     timelines_[location].leave(ticks(time), stretches_);
   }
+  // What the location was found computing, in order of time.
+  void on_sample(LocationIndex location, Seconds time, CallSiteId site, std::uint32_t count) {
+    samples_.push_back({ticks(time), location, site, count});
+  }
   // All members have come to an operation in which each waits for all: before its waits.
   struct Arrival {
     LocationIndex location;
@@ -111,6 +115,12 @@ class CauseFinder {
     std::size_t first;  // of its members in presences_, in the order of their locations
     WaitId first_wait = 0, waits_end = 0;  // its waits, one after the other
   };
+  struct SampleRecord {
+    Ticks time;
+    LocationIndex location;
+    CallSiteId site;
+    std::uint32_t count;
+  };
   struct Presence {
     Ticks enter, exit;
   };
@@ -126,6 +136,7 @@ class CauseFinder {
   LogVector<Group> groups_;
   LogVector<Presence> presences_;
   LogVector<Dependency> dependencies_;
+  LogVector<SampleRecord> samples_;
   CommonMoments moments_;
   Amount not_listed_ = 0;  // waits below the threshold
   // Of the operation told of last.

@@ -2,9 +2,7 @@
 #include "expert/causes/cause_solver.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
+#include <map>
 #include <tuple>
 
 namespace kojak::expert {
@@ -518,7 +516,8 @@ void CauseSolver::list(RootCauses& results) const {
   for (const auto& [key, cost] : costs_) {
     RootCause cause;
     cause.location = static_cast<LocationIndex>(key >> 32);
-    cause.stretch = c_.stretches_[static_cast<StretchId>(key)];
+    cause.id = static_cast<StretchId>(key);
+    cause.stretch = c_.stretches_[cause.id];
     cause.longer = in_seconds(Amount{cost.longer});
     cause.compared = cost.compared;
     Amount sum = 0;
@@ -572,10 +571,11 @@ void CauseSolver::list(RootCauses& results) const {
     }
     results.causes.push_back(std::move(l.cause));
   }
-  list_times(results, computing);
+  list_samples(results, list_times(results, computing));
 }
 
-void CauseSolver::list_times(RootCauses& results, const std::vector<StretchId>& wanted) const {
+CauseSolver::Doers CauseSolver::list_times(RootCauses& results,
+                                           const std::vector<StretchId>& wanted) const {
   constexpr std::size_t kNotWanted = static_cast<std::size_t>(-1);
   std::vector<std::size_t> place(c_.stretches_.size(), kNotWanted);
   for (std::size_t i = 0; i < wanted.size(); ++i) place[wanted[i]] = i;
@@ -592,117 +592,41 @@ void CauseSolver::list_times(RootCauses& results, const std::vector<StretchId>& 
       times[i].push_back({c_.stretches_[wanted[i]], l, in_seconds(Amount{sums[i]})});
     }
   }
-  for (const auto& of_one : times) {
-    results.times.insert(results.times.end(), of_one.begin(), of_one.end());
+  Doers doers;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    results.times.insert(results.times.end(), times[i].begin(), times[i].end());
+    doers.emplace(wanted[i], times[i].size());
   }
+  return doers;
 }
 
-void CauseSolver::find_gains(std::span<ListedCause> causes) const {
-  if (causes.empty()) return;
-  std::unordered_map<std::uint64_t, std::size_t> wanted;
-  std::vector<bool> culprits(timelines_.size());
-  for (std::size_t i = 0; i < causes.size(); ++i) {
-    wanted[causes[i].key] = i;
-    culprits[causes[i].cause.location] = true;
-  }
-  std::array<std::vector<TookLonger>, GainFinder::kMost> times;
-  for (const Delay& delay : delays_) {
-    if (!culprits[delay.culprit]) continue;
-    std::array<Ticks, GainFinder::kMost> longer{};
-    for (std::size_t i = delay.first; i < delay.first + delay.shares; ++i) {
-      if (shares_[i].to_wait) continue;
-      const auto cause = wanted.find(std::uint64_t{delay.culprit} << 32 | shares_[i].target);
-      if (cause != wanted.end()) longer[cause->second] += shares_[i].weight;
-    }
-    for (std::size_t i = 0; i < causes.size(); ++i) {
-      if (longer[i] > 0) times[i].push_back({delay.from, delay.to, longer[i]});
-    }
-  }
-  GainFinder gains(timelines_.size());
-  for (std::size_t i = 0; i < causes.size(); ++i) {
-    shorten(i, causes[i].cause.location, static_cast<StretchId>(causes[i].key), times[i], gains);
-  }
-  replay(gains);
-  std::vector<Ticks> ends;
-  for (const Timeline& t : timelines_) ends.push_back(t.end());
-  const auto found = gains.finish(ends);
-  for (std::size_t i = 0; i < causes.size(); ++i) causes[i].cause.gain = in_seconds(found[i]);
-}
-
-void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId stretch,
-                          std::vector<TookLonger>& times, GainFinder& gains) const {
-  std::sort(times.begin(), times.end(), [](const TookLonger& a, const TookLonger& b) {
-    return std::tie(a.to, a.from, a.longer) < std::tie(b.to, b.from, b.longer);
-  });
-  // In order of time: most times lie behind those before them.
-  std::vector<TimeLeftOut> left_out;
-  const auto place = [&](Ticks until) {
-    if (left_out.empty() || left_out.back().until < until) return left_out.end();
-    return std::lower_bound(left_out.begin(), left_out.end(), until,
-                            [](const TimeLeftOut& l, Ticks t) { return l.until < t; });
+// Of each location's samples in the stretches those at places, and what the others have there.
+void CauseSolver::list_samples(RootCauses& results, const Doers& doers) const {
+  if (c_.samples_.empty()) return;
+  struct Places {
+    std::map<CallSiteId, std::uint64_t> all;
+    std::map<LocationIndex, std::map<CallSiteId, std::uint64_t>> of_location;
   };
-  std::vector<TimeLeftOut> parts;
-  for (const TookLonger& t : times) {
-    // Where times overlap, what is left out for one counts for the other, too.
-    Ticks done = 0, left = 0;
-    parts.clear();
-    timelines_[location].each(t.from, t.to, [&](const Piece& piece, Ticks begin, Ticks end) {
-      if (piece.stretch != stretch || piece.wait != kNoWait) return;
-      const auto known = place(piece.end);
-      const bool any = known != left_out.end() && known->until == piece.end;
-      const Ticks gone = any ? known->time : 0;
-      done += gone;
-      parts.push_back({piece.end, std::max(end - begin - gone, Ticks{0})});
-      left += parts.back().time;
-    });
-    const Ticks more = std::min(t.longer - done, left);
-    if (more <= 0) continue;
-    for (const TimeLeftOut& part : parts) {
-      auto known = place(part.until);
-      if (known == left_out.end() || known->until != part.until) {
-        known = left_out.insert(known, {part.until, 0});
-      }
-      known->time += static_cast<Ticks>(share_of(more, part.time, left));
+  std::unordered_map<StretchId, Places> found;
+  for (const CauseFinder::SampleRecord& s : c_.samples_) {
+    const Piece* piece = timelines_[s.location].before(s.time);
+    if (piece == nullptr || !doers.contains(piece->stretch)) continue;
+    Places& places = found[piece->stretch];
+    places.all[s.site] += s.count;
+    places.of_location[s.location][s.site] += s.count;
+  }
+  for (RootCause& cause : results.causes) {
+    const auto at = found.find(cause.id);
+    if (at == found.end()) continue;
+    const auto own = at->second.of_location.find(cause.location);
+    if (own == at->second.of_location.end()) continue;
+    const auto others = static_cast<double>(doers.at(cause.id)) - 1;
+    for (const auto& [site, count] : own->second) {
+      const std::uint64_t rest = at->second.all[site] - count;
+      cause.sampled.push_back(
+          {site, static_cast<double>(count), others > 0 ? static_cast<double>(rest) / others : 0});
     }
   }
-  for (const auto& [until, time] : left_out) gains.leave_out(cause, location, until, time);
-}
-
-void CauseSolver::replay(GainFinder& gains) const {
-  LogVector<Dependency>& calls = c_.dependencies_;
-  const auto ends_first = [](const Dependency& a, const Dependency& b) {
-    return a.exit_pos < b.exit_pos;
-  };
-  if (!std::is_sorted(calls.begin(), calls.end(), ends_first)) {
-    std::sort(calls.begin(), calls.end(), ends_first);
-  }
-  std::vector<const Group*> groups;
-  for (const Group& g : c_.groups_) {
-    if (g.synchronised) groups.push_back(&g);
-  }
-  std::sort(groups.begin(), groups.end(),
-            [](const Group* a, const Group* b) { return a->first_exit_pos < b->first_exit_pos; });
-  gains.start();
-  std::vector<GainFinder::Member> members;
-  auto call = calls.begin();
-  const auto calls_before = [&](std::uint64_t pos) {
-    while (call != calls.end() && call->exit_pos < pos) {
-      const auto first = call;
-      while (call != calls.end() && call->exit_pos == first->exit_pos) ++call;
-      gains.end_call({first, call});
-    }
-  };
-  for (const Group* g : groups) {
-    calls_before(g->first_exit_pos);
-    const std::vector<LocationIndex>& who = c_.moments_.members(g->id);
-    members.clear();
-    for (std::size_t i = 0; i < who.size(); ++i) {
-      const CauseFinder::Presence& p = c_.presences_[g->first + i];
-      members.push_back({who[i], p.enter, p.exit});
-    }
-    gains.meet(members);
-  }
-  calls_before(std::numeric_limits<std::uint64_t>::max());
 }
 
 void CauseSolver::follow_critical_path(RootCauses& results) const {

@@ -170,8 +170,11 @@ class CauseSolver {
   void follow_critical_path(RootCauses& results) const;
   void list(RootCauses& results) const;
   // `wanted`: stretches, in the order in which they are listed.
-  void list_times(RootCauses& results, const std::vector<StretchId>& wanted) const;
+  using Doers = std::unordered_map<StretchId, std::size_t>;  // how many locations do it
+  Doers list_times(RootCauses& results, const std::vector<StretchId>& wanted) const;
+  void list_samples(RootCauses& results, const Doers& doers) const;
   // What the run would gain without each of these, at most GainFinder::kMost.
+  // In cause_gains.cc.
   void find_gains(std::span<ListedCause> causes) const;
   // Every instance of a stretch is shortened by what it took longer in these times.
   void shorten(std::size_t cause, LocationIndex location, StretchId stretch,

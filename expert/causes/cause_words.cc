@@ -39,7 +39,7 @@ std::string call_place(const Report& report, const StorePlaces& places, CallPath
 }
 
 std::string stretch_words(const Report& report, const StorePlaces& places, const Stretch& stretch,
-                          bool short_form) {
+                          bool short_form, const std::string& sampled = {}) {
   switch (stretch.kind) {
     case Stretch::Kind::kBeforeRecording:
       return "before its first event";
@@ -50,7 +50,7 @@ std::string stretch_words(const Report& report, const StorePlaces& places, const
       break;
   }
   const bool first = stretch.before == kNoCallPath, last = stretch.after == kNoCallPath;
-  std::string name = function_of(report, places, stretch);
+  std::string name = sampled.empty() ? function_of(report, places, stretch) : sampled;
   if (!name.empty()) name += ", ";
   if (first && last) return name + "from its first to its last event";
   if (first) return name + "before " + call_name(report, places, stretch.after);
@@ -58,6 +58,16 @@ std::string stretch_words(const Report& report, const StorePlaces& places, const
   const auto call = short_form ? call_place : call_name;
   return name + "between " + call(report, places, stretch.before) + " and " +
          call(report, places, stretch.after);
+}
+
+// "relax (halo.c:44)": the function that its samples tell, at the line with the most of them if it
+// has lines.
+std::string sampled_words(const Report& report, const RootCause& cause) {
+  if (cause.sampled.empty()) return {};
+  const CallSiteId site = cause.sampled.front().site;
+  const std::string name = report.region_name(report.definitions().call_sites.find(site)->left);
+  const std::string place = site_name(report.definitions(), site);
+  return place.empty() ? name : name + " (" + place + ')';
 }
 
 std::string who(const Report& report, const StorePlaces& places, LocationIndex location) {
@@ -79,8 +89,9 @@ std::string stretch_name(const Report& report, const StorePlaces& places, const 
 
 std::string cause_words(const Report& report, const StorePlaces& places, const RootCause& cause) {
   const std::string does = who(report, places, cause.location);
-  const std::string how = seconds(cause.longer) + (cause.compared ? " longer in " : " in ") +
-                          stretch_words(report, places, cause.stretch, true);
+  const std::string how =
+      seconds(cause.longer) + (cause.compared ? " longer in " : " in ") +
+      stretch_words(report, places, cause.stretch, true, sampled_words(report, cause));
   switch (cause.stretch.kind) {
     case Stretch::Kind::kBeforeRecording:
       return does + " starts " + seconds(cause.longer) + " later";

@@ -45,14 +45,24 @@ struct Chain {
   double begin = 0, end = 0;  // when it did so last before the wait ended
 };
 
+// Samples in the stretch of a cause: how many of its process, and of each of the others that do
+// it, on the average.
+struct SampledPlace {
+  CallSiteId site{};
+  double samples = 0, others = 0;
+};
+
 struct RootCause {
   LocationIndex location = 0;
   Stretch stretch;
+  StretchId id = 0;
   double seconds = 0;    // all of it
   double longer = 0;     // by how much it took longer than at those who waited, or how long it took
   bool compared = true;  // false: nothing was compared, `longer` is the time of the waiting itself
   std::vector<CostOfPattern> patterns;  // the most costly first
-  std::vector<CostOfObject> objects;    // likewise, of those who waited for it directly
+  // Where it computed: by CauseFinder all places, then what name_sampled_functions() leaves.
+  std::vector<SampledPlace> sampled;
+  std::vector<CostOfObject> objects;  // likewise, of those who waited for it directly
   // By how many seconds the run would be shorter without it, of the most costly ones.
   std::optional<double> gain;
   CallPathIndex place = 0;  // where it stands in the call tree, as add_cause_metrics says

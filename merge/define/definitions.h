@@ -184,7 +184,7 @@ class TraceDefinitions {
   void take_topologies();
   // Code of the program (local_sites.cc).
   std::uint32_t function(const CodeDef& code);
-  std::vector<CodePlace> callers(const CodeDef& site);
+  std::vector<CodePlace> callers(const CodeDef& site, bool sampled);
   const CallSiteDef* python_line(const CodeDef& code) const;
   CodePlace place_of(const CallSiteDef& line) const;
   void take_sites();

@@ -4,6 +4,8 @@
 // A site becomes a CALL_SITE. Where its callers were followed, each becomes a CALL_SITE of its own,
 // and CALL_SITE_CALLER tells which leads to which.
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include "merge/define/definitions.h"
 #include "merge/define/library_names.h"
@@ -15,6 +17,20 @@ namespace {
 constexpr std::size_t kMostFrames = 32;
 // What stands in a path for the functions that were left out.
 constexpr const char* kLeftOut = "(functions left out)";
+
+// What a sample's LOCAL_SITE enters.
+constexpr std::string_view kSampled = "COMPUTING";
+
+// The system's libraries for computing, whose own lines nobody looks for: who calls them is of
+// interest, also where their debugging information is installed.
+bool is_system_library(std::string_view path) {
+  constexpr std::string_view kNames[] = {"libc.so",        "libm.so",      "libmvec.so",
+                                         "libgcc_s.so",    "libstdc++.so", "libgfortran.so",
+                                         "libquadmath.so", "ld-linux"};
+  path.remove_prefix(path.rfind('/') + 1);
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [&](std::string_view name) { return path.starts_with(name); });
+}
 
 }  // namespace
 
@@ -67,7 +83,7 @@ CodePlace TraceDefinitions::place_of(const CallSiteDef& line) const {
 
 // The functions that a call came through, innermost first, as far as the measurement followed them
 // and up to main.
-std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site) {
+std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site, bool sampled) {
   std::vector<CodePlace> places;
   bool inside = true;  // of main
   std::size_t frames = 0;
@@ -82,6 +98,12 @@ std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site) {
       const ModuleDef* const module = local_.modules.find(code->module);
       const std::vector<CodePlace>& found = merged_.code_names.find(module, code->address, true);
       places.insert(places.end(), found.begin(), found.end());
+      if (sampled && module != nullptr && is_system_library(module->path)) {
+        for (std::size_t i = places.size() - found.size(); i < places.size(); ++i) {
+          places[i].file.clear();
+          places[i].line = kAbsent;
+        }
+      }
       if (module != nullptr) {
         places.back().function = statement_of(places.back().function, module->path);
       }
@@ -97,7 +119,9 @@ std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site) {
 void TraceDefinitions::take_sites() {
   // What called the caller enters it; the outermost function is entered from nowhere known.
   local_.local_sites.for_each([&](RegionId id, const CodeDef& code) {
-    const std::vector<CodePlace> places = callers(code);
+    const RegionDef* entered = local_.regions.find(id);
+    const std::vector<CodePlace> places =
+        callers(code, entered != nullptr && entered->name == kSampled);
     std::uint32_t merged = kAbsent;
     for (std::size_t i = std::min(places.size(), kMostSiteCallers); i-- != 0;) {
       MergedCallSite site;

@@ -122,6 +122,13 @@ class Engine {
     s.stack.insert(s.stack.end(), callers, kCaller);
     s.stack.push_back(site != kAbsent ? in_.survey.definitions.call_sites[site].entered : kAbsent);
   }
+  void sample(Stream& s) {
+    LocalSample r;
+    if (!events_.read(s, r)) return;
+    const std::uint32_t site = s.translation->sites[raw(r.rid)];
+    events_.copy_attributes(s);
+    events_.emitter().put(Sample{r.lid, r.time, CallSiteId{site}, r.count});
+  }
   void exit(Stream& s) {
     Exit r;
     if (!events_.read(s, r)) return;
@@ -255,6 +262,9 @@ class Engine {
         return;
       case RecordType::kPut1teRemote:
         transfers_.shmem_put_ends(s);
+        return;
+      case RecordType::kLocalSample:
+        sample(s);
         return;
       default:
         break;

@@ -125,6 +125,18 @@ class Places(RunTest):
         self.assertEqual(self.files(self.place()), ["0.0.elg", "1.0.elg"])
         self.assertIn(f"traces in {self.place()}", ran.err)
 
+    def test_samples_and_causes_are_in_the_report(self):
+        self.kojak("--sample=1ms", "-o", "sampled", "--", *self.launch(self.mpi, 2))
+        listing = self.run_command("elg_print", self.dir / "sampled" / "0.0.elg").out
+        self.assertIn('str="sample.interval"', listing)
+        self.assertIn('str="0.001"', listing)
+        self.assertIn("Delay Costs", (self.dir / "sampled" / "a.cube").read_text())
+        self.kojak("--causes", "-o", "causes", "--", *self.launch(self.mpi, 2))
+        self.assertNotIn("sample.interval", self.run_command("elg_print", self.dir / "causes" / "0.0.elg").out)
+        self.assertIn("Delay Costs", (self.dir / "causes" / "a.cube").read_text())
+        self.kojak("-o", "neither", "--", *self.launch(self.mpi, 2))
+        self.assertNotIn("Delay Costs", (self.dir / "neither" / "a.cube").read_text())
+
     def test_local_traces_can_go(self):
         self.kojak("--discard-local", "--", *self.launch(self.mpi, 2))
         self.assertEqual(self.files(self.place()), ["a.cube", "a.elg", "a.html"])

@@ -86,6 +86,52 @@ EXIT lid=0 time=5
   EXPECT_FALSE(summary.suspect()) << "names are missing, nothing else";
 }
 
+// A sample refers to a site: its function, and what led there. One without a place stays.
+TEST(MergeSites, SamplesNameWhatIsComputed) {
+  LocalRun run(1);
+  run.add(0, kDefinitions + R"(
+STRING strid=7 cntc=0 str="COMPUTING"
+REGION rid=1023 rnid=7 fid=absent begln=absent endln=absent rdid=absent rtype=0
+LOCAL_SITE rid=600 erid=1023 module=0 address=1280 caller=1
+ENTER lid=0 time=0 rid=515
+LOCAL_SAMPLE lid=0 time=0.5 rid=600 count=3
+LOCAL_SAMPLE lid=0 time=0.75 rid=absent count=1
+MPI_CALL lid=0 time=1 exit=2 rid=512
+EXIT lid=0 time=5
+)");
+  const auto samples_of = [&] {
+    auto reader = TraceReader::from(memory_source(run.merged.data(), run.merged.size()), "merged");
+    Definitions definitions;
+    std::vector<std::string> samples;
+    RawRecord record;
+    while (reader->next(record) == TraceReader::Next::kRecord) {
+      if (is_definition(record.type)) (void)definitions.add(record, reader->dialect());
+      Sample sample;
+      if (record.type != static_cast<std::uint8_t>(RecordType::kSample) ||
+          decode(record, reader->dialect(), sample) != nullptr) {
+        continue;
+      }
+      std::string path =
+          std::to_string(sample.time.value) + " x" + std::to_string(raw(sample.count));
+      if (const CallSiteDef* site = definitions.call_sites.find(sample.csid)) {
+        path += " " + definitions.regions.find(site->left)->name;
+        definitions.for_each_caller(*site, [&](CallSiteId, const CallSiteDef& caller) {
+          path += "<" + definitions.regions.find(caller.left)->name;
+        });
+      }
+      samples.push_back(path);
+    }
+    return samples;
+  };
+  EXPECT_FALSE(run.merge().suspect());
+  EXPECT_EQ(samples_of(), (std::vector<std::string>{"0.500000 x3 prog+0x500<prog+0x300<prog+0x200",
+                                                    "0.750000 x1"}));
+  merge::MergeOptions options = run.options();
+  options.format = merge::Format::kClassic;
+  run.merge(options);
+  EXPECT_TRUE(samples_of().empty()) << "classic files have none";
+}
+
 const std::string kCalls = R"(
 ENTER lid=0 time=0 rid=515
 MPI_CALL lid=0 time=1 exit=2 rid=513

@@ -82,6 +82,25 @@ TEST_F(Environment, CallSites) {
   }
 }
 
+TEST_F(Environment, Samples) {
+  EXPECT_EQ(read_config().sample, 0u);
+  const auto interval = [](const char* text) {
+    setenv("ELG_SAMPLE", text, 1);
+    return read_config().sample;
+  };
+  EXPECT_EQ(interval("10ms"), 10'000'000u);
+  EXPECT_EQ(interval("2500us"), 2'500'000u);
+  EXPECT_EQ(interval("1s"), 1'000'000'000u);
+  EXPECT_EQ(interval("1ms"), 1'000'000u) << "the shortest";
+  EXPECT_EQ(interval("10s"), 10'000'000'000u) << "the longest";
+  for (const char* wrong : {"10", "ms", "0ms", "-1ms", "999us", "11s", "1.5ms", "10 ms", "10msec",
+                            "99999999999999999999s", "18446744073709551ms", "1m"}) {
+    EXPECT_EQ(interval(wrong), 0u) << wrong;
+    EXPECT_TRUE(complains({"ELG_SAMPLE=" + std::string(wrong), "it is not used"}))
+        << read_config().complaints;
+  }
+}
+
 TEST_F(Environment, Libraries) {
   EXPECT_EQ(read_config().libraries, nullptr);
   setenv("ELG_LIBRARIES", "libmine.so*,mine_*", 1);

@@ -37,6 +37,8 @@ struct Plan {
   std::string library;    // as LD_PRELOAD names it
   std::string directory;  // absolute
   bool named = false;     // by the user: keeps its name
+  std::string sample;     // between samples, or empty
+  bool causes = false;
   bool analyse = true;
   bool discard = false;
   bool verbose = false;
@@ -66,10 +68,11 @@ std::vector<std::string> settings(const Plan& plan) {
 #undef KOJAK_SETTING
        }) {
     const char* const value = std::getenv(name);
-    if (value != nullptr && std::string_view(name) != "ELG_DIR") {
-      all.push_back(std::string(name) + "=" + value);
-    }
+    const bool given = std::string_view(name) == "ELG_DIR" ||
+                       (std::string_view(name) == "ELG_SAMPLE" && !plan.sample.empty());
+    if (value != nullptr && !given) all.push_back(std::string(name) + "=" + value);
   }
+  if (!plan.sample.empty()) all.push_back("ELG_SAMPLE=" + plan.sample);
   return all;
 }
 
@@ -159,7 +162,9 @@ void analyse(const Plan& plan, const std::string& directory) {
   if (merged != ExitCode::kFine && merged != ExitCode::kSuspect) {
     return cli::print_warning("the traces in " + place + " could not be merged");
   }
-  const ExitCode analysed = run_tool_beside(plan, {"expert", "-o", report, "--html", page, trace});
+  std::vector<std::string> analysis = {"expert", "-o", report, "--html", page, trace};
+  if (plan.causes) analysis.insert(analysis.begin() + 1, "--causes");
+  const ExitCode analysed = run_tool_beside(plan, analysis);
   if (analysed != ExitCode::kFine && analysed != ExitCode::kSuspect) {
     return cli::print_warning("the trace " + trace + " could not be analysed");
   }
@@ -195,6 +200,10 @@ int body(const po::variables_map& values) {
   }
   plan.command = values["command"].as<std::vector<std::string>>();
   plan.analyse = values.count("no-analysis") == 0;
+  if (values.count("sample") != 0) plan.sample = values["sample"].as<std::string>();
+  const char* const sampled = std::getenv("ELG_SAMPLE");
+  plan.causes = values.count("causes") != 0 || !plan.sample.empty() ||
+                (sampled != nullptr && *sampled != '\0');
   plan.discard = values.count("discard-local") != 0;
   plan.verbose = values.count("verbose") != 0;
   plan.otf2 = values.count("otf2") != 0;
@@ -259,6 +268,10 @@ int run_command(int argc, char** argv) {
       "where traces and report go (default: $ELG_DIR, else elg_<program>_<processes>, with .2, .3 "
       "... if that is taken)")("mpi", po::value<std::string>()->value_name("NAME"),
                                "the program's MPI, where it cannot be found out: " KOJAK_MPI_NAMES)(
+      "sample", po::value<std::string>()->implicit_value("10ms")->value_name("INTERVAL"),
+      "also record what each thread computes outside of MPI, once in 10ms of processor time or in "
+      "INTERVAL (ELG_SAMPLE): reports name functions and lines of what makes others wait")(
+      "causes", "say who made the others wait, as expert --causes does")(
       "no-analysis", "record only; merge with elg_merge, analyse with expert")(
       "discard-local", "remove the local traces when they are merged completely")(
       "otf2", "write the trace as an OTF2 archive, too (for Vampir)")(

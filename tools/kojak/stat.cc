@@ -7,6 +7,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "expert/catalogue.h"
@@ -84,6 +85,13 @@ bool is_pattern(const cube::Metric& metric) {
   });
 }
 
+// What is said about causes, at those that are to blame for waits or once more at the waits: no
+// waiting beside that of the patterns.
+bool is_of_causes(std::string_view root) {
+  return root == "delay" || root == "mpi_wait_direct" || root == "mpi_wait_indirect" ||
+         root == "critical_path" || root == "critical_path_imbalance";
+}
+
 // Leaves of the metric tree and patterns, at each call path: a list of what to look at first. The
 // seconds of a pattern are all of its, as `expert` says them; those inside it are rows of their
 // own, and beside stands what they leave it.
@@ -92,13 +100,15 @@ void print_patterns(const Report& report, std::size_t top, bool csv) {
     std::size_t metric, call_node;
     double value, own;
   };
+  const std::vector<std::size_t> roots = cube::metric_roots(report);
   std::vector<bool> listed(report.metrics.size());
   std::vector<std::vector<std::size_t>> children(report.metrics.size());
   for (std::size_t m = 0; m < report.metrics.size(); ++m) {
     const cube::Metric& metric = report.metrics[m];
     if (metric.parent != cube::kNone) children[metric.parent].push_back(m);
     listed[m] = cube::unit_of(metric) == cube::Unit::kSeconds &&
-                (!cube::has_child_metric(report, m) || is_pattern(metric));
+                (!cube::has_child_metric(report, m) || is_pattern(metric)) &&
+                !is_of_causes(report.metrics[roots[m]].name);
   }
   const auto sum = [](std::span<const double> row) {
     return std::accumulate(row.begin(), row.end(), 0.0);
@@ -124,7 +134,6 @@ void print_patterns(const Report& report, std::size_t top, bool csv) {
                     {"call path", cli::Align::kLeft},
                     {"called at", cli::Align::kLeft}});
   const std::vector<double> totals = cube::totals(report);
-  const std::vector<std::size_t> roots = cube::metric_roots(report);
   const cube::CallPaths paths(report);
   const auto seconds = [&](double value) {
     return csv ? cube::format_exact(value) : cube::format_value(cube::Unit::kSeconds, value);
