@@ -124,8 +124,11 @@ void take_sample(int, siginfo_t* info, void* context) {
 bool take_signal() {
   KernelAction before{};
   if (set_action(nullptr, &before) != 0) return false;
-  if (before.handler != nullptr) {  // SIG_DFL is null
-    if (before.handler == take_sample) return true;
+  if (before.handler == take_sample) return true;
+  // posix_spawn() has what it starts ignore this signal.
+  const auto handler = reinterpret_cast<std::uintptr_t>(before.handler);
+  if (handler != reinterpret_cast<std::uintptr_t>(SIG_DFL) &&
+      handler != reinterpret_cast<std::uintptr_t>(SIG_IGN)) {
     say("ELG_SAMPLE: the program has ended threads, which takes the signal of the timers; there "
         "are no samples");
     return false;

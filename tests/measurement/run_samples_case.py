@@ -66,7 +66,7 @@ def check_work(case, traces, stdout, source):
         if not re.search(r"rank 1 computes \S+ s longer in (relax|\S*exp\S*), ", words):
             sys.exit(f"the terminal names no function:\n{text}")
         return
-    causes = json.loads(run(tools / "expert", "--causes", "--json", trace))["root_causes"]["causes"]
+    causes = json.loads(run(tools / "expert", "-q", "--causes", "-o", report, "--json", "-", trace))["root_causes"]["causes"]
     first = causes[0]["sampled"][0]
     if not re.fullmatch(r"(.*\W)?relax", first["function"]) or first["line"] != line_of(source, "relax"):
         sys.exit(f"the first cause is {causes[0]['words']}: {first}")
