@@ -16,8 +16,8 @@ from run_trace_case import Case, parser
 
 INTERVAL = 0.01
 # A processor's timers are looked at once in a tick (up to 10 ms) and say how many intervals it was; calls of the clock
-# and of work() itself lie in neither function.
-SLACK, PART = 0.03, 0.15
+# and of work() itself lie in neither function. Where others want the processor, a tick often finds the thread in MPI.
+SLACK, PART = 0.12, 0.15
 
 
 def run(*command):

@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <optional>
-#include <source_location>
 
 #include "tests/support/merge_runs.h"
 
@@ -40,9 +39,8 @@ class ClockRun : public ::testing::Test {
     clocks = run->merge(options).clocks.value();
     EXPECT_EQ(clocks.violations_after, 0u);
   }
-  void expect(const ClockRow& row,
-              std::source_location where = std::source_location::current()) const {
-    SCOPED_TRACE("the row of line " + std::to_string(where.line()));
+  void expect(const ClockRow& row, int line = __builtin_LINE()) const {
+    SCOPED_TRACE("the row of line " + std::to_string(line));
     if (row.checked) {
       EXPECT_EQ(clocks.checked, *row.checked);
     }
