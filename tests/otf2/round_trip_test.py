@@ -178,6 +178,16 @@ class RoundTrip(unittest.TestCase):
         self.run_tool("elg2otf2", "-o", "b.otf2", cut, status=(2,))
         self.assertFalse((self.dir / "b.otf2").exists())
 
+    def test_what_a_cut_trace_lacks_is_said_in_its_archive(self):
+        self.run_tool("otf2elg", "-q", "-o", "whole.elg", REFERENCE / "scorep/gats")
+        whole = (self.dir / "whole.elg").read_bytes()
+        (self.dir / "cut.elg").write_bytes(whole[:-3])  # in the middle of the last record
+        self.run_tool("elg2otf2", "-o", "a.otf2", "cut.elg", status=(3,))
+        self.run_tool("otf2elg", "-o", "back.elg", "a.otf2")
+        done = self.run_tool("elg_print", "back.elg", status=(3,))
+        self.assertEqual(done.stdout.count(b"LOST lid=absent what=6 count=1\n"), 1)
+        self.assertIn(b"damaged end of the trace", done.stderr)
+
     def test_a_damaged_archive(self):
         """Whatever is cut off or changed in it: an error or a warning, or nothing that matters; never a crash."""
         self.run_tool("elg2otf2", "-q", "-o", "a.otf2", REFERENCE / "gats.elg")

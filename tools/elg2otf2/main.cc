@@ -50,6 +50,21 @@ Result<Input> read_definitions(TraceReader& reader) {
   return ends_in_definitions(reader, next == TraceReader::Next::kDamaged);
 }
 
+// What a damaged trace lacks is said in its archive, too; classic traces have no record for it.
+void inherit(Byte reason, std::uint64_t count, const Dialect& dialect, std::string& listing) {
+  if (count == 0 || !dialect.native()) return;
+  std::byte bytes[kMaxRecord];
+  const std::size_t size =
+      encode(Lost{absent<LocationId>(), reason, Count64{count}}, dialect, bytes);
+  RawRecord record;
+  record.type = static_cast<std::uint8_t>(RecordType::kLost);
+  record.length = static_cast<std::uint8_t>(size - 2);
+  record.body = bytes + 2;
+  std::string line;
+  print_record(record, dialect, line);
+  listing.insert(listing.rfind('\n', listing.size() - 2) + 1, line + '\n');  // before LAST_DEF
+}
+
 ExitCode failed(const Error& error) {
   cli::print_error(error);
   return error.code;
@@ -90,11 +105,15 @@ ExitCode run(const cli::po::variables_map& values) {
     }
   }
   events.finish();
+  const bool cut = next == TraceReader::Next::kDamaged;
+  inherit(kLostDamaged, trace->bad.damaged + trace->bad.definitions, reader->dialect(),
+          trace->listing);
+  inherit(kLostEnd, cut ? 1 : 0, reader->dialect(), trace->listing);
   const std::vector<std::uint64_t> counts = archive->close_events();
   write_definitions(trace->definitions, numbers, events, counts, trace->listing, *archive);
   if (const Status written = archive->commit(); !written) return failed(written.error());
   const bool suspect = cli::print_gaps(input, gaps_of(trace->bad, trace->definitions));
-  if (next != TraceReader::Next::kDamaged) return suspect ? ExitCode::kSuspect : ExitCode::kFine;
+  if (!cut) return suspect ? ExitCode::kSuspect : ExitCode::kFine;
   cli::print_warning(reader->error().message());
   return ExitCode::kSuspect;
 }
