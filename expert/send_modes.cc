@@ -180,14 +180,21 @@ void SendModes::on_message_call(const earl::MessageCall& m) {
     early_sends(m);
     if (is_wait(m.call->role())) waits(m);
   }
-  for (const earl::Message* message : m.sent) durations_.erase(message->send_call.enter_pos);
+  for (const earl::Message* message : m.sent) {
+    durations_.erase(message->send_call.enter_pos);
+    if (message->recv_pos == earl::kNoEvent) landed(*message);  // nobody will tell of its receive
+  }
   for (const earl::Message* message : m.received) {
     if (message->posting_known) durations_.erase(message->post_call.enter_pos);
-    const auto pair = in_flight_.find({message->source, message->destination});
-    if (pair == in_flight_.end()) continue;
-    pair->second.erase(message->send_pos);
-    if (pair->second.empty()) in_flight_.erase(pair);
+    landed(*message);
   }
+}
+
+void SendModes::landed(const earl::Message& message) {
+  const auto pair = in_flight_.find({message.source, message.destination});
+  if (pair == in_flight_.end()) return;
+  pair->second.erase(message.send_pos);
+  if (pair->second.empty()) in_flight_.erase(pair);
 }
 
 // An older message of the same pair lies ready; both were sent by a call that has ended.

@@ -124,6 +124,7 @@ class SendModes {
   void waits(const earl::MessageCall& m);
   double take_duration(const earl::OpenCall& issue);
   bool same_node(const earl::OpenCall& a, const earl::OpenCall& b) const;
+  void landed(const earl::Message& message);
   bool misarranged(const earl::Message& message) const;
 
   const earl::Trace& trace_;

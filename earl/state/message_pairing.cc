@@ -146,11 +146,13 @@ void MessageQueue::settle(std::uint32_t ci, Held& side) {
 
 void MessageQueue::pair(Channel& c, const Held& side, bool violation) {
   const std::uint32_t si = c.head;
+  Slot& slot = slots_[si];
   if (side.freed) {
+    slot.post_call = side.post_call;
+    slot.posting_known = true;
     note_judged(si);
     return take(c, 0);
   }
-  Slot& slot = slots_[si];
   static_cast<ReceiveSide&>(slot) = side;
   slot.clock_violation = violation;
   PendingCall& call = calls_[side.call];
@@ -325,6 +327,7 @@ void MessageQueue::freed(const OpenCall& call, std::uint64_t pos, RequestId id) 
   side.order = r.order;
   side.recv_pos = pos;
   side.recv_loc = call.loc;
+  side.post_call = r.call;
   side.freed = true;
   unpost(ri);
   close_request(ri);

@@ -111,7 +111,7 @@ MessageCall MessageQueue::gather(std::uint32_t call_ref, const Call& call) {
     if (si != detail::kNone) received_out_.push_back(&slots_[si]);
   }
   for (const std::uint32_t si : pending.sent) {
-    if (slots_[si].recv_pos != kNoEvent) sent_out_.push_back(&slots_[si]);
+    if (slots_[si].posted()) sent_out_.push_back(&slots_[si]);
   }
   return {&call, received_out_, sent_out_};
 }
@@ -146,6 +146,7 @@ void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_r
   slot.next = detail::kNone;
   slot.sender_ref = kNone;
   slot.recv_pos = kNoEvent;
+  slot.posting_known = slot.older_to_receiver_pending = slot.older_of_sender_pending = false;
   slot.refs = 1;
   slot.received = slot.judged = false;
   slot.clock_violation = false;

@@ -140,6 +140,8 @@ class MessageQueue {
     bool left = false;                   // single: left_call is there
     std::uint64_t ordinal = 0;
     Call left_call;
+    // Its receive has been posted, even if nobody sees it complete.
+    bool posted() const { return recv_pos != kNoEvent || posting_known; }
   };
   struct PendingCall {
     Call call;
@@ -251,7 +253,7 @@ class MessageQueue {
   template <class F>
   void deliver_sent(std::uint32_t si, const Call& call, F&& f) {
     const Message* const one = &slots_[si];
-    if (one->recv_pos != kNoEvent) f(MessageCall{&call, {}, {&one, 1}});
+    if (slots_[si].posted()) f(MessageCall{&call, {}, {&one, 1}});
     unref(si);
   }
   template <class F>

@@ -24,7 +24,8 @@ struct ReceiveSide {
   OpenCall post_call;          // Recv, Irecv, Start, Mprobe ...
   bool posting_known = false;  // false: completed by a Wait without request id (classic traces)
   Seconds recv_time;
-  std::uint64_t recv_pos = kNoEvent;
+  std::uint64_t recv_pos =
+      kNoEvent;  // kNoEvent: the request was freed, and what follows is not known
   RequestId recv_request = absent<RequestId>();
   LocationId recv_loc{};
   CallPathId recv_cnode{};
@@ -60,7 +61,8 @@ struct MessageCall {
   const Call* call;
   std::span<const Message* const> received;  // receives completed by it, in order of their RECVs
   // Sends completed by it: its own blocking send (Send, Ssend, Rsend, Bsend, Sendrecv), and those
-  // whose requests a Wait*/Test* found complete. An Isend's own call completes nothing.
+  // whose requests a Wait*/Test* found complete. An Isend's own call completes nothing. A message
+  // that a freed receive took has no RECV, but a posting.
   std::span<const Message* const> sent;
 };
 

@@ -16,7 +16,7 @@
 // Inlined whatever the compiler thinks of it: the speed of reading and writing rests on it. Not
 // under the sanitizers, where nobody asks for speed and the checks in every copy take minutes to
 // compile.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef KOJAK_SANITIZED
 #define KOJAK_INLINED
 #else
 #define KOJAK_INLINED __attribute__((always_inline))

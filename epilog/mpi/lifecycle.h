@@ -44,10 +44,10 @@ template <class F, class G>
 int finalise(const F& pmpi_call, const G& measured_call) {
   if (ending || !is_live()) return pmpi_call();
   ending = true;
-  note_late_libraries(the_recorder);
   if (open_sessions() != 0) keep_own_session();  // MPI_COMM_WORLD's group is gone then
   const int result = measured_call();
   const OwnFrame own(the_recorder);
+  note_late_libraries(the_recorder);
   if (open_sessions() == 0 && !began_with_session()) finish_shutdown();
   return result;
 }
@@ -78,10 +78,7 @@ template <class F, class G>
 int finalise_session(const F& pmpi_call, const G& measured_call) {
   if (starting || !is_live() || open_sessions() == 0) return pmpi_call();
   starting = true;
-  if (open_sessions() == 1) {
-    note_late_libraries(the_recorder);
-    drop_own_session();
-  }
+  if (open_sessions() == 1) drop_own_session();
   const int result = measured_call();
   starting = false;
   if (result != MPI_SUCCESS) {
@@ -90,6 +87,7 @@ int finalise_session(const F& pmpi_call, const G& measured_call) {
   }
   note_session_closed();
   const OwnFrame own(the_recorder);
+  if (open_sessions() == 0) note_late_libraries(the_recorder);
   if (open_sessions() == 0 && ending && !began_with_session()) finish_shutdown();
   return result;
 }

@@ -29,7 +29,8 @@ void record_init(unsigned function, Ticks enter, Ticks exit, const void* caller)
 void write_clock_rate(Recorder& r);
 // Before PMPI_Finalize: last offsets and calibration.
 void begin_shutdown(Recorder& r);
-// Before MPI_Finalize is entered: what was loaded since the start.
+// After the last call: what was loaded since the start, and what of it was called. It takes
+// milliseconds, which nobody must wait for: before the call, the others would.
 void note_late_libraries(Recorder& r);
 // After it.
 void finish_shutdown();

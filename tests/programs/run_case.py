@@ -4,8 +4,10 @@
 For each program: record it with the measurement library preloaded, compute the truth from the program's
 own times (make_truth), merge, analyse, compare (check_truth); then the same from the basic model, whose
 severities must be the same. Of operations that are begun and completed later, the controlled logical clock
-(elg_merge --clock clc) must check every one, and find none backwards, because the processes share one clock. Both traces pass what holds between every trace, its report and changed traces
-(check_trace), and the independent analysis agrees with the report. With --load, two busy loops keep the machine's cores away from the programs.
+(elg_merge --clock clc) must check every one, and find none backwards, because the processes share one clock.
+Both traces pass what holds between every trace, its report and changed traces (check_trace), and the
+independent analysis agrees with the report. With --load, two busy loops keep the machine's cores away from the
+programs.
 
 A process can lose its core between the program's reading of the clock and the wrapper's next to it; that
 moves a time by more than the 2 ms that are allowed. What is wrong in the tools is wrong in every run, so a

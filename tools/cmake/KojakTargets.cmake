@@ -19,6 +19,7 @@ if(KOJAK_SANITIZE)
   add_library(kojak_sanitizers INTERFACE)
   target_compile_options(kojak_sanitizers INTERFACE
     -fsanitize=${KOJAK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_compile_definitions(kojak_sanitizers INTERFACE KOJAK_SANITIZED)
   target_link_options(kojak_sanitizers INTERFACE -fsanitize=${KOJAK_SANITIZE})
 endif()
 
