@@ -44,9 +44,7 @@ class CauseFinder {
   void on_enter(LocationIndex location, Seconds time, CallPathIndex path, Timeline::Kind kind) {
     timelines_[location].enter(ticks(time), path, kind, stretches_);
   }
-  void on_exit(LocationIndex location, Seconds time) {
-    timelines_[location].leave(ticks(time), stretches_);
-  }
+  void on_exit(LocationIndex location, Seconds time) { timelines_[location].leave(ticks(time)); }
   // What the location was found computing, in order of time.
   void on_sample(LocationIndex location, Seconds time, CallSiteId site, std::uint32_t count) {
     samples_.push_back({ticks(time), location, site, count});

@@ -6,33 +6,38 @@
 #include <tuple>
 
 #include "expert/causes/cause_solver.h"
+#include "expert/causes/sort_by.h"
 
 namespace kojak::expert {
 
-void CauseSolver::find_gains(std::span<ListedCause> causes) const {
+void CauseSolver::find_gains(std::span<ListedCause> causes) {
   if (causes.empty()) return;
-  std::unordered_map<std::uint64_t, std::size_t> wanted;
+  constexpr std::uint8_t kNotWanted = GainFinder::kMost;
+  std::vector<std::uint8_t> wanted(costs_.size(), kNotWanted);
   std::vector<bool> culprits(timelines_.size());
   for (std::size_t i = 0; i < causes.size(); ++i) {
-    wanted[causes[i].key] = i;
+    wanted[causes[i].cost] = static_cast<std::uint8_t>(i);
     culprits[causes[i].cause.location] = true;
   }
   std::array<std::vector<TookLonger>, GainFinder::kMost> times;
+  std::array<const Delay*, GainFinder::kMost> last{};
   for (const Delay& delay : delays_) {
     if (!culprits[delay.culprit]) continue;
-    std::array<Ticks, GainFinder::kMost> longer{};
     for (std::size_t i = delay.first; i < delay.first + delay.shares; ++i) {
-      if (shares_[i].to_wait) continue;
-      const auto cause = wanted.find(std::uint64_t{delay.culprit} << 32 | shares_[i].target);
-      if (cause != wanted.end()) longer[cause->second] += shares_[i].weight;
-    }
-    for (std::size_t i = 0; i < causes.size(); ++i) {
-      if (longer[i] > 0) times[i].push_back({delay.from, delay.to, longer[i]});
+      if (shares_[i].to_wait || wanted[shares_[i].target] == kNotWanted) continue;
+      std::vector<TookLonger>& of_cause = times[wanted[shares_[i].target]];
+      // (While a lock was held or a target outside MPI, it may have done it several times.)
+      if (last[wanted[shares_[i].target]] == &delay) {
+        of_cause.back().longer += shares_[i].weight;
+      } else {
+        of_cause.push_back({delay.from, delay.to, shares_[i].weight});
+      }
+      last[wanted[shares_[i].target]] = &delay;
     }
   }
   GainFinder gains(timelines_.size());
   for (std::size_t i = 0; i < causes.size(); ++i) {
-    shorten(i, causes[i].cause.location, static_cast<StretchId>(causes[i].key), times[i], gains);
+    shorten(i, causes[i].cause.location, causes[i].cause.id, times[i], gains);
   }
   replay(gains);
   std::vector<Ticks> ends;
@@ -42,10 +47,13 @@ void CauseSolver::find_gains(std::span<ListedCause> causes) const {
 }
 
 void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId stretch,
-                          std::vector<TookLonger>& times, GainFinder& gains) const {
-  std::sort(times.begin(), times.end(), [](const TookLonger& a, const TookLonger& b) {
+                          std::vector<TookLonger>& times, GainFinder& gains) {
+  const auto earlier = [](const TookLonger& a, const TookLonger& b) {
     return std::tie(a.to, a.from, a.longer) < std::tie(b.to, b.from, b.longer);
-  });
+  };
+  if (!std::is_sorted(times.begin(), times.end(), earlier)) {
+    std::sort(times.begin(), times.end(), earlier);
+  }
   // In order of time: most times lie behind those before them.
   std::vector<TimeLeftOut> left_out;
   const auto place = [&](Ticks until) {
@@ -80,20 +88,18 @@ void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId s
   for (const auto& [until, time] : left_out) gains.leave_out(cause, location, until, time);
 }
 
-void CauseSolver::replay(GainFinder& gains) const {
+void CauseSolver::replay(GainFinder& gains) {
   LogVector<Dependency>& calls = c_.dependencies_;
-  const auto ends_first = [](const Dependency& a, const Dependency& b) {
-    return a.exit_pos < b.exit_pos;
+  sort_by(calls, c_.memory_, [](const Dependency& d) { return d.exit_pos; });
+  struct Meeting {
+    std::uint64_t first_exit_pos;
+    std::uint32_t group;
   };
-  if (!std::is_sorted(calls.begin(), calls.end(), ends_first)) {
-    std::sort(calls.begin(), calls.end(), ends_first);
+  LogVector<Meeting> meetings(c_.memory_);
+  for (std::uint32_t g = 0; g < c_.groups_.size(); ++g) {
+    if (c_.groups_[g].synchronised) meetings.push_back({c_.groups_[g].first_exit_pos, g});
   }
-  std::vector<const Group*> groups;
-  for (const Group& g : c_.groups_) {
-    if (g.synchronised) groups.push_back(&g);
-  }
-  std::sort(groups.begin(), groups.end(),
-            [](const Group* a, const Group* b) { return a->first_exit_pos < b->first_exit_pos; });
+  sort_by(meetings, c_.memory_, [](const Meeting& m) { return m.first_exit_pos; });
   gains.start();
   std::vector<GainFinder::Member> members;
   auto call = calls.begin();
@@ -104,12 +110,13 @@ void CauseSolver::replay(GainFinder& gains) const {
       gains.end_call({first, call});
     }
   };
-  for (const Group* g : groups) {
-    calls_before(g->first_exit_pos);
-    const std::vector<LocationIndex>& who = c_.moments_.members(g->id);
+  for (const Meeting& m : meetings) {
+    const Group& group = c_.groups_[m.group];
+    calls_before(group.first_exit_pos);
+    const std::vector<LocationIndex>& who = c_.moments_.members(group.id);
     members.clear();
     for (std::size_t i = 0; i < who.size(); ++i) {
-      const CauseFinder::Presence& p = c_.presences_[g->first + i];
+      const CauseFinder::Presence& p = c_.presences_[group.first + i];
       members.push_back({who[i], p.enter, p.exit});
     }
     gains.meet(members);

@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "expert/causes/sort_by.h"
+
 namespace kojak::expert {
 namespace {
 
@@ -61,32 +63,33 @@ void CauseSolver::place_waits() {
       spans.push_back(
           {waits_[w].begin, waits_[w].end, w, c_.stretches_.call(waits_[w].call_path), 0});
     }
+    // By their begins, of equals by their ends.
     const auto earlier = [](const WaitSpan& a, const WaitSpan& b) {
       return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
     };
     if (!std::is_sorted(spans.begin(), spans.end(), earlier)) {
-      std::sort(spans.begin(), spans.end(), earlier);
+      sort_by(spans, c_.memory_, [](const WaitSpan& s) { return s.end; });
+      sort_by(spans, c_.memory_, [](const WaitSpan& s) { return s.begin; });
     }
     timelines_[l].carve(spans);
     for (const WaitSpan& s : spans) waits_[s.wait].length = s.found;
+    rest_after(2 * timelines_[l].size() + 8 * spans.size());
   }
   all_ = unexplained_ = c_.not_listed_;
   for (const WaitRecord& w : waits_) all_ += w.length;
 }
 
 void CauseSolver::order_items() {
+  // At equal times waits first, then groups, each in the order in which they were told.
   items_.reserve(c_.groups_.size() + waits_.size());
-  for (std::size_t g = 0; g < c_.groups_.size(); ++g) {
-    items_.push_back({c_.groups_[g].last, static_cast<std::uint32_t>(g), true});
-  }
   for (std::size_t w = 0; w < waits_.size(); ++w) {
     if (waits_[w].group != CauseFinder::kNone32) continue;
     items_.push_back({waits_[w].end, static_cast<std::uint32_t>(w), false});
   }
-  std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
-    if (a.time != b.time) return a.time < b.time;
-    return a.group != b.group ? b.group : a.index < b.index;
-  });
+  for (std::size_t g = 0; g < c_.groups_.size(); ++g) {
+    items_.push_back({c_.groups_[g].last, static_cast<std::uint32_t>(g), true});
+  }
+  sort_by(items_, c_.memory_, [](const Item& item) { return item.time; });
 }
 
 void CauseSolver::compare_single(WaitRecord& wait, std::size_t id) {
@@ -108,9 +111,12 @@ void CauseSolver::look_at(const Group& group) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     arrivals_.push_back({c_.presences_[group.first + i].enter, members[i]});
   }
-  std::sort(arrivals_.begin(), arrivals_.end(), [](const ArrivalRecord& a, const ArrivalRecord& b) {
+  const auto earlier = [](const ArrivalRecord& a, const ArrivalRecord& b) {
     return a.time != b.time ? a.time < b.time : a.location < b.location;
-  });
+  };
+  if (!std::is_sorted(arrivals_.begin(), arrivals_.end(), earlier)) {
+    std::sort(arrivals_.begin(), arrivals_.end(), earlier);
+  }
   places_.assign(arrivals_.size(), 0);
   place_of_.resize(timelines_.size());
   for (std::size_t j = 0; j < arrivals_.size(); ++j) {
@@ -132,7 +138,8 @@ void CauseSolver::compare_group(std::uint32_t index) {
   if (!group.waited) return c_.moments_.came_together(group.id, group.last);
   look_at(group);
   const std::vector<ArrivalRecord>& arrivals = arrivals_;
-  std::vector<WaitId> waiter(arrivals.size(), kNoWait);
+  std::vector<WaitId>& waiter = waiters_;
+  waiter.assign(arrivals.size(), kNoWait);
   for (WaitId w = group.first_wait; w < group.waits_end; ++w) {
     if (const std::size_t place = place_of(waits_[w].location); place != kNoPlace) {
       waiter[place] = w;
@@ -154,11 +161,16 @@ void CauseSolver::compare_group(std::uint32_t index) {
   const auto later = [&](std::size_t i) {  // than the first
     return static_cast<double>(arrivals[i].time - arrivals.front().time);
   };
-  Doings::Sum waiters, enters;  // of those before: what they wait, and when they came
+  Reference::Sum waiters, enters;  // of those before: what they wait, and when they came
   for (std::size_t j = 0; j < arrivals.size(); ++j) {
     const LocationIndex late = arrivals[j].location;
     const double place = places_[j];
+    const double weight = weight_of(j);
     double waited = waiters.at(place), came = enters.at(place);
+    if (waited >= 1 || weight > 0) {
+      doings_.look_at(timelines_[late], c_.stretches_, since, arrivals[j].time);
+      rest_after(doings_.pieces());
+    }
     if (waited >= 1) {
       excepted_.clear();
       for (const CommonMoments::Partner& p : c_.moments_.partners_since(late, since)) {
@@ -168,24 +180,23 @@ void CauseSolver::compare_group(std::uint32_t index) {
         if (part < 1) continue;
         waited -= part;
         came -= part * later(i);
-        excepted_.add(timelines_[p.location], c_.stretches_, since, arrivals[i].time, weight_of(i),
-                      places_[i]);
+        waiter_.look_at(timelines_[p.location], c_.stretches_, since, arrivals[i].time);
+        excepted_.add(waiter_, c_.stretches_, weight_of(i), places_[i]);
         exceptions_.push_back(
             {j, i, compare_pair(arrivals[i], arrivals[j], p.time, what_of(waits_[waiter[i]]))});
       }
       if (waited >= 1) {
-        doings_.clear();
-        doings_.add(timelines_[late], c_.stretches_, since, arrivals[j].time, 1, 0);
         const Culprit culprit{late, what_of(waits_[group.first_wait]), since, arrivals[j].time,
                               static_cast<Ticks>(std::max(later(j) - came / waited, 1.0))};
-        group_delays_.push_back({j, add_delay(culprit, [&](auto&& sum) {
-                                   const Doings::Sum all = sum(reference_), less = sum(excepted_);
+        group_delays_.push_back({j, add_delay(culprit, doings_, [&](auto&& sum) {
+                                   const Reference::Sum all = sum(reference_),
+                                                        less = sum(excepted_);
                                    return std::max(0.0, all.at(place) - less.at(place)) / waited;
                                  })});
       }
     }
-    if (const double weight = weight_of(j); weight > 0) {
-      reference_.add(timelines_[late], c_.stretches_, since, arrivals[j].time, weight, place);
+    if (weight > 0) {
+      reference_.add(doings_, c_.stretches_, weight, place);
       waiters.add(weight, place);
       enters.add(weight * later(j), place);
     }
@@ -199,58 +210,73 @@ void CauseSolver::compare_group(std::uint32_t index) {
 std::size_t CauseSolver::compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late,
                                       Ticks since, const What& what) {
   since = std::min({since, waiter.time, late.time});
+  late_.look_at(timelines_[late.location], c_.stretches_, since, late.time);
+  waiter_.look_at(timelines_[waiter.location], c_.stretches_, since, waiter.time);
+  rest_after(late_.pieces() + waiter_.pieces());
   pair_.clear();
-  doings_.clear();
-  doings_.add(timelines_[late.location], c_.stretches_, since, late.time, 1, 0);
-  pair_.add(timelines_[waiter.location], c_.stretches_, since, waiter.time, 1, 0);
+  pair_.add(waiter_, c_.stretches_, 1, 0);
   const Culprit culprit{late.location, what, since, late.time,
                         std::max(late.time - waiter.time, Ticks{1})};
-  return add_delay(culprit, [&](auto&& sum) { return sum(pair_).all; });
+  return add_delay(culprit, late_, [&](auto&& sum) { return sum(pair_).all; });
 }
 
-template <class Reference>
-std::size_t CauseSolver::add_delay(const Culprit& culprit, Reference&& reference) {
+template <class Those>
+std::size_t CauseSolver::add_delay(const Culprit& culprit, const Doings& doings, Those&& those) {
   Delay delay{culprit.location, culprit.what, culprit.from, culprit.to, 0, 0, shares_.size(), 0};
   // Function by function, then to its stretches that took longer.
-  of_function_.resize(c_.stretches_.functions());
-  for (const std::uint32_t k : doings_.stretches()) of_function_[c_.stretches_[k].function] = 0;
-  const auto longer = [&](std::uint32_t k) {
-    return std::max(
-        0.0, doings_.stretch(k).all - reference([&](const Doings& d) { return d.stretch(k); }));
-  };
-  for (const std::uint32_t k : doings_.stretches()) {
-    of_function_[c_.stretches_[k].function] += longer(k);
+  if (of_function_.size() < c_.stretches_.functions()) {
+    of_function_.resize(c_.stretches_.functions());
+  }
+  const std::vector<Doings::Part>& parts = doings.parts();
+  longer_.resize(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto time = static_cast<double>(parts[i].time);
+    longer_[i] = std::max(
+        0.0, time - those([&](const Reference& r) { return r.stretch(parts[i].stretch); }));
+    OfFunction& function = of_function_[c_.stretches_[parts[i].stretch].function];
+    function.time += parts[i].time;
+    function.longer += longer_[i];
   }
   Ticks sum = 0;
-  for (const std::uint32_t k : doings_.stretches()) {
-    const std::uint32_t f = c_.stretches_[k].function;
-    const double more =
-        doings_.function(f).all - reference([&](const Doings& d) { return d.function(f); });
-    if (!(more >= 1) || !(of_function_[f] > 0)) continue;
-    const auto weight = static_cast<Ticks>(more * (longer(k) / of_function_[f]));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!(longer_[i] > 0)) continue;
+    const std::uint32_t f = c_.stretches_[parts[i].stretch].function;
+    const double more = static_cast<double>(of_function_[f].time) -
+                        those([&](const Reference& r) { return r.function(f); });
+    if (!(more >= 1)) continue;
+    const auto weight = static_cast<Ticks>(more * (longer_[i] / of_function_[f].longer));
     if (weight < 1) continue;
-    shares_.push_back({k, false, weight});
+    const std::uint32_t cost = cost_of(culprit.location, parts[i].stretch);
+    shares_.push_back({cost, false, weight});
     sum += weight;
-    note_longer(cost_of(culprit.location, k), culprit.from, culprit.to, weight, true);
+    note_longer(costs_[cost], culprit.from, culprit.to, weight, true);
   }
-  timelines_[culprit.location].each(
-      culprit.from, culprit.to, [&](const Piece& piece, Ticks begin, Ticks end) {
-        if (piece.wait == kNoWait) return;
-        const double all = doings_.waited(piece.stretch).all;
-        const double more =
-            all - reference([&](const Doings& d) { return d.waited(piece.stretch); });
-        if (!(more >= 1)) return;
-        const auto weight = static_cast<Ticks>(more * (static_cast<double>(end - begin) / all));
-        if (weight < 1) return;
-        sum += weight;
-        delay.waited += weight;
-        if (!shares_.empty() && shares_.size() > delay.first && shares_.back().to_wait &&
-            shares_.back().target == piece.wait) {
-          shares_.back().weight += weight;
-        } else {
-          shares_.push_back({piece.wait, true, weight});
-        }
-      });
+  for (const Doings::Part& part : parts) of_function_[c_.stretches_[part.stretch].function] = {};
+  if (of_call_.size() < c_.stretches_.size()) of_call_.resize(c_.stretches_.size());
+  bool any = false;
+  for (const Doings::Part& call : doings.waits()) {
+    const auto all = static_cast<double>(call.time);
+    const double more = all - those([&](const Reference& r) { return r.waited(call.stretch); });
+    of_call_[call.stretch] = {all, more};
+    any = any || more >= 1;
+  }
+  if (any) {
+    for (const Doings::Waited& waited : doings.waited()) {
+      const OfCall& call = of_call_[waited.call];
+      if (!(call.more >= 1)) continue;
+      const auto weight =
+          static_cast<Ticks>(call.more * (static_cast<double>(waited.time) / call.all));
+      if (weight < 1) continue;
+      sum += weight;
+      delay.waited += weight;
+      if (shares_.size() > delay.first && shares_.back().to_wait &&
+          shares_.back().target == waited.wait) {
+        shares_.back().weight += weight;
+      } else {
+        shares_.push_back({waited.wait, true, weight});
+      }
+    }
+  }
   delay.shares = shares_.size() - delay.first;
   delay.whole = std::max({culprit.late_by, sum, Ticks{1}});
   delays_.push_back(delay);
@@ -265,10 +291,11 @@ std::size_t CauseSolver::add_direct(const WaitRecord& wait) {
       return;
     }
     const bool to_wait = piece.wait != kNoWait;
-    shares_.push_back({to_wait ? piece.wait : piece.stretch, to_wait, end - begin});
+    const std::uint32_t target = to_wait ? piece.wait : cost_of(wait.by, piece.stretch);
+    shares_.push_back({target, to_wait, end - begin});
     sum += end - begin;
     if (to_wait) delay.waited += end - begin;
-    if (!to_wait) note_longer(cost_of(wait.by, piece.stretch), begin, end, end - begin, false);
+    if (!to_wait) note_longer(costs_[target], begin, end, end - begin, false);
   });
   delay.shares = shares_.size() - delay.first;
   delay.whole = std::max({wait.length, sum, Ticks{1}});
@@ -282,8 +309,8 @@ void CauseSolver::note_longer(CostOf& cost, Ticks from, Ticks to, Ticks longer, 
   constexpr std::size_t kKept = 16;
   cost.compared = cost.compared || compared;
   std::vector<Counted>& counted = cost.counted;
-  const auto after = std::upper_bound(counted.begin(), counted.end(), from,
-                                      [](Ticks t, const Counted& c) { return t < c.to; });
+  auto after = counted.end();
+  while (after != counted.begin() && from < (after - 1)->to) --after;
   const Ticks before = after != counted.begin()  ? (after - 1)->longer
                        : counted.size() == kKept ? counted.front().longer
                                                  : 0;
@@ -329,11 +356,10 @@ void CauseSolver::pass_group(std::uint32_t index) {
   look_at(group);
   const std::vector<ArrivalRecord>& arrivals = arrivals_;
   // Each waiter's amounts by the length of its wait, so that a place's difference is a part of it.
-  struct Rate {
-    double own = 0, passed = 0;
-  };
-  std::vector<Rate> rates(arrivals.size());
-  std::vector<WaitId> waiter(arrivals.size(), kNoWait);
+  std::vector<Rate>& rates = rates_;
+  std::vector<WaitId>& waiter = waiters_;
+  rates.assign(arrivals.size(), {});
+  waiter.assign(arrivals.size(), kNoWait);
   Waiting left;
   const OfGroup& of = of_group_[index];
   for (WaitId w = group.first_wait; w < group.waits_end; ++w) {
@@ -391,7 +417,9 @@ void CauseSolver::pass_group(std::uint32_t index) {
   leave_unexplained(group.first_wait, left.own + left.passed);
 
   // Of each waiter: what part of the shares of those later than it was their own waiting.
-  std::vector<double> indirect(arrivals.size()), part_of(arrivals.size());
+  std::vector<double>&indirect = indirect_, &part_of = part_of_;
+  indirect.assign(arrivals.size(), 0);
+  part_of.assign(arrivals.size(), 0);
   for (const GroupDelay& d : delays_of(of)) part_of[d.place] = indirect_part(delays_[d.delay]);
   double parts = 0, further = 0;
   for (std::size_t i = arrivals.size(); i-- > 0;) {
@@ -412,7 +440,9 @@ void CauseSolver::pass_group(std::uint32_t index) {
 void CauseSolver::note_indirect(WaitId wait, Ticks indirect) {
   const WaitRecord& w = waits_[wait];
   indirect = std::clamp(indirect, Ticks{0}, w.length);
-  std::vector<Waits>& there = waits_at_[std::uint64_t{w.location} << 32 | w.call_path];
+  const std::uint32_t place = waits_numbers_.number(w.location, w.call_path);
+  if (place == waits_at_.size()) waits_at_.emplace_back();
+  std::vector<Waits>& there = waits_at_[place];
   auto sums = std::find_if(there.begin(), there.end(),
                            [&](const Waits& known) { return known.metric == w.metric; });
   if (sums == there.end()) sums = there.insert(there.end(), Waits{w.metric, 0, 0});
@@ -423,7 +453,10 @@ void CauseSolver::note_indirect(WaitId wait, Ticks indirect) {
 void CauseSolver::leave_unexplained(WaitId wait, Amount amount) {
   if (amount == 0) return;
   unexplained_ += amount;
-  unexplained_at_[std::uint64_t{waits_[wait].location} << 32 | waits_[wait].call_path] += amount;
+  const WaitRecord& w = waits_[wait];
+  const std::uint32_t place = unexplained_numbers_.number(w.location, w.call_path);
+  if (place == unexplained_at_.size()) unexplained_at_.push_back(0);
+  unexplained_at_[place] += amount;
 }
 
 void CauseSolver::charge(const Delay& delay, Waiting waiting, WaitId wait, WaitId via) {
@@ -431,7 +464,8 @@ void CauseSolver::charge(const Delay& delay, Waiting waiting, WaitId wait, WaitI
   for (std::size_t i = delay.first; i < delay.first + delay.shares; ++i) {
     const Share& share = shares_[i];
     const Amount own = share_of(waiting.own, share.weight, delay.whole);
-    const Amount passed = share_of(waiting.passed, share.weight, delay.whole);
+    const Amount passed =
+        waiting.passed == 0 ? 0 : share_of(waiting.passed, share.weight, delay.whole);
     left -= own + passed;
     if (share.to_wait && !passed_on_[share.target]) {
       received_[share.target] += own + passed;
@@ -439,9 +473,10 @@ void CauseSolver::charge(const Delay& delay, Waiting waiting, WaitId wait, WaitI
       continue;
     }
     // (A wait that ends after those who waited for it: its own causes are told already.)
-    const StretchId stretch =
-        share.to_wait ? c_.stretches_.call(waits_[share.target].call_path) : share.target;
-    CostOf& of = cost_of(delay.culprit, stretch);
+    const std::uint32_t number =
+        share.to_wait ? cost_of(delay.culprit, c_.stretches_.call(waits_[share.target].call_path))
+                      : share.target;
+    CostOf& of = costs_[number];
     Cost& cost = of_pattern(of, delay.what.metric);
     cost.short_term += own;
     cost.long_term += passed;
@@ -476,8 +511,8 @@ void CauseSolver::follow(WaitId wait, const Delay& delay) {
                        [](const Share& a, const Share& b) { return a.weight < b.weight; });
   if (most == shares.end() || most->weight <= 0) return;
   const bool on = most->to_wait && !passed_on_[most->target];
-  const StretchId stretch =
-      most->to_wait ? c_.stretches_.call(waits_[most->target].call_path) : most->target;
+  const StretchId stretch = most->to_wait ? c_.stretches_.call(waits_[most->target].call_path)
+                                          : costs_[most->target].stretch;
   chains_.follow(wait, {delay.culprit, on, on ? most->target : stretch, delay.to});
 }
 
@@ -498,25 +533,26 @@ void CauseSolver::follow_group(const OfGroup& of, WaitId wait, std::size_t place
   if (latest != nullptr) follow(wait, *latest);
 }
 
-void CauseSolver::list(RootCauses& results) const {
+void CauseSolver::list(RootCauses& results) {
   results.waits = in_seconds(all_);
   results.unexplained = in_seconds(unexplained_);
-  for (const auto& [place, amount] : unexplained_at_) {
-    results.unexplained_at.push_back({static_cast<LocationIndex>(place >> 32),
-                                      static_cast<CallPathIndex>(place), in_seconds(amount)});
+  for (std::size_t i = 0; i < unexplained_at_.size(); ++i) {
+    results.unexplained_at.push_back({unexplained_numbers_.location(i),
+                                      unexplained_numbers_.what(i),
+                                      in_seconds(unexplained_at_[i])});
   }
-  for (const auto& [place, of_patterns] : waits_at_) {
-    for (const Waits& w : of_patterns) {
-      results.waits_at.push_back({static_cast<LocationIndex>(place >> 32),
-                                  static_cast<CallPathIndex>(place), w.metric, in_seconds(w.direct),
-                                  in_seconds(w.indirect)});
+  for (std::size_t i = 0; i < waits_at_.size(); ++i) {
+    for (const Waits& w : waits_at_[i]) {
+      results.waits_at.push_back({waits_numbers_.location(i), waits_numbers_.what(i), w.metric,
+                                  in_seconds(w.direct), in_seconds(w.indirect)});
     }
   }
   std::vector<ListedCause> listed;
-  for (const auto& [key, cost] : costs_) {
+  for (std::uint32_t number = 0; number < costs_.size(); ++number) {
+    const CostOf& cost = costs_[number];
     RootCause cause;
-    cause.location = static_cast<LocationIndex>(key >> 32);
-    cause.id = static_cast<StretchId>(key);
+    cause.location = cost.location;
+    cause.id = cost.stretch;
     cause.stretch = c_.stretches_[cause.id];
     cause.longer = in_seconds(Amount{cost.longer});
     cause.compared = cost.compared;
@@ -538,7 +574,7 @@ void CauseSolver::list(RootCauses& results) const {
     std::stable_sort(
         cause.objects.begin(), cause.objects.end(),
         [](const CostOfObject& a, const CostOfObject& b) { return a.seconds > b.seconds; });
-    listed.push_back({std::move(cause), key, &cost});
+    listed.push_back({std::move(cause), number});
   }
   const auto sort = [](std::span<ListedCause> causes) {
     std::sort(causes.begin(), causes.end(), [](const ListedCause& x, const ListedCause& y) {
@@ -558,15 +594,15 @@ void CauseSolver::list(RootCauses& results) const {
   std::vector<StretchId> computing;
   std::vector<bool> known(c_.stretches_.size());
   for (ListedCause& l : listed) {
-    const auto stretch = static_cast<StretchId>(l.key);
+    const StretchId stretch = l.cause.id;
     if (l.cause.stretch.kind == Stretch::Kind::kComputing && !known[stretch] &&
         computing.size() < kStretches) {
       known[stretch] = true;
       computing.push_back(stretch);
     }
     if (results.causes.size() < kChains) {
-      l.cause.chain = chains_.to_cause(l.cause.location, static_cast<StretchId>(l.key), l.cost->via,
-                                       l.cost->to, std::min(room, kMostLinks));
+      l.cause.chain = chains_.to_cause(l.cause.location, stretch, costs_[l.cost].via,
+                                       costs_[l.cost].to, std::min(room, kMostLinks));
       room -= l.cause.chain.links.size();
     }
     results.causes.push_back(std::move(l.cause));
@@ -575,22 +611,29 @@ void CauseSolver::list(RootCauses& results) const {
 }
 
 CauseSolver::Doers CauseSolver::list_times(RootCauses& results,
-                                           const std::vector<StretchId>& wanted) const {
+                                           const std::vector<StretchId>& wanted) {
   constexpr std::size_t kNotWanted = static_cast<std::size_t>(-1);
   std::vector<std::size_t> place(c_.stretches_.size(), kNotWanted);
   for (std::size_t i = 0; i < wanted.size(); ++i) place[wanted[i]] = i;
-  std::vector<Ticks> sums(wanted.size());
   std::vector<std::vector<StretchTime>> times(wanted.size());
+  done_.assign(c_.stretches_.size(), 0);
+  std::vector<Ticks> sums(c_.stretches_.size(), 0);
+  std::vector<StretchId> used;
   for (LocationIndex l = 0; l < timelines_.size(); ++l) {
-    std::fill(sums.begin(), sums.end(), 0);
-    const auto add = [&](const Piece& piece, Ticks begin, Ticks end) {
-      if (place[piece.stretch] != kNotWanted) sums[place[piece.stretch]] += end - begin;
-    };
-    timelines_[l].each(0, timelines_[l].end(), add);
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      if (sums[i] == 0) continue;
-      times[i].push_back({c_.stretches_[wanted[i]], l, in_seconds(Amount{sums[i]})});
+    timelines_[l].each(0, timelines_[l].end(), [&](const Piece& piece, Ticks begin, Ticks end) {
+      if (piece.wait != kNoWait) return;
+      if (sums[piece.stretch] == 0) used.push_back(piece.stretch);
+      sums[piece.stretch] += end - begin;
+    });
+    for (const StretchId k : used) {
+      done_[k] += sums[k];
+      if (place[k] != kNotWanted) {
+        times[place[k]].push_back({c_.stretches_[k], l, in_seconds(Amount{sums[k]})});
+      }
+      sums[k] = 0;
     }
+    used.clear();
+    rest_after(timelines_[l].size());
   }
   Doers doers;
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -629,7 +672,8 @@ void CauseSolver::list_samples(RootCauses& results, const Doers& doers) const {
   }
 }
 
-void CauseSolver::follow_critical_path(RootCauses& results) const {
+// After list(), which sums up what the locations do.
+void CauseSolver::follow_critical_path(RootCauses& results) {
   LocationIndex at = 0;
   for (LocationIndex l = 0; l < timelines_.size(); ++l) {
     if (timelines_[l].end() > timelines_[at].end()) at = l;
@@ -637,7 +681,8 @@ void CauseSolver::follow_critical_path(RootCauses& results) const {
   if (timelines_.empty()) return;
   Ticks time = timelines_[at].end();
   results.path_length = in_seconds(Amount{time});
-  std::unordered_map<std::uint64_t, Amount> shares;
+  PlaceNumbers numbers;
+  std::vector<Amount> shares;
   std::size_t jumps = 0;  // since time moved last
   while (const Piece* piece = timelines_[at].before(time)) {
     if (piece->wait != kNoWait && jumps <= timelines_.size()) {
@@ -656,26 +701,23 @@ void CauseSolver::follow_critical_path(RootCauses& results) const {
     } else if (parts.size() < kPathParts) {
       parts.push_back({at, chains_.seconds_at(begin), chains_.seconds_at(time)});
     }
-    shares[std::uint64_t{at} << 32 | piece->stretch] += time - begin;
+    const std::uint32_t number = numbers.number(at, piece->stretch);
+    if (number == shares.size()) shares.push_back(0);
+    shares[number] += time - begin;
+    rest_after(1);
     time = begin;
     jumps = 0;
   }
   std::reverse(results.path_parts.begin(), results.path_parts.end());
   // What the processes do of each stretch on the average, and what of it is on the path.
-  std::vector<Amount> done(c_.stretches_.size(), 0), on_path(c_.stretches_.size(), 0);
-  for (const Timeline& t : timelines_) {
-    t.each(0, t.end(), [&](const Piece& piece, Ticks begin, Ticks end) {
-      if (piece.wait == kNoWait) done[piece.stretch] += end - begin;
-    });
-  }
-  for (const auto& [key, ticks] : shares) on_path[static_cast<StretchId>(key)] += ticks;
-  for (const auto& [key, ticks] : shares) {
-    const auto stretch = static_cast<StretchId>(key);
-    const double mean = in_seconds(done[stretch]) / static_cast<double>(timelines_.size());
-    const double path = in_seconds(on_path[stretch]);
-    results.critical_path.push_back({static_cast<LocationIndex>(key >> 32), c_.stretches_[stretch],
-                                     in_seconds(ticks),
-                                     in_seconds(ticks) * std::max(0.0, 1 - mean / path)});
+  std::vector<Amount> on_path(c_.stretches_.size(), 0);
+  for (std::size_t i = 0; i < shares.size(); ++i) on_path[numbers.what(i)] += shares[i];
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const StretchId stretch = numbers.what(i);
+    const double mean = in_seconds(done_[stretch]) / static_cast<double>(timelines_.size());
+    const double path = in_seconds(on_path[stretch]), seconds = in_seconds(shares[i]);
+    results.critical_path.push_back({numbers.location(i), c_.stretches_[stretch], seconds,
+                                     seconds * std::max(0.0, 1 - mean / path)});
   }
   std::sort(results.critical_path.begin(), results.critical_path.end(),
             [](const PathShare& a, const PathShare& b) {

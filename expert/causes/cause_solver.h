@@ -11,6 +11,7 @@
 
 #include "expert/causes/cause_chains.h"
 #include "expert/causes/doings.h"
+#include "expert/causes/place_numbers.h"
 
 namespace kojak::expert {
 
@@ -54,7 +55,7 @@ class CauseSolver {
     Ticks until, time;
   };
   struct Share {
-    std::uint32_t target;  // a wait of the culprit, or a stretch
+    std::uint32_t target;  // a wait of the culprit, or one of costs_
     bool to_wait;
     Ticks weight;
   };
@@ -109,6 +110,8 @@ class CauseSolver {
     Ticks to, longer;  // until then, of all
   };
   struct CostOf {
+    LocationIndex location = 0;
+    StretchId stretch = 0;
     std::vector<std::pair<MetricIndex, Cost>> patterns;
     std::vector<std::pair<What, Amount>> objects;  // of `what` only the object counts
     CauseChains::Via via;
@@ -120,8 +123,7 @@ class CauseSolver {
 
   struct ListedCause {
     RootCause cause;
-    std::uint64_t key;  // of costs_
-    const CostOf* cost;
+    std::uint32_t cost;  // of costs_
   };
 
   void place_waits();
@@ -134,10 +136,10 @@ class CauseSolver {
   void compare_group(std::uint32_t index);
   std::size_t compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late, Ticks since,
                            const What& what);
-  // A delay of what `doings_` of the culprit has more than those who waited did:
-  // reference([](const Doings&) { a sum of them }).
-  template <class Reference>
-  std::size_t add_delay(const Culprit& culprit, Reference&& reference);
+  // A delay of what the culprit does more than those who waited did:
+  // those([](const Reference&) { a sum of them }).
+  template <class Those>
+  std::size_t add_delay(const Culprit& culprit, const Doings& doings, Those&& those);
   std::size_t add_direct(const WaitRecord& wait);
   void pass_back();
   void pass_group(std::uint32_t index);
@@ -162,24 +164,38 @@ class CauseSolver {
   Ticks bounded(LocationIndex location, Ticks since, Ticks to) const {
     return std::max(since, timelines_[location].some_before(to, kMostPieces));
   }
-  CostOf& cost_of(LocationIndex location, StretchId stretch) {
-    return costs_[std::uint64_t{location} << 32 | stretch];
+  std::uint32_t cost_of(LocationIndex location, StretchId stretch) {
+    const std::uint32_t number = cost_numbers_.number(location, stretch);
+    if (number == costs_.size()) {
+      costs_.emplace_back();
+      costs_.back().location = location;
+      costs_.back().stretch = stretch;
+    }
+    return number;
+  }
+  // What lies in files may leave memory when so much of it was looked at.
+  void rest_after(std::size_t pieces) {
+    constexpr std::size_t kAtOnce = (16 << 20) / sizeof(Piece);
+    touched_ += pieces;
+    if (touched_ < kAtOnce) return;
+    touched_ = 0;
+    c_.memory_.rest();
   }
   static Cost& of_pattern(CostOf& cost, MetricIndex metric);
   void note_longer(CostOf& cost, Ticks from, Ticks to, Ticks longer, bool compared);
-  void follow_critical_path(RootCauses& results) const;
-  void list(RootCauses& results) const;
+  void follow_critical_path(RootCauses& results);
+  void list(RootCauses& results);
   // `wanted`: stretches, in the order in which they are listed.
   using Doers = std::unordered_map<StretchId, std::size_t>;  // how many locations do it
-  Doers list_times(RootCauses& results, const std::vector<StretchId>& wanted) const;
+  Doers list_times(RootCauses& results, const std::vector<StretchId>& wanted);
   void list_samples(RootCauses& results, const Doers& doers) const;
   // What the run would gain without each of these, at most GainFinder::kMost.
   // In cause_gains.cc.
-  void find_gains(std::span<ListedCause> causes) const;
+  void find_gains(std::span<ListedCause> causes);
   // Every instance of a stretch is shortened by what it took longer in these times.
   void shorten(std::size_t cause, LocationIndex location, StretchId stretch,
-               std::vector<TookLonger>& times, GainFinder& gains) const;
-  void replay(GainFinder& gains) const;
+               std::vector<TookLonger>& times, GainFinder& gains);
+  void replay(GainFinder& gains);
 
   CauseFinder& c_;
   std::vector<Timeline>& timelines_;
@@ -194,19 +210,38 @@ class CauseSolver {
   LogVector<Amount> received_;   // by wait
   std::vector<bool> passed_on_;  // by wait
   CauseChains chains_;
-  std::unordered_map<std::uint64_t, CostOf> costs_;
-  std::unordered_map<std::uint64_t, Amount> unexplained_at_;
-  std::unordered_map<std::uint64_t, std::vector<Waits>> waits_at_;
+  PlaceNumbers cost_numbers_, unexplained_numbers_, waits_numbers_;
+  std::vector<CostOf> costs_;
+  std::vector<Amount> unexplained_at_;
+  std::vector<std::vector<Waits>> waits_at_;
   Amount all_ = 0, unexplained_ = 0;
   // Kept for their memory only.
-  Doings doings_, reference_, excepted_, pair_;
-  std::vector<double> of_function_;
+  Doings doings_, late_, waiter_;
+  Reference reference_, excepted_, pair_;
+  struct OfFunction {
+    Ticks time = 0;
+    double longer = 0;  // of stretches that took longer
+  };
+  std::vector<OfFunction> of_function_;  // all zero in between
+  std::vector<double> longer_;           // by part of the doings looked at
+  struct OfCall {
+    double all = 0, more = 0;
+  };
+  std::vector<OfCall> of_call_;  // by stretch
+  struct Rate {                  // a waiter's amounts by the length of its wait
+    double own = 0, passed = 0;
+  };
+  std::vector<Rate> rates_;
+  std::vector<WaitId> waiters_;
+  std::vector<double> indirect_, part_of_;
+  std::size_t touched_ = 0;  // pieces, since what lies in files rested
   // Of the group looked at last.
   std::vector<ArrivalRecord> arrivals_;
   // How much of a waiter's time falls to each late one: a waiter at place p waits `places_[j] -
   // places_[p]` for the one at j > p: each moment is shared by all that are still missing.
   std::vector<double> places_;
   std::vector<std::uint32_t> place_of_;  // by location
+  std::vector<Amount> done_;             // by stretch: of all locations, without waits
 };
 
 }  // namespace kojak::expert

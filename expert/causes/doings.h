@@ -1,7 +1,6 @@
-// How long somebody did what within an interval, or the weighted mean of several.
+// How long somebody did what within an interval, and the weighted sum of that of several.
 //
-// Sparse sums over stretches, over functions, and over the calls that waited. Used again and again:
-// clear() costs what was added. Not thread-safe; nothing fails.
+// Used again and again: each use costs what was done in it. Not thread-safe; nothing fails.
 #pragma once
 
 #include <vector>
@@ -10,7 +9,66 @@
 
 namespace kojak::expert {
 
+// What one location does in an interval, each stretch once; no overhead of the measurement.
 class Doings {
+ public:
+  struct Part {
+    StretchId stretch;
+    Ticks time;
+  };
+  struct Waited {
+    WaitId wait;
+    StretchId call;
+    Ticks time;
+  };
+
+  void look_at(const Timeline& timeline, const Stretches& stretches, Ticks from, Ticks to) {
+    parts_.clear();
+    waits_.clear();
+    waited_.clear();
+    if (done_.size() < stretches.size()) {
+      done_.resize(stretches.size(), 0);
+      in_waits_.resize(stretches.size(), 0);
+    }
+    pieces_ = 0;
+    timeline.each(from, to, [&](const Piece& piece, Ticks begin, Ticks end) {
+      const bool waits = piece.wait != kNoWait;
+      Ticks& sum = (waits ? in_waits_ : done_)[piece.stretch];
+      if (sum == 0) (waits ? waits_ : parts_).push_back({piece.stretch, 0});
+      sum += end - begin;
+      if (waits) waited_.push_back({piece.wait, piece.stretch, end - begin});
+      ++pieces_;
+    });
+    take(waits_, in_waits_);
+    take(parts_, done_);
+    std::erase_if(parts_, [&](const Part& p) {
+      return stretches[p.stretch].kind == Stretch::Kind::kOverhead;
+    });
+  }
+  // Computing and calls, without waits.
+  const std::vector<Part>& parts() const { return parts_; }
+  // The calls that waited, and each of their waits.
+  const std::vector<Part>& waits() const { return waits_; }
+  const std::vector<Waited>& waited() const { return waited_; }
+  // That it looked at, to know how much memory was touched.
+  std::size_t pieces() const { return pieces_; }
+
+ private:
+  static void take(std::vector<Part>& parts, std::vector<Ticks>& sums) {
+    for (Part& p : parts) {
+      p.time = sums[p.stretch];
+      sums[p.stretch] = 0;
+    }
+  }
+
+  std::vector<Part> parts_, waits_;
+  std::vector<Waited> waited_;
+  std::vector<Ticks> done_, in_waits_;  // by stretch; zeros in between
+  std::size_t pieces_ = 0;
+};
+
+// Sums over stretches, over functions, and over the calls that waited, of those who wait.
+class Reference {
  public:
   // Of waiters in the order of their enters: what is compared with a later one comes from two sums.
   struct Sum {
@@ -24,28 +82,24 @@ class Doings {
     double at(double place) const { return place * all - behind; }
   };
 
-  // What is done in [from, to].
-  void add(const Timeline& timeline, const Stretches& stretches, Ticks from, Ticks to,
-           double weight, double place) {
-    timeline.each(from, to, [&](const Piece& piece, Ticks begin, Ticks end) {
-      const Stretch& stretch = stretches[piece.stretch];
-      if (stretch.kind == Stretch::Kind::kOverhead) return;
-      const double length = weight * static_cast<double>(end - begin);
-      if (piece.wait != kNoWait) return put(waits_, waits_used_, piece.stretch, length, place);
-      put(stretches_, stretches_used_, piece.stretch, length, place);
-      put(functions_, functions_used_, stretch.function, length, place);
-    });
+  void add(const Doings& doings, const Stretches& stretches, double weight, double place) {
+    for (const Doings::Part& p : doings.parts()) {
+      const double length = weight * static_cast<double>(p.time);
+      put(stretches_, p.stretch, length, place);
+      put(functions_, stretches[p.stretch].function, length, place);
+    }
+    for (const Doings::Part& p : doings.waits()) {
+      put(waits_, p.stretch, weight * static_cast<double>(p.time), place);
+    }
   }
   Sum stretch(StretchId id) const { return get(stretches_, id); }
   Sum function(std::uint32_t id) const { return get(functions_, id); }
   Sum waited(StretchId call) const { return get(waits_, call); }
-  const std::vector<std::uint32_t>& stretches() const { return stretches_used_; }
-  const std::vector<std::uint32_t>& waits() const { return waits_used_; }
 
   void clear() {
-    clear(stretches_, stretches_used_);
-    clear(functions_, functions_used_);
-    clear(waits_, waits_used_);
+    clear(stretches_);
+    clear(functions_);
+    clear(waits_);
   }
 
  private:
@@ -53,26 +107,27 @@ class Doings {
     Sum sum;
     bool used = false;
   };
-  using Cells = std::vector<Cell>;
-  using Used = std::vector<std::uint32_t>;
+  struct Cells {
+    std::vector<Cell> all;
+    std::vector<std::uint32_t> used;
+  };
 
-  static void put(Cells& cells, Used& used, std::uint32_t id, double length, double place) {
-    if (id >= cells.size()) cells.resize(id + 1);
-    Cell& cell = cells[id];
-    if (!cell.used) used.push_back(id);
+  static void put(Cells& cells, std::uint32_t id, double length, double place) {
+    if (id >= cells.all.size()) cells.all.resize(id + 1);
+    Cell& cell = cells.all[id];
+    if (!cell.used) cells.used.push_back(id);
     cell.used = true;
     cell.sum.add(length, place);
   }
   static Sum get(const Cells& cells, std::uint32_t id) {
-    return id < cells.size() ? cells[id].sum : Sum{};
+    return id < cells.all.size() ? cells.all[id].sum : Sum{};
   }
-  static void clear(Cells& cells, Used& used) {
-    for (const std::uint32_t id : used) cells[id] = {};
-    used.clear();
+  static void clear(Cells& cells) {
+    for (const std::uint32_t id : cells.used) cells.all[id] = {};
+    cells.used.clear();
   }
 
   Cells stretches_, functions_, waits_;
-  Used stretches_used_, functions_used_, waits_used_;
 };
 
 }  // namespace kojak::expert

@@ -38,11 +38,11 @@ class Stretches {
   Stretches() { add({}); }
 
   StretchId computing(CallPathIndex path, CallPathIndex before, CallPathIndex after) {
-    const auto [known, added] = computing_.try_emplace(Between{path, before, after}, size());
-    if (!added) return known->second;
-    const auto [function, first] = functions_.try_emplace(path, functions_count_);
-    if (first) ++functions_count_;
-    return add({Stretch::Kind::kComputing, path, before, after, function->second});
+    const Between between{path, before, after};
+    Recent& recent = recent_[Hash{}(between) % kRecent];
+    if (recent.between == between && recent.stretch != kBeforeRecording) return recent.stretch;
+    recent = {between, look_up(between)};
+    return recent.stretch;
   }
   StretchId call(CallPathIndex path) { return of_path(path, Stretch::Kind::kCall); }
   StretchId overhead(CallPathIndex path) { return of_path(path, Stretch::Kind::kOverhead); }
@@ -63,6 +63,21 @@ class Stretches {
       return static_cast<std::size_t>((h ^ (h >> 32)) * 0xBF58476D1CE4E5B9u);
     }
   };
+  // Most calls are those of a loop: their stretches need no look into the table.
+  static constexpr std::size_t kRecent = 1024;
+  struct Recent {
+    Between between{};
+    StretchId stretch = kBeforeRecording;
+  };
+
+  StretchId look_up(const Between& between) {
+    const auto [known, added] = computing_.try_emplace(between, size());
+    if (!added) return known->second;
+    const auto [function, first] = functions_.try_emplace(between.path, functions_count_);
+    if (first) ++functions_count_;
+    return add(
+        {Stretch::Kind::kComputing, between.path, between.before, between.after, function->second});
+  }
   StretchId add(const Stretch& stretch) {
     all_.push_back(stretch);
     if (stretch.kind != Stretch::Kind::kComputing) all_.back().function = functions_count_++;
@@ -74,6 +89,7 @@ class Stretches {
     return by_path_[path];
   }
 
+  std::vector<Recent> recent_{kRecent};
   std::vector<Stretch> all_;
   std::vector<StretchId> by_path_;  // 0: none yet
   std::unordered_map<Between, StretchId, Hash> computing_;

@@ -23,6 +23,8 @@ constexpr double in_seconds(Amount amount) {
 }
 // amount * part / whole, rounded down; whole > 0, none of them negative.
 constexpr Amount share_of(Amount amount, Ticks part, Ticks whole) {
+  constexpr Amount kHalf = Amount{1} << 31;  // the product of two such needs no long division
+  if (amount < kHalf && part < kHalf) return static_cast<Ticks>(amount) * part / whole;
   return amount * part / whole;
 }
 

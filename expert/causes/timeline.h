@@ -41,21 +41,27 @@ class Timeline {
   explicit Timeline(LogMemory& memory) : pieces_(memory) {}
 
   void enter(Ticks time, CallPathIndex path, Kind kind, Stretches& stretches) {
-    advance(time, stretches);
+    advance(time);
+    open_.push_back(now_);
     // A function that MPI calls back belongs to the call.
-    if (kind == Kind::kComputing && calls_ > 0) kind = Kind::kCall;
-    if (kind == Kind::kCall && calls_++ == 0) name_computing(path, stretches);
-    open_.push_back({path, kind});
+    if (kind == Kind::kComputing && calls_ == 0) {
+      now_ = {kUnnamed | path, path, kind};
+    } else if (kind == Kind::kOverhead) {
+      now_ = {stretches.overhead(path), path, kind};
+    } else {
+      if (calls_++ == 0) name_computing(path, stretches);
+      now_ = {stretches.call(path), path, Kind::kCall};
+    }
   }
-  void leave(Ticks time, Stretches& stretches) {
-    advance(time, stretches);
+  void leave(Ticks time) {
+    advance(time);
     if (open_.empty()) return;  // a damaged trace
-    const Open left = open_.back();
-    open_.pop_back();
-    if (left.kind == Kind::kCall && --calls_ == 0) {
-      before_ = left.path;
+    if (now_.kind == Kind::kCall && --calls_ == 0) {
+      before_ = now_.path;
       unnamed_ = pieces_.size();
     }
+    now_ = open_.back();
+    open_.pop_back();
   }
   // After the last event.
   void finish(Stretches& stretches) { name_computing(kNoCallPath, stretches); }
@@ -63,14 +69,17 @@ class Timeline {
   // the same time the earlier has it.
   void carve(std::span<WaitSpan> waits);
 
-  Ticks end() const { return pieces_.empty() ? 0 : pieces_.back().end; }
-  // f(piece, begin, end) for all that was done in [from, to], in order.
+  Ticks end() const { return end_; }
+  std::size_t size() const { return pieces_.size(); }
+  // f(piece, begin, end) for all that was done in [from, to], in order; 0 <= from.
   template <class F>
   void each(Ticks from, Ticks to, F&& f) const {
+    Ticks begin = from;
     for (std::size_t i = at(from); i < pieces_.size(); ++i) {
-      const Ticks begin = std::max(from, begin_of(i)), end = std::min(to, pieces_[i].end);
+      const Ticks end = std::min(to, pieces_[i].end);
       if (begin < end) f(pieces_[i], begin, end);
       if (to <= pieces_[i].end) break;
+      begin = end;
     }
   }
   // The begin of the piece that lies `pieces` before the one at `time`.
@@ -80,8 +89,8 @@ class Timeline {
   }
   // What it did just before `time`; null at its begin and after its end.
   const Piece* before(Ticks time) const {
-    const auto it = std::lower_bound(pieces_.begin(), pieces_.end(), time, ends_earlier);
-    return time <= 0 || it == pieces_.end() ? nullptr : &*it;
+    if (time <= 0 || time > end_) return nullptr;
+    return &pieces_[at(time - 1)];
   }
   Ticks begin_of(const Piece& piece) const {
     return begin_of(static_cast<std::size_t>(&piece - pieces_.data()));
@@ -89,29 +98,56 @@ class Timeline {
 
  private:
   struct Open {
+    StretchId stretch;
     CallPathIndex path;
     Kind kind;
   };
   static constexpr StretchId kUnnamed = StretchId{1} << 31;  // and the call path that computes
+  static constexpr CallPathIndex kNoFunction = kUnnamed - 1;
 
-  static bool ends_earlier(const Piece& piece, Ticks time) { return piece.end < time; }
-  // The piece in which `time` lies, or that begins there.
+  // The piece in which `time` lies, or that begins there. Looks near where it looked last.
   std::size_t at(Ticks time) const {
-    return static_cast<std::size_t>(
-        std::upper_bound(pieces_.begin(), pieces_.end(), time,
-                         [](Ticks t, const Piece& piece) { return t < piece.end; }) -
-        pieces_.begin());
+    const Piece* const p = pieces_.data();
+    const std::size_t n = pieces_.size();
+    std::size_t i = std::min(near_, n), step = 1, first = 0;
+    if (i < n && p[i].end <= time) {
+      for (; step < n - i && p[i + step].end <= time; step *= 2) i += step;
+      first = i + 1;
+      i = std::min(i + step, n);
+    } else {
+      for (; step <= i && p[i - step].end > time; step *= 2) i -= step;
+      if (step <= i) first = i - step + 1;
+    }
+    const Piece* const found = std::upper_bound(
+        p + first, p + i, time, [](Ticks t, const Piece& piece) { return t < piece.end; });
+    return near_ = static_cast<std::size_t>(found - p);
   }
   Ticks begin_of(std::size_t i) const { return i == 0 ? 0 : pieces_[i - 1].end; }
-  void advance(Ticks time, Stretches& stretches);
+  void advance(Ticks time) {
+    if (time > end_) {
+      if (pieces_.size() > unnamed_ && pieces_.back().stretch == now_.stretch) {
+        pieces_.back().end = time;
+      } else {
+        pieces_.push_back({time, now_.stretch, kNoWait});
+      }
+      end_ = time;
+    }
+    if (!begun_) [[unlikely]] {
+      begun_ = true;
+      now_ = {kUnnamed | kNoFunction, kNoFunction, Kind::kComputing};
+    }
+  }
   void name_computing(CallPathIndex after, Stretches& stretches);
 
   LogVector<Piece> pieces_;
-  std::vector<Open> open_;
+  Ticks end_ = 0;
+  Open now_{Stretches::kBeforeRecording, 0, Kind::kComputing};
+  std::vector<Open> open_;   // around `now_`
   std::size_t calls_ = 0;    // open ones, one in the other
   std::size_t unnamed_ = 0;  // the first piece after the last call
   CallPathIndex before_ = kNoCallPath;
   bool begun_ = false;
+  mutable std::size_t near_ = 0;
 };
 
 }  // namespace kojak::expert
