@@ -9,6 +9,7 @@
 #include "earl/trace.h"
 #include "expert/analysis.h"
 #include "expert/catalogue.h"
+#include "expert/csv_report.h"
 #include "expert/cube/reader.h"
 #include "expert/cube/text.h"
 #include "expert/cube/writer.h"
@@ -171,7 +172,9 @@ ExitCode run(const po::variables_map& options) {
   }
   const std::string json =
       options.count("json") != 0 ? options["json"].as<std::string>() : std::string();
-  if (const auto refused = cli::overwrites({input}, {output, html, json})) return *refused;
+  const std::string csv =
+      options.count("csv") != 0 ? options["csv"].as<std::string>() : std::string();
+  if (const auto refused = cli::overwrites({input}, {output, html, json, csv})) return *refused;
 
   std::optional<expert::TimeWindow> window;
   if (options.count("from") != 0 || options.count("to") != 0) {
@@ -254,8 +257,13 @@ ExitCode run(const po::variables_map& options) {
       return written.error().code;
     }
   }
+  if (!csv.empty()) {
+    if (const Status written = expert::write_csv(report, csv); !written) {
+      return cli::failed(written.error());
+    }
+  }
   // With the report on standard output, the summary goes to the messages.
-  const bool taken = output == "-" || extras.json == "-";
+  const bool taken = output == "-" || extras.json == "-" || csv == "-";
   std::ostream& out = taken ? std::cerr : std::cout;
   const int fd = taken ? 2 : 1;
   if (!cli::quiet()) {
@@ -292,6 +300,8 @@ int main(int argc, char** argv) {
        "also write the report as a page with timeline, see kojak html")  //
       ("json", po::value<std::string>()->value_name("FILE"),
        "also write results, worst instances and messages by send mode as JSON")  //
+      ("csv", po::value<std::string>()->value_name("FILE"),
+       "also write the values of the report as comma-separated values")  //
       ("instances", po::value<std::size_t>()->value_name("N")->default_value(10),
        "print the N most severe instances of each pattern")               //
       ("causes", "print who made the others wait, doing what")            //

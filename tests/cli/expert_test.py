@@ -1,4 +1,5 @@
 """expert: where the report goes, what the summary says, and how it ends."""
+import csv
 import gzip
 import json
 import os
@@ -210,6 +211,33 @@ class Extras(CommandTest):
             partners = [p for p in result["partners"] if p["metric"] == name]
             self.assertAlmostEqual(sum(w["seconds"] for p in partners for w in p["waited_for"]),
                                    totals[name], 9)
+
+    def test_csv_has_the_values_of_the_report(self):
+        self.assertEqual(self.run_command("expert", "-q", "-o", "a.cube", "--csv", "a.csv", TRACE).status, 0)
+        with open(self.dir / "a.csv", encoding="utf8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(list(rows[0]), ["metric", "title", "unit", "call_path", "process", "thread", "value"])
+        report = (self.dir / "a.cube").read_text()
+        for name in ("time", "visits", "mpi_rma_latepost", "mpi_rma_earlywait"):
+            total = sum(float(row["value"]) for row in rows if row["metric"] == name)
+            self.assertAlmostEqual(total, metric(report, name), delta=1e-9)
+        # Three origins start 0.2 s before rank 0 posts (gats.c).
+        late = [row for row in rows if row["metric"] == "mpi_rma_latepost"]
+        self.assertEqual({row["call_path"].split("/")[-1] for row in late}, {"MPI_Win_start"})
+        self.assertEqual({(row["title"], row["unit"]) for row in late}, {("Late Post", "seconds")})
+        self.assertAlmostEqual(sum(float(row["value"]) for row in late), 3 * 0.2, delta=0.02)
+        self.assertEqual(sum(float(row["value"]) for row in late if row["process"] == "0"), 0)
+
+    def test_csv_quotes_names(self):
+        trace = self.file("a.elg", (REFERENCE / "gats.elg").read_bytes().replace(b"MPI_Win_start", b'MPI,Win"star\xff'))
+        ran = self.run_command("expert", "-q", "-o", "a.cube", "--csv", "-", trace)
+        paths = {row["call_path"].split("/")[-1] for row in csv.DictReader(ran.out.splitlines())}
+        self.assertIn('MPI,Win"star\N{REPLACEMENT CHARACTER}', paths)
+
+    def test_csv_that_cannot_be_written(self):
+        self.assertEqual(self.run_command("expert", "-q", "-o", "a.cube", "--csv", "absent/a.csv", TRACE).status, 4)
+        self.assertEqual(self.run_command("expert", "-q", "-o", "-", "--csv", "-", TRACE).status, 1)
+        self.assertEqual(self.run_command("expert", "-q", "-o", "a.cube", "--csv", "a.cube", TRACE).status, 1)
 
     def test_json_on_stdout(self):
         ran = self.run_command("expert", "-q", "-o", "a.cube", "--json", "-", "--instances", "1",
