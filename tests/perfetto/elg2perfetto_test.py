@@ -13,6 +13,7 @@ from scorep_run import ScorepRun  # noqa: E402
 
 BIN = pathlib.Path(os.environ["KOJAK_BIN"])
 REFERENCE = pathlib.Path(os.environ["KOJAK_REFERENCE"])
+TEXT_TRACE = os.environ["KOJAK_TEXT_TRACE"]
 HERE = pathlib.Path(__file__).parent
 ABSOLUTE, OURS = 6, 64  # clocks
 
@@ -104,6 +105,38 @@ class Decoded:
         return found
 
 
+class DecodedJson:
+    """The same of Chrome's format."""
+
+    def __init__(self, text):
+        self.names, self.open, self.called, self.values, self.found = {}, collections.defaultdict(list), [], {}, []
+        moments, self.connected = {}, collections.defaultdict(lambda: [[], []])
+        for event in sorted(json.loads(text)["traceEvents"], key=lambda e: float(e.get("ts", -1))):
+            phase, thread = event["ph"], (event["pid"], event["tid"])
+            time = round(event.get("ts", 0) * 1000)
+            if phase == "M":
+                key = event["pid"] if event["name"] == "process_name" else thread
+                assert key not in self.names
+                self.names[key] = event["args"]["name"]
+            elif phase == "B":
+                self.open[thread].append((event["name"], time, event["cat"]))
+            elif phase == "E":
+                name, begin, _ = self.open[thread].pop()
+                self.called.append((event["pid"] - 1, name, begin, time))
+            elif phase == "i":
+                moments[thread, time] = event["name"]
+            elif phase in "sf":
+                assert self.open[thread] or any(c[3] == time for c in self.called), "a flow outside of slices"
+                self.connected[event["id"]][phase == "f"].append((time, event["pid"] - 1, moments[thread, time]))
+            elif phase == "C":
+                self.values.setdefault(event["name"], {}).setdefault(event["pid"] - 1, []).append(event["args"]["value"])
+            else:
+                assert phase == "X" and self.names[event["pid"]] == "Worst waits"
+                assert self.names[thread] == event["name"]
+                self.found.append((event["name"], time, time + round(event["dur"] * 1000), event["args"]))
+        assert not any(self.open.values())
+
+
 class Elg2Perfetto(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -189,6 +222,37 @@ class Elg2Perfetto(unittest.TestCase):
         self.assertEqual(late_post["where"].split()[0], "MPI_Win_start")
         self.assertIn("rank 0 enters MPI_Win_post", late_post["until"])
         self.assertEqual(self.decoded(trace, "--waits", 0).waits(), [])
+
+    def test_json_says_the_same(self):
+        for name in ("gats.elg", "fence.elg"):
+            trace = REFERENCE / name
+            packets = self.decoded(trace, "--waits", 2)
+            chrome = DecodedJson(self.run_tool("elg2perfetto", "--json", "-o", "-", "--waits", 2, trace))
+            self.assertEqual(sorted(chrome.called), sorted(packets.calls()))
+            self.assertEqual(sorted(chrome.connected.values()), sorted(packets.flows().values()))
+            for title, values in chrome.values.items():
+                self.assertEqual(values, packets.counters(title))
+            self.assertEqual(sorted(chrome.found, key=str), sorted(packets.waits(), key=str))
+            self.assertTrue(chrome.called and chrome.values and chrome.found)
+            self.assertEqual([chrome.names[rank + 1] for rank in range(4)], [f"Rank {rank}" for rank in range(4)])
+        self.run_tool("elg2perfetto", "-q", "--json", REFERENCE / "gats.elg")
+        self.assertTrue((pathlib.Path(self.folder.name) / "a.json").exists())
+
+    def test_json_takes_any_name(self):
+        # A quote, a backslash, an end of line, a letter of two bytes, a byte that is no UTF-8.
+        folder = pathlib.Path(self.folder.name)
+        (folder / "names.txt").write_text(
+            'ENTER lid=0 time=0 region="a\\"b\\\\c\\n\\303\\251\\377"\nEXIT lid=0 time=1e-9\n')
+        subprocess.run([TEXT_TRACE, folder / "names.txt", folder / "names.elg"], check=True, timeout=60)
+        chrome = DecodedJson(self.run_tool("elg2perfetto", "--json", "-o", "-", "names.elg"))
+        self.assertEqual(chrome.called, [(0, 'a"b\\c\n\u00e9\ufffd', 0, 1)])
+
+    def test_json_of_nothing(self):
+        folder = pathlib.Path(self.folder.name)
+        (folder / "nothing.txt").write_text("# nothing\n")
+        subprocess.run([TEXT_TRACE, folder / "nothing.txt", folder / "nothing.elg"], check=True, timeout=60)
+        chrome = DecodedJson(self.run_tool("elg2perfetto", "--json", "-o", "-", "nothing.elg"))
+        self.assertEqual((chrome.called, chrome.found), ([], []))
 
     def test_damaged_and_wrong_input(self):
         cut = pathlib.Path(self.folder.name) / "cut.elg"

@@ -1,6 +1,5 @@
 // elg2perfetto: a merged trace as a trace for Perfetto's viewer (ui.perfetto.dev).
 #include <algorithm>
-#include <cmath>
 
 #include "earl/file_gaps.h"
 #include "earl/index/message_feed.h"
@@ -10,7 +9,10 @@
 #include "expert/catalogue.h"
 #include "expert/wait_words.h"
 #include "tools/cli/trace_input.h"
+#include "tools/elg2perfetto/chrome_json.h"
 #include "tools/elg2perfetto/packets.h"
+#include "tools/export/clock.h"
+#include "tools/export/names.h"
 
 namespace kojak::perfetto {
 namespace {
@@ -21,26 +23,20 @@ constexpr cli::ToolInfo kTool = {
     "transfers, counters, and the worst waits of each pattern.",
     "elg2perfetto -o a.pftrace a.elg", nullptr};
 
-// Of Perfetto's: since the trace's first event.
-std::uint64_t nanoseconds(Seconds time, Seconds start) {
-  return static_cast<std::uint64_t>(std::max(0.0, std::round((time.value - start.value) * 1e9)));
-}
-
 // The events of a trace, one after the other.
 class Export {
  public:
-  Export(earl::Trace& trace, Packets& out)
+  Export(earl::Trace& trace, ViewerFile& out)
       : trace_(trace), out_(out), regions_(trace), messages_(trace), transfers_(trace) {
     for (std::uint32_t i = 0; i < trace.location_count(); ++i) add_location(i);
   }
 
   void run(const std::function<void(std::uint64_t)>& progress) {
     for (earl::Event event; trace_.next(event);) {
-      if (event.pos == 0) start_ = event.time;
       regions_.apply(event);
       messages_.apply(event);
       transfers_.apply(event);
-      take(event);
+      take(event, clock_(event.time));
       if ((event.pos & 0xFFFF) == 0) progress(event.pos);
     }
     messages_.finish();
@@ -49,7 +45,7 @@ class Export {
       for (; thread.depth > 0; --thread.depth) out_.end(thread.track, thread.last);
     }
   }
-  Seconds start() const { return start_; }
+  exporting::Clock& clock() { return clock_; }
 
  private:
   struct Process {
@@ -79,34 +75,24 @@ class Export {
     Process& process = processes_[rank];
     const Definitions& definitions = trace_.definitions();
     if (process.track == 0) {
-      const auto name = definitions.process_names.find(def.process);
-      process.track = out_.process(rank + 1, name != definitions.process_names.end()
-                                                 ? name->second
-                                                 : "Rank " + std::to_string(rank));
+      process.track = out_.process(rank + 1, exporting::process_name(definitions, def.process));
       process.bytes = out_.counter(process.track, "one-sided bytes under way");
       process.epochs = out_.counter(process.track, "open epochs");
     }
-    const auto name = definitions.thread_names.find({def.process, def.thread});
     // Perfetto shows the thread whose number is that of its process first.
     threads_.push_back({out_.thread(rank + 1, index_of_thread(rank, raw(def.thread)),
-                                    name != definitions.thread_names.end()
-                                        ? name->second
-                                        : "thread " + std::to_string(raw(def.thread))),
+                                    exporting::thread_name(definitions, def)),
                         rank, 0, 0});
   }
   std::uint32_t index_of_thread(std::uint32_t rank, std::uint32_t thread) const {
     return thread == 0 ? rank + 1 : trace_.process_count() + 1 + rank * 1024 + thread;
   }
 
-  std::uint64_t at(Thread& thread, Seconds time) {
-    return thread.last = std::max(thread.last, nanoseconds(time, start_));
-  }
-
-  void take(const earl::Event& event) {
+  void take(const earl::Event& event, std::uint64_t now) {
     const std::uint32_t index = trace_.index(event.loc);
     if (index == kAbsent) return;
     Thread& thread = threads_[index];
-    const std::uint64_t time = at(thread, event.time);
+    const std::uint64_t time = thread.last = std::max(thread.last, now);
     if (earl::is_enter(event.type)) {
       enter(thread, time, event);
     } else if (earl::is_exit(event.type)) {
@@ -146,7 +132,7 @@ class Export {
     const std::string_view category = region != nullptr && region->function != nullptr ? "MPI"
                                       : region != nullptr && region->is_tracing()      ? "overhead"
                                                                                        : "program";
-    Packets::Place place;
+    ViewerFile::Place place;
     const CallSiteDef* site = definitions.call_sites.find(event.csite);
     if (site != nullptr && !is_absent(site->line)) {
       if (const std::string* file = definitions.files.find(site->file)) place.file = *file;
@@ -186,7 +172,7 @@ class Export {
       const auto arrival = arrivals_.find(pair.recv);
       if (arrival == arrivals_.end()) continue;
       Thread& thread = threads_[arrival->second.thread];
-      out_.moment(thread.track, arrival->second.time, "MPI_RECV", pair.send + 1, true);
+      out_.moment(thread.track, arrival->second.time, "MPI_RECV", pair.send + 1, true, {});
       arrivals_.erase(arrival);
     }
   }
@@ -206,11 +192,11 @@ class Export {
   }
 
   earl::Trace& trace_;
-  Packets& out_;
+  ViewerFile& out_;
   earl::sequence::RegionStacks regions_;
   earl::MessageFeed messages_;
   earl::sequence::TransferQueues transfers_;
-  Seconds start_;
+  exporting::Clock clock_;
   std::vector<Process> processes_;  // by rank
   std::vector<Thread> threads_;     // by the location's dense number
   std::unordered_map<std::uint64_t, Arrival> arrivals_;
@@ -219,7 +205,7 @@ class Export {
 
 // The worst instances of each pattern, on tracks of their own: one beside the other where they
 // overlap.
-void write_waits(const expert::Report& report, Seconds start, Packets& out) {
+void write_waits(const expert::Report& report, exporting::Clock& clock, ViewerFile& out) {
   std::vector<const expert::Instance*> instances;
   for (const expert::Instance& i : report.waits().worst) instances.push_back(&i);
   std::stable_sort(instances.begin(), instances.end(), [](const auto* a, const auto* b) {
@@ -244,7 +230,7 @@ void write_waits(const expert::Report& report, Seconds start, Packets& out) {
       lane = lanes.end() - 1;
     }
     lane->until = i.end;
-    std::vector<Packets::Text> texts{
+    std::vector<ViewerFile::Text> texts{
         {"waiting, all processes", expert::fixed(i.waiting.value, 6) + " s"}};
     const expert::Waiter& worst = i.waiters.front();
     texts.push_back({"where", expert::call_name(report, places, worst.call_path)});
@@ -257,30 +243,30 @@ void write_waits(const expert::Report& report, Seconds start, Packets& out) {
         !object.empty()) {
       texts.push_back({"object", object});
     }
-    out.slice(lane->track, nanoseconds(i.begin, start), nanoseconds(i.end, start), title, texts);
+    out.slice(lane->track, clock(i.begin), clock(i.end), title, texts);
   }
-}
-
-ExitCode failed(const Error& error) {
-  cli::print_error(error);
-  return error.code;
 }
 
 ExitCode run(const cli::po::variables_map& values) {
   if (values.count("trace") == 0) return cli::usage_error("name a trace");
   const auto input = values["trace"].as<std::string>();
-  const auto output = values["output"].as<std::string>();
+  const bool json = values.count("json") != 0;
+  const std::string output = values.count("output") != 0 ? values["output"].as<std::string>()
+                             : json                      ? "a.json"
+                                                         : "a.pftrace";
   const auto instances = values["waits"].as<std::size_t>();
   if (input == "-" && instances != 0) {
     return cli::usage_error("standard input is read once: with --waits 0 the waits are left out");
   }
   if (const auto refused = cli::overwrites({input}, {output})) return *refused;
   auto trace = earl::Trace::open(input);
-  if (!trace) return failed(trace.error());
+  if (!trace) return cli::failed(trace.error());
   auto file = OutputFile::create(output);
-  if (!file) return failed(file.error());
+  if (!file) return cli::failed(file.error());
   Packets packets(*file);
-  Export events(*trace, packets);
+  ChromeJson chrome(*file);
+  ViewerFile& viewer = json ? static_cast<ViewerFile&>(chrome) : packets;
+  Export events(*trace, viewer);
   {
     cli::Progress bar("writing", trace->declared_events().value_or(0));
     events.run([&](std::uint64_t at) { bar.update_now(at); });
@@ -288,15 +274,15 @@ ExitCode run(const cli::po::variables_map& values) {
   const bool suspect = cli::print_faults(input, earl::gaps_of(*trace), trace->damage());
   if (instances != 0) {
     auto again = earl::Trace::open(input);
-    if (!again) return failed(again.error());
+    if (!again) return cli::failed(again.error());
     cli::Progress bar("analysing", again->declared_events().value_or(0));
     expert::AnalysisOptions options;
     options.instances = instances;
     options.progress = [&](std::uint64_t at) { bar.update_now(at); };
-    write_waits(expert::analyse(*again, options), events.start(), packets);
+    write_waits(expert::analyse(*again, options), events.clock(), viewer);
   }
-  if (const Status written = packets.flush(); !written) return failed(written.error());
-  if (const Status written = file->commit(); !written) return failed(written.error());
+  if (const Status written = viewer.flush(); !written) return cli::failed(written.error());
+  if (const Status written = file->commit(); !written) return cli::failed(written.error());
   return suspect ? ExitCode::kSuspect : ExitCode::kFine;
 }
 
@@ -306,9 +292,9 @@ ExitCode run(const cli::po::variables_map& values) {
 int main(int argc, char** argv) {
   kojak::cli::ToolOptions options;
   options.visible.add_options()(
-      "output,o",
-      kojak::cli::po::value<std::string>()->default_value("a.pftrace")->value_name("FILE"),
-      "the trace for Perfetto; - is standard output")(
+      "output,o", kojak::cli::po::value<std::string>()->value_name("FILE"),
+      "the trace for the viewer (default: a.pftrace, or a.json); - is standard output")(
+      "json", "Chrome's format, for viewers that know no other: larger and slower")(
       "waits", kojak::cli::po::value<std::size_t>()->default_value(10)->value_name("N"),
       "the N worst instances of each pattern, on tracks of their own; 0: none");
   options.hidden.add_options()("trace", kojak::cli::po::value<std::string>(), "");

@@ -1,61 +1,38 @@
-// A Perfetto trace, packet by packet: tracks, slices on them, flows between them, counters.
+// A Perfetto trace, packet by packet.
 //
 // Each thread of the traced program is a sequence of packets with names of its own (interned, each
-// written once) and times as differences. Times are nanoseconds since the trace's beginning; what
-// is known late may be told late, since Perfetto sorts what it reads. Writes as it goes, in blocks;
-// errors are remembered until commit() (exit code 4). Memory: the names. Not thread-safe. Source:
+// written once) and times as differences. Writes as it goes, in blocks. Memory: the names. Source:
 // perfetto.dev, "Converting arbitrary timestamped data to Perfetto", and the published definitions
 // trace_packet.proto, track_event.proto, interned_data.proto.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "epilog/format/writer.h"
 #include "tools/elg2perfetto/message.h"
+#include "tools/elg2perfetto/viewer_file.h"
 
 namespace kojak::perfetto {
 
-using TrackId = std::uint64_t;
-
-class Packets {
+class Packets final : public ViewerFile {
  public:
   explicit Packets(OutputFile& out) : out_(out) {}
 
-  // ---- tracks, before anything stands on them
-  TrackId process(std::uint32_t pid, std::string_view name);
-  TrackId thread(std::uint32_t pid, std::uint32_t tid, std::string_view name);
-  // Below another track; 0: at the top.
-  TrackId track(TrackId parent, std::string_view name);
-  TrackId counter(TrackId parent, std::string_view name);
-
-  // ---- events of a track that is a sequence of its own
-  struct Place {
-    std::string_view file;
-    std::uint32_t line = 0;
-  };
+  TrackId process(std::uint32_t pid, std::string_view name) override;
+  TrackId thread(std::uint32_t pid, std::uint32_t tid, std::string_view name) override;
+  TrackId track(TrackId parent, std::string_view name) override;
+  TrackId counter(TrackId process, std::string_view name) override;
   void begin(TrackId track, std::uint64_t time, std::string_view name, std::string_view category,
-             const Place* place = nullptr);
-  void end(TrackId track, std::uint64_t time);
-  // A moment; `flow` connects those of the same number, `last` ends it.
-  struct Fact {
-    std::string_view name;
-    std::uint64_t value;
-  };
+             const Place* place) override;
+  void end(TrackId track, std::uint64_t time) override;
   void moment(TrackId track, std::uint64_t time, std::string_view name, std::uint64_t flow,
-              bool last, std::initializer_list<Fact> facts = {});
-  void count(TrackId track, std::uint64_t time, std::int64_t value);
-  // A slice with text beside it, of which both ends are known.
-  struct Text {
-    std::string name, value;
-  };
+              bool last, std::initializer_list<Fact> facts) override;
+  void count(TrackId track, std::uint64_t time, std::int64_t value) override;
   void slice(TrackId track, std::uint64_t begin, std::uint64_t end, std::string_view name,
-             const std::vector<Text>& texts);
-
-  Status flush();
+             const std::vector<Text>& texts) override;
+  Status flush() override;
 
  private:
   struct Hash {
