@@ -254,23 +254,14 @@ ExitCode body(const cli::po::variables_map& values) {
     return *refused;
   }
   auto reader = cli::open_trace(path);
-  if (!reader) {
-    cli::print_error(reader.error());
-    return reader.error().code;
-  }
+  if (!reader) return cli::failed(reader.error());
   cli::Progress progress(path, cli::file_size(path));
   if (values.count("verify") != 0) return verify(*reader, progress);
   auto file = OutputFile::create(output);
-  if (!file) {
-    cli::print_error(file.error());
-    return file.error().code;
-  }
+  if (!file) return cli::failed(file.error());
   const auto result = Printer(*reader, *file, selection).run(progress);
   Status status = result ? file->commit() : Status(result.error());
-  if (!status) {
-    cli::print_error(status.error());
-    return status.error().code;
-  }
+  if (!status) return cli::failed(status.error());
   return *result;
 }
 

@@ -74,18 +74,12 @@ ExitCode body(const cli::po::variables_map& values) {
   }
   const auto path = values["trace"].as<std::string>();
   auto reader = cli::open_trace(path);
-  if (!reader) {
-    cli::print_error(reader.error());
-    return reader.error().code;
-  }
+  if (!reader) return cli::failed(reader.error());
   cli::Progress progress(path, cli::file_size(path));
   const auto profile =
       profile_trace(*reader, [&](std::uint64_t offset) { progress.update_now(offset); });
   progress.finish();
-  if (!profile) {
-    cli::print_error(profile.error());
-    return profile.error().code;
-  }
+  if (!profile) return cli::failed(profile.error());
   if (values.count("json") != 0) {
     print_json(*profile, std::cout);
   } else if (csv) {

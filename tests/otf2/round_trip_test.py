@@ -40,8 +40,8 @@ class RoundTrip(unittest.TestCase):
     def there_and_back(self, trace, *options):
         """The archive's anchor file, and the trace that comes back."""
         archive, back = self.dir / "a.otf2", self.dir / "back.elg"
-        self.run_tool("elg2otf2", "-q", *options, "-o", archive, trace, status=(0, 3))
-        self.run_tool("otf2elg", "-q", "-o", back, archive)
+        wrong = self.run_tool("elg2otf2", "-q", *options, "-o", archive, trace, status=(0, 3)).returncode
+        self.run_tool("otf2elg", "-q", "-o", back, archive, status=(wrong,))
         return archive / "traces.otf2", back
 
     def listing(self, trace):
@@ -172,7 +172,9 @@ class RoundTrip(unittest.TestCase):
         cut.write_bytes(whole[:len(whole) * 3 // 4])
         done = self.run_tool("elg2otf2", "-o", "a.otf2", cut, status=(3,))
         self.assertIn(b"cut.elg", done.stderr)
-        self.run_tool("otf2elg", "-o", "back.elg", "a.otf2")
+        for options in ((), ("--foreign",)):
+            done = self.run_tool("otf2elg", *options, "-o", "back.elg", "a.otf2", status=(3,))
+            self.assertEqual(done.stderr.count(b"was damaged: the trace is cut off at its end\n"), 1)
         self.assert_whole(self.dir / "a.otf2/traces.otf2")
         cut.write_bytes(whole[:2000])  # inside the definitions
         self.run_tool("elg2otf2", "-o", "b.otf2", cut, status=(2,))
@@ -183,7 +185,7 @@ class RoundTrip(unittest.TestCase):
         whole = (self.dir / "whole.elg").read_bytes()
         (self.dir / "cut.elg").write_bytes(whole[:-3])  # in the middle of the last record
         self.run_tool("elg2otf2", "-o", "a.otf2", "cut.elg", status=(3,))
-        self.run_tool("otf2elg", "-o", "back.elg", "a.otf2")
+        self.run_tool("otf2elg", "-o", "back.elg", "a.otf2", status=(3,))
         done = self.run_tool("elg_print", "back.elg", status=(3,))
         self.assertEqual(done.stdout.count(b"LOST lid=absent what=6 count=1\n"), 1)
         self.assertIn(b"damaged end of the trace", done.stderr)

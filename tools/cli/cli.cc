@@ -172,6 +172,10 @@ int run_tool_with_status(int argc, char** argv, const ToolInfo& info, const Tool
 void print_error(const Error& error) {
   print_error(error.message());
 }
+ExitCode failed(const Error& error) {
+  print_error(error);
+  return error.code;
+}
 void print_error(std::string_view text) {
   message("error", "\033[1;31m", text);
 }
@@ -185,8 +189,7 @@ std::optional<ExitCode> overwrites(const std::vector<std::string>& inputs,
                                    const std::vector<std::string>& outputs) {
   const Status status = keep_inputs(inputs, outputs);
   if (status) return std::nullopt;
-  print_error(status.error());
-  return status.error().code;
+  return failed(status.error());
 }
 ExitCode usage_error(std::string_view text) {
   print_error(std::string(text) + " (try '" + session.name + " --help')");

@@ -53,6 +53,8 @@ int run_tool_with_status(int argc, char** argv, const ToolInfo& info, const Tool
 // Messages on stderr: "elg_print: error: ...". Warnings and notes are silent under --quiet.
 void print_error(const Error& error);
 void print_error(std::string_view text);
+// Prints the error; the exit code to end with.
+ExitCode failed(const Error& error);
 void print_warning(std::string_view text);
 void print_note(std::string_view text);
 // Whether this command would write over what it reads, or two outputs over each other

@@ -5,7 +5,8 @@
 // EPILOG::record, its record's type, and one attribute for each field. Where OTF2 has no record for
 // it at all it is a parameter of that name. Attribute records before an event are attributes
 // EPILOG::ATTR_UI4.2 and so on, by type and kind. The definitions travel as the text that elg_print
-// prints of them, in properties of the machine. elg2otf2 writes this, otf2elg reads it.
+// prints of them, in properties of the machine; what is wrong with the trace is another one, a line
+// each. elg2otf2 writes this, otf2elg reads it.
 //
 // Order: events of all locations are put in the order of their times in ticks, at equal times in
 // the order of the locations; an event that stood elsewhere in the trace has its place as three
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "epilog/format/records.h"
@@ -26,6 +28,7 @@ inline constexpr std::string_view kOwnCreator = "kojak elg2otf2";
 inline constexpr std::string_view kCarriedPrefix = "EPILOG::";
 inline constexpr const char* kDefinitionsProperty = "EPILOG::definitions::";  // and a number
 inline constexpr const char* kTimeZeroProperty = "EPILOG::time_zero";         // the tick of time 0
+inline constexpr const char* kFaultsProperty = "EPILOG::faults";              // of a damaged trace
 inline constexpr std::uint64_t kTicksPerSecond = 1'000'000'000;
 
 // Where an event stands among those of all locations; in this order.
@@ -104,6 +107,31 @@ class CarriedNames {
   std::vector<bool> times_;
   std::array<std::vector<std::uint8_t>, 256> of_type_;
   std::size_t lid_ = 0, time_ = 0;
+};
+
+// Gives f(name, value) for each field of an event that attributes carry, in the order of its type;
+// location and time stand in OTF2's own records. For visit_fields().
+template <class F>
+class CarriedFields {
+ public:
+  CarriedFields(std::uint8_t type, F f) : names_(CarriedNames::get().of(type)), f_(std::move(f)) {}
+  template <class T>
+  void field(const FieldInfo&, T& value) {
+    const std::size_t name = names_[next_++];
+    const CarriedNames& all = CarriedNames::get();
+    if (name != all.lid() && name != all.time()) f_(name, value);
+  }
+  template <class View>
+  void array(const FieldInfo&, View&, std::uint32_t) {}
+  template <class View>
+  void rest(const FieldInfo&, View&) {}
+  void text(const FieldInfo&, Text&) {}
+  void metrics(const FieldInfo&, MetricValues&) {}
+
+ private:
+  const std::vector<std::uint8_t>& names_;
+  F f_;
+  std::size_t next_ = 0;
 };
 
 }  // namespace kojak::otf2

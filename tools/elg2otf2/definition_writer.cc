@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "tools/export/names.h"
+
 namespace kojak::otf2 {
 namespace {
 
@@ -59,7 +61,8 @@ class DefinitionWriter {
                    const EventWriter& events, ArchiveWriter& archive)
       : d_(definitions), n_(numbers), events_(events), archive_(archive) {}
 
-  void write(const std::vector<std::uint64_t>& counts, std::string_view listing) {
+  void write(const std::vector<std::uint64_t>& counts, std::string_view listing,
+             const std::string& faults) {
     check(OTF2_GlobalDefWriter_WriteClockProperties(out(), kTicksPerSecond, events_.first_tick(),
                                                     events_.last_tick() - events_.first_tick() + 1,
                                                     OTF2_UNDEFINED_TIMESTAMP));
@@ -72,6 +75,7 @@ class DefinitionWriter {
     write_topologies();
     write_metrics();
     property(kTimeZeroProperty, std::to_string(events_.time_zero()));
+    if (!faults.empty()) property(kFaultsProperty, faults);
     std::size_t number = 0;
     for (std::size_t at = 0; at < listing.size(); at += kPiece) {
       char name[64];
@@ -129,9 +133,7 @@ class DefinitionWriter {
   }
 
   void write_process(std::uint32_t rank, OTF2_SystemTreeNodeRef node) {
-    const auto known = d_.process_names.find(ProcessId{rank});
-    const std::string name =
-        known != d_.process_names.end() ? known->second : "MPI Rank " + std::to_string(rank);
+    const std::string name = exporting::process_name(d_, ProcessId{rank}, "MPI Rank ");
     check(OTF2_GlobalDefWriter_WriteLocationGroup(out(), rank, s(name),
                                                   OTF2_LOCATION_GROUP_TYPE_PROCESS, node,
                                                   OTF2_UNDEFINED_LOCATION_GROUP));
@@ -148,12 +150,8 @@ class DefinitionWriter {
         written[rank] = true;
         write_process(rank, node == nullptr ? kRoot : *node);
       }
-      const auto known = d_.thread_names.find({def.process, def.thread});
-      const std::string name = known != d_.thread_names.end() && !known->second.empty()
-                                   ? known->second
-                                   : "thread " + std::to_string(raw(def.thread));
-      check(OTF2_GlobalDefWriter_WriteLocation(out(), i, s(name), OTF2_LOCATION_TYPE_CPU_THREAD,
-                                               counts[i], rank));
+      check(OTF2_GlobalDefWriter_WriteLocation(out(), i, s(exporting::thread_name(d_, def)),
+                                               OTF2_LOCATION_TYPE_CPU_THREAD, counts[i], rank));
     }
     // Processes without a trace are members of communicators all the same.
     std::uint64_t next = n_.locations();
@@ -289,8 +287,9 @@ class DefinitionWriter {
 
 void write_definitions(const Definitions& definitions, const Numbers& numbers,
                        const EventWriter& events, const std::vector<std::uint64_t>& counts,
-                       std::string_view listing, ArchiveWriter& archive) {
-  DefinitionWriter(definitions, numbers, events, archive).write(counts, listing);
+                       std::string_view listing, const std::string& faults,
+                       ArchiveWriter& archive) {
+  DefinitionWriter(definitions, numbers, events, archive).write(counts, listing, faults);
 }
 
 }  // namespace kojak::otf2

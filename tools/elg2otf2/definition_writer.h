@@ -9,8 +9,9 @@
 namespace kojak::otf2 {
 
 // `listing`: the definitions as elg_print prints them, header first; they come back from it.
+// `faults`: what is wrong with the trace, a line each.
 void write_definitions(const Definitions& definitions, const Numbers& numbers,
                        const EventWriter& events, const std::vector<std::uint64_t>& counts,
-                       std::string_view listing, ArchiveWriter& archive);
+                       std::string_view listing, const std::string& faults, ArchiveWriter& archive);
 
 }  // namespace kojak::otf2

@@ -6,30 +6,6 @@
 namespace kojak::otf2 {
 namespace detail {
 
-// Gives f(name, value) for each field of an event but location and time.
-template <class F>
-class EachField {
- public:
-  EachField(std::uint8_t type, F f) : names_(CarriedNames::get().of(type)), f_(std::move(f)) {}
-  template <class T>
-  void field(const FieldInfo&, T& value) {
-    const std::size_t name = names_[next_++];
-    const CarriedNames& all = CarriedNames::get();
-    if (name != all.lid() && name != all.time()) f_(name, value);
-  }
-  template <class View>
-  void array(const FieldInfo&, View&, std::uint32_t) {}
-  template <class View>
-  void rest(const FieldInfo&, View&) {}
-  void text(const FieldInfo&, Text&) {}
-  void metrics(const FieldInfo&, MetricValues&) {}
-
- private:
-  const std::vector<std::uint8_t>& names_;
-  F f_;
-  std::size_t next_ = 0;
-};
-
 template <class R>
 LocationId stands_at(const R& record) {
   // Ends of puts, and starts of gets, are told where their origin is.
@@ -70,15 +46,15 @@ template <class R>
 void EventWriter::carry(const R& record) {
   add(CarriedNames::kRecord, static_cast<std::uint64_t>(R::kType));
   add_carried();
-  visit_fields(const_cast<R&>(record), Dialect{},
-               detail::EachField(static_cast<std::uint8_t>(R::kType),
-                                 [&](std::size_t name, const auto& value) {
-                                   if constexpr (requires { value.value; }) {
-                                     add(name, value);
-                                   } else {
-                                     add(name, std::uint64_t{raw(value)});
-                                   }
-                                 }));
+  visit_fields(
+      const_cast<R&>(record), Dialect{},
+      CarriedFields(static_cast<std::uint8_t>(R::kType), [&](std::size_t name, const auto& value) {
+        if constexpr (requires { value.value; }) {
+          add(name, value);
+        } else {
+          add(name, std::uint64_t{raw(value)});
+        }
+      }));
 }
 
 template <class R>

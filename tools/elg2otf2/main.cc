@@ -65,9 +65,13 @@ void inherit(Byte reason, std::uint64_t count, const Dialect& dialect, std::stri
   listing.insert(listing.rfind('\n', listing.size() - 2) + 1, line + '\n');  // before LAST_DEF
 }
 
-ExitCode failed(const Error& error) {
-  cli::print_error(error);
-  return error.code;
+// For the archive: whoever reads it shall know.
+std::string faults_of(const std::vector<TraceGap>& gaps, bool cut) {
+  std::string faults;
+  for (const TraceGap& gap : gaps) {
+    if (gap.suspect) faults += std::to_string(gap.count) + " x " + gap.what + '\n';
+  }
+  return cut ? faults + "the trace is cut off at its end\n" : faults;
 }
 
 ExitCode run(const cli::po::variables_map& values) {
@@ -77,12 +81,12 @@ ExitCode run(const cli::po::variables_map& values) {
   if (output == "-") return cli::usage_error("an archive is a folder: name it with -o");
   if (const auto refused = cli::overwrites({input}, {output})) return *refused;
   auto reader = cli::open_trace(input);
-  if (!reader) return failed(reader.error());
+  if (!reader) return cli::failed(reader.error());
   auto trace = read_definitions(*reader);
-  if (!trace) return failed(trace.error());
+  if (!trace) return cli::failed(trace.error());
   Numbers numbers(trace->definitions);
   auto archive = ArchiveWriter::create(output, std::max(1u, numbers.locations()));
-  if (!archive) return failed(archive.error());
+  if (!archive) return cli::failed(archive.error());
   EventWriter events(trace->definitions, numbers, *archive, values.count("compat") != 0);
   TraceReader::Next next;
   {
@@ -109,10 +113,12 @@ ExitCode run(const cli::po::variables_map& values) {
   inherit(kLostDamaged, trace->bad.damaged + trace->bad.definitions, reader->dialect(),
           trace->listing);
   inherit(kLostEnd, cut ? 1 : 0, reader->dialect(), trace->listing);
+  const std::vector<TraceGap> gaps = gaps_of(trace->bad, trace->definitions);
   const std::vector<std::uint64_t> counts = archive->close_events();
-  write_definitions(trace->definitions, numbers, events, counts, trace->listing, *archive);
-  if (const Status written = archive->commit(); !written) return failed(written.error());
-  const bool suspect = cli::print_gaps(input, gaps_of(trace->bad, trace->definitions));
+  write_definitions(trace->definitions, numbers, events, counts, trace->listing,
+                    faults_of(gaps, cut), *archive);
+  if (const Status written = archive->commit(); !written) return cli::failed(written.error());
+  const bool suspect = cli::print_gaps(input, gaps);
   if (!cut) return suspect ? ExitCode::kSuspect : ExitCode::kFine;
   cli::print_warning(reader->error().message());
   return ExitCode::kSuspect;

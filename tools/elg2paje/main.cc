@@ -2,6 +2,7 @@
 #include <charconv>
 #include <map>
 
+#include "tools/export/names.h"
 #include "tools/export/sorted_lines.h"
 #include "tools/export/tool.h"
 
@@ -165,22 +166,14 @@ class Paje : public Shown {
       const LocationDef& def = trace_.location_def(i);
       const std::uint32_t rank = raw(def.process);
       if (processes_.try_emplace(rank, i).second) {
-        const auto known = d.process_names.find(def.process);
         add(out, "4 0.000000000 P", rank);
-        out += " P 0 " +
-               quoted(known != d.process_names.end() ? known->second
-                                                     : "Rank " + std::to_string(rank)) +
-               '\n';
+        out += " P 0 " + quoted(process_name(d, def.process)) + '\n';
       }
-      const auto known = d.thread_names.find({def.process, def.thread});
       add(out, "4 0.000000000 L", i);
       add(out, " T P", rank);
       out += ' ' +
              quoted("Rank " + std::to_string(rank) +
-                    (raw(def.thread) == 0 ? ""
-                     : known != d.thread_names.end() && !known->second.empty()
-                         ? ", " + known->second
-                         : ", thread " + std::to_string(raw(def.thread)))) +
+                    (raw(def.thread) == 0 ? "" : ", " + thread_name(d, def))) +
              '\n';
     }
     return out;
@@ -194,29 +187,8 @@ class Paje : public Shown {
   std::string line_;
 };
 
-ExitCode failed(const Error& error) {
-  cli::print_error(error);
-  return error.code;
-}
-
 ExitCode run(const cli::po::variables_map& values) {
-  if (values.count("trace") == 0) return cli::usage_error("name a trace");
-  const auto input = values["trace"].as<std::string>();
-  const auto output = values["output"].as<std::string>();
-  if (input == "-") return cli::usage_error("the trace is read twice: it cannot be standard input");
-  const auto view = rma_view(values["rma-view"].as<std::string>());
-  if (!view) return cli::usage_error(std::string("--rma-view is one of ") + kRmaViewNames);
-  if (const auto refused = cli::overwrites({input}, {output})) return *refused;
-  auto trace = earl::Trace::open(input);
-  if (!trace) return failed(trace.error());
-  auto file = OutputFile::create(output);
-  if (!file) return failed(file.error());
-  Paje paje(*trace);
-  const auto read = read_all(*trace, *view, paje);
-  if (!read) return failed(read.error());
-  if (const Status written = paje.write(*file, read->end); !written) return failed(written.error());
-  if (const Status written = file->commit(); !written) return failed(written.error());
-  return read->code;
+  return convert<Paje>(values);
 }
 
 }  // namespace

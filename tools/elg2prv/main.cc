@@ -3,6 +3,7 @@
 #include <charconv>
 #include <map>
 
+#include "tools/export/names.h"
 #include "tools/export/sorted_lines.h"
 #include "tools/export/tool.h"
 
@@ -255,10 +256,7 @@ class Prv : public Shown {
       const std::size_t node =
           known == of_task.end() ? 1 : node_number[trace_.location_def(known->second[0]).node];
       list += (list.empty() ? "" : ",") + std::to_string(count) + ':' + std::to_string(node);
-      const auto name = d.process_names.find(ProcessId{rank});
-      task_names +=
-          one_line(name != d.process_names.end() ? name->second : "Rank " + std::to_string(rank)) +
-          '\n';
+      task_names += one_line(process_name(d, ProcessId{rank})) + '\n';
       for (std::size_t t = 0; t < count; ++t) {
         ++threads;
         thread_names += "THREAD 1." + std::to_string(rank + 1) + '.' + std::to_string(t + 1) + '\n';
@@ -304,43 +302,16 @@ class Prv : public Shown {
   std::string node_list_, task_list_, row_, line_;
 };
 
-ExitCode failed(const Error& error) {
-  cli::print_error(error);
-  return error.code;
-}
-
 std::string beside(const std::string& prv, const char* ending) {
   constexpr std::string_view kEnding = ".prv";
   return (prv.ends_with(kEnding) ? prv.substr(0, prv.size() - kEnding.size()) : prv) + ending;
 }
 
 ExitCode run(const cli::po::variables_map& values) {
-  if (values.count("trace") == 0) return cli::usage_error("name a trace");
-  const auto input = values["trace"].as<std::string>();
   const auto output = values["output"].as<std::string>();
-  if (input == "-") return cli::usage_error("the trace is read twice: it cannot be standard input");
   if (output == "-") return cli::usage_error("three files are written: name one with -o");
-  const auto view = rma_view(values["rma-view"].as<std::string>());
-  if (!view) return cli::usage_error(std::string("--rma-view is one of ") + kRmaViewNames);
-  const std::string pcf = beside(output, ".pcf"), row = beside(output, ".row");
-  if (const auto refused = cli::overwrites({input}, {output, pcf, row})) return *refused;
-  auto trace = earl::Trace::open(input);
-  if (!trace) return failed(trace.error());
-  auto file = OutputFile::create(output);
-  if (!file) return failed(file.error());
-  Prv prv(*trace);
-  const auto read = read_all(*trace, *view, prv);
-  if (!read) return failed(read.error());
-  if (const Status written = prv.write(*file, read->end); !written) return failed(written.error());
-  for (const auto& [name, text] : {std::pair(pcf, prv.pcf()), std::pair(row, prv.row())}) {
-    auto other = OutputFile::create(name);
-    if (!other) return failed(other.error());
-    Status written = other->write(text.data(), text.size());
-    if (written) written = other->commit();
-    if (!written) return failed(written.error());
-  }
-  if (const Status written = file->commit(); !written) return failed(written.error());
-  return read->code;
+  return convert<Prv>(values,
+                      {{beside(output, ".pcf"), &Prv::pcf}, {beside(output, ".row"), &Prv::row}});
 }
 
 }  // namespace

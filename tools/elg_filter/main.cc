@@ -85,11 +85,6 @@ class Input {
   int fd_ = -1;
 };
 
-ExitCode failed(const Error& error) {
-  cli::print_error(error);
-  return error.code;
-}
-
 Result<Copied> copy(const Input& input, const earl::Trace& trace, const Selection& selection,
                     const Severed& severed, const Inherited& inherited, TraceWriter* writer,
                     std::uint64_t events) {
@@ -115,12 +110,12 @@ Inherited inherited_damage(const earl::Trace& trace, const Cut& cut, const Sever
 
 ExitCode run(const Cut& cut, const Input& input, const std::string& output) {
   auto source = input.source();
-  if (!source) return failed(source.error());
+  if (!source) return cli::failed(source.error());
   auto trace = earl::Trace::from(std::move(*source), input.name());
-  if (!trace) return failed(trace.error());
+  if (!trace) return cli::failed(trace.error());
   auto selection = Selection::make(cut, *trace);
   if (!selection) {
-    if (selection.error().code != ExitCode::kUsage) return failed(selection.error());
+    if (selection.error().code != ExitCode::kUsage) return cli::failed(selection.error());
     return cli::usage_error(selection.error().message());
   }
 
@@ -131,26 +126,26 @@ ExitCode run(const Cut& cut, const Input& input, const std::string& output) {
   }
   const Inherited inherited = inherited_damage(*trace, cut, severed);
   auto plain = input.source();
-  if (!plain) return failed(plain.error());
+  if (!plain) return cli::failed(plain.error());
   const auto header = TraceReader::from(std::move(*plain), input.name());
-  if (!header) return failed(header.error());
+  if (!header) return cli::failed(header.error());
   Dialect dialect = header->dialect();
   dialect.metrics = static_cast<std::uint32_t>(trace->definitions().metrics.size());
   auto writer = TraceWriter::create(output, dialect);
-  if (!writer) return failed(writer.error());
+  if (!writer) return cli::failed(writer.error());
   std::uint64_t events = 0;
   if (!writer->seekable()) {  // the number of events stands in front of them
     const auto counted = copy(input, *trace, *selection, severed, inherited, nullptr, 0);
-    if (!counted) return failed(counted.error());
+    if (!counted) return cli::failed(counted.error());
     events = counted->events;
   }
   const auto copied = copy(input, *trace, *selection, severed, inherited, &*writer, events);
-  if (!copied) return failed(copied.error());
+  if (!copied) return cli::failed(copied.error());
   if (writer->seekable()) {
     if (Status status = replace_event_count(*writer, *copied, inherited); !status)
-      return failed(status.error());
+      return cli::failed(status.error());
   }
-  if (Status status = writer->commit(); !status) return failed(status.error());
+  if (Status status = writer->commit(); !status) return cli::failed(status.error());
 
   cli::print_note(std::to_string(copied->events - copied->added) + " of " +
                   std::to_string(trace->events_read()) + " events are in the cut" +
@@ -185,7 +180,7 @@ ExitCode body(const cli::po::variables_map& values) {
   const auto output = values["output"].as<std::string>();
   if (const auto refused = cli::overwrites({path}, {output})) return *refused;
   auto input = Input::open(path);
-  if (!input) return failed(input.error());
+  if (!input) return cli::failed(input.error());
   return run(cut, *input, output);
 }
 

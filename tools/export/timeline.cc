@@ -1,37 +1,15 @@
 #include "tools/export/timeline.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <unordered_map>
 
 #include "earl/file_gaps.h"
 #include "earl/replay.h"
+#include "tools/export/clock.h"
 
 namespace kojak::exporting {
 namespace {
-
-// Nanoseconds since the first event.
-class Clock {
- public:
-  std::uint64_t operator()(Seconds time) {
-    if (!started_) {
-      started_ = true;
-      start_ = time;
-    }
-    const double ns = std::round((time.value - start_.value) * 1e9);
-    const std::uint64_t at = ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
-    last_ = std::max(last_, at);
-    return at;
-  }
-  std::uint64_t last() const { return last_; }
-
- private:
-  Seconds start_;
-  bool started_ = false;
-  std::uint64_t last_ = 0;
-};
 
 // Lines whose ends the clocks turn round are shown as moments.
 void put(Shown& shown, Line line, Exported& exported) {
@@ -120,7 +98,7 @@ class Transfers {
       if (view_ == RmaView::kClosed) asked_[key] = time;
     } else if (earl::is_rma_start(event.type)) {
       open_[key] = {here, time, raw(event.sent)};
-      if (origin != kAbsent) shown_.transfer(origin, time, event.win, raw(event.sent));
+      shown_.transfer(origin, time, event.win, raw(event.sent));
       if (const auto asked = asked_.find(key); asked != asked_.end()) {
         put(shown_, {Line::Kind::kRequest, origin, here, asked->second, time, 0, 0}, exported_);
         asked_.erase(asked);
@@ -175,12 +153,20 @@ class Transfers {
 
 }  // namespace
 
-std::optional<RmaView> rma_view(const std::string& name) {
-  if (name == "transfers") return RmaView::kTransfers;
-  if (name == "closed") return RmaView::kClosed;
-  if (name == "logical") return RmaView::kLogical;
-  if (name == "dependencies") return RmaView::kDependencies;
+std::optional<RmaView> rma_view(std::string_view name) {
+  for (const RmaViewName& known : kRmaViews) {
+    if (known.name == name) return known.view;
+  }
   return std::nullopt;
+}
+
+std::string rma_view_names() {
+  std::string names;
+  for (const RmaViewName& view : kRmaViews) {
+    names += names.empty() ? "" : ", ";
+    names += view.name;
+  }
+  return names;
 }
 
 Result<Exported> show(earl::Trace& trace, RmaView view, Shown& shown,

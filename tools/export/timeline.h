@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "earl/trace.h"
@@ -26,8 +27,17 @@ enum class RmaView : std::uint8_t {
   kLogical,       // the data of a get start as late as they can
   kDependencies,  // and from post to start, and from complete to wait, lines of no bytes
 };
-inline constexpr const char* kRmaViewNames = "transfers, closed, logical, dependencies";
-std::optional<RmaView> rma_view(const std::string& name);
+struct RmaViewName {
+  RmaView view;
+  std::string_view name;
+};
+// The default first.
+inline constexpr RmaViewName kRmaViews[] = {{RmaView::kTransfers, "transfers"},
+                                            {RmaView::kClosed, "closed"},
+                                            {RmaView::kLogical, "logical"},
+                                            {RmaView::kDependencies, "dependencies"}};
+std::optional<RmaView> rma_view(std::string_view name);
+std::string rma_view_names();  // "transfers, closed, ..."
 
 struct Line {
   enum class Kind : std::uint8_t { kMessage, kPut, kGet, kRequest, kDependency };

@@ -223,10 +223,7 @@ ExitCode run(const cli::po::variables_map& values) {
   std::vector<Report> reports;
   for (const char* which : {"before", "after"}) {
     Result<Report> report = cube::read_report(values[which].as<std::string>());
-    if (!report) {
-      cli::print_error(report.error());
-      return report.error().code;
-    }
+    if (!report) return cli::failed(report.error());
     for (const std::string& warning : report->warnings)
       cli::print_warning(report->file + ": " + warning);
     reports.push_back(std::move(*report));
@@ -239,10 +236,8 @@ ExitCode run(const cli::po::variables_map& values) {
     html::PageOptions options;
     options.version = KOJAK_VERSION;
     options.catalogue = expert::all_metrics();
-    if (const Status status = html::write_difference_page(difference, options, page); !status) {
-      cli::print_error(status.error());
-      return status.error().code;
-    }
+    if (const Status status = html::write_difference_page(difference, options, page); !status)
+      return cli::failed(status.error());
     if (page == "-") return ExitCode::kFine;
     cli::print_note("wrote " + page + ": open it in a browser");
   }

@@ -22,11 +22,6 @@ std::string page_name(std::string report) {
   return report + ".html";
 }
 
-ExitCode failed(const Error& error) {
-  cli::print_error(error);
-  return error.code;
-}
-
 ExitCode run(const cli::po::variables_map& values) {
   if (values.count("report") == 0) return cli::usage_error("name a report");
   const auto input = values["report"].as<std::string>();
@@ -41,7 +36,7 @@ ExitCode run(const cli::po::variables_map& values) {
       values.count("trace") != 0 ? values["trace"].as<std::string>() : std::string();
   if (const auto refused = cli::overwrites({input, trace_path}, {output})) return *refused;
   const Result<cube::Report> report = cube::read_report(input);
-  if (!report) return failed(report.error());
+  if (!report) return cli::failed(report.error());
   for (const std::string& warning : report->warnings)
     cli::print_warning(report->file + ": " + warning);
   html::PageOptions options;
@@ -57,14 +52,14 @@ ExitCode run(const cli::po::variables_map& values) {
         html::read_trace_part(trace_path, *report, options.max_bytes,
                               [&](std::uint64_t events) { progress.update_now(events); });
     progress.finish();
-    if (!part) return failed(part.error());
+    if (!part) return cli::failed(part.error());
     trace = std::move(*part);
     if (trace.damage) cli::print_warning(trace.damage->message());
     suspect = cli::print_gaps(trace_path, trace.gaps) || trace.damage;
     trace.add_to(options);
   }
   if (const Status status = html::write_page(*report, options, output); !status) {
-    return failed(status.error());
+    return cli::failed(status.error());
   }
   if (output != "-") cli::print_note("wrote " + output + ": open it in a browser");
   return suspect ? ExitCode::kSuspect : ExitCode::kFine;

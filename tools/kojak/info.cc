@@ -122,10 +122,7 @@ void print_system(const Report& report, std::size_t metric) {
 ExitCode run(const cli::po::variables_map& values) {
   if (values.count("report") == 0) return cli::usage_error("name a report");
   const Result<Report> report = cube::read_report(values["report"].as<std::string>());
-  if (!report) {
-    cli::print_error(report.error());
-    return report.error().code;
-  }
+  if (!report) return cli::failed(report.error());
   for (const std::string& warning : report->warnings)
     cli::print_warning(report->file + ": " + warning);
   const auto name = values["metric"].as<std::string>();

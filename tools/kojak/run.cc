@@ -237,19 +237,13 @@ int body(const po::variables_map& values) {
   plan.named = !directory.empty();
   plan.directory = plan.named ? fs::absolute(directory).lexically_normal().string() : unused_name();
   if (plan.directory.size() > 1 && plan.directory.back() == '/') plan.directory.pop_back();
-  if (Status status = check_wish(plan.directory); !status) {
-    cli::print_error(status.error());
-    return static_cast<int>(status.error().code);
-  }
-  if (Status status = check_writable(plan.directory); !status) {
-    cli::print_error(status.error());
-    return static_cast<int>(status.error().code);
-  }
+  if (Status status = check_wish(plan.directory); !status)
+    return static_cast<int>(cli::failed(status.error()));
+  if (Status status = check_writable(plan.directory); !status)
+    return static_cast<int>(cli::failed(status.error()));
   Preload preload;
-  if (Status status = preload.use(library); !status) {
-    cli::print_error(status.error());
-    return static_cast<int>(status.error().code);
-  }
+  if (Status status = preload.use(library); !status)
+    return static_cast<int>(cli::failed(status.error()));
   plan.library = preload.path();
   if (preload.linked()) say(plan, library + " is preloaded as " + plan.library);
   say(plan, "MPI: " + plan.mpi + (use.program.empty() ? "" : " (" + use.program + ")"));

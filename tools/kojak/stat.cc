@@ -194,10 +194,7 @@ ExitCode run(const cli::po::variables_map& values) {
     return cli::usage_error("--by takes callpath, region, location or pattern, not " + by);
   }
   const Result<Report> report = cube::read_report(values["report"].as<std::string>());
-  if (!report) {
-    cli::print_error(report.error());
-    return report.error().code;
-  }
+  if (!report) return cli::failed(report.error());
   for (const std::string& warning : report->warnings)
     cli::print_warning(report->file + ": " + warning);
   std::vector<std::size_t> metrics;

@@ -392,6 +392,11 @@ Status Archive::read(const LocationOfArchive& location, const OTF2_EvtReaderCall
   const OTF2_ErrorCode code = OTF2_Reader_ReadAllLocalEvents(reader_.get(), *events, &count);
   close_events(*events);
   if (code != OTF2_SUCCESS) return failure("the " + events_of(location) + " cannot be read", code);
+  if (count < location.events) {
+    return failure("of the " + events_of(location) + ", " + std::to_string(location.events) +
+                       ", only " + std::to_string(count) + " are there",
+                   OTF2_SUCCESS);
+  }
   return {};
 }
 

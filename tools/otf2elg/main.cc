@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <sstream>
 
 #include "epilog/format/temporary_files.h"
 #include "merge/merge.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/messages.h"
+#include "tools/elg2otf2/carried.h"
 #include "tools/otf2elg/converter.h"
 #include "tools/otf2elg/own_archive.h"
 
@@ -48,6 +50,17 @@ struct Outcome {
   bool damaged = false;
 };
 
+// What was wrong with the trace that elg2otf2 made the archive of. Whether anything was.
+bool print_faults(const otf2::ArchiveDefinitions& archive) {
+  const auto known = archive.properties.find(otf2::kFaultsProperty);
+  if (known == archive.properties.end()) return false;
+  std::istringstream faults(known->second);
+  for (std::string fault; std::getline(faults, fault);) {
+    cli::print_warning("the trace that the archive was made of was damaged: " + fault);
+  }
+  return true;
+}
+
 Result<Outcome> write_local_traces(otf2::Archive& archive, const std::string& folder) {
   Outcome outcome;
   const otf2::ArchiveDefinitions& definitions = archive.definitions();
@@ -81,20 +94,16 @@ Result<Outcome> write_local_traces(otf2::Archive& archive, const std::string& fo
   return outcome;
 }
 
-ExitCode failed(const Error& error) {
-  cli::print_error(error);
-  return error.code;
-}
-
 // The trace that elg2otf2 made the archive of.
 ExitCode restore(otf2::Archive& archive, const std::string& output) {
   cli::Progress progress("reading the archive", archive.events());
   const auto restored =
       otf2::restore(archive, output, [&](std::uint64_t done) { progress.update_now(done); });
   progress.finish();
-  if (!restored) return failed(restored.error());
+  if (!restored) return cli::failed(restored.error());
   for (const std::string& damage : restored->damage) cli::print_warning(damage);
-  return restored->damage.empty() ? ExitCode::kFine : ExitCode::kSuspect;
+  const bool faults = print_faults(archive.definitions());
+  return restored->damage.empty() && !faults ? ExitCode::kFine : ExitCode::kSuspect;
 }
 
 ExitCode run(const cli::po::variables_map& values) {
@@ -104,12 +113,12 @@ ExitCode run(const cli::po::variables_map& values) {
   if (std::error_code none; std::filesystem::is_directory(input, none)) input += "/traces.otf2";
   if (const auto refused = cli::overwrites({input}, {output})) return *refused;
   auto archive = otf2::Archive::open(input);
-  if (!archive) return failed(archive.error());
+  if (!archive) return cli::failed(archive.error());
   if (otf2::is_own(*archive) && values.count("foreign") == 0) return restore(*archive, output);
   auto folder = folder_beside(output);
-  if (!folder) return failed(folder.error());
+  if (!folder) return cli::failed(folder.error());
   const auto outcome = write_local_traces(*archive, folder->path());
-  if (!outcome) return failed(outcome.error());
+  if (!outcome) return cli::failed(outcome.error());
   merge::MergeOptions options;
   options.inputs = {folder->path()};
   options.output = output;
@@ -121,12 +130,13 @@ ExitCode run(const cli::po::variables_map& values) {
   };
   const auto summary = merge::merge_traces(options);
   progress.reset();
-  if (!summary) return failed(summary.error());
+  if (!summary) return cli::failed(summary.error());
   for (const auto& [what, count] : outcome->left_out) {
     cli::print_note("left out: " + std::to_string(count) + " x " + what);
   }
   cli::print_messages(merge::messages_of(*summary));
-  return summary->suspect() || outcome->damaged ? ExitCode::kSuspect : ExitCode::kFine;
+  const bool faults = print_faults(archive->definitions());
+  return summary->suspect() || outcome->damaged || faults ? ExitCode::kSuspect : ExitCode::kFine;
 }
 
 }  // namespace

@@ -64,34 +64,6 @@ class Carried {
   bool any_ = false;
 };
 
-// Fills the fields of a record from attributes; they are in the order of the fields.
-class Fill {
- public:
-  Fill(std::uint8_t type, const Carried& carried)
-      : names_(CarriedNames::get().of(type)), carried_(carried) {}
-  template <class T>
-  void field(const FieldInfo&, T& value) {
-    const std::size_t name = names_[next_++];
-    if (!carried_.has(name)) return;
-    if constexpr (std::is_same_v<T, Seconds>) {
-      value = carried_.seconds(name);
-    } else {
-      value = static_cast<T>(carried_.value(name));
-    }
-  }
-  template <class View>
-  void array(const FieldInfo&, View&, std::uint32_t) {}
-  template <class View>
-  void rest(const FieldInfo&, View&) {}
-  void text(const FieldInfo&, Text&) {}
-  void metrics(const FieldInfo&, MetricValues&) {}
-
- private:
-  const std::vector<std::uint8_t>& names_;
-  const Carried& carried_;
-  std::size_t next_ = 0;
-};
-
 // The records of one location that have been read and not yet been written.
 class Stream {
  public:
@@ -128,7 +100,15 @@ class Stream {
       dispatch_record(type, [&]<class R>() {
         if constexpr (R::kKind == RecordKind::kEvent) {
           R record;
-          visit_fields(record, Dialect{}, Fill(type, carried));
+          visit_fields(record, Dialect{},
+                       CarriedFields(type, [&]<class T>(std::size_t name, T& value) {
+                         if (!carried.has(name)) return;
+                         if constexpr (std::is_same_v<T, Seconds>) {
+                           value = carried.seconds(name);
+                         } else {
+                           value = static_cast<T>(carried.value(name));
+                         }
+                       }));
           add(record, carried);
         }
       });
