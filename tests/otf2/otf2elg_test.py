@@ -179,6 +179,94 @@ class Made(ArchiveTest):
         self.assertEqual(len(locks), 2)
         self.assertTrue(all("ltype=0" in line for line in locks), locks)
 
+    def test_exclusive_lock_after_shared_ones(self):
+        run = self.start(4, window=True)
+        # Ranks 1 and 2 share the lock of rank 0 from 1.0 s on, until 1.7 s and 2.0 s; rank 3 wants it for itself at
+        # 1.2 s and gets it at 2.0 s, when the last of them has unlocked: 0.8 s. Those who share do not wait.
+        for rank, end in ((1, 1_700_000), (2, 2_000_000)):
+            run.call(rank, 1_000_000, 1_000_010, "MPI_Win_lock", run.lock(0, exclusive=False))
+            run.call(rank, 1_100_000, 1_100_010, "MPI_Get", run.get(0, 8, 1))
+            run.call(rank, end - 10, end, "MPI_Win_unlock", run.done(1), run.unlock(0))
+        run.call(3, 1_200_000, 2_000_000, "MPI_Win_lock", run.lock(0))
+        run.call(3, 2_100_000, 2_100_010, "MPI_Put", run.put(0, 8, 1))
+        run.call(3, 2_200_000, 2_200_010, "MPI_Win_unlock", run.done(1), run.unlock(0))
+        totals, report = self.finish()
+        self.assert_seconds(totals, {"mpi_rma_sync_lock_contention": 0.8})
+        waits = [wait for i in report["instances"] if i["metric"] == "mpi_rma_sync_lock_contention" for wait in i["waits"]]
+        self.assertEqual([(wait["thread"], wait["until"]["thread"]) for wait in waits], [(3, 2)])
+
+    def test_window_of_some_processes(self):
+        """A target is a rank of the window's communicator, here of (2, 0); groups have ranks of all."""
+        run = self.start(3)
+        window = run.another_window([2, 0])
+        for rank in (0, 2):
+            run.call(rank, 200_000, 200_100, "MPI_Win_create", run.created(window))
+        # Rank 0 starts at 1.0 s, rank 2 posts at 1.4 s.
+        run.call(0, 1_000_000, 1_400_010, "MPI_Win_start", run.sync([2], window=window))
+        run.call(0, 1_500_000, 1_500_010, "MPI_Put", run.put(0, 24, 1, window))
+        run.call(0, 1_600_000, 1_600_010, "MPI_Win_complete", run.done(1, window=window),
+                 run.sync([2], FULL, at_exit=True, window=window))
+        run.call(2, 1_400_000, 1_400_010, "MPI_Win_post", run.sync([0], window=window))
+        run.call(2, 1_700_000, 1_700_010, "MPI_Win_wait", run.sync([0], FULL, window=window))
+        totals, _ = self.finish()
+        self.assert_seconds(totals, {"mpi_rma_latepost": 0.4, "mpi_rma_earlywait": 0})
+        starts = self.records("MPI_PUT_1TS")
+        self.assertEqual([("lid=0" in line, "dlid=2" in line, "sent=24" in line) for line in starts],
+                         [(True, True, True)], starts)
+        self.assertEqual([line.split()[1] for line in self.records("MPI_PUT_1TE")], ["lid=2"])
+
+    def test_one_number_in_two_windows(self):
+        """Operations are numbered in each window from 1; a flush is of the window whose operation it completes."""
+        run = self.start(2, window=True)
+        window = run.another_window([0, 1])
+        for rank in (0, 1):
+            run.call(rank, 300_000, 300_100, "MPI_Win_allocate", run.created(window))
+        run.call(1, 1_000_000, 1_000_010, "MPI_Win_lock", run.lock(0))
+        run.call(1, 1_100_000, 1_100_010, "MPI_Win_lock", run.lock(0, window=window))
+        run.call(1, 1_200_000, 1_200_010, "MPI_Put", run.put(0, 8, 1))
+        run.call(1, 1_300_000, 1_300_010, "MPI_Put", run.put(0, 16, 1, window))
+        run.call(1, 1_400_000, 1_400_010, "MPI_Win_flush", run.done(1, window=window))
+        run.call(1, 1_500_000, 1_500_010, "MPI_Win_unlock", run.done(1), run.unlock(0))
+        run.call(1, 1_600_000, 1_600_010, "MPI_Win_unlock", run.unlock(0, window))
+        self.finish()
+        of_window = {line.split("sent=")[1]: line.split("wid=")[1].split()[0] for line in self.records("MPI_PUT_1TS")}
+        self.assertEqual(len(set(of_window.values())), 2)
+        flush = self.records("MPI_WIN_FLUSH")
+        self.assertEqual([f"wid={of_window['16']} " in line for line in flush], [True], flush)
+        # The one is complete at the end of the flush, the other at the end of its unlock.
+        ends = {line.split("wid=")[1].split()[0]: line.split("time=")[1].split()[0] for line in self.records("MPI_PUT_1TE")}
+        self.assertAlmostEqual(float(ends[of_window["16"]]), 1.400010, delta=1e-9)
+        self.assertAlmostEqual(float(ends[of_window["8"]]), 1.500010, delta=1e-9)
+
+    def test_local_flush_and_the_number_after_it(self):
+        """After MPI_Win_flush_local the next put has the same number; a flush completes both at the target."""
+        run = self.start(2, window=True)
+        run.call(1, 1_000_000, 1_000_010, "MPI_Win_lock", run.lock(0))
+        run.call(1, 1_100_000, 1_100_010, "MPI_Put", run.put(0, 8, 1))
+        run.call(1, 1_200_000, 1_200_010, "MPI_Win_flush_local", run.done(1))
+        run.call(1, 1_300_000, 1_300_010, "MPI_Put", run.put(0, 8, 1))
+        run.call(1, 1_400_000, 1_400_010, "MPI_Win_flush", run.done_remotely(1))
+        run.call(1, 1_500_000, 1_500_010, "MPI_Win_unlock", run.unlock(0))
+        self.finish()
+        self.assertEqual([line.split("local=")[1] for line in self.records("MPI_WIN_FLUSH")], ["1", "0"])
+        ends = [float(line.split("time=")[1].split()[0]) for line in self.records("MPI_PUT_1TE")]
+        self.assertEqual(len(ends), 2)
+        for end in ends:
+            self.assertAlmostEqual(end, 1.400010, delta=1e-9)
+
+    def test_a_window_after_a_window(self):
+        """A number that is free again stands for another window, of another kind."""
+        run = self.start(2)
+        for rank, late in ((0, 0), (1, 250_000)):
+            run.call(rank, 1_000_000, 1_000_100, "MPI_Win_create", run.created())
+            run.call(rank, 2_000_000, 2_500_000, "MPI_Win_free", run.freed())
+            run.call(rank, 3_000_000 + late, 3_400_000, "MPI_Win_allocate", run.created())
+            run.call(rank, 4_000_000 + late, 4_400_000, "MPI_Win_fence", run.fence())
+        totals, _ = self.finish()
+        self.assert_seconds(totals, {"mpi_rma_wait_window_create": 0.25, "mpi_rma_fence_wait": 0.25,
+                                     "mpi_rma_wait_window_free": 0})
+        self.assertEqual([line.split("flavour=")[1].split()[0] for line in self.records("WIN_IDENTITY")], ["1", "2"])
+
     def test_late_sender(self):
         run = self.start(2)
         run.call(0, 2_000_000, 2_000_010, "MPI_Send", lambda w, e, l: w.mpi_send(e, 1, run.world, 7, 400))
@@ -220,10 +308,15 @@ class Made(ArchiveTest):
         run.call(1, 1_200_000, 1_200_010, "MPI_Wait", run.done(3))
         run.call(1, 1_300_000, 1_300_010, "MPI_Accumulate", run.atomic(0, "accumulate", 16, 0, 1))
         run.call(1, 1_400_000, 1_400_010, "MPI_Fetch_and_op", run.atomic(0, "fetch_and_op", 4, 4, 1))
+        run.call(1, 1_450_000, 1_450_010, "MPI_Compare_and_swap", run.atomic(0, "compare_and_swap", 8, 4, 1))
+        run.call(1, 1_460_000, 1_460_010, "MPI_Get_accumulate", run.atomic(0, "accumulate", 32, 64, 1))
         run.call(1, 1_500_000, 1_500_010, "MPI_Win_unlock_all", run.unlock(None))
         self.finish()
-        for name, count in (("MPI_RMA_COMPLETE", 1), ("MPI_GET_1TS", 2), ("MPI_PUT_1TS", 2), ("MPI_PUT_1TE", 2)):
+        for name, count in (("MPI_RMA_COMPLETE", 1), ("MPI_GET_1TS", 4), ("MPI_PUT_1TS", 4), ("MPI_PUT_1TE", 4)):
             self.assertEqual(len(self.records(name)), count, name)
+        # Bytes that go to the target, and that come from it.
+        self.assertEqual([int(line.split("sent=")[1]) for line in self.records("MPI_PUT_1TS")], [16, 4, 8, 32])
+        self.assertEqual(sorted(int(line.split("sent=")[1]) for line in self.records("MPI_GET_1TS")), [4, 4, 64, 80])
 
     def test_old_events_of_openmp(self):
         """Archives from before OTF2 1.2 have events of OpenMP where later ones have events of threads."""
@@ -266,6 +359,20 @@ class WrongInput(ArchiveTest):
         done = self.run_tool("otf2elg", "-o", "a.elg", "gats", status=3)
         self.assertIn("the events of location 2 cannot be read", done.stderr)
         self.assertTrue((self.dir / "a.elg").exists())
+
+    def test_fewer_events_than_declared(self):
+        """The events of rank 1 come from a run that was shorter."""
+        for name, count in (("whole", 3), ("short", 2)):
+            run = ScorepRun(self.dir / name, 2)
+            for rank in range(2):
+                for i in range(count if rank == 1 else 3):
+                    run.call(rank, i * SECOND + 10, i * SECOND + 20, "MPI_Barrier", run.collective("barrier"))
+            run.close(9 * SECOND)
+        self.run_tool("otf2elg", "-o", "a.elg", "whole")
+        shutil.copy(self.dir / "short/traces/1.evt", self.dir / "whole/traces/1.evt")
+        done = self.run_tool("otf2elg", "-o", "a.elg", "whole", status=3)
+        # Program begin and end, and 4 events a call.
+        self.assertIn("of the events of location 1, 14, only 10 are there", done.stderr)
 
     def test_output_that_cannot_be_written(self):
         done = self.run_tool("otf2elg", "-o", "absent/a.elg", REFERENCE / "scorep/gats", status=4)

@@ -10,7 +10,8 @@ get the writer and the ticks of its enter and leave.
 import otf2
 from otf2.enums import CollectiveOp, GroupType, LockType, Paradigm, RegionRole, RmaAtomicType, RmaSyncLevel
 
-ATOMIC = {"accumulate": RmaAtomicType.ACCUMULATE, "fetch_and_op": RmaAtomicType.FETCH_AND_ACCUMULATE}
+ATOMIC = {"accumulate": RmaAtomicType.ACCUMULATE, "fetch_and_op": RmaAtomicType.FETCH_AND_ACCUMULATE,
+          "compare_and_swap": RmaAtomicType.COMPARE_AND_SWAP}
 COLLECTIVE = {"barrier": CollectiveOp.BARRIER, "bcast": CollectiveOp.BCAST, "allreduce": CollectiveOp.ALLREDUCE,
               "reduce": CollectiveOp.REDUCE}
 SECOND = 1_000_000
@@ -30,7 +31,7 @@ class ScorepRun:
         self.everybody = self.defs.group("", group_type=GroupType.COMM_LOCATIONS, paradigm=Paradigm.MPI,
                                          members=self.locations)
         self.world = self.comm("MPI_COMM_WORLD", range(processes))
-        self.window = self.defs.rma_win("window", comm=self.world)
+        self.window = self.defs.rma_win("window", comm=self.world)  # of all calls that name no other
         for writer in self.writers:
             writer.program_begin(0, "program_simple", [])
 
@@ -76,11 +77,16 @@ class ScorepRun:
             w.mpi_collective_end(leave, COLLECTIVE[operation], comm or self.world, root, sent, received)
         return events
 
-    def created(self):
+    def another_window(self, ranks):
+        return self.defs.rma_win("another window", comm=self.comm("part", ranks))
+
+    def created(self, window=None):
+        window = window or self.window
+
         def events(w, enter, leave):
             w.rma_collective_begin(enter)
-            w.rma_win_create(leave, self.window)
-            w.rma_collective_end(leave, CollectiveOp.CREATE_HANDLE, RmaSyncLevel.PROCESS, self.window, NONE, 0, 0)
+            w.rma_win_create(leave, window)
+            w.rma_collective_end(leave, CollectiveOp.CREATE_HANDLE, RmaSyncLevel.PROCESS, window, NONE, 0, 0)
         return events
 
     def freed(self):
@@ -97,21 +103,21 @@ class ScorepRun:
                                  NONE, 0, 0)
         return events
 
-    def sync(self, group, level=RmaSyncLevel.PROCESS, at_exit=False):
-        return lambda w, enter, leave: w.rma_group_sync(leave if at_exit else enter, level, self.window,
+    def sync(self, group, level=RmaSyncLevel.PROCESS, at_exit=False, window=None):
+        return lambda w, enter, leave: w.rma_group_sync(leave if at_exit else enter, level, window or self.window,
                                                         self.group(group))
 
-    def lock(self, target, exclusive=True):
+    def lock(self, target, exclusive=True, window=None):
         remote = NONE if target is None else target
         kind = LockType.EXCLUSIVE if exclusive else LockType.SHARED
-        return lambda w, enter, leave: w.rma_request_lock(enter, self.window, remote, 0, kind)
+        return lambda w, enter, leave: w.rma_request_lock(enter, window or self.window, remote, 0, kind)
 
-    def unlock(self, target):
+    def unlock(self, target, window=None):
         remote = NONE if target is None else target
-        return lambda w, enter, leave: w.rma_release_lock(leave, self.window, remote, 0)
+        return lambda w, enter, leave: w.rma_release_lock(leave, window or self.window, remote, 0)
 
-    def put(self, target, size, matching):
-        return lambda w, enter, leave: w.rma_put(enter, self.window, target, size, matching)
+    def put(self, target, size, matching, window=None):
+        return lambda w, enter, leave: w.rma_put(enter, window or self.window, target, size, matching)
 
     def get(self, target, size, matching):
         return lambda w, enter, leave: w.rma_get(enter, self.window, target, size, matching)
@@ -119,10 +125,16 @@ class ScorepRun:
     def atomic(self, target, kind, sent, received, matching):
         return lambda w, enter, leave: w.rma_atomic(enter, self.window, target, ATOMIC[kind], sent, received, matching)
 
-    def done(self, *matching):
+    def done(self, *matching, window=None):
         def events(w, enter, leave):
             for number in matching:
-                w.rma_op_complete_non_blocking(enter, self.window, number)
+                w.rma_op_complete_non_blocking(enter, window or self.window, number)
+        return events
+
+    def done_remotely(self, *matching):
+        def events(w, enter, leave):
+            for number in matching:
+                w.rma_op_complete_remote(enter, self.window, number)
         return events
 
 
