@@ -301,11 +301,11 @@ int main(int argc, char** argv) {
       ("json", po::value<std::string>()->value_name("FILE"),
        "also write results, worst instances and messages by send mode as JSON")  //
       ("csv", po::value<std::string>()->value_name("FILE"),
-       "also write the values of the report as comma-separated values")  //
+       "also write its values, comma-separated")  //
       ("instances", po::value<std::size_t>()->value_name("N")->default_value(10),
-       "print the N most severe instances of each pattern")               //
-      ("causes", "print who made the others wait, doing what")            //
-      ("send-modes", "print which messages waited, by the kind of send")  //
+       "print the N most severe instances of each pattern")           //
+      ("causes", "print who made the others wait, doing what")        //
+      ("send-modes", "print which messages waited, by kind of send")  //
       ("epsilon", po::value<double>()->value_name("SECONDS")->default_value(0, "0"),
        "by send mode: shorter waits are not listed")  //
       ("sendrecv-gap", po::value<double>()->value_name("SECONDS")->default_value(10e-6, "1e-05"),
@@ -319,8 +319,8 @@ int main(int argc, char** argv) {
       ("select", po::value<std::vector<std::string>>()->value_name("METRICS")->composing(),
        "show only these parts of the tree")  //
       ("exclude", po::value<std::vector<std::string>>()->value_name("METRICS")->composing(),
-       "do not show these parts of the tree")                               //
-      ("list-patterns", "print all metrics with what they mean, and stop")  //
+       "do not show these parts of the tree")                     //
+      ("list-patterns", "print all metrics with what they mean")  //
       ("doc-url", po::value<std::string>()->value_name("URL"),
        "where the report looks for the documentation of the patterns");
   options.hidden.add_options()("trace", po::value<std::string>());
