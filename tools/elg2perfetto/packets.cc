@@ -41,23 +41,22 @@ const Message kNothing;
 }  // namespace
 
 void Packets::put(const Message& packet) {
-  whole_.clear();
   whole_.message(trace::kPacket, packet);
-  buffer_ += whole_.bytes();
-  if (buffer_.size() >= kBlock) static_cast<void>(flush());
+  if (whole_.bytes().size() >= kBlock) static_cast<void>(flush());
 }
 
 Status Packets::flush() {
   if (error_.reason.empty()) {
-    if (Status written = out_.write(buffer_.data(), buffer_.size()); !written)
-      error_ = written.error();
+    const std::string_view block = whole_.bytes();
+    if (Status written = out_.write(block.data(), block.size()); !written) error_ = written.error();
   }
-  buffer_.clear();
+  whole_.clear();
   return error_.reason.empty() ? Status() : Status(error_);
 }
 
 TrackId Packets::describe(Message& descriptor) {
-  const TrackId track = next_++;
+  const TrackId track = sequences_.size();
+  sequences_.emplace_back();
   descriptor.number(descriptor::kUuid, track);
   Message packet;
   packet.number(packet::kSequence, track).message(packet::kDescriptor, descriptor);

@@ -1,14 +1,16 @@
 // A Perfetto trace, packet by packet.
 //
-// Each thread of the traced program is a sequence of packets with names of its own (interned, each
-// written once) and times as differences. Writes as it goes, in blocks. Memory: the names. Source:
-// perfetto.dev, "Converting arbitrary timestamped data to Perfetto", and the published definitions
+// Each thread of the traced program is a sequence of packets with names of its
+// own (interned, each written once) and times as differences. Writes as it
+// goes, in blocks. Memory: the names. Source: perfetto.dev, "Converting
+// arbitrary timestamped data to Perfetto", and the published definitions
 // trace_packet.proto, track_event.proto, interned_data.proto.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "epilog/format/writer.h"
 #include "tools/elg2perfetto/message.h"
@@ -18,7 +20,7 @@ namespace kojak::perfetto {
 
 class Packets final : public ViewerFile {
  public:
-  explicit Packets(OutputFile& out) : out_(out) {}
+  explicit Packets(OutputFile& out) : out_(out), sequences_(1) {}
 
   TrackId process(std::uint32_t pid, std::string_view name) override;
   TrackId thread(std::uint32_t pid, std::uint32_t tid, std::string_view name) override;
@@ -57,12 +59,11 @@ class Packets final : public ViewerFile {
   void put(const Message& packet);
 
   OutputFile& out_;
-  std::string buffer_;
+  Message whole_;  // packets that wait to be written
   Error error_;
-  TrackId next_ = 1;
-  std::unordered_map<TrackId, Sequence> sequences_;
+  std::vector<Sequence> sequences_;  // by track, from 1
   // Kept for their memory only.
-  Message event_, packet_, whole_, interned_, fact_;
+  Message event_, packet_, interned_, fact_;
   std::string key_;
 };
 
