@@ -15,6 +15,8 @@ import unittest
 import otf2
 from otf2 import events as e
 
+from scorep_run import ScorepRun
+
 BIN = pathlib.Path(os.environ["KOJAK_BIN"])
 REFERENCE = pathlib.Path(os.environ["KOJAK_REFERENCE"])
 CASES = pathlib.Path(os.environ["KOJAK_CASES"])
@@ -144,6 +146,53 @@ class RoundTrip(unittest.TestCase):
                 self.assertGreater(right["mpi_rma_synchronization"], 1)
                 for metric, value in right.items():
                     self.assertAlmostEqual(value, got[metric], delta=right["visits"] * TICK, msg=metric)
+
+    def test_operations_stand_in_their_calls(self):
+        """Gets and halves of atomic operations are read back from OTF2's own records; a fence begins where it is entered."""
+        run = ScorepRun(self.dir / "run", 2)
+        for rank in (0, 1):
+            run.call(rank, 100_000, 100_100, "MPI_Win_create", run.created())
+            run.call(rank, 200_000, 200_100, "MPI_Win_fence", run.fence())
+        run.call(1, 300_000, 300_010, "MPI_Get", run.get(0, 24, 1))
+        run.call(1, 400_000, 400_010, "MPI_Fetch_and_op", run.atomic(0, "fetch_and_op", 4, 8, 1))
+        run.call(1, 500_000, 500_010, "MPI_Put", run.put(0, 40, 1))
+        for rank in (0, 1):
+            run.call(rank, 600_000, 700_000 + rank, "MPI_Win_fence", run.done(1), run.fence())
+        run.close(1_000_000)
+        self.run_tool("otf2elg", "-o", "a.elg", "run")
+        for source in ("file", "pipe"):
+            with self.subTest(source):
+                words = ("elg2otf2", "-o", "a.otf2", "a.elg" if source == "file" else "-")
+                subprocess.run([BIN / words[0], *words[1:]], cwd=self.dir, check=True, timeout=60,
+                               input=(self.dir / "a.elg").read_bytes())
+                regions, found = [], []
+                with otf2.reader.open(str(self.dir / "a.otf2/traces.otf2")) as archive:
+                    for location, event in archive.events:
+                        if location.group.name.endswith("0"):
+                            continue
+                        if isinstance(event, e.Enter):
+                            regions.append((event.region.name, event.time))
+                        elif isinstance(event, e.Leave):
+                            regions.pop()
+                        elif isinstance(event, (e.RmaGet, e.RmaPut)):
+                            found.append((type(event).__name__, regions[-1][0], event.remote, event.bytes))
+                        elif isinstance(event, e.RmaCollectiveBegin):
+                            self.assertEqual(event.time, regions[-1][1])
+                # From a pipe, where nobody can look ahead, a get stands where its data start.
+                if source == "file":
+                    self.assertEqual(found, [("RmaGet", "MPI_Get", 0, 24), ("RmaGet", "MPI_Fetch_and_op", 0, 8),
+                                             ("RmaPut", "MPI_Fetch_and_op", 0, 4), ("RmaPut", "MPI_Put", 0, 40)])
+                self.run_tool("otf2elg", "-o", "back.elg", "a.otf2")
+                self.assert_same_trace(self.dir / "a.elg", self.dir / "back.elg")
+        self.run_tool("elg2otf2", "-o", "a.otf2", "a.elg")
+        done = self.run_tool("otf2elg", "--foreign", "-o", "foreign.elg", "a.otf2")
+        self.assertNotIn(b"one-sided operation", done.stderr)
+        about = [re.sub(rb"lid=|time=\S*|[dsw]id=\S*", b"", line) for line in self.listing(self.dir / "foreign.elg")
+                 if re.match(rb"MPI_(GET|PUT)", line)]
+        same = [re.sub(rb"lid=|time=\S*|[dsw]id=\S*", b"", line) for line in self.listing(self.dir / "a.elg")
+                if re.match(rb"MPI_(GET|PUT)", line)]
+        self.assertEqual(about, same)
+        self.assertEqual(len(same), 2 * 3 + 2 * 2)  # three records of each get, two of each put
 
     def test_one_flag_a_record(self):
         anchor, back = self.there_and_back(REFERENCE / "gats.elg", "--compat")

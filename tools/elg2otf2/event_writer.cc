@@ -27,10 +27,11 @@ static_assert(std::size(kOperations) == kBlockingForms.size());
 }  // namespace
 
 EventWriter::EventWriter(const Definitions& definitions, Numbers& numbers, ArchiveWriter& archive,
-                         bool single_flags)
+                         GetTargets& targets, bool single_flags)
     : definitions_(definitions),
       numbers_(numbers),
       archive_(archive),
+      targets_(targets),
       single_flags_(single_flags),
       grants_(definitions.merged_run && raw(definitions.merged_run->locks) != 0),
       streams_(std::max(1u, numbers.locations())),
@@ -47,9 +48,8 @@ EventWriter::Process& EventWriter::process(const Stream& stream) {
   return processes_[process_of_[static_cast<std::size_t>(&stream - streams_.data())]];
 }
 
-MpiRole EventWriter::role(const Stream& stream) const {
-  if (stream.open.empty()) return MpiRole::kOther;
-  const RegionDef* region = definitions_.regions.find(RegionId{stream.open.back()});
+MpiRole EventWriter::role(OTF2_RegionRef ref) const {
+  const RegionDef* region = definitions_.regions.find(RegionId{ref});
   return region == nullptr || region->function == nullptr ? MpiRole::kOther
                                                           : region->function->role;
 }
@@ -146,7 +146,10 @@ void EventWriter::before(Stream& stream, std::uint64_t tick, const MpiWinCollExi
   const MpiRole called = role(stream);
   OTF2_CollectiveOp operation = OTF2_COLLECTIVE_OP_BARRIER;
   const bool allocated = window->flavour == 2 || window->flavour == 4;
-  archive_.check(OTF2_EvtWriter_RmaCollectiveBegin(stream.out, nullptr, call_begin(stream, tick)));
+  if (!is_window_collective(called)) {
+    archive_.check(
+        OTF2_EvtWriter_RmaCollectiveBegin(stream.out, nullptr, call_begin(stream, tick)));
+  }
   complete(stream, tick, r.wid, absent<PeerId>());
   if (called == MpiRole::kWinCreate) {
     operation = allocated ? OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE

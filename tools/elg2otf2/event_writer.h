@@ -1,17 +1,19 @@
 // Writes the events of a merged trace as events of OTF2, in the words that readers of OTF2 know.
 //
-// One pass, in the order of the trace. What OTF2 has no place for goes as attributes (carried.h).
-// An end of a transfer stands on the location of its origin, since OTF2 has no records at targets.
-// Memory: what is open (regions, transfers that their origin has not completed, collective
-// operations), and the ranks of communicators in use. Single-threaded; errors are the archive's.
-// Source: OTF2_EvtWriter.h; docs/exchange.md, the table of records.
+// One pass, in the order of the trace (GetTargets looks ahead). What OTF2 has no place for goes as
+// attributes (carried.h). An end of a transfer stands on the location of its origin, since OTF2 has
+// no records at targets. Memory: what is open (regions, transfers that their origin has not
+// completed, collective operations), and the ranks of communicators in use. Single-threaded; errors
+// are the archive's. Source: OTF2_EvtWriter.h; docs/exchange.md, the table of records.
 #pragma once
 
 #include <map>
+#include <unordered_set>
 #include <vector>
 
 #include "tools/elg2otf2/archive_writer.h"
 #include "tools/elg2otf2/carried.h"
+#include "tools/elg2otf2/get_targets.h"
 #include "tools/elg2otf2/numbers.h"
 
 namespace kojak::otf2 {
@@ -20,7 +22,7 @@ class EventWriter {
  public:
   // single_flags: no record has two synchronisation flags, since some readers know none or one.
   EventWriter(const Definitions& definitions, Numbers& numbers, ArchiveWriter& archive,
-              bool single_flags);
+              GetTargets& targets, bool single_flags);
   ~EventWriter() { OTF2_AttributeList_Delete(attributes_); }
   EventWriter(const EventWriter&) = delete;
   EventWriter& operator=(const EventWriter&) = delete;
@@ -58,13 +60,17 @@ class EventWriter {
   };
   struct Process {
     std::map<WindowId, std::vector<Operation>> operations;  // puts that it has not completed
+    std::unordered_set<std::uint32_t> gets;  // issued, and their data have not started
     std::vector<Lock> locks;
     std::map<RequestId, MpiCollBegin> begun;
   };
 
   Stream& at(std::uint32_t location) { return streams_[location]; }
   Process& process(const Stream& stream);
-  MpiRole role(const Stream& stream) const;
+  MpiRole role(OTF2_RegionRef region) const;
+  MpiRole role(const Stream& stream) const {
+    return stream.open.empty() ? MpiRole::kOther : role(stream.open.back());
+  }
 
   void add(std::size_t name, OTF2_Type type, OTF2_AttributeValue value) {
     archive_.check(OTF2_AttributeList_AddAttribute(
@@ -135,6 +141,8 @@ class EventWriter {
   const Definitions& definitions_;
   Numbers& numbers_;
   ArchiveWriter& archive_;
+  GetTargets& targets_;
+  GetTargets::Target target_;  // of the latest get that was issued
   bool single_flags_, grants_;
   std::vector<Stream> streams_;
   std::vector<Process> processes_;  // by location; those of threads stay empty

@@ -4,6 +4,11 @@
 #include "tools/elg2otf2/event_writer.h"
 
 namespace kojak::otf2 {
+// Calls whose beginning has a record of its own.
+inline bool is_window_collective(MpiRole role) {
+  return role == MpiRole::kWinCreate || role == MpiRole::kWinFence || role == MpiRole::kWinFree;
+}
+
 namespace detail {
 
 template <class R>
@@ -22,6 +27,7 @@ LocationId stands_at(const R& record) {
 
 template <class R>
 void EventWriter::event(const R& record) {
+  if constexpr (std::is_same_v<R, MpiGet1to>) target_ = targets_.next();
   std::uint32_t location = numbers_.location(detail::stands_at(record));
   if (location == kAbsent) location = numbers_.location(record.lid);
   const bool known = location != kAbsent;
@@ -111,6 +117,9 @@ void EventWriter::enter(Stream& stream, std::uint64_t tick, const R& record) {
   }
   write_metrics(stream, tick, record);
   archive_.check(OTF2_EvtWriter_Enter(stream.out, attributes(), tick, region));
+  if (is_window_collective(role(region))) {
+    archive_.check(OTF2_EvtWriter_RmaCollectiveBegin(stream.out, nullptr, tick));
+  }
   if constexpr (std::is_same_v<R, LogOff>) {
     archive_.check(
         OTF2_EvtWriter_MeasurementOnOff(stream.out, nullptr, tick, OTF2_MEASUREMENT_OFF));
@@ -241,9 +250,20 @@ void EventWriter::other(Stream& stream, std::uint64_t tick, const R& r) {
       return check(OTF2_EvtWriter_RmaPut(out, attributes(), tick, raw(r.wid), target, bytes(r.sent),
                                          raw(r.rmaid)));
     }
+  } else if constexpr (std::is_same_v<R, MpiGet1to>) {
+    const std::uint32_t target =
+        target_.known ? numbers_.window_rank(r.wid, target_.process) : kAbsent;
+    if (target != kAbsent && !is_absent(target_.bytes)) {
+      process(stream).gets.insert(raw(r.rmaid));
+      carry(r);
+      return check(OTF2_EvtWriter_RmaGet(out, attributes(), tick, raw(r.wid), target,
+                                         raw(target_.bytes), raw(r.rmaid)));
+    }
   } else if constexpr (std::is_same_v<R, MpiGet1ts>) {
+    // Where nothing tells of the call, the get is where its data start.
+    const bool written = process(stream).gets.erase(raw(r.rmaid)) != 0;
     const std::uint32_t target = numbers_.window_rank(r.wid, PeerId{raw(r.lid)});
-    if (target != kAbsent) {
+    if (target != kAbsent && !written) {
       carry(r);
       return check(OTF2_EvtWriter_RmaGet(out, attributes(), tick, raw(r.wid), target, bytes(r.sent),
                                          raw(r.rmaid)));

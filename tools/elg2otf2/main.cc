@@ -1,4 +1,7 @@
 // elg2otf2: a merged trace as an OTF2 archive, for Vampir and every other reader of OTF2.
+#include <filesystem>
+#include <optional>
+
 #include "epilog/format/print.h"
 #include "tools/cli/trace_input.h"
 #include "tools/elg2otf2/definition_writer.h"
@@ -87,7 +90,12 @@ ExitCode run(const cli::po::variables_map& values) {
   Numbers numbers(trace->definitions);
   auto archive = ArchiveWriter::create(output, std::max(1u, numbers.locations()));
   if (!archive) return cli::failed(archive.error());
-  EventWriter events(trace->definitions, numbers, *archive, values.count("compat") != 0);
+  std::optional<TraceReader> ahead;
+  if (std::error_code none; std::filesystem::is_regular_file(input, none)) {
+    if (auto again = cli::open_trace(input)) ahead.emplace(std::move(*again));
+  }
+  GetTargets targets(std::move(ahead));
+  EventWriter events(trace->definitions, numbers, *archive, targets, values.count("compat") != 0);
   TraceReader::Next next;
   {
     cli::Progress bar("writing", cli::file_size(input));

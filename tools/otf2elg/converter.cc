@@ -3,7 +3,7 @@
 namespace kojak::otf2 {
 namespace {
 
-constexpr std::uint8_t kGetAndPut = 3;
+constexpr std::uint8_t kPut = 1, kGet = 2, kGetAndPut = 3;
 constexpr std::uint64_t kOwnCreation = 1, kFinalize = 2;  // keys of MPI_GROUP_CALL
 
 bool is_request_completion(MpiRole role) {
@@ -147,6 +147,15 @@ void Converter::transfer(OTF2_RmaWinRef window, std::uint32_t remote, std::uint8
   Frame& frame = call();
   const WindowId wid = out_.window(window);
   const std::uint32_t target = out_.window_peer(window, remote);
+  if (frame.transfer + kind == kGetAndPut && frame.transfer != 0 && frame.window == wid &&
+      frame.target == target) {
+    // The other half of an atomic operation.
+    frame.received = kind == kGet ? bytes : frame.sent;
+    if (kind == kPut) frame.sent = bytes;
+    frame.transfer = kGetAndPut;
+    ++process_.operations;
+    return;
+  }
   if (is_absent(wid) || target == kNobody || frame.region == nullptr || frame.transfer != 0) {
     ++left_out_["one-sided operation whose window, target or call is not known"];
     return;
