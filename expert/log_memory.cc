@@ -4,19 +4,37 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <cstring>
+
 #include "epilog/format/unnamed_file.h"
 
 namespace kojak::expert {
 
-void* LogMemory::take(std::size_t bytes) {
-  if (in_memory_ + bytes > limit_ && bytes >= kLeastFile && !failed_ &&
+void* LogMemory::enlarge(void* place, std::size_t used, std::size_t bytes, std::size_t wanted) {
+  const bool in_file = place != nullptr && mapped_.contains(place);
+  const std::size_t others = in_memory_ - (in_file ? 0 : bytes);
+  if ((in_file || others + wanted > limit_) && wanted >= kLeastFile && !failed_ &&
       mapped_.size() < kMostFiles) {
-    if (void* place = map(bytes)) return place;
+    if (void* const file = map(wanted)) {
+      move(file, place, used);
+      if (place != nullptr) give_back(place, bytes);
+      return file;
+    }
     failed_ = true;
   }
-  void* place = ::operator new(bytes);
-  in_memory_ += bytes;
-  return place;
+  if (!in_file) {
+    void* const larger = std::realloc(place, wanted);
+    if (larger == nullptr) throw std::bad_alloc();
+    in_memory_ = others + wanted;
+    return larger;
+  }
+  void* const memory = std::malloc(wanted);
+  if (memory == nullptr) throw std::bad_alloc();
+  in_memory_ += wanted;
+  move(memory, place, used);
+  give_back(place, bytes);
+  return memory;
 }
 
 void LogMemory::give_back(void* place, std::size_t bytes) {
@@ -25,8 +43,18 @@ void LogMemory::give_back(void* place, std::size_t bytes) {
     in_files_ -= bytes;
     return;
   }
-  ::operator delete(place);
+  std::free(place);
   in_memory_ -= bytes;
+}
+
+// What was moved leaves memory on the way, if it lies in files.
+void LogMemory::move(void* to, void* from, std::size_t bytes) {
+  constexpr std::size_t kAtOnce = std::size_t{4} << 20;
+  for (std::size_t done = 0; done < bytes; done += kAtOnce) {
+    std::memcpy(static_cast<char*>(to) + done, static_cast<const char*>(from) + done,
+                std::min(kAtOnce, bytes - done));
+    if (done != 0) rest();
+  }
 }
 
 void* LogMemory::map(std::size_t bytes) {

@@ -1,31 +1,34 @@
 // Memory of logs that grow with the trace: what is more than a limit lies in temporary files.
 //
-// A LogVector is a std::vector whose arrays come from a LogMemory. As long as all of its vectors
+// The arrays of a LogVector come from a LogMemory. As long as all of its vectors
 // together are below the limit, they lie in memory as others do; what is larger is mapped from
 // unnamed temporary files ($TMPDIR or /tmp), one for each array, which the system writes and drops
 // where memory is short. Where no such file can be had, it is memory after all. The LogMemory must
 // outlive its vectors. Not thread-safe; throws std::bad_alloc as vectors do.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <new>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
-#include <vector>
+#include <utility>
 
 namespace kojak::expert {
 
 class LogMemory {
  public:
-  static constexpr std::size_t kInMemory = std::size_t{64} << 20;
+  static constexpr std::size_t kInMemory = std::size_t{24} << 20;
 
   explicit LogMemory(std::size_t in_memory = kInMemory) : limit_(in_memory) {}
   LogMemory(const LogMemory&) = delete;
   LogMemory& operator=(const LogMemory&) = delete;
 
-  void* take(std::size_t bytes);
+  // Where there is nothing yet, or with what is used of an array that is given back.
+  void* enlarge(void* place, std::size_t used, std::size_t bytes, std::size_t wanted);
   void give_back(void* place, std::size_t bytes);
   // The program does not need what lies in files for a while.
   void rest();
@@ -37,6 +40,7 @@ class LogMemory {
   static constexpr std::size_t kLeastFile = std::size_t{64} << 10;  // smaller arrays get none
   static constexpr std::size_t kMostFiles = 32'000;  // mappings that a process may have
   void* map(std::size_t bytes);
+  void move(void* to, void* from, std::size_t bytes);
 
   std::size_t limit_, in_memory_ = 0, in_files_ = 0;
   std::string directory_;
@@ -44,35 +48,92 @@ class LogMemory {
   std::unordered_map<void*, std::size_t> mapped_;  // and of what size
 };
 
+// Of values that may be copied as bytes. As std::vector as far as it goes.
 template <class T>
-class LogAllocator {
+class LogVector {
  public:
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
   using value_type = T;
-  using propagate_on_container_move_assignment = std::true_type;
-  using propagate_on_container_swap = std::true_type;
-  using is_always_equal = std::false_type;
 
-  LogAllocator(LogMemory& memory) : memory_(&memory) {}
-  template <class U>
-  LogAllocator(const LogAllocator<U>& other) : memory_(other.memory()) {}
-
-  T* allocate(std::size_t count) {
-    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_alloc();
-    return static_cast<T*>(memory_->take(count * sizeof(T)));
+  LogVector(LogMemory& memory) : memory_(&memory) {}  // NOLINT: a vector is made of it
+  LogVector(std::size_t count, LogMemory& memory) : LogVector(memory) { resize(count); }
+  LogVector(std::size_t count, const T& value, LogMemory& memory) : LogVector(memory) {
+    assign(count, value);
   }
-  void deallocate(T* place, std::size_t count) { memory_->give_back(place, count * sizeof(T)); }
+  LogVector(LogVector&& other) noexcept : memory_(other.memory_) { swap(other); }
+  LogVector& operator=(LogVector&& other) noexcept {
+    LogVector taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
+  LogVector(const LogVector&) = delete;
+  LogVector& operator=(const LogVector&) = delete;
+  ~LogVector() {
+    if (data_ != nullptr) memory_->give_back(data_, room_ * sizeof(T));
+  }
 
-  LogMemory* memory() const { return memory_; }
-  template <class U>
-  bool operator==(const LogAllocator<U>& other) const {
-    return memory_ == other.memory();
+  LogMemory& memory() const { return *memory_; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+  T& back() { return data_[size_ - 1]; }
+  const T& back() const { return data_[size_ - 1]; }
+
+  void push_back(const T& value) {
+    if (size_ == room_) [[unlikely]]
+      return push_where_no_room_is(value);
+    ::new (static_cast<void*>(data_ + size_)) T(value);
+    ++size_;
+  }
+  void append(const T* first, const T* last) {
+    const auto count = static_cast<std::size_t>(last - first);
+    if (room_ - size_ < count) reserve(std::max(2 * room_, size_ + count));
+    std::uninitialized_copy(first, last, data_ + size_);
+    size_ += count;
+  }
+  void reserve(std::size_t count) {
+    if (count <= room_) return;
+    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_alloc();
+    data_ = static_cast<T*>(
+        memory_->enlarge(data_, size_ * sizeof(T), room_ * sizeof(T), count * sizeof(T)));
+    room_ = count;
+  }
+  void resize(std::size_t count) {
+    reserve(count);
+    if (size_ < count) std::uninitialized_fill(data_ + size_, data_ + count, T{});
+    size_ = count;
+  }
+  void assign(std::size_t count, const T& value) {
+    reserve(count);
+    std::uninitialized_fill(data_, data_ + count, value);
+    size_ = count;
+  }
+  void clear() { size_ = 0; }
+  void swap(LogVector& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(room_, other.room_);
   }
 
  private:
-  LogMemory* memory_;
-};
+  [[gnu::noinline]] void push_where_no_room_is(const T& value) {
+    const T copy = value;  // it may be one of these
+    reserve(std::max<std::size_t>(2 * room_, 16));
+    ::new (static_cast<void*>(data_ + size_)) T(copy);
+    ++size_;
+  }
 
-template <class T>
-using LogVector = std::vector<T, LogAllocator<T>>;
+  LogMemory* memory_;
+  T* data_ = nullptr;
+  std::size_t size_ = 0, room_ = 0;
+};
 
 }  // namespace kojak::expert

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "epilog/format/run_property_keys.h"
+#include "epilog/format/sampled_region.h"
 #include "epilog/runtime/call_path.h"
 #include "epilog/runtime/run_properties.h"
 
@@ -40,7 +41,6 @@ constexpr int kSignal = 32;  // glibc: SIGCANCEL
 
 // A call that enters this stands for a sample.
 constexpr auto kSampled = static_cast<RegionId>(1023);
-constexpr const char* kSampledName = "COMPUTING";
 
 thread_local constinit Sampler* the_sampler __attribute__((tls_model("initial-exec"))) = nullptr;
 CodeRange own_code;
@@ -200,7 +200,7 @@ void start_sampling(Recorder& r) {
   if (s == nullptr) return complain_once("there is no memory for samples");
   s->timer = -1;
   s->stride = 1;
-  const StringId name = define_string(r, kSampledName, strlen(kSampledName));
+  const StringId name = define_string(r, kSampledRegion, strlen(kSampledRegion));
   publish(r, put(r.cursor, Region{kSampled, name, absent<FileId>(), absent<Line>(), absent<Line>(),
                                   absent<StringId>(), Byte{0}}));
   if (r.trace->thread == 0) {

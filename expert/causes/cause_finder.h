@@ -42,6 +42,8 @@ class CauseFinder {
 
   // All events of the trace, in its order.
   void on_enter(LocationIndex location, Seconds time, CallPathIndex path, Timeline::Kind kind) {
+    constexpr std::uint64_t kAtOnce = 1 << 17;  // calls, between two times when logs rest
+    if (++entered_ % kAtOnce == 0) memory_.rest();
     timelines_[location].enter(ticks(time), path, kind, stretches_);
   }
   void on_exit(LocationIndex location, Seconds time) { timelines_[location].leave(ticks(time)); }
@@ -136,6 +138,7 @@ class CauseFinder {
   LogVector<Dependency> dependencies_;
   LogVector<SampleRecord> samples_;
   CommonMoments moments_;
+  std::uint64_t entered_ = 0;
   Amount not_listed_ = 0;  // waits below the threshold
   // Of the operation told of last.
   std::uint64_t operation_ = 0;

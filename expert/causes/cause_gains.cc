@@ -19,13 +19,14 @@ void CauseSolver::find_gains(std::span<ListedCause> causes) {
     wanted[causes[i].cost] = static_cast<std::uint8_t>(i);
     culprits[causes[i].cause.location] = true;
   }
-  std::array<std::vector<TookLonger>, GainFinder::kMost> times;
+  std::vector<LogVector<TookLonger>> times;
+  for (std::size_t i = 0; i < causes.size(); ++i) times.emplace_back(c_.memory_);
   std::array<const Delay*, GainFinder::kMost> last{};
   for (const Delay& delay : delays_) {
     if (!culprits[delay.culprit]) continue;
     for (std::size_t i = delay.first; i < delay.first + delay.shares; ++i) {
       if (shares_[i].to_wait || wanted[shares_[i].target] == kNotWanted) continue;
-      std::vector<TookLonger>& of_cause = times[wanted[shares_[i].target]];
+      LogVector<TookLonger>& of_cause = times[wanted[shares_[i].target]];
       // (While a lock was held or a target outside MPI, it may have done it several times.)
       if (last[wanted[shares_[i].target]] == &delay) {
         of_cause.back().longer += shares_[i].weight;
@@ -35,7 +36,7 @@ void CauseSolver::find_gains(std::span<ListedCause> causes) {
       last[wanted[shares_[i].target]] = &delay;
     }
   }
-  GainFinder gains(timelines_.size());
+  GainFinder gains(timelines_.size(), causes.size());
   for (std::size_t i = 0; i < causes.size(); ++i) {
     shorten(i, causes[i].cause.location, causes[i].cause.id, times[i], gains);
   }
@@ -47,12 +48,16 @@ void CauseSolver::find_gains(std::span<ListedCause> causes) {
 }
 
 void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId stretch,
-                          std::vector<TookLonger>& times, GainFinder& gains) {
+                          LogVector<TookLonger>& times, GainFinder& gains) {
   const auto earlier = [](const TookLonger& a, const TookLonger& b) {
     return std::tie(a.to, a.from, a.longer) < std::tie(b.to, b.from, b.longer);
   };
-  if (!std::is_sorted(times.begin(), times.end(), earlier)) {
-    std::sort(times.begin(), times.end(), earlier);
+  sort_by(times, [](const TookLonger& t) { return t.to; });
+  for (TookLonger* first = times.begin(); first != times.end();) {
+    TookLonger* const last =
+        std::find_if(first, times.end(), [&](const TookLonger& t) { return t.to != first->to; });
+    std::sort(first, last, earlier);
+    first = last;
   }
   // In order of time: most times lie behind those before them.
   std::vector<TimeLeftOut> left_out;
@@ -90,7 +95,7 @@ void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId s
 
 void CauseSolver::replay(GainFinder& gains) {
   LogVector<Dependency>& calls = c_.dependencies_;
-  sort_by(calls, c_.memory_, [](const Dependency& d) { return d.exit_pos; });
+  sort_by(calls, [](const Dependency& d) { return d.exit_pos; });
   struct Meeting {
     std::uint64_t first_exit_pos;
     std::uint32_t group;
@@ -99,13 +104,13 @@ void CauseSolver::replay(GainFinder& gains) {
   for (std::uint32_t g = 0; g < c_.groups_.size(); ++g) {
     if (c_.groups_[g].synchronised) meetings.push_back({c_.groups_[g].first_exit_pos, g});
   }
-  sort_by(meetings, c_.memory_, [](const Meeting& m) { return m.first_exit_pos; });
+  sort_by(meetings, [](const Meeting& m) { return m.first_exit_pos; });
   gains.start();
   std::vector<GainFinder::Member> members;
-  auto call = calls.begin();
+  const Dependency* call = calls.begin();
   const auto calls_before = [&](std::uint64_t pos) {
     while (call != calls.end() && call->exit_pos < pos) {
-      const auto first = call;
+      const Dependency* const first = call;
       while (call != calls.end() && call->exit_pos == first->exit_pos) ++call;
       gains.end_call({first, call});
     }

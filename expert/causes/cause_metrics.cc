@@ -18,10 +18,10 @@ const std::vector<Names>& names() {
     std::vector<Names> made;
     for (const Metric& m : all_metrics()) {
       const std::string_view rest = m.name.starts_with("mpi_") ? m.name.substr(4) : m.name;
-      const std::string name = "delay_" + std::string(rest), title(m.title);
+      const std::string name = std::string(kDelayMetric) + "_" + std::string(rest), title(m.title);
       made.push_back({name, "For " + title, name + "_longterm", "For those who wait at " + title,
-                      "mpi_wait_direct_" + std::string(rest),
-                      "mpi_wait_indirect_" + std::string(rest)});
+                      std::string(kDirectWaitsMetric) + "_" + std::string(rest),
+                      std::string(kIndirectWaitsMetric) + "_" + std::string(rest)});
     }
     return made;
   }();
@@ -44,7 +44,7 @@ ReportMetric metric_of_causes(std::string_view name, std::string_view title,
 // Waits, at the waiting calls: the parts for what the one waited for did and waited for.
 void add_waits(const RootCauses& causes, bool direct, SeverityStore& severities,
                std::vector<ReportMetric>& metrics) {
-  const std::string_view root = direct ? "mpi_wait_direct" : "mpi_wait_indirect";
+  const std::string_view root = direct ? kDirectWaitsMetric : kIndirectWaitsMetric;
   metrics.push_back(metric_of_causes(root, direct ? "Direct Waits" : "Indirect Waits", "",
                                      direct ? "Waiting for what the one waited for did, or for "
                                               "what is not known."
@@ -167,7 +167,7 @@ void add_cause_metrics(RootCauses& causes, const ReportParts& parts) {
   for (const StretchTime& t : causes.times) paths.add(t.stretch);
   for (RootCause& cause : causes.causes) cause.place = paths.place_of(cause.stretch);
   move_times(causes, paths, severities);
-  metrics.push_back(metric_of_causes("delay", "Delay Costs", "",
+  metrics.push_back(metric_of_causes(kDelayMetric, "Delay Costs", "",
                                      "Waiting of others, at the process and call path that made "
                                      "them wait.",
                                      severities));
@@ -180,10 +180,10 @@ void add_cause_metrics(RootCauses& causes, const ReportParts& parts) {
   }
   for (auto& [pattern, pair] : of_pattern) {
     const Names& n = names()[pattern];
-    metrics.push_back(metric_of_causes(n.name, n.title, "delay",
+    metrics.push_back(metric_of_causes(n.name, n.title, kDelayMetric,
                                        "Waiting of those who waited for it directly.", severities));
     pair.short_term = metrics.back().index;
-    metrics.push_back(metric_of_causes(n.long_name, n.long_title, "delay",
+    metrics.push_back(metric_of_causes(n.long_name, n.long_title, kDelayMetric,
                                        "Waiting of those who waited for one that waited for it, "
                                        "and so on.",
                                        severities));
@@ -195,7 +195,7 @@ void add_cause_metrics(RootCauses& causes, const ReportParts& parts) {
       severities.add(of_pattern[p.metric].long_term, cause.place, cause.location, p.long_term);
     }
   }
-  metrics.push_back(metric_of_causes("delay_unexplained", "Not Explained", "delay",
+  metrics.push_back(metric_of_causes("delay_unexplained", "Not Explained", kDelayMetric,
                                      "Waiting, at the waiting call, of which no cause is known.",
                                      severities));
   for (const UnexplainedWait& u : causes.unexplained_at) {
@@ -203,12 +203,12 @@ void add_cause_metrics(RootCauses& causes, const ReportParts& parts) {
   }
   add_waits(causes, true, severities, metrics);
   add_waits(causes, false, severities, metrics);
-  metrics.push_back(metric_of_causes("critical_path", "Critical Path", "",
+  metrics.push_back(metric_of_causes(kCriticalPathMetric, "Critical Path", "",
                                      "Time on the path of work that decided how long the run "
                                      "took.",
                                      severities));
   const MetricIndex path = metrics.back().index;
-  metrics.push_back(metric_of_causes("critical_path_imbalance", "Critical-Path Imbalance", "",
+  metrics.push_back(metric_of_causes(kPathImbalanceMetric, "Critical-Path Imbalance", "",
                                      "By how much more of it is on the critical path than a "
                                      "process does on the average.",
                                      severities));

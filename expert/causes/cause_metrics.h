@@ -9,6 +9,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "expert/causes/root_causes.h"
@@ -16,6 +17,20 @@
 #include "expert/severity.h"
 
 namespace kojak::expert {
+
+// The roots of their trees.
+inline constexpr std::string_view kDelayMetric = "delay";
+inline constexpr std::string_view kDirectWaitsMetric = "mpi_wait_direct";
+inline constexpr std::string_view kIndirectWaitsMetric = "mpi_wait_indirect";
+inline constexpr std::string_view kCriticalPathMetric = "critical_path";
+inline constexpr std::string_view kPathImbalanceMetric = "critical_path_imbalance";
+
+// Whether a root's tree is about causes: at those that are to blame for waits, or once more at the
+// waits, no waiting beside that of the patterns.
+constexpr bool is_of_causes(std::string_view root) {
+  return root == kDelayMetric || root == kDirectWaitsMetric || root == kIndirectWaitsMetric ||
+         root == kCriticalPathMetric || root == kPathImbalanceMetric;
+}
 
 // What they are added to: a report's parts, before it is made of them.
 struct ReportParts {

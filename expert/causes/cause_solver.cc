@@ -14,6 +14,19 @@ constexpr std::size_t kNoDelay = static_cast<std::size_t>(-1);
 constexpr std::size_t kItemsAtOnce = 1 << 16;  // between two times when what lies in files rests
 constexpr std::size_t kNoPlace = static_cast<std::size_t>(-1);
 
+// What those did on the average who waited for the one at `place`, weighted with their waits.
+struct MeanOf {
+  const Reference &all, &less;  // of them, and of those of them who are left out
+  double place, waited;
+
+  double stretch(StretchId id) const { return mean(all.stretch(id), less.stretch(id)); }
+  double function(std::uint32_t id) const { return mean(all.function(id), less.function(id)); }
+  double waited_in(StretchId call) const { return mean(all.waited(call), less.waited(call)); }
+  double mean(const Reference::Sum& a, const Reference::Sum& b) const {
+    return std::max(0.0, a.at(place) - b.at(place)) / waited;
+  }
+};
+
 }  // namespace
 
 RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
@@ -48,35 +61,43 @@ RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
 void CauseSolver::place_waits() {
   // By location, in the order in which they were told.
   std::vector<std::size_t> first(timelines_.size() + 1);
-  for (const WaitRecord& w : waits_) ++first[w.location + 1];
+  for (const WaitRecord& w : waits_) {
+    ++first[w.location + 1];
+    rest_after(kPiecesOfWait);
+  }
   for (std::size_t l = 0; l < timelines_.size(); ++l) first[l + 1] += first[l];
-  LogVector<WaitId> by_location(waits_.size(), c_.memory_);
+  LogVector<WaitSpan> spans(waits_.size(), c_.memory_);
   std::vector<std::size_t> next(first.begin(), first.end() - 1);
   for (std::size_t w = 0; w < waits_.size(); ++w) {
-    by_location[next[waits_[w].location]++] = static_cast<WaitId>(w);
+    spans[next[waits_[w].location]++] = {waits_[w].begin, waits_[w].end, static_cast<WaitId>(w),
+                                         c_.stretches_.call(waits_[w].call_path), 0};
+    rest_after(2 * kPiecesOfWait);
   }
-  LogVector<WaitSpan> spans(c_.memory_);
   for (std::size_t l = 0; l < timelines_.size(); ++l) {
-    spans.clear();
-    for (std::size_t i = first[l]; i < first[l + 1]; ++i) {
-      const WaitId w = by_location[i];
-      spans.push_back(
-          {waits_[w].begin, waits_[w].end, w, c_.stretches_.call(waits_[w].call_path), 0});
-    }
     // By their begins, of equals by their ends.
+    const auto own = std::span(spans.data() + first[l], first[l + 1] - first[l]);
     const auto earlier = [](const WaitSpan& a, const WaitSpan& b) {
       return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
     };
-    if (!std::is_sorted(spans.begin(), spans.end(), earlier)) {
-      sort_by(spans, c_.memory_, [](const WaitSpan& s) { return s.end; });
-      sort_by(spans, c_.memory_, [](const WaitSpan& s) { return s.begin; });
+    const bool sorted = std::is_sorted(own.begin(), own.end(), earlier);
+    if (!sorted) {
+      sort_by(own, c_.memory_, [](const WaitSpan& s) { return s.end; });
+      sort_by(own, c_.memory_, [](const WaitSpan& s) { return s.begin; });
     }
-    timelines_[l].carve(spans);
-    for (const WaitSpan& s : spans) waits_[s.wait].length = s.found;
-    rest_after(2 * timelines_[l].size() + 8 * spans.size());
+    timelines_[l].carve(own);
+    if (!sorted) sort_by(own, c_.memory_, [](const WaitSpan& s) { return s.wait; });
+    rest_after(2 * timelines_[l].size() + kPiecesOfWait * own.size());
+  }
+  next.assign(first.begin(), first.end() - 1);
+  for (WaitRecord& w : waits_) {
+    w.length = spans[next[w.location]++].found;
+    rest_after(2 * kPiecesOfWait);
   }
   all_ = unexplained_ = c_.not_listed_;
-  for (const WaitRecord& w : waits_) all_ += w.length;
+  for (const WaitRecord& w : waits_) {
+    all_ += w.length;
+    rest_after(kPiecesOfWait);
+  }
 }
 
 void CauseSolver::order_items() {
@@ -85,11 +106,12 @@ void CauseSolver::order_items() {
   for (std::size_t w = 0; w < waits_.size(); ++w) {
     if (waits_[w].group != CauseFinder::kNone32) continue;
     items_.push_back({waits_[w].end, static_cast<std::uint32_t>(w), false});
+    rest_after(kPiecesOfWait);
   }
   for (std::size_t g = 0; g < c_.groups_.size(); ++g) {
     items_.push_back({c_.groups_[g].last, static_cast<std::uint32_t>(g), true});
   }
-  sort_by(items_, c_.memory_, [](const Item& item) { return item.time; });
+  sort_by(items_, [](const Item& item) { return item.time; });
 }
 
 void CauseSolver::compare_single(WaitRecord& wait, std::size_t id) {
@@ -188,11 +210,8 @@ void CauseSolver::compare_group(std::uint32_t index) {
       if (waited >= 1) {
         const Culprit culprit{late, what_of(waits_[group.first_wait]), since, arrivals[j].time,
                               static_cast<Ticks>(std::max(later(j) - came / waited, 1.0))};
-        group_delays_.push_back({j, add_delay(culprit, doings_, [&](auto&& sum) {
-                                   const Reference::Sum all = sum(reference_),
-                                                        less = sum(excepted_);
-                                   return std::max(0.0, all.at(place) - less.at(place)) / waited;
-                                 })});
+        group_delays_.push_back(
+            {j, add_delay(culprit, doings_, MeanOf{reference_, excepted_, place, waited})});
       }
     }
     if (weight > 0) {
@@ -213,15 +232,15 @@ std::size_t CauseSolver::compare_pair(const ArrivalRecord& waiter, const Arrival
   late_.look_at(timelines_[late.location], c_.stretches_, since, late.time);
   waiter_.look_at(timelines_[waiter.location], c_.stretches_, since, waiter.time);
   rest_after(late_.pieces() + waiter_.pieces());
-  pair_.clear();
-  pair_.add(waiter_, c_.stretches_, 1, 0);
+  pair_.set(waiter_, c_.stretches_);
   const Culprit culprit{late.location, what, since, late.time,
                         std::max(late.time - waiter.time, Ticks{1})};
-  return add_delay(culprit, late_, [&](auto&& sum) { return sum(pair_).all; });
+  return add_delay(culprit, late_, pair_);
 }
 
 template <class Those>
-std::size_t CauseSolver::add_delay(const Culprit& culprit, const Doings& doings, Those&& those) {
+std::size_t CauseSolver::add_delay(const Culprit& culprit, const Doings& doings,
+                                   const Those& those) {
   Delay delay{culprit.location, culprit.what, culprit.from, culprit.to, 0, 0, shares_.size(), 0};
   // Function by function, then to its stretches that took longer.
   if (of_function_.size() < c_.stretches_.functions()) {
@@ -231,8 +250,7 @@ std::size_t CauseSolver::add_delay(const Culprit& culprit, const Doings& doings,
   longer_.resize(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto time = static_cast<double>(parts[i].time);
-    longer_[i] = std::max(
-        0.0, time - those([&](const Reference& r) { return r.stretch(parts[i].stretch); }));
+    longer_[i] = std::max(0.0, time - those.stretch(parts[i].stretch));
     OfFunction& function = of_function_[c_.stretches_[parts[i].stretch].function];
     function.time += parts[i].time;
     function.longer += longer_[i];
@@ -241,8 +259,7 @@ std::size_t CauseSolver::add_delay(const Culprit& culprit, const Doings& doings,
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (!(longer_[i] > 0)) continue;
     const std::uint32_t f = c_.stretches_[parts[i].stretch].function;
-    const double more = static_cast<double>(of_function_[f].time) -
-                        those([&](const Reference& r) { return r.function(f); });
+    const double more = static_cast<double>(of_function_[f].time) - those.function(f);
     if (!(more >= 1)) continue;
     const auto weight = static_cast<Ticks>(more * (longer_[i] / of_function_[f].longer));
     if (weight < 1) continue;
@@ -256,7 +273,7 @@ std::size_t CauseSolver::add_delay(const Culprit& culprit, const Doings& doings,
   bool any = false;
   for (const Doings::Part& call : doings.waits()) {
     const auto all = static_cast<double>(call.time);
-    const double more = all - those([&](const Reference& r) { return r.waited(call.stretch); });
+    const double more = all - those.waited_in(call.stretch);
     of_call_[call.stretch] = {all, more};
     any = any || more >= 1;
   }
@@ -327,7 +344,8 @@ void CauseSolver::note_longer(CostOf& cost, Ticks from, Ticks to, Ticks longer, 
 
 void CauseSolver::pass_back() {
   std::size_t done = 0;
-  for (auto item = items_.rbegin(); item != items_.rend(); ++item) {
+  for (std::size_t i = items_.size(); i-- > 0;) {
+    const Item* const item = &items_[i];
     if (++done % kItemsAtOnce == 0) c_.memory_.rest();
     if (item->group) {
       pass_group(item->index);
@@ -621,6 +639,7 @@ CauseSolver::Doers CauseSolver::list_times(RootCauses& results,
   std::vector<StretchId> used;
   for (LocationIndex l = 0; l < timelines_.size(); ++l) {
     timelines_[l].each(0, timelines_[l].end(), [&](const Piece& piece, Ticks begin, Ticks end) {
+      rest_after(1);
       if (piece.wait != kNoWait) return;
       if (sums[piece.stretch] == 0) used.push_back(piece.stretch);
       sums[piece.stretch] += end - begin;
@@ -633,7 +652,6 @@ CauseSolver::Doers CauseSolver::list_times(RootCauses& results,
       sums[k] = 0;
     }
     used.clear();
-    rest_after(timelines_[l].size());
   }
   Doers doers;
   for (std::size_t i = 0; i < times.size(); ++i) {

@@ -136,10 +136,9 @@ class CauseSolver {
   void compare_group(std::uint32_t index);
   std::size_t compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late, Ticks since,
                            const What& what);
-  // A delay of what the culprit does more than those who waited did:
-  // those([](const Reference&) { a sum of them }).
+  // A delay of what the culprit does more than those who waited did.
   template <class Those>
-  std::size_t add_delay(const Culprit& culprit, const Doings& doings, Those&& those);
+  std::size_t add_delay(const Culprit& culprit, const Doings& doings, const Those& those);
   std::size_t add_direct(const WaitRecord& wait);
   void pass_back();
   void pass_group(std::uint32_t index);
@@ -154,10 +153,10 @@ class CauseSolver {
     return static_cast<double>(delay.waited) / static_cast<double>(delay.whole);
   }
   std::span<const GroupDelay> delays_of(const OfGroup& of) const {
-    return std::span(group_delays_).subspan(of.first_delay, of.delays);
+    return {group_delays_.data() + of.first_delay, of.delays};
   }
   std::span<const Exception> exceptions_of(const OfGroup& of) const {
-    return std::span(exceptions_).subspan(of.first_exception, of.exceptions);
+    return {exceptions_.data() + of.first_exception, of.exceptions};
   }
   void follow(WaitId wait, const Delay& delay);
   void follow_group(const OfGroup& of, WaitId wait, std::size_t place);
@@ -173,7 +172,8 @@ class CauseSolver {
     }
     return number;
   }
-  // What lies in files may leave memory when so much of it was looked at.
+  // What lies in files leaves memory when enough of it was looked at.
+  static constexpr std::size_t kPiecesOfWait = 4;  // what looking at a wait is like
   void rest_after(std::size_t pieces) {
     constexpr std::size_t kAtOnce = (16 << 20) / sizeof(Piece);
     touched_ += pieces;
@@ -194,7 +194,7 @@ class CauseSolver {
   void find_gains(std::span<ListedCause> causes);
   // Every instance of a stretch is shortened by what it took longer in these times.
   void shorten(std::size_t cause, LocationIndex location, StretchId stretch,
-               std::vector<TookLonger>& times, GainFinder& gains);
+               LogVector<TookLonger>& times, GainFinder& gains);
   void replay(GainFinder& gains);
 
   CauseFinder& c_;
@@ -217,7 +217,8 @@ class CauseSolver {
   Amount all_ = 0, unexplained_ = 0;
   // Kept for their memory only.
   Doings doings_, late_, waiter_;
-  Reference reference_, excepted_, pair_;
+  Reference reference_, excepted_;
+  OneReference pair_;
   struct OfFunction {
     Ticks time = 0;
     double longer = 0;  // of stretches that took longer

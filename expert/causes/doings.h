@@ -130,4 +130,40 @@ class Reference {
   Cells stretches_, functions_, waits_;
 };
 
+// The same sums of one location. Each use costs what is done in it.
+class OneReference {
+ public:
+  void set(const Doings& doings, const Stretches& stretches) {
+    clear();
+    parts_.assign(doings.parts().begin(), doings.parts().end());
+    waits_.assign(doings.waits().begin(), doings.waits().end());
+    if (of_stretch_.size() < stretches.size()) {
+      of_stretch_.resize(stretches.size(), 0);
+      of_waits_.resize(stretches.size(), 0);
+    }
+    if (of_function_.size() < stretches.functions()) of_function_.resize(stretches.functions(), 0);
+    functions_.clear();
+    for (const Doings::Part& p : parts_) {
+      of_stretch_[p.stretch] = p.time;
+      functions_.push_back(stretches[p.stretch].function);
+      of_function_[functions_.back()] += p.time;
+    }
+    for (const Doings::Part& p : waits_) of_waits_[p.stretch] = p.time;
+  }
+  double stretch(StretchId id) const { return static_cast<double>(of_stretch_[id]); }
+  double function(std::uint32_t id) const { return static_cast<double>(of_function_[id]); }
+  double waited_in(StretchId call) const { return static_cast<double>(of_waits_[call]); }
+
+ private:
+  void clear() {
+    for (const Doings::Part& p : parts_) of_stretch_[p.stretch] = 0;
+    for (const Doings::Part& p : waits_) of_waits_[p.stretch] = 0;
+    for (const std::uint32_t f : functions_) of_function_[f] = 0;
+  }
+
+  std::vector<Doings::Part> parts_, waits_;
+  std::vector<std::uint32_t> functions_;
+  std::vector<Ticks> of_stretch_, of_function_, of_waits_;
+};
+
 }  // namespace kojak::expert

@@ -50,11 +50,11 @@ void GainFinder::end_call(std::span<const Dependency> dependencies) {
   Ticks ready = call.enter;
   for (const Dependency& d : dependencies) ready = std::max(ready, d.awaited);
   advance(own, ready);
-  Earlier earlier;
-  for (std::size_t i = 0; i < kMost; ++i) earlier[i] = ready - (call.enter - own.now[i]);
+  Earlier earlier{};
+  for (std::size_t i = 0; i < causes_; ++i) earlier[i] = ready - (call.enter - own.now[i]);
   for (const Dependency& d : dependencies) {
     const Earlier& other = at(locations_[d.by], d.awaited);
-    for (std::size_t i = 0; i < kMost; ++i) {
+    for (std::size_t i = 0; i < causes_; ++i) {
       earlier[i] = std::min(earlier[i], ready - (d.awaited - other[i]));
     }
   }
@@ -64,12 +64,12 @@ void GainFinder::end_call(std::span<const Dependency> dependencies) {
 void GainFinder::meet(std::span<const Member> members) {
   Ticks ready = 0;
   for (const Member& m : members) ready = std::max(ready, m.enter);
-  Earlier earlier;
-  earlier.fill(std::numeric_limits<Ticks>::max());
+  Earlier earlier{};
+  std::fill_n(earlier.begin(), causes_, std::numeric_limits<Ticks>::max());
   for (const Member& m : members) {
     Location& location = locations_[m.location];
     advance(location, m.enter);
-    for (std::size_t i = 0; i < kMost; ++i) {
+    for (std::size_t i = 0; i < causes_; ++i) {
       earlier[i] = std::min(earlier[i], ready - (m.enter - location.now[i]));
     }
   }
@@ -82,7 +82,7 @@ std::array<Ticks, GainFinder::kMost> GainFinder::finish(std::span<const Ticks> e
   gains.fill(last);
   for (std::size_t l = 0; l < locations_.size(); ++l) {
     advance(locations_[l], ends[l]);
-    for (std::size_t i = 0; i < kMost; ++i) {
+    for (std::size_t i = 0; i < causes_; ++i) {
       gains[i] = std::min(gains[i], last - (ends[l] - locations_[l].now[i]));
     }
   }

@@ -32,7 +32,9 @@ class GainFinder {
  public:
   static constexpr std::size_t kMost = 10;
 
-  explicit GainFinder(std::size_t locations) : locations_(locations) {}
+  // `causes`: how many, at most kMost.
+  explicit GainFinder(std::size_t locations, std::size_t causes = kMost)
+      : causes_(causes), locations_(locations) {}
 
   // Before the replay, each cause's in order of time: a location does something for so much less
   // time that ends at `until`.
@@ -74,6 +76,7 @@ class GainFinder {
   static void change(Location& location, Ticks time, const Earlier& earlier);
   static const Earlier& at(Location& location, Ticks time);
 
+  std::size_t causes_;
   std::vector<Location> locations_;
 };
 

@@ -1,48 +1,70 @@
 // Sorts what lies in a log by a whole number that is not negative, keeping the order of equals.
 //
-// Linear: digits of 11 bits, those alone that differ. Nothing is done where it is sorted already.
-// Memory: as much again, from the same LogMemory. Nothing fails.
+// Linear: what lies near its place is moved there, else by digits of 11 bits, those that differ.
+// Memory: for the latter as much again, from the log's LogMemory. Nothing fails.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "expert/log_memory.h"
 
 namespace kojak::expert {
 
+// Where each lies near its place: true if that was so.
 template <class T, class Key>
-void sort_by(LogVector<T>& all, LogMemory& memory, Key&& key) {
+bool insert_each(std::span<T> all, Key&& key) {
+  constexpr std::size_t kNear = 64;
+  std::size_t moves = 8 * all.size();  // at most: then the other way is faster
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (!(key(all[i]) < key(all[i - 1]))) continue;
+    const std::size_t first = i - std::min(i, kNear);
+    if (first != 0 && key(all[i]) < key(all[first])) return false;
+    const T moved = all[i];
+    std::size_t to = i;
+    for (; to > first && key(moved) < key(all[to - 1]); --to) all[to] = all[to - 1];
+    all[to] = moved;
+    if (moves < i - to) return false;
+    moves -= i - to;
+  }
+  return true;
+}
+
+template <class T, class Key>
+void sort_by(std::span<T> all, LogMemory& memory, Key&& key) {
   constexpr unsigned kBits = 11;
   constexpr std::size_t kDigits = std::size_t{1} << kBits;
-  std::uint64_t least = ~std::uint64_t{0}, most = 0, last = 0;
-  bool sorted = true;
+  if (insert_each(all, key)) return;
+  std::uint64_t least = ~std::uint64_t{0}, most = 0;
   for (const T& one : all) {
-    const auto k = static_cast<std::uint64_t>(key(one));
-    sorted = sorted && last <= k;
-    last = k;
-    least = std::min(least, k);
-    most = std::max(most, k);
+    least = std::min(least, static_cast<std::uint64_t>(key(one)));
+    most = std::max(most, static_cast<std::uint64_t>(key(one)));
   }
-  if (sorted) return;
-  LogVector<T> other(all.size(), memory);
+  LogVector<T> room(all.size(), memory);
+  std::span<T> from = all, to(room.data(), room.size());
   for (unsigned shift = 0; shift < 64 && (most - least) >> shift != 0; shift += kBits) {
     const auto digit = [&](const T& one) {
       return (static_cast<std::uint64_t>(key(one)) - least) >> shift & (kDigits - 1);
     };
     std::array<std::size_t, kDigits> place{};
-    for (const T& one : all) ++place[digit(one)];
+    for (const T& one : from) ++place[digit(one)];
     std::size_t sum = 0;
     for (std::size_t& p : place) {
       const std::size_t here = p;
       p = sum;
       sum += here;
     }
-    for (const T& one : all) other[place[digit(one)]++] = one;
-    all.swap(other);
+    for (const T& one : from) to[place[digit(one)]++] = one;
+    std::swap(from, to);
     memory.rest();
   }
+  if (from.data() != all.data()) std::copy(from.begin(), from.end(), all.begin());
+}
+template <class T, class Key>
+void sort_by(LogVector<T>& all, Key&& key) {
+  sort_by(std::span<T>(all.data(), all.size()), all.memory(), key);
 }
 
 }  // namespace kojak::expert

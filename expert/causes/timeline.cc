@@ -14,7 +14,9 @@ void Timeline::name_computing(CallPathIndex after, Stretches& stretches) {
 
 void Timeline::carve(std::span<WaitSpan> waits) {
   if (waits.empty()) return;
-  LogVector<Piece> carved(pieces_.get_allocator());
+  constexpr std::size_t kAtOnce = 1 << 20;  // pieces, between two times when logs rest
+  LogVector<Piece> carved(pieces_.memory());
+  std::size_t rested = 0;
   carved.reserve(pieces_.size() + 2 * waits.size());
   const Piece* piece = pieces_.data();
   const Piece* const last = piece + pieces_.size();
@@ -28,8 +30,12 @@ void Timeline::carve(std::span<WaitSpan> waits) {
     const Piece* const untouched = piece;
     while (piece < last && piece->end <= wait.begin) ++piece;
     if (untouched < piece) {
-      carved.insert(carved.end(), untouched, piece);
+      carved.append(untouched, piece);
       begin = piece[-1].end;
+      if (carved.size() > rested + kAtOnce) {
+        pieces_.memory().rest();
+        rested = carved.size();
+      }
     }
     while (piece < last && begin < wait.end) {
       const bool waits_here = piece->stretch == wait.call;
@@ -43,7 +49,7 @@ void Timeline::carve(std::span<WaitSpan> waits) {
       if (piece->end <= begin) ++piece;
     }
   }
-  carved.insert(carved.end(), piece, last);
+  carved.append(piece, last);
   pieces_ = std::move(carved);
   near_ = 0;
 }

@@ -78,12 +78,14 @@ class Timeline {
     for (std::size_t i = at(from); i < pieces_.size(); ++i) {
       const Ticks end = std::min(to, pieces_[i].end);
       if (begin < end) f(pieces_[i], begin, end);
+      near_ = i;
       if (to <= pieces_[i].end) break;
       begin = end;
     }
   }
   // The begin of the piece that lies `pieces` before the one at `time`.
   Ticks some_before(Ticks time, std::size_t pieces) const {
+    if (pieces_.size() <= pieces) return 0;
     const std::size_t i = at(time);
     return i < pieces ? 0 : begin_of(i - pieces);
   }

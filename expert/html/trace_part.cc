@@ -4,6 +4,7 @@
 
 #include "earl/file_gaps.h"
 #include "earl/trace.h"
+#include "expert/causes/cause_metrics.h"
 #include "expert/html/instances.h"
 #include "expert/html/trace_view.h"
 #include "expert/last_call_words.h"
@@ -84,7 +85,8 @@ Result<TracePart> read_trace_part(const std::string& path, const cube::Report& r
   options.progress = [&](std::uint64_t events) {
     if (progress) progress((first + events) / 2);
   };
-  options.root_causes = report.find_metric("delay") != cube::kNone;  // as the report was made
+  options.root_causes =
+      report.find_metric(expert::kDelayMetric) != cube::kNone;  // as the report was made
   options.watcher = &reader->watch(*trace);
   const expert::Report analysis = expert::analyse(*trace, options);
   TracePart part = trace_part(analysis, reader->finish(), report, max_bytes);

@@ -171,6 +171,7 @@ void WaitClaims::leave_to_latest(const Intervals& taken) {
       add_to_set(left_, piece);
     }
   }
+  std::reverse(parts_.begin(), parts_.end());  // those that let go first come first
 }
 
 void WaitClaims::keep_parts(const Call& call, double seconds, Waits& waits) {

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "epilog/format/sampled_region.h"
 #include "merge/define/definitions.h"
 #include "merge/define/library_names.h"
 
@@ -17,9 +18,6 @@ namespace {
 constexpr std::size_t kMostFrames = 32;
 // What stands in a path for the functions that were left out.
 constexpr const char* kLeftOut = "(functions left out)";
-
-// What a sample's LOCAL_SITE enters.
-constexpr std::string_view kSampled = "COMPUTING";
 
 // The system's libraries for computing, whose own lines nobody looks for: who calls them is of
 // interest, also where their debugging information is installed.
@@ -121,7 +119,7 @@ void TraceDefinitions::take_sites() {
   local_.local_sites.for_each([&](RegionId id, const CodeDef& code) {
     const RegionDef* entered = local_.regions.find(id);
     const std::vector<CodePlace> places =
-        callers(code, entered != nullptr && entered->name == kSampled);
+        callers(code, entered != nullptr && entered->name == kSampledRegion);
     std::uint32_t merged = kAbsent;
     for (std::size_t i = std::min(places.size(), kMostSiteCallers); i-- != 0;) {
       MergedCallSite site;

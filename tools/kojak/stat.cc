@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "expert/catalogue.h"
+#include "expert/causes/cause_metrics.h"
 #include "expert/cube/aggregate.h"
 #include "expert/cube/format.h"
 #include "expert/cube/path.h"
@@ -85,13 +86,6 @@ bool is_pattern(const cube::Metric& metric) {
   });
 }
 
-// What is said about causes, at those that are to blame for waits or once more at the waits: no
-// waiting beside that of the patterns.
-bool is_of_causes(std::string_view root) {
-  return root == "delay" || root == "mpi_wait_direct" || root == "mpi_wait_indirect" ||
-         root == "critical_path" || root == "critical_path_imbalance";
-}
-
 // Leaves of the metric tree and patterns, at each call path: a list of what to look at first. The
 // seconds of a pattern are all of its, as `expert` says them; those inside it are rows of their
 // own, and beside stands what they leave it.
@@ -108,7 +102,7 @@ void print_patterns(const Report& report, std::size_t top, bool csv) {
     if (metric.parent != cube::kNone) children[metric.parent].push_back(m);
     listed[m] = cube::unit_of(metric) == cube::Unit::kSeconds &&
                 (!cube::has_child_metric(report, m) || is_pattern(metric)) &&
-                !is_of_causes(report.metrics[roots[m]].name);
+                !expert::is_of_causes(report.metrics[roots[m]].name);
   }
   const auto sum = [](std::span<const double> row) {
     return std::accumulate(row.begin(), row.end(), 0.0);

@@ -1,0 +1,182 @@
+// The parts that root causes are found with: sorting of logs, numbers of places, timelines.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "expert/causes/doings.h"
+#include "expert/causes/place_numbers.h"
+#include "expert/causes/sort_by.h"
+
+namespace kojak::expert {
+namespace {
+
+struct Numbered {
+  Ticks time;
+  std::uint32_t number;
+};
+
+// Sorted by time, equals in the order of their numbers, as std::stable_sort has them.
+void expect_sorted(const std::vector<Ticks>& times) {
+  LogMemory memory;
+  LogVector<Numbered> log(memory);
+  std::vector<Numbered> wanted;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    log.push_back({times[i], static_cast<std::uint32_t>(i)});
+    wanted.push_back(log.back());
+  }
+  std::stable_sort(wanted.begin(), wanted.end(),
+                   [](const Numbered& a, const Numbered& b) { return a.time < b.time; });
+  sort_by(log, [](const Numbered& n) { return n.time; });
+  ASSERT_EQ(log.size(), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    ASSERT_EQ(log[i].time, wanted[i].time) << i;
+    ASSERT_EQ(log[i].number, wanted[i].number) << i;
+  }
+}
+
+TEST(SortBy, KeepsTheOrderOfEquals) {
+  expect_sorted({});
+  expect_sorted({7});
+  expect_sorted({2, 1});
+  expect_sorted({1, 1, 0, 0, 1, 0});
+  expect_sorted({Ticks{1} << 62, 0, Ticks{1} << 40, 5, 5, 0});
+}
+
+TEST(SortBy, WhatLiesNearItsPlaceAndWhatDoesNot) {
+  std::mt19937_64 random(3);
+  std::vector<Ticks> near, far, reversed;
+  for (Ticks i = 0; i < 20'000; ++i) {
+    near.push_back(10 * i + static_cast<Ticks>(random() % 100));
+    far.push_back(static_cast<Ticks>(random() % (std::uint64_t{1} << 45)));
+    reversed.push_back(20'000 - i / 3);
+  }
+  expect_sorted(near);
+  expect_sorted(far);
+  expect_sorted(reversed);
+  // One that belongs to the front stands last.
+  near.push_back(0);
+  expect_sorted(near);
+}
+
+TEST(PlaceNumbers, CountInTheOrderOfAppearance) {
+  PlaceNumbers numbers;
+  std::map<std::pair<LocationIndex, std::uint32_t>, std::uint32_t> known;
+  std::mt19937 random(5);
+  for (int i = 0; i < 20'000; ++i) {
+    const LocationIndex location = random() % 64;
+    const std::uint32_t what = random() % 2 == 0 ? random() % 50 : ~(random() % 50);
+    const auto number =
+        known.try_emplace({location, what}, static_cast<std::uint32_t>(known.size())).first->second;
+    ASSERT_EQ(numbers.number(location, what), number);
+    ASSERT_EQ(numbers.location(number), location);
+    ASSERT_EQ(numbers.what(number), what);
+  }
+  EXPECT_EQ(numbers.size(), known.size());
+}
+
+TEST(LogVectors, GrowFromMemoryIntoFilesAndBackWhereTheyAreGone) {
+  LogMemory memory(std::size_t{1} << 16);
+  LogVector<std::uint32_t> log(memory);
+  for (std::uint32_t i = 0; i < 100'000; ++i) {
+    log.push_back(i == 0 ? 1 : log[i / 2] + i);  // of itself, also while it grows
+  }
+  EXPECT_GT(memory.in_files(), 0u);
+  std::uint32_t last = 1;
+  std::vector<std::uint32_t> wanted{1};
+  for (std::uint32_t i = 1; i < 100'000; ++i) wanted.push_back(last = wanted[i / 2] + i);
+  EXPECT_TRUE(std::equal(log.begin(), log.end(), wanted.begin(), wanted.end()));
+  LogVector<std::uint32_t> other(memory);
+  other.append(log.begin() + 10, log.begin() + 20);
+  EXPECT_EQ(other.size(), 10u);
+  EXPECT_EQ(other[9], wanted[19]);
+  other.swap(log);
+  EXPECT_EQ(log.size(), 10u);
+  EXPECT_EQ(other.back(), last);
+}
+
+// A process that computes and calls by turns, 100 ticks each, and waits within some calls.
+class Turns : public ::testing::Test {
+ protected:
+  static constexpr Ticks kTurns = 1000;
+  static constexpr CallPathIndex kMain = 0, kCall = 1;
+  Turns() : timeline_(memory_) {
+    timeline_.enter(0, kMain, Timeline::Kind::kComputing, stretches_);
+    for (Ticks t = 0; t < kTurns; ++t) {
+      timeline_.enter(200 * t + 100, kCall, Timeline::Kind::kCall, stretches_);
+      timeline_.leave(200 * t + 200);
+    }
+    timeline_.finish(stretches_);
+    // Every tenth call waits in its last half.
+    std::vector<WaitSpan> waits;
+    for (Ticks t = 0; t < kTurns; t += 10) {
+      waits.push_back(
+          {200 * t + 150, 200 * t + 200, static_cast<WaitId>(t / 10), stretches_.call(kCall), 0});
+    }
+    timeline_.carve(waits);
+    for (const WaitSpan& w : waits) EXPECT_EQ(w.found, 50);
+  }
+  // Ticks of computing, calls and waits in [from, to], counted one by one.
+  struct Sums {
+    Ticks computing = 0, calls = 0, waits = 0;
+    bool operator==(const Sums&) const = default;
+  };
+  static Sums counted(Ticks from, Ticks to) {
+    Sums sums;
+    for (Ticks t = from; t < std::min(to, 200 * kTurns); ++t) {
+      const Ticks within = t % 200;
+      const bool waits = within >= 150 && t / 200 % 10 == 0;
+      ++(within < 100 ? sums.computing : waits ? sums.waits : sums.calls);
+    }
+    return sums;
+  }
+  Sums looked_at(Ticks from, Ticks to) {
+    doings_.look_at(timeline_, stretches_, from, to);
+    Sums sums;
+    std::set<StretchId> seen;
+    for (const Doings::Part& p : doings_.parts()) {
+      EXPECT_TRUE(seen.insert(p.stretch).second);
+      const bool computing = stretches_[p.stretch].kind == Stretch::Kind::kComputing;
+      (computing ? sums.computing : sums.calls) += p.time;
+    }
+    Ticks of_waits = 0;
+    for (const Doings::Part& p : doings_.waits()) sums.waits += p.time;
+    for (const Doings::Waited& w : doings_.waited()) of_waits += w.time;
+    EXPECT_EQ(of_waits, sums.waits);
+    return sums;
+  }
+
+  LogMemory memory_;
+  Stretches stretches_;
+  Timeline timeline_;
+  Doings doings_;
+};
+
+TEST_F(Turns, AreFoundWhereverItLookedLast) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 2000; ++i) {
+    const Ticks a = random() % (200 * kTurns), b = random() % 2000;
+    ASSERT_EQ(looked_at(a, a + b), counted(a, a + b)) << a << ' ' << b;
+  }
+  EXPECT_EQ(looked_at(0, 200 * kTurns), counted(0, 200 * kTurns));
+  EXPECT_EQ(looked_at(500, 500), Sums{});
+  EXPECT_EQ(looked_at(200 * kTurns, 200 * kTurns + 5), Sums{});
+}
+
+TEST_F(Turns, WhatItDidJustBefore) {
+  EXPECT_EQ(timeline_.before(0), nullptr);
+  EXPECT_EQ(timeline_.before(200 * kTurns + 1), nullptr);
+  ASSERT_NE(timeline_.before(200 * kTurns), nullptr);
+  EXPECT_EQ(timeline_.before(200 * kTurns)->end, 200 * kTurns);
+  EXPECT_EQ(timeline_.before(100)->end, 100);
+  EXPECT_EQ(timeline_.before(101)->end, 150);
+  EXPECT_EQ(timeline_.before(151)->wait, 0u);
+  EXPECT_EQ(timeline_.before(150)->wait, kNoWait);
+}
+
+}  // namespace
+}  // namespace kojak::expert
