@@ -46,6 +46,11 @@ def _types(pandas, trace_types, codes):
     return _category(pandas, codes.astype(numpy.int64), names)
 
 
+def _of_all(trace, columns, begin, end):
+    """Gives columns of all events: those that have been read, if they are of all."""
+    return columns.__getitem__ if begin is None and end is None else trace.column
+
+
 def to_pandas(trace, what="calls", begin=None, end=None):
     """A table of a trace: "events", "calls" (region instances), "messages" or "transfers". `begin` and `end` are numbers
     of events, as those of Trace.columns; a call, message or transfer counts where it ends."""
@@ -65,32 +70,32 @@ def to_pandas(trace, what="calls", begin=None, end=None):
         is_exit = numpy.zeros(256, bool)
         is_exit[leaves] = True
         rows = numpy.flatnonzero(is_exit[c["type"]] & (c["enterptr"] >= 0))
-        times = c["time"] if begin is None and end is None else trace.column("time")
-        start, stop = times[c["enterptr"][rows]], c["time"][rows]
+        start, stop = _of_all(trace, c, begin, end)("time")[c["enterptr"][rows]], c["time"][rows]
         return pandas.DataFrame({"process": c["process"][rows], "thread": c["thread"][rows],
                                  "region": _regions(pandas, trace, c["region"][rows]),
                                  "path": _paths(pandas, trace, c["path"][rows]),
                                  "begin": start, "end": stop, "seconds": stop - start}, copy=False)
     if what == "messages":
-        c = trace.columns(["type", "sendptr", "time", "process", "peer", "communicator", "tag"], begin, end)
+        c = trace.columns(["type", "sendptr", "time", "process", "bytes", "communicator", "tag"], begin, end)
+        of_all = _of_all(trace, c, begin, end)
         rows = numpy.flatnonzero((c["type"] == types["MPI_RECV"]) & (c["sendptr"] >= 0))
         sends = c["sendptr"][rows]
-        start = trace.column("time")[sends]
-        return pandas.DataFrame({"source": trace.column("process")[sends], "destination": c["process"][rows],
+        return pandas.DataFrame({"source": of_all("process")[sends], "destination": c["process"][rows],
                                  "communicator": c["communicator"][rows], "tag": c["tag"][rows],
-                                 "bytes": trace.column("bytes")[sends], "sent": start, "received": c["time"][rows]},
-                                copy=False)
+                                 "bytes": of_all("bytes")[sends], "sent": of_all("time")[sends],
+                                 "received": c["time"][rows]}, copy=False)
     if what == "transfers":
-        c = trace.columns(["type", "startptr", "time", "process", "peer", "window"], begin, end)
+        c = trace.columns(["type", "startptr", "time", "process", "bytes", "window"], begin, end)
+        of_all = _of_all(trace, c, begin, end)
         rows = numpy.flatnonzero(c["startptr"] >= 0)
         starts = c["startptr"][rows]
         get = numpy.isin(c["type"][rows], [types["MPI_GET_1TE"], types["GET_1TE"]])
-        there = trace.column("process")[starts]
+        there = of_all("process")[starts]
         return pandas.DataFrame({"kind": pandas.Categorical.from_codes(get.astype(numpy.int8), ["put", "get"]),
                                  "origin": numpy.where(get, c["process"][rows], there),
                                  "target": numpy.where(get, there, c["process"][rows]),
-                                 "window": c["window"][rows], "bytes": trace.column("bytes")[starts],
-                                 "begin": trace.column("time")[starts], "end": c["time"][rows]}, copy=False)
+                                 "window": c["window"][rows], "bytes": of_all("bytes")[starts],
+                                 "begin": of_all("time")[starts], "end": c["time"][rows]}, copy=False)
     raise ValueError(f"to_pandas: {what!r} is none of {', '.join(KINDS)}; waits come from a report: earl.load_waits")
 
 
