@@ -122,6 +122,7 @@ class DecodedJson:
                 self.open[thread].append((event["name"], time, event["cat"]))
             elif phase == "E":
                 name, begin, _ = self.open[thread].pop()
+                assert event["name"] == name  # some viewers end nothing else
                 self.called.append((event["pid"] - 1, name, begin, time))
             elif phase == "i":
                 moments[thread, time] = event["name"]

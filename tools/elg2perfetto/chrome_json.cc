@@ -75,7 +75,8 @@ void ChromeJson::close() {
 
 TrackId ChromeJson::add(std::uint32_t pid, std::uint32_t tid) {
   last_pid_ = std::max(last_pid_, pid);
-  tracks_.push_back({pid, 0, "\"pid\":" + std::to_string(pid) + ",\"tid\":" + std::to_string(tid)});
+  tracks_.push_back(
+      {pid, 0, "\"pid\":" + std::to_string(pid) + ",\"tid\":" + std::to_string(tid), {}});
   return tracks_.size() - 1;
 }
 
@@ -115,8 +116,9 @@ TrackId ChromeJson::counter(TrackId process, std::string_view name) {
 void ChromeJson::begin(TrackId track, std::uint64_t time, std::string_view name,
                        std::string_view category, const Place* place) {
   open('B', track, time);
+  tracks_[track].open.push_back(quoted(name));
   buffer_ += ",\"name\":";
-  buffer_ += quoted(name);
+  buffer_ += tracks_[track].open.back();
   buffer_ += ",\"cat\":";
   buffer_ += quoted(category);
   if (place != nullptr) {
@@ -131,6 +133,12 @@ void ChromeJson::begin(TrackId track, std::uint64_t time, std::string_view name,
 
 void ChromeJson::end(TrackId track, std::uint64_t time) {
   open('E', track, time);
+  // Some viewers end only what is named.
+  if (std::vector<std::string_view>& names = tracks_[track].open; !names.empty()) {
+    buffer_ += ",\"name\":";
+    buffer_ += names.back();
+    names.pop_back();
+  }
   close();
 }
 

@@ -35,8 +35,9 @@ class ChromeJson final : public ViewerFile {
 
  private:
   struct Track {
-    std::uint32_t pid = 0, below = 0;  // how many tracks stand below it
-    std::string head;                  // "pid":1,"tid":2; of a counter its name, too
+    std::uint32_t pid = 0, below = 0;    // how many tracks stand below it
+    std::string head;                    // "pid":1,"tid":2; of a counter its name, too
+    std::vector<std::string_view> open;  // names of its open slices, as in quoted_
   };
   struct Hash {
     using is_transparent = void;
