@@ -70,7 +70,8 @@ def of_scorep(folder, ranks, events):
     puts = [run.put(target, 800, 1) for target in range(ranks)]
     for rank in range(ranks):
         run.call(rank, 10, 20, "MPI_Win_create", run.created())
-        written += 5
+        run.call(rank, 30, 40, "MPI_Win_fence", fence)
+        written += 5 + 4
     tick = 100
     while written < events:
         for rank in range(ranks):
