@@ -23,7 +23,8 @@ function(kojak_put_mpi_last mpi subdir)
     -Wl,--push-state,--no-as-needed elg_mpi_far_${mpi} -Wl,--pop-state)
   target_link_libraries(elg_mpi_far_${mpi} PRIVATE
     -Wl,--push-state,--no-as-needed ${KOJAK_${mpi}_LIBS} -Wl,--pop-state)
-  install(TARGETS elg_mpi_last_real_${mpi} elg_mpi_far_${mpi} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}${subdir})
+  install(TARGETS elg_mpi_last_real_${mpi} elg_mpi_far_${mpi}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}${subdir} COMPONENT ${mpi})
 
   set_target_properties(elg_mpi_${mpi} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
   target_link_options(elg_mpi_${mpi} PRIVATE -Wl,--unresolved-symbols=ignore-in-object-files)

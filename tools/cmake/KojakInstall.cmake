@@ -11,13 +11,14 @@ foreach(part format earl)
   endif()
   set_target_properties(kojak_${part} PROPERTIES EXPORT_NAME ${part})
   target_compile_features(kojak_${part} PUBLIC cxx_std_20)  # our headers need it
-  install(TARGETS kojak_${part} EXPORT kojakTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS kojak_${part} EXPORT kojakTargets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 endforeach()
-install(EXPORT kojakTargets NAMESPACE kojak:: DESTINATION ${KOJAK_PACKAGE_DIR})
+install(EXPORT kojakTargets NAMESPACE kojak:: DESTINATION ${KOJAK_PACKAGE_DIR} COMPONENT development)
 
 foreach(folder epilog/format earl)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/
-          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kojak/${folder}
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kojak/${folder} COMPONENT development
           FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "python" EXCLUDE)
 endforeach()
 
@@ -27,7 +28,7 @@ configure_package_config_file(
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/kojakConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/kojakConfig.cmake ${PROJECT_BINARY_DIR}/kojakConfigVersion.cmake
-        DESTINATION ${KOJAK_PACKAGE_DIR})
+        DESTINATION ${KOJAK_PACKAGE_DIR} COMPONENT development)
 
 file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1)
 install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

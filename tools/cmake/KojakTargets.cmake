@@ -44,6 +44,7 @@ endfunction()
 function(kojak_program name)
   add_executable(${name} ${ARGN})
   kojak_use_options(${name})
+  set_property(GLOBAL APPEND PROPERTY KOJAK_PROGRAMS ${name})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
