@@ -16,6 +16,7 @@
 
 #include "epilog/format/file_identity.h"
 #include "epilog/format/temporary_files.h"
+#include "tools/cli/option_table.h"
 #include "tools/cli/table.h"
 
 namespace kojak::cli {
@@ -60,9 +61,23 @@ void message(const char* kind, const char* colour, std::string_view text) {
   std::fputs(line.c_str(), stderr);
 }
 
-void print_help(const ToolInfo& info, const po::options_description& visible) {
+// The same options, their descriptions in lines of this width.
+po::options_description of_width(const po::options_description& options, const char* title,
+                                 unsigned width) {
+  po::options_description same(title, width, width / 2);
+  for (const auto& option : options.options()) same.add(option);
+  return same;
+}
+
+void print_help(const ToolInfo& info, const ToolOptions& options,
+                const po::options_description& common) {
+  // Boost's own 80 columns, or fewer where the terminal has fewer.
+  const unsigned width = std::min(80U, terminal_width());
   std::cout << "Usage: " << info.name << ' ' << info.arguments << '\n' << info.purpose << "\n";
-  std::cout << visible << '\n';
+  po::options_description all;
+  all.add(of_width(options.visible, "Options", width));
+  all.add(of_width(common, "Common options", width));
+  std::cout << all << '\n';
   std::cout << "Example: " << info.example << '\n';
   std::cout << (info.exit_codes != nullptr
                     ? info.exit_codes
@@ -124,6 +139,8 @@ int run_tool_with_status(int argc, char** argv, const ToolInfo& info, const Tool
   visible.add(common);
   po::options_description all;
   all.add(visible).add(options.hidden);
+  // For the completion of shells, made when kojak is built; nothing for people.
+  all.add_options()("option-table", "");
   constexpr int kFailed = static_cast<int>(ExitCode::kOutputFailed);
   try {
     po::variables_map values;
@@ -142,11 +159,15 @@ int run_tool_with_status(int argc, char** argv, const ToolInfo& info, const Tool
       }
       po::store(parsed, values);
       if (values.count("help") != 0) {
-        print_help(info, visible);
+        print_help(info, options, common);
+        return std::cout.flush() ? 0 : kFailed;
+      }
+      if (values.count("option-table") != 0) {
+        print_option_table(std::cout, info, visible);
         return std::cout.flush() ? 0 : kFailed;
       }
       if (values.count("version") != 0) {
-        std::cout << info.name << " (kojak) " << KOJAK_VERSION << '\n';
+        std::cout << "kojak " << KOJAK_VERSION << '\n';
         return std::cout.flush() ? 0 : kFailed;
       }
       session.quiet = values.count("quiet") != 0;
@@ -256,10 +277,11 @@ std::uint64_t file_size(const std::string& path) {
   return static_cast<std::uint64_t>(info.st_size);
 }
 
-unsigned terminal_width() {
+unsigned terminal_width(int fd, unsigned otherwise) {
+  constexpr unsigned kNarrowest = 46, kWidest = 200;
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20) return size.ws_col;
-  return 100;
+  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return otherwise;
+  return std::clamp<unsigned>(size.ws_col, kNarrowest, kWidest);
 }
 
 }  // namespace kojak::cli

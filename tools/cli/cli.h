@@ -25,14 +25,17 @@ namespace po = boost::program_options;
 
 // The constant texts of a command; --help is made from them and from the options.
 struct ToolInfo {
-  const char* name;                  // "elg_print"
-  const char* arguments;             // "[options] TRACE"
-  const char* purpose;               // one or two sentences
-  const char* example;               // "elg_print --rank 0 a.elg"
-  const char* exit_codes = nullptr;  // replaces the common explanation, where a command differs
+  const char* name;                   // "elg_print"
+  const char* arguments;              // "[options] TRACE"
+  const char* purpose;                // one or two sentences
+  const char* example;                // "elg_print --rank 0 a.elg"
+  const char* exit_codes = nullptr;   // replaces the common explanation, where a command differs
+  const char* subcommands = nullptr;  // "run config ...", of a command that has some
 };
 
-// The options that a command understands. --help, --version and --quiet are added by run_tool().
+// The options that a command understands. --help, --version and --quiet are added by run_tool(). A
+// value has a name that tells what it is ("FILE"); where only some words are possible, they are the
+// name ("native|classic"). Help, and the completion of shells (tools/completion), are made of that.
 struct ToolOptions {
   po::options_description visible{"Options"};
   po::options_description hidden;  // positional arguments get their names here
@@ -102,7 +105,7 @@ class Progress {
 // Size of a file for Progress, 0 if it has none (a pipe).
 std::uint64_t file_size(const std::string& path);
 
-// Width of the terminal on stdout; 100 where there is none.
-unsigned terminal_width();
+// Width of the terminal on this stream, from 46 to 200 columns; `otherwise` where there is none.
+unsigned terminal_width(int fd = 1, unsigned otherwise = 100);
 
 }  // namespace kojak::cli

@@ -11,12 +11,13 @@
 namespace kojak::exporting {
 
 inline void add_view(cli::ToolOptions& options) {
-  options.visible.add_options()(
-      "rma-view",
-      cli::po::value<std::string>()
-          ->default_value(std::string(kRmaViews[0].name))
-          ->value_name("VIEW"),
-      ("how one-sided communication is drawn: " + rma_view_names()).c_str());
+  std::string words;
+  for (const auto& view : kRmaViews) words += (words.empty() ? "" : "|") + std::string(view.name);
+  options.visible.add_options()("rma-view",
+                                cli::po::value<std::string>()
+                                    ->default_value(std::string(kRmaViews[0].name))
+                                    ->value_name(words),
+                                "how one-sided communication is drawn");
   options.hidden.add_options()("trace", cli::po::value<std::string>(), "");
   options.positional.add("trace", 1);
 }

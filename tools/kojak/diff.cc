@@ -265,11 +265,11 @@ int diff_command(int argc, char** argv) {
                            "Compares two CUBE reports: what became better and what became worse.",
                            "kojak diff -o change.html slow.cube fast.cube"};
   cli::ToolOptions options;
-  options.visible.add_options()("output,o", cli::po::value<std::string>(),
+  options.visible.add_options()("output,o", cli::po::value<std::string>()->value_name("PAGE"),
                                 "also write a page with improvements and regressions")(
-      "top,n", cli::po::value<std::size_t>()->default_value(10),
+      "top,n", cli::po::value<std::size_t>()->default_value(10)->value_name("N"),
       "how many call paths of each kind; 0: all")(
-      "threshold,t", cli::po::value<double>()->default_value(0.5, "0.5"),
+      "threshold,t", cli::po::value<double>()->default_value(0.5, "0.5")->value_name("PERCENT"),
       "leave out changes below this percentage of the run")("all,a", "every metric")(
       "csv", "every metric and call path as comma-separated values");
   options.hidden.add_options()("before", cli::po::value<std::string>())(

@@ -78,14 +78,14 @@ int html_command(int argc, char** argv) {
                            example.c_str()};
   cli::ToolOptions options;
   options.visible.add_options()(
-      "output,o", cli::po::value<std::string>(),
+      "output,o", cli::po::value<std::string>()->value_name("PAGE"),
       "the page (default: the report's name with .html; -: standard output)")(
-      "trace,t", cli::po::value<std::string>(),
+      "trace,t", cli::po::value<std::string>()->value_name("TRACE"),
       "the trace that the report is of: adds a timeline, the worst instances and the byte matrix")(
-      "title", cli::po::value<std::string>()->default_value(""),
+      "title", cli::po::value<std::string>()->default_value("")->value_name("TEXT"),
       "of the page (default: the report's name)")(
-      "max-size", cli::po::value<double>()->default_value(20, "20"),
-      "of the page in megabytes; values are rounded, and what still does not fit is left out, "
+      "max-size", cli::po::value<double>()->default_value(20, "20")->value_name("MEGABYTES"),
+      "of the page; values are rounded, and what still does not fit is left out, "
       "which the page says");
   options.hidden.add_options()("report", cli::po::value<std::string>());
   options.positional.add("report", 1);

@@ -1,6 +1,7 @@
 // kojak: the command that does everything, by subcommands.
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "tools/cli/cli.h"
@@ -53,10 +54,14 @@ int main(int argc, char** argv) {
                      [&](const Command& command) { return command.name == argv[1]; });
     if (found != kCommands.end()) return found->run(argc - 1, argv + 1);
   }
+  std::string names;
+  for (const Command& command : kCommands) names += std::string(command.name) + ' ';
+  kojak::cli::ToolInfo info = kInfo;
+  info.subcommands = names.c_str();
   kojak::cli::ToolOptions options;
   options.hidden.add_options()("subcommand", kojak::cli::po::value<std::string>(), "");
   options.positional.add("subcommand", 1);
-  return kojak::cli::run_tool(argc, argv, kInfo, options, [](const auto& values) {
+  return kojak::cli::run_tool(argc, argv, info, options, [](const auto& values) {
     if (values.count("subcommand") == 0) {
       return kojak::cli::usage_error("say what to do, like kojak run");
     }

@@ -222,15 +222,18 @@ int stat_command(int argc, char** argv) {
                            "Lists the largest values of a CUBE report, worst first.",
                            "kojak stat --by callpath -m mpi_rma_fence_wait -m time -n 5 a.cube"};
   cli::ToolOptions options;
-  options.visible.add_options()(
-      "by,b", cli::po::value<std::string>()->default_value("pattern"),
-      "what a row is: callpath, region, location, or pattern (each "
-      "pattern or leaf metric in seconds at each call path, with those inside it)")(
-      "metric,m", cli::po::value<Names>(),
+  options.visible.add_options()("by,b",
+                                cli::po::value<std::string>()->default_value("pattern")->value_name(
+                                    "pattern|callpath|region|location"),
+                                "what a row is; pattern: each pattern or leaf metric in seconds at "
+                                "each call path, with those "
+                                "inside it")(
+      "metric,m", cli::po::value<Names>()->value_name("NAME"),
       "unique name of a metric, a column each; sorted by the first (default: the first metric of "
       "the report; not with --by pattern)")(
-      "top,n", cli::po::value<std::size_t>()->default_value(10), "how many rows; 0: all")(
-      "inclusive,i", "values of call paths with their callees")("csv", "comma-separated values");
+      "top,n", cli::po::value<std::size_t>()->default_value(10)->value_name("N"),
+      "how many rows; 0: all")("inclusive,i", "values of call paths with their callees")(
+      "csv", "comma-separated values");
   options.hidden.add_options()("report", cli::po::value<std::string>());
   options.positional.add("report", 1);
   return cli::run_tool(argc, argv, info, options, run);
