@@ -37,14 +37,12 @@ std::string counted(std::uint64_t count, const char* one, const char* several) {
 std::string progress_remark(const ProgressSureness& s) {
   if (!(s.sure + s.unsure > 0)) return {};
   if (s.confirmed == 0) {
-    return "Not sure: no call that cannot end without its target shows whether progress needs MPI "
-           "calls here.";
+    return "Not sure: no call shows whether transfers need their target to call MPI here.";
   }
   std::string text = s.unsure > 0 ? "In part sure: " : "Sure: ";
-  return text +
-         counted(s.confirmed, "call that cannot end without its target",
-                 "calls that cannot end without their targets") +
-         " ended only after an absent target had come back to MPI, none before.";
+  return text + counted(s.confirmed, "call", "calls") +
+         " ended only after the target, which had been computing, called MPI again; none ended "
+         "before.";
 }
 
 std::string order_remark(const model::LockDecisions& d) {

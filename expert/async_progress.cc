@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "expert/count_words.h"
+
 namespace kojak::expert {
 namespace {
 
@@ -71,10 +73,11 @@ void AsyncProgress::add_findings(std::uint32_t processes, std::vector<Finding>& 
     ++count;
   }
   if (count == 0) return;
-  found.push_back({Finding::Severity::kNote, count,
-                   "processes with asynchronous progress: " + first,
-                   "Nobody waits for the progress of these processes, as the environment of the "
-                   "run says: Wait for Progress claims nothing for them."});
+  found.push_back(
+      {Finding::Severity::kNote, count,
+       of_count(count, "process", "processes") + " with asynchronous progress: " + first,
+       "Nobody waits for the progress of these processes, as the environment of the "
+       "run says: Wait for Progress claims nothing for them."});
 }
 
 }  // namespace kojak::expert

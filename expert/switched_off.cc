@@ -7,6 +7,7 @@
 #include "epilog/format/mpi_functions.h"
 #include "epilog/format/run_properties.h"
 #include "expert/catalogue.h"
+#include "expert/count_words.h"
 
 namespace kojak::expert {
 namespace {
@@ -119,7 +120,8 @@ std::string SwitchedOff::remark(const Metric& metric) const {
 void SwitchedOff::add_findings(std::vector<Finding>& found) const {
   for (const auto& [groups, count] : processes_) {
     found.push_back({Finding::Severity::kNote, count,
-                     "processes that recorded no calls of these groups: " + names(groups),
+                     of_count(count, "process", "processes") +
+                         " that recorded no calls of these groups: " + names(groups),
                      "ELG_MPI left them out. Their time counts as that of their callers; their "
                      "waits, messages and bytes are unknown, not 0."});
   }
@@ -133,13 +135,15 @@ void SwitchedOff::add_findings(std::vector<Finding>& found) const {
   }
   if (further_unrecorded_ != 0) {
     found.push_back({Finding::Severity::kNote, further_unrecorded_,
-                     "further MPI functions that are not recorded",
+                     of_count(further_unrecorded_, "further MPI function that is",
+                              "further MPI functions that are") +
+                         " not recorded",
                      "Waits in them are missing. Their time counts as that of their callers."});
   }
   if (uncounted_ != 0) {
     found.push_back({Finding::Severity::kNote, called_.size(),
-                     "functions called that are not recorded, and patterns left out: those of " +
-                         names(uncounted_),
+                     of_count(called_.size(), "function is", "functions are") +
+                         " called but not recorded; left out are patterns of " + names(uncounted_),
                      "Messages, collective operations and epochs are paired by counting calls, and "
                      "these were not counted. Call the MPI_ functions instead of PMPI_ ones, or "
                      "build kojak with an MPI that has the function."});

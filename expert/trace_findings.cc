@@ -6,6 +6,7 @@
 #include "epilog/format/merge_properties.h"
 #include "epilog/format/trace_gaps.h"
 #include "expert/async_progress.h"
+#include "expert/count_words.h"
 #include "expert/switched_off.h"
 
 namespace kojak::expert {
@@ -136,24 +137,31 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
   const std::uint64_t unsynchronised =
       notes[static_cast<std::size_t>(Note::kFenceDidNotSynchronise)];
   if (unsynchronised != 0) {
-    found.push_back({Severity::kNote, unsynchronised, "fences that did not synchronise",
-                     "A process left the fence before the last had come, so no waiting is counted "
-                     "there. A fence that ends no epoch need not synchronise."});
+    found.push_back({Severity::kNote, unsynchronised,
+                     of_count(unsynchronised, "fence", "fences") + " that did not synchronise",
+                     "A process left the fence before the last one entered it. So the fence made "
+                     "nobody wait, and no waiting is counted there. A fence that ends no epoch "
+                     "need not synchronise."});
   }
-  const auto note = [&](Note kind, const char* what, const char* advice) {
+  const auto note = [&](Note kind, const char* one, const char* several, const char* advice) {
     const std::uint64_t count = notes[static_cast<std::size_t>(kind)];
-    if (count != 0) found.push_back({Severity::kNote, count, what, advice});
+    if (count != 0) {
+      found.push_back({Severity::kNote, count, of_count(count, one, several), advice});
+    }
   };
-  note(Note::kFileCallDidNotSynchronise, "collective file calls that did not synchronise",
-       "A process left the call before the last had come, so no waiting is counted there.");
-  note(Note::kProgressIsAsynchronous, "windows and kinds of call with progress of their own",
-       "A call that needs its target ended while the target was outside MPI, so no Wait for "
-       "Progress "
-       "is counted there.");
-  note(
-      Note::kCallsLeftOut, "one-sided calls not examined",
-      "Too many calls could have waited for a lock or for progress at the same time; what the rest "
-      "waited is too low.");
+  note(Note::kFileCallDidNotSynchronise, "collective file call that did not synchronise",
+       "collective file calls that did not synchronise",
+       "A process left the call before the last one entered it. So the call made nobody wait, and "
+       "no "
+       "waiting is counted there.");
+  note(Note::kProgressIsAsynchronous, "kind of call on a window that needs no help from its target",
+       "kinds of call on a window that need no help from their target",
+       "A call on this window ended while its target was computing. So the MPI library moves data "
+       "there without the target's help, and no Wait for Progress is counted for calls of this "
+       "kind.");
+  note(Note::kCallsLeftOut, "one-sided call not examined", "one-sided calls not examined",
+       "Too many calls could have waited for a lock or for progress at the same time, and not all "
+       "were looked at. Lock Contention and Wait for Progress may be larger than the report says.");
   return found;
 }
 

@@ -26,9 +26,9 @@ struct FenceWait {
           "blocked(c, all enters); 0 if the fence did not synchronise",
       .meaning =
           "A fence that ends an epoch waits for all members of the window, since each may have "
-          "accessed this process's memory. Early processes wait for the last. A fence without "
-          "assertions that let somebody go before everybody had come did not synchronise; it "
-          "counts nothing.",
+          "accessed this process's memory. Early processes wait for the last. If a "
+          "process leaves the fence before the last one enters it, the fence made nobody wait; "
+          "then no waiting is counted.",
       .advice =
           "Balance the work between fences. Where only neighbours exchange data, use post, "
           "start, complete and wait with just those. Say MPI_MODE_NOPRECEDE on the first fence "

@@ -66,8 +66,8 @@ TEST(SwitchedOff, NothingIsSaidWhereAllWasRecorded) {
   for (const MetricNode& node : all.report->metrics()) {
     if (node.metric.title == "Wait for Progress") {
       EXPECT_EQ(node.remark,
-                "Sure: 1 call that cannot end without its target ended only after an absent target "
-                "had come back to MPI, none before.");
+                "Sure: 1 call ended only after the target, which had been computing, called MPI "
+                "again; none ended before.");
     } else {
       EXPECT_EQ(node.remark, "");
     }

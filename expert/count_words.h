@@ -1,0 +1,14 @@
+// Nouns in the number that a count asks for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace kojak::expert {
+
+// What stands behind a count: "fence", "fences".
+inline std::string of_count(std::uint64_t count, const char* one, const char* several) {
+  return count == 1 ? one : several;
+}
+
+}  // namespace kojak::expert
