@@ -270,7 +270,8 @@ ExitCode run(const po::variables_map& options) {
     expert::SummaryStyle style;
     style.colours = cli::colours(fd);
     style.bars = style.colours;
-    out << input << ": " << describe(*trace, report) << "\n\n";
+    style.width = cli::terminal_width(fd, style.width);
+    out << expert::wrapped(input + ": " + describe(*trace, report), style.width, 0) << '\n';
     expert::print_summary(out, report, style);
     if (extras.print_instances) {
       expert::print_instances(out, report, style);

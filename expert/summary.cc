@@ -61,9 +61,43 @@ class Paint {
   bool on_;
 };
 
+// What shares are of: the time of all processes between MPI_Init and MPI_Finalize. Starting and
+// ending the library is left out, since it says nothing about the program and is more than half of
+// a short run; what processes wait in MPI_Finalize for others that still work is not.
+struct Shares {
+  double whole = 0, left_out = 0;
+  std::vector<bool> hold_start;  // the metrics that the start is a part of
+
+  explicit Shares(const Report& report) : hold_start(report.metrics().size()) {
+    const std::size_t time = report.find_metric("time");
+    if (time == kNone) return;
+    whole = report.total(time);
+    const auto total = [&](const char* name) {
+      const std::size_t m = report.find_metric(name);
+      return m == kNone ? 0.0 : report.total(m);
+    };
+    const double start = total("mpi_init_exit") - total("mpi_finalize_wait");
+    if (!(start > 0) || start >= whole) return;
+    left_out = start;
+    whole -= start;
+    for (std::size_t m = report.find_metric("mpi_init_exit"); m != kNone;) {
+      hold_start[m] = true;
+      m = report.metrics()[m].parent;
+    }
+  }
+  // Of a metric's total: without the start, if that is a part of it.
+  double part(const Report& report, std::size_t m) const {
+    return report.total(m) - (hold_start[m] ? left_out : 0);
+  }
+};
+
 double whole_time(const Report& report) {
-  const std::size_t time = report.find_metric("time");
-  return time == kNone ? 0 : report.total(time);
+  return Shares(report).whole;
+}
+
+// How far a line is moved in: less where there is little room.
+unsigned indent(const SummaryStyle& style, unsigned usual) {
+  return style.width < 70 ? std::min(usual, 6U) : usual;
 }
 
 // A call path on a line of its own, from column `indent`. Its names come from the program and may
@@ -116,23 +150,32 @@ std::vector<PlaceWait> waits_of(const Report& report) {
 
 void print_metric_tree(std::ostream& out, const Report& report, const SummaryStyle& style) {
   const Paint paint(style.colours);
-  const double whole = whole_time(report);
+  const Shares shares(report);
+  const double whole = shares.whole;
   constexpr unsigned kNumbers = 12 + 10 + 2;
   constexpr unsigned kName = 44;
-  out << paint.bold(right("seconds", 12) + right("share", 10) + "  metric") << '\n';
+  const bool narrow = style.width < kNumbers + 40;  // names are long, deep in the tree
+  const auto numbers = [&](const std::string& value, const std::string& share) {
+    return right(value, narrow ? 10 : 12) + right(share, narrow ? 8 : 10) + "  ";
+  };
+  out << paint.bold(numbers("seconds", "share") + "metric") << '\n';
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {
     const MetricNode& node = report.metrics()[m];
     const double value = report.total(m);
     if (node.metric.of_causes) continue;  // told in words
     if (node.metric.unit != Unit::kSeconds || (value == 0 && node.parent != kNone)) continue;
-    const std::string name = std::string(2 * node.depth, ' ') + std::string(node.metric.title);
+    std::string name =
+        std::string((narrow ? 1 : 2) * node.depth, ' ') + std::string(node.metric.title);
+    if (narrow) name = cube::printable(name, style.width - 20);
     const bool wait = node.metric.kind == Metric::Kind::kPattern;
-    std::string line = right(seconds(value), 12) + right(percent(value, whole), 10) + "  ";
+    const double part = shares.part(report, m);
+    std::string line = numbers(seconds(value), percent(part, whole));
     const bool large = wait && whole > 0 && value >= kWorthLooking * whole;
     line += large ? paint.red(name) : name;
     if (style.bars && whole > 0 && style.width > kNumbers + kName) {
       const double room = style.width - kNumbers - kName;
-      const auto eighths = static_cast<unsigned>(8 * room * std::min(1.0, value / whole) + 0.5);
+      const auto eighths =
+          static_cast<unsigned>(8 * room * std::clamp(part / whole, 0.0, 1.0) + 0.5);
       constexpr std::array<const char*, 8> kPart{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
       std::string bar;
       for (unsigned i = 0; i < eighths / 8; ++i) bar += "█";
@@ -144,16 +187,24 @@ void print_metric_tree(std::ostream& out, const Report& report, const SummarySty
     }
     out << line << '\n';
   }
+  if (shares.left_out > 0) {
+    out << wrapped("Shares are of the time between MPI_Init and MPI_Finalize: the " +
+                       seconds(shares.left_out) +
+                       " s in which MPI starts and ends are not in them.",
+                   style.width, 2);
+  }
   std::string counts;
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {
     const MetricNode& node = report.metrics()[m];
     if (node.metric.unit == Unit::kSeconds || report.total(m) == 0) continue;
-    const std::string name = std::string(2 * node.depth, ' ') + cube::printable(node.metric.title);
+    const std::string name = std::string((narrow ? 1 : 2) * node.depth, ' ') +
+                             cube::printable(node.metric.title, narrow ? style.width - 28 : 0);
     const double total = report.total(m);
-    counts +=
-        right(node.metric.fractions ? fixed(total, 3) : grouped(total), 22) + "  " + name + '\n';
+    counts += right(node.metric.fractions ? fixed(total, 3) : grouped(total), narrow ? 18 : 22) +
+              "  " + name + '\n';
   }
-  if (!counts.empty()) out << '\n' << paint.bold(right("count", 22) + "  metric") << '\n' << counts;
+  if (!counts.empty())
+    out << '\n' << paint.bold(right("count", narrow ? 18 : 22) + "  metric") << '\n' << counts;
 }
 
 void print_worst(std::ostream& out, const Report& report, const SummaryStyle& style) {
@@ -165,14 +216,22 @@ void print_worst(std::ostream& out, const Report& report, const SummaryStyle& st
   out << '\n' << paint.bold("Worst waits") << '\n';
   for (std::size_t i = 0; i < waits.size() && i < style.worst; ++i) {
     const PlaceWait& wait = waits[i];
-    out << right(seconds(wait.seconds), 12) << right(percent(wait.seconds, whole), 10) << "  "
-        << left(std::string(report.metrics()[wait.metric].metric.title), 20)
-        << "  worst: " << report.thread_name(wait.worst_thread) << ", "
-        << seconds(wait.worst_seconds) << " s\n"
-        << path_line(report, wait.call_path, style, 24);
+    const std::string title(report.metrics()[wait.metric].metric.title);
+    const std::string numbers =
+        right(seconds(wait.seconds), 12) + right(percent(wait.seconds, whole), 10) + "  ";
+    const std::string worst = "worst: " + report.thread_name(wait.worst_thread) + ", " +
+                              seconds(wait.worst_seconds) + " s";
+    const std::string line = numbers + left(title, 20) + "  " + worst;
+    if (columns(line) <= style.width) {
+      out << line << '\n';
+    } else {
+      out << numbers << title << '\n' << wrapped(worst, style.width, indent(style, 24));
+    }
+    out << path_line(report, wait.call_path, style, indent(style, 24));
   }
   if (waits.size() > style.worst) {
-    out << std::string(24, ' ') << "and " << waits.size() - style.worst << " more in the report\n";
+    out << std::string(indent(style, 24), ' ') << "and " << waits.size() - style.worst
+        << " more in the report\n";
   }
 }
 
@@ -197,8 +256,9 @@ std::string unexplained_sentence(const Report& report, double whole, unsigned wi
     }
   }
   return "Long MPI calls that no pattern explains take " + percent(total, whole) +
-         " of all time (" + seconds(total) + " s); the largest part, " + percent(most, total) +
-         ", is in " + cube::printable_path(report.call_path_name(worst), width - 4) + ".";
+         " of the processes' time (" + seconds(total) + " s); the largest part, " +
+         percent(most, total) + ", is in " +
+         cube::printable_path(report.call_path_name(worst), width - 4) + ".";
 }
 
 // What a fence or an epoch of its kind synchronises without need.
@@ -218,7 +278,8 @@ std::string pairs_in_vain(const Report& report, std::size_t metric) {
   }
   if (counts[1] == 0) return {};
   return "Of the pairs of processes that these calls synchronise, " + grouped(counts[1]) + " of " +
-         grouped(counts[0]) + " exchange nothing in their epoch: they wait for each other in vain.";
+         grouped(counts[0]) +
+         " exchange nothing in their epoch: they wait for each other without need.";
 }
 
 // The most that a run can get shorter without a pattern: what its longest waiting thread waits.
@@ -226,7 +287,7 @@ std::string gain(const Report& report, std::size_t metric) {
   const std::vector<double> sums = report.by_thread(metric);
   const auto most = std::max_element(sums.begin(), sums.end());
   const auto thread = static_cast<std::size_t>(most - sums.begin());
-  return "To be gained: at most " + seconds(*most) + " s of the run, what " +
+  return "Without it the run would be at most " + seconds(*most) + " s shorter, which is what " +
          report.thread_name(thread) + " waits.";
 }
 
@@ -270,9 +331,9 @@ void print_consumers(std::ostream& out, const Report& report, const SummaryStyle
     std::string title(node.metric.title);
     if (node.parent != kNone)
       title += " (" + std::string(report.metrics()[node.parent].metric.title) + ")";
-    out << wrapped(title + ": " + percent(consumer.seconds, whole) + " of all time (" +
+    out << wrapped(title + ": " + percent(consumer.seconds, whole) + " of the processes' time (" +
                        seconds(consumer.seconds) +
-                       " s) passes in these calls without a wait that a pattern explains; " +
+                       " s) is spent in these calls, and no pattern finds a wait there; " +
                        largest_part(most, all) + " in " +
                        cube::printable_path(report.call_path_name(place), style.width - 4) + ".",
                    style.width, 2);
@@ -330,7 +391,7 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
                                   [&](const PlaceWait& w) { return w.metric == worst; });
   out << wrapped(
       std::string(metric.title) + " takes " + percent(report.total(worst), whole) +
-          " of all time (" + seconds(report.total(worst)) + " s), " +
+          " of the processes' time (" + seconds(report.total(worst)) + " s), " +
           largest_part(first->seconds, report.total(worst)) + " in " +
           cube::printable_path(report.call_path_name(first->call_path), style.width - 4) +
           ", worst on " + report.thread_name(first->worst_thread) + ".",
@@ -361,10 +422,17 @@ void print_findings(std::ostream& out, const Report& report, const SummaryStyle&
   for (const Finding& finding : report.findings()) {
     const bool suspect = finding.severity == Finding::Severity::kSuspect;
     const std::string kind = suspect ? "suspect" : "note";
-    out << "  " << (suspect ? paint.red(left(kind, 8)) : left(kind, 8))
-        << right(grouped(static_cast<double>(finding.count)), 10) << "  "
-        << cube::printable(finding.what) << '\n'
-        << wrapped(finding.advice, style.width, 22);
+    const std::string count = grouped(static_cast<double>(finding.count));
+    const unsigned margin = indent(style, 22);
+    out << "  " << (suspect ? paint.red(left(kind, 8)) : left(kind, 8));
+    if (margin < 22) {
+      out << count << '\n' << wrapped(cube::printable(finding.what), style.width, margin);
+    } else {
+      // The first line stands behind the numbers.
+      out << right(count, 10)
+          << wrapped(cube::printable(finding.what), style.width, margin).substr(20);
+    }
+    out << wrapped(finding.advice, style.width, margin);
   }
 }
 
@@ -471,7 +539,7 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
     out << "      and " << causes.causes.size() - told << " more (see --json)\n";
   }
   if (causes.unexplained > 0) {
-    out << wrapped("No cause that the trace tells: " + seconds(causes.unexplained) + " s, " +
+    out << wrapped("The trace tells no cause of " + seconds(causes.unexplained) + " s, " +
                        percent(causes.unexplained, causes.waits) + " of all waiting.",
                    style.width, 6);
   }
@@ -492,13 +560,16 @@ void print_efficiency(std::ostream& out, const Report& report, const SummaryStyl
   if (!e) return;
   out << '\n' << Paint(style.colours).bold("Efficiency") << '\n';
   const auto line = [&](double value, const char* name) {
-    out << right(percent(value, 1), 12) << "  " << name << '\n';
+    const std::string text = name;
+    const auto deeper = static_cast<unsigned>(text.find_first_not_of(' '));
+    out << right(percent(value, 1), 12) << wrapped(text, style.width, 14 + deeper).substr(12);
   };
-  line(e->parallel(), "parallel efficiency: computing of all the time of all processes");
-  line(e->load_balance, "  load balance: computing of a process, mean to longest");
-  line(e->communication(), "  communication: computing of the longest in the run time");
-  line(e->serialisation, "    serialisation: without what it waits");
-  line(e->transfer, "    transfer: without other time in MPI");
+  line(e->parallel(), "parallel efficiency: time spent computing, of the time of all processes");
+  line(e->load_balance, "  load balance: mean computing time of a process, of the longest");
+  line(e->communication(),
+       "  communication: computing time of the busiest process, of the run time");
+  line(e->serialisation, "    serialisation: what waiting leaves of it");
+  line(e->transfer, "    transfer: what other time in MPI leaves of it");
 }
 
 void print_last_calls(std::ostream& out, const Report& report, const SummaryStyle& style) {
