@@ -1,5 +1,6 @@
 // What a process says of itself at the start of its trace beside machine and node (RUN_PROPERTY):
-// which MPI library runs, and what the environment says of progress outside of MPI calls.
+// which MPI library runs, the command and when it began, and those variables of the environment
+// that change what MPI does or what is recorded.
 //
 // A list of one's own needs no more than an entry in kVariables, or a call of define_property()
 // where thread 0's trace begins. Nothing fails; texts longer than kMostText are cut.

@@ -9,6 +9,7 @@
 #include "expert/cube/output.h"
 #include "expert/cube/text.h"
 #include "expert/region_class.h"
+#include "expert/run_facts.h"
 
 namespace kojak::expert {
 namespace {
@@ -334,6 +335,12 @@ void write_document(Xml& out, const Report& report, const CubeOptions& options) 
   out.attribute("key", std::string("CUBE_CT_AGGR"));
   out.attribute("value", std::string("SUM"));
   out.close_short();
+  for (const auto& [name, value] : run_facts(report)) {
+    out.open("attr");
+    out.attribute("key", kFactAttribute + name);
+    out.attribute("value", value);
+    out.close_short();
+  }
   out.open("doc");
   out.open("mirrors");
   out.text("murl", options.doc_url);

@@ -323,8 +323,8 @@ std::string unexplained_note(const Report& report, const Consumer& found, double
   std::snprintf(numbers[1], sizeof numbers[1], "%.3f s", found.seconds);
   std::snprintf(numbers[2], sizeof numbers[2], "%.0f %%", 100 * found.part);
   return report.metrics[found.metric].title + ": long MPI calls that no pattern explains take " +
-         numbers[0] + " of all time (" + numbers[1] + "); the largest part, " + numbers[2] +
-         ", is in " + report.call_path(found.call_node) + ".";
+         numbers[0] + " of the processes' time (" + numbers[1] + "); the largest part, " +
+         numbers[2] + ", is in " + report.call_path(found.call_node) + ".";
 }
 
 // The common form of both pages. `difference` is null for a report.
@@ -350,6 +350,13 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   if (const std::size_t longest = longest_name(report); longest != kAnyLength) {
     json.value("To keep this file small, names of functions are shortened to " +
                std::to_string(longest) + " characters.");
+  }
+  json.end_array();
+  json.key("run").begin_array();
+  for (const auto& [key, value] : report.attributes) {
+    constexpr std::string_view kRun = "run.";
+    if (key.starts_with(kRun))
+      json.begin_array().value(key.substr(kRun.size())).value(value).end_array();
   }
   json.end_array();
   add_metrics(json, report, options.catalogue);

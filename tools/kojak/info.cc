@@ -1,7 +1,9 @@
 // kojak info: what a report holds: its trees, its system, and the metrics with their totals.
+#include <algorithm>
 #include <array>
 #include <iostream>
 #include <string>
+#include <string_view>
 
 #include "expert/cube/aggregate.h"
 #include "expert/cube/format.h"
@@ -31,6 +33,16 @@ void print_summary(const Report& report) {
   std::array<std::size_t, 4> nodes{};
   for (const cube::SystemNode& node : report.system) ++nodes[static_cast<std::size_t>(node.kind)];
   line("report:      ", cube::printable(report.file) + " (CUBE " + report.version + ")");
+  for (const auto& [key, value] : report.attributes) {
+    constexpr std::string_view kRun = "run.", kVariable = "run.env.";
+    if (!key.starts_with(kRun) || key == "run.processes" || key == "run.threads") continue;
+    const bool variable = key.starts_with(kVariable);
+    std::string name = variable ? "environment" : key.substr(kRun.size());
+    name = cube::printable(name, 12) + ':';
+    name.resize(std::max<std::size_t>(name.size() + 1, 13), ' ');
+    line(name.c_str(),
+         cube::printable((variable ? key.substr(kVariable.size()) + '=' : "") + value));
+  }
   line("metrics:     ", std::to_string(report.metrics.size()));
   line("regions:     ", std::to_string(report.regions.size()));
   line("call paths:  ", std::to_string(report.call_nodes.size()));
@@ -158,7 +170,7 @@ int info_command(int argc, char** argv) {
   options.visible.add_options()("metrics", "print the metric tree (the default)")(
       "all,a", "also the metrics that are 0")("calls,c", "print the call tree")(
       "system,s", "print the system tree")(
-      "metric,m", cli::po::value<std::string>()->default_value(""),
+      "metric,m", cli::po::value<std::string>()->default_value("")->value_name("NAME"),
       "whose values the call and system tree show: a unique name (default: the first metric)");
   options.hidden.add_options()("report", cli::po::value<std::string>());
   options.positional.add("report", 1);

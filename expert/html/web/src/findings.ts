@@ -62,6 +62,7 @@ export class Findings {
       this.rest(),
       this.consumers(),
       this.notes(),
+      this.run(),
     );
   }
 
@@ -465,6 +466,19 @@ export class Findings {
       h("h2", {}, "MPI time that no wait explains"),
       h("ul", {}, ...consumers.map(item)),
     );
+  }
+
+  // What the trace tells of the run itself.
+  private run(): HTMLElement | null {
+    const { run } = this.data.info;
+    if (run.length === 0) return null;
+    const names: Record<string, string> = { command: "Command", start: "Start", mpi: "MPI", hosts: "Hosts" };
+    const list = h("dl", { class: "run" });
+    for (const [name, value] of run) {
+      const shown = name.startsWith("env.") ? name.slice(4) : (names[name] ?? name);
+      list.append(h("dt", {}, h("bdi", {}, shown)), h("dd", {}, h("bdi", {}, shortened(value, 2000))));
+    }
+    return h("details", { class: "notes", id: "run" }, h("summary", {}, "About this run"), list);
   }
 
   private notes(): HTMLElement | null {

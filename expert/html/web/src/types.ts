@@ -129,6 +129,7 @@ export interface ReportInfo {
   byLocation: boolean;
   locations: number;
   notes: string[];
+  run: [name: string, value: string][]; // command, start, MPI ...; empty if the report does not tell
   metrics: MetricInfo[];
   regions: { name: string[]; file: number[]; begin: number[] };
   calls: { parent: number[]; region: number[]; line: number[]; file: number[] };
