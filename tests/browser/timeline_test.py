@@ -7,6 +7,7 @@ Needs Chromium. Expected calls and times are those of the listing that the class
 import pathlib
 import subprocess
 import sys
+import time
 
 from pages import BINARY, CALLS, FRAME, REFERENCE, Listing, Pages, analyse, check_report, main
 
@@ -46,7 +47,7 @@ class Timeline(Pages):
         row = min(96, max(18, round((height - 30) / 4)))
         y = 26 + row + row * 0.7
         inside = self.pixel(x((enter + 3 * exit) / 4), y)
-        self.assertEqual(inside, [202, 138, 4])
+        self.assertEqual(inside, [190, 210, 117])
         self.page.move(left + x((enter + 3 * exit) / 4), top + y)
         self.page.until("!document.querySelector('.timeline-tip').hidden")
         self.assertIn("MPI_Barrier", self.page.text(".timeline-tip"))
@@ -163,6 +164,86 @@ class Timeline(Pages):
         self.page.move(left + 92 + (width - 92) * (enter + 3 * exit) / 4 / end, top + 26 + 1.7 * 96)
         self.page.until("!document.querySelector('.timeline-tip').hidden")
         self.assertIn(evil, self.page.text(".timeline-tip"))
+
+    def test_a_call_says_where_it_stands_and_what_it_moved(self):
+        self.timeline()
+        seen = self.seen()
+        left, top, width, height = self.page.place(".timeline-canvas")
+        name, lid, enter, exit = max((c for c in self.listing.calls if c[0] == "MPI_Put"), key=lambda c: c[3] - c[2])
+        self.page.evaluate(f"location.hash = 'view=timeline&zoom={round((enter - 0.1 * (exit - enter)) * 1e9)}-"
+                           f"{round((exit + 0.1 * (exit - enter)) * 1e9)}'")
+        self.page.until(f"Number(document.querySelector('.timeline-canvas').dataset.to) < {seen['to']}")
+        seen = self.seen()
+        middle = 92 + (width - 92) * ((enter + exit) / 2 * 1e9 - seen["from"]) / (seen["to"] - seen["from"])
+        row = min(96, max(18, round((height - 30) / 4)))
+        self.page.click_at(left + middle, top + 26 + lid * row + row * 0.6)
+        about = self.page.text(".about")
+        self.assertIn("MPI_Put", about)
+        # The moments to the microsecond at least, as the listing has them.
+        self.assertIn(f"from {enter:.6f}"[:-1], about)
+        self.assertRegex(about, r"\d[ \u202f]?([KM]i)?B to rank \d")
+        self.assertIn("indow", about)
+
+    def test_the_address_leads_back(self):
+        self.timeline()
+        for key in "++":
+            self.page.key(key)
+        self.page.key("ArrowRight")
+        self.page.key("n")
+        self.page.until("location.hash.includes('instance=')")
+        self.page.key("+")
+        time.sleep(0.5)  # the address follows after 0.3 s
+        before, about, address = self.seen(), self.page.text(".about"), self.page.evaluate("location.hash")
+        self.assertIn(f"zoom={before['from']:.0f}-{before['to']:.0f}", address)
+        path = self.page.address
+        other = self.browser.open(path.removeprefix("file://"))
+        self.addCleanup(other.close)
+        self.assertNotIn("zoom", other.evaluate("location.hash"))
+        other.go(path + address)
+        other.send("Page.reload")
+        other.until("document.documentElement?.dataset.state === 'complete'")
+        self.page = other
+        after = self.seen()
+        self.assertEqual((after["from"], after["to"]), (before["from"], before["to"]))
+        self.assertEqual(self.page.text(".about"), about)
+        self.assertEqual(other.problems, [])
+
+    def test_an_address_of_another_page_harms_nothing(self):
+        self.timeline()
+        whole = self.seen()
+        for wanted in ("zoom=9-1", "zoom=x-y", "instance=4711", "call=99.99", "call=0.-1", "window=77", "transfers=evil"):
+            self.page.evaluate(f"location.hash = 'view=timeline&{wanted}'")
+            after = self.seen()
+            self.assertEqual((after["from"], after["to"]), (whole["from"], whole["to"]), wanted)
+
+    def test_saves_a_picture(self):
+        self.timeline()
+        self.page.evaluate("(() => { const make = URL.createObjectURL; URL.createObjectURL = (blob) => {"
+                           " window.saved = blob; return make(blob); };"
+                           " HTMLAnchorElement.prototype.click = function () { window.name = this.download; }; })()")
+        self.page.key("s")
+        self.page.until("window.saved !== undefined")
+        kind, size, width = self.page.evaluate(
+            "createImageBitmap(window.saved).then(b => [window.saved.type, window.saved.size, b.width])")
+        self.assertEqual(kind, "image/png")
+        self.assertGreater(size, 1000)
+        self.assertEqual(width, self.page.evaluate("document.querySelector('.timeline-canvas').width"))
+        self.assertTrue(self.page.evaluate("window.name").endswith(".png"))
+
+    def test_small_screens(self):
+        for width in (320, 360, 399):
+            self.page.size(width, 700)
+            for view in ("findings", "trees", "timeline", "bytes"):
+                self.page.click(f"#tab-{view}")
+                self.page.evaluate(FRAME)
+                self.assertLessEqual(self.page.evaluate("document.documentElement.scrollWidth"), width, view)
+                for button in self.page.evaluate("[...document.querySelectorAll('header.page .buttons button')].map(b =>"
+                                                 " { const r = b.getBoundingClientRect(); return [r.left, r.right, r.top]; })"):
+                    self.assertGreaterEqual(button[0], 0)
+                    self.assertLessEqual(button[1], width)
+                    self.assertGreaterEqual(button[2], 0)
+            self.page.click("#tab-timeline")
+            self.assertGreater(self.page.place(".timeline-canvas")[2], 150)
 
     def test_dark(self):
         self.timeline()

@@ -37,6 +37,11 @@ export function duration(value: number): string {
   return `${Math.abs(scaled) >= 10000 ? grouped(scaled) : fixed(scaled, digits)}${thin}${unit}`;
 }
 
+// A moment of a run, to the nanosecond, as the axis of the timeline shows it: "7.44171794 s".
+export function moment(nanoseconds: number): string {
+  return `${(Math.round(nanoseconds) / 1e9).toFixed(9).replace(/0{1,6}$/, "")}${thin}s`;
+}
+
 export function bytes(value: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   let size = Math.abs(value);

@@ -12,6 +12,7 @@ const keys: [string, string][] = [
   ["+  \u2212  \u2190 \u2192  0", "on the timeline: zoom, move, show all"],
   ["n  N", "on the timeline: next, previous instance"],
   ["c  C", "on the timeline: next, previous step on the way to the cause"],
+  ["s", "on the timeline: save what is seen as a picture"],
   ["Shift \u2190 \u2192 \u2191 \u2193", "on the timeline: choose a call; Enter zooms to it"],
   ["\u2190 \u2192 \u2191 \u2193", "in matrix and topology: from cell to cell"],
   ["?", "this list"],

@@ -35,6 +35,8 @@ class Page {
   private wantedInstance: Instance | undefined;
   private wantedChain: [steps: Step[], leftOut: number] | undefined;
   private ready = false;
+  private wantedPlace: URLSearchParams | undefined; // on the timeline, until the trace has been read
+  private addressTimer = 0;
 
   constructor(private readonly data: Data) {}
 
@@ -130,13 +132,15 @@ class Page {
     const timeline = new Timeline(this.data, trace, (call) => {
       this.show("trees");
       this.trees.selectCall(call);
-    });
+    }, () => this.rememberSoon());
     const matrix = new Matrix(trace);
     must<HTMLElement>(document, "#view-timeline").replaceChildren(timeline.element);
     must<HTMLElement>(document, "#view-bytes").replaceChildren(matrix.element);
     this.matrix = matrix;
     this.timeline = timeline;
     timeline.show();
+    if (this.wantedPlace !== undefined) timeline.goTo(this.wantedPlace);
+    this.wantedPlace = undefined;
     if (this.wantedInstance !== undefined) timeline.showInstance(this.wantedInstance);
     if (this.wantedChain !== undefined) timeline.showChain(...this.wantedChain);
   }
@@ -215,15 +219,25 @@ class Page {
     this.timeline?.showChain(steps, leftOut);
   }
 
+  // Browsers allow only some hundred changes of the address a minute, and zooming makes many.
+  private rememberSoon(): void {
+    if (this.current !== "timeline" || this.addressTimer !== 0) return;
+    this.addressTimer = setTimeout(() => {
+      this.addressTimer = 0;
+      this.remember();
+    }, 300);
+  }
+
   // The fragment names what is seen, so that a place in a report can be sent to somebody.
   private remember(): void {
-    if (!this.ready) return;
+    if (!this.ready || (this.current === "timeline" && this.wantedPlace !== undefined)) return;
     let text = `view=${this.current}`;
     if (this.current === "trees") {
       const { metric, call } = this.trees;
       text += `&metric=${encodeURIComponent(this.data.metric(metric.node).name.slice(0, 200))}&call=${call.node}`;
       if (this.trees.mode !== "absolute") text += `&values=${this.trees.mode}`;
     }
+    if (this.current === "timeline") text += this.timeline?.place() ?? "";
     // A page that lies in a file may not be allowed to.
     try {
       history.replaceState(null, "", `#${text}`);
@@ -237,6 +251,12 @@ class Page {
     const metric = this.data.metricByName(wanted.get("metric") ?? "");
     const call = Number(wanted.get("call") ?? "-1");
     const mode = wanted.get("values");
+    if (wanted.get("view") === "timeline") {
+      if (this.timeline === undefined) this.wantedPlace = wanted;
+      this.show("timeline");
+      this.timeline?.goTo(wanted);
+      return;
+    }
     this.show(wanted.get("view") ?? "findings");
     if (mode === "root" || mode === "selection") this.trees.setMode(mode);
     if (metric >= 0) this.trees.selectMetric(metric);

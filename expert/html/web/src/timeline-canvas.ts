@@ -46,19 +46,19 @@ interface Theme {
 }
 
 const arrowColours: Record<Style, [light: string, dark: string]> = {
-  [Style.Message]: ["#1d4ed8", "#93c5fd"],
-  [Style.Put]: ["#047857", "#6ee7b7"],
-  [Style.Get]: ["#7e22ce", "#d8b4fe"],
+  [Style.Message]: ["#1d4ed8", "#3b82f6"],
+  [Style.Put]: ["#c2410c", "#6ee7b7"],
+  [Style.Get]: ["#a21caf", "#f0abfc"],
   [Style.Request]: ["#64748b", "#cbd5e1"],
   [Style.Link]: ["#64748b", "#cbd5e1"],
 };
 const bandColours: [light: string, dark: string][] = [
-  ["#fb923c", "#ea580c"],
-  ["#22c55e", "#16a34a"],
-  ["#a855f7", "#9333ea"],
-  ["#38bdf8", "#0284c7"],
-  ["#f43f5e", "#e11d48"],
-  ["#facc15", "#ca8a04"],
+  ["#f7c58f", "#cc4800"],
+  ["#336571", "#17fde8"],
+  ["#4600ff", "#6c46ff"],
+  ["#009afa", "#5dabf9"],
+  ["#943200", "#ac4b5f"],
+  ["#ffcf00", "#ffe100"],
 ];
 
 export class TimelineCanvas {

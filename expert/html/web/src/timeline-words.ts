@@ -2,10 +2,14 @@
 import { Style } from "./arrows";
 import type { Data } from "./data";
 import { h } from "./dom";
-import { bytes, duration, grouped, shortened } from "./format";
+import { bytes, duration, grouped, moment, shortened } from "./format";
 import type { Segment } from "./timeline-canvas";
 import { bandName, type TraceData } from "./trace";
 import type { Instance } from "./types";
+
+function shortFile(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
 
 export class Words {
   constructor(
@@ -21,17 +25,77 @@ export class Words {
     const length = (boxes.end[box] - boxes.begin[box]) / 1e9;
     const lines = [
       calls > 1 ? `${grouped(calls)} calls, longest ${name}` : name,
-      `${this.rowNames[row]}: ${duration(length)} from ${duration(boxes.begin[box] / 1e9)}`,
+      `${this.rowNames[row]}: ${duration(length)}, from ${moment(boxes.begin[box])} to ${moment(boxes.end[box])}`,
     ];
     if (boxes.parent[box] >= 0) lines.push(`in ${this.trace.info.regions.name[boxes.region[boxes.parent[box]]]}`);
+    if (calls === 1) {
+      const site = this.site(this.names(row, box));
+      if (site !== "") lines.push(`at ${site}`);
+    }
+    lines.push(...this.moved(row, boxes.begin[box], boxes.end[box]));
     return lines;
+  }
+
+  // The functions that enclose a box, outermost first, and its own.
+  names(row: number, box: number): string[] {
+    const boxes = this.trace.rows[row];
+    const names: string[] = [];
+    for (let b = box; b >= 0; b = boxes.parent[b]) names.unshift(this.trace.info.regions.name[boxes.region[b]]);
+    return names;
+  }
+
+  // Where these functions call each other: file and line of the last call, where the report tells; of up to three
+  // places that it may be, all.
+  private site(names: string[]): string {
+    const { calls, regions, files } = this.data.info;
+    let level = this.data.calls.roots;
+    let found: number[] = [];
+    // Functions that were not recorded stand between in the report, and not here.
+    const named = (from: number[], name: string): number[] =>
+      from.flatMap((c) => (regions.name[calls.region[c]] === name ? [c] : named(this.data.calls.children[c], name)));
+    for (const name of names) {
+      found = named(level, name);
+      level = found.flatMap((c) => this.data.calls.children[c]);
+    }
+    const places = new Set<string>();
+    for (const c of found)
+      if (calls.line[c] > 0 && calls.file[c] >= 0) places.add(`${shortFile(files[calls.file[c]])}:${calls.line[c]}`);
+    return places.size > 3 ? "" : [...places].join(" or ");
+  }
+
+  // With whom data moved in a call, how much, and on which window.
+  private moved(row: number, begin: number, end: number): string[] {
+    const { messages, transfers } = this.trace;
+    const amounts = new Map<string, { count: number; bytes: number }>();
+    const add = (what: string, size: number) => {
+      const amount = amounts.get(what) ?? { count: 0, bytes: 0 };
+      amount.count++;
+      amount.bytes += size;
+      amounts.set(what, amount);
+    };
+    for (let i = 0; i < messages.sent.length; i++) {
+      if (messages.from[i] === row && messages.sent[i] >= begin && messages.sent[i] <= end)
+        add(`sent to ${this.rowNames[messages.to[i]]}`, messages.bytes[i]);
+      if (messages.to[i] === row && messages.received[i] >= begin && messages.received[i] <= end)
+        add(`received from ${this.rowNames[messages.from[i]]}`, messages.bytes[i]);
+    }
+    for (let i = 0; i < transfers.request.length; i++) {
+      if (transfers.origin[i] !== row || transfers.request[i] < begin || transfers.request[i] > end) continue;
+      const way = transfers.get[i] ? "from" : "to";
+      const window = this.trace.info.windows[transfers.window[i]];
+      add(`${way} ${this.rowNames[transfers.target[i]]}${window === undefined ? "" : `, ${window}`}`, transfers.bytes[i]);
+    }
+    const lines = [...amounts].map(
+      ([what, a]) => `${a.count > 1 ? `${grouped(a.count)} x, ` : ""}${bytes(a.bytes)} ${what}`,
+    );
+    return lines.length > 3 ? [...lines.slice(0, 3), `and ${lines.length - 3} more partners`] : lines;
   }
 
   band(row: number, band: number): string[] {
     const { begin, end, window, kind } = this.trace.bands[row];
     return [
       `${bandName(kind[band])} on ${this.trace.info.windows[window[band]] ?? "a window"}`,
-      `${this.rowNames[row]}: ${duration((end[band] - begin[band]) / 1e9)} from ${duration(begin[band] / 1e9)}`,
+      `${this.rowNames[row]}: ${duration((end[band] - begin[band]) / 1e9)}, from ${moment(begin[band])} to ${moment(end[band])}`,
     ];
   }
 
@@ -42,7 +106,7 @@ export class Words {
       return [
         `message of ${bytes(messages.bytes[i])}`,
         `${this.rowNames[messages.from[i]]} \u2192 ${this.rowNames[messages.to[i]]}`,
-        `sent at ${duration(messages.sent[i] / 1e9)}, ` +
+        `sent at ${moment(messages.sent[i])}, ` +
           `received ${duration((messages.received[i] - messages.sent[i]) / 1e9)} later`,
       ];
     const window = this.trace.info.windows[transfers.window[i]] ?? "";
@@ -58,7 +122,7 @@ export class Words {
     return [
       `${names[s.style]} ${bytes(transfers.bytes[i])}`,
       `${this.rowNames[from]} \u2192 ${this.rowNames[to]}, ${window}`,
-      `asked for at ${duration(transfers.request[i] / 1e9)}, ` +
+      `asked for at ${moment(transfers.request[i])}, ` +
         `complete ${duration((transfers.end[i] - transfers.request[i]) / 1e9)} later`,
     ];
   }

@@ -6,7 +6,7 @@ import { type Chain, chainPart, chainWith } from "./chain";
 import { regionKinds } from "./colour";
 import type { Data } from "./data";
 import { choice, h } from "./dom";
-import { duration, grouped, plural, shortened } from "./format";
+import { duration, grouped, moment, plural, shortened } from "./format";
 import { Minimap } from "./minimap";
 import {
   arrowColour,
@@ -40,11 +40,13 @@ export class Timeline {
   private readonly bandNote = h("span", { class: "dim" });
   private listed: Instance[] = [];
   private pending = false;
+  private transfersShown: ((view: TransferView) => void) | undefined;
 
   constructor(
     private readonly data: Data,
     private readonly trace: TraceData,
     private readonly toTrees: (call: number) => void,
+    private readonly changed: () => void,
   ) {
     this.state = {
       from: 0,
@@ -121,6 +123,7 @@ export class Timeline {
       ["logical", "logical", "Data of gets moves as late as it may: puts and gets in their right order"],
       ["dependencies", "dependencies", "With timeless links, and fences as collectives"],
     ];
+    this.transfersShown = (view) => transfers.show(view);
     const transfers = choice<TransferView>("Transfers", views, this.state.transfers, (view) => {
       transfers.show(view);
       this.state.transfers = view;
@@ -143,6 +146,7 @@ export class Timeline {
         button("+", "Zoom in (+)", () => this.zoom(0.5)),
         button("\u2212", "Zoom out (\u2212)", () => this.zoom(2)),
         button("all", "Show the whole run (0)", () => this.go(0, trace.span)),
+        button("PNG", "Save what is seen as a picture (s)", () => this.save()),
       ),
       h(
         "span",
@@ -224,7 +228,7 @@ export class Timeline {
               h(
                 "span",
                 { class: "dim" },
-                ` ${i.object ? `${i.object}, ` : ""}${this.rowsOf(i)} at ${duration(i.begin)}`,
+                ` ${i.object ? `${i.object}, ` : ""}${this.rowsOf(i)} at ${moment(i.begin * 1e9)}`,
               ),
             ),
           ),
@@ -320,6 +324,57 @@ export class Timeline {
     this.describe();
   }
 
+  // What is seen, for the page's address: times in nanoseconds.
+  place(): string {
+    const { from, to, instance, box, top, window, transfers } = this.state;
+    let text = from > 0 || to < this.trace.span ? `&zoom=${Math.round(from)}-${Math.round(to)}` : "";
+    if (top > 0) text += `&top=${Math.round(top / this.drawing.rowHeight)}`;
+    if (window >= 0) text += `&window=${window}`;
+    if (transfers !== "closed") text += `&transfers=${transfers}`;
+    if (instance !== undefined) text += `&instance=${this.instances.indexOf(instance)}`;
+    else if (box !== undefined) text += `&call=${box.row}.${box.box}`;
+    return text;
+  }
+  // The same again; what the page does not have is left as it is.
+  goTo(wanted: URLSearchParams): void {
+    const instance = this.instances[Number(wanted.get("instance") ?? "-1")];
+    if (instance !== undefined) this.showInstance(instance);
+    const [row, box] = (wanted.get("call") ?? "").split(".").map(Number);
+    if (instance === undefined && box >= 0 && box < (this.trace.rows[row]?.length ?? 0)) {
+      this.state.box = { row, box };
+      this.state.instance = this.state.chain = undefined;
+      this.describe();
+    }
+    const window = Number(wanted.get("window") ?? "-1");
+    if (this.drawing.windows.includes(window)) {
+      this.state.window = window;
+      const select = this.element.querySelector<HTMLSelectElement>("select[aria-label=Windows]");
+      if (select !== null) select.value = String(window);
+    }
+    const view = wanted.get("transfers");
+    if (view === "off" || view === "logical" || view === "dependencies") {
+      this.state.transfers = view;
+      this.transfersShown?.(view);
+      this.showLegend();
+    }
+    const [from, to] = (wanted.get("zoom") ?? "").split("-").map(Number);
+    if (from >= 0 && to > from) this.go(from, to);
+    const top = Number(wanted.get("top") ?? "0");
+    if (top > 0) this.scrollTo(top * this.drawing.rowHeight);
+    this.redraw();
+  }
+
+  // The drawing as a file; under the name of the page.
+  private save(): void {
+    this.draw();
+    this.drawing.canvas.toBlob((blob) => {
+      if (blob === null) return;
+      const link = h("a", { href: URL.createObjectURL(blob), download: `${shortened(this.data.info.title, 60)}.png` });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    }, "image/png");
+  }
+
   private visibleHeight(): number {
     return this.drawing.height - axis;
   }
@@ -383,6 +438,7 @@ export class Timeline {
     const begin = performance.now();
     const { boxes, arrows } = this.drawing.draw(this.state);
     this.minimap.show(this.state.from, this.state.to);
+    this.changed();
     const shown = this.drawing.windowsShown(this.state).length;
     const all = this.drawing.windows.length;
     this.bandNote.textContent =
@@ -506,6 +562,9 @@ export class Timeline {
         break;
       case "PageDown":
         this.scrollTo(this.state.top + this.visibleHeight());
+        break;
+      case "s":
+        this.save();
         break;
       case "n":
       case "N":
@@ -676,13 +735,13 @@ export class Timeline {
     }
     if (box !== undefined) {
       const boxes = this.trace.rows[box.row];
-      const path: number[] = [];
-      for (let b = box.box; b >= 0; b = boxes.parent[b]) path.unshift(b);
-      const names = path.map((b) => this.trace.info.regions.name[boxes.region[b]]);
+      const names = this.words.names(box.row, box.box);
       if (instance === undefined) parts.push(h("h2", {}, h("bdi", {}, shortened(names[names.length - 1], 200))));
-      const [, when] = this.words.box(box.row, box.box);
+      const [, when, ...more] = this.words.box(box.row, box.box);
+      const others = boxes.parent[box.box] >= 0 ? more.slice(1) : more; // the caller stands in the list
       parts.push(
         h("p", {}, when),
+        ...others.map((line) => h("p", {}, h("bdi", {}, line))),
         h("ol", { class: "path" }, ...names.map((n) => h("li", {}, h("bdi", {}, shortened(n, 300))))),
       );
       const call = instance?.call ?? this.words.call(names);
