@@ -37,3 +37,6 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
 # All chapters, so that README's links lead somewhere.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
         FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg" PATTERN "man" EXCLUDE PATTERN "demo" EXCLUDE)
+# The program of the tutorial.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/demo DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
+        FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.md")

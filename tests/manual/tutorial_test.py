@@ -1,0 +1,86 @@
+"""docs/tutorial.md, followed word by word: its commands run in order in a new folder, and print what it says.
+
+Times and ranks of a run differ from day to day; what must stand in the output of a command is the list of words under
+it in MUST, which the chapter shows, too.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ["KOJAK_SOURCE"])
+BIN = pathlib.Path(os.environ["KOJAK_BIN"])
+CHAPTER = SOURCE / "docs/tutorial.md"
+# The beginning of a command, and what it prints each time.
+MUST = {
+    "kojak run --sample -o slow": ["reaction_rate", "grid.c:", "Wait at Fence", "Late Post", "halo.c:", "Shares are of",
+                                   "the report is slow/a.cube"],
+    "kojak info slow/a.cube": ["command:", "start:", "mpi:", "hosts:"],
+    "kojak run --sample -o fixed": ["the report is fixed/a.cube"],
+    "kojak diff": ["Wait at Fence"],
+}
+
+
+def commands():
+    """Every command of the chapter with the output that the chapter shows."""
+    found = []
+    for block in re.findall(r"```console\n(.*?)```", CHAPTER.read_text(), re.S):
+        for part in re.split(r"(?m)^\$ ", block)[1:]:
+            command, _, output = part.partition("\n")
+            found.append((command, output))
+    return found
+
+
+class Tutorial(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="kojak-tutorial-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def test_commands_do_what_the_chapter_says(self):
+        told = commands()
+        self.assertGreaterEqual(len(told), 6)
+        wrappers = self.folder / "bin"
+        wrappers.mkdir()
+        # Under the names that the chapter uses: this build's commands, and the MPI that it is for.
+        (wrappers / "mpicc").symlink_to(os.environ["KOJAK_MPICC"])
+        launcher = os.environ["KOJAK_MPIRUN"]
+        version = subprocess.run([launcher, "--version"], text=True, capture_output=True).stdout
+        more = " --oversubscribe" if "Open MPI" in version or "OpenRTE" in version else ""
+        (wrappers / "mpirun").write_text(f'#!/bin/sh\nexec {launcher}{more} "$@"\n')
+        (wrappers / "mpirun").chmod(0o755)
+        env = dict(os.environ, PATH=f"{wrappers}:{BIN}:{os.environ['PATH']}", OMPI_ALLOW_RUN_AS_ROOT="1",
+                   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", KOJAK=str(SOURCE))
+        used = set()
+        for command, shown in told:
+            with self.subTest(command):
+                done = subprocess.run(["sh", "-c", command], text=True, capture_output=True, cwd=self.folder, env=env,
+                                      timeout=200)
+                output = done.stdout + done.stderr
+                self.assertEqual(done.returncode, 0, output)
+                for start, words in MUST.items():
+                    if command.startswith(start):
+                        used.add(start)
+                        for word in words:
+                            self.assertIn(word, output)
+                            if shown:
+                                self.assertIn(word, shown, "the chapter shows another output")
+        self.assertEqual(used, set(MUST))
+        # Both programs computed the same.
+        results = [re.search(r"heat \d+, checksum \d+", shown)[0] for _, shown in told if "checksum" in shown]
+        self.assertGreaterEqual(len(results), 2)
+        self.assertEqual(len(set(results)), 1)
+
+    def test_pictures_and_chapters_are_there(self):
+        for name in ("tutorial.md", "findings.md", "cluster.md"):
+            text = (SOURCE / "docs" / name).read_text()
+            links = re.findall(r"\]\(([^)#]+)[^)]*\)", text)
+            self.assertGreater(len(links), 1)
+            for link in links:
+                self.assertTrue((SOURCE / "docs" / link).exists(), f"{name}: {link}")
+
+
+if __name__ == "__main__":
+    unittest.main()
