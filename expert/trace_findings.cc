@@ -156,9 +156,8 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
        "waiting is counted there.");
   note(Note::kProgressIsAsynchronous, "kind of call on a window that needs no help from its target",
        "kinds of call on a window that need no help from their target",
-       "A call on this window ended while its target was computing. So the MPI library moves data "
-       "there without the target's help, and no Wait for Progress is counted for calls of this "
-       "kind.");
+       "Such a call ended while its target was computing, so the MPI library moves data there "
+       "without the target's help. No Wait for Progress is counted for it.");
   note(Note::kCallsLeftOut, "one-sided call not examined", "one-sided calls not examined",
        "Too many calls could have waited for a lock or for progress at the same time, and not all "
        "were looked at. Lock Contention and Wait for Progress may be larger than the report says.");

@@ -1,7 +1,9 @@
 """kojak run: what goes where, how it ends, under every MPI; kojak config."""
 import csv
+import datetime
 import io
 import os
+import re
 import signal
 import subprocess
 import time
@@ -52,6 +54,37 @@ class EveryMpi(RunTest):
                 listed = self.run_command("elg_print", "--type", "MPI_PUT_1TS",
                                           self.dir / place / "a.elg")
                 self.assertEqual(len(listed.lines), 1 + 2)  # header, a put of each rank
+
+    def test_the_report_says_what_the_run_was(self):
+        library = {"openmpi": "Open MPI v", "mpich": "MPICH Version:"}
+        for mpi, (_, program) in MPIS.items():
+            with self.subTest(mpi):
+                began = datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
+                ran = self.kojak("-o", mpi, "--", *self.launch(mpi, 2, "one", "two words"),
+                                 env={"OMP_NUM_THREADS": "3", "ELG_BUFFER_SIZE": "1M"})
+                ended = datetime.datetime.now(datetime.timezone.utc)
+                self.assertEqual(ran.status, 0, ran.err)
+                told = self.run_command("kojak", "info", self.dir / mpi / "a.cube").out
+                fact = {m[1]: m[2] for m in re.finditer(r"(?m)^(\w+): +(.*)$", told)}
+                self.assertEqual(fact["command"], f"{program} one two words")
+                start = datetime.datetime.fromisoformat(fact["start"].replace("Z", "+00:00"))
+                self.assertTrue(began <= start <= ended, (began, start, ended))
+                self.assertIn(library[mpi], fact["mpi"])
+                self.assertEqual(fact["hosts"], f"{os.uname().nodename} (2 processes)")
+                self.assertIn("environment: OMP_NUM_THREADS=3\n", told)
+                self.assertIn("environment: ELG_BUFFER_SIZE=1M\n", told)
+                self.assertNotIn("ELG_DIR", told)
+                page = (self.dir / mpi / "a.html").read_text()
+                self.assertIn(f'["command","{program} one two words"]', page)
+
+    def test_a_long_command_is_cut(self):
+        mpi = next(iter(MPIS))
+        ran = self.kojak("-o", "long", "--", *self.launch(mpi, 2, "x" * 5000))
+        self.assertEqual(ran.status, 0, ran.err)
+        told = self.run_command("kojak", "info", self.dir / "long" / "a.cube").out
+        command = re.search(r"(?m)^command: +(.*)$", told)[1]
+        self.assertTrue(command.endswith("xxx..."), command)
+        self.assertEqual(len(command), 240)
 
     def test_the_status_is_the_programs(self):
         for mpi in MPIS:

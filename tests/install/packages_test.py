@@ -124,8 +124,8 @@ class Packages(unittest.TestCase):
         (root / "tmp/script").write_text("set -eu\nexport PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/root TMPDIR=/tmp\n"
                                          "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1\n"
                                          "cd /tmp\n" + script)
-        return as_root("sh", "-c", "mount --rbind /proc $0/proc && mount --rbind /dev $0/dev && exec env -i chroot $0 "
-                       "/bin/sh /tmp/script", root)
+        return as_root("sh", "-c", "mount --rbind /proc $0/proc && mount --rbind /dev $0/dev && exec chroot $0 "
+                       "/usr/bin/env -i /bin/sh /tmp/script", root)
 
     def test_names_version_and_dependencies(self):
         expected = {"kojak", "kojak-openmpi", "kojak-dev"} | {"kojak-" + m for m in os.environ["KOJAK_MPIS"].split(",")}

@@ -7,6 +7,7 @@
 #include "earl/trace.h"
 #include "epilog/format/text_reader.h"
 #include "expert/analysis.h"
+#include "expert/run_facts.h"
 #include "expert/summary.h"
 
 namespace kojak::expert {
@@ -287,6 +288,45 @@ TEST(Width, NoLineIsWiderThanTheTerminalAndWideOnesAreUsed) {
     }
     EXPECT_GT(longest, width - 20) << width;
   }
+}
+
+std::string facts_of(const std::string& text) {
+  const auto made = text_to_trace(text, "text");
+  if (!made) throw std::runtime_error(made.error().message());
+  auto trace = earl::Trace::from(memory_source(made->data(), made->size()), "text");
+  const Report report = analyse(*trace);
+  std::string all;
+  for (const auto& [name, value] : run_facts(report)) all += name + "=" + value + "|";
+  return all;
+}
+
+const std::string kTwo =
+    "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n"
+    "EXIT lid=0 time=1\nEXIT lid=1 time=1\n";
+
+TEST(Facts, OfARunAndOfItsProcesses) {
+  const auto property = [](const std::string& key, const std::string& value, const char* pid) {
+    return "RUN_PROPERTY key=\"" + key + "\" value=\"" + value + "\"" +
+           (*pid == '\0' ? "" : std::string(" pid=") + pid) + "\n";
+  };
+  // Two programs in one run; MPI and start hold of all; a variable of one process.
+  const std::string facts = facts_of(
+      property("run.command", "./solve 100", "0") + property("run.command", "./io", "1") +
+      property("run.start", "2026-11-23T14:05:09Z", "0") + property("mpi.library", "MPI 4", "") +
+      property("env.OMP_NUM_THREADS", "2", "1") + kTwo);
+  EXPECT_NE(facts.find("command=./io (rank 1); ./solve 100 (rank 0)|"), std::string::npos) << facts;
+  EXPECT_NE(facts.find("start=2026-11-23T14:05:09Z|"), std::string::npos) << facts;
+  EXPECT_NE(facts.find("mpi=MPI 4|"), std::string::npos) << facts;
+  EXPECT_NE(facts.find("processes=2|threads=2|"), std::string::npos) << facts;
+  EXPECT_NE(facts.find("env.OMP_NUM_THREADS=2 (rank 1)|"), std::string::npos) << facts;
+}
+
+TEST(Facts, OfATraceThatTellsNothing) {
+  const std::string facts = facts_of(kTwo);
+  for (const char* name : {"command=", "start=", "mpi=", "env."}) {
+    EXPECT_EQ(facts.find(name), std::string::npos) << facts;
+  }
+  EXPECT_NE(facts.find("processes=2|"), std::string::npos) << facts;
 }
 
 }  // namespace

@@ -61,5 +61,6 @@ set(CPACK_COMPONENT_PYTHON_DESCRIPTION "Reads and analyses traces of kojak in Py
 
 set(CPACK_SOURCE_GENERATOR TGZ)
 set(CPACK_SOURCE_PACKAGE_FILE_NAME kojak-${PROJECT_VERSION})
-set(CPACK_SOURCE_IGNORE_FILES "/build/" "/\\\\.git/" "/\\\\.git$" "/node_modules/" "/__pycache__/" "\\\\.swp$")
+string(REGEX REPLACE "([][+.*()^$?|])" "\\\\\\1" top "${PROJECT_SOURCE_DIR}")
+set(CPACK_SOURCE_IGNORE_FILES "^${top}/build/" "/\\.git/" "/\\.git$" "/node_modules/" "/__pycache__/" "\\.swp$")
 include(CPack)
