@@ -252,9 +252,11 @@ class Page {
     const call = Number(wanted.get("call") ?? "-1");
     const mode = wanted.get("values");
     if (wanted.get("view") === "timeline") {
-      if (this.timeline === undefined) this.wantedPlace = wanted;
+      this.wantedPlace = wanted; // until it is seen, the address stays as it is
       this.show("timeline");
-      this.timeline?.goTo(wanted);
+      if (this.timeline === undefined) return;
+      this.timeline.goTo(wanted);
+      this.wantedPlace = undefined;
       return;
     }
     this.show(wanted.get("view") ?? "findings");
