@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -24,6 +25,13 @@ KEPT = pathlib.Path(os.environ["KOJAK_KEPT"])
 TEXT_TRACE = os.environ["KOJAK_TEXT_TRACE"]
 TICK = 1e-9
 MOST_KEPT = 24
+MEASURE = """
+import os, sys
+pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, usage = os.wait4(pid, 0)
+print(usage.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
 TIME = re.compile(rb"\b(time|exit)=(\S+)")
 
 
@@ -203,6 +211,28 @@ class RoundTrip(unittest.TestCase):
                 if isinstance(event, (e.RmaGroupSync, e.RmaCollectiveEnd)):
                     levels.add(int(event.sync_level.value))
         self.assertEqual(levels, {1})  # PROCESS
+
+    def test_a_long_trace_takes_little_memory(self):
+        """Events are written as they come: what the program takes does not grow with the archive."""
+        lines = ["ENTER lid=0 time=0 region=main", "ENTER lid=1 time=0 region=main"]
+        for i in range(150_000):  # not in the archive's order, so that half of them have attributes
+            lines += [f"ENTER lid={rank} time={i + 1}e-5 region=f" for rank in (1, 0)]
+            lines += [f"EXIT lid={rank} time={i + 1}.5e-5" for rank in (1, 0)]
+        (self.dir / "long.txt").write_text("\n".join(lines))
+        subprocess.run([TEXT_TRACE, self.dir / "long.txt", self.dir / "long.elg"], check=True, timeout=60)
+
+        def peak(trace):
+            """In MB. A small interpreter starts the program, since a child begins with what its parent takes."""
+            ran = subprocess.run([sys.executable, "-S", "-c", MEASURE, BIN / "elg2otf2", "-q", "-o", self.dir / "a.otf2",
+                                  trace], capture_output=True, check=True, timeout=60)
+            return int(ran.stdout) / 1000
+        small, large = peak(REFERENCE / "gats.elg"), peak(self.dir / "long.elg")
+        events = (self.dir / "a.otf2/traces").glob("*.evt")
+        written = sum(file.stat().st_size for file in events) / 1e6
+        self.assertGreater(written, 12)
+        self.assertLess(large - small, written / 3)
+        self.run_tool("otf2elg", "-q", "-o", "back.elg", "a.otf2")
+        self.assert_same_trace(self.dir / "long.elg", self.dir / "back.elg")
 
     # ---- files
     def test_an_older_archive_is_replaced_and_nothing_else_is(self):

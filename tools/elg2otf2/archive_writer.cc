@@ -1,7 +1,9 @@
 #include "tools/elg2otf2/archive_writer.h"
 
 #include <cstdarg>
+#include <cstddef>
 #include <filesystem>
+#include <new>
 
 #include "tools/elg2otf2/carried.h"
 
@@ -20,6 +22,30 @@ OTF2_FlushType flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
   return OTF2_FLUSH;
 }
 constexpr OTF2_FlushCallbacks kFlush = {flush, nullptr};  // null: no BUFFER_FLUSH records
+
+// Without these the library keeps up to 128 MiB of each location before it writes. Events have one
+// chunk; when it is full the library gets no other one, and writes. Definitions may have many.
+using Chunks = std::vector<std::unique_ptr<std::byte[]>>;
+void* allocate(void*, OTF2_FileType type, OTF2_LocationRef, void** kept, std::uint64_t size) {
+  try {
+    if (*kept == nullptr) *kept = std::make_unique<Chunks>().release();
+    Chunks& chunks = *static_cast<Chunks*>(*kept);
+    if (type == OTF2_FILETYPE_EVENTS && !chunks.empty()) return nullptr;
+    chunks.push_back(std::make_unique<std::byte[]>(size));
+    return chunks.back().get();
+  } catch (const std::bad_alloc&) {  // the library is C: its callers get an error of it
+    return nullptr;
+  }
+}
+void free_all(void*, OTF2_FileType, OTF2_LocationRef, void** kept, bool final) {
+  if (*kept == nullptr) return;
+  static_cast<Chunks*>(*kept)->clear();
+  if (!final) return;
+  const std::unique_ptr<Chunks> last(static_cast<Chunks*>(*kept));
+  *kept = nullptr;
+}
+constexpr OTF2_MemoryCallbacks kMemory = {allocate, free_all};
+
 constexpr const char* kName = "traces";
 constexpr const char* kRemedy = "write where there is room and you may write";
 
@@ -57,6 +83,7 @@ Result<ArchiveWriter> ArchiveWriter::create(const std::string& name, std::uint32
   OTF2_Archive* const archive = writer.archive_.get();
   if (archive == nullptr) return writer.failure("no archive can be made here");
   writer.check(OTF2_Archive_SetFlushCallbacks(archive, &kFlush, nullptr));
+  writer.check(OTF2_Archive_SetMemoryCallbacks(archive, &kMemory, nullptr));
   writer.check(OTF2_Archive_SetSerialCollectiveCallbacks(archive));
   writer.check(OTF2_Archive_SetCreator(archive, std::string(kOwnCreator).c_str()));
   writer.check(OTF2_Archive_OpenEvtFiles(archive));
