@@ -23,6 +23,7 @@ void CauseSolver::find_gains(std::span<ListedCause> causes) {
   for (std::size_t i = 0; i < causes.size(); ++i) times.emplace_back(c_.memory_);
   std::array<const Delay*, GainFinder::kMost> last{};
   for (const Delay& delay : delays_) {
+    rest_after(kPiecesOfWait);
     if (!culprits[delay.culprit]) continue;
     for (std::size_t i = delay.first; i < delay.first + delay.shares; ++i) {
       if (shares_[i].to_wait || wanted[shares_[i].target] == kNotWanted) continue;
@@ -80,6 +81,7 @@ void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId s
       parts.push_back({piece.end, std::max(end - begin - gone, Ticks{0})});
       left += parts.back().time;
     });
+    rest_after(parts.size());
     const Ticks more = std::min(t.longer - done, left);
     if (more <= 0) continue;
     for (const TimeLeftOut& part : parts) {
@@ -113,6 +115,7 @@ void CauseSolver::replay(GainFinder& gains) {
       const Dependency* const first = call;
       while (call != calls.end() && call->exit_pos == first->exit_pos) ++call;
       gains.end_call({first, call});
+      rest_after(kPiecesOfWait);
     }
   };
   for (const Meeting& m : meetings) {
@@ -120,6 +123,7 @@ void CauseSolver::replay(GainFinder& gains) {
     calls_before(group.first_exit_pos);
     const std::vector<LocationIndex>& who = c_.moments_.members(group.id);
     members.clear();
+    rest_after(kPiecesOfWait + who.size());
     for (std::size_t i = 0; i < who.size(); ++i) {
       const CauseFinder::Presence& p = c_.presences_[group.first + i];
       members.push_back({who[i], p.enter, p.exit});
