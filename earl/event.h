@@ -141,6 +141,12 @@ struct Event {
   bool is(bool (*question)(EventType)) const { return question(type); }
 };
 
+// Of a thread since it began, as its kernel counts it.
+struct ProcessorTimes {
+  std::uint64_t ran = 0, wanted = 0;  // nanoseconds with a processor; ready to run, and without one
+  std::uint64_t preempted = 0;        // how often a processor was taken from it
+};
+
 // What the attribute records before an event say.
 struct Attributes {
   RequestId request = absent<RequestId>();

@@ -95,6 +95,8 @@ struct Sink {
   // What the region instance computed when another interval of processor time had passed, and for
   // how many intervals that stands.
   void on_sample(const OpenCall&, Seconds /*time*/, CallSiteId, std::uint32_t /*count*/) {}
+  // Whether the thread had a processor so far.
+  void on_processor(const OpenCall&, Seconds /*time*/, const ProcessorTimes&) {}
   // The call has made the communicator.
   void on_comm_created(const OpenCall&, CommId) {}
 

@@ -18,6 +18,7 @@
 #include "expert/notes.h"
 #include "expert/omp_teams.h"
 #include "expert/posts.h"
+#include "expert/processors.h"
 #include "expert/profile.h"
 #include "expert/region_class.h"
 #include "expert/rma/waits.h"
@@ -67,7 +68,8 @@ class Analysis : public earl::Sink {
         unexplained_(trace.location_count()),
         instances_(options.instances),
         last_calls_(trace.definitions()),
-        samples_(trace.definitions()) {
+        samples_(trace.definitions()),
+        processors_(trace.location_count()) {
     if (options.root_causes) causes_.emplace(trace.location_count(), CauseFinder::Options{});
     trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
       if (node.clock_error)
@@ -315,6 +317,9 @@ class Analysis : public earl::Sink {
     samples_.add(in.index, raw(in.cnode), site, count);
     if (causes_) causes_->on_sample(in.index, time, site, count);
   }
+  void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times) {
+    processors_.add(in.index, raw(in.cnode), time, times);
+  }
   void on_comm_created(const earl::OpenCall& call, CommId communicator) {
     communicators_.emplace(raw(communicator), raw(call.cnode));
   }
@@ -357,6 +362,15 @@ class Analysis : public earl::Sink {
     WaitResults waits = instances_.finish();
     waits.windows = std::move(windows_);
     waits.communicators = std::move(communicators_);
+    for (auto* instances : {&waits.worst, &waits.of_places}) {
+      for (Instance& i : *instances) {
+        const Waiter& w = i.waiters.front();
+        if (!w.ended_by.known()) continue;
+        i.without_processor =
+            processors_.without(w.ended_by.location, w.ended_by.time - w.waiting, w.ended_by.time)
+                .least;
+      }
+    }
     return waits;
   }
   // How sure the claims of Wait for Progress are, and how the order of lock holders was found: for
@@ -376,6 +390,9 @@ class Analysis : public earl::Sink {
   }
   const Samples& samples() const {
     return samples_;
+  }
+  const Processors& processors() const {
+    return processors_;
   }
   LastCalls last_calls() {
     return last_calls_.finish();
@@ -649,6 +666,7 @@ class Analysis : public earl::Sink {
   std::unordered_map<std::uint32_t, CallPathIndex> windows_, communicators_;
   LastCallFinder last_calls_;
   Samples samples_;
+  Processors processors_;
   std::optional<CauseFinder> causes_;                 // if wanted
   std::vector<std::optional<Timeline::Kind>> doing_;  // by region
   std::vector<CauseFinder::Arrival> arrivals_;        // kept for its memory only
@@ -772,14 +790,29 @@ Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
   std::optional<RootCauses> root_causes = analysis.root_causes(waits);
   std::vector<CallPath> paths = call_paths(replay.call_tree());
   std::map<RegionId, std::string> stretches;
+  ProcessorUse processors =
+      analysis.processors().finish(trace.definitions(), [&](CallPathIndex path) {
+        while (paths[path].parent != kNone) path = static_cast<CallPathIndex>(paths[path].parent);
+        return path;
+      });
+  add_processor_metric(processors, severities, metrics);
+  add_processor_findings(processors, findings);
   analysis.samples().add_metric(severities, metrics, paths);
   if (root_causes) {
     name_sampled_functions(*root_causes, trace.definitions());
     add_cause_metrics(*root_causes, {trace.definitions(), severities, metrics, paths, stretches});
   }
-  return {trace.definitions(),    std::move(locations), metrics,          paths,
-          std::move(severities),  std::move(findings),  std::move(waits), analysis.last_calls(),
-          std::move(root_causes), std::move(stretches)};
+  return {trace.definitions(),
+          std::move(locations),
+          metrics,
+          paths,
+          std::move(severities),
+          std::move(findings),
+          std::move(waits),
+          analysis.last_calls(),
+          std::move(root_causes),
+          std::move(stretches),
+          std::move(processors)};
 }
 
 }  // namespace

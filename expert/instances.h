@@ -35,6 +35,8 @@ struct Instance {
   Seconds begin, end;           // from when the first to when the last waited
   std::vector<Waiter> waiters;  // the longest wait first, at most Instances::kListed
   std::uint64_t further = 0;    // that are not listed
+  // Of the longest wait: for how many seconds at least the one that it was for had no processor.
+  double without_processor = 0;
 };
 
 // For whom the calls of one pattern at one call path waited, the most waited for first.

@@ -184,6 +184,7 @@ void add_instances(Json& json, const Report& report, const StorePlaces& places) 
       json.end_object();
     }
     json.end_array().member("further_waits", i.further);
+    if (i.without_processor > 0) json.member("without_processor", i.without_processor);
     if (report.root_causes()) add_chain(json, places, report.root_causes()->asked[n]);
     add_partners(json, report, places, partners_of(i));
     json.end_object();
@@ -340,6 +341,31 @@ void add_send_modes(Json& json, const StorePlaces& places, const JsonInput& inpu
   json.end_array();
 }
 
+void add_processors(Json& json, const Report& report, const StorePlaces& places) {
+  const ProcessorUse& use = report.processors();
+  if (use.threads.empty() && use.sharing.empty()) return;
+  json.key("processors").begin_object().key("threads").begin_array();
+  for (const ProcessorUse::Thread& t : use.threads) {
+    json.begin_object()
+        .member("thread", places.thread(t.location))
+        .member("time", t.covered)
+        .member("ran", t.ran)
+        .member("without", t.wanted)
+        .member("preempted", t.preempted)
+        .end_object();
+  }
+  json.end_array().key("shared").begin_array();
+  for (const ProcessorUse::Sharing& s : use.sharing) {
+    json.begin_object()
+        .member("node", s.node)
+        .member("processes", s.processes)
+        .member("processors", s.processors)
+        .member("count", s.count)
+        .end_object();
+  }
+  json.end_array().end_object();
+}
+
 }  // namespace
 
 Status write_json(const Report& report, const JsonInput& input, const std::string& path) {
@@ -375,6 +401,7 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
         .member("transfer", e->transfer)
         .end_object();
   }
+  add_processors(json, report, places);
   add_send_modes(json, places, input);
   json.end_object();
 

@@ -24,7 +24,7 @@ Report::Report(const Definitions& definitions, std::vector<LocationId> locations
                const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
                SeverityStore severities, std::vector<Finding> findings, WaitResults waits,
                LastCalls last_calls, std::optional<RootCauses> root_causes,
-               std::map<RegionId, std::string> stretches)
+               std::map<RegionId, std::string> stretches, ProcessorUse processors)
     : definitions_(&definitions),
       locations_(std::move(locations)),
       severities_(std::move(severities)),
@@ -32,7 +32,8 @@ Report::Report(const Definitions& definitions, std::vector<LocationId> locations
       waits_(std::move(waits)),
       last_calls_(std::move(last_calls)),
       root_causes_(std::move(root_causes)),
-      stretches_(std::move(stretches)) {
+      stretches_(std::move(stretches)),
+      processors_(std::move(processors)) {
   add_metrics(metrics);
   order_call_paths(call_paths, metrics);
   order_system();

@@ -17,6 +17,7 @@
 #include "expert/instances.h"
 #include "expert/last_calls.h"
 #include "expert/metric.h"
+#include "expert/processor_use.h"
 #include "expert/severity.h"
 
 namespace kojak::expert {
@@ -92,7 +93,7 @@ class Report {
          const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
          SeverityStore severities, std::vector<Finding> findings, WaitResults waits = {},
          LastCalls last_calls = {}, std::optional<RootCauses> root_causes = {},
-         std::map<RegionId, std::string> stretches = {});
+         std::map<RegionId, std::string> stretches = {}, ProcessorUse processors = {});
 
   const Definitions& definitions() const { return *definitions_; }
   const std::vector<MetricNode>& metrics() const { return metrics_; }
@@ -106,6 +107,8 @@ class Report {
   const LastCalls& last_calls() const { return last_calls_; }
   // Who made the others wait, if the analysis was asked for it; places as in waits().
   const std::optional<RootCauses>& root_causes() const { return root_causes_; }
+  // Whether the threads had a processor, if the trace tells; places as in waits().
+  const ProcessorUse& processors() const { return processors_; }
   // Threads in the order of the report; each one's location, and the way back.
   std::size_t threads() const { return thread_locations_.size(); }
   LocationId thread_location(std::size_t thread) const {
@@ -159,6 +162,7 @@ class Report {
   LastCalls last_calls_;
   std::optional<RootCauses> root_causes_;
   std::map<RegionId, std::string> stretches_;
+  ProcessorUse processors_;
 };
 
 }  // namespace kojak::expert

@@ -10,6 +10,7 @@
 #include "expert/cube/format.h"
 #include "expert/efficiency.h"
 #include "expert/last_call_words.h"
+#include "expert/processors.h"
 #include "expert/store_places.h"
 #include "expert/wait_words.h"
 
@@ -368,6 +369,9 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
     if (report.is_wait(m) && (worst == kNone || report.total(m) > report.total(worst))) worst = m;
   }
   out << '\n' << paint.bold("What to look at first") << '\n';
+  if (const std::string warning = processor_warning(report); !warning.empty()) {
+    out << wrapped(cube::printable(warning), style.width, 2);
+  }
   if (worst == kNone || report.total(worst) < kWorthLooking * whole || report.total(worst) == 0) {
     const std::string unexplained = unexplained_sentence(report, whole, style.width);
     out << wrapped("No pattern of waiting takes more than 1 % of the time" +
@@ -438,6 +442,7 @@ void print_findings(std::ostream& out, const Report& report, const SummaryStyle&
 
 void print_instances(std::ostream& out, const Report& report, const SummaryStyle& style) {
   constexpr std::size_t kWaiters = 3, kPartners = 2;
+  constexpr double kWorthAWord = 0.05;  // of the longest wait
   const Paint paint(style.colours);
   const StorePlaces places(report);
   out << '\n' << paint.bold("Most severe instances") << '\n';
@@ -472,6 +477,13 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
     }
     if (partners.size() > kPartners) {
       out << std::string(14, ' ') << "and " << partners.size() - kPartners << " others\n";
+    }
+    if (i.without_processor >= kWorthAWord * i.waiters.front().waiting.value &&
+        i.without_processor > 0) {
+      out << wrapped(report.thread_name(places.thread(i.waiters.front().ended_by.location)) +
+                         " had no processor for at least " + seconds(i.without_processor) +
+                         " s of the longest wait.",
+                     style.width, 14);
     }
     if (!report.root_causes()) continue;
     const std::string chain =

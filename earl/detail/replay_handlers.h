@@ -148,6 +148,11 @@ class ReplayHandlers {
     if (i == kAbsent) return;
     sink_.on_sample(frame(i, pos), r.time, r.csid, raw(r.count));
   }
+  void handle(const Processor& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    sink_.on_processor(frame(i, pos), r.time, {raw(r.ran), raw(r.wanted), raw(r.preempted)});
+  }
   void handle(const MpiCommCreated& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i != kAbsent) sink_.on_comm_created(frame(i, pos), r.cid);

@@ -7,6 +7,10 @@ inline constexpr const char* kMpiLibrary =
     "mpi.library";                                   // "Open MPI v4.1.4", "MPICH Version: ..."
 inline constexpr const char* kEnvironment = "env.";  // before the name of a variable
 
+inline constexpr const char* kProcessors = "processor.allowed";  // of the process: "0-3,8"
+// Why there is no PROCESSOR.
+inline constexpr const char* kNoProcessorTimes = "processor.unknown";
+
 inline constexpr const char* kSampleInterval = "sample.interval";  // seconds, of SAMPLE
 
 // Before the name of an MPI function that the program imports and nobody records; the value is the

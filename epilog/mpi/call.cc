@@ -28,6 +28,7 @@ void begin_plain(PlainCall& call, unsigned function, std::uint32_t group, bool b
     if (blocks) {
       publish(r, put(r.cursor, Enter{r.lid, to_seconds(call.enter), call.region}));
       r.open_region = function + 1;
+      if (call.enter >= r.processor_due) note_processor(r, call.enter);
     }
   }
   call.frame.in_call = true;
@@ -46,6 +47,7 @@ void end_plain(PlainCall& call) {
     if (call.blocks) r.open_region = 0;
     r.last = exit;
     publish(r, p);
+    if (call.blocks && exit >= r.processor_due) note_processor(r, exit);
   }
   r.frame = nullptr;
   call.frame.self = nullptr;

@@ -20,6 +20,7 @@
 #include "epilog/mpi/open_call.h"
 #include "epilog/mpi/request.h"
 #include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/processor.h"
 #include "epilog/runtime/session.h"
 
 namespace kojak::measure {
@@ -220,8 +221,13 @@ template <class A>
   std::byte* noted = note.records;
   if constexpr (A::kBegins) noted = put(noted, Enter{r.lid, Seconds{0}, region});
   std::conditional_t<kNoted, OpenCall<A, Hook<A>>, NoOpenCall> open(a, hook, r, noted);
-  const Seconds enter = to_seconds(ticks());
-  if constexpr (A::kBlocks) publish(r, put(r.cursor, Enter{r.lid, enter, region}));
+  const Ticks entered_at = ticks();
+  const Seconds enter = to_seconds(entered_at);
+  if constexpr (A::kBlocks) {
+    publish(r, put(r.cursor, Enter{r.lid, enter, region}));
+    if (entered_at >= r.processor_due) [[unlikely]]
+      note_processor(r, entered_at);
+  }
   if constexpr (A::kBegins) set_time(note.records, enter);
   noted = open.entered(enter);
   if constexpr (kInNote) keep_note(note, static_cast<std::size_t>(noted - note.records));
@@ -242,6 +248,10 @@ template <class A>
     publish(r, call.p);
     if (call.slow && r.trace->spilled) [[unlikely]]
       close_spill(r);
+    if constexpr (A::kBlocks) {
+      if (exit >= r.processor_due) [[unlikely]]
+        note_processor(r, exit);
+    }
   }
   return result;
 }

@@ -13,6 +13,7 @@
 #include "epilog/runtime/blocked_signal.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/keeper.h"
+#include "epilog/runtime/processor.h"
 #include "epilog/runtime/run_properties.h"
 #include "epilog/runtime/sampler.h"
 #include "epilog/runtime/save_buffer.h"
@@ -28,8 +29,13 @@ CodeSlot no_slots[kCodeSlots];
 LocalBufferNote no_note;
 }  // namespace
 
-thread_local constinit Recorder the_recorder __attribute__((tls_model("initial-exec"))) = {
-    .cursor = nowhere, .limit = {nullptr}, .sites = no_slots, .codes = no_slots, .note = &no_note};
+thread_local constinit Recorder the_recorder
+    __attribute__((tls_model("initial-exec"))) = {.cursor = nowhere,
+                                                  .limit = {nullptr},
+                                                  .processor_due = kNever,
+                                                  .sites = no_slots,
+                                                  .codes = no_slots,
+                                                  .note = &no_note};
 
 namespace {
 
@@ -182,6 +188,7 @@ void detach(Recorder& r) {
   std::memset(r.regions, 0, sizeof r.regions);
   r.sites = r.codes = no_slots;
   r.paths = nullptr;
+  r.processor_due = kNever;
   r.note = &no_note;
   r.trace = nullptr;
   r.lost = nullptr;
@@ -301,6 +308,7 @@ bool open_trace(Recorder& r) {
   if (s.paused) p = put(p, LogOff{r.lid, to_seconds(r.last)});
   publish(r, p);
   if (!s.paused) enter_open_regions(r);
+  r.processor_due = 0;
   start_sampling(r);
   watch_thread_end();
   return true;
@@ -314,6 +322,7 @@ void close_trace(LocalTrace& trace, Ticks t) {
     settle_note(r);
     note_log_changes(r, trace);
     t = later(t, r.last);
+    if (&r == &the_recorder && !trace.log_off_open) note_processor(r, t);
     std::byte* p = r.cursor;
     if (trace.log_off_open) p = put(p, LogOn{r.lid, to_seconds(t)});
     if (r.open_region != 0) p = put(p, Exit{r.lid, to_seconds(t)});

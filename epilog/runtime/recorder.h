@@ -56,13 +56,16 @@ inline std::uint64_t site_key(unsigned function, const void* caller) {
 inline constexpr std::size_t kCallRoom = 1024;
 inline constexpr std::size_t kMaxFunctions = 704;
 
+inline constexpr Ticks kNever = ~Ticks{0};
+
 struct alignas(64) Recorder {
   std::byte* cursor;              // where the next record goes
   std::atomic<std::byte*> limit;  // a call may start while cursor <= limit
   CallFrame* frame;               // of the outermost MPI call, if one is open
   std::uint64_t bias;             // cursor + bias = length of the trace so far
   LocalBufferHeader* header;
-  Ticks last;  // time of the newest record
+  Ticks last;           // time of the newest record
+  Ticks processor_due;  // from then on a call that may wait writes PROCESSOR
   LocationId lid;
   std::uint32_t open_region;  // 1 + function whose ENTER is written and whose exit is not, or 0
   std::uintptr_t window_key;  // the window used last, and what tells that it is still the same

@@ -10,6 +10,7 @@
 #include "epilog/format/run_fact_keys.h"
 #include "epilog/format/run_property_keys.h"
 #include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/processor.h"
 
 namespace kojak::measure {
 namespace {
@@ -119,6 +120,7 @@ void define_run_properties(Recorder& r) {
     snprintf(key, sizeof key, "%s%s", run_property::kEnvironment, name);
     define_property(r, key, value);
   }
+  define_processors(r);
 }
 
 }  // namespace kojak::measure

@@ -4,7 +4,6 @@
 
 namespace kojak::expert {
 
-using earl::detail::kNone;
 using model::LockOrder;
 
 LockQueue::Id LockQueue::find(ProcessId process, WindowId window, ProcessId target) const {
@@ -12,7 +11,7 @@ LockQueue::Id LockQueue::find(ProcessId process, WindowId window, ProcessId targ
     const LockEpoch& e = epochs_[id];
     if (e.window == window && e.target == target) return id;
   }
-  return kNone;
+  return earl::detail::kNone;
 }
 
 void LockQueue::activate(Window& window, WindowId id, ProcessId target, Board& board, Seconds now) {
@@ -40,7 +39,7 @@ void LockQueue::rest(Window& window, Board& board) {
 
 LockQueue::Id LockQueue::begin(const Call& lock, WindowId window, ProcessId target,
                                bool exclusive) {
-  if (const Id old = find(lock.process, window, target); old != kNone) {
+  if (const Id old = find(lock.process, window, target); old != earl::detail::kNone) {
     give_up_one(old);  // its unlock is missing
   }
   const Id id = epochs_.take();

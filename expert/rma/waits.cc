@@ -8,7 +8,6 @@
 
 namespace kojak::expert {
 
-using earl::detail::kNone;
 using Step = earl::PassiveStep;
 
 namespace {
@@ -123,12 +122,12 @@ void RmaWaits::on_transfer(const earl::Transfer& transfer) {
     location.call = call.enter_pos;
     location.issued.clear();
   }
-  Issued issued{transfer.window, transfer.target, transfer.epoch, kNone};
+  Issued issued{transfer.window, transfer.target, transfer.epoch, earl::detail::kNone};
   if (transfer.epoch == earl::EpochKind::kLock || transfer.epoch == earl::EpochKind::kLockAll) {
     const ProcessId locked =
         transfer.epoch == earl::EpochKind::kLock ? transfer.target : absent<ProcessId>();
     issued.lock = locks_.find(transfer.origin, transfer.window, locked);
-    if (issued.lock == kNone) return;
+    if (issued.lock == earl::detail::kNone) return;
     LockEpoch& epoch = locks_[issued.lock];
     LockTarget& target = epoch.targets[epoch.targets.get(transfer.target)];
     ++(transfer.get ? target.gets : target.puts);
@@ -147,7 +146,7 @@ void RmaWaits::on_transfer(const earl::Transfer& transfer) {
 void RmaWaits::leave_transfer(const Call& call) {
   if (!(call.enter < call.exit)) return;
   for (const Issued& issued : locations_[call.index].issued) {
-    if (issued.lock != kNone) {
+    if (issued.lock != earl::detail::kNone) {
       look(call, issued.lock, ProgressKind::kPassiveTransfer,
            locks_.contended(issued.lock, call.enter));
       need(call, issued.window, issued.target, ProgressKind::kPassiveTransfer, call.enter,
@@ -159,7 +158,7 @@ void RmaWaits::leave_transfer(const Call& call) {
 }
 
 RmaWaits::Id RmaWaits::keep(const Call& call, WindowId window, ProgressKind kind) {
-  if (kept_ != kNone && calls_.live() != 0) {
+  if (kept_ != earl::detail::kNone && calls_.live() != 0) {
     WaitingCall& last = calls_[kept_];
     if (last.call.enter_pos == call.enter_pos && last.call.index == call.index) {
       if (kind < last.kind) last.kind = kind;
@@ -170,7 +169,7 @@ RmaWaits::Id RmaWaits::keep(const Call& call, WindowId window, ProgressKind kind
       kind == ProgressKind::kPassiveTransfer || kind == ProgressKind::kAccessTransfer;
   if (transfer && calls_.live() >= kMostKept) {
     ++left_out_;
-    return kNone;
+    return earl::detail::kNone;
   }
   kept_ = calls_.take();
   WaitingCall& w = calls_[kept_];
@@ -179,7 +178,7 @@ RmaWaits::Id RmaWaits::keep(const Call& call, WindowId window, ProgressKind kind
   w.kind = kind;
   w.settled = w.contended = w.dropped = false;
   w.refs = 0;
-  w.epoch = kNone;
+  w.epoch = earl::detail::kNone;
   w.ticket = std::exchange(ticket_, kNoTicket);
   w.turns = kNoTicket;
   w.targets.clear();
@@ -215,7 +214,7 @@ bool RmaWaits::same_node(ProcessId a, ProcessId b) const {
 void RmaWaits::look(const Call& call, LockQueue::Id epoch, ProgressKind kind, bool contended) {
   if (!contended) return;
   const Id id = keep(call, locks_[epoch].window, kind);
-  if (id == kNone) return;
+  if (id == earl::detail::kNone) return;
   if (turns_ticket_ != kNoTicket) calls_[id].turns = std::exchange(turns_ticket_, kNoTicket);
   attach(id, epoch);
 }
@@ -227,7 +226,7 @@ void RmaWaits::need(const Call& call, WindowId window, ProcessId target, Progres
     return;
   }
   const Id id = keep(call, window, kind);
-  if (id == kNone) return;
+  if (id == earl::detail::kNone) return;
   WaitingCall& w = calls_[id];
   // A lock_all names each member once.
   const bool once = kind == ProgressKind::kLock;
@@ -241,7 +240,7 @@ void RmaWaits::need(const Call& call, WindowId window, ProcessId target, Progres
   } else {
     known->issued = std::max(known->issued, issued);
   }
-  if (epoch == kNone || w.epoch != kNone) return;
+  if (epoch == earl::detail::kNone || w.epoch != earl::detail::kNone) return;
   w.epoch = epoch;
   w.epoch_serial = locks_[epoch].serial;
 }
@@ -285,7 +284,7 @@ void RmaWaits::end_lock(const Step& step) {
   const Call& call = *step.call;
   const ProcessId target = step.kind == Step::Kind::kUnlock ? step.target : absent<ProcessId>();
   const LockQueue::Id id = locks_.find(call.process, step.window, target);
-  if (id == kNone) return;
+  if (id == earl::detail::kNone) return;
   look(call, id, ProgressKind::kUnlock, locks_.contended(id, call.enter));
   for (const LockTarget& t : locks_[id].targets.items()) {
     if (t.puts + t.gets != 0) {
@@ -305,7 +304,8 @@ void RmaWaits::flush(const Step& step) {
          locks_.contended(id, call.enter));
     if (is_absent(step.target)) {
       for (LockTarget& t : epoch.targets.items()) flush_target(step, id, t);
-    } else if (const std::uint32_t t = epoch.targets.find(step.target); t != earl::detail::kNone) {
+    } else if (const std::uint32_t t = epoch.targets.find(step.target);
+               t != earl::detail::kNone) {
       flush_target(step, id, epoch.targets[t]);
     }
   }
@@ -381,7 +381,7 @@ void RmaWaits::on_access_epoch(const earl::AccessEpoch& epoch) {
     if (issued == earl::TargetTransfers::kNever) continue;
     need(epoch.finish, epoch.window, t.target, ProgressKind::kComplete, issued);
   }
-  if (kept_ != kNone && calls_.live() != 0) {
+  if (kept_ != earl::detail::kNone && calls_.live() != 0) {
     WaitingCall& last = calls_[kept_];
     if (last.call.enter_pos == epoch.finish.enter_pos && last.kind == ProgressKind::kComplete &&
         last.refs == 0 && !last.settled) {
@@ -563,7 +563,7 @@ void RmaWaits::finish_call(Id id) {
     claims_.add(w);
   }
   if (w.turns != kNoTicket) turns_.end(w.turns);
-  if (kept_ == id) kept_ = kNone;
+  if (kept_ == id) kept_ = earl::detail::kNone;
   calls_.give_back(id);
 }
 

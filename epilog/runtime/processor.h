@@ -1,0 +1,22 @@
+// Whether the threads that we record have had a processor (PROCESSOR): time that they ran, time
+// that they were ready to run and had to wait for one, and how often one was taken from them.
+//
+// The kernel counts all that for each thread; reading it takes some microseconds, so that is done
+// at calls that may wait, 0.1 s after the last time at the earliest, when they begin and when they
+// have returned. A longer stretch of computing, or a longer wait, has its own numbers therefore.
+// Nothing fails: where the kernel does not tell (RUN_PROPERTY processor.unknown says so) nothing is
+// recorded.
+#pragma once
+
+#include "epilog/runtime/recorder.h"
+
+namespace kojak::measure {
+
+// Of this thread, at a time that is not before its newest record; decides when the next one is due.
+// Left out where the buffer has no more room than a call needs. errno stays.
+[[gnu::cold, gnu::noinline]] void note_processor(Recorder& r, Ticks at);
+
+// Which processors this process may use; why there is no PROCESSOR, if there is none.
+void define_processors(Recorder& r);
+
+}  // namespace kojak::measure
