@@ -148,7 +148,7 @@ void add_processor_metric(const ProcessorUse& use, SeverityStore& severities,
                           std::vector<ReportMetric>& metrics) {
   if (use.threads.empty()) return;
   Metric metric;
-  metric.name = "no_processor";
+  metric.name = kNoProcessor;
   metric.title = "Without a Processor";
   metric.kind = Metric::Kind::kSummand;
   metric.summary =

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "earl/event.h"
@@ -15,6 +16,8 @@
 #include "expert/report.h"
 
 namespace kojak::expert {
+
+inline constexpr std::string_view kNoProcessor = "no_processor";  // a metric
 
 class Processors {
  public:
@@ -60,7 +63,7 @@ class Processors {
   bool any_ = false;
 };
 
-// The root metric "no_processor": of each thread at its outermost region.
+// The root metric kNoProcessor: of each thread at its outermost region.
 void add_processor_metric(const ProcessorUse& use, SeverityStore& severities,
                           std::vector<ReportMetric>& metrics);
 

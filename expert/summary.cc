@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <ostream>
 #include <sstream>
 
@@ -11,6 +12,7 @@
 #include "expert/efficiency.h"
 #include "expert/last_call_words.h"
 #include "expert/processors.h"
+#include "expert/region_class.h"
 #include "expert/store_places.h"
 #include "expert/wait_words.h"
 
@@ -68,11 +70,17 @@ class Paint {
 struct Shares {
   double whole = 0, left_out = 0;
   std::vector<bool> hold_start;  // the metrics that the start is a part of
+  std::vector<bool> apart;       // those of other trees, which may have some of the start or none
 
-  explicit Shares(const Report& report) : hold_start(report.metrics().size()) {
+  explicit Shares(const Report& report)
+      : hold_start(report.metrics().size()), apart(report.metrics().size()) {
     const std::size_t time = report.find_metric("time");
     if (time == kNone) return;
     whole = report.total(time);
+    for (std::size_t m = 0; m < apart.size(); ++m) {
+      const std::size_t parent = report.metrics()[m].parent;
+      apart[m] = parent == kNone ? m != time : apart[parent];
+    }
     const auto total = [&](const char* name) {
       const std::size_t m = report.find_metric(name);
       return m == kNone ? 0.0 : report.total(m);
@@ -88,7 +96,19 @@ struct Shares {
   }
   // Of a metric's total: without the start, if that is a part of it.
   double part(const Report& report, std::size_t m) const {
-    return report.total(m) - (hold_start[m] ? left_out : 0);
+    if (!apart[m] || left_out == 0) return report.total(m) - (hold_start[m] ? left_out : 0);
+    double sum = 0;
+    std::vector<double> values(report.threads());
+    for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
+      if (is_start(report, c) || !report.row(m, c, values)) continue;
+      sum = std::accumulate(values.begin(), values.end(), sum);
+    }
+    return sum;
+  }
+  static bool is_start(const Report& report, std::size_t call_path) {
+    const RegionDef* region =
+        report.definitions().regions.find(report.call_paths()[call_path].region);
+    return region != nullptr && region_class(*region) == TimeClass::kInitExit;
   }
 };
 
@@ -170,10 +190,12 @@ void print_metric_tree(std::ostream& out, const Report& report, const SummarySty
     if (narrow) name = cube::printable(name, style.width - 20);
     const bool wait = node.metric.kind == Metric::Kind::kPattern;
     const double part = shares.part(report, m);
-    std::string line = numbers(seconds(value), percent(part, whole));
+    // It is known of threads, not of calls, nor what of it lies in the start.
+    const bool has_share = node.metric.name != kNoProcessor;
+    std::string line = numbers(seconds(value), has_share ? percent(part, whole) : "");
     const bool large = wait && whole > 0 && value >= kWorthLooking * whole;
     line += large ? paint.red(name) : name;
-    if (style.bars && whole > 0 && style.width > kNumbers + kName) {
+    if (has_share && style.bars && whole > 0 && style.width > kNumbers + kName) {
       const double room = style.width - kNumbers - kName;
       const auto eighths =
           static_cast<unsigned>(8 * room * std::clamp(part / whole, 0.0, 1.0) + 0.5);
@@ -242,12 +264,14 @@ namespace {
 std::string unexplained_sentence(const Report& report, double whole, unsigned width) {
   const std::size_t m = report.find_metric("mpi_unexplained");
   if (m == kNone) return {};
-  const double total = report.total(m);
+  const Shares shares(report);
+  const double total = shares.part(report, m);
   if (total < kWorthLooking * whole || total == 0) return {};
   std::size_t worst = 0;
   double most = 0;
   std::vector<double> values(report.threads());
   for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
+    if (shares.left_out > 0 && Shares::is_start(report, c)) continue;
     if (!report.row(m, c, values)) continue;
     double sum = 0;
     for (const double value : values) sum += value;

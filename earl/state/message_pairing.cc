@@ -150,6 +150,7 @@ void MessageQueue::pair(Channel& c, const Held& side, bool violation) {
   if (side.freed) {
     slot.post_call = side.post_call;
     slot.posting_known = true;
+    slot.recv_request = side.recv_request;
     note_judged(si);
     return take(c, 0);
   }
@@ -328,6 +329,7 @@ void MessageQueue::freed(const OpenCall& call, std::uint64_t pos, RequestId id) 
   side.recv_pos = pos;
   side.recv_loc = call.loc;
   side.post_call = r.call;
+  side.recv_request = id;
   side.freed = true;
   unpost(ri);
   close_request(ri);

@@ -24,8 +24,8 @@ struct ReceiveSide {
   OpenCall post_call;          // Recv, Irecv, Start, Mprobe ...
   bool posting_known = false;  // false: completed by a Wait without request id (classic traces)
   Seconds recv_time;
-  std::uint64_t recv_pos =
-      kNoEvent;  // kNoEvent: the request was freed, and what follows is not known
+  // kNoEvent: the request was freed, and only posting and request are known.
+  std::uint64_t recv_pos = kNoEvent;
   RequestId recv_request = absent<RequestId>();
   LocationId recv_loc{};
   CallPathId recv_cnode{};

@@ -180,7 +180,7 @@ class Program(Recorded):
             found.append(self.page.evaluate("(t => t.hidden ? '' : t.textContent)"
                                             "(document.querySelector('.timeline-tip'))"))
         # From the first fence's exit to the second's: 0.55 to 1.3 s.
-        self.assertIn("fence epoch on window 0rank 0: 750\u202fms from 550\u202fms", found)
+        self.assertIn("fence epoch on window 0rank 0: 750\u202fms, from 0.550\u202fs to 1.300\u202fs", found)
 
     def test_calls_by_keyboard(self):
         self.page.key("3")
@@ -190,9 +190,9 @@ class Program(Recorded):
         self.page.key("ArrowDown", shift)
         before = self.page.text(".about")
         # In the middle of the run, at 2 s, is rank 1's last call; before it is its last put.
-        self.assertIn("rank 1: 600\u202fms from 1.70\u202fs", before)
+        self.assertIn("rank 1: 600\u202fms, from 1.700\u202fs to 2.300\u202fs", before)
         self.page.key("ArrowLeft", shift)
-        self.assertIn("rank 1: 20.0\u202fms from 1.60\u202fs", self.page.text(".about"))
+        self.assertIn("rank 1: 20.0\u202fms, from 1.600\u202fs to 1.620\u202fs", self.page.text(".about"))
         whole = self.seen()
         self.page.key("Enter")
         self.assertLess(self.seen()["to"] - self.seen()["from"], whole["to"] - whole["from"])
@@ -426,11 +426,11 @@ class Chains(Recorded):
             self.assertLess(begin, 1)  # it waits from 1 to 3
             self.assertGreater(end, 3)
             about = self.page.text(".about").replace("\u202f", " ")
-            self.assertIn(f"{row}: 2.00 s from 1.00 s", about)  # the call that waits is chosen
+            self.assertIn(f"{row}: 2.00 s, from 1.000 s to 3.000 s", about)  # the call that waits is chosen
             self.page.key("c")
         at, who, what, begin, end = self.step()
         self.assertEqual((at, who, what), ("4 of 4", "rank 0", "main, before MPI_Send at ring.c:20"))
-        self.assertIn("rank 0: 4.00 s from 0 s", self.page.text(".about").replace("\u202f", " "))
+        self.assertIn("rank 0: 4.00 s, from 0.000 s to 4.000 s", self.page.text(".about").replace("\u202f", " "))
         self.page.key("c")  # there is nothing behind it
         self.assertEqual(self.step()[0], "4 of 4")
         self.page.key("C")

@@ -43,7 +43,7 @@ def check(case, name, called, left_out):
     for words, expected in (("can call", IMPORTED - called), ("calls", called)):
         if (found := set(re.findall(program + rf" {words} (\w+), which is not recorded", said))) != expected:
             sys.exit(f"{name}: the report names {sorted(found)}, expected {sorted(expected)}:\n{said}")
-    if ("and patterns left out" in said) != bool(called):
+    if ("left out are patterns of" in said) != bool(called):
         sys.exit(f"{name}: {said}")
     shown = set(re.findall(r"<uniq_name>(\w+)</uniq_name>", report.read_text()))
     if PATTERNS - shown != left_out:

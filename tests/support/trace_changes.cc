@@ -1,6 +1,7 @@
 #include "tests/support/trace_changes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <random>
@@ -122,7 +123,26 @@ TraceBytes with_times_shifted(const TraceBytes& trace, double seconds) {
 TraceBytes with_times_scaled(const TraceBytes& trace, double factor) {
   FieldChanges changes;
   changes.time = changes.seconds = [=](double value) { return factor * value; };
-  return with(trace, changes);
+  TraceRecords records = records_of(trace);
+  for (TraceRecord& record : records.records) {
+    if (!record.is(RecordType::kProcessor)) continue;
+    const auto scaled = [=](Count64 nanoseconds) {
+      return Count64{
+          static_cast<std::uint64_t>(std::llround(factor * static_cast<double>(raw(nanoseconds))))};
+    };
+    auto processor = records.as<Processor>(record);
+    processor.ran = scaled(processor.ran);
+    processor.wanted = scaled(processor.wanted);
+    record = records.made(processor);
+  }
+  change_fields(records, changes);
+  return trace_of(records);
+}
+
+bool has_processor_times(const TraceBytes& trace) {
+  const TraceRecords records = records_of(trace);
+  return std::any_of(records.records.begin(), records.records.end(),
+                     [](const TraceRecord& r) { return r.is(RecordType::kProcessor); });
 }
 
 TraceBytes with_other_identifiers(const TraceBytes& trace, std::uint64_t seed, std::uint32_t most) {

@@ -18,7 +18,9 @@ using TraceBytes = std::vector<std::byte>;
 // Every event later by `seconds`.
 TraceBytes with_times_shifted(const TraceBytes& trace, double seconds);
 // All times `factor` times as large, and the error bounds of the clocks with them.
+// Whole nanoseconds of PROCESSOR are rounded.
 TraceBytes with_times_scaled(const TraceBytes& trace, double factor);
+bool has_processor_times(const TraceBytes& trace);
 
 // Other identifiers for all definitions and other numbers for operations and requests, with gaps.
 // `most`: identifiers stay below it.

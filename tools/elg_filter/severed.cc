@@ -33,6 +33,9 @@ class Finder : public earl::Sink {
   }
   void on_message_call(const earl::MessageCall& call) {
     for (const earl::Message* message : call.received) pair(*message);
+    for (const earl::Message* message : call.sent) {
+      if (message->recv_pos == earl::kNoEvent) pair_with_posting(*message);
+    }
   }
 
   // ---- collectives
@@ -114,6 +117,19 @@ class Finder : public earl::Sink {
     }
     unpaired_.erase(sent);
     unpaired_.erase(received);
+  }
+  // The receive was let go before its message came: its posting stands for it.
+  void pair_with_posting(const earl::Message& message) {
+    const auto sent = unpaired_.find(message.send_pos);
+    if (sent == unpaired_.end()) return;
+    const bool keeps_send = selected(sent->second, message.send_pos);
+    const earl::OpenCall& post = message.post_call;
+    const bool keeps_post = selection_.event(post.index, post.process, post.enter, post.enter_pos);
+    if (keeps_send && !keeps_post) severed.add(message.send_pos);
+    if (keeps_post && !keeps_send) {
+      severed.add_request(message.destination, message.recv_request);
+    }
+    unpaired_.erase(sent);
   }
 
   template <class Members>
