@@ -14,6 +14,7 @@
 #include "expert/catalogue.h"
 #include "expert/causes/cause_finder.h"
 #include "expert/causes/cause_metrics.h"
+#include "expert/count_words.h"
 #include "expert/last_call_finder.h"
 #include "expert/notes.h"
 #include "expert/omp_teams.h"
@@ -30,10 +31,6 @@
 
 namespace kojak::expert {
 namespace {
-
-std::string counted(std::uint64_t count, const char* one, const char* several) {
-  return std::to_string(count) + ' ' + (count == 1 ? one : several);
-}
 
 std::string progress_remark(const ProgressSureness& s) {
   if (!(s.sure + s.unsure > 0)) return {};
@@ -362,14 +359,12 @@ class Analysis : public earl::Sink {
     WaitResults waits = instances_.finish();
     waits.windows = std::move(windows_);
     waits.communicators = std::move(communicators_);
-    for (auto* instances : {&waits.worst, &waits.of_places}) {
-      for (Instance& i : *instances) {
-        const Waiter& w = i.waiters.front();
-        if (!w.ended_by.known()) continue;
-        i.without_processor =
-            processors_.without(w.ended_by.location, w.ended_by.time - w.waiting, w.ended_by.time)
-                .least;
-      }
+    for (Instance& i : waits.worst) {
+      const Waiter& w = i.waiters.front();
+      if (!w.ended_by.known()) continue;
+      i.without_processor =
+          processors_.without(w.ended_by.location, w.ended_by.time - w.waiting, w.ended_by.time)
+              .least;
     }
     return waits;
   }

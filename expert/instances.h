@@ -35,7 +35,8 @@ struct Instance {
   Seconds begin, end;           // from when the first to when the last waited
   std::vector<Waiter> waiters;  // the longest wait first, at most Instances::kListed
   std::uint64_t further = 0;    // that are not listed
-  // Of the longest wait: for how many seconds at least the one that it was for had no processor.
+  // Of the longest wait of those in WaitResults::worst: for how many seconds at least the one that
+  // it was for had no processor.
   double without_processor = 0;
 };
 

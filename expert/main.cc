@@ -185,8 +185,7 @@ ExitCode run(const po::variables_map& options) {
     };
     auto opened = expert::TimeWindow::open(filter_program(), input, time("from"), time("to"));
     if (!opened) {
-      cli::print_error(opened.error());
-      return opened.error().code;
+      return cli::failed(opened.error());
     }
     window.emplace(std::move(*opened));
   }
@@ -196,8 +195,7 @@ ExitCode run(const po::variables_map& options) {
     if (const int status = window ? window->finish() : 0; status != 0) {
       return static_cast<ExitCode>(status);
     }
-    cli::print_error(trace.error());
-    return trace.error().code;
+    return cli::failed(trace.error());
   }
   Extras extras;
   constexpr std::size_t kMostInstances = 1'000'000'000;  // a negative number becomes a huge one
@@ -223,8 +221,7 @@ ExitCode run(const po::variables_map& options) {
   if (!html.empty()) {
     auto begun = html::TimelineReader::begin(input, {}, {});
     if (!begun) {
-      cli::print_error(begun.error());
-      return begun.error().code;
+      return cli::failed(begun.error());
     }
     timeline.emplace(std::move(*begun));
     analysis.watcher = &timeline->watch(*trace);
@@ -235,13 +232,11 @@ ExitCode run(const po::variables_map& options) {
   const std::string doc_url =
       options.count("doc-url") != 0 ? options["doc-url"].as<std::string>() : documentation_url();
   if (const Status written = expert::write_cube(report, output, {.doc_url = doc_url}); !written) {
-    cli::print_error(written.error());
-    return written.error().code;
+    return cli::failed(written.error());
   }
   if (!html.empty()) {
     if (const Status written = write_html(report, *timeline, output, html); !written) {
-      cli::print_error(written.error());
-      return written.error().code;
+      return cli::failed(written.error());
     }
   }
   expert::JsonInput results;
@@ -253,8 +248,7 @@ ExitCode run(const po::variables_map& options) {
   }
   if (!extras.json.empty()) {
     if (const Status written = expert::write_json(report, results, extras.json); !written) {
-      cli::print_error(written.error());
-      return written.error().code;
+      return cli::failed(written.error());
     }
   }
   if (!csv.empty()) {

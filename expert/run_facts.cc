@@ -6,6 +6,7 @@
 #include "epilog/format/merge_properties.h"
 #include "epilog/format/run_fact_keys.h"
 #include "epilog/format/run_properties.h"
+#include "expert/count_words.h"
 
 namespace kojak::expert {
 namespace {
@@ -52,8 +53,7 @@ std::string hosts_of(const Report& report) {
     for (const HostNode& node : machine.nodes) {
       if (++nodes > kNamed) continue;
       text += (text.empty() ? "" : ", ") + node.name + " (" +
-              std::to_string(node.processes.size()) +
-              (node.processes.size() == 1 ? " process)" : " processes)");
+              counted(node.processes.size(), "process", "processes") + ')';
     }
   }
   if (nodes > kNamed) text += " and " + std::to_string(nodes - kNamed) + " more";

@@ -96,8 +96,4 @@ std::string largest_part(double part, double whole) {
   return (share > 0.5 ? "most of it, " : "the largest part, ") + percent + ',';
 }
 
-std::string counted(std::uint64_t count, const char* one, const char* several) {
-  return std::to_string(count) + ' ' + (count == 1 ? one : several);
-}
-
 }  // namespace kojak::expert

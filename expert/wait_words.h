@@ -38,7 +38,5 @@ const std::vector<Partner>& partners_of(const Report& report, MetricIndex metric
 // How much of a whole, before "in ..." or "until ...": "all of it", "most of it, 72 %,", "the
 // largest part, 16 %,".
 std::string largest_part(double part, double whole);
-// "1 process has", "2 processes have".
-std::string counted(std::uint64_t count, const char* one, const char* several);
 
 }  // namespace kojak::expert

@@ -98,8 +98,7 @@ int main(int argc, char** argv) {
     const auto summary = merge::merge_traces(merge_options);
     progress.reset();
     if (!summary) {
-      cli::print_error(summary.error());
-      return summary.error().code;
+      return cli::failed(summary.error());
     }
     if (values.count("summary") != 0) std::cerr << merge::summary_text(*summary);
     cli::print_messages(merge::messages_of(*summary));

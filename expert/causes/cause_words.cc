@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "expert/catalogue.h"
+#include "expert/count_words.h"
 #include "expert/wait_words.h"
 
 namespace kojak::expert {

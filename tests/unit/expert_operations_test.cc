@@ -6,6 +6,7 @@
 #include "epilog/format/text_reader.h"
 #include "expert/analysis.h"
 #include "expert/catalogue.h"
+#include "expert/count_words.h"
 #include "expert/wait_words.h"
 
 namespace kojak::expert {
