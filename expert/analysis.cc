@@ -499,9 +499,13 @@ class Analysis : public earl::Sink {
       if (causes_) causes_->on_direct_wait(wait);
     });
   }
+  void tell(const Wait& wait) const {
+    if (options_.wait) options_.wait(wait);
+    if (options_.watcher != nullptr) options_.watcher->on_wait(wait);
+  }
   void keep(const Wait& wait) {
     instances_.add(wait);
-    if (options_.wait) options_.wait(wait);
+    tell(wait);
   }
 
   // What only some traces need of every region instance.
@@ -567,7 +571,7 @@ class Analysis : public earl::Sink {
       severities_.add(contention_metric(sync), path, location, seconds);
       unexplained_.claim_at_end(path, location, seconds);
     };
-    results.every_wait = causes_ || options_.wait;
+    results.every_wait = causes_ || options_.wait || options_.watcher != nullptr;
     results.contention_waits = [this](bool sync, WaitResults&& waits, std::span<const Wait> all) {
       take_over(contention_metric(sync), std::move(waits), all);
     };
@@ -605,7 +609,7 @@ class Analysis : public earl::Sink {
     for (Wait wait : all) {
       wait.metric = metric;
       if (causes_ && !part) causes_->on_direct_wait(wait);
-      if (options_.wait) options_.wait(wait);
+      tell(wait);
     }
     instances_.absorb(std::move(apart), metric);
   }
@@ -678,6 +682,10 @@ class WatchedAnalysis : public Analysis {
   void on_call(const earl::Call& call, std::span<const std::uint64_t> counters) {
     watcher_.on_call(call);
     Analysis::on_call(call, counters);
+  }
+  void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times) {
+    watcher_.on_processor(in, time, times);
+    Analysis::on_processor(in, time, times);
   }
 #define KOJAK_WATCH(handler, Event)    \
   void handler(const earl::Event& e) { \

@@ -20,7 +20,7 @@
 
 namespace kojak::expert {
 
-// Is told what EARL's replay delivers, before the patterns are.
+// Is told what EARL's replay delivers, before the patterns are, and what they find.
 class ReplayWatcher {
  public:
   virtual ~ReplayWatcher() = default;
@@ -34,6 +34,9 @@ class ReplayWatcher {
   virtual void on_access_transaction(const earl::AccessEpoch&) {}
   virtual void on_exposure_transaction(const earl::ExposureEpoch&) {}
   virtual void on_passive_epoch(const earl::PassiveEpoch&) {}
+  virtual void on_processor(const earl::OpenCall&, Seconds /*time*/, const earl::ProcessorTimes&) {}
+  // Not told first: each wait that is counted, as AnalysisOptions::wait is.
+  virtual void on_wait(const Wait&) {}
 };
 
 struct AnalysisOptions {

@@ -8,6 +8,7 @@
 #include "expert/causes/cause_words.h"
 #include "expert/efficiency.h"
 #include "expert/html/json.h"
+#include "expert/run_facts.h"
 #include "expert/store_places.h"
 #include "expert/wait_words.h"
 
@@ -373,6 +374,9 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
   Json json;
   json.begin_object().member("format", "kojak.expert").member("version", 2);
   json.member("trace", input.trace).member("events", input.events);
+  json.key("run").begin_object();
+  for (const auto& [name, value] : run_facts(report)) json.member(name, value);
+  json.end_object();
   add_root_causes(json, report, places);
   add_metrics(json, report);
   add_call_paths(json, report);

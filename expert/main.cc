@@ -15,6 +15,7 @@
 #include "expert/cube/writer.h"
 #include "expert/docs.h"
 #include "expert/html/page.h"
+#include "expert/html/source_lines.h"
 #include "expert/html/trace_part.h"
 #include "expert/json_report.h"
 #include "expert/summary.h"
@@ -78,9 +79,11 @@ std::string describe(const earl::Trace& trace, const expert::Report& report) {
   return text;
 }
 
-// The report as a page with timeline: what the analysis and its watcher found.
+// The report as a page with timeline: what the analysis and its watcher found. `source_of`: the
+// trace, if lines of source are to be shown.
 Status write_html(const expert::Report& analysis, html::TimelineReader& timeline,
-                  const std::string& report, const std::string& output) {
+                  const std::string& report, const std::string& source_of,
+                  const std::string& output) {
   const Result<cube::Report> cube = cube::read_report(report);
   if (!cube) return cube.error();
   html::PageOptions page;
@@ -88,6 +91,8 @@ Status write_html(const expert::Report& analysis, html::TimelineReader& timeline
   page.catalogue = expert::all_metrics();
   const html::TracePart part = html::trace_part(analysis, timeline.finish(), *cube, page.max_bytes);
   part.add_to(page);
+  page.source = html::source_search(source_of);
+  for (const std::string& text : part.packed.omitted) cli::print_note("timeline: " + text);
   return html::write_page(*cube, page, output);
 }
 
@@ -166,6 +171,7 @@ ExitCode run(const po::variables_map& options) {
   }
   const std::string html =
       options.count("html") != 0 ? options["html"].as<std::string>() : std::string();
+  const bool no_source = options.count("no-source") != 0;
   if (!html.empty() && (input == "-" || output == "-" || html == "-")) {
     return cli::usage_error(
         "--html needs files: trace, report and page are read and written again");
@@ -219,7 +225,8 @@ ExitCode run(const po::variables_map& options) {
   }
   std::optional<html::TimelineReader> timeline;  // the page's own pass, before the analysis
   if (!html.empty()) {
-    auto begun = html::TimelineReader::begin(input, {}, {});
+    auto begun =
+        html::TimelineReader::begin(input, html::limits_for(html::PageOptions{}.max_bytes), {});
     if (!begun) {
       return cli::failed(begun.error());
     }
@@ -235,7 +242,8 @@ ExitCode run(const po::variables_map& options) {
     return cli::failed(written.error());
   }
   if (!html.empty()) {
-    if (const Status written = write_html(report, *timeline, output, html); !written) {
+    if (const Status written = write_html(report, *timeline, output, no_source ? "" : input, html);
+        !written) {
       return cli::failed(written.error());
     }
   }
@@ -293,6 +301,7 @@ int main(int argc, char** argv) {
        "the report ('-': standard output); default: the trace's name with .cube")  //
       ("html", po::value<std::string>()->value_name("PAGE"),
        "also write the report as a page with timeline, see kojak html")  //
+      ("no-source", "no lines of the program's source on the page")      //
       ("json", po::value<std::string>()->value_name("FILE"),
        "also write results, worst instances and messages by send mode as JSON")  //
       ("csv", po::value<std::string>()->value_name("FILE"),

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "epilog/format/merge_properties.h"
-#include "epilog/format/run_fact_keys.h"
 #include "epilog/format/run_properties.h"
+#include "epilog/format/run_property_keys.h"
 #include "expert/count_words.h"
 
 namespace kojak::expert {

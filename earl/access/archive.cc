@@ -9,28 +9,25 @@ Result<Archive> Archive::open(const std::string& path, Options options) {
   auto file = MappedFile::open(path);
   if (!file) return file.error();
   const bool named = file->changed() != 0;  // no pipe, whose next contents are others
-  return make(std::move(*file), path, options.cache && named ? path + ".earl" : "",
-              options.distance);
+  return make(std::move(*file), path, options.cache && named ? path + ".earl" : "");
 }
 
-Result<Archive> Archive::from(std::vector<std::byte> bytes, const std::string& name,
-                              Options options) {
-  return make(MappedFile::from(std::move(bytes)), name, "", options.distance);
+Result<Archive> Archive::from(std::vector<std::byte> bytes, const std::string& name) {
+  return make(MappedFile::from(std::move(bytes)), name, "");
 }
 
-Result<Archive> Archive::make(MappedFile file, const std::string& name, const std::string& cache,
-                              std::uint64_t distance) {
+Result<Archive> Archive::make(MappedFile file, const std::string& name, const std::string& cache) {
   auto trace = Trace::from(memory_source(file.bytes().data(), file.bytes().size()), name);
   if (!trace) return file.damage() ? *file.damage() : trace.error();
   auto owned = std::make_unique<Trace>(std::move(*trace));
   if (!cache.empty()) {
-    if (auto index = EventIndex::load(cache, file, name)) {
+    if (auto index = EventIndex::load(cache, file, *owned)) {
       Archive result(std::move(file), std::move(owned), std::move(*index));
       result.from_cache_ = true;
       return result;
     }
   }
-  auto index = EventIndex::build(*owned, file, distance);
+  auto index = EventIndex::build(*owned, file);
   if (!index) return index.error();
   Archive result(std::move(file), std::move(owned), std::move(*index));
   if (!cache.empty()) {
@@ -67,26 +64,6 @@ Event Archive::operator[](std::uint64_t pos) const {
   return event;
 }
 
-std::unique_ptr<sequence::State> Archive::state(std::uint64_t pos) const {
-  auto state = empty_state();
-  const EventIndex::Bookmark mark = index_.bookmark(pos);
-  if (!mark.state.empty()) state->load(mark.state);
-  EventCursor at = cursor(mark.pos);
-  Event event;
-  while (at.pos() <= pos) {
-    const EventCursor::Step step = at.step(event);
-    if (step == EventCursor::Step::kEvent) state->apply(event);
-    if (step == EventCursor::Step::kEnd || step == EventCursor::Step::kDamaged) break;
-  }
-  return state;
-}
-
-std::unique_ptr<sequence::State> Archive::state_at(Seconds time) const {
-  const std::uint64_t after =
-      first_at({std::nextafter(time.value, std::numeric_limits<double>::infinity())});
-  return after == 0 ? empty_state() : state(after - 1);
-}
-
 std::uint64_t Archive::first_at(Seconds time) const {
   std::uint64_t low = 0, high = size();
   while (low < high) {
@@ -100,6 +77,12 @@ std::uint64_t Archive::first_at(Seconds time) const {
     }
   }
   return low;
+}
+
+std::uint64_t Archive::last_at(Seconds time) const {
+  const std::uint64_t after =
+      first_at({std::nextafter(time.value, std::numeric_limits<double>::infinity())});
+  return after == 0 ? kNoEvent : after - 1;
 }
 
 }  // namespace kojak::earl

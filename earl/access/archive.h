@@ -1,5 +1,5 @@
 // A trace opened for random access: any event, its pointer attributes, and the state after it, at a
-// cost that does not depend on the length of the trace.
+// cost that does not grow with the trace: of a state it is what the state holds.
 //
 //   auto archive = earl::Archive::open("a.elg");
 //   for (std::uint64_t i = 0; i < archive->size(); ++i) {
@@ -26,13 +26,10 @@ class Archive {
   struct Options {
     // Use the index kept in <trace>.earl if it is there and fits; else keep it there. Not of pipes.
     bool cache = false;
-    // Events between two bookmarks of the state, at least: less is faster and takes more memory.
-    std::uint64_t distance = EventIndex::kDistance;
   };
   static Result<Archive> open(const std::string& path, Options options);
   static Result<Archive> open(const std::string& path) { return open(path, Options()); }
-  static Result<Archive> from(std::vector<std::byte> bytes, const std::string& name,
-                              Options options);
+  static Result<Archive> from(std::vector<std::byte> bytes, const std::string& name);
 
   // Definitions and locations; its events have not been read.
   const Trace& trace() const { return *trace_; }
@@ -78,19 +75,34 @@ class Archive {
   }
 
   // ---- states
-  // Before the first event. Each aspect follows the index, so that only events of this trace can
-  // be applied to it, one after the other.
-  std::unique_ptr<sequence::State> empty_state() const {
-    return std::make_unique<sequence::State>(*trace_, index_.messages());
-  }
-  // After the event `pos`.
+  // After the event `pos`; kNoEvent: before the first one. It answers; no event can be applied.
   std::unique_ptr<sequence::State> state(std::uint64_t pos) const;
   // After the last event at or before this time: what every process was doing then.
-  std::unique_ptr<sequence::State> state_at(Seconds time) const;
+  std::unique_ptr<sequence::State> state_at(Seconds time) const {
+    return state(last_at(time));
+  }
+  // The region stack of one location, by its dense number.
+  std::vector<sequence::OpenRegion> stack(std::uint64_t pos, std::uint32_t location) const;
+  // Aspects of the state after the event `pos`, each alone, into a new object.
+  void restore(std::uint64_t pos, sequence::RegionStacks& to) const;
+  void restore(std::uint64_t pos, sequence::CallPaths& to) const;
+  void restore(std::uint64_t pos, sequence::MessageQueues& to) const;
+  void restore(std::uint64_t pos, sequence::TransferQueues& to) const;
+  void restore(std::uint64_t pos, sequence::OriginQueues& to) const;
+  void restore(std::uint64_t pos, sequence::CollectiveInstances<sequence::MpiExit>& to) const;
+  void restore(std::uint64_t pos, sequence::CollectiveInstances<sequence::WindowExit>& to) const;
+  void restore(std::uint64_t pos, sequence::CollectiveInstances<sequence::ShmemExit>& to) const;
+  void restore(std::uint64_t pos, sequence::CollectiveInstances<sequence::OmpExit>& to) const;
+  void restore(std::uint64_t pos, sequence::Epochs& to) const;
+  void restore(std::uint64_t pos, sequence::WindowLocks& to) const;
+  void restore(std::uint64_t pos, sequence::ThreadLocks& to) const;
+  void restore(std::uint64_t pos, sequence::ThreadTeams& to) const;
 
   // ---- time
   // The first event at or after this time; size() if there is none.
   std::uint64_t first_at(Seconds time) const;
+  // The last event at or before this time; kNoEvent if there is none.
+  std::uint64_t last_at(Seconds time) const;
   // f(const Event&) for the events [begin, end), with region and enterptr.
   template <class F>
   void for_each(std::uint64_t begin, std::uint64_t end, F&& f) const;
@@ -100,8 +112,10 @@ class Archive {
       : file_(std::make_unique<MappedFile>(std::move(file))),
         trace_(std::move(trace)),
         index_(std::move(index)) {}
-  static Result<Archive> make(MappedFile file, const std::string& name, const std::string& cache,
-                              std::uint64_t distance);
+  static Result<Archive> make(MappedFile file, const std::string& name, const std::string& cache);
+  // Applies what was there before the event, and the event, to the aspect.
+  template <class Aspect>
+  void apply_what_is_there(const IntervalColumn& column, std::uint64_t pos, Aspect& to) const;
   EventCursor cursor(std::uint64_t pos) const;
   EventType type(std::uint64_t pos) const;
   std::uint64_t link_if(bool has, std::uint64_t pos) const {

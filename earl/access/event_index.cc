@@ -7,9 +7,6 @@
 namespace kojak::earl {
 namespace {
 
-// Bookmarks may take so much; where the state is large, they are farther apart.
-constexpr std::uint64_t kBytesPerEvent = 2;
-
 std::uint32_t narrow(std::uint64_t pos) {
   return pos == kNoEvent ? EventIndex::kNull : static_cast<std::uint32_t>(pos);
 }
@@ -42,9 +39,8 @@ std::optional<Error> wrong_end(const Trace& trace, const EventCursor& cursor) {
 
 }  // namespace
 
-Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file,
-                                     std::uint64_t distance) {
-  EventIndex index;
+Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file) {
+  EventIndex index(trace);
   if (const auto declared = trace.declared_events()) {
     // The file cannot hold more events than it has bytes for.
     const std::uint64_t expected = std::min<std::uint64_t>(*declared, file.bytes().size() / 14);
@@ -53,8 +49,8 @@ Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file,
     index.blocks_.reserve(expected / kBlock + 1);
   }
   sequence::State state(trace);
+  state.record(index.columns_);
   EventCursor cursor(trace, file.bytes(), trace.offset(), 0);
-  std::uint64_t next_mark = distance;
   Event event;
   while (true) {
     const std::uint64_t offset = cursor.offset();
@@ -74,18 +70,6 @@ Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file,
                    "stream this trace instead"};
     }
     if (event.pos % kBlock == 0) index.blocks_.push_back(offset);
-    if (event.pos >= next_mark) {
-      const std::size_t begin = index.blobs_.size();
-      state.save(index.blobs_);
-      next_mark = event.pos + distance;
-      if (index.blobs_.size() <= event.pos * kBytesPerEvent) {
-        index.marks_.push_back({event.pos, begin});
-      } else {  // too much for so few events
-        next_mark =
-            std::max({next_mark, event.pos + event.pos / 2, index.blobs_.size() / kBytesPerEvent});
-        index.blobs_.resize(begin);
-      }
-    }
     if (step == EventCursor::Step::kUndecoded) {
       index.enter_.push_back(kNull);
       index.link_.push_back(kNull);
@@ -97,12 +81,11 @@ Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file,
   shrink(index.enter_);
   shrink(index.link_);
   shrink(index.blocks_);
-  shrink(index.marks_);
   shrink(index.posted_);
   shrink(index.late_);
-  shrink(index.blobs_);
-  state.messages.finish();
+  state.end_record(index.size());
   index.depart(state.messages.feed(), kNoEvent);
+  StateColumns::each(index.columns_, [](auto& column) { column.finish(); });
   const CallTree& tree = state.paths.tree();
   for (std::uint32_t i = 0; i < tree.size(); ++i) {
     const CallPath& path = tree[static_cast<CallPathId>(i)];
@@ -164,20 +147,30 @@ std::uint64_t EventIndex::posted(std::uint64_t recv) const {
   return it != posted_.end() && it->recv == recv ? pointer(it->posted) : kNoEvent;
 }
 
-EventIndex::Bookmark EventIndex::bookmark(std::uint64_t pos) const {
-  auto it = std::upper_bound(marks_.begin(), marks_.end(), pos,
-                             [](std::uint64_t p, const Mark& m) { return p < m.pos; });
-  if (it == marks_.begin()) return {};
-  const std::size_t end = it == marks_.end() ? blobs_.size() : it->begin;
-  --it;
-  return {it->pos, std::span(blobs_).subspan(it->begin, end - it->begin)};
+std::uint64_t EventIndex::visits(CallPathId path, std::uint32_t location, std::uint64_t pos) const {
+  VisitMarks::Visits result = columns_.visits[location].before(pos, raw(path));
+  // The ENTER counts for its path and those entered with it, on the way from the open region.
+  const auto add = [&](const IntervalColumn::Row& row) {
+    if (row.begin < result.from) return;
+    const std::uint64_t caller = enterptr(row.begin);
+    const auto open =
+        caller == kNoEvent ? absent<CallPathId>() : static_cast<CallPathId>(link_[caller]);
+    auto at = static_cast<CallPathId>(link_[row.begin]);
+    while (at != open && at != path) at = tree_[at].parent;
+    result.count += at != open ? 1 : 0;
+  };
+  columns_.calls[location].ending(result.from, pos, add);
+  columns_.calls[location].at(pos, add);
+  return result.count;
 }
 
 std::size_t EventIndex::memory() const {
-  return blocks_.capacity() * sizeof(std::uint64_t) +
+  std::size_t columns = 0;
+  StateColumns::each(columns_, [&](const auto& column) { columns += column.memory(); });
+  return columns + blocks_.capacity() * sizeof(std::uint64_t) +
          (enter_.capacity() + link_.capacity()) * sizeof(std::uint32_t) +
          posted_.capacity() * sizeof(Posted) + late_.capacity() * sizeof late_[0] +
-         marks_.capacity() * sizeof(Mark) + blobs_.capacity() + paths_.capacity() * sizeof(Path);
+         paths_.capacity() * sizeof(Path);
 }
 
 }  // namespace kojak::earl

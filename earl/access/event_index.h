@@ -1,12 +1,12 @@
-// What random access needs to know of a trace: where its events stand, their pointers, and
-// bookmarks of the state. Built in one pass; save() and load() keep it beside the trace.
+// What random access needs to know of a trace: where its events stand, their pointers, and what was
+// there from which event to which. Built in one pass; save() and load() keep it beside the trace.
 //
 // Numbers of events are kept in 32 bits: traces of 2^32 events and more can be streamed only.
 // Memory: 8.5 bytes an event, 8 more for each receive with a request, 8 more for each whose message
-// was known only later, and 2 an event at most for the bookmarks: a bookmark is kept only where all
-// of them fit into that, so where much is open they are farther apart. Such a receive has a SEND
-// and a posted request beside it, so that is 16 bytes an event at most, and the call tree. Owns all
-// it holds; any thread may read. Source: docs/earl.md.
+// was known only later, and some bytes for each interval: 3 to 5 for a call, message, transfer or
+// lock, 10 for an epoch and 5 to 8 for each operation in it. A receive has a SEND and a posted
+// request beside it, a transfer four events, so that is 16 bytes an event at most, and the call
+// tree. Owns all it holds; any thread may read. Source: docs/earl.md.
 #pragma once
 
 #include <optional>
@@ -23,10 +23,7 @@ class EventIndex {
   static constexpr std::uint64_t kBlock = 16;          // events between two known offsets
 
   // From the events that begin at the trace's offset(). Damage ends the index, not the building.
-  // Bookmarks are at least `distance` events apart, farther where a state takes many bytes.
-  static constexpr std::uint64_t kDistance = 8192;
-  static Result<EventIndex> build(const Trace& trace, const MappedFile& file,
-                                  std::uint64_t distance = kDistance);
+  static Result<EventIndex> build(const Trace& trace, const MappedFile& file);
 
   std::uint64_t size() const { return enter_.size(); }
   // Also of a file cut between two records, which lacks events that its definitions announce.
@@ -44,14 +41,9 @@ class EventIndex {
   const CallTree& call_tree() const { return tree_; }
   sequence::MessageColumns messages() const { return {link_, late_}; }
 
-  // The state before some event that is no later than `pos`: its number, and the state as bytes
-  // (empty: nothing has happened yet).
-  struct Bookmark {
-    std::uint64_t pos = 0;
-    std::span<const std::byte> state;
-  };
-  Bookmark bookmark(std::uint64_t pos) const;
-  std::size_t bookmarks() const { return marks_.size(); }
+  const StateColumns& columns() const { return columns_; }
+  // How often the location with this dense number had entered the call path up to event `pos`.
+  std::uint64_t visits(CallPathId path, std::uint32_t location, std::uint64_t pos) const;
   // Bytes that all this takes.
   std::size_t memory() const;
 
@@ -59,17 +51,15 @@ class EventIndex {
   // trace; load() gives nothing if it is not, or damaged.
   Status save(const std::string& path, const MappedFile& file) const;
   static std::optional<EventIndex> load(const std::string& path, const MappedFile& file,
-                                        const std::string& trace_name);
+                                        const Trace& trace);
 
  private:
+  explicit EventIndex(const Trace& trace) : columns_(trace.location_count()) {}
   static std::uint64_t pointer(std::uint32_t p) { return p == kNull ? kNoEvent : p; }
   void add(const Event& event, const sequence::State& state);
   void depart(const MessageFeed& feed, std::uint64_t pos);
   void rebuild_tree();
 
-  struct Mark {
-    std::uint64_t pos, begin;  // in blobs_
-  };
   struct Posted {
     std::uint32_t recv, posted;
   };
@@ -80,8 +70,7 @@ class EventIndex {
   std::vector<std::uint32_t> enter_, link_;
   std::vector<Posted> posted_;  // by RECV
   std::vector<sequence::MessageColumns::Late> late_;
-  std::vector<Mark> marks_;  // ascending
-  std::vector<std::byte> blobs_;
+  StateColumns columns_;
   std::vector<Path> paths_;
   CallTree tree_;
   std::optional<Error> damage_;

@@ -14,8 +14,8 @@
 namespace kojak::earl {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3630584449524145;  // "EARIDX06"
-constexpr std::size_t kArrays = 8;
+constexpr std::uint64_t kMagic = 0x3730584449524145;  // "EARIDX07"
+constexpr std::size_t kArrays = 7;
 
 struct Head {
   std::uint64_t magic = kMagic;
@@ -66,14 +66,15 @@ Status EventIndex::save(const std::string& path, const MappedFile& file) const {
     const auto* p = reinterpret_cast<const std::byte*>(text.data());
     damage.assign(p, p + text.size());
   }
+  std::vector<std::byte> columns;
+  StateColumns::each(columns_, [&](const auto& column) { column.save(columns); });
   const std::array<std::pair<const void*, std::size_t>, kArrays> arrays{{
       {blocks_.data(), blocks_.size() * sizeof blocks_[0]},
       {enter_.data(), enter_.size() * sizeof enter_[0]},
       {link_.data(), link_.size() * sizeof link_[0]},
       {posted_.data(), posted_.size() * sizeof posted_[0]},
       {late_.data(), late_.size() * sizeof late_[0]},
-      {marks_.data(), marks_.size() * sizeof marks_[0]},
-      {blobs_.data(), blobs_.size()},
+      {columns.data(), columns.size()},
       {paths_.data(), paths_.size() * sizeof paths_[0]},
   }};
   Head head;
@@ -112,7 +113,7 @@ Status EventIndex::save(const std::string& path, const MappedFile& file) const {
 }
 
 std::optional<EventIndex> EventIndex::load(const std::string& path, const MappedFile& file,
-                                           const std::string& trace_name) {
+                                           const Trace& trace) {
   const File in(std::fopen(path.c_str(), "rbe"));
   Head head;
   if (!in || std::fread(&head, sizeof head, 1, in.get()) != 1 || head.magic != kMagic ||
@@ -127,27 +128,31 @@ std::optional<EventIndex> EventIndex::load(const std::string& path, const Mapped
     left -= size;
   }
   std::fseek(in.get(), sizeof head, SEEK_SET);
-  EventIndex index;
+  EventIndex index(trace);
   Checksum sum;
-  std::vector<std::byte> damage;
+  std::vector<std::byte> damage, columns;
   const bool good = read_array(in.get(), head.sizes[0], index.blocks_, sum) &&
                     read_array(in.get(), head.sizes[1], index.enter_, sum) &&
                     read_array(in.get(), head.sizes[2], index.link_, sum) &&
                     read_array(in.get(), head.sizes[3], index.posted_, sum) &&
                     read_array(in.get(), head.sizes[4], index.late_, sum) &&
-                    read_array(in.get(), head.sizes[5], index.marks_, sum) &&
-                    read_array(in.get(), head.sizes[6], index.blobs_, sum) &&
-                    read_array(in.get(), head.sizes[7], index.paths_, sum) &&
+                    read_array(in.get(), head.sizes[5], columns, sum) &&
+                    read_array(in.get(), head.sizes[6], index.paths_, sum) &&
                     read_array(in.get(), left, damage, sum);
   if (!good || sum.value() != head.checksum || index.link_.size() != index.enter_.size() ||
       index.blocks_.size() != (index.size() + kBlock - 1) / kBlock) {
     return std::nullopt;
   }
+  std::span<const std::byte> left_of_columns = columns;
+  bool whole = true;
+  StateColumns::each(index.columns_,
+                     [&](auto& column) { whole = whole && column.load(left_of_columns); });
+  if (!whole || !left_of_columns.empty()) return std::nullopt;
   if (!damage.empty()) {
     const std::string text(reinterpret_cast<const char*>(damage.data()), damage.size());
     const std::size_t split = text.find('\n');
     index.damage_ = Error{ExitCode::kBadInput,
-                          trace_name,
+                          trace.path(),
                           std::strtoull(text.c_str() + split + 1, nullptr, 10),
                           "",
                           "",

@@ -70,6 +70,11 @@ class Rendezvous {
   // After a member has been added to an instance: that is complete now, and stays valid until
   // forget_complete(); or it is one of too many, and the oldest was given up.
   Joined joined(Group& group, std::uint32_t instance) {
+    return joined(group, instance, [](const Instance&) {});
+  }
+  // f(const Instance&) for one that is given up.
+  template <class F>
+  Joined joined(Group& group, std::uint32_t instance, F&& given_up) {
     ++group.members;
     if (members(instance).size() >= pool_[instance].size) {
       close(group, pool_[instance].ordinal);
@@ -79,6 +84,7 @@ class Rendezvous {
     // The members of a group wait for one that never comes.
     if (group.members <= std::max(kMaxMembers, 4 * group.next.size())) return Joined::kOpen;
     const auto oldest = group.open[group.head];
+    given_up(static_cast<const Instance&>(pool_[oldest.instance]));
     close(group, oldest.ordinal);
     pool_.give_back(oldest.instance);
     return Joined::kGaveUp;
@@ -90,7 +96,7 @@ class Rendezvous {
     if (complete_ != kNone) pool_.give_back(complete_);
     complete_ = kNone;
   }
-  // Makes one that is complete, of what was saved.
+  // Makes one that is complete.
   Instance& restore_complete() { return pool_[complete_ = pool_.take()]; }
 
   // f(const Instance&) for every open instance, oldest first; they are gone then.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "earl/detail/replay_handlers.h"
+#include "epilog/format/epoch_moves.h"
 
 namespace kojak::earl::detail {
 
@@ -99,25 +100,25 @@ void ReplayHandlers<S>::handle(const MpiPartBegin& r, const Attributes&, std::ui
 template <class S>
 void ReplayHandlers<S>::window_collective(Frame& f, WindowId window) {
   const Call& call = f;
-  const MpiRole role = call.role();
-  if (role != MpiRole::kWinCreate && role != MpiRole::kWinFence && role != MpiRole::kWinFree) {
+  const EpochMove move = collective_exit_move(call.role());
+  if (move == EpochMove::kNone) {
     return trace_.findings().add(Finding::kUnopenedEpoch, call.exit_pos, call.loc);
   }
   std::uint64_t ordinal = 0;
   const WindowInstance* instance = core_.windows.leave(call, window, ordinal);
-  if (role == MpiRole::kWinFence) {
+  if (move == EpochMove::kFence) {
     const GroupInfo* group = core_.groups.find(window);
     if (group != nullptr) {
       sink_.on_fence_epoch(core_.fences.fence(call, window, ordinal, group->ranks.size()));
     }
-  } else if (role == MpiRole::kWinFree) {
+  } else if (move == EpochMove::kFree) {
     core_.gats.free(call.process, window, call.exit_pos);
     core_.fences.free(call.process, window);
     core_.passive.free(call.process, window, call.exit_pos);
   }
   left(f);
   if (instance == nullptr) return;
-  if (role == MpiRole::kWinFree) core_.gats.free_all(window);
+  if (move == EpochMove::kFree) core_.gats.free_all(window);
   sink_.on_window_collective(*instance);
 }
 
@@ -139,14 +140,23 @@ void ReplayHandlers<S>::transfer(std::uint32_t i, std::uint64_t pos, Seconds tim
     trace_.findings().add(Finding::kUnknownWindow, pos, core_.stack.head(i).id);
   } else {
     core_.known_window = window;
-    if (core_.passive.any_open(origin)) {
-      slot = core_.passive.issue(origin, window, target, rmaid, get,
-                                 f.role() == MpiRole::kRequestTransfer);
-    }
-    if (slot.kind == EpochKind::kNone && core_.gats.any_open(origin)) {
+    const bool locks = core_.passive.any_open(origin);
+    std::uint32_t lock = kNone;
+    const auto held = [&](ProcessId of) {
+      return locks && (lock = core_.passive.open_lock(origin, window, of)) != kNone;
+    };
+    const auto accessed = [&] {
+      if (!core_.gats.any_open(origin)) return false;
       slot = core_.gats.issue(origin, window, target, rmaid, get);
+      return slot.kind != EpochKind::kNone;
+    };
+    const EpochKind kind = claiming_epoch([&] { return held(target); },
+                                          [&] { return held(absent<ProcessId>()); }, accessed);
+    if (kind == EpochKind::kFence) {
+      slot = core_.fences.issue(origin, window, target);
+    } else if (kind != EpochKind::kAccess) {
+      slot = core_.passive.issue(lock, target, rmaid, get, f.role() == MpiRole::kRequestTransfer);
     }
-    if (slot.kind == EpochKind::kNone) slot = core_.fences.issue(origin, window, target);
     if (f.transfer.kind == EpochKind::kNone) [[likely]] {
       f.transfer = slot;
     } else {
@@ -218,28 +228,26 @@ void ReplayHandlers<S>::handle(const MpiWinExit& r, const Attributes&, std::uint
   Frame* const f = leave(i, r.time, pos, r.metv);
   if (f == nullptr) return;
   const Call& call = *f;
-  const bool ends = raw(r.synex) != 0;
   if (trace_.definitions().windows.find(r.wid) == nullptr) [[unlikely]] {
     trace_.findings().add(Finding::kUnknownWindow, pos, r.lid);
   } else {
-    switch (call.role()) {
-      case MpiRole::kWinStart:
+    switch (epoch_move(r, call.role())) {
+      case EpochMove::kStart:
         core_.gats.start(call, r.wid, r.cid);
         break;
-      case MpiRole::kWinPost:
+      case EpochMove::kPost:
         core_.gats.post(call, r.wid, r.cid);
         break;
-      case MpiRole::kWinComplete:
+      case EpochMove::kComplete:
         sink_.on_access_epoch(core_.gats.complete(call, r.wid, r.cid));
         break;
-      case MpiRole::kWinWait:
+      case EpochMove::kWait:
         core_.gats.wait(call, r.wid, r.cid);
         break;
-      case MpiRole::kWinTest:
-        if (ends) core_.gats.wait(call, r.wid, r.cid);
-        break;
-      default:  // a region that neither begins nor ends an epoch
-        trace_.findings().add(Finding::kUnopenedEpoch, pos, r.lid);
+      default:  // a test that gave false, or a region that neither begins nor ends an epoch
+        if (group_exit_move(call.role(), true) == EpochMove::kNone) {
+          trace_.findings().add(Finding::kUnopenedEpoch, pos, r.lid);
+        }
     }
   }
   left(*f);

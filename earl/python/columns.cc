@@ -1,5 +1,6 @@
 // Columns of many events as numpy arrays: one pass over the trace fills them all.
 #include <algorithm>
+#include <array>
 
 #include "earl/python/module.h"
 
@@ -79,111 +80,117 @@ std::int64_t pointer(std::uint64_t pos) {
   return pos == kNoEvent ? -1 : static_cast<std::int64_t>(pos);
 }
 
-void fill(const Archive& a, const std::vector<Filled>& columns, std::uint64_t begin,
-          std::uint64_t end) {
+void fill_row(const Archive& a, const Event& e, std::size_t i, const std::vector<Filled>& columns) {
   const Trace& trace = a.trace();
-  a.for_each(begin, end, [&](const Event& e) {
-    const std::size_t i = e.pos - begin;
-    for (const Filled& c : columns) {
-      const auto number = [&](std::int64_t value) {
-        static_cast<std::int64_t*>(c.data)[i] = value;
-      };
-      const auto bytes = [&](Bytes64 value) {
-        static_cast<std::uint64_t*>(c.data)[i] = raw(value);
-      };
-      switch (c.column) {
-        case Column::kPos:
-          number(static_cast<std::int64_t>(e.pos));
-          break;
-        case Column::kTime:
-          static_cast<double*>(c.data)[i] = e.time.value;
-          break;
-        case Column::kType:
-          static_cast<std::uint8_t*>(c.data)[i] = raw(e.type);
-          break;
-        case Column::kLocation:
-          number(signed_id(raw(e.loc)));
-          break;
-        case Column::kProcess: {
-          const std::uint32_t at = trace.index(e.loc);
-          number(at == kAbsent ? -1 : static_cast<std::int64_t>(raw(trace.process(at))));
-          break;
-        }
-        case Column::kRegion:
-          number(signed_id(raw(e.reg)));
-          break;
-        case Column::kEnterptr:
-          number(pointer(e.enterptr));
-          break;
-        case Column::kPath:
-          number(signed_id(raw(a.call_path(e))));
-          break;
-        case Column::kPeer:
-          number(signed_id(raw(e.peer)));
-          break;
-        case Column::kWindow:
-          number(signed_id(raw(e.win)));
-          break;
-        case Column::kCommunicator:
-          number(signed_id(raw(e.com)));
-          break;
-        case Column::kTag:
-          number(signed_id(raw(e.tag)));
-          break;
-        case Column::kRmaid:
-          number(signed_id(raw(e.rmaid)));
-          break;
-        case Column::kBytes:
-          bytes(raw(e.sent) != 0 ? e.sent : e.recvd);
-          break;
-        case Column::kSent:
-          bytes(e.sent);
-          break;
-        case Column::kReceived:
-          bytes(e.recvd);
-          break;
-        case Column::kThread: {
-          const std::uint32_t at = trace.index(e.loc);
-          number(at == kAbsent ? -1
-                               : static_cast<std::int64_t>(raw(trace.location_def(at).thread)));
-          break;
-        }
-        case Column::kCallSite:
-          number(signed_id(raw(e.csite)));
-          break;
-        case Column::kRequest:
-          number(signed_id(raw(e.request)));
-          break;
-        case Column::kLock:
-          number(signed_id(raw(e.lock)));
-          break;
-        case Column::kCode:
-          number(e.code);
-          break;
-        case Column::kSendptr:
-          number(pointer(a.sendptr(e)));
-          break;
-        case Column::kRequestptr:
-          number(pointer(a.requestptr(e)));
-          break;
-        case Column::kStartptr:
-          number(pointer(a.startptr(e)));
-          break;
-        case Column::kOriginptr:
-          number(pointer(a.originptr(e)));
-          break;
-        case Column::kLockptr:
-          number(pointer(a.lockptr(e)));
-          break;
-        case Column::kForkptr:
-          number(pointer(a.forkptr(e)));
-          break;
-        case Column::kCnodeptr:
-          number(pointer(a.cnodeptr(e)));
-          break;
+  for (const Filled& c : columns) {
+    const auto number = [&](std::int64_t value) { static_cast<std::int64_t*>(c.data)[i] = value; };
+    const auto bytes = [&](Bytes64 value) { static_cast<std::uint64_t*>(c.data)[i] = raw(value); };
+    switch (c.column) {
+      case Column::kPos:
+        number(static_cast<std::int64_t>(e.pos));
+        break;
+      case Column::kTime:
+        static_cast<double*>(c.data)[i] = e.time.value;
+        break;
+      case Column::kType:
+        static_cast<std::uint8_t*>(c.data)[i] = raw(e.type);
+        break;
+      case Column::kLocation:
+        number(signed_id(raw(e.loc)));
+        break;
+      case Column::kProcess: {
+        const std::uint32_t at = trace.index(e.loc);
+        number(at == kAbsent ? -1 : static_cast<std::int64_t>(raw(trace.process(at))));
+        break;
       }
+      case Column::kRegion:
+        number(signed_id(raw(e.reg)));
+        break;
+      case Column::kEnterptr:
+        number(pointer(e.enterptr));
+        break;
+      case Column::kPath:
+        number(signed_id(raw(a.call_path(e))));
+        break;
+      case Column::kPeer:
+        number(signed_id(raw(e.peer)));
+        break;
+      case Column::kWindow:
+        number(signed_id(raw(e.win)));
+        break;
+      case Column::kCommunicator:
+        number(signed_id(raw(e.com)));
+        break;
+      case Column::kTag:
+        number(signed_id(raw(e.tag)));
+        break;
+      case Column::kRmaid:
+        number(signed_id(raw(e.rmaid)));
+        break;
+      case Column::kBytes:
+        bytes(raw(e.sent) != 0 ? e.sent : e.recvd);
+        break;
+      case Column::kSent:
+        bytes(e.sent);
+        break;
+      case Column::kReceived:
+        bytes(e.recvd);
+        break;
+      case Column::kThread: {
+        const std::uint32_t at = trace.index(e.loc);
+        number(at == kAbsent ? -1 : static_cast<std::int64_t>(raw(trace.location_def(at).thread)));
+        break;
+      }
+      case Column::kCallSite:
+        number(signed_id(raw(e.csite)));
+        break;
+      case Column::kRequest:
+        number(signed_id(raw(e.request)));
+        break;
+      case Column::kLock:
+        number(signed_id(raw(e.lock)));
+        break;
+      case Column::kCode:
+        number(e.code);
+        break;
+      case Column::kSendptr:
+        number(pointer(a.sendptr(e)));
+        break;
+      case Column::kRequestptr:
+        number(pointer(a.requestptr(e)));
+        break;
+      case Column::kStartptr:
+        number(pointer(a.startptr(e)));
+        break;
+      case Column::kOriginptr:
+        number(pointer(a.originptr(e)));
+        break;
+      case Column::kLockptr:
+        number(pointer(a.lockptr(e)));
+        break;
+      case Column::kForkptr:
+        number(pointer(a.forkptr(e)));
+        break;
+      case Column::kCnodeptr:
+        number(pointer(a.cnodeptr(e)));
+        break;
     }
-  });
+  }
+}
+
+std::vector<Filled> allocate_all(py::dict& to, const std::vector<std::string>& names,
+                                 std::size_t size) {
+  std::vector<Filled> filled;
+  for (const std::string& name : names) {
+    const auto it = std::find(std::begin(kNames), std::end(kNames), name);
+    if (it == std::end(kNames)) {
+      std::string known;
+      for (const char* each : kNames) known += (known.empty() ? "" : ", ") + std::string(each);
+      throw py::value_error("no such column: " + name + " (there are " + known + ")");
+    }
+    filled.push_back(allocate_any(to, static_cast<Column>(it - std::begin(kNames)), size));
+  }
+  return filled;
 }
 
 }  // namespace
@@ -199,20 +206,34 @@ py::dict columns(const ArchivePtr& archive, const std::vector<std::string>& name
   end = std::min(end, archive->size());
   begin = std::min(begin, end);
   py::dict result;
-  std::vector<Filled> filled;
-  for (const std::string& name : names) {
-    const auto it = std::find(std::begin(kNames), std::end(kNames), name);
-    if (it == std::end(kNames)) {
-      std::string known;
-      for (const char* each : kNames) known += (known.empty() ? "" : ", ") + std::string(each);
-      throw py::value_error("no such column: " + name + " (there are " + known + ")");
-    }
-    const auto column = static_cast<Column>(it - std::begin(kNames));
-    filled.push_back(allocate_any(result, column, end - begin));
-  }
+  const std::vector<Filled> filled = allocate_all(result, names, end - begin);
   const py::gil_scoped_release unlocked;
-  fill(*archive, filled, begin, end);
+  archive->for_each(begin, end,
+                    [&](const Event& e) { fill_row(*archive, e, e.pos - begin, filled); });
   return result;
+}
+
+py::tuple selected_columns(const ArchivePtr& archive, const std::vector<std::string>& of_all,
+                           const std::vector<std::string>& of_selected,
+                           const std::vector<std::uint8_t>& types, std::uint64_t begin,
+                           std::uint64_t end) {
+  end = std::min(end, archive->size());
+  begin = std::min(begin, end);
+  std::array<bool, 256> selected{};
+  for (const std::uint8_t type : types) selected[type] = true;
+  py::dict all, some;
+  const std::vector<Filled> of_each = allocate_all(all, of_all, end - begin);
+  // What is not filled takes no memory.
+  const std::vector<Filled> of_some = allocate_all(some, of_selected, end - begin);
+  std::size_t rows = 0;
+  {
+    const py::gil_scoped_release unlocked;
+    archive->for_each(begin, end, [&](const Event& e) {
+      fill_row(*archive, e, e.pos - begin, of_each);
+      if (selected[raw(e.type)]) fill_row(*archive, e, rows++, of_some);
+    });
+  }
+  return py::make_tuple(all, some, rows);
 }
 
 }  // namespace kojak::earl::python

@@ -46,9 +46,22 @@ def _types(pandas, trace_types, codes):
     return _category(pandas, codes.astype(numpy.int64), names)
 
 
-def _of_all(trace, columns, begin, end):
-    """Gives columns of all events: those that have been read, if they are of all."""
-    return columns.__getitem__ if begin is None and end is None else trace.column
+def _columns(trace, of_all, of_ends, types, begin, end):
+    """Columns of all events, which other events point to, and of those of some types, in one pass. `begin` and `end` are
+    about the second ones only."""
+    import earl
+    known = [earl.TYPES[name] for name in types if name in earl.TYPES]
+    whole = begin is None and end is None
+    all_, ends, rows = trace._selected(of_all if whole else [], of_ends, known, begin, end)
+    if not whole:
+        all_ = {name: trace.column(name) for name in of_all}
+    return all_, {name: column[:rows] for name, column in ends.items()}
+
+
+def _with(columns, pointer):
+    """The rows whose pointer is one."""
+    known = columns[pointer] >= 0
+    return columns if known.all() else {name: column[known] for name, column in columns.items()}
 
 
 def to_pandas(trace, what="calls", begin=None, end=None):
@@ -64,38 +77,36 @@ def to_pandas(trace, what="calls", begin=None, end=None):
         c["region"], c["path"] = _regions(pandas, trace, c["region"]), _paths(pandas, trace, c["path"])
         return pandas.DataFrame(c, copy=False)
     if what == "calls":
-        c = trace.columns(["type", "time", "process", "thread", "enterptr", "region", "path"], begin, end)
-        leaves = [types[name] for name in ("EXIT", "MPI_COLLEXIT", "MPI_WINEXIT", "MPI_WINCOLLEXIT", "OMP_COLLEXIT",
-                                           "COLLEXIT", "LOG_ON", "EXIT_TRACING") if name in types]
-        is_exit = numpy.zeros(256, bool)
-        is_exit[leaves] = True
-        rows = numpy.flatnonzero(is_exit[c["type"]] & (c["enterptr"] >= 0))
-        start, stop = _of_all(trace, c, begin, end)("time")[c["enterptr"][rows]], c["time"][rows]
-        return pandas.DataFrame({"process": c["process"][rows], "thread": c["thread"][rows],
-                                 "region": _regions(pandas, trace, c["region"][rows]),
-                                 "path": _paths(pandas, trace, c["path"][rows]),
-                                 "begin": start, "end": stop, "seconds": stop - start}, copy=False)
+        every, c = _columns(trace, ["time"], ["time", "process", "thread", "enterptr", "region", "path"],
+                            ("EXIT", "MPI_COLLEXIT", "MPI_WINEXIT", "MPI_WINCOLLEXIT", "OMP_COLLEXIT", "COLLEXIT", "LOG_ON",
+                             "EXIT_TRACING"), begin, end)
+        c = _with(c, "enterptr")
+        start = every["time"][c["enterptr"]]
+        return pandas.DataFrame({"process": c["process"], "thread": c["thread"],
+                                 "region": _regions(pandas, trace, c["region"]), "path": _paths(pandas, trace, c["path"]),
+                                 "begin": start, "end": c["time"], "seconds": c["time"] - start}, copy=False)
     if what == "messages":
-        c = trace.columns(["type", "sendptr", "time", "process", "bytes", "communicator", "tag"], begin, end)
-        of_all = _of_all(trace, c, begin, end)
-        rows = numpy.flatnonzero((c["type"] == types["MPI_RECV"]) & (c["sendptr"] >= 0))
-        sends = c["sendptr"][rows]
-        return pandas.DataFrame({"source": of_all("process")[sends], "destination": c["process"][rows],
-                                 "communicator": c["communicator"][rows], "tag": c["tag"][rows],
-                                 "bytes": of_all("bytes")[sends], "sent": of_all("time")[sends],
-                                 "received": c["time"][rows]}, copy=False)
+        every, c = _columns(trace, ["process", "bytes", "time"],
+                            ["sendptr", "time", "process", "communicator", "tag"], ("MPI_RECV",), begin, end)
+        c = _with(c, "sendptr")
+        sends = c["sendptr"]
+        return pandas.DataFrame({"source": every["process"][sends], "destination": c["process"],
+                                 "communicator": c["communicator"], "tag": c["tag"], "bytes": every["bytes"][sends],
+                                 "sent": every["time"][sends], "received": c["time"]}, copy=False)
     if what == "transfers":
-        c = trace.columns(["type", "startptr", "time", "process", "bytes", "window"], begin, end)
-        of_all = _of_all(trace, c, begin, end)
-        rows = numpy.flatnonzero(c["startptr"] >= 0)
-        starts = c["startptr"][rows]
-        get = numpy.isin(c["type"][rows], [types["MPI_GET_1TE"], types["GET_1TE"]])
-        there = of_all("process")[starts]
+        # An end names the process at the other side; in a classic trace it does not say how many bytes.
+        every, c = _columns(trace, ["time", "bytes"], ["type", "startptr", "time", "process", "peer", "window"],
+                            ("MPI_PUT_1TE", "MPI_GET_1TE", "PUT_1TE", "GET_1TE"), begin, end)
+        c = _with(c, "startptr")
+        is_get = numpy.zeros(256, bool)
+        is_get[[types[name] for name in ("MPI_GET_1TE", "GET_1TE") if name in types]] = True
+        get = is_get[c["type"]]
         return pandas.DataFrame({"kind": pandas.Categorical.from_codes(get.astype(numpy.int8), ["put", "get"]),
-                                 "origin": numpy.where(get, c["process"][rows], there),
-                                 "target": numpy.where(get, there, c["process"][rows]),
-                                 "window": c["window"][rows], "bytes": of_all("bytes")[starts],
-                                 "begin": of_all("time")[starts], "end": c["time"][rows]}, copy=False)
+                                 "origin": numpy.where(get, c["process"], c["peer"]),
+                                 "target": numpy.where(get, c["peer"], c["process"]), "window": c["window"],
+                                 "bytes": every["bytes"][c["startptr"]], "begin": every["time"][c["startptr"]],
+                                 "end": c["time"]},
+                                copy=False)
     raise ValueError(f"to_pandas: {what!r} is none of {', '.join(KINDS)}; waits come from a report: earl.load_waits")
 
 

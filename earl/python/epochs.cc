@@ -27,8 +27,8 @@ struct PyTransaction {
 };
 
 const char* mode(const PyEpoch& e) {
-  constexpr const char* kNames[] = {"access", "exposure", "fence", "lock", "lock_all"};
-  return kNames[static_cast<std::size_t>(e.epoch.mode)];
+  constexpr const char* kModeNames[] = {"access", "exposure", "fence", "lock", "lock_all"};
+  return kModeNames[static_cast<std::size_t>(e.epoch.mode)];
 }
 
 std::vector<PyOperation> operations(const PyEpoch& e) {

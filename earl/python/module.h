@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "earl/access/archive.h"
@@ -24,21 +25,47 @@ struct PyEvent {
   ArchivePtr archive;
   Event event;
 };
-// The state after an event. One that an iteration goes on with is stale after the next step.
-struct PyState {
-  ArchivePtr archive;
-  std::shared_ptr<const sequence::State> state;
-  std::shared_ptr<const std::uint64_t> clock = nullptr;  // of the iteration that goes on with it
-  std::uint64_t made = 0;                                // its time by that clock
+// The state after an event. Its aspects are put together when they are asked for.
+class PyState {
+ public:
+  PyState(ArchivePtr archive, std::uint64_t pos) : archive_(std::move(archive)), pos_(pos) {}
 
-  const sequence::State& now() const {
-    if (clock != nullptr && *clock != made) {
-      throw py::value_error(
-          "the iteration has gone on from this state: take what you need of it in the loop's body, "
-          "or ask Trace.state(pos)");
+  const ArchivePtr& archive() const { return archive_; }
+  // The event; kNoEvent: the state before the first one.
+  std::uint64_t pos() const { return pos_; }
+  // ENTERs of the open regions of a location, by its dense number.
+  std::vector<std::uint64_t> stack(std::uint32_t index) const;
+  // Whether the event can have completed something: most begin or end a call and nothing else.
+  bool may_complete() const;
+
+  template <class Aspect>
+  const Aspect& get() const {
+    std::shared_ptr<Aspect>& aspect = std::get<std::shared_ptr<Aspect>>(aspects_);
+    if (aspect == nullptr) {
+      const Trace& trace = archive_->trace();
+      if constexpr (std::is_same_v<Aspect, sequence::MessageQueues>) {
+        aspect = std::make_shared<Aspect>(trace, archive_->index().messages());
+      } else {
+        aspect = std::make_shared<Aspect>(trace);
+      }
+      if (pos_ != kNoEvent) archive_->restore(pos_, *aspect);
     }
-    return *state;
+    return *aspect;
   }
+
+ private:
+  template <class... Aspect>
+  using Aspects = std::tuple<std::shared_ptr<Aspect>...>;
+
+  ArchivePtr archive_;
+  std::uint64_t pos_;
+  mutable Aspects<sequence::CallPaths, sequence::MessageQueues, sequence::TransferQueues,
+                  sequence::OriginQueues, sequence::CollectiveInstances<sequence::MpiExit>,
+                  sequence::CollectiveInstances<sequence::WindowExit>,
+                  sequence::CollectiveInstances<sequence::ShmemExit>,
+                  sequence::CollectiveInstances<sequence::OmpExit>, sequence::Epochs,
+                  sequence::WindowLocks, sequence::ThreadLocks, sequence::ThreadTeams>
+      aspects_;
 };
 struct PyInstance {
   ArchivePtr archive;
@@ -68,14 +95,19 @@ void add_states(py::module_& m);
 void add_passes(py::module_& m, py::class_<Archive, std::shared_ptr<Archive>>& trace);
 void add_trace(py::module_& m);
 
-// States as Python objects.
-py::object make_state(const ArchivePtr& archive, std::unique_ptr<sequence::State> state);
+// Parts of states as Python objects.
 py::object make_epoch(const ArchivePtr& archive, const sequence::Epoch* epoch);
 py::object make_pair(const ArchivePtr& archive, const sequence::EpochPair& pair);
 py::object make_transaction(const ArchivePtr& archive, const sequence::Transaction& transaction);
 // Columns of the events [begin, end).
 py::dict columns(const ArchivePtr& archive, const std::vector<std::string>& names,
                  std::uint64_t begin, std::uint64_t end);
+// Columns of all these events, and others of those that are of some types: two dicts, and how many
+// rows of the second one are filled.
+py::tuple selected_columns(const ArchivePtr& archive, const std::vector<std::string>& of_all,
+                           const std::vector<std::string>& of_selected,
+                           const std::vector<std::uint8_t>& types, std::uint64_t begin,
+                           std::uint64_t end);
 py::tuple column_names();
 
 // ---- what the caller asks for, or the error that says that there is none

@@ -71,30 +71,21 @@ std::vector<PyInstance> collectives(const ArchivePtr& a, const std::string& kind
   throw py::value_error("kind is 'mpi', 'window', 'shmem' or 'omp', not '" + kind + "'");
 }
 
-// One state that goes on from event to event.
+// Events, each with the state after it.
 struct StateIterator {
   ArchivePtr archive;
   std::uint64_t pos, end;
-  std::shared_ptr<sequence::State> state;
-  std::shared_ptr<std::uint64_t> clock = std::make_shared<std::uint64_t>(0);
 
   std::pair<PyEvent, PyState> next() {
-    ++*clock;  // what was given out before is stale
     if (pos >= end) throw py::stop_iteration();
-    const Event event = (*archive)[pos++];
-    if (!is_absent(event.loc)) {
-      Event copy = event;
-      state->apply(copy);
-    }
-    return {PyEvent{archive, event}, PyState{archive, state, clock, *clock}};
+    const std::uint64_t at = pos++;
+    return {PyEvent{archive, (*archive)[at]}, PyState(archive, at)};
   }
 };
 
 StateIterator states(const ArchivePtr& a, std::optional<py::ssize_t> begin,
                      std::optional<py::ssize_t> end) {
-  const std::uint64_t first = bound(*a, begin, 0), last = bound(*a, end, a->size());
-  auto state = first == 0 ? a->empty_state() : a->state(first - 1);
-  return {a, first, last, std::move(state)};
+  return {a, bound(*a, begin, 0), bound(*a, end, a->size())};
 }
 
 }  // namespace
@@ -107,8 +98,7 @@ void add_passes(py::module_& m, py::class_<Archive, std::shared_ptr<Archive>>& t
       .def("__next__", &StateIterator::next);
   trace
       .def("states", &states, py::arg("begin") = py::none(), py::arg("end") = py::none(),
-           "Pairs of an event and the state after it, for one event after the other: faster than\n"
-           "state(pos) for each. A state is good until the next step of the iteration.")
+           "Pairs of an event and the state after it, for one event after the other.")
       .def("access_transactions", &access_transactions,
            "All access transactions, in the order in which they became complete.")
       .def("exposure_transactions", &exposure_transactions,

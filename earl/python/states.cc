@@ -11,57 +11,61 @@ struct PyLock {
 };
 
 std::uint32_t index(const PyState& s, std::uint32_t location) {
-  return location_index(*s.archive, location);
+  return location_index(*s.archive(), location);
 }
 
 std::vector<PyEvent> stack(const PyState& s, std::uint32_t location) {
-  std::vector<std::uint64_t> enters;
-  for (const auto& open : s.now().regions.stack(index(s, location))) enters.push_back(open.enter);
-  return events_at(s.archive, enters);
+  return events_at(s.archive(), s.stack(index(s, location)));
 }
 
 const sequence::CollectiveSet& collective_set(const PyState& s, const std::string& kind) {
-  if (kind == "mpi") return s.now().mpi_collectives;
-  if (kind == "window") return s.now().window_collectives;
-  if (kind == "shmem") return s.now().shmem_collectives;
-  if (kind == "omp") return s.now().omp_collectives;
+  if (kind == "mpi") return s.get<sequence::CollectiveInstances<sequence::MpiExit>>();
+  if (kind == "window") return s.get<sequence::CollectiveInstances<sequence::WindowExit>>();
+  if (kind == "shmem") return s.get<sequence::CollectiveInstances<sequence::ShmemExit>>();
+  if (kind == "omp") return s.get<sequence::CollectiveInstances<sequence::OmpExit>>();
   throw py::value_error("kind is 'mpi', 'window', 'shmem' or 'omp', not '" + kind + "'");
 }
 
-std::vector<PyInstance> collectives(const PyState& s, const std::string& kind) {
+std::vector<PyInstance> open_collectives(const PyState& s, const std::string& kind) {
   std::vector<PyInstance> result;
   collective_set(s, kind).for_each([&](const sequence::CollectiveInstance& c) {
-    result.push_back({s.archive, c});
+    result.push_back({s.archive(), c});
   });
   return result;
 }
 
 std::optional<PyInstance> complete(const PyState& s, const std::string& kind) {
-  const sequence::CollectiveInstance* c = collective_set(s, kind).complete();
+  const PyState nothing(s.archive(), kNoEvent);
+  const sequence::CollectiveInstance* c =
+      collective_set(s.may_complete() ? s : nothing, kind).complete();
   if (c == nullptr) return std::nullopt;
-  return PyInstance{s.archive, *c};
+  return PyInstance{s.archive(), *c};
 }
 
 std::vector<PyLock> locks(const PyState& s, std::uint32_t window, std::uint32_t target,
                           bool holding) {
-  const WindowId w = known_window(*s.archive, window);
-  const ProcessId t = known_process(*s.archive, target);
+  const WindowId w = known_window(*s.archive(), window);
+  const ProcessId t = known_process(*s.archive(), target);
   std::vector<PyLock> result;
-  for (const sequence::WindowLock& l :
-       holding ? s.now().window_locks.holders(w, t) : s.now().window_locks.waiters(w, t)) {
-    result.push_back({s.archive, l});
+  for (const sequence::WindowLock& l : holding ? s.get<sequence::WindowLocks>().holders(w, t)
+                                               : s.get<sequence::WindowLocks>().waiters(w, t)) {
+    result.push_back({s.archive(), l});
   }
   return result;
 }
 
 ProcessId process(const PyState& s, std::uint32_t rank) {
-  return known_process(*s.archive, rank);
+  return known_process(*s.archive(), rank);
 }
 
-template <class List, class Make>
-py::list as_list(const PyState& s, const List& list, Make&& make) {
+// What the event completed, by a question to the epochs.
+template <class Make, class Query>
+py::list completed(const PyState& s, Make&& make, Query&& query) {
   py::list result;
-  for (const auto& item : list) result.append(make(s.archive, item));
+  if (!s.may_complete()) return result;
+  for (const auto& item : query(s.get<sequence::Epochs>())) {
+    result.append(make(s.archive(), item));
+  }
   return result;
 }
 
@@ -73,69 +77,87 @@ void add_epoch_queries(py::class_<PyState>& state) {
       .def(
           "access_epoch",
           [](const PyState& s, Rank p, Window w) {
-            return make_epoch(s.archive,
-                              s.now().epochs.access(process(s, p), known_window(*s.archive, w)));
+            return make_epoch(s.archive(), s.get<sequence::Epochs>().access(
+                                               process(s, p), known_window(*s.archive(), w)));
           },
           py::arg("process"), py::arg("window"), "Its open access epoch, or None.")
       .def(
           "exposure_epoch",
           [](const PyState& s, Rank p, Window w) {
-            return make_epoch(s.archive,
-                              s.now().epochs.exposure(process(s, p), known_window(*s.archive, w)));
+            return make_epoch(s.archive(), s.get<sequence::Epochs>().exposure(
+                                               process(s, p), known_window(*s.archive(), w)));
           },
           py::arg("process"), py::arg("window"), "Its open exposure epoch, or None.")
       .def(
           "fence_epoch",
           [](const PyState& s, Rank p, Window w) {
-            return make_epoch(s.archive,
-                              s.now().epochs.fence(process(s, p), known_window(*s.archive, w)));
+            return make_epoch(s.archive(), s.get<sequence::Epochs>().fence(
+                                               process(s, p), known_window(*s.archive(), w)));
           },
           py::arg("process"), py::arg("window"), "Its open fence epoch, or None.")
       .def(
           "lock_epoch",
           [](const PyState& s, Rank p, Window w, std::optional<Rank> target) {
-            const auto& epochs = s.now().epochs;
-            return make_epoch(s.archive,
-                              target ? epochs.lock(process(s, p), known_window(*s.archive, w),
-                                                   process(s, *target))
-                                     : epochs.lock_all(process(s, p), known_window(*s.archive, w)));
+            const auto& epochs = s.get<sequence::Epochs>();
+            return make_epoch(
+                s.archive(),
+                target
+                    ? epochs.lock(process(s, p), known_window(*s.archive(), w), process(s, *target))
+                    : epochs.lock_all(process(s, p), known_window(*s.archive(), w)));
           },
           py::arg("process"), py::arg("window"), py::arg("target") = py::none(),
           "Its open lock of the target, or of all (None).")
       .def(
           "epoch_pair",
           [](const PyState& s, Rank partner) -> py::object {
-            const auto pair = s.now().epochs.epoch_pair(process(s, partner));
-            return pair ? make_pair(s.archive, *pair) : py::none();
+            const ProcessId known = process(s, partner);
+            if (!s.may_complete()) return py::none();
+            const auto pair = s.get<sequence::Epochs>().epoch_pair(known);
+            return pair ? make_pair(s.archive(), *pair) : py::none();
           },
           py::arg("partner"),
           "The event ended an access or exposure epoch: the completed pair with that partner.")
       .def_property_readonly(
           "epoch_pairs",
-          [](const PyState& s) { return as_list(s, s.now().epochs.epoch_pairs(), make_pair); },
+          [](const PyState& s) {
+            return completed(s, make_pair, [](const auto& epochs) { return epochs.epoch_pairs(); });
+          },
           "Pairs that the event completed.")
       .def_property_readonly(
           "access_transactions",
           [](const PyState& s) {
-            return as_list(s, s.now().epochs.access_transactions(), make_transaction);
+            return completed(s, make_transaction,
+                             [](const auto& epochs) { return epochs.access_transactions(); });
           },
           "Access transactions that the event completed.")
       .def_property_readonly(
           "exposure_transactions",
           [](const PyState& s) {
-            return as_list(s, s.now().epochs.exposure_transactions(), make_transaction);
+            return completed(s, make_transaction,
+                             [](const auto& epochs) { return epochs.exposure_transactions(); });
           },
           "Exposure transactions that the event completed.")
       .def_property_readonly(
           "finished_epochs",
-          [](const PyState& s) { return as_list(s, s.now().epochs.finished(), make_epoch); },
+          [](const PyState& s) {
+            return completed(s, make_epoch, [](const auto& epochs) { return epochs.finished(); });
+          },
           "Fence and lock epochs whose end and last transfer have come.");
 }
 
 }  // namespace
 
-py::object make_state(const ArchivePtr& archive, std::unique_ptr<sequence::State> state) {
-  return py::cast(PyState{archive, std::move(state)});
+std::vector<std::uint64_t> PyState::stack(std::uint32_t index) const {
+  std::vector<std::uint64_t> enters;
+  if (pos_ == kNoEvent) return enters;
+  for (const auto& open : archive_->stack(pos_, index)) enters.push_back(open.enter);
+  return enters;
+}
+
+bool PyState::may_complete() const {
+  if (pos_ == kNoEvent) return false;
+  const Event event = (*archive_)[pos_];
+  return event.type != EventType::kExit && event.type != EventType::kEnter;
 }
 
 void add_states(py::module_& m) {
@@ -177,25 +199,27 @@ void add_states(py::module_& m) {
           "visits",
           [](const PyState& s, std::uint32_t path, std::uint32_t location) {
             const std::uint32_t at = index(s, location);
-            if (path >= s.archive->call_tree().size()) {
+            if (path >= s.archive()->call_tree().size()) {
               throw py::index_error("no such call path: " + std::to_string(path));
             }
-            const sequence::CallPaths& paths = s.now().paths;  // those so far
+            const sequence::CallPaths& paths = s.get<sequence::CallPaths>();  // those so far
             return path < paths.tree().size() ? paths.visits(static_cast<CallPathId>(path), at)
                                               : std::uint64_t{0};
           },
           py::arg("path"), py::arg("location"), "How often the call path has been entered.")
       .def_property_readonly(
           "messages",
-          [](const PyState& s) { return events_at(s.archive, s.now().messages.sends()); },
+          [](const PyState& s) {
+            return events_at(s.archive(), s.get<sequence::MessageQueues>().sends());
+          },
           "SENDs that have not been received, in file order.")
       .def(
           "message_queue",
           [](const PyState& s, std::uint32_t com, Rank source, Rank destination,
              std::uint32_t tag) {
-            return events_at(
-                s.archive, s.now().messages.queue(static_cast<CommId>(com), process(s, source),
-                                                  process(s, destination), static_cast<Tag>(tag)));
+            return events_at(s.archive(), s.get<sequence::MessageQueues>().queue(
+                                              static_cast<CommId>(com), process(s, source),
+                                              process(s, destination), static_cast<Tag>(tag)));
           },
           py::arg("communicator"), py::arg("source"), py::arg("destination"), py::arg("tag"),
           "Those of one queue, oldest first.")
@@ -203,17 +227,19 @@ void add_states(py::module_& m) {
           "transfers",
           [](const PyState& s, std::uint32_t location) {
             index(s, location);  // or it is an error
-            return events_at(s.archive, s.now().transfers.of(static_cast<LocationId>(location)));
+            return events_at(s.archive(), s.get<sequence::TransferQueues>().of(
+                                              static_cast<LocationId>(location)));
           },
           py::arg("location"), "Starts of transfers without an end yet.")
       .def(
           "origins",
           [](const PyState& s, std::uint32_t location) {
             index(s, location);  // or it is an error
-            return events_at(s.archive, s.now().origins.of(static_cast<LocationId>(location)));
+            return events_at(s.archive(),
+                             s.get<sequence::OriginQueues>().of(static_cast<LocationId>(location)));
           },
           py::arg("location"), "GET_1TOs whose GET_1TS has not come.")
-      .def("collectives", &collectives, py::arg("kind") = "mpi",
+      .def("collectives", &open_collectives, py::arg("kind") = "mpi",
            "Open instances: of 'mpi', 'window', 'shmem' or 'omp'.")
       .def("complete", &complete, py::arg("kind") = "mpi",
            "The instance that the event completed, or None.")
@@ -228,8 +254,8 @@ void add_states(py::module_& m) {
       .def(
           "team",
           [](const PyState& s, std::uint32_t location) {
-            const auto forks = s.now().teams.open(index(s, location));
-            return events_at(s.archive, {forks.begin(), forks.end()});
+            const auto forks = s.get<sequence::ThreadTeams>().open(index(s, location));
+            return events_at(s.archive(), {forks.begin(), forks.end()});
           },
           py::arg("location"), "FORKs that have not been joined.")
       .def(
@@ -237,23 +263,21 @@ void add_states(py::module_& m) {
           [](const PyState& s, std::optional<Rank> p,
              std::uint32_t lock) -> std::optional<std::uint32_t> {
             const ProcessId owner = p ? process(s, *p) : absent<ProcessId>();
-            const auto* held = s.now().thread_locks.find(owner, static_cast<LockId>(lock));
+            const auto* held =
+                s.get<sequence::ThreadLocks>().find(owner, static_cast<LockId>(lock));
             if (held == nullptr || !held->held) return std::nullopt;
             return raw(held->holder);
           },
           py::arg("process"), py::arg("lock"),
           "Location that holds an OpenMP lock of the process, or a SHMEM lock (process None).");
   state.def("__repr__", [](const PyState& s) -> std::string {
-    if (s.clock != nullptr && *s.clock != s.made) {
-      return "<earl.State from which an iteration has gone on>";
-    }
     std::size_t open = 0;
-    for (std::uint32_t i = 0; i < s.archive->trace().location_count(); ++i) {
-      open += s.now().regions.stack(i).size();
+    for (std::uint32_t i = 0; i < s.archive()->trace().location_count(); ++i) {
+      open += s.stack(i).size();
     }
     return "<earl.State: " + std::to_string(open) + " open regions, " +
-           std::to_string(s.now().messages.in_flight()) + " messages under way, " +
-           std::to_string(s.now().transfers.size()) + " open transfers>";
+           std::to_string(s.get<sequence::MessageQueues>().in_flight()) + " messages under way, " +
+           std::to_string(s.get<sequence::TransferQueues>().size()) + " open transfers>";
   });
   add_epoch_queries(state);
 }

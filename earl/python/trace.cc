@@ -24,14 +24,13 @@ void warn(const Error& error) {
   }
 }
 
-ArchiveHandle open(const std::filesystem::path& path, bool cache, std::uint64_t distance) {
-  if (distance == 0) throw py::value_error("distance must be at least 1");
+ArchiveHandle open(const std::filesystem::path& path, bool cache, std::uint64_t /*distance*/) {
   if (path.native().find('\0') != std::string::npos) {
     throw py::value_error("the name of a file cannot contain a zero byte");
   }
   auto archive = [&] {
     const py::gil_scoped_release unlocked;
-    return Archive::open(path.native(), {cache, distance});
+    return Archive::open(path.native(), {cache});
   }();
   ArchiveHandle result = take(std::move(archive));
   if (result->damage()) warn(*result->damage());
@@ -42,7 +41,7 @@ ArchiveHandle open(const std::filesystem::path& path, bool cache, std::uint64_t 
 ArchiveHandle from_text(const std::string& text) {
   auto bytes = text_to_trace(text);
   if (!bytes) raise(bytes.error());
-  return take(Archive::from(std::move(*bytes), "text", {}));
+  return take(Archive::from(std::move(*bytes), "text"));
 }
 
 py::bytes text_to_bytes(const std::string& text) {
@@ -97,7 +96,7 @@ EventIterator events(const ArchiveHandle& a, std::optional<std::uint32_t> locati
 }
 
 py::object at_time(const ArchiveHandle& a, double time) {
-  return make_state(a, a->state_at({time}));
+  return py::cast(PyState(a, a->last_at({time})));
 }
 
 py::array_t<std::uint64_t> matrix(const ArchiveHandle& a, bool messages, bool transfers) {
@@ -191,9 +190,7 @@ void add_trace(py::module_& m) {
            "Events of a location (None: of all) with begin <= time < end.")
       .def(
           "state",
-          [](const ArchiveHandle& a, py::ssize_t pos) {
-            return make_state(a, a->state(position(*a, pos)));
-          },
+          [](const ArchiveHandle& a, py::ssize_t pos) { return PyState(a, position(*a, pos)); },
           py::arg("pos"), "The state after this event.")
       .def("state_at", &at_time, py::arg("time"),
            "The state at this time: after the last event at or before it.")
@@ -219,6 +216,13 @@ void add_trace(py::module_& m) {
           },
           py::arg("name"), py::arg("begin") = py::none(), py::arg("end") = py::none(),
           "One of the columns.")
+      .def("_selected",
+           [](const ArchivePtr& a, const std::vector<std::string>& of_all,
+              const std::vector<std::string>& of_selected, const std::vector<std::uint8_t>& types,
+              std::optional<py::ssize_t> begin, std::optional<py::ssize_t> end) {
+             return selected_columns(a, of_all, of_selected, types, bound(*a, begin, 0),
+                                     bound(*a, end, a->size()));
+           })
       .def("byte_matrix", &matrix, py::arg("messages") = true, py::arg("transfers") = true,
            "Bytes that each process (row) moved to each other one (column).")
       .def("__repr__", [](const Archive& a) {
@@ -227,12 +231,12 @@ void add_trace(py::module_& m) {
       });
   add_passes(m, trace);
   add_definition_properties(trace);
-  m.def("open", &open, py::arg("path"), py::arg("cache") = false,
-        py::arg("distance") = EventIndex::kDistance,
-        "Opens a merged trace. cache: keep the index in <path>.earl and use it next time.\n"
-        "distance: events between two bookmarks of the state. Raises earl.Error for what is no\n"
-        "trace; warns (RuntimeWarning) of one that is damaged, which holds the events before\n"
-        "the damage, and of an index that cannot be kept.");
+  m.def(
+      "open", &open, py::arg("path"), py::arg("cache") = false, py::arg("distance") = 8192,
+      "Opens a merged trace. cache: keep the index in <path>.earl and use it next time.\n"
+      "distance says nothing any more. Raises earl.Error for what is no trace; warns\n"
+      "(RuntimeWarning) of one that is damaged, which holds the events before the damage, and of\n"
+      "an index that cannot be kept.");
   m.def("from_text", &from_text, py::arg("text"),
         "A trace from text as elg_print writes it; definitions may be left out.");
   m.def("text_to_trace", &text_to_bytes, py::arg("text"),

@@ -8,9 +8,13 @@
 
 #include <vector>
 
-#include "earl/sequence/blob.h"
+#include "earl/index/visit_marks.h"
 #include "earl/state/call_tree.h"
 #include "earl/trace.h"
+
+namespace kojak::earl {
+class EventIndex;
+}
 
 namespace kojak::earl::sequence {
 
@@ -19,7 +23,7 @@ class CallPaths {
   explicit CallPaths(const Trace& trace)
       : trace_(&trace), tree_(&trace.definitions()), open_(trace.location_count()) {}
 
-  void apply(const Event& event) {
+  KOJAK_INLINED void apply(const Event& event) {
     const std::uint32_t i = trace_->index(event.loc);
     if (i == kAbsent) [[unlikely]]
       return;
@@ -30,6 +34,8 @@ class CallPaths {
       open.push_back(current_);
       // And what was entered with it, on the way from the open region.
       for (CallPathId at = current_; at != parent; at = tree_[at].parent) count(at, i);
+      if (log_ != nullptr && (*log_)[i].due()) [[unlikely]]
+        mark(event.pos, i);
       return;
     }
     current_ = open.empty() ? absent<CallPathId>() : open.back();
@@ -39,12 +45,15 @@ class CallPaths {
   CallPathId current() const { return current_; }
   const CallTree& tree() const { return tree_; }
   std::uint64_t visits(CallPathId path, std::uint32_t index) const {
+    if (index_ != nullptr) return indexed_visits(path, index);
     const std::vector<std::uint64_t>& list = visits_[raw(path)];
     return index < list.size() ? list[index] : 0;
   }
 
-  void save(BlobWriter& out) const;
-  void load(BlobReader& in);
+  // Visits every few thousand ENTERs, by location.
+  void record(std::vector<VisitMarks>* log) { log_ = log; }
+  // What there is after an event: visits are looked up in the index, which must outlive this.
+  void restore(const EventIndex& index, std::uint64_t pos, CallPathId current);
 
  private:
   void count(CallPathId path, std::uint32_t index) {
@@ -53,7 +62,13 @@ class CallPaths {
     if (index >= list.size()) list.resize(index + 1);
     ++list[index];
   }
+  void mark(std::uint64_t pos, std::uint32_t index);
+  std::uint64_t indexed_visits(CallPathId path, std::uint32_t index) const;
+
   const Trace* trace_;
+  std::vector<VisitMarks>* log_ = nullptr;
+  const EventIndex* index_ = nullptr;
+  std::uint64_t pos_ = 0;
   CallTree tree_;
   std::vector<std::vector<CallPathId>> open_;       // by location
   std::vector<std::vector<std::uint64_t>> visits_;  // by call path, by location

@@ -1,5 +1,7 @@
 #include "earl/sequence/collectives.h"
 
+#include "epilog/format/epoch_moves.h"
+
 namespace kojak::earl::sequence {
 
 void CollectiveSet::leave(const CollectivePlace& place, std::uint64_t pos, ProcessId process) {
@@ -15,7 +17,10 @@ void CollectiveSet::leave(const CollectivePlace& place, std::uint64_t pos, Proce
     instance.size = place.present;
   }
   instance.exits.push_back(pos);
-  instances_.joined(group, i);
+  using Joined = Instances::Joined;
+  const Joined joined =
+      instances_.joined(group, i, [&](const CollectiveInstance& given_up) { log(given_up, pos); });
+  if (joined == Joined::kComplete) log(instance, pos);
 }
 
 void CollectiveSet::resume(const Key& key, std::uint32_t member, std::uint32_t members,
@@ -23,10 +28,10 @@ void CollectiveSet::resume(const Key& key, std::uint32_t member, std::uint32_t m
   instances_.resume(groups_in_use_[key], member, members, count);
 }
 
-void CollectiveSet::drop(const Key& key) {
+void CollectiveSet::drop(const Key& key, std::uint64_t pos) {
   const auto it = groups_in_use_.find(key);
   if (it == groups_in_use_.end()) return;
-  instances_.give_up(it->second, [](const CollectiveInstance&) {});
+  instances_.give_up(it->second, [&](const CollectiveInstance& c) { log(c, pos); });
   groups_in_use_.erase(it);
 }
 
@@ -38,66 +43,61 @@ void CollectiveSet::pause(const Event& e) {
   if (++pauses_[i] > segments_.number(process)) segments_.pause(process);
 }
 
-namespace {
-
-void save_instance(BlobWriter& out, const CollectiveInstance& instance) {
-  out.numbers(instance.ordinal, instance.size, instance.exits.size());
-  for (const std::uint64_t pos : instance.exits) out.number(pos);
-}
-
-void load_exits(BlobReader& in, CollectiveInstance& instance) {
-  instance.exits.resize(in.count());
-  for (std::uint64_t& pos : instance.exits) in.get(pos);
-}
-
-}  // namespace
-
-void CollectiveSet::save(BlobWriter& out) const {
-  out.number(groups_in_use_.size());
-  for (const auto& [key, group] : groups_in_use_) {
-    out.numbers(key.first, key.second, group.members, group.next.size());
-    for (const std::uint64_t n : group.next) out.number(n);
-    out.number(group.open.size() - group.head);
-    for (std::size_t i = group.head; i < group.open.size(); ++i) {
-      save_instance(out, instances_[group.open[i].instance]);
+void CollectiveSet::log(const CollectiveInstance& instance, std::uint64_t end) {
+  if (log_ == nullptr) return;
+  contents_.clear();
+  {
+    NumberWriter out(contents_);
+    // Below the group: whether it has a role, whether members are missing.
+    const std::size_t missing = instance.size - instance.exits.size();
+    const bool has_role = instance.role != MpiRole::kOther;
+    out.numbers(std::uint64_t{instance.group} << 2 | (has_role ? 2 : 0) | (missing != 0 ? 1 : 0),
+                instance.ordinal);
+    if (has_role) out.number(static_cast<std::uint64_t>(instance.role));
+    if (missing != 0) out.number(missing);
+    std::uint64_t before = instance.exits.front();
+    for (const std::uint64_t pos : std::span(instance.exits).subspan(1)) {
+      out.number(pos - before);
+      before = pos;
     }
   }
-  for (const std::uint32_t n : segments_.numbers()) out.number(n);
-  for (const std::uint32_t n : pauses_) out.number(n);
-  out.number(complete() != nullptr);
-  if (complete() == nullptr) return;
-  save_instance(out, *complete());
-  out.numbers(complete()->group, complete()->role);
+  log_->add(instance.exits.front(), end, contents_);
+}
+
+void CollectiveSet::end_record(std::uint64_t end) {
+  for (const auto& [key, group] : groups_in_use_) {
+    for (std::size_t i = group.head; i < group.open.size(); ++i) {
+      log(instances_[group.open[i].instance], end);
+    }
+  }
 }
 
 // Into an object that nothing has been applied to.
-void CollectiveSet::load(BlobReader& in) {
-  for (std::size_t n = in.count(); n > 0 && in.ok(); --n) {
-    Key key;
-    in.numbers(key.first, key.second);
-    Group& group = groups_in_use_[key];
-    in.get(group.members);
-    group.next.resize(in.count());
-    for (std::uint64_t& next : group.next) in.get(next);
-    for (std::size_t i = in.count(); i > 0 && in.ok(); --i) {
-      std::uint64_t ordinal = 0;
-      std::uint32_t size = 0;
-      in.numbers(ordinal, size);
-      bool made = false;
-      CollectiveInstance& instance = instances_[instances_.find(group, ordinal, made)];
-      instance.group = key.first;
-      instance.role = key.second;
-      instance.size = size;
-      load_exits(in, instance);
+void CollectiveSet::restore(const IntervalColumn& log, std::uint64_t pos) {
+  const auto read = [&](const IntervalColumn::Row& row) {
+    CollectiveInstance instance;
+    NumberReader in(row.contents);
+    const std::uint64_t head = in.number();
+    instance.group = static_cast<std::uint32_t>(head >> 2);
+    in.get(instance.ordinal);
+    if ((head & 2) != 0) in.get(instance.role);
+    if ((head & 1) != 0) in.get(instance.size);
+    for (std::uint64_t exit = row.begin;; exit += in.number()) {
+      ++instance.size;
+      if (exit <= pos) instance.exits.push_back(exit);
+      if (in.at_end()) return instance;
     }
-  }
-  for (std::uint32_t& n : segments_.numbers()) in.get(n);
-  for (std::uint32_t& n : pauses_) in.get(n);
-  if (in.number() == 0) return;
-  CollectiveInstance& instance = instances_.restore_complete();
-  in.numbers(instance.ordinal, instance.size);
-  load_exits(in, instance);
-  in.numbers(instance.group, instance.role);
+  };
+  log.at(pos, [&](const IntervalColumn::Row& row) {
+    CollectiveInstance instance = read(row);
+    Group& group = groups_in_use_[{instance.group, instance.role}];
+    bool made = false;
+    instances_[instances_.find(group, instance.ordinal, made)] = std::move(instance);
+  });
+  log.ending(pos, pos, [&](const IntervalColumn::Row& row) {
+    CollectiveInstance instance = read(row);
+    if (instance.complete()) instances_.restore_complete() = std::move(instance);
+  });
 }
 
 // ---- exit types
@@ -139,10 +139,7 @@ bool WindowExit::place(const Trace& trace, detail::GroupTable& groups, const Eve
     const RegionDef* region = trace.definitions().regions.find(e.reg);
     place.role =
         region != nullptr && region->function != nullptr ? region->function->role : MpiRole::kOther;
-    if (place.role != MpiRole::kWinCreate && place.role != MpiRole::kWinFence &&
-        place.role != MpiRole::kWinFree) {
-      return false;
-    }
+    if (collective_exit_move(place.role) == EpochMove::kNone) return false;
   }
   return place_in(trace, groups.find(window->comm), e, place);
 }

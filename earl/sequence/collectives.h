@@ -15,7 +15,7 @@
 
 #include "earl/detail/group_table.h"
 #include "earl/detail/rendezvous.h"
-#include "earl/sequence/blob.h"
+#include "earl/index/interval_column.h"
 #include "earl/trace.h"
 
 namespace kojak::earl::sequence {
@@ -57,8 +57,11 @@ class CollectiveSet {
   }
   std::size_t open() const { return instances_.live() - (complete() != nullptr ? 1 : 0); }
 
-  void save(BlobWriter& out) const;
-  void load(BlobReader& in);
+  // Instances, from the first exit to the one that completes them, with what they are.
+  void record(IntervalColumn* log) { log_ = log; }
+  void end_record(std::uint64_t end);
+  // What there is after an event.
+  void restore(const IntervalColumn& log, std::uint64_t pos);
 
  protected:
   using Key = std::pair<std::uint32_t, MpiRole>;
@@ -68,7 +71,7 @@ class CollectiveSet {
   }
   void leave(const CollectivePlace& place, std::uint64_t pos, ProcessId process);
   void resume(const Key& key, std::uint32_t member, std::uint32_t members, std::uint64_t count);
-  void drop(const Key& key);
+  void drop(const Key& key, std::uint64_t pos);
   void pause(const Event& e);
 
   const Trace* trace_;
@@ -78,6 +81,10 @@ class CollectiveSet {
   using Instances = detail::Rendezvous<CollectiveInstance, &CollectiveInstance::exits>;
   using Group = Instances::Group;
 
+  void log(const CollectiveInstance& instance, std::uint64_t end);
+
+  IntervalColumn* log_ = nullptr;
+  std::vector<std::byte> contents_;  // of the column's next row
   std::map<Key, Group> groups_in_use_;
   Instances instances_;
   detail::RecordingSegments segments_;
@@ -124,7 +131,7 @@ class CollectiveInstances : public CollectiveSet {
         resume({place.group, place.role}, place.member, place.members, e.count[0]);
       }
     } else if (is_join(e.type) && std::is_same_v<Exit, OmpExit>) {
-      drop({raw(process(e)), MpiRole::kOther});  // the next team starts anew
+      drop({raw(process(e)), MpiRole::kOther}, e.pos);  // the next team starts anew
     } else if (e.type == EventType::kLogOff) {
       pause(e);
     }

@@ -33,7 +33,7 @@ void Epochs::add_partner(std::uint32_t epoch, ProcessId partner, std::uint64_t o
                          EpochPartners::Pair& pair) {
   Epoch& e = epochs_[epoch];
   const auto index = static_cast<std::uint32_t>(e.partners.size());
-  e.partners.push_back({partner, ordinal});
+  e.partners.push_back({partner, ordinal, kNone, 0, now_});
   ++e.unclosed;
   partners_.name(*this, pair, side_of(e), {ordinal, epoch, index}, groups_.present(partner));
 }
@@ -45,6 +45,8 @@ void Epochs::link(std::uint32_t ai, std::uint32_t target, std::uint32_t ei, std:
   a.partners[target].index = origin;
   e.partners[origin].epoch = ai;
   e.partners[origin].index = target;
+  a.partners[target].linked = e.made;
+  e.partners[origin].linked = a.made;
   ++a.refs;
   ++e.refs;
   if (e.is_closed) --a.unclosed;
@@ -54,16 +56,15 @@ void Epochs::link(std::uint32_t ai, std::uint32_t target, std::uint32_t ei, std:
 }
 
 // The partner's epoch will never be seen.
-void Epochs::lose(EpochSide, std::uint32_t epoch, std::uint32_t partner) {
-  Epoch& e = epochs_[epoch];
-  e.partners[partner].lost = true;
-  --e.unclosed;
+void Epochs::lose(EpochSide, std::uint32_t epoch, std::uint32_t) {
+  --epochs_[epoch].unclosed;
   check(epoch);
 }
 
 void Epochs::close(std::uint32_t epoch) {
   Epoch& e = epochs_[epoch];
   e.is_closed = true;
+  e.left = now_;
   for (const Epoch::Partner& p : e.partners) {
     if (p.epoch == kNone) continue;
     --epochs_[p.epoch].unclosed;
@@ -78,10 +79,13 @@ void Epochs::check(std::uint32_t epoch) {
   const bool sided = e.mode == EpochMode::kAccess || e.mode == EpochMode::kExposure;
   if (!e.is_closed || e.ready || (sided ? e.unclosed : e.unended) != 0) return;
   e.ready = true;
+  e.done = now_;
+  e.done_as = static_cast<std::uint32_t>(completed_.size());
   completed_.push_back(epoch);
 }
 
-void Epochs::release_completed() {
+void Epochs::release_completed(std::uint64_t now) {
+  now_ = now;
   closed_ = kNone;
   for (const std::uint32_t epoch : completed_) {
     Epoch& e = epochs_[epoch];
@@ -99,16 +103,17 @@ void Epochs::unref(std::uint32_t epoch) {
   Epoch& e = epochs_[epoch];
   if (--e.refs != 0 || !e.delivered) return;
   e.live = false;
+  if (log_ != nullptr) log(e, now_);
   epochs_.give_back(epoch);
 }
 
 void Epochs::resume_all(const Event& e, ProcessId here) {
   const std::uint32_t held = find_open(here, EpochMode::kLockAll, e.win);
-  const bool is_open = (e.code & kOpenLockAll) != 0;
-  if (held != kNone && !is_open) {  // it ended unseen
+  const Resumption told = resumption(held != kNone, true, (e.code & kOpenLockAll) != 0);
+  if (told.ended) {
     std::erase(open_[raw(here)], held);
     close(held);
-  } else if (held == kNone && is_open) {
+  } else if (told.begun) {
     const std::uint32_t i = make(EpochMode::kLockAll, here, e.win, kNoEvent);
     epochs_[i].target = absent<ProcessId>();
     open_[raw(here)].push_back(i);
@@ -120,11 +125,11 @@ void Epochs::resume(const Event& e, ProcessId here) {
   if (is_absent(peer)) return;
   const bool locked = (e.code & kOpenLock) != 0, by_all = (e.code & kOpenLockAll) != 0;
   const std::uint32_t held = find_lock(here, e.win, peer);
-  if (held != kNone && !locked) {  // it ended unseen
+  const Resumption lock = resumption(held != kNone, true, locked);
+  if (lock.ended) {
     std::erase(open_[raw(here)], held);
     close(held);
-  } else if (locked && held == kNone &&
-             (!by_all || find_open(here, EpochMode::kLockAll, e.win) == kNone)) {
+  } else if (lock.begun && (!by_all || find_open(here, EpochMode::kLockAll, e.win) == kNone)) {
     const std::uint32_t i =
         make(by_all ? EpochMode::kLockAll : EpochMode::kLock, here, e.win, kNoEvent);
     epochs_[i].target = by_all ? absent<ProcessId>() : peer;
@@ -138,23 +143,26 @@ void Epochs::resume(const Event& e, ProcessId here) {
     const bool is_open = (e.code & (origin ? kOpenAccess : kOpenExposure)) != 0;
     EpochPartners::Pair& pair = partners_.pair(side, e.win, here, peer);
     std::uint32_t open = find_open(here, mode, e.win);
-    bool named = false;
+    Resumption told = resumption(false, false, is_open);
     if (open != kNone) {
-      for (const Epoch::Partner& partner : epochs_[open].partners) {
-        if (partner.process != peer) continue;
-        named = is_open && partner.ordinal + 1 == count;
-        if (named) break;
-        close(take_open(here, mode, e.win));  // it ended unseen
+      const std::vector<Epoch::Partner>& partners = epochs_[open].partners;
+      const auto it =
+          std::find_if(partners.begin(), partners.end(),
+                       [&](const Epoch::Partner& partner) { return partner.process == peer; });
+      const bool known = it != partners.end();
+      told = resumption(known, known && it->ordinal + 1 == count, is_open);
+      if (told.ended) {
+        close(take_open(here, mode, e.win));
         open = kNone;
-        break;
       }
     }
     partners_.resume(*this, pair, side, count, is_open);
-    if (!is_open || named || count == 0) continue;
+    if (!told.begun || count == 0) continue;
     if (open == kNone) {
       open = make(mode, here, e.win, kNoEvent);
       open_[raw(here)].push_back(open);
     }
+    epochs_[open].regular = false;
     add_partner(open, peer, count - 1, pair);
   }
 }

@@ -1,8 +1,10 @@
-// What each record does to the epochs. Partners are found in epoch_sides.cc; queries, saving and
-// loading are in epoch_queries.cc.
+// What each record does to the epochs. Partners are found in epoch_sides.cc; queries are in
+// epoch_queries.cc, columns of epochs in epoch_columns.cc.
 #include "earl/sequence/epochs.h"
 
 #include <algorithm>
+
+#include "epilog/format/epoch_moves.h"
 
 namespace kojak::earl::sequence {
 
@@ -23,6 +25,13 @@ ProcessId Epochs::process(std::uint32_t location) const {
   return i != kAbsent ? trace_->process(i) : absent<ProcessId>();
 }
 
+// Of the function that the event leaves.
+MpiRole Epochs::role_of(const Event& e) const {
+  const RegionDef* region = trace_->definitions().regions.find(e.reg);
+  return region != nullptr && region->function != nullptr ? region->function->role
+                                                          : MpiRole::kOther;
+}
+
 std::uint32_t Epochs::make(EpochMode mode, ProcessId process, WindowId window,
                            std::uint64_t opened) {
   const std::uint32_t i = epochs_.take();
@@ -38,6 +47,7 @@ std::uint32_t Epochs::make(EpochMode mode, ProcessId process, WindowId window,
   e.process = process;
   e.window = window;
   e.opened = opened;
+  e.made = now_;
   e.live = true;
   return i;
 }
@@ -72,10 +82,9 @@ void Epochs::change(const Event& e) {
     case EventType::kMpiWinExit:
       return win_exit(e, here);
     case EventType::kMpiWinCollExit: {
-      const RegionDef* region = trace_->definitions().regions.find(e.reg);
-      const MpiFunction* function = region != nullptr ? region->function : nullptr;
-      if (function != nullptr && function->role == MpiRole::kWinFence) fence(e, here);
-      if (function != nullptr && function->role == MpiRole::kWinFree) free(e, here);
+      const EpochMove move = collective_exit_move(role_of(e));
+      if (move == EpochMove::kFence) fence(e, here);
+      if (move == EpochMove::kFree) free(e, here);
       return;
     }
     case EventType::kMpiPut1ts:
@@ -113,20 +122,15 @@ void Epochs::change(const Event& e) {
 }
 
 void Epochs::win_exit(const Event& e, ProcessId here) {
-  const RegionDef* region = trace_->definitions().regions.find(e.reg);
-  const MpiFunction* function = region != nullptr ? region->function : nullptr;
-  if (function == nullptr || trace_->definitions().windows.find(e.win) == nullptr) return;
-  switch (function->role) {
-    case MpiRole::kWinStart:
+  if (trace_->definitions().windows.find(e.win) == nullptr) return;
+  switch (group_exit_move(role_of(e), e.code != 0)) {
+    case EpochMove::kStart:
       return open_sided(EpochMode::kAccess, e, here);
-    case MpiRole::kWinPost:
+    case EpochMove::kPost:
       return open_sided(EpochMode::kExposure, e, here);
-    case MpiRole::kWinComplete:
+    case EpochMove::kComplete:
       return close_sided(EpochMode::kAccess, e, here);
-    case MpiRole::kWinTest:
-      if (e.code == 0) return;
-      [[fallthrough]];
-    case MpiRole::kWinWait:
+    case EpochMove::kWait:
       return close_sided(EpochMode::kExposure, e, here);
     default:
       return;
@@ -206,18 +210,23 @@ void Epochs::unlock(const Event& e, ProcessId here, bool all) {
 
 // The epoch that a transfer issued now belongs to.
 std::uint32_t Epochs::find_covering(ProcessId origin, WindowId window, ProcessId target) const {
-  std::uint32_t all = kNone, access = kNone, fence = kNone;
+  std::uint32_t lock = kNone, all = kNone, access = kNone, fence = kNone;
   for (const std::uint32_t i : open_[raw(origin)]) {
     const Epoch& e = epochs_[i];
     if (e.window != window) continue;
-    if (e.mode == EpochMode::kLock && e.target == target) return i;
+    if (e.mode == EpochMode::kLock && e.target == target) lock = i;
     if (e.mode == EpochMode::kLockAll) all = i;
     if (e.mode == EpochMode::kFence) fence = i;
     if (e.mode != EpochMode::kAccess) continue;
     const auto named = [&](const Epoch::Partner& p) { return p.process == target; };
     if (std::any_of(e.partners.begin(), e.partners.end(), named)) access = i;
   }
-  return all != kNone ? all : access != kNone ? access : fence;
+  const EpochKind kind = claiming_epoch([&] { return lock != kNone; }, [&] { return all != kNone; },
+                                        [&] { return access != kNone; });
+  return kind == EpochKind::kLock      ? lock
+         : kind == EpochKind::kLockAll ? all
+         : kind == EpochKind::kAccess  ? access
+                                       : fence;
 }
 
 void Epochs::issue(const Event& e, ProcessId origin, ProcessId target, bool get) {

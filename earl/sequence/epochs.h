@@ -8,11 +8,13 @@
 // What an event completed is there until the next event is applied. Epochs belong to processes:
 // their constituents may lie on different threads. Feed apply() every event (filled in, see
 // region_stacks.h) in file order. Which epochs correspond is the analysis' rule
-// (earl/state/epoch_partners.h). Memory: open epochs, and closed ones until the last transaction or
-// transfer that they take part in is complete. References are good until the next apply(). Not
-// thread-safe; nothing fails. Source: docs/earl.md; docs/merge.md. The streaming pass has an
-// implementation of its own (earl/state/gats.h, fences.h, passive.h), which keeps calls instead of
-// numbers and sums instead of transfers; a test compares them.
+// (earl/state/epoch_partners.h). record() and restore(): epoch_columns.cc. Memory: open epochs, and
+// closed ones until the last transaction or transfer that they take part in is complete. References
+// are good until the next apply(). Not thread-safe; nothing fails. Source: docs/earl.md;
+// docs/merge.md. The streaming pass has an implementation of its own (earl/state/gats.h, fences.h,
+// passive.h), which keeps calls instead of numbers and sums instead of transfers; a test compares
+// them. Both ask the same rules: which calls move an epoch (epilog/format/epoch_moves.h), which one
+// claims a transfer, what a state record says (epilog/model/window_standing.h).
 #pragma once
 
 #include <map>
@@ -21,7 +23,7 @@
 
 #include "earl/detail/group_table.h"
 #include "earl/detail/pool.h"
-#include "earl/sequence/blob.h"
+#include "earl/index/interval_column.h"
 #include "earl/sequence/transfer_queues.h"
 #include "earl/state/epoch_partners.h"
 #include "earl/trace.h"
@@ -49,7 +51,9 @@ struct Epoch {
     std::uint64_t ordinal = 0;            // of the epochs between the two, from 0
     std::uint32_t epoch = detail::kNone;  // its epoch; kNone: has not begun, or never will
     std::uint32_t index = 0;              // this epoch's place among its partners
-    bool lost = false;                    // it never will
+
+    // Kept by Epochs: the events with which it was named, and with which its epoch was made.
+    std::uint64_t named = 0, linked = kNoEvent;
   };
   EpochMode mode{};
   ProcessId process{};
@@ -64,9 +68,13 @@ struct Epoch {
   std::vector<Operation> operations;  // not of exposure epochs: those are their origins'
   bool complete() const { return opened != kNoEvent && closed != kNoEvent; }
 
-  // Kept by Epochs.
+  // Kept by Epochs. Events: that made it; with which it was no longer open; with which it was
+  // complete, as which of those that were complete then.
+  std::uint64_t made = 0, left = kNoEvent, done = kNoEvent;
+  std::uint32_t done_as = 0;
   std::uint32_t unclosed = 0, unended = 0, refs = 0;
   bool live = false, is_closed = false, ready = false, delivered = false;
+  bool regular = true;  // its partners are the group's processes; else EPOCH_STATEs named some
 };
 
 // An access epoch and the corresponding exposure epoch, without transfers to others.
@@ -92,9 +100,10 @@ class Epochs {
 
   void apply(const Event& event) {
     if (!completed_.empty() || closed_ != detail::kNone) [[unlikely]]
-      release_completed();
+      release_completed(event.pos);
     const bool enter = is_enter(event.type);
     if (enter ? event.reg == trace_->pausing_region() : event.type != EventType::kExit) {
+      now_ = event.pos;
       change(event);
     }
   }
@@ -125,8 +134,11 @@ class Epochs {
   // Fence and passive-target epochs whose end and last transfer have come.
   std::vector<const Epoch*> finished() const;
 
-  void save(BlobWriter& out) const;
-  void load(BlobReader& in);
+  // Epochs, as long as they or others that they belong to are not over, with all that they were.
+  void record(IntervalColumn* log) { log_ = log; }
+  void end_record(std::uint64_t end);
+  // What there is after an event, into an object that nothing has been applied to.
+  void restore(const IntervalColumn& log, std::uint64_t pos);
 
  private:
   struct Transfer {  // that has not ended
@@ -136,6 +148,7 @@ class Epochs {
 
   void change(const Event& event);
   ProcessId process(std::uint32_t location) const;
+  MpiRole role_of(const Event& event) const;
   std::uint32_t make(EpochMode mode, ProcessId process, WindowId window, std::uint64_t opened);
   std::uint32_t find_open(ProcessId process, EpochMode mode, WindowId window) const;
   std::uint32_t find_lock(ProcessId process, WindowId window, ProcessId target) const;
@@ -165,8 +178,12 @@ class Epochs {
   void lose(EpochSide side, std::uint32_t epoch, std::uint32_t partner);
   void close(std::uint32_t epoch);
   void check(std::uint32_t epoch);
-  void release_completed();
+  void release_completed(std::uint64_t now);
   void unref(std::uint32_t epoch);
+  [[gnu::noinline]] void log(const Epoch& epoch, std::uint64_t end);
+  void read(const IntervalColumn::Row& row, std::uint64_t pos, Epoch& to);
+  void join(std::span<const std::uint32_t> epochs);
+  void couple(std::uint32_t a, std::uint32_t in_a, std::uint32_t b, std::uint32_t in_b);
   std::vector<Transaction> completed(EpochMode mode) const;
   std::optional<EpochPair> pair_of(const Epoch& epoch, const Epoch::Partner& partner) const;
 
@@ -183,6 +200,9 @@ class Epochs {
   std::vector<std::uint32_t> completed_;                            // with the latest event
   std::uint32_t closed_ = detail::kNone;  // access or exposure epoch that it ended
   bool marked_ = false;                   // an RMA_MARK is for the next end
+  std::uint64_t now_ = 0;                 // the event that is being applied
+  IntervalColumn* log_ = nullptr;
+  std::vector<std::byte> contents_;  // of the column's next row
 };
 
 }  // namespace kojak::earl::sequence

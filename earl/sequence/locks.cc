@@ -43,20 +43,27 @@ void WindowLocks::lock(const Event& e, ProcessId here, ProcessId target) {
   std::uint64_t& last = last_.try_emplace({e.win, target}, kNoEvent).first->second;
   lockptr_ = last;
   last = e.pos;
-  WindowLock made;
-  made.process = here;
-  made.lock = e.pos;
-  made.target = target;
-  made.exclusive = e.type == EventType::kMpiWinLock && e.code != 0;
+  WindowLock made = this->made(e, here, target);
   if (const auto it = asserted_.find({e.win, here}); it != asserted_.end()) {
     made.nocheck = (it->second & kAssertNoCheck) != 0;
     asserted_.erase(it);
   }
   std::vector<WindowLock>& locks = locks_[e.win];
   std::erase_if(locks, [&](const WindowLock& l) {  // its end was not recorded
-    return l.process == here && l.target == target;
+    const bool replaced = l.process == here && l.target == target;
+    if (replaced) log(l, e.pos);
+    return replaced;
   });
   locks.push_back(made);
+}
+
+WindowLock WindowLocks::made(const Event& e, ProcessId here, ProcessId target) const {
+  WindowLock lock;
+  lock.process = here;
+  lock.lock = e.pos;
+  lock.target = target;
+  lock.exclusive = e.type == EventType::kMpiWinLock && e.code != 0;
+  return lock;
 }
 
 void WindowLocks::unlock(const Event& e, ProcessId here, ProcessId target) {
@@ -69,6 +76,7 @@ void WindowLocks::unlock(const Event& e, ProcessId here, ProcessId target) {
   });
   if (it == locks.end()) return;
   lockptr_ = it->lock;
+  log(*it, e.pos);
   locks.erase(it);
   if (locks.empty()) locks_.erase(found);
 }
@@ -99,7 +107,7 @@ void WindowLocks::flush(const Event& e, ProcessId origin, ProcessId target) {
   for (WindowLock& l : found->second) {
     if (l.process != origin) continue;
     if (!is_absent(target) && l.target != target && !is_absent(l.target)) continue;
-    l.proved = l.proved || !l.gets.empty() || (!local && l.puts != 0);
+    if (!l.gets.empty() || (!local && l.puts != 0)) l.proved = std::min(l.proved, e.pos);
     if (!is_absent(target) && l.target != target) continue;
     l.gets.clear();
     if (!local) l.puts = 0;
@@ -112,9 +120,8 @@ void WindowLocks::complete(const Event& e, ProcessId origin) {
   const std::uint32_t id = raw(e.rmaid);
   for (WindowLock& l : found->second) {
     if (l.process != origin) continue;
-    l.proved = l.proved || std::any_of(l.gets.begin(), l.gets.end(), [&](const auto& run) {
-                 return run.first <= id && id <= run.last;
-               });
+    const auto has = [&](const auto& run) { return run.first <= id && id <= run.last; };
+    if (std::any_of(l.gets.begin(), l.gets.end(), has)) l.proved = std::min(l.proved, e.pos);
   }
 }
 
@@ -128,7 +135,7 @@ std::vector<WindowLock> WindowLocks::select(WindowId window, ProcessId target, b
   };
   const auto here = [&](const WindowLock& l) { return is_absent(l.target) || l.target == target; };
   for (const WindowLock& l : found->second) {
-    if (here(l) && (l.proved || l.nocheck)) holders.push_back(&l);
+    if (here(l) && (l.proved != kNoEvent || l.nocheck)) holders.push_back(&l);
   }
   for (const WindowLock& l : found->second) {
     if (!here(l) || holds(l)) continue;
@@ -154,49 +161,30 @@ std::vector<WindowLock> WindowLocks::waiters(WindowId window, ProcessId target) 
   return select(window, target, false);
 }
 
-void WindowLocks::save(BlobWriter& out) const {
-  out.number(locks_.size());
-  for (const auto& [window, locks] : locks_) {
-    out.numbers(raw(window), locks.size());
-    for (const WindowLock& l : locks) {
-      out.numbers(raw(l.process), l.lock, raw(l.target), l.exclusive, l.nocheck, l.proved, l.puts,
-                  l.gets.size());
-      for (const WindowLock::Run& run : l.gets) out.numbers(run.first, run.last);
-    }
+void WindowLocks::log(const WindowLock& l, std::uint64_t end) {
+  if (log_ == nullptr) return;
+  contents_.clear();
+  {
+    NumberWriter out(contents_);
+    const std::uint64_t proved = l.proved == kNoEvent ? 0 : l.proved - l.lock;  // never the lock
+    out.number(proved << 1 | (l.nocheck ? 1 : 0));
   }
-  out.number(last_.size());
-  for (const auto& [key, pos] : last_) out.numbers(raw(key.first), raw(key.second), pos);
-  out.number(asserted_.size());
-  for (const auto& [key, bits] : asserted_) out.numbers(raw(key.first), raw(key.second), bits);
-  out.number(lockptr_ + 1);
+  log_->add(l.lock, end, contents_);
 }
 
-void WindowLocks::load(BlobReader& in) {
-  for (std::size_t n = in.count(); n > 0 && in.ok(); --n) {
-    WindowId window{};
-    in.get(window);
-    std::vector<WindowLock>& locks = locks_[window];
-    locks.resize(in.count());
-    for (WindowLock& l : locks) {
-      in.numbers(l.process, l.lock, l.target, l.exclusive, l.nocheck, l.proved, l.puts);
-      l.gets.resize(in.count());
-      for (WindowLock::Run& run : l.gets) in.numbers(run.first, run.last);
-    }
+void WindowLocks::end_record(std::uint64_t end) {
+  for (const auto& [window, locks] : locks_) {
+    for (const WindowLock& l : locks) log(l, end);
   }
-  for (std::size_t n = in.count(); n > 0 && in.ok(); --n) {
-    WindowId window{};
-    ProcessId target{};
-    in.numbers(window, target);
-    in.get(last_[{window, target}]);
-  }
-  for (std::size_t n = in.count(); n > 0 && in.ok(); --n) {
-    WindowId window{};
-    ProcessId process{};
-    in.numbers(window, process);
-    in.get(asserted_[{window, process}]);
-  }
-  in.get(lockptr_);
-  --lockptr_;
+}
+
+void WindowLocks::restore(const Event& e, const IntervalColumn::Row& row, std::uint64_t pos) {
+  const bool all = e.type == EventType::kMpiWinLockAll;
+  WindowLock lock = made(e, process(raw(e.loc)), all ? absent<ProcessId>() : process(raw(e.peer)));
+  const std::uint64_t bits = NumberReader(row.contents).number();
+  lock.nocheck = (bits & 1) != 0;
+  if (bits > 1 && e.pos + (bits >> 1) <= pos) lock.proved = e.pos + (bits >> 1);
+  locks_[e.win].push_back(lock);
 }
 
 void ThreadLocks::change(const Event& e) {
@@ -205,46 +193,10 @@ void ThreadLocks::change(const Event& e) {
   if (i == kAbsent) return;
   Held& lock = locks_[{shmem ? absent<ProcessId>() : trace_->process(i), e.lock}];
   lockptr_ = lock.latest;
+  if (log_ != nullptr && lock.latest != kNoEvent) log_->add(lock.latest, e.pos);
   lock.latest = e.pos;
   lock.held = is_alock(e.type);
   lock.holder = e.loc;
-}
-
-void ThreadLocks::save(BlobWriter& out) const {
-  out.number(locks_.size());
-  for (const auto& [key, l] : locks_) {
-    out.numbers(raw(key.first), raw(key.second), l.latest, l.held, raw(l.holder));
-  }
-  out.number(lockptr_ + 1);
-}
-
-void ThreadLocks::load(BlobReader& in) {
-  for (std::size_t n = in.count(); n > 0 && in.ok(); --n) {
-    ProcessId process{};
-    LockId lock{};
-    in.numbers(process, lock);
-    Held& l = locks_[{process, lock}];
-    in.numbers(l.latest, l.held, l.holder);
-  }
-  in.get(lockptr_);
-  --lockptr_;
-}
-
-void ThreadTeams::save(BlobWriter& out) const {
-  for (const std::vector<std::uint64_t>& team : teams_) {
-    out.number(team.size());
-    for (const std::uint64_t pos : team) out.number(pos);
-  }
-  out.number(forkptr_ + 1);
-}
-
-void ThreadTeams::load(BlobReader& in) {
-  for (std::vector<std::uint64_t>& team : teams_) {
-    team.resize(in.count());
-    for (std::uint64_t& pos : team) in.get(pos);
-  }
-  in.get(forkptr_);
-  --forkptr_;
 }
 
 }  // namespace kojak::earl::sequence

@@ -15,7 +15,7 @@
 #include <set>
 #include <vector>
 
-#include "earl/sequence/blob.h"
+#include "earl/index/interval_column.h"
 #include "earl/trace.h"
 
 namespace kojak::earl::sequence {
@@ -26,9 +26,9 @@ struct WindowLock {
   ProcessId target{};             // absent: all
   bool exclusive = false;
   bool nocheck = false;
-  bool proved = false;     // it is held: data have come back
-  std::uint64_t puts = 0;  // since the last flush that covers them
-  struct Run {             // of operations with successive numbers
+  std::uint64_t proved = kNoEvent;  // the event that proved it: data have come back
+  std::uint64_t puts = 0;           // since the last flush that covers them
+  struct Run {                      // of operations with successive numbers
     std::uint32_t first = 0, last = 0;
   };
   std::vector<Run> gets{};  // since the last flush, local or not, that covers them
@@ -50,10 +50,17 @@ class WindowLocks {
   // Of the latest event, if it is a lock or unlock of a window.
   std::uint64_t lockptr() const { return lockptr_; }
 
-  void save(BlobWriter& out) const;
-  void load(BlobReader& in);
+  // From lock to unlock, with what is known of the lock.
+  void record(IntervalColumn* log) { log_ = log; }
+  void end_record(std::uint64_t end);
+  // A lock that is there after an event, from its row; in order of their requests. What it has
+  // issued since the last flush is not told.
+  void restore(const Event& lock, const IntervalColumn::Row& row, std::uint64_t pos);
+  void restore_lockptr(std::uint64_t lockptr) { lockptr_ = lockptr; }
 
  private:
+  void log(const WindowLock& lock, std::uint64_t end);
+  WindowLock made(const Event& e, ProcessId here, ProcessId target) const;
   void change(const Event& e);
   ProcessId process(std::uint32_t location) const;
   void lock(const Event& e, ProcessId here, ProcessId target);
@@ -64,6 +71,8 @@ class WindowLocks {
   std::vector<WindowLock> select(WindowId window, ProcessId target, bool holding) const;
 
   const Trace* trace_;
+  IntervalColumn* log_ = nullptr;
+  std::vector<std::byte> contents_;                                   // of the column's next row
   std::map<WindowId, std::vector<WindowLock>> locks_;                 // in order of their requests
   std::map<std::pair<WindowId, ProcessId>, std::uint64_t> last_;      // lock or unlock of each lock
   std::map<std::pair<WindowId, ProcessId>, std::uint32_t> asserted_;  // NOCHECK of the next lock
@@ -90,12 +99,16 @@ class ThreadLocks {
     return it == locks_.end() ? nullptr : &it->second;
   }
   std::uint64_t lockptr() const { return lockptr_; }
-  void save(BlobWriter& out) const;
-  void load(BlobReader& in);
+  // From one event of a lock to its next. What is there after an event can be applied as it was.
+  void record(IntervalColumn* log) { log_ = log; }
+  void end_record(std::uint64_t end) {
+    for (const auto& [key, lock] : locks_) log_->add(lock.latest, end);
+  }
 
  private:
   void change(const Event& e);
   const Trace* trace_;
+  IntervalColumn* log_ = nullptr;
   std::map<std::pair<ProcessId, LockId>, Held> locks_;
   std::uint64_t lockptr_ = kNoEvent;
 };
@@ -115,15 +128,22 @@ class ThreadTeams {
     } else if (!teams_[i].empty()) {
       forkptr_ = teams_[i].back();
       teams_[i].pop_back();
+      if (log_ != nullptr) log_->add(forkptr_, e.pos);
     }
   }
   std::span<const std::uint64_t> open(std::uint32_t index) const { return teams_[index]; }
   std::uint64_t forkptr() const { return forkptr_; }
-  void save(BlobWriter& out) const;
-  void load(BlobReader& in);
+  // From FORK to JOIN. What is there after an event can be applied as it was.
+  void record(IntervalColumn* log) { log_ = log; }
+  void end_record(std::uint64_t end) {
+    for (const std::vector<std::uint64_t>& team : teams_) {
+      for (const std::uint64_t fork : team) log_->add(fork, end);
+    }
+  }
 
  private:
   const Trace* trace_;
+  IntervalColumn* log_ = nullptr;
   std::vector<std::vector<std::uint64_t>> teams_;  // by location
   std::uint64_t forkptr_ = kNoEvent;
 };

@@ -50,6 +50,7 @@ void MessageQueues::send(const Event& e) {
 void MessageQueues::depart(std::uint64_t send, std::uint64_t recv) {
   const std::uint32_t i = under_way_.take({send});
   if (i != kNone) sent_.give_back(i);
+  if (log_ != nullptr && i != kNone) log_->add(send, now_);
   if (recv != kNoEvent) paired_.push_back({send, recv});
 }
 
@@ -97,29 +98,10 @@ std::vector<std::uint64_t> MessageQueues::sends() const {
   return select([](const Sent&) { return true; });
 }
 
-void MessageQueues::save(BlobWriter& out) const {
-  std::uint64_t before = 0;
-  const std::vector<std::uint64_t> list = sends();  // ascending: small steps
-  out.number(list.size());
-  for (const std::uint64_t pos : list) {
-    const Sent& s = sent_[under_way_.find({pos})];
-    out.step(before, s.pos);
-    out.numbers(raw(s.com), raw(s.tag), raw(s.source), raw(s.destination));
-  }
-}
-
-// Into an object that nothing has been applied to.
-void MessageQueues::load(BlobReader& in) {
-  std::uint64_t before = 0;
-  for (std::size_t n = in.count(); n > 0 && in.ok(); --n) {
-    Sent s;
-    s.pos = in.step(before);
-    in.numbers(s.com, s.tag, s.source, s.destination);
-    if (!in.ok() || s.pos >= columns_.link.size() || under_way_.find({s.pos}) != kNone) return;
-    const std::uint32_t i = sent_.take();
-    sent_[i] = s;
-    under_way_.insert({s.pos}, i);
-  }
+void MessageQueues::end_record(std::uint64_t end) {
+  now_ = end;
+  finish();
+  for (const std::uint64_t send : sends()) log_->add(send, end);
 }
 
 }  // namespace kojak::earl::sequence

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "earl/detail/flat_index.h"
+#include "earl/index/interval_column.h"
 #include "earl/index/message_feed.h"
-#include "earl/sequence/blob.h"
 
 namespace kojak::earl::sequence {
 
@@ -64,8 +64,11 @@ class MessageQueues {
   // All of them, in file order.
   std::vector<std::uint64_t> sends() const;
 
-  void save(BlobWriter& out) const;
-  void load(BlobReader& in);
+  // From the SEND to the event with which it leaves its queue. What is there after an event can be
+  // applied as it was, if this follows the index.
+  // end_record() finishes.
+  void record(IntervalColumn* log) { log_ = log; }
+  void end_record(std::uint64_t end);
 
  private:
   struct Sent {
@@ -87,6 +90,7 @@ class MessageQueues {
   const Trace* trace_;
   std::unique_ptr<MessageFeed> feed_;  // while streaming
   MessageColumns columns_;             // else
+  IntervalColumn* log_ = nullptr;
   detail::Pool<Sent> sent_;
   detail::FlatIndex<detail::Key64> under_way_;  // by number of the SEND
   std::vector<MessagePair> paired_;

@@ -5,13 +5,13 @@
 // and enterptr. Every other aspect wants events that have been filled in so. LOG_OFF and
 // ENTER_TRACING open instances of PAUSING and TRACING; their ends close only those; an exit without
 // an ENTER changes nothing and has neither. Memory: open instances. Not thread-safe; nothing fails.
-// Source: docs/earl.md.
+// record() and restore(): state.h. Source: docs/earl.md.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "earl/sequence/blob.h"
+#include "earl/index/interval_column.h"
 #include "earl/trace.h"
 
 namespace kojak::earl::sequence {
@@ -43,6 +43,7 @@ class RegionStacks {
         event.enterptr = kNoEvent;
         return;
       }
+      if (log_ != nullptr) (*log_)[i].add(stack.back().enter, event.pos);
       stack.pop_back();
     }
     event.reg = top;
@@ -50,21 +51,21 @@ class RegionStacks {
   // Of the location with this dense number, outermost first.
   std::span<const OpenRegion> stack(std::uint32_t index) const { return stacks_[index]; }
 
-  void save(BlobWriter& out) const {
-    for (const std::vector<OpenRegion>& stack : stacks_) {
-      out.number(stack.size());
-      for (const OpenRegion& open : stack) out.numbers(open.enter, raw(open.region));
+  // Region instances, from ENTER to exit, by location.
+  void record(std::vector<IntervalColumn>* log) { log_ = log; }
+  void end_record(std::uint64_t end) {
+    for (std::size_t i = 0; i < stacks_.size(); ++i) {
+      for (const OpenRegion& open : stacks_[i]) (*log_)[i].add(open.enter, end);
     }
   }
-  void load(BlobReader& in) {
-    for (std::vector<OpenRegion>& stack : stacks_) {
-      stack.resize(in.count());
-      for (OpenRegion& open : stack) in.numbers(open.enter, open.region);
-    }
+  // The stack of one location.
+  void restore(std::uint32_t index, std::vector<OpenRegion> stack) {
+    stacks_[index] = std::move(stack);
   }
 
  private:
   const Trace* trace_;
+  std::vector<IntervalColumn>* log_ = nullptr;
   std::vector<std::vector<OpenRegion>> stacks_;  // by dense number of the location
 };
 

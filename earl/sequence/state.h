@@ -2,10 +2,13 @@
 //
 // A state sequence starts empty; apply() adds the next event of the trace and fills in the event's
 // region and enterptr. Each aspect can also be used alone: give it events that RegionStacks has
-// filled in. save() and load() turn a state into bytes and back (into an object that nothing has
-// been applied to). Memory: what is open. Not thread-safe; nothing fails. Source: docs/earl.md.
+// filled in. Random access does not replay: while the index is built, each aspect writes down what
+// was there from which event to which (record()); the state after an event is restored from these
+// columns (earl/access/archive.h), only answers, and nothing can be applied to it. Memory: what is
+// open. Not thread-safe; nothing fails. Source: docs/earl.md.
 #pragma once
 
+#include "earl/index/state_columns.h"
 #include "earl/sequence/call_paths.h"
 #include "earl/sequence/collectives.h"
 #include "earl/sequence/epochs.h"
@@ -41,15 +44,36 @@ struct State {
     thread_locks.apply(e);
     teams.apply(e);
   }
-  void save(std::vector<std::byte>& to) const {
-    BlobWriter out(to);
-    each(*this, [&](const auto& aspect) { aspect.save(out); });
+  // While events are applied: what passes is written down, so that the state after any of them can
+  // be put together later. end_record() is for after the last of `events`; it finishes messages.
+  void record(StateColumns& columns) {
+    regions.record(&columns.calls);
+    paths.record(&columns.visits);
+    messages.record(&columns.sends);
+    transfers.record(&columns.transfers);
+    origins.record(&columns.origins);
+    mpi_collectives.record(&columns.mpi_collectives);
+    window_collectives.record(&columns.window_collectives);
+    shmem_collectives.record(&columns.shmem_collectives);
+    omp_collectives.record(&columns.omp_collectives);
+    epochs.record(&columns.epochs);
+    window_locks.record(&columns.window_locks);
+    thread_locks.record(&columns.thread_locks);
+    teams.record(&columns.teams);
   }
-  // False if the bytes are not what save() wrote.
-  bool load(std::span<const std::byte> bytes) {
-    BlobReader in(bytes);
-    each(*this, [&](auto& aspect) { aspect.load(in); });
-    return in.ok() && in.at_end();
+  void end_record(std::uint64_t events) {
+    regions.end_record(events);
+    messages.end_record(events);
+    transfers.end_record(events);
+    origins.end_record(events);
+    mpi_collectives.end_record(events);
+    window_collectives.end_record(events);
+    shmem_collectives.end_record(events);
+    omp_collectives.end_record(events);
+    epochs.end_record(events);
+    window_locks.end_record(events);
+    thread_locks.end_record(events);
+    teams.end_record(events);
   }
 
   RegionStacks regions;
@@ -82,22 +106,6 @@ struct State {
         thread_locks(trace),
         teams(trace),
         pausing_region_(trace.pausing_region()) {}
-  template <class Self, class F>
-  static void each(Self& s, F&& f) {
-    f(s.regions);
-    f(s.paths);
-    f(s.messages);
-    f(s.transfers);
-    f(s.origins);
-    f(s.mpi_collectives);
-    f(s.window_collectives);
-    f(s.shmem_collectives);
-    f(s.omp_collectives);
-    f(s.epochs);
-    f(s.window_locks);
-    f(s.thread_locks);
-    f(s.teams);
-  }
   RegionId pausing_region_;
   bool plain_ = false;  // the latest event was such a one
 };

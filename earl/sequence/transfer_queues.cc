@@ -15,32 +15,9 @@ std::vector<std::uint64_t> OpenTransfers::of(LocationId location) const {
   return result;
 }
 
-void OpenTransfers::save(BlobWriter& out) const {
+void OpenTransfers::end_record(std::uint64_t end) {
   for (const Table& table : open_) {
-    out.number(table.size());
-    std::uint64_t id = 0, pos = 0;
-    table.for_each([&](ProcessId origin, const Item& item) {
-      out.numbers(raw(origin), raw(item.loc));
-      out.step(id, item.id);
-      out.step(pos, item.pos);
-    });
-  }
-}
-
-void OpenTransfers::load(BlobReader& in) {
-  for (Table& table : open_) {
-    table.clear();
-    std::uint64_t id = 0, pos = 0;
-    for (std::size_t n = in.count(); n > 0 && in.ok(); --n) {
-      ProcessId origin{};
-      LocationId loc{};
-      in.numbers(origin, loc);
-      const auto rmaid = static_cast<RmaId>(in.step(id));
-      if (in.step(pos) == kNoEvent) return;
-      Item& item = table.get(origin, rmaid);
-      item.loc = loc;
-      item.pos = pos;
-    }
+    table.for_each([&](ProcessId, const Item& item) { log_->add(item.pos, end); });
   }
 }
 

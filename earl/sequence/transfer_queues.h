@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "earl/detail/transfer_table.h"
-#include "earl/sequence/blob.h"
+#include "earl/index/interval_column.h"
 #include "earl/trace.h"
 
 namespace kojak::earl::sequence {
@@ -24,8 +24,10 @@ class OpenTransfers {
   // Numbers of the waiting events of a location, in file order.
   std::vector<std::uint64_t> of(LocationId location) const;
   std::size_t size() const { return open_[0].size() + open_[1].size(); }
-  void save(BlobWriter& out) const;
-  void load(BlobReader& in);
+  // From the event that waits to the one that it has waited for. What is there after an event can
+  // be applied as it was.
+  void record(IntervalColumn* log) { log_ = log; }
+  void end_record(std::uint64_t end);
 
  protected:
   // The process that issued the transfer of an event whose origin is elsewhere, or here.
@@ -33,14 +35,17 @@ class OpenTransfers {
   ProcessId origin_there(const Event& e) const {
     return process(static_cast<LocationId>(raw(e.peer)));
   }
-  void put(ProcessId origin, const Event& e) {
+  KOJAK_INLINED void put(ProcessId origin, const Event& e) {
     Item& item = open_[table(e)].get(origin, e.rmaid);
+    if (log_ != nullptr && !item.empty()) log_->add(item.pos, e.pos);
     item.pos = e.pos;  // of a damaged trace's equal numbers the later one counts
     item.loc = e.loc;
   }
   // Takes it out; kNoEvent if there is none.
-  std::uint64_t take(ProcessId origin, const Event& e) {
-    return open_[table(e)].take(origin, e.rmaid).pos;
+  KOJAK_INLINED std::uint64_t take(ProcessId origin, const Event& e) {
+    const std::uint64_t pos = open_[table(e)].take(origin, e.rmaid).pos;
+    if (log_ != nullptr && pos != kNoEvent) log_->add(pos, e.pos);
+    return pos;
   }
 
  private:
@@ -61,6 +66,7 @@ class OpenTransfers {
     return window ? 1 : 0;
   }
   const Trace* trace_;
+  IntervalColumn* log_ = nullptr;
   std::array<Table, 2> open_;  // without and with a window
 };
 

@@ -19,10 +19,11 @@
 #include "earl/detail/flat_index.h"
 #include "earl/detail/recording_segments.h"
 #include "epilog/format/types.h"
+#include "epilog/model/window_standing.h"
 
 namespace kojak::earl {
 
-enum class EpochSide : std::uint8_t { kAccess, kExposure };
+using kojak::EpochSide;
 
 class EpochPartners {
  public:

@@ -123,18 +123,19 @@ void Gats::resume(ProcessId process, WindowId window, ProcessId peer, std::uint6
     std::vector<OpenEpoch>& list = open_access_[raw(process)];
     auto it = std::find_if(list.begin(), list.end(),
                            [&](const OpenEpoch& o) { return o.window == window; });
-    bool named = false;
+    Resumption told = resumption(false, false, access_open);
     if (it != list.end()) {
       Access& a = accesses_[it->epoch];
       const std::uint32_t i = target_index(a, peer);
-      named = i != kNone && access_open && a.targets[i].ordinal + 1 == access;
-      if (named) {
+      const bool known = i != kNone;
+      told = resumption(known, known && a.targets[i].ordinal + 1 == access, access_open);
+      if (told.goes_on) {
         TargetTransfers& t = a.targets[i].transfers;
         if (ops > t.ops) {
           t.unrecorded += ops - t.ops;
           t.ops = ops;
         }
-      } else if (i != kNone) {  // it ended unseen
+      } else if (told.ended) {
         findings_.add(Finding::kUnclosedEpoch, pos);
         const std::uint32_t old = it->epoch;
         list.erase(it);
@@ -144,7 +145,7 @@ void Gats::resume(ProcessId process, WindowId window, ProcessId peer, std::uint6
     if (partners_.resume(*this, p, EpochSide::kAccess, access, access_open)) {
       findings_.add(Finding::kGap, pos);
     }
-    if (access_open && !named && access > 0) {
+    if (told.begun && access > 0) {
       it = std::find_if(list.begin(), list.end(),
                         [&](const OpenEpoch& o) { return o.window == window; });
       const std::uint32_t epoch = it != list.end() ? it->epoch : new_access(process, window);
@@ -160,13 +161,14 @@ void Gats::resume(ProcessId process, WindowId window, ProcessId peer, std::uint6
     return std::find_if(list.begin(), list.end(),
                         [&](const OpenEpoch& o) { return o.window == window; });
   };
-  bool named = false;
+  Resumption told = resumption(false, false, exposure_open);
   if (const auto it = find_open(); it != list.end()) {
     const Exposure& e = exposures_[it->epoch];
     const auto origin = std::find_if(e.origins.begin(), e.origins.end(),
                                      [&](const ExposureOrigin& o) { return o.origin == peer; });
-    named = origin != e.origins.end() && exposure_open && origin->ordinal + 1 == exposure;
-    if (!named && origin != e.origins.end()) {
+    const bool known = origin != e.origins.end();
+    told = resumption(known, known && origin->ordinal + 1 == exposure, exposure_open);
+    if (told.ended) {
       findings_.add(Finding::kUnclosedEpoch, pos);
       const std::uint32_t old = it->epoch;
       list.erase(it);
@@ -176,7 +178,7 @@ void Gats::resume(ProcessId process, WindowId window, ProcessId peer, std::uint6
   if (partners_.resume(*this, p, EpochSide::kExposure, exposure, exposure_open)) {
     findings_.add(Finding::kGap, pos);
   }
-  if (exposure_open && !named && exposure > 0) {
+  if (told.begun && exposure > 0) {
     const auto it = find_open();
     const std::uint32_t epoch = it != list.end() ? it->epoch : new_exposure(process, window);
     if (it == list.end()) list.push_back({window, epoch});

@@ -141,9 +141,9 @@ void PassiveTarget::complete_request(const Call& call, WindowId window, RmaId rm
 void PassiveTarget::resume_all(ProcessId process, WindowId window, std::uint8_t flags) {
   learn(process);
   const std::uint32_t known = find(process, window, {}, true);
-  const bool is_open = (flags & kOpenLockAll) != 0;
-  if (!is_open && known != kNone) forget(process, known);  // it has ended unseen
-  if (!is_open || known != kNone) return;
+  const Resumption held = resumption(known != kNone, true, (flags & kOpenLockAll) != 0);
+  if (held.ended) forget(process, known);
+  if (!held.begun) return;
   Epoch& e = epochs_[open(nullptr, process, window)];
   e.all = true;
   e.nocheck = (flags & kOpenNoCheck) != 0;
@@ -185,17 +185,12 @@ void PassiveTarget::free(ProcessId process, WindowId window, std::uint64_t pos) 
   }
 }
 
-TransferSlot PassiveTarget::issue(ProcessId process, WindowId window, ProcessId target, RmaId rmaid,
-                                  bool get, bool request) {
+TransferSlot PassiveTarget::issue(std::uint32_t lock, ProcessId target, RmaId rmaid, bool get,
+                                  bool request) {
+  Epoch& e = epochs_[lock];
   TransferSlot result;
-  result.epoch = find(process, window, target, false);
-  result.kind = EpochKind::kLock;
-  if (result.epoch == kNone) {
-    result.epoch = find(process, window, target, true);
-    result.kind = EpochKind::kLockAll;
-  }
-  if (result.epoch == kNone) return {};
-  Epoch& e = epochs_[result.epoch];
+  result.epoch = lock;
+  result.kind = e.all ? EpochKind::kLockAll : EpochKind::kLock;
   result.index = e.set.get(target);
   if (e.outstanding.size() <= result.index) e.outstanding.resize(result.index + 1);
   Outstanding& o = e.outstanding[result.index];

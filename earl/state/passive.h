@@ -42,10 +42,12 @@ class PassiveTarget {
   void free(ProcessId process, WindowId window, std::uint64_t pos);
 
   bool any_open(ProcessId process) const { return !open_[raw(process)].empty(); }
-  // The lock epoch that covers the target, if there is one; counts the operation. `request`: it has
-  // one of its own.
-  TransferSlot issue(ProcessId process, WindowId window, ProcessId target, RmaId rmaid, bool get,
-                     bool request);
+  // The open lock of the target, or (absent) of all; kNone if there is none.
+  std::uint32_t open_lock(ProcessId process, WindowId window, ProcessId target) const {
+    return find(process, window, target, is_absent(target));
+  }
+  // An operation under that lock. `request`: it has one of its own.
+  TransferSlot issue(std::uint32_t lock, ProcessId target, RmaId rmaid, bool get, bool request);
   void leave_transfer(const TransferSlot& slot, Seconds exit);
   bool mark(ProcessId origin, WindowId window, ProcessId target);
   // f(const PassiveEpoch&) for what is still open at the end; counts it, unless recording was off

@@ -1,9 +1,8 @@
 // Transfers (put, get) as they are issued, and what an epoch remembers of them per target.
 //
-// A transfer belongs to the epoch that its origin had open towards that target when it was issued:
-// a lock of that target or of all; else a started access epoch that names it; else the fence epoch.
-// An epoch keeps one TargetTransfers for each target, however many transfers there are.
-// Source: docs/merge.md; docs/earl.md.
+// A transfer belongs to the epoch that its origin had open towards that target when it was issued
+// (claiming_epoch() in epilog/model/window_standing.h). An epoch keeps one TargetTransfers for each
+// target, however many transfers there are. Source: docs/merge.md; docs/earl.md.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +10,11 @@
 #include <limits>
 
 #include "earl/call.h"
+#include "epilog/model/window_standing.h"
 
 namespace kojak::earl {
 
-enum class EpochKind : std::uint8_t { kNone, kFence, kAccess, kLock, kLockAll };
+using kojak::EpochKind;
 
 // At its start record at the origin (PUT_1TS; GET_1TS, which follows GET_1TO).
 struct Transfer {

@@ -34,6 +34,13 @@ std::string_view Definitions::string(StringId id) const {
   return it == strings.end() ? std::string_view() : std::string_view(it->second);
 }
 
+Definitions::Definitions() = default;
+Definitions::~Definitions() = default;
+Definitions::Definitions(const Definitions&) = default;
+Definitions::Definitions(Definitions&&) noexcept = default;
+Definitions& Definitions::operator=(const Definitions&) = default;
+Definitions& Definitions::operator=(Definitions&&) noexcept = default;
+
 Status Definitions::add(const RawRecord& record, const Dialect& dialect) {
   Status result;
   const bool known = dispatch_record(record.type, [&]<class R>() {

@@ -172,6 +172,14 @@ struct OffsetDef {
 
 class Definitions {
  public:
+  // Defined once, in definitions.cc: what copies and ends the tables below is much code.
+  Definitions();
+  ~Definitions();
+  Definitions(const Definitions&);
+  Definitions(Definitions&&) noexcept;
+  Definitions& operator=(const Definitions&);
+  Definitions& operator=(Definitions&&) noexcept;
+
   Status add(const RawRecord& record, const Dialect& dialect);
   // Joins what waits for a continuation; call it when the definitions have ended.
   void finish();

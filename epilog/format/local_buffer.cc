@@ -164,6 +164,11 @@ BufferFile find_buffer(const std::string& trace_path) {
     if (::stat(result.path.c_str(), &info) != 0) return {};  // all of it was in the trace file
     if (!read_header(result.path, header)) return is(Kind::kBad, "is no buffer of a local trace");
   }
+  if (header.state == LocalBufferHeader::kInMemory) {
+    // Who kept the records may have saved them and ended since the header was read.
+    if (::stat(result.path.c_str(), &info) != 0) return {};
+    if (!read_header(result.path, header)) return is(Kind::kBad, "is no buffer of a local trace");
+  }
   bool strange = false;
   const std::optional<LocalRun> run = run_of(trace_path, strange);
   if (strange) return is(Kind::kForeign, "is no buffer of that trace, which is no local one");

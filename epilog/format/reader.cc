@@ -17,7 +17,7 @@ Result<TraceReader> TraceReader::from(std::unique_ptr<ByteSource> source, std::s
   reader.source_ = std::move(source);
   reader.path_ = std::move(name);
   reader.capacity_ = std::max(buffer, 4 * kMaxRecord);
-  reader.buffer_ = std::make_unique<std::byte[]>(reader.capacity_);
+  reader.buffer_ = std::make_unique_for_overwrite<std::byte[]>(reader.capacity_);
   if (Status status = reader.read_header(); !status) return status.error();
   return reader;
 }

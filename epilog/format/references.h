@@ -13,8 +13,13 @@ template <class T>
 const char* undefined(const Definitions&, T) {
   return nullptr;
 }
+// Whether undefined() can tell: an identifier of objects that have definitions.
+template <class T>
+inline constexpr bool kNamesObject = false;
 
 #define KOJAK_REFERENCE(Id, known, noun)                                             \
+  template <>                                                                        \
+  inline constexpr bool kNamesObject<Id> = true;                                     \
   inline const char* undefined(const Definitions& definitions, Id id) {              \
     return (known) ? nullptr : "no " noun " with this identifier is defined before"; \
   }

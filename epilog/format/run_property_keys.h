@@ -13,6 +13,10 @@ inline constexpr const char* kNoProcessorTimes = "processor.unknown";
 
 inline constexpr const char* kSampleInterval = "sample.interval";  // seconds, of SAMPLE
 
+// For people: reports show them.
+inline constexpr const char* kCommand = "run.command";  // the process's words, with blanks between
+inline constexpr const char* kStart = "run.start";      // of rank 0: "2026-11-23T14:05:09Z"
+
 // Before the name of an MPI function that the program imports and nobody records; the value is the
 // importing file.
 inline constexpr const char* kUnrecorded = "unrecorded.";

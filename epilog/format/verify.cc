@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "epilog/format/definitions.h"
+#include "epilog/format/epoch_moves.h"
 #include "epilog/format/references.h"
 
 namespace kojak {
@@ -49,8 +50,9 @@ class Verifier {
   void flow(const R& record, LocationState& state);
   template <class R>
   void attribute(const R& record);
-  template <class R>
-  void is_new(const R& record);
+  // The identifier that a definition introduces.
+  template <class T>
+  void introduced(const char* field, T id);
   void leave(LocationState& state, bool tracing);
   template <class Ok>
   void leaves(const LocationState& state, Ok&& ok);
@@ -115,7 +117,9 @@ struct Verifier::Check {
     Check& check;
     template <class T>
     void field(const FieldInfo& info, const T& value) {
-      if (std::exchange(check.introduces, false)) return;
+      if (std::exchange(check.introduces, false)) {
+        return check.verifier.introduced(info.name, value);
+      }
       if constexpr (std::is_same_v<T, Seconds>) {
         if (!std::isfinite(value.value)) {
           const Level level = R::kKind == RecordKind::kEvent ? Level::kError : Level::kWarning;
@@ -171,11 +175,6 @@ void Verifier::record(const RawRecord& raw_record) {
                 std::is_same_v<R, Offset>) {
     check.introduces = false;  // these tell more of an object that is defined before
   }
-  if constexpr (std::is_same_v<R, MpiComm> || std::is_same_v<R, MpiCommRef>) {
-    if (definitions_.comms.find(record.cid) != nullptr) {
-      find(Level::kWarning, "cid", "is defined twice", "the later definition counts");
-    }
-  }
   visit_fields(record, dialect, Check::Visitor<R>{check});
   if constexpr (R::kKind == RecordKind::kDefinition) {
     definition(record, raw_record);
@@ -190,40 +189,20 @@ void Verifier::record(const RawRecord& raw_record) {
   }
 }
 
-template <class R>
-void Verifier::is_new(const R& record) {
-  const auto check = [&](const char* field, bool there) {
-    if (there) find(Level::kWarning, field, "is defined twice", "the later definition counts");
-  };
-  if constexpr (std::is_same_v<R, String>) {
-    check("strid", definitions_.strings.count(record.strid) != 0);
-  } else if constexpr (std::is_same_v<R, Machine>) {
-    check("mid", definitions_.machines.find(record.mid) != nullptr);
-  } else if constexpr (std::is_same_v<R, Node>) {
-    check("nid", definitions_.nodes.find(record.nid) != nullptr);
-  } else if constexpr (std::is_same_v<R, Location>) {
-    check("lid", definitions_.locations.find(record.lid) != nullptr);
-  } else if constexpr (std::is_same_v<R, File>) {
-    check("fid", definitions_.files.find(record.fid) != nullptr);
-  } else if constexpr (std::is_same_v<R, Region> || std::is_same_v<R, LocalSite> ||
-                       std::is_same_v<R, LocalFunction>) {
-    check("rid", definitions_.regions.find(record.rid) != nullptr);
-  } else if constexpr (std::is_same_v<R, CallSite>) {
-    check("csid", definitions_.call_sites.find(record.csid) != nullptr);
-  } else if constexpr (std::is_same_v<R, MpiGroup>) {
-    check("gid", definitions_.groups.find(record.gid) != nullptr);
-  } else if constexpr (std::is_same_v<R, MpiWin>) {
-    check("wid", definitions_.windows.find(record.wid) != nullptr);
-  } else if constexpr (std::is_same_v<R, CartTopology>) {
-    check("topid", definitions_.topologies.find(record.topid) != nullptr);
-  } else if constexpr (std::is_same_v<R, CallPath>) {
-    check("cpid", !call_paths_.insert(raw(record.cpid)).second);
+template <class T>
+void Verifier::introduced(const char* field, T id) {
+  bool known = false;
+  if constexpr (std::is_same_v<T, CallPathId>) {
+    known = call_paths_.count(raw(id)) != 0;
+  } else if constexpr (kNamesObject<T>) {
+    known = undefined(definitions_, id) == nullptr;
   }
+  if (known) find(Level::kWarning, field, "is defined twice", "the later definition counts");
 }
 
 template <class R>
 void Verifier::definition(const R& record, const RawRecord& raw_record) {
-  is_new(record);
+  if constexpr (std::is_same_v<R, CallPath>) call_paths_.insert(raw(record.cpid));
   const std::size_t unfinished = definitions_.unfinished();
   if (const Status status = definitions_.add(raw_record, reader_.dialect()); !status) {
     const std::string& reason = status.error().reason;
@@ -285,16 +264,12 @@ void Verifier::flow(const R& record, LocationState& state) {
   } else if constexpr (kLeaves<R>) {
     if constexpr (std::is_same_v<R, MpiWinExit>) {
       leaves(state, [](const MpiFunction& f) {
-        return f.role == MpiRole::kWinPost || f.role == MpiRole::kWinStart ||
-               f.role == MpiRole::kWinComplete || f.role == MpiRole::kWinWait ||
-               f.role == MpiRole::kWinTest;
+        return group_exit_move(f.role, true) != EpochMove::kNone;
       });
       if (raw(record.synex) > 1) find(Level::kError, "synex", "is neither 0 nor 1", kWriterFault);
     } else if constexpr (std::is_same_v<R, MpiWinCollExit>) {
-      leaves(state, [](const MpiFunction& f) {
-        return f.role == MpiRole::kWinCreate || f.role == MpiRole::kWinFree ||
-               f.role == MpiRole::kWinFence;
-      });
+      leaves(state,
+             [](const MpiFunction& f) { return collective_exit_move(f.role) != EpochMove::kNone; });
     }
     leave(state, kOfMeasurement<R>);
   }

@@ -146,7 +146,9 @@ Status OutputFile::commit() {
 }
 
 TraceWriter::TraceWriter(OutputFile file, const Dialect& dialect)
-    : file_(std::move(file)), dialect_(dialect), buffer_(std::make_unique<std::byte[]>(kBuffer)) {}
+    : file_(std::move(file)),
+      dialect_(dialect),
+      buffer_(std::make_unique_for_overwrite<std::byte[]>(kBuffer)) {}
 
 Result<TraceWriter> TraceWriter::create(const std::string& path, const Dialect& dialect) {
   auto file = OutputFile::create(path);

@@ -107,8 +107,7 @@ struct Hook<args::WinFence> {
   void after(const args::WinFence& a, int result, C& call) {
     Window* const window = window_after(a, result, call);
     if (window == nullptr) return;
-    ++window->fences;
-    window->fence_open = (a.assertion & MPI_MODE_NOSUCCEED) == 0;
+    window->standing.fence((a.assertion & MPI_MODE_NOSUCCEED) != 0);
     window->changed = true;
     begin_epoch_of_all(*window);
     if constexpr (C::kOn) {
@@ -121,32 +120,41 @@ struct Hook<args::WinFence> {
 
 // What distinguishes access epochs (start, complete) from exposure epochs (post, wait, test).
 struct AccessSide {
-  static constexpr std::uint8_t kBits = kOpenAccess | kOpenNoCheck;
+  static constexpr EpochSide kSide = EpochSide::kAccess;
   static Group*& group(Window& w) { return w.start_group; }
   static Vector<std::uint32_t>& ranks(Window& w) { return w.start_ranks; }
   static void begin(Window& w, PeerState& state, int assertion) {
-    ++state.access;
-    state.open |= kOpenAccess;
-    if ((assertion & MPI_MODE_NOCHECK) != 0) state.open |= kOpenNoCheck;
+    state.standing.begin(kSide, (assertion & MPI_MODE_NOCHECK) != 0 ? kOpenNoCheck : 0);
     state.operations = 0;
     state.serial = w.serial;
   }
 };
 struct ExposureSide {
-  static constexpr std::uint8_t kBits = kOpenExposure;
+  static constexpr EpochSide kSide = EpochSide::kExposure;
   static Group*& group(Window& w) { return w.post_group; }
   static Vector<std::uint32_t>& ranks(Window& w) { return w.post_ranks; }
-  static void begin(Window&, PeerState& state, int) {
-    ++state.exposure;
-    state.open |= kOpenExposure;
-  }
+  static void begin(Window&, PeerState& state, int) { state.standing.begin(kSide); }
 };
 
 template <class Side>
+Group* end_epochs(Window& window) {
+  const auto ended = [&](std::uint32_t rank) -> PeerStanding& {
+    PeerState& state = window.peers[rank];
+    if constexpr (std::is_same_v<Side, AccessSide>) state.operations = 0;
+    note_changed(window, rank, state);
+    return state.standing;
+  };
+  window.standing.end_epoch(Side::kSide, Side::ranks(window), ended);
+  Group* const group = Side::group(window);
+  Side::group(window) = nullptr;
+  return group;
+}
+template <class Side>
 void begin_epochs(Window& window, MPI_Group members, int assertion) {
+  end_epochs<Side>(window);
+  window.standing.open_epoch(Side::kSide);
   Side::group(window) = group_of(members);
   Vector<std::uint32_t>& list = Side::ranks(window);
-  list.resize(0);
   int count = 0;
   const int* ranks = ranks_in(members, window.mpi_group, count);
   for (int i = 0; ranks != nullptr && i < count; ++i) {
@@ -157,19 +165,6 @@ void begin_epochs(Window& window, MPI_Group members, int assertion) {
     Side::begin(window, *state, assertion);
     note_changed(window, rank, *state);
   }
-}
-template <class Side>
-Group* end_epochs(Window& window) {
-  for (const std::uint32_t rank : Side::ranks(window)) {
-    PeerState& state = window.peers[rank];
-    state.open = static_cast<std::uint8_t>(state.open & ~Side::kBits);
-    if constexpr (std::is_same_v<Side, AccessSide>) state.operations = 0;
-    note_changed(window, rank, state);
-  }
-  Side::ranks(window).resize(0);
-  Group* const group = Side::group(window);
-  Side::group(window) = nullptr;
-  return group;
 }
 
 template <class C>
@@ -230,7 +225,8 @@ struct LockHook {
   static void open(Window& window, int rank, std::uint8_t bits, C& call, int assertion) {
     if (PeerState* state = peer_state(window, static_cast<std::uint32_t>(rank))) {
       const unsigned no_check = (assertion & MPI_MODE_NOCHECK) != 0 ? kOpenNoCheck : 0u;
-      state->open = static_cast<std::uint8_t>(state->open | bits | no_check);
+      // Nobody asks here how many peers are locked, so the window's own count is left alone.
+      state->standing.lock(static_cast<std::uint8_t>(bits | no_check));
       state->operations = 0;
       state->serial = window.serial;
       note_changed(window, static_cast<std::uint32_t>(rank), *state);
@@ -240,8 +236,7 @@ struct LockHook {
   static void close(Window& window, std::uint32_t rank) {
     PeerState* const state = peer_state(window, rank);
     if (state == nullptr) return;
-    state->open = static_cast<std::uint8_t>(
-        state->open & ~(kOpenShared | kOpenExclusive | kOpenNoCheck | kOpenLockAll));
+    state->standing.unlock();
     state->operations = 0;
     note_changed(window, rank, *state);
   }
@@ -287,8 +282,8 @@ struct Hook<args::WinLockAll> {
   void after(const args::WinLockAll& a, int result, C& call) {
     Window* const window = window_after(a, result, call);
     if (window == nullptr) return;
-    window->lock_all = static_cast<std::uint8_t>(
-        kOpenLockAll | kOpenShared | ((a.assertion & MPI_MODE_NOCHECK) != 0 ? kOpenNoCheck : 0));
+    window->standing.lock_all(static_cast<std::uint8_t>(
+        kOpenShared | ((a.assertion & MPI_MODE_NOCHECK) != 0 ? kOpenNoCheck : 0)));
     window->changed = true;
     begin_epoch_of_all(*window);
     if constexpr (C::kOn) {
@@ -305,7 +300,7 @@ struct Hook<args::WinUnlockAll> {
   void after(const args::WinUnlockAll& a, int result, C& call) {
     Window* const window = window_after(a, result, call);
     if (window == nullptr) return;
-    window->lock_all = 0;
+    window->standing.unlock_all();
     window->changed = true;
     begin_epoch_of_all(*window);
     if constexpr (C::kOn) {

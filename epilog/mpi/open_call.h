@@ -165,7 +165,7 @@ class OpenCall {
       note_.wid = WindowId{window->id};
     if constexpr (requires { a.rank; }) note_.dlid = PeerId{window->peer(a.rank)};
     if constexpr (requires { a.target_rank; }) note_.dlid = PeerId{window->peer(a.target_rank)};
-    note_.ordinal = Count64{window->fences};
+    note_.ordinal = Count64{window->standing.fences};
   }
   void look_at_group(MPI_Group group) {
     if (live_groups.find(word(group)) == nullptr) return;

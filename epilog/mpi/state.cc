@@ -47,21 +47,24 @@ struct StateWriter {
   void peer(Window& window, std::uint32_t rank) {
     PeerState& state = window.peers[rank];
     const std::uint64_t operations = state.serial == window.serial ? state.operations : 0;
+    // Of one that has nothing any more, after a gap, too: a lock was released in it, maybe.
+    const bool told = all && state.changed;
     state.changed = false;
-    if ((state.access | state.exposure | operations | state.open) == 0) return;
+    const PeerStanding& standing = state.standing;
+    if (!told && (standing.access | standing.exposure | operations | standing.open) == 0) return;
     const std::uint32_t world_rank = window.group->ranks[rank];
     if (world_rank == kAbsent) return;
     write(EpochState{r.lid, time, static_cast<WindowId>(window.id), static_cast<PeerId>(world_rank),
-                     Count64{state.access}, Count64{state.exposure}, Count64{operations},
-                     static_cast<Flags>(state.open | window.lock_all)});
+                     Count64{standing.access}, Count64{standing.exposure}, Count64{operations},
+                     static_cast<Flags>(standing.open | window.standing.all)});
   }
 
   void window(Window& window) {
     if (!all && !window.changed && window.changed_peers.empty()) return;
     if (!define_window(r, window)) return;
     if (all || window.changed) {
-      write(WinState{r.lid, time, static_cast<WindowId>(window.id), Count64{window.fences},
-                     static_cast<Flags>((window.fence_open ? 1u : 0u) | window.lock_all)});
+      write(WinState{r.lid, time, static_cast<WindowId>(window.id), Count64{window.standing.fences},
+                     static_cast<Flags>(window.standing.open())});
     }
     window.changed = false;
     if (all && window.peers != nullptr) {

@@ -1,4 +1,5 @@
-// Windows of this process: members, identity, and the epochs that are open.
+// Windows of this process: members, identity, and the epochs that are open, whose rule is that of
+// epilog/model/window_standing.h.
 //
 // Found by handle; one that was never seen is defined on first use, with unknown identity. Ranks of
 // peers are ranks of the window's group. Callers hold the bookkeeping lock. Without memory
@@ -7,17 +8,18 @@
 
 #include <mpi.h>
 
+#include "epilog/model/window_standing.h"
 #include "epilog/mpi/comm.h"
 
 namespace kojak::measure {
 
 struct PeerState {
-  std::uint64_t access, exposure;  // epochs begun
-  std::uint64_t operations;        // issued in the open epoch
-  std::uint32_t serial;            // of the window when `operations` was counted
-  std::uint8_t open;
+  [[no_unique_address]] PeerStanding standing;
   bool changed;
+  std::uint32_t serial;      // of the window when `operations` was counted
+  std::uint64_t operations;  // issued in the open epoch
 };
+static_assert(sizeof(PeerState) == 32, "each operation computes a place among them");
 
 struct Window {
   std::uint32_t id = 0;
@@ -27,9 +29,7 @@ struct Window {
   MPI_Group mpi_group = MPI_GROUP_NULL;
   Identity identity;
   std::uint8_t flavour = 0, model = 0;  // as in WIN_IDENTITY
-  std::uint64_t fences = 0;
-  bool fence_open = false;
-  std::uint8_t lock_all = 0;  // open bits, for every member
+  WindowStanding standing;
   bool changed = false;
   std::uint32_t serial = 1;                       // changes when an epoch with all members ends
   Group* start_group = nullptr;                   // of the open access epoch

@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "epilog/format/run_fact_keys.h"
 #include "epilog/format/run_property_keys.h"
 #include "epilog/runtime/local_trace.h"
 #include "epilog/runtime/processor.h"

@@ -9,10 +9,23 @@ constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
 // No run is longer than some years.
 constexpr Nanoseconds kLongest = Nanoseconds{1} << 60;
 
-std::size_t count(const std::vector<std::vector<Box>>& rows) {
-  std::size_t total = 0;
-  for (const auto& boxes : rows) total += boxes.size();
-  return total;
+// Waits are this much more worth than calls.
+constexpr Nanoseconds kWaitsCount = 8;
+
+Nanoseconds raised(Nanoseconds threshold) {
+  return std::max<Nanoseconds>(threshold + threshold / 2, 250);
+}
+
+// Whether a wait within the box is long enough for the box to stay as it is. In a box that may
+// merge they are short, and mostly one.
+bool waits_long(const Box& box, const std::vector<WaitBox>& waits, Nanoseconds threshold) {
+  auto wait = std::lower_bound(waits.begin(), waits.end(), box.begin,
+                               [](const WaitBox& w, Nanoseconds time) { return w.begin < time; });
+  for (int looked = 0; wait != waits.end() && wait->begin < box.end && looked < 4; ++looked) {
+    if (wait->waited * kWaitsCount >= threshold) return true;
+    ++wait;
+  }
+  return false;
 }
 
 }  // namespace
@@ -24,7 +37,7 @@ void put_in_order(std::vector<Box>& boxes) {
   });
 }
 
-void condense(std::vector<Box>& boxes, Nanoseconds threshold) {
+void condense(std::vector<Box>& boxes, Nanoseconds threshold, const std::vector<WaitBox>& waits) {
   // What a box merged into takes its place as the parent of the boxes inside.
   struct Open {
     Nanoseconds end;
@@ -33,6 +46,7 @@ void condense(std::vector<Box>& boxes, Nanoseconds threshold) {
   struct Kept {
     std::size_t last_child = kNobody;
     Nanoseconds longest = 0;  // of the calls that it stands for
+    bool alone = false;       // takes nothing in
   };
   std::vector<Box> kept;
   std::vector<Kept> about;
@@ -45,18 +59,19 @@ void condense(std::vector<Box>& boxes, Nanoseconds threshold) {
     const std::size_t parent = open.empty() ? kNobody : open.back().into;
     std::size_t into = parent == kNobody ? last_root : about[parent].last_child;
     const Nanoseconds length = box.end - box.begin;
-    if (into != kNobody && box.end - kept[into].begin < threshold) {
+    const bool alone = length < threshold && waits_long(box, waits, threshold);
+    if (into != kNobody && !alone && !about[into].alone && box.end - kept[into].begin < threshold) {
       Box& merged = kept[into];
       merged.end = std::max(merged.end, box.end);
       merged.calls += box.calls;
       if (length > about[into].longest) {
-        merged.region = box.region;
+        merged.path = box.path;
         about[into].longest = length;
       }
     } else {
       into = kept.size();
       kept.push_back(box);
-      about.push_back({kNobody, length});
+      about.push_back({kNobody, length, alone});
       (parent == kNobody ? last_root : about[parent].last_child) = into;
     }
     open.push_back({box.end, into});
@@ -64,10 +79,46 @@ void condense(std::vector<Box>& boxes, Nanoseconds threshold) {
   boxes = std::move(kept);
 }
 
-void condense_to(std::vector<std::vector<Box>>& rows, std::size_t limit, Nanoseconds& threshold) {
-  while (count(rows) > limit && threshold < kLongest) {
-    threshold = std::max<Nanoseconds>(threshold * 2, 1000);
-    for (auto& boxes : rows) condense(boxes, threshold);
+void condense(std::vector<WaitBox>& waits, Nanoseconds threshold) {
+  std::size_t kept = 0;
+  Nanoseconds longest = 0;  // of those that the last one stands for
+  for (const WaitBox& wait : waits) {
+    if (kept > 0 && wait.end - std::min(waits[kept - 1].begin, wait.end) < threshold) {
+      WaitBox& merged = waits[kept - 1];
+      merged.end = std::max(merged.end, wait.end);
+      merged.waited += wait.waited;
+      merged.waits += wait.waits;
+      if (wait.waited > longest) {
+        longest = wait.waited;
+        merged.metric = wait.metric;
+        merged.awaited = wait.awaited;
+        merged.ended = wait.ended;
+      }
+    } else {
+      waits[kept++] = wait;
+      longest = wait.waited;
+    }
+  }
+  waits.resize(kept);
+}
+
+void condense_to(std::vector<std::vector<Box>>& rows,
+                 const std::vector<std::vector<WaitBox>>& waits, std::size_t limit,
+                 Nanoseconds& threshold) {
+  static const std::vector<WaitBox> kNone;
+  while (count_all(rows) > limit && threshold < kLongest) {
+    threshold = raised(threshold);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      condense(rows[row], threshold, row < waits.size() ? waits[row] : kNone);
+    }
+  }
+}
+
+void condense_to(std::vector<std::vector<WaitBox>>& rows, std::size_t limit,
+                 Nanoseconds& threshold) {
+  while (count_all(rows) > limit && threshold < kLongest) {
+    threshold = raised(threshold);
+    for (auto& waits : rows) condense(waits, threshold);
   }
 }
 

@@ -2,8 +2,9 @@
 //
 // Calls at the same depth under the same parent merge as long as the box that they make is shorter
 // than a threshold; it takes the region of the longest of them and says how many they were. Nothing
-// longer than the threshold is changed, so what can be seen at the scale of the run stays. Pure
-// functions; thread-safe.
+// longer than the threshold is changed, so what can be seen at the scale of the run stays. Where a
+// call waited it stays apart down to an eighth of the threshold: detail is kept where the waits
+// are. Pure functions; thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +18,25 @@ namespace kojak::html {
 // are added when they end.
 void put_in_order(std::vector<Box>& boxes);
 
-// `boxes` in order; stays so.
-void condense(std::vector<Box>& boxes, Nanoseconds threshold);
+// `boxes` in order; stays so. `waits` of the same row, in order of begin.
+void condense(std::vector<Box>& boxes, Nanoseconds threshold,
+              const std::vector<WaitBox>& waits = {});
+// Of waits in order of begin: the merged one has the metric and the partner of the longest.
+void condense(std::vector<WaitBox>& waits, Nanoseconds threshold);
 
-// Doubles the threshold until all rows together hold at most `limit` boxes; `threshold` is where to
-// begin and what was reached.
-void condense_to(std::vector<std::vector<Box>>& rows, std::size_t limit, Nanoseconds& threshold);
+// Raises the threshold until all rows together hold at most `limit`; `threshold` is where to begin
+// and what was reached.
+void condense_to(std::vector<std::vector<Box>>& rows,
+                 const std::vector<std::vector<WaitBox>>& waits, std::size_t limit,
+                 Nanoseconds& threshold);
+void condense_to(std::vector<std::vector<WaitBox>>& rows, std::size_t limit,
+                 Nanoseconds& threshold);
+
+template <class T>
+std::size_t count_all(const std::vector<std::vector<T>>& rows) {
+  std::size_t total = 0;
+  for (const auto& row : rows) total += row.size();
+  return total;
+}
 
 }  // namespace kojak::html

@@ -196,14 +196,30 @@ Instances instances_of(const expert::Report& analysis, const cube::Report& repor
                                  std::move(words.times), std::move(words.awaits),
                                  nodes[group.calls.front()->call_path]});
   }
+  const auto node_of = [&](expert::CallPathIndex path) {
+    return path < nodes.size() ? nodes[path] : cube::kNone;
+  };
   if (causes) {
     for (const expert::RootCause& cause : causes->causes) {
       if (result.causes.size() == kCauses) break;
-      result.causes.push_back({expert::cause_words(analysis, places, cause),
-                               expert::effect_words(analysis, places, cause),
-                               expert::chain_words(analysis, places, cause.chain), cause.seconds,
-                               cause.place < nodes.size() ? nodes[cause.place] : cube::kNone,
-                               steps_of(analysis, places, cause.chain, nodes)});
+      CauseLine line{expert::cause_words(analysis, places, cause),
+                     expert::effect_words(analysis, places, cause),
+                     expert::chain_words(analysis, places, cause.chain)};
+      line.seconds = cause.seconds;
+      line.call_node = node_of(cause.place);
+      line.before = node_of(cause.stretch.before);
+      line.after = node_of(cause.stretch.after);
+      line.chain = steps_of(analysis, places, cause.chain, nodes);
+      if (!cause.sampled.empty()) {
+        const Definitions& definitions = analysis.definitions();
+        const CallSiteDef* site = definitions.call_sites.find(cause.sampled.front().site);
+        const std::string* file = definitions.files.find(site->file);
+        if (file != nullptr && !is_absent(site->line)) {
+          line.file = *file;
+          line.line = static_cast<long>(raw(site->line));
+        }
+      }
+      result.causes.push_back(std::move(line));
     }
     for (const expert::PathPart& part : causes->path_parts) {
       result.path.push_back({part.location, part.begin, part.end});
@@ -226,6 +242,7 @@ Instances instances_of(const expert::Report& analysis, const cube::Report& repor
               return std::tie(a.call_node, a.metric, b.seconds, a.row, a.call) <
                      std::tie(b.call_node, b.metric, a.seconds, b.row, b.call);
             });
+  result.nodes = nodes;
   return result;
 }
 

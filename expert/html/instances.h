@@ -21,6 +21,8 @@ struct Instances {
   std::vector<LastCall> last_calls;  // likewise
   std::vector<CauseLine> causes;     // likewise; times of chains and path are the trace's own
   std::vector<PathPart> path;        // likewise
+  // Of each call path of the analysis its place in the report, kNone where it has none.
+  std::vector<std::size_t> nodes;
 };
 
 Instances instances_of(const expert::Report& analysis, const cube::Report& report);

@@ -12,6 +12,7 @@
 #include "expert/html/json.h"
 #include "expert/html/names.h"
 #include "expert/html/severities.h"
+#include "expert/html/source_lines.h"
 
 namespace kojak::html {
 namespace {
@@ -77,7 +78,8 @@ void add_column(Json& json, std::string_view name, const Nodes& nodes, Get get) 
   json.end_array();
 }
 
-void add_program(Json& json, const Report& report, const std::vector<std::string>& callers) {
+// False if not all source around the calls has room.
+bool add_program(Json& json, const Report& report, const PageOptions& options) {
   Strings files;
   // Classic reports define every MPI function; only those that are called are shown.
   std::vector<long> numbers(report.regions.size(), -1);
@@ -102,8 +104,24 @@ void add_program(Json& json, const Report& report, const std::vector<std::string
   add_column(json, "line", calls, [](const auto& node) { return node.line; });
   add_column(json, "file", calls, [&](const auto& node) { return files.number(node.module); });
   json.end_object();
-  if (!callers.empty()) add_column(json, "callers", callers, [](const auto& text) { return text; });
+  if (!options.callers.empty()) {
+    add_column(json, "callers", options.callers, [](const auto& text) { return text; });
+  }
+  std::vector<SourcePlace> places;
+  for (const cube::CallNode& node : calls) {
+    if (node.line < 1 || node.module.empty()) continue;
+    places.push_back(
+        {files.number(node.module), static_cast<long>(node.line), region(node.region).name});
+  }
+  for (const CauseLine& cause : options.causes) {
+    if (cause.line >= 1) places.push_back({files.number(cause.file), cause.line, {}});
+  }
   add_column(json, "files", files.all(), [](const std::string& text) { return text; });
+  bool complete = true;
+  if (options.source) {
+    add_source(json, read_source(files.all(), std::move(places), *options.source, complete));
+  }
+  return complete;
 }
 
 void add_system(Json& json, const Report& report) {
@@ -242,6 +260,8 @@ void add_causes(Json& json, const PageOptions& options) {
     json.begin_object().member("words", cause.words).member("effect", cause.effect);
     if (!cause.chain_words.empty()) json.member("chainWords", cause.chain_words);
     json.member("seconds", cause.seconds).member("call", position(cause.call_node));
+    json.member("before", position(cause.before)).member("after", position(cause.after));
+    if (cause.line >= 1) json.member("file", cause.file).member("line", cause.line);
     add_chain(json, cause.chain);
     json.end_object();
   }
@@ -341,8 +361,11 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   json.member("locations", report.locations());
   std::optional<Overview> overview;
   if (before == nullptr) overview = find_bottlenecks(report, options.catalogue);
+  const bool all_source = add_program(json, report, options);
   json.key("notes").begin_array();
   for (const std::string& note : options.notes) json.value(note);
+  if (!all_source)
+    json.value("Lines of source are shown for some calls only, to keep this file small.");
   if (overview && overview->unexplained) {
     json.value(unexplained_note(report, *overview->unexplained, overview->seconds));
   }
@@ -360,7 +383,6 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   }
   json.end_array();
   add_metrics(json, report, options.catalogue);
-  add_program(json, report, options.callers);
   add_system(json, report);
   if (before == nullptr) {
     add_overview(json, report, *overview);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,14 +16,16 @@
 #include "epilog/format/error.h"
 #include "expert/cube/difference.h"
 #include "expert/cube/model.h"
+#include "expert/html/source_lines.h"
 #include "expert/metric.h"
 
 namespace kojak::html {
 
 // What a trace adds to a page: made by trace_view.h.
 struct PackedTrace {
-  std::string json;  // what stands in data, and small things as they are
-  std::string data;  // compressed columns
+  std::string json;                  // what stands in data, and small things as they are
+  std::string data;                  // compressed columns
+  std::vector<std::string> omitted;  // sentences; they stand in the JSON, too
 };
 
 // One that waits, or at the end what the one awaited does.
@@ -80,6 +83,11 @@ struct CauseLine {
   std::string words, effect, chain_words;
   double seconds = 0;  // of waiting
   std::size_t call_node = cube::kNone;
+  // The calls around computing, if that is what it did.
+  std::size_t before = cube::kNone, after = cube::kNone;
+  // The line in which most samples of it were taken.
+  std::string file;
+  long line = 0;
   ChainSteps chain;
 };
 
@@ -110,8 +118,9 @@ struct PageOptions {
   std::vector<CauseLine> causes;
   std::size_t further_causes = 0;
   double waits = 0;
-  std::vector<PathPart> path;      // in order of time
-  std::vector<std::string> notes;  // shown with the report's own warnings
+  std::vector<PathPart> path;          // in order of time
+  std::vector<std::string> notes;      // shown with the report's own warnings
+  std::optional<SourceSearch> source;  // absent: no lines of source are shown
 };
 
 // `path` "-" writes to standard output.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "expert/html/condense.h"
+#include "expert/html/density.h"
 
 namespace kojak::html {
 namespace {
@@ -12,61 +13,78 @@ namespace {
 // Below this a part is not worth thinning.
 constexpr std::size_t kFew = 64;
 
+// Evenly: of many as many as the limit allows.
 template <class T>
-std::size_t all_of(const std::vector<std::vector<T>>& rows) {
-  std::size_t total = 0;
-  for (const auto& row : rows) total += row.size();
-  return total;
-}
-
-// Two of three.
-template <class T>
-void leave_out_some(std::vector<T>& things) {
+void leave_out_some(std::vector<T>& things, std::size_t limit) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < things.size(); ++i) {
-    if (i % 3 != 2) std::swap(things[kept++], things[i]);
+    if ((i + 1) * limit / things.size() != i * limit / things.size()) {
+      std::swap(things[kept++], things[i]);
+    }
   }
   things.resize(kept);
 }
 
-void leave_out_short(std::vector<std::vector<Band>>& rows) {
+// "12", "1,234,567".
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
+  return text;
+}
+
+std::string in_words(Nanoseconds time) {
+  if (time < 10'000) return grouped(time) + " ns";
+  if (time < 10'000'000) return grouped(time / 1000) + " us";
+  return grouped(time / 1'000'000) + " ms";
+}
+
+}  // namespace
+
+void keep_longest(std::vector<std::vector<Band>>& rows, std::size_t limit) {
   std::vector<Nanoseconds> lengths;
   for (const auto& row : rows) {
     for (const Band& band : row) lengths.push_back(band.end - band.begin);
   }
-  const auto third = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 3);
-  std::nth_element(lengths.begin(), third, lengths.end());
-  const Nanoseconds shortest = *third;
+  if (lengths.size() <= limit) return;
   // Of equally short ones only as many as needed.
-  std::size_t left = lengths.size() / 3;
+  std::size_t left = lengths.size() - limit;
+  const auto last = lengths.begin() + static_cast<std::ptrdiff_t>(left - 1);
+  std::nth_element(lengths.begin(), last, lengths.end());
+  const Nanoseconds shortest = *last;
+  left -= static_cast<std::size_t>(
+      std::count_if(lengths.begin(), last, [&](Nanoseconds length) { return length < shortest; }));
   for (auto& row : rows) {
     std::erase_if(row, [&](const Band& band) {
-      if (left == 0 || band.end - band.begin > shortest) return false;
+      const Nanoseconds length = band.end - band.begin;
+      if (length < shortest) return true;
+      if (length > shortest || left == 0) return false;
       --left;
       return true;
     });
   }
 }
 
-std::string of_many(std::uint64_t all, std::size_t shown, const char* what) {
-  return "Of " + std::to_string(all) + " " + what + " " + std::to_string(shown) + " are drawn.";
-}
-
-}  // namespace
-
-Thinner::Thinner(TraceContent& content) : content_(content) {
-  for (std::size_t part = 0; part < kParts; ++part) {
-    before_[part] = amount(static_cast<Part>(part));
+void pair_up(std::vector<Stripe>& stripes) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < stripes.size(); i += 2) {
+    Stripe both = stripes[i];
+    if (i + 1 < stripes.size()) {
+      both.end = stripes[i + 1].end;
+      both.without += stripes[i + 1].without;
+    }
+    stripes[kept++] = both;
   }
-  boxes_ = before_[kBoxes];
+  stripes.resize(kept);
 }
 
 std::size_t Thinner::amount(Part part) const {
   switch (part) {
     case kBoxes:
-      return all_of(content_.boxes);
+      return count_all(content_.boxes);
+    case kWaits:
+      return count_all(content_.waits);
     case kBands:
-      return all_of(content_.bands);
+      return count_all(content_.bands);
     case kMessages:
       return content_.messages.size();
     case kTransfers:
@@ -75,35 +93,49 @@ std::size_t Thinner::amount(Part part) const {
       return content_.fences.size();
     case kTraffic:
       return content_.traffic.size();
+    case kStripes:
+      return count_all(content_.stripes);
+    case kDensity:
+      return content_.density.waiting.size();
     case kParts:
       break;
   }
   return 0;
 }
 
-bool Thinner::thin(Part part) {
-  if (amount(part) < kFew) return false;
+bool Thinner::thin(Part part, double share) {
+  const std::size_t now = amount(part);
+  if (now < kFew) return false;
+  const auto limit = static_cast<std::size_t>(static_cast<double>(now) * share);
   switch (part) {
     case kBoxes:
-      boxes_ = boxes_ * 7 / 10;
-      if (boxes_ < kFew) return false;
-      condense_to(content_.boxes, boxes_, threshold_);
-      return true;
+    case kWaits:
+      if (limit < kFew) return false;
+      part == kBoxes ? condense_to(content_.boxes, content_.waits, limit, content_.calls_within)
+                     : condense_to(content_.waits, limit, content_.waits_within);
+      return amount(part) < now;
     case kBands:
-      leave_out_short(content_.bands);
+      keep_longest(content_.bands, limit);
       return true;
     case kMessages:
-      leave_out_some(content_.messages);
+      leave_out_some(content_.messages, limit);
       return true;
     case kTransfers:
-      leave_out_some(content_.transfers);
+      leave_out_some(content_.transfers, limit);
       return true;
     case kFences:
-      leave_out_some(content_.fences);
+      leave_out_some(content_.fences, limit);
       return true;
     case kTraffic:
       coarsen_traffic(content_.traffic);
       content_.ranks_per_block *= 2;
+      return true;
+    case kStripes:
+      for (auto& stripes : content_.stripes) pair_up(stripes);
+      return amount(part) < now;
+    case kDensity:
+      if (content_.density.columns < 32) return false;
+      halve(content_.density);
       return true;
     case kParts:
       break;
@@ -111,25 +143,26 @@ bool Thinner::thin(Part part) {
   return false;
 }
 
-std::vector<std::string> Thinner::omissions() const {
+std::vector<std::string> omissions(const TraceContent& content) {
   std::vector<std::string> texts;
-  if (threshold_ > 0) {
-    texts.push_back("To keep this file small, calls that follow one another within " +
-                    std::to_string(threshold_ / 1000) + " microseconds are drawn as one box.");
-  }
-  if (content_.messages_seen > content_.messages.size()) {
-    texts.push_back(of_many(content_.messages_seen, content_.messages.size(), "messages"));
-  }
-  if (content_.transfers_seen > content_.transfers.size()) {
-    texts.push_back(of_many(content_.transfers_seen, content_.transfers.size(), "transfers"));
-  }
-  if (const std::size_t bands = amount(kBands); bands < before_[kBands]) {
-    texts.push_back("Of " + std::to_string(before_[kBands]) + " epochs the " +
-                    std::to_string(bands) + " longest are drawn.");
-  }
-  if (const std::size_t fences = amount(kFences); fences < before_[kFences]) {
-    texts.push_back(of_many(before_[kFences], fences, "fences"));
-  }
+  const auto merged = [&](Nanoseconds within, const char* what, const char* further = "") {
+    if (within == 0) return;
+    texts.push_back(std::string(what) + " that follow one another within " + in_words(within) +
+                    " are drawn as one box" + further + ".");
+  };
+  const auto fewer = [&](std::uint64_t all, std::size_t shown, const char* what,
+                         const char* which = "") {
+    if (all <= shown) return;
+    texts.push_back("Of " + grouped(all) + " " + what + " " + which + grouped(shown) +
+                    " are drawn.");
+  };
+  merged(content.calls_within, "Calls");
+  merged(content.waits_within, "Waits", ", for the process that the longest of them was for");
+  fewer(content.messages_seen, content.messages.size(), "messages");
+  fewer(content.transfers_seen, content.transfers.size(), "transfers");
+  fewer(content.bands_seen, count_all(content.bands), "epochs", "the longest ");
+  fewer(content.fences_seen, content.fences.size(), "fences");
+  if (!texts.empty()) texts.emplace_back("A larger --max-size shows more.");
   return texts;
 }
 

@@ -1,11 +1,11 @@
 // Makes what a page shows of a trace less, part by part, until it fits.
 //
-// Each part has its own way of becoming fewer: short calls merge, of arrows and fences some are
-// left out evenly, of epochs the shortest, and cells of the byte matrix stand for more ranks. What
-// was lost is said by omissions(). Not thread-safe; nothing fails.
+// Each part has its own way of becoming fewer: short calls and waits merge, of arrows and fences
+// some are left out evenly, of epochs the shortest, the density gets half the columns, and cells of
+// the byte matrix stand for more ranks. What was lost is said by omissions(). Not thread-safe;
+// nothing fails.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -16,23 +16,36 @@ namespace kojak::html {
 
 class Thinner {
  public:
-  enum Part : std::size_t { kBoxes, kBands, kMessages, kTransfers, kFences, kTraffic, kParts };
+  enum Part : std::size_t {
+    kBoxes,
+    kWaits,
+    kBands,
+    kMessages,
+    kTransfers,
+    kFences,
+    kTraffic,
+    kStripes,
+    kDensity,
+    kParts
+  };
 
-  explicit Thinner(TraceContent& content);
-  // Takes about a third of the part away; false if there is nothing to take.
-  bool thin(Part part);
-  // Sentences about what is not shown; whole if empty.
-  std::vector<std::string> omissions() const;
+  explicit Thinner(TraceContent& content) : content_(content) {}
+  // Leaves about `share` of the part, less than 1; false if there is nothing to take.
+  bool thin(Part part, double share);
 
  private:
   std::size_t amount(Part part) const;
 
   TraceContent& content_;
-  std::array<std::size_t, kParts> before_{};
-  std::size_t boxes_ = 0;
-  Nanoseconds threshold_ = 0;
 };
 
+// Sentences about what is not shown, for the page and for the terminal; whole if empty.
+std::vector<std::string> omissions(const TraceContent& content);
+
+// Of all in the rows the longest, at most `limit`.
+void keep_longest(std::vector<std::vector<Band>>& rows, std::size_t limit);
+// Two readings become one.
+void pair_up(std::vector<Stripe>& stripes);
 // Twice as many ranks a cell.
 void coarsen_traffic(std::vector<Traffic>& traffic);
 

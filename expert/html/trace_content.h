@@ -36,8 +36,34 @@ enum class RegionKind : std::uint8_t {
 struct Box {
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
-  std::uint32_t region = 0;
+  std::uint32_t path = 0;   // TraceContent::paths
   std::uint32_t calls = 1;  // more: short calls of one kind in a row, drawn as one
+};
+
+// Where a call waited: within these times, for `waited` of them.
+struct WaitBox {
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+  Nanoseconds waited = 0;
+  std::uint32_t metric = 0;         // in the catalogue
+  std::uint32_t awaited = kNobody;  // row of who ended it, where one did
+  Nanoseconds ended = 0;            // when that one did
+  std::uint32_t waits = 1;          // more: short waits in a row, drawn as one
+
+  static constexpr std::uint32_t kNobody = static_cast<std::uint32_t>(-1);
+};
+
+// A time in which a thread was ready to run for `without` and had no processor.
+struct Stripe {
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+  Nanoseconds without = 0;
+};
+
+// Shares of time in equal steps of the run, by row: 255 is all of a step.
+struct Density {
+  std::uint32_t columns = 0;
+  std::vector<std::uint8_t> waiting, mpi;  // mpi: with the waiting in it
 };
 
 enum class BandKind : std::uint8_t { kFence, kAccess, kExposure, kShared, kExclusive, kLockAll };
@@ -97,12 +123,19 @@ struct TraceContent {
   std::vector<TraceRow> rows;
   std::vector<std::string> regions;
   std::vector<RegionKind> region_kinds;
+  std::vector<std::uint32_t> paths;     // of each call path of the analysis its region
+  std::vector<std::size_t> path_nodes;  // and its place in the report; may be empty
   std::vector<std::string> windows;
-  std::vector<std::vector<Box>> boxes;                  // of each row, parents before children
-  std::vector<std::vector<Band>> bands;                 // of each row, in order of begin
-  std::vector<MessageArrow> messages;                   // in order of the sends
-  std::vector<TransferArrow> transfers;                 // in order of the starts
-  std::uint64_t messages_seen = 0, transfers_seen = 0;  // of which these are some or all
+  std::vector<std::vector<Box>> boxes;       // of each row, parents before children
+  std::vector<std::vector<WaitBox>> waits;   // of each row, in order of begin
+  std::vector<std::vector<Band>> bands;      // of each row, in order of begin
+  std::vector<std::vector<Stripe>> stripes;  // of each row, in order of begin
+  Density density;
+  std::vector<MessageArrow> messages;    // in order of the sends
+  std::vector<TransferArrow> transfers;  // in order of the starts
+  // Of all there were these are some or all.
+  std::uint64_t messages_seen = 0, transfers_seen = 0, bands_seen = 0, fences_seen = 0;
+  Nanoseconds calls_within = 0, waits_within = 0;  // shorter ones merged; 0: none did
   std::vector<FenceInstance> fences;
   std::vector<Traffic> traffic;
   std::uint32_t processes = 0;

@@ -1,5 +1,6 @@
 #include "expert/html/trace_part.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "earl/file_gaps.h"
@@ -11,6 +12,8 @@
 
 namespace kojak::html {
 namespace {
+
+constexpr std::size_t kLongestText = 480'000'000;
 
 Error of_another_run(const std::string& path, const cube::Report& report, std::size_t locations) {
   Error error;
@@ -53,8 +56,10 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
     for (Step& step : cause.chain.steps) since_begin(step);
   }
   for (PathPart& along : part.path) since_begin(along);
-  // Base64 makes four bytes of three.
-  part.packed = pack_trace(std::move(content), report, max_bytes / 3 * 2 / 4 * 3);
+  content.path_nodes = std::move(found.nodes);
+  // Base64 makes four bytes of three; browsers take no longer texts than that.
+  const std::size_t room = std::min<std::size_t>(max_bytes / 3 * 2, kLongestText);
+  part.packed = pack_trace(std::move(content), report, room / 4 * 3);
   return part;
 }
 
@@ -79,7 +84,7 @@ Result<TracePart> read_trace_part(const std::string& path, const cube::Report& r
   const auto counted = [&](std::uint64_t events) {
     if (progress) progress((first = events) / 2);
   };
-  Result<TimelineReader> reader = TimelineReader::begin(path, {}, counted);
+  Result<TimelineReader> reader = TimelineReader::begin(path, limits_for(max_bytes), counted);
   if (!reader) return reader.error();
   expert::AnalysisOptions options;
   options.progress = [&](std::uint64_t events) {

@@ -1,3 +1,5 @@
+// Long because what the page keeps of every callback of the replay stands here, in a few lines
+// each.
 #include "expert/html/trace_reader.h"
 
 #include <algorithm>
@@ -7,7 +9,9 @@
 #include <unordered_map>
 
 #include "earl/trace.h"
+#include "expert/catalogue.h"
 #include "expert/html/condense.h"
+#include "expert/html/density.h"
 #include "expert/html/sample.h"
 #include "expert/html/thin.h"
 #include "expert/html/transfer_pass.h"
@@ -45,6 +49,18 @@ RegionKind kind_of(const RegionDef& region) {
   return RegionKind::kProgram;
 }
 
+// Of each metric whether its time is a part of another pattern's, which is drawn.
+std::vector<bool> parts_of_patterns() {
+  const auto metrics = expert::all_metrics();
+  std::vector<bool> parts;
+  for (const expert::Metric& metric : metrics) {
+    parts.push_back(std::any_of(metrics.begin(), metrics.end(), [&](const expert::Metric& other) {
+      return other.name == metric.parent && other.kind == expert::Metric::Kind::kPattern;
+    }));
+  }
+  return parts;
+}
+
 // The second pass: everything that needs state.
 class Content : public expert::ReplayWatcher {
  public:
@@ -56,9 +72,15 @@ class Content : public expert::ReplayWatcher {
         out_(out),
         places_(std::move(places)),
         messages_(limits.arrows),
-        fences_(limits.fence_members) {
+        fences_(
+            std::max<std::size_t>(limits.fence_members / std::max(trace.process_count(), 1U), 1)),
+        density_(trace.location_count(), clock(Seconds{out.end}), limits.cells),
+        part_(parts_of_patterns()),
+        processor_(trace.location_count()) {
     out_.boxes.resize(trace.location_count());
+    out_.waits.resize(trace.location_count());
     out_.bands.resize(trace.location_count());
+    out_.stripes.resize(trace.location_count());
     out_.processes = trace.process_count();
     list_regions();
     trace.definitions().windows.for_each([&](WindowId id, const WindowDef&) { window(raw(id)); });
@@ -66,9 +88,35 @@ class Content : public expert::ReplayWatcher {
   }
 
   void on_call(const earl::Call& call) override {
-    out_.boxes[call.index].push_back(
-        {clock_(call.enter), clock_(call.exit), region(call.region), 1});
+    const Nanoseconds begin = clock_(call.enter), end = clock_(call.exit);
+    out_.boxes[call.index].push_back({begin, end, path(call), 1});
+    if (call.function != nullptr) density_.add_mpi(call.index, begin, end);
     if (++boxes_ > 2 * limits_.boxes) condense_boxes(limits_.boxes);
+  }
+
+  void on_wait(const expert::Wait& wait) override {
+    if (part_[wait.metric] || !(wait.begin < wait.end)) return;
+    const WaitBox box{.begin = clock_(wait.begin),
+                      .end = clock_(wait.end),
+                      .waited = clock_.length(wait.waiting),
+                      .metric = wait.metric,
+                      .awaited = wait.ended_by.known() ? wait.ended_by.location : WaitBox::kNobody,
+                      .ended = wait.ended_by.known() ? clock_(wait.ended_by.time) : 0};
+    if (box.waited == 0) return;
+    density_.add_wait(wait.location, box.begin, box.end, box.waited);
+    out_.waits[wait.location].push_back(box);
+    if (++waits_ > 2 * limits_.waits) condense_waits();
+  }
+
+  void on_processor(const earl::OpenCall& in, Seconds time,
+                    const earl::ProcessorTimes& times) override {
+    Reading& last = processor_[in.index];
+    const Nanoseconds now = clock_(time);
+    if (last.any && times.wanted > last.wanted) {
+      out_.stripes[in.index].push_back({last.time, now, times.wanted - last.wanted});
+      if (++stripes_ > 2 * limits_.stripes) pair_up_stripes();
+    }
+    last = {true, now, times.wanted};
   }
 
   void on_send(const earl::SendEvent& send) override {
@@ -132,8 +180,7 @@ class Content : public expert::ReplayWatcher {
         }
       }
     }
-    fence_members_ += fence.rows.size();
-    if (fence_members_ <= limits_.fence_members) fences_.add(std::move(fence));
+    fences_.add(std::move(fence));
   }
 
   void on_access_epoch(const earl::AccessEpoch& epoch) override {
@@ -188,8 +235,13 @@ class Content : public expert::ReplayWatcher {
   }
 
   void finish() {
+    condense_waits();
     condense_boxes(limits_.boxes);
     for (auto& boxes : out_.boxes) std::reverse(boxes.begin(), boxes.end());
+    out_.calls_within = threshold_;
+    std::replace(out_.paths.begin(), out_.paths.end(), kUnseen, 0U);
+    out_.density = density_.finish();
+    keep_longest(out_.bands, limits_.bands);
     for (auto& bands : out_.bands) {
       std::stable_sort(bands.begin(), bands.end(),
                        [](const Band& a, const Band& b) { return a.begin < b.begin; });
@@ -198,22 +250,19 @@ class Content : public expert::ReplayWatcher {
     out_.messages = std::move(messages_.kept());
     std::stable_sort(out_.messages.begin(), out_.messages.end(),
                      [](const MessageArrow& a, const MessageArrow& b) { return a.sent < b.sent; });
+    out_.fences_seen = fences_.seen();
     out_.fences = std::move(fences_.kept());
     for (const auto& [key, traffic] : traffic_) out_.traffic.push_back(traffic);
     adjust_model();
-    const auto say = [&](bool wrong, std::string text) {
-      if (wrong) out_.omitted.push_back(std::move(text));
-    };
-    say(threshold_ > 0, "Calls that follow one another within " +
-                            std::to_string(threshold_ / 1000) +
-                            " microseconds are drawn as one box.");
-    say(bands_left_out_ > 0,
-        "Of the epochs, " + std::to_string(bands_left_out_) + " later ones are not drawn.");
-    say(fence_members_ > limits_.fence_members, "Later fences are not drawn as collectives.");
   }
 
  private:
   using Pending = std::tuple<std::uint32_t, std::uint32_t, earl::EpochKind>;
+  struct Reading {
+    bool any = false;
+    Nanoseconds time = 0;
+    std::uint64_t wanted = 0;
+  };
 
   void list_regions() {
     trace_.definitions().regions.for_each([&](RegionId id, const RegionDef& def) {
@@ -232,6 +281,14 @@ class Content : public expert::ReplayWatcher {
     return entry->second;
   }
 
+  std::uint32_t path(const earl::Call& call) {
+    const std::uint32_t number = raw(call.cnode);
+    if (number >= out_.paths.size()) out_.paths.resize(number + 1, kUnseen);
+    std::uint32_t& known = out_.paths[number];
+    if (known == kUnseen) known = region(call.region);
+    return number;
+  }
+
   std::uint32_t window(std::uint32_t id) {
     const auto [entry, added] =
         windows_.try_emplace(id, static_cast<std::uint32_t>(out_.windows.size()));
@@ -241,10 +298,9 @@ class Content : public expert::ReplayWatcher {
 
   void condense_boxes(std::size_t limit) {
     for (auto& boxes : out_.boxes) put_in_order(boxes);
-    if (threshold_ > 0) {
-      for (auto& boxes : out_.boxes) condense(boxes, threshold_);
-    }
-    condense_to(out_.boxes, limit, threshold_);
+    sort_waits();
+    if (threshold_ > 0) condense_rows();
+    condense_to(out_.boxes, out_.waits, limit, threshold_);
     boxes_ = 0;
     for (auto& boxes : out_.boxes) {
       boxes_ += boxes.size();
@@ -253,13 +309,38 @@ class Content : public expert::ReplayWatcher {
     }
   }
 
-  void add_band(std::uint32_t row, Band band) {
-    if (bands_ >= limits_.bands) {
-      ++bands_left_out_;
-      return;
+  void condense_rows() {
+    for (std::size_t row = 0; row < out_.boxes.size(); ++row) {
+      condense(out_.boxes[row], threshold_, out_.waits[row]);
     }
-    ++bands_;
+  }
+  void sort_waits() {
+    for (auto& waits : out_.waits) {
+      const auto earlier = [](const WaitBox& a, const WaitBox& b) { return a.begin < b.begin; };
+      if (!std::is_sorted(waits.begin(), waits.end(), earlier)) {
+        std::stable_sort(waits.begin(), waits.end(), earlier);
+      }
+    }
+  }
+  void condense_waits() {
+    sort_waits();
+    if (out_.waits_within > 0) {
+      for (auto& waits : out_.waits) condense(waits, out_.waits_within);
+    }
+    condense_to(out_.waits, limits_.waits, out_.waits_within);
+    waits_ = count_all(out_.waits);
+  }
+  void pair_up_stripes() {
+    for (auto& stripes : out_.stripes) pair_up(stripes);
+    stripes_ = count_all(out_.stripes);
+  }
+
+  void add_band(std::uint32_t row, Band band) {
+    ++out_.bands_seen;
     out_.bands[row].push_back(band);
+    if (++bands_ <= 2 * limits_.bands) return;
+    keep_longest(out_.bands, limits_.bands);
+    bands_ = count_all(out_.bands);
   }
 
   std::vector<std::size_t> take(const Pending& key) {
@@ -320,6 +401,8 @@ class Content : public expert::ReplayWatcher {
     return cell;
   }
 
+  static constexpr std::uint32_t kUnseen = static_cast<std::uint32_t>(-1);
+
   earl::Trace& trace_;
   const TraceLimits& limits_;
   Clock clock_;
@@ -333,7 +416,10 @@ class Content : public expert::ReplayWatcher {
   std::map<std::uint64_t, std::vector<std::size_t>> by_access_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Nanoseconds> last_fence_;
   std::map<std::uint64_t, Traffic> traffic_;
-  std::size_t boxes_ = 0, bands_ = 0, bands_left_out_ = 0, fence_members_ = 0;
+  DensityBins density_;
+  std::vector<bool> part_;
+  std::vector<Reading> processor_;  // the last of each row
+  std::size_t boxes_ = 0, waits_ = 0, bands_ = 0, stripes_ = 0;
   Nanoseconds threshold_ = 0;
 };
 
@@ -367,6 +453,22 @@ TimelineReader::TimelineReader(std::unique_ptr<State> state) : state_(std::move(
 TimelineReader::~TimelineReader() = default;
 TimelineReader::TimelineReader(TimelineReader&&) noexcept = default;
 TimelineReader& TimelineReader::operator=(TimelineReader&&) noexcept = default;
+
+TraceLimits limits_for(std::size_t max_bytes) {
+  // Two thirds of the page are the trace's, in base64; a thing takes some bytes of them.
+  const std::size_t bytes = max_bytes / 2;
+  const auto most = [&](std::size_t each, std::size_t limit) {
+    return std::clamp<std::size_t>(bytes / each, 100'000, limit);
+  };
+  TraceLimits limits;
+  limits.boxes = most(3, 30'000'000);
+  limits.waits = most(6, 8'000'000);
+  limits.arrows = most(12, 4'000'000);
+  limits.bands = most(8, 6'000'000);
+  limits.fence_members = most(10, 4'000'000);
+  limits.pairs = most(40, 1'000'000);
+  return limits;
+}
 
 Result<TimelineReader> TimelineReader::begin(
     const std::string& path, const TraceLimits& limits,

@@ -6,9 +6,9 @@
 //   auto trace = earl::Trace::open(path);
 //   const Report report = analyse(*trace, {.watcher = &reader->watch(*trace)});
 //   TraceContent content = reader->finish();
-// What exceeds a limit is made fewer as it comes: short calls
-// merge, every second arrow is left out; TraceContent::omitted says so. Errors are those of opening
-// a trace; a damaged trace is shown up to its damage. Single-threaded.
+// What exceeds a limit is made fewer as it comes: short calls and waits merge, the shortest epochs
+// and every second arrow are left out; thin.h says so. Errors are those of opening a trace; a
+// damaged trace is shown up to its damage. Single-threaded.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,16 @@ namespace kojak::html {
 
 struct TraceLimits {
   std::size_t boxes = 1'500'000;
+  std::size_t waits = 800'000;
   std::size_t arrows = 300'000;  // messages, and as many transfers
   std::size_t bands = 300'000;
-  std::size_t pairs = 200'000;  // of processes, in the byte matrix
+  std::size_t stripes = 200'000;  // times without a processor
+  std::size_t cells = 4'000'000;  // of the density
+  std::size_t pairs = 200'000;    // of processes, in the byte matrix
   std::size_t fence_members = 300'000;
 };
+// What may fill a page of that size, each part alone: together they are made to fit at the end.
+TraceLimits limits_for(std::size_t max_bytes);
 
 class TimelineReader {
  public:

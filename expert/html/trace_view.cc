@@ -1,10 +1,14 @@
 #include "expert/html/trace_view.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <numeric>
 #include <utility>
 
+#include "expert/catalogue.h"
 #include "expert/html/blob.h"
+#include "expert/html/condense.h"
 #include "expert/html/json.h"
 #include "expert/html/names.h"
 #include "expert/html/thin.h"
@@ -21,7 +25,7 @@ std::uint64_t distance(Nanoseconds time, Nanoseconds origin) {
 }
 
 void add_boxes(Blob& blob, const TraceContent& content) {
-  Column counts, begins, lengths, regions, calls;
+  Column counts, begins, lengths, paths, calls;
   for (const std::vector<Box>& boxes : content.boxes) {
     counts.push_back(boxes.size());
     Nanoseconds last = 0;
@@ -29,15 +33,65 @@ void add_boxes(Blob& blob, const TraceContent& content) {
       begins.push_back(box.begin - last);
       last = box.begin;
       lengths.push_back(box.end - box.begin);
-      regions.push_back(box.region);
+      paths.push_back(box.path);
       calls.push_back(box.calls);
     }
   }
   blob.varints("boxCounts", counts);
   blob.varints("boxBegins", begins);
   blob.varints("boxLengths", lengths);
-  blob.varints("boxRegions", regions);
+  blob.varints("boxPaths", paths);
   blob.varints("boxCalls", calls);
+}
+
+void add_waits(Blob& blob, const TraceContent& content) {
+  Column counts, begins, lengths, amounts, metrics, awaited, ended, waits;
+  for (const std::vector<WaitBox>& of_row : content.waits) {
+    counts.push_back(of_row.size());
+    Nanoseconds last = 0;
+    for (const WaitBox& wait : of_row) {
+      begins.push_back(wait.begin - last);
+      last = wait.begin;
+      const Nanoseconds length = wait.end - wait.begin;
+      lengths.push_back(length);
+      amounts.push_back(length - std::min(length, wait.waited));
+      metrics.push_back(wait.metric);
+      awaited.push_back(wait.awaited == WaitBox::kNobody ? 0 : std::uint64_t{wait.awaited} + 1);
+      ended.push_back(wait.awaited == WaitBox::kNobody ? 0 : distance(wait.ended, wait.end));
+      waits.push_back(wait.waits);
+    }
+  }
+  blob.varints("waitCounts", counts);
+  blob.varints("waitBegins", begins);
+  blob.varints("waitLengths", lengths);
+  blob.varints("waitOthers", amounts);
+  blob.varints("waitMetrics", metrics);
+  blob.varints("waitAwaited", awaited);
+  blob.varints("waitEnded", ended);
+  blob.varints("waitWaits", waits);
+}
+
+void add_stripes(Blob& blob, const TraceContent& content) {
+  Column counts, begins, lengths, without;
+  for (const std::vector<Stripe>& stripes : content.stripes) {
+    counts.push_back(stripes.size());
+    Nanoseconds last = 0;
+    for (const Stripe& stripe : stripes) {
+      begins.push_back(stripe.begin - last);
+      last = stripe.begin;
+      lengths.push_back(stripe.end - stripe.begin);
+      without.push_back(stripe.without);
+    }
+  }
+  blob.varints("stripeCounts", counts);
+  blob.varints("stripeBegins", begins);
+  blob.varints("stripeLengths", lengths);
+  blob.varints("stripeWithout", without);
+}
+
+void add_density(Blob& blob, const TraceContent& content) {
+  blob.bytes("densityWaiting", content.density.waiting);
+  blob.bytes("densityMpi", content.density.mpi);
 }
 
 void add_bands(Blob& blob, const TraceContent& content) {
@@ -175,7 +229,17 @@ std::string describe(const TraceContent& content, const cube::Report& report,
   for (const std::string& name : content.regions) json.value(fitting_name(name, longest));
   json.end_array().key("kind").begin_array();
   for (const RegionKind kind : content.region_kinds) json.value(static_cast<int>(kind));
-  json.end_array().end_object().key("windows").begin_array();
+  json.end_array().end_object().key("paths").begin_object().key("region").begin_array();
+  for (const std::uint32_t region : content.paths) json.value(region);
+  json.end_array().key("call").begin_array();
+  for (std::size_t path = 0; path < content.paths.size(); ++path) {
+    const std::size_t node =
+        path < content.path_nodes.size() ? content.path_nodes[path] : cube::kNone;
+    json.value(node == cube::kNone ? -1L : static_cast<long>(node));
+  }
+  json.end_array().end_object().key("metrics").begin_array();
+  for (const expert::Metric& metric : expert::all_metrics()) json.value(metric.name);
+  json.end_array().member("columnsOfDensity", content.density.columns).key("windows").begin_array();
   for (const std::string& name : content.windows) json.value(name);
   json.end_array().key("omitted").begin_array();
   for (const std::string& text : content.omitted) json.value(text);
@@ -183,31 +247,74 @@ std::string describe(const TraceContent& content, const cube::Report& report,
   return json.text();
 }
 
+// How much room a part may take beside the others: waits and calls more than arrows.
+constexpr double kWorth[Thinner::kParts] = {3, 3, 1, 1, 1.5, 0.5, 0.5, 0.5, 1.5};
+
+// The room of a part of worth 1, so that all together take `room`: what needs less leaves the rest
+// to the others.
+double fair_share(const std::size_t (&sizes)[Thinner::kParts], double room) {
+  bool whole[Thinner::kParts] = {};
+  while (true) {
+    double left = room, worth = 0;
+    for (std::size_t part = 0; part < Thinner::kParts; ++part) {
+      if (whole[part])
+        left -= static_cast<double>(sizes[part]);
+      else
+        worth += kWorth[part];
+    }
+    const double share = std::max(left, room / 100) / std::max(worth, 0.5);
+    bool changed = false;
+    for (std::size_t part = 0; part < Thinner::kParts; ++part) {
+      if (whole[part] || static_cast<double>(sizes[part]) > share * kWorth[part]) continue;
+      whole[part] = changed = true;
+    }
+    if (!changed) return share;
+  }
+}
+
 }  // namespace
 
 PackedTrace pack_trace(TraceContent content, const cube::Report& report, std::size_t max_bytes) {
   using Add = void (*)(Blob&, const TraceContent&);
-  static constexpr Add kAdd[Thinner::kParts] = {add_boxes,     add_bands,  add_messages,
-                                                add_transfers, add_fences, add_traffic};
+  static constexpr Add kAdd[Thinner::kParts] = {add_boxes,    add_waits,     add_bands,
+                                                add_messages, add_transfers, add_fences,
+                                                add_traffic,  add_stripes,   add_density};
+  content.messages_seen = std::max<std::uint64_t>(content.messages_seen, content.messages.size());
+  content.transfers_seen =
+      std::max<std::uint64_t>(content.transfers_seen, content.transfers.size());
+  content.bands_seen = std::max<std::uint64_t>(content.bands_seen, count_all(content.bands));
+  content.fences_seen = std::max<std::uint64_t>(content.fences_seen, content.fences.size());
   Thinner thinner(content);
-  while (true) {
+  std::size_t sizes[Thinner::kParts] = {};  // compressed
+  const auto measure = [&](std::size_t part) {
     Blob blob;
-    std::vector<std::pair<std::size_t, Thinner::Part>> sizes;
-    for (std::size_t part = 0; part < Thinner::kParts; ++part) {
-      const std::size_t before = blob.size();
-      kAdd[part](blob, content);
-      sizes.emplace_back(blob.size() - before, static_cast<Thinner::Part>(part));
+    kAdd[part](blob, content);
+    sizes[part] = blob.compressed().size();
+  };
+  for (std::size_t part = 0; part < Thinner::kParts; ++part) measure(part);
+  while (true) {
+    const std::size_t whole = std::accumulate(std::begin(sizes), std::end(sizes), std::size_t{0});
+    bool thinned = false;
+    if (whole > max_bytes) {
+      const double most = fair_share(sizes, static_cast<double>(max_bytes) * 0.98);
+      for (std::size_t part = 0; part < Thinner::kParts; ++part) {
+        const double room = most * kWorth[part];
+        if (static_cast<double>(sizes[part]) <= room) continue;
+        if (!thinner.thin(static_cast<Thinner::Part>(part),
+                          room / static_cast<double>(sizes[part]))) {
+          continue;
+        }
+        measure(part);
+        thinned = true;
+      }
     }
+    if (thinned) continue;
+    Blob blob;
+    for (const Add add : kAdd) add(blob, content);
     PackedTrace packed;
     packed.data = blob.compressed();
-    // What needs most of the room gives some of it back; if it cannot, the next.
-    std::sort(sizes.rbegin(), sizes.rend());
-    const bool fits = packed.data.size() <= max_bytes;
-    if (!fits && std::any_of(sizes.begin(), sizes.end(),
-                             [&](const auto& size) { return thinner.thin(size.second); })) {
-      continue;
-    }
-    for (std::string& text : thinner.omissions()) content.omitted.push_back(std::move(text));
+    packed.omitted = omissions(content);
+    content.omitted.insert(content.omitted.end(), packed.omitted.begin(), packed.omitted.end());
     packed.json = describe(content, report, blob.directory());
     return packed;
   }

@@ -15,11 +15,15 @@
 
 namespace kojak::html {
 
+// From seconds of the trace.
 struct Clock {
   double begin = 0;
   Nanoseconds operator()(Seconds time) const {
     const double distance = (time.value - begin) * 1e9;
     return distance > 0 ? static_cast<Nanoseconds>(std::llround(distance)) : 0;
+  }
+  Nanoseconds length(Seconds time) const {
+    return time.value > 0 ? static_cast<Nanoseconds>(std::llround(time.value * 1e9)) : 0;
   }
 };
 

@@ -119,12 +119,12 @@ class CausalCalls {
       if (comm != kAbsent) members = state_.defs.comms[comm].ranks;
     }
     WindowEpochs& w = p.epochs.window(window, false);
-    const std::uint64_t fences = w.fences;
+    const std::uint64_t fences = w.standing.fences;
     if (state_.defs.windows[window].paired()) depend(p, sync, w, members);
     apply_sync(w, sync, members, false);
-    if (sync.kind == SyncKind::kWinState)
-      instances_.skip_calls(kFenceCall, window, fences, w.fences);
-    if (sync.kind == SyncKind::kPeerState) skip_epochs(p, sync);
+    if (sync.kind == EpochMove::kWindowState)
+      instances_.skip_calls(kFenceCall, window, fences, w.standing.fences);
+    if (sync.kind == EpochMove::kPeerState) skip_epochs(p, sync);
   }
 
   BegunCalls& begun() { return begun_; }
@@ -168,16 +168,16 @@ class CausalCalls {
       return ChannelKey{kind, sync.window, from, to, 0};
     };
     switch (sync.kind) {
-      case SyncKind::kFence: {
-        const bool ends = w.fence_open && (t.assertion & kAssertNoPrecede) == 0;
-        instances_.arrive(p, {kFenceCall, sync.window, w.fences + 1},
+      case EpochMove::kFence: {
+        const bool ends = w.standing.fence_open && (t.assertion & kAssertNoPrecede) == 0;
+        instances_.arrive(p, {kFenceCall, sync.window, w.standing.fences + 1},
                           {enter, p.time, p.linear, ends, ends});
         break;
       }
-      case SyncKind::kPost:
+      case EpochMove::kPost:
         for (const std::uint32_t origin : members) {
           if (!state_.recorded(origin)) continue;
-          const std::uint64_t number = w.peer(origin).exposure + 1;
+          const std::uint64_t number = w.peer(origin).standing.exposure + 1;
           state_.channels.publish(channel(ChannelKind::kPostComplete, p.rank, origin), enter,
                                   number);
           if (error_bound(p.rank, origin) > 0) {
@@ -186,29 +186,29 @@ class CausalCalls {
           }
         }
         break;
-      case SyncKind::kStart:
+      case EpochMove::kStart:
         for (const std::uint32_t target : members) {
           const double bound = state_.recorded(target) ? error_bound(target, p.rank) : 0;
           if (bound <= 0) continue;
           p.needs.push_back({channel(ChannelKind::kPostStart, target, p.rank),
-                             w.peer(target).access + 1, true, true, bound});
+                             w.peer(target).standing.access + 1, true, true, bound});
         }
         break;
-      case SyncKind::kComplete:
+      case EpochMove::kComplete:
         for (const std::uint32_t target : members.empty() ? w.access_members : members) {
           if (!state_.recorded(target)) continue;
-          const std::uint64_t number = w.peer(target).access;
+          const std::uint64_t number = w.peer(target).standing.access;
           state_.channels.publish(channel(ChannelKind::kCompleteWait, p.rank, target), enter,
                                   number);
           p.needs.push_back(
               {channel(ChannelKind::kPostComplete, target, p.rank), number, true, true});
         }
         break;
-      case SyncKind::kWait:
+      case EpochMove::kWait:
         for (const std::uint32_t origin : members.empty() ? w.exposure_members : members) {
           if (!state_.recorded(origin)) continue;
-          p.needs.push_back(
-              {channel(ChannelKind::kCompleteWait, origin, p.rank), w.peer(origin).exposure});
+          p.needs.push_back({channel(ChannelKind::kCompleteWait, origin, p.rank),
+                             w.peer(origin).standing.exposure});
         }
         break;
       default:

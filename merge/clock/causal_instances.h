@@ -103,7 +103,7 @@ class CausalInstances {
       return at != p.collectives.end() ? at->second : 0;
     }
     const WindowEpochs* w = const_cast<ProcessEpochs&>(p.epochs).find(object);
-    return w != nullptr ? w->fences : 0;
+    return w != nullptr ? w->standing.fences : 0;
   }
   bool will_come(std::uint32_t rank, std::uint8_t kind, std::uint32_t object,
                  std::uint64_t number) const {

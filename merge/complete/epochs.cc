@@ -75,80 +75,77 @@ void WindowEpochs::keep_requests() {
   requests_kept.emplace_back(completions, requests);
 }
 
+void WindowEpochs::begin(EpochSide side, std::span<const std::uint32_t> members) {
+  standing.begin_epoch(
+      side, side == EpochSide::kAccess ? access_members : exposure_members, members,
+      [&](std::uint32_t member) -> PeerStanding& { return peer(member).standing; });
+}
+
+void WindowEpochs::end(EpochSide side) {
+  standing.end_epoch(side, side == EpochSide::kAccess ? access_members : exposure_members,
+                     [&](std::uint32_t member) -> PeerStanding& { return peer(member).standing; });
+}
+
 void WindowEpochs::fence(bool survey, bool no_succeed) {
-  ++fences;
   ++stamp;
-  fence_open = !no_succeed;
+  standing.fence(no_succeed);
   if (survey) {
-    fences_recorded.add(fences);
-    last_fence = std::max(last_fence, fences);
+    fences_recorded.add(standing.fences);
+    last_fence = std::max(last_fence, standing.fences);
   }
 }
 
 void WindowEpochs::start(std::span<const std::uint32_t> members) {
   ++stamp;
-  ++access_serial;
-  access_open = true;
-  access_members.assign(members.begin(), members.end());
+  begin(EpochSide::kAccess, members);
+  if (surveyed_) return;
   for (const std::uint32_t member : members) {
     PeerEpochs& p = peer(member);
-    ++p.access;
-    if (!surveyed_) p.last_access = std::max(p.last_access, p.access);
-    p.access_serial = access_serial;
+    p.last_access = std::max(p.last_access, p.standing.access);
   }
 }
 
 void WindowEpochs::post(std::span<const std::uint32_t> members) {
-  ++exposure_serial;
-  exposure_open = true;
-  exposure_members.assign(members.begin(), members.end());
+  begin(EpochSide::kExposure, members);
+  if (surveyed_) return;
   for (const std::uint32_t member : members) {
     PeerEpochs& p = peer(member);
-    ++p.exposure;
-    if (!surveyed_) p.last_exposure = std::max(p.last_exposure, p.exposure);
-    p.exposure_serial = exposure_serial;
+    p.last_exposure = std::max(p.last_exposure, p.standing.exposure);
   }
 }
 
-std::span<const std::uint32_t> WindowEpochs::complete(bool survey,
-                                                      std::span<const std::uint32_t> members) {
-  const std::span<const std::uint32_t> ended = members.empty() ? access_members : members;
+void WindowEpochs::complete(bool survey, std::span<const std::uint32_t> members) {
   ++stamp;
-  access_open = false;
   if (survey) {
-    for (const std::uint32_t member : ended) {
+    for (const std::uint32_t member : members.empty() ? access_members : members) {
       PeerEpochs& p = peer(member);
-      p.access_ended.add(p.access);
+      p.access_ended.add(p.standing.access);
     }
   }
-  return ended;
+  end(EpochSide::kAccess);
 }
 
-std::span<const std::uint32_t> WindowEpochs::wait(bool survey,
-                                                  std::span<const std::uint32_t> members) {
-  const std::span<const std::uint32_t> ended = members.empty() ? exposure_members : members;
-  exposure_open = false;
+void WindowEpochs::wait(bool survey, std::span<const std::uint32_t> members) {
   if (survey) {
-    for (const std::uint32_t member : ended) {
+    for (const std::uint32_t member : members.empty() ? exposure_members : members) {
       PeerEpochs& p = peer(member);
-      p.exposure_ended.add(p.exposure);
+      p.exposure_ended.add(p.standing.exposure);
     }
   }
-  return ended;
+  end(EpochSide::kExposure);
 }
 
-void WindowEpochs::lock(std::uint32_t target) {
+void WindowEpochs::lock(std::uint32_t target, std::uint8_t flags) {
   ++stamp;
   PeerEpochs& p = peer(target);
   lose(p.candidate, p.lost);  // it was not held on, or it could not be taken
-  if (!p.locked) ++locks;
-  p.locked = true;
+  standing.lock(p.standing, flags);
 }
 
-void WindowEpochs::set_lock_all() {
+void WindowEpochs::lock_all() {
   ++stamp;
   lose_candidates();
-  lock_all = true;
+  standing.lock_all(kOpenShared);
 }
 
 void WindowEpochs::lose_candidates() {
@@ -169,15 +166,13 @@ void WindowEpochs::completion(bool survey, std::uint32_t target, bool gets_only)
 
 void WindowEpochs::unlock(std::uint32_t target) {
   ++stamp;
-  PeerEpochs& p = peer(target);
-  if (p.locked) --locks;
-  p.locked = false;
-  if (locks == 0 && !lock_all) requests.clear();
+  standing.unlock(peer(target).standing);
+  if (standing.locks == 0 && standing.all == 0) requests.clear();
 }
 
 void WindowEpochs::unlock_all() {
   ++stamp;
-  lock_all = false;
+  standing.unlock_all();
 }
 
 void WindowEpochs::free(bool survey) {
@@ -188,52 +183,26 @@ void WindowEpochs::free(bool survey) {
 
 void WindowEpochs::state(std::uint64_t fence_count, std::uint8_t open) {
   ++stamp;
-  fences = fence_count;
-  fence_open = (open & kOpenFence) != 0;
-  if ((open & kOpenLockAll) != 0) hold_lock_all();
-  if (!surveyed_) last_fence = std::max(last_fence, fences);
+  standing.told(fence_count, open);
+  if (standing.all != 0) keep_lock_all();
+  if (!surveyed_) last_fence = std::max(last_fence, standing.fences);
 }
 
 void WindowEpochs::peer_state(std::uint32_t target, std::uint64_t access, std::uint64_t exposure,
                               std::uint8_t open) {
   ++stamp;
   PeerEpochs& p = peer(target);
-  p.access = access;
-  p.exposure = exposure;
+  standing.told(p.standing, target, access, exposure, open, access_members, exposure_members);
   if (!surveyed_) {
     p.last_access = std::max(p.last_access, access);
     p.last_exposure = std::max(p.last_exposure, exposure);
-    if ((open & kOpenAccess) == 0 && !p.access_ended.contains(access)) {
+    if (!p.standing.accessed() && !p.access_ended.contains(access)) {
       p.lost_access = std::max(p.lost_access, access);
     }
   }
-  if ((open & kOpenAccess) != 0) {
-    if (!access_open) {
-      access_open = true;
-      ++access_serial;
-      access_members.clear();
-    }
-    if (p.access_serial != access_serial) {
-      p.access_serial = access_serial;
-      access_members.push_back(target);
-    }
-  }
-  if ((open & kOpenExposure) != 0) {
-    if (!exposure_open) {
-      exposure_open = true;
-      ++exposure_serial;
-      exposure_members.clear();
-    }
-    if (p.exposure_serial != exposure_serial) {
-      p.exposure_serial = exposure_serial;
-      exposure_members.push_back(target);
-    }
-  }
   if ((open & kOpenLockAll) != 0) {
-    hold_lock_all();
-  } else if ((open & kOpenLock) != 0) {
-    if (!p.locked) ++locks;
-    p.locked = true;
+    keep_lock_all();
+  } else if (p.standing.locked()) {
     p.candidate = {};  // the lock was held all the time
   } else {
     lose(p.candidate, p.lost);
@@ -248,7 +217,6 @@ void WindowEpochs::lose(LostOperations& candidate, std::vector<LostOperations>& 
 void WindowEpochs::forget_open(bool survey, std::uint32_t new_gap) {
   gap = new_gap;
   ++stamp;
-  access_open = exposure_open = false;
   const auto open_since = [&](const std::uint64_t* last_complete) {
     LostOperations open;
     for (const int get : {0, 1}) {
@@ -259,24 +227,23 @@ void WindowEpochs::forget_open(bool survey, std::uint32_t new_gap) {
     return open;
   };
   if (survey) keep_requests();
-  if (survey && lock_all) {
+  const bool all = standing.all != 0;
+  if (survey && all) {
     lose(candidate_by_all, lost_by_all);
     candidate_by_all = open_since(last_complete_all);
   }
   for (PeerEpochs& p : peers_) {
-    if (survey && (p.locked || lock_all)) {
+    if (survey && (all || p.standing.locked())) {
       lose(p.candidate, p.lost);
       p.candidate = open_since(p.last_complete);
     }
-    p.locked = false;
+    standing.forget(p.standing);
   }
-  lock_all = false;
-  locks = 0;
+  standing.forget_open(access_members, exposure_members);
   ++completions;  // what comes now belongs to other epochs
 }
 
-void WindowEpochs::hold_lock_all() {
-  lock_all = true;
+void WindowEpochs::keep_lock_all() {
   candidate_by_all = {};
   for (PeerEpochs& p : peers_) p.candidate = {};
 }
@@ -291,7 +258,7 @@ void WindowEpochs::end_of_survey(std::uint32_t gaps) {
 }
 
 bool WindowEpochs::open_mail(std::uint64_t ordinal) {
-  if (!fences_recorded.contains(ordinal) || fences >= ordinal) return false;
+  if (!fences_recorded.contains(ordinal) || standing.fences >= ordinal) return false;
   const auto known = other_mail.find(ordinal);
   const Mailbox found = known != other_mail.end() ? known->second : Mailbox{.ordinal = ordinal};
   if (known != other_mail.end()) other_mail.erase(known);
@@ -301,11 +268,11 @@ bool WindowEpochs::open_mail(std::uint64_t ordinal) {
 }
 
 void WindowEpochs::restart() {
-  fences = completions = 0;
+  standing = {};
+  completions = 0;
   stamp = 1;
-  access_serial = exposure_serial = locks = 0;
   gap = kUntouched;
-  fence_open = access_open = exposure_open = lock_all = freed = false;
+  freed = false;
   access_members.clear();
   exposure_members.clear();
   mail = {};
@@ -319,9 +286,7 @@ void WindowEpochs::restart() {
   passive_peers.clear();
   last_stream = 0;
   for (PeerEpochs& p : peers_) {
-    p.locked = false;
-    p.access_serial = p.exposure_serial = 0;
-    p.access = p.exposure = 0;
+    p.standing = {};
     for (const int get : {0, 1}) {
       p.memo[get] = {};
       p.other_memos[get].clear();

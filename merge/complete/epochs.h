@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "epilog/format/records.h"
+#include "epilog/model/window_standing.h"
 #include "merge/complete/end_chunks.h"
 #include "merge/complete/ordinals.h"
 
@@ -30,14 +31,13 @@ namespace kojak::merge {
 using ListId = std::uint32_t;
 inline constexpr ListId kNoList = 0xFFFFFFFFu;
 
-enum class EpochKind : std::uint8_t { kFence, kAccess, kPassive };
-
 // The epoch of one operation.
 struct OpEpoch {
   EpochKind kind = EpochKind::kFence;
   bool named = true;          // false: no open epoch names the target; it falls to the fence epoch
   std::uint64_t ordinal = 0;  // fence: of the closing fence; access: of the epoch; passive: how
                               // many completing records the window had seen
+  bool passive() const { return kind == EpochKind::kLock || kind == EpochKind::kLockAll; }
 };
 
 // The list that the last operation of one location and direction went to, so that the next one of
@@ -66,15 +66,11 @@ struct alignas(64) PeerEpochs {
   PeerEpochs(std::uint32_t peer, std::uint64_t completions) : rank(peer), born(completions) {}
   // What each operation asks for, in one cache line.
   std::uint32_t rank;
-  bool locked = false;
   ListMemo memo[2];             // pass 2: puts, gets; not of gets in fence epochs
   PeerEpochs* after = nullptr;  // of the window's peers: who was asked for next, the last time
 
-  std::uint64_t born;                 // pass 1: the window's count when the peer was first heard of
-  std::uint32_t access_serial = 0;    // of the window's access epoch that names the peer last
-  std::uint32_t exposure_serial = 0;  // likewise
-  std::uint64_t access = 0;           // access epochs begun towards the peer
-  std::uint64_t exposure = 0;         // exposure epochs begun towards the peer
+  PeerStanding standing;
+  std::uint64_t born;  // pass 1: the window's count when the peer was first heard of
 
   // Pass 1 finds out:
   Ordinals access_ended, exposure_ended;  // whose completing exit was recorded
@@ -98,26 +94,20 @@ struct alignas(64) PeerEpochs {
 
 class alignas(64) WindowEpochs {
  public:
-  // What others ask of us when they put in a fence epoch, in one cache line: the state, pass 2.
-  std::uint64_t fences = 0;
+  // What others ask of us when they put in a fence epoch, in one cache line.
+  WindowStanding standing;
   Mailbox mail;  // puts to us that one of our fences ends: the fence that was asked for last
 
-  // ---- where the process stands ----
   // What each of its own operations asks for, in the next line.
   alignas(64) std::uint64_t stamp = 1;  // moves whenever an operation may belong elsewhere
-  std::uint32_t locks = 0;
-  bool fence_open = false, access_open = false, exposure_open = false, lock_all = false;
-  PeerEpochs* last_peer = nullptr;  // who was asked for last
+  PeerEpochs* last_peer = nullptr;      // who was asked for last
   // Pass 2.
   ListMemo fence_gets;  // of one thread, whatever the targets
   static constexpr std::uint32_t kUntouched = 0xFFFFFFFFu;
   std::uint32_t gap = kUntouched;  // of the process, when this state was last confirmed
   bool freed = false;
-  std::uint32_t access_serial = 0, exposure_serial = 0;
   std::uint64_t completions = 0;  // records so far that complete passive operations
-  std::vector<std::uint32_t> access_members, exposure_members;
-  // All operations belong to the fence epoch that is open.
-  bool only_fences() const { return fence_open && !access_open && !lock_all && locks == 0; }
+  std::vector<std::uint32_t> access_members, exposure_members;  // of the open epochs
 
   // ---- what pass 1 found ----
   Ordinals fences_recorded;
@@ -159,11 +149,9 @@ class alignas(64) WindowEpochs {
   std::deque<PeerEpochs>& peers() { return peers_; }
 
   OpEpoch classify(PeerEpochs& peer) const {
-    if (peer.locked || lock_all) return {EpochKind::kPassive, true, completions};
-    if (access_open && peer.access_serial == access_serial && access_serial != 0) {
-      return {EpochKind::kAccess, true, peer.access};
-    }
-    return {EpochKind::kFence, fence_open && !access_open && locks == 0, fences + 1};
+    const EpochKind kind = standing.epoch_of(peer.standing);
+    if (kind == EpochKind::kFence) return {kind, standing.names_fence(), standing.fences + 1};
+    return {kind, true, kind == EpochKind::kAccess ? peer.standing.access : completions};
   }
   // Whether a passive operation of that count will find a completing record, by pass 1.
   enum class Fate : std::uint8_t { kCompleted, kByRequest, kLostInGap, kNever };
@@ -174,11 +162,11 @@ class alignas(64) WindowEpochs {
   void fence(bool survey, bool no_succeed);
   void start(std::span<const std::uint32_t> members);
   void post(std::span<const std::uint32_t> members);
-  // The members of the epoch that ends: those of the record if it has any, else those remembered.
-  std::span<const std::uint32_t> complete(bool survey, std::span<const std::uint32_t> members);
-  std::span<const std::uint32_t> wait(bool survey, std::span<const std::uint32_t> members);
-  void lock(std::uint32_t target);
-  void set_lock_all();
+  // `members`: those of the record if it has any, else those remembered.
+  void complete(bool survey, std::span<const std::uint32_t> members);
+  void wait(bool survey, std::span<const std::uint32_t> members);
+  void lock(std::uint32_t target, std::uint8_t flags);
+  void lock_all();
   // A record that completes operations; kAbsent is all targets.
   void completion(bool survey, std::uint32_t target, bool gets_only);
   void unlock(std::uint32_t target);
@@ -205,7 +193,9 @@ class alignas(64) WindowEpochs {
   void lose_candidates();
   bool done_by_request(std::uint64_t to, std::uint32_t rmaid) const;
   void keep_requests();
-  void hold_lock_all();  // it was held all the time
+  void begin(EpochSide side, std::span<const std::uint32_t> members);
+  void end(EpochSide side);
+  void keep_lock_all();  // it was held all the time
   static void lose(LostOperations& candidate, std::vector<LostOperations>& lost);
   bool surveyed_ = false;  // what pass 1 found stays: pass 2 may run twice
 

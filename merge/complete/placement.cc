@@ -81,7 +81,7 @@ Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t target, std:
       put && (decision.place == Place::kTargetFence || decision.place == Place::kTargetExposure ||
               decision.place == Place::kTargetFree ||
               (decision.place == Place::kNextExit && decision.stream != stream));
-  info.ordinal = epoch.kind == EpochKind::kPassive ? 0 : epoch.ordinal;
+  info.ordinal = epoch.passive() ? 0 : epoch.ordinal;
   const bool known = memo.list != kNoList && held_.serial(memo.list) == memo.serial;
   const bool same = known && held_.info(memo.list) == info;
   ListId list = memo.list;
@@ -99,11 +99,13 @@ Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t target, std:
 
 Placement::Decision Placement::decide(const Operation& op) {
   switch (op.epoch.kind) {
-    case EpochKind::kPassive:
+    case EpochKind::kLock:
+    case EpochKind::kLockAll:
       return decide_passive(op);
     case EpochKind::kAccess:
       return decide_access(op);
     case EpochKind::kFence:
+    case EpochKind::kNone:
       break;
   }
   return decide_fence(op);
@@ -150,7 +152,7 @@ Placement::Decision Placement::decide_fence(const Operation& op) {
   if (!op.put) return origin_fence(op, mark);
   if (const WindowEpochs* target = target_window(op)) {
     if (target->fences_recorded.contains(k)) {
-      if (target->fences >= k) return late(op, *target);
+      if (target->standing.fences >= k) return late(op, *target);
       return {false, Place::kTargetFence, mark, 0};
     }
     if (target->free_recorded && k > target->last_fence) {
@@ -165,7 +167,7 @@ Placement::Decision Placement::origin_fence(const Operation& op, Mark mark) {
   const WindowEpochs& w = *op.window;
   const std::uint64_t k = op.epoch.ordinal;
   if (w.fences_recorded.contains(k)) {
-    if (w.fences < k) return {false, Place::kOriginFence, mark, 0};
+    if (w.standing.fences < k) return {false, Place::kOriginFence, mark, 0};
     return {false, Place::kNextExit, Mark::kLateStart, op.stream};
   }
   if (k <= w.last_fence) return {true, {}, Mark::kBothExitsLost, 0};
@@ -195,7 +197,7 @@ Placement::Decision Placement::origin_access(const Operation& op, Mark mark) {
   const PeerEpochs& peer = *op.peer;
   const std::uint64_t n = op.epoch.ordinal;
   if (peer.access_ended.contains(n)) {
-    const bool open = w.access_open && peer.access_serial == w.access_serial && peer.access == n;
+    const bool open = peer.standing.accessed() && peer.standing.access == n;
     if (open) return {false, Place::kOriginComplete, mark, 0};
     return {false, Place::kNextExit, Mark::kLateStart, op.stream};
   }
@@ -330,27 +332,27 @@ void Placement::released_by(std::uint32_t stream, const Sync& sync,
                             Mail& mail, bool& closing) {
   WindowEpochs& w = window(stream, sync.window);
   switch (sync.kind) {
-    case SyncKind::kFence: {
-      const std::uint64_t k = w.fences + 1;
+    case EpochMove::kFence: {
+      const std::uint64_t k = w.standing.fences + 1;
       collect(w, k, mail);
       take_fence_puts(w, k, lists);
       take(w.fence_ends, lists);
       w.last_stream = stream;
       break;
     }
-    case SyncKind::kComplete:
+    case EpochMove::kComplete:
       take(w.access_ends, lists);
       break;
-    case SyncKind::kWait:
+    case EpochMove::kWait:
       for (const std::uint32_t member : members.empty() ? w.exposure_members : members) {
         PeerEpochs& peer = w.peer(member);
-        take_exposed(peer, peer.exposure, lists);
-        peer.exposures_ended = std::max(peer.exposures_ended, peer.exposure);
+        take_exposed(peer, peer.standing.exposure, lists);
+        peer.exposures_ended = std::max(peer.exposures_ended, peer.standing.exposure);
       }
       w.last_stream = stream;
       break;
-    case SyncKind::kFlush:
-    case SyncKind::kUnlock:
+    case EpochMove::kFlush:
+    case EpochMove::kUnlock:
       if (sync.target != kAbsent) {
         PeerEpochs& peer = w.peer(sync.target);
         take_passive(peer, sync.gets_only, lists);
@@ -358,10 +360,10 @@ void Placement::released_by(std::uint32_t stream, const Sync& sync,
         break;
       }
       [[fallthrough]];
-    case SyncKind::kUnlockAll:
+    case EpochMove::kUnlockAll:
       take_all_passive(w, sync.gets_only, lists);
       break;
-    case SyncKind::kFree:
+    case EpochMove::kFree:
       closing = true;
       collect(w, PeerEpochs::kNever, mail);
       take_fence_puts(w, PeerEpochs::kNever, lists);

@@ -38,14 +38,14 @@ class Placement {
     if (window_id == kAbsent) [[unlikely]]
       return Mark::kNoEpoch;
     WindowEpochs& window = this->window(stream, window_id);
-    if (window.only_fences()) {
+    if (window.standing.only_fences()) {
       if (!put) {
         if (remembered(window.fence_gets, window, stream)) [[likely]] {
           held_.append(window.fence_gets.list, end);
           return Mark::kNone;
         }
         return place(stream, put, target, window_id, window, nullptr,
-                     {EpochKind::kFence, true, window.fences + 1}, end);
+                     {EpochKind::kFence, true, window.standing.fences + 1}, end);
       }
       if (mail(window, target, window_id, end)) [[likely]]
         return Mark::kNone;
@@ -112,6 +112,7 @@ class Placement {
   // Fetches what an operation of this location asks for first.
   void prefetch(std::uint32_t stream) const {
     if (const WindowEpochs* window = recent_[stream].window) {
+      __builtin_prefetch(window);
       __builtin_prefetch(&window->stamp);
       __builtin_prefetch(window->last_peer);
     }
@@ -152,8 +153,8 @@ class Placement {
   [[gnu::always_inline]] bool mail(const WindowEpochs& window, std::uint32_t target,
                                    std::uint32_t window_id, const HeldEnd& end) {
     WindowEpochs* const to = target_window(target, window_id);
-    const std::uint64_t ordinal = window.fences + 1;
-    if (to == nullptr || to->fences >= ordinal) [[unlikely]]
+    const std::uint64_t ordinal = window.standing.fences + 1;
+    if (to == nullptr || to->standing.fences >= ordinal) [[unlikely]]
       return false;
     if (to->mail.ordinal != ordinal && !to->open_mail(ordinal)) [[unlikely]]
       return false;

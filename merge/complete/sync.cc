@@ -1,89 +1,56 @@
 #include "merge/complete/sync.h"
 
 namespace kojak::merge {
-namespace {
-
-SyncKind kind_of(MpiRole role, bool ends) {
-  switch (role) {
-    case MpiRole::kWinStart:
-      return SyncKind::kStart;
-    case MpiRole::kWinPost:
-      return SyncKind::kPost;
-    case MpiRole::kWinComplete:
-      return SyncKind::kComplete;
-    case MpiRole::kWinWait:
-      return SyncKind::kWait;
-    case MpiRole::kWinTest:  // a false one opens and closes nothing
-      return ends ? SyncKind::kWait : SyncKind::kNone;
-    default:
-      return SyncKind::kNone;
-  }
-}
-
-}  // namespace
 
 bool decode_sync(const RawRecord& record, const Dialect& dialect, MpiRole role,
                  std::uint32_t assertion, Sync& sync) {
   sync = {};
-  const auto with = [&]<class R>(R r, auto&& fill) {
+  const auto take = [&]<class R>(R r) {
     if (decode(record, dialect, r) != nullptr) return false;
+    sync.kind = epoch_move(r, role);
     sync.window = raw(r.wid);
-    fill(r);
-    return sync.kind != SyncKind::kNone;
+    if constexpr (kLeaves<R>) sync.unknown_role = role == MpiRole::kOther;
+    if constexpr (std::is_same_v<R, MpiWinCollExit>) {
+      sync.no_succeed = (assertion & kAssertNoSucceed) != 0;
+    }
+    if constexpr (requires { r.cid; }) sync.comm = raw(r.cid);
+    if constexpr (requires { r.llid; }) sync.target = raw(r.llid);
+    if constexpr (requires { r.ltype; }) sync.exclusive = raw(r.ltype) != 0;
+    if constexpr (requires { r.local; }) {
+      sync.target = raw(r.tlid);
+      sync.gets_only = raw(r.local) != 0;
+    }
+    if constexpr (requires { r.rmaid; }) sync.rmaid = raw(r.rmaid);
+    if constexpr (requires { r.open; }) sync.open = raw(r.open);
+    if constexpr (requires { r.fences; }) sync.first = raw(r.fences);
+    if constexpr (requires { r.exposure; }) {
+      sync.target = raw(r.plid);
+      sync.first = raw(r.access);
+      sync.second = raw(r.exposure);
+    }
+    return sync.kind != EpochMove::kNone && sync.kind != EpochMove::kCreate;
   };
   switch (static_cast<RecordType>(record.type)) {
     case RecordType::kMpiWinCollExit:
-      return with(MpiWinCollExit{}, [&](const auto&) {
-        if (role == MpiRole::kWinFence) sync.kind = SyncKind::kFence;
-        if (role == MpiRole::kWinFree) sync.kind = SyncKind::kFree;
-        sync.no_succeed = (assertion & kAssertNoSucceed) != 0;
-        sync.unknown_role = role == MpiRole::kOther;
-      });
+      return take(MpiWinCollExit{});
     case RecordType::kMpiWinExit:
-      return with(MpiWinExit{}, [&](const auto& r) {
-        sync.kind = kind_of(role, raw(r.synex) == 1);
-        sync.comm = raw(r.cid);
-        sync.unknown_role = role == MpiRole::kOther;
-      });
+      return take(MpiWinExit{});
     case RecordType::kMpiWinLock:
-      return with(MpiWinLock{}, [&](const auto& r) {
-        sync.kind = SyncKind::kLock;
-        sync.target = raw(r.llid);
-      });
+      return take(MpiWinLock{});
     case RecordType::kMpiWinUnlock:
-      return with(MpiWinUnlock{}, [&](const auto& r) {
-        sync.kind = SyncKind::kUnlock;
-        sync.target = raw(r.llid);
-      });
+      return take(MpiWinUnlock{});
     case RecordType::kMpiWinLockAll:
-      return with(MpiWinLockAll{}, [&](const auto&) { sync.kind = SyncKind::kLockAll; });
+      return take(MpiWinLockAll{});
     case RecordType::kMpiWinUnlockAll:
-      return with(MpiWinUnlockAll{}, [&](const auto&) { sync.kind = SyncKind::kUnlockAll; });
+      return take(MpiWinUnlockAll{});
     case RecordType::kMpiWinFlush:
-      return with(MpiWinFlush{}, [&](const auto& r) {
-        sync.kind = SyncKind::kFlush;
-        sync.target = raw(r.tlid);
-        sync.gets_only = raw(r.local) != 0;
-      });
+      return take(MpiWinFlush{});
     case RecordType::kMpiRmaComplete:
-      return with(MpiRmaComplete{}, [&](const auto& r) {
-        sync.kind = SyncKind::kRmaComplete;
-        sync.rmaid = raw(r.rmaid);
-      });
+      return take(MpiRmaComplete{});
     case RecordType::kWinState:
-      return with(WinState{}, [&](const auto& r) {
-        sync.kind = SyncKind::kWinState;
-        sync.first = raw(r.fences);
-        sync.open = raw(r.open);
-      });
+      return take(WinState{});
     case RecordType::kEpochState:
-      return with(EpochState{}, [&](const auto& r) {
-        sync.kind = SyncKind::kPeerState;
-        sync.target = raw(r.plid);
-        sync.first = raw(r.access);
-        sync.second = raw(r.exposure);
-        sync.open = raw(r.open);
-      });
+      return take(EpochState{});
     default:
       return false;
   }
@@ -92,53 +59,54 @@ bool decode_sync(const RawRecord& record, const Dialect& dialect, MpiRole role,
 void apply_sync(WindowEpochs& window, const Sync& sync, std::span<const std::uint32_t> members,
                 bool survey) {
   switch (sync.kind) {
-    case SyncKind::kFence:
+    case EpochMove::kFence:
       window.fence(survey, sync.no_succeed);
       break;
-    case SyncKind::kFree:
+    case EpochMove::kFree:
       window.free(survey);
       break;
-    case SyncKind::kStart:
+    case EpochMove::kStart:
       window.start(members);
       break;
-    case SyncKind::kPost:
+    case EpochMove::kPost:
       window.post(members);
       break;
-    case SyncKind::kComplete:
+    case EpochMove::kComplete:
       window.complete(survey, members);
       break;
-    case SyncKind::kWait:
+    case EpochMove::kWait:
       window.wait(survey, members);
       break;
-    case SyncKind::kLock:
-      window.lock(sync.target);
+    case EpochMove::kLock:
+      window.lock(sync.target, sync.exclusive ? kOpenExclusive : kOpenShared);
       break;
-    case SyncKind::kLockAll:
-      window.set_lock_all();
+    case EpochMove::kLockAll:
+      window.lock_all();
       break;
-    case SyncKind::kUnlock:
+    case EpochMove::kUnlock:
       window.completion(survey, sync.target, false);
       window.unlock(sync.target);
       break;
-    case SyncKind::kUnlockAll:
+    case EpochMove::kUnlockAll:
       window.completion(survey, kAbsent, false);
       window.unlock_all();
       break;
-    case SyncKind::kFlush:
+    case EpochMove::kFlush:
       window.completion(survey, sync.target, sync.gets_only);
       break;
-    case SyncKind::kWinState:
+    case EpochMove::kWindowState:
       window.state(sync.first, sync.open);
       break;
-    case SyncKind::kPeerState:
+    case EpochMove::kPeerState:
       if (sync.target != kAbsent) {
         window.peer_state(sync.target, sync.first, sync.second, sync.open);
       }
       break;
-    case SyncKind::kRmaComplete:
+    case EpochMove::kRequestDone:
       if (survey) window.request_done(sync.rmaid);
       break;
-    case SyncKind::kNone:
+    case EpochMove::kNone:
+    case EpochMove::kCreate:
       break;
   }
 }

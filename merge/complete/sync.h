@@ -8,32 +8,14 @@
 #include <span>
 
 #include "epilog/format/codec.h"
-#include "epilog/format/mpi_functions.h"
+#include "epilog/format/epoch_moves.h"
 #include "merge/complete/epochs.h"
 #include "merge/complete/transfer_ends.h"
 
 namespace kojak::merge {
 
-enum class SyncKind : std::uint8_t {
-  kNone,
-  kFence,
-  kFree,
-  kStart,
-  kPost,
-  kComplete,
-  kWait,
-  kLock,
-  kLockAll,
-  kUnlock,
-  kUnlockAll,
-  kFlush,
-  kRmaComplete,
-  kWinState,
-  kPeerState,
-};
-
 struct Sync {
-  SyncKind kind = SyncKind::kNone;
+  EpochMove kind = EpochMove::kNone;
   std::uint32_t window = 0;
   std::uint32_t comm = kAbsent;    // start, post, complete, wait: the group
   std::uint32_t target = kAbsent;  // absent: all
@@ -41,6 +23,7 @@ struct Sync {
   std::uint64_t first = 0, second = 0;  // fences; accesses, exposures
   std::uint8_t open = 0;
   bool gets_only = false;   // flush_local
+  bool exclusive = false;   // lock
   bool no_succeed = false;  // fence
   bool unknown_role = false;
 };

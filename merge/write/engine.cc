@@ -167,7 +167,7 @@ class Engine {
       const bool absent_target = sync.target == kAbsent;
       sync.window = s.translation->windows[sync.window];
       if (sync.window != kAbsent && (absent_target || sync.target < events_.processes())) {
-        if (sync.kind == SyncKind::kRmaComplete) {
+        if (sync.kind == EpochMove::kRequestDone) {
           if (const auto done = placement_.request_complete(s.index, sync.window, sync.rmaid)) {
             if (grants_.granting()) {
               grants_.grant_now(s, sync.window, done->info.target, streams_);

@@ -58,13 +58,18 @@ class Colours(unittest.TestCase):
             block = re.search(rf"const {theme}: Rgb\[\] = \[(.*?)\n\];", text, re.S).group(1)
             colours = [tuple(map(int, row)) for row in re.findall(r"\[(\d+), (\d+), (\d+)\]", block)]
             self.assertEqual(len(colours), names)
+            # Waiting stands out of all kinds.
+            waiting = re.search(rf"waiting{theme[4:]}: Rgb = \[(\d+), (\d+), (\d+)\]", text).groups()
+            colours_and_waiting = [(math.dist(lab(c, eye), lab(tuple(map(int, waiting)), eye)), eye, c)
+                                   for eye in EYES for c in colours]
+            self.assertGreater(min(colours_and_waiting)[0], 2 * LEAST, min(colours_and_waiting))
             self.assertGreater(closest(colours)[0], LEAST, f"{theme}: {closest(colours)}")
 
     def test_epochs_and_arrows(self):
         text = (SOURCE / "timeline-canvas.ts").read_text()
         bands = re.findall(r'\["(#\w{6})", "(#\w{6})"\]', re.search(r"bandColours.*?\n\];", text, re.S).group(0))
-        arrows = re.findall(r'Style\.(?:Message|Put|Get|Request)\]: \["(#\w{6})", "(#\w{6})"\]', text)
-        self.assertEqual((len(bands), len(arrows)), (6, 4))
+        arrows = re.findall(r'Style\.(?:Message|Put|Get|Request|Wait)\]: \["(#\w{6})", "(#\w{6})"\]', text)
+        self.assertEqual((len(bands), len(arrows)), (6, 5))
         for rows in (bands, arrows):
             for theme in (0, 1):
                 colours = [hexadecimal(row[theme]) for row in rows]

@@ -148,6 +148,7 @@ class Program(Recorded):
 
     def test_one_window_of_several(self):
         self.timeline()
+        self.page.click("[data-show=waits]")  # off
         # A put of each rank on each window, and put, request and data of the lock.
         self.assertEqual(self.seen()["arrows"], 1 + 8 + 3)
         choice = "[aria-label=Windows]"
@@ -159,6 +160,7 @@ class Program(Recorded):
 
     def test_dependencies_of_a_passive_target(self):
         self.timeline()
+        self.page.click("[data-show=waits]")  # off
         self.page.click("[aria-label=Transfers] [data-value=dependencies]")
         # One message; 8 puts of fences; the lock's put with a link from its unlock, its get with a
         # link from its request.

@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree
 
 from pages import BINARY, CALLS, FRAME, REFERENCE, Listing, Pages, analyse, check_report, main
 
@@ -46,8 +47,6 @@ class Timeline(Pages):
             return 92 + (width - 92) * (time * 1e9 - seen["from"]) / (seen["to"] - seen["from"])
         row = min(96, max(18, round((height - 30) / 4)))
         y = 26 + row + row * 0.7
-        inside = self.pixel(x((enter + 3 * exit) / 4), y)
-        self.assertEqual(inside, [190, 210, 117])
         self.page.move(left + x((enter + 3 * exit) / 4), top + y)
         self.page.until("!document.querySelector('.timeline-tip').hidden")
         self.assertIn("MPI_Barrier", self.page.text(".timeline-tip"))
@@ -56,6 +55,107 @@ class Timeline(Pages):
         self.assertIn(f"{1000 * (exit - enter):.0f}", self.page.text(".about"))
         self.page.click(".about button")
         self.assertEqual(self.page.text(f"{CALLS} .row.chosen .name"), "MPI_Barrier")
+
+    def place(self, row, time):
+        """Where a moment of one of the four rows is drawn, in the lower part of its calls."""
+        seen = self.seen()
+        _, _, width, height = self.page.place(".timeline-canvas")
+        high = min(96, max(18, int((height - 30) / 4)))
+        return (92 + (width - 92) * (time * 1e9 - seen["from"]) / (seen["to"] - seen["from"]),
+                26 + high * row + high * 0.6)
+
+    def test_waiting_stands_out_in_the_call(self):
+        self.timeline()
+        calls = self.listing.calls
+        # Rank 0 waits in MPI_Win_wait until the last of the three origins comes to its MPI_Win_complete.
+        _, row, enter, exit = max((c for c in calls if c[0] == "MPI_Win_wait"), key=lambda c: c[3] - c[2])
+        last = max(c[2] for c in calls if c[0] == "MPI_Win_complete" and c[2] < exit)
+        self.assertTrue(enter < last < exit)
+        waiting, epochs, program = [214, 48, 0], [191, 115, 163], [226, 232, 240]
+        self.page.click("[data-show=waits]")
+        self.page.click("[aria-label=Transfers] [data-value=off]")
+        self.seen()
+        for part in (0.1, 0.5, 0.9):
+            self.assertEqual(self.pixel(*self.place(row, enter + part * (last - enter))), waiting)
+        self.assertEqual(self.pixel(*self.place(row, (last + exit) / 2)), epochs)
+        # Behind that call rank 0 computes.
+        after = min(c[2] for c in calls if c[1] == row and c[2] > exit + 0.01)
+        self.assertEqual(self.pixel(*self.place(row, (exit + after) / 2)), program)
+        left, top, _, _ = self.page.place(".timeline-canvas")
+        x, y = self.place(row, (enter + last) / 2)
+        self.page.click_at(left + x, top + y)
+        about = self.page.text(".about")
+        self.assertIn(f"waits {1000 * (last - enter):.0f}\u202fms: Early Wait, for rank", about)
+        # A start waits for its post until it ends.
+        _, row, enter, exit = max((c for c in calls if c[0] == "MPI_Win_start"), key=lambda c: c[3] - c[2])
+        self.assertEqual(self.pixel(*self.place(row, (enter + exit) / 2)), waiting)
+
+    def test_arrows_lead_from_who_ended_a_wait(self):
+        self.timeline()
+        self.page.click("[aria-label=Transfers] [data-value=off]")
+        self.assertGreater(self.seen()["arrows"], 0)
+        calls = self.listing.calls
+        # Three starts wait for one post of rank 0: the arrows end where the post begins.
+        post = next(c for c in calls if c[0] == "MPI_Win_post")
+        row = max((c for c in calls if c[0] == "MPI_Win_start"), key=lambda c: c[3] - c[2])[1]
+        left, top, _, _ = self.page.place(".timeline-canvas")
+        x, y = self.place(row, post[2])
+        high = self.place(1, 0)[1] - self.place(0, 0)[1]
+        self.page.move(left + x, top + y - 0.6 * high)
+        self.page.until("!document.querySelector('.timeline-tip').hidden")
+        self.assertRegex(self.page.text(".timeline-tip"), r"Late Post.*rank \d waits 20\d.*for rank 0")
+        self.page.click("[data-show=waits]")
+        self.assertEqual(self.seen()["arrows"], 0)
+
+    def test_who_waits_for_whom(self):
+        self.page.click("#tab-bytes")
+        self.page.click(".matrix [data-value=waits]")
+        self.page.evaluate("(() => { const s = document.querySelector('select[aria-label=\"Function that waits\"]');"
+                           " s.value = [...s.options].find(o => o.textContent === 'MPI_Win_start').value;"
+                           " s.dispatchEvent(new Event('change')); })()")
+        self.page.evaluate(FRAME)
+        calls = self.listing.calls
+        post = min(c[2] for c in calls if c[0] == "MPI_Win_post")
+        pairs = self.page.texts(".matrix .pairs li")
+        for rank in (1, 2, 3):
+            waited = post - min(c[2] for c in calls if c[0] == "MPI_Win_start" and c[1] == rank)
+            self.assertGreater(waited, 0.1)
+            told = [p for p in pairs if p.startswith(f"rank {rank} waits for rank 0: {1000 * waited:.0f}")]
+            self.assertEqual(len(told), 1, pairs)
+        self.assertFalse([p for p in pairs if p.startswith("rank 0")])
+
+    def test_durations_of_a_call_site_lead_to_its_calls(self):
+        self.timeline()
+        calls = [c for c in self.listing.calls if c[0] == "MPI_Barrier"]
+        _, row, enter, exit = max(calls, key=lambda c: c[3] - c[2])
+        left, top, _, _ = self.page.place(".timeline-canvas")
+        x, y = self.place(row, (enter + exit) / 2)
+        self.page.click_at(left + x, top + y)
+        self.assertIn(f"{len(calls)} calls;", self.page.text(".histogram"))
+        bars = self.page.evaluate("[...document.querySelectorAll('.histogram .bars button')]"
+                                  ".map(b => [b.title, b.className])")
+        self.assertEqual(sum(int(title.split()[0]) for title, _ in bars), len(calls))
+        self.assertEqual(bars[-1][1], "own")  # the longest
+        # From the bar of the shortest to the shortest call.
+        self.page.click(".histogram .bars button:first-child")
+        self.page.click(".histogram .instances li:last-child button")
+        short = min(calls, key=lambda c: c[3] - c[2])
+        self.assertIn(f"rank {short[1]}: ", self.page.text(".about"))
+        seen = self.seen()
+        self.assertTrue(seen["from"] < short[2] * 1e9 < seen["to"], (seen, short))
+
+    def test_rows_are_filtered_and_ordered(self):
+        self.timeline()
+        whole = self.page.evaluate("document.querySelector('.timeline-canvas').dataset.rows")
+        self.assertEqual(whole, "4")
+        self.page.click(".rows-filter")
+        self.page.type("2-3")
+        self.seen()
+        self.assertEqual(self.page.evaluate("document.querySelector('.timeline-canvas').dataset.rows"), "2")
+        self.page.evaluate("(() => { const f = document.querySelector('.rows-filter'); f.value = '99';"
+                           " f.dispatchEvent(new Event('input')); })()")
+        self.assertEqual(self.page.evaluate("document.querySelector('.rows-filter').getAttribute('aria-invalid')"), "true")
+        self.assertEqual(self.page.evaluate("document.querySelector('.timeline-canvas').dataset.rows"), "2")
 
     def test_zooms_and_moves(self):
         self.timeline()
@@ -89,6 +189,7 @@ class Timeline(Pages):
         self.timeline()
         gets = sum(1 for c in self.listing.calls if c[0] == "MPI_Get")
         puts = self.listing.transfers - gets
+        self.page.click("[data-show=waits]")
         arrows = {}
         for view in ("off", "closed", "logical", "dependencies"):
             self.page.click(f"[aria-label=Transfers] [data-value={view}]")
@@ -230,6 +331,49 @@ class Timeline(Pages):
         self.assertEqual(width, self.page.evaluate("document.querySelector('.timeline-canvas').width"))
         self.assertTrue(self.page.evaluate("window.name").endswith(".png"))
 
+    def test_search_goes_from_call_to_call(self):
+        self.timeline()
+        starts = sorted((c for c in self.listing.calls if c[0] == "MPI_Win_start"), key=lambda c: c[2])
+        self.page.key("/")
+        self.page.type("win_start")
+        self.assertEqual(self.page.text(".toolbar .found"), f"{len(starts)} calls")
+        for expected in starts[:3]:
+            self.page.key("Enter")
+            seen = self.seen()
+            self.assertIn("MPI_Win_start", self.page.text(".about h2"))
+            self.assertIn(f"rank {expected[1]}: ", self.page.text(".about"))
+            self.assertTrue(seen["from"] < expected[2] * 1e9 < seen["to"])
+        self.page.evaluate("(() => { const f = document.querySelector('.timeline-search'); f.value = 'rank 3';"
+                           " f.dispatchEvent(new Event('input')); })()")
+        self.page.key("Enter")
+        self.assertIn("rank 3: ", self.page.text(".about"))
+        self.page.evaluate("(() => { const f = document.querySelector('.timeline-search'); f.value = 'no such';"
+                           " f.dispatchEvent(new Event('input')); })()")
+        self.assertEqual(self.page.text(".toolbar .found"), "nothing found")
+
+    def test_saves_a_drawing(self):
+        self.timeline()
+        self.page.click("[data-show=waits]")
+        self.seen()
+        self.page.evaluate("(() => { const make = URL.createObjectURL; URL.createObjectURL = (blob) => {"
+                           " window.saved = blob; return make(blob); };"
+                           " HTMLAnchorElement.prototype.click = function () { window.name = this.download; }; })()")
+        self.page.key("S")
+        self.page.until("window.saved !== undefined")
+        self.assertTrue(self.page.evaluate("window.name").endswith(".svg"))
+        root = xml.etree.ElementTree.fromstring(self.page.evaluate("window.saved.text()"))
+        names = "{http://www.w3.org/2000/svg}"
+        texts = [text.text for text in root.iter(names + "text")]
+        self.assertIn("rank 3", texts)
+        # The wait of rank 0 in its longest MPI_Win_wait is a rectangle of the right place and length.
+        calls = self.listing.calls
+        _, row, enter, exit = max((c for c in calls if c[0] == "MPI_Win_wait"), key=lambda c: c[3] - c[2])
+        last = max(c[2] for c in calls if c[0] == "MPI_Win_complete" and c[2] < exit)
+        begin, end = self.place(row, enter)[0], self.place(row, last)[0]
+        boxes = [(float(r.get("x")), float(r.get("width"))) for r in root.iter(names + "rect")
+                 if r.get("fill") == "rgb(214,48,0)"]
+        self.assertTrue([b for b in boxes if abs(b[0] - begin) < 2 and abs(b[0] + b[1] - end) < 2], (begin, end, boxes))
+
     def test_small_screens(self):
         for width in (320, 360, 399):
             self.page.size(width, 700)
@@ -252,32 +396,6 @@ class Timeline(Pages):
         self.page.dark(True)
         self.seen()
         self.assertNotEqual(self.pixel(200, 10), light)
-
-
-class ManyEvents(Pages):
-    def test_a_million_events(self):
-        folder = pathlib.Path(self.folder.name)
-        local, trace, cube = folder / "local", folder / "a.elg", folder / "a.cube"
-        subprocess.run([BINARY / "tests" / "make_traces", "fence", local, "--ranks", "8",
-                        "--events", "1000000"], check=True)
-        subprocess.run([BINARY / "bin" / "elg_merge", "-q", "-o", trace, local], check=True)
-        analyse(cube, trace)
-        page = self.open(self.make(cube, "--trace", trace))
-        page.click("#tab-timeline")
-        page.until("document.querySelector('.timeline-canvas').dataset.to !== undefined")
-        canvas = "document.querySelector('.timeline-canvas').dataset"
-        times = []
-        for key in "+++----0":
-            page.key(key)
-            page.evaluate(FRAME)
-            times.append(float(page.evaluate(canvas + ".milliseconds")))
-        boxes = int(page.evaluate(canvas + ".boxes"))
-        print(f"1 million events, {boxes} calls: {page.seconds:.2f} s to open, drawing took "
-              f"{min(times):.0f} to {max(times):.0f} ms", file=sys.stderr)
-        self.assertGreater(boxes, 200_000)
-        self.assertEqual(int(page.evaluate(canvas + ".from")), 0)
-        # Rank 0 is late by 0.2 ms at every fence, and the other seven wait for it together.
-        self.assertIn("1.40\u202fms Wait at Fence", page.text(".instances"))
 
 
 if __name__ == "__main__":

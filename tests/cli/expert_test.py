@@ -239,6 +239,20 @@ class Extras(CommandTest):
         self.assertEqual(self.run_command("expert", "-q", "-o", "-", "--csv", "-", TRACE).status, 1)
         self.assertEqual(self.run_command("expert", "-q", "-o", "a.cube", "--csv", "a.cube", TRACE).status, 1)
 
+    def test_json_says_what_the_run_was(self):
+        self.file("run.txt", 'RUN_PROPERTY key="mpi.library" value="MPICH Version: 4.0.2"\n'
+                             'RUN_PROPERTY key="env.OMP_PROC_BIND" value="true" pid=1\n'
+                             "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n"
+                             "EXIT lid=0 time=1\nEXIT lid=1 time=1\n")
+        subprocess.run([BIN.parent / "tests" / "text_trace", "run.txt", "run.elg"], cwd=self.dir, check=True)
+        ran = self.run_command("expert", "-q", "-o", "a.cube", "--json", "-", "run.elg")
+        run = json.loads(ran.out)["run"]
+        self.assertEqual((run["mpi"], run["processes"], run["threads"]), ("MPICH Version: 4.0.2", "2", "2"))
+        self.assertEqual(run["env.OMP_PROC_BIND"], "true (rank 1)")
+        self.assertNotIn("command", run)  # the trace does not say it
+        classic = json.loads(self.run_command("expert", "-q", "-o", "a.cube", "--json", "-", TRACE).out)["run"]
+        self.assertEqual(set(classic), {"hosts", "processes", "threads"})
+
     def test_json_on_stdout(self):
         ran = self.run_command("expert", "-q", "-o", "a.cube", "--json", "-", "--instances", "1",
                                TRACE)

@@ -5,6 +5,7 @@ Expected numbers come from the CUBE files, read by another parser.
 import csv
 import gzip
 import io
+import json
 import re
 import subprocess
 import unittest
@@ -244,6 +245,85 @@ class Diff(CommandTest):
         self.assert_fails(self.run_command("kojak", "diff", "-t", "200", AFTER, BEFORE), 1, "--threshold")
         self.assert_fails(self.run_command("kojak", "diff", "-o", "/nonexistent/a.html", AFTER, BEFORE), 4,
                           "/nonexistent/a.html")
+
+
+class Series(CommandTest):
+    """More than two reports, and what a script asks: is the last one worse?"""
+    def run_of(self, processes, work, barrier, name):
+        """Rank 0 works `work` seconds, the others `barrier` less, which they wait for it in a barrier that takes a second."""
+        lines = [f"ENTER lid={rank} time=0 region=main" for rank in range(processes)]
+        lines += [f"ENTER lid={rank} time={work - barrier} region=MPI_Barrier" for rank in range(1, processes)]
+        lines += [f"ENTER lid=0 time={work} region=MPI_Barrier"]
+        lines += [f"MPI_COLLEXIT lid={rank} time={work + 1}" for rank in range(processes)]
+        lines += [f"EXIT lid={rank} time={work + 1}" for rank in range(processes)]
+        self.file(f"{name}.txt", "\n".join(lines) + "\n")
+        subprocess.run([BIN.parent / "tests" / "text_trace", f"{name}.txt", f"{name}.elg"], cwd=self.dir, check=True)
+        self.assertEqual(self.run_command("expert", "-q", "-o", f"{name}.cube", f"{name}.elg").status, 0)
+        return f"{name}.cube"
+
+    def json(self, *words, status=0):
+        ran = self.run_command("kojak", "diff", "--json", "-", *words)
+        self.assertEqual(ran.status, status, ran.err)
+        return json.loads(ran.out), ran.err
+
+    def test_scaling(self):
+        # 2, 4 and 8 processes: 15, 9 and 7 s of work and one of the barrier. Waiting of all but rank 0: 1 x 1.5, 3 x 3
+        # and 7 x 3.5 s.
+        names = [self.run_of(2, 15, 1.5, "a"), self.run_of(4, 9, 3, "b"), self.run_of(8, 7, 3.5, "c")]
+        result, _ = self.json(*names)
+        self.assertEqual([run["processes"] for run in result["runs"]], [2, 4, 8])
+        for run, time, waiting, ideal, balance in zip(
+                result["runs"], (16, 10, 8), (1.5, 9, 24.5), (1, 16 / 10 / 2, 16 / 8 / 4),
+                ((15 + 13.5) / 2 / 15, (9 + 3 * 6) / 4 / 9, (7 + 7 * 3.5) / 8 / 7)):
+            self.assertAlmostEqual(run["time"], time, 9)
+            self.assertAlmostEqual(run["waiting"], waiting, 9)
+            self.assertAlmostEqual(run["waits"]["mpi_barrier_wait"], waiting, 9)
+            self.assertAlmostEqual(run["of_ideal"], ideal, 9)
+            self.assertAlmostEqual(run["efficiency"]["load_balance"], balance, 9)
+            self.assertAlmostEqual(run["efficiency"]["communication"], (time - 1) / time, 9)
+        self.assertNotIn("regressions", result)
+        weak, _ = self.json("--weak", *names)
+        self.assertEqual([round(run["of_ideal"], 9) for run in weak["runs"]], [1, 1.6, 2])
+        ran = self.run_command("kojak", "diff", *names)
+        self.assertEqual((ran.status, ran.err), (0, ""))
+        # Of the last row: 8 processes, 8 s, twice as fast, half of the ideal, 31.5 s / 8 of 8 s computing; waiting 24.5 / 8 of 8.
+        for cell in ("8.000000", "2.00", "50.0 %", "49.2 %", "56.2 %", "38.3 %", "c.cube"):
+            self.assertIn(cell, ran.lines[3])
+        wait = next(line for line in ran.lines if line.startswith("Wait at Barrier"))
+        self.assertEqual(wait.split()[3::2], ["4.7", "22.5", "38.3"])  # 1.5 / 2 / 16, 9 / 4 / 10
+        rows = table(self.run_command("kojak", "diff", "--csv", *names).out)
+        self.assertEqual([(row["report"], float(row["seconds"])) for row in rows if row["metric"] == "mpi_barrier_wait"],
+                         [("a.cube", 1.5), ("b.cube", 9.0), ("c.cube", 24.5)])
+
+    def test_regressions(self):
+        # 10 s. The second one takes 10.5 s, its wait grows by 0.5 s for one of two: 5 % and 2.5 %.
+        fast, slow = self.run_of(2, 9, 1, "fast"), self.run_of(2, 9.5, 1.5, "slow")
+        for limit, metrics in ((2, ["time", "mpi_barrier_wait"]), (3, ["time"]), (5, []), (100, [])):
+            result, said = self.json("--fail-above", limit, fast, slow, status=3 if metrics else 0)
+            self.assertEqual([worse["metric"] for worse in result["regressions"]], metrics, limit)
+            self.assertEqual("slow.cube: Time grew from 10.000000 to 10.500000 s" in said, bool(metrics))
+        result, _ = self.json("--fail-above", 0, slow, fast)  # better
+        self.assertEqual(result["regressions"], [])
+        self.json("--fail-above", 0, fast, fast)  # equal
+        # Against the median of those before, of an even number the mean of the two in the middle: 10.25 s.
+        self.json("--fail-above", 2, fast, slow, slow, slow)
+        result, _ = self.json("--fail-above", 2, fast, slow, slow, status=3)
+        self.assertEqual([(w["metric"], w["before"], w["after"]) for w in result["regressions"]], [("time", 10.25, 10.5)])
+        ran = self.run_command("kojak", "diff", "--fail-above", "4.9", fast, slow)
+        self.assertEqual(ran.status, 3)
+        self.assertIn("Regressions (", ran.out)
+
+    def test_errors(self):
+        two, three = self.run_of(2, 9, 1, "two"), self.run_of(3, 9, 1, "three")
+        self.assert_fails(self.run_command("kojak", "diff", "--json", "-", "--fail-above", "5", two, three), 2, "three.cube",
+                          "different numbers of processes")
+        self.assert_fails(self.run_command("kojak", "diff", "--fail-above", "-1", two, two), 1, "--fail-above")
+        self.assert_fails(self.run_command("kojak", "diff", "-o", "a.html", two, two, two), 1, "a page compares two")
+        self.assert_fails(self.run_command("kojak", "diff", two, two, "absent.cube"), 2, "absent.cube")
+        self.assert_fails(self.run_command("kojak", "diff", "--json", "-", "--csv", two, two, two), 1, "standard output")
+        ran = self.run_command("kojak", "diff", "--json", "/nonexistent/a.json", two, two, two)
+        self.assertEqual(ran.status, 4)
+        self.assert_fails(self.run_command("kojak", "diff", "--json", two, two, two), 1, "two.cube")
 
 
 class Html(CommandTest):

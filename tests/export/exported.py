@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -43,6 +44,13 @@ EXIT lid=0 time=9
 EXIT lid=1 time=9
 """
 NS = 1_000_000_000
+MEASURE = """
+import os, sys
+pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, usage = os.wait4(pid, 0)
+print(usage.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
 
 
 class ExportTest(unittest.TestCase):
@@ -56,6 +64,12 @@ class ExportTest(unittest.TestCase):
                               check=False, timeout=120)
         self.assertEqual(done.returncode, status, done.stderr)
         return done
+
+    def peak(self, tool, *words):
+        """MB of memory. A small interpreter starts the tool, since a child begins with what its parent takes."""
+        ran = subprocess.run([sys.executable, "-S", "-c", MEASURE, BIN / tool, *map(str, words)], cwd=self.dir,
+                             capture_output=True, check=True, timeout=120)
+        return int(ran.stdout) / 1000
 
     def small(self):
         (self.dir / "small.txt").write_text(SMALL)

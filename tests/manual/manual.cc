@@ -26,7 +26,7 @@ void run_example(const std::string& text, const std::string& expected,
   ASSERT_TRUE(bytes) << bytes.error().message();
   write_file(dir.file("a.elg"), *bytes);
   auto trace = earl::Trace::open(dir.file("a.elg"));
-  auto archive = earl::Archive::from(std::move(*bytes), "text", {});
+  auto archive = earl::Archive::from(std::move(*bytes), "text");
   ASSERT_TRUE(trace && archive);
   std::ostringstream written;
   std::streambuf* const out = std::cout.rdbuf(written.rdbuf());

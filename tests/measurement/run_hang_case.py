@@ -6,6 +6,7 @@ The program writes between which times each process came to stand still; this sc
 their traces had been saved. What the report says lies between these.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -102,7 +103,8 @@ def end(case, process, ready, how):
     first = time.time()
     if how == "kill":
         for _, _, number in ready.values():
-            os.kill(number, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # the launcher kills the others
+                os.kill(number, signal.SIGKILL)
     elif how == "term":
         process.send_signal(signal.SIGTERM)
     while any(alive(number) for _, _, number in ready.values()):

@@ -54,6 +54,12 @@ class RoundTrip(unittest.TestCase):
         self.run_tool("otf2elg", "-q", "-o", back, archive, status=(wrong,))
         return archive / "traces.otf2", back
 
+    def peak(self, trace):
+        """Of elg2otf2 in MB. A small interpreter starts it, since a child begins with what its parent takes."""
+        ran = subprocess.run([sys.executable, "-S", "-c", MEASURE, BIN / "elg2otf2", "-q", "-o", self.dir / "a.otf2",
+                              trace], capture_output=True, check=True, timeout=60)
+        return int(ran.stdout) / 1000
+
     def listing(self, trace):
         return self.run_tool("elg_print", "-q", trace, status=(0, 3)).stdout.splitlines()
 
@@ -103,9 +109,9 @@ class RoundTrip(unittest.TestCase):
                 elif isinstance(event, (e.MpiCollectiveEnd, e.RmaCollectiveEnd)):
                     collectives[location] -= 1
                     self.assertEqual(collectives[location], 0)
-                elif isinstance(event, (e.RmaPut, e.RmaGet)):
+                elif isinstance(event, (e.RmaPut, e.RmaGet, e.RmaAtomic)):
                     begun.add((location, event.win, event.matching_id))
-                elif isinstance(event, e.RmaOpCompleteNonBlocking):
+                elif isinstance(event, (e.RmaOpCompleteNonBlocking, e.RmaOpCompleteRemote)):
                     self.assertIn((location, event.win, event.matching_id), begun)
             for location in archive.definitions.locations:
                 self.assertEqual(location.number_of_events, counts[location])
@@ -156,13 +162,17 @@ class RoundTrip(unittest.TestCase):
                     self.assertAlmostEqual(value, got[metric], delta=right["visits"] * TICK, msg=metric)
 
     def test_operations_stand_in_their_calls(self):
-        """Gets and halves of atomic operations are read back from OTF2's own records; a fence begins where it is entered."""
+        """Gets and atomic operations are read back from OTF2's own records; a fence begins where it is entered."""
         run = ScorepRun(self.dir / "run", 2)
         for rank in (0, 1):
             run.call(rank, 100_000, 100_100, "MPI_Win_create", run.created())
             run.call(rank, 200_000, 200_100, "MPI_Win_fence", run.fence())
         run.call(1, 300_000, 300_010, "MPI_Get", run.get(0, 24, 1))
         run.call(1, 400_000, 400_010, "MPI_Fetch_and_op", run.atomic(0, "fetch_and_op", 4, 8, 1))
+        run.call(1, 410_000, 410_010, "MPI_Compare_and_swap", run.atomic(0, "compare_and_swap", 8, 4, 1))
+        run.call(1, 420_000, 420_010, "MPI_Get_accumulate", run.atomic(0, "accumulate", 32, 64, 1))
+        run.call(1, 430_000, 430_010, "MPI_Accumulate", run.atomic(0, "accumulate", 16, 0, 1))
+        run.call(1, 440_000, 440_010, "MPI_Get_accumulate", run.get(0, 72, 1))  # MPI_NO_OP: nothing is put
         run.call(1, 500_000, 500_010, "MPI_Put", run.put(0, 40, 1))
         for rank in (0, 1):
             run.call(rank, 600_000, 700_000 + rank, "MPI_Win_fence", run.done(1), run.fence())
@@ -184,12 +194,20 @@ class RoundTrip(unittest.TestCase):
                             regions.pop()
                         elif isinstance(event, (e.RmaGet, e.RmaPut)):
                             found.append((type(event).__name__, regions[-1][0], event.remote, event.bytes))
+                        elif isinstance(event, e.RmaAtomic):
+                            found.append((str(event.type).rsplit(".", 1)[-1], regions[-1][0], event.remote, event.bytes_sent,
+                                          event.bytes_received))
                         elif isinstance(event, e.RmaCollectiveBegin):
                             self.assertEqual(event.time, regions[-1][1])
-                # From a pipe, where nobody can look ahead, a get stands where its data start.
-                if source == "file":
-                    self.assertEqual(found, [("RmaGet", "MPI_Get", 0, 24), ("RmaGet", "MPI_Fetch_and_op", 0, 8),
-                                             ("RmaPut", "MPI_Fetch_and_op", 0, 4), ("RmaPut", "MPI_Put", 0, 40)])
+                # From a pipe, where nobody can look ahead, a get stands where its data start, here in the same call.
+                self.assertEqual(found, [("RmaGet", "MPI_Get", 0, 24),
+                                         ("FETCH_AND_ACCUMULATE", "MPI_Fetch_and_op", 0, 4, 8),
+                                         ("COMPARE_AND_SWAP", "MPI_Compare_and_swap", 0, 8, 4),
+                                         ("FETCH_AND_ACCUMULATE", "MPI_Get_accumulate", 0, 32, 64),
+                                         ("ACCUMULATE", "MPI_Accumulate", 0, 16, 0),
+                                         ("FETCH_AND_ACCUMULATE", "MPI_Get_accumulate", 0, 0, 72),
+                                         ("RmaPut", "MPI_Put", 0, 40)])
+                self.assert_whole(self.dir / "a.otf2/traces.otf2")
                 self.run_tool("otf2elg", "-o", "back.elg", "a.otf2")
                 self.assert_same_trace(self.dir / "a.elg", self.dir / "back.elg")
         self.run_tool("elg2otf2", "-o", "a.otf2", "a.elg")
@@ -200,7 +218,39 @@ class RoundTrip(unittest.TestCase):
         same = [re.sub(rb"lid=|time=\S*|[dsw]id=\S*", b"", line) for line in self.listing(self.dir / "a.elg")
                 if re.match(rb"MPI_(GET|PUT)", line)]
         self.assertEqual(about, same)
-        self.assertEqual(len(same), 2 * 3 + 2 * 2)  # three records of each get, two of each put
+        # Three records of each of five gets, two of each of five puts.
+        self.assertEqual(len(same), 5 * 3 + 5 * 2)
+
+    def test_gets_after_one_whose_data_start_late_or_never(self):
+        """Later gets stand in their calls. No more than 65,536 gets are looked at ahead of the call, so that memory has
+        a bound: where data start after as many others, the get stands there."""
+        start = "MPI_GET_1TS lid=1 time=1 dlid=0 wid=0 rmaid=1000000 sent=8"
+        for gets, tail, places in ((100, [start], ["main"] + 100 * ["MPI_Get"]), (100, [], 100 * ["MPI_Get"]),
+                                   (66_000, [start], 66_000 * ["MPI_Get"] + ["main"])):
+            with self.subTest(gets=gets, tail=tail):
+                lines = ["ENTER lid=0 time=0 region=main", "ENTER lid=1 time=0 region=main",
+                         "MPI_GET_1TO lid=0 time=1e-6 rmaid=1000000 wid=0"]
+                for i in range(gets):
+                    tick = f"{10 * i + 2000}e-9"
+                    lines += [f"ENTER lid=0 time={tick} region=MPI_Get", f"MPI_GET_1TO lid=0 time={tick} rmaid={i} wid=0",
+                              f"MPI_GET_1TS lid=1 time={tick} dlid=0 wid=0 rmaid={i} sent=8",
+                              f"EXIT lid=0 time={10 * i + 2005}e-9"]
+                (self.dir / "gets.txt").write_text("\n".join(lines + tail))
+                subprocess.run([TEXT_TRACE, self.dir / "gets.txt", self.dir / "gets.elg"], check=True, timeout=60)
+                anchor, back = self.there_and_back(self.dir / "gets.elg")
+                self.assert_same_trace(self.dir / "gets.elg", back)
+                regions, found = [], []
+                with otf2.reader.open(str(anchor)) as archive:
+                    for location, event in archive.events:
+                        if location.group.name.endswith("1"):
+                            continue
+                        if isinstance(event, e.Enter):
+                            regions.append(event.region.name)
+                        elif isinstance(event, e.Leave):
+                            regions.pop()
+                        elif isinstance(event, e.RmaGet):
+                            found.append(regions[-1])
+                self.assertEqual(found, places)
 
     def test_one_flag_a_record(self):
         anchor, back = self.there_and_back(REFERENCE / "gats.elg", "--compat")
@@ -215,18 +265,13 @@ class RoundTrip(unittest.TestCase):
     def test_a_long_trace_takes_little_memory(self):
         """Events are written as they come: what the program takes does not grow with the archive."""
         lines = ["ENTER lid=0 time=0 region=main", "ENTER lid=1 time=0 region=main"]
-        for i in range(150_000):  # not in the archive's order, so that half of them have attributes
+        for i in range(200_000):  # not in the archive's order, so that half of them have attributes
             lines += [f"ENTER lid={rank} time={i + 1}e-5 region=f" for rank in (1, 0)]
             lines += [f"EXIT lid={rank} time={i + 1}.5e-5" for rank in (1, 0)]
         (self.dir / "long.txt").write_text("\n".join(lines))
         subprocess.run([TEXT_TRACE, self.dir / "long.txt", self.dir / "long.elg"], check=True, timeout=60)
 
-        def peak(trace):
-            """In MB. A small interpreter starts the program, since a child begins with what its parent takes."""
-            ran = subprocess.run([sys.executable, "-S", "-c", MEASURE, BIN / "elg2otf2", "-q", "-o", self.dir / "a.otf2",
-                                  trace], capture_output=True, check=True, timeout=60)
-            return int(ran.stdout) / 1000
-        small, large = peak(REFERENCE / "gats.elg"), peak(self.dir / "long.elg")
+        small, large = self.peak(REFERENCE / "gats.elg"), self.peak(self.dir / "long.elg")
         events = (self.dir / "a.otf2/traces").glob("*.evt")
         written = sum(file.stat().st_size for file in events) / 1e6
         self.assertGreater(written, 12)

@@ -15,7 +15,7 @@ import sys
 ALLOWED = {
     "epilog/format": [],
     "epilog/runtime": ["epilog/format"],
-    "epilog/mpi": ["epilog/format", "epilog/runtime"],
+    "epilog/mpi": ["epilog/format", "epilog/model", "epilog/runtime"],
     "epilog/model": ["epilog/format"],
     "merge": ["epilog/format", "epilog/model"],
     "earl": ["epilog/format", "epilog/model"],

@@ -1,5 +1,4 @@
-// What EARL keeps depends on what is open, not on what has passed: bookmarks of the state, the
-// table of open transfers.
+// What EARL keeps: bytes an event of the index, the table of open transfers.
 #include <map>
 #include <random>
 #include <sstream>
@@ -10,7 +9,7 @@
 namespace kojak::earl {
 namespace {
 
-// ---- bookmarks
+// ---- the index
 
 // Two processes that do the same in every round, so that each kind of state opens and closes:
 // requests, messages, transfers, fences, accesses and exposures, locks, barriers, teams. `open`
@@ -72,72 +71,94 @@ std::string rounds(unsigned n, unsigned open) {
   return out.str();
 }
 
-Archive archive_of(const std::string& text, std::uint64_t distance) {
+Archive archive_of(const std::string& text) {
   auto bytes = text_to_trace(text);
   EXPECT_TRUE(bytes) << (bytes ? "" : bytes.error().message());
-  auto archive = Archive::from(std::move(*bytes), "rounds", {false, distance});
+  auto archive = Archive::from(std::move(*bytes), "rounds");
   EXPECT_TRUE(archive);
   return std::move(*archive);
 }
 
-// By their positions.
-std::map<std::uint64_t, std::size_t> bookmark_sizes(const EventIndex& index) {
-  std::map<std::uint64_t, std::size_t> result;
-  for (std::uint64_t pos = 0; pos < index.size(); ++pos) {
-    const EventIndex::Bookmark mark = index.bookmark(pos);
-    if (!mark.state.empty()) result[mark.pos] = mark.state.size();
-  }
-  return result;
+double bytes_an_event(const Archive& archive) {
+  return static_cast<double>(archive.index().memory()) / static_cast<double>(archive.size());
 }
 
-// A number takes a byte for each seven bits. Between the 416th and the 1664th round all that are
-// counted (visits, ordinals, requests, transfers: 1 to 3 a round) lie between 2^7 and 2^14, and the
-// positions of events between 2^14 and 2^21, both also when doubled. So a bookmark at the same
-// place of a round has the same size, unless something of earlier rounds is kept.
-TEST(EarlMemory, BookmarksDoNotGrowWithWhatHasPassed) {
-  const std::uint64_t round =
-      archive_of(rounds(2, 0), 1).size() - archive_of(rounds(1, 0), 1).size();
-  ASSERT_EQ(round, 41u);  // 12 of calls and messages, 4 + 5 + 8 + 4 of windows, 4 + 4 others
-  for (const unsigned open : {0u, 100u}) {
-    const Archive archive = archive_of(rounds(1665, open), 32 * round);
-    const auto sizes = bookmark_sizes(archive.index());
-    const std::uint64_t first = 416 * round, last = 1664 * round;
-    ASSERT_EQ(sizes.count(first), 1u);
-    ASSERT_EQ(sizes.count(last), 1u);
-    EXPECT_EQ(sizes.at(last), sizes.at(first)) << open;
-    EXPECT_GT(sizes.at(first), open == 0 ? 50u : 500u);  // it says something
-    EXPECT_EQ(sizes.size(), archive.size() / (32 * round));
+// States in the midst of many that have passed, and visits behind many marks of them.
+TEST(EarlMemory, StatesFarInsideAreThoseOfStreaming) {
+  auto bytes = text_to_trace(rounds(70, 5));
+  ASSERT_TRUE(bytes);
+  expect_same_access(*bytes, 1, 400);
+  bytes = text_to_trace(rounds(1200, 3));
+  ASSERT_TRUE(bytes);
+  auto trace = Trace::from(memory_source(bytes->data(), bytes->size()), "streamed");
+  auto archive = Archive::from(*bytes, "rounds");
+  ASSERT_TRUE(trace && archive);
+  sequence::StateStream stream(*trace);
+  std::mt19937 random(1);
+  int compared = 0;
+  for (Event e; stream.next(e);) {
+    if (random() % 500 != 0 && e.pos + 1 != archive->size()) continue;
+    ASSERT_EQ(describe(stream.state(), *trace), describe(*archive->state(e.pos), *trace)) << e.pos;
+    ++compared;
   }
+  EXPECT_GT(compared, 50);
 }
 
 TEST(EarlMemory, BytesAnEventAreTheSameForFourTimesTheEvents) {
-  const Archive once = archive_of(rounds(400, 100), 512),
-                fourfold = archive_of(rounds(1600, 100), 512);
-  const double one = static_cast<double>(once.index().memory()) / static_cast<double>(once.size());
-  const double four =
-      static_cast<double>(fourfold.index().memory()) / static_cast<double>(fourfold.size());
+  const double one = bytes_an_event(archive_of(rounds(400, 100)));
+  const double four = bytes_an_event(archive_of(rounds(1600, 100)));
   EXPECT_LE(four, 1.05 * one);  // five per cent: numbers have more digits
   EXPECT_LE(four, 16);
 }
 
-// Where much is open, bookmarks are far apart rather than many: two bytes for each event so far.
-TEST(EarlMemory, BookmarksTakeTwoBytesAnEventAtMost) {
+TEST(EarlMemory, SixteenBytesAnEventAtMostWhereMuchIsOpen) {
   for (const unsigned open : {0u, 300u, 3000u}) {
-    const Archive archive = archive_of(rounds(600, open), 1);
-    std::uint64_t total = 0;
-    const auto sizes = bookmark_sizes(archive.index());
-    for (const auto& [pos, size] : sizes) {
-      total += size;
-      ASSERT_LE(total, 2 * pos) << open;
+    EXPECT_LE(bytes_an_event(archive_of(rounds(600, open))), 16) << open;
+  }
+}
+
+// Programs that do nothing but synchronise: no other event pays for what is kept of an epoch.
+TEST(EarlMemory, SixteenBytesAnEventAtMostWhereOnlyEpochsAre) {
+  const auto trace = [](unsigned ranks, auto&& round) {
+    std::ostringstream out;
+    out << "MPI_WIN wid=0 cid=0\n";
+    for (unsigned r = 0; r < ranks; ++r) out << "ENTER lid=" << r << " time=0 region=main\n";
+    for (unsigned i = 1; i <= 2000; ++i) {
+      const auto each = [&](const char* region, const char* exit, const std::string& rest) {
+        const std::string time = " time=" + std::to_string(i) + ' ';
+        for (unsigned r = 0; r < ranks; ++r) {
+          out << "ENTER lid=" << r << time << "region=" << region << '\n';
+        }
+        for (unsigned r = 0; r < ranks; ++r) out << exit << " lid=" << r << time << rest << '\n';
+      };
+      round(each);
     }
-    EXPECT_GE(sizes.size(), open == 3000 ? 1u : 5u);
-    EXPECT_LE(archive.index().memory(), 16 * archive.size());
+    return archive_of(out.str());
+  };
+  for (const unsigned ranks : {2u, 4u, 16u}) {
+    std::string all = "[";
+    for (unsigned r = 0; r < ranks; ++r) all += (r == 0 ? "" : ",") + std::to_string(r);
+    const std::string group = "wid=0 group=" + all + "] synex=";
+    const Archive fences =
+        trace(ranks, [](auto& each) { each("MPI_Win_fence", "MPI_WINCOLLEXIT", "wid=0"); });
+    EXPECT_LE(bytes_an_event(fences), 16) << ranks;
+    const Archive gats = trace(ranks, [&](auto& each) {
+      each("MPI_Win_post", "MPI_WINEXIT", group + "0");
+      each("MPI_Win_start", "MPI_WINEXIT", group + "0");
+      each("MPI_Win_complete", "MPI_WINEXIT", group + "1");
+      each("MPI_Win_wait", "MPI_WINEXIT", group + "1");
+    });
+    EXPECT_LE(bytes_an_event(gats), 16) << ranks;
+    EXPECT_EQ(gats.state(gats.size() - 1)->epochs.exposure_transactions().size(), 1u);
+    const Archive barriers =
+        trace(ranks, [](auto& each) { each("MPI_Barrier", "MPI_COLLEXIT", "cid=0"); });
+    EXPECT_LE(bytes_an_event(barriers), 16) << ranks;
   }
 }
 
 // What takes most: receives with a request, whose messages are known only when the first one, from
-// anybody, completes. 8.5 bytes an event, 16 for each such receive (of three events), 2 for the
-// bookmarks are 15.8.
+// anybody, completes. 8.5 bytes an event, 16 for each such receive and 4 for the time that its
+// message was under way (of three events) are 15.2.
 TEST(EarlMemory, SixteenBytesAnEventAtMostWhereAllReceivesAreHeld) {
   constexpr unsigned kMessages = 3000;
   std::ostringstream out;
@@ -156,7 +177,7 @@ TEST(EarlMemory, SixteenBytesAnEventAtMostWhereAllReceivesAreHeld) {
   line("MPI_SEND lid=0", "dlid=1 tag=2 sent=8");
   out << "ATTR_UI4 kind=2 value=0\n";
   line("MPI_RECV lid=1", "slid=0 tag=2 recvd=8");  // what the first one got
-  const Archive archive = archive_of(out.str(), 64);
+  const Archive archive = archive_of(out.str());
   const std::uint64_t last = archive.size() - 1;
   ASSERT_EQ(last, 3 + 3 * kMessages + 1);
   EXPECT_LE(archive.index().memory(), 16 * archive.size());

@@ -311,7 +311,7 @@ TEST(EarlPairing, FindsWhatTheLibraryMatched) {
     const Pass run(simulation.text);
     run.expect_only({Finding::kUnreceivedSend});
     expect_same_analysis(run.bytes);
-    if (seed % 20 == 0) expect_same_access(run.bytes, seed, 20, 32);
+    if (seed % 20 == 0) expect_same_access(run.bytes, seed, 20);
     std::size_t received = 0;
     for (const MessageCallCopy& call : run.out.messages) received += call.received.empty() ? 0 : 1;
     ASSERT_EQ(received, simulation.receives.size()) << seed;

@@ -24,8 +24,7 @@ std::string text(const Epoch& e) {
       << e.opened << ',' << e.closed << "] " << raw(e.target) << (e.exclusive ? "x" : "s")
       << e.ordinal;
   for (const Epoch::Partner& p : e.partners) {
-    out << " (" << raw(p.process) << ' ' << p.ordinal << (p.epoch != kAbsent ? "+" : "-") << p.lost
-        << ')';
+    out << " (" << raw(p.process) << ' ' << p.ordinal << (p.epoch != kAbsent ? "+" : "-") << ')';
   }
   for (const sequence::Operation& o : e.operations) {
     out << ' ' << o.issued() << ':' << o.start << ':' << o.end << ">" << raw(o.target)
@@ -130,9 +129,8 @@ std::string describe(const State& state, const Trace& trace) {
   return out.str();
 }
 
-void expect_same_access(const std::vector<std::byte>& bytes, unsigned seed, int positions,
-                        std::uint64_t distance) {
-  auto archive = Archive::from(bytes, "random", {false, distance});
+void expect_same_access(const std::vector<std::byte>& bytes, unsigned seed, int positions) {
+  auto archive = Archive::from(bytes, "random");
   ASSERT_TRUE(archive) << archive.error().message();
   // Streaming: the state after every event as a number, the pointers of every event.
   auto trace = Trace::from(memory_source(bytes.data(), bytes.size()), "stream");
@@ -263,7 +261,7 @@ void expect_same_analysis(const std::vector<std::byte>& bytes) {
     }
   }
   EXPECT_EQ(sends_a, sends_b);
-  auto archive = Archive::from(bytes, "index", {});
+  auto archive = Archive::from(bytes, "index");
   ASSERT_TRUE(archive);
   archive->for_each(0, archive->size(), [&](const Event& event) {
     const auto send = sends_a.find(event.pos);

@@ -16,8 +16,7 @@ std::string describe(const sequence::State& state, const Trace& trace);
 
 // Random access at `positions` random places (and both ends) gives what streaming gives: event,
 // pointers, state.
-void expect_same_access(const std::vector<std::byte>& bytes, unsigned seed, int positions,
-                        std::uint64_t distance);
+void expect_same_access(const std::vector<std::byte>& bytes, unsigned seed, int positions);
 
 // Pairs, transactions and finished epochs are those of the analysis; the trace must be valid.
 void expect_same_analysis(const std::vector<std::byte>& bytes);

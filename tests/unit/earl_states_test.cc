@@ -15,7 +15,7 @@ struct Opened {
     if (!bytes) return;
     const std::vector<std::byte> kept = *bytes;
     auto trace = Trace::from(memory_source(kept.data(), kept.size()), "streamed");
-    auto made = Archive::from(std::move(*bytes), "text", {false, 4});
+    auto made = Archive::from(std::move(*bytes), "text");
     EXPECT_TRUE(made);
     if (!made || !trace) return;
     archive = std::make_unique<Archive>(std::move(*made));

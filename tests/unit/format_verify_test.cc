@@ -221,6 +221,53 @@ INSTANTIATE_TEST_SUITE_P(
                Level::kError}),
     [](const auto& test) { return std::string(test.param.name); });
 
+// What a definition introduces may not be there yet, by the type of its first field; what tells
+// more of an object may come again.
+TEST(Verify, EachObjectIsDefinedOnce) {
+  const std::pair<const char*, const char*> definitions[] = {
+      {"STRING strid=0 cntc=0 str=\"s\"", "STRING.strid"},
+      {"MACHINE mid=0 nodec=1 mnid=0", "MACHINE.mid"},
+      {"NODE nid=0 mid=0 cpuc=1 nnid=0 cr=0", "NODE.nid"},
+      {"PROCESS pid=0 pnid=0", ""},
+      {"LOCATION lid=0 mid=0 nid=0 pid=0 tid=0", "LOCATION.lid"},
+      {"FILE fid=0 fnid=0", "FILE.fid"},
+      {"REGION rid=0 rnid=0 fid=0 begln=1 endln=2 rdid=0 rtype=1", "REGION.rid"},
+      {"CALL_SITE csid=0 fid=0 lno=1 erid=0 lrid=0", "CALL_SITE.csid"},
+      {"MPI_GROUP gid=0 mode=0 count=1 ranks=[0]", "MPI_GROUP.gid"},
+      {"MPI_COMM_REF cid=0 gid=0", "MPI_COMM_REF.cid"},
+      {"COMM_IDENTITY cid=0 hi=1 lo=1 flags=0", ""},
+      {"MPI_WIN wid=0 cid=0", "MPI_WIN.wid"},
+      {"WIN_IDENTITY wid=0 hi=1 lo=1 flags=0 flavour=1 model=1", ""},
+      {"CART_TOPOLOGY topid=0 cid=0 ndims=1 dimv=[1] periodv=[0] topnid=0 dimnid=[0]",
+       "CART_TOPOLOGY.topid"},
+      {"CALL_PATH cpid=0 rid=0 ppid=absent order=0", "CALL_PATH.cpid"},
+  };
+  const auto trace = [&](const char* twice) {
+    std::string text = "EPILOG 2.0\n";
+    for (const auto& [line, field] : definitions) {
+      text += std::string(line) + "\n";
+      if (line == twice) text += std::string(line) + "\n";
+    }
+    return text + "NUM_EVENTS eventc=2\nLAST_DEF\nENTER lid=0 time=0 rid=0\nEXIT lid=0 time=1\n";
+  };
+  const Verification once = verified(trace(nullptr));
+  EXPECT_TRUE(once.findings.empty()) << all(once);
+  for (const auto& [line, field] : definitions) {
+    SCOPED_TRACE(line);
+    const Verification result = verified(trace(line));
+    if (std::string(field).empty()) {
+      EXPECT_TRUE(result.findings.empty()) << all(result);
+    } else {
+      EXPECT_EQ(only(result).message().rfind(std::string(field) + " is defined twice", 0), 0u)
+          << all(result);
+    }
+  }
+  // A call path is not there yet where it names itself.
+  const std::string self = trace(nullptr).insert(trace(nullptr).find("NUM_EVENTS"),
+                                                 "CALL_PATH cpid=5 rid=0 ppid=5 order=1\n");
+  EXPECT_EQ(only(verified(self)).what, "no call path with this identifier is defined before");
+}
+
 TEST(Verify, FindingsAreCountedOnceForEachKind) {
   const Verification result =
       verified(kEnter + "EXIT lid=0 time=1\n" + "EXIT lid=0 time=1\n" + "EXIT lid=0 time=1\n");

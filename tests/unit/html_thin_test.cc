@@ -36,13 +36,13 @@ TEST(HtmlThin, ArrowsGiveWayWhereThereAreTooMany) {
   const PackedTrace small = pack_trace(content, {}, 20'000);
   EXPECT_LE(small.data.size(), 20'000u);
   EXPECT_GT(small.data.size(), 5'000u);  // what fits is there
-  EXPECT_NE(small.json.find("Of 10000 messages"), std::string::npos);
+  EXPECT_NE(small.json.find("Of 10,000 messages"), std::string::npos);
 }
 
 TEST(HtmlThin, WhatCannotFitEndsAllTheSame) {
   const PackedTrace packed = pack_trace(many_messages(1000), {}, 10);
   EXPECT_GT(packed.data.size(), 10u);
-  EXPECT_NE(packed.json.find("Of 1000 messages"), std::string::npos);
+  EXPECT_NE(packed.json.find("Of 1,000 messages"), std::string::npos);
 }
 
 TEST(HtmlThin, OfEpochsTheLongestStay) {
@@ -51,14 +51,16 @@ TEST(HtmlThin, OfEpochsTheLongestStay) {
   for (Nanoseconds i = 0; i < 300; ++i) {
     content.bands[0].push_back({1000 * i, 1000 * i + (i % 3 == 0 ? 900 : 10), 0, BandKind::kFence});
   }
+  content.bands_seen = 300;
   Thinner thinner(content);
-  ASSERT_TRUE(thinner.thin(Thinner::kBands));
+  ASSERT_TRUE(thinner.thin(Thinner::kBands, 2.0 / 3));
   ASSERT_EQ(content.bands[0].size(), 200u);
   std::size_t longest = 0;
   for (const Band& band : content.bands[0]) longest += band.end - band.begin == 900 ? 1 : 0;
   EXPECT_EQ(longest, 100u);  // all of them
-  ASSERT_EQ(thinner.omissions().size(), 1u);
-  EXPECT_EQ(thinner.omissions()[0], "Of 300 epochs the 200 longest are drawn.");
+  ASSERT_EQ(omissions(content).size(), 2u);
+  EXPECT_EQ(omissions(content)[0], "Of 300 epochs the longest 200 are drawn.");
+  EXPECT_EQ(omissions(content)[1], "A larger --max-size shows more.");
 }
 
 TEST(HtmlThin, BytesAreNeverLost) {

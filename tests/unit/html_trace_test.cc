@@ -6,23 +6,14 @@
 #include "epilog/format/text_reader.h"
 #include "expert/html/condense.h"
 #include "expert/html/sample.h"
+#include "expert/html/thin.h"
 #include "expert/html/trace_part.h"
 #include "expert/html/trace_reader.h"
 #include "expert/html/trace_view.h"
+#include "html_traces.h"
 
 namespace kojak::html {
 namespace {
-
-constexpr Nanoseconds kSecond = 1'000'000'000;
-
-TraceContent read(const std::string& text, const TraceLimits& limits = {}) {
-  const std::string path = test::write_file("html_trace.elg", "");
-  const Status written = text_to_trace_file(text, path);
-  EXPECT_TRUE(written) << written.error().message();
-  Result<TraceContent> content = read_trace(path, limits);
-  EXPECT_TRUE(content) << content.error().message();
-  return content ? std::move(*content) : TraceContent{};
-}
 
 // Two ranks; rank 0 puts 100 bytes to rank 1, which gets 50 from rank 0, in one fence epoch.
 const char* const kFence = R"(
@@ -56,13 +47,13 @@ TEST(HtmlTrace, HasCallsOfEachRowParentsFirst) {
   ASSERT_EQ(content.boxes.size(), 2u);
   // main, fence, put, fence.
   ASSERT_EQ(content.boxes[0].size(), 4u);
-  EXPECT_EQ(content.regions[content.boxes[0][0].region], "main");
+  EXPECT_EQ(content.regions[content.paths[content.boxes[0][0].path]], "main");
   EXPECT_EQ(content.boxes[0][0].end, 10 * kSecond);
-  EXPECT_EQ(content.regions[content.boxes[0][2].region], "MPI_Put");
+  EXPECT_EQ(content.regions[content.paths[content.boxes[0][2].path]], "MPI_Put");
   EXPECT_EQ(content.boxes[0][2].begin, 3 * kSecond);
   EXPECT_EQ(content.boxes[0][2].end, 7 * kSecond / 2);
-  EXPECT_EQ(content.region_kinds[content.boxes[0][2].region], RegionKind::kTransfer);
-  EXPECT_EQ(content.region_kinds[content.boxes[0][3].region], RegionKind::kFence);
+  EXPECT_EQ(content.region_kinds[content.paths[content.boxes[0][2].path]], RegionKind::kTransfer);
+  EXPECT_EQ(content.region_kinds[content.paths[content.boxes[0][3].path]], RegionKind::kFence);
   EXPECT_TRUE(content.omitted.empty());
 }
 
@@ -209,8 +200,9 @@ TEST(HtmlTrace, ShortCallsMergeWhereThereAreTooMany) {
   for (const Box& box : content.boxes[0]) calls += box.calls;
   EXPECT_EQ(calls, 1001u);  // none is lost: main and 1000
   EXPECT_EQ(content.boxes[0][0].calls, 1u);
-  ASSERT_EQ(content.omitted.size(), 1u);
-  EXPECT_NE(content.omitted[0].find("drawn as one box"), std::string::npos);
+  const std::vector<std::string> said = omissions(content);
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[0].rfind("Calls that follow one another within ", 0), 0u);
 }
 
 TEST(HtmlTrace, ADamagedTraceIsShownUpToItsDamage) {
@@ -252,8 +244,9 @@ TEST(HtmlTrace, KeepsItsBudgetByMergingFurther) {
   EXPECT_GT(whole.data.size(), 6000u);
   const PackedTrace small = pack_trace(content, {}, 6000);
   EXPECT_LE(small.data.size(), 6000u);
-  EXPECT_NE(small.json.find("To keep this file small"), std::string::npos);
-  EXPECT_EQ(whole.json.find("To keep this file small"), std::string::npos);
+  EXPECT_NE(small.json.find("are drawn as one box"), std::string::npos);
+  EXPECT_EQ(small.omitted.size(), 2u);
+  EXPECT_EQ(whole.json.find("are drawn as one box"), std::string::npos);
 }
 
 TEST(HtmlCondense, MergesShortNeighboursUnderOneParent) {
@@ -265,7 +258,7 @@ TEST(HtmlCondense, MergesShortNeighboursUnderOneParent) {
   EXPECT_EQ(boxes[1].begin, 10u);
   EXPECT_EQ(boxes[1].end, 14u);
   EXPECT_EQ(boxes[1].calls, 2u);
-  EXPECT_EQ(boxes[1].region, 1u);  // of the longest
+  EXPECT_EQ(boxes[1].path, 1u);  // of the longest
   EXPECT_EQ(boxes[3].calls, 1u);
 }
 
@@ -279,9 +272,9 @@ TEST(HtmlCondense, NothingReachesAcrossALongParent) {
 TEST(HtmlCondense, OfEqualBoxesTheLaterAddedIsTheParent) {
   std::vector<Box> boxes{{5, 9, 1, 1}, {5, 9, 0, 1}, {0, 9, 2, 1}};
   put_in_order(boxes);
-  EXPECT_EQ(boxes[0].region, 2u);
-  EXPECT_EQ(boxes[1].region, 0u);
-  EXPECT_EQ(boxes[2].region, 1u);
+  EXPECT_EQ(boxes[0].path, 2u);
+  EXPECT_EQ(boxes[1].path, 0u);
+  EXPECT_EQ(boxes[2].path, 1u);
 }
 
 TEST(HtmlSample, KeepsEveryFewThOfWhatIsTooMuch) {

@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 
 set(KOJAK_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/kojak)
 
-foreach(part format earl)
+foreach(part format model earl)
   if(NOT TARGET kojak_${part})
     continue()
   endif()
@@ -16,7 +16,7 @@ foreach(part format earl)
 endforeach()
 install(EXPORT kojakTargets NAMESPACE kojak:: DESTINATION ${KOJAK_PACKAGE_DIR} COMPONENT development)
 
-foreach(folder epilog/format earl)
+foreach(folder epilog/format epilog/model earl)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kojak/${folder} COMPONENT development
           FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "python" EXCLUDE)

@@ -25,21 +25,27 @@ constexpr OTF2_FlushCallbacks kFlush = {flush, nullptr};  // null: no BUFFER_FLU
 
 // Without these the library keeps up to 128 MiB of each location before it writes. Events have one
 // chunk; when it is full the library gets no other one, and writes. Definitions may have many.
-using Chunks = std::vector<std::unique_ptr<std::byte[]>>;
+// Chunks stay for their writer's next ones.
+struct Chunks {
+  std::vector<std::unique_ptr<std::byte[]>> all;
+  std::size_t used = 0;
+};
 void* allocate(void*, OTF2_FileType type, OTF2_LocationRef, void** kept, std::uint64_t size) {
   try {
     if (*kept == nullptr) *kept = std::make_unique<Chunks>().release();
     Chunks& chunks = *static_cast<Chunks*>(*kept);
-    if (type == OTF2_FILETYPE_EVENTS && !chunks.empty()) return nullptr;
-    chunks.push_back(std::make_unique<std::byte[]>(size));
-    return chunks.back().get();
+    if (type == OTF2_FILETYPE_EVENTS && chunks.used != 0) return nullptr;
+    if (chunks.used == chunks.all.size()) {
+      chunks.all.push_back(std::make_unique_for_overwrite<std::byte[]>(size));
+    }
+    return chunks.all[chunks.used++].get();
   } catch (const std::bad_alloc&) {  // the library is C: its callers get an error of it
     return nullptr;
   }
 }
 void free_all(void*, OTF2_FileType, OTF2_LocationRef, void** kept, bool final) {
   if (*kept == nullptr) return;
-  static_cast<Chunks*>(*kept)->clear();
+  static_cast<Chunks*>(*kept)->used = 0;
   if (!final) return;
   const std::unique_ptr<Chunks> last(static_cast<Chunks*>(*kept));
   *kept = nullptr;

@@ -2,7 +2,8 @@
 //
 // The archive is made in a temporary folder beside its name and gets the name when commit()
 // succeeds; an older archive of that name goes then. Owns the library's writers; each keeps 256 KiB
-// of events in memory. Single-threaded. Errors: exit code 4, remembered until commit().
+// of events in memory, and its file up to 4 MiB (the library's own buffer). Single-threaded.
+// Errors: exit code 4, remembered until commit().
 #pragma once
 
 #include <otf2/otf2.h>

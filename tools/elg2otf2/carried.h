@@ -1,22 +1,30 @@
 // How records of a trace travel in an OTF2 archive beside OTF2's own records, so that they come
 // back.
 //
-// An event that OTF2's records say in full has no attributes. Any other has the attribute
-// EPILOG::record, its record's type, and one attribute for each field. Where OTF2 has no record for
-// it at all it is a parameter of that name. Attribute records before an event are attributes
-// EPILOG::ATTR_UI4.2 and so on, by type and kind. The definitions travel as the text that elg_print
-// prints of them, in properties of the machine; what is wrong with the trace is another one, a line
-// each. elg2otf2 writes this, otf2elg reads it.
+// An event of OTF2 stands for a record with the fields that it says. A field that it does not say,
+// or says differently, is an attribute named after the field. Where OTF2's event stands for a
+// record of another type than is usual, or for none, the attribute EPILOG::record is its type or 0.
+// What OTF2 has no event for is a parameter of that name, its value the record's type. Attribute
+// records before an event are attributes EPILOG::ATTR_UI4.2 and so on, by type and kind. The
+// definitions travel as the text that elg_print prints of them, in properties of the machine; what
+// is wrong with the trace is another one, a line each. elg2otf2 writes this, otf2elg reads it.
+//
+// What a put or get said is assumed of its end, too, if it is among the latest of its location
+// (LatestOperations).
 //
 // Order: events of all locations are put in the order of their times in ticks, at equal times in
-// the order of the locations; an event that stood elsewhere in the trace has its place as three
-// attributes. Pure functions and constant data; any thread.
+// the order of the locations. An event that stood elsewhere in the trace has its place as
+// attributes: location and number, and the tick if it is not its own. An event that OTF2 wants
+// earlier than it stood (the request of a lock) has its tick alone. Pure functions and constant
+// data; any thread.
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -30,6 +38,7 @@ inline constexpr const char* kDefinitionsProperty = "EPILOG::definitions::";  //
 inline constexpr const char* kTimeZeroProperty = "EPILOG::time_zero";         // the tick of time 0
 inline constexpr const char* kFaultsProperty = "EPILOG::faults";              // of a damaged trace
 inline constexpr std::uint64_t kTicksPerSecond = 1'000'000'000;
+inline constexpr Byte kCollectiveRequest{1};  // assumed of MPI_REQUEST_COMPLETE
 
 // Where an event stands among those of all locations; in this order.
 struct Place {
@@ -45,10 +54,7 @@ class CarriedNames {
   static constexpr std::size_t kRecord = 0, kTick = 1, kLocation = 2, kNumber = 3, kAttributes = 4;
   static constexpr std::uint8_t kKinds = 6;  // of attribute records, from 1
   static constexpr std::size_t kFields = kAttributes + 3 * std::size_t{kKinds};
-  static const CarriedNames& get() {
-    static const CarriedNames names;
-    return names;
-  }
+  static const CarriedNames& get();
 
   // All of them, by number.
   const std::vector<std::string>& all() const { return names_; }
@@ -65,7 +71,6 @@ class CarriedNames {
   // The request of a non-blocking message.
   static constexpr std::size_t request() { return attribute(61, raw(kAttrRequest)); }
 
- private:
   CarriedNames() : names_{"record", "order.tick", "order.location", "order.number"} {
     for (std::uint8_t type = 60; type <= 62; ++type) {
       for (std::uint8_t kind = 1; kind <= kKinds; ++kind) {
@@ -80,6 +85,8 @@ class CarriedNames {
       });
     }
   }
+
+ private:
   struct Collect {
     CarriedNames& names;
     std::vector<std::uint8_t>& fields;
@@ -109,6 +116,11 @@ class CarriedNames {
   std::size_t lid_ = 0, time_ = 0;
 };
 
+inline const CarriedNames kCarriedNames;
+inline const CarriedNames& CarriedNames::get() {
+  return kCarriedNames;
+}
+
 // Gives f(name, value) for each field of an event that attributes carry, in the order of its type;
 // location and time stand in OTF2's own records. For visit_fields().
 template <class F>
@@ -133,5 +145,87 @@ class CarriedFields {
   F f_;
   std::size_t next_ = 0;
 };
+
+// The puts and gets that a location issued last, one for each remainder of their numbers. Writer
+// and reader keep the same ones.
+class LatestOperations {
+ public:
+  struct Operation {
+    RmaId number = absent<RmaId>();
+    WindowId window = absent<WindowId>();
+    PeerId target = absent<PeerId>();
+    Bytes bytes = absent<Bytes>();
+    bool get = false;
+  };
+  void add(const Operation& operation) {
+    latest_ = index(operation.number);
+    operations_[latest_] = operation;
+  }
+  const Operation& latest() const { return operations_[latest_]; }
+  // Null if it is not known (any more).
+  const Operation* find(RmaId number, WindowId window, bool get) const {
+    const Operation& operation = operations_[index(number)];
+    return operation.number == number && operation.window == window && operation.get == get
+               ? &operation
+               : nullptr;
+  }
+
+ private:
+  static constexpr std::size_t kKept = 512;
+  static std::size_t index(RmaId number) { return raw(number) % kKept; }
+  std::vector<Operation> operations_ = std::vector<Operation>(kKept);
+  std::size_t latest_ = 0;
+};
+
+// What is assumed of the end of a put (null: it is not known), and of a get, on a location.
+inline MpiPut1te assumed_end(const LatestOperations::Operation* put, ProcessId process,
+                             WindowId window, RmaId number) {
+  return {{},     {},     PeerId{raw(process)},
+          window, number, put == nullptr ? absent<Bytes>() : put->bytes};
+}
+inline MpiGet1te assumed_end(const LatestOperations::Operation& get) {
+  return {{}, {}, get.target, get.window, get.number, get.bytes};
+}
+
+// What is assumed of the data's start of the latest get.
+inline MpiGet1ts assumed_start(const LatestOperations& operations, ProcessId process) {
+  MpiGet1ts start{};
+  const LatestOperations::Operation& get = operations.latest();
+  if (get.get) {
+    start.wid = get.window;
+    start.rmaid = get.number;
+    start.sent = get.bytes;
+  }
+  start.dlid = PeerId{raw(process)};
+  return start;
+}
+
+// What is assumed of a record that is a parameter.
+template <class R>
+R of_parameter([[maybe_unused]] const LatestOperations& operations,
+               [[maybe_unused]] ProcessId process) {
+  if constexpr (std::is_same_v<R, MpiGet1ts>) {
+    return assumed_start(operations, process);
+  } else {
+    return R{};
+  }
+}
+
+// The location that is assumed of a record on location `here`.
+template <class R>
+LocationId assumed_location(const R&, const LatestOperations& operations, LocationId here) {
+  const bool after_get = std::is_same_v<R, MpiGet1ts> && operations.latest().get;
+  return after_get ? LocationId{raw(operations.latest().target)} : here;
+}
+
+// A field's value as an attribute has it.
+template <class T>
+std::uint64_t carried_bits(const T& value) {
+  if constexpr (std::is_same_v<T, Seconds>) {
+    return std::bit_cast<std::uint64_t>(value.value);
+  } else {
+    return raw(value);
+  }
+}
 
 }  // namespace kojak::otf2

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "epilog/format/collective_operations.h"
+#include "tools/elg2otf2/atomics.h"
 
 namespace kojak::otf2 {
 namespace {
@@ -38,8 +39,8 @@ EventWriter::EventWriter(const Definitions& definitions, Numbers& numbers, Archi
       processes_(streams_.size()) {
   for (std::uint32_t i = 0; i < numbers.locations(); ++i) {
     streams_[i].out = archive.events(i);
-    const std::uint32_t main =
-        numbers.main(raw(definitions.locations.find(numbers.lid(i))->process));
+    streams_[i].process = numbers.process(i);
+    const std::uint32_t main = numbers.main(raw(streams_[i].process));
     process_of_.push_back(main == kAbsent ? i : main);
   }
 }
@@ -54,11 +55,24 @@ MpiRole EventWriter::role(OTF2_RegionRef ref) const {
                                                           : region->function->role;
 }
 
+std::optional<OTF2_RmaAtomicType> EventWriter::atomic(const Stream& stream) const {
+  const MpiRole called = role(stream);
+  if (called != MpiRole::kAccumulate && called != MpiRole::kGetAccumulate &&
+      called != MpiRole::kRequestTransfer) {
+    return std::nullopt;
+  }
+  return atomic_type(*definitions_.regions.find(RegionId{stream.open.back().region})->function);
+}
+
 // Ticks since time 0, moved so that none is negative.
 std::uint64_t EventWriter::tick_of(Seconds time) {
   constexpr double kMost = 4e18;
-  const double exact = std::clamp(time.value * kTicksPerSecond, -kMost, kMost);
-  const std::int64_t tick = std::isnan(exact) ? 0 : std::llround(exact);
+  const double ticks = time.value * kTicksPerSecond;
+  // Not a number is 0.
+  const double exact = ticks >= -kMost ? std::min(ticks, kMost) : ticks < -kMost ? -kMost : 0;
+  const auto whole = static_cast<std::int64_t>(exact);
+  const double rest = exact - static_cast<double>(whole);
+  const std::int64_t tick = whole + (rest >= 0.5) - (rest <= -0.5);
   if (!started_) {
     started_ = true;
     // Where times are negative, or begin at 0, earlier ones may follow in a trace that is not
@@ -72,7 +86,8 @@ std::uint64_t EventWriter::tick_of(Seconds time) {
 }
 
 // Puts an event behind the latest of its location, and notes what its tick and location do not say.
-std::uint64_t EventWriter::begin(std::uint32_t location, LocationId lid, Seconds time) {
+std::uint64_t EventWriter::begin(std::uint32_t location, LocationId lid, Seconds time,
+                                 LocationId assumed) {
   Stream& stream = at(location);
   const std::uint64_t exact = tick_of(time);
   const std::uint64_t tick = std::max(stream.last, exact);
@@ -82,30 +97,18 @@ std::uint64_t EventWriter::begin(std::uint32_t location, LocationId lid, Seconds
   const CarriedNames& names = CarriedNames::get();
   timed_ = tick != exact;
   if (timed_) add(names.time(), time);
-  if (numbers_.locations() == 0 || lid != numbers_.lid(location)) {
-    add(names.lid(), std::uint64_t{raw(lid)});
-  }
+  if (lid != assumed) add(names.lid(), std::uint64_t{raw(lid)});
   const Place natural{tick, location, 0};
   placed_ = natural < place_;
   if (placed_) {
     ++place_.number;
-    add_place();
+    if (place_.tick != tick) add(CarriedNames::kTick, place_.tick);
+    add(CarriedNames::kLocation, std::uint64_t{place_.location});
+    add(CarriedNames::kNumber, std::uint64_t{place_.number});
   } else {
     place_ = natural;
   }
   return tick;
-}
-
-void EventWriter::add_place() {
-  add(CarriedNames::kTick, place_.tick);
-  add(CarriedNames::kLocation, std::uint64_t{place_.location});
-  add(CarriedNames::kNumber, std::uint64_t{place_.number});
-}
-
-void EventWriter::add_carried() {
-  for (const auto& [name, value] : carried_) {
-    if (name != 0) add(name, value);
-  }
 }
 
 std::uint32_t EventWriter::root_of(CommId comm, PeerId root) {
@@ -127,9 +130,9 @@ std::uint64_t EventWriter::bytes(Bytes count, Byte attribute) const {
   return 0;
 }
 
-void EventWriter::before(Stream& stream, std::uint64_t tick, const MpiCollExit& r) {
-  if (numbers_.comm(r.cid) == OTF2_UNDEFINED_COMM) return;
-  const RegionDef* region = definitions_.regions.find(RegionId{stream.open.back()});
+bool EventWriter::before(Stream& stream, std::uint64_t tick, const MpiCollExit& r) {
+  if (numbers_.comm(r.cid) == OTF2_UNDEFINED_COMM) return false;
+  const RegionDef* region = definitions_.regions.find(RegionId{stream.open.back().region});
   std::uint8_t operation = 0;
   for (std::uint8_t op = 1; region != nullptr && op < kBlockingForms.size(); ++op) {
     if (blocking_form(op) == region->function && region->function != nullptr) operation = op;
@@ -138,11 +141,12 @@ void EventWriter::before(Stream& stream, std::uint64_t tick, const MpiCollExit& 
   archive_.check(OTF2_EvtWriter_MpiCollectiveEnd(
       stream.out, nullptr, tick, collective_of(operation), numbers_.comm(r.cid),
       root_of(r.cid, r.rlid), bytes(r.sent, kAttrBytesSent), bytes(r.recvd, kAttrBytesReceived)));
+  return true;
 }
 
-void EventWriter::before(Stream& stream, std::uint64_t tick, const MpiWinCollExit& r) {
+bool EventWriter::before(Stream& stream, std::uint64_t tick, const MpiWinCollExit& r) {
   const WindowDef* const window = definitions_.windows.find(r.wid);
-  if (window == nullptr) return;
+  if (window == nullptr) return false;
   const MpiRole called = role(stream);
   OTF2_CollectiveOp operation = OTF2_COLLECTIVE_OP_BARRIER;
   const bool allocated = window->flavour == 2 || window->flavour == 4;
@@ -164,10 +168,11 @@ void EventWriter::before(Stream& stream, std::uint64_t tick, const MpiWinCollExi
   if (called == MpiRole::kWinFree) {
     archive_.check(OTF2_EvtWriter_RmaWinDestroy(stream.out, nullptr, tick, raw(r.wid)));
   }
+  return true;
 }
 
-void EventWriter::before(Stream& stream, std::uint64_t tick, const MpiWinExit& r) {
-  if (definitions_.windows.find(r.wid) == nullptr) return;
+bool EventWriter::before(Stream& stream, std::uint64_t tick, const MpiWinExit& r) {
+  if (definitions_.windows.find(r.wid) == nullptr) return false;
   const bool ends = raw(r.synex) != 0;
   if (ends && role(stream) == MpiRole::kWinComplete) {
     complete(stream, tick, r.wid, absent<PeerId>());
@@ -175,6 +180,37 @@ void EventWriter::before(Stream& stream, std::uint64_t tick, const MpiWinExit& r
   archive_.check(OTF2_EvtWriter_RmaGroupSync(
       stream.out, nullptr, ends ? tick : call_begin(stream, tick), level(ends), raw(r.wid),
       is_absent(r.cid) ? OTF2_UNDEFINED_GROUP : numbers_.group(r.cid)));
+  return true;
+}
+
+MpiCollExit EventWriter::assumed(const MpiCollExit& r) {
+  MpiCollExit said = r;
+  if (root_of(r.cid, r.rlid) == OTF2_COLLECTIVE_ROOT_NONE) said.rlid = absent<PeerId>();
+  said.sent = static_cast<Bytes>(bytes(r.sent, kAttrBytesSent));
+  said.recvd = static_cast<Bytes>(bytes(r.recvd, kAttrBytesReceived));
+  return said;
+}
+
+MpiWinExit EventWriter::assumed(const MpiWinExit& r) const {
+  MpiWinExit said = r;
+  if (numbers_.group(r.cid) == OTF2_UNDEFINED_GROUP) said.cid = absent<CommId>();
+  said.synex = Byte{raw(r.synex) != 0 && !single_flags_};
+  return said;
+}
+
+void EventWriter::finish_atomic(Stream& stream, std::uint64_t tick) {
+  const AtomicGet get = stream.get;
+  stream.get.number = absent<RmaId>();
+  const auto type = atomic(stream);
+  if (!type) return;
+  OTF2_AttributeList* const list = OTF2_AttributeList_New();
+  OTF2_AttributeValue none;
+  none.uint64 = 0;  // no record of the trace
+  archive_.check(OTF2_AttributeList_AddAttribute(list, kFirstCarried + CarriedNames::kRecord,
+                                                 OTF2_TYPE_UINT64, none));
+  archive_.check(OTF2_EvtWriter_RmaAtomic(stream.out, list, tick, raw(get.window), get.target,
+                                          *type, 0, raw(get.bytes), raw(get.number)));
+  OTF2_AttributeList_Delete(list);
 }
 
 // Puts that this process may reuse the memory of from here on, by MPI's rules.
@@ -194,8 +230,8 @@ void EventWriter::complete(Stream& stream, std::uint64_t tick, WindowId window, 
 void EventWriter::lock(Stream& stream, std::uint64_t tick, Seconds time, const Lock& lock) {
   const std::uint64_t asked = call_begin(stream, tick);
   if (asked != tick) {
-    if (!timed_) add(CarriedNames::get().time(), time);
-    if (!placed_) add_place();
+    if (placed_ && !timed_) add(CarriedNames::get().time(), time);
+    if (!placed_ || place_.tick == tick) add(CarriedNames::kTick, tick);
   }
   archive_.check(OTF2_EvtWriter_RmaRequestLock(
       stream.out, attributes(), asked, raw(lock.window), remote(lock.window, lock.target), 0,
@@ -225,11 +261,12 @@ void EventWriter::unlock(Stream& stream, std::uint64_t tick, WindowId window, Pe
 }
 
 void EventWriter::finish() {
+  if (held_) release();
   for (Stream& stream : streams_) {
     for (; !stream.open.empty(); stream.open.pop_back()) {
       add(CarriedNames::kRecord, std::uint64_t{0});  // no record of the trace
       archive_.check(
-          OTF2_EvtWriter_Leave(stream.out, attributes(), stream.last, stream.open.back()));
+          OTF2_EvtWriter_Leave(stream.out, attributes(), stream.last, stream.open.back().region));
       clear();
     }
   }

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -29,12 +31,28 @@ class EventWriter {
 
   template <class R>
   void attribute(const R& record) {
+    if (held_) release();
     carried_.emplace_back(
         CarriedNames::attribute(static_cast<std::uint8_t>(R::kType), raw(record.kind)),
         raw(record.value));
   }
   template <class R>
-  void event(const R& record);
+  void event(const R& record) {
+    if constexpr (std::is_same_v<R, MpiGet1ts>) {
+      if (held_ && held_->rmaid == record.rmaid && raw(held_->lid) == raw(record.dlid)) {
+        targets_.skip();
+        release({PeerId{raw(record.lid)}, record.sent, true});
+      }
+    }
+    if (held_) [[unlikely]]
+      release();
+    if constexpr (std::is_same_v<R, MpiGet1to>) {
+      held_ = record;
+      if (!carried_.empty()) release();
+    } else {
+      write(record);
+    }
+  }
   // Leaves what is open.
   void finish();
 
@@ -48,11 +66,25 @@ class EventWriter {
     PeerId target;  // absent: all
     bool exclusive, acquired;
   };
+  struct Open {
+    OTF2_RegionRef region;
+    MpiRole role;
+  };
+  // The half of an atomic operation that gets: its number waits for the half that puts.
+  struct AtomicGet {
+    RmaId number = absent<RmaId>();
+    WindowId window;
+    std::uint32_t target;
+    Bytes bytes;
+  };
   struct Stream {
     OTF2_EvtWriter* out = nullptr;
+    ProcessId process = absent<ProcessId>();
     std::uint64_t last = 0, entered = 0;
     bool just_entered = false;
-    std::vector<OTF2_RegionRef> open;
+    std::vector<Open> open;
+    AtomicGet get;  // of the innermost call
+    LatestOperations operations;
   };
   struct Operation {
     PeerId target;
@@ -60,17 +92,29 @@ class EventWriter {
   };
   struct Process {
     std::map<WindowId, std::vector<Operation>> operations;  // puts that it has not completed
-    std::unordered_set<std::uint32_t> gets;  // issued, and their data have not started
+    std::unordered_set<std::uint32_t> gets;            // issued, and their data have not started
+    std::unordered_map<std::uint32_t, RmaId> atomics;  // gets that have not ended: their puts
     std::vector<Lock> locks;
     std::map<RequestId, MpiCollBegin> begun;
   };
 
+  template <class R>
+  void write(const R& record);
+  // The get that is held, which reads from there.
+  void release(const GetTargets::Target& target) {
+    target_ = target;
+    write(*held_);
+    held_.reset();
+  }
+  void release() { release(targets_.next()); }
   Stream& at(std::uint32_t location) { return streams_[location]; }
   Process& process(const Stream& stream);
   MpiRole role(OTF2_RegionRef region) const;
   MpiRole role(const Stream& stream) const {
-    return stream.open.empty() ? MpiRole::kOther : role(stream.open.back());
+    return stream.open.empty() ? MpiRole::kOther : stream.open.back().role;
   }
+  // If the innermost call is an atomic operation.
+  std::optional<OTF2_RmaAtomicType> atomic(const Stream& stream) const;
 
   void add(std::size_t name, OTF2_Type type, OTF2_AttributeValue value) {
     archive_.check(OTF2_AttributeList_AddAttribute(
@@ -96,11 +140,21 @@ class EventWriter {
   }
 
   std::uint64_t tick_of(Seconds time);
-  std::uint64_t begin(std::uint32_t location, LocationId lid, Seconds time);
-  void add_place();
-  void add_carried();
+  std::uint64_t begin(std::uint32_t location, LocationId lid, Seconds time, LocationId assumed);
+  // The location that readers assume of an event there.
+  template <class R>
+  LocationId location_of(const R& record, const Stream& stream, bool known) const;
+  void add_carried() {
+    for (const auto& [name, value] : carried_) {
+      if (name != 0) add(name, value);
+    }
+  }
+  // All fields of a record and its type.
   template <class R>
   void carry(const R& record);
+  // The fields in which it differs from what readers assume.
+  template <class R>
+  void carry(const R& record, const R& assumed);
   template <class R>
   void write_metrics(Stream& stream, std::uint64_t tick, const R& record);
   template <class R>
@@ -111,10 +165,16 @@ class EventWriter {
   void leave(Stream& stream, std::uint64_t tick, const R& record);
   template <class R>
   void other(Stream& stream, std::uint64_t tick, const R& record);
-  // What stands before an exit, for readers of OTF2.
-  void before(Stream& stream, std::uint64_t tick, const MpiCollExit& record);
-  void before(Stream& stream, std::uint64_t tick, const MpiWinExit& record);
-  void before(Stream& stream, std::uint64_t tick, const MpiWinCollExit& record);
+  // What stands before an exit, for readers of OTF2. False if nothing does.
+  bool before(Stream& stream, std::uint64_t tick, const MpiCollExit& record);
+  bool before(Stream& stream, std::uint64_t tick, const MpiWinExit& record);
+  bool before(Stream& stream, std::uint64_t tick, const MpiWinCollExit& record);
+  // What readers assume of an exit with such events before it.
+  MpiCollExit assumed(const MpiCollExit& record);
+  MpiWinExit assumed(const MpiWinExit& record) const;
+  MpiWinCollExit assumed(const MpiWinCollExit& record) const { return record; }
+  // An atomic operation that only got.
+  void finish_atomic(Stream& stream, std::uint64_t tick);
   // By the number of an operation in MPI_COLL_BEGIN.
   static OTF2_CollectiveOp collective_of(std::uint8_t operation);
   // The count of a record, or that of the attribute before it.
@@ -142,7 +202,8 @@ class EventWriter {
   Numbers& numbers_;
   ArchiveWriter& archive_;
   GetTargets& targets_;
-  GetTargets::Target target_;  // of the latest get that was issued
+  std::optional<MpiGet1to> held_;  // until the next record is known, which may tell its target
+  GetTargets::Target target_;      // of the latest get that was issued
   bool single_flags_, grants_;
   std::vector<Stream> streams_;
   std::vector<Process> processes_;  // by location; those of threads stay empty

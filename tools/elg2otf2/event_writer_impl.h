@@ -26,14 +26,28 @@ LocationId stands_at(const R& record) {
 }  // namespace detail
 
 template <class R>
-void EventWriter::event(const R& record) {
-  if constexpr (std::is_same_v<R, MpiGet1to>) target_ = targets_.next();
+LocationId EventWriter::location_of(const R& r, const Stream& stream, bool known) const {
+  const auto at = static_cast<std::uint32_t>(&stream - streams_.data());
+  const LocationId here = at < numbers_.locations() ? numbers_.lid(at) : absent<LocationId>();
+  if constexpr (std::is_same_v<R, MpiPut1te>) {
+    const auto* const put = stream.operations.find(r.rmaid, r.wid, false);
+    return !known || put == nullptr || definitions_.windows.find(r.wid) == nullptr
+               ? here
+               : LocationId{raw(put->target)};
+  } else {
+    return assumed_location(r, stream.operations, here);
+  }
+}
+
+template <class R>
+void EventWriter::write(const R& record) {
   std::uint32_t location = numbers_.location(detail::stands_at(record));
   if (location == kAbsent) location = numbers_.location(record.lid);
   const bool known = location != kAbsent;
   if (!known) location = 0;
   Stream& stream = at(location);
-  const std::uint64_t tick = begin(location, record.lid, record.time);
+  const std::uint64_t tick =
+      begin(location, record.lid, record.time, location_of(record, stream, known));
   if (!known) {
     parameter(stream, tick, record);
   } else if constexpr (kEnters<R>) {
@@ -64,6 +78,28 @@ void EventWriter::carry(const R& record) {
 }
 
 template <class R>
+void EventWriter::carry(const R& record, const R& assumed) {
+  add_carried();
+  std::array<std::uint64_t, 32> other;
+  std::size_t count = 0;
+  constexpr auto kType = static_cast<std::uint8_t>(R::kType);
+  visit_fields(const_cast<R&>(assumed), Dialect{},
+               CarriedFields(kType, [&](std::size_t, const auto& value) {
+                 other[count++] = carried_bits(value);
+               }));
+  count = 0;
+  visit_fields(const_cast<R&>(record), Dialect{},
+               CarriedFields(kType, [&](std::size_t name, const auto& value) {
+                 if (carried_bits(value) == other[count++]) return;
+                 if constexpr (requires { value.value; }) {
+                   add(name, value);
+                 } else {
+                   add(name, std::uint64_t{raw(value)});
+                 }
+               }));
+}
+
+template <class R>
 void EventWriter::write_metrics(Stream& stream, std::uint64_t tick, const R& record) {
   if constexpr (requires { record.metv; }) {
     const std::uint32_t count = record.metv.size();
@@ -82,7 +118,7 @@ void EventWriter::write_metrics(Stream& stream, std::uint64_t tick, const R& rec
 
 template <class R>
 void EventWriter::parameter(Stream& stream, std::uint64_t tick, const R& record) {
-  carry(record);
+  carry(record, of_parameter<R>(stream.operations, stream.process));
   write_metrics(stream, tick, record);
   archive_.check(OTF2_EvtWriter_ParameterUnsignedInt(
       stream.out, attributes(), tick, kRecordParameter, static_cast<std::uint64_t>(R::kType)));
@@ -117,14 +153,17 @@ void EventWriter::enter(Stream& stream, std::uint64_t tick, const R& record) {
   }
   write_metrics(stream, tick, record);
   archive_.check(OTF2_EvtWriter_Enter(stream.out, attributes(), tick, region));
-  if (is_window_collective(role(region))) {
+  const MpiRole called = role(region);
+  if (is_window_collective(called)) {
     archive_.check(OTF2_EvtWriter_RmaCollectiveBegin(stream.out, nullptr, tick));
   }
   if constexpr (std::is_same_v<R, LogOff>) {
     archive_.check(
         OTF2_EvtWriter_MeasurementOnOff(stream.out, nullptr, tick, OTF2_MEASUREMENT_OFF));
   }
-  stream.open.push_back(region);
+  if (!is_absent(stream.get.number)) [[unlikely]]
+    finish_atomic(stream, tick);
+  stream.open.push_back({region, called});
   stream.just_entered = true;
   stream.entered = tick;
 }
@@ -132,17 +171,24 @@ void EventWriter::enter(Stream& stream, std::uint64_t tick, const R& record) {
 template <class R>
 void EventWriter::leave(Stream& stream, std::uint64_t tick, const R& record) {
   if (stream.open.empty()) return parameter(stream, tick, record);
-  if constexpr (requires { before(stream, tick, record); }) before(stream, tick, record);
+  if (!is_absent(stream.get.number)) [[unlikely]]
+    finish_atomic(stream, tick);
   if constexpr (std::is_same_v<R, LogOn>) {
     archive_.check(OTF2_EvtWriter_MeasurementOnOff(stream.out, nullptr, tick, OTF2_MEASUREMENT_ON));
   }
-  if constexpr (!std::is_same_v<R, Exit>) {
+  if constexpr (requires { before(stream, tick, record); }) {
+    if (before(stream, tick, record)) {
+      carry(record, assumed(record));
+    } else {
+      carry(record);
+    }
+  } else if constexpr (!std::is_same_v<R, Exit>) {
     carry(record);
   } else {
     add_carried();
   }
   write_metrics(stream, tick, record);
-  archive_.check(OTF2_EvtWriter_Leave(stream.out, attributes(), tick, stream.open.back()));
+  archive_.check(OTF2_EvtWriter_Leave(stream.out, attributes(), tick, stream.open.back().region));
   stream.open.pop_back();
   stream.just_entered = false;
 }
@@ -184,20 +230,22 @@ void EventWriter::other(Stream& stream, std::uint64_t tick, const R& r) {
   if constexpr (std::is_same_v<R, MpiSend> || std::is_same_v<R, MpiRecv>) {
     if (message(stream, tick, r)) return;
   } else if constexpr (std::is_same_v<R, MpiSendComplete>) {
-    carry(r);
+    add_carried();
     return check(OTF2_EvtWriter_MpiIsendComplete(out, attributes(), tick, raw(r.reqid)));
   } else if constexpr (std::is_same_v<R, MpiRecvRequest>) {
-    carry(r);
+    carry(r, R{r.lid, r.time, r.reqid, absent<PeerId>(), absent<CommId>(), absent<Tag>()});
     return check(OTF2_EvtWriter_MpiIrecvRequest(out, attributes(), tick, raw(r.reqid)));
   } else if constexpr (std::is_same_v<R, MpiRequestTested>) {
-    carry(r);
+    add_carried();
     return check(OTF2_EvtWriter_MpiRequestTest(out, attributes(), tick, raw(r.reqid)));
   } else if constexpr (std::is_same_v<R, MpiCancelled>) {
-    carry(r);
+    add_carried();
     return check(OTF2_EvtWriter_MpiRequestCancelled(out, attributes(), tick, raw(r.reqid)));
   } else if constexpr (std::is_same_v<R, MpiCollBegin>) {
     process(stream).begun[r.reqid] = r;
-    carry(r);
+    R assumed{};
+    assumed.reqid = r.reqid;
+    carry(r, assumed);
     return check(
         OTF2_EvtWriter_NonBlockingCollectiveRequest(out, attributes(), tick, raw(r.reqid)));
   } else if constexpr (std::is_same_v<R, MpiRequestComplete>) {
@@ -205,7 +253,7 @@ void EventWriter::other(Stream& stream, std::uint64_t tick, const R& r) {
     const auto known = begun.find(r.reqid);
     if (known != begun.end() && numbers_.comm(known->second.cid) != OTF2_UNDEFINED_COMM) {
       const MpiCollBegin& b = known->second;
-      carry(r);
+      carry(r, R{r.lid, r.time, r.reqid, kCollectiveRequest});
       check(OTF2_EvtWriter_NonBlockingCollectiveComplete(
           out, attributes(), tick, collective_of(raw(b.op)), numbers_.comm(b.cid),
           root_of(b.cid, b.rlid), raw(b.sent), raw(b.recvd), raw(r.reqid)));
@@ -217,11 +265,11 @@ void EventWriter::other(Stream& stream, std::uint64_t tick, const R& r) {
       if constexpr (std::is_same_v<R, MpiWinLock>) {
         const Lock held{r.wid, r.llid, raw(r.ltype) != 0, false};
         if (remote(r.wid, r.llid) != kAbsent) {
-          carry(r);
+          carry(r, R{r.lid, r.time, r.llid, r.wid, Byte{held.exclusive}});
           return lock(stream, tick, r.time, held);
         }
       } else {
-        carry(r);
+        add_carried();
         return lock(stream, tick, r.time, Lock{r.wid, absent<PeerId>(), false, false});
       }
     }
@@ -230,12 +278,12 @@ void EventWriter::other(Stream& stream, std::uint64_t tick, const R& r) {
       if constexpr (std::is_same_v<R, MpiWinUnlock>) {
         if (remote(r.wid, r.llid) != kAbsent) {
           complete(stream, tick, r.wid, r.llid);
-          carry(r);
+          add_carried();
           return unlock(stream, tick, r.wid, r.llid);
         }
       } else {
         complete(stream, tick, r.wid, absent<PeerId>());
-        carry(r);
+        add_carried();
         return unlock(stream, tick, r.wid, absent<PeerId>());
       }
     }
@@ -245,8 +293,24 @@ void EventWriter::other(Stream& stream, std::uint64_t tick, const R& r) {
   } else if constexpr (std::is_same_v<R, MpiPut1ts>) {
     const std::uint32_t target = numbers_.window_rank(r.wid, r.dlid);
     if (target != kAbsent) {
-      if (is_absent(r.sent) || !carried_.empty()) carry(r);
-      process(stream).operations[r.wid].push_back({r.dlid, r.rmaid});
+      if (is_absent(r.sent) || !carried_.empty()) {
+        carry(r);
+      } else {
+        stream.operations.add({r.rmaid, r.wid, r.dlid, r.sent, false});
+      }
+      const AtomicGet get = stream.get;
+      stream.get.number = absent<RmaId>();
+      const bool fetches = !is_absent(get.number) && get.window == r.wid && get.target == target;
+      if (fetches) {
+        process(stream).atomics[raw(get.number)] = r.rmaid;
+      } else {
+        process(stream).operations[r.wid].push_back({r.dlid, r.rmaid});
+      }
+      if (const auto type = atomic(stream)) {
+        return check(OTF2_EvtWriter_RmaAtomic(out, attributes(), tick, raw(r.wid), target, *type,
+                                              bytes(r.sent), fetches ? raw(get.bytes) : 0,
+                                              raw(r.rmaid)));
+      }
       return check(OTF2_EvtWriter_RmaPut(out, attributes(), tick, raw(r.wid), target, bytes(r.sent),
                                          raw(r.rmaid)));
     }
@@ -255,42 +319,73 @@ void EventWriter::other(Stream& stream, std::uint64_t tick, const R& r) {
         target_.known ? numbers_.window_rank(r.wid, target_.process) : kAbsent;
     if (target != kAbsent && !is_absent(target_.bytes)) {
       process(stream).gets.insert(raw(r.rmaid));
-      carry(r);
-      return check(OTF2_EvtWriter_RmaGet(out, attributes(), tick, raw(r.wid), target,
-                                         raw(target_.bytes), raw(r.rmaid)));
+      if (atomic(stream)) {
+        // What it puts, or the end of its call, follows.
+        if (!is_absent(stream.get.number)) finish_atomic(stream, tick);
+        stream.get = {r.rmaid, r.wid, target, target_.bytes};
+      } else {
+        add_carried();
+        stream.operations.add({r.rmaid, r.wid, target_.process, target_.bytes, true});
+        return check(OTF2_EvtWriter_RmaGet(out, attributes(), tick, raw(r.wid), target,
+                                           raw(target_.bytes), raw(r.rmaid)));
+      }
     }
   } else if constexpr (std::is_same_v<R, MpiGet1ts>) {
     // Where nothing tells of the call, the get is where its data start.
     const bool written = process(stream).gets.erase(raw(r.rmaid)) != 0;
     const std::uint32_t target = numbers_.window_rank(r.wid, PeerId{raw(r.lid)});
     if (target != kAbsent && !written) {
-      carry(r);
-      return check(OTF2_EvtWriter_RmaGet(out, attributes(), tick, raw(r.wid), target, bytes(r.sent),
-                                         raw(r.rmaid)));
+      if (!atomic(stream) || is_absent(r.sent)) {
+        carry(r);
+        return check(OTF2_EvtWriter_RmaGet(out, attributes(), tick, raw(r.wid), target,
+                                           bytes(r.sent), raw(r.rmaid)));
+      }
+      if (!is_absent(stream.get.number)) finish_atomic(stream, tick);
+      stream.get = {r.rmaid, r.wid, target, r.sent};
     }
   } else if constexpr (std::is_same_v<R, MpiPut1te> || std::is_same_v<R, MpiGet1te>) {
     if (definitions_.windows.find(r.wid) != nullptr) {
+      const LatestOperations& latest = stream.operations;
+      const auto* const get = latest.find(r.rmaid, r.wid, true);
       if constexpr (std::is_same_v<R, MpiGet1te>) {
+        auto& atomics = process(stream).atomics;
+        const auto atomic = atomics.find(raw(r.rmaid));
+        if (atomic != atomics.end()) {  // its other half tells the end at the target
+          carry(r);
+          check(OTF2_EvtWriter_RmaOpCompleteNonBlocking(out, attributes(), tick, raw(r.wid),
+                                                        raw(atomic->second)));
+          atomics.erase(atomic);
+          return;
+        }
+        if (get != nullptr) {
+          carry(r, assumed_end(*get));
+        } else {
+          carry(r);
+        }
         check(
             OTF2_EvtWriter_RmaOpCompleteNonBlocking(out, nullptr, tick, raw(r.wid), raw(r.rmaid)));
+      } else if (get != nullptr) {
+        carry(r);
+      } else {
+        const auto* const put = latest.find(r.rmaid, r.wid, false);
+        carry(r, assumed_end(put, stream.process, r.wid, r.rmaid));
       }
-      carry(r);
       return check(
           OTF2_EvtWriter_RmaOpCompleteRemote(out, attributes(), tick, raw(r.wid), raw(r.rmaid)));
     }
   } else if constexpr (std::is_same_v<R, OmpFork>) {
-    carry(r);
+    add_carried();
     return check(OTF2_EvtWriter_ThreadFork(out, attributes(), tick, OTF2_PARADIGM_OPENMP,
                                            OTF2_UNDEFINED_UINT32));
   } else if constexpr (std::is_same_v<R, OmpJoin>) {
-    carry(r);
+    add_carried();
     return check(OTF2_EvtWriter_ThreadJoin(out, attributes(), tick, OTF2_PARADIGM_OPENMP));
   } else if constexpr (std::is_same_v<R, OmpALock>) {
-    carry(r);
+    add_carried();
     return check(OTF2_EvtWriter_ThreadAcquireLock(out, attributes(), tick, OTF2_PARADIGM_OPENMP,
                                                   raw(r.lkid), 0));
   } else if constexpr (std::is_same_v<R, OmpRLock>) {
-    carry(r);
+    add_carried();
     return check(OTF2_EvtWriter_ThreadReleaseLock(out, attributes(), tick, OTF2_PARADIGM_OPENMP,
                                                   raw(r.lkid), 0));
   }

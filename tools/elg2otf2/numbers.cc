@@ -14,6 +14,7 @@ Numbers::Numbers(const Definitions& definitions) : definitions_(definitions) {
   definitions.locations.for_each([&](LocationId lid, const LocationDef& def) {
     const auto index = static_cast<std::uint32_t>(lids_.size());
     lids_.push_back(lid);
+    process_.push_back(def.process);
     location_.set(lid, index);
     const std::uint32_t rank = raw(def.process);
     if (rank >= kMostProcesses) return;
@@ -48,28 +49,38 @@ Numbers::Numbers(const Definitions& definitions) : definitions_(definitions) {
       comm_ids_.push_back(id);
     }
     comms_.set(id, numbers);
+    group_ids_.resize(group, absent<CommId>());
+    group_ids_.push_back(id);
     group += two ? 2 : 1;
   });
 }
 
-std::uint32_t Numbers::rank(CommId id, PeerId peer) {
+const Numbers::Ranks* Numbers::ranks_of(CommId id) {
   const CommDef* const comm = definitions_.comms.find(id);
-  if (comm == nullptr) return kAbsent;
-  const std::vector<std::uint32_t>& members =
-      comm->intercommunicator && !comm->remote.empty() ? comm->remote : comm->ranks;
+  if (comm == nullptr) return nullptr;
   const auto [it, added] = ranks_.try_emplace(raw(id));
   Ranks& ranks = it->second;
-  if (added) {
-    for (std::uint32_t i = 0; i < members.size(); ++i) {
-      if (members[i] != i && ranks.empty()) {
-        for (std::uint32_t k = 0; k < i; ++k) ranks.try_emplace(k, k);
-      }
-      if (members[i] != i || !ranks.empty()) ranks.try_emplace(members[i], i);
+  if (!added) return &ranks;
+  ranks.members = comm->intercommunicator && !comm->remote.empty() ? &comm->remote : &comm->ranks;
+  const RankList& members = *ranks.members;
+  for (std::uint32_t i = 0; i < members.size(); ++i) {
+    if (members[i] != i && ranks.others.empty()) {
+      for (std::uint32_t k = 0; k < i; ++k) ranks.others.try_emplace(k, k);
     }
+    if (members[i] != i || !ranks.others.empty()) ranks.others.try_emplace(members[i], i);
   }
-  if (ranks.empty()) return raw(peer) < members.size() ? raw(peer) : kAbsent;
-  const auto known = ranks.find(raw(peer));
-  return known == ranks.end() ? kAbsent : known->second;
+  return &ranks;
+}
+
+std::uint32_t Numbers::rank(CommId id, PeerId peer) {
+  if (latest_ == nullptr || id != latest_comm_) {
+    latest_ = ranks_of(id);
+    latest_comm_ = id;
+    if (latest_ == nullptr) return kAbsent;
+  }
+  if (latest_->others.empty()) return raw(peer) < latest_->members->size() ? raw(peer) : kAbsent;
+  const auto known = latest_->others.find(raw(peer));
+  return known == latest_->others.end() ? kAbsent : known->second;
 }
 
 std::uint32_t Numbers::window_rank(WindowId id, PeerId peer) {

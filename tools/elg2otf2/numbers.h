@@ -30,6 +30,7 @@ class Numbers {
     const std::uint32_t* index = location_.find(lid);
     return index == nullptr ? kAbsent : *index;
   }
+  ProcessId process(std::uint32_t location) const { return process_[location]; }
   std::uint32_t processes() const { return static_cast<std::uint32_t>(main_.size()); }
   // Of a process's first thread; absent if it has no trace.
   std::uint32_t main(std::uint32_t rank) const {
@@ -54,6 +55,10 @@ class Numbers {
     const CommNumbers* numbers = comms_.find(id);
     return numbers == nullptr ? OTF2_UNDEFINED_GROUP : numbers->group;
   }
+  // The communicator, or the group of processes that one stands for, whose own group it is.
+  CommId of_group(OTF2_GroupRef ref) const {
+    return ref < group_ids_.size() ? group_ids_[ref] : absent<CommId>();
+  }
   OTF2_GroupRef remote_group(CommId id) const { return group(id) + 1; }
   // A world rank's number in a communicator, of an intercommunicator that of the other side;
   // absent if it is no member.
@@ -61,9 +66,15 @@ class Numbers {
   std::uint32_t window_rank(WindowId id, PeerId peer);
 
  private:
-  using Ranks = std::unordered_map<std::uint32_t, std::uint32_t>;
+  // A communicator's, by process.
+  struct Ranks {
+    const RankList* members = nullptr;
+    std::unordered_map<std::uint32_t, std::uint32_t> others;  // empty: all in order
+  };
+  const Ranks* ranks_of(CommId id);
   const Definitions& definitions_;
   std::vector<LocationId> lids_;
+  std::vector<ProcessId> process_;
   IdTable<LocationId, std::uint32_t> location_;
   std::vector<std::uint32_t> main_;
   OTF2_RegionRef unknown_region_ = 0, tracing_ = 0, pausing_ = 0;
@@ -72,8 +83,10 @@ class Numbers {
     OTF2_GroupRef group;
   };
   IdTable<CommId, CommNumbers> comms_;
-  std::vector<CommId> comm_ids_;
-  std::unordered_map<std::uint32_t, Ranks> ranks_;  // by communicator; empty: all in order
+  std::vector<CommId> comm_ids_, group_ids_;
+  std::unordered_map<std::uint32_t, Ranks> ranks_;  // by communicator
+  CommId latest_comm_ = absent<CommId>();
+  const Ranks* latest_ = nullptr;  // its ranks
 };
 
 }  // namespace kojak::otf2

@@ -305,7 +305,8 @@ class Copier {
   }
   template <class R>
   bool counted(const R&, const Frame& frame) const {
-    if constexpr (std::is_same_v<R, MpiWinCollExit>) return frame.role() == MpiRole::kWinFence;
+    if constexpr (std::is_same_v<R, MpiWinCollExit>)
+      return collective_exit_move(frame.role()) == EpochMove::kFence;
     return std::is_same_v<R, MpiCollExit> || std::is_same_v<R, CollExit> ||
            std::is_same_v<R, MpiWinExit>;
   }
@@ -316,11 +317,12 @@ class Copier {
     if constexpr (std::is_same_v<R, MpiCollExit> || std::is_same_v<R, CollExit>) {
       standing_.collective(process, r.cid, whole);
     } else if constexpr (std::is_same_v<R, MpiWinCollExit>) {
-      if (role == MpiRole::kWinFence) standing_.fence(process, r.wid, frame.assertion, whole);
-      if (role == MpiRole::kWinFree) standing_.free(process, r.wid);
+      const EpochMove move = epoch_move(r, role);
+      if (move == EpochMove::kFence) standing_.fence(process, r.wid, frame.assertion, whole);
+      if (move == EpochMove::kFree) standing_.free(process, r.wid);
     } else if constexpr (std::is_same_v<R, MpiWinExit>) {
-      if (role == MpiRole::kWinTest && r.synex == Byte{0}) return;
-      standing_.epoch(process, role, r.wid, r.cid, whole);
+      const EpochMove move = epoch_move(r, role);
+      if (move != EpochMove::kNone) standing_.epoch(process, move, r.wid, r.cid, whole);
     } else {
       (void)r;
       (void)process;

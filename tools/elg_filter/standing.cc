@@ -3,12 +3,6 @@
 #include <algorithm>
 
 namespace kojak::filter {
-namespace {
-
-constexpr std::uint8_t kLocks = kOpenLock | kOpenNoCheck;
-
-}  // namespace
-
 Standing::Process& Standing::at(ProcessId process) {
   if (Process* known = processes_.find(process)) return *known;
   return processes_.set(process, {});
@@ -24,8 +18,7 @@ void Standing::collective(ProcessId process, CommId comm, bool kept) {
 void Standing::fence(ProcessId process, WindowId window, std::uint32_t assertion, bool kept) {
   Process& p = at(process);
   Window& w = p.windows[window];
-  ++w.fences;
-  w.fence_open = (assertion & kAssertNoSucceed) == 0;
+  w.standing.fence((assertion & kAssertNoSucceed) != 0);
   if (!kept) change(p, w);
 }
 
@@ -33,52 +26,48 @@ void Standing::free(ProcessId process, WindowId window) {
   at(process).windows.erase(window);
 }
 
-void Standing::epoch(ProcessId process, MpiRole role, WindowId window, CommId group, bool kept) {
+void Standing::epoch(ProcessId process, EpochMove move, WindowId window, CommId group, bool kept) {
   Process& p = at(process);
   Window& w = p.windows[window];
-  const bool access = role == MpiRole::kWinStart || role == MpiRole::kWinComplete;
-  const bool begins = role == MpiRole::kWinStart || role == MpiRole::kWinPost;
-  const std::uint8_t bit = access ? kOpenAccess : kOpenExposure;
-  std::vector<PeerId>& open = access ? w.access : w.exposure;
-  for (const PeerId peer : open) {  // it ends, or is followed by another without having ended
-    Peer& s = w.peers[peer];
-    s.open &= static_cast<std::uint8_t>(~bit);
-    if (access) {
-      s.operations = 0;
-      s.in_access = false;
+  const bool access = move == EpochMove::kStart || move == EpochMove::kComplete;
+  const EpochSide side = access ? EpochSide::kAccess : EpochSide::kExposure;
+  std::vector<std::uint32_t>& members = access ? w.access : w.exposure;
+  const auto peer = [&](std::uint32_t rank) -> Peer& { return w.peers[static_cast<PeerId>(rank)]; };
+  const auto moved = [&] {
+    for (const std::uint32_t rank : members) {
+      Peer& s = peer(rank);
+      if (access) s.operations = 0;
+      if (!kept) change(p, s);
     }
-    if (!kept) change(p, s);
-  }
-  open.clear();
+  };
+  const auto standing = [&](std::uint32_t rank) -> PeerStanding& { return peer(rank).standing; };
+  moved();  // what ends, or is followed by another without having ended
+  w.standing.end_epoch(side, members, standing);
   const CommDef* comm = definitions_.comms.find(group);
-  if (!begins || comm == nullptr) return;
-  for (const std::uint32_t rank : comm->ranks) {
-    Peer& s = w.peers[static_cast<PeerId>(rank)];
-    ++(access ? s.access : s.exposure);
-    if (kept) s.open |= bit;
-    if (access) {
-      s.operations = 0;
-      s.in_access = true;
-    }
-    if (!kept) change(p, s);
-    open.push_back(static_cast<PeerId>(rank));
-  }
+  if ((move != EpochMove::kStart && move != EpochMove::kPost) || comm == nullptr) return;
+  w.standing.begin_epoch(side, members, comm->ranks, standing);
+  for (const std::uint32_t rank : members)
+    peer(rank).show(access ? kOpenAccess : kOpenExposure, kept);
+  moved();
 }
 
 void Standing::lock(ProcessId process, WindowId window, PeerId target, std::uint8_t flags,
                     bool shown, bool kept) {
   Process& p = at(process);
-  Peer& s = p.windows[window].peers[target];
+  Window& w = p.windows[window];
+  Peer& s = w.peers[target];
   s.operations = 0;
-  if (!shown) return;
-  s.open = static_cast<std::uint8_t>((s.open & ~kLocks) | flags);
-  if (!kept) change(p, s);
+  w.standing.lock(s.standing, flags);
+  s.show(PeerStanding::kLockBits, shown);
+  if (shown && !kept) change(p, s);
 }
 
 bool Standing::unlock(ProcessId process, WindowId window, PeerId target) {
-  Peer& s = at(process).windows[window].peers[target];
-  const bool shown = (s.open & kLocks) != 0;
-  s.open &= static_cast<std::uint8_t>(~kLocks);
+  Window& w = at(process).windows[window];
+  Peer& s = w.peers[target];
+  const bool shown = (s.standing.open & s.shown & kOpenLock) != 0;
+  w.standing.unlock(s.standing);
+  s.show(PeerStanding::kLockBits, false);
   s.operations = 0;
   return shown;
 }
@@ -88,7 +77,8 @@ void Standing::lock_all(ProcessId process, WindowId window, std::uint8_t flags, 
   Process& p = at(process);
   Window& w = p.windows[window];
   for (auto& [peer, s] : w.peers) s.operations = 0;
-  w.lock_all = shown ? flags : 0;
+  w.standing.lock_all(flags);
+  w.all_shown = shown;
   if (shown && !kept) {
     change(p, w);
     // Readers learn of the lock from the state towards its peers.
@@ -103,17 +93,23 @@ void Standing::lock_all(ProcessId process, WindowId window, std::uint8_t flags, 
 
 bool Standing::unlock_all(ProcessId process, WindowId window) {
   Window& w = at(process).windows[window];
-  const bool shown = w.lock_all != 0;
-  w.lock_all = 0;
+  const bool shown = w.all_shown;
+  w.standing.unlock_all();
+  w.all_shown = false;
   for (auto& [peer, s] : w.peers) s.operations = 0;
   return shown;
 }
 
+// Operations of fence epochs and of locks that the cut does not have are not told of.
 void Standing::operation(ProcessId process, WindowId window, PeerId target, bool kept) {
   Process& p = at(process);
   Window& w = p.windows[window];
   Peer& s = w.peers[target];
-  if (!s.in_access && (s.open & kLocks) == 0 && w.lock_all == 0) return;
+  const EpochKind kind = w.standing.epoch_of(s.standing);
+  if (kind == EpochKind::kFence || (kind == EpochKind::kLockAll && !w.all_shown) ||
+      (kind == EpochKind::kLock && (s.shown & kOpenLock) == 0)) {
+    return;
+  }
   ++s.operations;
   if (!kept) change(p, s);
 }
@@ -121,9 +117,8 @@ void Standing::operation(ProcessId process, WindowId window, PeerId target, bool
 void Standing::state(ProcessId process, const WinState& record) {
   Process& p = at(process);
   Window& w = p.windows[record.wid];
-  w.fences = std::max(w.fences, raw(record.fences));
-  w.fence_open = (raw(record.open) & kOpenFence) != 0;
-  if ((raw(record.open) & ~1) == 0) w.lock_all = 0;
+  w.standing.told(raw(record.fences), raw(record.open));
+  if (w.standing.all == 0) w.all_shown = false;
   change(p, w);
 }
 
@@ -131,20 +126,12 @@ void Standing::state(ProcessId process, const EpochState& record) {
   Process& p = at(process);
   Window& w = p.windows[record.wid];
   Peer& s = w.peers[record.plid];
-  s.access = std::max(s.access, raw(record.access));
-  s.exposure = std::max(s.exposure, raw(record.exposure));
+  w.standing.told(s.standing, raw(record.plid), raw(record.access), raw(record.exposure),
+                  raw(record.open), w.access, w.exposure);
   s.operations = raw(record.ops);
+  s.show(kOpenAccess | kOpenExposure, true);
   // Of locks it can only tell that they have been released unseen.
-  std::uint8_t open = raw(record.open) & (kOpenAccess | kOpenExposure);
-  if ((raw(record.open) & kLocks) != 0) open |= s.open & kLocks;
-  s.open = open;
-  s.in_access = (open & kOpenAccess) != 0;
-  const auto follow = [&](std::vector<PeerId>& list, std::uint8_t bit) {
-    std::erase(list, record.plid);
-    if ((open & bit) != 0) list.push_back(record.plid);
-  };
-  follow(w.access, kOpenAccess);
-  follow(w.exposure, kOpenExposure);
+  if (!s.standing.locked()) s.show(PeerStanding::kLockBits, false);
   change(p, s);
 }
 

@@ -1,5 +1,6 @@
 // Where each process stands in what it counts together with others: collectives, fences, access and
-// exposure epochs, locks.
+// exposure epochs, locks. The rule of epochs is that of epilog/model/window_standing.h; what of
+// it a cut may show stands here.
 //
 // Fed with every record of a trace, whether the cut keeps it or not. What the kept records do not
 // tell by themselves is marked as changed; write_changes() hands it out as the state records of the
@@ -13,6 +14,8 @@
 #include <vector>
 
 #include "epilog/format/definitions.h"
+#include "epilog/format/epoch_moves.h"
+#include "epilog/model/window_standing.h"
 
 namespace kojak::filter {
 
@@ -24,9 +27,9 @@ class Standing {
   void collective(ProcessId process, CommId comm, bool kept);
   void fence(ProcessId process, WindowId window, std::uint32_t assertion, bool kept);
   void free(ProcessId process, WindowId window);
-  // Post, start, complete, wait and a true test. An epoch is shown as open only if its beginning is
+  // Start, post, complete and wait. An epoch is shown as open only if its beginning is
   // kept: then its end is kept as well.
-  void epoch(ProcessId process, MpiRole role, WindowId window, CommId group, bool kept);
+  void epoch(ProcessId process, EpochMove move, WindowId window, CommId group, bool kept);
   // `shown`: false for a lock that the cut does not have. Unlocks tell whether their lock was
   // shown; one that was taken while recording was off never is.
   void lock(ProcessId process, WindowId window, PeerId target, std::uint8_t flags, bool shown,
@@ -57,14 +60,16 @@ class Standing {
     }
     for (auto& [window, w] : p.windows) {
       if (w.changed) {
-        const int open = (w.fence_open ? 1 : 0) | w.lock_all;
-        write(WinState{lid, time, window, Count64{w.fences}, static_cast<Flags>(open)});
+        write(WinState{lid, time, window, Count64{w.standing.fences},
+                       static_cast<Flags>(w.standing.open() & (w.all_shown ? 0xFF : kOpenFence))});
       }
       for (auto& [peer, s] : w.peers) {
         if (!s.changed) continue;
         s.changed = false;
-        write(EpochState{lid, time, window, peer, Count64{s.access}, Count64{s.exposure},
-                         Count64{s.operations}, static_cast<Flags>(s.open | w.lock_all)});
+        write(EpochState{
+            lid, time, window, peer, Count64{s.standing.access}, Count64{s.standing.exposure},
+            Count64{s.operations},
+            static_cast<Flags>((s.standing.open & s.shown) | (w.all_shown ? w.standing.all : 0))});
       }
       w.changed = false;
     }
@@ -76,18 +81,21 @@ class Standing {
     bool changed = false;
   };
   struct Peer {
-    std::uint64_t access = 0, exposure = 0, operations = 0;
-    std::uint8_t open = 0;   // flags of EPOCH_STATE
-    bool in_access = false;  // named by the open access epoch, shown or not
+    PeerStanding standing;
+    std::uint64_t operations = 0;
+    std::uint8_t shown = 0;  // flags of EPOCH_STATE: what is open only counts where they are set
     bool changed = false;
+
+    void show(std::uint8_t flags, bool show) {
+      shown = static_cast<std::uint8_t>(show ? shown | flags : shown & ~flags);
+    }
   };
   struct Window {
-    std::uint64_t fences = 0;
-    bool fence_open = false;
-    std::uint8_t lock_all = 0;  // flags of WIN_STATE
+    WindowStanding standing;
+    bool all_shown = false;  // the lock of all
     bool changed = false;
     std::map<PeerId, Peer> peers;
-    std::vector<PeerId> access, exposure;  // peers of the open epochs
+    std::vector<std::uint32_t> access, exposure;  // peers of the open epochs
   };
   struct Process {
     std::map<CommId, Comm> comms;

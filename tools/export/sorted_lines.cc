@@ -13,7 +13,7 @@
 namespace kojak::exporting {
 namespace {
 
-constexpr std::size_t kBuffer = 256 * 1024;
+constexpr std::size_t kBuffer = 256 * 1024, kLeastBuffer = 4 * 1024;
 constexpr std::size_t kHead = sizeof(std::uint64_t) + sizeof(std::uint32_t);  // time, size
 
 // Lines are collected and written in one go.
@@ -43,7 +43,7 @@ class Buffered {
 struct SortedLines::Head {
   int file;
   Run run;
-  std::vector<char> buffer = std::vector<char>(kBuffer);
+  std::vector<char> buffer;
   std::size_t at = 0, filled = 0;
   std::uint64_t time = 0;
   std::string_view line;
@@ -103,8 +103,9 @@ void SortedLines::add(std::uint64_t time, std::string_view line) {
 }
 
 void SortedLines::sort() {
-  std::stable_sort(lines_.begin(), lines_.end(),
-                   [](const Line& a, const Line& b) { return a.time < b.time; });
+  std::sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) {
+    return a.time != b.time ? a.time < b.time : a.at < b.at;
+  });
 }
 
 void SortedLines::spill() {
@@ -155,6 +156,7 @@ Status SortedLines::write(OutputFile& out) {
   for (const Run& run : runs_) {
     heads.push_back(std::make_unique<Head>());
     heads.back()->file = file_;
+    heads.back()->buffer.resize(std::clamp(memory_ / runs_.size(), kLeastBuffer, kBuffer));
     heads.back()->run = run;
     if (heads.back()->next()) next.push(heads.size() - 1);
   }

@@ -1,8 +1,8 @@
 // Lines of text that come in any order and are written in the order of their times.
 //
-// What does not fit into memory (64 MiB) lies, sorted, in one temporary file without a name. Lines
-// of equal times stay in the order in which they came. Single-threaded. Errors: exit code 4,
-// remembered until write().
+// What does not fit into memory (16 MiB) lies, sorted, in one temporary file without a name. When
+// it is written, as much again is read of the file at a time. Lines of equal times stay in the
+// order in which they came. Single-threaded. Errors: exit code 4, remembered until write().
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace kojak::exporting {
 
 class SortedLines {
  public:
-  explicit SortedLines(std::size_t memory = std::size_t{64} << 20) : memory_(memory) {}
+  explicit SortedLines(std::size_t memory = std::size_t{16} << 20) : memory_(memory) {}
   ~SortedLines();
   SortedLines(const SortedLines&) = delete;
   SortedLines& operator=(const SortedLines&) = delete;

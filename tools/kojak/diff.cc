@@ -1,11 +1,14 @@
-// kojak diff: what became better and worse between two reports, per metric and per call path.
+// kojak diff: what became better and worse between two reports, per metric and per call path; a
+// series of more than two reports; whether the last one is worse.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "epilog/format/writer.h"
 #include "expert/catalogue.h"
+#include "expert/count_words.h"
 #include "expert/cube/aggregate.h"
 #include "expert/cube/difference.h"
 #include "expert/cube/format.h"
@@ -15,6 +18,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
 #include "tools/kojak/commands.h"
+#include "tools/kojak/series.h"
 
 namespace kojak::run {
 namespace {
@@ -205,29 +209,76 @@ void print_run(const char* which, const Report& report) {
   std::cout << ")\n";
 }
 
-ExitCode run(const cli::po::variables_map& values) {
-  if (values.count("before") == 0 || values.count("after") == 0) {
-    return cli::usage_error("name two reports: the one before and the one after");
+// One row a run, and of each pattern that matters somewhere the share of its time.
+void print_series(const std::vector<Run>& runs, bool weak, double threshold, bool all) {
+  const auto seconds = [](double value) { return cube::format_value(cube::Unit::kSeconds, value); };
+  cli::Table table({{"processes"},
+                    {"seconds"},
+                    {"speedup"},
+                    {weak ? "of ideal (weak)" : "of ideal"},
+                    {"efficiency"},
+                    {"load balance"},
+                    {"waiting"},
+                    {"report", cli::Align::kLeft}});
+  for (const Run& run : runs) {
+    const bool known = run.efficiency.has_value();
+    table.add({std::to_string(run.processes), seconds(run.time),
+               run.time > 0 ? cli::format_seconds(runs[0].time / run.time, 2) : "-",
+               cli::format_percent(of_ideal(runs[0], run, weak), 1),
+               known ? cli::format_percent(run.efficiency->parallel(), 1) : "-",
+               known ? cli::format_percent(run.efficiency->load_balance, 1) : "-",
+               cli::format_percent(run.each(run.waiting), run.time),
+               cube::printable(run.file, 60)});
   }
-  if (values["before"].as<std::string>() == "-" && values["after"].as<std::string>() == "-") {
-    return cli::usage_error("only one of the reports can come from standard input");
+  table.print(std::cout);
+  std::vector<cli::Table::Column> columns{{"waiting, part of the time", cli::Align::kLeft}};
+  for (const Run& run : runs) columns.push_back({std::to_string(run.processes)});
+  cli::Table waits(std::move(columns));
+  std::size_t hidden = 0;
+  for (std::size_t p = 0; p < patterns().size(); ++p) {
+    std::vector<std::string> cells{patterns()[p].title};
+    double largest = 0;
+    for (const Run& run : runs) {
+      const double part = run.time > 0 ? run.each(run.waits[p]) / run.time : 0;
+      largest = std::max(largest, part);
+      cells.push_back(cli::format_percent(part, 1));
+    }
+    if (largest == 0) continue;
+    if (all || largest >= threshold) {
+      waits.add(std::move(cells));
+    } else {
+      ++hidden;
+    }
   }
-  const std::string page =
-      values.count("output") != 0 ? values["output"].as<std::string>() : std::string();
-  if (const auto refused = cli::overwrites(
-          {values["before"].as<std::string>(), values["after"].as<std::string>()}, {page})) {
-    return *refused;
+  if (!waits.empty()) {
+    std::cout << '\n';
+    waits.print(std::cout);
   }
-  const auto percent = values["threshold"].as<double>();
-  if (!(percent >= 0 && percent <= 100)) return cli::usage_error("--threshold takes 0 to 100");
-  std::vector<Report> reports;
-  for (const char* which : {"before", "after"}) {
-    Result<Report> report = cube::read_report(values[which].as<std::string>());
-    if (!report) return cli::failed(report.error());
-    for (const std::string& warning : report->warnings)
-      cli::print_warning(report->file + ": " + warning);
-    reports.push_back(std::move(*report));
+  if (hidden > 0) {
+    std::cout << "(" << expert::counted(hidden, "pattern is", "patterns are")
+              << " below the threshold; --all shows them)\n";
   }
+}
+
+void print_series_csv(const std::vector<Run>& runs) {
+  cli::Table table({{"report"}, {"processes"}, {"locations"}, {"metric"}, {"seconds"}});
+  for (const Run& run : runs) {
+    const auto add = [&](const std::string& metric, double value) {
+      table.add({cube::printable(run.file), std::to_string(run.processes),
+                 std::to_string(run.locations), metric, cube::format_exact(value)});
+    };
+    add("run_time", run.time);
+    for (std::size_t p = 0; p < patterns().size(); ++p) {
+      if (run.waits[p] != 0) add(patterns()[p].name, run.waits[p]);
+    }
+  }
+  table.print_csv(std::cout);
+}
+
+// Two reports, one beside the other.
+// to_stdout: standard output is taken by something else.
+Status compare(const std::vector<Report>& reports, const std::string& page, bool to_stdout,
+               double threshold, const cli::po::variables_map& values) {
   const cube::Difference difference = cube::align(reports[0], reports[1]);
   if (!difference.by_location) {
     cli::print_note("the runs have different processes: values are compared over all of them");
@@ -237,15 +288,14 @@ ExitCode run(const cli::po::variables_map& values) {
     options.version = KOJAK_VERSION;
     options.catalogue = expert::all_metrics();
     if (const Status status = html::write_difference_page(difference, options, page); !status)
-      return cli::failed(status.error());
-    if (page == "-") return ExitCode::kFine;
+      return status;
+    if (page == "-" || to_stdout) return {};
     cli::print_note("wrote " + page + ": open it in a browser");
   }
   if (values.count("csv") != 0) {
     print_csv(difference);
-    return ExitCode::kFine;
+    return {};
   }
-  const double threshold = percent / 100;
   const auto top = values["top"].as<std::size_t>();
   print_run("before: ", reports[0]);
   print_run("after:  ", reports[1]);
@@ -255,26 +305,118 @@ ExitCode run(const cli::po::variables_map& values) {
   const double root = std::max(cube::total(difference.before, 0), cube::total(difference.after, 0));
   print_changes(difference, changes, true, root, threshold, top);
   print_changes(difference, changes, false, root, threshold, top);
-  return ExitCode::kFine;
+  return {};
+}
+
+// Whether something became worse, in words.
+void print_regressions(const std::vector<Regression>& worse, const Run& last, double percent) {
+  for (const Regression& r : worse) {
+    const std::string of = r.metric == "time" ? "" : ", of each process in the mean";
+    cli::print_warning(last.file + ": " + r.title + " grew from " +
+                       cube::format_value(cube::Unit::kSeconds, r.before) + " to " +
+                       cube::format_value(cube::Unit::kSeconds, r.after) + " s" + of +
+                       ", by more than " + cli::format_seconds(percent, 1) + " % of the run");
+  }
+}
+
+Status write_text(const std::string& text, const std::string& path) {
+  auto file = OutputFile::create(path);
+  if (!file) return file.error();
+  if (Status written = file->write(text.data(), text.size()); !written) return written;
+  return file->commit();
+}
+
+ExitCode run(const cli::po::variables_map& values) {
+  const auto names = values.count("report") != 0 ? values["report"].as<std::vector<std::string>>()
+                                                 : std::vector<std::string>();
+  if (names.size() < 2) {
+    return cli::usage_error("name two reports, the one before and the one after, or more");
+  }
+  if (std::count(names.begin(), names.end(), "-") > 1) {
+    return cli::usage_error("only one of the reports can come from standard input");
+  }
+  const auto text_of = [&](const char* option) {
+    return values.count(option) != 0 ? values[option].as<std::string>() : std::string();
+  };
+  const std::string page = text_of("output"), json = text_of("json");
+  if (const auto refused = cli::overwrites(names, {page, json})) return *refused;
+  if (!page.empty() && names.size() > 2) {
+    return cli::usage_error("a page compares two reports: leave the others out");
+  }
+  if (json == "-" && (page == "-" || values.count("csv") != 0)) {
+    return cli::usage_error("only one thing can go to standard output");
+  }
+  const auto percent = values["threshold"].as<double>();
+  if (!(percent >= 0 && percent <= 100)) return cli::usage_error("--threshold takes 0 to 100");
+  std::optional<double> limit;
+  if (values.count("fail-above") != 0) {
+    limit = values["fail-above"].as<double>();
+    if (!(*limit >= 0)) return cli::usage_error("--fail-above takes a percentage, 0 or more");
+  }
+  const bool series = names.size() > 2, weak = values.count("weak") != 0;
+  const bool measured = series || limit || !json.empty();
+  std::vector<Report> reports;
+  std::vector<Run> runs;
+  for (const std::string& name : names) {
+    Result<Report> report = cube::read_report(name);
+    if (!report) return cli::failed(report.error());
+    for (const std::string& warning : report->warnings)
+      cli::print_warning(report->file + ": " + warning);
+    if (measured) {
+      auto made = run_of(*report);
+      if (!made) return cli::failed(made.error());
+      runs.push_back(std::move(*made));
+    }
+    if (!series) reports.push_back(std::move(*report));
+  }
+  if (limit && !same_sizes(runs)) {
+    return cli::failed({ExitCode::kBadInput, names.back(), std::nullopt, "", "",
+                        "the runs have different numbers of processes or threads",
+                        "--fail-above compares runs of one size"});
+  }
+  if (!series && (json != "-" || !page.empty())) {
+    if (const Status done = compare(reports, page, json == "-", percent / 100, values); !done)
+      return cli::failed(done.error());
+  } else if (series && values.count("csv") != 0) {
+    print_series_csv(runs);
+  } else if (series && json != "-") {
+    print_series(runs, weak, percent / 100, values.count("all") != 0);
+  }
+  std::vector<Regression> worse;
+  if (limit) worse = regressions(runs, *limit / 100);
+  if (!json.empty()) {
+    const auto part = limit ? std::optional<double>(*limit / 100) : std::nullopt;
+    if (const Status written = write_text(series_json(runs, weak, part, worse), json); !written)
+      return cli::failed(written.error());
+  }
+  print_regressions(worse, runs.empty() ? Run() : runs.back(), limit.value_or(0));
+  return worse.empty() ? ExitCode::kFine : ExitCode::kSuspect;
 }
 
 }  // namespace
 
 int diff_command(int argc, char** argv) {
-  const cli::ToolInfo info{"kojak diff", "[options] BEFORE AFTER",
-                           "Compares two CUBE reports: what became better and what became worse.",
-                           "kojak diff -o change.html slow.cube fast.cube"};
+  const cli::ToolInfo info{
+      "kojak diff", "[options] BEFORE AFTER | REPORT REPORT...",
+      "Compares two CUBE reports: what became better and what became worse. Of more than two, in\n"
+      "the order of their processes or of time: a series, with time, efficiency and waiting.",
+      "kojak diff --fail-above 5 --json change.json old.cube new.cube"};
   cli::ToolOptions options;
   options.visible.add_options()("output,o", cli::po::value<std::string>()->value_name("PAGE"),
                                 "also write a page with improvements and regressions")(
+      "json", cli::po::value<std::string>()->value_name("FILE"),
+      "also write time, waiting and efficiency of each run for scripts")(
+      "fail-above", cli::po::value<double>()->value_name("PERCENT"),
+      "exit status 3 if the last run took or waited longer than those before (their median) by "
+      "more "
+      "than this part of the run")("weak", "a series in which the work grows with the processes")(
       "top,n", cli::po::value<std::size_t>()->default_value(10)->value_name("N"),
       "how many call paths of each kind; 0: all")(
       "threshold,t", cli::po::value<double>()->default_value(0.5, "0.5")->value_name("PERCENT"),
       "leave out changes below this percentage of the run")("all,a", "every metric")(
       "csv", "every metric and call path as comma-separated values");
-  options.hidden.add_options()("before", cli::po::value<std::string>())(
-      "after", cli::po::value<std::string>());
-  options.positional.add("before", 1).add("after", 1);
+  options.hidden.add_options()("report", cli::po::value<std::vector<std::string>>());
+  options.positional.add("report", -1);
   return cli::run_tool(argc, argv, info, options, run);
 }
 

@@ -187,7 +187,8 @@ std::string why_no_trace(const std::vector<std::string>& command, const MpiUse& 
            "'s launcher: use that of its own MPI";
   }
   return program +
-         " ended before its MPI_Init had succeeded, called none, takes MPI from a handle (dlsym), or "
+         " ended before its MPI_Init had succeeded, called none, takes MPI from a handle (dlsym), "
+         "or "
          "has another tool in front that keeps MPI_Init to itself";
 }
 

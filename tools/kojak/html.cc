@@ -5,6 +5,7 @@
 #include "expert/catalogue.h"
 #include "expert/cube/reader.h"
 #include "expert/html/page.h"
+#include "expert/html/source_lines.h"
 #include "expert/html/trace_part.h"
 #include "tools/cli/trace_input.h"
 #include "tools/kojak/commands.h"
@@ -44,6 +45,9 @@ ExitCode run(const cli::po::variables_map& values) {
   options.version = KOJAK_VERSION;
   options.catalogue = expert::all_metrics();
   options.max_bytes = static_cast<std::size_t>(megabytes * 1e6);
+  if (values.count("no-source") == 0) {
+    options.source = html::source_search(trace_path.empty() ? input : trace_path);
+  }
   html::TracePart trace;
   bool suspect = false;
   if (!trace_path.empty()) {
@@ -57,6 +61,7 @@ ExitCode run(const cli::po::variables_map& values) {
     if (trace.damage) cli::print_warning(trace.damage->message());
     suspect = cli::print_gaps(trace_path, trace.gaps) || trace.damage;
     trace.add_to(options);
+    for (const std::string& text : trace.packed.omitted) cli::print_note("timeline: " + text);
   }
   if (const Status status = html::write_page(*report, options, output); !status) {
     return cli::failed(status.error());
@@ -82,11 +87,14 @@ int html_command(int argc, char** argv) {
       "the page (default: the report's name with .html; -: standard output)")(
       "trace,t", cli::po::value<std::string>()->value_name("TRACE"),
       "the trace that the report is of: adds a timeline, the worst instances and the byte matrix")(
+      "no-source",
+      "no lines of the program's source: by default those around the calls are shown, "
+      "where the files are on this machine")(
       "title", cli::po::value<std::string>()->default_value("")->value_name("TEXT"),
       "of the page (default: the report's name)")(
       "max-size", cli::po::value<double>()->default_value(20, "20")->value_name("MEGABYTES"),
-      "of the page; values are rounded, and what still does not fit is left out, "
-      "which the page says");
+      "of the page, 1 to 1000: a larger page shows more calls, waits and transfers of a long run; "
+      "what does not fit is rounded, merged or left out, which the page and this command say");
   options.hidden.add_options()("report", cli::po::value<std::string>());
   options.positional.add("report", 1);
   return cli::run_tool(argc, argv, info, options, run);

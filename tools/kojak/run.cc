@@ -38,7 +38,7 @@ struct Plan {
   std::string directory;  // absolute
   bool named = false;     // by the user: keeps its name
   std::string sample;     // between samples, or empty
-  bool causes = false;
+  bool causes = false, source = true;
   bool analyse = true;
   bool discard = false;
   bool verbose = false;
@@ -150,7 +150,7 @@ void convert(const Plan& plan, const char* tool, const std::string& trace,
   if (code != ExitCode::kFine && code != ExitCode::kSuspect) {
     return cli::print_warning("the trace " + trace + " could not be written as " + output);
   }
-  cli::print_note("the trace as " + what + ": " + output);
+  cli::print_note("the trace " + what + ": " + output);
 }
 
 // Merges and analyses the traces in one directory.
@@ -164,6 +164,7 @@ void analyse(const Plan& plan, const std::string& directory) {
   }
   std::vector<std::string> analysis = {"expert", "-o", report, "--html", page, trace};
   if (plan.causes) analysis.insert(analysis.begin() + 1, "--causes");
+  if (!plan.source) analysis.insert(analysis.begin() + 1, "--no-source");
   const ExitCode analysed = run_tool_beside(plan, analysis);
   if (analysed != ExitCode::kFine && analysed != ExitCode::kSuspect) {
     return cli::print_warning("the trace " + trace + " could not be analysed");
@@ -171,7 +172,7 @@ void analyse(const Plan& plan, const std::string& directory) {
   if (plan.discard && merged == ExitCode::kFine) remove_local_traces(directory);
   cli::print_note("the report is " + report + " (open it with CUBE), as a page " + page +
                   " (open it with a browser), the trace " + trace);
-  if (plan.otf2) convert(plan, "elg2otf2", trace, place + "/a.otf2", "an OTF2 archive");
+  if (plan.otf2) convert(plan, "elg2otf2", trace, place + "/a.otf2", "as an OTF2 archive");
   if (plan.perfetto) convert(plan, "elg2perfetto", trace, place + "/a.pftrace", "for Perfetto");
 }
 
@@ -202,6 +203,7 @@ int body(const po::variables_map& values) {
   plan.analyse = values.count("no-analysis") == 0;
   if (values.count("sample") != 0) plan.sample = values["sample"].as<std::string>();
   const char* const sampled = std::getenv("ELG_SAMPLE");
+  plan.source = values.count("no-source") == 0;
   plan.causes = values.count("causes") != 0 || !plan.sample.empty() ||
                 (sampled != nullptr && *sampled != '\0');
   plan.discard = values.count("discard-local") != 0;
@@ -266,6 +268,7 @@ int run_command(int argc, char** argv) {
       "also record what each thread computes outside of MPI, once in 10ms of processor time or in "
       "INTERVAL (ELG_SAMPLE): reports name functions and lines of what makes others wait")(
       "causes", "say who made the others wait, as expert --causes does")(
+      "no-source", "no lines of the program's source on the page")(
       "no-analysis", "record only; merge with elg_merge, analyse with expert")(
       "discard-local", "remove the local traces when they are merged completely")(
       "otf2", "write the trace as an OTF2 archive, too (for Vampir)")(

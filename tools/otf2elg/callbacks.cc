@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "epilog/format/collective_operations.h"
+#include "tools/elg2otf2/atomics.h"
 #include "tools/otf2elg/converter.h"
 
 namespace kojak::otf2 {
@@ -319,6 +320,11 @@ struct Callbacks {
     c.held_.push_back({window, frame.target});
     return kGoOn;
   }
+  // Not needed: the merge finds out from the calls who held a lock.
+  KOJAK_EVENT(acquire_lock, OTF2_RmaWinRef, std::uint32_t, std::uint64_t, OTF2_LockType) {
+    of(self).seconds(ticks);
+    return kGoOn;
+  }
   KOJAK_EVENT(release_lock, OTF2_RmaWinRef window, std::uint32_t remote, std::uint64_t) {
     Converter& c = of(self);
     c.seconds(ticks);
@@ -354,10 +360,15 @@ struct Callbacks {
       ++c.left_out_["sizes of atomic operations, which this archive gives in elements"];
       bytes_sent = bytes_received = 0;
     }
-    const bool puts =
-        type == OTF2_RMA_ATOMIC_TYPE_ACCUMULATE && c.role() != MpiRole::kGetAccumulate;
-    c.transfer(window, remote, puts ? kPut : kGetAndPut, bytes_sent, puts ? 0 : bytes_received,
-               matching);
+    // Some archives say the same of MPI_Get_accumulate and of MPI_Accumulate.
+    const MpiFunction* const function = c.function();
+    const bool puts = type == OTF2_RMA_ATOMIC_TYPE_ACCUMULATE &&
+                      (function == nullptr || atomic_type(*function).value_or(type) == type);
+    // With MPI_NO_OP nothing goes to the target.
+    const bool gets = !puts && bytes_sent == 0 && bytes_received != 0;
+    const std::uint8_t kind = puts ? kPut : gets ? kGet : kGetAndPut;
+    c.transfer(window, remote, kind, gets ? bytes_received : bytes_sent,
+               kind == kGetAndPut ? bytes_received : 0, matching);
     return kGoOn;
   }
   KOJAK_EVENT(op_complete, OTF2_RmaWinRef window, std::uint64_t matching) {
@@ -434,6 +445,7 @@ OTF2_EvtReaderCallbacks* Converter::callbacks() {
   KOJAK_TAKE(RmaCollectiveEnd, win_collective_end);
   KOJAK_TAKE(RmaGroupSync, group_sync);
   KOJAK_TAKE(RmaRequestLock, request_lock);
+  KOJAK_TAKE(RmaAcquireLock, acquire_lock);
   KOJAK_TAKE(RmaReleaseLock, release_lock);
   KOJAK_TAKE(RmaPut, put);
   KOJAK_TAKE(RmaGet, get);
@@ -464,7 +476,6 @@ OTF2_EvtReaderCallbacks* Converter::callbacks() {
   KOJAK_COUNT(ParameterUnsignedInt);
   KOJAK_COUNT(RmaSync);
   KOJAK_COUNT(RmaWaitChange);
-  KOJAK_COUNT(RmaAcquireLock);
   KOJAK_COUNT(RmaTryLock);
   KOJAK_COUNT(RmaOpTest);
   KOJAK_COUNT(ThreadCreate);

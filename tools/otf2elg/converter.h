@@ -90,10 +90,14 @@ class Converter {
         static_cast<double>(static_cast<std::int64_t>(time - definitions_.first_tick));
     return {ticks / static_cast<double>(definitions_.ticks_per_second)};
   }
+  // Of the innermost call; null if it is none of MPI.
+  const MpiFunction* function() const {
+    return stack_.empty() || stack_.back().region == nullptr ? nullptr
+                                                             : stack_.back().region->function;
+  }
   MpiRole role() const {
-    if (stack_.empty() || stack_.back().region == nullptr) return MpiRole::kOther;
-    const MpiFunction* function = stack_.back().region->function;
-    return function == nullptr ? MpiRole::kOther : function->role;
+    const MpiFunction* const called = function();
+    return called == nullptr ? MpiRole::kOther : called->role;
   }
   // The call that the event is about; one that nobody leaves if the archive has none.
   Frame& call() {

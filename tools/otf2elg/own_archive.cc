@@ -10,194 +10,12 @@
 #include "epilog/format/reader.h"
 #include "epilog/format/text_reader.h"
 #include "epilog/format/writer.h"
-#include "tools/elg2otf2/carried.h"
-#include "tools/elg2otf2/numbers.h"
+#include "tools/otf2elg/own_stream.h"
 
 namespace kojak::otf2 {
 namespace {
 
 constexpr std::uint64_t kAtOnce = 1024;  // events of a location
-constexpr std::size_t kMostNames = 128;
-
-// What all locations share.
-struct Shared {
-  const Definitions& definitions;
-  const Numbers& numbers;
-  const Dialect& dialect;
-  std::vector<std::uint8_t> name_of;  // by attribute; kNoName
-  OTF2_AttributeRef place_attribute;
-  std::uint64_t time_zero;
-  static constexpr std::uint8_t kNoName = 255;
-};
-
-// What the attributes of an event say.
-class Carried {
- public:
-  Carried(const Shared& shared, OTF2_AttributeList* list) {
-    const std::uint32_t count = OTF2_AttributeList_GetNumberOfElements(list);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      OTF2_AttributeRef ref;
-      OTF2_Type type;
-      OTF2_AttributeValue value;
-      if (OTF2_AttributeList_GetAttributeByIndex(list, i, &ref, &type, &value) != OTF2_SUCCESS) {
-        continue;
-      }
-      if (ref == shared.place_attribute && type == OTF2_TYPE_SOURCE_CODE_LOCATION) {
-        site = CallSiteId{value.sourceCodeLocationRef};
-      } else if (ref < shared.name_of.size() && shared.name_of[ref] != Shared::kNoName) {
-        const std::uint8_t name = shared.name_of[ref];
-        set_[name / 64] |= std::uint64_t{1} << name % 64;
-        values_[name] = value.uint64;
-        any_ = true;
-      }
-    }
-  }
-  bool any() const { return any_; }
-  bool has(std::size_t name) const { return any_ && (set_[name / 64] >> name % 64 & 1) != 0; }
-  std::uint64_t value(std::size_t name) const { return values_[name]; }
-  Seconds seconds(std::size_t name) const { return {std::bit_cast<double>(values_[name])}; }
-  CallSiteId site = absent<CallSiteId>();
-
- private:
-  std::uint64_t values_[kMostNames];
-  std::uint64_t set_[kMostNames / 64] = {};
-  bool any_ = false;
-};
-
-// The records of one location that have been read and not yet been written.
-class Stream {
- public:
-  Stream(const Shared& shared, std::uint32_t number, LocationId lid)
-      : shared_(shared), number_(number), lid_(lid) {}
-
-  bool empty() const { return next_ == items_.size(); }
-  Place first() const { return items_[next_].place; }
-  void clear() {
-    items_.clear();
-    bytes_.clear();
-    next_ = 0;
-  }
-  // The first one goes into the trace.
-  void pop(TraceWriter& out) {
-    const Item& item = items_[next_++];
-    const auto room = out.room(item.size);
-    std::memcpy(room.data(), bytes_.data() + item.at, item.size);
-    out.used(item.size);
-  }
-
-  // `standard`: the record that the event says without attributes, if any.
-  template <class F>
-  void take(OTF2_TimeStamp tick, OTF2_AttributeList* list, F&& standard) {
-    const Carried carried(shared_, list);
-    tick_ = tick;
-    start_ = bytes_.size();
-    if (!carried.has(CarriedNames::kRecord)) {
-      add_attributes(carried);
-      standard(carried);
-    } else {
-      add_attributes(carried);
-      const auto type = static_cast<std::uint8_t>(carried.value(CarriedNames::kRecord));
-      dispatch_record(type, [&]<class R>() {
-        if constexpr (R::kKind == RecordKind::kEvent) {
-          R record;
-          visit_fields(record, Dialect{},
-                       CarriedFields(type, [&]<class T>(std::size_t name, T& value) {
-                         if (!carried.has(name)) return;
-                         if constexpr (std::is_same_v<T, Seconds>) {
-                           value = carried.seconds(name);
-                         } else {
-                           value = static_cast<T>(carried.value(name));
-                         }
-                       }));
-          add(record, carried);
-        }
-      });
-    }
-    if (!added_) {
-      bytes_.resize(start_);
-      return;
-    }
-    added_ = false;
-    Place place{tick, number_, 0};
-    if (carried.has(CarriedNames::kTick)) {
-      place = {carried.value(CarriedNames::kTick),
-               static_cast<std::uint32_t>(carried.value(CarriedNames::kLocation)),
-               static_cast<std::uint32_t>(carried.value(CarriedNames::kNumber))};
-    }
-    items_.push_back({place, start_, bytes_.size() - start_});
-  }
-  template <class R>
-  void add(R record, const Carried& carried) {
-    const CarriedNames& names = CarriedNames::get();
-    record.lid = carried.has(names.lid()) ? LocationId(carried.value(names.lid())) : lid_;
-    record.time =
-        carried.has(names.time())
-            ? carried.seconds(names.time())
-            : Seconds{static_cast<double>(static_cast<std::int64_t>(tick_ - shared_.time_zero)) /
-                      kTicksPerSecond};
-    if constexpr (requires { record.metv; }) {
-      if (shared_.dialect.metrics != 0) {
-        metrics_.resize(shared_.dialect.metrics);
-        record.metv = MetricValues::of(metrics_);
-      }
-    }
-    put(record);
-    added_ = true;
-  }
-  template <class R>
-  void put(const R& record) {
-    const std::size_t at = bytes_.size();
-    bytes_.resize(at + kMaxRecord);
-    bytes_.resize(at + encode(record, shared_.dialect, bytes_.data() + at));
-  }
-  const Definitions& definitions() const { return shared_.definitions; }
-  std::vector<std::uint64_t>& metrics() { return metrics_; }
-  CommId comm(OTF2_CommRef ref) const { return shared_.numbers.comm_of(ref); }
-  // The process of a number in a communicator; of an intercommunicator on the other side.
-  PeerId peer(OTF2_CommRef ref, std::uint32_t rank) const {
-    return peer(shared_.numbers.comm_of(ref), rank);
-  }
-  PeerId peer(CommId id, std::uint32_t rank) const {
-    const CommDef* const comm = definitions().comms.find(id);
-    if (comm == nullptr) return absent<PeerId>();
-    const RankList& ranks =
-        comm->intercommunicator && !comm->remote.empty() ? comm->remote : comm->ranks;
-    return rank < ranks.size() ? PeerId{ranks[rank]} : absent<PeerId>();
-  }
-
- private:
-  struct Item {
-    Place place;
-    std::size_t at, size;
-  };
-  void add_attributes(const Carried& carried) {
-    if (!carried.any()) return;
-    for (std::uint8_t kind = 1; kind <= CarriedNames::kKinds; ++kind) {
-      const auto put_if = [&](auto record) {
-        const std::size_t name =
-            CarriedNames::attribute(static_cast<std::uint8_t>(record.kType), kind);
-        if (!carried.has(name)) return;
-        record.kind = Byte{kind};
-        record.value = static_cast<decltype(record.value)>(carried.value(name));
-        put(record);
-      };
-      put_if(AttrUi1{});
-      put_if(AttrUi4{});
-      put_if(AttrUi8{});
-    }
-  }
-
-  const Shared& shared_;
-  std::uint32_t number_;
-  LocationId lid_;
-  std::vector<std::byte> bytes_;
-  std::vector<Item> items_;
-  std::size_t next_ = 0;
-  std::vector<std::uint64_t> metrics_;  // of the event that follows
-  OTF2_TimeStamp tick_ = 0;
-  std::size_t start_ = 0;
-  bool added_ = false;
-};
 
 Stream& of(void* self) {
   return *static_cast<Stream*>(self);
@@ -219,7 +37,52 @@ OTF2_CallbackCode enter(OTF2_LocationRef, OTF2_TimeStamp tick, std::uint64_t, vo
 OTF2_CallbackCode leave(OTF2_LocationRef, OTF2_TimeStamp tick, std::uint64_t, void* self,
                         OTF2_AttributeList* list, OTF2_RegionRef) {
   Stream& s = of(self);
-  s.take(tick, list, [&](const Carried& c) { s.add(Exit{}, c); });
+  s.take(tick, list, [&](const Carried& c) {
+    const Leaving& l = s.leaving();
+    switch (l.kind) {
+      case Leaving::Kind::kExit:
+        return s.add(Exit{}, c);
+      case Leaving::Kind::kCollective:
+        return s.add(MpiCollExit{{}, {}, {}, l.root, l.comm, l.sent, l.received}, c);
+      case Leaving::Kind::kWindowCollective:
+        return s.add(MpiWinCollExit{{}, {}, {}, l.window}, c);
+      case Leaving::Kind::kEpoch:
+        return s.add(MpiWinExit{{}, {}, {}, l.window, l.comm, l.ends}, c);
+    }
+  });
+  s.leaving().kind = Leaving::Kind::kExit;
+  return kGoOn;
+}
+OTF2_CallbackCode collective_end(OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t, void* self,
+                                 OTF2_AttributeList*, OTF2_CollectiveOp, OTF2_CommRef comm,
+                                 std::uint32_t root, std::uint64_t sent, std::uint64_t received) {
+  Stream& s = of(self);
+  s.leaving() = {Leaving::Kind::kCollective,
+                 s.peer(comm, root),
+                 s.comm(comm),
+                 {},
+                 static_cast<Bytes>(sent),
+                 static_cast<Bytes>(received),
+                 {}};
+  return kGoOn;
+}
+OTF2_CallbackCode window_collective_end(OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t, void* self,
+                                        OTF2_AttributeList*, OTF2_CollectiveOp, OTF2_RmaSyncLevel,
+                                        OTF2_RmaWinRef window, std::uint32_t, std::uint64_t,
+                                        std::uint64_t) {
+  Leaving& leaving = of(self).leaving();
+  leaving.kind = Leaving::Kind::kWindowCollective;
+  leaving.window = WindowId{window};
+  return kGoOn;
+}
+OTF2_CallbackCode group_sync(OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t, void* self,
+                             OTF2_AttributeList*, OTF2_RmaSyncLevel level, OTF2_RmaWinRef window,
+                             OTF2_GroupRef group) {
+  Leaving& leaving = of(self).leaving();
+  leaving.kind = Leaving::Kind::kEpoch;
+  leaving.window = WindowId{window};
+  leaving.comm = of(self).numbers().of_group(group);
+  leaving.ends = Byte{(level & OTF2_RMA_SYNC_LEVEL_MEMORY) != 0};
   return kGoOn;
 }
 template <class R>
@@ -260,14 +123,132 @@ OTF2_CallbackCode put(OTF2_LocationRef, OTF2_TimeStamp tick, std::uint64_t, void
   s.take(tick, list, [&](const Carried& c) {
     const WindowDef* const def = s.definitions().windows.find(WindowId{window});
     if (def == nullptr) return;
-    s.add(MpiPut1ts{{},
-                    {},
-                    s.peer(def->comm, remote),
-                    WindowId{window},
-                    RmaId{static_cast<std::uint32_t>(number)},
-                    Bytes{static_cast<std::uint32_t>(bytes)}},
-          c);
+    const PeerId target = s.peer(def->comm, remote);
+    const RmaId operation{static_cast<std::uint32_t>(number)};
+    const Bytes sent{static_cast<std::uint32_t>(bytes)};
+    s.operations().add({operation, WindowId{window}, target, sent, false});
+    s.add(MpiPut1ts{{}, {}, target, WindowId{window}, operation, sent}, c);
   });
+  return kGoOn;
+}
+OTF2_CallbackCode atomic(OTF2_LocationRef location, OTF2_TimeStamp tick, std::uint64_t, void* self,
+                         OTF2_AttributeList* list, OTF2_RmaWinRef window, std::uint32_t remote,
+                         OTF2_RmaAtomicType, std::uint64_t sent, std::uint64_t,
+                         std::uint64_t number) {
+  return put(location, tick, 0, self, list, window, remote, sent, number);
+}
+OTF2_CallbackCode get(OTF2_LocationRef, OTF2_TimeStamp tick, std::uint64_t, void* self,
+                      OTF2_AttributeList* list, OTF2_RmaWinRef window, std::uint32_t remote,
+                      std::uint64_t bytes, std::uint64_t number) {
+  Stream& s = of(self);
+  s.take(tick, list, [&](const Carried& c) {
+    const RmaId operation{static_cast<std::uint32_t>(number)};
+    s.operations().add({operation, WindowId{window}, s.window_peer(window, remote),
+                        Bytes{static_cast<std::uint32_t>(bytes)}, true});
+    s.add(MpiGet1to{{}, {}, operation, WindowId{window}}, c);
+  });
+  return kGoOn;
+}
+// Where a get has ended, or a put at its target.
+OTF2_CallbackCode complete(OTF2_LocationRef, OTF2_TimeStamp tick, std::uint64_t, void* self,
+                           OTF2_AttributeList* list, OTF2_RmaWinRef window, std::uint64_t number) {
+  Stream& s = of(self);
+  const WindowId wid{window};
+  const RmaId operation{static_cast<std::uint32_t>(number)};
+  s.take(tick, list, [&](const Carried& c) {
+    if (const auto* const get = s.operations().find(operation, wid, true)) {
+      return s.add(assumed_end(*get), c);
+    }
+    const auto* const put = s.operations().find(operation, wid, false);
+    s.add(assumed_end(put, s.process(), wid, operation), c,
+          put == nullptr ? s.lid() : LocationId{raw(put->target)});
+  });
+  return kGoOn;
+}
+// Only that of an atomic operation's get stands for a record.
+OTF2_CallbackCode complete_here(OTF2_LocationRef location, OTF2_TimeStamp tick, std::uint64_t,
+                                void* self, OTF2_AttributeList* list, OTF2_RmaWinRef window,
+                                std::uint64_t number) {
+  if (OTF2_AttributeList_GetNumberOfElements(list) == 0) return kGoOn;
+  return complete(location, tick, 0, self, list, window, number);
+}
+OTF2_CallbackCode request_lock(OTF2_LocationRef, OTF2_TimeStamp tick, std::uint64_t, void* self,
+                               OTF2_AttributeList* list, OTF2_RmaWinRef window,
+                               std::uint32_t remote, std::uint64_t, OTF2_LockType type) {
+  Stream& s = of(self);
+  s.take(tick, list, [&](const Carried& c) {
+    if (remote == OTF2_UNDEFINED_UINT32) return s.add(MpiWinLockAll{{}, {}, WindowId{window}}, c);
+    const Byte exclusive{type == OTF2_LOCK_EXCLUSIVE};
+    s.add(MpiWinLock{{}, {}, s.window_peer(window, remote), WindowId{window}, exclusive}, c);
+  });
+  return kGoOn;
+}
+OTF2_CallbackCode release_lock(OTF2_LocationRef, OTF2_TimeStamp tick, std::uint64_t, void* self,
+                               OTF2_AttributeList* list, OTF2_RmaWinRef window,
+                               std::uint32_t remote, std::uint64_t) {
+  Stream& s = of(self);
+  s.take(tick, list, [&](const Carried& c) {
+    if (remote == OTF2_UNDEFINED_UINT32) return s.add(MpiWinUnlockAll{{}, {}, WindowId{window}}, c);
+    s.add(MpiWinUnlock{{}, {}, s.window_peer(window, remote), WindowId{window}}, c);
+  });
+  return kGoOn;
+}
+// R: about one request.
+template <class R>
+OTF2_CallbackCode request(OTF2_LocationRef, OTF2_TimeStamp tick, std::uint64_t, void* self,
+                          OTF2_AttributeList* list, std::uint64_t number) {
+  Stream& s = of(self);
+  s.take(tick, list, [&](const Carried& c) {
+    R record{};
+    record.reqid = RequestId{static_cast<std::uint32_t>(number)};
+    if constexpr (std::is_same_v<R, MpiRecvRequest>) {
+      record.slid = absent<PeerId>();
+      record.cid = absent<CommId>();
+      record.tag = absent<Tag>();
+    }
+    s.add(record, c);
+  });
+  return kGoOn;
+}
+OTF2_CallbackCode collective_complete(OTF2_LocationRef, OTF2_TimeStamp tick, std::uint64_t,
+                                      void* self, OTF2_AttributeList* list, OTF2_CollectiveOp,
+                                      OTF2_CommRef, std::uint32_t, std::uint64_t, std::uint64_t,
+                                      std::uint64_t number) {
+  Stream& s = of(self);
+  s.take(tick, list, [&](const Carried& c) {
+    s.add(
+        MpiRequestComplete{
+            {}, {}, RequestId{static_cast<std::uint32_t>(number)}, kCollectiveRequest},
+        c);
+  });
+  return kGoOn;
+}
+template <class R>
+OTF2_CallbackCode team(OTF2_LocationRef, OTF2_TimeStamp tick, OTF2_AttributeList* list, void* self,
+                       const R& record) {
+  Stream& s = of(self);
+  s.take(tick, list, [&](const Carried& c) { s.add(record, c); });
+  return kGoOn;
+}
+OTF2_CallbackCode fork(OTF2_LocationRef at, OTF2_TimeStamp tick, std::uint64_t, void* self,
+                       OTF2_AttributeList* list, OTF2_Paradigm, std::uint32_t) {
+  return team(at, tick, list, self, OmpFork{});
+}
+OTF2_CallbackCode join(OTF2_LocationRef at, OTF2_TimeStamp tick, std::uint64_t, void* self,
+                       OTF2_AttributeList* list, OTF2_Paradigm) {
+  return team(at, tick, list, self, OmpJoin{});
+}
+template <class R>
+OTF2_CallbackCode team_lock(OTF2_LocationRef at, OTF2_TimeStamp tick, std::uint64_t, void* self,
+                            OTF2_AttributeList* list, OTF2_Paradigm, std::uint32_t lock,
+                            std::uint32_t) {
+  return team(at, tick, list, self, R{{}, {}, LockId{lock}});
+}
+// What OTF2 has no event for: the value is the record's type.
+OTF2_CallbackCode parameter(OTF2_LocationRef, OTF2_TimeStamp tick, std::uint64_t, void* self,
+                            OTF2_AttributeList* list, OTF2_ParameterRef, std::uint64_t value) {
+  Stream& s = of(self);
+  s.take(tick, list, [&](const Carried& c) { s.add_any(static_cast<std::uint8_t>(value), c); });
   return kGoOn;
 }
 OTF2_CallbackCode metric(OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t, void* self,
@@ -292,30 +273,26 @@ std::unique_ptr<OTF2_EvtReaderCallbacks, Delete> make_callbacks() {
   OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(all.get(), non_blocking<MpiRecv>);
   OTF2_EvtReaderCallbacks_SetRmaPutCallback(all.get(), put);
   OTF2_EvtReaderCallbacks_SetMetricCallback(all.get(), metric);
-  // These stand for a record where attributes tell which.
-#define KOJAK_CARRIES(Event)                                                          \
-  OTF2_EvtReaderCallbacks_Set##Event##Callback(                                       \
-      all.get(), [](OTF2_LocationRef, OTF2_TimeStamp tick, std::uint64_t, void* self, \
-                    OTF2_AttributeList* list, auto...) {                              \
-        of(self).take(tick, list, [](const Carried&) {});                             \
-        return kGoOn;                                                                 \
-      })
-  KOJAK_CARRIES(MpiIsendComplete);
-  KOJAK_CARRIES(MpiIrecvRequest);
-  KOJAK_CARRIES(MpiRequestTest);
-  KOJAK_CARRIES(MpiRequestCancelled);
-  KOJAK_CARRIES(NonBlockingCollectiveRequest);
-  KOJAK_CARRIES(NonBlockingCollectiveComplete);
-  KOJAK_CARRIES(RmaRequestLock);
-  KOJAK_CARRIES(RmaReleaseLock);
-  KOJAK_CARRIES(RmaGet);
-  KOJAK_CARRIES(RmaOpCompleteRemote);
-  KOJAK_CARRIES(ThreadFork);
-  KOJAK_CARRIES(ThreadJoin);
-  KOJAK_CARRIES(ThreadAcquireLock);
-  KOJAK_CARRIES(ThreadReleaseLock);
-  KOJAK_CARRIES(ParameterUnsignedInt);
-#undef KOJAK_CARRIES
+  OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(all.get(), collective_end);
+  OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(all.get(), window_collective_end);
+  OTF2_EvtReaderCallbacks_SetRmaGroupSyncCallback(all.get(), group_sync);
+  OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(all.get(), atomic);
+  OTF2_EvtReaderCallbacks_SetRmaGetCallback(all.get(), get);
+  OTF2_EvtReaderCallbacks_SetRmaOpCompleteRemoteCallback(all.get(), complete);
+  OTF2_EvtReaderCallbacks_SetRmaOpCompleteNonBlockingCallback(all.get(), complete_here);
+  OTF2_EvtReaderCallbacks_SetRmaRequestLockCallback(all.get(), request_lock);
+  OTF2_EvtReaderCallbacks_SetRmaReleaseLockCallback(all.get(), release_lock);
+  OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(all.get(), request<MpiSendComplete>);
+  OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(all.get(), request<MpiRecvRequest>);
+  OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(all.get(), request<MpiRequestTested>);
+  OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(all.get(), request<MpiCancelled>);
+  OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(all.get(), request<MpiCollBegin>);
+  OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(all.get(), collective_complete);
+  OTF2_EvtReaderCallbacks_SetThreadForkCallback(all.get(), fork);
+  OTF2_EvtReaderCallbacks_SetThreadJoinCallback(all.get(), join);
+  OTF2_EvtReaderCallbacks_SetThreadAcquireLockCallback(all.get(), team_lock<OmpALock>);
+  OTF2_EvtReaderCallbacks_SetThreadReleaseLockCallback(all.get(), team_lock<OmpRLock>);
+  OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(all.get(), parameter);
   return all;
 }
 
@@ -410,8 +387,7 @@ Result<Restored> restore(Archive& archive, const std::string& output,
   for (const LocationOfArchive& location : of_archive.locations) {
     if (location.ref >= numbers.locations()) continue;
     const auto number = static_cast<std::uint32_t>(location.ref);
-    Source& source = sources.emplace_back(
-        Source{&location, Stream(shared, number, numbers.lid(number)), nullptr});
+    Source& source = sources.emplace_back(Source{&location, Stream(shared, number), nullptr});
     const auto events = archive.open_events(location, callbacks.get(), &source.stream);
     if (!events) {
       restored.damage.push_back(events.error().message());

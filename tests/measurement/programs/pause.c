@@ -63,6 +63,21 @@ int main(int argc, char** argv) {
   expect("MPI_Win_complete group:1:%d", peer);
   MPI_Win_wait(win);
   expect("MPI_Win_wait group:1:%d", peer);
+  if (off) {
+    /* A lock that ends meanwhile: the state tells that nothing is open towards its target any more. */
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    expect("MPI_Win_lock lock:0:1");
+    MPI_Pcontrol(0);
+    MPI_Win_unlock(0, win);
+    MPI_Pcontrol(1);
+    expect("PAUSING");
+    expect("STATE collectives:1");
+    expect("STATE messages:1:5:1:1");
+    expect("STATE win_state:0:0");
+    expect("STATE win_state:2:0");
+    expect("STATE epochs:0:0:0:0:0");
+    expect("STATE epochs:1:2:2:0:0");
+  }
   MPI_Pcontrol(2);
   MPI_Pcontrol(77);
   MPI_Win_fence(0, later);

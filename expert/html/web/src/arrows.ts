@@ -13,6 +13,7 @@ export const enum Style {
   Get,
   Request, // has no bytes; statistics leave it out
   Link, // timeless
+  Wait, // from who ended a wait to who waited
 }
 
 // Begin row and time, end row and time, style, number of the transfer.

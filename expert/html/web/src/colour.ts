@@ -63,40 +63,55 @@ export const regionKinds = [
   "measurement",
 ] as const;
 
-// Chosen by simulation, so that no two kinds look alike without red or green cones either (a test computes it).
+// Chosen by simulation, so that no two kinds look alike without red or green cones either, and none looks like
+// waiting, which stands out (a test computes it).
 const kindLight: Rgb[] = [
-  [203, 213, 225],
-  [11, 14, 235],
-  [18, 117, 255],
-  [190, 210, 117],
-  [13, 181, 134],
-  [254, 187, 0],
-  [221, 87, 19],
-  [221, 13, 72],
-  [107, 9, 123],
-  [60, 61, 0],
-  [137, 111, 151],
-  [189, 171, 255],
-  [114, 0, 65],
+  [226, 232, 240],
+  [105, 193, 255],
+  [15, 149, 206],
+  [194, 186, 114],
+  [10, 181, 205],
+  [160, 236, 195],
+  [198, 129, 102],
+  [191, 115, 163],
+  [142, 188, 145],
+  [179, 235, 165],
+  [147, 138, 129],
+  [170, 189, 191],
+  [216, 214, 255],
 ];
 const kindDark: Rgb[] = [
-  [51, 65, 85],
-  [47, 87, 250],
-  [56, 149, 255],
-  [202, 230, 111],
-  [56, 234, 215],
-  [255, 129, 0],
-  [217, 0, 0],
-  [138, 116, 112],
-  [124, 66, 170],
-  [150, 149, 87],
-  [18, 210, 255],
-  [128, 120, 163],
-  [182, 232, 165],
+  [38, 48, 63],
+  [94, 165, 235],
+  [8, 81, 146],
+  [53, 125, 171],
+  [96, 170, 198],
+  [78, 176, 161],
+  [167, 117, 105],
+  [213, 144, 108],
+  [38, 132, 138],
+  [116, 71, 16],
+  [79, 84, 52],
+  [64, 88, 84],
+  [6, 88, 114],
 ];
+const waitingLight: Rgb = [214, 48, 0];
+const waitingDark: Rgb = [255, 122, 26];
 
 export function kindColours(darkTheme = isDark()): Rgb[] {
   return darkTheme ? kindDark : kindLight;
+}
+
+export function waitingColour(darkTheme = isDark()): Rgb {
+  return darkTheme ? waitingDark : waitingLight;
+}
+// Of time without a processor.
+export function idleColour(darkTheme = isDark()): Rgb {
+  return darkTheme ? [216, 180, 254] : [91, 33, 182];
+}
+
+export function mixed(a: Rgb, b: Rgb, part: number): Rgb {
+  return [0, 1, 2].map((i) => Math.round(a[i] * (1 - part) + b[i] * part)) as Rgb;
 }
 
 // Black or white, whichever can be read on the colour.

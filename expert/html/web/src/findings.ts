@@ -3,6 +3,7 @@
 import type { Data } from "./data";
 import { h } from "./dom";
 import { duration, grouped, percent, plural, shortened } from "./format";
+import { sourceOfCall, sourceOfCause } from "./source";
 import type { Bottleneck, Cause, Consumer, Instance, LastCall, Step } from "./types";
 
 export interface Jumps {
@@ -199,6 +200,7 @@ export class Findings {
         );
       }
       const { chain, call, leftOut } = cause;
+      for (const code of sourceOfCause(this.data, cause)) if (code !== null) line.append(code);
       const actions = h("div", { class: "actions" });
       if (call >= 0) {
         const metric = Math.max(0, this.data.metricByName("delay"));
@@ -317,6 +319,7 @@ export class Findings {
         { class: "what" },
         h("h3", {}, h("span", { class: "number" }, `${index + 1}`), h("bdi", {}, shortened(metric.title, 120))),
         where,
+        sourceOfCall(data, found.call),
         path.length > 2 ? this.crumbs(path) : null,
         parts.length > 0 ? h("p", { class: "dim" }, `Of this: ${parts.join(", ")}.`) : null,
         this.advice(found.metric),

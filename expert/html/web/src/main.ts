@@ -100,7 +100,7 @@ class Page {
       });
       this.add({
         id: "bytes",
-        title: "Bytes",
+        title: "Matrix",
         element: h("p", { class: "waiting" }, "Reading the trace\u2026"),
         focus: () => this.matrix?.focus(),
       });

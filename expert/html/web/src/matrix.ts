@@ -1,10 +1,11 @@
-// Who sent how many bytes to whom: messages, puts, gets. Rows give, columns get.
+// Who sent how many bytes to whom: messages, puts, gets; rows give, columns get. And who waited for whom: rows wait.
 import { css, inkOn, ramp } from "./colour";
 import { choice, h } from "./dom";
-import { bytes, grouped } from "./format";
+import { bytes, duration, grouped, plural, shortened } from "./format";
 import type { TraceData, TrafficKind } from "./trace";
+import { waitCells, waitingRegions } from "./waits";
 
-type Shown = TrafficKind | "onesided" | "all";
+type Shown = TrafficKind | "onesided" | "all" | "waits";
 const names: [Shown, string, string][] = [
   ["all", "all", "Messages and one-sided transfers"],
   ["messages", "messages", "Point-to-point messages"],
@@ -12,6 +13,14 @@ const names: [Shown, string, string][] = [
   ["puts", "puts", "Bytes from the origin to the target"],
   ["gets", "gets", "Bytes from the target to the origin"],
 ];
+
+// What a matrix shows: its cells and how many operations each stands for.
+interface Cells {
+  from: ArrayLike<number>;
+  to: ArrayLike<number>;
+  values: ArrayLike<number>;
+  counts: ArrayLike<number>;
+}
 
 const head = 34; // pixels for the ranks
 
@@ -31,15 +40,34 @@ export class Matrix {
   private shown: Shown = "all";
   private cell = 10;
   private chosen: [from: number, to: number] | undefined;
-  private readonly place = new Map<number, number>(); // of a cell in the columns
+  private place = new Map<number, number>(); // of a cell in the columns
+  private cells: Cells;
+  private nobody = 0; // nanoseconds of waits that no single process ended
+  private region = -1; // whose waits are shown
+  private readonly note = h("span", { class: "dim" });
 
   constructor(private readonly trace: TraceData) {
     this.size = Math.max(1, Math.ceil(trace.info.processes / trace.info.ranksPerBlock));
-    trace.traffic.from.forEach((from, i) => this.place.set(from * this.size + trace.traffic.to[i], i));
-    const kinds = choice<Shown>("Traffic", names, this.shown, (kind) => {
+    this.cells = this.chosenCells();
+    const offered: typeof names = trace.waitCount > 0 ? [...names, ["waits", "waits", "Who waits for whom"]] : names;
+    const functions: HTMLSelectElement = h(
+      "select",
+      {
+        "aria-label": "Function that waits",
+        hidden: true,
+        change: () => {
+          this.region = Number(functions.value);
+          this.take();
+        },
+      },
+      h("option", { value: -1 }, "all functions"),
+      ...waitingRegions(trace).map((r) => h("option", { value: r }, shortened(trace.info.regions.name[r], 40))),
+    );
+    const kinds = choice<Shown>("Traffic", offered, this.shown, (kind) => {
       kinds.show(kind);
       this.shown = kind;
-      this.draw();
+      functions.hidden = kind !== "waits";
+      this.take();
     });
     this.canvas.addEventListener("pointermove", (e) => this.point(e));
     this.canvas.addEventListener("pointerleave", () => this.say(-1, -1));
@@ -60,7 +88,8 @@ export class Matrix {
         "div",
         { class: "toolbar" },
         kinds.element,
-        h("span", { class: "dim" }, "rows give, columns get; colours are logarithmic"),
+        functions,
+        this.note,
       ),
       h(
         "div",
@@ -69,6 +98,7 @@ export class Matrix {
         h("aside", {}, h("h2", {}, "Largest"), this.totals, block, this.top),
       ),
     );
+    this.take();
     new ResizeObserver(() => this.draw()).observe(this.element);
     addEventListener("kojak-theme", () => this.draw());
   }
@@ -77,7 +107,33 @@ export class Matrix {
     this.canvas.focus();
   }
 
-  private value(i: number, of: "values" | "counts"): number {
+  // Anew, after another choice.
+  private take(): void {
+    this.cells = this.chosenCells();
+    const { from, to } = this.cells;
+    this.place = new Map(Array.from(from, (row, i) => [row * this.size + to[i], i]));
+    this.note.textContent =
+      this.shown === "waits"
+        ? "rows wait, columns are waited for; colours are logarithmic"
+        : "rows give, columns get; colours are logarithmic";
+    this.draw();
+  }
+  private chosenCells(): Cells {
+    const { traffic } = this.trace;
+    if (this.shown !== "waits") {
+      const of = (what: "values" | "counts") => traffic.from.map((_, i) => this.traffic(i, what));
+      return { from: traffic.from, to: traffic.to, values: of("values"), counts: of("counts") };
+    }
+    const { from, to, time, count, nobody } = waitCells(this.trace, this.region);
+    this.nobody = nobody;
+    return { from, to, values: time, counts: count };
+  }
+
+  private words(value: number): string {
+    return this.shown === "waits" ? duration(value / 1e9) : bytes(value);
+  }
+
+  private traffic(i: number, of: "values" | "counts"): number {
     const { messages, puts, gets } = this.trace.traffic[of];
     const all: Record<Shown, () => number> = {
       messages: () => messages[i],
@@ -85,6 +141,7 @@ export class Matrix {
       gets: () => gets[i],
       onesided: () => puts[i] + gets[i],
       all: () => messages[i] + puts[i] + gets[i],
+      waits: () => 0,
     };
     return all[this.shown]();
   }
@@ -96,8 +153,14 @@ export class Matrix {
       : `ranks ${block * ranksPerBlock} to ${(block + 1) * ranksPerBlock - 1}`;
   }
 
+  private pair(from: number, to: number): string {
+    return this.shown === "waits"
+      ? `${this.rank(from)} waits for ${this.rank(to)}`
+      : `${this.rank(from)} \u2192 ${this.rank(to)}`;
+  }
+
   draw(): void {
-    const { traffic } = this.trace;
+    const { cells } = this;
     const room = Math.min(this.element.clientWidth - 340, innerHeight - 190);
     if (room < 80 && this.element.clientWidth < 80) return;
     const side = Math.max(160, Math.min(820, room)) - head;
@@ -115,7 +178,7 @@ export class Matrix {
     context.fillRect(0, 0, length + head, length + head);
     context.strokeStyle = style.borderTopColor;
     context.strokeRect(head - 0.5, head - 0.5, length + 1, length + 1);
-    const values = traffic.from.map((_, i) => this.value(i, "values"));
+    const values = Float64Array.from(cells.values);
     const most = values.reduce((m, v) => Math.max(m, v), 0);
     const least = values.reduce((m, v) => (v > 0 ? Math.min(m, v) : m), Infinity);
     const spread = Math.log(most / least) || 1;
@@ -126,13 +189,13 @@ export class Matrix {
     values.forEach((value, i) => {
       if (value <= 0) return;
       const colour = ramp(most === least ? 1 : 0.15 + 0.85 * (Math.log(value / least) / spread));
-      const x = head + traffic.to[i] * this.cell;
-      const y = head + traffic.from[i] * this.cell;
+      const x = head + cells.to[i] * this.cell;
+      const y = head + cells.from[i] * this.cell;
       context.fillStyle = css(colour);
       context.fillRect(x, y, Math.max(1, this.cell - border), Math.max(1, this.cell - border));
       if (this.cell >= 44) {
         context.fillStyle = inkOn(colour);
-        context.fillText(bytes(value), x + this.cell / 2, y + this.cell / 2, this.cell - 4);
+        context.fillText(this.words(value), x + this.cell / 2, y + this.cell / 2, this.cell - 4);
       }
     });
     context.fillStyle = style.color;
@@ -160,14 +223,18 @@ export class Matrix {
   }
 
   private list(values: Float64Array): void {
-    const { traffic } = this.trace;
+    const { cells } = this;
     let sum = 0;
     let amount = 0;
     values.forEach((value, i) => {
       sum += value;
-      amount += this.value(i, "counts");
+      amount += cells.counts[i];
     });
-    this.totals.textContent = `${bytes(sum)} in ${grouped(amount)} operations`;
+    const others = this.nobody > 0 ? `; besides ${duration(this.nobody / 1e9)} for no single process` : "";
+    this.totals.textContent =
+      this.shown === "waits"
+        ? `${duration(sum / 1e9)} in ${plural(amount, "wait")}${others}`
+        : `${bytes(sum)} in ${grouped(amount)} operations`;
     const order = [...values.keys()].filter((i) => values[i] > 0).sort((a, b) => values[b] - values[a]);
     this.top.replaceChildren(
       ...order
@@ -176,9 +243,9 @@ export class Matrix {
           h(
             "li",
             {},
-            `${this.rank(traffic.from[i])} \u2192 ${this.rank(traffic.to[i])}: `,
-            h("b", {}, bytes(values[i])),
-            h("span", { class: "dim" }, ` in ${grouped(this.value(i, "counts"))}`),
+            `${this.pair(cells.from[i], cells.to[i])}: `,
+            h("b", {}, this.words(values[i])),
+            h("span", { class: "dim" }, ` in ${grouped(cells.counts[i])}`),
           ),
         ),
     );
@@ -215,9 +282,9 @@ export class Matrix {
       return;
     }
     const i = this.place.get(from * this.size + to);
-    const value = i === undefined ? 0 : this.value(i, "values");
+    const value = i === undefined ? 0 : this.cells.values[i];
     this.tip.textContent =
-      `${this.rank(from)} \u2192 ${this.rank(to)}: ${bytes(value)}` +
-      (i === undefined ? "" : ` in ${grouped(this.value(i, "counts"))}`);
+      `${this.pair(from, to)}: ${this.words(value)}` +
+      (i === undefined ? "" : ` in ${grouped(this.cells.counts[i])}`);
   }
 }

@@ -1,5 +1,5 @@
-// The whole run in one strip: what the processes did, by kind, and the window that is seen.
-import { css, kindColours, regionKinds } from "./colour";
+// The whole run in one strip: which part of the processes waits and is in MPI, and the window that is seen.
+import { css, kindColours, waitingColour } from "./colour";
 import { h } from "./dom";
 import type { TraceData } from "./trace";
 
@@ -9,7 +9,7 @@ export class Minimap {
   readonly element: HTMLElement;
   private readonly canvas = h("canvas", { class: "minimap-canvas", "aria-hidden": "true" });
   private readonly window = h("div", { class: "minimap-window" });
-  private shares: Float64Array[] = []; // of each kind, by column
+  private shares: { waiting: Float64Array; mpi: Float64Array } | undefined; // of each step of the run
 
   constructor(
     private readonly trace: TraceData,
@@ -63,57 +63,45 @@ export class Minimap {
     this.window.style.width = `${Math.max(0.2, ((to - from) / this.trace.span) * 100)}%`;
   }
 
-  // Time of each kind in each column, of all rows; a call's time without what it calls.
-  private compute(width: number): void {
-    const { trace } = this;
-    const shares = regionKinds.map(() => new Float64Array(width));
-    const scale = width / trace.span;
-    const spread = (into: Float64Array, begin: number, end: number, sign: number) => {
-      const x0 = begin * scale;
-      const x1 = end * scale;
-      const last = Math.min(width - 1, Math.floor(x1));
-      const first = Math.min(width - 1, Math.floor(x0));
-      if (first === last) into[first] += sign * (x1 - x0);
-      else {
-        into[first] += sign * (first + 1 - x0);
-        into[last] += sign * (x1 - last);
-        for (let x = first + 1; x < last; x++) into[x] += sign;
-      }
+  // Shares of all processes together.
+  private compute(): { waiting: Float64Array; mpi: Float64Array } {
+    const { columns, waiting, mpi } = this.trace.density;
+    const most = Math.max(1, this.trace.rows.length) * 255;
+    const sum = (shares: Uint8Array) => {
+      const sums = new Float64Array(columns);
+      for (let i = 0, c = 0; i < shares.length; i++, c = c + 1 === columns ? 0 : c + 1) sums[c] += shares[i];
+      return sums.map((s) => s / most);
     };
-    const kind = trace.info.regions.kind;
-    for (const boxes of trace.rows) {
-      for (let i = 0; i < boxes.length; i++) {
-        const mine = kind[boxes.region[i]];
-        const parent = boxes.parent[i];
-        const above = parent < 0 ? -1 : kind[boxes.region[parent]];
-        if (above === mine) continue;
-        spread(shares[mine], boxes.begin[i], boxes.end[i], 1);
-        if (above >= 0) spread(shares[above], boxes.begin[i], boxes.end[i], -1);
-      }
-    }
-    this.shares = shares;
+    return { waiting: sum(waiting), mpi: sum(mpi) };
   }
 
   draw(): void {
     const width = Math.round(this.element.clientWidth);
     if (width < 10) return;
-    if (this.canvas.width !== width || this.shares.length === 0) this.compute(width);
+    const { waiting, mpi } = (this.shares ??= this.compute());
     this.canvas.width = width;
     this.canvas.height = height;
     const context = this.canvas.getContext("2d")!;
-    const colours = kindColours().map(css);
-    const most = Math.max(1, this.trace.rows.length);
-    // Computation below, waiting and communication above it.
-    const order = [0, 11, 10, 12, 9, 6, 4, 1, 2, 3, 5, 7, 8];
+    const colours = kindColours();
+    const [program, calls, waits] = [colours[0], colours[1], waitingColour()].map(css);
+    const step = waiting.length / width;
+    // Waiting below, then other time in MPI, then the rest.
     for (let x = 0; x < width; x++) {
-      let y = height;
-      for (const k of order) {
-        const part = (Math.max(0, this.shares[k][x]) / most) * height;
-        if (part < 0.05) continue;
-        context.fillStyle = colours[k];
-        context.fillRect(x, y - part, 1, part);
-        y -= part;
-      }
+      const from = Math.floor(x * step);
+      const to = Math.max(from + 1, Math.floor((x + 1) * step));
+      const mean = (shares: Float64Array) => {
+        let sum = 0;
+        for (let c = from; c < to; c++) sum += shares[c] ?? 0;
+        return sum / (to - from);
+      };
+      const waited = mean(waiting) * height;
+      const called = Math.max(waited, mean(mpi) * height);
+      context.fillStyle = program;
+      context.fillRect(x, 0, 1, height - called);
+      context.fillStyle = calls;
+      context.fillRect(x, height - called, 1, called - waited);
+      context.fillStyle = waits;
+      context.fillRect(x, height - waited, 1, waited);
     }
   }
 }

@@ -1,8 +1,9 @@
 // Boxes as pixels. One row of the timeline becomes a few lanes, one for each depth of calls, each a
 // line of pixels; what is narrower than a pixel is added up, so that a million boxes need no
 // million rectangles.
+import { Blocks } from "./blocks";
 import type { Rgb } from "./colour";
-import type { Boxes } from "./trace";
+import type { Boxes, Waits } from "./trace";
 
 export interface Label {
   from: number; // pixels
@@ -23,6 +24,7 @@ export class Raster {
   private readonly column: Int32Array;
   private readonly covered: Float64Array; // of each lane and kind, in the lane's current column
   readonly labels: Label[] = [];
+  private readonly blocks = new Map<Boxes, Blocks>();
 
   constructor(
     private readonly kinds: number,
@@ -30,6 +32,11 @@ export class Raster {
   ) {
     this.column = new Int32Array(mostLanes);
     this.covered = new Float64Array(mostLanes * kinds);
+  }
+
+  // Of kinds that are no longer true.
+  forget(): void {
+    this.blocks.clear();
   }
 
   begin(width: number, rows: number, lanes: number): void {
@@ -109,9 +116,131 @@ export class Raster {
     for (let o = i - 1; o >= 0; o = boxes.parent[o]) if (boxes.end[o] > from) open.unshift(o);
     for (const o of open) draw(o);
     const begun = i;
-    for (; i < boxes.length && boxes.begin[i] < to; i++) draw(i);
+    let blocks = this.blocks.get(boxes);
+    if (blocks === undefined) {
+      const { begin, end, region } = boxes;
+      blocks = new Blocks(boxes, this.mostLanes, (b) => end[b] - begin[b], (b) => kindOf[region[b]], kinds);
+      this.blocks.set(boxes, blocks);
+    }
+    let x = 0;
+    const cover = (depth: number, kind: number, time: number) => {
+      const lane = Math.min(depth, lanes - 1);
+      if (x !== column[lane]) {
+        flush(lane);
+        column[lane] = x;
+      }
+      covered[lane * kinds + kind] += Math.max(time * scale, 1e-6);
+    };
+    const pixel = 1 / scale;
+    while (i < boxes.length && boxes.begin[i] < to) {
+      if ((i & 15) === 0) {
+        x = Math.floor((boxes.begin[i] - from) * scale);
+        const taken = blocks.take(i, pixel, cover);
+        i += taken;
+        if (taken > 0) continue;
+      }
+      draw(i++);
+    }
     for (let lane = 0; lane < lanes; lane++) flush(lane);
     return i - begun + open.length;
+  }
+}
+
+// Waiting on top of a row's calls. What is narrower than a pixel is added up: the pixel shows which part of it is
+// waiting.
+export class WaitLayer {
+  private readonly column: Int32Array;
+  private readonly covered: Float64Array;
+  private readonly blocks = new Map<Waits, Blocks>();
+  constructor(private readonly mostLanes: number) {
+    this.column = new Int32Array(mostLanes);
+    this.covered = new Float64Array(mostLanes);
+  }
+
+  // Into the pixels of a row with that many lanes; returns how many waits were looked at.
+  row(
+    pixels: Uint32Array,
+    row: number,
+    lanes: number,
+    width: number,
+    waits: Waits,
+    colour: Rgb,
+    from: number,
+    to: number,
+  ): number {
+    const { column, covered } = this;
+    const most = Math.min(lanes, this.mostLanes) - 1;
+    const scale = width / (to - from);
+    const first = row * lanes * width;
+    const fill = packed(colour);
+    const [red, green, blue] = colour;
+    column.fill(-1);
+    const flush = (lane: number) => {
+      const x = column[lane];
+      column[lane] = -1;
+      if (x < 0 || x >= width) return;
+      // What is hardly there must still be seen.
+      const part = Math.min(1, Math.max(0.22, Math.pow(covered[lane], 0.7)));
+      const at = first + lane * width + x;
+      const under = pixels[at];
+      const alpha = under >>> 24;
+      const mix = (value: number, shift: number) =>
+        alpha === 0 ? value : Math.round(((under >>> shift) & 255) * (1 - part) + value * part);
+      pixels[at] = packed([mix(red, 0), mix(green, 8), mix(blue, 16)], Math.max(alpha, Math.round(255 * part)));
+    };
+    const { begin, end, waited, depth } = waits;
+    let i = waits.from(from);
+    const begun = i;
+    let blocks = this.blocks.get(waits);
+    if (blocks === undefined) this.blocks.set(waits, (blocks = new Blocks(waits, this.mostLanes, (w) => waited[w])));
+    let at = 0;
+    const cover = (depthOf: number, _: number, time: number) => {
+      const lane = Math.min(depthOf, most);
+      if (at !== column[lane]) {
+        flush(lane);
+        column[lane] = at;
+        covered[lane] = 0;
+      }
+      covered[lane] += time * scale;
+    };
+    const pixel = 1 / scale;
+    for (; i < begin.length && begin[i] < to; i++) {
+      const left = (begin[i] - from) * scale;
+      if ((i & 15) === 0) {
+        at = Math.floor(left);
+        const taken = blocks.take(i, pixel, cover);
+        if (taken > 0) {
+          i += taken - 1;
+          continue;
+        }
+      }
+      const right = (end[i] - from) * scale;
+      const lane = Math.min(depth[i], most);
+      if (right - left < 1) {
+        const x = Math.floor(left);
+        if (x !== column[lane]) {
+          flush(lane);
+          column[lane] = x;
+          covered[lane] = 0;
+        }
+        covered[lane] += waited[i] * scale;
+        continue;
+      }
+      flush(lane);
+      const x0 = Math.max(0, Math.round(left));
+      const x1 = Math.min(width, Math.max(Math.round(right), x0 + 1));
+      const line = first + lane * width;
+      // Merged from many: the part that is waiting.
+      if (waits.waits[i] === 1) pixels.fill(fill, line + x0, line + x1);
+      else
+        for (let x = x0; x < x1; x++) {
+          column[lane] = x;
+          covered[lane] = waited[i] / Math.max(1, end[i] - begin[i]);
+          flush(lane);
+        }
+    }
+    for (let lane = 0; lane <= most; lane++) flush(lane);
+    return i - begun;
   }
 }
 

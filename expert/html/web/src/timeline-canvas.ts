@@ -2,10 +2,13 @@
 // Long because all layers share one place and one theme.
 import { type Draw, drawTransfer, Style, type TransferView } from "./arrows";
 import type { Chain } from "./chain";
-import { css, inkOn, isDark, kindColours, regionKinds } from "./colour";
+import { css, idleColour, inkOn, isDark, kindColours, regionKinds, waitingColour } from "./colour";
 import { shortened } from "./format";
-import { Raster, ticks } from "./raster";
-import type { TraceData } from "./trace";
+import { Heat } from "./heat";
+import { Raster, ticks, WaitLayer } from "./raster";
+import type { Rows } from "./rows";
+import { Svg } from "./svg";
+import { firstAfter, type TraceData } from "./trace";
 import type { Instance, ReportInfo } from "./types";
 
 export interface ViewState {
@@ -14,6 +17,8 @@ export interface ViewState {
   top: number; // pixels scrolled
   transfers: TransferView;
   messages: boolean;
+  waits: boolean; // arrows from who ended a wait
+  heat: boolean; // shares of waiting instead of calls, at any height of the rows
   epochs: boolean;
   window: number; // whose epochs and transfers are drawn; -1: of all
   path: boolean; // the critical one
@@ -31,10 +36,17 @@ export interface Segment {
   index: number;
 }
 
+// A wait's arrow has its row and its place there as one number.
+export const waitNumbers = 2 ** 28;
 export const gutter = 92; // pixels for the rows' names
 export const axis = 26; // and for the times
-const mostArrows = 2500;
+const mostArrows = 1500;
 const mostLanes = 6;
+const leastRow = 7; // pixels, for calls: rows that are not as high show shares of waiting
+const mostLooked = 60_000; // arrows in sight: of more none is drawn, they would hide the calls
+const widestBucket = 4;
+const mostWaits = 20_000; // in sight, for arrows
+const stripeHeight = 3;
 const access = 1; // kinds of epochs, as in expert/html/trace_content.h
 const exposure = 2;
 
@@ -51,6 +63,7 @@ const arrowColours: Record<Style, [light: string, dark: string]> = {
   [Style.Get]: ["#a21caf", "#f0abfc"],
   [Style.Request]: ["#64748b", "#cbd5e1"],
   [Style.Link]: ["#64748b", "#cbd5e1"],
+  [Style.Wait]: ["#7f1d1d", "#fde047"],
 };
 const bandColours: [light: string, dark: string][] = [
   ["#f7c58f", "#cc4800"],
@@ -65,20 +78,32 @@ export class TimelineCanvas {
   readonly canvas = document.createElement("canvas");
   private readonly pixels = document.createElement("canvas");
   private readonly raster = new Raster(regionKinds.length, mostLanes);
+  private readonly waitLayer = new WaitLayer(mostLanes);
+  readonly heat: Heat;
+  private readonly longestMessage: number; // nanoseconds
+  private readonly longestTransfer: number;
   private readonly kinds: Uint8Array;
   readonly windows: number[]; // that have bands
   private readonly lanesOfWindow: number; // two where a window is accessed and exposed at once
   segments: Segment[] = [];
+  tooMany = false; // arrows: none is drawn
   private bucket = 1; // pixels in which arrows between two rows are drawn once
   width = 0; // of the area with boxes
   height = 0;
-  rowHeight = 30;
+  rowHeight = 30; // less than a pixel if all of many rows are to be seen
+  private readonly longestBands: number[] = []; // by row, when it is asked for
+  private fitted = true; // as high as the canvas allows
 
   constructor(
     private readonly trace: TraceData,
     private readonly names: string[],
     private readonly path: ReportInfo["path"],
+    readonly shown: Rows,
   ) {
+    this.heat = new Heat(trace);
+    const { messages, transfers } = trace;
+    this.longestMessage = longest(messages.sent, messages.received);
+    this.longestTransfer = longest(transfers.request, transfers.end, transfers.originSync, transfers.targetSync);
     this.kinds = Uint8Array.from(trace.info.regions.kind);
     const both =
       trace.bands.some((bands) => bands.kind.includes(exposure)) &&
@@ -89,17 +114,21 @@ export class TimelineCanvas {
 
   // The windows whose epochs have bands: as many as rows are high enough for.
   windowsShown(state: ViewState): number[] {
-    if (!state.epochs) return [];
+    if (!state.epochs || this.rowHeight < 18 || this.showsHeat(state)) return [];
     if (state.window >= 0) return this.windows.filter((w) => w === state.window);
     const lanes = this.rowHeight >= 72 ? 8 : this.rowHeight >= 36 ? 6 : 4;
     return this.windows.slice(0, Math.floor(lanes / this.lanesOfWindow));
   }
   get contentHeight(): number {
-    return this.rowHeight * this.trace.rows.length;
+    return this.rowHeight * this.shown.length;
   }
+  // The row of the trace that is drawn there.
   rowAt(y: number, top: number): number {
-    const row = Math.floor((y - axis + top) / this.rowHeight);
-    return y >= axis && row >= 0 && row < this.trace.rows.length ? row : -1;
+    const at = Math.floor((y - axis + top) / this.rowHeight);
+    return y >= axis ? (this.shown.order[at] ?? -1) : -1;
+  }
+  showsHeat(state: ViewState): boolean {
+    return state.heat || this.rowHeight < leastRow;
   }
   timeAt(x: number, state: ViewState): number {
     return state.from + ((x - gutter) / this.width) * (state.to - state.from);
@@ -111,16 +140,37 @@ export class TimelineCanvas {
     this.height = height;
     this.canvas.width = Math.max(1, Math.round(width * scale));
     this.canvas.height = Math.max(1, Math.round(height * scale));
-    const fitting = (height - axis - 4) / Math.max(1, this.trace.rows.length);
-    this.rowHeight = Math.round(Math.min(96, Math.max(18, fitting)));
+    if (this.fitted) this.fitRows();
+    else this.setRowHeight(this.rowHeight);
+  }
+  private get fittingHeight(): number {
+    return Math.max(1e-3, (this.height - axis - 4) / Math.max(1, this.shown.length));
+  }
+  fitRows(): void {
+    this.setRowHeight(this.fittingHeight);
+    this.fitted = true;
+  }
+  // Unless it is what shows all rows.
+  get chosenHeight(): number | undefined {
+    return this.fitted ? undefined : this.rowHeight;
+  }
+  // No less than what shows all.
+  setRowHeight(height: number): void {
+    const least = Math.min(96, this.fittingHeight);
+    const chosen = Math.min(96, Math.max(least, height));
+    // Whole pixels, unless that would show no more than a part of what fits.
+    this.rowHeight = chosen >= leastRow ? Math.max(leastRow, Math.floor(chosen)) : chosen;
+    this.fitted = false;
   }
 
   // Of a row: where its boxes are, and where the bands of its epochs.
   private place(row: number, state: ViewState): { y: number; boxes: number; band: number } {
     const lanes = this.windowsShown(state).length * this.lanesOfWindow;
     const band = lanes > 0 ? Math.max(2, Math.min(5, Math.floor(this.rowHeight / (lanes > 4 ? 3 : 6) / lanes))) : 0;
-    const y = axis + row * this.rowHeight - state.top + 2;
-    return { y, boxes: this.rowHeight - 5 - band * lanes, band };
+    const at = this.shown.place(row);
+    // What is not shown is out of sight.
+    const y = at < 0 ? -1e6 : axis + at * this.rowHeight - state.top + (this.rowHeight < 12 ? 0 : 2);
+    return { y, boxes: Math.max(1, this.rowHeight - (this.rowHeight < 12 ? 1 : 5) - band * lanes), band };
   }
 
   // The band at a place, -1 if there is none.
@@ -143,8 +193,21 @@ export class TimelineCanvas {
     return at < 0 ? -1 : at * this.lanesOfWindow + (this.lanesOfWindow === 2 && kind[band] === exposure ? 1 : 0);
   }
 
-  draw(state: ViewState): { boxes: number; arrows: number } {
-    const context = this.canvas.getContext("2d")!;
+  // What is seen as an SVG.
+  svg(state: ViewState): string {
+    const svg = new Svg(this.width + gutter, this.height);
+    this.draw(state, svg as unknown as CanvasRenderingContext2D);
+    return svg.text();
+  }
+
+  // Calls of other functions recede; undefined: none does.
+  highlight(regions: Set<number> | undefined): void {
+    const { kind } = this.trace.info.regions;
+    this.kinds.set(kind.map((k, region) => (regions === undefined || regions.has(region) ? k : 0)));
+    this.raster.forget();
+  }
+
+  draw(state: ViewState, context = this.canvas.getContext("2d")!): { boxes: number; arrows: number } {
     const scale = devicePixelRatio || 1;
     const style = getComputedStyle(this.canvas);
     const theme: Theme = {
@@ -159,22 +222,43 @@ export class TimelineCanvas {
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
     const first = Math.max(0, Math.floor(state.top / this.rowHeight));
-    const last = Math.min(this.trace.rows.length, Math.ceil((state.top + this.height - axis) / this.rowHeight));
+    const last = Math.min(this.shown.length, Math.ceil((state.top + this.height - axis) / this.rowHeight));
+    const heat = this.showsHeat(state);
 
     context.save();
     context.beginPath();
     context.rect(gutter, axis, this.width, this.height - axis);
     context.clip();
-    const boxes = this.drawRows(context, state, first, last, theme);
+    const boxes = heat ? this.drawHeat(context, state, first, last) : this.drawRows(context, state, first, last, theme);
     if (state.path) this.drawPath(context, state, theme);
     this.drawInstance(context, state, theme);
-    const arrows = this.drawArrows(context, state, theme);
+    const arrows = heat ? this.noArrows() : this.drawArrows(context, state, theme);
     this.drawChain(context, state, theme);
     context.restore();
 
     this.drawNames(context, state, first, last, theme);
     this.drawAxis(context, state, theme);
     return { boxes, arrows };
+  }
+
+  private noArrows(): number {
+    this.segments = [];
+    this.tooMany = false;
+    return 0;
+  }
+
+  private drawHeat(context: CanvasRenderingContext2D, state: ViewState, first: number, last: number): number {
+    if (last <= first) return 0;
+    const rows = this.shown.order.slice(first, last);
+    // Rows that are less than a pixel high share lines.
+    const lines = Math.max(1, Math.min(rows.length, Math.round(rows.length * this.rowHeight)));
+    const width = Math.round(this.width);
+    const at = this.heat.draw({ from: state.from, to: state.to, rows, order: this.shown.order, lines, width }, this.pixels);
+    const x0 = this.x(at.from, state);
+    context.imageSmoothingEnabled = false;
+    const y = axis + first * this.rowHeight - state.top;
+    context.drawImage(this.pixels, x0, y, this.x(at.to, state) - x0, rows.length * this.rowHeight);
+    return 0;
   }
 
   private drawRows(
@@ -185,16 +269,19 @@ export class TimelineCanvas {
     theme: Theme,
   ): number {
     const { raster, trace } = this;
-    const deepest = trace.rows.slice(first, last).reduce((most, row) => Math.max(most, row.deepest), 0);
+    const rows = this.shown.order.slice(first, last);
+    const deepest = rows.reduce((most, row) => Math.max(most, trace.rows[row].deepest), 0);
     const lanes = Math.min(mostLanes, deepest + 1);
     const width = Math.round(this.width);
     raster.begin(width, last - first, lanes);
     const colours = kindColours();
     let looked = 0;
     const labels: { x0: number; x1: number; y: number; h: number; text: string; ink: string }[] = [];
-    for (let row = first; row < last; row++) {
+    const waiting = waitingColour();
+    for (const [line, row] of rows.entries()) {
       const boxes = trace.rows[row];
-      looked += raster.row(row - first, boxes, this.kinds, colours, state.from, state.to, 34);
+      looked += raster.row(line, boxes, this.kinds, colours, state.from, state.to, 34);
+      looked += this.waitLayer.row(raster.pixels, line, lanes, width, trace.waits[row], waiting, state.from, state.to);
       const place = this.place(row, state);
       const inset = this.inset(place.boxes, lanes);
       if (place.boxes < 10 || labels.length > 600) continue;
@@ -206,13 +293,16 @@ export class TimelineCanvas {
         const next = label.box + 1;
         const inner = next < boxes.length && boxes.parent[next] === label.box && inset > 0;
         const name = this.trace.info.regions.name[region] ?? "";
+        const start = this.timeAt(gutter + label.from + 10, state);
+        const depth = boxes.depth[label.box];
+        const waits = trace.waits[row].within(start, start + 1).some((w) => trace.waits[row].depth[w] === depth);
         labels.push({
           x0: label.from,
           x1: label.to,
           y: top,
           h: inner ? Math.min(inset, place.boxes) : place.boxes - label.depth * inset,
           text: calls > 1 ? `${calls} calls, ${name}` : name,
-          ink: inkOn(colours[this.kinds[region]]),
+          ink: inkOn(waits ? waiting : colours[this.kinds[region]]),
         });
       }
     }
@@ -223,7 +313,7 @@ export class TimelineCanvas {
         .getContext("2d")!
         .putImageData(new ImageData(new Uint8ClampedArray(raster.pixels.buffer), width, (last - first) * lanes), 0, 0);
     context.imageSmoothingEnabled = false;
-    for (let row = first; row < last; row++) {
+    for (const [line, row] of rows.entries()) {
       const place = this.place(row, state);
       const inset = this.inset(place.boxes, lanes);
       for (let lane = 0; lane < lanes; lane++) {
@@ -231,7 +321,7 @@ export class TimelineCanvas {
         context.drawImage(
           this.pixels,
           0,
-          (row - first) * lanes + lane,
+          line * lanes + lane,
           width,
           1,
           gutter,
@@ -241,6 +331,7 @@ export class TimelineCanvas {
         );
       }
       if (state.epochs) this.drawBands(context, state, row, place);
+      this.drawStripes(context, state, row, place.y);
     }
     for (const label of labels) {
       if (label.h < 9) continue;
@@ -250,7 +341,7 @@ export class TimelineCanvas {
       context.fillStyle = label.ink;
       context.fillText(text, gutter + label.x0 + 3, label.y + Math.min(label.h, 16) / 2 + 0.5, room);
     }
-    if (state.box !== undefined && state.box.row >= first && state.box.row < last)
+    if (state.box !== undefined && rows.includes(state.box.row))
       this.outline(context, state, state.box.row, state.box.box, theme.ink);
     return looked;
   }
@@ -283,10 +374,16 @@ export class TimelineCanvas {
   ): void {
     if (place.band === 0) return;
     const bands = this.trace.bands[row];
+    const longestBand = (this.longestBands[row] ??= longest(bands.begin, bands.end));
+    const pixel = (state.to - state.from) / this.width;
     const dark = isDark() ? 1 : 0;
     const shown = this.windowsShown(state);
     const reached = new Float64Array(shown.length * this.lanesOfWindow); // pixels
-    for (let i = 0; i < bands.begin.length && bands.begin[i] < state.to; i++) {
+    let i = firstAfter(bands.begin, state.from - longestBand);
+    const end = firstAfter(bands.begin, state.to);
+    // Of very many no more than some for each pixel.
+    const skip = Math.max(1, Math.floor((end - i) / this.width / 8));
+    for (; i < end; i += bands.end[i] - bands.begin[i] < pixel ? skip : 1) {
       if (bands.end[i] <= state.from) continue;
       const lane = this.lane(row, i, shown);
       if (lane < 0) continue;
@@ -302,6 +399,22 @@ export class TimelineCanvas {
         Math.max(1, place.band - 1),
       );
     }
+  }
+
+  // Along the top of a row: when its thread wanted a processor and had none; the stronger the more of that time.
+  private drawStripes(context: CanvasRenderingContext2D, state: ViewState, row: number, y: number): void {
+    const { begin, end, without } = this.trace.stripes[row];
+    if (begin.length === 0) return;
+    context.fillStyle = css(idleColour());
+    for (let i = Math.max(0, firstAfter(begin, state.from) - 1); i < begin.length && begin[i] < state.to; i++) {
+      const share = without[i] / Math.max(1, end[i] - begin[i]);
+      if (end[i] < state.from || share < 0.01) continue;
+      const x0 = Math.max(gutter, this.x(begin[i], state));
+      const x1 = Math.min(gutter + this.width, this.x(end[i], state));
+      context.globalAlpha = 0.2 + 0.8 * Math.min(1, share);
+      context.fillRect(x0, y - 1, Math.max(1, x1 - x0), stripeHeight);
+    }
+    context.globalAlpha = 1;
   }
 
   private drawInstance(context: CanvasRenderingContext2D, state: ViewState, theme: Theme): void {
@@ -338,7 +451,7 @@ export class TimelineCanvas {
     context.beginPath();
     let drawn = false;
     for (let i = 0; i < row.length; i++) {
-      if (end[i] * 1e9 < state.from || begin[i] * 1e9 > state.to) {
+      if (end[i] * 1e9 < state.from || begin[i] * 1e9 > state.to || this.shown.place(row[i]) < 0) {
         drawn = false;
         continue;
       }
@@ -394,7 +507,8 @@ export class TimelineCanvas {
     const segments: Segment[] = [];
     // Arrows come in order of time: for each pair of rows the bucket drawn last is enough to know.
     const rows = Math.min(256, trace.rows.length);
-    const last = new Int32Array(rows * rows * 5).fill(-1 << 30);
+    const styles = 6;
+    const last = new Int32Array(rows * rows * styles).fill(-1 << 30);
     const scale = this.width / (state.to - state.from) / bucket;
     const centres = new Map<number, number>();
     const centre = (row: number) => {
@@ -407,8 +521,9 @@ export class TimelineCanvas {
     };
     const add: Draw = (fromRow, from, toRow, to, style, index) => {
       if (Math.max(from, to) < state.from || Math.min(from, to) > state.to) return;
+      if (this.shown.place(fromRow) < 0 || this.shown.place(toRow) < 0) return;
       if (bucket > 1) {
-        const pair = ((fromRow % rows) * rows + (toRow % rows)) * 5 + style;
+        const pair = ((fromRow % rows) * rows + (toRow % rows)) * styles + style;
         const place = Math.round((from - state.from) * scale);
         if (last[pair] === place) return;
         last[pair] = place;
@@ -422,30 +537,57 @@ export class TimelineCanvas {
     };
     if (state.messages) {
       const { from, to, sent, received } = trace.messages;
-      for (let i = 0; i < sent.length && sent[i] <= state.to && segments.length <= mostArrows; i++)
+      const first = firstAfter(sent, state.from - this.longestMessage);
+      const end = firstAfter(sent, state.to);
+      if (end - first > mostLooked) return undefined;
+      for (let i = first; i < end && segments.length <= mostArrows; i++)
         if (received[i] >= state.from) add(from[i], sent[i], to[i], received[i], Style.Message, i);
     }
     if (state.transfers !== "off") {
       const { request, window } = trace.transfers;
-      for (let i = 0; i < request.length && request[i] <= state.to && segments.length <= mostArrows; i++)
+      const first = firstAfter(request, state.from - this.longestTransfer);
+      const end = firstAfter(request, state.to);
+      if (end - first > mostLooked) return undefined;
+      for (let i = first; i < end && segments.length <= mostArrows; i++)
         if (state.window < 0 || window[i] === state.window) drawTransfer(trace.transfers, i, state.transfers, add);
     }
+    if (state.waits) this.collectWaits(state, add);
     return segments.length > mostArrows ? undefined : segments;
+  }
+
+  // From who ended a wait to who waited, where the wait is wide enough to be seen.
+  private collectWaits(state: ViewState, add: Draw): void {
+    const pixel = (state.to - state.from) / this.width;
+    const rows = this.shown.order;
+    let seen = 0;
+    for (const row of rows) {
+      const { begin } = this.trace.waits[row];
+      seen += firstAfter(begin, state.to) - firstAfter(begin, state.from);
+      if (seen > mostWaits) return;
+    }
+    for (const row of rows) {
+      const waits = this.trace.waits[row];
+      for (let i = waits.from(state.from); i < waits.length && waits.begin[i] < state.to; i++)
+        if (waits.awaited[i] >= 0 && waits.end[i] - waits.begin[i] >= 6 * pixel)
+          add(waits.awaited[i], waits.ended[i], row, waits.end[i], Style.Wait, row * waitNumbers + i);
+    }
   }
 
   private drawArrows(context: CanvasRenderingContext2D, state: ViewState, theme: Theme): number {
     // The bucket of the last frame is most likely right again, or one size smaller.
-    this.bucket = Math.max(1, this.bucket / 2);
+    if (this.segments.length < mostArrows / 3) this.bucket = Math.max(1, this.bucket / 2);
+    this.bucket = Math.min(this.bucket, widestBucket);
     let found = this.collectArrows(state, this.bucket);
-    while (found === undefined && this.bucket < 4096) {
+    while (found === undefined && this.bucket < widestBucket) {
       this.bucket *= 2;
       found = this.collectArrows(state, this.bucket);
     }
     this.segments = found ?? [];
+    this.tooMany = found === undefined;
     if (state.transfers === "dependencies") this.drawFences(context, state);
     const dark = isDark() ? 1 : 0;
     const heads = this.segments.length < 1200;
-    for (const style of [Style.Link, Style.Request, Style.Message, Style.Put, Style.Get]) {
+    for (const style of [Style.Link, Style.Request, Style.Message, Style.Put, Style.Get, Style.Wait]) {
       const group = this.segments.filter((s) => s.style === style);
       if (group.length === 0) continue;
       context.beginPath();
@@ -453,7 +595,7 @@ export class TimelineCanvas {
       context.fillStyle = context.strokeStyle;
       context.lineWidth = 1.3;
       context.globalAlpha = Math.max(0.18, Math.min(0.9, 250 / group.length));
-      context.setLineDash(style === Style.Request || style === Style.Link ? [4, 3] : []);
+      context.setLineDash(style === Style.Request || style === Style.Link ? [4, 3] : style === Style.Wait ? [1, 3] : []);
       for (const s of group) {
         context.moveTo(s.x0, s.y0);
         context.lineTo(s.x1, s.y1);
@@ -485,7 +627,9 @@ export class TimelineCanvas {
     context.lineWidth = 2;
     for (const fence of this.trace.fences) {
       if (state.window >= 0 && fence.window !== state.window) continue;
-      const order = [...fence.rows.keys()].sort((a, b) => fence.rows[a] - fence.rows[b]);
+      const order = [...fence.rows.keys()]
+        .filter((i) => this.shown.place(fence.rows[i]) >= 0)
+        .sort((a, b) => this.shown.place(fence.rows[a]) - this.shown.place(fence.rows[b]));
       if (
         order.length === 0 ||
         order.every((i) => fence.exits[i] < state.from) ||
@@ -522,11 +666,17 @@ export class TimelineCanvas {
     context.rect(0, axis, this.width + gutter, this.height - axis);
     context.clip();
     const step = Math.max(1, Math.ceil(13 / this.rowHeight));
-    context.fillStyle = theme.ink;
-    for (let row = first; row < last; row++) {
-      if (row % step !== 0) continue;
-      const place = this.place(row, state);
-      context.fillText(shortened(this.names[row], 15), 8, place.y + place.boxes / 2 + 0.5, gutter - 12);
+    for (let at = first; at < last; at++) {
+      const group = this.shown.groupOf[at];
+      if (group === "" && at % step !== 0) continue;
+      const y = axis + at * this.rowHeight - state.top;
+      context.fillStyle = theme.accent;
+      if (group !== "") context.fillRect(0, Math.round(y) - 1, this.width + gutter, 2);
+      context.fillStyle = theme.ink;
+      if (at % step !== 0) continue;
+      const middle = y + Math.max(this.rowHeight, 13) / 2;
+      const name = group !== "" ? `${group}: ${this.names[this.shown.order[at]]}` : this.names[this.shown.order[at]];
+      context.fillText(shortened(name, 24), 8, middle, gutter - 12);
     }
     context.fillStyle = theme.line;
     for (let row = first; row <= last && this.rowHeight >= 14; row++)
@@ -555,6 +705,12 @@ export class TimelineCanvas {
   }
 }
 
+function longest(begin: Float64Array, ...ends: Float64Array[]): number {
+  let most = 0;
+  for (const end of ends) for (let i = 0; i < begin.length; i++) if (end[i] - begin[i] > most) most = end[i] - begin[i];
+  return most;
+}
+
 function arrowHead(context: CanvasRenderingContext2D, s: Pick<Segment, "x0" | "y0" | "x1" | "y1">): void {
   const angle = Math.atan2(s.y1 - s.y0, s.x1 - s.x0);
   if (Math.hypot(s.x1 - s.x0, s.y1 - s.y0) < 8) return;
@@ -570,6 +726,12 @@ export function pathColour(): string {
 }
 export function bandColour(kind: number): string {
   return (bandColours[kind] ?? bandColours[0])[isDark() ? 1 : 0];
+}
+export function waitColour(): string {
+  return css(waitingColour());
+}
+export function stripeColour(): string {
+  return css(idleColour());
 }
 export function arrowColour(style: Style): string {
   return arrowColours[style][isDark() ? 1 : 0];

@@ -3,7 +3,7 @@ import { Style } from "./arrows";
 import type { Data } from "./data";
 import { h } from "./dom";
 import { bytes, duration, grouped, moment, shortened } from "./format";
-import type { Segment } from "./timeline-canvas";
+import { type Segment, waitNumbers } from "./timeline-canvas";
 import { bandName, type TraceData } from "./trace";
 import type { Instance } from "./types";
 
@@ -29,11 +29,68 @@ export class Words {
     ];
     if (boxes.parent[box] >= 0) lines.push(`in ${this.trace.info.regions.name[boxes.region[boxes.parent[box]]]}`);
     if (calls === 1) {
-      const site = this.site(this.names(row, box));
+      const site = this.place(boxes.path[box]) || this.site(this.names(row, box));
       if (site !== "") lines.push(`at ${site}`);
     }
+    lines.push(...this.waited(row, boxes.begin[box], boxes.end[box], boxes.depth[box]));
+    lines.push(...this.unserved(row, boxes.begin[box], boxes.end[box]));
     lines.push(...this.moved(row, boxes.begin[box], boxes.end[box]));
     return lines;
+  }
+
+  // Where a call path's last call stands.
+  private place(path: number): string {
+    const { calls, files } = this.data.info;
+    const c = this.trace.info.paths.call[path] ?? -1;
+    return c >= 0 && calls.line[c] > 0 && calls.file[c] >= 0 ? `${shortFile(files[calls.file[c]])}:${calls.line[c]}` : "";
+  }
+
+  // How long a call waited, why, and for whom.
+  private waited(row: number, begin: number, end: number, depth: number): string[] {
+    const waits = this.trace.waits[row];
+    const amounts = new Map<string, { time: number; count: number }>();
+    for (const i of waits.within(begin, end)) {
+      if (waits.depth[i] < depth) continue;
+      const what = `${this.metric(waits.metric[i])}${this.forWhom(waits.awaited[i])}`;
+      const amount = amounts.get(what) ?? { time: 0, count: 0 };
+      amount.time += waits.waited[i];
+      amount.count += waits.waits[i];
+      amounts.set(what, amount);
+    }
+    const most = [...amounts].sort((a, b) => b[1].time - a[1].time);
+    const lines = most.slice(0, 3).map(([what, { time, count }]) => {
+      const often = count > 1 ? ` in ${grouped(count)} waits` : "";
+      return `waits ${duration(time / 1e9)}${often}: ${what}`;
+    });
+    if (most.length > 3) lines.push(`and ${most.length - 3} more kinds of waits`);
+    return lines;
+  }
+  metric(number: number): string {
+    const name = this.trace.info.metrics[number] ?? "";
+    const found = this.data.metricByName(name);
+    return found < 0 ? name : this.data.metric(found).title;
+  }
+  private forWhom(row: number): string {
+    return row < 0 ? "" : `, for ${this.rowNames[row] ?? `row ${row}`}`;
+  }
+  // Without a processor; the counts are of stretches between two readings.
+  private unserved(row: number, from: number, to: number): string[] {
+    const { begin, end, without } = this.trace.stripes[row];
+    let most = -1;
+    for (let i = 0; i < begin.length && begin[i] < to; i++)
+      if (end[i] > from && (most < 0 || without[i] > without[most])) most = i;
+    if (most < 0) return [];
+    return [
+      `no processor for ${duration(without[most] / 1e9)} between ${moment(begin[most])} and ${moment(end[most])}`,
+    ];
+  }
+  wait(row: number, i: number): string[] {
+    const waits = this.trace.waits[row];
+    return [
+      this.metric(waits.metric[i]),
+      `${this.rowNames[row]} waits ${duration(waits.waited[i] / 1e9)}${this.forWhom(waits.awaited[i])}`,
+      `until ${moment(waits.end[i])}`,
+    ];
   }
 
   // The functions that enclose a box, outermost first, and its own.
@@ -102,6 +159,7 @@ export class Words {
   arrow(s: Segment): string[] {
     const { messages, transfers } = this.trace;
     const i = s.index;
+    if (s.style === Style.Wait) return this.wait(Math.floor(i / waitNumbers), i % waitNumbers);
     if (s.style === Style.Message)
       return [
         `message of ${bytes(messages.bytes[i])}`,

@@ -1,26 +1,20 @@
 // The timeline view: the canvas with its controls, zooming and moving, and what is said of a call,
 // an arrow or an instance.
 // Long because pointer, keys and words act on one state.
-import { Style, type TransferView } from "./arrows";
+import type { TransferView } from "./arrows";
 import { type Chain, chainPart, chainWith } from "./chain";
-import { regionKinds } from "./colour";
 import type { Data } from "./data";
 import { choice, h } from "./dom";
 import { duration, grouped, moment, plural, shortened } from "./format";
+import { type CallPlace, histogram } from "./histogram";
 import { Minimap } from "./minimap";
-import {
-  arrowColour,
-  axis,
-  bandColour,
-  gutter,
-  kindColour,
-  pathColour,
-  type Segment,
-  TimelineCanvas,
-  type ViewState,
-} from "./timeline-canvas";
+import { type Grouping, Rows } from "./rows";
+import { sourceOfCall } from "./source";
+import { axis, gutter, type Segment, TimelineCanvas, type ViewState } from "./timeline-canvas";
+import { callsLegend, heatLegend } from "./timeline-legend";
+import { Search } from "./timeline-search";
 import { Words } from "./timeline-words";
-import { bandName, type TraceData } from "./trace";
+import type { TraceData } from "./trace";
 import type { Instance, Step } from "./types";
 
 const shortest = 50; // nanoseconds that are seen at least
@@ -28,6 +22,7 @@ const shortest = 50; // nanoseconds that are seen at least
 export class Timeline {
   readonly element: HTMLElement;
   private readonly state: ViewState;
+  private readonly rows: Rows;
   private readonly drawing: TimelineCanvas;
   private readonly minimap: Minimap;
   private readonly area: HTMLElement;
@@ -36,7 +31,9 @@ export class Timeline {
   private readonly legend = h("ul", { class: "timeline-legend" });
   private readonly rowNames: string[];
   private readonly words: Words;
+  private readonly search: Search;
   private readonly instances: Instance[];
+  private readonly arrowNote = h("b", { class: "arrow-note", role: "status" });
   private readonly bandNote = h("span", { class: "dim" });
   private listed: Instance[] = [];
   private pending = false;
@@ -54,6 +51,8 @@ export class Timeline {
       top: 0,
       transfers: "closed",
       messages: true,
+      waits: true,
+      heat: false,
       epochs: true,
       window: -1,
       path: data.info.path !== undefined,
@@ -63,7 +62,21 @@ export class Timeline {
     };
     this.rowNames = trace.info.rows.map((row) => row.name);
     this.words = new Words(data, trace, this.rowNames);
-    this.drawing = new TimelineCanvas(trace, this.rowNames, data.info.path);
+    this.rows = new Rows(trace, data);
+    this.drawing = new TimelineCanvas(trace, this.rowNames, data.info.path, this.rows);
+    this.search = new Search(trace, {
+      found: (regions) => {
+        this.drawing.highlight(regions);
+        this.redraw();
+      },
+      call: (place) => this.showCall(place),
+      row: (row) => this.chooseRow(row),
+      window: (window) => this.goTo(new URLSearchParams({ window: String(window) })),
+      from: () => {
+        const { box } = this.state;
+        return box === undefined ? this.state.from : trace.rows[box.row].begin[box.box];
+      },
+    });
     this.minimap = new Minimap(trace, (from, to) => this.go(from, to));
     this.instances = [...(data.info.instances ?? [])].sort((a, b) => b.seconds - a.seconds);
     const { canvas } = this.drawing;
@@ -104,7 +117,7 @@ export class Timeline {
     const { trace } = this;
     const button = (text: string, title: string, action: () => void) =>
       h("button", { type: "button", class: "small", title, "aria-label": title, click: action }, text);
-    const box = (label: string, key: "messages" | "epochs" | "path") => {
+    const box = (label: string, key: "messages" | "waits" | "epochs" | "path" | "heat") => {
       const input = h("input", {
         type: "checkbox",
         checked: this.state[key],
@@ -139,18 +152,26 @@ export class Timeline {
       trace.messages.sent.length > 0 ? box("messages", "messages") : null,
       trace.windowCount > 0 ? box("epochs", "epochs") : null,
       this.data.info.path !== undefined ? box("critical path", "path") : null,
+      trace.waitCount > 0 ? box("who ended waits", "waits") : null,
+      box("heat map", "heat"),
       this.windowChoice(),
+      this.search.element,
+      this.rowChoice(),
       h(
         "span",
         { class: "buttons" },
         button("+", "Zoom in (+)", () => this.zoom(0.5)),
         button("\u2212", "Zoom out (\u2212)", () => this.zoom(2)),
-        button("all", "Show the whole run (0)", () => this.go(0, trace.span)),
+        button("all", "Show the whole run and all processes (0)", () => this.showAll()),
+        button("\u2195", "Higher rows (])", () => this.scaleRows(1.5)),
+        button("\u2014", "Lower rows ([)", () => this.scaleRows(1 / 1.5)),
         button("PNG", "Save what is seen as a picture (s)", () => this.save()),
+        button("SVG", "Save what is seen as a drawing (S)", () => this.saveDrawing()),
       ),
       h(
         "span",
         { class: "legend" },
+        this.arrowNote,
         `${grouped(trace.boxCount)} calls \u00b7 drag to move, wheel to zoom, shift and drag to choose a range`,
       ),
     );
@@ -175,36 +196,61 @@ export class Timeline {
     return h("span", { class: "labelled" }, select, this.bandNote);
   }
 
-  private showLegend(): void {
-    const { trace, state } = this;
-    const used = new Set<number>();
-    for (const boxes of trace.rows)
-      for (const region of new Set(boxes.region)) used.add(trace.info.regions.kind[region]);
-    const item = (colour: string, text: string, className = "") => {
-      const mark = h("i", { class: className });
-      mark.style.background = colour;
-      return h("li", {}, mark, text);
+  // Which rows are shown, in which order.
+  private rowChoice(): HTMLElement | null {
+    if (this.trace.rows.length < 2) return null;
+    const groups: [Grouping, string][] = [
+      ["none", "in order of ranks"],
+      ["waiting", "most waiting first"],
+      ["behaviour", "grouped by behaviour"],
+    ];
+    if (this.rows.severalNodes) groups.push(["node", "grouped by node"]);
+    const select: HTMLSelectElement = h(
+      "select",
+      { "aria-label": "Order of processes", change: () => apply() },
+      ...groups.map(([value, text]) => h("option", { value }, text)),
+    );
+    const filter = h("input", {
+      type: "search",
+      class: "rows-filter",
+      placeholder: "ranks: 0-7, 12",
+      "aria-label": "Processes that are shown: ranks, or a part of a node's name",
+      input: () => apply(),
+    });
+    const apply = () => {
+      const any = this.rows.show(filter.value, select.value as Grouping);
+      filter.setAttribute("aria-invalid", String(!any));
+      if (!any) return;
+      this.state.top = 0;
+      this.drawing.fitRows();
+      this.showLegend();
+      this.redraw();
     };
-    const items = regionKinds.map((kind, k) => (used.has(k) ? item(kindColour(k), kind) : null));
-    if (state.epochs)
-      for (const kind of new Set(trace.bands.flatMap((b) => [...new Set(b.kind)])))
-        items.push(item(bandColour(kind), bandName(kind), "thin"));
-    if (state.messages && trace.messages.sent.length > 0)
-      items.push(item(arrowColour(Style.Message), "message", "line"));
-    if (state.transfers !== "off" && trace.transfers.request.length > 0) {
-      if (trace.transfers.get.includes(0)) items.push(item(arrowColour(Style.Put), "put", "line"));
-      if (trace.transfers.get.includes(1)) items.push(item(arrowColour(Style.Get), "get", "line"));
-      if (state.transfers === "closed" && trace.transfers.get.includes(1))
-        items.push(item(arrowColour(Style.Request), "request", "line"));
-      if (state.transfers === "dependencies") items.push(item(arrowColour(Style.Link), "link", "line"));
-    }
-    const path = this.data.info.path;
-    if (state.path && path !== undefined) {
-      // Of a path with very many parts the page has the last ones.
-      const cut = (path.begin[0] ?? 0) > 1e-6 ? `, from ${duration(path.begin[0])} on` : "";
-      items.push(item(pathColour(), `critical path${cut}`, "thick"));
-    }
-    this.legend.replaceChildren(...items.filter((i): i is HTMLLIElement => i !== null));
+    return h("span", { class: "labelled" }, filter, select);
+  }
+  private showAll(): void {
+    this.drawing.fitRows();
+    this.state.top = 0;
+    this.showLegend();
+    this.go(0, this.trace.span);
+  }
+  // About the middle of what is seen, or a place in it.
+  private scaleRows(factor: number, y = axis + this.visibleHeight() / 2): void {
+    const before = this.drawing.rowHeight;
+    const heat = this.drawing.showsHeat(this.state);
+    const place = (this.state.top + y - axis) / before;
+    this.drawing.setRowHeight(before * factor);
+    // From one whole number of pixels to the next at least.
+    if (factor > 1 && this.drawing.rowHeight === before) this.drawing.setRowHeight(before + 1);
+    if (heat !== this.drawing.showsHeat(this.state)) this.showLegend();
+    this.scrollTo(place * this.drawing.rowHeight - (y - axis));
+  }
+
+  private showLegend(): void {
+    const { trace, state, drawing } = this;
+    this.legend.replaceChildren(
+      ...(drawing.showsHeat(state) ? heatLegend() : callsLegend(trace, state, this.data.info.path)),
+    );
   }
 
   // The most severe instances; choosing one goes there.
@@ -328,6 +374,8 @@ export class Timeline {
   place(): string {
     const { from, to, instance, box, top, window, transfers } = this.state;
     let text = from > 0 || to < this.trace.span ? `&zoom=${Math.round(from)}-${Math.round(to)}` : "";
+    const height = this.drawing.chosenHeight;
+    if (height !== undefined) text += `&rows=${Number(height.toPrecision(4))}`;
     if (top > 0) text += `&top=${Math.round(top / this.drawing.rowHeight)}`;
     if (window >= 0) text += `&window=${window}`;
     if (transfers !== "closed") text += `&transfers=${transfers}`;
@@ -359,6 +407,11 @@ export class Timeline {
     }
     const [from, to] = (wanted.get("zoom") ?? "").split("-").map(Number);
     if (from >= 0 && to > from) this.go(from, to);
+    const height = Number(wanted.get("rows") ?? "0");
+    if (height > 0) {
+      this.drawing.setRowHeight(height);
+      this.showLegend();
+    }
     const top = Number(wanted.get("top") ?? "0");
     if (top > 0) this.scrollTo(top * this.drawing.rowHeight);
     this.redraw();
@@ -368,11 +421,20 @@ export class Timeline {
   private save(): void {
     this.draw();
     this.drawing.canvas.toBlob((blob) => {
-      if (blob === null) return;
-      const link = h("a", { href: URL.createObjectURL(blob), download: `${shortened(this.data.info.title, 60)}.png` });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+      if (blob !== null) this.offer(blob, "png");
     }, "image/png");
+  }
+  private saveDrawing(): void {
+    this.offer(new Blob([this.drawing.svg(this.state)], { type: "image/svg+xml" }), "svg");
+    this.redraw();
+  }
+  private offer(blob: Blob, kind: string): void {
+    const link = h("a", {
+      href: URL.createObjectURL(blob),
+      download: `${shortened(this.data.info.title, 60)}.${kind}`,
+    });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
   private visibleHeight(): number {
@@ -406,12 +468,14 @@ export class Timeline {
   private resize(): void {
     const { clientWidth, clientHeight } = this.area;
     if (clientWidth < 60 || clientHeight < 40) return;
+    const heat = this.drawing.showsHeat(this.state);
     // On paper no room below the rows.
     const printing = document.documentElement.dataset.printing !== undefined;
     this.drawing.resize(
       clientWidth,
       printing ? Math.min(clientHeight, axis + this.drawing.contentHeight + 4) : clientHeight,
     );
+    if (heat !== this.drawing.showsHeat(this.state)) this.showLegend();
     this.scrollTo(this.state.top);
     this.minimap.draw();
     this.redraw();
@@ -439,6 +503,7 @@ export class Timeline {
     const { boxes, arrows } = this.drawing.draw(this.state);
     this.minimap.show(this.state.from, this.state.to);
     this.changed();
+    this.arrowNote.textContent = this.drawing.tooMany ? "Too many arrows here: zoom in to see them. " : "";
     const shown = this.drawing.windowsShown(this.state).length;
     const all = this.drawing.windows.length;
     this.bandNote.textContent =
@@ -449,6 +514,8 @@ export class Timeline {
       to: Math.round(this.state.to),
       boxes,
       arrows,
+      rows: this.rows.length,
+      height: this.drawing.rowHeight,
       milliseconds: (performance.now() - begin).toFixed(1),
     });
   }
@@ -500,6 +567,7 @@ export class Timeline {
     });
     canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
     canvas.addEventListener("dblclick", (e) => {
+      if (this.drawing.showsHeat(this.state)) return this.lookCloser(e);
       const hit = this.hit(e);
       if (hit === undefined) return;
       this.state.box = hit;
@@ -514,8 +582,9 @@ export class Timeline {
     const dy = event.deltaY * lines;
     const dx = (event.shiftKey && event.deltaX === 0 ? event.deltaY : event.deltaX) * lines;
     const overflow = this.drawing.contentHeight > this.visibleHeight() + 8;
-    if (event.shiftKey || Math.abs(dx) > Math.abs(dy)) this.move(dx / this.drawing.width);
-    else if (overflow && !event.ctrlKey && !event.altKey && event.offsetX < gutter) this.scrollTo(this.state.top + dy);
+    if (event.altKey) this.scaleRows(Math.exp(-Math.max(-60, Math.min(60, dy)) * 0.008), event.offsetY);
+    else if (event.shiftKey || Math.abs(dx) > Math.abs(dy)) this.move(dx / this.drawing.width);
+    else if (overflow && !event.ctrlKey && event.offsetX < gutter) this.scrollTo(this.state.top + dy);
     else
       this.zoom(
         Math.exp(Math.max(-60, Math.min(60, dy)) * 0.008),
@@ -543,7 +612,11 @@ export class Timeline {
         break;
       case "0":
       case "Home":
-        this.go(0, this.trace.span);
+        this.showAll();
+        break;
+      case "]":
+      case "[":
+        this.scaleRows(event.key === "]" ? 1.5 : 1 / 1.5);
         break;
       case "ArrowLeft":
         this.move(-0.15);
@@ -565,6 +638,12 @@ export class Timeline {
         break;
       case "s":
         this.save();
+        break;
+      case "S":
+        this.saveDrawing();
+        break;
+      case "/":
+        this.search.focus();
         break;
       case "n":
       case "N":
@@ -613,13 +692,15 @@ export class Timeline {
     const { rows } = this.trace;
     const now = this.state.box;
     const centre = (this.state.from + this.state.to) / 2;
-    let row = now?.row ?? Math.min(rows.length - 1, Math.floor(this.state.top / this.drawing.rowHeight));
+    const { order } = this.rows;
+    let row = now?.row ?? order[Math.min(order.length - 1, Math.floor(this.state.top / this.drawing.rowHeight))];
     let box = now?.box ?? Math.max(0, rows[row]?.at(centre) ?? 0);
     if (now !== undefined && (key === "ArrowLeft" || key === "ArrowRight"))
       box = Math.min(rows[row].length - 1, Math.max(0, box + (key === "ArrowRight" ? 1 : -1)));
     else if (now !== undefined) {
       const time = (Math.max(this.state.from, rows[row].begin[box]) + Math.min(this.state.to, rows[row].end[box])) / 2;
-      row = Math.min(rows.length - 1, Math.max(0, row + (key === "ArrowDown" ? 1 : -1)));
+      const at = this.rows.place(row) + (key === "ArrowDown" ? 1 : -1);
+      row = order[Math.min(order.length - 1, Math.max(0, at))];
       box = Math.max(0, rows[row].at(time));
     }
     const boxes = rows[row];
@@ -634,6 +715,25 @@ export class Timeline {
     this.describe();
     this.redraw();
   }
+  private chooseRow(row: number): void {
+    const box = this.trace.rows[row].at((this.state.from + this.state.to) / 2);
+    this.state.box = box < 0 ? undefined : { row, box };
+    this.state.instance = this.state.chain = undefined;
+    this.showRow(row);
+    this.describe();
+    this.redraw();
+  }
+  // Chooses a call and goes there.
+  private showCall(place: CallPlace): void {
+    this.state.box = place;
+    this.state.instance = this.state.chain = undefined;
+    const { begin, end } = this.trace.rows[place.row];
+    const around = Math.max(shortest, end[place.box] - begin[place.box]) * 2;
+    this.go(begin[place.box] - around, end[place.box] + around);
+    this.showRow(place.row);
+    this.describe();
+    this.redraw();
+  }
   private zoomToCall(): void {
     const { box } = this.state;
     if (box === undefined) return;
@@ -642,14 +742,19 @@ export class Timeline {
     this.go(boxes.begin[box.box] - around, boxes.end[box.box] + around);
   }
   private showRow(row: number): void {
-    const y = row * this.drawing.rowHeight;
+    // Rows that are too low for calls become high enough.
+    if (this.drawing.showsHeat(this.state) && !this.state.heat) {
+      this.drawing.setRowHeight(24);
+      this.showLegend();
+    }
+    const y = Math.max(0, this.rows.place(row)) * this.drawing.rowHeight;
     if (y < this.state.top || y + this.drawing.rowHeight > this.state.top + this.visibleHeight())
       this.scrollTo(y - this.visibleHeight() / 2);
   }
 
   private hit(event: MouseEvent): { row: number; box: number } | undefined {
     const row = this.drawing.rowAt(event.offsetY, this.state.top);
-    if (row < 0 || event.offsetX < gutter) return undefined;
+    if (row < 0 || event.offsetX < gutter || this.drawing.showsHeat(this.state)) return undefined;
     const time = this.drawing.timeAt(event.offsetX, this.state);
     const boxes = this.trace.rows[row];
     const pixel = (this.state.to - this.state.from) / this.drawing.width;
@@ -680,6 +785,7 @@ export class Timeline {
   }
 
   private hover(event: PointerEvent): void {
+    if (this.drawing.showsHeat(this.state)) return this.showTip(event, this.heatWords(event));
     const arrow = this.drawing.segments.length < 4000 ? this.nearestArrow(event) : undefined;
     const hit = this.hit(event);
     const row = this.drawing.rowAt(event.offsetY, this.state.top);
@@ -693,6 +799,32 @@ export class Timeline {
           : hit !== undefined
             ? this.words.box(hit.row, hit.box)
             : [];
+    this.showTip(event, lines);
+  }
+  // What the heat map shows there.
+  private heatWords(event: PointerEvent): string[] {
+    const row = this.drawing.rowAt(event.offsetY, this.state.top);
+    if (row < 0 || event.offsetX < gutter) return [];
+    const { columns, waiting, mpi } = this.trace.density;
+    const time = this.drawing.timeAt(event.offsetX, this.state);
+    const column = Math.min(columns - 1, Math.max(0, Math.floor((time / this.trace.span) * columns)));
+    const percent = (shares: Uint8Array) => `${Math.round((shares[row * columns + column] / 255) * 100)} %`;
+    const step = this.trace.span / columns;
+    return [
+      this.rowNames[row],
+      `${percent(waiting)} waiting, ${percent(mpi)} in MPI with that`,
+      `from ${moment(column * step)} on, for ${duration(step / 1e9)}`,
+    ];
+  }
+  // From the heat map to the calls there.
+  private lookCloser(event: MouseEvent): void {
+    const row = this.drawing.rowAt(event.offsetY, this.state.top);
+    const time = this.drawing.timeAt(event.offsetX, this.state);
+    if (row < 0 || event.offsetX < gutter) return;
+    this.showRow(row);
+    this.zoom(1 / 16, time);
+  }
+  private showTip(event: PointerEvent, lines: string[]): void {
     this.tip.hidden = lines.length === 0;
     if (lines.length === 0) return;
     this.tip.replaceChildren(
@@ -744,8 +876,16 @@ export class Timeline {
         ...others.map((line) => h("p", {}, h("bdi", {}, line))),
         h("ol", { class: "path" }, ...names.map((n) => h("li", {}, h("bdi", {}, shortened(n, 300))))),
       );
-      const call = instance?.call ?? this.words.call(names);
+      const known = this.trace.info.paths.call[boxes.path[box.box]] ?? -1;
+      const call = instance?.call ?? (known >= 0 ? known : this.words.call(names));
+      const code = call >= 0 ? sourceOfCall(this.data, call) : null;
+      if (code !== null) parts.push(code);
       if (call >= 0) parts.push(h("button", { type: "button", click: () => this.toTrees(call) }, "Show in the trees"));
+    }
+    if (box !== undefined && this.trace.info.regions.kind[this.trace.rows[box.row].region[box.box]] !== 0) {
+      const path = this.trace.rows[box.row].path[box.box];
+      const durations = histogram(this.trace, path, this.rowNames, box, (place) => this.showCall(place));
+      if (durations !== null) parts.push(durations);
     }
     const found = chain === undefined ? this.chainHere() : undefined;
     if (found !== undefined) {

@@ -2,6 +2,18 @@
 import { Blob64 } from "./blob";
 import type { TraceInfo } from "./types";
 
+// The first of ascending times after that one.
+export function firstAfter(times: Float64Array, time: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle] <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 // Region instances of one location: parents before children, in order of their begin.
 export class Boxes {
   readonly parent: Int32Array; // -1: none
@@ -10,6 +22,7 @@ export class Boxes {
   constructor(
     readonly begin: Float64Array,
     readonly end: Float64Array,
+    readonly path: Uint32Array, // of the analysis: TraceInfo.paths
     readonly region: Uint32Array,
     readonly calls: Float64Array,
   ) {
@@ -33,14 +46,7 @@ export class Boxes {
   }
   // The first that begins after the time.
   after(time: number): number {
-    let low = 0;
-    let high = this.begin.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.begin[middle] <= time) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstAfter(this.begin, time);
   }
   // The innermost that holds the time, -1 if none does.
   at(time: number): number {
@@ -48,6 +54,60 @@ export class Boxes {
     while (i >= 0 && this.end[i] < time) i = this.parent[i];
     return i;
   }
+}
+
+// Where the calls of one location waited, in order of time.
+export class Waits {
+  readonly depth: Uint16Array; // of the call
+  constructor(
+    readonly begin: Float64Array,
+    readonly end: Float64Array,
+    readonly waited: Float64Array, // of the time between
+    readonly metric: Float64Array, // TraceInfo.metrics
+    readonly awaited: Float64Array, // row of who ended it, -1: no single one
+    readonly ended: Float64Array, // when
+    readonly waits: Float64Array, // that were merged into one
+    boxes: Boxes,
+  ) {
+    this.depth = new Uint16Array(begin.length);
+    for (let i = 0; i < begin.length; i++) {
+      const box = boxes.at((begin[i] + end[i]) / 2);
+      this.depth[i] = box < 0 ? 0 : boxes.depth[box];
+    }
+  }
+  get length(): number {
+    return this.begin.length;
+  }
+  // The first that may reach beyond the time. They hardly overlap.
+  from(time: number): number {
+    let i = firstAfter(this.begin, time);
+    for (let looked = 0; i > 0 && looked < 8; looked++) {
+      i--;
+      if (this.end[i] <= time) return i + 1;
+    }
+    return i;
+  }
+  // Those within a time.
+  within(begin: number, end: number): number[] {
+    const found: number[] = [];
+    for (let i = this.from(begin); i < this.length && this.begin[i] < end; i++)
+      if (Math.min(end, this.end[i]) > Math.max(begin, this.begin[i])) found.push(i);
+    return found;
+  }
+}
+
+// Times in which a thread was ready to run and had no processor.
+export interface Stripes {
+  begin: Float64Array;
+  end: Float64Array;
+  without: Float64Array;
+}
+
+// Shares of the time, 255 is all: a row after the other, in equal steps of the run.
+export interface Density {
+  columns: number;
+  waiting: Uint8Array;
+  mpi: Uint8Array;
 }
 
 export interface Bands {
@@ -100,6 +160,16 @@ export function bandName(kind: number): string {
   return bandNames[kind] ?? "epoch";
 }
 
+// Begins are distances from the one before, ends are lengths.
+function cumulate(begin: Float64Array, end: Float64Array, from: number, to: number): void {
+  let last = 0;
+  for (let i = from; i < to; i++) {
+    last += begin[i];
+    begin[i] = last;
+    end[i] += last;
+  }
+}
+
 function unzigzag(coded: Float64Array, origin: Float64Array): Float64Array {
   const out = new Float64Array(coded.length);
   for (let i = 0; i < out.length; i++) out[i] = origin[i] + (coded[i] % 2 === 0 ? coded[i] / 2 : -(coded[i] + 1) / 2);
@@ -108,7 +178,10 @@ function unzigzag(coded: Float64Array, origin: Float64Array): Float64Array {
 
 export class TraceData {
   readonly rows: Boxes[] = [];
+  readonly waits: Waits[] = [];
   readonly bands: Bands[] = [];
+  readonly stripes: Stripes[] = [];
+  readonly density: Density;
   readonly messages: Messages;
   readonly transfers: Transfers;
   readonly fences: Fence[] = [];
@@ -123,6 +196,12 @@ export class TraceData {
     this.span = Math.max(1, (info.end - info.begin) * 1e9);
     this.windowCount = info.windows.length;
     this.readRows(blob);
+    this.readWaits(blob);
+    this.density = {
+      columns: info.columnsOfDensity,
+      waiting: blob.u8("densityWaiting"),
+      mpi: blob.u8("densityMpi"),
+    };
     const sent = blob.deltas("messageSent");
     this.messages = {
       from: blob.varints("messageFrom"),
@@ -149,20 +228,13 @@ export class TraceData {
   private readRows(blob: Blob64): void {
     const begins = blob.varints("boxBegins");
     const ends = blob.varints("boxLengths");
-    const regions = Uint32Array.from(blob.varints("boxRegions"));
+    const paths = Uint32Array.from(blob.varints("boxPaths"));
+    const regions = paths.map((path) => this.info.paths.region[path]);
     const calls = blob.varints("boxCalls");
     const bandBegins = blob.varints("bandBegins");
     const bandEnds = blob.varints("bandLengths");
     const windows = blob.varints("bandWindows");
     const kinds = blob.u8("bandKinds");
-    const cumulate = (begin: Float64Array, end: Float64Array, from: number, to: number) => {
-      let last = 0;
-      for (let i = from; i < to; i++) {
-        last += begin[i];
-        begin[i] = last;
-        end[i] += last;
-      }
-    };
     let at = 0;
     for (const count of blob.varints("boxCounts")) {
       cumulate(begins, ends, at, at + count);
@@ -170,6 +242,7 @@ export class TraceData {
         new Boxes(
           begins.subarray(at, at + count),
           ends.subarray(at, at + count),
+          paths.subarray(at, at + count),
           regions.subarray(at, at + count),
           calls.subarray(at, at + count),
         ),
@@ -186,6 +259,45 @@ export class TraceData {
         kind: kinds.subarray(at, at + count),
       });
       at += count;
+    }
+  }
+
+  private readWaits(blob: Blob64): void {
+    const begins = blob.varints("waitBegins");
+    const ends = blob.varints("waitLengths");
+    const waited = blob.varints("waitOthers").map((other, i) => ends[i] - other);
+    const metrics = blob.varints("waitMetrics");
+    const awaited = blob.varints("waitAwaited").map((row) => row - 1);
+    const coded = blob.varints("waitEnded");
+    const waits = blob.varints("waitWaits");
+    let at = 0;
+    blob.varints("waitCounts").forEach((count, row) => {
+      const to = at + count;
+      cumulate(begins, ends, at, to);
+      const end = ends.subarray(at, to);
+      this.waits.push(
+        new Waits(
+          begins.subarray(at, to),
+          end,
+          waited.subarray(at, to),
+          metrics.subarray(at, to),
+          awaited.subarray(at, to),
+          unzigzag(coded.subarray(at, to), end),
+          waits.subarray(at, to),
+          this.rows[row],
+        ),
+      );
+      at = to;
+    });
+    const begin = blob.varints("stripeBegins");
+    const end = blob.varints("stripeLengths");
+    const without = blob.varints("stripeWithout");
+    at = 0;
+    for (const count of blob.varints("stripeCounts")) {
+      const to = at + count;
+      cumulate(begin, end, at, to);
+      this.stripes.push({ begin: begin.subarray(at, to), end: end.subarray(at, to), without: without.subarray(at, to) });
+      at = to;
     }
   }
 
@@ -227,6 +339,9 @@ export class TraceData {
     });
   }
 
+  get waitCount(): number {
+    return this.waits.reduce((sum, row) => sum + row.length, 0);
+  }
   get boxCount(): number {
     return this.rows.reduce((sum, row) => sum + row.length, 0);
   }

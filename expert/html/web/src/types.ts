@@ -85,6 +85,10 @@ export interface Cause {
   chainWords?: string;
   seconds: number; // of waiting
   call: number; // -1: unknown
+  before: number; // calls around computing, -1: none
+  after: number;
+  file?: string; // where most of its samples were taken
+  line?: number;
   chain?: Step[]; // from the one that waits last
   leftOut?: number;
 }
@@ -114,9 +118,19 @@ export interface TraceInfo {
   ranksPerBlock: number; // of the byte matrix
   rows: { name: string; rank: number; location: number }[];
   regions: { name: string[]; kind: number[] };
+  paths: { region: number[]; call: number[] }; // call paths of the analysis: region, place in the report or -1
+  metrics: string[]; // unique names: what waits are of
+  columnsOfDensity: number;
   windows: string[];
   omitted: string[]; // sentences
   columns: Record<string, ColumnPlace>;
+}
+
+export interface SourceLines {
+  file: number;
+  first: number; // number of the first line
+  lines: string[];
+  changed?: boolean; // after the run
 }
 
 export interface ReportInfo {
@@ -135,6 +149,7 @@ export interface ReportInfo {
   calls: { parent: number[]; region: number[]; line: number[]; file: number[] };
   callers?: string[]; // functions that the calls stand in, "" where it is not known
   files: string[];
+  source?: SourceLines[]; // around the calls, where the files were there when the page was made
   system: { parent: number[]; kind: number[]; name: string[]; rank: number[]; location: number[] };
   topologies: TopologyInfo[];
   overview?: {

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Looks at the lines of source on the page of a run of which one file is here.
+
+Usage: source_test.py BINARY_DIR REFERENCE_DIR [unittest arguments]
+Needs Chromium.
+"""
+import os
+import pathlib
+
+from pages import analyse, main
+from program_test import Recorded, program
+
+
+class Source(Recorded):
+    """The same run, of which the file halo.c is here: 140 lines."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.file = pathlib.Path(cls.folder.name) / "halo.c"
+        cls.file.write_text("".join(f"\t  code of line {i};\n" for i in range(1, 141)))
+        events = program().replace("/src/app", cls.folder.name)
+        cls.trace, cls.cube, cls.html = cls.record("run", events, "--causes")
+
+    def lines(self, page, inside):
+        number, code = (page.texts(f"{inside} .source {part}") for part in (".line-number", "code"))
+        return list(zip(number, code))
+
+    @staticmethod
+    def expected(first, last):
+        return [(str(i), f"code of line {i};") for i in range(first, last + 1)]
+
+    def test_a_finding_shows_the_lines_around_its_call(self):
+        page = self.open(self.html)
+        sites = page.texts(".finding .site")
+        fence = f".finding:nth-child({sites.index('halo.c:130') + 1})"
+        self.assertEqual(self.lines(page, fence), self.expected(127, 133))
+        self.assertEqual(page.texts(f"{fence} .source .at .line-number"), ["130"])
+        # Nobody has recv.c.
+        receive = f".finding:nth-child({sites.index('recv.c:77') + 1})"
+        self.assertEqual(self.lines(page, receive), [])
+
+    def test_a_cause_shows_what_lies_between_its_calls(self):
+        page = self.open(self.html)
+        self.assertIn("between halo.c:118 and halo.c:130", page.text(".causes li:nth-child(1)"))
+        self.assertEqual(self.lines(page, ".causes li:nth-child(1)"), self.expected(115, 133))
+        self.assertEqual(page.texts(".causes li:nth-child(1) .source .at .line-number"), ["118", "130"])
+
+    def test_a_file_that_was_changed_says_so(self):
+        changed = "This file was changed after the run: its lines may have moved."
+        page = self.open(self.html)
+        self.assertNotIn(changed, page.text(".finding"))
+        later = self.trace.stat().st_mtime + 10
+        before = self.file.stat().st_mtime
+        os.utime(self.file, (later, later))
+        self.addCleanup(os.utime, self.file, (before, before))
+        page = self.open(self.make(self.cube, "--trace", str(self.trace), name="changed"))
+        self.assertIn(changed, page.text(".finding"))
+
+    def test_no_source(self):
+        page = self.open(self.make(self.cube, "--trace", str(self.trace), "--no-source", name="without"))
+        self.assertEqual(page.count(".source"), 0)
+        self.assertEqual(page.count(".finding"), 3)
+        text = pathlib.Path(self.folder.name, "no_source.html")
+        analyse(pathlib.Path(self.folder.name, "again.cube"), self.trace, "--html", text, "--no-source")
+        self.assertNotIn("code of line", text.read_text())
+        self.assertIn("code of line", self.html.read_text())
+
+
+if __name__ == "__main__":
+    main()

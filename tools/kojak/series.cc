@@ -1,0 +1,169 @@
+#include "tools/kojak/series.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <unordered_map>
+
+#include "expert/catalogue.h"
+#include "expert/cube/aggregate.h"
+#include "expert/html/json.h"
+
+namespace kojak::run {
+namespace {
+
+using expert::Metric;
+
+double sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+// As in expert/efficiency.h: computing is what execution has outside of all that stands below it.
+std::optional<Efficiencies> efficiency_of(const cube::Report& report, double time) {
+  const std::size_t execution = report.find_metric("execution");
+  if (execution == cube::kNone) return std::nullopt;
+  std::vector<double> computing = cube::location_sums(report, execution);
+  for (std::size_t m = 0; m < report.metrics.size(); ++m) {
+    if (report.metrics[m].parent != execution) continue;
+    const std::vector<double> below = cube::location_sums(report, m);
+    for (std::size_t i = 0; i < computing.size(); ++i) computing[i] -= below[i];
+  }
+  const double longest = *std::max_element(computing.begin(), computing.end());
+  if (!(longest > 0) || !(time > 0)) return std::nullopt;
+  return Efficiencies{sum(computing) / static_cast<double>(computing.size()) / longest,
+                      std::min(1.0, longest / time)};
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+}  // namespace
+
+const std::vector<Pattern>& patterns() {
+  static const std::vector<Pattern> all = [] {
+    std::unordered_map<std::string_view, const Metric*> known;
+    std::vector<Pattern> found;
+    for (const Metric& metric : expert::all_metrics()) {
+      known[metric.name] = &metric;
+      const auto above = known.find(metric.parent);
+      // A pattern below another one is a part of its time.
+      const bool part = above != known.end() && above->second->kind == Metric::Kind::kPattern;
+      if (metric.kind == Metric::Kind::kPattern && metric.unit == expert::Unit::kSeconds && !part &&
+          !metric.parent.empty() && !metric.nobody_awaited && !metric.of_causes) {
+        found.push_back({std::string(metric.name), std::string(metric.title)});
+      }
+    }
+    return found;
+  }();
+  return all;
+}
+
+Result<Run> run_of(const cube::Report& report) {
+  const std::size_t time = report.find_metric("time");
+  if (time == cube::kNone || report.locations() == 0) {
+    return Error{ExitCode::kBadInput,
+                 report.file,
+                 std::nullopt,
+                 "",
+                 "",
+                 "this report has no time of processes (metric time)",
+                 "name reports of expert"};
+  }
+  Run run;
+  run.file = report.file;
+  run.locations = report.locations();
+  for (const cube::SystemNode& node : report.system) {
+    run.processes += node.kind == cube::SystemKind::kProcess;
+  }
+  const std::vector<double> times = cube::location_sums(report, time);
+  run.time = *std::max_element(times.begin(), times.end());
+  run.efficiency = efficiency_of(report, run.time);
+  for (const Pattern& pattern : patterns()) {
+    const std::size_t metric = report.find_metric(pattern.name);
+    run.waits.push_back(metric == cube::kNone ? 0 : cube::total(report, metric));
+  }
+  run.waiting = sum(run.waits);
+  return run;
+}
+
+bool same_sizes(const std::vector<Run>& runs) {
+  return std::all_of(runs.begin(), runs.end(), [&](const Run& run) {
+    return run.processes == runs[0].processes && run.locations == runs[0].locations;
+  });
+}
+
+std::vector<Regression> regressions(const std::vector<Run>& runs, double part) {
+  std::vector<Regression> worse;
+  const Run& last = runs.back();
+  const auto before = [&](auto value) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i + 1 < runs.size(); ++i) values.push_back(value(runs[i]));
+    return median(std::move(values));
+  };
+  const double time = before([](const Run& run) { return run.time; });
+  const auto compare = [&](std::string name, std::string title, double old, double now) {
+    if (now - old > part * time) worse.push_back({std::move(name), std::move(title), old, now});
+  };
+  compare("time", "Time", time, last.time);
+  for (std::size_t p = 0; p < patterns().size(); ++p) {
+    compare(patterns()[p].name, patterns()[p].title,
+            before([p](const Run& run) { return run.each(run.waits[p]); }),
+            last.each(last.waits[p]));
+  }
+  return worse;
+}
+
+double of_ideal(const Run& first, const Run& run, bool weak) {
+  if (!(run.time > 0) || run.locations == 0) return 0;
+  const double speedup = first.time / run.time;
+  const double more = static_cast<double>(run.locations) / static_cast<double>(first.locations);
+  return weak ? speedup : speedup / more;
+}
+
+std::string series_json(const std::vector<Run>& runs, bool weak, std::optional<double> part,
+                        const std::vector<Regression>& worse) {
+  html::Json json;
+  json.begin_object().member("format", "kojak.diff").member("version", 1);
+  json.member("scaling", weak ? "weak" : "strong").key("runs").begin_array();
+  for (const Run& run : runs) {
+    json.begin_object()
+        .member("report", run.file)
+        .member("processes", run.processes)
+        .member("locations", run.locations)
+        .member("time", run.time)
+        .member("of_ideal", of_ideal(runs[0], run, weak))
+        .member("waiting", run.waiting);
+    if (run.efficiency) {
+      json.key("efficiency")
+          .begin_object()
+          .member("parallel", run.efficiency->parallel())
+          .member("load_balance", run.efficiency->load_balance)
+          .member("communication", run.efficiency->communication)
+          .end_object();
+    }
+    json.key("waits").begin_object();
+    for (std::size_t p = 0; p < patterns().size(); ++p) {
+      if (run.waits[p] != 0) json.member(patterns()[p].name, run.waits[p]);
+    }
+    json.end_object().end_object();
+  }
+  json.end_array();
+  if (part) {
+    json.member("fail_above", 100 * *part).key("regressions").begin_array();
+    for (const Regression& r : worse) {
+      json.begin_object()
+          .member("metric", r.metric)
+          .member("title", r.title)
+          .member("before", r.before)
+          .member("after", r.after)
+          .end_object();
+    }
+    json.end_array();
+  }
+  return json.end_object().text() + '\n';
+}
+
+}  // namespace kojak::run
