@@ -1,0 +1,89 @@
+// What kojak knows of every SHMEM function: one row each, from the templates in
+// epilog/shmem/functions.table.
+//
+// The measurement library makes its wrappers and region definitions from the same table; the merge,
+// EARL and EXPERT ask here what role a region plays. A region is never judged by parts of its name.
+// Owns nothing at run time: the table is constant data. Thread-safe. Never fails: an unknown name
+// gives nullptr.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "epilog/format/mpi_functions.h"
+
+namespace kojak {
+
+enum class ShmemRole : std::uint8_t {
+  kOther,
+  // life cycle; init, finalize and the allocations synchronise all processes
+  kInit,
+  kFinalize,
+  kExit,  // shmem_global_exit
+  // transfers, each PUT_1TS .. or GET_1TS ..; "nbi": complete only with what completes the context
+  kPut,
+  kPutNbi,
+  kPutStrided,
+  kPutSignal,
+  kPutSignalNbi,
+  kGet,
+  kGetNbi,
+  kGetStrided,
+  kAtomicPut,
+  kAtomicGet,
+  kAtomicGetNbi,
+  kAtomicGetPut,
+  kAtomicGetPutNbi,
+  // completion and order
+  kQuiet,
+  kFence,
+  // collective, end in COLLEXIT
+  kBarrier,  // completes what the process has issued, too
+  kSync,     // does not
+  kBroadcast,
+  kCollect,
+  kFcollect,
+  kAlltoall,
+  kReduce,
+  kMalloc,
+  kRealloc,
+  kFree,
+  kTeamCreate,
+  kTeamDestroy,
+  // waiting for a value
+  kWait,
+  kWaitUntil,
+  kWaitUntilAll,
+  kWaitUntilAny,
+  kWaitUntilSome,
+  kTest,
+  kTestAll,
+  kTestAny,
+  kTestSome,
+  // locks
+  kSetLock,
+  kTestLock,
+  kClearLock,
+  // contexts
+  kContextCreate,
+  kContextDestroy,
+};
+
+struct ShmemFunction {
+  std::string_view name;  // "shmem_long_put"
+  MpiFamily family;
+  ShmemRole role;
+  std::uint8_t region_type;  // EPILOG region type (1 function, 4 barrier, 5 one-to-all ...)
+  bool can_progress;         // a call that can make progress in the SHMEM library
+  bool may_block;            // it may wait for another process
+  std::uint8_t since;        // OpenSHMEM version times ten that introduced it; 10: older
+};
+
+// All functions, sorted by name.
+std::span<const ShmemFunction> shmem_functions();
+
+// The function that a region name means; nullptr for any other region.
+const ShmemFunction* find_shmem_function(std::string_view region_name);
+
+}  // namespace kojak

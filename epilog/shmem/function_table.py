@@ -1,0 +1,152 @@
+"""Reads functions.table, the one list of SHMEM functions as templates (its head explains the format).
+
+A malformed line raises TableError naming file and line. Used by generate.py and by the coverage tests.
+"""
+
+import dataclasses
+import re
+
+FAMILIES = ["p2p", "coll", "rma", "io", "init", "comm", "misc"]
+REGION_TYPES = {"function": 1, "barrier": 4, "one_to_all": 5, "all_to_one": 6, "all_to_all": 7, "other_collective": 8}
+FLAGS = ["blocks", "progress", "ctx", "own"]
+# The C type that a type's name stands for.
+TYPES = {
+    "float": "float", "double": "double", "longdouble": "long double", "char": "char", "schar": "signed char",
+    "short": "short", "int": "int", "long": "long", "longlong": "long long", "uchar": "unsigned char",
+    "ushort": "unsigned short", "uint": "unsigned int", "ulong": "unsigned long", "ulonglong": "unsigned long long",
+    "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t", "uint8": "uint8_t",
+    "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t", "size": "size_t", "ptrdiff": "ptrdiff_t",
+    "complexf": "float _Complex", "complexd": "double _Complex",
+}
+PARAMETERS = {
+    "ctx", "pe", "dest", "source", "fetch", "nelems", "value", "cond", "dst", "sst", "ivar", "ivars", "cmp", "cmp_value",
+    "cmp_values", "status", "indices", "start", "log_stride", "size", "psync", "pwrk", "root", "team", "lock", "ptr",
+    "bytes", "count", "alignment", "hints", "sig_addr", "signal", "sig_op", "requested", "provided", "npes", "level",
+    "options", "addr", "src_team", "src_pe", "dest_team", "config_mask", "config", "stride", "new_team", "xrange",
+    "xaxis_config", "xaxis_mask", "xaxis_team", "yaxis_config", "yaxis_mask", "yaxis_team",
+}
+
+
+class TableError(Exception):
+    pass
+
+
+@dataclasses.dataclass
+class Parameter:
+    c_type: str
+    name: str
+
+
+@dataclasses.dataclass
+class Function:
+    name: str
+    template: str
+    family: str
+    role: str
+    region_type: str
+    since: int
+    flags: list
+    element: str  # C type of an element, or a number of bits, or empty
+    returns: str
+    parameters: list
+
+    def has(self, flag):
+        return flag in self.flags
+
+    def takes(self, name):
+        return any(p.name == name for p in self.parameters)
+
+    def element_bytes(self):
+        """As a C++ expression."""
+        if self.element.isdigit():
+            return str(int(self.element) // 8)
+        return f"sizeof({self.element})" if self.element else "0"
+
+
+@dataclasses.dataclass
+class Table:
+    functions: list = dataclasses.field(default_factory=list)  # sorted by name
+    exempt: dict = dataclasses.field(default_factory=dict)  # name -> reason
+
+
+def _typed(text, element):
+    """A prototype's type for one element: T is the type itself, N only a size."""
+    if element.isdigit():
+        return re.sub(r"\bN\b", "void", text)
+    return re.sub(r"\bT\b", element, text) if element else text
+
+
+def _expanded(row, prototype, element_name, fail):
+    name, family, role, region_type, since, flags, _ = row
+    element = element_name if element_name.isdigit() else TYPES.get(element_name, "")
+    if element_name and not element:
+        fail(f"unknown type '{element_name}'")
+    match = re.fullmatch(r"(.+?) \((.*)\)", prototype)
+    if not match:
+        fail("a prototype is RESULT (TYPE NAME, ...)")
+    parameters = []
+    for text in filter(None, (part.strip() for part in match[2].split(","))):
+        c_type, _, parameter = text.rpartition(" ")
+        if parameter not in PARAMETERS:
+            fail(f"unknown parameter '{parameter}'")
+        parameters.append(Parameter(_typed(c_type, element), parameter))
+    full = name.replace("{T}", element_name).replace("{N}", element_name)
+    plain = Function(full, name, family, role, region_type, int(since), [f for f in flags if f != "ctx"], element,
+                     _typed(match[1], element), parameters)
+    yield plain
+    if "ctx" in flags:
+        context = [Parameter("Context", "ctx")]
+        yield dataclasses.replace(plain, name=full.replace("shmem_", "shmem_ctx_", 1), since=max(plain.since, 14),
+                                  template=name.replace("shmem_", "shmem_ctx_", 1), parameters=context + parameters)
+
+
+def read_table(path):
+    table = Table()
+    lists = {}
+    row, prototype = None, ""
+
+    def finish(fail):
+        if row is None:
+            return
+        names = [] if row[6] == "-" else [n for part in row[6].split(",") for n in lists.get(part, [part])]
+        for element in names or [""]:
+            table.functions.extend(_expanded(row, prototype.strip(), element, fail))
+
+    with open(path, encoding="utf-8") as lines:
+        for number, raw in enumerate(lines, 1):
+            def fail(reason, number=number):
+                raise TableError(f"{path}:{number}: {reason}")
+
+            line = raw.rstrip()
+            if not line or line.startswith("#"):
+                continue
+            if line[0] == " ":
+                if row is None:
+                    fail("a prototype without a row")
+                prototype += " " + line.strip()
+                continue
+            finish(fail)
+            row, prototype = None, ""
+            words = line.split()
+            if words[0] in ("exempt", "types"):
+                name, rest = line[len(words[0]):].split(":", 1)
+                if words[0] == "exempt":
+                    table.exempt[name.strip()] = rest.strip()
+                else:
+                    lists.setdefault(name.strip(), []).extend(rest.split())
+                continue
+            if len(words) != 7:
+                fail("expected NAME FAMILY ROLE REGION_TYPE SINCE FLAGS TYPES")
+            if words[1] not in FAMILIES or words[3] not in REGION_TYPES:
+                fail("unknown family or region type")
+            words[5] = [] if words[5] == "-" else words[5].split(",")
+            for flag in words[5]:
+                if flag not in FLAGS:
+                    fail(f"unknown flag '{flag}'")
+            row = words
+        finish(fail)
+    table.functions.sort(key=lambda f: f.name)
+    for one, other in zip(table.functions, table.functions[1:]):
+        if one.name == other.name:
+            raise TableError(f"{path}: {one.name} twice")
+    return table

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Makes C++ and C from functions.table. Run by the build; every output goes into the build tree.
+
+  generate.py --table functions.table --rows OUT               rows of epilog/format/shmem_functions.cc
+  generate.py --table functions.table --forwards OUT           the library's own functions, for the wrappers
+  generate.py --table functions.table --wrappers OUT --part P  entry points of one part
+"""
+
+import argparse
+import os
+import sys
+
+from function_table import REGION_TYPES, TableError, read_table
+
+BANNER = "// Made by epilog/shmem/generate.py from epilog/shmem/functions.table. Do not edit.\n"
+FAMILY_NUMBERS = {name: number for number, name in enumerate(["p2p", "coll", "rma", "io", "init", "comm", "misc"])}
+# Parts that are compiled each by itself.
+PARTS = ["put", "get", "atomic", "wait", "coll", "rest"]
+
+
+def camel(word):
+    return "".join(part.capitalize() for part in word.split("_"))
+
+
+def rows(table):
+    out = [BANNER, "constexpr ShmemFunction kFunctions[] = {\n"]
+    for f in table.functions:
+        out.append(f'    {{"{f.name}", MpiFamily::k{camel(f.family)}, ShmemRole::k{camel(f.role)}, '
+                   f"{REGION_TYPES[f.region_type]}, {str(f.has('progress')).lower()}, "
+                   f"{str(f.has('blocks')).lower()}, {f.since}}},\n")
+    out.append("};\n")
+    return "".join(out)
+
+
+def c_type(text):
+    """In generated code an address is an address: it may be one of a type that C++ lacks."""
+    return "const void*" if text.endswith("*") and text.startswith("const ") else \
+        "void*" if text.endswith("*") else text
+
+
+def parameters(f):
+    return ", ".join(f"{c_type(p.c_type)} {p.name}" for p in f.parameters)
+
+
+def passed(f):
+    return ", ".join(p.name for p in f.parameters)
+
+
+def part_of(f):
+    if f.role.startswith("put"):
+        return "put"
+    if f.role.startswith("get"):
+        return "get"
+    if f.role.startswith("atomic"):
+        return "atomic"
+    if f.role.startswith(("wait", "test")) and f.role != "test_lock":
+        return "wait"
+    return "coll" if f.family == "coll" else "rest"
+
+
+def forward(f):
+    """Every function is a weak symbol: which version of OpenSHMEM the library has is known when it runs."""
+    result = c_type(f.returns)
+    missing = f'missing_shmem_function("{f.name}")'
+    fail = f"{missing};" if result == "void" else f"return {missing}, {result}{{}};" if "*" not in result else \
+        f"return {missing}, nullptr;"
+    return (f'extern "C" [[gnu::weak]] {result} weak_p{f.name}({parameters(f)}) __asm__("p{f.name}");\n'
+            f"[[gnu::always_inline]] inline {result} kojak_p{f.name}({parameters(f)}) {{\n"
+            f"  if (weak_p{f.name} != nullptr) [[likely]] return weak_p{f.name}({passed(f)});\n"
+            f"  {fail}\n}}\n")
+
+
+def forwards(table):
+    out = [BANNER, "#pragma once\n\n", '#include "epilog/shmem/handles.h"\n\n', "namespace kojak::measure {\n\n"]
+    out += [forward(f) for f in table.functions]
+    out.append("\n// What hand-written wrappers are called by.\n")
+    for number, f in enumerate(table.functions):
+        if f.has("own"):
+            out.append(f"inline constexpr ShmemEntry k{camel(f.name.strip('_'))}{entry(number, f)};\n")
+    out.append("\n}  // namespace kojak::measure\n")
+    return "".join(out)
+
+
+def entry(number, f):
+    group = "carries_time" if f.has("blocks") or f.has("progress") else "carries_none"
+    return (f"{{kFirstShmemFunction + {number}, {group}({FAMILY_NUMBERS[f.family]}), "
+            f"{str(f.has('blocks')).lower()}}}")
+
+
+def context(f):
+    return "ctx" if f.takes("ctx") else "nullptr"
+
+
+def transfer(f, address, kind, more=""):
+    count = "nelems * " if f.takes("nelems") else ""
+    return f"call.{kind}({context(f)}, {address}, {count}{f.element_bytes()}, pe{more});"
+
+
+def members(f):
+    if f.takes("team"):
+        return "team_members(team)"
+    return "active_set(start, log_stride, size)" if f.takes("start") else "all_members()"
+
+
+def collective(f):
+    """Bytes as coll_bytes.h has them for MPI's: what this process gives and gets, its own part included."""
+    root = "root" if f.takes("root") else "-1"
+    count = f"static_cast<std::uint64_t>(nelems) * {f.element_bytes()}" if f.takes("nelems") else "0"
+    shape = {"broadcast": "Shape::kBroadcast", "collect": "Shape::kCollect", "fcollect": "Shape::kFcollect",
+             "alltoall": "Shape::kAlltoall", "reduce": "Shape::kReduce"}.get(f.role, "Shape::kNone")
+    completes = "true" if f.role == "barrier" else "false"
+    return f"call.collective({members(f)}, {root}, {shape}, {count}, {completes});"
+
+
+def wait(f):
+    """Vectors of variables are looked at one by one."""
+    compare = "cmp" if f.takes("cmp") else "kNotEqual"
+    value = f"&{'cmp_values' if f.takes('cmp_values') else 'cmp_value'}".replace("&cmp_values", "cmp_values")
+    shape = (f"WaitShape{{{f.element_bytes()}, {str(is_signed(f)).lower()}, {compare}, {value}, "
+             f"{str(f.takes('cmp_values')).lower()}}}")
+    if f.takes("ivar"):
+        satisfied = "result != 0" if f.role == "test" else "true"
+        return f"call.waited({shape}, ivar, {satisfied}, {str(f.role.startswith('test')).lower()});"
+    which = {"all": f"result_all", "any": "result", "some": "indices"}[f.role.rsplit("_", 1)[1]]
+    tested = str(f.role.startswith("test")).lower()
+    if which == "result_all":
+        good = "result != 0" if f.role.startswith("test") else "true"
+        return f"call.waited_all({shape}, ivars, nelems, status, {good}, {tested});"
+    if which == "result":
+        return f"call.waited_any({shape}, ivars, nelems, result, {tested});"
+    return f"call.waited_some({shape}, ivars, nelems, static_cast<const std::size_t*>(indices), result, {tested});"
+
+
+def is_signed(f):
+    return not f.element.startswith(("unsigned", "uint", "size_t"))
+
+
+def ending(f):
+    """What is recorded when the call has returned."""
+    role = f.role
+    if role.startswith("put_signal"):
+        nbi = str(role.endswith("nbi")).lower()
+        return transfer(f, "dest", "put_signal", f", sig_addr, {nbi}")
+    if role in ("put", "put_nbi", "put_strided"):
+        return transfer(f, "dest", "put", f", TransferMode::k{camel(role[4:] or 'plain')}")
+    if role in ("get", "get_nbi", "get_strided"):
+        return transfer(f, "source", "get", f", TransferMode::k{camel(role[4:] or 'plain')}")
+    if role == "atomic_put":
+        return transfer(f, "dest", "put", ", TransferMode::kAtomic")
+    if role in ("atomic_get", "atomic_get_nbi"):
+        mode = "kAtomicNbi" if role.endswith("nbi") else "kAtomic"
+        return transfer(f, "source", "get", f", TransferMode::{mode}")
+    if role in ("atomic_get_put", "atomic_get_put_nbi"):
+        mode = "kAtomicNbi" if role.endswith("nbi") else "kAtomic"
+        return transfer(f, "dest", "get_and_put", f", TransferMode::{mode}")
+    if role.startswith(("wait", "test")) and role != "test_lock":
+        return wait(f)
+    if f.family == "coll":
+        return collective(f)
+    return {
+        "quiet": f"call.completed({context(f)});", "fence": f"call.ordered({context(f)});",
+        "set_lock": "call.locked(lock);", "clear_lock": "call.unlocked(lock);",
+        "test_lock": "if (result == 0) call.locked(lock); else call.end();",
+        "malloc": "call.allocated(result, " + ("count * bytes" if f.takes("count") else "bytes") + ");",
+        "realloc": "call.allocated(result, bytes);", "free": "call.freed();",
+    }.get(role, "call.end();")
+
+
+def wrapper(number, f):
+    result = c_type(f.returns)
+    keeps = "" if result == "void" else f"const {result} result = " if "*" not in result else f"{result} const result = "
+    out = [f'\nKOJAK_WRAPPER {result} kojak_{f.name}({parameters(f)}) __asm__("{f.name}");\n',
+           f"{result} kojak_{f.name}({parameters(f)}) {{\n",
+           f"  if (!is_live()) [[unlikely]] return kojak_p{f.name}({passed(f)});\n",
+           f"  constexpr ShmemEntry kEntry{entry(number, f)};\n",
+           "  ShmemCall call(kEntry, __builtin_return_address(0));\n"]
+    if f.role == "exit":
+        out.append("  call.end();\n")
+        return "".join(out) + f"  kojak_p{f.name}({passed(f)});\n}}\n"
+    out += [f"  {keeps}kojak_p{f.name}({passed(f)});\n", f"  {ending(f)}\n"]
+    if keeps:
+        out.append("  return result;\n")
+    out.append("}\n")
+    return "".join(out)
+
+
+def wrappers(table, part):
+    out = [BANNER, '#include "epilog/shmem/call.h"\n', '#include "epilog/shmem/forwards.h"\n\n',
+           "namespace kojak::measure {\n",
+           '#define KOJAK_WRAPPER extern "C" __attribute__((visibility("default"), used))\n']
+    out += [wrapper(number, f) for number, f in enumerate(table.functions) if part_of(f) == part and not f.has("own")]
+    out.append("\n}  // namespace kojak::measure\n")
+    return "".join(out)
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    temporary = f"{path}.{os.getpid()}"
+    with open(temporary, "w", encoding="utf-8") as out:
+        out.write(text)
+    os.replace(temporary, path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--table", required=True)
+    parser.add_argument("--rows", metavar="OUT")
+    parser.add_argument("--forwards", metavar="OUT")
+    parser.add_argument("--wrappers", metavar="OUT")
+    parser.add_argument("--part", choices=PARTS)
+    args = parser.parse_args()
+    try:
+        table = read_table(args.table)
+    except TableError as error:
+        sys.exit(str(error))
+    if args.rows:
+        write(args.rows, rows(table))
+    if args.forwards:
+        write(args.forwards, forwards(table))
+    if args.wrappers:
+        write(args.wrappers, wrappers(table, args.part))
+
+
+if __name__ == "__main__":
+    main()
