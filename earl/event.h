@@ -116,7 +116,9 @@ struct Event {
   Seconds time;
   LocationId loc{};
   EventType type{};
-  std::uint8_t code = 0;  // WINEXIT synex, WIN_LOCK type, FLUSH local, RMA_MARK reason, open flags
+  // WINEXIT synex, WIN_LOCK type, FLUSH local, RMA_MARK reason, open flags, SHMEM_PLACE flags,
+  // SHMEM_WAIT comparison
+  std::uint8_t code = 0;
   std::uint8_t completes = 0;  // REQUEST_COMPLETE: 1 collective, 2 I/O, 3 generalized
 
   // ENTER: region entered. With enterptr (see earl/sequence/region_stacks.h): also the region left,
@@ -131,6 +133,8 @@ struct Event {
   RmaId rmaid = absent<RmaId>();
   RequestId request = absent<RequestId>();  // of a non-blocking operation, also from its attribute
   LockId lock = absent<LockId>();
+  std::uint32_t context = kAbsent;           // SHMEM_PLACE; SHMEM_QUIET, absent: all
+  std::uint64_t offset = ~std::uint64_t{0};  // SHMEM_PLACE, SHMEM_WAIT: in symmetric memory
   Assertion assertion{};
   Bytes64 sent{};           // 64 bits also where the record has 32 (from the attribute)
   Bytes64 recvd{};          //

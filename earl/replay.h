@@ -31,6 +31,7 @@
 #include "earl/state/gats_epochs.h"
 #include "earl/state/messages.h"
 #include "earl/state/passive_epochs.h"
+#include "earl/state/symmetric_memory.h"
 #include "earl/state/transfers.h"
 #include "earl/state/window_collectives.h"
 #include "earl/trace.h"
@@ -87,6 +88,12 @@ struct Sink {
   void on_exposure_transaction(const ExposureEpoch&) {}
   void on_passive_step(const PassiveStep&) {}
   void on_passive_epoch(const PassiveEpoch&) {}
+
+  // SHMEM. The call has completed what its process had issued in that context (absent: in all); has
+  // got a lock, or given it back; has found variables as it wanted them.
+  void on_quiet(const Call&, std::uint32_t /*context*/) {}
+  void on_symmetric_lock(const SymmetricLock&) {}
+  void on_symmetric_wait(const SymmetricWait&) {}
 
   // At a team's FORK and JOIN; the region instance in which its master forks.
   void on_omp_fork(const OpenCall&, Seconds) {}

@@ -137,6 +137,12 @@ class Analysis : public earl::Sink {
            is_shmem_broadcast(region->name) == broadcast;
   }
 
+  ShmemRole shmem_role(const earl::OpenCall& call) const {
+    const RegionDef* region = trace_.definitions().regions.find(call.region);
+    const auto* shmem = region == nullptr ? nullptr : find_shmem_function(region->name);
+    return shmem == nullptr ? ShmemRole::kOther : shmem->role;
+  }
+
   // ---- from the replay
 #define KOJAK_TELL(handler, ...)                                       \
   for_each([&](auto& pattern) {                                        \
@@ -207,7 +213,7 @@ class Analysis : public earl::Sink {
     if (!instance.complete || instance.mixed) return;
     view_.look_at(instance, definitions());
     if (causes_) {
-      if (view_.all_wait_for_all()) came_together(instance.members);
+      if (view_.all_wait_for_all() && !is_shmem_rooted(instance)) came_together(instance.members);
       tell_contributors();
     }
     KOJAK_TELL(on_collective, view_);
@@ -284,6 +290,16 @@ class Analysis : public earl::Sink {
   }
   void on_passive_step(const earl::PassiveStep& step) {
     if (waits_) waits_->on_passive_step(step);
+  }
+  void on_quiet(const Call& call, std::uint32_t context) {
+    if (waits_) waits_->on_quiet(call, context);
+  }
+  void on_symmetric_lock(const earl::SymmetricLock& lock) {
+    if (waits_) waits_->on_symmetric_lock(lock);
+  }
+  void on_symmetric_wait(const earl::SymmetricWait& wait) {
+    begin_operation(Operation::Object::kNothing, 0);
+    KOJAK_TELL(on_symmetric_wait, wait);
   }
   void on_passive_epoch(const earl::PassiveEpoch& epoch) {
     if (last_calls_.any()) [[unlikely]]
@@ -374,7 +390,8 @@ class Analysis : public earl::Sink {
     if (!waits_) return;
     for (ReportMetric& m : metrics) {
       std::string text;
-      if (m.metric.needs == Needs::kAllProgress) text = progress_remark(waits_->sureness());
+      if (m.metric.title == RmaWaitForProgress::kMetric.title)
+        text = progress_remark(waits_->sureness());
       if (m.metric.title == RmaLockContention::kMetric.title) {
         text = order_remark(waits_->lock_decisions());
       }
@@ -408,6 +425,10 @@ class Analysis : public earl::Sink {
 
  private:
   static constexpr std::uint8_t kFlavourShared = 4;
+
+  bool is_shmem_rooted(const earl::CollectiveInstance& instance) const {
+    return is_shmem(instance, TimeClass::kShmemCollective, true);
+  }
 
   // Whether the one that a pattern names ended the call even if nobody waited. (A send that did not
   // wait need not wait for its receiver at all.)
@@ -558,22 +579,21 @@ class Analysis : public earl::Sink {
   }
   void follow_rma_waits() {
     RmaWaits::Results results;
-    results.lock_contention = [this](const Call& call, Seconds waited,
+    results.lock_contention = [this](LockSide side, const Call& call, Seconds waited,
                                      std::span<const WaitPart> parts) {
-      if (call.function == nullptr) return;  // a damaged trace: lock records outside of MPI
-      const bool sync = call.function->cls == MpiClass::kPassiveTarget;
-      severities_.add(contention_metric(sync), raw(call.cnode), call.index, waited.value);
+      severities_.add(contention_metric(side), raw(call.cnode), call.index, waited.value);
       unexplained_.claim(call, waited);
-      tell_parts(contention_metric(sync), call, waited, parts);
+      tell_parts(contention_metric(side), call, waited, parts);
     };
-    results.contention = [this](bool sync, CallPathIndex path, LocationIndex location,
+    results.contention = [this](LockSide side, CallPathIndex path, LocationIndex location,
                                 double seconds) {
-      severities_.add(contention_metric(sync), path, location, seconds);
+      severities_.add(contention_metric(side), path, location, seconds);
       unexplained_.claim_at_end(path, location, seconds);
     };
     results.every_wait = causes_ || options_.wait || options_.watcher != nullptr;
-    results.contention_waits = [this](bool sync, WaitResults&& waits, std::span<const Wait> all) {
-      take_over(contention_metric(sync), std::move(waits), all);
+    results.contention_waits = [this](LockSide side, WaitResults&& waits,
+                                      std::span<const Wait> all) {
+      take_over(contention_metric(side), std::move(waits), all);
     };
     hides_progress_ = SwitchedOff(trace_.definitions()).hides_progress();
     results.progress = [this](ProgressKind kind, CallPathIndex path, LocationIndex location,
@@ -613,8 +633,16 @@ class Analysis : public earl::Sink {
     }
     instances_.absorb(std::move(apart), metric);
   }
-  static MetricIndex contention_metric(bool sync) {
-    return sync ? metric_index<SyncLockContention>() : metric_index<RmaLockContention>();
+  static MetricIndex contention_metric(LockSide side) {
+    switch (side) {
+      case LockSide::kSync:
+        return metric_index<SyncLockContention>();
+      case LockSide::kShmem:
+        return metric_index<ShmemLockContention>();
+      case LockSide::kTransfer:
+        break;
+    }
+    return metric_index<RmaLockContention>();
   }
   static MetricIndex progress_metric(ProgressKind kind) {
     switch (kind) {
@@ -625,6 +653,14 @@ class Analysis : public earl::Sink {
       case ProgressKind::kLock:
       case ProgressKind::kFlushLocal:
         return metric_index<SyncWaitForProgress>();
+      case ProgressKind::kShmemGet:
+      case ProgressKind::kShmemFetch:
+      case ProgressKind::kShmemAtomic:
+        return metric_index<ShmemRmaWaitForProgress>();
+      case ProgressKind::kShmemQuiet:
+        return metric_index<ShmemQuietWaitForProgress>();
+      case ProgressKind::kShmemLock:
+        return metric_index<ShmemLockWaitForProgress>();
       default:
         return metric_index<RmaWaitForProgress>();
     }

@@ -45,6 +45,8 @@
 #include "expert/patterns/pairs.h"
 #include "expert/patterns/reduce_wait.h"
 #include "expert/patterns/shmem.h"
+#include "expert/patterns/shmem_progress.h"
+#include "expert/patterns/shmem_waits.h"
 #include "expert/patterns/synchronization.h"
 #include "expert/patterns/time.h"
 #include "expert/patterns/unexplained.h"
@@ -112,14 +114,21 @@ using Catalogue = std::tuple<
               ShmemLateBroadcast,
               ShmemNxnWait,
             ShmemRma,
+              ShmemRmaWaitForProgress,
           ShmemSynchronization,
             ShmemBarrier,
               ShmemBarrierWait,
             ShmemPairSync,
+              ShmemQuietWaitForProgress,
               ShmemLock,
+                ShmemLockContention,
+                ShmemLockWaitForProgress,
               ShmemWait,
+                ShmemLateNotification,
             ShmemInitExit,
+              ShmemFinalizeWait,
             ShmemMemory,
+              ShmemAllocationWait,
         OpenMp,
           OmpFork,
           OmpFlush,

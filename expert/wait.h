@@ -42,11 +42,16 @@ inline EndedBy exit_of(const earl::Call& call) {
 // one collective of a communicator, one holder's turn at a lock, one absence of a process from
 // MPI. Never calls that merely overlap in time.
 struct Operation {
-  enum class Object : std::uint8_t { kNothing, kCommunicator, kWindow } object = Object::kNothing;
+  enum class Object : std::uint8_t {
+    kNothing,
+    kCommunicator,
+    kWindow,
+    kLock
+  } object = Object::kNothing;
   // All waits of an operation come one after the other; else (locks, progress) they may come at
   // any time, and only the number tells which belong together.
   bool scattered = false;
-  std::uint32_t id = 0;  // of the communicator or window
+  std::uint32_t id = 0;  // of the communicator, window or lock
   std::uint32_t process =
       kNoLocation;           // whose memory it is about: a lock's target, an exposure's own
   std::uint64_t number = 0;  // two waits of one metric and number are of one operation

@@ -22,6 +22,8 @@ std::string_view object_kind(const Operation& operation) {
       return "communicator";
     case Operation::Object::kWindow:
       return "window";
+    case Operation::Object::kLock:
+      return "lock";
   }
   return {};
 }

@@ -186,7 +186,7 @@ class Profiler {
       if (!std::isfinite(e.exit.value)) return false;
       end = e.exit.value;
       enter(at, e.rid, time);
-      if constexpr (std::is_same_v<R, MpiRmaCall>) {
+      if constexpr (std::is_same_v<R, MpiRmaCall> || std::is_same_v<R, ShmemRmaCall>) {
         if (e.kind != Byte{2}) put(at, e.lid, e.dlid, raw(e.bytes));
         if (e.kind == Byte{2}) get(at.of(e.rid), rank(e.lid), raw(e.dlid), raw(e.bytes));
         if (e.kind == Byte{3}) get(at.of(e.rid), rank(e.lid), raw(e.dlid), raw(e.got));

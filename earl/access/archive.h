@@ -61,6 +61,8 @@ class Archive {
   KOJAK_EARL_POINTER(originptr)   // GET_1TS; with lock grants PUT_1TS
   KOJAK_EARL_POINTER(lockptr)     // ALOCK, RLOCK, WLOCK, WUNLOCK
   KOJAK_EARL_POINTER(forkptr)     // JOIN
+  KOJAK_EARL_POINTER(placeptr)    // of SHMEM: PUT_1TS, GET_1TO: its SHMEM_PLACE
+  KOJAK_EARL_POINTER(writeptr)    // SHMEM_WAIT: the PUT_1TS that ended the waiting
   KOJAK_EARL_POINTER(cnodeptr)    // any event inside a region
 #undef KOJAK_EARL_POINTER
   // Its call path; absent outside any region.
@@ -132,13 +134,19 @@ class Archive {
     return link_if(is_rma_end(t), pos);
   }
   std::uint64_t originptr(std::uint64_t pos, EventType t) const {
-    return link_if(is_rma_start(t), pos);
+    return link_if(is_rma_start(t) && t != EventType::kPut1ts, pos);
   }
   std::uint64_t lockptr(std::uint64_t pos, EventType t) const {
     return link_if(is_rma_sync(t) || is_sync(t), pos);
   }
   std::uint64_t forkptr(std::uint64_t pos, EventType t) const {
     return link_if(is_join(t), pos);
+  }
+  std::uint64_t placeptr(std::uint64_t pos, EventType t) const {
+    return link_if(t == EventType::kPut1ts || is_get_origin(t), pos);
+  }
+  std::uint64_t writeptr(std::uint64_t pos, EventType t) const {
+    return link_if(t == EventType::kShmemWait, pos);
   }
   CallPathId call_path(std::uint64_t pos, EventType t) const {
     const std::uint64_t enter = is_enter(t) ? pos : index_.enterptr(pos);

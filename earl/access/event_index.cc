@@ -111,6 +111,10 @@ void EventIndex::add(const Event& e, const sequence::State& state) {
     link = raw(state.paths.current());
   } else if (is_rma_end(e.type)) {
     link = state.transfers.startptr();
+  } else if (e.type == EventType::kPut1ts || is_get_origin(e.type)) {
+    link = state.symmetric.placeptr();
+  } else if (e.type == EventType::kShmemWait) {
+    link = state.symmetric.writeptr();
   } else if (is_rma_start(e.type)) {
     link = state.origins.originptr();
   } else if (is_rma_sync(e.type)) {

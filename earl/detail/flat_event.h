@@ -37,6 +37,13 @@ struct FlatEvent {
     if constexpr (requires { r.tlid; }) e.peer = r.tlid;
     if constexpr (requires { r.plid; }) e.peer = r.plid;
     if constexpr (requires { r.olid; }) e.peer = r.olid;
+    if constexpr (requires { r.glid; }) {
+      if (native) e.peer = r.glid;  // classic files do not tell it
+    }
+    if constexpr (requires { r.ctx; }) e.context = raw(r.ctx);
+    if constexpr (requires { r.offset; }) e.offset = raw(r.offset);
+    if constexpr (requires { r.flags; }) e.code = raw(r.flags);
+    if constexpr (requires { r.cmp; }) e.code = raw(r.cmp);
     if constexpr (requires { r.cid; }) e.com = r.cid;
     if constexpr (requires { r.wid; }) e.win = r.wid;
     if constexpr (requires { r.tag; }) e.tag = r.tag;
@@ -62,6 +69,10 @@ struct FlatEvent {
       e.count[0] = raw(r.fences);
     } else if constexpr (std::is_same_v<R, CollState>) {
       e.count[0] = raw(r.count);
+    } else if constexpr (std::is_same_v<R, ShmemWait>) {
+      e.count[0] = raw(r.value);
+      e.sent = static_cast<Bytes64>(std::uint64_t{raw(r.bytes)});
+      e.has_length = true;
     } else {
       if constexpr (requires { r.sent; }) {
         e.sent = Attributes::bytes(r.sent, a.sent);

@@ -12,8 +12,9 @@ RegionInfo make_info(const RegionDef& def) {
   info.function = def.function;
   info.pausing = def.is_pausing();
   info.post = def.function != nullptr && def.function->role == MpiRole::kWinPost;
-  info.keeps_holes = def.function != nullptr || def.name.starts_with("shmem_") ||
-                     def.type == kOmpBarrier || def.type == kOmpImplicitBarrier;
+  info.shmem = is_shmem_region(def);
+  info.keeps_holes = def.function != nullptr || info.shmem || def.type == kOmpBarrier ||
+                     def.type == kOmpImplicitBarrier;
   return info;
 }
 
@@ -46,7 +47,8 @@ ReplayCore::ReplayCore(Trace& t)
       windows(groups, t.native(), t.findings()),
       gats(groups, t, t.findings()),
       fences(t.process_count()),
-      passive(t.process_count(), t.findings()) {
+      passive(t.process_count(), t.findings()),
+      symmetric(t.process_count()) {
   for (std::uint32_t i = 0; i < places.size(); ++i) {
     stack.head(i).id = t.location(i);
     stack.head(i).process = t.process(i);

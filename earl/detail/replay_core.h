@@ -14,6 +14,7 @@
 #include "earl/state/partitioned.h"
 #include "earl/state/passive.h"
 #include "earl/state/region_stack.h"
+#include "earl/state/symmetric_memory.h"
 #include "earl/state/window_instances.h"
 #include "earl/trace.h"
 
@@ -25,6 +26,7 @@ struct RegionInfo {
   bool known = false;  // a definition introduced it
   bool pausing = false;
   bool post = false;  // Win_post: others want to know who is inside
+  bool shmem = false;
 };
 
 // What happens at the exit of the call that an event lies in.
@@ -40,9 +42,12 @@ struct Action {
     kGroupCall,
     kProbe,
     kPartEnd,
+    kQuiet,          // of SHMEM
+    kSymmetricLock,  // likewise
+    kSymmetricWait,  // likewise
   };
   Kind kind = Kind::kTransfer;
-  bool flag = false;  // exclusive lock, local flush
+  bool flag = false;  // exclusive lock, local flush, lock of SHMEM acquired
   TransferSlot slot;  // of a transfer
   WindowId window{};  // of the others
   ProcessId target{};
@@ -51,11 +56,18 @@ struct Action {
   Tag tag{};
   std::uint64_t key = 0, ordinal = 0;
   RequestId request{};  // of the end of a partitioned message
+  LockId lock{};
+  std::uint32_t context = 0;  // of a quiet; absent: all
+  AwaitedVariable variable;
 };
 
 struct Place {                  // a location
   std::vector<Action> actions;  // of its open calls, innermost last
   std::uint32_t pauses = 0;     // recordings switched off so far
+  // The latest SHMEM_PLACE: the call that it lies in, its operation, and what it says.
+  std::uint64_t placed_in = kNoEvent;
+  RmaId placed = absent<RmaId>();
+  SymmetricPlace symmetric;
 };
 
 struct ReplayCore {
@@ -97,6 +109,8 @@ struct ReplayCore {
   Gats gats;
   Fences fences;
   PassiveTarget passive;
+  SymmetricWrites symmetric;
+  std::vector<AwaitedVariable> variables;      // of the call that is left; kept for its memory only
   WindowId known_window = absent<WindowId>();  // that was found last
   Seconds now{-1e300};
   bool marked = false;  // an RMA_MARK belongs to the next transfer end

@@ -226,6 +226,8 @@ class ReplayHandlers {
       mark(core_.stack.head(i).process, core_.process_of(r.slid), r.wid, r.rmaid, true);
     core_.marked = false;
   }
+  void handle(const Put1te&, const Attributes&, std::uint64_t) { core_.marked = false; }
+  void handle(const Get1te&, const Attributes&, std::uint64_t) { core_.marked = false; }
   void handle(const MpiRmaComplete& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
@@ -252,6 +254,33 @@ class ReplayHandlers {
   void handle(const MpiAssert& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i != kAbsent) frame(i, pos).assertion = static_cast<std::uint8_t>(raw(r.assertion));
+  }
+
+  // ---- SHMEM
+  void handle(const ShmemPlace& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    Place& place = core_.places[i];
+    place.placed_in = frame(i, pos).enter_pos;
+    place.placed = r.rmaid;
+    place.symmetric = {raw(r.offset), raw(r.ctx), raw(r.flags)};
+  }
+  void handle(const ShmemQuiet& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    act(i, pos, Action::Kind::kQuiet, {}, {}, false).context = raw(r.ctx);
+  }
+  void handle(const ShmemWait& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    act(i, pos, Action::Kind::kSymmetricWait, {}, {}, false).variable = {
+        pos, raw(r.offset), raw(r.bytes), raw(r.cmp), raw(r.value), nullptr};
+  }
+  void handle(const ALock& r, const Attributes&, std::uint64_t pos) {
+    symmetric_lock(r, pos, true);
+  }
+  void handle(const RLock& r, const Attributes&, std::uint64_t pos) {
+    symmetric_lock(r, pos, false);
   }
 
   // ---- where a process stands after a gap
@@ -323,6 +352,9 @@ class ReplayHandlers {
     f.post = info->post;
     if (info->post) [[unlikely]]
       core_.gats.enter_post(f);
+    f.shmem = info->shmem;
+    if (info->shmem) [[unlikely]]
+      core_.symmetric.enter(f.process);
     sink_.on_enter(static_cast<const OpenCall&>(f));
   }
 
@@ -349,6 +381,8 @@ class ReplayHandlers {
     if (f.transfer.kind != EpochKind::kNone) leave_transfer(f, f.transfer);
     if (f.actions != 0) [[unlikely]]
       perform(f);
+    if (f.shmem) [[unlikely]]
+      core_.symmetric.leave(f.process);
     return &f;
   }
   // After what the exit record itself did.
@@ -393,6 +427,21 @@ class ReplayHandlers {
     action.window = window;
     action.target = target;
     return action;
+  }
+  template <class R>
+  void symmetric_lock(const R& r, std::uint64_t pos, bool acquired) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    const bool told = trace_.native() && !is_absent(r.glid);
+    const ProcessId by = told ? core_.process_of(r.glid) : absent<ProcessId>();
+    act(i, pos, Action::Kind::kSymmetricLock, {}, by, acquired).lock = r.lkid;
+  }
+  // What SHMEM_PLACE said of this operation, or of the get before it in the same call.
+  const SymmetricPlace* place_of(std::uint32_t i, const Frame& f, RmaId rmaid) const {
+    const Place& place = core_.places[i];
+    if (place.placed_in != f.enter_pos) return nullptr;
+    const bool its = rmaid == place.placed || raw(rmaid) == raw(place.placed) + 1;
+    return its ? &place.symmetric : nullptr;
   }
   void tell_wait(const CollectiveWait& wait) { sink_.on_collective_wait(wait); }
   // The call that the event lies in found a message; `posted`: and has posted a receive of it.

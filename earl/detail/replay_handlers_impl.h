@@ -133,8 +133,12 @@ void ReplayHandlers<S>::transfer(std::uint32_t i, std::uint64_t pos, Seconds tim
     return trace_.findings().add(Finding::kUnknownPeer, pos, core_.stack.head(i).id);
   if (is_absent(f.rmaid)) f.rmaid = rmaid;
   TransferSlot slot;
-  if (is_absent(window)) {
-    // SHMEM: no epochs
+  const SymmetricPlace* symmetric = nullptr;
+  if (is_absent(window)) {  // SHMEM: no epochs
+    symmetric = place_of(i, f, rmaid);
+    if (!get && symmetric != nullptr && symmetric->known() && core_.symmetric.followed(target)) {
+      core_.symmetric.issue(target, {symmetric->offset, raw(bytes), pos, f});
+    }
   } else if (window != core_.known_window && trace_.definitions().windows.find(window) == nullptr)
       [[unlikely]] {
     trace_.findings().add(Finding::kUnknownWindow, pos, core_.stack.head(i).id);
@@ -164,7 +168,8 @@ void ReplayHandlers<S>::transfer(std::uint32_t i, std::uint64_t pos, Seconds tim
       place.actions.emplace_back().slot = slot;
     }
   }
-  sink_.on_transfer(Transfer{&f, pos, time, origin, target, window, rmaid, bytes, get, slot.kind});
+  sink_.on_transfer(
+      Transfer{&f, pos, time, origin, target, window, rmaid, bytes, get, slot.kind, symmetric});
 }
 
 template <class S>
@@ -173,6 +178,7 @@ void ReplayHandlers<S>::perform(Frame& f) {
   Place& place = core_.places[f.index];
   const std::size_t begin = place.actions.size() - f.actions;
   GivenParts parts;
+  core_.variables.clear();
   for (std::size_t n = begin; n < place.actions.size(); ++n) {
     const Action& a = place.actions[n];
     const PassiveEpoch* ended = nullptr;
@@ -212,11 +218,23 @@ void ReplayHandlers<S>::perform(Frame& f) {
       case Action::Kind::kPartEnd:
         parts.add(call.role(), core_.partitioned.end(call.process, a.request));
         continue;
+      case Action::Kind::kQuiet:
+        sink_.on_quiet(call, a.context);
+        continue;
+      case Action::Kind::kSymmetricLock:
+        sink_.on_symmetric_lock(SymmetricLock{&call, a.lock, a.flag, a.target});
+        continue;
+      case Action::Kind::kSymmetricWait:
+        core_.variables.push_back(a.variable);
+        core_.variables.back().write =
+            core_.symmetric.last(call.process, a.variable.offset, a.variable.bytes);
+        continue;
     }
     if (a.kind != Action::Kind::kTransfer) tell_step(call, a);
     if (ended != nullptr) sink_.on_passive_epoch(*ended);
   }
   place.actions.resize(begin);
+  if (!core_.variables.empty()) sink_.on_symmetric_wait(SymmetricWait{&call, core_.variables});
   // Of a call that completed other messages, too, those are told.
   if (parts.any && f.message_call == 0) sink_.on_partitioned(call, parts.deciding);
 }

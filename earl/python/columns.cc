@@ -36,12 +36,15 @@ enum class Column : std::uint8_t {
   kLockptr,
   kForkptr,
   kCnodeptr,
+  kPlaceptr,
+  kWriteptr,
 };
-constexpr const char* kNames[] = {
-    "pos",     "time",       "type",     "location",     "process", "region",  "enterptr",
-    "path",    "peer",       "window",   "communicator", "tag",     "rmaid",   "bytes",
-    "thread",  "call_site",  "request",  "lock",         "code",    "sent",    "received",
-    "sendptr", "requestptr", "startptr", "originptr",    "lockptr", "forkptr", "cnodeptr"};
+constexpr const char* kNames[] = {"pos",          "time",     "type",       "location", "process",
+                                  "region",       "enterptr", "path",       "peer",     "window",
+                                  "communicator", "tag",      "rmaid",      "bytes",    "thread",
+                                  "call_site",    "request",  "lock",       "code",     "sent",
+                                  "received",     "sendptr",  "requestptr", "startptr", "originptr",
+                                  "lockptr",      "forkptr",  "cnodeptr",   "placeptr", "writeptr"};
 
 struct Filled {
   Column column;
@@ -170,6 +173,12 @@ void fill_row(const Archive& a, const Event& e, std::size_t i, const std::vector
         break;
       case Column::kForkptr:
         number(pointer(a.forkptr(e)));
+        break;
+      case Column::kPlaceptr:
+        number(pointer(a.placeptr(e)));
+        break;
+      case Column::kWriteptr:
+        number(pointer(a.writeptr(e)));
         break;
       case Column::kCnodeptr:
         number(pointer(a.cnodeptr(e)));

@@ -126,6 +126,10 @@ class Event:
     originptr: Optional["Event"]
     lockptr: Optional["Event"]
     forkptr: Optional["Event"]
+    placeptr: Optional["Event"]
+    writeptr: Optional["Event"]
+    context: Optional[int]
+    offset: Optional[int]
     cnodeptr: Optional["Event"]
     call_path: Optional[int]
     path: str

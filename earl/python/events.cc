@@ -82,6 +82,14 @@ auto only(bool (*kind)(EventType), F&& f) {
     }
   };
 }
+std::optional<std::uint32_t> context(const PyEvent& e) {
+  if (e.event.context == kAbsent) return std::nullopt;
+  return e.event.context;
+}
+std::optional<std::uint64_t> offset(const PyEvent& e) {
+  if (e.event.offset == SymmetricPlace::kUnknown) return std::nullopt;
+  return e.event.offset;
+}
 const auto kPeer = [](const Event& e) { return number(e.peer); };
 constexpr bool has_source(EventType t) {
   return is_recv(t) || is_rma_end(t);
@@ -110,6 +118,10 @@ void add_attributes(py::class_<PyEvent>& event) {
       .def_property_readonly(
           "synex", only(is_win_exit, [](const Event& e) { return std::uint32_t{e.code}; }),
           "MPIWExit: 0 begins an epoch, 1 ends one.")
+      .def_property_readonly("context", &context,
+                             "SHMEM_PLACE, SHMEM_QUIET: the context, 0 the default one; None: all.")
+      .def_property_readonly("offset", &offset,
+                             "SHMEM_PLACE, SHMEM_WAIT: first byte in symmetric memory.")
       .def_property_readonly("exclusive",
                              only([](EventType t) { return t == EventType::kMpiWinLock; },
                                   [](const Event& e) { return e.code == 1; }),
@@ -219,6 +231,12 @@ void add_events(py::module_& m) {
       .def_property_readonly("lockptr", &follow<&Archive::lockptr>,
                              "The previous event of the lock; of an unlock of a window: its lock.")
       .def_property_readonly("forkptr", &follow<&Archive::forkptr>, "JOIN: its FORK.")
+      .def_property_readonly(
+          "placeptr", &follow<&Archive::placeptr>,
+          "SHMEM, PUT_1TS, MPI_GET_1TO: the SHMEM_PLACE that tells where it works.")
+      .def_property_readonly("writeptr", &follow<&Archive::writeptr>,
+                             "SHMEM_WAIT: the PUT_1TS, issued while it waited, that wrote last to\n"
+                             "the variable; None: it was written before.")
       .def_property_readonly("cnodeptr", &follow<&Archive::cnodeptr>,
                              "The first ENTER of its call path, on any location.")
       .def_property_readonly(

@@ -15,6 +15,7 @@
 #include "earl/sequence/locks.h"
 #include "earl/sequence/message_queues.h"
 #include "earl/sequence/region_stacks.h"
+#include "earl/sequence/symmetric_memory.h"
 #include "earl/sequence/transfer_queues.h"
 
 namespace kojak::earl::sequence {
@@ -27,6 +28,7 @@ struct State {
   void apply(Event& e) {
     regions.apply(e);
     paths.apply(e);
+    symmetric.apply(e);
     // To the others a call's beginning or end says only that the event before is past.
     const bool plain =
         e.type == EventType::kExit || (e.type == EventType::kEnter && e.reg != pausing_region_);
@@ -89,6 +91,7 @@ struct State {
   WindowLocks window_locks;
   ThreadLocks thread_locks;
   ThreadTeams teams;
+  SymmetricMemory symmetric;  // pointers only
 
  private:
   State(const Trace& trace, MessageQueues queues)
@@ -105,6 +108,7 @@ struct State {
         window_locks(trace),
         thread_locks(trace),
         teams(trace),
+        symmetric(trace),
         pausing_region_(trace.pausing_region()) {}
   RegionId pausing_region_;
   bool plain_ = false;  // the latest event was such a one

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "earl/call.h"
+#include "earl/state/symmetric_memory.h"
 #include "epilog/model/window_standing.h"
 
 namespace kojak::earl {
@@ -27,7 +28,8 @@ struct Transfer {
   RmaId rmaid;
   Bytes64 bytes;
   bool get;
-  EpochKind epoch;  // kNone: no epoch is known that it could belong to
+  EpochKind epoch;                        // kNone: no epoch is known that it could belong to
+  const SymmetricPlace* place = nullptr;  // of SHMEM, if the trace tells
 };
 
 // Where the aspect of its epoch keeps a transfer, until the exit of the call that issued it.

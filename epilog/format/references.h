@@ -64,9 +64,10 @@ constexpr bool may_be_absent() {
   if (std::is_same_v<R, RunProperty>) return true;
   if (std::is_same_v<R, MpiOpenCall> || std::is_same_v<R, MpiAwaits>)
     return !std::is_same_v<T, LocationId>;
+  if (std::is_same_v<R, MpiGet1to>) return std::is_same_v<T, WindowId>;  // of SHMEM
   return std::is_same_v<T, PeerId> &&
-         (std::is_same_v<R, MpiCollExit> || std::is_same_v<R, CollExit> ||
-          std::is_same_v<R, MpiCollBegin>);
+         (std::is_same_v<R, ALock> || std::is_same_v<R, RLock> || std::is_same_v<R, MpiCollExit> ||
+          std::is_same_v<R, CollExit> || std::is_same_v<R, MpiCollBegin>);
 }
 
 }  // namespace kojak

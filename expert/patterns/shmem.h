@@ -215,7 +215,9 @@ struct ShmemLock {
       .own = TimeClass::kShmemLock,
       .summary = "Time in setting, testing and clearing locks.",
       .formula = "",
-      .meaning = "Mostly waiting for a lock that another process holds.",
+      .meaning =
+          "Mostly waiting for a lock that another process holds: Lock Contention. The rest is the "
+          "work of the library, which needs several messages for each lock.",
       .advice = "Hold locks for a shorter time, or use several.",
       .needs = Needs::kShmem};
 };
@@ -230,7 +232,9 @@ struct ShmemWait {
       .own = TimeClass::kShmemWait,
       .summary = "Time in waiting for a variable to change.",
       .formula = "",
-      .meaning = "Another process has not yet written the value that this one waits for.",
+      .meaning =
+          "Another process has not yet written the value that this one waits for: Late "
+          "Notification; or it has, and the data are on their way.",
       .advice = "Write earlier, or compute before waiting.",
       .needs = Needs::kShmem};
 };

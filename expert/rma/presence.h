@@ -36,23 +36,23 @@ class Presence {
     std::uint64_t number = 0;
   };
 
-  // `pausing`: an instance of PAUSING. `horizon`: nobody will ask about earlier times.
-  void enter(const earl::OpenCall& call, bool pausing, Seconds horizon) {
+  // `pausing`: an instance of PAUSING. `progresses`: a call that can make progress for others.
+  // `horizon`: nobody will ask about earlier times.
+  void enter(const earl::OpenCall& call, bool pausing, bool progresses, Seconds horizon) {
     Process& p = processes_[raw(call.process)];
     const bool was = p.outside();
     ++p.running;
-    const bool progresses = call.function != nullptr && call.function->can_progress;
     p.paused += pausing;
     p.inside += progresses;
     if (was && progresses && p.since < call.enter) keep(p, call, horizon);
     if (!was && p.outside()) p.since = call.enter;
   }
-  void leave(const Call& call, bool pausing) {
+  void leave(const Call& call, bool pausing, bool progresses) {
     Process& p = processes_[raw(call.process)];
     const bool was = p.outside();
     --p.running;
     p.paused -= pausing;
-    p.inside -= call.function != nullptr && call.function->can_progress;
+    p.inside -= progresses;
     if (!was && p.outside()) p.since = call.exit;
   }
 

@@ -31,6 +31,9 @@ bool WaitClaims::Window::is_void(ProgressKind kind, bool same_node) const {
     case ProgressKind::kFlushLocal:
       return seen(ProgressKind::kFlush) || seen(ProgressKind::kUnlock) ||
              seen(ProgressKind::kGetWait);
+    case ProgressKind::kShmemAtomic:
+    case ProgressKind::kShmemLock:
+      return seen(ProgressKind::kShmemFetch);
     default:
       return seen(kind);
   }
@@ -42,8 +45,11 @@ bool WaitClaims::Window::is_sure(bool same_node) const {
 }
 
 unsigned WaitClaims::Window::rule() const {
-  return (is_void(ProgressKind::kLock, true) ? 0u : 1u) |
-         (is_void(ProgressKind::kLock, false) ? 0u : 2u);
+  const auto needed = [&](bool same_node) {
+    return !is_void(ProgressKind::kLock, same_node) &&
+           !is_void(ProgressKind::kShmemLock, same_node);
+  };
+  return (needed(true) ? 1u : 0u) | (needed(false) ? 2u : 0u);
 }
 
 WaitClaims::Amounts WaitClaims::left_over(const Call& call, const WaitingCall::Outside& outside,
@@ -142,7 +148,8 @@ void WaitClaims::find_absent(const WaitingCall::Outside& outside, Side side,
     if (!counts) continue;
     parts_.push_back({absent.when,
                       absent.ended_by,
-                      {.object = Operation::Object::kWindow,
+                      {.object = absent.window == kSymmetricMemory ? Operation::Object::kNothing
+                                                                   : Operation::Object::kWindow,
                        .scattered = true,
                        .id = raw(absent.window),
                        .process = raw(absent.target),
@@ -218,13 +225,14 @@ void WaitClaims::find_parts(const std::vector<Held>& held, Rule&& rule) {
   parts_.clear();
   for (const Held& h : held) {
     h.under(rule(h.window), [&](const Interval& when) {
-      parts_.push_back({when,
-                        {h.location, h.call_path, h.release, true},
-                        {.object = Operation::Object::kWindow,
-                         .scattered = true,
-                         .id = raw(h.window),
-                         .process = raw(h.target),
-                         .number = h.turn}});
+      parts_.push_back(
+          {when,
+           {h.location, h.call_path, h.release, true},
+           {.object = h.lock != kAbsent ? Operation::Object::kLock : Operation::Object::kWindow,
+            .scattered = true,
+            .id = h.lock != kAbsent ? h.lock : raw(h.window),
+            .process = h.lock != kAbsent ? kNoLocation : raw(h.target),
+            .number = h.turn}});
     });
   }
   leave_to_latest({});
@@ -233,14 +241,15 @@ void WaitClaims::find_parts(const std::vector<Held>& held, Rule&& rule) {
 void WaitClaims::claim_contention(const WaitingCall& waiting,
                                   const std::array<Seconds, kGrantRules>& held, unsigned matter) {
   const Call& call = waiting.call;
-  if (call.function == nullptr) return;  // a damaged trace: lock records outside of MPI
+  if (!can_contend(call, waiting.kind)) return;
+  const LockSide side = side_of(call, waiting.kind);
   if (held[0] == held[1] && held[1] == held[2] && held[2] == held[3]) {
     if (!(held[0] > Seconds{0})) return;
     find_parts(waiting.held, [](WindowId) { return 0u; });
-    results_.lock_contention(call, held[0], parts_);
+    results_.lock_contention(side, call, held[0], parts_);
     return;
   }
-  Contention& claims = windows_[waiting.window].contention[is_sync(call)];
+  Contention& claims = windows_[waiting.window].contention[static_cast<std::size_t>(side)];
   std::array<double, kGrantRules>& sums = claims.sums[place(call)];
   for (unsigned rule = 0; rule < kGrantRules; ++rule) {
     sums[rule] += held[rule].value;
@@ -257,11 +266,11 @@ void WaitClaims::count(WindowId window, bool same_node, double seconds) {
 void WaitClaims::finish_kept(const Kept& kept) {
   const auto rule = [&](WindowId window) { return known_ ? windows_[window].rule() : 0u; };
   held_times(kept.held, rule, set_);
-  if (kept.contended && kept.call.function != nullptr) {
+  if (kept.contended && can_contend(kept.call, kept.kind)) {
     const Seconds waited = length_within(kept.call, set_);
     if (waited > Seconds{0}) {
       find_parts(kept.held, rule);
-      results_.lock_contention(kept.call, waited, parts_);
+      results_.lock_contention(side_of(kept.call, kept.kind), kept.call, waited, parts_);
     }
   }
   if (kept.kind == ProgressKind::kNobody || !known_) return;
@@ -320,11 +329,11 @@ void WaitClaims::finish() {
   kept_.clear();
   for (auto& [id, window] : windows_) {
     const unsigned rule = known_ ? window.rule() : 0u;
-    for (const bool sync : {false, true}) {
-      Contention& claims = window.contention[sync];
+    for (const LockSide side : {LockSide::kTransfer, LockSide::kSync, LockSide::kShmem}) {
+      Contention& claims = window.contention[static_cast<std::size_t>(side)];
       for (const auto& [where, sums] : claims.sums) {
         if (!(sums[rule] > 0)) continue;
-        results_.contention(sync, static_cast<CallPathIndex>(where >> 32),
+        results_.contention(side, static_cast<CallPathIndex>(where >> 32),
                             static_cast<LocationIndex>(where), sums[rule]);
       }
       for (unsigned matter = 0; matter < kGrantRules; ++matter) {
@@ -333,7 +342,7 @@ void WaitClaims::finish() {
         }
         Waits& waits = claims.waits[matter][rule & matter];
         if (waits == nullptr) continue;
-        results_.contention_waits(sync, waits->worst.finish(), waits->all);
+        results_.contention_waits(side, waits->worst.finish(), waits->all);
         waits.reset();
       }
     }

@@ -36,12 +36,12 @@ class WaitClaims {
  public:
   struct Results {
     // A call waited for locks; of the latest holders it is known which part was for whom.
-    std::function<void(const Call&, Seconds, std::span<const WaitPart>)> lock_contention;
+    std::function<void(LockSide, const Call&, Seconds, std::span<const WaitPart>)> lock_contention;
     bool every_wait = false;  // also hand out all waits, not only the worst instances
     // Sums at the end of the trace, and what is known of the waits: the worst instances, and for
-    // whom they were; and all of them, if wanted. `sync`: of a passive target call.
-    std::function<void(bool sync, CallPathIndex, LocationIndex, double)> contention;
-    std::function<void(bool sync, WaitResults&&, std::span<const Wait>)> contention_waits;
+    // whom they were; and all of them, if wanted.
+    std::function<void(LockSide, CallPathIndex, LocationIndex, double)> contention;
+    std::function<void(LockSide, WaitResults&&, std::span<const Wait>)> contention_waits;
     std::function<void(ProgressKind, CallPathIndex, LocationIndex, double)> progress;
     std::function<void(ProgressKind, WaitResults&&, std::span<const Wait>)> progress_waits;
     // A call that waited for progress, and for whom when.
@@ -110,7 +110,7 @@ class WaitClaims {
   struct Window {
     std::array<std::array<std::uint64_t, 2>, kProgressKinds> asynchronous{}, confirmed{};
     std::array<Progress, kProgressKinds> progress;
-    std::array<Contention, 2> contention;  // [1]: of passive target calls
+    std::array<Contention, kLockSides> contention;
     Indirect indirect;
     bool is_void(ProgressKind kind, bool same_node) const;
     bool is_sure(bool same_node) const;
@@ -126,8 +126,14 @@ class WaitClaims {
   };
 
   static Place place(const Call& call) { return Place{raw(call.cnode)} << 32 | call.index; }
-  static bool is_sync(const Call& call) {
-    return call.function != nullptr && call.function->cls == MpiClass::kPassiveTarget;
+  static LockSide side_of(const Call& call, ProgressKind kind) {
+    if (is_shmem(kind)) return LockSide::kShmem;
+    const bool sync = call.function != nullptr && call.function->cls == MpiClass::kPassiveTarget;
+    return sync ? LockSide::kSync : LockSide::kTransfer;
+  }
+  // Else a damaged trace: lock records outside of MPI.
+  static bool can_contend(const Call& call, ProgressKind kind) {
+    return call.function != nullptr || is_shmem(kind);
   }
   static Amounts left_over(const Call& call, const WaitingCall::Outside& outside,
                            const Intervals& taken);

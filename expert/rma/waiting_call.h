@@ -14,23 +14,39 @@
 
 namespace kojak::expert {
 
-// What a call is to the progress of its targets. Those up to kComplete cannot end without them
+// What a call is to the progress of its targets. Those up to kShmemQuiet cannot end without them
 // while operations are outstanding: they are evidence for or against progress without MPI calls.
 enum class ProgressKind : std::uint8_t {
   kFlush,
   kUnlock,
   kGetWait,
   kComplete,
+  kShmemGet,
+  kShmemFetch,  // an atomic operation with a result
+  kShmemQuiet,
   kPassiveTransfer,
   kAccessTransfer,
   kLock,
   kFlushLocal,
+  kShmemAtomic,
+  kShmemLock,
   kNobody,  // needs nobody
 };
 inline constexpr std::size_t kProgressKinds = static_cast<std::size_t>(ProgressKind::kNobody);
 constexpr bool is_evidence(ProgressKind kind) {
-  return kind <= ProgressKind::kComplete;
+  return kind <= ProgressKind::kShmemQuiet;
 }
+constexpr bool is_shmem(ProgressKind kind) {
+  return kind == ProgressKind::kShmemGet || kind == ProgressKind::kShmemFetch ||
+         kind == ProgressKind::kShmemQuiet || kind == ProgressKind::kShmemAtomic ||
+         kind == ProgressKind::kShmemLock;
+}
+// Symmetric memory is what windows are for MPI. There is one.
+inline constexpr WindowId kSymmetricMemory = absent<WindowId>();
+
+// Where Lock Contention shows.
+enum class LockSide : std::uint8_t { kTransfer, kSync, kShmem };
+inline constexpr std::size_t kLockSides = 3;
 
 // Which grants of locks need the target in MPI: bit 0 those to origins on its node, bit 1 those to
 // others. The end of the trace tells.
@@ -55,7 +71,8 @@ struct WaitingCall {
     LocationIndex location = 0;  // the call that released it
     CallPathIndex call_path = 0;
     Seconds release;
-    std::uint64_t turn = 0;  // unique in the trace
+    std::uint64_t turn = 0;        // unique in the trace
+    std::uint32_t lock = kAbsent;  // of SHMEM: its number
 
     // Takes in an earlier turn that led to this one without a gap, whose holder is then forgotten.
     bool joins(const Held& earlier) {

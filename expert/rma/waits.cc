@@ -36,6 +36,12 @@ RmaWaits::RmaWaits(const earl::Trace& trace, Seconds max_delta, std::size_t inst
               [this](ProcessId a, ProcessId b) { return same_node(a, b); }}),
       processes_(trace.process_count()),
       locations_(trace.location_count()) {
+  trace.definitions().regions.for_each([&](RegionId id, const RegionDef& region) {
+    if (region.function != nullptr) return;
+    if (const auto* shmem = find_shmem_function(region.name)) shmem_functions_.emplace(id, shmem);
+  });
+  trace.definitions().windows.for_each(
+      [&](WindowId id, const WindowDef&) { first_lock_ = std::max(first_lock_, raw(id) + 1); });
   const AsyncProgress environment(trace.definitions());
   for (std::uint32_t p = 0; p < trace.process_count(); ++p) {
     if (environment.of(ProcessId{p})) presence_.progresses_alone(ProcessId{p});
@@ -43,14 +49,17 @@ RmaWaits::RmaWaits(const earl::Trace& trace, Seconds max_delta, std::size_t inst
 }
 
 bool RmaWaits::concerns(const Definitions& definitions) {
-  bool any = false;
+  bool any = false, shmem = false;
   definitions.regions.for_each([&](RegionId, const RegionDef& region) {
-    if (region.function == nullptr) return;
+    if (region.function == nullptr) {
+      shmem = shmem || find_shmem_function(region.name) != nullptr;
+      return;
+    }
     const MpiRole role = region.function->role;
     any = any || role == MpiRole::kWinLock || role == MpiRole::kWinLockAll ||
           role == MpiRole::kWinStart;
   });
-  return any && !definitions.windows.empty();
+  return shmem || (any && !definitions.windows.empty());
 }
 
 void RmaWaits::enter_function(const earl::OpenCall& call, bool pausing) {
@@ -59,6 +68,7 @@ void RmaWaits::enter_function(const earl::OpenCall& call, bool pausing) {
     Process& p = processes_[raw(call.process)];
     p.requests.clear();
     p.first_request = 0;
+    p.outstanding.clear();
     for (const Id id : p.access) calls_[id].dropped = true;
     return;
   }
@@ -67,11 +77,7 @@ void RmaWaits::enter_function(const earl::OpenCall& call, bool pausing) {
   switch (role) {
     case MpiRole::kWinLock:
     case MpiRole::kWinLockAll:
-      locks_.enter_lock(call.process);
-      if (Ticket& asked = locations_[call.index].asked; asked == kNoTicket) {
-        asked = asked_.begin(call.enter);
-      }
-      presence_.lock_call(call.enter, asked_.earliest());
+      enter_lock_call(call);
       asks = true;
       break;
     case MpiRole::kWinUnlock:
@@ -89,10 +95,21 @@ void RmaWaits::enter_function(const earl::OpenCall& call, bool pausing) {
     default:
       if (is_completion(role)) asks = processes_[raw(call.process)].waits_for_requests();
   }
-  Location& location = locations_[call.index];
-  if (!asks || location.ticket != kNoTicket) return;
-  location.ticket = remembered_.begin(call.enter);
-  location.turns = turns_.begin(call.enter);
+  if (asks) remember(locations_[call.index], call.enter);
+}
+
+void RmaWaits::enter_lock_call(const earl::OpenCall& call) {
+  locks_.enter_lock(call.process);
+  if (Ticket& asked = locations_[call.index].asked; asked == kNoTicket) {
+    asked = asked_.begin(call.enter);
+  }
+  presence_.lock_call(call.enter, asked_.earliest());
+}
+
+void RmaWaits::leave_lock_call(const Call& call) {
+  locks_.leave_lock(call.process);
+  asked_ticket_ = std::exchange(locations_[call.index].asked, kNoTicket);
+  presence_.lock_call(call.exit, asked_.earliest());
 }
 
 void RmaWaits::leave_function(const Call& call) {
@@ -102,9 +119,7 @@ void RmaWaits::leave_function(const Call& call) {
   switch (call.role()) {
     case MpiRole::kWinLock:
     case MpiRole::kWinLockAll:
-      locks_.leave_lock(call.process);
-      asked_ticket_ = std::exchange(location.asked, kNoTicket);
-      presence_.lock_call(call.exit, asked_.earliest());
+      leave_lock_call(call);
       break;
     case MpiRole::kWinUnlock:
     case MpiRole::kWinUnlockAll:
@@ -116,6 +131,8 @@ void RmaWaits::leave_function(const Call& call) {
 }
 
 void RmaWaits::on_transfer(const earl::Transfer& transfer) {
+  if (is_absent(transfer.window)) [[unlikely]]
+    return shmem_transfer(transfer);
   const earl::OpenCall& call = *transfer.call;
   Location& location = locations_[call.index];
   if (location.call != call.enter_pos) {
@@ -165,8 +182,9 @@ RmaWaits::Id RmaWaits::keep(const Call& call, WindowId window, ProgressKind kind
       return kept_;
     }
   }
-  const bool transfer =
-      kind == ProgressKind::kPassiveTransfer || kind == ProgressKind::kAccessTransfer;
+  const bool transfer = kind == ProgressKind::kPassiveTransfer ||
+                        kind == ProgressKind::kAccessTransfer || kind == ProgressKind::kShmemGet ||
+                        kind == ProgressKind::kShmemFetch || kind == ProgressKind::kShmemAtomic;
   if (transfer && calls_.live() >= kMostKept) {
     ++left_out_;
     return earl::detail::kNone;
@@ -213,7 +231,7 @@ bool RmaWaits::same_node(ProcessId a, ProcessId b) const {
 
 void RmaWaits::look(const Call& call, LockQueue::Id epoch, ProgressKind kind, bool contended) {
   if (!contended) return;
-  const Id id = keep(call, locks_[epoch].window, kind);
+  const Id id = keep(call, is_shmem(kind) ? kSymmetricMemory : locks_[epoch].window, kind);
   if (id == earl::detail::kNone) return;
   if (turns_ticket_ != kNoTicket) calls_[id].turns = std::exchange(turns_ticket_, kNoTicket);
   attach(id, epoch);
@@ -304,8 +322,7 @@ void RmaWaits::flush(const Step& step) {
          locks_.contended(id, call.enter));
     if (is_absent(step.target)) {
       for (LockTarget& t : epoch.targets.items()) flush_target(step, id, t);
-    } else if (const std::uint32_t t = epoch.targets.find(step.target);
-               t != earl::detail::kNone) {
+    } else if (const std::uint32_t t = epoch.targets.find(step.target); t != earl::detail::kNone) {
       flush_target(step, id, epoch.targets[t]);
     }
   }
@@ -523,11 +540,13 @@ void RmaWaits::settle_call(Id id) {
 }
 
 void RmaWaits::epoch_placed(LockEpoch& epoch, ProcessId target, const LockQueue::Turns& turns) {
+  const std::size_t lock = std::size_t{raw(epoch.window)} - first_lock_;
+  const bool shmem = raw(epoch.window) >= first_lock_ && lock < lock_ids_.size();
   for (const Id id : epoch.calls) {
     WaitingCall& w = calls_[id];
     std::size_t apart = 0;
     turns.for_each(w.call, [&](const LockTurn& turn, Seconds begin, Seconds end) {
-      const WaitingCall::Held held{epoch.window,
+      const WaitingCall::Held held{shmem ? kSymmetricMemory : epoch.window,
                                    target,
                                    {std::max(begin, turn.asked), std::min(end, turn.release)},
                                    turn.service,
@@ -535,7 +554,8 @@ void RmaWaits::epoch_placed(LockEpoch& epoch, ProcessId target, const LockQueue:
                                    turn.location,
                                    turn.call_path,
                                    turn.release,
-                                   turn.number};
+                                   turn.number,
+                                   shmem ? raw(lock_ids_[lock]) : kAbsent};
       if (++apart > kTurnsApart && w.held.back().joins(held)) return;
       w.held.push_back(held);
     });

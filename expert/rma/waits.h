@@ -11,9 +11,11 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "earl/replay.h"
+#include "epilog/format/shmem_functions.h"
 #include "expert/marked_transfers.h"
 #include "expert/rma/lock_queue.h"
 #include "expert/rma/presence.h"
@@ -34,8 +36,11 @@ class RmaWaits {
   void on_enter(const earl::OpenCall& call) {
     forget_tickets();
     const bool pausing = call.region == pausing_;
-    presence_.enter(call, pausing, remembered_.earliest());
+    const ShmemFunction* const shmem = shmem_function(call);
+    presence_.enter(call, pausing, can_progress(call, shmem), remembered_.earliest());
     if (call.function != nullptr || pausing) enter_function(call, pausing);
+    if (shmem != nullptr) [[unlikely]]
+      enter_shmem(call, shmem->role);
     locks_.wake(call.enter);
   }
   void on_call(const Call& call) {
@@ -43,8 +48,11 @@ class RmaWaits {
     const bool pausing = call.region == pausing_;
     if (!due_.empty() && due_.front().time < call.exit) settle(call.exit);
     locks_.wake(call.exit);  // while it is known that this call is an unlock that has not ended
-    presence_.leave(call, pausing);
+    const ShmemFunction* const shmem = shmem_function(call);
+    presence_.leave(call, pausing, can_progress(call, shmem));
     if (call.function != nullptr) leave_function(call);
+    if (shmem != nullptr) [[unlikely]]
+      leave_shmem(call, shmem->role);
     locks_.forget_before(turns_.earliest());
   }
   void on_transfer(const earl::Transfer& transfer);
@@ -78,6 +86,9 @@ class RmaWaits {
   // An exposure transaction; `last`: the access epoch whose Win_complete came last, if the wait for
   // it counts.
   void on_exposure_transaction(const earl::ExposureEpoch& epoch, const earl::AccessEpoch* last);
+  // Of SHMEM, in the order of earl::Sink.
+  void on_quiet(const Call& call, std::uint32_t context);
+  void on_symmetric_lock(const earl::SymmetricLock& lock);
   void on_window_free(ProcessId process, WindowId window) { locks_.give_up(process, window); }
   void on_end();
 
@@ -111,6 +122,8 @@ class RmaWaits {
     std::vector<Request> requests;  // by operation, ascending
     std::size_t first_request = 0;  // before it all are done
     std::vector<Id> access;         // calls of open access epochs
+    // SHMEM: what is not known to be complete, by context: targets, and the latest enter of a call.
+    std::map<std::uint32_t, std::map<ProcessId, Seconds>> outstanding;
     bool waits_for_requests() const { return first_request < requests.size(); }
   };
   struct Issued {  // an operation of the call that a location is in
@@ -124,6 +137,10 @@ class RmaWaits {
     std::vector<Issued> issued;
     Ticket ticket = kNoTicket, turns = kNoTicket, asked = kNoTicket;
   };
+  struct ShmemLock {  // followed like that of a window
+    WindowId window{};
+    ProcessId granted_by{};
+  };
   struct Found {  // a needed target that was outside, at times_[first] and those up to `end`
     WaitingCall::Absent absent;
     std::size_t first = 0, end = 0;
@@ -133,6 +150,34 @@ class RmaWaits {
     Id call;
   };
 
+  // Null: none of SHMEM.
+  const ShmemFunction* shmem_function(const earl::OpenCall& call) const {
+    if (shmem_functions_.empty() || call.function != nullptr) [[likely]]
+      return nullptr;
+    const auto known = shmem_functions_.find(call.region);
+    return known == shmem_functions_.end() ? nullptr : known->second;
+  }
+  ShmemRole shmem_role(const earl::OpenCall& call) const {
+    const ShmemFunction* const function = shmem_function(call);
+    return function == nullptr ? ShmemRole::kOther : function->role;
+  }
+  static bool can_progress(const earl::OpenCall& call, const ShmemFunction* shmem) {
+    if (call.function != nullptr) return call.function->can_progress;
+    return shmem != nullptr && shmem->can_progress;
+  }
+  // The call that a location has entered may ask who was outside, or held a lock, since then.
+  void remember(Location& location, Seconds enter) {
+    if (location.ticket != kNoTicket) return;
+    location.ticket = remembered_.begin(enter);
+    location.turns = turns_.begin(enter);
+  }
+  // It asks for a lock; it has asked.
+  void enter_lock_call(const earl::OpenCall& call);
+  void leave_lock_call(const Call& call);
+  void enter_shmem(const earl::OpenCall& call, ShmemRole role);
+  void leave_shmem(const Call& call, ShmemRole role);
+  void shmem_transfer(const earl::Transfer& transfer);
+  ShmemLock& shmem_lock(const earl::SymmetricLock& lock);
   void enter_function(const earl::OpenCall& call, bool pausing);
   void leave_function(const Call& call);
   void leave_transfer(const Call& call);
@@ -195,6 +240,11 @@ class RmaWaits {
   Intervals times_, named_;
 
   MarkedTransfers marks_;  // by process
+  // Of the trace's SHMEM functions; and its locks, whose windows have numbers above those of MPI.
+  std::unordered_map<RegionId, const ShmemFunction*> shmem_functions_;
+  std::map<LockId, ShmemLock> shmem_locks_;
+  std::vector<LockId> lock_ids_;  // in the order of those numbers
+  std::uint32_t first_lock_ = 0;
   // Of the call that has just ended.
   Ticket ticket_ = kNoTicket, turns_ticket_ = kNoTicket, asked_ticket_ = kNoTicket;
   Id kept_ = earl::detail::kNone;  // the call kept last

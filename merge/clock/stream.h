@@ -60,6 +60,12 @@ struct alignas(64) Stream {
   std::uint32_t assertion = 0;
 
   std::vector<InFlight> in_flight;
+  // SHMEM_PLACE of the call that is open; `got`: a get followed.
+  struct Placed {
+    std::uint32_t rmaid, context;
+    bool non_blocking, got;
+  };
+  std::vector<Placed> placed;
   std::size_t callers_in_call = 0;  // of a whole-call record
   std::optional<ControlledCursor> controlled;
   double controlled_base = 0;

@@ -31,6 +31,17 @@ namespace kojak::merge {
 using ListId = std::uint32_t;
 inline constexpr ListId kNoList = 0xFFFFFFFFu;
 
+// A context of SHMEM is followed like a window whose members are all locked for good, and quiet
+// like a flush of all. Its number stands above those of windows.
+inline constexpr std::uint32_t kFirstContext = 0x80000000u;
+constexpr bool is_context(std::uint32_t window) {
+  return window >= kFirstContext && window != kAbsent;
+}
+constexpr std::uint32_t context_window(std::uint32_t context) {
+  const std::uint32_t window = kFirstContext | context;
+  return window != kAbsent ? window : kAbsent - 1;
+}
+
 // The epoch of one operation.
 struct OpEpoch {
   EpochKind kind = EpochKind::kFence;
@@ -178,6 +189,11 @@ class alignas(64) WindowEpochs {
                   std::uint8_t open);
   // Recording has paused since this state was last confirmed: nothing open is sure any more.
   void forget_open(bool survey, std::uint32_t new_gap);
+  // A context: whatever happened in a pause, it goes on, and its next quiet completes what is open.
+  void keep_context(std::uint32_t now) {
+    gap = now;
+    if (standing.all == 0) standing.lock_all(kOpenShared);
+  }
   // Pass 1 has ended, with that many pauses of the process.
   void end_of_survey(std::uint32_t gaps);
   // Forgets all but what pass 1 found.
@@ -209,6 +225,10 @@ class ProcessEpochs {
   // The state on a window, after a pause if there was one.
   WindowEpochs& window(std::uint32_t id, bool survey) {
     WindowEpochs& w = raw_window(id);
+    if (is_context(id)) [[unlikely]] {
+      w.keep_context(gap_);
+      return w;
+    }
     if (w.gap != gap_) [[unlikely]] {
       if (w.gap == WindowEpochs::kUntouched) {
         w.gap = gap_;
@@ -230,6 +250,15 @@ class ProcessEpochs {
     for (const auto& entry : windows_) ids.push_back(entry.first);
     std::sort(ids.begin(), ids.end());
     for (const std::uint32_t id : ids) f(id, *windows_[id]);
+  }
+  // The contexts of SHMEM that were heard of, ascending.
+  std::vector<std::uint32_t> contexts() const {
+    std::vector<std::uint32_t> ids;
+    for (const auto& entry : windows_) {
+      if (is_context(entry.first)) ids.push_back(entry.first);
+    }
+    std::sort(ids.begin(), ids.end());
+    return ids;
   }
   // Recording is switched off.
   void pause() { ++gap_; }

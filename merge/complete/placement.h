@@ -117,6 +117,10 @@ class Placement {
       __builtin_prefetch(window->last_peer);
     }
   }
+  // The contexts of SHMEM that its process used.
+  std::vector<std::uint32_t> contexts(std::uint32_t stream) const {
+    return recent_[stream].epochs->contexts();
+  }
   void pause(std::uint32_t stream) { recent_[stream].epochs->pause(); }
   LocationDuties& duties(std::uint32_t stream) { return duties_[stream]; }
   // Whether ends wait for an exit of this location. Asked at each exit: a byte for each location.

@@ -79,6 +79,18 @@ class Follower {
     apply_sync(w, s, members(s.comm), true);
   }
 
+  void context(const RawRecord& record, const Dialect& dialect) {
+    ContextUse use;
+    if (!with_windows_ || !decode_context(record, dialect, use)) return;
+    if (use.window != kAbsent) epochs_.window(use.window, true);
+    if (!use.quiet) return;
+    const auto quiet = [&](std::uint32_t id) {
+      apply_sync(epochs_.window(id, true), quiet_sync(id), {}, true);
+    };
+    if (use.window != kAbsent) return quiet(use.window);
+    for (const std::uint32_t id : epochs_.contexts()) quiet(id);
+  }
+
  private:
   MpiRole role() const {
     if (stack_.empty() || !stack_.back().region) return MpiRole::kOther;
@@ -210,7 +222,8 @@ class Surveyor {
             break;
           default:
             walk(step, record, dialect, follower);
-            if (step == Step::kSyncExit) facts.last_exit = input.offset(p);
+            if (step == Step::kSyncExit || step == Step::kContextCall)
+              facts.last_exit = input.offset(p);
             if (step == Step::kSync) note_locks(facts, record.type);
         }
         p += size;

@@ -56,6 +56,31 @@ bool decode_sync(const RawRecord& record, const Dialect& dialect, MpiRole role,
   }
 }
 
+bool decode_context(const RawRecord& record, const Dialect& dialect, ContextUse& use) {
+  use = {};
+  const auto take = [&]<class R>(R r) {
+    if (decode(record, dialect, r) != nullptr) return false;
+    use.quiet = std::is_same_v<R, ShmemQuiet>;
+    if (!use.quiet) use.window = context_window(0);
+    if constexpr (requires { r.ctx; }) {
+      if (!is_absent(r.ctx)) use.window = context_window(raw(r.ctx));
+    }
+    return true;
+  };
+  switch (static_cast<RecordType>(record.type)) {
+    case RecordType::kShmemPlace:
+      return take(ShmemPlace{});
+    case RecordType::kShmemQuiet:
+      return take(ShmemQuiet{});
+    case RecordType::kShmemRmaCall:
+      return take(ShmemRmaCall{});
+    case RecordType::kPut1teRemote:
+      return take(Put1teRemote{});
+    default:
+      return false;
+  }
+}
+
 void apply_sync(WindowEpochs& window, const Sync& sync, std::span<const std::uint32_t> members,
                 bool survey) {
   switch (sync.kind) {

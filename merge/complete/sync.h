@@ -33,6 +33,21 @@ struct Sync {
 bool decode_sync(const RawRecord& record, const Dialect& dialect, MpiRole role,
                  std::uint32_t assertion, Sync& sync);
 
+// A record of SHMEM that is about a context: an operation in it (the default one if it names none),
+// or its completion.
+struct ContextUse {
+  bool quiet = false;
+  std::uint32_t window = kAbsent;  // absent: all contexts of the process
+};
+bool decode_context(const RawRecord& record, const Dialect& dialect, ContextUse& use);
+// Of a quiet, for each context that it completes.
+constexpr Sync quiet_sync(std::uint32_t window) {
+  Sync sync;
+  sync.kind = EpochMove::kFlush;
+  sync.window = window;
+  return sync;
+}
+
 // `members` of the group, by world rank; empty if unknown. kRmaComplete only tells pass 1.
 void apply_sync(WindowEpochs& window, const Sync& sync, std::span<const std::uint32_t> members,
                 bool survey);

@@ -41,37 +41,50 @@ inline bool byte_attribute(const RawRecord& record, const Dialect& dialect, std:
   return true;
 }
 
-inline bool end_from_call(const MpiRmaCall& call, bool put, LocalEnd& end) {
+// Of MPI_RMA_CALL or SHMEM_RMA_CALL.
+template <class RmaCall>
+bool end_from_call(const RmaCall& call, bool put, LocalEnd& end) {
   const std::uint8_t kind = raw(call.kind);
   if ((kind & (put ? kCallPut : kCallGet)) == 0) return false;
   const bool both = kind == (kCallPut | kCallGet);
   end.time = call.exit.value;
   end.bytes = raw(both && !put ? call.got : call.bytes);
   end.peer = raw(call.dlid);
-  end.window = raw(call.wid);
+  if constexpr (requires { call.wid; }) end.window = raw(call.wid);
   end.rmaid = raw(call.rmaid) + (both && put ? 1 : 0);
   return true;
 }
 
+namespace detail {
+template <class End>
+bool read_end(const RawRecord& record, const Dialect& dialect, std::uint64_t attribute,
+              LocalEnd& end) {
+  End r;
+  if (record.type != type_of(End::kType) || decode(record, dialect, r) != nullptr) return false;
+  end.time = r.time.value;
+  end.bytes = is_absent(r.recvd) ? attribute : std::uint64_t{raw(r.recvd)};
+  if constexpr (requires { r.dlid; }) {
+    end.peer = raw(r.dlid);
+  } else {
+    end.peer = raw(r.slid);
+  }
+  if constexpr (requires { r.wid; }) end.window = raw(r.wid);
+  end.rmaid = raw(r.rmaid);
+  return true;
+}
+}  // namespace detail
+
 // From MPI_PUT_1TE_REMOTE (put) or MPI_GET_1TE; `attribute` is the count that stood before it.
 inline bool end_from_record(const RawRecord& record, const Dialect& dialect, bool put,
                             std::uint64_t attribute, LocalEnd& end) {
-  const auto take = [&](const auto& r, auto peer) {
-    end.time = r.time.value;
-    end.bytes = is_absent(r.recvd) ? attribute : std::uint64_t{raw(r.recvd)};
-    end.peer = raw(peer);
-    end.window = raw(r.wid);
-    end.rmaid = raw(r.rmaid);
-    return true;
-  };
-  if (put) {
-    MpiPut1teRemote r;
-    if (record.type != type_of(RecordType::kMpiPut1teRemote)) return false;
-    return decode(record, dialect, r) == nullptr && take(r, r.dlid);
-  }
-  MpiGet1te r;
-  if (record.type != type_of(RecordType::kMpiGet1te)) return false;
-  return decode(record, dialect, r) == nullptr && take(r, r.slid);
+  return put ? detail::read_end<MpiPut1teRemote>(record, dialect, attribute, end)
+             : detail::read_end<MpiGet1te>(record, dialect, attribute, end);
+}
+// The same of SHMEM: PUT_1TE_REMOTE or GET_1TE.
+inline bool windowless_end(const RawRecord& record, const Dialect& dialect, bool put,
+                           std::uint64_t attribute, LocalEnd& end) {
+  return put ? detail::read_end<Put1teRemote>(record, dialect, attribute, end)
+             : detail::read_end<Get1te>(record, dialect, attribute, end);
 }
 
 }  // namespace kojak::merge

@@ -9,6 +9,7 @@
 //   sync(record, dialect)  what decode_sync() reads; before leave() where it leaves, too
 //   leave()               whatever was opened last ends
 //   assertion(bits)       of the call that is open
+//   context(record, dialect)  what decode_context() reads; only of visitors that have it
 // What else a record says is the reading's own matter. Pure, no allocation.
 #pragma once
 
@@ -32,9 +33,11 @@ enum class Step : std::uint8_t {
   kClose,  // leaves what kPause or kOpen opened
   kSync,   // may move a window's state
   kAssert,
-  kExit,      // leaves a region
-  kSyncExit,  // both
-  kCall,      // enters and leaves in one record
+  kExit,         // leaves a region
+  kSyncExit,     // both
+  kCall,         // enters and leaves in one record
+  kContext,      // of a context of SHMEM
+  kContextCall,  // both
 };
 
 namespace detail {
@@ -61,6 +64,12 @@ constexpr Step step_of_event(std::uint8_t type) {
       return Step::kSync;
     case RecordType::kMpiAssert:
       return Step::kAssert;
+    case RecordType::kShmemPlace:
+    case RecordType::kShmemQuiet:
+    case RecordType::kPut1teRemote:
+      return Step::kContext;
+    case RecordType::kShmemRmaCall:
+      return Step::kContextCall;
     default:
       break;
   }
@@ -131,6 +140,12 @@ template <class Visitor>
         visitor.assertion(raw(assertion.assertion));
       break;
     }
+    case Step::kContext:
+    case Step::kContextCall:
+      if constexpr (requires { visitor.context(record, dialect); }) {
+        visitor.context(record, dialect);
+      }
+      break;
     default:
       break;
   }

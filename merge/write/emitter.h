@@ -76,7 +76,13 @@ class Emitter {
                   Byte{static_cast<std::uint8_t>(mark)}});
     }
     const Bytes bytes = bytes_field(raw(kAttrBytesReceived), end.bytes);
-    if (info.put) {
+    if (is_context(info.window)) [[unlikely]] {
+      if (info.put) {
+        put(Put1te{LocationId{lid}, Seconds{time}, PeerId{end.peer}, RmaId{end.rmaid}, bytes});
+      } else {
+        put(Get1te{LocationId{lid}, Seconds{time}, PeerId{end.peer}, RmaId{end.rmaid}, bytes});
+      }
+    } else if (info.put) {
       put(MpiPut1te{LocationId{lid}, Seconds{time}, PeerId{end.peer}, WindowId{info.window},
                     RmaId{end.rmaid}, bytes});
     } else {

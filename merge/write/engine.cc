@@ -6,7 +6,7 @@
 #include "merge/complete/walk.h"
 #include "merge/input/kway.h"
 #include "merge/write/classic.h"
-#include "merge/write/transfer_writer.h"
+#include "merge/write/context_writer.h"
 
 namespace kojak::merge {
 namespace {
@@ -23,7 +23,8 @@ class Engine {
         ends_(in, events_, summary, open_streams()),
         placement_(ends_.placement()),
         grants_(in, events_, ends_),
-        transfers_(in, events_, ends_, grants_, summary) {
+        transfers_(in, events_, ends_, grants_, summary),
+        contexts_(in, events_, ends_) {
     for (const auto& process : in.survey.processes) {
       if (process) process->restart();
     }
@@ -146,6 +147,7 @@ class Engine {
       ++s.callers_to_leave;
     }
     s.assertion = 0;
+    ContextWriter<Plain>::left(s);
   }
   void leave_callers(Stream& s) {
     if (s.callers_to_leave == 0) [[likely]]
@@ -209,12 +211,17 @@ class Engine {
       engine.leave(s);
     }
     void assertion(std::uint32_t bits) { s.assertion = bits; }
+    void context(const RawRecord&, const Dialect&) { engine.contexts_.quiet(s); }
   };
 
   // Writes the current event. False if the second half of its record is still to be written.
   [[gnu::always_inline]] bool step(Stream& s) {
     if (s.inside_call) {
-      transfers_.call_ends(s);
+      if (s.type == type_of(RecordType::kShmemRmaCall)) [[unlikely]] {
+        contexts_.call_ends(s);
+      } else {
+        transfers_.call_ends(s);
+      }
       return true;
     }
     switch (static_cast<RecordType>(s.type)) {
@@ -232,6 +239,9 @@ class Engine {
         return true;
       case RecordType::kMpiRmaCall:
         return transfers_.call_begins(s);
+      case RecordType::kShmemRmaCall:
+        contexts_.call_begins(s);
+        return !s.inside_call;
       case RecordType::kMpiCall:
       case RecordType::kMpiTestCall:  // begins like MPI_CALL
         return transfers_.plain_call_begins(s);
@@ -257,11 +267,17 @@ class Engine {
       case RecordType::kMpiGet1te:
         transfers_.transfer_ends(s, false);
         return;
+      case RecordType::kShmemPlace:
+        contexts_.place(s);
+        return;
       case RecordType::kGet1tsRemote:
-        transfers_.shmem_get_starts(s);
+        contexts_.get_starts(s);
         return;
       case RecordType::kPut1teRemote:
-        transfers_.shmem_put_ends(s);
+        contexts_.transfer_ends(s, true);
+        return;
+      case RecordType::kGet1te:
+        contexts_.transfer_ends(s, false);
         return;
       case RecordType::kLocalSample:
         sample(s);
@@ -384,6 +400,7 @@ class Engine {
   Placement& placement_;
   GrantWriter<Plain> grants_;
   TransferWriter<Plain> transfers_;
+  ContextWriter<Plain> contexts_;
   double last_time_ = 0;
   std::uint64_t done_ = 0;
 };

@@ -156,22 +156,6 @@ class TransferWriter {
     }
     transfer_starts(s, false, raw(r.dlid), raw(r.wid), raw(r.rmaid));
   }
-  void shmem_get_starts(Stream& s) {
-    Get1tsRemote r;
-    if (!events_.read(s, r)) return;
-    if (!events_.good_peer(s, r.dlid)) return;
-    emitter_.put(MpiGet1to{r.lid, r.time, r.rmaid, absent<WindowId>()});
-    events_.copy_attributes(s);
-    emitter_.put(Get1ts{LocationId{raw(r.dlid)}, r.time, PeerId{s.rank}, r.rmaid, r.sent});
-  }
-  void shmem_put_ends(Stream& s) {
-    Put1teRemote r;
-    if (!events_.read(s, r)) return;
-    if (!events_.good_peer(s, r.dlid)) return;
-    events_.copy_attributes(s);
-    emitter_.put(Put1te{LocationId{raw(r.dlid)}, r.time, PeerId{s.rank}, r.rmaid, r.recvd});
-  }
-
   // A start in a record of its own: its end's record follows, as a rule at once.
   void transfer_starts(Stream& s, bool put, std::uint32_t target, std::uint32_t window,
                        std::uint32_t rmaid) {

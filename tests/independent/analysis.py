@@ -1,5 +1,5 @@
 """The whole analysis of one trace: metric -> {(call path, location): severity}."""
-from independent import active, base, begun, collectives, messages, omp, partitioned, passive, unexplained
+from independent import active, base, begun, collectives, messages, omp, partitioned, passive, shmem, unexplained
 from independent import epochs as epoch_module
 
 
@@ -24,7 +24,7 @@ def analyse(trace):
     target.early_wait(severities, progress_of)
     target.pairs(severities)
     omp.openmp_patterns(trace, severities)
-    omp.shmem_patterns(trace, severities)
+    shmem.patterns(trace, severities)
     omp.counters(trace, severities)
     unexplained.not_explained(trace, severities)
     return severities.values

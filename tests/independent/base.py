@@ -46,6 +46,7 @@ def classify(trace, is_barrier_request):
                     call.assertion |= event.assertion
         else:
             call.name = call.region.name
+            call.progress = shmem_leaf(call.name) not in (None, "shmem")
             call.leaf = shmem_leaf(call.name) or OMP_LEAF.get(call.region.kind) or OMP_API.get(call.name, "execution")
 
 
@@ -79,7 +80,7 @@ def times(trace, severities):
             metric = PARENT.get(metric)
 
 
-def visits_and_bytes(trace, severities, operations, matched, shmem_puts):
+def visits_and_bytes(trace, severities, operations, matched, shmem_transfers):
     for event in trace.events:
         if event.kind == "MPI_SEND":
             severities.add("bytes_sent_p2p", event.call, event.bytes(SENT, "sent"))
@@ -92,8 +93,8 @@ def visits_and_bytes(trace, severities, operations, matched, shmem_puts):
         elif event.kind in ("MPI_COLLEXIT", "COLLEXIT"):
             severities.add("bytes_sent_coll", event.call, event.bytes(SENT, "sent"))
             severities.add("bytes_rcvd_coll", event.call, event.bytes(RECEIVED, "recvd"))
-    for event, size in shmem_puts:
-        severities.add("bytes_put", event.call, size)
+    for call, metric, size in shmem_transfers:
+        severities.add(metric, call, size)
     for operation in operations:
         severities.add("bytes_put" if operation.is_put else "bytes_get", operation.call, operation.bytes)
     for sum_metric, parts in (("bytes_p2p", ("bytes_sent_p2p", "bytes_rcvd_p2p")),

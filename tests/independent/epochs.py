@@ -60,8 +60,13 @@ class Epochs:
                 marks.add((process[event.olid], event.rmaid))
         self.by_pos, self.by_id, self.shmem = {}, {}, []
         for event in trace.events:
-            if event.kind == "PUT_1TS":  # of SHMEM: it takes part in no pattern
-                self.shmem.append((event, event.bytes(SENT, "sent")))
+            if event.kind == "PUT_1TS":  # of SHMEM: shmem.py looks at it
+                self.shmem.append((event.call, "bytes_put", event.bytes(SENT, "sent")))
+                continue
+            if event.kind == "GET_1TS":
+                at = issued.get((process[event.dlid], event.rmaid, "MPI_GET_1TO"))
+                if at is not None:
+                    self.shmem.append((at.call, "bytes_get", event.bytes(SENT, "sent")))
                 continue
             if event.kind == "MPI_PUT_1TS":
                 origin, target = process[event.lid], process[event.dlid]

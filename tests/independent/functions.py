@@ -43,7 +43,9 @@ PATTERNS = {
     "mpi_rma_indirectwait", "mpi_rma_gat_wait_for_progress", "mpi_rma_sync_lock_contention",
     "mpi_rma_sync_wait_for_progress", "mpi_reduce_wait", "mpi_wait_neighbours", "mpi_comm_create_wait",
     "mpi_finalize_wait", "mpi_io_wait", "shmem_latebroadcast", "shmem_wait_nxn",
-    "shmem_barrier_wait", "omp_fork", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_idle_threads",
+    "shmem_barrier_wait", "shmem_memory_wait", "shmem_finalize_wait", "shmem_late_notification",
+    "shmem_lock_contention", "shmem_rma_wait_for_progress", "shmem_quiet_wait_for_progress",
+    "shmem_lock_wait_for_progress", "omp_fork", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_idle_threads",
     "mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained"}
 # Parts of other patterns, and counts: they claim no time of their own.
 PARTS = {"mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained",
@@ -110,9 +112,9 @@ SHMEM_INIT = {"start_pes", "shmem_init", "shmem_init_thread", "shmem_finalize", 
 SHMEM_MEMORY = {"shmalloc", "shfree", "shrealloc", "shmemalign", "shmem_malloc", "shmem_free", "shmem_realloc",
                 "shmem_align", "shmem_calloc"}
 SHMEM_COLLECTIVE = ("broadcast", "collect", "to_all", "alltoall", "reduce")
-SHMEM_ORDER = ("fence", "quiet", "test")
+SHMEM_ORDER = ("fence", "quiet")
 SHMEM_TRANSFER = {"put", "get", "p", "g", "iput", "iget", "swap", "cswap", "fadd", "finc", "add", "inc",
-                  "fetch", "set", "atomic"}
+                  "fetch", "set", "atomic", "putmem", "getmem"}
 
 
 def shmem_leaf(name):
@@ -129,7 +131,7 @@ def shmem_leaf(name):
         return "shmem_collective"
     if "lock" in name:
         return "shmem_lock_completion"
-    if "wait" in name:
+    if "wait" in name or "test" in name:
         return "shmem_wait_until"
     if any(part in name for part in SHMEM_ORDER):
         return "shmem_point2point_synchronization"

@@ -1,4 +1,4 @@
-"""OpenMP: Fork, waits in the barriers of a team, idle threads. SHMEM: waits in collective calls."""
+"""OpenMP: Fork, waits in the barriers of a team, idle threads."""
 from independent.collectives import claim
 from independent.intervals import intersection, length
 
@@ -66,28 +66,6 @@ def _idle(trace, severities):
             for location, process in trace.process_of.items():
                 if process == call.process and location != call.location:
                     severities.add_at("omp_idle_threads", call.path, location, length(call.exclusive()))
-
-
-def shmem_patterns(trace, severities):
-    counts, instances = {}, {}
-    for event in trace.events:
-        if event.kind == "COLLEXIT":
-            n = counts.get((event.cid, event.lid), 0)
-            counts[event.cid, event.lid] = n + 1
-            instances.setdefault((event.cid, n), []).append(event)
-    for (comm, _), exits in instances.items():
-        if {trace.process_of[e.lid] for e in exits} != set(trace.members[comm]):
-            continue
-        latest = max(e.call.enter for e in exits)
-        roots = [e for e in exits if e.rlid == e.lid]
-        for event in exits:
-            if event.call.leaf == "shmem_sync_collective":
-                claim(severities, "shmem_barrier_wait", event.call, latest)
-            elif event.call.leaf == "shmem_collective" and "broadcast" in event.call.name:
-                if roots:
-                    claim(severities, "shmem_latebroadcast", event.call, roots[0].call.enter)
-            elif event.call.leaf == "shmem_collective":
-                claim(severities, "shmem_wait_nxn", event.call, latest)
 
 
 def counters(trace, severities):

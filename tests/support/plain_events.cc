@@ -135,9 +135,10 @@ PlainEvent spell(const Definitions& defs, const Dialect& dialect, R record, std:
   event.is_exit = t == RecordType::kExit || t == RecordType::kMpiCollExit ||
                   t == RecordType::kMpiWinExit || t == RecordType::kMpiWinCollExit ||
                   t == RecordType::kOmpCollExit || t == RecordType::kCollExit;
-  if (t == RecordType::kMpiPut1te || t == RecordType::kMpiGet1te) {
+  if (t == RecordType::kMpiPut1te || t == RecordType::kMpiGet1te || t == RecordType::kPut1te ||
+      t == RecordType::kGet1te) {
     event.is_end = true;
-    event.put = t == RecordType::kMpiPut1te;
+    event.put = t == RecordType::kMpiPut1te || t == RecordType::kPut1te;
     event.origin = event.put ? peer : event.lid;
   }
   if (t == RecordType::kRmaMark) {
@@ -247,6 +248,22 @@ class LocalReader {
         put(MpiPut1te{target, r.exit, self, r.wid, put_id, small(sent)}, big_words(6, sent));
       }
       put(Exit{r.lid, r.exit, {}}, "");
+    } else if constexpr (std::is_same_v<R, ShmemRmaCall>) {
+      const unsigned kind = raw(r.kind);
+      const bool get = (kind & 2) != 0, put_too = (kind & 1) != 0;
+      const std::uint64_t got = raw(put_too ? r.got : r.bytes), sent = raw(r.bytes);
+      const RmaId put_id{raw(r.rmaid) + (get ? 1 : 0)};
+      const LocationId target{raw(r.dlid)};
+      put(Enter{r.lid, r.time, r.rid, {}}, attributes.words);
+      put(ShmemPlace{r.lid, r.time, r.dlid, r.rmaid, r.offset, r.ctx, r.flags}, "");
+      if (get) {
+        put(MpiGet1to{r.lid, r.time, r.rmaid, absent<WindowId>()}, "");
+        put(Get1ts{target, r.time, self, r.rmaid, small(got)}, big_words(5, got));
+      }
+      if (put_too) put(Put1ts{r.lid, r.time, r.dlid, put_id, small(sent)}, big_words(5, sent));
+      if (get) put(Get1te{r.lid, r.exit, r.dlid, r.rmaid, small(got)}, big_words(6, got));
+      if (put_too) put(Put1te{target, r.exit, self, put_id, small(sent)}, big_words(6, sent));
+      put(Exit{r.lid, r.exit, {}}, "");
     } else if constexpr (std::is_same_v<R, MpiCall>) {
       put(Enter{r.lid, r.time, r.rid, {}}, attributes.words);
       put(Exit{r.lid, r.exit, {}}, "");
@@ -316,9 +333,10 @@ std::vector<PlainEvent> merged_events(const std::vector<std::byte>& merged) {
         };
         if (event.is_end && !event.put) event.origin = rank_of(event.lid);
         if (is_type(record.type, RecordType::kMpiPut1ts) ||
+            is_type(record.type, RecordType::kPut1ts) ||
             is_type(record.type, RecordType::kMpiGet1to)) {
           event.is_start = true;
-          event.put = is_type(record.type, RecordType::kMpiPut1ts);
+          event.put = !is_type(record.type, RecordType::kMpiGet1to);
           event.origin = rank_of(event.lid);
         }
         if (event.is_end) {
@@ -333,7 +351,6 @@ std::vector<PlainEvent> merged_events(const std::vector<std::byte>& merged) {
             is_type(record.type, RecordType::kGet1ts)) {
           event.source = get_locations[{peer, event.rmaid}];
         }
-        if (is_type(record.type, RecordType::kPut1te)) event.source = peer;
         events.push_back(std::move(event));
       }
     });

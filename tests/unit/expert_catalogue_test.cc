@@ -69,14 +69,21 @@ time
      shmem_latebroadcast
      shmem_wait_nxn
     shmem_rma_communication
+     shmem_rma_wait_for_progress
    shmem_synchronization
     shmem_sync_collective
      shmem_barrier_wait
     shmem_point2point_synchronization
+     shmem_quiet_wait_for_progress
      shmem_lock_completion
+      shmem_lock_contention
+      shmem_lock_wait_for_progress
      shmem_wait_until
+      shmem_late_notification
     shmem_init_exit
+     shmem_finalize_wait
     shmem_memory_management
+     shmem_memory_wait
   omp
    omp_fork
    omp_flush

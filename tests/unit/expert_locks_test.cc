@@ -52,10 +52,10 @@ earl::Call user_call(double enter, double exit) {
 
 TEST(Presence, IsOutsideBetweenCallsThatCanProgress) {
   Presence presence(1);
-  presence.enter(user_call(0, 9), false, kNever);
+  presence.enter(user_call(0, 9), false, false, kNever);
   for (const auto& c : {mpi_call(2, 3), mpi_call(4, 5, "MPI_Comm_rank"), mpi_call(6, 7)}) {
-    presence.enter(c, false, Seconds{0});
-    presence.leave(c, false);
+    presence.enter(c, false, c.function->can_progress, Seconds{0});
+    presence.leave(c, false, c.function->can_progress);
   }
   Intervals outside;
   presence.outside(ProcessId{0}, {1}, {6}, outside);  // a call [1, 6]: [1, 2] and [3, 6]
@@ -78,17 +78,17 @@ TEST(Presence, IsOutsideBetweenCallsThatCanProgress) {
 }
 TEST(Presence, NothingIsKnownOfPausesAndOfTheTimeAfterTheLastEvent) {
   Presence presence(1);
-  presence.enter(user_call(0, 9), false, kNever);
-  presence.enter(user_call(1, 2), true, kNever);  // PAUSING
-  presence.leave(user_call(1, 2), true);
+  presence.enter(user_call(0, 9), false, false, kNever);
+  presence.enter(user_call(1, 2), true, false, kNever);  // PAUSING
+  presence.leave(user_call(1, 2), true, false);
   const auto c = mpi_call(3, 4);
-  presence.enter(c, false, Seconds{0});
-  presence.leave(c, false);
+  presence.enter(c, false, c.function->can_progress, Seconds{0});
+  presence.leave(c, false, c.function->can_progress);
   Intervals outside;
   presence.outside(ProcessId{0}, {0}, {5}, outside);
   ASSERT_EQ(outside.size(), 1u);  // [2, 3]; what ended with the pause is left out
   EXPECT_EQ(outside[0].begin.value, 2);
-  presence.leave(user_call(0, 9), false);
+  presence.leave(user_call(0, 9), false, false);
   EXPECT_FALSE(presence.throughout(ProcessId{0}, {10}, {11}));
 }
 TEST(WaitForProgress, IsWhatOthersDidNotTake) {

@@ -1,0 +1,110 @@
+// State aspect: who wrote to the symmetric memory of a process while that was in a SHMEM call.
+//
+// A call that waited for a variable names it at its end (SHMEM_WAIT). The operation that satisfied
+// it is the last one to the variable, of those that were issued before the call ended. One that was
+// issued before the call began did not make it wait, so operations are kept only while a call of
+// their target into SHMEM is open, one for each range of bytes. Memory: those. Not thread-safe;
+// nothing fails. Source: OpenSHMEM 1.5, 9.9 and 9.10.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "earl/call.h"
+
+namespace kojak::earl {
+
+// A region that is a call into SHMEM.
+inline bool is_shmem_region(const RegionDef& region) {
+  return region.function == nullptr && region.name.starts_with("shmem_");
+}
+
+// Where an operation of SHMEM works, and how: SHMEM_PLACE.
+struct SymmetricPlace {
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+  static constexpr std::uint8_t kNonBlocking = 1, kAtomic = 2, kSignal = 4;
+  std::uint64_t offset = kUnknown;
+  std::uint32_t context = 0;
+  std::uint8_t flags = 0;
+
+  bool known() const { return offset != kUnknown; }
+  bool non_blocking() const { return (flags & kNonBlocking) != 0; }
+  bool atomic() const { return (flags & kAtomic) != 0; }
+  bool signal() const { return (flags & kSignal) != 0; }
+};
+
+// An operation that writes to the memory of a process.
+struct SymmetricWrite {
+  std::uint64_t offset = 0, bytes = 0;
+  std::uint64_t pos = 0;  // of its PUT_1TS
+  OpenCall call;          // that issued it
+};
+
+// A variable that a call waited for, or tested, and found as it wanted it.
+struct AwaitedVariable {
+  std::uint64_t pos = 0;  // of SHMEM_WAIT
+  std::uint64_t offset = 0;
+  std::uint32_t bytes = 0;
+  std::uint8_t comparison = 0;
+  std::uint64_t value = 0;
+  // The last write to it, if that was issued while the call was open; else null.
+  const SymmetricWrite* write = nullptr;
+};
+
+// At the exit of a call that found variables as it wanted them.
+struct SymmetricWait {
+  const Call* call = nullptr;
+  std::span<const AwaitedVariable> variables;
+};
+
+// At the exit of a call that got a lock of SHMEM, or gave it back.
+struct SymmetricLock {
+  const Call* call = nullptr;
+  LockId lock{};
+  bool acquired = false;
+  ProcessId granted_by = absent<ProcessId>();  // absent: unknown
+};
+
+class SymmetricWrites {
+ public:
+  explicit SymmetricWrites(std::uint32_t processes) : processes_(processes) {}
+
+  // A process enters a call into SHMEM, or leaves one.
+  void enter(ProcessId process) { ++processes_[raw(process)].calls; }
+  void leave(ProcessId process) {
+    Process& p = processes_[raw(process)];
+    if (p.calls != 0 && --p.calls == 0) p.writes.clear();
+  }
+  bool followed(ProcessId target) const { return processes_[raw(target)].calls != 0; }
+  void issue(ProcessId target, const SymmetricWrite& write) {
+    std::vector<SymmetricWrite>& writes = processes_[raw(target)].writes;
+    const auto same = std::find_if(writes.begin(), writes.end(), [&](const SymmetricWrite& w) {
+      return w.offset == write.offset && w.bytes == write.bytes;
+    });
+    if (same != writes.end()) {
+      *same = write;
+    } else {
+      writes.push_back(write);
+    }
+  }
+  // The last one that wrote to one of those bytes; null if there is none.
+  const SymmetricWrite* last(ProcessId target, std::uint64_t offset, std::uint64_t bytes) const {
+    const SymmetricWrite* latest = nullptr;
+    for (const SymmetricWrite& w : processes_[raw(target)].writes) {
+      const bool meets = w.offset < offset + bytes && offset < w.offset + w.bytes;
+      if (meets && (latest == nullptr || latest->pos < w.pos)) latest = &w;
+    }
+    return latest;
+  }
+
+ private:
+  struct Process {
+    std::uint32_t calls = 0;  // open
+    std::vector<SymmetricWrite> writes;
+  };
+  std::vector<Process> processes_;
+};
+
+}  // namespace kojak::earl

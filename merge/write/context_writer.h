@@ -1,0 +1,170 @@
+// Writes the transfers of SHMEM: their starts, and the ends that stay where they are; hands the
+// others to the placement, which keeps them until their context is quiet.
+//
+// A blocking get ends in its call, and so do both halves of a blocking atomic operation with a
+// result. A blocking put is complete at its origin when it returns, and at its target at the next
+// quiet of its context; what is non-blocking ends there altogether. Part of pass 2.
+// Source: OpenSHMEM 1.5, 9.5, 9.6 and 9.12.
+#pragma once
+
+#include <algorithm>
+
+#include "merge/write/transfer_writer.h"
+
+namespace kojak::merge {
+
+template <bool Plain>
+class ContextWriter {
+ public:
+  ContextWriter(const EngineInputs& in, EventWriter<Plain>& events, EndWriter<Plain>& ends)
+      : events_(events),
+        emitter_(events.emitter()),
+        ends_(ends),
+        placement_(ends.placement()),
+        extended_(in.extended) {}
+
+  // A whole call: its first half, at its enter.
+  void call_begins(Stream& s) {
+    ShmemRmaCall call;
+    if (!events_.read(s, call)) return;
+    const std::uint32_t region =
+        events_.translated(s, s.translation->regions[raw(call.rid)], raw(call.rid));
+    Enter enter{call.lid, call.time, RegionId{region}, {}};
+    s.callers_in_call = events_.put_enter(s, enter, raw(call.rid));
+    s.inside_call = true;
+    const double exit = s.corrected(call.exit.value);
+    if (events_.good_peer(s, call.dlid)) {
+      emitter_.put(ShmemPlace{call.lid, call.time, call.dlid, call.rmaid, call.offset, call.ctx,
+                              call.flags});
+      LocalEnd end;
+      if (end_from_call(call, false, end)) {
+        emitter_.put(MpiGet1to{call.lid, call.time, RmaId{end.rmaid}, absent<WindowId>()});
+        const Bytes bytes = sent_field(s, end.bytes);
+        emitter_.put(
+            Get1ts{LocationId{raw(call.dlid)}, call.time, PeerId{s.rank}, RmaId{end.rmaid}, bytes});
+      }
+      if (end_from_call(call, true, end)) {
+        const Bytes bytes = sent_field(s, end.bytes);
+        emitter_.put(Put1ts{call.lid, call.time, call.dlid, RmaId{end.rmaid}, bytes});
+      }
+    }
+    s.time = exit;
+  }
+  // The second half: ends that stay in the call, and its exit.
+  void call_ends(Stream& s) {
+    s.inside_call = false;
+    ends_.exit_duties(s);
+    ShmemRmaCall call;
+    if (decode(s.raw_record(), events_.dialect_of(s), call) == nullptr &&
+        raw(call.dlid) < events_.processes()) {
+      const Way way{context_window(raw(call.ctx)), (raw(call.flags) & kNonBlocking) != 0,
+                    raw(call.kind) == (kCallPut | kCallGet)};
+      for (const bool put : {false, true}) {
+        LocalEnd end;
+        if (end_from_call(call, put, end)) end_operation(s, put, way, end);
+      }
+    }
+    Exit exit{LocationId{s.lid}, Seconds{s.time}, {}};
+    events_.count_metrics(s, exit);
+    emitter_.put(exit);
+    events_.leave_callers(s, s.callers_in_call, exit.metv);
+  }
+
+  // The same in records of their own.
+  void place(Stream& s) {
+    ShmemPlace r;
+    if (!events_.read(s, r)) return;
+    if (!events_.good_peer(s, r.dlid)) return;
+    s.placed.push_back({raw(r.rmaid), raw(r.ctx), (raw(r.flags) & kNonBlocking) != 0, false});
+    emitter_.put(r);
+  }
+  void get_starts(Stream& s) {
+    Get1tsRemote r;
+    if (!events_.read(s, r)) return;
+    if (!events_.good_peer(s, r.dlid)) return;
+    if (!s.placed.empty()) s.placed.back().got = true;
+    emitter_.put(MpiGet1to{r.lid, r.time, r.rmaid, absent<WindowId>()});
+    events_.copy_attributes(s);
+    emitter_.put(Get1ts{LocationId{raw(r.dlid)}, r.time, PeerId{s.rank}, r.rmaid, r.sent});
+  }
+  void transfer_ends(Stream& s, bool put) {
+    LocalEnd end;
+    std::uint64_t attribute = kNoBytes;
+    for (const std::byte* p = s.attributes; p != nullptr && p < s.record;
+         p += std::size_t{2} + static_cast<std::uint8_t>(p[0])) {
+      byte_attribute({static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]), p + 2, 0},
+                     s.dialect, raw(kAttrBytesReceived), attribute);
+    }
+    if (!windowless_end(s.raw_record(), events_.dialect_of(s), put, attribute, end)) {
+      ++s.too_short;
+      return;
+    }
+    if (!events_.good_peer(s, PeerId{end.peer})) return;
+    end_operation(s, put, way_of(s, put, end.rmaid), end);
+  }
+  // Operations end in the call that issues them, as far as their own records tell.
+  static void left(Stream& s) { s.placed.clear(); }
+
+  // A context is quiet, or all are.
+  void quiet(Stream& s) {
+    ContextUse use;
+    if (!extended_ || !decode_context(s.raw_record(), events_.dialect_of(s), use) || !use.quiet) {
+      return;
+    }
+    if (use.window != kAbsent) {
+      contexts_.assign(1, use.window);
+    } else {
+      contexts_ = placement_.contexts(s.index);
+    }
+    auto& due = ends_.none_due();
+    bool closing = false;
+    for (const std::uint32_t id : contexts_) {
+      placement_.released_by(s.index, quiet_sync(id), {}, due.lists, due.mail, closing);
+    }
+    ends_.release(s, false);
+    for (const std::uint32_t id : contexts_) {
+      apply_sync(placement_.window(s.index, id), quiet_sync(id), {}, false);
+    }
+  }
+
+ private:
+  static constexpr std::uint8_t kNonBlocking = 1;
+  struct Way {
+    std::uint32_t context;
+    bool non_blocking;
+    bool with_result;  // a put whose call brings its target's old value back
+  };
+
+  Way way_of(const Stream& s, bool put, std::uint32_t rmaid) const {
+    for (auto p = s.placed.rbegin(); p != s.placed.rend(); ++p) {
+      const bool second = put && p->got && rmaid == p->rmaid + 1;
+      if (p->rmaid == rmaid || second) {
+        return {context_window(p->context), p->non_blocking, second};
+      }
+    }
+    return {context_window(0), false, false};
+  }
+  // Its own end has been read: it goes there, or to whoever completes it.
+  void end_operation(Stream& s, bool put, const Way& way, const LocalEnd& end) {
+    const HeldEnd held = TransferWriter<Plain>::held(s, put, s.time, end);
+    Mark mark = Mark::kNone;
+    if (extended_ && (way.non_blocking || (put && !way.with_result))) {
+      mark = placement_.begin(s.index, put, end.peer, way.context, held);
+      if (mark == Mark::kNone) return;
+    }
+    ends_.put_basic_end(s, put, end.peer, way.context, held, mark);
+  }
+  Bytes sent_field(Stream& s, std::uint64_t bytes) {
+    if (!Plain && bytes >= kAbsent && !emitter_.native()) events_.refuse(s);
+    return emitter_.bytes_field(raw(kAttrBytesSent), bytes);
+  }
+
+  EventWriter<Plain>& events_;
+  Emitter<Plain>& emitter_;
+  EndWriter<Plain>& ends_;
+  Placement& placement_;
+  bool extended_;
+  std::vector<std::uint32_t> contexts_;  // kept for its memory only
+};
+
+}  // namespace kojak::merge
