@@ -210,7 +210,7 @@ class Copier {
 
   template <class R>
   void one(const R& r, const RawRecord& record) {
-    if constexpr (!std::is_same_v<R, MpiGet1ts>) settle_get();
+    if constexpr (!std::is_same_v<R, MpiGet1ts> && !std::is_same_v<R, Get1ts>) settle_get();
     if constexpr (kEnters<R>) {
       enter(r, record);
     } else if constexpr (kLeaves<R>) {
@@ -367,6 +367,11 @@ class Copier {
       keep = standing_.unlock_all(process, r.wid) && keep;
     } else if constexpr (std::is_same_v<R, MpiWinFlush>) {
       keep = keep && (is_absent(r.tlid) || kept(r.tlid));
+    } else if constexpr (std::is_same_v<R, ALock> || std::is_same_v<R, RLock>) {
+      if (keep && native() && !is_absent(r.glid) && !kept(r.glid)) {
+        put_held(before_);  // who grants it is not there
+        return out_.replace(R{r.lid, r.time, r.lkid, absent<PeerId>()});
+      }
     } else if constexpr (std::is_same_v<R, MpiAssert>) {
       if (!here_->idle()) here_->top().assertion = raw(r.assertion);
     } else {
@@ -414,6 +419,8 @@ class Copier {
       if (begun_ && here_ != nullptr && started(raw(r.slid), r.rmaid)) put(record);
     } else if constexpr (std::is_same_v<R, MpiGet1te> || std::is_same_v<R, Get1te>) {
       if (begun_ && here_ != nullptr && started(raw(here_->process()), r.rmaid)) put(record);
+    } else if constexpr (std::is_same_v<R, ShmemPlace>) {
+      if (shown() && kept(r.dlid)) put(record);
     } else if constexpr (std::is_same_v<R, MpiRmaComplete>) {
       if (shown() && started(raw(here_->process()), r.rmaid)) put(record);
     }
