@@ -25,7 +25,7 @@ class Case:
 
     def run(self, *arguments, **how):
         command, env = self.command(*arguments, **how)
-        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, cwd=self.work)
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=150, cwd=self.work)
 
     def start(self, extra, launcher):
         """The measured program, without waiting for its end."""
@@ -35,6 +35,7 @@ class Case:
     def command(self, measured, extra=None, program=None, ranks=None, launcher=()):
         env = {k: v for k, v in os.environ.items() if not k.startswith("ELG_") and k != "LD_PRELOAD"}
         env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        env.setdefault("MPIR_CVAR_POLLS_BEFORE_YIELD", "10")  # MPICH's processes poll, here on few processors
         command = [self.args.mpirun]
         if self.args.mpi == "openmpi":
             command.append("--oversubscribe")
