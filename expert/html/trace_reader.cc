@@ -15,13 +15,37 @@
 #include "expert/html/sample.h"
 #include "expert/html/thin.h"
 #include "expert/html/transfer_pass.h"
+#include "expert/region_class.h"
 
 namespace kojak::html {
 namespace {
 
+// SHMEM's functions look like those of MPI that do the same.
+RegionKind kind_of_shmem(std::optional<expert::TimeClass> time_class) {
+  using expert::TimeClass;
+  if (!time_class) return RegionKind::kProgram;
+  switch (*time_class) {
+    case TimeClass::kShmemCollective:
+      return RegionKind::kCollective;
+    case TimeClass::kShmemRma:
+      return RegionKind::kTransfer;
+    case TimeClass::kShmemBarrier:
+      return RegionKind::kBarrier;
+    case TimeClass::kShmemPairSync:
+    case TimeClass::kShmemLock:
+      return RegionKind::kPassiveTarget;
+    case TimeClass::kShmemWait:
+      return RegionKind::kPointToPoint;
+    case TimeClass::kShmemInitExit:
+      return RegionKind::kInitExit;
+    default:
+      return RegionKind::kManagement;
+  }
+}
+
 RegionKind kind_of(const RegionDef& region) {
   if (region.is_tracing() || region.is_pausing()) return RegionKind::kMeasurement;
-  if (region.function == nullptr) return RegionKind::kProgram;
+  if (region.function == nullptr) return kind_of_shmem(expert::shmem_class(region.name));
   switch (region.function->cls) {
     case MpiClass::kPointToPoint:
       return RegionKind::kPointToPoint;
@@ -90,7 +114,8 @@ class Content : public expert::ReplayWatcher {
   void on_call(const earl::Call& call) override {
     const Nanoseconds begin = clock_(call.enter), end = clock_(call.exit);
     out_.boxes[call.index].push_back({begin, end, path(call), 1});
-    if (call.function != nullptr) density_.add_mpi(call.index, begin, end);
+    if (call.function != nullptr || (shmem_ && is_shmem(call.region)))
+      density_.add_mpi(call.index, begin, end);
     if (++boxes_ > 2 * limits_.boxes) condense_boxes(limits_.boxes);
   }
 
@@ -134,7 +159,6 @@ class Content : public expert::ReplayWatcher {
   }
 
   void on_transfer(const earl::Transfer& transfer) override {
-    if (is_absent(transfer.window)) return;
     const std::uint32_t origin = raw(transfer.origin);
     const std::uint32_t target = raw(transfer.target);
     Traffic& traffic = transfer.get ? between(target, origin) : between(origin, target);
@@ -142,8 +166,10 @@ class Content : public expert::ReplayWatcher {
     ++(transfer.get ? traffic.gets : traffic.puts);
     const auto place = places_.find(transfer_key(transfer.origin, transfer.rmaid));
     if (place == places_.end()) return;
-    out_.transfers[place->second].passive =
-        transfer.epoch == earl::EpochKind::kLock || transfer.epoch == earl::EpochKind::kLockAll;
+    const bool shmem = is_absent(transfer.window);
+    out_.transfers[place->second].passive = shmem || transfer.epoch == earl::EpochKind::kLock ||
+                                            transfer.epoch == earl::EpochKind::kLockAll;
+    if (shmem) return;
     waiting_[{origin, window(raw(transfer.window)), transfer.epoch}].push_back(place->second);
   }
 
@@ -264,11 +290,16 @@ class Content : public expert::ReplayWatcher {
     std::uint64_t wanted = 0;
   };
 
+  bool is_shmem(RegionId id) {
+    const RegionKind kind = out_.region_kinds[region(id)];
+    return kind != RegionKind::kProgram && kind != RegionKind::kMeasurement;
+  }
   void list_regions() {
     trace_.definitions().regions.for_each([&](RegionId id, const RegionDef& def) {
       regions_[raw(id)] = static_cast<std::uint32_t>(out_.regions.size());
       out_.regions.push_back(def.name);
       out_.region_kinds.push_back(kind_of(def));
+      shmem_ = shmem_ || (def.function == nullptr && expert::shmem_class(def.name));
     });
   }
   std::uint32_t region(RegionId id) {
@@ -292,7 +323,9 @@ class Content : public expert::ReplayWatcher {
   std::uint32_t window(std::uint32_t id) {
     const auto [entry, added] =
         windows_.try_emplace(id, static_cast<std::uint32_t>(out_.windows.size()));
-    if (added) out_.windows.push_back("window " + std::to_string(id));
+    if (added) {
+      out_.windows.push_back(id == kAbsent ? "symmetric memory" : "window " + std::to_string(id));
+    }
     return entry->second;
   }
 
@@ -418,6 +451,7 @@ class Content : public expert::ReplayWatcher {
   std::map<std::uint64_t, Traffic> traffic_;
   DensityBins density_;
   std::vector<bool> part_;
+  bool shmem_ = false;              // the trace has functions of SHMEM
   std::vector<Reading> processor_;  // the last of each row
   std::size_t boxes_ = 0, waits_ = 0, bands_ = 0, stripes_ = 0;
   Nanoseconds threshold_ = 0;

@@ -33,11 +33,10 @@ std::vector<TransferArrow> TransferPass::finish(
 
 void TransferPass::transfer(const earl::Event& event) {
   const std::uint32_t index = trace_.index(event.loc);
-  if (raw(event.win) == kAbsent && !earl::is_get_origin(event.type)) return;  // SHMEM
   if (index == kAbsent) return;
   const ProcessId here = trace_.process(index);
-  const bool at_origin = event.type == RecordType::kMpiPut1ts || earl::is_get_origin(event.type) ||
-                         event.type == RecordType::kMpiGet1te;
+  const bool at_origin = earl::is_put_start(event.type) || earl::is_get_origin(event.type) ||
+                         earl::is_get_end(event.type);
   const ProcessId origin = at_origin ? here : static_cast<ProcessId>(raw(event.peer));
   const TransferKey key = transfer_key(origin, event.rmaid);
   TransferArrow& arrow = open_.try_emplace(key, kUnknown).first->second;
@@ -45,12 +44,14 @@ void TransferPass::transfer(const earl::Event& event) {
   if (raw(event.win) != kAbsent) arrow.window = raw(event.win);
   switch (event.type) {
     case RecordType::kMpiPut1ts:
+    case RecordType::kPut1ts:
       arrow.request = arrow.start = now;
       arrow.bytes = raw(event.sent);
       arrow.origin = index;
       arrow.target = trace_.main_index(static_cast<ProcessId>(raw(event.peer)));
       break;
     case RecordType::kMpiPut1te:
+    case RecordType::kPut1te:
       arrow.target = index;
       arrow.end = now;
       add(std::move(arrow), key);
@@ -62,6 +63,7 @@ void TransferPass::transfer(const earl::Event& event) {
       arrow.request = now;
       break;
     case RecordType::kMpiGet1ts:
+    case RecordType::kGet1ts:
       arrow.get = true;
       if (arrow.request == 0) arrow.request = now;
       arrow.start = now;
@@ -69,6 +71,7 @@ void TransferPass::transfer(const earl::Event& event) {
       arrow.target = index;
       break;
     case RecordType::kMpiGet1te:
+    case RecordType::kGet1te:
       arrow.get = true;
       arrow.origin = index;
       arrow.end = now;

@@ -49,7 +49,7 @@ class TransferPass {
     TransferArrow arrow;
     TransferKey key = 0;
   };
-  static constexpr TransferArrow kUnknown{.origin = kAbsent, .target = kAbsent};
+  static constexpr TransferArrow kUnknown{.origin = kAbsent, .target = kAbsent, .window = kAbsent};
 
   void transfer(const earl::Event& event);
 
