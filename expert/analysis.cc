@@ -390,7 +390,8 @@ class Analysis : public earl::Sink {
     if (!waits_) return;
     for (ReportMetric& m : metrics) {
       std::string text;
-      if (m.metric.title == RmaWaitForProgress::kMetric.title)
+      const bool there = m.metric.needs == Needs::kShmem || !definitions().windows.empty();
+      if (there && m.metric.title == RmaWaitForProgress::kMetric.title)
         text = progress_remark(waits_->sureness());
       if (m.metric.title == RmaLockContention::kMetric.title) {
         text = order_remark(waits_->lock_decisions());
