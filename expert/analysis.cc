@@ -101,7 +101,7 @@ class Analysis : public earl::Sink {
     }
     add_value<Pattern>(at, severity.value);
     const Wait wait = wait_of(metric_index<Pattern>(), at, severity, by, begin.value_or(at.enter));
-    if constexpr (!is_part_of_pattern<Pattern>()) {
+    if constexpr (!is_part_of_pattern(Pattern::kMetric)) {
       unexplained_.claim(at, severity);
       if constexpr (!Pattern::kMetric.nobody_awaited) {
         if (causes_) [[unlikely]]
@@ -435,7 +435,7 @@ class Analysis : public earl::Sink {
   // wait need not wait for its receiver at all.)
   template <class Pattern>
   static constexpr bool tells_arrivals() {
-    return !is_part_of_pattern<Pattern>() && !Pattern::kMetric.nobody_awaited &&
+    return !is_part_of_pattern(Pattern::kMetric) && !Pattern::kMetric.nobody_awaited &&
            !std::is_same_v<Pattern, LateReceiver>;
   }
   // Of several that a call depends on, the patterns name only who decided.

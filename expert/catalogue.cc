@@ -3,11 +3,7 @@
 namespace kojak::expert {
 namespace {
 
-template <std::size_t... I>
-constexpr std::array<Metric, kMetrics> collect(std::index_sequence<I...>) {
-  return {std::tuple_element_t<I, Catalogue>::kMetric...};
-}
-constexpr std::array<Metric, kMetrics> kAll = collect(std::make_index_sequence<kMetrics>());
+constexpr const std::array<Metric, kMetrics>& kAll = kAllMetrics;
 
 constexpr std::size_t find(std::string_view name, std::size_t before) {
   for (std::size_t i = 0; i < before; ++i) {

@@ -14,6 +14,7 @@
 #include <array>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "expert/metric.h"
@@ -171,20 +172,26 @@ constexpr MetricIndex metric_index() {
   }
 }
 
-// Whether the pattern's time is a part of another pattern's, so that it claims nothing of its own.
-template <class Pattern, std::size_t I = 0>
-constexpr bool is_part_of_pattern() {
-  if constexpr (I == kMetrics) {
-    return false;
-  } else {
-    constexpr Metric kOther = std::tuple_element_t<I, Catalogue>::kMetric;
-    if constexpr (kOther.name == Pattern::kMetric.parent) {
-      return kOther.kind == Metric::Kind::kPattern;
-    } else {
-      return is_part_of_pattern<Pattern, I + 1>();
-    }
-  }
+// All nodes' metrics, in the order of the tree.
+inline constexpr std::array<Metric, kMetrics> kAllMetrics =
+    []<std::size_t... I>(std::index_sequence<I...>) {
+  return std::array<Metric, kMetrics>{std::tuple_element_t<I, Catalogue>::kMetric...};
 }
+(std::make_index_sequence<kMetrics>());
+
+// Whether the metric's time is a part of another pattern's, so that it claims nothing of its own.
+constexpr bool is_part_of_pattern(const Metric& metric) {
+  for (const Metric& other : kAllMetrics) {
+    if (other.name == metric.parent) return other.kind == Metric::Kind::kPattern;
+  }
+  return false;
+}
+// The same by number, for what asks at each wait.
+inline constexpr std::array<bool, kMetrics> kPartOfPattern = [] {
+  std::array<bool, kMetrics> parts{};
+  for (std::size_t i = 0; i < kMetrics; ++i) parts[i] = is_part_of_pattern(kAllMetrics[i]);
+  return parts;
+}();
 
 // The nodes of the tree, in its order.
 std::span<const Metric, kMetrics> all_metrics();

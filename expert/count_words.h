@@ -1,11 +1,18 @@
-// Nouns in the number that a count asks for.
+// Counts in words: with commas, and nouns in the number that a count asks for.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace kojak::expert {
 
+// "12", "1,234,567".
+inline std::string grouped(std::uint64_t count) {
+  std::string digits = std::to_string(count);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+  return digits;
+}
 // What stands behind a count: "fence", "fences".
 inline std::string of_count(std::uint64_t count, const char* one, const char* several) {
   return count == 1 ? one : several;

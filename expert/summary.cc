@@ -3,16 +3,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <ostream>
 #include <sstream>
 
 #include "expert/causes/cause_words.h"
+#include "expert/count_words.h"
 #include "expert/cube/format.h"
 #include "expert/efficiency.h"
 #include "expert/last_call_words.h"
 #include "expert/processors.h"
-#include "expert/region_class.h"
+#include "expert/run_time.h"
 #include "expert/store_places.h"
 #include "expert/wait_words.h"
 
@@ -45,9 +47,7 @@ std::string percent(double part, double whole) {
   return whole > 0 ? fixed(100 * part / whole, 1) + " %" : "-";
 }
 std::string grouped(double count) {
-  std::string digits = fixed(count, 0);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
-  return digits;
+  return expert::grouped(static_cast<std::uint64_t>(std::llround(count)));
 }
 
 class Paint {
@@ -64,31 +64,25 @@ class Paint {
   bool on_;
 };
 
-// What shares are of: the time of all processes between MPI_Init and MPI_Finalize. Starting and
-// ending the library is left out, since it says nothing about the program and is more than half of
-// a short run; what processes wait in MPI_Finalize for others that still work is not.
+// What shares are of (run_time.h), and of each metric the part that lies in it.
 struct Shares {
-  double whole = 0, left_out = 0;
+  RunTime time;
   std::vector<bool> hold_start;  // the metrics that the start is a part of
   std::vector<bool> apart;       // those of other trees, which may have some of the start or none
 
   explicit Shares(const Report& report)
-      : hold_start(report.metrics().size()), apart(report.metrics().size()) {
-    const std::size_t time = report.find_metric("time");
-    if (time == kNone) return;
-    whole = report.total(time);
+      : time(RunTime::of([&](const char* name) {
+          const std::size_t m = report.find_metric(name);
+          return m == kNone ? 0.0 : report.total(m);
+        })),
+        hold_start(report.metrics().size()),
+        apart(report.metrics().size()) {
+    const std::size_t all = report.find_metric("time");
     for (std::size_t m = 0; m < apart.size(); ++m) {
       const std::size_t parent = report.metrics()[m].parent;
-      apart[m] = parent == kNone ? m != time : apart[parent];
+      apart[m] = parent == kNone ? m != all : apart[parent];
     }
-    const auto total = [&](const char* name) {
-      const std::size_t m = report.find_metric(name);
-      return m == kNone ? 0.0 : report.total(m);
-    };
-    const double start = total("mpi_init_exit") - total("mpi_finalize_wait");
-    if (!(start > 0) || start >= whole) return;
-    left_out = start;
-    whole -= start;
+    if (!(time.left_out > 0)) return;
     for (std::size_t m = report.find_metric("mpi_init_exit"); m != kNone;) {
       hold_start[m] = true;
       m = report.metrics()[m].parent;
@@ -96,7 +90,9 @@ struct Shares {
   }
   // Of a metric's total: without the start, if that is a part of it.
   double part(const Report& report, std::size_t m) const {
-    if (!apart[m] || left_out == 0) return report.total(m) - (hold_start[m] ? left_out : 0);
+    if (!apart[m] || time.left_out == 0) {
+      return report.total(m) - (hold_start[m] ? time.left_out : 0);
+    }
     double sum = 0;
     std::vector<double> values(report.threads());
     for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
@@ -106,14 +102,12 @@ struct Shares {
     return sum;
   }
   static bool is_start(const Report& report, std::size_t call_path) {
-    const RegionDef* region =
-        report.definitions().regions.find(report.call_paths()[call_path].region);
-    return region != nullptr && region_class(*region) == TimeClass::kInitExit;
+    return starts_or_ends_mpi(report.region_name(report.call_paths()[call_path].region));
   }
 };
 
 double whole_time(const Report& report) {
-  return Shares(report).whole;
+  return Shares(report).time.whole;
 }
 
 // How far a line is moved in: less where there is little room.
@@ -172,7 +166,7 @@ std::vector<PlaceWait> waits_of(const Report& report) {
 void print_metric_tree(std::ostream& out, const Report& report, const SummaryStyle& style) {
   const Paint paint(style.colours);
   const Shares shares(report);
-  const double whole = shares.whole;
+  const double whole = shares.time.whole;
   constexpr unsigned kNumbers = 12 + 10 + 2;
   constexpr unsigned kName = 44;
   const bool narrow = style.width < kNumbers + 40;  // names are long, deep in the tree
@@ -210,12 +204,7 @@ void print_metric_tree(std::ostream& out, const Report& report, const SummarySty
     }
     out << line << '\n';
   }
-  if (shares.left_out > 0) {
-    out << wrapped("Shares are of the time between MPI_Init and MPI_Finalize: the " +
-                       seconds(shares.left_out) +
-                       " s in which MPI starts and ends are not in them.",
-                   style.width, 2);
-  }
+  out << wrapped(shares.time.words(), style.width, 2);
   std::string counts;
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {
     const MetricNode& node = report.metrics()[m];
@@ -271,7 +260,7 @@ std::string unexplained_sentence(const Report& report, double whole, unsigned wi
   double most = 0;
   std::vector<double> values(report.threads());
   for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
-    if (shares.left_out > 0 && Shares::is_start(report, c)) continue;
+    if (shares.time.left_out > 0 && Shares::is_start(report, c)) continue;
     if (!report.row(m, c, values)) continue;
     double sum = 0;
     for (const double value : values) sum += value;

@@ -107,6 +107,13 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   if (options.clock == ClockCorrection::kControlled && !classic) {
     survey.definitions.properties.set(run_property::kMergeClock, absent<ProcessId>(), "clc");
   }
+  std::string folders;
+  for (const std::string& folder : survey.definitions.code_names.folders()) {
+    folders += (folders.empty() ? "" : ":") + folder;
+  }
+  if (!folders.empty() && !classic) {
+    survey.definitions.properties.set(run_property::kCompiledIn, absent<ProcessId>(), folders);
+  }
 
   const EngineInputs inputs{
       traces,

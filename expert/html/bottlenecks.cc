@@ -13,7 +13,7 @@ namespace {
 using cube::kNone;
 using cube::Report;
 
-constexpr double kWorthAWord = 0.01;  // of the run's time
+constexpr double kWorthAWord = 0.01;  // of the time that shares are of
 
 bool is_waiting(const cube::Metric& metric, std::span<const expert::Metric> catalogue) {
   const expert::Metric* entry = explanation(metric, catalogue);
@@ -57,13 +57,23 @@ void find_place(const Report& report, double total, Consumer& consumer) {
   consumer.part = most / total;
 }
 
-std::optional<Consumer> find_unexplained(const Report& report, const std::vector<double>& totals,
-                                         double whole) {
+std::optional<Consumer> find_unexplained(const Report& report, const expert::RunTime& time) {
   const std::size_t m = report.find_metric("mpi_unexplained");
-  if (m == kNone || !(totals[m] > 0) || totals[m] < kWorthAWord * whole) return std::nullopt;
-  Consumer unexplained{m, 0, totals[m], 0};
-  find_place(report, totals[m], unexplained);
-  return unexplained;
+  if (m == kNone) return std::nullopt;
+  Consumer found{m, 0, 0, 0};
+  double most = 0;
+  for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
+    if (time.left_out > 0 && expert::starts_or_ends_mpi(report.region_name(c))) continue;
+    const std::span<const double> row = report.severities.row(m, c);
+    const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+    found.seconds += sum;
+    if (sum <= most) continue;
+    most = sum;
+    found.call_node = c;
+  }
+  if (!(found.seconds > 0) || found.seconds < kWorthAWord * time.whole) return std::nullopt;
+  found.part = most / found.seconds;
+  return found;
 }
 
 std::vector<Consumer> find_consumers(const Report& report,
@@ -107,7 +117,7 @@ std::size_t least_waiting(std::span<const double> row) {
 
 // Time by kind. Each metric's own time (without its children's) counts once.
 std::vector<TimeShare> shares_of(const Report& report, const std::vector<bool>& waiting,
-                                 const std::vector<double>& totals) {
+                                 const std::vector<double>& totals, double left_out) {
   const std::size_t time = report.find_metric("time");
   const std::size_t mpi = report.find_metric("mpi");
   const std::size_t overhead = report.find_metric("overhead");
@@ -120,7 +130,7 @@ std::vector<TimeShare> shares_of(const Report& report, const std::vector<bool>& 
   const double in_mpi = mpi == kNone ? 0 : totals[mpi];
   const double lost = overhead == kNone ? 0 : totals[overhead];
   std::vector<TimeShare> shares{{"computation", totals[time] - in_mpi - lost},
-                                {"mpi", in_mpi - waits},
+                                {"mpi", in_mpi - waits - left_out},
                                 {"waiting", waits},
                                 {"overhead", lost}};
   for (TimeShare& share : shares) share.seconds = std::max(0.0, share.seconds);
@@ -145,9 +155,15 @@ Overview find_bottlenecks(const Report& report, std::span<const expert::Metric> 
   const std::vector<double> totals = cube::totals(report);
   const std::size_t time = report.find_metric("time");
   overview.seconds = totals.empty() ? 0 : totals[time == kNone ? 0 : time];
-  overview.shares = shares_of(report, waiting, totals);
-  overview.consumers = find_consumers(report, catalogue, totals, overview.seconds);
-  overview.unexplained = find_unexplained(report, totals, overview.seconds);
+  overview.time = expert::RunTime::of([&](const char* name) {
+    const std::size_t m = report.find_metric(name);
+    return m == kNone ? 0.0 : totals[m];
+  });
+  if (time == kNone) overview.time.whole = overview.seconds;
+  const double whole = overview.time.whole;
+  overview.shares = shares_of(report, waiting, totals, overview.time.left_out);
+  overview.consumers = find_consumers(report, catalogue, totals, whole);
+  overview.unexplained = find_unexplained(report, overview.time);
   for (std::size_t m = 0; m < metrics; ++m) {
     const std::size_t parent = report.metrics[m].parent;
     if (!waiting[m] || (parent != kNone && waiting[parent])) continue;
@@ -155,7 +171,7 @@ Overview find_bottlenecks(const Report& report, std::span<const expert::Metric> 
       const std::span<const double> row = report.severities.row(m, c);
       const double seconds = std::accumulate(row.begin(), row.end(), 0.0);
       if (!(seconds > 0)) continue;
-      const double share = overview.seconds > 0 ? seconds / overview.seconds : 0;
+      const double share = whole > 0 ? seconds / whole : 0;
       if (share < threshold) {
         ++overview.below_threshold;
         overview.seconds_below_threshold += seconds;

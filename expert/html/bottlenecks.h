@@ -15,6 +15,7 @@
 
 #include "expert/cube/model.h"
 #include "expert/metric.h"
+#include "expert/run_time.h"
 
 namespace kojak::html {
 
@@ -22,7 +23,7 @@ struct Bottleneck {
   std::size_t metric = 0;
   std::size_t call_node = 0;
   double seconds = 0;
-  double share = 0;  // of the run's time over all locations
+  double share = 0;  // of Overview::time.whole
   // Locations that wait, most first: at most kWorstLocations of them.
   std::vector<std::pair<std::size_t, double>> worst_locations;
   std::size_t waiting_locations = 0;
@@ -38,7 +39,7 @@ struct Bottleneck {
 inline constexpr std::size_t kWorstLocations = 5;
 inline constexpr std::size_t kProfilePoints = 64;
 
-// The whole run in a few kinds of time; they add up to its time.
+// The time between MPI_Init and MPI_Finalize in a few kinds; they add up to it.
 struct TimeShare {
   std::string kind;  // "computation", "waiting", "mpi" (communication without waiting), "overhead"
   double seconds = 0;
@@ -51,14 +52,15 @@ struct Consumer {
   double seconds = 0;
   double part = 0;  // of the metric's time, there
 };
-inline constexpr double kLargeConsumer = 0.05;  // of the run's time
+inline constexpr double kLargeConsumer = 0.05;  // of Overview::time.whole
 
 struct Overview {
-  double seconds = 0;  // of the root metric, over all locations
+  double seconds = 0;    // of the root metric, over all locations
+  expert::RunTime time;  // what of it shares are of
   std::vector<TimeShare> shares;
   std::vector<Bottleneck> bottlenecks;
   std::vector<Consumer> consumers;  // the most first, at most three
-  // Long calls that no pattern explains (mpi_unexplained), if they take 1 % of the run's time.
+  // Long calls that no pattern explains (mpi_unexplained), if they take 1 % of time.whole.
   std::optional<Consumer> unexplained;
   std::size_t below_threshold = 0;
   double seconds_below_threshold = 0;

@@ -119,7 +119,10 @@ bool add_program(Json& json, const Report& report, const PageOptions& options) {
   add_column(json, "files", files.all(), [](const std::string& text) { return text; });
   bool complete = true;
   if (options.source) {
-    add_source(json, read_source(files.all(), std::move(places), *options.source, complete));
+    SourceSearch search = *options.source;
+    search.folders.insert(search.folders.begin(), options.compiled_in.begin(),
+                          options.compiled_in.end());
+    add_source(json, read_source(files.all(), std::move(places), search, complete));
   }
   return complete;
 }
@@ -152,6 +155,7 @@ void add_system(Json& json, const Report& report) {
 
 void add_overview(Json& json, const Report& report, const Overview& overview) {
   json.key("overview").begin_object().member("seconds", overview.seconds);
+  json.member("whole", overview.time.whole).member("wholeWords", overview.time.words());
   json.key("shares").begin_array();
   for (const TimeShare& share : overview.shares) {
     json.begin_object().member("kind", share.kind).member("seconds", share.seconds).end_object();
@@ -367,7 +371,7 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   if (!all_source)
     json.value("Lines of source are shown for some calls only, to keep this file small.");
   if (overview && overview->unexplained) {
-    json.value(unexplained_note(report, *overview->unexplained, overview->seconds));
+    json.value(unexplained_note(report, *overview->unexplained, overview->time.whole));
   }
   for (const std::string& warning : report.warnings) json.value(warning);
   if (const std::size_t longest = longest_name(report); longest != kAnyLength) {

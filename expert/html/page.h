@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -121,6 +122,8 @@ struct PageOptions {
   std::vector<PathPart> path;          // in order of time
   std::vector<std::string> notes;      // shown with the report's own warnings
   std::optional<SourceSearch> source;  // absent: no lines of source are shown
+  // Where the compiler ran, if the trace tells: looked in before the folders of `source`.
+  std::vector<std::filesystem::path> compiled_in;
 };
 
 // `path` "-" writes to standard output.

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string_view>
 
 #include "expert/html/names.h"
@@ -86,27 +87,50 @@ const SourcePlace* end_of_file(const SourcePlace* from, const SourcePlace* end) 
   return std::find_if(from, end, [&](const SourcePlace& p) { return p.file != from->file; });
 }
 
-// What relative names are relative to; empty: not known.
-fs::path folder_of(const std::vector<std::string>& files, const std::vector<SourcePlace>& places,
+// The first folder in which most of a file's calls of MPI stand in lines that name their function;
+// empty if there is none, or no such call.
+fs::path folder_of(const fs::path& name, const SourcePlace* from, const SourcePlace* to,
                    const std::vector<fs::path>& folders) {
   std::vector<SourcePlace> calls;
-  std::ranges::copy_if(places, std::back_inserter(calls), [&](const SourcePlace& p) {
-    return is_mpi(p) && !files[p.file].empty() && fs::path(files[p.file]).is_relative();
-  });
-  const SourcePlace* const end = calls.data() + calls.size();
+  std::copy_if(from, to, std::back_inserter(calls), is_mpi);
+  if (calls.empty()) return {};
   for (const fs::path& folder : folders) {
-    std::size_t known = 0, all = 0;
-    for (const SourcePlace* p = calls.data(); p != end;) {
-      const SourcePlace* const next = end_of_file(p, end);
-      if (const fs::path path = folder / files[p->file]; is_source(path)) {
-        known += named(path, p, next);
-        all += static_cast<std::size_t>(next - p);
-      }
-      p = next;
-    }
-    if (2 * known > all) return folder;
+    const fs::path path = folder / name;
+    if (!is_source(path)) continue;
+    if (2 * named(path, calls.data(), calls.data() + calls.size()) > calls.size()) return folder;
   }
   return {};
+}
+
+// Where each file of the places is; left out if that is not known. Names that are not absolute and
+// have no calls of MPI are looked for where others of the program were found.
+std::map<std::size_t, fs::path> find_files(const std::vector<std::string>& files,
+                                           const std::vector<SourcePlace>& places,
+                                           const std::vector<fs::path>& folders) {
+  std::map<std::size_t, fs::path> found;
+  std::vector<fs::path> proven;
+  std::vector<std::size_t> others;
+  const SourcePlace* const end = places.data() + places.size();
+  for (const SourcePlace* p = places.data(); p != end;) {
+    const SourcePlace* const from = p;
+    p = end_of_file(from, end);
+    const fs::path name = files[from->file];
+    if (name.empty()) continue;
+    if (name.is_absolute()) {
+      if (is_source(name)) found[from->file] = name;
+    } else if (const fs::path folder = folder_of(name, from, p, folders); folder.empty()) {
+      if (std::none_of(from, p, is_mpi)) others.push_back(from->file);
+    } else {
+      found[from->file] = folder / name;
+      if (std::ranges::find(proven, folder) == proven.end()) proven.push_back(folder);
+    }
+  }
+  for (const std::size_t file : others) {
+    const auto folder =
+        std::ranges::find_if(proven, [&](const fs::path& f) { return is_source(f / files[file]); });
+    if (folder != proven.end()) found[file] = *folder / files[file];
+  }
+  return found;
 }
 
 }  // namespace
@@ -115,20 +139,18 @@ std::vector<SourceLines> read_source(const std::vector<std::string>& files,
                                      std::vector<SourcePlace> places, const SourceSearch& search,
                                      bool& complete) {
   std::ranges::sort(places);
-  const fs::path folder = folder_of(files, places, search.folders);
+  const std::map<std::size_t, fs::path> found = find_files(files, places, search.folders);
   std::vector<SourceLines> parts;
   std::size_t room = kMostSource;
   const SourcePlace* const end = places.data() + places.size();
   for (const SourcePlace* p = places.data(); p != end && room != 0;) {
     const SourcePlace* const from = p;
     p = end_of_file(from, end);
-    const fs::path name = files[from->file];
-    if (name.is_relative() && (name.empty() || folder.empty())) continue;
-    const fs::path path = folder / name;
-    if (!is_source(path)) continue;
+    const auto path = found.find(from->file);
+    if (path == found.end()) continue;
     std::error_code error;
-    const fs::file_time_type written = fs::last_write_time(path, error);
-    read_file(path, from, p, error || written > search.run, room, parts);
+    const fs::file_time_type written = fs::last_write_time(path->second, error);
+    read_file(path->second, from, p, error || written > search.run, room, parts);
   }
   complete = room != 0;
   return parts;

@@ -1,10 +1,10 @@
 // Lines of the program's own source around its calls, so that a page shows the code.
 //
 // Only what is surely meant is read: regular files, up to 64 MB, with a name of a programming
-// language's source. A name that is not absolute is relative to where the compiler ran; the folders
-// that the caller names are tried, and the first is taken in which most calls of MPI stand in lines
-// that name their function. A file that was changed after the run says so: its lines may have
-// moved. Nothing fails: what cannot be read is left out.
+// language's source. A name that is not absolute is relative to where the compiler ran: the folders
+// that the caller names are tried, and for each file the first is taken in which most of its calls
+// of MPI stand in lines that name their function. A file that was changed after the run says so:
+// its lines may have moved. Nothing fails: what cannot be read is left out.
 #pragma once
 
 #include <cstddef>

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
+#include "expert/count_words.h"
 #include "expert/html/condense.h"
 #include "expert/html/density.h"
 
 namespace kojak::html {
 namespace {
+
+using expert::grouped;
 
 // Below this a part is not worth thinning.
 constexpr std::size_t kFew = 64;
@@ -23,13 +27,6 @@ void leave_out_some(std::vector<T>& things, std::size_t limit) {
     }
   }
   things.resize(kept);
-}
-
-// "12", "1,234,567".
-std::string grouped(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
-  return text;
 }
 
 std::string in_words(Nanoseconds time) {
@@ -127,8 +124,7 @@ bool Thinner::thin(Part part, double share) {
       leave_out_some(content_.fences, limit);
       return true;
     case kTraffic:
-      coarsen_traffic(content_.traffic);
-      content_.ranks_per_block *= 2;
+      coarsen_traffic(content_);
       return true;
     case kStripes:
       for (auto& stripes : content_.stripes) pair_up(stripes);
@@ -162,25 +158,34 @@ std::vector<std::string> omissions(const TraceContent& content) {
   fewer(content.transfers_seen, content.transfers.size(), "transfers");
   fewer(content.bands_seen, count_all(content.bands), "epochs", "the longest ");
   fewer(content.fences_seen, content.fences.size(), "fences");
+  if (!content.traffic_by_function) {
+    texts.emplace_back("The matrix does not tell windows and functions apart.");
+  }
   if (!texts.empty()) texts.emplace_back("A larger --max-size shows more.");
+  if (content.communicators_seen > content.communicators.size()) {
+    texts.push_back("Of " + grouped(content.communicators_seen) + " communicators the first " +
+                    grouped(content.communicators.size()) + " can be chosen.");
+  }
   return texts;
 }
 
-void coarsen_traffic(std::vector<Traffic>& traffic) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Traffic> sums;
-  for (const Traffic& cell : traffic) {
-    Traffic& sum = sums[{cell.from / 2, cell.to / 2}];
-    sum.from = cell.from / 2;
-    sum.to = cell.to / 2;
-    sum.message_bytes += cell.message_bytes;
-    sum.messages += cell.messages;
-    sum.put_bytes += cell.put_bytes;
-    sum.puts += cell.puts;
-    sum.get_bytes += cell.get_bytes;
-    sum.gets += cell.gets;
+void coarsen_traffic(TraceContent& content) {
+  const bool blocks = !content.traffic_by_function;
+  if (blocks) content.ranks_per_block *= 2;
+  content.traffic_by_function = false;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, TrafficKind>, Traffic> sums;
+  for (const Traffic& cell : content.traffic) {
+    const std::uint32_t from = blocks ? cell.from / 2 : cell.from;
+    const std::uint32_t to = blocks && cell.to != Traffic::kNone ? cell.to / 2 : cell.to;
+    Traffic& sum = sums[{from, to, cell.kind}];
+    sum.from = from;
+    sum.to = to;
+    sum.kind = cell.kind;
+    sum.amount += cell.amount;
+    sum.count += cell.count;
   }
-  traffic.clear();
-  for (const auto& [pair, sum] : sums) traffic.push_back(sum);
+  content.traffic.clear();
+  for (const auto& [key, sum] : sums) content.traffic.push_back(sum);
 }
 
 }  // namespace kojak::html

@@ -2,8 +2,8 @@
 //
 // Each part has its own way of becoming fewer: short calls and waits merge, of arrows and fences
 // some are left out evenly, of epochs the shortest, the density gets half the columns, and cells of
-// the byte matrix stand for more ranks. What was lost is said by omissions(). Not thread-safe;
-// nothing fails.
+// the matrix stand for all windows and functions, then for more ranks. What was lost is said by
+// omissions(). Not thread-safe; nothing fails.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,8 @@ std::vector<std::string> omissions(const TraceContent& content);
 void keep_longest(std::vector<std::vector<Band>>& rows, std::size_t limit);
 // Two readings become one.
 void pair_up(std::vector<Stripe>& stripes);
-// Twice as many ranks a cell.
-void coarsen_traffic(std::vector<Traffic>& traffic);
+// Sums of cells that are no longer told apart: first windows and functions, then, each time, twice
+// as many ranks a cell.
+void coarsen_traffic(TraceContent& content);
 
 }  // namespace kojak::html

@@ -102,12 +102,30 @@ struct FenceInstance {
   std::vector<Nanoseconds> enters, exits;
 };
 
-// Bytes from the process that had them to the one that got them.
+// What passed between two processes: bytes from the one that had them to the one that got them, or
+// time for which one waited for the other. A cell for each kind of operation, window and function.
+enum class TrafficKind : std::uint8_t { kMessage, kPut, kGet, kWait };
+
 struct Traffic {
-  std::uint32_t from = 0, to = 0;  // ranks, or blocks of them
-  std::uint64_t message_bytes = 0, messages = 0;
-  std::uint64_t put_bytes = 0, puts = 0;
-  std::uint64_t get_bytes = 0, gets = 0;
+  static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
+
+  std::uint32_t from = 0, to = kNone;  // ranks, or blocks of them; waits for no single one: kNone
+  TrafficKind kind = TrafficKind::kMessage;
+  std::uint32_t window = kNone;  // kNone: about none, or not told apart
+  std::uint32_t region = kNone;  // the function; kNone: not told apart
+  std::uint64_t amount = 0;      // bytes; of waits nanoseconds
+  std::uint64_t count = 0;       // operations
+};
+
+// A window or a communicator: its number in the trace, and where it was created, if that is known.
+struct WindowName {
+  std::uint32_t id = 0;
+  std::string site;
+};
+struct ProcessGroup {
+  std::uint32_t id = 0;
+  std::string site;
+  std::vector<std::uint32_t> ranks;  // ascending
 };
 
 struct TraceRow {
@@ -125,7 +143,9 @@ struct TraceContent {
   std::vector<RegionKind> region_kinds;
   std::vector<std::uint32_t> paths;     // of each call path of the analysis its region
   std::vector<std::size_t> path_nodes;  // and its place in the report; may be empty
-  std::vector<std::string> windows;
+  std::vector<WindowName> windows;
+  std::vector<ProcessGroup> communicators;  // of some of the processes
+  std::size_t communicators_seen = 0;
   std::vector<std::vector<Box>> boxes;       // of each row, parents before children
   std::vector<std::vector<WaitBox>> waits;   // of each row, in order of begin
   std::vector<std::vector<Band>> bands;      // of each row, in order of begin
@@ -140,6 +160,7 @@ struct TraceContent {
   std::vector<Traffic> traffic;
   std::uint32_t processes = 0;
   std::uint32_t ranks_per_block = 1;  // of traffic
+  bool traffic_by_function = true;    // and by window
   std::vector<std::string> omitted;   // sentences
   std::optional<Error> damage;        // of the trace
 };

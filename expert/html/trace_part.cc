@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 #include "earl/file_gaps.h"
 #include "earl/trace.h"
+#include "epilog/format/merge_properties.h"
 #include "expert/causes/cause_metrics.h"
 #include "expert/html/instances.h"
 #include "expert/html/trace_view.h"
 #include "expert/last_call_words.h"
+#include "expert/store_places.h"
 
 namespace kojak::html {
 namespace {
@@ -22,6 +25,22 @@ Error of_another_run(const std::string& path, const cube::Report& report, std::s
                  std::to_string(report.locations());
   error.remedy = "give the trace that the report was made of";
   return error;
+}
+
+// Where windows and communicators were created, as far as the analysis knows.
+void name_sites(const expert::Report& analysis, TraceContent& content) {
+  const expert::StorePlaces places(analysis);
+  const auto site = [&](const auto& created, std::uint32_t id) {
+    const auto call = created.find(id);
+    const std::size_t path = call == created.end() ? expert::kNone : places.call_path(call->second);
+    return path == expert::kNone ? std::string() : analysis.call_site(path);
+  };
+  for (WindowName& window : content.windows) {
+    window.site = site(analysis.waits().windows, window.id);
+  }
+  for (ProcessGroup& group : content.communicators) {
+    group.site = site(analysis.waits().communicators, group.id);
+  }
 }
 
 }  // namespace
@@ -44,6 +63,13 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
   for (const auto& circle : analysis.last_calls().deadlocks) {
     part.deadlocks.push_back(expert::deadlock_words(circle));
   }
+  if (const std::string* folders =
+          analysis.definitions().properties.find(run_property::kCompiledIn)) {
+    std::istringstream list(*folders);
+    for (std::string folder; std::getline(list, folder, ':');) {
+      if (folder.starts_with('/')) part.compiled_in.emplace_back(folder);
+    }
+  }
   const auto since_begin = [&](auto& there) {
     there.begin -= content.begin;
     there.end -= content.begin;
@@ -57,6 +83,7 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
   }
   for (PathPart& along : part.path) since_begin(along);
   content.path_nodes = std::move(found.nodes);
+  name_sites(analysis, content);
   // Base64 makes four bytes of three; browsers take no longer texts than that.
   const std::size_t room = std::min<std::size_t>(max_bytes / 3 * 2, kLongestText);
   part.packed = pack_trace(std::move(content), report, room / 4 * 3);

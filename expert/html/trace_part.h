@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -33,6 +34,7 @@ struct TracePart {
   std::size_t further_causes = 0;
   double waits = 0;
   std::vector<PathPart> path;
+  std::vector<std::filesystem::path> compiled_in;
   std::optional<Error> damage;  // of the trace: shown is what stands before it
   std::vector<TraceGap> gaps;   // what else is wrong with it
 
@@ -48,6 +50,7 @@ struct TracePart {
     options.further_causes = further_causes;
     options.waits = waits;
     options.path = path;
+    options.compiled_in = compiled_in;
   }
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -73,18 +74,6 @@ RegionKind kind_of(const RegionDef& region) {
   return RegionKind::kProgram;
 }
 
-// Of each metric whether its time is a part of another pattern's, which is drawn.
-std::vector<bool> parts_of_patterns() {
-  const auto metrics = expert::all_metrics();
-  std::vector<bool> parts;
-  for (const expert::Metric& metric : metrics) {
-    parts.push_back(std::any_of(metrics.begin(), metrics.end(), [&](const expert::Metric& other) {
-      return other.name == metric.parent && other.kind == expert::Metric::Kind::kPattern;
-    }));
-  }
-  return parts;
-}
-
 // The second pass: everything that needs state.
 class Content : public expert::ReplayWatcher {
  public:
@@ -99,7 +88,6 @@ class Content : public expert::ReplayWatcher {
         fences_(
             std::max<std::size_t>(limits.fence_members / std::max(trace.process_count(), 1U), 1)),
         density_(trace.location_count(), clock(Seconds{out.end}), limits.cells),
-        part_(parts_of_patterns()),
         processor_(trace.location_count()) {
     out_.boxes.resize(trace.location_count());
     out_.waits.resize(trace.location_count());
@@ -107,6 +95,7 @@ class Content : public expert::ReplayWatcher {
     out_.stripes.resize(trace.location_count());
     out_.processes = trace.process_count();
     list_regions();
+    list_communicators();
     trace.definitions().windows.for_each([&](WindowId id, const WindowDef&) { window(raw(id)); });
     for (TransferArrow& arrow : out_.transfers) arrow.window = window(arrow.window);
   }
@@ -120,7 +109,7 @@ class Content : public expert::ReplayWatcher {
   }
 
   void on_wait(const expert::Wait& wait) override {
-    if (part_[wait.metric] || !(wait.begin < wait.end)) return;
+    if (expert::kPartOfPattern[wait.metric] || !(wait.begin < wait.end)) return;
     const WaitBox box{.begin = clock_(wait.begin),
                       .end = clock_(wait.end),
                       .waited = clock_.length(wait.waiting),
@@ -128,6 +117,13 @@ class Content : public expert::ReplayWatcher {
                       .awaited = wait.ended_by.known() ? wait.ended_by.location : WaitBox::kNobody,
                       .ended = wait.ended_by.known() ? clock_(wait.ended_by.time) : 0};
     if (box.waited == 0) return;
+    const bool known = wait.ended_by.known();
+    add_traffic(TrafficKind::kWait, raw(trace_.process(wait.location)),
+                known ? raw(trace_.process(wait.ended_by.location)) : Traffic::kNone,
+                wait.operation.object == expert::Operation::Object::kWindow
+                    ? window(wait.operation.id)
+                    : Traffic::kNone,
+                region_of(wait.call_path), box.waited);
     density_.add_wait(wait.location, box.begin, box.end, box.waited);
     out_.waits[wait.location].push_back(box);
     if (++waits_ > 2 * limits_.waits) condense_waits();
@@ -145,9 +141,8 @@ class Content : public expert::ReplayWatcher {
   }
 
   void on_send(const earl::SendEvent& send) override {
-    Traffic& traffic = between(raw(send.call->process), raw(send.destination));
-    traffic.message_bytes += raw(send.bytes);
-    ++traffic.messages;
+    add_traffic(TrafficKind::kMessage, raw(send.call->process), raw(send.destination),
+                Traffic::kNone, region(send.call->region), raw(send.bytes));
   }
   void on_message_call(const earl::MessageCall& completed) override {
     for (const earl::Message* message : completed.received) {
@@ -161,16 +156,17 @@ class Content : public expert::ReplayWatcher {
   void on_transfer(const earl::Transfer& transfer) override {
     const std::uint32_t origin = raw(transfer.origin);
     const std::uint32_t target = raw(transfer.target);
-    Traffic& traffic = transfer.get ? between(target, origin) : between(origin, target);
-    (transfer.get ? traffic.get_bytes : traffic.put_bytes) += raw(transfer.bytes);
-    ++(transfer.get ? traffic.gets : traffic.puts);
+    const std::uint32_t on = window(raw(transfer.window));
+    add_traffic(transfer.get ? TrafficKind::kGet : TrafficKind::kPut,
+                transfer.get ? target : origin, transfer.get ? origin : target, on,
+                region(transfer.call->region), raw(transfer.bytes));
     const auto place = places_.find(transfer_key(transfer.origin, transfer.rmaid));
     if (place == places_.end()) return;
     const bool shmem = is_absent(transfer.window);
     out_.transfers[place->second].passive = shmem || transfer.epoch == earl::EpochKind::kLock ||
                                             transfer.epoch == earl::EpochKind::kLockAll;
     if (shmem) return;
-    waiting_[{origin, window(raw(transfer.window)), transfer.epoch}].push_back(place->second);
+    waiting_[{origin, on, transfer.epoch}].push_back(place->second);
   }
 
   void on_fence_epoch(const earl::FenceEpoch& epoch) override {
@@ -265,6 +261,7 @@ class Content : public expert::ReplayWatcher {
     condense_boxes(limits_.boxes);
     for (auto& boxes : out_.boxes) std::reverse(boxes.begin(), boxes.end());
     out_.calls_within = threshold_;
+    out_.traffic = cells();
     std::replace(out_.paths.begin(), out_.paths.end(), kUnseen, 0U);
     out_.density = density_.finish();
     keep_longest(out_.bands, limits_.bands);
@@ -278,7 +275,6 @@ class Content : public expert::ReplayWatcher {
                      [](const MessageArrow& a, const MessageArrow& b) { return a.sent < b.sent; });
     out_.fences_seen = fences_.seen();
     out_.fences = std::move(fences_.kept());
-    for (const auto& [key, traffic] : traffic_) out_.traffic.push_back(traffic);
     adjust_model();
   }
 
@@ -323,9 +319,7 @@ class Content : public expert::ReplayWatcher {
   std::uint32_t window(std::uint32_t id) {
     const auto [entry, added] =
         windows_.try_emplace(id, static_cast<std::uint32_t>(out_.windows.size()));
-    if (added) {
-      out_.windows.push_back(id == kAbsent ? "symmetric memory" : "window " + std::to_string(id));
-    }
+    if (added) out_.windows.push_back({id, {}});
     return entry->second;
   }
 
@@ -413,28 +407,92 @@ class Content : public expert::ReplayWatcher {
     }
   }
 
-  Traffic& between(std::uint32_t from, std::uint32_t to) {
-    const auto key = [&](std::uint32_t a, std::uint32_t b) {
-      return static_cast<std::uint64_t>(a) << 32 | b;
-    };
-    while (traffic_.size() > limits_.pairs) {
-      // Twice as many ranks a cell.
-      out_.ranks_per_block *= 2;
-      std::vector<Traffic> cells;
-      for (const auto& [pair, cell] : traffic_) cells.push_back(cell);
-      coarsen_traffic(cells);
+  // The function of a call path; where no call of it has ended yet, it is found out in the end.
+  std::uint32_t region_of(expert::CallPathIndex path) const {
+    const bool seen = path < out_.paths.size() && out_.paths[path] != kUnseen;
+    return seen ? out_.paths[path] : kOfPath | path;
+  }
+
+  void add_traffic(TrafficKind kind, std::uint32_t from, std::uint32_t to, std::uint32_t on,
+                   std::uint32_t region, std::uint64_t amount) {
+    if (traffic_.size() > limits_.pairs && out_.ranks_per_block < out_.processes) {
+      out_.traffic = cells();
+      while (out_.traffic.size() > limits_.pairs && out_.ranks_per_block < out_.processes) {
+        coarsen_traffic(out_);
+      }
       traffic_.clear();
-      for (const Traffic& cell : cells) traffic_[key(cell.from, cell.to)] = cell;
+      for (const Traffic& cell : out_.traffic) traffic_.emplace(key(cell), cell);
     }
-    from /= out_.ranks_per_block;
-    to /= out_.ranks_per_block;
-    Traffic& cell = traffic_[key(from, to)];
-    cell.from = from;
-    cell.to = to;
-    return cell;
+    Traffic cell{.from = from / out_.ranks_per_block,
+                 .to = to == Traffic::kNone ? to : to / out_.ranks_per_block,
+                 .kind = kind};
+    if (out_.traffic_by_function) {
+      cell.window = on;
+      cell.region = region;
+    }
+    Traffic& sum = traffic_.try_emplace(key(cell), cell).first->second;
+    sum.amount += amount;
+    ++sum.count;
+  }
+  using TrafficKey =
+      std::tuple<std::uint32_t, std::uint32_t, TrafficKind, std::uint32_t, std::uint32_t>;
+  struct TrafficHash {
+    std::size_t operator()(const TrafficKey& key) const {
+      const auto& [from, to, kind, on, region] = key;
+      std::uint64_t hash = std::uint64_t{from} << 32 | to;
+      for (const std::uint64_t part :
+           {static_cast<std::uint64_t>(kind), std::uint64_t{on}, std::uint64_t{region}}) {
+        hash = (hash ^ part) * 0x9E3779B97F4A7C15U;
+        hash ^= hash >> 29;
+      }
+      return hash;
+    }
+  };
+  static TrafficKey key(const Traffic& cell) {
+    return {cell.from, cell.to, cell.kind, cell.window, cell.region};
+  }
+  // With the function of each.
+  std::vector<Traffic> cells() const {
+    std::map<TrafficKey, Traffic> sums;
+    for (const auto& [known, cell] : traffic_) {
+      Traffic named = cell;
+      if (cell.region != Traffic::kNone && (cell.region & kOfPath) != 0) {
+        const std::uint32_t path = cell.region & ~kOfPath;
+        named.region = path < out_.paths.size() && out_.paths[path] != kUnseen ? out_.paths[path]
+                                                                               : Traffic::kNone;
+      }
+      const auto [sum, first] = sums.try_emplace(key(named), named);
+      if (first) continue;
+      sum->second.amount += named.amount;
+      sum->second.count += named.count;
+    }
+    std::vector<Traffic> all;
+    for (const auto& [known, cell] : sums) all.push_back(cell);
+    return all;
+  }
+
+  // Those of some of the processes, each set once, as long as there is room for their members.
+  void list_communicators() {
+    constexpr std::size_t kMost = 500, kMostMembers = 50'000;
+    std::set<std::vector<std::uint32_t>> known;
+    std::size_t members = 0;
+    trace_.definitions().comms.for_each([&](CommId id, const CommDef& def) {
+      if (def.stands_for_group || def.foreign_members) return;
+      std::vector<std::uint32_t> ranks = def.ranks.vector();
+      ranks.insert(ranks.end(), def.remote.begin(), def.remote.end());
+      std::sort(ranks.begin(), ranks.end());
+      ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+      if (ranks.size() < 2 || ranks.size() >= out_.processes || known.contains(ranks)) return;
+      ++out_.communicators_seen;
+      members += ranks.size();
+      if (out_.communicators.size() == kMost || members > kMostMembers) return;
+      known.insert(ranks);
+      out_.communicators.push_back({raw(id), {}, std::move(ranks)});
+    });
   }
 
   static constexpr std::uint32_t kUnseen = static_cast<std::uint32_t>(-1);
+  static constexpr std::uint32_t kOfPath = 1U << 31;  // of Traffic::region: a call path
 
   earl::Trace& trace_;
   const TraceLimits& limits_;
@@ -448,9 +506,8 @@ class Content : public expert::ReplayWatcher {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::size_t>> by_fence_;
   std::map<std::uint64_t, std::vector<std::size_t>> by_access_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Nanoseconds> last_fence_;
-  std::map<std::uint64_t, Traffic> traffic_;
+  std::unordered_map<TrafficKey, Traffic, TrafficHash> traffic_;
   DensityBins density_;
-  std::vector<bool> part_;
   bool shmem_ = false;              // the trace has functions of SHMEM
   std::vector<Reading> processor_;  // the last of each row
   std::size_t boxes_ = 0, waits_ = 0, bands_ = 0, stripes_ = 0;

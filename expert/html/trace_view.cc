@@ -24,47 +24,49 @@ std::uint64_t distance(Nanoseconds time, Nanoseconds origin) {
   return static_cast<std::uint64_t>(step) << 1 ^ static_cast<std::uint64_t>(step >> 63);
 }
 
-void add_boxes(Blob& blob, const TraceContent& content) {
-  Column counts, begins, lengths, paths, calls;
-  for (const std::vector<Box>& boxes : content.boxes) {
-    counts.push_back(boxes.size());
+// The things of all rows: how many each row has, begins as distances from the one before, lengths;
+// `each` takes what else they have.
+template <class Thing, class Each>
+void add_spans(Blob& blob, const std::string& name, const std::vector<std::vector<Thing>>& rows,
+               Each&& each) {
+  Column counts, begins, lengths;
+  for (const std::vector<Thing>& things : rows) {
+    counts.push_back(things.size());
     Nanoseconds last = 0;
-    for (const Box& box : boxes) {
-      begins.push_back(box.begin - last);
-      last = box.begin;
-      lengths.push_back(box.end - box.begin);
-      paths.push_back(box.path);
-      calls.push_back(box.calls);
+    for (const Thing& thing : things) {
+      begins.push_back(thing.begin - last);
+      last = thing.begin;
+      lengths.push_back(thing.end - thing.begin);
+      each(thing);
     }
   }
-  blob.varints("boxCounts", counts);
-  blob.varints("boxBegins", begins);
-  blob.varints("boxLengths", lengths);
+  blob.varints(name + "Counts", counts);
+  blob.varints(name + "Begins", begins);
+  blob.varints(name + "Lengths", lengths);
+}
+
+void add_boxes(Blob& blob, const TraceContent& content) {
+  Column paths, calls;
+  add_spans(blob, "box", content.boxes, [&](const Box& box) {
+    paths.push_back(box.path);
+    calls.push_back(box.calls);
+  });
   blob.varints("boxPaths", paths);
   blob.varints("boxCalls", calls);
 }
 
 void add_waits(Blob& blob, const TraceContent& content) {
-  Column counts, begins, lengths, amounts, metrics, awaited, ended, waits;
-  for (const std::vector<WaitBox>& of_row : content.waits) {
-    counts.push_back(of_row.size());
-    Nanoseconds last = 0;
-    for (const WaitBox& wait : of_row) {
-      begins.push_back(wait.begin - last);
-      last = wait.begin;
-      const Nanoseconds length = wait.end - wait.begin;
-      lengths.push_back(length);
-      amounts.push_back(length - std::min(length, wait.waited));
-      metrics.push_back(wait.metric);
-      awaited.push_back(wait.awaited == WaitBox::kNobody ? 0 : std::uint64_t{wait.awaited} + 1);
-      ended.push_back(wait.awaited == WaitBox::kNobody ? 0 : distance(wait.ended, wait.end));
-      waits.push_back(wait.waits);
-    }
-  }
-  blob.varints("waitCounts", counts);
-  blob.varints("waitBegins", begins);
-  blob.varints("waitLengths", lengths);
-  blob.varints("waitOthers", amounts);
+  Column others, metrics, awaited, ended, waits;
+  add_spans(blob, "wait", content.waits, [&](const WaitBox& wait) {
+    const Nanoseconds length = wait.end - wait.begin;
+    const bool known = wait.awaited != WaitBox::kNobody;
+    others.push_back(length - std::min(length, wait.waited));
+    metrics.push_back(wait.metric);
+    awaited.push_back(known ? std::uint64_t{wait.awaited} + 1 : 0);
+    ended.push_back(known ? distance(wait.ended, wait.end) : 0);
+    waits.push_back(wait.waits);
+  });
+  blob.varints("waitOthers", others);
   blob.varints("waitMetrics", metrics);
   blob.varints("waitAwaited", awaited);
   blob.varints("waitEnded", ended);
@@ -72,20 +74,9 @@ void add_waits(Blob& blob, const TraceContent& content) {
 }
 
 void add_stripes(Blob& blob, const TraceContent& content) {
-  Column counts, begins, lengths, without;
-  for (const std::vector<Stripe>& stripes : content.stripes) {
-    counts.push_back(stripes.size());
-    Nanoseconds last = 0;
-    for (const Stripe& stripe : stripes) {
-      begins.push_back(stripe.begin - last);
-      last = stripe.begin;
-      lengths.push_back(stripe.end - stripe.begin);
-      without.push_back(stripe.without);
-    }
-  }
-  blob.varints("stripeCounts", counts);
-  blob.varints("stripeBegins", begins);
-  blob.varints("stripeLengths", lengths);
+  Column without;
+  add_spans(blob, "stripe", content.stripes,
+            [&](const Stripe& stripe) { without.push_back(stripe.without); });
   blob.varints("stripeWithout", without);
 }
 
@@ -95,22 +86,12 @@ void add_density(Blob& blob, const TraceContent& content) {
 }
 
 void add_bands(Blob& blob, const TraceContent& content) {
-  Column counts, begins, lengths, windows;
+  Column windows;
   std::vector<std::uint8_t> kinds;
-  for (const std::vector<Band>& bands : content.bands) {
-    counts.push_back(bands.size());
-    Nanoseconds last = 0;
-    for (const Band& band : bands) {
-      begins.push_back(band.begin - last);
-      last = band.begin;
-      lengths.push_back(band.end - band.begin);
-      windows.push_back(band.window);
-      kinds.push_back(static_cast<std::uint8_t>(band.kind));
-    }
-  }
-  blob.varints("bandCounts", counts);
-  blob.varints("bandBegins", begins);
-  blob.varints("bandLengths", lengths);
+  add_spans(blob, "band", content.bands, [&](const Band& band) {
+    windows.push_back(band.window);
+    kinds.push_back(static_cast<std::uint8_t>(band.kind));
+  });
   blob.varints("bandWindows", windows);
   blob.bytes("bandKinds", kinds);
 }
@@ -180,19 +161,41 @@ void add_fences(Blob& blob, const TraceContent& content) {
 }
 
 void add_traffic(Blob& blob, const TraceContent& content) {
-  Column from, to, columns[6];
+  Column from, to, windows, regions, amounts, counts;
+  std::vector<std::uint8_t> kinds;
+  const auto or_zero = [](std::uint32_t number) {
+    return number == Traffic::kNone ? 0 : std::uint64_t{number} + 1;
+  };
   for (const Traffic& cell : content.traffic) {
     from.push_back(cell.from);
-    to.push_back(cell.to);
-    const std::uint64_t values[6] = {cell.message_bytes, cell.messages,  cell.put_bytes,
-                                     cell.puts,          cell.get_bytes, cell.gets};
-    for (std::size_t i = 0; i < 6; ++i) columns[i].push_back(values[i]);
+    to.push_back(or_zero(cell.to));
+    kinds.push_back(static_cast<std::uint8_t>(cell.kind));
+    windows.push_back(or_zero(cell.window));
+    regions.push_back(or_zero(cell.region));
+    amounts.push_back(cell.amount);
+    counts.push_back(cell.count);
   }
   blob.varints("trafficFrom", from);
   blob.varints("trafficTo", to);
-  const char* const kNames[6] = {"trafficMessageBytes", "trafficMessages", "trafficPutBytes",
-                                 "trafficPuts",         "trafficGetBytes", "trafficGets"};
-  for (std::size_t i = 0; i < 6; ++i) blob.varints(kNames[i], columns[i]);
+  blob.bytes("trafficKinds", kinds);
+  blob.varints("trafficWindows", windows);
+  blob.varints("trafficRegions", regions);
+  blob.varints("trafficAmounts", amounts);
+  blob.varints("trafficCounts", counts);
+}
+
+// "0-3,8": ascending ranks.
+std::string ranges(const std::vector<std::uint32_t>& ranks) {
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(ranks[i]);
+    if (last > i) text += '-' + std::to_string(ranks[last]);
+    i = last + 1;
+  }
+  return text;
 }
 
 // The report's location with this rank and thread, for each row.
@@ -240,7 +243,16 @@ std::string describe(const TraceContent& content, const cube::Report& report,
   json.end_array().end_object().key("metrics").begin_array();
   for (const expert::Metric& metric : expert::all_metrics()) json.value(metric.name);
   json.end_array().member("columnsOfDensity", content.density.columns).key("windows").begin_array();
-  for (const std::string& name : content.windows) json.value(name);
+  for (const WindowName& window : content.windows) {
+    json.value(window.id == kAbsent ? "symmetric memory" : "window " + std::to_string(window.id));
+  }
+  json.end_array().key("windowSites").begin_array();
+  for (const WindowName& window : content.windows) json.value(window.site);
+  json.end_array().key("communicators").begin_array();
+  for (const ProcessGroup& group : content.communicators) {
+    json.begin_object().member("number", group.id).member("site", group.site);
+    json.member("ranks", ranges(group.ranks)).end_object();
+  }
   json.end_array().key("omitted").begin_array();
   for (const std::string& text : content.omitted) json.value(text);
   json.end_array().key("columns").raw(directory).end_object();

@@ -50,7 +50,8 @@ std::string readable(const char* symbol) {
 class OneModule {
  public:
   // Nothing is found in it if the file is not there, or another one.
-  explicit OneModule(const ModuleDef& def) : dwfl_(dwfl_begin(&kCallbacks), dwfl_end) {
+  OneModule(const ModuleDef& def, std::vector<std::string>& folders)
+      : dwfl_(dwfl_begin(&kCallbacks), dwfl_end), folders_(&folders) {
     if (dwfl_ == nullptr) return;
     dwfl_report_begin(dwfl_.get());
     Dwfl_Module* const module =
@@ -110,13 +111,19 @@ class OneModule {
   }
 
   // A file as the compiler was given it: relative to where it ran, if it lies there.
-  static std::string file_name(const char* path, Dwarf_Die* unit) {
+  std::string file_name(const char* path, Dwarf_Die* unit) {
     Dwarf_Attribute attribute;
     const char* const directory =
         unit == nullptr ? nullptr : dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
-    const std::string prefix = directory != nullptr ? std::string(directory) + "/" : "";
+    const std::string folder = directory != nullptr ? directory : "";
     const std::string name = path;
-    return !prefix.empty() && name.rfind(prefix, 0) == 0 ? name.substr(prefix.size()) : name;
+    if (folder.empty()) return name;
+    const bool below = name.starts_with(folder + "/");
+    if (!below && name.starts_with('/')) return name;
+    if (std::find(folders_->begin(), folders_->end(), folder) == folders_->end()) {
+      folders_->push_back(folder);
+    }
+    return below ? name.substr(folder.size() + 1) : name;
   }
 
   // The innermost scope at an address below a DIE. Functions lie in functions, too (Fortran's
@@ -194,6 +201,7 @@ class OneModule {
   }
 
   std::unique_ptr<Dwfl, decltype(&dwfl_end)> dwfl_;
+  std::vector<std::string>* folders_;
   Dwfl_Module* module_ = nullptr;
   Dwarf_Addr bias_ = 0;
 };
@@ -209,7 +217,7 @@ struct CodeNames::State {
   std::map<std::pair<std::string, std::string>, OneModule> modules;  // by path and build id
   std::map<std::tuple<const OneModule*, std::uint64_t>, std::vector<CodePlace>> places;
   std::map<std::uint64_t, std::vector<CodePlace>> without_module;
-  std::vector<std::string> missing;
+  std::vector<std::string> missing, folders;
 };
 
 CodeNames::CodeNames() : state_(std::make_unique<State>()) {}
@@ -230,7 +238,8 @@ const std::vector<CodePlace>& CodeNames::find(const ModuleDef* module, std::uint
     if (fresh) it->second = nameless();
     return it->second;
   }
-  const auto [it, opened] = state.modules.try_emplace({module->path, module->build_id}, *module);
+  const auto [it, opened] =
+      state.modules.try_emplace({module->path, module->build_id}, *module, state.folders);
   OneModule& code = it->second;
   if (opened && !code.good() && module->path.rfind('/', 0) == 0) {
     state.missing.push_back(module->path);
@@ -247,6 +256,9 @@ const std::vector<CodePlace>& CodeNames::find(const ModuleDef* module, std::uint
 
 const std::vector<std::string>& CodeNames::missing() const {
   return state_->missing;
+}
+const std::vector<std::string>& CodeNames::folders() const {
+  return state_->folders;
 }
 
 }  // namespace kojak::merge

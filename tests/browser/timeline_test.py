@@ -110,7 +110,7 @@ class Timeline(Pages):
     def test_who_waits_for_whom(self):
         self.page.click("#tab-bytes")
         self.page.click(".matrix [data-value=waits]")
-        self.page.evaluate("(() => { const s = document.querySelector('select[aria-label=\"Function that waits\"]');"
+        self.page.evaluate("(() => { const s = document.querySelector('select[aria-label=\"Function\"]');"
                            " s.value = [...s.options].find(o => o.textContent === 'MPI_Win_start').value;"
                            " s.dispatchEvent(new Event('change')); })()")
         self.page.evaluate(FRAME)
@@ -123,6 +123,25 @@ class Timeline(Pages):
             told = [p for p in pairs if p.startswith(f"rank {rank} waits for rank 0: {1000 * waited:.0f}")]
             self.assertEqual(len(told), 1, pairs)
         self.assertFalse([p for p in pairs if p.startswith("rank 0")])
+
+    def choose(self, label, begin):
+        """Of a list of choices the one that begins so."""
+        self.page.evaluate(f"(() => {{ const s = document.querySelector('select[aria-label=\"{label}\"]');"
+                           f" s.value = [...s.options].find(o => o.textContent.startsWith('{begin}')).value;"
+                           " s.dispatchEvent(new Event('change')); })()")
+        self.page.evaluate(FRAME)
+
+    def test_bytes_of_one_function(self):
+        self.page.click("#tab-bytes")
+        totals = {}
+        for what in ("puts", "gets"):
+            self.page.click(f".matrix [data-value={what}]")
+            self.page.evaluate(FRAME)
+            totals[what] = self.page.text(".matrix aside p")
+        self.page.click(".matrix [data-value=all]")
+        for what, function in (("puts", "MPI_Put"), ("gets", "MPI_Get")):
+            self.choose("Function", function)
+            self.assertEqual(self.page.text(".matrix aside p"), totals[what])
 
     def test_durations_of_a_call_site_lead_to_its_calls(self):
         self.timeline()

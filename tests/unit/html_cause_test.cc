@@ -10,6 +10,7 @@
 #include "expert/cube/reader.h"
 #include "expert/html/bottlenecks.h"
 #include "expert/html/trace_part.h"
+#include "html_traces.h"
 
 namespace kojak::html {
 namespace {
@@ -63,19 +64,7 @@ EXIT lid=2 time=8
 }
 
 TEST(HtmlCause, AReceiverWaitsForItsSender) {
-  const Instance found = worst(R"(
-ENTER lid=0 time=0 region=main
-ENTER lid=1 time=0 region=main
-ENTER lid=1 time=1 region=MPI_Recv
-ENTER lid=0 time=3 region=MPI_Send
-MPI_SEND lid=0 time=3 dlid=1 cid=0 tag=7 sent=1000
-EXIT lid=0 time=4
-MPI_RECV lid=1 time=5 slid=0 cid=0 tag=7 recvd=1000
-EXIT lid=1 time=5
-EXIT lid=0 time=6
-EXIT lid=1 time=6
-)",
-                               2, "mpi_latesender");
+  const Instance found = worst(kLateSender, 2, "mpi_latesender");
   EXPECT_DOUBLE_EQ(found.seconds, 2);
   EXPECT_EQ(found.rows, std::vector<std::size_t>{1});
   EXPECT_EQ(found.cause_row, 0u);

@@ -136,7 +136,17 @@ TEST_F(HtmlSource, RelativeNamesAreTakenFromAFolderWhereTheCallsAre) {
   folders = {here / "first"};
   EXPECT_TRUE(read({"solver.c"}, {{0, 1, "MPI_Put"}, {0, 5, "MPI_Get"}}).empty());
   EXPECT_FALSE(read({"solver.c"}, {{0, 1, "MPI_Put"}}).empty());
+  // Each file is found in its own folder: make compiles where a part of the program lies.
+  test::write_file("none/main.c", "MPI_Init(0, 0);\n");
+  test::write_file("second/main.c", "x\n");
+  folders = {here / "none", here / "second"};
+  const auto both =
+      read({"main.c", "solver.c"}, {{0, 1, "MPI_Init"}, {1, 1, "MPI_Put"}, {1, 4, "MPI_Get"}});
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[0].lines.front(), "MPI_Init(0, 0);");
+  EXPECT_EQ(both[1].lines.front(), "CALL MPI_PUT(");
   // Without a call of MPI nothing tells that it is the file.
+  folders = {here / "first"};
   EXPECT_TRUE(read({"solver.c"}, {{0, 1, "work"}}).empty());
 }
 

@@ -187,6 +187,25 @@ TEST(HtmlBottlenecks, AreWaitingPatternsWorstFirst) {
   EXPECT_NEAR(overview.shares[2].seconds, 5.504, 1e-12);
 }
 
+TEST(HtmlBottlenecks, SharesLeaveOutWhatStartsAndEndsMpi) {
+  const auto sum = [](double init_exit, double finalize_wait) {
+    return expert::RunTime::of([=](std::string_view name) {
+      return name == "time" ? 10.0 : name == "mpi_init_exit" ? init_exit : finalize_wait;
+    });
+  };
+  // 6 s start and end MPI, of which 1 s waits in MPI_Finalize: that stays in, and 5 s are left.
+  EXPECT_DOUBLE_EQ(sum(6, 1).whole, 5);
+  EXPECT_DOUBLE_EQ(sum(6, 1).left_out, 5);
+  EXPECT_NE(sum(6, 1).words().find("the 5.000 s in which MPI starts and ends"), std::string::npos);
+  // Nothing else in the run: shares of all there is.
+  EXPECT_DOUBLE_EQ(sum(10, 0).whole, 10);
+  EXPECT_EQ(sum(10, 0).words(), "");
+  EXPECT_TRUE(expert::starts_or_ends_mpi("MPI_Init_thread"));
+  EXPECT_TRUE(expert::starts_or_ends_mpi("MPI_Finalize"));
+  EXPECT_FALSE(expert::starts_or_ends_mpi("MPI_Barrier"));
+  EXPECT_FALSE(expert::starts_or_ends_mpi("main"));
+}
+
 TEST(HtmlPage, HoldsNoMarkupFromTheReportAndLoadsNothing) {
   std::string text = test::small_report();
   const std::string evil = "&lt;/script>&lt;script>alert(1)&lt;/script>&lt;!--&lt;img src=x>\"'";

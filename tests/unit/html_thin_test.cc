@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "expert/html/names.h"
@@ -64,19 +65,38 @@ TEST(HtmlThin, OfEpochsTheLongestStay) {
 }
 
 TEST(HtmlThin, BytesAreNeverLost) {
-  std::vector<Traffic> traffic;
+  TraceContent content;
   for (std::uint32_t from = 0; from < 5; ++from) {
-    for (std::uint32_t to = 0; to < 5; ++to) traffic.push_back({from, to, 100, 1, 10, 2, 1, 3});
+    for (std::uint32_t to = 0; to < 5; ++to) {
+      for (std::uint32_t window = 0; window < 2; ++window) {
+        content.traffic.push_back({from, to, TrafficKind::kPut, window, 7, 10, 2});
+      }
+      content.traffic.push_back({from, to, TrafficKind::kMessage, Traffic::kNone, 8, 100, 1});
+    }
+    content.traffic.push_back({from, Traffic::kNone, TrafficKind::kWait, Traffic::kNone, 9, 5, 1});
   }
-  coarsen_traffic(traffic);
-  EXPECT_EQ(traffic.size(), 9u);  // ranks 0-1, 2-3 and 4
-  std::uint64_t bytes = 0, gets = 0;
-  for (const Traffic& cell : traffic) {
-    bytes += cell.message_bytes + cell.put_bytes + cell.get_bytes;
-    gets += cell.gets;
+  const auto sums = [&] {
+    std::uint64_t amount = 0, count = 0;
+    for (const Traffic& cell : content.traffic) {
+      amount += cell.amount;
+      count += cell.count;
+    }
+    return std::pair{amount, count};
+  };
+  const auto before = sums();
+  EXPECT_EQ(before, (std::pair<std::uint64_t, std::uint64_t>{25 * 120 + 5 * 5, 25 * 5 + 5}));
+  coarsen_traffic(content);  // windows and functions
+  EXPECT_FALSE(content.traffic_by_function);
+  EXPECT_EQ(content.ranks_per_block, 1u);
+  EXPECT_EQ(content.traffic.size(), 25u * 2 + 5);
+  EXPECT_EQ(sums(), before);
+  coarsen_traffic(content);
+  EXPECT_EQ(content.ranks_per_block, 2u);
+  EXPECT_EQ(content.traffic.size(), 9u * 2 + 3);  // ranks 0-1, 2-3 and 4
+  EXPECT_EQ(sums(), before);
+  for (const Traffic& cell : content.traffic) {
+    EXPECT_EQ(cell.to == Traffic::kNone, cell.kind == TrafficKind::kWait);
   }
-  EXPECT_EQ(bytes, 25u * 111);
-  EXPECT_EQ(gets, 25u * 3);
 }
 
 TEST(HtmlNames, KeepBeginAndEndAndWholeCharacters) {

@@ -91,13 +91,41 @@ TEST(HtmlTrace, HasTheTimesOfTransfersInAFenceEpoch) {
 
 TEST(HtmlTrace, CountsBytesFromWhoHasThemToWhoGetsThem) {
   const TraceContent content = read(kFence);
-  // The put and the get both move bytes from rank 0 to rank 1.
-  ASSERT_EQ(content.traffic.size(), 1u);
-  EXPECT_EQ(content.traffic[0].from, 0u);
-  EXPECT_EQ(content.traffic[0].to, 1u);
-  EXPECT_EQ(content.traffic[0].put_bytes, 100u);
-  EXPECT_EQ(content.traffic[0].get_bytes, 50u);
-  EXPECT_EQ(content.traffic[0].gets, 1u);
+  // The put and the get both move bytes from rank 0 to rank 1. Rank 1 comes to the last fence at
+  // 16, rank 0 waits for it since 15: one wait for rank 1, in a call to MPI_Win_fence.
+  ASSERT_EQ(content.traffic.size(), 3u);
+  for (const Traffic& cell : content.traffic) {
+    EXPECT_EQ(cell.from, 0u);
+    EXPECT_EQ(cell.to, 1u);
+    EXPECT_EQ(cell.window, 0u);
+    EXPECT_EQ(cell.count, 1u);
+  }
+  const auto function = [&](std::size_t i) { return content.regions[content.traffic[i].region]; };
+  EXPECT_EQ(content.traffic[0].kind, TrafficKind::kPut);
+  EXPECT_EQ(content.traffic[0].amount, 100u);
+  EXPECT_EQ(function(0), "MPI_Put");
+  EXPECT_EQ(content.traffic[1].kind, TrafficKind::kGet);
+  EXPECT_EQ(content.traffic[1].amount, 50u);
+  EXPECT_EQ(function(1), "MPI_Get");
+  EXPECT_EQ(content.traffic[2].kind, TrafficKind::kWait);
+  EXPECT_EQ(content.traffic[2].amount, 1 * kSecond);
+  EXPECT_EQ(function(2), "MPI_Win_fence");
+}
+
+TEST(HtmlTrace, KnowsTheCommunicatorsOfSomeProcesses) {
+  const std::string events =
+      "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n"
+      "ENTER lid=2 time=0 region=main\nEXIT lid=0 time=1\nEXIT lid=1 time=1\nEXIT lid=2 time=1\n";
+  const TraceContent content = read(
+      "MPI_GROUP gid=0 ranks=[0,1,2]\nMPI_COMM_REF cid=0 gid=0\n"
+      "MPI_GROUP gid=1 ranks=[2,0]\nMPI_COMM_REF cid=1 gid=1\n"
+      "MPI_GROUP gid=2 ranks=[0,2]\nMPI_COMM_REF cid=2 gid=2\n"
+      "MPI_GROUP gid=3 ranks=[1]\nMPI_COMM_REF cid=3 gid=3\n" +
+      events);
+  // Of two with the same members the first; those of one and of all are no choice.
+  ASSERT_EQ(content.communicators.size(), 1u);
+  EXPECT_EQ(content.communicators[0].id, 1u);
+  EXPECT_EQ(content.communicators[0].ranks, (std::vector<std::uint32_t>{0, 2}));
 }
 
 TEST(HtmlTrace, HasTheTimesOfTransfersInAnAccessEpoch) {

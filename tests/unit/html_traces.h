@@ -22,4 +22,18 @@ inline TraceContent read(const std::string& text, const TraceLimits& limits = {}
   return content ? std::move(*content) : TraceContent{};
 }
 
+// Rank 1 receives from 1 to 5, rank 0 sends at 3.
+inline constexpr const char* kLateSender = R"(
+ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=1 time=1 region=MPI_Recv
+ENTER lid=0 time=3 region=MPI_Send
+MPI_SEND lid=0 time=3 dlid=1 cid=0 tag=7 sent=1000
+EXIT lid=0 time=4
+MPI_RECV lid=1 time=5 slid=0 cid=0 tag=7 recvd=1000
+EXIT lid=1 time=5
+EXIT lid=0 time=8
+EXIT lid=1 time=8
+)";
+
 }  // namespace kojak::html

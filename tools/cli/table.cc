@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <ostream>
 
+#include "expert/count_words.h"
+
 namespace kojak::cli {
 namespace {
 
@@ -80,9 +82,7 @@ std::string format_percent(double part, double whole) {
 }
 
 std::string format_count(std::uint64_t count) {
-  std::string text = std::to_string(count);
-  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
-  return text;
+  return expert::grouped(count);
 }
 
 std::string format_bytes(std::uint64_t bytes) {

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string_view>
-#include <unordered_map>
+#include <string>
 
 #include "expert/catalogue.h"
 #include "expert/cube/aggregate.h"
@@ -44,15 +43,11 @@ double median(std::vector<double> values) {
 
 const std::vector<Pattern>& patterns() {
   static const std::vector<Pattern> all = [] {
-    std::unordered_map<std::string_view, const Metric*> known;
     std::vector<Pattern> found;
     for (const Metric& metric : expert::all_metrics()) {
-      known[metric.name] = &metric;
-      const auto above = known.find(metric.parent);
-      // A pattern below another one is a part of its time.
-      const bool part = above != known.end() && above->second->kind == Metric::Kind::kPattern;
-      if (metric.kind == Metric::Kind::kPattern && metric.unit == expert::Unit::kSeconds && !part &&
-          !metric.parent.empty() && !metric.nobody_awaited && !metric.of_causes) {
+      if (metric.kind == Metric::Kind::kPattern && metric.unit == expert::Unit::kSeconds &&
+          !expert::is_part_of_pattern(metric) && !metric.parent.empty() && !metric.nobody_awaited &&
+          !metric.of_causes) {
         found.push_back({std::string(metric.name), std::string(metric.title)});
       }
     }

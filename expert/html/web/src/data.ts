@@ -254,18 +254,19 @@ export class Data {
     const file = this.info.files[this.info.calls.file[call]] ?? "";
     return file === "" ? "" : place(file, this.info.calls.line[call]);
   }
-  // Lines of a file, if the page has them all.
-  sourceLines(file: number, first: number, last: number): { lines: string[]; changed: boolean } | null {
-    const part = this.info.source?.find((s) => s.file === file && s.first <= first && last < s.first + s.lines.length);
-    if (part === undefined) return null;
-    return { lines: part.lines.slice(first - part.first, last - part.first + 1), changed: part.changed === true };
-  }
-  // The first and the last line around one that the page has; null: not even itself.
-  sourceRange(file: number, at: number): [first: number, last: number] | null {
+  // The lines around some of a file, three more on each side as far as the page has them; null if it does not have all
+  // that lie between.
+  sourceAround(file: number, at: number[]): { first: number; lines: string[]; changed: boolean } | null {
     const around = 3;
-    const part = this.info.source?.find((s) => s.file === file && s.first <= at && at < s.first + s.lines.length);
+    const least = Math.min(...at);
+    const most = Math.max(...at);
+    const part = this.info.source?.find(
+      (s) => s.file === file && s.first <= least && most < s.first + s.lines.length,
+    );
     if (part === undefined) return null;
-    return [Math.max(part.first, at - around), Math.min(part.first + part.lines.length - 1, at + around)];
+    const first = Math.max(part.first, least - around);
+    const lines = part.lines.slice(first - part.first, most + around + 1 - part.first);
+    return { first, lines, changed: part.changed === true };
   }
   // Where the function that is called begins, if that is in the program's own source.
   definition(call: number): string {

@@ -69,7 +69,7 @@ export class Findings {
 
   private head(): HTMLElement {
     const { info } = this.data;
-    const { seconds, shares } = info.overview!;
+    const { seconds, shares, whole, wholeWords } = info.overview!;
     const kinds = info.system.kind;
     const amount = (kind: number) => kinds.filter((k) => k === kind).length;
     const processes = amount(2);
@@ -88,7 +88,8 @@ export class Findings {
       "div",
       { class: "overview" },
       h("p", { class: "facts" }, facts.join(" \u00b7 ")),
-      shares.length > 0 ? this.shares(shares, seconds) : null,
+      shares.length > 0 ? this.shares(shares, whole) : null,
+      wholeWords === "" ? null : h("p", { class: "dim" }, wholeWords),
     );
   }
 
@@ -274,7 +275,7 @@ export class Findings {
       "div",
       { class: "size" },
       h("b", {}, duration(found.seconds)),
-      h("span", {}, `${percent(found.seconds, data.info.overview!.seconds)} % of the run`),
+      h("span", {}, `${percent(found.seconds, data.info.overview!.whole)} % of the run`),
       meter(found.share),
     );
     const actions = h(
@@ -423,19 +424,19 @@ export class Findings {
   }
 
   private rest(): HTMLElement | null {
-    const { below, belowSeconds, seconds } = this.data.info.overview!;
+    const { below, belowSeconds, whole } = this.data.info.overview!;
     if (below === 0) return null;
     return h(
       "p",
       { class: "dim rest" },
       `${plural(below, "more place")} below 0.1 % of the run each, ` +
-        `${duration(belowSeconds)} (${percent(belowSeconds, seconds)} %) together.`,
+        `${duration(belowSeconds)} (${percent(belowSeconds, whole)} %) together.`,
     );
   }
 
   // MPI calls that take much time which no wait explains.
   private consumers(): HTMLElement | null {
-    const { consumers, seconds } = this.data.info.overview!;
+    const { consumers, whole } = this.data.info.overview!;
     if (consumers.length === 0) return null;
     const title = (m: number) => {
       const { title: own, parent } = this.data.metric(m);
@@ -455,7 +456,7 @@ export class Findings {
         "li",
         {},
         h("b", {}, `${title(c.metric)} ${duration(c.seconds)}`),
-        `, ${percent(c.seconds, seconds)} % of the run; ${where} `,
+        `, ${percent(c.seconds, whole)} % of the run; ${where} `,
         h("bdi", { class: "call" }, shortened(call, 120)),
         site === "" ? "" : " at ",
         site === "" ? null : h("bdi", { class: "site" }, shortened(site, 120)),

@@ -1,26 +1,28 @@
 // Who sent how many bytes to whom: messages, puts, gets; rows give, columns get. And who waited for whom: rows wait.
+// Of all windows and functions, or of one.
 import { css, inkOn, ramp } from "./colour";
 import { choice, h } from "./dom";
 import { bytes, duration, grouped, plural, shortened } from "./format";
-import type { TraceData, TrafficKind } from "./trace";
-import { waitCells, waitingRegions } from "./waits";
+import { type TraceData, TrafficKind, windowWords } from "./trace";
+import { type Cells, cellsOf, choicesOf } from "./traffic";
 
-type Shown = TrafficKind | "onesided" | "all" | "waits";
+type Shown = "all" | "messages" | "onesided" | "puts" | "gets" | "waits";
 const names: [Shown, string, string][] = [
   ["all", "all", "Messages and one-sided transfers"],
   ["messages", "messages", "Point-to-point messages"],
   ["onesided", "one-sided", "Puts and gets"],
   ["puts", "puts", "Bytes from the origin to the target"],
   ["gets", "gets", "Bytes from the target to the origin"],
+  ["waits", "waits", "Who waits for whom"],
 ];
-
-// What a matrix shows: its cells and how many operations each stands for.
-interface Cells {
-  from: ArrayLike<number>;
-  to: ArrayLike<number>;
-  values: ArrayLike<number>;
-  counts: ArrayLike<number>;
-}
+const kindsOf: Record<Shown, TrafficKind[]> = {
+  all: [TrafficKind.Message, TrafficKind.Put, TrafficKind.Get],
+  messages: [TrafficKind.Message],
+  onesided: [TrafficKind.Put, TrafficKind.Get],
+  puts: [TrafficKind.Put],
+  gets: [TrafficKind.Get],
+  waits: [TrafficKind.Wait],
+};
 
 const head = 34; // pixels for the ranks
 
@@ -42,31 +44,26 @@ export class Matrix {
   private chosen: [from: number, to: number] | undefined;
   private place = new Map<number, number>(); // of a cell in the columns
   private cells: Cells;
-  private nobody = 0; // nanoseconds of waits that no single process ended
-  private region = -1; // whose waits are shown
+  private window = -1; // what is shown of: -1 all
+  private region = -1;
+  private readonly windows: HTMLSelectElement;
+  private readonly regions: HTMLSelectElement;
   private readonly note = h("span", { class: "dim" });
 
   constructor(private readonly trace: TraceData) {
     this.size = Math.max(1, Math.ceil(trace.info.processes / trace.info.ranksPerBlock));
+    const { kind } = trace.traffic;
+    const offered = names.filter(([shown]) => shown !== "waits" || kind.includes(TrafficKind.Wait));
+    // Where there is nothing but waits, they come first.
+    if (!kindsOf.all.some((k) => kind.includes(k)) && kind.length > 0) this.shown = "waits";
+    this.windows = h("select", { "aria-label": "Window", change: () => this.take() });
+    this.regions = h("select", { "aria-label": "Function", change: () => this.take() });
+    this.offer();
     this.cells = this.chosenCells();
-    const offered: typeof names = trace.waitCount > 0 ? [...names, ["waits", "waits", "Who waits for whom"]] : names;
-    const functions: HTMLSelectElement = h(
-      "select",
-      {
-        "aria-label": "Function that waits",
-        hidden: true,
-        change: () => {
-          this.region = Number(functions.value);
-          this.take();
-        },
-      },
-      h("option", { value: -1 }, "all functions"),
-      ...waitingRegions(trace).map((r) => h("option", { value: r }, shortened(trace.info.regions.name[r], 40))),
-    );
-    const kinds = choice<Shown>("Traffic", offered, this.shown, (kind) => {
-      kinds.show(kind);
-      this.shown = kind;
-      functions.hidden = kind !== "waits";
+    const kinds = choice<Shown>("Traffic", offered, this.shown, (shown) => {
+      kinds.show(shown);
+      this.shown = shown;
+      this.offer();
       this.take();
     });
     this.canvas.addEventListener("pointermove", (e) => this.point(e));
@@ -88,7 +85,8 @@ export class Matrix {
         "div",
         { class: "toolbar" },
         kinds.element,
-        functions,
+        this.windows,
+        this.regions,
         this.note,
       ),
       h(
@@ -107,11 +105,34 @@ export class Matrix {
     this.canvas.focus();
   }
 
+  // What can be chosen of these operations; a choice that is still there stays.
+  private offer(): void {
+    const { windows, regions } = choicesOf(this.trace, kindsOf[this.shown]);
+    const { info } = this.trace;
+    const fill = (select: HTMLSelectElement, all: string, texts: [number, string][], useful: boolean) => {
+      const before = Number(select.value || "-1");
+      const options = texts.map(([value, text]) => h("option", { value }, shortened(text, 60)));
+      select.replaceChildren(h("option", { value: -1 }, all), ...options);
+      select.value = String(texts.some(([value]) => value === before) ? before : -1);
+      select.hidden = !useful;
+    };
+    const named = windows.filter((w) => w >= 0).map((w): [number, string] => [w, windowWords(this.trace, w)]);
+    // Messages have no window: then one is a choice, too.
+    fill(this.windows, "all windows", named, named.length > 0 && windows.length > 1);
+    fill(
+      this.regions,
+      "all functions",
+      regions.map((r) => [r, info.regions.name[r]]),
+      regions.length > 1,
+    );
+  }
   // Anew, after another choice.
   private take(): void {
+    this.window = Number(this.windows.value);
+    this.region = Number(this.regions.value);
     this.cells = this.chosenCells();
     const { from, to } = this.cells;
-    this.place = new Map(Array.from(from, (row, i) => [row * this.size + to[i], i]));
+    this.place = new Map(from.map((row, i) => [row * this.size + to[i], i]));
     this.note.textContent =
       this.shown === "waits"
         ? "rows wait, columns are waited for; colours are logarithmic"
@@ -119,31 +140,11 @@ export class Matrix {
     this.draw();
   }
   private chosenCells(): Cells {
-    const { traffic } = this.trace;
-    if (this.shown !== "waits") {
-      const of = (what: "values" | "counts") => traffic.from.map((_, i) => this.traffic(i, what));
-      return { from: traffic.from, to: traffic.to, values: of("values"), counts: of("counts") };
-    }
-    const { from, to, time, count, nobody } = waitCells(this.trace, this.region);
-    this.nobody = nobody;
-    return { from, to, values: time, counts: count };
+    return cellsOf(this.trace, { kinds: kindsOf[this.shown], window: this.window, region: this.region });
   }
 
   private words(value: number): string {
     return this.shown === "waits" ? duration(value / 1e9) : bytes(value);
-  }
-
-  private traffic(i: number, of: "values" | "counts"): number {
-    const { messages, puts, gets } = this.trace.traffic[of];
-    const all: Record<Shown, () => number> = {
-      messages: () => messages[i],
-      puts: () => puts[i],
-      gets: () => gets[i],
-      onesided: () => puts[i] + gets[i],
-      all: () => messages[i] + puts[i] + gets[i],
-      waits: () => 0,
-    };
-    return all[this.shown]();
   }
 
   private rank(block: number): string {
@@ -230,7 +231,7 @@ export class Matrix {
       sum += value;
       amount += cells.counts[i];
     });
-    const others = this.nobody > 0 ? `; besides ${duration(this.nobody / 1e9)} for no single process` : "";
+    const others = cells.nobody > 0 ? `; besides ${duration(cells.nobody / 1e9)} for no single process` : "";
     this.totals.textContent =
       this.shown === "waits"
         ? `${duration(sum / 1e9)} in ${plural(amount, "wait")}${others}`

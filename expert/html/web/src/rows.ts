@@ -1,14 +1,33 @@
-// Which rows the timeline shows, in which order: a filter by rank, and groups.
+// Which rows the timeline shows, in which order: a filter by rank, node and communicator, and groups.
 //
-// Groups: as the trace has them, by node, or by behaviour, which puts rows together whose waiting is alike at all times.
+// Groups: as the trace has them, by node, by communicators that have no process in common (those of one
+// MPI_Comm_split), or by behaviour, which puts rows together whose waiting is alike at all times.
 import type { Data } from "./data";
+import { grouped, plural } from "./format";
 import type { TraceData } from "./trace";
 
-export type Grouping = "none" | "node" | "behaviour" | "waiting";
+// "communicators 0": of the first family of them.
+export type Grouping = "none" | "node" | "behaviour" | "waiting" | `communicators ${number}`;
+
+export interface RowChoice {
+  filter: string;
+  communicator: number; // place in the list, -1: any process
+  grouping: Grouping;
+}
+export const allRows: RowChoice = { filter: "", communicator: -1, grouping: "none" };
+
+export interface Communicator {
+  name: string; // "communicator 3"
+  words: string; // with how many processes it has, and where it was created
+  ranks: Set<number>;
+}
 
 export class Rows {
   order: number[] = []; // rows of the trace, from top to bottom
   groupOf: string[] = []; // name of the group that begins at a place, else ""
+  readonly communicators: Communicator[]; // of some of the processes
+  // Communicators without a common process, by place in the list.
+  readonly families: number[][] = [];
   private readonly places: Int32Array; // of a row of the trace, -1: not shown
   private readonly nodes: string[];
   private clusters: number[] | undefined;
@@ -19,7 +38,14 @@ export class Rows {
   ) {
     this.places = new Int32Array(trace.rows.length);
     this.nodes = trace.info.rows.map((row) => nodeOf(data, row.location));
-    this.show("", "none");
+    this.communicators = trace.info.communicators.map(({ number, site, ranks }) => {
+      const members = ranksOf(ranks);
+      const name = `communicator ${number}`;
+      const created = site === "" ? "" : `, created at ${site}`;
+      return { name, words: `${name} (${plural(members.size, "process", "processes")}${created})`, ranks: members };
+    });
+    this.findFamilies();
+    this.show(allRows);
   }
   get length(): number {
     return this.order.length;
@@ -31,14 +57,33 @@ export class Rows {
     return this.places[row] ?? -1;
   }
 
-  // False if the filter says nothing: "0-7, 12" and "node3" choose, "" shows all.
-  show(filter: string, grouping: Grouping): boolean {
+  // A communicator belongs to the first family in which nobody is a member of it yet.
+  private findFamilies(): void {
+    const most = 8;
+    const members: Set<number>[] = [];
+    this.communicators.forEach(({ ranks }, c) => {
+      let at = members.findIndex((of) => [...ranks].every((rank) => !of.has(rank)));
+      if (at < 0) {
+        if (members.length === most) return;
+        at = members.push(new Set()) - 1;
+        this.families.push([]);
+      }
+      this.families[at].push(c);
+      for (const rank of ranks) members[at].add(rank);
+    });
+  }
+
+  // False if nothing is chosen. The filter: "0-7, 12" and "node3" choose, "" shows all.
+  show({ filter, communicator, grouping }: RowChoice): boolean {
     const { rows } = this.trace.info;
     const wanted = chosen(filter, this.nodes);
-    const order = [...rows.keys()].filter((row) => wanted === undefined || wanted(rows[row].rank, row));
+    const members = this.communicators[communicator]?.ranks;
+    const order = [...rows.keys()].filter(
+      (row) =>
+        (wanted === undefined || wanted(rows[row].rank, row)) && (members === undefined || members.has(rows[row].rank)),
+    );
     if (order.length === 0) return false;
-    const name = this.names(grouping);
-    const key = this.keys(grouping);
+    const { name, key } = this.groups(grouping);
     order.sort((a, b) => key[a] - key[b] || a - b);
     this.order = order;
     this.groupOf = order.map((row, at) => (at === 0 || name(order[at - 1]) !== name(row) ? name(row) : ""));
@@ -47,21 +92,35 @@ export class Rows {
     return true;
   }
 
-  private names(grouping: Grouping): (row: number) => string {
-    if (grouping === "node") return (row) => this.nodes[row];
-    if (grouping === "behaviour") return (row) => `alike ${this.behaviour()[row] + 1}`;
-    return () => "";
-  }
-  // Equal for those of one group, ascending from group to group.
-  private keys(grouping: Grouping): number[] {
+  // Of each row what its group is called, and a number that is equal within a group and ascends from one to the next.
+  private groups(grouping: Grouping): { name: (row: number) => string; key: number[] } {
     if (grouping === "node") {
       const names = [...new Set(this.nodes)];
       const numbers = new Map(names.map((name, i) => [name, i]));
-      return this.nodes.map((name) => numbers.get(name)!);
+      return { name: (row) => this.nodes[row], key: this.nodes.map((name) => numbers.get(name)!) };
     }
-    if (grouping === "behaviour") return this.behaviour();
-    if (grouping === "waiting") return this.profiles(1).map(([share]) => -share);
-    return this.nodes.map(() => 0);
+    if (grouping === "behaviour") {
+      const key = this.behaviour();
+      return { name: (row) => `alike ${key[row] + 1}`, key };
+    }
+    if (grouping === "waiting") return { name: () => "", key: this.profiles(1).map(([share]) => -share) };
+    if (grouping.startsWith("communicators ")) {
+      const family = this.families[Number(grouping.split(" ")[1])] ?? [];
+      const of = new Map<number, number>();
+      for (const c of family) for (const rank of this.communicators[c].ranks) of.set(rank, c);
+      const key = this.trace.info.rows.map(({ rank }) => of.get(rank) ?? this.communicators.length);
+      return { name: (row) => this.communicators[key[row]]?.name.replace("communicator", "comm") ?? "none", key };
+    }
+    return { name: () => "", key: this.nodes.map(() => 0) };
+  }
+  // What a family is called in a list of choices.
+  familyWords(family: number): string {
+    const numbers = this.families[family].map((c) => this.communicators[c].name.split(" ")[1]);
+    return numbers.length === 1
+      ? `grouped by communicator ${numbers[0]}`
+      : numbers.length === 2
+        ? `grouped by communicators ${numbers[0]} and ${numbers[1]}`
+        : `grouped by communicators ${numbers[0]}, ${numbers[1]} ... (${grouped(numbers.length)})`;
   }
 
   // Waiting of each row in some equal parts of the run.
@@ -98,6 +157,16 @@ export class Rows {
     const rank = new Map(bySize.map((g, i) => [g, i]));
     return (this.clusters = of.map((g) => rank.get(g)!));
   }
+}
+
+// "0-3,8"
+function ranksOf(text: string): Set<number> {
+  const ranks = new Set<number>();
+  for (const part of text.split(",")) {
+    const [from, to] = part.split("-").map(Number);
+    for (let rank = from; rank <= (to ?? from); rank++) ranks.add(rank);
+  }
+  return ranks;
 }
 
 function nodeOf(data: Data, location: number): string {

@@ -25,17 +25,11 @@ export function sourceOfCause(data: Data, cause: Cause): (HTMLElement | null)[] 
   return [before, after].map((call) => (call >= 0 ? sourceOfCall(data, call) : null));
 }
 
-// From three lines before the first to three behind the last, if the page has what lies between; these lines are marked.
+// The lines `at` are marked; indentation that all lines share is left out.
 function around(data: Data, file: number, at: number[]): HTMLElement | null {
-  const first = data.sourceRange(file, Math.min(...at));
-  const last = data.sourceRange(file, Math.max(...at));
-  return first === null || last === null ? null : block(data, file, [first[0], last[1]], at);
-}
-
-// Indentation that all lines share is left out; the lines `at` are marked.
-function block(data: Data, file: number, [first, last]: [number, number], at: number[]): HTMLElement | null {
-  const source = data.sourceLines(file, first, last);
+  const source = data.sourceAround(file, at);
   if (source === null) return null;
+  const { first } = source;
   const lines = source.lines.map((line) => line.replaceAll("\t", "        "));
   const indents = lines.filter((line) => line.trim() !== "").map((line) => line.length - line.trimStart().length);
   const indent = indents.length === 0 ? 0 : Math.min(...indents);

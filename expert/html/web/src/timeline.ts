@@ -8,13 +8,14 @@ import { choice, h } from "./dom";
 import { duration, grouped, moment, plural, shortened } from "./format";
 import { type CallPlace, histogram } from "./histogram";
 import { Minimap } from "./minimap";
-import { type Grouping, Rows } from "./rows";
+import { Rows } from "./rows";
 import { sourceOfCall } from "./source";
 import { axis, gutter, type Segment, TimelineCanvas, type ViewState } from "./timeline-canvas";
 import { callsLegend, heatLegend } from "./timeline-legend";
+import { RowControls } from "./timeline-rows";
 import { Search } from "./timeline-search";
 import { Words } from "./timeline-words";
-import type { TraceData } from "./trace";
+import { type TraceData, windowWords } from "./trace";
 import type { Instance, Step } from "./types";
 
 const shortest = 50; // nanoseconds that are seen at least
@@ -23,6 +24,7 @@ export class Timeline {
   readonly element: HTMLElement;
   private readonly state: ViewState;
   private readonly rows: Rows;
+  private readonly rowControls: RowControls;
   private readonly drawing: TimelineCanvas;
   private readonly minimap: Minimap;
   private readonly area: HTMLElement;
@@ -64,6 +66,12 @@ export class Timeline {
     this.words = new Words(data, trace, this.rowNames);
     this.rows = new Rows(trace, data);
     this.drawing = new TimelineCanvas(trace, this.rowNames, data.info.path, this.rows);
+    this.rowControls = new RowControls(this.rows, () => {
+      this.state.top = 0;
+      this.drawing.fitRows();
+      this.showLegend();
+      this.redraw();
+    });
     this.search = new Search(trace, {
       found: (regions) => {
         this.drawing.highlight(regions);
@@ -71,7 +79,7 @@ export class Timeline {
       },
       call: (place) => this.showCall(place),
       row: (row) => this.chooseRow(row),
-      window: (window) => this.goTo(new URLSearchParams({ window: String(window) })),
+      window: (window) => this.chooseWindow(window),
       from: () => {
         const { box } = this.state;
         return box === undefined ? this.state.from : trace.rows[box.row].begin[box.box];
@@ -156,7 +164,7 @@ export class Timeline {
       box("heat map", "heat"),
       this.windowChoice(),
       this.search.element,
-      this.rowChoice(),
+      this.rowControls.element,
       h(
         "span",
         { class: "buttons" },
@@ -191,43 +199,11 @@ export class Timeline {
         },
       },
       h("option", { value: -1 }, "all windows"),
-      ...windows.map((w) => h("option", { value: w }, shortened(this.trace.info.windows[w] ?? `window ${w}`, 40))),
+      ...windows.map((w) => h("option", { value: w }, windowWords(this.trace, w))),
     );
     return h("span", { class: "labelled" }, select, this.bandNote);
   }
 
-  // Which rows are shown, in which order.
-  private rowChoice(): HTMLElement | null {
-    if (this.trace.rows.length < 2) return null;
-    const groups: [Grouping, string][] = [
-      ["none", "in order of ranks"],
-      ["waiting", "most waiting first"],
-      ["behaviour", "grouped by behaviour"],
-    ];
-    if (this.rows.severalNodes) groups.push(["node", "grouped by node"]);
-    const select: HTMLSelectElement = h(
-      "select",
-      { "aria-label": "Order of processes", change: () => apply() },
-      ...groups.map(([value, text]) => h("option", { value }, text)),
-    );
-    const filter = h("input", {
-      type: "search",
-      class: "rows-filter",
-      placeholder: "ranks: 0-7, 12",
-      "aria-label": "Processes that are shown: ranks, or a part of a node's name",
-      input: () => apply(),
-    });
-    const apply = () => {
-      const any = this.rows.show(filter.value, select.value as Grouping);
-      filter.setAttribute("aria-invalid", String(!any));
-      if (!any) return;
-      this.state.top = 0;
-      this.drawing.fitRows();
-      this.showLegend();
-      this.redraw();
-    };
-    return h("span", { class: "labelled" }, filter, select);
-  }
   private showAll(): void {
     this.drawing.fitRows();
     this.state.top = 0;
@@ -373,7 +349,8 @@ export class Timeline {
   // What is seen, for the page's address: times in nanoseconds.
   place(): string {
     const { from, to, instance, box, top, window, transfers } = this.state;
-    let text = from > 0 || to < this.trace.span ? `&zoom=${Math.round(from)}-${Math.round(to)}` : "";
+    let text = this.rowControls.place();
+    if (from > 0 || to < this.trace.span) text += `&zoom=${Math.round(from)}-${Math.round(to)}`;
     const height = this.drawing.chosenHeight;
     if (height !== undefined) text += `&rows=${Number(height.toPrecision(4))}`;
     if (top > 0) text += `&top=${Math.round(top / this.drawing.rowHeight)}`;
@@ -385,6 +362,7 @@ export class Timeline {
   }
   // The same again; what the page does not have is left as it is.
   goTo(wanted: URLSearchParams): void {
+    this.rowControls.goTo(wanted);
     const instance = this.instances[Number(wanted.get("instance") ?? "-1")];
     if (instance !== undefined) this.showInstance(instance);
     const [row, box] = (wanted.get("call") ?? "").split(".").map(Number);
@@ -393,12 +371,7 @@ export class Timeline {
       this.state.instance = this.state.chain = undefined;
       this.describe();
     }
-    const window = Number(wanted.get("window") ?? "-1");
-    if (this.drawing.windows.includes(window)) {
-      this.state.window = window;
-      const select = this.element.querySelector<HTMLSelectElement>("select[aria-label=Windows]");
-      if (select !== null) select.value = String(window);
-    }
+    this.chooseWindow(Number(wanted.get("window") ?? "-1"));
     const view = wanted.get("transfers");
     if (view === "off" || view === "logical" || view === "dependencies") {
       this.state.transfers = view;
@@ -414,6 +387,14 @@ export class Timeline {
     }
     const top = Number(wanted.get("top") ?? "0");
     if (top > 0) this.scrollTo(top * this.drawing.rowHeight);
+    this.redraw();
+  }
+
+  private chooseWindow(window: number): void {
+    if (!this.drawing.windows.includes(window)) return;
+    this.state.window = window;
+    const select = this.element.querySelector<HTMLSelectElement>("select[aria-label=Windows]");
+    if (select !== null) select.value = String(window);
     this.redraw();
   }
 

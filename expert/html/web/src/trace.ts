@@ -1,5 +1,6 @@
 // The trace as expert/html/trace_view.cc packed it. Times are nanoseconds since the first event.
 import { Blob64 } from "./blob";
+import { shortened } from "./format";
 import type { TraceInfo } from "./types";
 
 // The first of ascending times after that one.
@@ -147,17 +148,32 @@ export interface Fence {
   exits: Float64Array;
 }
 
+// What passed between two processes: a cell for each kind of operation, window and function.
 export interface Traffic {
-  from: Float64Array;
-  to: Float64Array;
-  values: Record<TrafficKind, Float64Array>;
-  counts: Record<TrafficKind, Float64Array>;
+  from: Float64Array; // block of ranks that had the bytes, or waits
+  to: Float64Array; // that got them, or is waited for; -1: no single one
+  kind: Uint8Array; // TrafficKind
+  window: Float64Array; // TraceInfo.windows; -1: none, or not told apart
+  region: Float64Array; // TraceInfo.regions; -1: not told apart
+  amount: Float64Array; // bytes; of waits nanoseconds
+  count: Float64Array; // operations
 }
-export type TrafficKind = "messages" | "puts" | "gets";
+export const enum TrafficKind {
+  Message,
+  Put,
+  Get,
+  Wait,
+}
 
 const bandNames = ["fence epoch", "access epoch", "exposure epoch", "shared lock", "exclusive lock", "lock of all"];
 export function bandName(kind: number): string {
   return bandNames[kind] ?? "epoch";
+}
+
+// "window 0, created at halo.c:9"
+export function windowWords(trace: TraceData, window: number): string {
+  const site = trace.info.windowSites[window];
+  return (trace.info.windows[window] ?? `window ${window}`) + (site ? `, created at ${shortened(site, 40)}` : "");
 }
 
 // Begins are distances from the one before, ends are lengths.
@@ -213,11 +229,15 @@ export class TraceData {
     this.transfers = this.readTransfers(blob);
     this.readFences(blob);
     const column = (name: string) => blob.varints(`traffic${name}`);
+    const orNone = (name: string) => column(name).map((number) => number - 1);
     this.traffic = {
       from: column("From"),
-      to: column("To"),
-      values: { messages: column("MessageBytes"), puts: column("PutBytes"), gets: column("GetBytes") },
-      counts: { messages: column("Messages"), puts: column("Puts"), gets: column("Gets") },
+      to: orNone("To"),
+      kind: blob.u8("trafficKinds"),
+      window: orNone("Windows"),
+      region: orNone("Regions"),
+      amount: column("Amounts"),
+      count: column("Counts"),
     };
   }
 

@@ -122,6 +122,8 @@ export interface TraceInfo {
   metrics: string[]; // unique names: what waits are of
   columnsOfDensity: number;
   windows: string[];
+  windowSites: string[]; // where they were created, "" where that is not known
+  communicators: { number: number; site: string; ranks: string }[]; // of some processes: "0-3,8"
   omitted: string[]; // sentences
   columns: Record<string, ColumnPlace>;
 }
@@ -153,7 +155,9 @@ export interface ReportInfo {
   system: { parent: number[]; kind: number[]; name: string[]; rank: number[]; location: number[] };
   topologies: TopologyInfo[];
   overview?: {
-    seconds: number;
+    seconds: number; // of all processes
+    whole: number; // what shares are of
+    wholeWords: string; // what that leaves out; may be empty
     shares: { kind: string; seconds: number }[];
     below: number;
     belowSeconds: number;
