@@ -19,103 +19,21 @@
 #include "epilog/mpi/define.h"
 #include "epilog/mpi/open_call.h"
 #include "epilog/mpi/request.h"
-#include "epilog/runtime/local_trace.h"
-#include "epilog/runtime/processor.h"
-#include "epilog/runtime/session.h"
+#include "epilog/runtime/call.h"
 
 namespace kojak::measure {
 
-struct Silent {
-  static constexpr bool kOn = false;
-  template <class F>
-  void apart(F&& f) {
-    f(*this);
-  }
-};
-
-// Records of the call in hand. kCallRoom bytes are free at its beginning and after each successful
-// room().
-struct Recording {
-  static constexpr bool kOn = true;
-
-  Recorder& r;
-  std::byte* p;
-  RegionId region;  // that stands in its records
-  Seconds enter, exit;
-  bool entered;       // ENTER is written
-  bool good = true;   // false: recording stopped in the middle of the call
-  bool slow = false;  // more room was asked for, so there may have been a flush
-
-  // Runs f on a copy, whose address may escape: so this object stays in registers on the common
-  // path.
-  template <class F>
-  [[gnu::always_inline]] void apart(F&& f) {
-    Recording copy = *this;
-    f(copy);
-    p = copy.p;
-    entered = copy.entered;
-    good = copy.good;
-    slow = copy.slow;
-  }
-  // For records that may not fit into what is left of kCallRoom.
-  [[gnu::always_inline]] bool room(std::size_t bytes) {
-    if (p + bytes <= r.limit.load(std::memory_order_relaxed)) [[likely]]
-      return good;
-    if (!good) return false;
-    slow = true;
-    publish(r, p);
-    good = need_room(r, bytes);
-    p = r.cursor;
-    return good;
-  }
-  // For the define_...() functions, which write through the recorder.
-  template <class F>
-  [[gnu::always_inline]] bool with_recorder(F&& define) {
-    if (!good) return false;
-    slow = true;
-    publish(r, p);
-    good = define();
-    p = r.cursor;
-    return good && room(0);
-  }
-  [[gnu::always_inline]] bool use(Comm& comm) {
-    return defined_here(r, comm.defined) || with_recorder([&] { return define_comm(r, comm); });
-  }
-  [[gnu::always_inline]] bool use(Window& window) {
-    return defined_here(r, window.defined) ||
-           with_recorder([&] { return define_window(r, window); });
-  }
-  [[gnu::always_inline]] bool use_group(Group& group) {
-    return defined_here(r, group.defined_as_comm) ||
-           with_recorder([&] { return define_group_comm(r, group); });
-  }
-
-  [[gnu::always_inline]] void begin() {
-    if (entered) return;
-    entered = true;
-    p = put(p, Enter{r.lid, enter, region});
-  }
-  template <class R>
-  [[gnu::always_inline]] void event(const R& record) {
-    begin();
-    p = put(p, record);
-  }
-  template <class R>
-  [[gnu::always_inline]] void leave(const R& record) {
-    if (!good) return;
-    begin();
-    p = put(p, record);
-  }
-  // The exit of a call without special events: compact if ENTER is not written yet.
-  [[gnu::always_inline]] void leave() {
-    if (!good) return;
-    if (entered) {
-      p = put(p, Exit{r.lid, exit});
-    } else {
-      p = put(p, MpiCall{r.lid, enter, exit, region});
-    }
-  }
-};
+// What a Recording defines objects by.
+inline bool define_object(Recorder& r, Comm& comm) {
+  return define_comm(r, comm);
+}
+inline bool define_object(Recorder& r, Window& window) {
+  return define_window(r, window);
+}
+[[gnu::always_inline]] inline bool use_group(Recording& call, Group& group) {
+  return defined_here(call.r, group.defined_as_comm) ||
+         call.with_recorder([&] { return define_group_comm(call.r, group); });
+}
 
 // Bookkeeping and records of a call: none of its own.
 template <class A>
@@ -137,42 +55,6 @@ concept HasAfter = requires(Hook<A> hook, A& a, typename A::Result result, Silen
 };
 template <class A>
 inline constexpr bool kHooked = HasBefore<A> || HasAfter<A>;
-
-inline bool is_live() {
-  return the_session.live.load(std::memory_order_relaxed);
-}
-
-[[gnu::cold, gnu::noinline]] void count_lost(Recorder& r);
-
-// The C side of a call that Fortran's side has in hand: all is done there.
-inline bool passes_through(Recorder& r, unsigned function, const void* caller) {
-  if (r.forwarded != function + 1 || !r.forwarder->holds(caller)) return false;
-  r.forwarded = 0;
-  return true;
-}
-
-// Room for a call, and the name that its region has here: that of its call site.
-[[gnu::always_inline]] inline bool ready(Recorder& r, unsigned function, const void* caller,
-                                         const void* frame, RegionId& region) {
-  if (const CodeSlot* sites = r.sites) [[likely]] {
-    const std::uint64_t key = site_key(function, caller);
-    const CodeSlot& slot = sites[code_slot(key)];
-    if (slot.key == key) [[likely]] {
-      region = slot.id;
-    } else {
-      region = define_site(r, function, caller, frame);
-      if (region == absent<RegionId>()) return false;
-    }
-  } else {
-    region = region_of(function);
-    const auto defined = [&] { return (r.regions[function / 64] >> (function % 64) & 1) != 0; };
-    if (!defined()) [[unlikely]] {
-      define_region(r, function);
-      if (!defined()) return false;
-    }
-  }
-  return r.cursor <= r.limit.load(std::memory_order_relaxed) || make_room(r);
-}
 
 template <class A, class H>
 [[gnu::always_inline]] inline void run_before(H& hook, A& a) {
@@ -256,18 +138,6 @@ template <class A>
   return result;
 }
 
-// A call of a function without a hook: what stands around it is the same for all of them, and not
-// inlined.
-struct PlainCall {
-  CallFrame frame;
-  bool outermost = false, recorded = false, blocks = false;
-  RegionId region{};
-  Ticks enter = 0;
-};
-[[gnu::noinline]] void begin_plain(PlainCall& call, unsigned function, std::uint32_t group,
-                                   bool blocks, const void* caller);
-[[gnu::noinline]] void end_plain(PlainCall& call);
-
 template <class A>
 [[gnu::always_inline]] inline typename A::Result measured_plainly(A& a, const void* caller) {
   Recorder& r = the_recorder;
@@ -283,9 +153,9 @@ template <class A>
     call.frame.self = nullptr;
     return result;
   }
-  begin_plain(call, A::kFunction, A::kGroup, A::kBlocks, caller);
+  begin_call(call, A::kFunction, A::kGroup, A::kBlocks, caller);
   result = a.call();
-  end_plain(call);
+  end_call(call);
   return result;
 }
 

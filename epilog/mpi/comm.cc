@@ -1,5 +1,6 @@
 #include "epilog/mpi/comm.h"
 
+#include "epilog/mpi/state.h"
 #include "epilog/runtime/session.h"
 
 namespace kojak::measure {
@@ -83,10 +84,6 @@ Comm* make_comm(MPI_Comm handle, Group* group, Group* remote, const Identity& id
 
 }  // namespace
 
-void start_groups() {
-  make_world_group(the_session.run.size);
-}
-
 void start_world_comms() {
   IdentityHash world, self;
   world.add(1);
@@ -96,6 +93,18 @@ void start_world_comms() {
   use_world_group(group);
   make_comm(MPI_COMM_WORLD, group_of(group), nullptr, world.get());
   make_comm(MPI_COMM_SELF, group_of_ranks(&the_session.run.rank, 1), nullptr, self.get());
+  the_session.write_mpi_state = write_state;
+}
+
+void join_mpi() {
+  int started = 0;
+  if (PMPI_Initialized(&started) == MPI_SUCCESS && started != 0 && !mpi_is_over())
+    start_world_comms();
+}
+
+bool mpi_is_over() {
+  int over = 0;
+  return PMPI_Finalized(&over) != MPI_SUCCESS || over != 0;
 }
 
 Comm* find_comm(MPI_Comm comm) {

@@ -9,8 +9,7 @@
 
 #include "epilog/mpi/group.h"
 #include "epilog/mpi/handles.h"
-#include "epilog/mpi/identity.h"
-#include "epilog/runtime/recorder.h"
+#include "epilog/runtime/comm_object.h"
 
 namespace kojak::measure {
 
@@ -19,28 +18,21 @@ struct MessageCount {
   bool changed;
 };
 
-struct Comm {
-  std::uint32_t id = 0;
+struct Comm : CommObject {
   std::uint32_t references = 1;
   Word key = 0;
-  Group* group = nullptr;
-  Group* remote = nullptr;  // of an intercommunicator
   // Of a communicator with a topology: its neighbours here, in the order of their blocks, as world
   // ranks; absent beyond an open border.
   Group* sources = nullptr;
   Group* destinations = nullptr;
-  Identity identity;
   std::uint32_t my_rank = 0;
-  std::uint64_t created = 0;      // creation calls on it, for the identity of what they make
-  std::uint64_t collectives = 0;  // blocking ones
-  std::uint64_t opened = 0;       // files
-  std::uint64_t begun = 0;        // non-blocking ones, and calls that make persistent ones
-  bool collectives_changed = false;
+  std::uint64_t created = 0;       // creation calls on it, for the identity of what they make
+  std::uint64_t opened = 0;        // files
+  std::uint64_t begun = 0;         // non-blocking ones, and calls that make persistent ones
   HashMap<MessageCount> messages;  // by peer and tag
   Vector<std::uint64_t> changed_messages;
   HashMap<std::uint64_t> channels;  // partitioned messages made, by peer, tag and direction
-  std::atomic<std::uint64_t> defined{0};
-  Comm* next = nullptr;  // of the live ones
+  Comm* next = nullptr;             // of the live ones
   Comm* previous = nullptr;
 
   // World rank of a rank given to a communication call, kAbsent for another world's.
@@ -50,9 +42,13 @@ struct Comm {
   }
 };
 
-// All processes; then MPI_COMM_WORLD and MPI_COMM_SELF, as soon as they exist.
-void start_groups();
+// MPI_COMM_WORLD and MPI_COMM_SELF, as soon as they exist; the group of all processes is there.
+// They are written about from then on (state.h).
 void start_world_comms();
+// For a session that another library than MPI began: the same, if MPI runs.
+void join_mpi();
+// For such a session's end: whether MPI is over, too.
+bool mpi_is_over();
 Comm* find_comm(MPI_Comm comm);  // known ones; nullptr else
 Comm* comm_of(MPI_Comm comm);    // the handle must be valid
 // Takes note of a new communicator; unknown identity if `known` is false.

@@ -13,16 +13,9 @@ namespace kojak::measure {
 
 bool define_comm(Recorder& r, Comm& comm);
 bool define_window(Recorder& r, Window& window);
-// The communicator object that stands for a group; its identifier goes to `id`.
-bool define_group_comm(Recorder& r, Group& group);
 
 // The Cartesian topology of a new communicator, and where this process stands in it. None if it has
 // too many dimensions for a record.
 bool define_topology(Recorder& r, const Comm& comm, MPI_Comm handle);
-
-[[gnu::always_inline]] inline bool defined_here(const Recorder& r,
-                                                const std::atomic<std::uint64_t>& defined) {
-  return (defined.load(std::memory_order_relaxed) & r.thread_bit) != 0;
-}
 
 }  // namespace kojak::measure

@@ -1,22 +1,11 @@
 #include "epilog/mpi/group.h"
 
-#include <cstring>
-
 namespace kojak::measure {
 namespace {
 
-HashMap<Group*> groups_by_hash;
 Vector<int> all_ranks, translated;
 Vector<std::uint32_t> world_ranks;
 MPI_Group world_group = MPI_GROUP_NULL;
-std::uint32_t groups = 0;
-std::uint32_t comms = 0;
-
-std::uint64_t hash_of(const std::uint32_t* ranks, std::uint32_t count) {
-  std::uint64_t hash = count;
-  for (std::uint32_t i = 0; i < count; ++i) hash = mix(hash * 0x100000001B3u + ranks[i] + 1);
-  return hash;
-}
 
 Group* group_of_translated(const int* ranks, int count) {
   if (!world_ranks.resize(static_cast<std::size_t>(count))) return nullptr;
@@ -29,40 +18,8 @@ Group* group_of_translated(const int* ranks, int count) {
 
 }  // namespace
 
-std::uint32_t next_comm_id() {
-  return comms++;
-}
-
 void use_world_group(MPI_Group world) {
   world_group = world;
-}
-
-Group* make_world_group(std::uint32_t size) {
-  if (!world_ranks.resize(size)) return nullptr;
-  for (std::uint32_t i = 0; i < size; ++i) world_ranks[i] = i;
-  return group_of_ranks(world_ranks.data(), size);
-}
-
-Group* group_of_ranks(const std::uint32_t* ranks, std::uint32_t count) {
-  const std::uint64_t hash = hash_of(ranks, count);
-  Group** const found = groups_by_hash.find(hash);
-  const std::size_t bytes = count * sizeof(std::uint32_t);
-  for (Group* g = found == nullptr ? nullptr : *found; g != nullptr; g = g->same_hash) {
-    if (g->count == count && (count == 0 || std::memcmp(g->ranks, ranks, bytes) == 0)) return g;
-  }
-  auto* group = create<Group>();
-  if (group == nullptr) return nullptr;
-  group->count = count;
-  if (count != 0) {
-    group->ranks = static_cast<std::uint32_t*>(allocate(bytes));
-    if (group->ranks == nullptr) return destroy(group), nullptr;
-    std::memcpy(group->ranks, ranks, bytes);
-  }
-  for (std::uint32_t i = 0; i < count; ++i) group->foreign |= ranks[i] == kAbsent;
-  group->id = groups++;
-  group->same_hash = found == nullptr ? nullptr : *found;
-  groups_by_hash.set(hash, group);
-  return group;
 }
 
 const int* ranks_in(MPI_Group group, MPI_Group other, int& count) {

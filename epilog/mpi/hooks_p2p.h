@@ -15,16 +15,6 @@ inline std::uint64_t message_bytes(MPI_Count count, MPI_Datatype type) {
   if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return 0;
   return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
 }
-
-// The event's field; a count that does not fit is absent there and stands before the event.
-[[gnu::always_inline]] inline Bytes bytes_field(Recording& call, std::uint8_t kind,
-                                                std::uint64_t bytes) {
-  if (bytes < kAbsent) [[likely]]
-    return static_cast<Bytes>(bytes);
-  call.event(AttrUi8{Byte{kind}, Count64{bytes}});
-  return absent<Bytes>();
-}
-
 inline constexpr std::uint32_t kNoRequest = kAbsent;
 
 [[gnu::always_inline]] inline void record_send(Recording& call, Comm& comm, std::uint32_t peer,

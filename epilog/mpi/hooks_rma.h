@@ -10,9 +10,6 @@
 
 namespace kojak::measure {
 
-// rmaids number the operations of the process.
-extern std::uint32_t next_rma_id;
-
 [[gnu::always_inline]] inline std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
   if (count <= 0) return 0;
   MPI_Count size = 0;
@@ -37,8 +34,7 @@ template <class A, class C>
     return;
   }
   count_operation(*window, a.target_rank);
-  const std::uint32_t id = next_rma_id;
-  next_rma_id += kind == TransferKind::kGetAndPut ? 2 : 1;
+  const std::uint32_t id = take_rma_ids(kind == TransferKind::kGetAndPut ? 2 : 1);
   if (request != nullptr) {
     if (Request* entry = enter_request(*request, RequestKind::kTransfer)) {
       entry->id = id;

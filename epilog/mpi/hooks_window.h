@@ -171,7 +171,7 @@ template <class C>
 [[gnu::always_inline]] inline void leave_winexit(C& call, Window& window, Group* group, int synex) {
   if constexpr (C::kOn) {
     CommId cid = absent<CommId>();
-    if (group != nullptr && call.use_group(*group)) cid = static_cast<CommId>(group->as_comm);
+    if (group != nullptr && use_group(call, *group)) cid = static_cast<CommId>(group->as_comm);
     call.leave(MpiWinExit{call.r.lid, call.exit, {}, id_of(window), cid, static_cast<Byte>(synex)});
   }
 }

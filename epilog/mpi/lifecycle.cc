@@ -8,7 +8,8 @@ namespace {
 // The program's call and the end of the measurement, in one region.
 struct LastCall : args::Finalize {
   int call() const {
-    begin_shutdown(the_recorder);
+    // Sessions have nothing to exchange, and no end yet.
+    if (!began_with_session()) begin_shutdown(the_recorder);
     return args::Finalize::call();
   }
 };

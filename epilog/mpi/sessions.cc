@@ -10,9 +10,10 @@
 
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
-#include "epilog/mpi/node_clock.h"
+#include "epilog/mpi/imports.h"
 #include "epilog/mpi/startup.h"
 #include "epilog/mpi/state.h"
+#include "epilog/runtime/node_clock.h"
 
 namespace kojak::measure {
 namespace {
@@ -98,7 +99,7 @@ bool leave_node_file(const char* path, const NodeFile& file) {
 }
 
 // Takes part in the run that has this directory, if it is ours.
-bool join_run(const char* directory) {
+bool join_run_in(const char* directory) {
   Session& s = the_session;
   char path[sizeof s.directory + 32];
   NodeFile mine{}, run{};
@@ -227,11 +228,12 @@ void start_from_session(unsigned function, const void* caller) {
     return;
   }
   the_clock.scale = calibrate(s.clock_start, read_both_clocks());
-  if (!join_run_directory(join_run)) return;
+  if (!join_run_directory(join_run_in)) return;
   s.run.offset_measured = false;
   by_session = true;
-  start_groups();
-  begin_recording(function, returned, caller);
+  make_world_group(s.run.size);
+  the_session.write_mpi_state = write_state;
+  begin_recording(function, returned, caller, note_unrecorded_functions);
 }
 
 void record_late_init(unsigned function, Ticks enter, Ticks exit, const void* caller) {

@@ -8,7 +8,7 @@
 
 #include <mpi.h>
 
-#include "epilog/runtime/recorder.h"
+#include "epilog/runtime/startup.h"
 
 namespace kojak::measure {
 
@@ -19,20 +19,7 @@ bool prepare_startup();
 // After it: run directory, clock of the node, offsets, first records. `function` is the one that
 // was called.
 void finish_startup(unsigned function, int thread_level, const void* caller);
-// The parts that a start by MPI_Session_init shares: settings, program, rank and size; then the
-// trace, once the run is known.
-bool begin_session(bool (*learn_world)());
-void begin_recording(unsigned function, Ticks returned, const void* caller);
-// A call that made something live, and had no wrapper's records therefore.
-void record_init(unsigned function, Ticks enter, Ticks exit, const void* caller);
-// What the calibration over the whole run says, from the first process of a node.
-void write_clock_rate(Recorder& r);
-// Before PMPI_Finalize: last offsets and calibration.
-void begin_shutdown(Recorder& r);
 // After the last call: what was loaded since the start, and what of it was called. It takes
 // milliseconds, which nobody must wait for: before the call, the others would.
 void note_late_libraries(Recorder& r);
-// After it.
-void finish_shutdown();
-
 }  // namespace kojak::measure

@@ -37,10 +37,7 @@ struct StateWriter {
     const bool collectives = all ? comm.collectives != 0 : comm.collectives_changed;
     const bool any_messages = all ? comm.messages.size() != 0 : !comm.changed_messages.empty();
     if ((!collectives && !any_messages) || !define_comm(r, comm)) return;
-    if (collectives) {
-      write(CollState{r.lid, time, static_cast<CommId>(comm.id), Count64{comm.collectives}});
-    }
-    comm.collectives_changed = false;
+    if (collectives) write_collectives(r, comm, time);
     if (any_messages) messages(comm);
   }
 

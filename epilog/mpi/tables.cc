@@ -3,7 +3,6 @@
 
 namespace kojak::measure {
 
-std::uint32_t next_rma_id = 0;
 HashMap<MatchedMessage> matched_messages;
 HashMap<OpenFile> open_files;
 HashMap<std::uint32_t> live_groups;

@@ -16,7 +16,7 @@ namespace kojak::measure {
 
 inline constexpr std::size_t kMostPlaces = 1u << 16;
 // Identifiers of sites and user regions begin behind those of all MPI functions.
-inline constexpr std::uint32_t kFirstPlace = 1024;
+inline constexpr std::uint32_t kFirstPlace = 4096;
 static_assert(kFirstMpiRegion + kMaxFunctions <= kFirstPlace);
 
 struct PathSlot;

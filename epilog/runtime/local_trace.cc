@@ -10,6 +10,7 @@
 
 #include "epilog/format/mpi_functions.h"
 #include "epilog/format/running.h"
+#include "epilog/format/shmem_functions.h"
 #include "epilog/runtime/blocked_signal.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/keeper.h"
@@ -384,7 +385,7 @@ bool flush_with_record(Recorder& r, Ticks begin) {
   // From a region of the user: another thread may be in MPI, and nothing is locked unless several
   // may.
   const bool apart = the_user_stack.ours != nullptr && !the_session.multi_threaded;
-  if (the_session.write_state != nullptr && !apart) the_session.write_state(r, false);
+  if (!apart) the_session.write_state(r, false);
   trace.in_flush = false;
   if (the_session.stopped) return false;
   r.last = ticks();
@@ -480,10 +481,20 @@ StringId define_string(Recorder& r, const char* text, std::size_t length) {
 
 void define_region(Recorder& r, unsigned function) {
   if (r.cursor > r.limit.load(std::memory_order_relaxed) && !make_room(r)) return;
-  const MpiFunction& f = mpi_functions()[function];
-  const StringId name = define_string(r, f.name.data(), f.name.size());
+  std::string_view text;
+  std::uint8_t type = 0;
+  if (function >= kFirstShmemFunction) {
+    const ShmemFunction& f = the_session.shmem_functions[function - kFirstShmemFunction];
+    text = f.name;
+    type = f.region_type;
+  } else {
+    const MpiFunction& f = mpi_functions()[function];
+    text = f.name;
+    type = f.region_type;
+  }
+  const StringId name = define_string(r, text.data(), text.size());
   publish(r, put(r.cursor, Region{region_of(function), name, absent<FileId>(), absent<Line>(),
-                                  absent<Line>(), absent<StringId>(), Byte{f.region_type}}));
+                                  absent<Line>(), absent<StringId>(), Byte{type}}));
   r.regions[function / 64] |= std::uint64_t{1} << (function % 64);
 }
 

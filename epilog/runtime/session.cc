@@ -199,7 +199,7 @@ void resume_recording(Recorder& r) {
   set_functions();
   if (!make_room(r)) return;  // writes this thread's LOG_ON
   r.trace->in_flush = true;
-  if (s.write_state != nullptr) s.write_state(r, true);
+  s.write_state(r, true);
   r.trace->in_flush = false;
 }
 

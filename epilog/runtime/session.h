@@ -14,6 +14,10 @@
 #include "epilog/runtime/memory.h"
 #include "epilog/runtime/recorder.h"
 
+namespace kojak {
+struct ShmemFunction;
+}
+
 namespace kojak::measure {
 
 struct RunInfo {
@@ -45,16 +49,31 @@ struct Session {
   LocalTrace* first_trace = nullptr;
   Config config;
   RunInfo run;
+  std::uint32_t next_rma_id = 0;
   Ticks init_time = 0;
   ClockPair clock_start{};
   char directory[4096] = {};
   char program[256] = {};
   char node_name[256] = {};
-  char library[241] = {};  // what the MPI library calls itself
-  // Writes where this process stands in its epochs and messages: all of it, or what has changed.
-  void (*write_state)(Recorder& r, bool all) = nullptr;
+  char library[241] = {};                          // what the MPI library calls itself
+  const ShmemFunction* shmem_functions = nullptr;  // their rows, where they are recorded
+  bool shut = false;                               // begin_shutdown() was called
+  // Write where this process stands in its epochs and messages: all of it, or what has changed.
+  void (*write_mpi_state)(Recorder& r, bool all) = nullptr;
+  void (*write_shmem_state)(Recorder& r, bool all) = nullptr;
+  void write_state(Recorder& r, bool all) const {
+    if (write_mpi_state != nullptr) write_mpi_state(r, all);
+    if (write_shmem_state != nullptr) write_shmem_state(r, all);
+  }
 };
 extern Session the_session;
+
+// rmaids number the operations of the process, of whatever library. Under the bookkeeping lock.
+[[gnu::always_inline]] inline std::uint32_t take_rma_ids(std::uint32_t count) {
+  const std::uint32_t first = the_session.next_rma_id;
+  the_session.next_rma_id += count;
+  return first;
+}
 
 // Spins: what it protects takes some ten nanoseconds. Does nothing in single-threaded programs.
 class BookkeepingLock {

@@ -62,7 +62,7 @@ def forward(f):
     """Every function is a weak symbol: which version of OpenSHMEM the library has is known when it runs."""
     result = c_type(f.returns)
     missing = f'missing_shmem_function("{f.name}")'
-    fail = f"{missing};" if result == "void" else f"return {missing}, {result}{{}};" if "*" not in result else \
+    fail = f"{missing};" if result == "void" else f"return {missing}, static_cast<{result}>(0);" if "*" not in result else \
         f"return {missing}, nullptr;"
     return (f'extern "C" [[gnu::weak]] {result} weak_p{f.name}({parameters(f)}) __asm__("p{f.name}");\n'
             f"[[gnu::always_inline]] inline {result} kojak_p{f.name}({parameters(f)}) {{\n"
@@ -98,8 +98,8 @@ def transfer(f, address, kind, more=""):
 
 def members(f):
     if f.takes("team"):
-        return "team_members(team)"
-    return "active_set(start, log_stride, size)" if f.takes("start") else "all_members()"
+        return "TeamMembers{team}"
+    return "ActiveSet{start, log_stride, size}" if f.takes("start") else "AllMembers{}"
 
 
 def collective(f):
@@ -113,26 +113,18 @@ def collective(f):
 
 
 def wait(f):
-    """Vectors of variables are looked at one by one."""
-    compare = "cmp" if f.takes("cmp") else "kNotEqual"
-    value = f"&{'cmp_values' if f.takes('cmp_values') else 'cmp_value'}".replace("&cmp_values", "cmp_values")
-    shape = (f"WaitShape{{{f.element_bytes()}, {str(is_signed(f)).lower()}, {compare}, {value}, "
-             f"{str(f.takes('cmp_values')).lower()}}}")
+    """Of functions for several variables those that have the value are looked at one by one."""
+    each = f.takes("cmp_values")
+    value = "cmp_values" if each else "&cmp_value"
+    shape = f"WaitShape{{{f.element_bytes()}, {'cmp' if f.takes('cmp') else 'kNotEqual'}, {value}, {str(each).lower()}}}"
+    found = "result != 0" if f.role.startswith("test") else "true"
     if f.takes("ivar"):
-        satisfied = "result != 0" if f.role == "test" else "true"
-        return f"call.waited({shape}, ivar, {satisfied}, {str(f.role.startswith('test')).lower()});"
-    which = {"all": f"result_all", "any": "result", "some": "indices"}[f.role.rsplit("_", 1)[1]]
-    tested = str(f.role.startswith("test")).lower()
-    if which == "result_all":
-        good = "result != 0" if f.role.startswith("test") else "true"
-        return f"call.waited_all({shape}, ivars, nelems, status, {good}, {tested});"
-    if which == "result":
-        return f"call.waited_any({shape}, ivars, nelems, result, {tested});"
-    return f"call.waited_some({shape}, ivars, nelems, static_cast<const std::size_t*>(indices), result, {tested});"
-
-
-def is_signed(f):
-    return not f.element.startswith(("unsigned", "uint", "size_t"))
+        return f"call.waited({shape}, ivar, {found});"
+    if f.role.endswith("_all"):
+        return f"call.waited_all({shape}, ivars, nelems, static_cast<const int*>(status), {found});"
+    if f.role.endswith("_any"):
+        return f"call.waited_any({shape}, ivars, nelems, result);"
+    return f"call.waited_some({shape}, ivars, static_cast<const std::size_t*>(indices), result);"
 
 
 def ending(f):
@@ -158,7 +150,7 @@ def ending(f):
     if f.family == "coll":
         return collective(f)
     return {
-        "quiet": f"call.completed({context(f)});", "fence": f"call.ordered({context(f)});",
+        "quiet": f"call.completed({context(f)});", "fence": "call.end();",
         "set_lock": "call.locked(lock);", "clear_lock": "call.unlocked(lock);",
         "test_lock": "if (result == 0) call.locked(lock); else call.end();",
         "malloc": "call.allocated(result, " + ("count * bytes" if f.takes("count") else "bytes") + ");",

@@ -1,7 +1,6 @@
-#include "epilog/mpi/node_clock.h"
+#include "epilog/runtime/node_clock.h"
 
 #include <fcntl.h>
-#include <mpi.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,7 +13,6 @@ namespace kojak::measure {
 namespace {
 
 constexpr int kRoundTrips = 24;
-constexpr int kTag = 1;
 
 // What a process tells all others.
 struct Card {
@@ -23,9 +21,8 @@ struct Card {
   double scale;         // as it calibrated it
 };
 
-MPI_Comm between_nodes =
-    MPI_COMM_NULL;   // a private copy of MPI_COMM_WORLD, if there are several nodes
-Vector<int> firsts;  // on rank 0: the first process of each other node
+const Exchange* between_nodes = nullptr;  // open, if there are several
+Vector<std::uint32_t> firsts;             // on rank 0: the first process of each other node
 
 std::uint64_t hash_text(std::uint64_t hash, const char* text, std::size_t length) {
   for (std::size_t i = 0; i < length; ++i)
@@ -34,14 +31,12 @@ std::uint64_t hash_text(std::uint64_t hash, const char* text, std::size_t length
 }
 
 // The other side: answers each question with its own time. When the first one came.
-Ticks answer(int first) {
+Ticks answer(std::uint32_t first) {
   Ticks came{};
   for (int i = 0; i < kRoundTrips; ++i) {
-    double time = 0;
-    PMPI_Recv(&time, 1, MPI_DOUBLE, first, kTag, between_nodes, MPI_STATUS_IGNORE);
+    between_nodes->receive(first);
     if (i == 0) came = ticks();
-    time = to_seconds(ticks()).value;
-    PMPI_Send(&time, 1, MPI_DOUBLE, first, kTag, between_nodes);
+    between_nodes->send(to_seconds(ticks()).value, first);
   }
   return came;
 }
@@ -52,10 +47,9 @@ Ticks ask() {
   run.clock_bound = 1e300;
   Ticks came{};
   for (int i = 0; i < kRoundTrips; ++i) {
-    double theirs = 0;
     const double before = to_seconds(ticks()).value;
-    PMPI_Send(&theirs, 1, MPI_DOUBLE, 0, kTag, between_nodes);
-    PMPI_Recv(&theirs, 1, MPI_DOUBLE, 0, kTag, between_nodes, MPI_STATUS_IGNORE);
+    between_nodes->send(0, 0);
+    const double theirs = between_nodes->receive(0);
     const Ticks now = ticks();
     if (i == 0) came = now;
     const double after = to_seconds(now).value;
@@ -81,7 +75,7 @@ bool read_cards(const Vector<Card>& cards) {
     const bool first = nodes.find(card.node) == nullptr;
     if (first) {
       good = nodes.set(card.node, number) != nullptr && good;
-      if (rank != 0 && s.run.rank == 0) good = firsts.push_back(static_cast<int>(rank)) && good;
+      if (rank != 0 && s.run.rank == 0) good = firsts.push_back(rank) && good;
     }
     if (card.node != mine) continue;
     if (first) {
@@ -117,13 +111,12 @@ std::uint64_t node_key() {
   return key;
 }
 
-bool share_node_clock() {
+bool share_node_clock(const Exchange& exchange) {
   Session& s = the_session;
   Vector<Card> cards;
   if (!cards.resize(s.run.size)) return false;
   const Card own = {node_key(), s.init_time, calibrate(s.clock_start, read_both_clocks())};
-  bool good = PMPI_Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE,
-                             MPI_COMM_WORLD) == MPI_SUCCESS;
+  bool good = exchange.gather(&own, sizeof own, cards.data());
   good = good && read_cards(cards);
   cards.clear();
   if (static_cast<int>(s.run.rank) == s.config.test_clock_rank) {
@@ -131,8 +124,8 @@ bool share_node_clock() {
     the_clock.shift = s.config.test_clock_shift;
   }
   if (good && s.run.nodes > 1) {
-    good = PMPI_Comm_dup(MPI_COMM_WORLD, &between_nodes) == MPI_SUCCESS;
-    if (good) PMPI_Comm_set_errhandler(between_nodes, MPI_ERRORS_RETURN);
+    good = exchange.open();
+    if (good) between_nodes = &exchange;
   }
   if (good) measure_offset();
   return good;
@@ -143,10 +136,10 @@ Ticks measure_offset() {
   Ticks answered = ticks();
   s.run.offset_time = to_seconds(ticks());
   s.run.clock_offset = s.run.clock_bound = 0;
-  if (between_nodes == MPI_COMM_NULL) return answered;
+  if (between_nodes == nullptr) return answered;
   if (s.run.rank == 0) {
     bool any = false;
-    for (const int first : firsts) {
+    for (const std::uint32_t first : firsts) {
       const Ticks came = answer(first);
       if (!any) answered = came;
       any = true;
@@ -158,7 +151,8 @@ Ticks measure_offset() {
 }
 
 void forget_nodes() {
-  if (between_nodes != MPI_COMM_NULL) PMPI_Comm_free(&between_nodes);
+  if (between_nodes != nullptr) between_nodes->close();
+  between_nodes = nullptr;
   firsts.clear();
 }
 

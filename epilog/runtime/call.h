@@ -1,0 +1,169 @@
+// How a call of the communication library is measured, whichever library that is: the guard, the
+// two times, the records around them.
+//
+// Events are only for the outermost call of a thread. The guard is the address of the outermost
+// call's frame: a longjmp or an exception out of a call leaves it behind, and the next call from
+// the same depth or above finds that it is stale. begin_call() and end_call() are what stands
+// around a call whose wrapper needs nothing inlined; epilog/mpi/call.h has the templates of those
+// that do.
+#pragma once
+
+#include "epilog/runtime/comm_object.h"
+#include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/processor.h"
+#include "epilog/runtime/session.h"
+
+namespace kojak::measure {
+
+struct Silent {
+  static constexpr bool kOn = false;
+  template <class F>
+  void apart(F&& f) {
+    f(*this);
+  }
+};
+
+// Records of the call in hand. kCallRoom bytes are free at its beginning and after each successful
+// room().
+struct Recording {
+  static constexpr bool kOn = true;
+
+  Recorder& r;
+  std::byte* p;
+  RegionId region;  // that stands in its records
+  Seconds enter, exit;
+  bool entered;       // ENTER is written
+  bool good = true;   // false: recording stopped in the middle of the call
+  bool slow = false;  // more room was asked for, so there may have been a flush
+
+  // Runs f on a copy, whose address may escape: so this object stays in registers on the common
+  // path.
+  template <class F>
+  [[gnu::always_inline]] void apart(F&& f) {
+    Recording copy = *this;
+    f(copy);
+    p = copy.p;
+    entered = copy.entered;
+    good = copy.good;
+    slow = copy.slow;
+  }
+  // For records that may not fit into what is left of kCallRoom.
+  [[gnu::always_inline]] bool room(std::size_t bytes) {
+    if (p + bytes <= r.limit.load(std::memory_order_relaxed)) [[likely]]
+      return good;
+    if (!good) return false;
+    slow = true;
+    publish(r, p);
+    good = need_room(r, bytes);
+    p = r.cursor;
+    return good;
+  }
+  // For the define_...() functions, which write through the recorder.
+  template <class F>
+  [[gnu::always_inline]] bool with_recorder(F&& define) {
+    if (!good) return false;
+    slow = true;
+    publish(r, p);
+    good = define();
+    p = r.cursor;
+    return good && room(0);
+  }
+  // Defines an object in the file if need be, by its define_object().
+  template <class O>
+  [[gnu::always_inline]] bool use(O& object) {
+    return defined_here(r, object.defined) ||
+           with_recorder([&] { return define_object(r, object); });
+  }
+
+  [[gnu::always_inline]] void begin() {
+    if (entered) return;
+    entered = true;
+    p = put(p, Enter{r.lid, enter, region});
+  }
+  template <class R>
+  [[gnu::always_inline]] void event(const R& record) {
+    begin();
+    p = put(p, record);
+  }
+  template <class R>
+  [[gnu::always_inline]] void leave(const R& record) {
+    if (!good) return;
+    begin();
+    p = put(p, record);
+  }
+  // The exit of a call without special events: compact if ENTER is not written yet.
+  [[gnu::always_inline]] void leave() {
+    if (!good) return;
+    if (entered) {
+      p = put(p, Exit{r.lid, exit});
+    } else {
+      p = put(p, MpiCall{r.lid, enter, exit, region});
+    }
+  }
+};
+
+// A byte count that may not fit into its field: then the true one stands before the event.
+[[gnu::always_inline]] inline Bytes bytes_field(Recording& call, std::uint8_t kind,
+                                                std::uint64_t bytes) {
+  if (bytes < kAbsent) [[likely]]
+    return static_cast<Bytes>(bytes);
+  call.event(AttrUi8{Byte{kind}, Count64{bytes}});
+  return absent<Bytes>();
+}
+
+inline bool is_live() {
+  return the_session.live.load(std::memory_order_relaxed);
+}
+
+[[gnu::cold, gnu::noinline]] void count_lost(Recorder& r);
+
+// The C side of a call that Fortran's side has in hand: all is done there.
+inline bool passes_through(Recorder& r, unsigned function, const void* caller) {
+  if (r.forwarded != function + 1 || !r.forwarder->holds(caller)) return false;
+  r.forwarded = 0;
+  return true;
+}
+
+// Room for a call, and the name that its region has here: that of its call site.
+[[gnu::always_inline]] inline bool ready(Recorder& r, unsigned function, const void* caller,
+                                         const void* frame, RegionId& region) {
+  if (const CodeSlot* sites = r.sites) [[likely]] {
+    const std::uint64_t key = site_key(function, caller);
+    const CodeSlot& slot = sites[code_slot(key)];
+    if (slot.key == key) [[likely]] {
+      region = slot.id;
+    } else {
+      region = define_site(r, function, caller, frame);
+      if (region == absent<RegionId>()) return false;
+    }
+  } else {
+    region = region_of(function);
+    const auto defined = [&] { return (r.regions[function / 64] >> (function % 64) & 1) != 0; };
+    if (!defined()) [[unlikely]] {
+      define_region(r, function);
+      if (!defined()) return false;
+    }
+  }
+  return r.cursor <= r.limit.load(std::memory_order_relaxed) || make_room(r);
+}
+
+// A call of a function without a hook: what stands around it is the same for all of them, and not
+// inlined.
+struct PlainCall {
+  CallFrame frame;
+  bool outermost = false, recorded = false, blocks = false;
+  RegionId region{};
+  Ticks enter = 0;
+};
+[[gnu::noinline]] void begin_call(PlainCall& call, unsigned function, std::uint32_t group,
+                                  bool blocks, const void* caller);
+[[gnu::noinline]] void end_call(PlainCall& call);
+
+// The records of such a call in hand, instead of end_call(): what is put between is written with
+// its exit. Only where it is recorded.
+Recording records_of(PlainCall& call);
+void end_call(PlainCall& call, Recording& records);
+// What is left to do of a call that is not recorded, or that has its records.
+void leave_call(PlainCall& call);
+
+}  // namespace kojak::measure

@@ -1,0 +1,171 @@
+#include "epilog/runtime/startup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "epilog/format/mpi_functions.h"
+#include "epilog/runtime/call.h"
+#include "epilog/runtime/node_clock.h"
+
+namespace kojak::measure {
+namespace {
+
+void name_program() {
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  path[length > 0 ? length : 0] = '\0';
+  const char* slash = strrchr(path, '/');
+  snprintf(the_session.program, sizeof the_session.program, "%.200s",
+           slash != nullptr && slash[1] != '\0' ? slash + 1 : "program");
+  if (gethostname(the_session.node_name, sizeof the_session.node_name - 1) != 0) {
+    snprintf(the_session.node_name, sizeof the_session.node_name, "node");
+  }
+}
+
+struct Announcement {
+  std::uint64_t run_hi, run_lo;
+  char directory[sizeof the_session.directory];
+};
+
+// Rank 0 chooses where the traces go and what the run is called. False if there is nowhere to go.
+bool agree_on_run(const Exchange& exchange, bool spawned) {
+  Session& s = the_session;
+  static Announcement announcement;
+  if (s.run.rank == 0) {
+    make_run_directory(spawned);
+    // Without the kernel's random numbers the clock and the process id must do.
+    std::uint64_t random[2];
+    if (getrandom(random, sizeof random, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof random)) {
+      random[0] = mix(monotonic_nanoseconds());
+      random[1] = mix(static_cast<std::uint64_t>(getpid()) + ticks());
+    }
+    announcement.run_hi = random[0];
+    announcement.run_lo = random[1];
+    memcpy(announcement.directory, s.directory, sizeof s.directory);
+  }
+  if (!exchange.spread(&announcement, sizeof announcement)) return false;
+  memcpy(s.directory, announcement.directory, sizeof s.directory);
+  s.run.run_hi = announcement.run_hi;
+  s.run.run_lo = announcement.run_lo;
+  return s.directory[0] != '\0';
+}
+
+bool records_init() {
+  return (the_session.functions.load(std::memory_order_relaxed) &
+          carries_time(static_cast<unsigned>(MpiFamily::kInit))) != 0;
+}
+
+// The measurement's own start, behind the first call.
+void record_start(Ticks returned) {
+  Recorder& r = the_recorder;
+  if (!records_init() || r.trace == nullptr || !make_room_for(r, 2 * kMaxRecord)) return;
+  std::byte* const p = put(r.cursor, EnterTracing{r.lid, to_seconds(returned)});
+  r.last = ticks();
+  publish(r, put(p, ExitTracing{r.lid, to_seconds(r.last)}));
+}
+
+}  // namespace
+
+bool is_first_by_environment() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = getenv(name)) return strcmp(rank, "0") == 0;
+  }
+  return true;
+}
+
+void record_init(unsigned function, Ticks enter, Ticks exit, const void* caller) {
+  Recorder& r = the_recorder;
+  RegionId region{};
+  if (!records_init() || !ready(r, function, caller, __builtin_frame_address(0), region)) return;
+  r.last = exit;
+  publish(r, put(put(r.cursor, Enter{r.lid, to_seconds(enter), region}),
+                 Exit{r.lid, to_seconds(exit)}));
+}
+
+void start_clock() {
+  Session& s = the_session;
+  choose_clock();
+  s.clock_start = read_both_clocks();
+  s.init_time = ticks();
+}
+
+bool begin_session(bool (*learn_world)()) {
+  the_session.config = read_config();
+  name_program();
+  return learn_world();
+}
+
+bool join_run(const Exchange& exchange, bool spawned) {
+  if (!share_node_clock(exchange) || !agree_on_run(exchange, spawned)) {
+    forget_nodes();
+    return false;
+  }
+  make_world_group(the_session.run.size);
+  return true;
+}
+
+void begin_recording(unsigned function, Ticks returned, const void* caller,
+                     void (*note)(Recorder&)) {
+  Session& s = the_session;
+  if (s.config.test_clock_rank >= static_cast<int>(s.run.size)) {
+    complain(s.config, "ELG_TEST_CLOCK names rank %d of %d", s.config.test_clock_rank,
+             static_cast<int>(s.run.size));
+  }
+  if (s.config.complaints[0] != '\0' && s.run.rank == 0) say("%s", s.config.complaints);
+  s.live = true;
+  if (!enter_run_directory()) {
+    stop_recording("cannot be made", s.directory, errno);
+    return;
+  }
+  start_recording();
+  if (note != nullptr) note(the_recorder);
+  record_init(function, s.init_time, returned, caller);
+  record_start(returned);
+  if (s.config.verbose && s.run.rank == 0) say("traces go to %s", s.directory);
+}
+
+void write_clock_rate(Recorder& r) {
+  Session& s = the_session;
+  if (!s.started || s.stopped || r.trace == nullptr || !s.run.first_of_node) return;
+  if (!make_room_for(r, kMaxRecord)) return;
+  const double factor = calibrate(s.clock_start, read_both_clocks()) / the_clock.scale;
+  publish(r, put(r.cursor, ClockRate{Seconds{0}, Seconds{factor}}));
+}
+
+void begin_shutdown(Recorder& r) {
+  Session& s = the_session;
+  if (s.shut) return;
+  s.shut = true;
+  // Up to the partner's answer it is the program that waits, not the measurement.
+  const Ticks begin = measure_offset();
+  forget_nodes();
+  const bool inside = r.open_region != 0;  // then there is room for a call's records
+  if (!s.started || s.stopped || r.trace == nullptr) return;
+  if (inside) settle_note(r);
+  if (!s.paused && !inside && !make_room(r)) return;
+  std::byte* p = r.cursor;
+  if (!s.paused) p = put(p, EnterTracing{r.lid, to_seconds(begin)});
+  if (s.run.first_of_node) {  // it speaks for its node
+    p = put(p, Offset{s.run.offset_time, Seconds{s.run.clock_offset}});
+    if (static_cast<int>(s.run.rank) != s.config.test_clock_rank) {
+      const double factor = calibrate(s.clock_start, read_both_clocks()) / the_clock.scale;
+      p = put(p, ClockRate{Seconds{0}, Seconds{factor}});
+    }
+  }
+  if (!s.paused) {
+    r.last = ticks();
+    p = put(p, ExitTracing{r.lid, to_seconds(r.last)});
+  }
+  publish(r, p);
+}
+
+void finish_shutdown() {
+  finish_recording();
+  leave_session();
+}
+
+}  // namespace kojak::measure

@@ -1,0 +1,267 @@
+#include "epilog/shmem/call.h"
+
+#include "epilog/shmem/constants.h"
+
+namespace kojak::measure {
+namespace {
+
+// Flags of SHMEM_PLACE.
+constexpr std::uint8_t kNonBlocking = 1, kAtomicFlag = 2, kSignal = 4;
+
+Flags flags_of(TransferMode mode) {
+  switch (mode) {
+    case TransferMode::kNbi:
+      return Flags{kNonBlocking};
+    case TransferMode::kAtomic:
+      return Flags{kAtomicFlag};
+    case TransferMode::kAtomicNbi:
+      return Flags{kNonBlocking | kAtomicFlag};
+    default:
+      return Flags{0};
+  }
+}
+
+// Who and where a transfer is about, and the number of the operation.
+struct Operation {
+  PeerId peer;
+  RmaId id;
+  Count64 place;
+  Count context;
+  Flags flags;
+};
+
+Operation operation_of(Context ctx, const void* at, int pe, Flags flags, std::uint32_t ids) {
+  Operation operation{static_cast<PeerId>(static_cast<std::uint32_t>(pe)), RmaId{0},
+                      Count64{place_of(at)}, Count{0}, flags};
+  const BookkeepingLock lock;
+  if (ctx != nullptr) {
+    operation.context = Count{context_number(ctx)};
+    operation.peer = static_cast<PeerId>(peer_of(ctx, pe));
+  }
+  operation.id = static_cast<RmaId>(take_rma_ids(ids));
+  return operation;
+}
+
+RmaId next(RmaId id) {
+  return static_cast<RmaId>(raw(id) + 1);
+}
+
+void write_place(Recording& call, const Operation& o, RmaId id) {
+  call.event(ShmemPlace{call.r.lid, call.enter, o.peer, id, o.place, o.context, o.flags});
+}
+Bytes field(Recording& call, std::uint64_t bytes) {
+  return bytes_field(call, raw(kAttrBytesSent), bytes);
+}
+void write_get(Recording& call, const Operation& o, std::uint64_t bytes) {
+  const LocationId lid = call.r.lid;
+  write_place(call, o, o.id);
+  const Bytes sent = field(call, bytes);
+  call.event(Get1tsRemote{lid, call.enter, o.peer, o.id, sent});
+  const Bytes received = bytes_field(call, raw(kAttrBytesReceived), bytes);
+  call.event(Get1te{lid, call.exit, o.peer, o.id, received});
+}
+void write_put(Recording& call, const Operation& o, std::uint64_t bytes) {
+  const LocationId lid = call.r.lid;
+  write_place(call, o, o.id);
+  const Bytes sent = field(call, bytes);
+  call.event(Put1ts{lid, call.enter, o.peer, o.id, sent});
+  const Bytes received = bytes_field(call, raw(kAttrBytesReceived), bytes);
+  call.event(Put1teRemote{lid, call.exit, o.peer, o.id, received});
+}
+
+// In one record, where ENTER is not written yet.
+enum class Kind : std::uint8_t { kPut = 1, kGet = 2, kGetAndPut = 3 };
+void write_compact(Recording& call, const Operation& o, std::uint64_t bytes, std::uint64_t got,
+                   Kind kind) {
+  call.p = put(call.p, ShmemRmaCall{call.r.lid, call.enter, call.exit, call.region, o.peer, o.id,
+                                    o.place, o.context, o.flags, Bytes64{bytes}, Bytes64{got},
+                                    Byte{static_cast<std::uint8_t>(kind)}});
+}
+
+// The bits of what is compared with.
+std::uint64_t value_of(const WaitShape& shape, std::size_t index) {
+  std::uint64_t value = 0;
+  const auto* const at = static_cast<const std::byte*>(shape.value);
+  std::memcpy(&value, at + (shape.each ? index * shape.bytes : 0),
+              shape.bytes < sizeof value ? shape.bytes : sizeof value);
+  return value;
+}
+
+// False: recording has stopped.
+bool write_wait(Recording& call, const WaitShape& shape, const volatile void* variables,
+                std::size_t index) {
+  if (!call.room(kMaxRecord)) return false;
+  const auto* const at = static_cast<const volatile std::byte*>(variables) + index * shape.bytes;
+  const int cmp = shape.cmp == kNotEqual ? not_equal() : shape.cmp;
+  call.event(ShmemWait{call.r.lid, call.exit, Count64{place_of(at)},
+                       Count{static_cast<std::uint32_t>(shape.bytes)},
+                       Byte{recorded_comparison(cmp)}, Count64{value_of(shape, index)}});
+  return true;
+}
+
+}  // namespace
+
+template <class F>
+void ShmemCall::record(const F& records) {
+  if (plain_.recorded) {
+    Recording call = records_of(plain_);
+    records(call);
+    end_call(plain_, call);
+  }
+  leave_call(plain_);
+}
+
+void ShmemCall::put(Context ctx, const void* at, std::uint64_t bytes, int pe, TransferMode mode) {
+  record([&](Recording& call) {
+    write_compact(call, operation_of(ctx, at, pe, flags_of(mode), 1), bytes, 0, Kind::kPut);
+  });
+}
+
+void ShmemCall::get(Context ctx, const void* at, std::uint64_t bytes, int pe, TransferMode mode) {
+  record([&](Recording& call) {
+    const Operation o = operation_of(ctx, at, pe, flags_of(mode), 1);
+    if (!call.entered) return write_compact(call, o, bytes, 0, Kind::kGet);
+    write_get(call, o, bytes);
+    call.leave();
+  });
+}
+
+void ShmemCall::get_and_put(Context ctx, const void* at, std::uint64_t bytes, int pe,
+                            TransferMode mode) {
+  record([&](Recording& call) {
+    const Operation o = operation_of(ctx, at, pe, flags_of(mode), 2);
+    if (!call.entered) return write_compact(call, o, bytes, bytes, Kind::kGetAndPut);
+    const LocationId lid = call.r.lid;
+    const RmaId second = next(o.id);
+    const Bytes size{static_cast<std::uint32_t>(bytes)};
+    write_place(call, o, o.id);
+    call.event(Get1tsRemote{lid, call.enter, o.peer, o.id, size});
+    write_place(call, o, second);
+    call.event(Put1ts{lid, call.enter, o.peer, second, size});
+    call.event(Get1te{lid, call.exit, o.peer, o.id, size});
+    call.event(Put1teRemote{lid, call.exit, o.peer, second, size});
+    call.leave();
+  });
+}
+
+void ShmemCall::put_signal(Context ctx, const void* at, std::uint64_t bytes, int pe,
+                           const void* signal, bool nbi) {
+  record([&](Recording& call) {
+    Operation o =
+        operation_of(ctx, at, pe, flags_of(nbi ? TransferMode::kNbi : TransferMode::kPlain), 2);
+    write_put(call, o, bytes);
+    o.id = next(o.id);
+    o.place = Count64{place_of(signal)};
+    o.flags = static_cast<Flags>(raw(o.flags) | kSignal);
+    write_put(call, o, sizeof(std::uint64_t));
+    call.leave();
+  });
+}
+
+void ShmemCall::completed(Context ctx) {
+  std::uint32_t number = 0;
+  if (ctx != nullptr) {
+    const BookkeepingLock lock;
+    number = context_number(ctx);
+  }
+  context_ended(number);
+}
+
+void ShmemCall::context_ended(std::uint32_t number) {
+  record([&](Recording& call) {
+    call.event(ShmemQuiet{call.r.lid, call.exit, Count{number}});
+    call.leave();
+  });
+}
+
+void ShmemCall::locked(const volatile void* lock) {
+  record([&](Recording& call) {
+    call.event(ALock{call.r.lid, call.exit, lock_of(lock), absent<PeerId>()});
+    call.leave();
+  });
+}
+
+void ShmemCall::unlocked(const volatile void* lock) {
+  record([&](Recording& call) {
+    call.event(ShmemQuiet{call.r.lid, call.exit, Count{0}});
+    call.event(RLock{call.r.lid, call.exit, lock_of(lock), absent<PeerId>()});
+    call.leave();
+  });
+}
+
+void ShmemCall::end_collective(CommObject* set, int root, Shape shape, std::uint64_t bytes,
+                               Completes completes) {
+  record([&](Recording& call) {
+    if (completes != Completes::kNothing) {
+      const Count ctx = completes == Completes::kAll ? absent<Count>() : Count{0};
+      call.event(ShmemQuiet{call.r.lid, call.exit, ctx});
+    }
+    {
+      const BookkeepingLock lock;
+      if (set == nullptr || !call.use(*set)) return call.leave();
+    }
+    const std::uint64_t all = bytes * set->group->count;
+    PeerId from = absent<PeerId>();
+    std::uint64_t sent = bytes, received = bytes;
+    if (root >= 0) from = member_of(*set, root);
+    if (shape == Shape::kBroadcast) {
+      const bool gives = raw(from) == the_session.run.rank;
+      (gives ? received : sent) = 0;
+    }
+    if (shape == Shape::kCollect || shape == Shape::kFcollect) received = all;
+    if (shape == Shape::kAlltoall) sent = received = all;
+    const auto cid = static_cast<CommId>(set->id);
+    const Bytes out = bytes_field(call, raw(kAttrBytesSent), sent);
+    const Bytes in = bytes_field(call, raw(kAttrBytesReceived), received);
+    call.leave(CollExit{call.r.lid, call.exit, {}, from, cid, out, in});
+  });
+}
+
+void ShmemCall::allocated(const void* block, std::size_t bytes) {
+  note_allocation(block, bytes);
+  end_collective(counted(all_members), -1, Shape::kNone, 0, Completes::kDefault);
+}
+
+void ShmemCall::freed() {
+  end_collective(counted(all_members), -1, Shape::kNone, 0, Completes::kDefault);
+}
+
+void ShmemCall::finalized() {
+  end_collective(counted(all_members), -1, Shape::kNone, 0, Completes::kAll);
+}
+
+void ShmemCall::waited(const WaitShape& shape, const volatile void* variable, bool found) {
+  record([&](Recording& call) {
+    if (!found || write_wait(call, shape, variable, 0)) call.leave();
+  });
+}
+
+void ShmemCall::waited_all(const WaitShape& shape, const void* variables, std::size_t count,
+                           const int* status, bool found) {
+  record([&](Recording& call) {
+    for (std::size_t i = 0; found && i < count; ++i) {
+      if (status != nullptr && status[i] != 0) continue;
+      if (!write_wait(call, shape, variables, i)) return;
+    }
+    call.leave();
+  });
+}
+
+void ShmemCall::waited_any(const WaitShape& shape, const void* variables, std::size_t count,
+                           std::size_t which) {
+  record([&](Recording& call) {
+    if (which >= count || write_wait(call, shape, variables, which)) call.leave();
+  });
+}
+
+void ShmemCall::waited_some(const WaitShape& shape, const void* variables, const std::size_t* which,
+                            std::size_t found) {
+  record([&](Recording& call) {
+    for (std::size_t i = 0; i < found; ++i) {
+      if (!write_wait(call, shape, variables, which[i])) return;
+    }
+    call.leave();
+  });
+}
+
+}  // namespace kojak::measure

@@ -1,0 +1,26 @@
+# Finds the SHMEM library of Open MPI: its compiler wrapper oshcc and its launcher oshrun.
+#
+# Sets KOJAK_SHMEM (the MPI that it belongs to, or empty), KOJAK_SHMEM_CC, KOJAK_SHMEM_RUN, and makes the target
+# kojak_shmem with the flags that oshcc gives. SHMEM is optional: without it libelg_shmem is not built.
+set(KOJAK_SHMEM "")
+find_program(KOJAK_SHMEM_CC NAMES oshcc)
+find_program(KOJAK_SHMEM_RUN NAMES oshrun)
+mark_as_advanced(KOJAK_SHMEM_CC KOJAK_SHMEM_RUN)
+if(NOT "openmpi" IN_LIST KOJAK_MPIS)
+  message(STATUS "SHMEM is not recorded: Open MPI is not among the MPI libraries")
+elseif(NOT KOJAK_SHMEM_CC OR NOT KOJAK_SHMEM_RUN)
+  message(STATUS "SHMEM is not recorded: no oshcc and oshrun (Debian: libopenmpi-dev, openmpi-bin); libelg_shmem is left out")
+else()
+  execute_process(COMMAND ${KOJAK_SHMEM_CC} --showme:incdirs OUTPUT_VARIABLE includes OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${KOJAK_SHMEM_CC} --showme:libdirs OUTPUT_VARIABLE directories OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${KOJAK_SHMEM_CC} --showme:libs OUTPUT_VARIABLE libraries OUTPUT_STRIP_TRAILING_WHITESPACE)
+  separate_arguments(includes UNIX_COMMAND "${includes}")
+  separate_arguments(directories UNIX_COMMAND "${directories}")
+  separate_arguments(libraries UNIX_COMMAND "${libraries}")
+  add_library(kojak_shmem INTERFACE)
+  target_include_directories(kojak_shmem SYSTEM INTERFACE ${includes})
+  target_link_directories(kojak_shmem INTERFACE ${directories})
+  target_link_libraries(kojak_shmem INTERFACE ${libraries})
+  set(KOJAK_SHMEM openmpi)
+  message(STATUS "SHMEM: ${KOJAK_SHMEM_CC}")
+endif()
