@@ -8,9 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "epilog/format/mpi_functions.h"
 #include "epilog/format/running.h"
-#include "epilog/format/shmem_functions.h"
 #include "epilog/runtime/blocked_signal.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/keeper.h"
@@ -481,17 +479,7 @@ StringId define_string(Recorder& r, const char* text, std::size_t length) {
 
 void define_region(Recorder& r, unsigned function) {
   if (r.cursor > r.limit.load(std::memory_order_relaxed) && !make_room(r)) return;
-  std::string_view text;
-  std::uint8_t type = 0;
-  if (function >= kFirstShmemFunction) {
-    const ShmemFunction& f = the_session.shmem_functions[function - kFirstShmemFunction];
-    text = f.name;
-    type = f.region_type;
-  } else {
-    const MpiFunction& f = mpi_functions()[function];
-    text = f.name;
-    type = f.region_type;
-  }
+  const auto [text, type] = named(function);
   const StringId name = define_string(r, text.data(), text.size());
   publish(r, put(r.cursor, Region{region_of(function), name, absent<FileId>(), absent<Line>(),
                                   absent<Line>(), absent<StringId>(), Byte{type}}));

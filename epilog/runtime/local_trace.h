@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
+#include "epilog/format/shmem_functions.h"
 #include "epilog/runtime/recorder.h"
 #include "epilog/runtime/session.h"
 
@@ -62,6 +64,19 @@ constexpr std::size_t string_room(std::size_t length) {
   return length + (length / 255 + 2) * 8;
 }
 StringId define_string(Recorder& r, const char* text, std::size_t length);
+// What a function is called, and the type of its region, in MPI's table or SHMEM's.
+struct NamedFunction {
+  std::string_view name;
+  std::uint8_t region_type;
+};
+inline NamedFunction named(unsigned function) {
+  if (function < kFirstShmemFunction) {
+    const MpiFunction& f = mpi_functions()[function];
+    return {f.name, f.region_type};
+  }
+  const ShmemFunction& f = the_session.shmem_functions[function - kFirstShmemFunction];
+  return {f.name, f.region_type};
+}
 [[gnu::cold, gnu::noinline]] void define_region(Recorder& r, unsigned function);
 
 inline constexpr RegionId kRootRegion{0};
