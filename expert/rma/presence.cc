@@ -22,15 +22,18 @@ Presence::Service Presence::service(ProcessId asks, ProcessId process, Interval 
   if (process == asks || raw(process) >= processes_.size()) return {};
   const Process& p = processes_[raw(process)];
   if (!(lock.begin < p.returned)) return {};
-  const auto after = [&](Seconds time) {
-    return std::upper_bound(p.served.begin(), p.served.end(), time,
+  const auto after = [&](Seconds time, Intervals::const_iterator from) {
+    return std::upper_bound(from, p.served.end(), time,
                             [](Seconds t, const Interval& i) { return t < i.end; });
   };
-  const auto first = after(lock.begin), beyond = after(lock.end);
-  if (proof.end < first->end) return {};
+  // In a damaged trace calls may end before they begin: nothing is known of them.
+  const auto first = after(lock.begin, p.served.begin());
+  if (first == p.served.end() || proof.end < first->end) return {};
+  const auto beyond = after(lock.end, first);
   if (first != beyond) return {first->begin, std::prev(beyond)->end};
   if (first->end <= proof.begin) return {first->begin, first->end};
-  return {first->begin, p.returned <= proof.end ? p.returned : std::prev(after(proof.end))->end};
+  return {first->begin,
+          p.returned <= proof.end ? p.returned : std::prev(after(proof.end, first + 1))->end};
 }
 
 const Presence::Absence* Presence::outside(ProcessId process, Seconds enter, Seconds last,

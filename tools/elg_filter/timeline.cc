@@ -8,7 +8,9 @@ void Timeline::saw(const MetricValues& values) {
   if (values.empty()) return;
   values_.resize(values.size());
   for (std::uint32_t i = 0; i < values.size(); ++i) {
-    if (!(*counters_)[i]) values_[i] = values[i];
+    // Damaged traces have more values than counters.
+    const bool adds_up = i < counters_->size() && (*counters_)[i];
+    if (!adds_up) values_[i] = values[i];
   }
 }
 
