@@ -12,9 +12,9 @@ RegionInfo make_info(const RegionDef& def) {
   info.function = def.function;
   info.pausing = def.is_pausing();
   info.post = def.function != nullptr && def.function->role == MpiRole::kWinPost;
-  info.shmem = is_shmem_region(def);
-  info.keeps_holes = def.function != nullptr || info.shmem || def.type == kOmpBarrier ||
-                     def.type == kOmpImplicitBarrier;
+  info.awaits = awaits_variable(def);
+  info.keeps_holes = def.function != nullptr || def.name.starts_with("shmem_") ||
+                     def.type == kOmpBarrier || def.type == kOmpImplicitBarrier;
   return info;
 }
 

@@ -25,8 +25,8 @@ struct RegionInfo {
   bool keeps_holes = false;
   bool known = false;  // a definition introduced it
   bool pausing = false;
-  bool post = false;  // Win_post: others want to know who is inside
-  bool shmem = false;
+  bool post = false;    // Win_post: others want to know who is inside
+  bool awaits = false;  // may wait for a variable of SHMEM
 };
 
 // What happens at the exit of the call that an event lies in.

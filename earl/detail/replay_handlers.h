@@ -352,8 +352,8 @@ class ReplayHandlers {
     f.post = info->post;
     if (info->post) [[unlikely]]
       core_.gats.enter_post(f);
-    f.shmem = info->shmem;
-    if (info->shmem) [[unlikely]]
+    f.awaits = info->awaits;
+    if (info->awaits) [[unlikely]]
       core_.symmetric.enter(f.process);
     sink_.on_enter(static_cast<const OpenCall&>(f));
   }
@@ -381,7 +381,7 @@ class ReplayHandlers {
     if (f.transfer.kind != EpochKind::kNone) leave_transfer(f, f.transfer);
     if (f.actions != 0) [[unlikely]]
       perform(f);
-    if (f.shmem) [[unlikely]]
+    if (f.awaits) [[unlikely]]
       core_.symmetric.leave(f.process);
     return &f;
   }

@@ -6,14 +6,15 @@ SymmetricMemory::SymmetricMemory(const Trace& trace)
     : trace_(&trace), places_(trace.location_count()), writes_(trace.process_count()) {
   constexpr std::uint32_t kMost = 1 << 20;  // numbers of regions, in a sound trace
   trace.definitions().regions.for_each([&](RegionId id, const RegionDef& region) {
-    if (!is_shmem_region(region) || raw(id) >= kMost) return;
-    if (shmem_.size() <= raw(id)) shmem_.resize(raw(id) + 1);
-    shmem_[raw(id)] = any_ = true;
+    any_ = any_ || region.name.starts_with("shmem_");
+    if (!awaits_variable(region) || raw(id) >= kMost) return;
+    if (awaits_.size() <= raw(id)) awaits_.resize(raw(id) + 1);
+    awaits_[raw(id)] = true;
   });
 }
 
-bool SymmetricMemory::is_shmem(RegionId region) const {
-  return raw(region) < shmem_.size() && shmem_[raw(region)];
+bool SymmetricMemory::awaits(RegionId region) const {
+  return raw(region) < awaits_.size() && awaits_[raw(region)];
 }
 
 void SymmetricMemory::find_place(const Event& e, const Place& place) {
@@ -26,9 +27,9 @@ void SymmetricMemory::follow(const Event& e) {
   if (i == kAbsent) return;
   const ProcessId process = trace_->process(i);
   if (is_enter(e.type)) {
-    if (is_shmem(e.reg)) writes_.enter(process);
+    if (awaits(e.reg)) writes_.enter(process);
   } else if (is_exit(e.type)) {
-    if (is_shmem(e.reg)) writes_.leave(process);
+    if (awaits(e.reg)) writes_.leave(process);
   } else if (e.type == EventType::kShmemPlace) {
     places_[i] = {e.pos, e.enterptr, e.offset, e.rmaid};
   } else if (is_get_origin(e.type) && is_absent(e.win)) {

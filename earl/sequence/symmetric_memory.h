@@ -32,11 +32,11 @@ class SymmetricMemory {
   };
   void follow(const Event& e);
   void find_place(const Event& e, const Place& place);
-  bool is_shmem(RegionId region) const;
+  bool awaits(RegionId region) const;
 
   const Trace* trace_;
-  bool any_ = false;  // the trace has regions of SHMEM
-  std::vector<bool> shmem_;
+  bool any_ = false;           // the trace has regions of SHMEM
+  std::vector<bool> awaits_;   // by region: it may wait for a variable
   std::vector<Place> places_;  // by location: the latest
   SymmetricWrites writes_;
   std::uint64_t placeptr_ = kNoEvent, writeptr_ = kNoEvent;

@@ -24,7 +24,7 @@ struct alignas(64) Frame : Call {
   std::uint32_t actions = 0;       // what others do at its exit
   bool keeps_holes = false;
   bool post = false;      // a Win_post call
-  bool shmem = false;     // a call into SHMEM
+  bool awaits = false;    // may wait for a variable of SHMEM
   TransferSlot transfer;  // the first one that it issued
 };
 

@@ -1,24 +1,28 @@
-// State aspect: who wrote to the symmetric memory of a process while that was in a SHMEM call.
+// State aspect: who wrote to the symmetric memory of a process while that waited for a variable.
 //
 // A call that waited for a variable names it at its end (SHMEM_WAIT). The operation that satisfied
 // it is the last one to the variable, of those that were issued before the call ended. One that was
-// issued before the call began did not make it wait, so operations are kept only while a call of
-// their target into SHMEM is open, one for each range of bytes. Memory: those. Not thread-safe;
-// nothing fails. Source: OpenSHMEM 1.5, 9.9 and 9.10.
+// issued before the call began did not make it wait, so operations are kept only while such a call
+// of their target is open, one for each range of bytes. Memory: those. Not thread-safe; nothing
+// fails. Source: OpenSHMEM 1.5, 9.9 and 9.10.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "earl/call.h"
+#include "epilog/format/shmem_functions.h"
 
 namespace kojak::earl {
 
-// A region that is a call into SHMEM.
-inline bool is_shmem_region(const RegionDef& region) {
-  return region.function == nullptr && region.name.starts_with("shmem_");
+// A region that is a call which may wait for a variable.
+inline bool awaits_variable(const RegionDef& region) {
+  const ShmemFunction* const function = find_shmem_function(region.name);
+  if (function == nullptr) return false;
+  return function->role >= ShmemRole::kWait && function->role <= ShmemRole::kTestSome;
 }
 
 // Where an operation of SHMEM works, and how: SHMEM_PLACE.
@@ -71,7 +75,7 @@ class SymmetricWrites {
  public:
   explicit SymmetricWrites(std::uint32_t processes) : processes_(processes) {}
 
-  // A process enters a call into SHMEM, or leaves one.
+  // A process enters a call that may wait for a variable, or leaves one.
   void enter(ProcessId process) { ++processes_[raw(process)].calls; }
   void leave(ProcessId process) {
     Process& p = processes_[raw(process)];
@@ -79,20 +83,13 @@ class SymmetricWrites {
   }
   bool followed(ProcessId target) const { return processes_[raw(target)].calls != 0; }
   void issue(ProcessId target, const SymmetricWrite& write) {
-    std::vector<SymmetricWrite>& writes = processes_[raw(target)].writes;
-    const auto same = std::find_if(writes.begin(), writes.end(), [&](const SymmetricWrite& w) {
-      return w.offset == write.offset && w.bytes == write.bytes;
-    });
-    if (same != writes.end()) {
-      *same = write;
-    } else {
-      writes.push_back(write);
-    }
+    processes_[raw(target)].writes[{write.offset, write.bytes}] = write;
   }
   // The last one that wrote to one of those bytes; null if there is none.
   const SymmetricWrite* last(ProcessId target, std::uint64_t offset, std::uint64_t bytes) const {
     const SymmetricWrite* latest = nullptr;
-    for (const SymmetricWrite& w : processes_[raw(target)].writes) {
+    for (const auto& [range, w] : processes_[raw(target)].writes) {
+      if (offset + bytes <= w.offset) break;
       const bool meets = w.offset < offset + bytes && offset < w.offset + w.bytes;
       if (meets && (latest == nullptr || latest->pos < w.pos)) latest = &w;
     }
@@ -101,8 +98,8 @@ class SymmetricWrites {
 
  private:
   struct Process {
-    std::uint32_t calls = 0;  // open
-    std::vector<SymmetricWrite> writes;
+    std::uint32_t calls = 0;                                                   // open
+    std::map<std::pair<std::uint64_t, std::uint64_t>, SymmetricWrite> writes;  // by range
   };
   std::vector<Process> processes_;
 };
