@@ -108,6 +108,13 @@ TEST(LastCalls, AReceiveWithoutSend) {
             "2.000 s, for 7.000 s, and waits for a message of rank 1 (tag 5). rank 1 is outside of "
             "MPI calls that can wait, in main since 4.000 s, for 5.000 s.");
 }
+TEST(LastCalls, ANoteBesideAFunctionThatIsNotOfMpiSaysNothing) {
+  const LastFound found(
+      EndedRun(2).stands(0, 2, "solve", "slid=1 tag=5").line("ENTER", 1, 3, "region=solve"));
+  EXPECT_EQ(found.of(0).ranks, RankNumbers{});
+  EXPECT_EQ(found.of(0).awaits, "");
+  EXPECT_EQ(found.of(0).function, nullptr);
+}
 TEST(LastCalls, AMessageThatWasSentIsNotMissing) {
   const LastFound found(EndedRun(2)
                             .stands(0, 2, "MPI_Recv", "slid=1 tag=5")

@@ -91,6 +91,25 @@ TEST(Presence, NothingIsKnownOfPausesAndOfTheTimeAfterTheLastEvent) {
   presence.leave(user_call(0, 9), false, false);
   EXPECT_FALSE(presence.throughout(ProcessId{0}, {10}, {11}));
 }
+TEST(Presence, GrantsNothingWhereTimeRunsBackwards) {
+  Presence presence(2);
+  presence.enter(user_call(0, 9), false, false, kNever);
+  for (const auto& c :
+       {mpi_call(2, 3), mpi_call(4, 5), mpi_call(6, 7)}) {  // it comes back at 2, 4 and 6
+    presence.lock_call(Seconds{c.enter.value - 0.5}, Seconds{0});
+    presence.enter(c, false, true, Seconds{0});
+    presence.leave(c, false, true);
+  }
+  const auto service = [&](Interval lock) {
+    return presence.service(ProcessId{1}, ProcessId{0}, lock, {{8}, {9}});
+  };
+  // Asked for in [1, 5]: it had been outside since 0, and came back in that call, at 4 last.
+  EXPECT_EQ(service({{1}, {5}}).left.value, 0);
+  EXPECT_EQ(service({{1}, {5}}).from.value, 4);
+  // In [5, 1], as only a damaged trace has it: it came back at 6 first, before the proving call.
+  EXPECT_EQ(service({{5}, {1}}).left.value, 5);
+  EXPECT_EQ(service({{5}, {1}}).from.value, 6);
+}
 TEST(WaitForProgress, IsWhatOthersDidNotTake) {
   Call c;
   c.enter = {1};
