@@ -525,8 +525,8 @@ void LastCallFinder::for_finalize(const Standing& s, LastCall& call) const {
 void LastCallFinder::resolve(const Standing& s, LastCall& call) const {
   const MpiRole role = s.role();
   if (role == MpiRole::kFinalize) return for_finalize(s, call);
-  if (!s.noted || s.call.function == nullptr)
-    return;  // damaged traces have notes beside other regions
+  // In damaged traces such notes stand beside other functions than those of MPI.
+  if (!s.noted || s.call.function == nullptr) return;
   if (is_wait(role)) return for_requests(s, call);
   if (s.call.function->cls == MpiClass::kRmaCommunication) return for_transfer(s, call);
   if (!s.call.function->may_block) return for_begun(s, call);
