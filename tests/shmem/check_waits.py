@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs waits.c under libelg_shmem, and compares expert's report with what the program's own times say.
 
-check_waits.py --bin FOLDER --library FILE --program FILE --folder FOLDER --processes N
+check_waits.py --bin FOLDER --library FILE --program FILE --folder FOLDER --processes N [--kojak]
 A wait is overlap(call, until who it is for came), as in the manual; all times are the program's own. A machine that
 is busy may stop a process between its clock and the call: what is wrong by more than 2 ms is tried again.
 """
@@ -65,6 +65,8 @@ def run(options, attempt):
     folder = options.folder / f"{options.processes}.{attempt}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    if options.kojak:
+        return run_by_kojak(options, folder)
     preload = ":".join(filter(None, [os.environ.get("KOJAK_PRELOAD_BEFORE"), str(options.library)]))
     environment = dict(os.environ, OMPI_MCA_memory="^patcher", ELG_DIR=str(folder / "run"))
     program = subprocess.run(
@@ -79,12 +81,28 @@ def run(options, attempt):
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode not in (0, 3):
             raise SystemExit(f"{command[0].name} ended with {done.returncode}: {done.stderr}")
+    return found_in(options, folder, program.stdout)
+
+
+def run_by_kojak(options, folder):
+    """As a user would: `kojak run` finds the library, and what the SHMEM library needs to end well."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("OMPI_MCA_memory", "ELG_DIR")}
+    program = subprocess.run(
+        [options.bin / "kojak", "run", "-o", folder / "run", "--", "oshrun", "--oversubscribe", "-n",
+         str(options.processes), options.program],
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    if program.returncode != 0 or not (folder / "run/a.html").exists():
+        raise SystemExit(f"kojak run ended with {program.returncode}:\n{program.stdout}{program.stderr}")
+    return found_in(options, folder / "run", program.stdout)
+
+
+def found_in(options, folder, output):
     compare = pathlib.Path(__file__).resolve().parents[1] / "independent" / "compare.py"
     done = subprocess.run([sys.executable, compare, "--print-tool", options.bin / "elg_print", "a.elg", "a.cube"],
                           cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"the independent analysis says otherwise:\n{done.stdout}{done.stderr}")
-    return calls_of(program.stdout, options.processes), Cube(folder / "a.cube")
+    return calls_of(output, options.processes), Cube(folder / "a.cube")
 
 
 def reported(cube):
@@ -101,6 +119,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("bin", "library", "program", "folder"):
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
+    parser.add_argument("--kojak", action="store_true", help="let kojak run record and analyse")
     parser.add_argument("--processes", type=int, required=True)
     options = parser.parse_args()
     wrong = []

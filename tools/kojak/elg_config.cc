@@ -1,5 +1,6 @@
 // elg_config: how programs are compiled, linked and run with the measurement, and its settings.
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 
 #include "tools/cli/cli.h"
@@ -24,33 +25,40 @@ std::string quoted(const std::string& path) {
   return plain ? path : "'" + path + "'";
 }
 
+std::string folder_of(const std::string& library) {
+  return quoted(std::filesystem::path(library).parent_path().string());
+}
 // In front of the MPI's own libraries, which the compiler's wrapper adds. No program refers to the
 // library by a name that its MPI has not, too, so the linker must be told to keep it.
-std::string shared_libs(const std::string& mpi) {
-  const std::string directory = quoted(run::library_directory(mpi));
-  return "-L" + directory + " -Wl,-rpath," + directory +
-         " -Wl,--push-state,--no-as-needed -lelg_mpi -Wl,--pop-state";
+std::string shared_libs(const std::string& library) {
+  const std::string directory = folder_of(library);
+  const std::string name = std::filesystem::path(library).stem().string().substr(3);  // after "lib"
+  return "-L" + directory + " -Wl,-rpath," + directory + " -Wl,--push-state,--no-as-needed -l" +
+         name + " -Wl,--pop-state";
 }
-std::string static_libs(const std::string& mpi) {
-  return "-Wl,--whole-archive " + quoted(run::library_directory(mpi) + "/libelg_mpi.a") +
-         " -Wl,--no-whole-archive -ldl -lpthread";
+std::string static_libs(const std::string& library) {
+  const std::string archive = std::filesystem::path(library).replace_extension(".a").string();
+  return "-Wl,--whole-archive " + quoted(archive) + " -Wl,--no-whole-archive -ldl -lpthread";
 }
 std::string user_libs() {
-  const std::string directory = quoted(run::library_directory(run::known_mpis().front()));
+  const std::string directory = folder_of(run::find_library(run::known_mpis().front()));
   return "-L" + directory + " -Wl,-rpath," + directory + " -lelg_user";
 }
 std::string cflags() {
   return "-I" + quoted(run::include_directory());
 }
 
+void print_library(const std::string& name, const std::string& library) {
+  if (library.empty()) return;
+  std::cout << cli::bold(name) << '\n'
+            << "  preload  " << library << '\n'
+            << "  libs     " << shared_libs(library) << '\n'
+            << "  static   " << static_libs(library) << '\n';
+}
+
 void print_all() {
-  for (const std::string& mpi : run::known_mpis()) {
-    if (run::find_library(mpi).empty()) continue;
-    std::cout << cli::bold(mpi) << '\n'
-              << "  preload  " << run::find_library(mpi) << '\n'
-              << "  libs     " << shared_libs(mpi) << '\n'
-              << "  static   " << static_libs(mpi) << '\n';
-  }
+  for (const std::string& mpi : run::known_mpis()) print_library(mpi, run::find_library(mpi));
+  print_library("SHMEM", run::find_shmem_library());
   std::cout << cli::bold("regions of the user (elg_user.h, elg_user.inc)") << '\n'
             << "  cflags   " << cflags() << '\n'
             << "  Fortran  " << user_libs() << "   (where the library is preloaded)\n\n";
@@ -64,19 +72,28 @@ ExitCode body(const cli::po::variables_map& values) {
     return cli::usage_error("no library for the MPI \"" + mpi +
                             "\" was built; known: " + KOJAK_MPI_NAMES);
   }
-  bool asked = false;
+  const bool shmem = values.count("shmem") != 0;
+  const std::string library = shmem ? run::find_shmem_library() : run::find_library(mpi);
+  if (shmem && library.empty()) {
+    return cli::usage_error(
+        "no library for SHMEM was built: that needs Open MPI's oshcc and oshrun");
+  }
+  bool asked = shmem;
   const auto print = [&](const char* option, const std::string& text) {
     if (values.count(option) == 0) return;
     asked = true;
     std::cout << text << '\n';
   };
   print("cflags", cflags());
-  print("libs", shared_libs(mpi));
-  print("static", static_libs(mpi));
+  print("libs", shared_libs(library));
+  print("static", static_libs(library));
   print("user-libs", user_libs());
-  print("preload", run::find_library(mpi));
+  print("preload", library);
   if (values.count("settings") != 0 || values.count("csv") != 0) {
     run::print_settings(values.count("csv") != 0);
+  } else if (shmem &&
+             values.count("libs") + values.count("static") + values.count("preload") == 0) {
+    print_library("SHMEM", library);
   } else if (!asked) {
     print_all();
   }
@@ -90,6 +107,8 @@ int main(int argc, char** argv) {
   options.visible.add_options()(
       "mpi", cli::po::value<std::string>()->default_value(KOJAK_DEFAULT_MPI)->value_name("NAME"),
       "the MPI library that the program uses: " KOJAK_MPI_NAMES);
+  options.visible.add_options()("shmem",
+                                "the library for programs that use OpenSHMEM, alone or with MPI");
   options.visible.add_options()("cflags", "what to compile with, for elg_user.h and elg_user.inc");
   options.visible.add_options()("libs", "what to link with");
   options.visible.add_options()("static", "what to link with, the library as an archive");

@@ -120,6 +120,18 @@ std::string mpi_of_program(const std::string& path) {
   return "";
 }
 
+namespace {
+
+bool needs_shmem(const std::string& path) {
+  const ElfNeeds needs = read_elf_needs(path);
+  return needs.shmem || std::any_of(needs.libraries.begin(), needs.libraries.end(),
+                                    [](const std::string& library) {
+                                      return starts_with_any(library, {"liboshmem.so"});
+                                    });
+}
+
+}  // namespace
+
 MpiUse find_mpi(const std::vector<std::string>& command) {
   MpiUse use;
   for (std::size_t i = 0; i < command.size(); ++i) {
@@ -139,6 +151,7 @@ MpiUse find_mpi(const std::vector<std::string>& command) {
     if (std::string mpi = mpi_of_program(path); !mpi.empty()) {
       use.mpi = mpi;
       use.program = path;
+      use.shmem = needs_shmem(path);
       break;
     }
   }
@@ -174,7 +187,7 @@ std::string why_no_trace(const std::vector<std::string>& command, const MpiUse& 
                : program + " is linked statically and names no MPI function";
   }
   if (needs.shmem && !needs.mpi) {
-    return program + " uses OpenSHMEM and no MPI: its calls are not recorded";
+    return program + " uses OpenSHMEM, and not that of Open MPI: its calls are not recorded";
   }
   if (use.program.empty()) {
     return program +

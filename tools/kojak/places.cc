@@ -13,19 +13,26 @@ fs::path program_directory() {
   return error ? fs::path(".") : self.parent_path();
 }
 
-std::string library_directory(const std::string& mpi) {
-  const std::string library = find_library(mpi);
-  return library.empty() ? "" : fs::path(library).parent_path().string();
-}
+namespace {
 
-std::string find_library(const std::string& mpi) {
-  const fs::path sub = mpi == KOJAK_DEFAULT_MPI ? fs::path() : fs::path(mpi);
+std::string in_library_directory(const fs::path& name) {
   for (const char* lib : {"../" KOJAK_LIBDIR, "../lib"}) {
     std::error_code error;
-    const fs::path file = program_directory() / lib / sub / "libelg_mpi.so";
+    const fs::path file = program_directory() / lib / name;
     if (fs::exists(file, error)) return fs::canonical(file, error).string();
   }
   return "";
+}
+
+}  // namespace
+
+std::string find_library(const std::string& mpi) {
+  return in_library_directory((mpi == KOJAK_DEFAULT_MPI ? fs::path() : fs::path(mpi)) /
+                              "libelg_mpi.so");
+}
+
+std::string find_shmem_library() {
+  return in_library_directory("libelg_shmem.so");
 }
 
 std::string include_directory() {

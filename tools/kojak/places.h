@@ -11,10 +11,10 @@ namespace kojak::run {
 
 std::filesystem::path program_directory();
 
-// The directory of the measurement library for an MPI.
-std::string library_directory(const std::string& mpi);
-// The library itself.
+// The measurement library for an MPI.
 std::string find_library(const std::string& mpi);
+// The library for programs that use SHMEM, which records their MPI, too.
+std::string find_shmem_library();
 // Where elg_user.h lies.
 std::string include_directory();
 

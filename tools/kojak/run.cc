@@ -43,6 +43,7 @@ struct Plan {
   bool discard = false;
   bool verbose = false;
   bool otf2 = false, perfetto = false;  // written, too
+  bool shmem = false;                   // the program uses SHMEM
 };
 
 std::string joined(const std::vector<std::string>& words) {
@@ -61,6 +62,11 @@ std::vector<std::string> settings(const Plan& plan) {
   const char* theirs = std::getenv("LD_PRELOAD");
   if (theirs != nullptr && *theirs != '\0') preload += std::string(":") + theirs;
   std::vector<std::string> all = {preload, "ELG_DIR=" + plan.directory};
+  // With its own hooks for memory Open MPI's SHMEM ends every program with a fault in
+  // shmem_finalize, measured or not.
+  if (plan.shmem && std::getenv("OMPI_MCA_memory") == nullptr) {
+    all.emplace_back("OMPI_MCA_memory=^patcher");
+  }
   // The other settings, which a launcher need not hand to other nodes by itself.
   for (const char* name : {
 #define KOJAK_SETTING(NAME, standard, values, doc) #NAME,
@@ -222,7 +228,18 @@ int body(const po::variables_map& values) {
   const MpiUse use = find_mpi(plan.command);
   plan.mpi = use.mpi.empty() ? KOJAK_DEFAULT_MPI : use.mpi;
   if (values.count("mpi") != 0) plan.mpi = values["mpi"].as<std::string>();
-  const std::string library = find_library(plan.mpi);
+  std::string library = find_library(plan.mpi);
+  if (use.shmem && plan.mpi == use.mpi) {
+    const std::string for_shmem = find_shmem_library();
+    plan.shmem = !for_shmem.empty();
+    if (plan.shmem) {
+      library = for_shmem;
+    } else {
+      cli::print_warning(use.program +
+                         " uses OpenSHMEM: its calls are not recorded, since this kojak was built "
+                         "without oshcc and oshrun (package libopenmpi-dev)");
+    }
+  }
   if (library.empty()) {
     cli::print_error("there is no measurement library for the MPI \"" + plan.mpi +
                      "\" (this kojak was built for: " KOJAK_MPI_NAMES "; choose with --mpi)");
@@ -248,7 +265,8 @@ int body(const po::variables_map& values) {
     return static_cast<int>(cli::failed(status.error()));
   plan.library = preload.path();
   if (preload.linked()) say(plan, library + " is preloaded as " + plan.library);
-  say(plan, "MPI: " + plan.mpi + (use.program.empty() ? "" : " (" + use.program + ")"));
+  say(plan, "MPI: " + plan.mpi + (plan.shmem ? " and its SHMEM" : "") +
+                (use.program.empty() ? "" : " (" + use.program + ")"));
   bool started = false;
   const int status = record(plan, use, started);
   if (started) finish(plan, use);
