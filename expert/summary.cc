@@ -67,15 +67,15 @@ class Paint {
 // What shares are of (run_time.h), and of each metric the part that lies in it.
 struct Shares {
   RunTime time;
-  std::vector<bool> hold_start;  // the metrics that the start is a part of
-  std::vector<bool> apart;       // those of other trees, which may have some of the start or none
+  std::vector<double> start;  // seconds of each metric that lie in it
+  std::vector<bool> apart;    // those of other trees, which may have some of the start or none
 
   explicit Shares(const Report& report)
       : time(RunTime::of([&](const char* name) {
           const std::size_t m = report.find_metric(name);
           return m == kNone ? 0.0 : report.total(m);
         })),
-        hold_start(report.metrics().size()),
+        start(report.metrics().size()),
         apart(report.metrics().size()) {
     const std::size_t all = report.find_metric("time");
     for (std::size_t m = 0; m < apart.size(); ++m) {
@@ -83,15 +83,16 @@ struct Shares {
       apart[m] = parent == kNone ? m != all : apart[parent];
     }
     if (!(time.left_out > 0)) return;
-    for (std::size_t m = report.find_metric("mpi_init_exit"); m != kNone;) {
-      hold_start[m] = true;
-      m = report.metrics()[m].parent;
+    for (const auto& [name, seconds] :
+         {std::pair("mpi_init_exit", time.mpi), std::pair("shmem_init_exit", time.shmem)}) {
+      for (std::size_t m = report.find_metric(name); m != kNone; m = report.metrics()[m].parent)
+        start[m] += seconds;
     }
   }
   // Of a metric's total: without the start, if that is a part of it.
   double part(const Report& report, std::size_t m) const {
     if (!apart[m] || time.left_out == 0) {
-      return report.total(m) - (hold_start[m] ? time.left_out : 0);
+      return report.total(m) - start[m];
     }
     double sum = 0;
     std::vector<double> values(report.threads());
@@ -102,7 +103,7 @@ struct Shares {
     return sum;
   }
   static bool is_start(const Report& report, std::size_t call_path) {
-    return starts_or_ends_mpi(report.region_name(report.call_paths()[call_path].region));
+    return starts_or_ends_library(report.region_name(report.call_paths()[call_path].region));
   }
 };
 

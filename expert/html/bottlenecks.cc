@@ -63,7 +63,7 @@ std::optional<Consumer> find_unexplained(const Report& report, const expert::Run
   Consumer found{m, 0, 0, 0};
   double most = 0;
   for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
-    if (time.left_out > 0 && expert::starts_or_ends_mpi(report.region_name(c))) continue;
+    if (time.left_out > 0 && expert::starts_or_ends_library(report.region_name(c))) continue;
     const std::span<const double> row = report.severities.row(m, c);
     const double sum = std::accumulate(row.begin(), row.end(), 0.0);
     found.seconds += sum;
@@ -119,20 +119,22 @@ std::size_t least_waiting(std::span<const double> row) {
 std::vector<TimeShare> shares_of(const Report& report, const std::vector<bool>& waiting,
                                  const std::vector<double>& totals, double left_out) {
   const std::size_t time = report.find_metric("time");
-  const std::size_t mpi = report.find_metric("mpi");
-  const std::size_t overhead = report.find_metric("overhead");
   if (time == kNone) return {};
+  const auto total = [&](const char* name) {
+    const std::size_t m = report.find_metric(name);
+    return m == kNone ? 0.0 : totals[m];
+  };
   double waits = 0;
   for (std::size_t m = 0; m < totals.size(); ++m) {
     const std::size_t parent = report.metrics[m].parent;
     if (waiting[m] && (parent == kNone || !waiting[parent])) waits += totals[m];
   }
-  const double in_mpi = mpi == kNone ? 0 : totals[mpi];
-  const double lost = overhead == kNone ? 0 : totals[overhead];
-  std::vector<TimeShare> shares{{"computation", totals[time] - in_mpi - lost},
-                                {"mpi", in_mpi - waits - left_out},
-                                {"waiting", waits},
-                                {"overhead", lost}};
+  const double mpi = total("mpi"), shmem = total("shmem"), lost = total("overhead");
+  std::vector<TimeShare> shares{
+      {"computation", totals[time] - mpi - shmem - lost},
+      {shmem > 0 ? mpi > 0 ? "mpi_shmem" : "shmem" : "mpi", mpi + shmem - waits - left_out},
+      {"waiting", waits},
+      {"overhead", lost}};
   for (TimeShare& share : shares) share.seconds = std::max(0.0, share.seconds);
   return shares;
 }

@@ -190,7 +190,10 @@ TEST(HtmlBottlenecks, AreWaitingPatternsWorstFirst) {
 TEST(HtmlBottlenecks, SharesLeaveOutWhatStartsAndEndsMpi) {
   const auto sum = [](double init_exit, double finalize_wait) {
     return expert::RunTime::of([=](std::string_view name) {
-      return name == "time" ? 10.0 : name == "mpi_init_exit" ? init_exit : finalize_wait;
+      return name == "time"                ? 10.0
+             : name == "mpi_init_exit"     ? init_exit
+             : name == "mpi_finalize_wait" ? finalize_wait
+                                           : 0.0;
     });
   };
   // 6 s start and end MPI, of which 1 s waits in MPI_Finalize: that stays in, and 5 s are left.
@@ -200,10 +203,28 @@ TEST(HtmlBottlenecks, SharesLeaveOutWhatStartsAndEndsMpi) {
   // Nothing else in the run: shares of all there is.
   EXPECT_DOUBLE_EQ(sum(10, 0).whole, 10);
   EXPECT_EQ(sum(10, 0).words(), "");
-  EXPECT_TRUE(expert::starts_or_ends_mpi("MPI_Init_thread"));
-  EXPECT_TRUE(expert::starts_or_ends_mpi("MPI_Finalize"));
-  EXPECT_FALSE(expert::starts_or_ends_mpi("MPI_Barrier"));
-  EXPECT_FALSE(expert::starts_or_ends_mpi("main"));
+  EXPECT_TRUE(expert::starts_or_ends_library("MPI_Init_thread"));
+  EXPECT_TRUE(expert::starts_or_ends_library("MPI_Finalize"));
+  EXPECT_FALSE(expert::starts_or_ends_library("MPI_Barrier"));
+  EXPECT_FALSE(expert::starts_or_ends_library("main"));
+  EXPECT_TRUE(expert::starts_or_ends_library("shmem_init"));
+  EXPECT_TRUE(expert::starts_or_ends_library("shmem_finalize"));
+  EXPECT_FALSE(expert::starts_or_ends_library("shmem_barrier_all"));
+}
+
+TEST(HtmlBottlenecks, SharesLeaveOutWhatStartsAndEndsShmem) {
+  const auto time = [](double mpi) {
+    return expert::RunTime::of([=](std::string_view name) {
+      return name == "time"              ? 10.0
+             : name == "shmem_init_exit" ? 3.0
+             : name == "mpi_init_exit"   ? mpi
+                                         : 0.0;
+    });
+  };
+  EXPECT_DOUBLE_EQ(time(0).whole, 7);
+  EXPECT_NE(time(0).words().find("the 3.000 s in which SHMEM starts and ends"), std::string::npos);
+  EXPECT_DOUBLE_EQ(time(2).whole, 5);  // MPI takes 2 s more
+  EXPECT_NE(time(2).words().find("the 5.000 s in which MPI and SHMEM start"), std::string::npos);
 }
 
 TEST(HtmlPage, HoldsNoMarkupFromTheReportAndLoadsNothing) {

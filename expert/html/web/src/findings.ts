@@ -16,7 +16,9 @@ export interface Jumps {
 const shareNames: Record<string, string> = {
   computation: "Computation",
   mpi: "MPI, no wait found",
-  waiting: "Waiting in MPI",
+  shmem: "SHMEM, no wait found",
+  mpi_shmem: "MPI and SHMEM, no wait found",
+  waiting: "Waiting",
   overhead: "Measurement",
 };
 const atFirst = 8;
