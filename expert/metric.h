@@ -98,7 +98,7 @@ struct Metric {
   // explains is work of the library, or a wait that nobody knows.
   constexpr bool is_call_time() const {
     return own && *own != TimeClass::kUser && *own != TimeClass::kOverhead &&
-           *own != TimeClass::kInitExit;
+           *own != TimeClass::kInitExit && *own != TimeClass::kShmemInitExit;
   }
 };
 
