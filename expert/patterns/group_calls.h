@@ -1,5 +1,5 @@
 // Calls that all members of a group make together and that wait for the last of them: creation of
-// communicators, MPI_Finalize, collective calls on files.
+// communicators, MPI_Finalize, collective calls on files. SHMEM's patterns use the rule, too.
 #pragma once
 
 #include "expert/collective_view.h"

@@ -5,6 +5,7 @@
 #include "expert/collective_view.h"
 #include "expert/interval.h"
 #include "expert/metric.h"
+#include "expert/patterns/group_calls.h"
 
 namespace kojak::expert {
 
@@ -102,15 +103,12 @@ struct ShmemNxnWait {
       .for_the_last = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
-    return overlap(c, c.enter, latest_enter);
+    return group_wait(c, latest_enter);
   }
   template <class Analysis>
   static void on_collective(const CollectiveView& view, Analysis& out) {
     if (!out.is_shmem(view.instance(), TimeClass::kShmemCollective, false)) return;
-    for (const earl::CollectiveMember& m : view.members()) {
-      out.add(ShmemNxnWait{}, m.call, severity(m.call, view.last_in().call.enter),
-              enter_of(view.last_in().call));
-    }
+    add_group_waits<ShmemNxnWait>(view, out);
   }
 };
 
@@ -178,15 +176,12 @@ struct ShmemBarrierWait {
       .for_the_last = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
-    return overlap(c, c.enter, latest_enter);
+    return group_wait(c, latest_enter);
   }
   template <class Analysis>
   static void on_collective(const CollectiveView& view, Analysis& out) {
     if (!out.is_shmem(view.instance(), TimeClass::kShmemBarrier, false)) return;
-    for (const earl::CollectiveMember& m : view.members()) {
-      out.add(ShmemBarrierWait{}, m.call, severity(m.call, view.last_in().call.enter),
-              enter_of(view.last_in().call));
-    }
+    add_group_waits<ShmemBarrierWait>(view, out);
   }
 };
 

@@ -7,6 +7,7 @@
 #include "expert/collective_view.h"
 #include "expert/interval.h"
 #include "expert/metric.h"
+#include "expert/patterns/group_calls.h"
 #include "expert/rma/intervals.h"
 
 namespace kojak::expert {
@@ -106,15 +107,12 @@ struct ShmemAllocationWait {
       .for_the_last = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
-    return overlap(c, c.enter, latest_enter);
+    return group_wait(c, latest_enter);
   }
   template <class Analysis>
   static void on_collective(const CollectiveView& view, Analysis& out) {
     if (!out.is_shmem(view.instance(), TimeClass::kShmemMemory, false)) return;
-    for (const earl::CollectiveMember& m : view.members()) {
-      out.add(ShmemAllocationWait{}, m.call, severity(m.call, view.last_in().call.enter),
-              enter_of(view.last_in().call));
-    }
+    add_group_waits<ShmemAllocationWait>(view, out);
   }
 };
 
@@ -135,16 +133,13 @@ struct ShmemFinalizeWait {
       .for_the_last = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
-    return overlap(c, c.enter, latest_enter);
+    return group_wait(c, latest_enter);
   }
   template <class Analysis>
   static void on_collective(const CollectiveView& view, Analysis& out) {
     if (!out.is_shmem(view.instance(), TimeClass::kShmemInitExit, false)) return;
     if (out.shmem_role(view.members().front().call) != ShmemRole::kFinalize) return;
-    for (const earl::CollectiveMember& m : view.members()) {
-      out.add(ShmemFinalizeWait{}, m.call, severity(m.call, view.last_in().call.enter),
-              enter_of(view.last_in().call));
-    }
+    add_group_waits<ShmemFinalizeWait>(view, out);
   }
 };
 

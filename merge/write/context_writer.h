@@ -89,12 +89,7 @@ class ContextWriter {
   }
   void transfer_ends(Stream& s, bool put) {
     LocalEnd end;
-    std::uint64_t attribute = kNoBytes;
-    for (const std::byte* p = s.attributes; p != nullptr && p < s.record;
-         p += std::size_t{2} + static_cast<std::uint8_t>(p[0])) {
-      byte_attribute({static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]), p + 2, 0},
-                     s.dialect, raw(kAttrBytesReceived), attribute);
-    }
+    const std::uint64_t attribute = events_.noted_bytes(s);
     if (!windowless_end(s.raw_record(), events_.dialect_of(s), put, attribute, end)) {
       ++s.too_short;
       return;

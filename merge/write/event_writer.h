@@ -186,6 +186,16 @@ class EventWriter {
       refuse(s);
     }
   }
+  // The bytes received that the attributes before the record tell, or kNoBytes.
+  static std::uint64_t noted_bytes(const Stream& s) {
+    std::uint64_t bytes = kNoBytes;
+    for (const std::byte* p = s.attributes; p != nullptr && p < s.record;
+         p += std::size_t{2} + static_cast<std::uint8_t>(p[0])) {
+      byte_attribute({static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]), p + 2, 0},
+                     s.dialect, raw(kAttrBytesReceived), bytes);
+    }
+    return bytes;
+  }
   // The trace holds a byte count that the output cannot express.
   void refuse(const Stream& s) {
     if (refused_ == nullptr) refused_ = s.trace;
