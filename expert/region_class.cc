@@ -6,8 +6,70 @@
 #include <utility>
 #include <vector>
 
+#include "epilog/format/shmem_functions.h"
+
 namespace kojak::expert {
 namespace {
+
+TimeClass class_of(ShmemRole role) {
+  switch (role) {
+    case ShmemRole::kInit:
+    case ShmemRole::kFinalize:
+    case ShmemRole::kExit:
+      return TimeClass::kShmemInitExit;
+    case ShmemRole::kPut:
+    case ShmemRole::kPutNbi:
+    case ShmemRole::kPutStrided:
+    case ShmemRole::kPutSignal:
+    case ShmemRole::kPutSignalNbi:
+    case ShmemRole::kGet:
+    case ShmemRole::kGetNbi:
+    case ShmemRole::kGetStrided:
+    case ShmemRole::kAtomicPut:
+    case ShmemRole::kAtomicGet:
+    case ShmemRole::kAtomicGetNbi:
+    case ShmemRole::kAtomicGetPut:
+    case ShmemRole::kAtomicGetPutNbi:
+      return TimeClass::kShmemRma;
+    case ShmemRole::kQuiet:
+    case ShmemRole::kFence:
+      return TimeClass::kShmemPairSync;
+    case ShmemRole::kBarrier:
+    case ShmemRole::kSync:
+      return TimeClass::kShmemBarrier;
+    case ShmemRole::kBroadcast:
+    case ShmemRole::kCollect:
+    case ShmemRole::kFcollect:
+    case ShmemRole::kAlltoall:
+    case ShmemRole::kReduce:
+      return TimeClass::kShmemCollective;
+    case ShmemRole::kMalloc:
+    case ShmemRole::kRealloc:
+    case ShmemRole::kFree:
+      return TimeClass::kShmemMemory;
+    case ShmemRole::kWait:
+    case ShmemRole::kWaitUntil:
+    case ShmemRole::kWaitUntilAll:
+    case ShmemRole::kWaitUntilAny:
+    case ShmemRole::kWaitUntilSome:
+    case ShmemRole::kTest:
+    case ShmemRole::kTestAll:
+    case ShmemRole::kTestAny:
+    case ShmemRole::kTestSome:
+      return TimeClass::kShmemWait;
+    case ShmemRole::kSetLock:
+    case ShmemRole::kTestLock:
+    case ShmemRole::kClearLock:
+      return TimeClass::kShmemLock;
+    case ShmemRole::kOther:  // nothing is moved, nobody is waited for
+    case ShmemRole::kTeamCreate:
+    case ShmemRole::kTeamDestroy:
+    case ShmemRole::kContextCreate:
+    case ShmemRole::kContextDestroy:
+      break;
+  }
+  return TimeClass::kShmem;
+}
 
 using Words = std::vector<std::string>;
 
@@ -21,8 +83,8 @@ Words words_of(std::string_view name) {
   while (!lower.empty() && lower.back() == '_') lower.pop_back();  // Fortran
   std::string_view rest = lower;
   if (rest.starts_with("pshmem_")) rest.remove_prefix(1);
-  if (!rest.starts_with("shmem_")) return {};
-  rest.remove_prefix(6);
+  if (!rest.starts_with("shmem_") && !rest.starts_with("shmemx_")) return {};
+  rest.remove_prefix(rest.find('_') + 1);
   Words words;
   while (true) {
     const std::size_t end = rest.find('_');
@@ -34,22 +96,8 @@ Words words_of(std::string_view name) {
   }
 }
 
-// Names without the prefix.
-constexpr std::array<std::pair<std::string_view, TimeClass>, 13> kWhole{{
-    {"start_pes", TimeClass::kShmemInitExit},
-    {"_my_pe", TimeClass::kShmem},
-    {"my_pe", TimeClass::kShmem},
-    {"_num_pes", TimeClass::kShmem},
-    {"num_pes", TimeClass::kShmem},
-    {"shmalloc", TimeClass::kShmemMemory},
-    {"shfree", TimeClass::kShmemMemory},
-    {"shrealloc", TimeClass::kShmemMemory},
-    {"shmemalign", TimeClass::kShmemMemory},
-    {"shpalloc", TimeClass::kShmemMemory},
-    {"shpdeallc", TimeClass::kShmemMemory},
-    {"shpclmove", TimeClass::kShmemMemory},
-    {"barrier_all", TimeClass::kShmemBarrier},
-}};
+// Names without the prefix that are not in the table.
+constexpr std::array<std::string_view, 3> kOldMemory{"shpalloc", "shpdeallc", "shpclmove"};
 
 // The first of these words that a name has tells what it is.
 constexpr std::array<std::pair<std::string_view, TimeClass>, 47> kWords{{
@@ -105,8 +153,9 @@ constexpr std::array<std::pair<std::string_view, TimeClass>, 47> kWords{{
 }  // namespace
 
 std::optional<TimeClass> shmem_class(std::string_view name) {
-  for (const auto& [whole, time_class] : kWhole) {
-    if (name == whole) return time_class;
+  if (const ShmemFunction* const known = find_shmem_function(name)) return class_of(known->role);
+  if (std::find(kOldMemory.begin(), kOldMemory.end(), name) != kOldMemory.end()) {
+    return TimeClass::kShmemMemory;
   }
   const Words words = words_of(name);
   if (words.empty()) return std::nullopt;
@@ -117,6 +166,9 @@ std::optional<TimeClass> shmem_class(std::string_view name) {
 }
 
 bool is_shmem_broadcast(std::string_view name) {
+  if (const ShmemFunction* const known = find_shmem_function(name)) {
+    return known->role == ShmemRole::kBroadcast;
+  }
   const Words words = words_of(name);
   return std::find(words.begin(), words.end(), "broadcast") != words.end();
 }

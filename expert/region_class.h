@@ -1,10 +1,10 @@
 // The class that the time of a region belongs to, for regions that are no MPI functions: OpenMP
 // constructs by their region type, functions of SHMEM and of the OpenMP lock interface by name.
 //
-// SHMEM's functions come in families over types and sizes (shmem_long_put, shmem_put64,
-// shmem_int_sum_to_all), so a name is taken apart into its words, and each word is looked up; parts
-// of words decide nothing. Pure functions; nothing fails; any thread.
-// Source: EPILOG's region types.
+// SHMEM's functions are those of the table (epilog/format/shmem_functions.h). A name that it does
+// not have (Fortran, other libraries, later versions) is taken apart into its words, and each word
+// is looked up: shmem_put64_nbi is put, nbi; parts of words decide nothing. Pure functions; nothing
+// fails; any thread. Source: EPILOG's region types.
 #pragma once
 
 #include <cstdint>

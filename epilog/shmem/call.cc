@@ -134,9 +134,8 @@ void ShmemCall::get_and_put(Context ctx, const void* at, std::uint64_t bytes, in
     const LocationId lid = call.r.lid;
     const RmaId second = next(o.id);
     const Bytes size{static_cast<std::uint32_t>(bytes)};
-    write_place(call, o, o.id);
+    write_place(call, o, o.id);  // of both
     call.event(Get1tsRemote{lid, call.enter, o.peer, o.id, size});
-    write_place(call, o, second);
     call.event(Put1ts{lid, call.enter, o.peer, second, size});
     call.event(Get1te{lid, call.exit, o.peer, o.id, size});
     call.event(Put1teRemote{lid, call.exit, o.peer, second, size});

@@ -59,7 +59,8 @@ def part_of(f):
 
 
 def forward(f):
-    """Every function is a weak symbol: which version of OpenSHMEM the library has is known when it runs."""
+    """Every function is a weak symbol: which version of OpenSHMEM the library has is known when it runs. Open MPI has
+    some without a p form; of these the next definition is called."""
     result = c_type(f.returns)
     missing = f'missing_shmem_function("{f.name}")'
     fail = f"{missing};" if result == "void" else f"return {missing}, static_cast<{result}>(0);" if "*" not in result else \
@@ -67,6 +68,7 @@ def forward(f):
     return (f'extern "C" [[gnu::weak]] {result} weak_p{f.name}({parameters(f)}) __asm__("p{f.name}");\n'
             f"[[gnu::always_inline]] inline {result} kojak_p{f.name}({parameters(f)}) {{\n"
             f"  if (weak_p{f.name} != nullptr) [[likely]] return weak_p{f.name}({passed(f)});\n"
+            f'  if (auto* const next = next_function<decltype(weak_p{f.name})>("{f.name}")) return next({passed(f)});\n'
             f"  {fail}\n}}\n")
 
 

@@ -27,6 +27,13 @@ struct ShmemEntry {
   bool blocks;
 };
 
+// The next definition behind this library's, of a function that is called by its name alone; nullptr
+// if there is none.
+[[gnu::cold, gnu::noinline]] void* next_shmem_function(const char* name);
+template <class F>
+F* next_function(const char* name) {
+  return reinterpret_cast<F*>(next_shmem_function(name));
+}
 // A function that the program's library does not have: says so once, and does nothing.
 [[gnu::cold, gnu::noinline]] void missing_shmem_function(const char* name);
 

@@ -106,11 +106,10 @@ def mpi_function(name):
     return FUNCTIONS.get(lower)
 
 
-SHMEM_INIT = {"start_pes", "shmem_init", "shmem_init_thread", "shmem_finalize", "shmem_global_exit"}
-
-
+SHMEM_INIT = {"start_pes", "shmem_init", "shmem_init_thread", "shmem_finalize", "shmem_global_exit", "globalexit"}
+SHMEM_QUESTIONS = {"my_pe", "num_pes", "_my_pe", "_num_pes"}
 SHMEM_MEMORY = {"shmalloc", "shfree", "shrealloc", "shmemalign", "shmem_malloc", "shmem_free", "shmem_realloc",
-                "shmem_align", "shmem_calloc"}
+                "shmem_align", "shmem_calloc", "shmem_malloc_with_hints", "shmemx_malloc_with_hint"}
 SHMEM_COLLECTIVE = ("broadcast", "collect", "to_all", "alltoall", "reduce")
 SHMEM_ORDER = ("fence", "quiet")
 SHMEM_TRANSFER = {"put", "get", "p", "g", "iput", "iget", "swap", "cswap", "fadd", "finc", "add", "inc",
@@ -123,7 +122,9 @@ def shmem_leaf(name):
         return "shmem_memory_management"
     if name in SHMEM_INIT:
         return "shmem_init_exit"
-    if not name.startswith("shmem_"):
+    if name in SHMEM_QUESTIONS:
+        return "shmem"
+    if not name.startswith(("shmem_", "shmemx_")):
         return None
     if "barrier" in name or name.startswith("shmem_sync"):
         return "shmem_sync_collective"

@@ -109,6 +109,12 @@ TEST(ShmemNames, AreKnownByTheirWords) {
   EXPECT_EQ(shmem_class("shmem_team_get_config"), TimeClass::kShmem);
   EXPECT_EQ(shmem_class("shmem_ctx_get_team"), TimeClass::kShmem);
   EXPECT_EQ(shmem_class("shmem_info_get_version"), TimeClass::kShmem);
+  // Experiments of Open MPI; a name of Fortran, and one that no table has.
+  EXPECT_EQ(shmem_class("shmemx_int16_g"), TimeClass::kShmemRma);
+  EXPECT_EQ(shmem_class("shmemx_malloc_with_hint"), TimeClass::kShmemMemory);
+  EXPECT_EQ(shmem_class("shmem_real8_put_"), TimeClass::kShmemRma);
+  EXPECT_EQ(shmem_class("shmemx_int128_get_nbi"), TimeClass::kShmemRma);
+  EXPECT_EQ(shmem_class("shmem_ctx_destroy"), TimeClass::kShmem);
   EXPECT_EQ(shmem_class("start_pes"), TimeClass::kShmemInitExit);
   EXPECT_EQ(shmem_class("shmem_n_pes"), TimeClass::kShmem);
   EXPECT_EQ(shmem_class("shmemory"), std::nullopt);
