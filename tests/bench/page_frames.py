@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Frames of a page's timeline while one zooms and moves over a large run, in headless Chromium.
 
-Usage: page_frames.py BIN_DIR TESTS_DIR [--events N] [--ranks N] [--kind KIND] [--max-size MEGABYTES] [PAGE]
+Usage: page_frames.py BIN_DIR TESTS_DIR [--events N] [--ranks N] [--kind KIND] [--max-size MEGABYTES] [--heat] [PAGE]
 
-Without a page it has make_traces write a trace and kojak make its page. It turns the wheel in and out and drags, 200
-frames, and prints how long drawing a frame took: median, 95 % and the longest, and how many things (calls and waits)
-were in sight at most. It reports; it never fails for being slow.
+Without a page it has make_traces write a trace and kojak make its page. It turns the wheel in and out and moves along,
+200 frames, and prints how long a frame took: the page's drawing of it, and all until the browser was ready for the next
+one; of each the median, 95 % and the longest, and how many things (calls and waits) were in sight at most. --heat does so
+with the heat map. It reports; it never fails for being slow.
 """
 import argparse
 import pathlib
@@ -16,7 +17,11 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "browser"))
 from chromium import Browser  # noqa: E402
 
-FRAME = "new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))"
+# Milliseconds from the frame in which the page draws to the time when the browser could begin another.
+FRAME = ("new Promise(r => requestAnimationFrame(() => { const begin = performance.now() -"
+         " Number(document.querySelector('.timeline-canvas').dataset.milliseconds);"
+         " const channel = new MessageChannel();"
+         " channel.port1.onmessage = () => r(performance.now() - begin); channel.port2.postMessage(0); }))")
 SEEN = "({...document.querySelector('.timeline-canvas').dataset})"
 
 
@@ -32,11 +37,13 @@ def made(options, folder):
     return page
 
 
-def frames(page):
+def frames(page, heat):
     page.evaluate("location.hash = 'view=timeline'")
     page.until("document.querySelector('.timeline-canvas')?.dataset.to !== undefined")
     left, top, width, height = page.place(".timeline-canvas")
-    times, most = [], 0
+    if heat:
+        page.click("[data-show=heat]")
+    times, wholes, most = [], [], 0
     # Around a place that is a third of the run, out again, and along.
     steps = [-60] * 40 + [60] * 60 + [-60] * 20 + [None] * 40 + [60] * 40
     for step in steps:
@@ -44,30 +51,36 @@ def frames(page):
             page.key("ArrowRight")
         else:
             page.wheel(left + 92 + (width - 92) / 3, top + height / 2, step)
-        page.evaluate(FRAME)
+        wholes.append(page.evaluate(FRAME))
         seen = page.evaluate(SEEN)
         times.append(float(seen["milliseconds"]))
         most = max(most, int(seen["boxes"]))
-    return sorted(times), most
+    return times, wholes, most
+
+
+def told(times):
+    times = sorted(times)
+    return (f"median {times[len(times) // 2]:.1f} ms, 95 % below {times[len(times) * 95 // 100]:.1f} ms, "
+            f"longest {times[-1]:.1f} ms")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bin_dir", type=pathlib.Path)
     parser.add_argument("tests_dir", type=pathlib.Path)
-    parser.add_argument("--events", default="3000000")
+    parser.add_argument("--events", default="5000000")
     parser.add_argument("--ranks", default="16")
     parser.add_argument("--kind", default="fence")
     parser.add_argument("--max-size", default="100")
+    parser.add_argument("--heat", action="store_true")
     parser.add_argument("page", nargs="?", type=pathlib.Path)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     with tempfile.TemporaryDirectory(prefix="kojak-frames-") as folder, Browser() as browser:
         page = browser.open(options.page or made(options, pathlib.Path(folder)))
         opened = page.seconds
-        times, most = frames(page)
-        print(f"opened in {opened:.2f} s; {len(times)} frames, at most {most:,} things in sight: "
-              f"median {times[len(times) // 2]:.1f} ms, 95 % below {times[len(times) * 95 // 100]:.1f} ms, "
-              f"longest {times[-1]:.1f} ms")
+        times, wholes, most = frames(page, options.heat)
+        print(f"opened in {opened:.2f} s; {len(times)} frames, at most {most:,} things in sight\n"
+              f"drawing: {told(times)}\nwhole frames: {told(wholes)}")
 
 
 if __name__ == "__main__":

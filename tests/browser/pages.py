@@ -85,8 +85,9 @@ class Pages(unittest.TestCase):
         self.page.until("document.querySelector('.timeline-canvas').dataset.to !== undefined")
 
     def seen(self):
-        """What the canvas says of itself: range in nanoseconds, boxes, arrows."""
+        """What the canvas says of itself, when it rests: range in nanoseconds, boxes, arrows, height of a row."""
         self.page.evaluate(FRAME)
+        self.page.until("document.querySelector('.timeline-canvas').dataset.coarse !== '1'")
         data = self.page.evaluate("({...document.querySelector('.timeline-canvas').dataset})")
         return {key: float(value) for key, value in data.items()}
 

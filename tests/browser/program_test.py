@@ -173,10 +173,10 @@ class Program(Recorded):
         seen = self.seen()
         left, top, width, height = self.page.place(".timeline-canvas")
         x = left + 92 + (width - 92) * (1e9 - seen["from"]) / (seen["to"] - seen["from"])
-        # Below the boxes of the first of four rows, which are 96 pixels high; the first window's
+        # Below the boxes of the first of four rows; the first window's
         # band is the first of two.
         found = []
-        for y in range(60, 96, 2):
+        for y in range(60, int(self.seen()["height"]), 2):
             self.page.move(x, top + 26 + y)
             self.page.evaluate(FRAME)
             found.append(self.page.evaluate("(t => t.hidden ? '' : t.textContent)"
@@ -447,7 +447,7 @@ class Chains(Recorded):
 
         def click(rank, time):
             x = left + 92 + (width - 92) * (time * 1e9 - seen["from"]) / (seen["to"] - seen["from"])
-            self.page.click_at(x, top + 26 + 96 * rank + 30)
+            self.page.click_at(x, top + 26 + seen["height"] * (rank + 0.4))
             self.page.evaluate(FRAME)
 
         click(2, 0.5)  # computes
@@ -471,7 +471,9 @@ class Chains(Recorded):
             seen = self.seen()
             left, top, width, height = self.page.place(".timeline-canvas")
             x = 92 + (width - 92) * (time * 1e9 - seen["from"]) / (seen["to"] - seen["from"])
-            return any(self.pixel_of(self.page, round(x), 26 + 96 * rank + y) == [190, 24, 93] for y in range(30, 60))
+            high = int(seen["height"])
+            return any(self.pixel_of(self.page, round(x), 26 + high * rank + y) == [190, 24, 93]
+                       for y in range(high // 3, high * 2 // 3))
 
         # Rank 0 computes until 3; from there the path goes through all to rank 3, which ends last.
         for rank, time in ((0, 0.5), (0, 2), (3, 4), (3, 4.8)):

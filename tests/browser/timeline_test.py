@@ -45,7 +45,7 @@ class Timeline(Pages):
                                       if c[0] == "MPI_Barrier" and c[1] == 1), key=lambda c: c[3] - c[2])
         def x(time):
             return 92 + (width - 92) * (time * 1e9 - seen["from"]) / (seen["to"] - seen["from"])
-        row = min(96, max(18, round((height - 30) / 4)))
+        row = self.seen()["height"]
         y = 26 + row + row * 0.7
         self.page.move(left + x((enter + 3 * exit) / 4), top + y)
         self.page.until("!document.querySelector('.timeline-tip').hidden")
@@ -60,7 +60,7 @@ class Timeline(Pages):
         """Where a moment of one of the four rows is drawn, in the lower part of its calls."""
         seen = self.seen()
         _, _, width, height = self.page.place(".timeline-canvas")
-        high = min(96, max(18, int((height - 30) / 4)))
+        high = self.seen()["height"]
         return (92 + (width - 92) * (time * 1e9 - seen["from"]) / (seen["to"] - seen["from"]),
                 26 + high * row + high * 0.6)
 
@@ -281,7 +281,7 @@ class Timeline(Pages):
         _, _, enter, exit = max((c for c in self.listing.calls if c[0] == "MPI_Barrier" and c[1] == 1),
                                 key=lambda c: c[3] - c[2])
         end = max(exit for _, _, _, exit in self.listing.calls)
-        self.page.move(left + 92 + (width - 92) * (enter + 3 * exit) / 4 / end, top + 26 + 1.7 * 96)
+        self.page.move(left + 92 + (width - 92) * (enter + 3 * exit) / 4 / end, top + 26 + 1.7 * self.seen()["height"])
         self.page.until("!document.querySelector('.timeline-tip').hidden")
         self.assertIn(evil, self.page.text(".timeline-tip"))
 
@@ -295,7 +295,7 @@ class Timeline(Pages):
         self.page.until(f"Number(document.querySelector('.timeline-canvas').dataset.to) < {seen['to']}")
         seen = self.seen()
         middle = 92 + (width - 92) * ((enter + exit) / 2 * 1e9 - seen["from"]) / (seen["to"] - seen["from"])
-        row = min(96, max(18, round((height - 30) / 4)))
+        row = self.seen()["height"]
         self.page.click_at(left + middle, top + 26 + lid * row + row * 0.6)
         about = self.page.text(".about")
         self.assertIn("MPI_Put", about)

@@ -160,7 +160,7 @@ export class Changes {
           h(
             "span",
             { class: "change-what" },
-            h("bdi", {}, shortened(data.metric(c.metric).title, 80)),
+            h("bdi", {}, shortened(data.metricWords(c.metric), 80)),
             c.rest ? " (rest)" : "",
             h("span", { class: "dim" }, " in ", h("bdi", {}, path)),
             h("bdi", {}, shortened(data.callName(c.call), 120)),

@@ -46,6 +46,12 @@ export function css([r, g, b]: Rgb): string {
   return `rgb(${r} ${g} ${b})`;
 }
 
+// Of a computed style: "rgb(1, 2, 3)".
+export function rgb(text: string): Rgb {
+  const [r = 255, g = 255, b = 255] = (text.match(/\d+(\.\d+)?/g) ?? []).map(Number);
+  return [r, g, b];
+}
+
 // Kinds of regions on the timeline, in the order of expert/html/trace_view.h.
 export const regionKinds = [
   "program",

@@ -175,6 +175,21 @@ export class Data {
   metric(m: number): MetricInfo {
     return this.info.metrics[m];
   }
+  // The title, with where it stands in the tree if others have the same one: the parent, and as far up as is needed.
+  metricWords(m: number): string {
+    const { title } = this.metric(m);
+    const above = (at: number): string[] => {
+      const { parent } = this.metric(at);
+      return parent < 0 ? [] : [...above(parent), this.metric(parent).title];
+    };
+    const path = above(m);
+    const others = this.info.metrics.flatMap((other, o) => (o !== m && other.title === title ? [above(o)] : []));
+    if (others.length === 0 || path.length === 0) return title;
+    const near = path[path.length - 1];
+    const alike = others.filter((other) => other[other.length - 1] === near);
+    const far = path.find((above) => alike.every((other) => !other.includes(above)));
+    return `${title} (${alike.length === 0 || far === undefined ? near : `${far}, ${near}`})`;
+  }
   metricByName(name: string): number {
     return this.info.metrics.findIndex((m) => m.name === name);
   }

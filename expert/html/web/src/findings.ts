@@ -272,7 +272,7 @@ export class Findings {
     if (site !== "") where.append(" at ", h("bdi", { class: "site" }, shortened(site, 120)));
     else if (caller >= 0 && data.definition(caller) !== "")
       where.append(", which begins at ", h("bdi", { class: "site" }, shortened(data.definition(caller), 120)));
-    const parts = found.parts.map(([m, seconds]) => `${data.metric(m).title} ${duration(seconds)}`);
+    const parts = found.parts.map(([m, seconds]) => `${data.metricWords(m)} ${duration(seconds)}`);
     const size = h(
       "div",
       { class: "size" },
@@ -320,7 +320,7 @@ export class Findings {
       h(
         "div",
         { class: "what" },
-        h("h3", {}, h("span", { class: "number" }, `${index + 1}`), h("bdi", {}, shortened(metric.title, 120))),
+        h("h3", {}, h("span", { class: "number" }, `${index + 1}`), h("bdi", {}, shortened(data.metricWords(found.metric), 120))),
         where,
         sourceOfCall(data, found.call),
         path.length > 2 ? this.crumbs(path) : null,

@@ -1,7 +1,7 @@
 // Many processes at once: which share of the time each of them waits, as a heat map of processes and time.
 //
 // The whole run is drawn from the shares that the page brings (TraceData.density); where one looks closer than their
-// steps, from the calls and waits themselves. Rows that share a line of pixels are averaged.
+// steps, from the calls and waits themselves, as soon as the view rests. Rows that share a line of pixels are averaged.
 import { kindColours, mixed, type Rgb, waitingColour } from "./colour";
 import { packed } from "./raster";
 import type { TraceData } from "./trace";
@@ -27,14 +27,13 @@ export class Heat {
   constructor(private readonly trace: TraceData) {}
 
   // Whether the steps of the density are fine enough for what is seen.
-  private fine(place: HeatPlace): boolean {
+  fine(place: HeatPlace): boolean {
     const { columns } = this.trace.density;
     return ((place.to - place.from) / this.trace.span) * columns >= place.width / 6;
   }
 
-  // Shares of each cell: lines x columns. Returns the columns.
-  shares(place: HeatPlace): { columns: number; waiting: Float32Array; mpi: Float32Array } {
-    const fine = this.fine(place);
+  // Shares of each cell: lines x columns, in the density's steps or of each pixel.
+  private shares(place: HeatPlace, fine: boolean): { columns: number; waiting: Float32Array; mpi: Float32Array } {
     const { columns: all } = this.trace.density;
     const { span } = this.trace;
     const first = Math.max(0, Math.floor((place.from / span) * all));
@@ -127,13 +126,13 @@ export class Heat {
     return calls;
   }
 
-  // The picture: `lines` high; returns its width.
-  draw(place: HeatPlace, canvas: HTMLCanvasElement): { from: number; to: number } {
-    const fine = this.fine(place);
-    const { columns, waiting, mpi } = this.shares(place);
+  // The picture: `lines` high; returns the times that it shows. Coarse: in the steps of the density.
+  draw(place: HeatPlace, coarse: boolean, canvas: HTMLCanvasElement): { from: number; to: number } {
+    const fine = coarse || this.fine(place);
+    const { columns, waiting, mpi } = this.shares(place, fine);
     const colours = colourTable();
-    canvas.width = Math.max(1, columns);
-    canvas.height = Math.max(1, place.lines);
+    if (canvas.width !== Math.max(1, columns)) canvas.width = Math.max(1, columns);
+    if (canvas.height !== Math.max(1, place.lines)) canvas.height = Math.max(1, place.lines);
     const image = new ImageData(canvas.width, canvas.height);
     const pixels = new Uint32Array(image.data.buffer);
     for (let i = 0; i < columns * place.lines; i++) {

@@ -16,6 +16,24 @@ export function packed([r, g, b]: Rgb, alpha = 255): number {
   return ((alpha << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
+// Lays pixels over an opaque line.
+export function over(line: Uint32Array, pixels: Uint32Array, from: number): void {
+  for (let x = 0; x < line.length; x++) {
+    const pixel = pixels[from + x];
+    const alpha = pixel >>> 24;
+    if (alpha === 0) continue;
+    if (alpha === 255) {
+      line[x] = pixel;
+      continue;
+    }
+    const under = line[x];
+    const part = alpha / 255;
+    const mix = (shift: number) =>
+      Math.round(((under >>> shift) & 255) * (1 - part) + ((pixel >>> shift) & 255) * part) << shift;
+    line[x] = (0xff000000 | mix(16) | mix(8) | mix(0)) >>> 0;
+  }
+}
+
 export class Raster {
   // Pixels of the lanes, one after the other: lane d of row r is line r * lanes + d.
   pixels = new Uint32Array(0);

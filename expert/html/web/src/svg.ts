@@ -26,8 +26,6 @@ export class Svg {
   private dash: number[] = [];
   private open: number[] = []; // groups to close at each restore
   private clips = 0;
-  // To read pixels from.
-  private readonly scratch = document.createElement("canvas").getContext("2d", { willReadFrequently: true })!;
   private readonly measure = document.createElement("canvas").getContext("2d")!;
 
   constructor(
@@ -94,30 +92,24 @@ export class Svg {
     );
   }
 
-  // A line of pixels as rectangles; a whole picture as it is.
-  drawImage(from: HTMLCanvasElement, ...place: number[]): void {
-    if (place.length === 4) {
-      const [x, y, w, h] = place;
-      this.parts.push(
-        `<image ${this.box(x, y, w, h)} preserveAspectRatio="none" style="image-rendering:pixelated" ` +
-          `href="${from.toDataURL()}"/>`,
-      );
-      return;
-    }
-    const [sx, sy, sw, , x, y, w, h] = place;
-    if (this.scratch.canvas.width !== sw) this.scratch.canvas.width = sw;
-    this.scratch.clearRect(0, 0, sw, 1);
-    this.scratch.drawImage(from, sx, sy, sw, 1, 0, 0, sw, 1);
-    const pixels = new Uint32Array(this.scratch.getImageData(0, 0, sw, 1).data.buffer);
-    for (let i = 0; i < sw; ) {
+  // A picture as it is.
+  drawImage(from: HTMLCanvasElement, x: number, y: number, w: number, h: number): void {
+    this.parts.push(
+      `<image ${this.box(x, y, w, h)} preserveAspectRatio="none" style="image-rendering:pixelated" ` +
+        `href="${from.toDataURL()}"/>`,
+    );
+  }
+  // A line of pixels as rectangles of a height.
+  pixelLine(pixels: Uint32Array, x: number, y: number, height: number): void {
+    for (let i = 0; i < pixels.length; ) {
       const colour = pixels[i];
       const begin = i;
-      while (i < sw && pixels[i] === colour) i++;
+      while (i < pixels.length && pixels[i] === colour) i++;
       const alpha = (colour >>> 24) / 255;
       if (alpha === 0) continue;
       const fill = `rgb(${colour & 255},${(colour >>> 8) & 255},${(colour >>> 16) & 255})`;
       const opacity = alpha < 1 ? ` fill-opacity="${short(alpha)}"` : "";
-      this.parts.push(`<rect ${this.box(x + (begin * w) / sw, y, ((i - begin) * w) / sw, h)} fill="${fill}"${opacity}/>`);
+      this.parts.push(`<rect ${this.box(x + begin, y, i - begin, height)} fill="${fill}"${opacity}/>`);
     }
   }
 

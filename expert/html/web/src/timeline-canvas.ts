@@ -2,10 +2,10 @@
 // Long because all layers share one place and one theme.
 import { type Draw, drawTransfer, Style, type TransferView } from "./arrows";
 import type { Chain } from "./chain";
-import { css, idleColour, inkOn, isDark, kindColours, regionKinds, waitingColour } from "./colour";
+import { css, idleColour, inkOn, isDark, kindColours, regionKinds, rgb, waitingColour } from "./colour";
 import { shortened } from "./format";
 import { Heat } from "./heat";
-import { Raster, ticks, WaitLayer } from "./raster";
+import { over, packed, Raster, ticks, WaitLayer } from "./raster";
 import type { Rows } from "./rows";
 import { Svg } from "./svg";
 import { firstAfter, type TraceData } from "./trace";
@@ -20,6 +20,7 @@ export interface ViewState {
   waits: boolean; // arrows from who ended a wait
   heat: boolean; // shares of waiting instead of calls, at any height of the rows
   epochs: boolean;
+  moving: boolean; // zoomed or moved a moment ago: the heat map is drawn from what is known of the whole run
   window: number; // whose epochs and transfers are drawn; -1: of all
   path: boolean; // the critical one
   instance: Instance | undefined;
@@ -40,11 +41,12 @@ export interface Segment {
 export const waitNumbers = 2 ** 28;
 export const gutter = 92; // pixels for the rows' names
 export const axis = 26; // and for the times
-const mostArrows = 1500;
+const mostArrows = 600;
+const arrowsApart = 12; // pixels between the arrows of a row, in the mean: closer ones would hide the calls
 const mostLanes = 6;
+const highestRow = 180; // pixels
 const leastRow = 7; // pixels, for calls: rows that are not as high show shares of waiting
-const mostLooked = 60_000; // arrows in sight: of more none is drawn, they would hide the calls
-const widestBucket = 4;
+const mostLooked = 60_000; // messages and transfers in sight: of more none is drawn
 const mostWaits = 20_000; // in sight, for arrows
 const stripeHeight = 3;
 const access = 1; // kinds of epochs, as in expert/html/trace_content.h
@@ -77,6 +79,8 @@ const bandColours: [light: string, dark: string][] = [
 export class TimelineCanvas {
   readonly canvas = document.createElement("canvas");
   private readonly pixels = document.createElement("canvas");
+  private image = new ImageData(1, 1); // what the canvas of pixels gets
+  private readonly heatPixels = document.createElement("canvas");
   private readonly raster = new Raster(regionKinds.length, mostLanes);
   private readonly waitLayer = new WaitLayer(mostLanes);
   readonly heat: Heat;
@@ -86,8 +90,8 @@ export class TimelineCanvas {
   readonly windows: number[]; // that have bands
   private readonly lanesOfWindow: number; // two where a window is accessed and exposed at once
   segments: Segment[] = [];
-  tooMany = false; // arrows: none is drawn
-  private bucket = 1; // pixels in which arrows between two rows are drawn once
+  coarse = false; // the heat map, for the time that the view moves
+  tooMany = false; // messages and transfers: none is drawn
   width = 0; // of the area with boxes
   height = 0;
   rowHeight = 30; // less than a pixel if all of many rows are to be seen
@@ -116,7 +120,7 @@ export class TimelineCanvas {
   windowsShown(state: ViewState): number[] {
     if (!state.epochs || this.rowHeight < 18 || this.showsHeat(state)) return [];
     if (state.window >= 0) return this.windows.filter((w) => w === state.window);
-    const lanes = this.rowHeight >= 72 ? 8 : this.rowHeight >= 36 ? 6 : 4;
+    const lanes = this.rowHeight >= 144 ? 12 : this.rowHeight >= 72 ? 8 : this.rowHeight >= 36 ? 6 : 4;
     return this.windows.slice(0, Math.floor(lanes / this.lanesOfWindow));
   }
   get contentHeight(): number {
@@ -156,8 +160,8 @@ export class TimelineCanvas {
   }
   // No less than what shows all.
   setRowHeight(height: number): void {
-    const least = Math.min(96, this.fittingHeight);
-    const chosen = Math.min(96, Math.max(least, height));
+    const least = Math.min(highestRow, this.fittingHeight);
+    const chosen = Math.min(highestRow, Math.max(least, height));
     // Whole pixels, unless that would show no more than a part of what fits.
     this.rowHeight = chosen >= leastRow ? Math.max(leastRow, Math.floor(chosen)) : chosen;
     this.fitted = false;
@@ -166,11 +170,28 @@ export class TimelineCanvas {
   // Of a row: where its boxes are, and where the bands of its epochs.
   private place(row: number, state: ViewState): { y: number; boxes: number; band: number } {
     const lanes = this.windowsShown(state).length * this.lanesOfWindow;
-    const band = lanes > 0 ? Math.max(2, Math.min(5, Math.floor(this.rowHeight / (lanes > 4 ? 3 : 6) / lanes))) : 0;
+    const band = lanes > 0 ? Math.max(2, Math.min(this.rowHeight > 100 ? 7 : 5, Math.floor(this.rowHeight / (lanes > 4 ? 3 : 6) / lanes))) : 0;
     const at = this.shown.place(row);
     // What is not shown is out of sight.
     const y = at < 0 ? -1e6 : axis + at * this.rowHeight - state.top + (this.rowHeight < 12 ? 0 : 2);
     return { y, boxes: Math.max(1, this.rowHeight - (this.rowHeight < 12 ? 1 : 5) - band * lanes), band };
+  }
+
+  // The nearest arrow, if it is within 5 pixels.
+  arrowAt(x: number, y: number): Segment | undefined {
+    let best: Segment | undefined;
+    let least = 5;
+    for (const s of this.segments) {
+      const dx = s.x1 - s.x0;
+      const dy = s.y1 - s.y0;
+      const part = Math.max(0, Math.min(1, ((x - s.x0) * dx + (y - s.y0) * dy) / (dx * dx + dy * dy || 1)));
+      const distance = Math.hypot(x - s.x0 - part * dx, y - s.y0 - part * dy);
+      if (distance < least) {
+        least = distance;
+        best = s;
+      }
+    }
+    return best;
   }
 
   // The band at a place, -1 if there is none.
@@ -224,6 +245,7 @@ export class TimelineCanvas {
     const first = Math.max(0, Math.floor(state.top / this.rowHeight));
     const last = Math.min(this.shown.length, Math.ceil((state.top + this.height - axis) / this.rowHeight));
     const heat = this.showsHeat(state);
+    this.coarse = false;
 
     context.save();
     context.beginPath();
@@ -253,11 +275,14 @@ export class TimelineCanvas {
     // Rows that are less than a pixel high share lines.
     const lines = Math.max(1, Math.min(rows.length, Math.round(rows.length * this.rowHeight)));
     const width = Math.round(this.width);
-    const at = this.heat.draw({ from: state.from, to: state.to, rows, order: this.shown.order, lines, width }, this.pixels);
+    const { from, to, moving } = state;
+    const wanted = { from, to, rows, order: this.shown.order, lines, width };
+    this.coarse = moving && !this.heat.fine(wanted);
+    const at = this.heat.draw(wanted, this.coarse, this.heatPixels);
     const x0 = this.x(at.from, state);
     context.imageSmoothingEnabled = false;
     const y = axis + first * this.rowHeight - state.top;
-    context.drawImage(this.pixels, x0, y, this.x(at.to, state) - x0, rows.length * this.rowHeight);
+    context.drawImage(this.heatPixels, x0, y, this.x(at.to, state) - x0, rows.length * this.rowHeight);
     return 0;
   }
 
@@ -306,30 +331,10 @@ export class TimelineCanvas {
         });
       }
     }
-    this.pixels.width = Math.max(1, width);
-    this.pixels.height = Math.max(1, (last - first) * lanes);
-    if (last > first)
-      this.pixels
-        .getContext("2d")!
-        .putImageData(new ImageData(new Uint8ClampedArray(raster.pixels.buffer), width, (last - first) * lanes), 0, 0);
-    context.imageSmoothingEnabled = false;
-    for (const [line, row] of rows.entries()) {
+    if (context instanceof Svg) this.rowsAsLines(context, rows, lanes, width, state);
+    else this.rowsAsPixels(context, rows, lanes, width, state, theme);
+    for (const row of rows) {
       const place = this.place(row, state);
-      const inset = this.inset(place.boxes, lanes);
-      for (let lane = 0; lane < lanes; lane++) {
-        const top = lane * inset;
-        context.drawImage(
-          this.pixels,
-          0,
-          line * lanes + lane,
-          width,
-          1,
-          gutter,
-          place.y + top,
-          width,
-          Math.max(1, place.boxes - top),
-        );
-      }
       if (state.epochs) this.drawBands(context, state, row, place);
       this.drawStripes(context, state, row, place.y);
     }
@@ -346,10 +351,60 @@ export class TimelineCanvas {
     return looked;
   }
 
+  // All rows as one picture: each lane lies on those of the callers, and is repeated as high as it is.
+  private rowsAsPixels(
+    context: CanvasRenderingContext2D,
+    rows: number[],
+    lanes: number,
+    width: number,
+    state: ViewState,
+    theme: Theme,
+  ): void {
+    const height = Math.ceil(Math.min(this.height - axis, this.contentHeight - state.top));
+    if (height < 1) return;
+    if (this.image.width !== width || this.image.height !== height) {
+      this.image = new ImageData(width, height);
+      this.pixels.width = width;
+      this.pixels.height = height;
+    }
+    const { pixels } = this.raster;
+    const picture = new Uint32Array(this.image.data.buffer);
+    const card = packed(rgb(theme.card));
+    picture.fill(card);
+    const line = new Uint32Array(width);
+    for (const [at, row] of rows.entries()) {
+      const place = this.place(row, state);
+      const inset = this.inset(place.boxes, lanes);
+      const top = Math.round(place.y - axis);
+      line.fill(card);
+      for (let lane = 0; lane < lanes; lane++) {
+        over(line, pixels, (at * lanes + lane) * width);
+        if (inset === 0 && lane < lanes - 1) continue;
+        const to = lane < lanes - 1 ? top + (lane + 1) * inset : top + Math.max(1, place.boxes);
+        for (let y = Math.max(0, top + lane * inset); y < Math.min(to, height); y++) picture.set(line, y * width);
+      }
+    }
+    this.pixels.getContext("2d")!.putImageData(this.image, 0, 0);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.pixels, gutter, axis, width, height);
+  }
+  private rowsAsLines(svg: Svg, rows: number[], lanes: number, width: number, state: ViewState): void {
+    const { pixels } = this.raster;
+    for (const [at, row] of rows.entries()) {
+      const place = this.place(row, state);
+      const inset = this.inset(place.boxes, lanes);
+      for (let lane = 0; lane < lanes; lane++) {
+        const from = (at * lanes + lane) * width;
+        const top = lane * inset;
+        svg.pixelLine(pixels.subarray(from, from + width), gutter, place.y + top, Math.max(1, place.boxes - top));
+      }
+    }
+  }
+
   private inset(height: number, lanes: number): number {
     if (height < 20 || lanes < 2) return 0;
     // The heads of outer calls take at most half of the row.
-    return Math.min(13, Math.floor(height / 2 / (lanes - 1)));
+    return Math.min(height > 100 ? 18 : 13, Math.floor(height / 2 / (lanes - 1)));
   }
 
   private outline(context: CanvasRenderingContext2D, state: ViewState, row: number, box: number, colour: string): void {
@@ -378,7 +433,18 @@ export class TimelineCanvas {
     const pixel = (state.to - state.from) / this.width;
     const dark = isDark() ? 1 : 0;
     const shown = this.windowsShown(state);
-    const reached = new Float64Array(shown.length * this.lanesOfWindow); // pixels
+    const lanes = shown.length * this.lanesOfWindow;
+    // Of each lane the band that is not drawn yet: those that follow it and touch it are one with it.
+    const from = new Float64Array(lanes);
+    const to = new Float64Array(lanes).fill(-1);
+    const kinds = new Uint8Array(lanes);
+    const flush = (lane: number) => {
+      if (to[lane] < 0) return;
+      const width = to[lane] - from[lane];
+      context.fillStyle = (bandColours[kinds[lane]] ?? bandColours[0])[dark];
+      const y = place.y + place.boxes + 1 + lane * place.band;
+      context.fillRect(from[lane], y, Math.max(1, width - (width > 4 ? 1 : 0)), Math.max(1, place.band - 1));
+    };
     let i = firstAfter(bands.begin, state.from - longestBand);
     const end = firstAfter(bands.begin, state.to);
     // Of very many no more than some for each pixel.
@@ -389,16 +455,16 @@ export class TimelineCanvas {
       if (lane < 0) continue;
       const x0 = Math.max(gutter - 2, this.x(bands.begin[i], state));
       const x1 = Math.min(gutter + this.width + 2, this.x(bands.end[i], state));
-      if (x1 < reached[lane] + 0.7) continue;
-      reached[lane] = x1;
-      context.fillStyle = (bandColours[bands.kind[i]] ?? bandColours[0])[dark];
-      context.fillRect(
-        x0,
-        place.y + place.boxes + 1 + lane * place.band,
-        Math.max(1, x1 - x0 - (x1 - x0 > 4 ? 1 : 0)),
-        Math.max(1, place.band - 1),
-      );
+      if (x1 < to[lane] + 0.7) continue;
+      const touches = x0 < to[lane] + 1 && x1 - x0 < 3 && bands.kind[i] === kinds[lane];
+      if (!touches) {
+        flush(lane);
+        from[lane] = x0;
+        kinds[lane] = bands.kind[i];
+      }
+      to[lane] = x1;
     }
+    for (let lane = 0; lane < lanes; lane++) flush(lane);
   }
 
   // Along the top of a row: when its thread wanted a processor and had none; the stronger the more of that time.
@@ -406,11 +472,21 @@ export class TimelineCanvas {
     const { begin, end, without } = this.trace.stripes[row];
     if (begin.length === 0) return;
     context.fillStyle = css(idleColour());
-    for (let i = Math.max(0, firstAfter(begin, state.from) - 1); i < begin.length && begin[i] < state.to; i++) {
-      const share = without[i] / Math.max(1, end[i] - begin[i]);
-      if (end[i] < state.from || share < 0.01) continue;
-      const x0 = Math.max(gutter, this.x(begin[i], state));
-      const x1 = Math.min(gutter + this.width, this.x(end[i], state));
+    const pixel = (state.to - state.from) / this.width;
+    let i = Math.max(0, firstAfter(begin, state.from) - 1);
+    while (i < begin.length && begin[i] < state.to) {
+      // Readings that are within a pixel together.
+      const from = begin[i];
+      let [to, time, missed] = [from, 0, 0];
+      for (; i < begin.length && (time === 0 || end[i] - from < pixel); i++) {
+        to = end[i];
+        time += Math.max(1, end[i] - begin[i]);
+        missed += without[i];
+      }
+      const share = missed / time;
+      if (to < state.from || share < 0.01) continue;
+      const x0 = Math.max(gutter, this.x(from, state));
+      const x1 = Math.min(gutter + this.width, this.x(to, state));
       context.globalAlpha = 0.2 + 0.8 * Math.min(1, share);
       context.fillRect(x0, y - 1, Math.max(1, x1 - x0), stripeHeight);
     }
@@ -501,15 +577,8 @@ export class TimelineCanvas {
     });
   }
 
-  // All arrows in sight, unless that is too many to see: then one of those that lie together.
-  private collectArrows(state: ViewState, bucket: number): Segment[] | undefined {
-    const { trace } = this;
-    const segments: Segment[] = [];
-    // Arrows come in order of time: for each pair of rows the bucket drawn last is enough to know.
-    const rows = Math.min(256, trace.rows.length);
-    const styles = 6;
-    const last = new Int32Array(rows * rows * styles).fill(-1 << 30);
-    const scale = this.width / (state.to - state.from) / bucket;
+  // Whether an arrow can be seen; then it is one of `into`.
+  private collector(state: ViewState, into: Segment[]): Draw {
     const centres = new Map<number, number>();
     const centre = (row: number) => {
       let y = centres.get(row);
@@ -519,28 +588,30 @@ export class TimelineCanvas {
       }
       return y;
     };
-    const add: Draw = (fromRow, from, toRow, to, style, index) => {
+    return (fromRow, from, toRow, to, style, index) => {
       if (Math.max(from, to) < state.from || Math.min(from, to) > state.to) return;
       if (this.shown.place(fromRow) < 0 || this.shown.place(toRow) < 0) return;
-      if (bucket > 1) {
-        const pair = ((fromRow % rows) * rows + (toRow % rows)) * styles + style;
-        const place = Math.round((from - state.from) * scale);
-        if (last[pair] === place) return;
-        last[pair] = place;
-      }
       const x0 = this.x(from, state);
       const x1 = this.x(to, state);
       const y0 = centre(fromRow);
       const y1 = centre(toRow);
       if (Math.max(y0, y1) < axis || Math.min(y0, y1) > this.height) return;
-      segments.push({ x0, y0, x1, y1, style, index });
+      into.push({ x0, y0, x1, y1, style, index });
     };
+  }
+  // All messages and transfers in sight, unless they are too many to see anything below them.
+  private collectArrows(state: ViewState): Segment[] | undefined {
+    const { trace } = this;
+    const segments: Segment[] = [];
+    const add = this.collector(state, segments);
+    const rows = Math.min(this.shown.length, this.height / this.rowHeight);
+    const most = Math.min(mostArrows, Math.max(40, (rows * this.width) / arrowsApart));
     if (state.messages) {
       const { from, to, sent, received } = trace.messages;
       const first = firstAfter(sent, state.from - this.longestMessage);
       const end = firstAfter(sent, state.to);
       if (end - first > mostLooked) return undefined;
-      for (let i = first; i < end && segments.length <= mostArrows; i++)
+      for (let i = first; i < end && segments.length <= most; i++)
         if (received[i] >= state.from) add(from[i], sent[i], to[i], received[i], Style.Message, i);
     }
     if (state.transfers !== "off") {
@@ -548,11 +619,10 @@ export class TimelineCanvas {
       const first = firstAfter(request, state.from - this.longestTransfer);
       const end = firstAfter(request, state.to);
       if (end - first > mostLooked) return undefined;
-      for (let i = first; i < end && segments.length <= mostArrows; i++)
+      for (let i = first; i < end && segments.length <= most; i++)
         if (state.window < 0 || window[i] === state.window) drawTransfer(trace.transfers, i, state.transfers, add);
     }
-    if (state.waits) this.collectWaits(state, add);
-    return segments.length > mostArrows ? undefined : segments;
+    return segments.length > most ? undefined : segments;
   }
 
   // From who ended a wait to who waited, where the wait is wide enough to be seen.
@@ -574,44 +644,38 @@ export class TimelineCanvas {
   }
 
   private drawArrows(context: CanvasRenderingContext2D, state: ViewState, theme: Theme): number {
-    // The bucket of the last frame is most likely right again, or one size smaller.
-    if (this.segments.length < mostArrows / 3) this.bucket = Math.max(1, this.bucket / 2);
-    this.bucket = Math.min(this.bucket, widestBucket);
-    let found = this.collectArrows(state, this.bucket);
-    while (found === undefined && this.bucket < widestBucket) {
-      this.bucket *= 2;
-      found = this.collectArrows(state, this.bucket);
-    }
-    this.segments = found ?? [];
+    const found = this.collectArrows(state);
     this.tooMany = found === undefined;
+    this.segments = found ?? [];
+    // Few pixels between them: they fade before they are left out.
+    const faint = Math.min(300, ((this.height / this.rowHeight) * this.width) / (3 * arrowsApart));
+    if (state.waits) this.collectWaits(state, this.collector(state, this.segments));
     if (state.transfers === "dependencies") this.drawFences(context, state);
     const dark = isDark() ? 1 : 0;
-    const heads = this.segments.length < 1200;
     for (const style of [Style.Link, Style.Request, Style.Message, Style.Put, Style.Get, Style.Wait]) {
       const group = this.segments.filter((s) => s.style === style);
       if (group.length === 0) continue;
-      context.beginPath();
-      context.strokeStyle = arrowColours[style][dark];
-      context.fillStyle = context.strokeStyle;
-      context.lineWidth = 1.3;
-      context.globalAlpha = Math.max(0.18, Math.min(0.9, 250 / group.length));
+      const colour = arrowColours[style][dark];
+      context.fillStyle = colour;
+      context.globalAlpha = style === Style.Wait ? 0.9 : Math.max(0.25, Math.min(0.9, faint / group.length));
       context.setLineDash(style === Style.Request || style === Style.Link ? [4, 3] : style === Style.Wait ? [1, 3] : []);
+      // A rim keeps few lines visible on boxes of any colour. One line after the other: a path of all takes ten times as long.
+      const rim = group.length < faint;
       for (const s of group) {
+        context.beginPath();
         context.moveTo(s.x0, s.y0);
         context.lineTo(s.x1, s.y1);
-      }
-      if (heads) {
-        // A rim keeps lines visible on boxes of any colour.
-        const colour = context.strokeStyle;
-        context.strokeStyle = theme.card;
-        context.lineWidth = 2.8;
-        context.stroke();
+        if (rim) {
+          context.strokeStyle = theme.card;
+          context.lineWidth = 2.8;
+          context.stroke();
+        }
         context.strokeStyle = colour;
-        context.lineWidth = 1.4;
+        context.lineWidth = 1.3;
+        context.stroke();
       }
-      context.stroke();
       context.setLineDash([]);
-      if (heads && style !== Style.Link) for (const s of group) arrowHead(context, s);
+      if (rim && style !== Style.Link) for (const s of group) arrowHead(context, s);
     }
     context.globalAlpha = 1;
     return this.segments.length;

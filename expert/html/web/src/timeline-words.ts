@@ -68,7 +68,7 @@ export class Words {
   metric(number: number): string {
     const name = this.trace.info.metrics[number] ?? "";
     const found = this.data.metricByName(name);
-    return found < 0 ? name : this.data.metric(found).title;
+    return found < 0 ? name : this.data.metricWords(found);
   }
   private forWhom(row: number): string {
     return row < 0 ? "" : `, for ${this.rowNames[row] ?? `row ${row}`}`;

@@ -10,7 +10,7 @@ import { type CallPlace, histogram } from "./histogram";
 import { Minimap } from "./minimap";
 import { Rows } from "./rows";
 import { sourceOfCall } from "./source";
-import { axis, gutter, type Segment, TimelineCanvas, type ViewState } from "./timeline-canvas";
+import { axis, gutter, TimelineCanvas, type ViewState } from "./timeline-canvas";
 import { callsLegend, heatLegend } from "./timeline-legend";
 import { RowControls } from "./timeline-rows";
 import { Search } from "./timeline-search";
@@ -19,6 +19,7 @@ import { type TraceData, windowWords } from "./trace";
 import type { Instance, Step } from "./types";
 
 const shortest = 50; // nanoseconds that are seen at least
+const restAfter = 150; // milliseconds without a movement
 
 export class Timeline {
   readonly element: HTMLElement;
@@ -39,6 +40,7 @@ export class Timeline {
   private readonly bandNote = h("span", { class: "dim" });
   private listed: Instance[] = [];
   private pending = false;
+  private rest = 0; // timer
   private transfersShown: ((view: TransferView) => void) | undefined;
 
   constructor(
@@ -55,6 +57,7 @@ export class Timeline {
       messages: true,
       waits: true,
       heat: false,
+      moving: false,
       epochs: true,
       window: -1,
       path: data.info.path !== undefined,
@@ -290,7 +293,7 @@ export class Timeline {
 
   private metricTitle(name: string): string {
     const metric = this.data.metricByName(name);
-    return metric < 0 ? name : shortened(this.data.metric(metric).title, 60);
+    return metric < 0 ? name : shortened(this.data.metricWords(metric), 80);
   }
 
   private omissions(): HTMLElement | null {
@@ -400,12 +403,14 @@ export class Timeline {
 
   // The drawing as a file; under the name of the page.
   private save(): void {
+    this.state.moving = false;
     this.draw();
     this.drawing.canvas.toBlob((blob) => {
       if (blob !== null) this.offer(blob, "png");
     }, "image/png");
   }
   private saveDrawing(): void {
+    this.state.moving = false;
     this.offer(new Blob([this.drawing.svg(this.state)], { type: "image/svg+xml" }), "svg");
     this.redraw();
   }
@@ -429,7 +434,18 @@ export class Timeline {
     const centre = (from + to) / 2;
     this.state.from = Math.max(0, Math.min(span - length, centre - length / 2));
     this.state.to = this.state.from + length;
+    this.moved();
     this.redraw();
+  }
+  // What takes long to draw waits until the view rests.
+  private moved(): void {
+    this.state.moving = true;
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => this.rested(), restAfter);
+  }
+  private rested(): void {
+    this.state.moving = false;
+    if (this.drawing.coarse) this.redraw();
   }
   zoom(factor: number, around = (this.state.from + this.state.to) / 2): void {
     const { from, to } = this.state;
@@ -442,7 +458,8 @@ export class Timeline {
     this.go(this.state.from + part * length, this.state.to + part * length);
   }
   private scrollTo(top: number): void {
-    this.state.top = Math.max(0, Math.min(this.drawing.contentHeight - this.visibleHeight() + 6, top));
+    this.state.top = Math.round(Math.max(0, Math.min(this.drawing.contentHeight - this.visibleHeight() + 6, top)));
+    this.moved();
     this.redraw();
   }
 
@@ -470,7 +487,10 @@ export class Timeline {
 
   private redraw(): void {
     // Before printing there is no further frame.
-    if (document.documentElement.dataset.printing !== undefined) return this.draw();
+    if (document.documentElement.dataset.printing !== undefined) {
+      this.state.moving = false;
+      return this.draw();
+    }
     if (this.pending) return;
     this.pending = true;
     requestAnimationFrame(() => {
@@ -484,7 +504,9 @@ export class Timeline {
     const { boxes, arrows } = this.drawing.draw(this.state);
     this.minimap.show(this.state.from, this.state.to);
     this.changed();
-    this.arrowNote.textContent = this.drawing.tooMany ? "Too many arrows here: zoom in to see them. " : "";
+    this.arrowNote.textContent = this.drawing.tooMany
+      ? "Messages and transfers are too close together for arrows: zoom in to see them. "
+      : "";
     const shown = this.drawing.windowsShown(this.state).length;
     const all = this.drawing.windows.length;
     this.bandNote.textContent =
@@ -497,6 +519,7 @@ export class Timeline {
       arrows,
       rows: this.rows.length,
       height: this.drawing.rowHeight,
+      coarse: Number(this.drawing.coarse),
       milliseconds: (performance.now() - begin).toFixed(1),
     });
   }
@@ -746,28 +769,9 @@ export class Timeline {
     return box < 0 ? undefined : { row, box };
   }
 
-  private nearestArrow(event: MouseEvent): Segment | undefined {
-    let best: Segment | undefined;
-    let least = 5;
-    for (const s of this.drawing.segments) {
-      const dx = s.x1 - s.x0;
-      const dy = s.y1 - s.y0;
-      const part = Math.max(
-        0,
-        Math.min(1, ((event.offsetX - s.x0) * dx + (event.offsetY - s.y0) * dy) / (dx * dx + dy * dy || 1)),
-      );
-      const distance = Math.hypot(event.offsetX - s.x0 - part * dx, event.offsetY - s.y0 - part * dy);
-      if (distance < least) {
-        least = distance;
-        best = s;
-      }
-    }
-    return best;
-  }
-
   private hover(event: PointerEvent): void {
     if (this.drawing.showsHeat(this.state)) return this.showTip(event, this.heatWords(event));
-    const arrow = this.drawing.segments.length < 4000 ? this.nearestArrow(event) : undefined;
+    const arrow = this.drawing.arrowAt(event.offsetX, event.offsetY);
     const hit = this.hit(event);
     const row = this.drawing.rowAt(event.offsetY, this.state.top);
     const band =
