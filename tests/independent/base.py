@@ -1,5 +1,5 @@
 """Time by class of call, visits, bytes."""
-from independent.functions import LEAF, PARENT, PARTS, PATTERNS, TESTS, WAITS, mpi_function, shmem_leaf
+from independent.functions import LEAF, PARENT, PARTS, PATTERNS, SHMEM_ENDS, TESTS, WAITS, mpi_function, shmem_leaf
 from independent.intervals import length
 from independent.trace import PAUSING, RECEIVED, SENT, TRACING
 
@@ -46,7 +46,7 @@ def classify(trace, is_barrier_request):
                     call.assertion |= event.assertion
         else:
             call.name = call.region.name
-            call.progress = shmem_leaf(call.name) not in (None, "shmem")
+            call.progress = shmem_leaf(call.name) not in (None, "shmem") or call.name in SHMEM_ENDS
             call.leaf = shmem_leaf(call.name) or OMP_LEAF.get(call.region.kind) or OMP_API.get(call.name, "execution")
 
 

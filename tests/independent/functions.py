@@ -111,6 +111,8 @@ SHMEM_QUESTIONS = {"my_pe", "num_pes", "_my_pe", "_num_pes"}
 SHMEM_MEMORY = {"shmalloc", "shfree", "shrealloc", "shmemalign", "shmem_malloc", "shmem_free", "shmem_realloc",
                 "shmem_align", "shmem_calloc", "shmem_malloc_with_hints", "shmemx_malloc_with_hint"}
 SHMEM_COLLECTIVE = ("broadcast", "collect", "to_all", "alltoall", "reduce")
+# Functions without a class of their own that synchronise or complete, so that they make progress.
+SHMEM_ENDS = {"shmem_ctx_destroy", "shmem_team_split_strided", "shmem_team_split_2d", "shmem_team_destroy"}
 SHMEM_ORDER = ("fence", "quiet")
 SHMEM_TRANSFER = {"put", "get", "p", "g", "iput", "iget", "swap", "cswap", "fadd", "finc", "add", "inc",
                   "fetch", "set", "atomic", "putmem", "getmem"}

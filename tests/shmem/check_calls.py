@@ -22,6 +22,7 @@ NON_BLOCKING = 1
 PROGRAM, OFFSETS = 1 << 62, (1 << 61) - 1
 CALLED = re.compile(r"shmemx?_|start_pes$|_?(my_pe|num_pes)$|sh(malloc|memalign|realloc|free)$|globalexit$|MPI_")
 TRANSFERS = {"PUT_1TS": "put", "MPI_GET_1TO": "get"}
+MPI_TRANSFERS = {"MPI_PUT_1TS": "put", "MPI_GET_1TO": "get"}
 LAUNCHER = ("---", "Primary job", "a non-zero exit", "oshrun ", "mpirun ", "the job to be", "  Process name", "  Exit code",
             "MPI_ABORT", "SHMEM_ABORT", "with errorcode", "NOTE: ", "You may or may", "exactly when", "[")
 
@@ -42,6 +43,7 @@ class Listing:
                 origin = trace.process_of[event.slid if put else event.lid]
                 target = trace.process_of[event.lid if put else event.slid]
                 self.ends.setdefault((event.kind[:3].lower(), origin, event.rmaid), []).append((event, target))
+        self.mpi, self.mpi_got = {}, {(trace.process_of[e.dlid], e.rmaid): e for e in trace.events if e.kind == "MPI_GET_1TS"}
         self.got = {(trace.process_of[e.dlid], e.rmaid): e for e in trace.events if e.kind == "GET_1TS"}
 
     def lines(self, process):
@@ -51,7 +53,7 @@ class Listing:
 
     def what(self, e):
         trace = self.trace
-        if e.kind in TRANSFERS:
+        if e.kind in TRANSFERS and getattr(e, "wid", None) is None:
             kind, origin = TRANSFERS[e.kind], trace.process_of[e.lid]
             start = e if kind == "put" else self.got[origin, e.rmaid]
             target = trace.process_of[e.dlid if kind == "put" else start.lid]
@@ -69,7 +71,27 @@ class Listing:
             return f"found:{place(e.offset)}:{e.bytes}:{e.cmp}:{e.value}"
         if e.kind in ("ALOCK", "RLOCK"):
             return f"{'lock' if e.kind == 'ALOCK' else 'unlock'}:{e.lkid}"
+        if e.kind in MPI_TRANSFERS:
+            kind, origin = MPI_TRANSFERS[e.kind], trace.process_of[e.lid]
+            start = e if kind == "put" else self.mpi_got[origin, e.rmaid]
+            target = trace.process_of[e.dlid if kind == "put" else start.lid]
+            self.mpi.setdefault((kind, origin, e.rmaid), (start.sent, target))
+            return f"mpi_{kind}:{target}:{start.sent}"
         return ""
+
+    def check_mpi(self):
+        """Operations of MPI and of SHMEM have numbers of their own, and each of MPI's ends once, too."""
+        ends = {}
+        for e in self.trace.events:
+            if e.kind in ("MPI_PUT_1TE", "MPI_GET_1TE"):
+                put = e.kind == "MPI_PUT_1TE"
+                key = ("put" if put else "get", self.trace.process_of[e.slid if put else e.lid], e.rmaid)
+                ends.setdefault(key, []).append((e.recvd, self.trace.process_of[e.lid if put else e.slid]))
+        if {key: [value] for key, value in self.mpi.items()} != ends:
+            self.wrong.append(f"{len(self.mpi)} transfers of MPI start, {len(ends)} end")
+        both = {key[1:] for key in self.mpi} & {key[1:] for key in self.starts}
+        if both:
+            self.wrong.append(f"operations of MPI and of SHMEM with the same number: {sorted(both)[:5]}")
 
     def check_ends(self):
         """Every transfer ends once, in the call that completes it."""
@@ -156,6 +178,7 @@ def main():
             sys.exit(f"PE {process}: {wrong}")
         names.update(call.region.name for call in calls)
     listing.check_ends()
+    listing.check_mpi()
     if listing.wrong:
         sys.exit("\n".join(listing.wrong[:20]))
     if case.args.called:
@@ -163,7 +186,7 @@ def main():
         missing = sorted({f.name for f in library_functions(*case.args.called)} - names - FRAME)
         if missing or len(names) < 500:
             sys.exit(f"not called: {missing}")
-    print(f"{len(names)} functions, {len(listing.starts)} transfers")
+    print(f"{len(names)} functions, {len(listing.starts)} transfers of SHMEM, {len(listing.mpi)} of MPI")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs waits.c under libelg_shmem, and compares expert's report with what the program's own times say.
+"""Runs waits.c or more_waits.c under libelg_shmem, and compares expert's report with what the program's own times say.
 
 check_waits.py --bin FOLDER --library FILE --program FILE --folder FOLDER --processes N [--kojak]
 A wait is overlap(call, until who it is for came), as in the manual; all times are the program's own. A machine that
@@ -18,9 +18,22 @@ from independent.cube import Cube  # noqa: E402
 TOLERANCE, TRIES = 0.002, 3
 FUNCTION = {"barrier": "shmem_barrier_all", "reduce": "shmem_long_sum_to_all", "broadcast": "shmem_broadcast64",
             "malloc": "shmem_malloc", "free": "shmem_free", "wait": "shmem_long_wait_until",
-            "lock": "shmem_set_lock", "get": "shmem_getmem", "atomic": "shmem_long_atomic_fetch_add"}
+            "lock": "shmem_set_lock", "get": "shmem_getmem", "atomic": "shmem_long_atomic_fetch_add",
+            "set_barrier": "shmem_barrier", "set_broadcast": "shmem_broadcast32", "sync": "shmem_sync_all",
+            "collect": "shmem_collect64", "fcollect": "shmem_fcollect64", "alltoall": "shmem_alltoall32",
+            "max": "shmem_double_max_to_all", "align": "shmem_align", "realloc": "shmem_realloc",
+            "wait_4": "shmem_int_wait", **{f"wait_{i}": "shmem_int_wait_until" for i in (0, 1, 2, 3, 5)},
+            "iget": "shmem_long_iget", "ctx_get": "shmem_ctx_getmem", "swap": "shmem_long_atomic_swap", "quiet": "shmem_quiet"}
+# All who call it wait until the last one comes.
 TOGETHER = {"barrier": "shmem_barrier_wait", "reduce": "shmem_wait_nxn", "malloc": "shmem_memory_wait",
-            "free": "shmem_memory_wait"}
+            "free": "shmem_memory_wait", "set_barrier": "shmem_barrier_wait", "sync": "shmem_barrier_wait",
+            "collect": "shmem_wait_nxn", "fcollect": "shmem_wait_nxn", "alltoall": "shmem_wait_nxn", "max": "shmem_wait_nxn",
+            "align": "shmem_memory_wait", "realloc": "shmem_memory_wait"}
+# PE 1 waits for a variable until PE 0 calls what writes it; PE 0 for PE 1, which computes, until that calls SHMEM again.
+WRITTEN = {"wait": "write", **{f"wait_{i}": f"write_{i}" for i in range(6)}}
+PROGRESS = {"get": "shmem_rma_wait_for_progress", "atomic": "shmem_rma_wait_for_progress",
+            "iget": "shmem_rma_wait_for_progress", "ctx_get": "shmem_rma_wait_for_progress",
+            "swap": "shmem_rma_wait_for_progress", "quiet": "shmem_quiet_wait_for_progress"}
 
 
 def calls_of(output, processes):
@@ -43,21 +56,29 @@ def truth_of(calls, processes):
         truth[at] = truth.get(at, 0) + max(0, min(call[1], until) - call[0])
 
     for key, metric in TOGETHER.items():
-        for n in range(len(calls[key][0])):
-            latest = max(each[n][0] for each in calls[key])
-            for process in range(processes):
+        members = [process for process in range(processes) if calls.get(key, [[]] * processes)[process]]
+        for n in range(len(calls[key][members[0]]) if members else 0):
+            latest = max(calls[key][process][n][0] for process in members)
+            for process in members:
                 add(metric, key, process, calls[key][process][n], latest)
-    root = calls["broadcast"][0][0][0]
-    for process in range(1, processes):
-        add("shmem_latebroadcast", "broadcast", process, calls["broadcast"][process][0], root)
-    add("shmem_late_notification", "wait", 1, calls["wait"][1][0], calls["write"][0][0][0])
-    # Who gets the lock has waited until it was released, at the latest while that call lasted.
-    add("shmem_lock_contention", "lock", 1, calls["lock"][1][0], calls["release"][0][0][1])
+    if "broadcast" in calls:
+        for process in range(1, processes):
+            add("shmem_latebroadcast", "broadcast", process, calls["broadcast"][process][0], calls["broadcast"][0][0][0])
+    if "set_broadcast" in calls:
+        add("shmem_latebroadcast", "set_broadcast", 0, calls["set_broadcast"][0][0], calls["set_root"][processes // 2][0][0])
+    for key, written in WRITTEN.items():
+        if key in calls:
+            call, (wrote, _) = calls[key][1][0], calls[written][0][0]
+            add("shmem_late_notification", key, 1, call, wrote if wrote < call[1] else call[0])
+    if "lock" in calls:
+        # Who gets the lock has waited until it was released, at the latest while that call lasted.
+        add("shmem_lock_contention", "lock", 1, calls["lock"][1][0], calls["release"][0][0][1])
     back = [enter for enter, _ in calls["barrier"][1]]
-    for key in ("get", "atomic"):
-        call = calls[key][0][0]
-        came_back = min(time for time in back if time > call[0])
-        add("shmem_rma_wait_for_progress", key, 0, call, came_back if came_back <= call[1] else call[0])
+    for key, metric in PROGRESS.items():
+        if key in calls and (of_key := calls[key][0]):
+            call = of_key[0]
+            came_back = min(time for time in back if time > call[0])
+            add(metric, key, 0, call, came_back if came_back <= call[1] else call[0])
     return truth
 
 

@@ -1,14 +1,15 @@
 /* What the trace of this PE must show, said by a SHMEM program next to each call.
  *
- * Each line is one call, as check_calls.py prints it from the merged trace: the function, and what the call did.
- *   put:PE:BYTES:PLACE:CONTEXT:FLAGS, get:...   a transfer; flags 1 non-blocking, 2 atomic
- *   quiet:CONTEXT     what was issued on it is complete (`all`: every context)
+ * Each line is one call, as check_calls.py prints it from the merged trace: the function, and what
+ * the call did. put:PE:BYTES:PLACE:CONTEXT:FLAGS, get:...   a transfer; flags 1 non-blocking, 2
+ * atomic quiet:CONTEXT     what was issued on it is complete (`all`: every context)
  *   coll:ROOT:FIRST,STRIDE,SIZE:SENT:RECEIVED   a collective call, on these PEs
  *   found:PLACE:BYTES:COMPARISON:VALUE          a variable has what was looked for
  *   lock:PLACE, unlock:PLACE
- * A line that begins with `*` may stand there any number of times. A place is data+N, N bytes behind the program's
- * beginning, or heap+N, N behind what shmem_malloc gave first. Lines go to $KOJAK_EXPECT/<PE>; without that variable
- * nothing is written, so that the program can be run with and without it.
+ * A line that begins with `*` may stand there any number of times. A place is data+N, N bytes
+ * behind the program's beginning, or heap+N, N behind what shmem_malloc gave first. Lines go to
+ * $KOJAK_EXPECT/<PE>; without that variable nothing is written, so that the program can be run with
+ * and without it.
  */
 #ifndef KOJAK_SHMEM_EXPECT_H
 #define KOJAK_SHMEM_EXPECT_H
@@ -61,21 +62,25 @@ static inline const char* place(const volatile void* address) {
 }
 
 /* `kind` is put or get. */
-static inline void expect_transfer(const char* kind, int pe, size_t bytes, const volatile void* at, int context, int flags) {
+static inline void expect_transfer(const char* kind, int pe, size_t bytes, const volatile void* at,
+                                   int context, int flags) {
   expect(" %s:%d:%zu:%s:%d:%d", kind, pe, bytes, place(at), context, flags);
 }
-static inline void expect_put(const char* function, int pe, size_t bytes, const volatile void* at, int context, int flags) {
+static inline void expect_put(const char* function, int pe, size_t bytes, const volatile void* at,
+                              int context, int flags) {
   expect("%s", function);
   expect_transfer("put", pe, bytes, at, context, flags);
   expect("\n");
 }
-static inline void expect_get(const char* function, int pe, size_t bytes, const volatile void* at, int context, int flags) {
+static inline void expect_get(const char* function, int pe, size_t bytes, const volatile void* at,
+                              int context, int flags) {
   expect("%s", function);
   expect_transfer("get", pe, bytes, at, context, flags);
   expect("\n");
 }
 /* An atomic operation that brings the old value. */
-static inline void expect_fetch(const char* function, int pe, size_t bytes, const volatile void* at, int context) {
+static inline void expect_fetch(const char* function, int pe, size_t bytes, const volatile void* at,
+                                int context) {
   expect("%s", function);
   expect_transfer("get", pe, bytes, at, context, 2);
   expect_transfer("put", pe, bytes, at, context, 2);

@@ -1,34 +1,5 @@
-/* Waits of every kind that SHMEM programs have, one after the other. Each process prints when it
-   entered and left each call, "call PE KEY ENTER EXIT", by its own clock; check_waits.py makes the
-   truth of these times. */
-#include <shmem.h>
-#include <stdio.h>
-#include <time.h>
-#include <unistd.h>
-
-enum { kCalls = 64 };
-static struct {
-  const char* key;
-  double enter, exit;
-} calls[kCalls];
-static int count;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-static void late(double seconds) {
-  usleep((useconds_t)(seconds * 1e6));
-}
-
-#define TIMED(name, call)        \
-  do {                           \
-    calls[count].key = name;     \
-    calls[count].enter = now();  \
-    call;                        \
-    calls[count++].exit = now(); \
-  } while (0)
+/* Waits of every kind that SHMEM programs have, one after the other. */
+#include "timed.h"
 
 static long flag, lock, sum, part, psync[SHMEM_REDUCE_SYNC_SIZE],
     psync_bcast[SHMEM_BCAST_SYNC_SIZE];
@@ -60,7 +31,7 @@ int main(void) {
   if (me == 0) {
     late(0.12);
     TIMED("write", shmem_long_p(&flag, 1, 1));
-    TIMED("quiet", shmem_quiet());
+    shmem_quiet();
   } else if (me == 1) {
     TIMED("wait", shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1));
   }
@@ -89,10 +60,7 @@ int main(void) {
   }
   TIMED("barrier", shmem_barrier_all());
 
-  for (int i = 0; i < count; ++i) {
-    printf("call %d %s %.9f %.9f\n", me, calls[i].key, calls[i].enter, calls[i].exit);
-  }
-  fflush(stdout);
+  print_calls(me);
   shmem_finalize();
   return sum == (long)n * (n - 1) / 2 ? 0 : 1;
 }
