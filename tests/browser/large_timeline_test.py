@@ -123,6 +123,84 @@ class ManyProcesses(Pages):
         self.assertEqual(later, [226, 232, 240])
 
 
+class Communicators(Pages):
+    """Processes chosen and grouped by communicators."""
+
+    def setUp(self):
+        folder = pathlib.Path(self.folder.name)
+        text, trace, cube = folder / "split.txt", folder / "split.elg", folder / "split.cube"
+        # MPI_Comm_split into even and odd ranks (communicators 1 and 2), and communicator 3 of ranks 0 and 1.
+        lines = []
+        for number, ranks in enumerate(([0, 1, 2, 3, 4, 5], [0, 2, 4], [1, 3, 5], [0, 1])):
+            lines += [f"MPI_GROUP gid={number} ranks={ranks}".replace(", ", ","), f"MPI_COMM_REF cid={number} gid={number}",
+                      f"COMM_IDENTITY cid={number} hi=1 lo={number + 1} flags=0"]
+        lines += [f"ENTER lid={rank} time=0 region=main" for rank in range(6)]
+        # Odd ranks come to the barrier of theirs at 1, 2 and 3 s; all leave it at 3 s.
+        for rank, time in ((1, 1), (3, 2), (5, 3)):
+            lines.append(f"ENTER lid={rank} time={time} region=MPI_Barrier")
+        for rank in (1, 3, 5):
+            lines.append(f"MPI_COLLEXIT lid={rank} time=3.1 cid=2")
+        lines += [f"EXIT lid={rank} time=4" for rank in range(6)]
+        text.write_text("\n".join(lines) + "\n")
+        subprocess.run([BINARY / "tests" / "text_trace", text, trace], check=True)
+        analyse(cube, trace)
+        self.page = self.open(self.make(cube, "--trace", trace, name=self.id()))
+        self.timeline()
+
+    def choose(self, label, wanted):
+        """The choice whose words begin so, as a person makes it."""
+        self.page.evaluate(f"(() => {{ const s = document.querySelector('select[aria-label=\"{label}\"]');"
+                           f" s.value = [...s.options].find(o => o.textContent.startsWith('{wanted}')).value;"
+                           " s.dispatchEvent(new Event('change')); })()")
+        return self.seen()
+
+    def names(self):
+        """Under the pointer, from the first row to the last."""
+        seen = self.seen()
+        left, top, width, height = self.page.place(".timeline-canvas")
+        found = []
+        for row in range(int(seen["rows"])):
+            self.page.move(left + 92 + (width - 92) * 0.9, top + 26 + seen["height"] * (row + 0.6))
+            self.page.evaluate(FRAME)
+            found.append(self.page.text(".timeline-tip").split("rank ")[1][0])
+        return "".join(found)
+
+    def test_those_of_one_communicator(self):
+        self.assertEqual(self.names(), "012345")
+        options = self.page.texts("select[aria-label='Processes of a communicator'] option")
+        self.assertEqual(options, ["all processes", "communicator 1 (3 processes)", "communicator 2 (3 processes)",
+                                   "communicator 3 (2 processes)"])
+        self.choose("Processes of a communicator", "communicator 2")
+        self.assertEqual(self.names(), "135")
+        # With a filter of ranks: those that both leave.
+        self.page.click(".rows-filter")
+        self.page.type("2-5")
+        self.assertEqual(self.names(), "35")
+        self.page.until("location.hash.includes('communicator=1') && location.hash.includes('ranks=2-5')")
+        self.choose("Processes of a communicator", "all")
+        self.assertEqual(self.names(), "2345")
+
+    def test_groups_by_those_of_a_split(self):
+        orders = self.page.texts("select[aria-label='Order of processes'] option")
+        self.assertIn("grouped by communicators 1 and 2", orders)
+        self.assertIn("grouped by communicator 3", orders)
+        self.choose("Order of processes", "grouped by communicators 1 and 2")
+        self.assertEqual(self.names(), "024135")
+        self.choose("Order of processes", "grouped by communicator 3")
+        self.assertEqual(self.names(), "012345")
+        self.choose("Order of processes", "most waiting first")
+        # Rank 1 waits 2 s, rank 3 1 s.
+        self.assertEqual(self.names()[:2], "13")
+
+    def test_an_address_keeps_them(self):
+        self.page.evaluate("location.hash = 'view=timeline&communicator=0&order=communicators 1'")
+        self.page.until("document.querySelector('.timeline-canvas').dataset.rows === '3'")
+        self.assertEqual(self.names(), "024")
+        self.page.evaluate("location.hash = 'view=timeline&communicator=77&order=nothing'")
+        self.page.until("document.querySelector('.timeline-canvas').dataset.rows === '6'")
+        self.assertEqual(self.names(), "012345")
+
+
 class ManyEvents(Pages):
     def test_a_larger_page_holds_more(self):
         folder = pathlib.Path(self.folder.name)

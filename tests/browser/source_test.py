@@ -57,6 +57,24 @@ class Source(Recorded):
         page = self.open(self.make(self.cube, "--trace", str(self.trace), name="changed"))
         self.assertIn(changed, page.text(".finding"))
 
+    def test_relative_names_are_looked_for_where_the_compiler_ran(self):
+        # The compiler ran in the second of two folders. In the first, and beside the trace, a file of the same name is
+        # not the program's: no line of it calls MPI.
+        folder = pathlib.Path(self.folder.name)
+        calls = {100: "MPI_Win_fence", 118: "MPI_Put", 130: "MPI_Win_fence", 131: "MPI_Win_fence"}
+        for place, word in (("", "other"), ("first", "other"), ("second", "right")):
+            (folder / place / "app").mkdir(parents=True)
+            (folder / place / "app" / "halo.c").write_text("".join(
+                f"{word} line {i} {calls.get(i, '') if word == 'right' else ''};\n" for i in range(1, 141)))
+        ran = f'RUN_PROPERTY key="source.folders" value="{folder}/first:{folder}/second"\n'
+        _, _, html = self.record("relative", ran + program().replace("/src/app", "app"))
+        page = self.open(html)
+        sites = page.texts(".finding .site")
+        fence = f".finding:nth-child({sites.index('halo.c:130') + 1})"
+        self.assertEqual([number for number, _ in self.lines(page, fence)], [str(i) for i in range(127, 134)])
+        self.assertEqual(self.lines(page, fence)[3], ("130", "right line 130 MPI_Win_fence;"))
+        self.assertNotIn("other line", html.read_text())
+
     def test_no_source(self):
         page = self.open(self.make(self.cube, "--trace", str(self.trace), "--no-source", name="without"))
         self.assertEqual(page.count(".source"), 0)

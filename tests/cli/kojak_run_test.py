@@ -55,6 +55,33 @@ class EveryMpi(RunTest):
                                           self.dir / place / "a.elg")
                 self.assertEqual(len(listed.lines), 1 + 2)  # header, a put of each rank
 
+    def test_source_is_found_where_the_compiler_ran(self):
+        # The compiler is given "../src/lines.c" in the folder made; the program runs elsewhere.
+        made, source = self.dir / "made", self.dir / "src" / "lines.c"
+        run_here = self.dir / "far" / "away"
+        for folder in (made, source.parent, run_here):
+            folder.mkdir(parents=True)
+        source.write_text("#include <mpi.h>\nint main(int n, char **v) {\n  MPI_Init(&n, &v);\n"
+                          "  MPI_Barrier(MPI_COMM_WORLD);  /* all come here */\n"
+                          "  MPI_Finalize();\n  return 0;\n}\n")
+        for mpi, (launcher, _) in MPIS.items():
+            with self.subTest(mpi):
+                compiler = launcher.replace("mpirun", "mpicc").replace("mpiexec", "mpicc")
+                subprocess.run([compiler, "-g", "-o", "prog", "../src/lines.c"], cwd=made, check=True)
+                start = [launcher, *(["--oversubscribe"] if mpi == "openmpi" else []), "-n", "2", made / "prog"]
+                ran = self.kojak("-o", mpi, "--", *start, cwd=run_here)
+                self.assertEqual(ran.status, 0, ran.err)
+                out = run_here / mpi
+                listed = self.run_command("elg_print", "--type", "STRING", out / "a.elg")
+                self.assertIn('"source.folders"', listed.out)
+                self.assertIn(f'"{made}"', listed.out)
+                self.assertTrue("all come here" in (out / "a.html").read_text())
+                moved = self.dir / "moved"
+                made.rename(moved)
+                self.run_command("kojak", "html", "-q", "--trace", out / "a.elg", "-o", "without.html", out / "a.cube")
+                moved.rename(made)
+                self.assertFalse("all come here" in (self.dir / "without.html").read_text())
+
     def test_the_report_says_what_the_run_was(self):
         library = {"openmpi": "Open MPI v", "mpich": "MPICH Version:"}
         for mpi, (_, program) in MPIS.items():

@@ -175,19 +175,23 @@ export class Data {
   metric(m: number): MetricInfo {
     return this.info.metrics[m];
   }
-  // The title, with where it stands in the tree if others have the same one: the parent, and as far up as is needed.
+  // The title, with where it stands in its tree if others there have the same one: the parent, and as far up as needed.
   metricWords(m: number): string {
     const { title } = this.metric(m);
-    const above = (at: number): string[] => {
+    const above = (at: number): number[] => {
       const { parent } = this.metric(at);
-      return parent < 0 ? [] : [...above(parent), this.metric(parent).title];
+      return parent < 0 ? [] : [...above(parent), parent];
     };
     const path = above(m);
-    const others = this.info.metrics.flatMap((other, o) => (o !== m && other.title === title ? [above(o)] : []));
-    if (others.length === 0 || path.length === 0) return title;
-    const near = path[path.length - 1];
+    const others = this.info.metrics.flatMap((other, o) => {
+      const way = o !== m && other.title === title ? above(o) : [];
+      return way[0] === path[0] && way.length > 0 ? [way.map((at) => this.metric(at).title)] : [];
+    });
+    if (others.length === 0) return title;
+    const titles = path.map((at) => this.metric(at).title);
+    const near = titles[titles.length - 1];
     const alike = others.filter((other) => other[other.length - 1] === near);
-    const far = path.find((above) => alike.every((other) => !other.includes(above)));
+    const far = titles.find((above) => alike.every((other) => !other.includes(above)));
     return `${title} (${alike.length === 0 || far === undefined ? near : `${far}, ${near}`})`;
   }
   metricByName(name: string): number {

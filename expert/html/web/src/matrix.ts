@@ -162,7 +162,9 @@ export class Matrix {
 
   draw(): void {
     const { cells } = this;
-    const room = Math.min(this.element.clientWidth - 340, innerHeight - 190);
+    // The list stands beside it, or below where there is no room for both.
+    const beside = this.element.clientWidth - 340;
+    const room = Math.min(beside > 260 ? beside : this.element.clientWidth - 40, innerHeight - 190);
     if (room < 80 && this.element.clientWidth < 80) return;
     const side = Math.max(160, Math.min(820, room)) - head;
     this.cell = side / this.size;
