@@ -105,6 +105,22 @@ class Listing {
             std::to_string(raw(r.bytes)) +
             (raw(r.got) != 0 ? ":" + std::to_string(raw(r.got)) : ""));
     }
+    if constexpr (std::is_same_v<R, ShmemRmaCall>) {
+      static const char* const kKinds[] = {"?", "put", "get", "getput"};
+      enter(region(r.rid));
+      leave(std::string(kKinds[raw(r.kind) & 3]) + ":" + number(raw(r.dlid)) + ":" +
+            std::to_string(raw(r.bytes)));
+    }
+    if constexpr (std::is_same_v<R, Put1ts> || std::is_same_v<R, Get1tsRemote>) {
+      add((std::is_same_v<R, Put1ts> ? "put:" : "get:") + number(raw(r.dlid)) + ":" +
+          number(raw(r.sent)));
+    }
+    if constexpr (std::is_same_v<R, ShmemQuiet>) add("quiet:" + number(raw(r.ctx)));
+    if constexpr (std::is_same_v<R, ALock>) add("lock");
+    if constexpr (std::is_same_v<R, RLock>) add("unlock");
+    if constexpr (std::is_same_v<R, CollExit>) {
+      leave("coll:" + number(raw(r.rlid)) + ":" + number(raw(r.sent)) + ":" + number(raw(r.recvd)));
+    }
     if constexpr (std::is_same_v<R, AttrUi4>)
       attributes_ += "#";  // a request id; its value is counted below
     if constexpr (std::is_same_v<R, AttrUi8>) attributes_ += "=" + std::to_string(raw(r.value));

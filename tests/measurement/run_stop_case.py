@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Ends or disturbs a measured program and checks that nothing changed for it and what was recorded is kept.
 
-The program is programs/stop.c. In every case its exit status and its output are those that it has without the
+The program is programs/stop.c; with --shmem one of SHMEM, which ends in the same ways (tests/shmem/stop.c). In every case its exit status and its output are those that it has without the
 library; each case says what the traces hold, and what the library says on standard error (at most one line).
 """
 
+import dataclasses
 import os
 import pathlib
 import re
@@ -17,6 +18,20 @@ from run_trace_case import Case, calls_of, listing, parser
 
 CALLS = 1000
 LOCKS = 50
+
+
+@dataclasses.dataclass
+class Names:
+    """What the program's calls are in a listing."""
+    put: str
+    barrier: str
+    lock: str
+    last: str
+
+
+MPI = Names("MPI_Put put:1:8", "MPI_Barrier coll:-:0:0", "MPI_Win_lock lock:1:0", "MPI_Finalize")
+SHMEM = Names("shmem_long_p put:1:8", "shmem_barrier_all quiet:0 coll:-:0:0", "shmem_set_lock lock",
+              "shmem_finalize quiet:- coll:-:0:0")
 # Lines of the launchers about processes that died.
 OURS = "kojak: "
 
@@ -29,8 +44,8 @@ def traces(case, directory):
     return {name: calls_of(lines) for name, lines in listing(case.args.tool, directory).items()}
 
 
-def expect_puts(calls, number=CALLS):
-    puts = calls.count("MPI_Put put:1:8")
+def expect_puts(calls, number=CALLS, names=MPI):
+    puts = calls.count(names.put)
     if puts != number:
         sys.exit(f"{puts} puts in the trace, not {number}")
 
@@ -103,8 +118,8 @@ def ends_early(case):
     measured, directory = (same_ends if racing else same_as_plain)(case)
     silent(measured)
     found = traces(case, directory)
-    expect_puts(found["0.0.elg"])
-    if "MPI_Barrier coll:-:0:0" not in found["1.0.elg"]:
+    expect_puts(found["0.0.elg"], names=case.names)
+    if case.names.barrier not in found["1.0.elg"]:
         sys.exit(f"the barrier of rank 1 is missing: {found['1.0.elg']}")
     if not any(name.endswith(".buf") for name in os.listdir(directory)):
         sys.exit("no buffer was left")
@@ -114,10 +129,10 @@ def runs_through(case):
     measured, directory = same_as_plain(case)
     silent(measured)
     found = traces(case, directory)
-    expect_puts(found["0.0.elg"])
+    expect_puts(found["0.0.elg"], names=case.names)
     if sorted(os.listdir(directory)) != ["0.0.elg", "1.0.elg"]:
         sys.exit(f"left: {os.listdir(directory)}")
-    if found["0.0.elg"][-1] != "MPI_Finalize" or found["0.0.elg"].count("MPI_Win_lock lock:1:0") != LOCKS:
+    if found["0.0.elg"][-1] != case.names.last or found["0.0.elg"].count(case.names.lock) != LOCKS:
         sys.exit("the end is missing")
     return found
 
@@ -161,7 +176,7 @@ def default_names(case):
     if sorted(d for d in os.listdir(case.work)) != [name, name + ".2"]:
         sys.exit(f"directories: {os.listdir(case.work)}")
     for directory in (name, name + ".2"):
-        expect_puts(traces(case, case.work / directory)["0.0.elg"])
+        expect_puts(traces(case, case.work / directory)["0.0.elg"], names=case.names)
 
 
 def file_too_large(case):
@@ -177,7 +192,7 @@ def file_too_large(case):
 
 def check_stopped(case, directory, calls):
     lines = listing(case.args.tool, directory)["0.0.elg"]
-    puts = calls_of(lines).count("MPI_Put put:1:8")
+    puts = calls_of(lines).count(case.names.put)
     if not 1000 < puts < calls or "lost=1" not in lines[-1]:
         sys.exit(f"{puts} puts, {lines[-1]}")
 
@@ -220,7 +235,7 @@ def small_buffer(case):
     measured, directory = same_as_plain(case, {"ELG_BUFFER_SIZE": "64K"})
     silent(measured)
     lines = listing(case.args.tool, directory)["0.0.elg"]
-    expect_puts(calls_of(lines), 40000)
+    expect_puts(calls_of(lines), 40000, case.names)
     if sum(line.startswith("  TRACING") for line in lines) < 20:
         sys.exit("no flushes")
 
@@ -308,7 +323,7 @@ def helper_programs(case):
     silent(measured)
     if measured.returncode != 0:
         sys.exit(f"timeout: {measured}")
-    expect_puts(traces(case, directory)["0.0.elg"])
+    expect_puts(traces(case, directory)["0.0.elg"], names=case.names)
 
 
 CASES = {
@@ -322,6 +337,19 @@ CASES = {
 }
 
 
+def closes_at_exit(case):
+    """A SHMEM program need not call shmem_finalize: at its exit all is written."""
+    measured, directory = same_as_plain(case)
+    silent(measured)
+    found = traces(case, directory)
+    expect_puts(found["0.0.elg"], names=case.names)
+    if sorted(os.listdir(directory)) != ["0.0.elg", "1.0.elg"] or found["1.0.elg"][-1] != case.names.barrier:
+        sys.exit(f"left: {os.listdir(directory)}, the end is {found['1.0.elg'][-1]}")
+
+
+# Where SHMEM programs are another case: its library keeps SIGTERM from ending a process.
+SHMEM_CASES = {**CASES, "exit_handlers": closes_at_exit, "term": runs_through}
+
 # What these leave is not all of the run; merge and analysis say so. Those leave nothing.
 INCOMPLETE = ["exit", "exit_handlers", "kill", "segv", "term", "abort", "close", "file_too_large", "disk_full"]
 NOTHING = ["directory_exists", "directory_impossible", "no_room_for_buffers", "wrong_library"]
@@ -334,7 +362,8 @@ def analyse(case):
     directories = [path for path in case.work.iterdir() if path.is_dir() and list(path.glob("*.elg"))]
     if not directories:
         sys.exit("nothing was recorded")
-    expected = 3 if case.args.case in INCOMPLETE else 0
+    complete = case.args.case not in INCOMPLETE or CASES[case.args.case] is not case.cases[case.args.case]
+    expected = 0 if complete else 3
     for directory in directories:
         trace = f"{directory}.elg"
         merged = checked([case.args.bin / "elg_merge", "-o", trace, directory], (expected,))
@@ -352,10 +381,12 @@ def main():
     options.add_argument("--check-trace", required=True, help="check_trace")
     options.add_argument("--case", required=True, choices=CASES)
     options.add_argument("--note-status", required=True, help="note_status")
+    options.add_argument("--shmem", action="store_true", help="the program is one of SHMEM")
     case = Case(options.parse_args())
+    case.names, case.cases = (SHMEM, SHMEM_CASES) if case.args.shmem else (MPI, CASES)
     modes = ("exit", "exit_handlers", "kill", "segv", "term", "abort", "close", "fork", "chdir", "jump")
     case.args.arguments = [case.args.case if case.args.case in modes else "end", str(CALLS)]
-    CASES[case.args.case](case)
+    case.cases[case.args.case](case)
     analyse(case)
 
 
