@@ -12,17 +12,10 @@
 #include <string_view>
 
 #include "epilog/format/definitions.h"
+#include "epilog/format/openmp_constructs.h"
 #include "expert/metric.h"
 
 namespace kojak::expert {
-
-// EPILOG's region types of OpenMP constructs that matter here.
-inline constexpr std::uint8_t kOmpParallel = 11, kOmpCritical = 18, kOmpAtomic = 19,
-                              kOmpBarrier = 20, kOmpImplicitBarrier = 21, kOmpFlush = 22,
-                              kOmpLastType = 26;
-constexpr bool is_omp(std::uint8_t region_type) {
-  return region_type >= kOmpParallel && region_type <= kOmpLastType;
-}
 
 // What a SHMEM function is; nullopt for any other name.
 std::optional<TimeClass> shmem_class(std::string_view name);

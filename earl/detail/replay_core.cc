@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "epilog/format/openmp_constructs.h"
+
 namespace kojak::earl::detail {
 namespace {
 
 RegionInfo make_info(const RegionDef& def) {
-  constexpr std::uint8_t kOmpBarrier = 20, kOmpImplicitBarrier = 21;
   RegionInfo info;
   info.known = true;
   info.function = def.function;

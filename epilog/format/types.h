@@ -85,7 +85,7 @@ inline constexpr std::uint32_t kAssertNoCheck = 1, kAssertNoStore = 2, kAssertNo
 
 // What an attribute record tells of the event that follows it.
 inline constexpr Byte kAttrAnyness{1}, kAttrRequest{2}, kAttrBytes{3}, kAttrRegion{4},
-    kAttrBytesSent{5}, kAttrBytesReceived{6};
+    kAttrBytesSent{5}, kAttrBytesReceived{6}, kAttrCreatedBy{7};
 
 // What is open on a window (WIN_STATE), and towards one peer (EPOCH_STATE).
 inline constexpr std::uint8_t kOpenFence = 1;                      // WIN_STATE

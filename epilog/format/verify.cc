@@ -225,7 +225,7 @@ void Verifier::attribute(const R& record) {
     has_byte_count_ =
         has_byte_count_ || record.kind == kAttrBytesSent || record.kind == kAttrBytesReceived;
   }
-  if (raw(record.kind) == 0 || raw(record.kind) > raw(kAttrBytesReceived)) {
+  if (raw(record.kind) == 0 || raw(record.kind) > raw(kAttrCreatedBy)) {
     find(Level::kNote, "kind", "is no kind of attribute that this version knows", kSkipped);
   }
 }

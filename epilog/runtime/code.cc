@@ -239,6 +239,20 @@ RegionId define_site(Recorder& r, unsigned function, const void* caller, const v
   return path != nullptr ? path->region : find_site(r, function, caller, frame);
 }
 
+RegionId define_construct(Recorder& r, std::uint64_t key) {
+  const auto function = static_cast<unsigned>(key >> 48);
+  const std::uint64_t caller = key & ((std::uint64_t{1} << 48) - 1);
+  const RegionId plain = region_of(function);
+  const auto defined = [&] { return (r.regions[function / 64] >> (function % 64) & 1) != 0; };
+  if (!defined()) define_region(r, function);
+  if (!defined()) return absent<RegionId>();  // paused or stopped just now
+  if (caller == 0 || the_session.config.call_path == 0) {
+    remember(r, key, plain);
+    return plain;
+  }
+  return add_site(r, plain, key, reinterpret_cast<const void*>(caller), absent<Count>());
+}
+
 RegionId add_site(Recorder& r, RegionId entered, std::uint64_t key, const void* caller,
                   Count called_by) {
   if (!more_places(*r.trace)) {

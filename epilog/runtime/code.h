@@ -55,6 +55,10 @@ bool find_module(std::uintptr_t address, Module& module);
 // The part of a module that holds an address; empty if there is none.
 CodeRange code_around(const void* address);
 
+// The site of a construct of OpenMP: the key is its site_key(). Its callers are not followed. Absent
+// if it cannot be written.
+RegionId define_construct(Recorder& r, std::uint64_t key);
+
 // Remembers an identifier for a key, in the table and in the cache.
 void remember(Recorder& r, std::uint64_t key, RegionId id);
 RegionId new_place(LocalTrace& trace);

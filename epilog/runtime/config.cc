@@ -233,6 +233,7 @@ Config read_config() {
   setting("ELG_FILTER", [&](const char* text) { return config.filter = text, true; });
   setting("ELG_SAMPLE", [&](const char* text) { return parse_interval(text, config.sample); });
   setting("ELG_RECORD", [&](const char* text) { return parse_switch(text, config.record); });
+  setting("ELG_OPENMP", [&](const char* text) { return parse_switch(text, config.openmp); });
   setting("ELG_KEEP", [&](const char* text) { return parse_switch(text, config.keep); });
   setting("ELG_VERBOSE", [&](const char* text) { return parse_switch(text, config.verbose); });
   setting("ELG_TEST_CLOCK", [&](const char* text) { return parse_test_clock(text, config); });

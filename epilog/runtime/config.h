@@ -36,6 +36,7 @@ struct Config {
   std::uint64_t max_size = 0;       // bytes that a process writes at most, or 0
   std::uint64_t sample = 0;         // nanoseconds of processor time between samples, or 0
   bool record = true;
+  bool openmp = true;  // constructs of OpenMP are recorded
   bool keep = true;  // beyond the death of the process
   bool verbose = false;
   int test_clock_rank = -1;

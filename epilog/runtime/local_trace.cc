@@ -12,11 +12,11 @@
 #include "epilog/runtime/blocked_signal.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/keeper.h"
+#include "epilog/runtime/open_regions.h"
 #include "epilog/runtime/processor.h"
 #include "epilog/runtime/run_properties.h"
 #include "epilog/runtime/sampler.h"
 #include "epilog/runtime/save_buffer.h"
-#include "epilog/runtime/user_regions.h"
 
 namespace kojak::measure {
 
@@ -295,7 +295,7 @@ bool open_trace(Recorder& r) {
   r.thread_bit = trace->thread < 64 ? std::uint64_t{1} << trace->thread : 0;
   write_head(r, *trace);
   open_code_table(r);
-  trace->user = &the_user_stack;
+  trace->open = &the_open_regions;
   trace->next = s.first_trace;
   s.first_trace = trace;
   if (!write_out(*trace)) return false;
@@ -325,11 +325,9 @@ void close_trace(LocalTrace& trace, Ticks t) {
     std::byte* p = r.cursor;
     if (trace.log_off_open) p = put(p, LogOn{r.lid, to_seconds(t)});
     if (r.open_region != 0) p = put(p, Exit{r.lid, to_seconds(t)});
+    if (p != r.cursor) r.last = t;
     publish(r, p);
-    for (std::uint64_t exits = exits_due(*trace.user) + 1; exits != 0; --exits) {
-      if (r.cursor > trace.hard_limit && !write_out(trace)) break;
-      publish(r, put(r.cursor, Exit{r.lid, to_seconds(t)}));
-    }
+    if (leave_all(trace, t)) publish(r, put(r.cursor, Exit{r.lid, to_seconds(t)}));
     write_out(trace);
   } else if (s.limit_reached) {
     write_out(trace);
@@ -380,9 +378,9 @@ bool flush_with_record(Recorder& r, Ticks begin) {
   publish(r, put(r.cursor, EnterTracing{r.lid, to_seconds(begin)}));
   if (!write_out(trace)) return false;
   trace.in_flush = true;
-  // From a region of the user: another thread may be in MPI, and nothing is locked unless several
-  // may.
-  const bool apart = the_user_stack.ours != nullptr && !the_session.multi_threaded;
+  // From a region of the program: another thread may be in MPI, and nothing is locked unless
+  // several may.
+  const bool apart = the_open_regions.ours != nullptr && !the_session.multi_threaded;
   if (!apart) the_session.write_state(r, false);
   trace.in_flush = false;
   if (the_session.stopped) return false;

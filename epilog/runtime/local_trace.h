@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "epilog/format/openmp_constructs.h"
 #include "epilog/format/shmem_functions.h"
 #include "epilog/runtime/recorder.h"
 #include "epilog/runtime/session.h"
@@ -17,7 +18,7 @@
 namespace kojak::measure {
 
 struct CodeTable;
-struct UserStack;
+struct OpenRegions;
 struct Sampler;
 
 struct LocalTrace {
@@ -30,13 +31,13 @@ struct LocalTrace {
   std::uint32_t thread = 0;
   std::uint32_t next_string = 0;
   std::uint32_t log_serial = 0;
-  CodeTable* code = nullptr;   // places in the program (code.h)
-  UserStack* user = nullptr;   // the thread's (user_regions.h)
-  Sampler* sampler = nullptr;  // of what the thread computes, if that was asked for
-  HashMap<bool> defined;       // objects, for the 65th thread and later ones
-  bool log_off_open = false;   // a LOG_OFF has no LOG_ON yet
-  bool in_flush = false;       // what is written now needs no record of its own
-  bool spilled = false;        // a flush inside a call is still to be recorded
+  CodeTable* code = nullptr;    // places in the program (code.h)
+  OpenRegions* open = nullptr;  // the thread's (open_regions.h)
+  Sampler* sampler = nullptr;   // of what the thread computes, if that was asked for
+  HashMap<bool> defined;        // objects, for the 65th thread and later ones
+  bool log_off_open = false;    // a LOG_OFF has no LOG_ON yet
+  bool in_flush = false;        // what is written now needs no record of its own
+  bool spilled = false;         // a flush inside a call is still to be recorded
   Ticks spill_begin = 0, spill_end = 0;
 };
 
@@ -64,7 +65,7 @@ constexpr std::size_t string_room(std::size_t length) {
   return length + (length / 255 + 2) * 8;
 }
 StringId define_string(Recorder& r, const char* text, std::size_t length);
-// What a function is called, and the type of its region, in MPI's table or SHMEM's.
+// What a function is called, and the type of its region: in MPI's table, SHMEM's or OpenMP's.
 struct NamedFunction {
   std::string_view name;
   std::uint8_t region_type;
@@ -73,6 +74,10 @@ inline NamedFunction named(unsigned function) {
   if (function < kFirstShmemFunction) {
     const MpiFunction& f = mpi_functions()[function];
     return {f.name, f.region_type};
+  }
+  if (function >= kFirstOmpConstruct) {
+    const OmpRegion& region = kOmpRegions[function - kFirstOmpConstruct];
+    return {region.name, region.type};
   }
   const ShmemFunction& f = the_session.shmem_functions[function - kFirstShmemFunction];
   return {f.name, f.region_type};

@@ -54,9 +54,10 @@ inline std::uint64_t site_key(unsigned function, const void* caller) {
 
 // Every call may write this much without asking again.
 inline constexpr std::size_t kCallRoom = 1024;
-// Functions are numbered as the table of MPI's has them, and behind these as that of SHMEM's.
-inline constexpr unsigned kFirstShmemFunction = 704;
-inline constexpr std::size_t kMaxFunctions = 2560;
+// Functions are numbered as the table of MPI's has them, behind these as that of SHMEM's, and then
+// OpenMP's constructs.
+inline constexpr unsigned kFirstShmemFunction = 704, kFirstOmpConstruct = 2560;
+inline constexpr std::size_t kMaxFunctions = 2624;
 
 inline constexpr Ticks kNever = ~Ticks{0};
 

@@ -14,8 +14,8 @@
 #include "epilog/runtime/call_path.h"
 #include "epilog/runtime/filter.h"
 #include "epilog/runtime/keeper.h"
+#include "epilog/runtime/open_regions.h"
 #include "epilog/runtime/sampler.h"
-#include "epilog/runtime/user_regions.h"
 
 namespace kojak::measure {
 
@@ -35,7 +35,7 @@ void end_of_thread(void*) {
     const OwnFrame own(the_recorder);
     if (LocalTrace* mine = take_trace(trace)) close_trace(*mine, ticks());
   }
-  drop_user_stack();
+  drop_open_regions();
 }
 
 // The child of a fork has the parent's mappings. It must not write into them, nor close anything.

@@ -1,62 +1,19 @@
 #include "epilog/runtime/user_regions.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/elg_user.h"
 #include "epilog/runtime/filter.h"
+#include "epilog/runtime/open_regions.h"
 #include "epilog/runtime/user_names.h"
 
 namespace kojak::measure {
 
-thread_local constinit UserStack the_user_stack __attribute__((tls_model("initial-exec"))) = {};
-
 namespace {
-
-// What keys of regions have that those of call sites have not.
-constexpr std::uint64_t kUserKey = std::uint64_t{1} << 63, kFunctionKey = std::uint64_t{1} << 62;
-constexpr RegionId kRejected = absent<RegionId>();
 
 std::uint64_t key_of(const void* address, std::uint64_t kind) {
   return reinterpret_cast<std::uintptr_t>(address) | kind;
-}
-
-bool is_busy(const UserStack& stack) {
-  return stack.ours != nullptr && is_open(stack.ours, __builtin_frame_address(0));
-}
-
-class Busy {
- public:
-  Busy() : own_(the_recorder), before_(is_busy(the_user_stack) ? the_user_stack.ours : nullptr) {
-    the_user_stack.ours = own_.frame();
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-  }
-  ~Busy() {
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    the_user_stack.ours = before_;
-  }
-  Busy(const Busy&) = delete;
-  Busy& operator=(const Busy&) = delete;
-
- private:
-  OwnFrame own_;
-  const CallFrame* before_;
-};
-
-[[gnu::cold, gnu::noinline]] bool grow(UserStack& stack) {
-  constexpr std::uint64_t kFirst = 4096 / sizeof(UserStack::Entry);
-  const std::uint64_t capacity = stack.capacity == 0 ? kFirst : stack.capacity * 2;
-  const std::size_t before = stack.capacity * sizeof(UserStack::Entry);
-  const std::size_t after = capacity * sizeof(UserStack::Entry);
-  void* const memory =
-      before == 0 ? mmap(nullptr, after, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                  : mremap(stack.entries, before, after, MREMAP_MAYMOVE);
-  if (memory == MAP_FAILED) return false;
-  watch_thread_end();
-  stack.entries = static_cast<UserStack::Entry*>(memory);
-  stack.capacity = capacity;
-  return true;
 }
 
 bool define_user_region(Recorder& r, RegionId id, const elg_region& region) {
@@ -85,16 +42,19 @@ bool define_function(Recorder& r, RegionId id, const void* function) {
   return true;
 }
 
-// No slot knows the region: what it is called in this file.
-[[gnu::cold, gnu::noinline]] RegionId define(Recorder& r, std::uint64_t key, const void* what) {
-  if (r.trace == nullptr && !make_room(r)) return kRejected;
+void enter(std::uint64_t key, const void* what) {
+  RegionEvent().enter(key, what);
+}
+
+// Takes the innermost `count` regions off.
+void leave(std::uint64_t count) {
+  RegionEvent().leave(count);
+}
+
+}  // namespace
+
+RegionId define_user(Recorder& r, std::uint64_t key, const void* what) {
   LocalTrace& trace = *r.trace;
-  if (trace.code == nullptr) return kRejected;
-  if (const std::uint32_t* known = trace.code->places.find(key)) {
-    const auto id = static_cast<RegionId>(*known);
-    r.codes[code_slot(key)] = {key, id};
-    return id;
-  }
   const bool function = (key & kUserKey) == 0;
   const bool wanted =
       function ? function_passes(what) : name_passes(static_cast<const elg_region*>(what)->name);
@@ -109,125 +69,6 @@ bool define_function(Recorder& r, RegionId id, const void* function) {
   return id;
 }
 
-// Inside of a call of MPI's, or of a signal handler that interrupted one. What a longjmp left
-// behind is closed before what comes now.
-bool inside_mpi(Recorder& r) {
-  return r.frame != nullptr && !left_behind(r, __builtin_frame_address(0));
-}
-
-// Room for a record. May write what was entered and left before, if recording has just gone on.
-bool has_room(Recorder& r) {
-  if (r.cursor <= r.limit.load(std::memory_order_relaxed)) [[likely]]
-    return true;
-  return make_room(r);
-}
-
-// The time of a record: not before the newest one, which has_room() may have written.
-Ticks not_before_last(const Recorder& r, Ticks at) {
-  return static_cast<std::int64_t>(at - r.last) < 0 ? r.last : at;
-}
-
-void write_enter(Recorder& r, RegionId id, Ticks at) {
-  r.last = not_before_last(r, at);
-  publish(r, put(r.cursor, Enter{r.lid, to_seconds(r.last), id}));
-}
-
-void write_exit(Recorder& r, Ticks at) {
-  r.last = not_before_last(r, at);
-  publish(r, put(r.cursor, Exit{r.lid, to_seconds(r.last)}));
-}
-
-bool recording() {
-  return the_session.functions.load(std::memory_order_relaxed) != 0;
-}
-
-void enter(std::uint64_t key, const void* what) {
-  UserStack& stack = the_user_stack;
-  Recorder& r = the_recorder;
-  const bool now = recording() && !inside_mpi(r);
-  const Busy busy;
-  bool written = false;
-  if (now) {
-    const CodeSlot& slot = r.codes[code_slot(key)];
-    const RegionId id = slot.key == key ? slot.id : define(r, key, what);
-    // The filter's decision; otherwise recording has just been switched off.
-    if (id == kRejected && slot.key == key) return;
-    written = id != kRejected && has_room(r);
-    if (stack.depth >= stack.capacity && !grow(stack)) return;
-    if (written) write_enter(r, id, ticks());
-  } else if (stack.depth >= stack.capacity && !grow(stack)) {
-    return;
-  }
-  stack.entries[stack.depth++] = {key, what, written};
-}
-
-// Takes the innermost `count` regions off.
-void leave(UserStack& stack, std::uint64_t count) {
-  Recorder& r = the_recorder;
-  const bool now = recording() && !inside_mpi(r);
-  const Busy busy;
-  const Ticks at = now ? ticks() : 0;
-  while (count-- != 0) {
-    if (!stack.entries[--stack.depth].written) continue;
-    if (now && r.trace != nullptr && has_room(r)) {
-      write_exit(r, at);
-    } else {
-      ++stack.exits_due;
-    }
-  }
-}
-
-// What was entered while nothing was recorded. Defining and making room may come here again, after
-// one more pause, and leave less to do.
-void enter_unwritten(Recorder& r) {
-  UserStack& stack = the_user_stack;
-  for (std::uint64_t i = 0; i < stack.depth; ++i) {
-    UserStack::Entry& entry = stack.entries[i];
-    if (entry.written) continue;
-    const CodeSlot& slot = r.codes[code_slot(entry.key)];
-    const RegionId id = slot.key == entry.key ? slot.id : define(r, entry.key, entry.what);
-    if (id == kRejected) continue;
-    if (!has_room(r)) return;
-    if (entry.written) continue;
-    entry.written = true;
-    write_enter(r, id, r.last);
-  }
-}
-
-}  // namespace
-
-void enter_open_regions(Recorder& r) {
-  const Busy busy;
-  UserStack& stack = the_user_stack;
-  stack.exits_due = 0;
-  for (std::uint64_t i = 0; i < stack.depth; ++i) stack.entries[i].written = false;
-  enter_unwritten(r);
-}
-
-void catch_up_regions(Recorder& r) {
-  const Busy busy;
-  UserStack& stack = the_user_stack;
-  while (stack.exits_due != 0) {
-    if (!has_room(r)) return;  // paused again: the next time
-    if (stack.exits_due == 0) break;
-    --stack.exits_due;
-    write_exit(r, r.last);
-  }
-  enter_unwritten(r);
-}
-
-std::uint64_t exits_due(const UserStack& stack) {
-  std::uint64_t exits = stack.exits_due;
-  for (std::uint64_t i = 0; i < stack.depth; ++i) exits += stack.entries[i].written ? 1 : 0;
-  return exits;
-}
-
-void drop_user_stack() {
-  UserStack& stack = the_user_stack;
-  if (stack.capacity != 0) munmap(stack.entries, stack.capacity * sizeof(UserStack::Entry));
-  stack = {};
-}
-
 }  // namespace kojak::measure
 
 using namespace kojak::measure;
@@ -235,30 +76,30 @@ using namespace kojak::measure;
 #define KOJAK_EXPORTED extern "C" __attribute__((visibility("default"), used))
 
 KOJAK_EXPORTED void elg_region_begin(const elg_region* region) {
-  if (!is_busy(the_user_stack)) enter(key_of(region, kUserKey), region);
+  if (!RegionEvent::is_busy()) enter(key_of(region, kUserKey), region);
 }
 
 KOJAK_EXPORTED void elg_region_end(const char* name) {
-  UserStack& stack = the_user_stack;
-  if (is_busy(stack)) return;
+  OpenRegions& stack = the_open_regions;
+  if (RegionEvent::is_busy()) return;
   for (std::uint64_t i = stack.depth; i-- != 0;) {
-    const UserStack::Entry& entry = stack.entries[i];
+    const OpenRegions::Entry& entry = stack.entries[i];
     if ((entry.key & kUserKey) == 0) continue;
     const char* const open = static_cast<const elg_region*>(entry.what)->name;
-    if (open == name || strcmp(open, name) == 0) return leave(stack, stack.depth - i);
+    if (open == name || strcmp(open, name) == 0) return leave(stack.depth - i);
   }
 }
 
 namespace {
 // Names that come to be while the program runs, and Fortran's: the text is what tells them apart.
 const elg_region* interned(const char* text, std::size_t length, const char* file, int line) {
-  const Busy busy;
+  const RegionEvent event;
   return named_region(text, length, file, line);
 }
 }  // namespace
 
 KOJAK_EXPORTED const char* elg_region_begin_named(const char* name, const char* file, int line) {
-  if (name == nullptr || is_busy(the_user_stack)) return nullptr;
+  if (name == nullptr || RegionEvent::is_busy()) return nullptr;
   const elg_region* const region = interned(name, strlen(name), file, line);
   if (region == nullptr) return nullptr;
   enter(key_of(region, kUserKey), region);
@@ -266,25 +107,25 @@ KOJAK_EXPORTED const char* elg_region_begin_named(const char* name, const char* 
 }
 
 KOJAK_EXPORTED void __cyg_profile_func_enter(void* function, void*) {
-  if (!is_busy(the_user_stack)) enter(key_of(function, kFunctionKey), function);
+  if (!RegionEvent::is_busy()) enter(key_of(function, kFunctionKey), function);
 }
 
 KOJAK_EXPORTED void __cyg_profile_func_exit(void* function, void*) {
-  UserStack& stack = the_user_stack;
-  if (stack.depth == 0 || is_busy(stack)) return;
+  OpenRegions& stack = the_open_regions;
+  if (stack.depth == 0 || RegionEvent::is_busy()) return;
   const std::uint64_t key = key_of(function, kFunctionKey);
-  if (stack.entries[stack.depth - 1].key == key) return leave(stack, 1);
+  if (stack.entries[stack.depth - 1].key == key) return leave(1);
   const CodeSlot& slot = the_recorder.codes[code_slot(key)];
   if (slot.key == key && slot.id == kRejected) return;
   for (std::uint64_t i = stack.depth - 1; i-- != 0;) {
-    if (stack.entries[i].key == key) return leave(stack, stack.depth - i);
+    if (stack.entries[i].key == key) return leave(stack.depth - i);
   }
 }
 
 // Fortran: a name and its length, with blanks behind it.
 namespace {
 const elg_region* fortran_region(const char* text, std::size_t length) {
-  if (is_busy(the_user_stack)) return nullptr;
+  if (RegionEvent::is_busy()) return nullptr;
   while (length != 0 && text[length - 1] == ' ') --length;
   return interned(text, length, nullptr, 0);
 }

@@ -26,7 +26,7 @@ const Dwfl_Callbacks kCallbacks = {nullptr, dwfl_standard_find_debuginfo,
 std::string readable(const char* symbol) {
   if (std::strncmp(symbol, "_Z", 2) != 0) {
     const std::string name = symbol;
-    for (const char* clone : {".constprop", ".part", ".isra", ".cold", ".lto_priv"}) {
+    for (const char* clone : {".constprop", ".part", ".isra", ".cold", ".lto_priv", "._omp_fn"}) {
       const std::size_t at = name.find(clone);
       if (at != std::string::npos && at != 0) return name.substr(0, at);
     }
@@ -82,12 +82,13 @@ class OneModule {
       places.back().function = readable(symbol);
       places.back().main = places.back().function == "main";
     }
-    if (Dwfl_Line* line = dwfl_module_getsrc(module_, address)) {
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* const unit = unit_at(address, bias);
+    if (Dwarf_Line* line = unit == nullptr ? nullptr : dwarf_getsrc_die(unit, address - bias)) {
       int number = 0;
-      const char* const file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
-      if (file != nullptr && number > 0) {
-        Dwarf_Addr bias = 0;
-        places.front().file = file_name(file, dwfl_module_addrdie(module_, address, &bias));
+      const char* const file = dwarf_linesrc(line, nullptr, nullptr);
+      if (file != nullptr && dwarf_lineno(line, &number) == 0 && number > 0) {
+        places.front().file = file_name(file, unit);
         places.front().line = static_cast<std::uint32_t>(number);
       }
     }
@@ -95,6 +96,50 @@ class OneModule {
   }
 
  private:
+  // The unit of the debugging information that holds an address. clang writes no table of the
+  // units' addresses; then each unit is asked.
+  Dwarf_Die* unit_at(Dwarf_Addr address, Dwarf_Addr& bias) {
+    if (Dwarf_Die* known = dwfl_module_addrdie(module_, address, &bias)) return known;
+    Dwarf_Die* unit = nullptr;
+    while ((unit = dwfl_module_nextcu(module_, unit, &bias)) != nullptr) {
+      if (dwarf_haspc(unit, address - bias) > 0) return unit;
+    }
+    return nullptr;
+  }
+
+  // The file that declares something. libdw knows none where it is the unit's own, as DWARF 5
+  // numbers files from 0.
+  static const char* declaring_file(Dwarf_Die* unit, Dwarf_Die* die) {
+    if (const char* file = dwarf_decl_file(die)) return file;
+    Dwarf_Files* files = nullptr;
+    std::size_t count = 0;
+    const std::uint32_t index = number_of(die, DW_AT_decl_file);
+    const bool there = dwarf_getsrcfiles(unit, &files, &count) == 0 && index < count;
+    return there ? dwarf_filesrc(files, index, nullptr, nullptr) : nullptr;
+  }
+
+  // The function of the source whose text holds that of a function which the compiler has made of
+  // an OpenMP construct (clang's .omp_outlined. and its like): the one of the same file that begins
+  // nearest before it.
+  static bool find_source_function(Dwarf_Die* unit, Dwarf_Die* made, Dwarf_Die& found) {
+    const char* const file = declaring_file(unit, made);
+    int line = 0, best = 0;
+    if (file == nullptr || dwarf_decl_line(made, &line) != 0) return false;
+    Dwarf_Die child;
+    if (dwarf_child(unit, &child) != 0) return false;
+    do {
+      int begin = 0;
+      if (dwarf_tag(&child) != DW_TAG_subprogram || dwarf_decl_line(&child, &begin) != 0) continue;
+      if (begin > line || begin < best || is_made(name_of(&child))) continue;
+      const char* const other = declaring_file(unit, &child);
+      if (other == nullptr || std::strcmp(file, other) != 0) continue;
+      best = begin;
+      found = child;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return best != 0;
+  }
+  static bool is_made(const std::string& name) { return name.starts_with(".omp_"); }
+
   static std::string name_of(Dwarf_Die* function) {
     Dwarf_Attribute attribute;
     const char* linkage =
@@ -152,7 +197,7 @@ class OneModule {
   // The function at an address, and what it was inlined into.
   void add_scopes(Dwarf_Addr address, std::vector<CodePlace>& places) {
     Dwarf_Addr bias = 0;
-    Dwarf_Die* const unit = dwfl_module_addrdie(module_, address, &bias);
+    Dwarf_Die* const unit = unit_at(address, bias);
     if (unit == nullptr) return;
     Dwarf_Die* scopes = nullptr;
     const int count = dwarf_getscopes(unit, address - bias, &scopes);
@@ -175,14 +220,19 @@ class OneModule {
     std::string called_in;  // where the function that was passed last was inlined
     std::uint32_t called_at = kAbsent;
     for (int i = 0; i < count; ++i) {
-      Dwarf_Die* const die = &enclosing[i];
+      Dwarf_Die* die = &enclosing[i];
       const int tag = dwarf_tag(die);
       if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
       CodePlace place;
       place.function = name_of(die);
       if (place.function.empty()) continue;
+      Dwarf_Die source;
+      if (is_made(place.function) && find_source_function(unit, die, source)) {
+        die = &source;
+        place.function = name_of(die);
+      }
       place.main = place.function == "main" || dwarf_hasattr(die, DW_AT_main_subprogram) != 0;
-      if (const char* file = dwarf_decl_file(die)) place.declared_in = file_name(file, unit);
+      if (const char* file = declaring_file(unit, die)) place.declared_in = file_name(file, unit);
       int line = 0;
       if (dwarf_decl_line(die, &line) == 0 && line > 0) {
         place.declared_at = static_cast<std::uint32_t>(line);
@@ -191,12 +241,12 @@ class OneModule {
       place.line = std::exchange(called_at, kAbsent);
       places.push_back(std::move(place));
       if (tag == DW_TAG_subprogram) break;
-      const std::uint32_t index = number_of(die, DW_AT_call_file);
+      const std::uint32_t index = number_of(&enclosing[i], DW_AT_call_file);
       if (files != nullptr && index < file_count) {
         const char* const file = dwarf_filesrc(files, index, nullptr, nullptr);
         if (file != nullptr) called_in = file_name(file, unit);
       }
-      called_at = number_of(die, DW_AT_call_line);
+      called_at = number_of(&enclosing[i], DW_AT_call_line);
     }
   }
 

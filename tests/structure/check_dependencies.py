@@ -16,6 +16,7 @@ ALLOWED = {
     "epilog/format": [],
     "epilog/runtime": ["epilog/format"],
     "epilog/mpi": ["epilog/format", "epilog/model", "epilog/runtime"],
+    "epilog/openmp": ["epilog/format", "epilog/runtime"],
     "epilog/shmem": ["epilog/format", "epilog/model", "epilog/runtime"],
     "epilog/model": ["epilog/format"],
     "merge": ["epilog/format", "epilog/model"],

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Runs a part of waits.c (or waits.F90) by `kojak run`, and compares the report with the program's own times.
+
+check_waits.py --bin FOLDER --mpirun FILE --program FILE --folder FOLDER --part NAME --threads N [--openmp]
+What a thread waits at a barrier is from its own coming to that of the last thread of its team; at a critical section
+or lock, all from asking to having it; and so on: truth_of() has the formulas. All times are the program's own. The
+numbers of threads in the trace follow from when each first did something, so values are compared in order of size. A
+machine that is busy may stop a thread between its clock and the construct: what is wrong by more than 3 ms is tried
+again.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from independent.cube import Cube  # noqa: E402
+
+TOLERANCE, TRIES = 0.003, 5
+
+
+def notes_of(output):
+    """(rank, place) -> [(thread, begin, end)], in the order of the notes"""
+    notes = {}
+    for line in output.splitlines():
+        if line.startswith("note "):
+            where, times = line[5:].split("|")
+            rank, place = where.split(" ", 1)
+            thread, begin, end = times.split()
+            notes.setdefault((int(rank), place), []).append((int(thread), float(begin), float(end)))
+    return notes
+
+
+def truth_of(notes):
+    """(metric, function or None, rank) -> {thread: seconds}"""
+    truth = {}
+
+    def add(metric, function, rank, thread, seconds):
+        of_threads = truth.setdefault((metric, function, rank), {})
+        of_threads[thread] = of_threads.get(thread, 0) + seconds
+
+    for (rank, place), found in notes.items():
+        kind = place.split()[0]
+        if kind in ("explicit", "implicit"):
+            latest = max(begin for _, begin, _ in found)
+            for thread, begin, _ in found:
+                add(f"omp_{kind[0]}barrier_wait", None, rank, thread, latest - begin)
+        elif kind == "critical":
+            for thread, begin, end in found:
+                add("omp_lock_critical", None, rank, thread, end - begin)
+        elif kind in ("lock", "nest"):
+            for thread, begin, end in found:
+                add("omp_lock_api", None, rank, thread, end - begin)
+        elif kind == "fence":
+            # While the master is in MPI the other threads have nothing to do.
+            _, begin, end = found[0]
+            for thread in {thread for thread, _, _ in notes[rank, "implicit 1"]} - {0}:
+                add("omp_idle_threads", "MPI_Win_fence", rank, thread, end - begin)
+            latest = max(notes[other, place][0][1] for other, at in notes if at == place)
+            add("mpi_rma_fence_wait", "MPI_Win_fence", rank, 0, max(0, latest - begin))
+    return truth
+
+
+def run(options, attempt):
+    folder = options.folder / f"{options.part}.{options.threads}.{attempt}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    command = [options.bin / "kojak", "run", "-o", folder / "run"]
+    command += ["--openmp"] if options.openmp else []
+    command += ["--", options.mpirun, "--oversubscribe", "-n", "2" if options.part == "fences" else "1"]
+    program = subprocess.run([*command, options.program, options.part, str(options.threads)], cwd=folder,
+                             env=environment, capture_output=True, text=True, timeout=120, check=False)
+    said = program.stdout + program.stderr
+    if program.returncode != 0 or not (folder / "run/a.html").exists():
+        raise SystemExit(f"kojak run ended with {program.returncode}:\n{said}")
+    compare = pathlib.Path(__file__).resolve().parents[1] / "independent" / "compare.py"
+    for check in ([options.bin / "elg_print", "--verify", "a.elg"],
+                  [sys.executable, compare, "--print-tool", options.bin / "elg_print", "a.elg", "a.cube"]):
+        done = subprocess.run(check, cwd=folder / "run", capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise SystemExit(f"{check[0]} found something wrong:\n{done.stdout}{done.stderr}")
+    return notes_of(program.stdout), Cube(folder / "run/a.cube"), said
+
+
+def reported(cube, metric, function, rank):
+    """The values of all threads, in order of size."""
+    found = {place: 0.0 for place in cube.threads if place[0] == rank}
+    for (path, place), value in cube.values[metric].items():
+        if place[0] == rank and (function is None or path[-1][0] == function):
+            found[place] += value
+    return sorted(found.values(), reverse=True)
+
+
+def compare_with_truth(truth, cube):
+    wrong, shown = [], []
+    for (metric, function, rank), of_threads in sorted(truth.items(), key=str):
+        expected = sorted(of_threads.values(), reverse=True)
+        found = reported(cube, metric, function, rank)
+        expected += [0.0] * (len(found) - len(expected))
+        line = f"{metric} {function or ''} rank {rank}: " + ", ".join(
+            f"{e:.4f} {f:.4f}" for e, f in zip(expected, found, strict=False))
+        shown.append(line)
+        if len(expected) != len(found) or any(abs(e - f) > TOLERANCE for e, f in zip(expected, found, strict=True)):
+            wrong.append(f"{line} (expected, reported)")
+    return wrong, shown
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("bin", "mpirun", "program", "folder"):
+        parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
+    parser.add_argument("--part", required=True)
+    parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--openmp", action="store_true", help="the program is linked with GCC's OpenMP")
+    options = parser.parse_args()
+    for attempt in range(TRIES):
+        notes, cube, _ = run(options, attempt)
+        truth = truth_of(notes)
+        if not truth:
+            raise SystemExit("the program noted nothing")
+        wrong, shown = compare_with_truth(truth, cube)
+        if not wrong:
+            print(*shown, sep="\n")
+            return 0
+        print(f"attempt {attempt}:", *wrong, sep="\n  ")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
