@@ -25,7 +25,8 @@ bool closes(const TraceRecord& r) {
 // What an operation does elsewhere than in the call that issued it.
 bool is_effect(const TraceRecord& r) {
   return r.is(RecordType::kMpiPut1te) || r.is(RecordType::kMpiGet1ts) ||
-         r.is(RecordType::kMpiGet1te) || r.is(RecordType::kRmaMark);
+         r.is(RecordType::kMpiGet1te) || r.is(RecordType::kPut1te) || r.is(RecordType::kGet1ts) ||
+         r.is(RecordType::kGet1te) || r.is(RecordType::kRmaMark);
 }
 // Tells where a process stands; in whatever call it is.
 bool is_state(const TraceRecord& r) {
@@ -360,7 +361,8 @@ Reordered with_ties_reordered(const TraceBytes& bytes, std::uint64_t seed) {
     const LocationDef* location = definitions.locations.find(LocationId{event.location});
     unit.processes.insert(location != nullptr ? raw(location->process) : event.location);
     unit.processes.insert(event.peers.begin(), event.peers.end());
-    if (!is_effect(record) || record.is(RecordType::kMpiGet1ts)) close_unit();
+    const bool get_starts = record.is(RecordType::kMpiGet1ts) || record.is(RecordType::kGet1ts);
+    if (!is_effect(record) || get_starts) close_unit();
   }
   close_unit();
   emit_tied();
