@@ -409,11 +409,7 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
   add_send_modes(json, places, input);
   json.end_object();
 
-  auto file = OutputFile::create(path);
-  if (!file) return file.error();
-  const std::string text = json.text() + "\n";
-  if (const Status written = file->write(text.data(), text.size()); !written) return written;
-  return file->commit();
+  return OutputFile::write_whole(path, json.text() + "\n");
 }
 
 }  // namespace kojak::expert

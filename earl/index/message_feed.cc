@@ -96,10 +96,7 @@ void MessageFeed::receive(const Event& e, const OpenCall& call) {
   }
   const ProcessId source = recorded_process(trace_, e.peer);
   if (is_absent(source)) return queue_.forget(call.process, e.request);
-  const RegionDef* region =
-      e.enterptr == kNoEvent ? nullptr : trace_.definitions().regions.find(e.reg);
-  const MpiRole role =
-      region == nullptr || region->function == nullptr ? MpiRole::kOther : region->function->role;
+  const MpiRole role = e.enterptr == kNoEvent ? MpiRole::kOther : trace_.definitions().role(e.reg);
   std::uint32_t call_ref = 0;
   queue_.receive({&call, e.pos, e.time, source, e.com, e.tag, e.recvd, e.has_length, e.request},
                  e.enterptr != kNoEvent && detail::posting_receive(role), call_ref);

@@ -136,9 +136,7 @@ bool WindowExit::place(const Trace& trace, detail::GroupTable& groups, const Eve
   if (e.type == EventType::kWinState) {
     place.role = MpiRole::kWinFence;
   } else {
-    const RegionDef* region = trace.definitions().regions.find(e.reg);
-    place.role =
-        region != nullptr && region->function != nullptr ? region->function->role : MpiRole::kOther;
+    place.role = trace.definitions().role(e.reg);
     if (collective_exit_move(place.role) == EpochMove::kNone) return false;
   }
   return place_in(trace, groups.find(window->comm), e, place);

@@ -27,9 +27,7 @@ ProcessId Epochs::process(std::uint32_t location) const {
 
 // Of the function that the event leaves.
 MpiRole Epochs::role_of(const Event& e) const {
-  const RegionDef* region = trace_->definitions().regions.find(e.reg);
-  return region != nullptr && region->function != nullptr ? region->function->role
-                                                          : MpiRole::kOther;
+  return trace_->definitions().role(e.reg);
 }
 
 std::uint32_t Epochs::make(EpochMode mode, ProcessId process, WindowId window,

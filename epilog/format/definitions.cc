@@ -4,6 +4,8 @@
 #include <charconv>
 #include <numeric>
 
+#include "epilog/format/references.h"
+
 namespace kojak {
 namespace {
 
@@ -11,15 +13,36 @@ namespace {
 // together, is damage and not a reason to allocate.
 constexpr std::uint64_t kMaxExpanded = 1u << 24;
 
-Error complaint(const char* field, std::string reason) {
+// Visits the fields of a record: the first object that it tells of and that nothing defines.
+struct UnknownObject {
+  const Definitions& definitions;
+  const char* field_name = nullptr;
+  const char* what = nullptr;
+
+  template <class T>
+  void field(const FieldInfo& info, const T& id) {
+    if (info.rule != FieldRule::kKnown || what != nullptr) return;
+    field_name = info.name;
+    what = undefined(definitions, id);
+  }
+  template <class U>
+  void rest(const FieldInfo&, const PackedArray<U>&) {}
+  template <class U>
+  void array(const FieldInfo&, const PackedArray<U>&, std::uint32_t) {}
+  void text(const FieldInfo&, const Text&) {}
+  void metrics(const FieldInfo&, const MetricValues&) {}
+};
+
+}  // namespace
+
+Status Definitions::complaint(DefinitionFault fault, const char* field, std::string reason) {
+  fault_ = fault;
   Error error;
   error.field = field;
   error.reason = std::move(reason);
   error.remedy = "the definition is left out";
   return error;
 }
-
-}  // namespace
 
 std::string code_name(const ModuleDef* module, std::uint64_t address) {
   char digits[17];
@@ -43,16 +66,25 @@ Definitions& Definitions::operator=(Definitions&&) noexcept = default;
 
 Status Definitions::add(const RawRecord& record, const Dialect& dialect) {
   Status result;
+  fault_ = DefinitionFault::kNone;
   const bool known = dispatch_record(record.type, [&]<class R>() {
     if constexpr (R::kKind == RecordKind::kDefinition) {
       R decoded;
       if (const char* field = decode(record, dialect, decoded)) {
-        result = complaint(field, "the record is too short for this field");
-      } else {
-        result = apply(decoded);
+        result =
+            complaint(DefinitionFault::kTooShort, field, "the record is too short for this field");
+        return;
       }
+      UnknownObject unknown{*this};
+      visit_fields(decoded, dialect, unknown);
+      if (unknown.what != nullptr) {
+        finish();
+        result = complaint(DefinitionFault::kUnknownObject, unknown.field_name, unknown.what);
+        return;
+      }
+      result = apply(decoded);
     } else {
-      result = complaint("", "this is no definition");
+      result = complaint(DefinitionFault::kNoDefinition, "", "this is no definition");
     }
   });
   (void)known;  // an unknown type is the reader's caller's business
@@ -103,7 +135,8 @@ Status Definitions::add_ranks(const U4Array& part) {
   for (std::uint32_t i = 0; i < take; ++i) ranks_.push_back(part[i]);
   missing_ -= take;
   if (missing_ == 0) finish();
-  if (take < part.size()) return complaint("ranks", "more members than its count says");
+  if (take < part.size())
+    return complaint(DefinitionFault::kTooMany, "ranks", "more members than its count says");
   return {};
 }
 
@@ -112,7 +145,8 @@ Status Definitions::add_bits(const ByteArray& part) {
   for (std::uint32_t i = 0; i < take; ++i) bits_.push_back(part[i]);
   missing_ -= take;
   if (missing_ == 0) finish();
-  if (take < part.size()) return complaint("grpv", "more bytes than its count says");
+  if (take < part.size())
+    return complaint(DefinitionFault::kTooMany, "grpv", "more bytes than its count says");
   return {};
 }
 
@@ -131,7 +165,8 @@ Status Definitions::apply(const R& r) {
       open_string_ = r.strid;
     }
   } else if constexpr (std::is_same_v<R, StringCnt>) {
-    if (was != Open::kString || missing_ == 0) return complaint("", "continues no STRING");
+    if (was != Open::kString || missing_ == 0)
+      return complaint(DefinitionFault::kContinuesNothing, "", "continues no STRING");
     strings[open_string_] += r.str;
     --missing_;
   } else if constexpr (std::is_same_v<R, Machine>) {
@@ -169,7 +204,8 @@ Status Definitions::apply(const R& r) {
     missing_ = raw(r.grpc);
     return add_bits(r.grpv);
   } else if constexpr (std::is_same_v<R, MpiCommCnt>) {
-    if (was != Open::kComm || missing_ == 0) return complaint("", "continues no MPI_COMM");
+    if (was != Open::kComm || missing_ == 0)
+      return complaint(DefinitionFault::kContinuesNothing, "", "continues no MPI_COMM");
     return add_bits(r.grpv);
   } else if constexpr (std::is_same_v<R, MpiGroup>) {
     groups.set(r.gid, {});
@@ -177,7 +213,8 @@ Status Definitions::apply(const R& r) {
     if ((raw(r.mode) & 1) != 0) {
       expanded_ += raw(r.count);
       if (raw(r.count) > processes() || expanded_ > kMaxExpanded) {
-        return complaint("count", "more members than the run has processes");
+        return complaint(DefinitionFault::kTooMany, "count",
+                         "more members than the run has processes");
       }
       ranks_.resize(raw(r.count));
       std::iota(ranks_.begin(), ranks_.end(), 0u);
@@ -187,18 +224,17 @@ Status Definitions::apply(const R& r) {
     missing_ = raw(r.count) - ranks_.size();
     return add_ranks(r.ranks);
   } else if constexpr (std::is_same_v<R, MpiGroupCnt>) {
-    if (was != Open::kGroup || missing_ == 0) return complaint("", "continues no MPI_GROUP");
+    if (was != Open::kGroup || missing_ == 0)
+      return complaint(DefinitionFault::kContinuesNothing, "", "continues no MPI_GROUP");
     return add_ranks(r.ranks);
   } else if constexpr (std::is_same_v<R, MpiCommRef>) {
     const GroupDef* group = groups.find(r.gid);
-    if (group == nullptr) return complaint("gid", "no group with this identifier is defined");
     CommDef comm;
     comm.ranks = group->ranks;
     comm.group = r.gid;
     comms.set(r.cid, std::move(comm));
   } else if constexpr (std::is_same_v<R, CommIdentity>) {
     CommDef* comm = comms.find(r.cid);
-    if (comm == nullptr) return complaint("cid", "no communicator with this identifier is defined");
     comm->identity_hi = raw(r.hi);
     comm->identity_lo = raw(r.lo);
     comm->identity_known = (raw(r.flags) & 1) == 0;
@@ -208,14 +244,12 @@ Status Definitions::apply(const R& r) {
   } else if constexpr (std::is_same_v<R, CommRemote>) {
     CommDef* comm = comms.find(r.cid);
     const GroupDef* group = groups.find(r.gid);
-    if (comm == nullptr) return complaint("cid", "no communicator with this identifier is defined");
-    if (group == nullptr) return complaint("gid", "no group with this identifier is defined");
     comm->remote = group->ranks;
   } else if constexpr (std::is_same_v<R, GraphNeighbours>) {
     CommDef* comm = comms.find(r.cid);
-    if (comm == nullptr) return complaint("cid", "no communicator with this identifier is defined");
     if (!comm->neighbours[raw(r.pid)].add(r)) {
-      return complaint("first", "a record of neighbours before this one is missing");
+      return complaint(DefinitionFault::kContinuesNothing, "first",
+                       "a record of neighbours before this one is missing");
     }
   } else if constexpr (std::is_same_v<R, MpiWin>) {
     WindowDef window;
@@ -223,7 +257,6 @@ Status Definitions::apply(const R& r) {
     windows.set(r.wid, window);
   } else if constexpr (std::is_same_v<R, WinIdentity>) {
     WindowDef* window = windows.find(r.wid);
-    if (window == nullptr) return complaint("wid", "no window with this identifier is defined");
     window->identity_hi = raw(r.hi);
     window->identity_lo = raw(r.lo);
     window->identity_known = (raw(r.flags) & 1) == 0;
@@ -233,10 +266,6 @@ Status Definitions::apply(const R& r) {
     call_sites.set(r.csid, {r.fid, r.lno, r.erid, r.lrid, absent<CallSiteId>()});
   } else if constexpr (std::is_same_v<R, CallSiteCaller>) {
     CallSiteDef* site = call_sites.find(r.csid);
-    if (site == nullptr) return complaint("csid", "no call site with this identifier is defined");
-    if (call_sites.find(r.caller) == nullptr) {
-      return complaint("caller", "no call site with this identifier is defined");
-    }
     // Every path ends: as each is looked at, no ring can be closed.
     std::size_t callers = 1;
     bool ring = r.caller == r.csid;
@@ -245,7 +274,7 @@ Status Definitions::apply(const R& r) {
       ring = ring || id == r.csid;
     });
     if (ring || callers > kMostSiteCallers) {
-      return complaint("caller", "leads back to its call site, or too far");
+      return complaint(DefinitionFault::kRing, "caller", "leads back to its call site, or too far");
     }
     site->caller = r.caller;
   } else if constexpr (std::is_same_v<R, CartTopology>) {
@@ -261,8 +290,6 @@ Status Definitions::apply(const R& r) {
     topologies.set(r.topid, std::move(topology));
   } else if constexpr (std::is_same_v<R, CartCoords>) {
     TopologyDef* topology = topologies.find(r.topid);
-    if (topology == nullptr)
-      return complaint("topid", "no topology with this identifier is defined");
     std::vector<std::uint32_t>& coords = topology->coords[r.lid];
     coords.clear();
     for (std::uint32_t i = 0; i < r.coordv.size(); ++i) coords.push_back(r.coordv[i]);
@@ -282,7 +309,6 @@ Status Definitions::apply(const R& r) {
     clock_rate = r;
   } else if constexpr (std::is_same_v<R, ClockError>) {
     NodeDef* node = nodes.find(r.nid);
-    if (node == nullptr) return complaint("nid", "no node with this identifier is defined");
     node->clock_error = r.bound;
   } else if constexpr (std::is_same_v<R, LocalModule>) {
     ModuleDef module;
@@ -291,7 +317,6 @@ Status Definitions::apply(const R& r) {
     modules.set(r.module, std::move(module));
   } else if constexpr (std::is_same_v<R, LocalSite>) {
     const RegionDef* entered = regions.find(r.erid);
-    if (entered == nullptr) return complaint("erid", "no region with this identifier is defined");
     regions.set(r.rid, RegionDef(*entered));
     local_sites.set(r.rid, {r.module, raw(r.address), r.caller, false});
   } else if constexpr (std::is_same_v<R, LocalFrame>) {

@@ -98,6 +98,7 @@ struct RegionDef {
   std::uint8_t type = 0;
   const MpiFunction* function = nullptr;  // what it is, if it is an MPI function
 
+  MpiRole role() const { return function == nullptr ? MpiRole::kOther : function->role; }
   bool is_tracing() const { return name == "TRACING"; }
   bool is_pausing() const { return name == "PAUSING"; }
 };
@@ -112,6 +113,7 @@ struct CallSiteDef {
   RegionId left{};
   // The site that entered `left`; absent if the path to this one is not recorded.
   CallSiteId caller = absent<CallSiteId>();
+  bool operator==(const CallSiteDef&) const = default;
 };
 // A call site has no more callers, one above the other.
 inline constexpr std::size_t kMostSiteCallers = 64;
@@ -170,6 +172,17 @@ struct OffsetDef {
   Seconds local, offset;
 };
 
+// Why a definition was not taken, or not whole.
+enum class DefinitionFault : std::uint8_t {
+  kNone,
+  kTooShort,
+  kNoDefinition,      // an attribute or an event
+  kUnknownObject,     // of which it tells, but nothing defines it before
+  kContinuesNothing,  // what it continues does not stand before it
+  kTooMany,           // members
+  kRing               // a call site that calls itself, or whose path is too long
+};
+
 class Definitions {
  public:
   // Defined once, in definitions.cc: what copies and ends the tables below is much code.
@@ -181,10 +194,17 @@ class Definitions {
   Definitions& operator=(Definitions&&) noexcept;
 
   Status add(const RawRecord& record, const Dialect& dialect);
+  // What the last add() said.
+  DefinitionFault fault() const { return fault_; }
   // Joins what waits for a continuation; call it when the definitions have ended.
   void finish();
 
   std::string_view string(StringId id) const;
+  // What a region is as an MPI function; kOther if it is none, or not defined.
+  MpiRole role(RegionId id) const {
+    const RegionDef* region = regions.find(id);
+    return region == nullptr ? MpiRole::kOther : region->role();
+  }
   // Strings, groups and communicators whose continuations did not come (finish() counts the last).
   std::size_t unfinished() const { return unfinished_; }
 
@@ -231,6 +251,7 @@ class Definitions {
   // What a continuation record continues, if anything.
   enum class Open : std::uint8_t { kNothing, kString, kGroup, kComm };
   Open open_ = Open::kNothing;
+  DefinitionFault fault_ = DefinitionFault::kNone;
   StringId open_string_{};
   GroupId open_group_{};
   CommId open_comm_{};
@@ -242,6 +263,7 @@ class Definitions {
   Status add_ranks(const U4Array& part);
   Status add_bits(const ByteArray& part);
   std::uint64_t processes() const;  // of the run, as far as it is known
+  Status complaint(DefinitionFault fault, const char* field, std::string reason);
   template <class R>
   Status apply(const R& record);
 };

@@ -159,15 +159,14 @@ BufferFile find_buffer(const std::string& trace_path) {
                               ? "was written by another version of the measurement library"
                               : "is no buffer of a local trace");
   }
-  for (int waited = 0; waited < kPatience && worth_waiting(header); ++waited) {
-    ::usleep(1000);
+  // Also who ended just now may have saved the records since the header was read: the last look
+  // comes after the last question whether it runs.
+  for (int waited = 0; header.state == LocalBufferHeader::kInMemory; ++waited) {
+    const bool wait = waited < kPatience && worth_waiting(header);
+    if (wait) ::usleep(1000);
     if (::stat(result.path.c_str(), &info) != 0) return {};  // all of it was in the trace file
     if (!read_header(result.path, header)) return is(Kind::kBad, "is no buffer of a local trace");
-  }
-  if (header.state == LocalBufferHeader::kInMemory) {
-    // Who kept the records may have saved them and ended since the header was read.
-    if (::stat(result.path.c_str(), &info) != 0) return {};
-    if (!read_header(result.path, header)) return is(Kind::kBad, "is no buffer of a local trace");
+    if (!wait) break;
   }
   bool strange = false;
   const std::optional<LocalRun> run = run_of(trace_path, strange);

@@ -15,7 +15,23 @@
 namespace kojak {
 
 enum class RecordKind : std::uint8_t { kDefinition, kAttribute, kEvent };
-enum class RecordDialect : std::uint8_t { kBoth, kNative, kLocal };
+// The files that a record may stand in (records.def says what each means).
+enum class RecordDialect : std::uint8_t {
+  kBoth,
+  kBothLocal,
+  kClassicLocal,
+  kNative,
+  kLocal,
+  kSkipped
+};
+// Whether classic files, local or merged, may hold such a record.
+constexpr bool in_classic(RecordDialect dialect) {
+  return dialect != RecordDialect::kNative && dialect != RecordDialect::kLocal;
+}
+// Whether merged files may not hold such a record, of either dialect.
+constexpr bool only_local(RecordDialect dialect) {
+  return dialect == RecordDialect::kBothLocal || dialect == RecordDialect::kLocal;
+}
 
 // The version and byte order of a file, and what the length of its records depends on.
 struct Dialect {
@@ -68,9 +84,14 @@ constexpr T default_value() {
 #include "epilog/format/records.def"
 #include "epilog/format/records_undef.h"
 
+// What a field must name (records.def says what each means).
+enum class FieldRule : std::uint8_t { kPlain, kDefines, kKnown, kOptional, kCode };
+
 struct FieldInfo {
   const char* name;
   const char* doc;
+  FieldRule rule = FieldRule::kPlain;
+  std::uint8_t most = 0;  // of kCode: the largest value
 };
 
 // A visitor has: field(info, T&), array(info, View&, count), rest(info, View&), text(info, Text&),
@@ -84,10 +105,16 @@ struct FieldInfo {
     (void)v;
 #define KOJAK_EFFECT(effect)
 #define KOJAK_FIELD(Type, name, doc) v.field(FieldInfo{#name, doc}, r.name);
+#define KOJAK_DEFINES(Type, name, doc) v.field(FieldInfo{#name, doc, FieldRule::kDefines}, r.name);
+#define KOJAK_KNOWN(Type, name, doc) v.field(FieldInfo{#name, doc, FieldRule::kKnown}, r.name);
+#define KOJAK_OPTIONAL(Type, name, doc) \
+  v.field(FieldInfo{#name, doc, FieldRule::kOptional}, r.name);
+#define KOJAK_CODE(most, Type, name, doc) \
+  v.field(FieldInfo{#name, doc, FieldRule::kCode, most}, r.name);
 #define KOJAK_FIELD_SINCE(since, Type, name, doc) \
-  if (dialect.has(since)) v.field(FieldInfo{#name, doc}, r.name);
+  if (dialect.has(since)) v.field(FieldInfo{#name, doc, FieldRule::kOptional}, r.name);
 #define KOJAK_FIELD_NATIVE(Type, name, doc) \
-  if (dialect.native()) v.field(FieldInfo{#name, doc}, r.name);
+  if (dialect.native()) v.field(FieldInfo{#name, doc, FieldRule::kOptional}, r.name);
 #define KOJAK_ARRAY(Type, count, name, doc) \
   v.array(FieldInfo{#name, doc}, r.name, static_cast<std::uint32_t>(raw(r.count)));
 #define KOJAK_ARRAY_SINCE(since, Type, count, name, doc) \

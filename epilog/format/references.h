@@ -46,28 +46,12 @@ inline const char* undefined(const Definitions& definitions, PeerId id) {
   return known ? nullptr : "the run has no such process";
 }
 
-// Whether "absent" has a meaning here: none, any, unknown.
-template <class R, class T>
-constexpr bool may_be_absent() {
-  if (sizeof(T) != 4) return true;
-  if (std::is_same_v<T, Line> || std::is_same_v<T, Count> || std::is_same_v<T, Tag> ||
-      std::is_same_v<T, StringId> || std::is_same_v<T, FileId> || std::is_same_v<T, CallPathId>) {
-    return true;
-  }
-  if (std::is_same_v<R, Lost>) return true;  // of no location in particular
-  if (std::is_same_v<R, MpiRecvRequest> || std::is_same_v<R, MpiWinFlush> ||
-      std::is_same_v<R, CallSite> || std::is_same_v<R, CartTopology> ||
-      std::is_same_v<R, MpiWinExit>) {
-    return !std::is_same_v<T, LocationId> && !std::is_same_v<T, WindowId> &&
-           !std::is_same_v<T, RequestId>;
-  }
-  if (std::is_same_v<R, RunProperty>) return true;
-  if (std::is_same_v<R, MpiOpenCall> || std::is_same_v<R, MpiAwaits>)
-    return !std::is_same_v<T, LocationId>;
-  if (std::is_same_v<R, MpiGet1to>) return std::is_same_v<T, WindowId>;  // of SHMEM
-  return std::is_same_v<T, PeerId> &&
-         (std::is_same_v<R, ALock> || std::is_same_v<R, RLock> || std::is_same_v<R, MpiCollExit> ||
-          std::is_same_v<R, CollExit> || std::is_same_v<R, MpiCollBegin>);
+// Whether a field may be absent: none, any, unknown.
+template <class T>
+constexpr bool may_be_absent(FieldRule rule) {
+  return sizeof(T) != 4 || rule == FieldRule::kOptional || std::is_same_v<T, Line> ||
+         std::is_same_v<T, Count> || std::is_same_v<T, Tag> || std::is_same_v<T, StringId> ||
+         std::is_same_v<T, FileId> || std::is_same_v<T, CallPathId>;
 }
 
 }  // namespace kojak

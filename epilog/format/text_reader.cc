@@ -82,7 +82,7 @@ Status Builder::encode_unknown(const TextLine& line) {
 }
 
 Status Builder::encode_record(const TextLine& line, const text::TextRecord& record) {
-  if (!context_.dialect.native() && record.dialect != RecordDialect::kBoth) {
+  if (!context_.dialect.native() && !in_classic(record.dialect)) {
     return error(line, line.name + " has no place in a classic trace");
   }
   record_.record = &record;
@@ -292,10 +292,7 @@ Status text_to_trace_file(std::string_view source, const std::string& path,
                           const std::string& name) {
   auto trace = text_to_trace(source, name);
   if (!trace) return trace.error();
-  auto file = OutputFile::create(path);
-  if (!file) return file.error();
-  if (Status status = file->write(trace->data(), trace->size()); !status) return status;
-  return file->commit();
+  return OutputFile::write_whole(path, std::span<const std::byte>(*trace));
 }
 
 Result<std::string> trace_to_text(const std::vector<std::byte>& trace, const std::string& name) {

@@ -17,6 +17,27 @@ constexpr const char* kSkipped = "the record is skipped";
 constexpr const char* kDamage = "the file is damaged";  // the reader says how
 constexpr const char* kWriterFault = "the program that wrote the trace is at fault";
 
+// The classic tools' own bookkeeping.
+bool is_skipped(std::uint8_t type) {
+  bool skipped = false;
+  dispatch_record(type, [&]<class R>() { skipped = R::kDialect == RecordDialect::kSkipped; });
+  return skipped;
+}
+
+// What to say of a definition that was not taken; nothing of what the visit of its fields finds.
+const char* fault_text(DefinitionFault fault) {
+  switch (fault) {
+    case DefinitionFault::kContinuesNothing:
+      return "continues nothing";
+    case DefinitionFault::kTooMany:
+      return "has more members than it may have";
+    case DefinitionFault::kRing:
+      return "names a caller that is one of its own, or too far";
+    default:
+      return nullptr;
+  }
+}
+
 // What the location of an event is doing.
 struct LocationState {
   std::vector<RegionId> open;  // absent: TRACING or PAUSING by their own records
@@ -38,8 +59,8 @@ class Verifier {
 
   void find(Level level, const char* field, const char* what, const char* advice);
   // Whether the object is defined (or absent where that has a meaning).
-  template <class R, class T>
-  void reference(const char* field, T id);
+  template <class T>
+  void reference(const FieldInfo& field, T id);
   template <class R>
   void record(const RawRecord& raw_record);
   template <class R>
@@ -85,12 +106,12 @@ void Verifier::find(Level level, const char* field, const char* what, const char
   finding.first_offset = place_.offset;
 }
 
-template <class R, class T>
-void Verifier::reference(const char* field, T id) {
+template <class T>
+void Verifier::reference(const FieldInfo& field, T id) {
   const char* what = nullptr;
   if constexpr (sizeof(T) == 4) {
     if (is_absent(id)) {
-      if (!may_be_absent<R, T>()) find(Level::kError, field, "is absent", kWriterFault);
+      if (!may_be_absent<T>(field.rule)) find(Level::kError, field.name, "is absent", kWriterFault);
       return;
     }
   }
@@ -101,15 +122,13 @@ void Verifier::reference(const char* field, T id) {
     what = undefined(definitions_, id);
   }
   if (what != nullptr) {
-    find(Level::kError, field, what, "the file is damaged or lacks definitions");
+    find(Level::kError, field.name, what, "the file is damaged or lacks definitions");
   }
 }
 
-// Visits all fields: references must be known, values in range. The identifier that a definition
-// introduces is its first field (an attribute's and event's first field is no such thing).
+// Visits all fields: references must be known, values in range.
 struct Verifier::Check {
   Verifier& verifier;
-  bool introduces;
   bool counts_bytes = false;
 
   template <class R>
@@ -117,8 +136,12 @@ struct Verifier::Check {
     Check& check;
     template <class T>
     void field(const FieldInfo& info, const T& value) {
-      if (std::exchange(check.introduces, false)) {
-        return check.verifier.introduced(info.name, value);
+      if (info.rule == FieldRule::kDefines) return check.verifier.introduced(info.name, value);
+      if constexpr (sizeof(T) == 1) {
+        if (info.rule == FieldRule::kCode && raw(value) > info.most) {
+          check.verifier.find(Level::kError, info.name, "has a value without a meaning",
+                              kWriterFault);
+        }
       }
       if constexpr (std::is_same_v<T, Seconds>) {
         if (!std::isfinite(value.value)) {
@@ -128,7 +151,7 @@ struct Verifier::Check {
       } else if constexpr (std::is_same_v<T, Bytes>) {
         if (is_absent(value)) check.counts_bytes = true;
       } else {
-        check.verifier.template reference<R>(info.name, value);
+        check.verifier.reference(info, value);
       }
     }
     template <class U>
@@ -155,26 +178,14 @@ void Verifier::record(const RawRecord& raw_record) {
     find(Level::kWarning, "", "the record is longer than this version of the format has it",
          "the rest is ignored");
   }
-  if (!dialect.native() && R::kDialect != RecordDialect::kBoth) {
+  if (!dialect.native() && !in_classic(R::kDialect)) {
     find(Level::kError, "", "has no place in a classic trace", kWriterFault);
     return;
   }
-  constexpr bool kOnlyLocal = R::kDialect == RecordDialect::kLocal ||
-                              std::is_same_v<R, MpiPut1teRemote> ||
-                              std::is_same_v<R, MpiGet1tsRemote> ||
-                              std::is_same_v<R, Put1teRemote> || std::is_same_v<R, Get1tsRemote>;
-  if (kOnlyLocal && !result_.local) {
+  if (only_local(R::kDialect) && !result_.local) {
     find(Level::kError, "", "belongs into local traces only", "merge the run again");
   }
-  Check check{*this, R::kKind == RecordKind::kDefinition};
-  if constexpr (std::is_same_v<R, CommIdentity> || std::is_same_v<R, WinIdentity> ||
-                std::is_same_v<R, CommRemote> || std::is_same_v<R, CartCoords> ||
-                std::is_same_v<R, GraphNeighbours> || std::is_same_v<R, CallSiteCaller> ||
-                std::is_same_v<R, ClockError> || std::is_same_v<R, Lost> ||
-                std::is_same_v<R, FunctionsOff> || std::is_same_v<R, RunProperty> ||
-                std::is_same_v<R, Offset>) {
-    check.introduces = false;  // these tell more of an object that is defined before
-  }
+  Check check{*this};
   visit_fields(record, dialect, Check::Visitor<R>{check});
   if constexpr (R::kKind == RecordKind::kDefinition) {
     definition(record, raw_record);
@@ -204,13 +215,9 @@ template <class R>
 void Verifier::definition(const R& record, const RawRecord& raw_record) {
   if constexpr (std::is_same_v<R, CallPath>) call_paths_.insert(raw(record.cpid));
   const std::size_t unfinished = definitions_.unfinished();
-  if (const Status status = definitions_.add(raw_record, reader_.dialect()); !status) {
-    const std::string& reason = status.error().reason;
-    const bool said = reason.rfind("no ", 0) == 0;  // by the reference check
-    const char* what = "continues nothing";
-    if (reason.rfind("more ", 0) == 0) what = "has more members than it may have";
-    if (reason.rfind("leads ", 0) == 0) what = "names a caller that is one of its own, or too far";
-    if (!said) find(Level::kError, "", what, "the definition is left out or cut");
+  (void)definitions_.add(raw_record, reader_.dialect());
+  if (const char* what = fault_text(definitions_.fault())) {
+    find(Level::kError, "", what, "the definition is left out or cut");
   }
   if (definitions_.unfinished() != unfinished) {
     find(Level::kError, "", "the definition before this one lacks continuations",
@@ -266,7 +273,6 @@ void Verifier::flow(const R& record, LocationState& state) {
       leaves(state, [](const MpiFunction& f) {
         return group_exit_move(f.role, true) != EpochMove::kNone;
       });
-      if (raw(record.synex) > 1) find(Level::kError, "synex", "is neither 0 nor 1", kWriterFault);
     } else if constexpr (std::is_same_v<R, MpiWinCollExit>) {
       leaves(state,
              [](const MpiFunction& f) { return collective_exit_move(f.role) != EpochMove::kNone; });
@@ -286,8 +292,6 @@ void Verifier::event(const R& record) {
       find(Level::kError, "exit", "is before the call's enter", kWriterFault);
     }
     end = std::max(end, record.exit.value);
-  } else if constexpr (std::is_same_v<R, MpiWinLock>) {
-    if (raw(record.ltype) > 1) find(Level::kError, "ltype", "is neither 0 nor 1", kWriterFault);
   }
   if (record.time.value < last_time_) {
     find(Level::kError, "time", "is before that of the event in front of it", kWriterFault);
@@ -369,8 +373,7 @@ Result<Verification> Verifier::run() {
       place_ = here;
       pending_attribute_ = {};
     }
-    if (raw_record.type >= 21 && raw_record.type <= 30 &&
-        (raw_record.type <= 26 || raw_record.type == 30)) {
+    if (is_skipped(raw_record.type)) {
       find(Level::kNote, "", "is bookkeeping of the classic tools", kSkipped);
     } else if (!dispatch_record(raw_record.type, [&]<class R>() { record<R>(raw_record); })) {
       find(Level::kWarning, "", "is of unknown type", kSkipped);

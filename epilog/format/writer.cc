@@ -145,6 +145,13 @@ Status OutputFile::commit() {
   return {};
 }
 
+Status OutputFile::write_whole(const std::string& path, std::span<const std::byte> bytes) {
+  auto file = create(path);
+  if (!file) return file.error();
+  if (Status written = file->write(bytes.data(), bytes.size()); !written) return written;
+  return file->commit();
+}
+
 TraceWriter::TraceWriter(OutputFile file, const Dialect& dialect)
     : file_(std::move(file)),
       dialect_(dialect),

@@ -23,6 +23,11 @@ class OutputFile {
   enum class Temporary : std::uint8_t { kUnnamed, kHidden };
   static Result<OutputFile> create(const std::string& path,
                                    Temporary temporary = Temporary::kUnnamed);
+  // A whole file: there with all of it, or as it was.
+  static Status write_whole(const std::string& path, std::span<const std::byte> bytes);
+  static Status write_whole(const std::string& path, std::string_view text) {
+    return write_whole(path, std::as_bytes(std::span(text)));
+  }
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();

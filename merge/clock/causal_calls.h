@@ -32,12 +32,12 @@ class CausalCalls {
     const std::uint32_t comm = messages_.paired_comm(s, r.cid);
     if (comm == kAbsent) return;
     const std::uint64_t number = p.collectives[comm] + 1;
-    const MergedRegion* region = open_region(t);
+    const RegionDef* region = open_region(t);
     if (region != nullptr && !state_.defs.comms[comm].ranks.empty()) {
       const CallFacts facts{p.rank,
                             comm,
-                            region->role,
-                            region->counts_by_pair,
+                            region->role(),
+                            region->function != nullptr && counts_by_pair(*region->function),
                             raw(r.rlid),
                             bytes_of(s, raw(r.sent), raw(kAttrBytesSent)),
                             bytes_of(s, raw(r.recvd), raw(kAttrBytesReceived))};
@@ -103,10 +103,10 @@ class CausalCalls {
   void synchronise(CausalProcess& p) {
     CausalThread& t = p.current();
     const Stream& s = t.stream;
-    const MergedRegion* region = open_region(t);
+    const RegionDef* region = open_region(t);
     Sync sync;
-    if (!decode_sync(s.raw_record(), s.dialect, region != nullptr ? region->role : MpiRole::kOther,
-                     t.assertion, sync)) {
+    if (!decode_sync(s.raw_record(), s.dialect,
+                     region != nullptr ? region->role() : MpiRole::kOther, t.assertion, sync)) {
       return;
     }
     const std::uint32_t window = s.translation->windows[sync.window];
@@ -130,7 +130,7 @@ class CausalCalls {
   BegunCalls& begun() { return begun_; }
 
  private:
-  const MergedRegion* open_region(const CausalThread& t) const {
+  const RegionDef* open_region(const CausalThread& t) const {
     if (t.stack.empty() || t.stack.back().region == kAbsent) return nullptr;
     return &state_.defs.regions[t.stack.back().region];
   }

@@ -300,7 +300,7 @@ class CausalPass {
     const std::uint64_t position = t.stream.position();
     std::uint32_t edge = CausalThread::edge_at(t.begins, t.next_begin, position);
     const bool cause =
-        open.region != kAbsent && can_be_cause(state_.defs.regions[open.region].role);
+        open.region != kAbsent && can_be_cause(state_.defs.regions[open.region].role());
     if (cause || edge != kAbsent) open.enter = state_.cause_here(p);
     for (; edge != kAbsent; edge = CausalThread::edge_at(t.begins, t.next_begin, position)) {
       state_.channels.publish(lock_channel(edge), open.enter);

@@ -241,7 +241,7 @@ class GrantFinder {
   }
   bool is_unlock(std::uint32_t region) const {
     if (region == kAbsent) return false;
-    const MpiRole role = defs_.regions[region].role;
+    const MpiRole role = defs_.regions[region].role();
     return role == MpiRole::kWinUnlock || role == MpiRole::kWinUnlockAll;
   }
   void leave(Stream& s, Location& l) {

@@ -17,17 +17,10 @@ class Lookup {
  public:
   explicit Lookup(TraceDefinitions& definitions) : definitions_(&definitions) {}
   explicit Lookup(const Translation& translation) : translation_(&translation) {}
-  std::uint32_t region(std::uint32_t id) const {
-    return definitions_ != nullptr ? definitions_->region(id) : translation_->regions[id];
-  }
-  std::uint32_t window(std::uint32_t id) const {
-    return definitions_ != nullptr ? definitions_->window(id) : translation_->windows[id];
-  }
-  std::uint32_t comm(std::uint32_t id) const {
-    return definitions_ != nullptr ? definitions_->comm(id) : translation_->comms[id];
-  }
-  std::uint32_t call_site(std::uint32_t id) const {
-    return definitions_ != nullptr ? definitions_->call_site(id) : translation_->call_sites[id];
+  template <Translated Id>
+  std::uint32_t operator()(Id id) const {
+    return definitions_ != nullptr ? definitions_->merged(id)
+                                   : (translation_->*KindOf<Id>::kMap)[raw(id)];
   }
 
  private:
@@ -72,7 +65,7 @@ class Follower {
     const bool moves = decode_sync(record, dialect, role(), assertion_, s);
     if (s.unknown_role) summary_.add(Finding::kUnknownRole);
     if (!moves) return;
-    const std::uint32_t window = lookup_.window(s.window);
+    const std::uint32_t window = lookup_(WindowId{s.window});
     if (window == kAbsent) return;
     if (s.target != kAbsent && s.target >= processes_) return;
     WindowEpochs& w = epochs_.window(window, true);
@@ -96,16 +89,16 @@ class Follower {
     if (stack_.empty() || !stack_.back().region) return MpiRole::kOther;
     std::uint32_t region = kAbsent;
     if (stack_.back().call_site) {
-      const std::uint32_t site = lookup_.call_site(stack_.back().id);
-      if (site != kAbsent) region = definitions_.call_sites[site].entered;
+      const std::uint32_t site = lookup_(CallSiteId{stack_.back().id});
+      if (site != kAbsent) region = raw(definitions_.call_sites[site].entered);
     } else {
-      region = lookup_.region(stack_.back().id);
+      region = lookup_(RegionId{stack_.back().id});
     }
-    return region != kAbsent ? definitions_.regions[region].role : MpiRole::kOther;
+    return region != kAbsent ? definitions_.regions[region].role() : MpiRole::kOther;
   }
   std::span<const std::uint32_t> members(std::uint32_t comm) const {
     if (comm == kAbsent) return {};
-    const std::uint32_t merged = lookup_.comm(comm);
+    const std::uint32_t merged = lookup_(CommId{comm});
     if (merged == kAbsent) return {};
     return definitions_.comms[merged].ranks;
   }

@@ -157,7 +157,7 @@ inline std::uint32_t entered_region(const Translation& translation,
                                     bool call_site) {
   if (!call_site) return translation.regions[id];
   const std::uint32_t site = translation.call_sites[id];
-  return site != kAbsent ? definitions.call_sites[site].entered : kAbsent;
+  return site != kAbsent ? raw(definitions.call_sites[site].entered) : kAbsent;
 }
 
 }  // namespace kojak::merge

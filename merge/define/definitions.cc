@@ -93,7 +93,7 @@ std::uint32_t MergedDefinitions::file(const std::string& name) {
 
 std::uint32_t MergedDefinitions::machine(const std::string& name, std::uint32_t count) {
   const std::uint32_t id = intern(machine_ids_, machines, name, [&] {
-    return MergedMachine{name, 0};
+    return MachineDef{name, 0};
   });
   machines[id].nodes = std::max(machines[id].nodes, count);
   return id;
@@ -118,7 +118,7 @@ void TraceDefinitions::contradiction(const char* what, std::uint32_t first, cons
 
 std::uint32_t TraceDefinitions::comm_of(CommId id, const char* of) {
   if (is_absent(id)) return kAbsent;
-  const std::uint32_t merged = comm(raw(id));
+  const std::uint32_t merged = this->merged(id);
   if (merged == kAbsent) {
     summary_.add(Finding::kUnknownId, 1,
                  [&] { return traces_[index_].path + ": communicator of a " + of; });
@@ -126,58 +126,31 @@ std::uint32_t TraceDefinitions::comm_of(CommId id, const char* of) {
   return merged;
 }
 
-std::uint32_t TraceDefinitions::region(std::uint32_t id) {
-  const std::uint32_t known = translation_.regions[id];
-  if (known != kAbsent) return known;
-  const RegionDef* def = local_.regions.find(static_cast<RegionId>(id));
-  if (def == nullptr) return fallback_ != nullptr ? fallback_->regions[id] : kAbsent;
-  if (const CodeDef* code = local_.local_functions.find(static_cast<RegionId>(id))) {
-    const std::uint32_t merged = function(*code);
-    translation_.regions.set(id, merged);
-    return merged;
-  }
-  const std::uint32_t merged = intern(
+std::uint32_t TraceDefinitions::take(RegionId id, const RegionDef& def) {
+  if (const CodeDef* code = local_.local_functions.find(id)) return function(*code);
+  if (!def.file.empty()) merged_.file(def.file);
+  return intern(
       merged_.region_ids_, merged_.regions,
-      std::tuple(def->name, def->file, def->description, raw(def->begin), raw(def->end), def->type),
-      [&] {
-        return MergedRegion{def->name,
-                            def->file,
-                            def->description,
-                            def->begin,
-                            def->end,
-                            def->type,
-                            def->function != nullptr ? def->function->role : MpiRole::kOther,
-                            def->function != nullptr,
-                            def->function != nullptr && counts_by_pair(*def->function)};
-      });
-  if (!def->file.empty()) merged_.file(def->file);
-  translation_.regions.set(id, merged);
-  return merged;
+      std::tuple(def.name, def.file, def.description, raw(def.begin), raw(def.end), def.type),
+      [&] { return def; });
 }
 
-std::uint32_t TraceDefinitions::call_site(std::uint32_t id) {
-  const std::uint32_t known = translation_.call_sites[id];
-  if (known != kAbsent) return known;
-  const CallSiteDef* def = local_.call_sites.find(static_cast<CallSiteId>(id));
-  if (def == nullptr) return fallback_ != nullptr ? fallback_->call_sites[id] : kAbsent;
-  std::vector<const CallSiteDef*> path{def};  // outermost last
-  local_.for_each_caller(*def, [&](CallSiteId, const CallSiteDef& c) { path.push_back(&c); });
-  std::uint32_t merged = kAbsent;
+std::uint32_t TraceDefinitions::take(CallSiteId, const CallSiteDef& def) {
+  std::vector<const CallSiteDef*> path{&def};  // outermost last
+  local_.for_each_caller(def, [&](CallSiteId, const CallSiteDef& c) { path.push_back(&c); });
+  std::uint32_t site = kAbsent;
   for (std::size_t i = path.size(); i-- != 0;) {
-    const std::string* file = local_.files.find(path[i]->file);
-    MergedCallSite site;
-    if (file != nullptr) site.file = merged_.file(*file);
-    site.line = path[i]->line;
-    site.entered = region(raw(path[i]->entered));
-    if (!is_absent(path[i]->left)) site.left = region(raw(path[i]->left));
-    site.caller = merged;
-    merged = merged_.call_site(site);
+    const CallSiteDef& local = *path[i];
+    const std::string* file = local_.files.find(local.file);
+    const auto left = is_absent(local.left) ? kAbsent : merged(local.left);
+    site = merged_.call_site({file != nullptr ? FileId{merged_.file(*file)} : absent<FileId>(),
+                              local.line, RegionId{merged(local.entered)}, RegionId{left},
+                              CallSiteId{site}});
   }
-  translation_.call_sites.set(id, merged);
-  return merged;
+  return site;
 }
 
-std::uint32_t TraceDefinitions::intern_comm(std::uint32_t id, const CommDef& def) {
+std::uint32_t TraceDefinitions::intern_comm(CommId id, const CommDef& def) {
   MergedComm comm;
   comm.ranks = def.ranks;
   comm.remote = def.remote;
@@ -197,7 +170,7 @@ std::uint32_t TraceDefinitions::intern_comm(std::uint32_t id, const CommDef& def
   }
   if (!def.identity_known || (comm.hi == 0 && comm.lo == 0)) {
     comm.flags |= 1;
-    return intern(merged_.own_comms_, merged_.comms, std::pair(traces_[index_].rank, id),
+    return intern(merged_.own_comms_, merged_.comms, std::pair(traces_[index_].rank, raw(id)),
                   [&] { return comm; });
   }
   const std::uint32_t merged =
@@ -209,20 +182,15 @@ std::uint32_t TraceDefinitions::intern_comm(std::uint32_t id, const CommDef& def
   return merged;
 }
 
-std::uint32_t TraceDefinitions::comm(std::uint32_t id) {
-  const std::uint32_t known = translation_.comms[id];
-  if (known != kAbsent) return known;
-  const CommDef* def = local_.comms.find(static_cast<CommId>(id));
-  if (def == nullptr) return fallback_ != nullptr ? fallback_->comms[id] : kAbsent;
-  const std::uint32_t merged = intern_comm(id, *def);
-  translation_.comms.set(id, merged);
-  for (const auto& [rank, lists] : def->neighbours) {
+std::uint32_t TraceDefinitions::take(CommId id, const CommDef& def) {
+  const std::uint32_t merged = intern_comm(id, def);
+  for (const auto& [rank, lists] : def.neighbours) {
     merged_.comms[merged].neighbours.try_emplace(rank, lists);
   }
   return merged;
 }
 
-std::uint32_t TraceDefinitions::intern_window(std::uint32_t id, const WindowDef& def) {
+std::uint32_t TraceDefinitions::take(WindowId id, const WindowDef& def) {
   MergedWindow window;
   window.comm = comm_of(def.comm, "window");
   window.hi = def.identity_hi;
@@ -232,7 +200,7 @@ std::uint32_t TraceDefinitions::intern_window(std::uint32_t id, const WindowDef&
   window.first = index_;
   if (!def.identity_known || (window.hi == 0 && window.lo == 0)) {
     window.flags = 1;
-    return intern(merged_.own_windows_, merged_.windows, std::pair(traces_[index_].rank, id),
+    return intern(merged_.own_windows_, merged_.windows, std::pair(traces_[index_].rank, raw(id)),
                   [&] { return window; });
   }
   const std::uint32_t merged = intern(merged_.window_ids_, merged_.windows,
@@ -245,16 +213,6 @@ std::uint32_t TraceDefinitions::intern_window(std::uint32_t id, const WindowDef&
     };
     if (!own(known.comm) || !own(window.comm)) contradiction("window", known.first);
   }
-  return merged;
-}
-
-std::uint32_t TraceDefinitions::window(std::uint32_t id) {
-  const std::uint32_t known = translation_.windows[id];
-  if (known != kAbsent) return known;
-  const WindowDef* def = local_.windows.find(static_cast<WindowId>(id));
-  if (def == nullptr) return fallback_ != nullptr ? fallback_->windows[id] : kAbsent;
-  const std::uint32_t merged = intern_window(id, *def);
-  translation_.windows.set(id, merged);
   return merged;
 }
 
@@ -281,9 +239,10 @@ void TraceDefinitions::take_location() {
     if (location.machine == kAbsent) location.machine = machine_id;
     location.node =
         intern(merged_.node_ids_, merged_.nodes, std::pair(machine_id, node->name), [&] {
-          return MergedNode{machine_id, node->name, node->cpus, node->period, node->clock_error};
+          return NodeDef{node->name, MachineId{machine_id}, node->cpus, node->period,
+                         node->clock_error};
         });
-    MergedNode& known = merged_.nodes[location.node];
+    NodeDef& known = merged_.nodes[location.node];
     if (node->clock_error && (!known.clock_error || *node->clock_error > *known.clock_error)) {
       known.clock_error = node->clock_error;  // the worst of its processes'
     }
@@ -337,18 +296,21 @@ void TraceDefinitions::take_topologies() {
   });
 }
 
+// Also what only the process's first thread defines.
+template <Translated Id>
+void TraceDefinitions::take_all() {
+  (local_.*KindOf<Id>::kLocal).for_each([&](Id id, const auto&) { merged(id); });
+  if (fallback_ != nullptr) {
+    (translation_.*KindOf<Id>::kMap).inherit(fallback_->*KindOf<Id>::kMap);
+  }
+}
+
 Status TraceDefinitions::finish(Translation& translation) {
   local_.finish();
-  local_.regions.for_each([&](RegionId id, const RegionDef&) { region(raw(id)); });
-  local_.call_sites.for_each([&](CallSiteId id, const CallSiteDef&) { call_site(raw(id)); });
-  local_.comms.for_each([&](CommId id, const CommDef&) { comm(raw(id)); });
-  local_.windows.for_each([&](WindowId id, const WindowDef&) { window(raw(id)); });
-  if (fallback_ != nullptr) {
-    translation_.regions.inherit(fallback_->regions);
-    translation_.call_sites.inherit(fallback_->call_sites);
-    translation_.comms.inherit(fallback_->comms);
-    translation_.windows.inherit(fallback_->windows);
-  }
+  take_all<RegionId>();
+  take_all<CallSiteId>();
+  take_all<CommId>();
+  take_all<WindowId>();
   take_sites();
   take_location();
   take_metrics();

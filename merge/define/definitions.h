@@ -52,6 +52,26 @@ struct Translation {
   bool operator==(const Translation&) const = default;
 };
 
+// The kinds of objects whose identifiers stand in events: where a trace defines them, and where the
+// translation has them.
+template <class Id>
+struct KindOf;
+#define KOJAK_KIND(Id, objects)                           \
+  template <>                                             \
+  struct KindOf<Id> {                                     \
+    static constexpr auto kLocal = &Definitions::objects; \
+    static constexpr auto kMap = &Translation::objects;   \
+  };
+KOJAK_KIND(RegionId, regions)
+KOJAK_KIND(CallSiteId, call_sites)
+KOJAK_KIND(CommId, comms)
+KOJAK_KIND(WindowId, windows)
+#undef KOJAK_KIND
+template <class Id>
+concept Translated = requires {
+  KindOf<Id>::kMap;
+};
+
 struct MergedComm {
   std::vector<std::uint32_t> ranks, remote;
   std::uint64_t hi = 0, lo = 0;
@@ -68,34 +88,8 @@ struct MergedWindow {
   std::uint32_t first = 0;
   bool paired() const { return (flags & 1) == 0; }
 };
-struct MergedRegion {
-  std::string name, file, description;
-  Line begin{}, end{};
-  std::uint8_t type = 0;
-  MpiRole role = MpiRole::kOther;
-  bool mpi = false;
-  bool counts_by_pair = false;  // MPI_Alltoallv and its like: each pair of members has its own
-};
 // MPI_Alltoallv and its like.
 bool counts_by_pair(const MpiFunction& function);
-struct MergedNode {
-  std::uint32_t machine = 0;
-  std::string name;
-  std::uint32_t cpus = 0;
-  Seconds period;
-  std::optional<Seconds> clock_error;
-};
-struct MergedMachine {
-  std::string name;
-  std::uint32_t nodes = 0;
-};
-struct MergedCallSite {
-  std::uint32_t file = kAbsent;
-  Line line{};
-  std::uint32_t entered = kAbsent, left = kAbsent;
-  std::uint32_t caller = kAbsent;  // the site that entered `left`, where paths are followed
-  bool operator==(const MergedCallSite&) const = default;
-};
 struct MergedLocation {
   std::uint32_t rank = 0, thread = 0;
   std::uint32_t machine = kAbsent, node = kAbsent;
@@ -106,11 +100,11 @@ struct MergedLocation {
 class MergedDefinitions {
  public:
   std::vector<std::string> files;
-  std::vector<MergedRegion> regions;
-  std::vector<MergedCallSite> call_sites;
+  std::vector<RegionDef> regions;
+  std::vector<CallSiteDef> call_sites;
   std::vector<MetricDef> metrics;
-  std::vector<MergedMachine> machines;
-  std::vector<MergedNode> nodes;
+  std::vector<MachineDef> machines;
+  std::vector<NodeDef> nodes;
   std::vector<MergedLocation> locations;  // 0..n-1 the ranks, then the other threads
   std::vector<MergedComm> comms;
   std::vector<MergedWindow> windows;
@@ -136,7 +130,7 @@ class MergedDefinitions {
   std::uint32_t file(const std::string& name);
   std::uint32_t machine(const std::string& name, std::uint32_t nodes);
   std::uint32_t function(const CodePlace& place);
-  std::uint32_t call_site(const MergedCallSite& site);
+  std::uint32_t call_site(const CallSiteDef& site);
 
   std::vector<std::uint32_t> trace_locations_;
   std::unordered_map<std::string, std::uint32_t> file_ids_, machine_ids_, metric_ids_;
@@ -145,9 +139,7 @@ class MergedDefinitions {
       std::tuple<std::string, std::string, std::string, std::uint32_t, std::uint32_t, std::uint8_t>,
       std::uint32_t>
       region_ids_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>,
-           std::uint32_t>
-      call_site_ids_;
+  std::map<std::tuple<FileId, Line, RegionId, RegionId, CallSiteId>, std::uint32_t> call_site_ids_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> comm_ids_, window_ids_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> group_comms_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> own_comms_, own_windows_;
@@ -168,17 +160,31 @@ class TraceDefinitions {
         fallback_(fallback) {}
 
   void add(const RawRecord& record, const Dialect& dialect);
-  std::uint32_t region(std::uint32_t id);
-  std::uint32_t comm(std::uint32_t id);
-  std::uint32_t window(std::uint32_t id);
-  std::uint32_t call_site(std::uint32_t id);
+  // The merged object; kAbsent if nothing defines it.
+  template <Translated Id>
+  std::uint32_t merged(Id id) {
+    const std::uint32_t known = (translation_.*KindOf<Id>::kMap)[raw(id)];
+    if (known != kAbsent) return known;
+    const auto* def = (local_.*KindOf<Id>::kLocal).find(id);
+    if (def == nullptr) {
+      return fallback_ != nullptr ? (fallback_->*KindOf<Id>::kMap)[raw(id)] : kAbsent;
+    }
+    const std::uint32_t taken = take(id, *def);
+    (translation_.*KindOf<Id>::kMap).set(raw(id), taken);
+    return taken;
+  }
   // Takes over everything else; gives the table. The first contradiction, if any.
   Status finish(Translation& translation);
   const Definitions& local() const { return local_; }
 
  private:
-  std::uint32_t intern_comm(std::uint32_t id, const CommDef& def);
-  std::uint32_t intern_window(std::uint32_t id, const WindowDef& def);
+  std::uint32_t take(RegionId id, const RegionDef& def);
+  std::uint32_t take(CallSiteId id, const CallSiteDef& def);
+  std::uint32_t take(CommId id, const CommDef& def);
+  std::uint32_t take(WindowId id, const WindowDef& def);
+  template <Translated Id>
+  void take_all();
+  std::uint32_t intern_comm(CommId id, const CommDef& def);
   void take_location();
   void take_metrics();
   void take_topologies();

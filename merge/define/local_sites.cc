@@ -40,15 +40,14 @@ std::uint32_t MergedDefinitions::function(const CodePlace& place) {
       std::tuple(name, place.declared_in, std::string(), raw(begin), kAbsent, std::uint8_t{1}),
       static_cast<std::uint32_t>(regions.size()));
   if (fresh) {
-    regions.push_back(
-        {name, place.declared_in, "", begin, absent<Line>(), 1, MpiRole::kOther, false});
+    regions.push_back({name, place.declared_in, "", begin, absent<Line>(), 1, nullptr});
   }
   return it->second;
 }
 
-std::uint32_t MergedDefinitions::call_site(const MergedCallSite& site) {
+std::uint32_t MergedDefinitions::call_site(const CallSiteDef& site) {
   const auto [it, fresh] = call_site_ids_.try_emplace(
-      std::tuple(site.file, raw(site.line), site.entered, site.left, site.caller),
+      std::tuple(site.file, site.line, site.entered, site.left, site.caller),
       static_cast<std::uint32_t>(call_sites.size()));
   if (fresh) call_sites.push_back(site);
   return it->second;
@@ -122,12 +121,12 @@ void TraceDefinitions::take_sites() {
         callers(code, entered != nullptr && entered->name == kSampledRegion);
     std::uint32_t merged = kAbsent;
     for (std::size_t i = std::min(places.size(), kMostSiteCallers); i-- != 0;) {
-      MergedCallSite site;
-      if (!places[i].file.empty()) site.file = merged_.file(places[i].file);
+      CallSiteDef site;
+      site.file = places[i].file.empty() ? absent<FileId>() : FileId{merged_.file(places[i].file)};
       site.line = static_cast<Line>(places[i].line);
-      site.entered = i == 0 ? region(raw(id)) : merged_.function(places[i - 1]);
-      site.left = merged_.function(places[i]);
-      site.caller = merged;
+      site.entered = RegionId{i == 0 ? this->merged(id) : merged_.function(places[i - 1])};
+      site.left = RegionId{merged_.function(places[i])};
+      site.caller = CallSiteId{merged};
       merged = merged_.call_site(site);
     }
     translation_.sites.set(raw(id), merged);

@@ -16,14 +16,8 @@ class Translator {
 
   template <class T>
   [[gnu::always_inline]] void field(const FieldInfo&, T& value) {
-    if constexpr (std::is_same_v<T, RegionId>) {
-      replace(translation_.regions, value);
-    } else if constexpr (std::is_same_v<T, CommId>) {
-      replace(translation_.comms, value);
-    } else if constexpr (std::is_same_v<T, WindowId>) {
-      replace(translation_.windows, value);
-    } else if constexpr (std::is_same_v<T, CallSiteId>) {
-      replace(translation_.call_sites, value);
+    if constexpr (Translated<T>) {
+      replace(translation_.*KindOf<T>::kMap, value);
     } else if constexpr (std::is_same_v<T, PeerId>) {
       if (raw(value) >= processes_ && !is_absent(value)) [[unlikely]] {
         bad_peer_ = true;

@@ -18,16 +18,7 @@ inline constexpr std::uint8_t kClassicMajor = 1, kClassicMinor = 9;
 // traces only: the tools behind the classic merge do not expect them.
 template <class R>
 constexpr bool in_classic_files() {
-  if (R::kDialect != RecordDialect::kBoth || R::kKind == RecordKind::kAttribute) return false;
-  switch (R::kType) {
-    case RecordType::kMpiSendComplete:
-    case RecordType::kMpiRecvRequest:
-    case RecordType::kMpiRequestTested:
-    case RecordType::kMpiCancelled:
-      return false;
-    default:
-      return true;
-  }
+  return R::kDialect == RecordDialect::kBoth;
 }
 
 // The refusal of something that stands in this trace.

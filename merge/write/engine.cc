@@ -121,7 +121,8 @@ class Engine {
     events_.count_metrics(s, r);
     const std::size_t callers = events_.put_site(s, r);
     s.stack.insert(s.stack.end(), callers, kCaller);
-    s.stack.push_back(site != kAbsent ? in_.survey.definitions.call_sites[site].entered : kAbsent);
+    s.stack.push_back(site != kAbsent ? raw(in_.survey.definitions.call_sites[site].entered)
+                                      : kAbsent);
   }
   void sample(Stream& s) {
     LocalSample r;

@@ -22,7 +22,7 @@ class EventWriter {
         emitter_(writer),
         processes_(in.traces.front().run_size),
         out_metrics_(writer.dialect().metrics) {
-    for (const MergedRegion& region : in.survey.definitions.regions) roles_.push_back(region.role);
+    for (const RegionDef& region : in.survey.definitions.regions) roles_.push_back(region.role());
   }
 
   const Dialect& dialect_of(const Stream& s) const {
@@ -84,10 +84,10 @@ class EventWriter {
   }
   // A classic file has no record of call paths: the functions on the way are entered themselves.
   std::size_t put_callers(const EnterCs& enter) {
-    const std::vector<MergedCallSite>& sites = in_.survey.definitions.call_sites;
+    const std::vector<CallSiteDef>& sites = in_.survey.definitions.call_sites;
     std::vector<std::uint32_t> path;
-    for (std::uint32_t at = raw(enter.csid); at != kAbsent && sites[at].caller != kAbsent;) {
-      at = sites[at].caller;
+    for (std::uint32_t at = raw(enter.csid); at != kAbsent && !is_absent(sites[at].caller);) {
+      at = raw(sites[at].caller);
       path.push_back(at);
     }
     for (std::size_t i = path.size(); i-- != 0;) {

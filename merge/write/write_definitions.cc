@@ -19,11 +19,11 @@ class DefinitionWriter {
         defs_.locations.begin(), defs_.locations.end(),
         [](const MergedLocation& l) { return l.machine == kAbsent || l.node == kAbsent; });
     std::vector<std::uint32_t> nodes(defs_.machines.size(), 0);
-    for (const MergedNode& node : defs_.nodes) {
-      if (node.machine < nodes.size()) ++nodes[node.machine];
+    for (const NodeDef& node : defs_.nodes) {
+      if (raw(node.machine) < nodes.size()) ++nodes[raw(node.machine)];
     }
     for (std::size_t i = 0; i < defs_.machines.size(); ++i) {
-      const MergedMachine& machine = defs_.machines[i];
+      const MachineDef& machine = defs_.machines[i];
       const StringId name = string(machine.name);
       out_.write(Machine{id<MachineId>(i), Count{std::max(machine.nodes, nodes[i])}, name});
     }
@@ -35,10 +35,10 @@ class DefinitionWriter {
       out_.write(Machine{id<MachineId>(unknown_machine_), Count{1}, unknown});
     }
     for (std::size_t i = 0; i < defs_.nodes.size(); ++i) {
-      const MergedNode& node = defs_.nodes[i];
+      const NodeDef& node = defs_.nodes[i];
       const StringId name = string(node.name);
-      const std::uint32_t machine = node.machine != kAbsent ? node.machine : unknown_machine_;
-      out_.write(Node{id<NodeId>(i), id<MachineId>(machine), Count{node.cpus}, name, node.period});
+      const auto machine = is_absent(node.machine) ? id<MachineId>(unknown_machine_) : node.machine;
+      out_.write(Node{id<NodeId>(i), machine, Count{node.cpus}, name, node.period});
       if (native_ && node.clock_error) out_.write(ClockError{id<NodeId>(i), *node.clock_error});
     }
     if (homeless) {
@@ -73,7 +73,7 @@ class DefinitionWriter {
       files.emplace(defs_.files[i], static_cast<std::uint32_t>(i));
     }
     for (std::size_t i = 0; i < defs_.regions.size(); ++i) {
-      const MergedRegion& region = defs_.regions[i];
+      const RegionDef& region = defs_.regions[i];
       const StringId name = string(region.name);
       const StringId description = described(region);
       const auto file = files.find(region.file);
@@ -82,11 +82,10 @@ class DefinitionWriter {
                         region.begin, region.end, description, Byte{region.type}});
     }
     for (std::size_t i = 0; i < defs_.call_sites.size(); ++i) {
-      const MergedCallSite& site = defs_.call_sites[i];
-      out_.write(CallSite{id<CallSiteId>(i), id<FileId>(site.file), site.line,
-                          id<RegionId>(site.entered), id<RegionId>(site.left)});
-      if (native_ && site.caller != kAbsent) {
-        out_.write(CallSiteCaller{id<CallSiteId>(i), id<CallSiteId>(site.caller)});
+      const CallSiteDef& site = defs_.call_sites[i];
+      out_.write(CallSite{id<CallSiteId>(i), site.file, site.line, site.entered, site.left});
+      if (native_ && !is_absent(site.caller)) {
+        out_.write(CallSiteCaller{id<CallSiteId>(i), site.caller});
       }
     }
     for (std::size_t i = 0; i < defs_.metrics.size(); ++i) {
@@ -194,10 +193,10 @@ class DefinitionWriter {
     return static_cast<Id>(static_cast<std::uint32_t>(i));
   }
   // The old tools take the description of a region for granted, and name its kind there.
-  StringId described(const MergedRegion& region) {
+  StringId described(const RegionDef& region) {
     if (!region.description.empty()) return string(region.description);
     if (native_) return absent<StringId>();
-    return string(region.mpi ? "MPI" : "USR");
+    return string(region.function != nullptr ? "MPI" : "USR");
   }
   // Writes each text once, just before it is first needed.
   StringId string(const std::string& text) {

@@ -32,7 +32,7 @@ bool may_stay(const Finding& finding) {
          finding.what == "leaves a region that is not the innermost one" ||
          finding.what == "a byte count stands in an ATTR_UI8 that is not there" ||
          finding.what == "the run has no such process" || finding.what == "is no finite number" ||
-         finding.what == "is neither 0 nor 1";
+         finding.what == "has a value without a meaning";
 }
 
 // A run may be as large as its traces say, and each of its processes gets a place in the result,

@@ -73,7 +73,7 @@ TEST(ClassicLayout, EveryEventHasTheLengthThatOldToolsExpect) {
   classic.minor = 9;
   for (int type = 100; type < 256; ++type) {
     dispatch_record(static_cast<std::uint8_t>(type), [&]<class R>() {
-      if constexpr (R::kDialect == RecordDialect::kBoth) {
+      if constexpr (in_classic(R::kDialect)) {
         std::byte bytes[kMaxRecord];
         const std::size_t size = encode(R{}, classic, bytes);
         const auto known = lengths.find(R::kType);

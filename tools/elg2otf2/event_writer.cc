@@ -50,9 +50,7 @@ EventWriter::Process& EventWriter::process(const Stream& stream) {
 }
 
 MpiRole EventWriter::role(OTF2_RegionRef ref) const {
-  const RegionDef* region = definitions_.regions.find(RegionId{ref});
-  return region == nullptr || region->function == nullptr ? MpiRole::kOther
-                                                          : region->function->role;
+  return definitions_.role(RegionId{ref});
 }
 
 std::optional<OTF2_RmaAtomicType> EventWriter::atomic(const Stream& stream) const {

@@ -144,9 +144,7 @@ class Export {
 
   // (Classic traces have such an exit of a test that gave false, too.)
   void leave_epoch_call(Thread& thread, std::uint64_t time, const earl::Event& event) {
-    const RegionDef* region = trace_.definitions().regions.find(event.reg);
-    const MpiRole role =
-        region == nullptr || region->function == nullptr ? MpiRole::kOther : region->function->role;
+    const MpiRole role = trace_.definitions().role(event.reg);
     if (event.code == 1) {
       count_epoch(thread, time, -1);
     } else if (role == MpiRole::kWinPost || role == MpiRole::kWinStart) {

@@ -77,11 +77,7 @@ ExitCode convert(const cli::po::variables_map& values,
   Status written = format.write(*file, read->end);
   for (const Beside<Format>& other : beside) {
     if (!written) break;
-    auto made = OutputFile::create(other.name);
-    if (!made) return cli::failed(made.error());
-    const std::string text = other.text(format);
-    written = made->write(text.data(), text.size());
-    if (written) written = made->commit();
+    written = OutputFile::write_whole(other.name, other.text(format));
   }
   if (written) written = file->commit();
   if (!written) return cli::failed(written.error());

@@ -319,13 +319,6 @@ void print_regressions(const std::vector<Regression>& worse, const Run& last, do
   }
 }
 
-Status write_text(const std::string& text, const std::string& path) {
-  auto file = OutputFile::create(path);
-  if (!file) return file.error();
-  if (Status written = file->write(text.data(), text.size()); !written) return written;
-  return file->commit();
-}
-
 ExitCode run(const cli::po::variables_map& values) {
   const auto names = values.count("report") != 0 ? values["report"].as<std::vector<std::string>>()
                                                  : std::vector<std::string>();
@@ -386,7 +379,8 @@ ExitCode run(const cli::po::variables_map& values) {
   if (limit) worse = regressions(runs, *limit / 100);
   if (!json.empty()) {
     const auto part = limit ? std::optional<double>(*limit / 100) : std::nullopt;
-    if (const Status written = write_text(series_json(runs, weak, part, worse), json); !written)
+    if (const Status written = OutputFile::write_whole(json, series_json(runs, weak, part, worse));
+        !written)
       return cli::failed(written.error());
   }
   print_regressions(worse, runs.empty() ? Run() : runs.back(), limit.value_or(0));
