@@ -37,6 +37,22 @@ std::string counted(std::uint64_t count, const char* one, const char* several) {
   return std::to_string(count) + ' ' + (count == 1 ? one : several);
 }
 
+// Of each "{one|several}" in a text the word that fits the count.
+std::string in_number(std::string_view text, std::uint64_t count) {
+  std::string words;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = text.find('{', at);
+    words += text.substr(at, open - at);
+    if (open == text.npos) break;
+    const std::size_t middle = text.find('|', open);
+    const std::size_t close = text.find('}', middle);
+    words += count == 1 ? text.substr(open + 1, middle - open - 1)
+                        : text.substr(middle + 1, close - middle - 1);
+    at = close + 1;
+  }
+  return words;
+}
+
 void row(std::string& text, std::string_view name, std::uint64_t count) {
   constexpr std::size_t kName = 38, kCount = 14;
   std::string digits = std::to_string(count);
@@ -74,7 +90,7 @@ std::vector<Message> messages_of(const Summary& summary) {
     const FindingRow& row = summary[finding];
     if (row.count == 0) continue;
     const FindingInfo& info = finding_info(finding);
-    std::string text = std::string(info.text) + ": " + std::to_string(row.count);
+    std::string text = std::to_string(row.count) + ' ' + in_number(info.text, row.count);
     if (!row.where.empty()) {
       text += " (" + std::string(row.count > 1 ? "first " : "") + row.where + ")";
     }

@@ -17,89 +17,118 @@ namespace kojak::merge {
 // kNote: nothing is lost. kWarning: events were lost or a result is suspect (exit code 3).
 enum class Severity : std::uint8_t { kNote, kWarning };
 
-// KOJAK_FINDING(Name, severity, text, advice)
+// KOJAK_FINDING(Name, severity, text, advice). The text stands behind the count: of "{one|several}"
+// the word that fits.
 #define KOJAK_FINDINGS                                                                             \
-  KOJAK_FINDING(MissingRank, kWarning, "processes have no local trace",                            \
-                "copy their files into the directory, or repeat the run; the rest is analysed "    \
-                "around them")                                                                     \
-  KOJAK_FINDING(Truncated, kWarning, "local traces end inside a record",                           \
+  KOJAK_FINDING(MissingRank, kWarning, "{process has|processes have} no local trace",              \
+                "copy the missing files into the directory, or repeat the run; the other "         \
+                "processes are analysed without them")                                             \
+  KOJAK_FINDING(Truncated, kWarning, "{local trace ends|local traces end} inside a record",        \
                 "the process was killed or its disk was full; all whole records were kept")        \
-  KOJAK_FINDING(NoEvents, kWarning, "local traces hold no events",                                 \
-                "the process was killed early; nothing of it is in the result")                    \
-  KOJAK_FINDING(Unreadable, kWarning, "local traces could not be read to their end",               \
+  KOJAK_FINDING(NoEvents, kWarning, "{local trace holds|local traces hold} no events",             \
+                "the process was killed early; the result has nothing of it")                      \
+  KOJAK_FINDING(Unreadable, kWarning, "{local trace|local traces} could not be read to the end",   \
                 "check the disk; what could be read was kept")                                     \
-  KOJAK_FINDING(BadBuffer, kWarning, "buffer files contradict themselves and were left out",       \
-                "the newest records of these processes are lost")                                  \
-  KOJAK_FINDING(ForeignBuffer, kWarning, "buffer files are not those of their trace, left out",    \
-                "they came from another run or process, or are older; remove them")                \
-  KOJAK_FINDING(BufferElsewhere, kWarning, "processes have their newest records in memory only",   \
-                "of one that runs, merge when it has ended; of one that was killed together with " \
-                "all around it, they are lost")                                                    \
-  KOJAK_FINDING(ShortRecord, kWarning, "records are too short for their type and were left out",   \
+  KOJAK_FINDING(BadBuffer, kWarning,                                                               \
+                "{buffer file contradicts itself and was|buffer files contradict themselves and "  \
+                "were} left out",                                                                  \
+                "the newest records of the process are lost")                                      \
+  KOJAK_FINDING(ForeignBuffer, kWarning,                                                           \
+                "{buffer file does not belong to its trace and was|buffer files do not belong to " \
+                "their traces and were} left out",                                                 \
+                "such a file comes from another run or process, or is older: remove it")           \
+  KOJAK_FINDING(BufferElsewhere, kWarning,                                                         \
+                "{process has its|processes have their} newest records in memory only",            \
+                "if the process still runs, merge again when it has ended; if it was killed "      \
+                "together with everything around it, these records are lost")                      \
+  KOJAK_FINDING(ShortRecord, kWarning,                                                             \
+                "{record was|records were} left out: too short for the type",                      \
                 "the file is damaged; repeat the measurement")                                     \
-  KOJAK_FINDING(BadDefinition, kWarning, "definitions could not be used",                          \
+  KOJAK_FINDING(BadDefinition, kWarning, "{definition|definitions} could not be used",             \
                 "the file is damaged; repeat the measurement")                                     \
-  KOJAK_FINDING(CountersLeftOut, kWarning,                                                         \
-                "hardware counters were left out, too many for an event",                          \
-                "measure fewer different ones in a run")                                           \
-  KOJAK_FINDING(UnknownType, kWarning, "records of unknown types were left out",                   \
+  KOJAK_FINDING(                                                                                   \
+      CountersLeftOut, kWarning,                                                                   \
+      "{hardware counter was|hardware counters were} left out: an event has no room for more",     \
+      "measure fewer different ones in a run")                                                     \
+  KOJAK_FINDING(UnknownType, kWarning,                                                             \
+                "{record of an unknown type was|records of unknown types were} left out",          \
                 "a newer kojak may have written the trace; merge it with that one")                \
-  KOJAK_FINDING(UnknownId, kWarning, "identifiers that no definition introduced",                  \
-                "the file is damaged; these fields were set to absent")                            \
-  KOJAK_FINDING(BadPeer, kWarning, "transfers and messages of processes outside the run",          \
+  KOJAK_FINDING(UnknownId, kWarning, "{identifier|identifiers} without a definition",              \
+                "the file is damaged; these fields were left empty")                               \
+  KOJAK_FINDING(BadPeer, kWarning,                                                                 \
+                "{transfer or message|transfers and messages} of processes outside the run",       \
                 "the file is damaged; what concerns these processes was left out")                 \
-  KOJAK_FINDING(TimeBackwards, kWarning, "records whose time is before that of the one before",    \
-                "the clock of that process went backwards; times were held")                       \
-  KOJAK_FINDING(OpenRegions, kWarning, "regions were open at the end of a trace",                  \
-                "the process ended early; they were closed at its last time")                      \
-  KOJAK_FINDING(UnmatchedExit, kWarning, "exits without a matching enter",                         \
+  KOJAK_FINDING(                                                                                   \
+      TimeBackwards, kWarning, "{record has|records have} an earlier time than the record before", \
+      "the clock of that process went backwards; such a record got the time of the one before")    \
+  KOJAK_FINDING(OpenRegions, kWarning, "{region was|regions were} open at the end of a trace",     \
+                "the process ended early; its open regions end with its last event")               \
+  KOJAK_FINDING(UnmatchedExit, kWarning, "{exit|exits} without a matching enter",                  \
                 "the file is damaged; repeat the measurement")                                     \
-  KOJAK_FINDING(LocalLost, kWarning, "records that the measurement could not keep",                \
+  KOJAK_FINDING(LocalLost, kWarning, "{record|records} that the measurement could not keep",       \
                 "free some space, or allow more with ELG_MAX_SIZE, and repeat the measurement")    \
   KOJAK_FINDING(TargetExitLost, kNote,                                                             \
-                "transfers whose completing call at the target was not recorded",                  \
-                "they end where the origin completed them and take part in no pattern")            \
+                "{transfer|transfers} whose completing call at the target was not recorded",       \
+                "such a transfer ends where the origin completed it, and patterns leave it out")   \
   KOJAK_FINDING(BothExitsLost, kNote,                                                              \
-                "transfers whose completing call was recorded at neither side",                    \
-                "they end as in the basic model and take part in no pattern")                      \
-  KOJAK_FINDING(LateStart, kWarning,                                                               \
-                "transfers that began after their target had completed them (clocks disagree)",    \
-                "they end before the target's next exit and take part in no pattern; try "         \
-                "better clocks or a longer offset measurement")                                    \
-  KOJAK_FINDING(NoEpoch, kWarning, "transfers issued outside of any epoch that names the target",  \
-                "the program is in error there, or the epoch began while recording was off")       \
-  KOJAK_FINDING(UnpairedWindow, kNote, "transfers on windows of unknown identity",                 \
-                "they were seen first in use; nothing on them is paired between processes")        \
-  KOJAK_FINDING(ClosedByFree, kWarning, "transfers that only the freeing of the window completed", \
-                "the program lacks a closing synchronisation")                                     \
-  KOJAK_FINDING(NoEnd, kNote, "transfers without a recorded end",                                  \
-                "the process ended inside the call")                                               \
-  KOJAK_FINDING(NoStart, kWarning, "transfer ends without a recorded start",                       \
-                "the file is damaged; repeat the measurement")                                     \
-  KOJAK_FINDING(UnknownRole, kNote, "window calls in regions that are no MPI functions",           \
-                "they open and close no epoch")                                                    \
-  KOJAK_FINDING(NoOffset, kNote, "nodes without a measured clock offset",                          \
-                "their times were taken as they are")                                              \
-  KOJAK_FINDING(NativeLeftOut, kNote, "records that classic files do not have were left out",      \
-                "merge without --format classic to keep them")                                     \
-  KOJAK_FINDING(MarksLeftOut, kWarning,                                                            \
-                "transfers of uncertain place, which classic files cannot mark",                   \
-                "the classic tools take them for good ones; merge without --format classic")       \
-  KOJAK_FINDING(OrderOfRanks, kNote,                                                               \
-                "communicators whose ranks are not in the order of MPI_COMM_WORLD's",              \
-                "classic files lose that order")                                                   \
+                "{transfer|transfers} whose completing call was recorded on neither side",         \
+                "such a transfer ends with its own call, and patterns leave it out")               \
   KOJAK_FINDING(                                                                                   \
-      CodeMissing, kNote, "programs and libraries are not here as they were measured",             \
-      "their call sites are named by offsets; merge where the program ran, before it is "          \
-      "built again")                                                                               \
-  KOJAK_FINDING(CircularLocks, kWarning, "lock epochs whose order goes in a circle",               \
+      LateStart, kWarning,                                                                         \
+      "{transfer|transfers} that began after the target had completed them: the clocks disagree",  \
+      "such a transfer ends before the target's next exit, and patterns leave it out; try "        \
+      "--clock clc")                                                                               \
+  KOJAK_FINDING(NoEpoch, kWarning,                                                                 \
+                "{transfer|transfers} outside of any epoch that names the target",                 \
+                "the program is wrong there, or the epoch began while recording was off")          \
+  KOJAK_FINDING(UnpairedWindow, kNote,                                                             \
+                "{transfer on a window|transfers on windows} of unknown identity",                 \
+                "recording did not see how the window was created, so its epochs cannot be "       \
+                "paired between processes")                                                        \
+  KOJAK_FINDING(ClosedByFree, kWarning,                                                            \
+                "{transfer|transfers} that only the freeing of the window completed",              \
+                "the program lacks the synchronisation that ends the epoch")                       \
+  KOJAK_FINDING(NoEnd, kNote, "{transfer|transfers} without a recorded end",                       \
+                "the process ended inside the call")                                               \
+  KOJAK_FINDING(NoStart, kWarning,                                                                 \
+                "{end of a transfer|ends of transfers} without a recorded start",                  \
+                "the file is damaged; repeat the measurement")                                     \
+  KOJAK_FINDING(UnknownRole, kNote,                                                                \
+                "{window call|window calls} in regions that are no MPI functions",                 \
+                "such a call opens and closes no epoch")                                           \
+  KOJAK_FINDING(NoOffset, kNote, "{node|nodes} without a measured clock offset",                   \
+                "times of such a node were taken as they are")                                     \
+  KOJAK_FINDING(NativeLeftOut, kNote,                                                              \
+                "{record|records} left out, which classic files do not have",                      \
+                "merge without --format classic to keep them")                                     \
+  KOJAK_FINDING(                                                                                   \
+      MarksLeftOut, kWarning,                                                                      \
+      "{transfer|transfers} of uncertain place, which classic files cannot mark",                  \
+      "the classic tools take such a transfer for a good one; merge without --format classic")     \
+  KOJAK_FINDING(OrderOfRanks, kNote,                                                               \
+                "{communicator|communicators} with another order of ranks than MPI_COMM_WORLD",    \
+                "classic files lose that order")                                                   \
+  KOJAK_FINDING(CodeMissing, kNote,                                                                \
+                "{program or library is gone or has|programs and libraries are gone or have} "     \
+                "changed since the run",                                                           \
+                "call sites in such a file are named by offsets; merge where the program ran, "    \
+                "before it is built again")                                                        \
+  KOJAK_FINDING(CircularLocks, kWarning, "{lock epoch|lock epochs} whose order goes in a circle",  \
                 "the clocks disagree; try --clock clc")                                            \
-  KOJAK_FINDING(StillBackwards, kWarning, "effects before their causes, corrected clocks or not",  \
-                "the traces contradict each other; what depends on these times is suspect")        \
-  KOJAK_FINDING(NotLocal, kNote, "traces in the directory that are not local traces, ignored", "") \
-  KOJAK_FINDING(NoTrace, kWarning, "files in the directory that are no traces, ignored",           \
-                "the processes that wrote them are missing in the result")                         \
-  KOJAK_FINDING(TwiceGiven, kNote, "files given twice, taken once", "")
+  KOJAK_FINDING(                                                                                   \
+      StillBackwards, kWarning,                                                                    \
+      "{effect|effects} before the cause, although the clocks were corrected",                     \
+      "the traces contradict each other; results that depend on these times are suspect")          \
+  KOJAK_FINDING(NotLocal, kNote,                                                                   \
+                "{trace in the directory is no local trace and was|traces in the directory are "   \
+                "no local traces and were} ignored",                                               \
+                "")                                                                                \
+  KOJAK_FINDING(NoTrace, kWarning,                                                                 \
+                "{file in the directory is no trace and was|files in the directory are no traces " \
+                "and were} ignored",                                                               \
+                "if a process wrote such a file, the result lacks this process")                   \
+  KOJAK_FINDING(TwiceGiven, kNote,                                                                 \
+                "{file was given twice and|files were given twice and} taken once", "")
 
 enum class Finding : std::uint8_t {
 #define KOJAK_FINDING(Name, severity, text, advice) k##Name,

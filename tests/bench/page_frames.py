@@ -4,9 +4,10 @@
 Usage: page_frames.py BIN_DIR TESTS_DIR [--events N] [--ranks N] [--kind KIND] [--max-size MEGABYTES] [--heat] [PAGE]
 
 Without a page it has make_traces write a trace and kojak make its page. It turns the wheel in and out and moves along,
-200 frames, and prints how long a frame took: the page's drawing of it, and all until the browser was ready for the next
-one; of each the median, 95 % and the longest, and how many things (calls and waits) were in sight at most. --heat does so
-with the heat map. It reports; it never fails for being slow.
+200 frames, and prints how long a frame took: the page's drawing of it, all until the browser was ready for the next
+one, and the processor time of the page's thread, which other programs on a busy machine do not change much; of each the
+median, 95 % and the longest, and how many things (calls and waits) were in sight at most. --heat does so with the heat
+map. It reports; it never fails for being slow.
 """
 import argparse
 import pathlib
@@ -37,25 +38,34 @@ def made(options, folder):
     return page
 
 
+def thread_time(page):
+    return next(m["value"] for m in page.send("Performance.getMetrics")["metrics"] if m["name"] == "ThreadTime")
+
+
 def frames(page, heat):
     page.evaluate("location.hash = 'view=timeline'")
     page.until("document.querySelector('.timeline-canvas')?.dataset.to !== undefined")
     left, top, width, height = page.place(".timeline-canvas")
     if heat:
         page.click("[data-show=heat]")
-    times, wholes, most = [], [], 0
+    page.send("Performance.enable")
+    times, wholes, used, most = [], [], [], 0
     # Around a place that is a third of the run, out again, and along.
     steps = [-60] * 40 + [60] * 60 + [-60] * 20 + [None] * 40 + [60] * 40
+    before = thread_time(page)
     for step in steps:
         if step is None:
             page.key("ArrowRight")
         else:
             page.wheel(left + 92 + (width - 92) / 3, top + height / 2, step)
         wholes.append(page.evaluate(FRAME))
+        after = thread_time(page)
+        used.append(1000 * (after - before))
+        before = after
         seen = page.evaluate(SEEN)
         times.append(float(seen["milliseconds"]))
         most = max(most, int(seen["boxes"]))
-    return times, wholes, most
+    return times, wholes, used, most
 
 
 def told(times):
@@ -78,9 +88,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="kojak-frames-") as folder, Browser() as browser:
         page = browser.open(options.page or made(options, pathlib.Path(folder)))
         opened = page.seconds
-        times, wholes, most = frames(page, options.heat)
+        times, wholes, used, most = frames(page, options.heat)
         print(f"opened in {opened:.2f} s; {len(times)} frames, at most {most:,} things in sight\n"
-              f"drawing: {told(times)}\nwhole frames: {told(wholes)}")
+              f"drawing: {told(times)}\nwhole frames: {told(wholes)}\n"
+              f"processor time: {told(used)}")
 
 
 if __name__ == "__main__":

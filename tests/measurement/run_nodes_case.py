@@ -88,7 +88,7 @@ def main():
         sys.exit("the parts where they are and in one folder give two traces")
     check_wait(case, there, stdout)
     said = merge(case, case.work / "half.elg", [parts[0]], 3)
-    if "have no local trace: 1 (rank 1)" not in said:
+    if "1 process has no local trace (rank 1)" not in said:
         sys.exit(f"without one node elg_merge says {said}")
     killed, _ = nodes.run("killed", ["1", "kill"], killed=True)
     # Launchers may be back before those that they killed are gone: the merge waits for these, a copy does not.

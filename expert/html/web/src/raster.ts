@@ -1,7 +1,7 @@
 // Boxes as pixels. One row of the timeline becomes a few lanes, one for each depth of calls, each a
 // line of pixels; what is narrower than a pixel is added up, so that a million boxes need no
 // million rectangles.
-import { Blocks } from "./blocks";
+import { Blocks, smallestBlock } from "./blocks";
 import type { Rgb } from "./colour";
 import type { Boxes, Waits } from "./trace";
 
@@ -43,6 +43,7 @@ export class Raster {
   private readonly covered: Float64Array; // of each lane and kind, in the lane's current column
   readonly labels: Label[] = [];
   private readonly blocks = new Map<Boxes, Blocks>();
+  private used: number[] = []; // kinds that some region has
 
   constructor(
     private readonly kinds: number,
@@ -55,6 +56,7 @@ export class Raster {
   // Of kinds that are no longer true.
   forget(): void {
     this.blocks.clear();
+    this.used = [];
   }
 
   begin(width: number, rows: number, lanes: number): void {
@@ -82,6 +84,8 @@ export class Raster {
     const first = row * lanes * width;
     column.fill(-1);
     covered.fill(0);
+    if (this.used.length === 0) this.used = [...new Set(kindOf)];
+    const { used } = this;
     const fills = colours.map((c) => packed(c));
     const edges = colours.map((c) => packed(c.map((v) => Math.round(v * 0.72)) as Rgb));
 
@@ -89,11 +93,16 @@ export class Raster {
       const x = column[lane];
       if (x >= 0 && x < width) {
         let best = 0;
+        let most = 0;
         let sum = 0;
-        for (let k = 0; k < kinds; k++) {
+        for (let u = 0; u < used.length; u++) {
+          const k = used[u];
           const part = covered[lane * kinds + k];
           sum += part;
-          if (part > covered[lane * kinds + best]) best = k;
+          if (part > most) {
+            most = part;
+            best = k;
+          }
           covered[lane * kinds + k] = 0;
         }
         // What is hardly there must still be seen.
@@ -137,7 +146,7 @@ export class Raster {
     let blocks = this.blocks.get(boxes);
     if (blocks === undefined) {
       const { begin, end, region } = boxes;
-      blocks = new Blocks(boxes, this.mostLanes, (b) => end[b] - begin[b], (b) => kindOf[region[b]], kinds);
+      blocks = new Blocks(boxes, Math.min(this.mostLanes, boxes.deepest + 1), (b) => end[b] - begin[b], (b) => kindOf[region[b]], kinds);
       this.blocks.set(boxes, blocks);
     }
     let x = 0;
@@ -150,19 +159,36 @@ export class Raster {
       covered[lane * kinds + kind] += Math.max(time * scale, 1e-6);
     };
     const pixel = 1 / scale;
-    while (i < boxes.length && boxes.begin[i] < to) {
-      if ((i & 15) === 0) {
-        x = Math.floor((boxes.begin[i] - from) * scale);
+    const { begin, end, depth, region, length } = boxes;
+    while (i < length && begin[i] < to) {
+      const left = (begin[i] - from) * scale;
+      if (i % smallestBlock === 0) {
+        x = Math.floor(left);
         const taken = blocks.take(i, pixel, cover);
         i += taken;
         if (taken > 0) continue;
       }
-      draw(i++);
+      const long = (end[i] - begin[i]) * scale;
+      if (long >= 1) {
+        draw(i++);
+        continue;
+      }
+      // As in draw(), in the loop that all short calls go through.
+      const lane = depth[i] < lanes ? depth[i] : lanes - 1;
+      const column_ = Math.floor(left);
+      if (column_ !== column[lane]) {
+        flush(lane);
+        column[lane] = column_;
+      }
+      covered[lane * kinds + kindOf[region[i++]]] += long > 1e-6 ? long : 1e-6;
     }
     for (let lane = 0; lane < lanes; lane++) flush(lane);
     return i - begun + open.length;
   }
 }
+
+// How strong a part of a pixel that waits is drawn, in 255ths of it: what is hardly there must still be seen.
+const strength = Float64Array.from({ length: 256 }, (_, part) => Math.max(0.22, Math.pow(part / 255, 0.7)));
 
 // Waiting on top of a row's calls. What is narrower than a pixel is added up: the pixel shows which part of it is
 // waiting.
@@ -197,20 +223,26 @@ export class WaitLayer {
       const x = column[lane];
       column[lane] = -1;
       if (x < 0 || x >= width) return;
-      // What is hardly there must still be seen.
-      const part = Math.min(1, Math.max(0.22, Math.pow(covered[lane], 0.7)));
+      const part = strength[Math.min(255, Math.round(covered[lane] * 255))];
       const at = first + lane * width + x;
       const under = pixels[at];
       const alpha = under >>> 24;
-      const mix = (value: number, shift: number) =>
-        alpha === 0 ? value : Math.round(((under >>> shift) & 255) * (1 - part) + value * part);
-      pixels[at] = packed([mix(red, 0), mix(green, 8), mix(blue, 16)], Math.max(alpha, Math.round(255 * part)));
+      const keep = alpha === 0 ? 0 : 1 - part;
+      const add = alpha === 0 ? 1 : part;
+      const r = Math.round((under & 255) * keep + red * add);
+      const g = Math.round(((under >>> 8) & 255) * keep + green * add);
+      const b = Math.round(((under >>> 16) & 255) * keep + blue * add);
+      pixels[at] = ((Math.max(alpha, Math.round(255 * part)) << 24) | (b << 16) | (g << 8) | r) >>> 0;
     };
     const { begin, end, waited, depth } = waits;
     let i = waits.from(from);
     const begun = i;
     let blocks = this.blocks.get(waits);
-    if (blocks === undefined) this.blocks.set(waits, (blocks = new Blocks(waits, this.mostLanes, (w) => waited[w])));
+    if (blocks === undefined) {
+      const deepest = depth.reduce((most_, d) => Math.max(most_, d), 0);
+      blocks = new Blocks(waits, Math.min(this.mostLanes, deepest + 1), (w) => waited[w]);
+      this.blocks.set(waits, blocks);
+    }
     let at = 0;
     const cover = (depthOf: number, _: number, time: number) => {
       const lane = Math.min(depthOf, most);
@@ -224,7 +256,7 @@ export class WaitLayer {
     const pixel = 1 / scale;
     for (; i < begin.length && begin[i] < to; i++) {
       const left = (begin[i] - from) * scale;
-      if ((i & 15) === 0) {
+      if (i % smallestBlock === 0) {
         at = Math.floor(left);
         const taken = blocks.take(i, pixel, cover);
         if (taken > 0) {
