@@ -275,6 +275,17 @@ class Recipe(unittest.TestCase):
                  "GTest": None}  # tests alone need it
         for name in re.findall(r"find_package\((\w+)", top):
             self.assertTrue(found[name] is None or any(need.startswith(found[name]) for need in needs), name)
+        # Libraries without a find module of CMake, and the Spack packages that they are in.
+        parts = {"dw": "elfutils", "otf2": "otf2"}
+        for path in (p for folder in ("epilog", "merge", "earl", "expert", "tools")
+                     for p in (SOURCE / folder).rglob("CMakeLists.txt")):
+            for library in re.findall(r"find_library\(\w+ (?:NAMES )?(\w+)", path.read_text()):
+                self.assertTrue(any(need.startswith(parts[library]) for need in needs), (library, path))
+        # Words of Spack's version 1 of the package API, which every directive here must be.
+        api = {"version", "variant", "depends_on", "extends", "conflicts", "generator", "license", "when"}
+        self.assertLessEqual({name for name, _, _ in told}, api)
+        for name, _, options in told:
+            self.assertLessEqual(set(options), {"default", "description", "type", "when", "checked_by"}, name)
 
     def test_options_are_those_of_the_build(self):
         recipe, told = self.load()

@@ -4,7 +4,8 @@
 #   spack repo add tools/packaging/spack
 #   cd build/release/packages && spack install --no-checksum kojak
 #
-# or, without an archive, in a clone: spack dev-build kojak@<version>.
+# or, without an archive, in a clone: spack dev-build kojak@<version>. Needs no network beyond Spack's own. Written for
+# Spack's package API v1 (repo.yaml names no other), which Spack 0.23 and 1.x take.
 import os
 
 from spack.package import *
@@ -35,6 +36,7 @@ class Kojak(CMakePackage):
     depends_on("boost@1.74: +program_options")
     depends_on("libxml2")
     depends_on("zlib-api")
+    depends_on("elfutils")  # libdw: functions, files and lines of call sites
     depends_on("otf2@3:", when="+otf2")
     depends_on("python@3.9:", type="build")
     with when("+python"):
