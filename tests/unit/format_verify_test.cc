@@ -53,6 +53,23 @@ TEST(Verify, CallersOfCallSitesMustBeKnownAndEnd) {
   EXPECT_EQ(only(verified(sites + "CALL_SITE_CALLER csid=7 caller=0\n" + events)).field, "csid");
 }
 
+// Each optional field once without what it may name: the communicator of a topology, the caller of
+// a call site, the root of a barrier, the target of a flush, the line of a sample.
+TEST(Verify, OptionalFieldsMayBeAbsent) {
+  const Verification result = verified(
+      "STRING strid=0 cntc=0 str=\"f\"\n"
+      "REGION rid=0 rnid=0 fid=absent begln=absent endln=absent rdid=absent rtype=1\n"
+      "CALL_SITE csid=0 fid=absent lno=1 erid=0 lrid=absent\n"
+      "CART_TOPOLOGY topid=0 cid=absent ndims=1 dimv=[1] periodv=[0] topnid=absent dimnid=[0]\n"
+      "ENTER lid=0 time=0 region=f\n"
+      "SAMPLE lid=0 time=0.25 csid=absent count=1\n"
+      "MPI_WIN_FLUSH lid=0 time=0.5 tlid=absent wid=0 local=0\n"
+      "EXIT lid=0 time=1\n"
+      "ENTER lid=0 time=2 region=MPI_Barrier\n"
+      "MPI_COLLEXIT lid=0 time=3 rlid=absent cid=0 sent=0 recvd=0\n");
+  EXPECT_TRUE(result.findings.empty()) << all(result);
+}
+
 TEST(Verify, ReferenceTracesAreClean) {
   for (const char* name : {"fence", "gats"}) {
     const Verification result =
