@@ -13,58 +13,80 @@
 
 namespace kojak::earl {
 
-// X(kName, suspect, "name", "advice"): suspect means that results are affected (exit status 3).
-#define KOJAK_EARL_FINDINGS(X)                                                                     \
-  X(kUnknownRecord, false, "unknown record type",                                                  \
-    "written by a newer or foreign tool; the records were skipped")                                \
-  X(kShortRecord, true, "record too short", "the file is damaged; the records were skipped")       \
-  X(kBadDefinition, true, "bad definition", "it was left out; what refers to it is counted below") \
-  X(kLocalRecord, true, "record of a local trace", "merge local traces with elg_merge; skipped")   \
-  X(kDisorder, true, "time runs backwards", "the trace is not in time order; merge it again")      \
-  X(kUnknownLocation, true, "unknown location", "no definition has it; its events were skipped")   \
-  X(kUnknownRegion, true, "unknown region", "no definition has it; its time is under UNKNOWN")     \
-  X(kUnknownCallSite, true, "unknown call site",                                                   \
-    "no definition has it; its time is under UNKNOWN")                                             \
-  X(kUnknownComm, true, "unknown communicator", "no definition has it; nothing on it is paired")   \
-  X(kUnknownWindow, true, "unknown window", "no definition has it; nothing on it is paired")       \
-  X(kUnknownPeer, true, "unknown peer", "no process has this number; the operation is ignored")    \
-  X(kUnbalancedExit, true, "exit without enter", "the exit record was skipped")                    \
-  X(kOpenAtEnd, true, "region not left", "its time counts up to the location's last event")        \
-  X(kOutsideRegion, true, "event outside any region", "its time is under UNKNOWN")                 \
-  X(kUnmatchedReceive, true, "receive without send", "its send was not recorded; not evaluated")   \
-  X(kUnreceivedSend, true, "send without receive", "its receive was not recorded; not evaluated")  \
-  X(kReceiveBeforeSend, true, "receive before its send",                                           \
-    "the clocks disagree; merge with --clock clc")                                                 \
-  X(kUnknownRequest, false, "unknown request",                                                     \
-    "it began while recording was off; its completion is not evaluated")                           \
-  X(kNoRequests, false, "receive without request",                                                 \
-    "nothing says where it was posted (classic trace, or posted while recording was off): no "     \
-    "Late "                                                                                        \
-    "Receiver for it")                                                                             \
-  X(kHeldTooLong, true, "receives held too long",                                                  \
-    "a receive from any source stayed pending: paired in order of completion instead")             \
-  X(kFreedReceive, true, "posted receive freed",                                                   \
-    "from any source or with any tag: which message it took is unknown, later ones may be paired " \
-    "wrongly")                                                                                     \
-  X(kIncompleteCollective, true, "collective incomplete",                                          \
-    "a collective, fence, create or free that not all members recorded; it is not evaluated")      \
-  X(kIncompleteBegun, false, "collective begun by some members only",                              \
-    "the others' part was not recorded or was cut off; it is not evaluated")                       \
-  X(kMixedCollective, true, "collective with different operations",                                \
-    "the members' counts disagree; it is not evaluated")                                           \
-  X(kUnknownIdentity, false, "unknown identity",                                                   \
-    "the object was seen first in use (spawn, connect); nothing on it is paired")                  \
-  X(kNotAMember, true, "process is no member", "it uses an object that it does not belong to")     \
-  X(kIncompleteAccess, true, "access epoch incomplete",                                            \
-    "a partner's post or wait was not recorded; evaluated with those present")                     \
-  X(kIncompleteExposure, true, "exposure epoch incomplete",                                        \
-    "a partner's start or complete was not recorded; evaluated with those present")                \
-  X(kUnopenedEpoch, true, "epoch not opened", "complete, wait or unlock without its beginning")    \
-  X(kUnclosedEpoch, true, "epoch not closed", "its end was not recorded")                          \
-  X(kUnknownGroup, true, "epoch of an unknown group", "its partners are unknown; not evaluated")   \
-  X(kMarkedTransfer, true, "transfer not placed",                                                  \
-    "the merge could not find its epoch; it takes part in no pattern")                             \
-  X(kGap, false, "recording resumed", "counts were taken up again after a pause")
+// X(kName, suspect, "name", "advice"): suspect means that results are affected (exit status 3). The
+// name is for in_number().
+#define KOJAK_EARL_FINDINGS(X)                                                                   \
+  X(kUnknownRecord, false, "{record|records} of unknown type",                                   \
+    "written by a newer or another tool; skipped")                                               \
+  X(kShortRecord, true, "{record|records} too short", "the file is damaged; these were skipped") \
+  X(kBadDefinition, true, "bad {definition|definitions}",                                        \
+    "left out; what refers to it is counted below")                                              \
+  X(kLocalRecord, true, "{record|records} of a local trace",                                     \
+    "skipped; merge local traces with elg_merge")                                                \
+  X(kDisorder, true, "{event|events} earlier than the event before",                             \
+    "the trace is not in the order of time; merge it again")                                     \
+  X(kUnknownLocation, true, "{event|events} of an unknown location",                             \
+    "the location has no definition; these events were skipped")                                 \
+  X(kUnknownRegion, true, "{event|events} of an unknown region",                                 \
+    "the region has no definition; its time is under UNKNOWN")                                   \
+  X(kUnknownCallSite, true, "{event|events} of an unknown call site",                            \
+    "the call site has no definition; its time is under UNKNOWN")                                \
+  X(kUnknownComm, true, "{event|events} on an unknown communicator",                             \
+    "the communicator has no definition; nothing on it is paired between processes")             \
+  X(kUnknownWindow, true, "{event|events} on an unknown window",                                 \
+    "the window has no definition; nothing on it is paired between processes")                   \
+  X(kUnknownPeer, true, "{operation|operations} with an unknown process",                        \
+    "no process has this number; the operation is ignored")                                      \
+  X(kUnbalancedExit, true, "{exit|exits} without enter", "the exit record was skipped")          \
+  X(kOpenAtEnd, true, "{region|regions} not left",                                               \
+    "the region's time counts up to the last event of its location")                             \
+  X(kOutsideRegion, true, "{event|events} outside any region", "the time is under UNKNOWN")      \
+  X(kUnmatchedReceive, true, "{receive|receives} without send",                                  \
+    "the send was not recorded; patterns leave such a receive out")                              \
+  X(kUnreceivedSend, true, "{send|sends} without receive",                                       \
+    "the receive was not recorded; patterns leave such a send out")                              \
+  X(kReceiveBeforeSend, true, "{receive before its send|receives before their sends}",           \
+    "the clocks disagree; merge with --clock clc")                                               \
+  X(kUnknownRequest, false, "{completion|completions} of an unknown request",                    \
+    "the operation began while recording was off; patterns leave its completion out")            \
+  X(kNoRequests, false, "{receive|receives} without request",                                    \
+    "the trace does not say where the receive was posted (a classic trace, or recording was "    \
+    "off): no Late Receiver is computed for it")                                                 \
+  X(kHeldTooLong, true, "{receive|receives} held too long",                                      \
+    "a receive from any source stayed pending: messages were paired in the order of completion " \
+    "instead")                                                                                   \
+  X(kFreedReceive, true, "posted {receive|receives} freed",                                      \
+    "it took a message from any source or with any tag: nobody knows which, and later messages " \
+    "may be paired wrongly")                                                                     \
+  X(kIncompleteCollective, true, "{collective operation|collective operations} incomplete",      \
+    "a collective call, a fence, or the creation or freeing of a window that not all members "   \
+    "recorded; patterns leave it out")                                                           \
+  X(kIncompleteBegun, false,                                                                     \
+    "{collective operation|collective operations} begun by some members only",                   \
+    "what the others did was not recorded or was cut off; patterns leave the operation out")     \
+  X(kMixedCollective, true,                                                                      \
+    "{collective operation|collective operations} in which members call different functions",    \
+    "the members' counts of operations disagree; patterns leave these out")                      \
+  X(kUnknownIdentity, false, "{object|objects} of unknown identity",                             \
+    "recording saw the communicator or window first in use (spawn, connect); nothing on it is "  \
+    "paired between processes")                                                                  \
+  X(kNotAMember, true, "{use|uses} of an object by a process that is no member",                 \
+    "the trace contradicts itself; merge it again")                                              \
+  X(kIncompleteAccess, true, "{access epoch|access epochs} incomplete",                          \
+    "the post or wait of a partner was not recorded; waits are computed for the partners that "  \
+    "are there")                                                                                 \
+  X(kIncompleteExposure, true, "{exposure epoch|exposure epochs} incomplete",                    \
+    "the start or complete of a partner was not recorded; waits are computed for the partners "  \
+    "that are there")                                                                            \
+  X(kUnopenedEpoch, true, "{epoch|epochs} not opened",                                           \
+    "a complete, wait or unlock without its start, post or lock")                                \
+  X(kUnclosedEpoch, true, "{epoch|epochs} not closed", "the end was not recorded")               \
+  X(kUnknownGroup, true, "{epoch|epochs} of an unknown group",                                   \
+    "nobody knows the partners; patterns leave the epoch out")                                   \
+  X(kMarkedTransfer, true, "{transfer|transfers} not placed",                                    \
+    "the merge could not find the epoch; patterns leave such a transfer out")                    \
+  X(kGap, false, "{pause|pauses} of the recording",                                              \
+    "counts of fences, epochs and messages went on after it")
 
 enum class Finding : std::uint8_t {
 #define KOJAK_EARL_FINDING(id, suspect, name, advice) id,
@@ -74,7 +96,7 @@ enum class Finding : std::uint8_t {
 };
 
 struct FindingInfo {
-  std::string_view name;    // short, stable: "unmatched receive"
+  std::string_view name;    // for in_number(): "{receive|receives} without send"
   std::string_view advice;  // what it means for the result, what to do
   bool suspect;             // results are affected (exit status 3); false: a note
 };

@@ -20,7 +20,8 @@
 
 namespace kojak::expert {
 
-// Is told what EARL's replay delivers, before the patterns are, and what they find.
+// Sees everything that EARL's replay delivers, before the patterns do, and every wait that they
+// find.
 class ReplayWatcher {
  public:
   virtual ~ReplayWatcher() = default;
@@ -35,7 +36,8 @@ class ReplayWatcher {
   virtual void on_exposure_transaction(const earl::ExposureEpoch&) {}
   virtual void on_passive_epoch(const earl::PassiveEpoch&) {}
   virtual void on_processor(const earl::OpenCall&, Seconds /*time*/, const earl::ProcessorTimes&) {}
-  // Not told first: each wait that is counted, as AnalysisOptions::wait is.
+  // Each wait that is counted, as in AnalysisOptions::wait: called after the pattern, not before
+  // it.
   virtual void on_wait(const Wait&) {}
 };
 
@@ -43,11 +45,11 @@ struct AnalysisOptions {
   // Called now and then with the number of calls seen so far, for a progress bar.
   std::function<void(std::uint64_t events)> progress;
   // Called for every wait that is counted, if not empty: who waited in which operation, how long,
-  // and for whom. (Those of locks and progress are told when they are known, some at the end.)
+  // and for whom. (Waits for locks and for progress are known later, some only at the end.)
   std::function<void(const Wait&)> wait;
   // How many instances of a pattern the report keeps.
   std::size_t instances = 10;
-  // Told of all messages, if not null: for the findings by send mode.
+  // If not null, it gets all messages: for the findings by send mode.
   SendModes* send_modes = nullptr;
   // Also find out who made the others wait, and the critical path: Report::root_causes(), and
   // metrics for the places that are to blame.

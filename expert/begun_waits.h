@@ -1,10 +1,11 @@
 // Waits for non-blocking and persistent collectives, at the call that found them complete.
 //
-// When all members have begun an operation it is known for whom each of them waits, as in the
-// blocking form with initiations for enters. A blocking Wait then counts under the metric of that
-// form if all that it completed is of the form's class: of several operations Waitall waits for the
-// last, Waitany and Waitsome for the first. Memory: operations that somebody still waits for x
-// members. Not thread-safe; nothing fails. Source: MPI 3.1, 5.12.
+// When all members have begun an operation, it is known for whom each of them waits: the rules
+// are those of the blocking form, with the beginning of the operation in place of the enter. A
+// blocking Wait then counts under the metric of that form if all that it completed is of the form's
+// class: of several operations Waitall waits for the last, Waitany and Waitsome for the first.
+// Memory: operations that somebody still waits for x members. Not thread-safe; nothing fails.
+// Source: MPI 3.1, 5.12.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +54,7 @@ class BegunWaits {
     for (const earl::CompletedOperation& c : wait.completed) {
       const bool barrier = c.operation->role() == MpiRole::kBarrier;
       if (time_class != (barrier ? TimeClass::kBarrier : TimeClass::kCollective)) continue;
-      // Who waits for nobody could end at once.
+      // A member that waits for nobody could end at once.
       const bool earlier = found != nullptr && time_of(c) < time_of(*found);
       if (found == nullptr || earlier == any) found = &c;
     }

@@ -1,6 +1,6 @@
-// All metrics, in the order of the tree: a parent before its children, and of two patterns that
-// could claim the same time the one that wins first. A new pattern is a file in expert/patterns and
-// a line here.
+// All metrics, in the order of the tree: a parent before its children. If two patterns could
+// count the same time, the one that gets it comes first. A new pattern is a file in expert/patterns
+// and a line here.
 //
 // A pattern is a struct with
 //   kMetric           its node of the tree: names, unit, documentation (expert/metric.h)

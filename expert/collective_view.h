@@ -5,8 +5,8 @@
 // nobody go before all members of both sides have come. (Measured with a late member of the own
 // side: MPICH waits in all of them, Open MPI in all but MPI_Alltoall, whose call then ends early
 // and so has nothing to claim.) Rooted operations have a root, prefix reductions an order,
-// neighbourhood collectives a topology; whatever else comes here (creation of communicators,
-// MPI_Finalize, files) waits for all.
+// neighbourhood collectives a topology; all other operations (creation of communicators,
+// MPI_Finalize, files) wait for all members.
 //
 // One view is used again for each instance, so that a steady state allocates nothing. It refers to
 // the instance, which must outlive its use. Not thread-safe; nothing fails. Source: MPI 3.1, 5.2.2

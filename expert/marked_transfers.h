@@ -1,5 +1,5 @@
-// Transfers that the merge could not place, of epochs that are not over: they take part in no
-// pattern.
+// Transfers that the merge could not place, in epochs that are still open: patterns leave them
+// out.
 //
 // Marks come in the order of the transfers, so that a run of them is one entry, however many there
 // are. An epoch is named by its address until it is delivered. Not thread-safe; nothing fails.

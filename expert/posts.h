@@ -1,4 +1,4 @@
-// The Win_post calls that an access epoch's calls may have waited for.
+// The Win_post calls for which the calls of an access epoch may have waited.
 //
 // Fills a caller's vector, so that nothing is allocated per call. Nothing fails; any thread.
 #pragma once

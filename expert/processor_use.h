@@ -33,7 +33,8 @@ struct ProcessorUse {
 
   double covered() const;
   double wanted() const;
-  // The one that wanted for the largest part of its time; null if there are none.
+  // The thread that had no processor for the largest part of its time; null if there are no
+  // threads.
   const Thread* worst() const;
 };
 

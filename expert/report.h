@@ -130,7 +130,7 @@ class Report {
 
   std::size_t find_metric(std::string_view name) const;  // kNone if there is none
   std::string region_name(RegionId region) const;
-  // Whether that is no function, but what one computes between two of its calls.
+  // Whether the entry is no function, but the computing of a function between two of its calls.
   bool is_stretch(RegionId region) const { return stretches_.contains(region); }
   // "halo / exchange_halo halo.c:118 / MPI_Put", outermost first.
   std::string call_path_name(std::size_t call_path) const;

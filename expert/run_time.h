@@ -1,5 +1,5 @@
-// What shares of a run are of: the time of all processes between MPI_Init and MPI_Finalize, or
-// those of SHMEM.
+// The time that is 100 % when a report names shares: that of all processes between MPI_Init and
+// MPI_Finalize, or between start and end of SHMEM.
 //
 // Starting and ending them says nothing about the program and is more than half of a short run, so
 // it is left out. What processes wait in MPI_Finalize for others that still work stays in. The

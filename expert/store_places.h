@@ -1,6 +1,6 @@
 // Where the analysis's numbers of metrics, call paths and locations stand in a report's lists.
 //
-// Refers to nothing after it was made. Nothing fails: what a report does not show is kNone.
+// Keeps no references. Nothing fails: things that the report does not show are kNone.
 #pragma once
 
 #include <map>

@@ -21,11 +21,11 @@ class SwitchedOff {
  public:
   explicit SwitchedOff(const Definitions& definitions);
 
-  // Whether some process may have made progress in calls that nobody sees: then nobody knows when
-  // it was outside of MPI.
+  // Whether some process may have made progress in calls that were not recorded: then the trace
+  // does not show when it was outside MPI.
   bool hides_progress() const { return hides_progress_; }
-  // Patterns that calls of functions that nobody records would make wrong: they are told by
-  // counting calls (the second send belongs to the second receive), and some are not counted.
+  // Patterns that would be wrong because some calls are not recorded: they pair calls by counting
+  // (the second send belongs to the second receive), and these calls are missing in the count.
   std::vector<std::string> wrong_patterns() const;
   // What a node of the tree lacks, in a sentence; empty if nothing.
   std::string remark(const Metric& metric) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "epilog/format/in_number.h"
 #include "epilog/format/merge_properties.h"
 #include "epilog/format/trace_gaps.h"
 #include "expert/async_progress.h"
@@ -48,7 +49,7 @@ Finding finding_of(const earl::Trace& trace, earl::Finding finding, std::uint64_
   const earl::Findings& all = trace.findings();
   if (finding == earl::Finding::kUnreceivedSend && is_complete(trace)) {
     row.severity = Severity::kNote;
-    row.what = "messages that nobody received";
+    row.what = "{message|messages} that nobody received";
     row.advice =
         "The receivers' traces are complete: these messages were sent, by the program or by a "
         "library (coarrays send some at their end), and nobody took them. Nobody waited for them, "
@@ -59,7 +60,7 @@ Finding finding_of(const earl::Trace& trace, earl::Finding finding, std::uint64_
        (all[earl::Finding::kUnreceivedSend].count != 0 && !is_complete(trace)))) {
     row.advice =
         "Messages are missing from the trace, so later ones are paired with those before "
-        "them: not the clocks are wrong. Record and merge all processes from the start.";
+        "them; the clocks are not to blame. Record and merge all processes from the start.";
   } else if (finding == earl::Finding::kReceiveBeforeSend && merged_with_clc(trace)) {
     row.advice =
         "The merge has put events in causal order (--clock clc) and left these: the messages "
@@ -73,20 +74,22 @@ Finding finding_of(const earl::Trace& trace, earl::Finding finding, std::uint64_
 void add_unbegun(const Unbegun& unbegun, const Finding& row, std::vector<Finding>& found) {
   const std::string missing = "What is missing was not recorded or was cut off, or the program ";
   if (const std::uint64_t count = unbegun.count(true)) {
-    found.push_back({Severity::kSuspect, count,
-                     "collective operations that some members never began, while others waited for "
-                     "them: " +
-                         unbegun.words(true),
-                     missing +
-                         "never came there. These waits are not evaluated, so what is said of such "
-                         "operations is too low; long ones are under Not explained."});
+    found.push_back(
+        {Severity::kSuspect, count,
+         "{collective operation|collective operations} that some members never began, while others "
+         "waited for "
+         "them: " +
+             unbegun.words(true),
+         missing + "never came there. These waits are not computed, so the waits at such "
+                   "operations are larger than reported; long ones are under Not explained."});
   }
   const std::uint64_t rest = row.count - std::min(row.count, unbegun.count(true));
   if (rest == 0) return;
   Finding note = row;
   note.count = rest;
   if (const std::string which = unbegun.words(false); !which.empty()) {
-    note.what = "collective operations that some members never began: " + which;
+    note.what =
+        "{collective operation|collective operations} that some members never began: " + which;
     note.advice = missing + "ended before. Nobody waited for them, so no result is affected.";
   }
   found.push_back(std::move(note));
@@ -105,7 +108,7 @@ void add_counters(const Definitions& definitions, std::vector<Finding>& found) {
     if (counter.mode == 2) names += " (sample)";
   });
   if (count == 0) return;
-  found.push_back({Severity::kNote, count, "hardware counters left out: " + names,
+  found.push_back({Severity::kNote, count, "hardware {counter|counters} left out: " + names,
                    "Rates and samples cannot be added over calls; elg_print shows their values."});
 }
 
@@ -161,6 +164,7 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
   note(Note::kCallsLeftOut, "one-sided call not examined", "one-sided calls not examined",
        "Too many calls could have waited for a lock or for progress at the same time, and not all "
        "were looked at. Lock Contention and Wait for Progress may be larger than the report says.");
+  for (Finding& row : found) row.what = in_number(row.what, row.count);
   return found;
 }
 

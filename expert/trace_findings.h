@@ -1,5 +1,5 @@
-// The table of findings of a finished analysis: what EARL noticed in the trace, what the
-// measurement could not keep, and what the patterns counted.
+// The table of findings of a finished analysis: faults that EARL found in the trace, records that
+// the measurement could not keep, and what the patterns counted.
 //
 // Returns values; nothing fails; not thread-safe while the trace is being read.
 #pragma once

@@ -1,4 +1,5 @@
-// Collective operations that not all members began, or came to: which, on what, and who is missing.
+// Collective operations that some members never began or never reached: which operations, on which
+// communicator, and which members are missing.
 //
 // Nobody knows when the missing ones began, so no wait for such an operation is evaluated. Where a
 // member has waited for it, and can have waited for others, a severity is too low; where none has,

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "epilog/format/in_number.h"
 #include "epilog/format/records.h"
 
 namespace kojak::merge {
@@ -35,22 +36,6 @@ std::string number(double value) {
 
 std::string counted(std::uint64_t count, const char* one, const char* several) {
   return std::to_string(count) + ' ' + (count == 1 ? one : several);
-}
-
-// Of each "{one|several}" in a text the word that fits the count.
-std::string in_number(std::string_view text, std::uint64_t count) {
-  std::string words;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t open = text.find('{', at);
-    words += text.substr(at, open - at);
-    if (open == text.npos) break;
-    const std::size_t middle = text.find('|', open);
-    const std::size_t close = text.find('}', middle);
-    words += count == 1 ? text.substr(open + 1, middle - open - 1)
-                        : text.substr(middle + 1, close - middle - 1);
-    at = close + 1;
-  }
-  return words;
 }
 
 void row(std::string& text, std::string_view name, std::uint64_t count) {

@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include "epilog/format/in_number.h"
+
 namespace kojak {
 namespace {
 
@@ -18,19 +20,21 @@ constexpr const char* kCutAnew =
     "cut "
     "anew.";
 constexpr Kind kKinds[] = {
-    {kLostDiskFull, true, "records not written because the disk was full", kIncomplete},
-    {kLostOpenRegions, false, "regions left open when the program ended",
+    {kLostDiskFull, true, "{record|records} not written because the disk was full", kIncomplete},
+    {kLostOpenRegions, false, "{region|regions} left open when the program ended",
      "The program did not end in MPI_Finalize; its last calls count up to their location's last "
      "event."},
-    {kLostUnknownWindows, true, "transfers on windows of unknown identity", kIncomplete},
-    {kLostBehindDamage, true, "records dropped after a damage", kIncomplete},
-    {kLostDamaged, true, "damaged records in the trace that this part was cut out of", kCutAnew},
+    {kLostUnknownWindows, true, "{transfer|transfers} on windows of unknown identity", kIncomplete},
+    {kLostBehindDamage, true, "{record|records} dropped after a damage", kIncomplete},
+    {kLostDamaged, true, "damaged {record|records} in the trace that this part was cut out of",
+     kCutAnew},
     {kLostEnd, true, "damaged end of the trace that this part was cut out of", kCutAnew},
-    {kLostLimit, true, "records not written because ELG_MAX_SIZE was reached", kIncomplete},
+    {kLostLimit, true, "{record|records} not written because ELG_MAX_SIZE was reached",
+     kIncomplete},
 };
 
 constexpr TraceFault kMissingProcesses{
-    "local traces missing when the run was merged",
+    "local {trace|traces} missing when the run was merged",
     "What they did and who waited for them is unknown. Merge again with all traces of the run.",
     true};
 
@@ -38,9 +42,10 @@ TraceGap gap_of(Byte kind) {
   for (const Kind& known : kKinds) {
     if (known.kind == kind) return {0, known.suspect, known.what, known.advice};
   }
-  return {0, true,
-          "things that the measurement could not keep (kind " + std::to_string(raw(kind)) + ")",
-          kIncomplete};
+  return {
+      0, true,
+      "{thing|things} that the measurement could not keep (kind " + std::to_string(raw(kind)) + ")",
+      kIncomplete};
 }
 
 }  // namespace
@@ -61,6 +66,7 @@ std::vector<TraceGap> gaps_of(const std::vector<Lost>& lost) {
     if (sum.count == 0) continue;  // recording stopped, but no call came after that
     TraceGap gap = gap_of(kind);
     gap.count = sum.count;
+    gap.what = in_number(gap.what, sum.count);
     const std::size_t n = sum.locations.size();
     if (n > 0) {
       const std::string first = std::to_string(raw(*sum.locations.begin()));
@@ -75,7 +81,8 @@ std::vector<TraceGap> gaps_of(const std::vector<Lost>& lost) {
 std::vector<TraceGap> gaps_of(const BadRecords& bad, const Definitions& definitions) {
   std::vector<TraceGap> gaps;
   const auto add = [&](std::uint64_t count, const TraceFault& fault) {
-    if (count != 0) gaps.push_back({count, fault.suspect, fault.what, fault.advice});
+    if (count != 0)
+      gaps.push_back({count, fault.suspect, in_number(fault.what, count), fault.advice});
   };
   add(bad.damaged, kDamagedRecords);
   add(bad.definitions, kBadDefinitions);

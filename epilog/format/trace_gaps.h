@@ -31,24 +31,23 @@ struct BadRecords {
   std::uint64_t unknown = 0;      // types that are not known
 };
 struct TraceFault {
-  const char* what;
+  const char* what;  // for in_number()
   const char* advice;
   bool suspect;
 };
-inline constexpr TraceFault kDamagedRecords{
-    "damaged records",
-    "too short for their type, they count nowhere (elg_print --verify tells which); copy or merge "
-    "the trace again",
-    true};
-inline constexpr TraceFault kBadDefinitions{
-    "bad definitions",
-    "left out with all that refers to them (elg_print --verify tells which); copy or merge the "
-    "trace again",
-    true};
+inline constexpr TraceFault kDamagedRecords{"damaged {record|records}",
+                                            "too short for their type, so they were left out "
+                                            "(elg_print --verify lists them); copy or merge "
+                                            "the trace again",
+                                            true};
+inline constexpr TraceFault kBadDefinitions{"bad {definition|definitions}",
+                                            "left out with everything that refers to them "
+                                            "(elg_print --verify lists them); copy or merge the "
+                                            "trace again",
+                                            true};
 inline constexpr TraceFault kUnknownRecords{
-    "records of unknown type",
-    "written by a newer or foreign tool, they count nowhere (elg_print --verify tells which)",
-    false};
+    "{record|records} of unknown type",
+    "written by a newer or another tool, and left out (elg_print --verify lists them)", false};
 // All of it: these, processes that the merge did not have, and LOST records.
 std::vector<TraceGap> gaps_of(const BadRecords& bad, const Definitions& definitions);
 

@@ -1,10 +1,10 @@
-// Who waits for whom on the way to a cause: from each cause back to those who wait, along the waits
-// that passed most of its cost on; and from a wait that was asked for on to its cause, along the
-// largest share.
+// Chains of waits. One kind leads from a cause back to the processes that wait, along the waits
+// that passed on most of its cost. The other leads from a wait that was asked for to its cause,
+// along the largest share.
 //
-// Told of what CauseSolver passes on, backward in time: a wait's own chain is complete before it
-// passes anything on. Memory: 16 bytes for each wait, and the chains that were asked for. Not
-// thread-safe; nothing fails.
+// CauseSolver calls it for everything that it passes on, backward in time: the chain of a wait is
+// complete before the wait passes anything on. Memory: 16 bytes for each wait, and the chains that
+// were asked for. Not thread-safe; nothing fails.
 #pragma once
 
 #include <span>

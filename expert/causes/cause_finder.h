@@ -5,7 +5,8 @@
 // outside MPI, the waiting belongs to what the holder or the target did at that time. For all
 // others the two are compared since the latest moment at which both stood together (CommonMoments):
 // what the late one computed longer is charged with the waiting, and what it waited longer passes
-// its share on to those waits and so to their causes. What neither explains stays unexplained.
+// its share on to those waits and so to their causes. Waiting that neither of the two explains
+// stays unexplained.
 //
 // Amounts are whole numbers: the costs of all causes and what is unexplained add up to all waiting
 // exactly. Where several come late together, each moment is shared by those who are still missing.
@@ -60,16 +61,15 @@ class CauseFinder {
   void on_together(std::uint64_t operation, std::span<const Arrival> arrivals);
   // Each wait that counts and is not a part of another's.
   void on_wait(const Wait& wait);
-  // A wait of which it is known what the one waited for did at that very time (a lock's holder, a
-  // target outside MPI).
+  // A wait where the trace shows what the awaited process did during the wait: it held the lock,
+  // or was outside MPI.
   void on_direct_wait(const Wait& wait);
   // A call that would have waited if the other one had come later than it did.
   void on_no_wait(const earl::Call& call, const EndedBy& by) {
     if (by.known()) depend(call.index, call.enter, call.exit, call.exit_pos, by);
   }
 
-  // A wait of which the chain to its cause is wanted: the one that the location is in just before
-  // that time.
+  // Asks for the chain to the cause of the wait in which the location is just before that time.
   struct Asked {
     LocationIndex location;
     Seconds end;

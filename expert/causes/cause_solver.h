@@ -40,10 +40,10 @@ class CauseSolver {
     LocationIndex location;
   };
 
-  // Intervals are compared over so many pieces of a timeline at most: then the common moment is
-  // moved later, which leaves sums as they are.
+  // At most this many pieces of a timeline are compared. If an interval has more, the common
+  // moment is moved later, which does not change the sums.
   static constexpr std::size_t kMostPieces = 4096;
-  // So many stretches are told with their times, the most costly ones.
+  // Times are kept for this many stretches, the most costly ones.
   static constexpr std::size_t kStretches = 1000;
   // So many causes have a chain, of at most so many links, and all of them of so many together.
   static constexpr std::size_t kChains = 1000, kMostLinks = 4096, kAllLinks = 100'000;

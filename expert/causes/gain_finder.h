@@ -1,12 +1,12 @@
 // What the run would gain without some of its causes: all synchronisation is replayed with the time
 // that each of them took longer left out.
 //
-// A call ends when the process itself and all whom it depends on have come so far, and then as much
-// later as it did in the run. So each process is earlier by some time, which grows where something
-// is left out and changes with each such call: nobody gains more than those whom it depends on, and
-// new waits appear where there were none. Fed in the order in which the calls ended, for up to
-// kMost causes at once. Memory: kKept changes for each location (of what lies further back the
-// oldest of them counts), and what is left out. Not thread-safe; nothing fails.
+// A call ends when its own process and all processes that it depends on have come so far, plus
+// the time that it took after that in the run. So each process is earlier by some time, which grows
+// where something is left out and changes with each such call: nobody gains more than those whom it
+// depends on, and new waits appear where there were none. Fed in the order in which the calls
+// ended, for up to kMost causes at once. Memory: kKept changes for each location (of what lies
+// further back the oldest of them counts), and what is left out. Not thread-safe; nothing fails.
 #pragma once
 
 #include <array>
@@ -50,7 +50,8 @@ class GainFinder {
     Ticks enter, exit;
   };
   void meet(std::span<const Member> members);
-  // After all: by how much earlier the last location ends, by cause. ends: of each location.
+  // Call it last. Returns for each cause by how much earlier the last location ends. `ends`: the
+  // end of each location.
   std::array<Ticks, kMost> finish(std::span<const Ticks> ends);
 
  private:

@@ -1,10 +1,10 @@
 // Makes boxes fewer: short calls that follow one another become one box.
 //
 // Calls at the same depth under the same parent merge as long as the box that they make is shorter
-// than a threshold; it takes the region of the longest of them and says how many they were. Nothing
-// longer than the threshold is changed, so what can be seen at the scale of the run stays. Where a
-// call waited it stays apart down to an eighth of the threshold: detail is kept where the waits
-// are. Pure functions; thread-safe.
+// than a threshold; it takes the region of the longest of them and says how many they were. Calls
+// longer than the threshold stay as they are, so everything that can be seen at the scale of the
+// run stays. A call that waited is merged only if it is shorter than an eighth of the threshold:
+// so there is most detail where the waits are. Pure functions; thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
-// Makes what a page shows of a trace less, part by part, until it fits.
+// Shrinks what a page shows of a trace, part by part, until it fits.
 //
-// Each part has its own way of becoming fewer: short calls and waits merge, of arrows and fences
-// some are left out evenly, of epochs the shortest, the density gets half the columns, and cells of
-// the matrix stand for all windows and functions, then for more ranks. What was lost is said by
-// omissions(). Not thread-safe; nothing fails.
+// Each part has its own way: short calls and waits merge; arrows and fences are left out evenly;
+// the shortest epochs are left out; the density gets half the columns; a cell of the matrix
+// stands for all windows and functions, then for several ranks. omissions() says what was lost. Not
+// thread-safe; nothing fails.
 #pragma once
 
 #include <cstddef>

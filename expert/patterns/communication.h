@@ -17,8 +17,8 @@ struct PointToPoint {
       .summary = "Time in sends, receives and the completion of their requests.",
       .formula = "",
       .meaning =
-          "A Wait or Test call counts by what it completed: here unless it completed "
-          "one-sided, collective or file operations only.",
+          "A Wait or Test call counts here, unless it completed only one-sided, collective or file "
+          "operations.",
       .advice = ""};
 };
 
@@ -46,7 +46,7 @@ struct RmaCommunication {
       .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kRmaCommunication,
-      .summary = "Time in one-sided transfers: put, get, accumulate and their kin.",
+      .summary = "Time in one-sided transfers: put, get, accumulate and the like.",
       .formula = "",
       .meaning =
           "The calls that issue one-sided operations, and waits that completed such "

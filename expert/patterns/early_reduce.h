@@ -18,8 +18,8 @@ struct EarlyReduce {
       .summary = "Time of the root of a reduce or gather before any other process entered it.",
       .formula = "overlap(root, [root.enter, earliest enter of the others that contribute data])",
       .meaning =
-          "The part of Wait at Reduce before even the first of the others came: this much the root "
-          "was early for everybody.",
+          "The part of Wait at Reduce before even the first of the others came: for this time the "
+          "root was earlier than everybody else.",
       .advice =
           "Let the root work longer before the call, or the others less; or use the non-"
           "blocking form.",

@@ -22,9 +22,9 @@ struct EarlyTransfer {
       .summary = "Time in a transfer call of an access epoch before the targets had posted.",
       .formula = "blocked(c, enters of Win_post of the whole access transaction)",
       .meaning =
-          "A transfer cannot reach a target whose window is not exposed yet, and large ones "
-          "wait inside the call: for the last post of the epoch's group, as measured, not only "
-          "for that of their own target.",
+          "A transfer cannot reach a target whose window is not exposed yet, and a large transfer "
+          "waits inside the call. Measurements show that it waits for the last post of the epoch's "
+          "group, not only for that of its own target.",
       .advice =
           "Let the targets post earlier, or do other work between MPI_Win_start and the first "
           "transfer.",

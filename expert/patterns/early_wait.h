@@ -18,8 +18,8 @@ struct EarlyWait {
       .kind = Metric::Kind::kPattern,
       .own = {},
       .summary =
-          "Time in MPI_Win_wait before the last origin entered MPI_Win_complete, or while that "
-          "waited itself.",
+          "Time in MPI_Win_wait before the last origin entered MPI_Win_complete, or while this "
+          "call waited itself.",
       .formula =
           "overlap(w, [w.enter, C]), C = latest enter of the Win_complete calls of the exposure"
           " transaction; and Indirect Wait after it",

@@ -58,8 +58,8 @@ struct FinalizeWait {
       .summary = "Time in MPI_Finalize before the last process entered it.",
       .formula = "overlap(c, [c.enter, L]), L = latest enter of the instance",
       .meaning =
-          "MPI_Finalize ends when every process has called it. Who is done early waits there for "
-          "who has more to do.",
+          "MPI_Finalize ends when every process has called it. Processes that are done early wait "
+          "there for those that have more to do.",
       .advice =
           "The work up to the end of the program is not balanced: give the early processes a part "
           "of what the last one does.",
@@ -89,7 +89,8 @@ struct CollectiveIoWait {
           "process left before L: it did not wait for all",
       .meaning =
           "Opening, closing and setting the view of a file, and reads and writes of all together, "
-          "need all who opened it, where the library exchanges data between them.",
+          "need all processes that opened the file, if the MPI library exchanges data between "
+          "them.",
       .advice =
           "Let all processes come to the call at the same time; or write independently, where the "
           "pieces are large.",

@@ -28,8 +28,8 @@ struct IndirectWait {
           "progress of another target (Wait for Progress at c)",
       .meaning =
           "The origin that completed last could not end its epoch, because another target of it "
-          "had not posted yet, or computed and made no progress. This target has long been served "
-          "and waits all the same.",
+          "had not posted yet, or computed and made no progress. This target has all its data and "
+          "waits nevertheless.",
       .advice =
           "Let all targets of an access epoch post early, or access the late one in an epoch of "
           "its own; let targets that compute call MPI now and then.",

@@ -18,8 +18,8 @@ struct BeforeFirstPost {
       .summary = "The part of Late Post before even the first target had posted.",
       .formula = "blocked(c, the earliest post's enter alone)",
       .meaning =
-          "With several targets, how long the origin waited until the first of them exposed its"
-          " window. What Late Post has beyond it is waiting for the other targets.",
+          "With several targets, how long the origin waited until the first of them exposed its "
+          "window. The rest of Late Post is waiting for the other targets.",
       .advice =
           "If this is much smaller than Late Post, a single slow target holds the origin up: "
           "start separate epochs, or order the work so that all targets post at about the same "

@@ -23,8 +23,8 @@ struct LateReceiver {
           "blocked(s, p), p = posting of the matching receive; Waitall: blocked(c, all p); "
           "Wait, Waitany, Waitsome: the earliest; without what Late Sender took of the call",
       .meaning =
-          "A send that cannot be buffered waits until the receiver has posted a receive. Sends "
-          "that returned before that were not blocked and count nothing.",
+          "A send that cannot be buffered waits until the receiver has posted a receive. A send "
+          "that returned before that was not blocked, so it does not count.",
       .advice =
           "Post receives early, without blocking; or use a non-blocking send and wait for it "
           "later.",

@@ -26,9 +26,8 @@ struct LateSender {
       .meaning =
           "A process waits in MPI_Recv, MPI_Sendrecv, MPI_Mrecv, MPI_Probe, MPI_Mprobe or a Wait "
           "call for a message that its sender has not begun to send, or for parts of a partitioned "
-          "message that the sender has not given away (MPI_Pready). A Wait call that completes "
-          "other "
-          "messages, too, counts none of its partitioned ones.",
+          "message that the sender has not given away (MPI_Pready). If a Wait call also completes "
+          "other messages, its partitioned ones do not count.",
       .advice =
           "Send earlier, or receive later: post a non-blocking receive and compute before "
           "waiting. If the sender is late because it waits itself, follow its waiting.",

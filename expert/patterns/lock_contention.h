@@ -25,13 +25,12 @@ constexpr Metric lock_contention_metric(std::string_view name, std::string_view 
           "because the target was outside MPI",
       .meaning =
           "A lock that conflicts with this one was held by another process. Where the waiting "
-          "shows depends on the implementation: in MPI_Win_lock, or, where that returns at "
-          "once, in a large transfer, a flush, or MPI_Win_unlock. The holders' order is taken "
-          "from what proves that a lock was held: a flush, a completed get, or the unlock. Where "
-          "that leaves it open, because unlock calls overlap, it is taken from what the calls "
-          "lasted, then from who asked first. Nobody holds a lock that a target outside MPI has "
-          "not "
-          "granted yet: that time is Wait for Progress, for all who asked.",
+          "shows depends on the implementation: in MPI_Win_lock, or, where that returns at once, "
+          "in a large transfer, a flush, or MPI_Win_unlock. The order of the holders follows from "
+          "what proves that a lock was held: a flush, a completed get, or the unlock. If that does "
+          "not decide the order, because unlock calls overlap, the time that the calls took "
+          "decides, then who asked first. While a target that must grant the lock computes outside "
+          "MPI, nobody holds the lock: that time is Wait for Progress of all who asked.",
       .advice =
           "Hold locks for a shorter time and unlock at once after the last transfer. Use shared "
           "locks where accesses do not overlap, or accumulate operations, which are atomic "

@@ -92,8 +92,8 @@ struct Management {
       .summary = "Time in MPI calls that manage communicators, groups, types, requests or memory.",
       .formula = "",
       .meaning =
-          "Whatever is neither communication, synchronisation, file I/O nor start and end. "
-          "Creating communicators synchronises their members.",
+          "All calls that are not communication, synchronisation, file I/O, or start and end of "
+          "MPI. Creating communicators synchronises their members.",
       .advice = "Create communicators, groups and types once, outside loops."};
 };
 

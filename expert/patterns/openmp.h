@@ -8,20 +8,19 @@
 namespace kojak::expert {
 
 struct OpenMp {
-  static constexpr Metric kMetric{
-      .name = "omp",
-      .title = "OpenMP",
-      .parent = "execution",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kSummand,
-      .own = {},
-      .summary = "Time in OpenMP: forks, flushes, barriers and locks.",
-      .formula = "",
-      .meaning =
-          "What OpenMP itself takes. The work inside of parallel regions and loops is "
-          "execution.",
-      .advice = "",
-      .needs = Needs::kOpenMp};
+  static constexpr Metric kMetric{.name = "omp",
+                                  .title = "OpenMP",
+                                  .parent = "execution",
+                                  .unit = Unit::kSeconds,
+                                  .kind = Metric::Kind::kSummand,
+                                  .own = {},
+                                  .summary = "Time in OpenMP: forks, flushes, barriers and locks.",
+                                  .formula = "",
+                                  .meaning =
+                                      "The time that OpenMP itself takes. The work inside of "
+                                      "parallel regions and loops is execution.",
+                                  .advice = "",
+                                  .needs = Needs::kOpenMp};
 };
 
 struct OmpFork {
@@ -32,7 +31,7 @@ struct OmpFork {
       .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = {},
-      .summary = "Time of a master from the fork of its team to its entering the parallel region.",
+      .summary = "Time from the fork of a team until its master enters the parallel region.",
       .formula = "master: [FORK, enter of the parallel region], at the call path of the fork",
       .meaning = "Creating or waking the threads of a team.",
       .advice = "Fewer and longer parallel regions.",
@@ -92,7 +91,7 @@ struct OmpExplicitBarrier {
                                   .summary = "Time in the barrier construct.",
                                   .formula = "",
                                   .meaning = "Barriers that the program asks for.",
-                                  .advice = "Look whether the barrier is needed.",
+                                  .advice = "Check whether the barrier is needed.",
                                   .needs = Needs::kOpenMp};
 };
 

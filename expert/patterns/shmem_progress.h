@@ -26,10 +26,8 @@ constexpr Metric shmem_progress_metric(std::string_view name, std::string_view p
       .meaning =
           "Some implementations move data, or answer an atomic operation, only while the target is "
           "inside a call of SHMEM (or MPI). The caller waits until the target, which computes, "
-          "comes "
-          "back. If the trace shows that this library needs no such call for that kind of "
-          "operation, "
-          "nothing is claimed; the remark at the metric says how sure that is.",
+          "comes back. If the trace shows that this library needs no such call for that kind of "
+          "operation, no waiting is counted; the remark at the metric says how sure that is.",
       .advice =
           "Let the target call the library now and then (a test, a fence), use an implementation "
           "or "

@@ -21,15 +21,14 @@ struct ShmemLateNotification {
       .kind = Metric::Kind::kPattern,
       .own = {},
       .summary =
-          "Time in waiting for a variable before the process that wrote to it entered the call "
-          "that did.",
+          "Time in waiting for a variable before the other process entered the call that wrote it.",
       .formula =
           "overlap(c, [c.enter, e]), e = enter of the last put or atomic operation to the variable "
           "before c ended; of several variables the latest e where c waits for all of them, the "
           "earliest where some are enough",
       .meaning =
-          "The writer is late. What is left of Wait Until is the way of the data: it was written, "
-          "and not seen yet.",
+          "The process that writes the variable is late. The rest of Wait Until is the time that "
+          "the data needs to arrive: it was written, but not seen yet.",
       .advice =
           "Write earlier: right after the data are there, and before other work. Or let the "
           "process "
@@ -77,8 +76,8 @@ struct ShmemLockContention {
           "grants it was outside the library",
       .meaning =
           "All who set a lock queue for it. At each time the one who held it made the others wait. "
-          "Nobody holds a lock that a computing process has not granted yet: that time is Wait for "
-          "Progress.",
+          "While a process that must grant the lock computes, nobody holds it: that time is Wait "
+          "for Progress.",
       .advice =
           "Hold locks for a shorter time, use several for several data, or atomic operations in "
           "place of a lock.",

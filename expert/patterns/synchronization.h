@@ -19,8 +19,8 @@ struct Barrier {
                                       "All time in barriers: waiting for the last process, "
                                       "and the barrier's own work.",
                                   .advice =
-                                      "Look whether the barrier is needed at all: messages "
-                                      "and epochs synchronise by themselves."};
+                                      "Check whether the barrier is needed at all: messages and "
+                                      "epochs synchronise by themselves."};
 };
 
 struct RmaSynchronization {
@@ -95,8 +95,8 @@ struct PassiveTarget {
       .summary = "Time in locking, unlocking and flushing windows.",
       .formula = "",
       .meaning =
-          "MPI_Win_lock and unlock, the _all forms, the flush calls and MPI_Win_sync. "
-          "Transfers that the implementation delays are done in here.",
+          "MPI_Win_lock and unlock, the _all forms, the flush calls and MPI_Win_sync. If the MPI "
+          "library delays transfers, it does them in these calls.",
       .advice = ""};
 };
 

@@ -24,9 +24,8 @@ struct NotExplained {
           "targets outside MPI) is taken off the sum of a call path",
       .meaning =
           "These calls lasted far longer than calls of their function usually do in this run, or "
-          "may "
-          "wait for something that leaves no events. Nobody can say from the trace why. The "
-          "same time is also part of Time.",
+          "may wait for something that leaves no events. The trace does not show why. The same "
+          "time is also part of Time.",
       .advice =
           "Look at the calls on the timeline: what did the other processes do meanwhile? Large "
           "transfers, an overloaded machine, file systems and the start of other programs are "

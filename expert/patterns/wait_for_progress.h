@@ -24,13 +24,13 @@ constexpr Metric wait_for_progress_metric(std::string_view name, std::string_vie
           "0 where a call of that kind once ended although its target had been outside ever since "
           "one of its operations was issued",
       .meaning =
-          "Some implementations move data only while the target is inside an MPI call that "
-          "can make progress. The origin waits until the target, which computes, calls MPI "
-          "again. That holds for locks, too, and for local flushes of large puts. If the trace "
-          "shows that the implementation needs no such call for that window, nothing is claimed; "
-          "the remark at the metric says how sure that is. If ELG_MPI left out functions that can "
-          "make progress, nobody knows when a target was outside: the metric is not in the report "
-          "then.",
+          "Some implementations move data only while the target is inside an MPI call that can "
+          "make progress. The origin waits until the target, which computes, calls MPI again. That "
+          "holds for locks, too, and for local flushes of large puts. If the trace shows that the "
+          "implementation needs no such call for that window, no waiting is counted; the remark at "
+          "the metric says how sure that is. If ELG_MPI left out functions that can make progress, "
+          "the trace does not show when a target was outside MPI, so the report does not have the "
+          "metric.",
       .advice =
           "Let the target call MPI now and then (MPI_Test, MPI_Win_test, MPI_Iprobe), use an "
           "implementation or setting with asynchronous progress (a progress thread, RDMA), or "

@@ -2,9 +2,10 @@
 //
 // If any call that cannot end without its target began and ended while the target was outside MPI,
 // then progress needs no MPI calls there, and all claims of Wait for Progress of that window, kind
-// of call, and same or different node are void. A lock that a computing target had to grant is held
-// by nobody until then; where such grants need no target, it is. So what depends on that is summed
-// up apart until the end of the trace; what does not is told at once. Calls that wait for
+// of call, and same or different node are void. While a computing target has not granted a lock,
+// nobody holds it, unless such grants need no help from the target. Only the end of the trace
+// shows which of the two is true, so waits that depend on it are summed up separately until then;
+// all others are reported at once. Calls that wait for
 // operations on several windows are kept as they are: each window's part stands on its own
 // evidence. Memory: windows x kinds x call paths x locations that claim something, and kMostKept
 // calls on several windows. Not thread-safe; nothing fails. Source: passive-target paper 2012,

@@ -179,7 +179,7 @@ class OneTable(CommandTest):
         classic = CLASSIC[:events] + self.SHORT + CLASSIC[events:]
         number = classic.index(record(14, struct.pack("<I", EVENTS)))
         classic = classic[:number] + record(14, struct.pack("<I", EVENTS + 1)) + classic[number + 6:]
-        self.everywhere(classic, 1, "damaged records", 3)
+        self.everywhere(classic, 1, "damaged record", 3)
 
     def test_damaged_records_of_every_type(self):
         """Also of types that no pattern reads: one of each, too short for anything."""
@@ -190,16 +190,16 @@ class OneTable(CommandTest):
     def is_known(self, kind):
         """elg_print has a name for the type."""
         self.file("one.elg", native_trace([record(kind, b"\0" * 3)]))
-        return "damaged records" in self.run_command("elg_stat", "one.elg").err
+        return "damaged record" in self.run_command("elg_stat", "one.elg").err
 
     def test_bad_definitions(self):
-        self.everywhere(native_trace(defined=[record(9, b"\0" * 5)]), 1, "bad definitions", 3)
+        self.everywhere(native_trace(defined=[record(9, b"\0" * 5)]), 1, "bad definition", 3)
 
     def test_records_of_unknown_type(self):
         self.everywhere(native_trace([record(199, b"?"), record(198)]), 2, "records of unknown type", 0)
 
     def test_processes_that_the_merge_lacked(self):
-        self.everywhere(native_trace(missing=1), 1, "local traces missing when the run was merged", 3)
+        self.everywhere(native_trace(missing=1), 1, "local trace missing when the run was merged", 3)
 
     def test_what_the_measurement_lost(self):
         for kind, words, status in ((1, "records not written because the disk was full", 3),

@@ -100,7 +100,7 @@ class Verification(CommandTest):
         self.assertIn("record type 250 is of unknown type", ran.out)
         ran = self.run_command("elg_print", odd)
         self.assertEqual((ran.status, ran.lines[-1]), (3, "UNKNOWN type=250 body=[0]"))
-        self.assertIn("1 x records of unknown type (", ran.err)
+        self.assertIn("1 x record of unknown type (", ran.err)
 
 
 class ClosedPipe(CommandTest):

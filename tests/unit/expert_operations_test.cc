@@ -2,7 +2,9 @@
 // made by hand or come from text traces; sums are in the comments.
 #include <gtest/gtest.h>
 
+#include "earl/findings.h"
 #include "earl/trace.h"
+#include "epilog/format/in_number.h"
 #include "epilog/format/text_reader.h"
 #include "expert/analysis.h"
 #include "expert/catalogue.h"
@@ -216,6 +218,22 @@ TEST(Words, SayHowMuchItIs) {
   EXPECT_EQ(largest_part(100, 100), "all of it");
   EXPECT_EQ(counted(1, "process has", "processes have"), "1 process has");
   EXPECT_EQ(counted(2, "process has", "processes have"), "2 processes have");
+}
+
+// "1 processes have" must not be said of anything that is counted.
+TEST(Words, AgreeWithTheCount) {
+  const char* const text = "{process has|processes have} no {trace|traces}";
+  EXPECT_EQ(in_number(text, 1), "process has no trace");
+  EXPECT_EQ(in_number(text, 2), "processes have no traces");
+  EXPECT_EQ(in_number(text, 0), "processes have no traces");
+  EXPECT_EQ(in_number("regions of f()::{lambda()#1}", 2), "regions of f()::{lambda()#1}");
+  EXPECT_EQ(in_number("", 1), "");
+  for (int i = 0; i < static_cast<int>(earl::Finding::kCount_); ++i) {
+    const earl::FindingInfo& info = earl::info(static_cast<earl::Finding>(i));
+    const std::string one = in_number(info.name, 1), several = in_number(info.name, 2);
+    EXPECT_NE(one, several) << "what is counted has a form for one and for several";
+    EXPECT_EQ((one + several).find_first_of("{|}"), std::string::npos) << info.name;
+  }
 }
 
 }  // namespace

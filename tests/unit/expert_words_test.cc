@@ -95,7 +95,7 @@ const char* const kNotReceived =
 
 TEST(Said, AMessageThatNobodyReceivedIsANoteInACompleteTrace) {
   const Said said(kRun + kNotReceived);
-  const Finding* found = said.finding("messages that nobody received");
+  const Finding* found = said.finding("message that nobody received");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->count, 1u);
   EXPECT_EQ(found->severity, Finding::Severity::kNote);
@@ -177,8 +177,8 @@ TEST(Said, OfOperationsThatSomeNeverBeganAndOthersWaitedFor) {
   };
   const std::string which = ": MPI_Ibarrier on communicator 0, not by rank 1";
   const std::string waited =
-      "collective operations that some members never began, while others waited for them" + which;
-  const std::string not_waited = "collective operations that some members never began" + which;
+      "collective operation that some members never began, while others waited for them" + which;
+  const std::string not_waited = "collective operation that some members never began" + which;
   struct {
     const char *op, *root, *by;
     bool suspect;
@@ -211,7 +211,7 @@ TEST(Said, OfACallThatSomeNeverCameTo) {
       of_two("ENTER lid=0 time=4 region=MPI_Comm_dup\n"
              "MPI_GROUP_CALL lid=0 time=5 cid=0 key=0 ordinal=0\nEXIT lid=0 time=5\n"));
   const Finding* const found = said.finding(
-      "collective operations that some members never began, while others waited for them: "
+      "collective operation that some members never began, while others waited for them: "
       "MPI_Comm_dup on communicator 0, not by rank 1");
   ASSERT_NE(found, nullptr) << (said.findings.empty() ? "" : said.findings.front().what);
   EXPECT_EQ(found->count, 1u);

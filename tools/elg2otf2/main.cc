@@ -11,7 +11,7 @@ namespace {
 
 constexpr cli::ToolInfo kTool = {
     "elg2otf2", "[options] TRACE",
-    "Makes of a merged trace an OTF2 archive, which Vampir and others read; otf2elg makes the\n"
+    "Converts a merged trace into an OTF2 archive for Vampir and others; otf2elg makes the\n"
     "same trace of it again.",
     "elg2otf2 -o a.otf2 a.elg", nullptr};
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr cli::ToolInfo kTool = {
     "elg2paje", "[options] TRACE",
-    "Makes of a merged trace one in Paje's format, for ViTE and pajeng: calls as states, messages\n"
+    "Converts a merged trace into Paje's format, for ViTE and pajeng: calls as states, messages\n"
     "and one-sided transfers as arrows.",
     "elg2paje -o a.paje a.elg", nullptr};
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr cli::ToolInfo kTool = {
     "elg2perfetto", "[options] TRACE",
-    "Makes of a merged trace a trace for Perfetto's viewer (ui.perfetto.dev): calls, messages,\n"
+    "Converts a merged trace for Perfetto's viewer (ui.perfetto.dev): calls, messages,\n"
     "transfers, counters, and the worst waits of each pattern.",
     "elg2perfetto -o a.pftrace a.elg", nullptr};
 

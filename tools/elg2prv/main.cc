@@ -12,7 +12,7 @@ namespace {
 
 constexpr cli::ToolInfo kTool = {
     "elg2prv", "[options] TRACE",
-    "Makes of a merged trace one for Paraver: states, events and communications, and beside\n"
+    "Converts a merged trace for Paraver: states, events and communications, and beside\n"
     "FILE.prv its FILE.pcf and FILE.row.",
     "elg2prv -o a.prv a.elg", nullptr};
 

@@ -28,7 +28,7 @@ using kojak::Status;
 
 constexpr cli::ToolInfo kTool = {
     "otf2elg", "[options] ARCHIVE/traces.otf2",
-    "Makes a trace for expert of an OTF2 archive, as Score-P writes it.",
+    "Converts an OTF2 archive, as Score-P writes it, into a trace for expert.",
     "otf2elg -o a.elg scorep-run/traces.otf2", nullptr};
 
 // Where the local traces go: beside the output.

@@ -13,7 +13,7 @@ def analyse(case, traces):
                           timeout=60)
     if said.returncode != 0:
         sys.exit(f"{traces}: expert ended with {said.returncode}: {said.stdout}{said.stderr}")
-    if re.search(r"send without receive", said.stdout + said.stderr):
+    if re.search(r"sends? without receive", said.stdout + said.stderr):
         sys.exit(f"{traces}: {said.stdout}")
     return report
 
