@@ -308,7 +308,7 @@ int main(int argc, char** argv) {
        "also write its values, comma-separated")  //
       ("instances", po::value<std::size_t>()->value_name("N")->default_value(10),
        "print the N most severe instances of each pattern")           //
-      ("causes", "print who made the others wait, doing what")        //
+      ("causes", "print who made the others wait, and how")           //
       ("send-modes", "print which messages waited, by kind of send")  //
       ("epsilon", po::value<double>()->value_name("SECONDS")->default_value(0, "0"),
        "by send mode: shorter waits are not listed")  //

@@ -1,4 +1,4 @@
-// What one of those is that a call waits for, in MPI_AWAITS.
+// The kinds of things that a call waits for, in MPI_AWAITS.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ class World {
   // A communicator object for a group.
   std::uint32_t comm(const std::vector<std::uint32_t>& ranks);
 
-  // That an event mentions these; `node` as given with the event.
+  // Notes that an event names these; `node` is given with the event.
   void use_location(std::uint32_t lid) { used_locations_.insert(lid); }
   void use_peer(std::uint32_t rank) { used_peers_.insert(rank); }
   void use_comm(std::uint32_t cid) { used_comms_.insert(cid); }

@@ -2,12 +2,12 @@
 // persistent ones that are started) while the clocks are corrected: a completion comes after all
 // begins that it provably needs (call_parts.h).
 //
-// Operations are told apart by communicator, key and ordinal of their MPI_COLL_BEGIN. A completion
-// waits until all members have begun that will: who has begun a later operation of the same
-// communicator and key, or has ended, will not. Nobody blocks here: who must wait is returned in
-// woken() once it need not any more. Memory: the members of operations that are incomplete; beyond
-// kMostOpen or kMostMembers new operations are not kept, and their completions go unchecked. Not
-// thread-safe. Nothing fails. Source: MPI 3.1, sections 5.12 and 7.7.
+// Operations are told apart by communicator, key and ordinal of their MPI_COLL_BEGIN. A
+// completion waits until all members have begun that still will: a member that has begun a later
+// operation of the same communicator and key, or has ended, will not. No function blocks: woken()
+// returns the processes that need not wait any longer. Memory: the members of operations that are
+// incomplete; beyond kMostOpen or kMostMembers new operations are not kept, and their completions
+// go unchecked. Not thread-safe. Nothing fails. Source: MPI 3.1, sections 5.12 and 7.7.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ class BegunCalls {
   // communicator, key, ordinal
   using Number = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>;
 
-  // `part` is none where nobody waits for anybody. The process is that of `enter`.
+  // `part` is none if nobody waits in the operation. The process is that of `enter`.
   void begin(const Number& number, std::uint32_t request, const CallFacts& facts,
              const std::optional<CallPart>& part, const Cause& enter);
   // Whether it is known what the completion of a request needs; else the process waits.
@@ -51,26 +51,26 @@ class BegunCalls {
 
   // The process completes unseen what it has begun.
   void pause(std::uint32_t process);
-  // It begins nothing any more.
+  // The process begins no further operation.
   void end(std::uint32_t process);
 
   // For whom a waiting process waits; absent if it does not wait.
   std::uint32_t missing(std::uint32_t process) const;
-  // It waits no longer for that one.
+  // The process no longer waits for that member.
   void give_up(std::uint32_t process);
   // All traces are read.
   void finish();
 
-  // Who need not wait any more, since the last call.
+  // The processes that need not wait any longer, since the last call.
   std::vector<std::uint32_t>& woken() { return woken_; }
-  // Before what a cause must be, since the last call.
+  // The times before which causes must lie, since the last call.
   std::vector<std::pair<Cause, double>>& limits() { return limits_; }
   // Whether the member that a process waits for paused, and so may have begun unseen.
   bool doubtful(std::uint32_t process) const {
     const std::uint32_t other = missing(process);
     return other != kAbsent && processes_[other].paused;
   }
-  // Members that did not come, although operations were waiting for them.
+  // Members that did not come, although operations waited for them.
   std::uint64_t lost() const { return lost_; }
   std::size_t open() const { return operations_.size(); }
 
@@ -93,7 +93,7 @@ class BegunCalls {
   };
   struct Process {
     bool ended = false, paused = false;
-    // The first ordinal that it may still begin, by communicator and key.
+    // The first ordinal that the process may still begin, by communicator and key.
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> next;
     std::unordered_map<std::uint32_t, Request> requests;
     const Operations::value_type* waits_for = nullptr;

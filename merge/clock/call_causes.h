@@ -1,15 +1,15 @@
 // Who waits for whom in a call of several processes: which entering is the cause of which leaving.
 //
-// Only what a trace can prove. kAll: whoever leaves with data leaves after all who entered with
-// data. kLower (prefix reductions): after those of lower rank in the communicator. kSupply
-// (MPI_Alltoallv, MPI_Alltoallw): nobody knows who sent what to whom, but nobody can leave before
-// so many have entered that they, with what it sent itself, had as much to send as it received. So
-// a process that received no more than it sent, some of it maybe its own, waits for nobody
-// provably. kAcross and kAcrossSupply are the same on an intercommunicator: whoever leaves needs
-// those of the other group only, and keeps nothing of its own. kNear and kNearSupply: it needs its
-// neighbours only (MPI_Neighbor_alltoallv and MPI_Neighbor_alltoallw: the latter). Values only; not
-// thread-safe; nothing fails. O(n log n) in the members and their neighbours. Source: MPI 3.1,
-// sections 5.2.2 to 5.11 and 7.6.
+// Only dependencies that a trace can prove count. kAll: a member that leaves with data leaves
+// after all members that entered with data. kLower (prefix reductions): after those of lower rank
+// in the communicator. kSupply (MPI_Alltoallv, MPI_Alltoallw): nobody knows who sent what to whom,
+// but nobody can leave before so many have entered that they, with what it sent itself, had as much
+// to send as it received. So for a process that received no more than it sent, it cannot be proved
+// that it waited for anybody: all of it may be its own data. kAcross and kAcrossSupply are the same
+// on an intercommunicator: whoever leaves needs those of the other group only, and keeps nothing of
+// its own. kNear and kNearSupply: it needs its neighbours only (MPI_Neighbor_alltoallv and
+// MPI_Neighbor_alltoallw: the latter). Values only; not thread-safe; nothing fails. O(n log n) in
+// the members and their neighbours. Source: MPI 3.1, sections 5.2.2 to 5.11 and 7.6.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ inline bool counts_supply(CallRule rule) {
          rule == CallRule::kNearSupply;
 }
 
-// One member at its exit.
+// A member at its exit.
 struct CallMember {
   std::uint32_t process = 0;
   std::uint32_t order = 0;  // kLower: its place in the communicator; across: its group, 0 or 1

@@ -2,8 +2,9 @@
 // far as the traces tell. The same rules hold for calls that block, and for operations that are
 // begun and completed by calls of their own.
 //
-// Who enters with data is a cause, who leaves with data an effect: a call without bytes need not
-// wait. Who waits for whom tells call_causes.h; sums of bytes that prove nothing are left out here.
+// A member that enters with data is a cause, a member that leaves with data an effect: a call
+// without bytes need not wait. call_causes.h says who waits for whom; sums of bytes that prove
+// nothing are left out here.
 // The definitions must outlive it. Not thread-safe. Nothing fails. Source: MPI 3.1, sections 5.1,
 // 5.2.2 and 7.6.
 #pragma once
@@ -44,7 +45,7 @@ class CallParts {
   explicit CallParts(const MergedDefinitions& definitions)
       : defs_(definitions), places_(definitions) {}
 
-  // None where the call is nothing that members of this communicator wait for each other in.
+  // None if members of this communicator do not wait for each other in this call.
   std::optional<CallPart> part(const CallFacts& facts);
   bool member(std::uint32_t comm, std::uint32_t rank) {
     return places_.of(comm).place_of(rank) != kAbsent;

@@ -39,7 +39,7 @@ struct CommPlaces {
   std::unordered_map<std::uint32_t, std::uint32_t> place;  // by rank
   std::uint32_t first_group = 0;                           // places of the first group
   std::unordered_map<std::uint32_t, CommNeighbours> near;  // by place, where they are known
-  // Absent for who is no member.
+  // Absent for a process that is no member.
   std::uint32_t place_of(std::uint32_t rank) const {
     const auto at = place.find(rank);
     return at != place.end() ? at->second : kAbsent;

@@ -3,8 +3,9 @@
 //
 // A member arrives at its exit. When all have come that will come, each that leaves with data is
 // moved behind those that it provably needs (call_parts.h), and goes on. Until then it waits for
-// all, because MPI lets every collective call synchronise all its members: a program that depends
-// on the contrary is wrong, and is broken up like any other circle.
+// all, because MPI lets every collective call synchronise all its members. A program that needs a
+// call not to do so is wrong; then processes wait for each other in a circle, which is broken up
+// like any other.
 // Source: MPI 3.1, section 5.1.
 #pragma once
 
@@ -21,7 +22,7 @@ class CausalInstances {
  public:
   explicit CausalInstances(CausalState& state) : state_(state), parts_(state.defs) {}
 
-  // Whom a process waits for in its call: somebody who has not come to it.
+  // A member that has not come to the call in which the process waits.
   std::uint32_t missing_member(const CausalProcess& p) const {
     const auto [kind, object, number] = p.instance;
     for (const auto group : members_of(kind, object)) {
@@ -49,7 +50,7 @@ class CausalInstances {
       }
     }
   }
-  // It waits no longer for the others of its call.
+  // The process no longer waits for the others of its call.
   void resolve_without(const CausalProcess& p) {
     const auto at = instances_.find(p.instance);
     if (at != instances_.end()) resolve(at);

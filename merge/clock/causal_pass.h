@@ -7,7 +7,7 @@
 // provably need it (call_parts.h); entering a fence that ends an epoch to
 // leaving it; post to complete (and to start, as far as the clocks' error bounds allow: a start
 // need not wait for the post); complete to wait or true test; unlock to the first proof of the next
-// holder (LockEdge). Whose cause was not recorded, or cannot be told, goes unchecked and is
+// holder (LockEdge). An effect whose cause was not recorded, or is not known, is not checked, but
 // counted. References must outlive the pass. Memory: the input buffers, and causes and calls that
 // are open. Errors: those of the spill file. Not thread-safe. Source: docs/merge.md.
 #pragma once

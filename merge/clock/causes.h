@@ -1,12 +1,13 @@
-// Who waits for whom while the clocks are corrected: causes that were seen, and effects that came
-// before theirs.
+// Who waits for whom while the clocks are corrected: causes that were read, and effects that were
+// read before their causes.
 //
 // A Channel pairs the n-th cause with the n-th effect: messages of one sender, receiver,
 // communicator and tag; posts with the completes of one pair of processes on a window; completes
 // with waits; unlocks with the next holder. An Instance joins the members of one collective call or
-// fence. Processes are numbers; nobody blocks here: who must wait is told so, and is returned in
-// woken() once its cause has come. Memory: causes and instances that are open; beyond kMostCauses
-// new causes are not kept and their effects go unchecked. Not thread-safe. Nothing fails.
+// fence. Processes are numbers. No function blocks: the caller learns that a process must wait,
+// and woken() returns the process once its cause has come. Memory: causes and instances that are
+// open; beyond kMostCauses new causes are not kept and their effects go unchecked. Not thread-safe.
+// Nothing fails.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +58,7 @@ class Channels {
   void publish(const ChannelKey& key, const Cause& cause, std::uint64_t number = 0);
   // The number of the next effect that is known to come.
   std::uint64_t expect(const ChannelKey& key) { return ++channels_[key].expected; }
-  // What the state of a process says after a gap: so many causes, or effects, are over.
+  // After a gap in the recording: this many causes, or effects, of the process are over.
   void skip_causes(const ChannelKey& key, std::uint64_t number);
   void skip_effects(const ChannelKey& key, std::uint64_t number);
   // Numbers are no longer certain: the effects of this channel go unchecked.
@@ -67,10 +68,10 @@ class Channels {
   // The cause of that number. kWait: `process` will be woken when it comes, or will not come.
   Found take(const ChannelKey& key, std::uint64_t number, std::uint32_t process, bool cause_ended,
              Cause& cause);
-  // It does not wait any longer.
+  // The process does not wait any longer.
   void give_up(const ChannelKey& key) { channels_[key].waiter = kAbsent; }
 
-  // Who need not wait any more, since the last call.
+  // The processes that need not wait any longer, since the last call.
   std::vector<std::uint32_t>& woken() { return woken_; }
   std::size_t open() const { return causes_; }
 

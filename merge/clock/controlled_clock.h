@@ -4,15 +4,15 @@
 // Forward: an event keeps its (linearly corrected) time t unless a cause is later; then it moves
 // behind the cause, and the events after it follow with it, but their intervals are kSlower shorter
 // until the clock is itself again: t'(e) = max(t(e), t'(a) + (1 - kSlower) (t(e) - t(a))), a the
-// event that moved. Backward: what lies before such a step is drawn after it, with intervals that
+// event that moved. Backward: the events before such a step move towards it, with intervals that
 // are at most kFaster longer: t''(e) = max(t'(e), t''(b) - (1 + kFaster) (t(b) - t(e))), b the next
-// item, but never beyond the events that e is a cause of. Both are straight lines between few
-// items: events that moved, and events that are causes. A ControlledTimeline holds these items in
-// the spill file (about 40 bytes for each); all other times are computed from the items around
-// them. Monotone; threads of a process share its timeline, because they share its clock.
-// Cursors are independent of each other; neither is thread-safe. Errors: those of the spill file.
-// Source: Rabenseifner, The controlled logical clock, 1997; Becker, Rabenseifner, Wolf, Linford,
-// Scalable timestamp synchronization for event traces, 2009 (backward amortisation).
+// item, but an event that is a cause never moves behind its effects. Both are straight lines
+// between few items: events that moved, and events that are causes. A ControlledTimeline holds
+// these items in the spill file (about 40 bytes for each); all other times are computed from the
+// items around them. Monotone; threads of a process share its timeline, because they share its
+// clock. Cursors are independent of each other; neither is thread-safe. Errors: those of the spill
+// file. Source: Rabenseifner, The controlled logical clock, 1997; Becker, Rabenseifner, Wolf,
+// Linford, Scalable timestamp synchronization for event traces, 2009 (backward amortisation).
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace kojak::merge {
 
 // How much shorter or longer intervals may become where nothing forces them.
 inline constexpr double kSlower = 0.01, kFaster = 0.01;
-// An effect comes at least so much after its cause, so that their order in the file is certain.
+// An effect comes at least this much after its cause, so that their order in the file is certain.
 inline constexpr double kLeastDelay = 1e-9;
 
 inline double after(double cause) {

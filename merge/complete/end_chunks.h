@@ -1,11 +1,11 @@
 // Memory for ends of transfers that wait for their completing record, and the mailbox: the ends
 // that one fence of one process releases, whoever issued them.
 //
-// Where a process puts to many others, each of them to be asked for by many, one list for each pair
-// would cost a place in memory, and a wait for it, for nearly every operation. A mailbox has the
+// If processes put to many others, one list for each pair would be somewhere else in memory for
+// nearly every operation, and each access would wait for the memory. A mailbox has the
 // ends of all origins in the order in which their starts are read; it is sorted when it is
-// released, which is cheap, since that order is nearly the right one. A mailbox that has had its
-// share of the pool is full for good; what comes then goes to the lists of held_ends.h. The pool
+// released, which is cheap, since that order is nearly the right one. A mailbox that has used its
+// share of the pool stays full; later ends go to the lists of held_ends.h. The pool
 // owns all chunks. Not thread-safe. Nothing fails: a pool that is used up says so. Source:
 // docs/merge.md.
 #pragma once

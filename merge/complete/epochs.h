@@ -2,7 +2,7 @@
 //
 // Both passes drive the same state with the same records, so they agree on every ordinal. Pass 1
 // surveys: it also notes which completing exits were recorded at all, and which passive operations
-// never find a completing record. Pass 2 starts again from nothing but that knowledge. Ordinals
+// never find a completing record. Pass 2 starts again with only that knowledge. Ordinals
 // come from the latest native state record plus what follows it. Epochs, locks and ordinals belong
 // to the process, whichever of its threads makes the calls. Owns all its state: memory grows with
 // processes, windows and the peers they really use. Nothing fails; records that contradict the
@@ -187,7 +187,7 @@ class alignas(64) WindowEpochs {
   void state(std::uint64_t fence_count, std::uint8_t open);
   void peer_state(std::uint32_t target, std::uint64_t access, std::uint64_t exposure,
                   std::uint8_t open);
-  // Recording has paused since this state was last confirmed: nothing open is sure any more.
+  // Recording has paused since this state was last confirmed: it is no longer certain what is open.
   void forget_open(bool survey, std::uint32_t new_gap);
   // A context: whatever happened in a pause, it goes on, and its next quiet completes what is open.
   void keep_context(std::uint32_t now) {
@@ -251,7 +251,7 @@ class ProcessEpochs {
     std::sort(ids.begin(), ids.end());
     for (const std::uint32_t id : ids) f(id, *windows_[id]);
   }
-  // The contexts of SHMEM that were heard of, ascending.
+  // The contexts of SHMEM that records named, ascending.
   std::vector<std::uint32_t> contexts() const {
     std::vector<std::uint32_t> ids;
     for (const auto& entry : windows_) {

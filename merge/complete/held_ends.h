@@ -1,9 +1,9 @@
 // Ends of transfers that wait for the record that completes them.
 //
 // A list holds the ends of one origin location towards one target or all, of one direction and one
-// epoch, in program order. The first ones lie in a pool of bounded size; once a list has had its
-// share, or the pool is empty, what comes then goes to the spill file, in blocks of which the last
-// is in memory. Memory is bounded by the pool plus one block for each list, however many operations
+// epoch, in program order. The first ones lie in a pool of bounded size; once a list has used its
+// share, or the pool is empty, later ends go to the spill file, in blocks of which the last is in
+// memory. Memory is bounded by the pool plus one block for each list, however many operations
 // an epoch has. Owns the pool and the lists; the spill file belongs to the FileCache. Errors: what
 // cannot be written or read again ends a list early; error() tells. Source: docs/merge.md.
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace kojak::merge {
 
-// Why an end is not where its epoch says; as in RMA_MARK.
+// Why an end does not stand where its epoch ends; as in RMA_MARK.
 enum class Mark : std::uint8_t {
   kNone = 0,
   kTargetExitLost = 1,

@@ -2,8 +2,8 @@
 //
 // begin() is called for every operation when its start is read. What a completing record releases
 // is collected by released_by(), just before that record is written and before the state moves on.
-// Everything is a matter of epochs and their ordinals (epochs.h), never of time; time only decides
-// what has been read already.
+// Only epochs and their ordinals (epochs.h) decide, never times; times only decide which records
+// have been read already.
 // Owns the held ends; the epochs belong to the survey. Not thread-safe. Errors: held().error().
 // Source: docs/merge.md.
 #pragma once
@@ -168,7 +168,7 @@ class Placement {
                                std::uint32_t window_id, WindowEpochs& window, PeerEpochs* peer,
                                const OpEpoch& epoch, const HeldEnd& end);
   static ListMemo& memo_of(const Operation& op);
-  // What decides: a place with its mark, or a mark only (no list: the basic place).
+  // The decision: a place with its mark, or only a mark (no list: the place of the basic model).
   struct Decision {
     bool basic = false;
     Place place = Place::kTargetFence;

@@ -6,8 +6,8 @@
 // which they are first asked for: feed the traces in order of rank and thread, and the result
 // depends on nothing else. Owns all it holds; memory grows with distinct objects, and with one
 // small table for each trace. Errors: equal identity with different members is a contradiction
-// (exit 2) that names both traces; what refers to nothing becomes absent and is counted. Not
-// thread-safe. Source: docs/merge.md; docs/measurement.md.
+// (exit 2) that names both traces; a reference to an object that is not defined becomes absent and
+// is counted. Not thread-safe. Source: docs/merge.md; docs/measurement.md.
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,9 @@
 //
 // The layouts themselves are the codec's. Classic files know locks of single targets, communicators
 // as one set of world ranks, and counts of 32 bits. A trace that needs more is refused: nothing is
-// written (exit code 2). What is only left out (records of ours that the classic tools would stop
-// at, and what the classic merge left out: it has numbers there, but the old analysis dies of it)
-// is counted in the summary. Pure functions. Source: docs/format.md, dialects.
+// written (exit code 2). Records that are only left out are counted in the summary: those of ours
+// at which the classic tools would stop, and those that the classic merge left out, because the
+// old analysis stops with an error at them. Pure functions. Source: docs/format.md, dialects.
 #pragma once
 
 #include "epilog/format/error.h"

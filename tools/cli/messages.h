@@ -1,4 +1,4 @@
-// What a library has to say, on standard error: warnings as warnings, all else as notes.
+// Prints the messages of a library on standard error: warnings as warnings, all others as notes.
 #pragma once
 
 #include <type_traits>

@@ -19,7 +19,7 @@ inline Result<TraceReader> open_trace(const std::string& path) {
   return TraceReader::from(std::move(*source), path == "-" ? "standard input" : path);
 }
 
-// Tells what is wrong with a trace. Whether that makes results suspect (exit status 3).
+// Prints what is wrong with a trace. True if that makes results suspect (exit status 3).
 inline bool print_gaps(const std::string& path, std::span<const TraceGap> gaps) {
   bool suspect = false;
   for (const TraceGap& gap : gaps) {

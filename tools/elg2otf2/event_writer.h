@@ -1,10 +1,11 @@
 // Writes the events of a merged trace as events of OTF2, in the words that readers of OTF2 know.
 //
-// One pass, in the order of the trace (GetTargets looks ahead). What OTF2 has no place for goes as
-// attributes (carried.h). An end of a transfer stands on the location of its origin, since OTF2 has
-// no records at targets. Memory: what is open (regions, transfers that their origin has not
-// completed, collective operations), and the ranks of communicators in use. Single-threaded; errors
-// are the archive's. Source: OTF2_EvtWriter.h; docs/exchange.md, the table of records.
+// One pass, in the order of the trace (GetTargets looks ahead). Fields for which OTF2 has no
+// records become attributes (carried.h). An end of a transfer stands on the location of its origin,
+// since OTF2 has no records at targets. Memory: what is open (regions, transfers that their origin
+// has not completed, collective operations), and the ranks of communicators in use.
+// Single-threaded; errors are the archive's. Source: OTF2_EvtWriter.h; docs/exchange.md, the table
+// of records.
 #pragma once
 
 #include <map>

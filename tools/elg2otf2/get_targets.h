@@ -1,4 +1,5 @@
-// What the trace tells of a get only later: which process it reads from, and how much.
+// Looks ahead for what the trace says of a get only later: from which process it reads, and how
+// much.
 //
 // MPI_GET_1TO stands in the call, MPI_GET_1TS where the data start at the target. A second reader
 // of the same file runs ahead as far as it must, but no more than kMost gets: a get whose data

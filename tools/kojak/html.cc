@@ -77,10 +77,11 @@ int html_command(int argc, char** argv) {
   const bool linked = std::string_view(argv[0]).ends_with(kHtmlLink);
   const std::string name = linked ? kHtmlLink : "kojak html";
   const std::string example = name + " --trace a.elg -o a.html a.cube";
-  const cli::ToolInfo info{name.c_str(), "[options] REPORT",
-                           "Makes a CUBE report one page that works offline: what is wrong, the "
-                           "trees,\nand with --trace the timeline.",
-                           example.c_str()};
+  const cli::ToolInfo info{
+      name.c_str(), "[options] REPORT",
+      "Makes an HTML page of a CUBE report, which works offline: what is wrong, the "
+      "trees,\nand with --trace the timeline.",
+      example.c_str()};
   cli::ToolOptions options;
   options.visible.add_options()(
       "output,o", cli::po::value<std::string>()->value_name("PAGE"),

@@ -16,7 +16,7 @@ constexpr kojak::cli::ToolInfo kInfo{
     "Finds out why MPI programs with one-sided communication wait.\n"
     "  kojak run -- PROGRAM      records, merges and analyses a program\n"
     "  kojak config              lists the settings of the measurement\n"
-    "  kojak html a.cube         makes a report one page that works offline\n"
+    "  kojak html a.cube         makes a page of a report, which works offline\n"
     "  kojak info a.cube         says what a report holds: metrics, calls, system\n"
     "  kojak stat a.cube         lists the largest values of a report\n"
     "  kojak diff old new        compares reports, a series of more than two\n"

@@ -28,7 +28,7 @@ constexpr cli::ToolInfo kInfo{
     "where the report lies. Standard output stays the program's; our messages go to stderr.\n"
     "The ELG_* environment variables are obeyed (kojak config lists them).",
     "kojak run -- mpirun -n 4 ./prog",
-    "Exit status: that of COMMAND (128+N if signal N ended it), whatever came of the analysis;\n"
+    "Exit status: that of COMMAND (128+N if signal N ended it), also if the analysis failed;\n"
     "1 wrong usage, 4 the traces have no place, 126 or 127 COMMAND cannot be run."};
 
 struct Plan {

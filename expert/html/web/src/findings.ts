@@ -244,14 +244,14 @@ export class Findings {
           "p",
           {},
           "Apart from the calls that did not return, no pattern of waiting takes 0.1 % of the run or more. " +
-            "What time is spent on is in the trees.",
+            "The trees show where the time goes.",
         ),
       );
     return h(
       "div",
       { class: "nothing" },
       h("h2", {}, "No process waits for another"),
-      h("p", {}, "No pattern of waiting takes 0.1 % of the run or more. What time is spent on is in the trees."),
+      h("p", {}, "No pattern of waiting takes 0.1 % of the run or more. The trees show where the time goes."),
     );
   }
 
