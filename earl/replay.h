@@ -98,6 +98,11 @@ struct Sink {
   // At a team's FORK and JOIN; the region instance in which its master forks.
   void on_omp_fork(const OpenCall&, Seconds) {}
   void on_omp_join(const OpenCall&, Seconds) {}
+  // The parallel region that has just been entered is executed by this team of the process.
+  void on_omp_team(const OpenCall&, std::uint64_t /*team*/, std::uint32_t /*index*/,
+                   std::uint32_t /*size*/) {}
+  // A lock of OpenMP's is got, or given back, in that region instance.
+  void on_omp_lock(const OpenCall&, LockId, Seconds, bool /*acquired*/) {}
 
   // What the region instance computed when another interval of processor time had passed, and for
   // how many intervals that stands.

@@ -17,6 +17,7 @@
 #include "expert/count_words.h"
 #include "expert/last_call_finder.h"
 #include "expert/notes.h"
+#include "expert/omp_locks.h"
 #include "expert/omp_teams.h"
 #include "expert/posts.h"
 #include "expert/processors.h"
@@ -81,6 +82,7 @@ class Analysis : public earl::Sink {
     if (OmpTeams::concerns(trace.definitions())) {
       teams_.emplace(trace,
                      [this](const std::vector<earl::Call>& members) { omp_barrier(members); });
+      locks_.emplace(trace.location_count());
     }
     follows_ = waits_ || teams_ || send_modes_ != nullptr || !trace.definitions().metrics.empty();
   }
@@ -343,6 +345,13 @@ class Analysis : public earl::Sink {
   void on_omp_join(const earl::OpenCall& call, Seconds) {
     if (teams_) teams_->on_join(call);
   }
+  void on_omp_team(const earl::OpenCall& call, std::uint64_t team, std::uint32_t index,
+                   std::uint32_t size) {
+    if (teams_) teams_->on_team(call, team, index, size);
+  }
+  void on_omp_lock(const earl::OpenCall& call, LockId lock, Seconds time, bool acquired) {
+    if (locks_) locks_->on_lock(call, raw(lock), time, acquired, omp_lock_wait(call).has_value());
+  }
 #undef KOJAK_TELL
 
   SeverityStore finish(const earl::CallTree& tree) {
@@ -538,7 +547,7 @@ class Analysis : public earl::Sink {
   [[gnu::noinline]] void follow_exit(const earl::Call& call,
                                      std::span<const std::uint64_t> counters) {
     if (waits_) waits_->on_call(call);
-    if (teams_) teams_->on_call(call);
+    if (teams_) leave_in_team(call);
     if (send_modes_ != nullptr) send_modes_->on_call(call);
     for (std::size_t i = 0; i < counters.size(); ++i) {
       if (counters[i] == 0 || counters_[i] == Counter::kLeftOut) continue;
@@ -560,6 +569,42 @@ class Analysis : public earl::Sink {
     const double seconds = (call.enter - fork).value;
     severities_.add(metric_index<OmpFork>(), raw(caller), call.index, seconds);
     severities_.add(metric_index<Execution>(), raw(caller), call.index, -seconds);
+  }
+  // Which pattern claims waiting for a lock in such a call.
+  std::optional<MetricIndex> omp_lock_wait(const earl::OpenCall& call) const {
+    if (call.function != nullptr) return std::nullopt;
+    const RegionDef* region = trace_.definitions().regions.find(call.region);
+    if (region == nullptr) return std::nullopt;
+    switch (region_class(*region)) {
+      case TimeClass::kOmpCritical:
+        return metric_index<OmpCriticalWait>();
+      case TimeClass::kOmpLockApi:
+        return metric_index<OmpLockApiWait>();
+      default:
+        return std::nullopt;
+    }
+  }
+  void leave_in_team(const earl::Call& call) {
+    teams_->on_call(call);
+    if (teams_->between_regions(call) && call.exclusive > Seconds{0}) {
+      severities_.add(metric_index<OmpBetweenRegions>(), raw(call.cnode), call.index,
+                      call.exclusive.value);
+      severities_.add(metric_index<Execution>(), raw(call.cnode), call.index,
+                      -call.exclusive.value);
+    }
+    if (const Call* task = teams_->task_of_another(call)) {
+      begin_operation(Operation::Object::kNothing, 0);
+      add(OmpTaskwaitWait{}, call, OmpTaskwaitWait::severity(call, task->exit), exit_of(*task));
+    }
+    const std::vector<WaitPart> parts = locks_->take_waits(call);
+    if (parts.empty()) return;
+    const std::optional<MetricIndex> metric = omp_lock_wait(call);
+    Seconds waited{};
+    for (const WaitPart& part : parts) waited += part.when.length();
+    if (!metric || !(waited > Seconds{0})) return;
+    severities_.add(*metric, raw(call.cnode), call.index, waited.value);
+    unexplained_.claim(call, waited);
+    tell_parts(*metric, call, waited, parts);
   }
   void omp_barrier(const std::vector<earl::Call>& members) {
     begin_operation(Operation::Object::kNothing, 0);
@@ -692,6 +737,7 @@ class Analysis : public earl::Sink {
   BegunWaits begun_waits_;
   Seconds max_delta_;
   std::optional<OmpTeams> teams_;  // only where the trace has OpenMP constructs
+  std::optional<OmpLocks> locks_;  // likewise
   std::optional<RmaWaits> waits_;  // only where the trace has such epochs
   std::array<std::uint64_t, kNotes> notes_{};
   std::uint64_t calls_ = 0;

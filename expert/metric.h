@@ -55,6 +55,8 @@ enum class TimeClass : std::uint8_t {
   kOmpImplicitBarrier,
   kOmpLockApi,
   kOmpCritical,
+  kOmpOrdered,
+  kOmpTaskwait,
   kUser,      // everything else
   kOverhead,  // TRACING and PAUSING
 };

@@ -7,7 +7,12 @@ OmpTeams::OmpTeams(const earl::Trace& trace, Barrier barrier)
       processes_(trace.process_count()),
       master_(trace.location_count()),
       barriers_(trace.location_count()),
-      depth_(trace.location_count()) {
+      depth_(trace.location_count()),
+      forks_(trace.location_count()),
+      memberships_(trace.location_count()),
+      worker_(trace.location_count()),
+      level_(trace.location_count()),
+      last_task_(trace.location_count()) {
   trace.definitions().regions.for_each([&](RegionId id, const RegionDef& region) {
     if (!is_omp(region.type)) return;
     types_.set(id, region.type);
@@ -16,8 +21,14 @@ OmpTeams::OmpTeams(const earl::Trace& trace, Barrier barrier)
   for (std::uint32_t i = 0; i < trace.location_count(); ++i) {
     const ProcessId process = trace.process(i);
     master_[i] = trace.main_index(process) == i;
+    if (master_[i]) processes_[raw(process)].master = i;
     if (!master_[i]) processes_[raw(process)].others.push_back(i);
   }
+}
+
+// What starts and ends MPI is no time of the program's.
+static bool starts_or_ends(const Call& call) {
+  return call.function != nullptr && call.function->cls == MpiClass::kInitExit;
 }
 
 bool OmpTeams::concerns(const Definitions& definitions) {
@@ -28,7 +39,70 @@ bool OmpTeams::concerns(const Definitions& definitions) {
   return any;
 }
 
+// Never 0, and hardly ever equal for two teams that are open.
+static std::uint64_t key_of_team(std::uint64_t number, ProcessId process) {
+  const std::uint64_t key = (number + 1) ^ std::uint64_t{raw(process)} * 0x9E3779B97F4A7C15u;
+  return key != 0 ? key : ~key;
+}
+
+void OmpTeams::on_team(const earl::OpenCall& call, std::uint64_t number, std::uint32_t index,
+                       std::uint32_t size) {
+  std::vector<Membership>& open = memberships_[call.index];
+  if (type(call.region) != kOmpParallel || open.empty() || open.back().team != 0) return;
+  numbered_ = true;
+  const std::uint64_t key = key_of_team(number, call.process);
+  open.back().team = key;
+  teams_[key].size = size;
+  if (index != 0) worker_[call.index] = true;
+}
+
+void OmpTeams::on_barrier(const Call& call, std::uint64_t key) {
+  const auto found = teams_.find(key);
+  if (found == teams_.end()) return;
+  Team& team = found->second;
+  const std::uint64_t n = memberships_[call.index].back().barriers++;
+  if (n < team.first) return;
+  const std::size_t i = n - team.first;
+  if (i >= team.barriers.size()) team.barriers.resize(i + 1);
+  team.barriers[i].push_back(call);
+  while (!team.barriers.empty() && team.barriers.front().size() >= team.size) {
+    barrier_(team.barriers.front());
+    team.barriers.pop_front();
+    ++team.first;
+  }
+}
+
+void OmpTeams::leave_team(std::uint64_t key) {
+  const auto found = teams_.find(key);
+  if (found == teams_.end() || ++found->second.left < found->second.size) return;
+  for (const std::vector<Call>& members : found->second.barriers) {
+    if (!members.empty()) barrier_(members);
+  }
+  teams_.erase(found);
+}
+
+bool OmpTeams::between_regions(const Call& call) const {
+  return worker_[call.index] && level_[call.index] == 0;
+}
+
+const Call* OmpTeams::task_of_another(const Call& call) const {
+  if (type(call.region) != kOmpTaskwait) return nullptr;
+  const Call* latest = nullptr;
+  const auto look = [&](std::uint32_t location) {
+    const std::optional<Call>& task = last_task_[location];
+    if (location == call.index || !task || task->exit <= call.enter || call.exit < task->exit)
+      return;
+    if (latest == nullptr || latest->exit < task->exit) latest = &*task;
+  };
+  const Process& p = processes_[raw(call.process)];
+  for (const std::uint32_t location : p.others) look(location);
+  if (p.master) look(*p.master);
+  return latest;
+}
+
 void OmpTeams::on_enter(const earl::OpenCall& call) {
+  ++level_[call.index];
+  if (type(call.region) == kOmpParallel) memberships_[call.index].emplace_back();
   if (type(call.region) != kOmpParallel) return;
   Process& p = processes_[raw(call.process)];
   if (master_[call.index]) ++p.parallel;
@@ -40,13 +114,26 @@ void OmpTeams::on_enter(const earl::OpenCall& call) {
 void OmpTeams::on_call(const Call& call) {
   Process& p = processes_[raw(call.process)];
   const std::uint8_t t = type(call.region);
-  if (p.forked && master_[call.index]) {
-    p.nested += call.exclusive;
-    if (call.cnode == p.caller) p.forked = false;  // left without a parallel region
+  if (level_[call.index] != 0) --level_[call.index];
+  std::vector<Membership>& open = memberships_[call.index];
+  if (t == kOmpTask) last_task_[call.index] = call;
+  if (t == kOmpParallel && !open.empty()) {
+    const std::uint64_t team = open.back().team;
+    open.pop_back();
+    if (team != 0) leave_team(team);
+  }
+  if (Fork& fork = forks_[call.index]; fork.open) {
+    fork.nested += call.exclusive;
+    if (call.cnode == fork.caller) fork.open = false;  // left without a parallel region
   }
   if (t == kOmpParallel && depth_[call.index] != 0) --depth_[call.index];
   if (t == kOmpParallel && master_[call.index] && p.parallel != 0) --p.parallel;
   if (t == kOmpBarrier || t == kOmpImplicitBarrier) {
+    // Within a region that was entered while nothing was recorded its team is not known.
+    if (numbered_) {
+      if (!open.empty() && open.back().team != 0) on_barrier(call, open.back().team);
+      return;
+    }
     if (depth_[call.index] > 1) return;
     const std::uint64_t n = barriers_[call.index]++;
     if (n < p.first) return;  // closed without this thread
@@ -59,7 +146,7 @@ void OmpTeams::on_call(const Call& call) {
       ++p.first;
     }
   } else if (parallel_ && master_[call.index] && p.parallel == 0 && t != kOmpParallel &&
-             !p.others.empty()) {
+             !p.others.empty() && !starts_or_ends(call)) {
     if (raw(call.cnode) >= alone_.size()) alone_.resize(raw(call.cnode) + 1);
     std::vector<double>& row = alone_[raw(call.cnode)];
     if (row.empty()) row.resize(processes_.size());
@@ -68,19 +155,15 @@ void OmpTeams::on_call(const Call& call) {
 }
 
 void OmpTeams::on_fork(const earl::OpenCall& call, Seconds time) {
+  Fork& fork = forks_[call.index];
+  fork = {.open = call.function == nullptr, .time = time, .nested = {}, .caller = call.cnode};
   Process& p = processes_[raw(call.process)];
-  if (p.parallel != 0) return;  // a nested team: its barriers cannot be told apart
-  close(p);
-  p.forked = call.function == nullptr;
-  p.fork = time;
-  p.nested = {};
-  p.caller = call.cnode;
+  if (p.parallel == 0) close(p);  // else a nested team, whose barriers cannot be told apart
 }
 
 void OmpTeams::on_join(const earl::OpenCall& call) {
-  Process& p = processes_[raw(call.process)];
-  p.forked =
-      false;  // its threads may leave their last barrier later: the next FORK closes the team
+  // Its threads may leave their last barrier later: the next FORK closes the team.
+  forks_[call.index].open = false;
 }
 
 void OmpTeams::close(Process& p) {
@@ -94,14 +177,20 @@ void OmpTeams::close(Process& p) {
 
 void OmpTeams::on_end() {
   for (Process& p : processes_) close(p);
+  for (auto& [key, team] : teams_) {
+    for (const std::vector<Call>& members : team.barriers) {
+      if (!members.empty()) barrier_(members);
+    }
+  }
+  teams_.clear();
 }
 
-bool OmpTeams::take_fork(const earl::OpenCall& parallel, Seconds& fork, CallPathId& caller) {
-  Process& p = processes_[raw(parallel.process)];
-  if (!p.forked || !master_[parallel.index]) return false;
-  p.forked = false;
-  fork = p.fork + p.nested;
-  caller = p.caller;
+bool OmpTeams::take_fork(const earl::OpenCall& parallel, Seconds& time, CallPathId& caller) {
+  Fork& fork = forks_[parallel.index];
+  if (!fork.open) return false;
+  fork.open = false;
+  time = fork.time + fork.nested;
+  caller = fork.caller;
   return true;
 }
 

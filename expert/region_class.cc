@@ -185,6 +185,11 @@ TimeClass region_class(const RegionDef& region) {
       return TimeClass::kOmpImplicitBarrier;
     case kOmpFlush:
       return TimeClass::kOmpFlush;
+    case kOmpOrdered:
+      return TimeClass::kOmpOrdered;
+    case kOmpTaskwait:
+    case kOmpTaskgroup:
+      return TimeClass::kOmpTaskwait;
     default:
       break;
   }

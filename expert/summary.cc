@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <ostream>
 #include <sstream>
@@ -297,6 +298,38 @@ std::string pairs_in_vain(const Report& report, std::size_t metric) {
          " exchange nothing in their epoch: they wait for each other without need.";
 }
 
+// Where threads of OpenMP have nothing to do because their master is in MPI, if that is worth a
+// word.
+std::string idle_while_master_in_mpi(const Report& report, double whole) {
+  const std::size_t metric = report.find_metric("omp_idle_threads");
+  if (metric == kNone) return {};
+  double most = 0;
+  std::size_t worst = 0;
+  std::vector<double> values(report.threads()), of_worst;
+  for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
+    const RegionDef* region = report.definitions().regions.find(report.call_paths()[c].region);
+    if (region == nullptr || region->function == nullptr || !report.row(metric, c, values))
+      continue;
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+    if (sum <= most) continue;
+    most = sum;
+    worst = c;
+    of_worst = values;
+  }
+  if (most == 0 || most < kWorthLooking * whole) return {};
+  std::map<ProcessId, std::size_t> idle;  // threads
+  for (std::size_t i = 0; i < of_worst.size(); ++i) {
+    const LocationDef* location = report.definitions().locations.find(report.thread_location(i));
+    if (of_worst[i] > 0 && location != nullptr) ++idle[location->process];
+  }
+  std::size_t threads = 1;
+  for (const auto& [process, count] : idle) threads = std::max(threads, count);
+  const StorePlaces places(report);
+  return counted(threads, "thread is", "threads are") + " idle while the master is in " +
+         cube::printable(call_name(report, places, report.call_paths()[worst].index)) + ": " +
+         seconds(most) + " s in all, " + percent(most, whole) + '.';
+}
+
 // The most that a run can get shorter without a pattern: what its longest waiting thread waits.
 std::string gain(const Report& report, std::size_t metric) {
   const std::vector<double> sums = report.by_thread(metric);
@@ -430,6 +463,7 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
   out << wrapped(std::string(metric.advice), style.width, 2);
   out << wrapped(unexplained_sentence(report, whole, style.width), style.width, 2);
   out << wrapped(pairs_in_vain(report, worst), style.width, 2);
+  out << wrapped(idle_while_master_in_mpi(report, whole), style.width, 2);
   print_consumers(out, report, style);
 }
 

@@ -15,7 +15,8 @@ RegionInfo make_info(const RegionDef& def) {
   info.post = def.function != nullptr && def.function->role == MpiRole::kWinPost;
   info.awaits = awaits_variable(def);
   info.keeps_holes = def.function != nullptr || def.name.starts_with("shmem_") ||
-                     def.type == kOmpBarrier || def.type == kOmpImplicitBarrier;
+                     def.type == kOmpBarrier || def.type == kOmpImplicitBarrier ||
+                     def.type == kOmpTaskwait;
   return info;
 }
 

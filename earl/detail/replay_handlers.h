@@ -66,6 +66,11 @@ class ReplayHandlers {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i != kAbsent) sink_.on_omp_join(static_cast<const OpenCall&>(frame(i, pos)), r.time);
   }
+  void handle(const OmpTeam& r, const Attributes&, std::uint64_t pos);
+  void handle(const OmpALock& r, const Attributes&, std::uint64_t pos) { omp_lock(r, pos, true); }
+  void handle(const OmpRLock& r, const Attributes&, std::uint64_t pos) { omp_lock(r, pos, false); }
+  template <class R>
+  void omp_lock(const R& r, std::uint64_t pos, bool acquired);
   void handle(const OmpCollExit& r, const Attributes&, std::uint64_t pos) { plain_exit(r, pos); }
 
   // ---- collectives

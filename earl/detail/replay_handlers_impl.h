@@ -7,6 +7,22 @@
 namespace kojak::earl::detail {
 
 template <class S>
+void ReplayHandlers<S>::handle(const OmpTeam& r, const Attributes&, std::uint64_t pos) {
+  const std::uint32_t i = locate(r.lid, r.time, pos);
+  if (i == kAbsent) return;
+  sink_.on_omp_team(static_cast<const OpenCall&>(frame(i, pos)), raw(r.team), raw(r.index),
+                    raw(r.size));
+}
+
+template <class S>
+template <class R>
+void ReplayHandlers<S>::omp_lock(const R& r, std::uint64_t pos, bool acquired) {
+  const std::uint32_t i = locate(r.lid, r.time, pos);
+  if (i == kAbsent) return;
+  sink_.on_omp_lock(static_cast<const OpenCall&>(frame(i, pos)), r.lkid, r.time, acquired);
+}
+
+template <class S>
 void ReplayHandlers<S>::handle(const MpiSend& r, const Attributes& a, std::uint64_t pos) {
   const std::uint32_t i = locate(r.lid, r.time, pos);
   if (i == kAbsent) return;

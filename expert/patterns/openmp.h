@@ -196,6 +196,119 @@ struct OmpLockCritical {
       .needs = Needs::kOpenMp};
 };
 
+struct OmpLockApiWait {
+  static constexpr Metric kMetric{
+      .name = "omp_lock_api_wait",
+      .title = "Lock Contention",
+      .parent = "omp_lock_api",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary = "Time in omp_set_lock and omp_set_nest_lock while another thread held the lock.",
+      .formula =
+          "overlap(c, times between c.enter and its getting the lock in which another "
+          "thread held it)",
+      .meaning = "The report names the threads that held the lock, and where they gave it back.",
+      .advice = "Hold the lock for a shorter time, or use one lock for each part of the data.",
+      .timeline = "thread 0: omp_set_lock 0-1, holds 1-5; thread 1: omp_set_lock 2-5 ~2-5",
+      .needs = Needs::kOpenMp};
+};
+
+struct OmpCriticalWait {
+  static constexpr Metric kMetric{
+      .name = "omp_lock_critical_wait",
+      .title = "Lock Contention",
+      .parent = "omp_lock_critical",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary = "Time at the entry of critical sections while another thread was in the section.",
+      .formula =
+          "overlap(c, times between c.enter and its entering the section in which another "
+          "thread was in it)",
+      .meaning =
+          "The report names the threads that were in the section. Critical sections without "
+          "a name are one section.",
+      .advice =
+          "Do less within the section, give unrelated sections names, use atomic or "
+          "reductions.",
+      .timeline = "thread 0: critical 1-5; thread 1: critical 2-8 ~2-5",
+      .needs = Needs::kOpenMp};
+};
+
+struct OmpOrdered {
+  static constexpr Metric kMetric{
+      .name = "omp_ordered",
+      .title = "Ordered",
+      .parent = "omp_synchronization",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kSummand,
+      .own = TimeClass::kOmpOrdered,
+      .summary = "Time at ordered constructs before the thread's turn came.",
+      .formula = "the construct without its block",
+      .meaning = "Iterations wait for those before them.",
+      .advice = "Put less into the ordered part, or use a schedule of small chunks.",
+      .needs = Needs::kOpenMp};
+};
+
+struct OmpTaskwait {
+  static constexpr Metric kMetric{
+      .name = "omp_taskwait",
+      .title = "Taskwait",
+      .parent = "omp_synchronization",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kSummand,
+      .own = TimeClass::kOmpTaskwait,
+      .summary = "Time in taskwait and at the end of taskgroup, without the tasks done there.",
+      .formula = "",
+      .meaning = "A thread looks for tasks to do, and waits for those that others do.",
+      .advice = "",
+      .needs = Needs::kOpenMp};
+};
+
+struct OmpTaskwaitWait {
+  static constexpr Metric kMetric{
+      .name = "omp_taskwait_wait",
+      .title = "Wait at Taskwait",
+      .parent = "omp_taskwait",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kPattern,
+      .own = {},
+      .summary = "Time in taskwait until another thread ended the last task.",
+      .formula =
+          "overlap(c, [c.enter, T]), T = the latest end of a task of another thread of the "
+          "process that came before c.exit",
+      .meaning =
+          "There are fewer tasks left than threads: some do the last tasks, the others "
+          "wait.",
+      .advice = "Make more and smaller tasks, and begin with the longest.",
+      .timeline = "thread 0: task 0-2, taskwait 2-6 ~2-6; thread 1: task 0-6",
+      .needs = Needs::kOpenMp};
+
+  static Seconds severity(const Call& c, Seconds latest_end) {
+    return overlap(c, c.enter, latest_end);
+  }
+};
+
+struct OmpBetweenRegions {
+  static constexpr Metric kMetric{
+      .name = "omp_between_regions",
+      .title = "Between Regions",
+      .parent = "time",
+      .unit = Unit::kSeconds,
+      .kind = Metric::Kind::kSummand,
+      .own = {},
+      .summary = "Time of OpenMP's other threads outside of parallel regions.",
+      .formula =
+          "exclusive time of the outermost region of a thread that has been in a team as "
+          "another than its master",
+      .meaning =
+          "These threads wait for the next parallel region. Idle Threads says what their "
+          "master does meanwhile.",
+      .advice = "",
+      .needs = Needs::kOpenMp};
+};
+
 struct OmpIdleThreads {
   static constexpr Metric kMetric{
       .name = "omp_idle_threads",
@@ -207,11 +320,15 @@ struct OmpIdleThreads {
       .summary =
           "The master's time outside parallel regions, for each other thread of its "
           "process.",
-      .formula = "time of the master outside parallel regions x other threads",
+      .formula =
+          "time of the master outside parallel regions, and outside the start and end of "
+          "MPI, x other threads",
       .meaning =
           "Threads that have no work while the master computes alone, at the call paths of "
           "the master. It is not part of any other time.",
-      .advice = "Put more of the program into parallel regions.",
+      .advice =
+          "Put more of the program into parallel regions; while one thread is in MPI, let the "
+          "others compute what does not need the result.",
       .timeline =
           "master: parallel 0-2, serial work 2-6, parallel 6-8; thread 1: parallel 0-2, "
           "no work 2-6 ~2-6, parallel 6-8",

@@ -3,7 +3,8 @@ from independent.functions import LEAF, PARENT, PARTS, PATTERNS, SHMEM_ENDS, TES
 from independent.intervals import length
 from independent.trace import PAUSING, RECEIVED, SENT, TRACING
 
-OMP_LEAF = {18: "omp_lock_critical", 20: "omp_explicit_barrier", 21: "omp_implicit_barrier", 22: "omp_flush"}
+OMP_LEAF = {18: "omp_lock_critical", 19: "omp_lock_critical", 20: "omp_explicit_barrier",
+            21: "omp_implicit_barrier", 22: "omp_flush", 25: "omp_ordered", 28: "omp_taskwait", 29: "omp_taskwait"}
 OMP_API = {"omp_set_lock": "omp_lock_api", "omp_set_nest_lock": "omp_lock_api"}
 COLLECTIVE, IO = 1, 2  # kinds of MPI_REQUEST_COMPLETE
 
@@ -32,6 +33,7 @@ class Severities:
 
 def classify(trace, is_barrier_request):
     """Gives every call its function of MPI, if it is one, and the metric that its time belongs to."""
+    workers = {e.lid for e in trace.events if e.kind == "OMP_TEAM" and e.index != 0}
     for call in trace.calls:
         row = call.function = mpi_function(call.region.name)
         call.progress = False
@@ -48,6 +50,8 @@ def classify(trace, is_barrier_request):
             call.name = call.region.name
             call.progress = shmem_leaf(call.name) not in (None, "shmem") or call.name in SHMEM_ENDS
             call.leaf = shmem_leaf(call.name) or OMP_LEAF.get(call.region.kind) or OMP_API.get(call.name, "execution")
+            if call.parent is None and call.leaf == "execution" and call.location in workers:
+                call.leaf = "omp_between_regions"
 
 
 def _leaf_of_wait(call, is_barrier_request):

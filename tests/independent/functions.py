@@ -32,7 +32,8 @@ PARENT = {
     "omp": "execution", "omp_flush": "omp", "omp_synchronization": "omp", "omp_barrier": "omp_synchronization",
     "omp_explicit_barrier": "omp_barrier", "omp_implicit_barrier": "omp_barrier",
     "omp_lock_competition": "omp_synchronization", "omp_lock_api": "omp_lock_competition",
-    "omp_lock_critical": "omp_lock_competition"}
+    "omp_lock_critical": "omp_lock_competition", "omp_ordered": "omp_synchronization",
+    "omp_taskwait": "omp_synchronization", "omp_between_regions": "time"}
 
 PATTERNS = {
     "mpi_latesender", "mpi_latesender_wo", "mpi_latereceiver", "mpi_latereceiver_wo", "mpi_earlyreduce",
@@ -46,6 +47,7 @@ PATTERNS = {
     "shmem_barrier_wait", "shmem_memory_wait", "shmem_finalize_wait", "shmem_late_notification",
     "shmem_lock_contention", "shmem_rma_wait_for_progress", "shmem_quiet_wait_for_progress",
     "shmem_lock_wait_for_progress", "omp_fork", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_idle_threads",
+    "omp_lock_api_wait", "omp_lock_critical_wait", "omp_taskwait_wait",
     "mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained"}
 # Parts of other patterns, and counts: they claim no time of their own.
 PARTS = {"mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained",

@@ -1,8 +1,9 @@
-"""OpenMP: Fork, waits in the barriers of a team, idle threads."""
+"""OpenMP: Fork, waits in the barriers of a team, at locks and for tasks, idle threads."""
 from independent.collectives import claim
 from independent.intervals import intersection, length
 
-PARALLEL, BARRIER, IMPLICIT = 11, 20, 21
+PARALLEL, BARRIER, IMPLICIT, TASK, TASKWAIT = 11, 20, 21, 27, 28
+LOCK_WAIT = {"omp_lock_critical": "omp_lock_critical_wait", "omp_lock_api": "omp_lock_api_wait"}
 WAIT = {BARRIER: "omp_ebarrier_wait", IMPLICIT: "omp_ibarrier_wait"}
 
 
@@ -20,7 +21,13 @@ def openmp_patterns(trace, severities):
     if not any(11 <= c.region.kind <= 26 for c in trace.calls):
         return
     _forks(trace, severities)
-    _barriers(trace, severities)
+    teams = {event.call: event for event in trace.events if event.kind == "OMP_TEAM" and event.call is not None}
+    if teams:
+        _barriers_of_numbered_teams(trace, teams, severities)
+    else:
+        _barriers(trace, severities)
+    _locks(trace, severities)
+    _taskwaits(trace, severities)
     _idle(trace, severities)
 
 
@@ -60,8 +67,59 @@ def _barriers(trace, severities):
             claim(severities, WAIT[kind], call, latest)
 
 
+def _barriers_of_numbered_teams(trace, teams, severities):
+    """The n-th barrier of each thread of a team, within its parallel region."""
+    instances, counts = {}, {}
+    for event in trace.events:
+        call = event.call
+        if call is None or event is not call.begin or call.region.kind not in WAIT:
+            continue
+        region = next((c for c in ancestors(call) if c.region.kind == PARALLEL), None)
+        if region not in teams:
+            continue  # recording began within it
+        n = counts[region] = counts.get(region, 0) + 1
+        instances.setdefault((call.process, teams[region].team, n), []).append(call)
+    for calls in instances.values():
+        latest = max(c.enter for c in calls)
+        for call in calls:
+            claim(severities, WAIT[call.region.kind], call, latest)
+
+
+def _locks(trace, severities):
+    """Between the enter of the call and OMP_ALOCK: the times in which another thread held the lock."""
+    held, holds = {}, {}
+    for event in trace.events:
+        if event.kind not in ("OMP_ALOCK", "OMP_RLOCK") or event.call is None:
+            continue
+        lock = event.call.process, event.lkid
+        if event.kind == "OMP_RLOCK":
+            location, begin = held.pop(lock, (None, None))
+            if location == event.lid:
+                holds.setdefault(lock, []).append((location, begin, event.time))
+            elif location is not None:
+                held[lock] = location, begin
+            continue
+        metric = LOCK_WAIT.get(event.call.leaf)
+        if metric is not None:
+            others = [(begin, end) for location, begin, end in holds.get(lock, []) if location != event.lid]
+            severities.add(metric, event.call, length(intersection([(event.call.enter, event.time)], others)))
+        held[lock] = event.lid, event.time
+
+
+def _taskwaits(trace, severities):
+    tasks = [c for c in trace.calls if c.region.kind == TASK]
+    for call in trace.calls:
+        if call.region.kind == TASKWAIT:
+            ends = [t.exit for t in tasks if t.process == call.process and t.location != call.location
+                    and call.enter < t.exit <= call.exit]
+            if ends:
+                claim(severities, "omp_taskwait_wait", call, max(ends))
+
+
 def _idle(trace, severities):
     for call in trace.calls:
+        if call.leaf == "mpi_init_exit":
+            continue
         if trace.thread_of[call.location] == 0 and not in_parallel(call):
             for location, process in trace.process_of.items():
                 if process == call.process and location != call.location:

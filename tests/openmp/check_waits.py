@@ -3,7 +3,7 @@
 
 check_waits.py --bin FOLDER --mpirun FILE --program FILE --folder FOLDER --part NAME --threads N [--openmp]
 What a thread waits at a barrier is from its own coming to that of the last thread of its team; at a critical section
-or lock, all from asking to having it; and so on: truth_of() has the formulas. All times are the program's own. The
+or lock, all from asking to having it, of which another thread's having it is contention; and so on: truth_of() has the formulas. All times are the program's own. The
 numbers of threads in the trace follow from when each first did something, so values are compared in order of size. A
 machine that is busy may stop a thread between its clock and the construct: what is wrong by more than 3 ms is tried
 again.
@@ -19,6 +19,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from independent.cube import Cube  # noqa: E402
 
 TOLERANCE, TRIES = 0.003, 5
+# What is noted of asking for a lock: the metric of all that time, and what is noted of having it.
+LOCKS = {"critical": ("omp_lock_critical", "hold"), "lock": ("omp_lock_api", "hold"),
+         "nest": ("omp_lock_api", "hold nest")}
 
 
 def notes_of(output):
@@ -33,8 +36,8 @@ def notes_of(output):
     return notes
 
 
-def truth_of(notes):
-    """(metric, function or None, rank) -> {thread: seconds}"""
+def truth_of(notes, all_implicit):
+    """`all_implicit`: to LLVM's library each barrier of a program of GCC is an implicit one. (metric, function or None, rank) -> {thread: seconds}"""
     truth = {}
 
     def add(metric, function, rank, thread, seconds):
@@ -46,13 +49,19 @@ def truth_of(notes):
         if kind in ("explicit", "implicit"):
             latest = max(begin for _, begin, _ in found)
             for thread, begin, _ in found:
-                add(f"omp_{kind[0]}barrier_wait", None, rank, thread, latest - begin)
-        elif kind == "critical":
+                add("omp_ibarrier_wait" if all_implicit else f"omp_{kind[0]}barrier_wait", None, rank, thread, latest - begin)
+        elif kind in LOCKS:
+            metric, holds = LOCKS[kind]
             for thread, begin, end in found:
-                add("omp_lock_critical", None, rank, thread, end - begin)
-        elif kind in ("lock", "nest"):
+                add(metric, None, rank, thread, end - begin)
+                others = [(b, e) for other, b, e in notes[rank, holds] if other != thread]
+                add(f"{metric}_wait", None, rank, thread, sum(max(0, min(end, e) - max(begin, b)) for b, e in others))
+        elif kind == "taskwait":
             for thread, begin, end in found:
-                add("omp_lock_api", None, rank, thread, end - begin)
+                tasks = notes[rank, "task"]
+                last = max((e for other, _, e in tasks if other != thread and begin < e <= end), default=begin)
+                own = sum(max(0, min(last, e) - max(begin, b)) for doer, b, e in tasks if doer == thread)
+                add("omp_taskwait_wait", None, rank, thread, last - begin - own)
         elif kind == "fence":
             # While the master is in MPI the other threads have nothing to do.
             _, begin, end = found[0]
@@ -108,6 +117,22 @@ def compare_with_truth(truth, cube):
     return wrong, shown
 
 
+def check_unrecorded(options):
+    """The program runs as ever, its MPI is recorded, nothing is said of OpenMP but why."""
+    name, value = options.setting.split("=", 1)
+    os.environ[name] = value
+    notes, cube, said = run(options, 0)
+    faults = []
+    if not notes:
+        faults.append("the program noted nothing")
+    if "omp" in cube.values or cube.threads != [(0, 0)]:
+        faults.append(f"OpenMP was recorded: threads {cube.threads}")
+    if name != "ELG_OPENMP" and (name not in said or "OpenMP is not recorded" not in said):
+        faults.append(f"kojak run does not say why:\n{said}")
+    print(*faults, sep="\n")
+    return 1 if faults else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("bin", "mpirun", "program", "folder"):
@@ -115,10 +140,13 @@ def main():
     parser.add_argument("--part", required=True)
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--openmp", action="store_true", help="the program is linked with GCC's OpenMP")
+    parser.add_argument("--setting", help="OMP_TOOL=disabled or its like: OpenMP is not recorded, and that is said")
     options = parser.parse_args()
+    if options.setting:
+        return check_unrecorded(options)
     for attempt in range(TRIES):
         notes, cube, _ = run(options, attempt)
-        truth = truth_of(notes)
+        truth = truth_of(notes, options.openmp)
         if not truth:
             raise SystemExit("the program noted nothing")
         wrong, shown = compare_with_truth(truth, cube)

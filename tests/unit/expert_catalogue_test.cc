@@ -95,8 +95,14 @@ time
       omp_ibarrier_wait
     omp_lock_competition
      omp_lock_api
+      omp_lock_api_wait
      omp_lock_critical
+      omp_lock_critical_wait
+    omp_ordered
+    omp_taskwait
+     omp_taskwait_wait
  overhead
+ omp_between_regions
  omp_idle_threads
 mpi_unexplained
 visits

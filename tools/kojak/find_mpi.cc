@@ -98,13 +98,14 @@ std::string find_executable(const std::string& word) {
   return "";
 }
 
-std::string mpi_of_program(const std::string& path) {
+void for_each_needed_library(const std::string& path,
+                             const std::function<bool(const std::string&)>& stop) {
   std::set<std::string> seen;
   std::vector<std::string> files{path};
   for (std::size_t i = 0; i < files.size() && i < kMostLibraries; ++i) {
     const ElfNeeds needs = read_elf_needs(files[i]);
     for (const std::string& library : needs.libraries) {
-      if (std::string mpi = mpi_of_library(library); !mpi.empty()) return mpi;
+      if (stop(library)) return;
     }
     for (const std::string& library : needs.libraries) {
       if (!seen.insert(library).second) continue;
@@ -117,7 +118,15 @@ std::string mpi_of_program(const std::string& path) {
       }
     }
   }
-  return "";
+}
+
+std::string mpi_of_program(const std::string& path) {
+  std::string mpi;
+  for_each_needed_library(path, [&](const std::string& library) {
+    mpi = mpi_of_library(library);
+    return !mpi.empty();
+  });
+  return mpi;
 }
 
 namespace {

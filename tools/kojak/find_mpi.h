@@ -5,6 +5,7 @@
 // nothing. What cannot be read is taken as no MPI program.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,11 @@ MpiUse find_mpi(const std::vector<std::string>& command);
 // Why a command that ran to its end left no trace, as far as the files tell that it names: one
 // clause that says what was found and what can be done, for "no trace was written: ...".
 std::string why_no_trace(const std::vector<std::string>& command, const MpiUse& use);
+
+// Goes through the names of the libraries that an ELF file needs, directly or through another one,
+// until `stop` says so.
+void for_each_needed_library(const std::string& path,
+                             const std::function<bool(const std::string&)>& stop);
 
 // The MPI that an ELF file needs, or empty.
 std::string mpi_of_program(const std::string& path);

@@ -13,18 +13,16 @@ fs::path program_directory() {
   return error ? fs::path(".") : self.parent_path();
 }
 
-namespace {
-
-std::string in_library_directory(const fs::path& name) {
+std::string in_library_directory(const fs::path& name, bool canonical) {
   for (const char* lib : {"../" KOJAK_LIBDIR, "../lib"}) {
     std::error_code error;
     const fs::path file = program_directory() / lib / name;
-    if (fs::exists(file, error)) return fs::canonical(file, error).string();
+    if (!fs::exists(file, error)) continue;
+    return (canonical ? fs::canonical(file, error) : fs::absolute(file, error).lexically_normal())
+        .string();
   }
   return "";
 }
-
-}  // namespace
 
 std::string find_library(const std::string& mpi) {
   return in_library_directory((mpi == KOJAK_DEFAULT_MPI ? fs::path() : fs::path(mpi)) /

@@ -15,6 +15,9 @@ std::filesystem::path program_directory();
 std::string find_library(const std::string& mpi);
 // The library for programs that use SHMEM, which records their MPI, too.
 std::string find_shmem_library();
+// A file in the directory of our libraries; empty if it is not there. `canonical`: where links
+// lead.
+std::string in_library_directory(const std::filesystem::path& name, bool canonical = true);
 // Where elg_user.h lies.
 std::string include_directory();
 

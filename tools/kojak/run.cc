@@ -11,6 +11,7 @@
 #include "tools/kojak/child.h"
 #include "tools/kojak/commands.h"
 #include "tools/kojak/find_mpi.h"
+#include "tools/kojak/openmp_use.h"
 #include "tools/kojak/places.h"
 #include "tools/kojak/preload.h"
 #include "tools/kojak/run_directory.h"
@@ -44,6 +45,8 @@ struct Plan {
   bool verbose = false;
   bool otf2 = false, perfetto = false;  // written, too
   bool shmem = false;                   // the program uses SHMEM
+  bool no_openmp = false;               // constructs of OpenMP are not recorded
+  std::string openmp_folder;  // of LLVM's OpenMP library under the name of GCC's, or empty
 };
 
 std::string joined(const std::vector<std::string>& words) {
@@ -67,6 +70,12 @@ std::vector<std::string> settings(const Plan& plan) {
   if (plan.shmem && std::getenv("OMPI_MCA_memory") == nullptr) {
     all.emplace_back("OMPI_MCA_memory=^patcher");
   }
+  if (!plan.openmp_folder.empty()) {
+    const char* const folders = std::getenv("LD_LIBRARY_PATH");
+    all.push_back("LD_LIBRARY_PATH=" + plan.openmp_folder +
+                  (folders != nullptr && *folders != '\0' ? std::string(":") + folders : ""));
+  }
+  if (plan.no_openmp) all.emplace_back("ELG_OPENMP=0");
   // The other settings, which a launcher need not hand to other nodes by itself.
   for (const char* name : {
 #define KOJAK_SETTING(NAME, standard, values, doc) #NAME,
@@ -75,6 +84,7 @@ std::vector<std::string> settings(const Plan& plan) {
        }) {
     const char* const value = std::getenv(name);
     const bool given = std::string_view(name) == "ELG_DIR" ||
+                       (std::string_view(name) == "ELG_OPENMP" && plan.no_openmp) ||
                        (std::string_view(name) == "ELG_SAMPLE" && !plan.sample.empty());
     if (value != nullptr && !given) all.push_back(std::string(name) + "=" + value);
   }
@@ -200,6 +210,54 @@ void finish(const Plan& plan, const MpiUse& use) {
   }
 }
 
+// Decides how OpenMP is recorded, and says what is not, or differs. `wish`: --openmp, or empty.
+Status choose_openmp(Plan& plan, const MpiUse& use, const std::string& wish) {
+  if (!wish.empty() && wish != "on" && wish != "off") {
+    Error error;
+    error.code = ExitCode::kUsage;
+    error.reason = "--openmp " + wish + ": is neither on nor off";
+    error.remedy = "leave it out, or say --openmp or --openmp=off";
+    return error;
+  }
+  plan.no_openmp = wish == "off";
+  if (plan.no_openmp || use.program.empty()) return {};
+  const OpenMpLibrary library = openmp_of_program(use.program);
+  if (library == OpenMpLibrary::kNone) {
+    if (wish == "on") {
+      cli::print_warning("--openmp: " + use.program +
+                         " is linked with no OpenMP library that is known here (GCC's libgomp, "
+                         "LLVM's libomp)");
+    }
+    return {};
+  }
+  if (const std::string objection = openmp_objection(); !objection.empty()) {
+    cli::print_warning("OpenMP is not recorded: " + objection);
+    return {};
+  }
+  if (library == OpenMpLibrary::kLlvm) return {};
+  if (wish != "on") {
+    cli::print_note(
+        "OpenMP is not recorded: the program uses GCC's OpenMP library, which tells tools "
+        "nothing (kojak run --openmp runs it on LLVM's)");
+    return {};
+  }
+  plan.openmp_folder = folder_for_gcc_programs();
+  if (plan.openmp_folder.empty()) {
+    Error error;
+    error.code = ExitCode::kUsage;
+    error.reason =
+        "--openmp: LLVM's OpenMP library is not on this machine, or was not there when "
+        "kojak was built";
+    error.remedy = "install it (package libomp-dev) and build kojak again, or leave --openmp out";
+    return error;
+  }
+  cli::print_note(
+      "the program, built for GCC's OpenMP library, runs on LLVM's: schedules may give iterations "
+      "to other threads, GOMP_ variables have no effect, waiting threads spin for 0.2 s "
+      "(KMP_BLOCKTIME), nothing is offloaded to devices");
+  return {};
+}
+
 int body(const po::variables_map& values) {
   Plan plan;
   if (values.count("command") == 0) {
@@ -250,6 +308,10 @@ int body(const po::variables_map& values) {
                        plan.command[*use.launcher] + " belongs to " + use.launched +
                        ": each process may run alone");
   }
+  const std::string openmp =
+      values.count("openmp") != 0 ? values["openmp"].as<std::string>() : std::string();
+  if (Status status = choose_openmp(plan, use, openmp); !status)
+    return static_cast<int>(cli::failed(status.error()));
   const char* wish = std::getenv("ELG_DIR");
   std::string directory = wish != nullptr ? wish : "";
   if (values.count("output") != 0) directory = values["output"].as<std::string>();
@@ -285,7 +347,10 @@ int run_command(int argc, char** argv) {
       "sample", po::value<std::string>()->implicit_value("10ms")->value_name("INTERVAL"),
       "also record what each thread computes outside of MPI, once in 10ms of processor time or in "
       "INTERVAL (ELG_SAMPLE): reports name functions and lines of what makes others wait")(
-      "causes", "say who made the others wait, as expert --causes does")(
+      "openmp", po::value<std::string>()->implicit_value("on")->value_name("on|off"),
+      "record OpenMP of programs built for GCC's OpenMP library, too: run them on LLVM's; off: "
+      "record "
+      "none")("causes", "say who made the others wait, as expert --causes does")(
       "no-source", "no lines of the program's source on the page")(
       "no-analysis", "record only; merge with elg_merge, analyse with expert")(
       "discard-local", "remove the local traces when they are merged completely")(
