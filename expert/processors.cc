@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "expert/count_words.h"
 #include "expert/store_places.h"
 
 namespace kojak::expert {
@@ -180,7 +181,8 @@ void add_processor_findings(const ProcessorUse& use, std::vector<Finding>& found
   const auto count = std::count_if(use.threads.begin(), use.threads.end(), lacks);
   if (count == 0) return;
   found.push_back({Finding::Severity::kNote, static_cast<std::uint64_t>(count),
-                   "threads without a processor for 1 % of their time or more",
+                   of_count(static_cast<std::uint64_t>(count), "thread", "threads") +
+                       " without a processor for 1 % of the time or more",
                    "They were ready to run for " + fixed(use.wanted()) + " s of " +
                        fixed(use.covered()) +
                        " s in which all processors were taken. A wait for them may tell of "

@@ -57,8 +57,8 @@ std::string clock_text(const ClockReport& c) {
                      number(c.worst_before) + " s; " + std::to_string(c.violations_after) +
                      " do after events were moved by up to " + number(c.largest_shift) + " s";
   if (c.stretched != 0) {
-    text += "; " + std::to_string(c.stretched) + " intervals grew by more than 1 %, by up to " +
-            number(c.largest_step) + " s";
+    text += "; " + counted(c.stretched, "interval", "intervals") +
+            " grew by more than 1 %, by up to " + number(c.largest_step) + " s";
   }
   if (c.unchecked != 0) text += "; " + std::to_string(c.unchecked) + " could not be checked";
   return text;

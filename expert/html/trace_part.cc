@@ -8,6 +8,7 @@
 #include "earl/trace.h"
 #include "epilog/format/merge_properties.h"
 #include "expert/causes/cause_metrics.h"
+#include "expert/count_words.h"
 #include "expert/html/instances.h"
 #include "expert/html/trace_view.h"
 #include "expert/last_call_words.h"
@@ -21,8 +22,8 @@ constexpr std::size_t kLongestText = 480'000'000;
 Error of_another_run(const std::string& path, const cube::Report& report, std::size_t locations) {
   Error error;
   error.file = path;
-  error.reason = "has " + std::to_string(locations) + " locations, and the report " +
-                 std::to_string(report.locations());
+  error.reason = "has " + expert::counted(locations, "location", "locations") +
+                 ", and the report " + std::to_string(report.locations());
   error.remedy = "give the trace that the report was made of";
   return error;
 }

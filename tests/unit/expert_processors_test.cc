@@ -152,7 +152,7 @@ TEST(Processors, AreNamedBeforeTheWaits) {
   std::ostringstream out;
   print_summary(out, report, {});
   EXPECT_NE(out.str().find("Processors were missing"), std::string::npos) << out.str();
-  EXPECT_NE(notes(report).find("1 threads without a processor"), std::string::npos);
+  EXPECT_NE(notes(report).find("1 thread without a processor"), std::string::npos);
 }
 
 // Rank 0 waits [10, 11] for rank 1, which had no processor for 9.5 of the 10 s from 1 to 11: at
@@ -186,7 +186,7 @@ TEST(Processors, AreSharedWhereProcessesAreMore) {
 TEST(Processors, AreNotSpokenOfForLittle) {
   const Report little = report_of("", 0.2);
   EXPECT_EQ(processor_warning(little), "");
-  EXPECT_NE(notes(little).find("1 threads without a processor"), std::string::npos);
+  EXPECT_NE(notes(little).find("1 thread without a processor"), std::string::npos);
   const Report less = report_of("", 0.05);
   EXPECT_EQ(notes(less).find("without a processor"), std::string::npos);
 }
