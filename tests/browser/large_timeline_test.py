@@ -110,6 +110,25 @@ class ManyProcesses(Pages):
         self.page.key("0")
         self.assertEqual(self.seen()["boxes"], 0)
 
+    def test_while_it_moves_it_is_coarse_and_then_exact(self):
+        self.seen()
+        self.page.evaluate("(() => { const canvas = document.querySelector('.timeline-canvas'); window.coarse = 0;"
+                           " new MutationObserver(() => { window.coarse += Number(canvas.dataset.coarse); })"
+                           ".observe(canvas, {attributes: true}); })()")
+        for _ in range(9):  # 4 s become 8 ms, less than a step of the shares of the whole run for six pixels
+            self.page.key("+")
+        for key in ("ArrowRight", "ArrowLeft") * 6:
+            self.page.key(key)
+        self.page.until("window.coarse > 0")
+        seen = self.seen()
+        self.assertEqual(seen["coarse"], 0)
+        self.assertTrue(seen["to"] - seen["from"] < 1e7 and seen["from"] < 2e9 < seen["to"])
+        _, _, width, _ = self.page.place(".timeline-canvas")
+        # At 2 s ranks below 300 compute, and of each two others one waits.
+        self.assertEqual(self.pixel_of(self.page, 92 + (width - 92) / 2, 26 + seen["height"] * 100), [226, 232, 240])
+        red, _, blue = self.pixel_of(self.page, 92 + (width - 92) / 2, 26 + seen["height"] * 500.5)
+        self.assertGreater(red - blue, 40)
+
     def test_groups_by_behaviour(self):
         # Receivers of the lower half wait half of the time; all others never: 450 and 150 processes.
         self.page.evaluate("(() => { const s = document.querySelector('select[aria-label=\"Order of processes\"]');"
@@ -257,6 +276,8 @@ class ManyEvents(Pages):
         print(f"1 million events, {boxes} calls: {page.seconds:.2f} s to open, drawing took "
               f"{min(times):.0f} to {max(times):.0f} ms", file=sys.stderr)
         self.assertGreater(boxes, 200_000)
+        # Hundreds of thousands of puts in sight would hide the calls.
+        self.assertIn("too close together for arrows", page.text(".arrow-note"))
         self.assertEqual(int(page.evaluate(canvas + ".from")), 0)
         # Rank 0 is late by 0.2 ms at every fence, and the other seven wait for it together.
         self.assertIn("1.40\u202fms Wait at Fence", page.text(".instances"))
