@@ -106,17 +106,25 @@ std::string cause_words(const Report& report, const StorePlaces& places, const R
 std::string pattern_words(const RootCause& cause) {
   std::string words;
   double behind = 0;
-  std::vector<std::pair<double, MetricIndex>> direct;
+  // By title: a pattern that stands in several places of the tree is one to the reader.
+  std::vector<std::pair<double, std::string_view>> direct;
   for (const CostOfPattern& p : cause.patterns) {
     behind += p.long_term;
-    direct.emplace_back(p.short_term, p.metric);
+    const std::string_view title = all_metrics()[p.metric].title;
+    const auto known = std::find_if(direct.begin(), direct.end(),
+                                    [&](const auto& entry) { return entry.second == title; });
+    if (known == direct.end()) {
+      direct.emplace_back(p.short_term, title);
+    } else {
+      known->first += p.short_term;
+    }
   }
   std::stable_sort(direct.begin(), direct.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (const auto& [waiting, metric] : direct) {
+  for (const auto& [waiting, title] : direct) {
     if (!words.empty() && waiting < kShown) break;
     if (!words.empty()) words += ", ";
-    words += std::string(all_metrics()[metric].title) + ' ' + seconds(waiting);
+    words += std::string(title) + ' ' + seconds(waiting);
   }
   if (behind >= kShown) words += "; behind them " + seconds(behind);
   return words;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <string_view>
 
 #include "tools/cli/cli.h"
@@ -39,7 +40,8 @@ struct Plan {
   std::string directory;  // absolute
   bool named = false;     // by the user: keeps its name
   std::string sample;     // between samples, or empty
-  bool causes = false, source = true;
+  bool source = true;
+  std::optional<bool> causes;  // nothing: unless the trace is large
   bool analyse = true;
   bool discard = false;
   bool verbose = false;
@@ -169,6 +171,20 @@ void convert(const Plan& plan, const char* tool, const std::string& trace,
   cli::print_note("the trace " + what + ": " + output);
 }
 
+// Root causes cost up to eight times the analysis without them, so large traces leave them out
+// unless they are asked for.
+bool wants_causes(const Plan& plan, const std::string& trace) {
+  constexpr std::uintmax_t kLargeTrace = 256 * 1024 * 1024;  // bytes: some 12 million events
+  if (plan.causes) return *plan.causes;
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(trace, error);
+  if (error || size <= kLargeTrace) return true;
+  cli::print_note(
+      "the trace is large: the report leaves out who made the others wait; expert --causes " +
+      trace + " says it");
+  return false;
+}
+
 // Merges and analyses the traces in one directory.
 void analyse(const Plan& plan, const std::string& directory) {
   const std::string place = short_name(directory);
@@ -179,7 +195,7 @@ void analyse(const Plan& plan, const std::string& directory) {
     return cli::print_warning("the traces in " + place + " could not be merged");
   }
   std::vector<std::string> analysis = {"expert", "-o", report, "--html", page, trace};
-  if (plan.causes) analysis.insert(analysis.begin() + 1, "--causes");
+  if (wants_causes(plan, trace)) analysis.insert(analysis.begin() + 1, "--causes");
   if (!plan.source) analysis.insert(analysis.begin() + 1, "--no-source");
   const ExitCode analysed = run_tool_beside(plan, analysis);
   if (analysed != ExitCode::kFine && analysed != ExitCode::kSuspect) {
@@ -268,8 +284,12 @@ int body(const po::variables_map& values) {
   if (values.count("sample") != 0) plan.sample = values["sample"].as<std::string>();
   const char* const sampled = std::getenv("ELG_SAMPLE");
   plan.source = values.count("no-source") == 0;
-  plan.causes = values.count("causes") != 0 || !plan.sample.empty() ||
-                (sampled != nullptr && *sampled != '\0');
+  if (values.count("no-causes") != 0) {
+    plan.causes = false;
+  } else if (values.count("causes") != 0 || !plan.sample.empty() ||
+             (sampled != nullptr && *sampled != '\0')) {
+    plan.causes = true;
+  }
   plan.discard = values.count("discard-local") != 0;
   plan.verbose = values.count("verbose") != 0;
   plan.otf2 = values.count("otf2") != 0;
@@ -349,8 +369,9 @@ int run_command(int argc, char** argv) {
       "INTERVAL (ELG_SAMPLE): reports name functions and lines of what makes others wait")(
       "openmp", po::value<std::string>()->implicit_value("on")->value_name("on|off"),
       "record OpenMP of programs built for GCC's OpenMP library, too: run them on LLVM's; off: "
-      "record "
-      "none")("causes", "say who made the others wait, as expert --causes does")(
+      "record none")("causes",
+                     "say who made the others wait also if the trace is large (above 256 MB)")(
+      "no-causes", "do not say who made the others wait")(
       "no-source", "no lines of the program's source on the page")(
       "no-analysis", "record only; merge with elg_merge, analyse with expert")(
       "discard-local", "remove the local traces when they are merged completely")(
