@@ -191,10 +191,12 @@ class Places(RunTest):
         self.assertIn('str="sample.interval"', listing)
         self.assertIn('str="0.001"', listing)
         self.assertIn("Delay Costs", (self.dir / "sampled" / "a.cube").read_text())
-        self.kojak("--causes", "-o", "causes", "--", *self.launch(self.mpi, 2))
-        self.assertNotIn("sample.interval", self.run_command("elg_print", self.dir / "causes" / "0.0.elg").out)
-        self.assertIn("Delay Costs", (self.dir / "causes" / "a.cube").read_text())
-        self.kojak("-o", "neither", "--", *self.launch(self.mpi, 2))
+        for words in (["--causes"], []):  # this trace is small: causes are told without being asked for
+            place = "".join(["causes", *words])
+            self.kojak(*words, "-o", place, "--", *self.launch(self.mpi, 2))
+            self.assertNotIn("sample.interval", self.run_command("elg_print", self.dir / place / "0.0.elg").out)
+            self.assertIn("Delay Costs", (self.dir / place / "a.cube").read_text())
+        self.kojak("--no-causes", "-o", "neither", "--", *self.launch(self.mpi, 2))
         self.assertNotIn("Delay Costs", (self.dir / "neither" / "a.cube").read_text())
 
     def test_local_traces_can_go(self):
