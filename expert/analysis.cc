@@ -298,6 +298,7 @@ class Analysis : public earl::Sink {
   }
   void on_symmetric_lock(const earl::SymmetricLock& lock) {
     if (waits_) waits_->on_symmetric_lock(lock);
+    last_calls_.on_symmetric_lock(lock);
   }
   void on_symmetric_wait(const earl::SymmetricWait& wait) {
     begin_operation(Operation::Object::kNothing, 0);

@@ -60,6 +60,7 @@ bool fits(Tag wanted, Tag tag) {
 void LastCallFinder::on_open_call(const earl::OpenCall& call, const MpiOpenCall& note) {
   Standing& s = standing_[call.index] = {};
   s.call = call;
+  s.shmem = shmem_of(call);
   s.note = note;
   s.noted = true;
   s.since = s.until = call.enter;
@@ -75,8 +76,9 @@ void LastCallFinder::on_process_end(const earl::OpenCall& call, Seconds last, Se
   const bool same = s.noted && !s.closed && s.call.enter_pos == call.enter_pos;
   if (!same) s = {};
   s.call = call;
+  s.shmem = shmem_of(call);
   s.ended = true;
-  s.since = call.function != nullptr ? call.enter : last;
+  s.since = s.outside() ? last : call.enter;
   s.until = time;
 }
 
@@ -129,6 +131,13 @@ void LastCallFinder::on_passive_epoch(const earl::PassiveEpoch& epoch) {
   locks_.push_back(
       {raw(epoch.origin), raw(epoch.target), epoch.window, epoch.all, epoch.exclusive});
 }
+void LastCallFinder::on_symmetric_lock(const earl::SymmetricLock& lock) {
+  if (lock.acquired) {
+    holders_[raw(lock.lock)] = raw(lock.call->process);
+  } else {
+    holders_.erase(raw(lock.lock));
+  }
+}
 void LastCallFinder::on_unreceived(const earl::Message& m) {
   unreceived_.push_back({raw(m.source), raw(m.destination), m.com, m.tag});
 }
@@ -138,11 +147,28 @@ void LastCallFinder::on_unmet_receive(ProcessId process, ProcessId source, CommI
 
 // ---- who is where
 
+const ShmemFunction* LastCallFinder::shmem_of(const earl::OpenCall& call) const {
+  const RegionDef* const region = definitions_.regions.find(call.region);
+  const ShmemFunction* const f =
+      region == nullptr || call.function != nullptr ? nullptr : find_shmem_function(region->name);
+  return f != nullptr && f->may_block ? f : nullptr;
+}
+
+// Whose calls the processes could wait in.
+std::string LastCallFinder::library() const {
+  bool mpi = false, shmem = false;
+  definitions_.regions.for_each([&](RegionId, const RegionDef& region) {
+    mpi = mpi || region.function != nullptr;
+    shmem = shmem || find_shmem_function(region.name) != nullptr;
+  });
+  return !shmem ? "MPI" : mpi ? "MPI and SHMEM" : "SHMEM";
+}
+
 const LastCallFinder::Standing* LastCallFinder::of_process(Rank process) const {
   const Standing* found = nullptr;
   for (const auto& [location, s] : standing_) {
     if (s.process() != process) continue;
-    if (found == nullptr || found->call.function == nullptr) found = &s;
+    if (found == nullptr || found->outside()) found = &s;
   }
   return found;
 }
@@ -522,9 +548,62 @@ void LastCallFinder::for_finalize(const Standing& s, LastCall& call) const {
   if (!missing.empty()) wait_for(call, "MPI_Finalize of " + rank_words(missing), missing);
 }
 
+// ---- SHMEM
+
+// Those of the active set that have neither come nor been there.
+void LastCallFinder::for_shmem_members(const Standing& s, LastCall& call) const {
+  Ranks missing = members_of(s.note.cid);
+  missing.erase(s.process());
+  for (const OpenOperation& open : collectives_) {
+    if (open.object != raw(s.note.cid) || open.ordinal != raw(s.note.ordinal)) continue;
+    for (const Rank rank : open.left) missing.erase(rank);
+  }
+  for (const auto& [location, q] : standing_) {
+    const bool same = q.noted && q.shmem == s.shmem && q.note.cid == s.note.cid &&
+                      q.note.ordinal == s.note.ordinal;
+    if (same) missing.erase(q.process());
+  }
+  if (missing.empty()) return;
+  const std::string name(s.shmem->name);
+  const Rank root = raw(s.note.dlid);
+  if (root != s.process() && missing.contains(root)) {
+    return wait_for(call, name + " of rank " + std::to_string(root) + ", the root", {root});
+  }
+  wait_for(call, name + " of " + rank_words(missing), missing);
+}
+
+void LastCallFinder::for_shmem(const Standing& s, LastCall& call) const {
+  if (!s.noted) return;
+  if (!is_absent(s.note.cid)) return for_shmem_members(s, call);
+  switch (s.shmem->role) {
+    case ShmemRole::kWait:
+    case ShmemRole::kWaitUntil: {
+      Ranks others;
+      definitions_.locations.for_each(
+          [&](LocationId, const LocationDef& location) { others.insert(raw(location.process)); });
+      others.erase(s.process());
+      call.any = true;
+      return wait_for(call, "a write of any other process to its variable", others);
+    }
+    case ShmemRole::kSetLock: {
+      const auto holder = holders_.find(static_cast<std::uint32_t>(raw(s.note.ordinal)));
+      if (holder == holders_.end() || holder->second == s.process()) return;
+      return wait_for(call, "shmem_clear_lock of rank " + std::to_string(holder->second),
+                      {holder->second});
+    }
+    default: {
+      const Rank target = raw(s.note.dlid);
+      if (target == kAbsent || target == s.process()) return;
+      return wait_for(call, "progress at rank " + std::to_string(target) + ", its target",
+                      {target});
+    }
+  }
+}
+
 void LastCallFinder::resolve(const Standing& s, LastCall& call) const {
   const MpiRole role = s.role();
   if (role == MpiRole::kFinalize) return for_finalize(s, call);
+  if (s.shmem != nullptr) return for_shmem(s, call);
   // In damaged traces such notes stand beside other functions than those of MPI.
   if (!s.noted || s.call.function == nullptr) return;
   if (is_wait(role)) return for_requests(s, call);
@@ -576,7 +655,8 @@ std::vector<std::vector<std::uint32_t>> LastCallFinder::find_deadlocks(
     if (!call.ranks.empty()) waits.try_emplace(call.process, &call);
   }
   for (const LastCall& call : calls) {  // another of its threads may go on
-    if (call.ranks.empty() && call.function != nullptr) waits.erase(call.process);
+    const bool in_call = call.function != nullptr || call.shmem != nullptr;
+    if (call.ranks.empty() && in_call) waits.erase(call.process);
   }
   const auto stuck = [&](Rank rank) { return waits.contains(rank); };
   for (bool changed = true; changed;) {
@@ -615,12 +695,14 @@ LastCalls LastCallFinder::finish() {
     call.call_path = raw(s.call.cnode);
     call.process = s.process();
     call.function = s.call.function;
+    call.shmem = s.shmem;
     call.since = s.since;
     call.until = s.until;
-    if (call.function == nullptr && of_process(call.process) != &s) continue;
+    if (s.outside() && of_process(call.process) != &s) continue;
     resolve(s, call);
     found.calls.push_back(std::move(call));
   }
+  if (!found.calls.empty()) found.library = library();
   found.deadlocks = find_deadlocks(found.calls);
   return found;
 }

@@ -38,6 +38,8 @@ class LastCallFinder {
   void on_access_transaction(const earl::AccessEpoch& epoch);
   void on_exposure_transaction(const earl::ExposureEpoch& epoch);
   void on_passive_epoch(const earl::PassiveEpoch& epoch);
+  // Of every event, too.
+  void on_symmetric_lock(const earl::SymmetricLock& lock);
   void on_unreceived(const earl::Message& message);
   void on_unmet_receive(ProcessId process, ProcessId source, CommId com, Tag tag);
 
@@ -51,12 +53,14 @@ class LastCallFinder {
     earl::OpenCall call;
     MpiOpenCall note{};
     std::vector<MpiAwaits> awaits;
+    const ShmemFunction* shmem = nullptr;  // that may wait
     bool noted = false;
     bool ended = false;   // PROCESS_ENDED
     bool closed = false;  // its call has been left, at `until`
     Seconds since, until;
 
     MpiRole role() const { return call.role(); }
+    bool outside() const { return call.function == nullptr && shmem == nullptr; }
     Rank process() const { return raw(call.process); }
   };
   struct Envelope {
@@ -94,8 +98,12 @@ class LastCallFinder {
   void for_transfer(const Standing& s, LastCall& call) const;
   void for_begun(const Standing& s, LastCall& call) const;
   void for_finalize(const Standing& s, LastCall& call) const;
+  void for_shmem(const Standing& s, LastCall& call) const;
+  void for_shmem_members(const Standing& s, LastCall& call) const;
   void not_there(const Standing& s, const Ranks& members, const Ranks& left, LastCall& call) const;
 
+  const ShmemFunction* shmem_of(const earl::OpenCall& call) const;
+  std::string library() const;
   const Standing* of_process(Rank process) const;
   Ranks members_of(CommId com) const;
   Ranks members_of(WindowId window) const;
@@ -110,6 +118,7 @@ class LastCallFinder {
   std::map<std::uint32_t, Ranks> begun_;  // communicator: who has begun what others have not
   std::vector<OpenEpoch> accesses_, exposures_;
   std::vector<Lock> locks_;
+  std::map<std::uint32_t, Rank> holders_;  // of SHMEM's locks
 };
 
 }  // namespace kojak::expert

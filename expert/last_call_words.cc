@@ -67,9 +67,10 @@ LastCallWords last_call_parts(const Report& report, const StorePlaces& places,
   words.who = who(report, places, group);
   words.call = call_name(report, places, call.call_path);
   words.times = "since " + seconds(group.since) + ", for " + seconds(group.until - group.since);
-  if (call.function == nullptr) {
-    words.does = (several ? "are" : "is") + std::string(" outside of MPI calls that can wait, in");
-  } else if (call.function->role == MpiRole::kAbort) {
+  if (call.function == nullptr && call.shmem == nullptr) {
+    words.does = (several ? "are" : "is") + (" outside of " + report.last_calls().library) +
+                 " calls that can wait, in";
+  } else if (call.function != nullptr && call.function->role == MpiRole::kAbort) {
     words.does = several ? "have called" : "has called";
     words.times = "at " + seconds(group.since);
     return words;

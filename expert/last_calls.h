@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "epilog/format/mpi_functions.h"
+#include "epilog/format/shmem_functions.h"
 #include "epilog/format/types.h"
 
 namespace kojak::expert {
@@ -18,6 +19,7 @@ struct LastCall {
   std::uint32_t call_path = 0;  // likewise
   std::uint32_t process = 0;
   const MpiFunction* function = nullptr;  // null: outside MPI
+  const ShmemFunction* shmem = nullptr;   // null: outside SHMEM's calls that can wait
   Seconds since, until;
   std::string awaits;  // "MPI_Win_post of rank 1"; empty if nobody is known to be missing
   std::vector<std::uint32_t> ranks;  // who did not come, ascending
@@ -26,6 +28,7 @@ struct LastCall {
 
 struct LastCalls {
   std::vector<LastCall> calls;                        // by location
+  std::string library = "MPI";                        // whose calls can wait: also SHMEM, or both
   std::vector<std::vector<std::uint32_t>> deadlocks;  // ranks, each waits for the next, the last
                                                       // for the first
 

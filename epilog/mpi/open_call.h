@@ -17,18 +17,12 @@
 #include "epilog/format/awaited.h"
 #include "epilog/mpi/define.h"
 #include "epilog/mpi/request.h"
-#include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/call.h"
 
 namespace kojak::measure {
 
 // As many of them are noted; the note has room for them.
 inline constexpr std::uint32_t kMostAwaited = 16;
-
-// The time of a record of the note, which is taken when all else is written.
-[[gnu::always_inline]] inline void set_time(std::byte* record, Seconds time) {
-  constexpr std::size_t kTimeAt = 2 + sizeof(LocationId);
-  std::memcpy(record + kTimeAt, &time.value, sizeof time.value);
-}
 
 // Group handles that stand for groups, and how often each was given out.
 extern HashMap<std::uint32_t> live_groups;
@@ -66,12 +60,6 @@ concept IsNumbered = requires(H& hook) {
 template <class A, class H>
 concept Notable = OnComm<A> || IsNumbered<H> || OnWindow<A> || FreesWindow<H> || WaitsForOne<H> ||
     WaitsForSeveral<H>;
-
-// Whether the definition of something with these members fits into the buffer without a flush.
-inline bool fits(const Recorder& r, const Group* members, const Group* remote = nullptr) {
-  const std::size_t count = members->count + (remote != nullptr ? remote->count : 0u);
-  return r.cursor + kCallRoom + 8 * count <= r.limit.load(std::memory_order_relaxed);
-}
 
 // The note of a call, but for its time: written before that is taken.
 template <class A, class H>

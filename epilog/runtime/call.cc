@@ -38,6 +38,7 @@ Recording records_of(PlainCall& call) {
   call.frame.in_call = false;
   Recorder& r = the_recorder;
   r.last = ticks();
+  drop_note(*r.note);
   return {r, r.cursor, call.region, to_seconds(call.enter), to_seconds(r.last), call.blocks};
 }
 

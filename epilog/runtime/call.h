@@ -23,6 +23,17 @@ struct Silent {
   }
 };
 
+// The time of a record of the note, which is taken when all else is written.
+[[gnu::always_inline]] inline void set_time(std::byte* record, Seconds time) {
+  constexpr std::size_t kTimeAt = 2 + sizeof(LocationId);
+  std::memcpy(record + kTimeAt, &time.value, sizeof time.value);
+}
+// Whether the definition of something with these members fits into the buffer without a flush.
+inline bool fits(const Recorder& r, const Group* members, const Group* remote = nullptr) {
+  const std::size_t count = members->count + (remote != nullptr ? remote->count : 0u);
+  return r.cursor + kCallRoom + 8 * count <= r.limit.load(std::memory_order_relaxed);
+}
+
 // Records of the call in hand. kCallRoom bytes are free at its beginning and after each successful
 // room().
 struct Recording {

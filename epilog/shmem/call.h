@@ -61,6 +61,20 @@ class ShmemCall {
   ShmemCall(const ShmemCall&) = delete;
   ShmemCall& operator=(const ShmemCall&) = delete;
 
+  // What a call that may wait is about, while it lasts (MPI_OPEN_CALL): the process, and the place
+  // of a variable or the number of a lock.
+  void about(int pe, std::uint64_t what = 0) {
+    if (plain_.recorded) note(nullptr, static_cast<std::uint32_t>(pe), what);
+  }
+  template <class M>
+  void about_set(const M& members, int root) {
+    if (!plain_.recorded) return;
+    const BookkeepingLock lock;
+    CommObject* const set = members.find();
+    if (set == nullptr) return;
+    note(set, root < 0 ? kAbsent : raw(member_of(*set, root)), set->collectives);
+  }
+
   bool outermost() const { return plain_.outermost; }
   void end() { end_call(plain_); }
 
@@ -108,6 +122,7 @@ class ShmemCall {
   }
   void end_collective(CommObject* set, int root, Shape shape, std::uint64_t bytes,
                       Completes completes);
+  void note(CommObject* set, std::uint32_t peer, std::uint64_t what);
   template <class F>
   void record(const F& records);
 

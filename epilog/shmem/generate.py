@@ -160,6 +160,23 @@ def ending(f):
     }.get(role, "call.end();")
 
 
+def about(f):
+    """What is noted of a call while it may wait."""
+    if not f.has("blocks"):
+        return ""
+    if f.family == "coll":
+        return f"call.about_set({members(f)}, {'root' if f.takes('root') else '-1'});"
+    if f.role in ("malloc", "realloc", "free"):
+        return "call.about_set(AllMembers{}, -1);"
+    if f.takes("pe"):
+        return "call.about(pe);"
+    if f.takes("ivar"):
+        return "call.about(-1, place_of(ivar));"
+    if f.takes("lock"):
+        return "call.about(-1, raw(lock_of(lock)));"
+    return ""
+
+
 def wrapper(number, f):
     result = c_type(f.returns)
     keeps = "" if result == "void" else f"const {result} result = " if "*" not in result else f"{result} const result = "
@@ -171,6 +188,8 @@ def wrapper(number, f):
     if f.role == "exit":
         out.append("  call.end();\n")
         return "".join(out) + f"  kojak_p{f.name}({passed(f)});\n}}\n"
+    if about(f):
+        out.append(f"  {about(f)}\n")
     out += [f"  {keeps}kojak_p{f.name}({passed(f)});\n", f"  {ending(f)}\n"]
     if keeps:
         out.append("  return result;\n")

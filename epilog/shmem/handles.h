@@ -27,8 +27,8 @@ struct ShmemEntry {
   bool blocks;
 };
 
-// The next definition behind this library's, of a function that is called by its name alone; nullptr
-// if there is none.
+// The next definition behind this library's, of a function that is called by its name alone;
+// nullptr if there is none.
 [[gnu::cold, gnu::noinline]] void* next_shmem_function(const char* name);
 template <class F>
 F* next_function(const char* name) {

@@ -135,6 +135,7 @@ void finalise(const void* caller) {
   {
     ShmemCall call(kShmemFinalize, caller);
     if (call.outermost()) begin_shutdown(the_recorder);
+    call.about_set(AllMembers{}, -1);
     kojak_pshmem_finalize();
     call.finalized();
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ends a program that hangs (programs/hang.c) from outside, and checks what the report says about it: in which call each
+"""Ends a program that hangs (programs/hang.c; with --shmem tests/shmem/hang.c) from outside, and checks what the report says about it: in which call each
 process was standing, since when, and for whom; who is in a deadlock.
 
 The program writes between which times each process came to stand still; this script knows when it ended them, and when
@@ -70,6 +70,18 @@ CASES = {
 }
 
 
+IN_SHMEM_BARRIER = ("shmem_barrier_all", "shmem_barrier_all of ranks 0 and 1", [0, 1])
+SHMEM_CASES = {
+    "barrier": (without_rank_1("shmem_barrier_all"), []),
+    "wait": ({0: ("shmem_long_wait_until", "a write of any other process to its variable", [1, 2]), 1: OUTSIDE,
+              2: IN_SHMEM_BARRIER}, []),
+    "lock": ({0: ("shmem_set_lock", "shmem_clear_lock of rank 1", [1]), 1: OUTSIDE, 2: IN_SHMEM_BARRIER}, []),
+    "get": ({0: ("shmem_getmem", "progress at rank 1, its target", [1]), 1: OUTSIDE, 2: IN_SHMEM_BARRIER}, []),
+    "broadcast": ({0: ("shmem_broadcast64", "shmem_broadcast64 of rank 1, the root", [1]), 1: OUTSIDE,
+                   2: ("shmem_broadcast64", "shmem_broadcast64 of rank 1, the root", [1])}, []),
+}
+
+
 ENTERED_BEFORE = ("begin", "in_isend", "in_start", "in_ibcast")
 
 
@@ -123,7 +135,7 @@ def check(case, ready, first):
     checked([case.args.check_trace, case.work / "a.elg", case.work / "a.cube"])
     second_analysis.check(case.work / "a.elg", case.work / "a.cube", bin / "elg_print")
     report = json.loads((case.work / "a.json").read_text())
-    expected, deadlocks = CASES[case.args.case]
+    expected, deadlocks = (SHMEM_CASES if case.args.shmem else CASES)[case.args.case]
     calls = {call["rank"]: call for call in report["last_calls"]}
     if sorted(calls) != sorted(expected):
         sys.exit(f"last calls of {sorted(calls)}, not of {sorted(expected)}\n{said}")
@@ -145,7 +157,7 @@ def check(case, ready, first):
         most = last - (noted if earlier else moment) + 0.01
         if not least <= stood <= most:
             sys.exit(f"rank {rank} stood still for {stood} s, not {least} to {most}\n{said}")
-        for word in [awaits, found or "outside of MPI"]:
+        for word in [awaits, found or "outside of SHMEM" if case.args.shmem else found or "outside of MPI"]:
             if word not in " ".join(said.split()):
                 sys.exit(f"'{word}' is not said:\n{said}")
     if report["deadlocks"] != deadlocks or ("Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0." in said) != bool(deadlocks):
@@ -156,7 +168,8 @@ def main():
     arguments = parser()
     arguments.add_argument("--bin", type=pathlib.Path, required=True)
     arguments.add_argument("--check-trace", required=True)
-    arguments.add_argument("--case", required=True, choices=sorted(CASES))
+    arguments.add_argument("--case", required=True, choices=sorted({**CASES, **SHMEM_CASES}))
+    arguments.add_argument("--shmem", action="store_true", help="the program is one of SHMEM")
     arguments.add_argument("--in-call", help="the call in which rank 0 must stand here")
     arguments.add_argument("--how", choices=("kill", "term", "launcher"), default="kill")
     args = arguments.parse_args()

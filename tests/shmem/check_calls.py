@@ -93,8 +93,8 @@ class Listing:
         if both:
             self.wrong.append(f"operations of MPI and of SHMEM with the same number: {sorted(both)[:5]}")
 
-    def check_ends(self):
-        """Every transfer ends once, in the call that completes it."""
+    def check_ends(self, by_process=False):
+        """Every transfer ends once, in the call that completes it; `by_process`: of some thread of its process."""
         completing = {}
         for event in self.trace.events:
             if event.kind == "SHMEM_QUIET":
@@ -108,6 +108,9 @@ class Listing:
             brings = kind == "get" or ("get", origin, number - 1) in self.starts and self.starts["get", origin, number - 1][0] is call
             by = call if brings and not flags & NON_BLOCKING else next(
                 (c for ctx, c in completing.get(origin, []) if c.enter >= call.exit and ctx in (None, context)), None)
+            if by_process:
+                by = next((c for ctx, c in completing[origin] if ctx in (None, context) and c.enter >= call.exit and
+                           c.enter <= ended[0][0].time <= c.exit + 1e-9), by)
             if by is not None and not by.enter <= ended[0][0].time <= by.exit + 1e-9:
                 self.wrong.append(f"{what}: ended at {ended[0][0].time}, not in {by.region.name}, {by.enter} to {by.exit}")
         if len(self.ends) != len(self.starts):
@@ -158,14 +161,18 @@ def run_both(case):
     return expectations
 
 
-def main():
+def options_of():
     options = parser()
     options.add_argument("--bin", required=True, type=pathlib.Path, help="where elg_merge and expert are")
     options.add_argument("--check-trace", required=True, help="check_trace")
     options.add_argument("--status", type=int, default=0, help="with which the program ends")
     options.add_argument("--merged", type=int, default=0, help="with which elg_merge ends")
     options.add_argument("--called", nargs=2, metavar=("TABLE", "OSHCC"), help="every function of the library is called")
-    case = Case(options.parse_args())
+    return options
+
+
+def main():
+    case = Case(options_of().parse_args())
     expectations = run_both(case)
     listing = Listing(analyse(case, case.work / "traces"))
     names = set()
