@@ -201,6 +201,16 @@ std::string processor_warning(const Report& report) {
          share(worst.wanted, worst.covered) + '.' + sharing_words(use) + ' ' + kAdvice;
 }
 
+std::string without_processor(const Report& report, LocationIndex location) {
+  for (const ProcessorUse::Thread& t : report.processors().threads) {
+    if (t.location != location) continue;
+    if (t.wanted <= 0 || t.wanted < kWorthAWarning * t.covered) return "";
+    return report.thread_name(StorePlaces(report).thread(location)) + " had no processor for " +
+           share(t.wanted, t.covered) + " of its time";
+  }
+  return "";
+}
+
 std::size_t count_processors(const std::string& list) {
   std::size_t count = 0;
   const char* at = list.data();

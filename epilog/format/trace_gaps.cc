@@ -22,8 +22,8 @@ constexpr const char* kCutAnew =
 constexpr Kind kKinds[] = {
     {kLostDiskFull, true, "{record|records} not written because the disk was full", kIncomplete},
     {kLostOpenRegions, false, "{region|regions} left open when the program ended",
-     "The program did not end in MPI_Finalize; its last calls count up to their location's last "
-     "event."},
+     "The program ended without MPI_Finalize or shmem_finalize; its last calls count up to their "
+     "location's last event."},
     {kLostUnknownWindows, true, "{transfer|transfers} on windows of unknown identity", kIncomplete},
     {kLostBehindDamage, true, "{record|records} dropped after a damage", kIncomplete},
     {kLostDamaged, true, "damaged {record|records} in the trace that this part was cut out of",

@@ -4,6 +4,7 @@
 
 #include "expert/catalogue.h"
 #include "expert/count_words.h"
+#include "expert/processors.h"
 #include "expert/wait_words.h"
 
 namespace kojak::expert {
@@ -144,6 +145,10 @@ std::string effect_words(const Report& report, const StorePlaces& places, const 
     words += *cause.gain < kShown
                  ? "; without it the run would take as long"
                  : "; without it the run would take " + seconds(*cause.gain) + " less";
+  }
+  // Then the machine may have made it late, and not the program.
+  if (const std::string had_none = without_processor(report, cause.location); !had_none.empty()) {
+    words += "; " + had_none;
   }
   return words;
 }

@@ -16,7 +16,8 @@ std::string stretch_name(const Report& report, const StorePlaces& places, const 
 // "rank 1 computes 0.110 s longer in relax, between halo.c:39 and halo.c:44"
 std::string cause_words(const Report& report, const StorePlaces& places, const RootCause& cause);
 // "the others wait 2.400 s for it on window 0 created at halo.c:12 (Wait at Fence 1.600 s, Late
-// Post 0.800 s)", and if that is known "; without it the run would take 0.900 s less"
+// Post 0.800 s)", and if that is known "; without it the run would take 0.900 s less" and "; rank 1
+// had no processor for 40 % of its time"
 std::string effect_words(const Report& report, const StorePlaces& places, const RootCause& cause);
 // "Wait at Fence 1.600 s, Late Post 0.800 s; behind them 0.500 s": those who wait for it directly,
 // by pattern, and those who wait for them.

@@ -56,6 +56,31 @@ TEST(RootCauses, WhoComputesLongerBeforeAFence) {
   EXPECT_NEAR(found.time, 30, kNear);
 }
 
+// Who is late and had no processor may be late by the machine: the words say so from 5 % of its
+// time on. Between readings at 1 and 9 rank 2 wanted one for 3.2 of 8 s, 40 %, and had none; at the
+// boundary for 0.4 s, 5 %; below it for 0.39 s. That rank 0 had none is no matter here.
+TEST(RootCauses, TheWordsSayWhoHadNoProcessor) {
+  const auto effect = [](const std::string& wanted) {
+    Script s(3);
+    s.add(0, 1, "PROCESSOR", "ran=0 wanted=0 preempted=0");
+    s.add(2, 1, "PROCESSOR", "ran=0 wanted=0 preempted=0");
+    s.fence({1, 1, 1}, 2);
+    s.fence({5, 5, 8}, 9);
+    s.add(0, 9, "PROCESSOR", "ran=0 wanted=8000000000 preempted=0");
+    s.add(2, 9, "PROCESSOR", "ran=0 wanted=" + wanted + " preempted=0");
+    return s.analyse_until(10).effects.at(0);
+  };
+  const std::string before = "the others wait 6.000 s for it";
+  const std::string late = effect("3200000000");
+  EXPECT_TRUE(late.starts_with(before)) << late;
+  EXPECT_TRUE(late.ends_with("; rank 2 had no processor for 40 % of its time")) << late;
+  const std::string boundary = effect("400000000");
+  EXPECT_TRUE(boundary.ends_with("; rank 2 had no processor for 5 % of its time")) << boundary;
+  const std::string below = effect("390000000");
+  EXPECT_TRUE(below.starts_with(before)) << below;
+  EXPECT_EQ(below.find("processor"), std::string::npos) << below;
+}
+
 // What a call is to blame for stands at the call, and no computing has a node of its own.
 TEST(RootCauses, OnlyComputingHasNodesOfItsOwn) {
   Script s(2);
