@@ -139,7 +139,8 @@ struct Event {
   Bytes64 sent{};           // 64 bits also where the record has 32 (from the attribute)
   Bytes64 recvd{};          //
   bool has_length = false;  // false: classic traces tell no length at a transfer's or message's end
-  std::uint64_t count[3] = {0, 0, 0};  // *_STATE: their counters, in the order of the record
+  // *_STATE: their counters, in the order of the record; SHMEM_WAIT: value; MPI_OPEN_CALL: ordinal
+  std::uint64_t count[3] = {0, 0, 0};
   MetricValues metv;                   // hardware counters of Flow events
 
   bool is(bool (*question)(EventType)) const { return question(type); }

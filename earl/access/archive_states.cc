@@ -31,6 +31,7 @@ std::unique_ptr<sequence::State> Archive::state(std::uint64_t pos) const {
   restore(pos, state->epochs);
   restore(pos, state->window_locks);
   restore(pos, state->thread_locks);
+  restore(pos, state->shmem_waits);
   restore(pos, state->teams);
   return state;
 }
@@ -108,6 +109,12 @@ void Archive::restore(std::uint64_t pos, sequence::WindowLocks& to) const {
 
 void Archive::restore(std::uint64_t pos, sequence::ThreadLocks& to) const {
   apply_what_is_there(index_.columns().thread_locks, pos, to);
+}
+
+void Archive::restore(std::uint64_t pos, sequence::ShmemWaits& to) const {
+  index_.columns().shmem_waits.at(pos, [&](const IntervalColumn::Row& row) {
+    to.restore((*this)[row.begin], row, [&](std::uint64_t told) { return (*this)[told]; });
+  });
 }
 
 void Archive::restore(std::uint64_t pos, sequence::ThreadTeams& to) const {

@@ -14,7 +14,7 @@
 namespace kojak::earl {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3730584449524145;  // "EARIDX07"
+constexpr std::uint64_t kMagic = 0x3830584449524145;  // "EARIDX08"
 constexpr std::size_t kArrays = 7;
 
 struct Head {

@@ -69,6 +69,8 @@ struct FlatEvent {
       e.count[0] = raw(r.fences);
     } else if constexpr (std::is_same_v<R, CollState>) {
       e.count[0] = raw(r.count);
+    } else if constexpr (std::is_same_v<R, MpiOpenCall>) {
+      e.count[0] = raw(r.ordinal);
     } else if constexpr (std::is_same_v<R, ShmemWait>) {
       e.count[0] = raw(r.value);
       e.sent = static_cast<Bytes64>(std::uint64_t{raw(r.bytes)});

@@ -27,6 +27,7 @@ struct StateColumns {
     f(self.epochs);
     f(self.window_locks);
     f(self.thread_locks);
+    f(self.shmem_waits);
     f(self.teams);
   }
 
@@ -39,6 +40,7 @@ struct StateColumns {
   IntervalColumn omp_collectives{IntervalColumn::Contents::kSome};
   IntervalColumn epochs{IntervalColumn::Contents::kSome};
   IntervalColumn window_locks{IntervalColumn::Contents::kSome};
+  IntervalColumn shmem_waits{IntervalColumn::Contents::kSome};
 };
 
 }  // namespace kojak::earl

@@ -179,8 +179,23 @@ class WindowLock:
     exclusive: bool
     event: Optional[Event]
 
+class AwaitedVariable:
+    event: Optional[Event]
+    offset: int
+    bytes: int
+    comparison: Optional[str]
+    value: Optional[int]
+
+class ShmemWait:
+    location: int
+    event: Optional[Event]
+    for_lock: bool
+    lock: Optional[int]
+    variables: List[AwaitedVariable]
+
 class State:
     messages: List[Event]
+    shmem_waits: List[ShmemWait]
     epoch_pairs: List[EpochPair]
     access_transactions: List[Transaction]
     exposure_transactions: List[Transaction]
@@ -203,6 +218,7 @@ class State:
     def waiters(self, window: int, target: int) -> List[WindowLock]: ...
     def team(self, location: int) -> List[Event]: ...
     def lock_holder(self, process: Optional[int], lock: int) -> Optional[int]: ...
+    def lock_waiters(self, lock: int) -> List[ShmemWait]: ...
 
 class Trace:
     path: str

@@ -64,7 +64,8 @@ class PyState {
                   sequence::CollectiveInstances<sequence::WindowExit>,
                   sequence::CollectiveInstances<sequence::ShmemExit>,
                   sequence::CollectiveInstances<sequence::OmpExit>, sequence::Epochs,
-                  sequence::WindowLocks, sequence::ThreadLocks, sequence::ThreadTeams>
+                  sequence::WindowLocks, sequence::ThreadLocks, sequence::ShmemWaits,
+                  sequence::ThreadTeams>
       aspects_;
 };
 struct PyInstance {
@@ -92,6 +93,7 @@ void add_definitions(py::module_& m);
 void add_events(py::module_& m);
 void add_epochs(py::module_& m);
 void add_states(py::module_& m);
+void add_shmem(py::module_& m, py::class_<PyState>& state);
 void add_passes(py::module_& m, py::class_<Archive, std::shared_ptr<Archive>>& trace);
 void add_trace(py::module_& m);
 

@@ -280,6 +280,7 @@ void add_states(py::module_& m) {
            std::to_string(s.get<sequence::TransferQueues>().size()) + " open transfers>";
   });
   add_epoch_queries(state);
+  add_shmem(m, state);
 }
 
 }  // namespace kojak::earl::python

@@ -15,6 +15,7 @@
 #include "earl/sequence/locks.h"
 #include "earl/sequence/message_queues.h"
 #include "earl/sequence/region_stacks.h"
+#include "earl/sequence/shmem_waits.h"
 #include "earl/sequence/symmetric_memory.h"
 #include "earl/sequence/transfer_queues.h"
 
@@ -29,6 +30,7 @@ struct State {
     regions.apply(e);
     paths.apply(e);
     symmetric.apply(e);
+    shmem_waits.apply(e);
     // To the others a call's beginning or end says only that the event before is past.
     const bool plain =
         e.type == EventType::kExit || (e.type == EventType::kEnter && e.reg != pausing_region_);
@@ -61,6 +63,7 @@ struct State {
     epochs.record(&columns.epochs);
     window_locks.record(&columns.window_locks);
     thread_locks.record(&columns.thread_locks);
+    shmem_waits.record(&columns.shmem_waits);
     teams.record(&columns.teams);
   }
   void end_record(std::uint64_t events) {
@@ -75,6 +78,7 @@ struct State {
     epochs.end_record(events);
     window_locks.end_record(events);
     thread_locks.end_record(events);
+    shmem_waits.end_record(events);
     teams.end_record(events);
   }
 
@@ -90,6 +94,7 @@ struct State {
   Epochs epochs;
   WindowLocks window_locks;
   ThreadLocks thread_locks;
+  ShmemWaits shmem_waits;
   ThreadTeams teams;
   SymmetricMemory symmetric;  // pointers only
 
@@ -107,6 +112,7 @@ struct State {
         epochs(trace),
         window_locks(trace),
         thread_locks(trace),
+        shmem_waits(trace),
         teams(trace),
         symmetric(trace),
         pausing_region_(trace.pausing_region()) {}

@@ -48,7 +48,7 @@ struct SymmetricWrite {
 
 // A variable that a call waited for, or tested, and found as it wanted it.
 struct AwaitedVariable {
-  std::uint64_t pos = 0;  // of SHMEM_WAIT
+  std::uint64_t pos = 0;  // of SHMEM_WAIT, or of MPI_OPEN_CALL, which tells the offset only
   std::uint64_t offset = 0;
   std::uint32_t bytes = 0;
   std::uint8_t comparison = 0;

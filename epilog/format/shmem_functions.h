@@ -70,6 +70,11 @@ enum class ShmemRole : std::uint8_t {
   kContextDestroy,
 };
 
+// A call that returns only when its variables are as it wants them. (A test returns at once.)
+constexpr bool waits_for_variable(ShmemRole role) {
+  return role >= ShmemRole::kWait && role <= ShmemRole::kWaitUntilSome;
+}
+
 struct ShmemFunction {
   std::string_view name;  // "shmem_long_put"
   MpiFamily family;

@@ -42,9 +42,7 @@ struct ShmemLateNotification {
     const Call& c = *wait.call;
     const ShmemRole role = out.shmem_role(c);
     const bool some = role == ShmemRole::kWaitUntilSome || role == ShmemRole::kWaitUntilAny;
-    const bool waits = some || role == ShmemRole::kWait || role == ShmemRole::kWaitUntil ||
-                       role == ShmemRole::kWaitUntilAll;
-    if (c.paused || !waits) return;
+    if (c.paused || !waits_for_variable(role)) return;
     const earl::SymmetricWrite* decides = nullptr;
     for (const earl::AwaitedVariable& variable : wait.variables) {
       const earl::SymmetricWrite* write = variable.write;

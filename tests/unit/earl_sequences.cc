@@ -52,6 +52,8 @@ std::uint64_t hash(const std::string& text) {
 void apply_alone(State& s, Event& e) {
   s.regions.apply(e);
   s.paths.apply(e);
+  s.symmetric.apply(e);
+  s.shmem_waits.apply(e);
   s.messages.apply(e);
   s.transfers.apply(e);
   s.origins.apply(e);
@@ -125,6 +127,9 @@ std::string describe(const State& state, const Trace& trace) {
             << '\n';
       }
     }
+  }
+  for (const sequence::ShmemWait& w : state.shmem_waits.waits()) {  // for what: told later
+    out << "in wait " << raw(w.location) << ' ' << w.enter << (w.for_lock ? " lock" : "") << '\n';
   }
   return out.str();
 }
