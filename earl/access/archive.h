@@ -99,6 +99,7 @@ class Archive {
   void restore(std::uint64_t pos, sequence::WindowLocks& to) const;
   void restore(std::uint64_t pos, sequence::ThreadLocks& to) const;
   void restore(std::uint64_t pos, sequence::ShmemWaits& to) const;
+  void restore(std::uint64_t pos, sequence::SymmetricMemory& to) const;
   void restore(std::uint64_t pos, sequence::ThreadTeams& to) const;
 
   // ---- time

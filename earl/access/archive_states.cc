@@ -32,6 +32,7 @@ std::unique_ptr<sequence::State> Archive::state(std::uint64_t pos) const {
   restore(pos, state->window_locks);
   restore(pos, state->thread_locks);
   restore(pos, state->shmem_waits);
+  restore(pos, state->symmetric);
   restore(pos, state->teams);
   return state;
 }
@@ -115,6 +116,14 @@ void Archive::restore(std::uint64_t pos, sequence::ShmemWaits& to) const {
   index_.columns().shmem_waits.at(pos, [&](const IntervalColumn::Row& row) {
     to.restore((*this)[row.begin], row, [&](std::uint64_t told) { return (*this)[told]; });
   });
+}
+
+void Archive::restore(std::uint64_t pos, sequence::SymmetricMemory& to) const {
+  for (const std::uint64_t begin : begins_at(index_.columns().symmetric, pos)) {
+    const std::uint64_t place = placeptr(begin);
+    to.restore((*this)[begin], place == kNoEvent ? 0 : (*this)[place].context);
+  }
+  to.restore_pointers(placeptr(pos), writeptr(pos));
 }
 
 void Archive::restore(std::uint64_t pos, sequence::ThreadTeams& to) const {

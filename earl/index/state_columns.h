@@ -28,12 +28,13 @@ struct StateColumns {
     f(self.window_locks);
     f(self.thread_locks);
     f(self.shmem_waits);
+    f(self.symmetric);
     f(self.teams);
   }
 
   std::vector<IntervalColumn> calls;  // by location
   std::vector<VisitMarks> visits;     // by location
-  IntervalColumn sends, transfers, origins, thread_locks, teams;
+  IntervalColumn sends, transfers, origins, thread_locks, teams, symmetric;
   IntervalColumn mpi_collectives{IntervalColumn::Contents::kSome};
   IntervalColumn window_collectives{IntervalColumn::Contents::kSome};
   IntervalColumn shmem_collectives{IntervalColumn::Contents::kSome};

@@ -65,7 +65,7 @@ class PyState {
                   sequence::CollectiveInstances<sequence::ShmemExit>,
                   sequence::CollectiveInstances<sequence::OmpExit>, sequence::Epochs,
                   sequence::WindowLocks, sequence::ThreadLocks, sequence::ShmemWaits,
-                  sequence::ThreadTeams>
+                  sequence::SymmetricMemory, sequence::ThreadTeams>
       aspects_;
 };
 struct PyInstance {

@@ -71,6 +71,16 @@ void add_shmem(py::module_& m, py::class_<PyState>& state) {
         return "<earl.ShmemWait of location " + std::to_string(raw(w.wait.location)) + what + ">";
       });
   state
+      .def(
+          "shmem_queue",
+          [](const PyState& s, std::uint32_t process, std::optional<std::uint32_t> context) {
+            const ProcessId known = known_process(*s.archive(), process);
+            return events_at(s.archive(), s.get<sequence::SymmetricMemory>().queue(
+                                              known, context.value_or(kAbsent)));
+          },
+          py::arg("process"), py::arg("context") = py::none(),
+          "PUT_1TS and GET_1TO of its SHMEM operations that are not complete; None: of all "
+          "contexts.")
       .def_property_readonly(
           "shmem_waits",
           [](const PyState& s) {

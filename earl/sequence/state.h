@@ -64,6 +64,7 @@ struct State {
     window_locks.record(&columns.window_locks);
     thread_locks.record(&columns.thread_locks);
     shmem_waits.record(&columns.shmem_waits);
+    symmetric.record(&columns.symmetric);
     teams.record(&columns.teams);
   }
   void end_record(std::uint64_t events) {
@@ -79,6 +80,7 @@ struct State {
     window_locks.end_record(events);
     thread_locks.end_record(events);
     shmem_waits.end_record(events);
+    symmetric.end_record(events);
     teams.end_record(events);
   }
 
@@ -96,7 +98,7 @@ struct State {
   ThreadLocks thread_locks;
   ShmemWaits shmem_waits;
   ThreadTeams teams;
-  SymmetricMemory symmetric;  // pointers only
+  SymmetricMemory symmetric;
 
  private:
   State(const Trace& trace, MessageQueues queues)

@@ -2,6 +2,7 @@
 // gets, atomic operations and quiet, which may need a target that computes.
 #include <utility>
 
+#include "epilog/model/shmem_completion.h"
 #include "expert/rma/waits.h"
 
 namespace kojak::expert {
@@ -65,8 +66,7 @@ void RmaWaits::shmem_transfer(const earl::Transfer& transfer) {
   const earl::OpenCall& call = *transfer.call;
   const ShmemRole role = shmem_role(call);
   const bool non_blocking = transfer.place != nullptr && transfer.place->non_blocking();
-  const bool back_at_exit = !non_blocking && (transfer.get || role == ShmemRole::kAtomicGetPut);
-  if (!back_at_exit) {
+  if (model::complete_when_quiet(!transfer.get, non_blocking, role == ShmemRole::kAtomicGetPut)) {
     const std::uint32_t context = transfer.place != nullptr ? transfer.place->context : 0;
     processes_[raw(transfer.origin)].outstanding[context][transfer.target] = call.enter;
   }

@@ -1,14 +1,13 @@
 // Writes the transfers of SHMEM: their starts, and the ends that stay where they are; hands the
 // others to the placement, which keeps them until their context is quiet.
 //
-// A blocking get ends in its call, and so do both halves of a blocking atomic operation with a
-// result. A blocking put is complete at its origin when it returns, and at its target at the next
-// quiet of its context; what is non-blocking ends there altogether. Part of pass 2.
+// Which is which: epilog/model/shmem_completion.h. Part of pass 2.
 // Source: OpenSHMEM 1.5, 9.5, 9.6 and 9.12.
 #pragma once
 
 #include <algorithm>
 
+#include "epilog/model/shmem_completion.h"
 #include "merge/write/transfer_writer.h"
 
 namespace kojak::merge {
@@ -143,7 +142,7 @@ class ContextWriter {
   void end_operation(Stream& s, bool put, const Way& way, const LocalEnd& end) {
     const HeldEnd held = TransferWriter<Plain>::held(s, put, s.time, end);
     Mark mark = Mark::kNone;
-    if (extended_ && (way.non_blocking || (put && !way.with_result))) {
+    if (extended_ && model::complete_when_quiet(put, way.non_blocking, way.with_result)) {
       mark = placement_.begin(s.index, put, end.peer, way.context, held);
       if (mark == Mark::kNone) return;
     }

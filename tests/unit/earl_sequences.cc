@@ -89,6 +89,13 @@ std::string describe(const State& state, const Trace& trace) {
     }
     out << '\n';
   }
+  for (std::uint32_t p = 0; p < trace.process_count(); ++p) {
+    put(out, "queue", state.symmetric.queue(rank(p)));
+    for (const std::uint32_t context : {0u, 1u, 3u, 7u}) {
+      put(out, "context", state.symmetric.queue(rank(p), context));
+    }
+  }
+  out << state.symmetric.placeptr() << ' ' << state.symmetric.writeptr() << '\n';
   put(out, "sends", state.messages.sends());
   for (const sequence::MessagePair& p : state.messages.paired()) {
     out << "pair " << p.send << ' ' << p.recv << '\n';

@@ -148,5 +148,47 @@ TEST(EarlShmem, AStreamKnowsWhatWasWaitedForWhenItsRecordComes) {
   EXPECT_EQ(waits()[1].variables[0].value, 7u);
 }
 
+// The same in both models of the merge: where the end of a put stands says nothing.
+TEST(EarlShmem, OperationsAreInTheQueueUntilTheirContextIsQuiet) {
+  const Archive archive = opened(
+      "ENTER lid=0 time=1 region=shmem_putmem\n"                                      // 0
+      "SHMEM_PLACE lid=0 time=1 dlid=1 rmaid=0 offset=8 ctx=0 flags=0\n"              // 1
+      "PUT_1TS lid=0 time=1 dlid=1 rmaid=0 sent=8\n"                                  // 2
+      "PUT_1TE lid=1 time=2 slid=0 rmaid=0 recvd=8\nEXIT lid=0 time=2\n"              // 3, 4
+      "ENTER lid=0 time=3 region=shmem_ctx_getmem_nbi\n"                              // 5
+      "SHMEM_PLACE lid=0 time=3 dlid=1 rmaid=1 offset=8 ctx=7 flags=1\n"              // 6
+      "MPI_GET_1TO lid=0 time=3 rmaid=1 wid=absent\n"                                 // 7
+      "GET_1TS lid=1 time=3 dlid=0 rmaid=1 sent=8\nEXIT lid=0 time=3\n"               // 8, 9
+      "ENTER lid=0 time=4 region=shmem_int_atomic_swap\n"                             // 10
+      "SHMEM_PLACE lid=0 time=4 dlid=1 rmaid=2 offset=8 ctx=0 flags=2\n"              // 11
+      "MPI_GET_1TO lid=0 time=4 rmaid=2 wid=absent\n"                                 // 12
+      "GET_1TS lid=1 time=4 dlid=0 rmaid=2 sent=4\n"                                  // 13
+      "PUT_1TS lid=0 time=4 dlid=1 rmaid=3 sent=4\n"                                  // 14
+      "GET_1TE lid=0 time=5 slid=1 rmaid=2 recvd=4\n"                                 // 15
+      "PUT_1TE lid=1 time=5 slid=0 rmaid=3 recvd=4\nEXIT lid=0 time=5\n"              // 16, 17
+      "ENTER lid=0 time=6 region=shmem_fence\nEXIT lid=0 time=6\n"                    // 18, 19
+      "LOG_OFF lid=0 time=6\nLOG_ON lid=0 time=6\n"                                   // 20, 21
+      "ENTER lid=1 time=6 region=shmem_quiet\nSHMEM_QUIET lid=1 time=6 ctx=absent\n"  // 22, 23
+      "ENTER lid=0 time=7 region=shmem_ctx_quiet\nSHMEM_QUIET lid=0 time=7 ctx=7\n"   // 24, 25
+      "EXIT lid=0 time=7\nENTER lid=0 time=8 region=shmem_finalize\n"                 // 26, 27
+      "SHMEM_QUIET lid=0 time=8 ctx=absent\nEXIT lid=0 time=8\n");                    // 28, 29
+  const auto queue = [&](std::uint64_t pos, std::uint32_t context = kAbsent) {
+    return archive.state(pos)->symmetric.queue(rank(0), context);
+  };
+  using Positions = std::vector<std::uint64_t>;
+  EXPECT_EQ(queue(1), (Positions{}));
+  EXPECT_EQ(queue(4), (Positions{2}));
+  EXPECT_EQ(queue(9, 7), (Positions{7}));
+  EXPECT_EQ(queue(9, 0), (Positions{2}));
+  EXPECT_EQ(queue(14, 0), (Positions{2, 12, 14}));
+  EXPECT_EQ(queue(15, 0), (Positions{2, 14}));
+  EXPECT_EQ(queue(16), (Positions{2, 7}));
+  EXPECT_EQ(queue(23), (Positions{2, 7}));  // a fence, a pause, another process's quiet
+  EXPECT_EQ(queue(25), (Positions{2}));
+  EXPECT_EQ(queue(28), (Positions{}));
+  EXPECT_TRUE(archive.state(16)->symmetric.queue(rank(1)).empty());
+  EXPECT_TRUE(archive.state(16)->symmetric.queue(rank(9)).empty());  // not in the trace
+}
+
 }  // namespace
 }  // namespace kojak::earl
