@@ -141,7 +141,7 @@ struct Event {
   bool has_length = false;  // false: classic traces tell no length at a transfer's or message's end
   // *_STATE: their counters, in the order of the record; SHMEM_WAIT: value; MPI_OPEN_CALL: ordinal
   std::uint64_t count[3] = {0, 0, 0};
-  MetricValues metv;                   // hardware counters of Flow events
+  MetricValues metv;  // hardware counters of Flow events
 
   bool is(bool (*question)(EventType)) const { return question(type); }
 };
