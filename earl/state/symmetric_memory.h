@@ -25,6 +25,14 @@ inline bool awaits_variable(const RegionDef& region) {
   return function->role >= ShmemRole::kWait && function->role <= ShmemRole::kTestSome;
 }
 
+// A region that is a call which sets, tests or clears a lock. ALOCK and RLOCK outside of such a
+// call are states: they say where the process stands after a gap.
+inline bool handles_lock(const RegionDef& region) {
+  const ShmemFunction* const function = find_shmem_function(region.name);
+  if (function == nullptr) return false;
+  return function->role >= ShmemRole::kSetLock && function->role <= ShmemRole::kClearLock;
+}
+
 // Where an operation of SHMEM works, and how: SHMEM_PLACE.
 struct SymmetricPlace {
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
@@ -63,7 +71,9 @@ struct SymmetricWait {
   std::span<const AwaitedVariable> variables;
 };
 
-// At the exit of a call that got a lock of SHMEM, or gave it back.
+// At the exit of a call that got a lock of SHMEM, or gave it back. Where a process tells after a
+// gap that it holds one, or no longer does, the call stands for that moment: without length, in the
+// region instance that the process is in, if any.
 struct SymmetricLock {
   const Call* call = nullptr;
   LockId lock{};

@@ -115,6 +115,9 @@ void RmaWaits::on_symmetric_lock(const earl::SymmetricLock& lock) {
   const Call& call = *lock.call;
   const auto [window, by] = shmem_lock(lock);
   if (!lock.acquired) {
+    if (shmem_role(call) != ShmemRole::kClearLock) {  // released in a gap: nobody knows when
+      return locks_.give_up(call.process, window);
+    }
     const LockQueue::Id held = locks_.find(call.process, window, by);
     if (held != earl::detail::kNone) locks_.end(held, call);
     return;

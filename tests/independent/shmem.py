@@ -107,14 +107,18 @@ def _lock_holdings(trace):
     """Each lock's holdings, and who grants it."""
     queues, held = {}, {}
     for event in trace.events:
+        process, state = trace.process_of[event.lid], event.call is None or "lock" not in words(event.call)
         if event.kind == "ALOCK":
-            epoch = SimpleNamespace(origin=event.call.process, exclusive=True, lock=event.call, unlock=None,
-                                    completions=[], window=None)
-            held[event.lkid, event.call.process] = epoch
+            # Outside of a lock call: held at that moment, after a gap.
+            lock = SimpleNamespace(process=process, name="", enter=event.time, exit=event.time) if state else event.call
+            epoch = SimpleNamespace(origin=process, exclusive=True, lock=lock, unlock=None, completions=[], window=None)
+            held[event.lkid, process] = epoch
             queues.setdefault(event.lkid, []).append((epoch, event.glid))
         elif event.kind == "RLOCK":
-            epoch = held.pop((event.lkid, event.call.process), None)
-            if epoch is not None:
+            epoch = held.pop((event.lkid, process), None)
+            if epoch is not None and state:
+                queues[event.lkid] = [entry for entry in queues[event.lkid] if entry[0] is not epoch]
+            elif epoch is not None:
                 epoch.unlock = event.call
     for lock, queue in queues.items():
         holdings = []

@@ -3,8 +3,7 @@
 // neither.
 #include <gtest/gtest.h>
 
-#include "expert/analysis.h"
-#include "tests/unit/filter_support.h"
+#include "tests/unit/cut_severities.h"
 
 namespace kojak::test {
 namespace {
@@ -58,33 +57,6 @@ constexpr const char* kTrace =
     "MPI_COLLEXIT lid=1 time=31 sent=0 recvd=0\n"
     "EXIT lid=0 time=40\n"
     "EXIT lid=1 time=40\n";
-
-class Severities {
- public:
-  explicit Severities(const Bytes& bytes)
-      : trace_(open_trace(bytes)), report_(expert::analyse(trace_)) {}
-  // Of a metric in the calls of a region, on one location.
-  double operator()(const char* metric, const char* region, std::uint32_t lid) const {
-    const std::size_t m = report_.find_metric(metric);
-    if (m == expert::kNone) throw std::runtime_error(std::string("no metric ") + metric);
-    std::vector<double> row(report_.threads());
-    double sum = 0;
-    for (std::size_t c = 0; c < report_.call_paths().size(); ++c) {
-      if (report_.region_name(report_.call_paths()[c].region) != region) continue;
-      if (!report_.row(m, c, row)) continue;
-      sum += row[report_.thread_of(LocationId{lid})];
-    }
-    return sum;
-  }
-  double total(const char* metric) const { return report_.total(report_.find_metric(metric)); }
-  bool suspect() const { return expert::any_suspect(report_.findings()); }
-
- private:
-  earl::Trace trace_;
-  expert::Report report_;
-};
-
-constexpr double kTolerance = 1e-12;
 
 TEST(CutTime, TheWholeIsWhatItIs) {
   const Severities whole(trace_of(kTrace));

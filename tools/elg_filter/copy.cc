@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "earl/state/symmetric_memory.h"
 #include "merge/complete/ordinals.h"
 #include "tools/elg_filter/standing.h"
 
@@ -183,12 +184,24 @@ class Copier {
     for (const LocationId lid : open) {
       Timeline& t = *timelines_.find(lid);
       if (t.top().selected) {
-        t.turn_on(t.depth(), from, out_);
-        put_standing(t, from);
+        turn_on(t, t.depth(), from);
       } else {
         t.begin_off(from, out_);
       }
     }
+  }
+  // States stand in what is open, but not in calls that handle locks of SHMEM: there they would be
+  // what the call does.
+  void turn_on(Timeline& t, std::size_t depth, Seconds time) {
+    std::size_t outside = 0;
+    while (outside < depth && !in_lock_call(t.open(outside))) ++outside;
+    t.turn_on(outside, time, out_);
+    put_standing(t, time);
+    t.turn_on(depth, time, out_);
+  }
+  bool in_lock_call(const Frame& frame) const {
+    const RegionDef* region = in_.definitions.regions.find(frame.region);
+    return region != nullptr && earl::handles_lock(*region);
   }
   bool shown() const { return begun_ && here_ != nullptr && here_->on(); }
   bool kept(PeerId peer) const { return selection_.process(raw(peer)); }
@@ -199,7 +212,11 @@ class Copier {
       if constexpr (requires { state.plid; }) {
         if (!kept(state.plid)) return;
       }
-      out_.put(state);
+      if constexpr (requires { state.glid; }) {
+        return out_.put(as_far_as_kept(state));
+      } else {
+        out_.put(state);
+      }
     });
   }
   // A record that readers count; the cut must have told where the process stands before it.
@@ -250,11 +267,11 @@ class Copier {
                      (!here_->idle() && here_->top().selected);
     here_->saw(r.metv);
     here_->push(frame);
+    if constexpr (std::is_same_v<R, LogOff>) standing_.off(here_->process());
     if (!begun_) return;
     if (frame.selected) {
       if (!here_->on()) {
-        here_->turn_on(here_->depth() - 1, time_, out_);
-        put_standing(*here_, time_);
+        turn_on(*here_, here_->depth() - 1, time_);
       }
       put(record);
       here_->shown_enter();
@@ -353,25 +370,28 @@ class Copier {
       // Classic traces do not say which send a request is of.
       keep = keep && (requests_.erase(key | raw(r.reqid)) != 0 || !native());
     } else if constexpr (std::is_same_v<R, MpiWinLock>) {
-      const bool shows = kept(r.llid) && !lock_cut();
+      const bool shows = kept(r.llid) && !call_cut(*here_);
       keep = keep && shows;
       const int flags = (raw(r.ltype) != 0 ? kOpenExclusive : kOpenShared) | nocheck();
       standing_.lock(process, r.wid, r.llid, static_cast<std::uint8_t>(flags), shows, keep);
     } else if constexpr (std::is_same_v<R, MpiWinUnlock>) {
       keep = standing_.unlock(process, r.wid, r.llid) && keep;
     } else if constexpr (std::is_same_v<R, MpiWinLockAll>) {
-      keep = keep && !lock_cut();
+      keep = keep && !call_cut(*here_);
       const int flags = kOpenShared | kOpenLockAll | nocheck();
-      standing_.lock_all(process, r.wid, static_cast<std::uint8_t>(flags), !lock_cut(), keep);
+      standing_.lock_all(process, r.wid, static_cast<std::uint8_t>(flags), !call_cut(*here_), keep);
     } else if constexpr (std::is_same_v<R, MpiWinUnlockAll>) {
       keep = standing_.unlock_all(process, r.wid) && keep;
     } else if constexpr (std::is_same_v<R, MpiWinFlush>) {
       keep = keep && (is_absent(r.tlid) || kept(r.tlid));
     } else if constexpr (std::is_same_v<R, ALock> || std::is_same_v<R, RLock>) {
-      if (keep && native() && !is_absent(r.glid) && !kept(r.glid)) {
-        put_held(before_);  // who grants it is not there
-        return out_.replace(R{r.lid, r.time, r.lkid, absent<PeerId>()});
+      standing_.symmetric_lock(process, r.lkid, r.glid, std::is_same_v<R, ALock>, keep);
+      if (keep && native()) {
+        put_held(before_);
+        return out_.replace(as_far_as_kept(r));
       }
+    } else if constexpr (std::is_same_v<R, ShmemWait>) {
+      keep = keep && !call_cut(*here_);
     } else if constexpr (std::is_same_v<R, MpiAssert>) {
       if (!here_->idle()) here_->top().assertion = raw(r.assertion);
     } else {
@@ -379,7 +399,16 @@ class Copier {
     }
     if (keep) put(record);
   }
-  bool lock_cut() const { return !here_->idle() && in_.severed.contains(here_->top().pos); }
+  // Who grants a lock may not be there.
+  template <class R>
+  R as_far_as_kept(R r) const {
+    if (!is_absent(r.glid) && !kept(r.glid)) r.glid = absent<PeerId>();
+    return r;
+  }
+  // What lies in the innermost region loses what ties it to others.
+  bool call_cut(const Timeline& t) const {
+    return !t.idle() && in_.severed.contains(t.open(t.depth() - 1).pos);
+  }
   int nocheck() const {
     return !here_->idle() && (here_->top().assertion & kAssertNoCheck) != 0 ? kOpenNoCheck : 0;
   }
@@ -389,7 +418,7 @@ class Copier {
   void transfer(const R& r, const RawRecord& record) {
     if constexpr (std::is_same_v<R, MpiPut1ts> || std::is_same_v<R, Put1ts>) {
       if (here_ == nullptr) return;
-      if (start(r, here_->process(), r.dlid, shown())) put(record);
+      if (start(r, *here_, r.dlid, shown())) put(record);
     } else if constexpr (std::is_same_v<R, MpiGet1to>) {
       get_ = {true, shown(), r.lid, r.rmaid, {}};
       get_.records = std::move(before_);
@@ -411,7 +440,7 @@ class Copier {
         get_.records.clear();
       }
       if (origin == nullptr) return;
-      if (start(r, origin->process(), static_cast<PeerId>(raw(r.lid)), show)) {
+      if (start(r, *origin, static_cast<PeerId>(raw(r.lid)), show)) {
         put_held(get_.records);
         put(record);
       }
@@ -420,7 +449,7 @@ class Copier {
     } else if constexpr (std::is_same_v<R, MpiGet1te> || std::is_same_v<R, Get1te>) {
       if (begun_ && here_ != nullptr && started(raw(here_->process()), r.rmaid)) put(record);
     } else if constexpr (std::is_same_v<R, ShmemPlace>) {
-      if (shown() && kept(r.dlid)) put(record);
+      if (shown() && kept(r.dlid) && !call_cut(*here_)) put(record);
     } else if constexpr (std::is_same_v<R, MpiRmaComplete>) {
       if (shown() && started(raw(here_->process()), r.rmaid)) put(record);
     }
@@ -432,9 +461,14 @@ class Copier {
   }
   // Whether the operation is in the cut.
   template <class R>
-  bool start(const R& r, ProcessId origin, PeerId target, bool show) {
-    const bool keep = show && kept(target);
-    if constexpr (requires { r.wid; }) standing_.operation(origin, r.wid, target, keep);
+  bool start(const R& r, const Timeline& origin_line, PeerId target, bool show) {
+    const ProcessId origin = origin_line.process();
+    bool keep = show && kept(target);
+    if constexpr (requires { r.wid; }) {
+      standing_.operation(origin, r.wid, target, keep);
+    } else {
+      keep = keep && !call_cut(origin_line);
+    }
     if (keep) started_[raw(origin)].add(raw(r.rmaid));
     return keep;
   }

@@ -20,6 +20,8 @@ class Finder : public earl::Sink {
   void on_enter(const earl::OpenCall& call) { selection_.enter(call); }
   void on_call(const Call& call, std::span<const std::uint64_t>) {
     selection_.leave(call);
+    if (!answered_.empty()) [[unlikely]]
+      answered(call);
     severed.seen(call.exit);
     if (progress_ && (++calls_ & 0xFFFF) == 0) progress_(call.exit_pos);
   }
@@ -75,6 +77,42 @@ class Finder : public earl::Sink {
   void on_passive_epoch(const earl::PassiveEpoch& epoch) {
     if (!epoch.has_lock || !epoch.has_unlock || selection_.exit_of(epoch.unlock)) return;
     if (selection_.between(epoch.lock, epoch.unlock)) severed.add(epoch.lock.enter_pos);
+  }
+
+  // ---- SHMEM
+  // A call that must have an answer before it returns: without its exit nobody knows when that
+  // came.
+  void on_transfer(const earl::Transfer& transfer) {
+    if (!is_absent(transfer.window)) return;
+    const bool later = transfer.place != nullptr && transfer.place->non_blocking();
+    if (transfer.get && !later) answered_.try_emplace(transfer.call->enter_pos);
+  }
+  void answered(const Call& call) {
+    const auto it = answered_.find(call.enter_pos);
+    if (it == answered_.end()) return;
+    const bool begins = selection_.event(call.index, call.process, call.enter, call.enter_pos);
+    if (begins && !selection_.exit_of(call)) {
+      severed.add(call.enter_pos);
+      for (const std::uint64_t waiting : it->second) severed.add(waiting);
+    }
+    answered_.erase(it);
+  }
+  // Whoever wrote last to the variable ended the waiting. Written before the cut begins, it was
+  // there before all that counts.
+  void on_symmetric_wait(const earl::SymmetricWait& wait) {
+    if (!selection_.exit_of(*wait.call)) return;
+    for (const earl::AwaitedVariable& variable : wait.variables) {
+      if (variable.write == nullptr) continue;
+      const earl::OpenCall& by = variable.write->call;
+      if (const auto it = answered_.find(by.enter_pos); it != answered_.end()) {
+        it->second.push_back(wait.call->enter_pos);
+      }
+      const bool before =
+          by.enter.value < selection_.cut().from && selection_.process(raw(by.process));
+      if (!before && !selection_.event(by.index, by.process, by.enter, variable.write->pos)) {
+        severed.add(wait.call->enter_pos);
+      }
+    }
   }
 
   void on_end() {
@@ -166,6 +204,9 @@ class Finder : public earl::Sink {
   std::uint64_t calls_ = 0;
   std::unordered_map<std::uint64_t, Place> unpaired_;  // SENDs and RECVs by position
   EpochGroups groups_;
+  // Open gets and atomic operations with a result, by ENTER: the calls that waited for what they
+  // wrote.
+  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> answered_;
 };
 
 void sort(std::vector<std::uint64_t>& list) {

@@ -114,6 +114,34 @@ void Standing::operation(ProcessId process, WindowId window, PeerId target, bool
   if (!kept) change(p, s);
 }
 
+// In the file the next holder's ALOCK may stand before the RLOCK of the one before.
+void Standing::symmetric_lock(ProcessId process, LockId id, PeerId granted_by, bool acquired,
+                              bool kept) {
+  SymmetricLock& lock = symmetric_locks_[id];
+  const auto move = [&](ProcessId& who) {
+    if (acquired) {
+      who = process;
+    } else if (who == process) {
+      who = absent<ProcessId>();
+    }
+  };
+  lock.granted_by = granted_by;
+  move(lock.holder);
+  if (kept) {
+    move(lock.shown);
+  } else {
+    at(process).changed = true;
+  }
+}
+
+void Standing::off(ProcessId process) {
+  for (auto& [id, lock] : symmetric_locks_) {
+    if (lock.holder != process) continue;
+    lock.holder = absent<ProcessId>();
+    at(process).changed = true;
+  }
+}
+
 void Standing::state(ProcessId process, const WinState& record) {
   Process& p = at(process);
   Window& w = p.windows[record.wid];

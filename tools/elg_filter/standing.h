@@ -6,8 +6,8 @@
 // tell by themselves is marked as changed; write_changes() hands it out as the state records of the
 // format, so that ordinals go on as in the whole trace. Messages need none: of a message the cut
 // keeps both events or none, so counting from its beginning pairs the same ones.
-// Memory: processes x (communicators + windows x peers) that are in use. Not thread-safe; nothing
-// fails. Source: docs/measurement.md.
+// Memory: processes x (communicators + windows x peers) that are in use, locks of SHMEM. Not
+// thread-safe; nothing fails. Source: docs/measurement.md.
 #pragma once
 
 #include <map>
@@ -38,6 +38,10 @@ class Standing {
   void lock_all(ProcessId process, WindowId window, std::uint8_t flags, bool shown, bool kept);
   bool unlock_all(ProcessId process, WindowId window);
   void operation(ProcessId process, WindowId window, PeerId target, bool kept);
+  // Of SHMEM. `granted_by`: as the record says.
+  void symmetric_lock(ProcessId process, LockId lock, PeerId granted_by, bool acquired, bool kept);
+  // Recording was switched off: nobody knows any more which of those locks the process holds.
+  void off(ProcessId process);
   // State records of the whole trace.
   void state(ProcessId process, const WinState& record);
   void state(ProcessId process, const EpochState& record);
@@ -73,6 +77,16 @@ class Standing {
       }
       w.changed = false;
     }
+    for (auto& [id, lock] : symmetric_locks_) {
+      const bool held = lock.holder == process;
+      if (held == (lock.shown == process)) continue;
+      lock.shown = held ? process : absent<ProcessId>();
+      if (held) {
+        write(ALock{lid, time, id, lock.granted_by});
+      } else {
+        write(RLock{lid, time, id, lock.granted_by});
+      }
+    }
   }
 
  private:
@@ -97,6 +111,11 @@ class Standing {
     std::map<PeerId, Peer> peers;
     std::vector<std::uint32_t> access, exposure;  // peers of the open epochs
   };
+  struct SymmetricLock {
+    // In the whole trace, and as far as the cut tells; absent: nobody.
+    ProcessId holder = absent<ProcessId>(), shown = absent<ProcessId>();
+    PeerId granted_by = absent<PeerId>();
+  };
   struct Process {
     std::map<CommId, Comm> comms;
     std::map<WindowId, Window> windows;
@@ -110,6 +129,7 @@ class Standing {
 
   const Definitions& definitions_;
   IdTable<ProcessId, Process> processes_;
+  std::map<LockId, SymmetricLock> symmetric_locks_;  // that were ever used
 };
 
 }  // namespace kojak::filter

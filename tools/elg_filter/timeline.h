@@ -71,6 +71,8 @@ class Timeline {
   bool idle() const { return open_.empty(); }
   Frame& top() { return open_.back(); }
   std::size_t depth() const { return open_.size(); }
+  // From the outermost inwards.
+  const Frame& open(std::size_t at) const { return open_[at]; }
 
   void saw(const MetricValues& values);  // of a record that has them
 
