@@ -107,14 +107,17 @@ def _lock_holdings(trace):
     """Each lock's holdings, and who grants it."""
     queues, held = {}, {}
     for event in trace.events:
-        process, state = trace.process_of[event.lid], event.call is None or "lock" not in words(event.call)
+        if event.kind not in ("ALOCK", "RLOCK"):
+            continue
+        process = trace.process_of[event.lid]
+        # Outside of a lock call: held at that moment, after a gap; or no longer.
+        state = event.call is None or event.call.name is None or "lock" not in words(event.call)
         if event.kind == "ALOCK":
-            # Outside of a lock call: held at that moment, after a gap.
             lock = SimpleNamespace(process=process, name="", enter=event.time, exit=event.time) if state else event.call
             epoch = SimpleNamespace(origin=process, exclusive=True, lock=lock, unlock=None, completions=[], window=None)
             held[event.lkid, process] = epoch
             queues.setdefault(event.lkid, []).append((epoch, event.glid))
-        elif event.kind == "RLOCK":
+        else:
             epoch = held.pop((event.lkid, process), None)
             if epoch is not None and state:
                 queues[event.lkid] = [entry for entry in queues[event.lkid] if entry[0] is not epoch]

@@ -190,6 +190,8 @@ class StandingsAgree : public ::testing::TestWithParam<std::uint32_t> {
     EXPECT_EQ((open & kOpenLockAll) != 0, truth.all_locked);
   }
   void operator()(const CollState&) { ADD_FAILURE() << "there are no collectives"; }
+  void operator()(const ALock&) { ADD_FAILURE() << "there are no locks of SHMEM"; }
+  void operator()(const RLock&) { ADD_FAILURE() << "there are no locks of SHMEM"; }
 
  protected:
   std::mt19937 random{GetParam()};
