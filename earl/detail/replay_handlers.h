@@ -434,26 +434,7 @@ class ReplayHandlers {
     return action;
   }
   template <class R>
-  void symmetric_lock(const R& r, std::uint64_t pos, bool acquired) {
-    const std::uint32_t i = locate(r.lid, r.time, pos);
-    if (i == kAbsent) return;
-    const bool told = trace_.native() && !is_absent(r.glid);
-    const ProcessId by = told ? core_.process_of(r.glid) : absent<ProcessId>();
-    const bool outside = core_.stack.empty(i);
-    const RegionDef* const region =
-        outside ? nullptr : trace_.definitions().regions.find(frame(i, pos).region);
-    if (region == nullptr || !handles_lock(*region)) {
-      Call moment;
-      if (!outside) static_cast<OpenCall&>(moment) = frame(i, pos);
-      moment.loc = r.lid;
-      moment.index = i;
-      moment.process = process(i);
-      moment.enter = moment.exit = r.time;
-      moment.enter_pos = moment.exit_pos = pos;
-      return sink_.on_symmetric_lock(SymmetricLock{&moment, r.lkid, acquired, by});
-    }
-    act(i, pos, Action::Kind::kSymmetricLock, {}, by, acquired).lock = r.lkid;
-  }
+  void symmetric_lock(const R& r, std::uint64_t pos, bool acquired);
   // What SHMEM_PLACE said of this operation, or of the get before it in the same call.
   const SymmetricPlace* place_of(std::uint32_t i, const Frame& f, RmaId rmaid) const {
     const Place& place = core_.places[i];

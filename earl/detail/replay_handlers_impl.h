@@ -23,6 +23,29 @@ void ReplayHandlers<S>::omp_lock(const R& r, std::uint64_t pos, bool acquired) {
 }
 
 template <class S>
+template <class R>
+void ReplayHandlers<S>::symmetric_lock(const R& r, std::uint64_t pos, bool acquired) {
+  const std::uint32_t i = locate(r.lid, r.time, pos);
+  if (i == kAbsent) return;
+  const bool told = trace_.native() && !is_absent(r.glid);
+  const ProcessId by = told ? core_.process_of(r.glid) : absent<ProcessId>();
+  const bool outside = core_.stack.empty(i);
+  const RegionDef* const region =
+      outside ? nullptr : trace_.definitions().regions.find(core_.stack.top(i).region);
+  if (region == nullptr || !handles_lock(*region)) {
+    Call moment;
+    if (!outside) static_cast<OpenCall&>(moment) = core_.stack.top(i);
+    moment.loc = r.lid;
+    moment.index = i;
+    moment.process = process(i);
+    moment.enter = moment.exit = r.time;
+    moment.enter_pos = moment.exit_pos = pos;
+    return sink_.on_symmetric_lock(SymmetricLock{&moment, r.lkid, acquired, by});
+  }
+  act(i, pos, Action::Kind::kSymmetricLock, {}, by, acquired).lock = r.lkid;
+}
+
+template <class S>
 void ReplayHandlers<S>::handle(const MpiSend& r, const Attributes& a, std::uint64_t pos) {
   const std::uint32_t i = locate(r.lid, r.time, pos);
   if (i == kAbsent) return;

@@ -106,10 +106,18 @@ def _notifications(trace, severities):
 def _lock_holdings(trace):
     """Each lock's holdings, and who grants it."""
     queues, held = {}, {}
+
+    def forget(epoch, lock):
+        queues[lock] = [entry for entry in queues[lock] if entry[0] is not epoch]
+
     for event in trace.events:
+        process, call = trace.process_of[event.lid], event.call
+        if call is not None and event is call.begin and call.region.name == PAUSING:
+            # Nobody knows what it does meanwhile.
+            for lock in [lock for lock, holder in held if holder == process]:
+                forget(held.pop((lock, process)), lock)
         if event.kind not in ("ALOCK", "RLOCK"):
             continue
-        process = trace.process_of[event.lid]
         # Outside of a lock call: held at that moment, after a gap; or no longer.
         state = event.call is None or event.call.name is None or "lock" not in words(event.call)
         if event.kind == "ALOCK":
@@ -120,7 +128,7 @@ def _lock_holdings(trace):
         else:
             epoch = held.pop((event.lkid, process), None)
             if epoch is not None and state:
-                queues[event.lkid] = [entry for entry in queues[event.lkid] if entry[0] is not epoch]
+                forget(epoch, event.lkid)
             elif epoch is not None:
                 epoch.unlock = event.call
     for lock, queue in queues.items():

@@ -1,3 +1,4 @@
+// Long because it is one thought: what each record of the whole trace becomes in the cut.
 #include "tools/elg_filter/copy.h"
 
 #include <cmath>
