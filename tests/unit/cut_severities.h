@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "expert/analysis.h"
+#include "expert/cube/writer.h"
+#include "tests/support/kept_runs.h"
 #include "tests/unit/filter_support.h"
 
 namespace kojak::test {
@@ -30,6 +32,14 @@ class Severities {
     return sum;
   }
   double total(const char* metric) const { return report_.total(report_.find_metric(metric)); }
+  // For the independent analysis; `bytes`: the trace.
+  void keep(const std::string& name, const Bytes& bytes) const {
+    const TempDir folder;
+    const std::string path = folder.file("a.cube");
+    const Status written = expert::write_cube(report_, path, {.doc_url = "file:///docs/"});
+    if (!written.ok()) throw std::runtime_error(written.error().message());
+    support::keep_run(name, bytes, path);
+  }
   bool suspect() const { return expert::any_suspect(report_.findings()); }
 
  private:
