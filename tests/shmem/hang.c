@@ -35,7 +35,6 @@ int main(int argc, char** argv) {
   }
   if (strcmp(mode, "wait") == 0 && me == 0) shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1);
   if (strcmp(mode, "lock") == 0 && me == 0) shmem_set_lock(&lock);
-  if (strcmp(mode, "get") == 0 && me == 0) shmem_getmem(memory, memory + 4, 8, 1);
   if (strcmp(mode, "broadcast") == 0)
     shmem_broadcast64(memory, memory + 4, 1, 1, 0, 0, shmem_n_pes(), psync);
   shmem_barrier_all();
