@@ -1,4 +1,5 @@
-/* Times of calls, in pieces: the median piece is printed as `name nanoseconds`, CPU time of a call. */
+/* Times of calls, in pieces: the median piece is printed as `name nanoseconds`, CPU time of a call:
+   of the process, or what PIECES_CLOCK says. */
 #ifndef KOJAK_PIECES_H
 #define KOJAK_PIECES_H
 
@@ -6,11 +7,15 @@
 #include <stdlib.h>
 #include <time.h>
 
+#ifndef PIECES_CLOCK
+#define PIECES_CLOCK CLOCK_PROCESS_CPUTIME_ID
+#endif
+
 enum { kPieces = 20 };
 
 static double now(void) {
   struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  clock_gettime(PIECES_CLOCK, &t);
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
@@ -27,17 +32,17 @@ static void print_median(const char* name, long calls) {
 }
 
 /* Runs BODY `calls` times in each piece, and AFTER once untimed. */
-#define MEASURE(name, BODY, AFTER)              \
-  do {                                          \
+#define MEASURE(name, BODY, AFTER)                   \
+  do {                                               \
     for (int piece = -1; piece < kPieces; ++piece) { \
-      const double begin = now();               \
-      for (long i = 0; i < calls; ++i) {        \
-        BODY;                                   \
-      }                                         \
+      const double begin = now();                    \
+      for (long i = 0; i < calls; ++i) {             \
+        BODY;                                        \
+      }                                              \
       if (piece >= 0) pieces[piece] = now() - begin; \
-      AFTER;                                    \
-    }                                           \
-    print_median(name, calls);                  \
+      AFTER;                                         \
+    }                                                \
+    print_median(name, calls);                       \
   } while (0)
 
 #endif
