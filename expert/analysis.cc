@@ -62,6 +62,7 @@ class Analysis : public earl::Sink {
         options_(options),
         send_modes_(options.send_modes),
         severities_(kMetrics + trace.definitions().metrics.size(), trace.location_count()),
+        classes_(trace.definitions()),
         profile_(trace.definitions(), trace.location_count()),
         unexplained_(trace.location_count()),
         instances_(options.instances),
@@ -133,15 +134,13 @@ class Analysis : public earl::Sink {
   // Whether an instance is of a SHMEM collective of that class.
   bool is_shmem(const earl::CollectiveInstance& instance, TimeClass time_class,
                 bool broadcast) const {
-    if (instance.function != nullptr) return false;
+    if (instance.function != nullptr || classes_[instance.region] != time_class) return false;
     const RegionDef* region = trace_.definitions().regions.find(instance.region);
-    return region != nullptr && region_class(*region) == time_class &&
-           is_shmem_broadcast(region->name) == broadcast;
+    return region != nullptr && is_shmem_broadcast(region->name) == broadcast;
   }
 
   ShmemRole shmem_role(const earl::OpenCall& call) const {
-    const RegionDef* region = trace_.definitions().regions.find(call.region);
-    const auto* shmem = region == nullptr ? nullptr : find_shmem_function(region->name);
+    const ShmemFunction* shmem = trace_.definitions().shmem(call.region);
     return shmem == nullptr ? ShmemRole::kOther : shmem->role;
   }
 
@@ -502,18 +501,16 @@ class Analysis : public earl::Sink {
             .ended_by = by,
             .operation = operation_};
   }
-  Timeline::Kind doing(const earl::OpenCall& call) {
+  Timeline::Kind doing(const earl::OpenCall& call) const {
     if (call.function != nullptr) return Timeline::Kind::kCall;
-    const std::size_t region = raw(call.region);
-    if (region >= doing_.size()) doing_.resize(region + 1);
-    if (!doing_[region]) {
-      const RegionDef* def = trace_.definitions().regions.find(call.region);
-      const TimeClass c = def == nullptr ? TimeClass::kUser : region_class(*def);
-      doing_[region] = c == TimeClass::kUser       ? Timeline::Kind::kComputing
-                       : c == TimeClass::kOverhead ? Timeline::Kind::kOverhead
-                                                   : Timeline::Kind::kCall;
+    switch (classes_[call.region]) {
+      case TimeClass::kUser:
+        return Timeline::Kind::kComputing;
+      case TimeClass::kOverhead:
+        return Timeline::Kind::kOverhead;
+      default:
+        return Timeline::Kind::kCall;
     }
-    return *doing_[region];
   }
   template <class Members>
   [[gnu::noinline]] void came_together(const Members& members) {
@@ -573,10 +570,7 @@ class Analysis : public earl::Sink {
   }
   // Which pattern claims waiting for a lock in such a call.
   std::optional<MetricIndex> omp_lock_wait(const earl::OpenCall& call) const {
-    if (call.function != nullptr) return std::nullopt;
-    const RegionDef* region = trace_.definitions().regions.find(call.region);
-    if (region == nullptr) return std::nullopt;
-    switch (region_class(*region)) {
+    switch (classes_[call.region]) {
       case TimeClass::kOmpCritical:
         return metric_index<OmpCriticalWait>();
       case TimeClass::kOmpLockApi:
@@ -609,20 +603,7 @@ class Analysis : public earl::Sink {
   }
   void omp_barrier(const std::vector<earl::Call>& members) {
     begin_operation(Operation::Object::kNothing, 0);
-    const Call* last_in = &members.front();
-    for (const earl::Call& call : members) {
-      if (last_in->enter < call.enter) last_in = &call;
-    }
-    const Seconds latest = last_in->enter;
-    const EndedBy by = enter_of(*last_in);
-    for (const earl::Call& call : members) {
-      const RegionDef* region = trace_.definitions().regions.find(call.region);
-      if (region != nullptr && region->type == kOmpBarrier) {
-        add(OmpExplicitBarrierWait{}, call, OmpExplicitBarrierWait::severity(call, latest), by);
-      } else {
-        add(OmpImplicitBarrierWait{}, call, OmpImplicitBarrierWait::severity(call, latest), by);
-      }
-    }
+    add_barrier_waits(members, *this);
   }
   void follow_rma_waits() {
     RmaWaits::Results results;
@@ -730,6 +711,7 @@ class Analysis : public earl::Sink {
   bool follows_ = false;         // something needs every region instance
   bool hides_progress_ = false;  // Wait for Progress is not to be had
   SeverityStore severities_;
+  RegionClasses classes_;
   Profile profile_;
   std::vector<Counter> counters_;
   Unexplained unexplained_;
@@ -750,10 +732,9 @@ class Analysis : public earl::Sink {
   LastCallFinder last_calls_;
   Samples samples_;
   Processors processors_;
-  std::optional<CauseFinder> causes_;                 // if wanted
-  std::vector<std::optional<Timeline::Kind>> doing_;  // by region
-  std::vector<CauseFinder::Arrival> arrivals_;        // kept for its memory only
-  std::vector<Cause> posts_;                          // likewise
+  std::optional<CauseFinder> causes_;           // if wanted
+  std::vector<CauseFinder::Arrival> arrivals_;  // kept for its memory only
+  std::vector<Cause> posts_;                    // likewise
   Unbegun unbegun_;
 };
 

@@ -132,11 +132,7 @@ void LastCallFinder::on_passive_epoch(const earl::PassiveEpoch& epoch) {
       {raw(epoch.origin), raw(epoch.target), epoch.window, epoch.all, epoch.exclusive});
 }
 void LastCallFinder::on_symmetric_lock(const earl::SymmetricLock& lock) {
-  if (lock.acquired) {
-    holders_[raw(lock.lock)] = raw(lock.call->process);
-  } else {
-    holders_.erase(raw(lock.lock));
-  }
+  holders_[raw(lock.lock)] = lock.acquired ? raw(lock.call->process) : kAbsent;
 }
 void LastCallFinder::on_unreceived(const earl::Message& m) {
   unreceived_.push_back({raw(m.source), raw(m.destination), m.com, m.tag});
@@ -148,9 +144,7 @@ void LastCallFinder::on_unmet_receive(ProcessId process, ProcessId source, CommI
 // ---- who is where
 
 const ShmemFunction* LastCallFinder::shmem_of(const earl::OpenCall& call) const {
-  const RegionDef* const region = definitions_.regions.find(call.region);
-  const ShmemFunction* const f =
-      region == nullptr || call.function != nullptr ? nullptr : find_shmem_function(region->name);
+  const ShmemFunction* const f = definitions_.shmem(call.region);
   return f != nullptr && f->may_block ? f : nullptr;
 }
 
@@ -159,7 +153,7 @@ std::string LastCallFinder::library() const {
   bool mpi = false, shmem = false;
   definitions_.regions.for_each([&](RegionId, const RegionDef& region) {
     mpi = mpi || region.function != nullptr;
-    shmem = shmem || find_shmem_function(region.name) != nullptr;
+    shmem = shmem || region.shmem != nullptr;
   });
   return !shmem ? "MPI" : mpi ? "MPI and SHMEM" : "SHMEM";
 }
@@ -587,7 +581,8 @@ void LastCallFinder::for_shmem(const Standing& s, LastCall& call) const {
     }
     case ShmemRole::kSetLock: {
       const auto holder = holders_.find(static_cast<std::uint32_t>(raw(s.note.ordinal)));
-      if (holder == holders_.end() || holder->second == s.process()) return;
+      if (holder == holders_.end() || holder->second == kAbsent) return;
+      if (holder->second == s.process()) return;
       return wait_for(call, "shmem_clear_lock of rank " + std::to_string(holder->second),
                       {holder->second});
     }

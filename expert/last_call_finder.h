@@ -118,7 +118,7 @@ class LastCallFinder {
   std::map<std::uint32_t, Ranks> begun_;  // communicator: who has begun what others have not
   std::vector<OpenEpoch> accesses_, exposures_;
   std::vector<Lock> locks_;
-  std::map<std::uint32_t, Rank> holders_;  // of SHMEM's locks
+  std::map<std::uint32_t, Rank> holders_;  // of SHMEM's locks; kAbsent: nobody
 };
 
 }  // namespace kojak::expert

@@ -24,4 +24,21 @@ bool is_shmem_broadcast(std::string_view name);
 
 TimeClass region_class(const RegionDef& region);
 
+// The classes of all regions of a trace, for what asks at each event. Memory: regions.
+class RegionClasses {
+ public:
+  explicit RegionClasses(const Definitions& definitions) {
+    definitions.regions.for_each(
+        [this](RegionId id, const RegionDef& region) { classes_.set(id, region_class(region)); });
+  }
+  // kUser if nothing defines it.
+  TimeClass operator[](RegionId id) const {
+    const TimeClass* known = classes_.find(id);
+    return known == nullptr ? TimeClass::kUser : *known;
+  }
+
+ private:
+  IdTable<RegionId, TimeClass> classes_;
+};
+
 }  // namespace kojak::expert

@@ -13,7 +13,7 @@ RegionInfo make_info(const RegionDef& def) {
   info.function = def.function;
   info.pausing = def.is_pausing();
   info.post = def.function != nullptr && def.function->role == MpiRole::kWinPost;
-  info.awaits = awaits_variable(def);
+  info.awaits = asks_for_variable(def.shmem_role());
   info.keeps_holes = def.function != nullptr || def.name.starts_with("shmem_") ||
                      def.type == kOmpBarrier || def.type == kOmpImplicitBarrier ||
                      def.type == kOmpTaskwait;

@@ -30,9 +30,9 @@ void ReplayHandlers<S>::symmetric_lock(const R& r, std::uint64_t pos, bool acqui
   const bool told = trace_.native() && !is_absent(r.glid);
   const ProcessId by = told ? core_.process_of(r.glid) : absent<ProcessId>();
   const bool outside = core_.stack.empty(i);
-  const RegionDef* const region =
-      outside ? nullptr : trace_.definitions().regions.find(core_.stack.top(i).region);
-  if (region == nullptr || !handles_lock(*region)) {
+  const ShmemFunction* const function =
+      outside ? nullptr : trace_.definitions().shmem(core_.stack.top(i).region);
+  if (function == nullptr || !handles_lock(function->role)) {
     Call moment;
     if (!outside) static_cast<OpenCall&>(moment) = core_.stack.top(i);
     moment.loc = r.lid;

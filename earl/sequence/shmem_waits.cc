@@ -5,8 +5,7 @@
 namespace kojak::earl::sequence {
 
 ShmemWaits::Kind ShmemWaits::kind_of(RegionId id) const {
-  const RegionDef* const region = trace_->definitions().regions.find(id);
-  const ShmemFunction* const f = region != nullptr ? find_shmem_function(region->name) : nullptr;
+  const ShmemFunction* const f = trace_->definitions().shmem(id);
   if (f == nullptr) return Kind::kNone;
   if (f->role == ShmemRole::kSetLock) return Kind::kLock;
   return waits_for_variable(f->role) ? Kind::kVariable : Kind::kNone;

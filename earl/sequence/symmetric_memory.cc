@@ -14,7 +14,7 @@ SymmetricMemory::SymmetricMemory(const Trace& trace)
   constexpr std::uint32_t kMost = 1 << 20;  // numbers of regions, in a sound trace
   trace.definitions().regions.for_each([&](RegionId id, const RegionDef& region) {
     any_ = any_ || region.name.starts_with("shmem_");
-    if (!awaits_variable(region) || raw(id) >= kMost) return;
+    if (!asks_for_variable(region.shmem_role()) || raw(id) >= kMost) return;
     if (awaits_.size() <= raw(id)) awaits_.resize(raw(id) + 1);
     awaits_[raw(id)] = true;
   });

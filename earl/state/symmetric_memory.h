@@ -18,21 +18,6 @@
 
 namespace kojak::earl {
 
-// A region that is a call which may wait for a variable.
-inline bool awaits_variable(const RegionDef& region) {
-  const ShmemFunction* const function = find_shmem_function(region.name);
-  if (function == nullptr) return false;
-  return function->role >= ShmemRole::kWait && function->role <= ShmemRole::kTestSome;
-}
-
-// A region that is a call which sets, tests or clears a lock. ALOCK and RLOCK outside of such a
-// call are states: they say where the process stands after a gap.
-inline bool handles_lock(const RegionDef& region) {
-  const ShmemFunction* const function = find_shmem_function(region.name);
-  if (function == nullptr) return false;
-  return function->role >= ShmemRole::kSetLock && function->role <= ShmemRole::kClearLock;
-}
-
 // Where an operation of SHMEM works, and how: SHMEM_PLACE.
 struct SymmetricPlace {
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <numeric>
 
+#include "epilog/format/plain_fields.h"
 #include "epilog/format/references.h"
 
 namespace kojak {
@@ -12,26 +13,6 @@ namespace {
 // Groups of all processes give their number only. More than any machine has, in all of them
 // together, is damage and not a reason to allocate.
 constexpr std::uint64_t kMaxExpanded = 1u << 24;
-
-// Visits the fields of a record: the first object that it tells of and that nothing defines.
-struct UnknownObject {
-  const Definitions& definitions;
-  const char* field_name = nullptr;
-  const char* what = nullptr;
-
-  template <class T>
-  void field(const FieldInfo& info, const T& id) {
-    if (info.rule != FieldRule::kKnown || what != nullptr) return;
-    field_name = info.name;
-    what = undefined(definitions, id);
-  }
-  template <class U>
-  void rest(const FieldInfo&, const PackedArray<U>&) {}
-  template <class U>
-  void array(const FieldInfo&, const PackedArray<U>&, std::uint32_t) {}
-  void text(const FieldInfo&, const Text&) {}
-  void metrics(const FieldInfo&, const MetricValues&) {}
-};
 
 }  // namespace
 
@@ -75,11 +56,16 @@ Status Definitions::add(const RawRecord& record, const Dialect& dialect) {
             complaint(DefinitionFault::kTooShort, field, "the record is too short for this field");
         return;
       }
-      UnknownObject unknown{*this};
-      visit_fields(decoded, dialect, unknown);
-      if (unknown.what != nullptr) {
+      // The first object that it tells of and that nothing defines.
+      const char *unknown = nullptr, *field = nullptr;
+      visit_fields(decoded, dialect, PlainFields([&](const FieldInfo& info, const auto& id) {
+                     if (info.rule != FieldRule::kKnown || unknown != nullptr) return;
+                     field = info.name;
+                     unknown = undefined(*this, id);
+                   }));
+      if (unknown != nullptr) {
         finish();
-        result = complaint(DefinitionFault::kUnknownObject, unknown.field_name, unknown.what);
+        result = complaint(DefinitionFault::kUnknownObject, field, unknown);
         return;
       }
       result = apply(decoded);
@@ -190,6 +176,7 @@ Status Definitions::apply(const R& r) {
     region.end = r.endln;
     region.type = raw(r.rtype);
     region.function = find_mpi_function(region.name);
+    if (region.function == nullptr) region.shmem = find_shmem_function(region.name);
     regions.set(r.rid, std::move(region));
   } else if constexpr (std::is_same_v<R, Metric>) {
     metrics.set(r.metid, {std::string(string(r.metnid)), std::string(string(r.metdid)),

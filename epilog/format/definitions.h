@@ -17,6 +17,7 @@
 #include "epilog/format/mpi_functions.h"
 #include "epilog/format/rank_list.h"
 #include "epilog/format/run_properties.h"
+#include "epilog/format/shmem_functions.h"
 
 namespace kojak {
 
@@ -97,8 +98,10 @@ struct RegionDef {
   Line end = absent<Line>();
   std::uint8_t type = 0;
   const MpiFunction* function = nullptr;  // what it is, if it is an MPI function
+  const ShmemFunction* shmem = nullptr;   // and if it is one of SHMEM
 
   MpiRole role() const { return function == nullptr ? MpiRole::kOther : function->role; }
+  ShmemRole shmem_role() const { return shmem == nullptr ? ShmemRole::kOther : shmem->role; }
   bool is_tracing() const { return name == "TRACING"; }
   bool is_pausing() const { return name == "PAUSING"; }
 };
@@ -204,6 +207,11 @@ class Definitions {
   MpiRole role(RegionId id) const {
     const RegionDef* region = regions.find(id);
     return region == nullptr ? MpiRole::kOther : region->role();
+  }
+  // And as a function of SHMEM; nullptr if it is none.
+  const ShmemFunction* shmem(RegionId id) const {
+    const RegionDef* region = regions.find(id);
+    return region == nullptr ? nullptr : region->shmem;
   }
   // Strings, groups and communicators whose continuations did not come (finish() counts the last).
   std::size_t unfinished() const { return unfinished_; }

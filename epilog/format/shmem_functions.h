@@ -74,6 +74,15 @@ enum class ShmemRole : std::uint8_t {
 constexpr bool waits_for_variable(ShmemRole role) {
   return role >= ShmemRole::kWait && role <= ShmemRole::kWaitUntilSome;
 }
+// Of these and the tests.
+constexpr bool asks_for_variable(ShmemRole role) {
+  return role >= ShmemRole::kWait && role <= ShmemRole::kTestSome;
+}
+// A call that sets, tests or clears a lock. ALOCK and RLOCK outside of such a call are states: they
+// say where the process stands after a gap.
+constexpr bool handles_lock(ShmemRole role) {
+  return role >= ShmemRole::kSetLock && role <= ShmemRole::kClearLock;
+}
 
 struct ShmemFunction {
   std::string_view name;  // "shmem_long_put"

@@ -8,6 +8,7 @@
 
 #include "epilog/format/definitions.h"
 #include "epilog/format/epoch_moves.h"
+#include "epilog/format/plain_fields.h"
 #include "epilog/format/references.h"
 
 namespace kojak {
@@ -79,7 +80,8 @@ class Verifier {
   void leaves(const LocationState& state, Ok&& ok);
   void whole_file();
 
-  struct Check;  // visits the fields of a record
+  template <class R, class T>
+  void field(const FieldInfo& info, const T& value);
 
   TraceReader& reader_;
   const std::function<void(std::uint64_t)>& progress_;
@@ -126,42 +128,24 @@ void Verifier::reference(const FieldInfo& field, T id) {
   }
 }
 
-// Visits all fields: references must be known, values in range.
-struct Verifier::Check {
-  Verifier& verifier;
-  bool counts_bytes = false;
-
-  template <class R>
-  struct Visitor {
-    Check& check;
-    template <class T>
-    void field(const FieldInfo& info, const T& value) {
-      if (info.rule == FieldRule::kDefines) return check.verifier.introduced(info.name, value);
-      if constexpr (sizeof(T) == 1) {
-        if (info.rule == FieldRule::kCode && raw(value) > info.most) {
-          check.verifier.find(Level::kError, info.name, "has a value without a meaning",
-                              kWriterFault);
-        }
-      }
-      if constexpr (std::is_same_v<T, Seconds>) {
-        if (!std::isfinite(value.value)) {
-          const Level level = R::kKind == RecordKind::kEvent ? Level::kError : Level::kWarning;
-          check.verifier.find(level, info.name, "is no finite number", kWriterFault);
-        }
-      } else if constexpr (std::is_same_v<T, Bytes>) {
-        if (is_absent(value)) check.counts_bytes = true;
-      } else {
-        check.verifier.reference(info, value);
-      }
+// References must be known, values in range.
+template <class R, class T>
+void Verifier::field(const FieldInfo& info, const T& value) {
+  if (info.rule == FieldRule::kDefines) return introduced(info.name, value);
+  if constexpr (sizeof(T) == 1) {
+    if (info.rule == FieldRule::kCode && raw(value) > info.most) {
+      find(Level::kError, info.name, "has a value without a meaning", kWriterFault);
     }
-    template <class U>
-    void rest(const FieldInfo&, const PackedArray<U>&) {}
-    template <class U>
-    void array(const FieldInfo&, const PackedArray<U>&, std::uint32_t) {}
-    void text(const FieldInfo&, const Text&) {}
-    void metrics(const FieldInfo&, const MetricValues&) {}
-  };
-};
+  }
+  if constexpr (std::is_same_v<T, Seconds>) {
+    if (!std::isfinite(value.value)) {
+      const Level level = R::kKind == RecordKind::kEvent ? Level::kError : Level::kWarning;
+      find(level, info.name, "is no finite number", kWriterFault);
+    }
+  } else if constexpr (!std::is_same_v<T, Bytes>) {
+    reference(info, value);
+  }
+}
 
 template <class R>
 void Verifier::record(const RawRecord& raw_record) {
@@ -185,14 +169,17 @@ void Verifier::record(const RawRecord& raw_record) {
   if (only_local(R::kDialect) && !result_.local) {
     find(Level::kError, "", "belongs into local traces only", "merge the run again");
   }
-  Check check{*this};
-  visit_fields(record, dialect, Check::Visitor<R>{check});
+  bool counts_bytes = false;  // in an attribute
+  visit_fields(record, dialect, PlainFields([&]<class T>(const FieldInfo& info, const T& value) {
+                 if constexpr (std::is_same_v<T, Bytes>) counts_bytes |= is_absent(value);
+                 field<R>(info, value);
+               }));
   if constexpr (R::kKind == RecordKind::kDefinition) {
     definition(record, raw_record);
   } else if constexpr (R::kKind == RecordKind::kAttribute) {
     attribute(record);
   } else {
-    if (check.counts_bytes && dialect.native() && !has_byte_count_) {
+    if (counts_bytes && dialect.native() && !has_byte_count_) {
       find(Level::kError, "", "a byte count stands in an ATTR_UI8 that is not there",
            "the count is taken as 4294967295");
     }

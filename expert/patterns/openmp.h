@@ -2,8 +2,13 @@
 // 2006, OpenMP.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
+#include "epilog/format/openmp_constructs.h"
 #include "expert/interval.h"
 #include "expert/metric.h"
+#include "expert/patterns/group_calls.h"
 
 namespace kojak::expert {
 
@@ -111,7 +116,7 @@ struct OmpExplicitBarrierWait {
       .needs = Needs::kOpenMp};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
-    return overlap(c, c.enter, latest_enter);
+    return group_wait(c, latest_enter);
   }
 };
 
@@ -148,9 +153,28 @@ struct OmpImplicitBarrierWait {
       .needs = Needs::kOpenMp};
 
   static Seconds severity(const Call& c, Seconds latest_enter) {
-    return overlap(c, c.enter, latest_enter);
+    return group_wait(c, latest_enter);
   }
 };
+
+// One barrier, by all threads of a team that took part.
+template <class Analysis>
+void add_barrier_waits(const std::vector<Call>& members, Analysis& out) {
+  const Call& last =
+      *std::max_element(members.begin(), members.end(),
+                        [](const Call& a, const Call& b) { return a.enter < b.enter; });
+  const EndedBy by = enter_of(last);
+  for (const Call& call : members) {
+    const RegionDef* region = out.definitions().regions.find(call.region);
+    if (region != nullptr && region->type == kOmpBarrier) {
+      out.add(OmpExplicitBarrierWait{}, call, OmpExplicitBarrierWait::severity(call, last.enter),
+              by);
+    } else {
+      out.add(OmpImplicitBarrierWait{}, call, OmpImplicitBarrierWait::severity(call, last.enter),
+              by);
+    }
+  }
+}
 
 struct OmpLockCompetition {
   static constexpr Metric kMetric{

@@ -36,10 +36,8 @@ RmaWaits::RmaWaits(const earl::Trace& trace, Seconds max_delta, std::size_t inst
               [this](ProcessId a, ProcessId b) { return same_node(a, b); }}),
       processes_(trace.process_count()),
       locations_(trace.location_count()) {
-  trace.definitions().regions.for_each([&](RegionId id, const RegionDef& region) {
-    if (region.function != nullptr) return;
-    if (const auto* shmem = find_shmem_function(region.name)) shmem_functions_.emplace(id, shmem);
-  });
+  trace.definitions().regions.for_each(
+      [&](RegionId, const RegionDef& region) { shmem_ = shmem_ || region.shmem != nullptr; });
   trace.definitions().windows.for_each(
       [&](WindowId id, const WindowDef&) { first_lock_ = std::max(first_lock_, raw(id) + 1); });
   const AsyncProgress environment(trace.definitions());
@@ -51,11 +49,8 @@ RmaWaits::RmaWaits(const earl::Trace& trace, Seconds max_delta, std::size_t inst
 bool RmaWaits::concerns(const Definitions& definitions) {
   bool any = false, shmem = false;
   definitions.regions.for_each([&](RegionId, const RegionDef& region) {
-    if (region.function == nullptr) {
-      shmem = shmem || find_shmem_function(region.name) != nullptr;
-      return;
-    }
-    const MpiRole role = region.function->role;
+    shmem = shmem || region.shmem != nullptr;
+    const MpiRole role = region.role();
     any = any || role == MpiRole::kWinLock || role == MpiRole::kWinLockAll ||
           role == MpiRole::kWinStart;
   });

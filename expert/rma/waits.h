@@ -152,10 +152,9 @@ class RmaWaits {
 
   // Null: none of SHMEM.
   const ShmemFunction* shmem_function(const earl::OpenCall& call) const {
-    if (shmem_functions_.empty() || call.function != nullptr) [[likely]]
+    if (!shmem_ || call.function != nullptr) [[likely]]
       return nullptr;
-    const auto known = shmem_functions_.find(call.region);
-    return known == shmem_functions_.end() ? nullptr : known->second;
+    return trace_.definitions().shmem(call.region);
   }
   ShmemRole shmem_role(const earl::OpenCall& call) const {
     const ShmemFunction* const function = shmem_function(call);
@@ -241,7 +240,7 @@ class RmaWaits {
 
   MarkedTransfers marks_;  // by process
   // Of the trace's SHMEM functions; and its locks, whose windows have numbers above those of MPI.
-  std::unordered_map<RegionId, const ShmemFunction*> shmem_functions_;
+  bool shmem_ = false;  // the trace has functions of SHMEM
   std::map<LockId, ShmemLock> shmem_locks_;
   std::vector<LockId> lock_ids_;  // in the order of those numbers
   std::uint32_t first_lock_ = 0;

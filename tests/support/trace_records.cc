@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "epilog/format/plain_fields.h"
 #include "epilog/format/reader.h"
 
 namespace kojak::support {
@@ -106,33 +107,20 @@ void change_attribute(TraceRecords& trace, TraceRecord& record, const FieldChang
 }
 
 // The fields of an event that have a meaning by themselves.
-class Looker {
- public:
-  explicit Looker(EventFields& found) : found_(found) {}
-  template <class T>
-  void field(const FieldInfo& info, T& value) {
-    if constexpr (std::is_same_v<T, Seconds>) {
-      if (std::string_view(info.name) == "time") found_.time = value.value;
-    } else if constexpr (std::is_same_v<T, LocationId>) {
-      found_.location = raw(value);
-    } else if constexpr (std::is_same_v<T, PeerId>) {
-      if (!is_absent(value)) found_.peers.push_back(raw(value));
-    } else if constexpr (std::is_same_v<T, WindowId>) {
-      if (!is_absent(value)) found_.window = raw(value);
-    } else if constexpr (std::is_same_v<T, RmaId>) {
-      found_.operation = raw(value);
-    }
+template <class T>
+void look_at(const FieldInfo& info, const T& value, EventFields& found) {
+  if constexpr (std::is_same_v<T, Seconds>) {
+    if (std::string_view(info.name) == "time") found.time = value.value;
+  } else if constexpr (std::is_same_v<T, LocationId>) {
+    found.location = raw(value);
+  } else if constexpr (std::is_same_v<T, PeerId>) {
+    if (!is_absent(value)) found.peers.push_back(raw(value));
+  } else if constexpr (std::is_same_v<T, WindowId>) {
+    if (!is_absent(value)) found.window = raw(value);
+  } else if constexpr (std::is_same_v<T, RmaId>) {
+    found.operation = raw(value);
   }
-  template <class T>
-  void array(const FieldInfo&, T&, std::uint32_t) {}
-  template <class T>
-  void rest(const FieldInfo&, T&) {}
-  void text(const FieldInfo&, Text&) {}
-  void metrics(const FieldInfo&, MetricValues&) {}
-
- private:
-  EventFields& found_;
-};
+}
 
 }  // namespace
 
@@ -199,8 +187,9 @@ EventFields event_fields(const TraceRecords& trace, const TraceRecord& event) {
   dispatch_record(event.type, [&]<class R>() {
     if constexpr (R::kKind == RecordKind::kEvent) {
       R r = trace.as<R>(event);
-      Looker looker(found);
-      visit_fields(r, trace.dialect, looker);
+      visit_fields(r, trace.dialect, PlainFields([&](const FieldInfo& info, const auto& value) {
+                     look_at(info, value, found);
+                   }));
     }
   });
   return found;

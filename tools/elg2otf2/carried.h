@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include "epilog/format/records.h"
+#include "epilog/format/plain_fields.h"
 
 namespace kojak::otf2 {
 
@@ -81,34 +81,25 @@ class CarriedNames {
     for (unsigned type = 100; type < 256; ++type) {
       dispatch_record(static_cast<std::uint8_t>(type), [&]<class R>() {
         R record;
-        visit_fields(record, Dialect{}, Collect{*this, of_type_[type]});
+        visit_fields(record, Dialect{}, PlainFields([&]<class T>(const FieldInfo& info, T&) {
+                       of_type_[type].push_back(static_cast<std::uint8_t>(number<T>(info.name)));
+                     }));
       });
     }
   }
 
  private:
-  struct Collect {
-    CarriedNames& names;
-    std::vector<std::uint8_t>& fields;
-    template <class T>
-    void field(const FieldInfo& info, T&) {
-      std::size_t i = kFields;
-      while (i < names.names_.size() && names.names_[i] != info.name) ++i;
-      if (i == names.names_.size()) {
-        names.names_.emplace_back(info.name);
-        names.times_.push_back(std::is_same_v<T, Seconds>);
-        if (names.names_.back() == "lid") names.lid_ = i;
-        if (names.names_.back() == "time") names.time_ = i;
-      }
-      fields.push_back(static_cast<std::uint8_t>(i));
-    }
-    template <class View>
-    void array(const FieldInfo&, View&, std::uint32_t) {}
-    template <class View>
-    void rest(const FieldInfo&, View&) {}
-    void text(const FieldInfo&, Text&) {}
-    void metrics(const FieldInfo&, MetricValues&) {}  // OTF2 has metrics
-  };
+  template <class T>
+  std::size_t number(std::string_view field) {
+    std::size_t i = kFields;
+    while (i < names_.size() && names_[i] != field) ++i;
+    if (i != names_.size()) return i;
+    names_.emplace_back(field);
+    times_.push_back(std::is_same_v<T, Seconds>);
+    if (field == "lid") lid_ = i;
+    if (field == "time") time_ = i;
+    return i;
+  }
 
   std::vector<std::string> names_;
   std::vector<bool> times_;
@@ -124,27 +115,14 @@ inline const CarriedNames& CarriedNames::get() {
 // Gives f(name, value) for each field of an event that attributes carry, in the order of its type;
 // location and time stand in OTF2's own records. For visit_fields().
 template <class F>
-class CarriedFields {
- public:
-  CarriedFields(std::uint8_t type, F f) : names_(CarriedNames::get().of(type)), f_(std::move(f)) {}
-  template <class T>
-  void field(const FieldInfo&, T& value) {
-    const std::size_t name = names_[next_++];
-    const CarriedNames& all = CarriedNames::get();
-    if (name != all.lid() && name != all.time()) f_(name, value);
-  }
-  template <class View>
-  void array(const FieldInfo&, View&, std::uint32_t) {}
-  template <class View>
-  void rest(const FieldInfo&, View&) {}
-  void text(const FieldInfo&, Text&) {}
-  void metrics(const FieldInfo&, MetricValues&) {}
-
- private:
-  const std::vector<std::uint8_t>& names_;
-  F f_;
-  std::size_t next_ = 0;
-};
+auto carried_fields(std::uint8_t type, F f) {
+  const CarriedNames& all = CarriedNames::get();
+  return PlainFields([&all, &names = all.of(type), f = std::move(f), next = std::size_t{0}](
+                         const FieldInfo&, auto& value) mutable {
+    const std::size_t name = names[next++];
+    if (name != all.lid() && name != all.time()) f(name, value);
+  });
+}
 
 // The puts and gets that a location issued last, one for each remainder of their numbers. Writer
 // and reader keep the same ones.

@@ -68,7 +68,7 @@ void EventWriter::carry(const R& record) {
   add_carried();
   visit_fields(
       const_cast<R&>(record), Dialect{},
-      CarriedFields(static_cast<std::uint8_t>(R::kType), [&](std::size_t name, const auto& value) {
+      carried_fields(static_cast<std::uint8_t>(R::kType), [&](std::size_t name, const auto& value) {
         if constexpr (requires { value.value; }) {
           add(name, value);
         } else {
@@ -84,12 +84,12 @@ void EventWriter::carry(const R& record, const R& assumed) {
   std::size_t count = 0;
   constexpr auto kType = static_cast<std::uint8_t>(R::kType);
   visit_fields(const_cast<R&>(assumed), Dialect{},
-               CarriedFields(kType, [&](std::size_t, const auto& value) {
+               carried_fields(kType, [&](std::size_t, const auto& value) {
                  other[count++] = carried_bits(value);
                }));
   count = 0;
   visit_fields(const_cast<R&>(record), Dialect{},
-               CarriedFields(kType, [&](std::size_t name, const auto& value) {
+               carried_fields(kType, [&](std::size_t name, const auto& value) {
                  if (carried_bits(value) == other[count++]) return;
                  if constexpr (requires { value.value; }) {
                    add(name, value);

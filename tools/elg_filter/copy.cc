@@ -5,7 +5,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "earl/state/symmetric_memory.h"
 #include "merge/complete/ordinals.h"
 #include "tools/elg_filter/standing.h"
 
@@ -202,7 +201,7 @@ class Copier {
   }
   bool in_lock_call(const Frame& frame) const {
     const RegionDef* region = in_.definitions.regions.find(frame.region);
-    return region != nullptr && earl::handles_lock(*region);
+    return region != nullptr && handles_lock(region->shmem_role());
   }
   bool shown() const { return begun_ && here_ != nullptr && here_->on(); }
   bool kept(PeerId peer) const { return selection_.process(raw(peer)); }

@@ -146,15 +146,15 @@ class Stream {
     const CarriedNames& names = CarriedNames::get();
     if (carried.any()) {
       visit_fields(record, Dialect{},
-                   CarriedFields(static_cast<std::uint8_t>(R::kType),
-                                 [&]<class T>(std::size_t name, T& value) {
-                                   if (!carried.has(name)) return;
-                                   if constexpr (std::is_same_v<T, Seconds>) {
-                                     value = carried.seconds(name);
-                                   } else {
-                                     value = static_cast<T>(carried.value(name));
-                                   }
-                                 }));
+                   carried_fields(static_cast<std::uint8_t>(R::kType),
+                                  [&]<class T>(std::size_t name, T& value) {
+                                    if (!carried.has(name)) return;
+                                    if constexpr (std::is_same_v<T, Seconds>) {
+                                      value = carried.seconds(name);
+                                    } else {
+                                      value = static_cast<T>(carried.value(name));
+                                    }
+                                  }));
     }
     record.lid = carried.has(names.lid()) ? LocationId(carried.value(names.lid())) : location;
     record.time =
