@@ -8,17 +8,17 @@ A malformed line raises TableError naming file and line. Used by generate.py and
 
 import dataclasses
 import fnmatch
+import os
 import re
+import sys
 
-FAMILIES = ["p2p", "coll", "rma", "io", "init", "comm", "misc"]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from table_file import FAMILIES, REGION_TYPES, TableError, read_rows  # noqa: E402
+
 CLASSES = [
     "point_to_point", "collective", "barrier", "rma_communication", "window_management", "fence",
     "general_active_target", "passive_target", "io", "init_exit", "management",
 ]
-REGION_TYPES = {
-    "function": 1, "barrier": 4, "one_to_all": 5, "all_to_one": 6, "all_to_all": 7,
-    "other_collective": 8,
-}
 FLAGS = ["blocks", "progress", "removed", "large", "persistent"]
 # C type of a value of each kind; arrays and out parameters are made from it.
 C_TYPES = {
@@ -31,10 +31,6 @@ C_TYPES = {
 HANDLES = ["comm", "type", "request", "win", "group", "op", "info", "file", "errhandler", "message", "session"]
 OTHER_KINDS = ["buffer", "baseptr", "status", "string", "strings", "state", "attribute", "argc", "argv",
                "varargs"]
-
-
-class TableError(Exception):
-    pass
 
 
 @dataclasses.dataclass
@@ -184,40 +180,20 @@ def _function(words, line, fail):
 
 def read_table(path):
     table = Table()
-    current, pending = None, ""
     seen = set()
-
-    def finish():
-        if current is not None:
-            for text in filter(None, (part.strip() for part in pending.split(","))):
-                current.parameters.append(_parameter(text, fail))
-
-    with open(path, encoding="utf-8") as lines:
-        for number, raw in enumerate(lines, 1):
-            def fail(reason, number=number):
-                raise TableError(f"{path}:{number}: {reason}")
-
-            line = raw.rstrip()
-            if not line or line.startswith("#"):
-                continue
-            if line[0] == " ":
-                if current is None:
-                    fail("parameters without a function")
-                pending += " " + line.strip()
-                continue
-            finish()
-            current, pending = None, ""
-            words = line.split()
-            if words[0] == "exempt":
-                name, reason = line[len("exempt"):].split(":", 1)
-                table.exempt[name.strip()] = reason.strip()
-            else:
-                current = _function(words, number, fail)
-                if current.name in seen:
-                    fail(f"{current.name} twice")
-                seen.add(current.name)
-                table.functions.append(current)
-        finish()
+    for row in read_rows(path):
+        words = row.head.split()
+        if words[0] == "exempt":
+            name, reason = row.named("exempt")
+            table.exempt[name] = reason
+            continue
+        function = _function(words, row.number, row.fail)
+        if function.name in seen:
+            row.fail(f"{function.name} twice")
+        seen.add(function.name)
+        for text in filter(None, (part.strip() for part in row.text.split(","))):
+            function.parameters.append(_parameter(text, row.fail))
+        table.functions.append(function)
     listed = table.functions + [f.persistent_form() for f in table.functions if f.has("persistent")]
     table.functions = [f.without_large() for f in listed] + [f.large_form() for f in listed if f.has("large")]
     if len({f.name for f in table.functions}) != len(table.functions):

@@ -8,16 +8,12 @@
 """
 
 import argparse
-import os
 import sys
 
-from function_table import FAMILIES, REGION_TYPES, TableError, read_table
+from function_table import read_table
+from table_file import FAMILIES, REGION_TYPES, TableError, camel, write
 
 BANNER = "// Made by epilog/mpi/generate.py from epilog/mpi/functions.table. Do not edit.\n"
-
-
-def camel(word):
-    return "".join(part.capitalize() for part in word.split("_"))
 
 
 def rows(table):
@@ -158,14 +154,6 @@ def wrappers(table, part):
             out.append("\n#if defined(OPEN_MPI)" + entry_point(f, name) + "#endif\n")
     out += ["\n}  // namespace kojak::measure\n", part_ends(part)]
     return "".join(out)
-
-
-def write(path, text):
-    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    temporary = f"{path}.{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8") as out:
-        out.write(text)
-    os.replace(temporary, path)
 
 
 def main():

@@ -4,10 +4,13 @@ A malformed line raises TableError naming file and line. Used by generate.py and
 """
 
 import dataclasses
+import os
 import re
+import sys
 
-FAMILIES = ["p2p", "coll", "rma", "io", "init", "comm", "misc"]
-REGION_TYPES = {"function": 1, "barrier": 4, "one_to_all": 5, "all_to_one": 6, "all_to_all": 7, "other_collective": 8}
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from table_file import FAMILIES, REGION_TYPES, TableError, read_rows  # noqa: E402
+
 FLAGS = ["blocks", "progress", "ctx", "own"]
 # The C type that a type's name stands for.
 TYPES = {
@@ -25,10 +28,6 @@ PARAMETERS = {
     "options", "addr", "src_team", "src_pe", "dest_team", "config_mask", "config", "stride", "new_team", "xrange",
     "xaxis_config", "xaxis_mask", "xaxis_team", "yaxis_config", "yaxis_mask", "yaxis_team",
 }
-
-
-class TableError(Exception):
-    pass
 
 
 @dataclasses.dataclass
@@ -103,48 +102,27 @@ def _expanded(row, prototype, element_name, fail):
 def read_table(path):
     table = Table()
     lists = {}
-    row, prototype = None, ""
-
-    def finish(fail):
-        if row is None:
-            return
-        names = [] if row[6] == "-" else [n for part in row[6].split(",") for n in lists.get(part, [part])]
+    for row in read_rows(path):
+        words = row.head.split()
+        if words[0] == "exempt":
+            name, reason = row.named("exempt")
+            table.exempt[name] = reason
+            continue
+        if words[0] == "types":
+            name, types = row.named("types")
+            lists.setdefault(name, []).extend(types.split())
+            continue
+        if len(words) != 7:
+            row.fail("expected NAME FAMILY ROLE REGION_TYPE SINCE FLAGS TYPES")
+        if words[1] not in FAMILIES or words[3] not in REGION_TYPES:
+            row.fail("unknown family or region type")
+        words[5] = [] if words[5] == "-" else words[5].split(",")
+        for flag in words[5]:
+            if flag not in FLAGS:
+                row.fail(f"unknown flag '{flag}'")
+        names = [] if words[6] == "-" else [n for part in words[6].split(",") for n in lists.get(part, [part])]
         for element in names or [""]:
-            table.functions.extend(_expanded(row, prototype.strip(), element, fail))
-
-    with open(path, encoding="utf-8") as lines:
-        for number, raw in enumerate(lines, 1):
-            def fail(reason, number=number):
-                raise TableError(f"{path}:{number}: {reason}")
-
-            line = raw.rstrip()
-            if not line or line.startswith("#"):
-                continue
-            if line[0] == " ":
-                if row is None:
-                    fail("a prototype without a row")
-                prototype += " " + line.strip()
-                continue
-            finish(fail)
-            row, prototype = None, ""
-            words = line.split()
-            if words[0] in ("exempt", "types"):
-                name, rest = line[len(words[0]):].split(":", 1)
-                if words[0] == "exempt":
-                    table.exempt[name.strip()] = rest.strip()
-                else:
-                    lists.setdefault(name.strip(), []).extend(rest.split())
-                continue
-            if len(words) != 7:
-                fail("expected NAME FAMILY ROLE REGION_TYPE SINCE FLAGS TYPES")
-            if words[1] not in FAMILIES or words[3] not in REGION_TYPES:
-                fail("unknown family or region type")
-            words[5] = [] if words[5] == "-" else words[5].split(",")
-            for flag in words[5]:
-                if flag not in FLAGS:
-                    fail(f"unknown flag '{flag}'")
-            row = words
-        finish(fail)
+            table.functions.extend(_expanded(words, row.text, element, row.fail))
     table.functions.sort(key=lambda f: f.name)
     for one, other in zip(table.functions, table.functions[1:]):
         if one.name == other.name:

@@ -7,19 +7,15 @@
 """
 
 import argparse
-import os
 import sys
 
-from function_table import REGION_TYPES, TableError, read_table
+from function_table import read_table
+from table_file import FAMILIES, REGION_TYPES, TableError, camel, write
 
 BANNER = "// Made by epilog/shmem/generate.py from epilog/shmem/functions.table. Do not edit.\n"
-FAMILY_NUMBERS = {name: number for number, name in enumerate(["p2p", "coll", "rma", "io", "init", "comm", "misc"])}
+FAMILY_NUMBERS = {name: number for number, name in enumerate(FAMILIES)}
 # Parts that are compiled each by itself.
 PARTS = ["put", "get", "atomic", "wait", "coll", "rest"]
-
-
-def camel(word):
-    return "".join(part.capitalize() for part in word.split("_"))
 
 
 def rows(table):
@@ -204,14 +200,6 @@ def wrappers(table, part):
     out += [wrapper(number, f) for number, f in enumerate(table.functions) if part_of(f) == part and not f.has("own")]
     out.append("\n}  // namespace kojak::measure\n")
     return "".join(out)
-
-
-def write(path, text):
-    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    temporary = f"{path}.{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8") as out:
-        out.write(text)
-    os.replace(temporary, path)
 
 
 def main():

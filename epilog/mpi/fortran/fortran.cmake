@@ -33,7 +33,7 @@ function(kojak_add_fortran mpi)
       COMMAND ${Python3_EXECUTABLE} ${dir}/generate_fortran.py
         --table ${table} --library ${mpi} --part ${part} --out ${file}
       DEPENDS ${table} ${dir}/generate_fortran.py ${PROJECT_SOURCE_DIR}/epilog/mpi/function_table.py
-        ${PROJECT_SOURCE_DIR}/epilog/mpi/generate.py
+        ${PROJECT_SOURCE_DIR}/epilog/mpi/generate.py ${PROJECT_SOURCE_DIR}/epilog/table_file.py
       COMMENT "Generating the Fortran entry points of the ${part} functions for ${mpi}")
     list(APPEND sources ${file})
   endforeach()

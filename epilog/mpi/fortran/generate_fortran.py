@@ -17,8 +17,9 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from function_table import HANDLES, TableError, read_table  # noqa: E402
-from generate import BANNER, OWN_WRAPPERS, PARTS, in_part, part_begins, part_ends, write  # noqa: E402
+from function_table import HANDLES, read_table  # noqa: E402
+from generate import BANNER, OWN_WRAPPERS, PARTS, in_part, part_begins, part_ends  # noqa: E402
+from table_file import TableError, write  # noqa: E402
 
 BANNER = BANNER.replace("epilog/mpi/generate.py", "epilog/mpi/fortran/generate_fortran.py")
 LIBRARIES = ["openmpi", "mpich"]
