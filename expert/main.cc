@@ -1,4 +1,7 @@
-// expert: finds out in a merged trace why its program waited, and writes a CUBE report.
+// expert: finds out in a merged trace, or in the local ones of a run, why its program waited, and
+// writes a CUBE report.
+//
+// Long because it is the one file of expert that may use the merge.
 
 #include <algorithm>
 #include <filesystem>
@@ -7,6 +10,7 @@
 #include <sstream>
 
 #include "earl/trace.h"
+#include "epilog/format/temporary_files.h"
 #include "expert/analysis.h"
 #include "expert/catalogue.h"
 #include "expert/csv_report.h"
@@ -20,7 +24,9 @@
 #include "expert/json_report.h"
 #include "expert/summary.h"
 #include "expert/time_window.h"
+#include "merge/stream.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/messages.h"
 #include "tools/cli/table.h"
 
 namespace {
@@ -31,10 +37,12 @@ namespace po = boost::program_options;
 
 constexpr cli::ToolInfo kInfo{
     "expert",
-    "[options] TRACE",
-    "Finds out in a merged trace ('-': standard input) why its program waited: computes for every\n"
-    "pattern, call path and process what time it cost, writes a CUBE report, prints a summary.",
-    "expert -o run1.cube a.elg && cube run1.cube",
+    "[options] DIR|TRACE",
+    "Finds out why a program waited, from its run's directory (merged on the way) or a merged "
+    "trace\n"
+    "('-': standard input): computes for every pattern, call path and process what time it cost,\n"
+    "writes a CUBE report, prints a summary.",
+    "expert elg_prog_4 && cube elg_prog_4/a.cube",
 };
 
 // Where the patterns' documentation lies: beside this program as installed or as built, else where
@@ -53,9 +61,11 @@ std::string documentation_url() {
   return expert::file_url(std::string(KOJAK_DOC_INSTALLED) + "/");
 }
 
-// The trace's name with .cube: "run/a.elg.gz" gives "run/a.cube".
+// The trace's name with .cube: "run/a.elg.gz" gives "run/a.cube", as the directory "run" does.
 std::string report_name(const std::string& trace) {
   if (trace == "-") return "-";
+  std::error_code ignored;
+  if (fs::is_directory(trace, ignored)) return (fs::path(trace) / "a.cube").string();
   fs::path path = trace;
   if (path.extension() == ".gz") path.replace_extension();
   path.replace_extension(".cube");
@@ -102,6 +112,136 @@ std::string filter_program() {
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   return (program.parent_path() / "elg_filter").string();
 }
+
+// A run's local traces: its source is as old as the newest of them.
+std::string newest_trace(const std::string& directory) {
+  std::string newest = directory;
+  std::optional<fs::file_time_type> time;
+  std::error_code error;
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() != ".elg") continue;
+    const auto written = it->last_write_time(error);
+    if (!error && (!time || *time < written)) {
+      time = written;
+      newest = it->path().string();
+    }
+  }
+  return newest;
+}
+
+// What is analysed: a merged trace, or what the merge of a run's directory gives, which runs in a
+// thread of its own beside each reading. Once the merge has written a file, that is read.
+class Input {
+ public:
+  explicit Input(std::string name) : name_(std::move(name)), file_(name_) {}
+
+  // What is wrong with the options; empty if nothing is.
+  std::string complete(const po::variables_map& options, std::vector<std::string> outputs) {
+    std::error_code ignored;
+    const bool keep = options.count("keep") != 0;
+    if (!fs::is_directory(name_, ignored)) {
+      if (!keep && options.count("model") == 0 && options.count("clock") == 0) return {};
+      return "--keep, --clock and --model are for the directory of a run, which is merged";
+    }
+    file_.clear();
+    merge_.inputs = {name_};
+    merge_.others = std::move(outputs);
+    merge_.output = keep ? options["keep"].as<std::string>() : std::string();
+    if (keep && merge_.output.empty()) merge_.output = (fs::path(name_) / "a.elg").string();
+    if (merge_.output == "-") return "--keep needs the name of a file";
+    merge_.model = merge::usual_model();
+    if (options.count("model") != 0) {
+      const std::string word = options["model"].as<std::string>();
+      const auto model = merge::model_of(word);
+      if (!model) return "--model is basic or extended, not \"" + word + "\"";
+      merge_.model = *model;
+    }
+    if (options.count("clock") != 0) {
+      const std::string word = options["clock"].as<std::string>();
+      const auto clock = merge::clock_of(word);
+      if (!clock) return "--clock is none, linear or clc, not \"" + word + "\"";
+      merge_.clock = *clock;
+    }
+    return {};
+  }
+
+  const std::string& name() const { return name_; }
+  // Where its source was: beside what, and how old that may be.
+  std::string beside() const { return file_.empty() ? newest_trace(name_) : file_; }
+  const std::string& kept() const { return merge_.output; }
+  // Something that a warning was for was found by the merge.
+  bool suspect() const { return merged_ && merged_->suspect(); }
+
+  // A trace that other programs can read: the merge writes one, which goes with this object unless
+  // it is kept.
+  Status write_file() {
+    if (!file_.empty()) return {};
+    if (merge_.output.empty()) {
+      const char* const place = std::getenv("TMPDIR");
+      auto folder = TemporaryFolder::create(place != nullptr ? place : "/tmp", "kojak-expert-");
+      if (!folder) return folder.error();
+      folder_.emplace(std::move(*folder));
+      merge_.output = folder_->path() + "/a.elg";
+      cli::print_note("--from and --to read a merged trace, which lies in " + folder_->path() +
+                      " meanwhile (--keep keeps it)");
+    }
+    merge_.progress = progress();
+    const auto merged = merge::merge_traces(merge_);
+    bar_.reset();
+    if (!merged) return merged.error();
+    tell(*merged);
+    file_ = merge_.output;
+    if (folder_) merge_.output.clear();
+    return {};
+  }
+
+  // The next reading, from the beginning.
+  Result<earl::Trace> open() {
+    if (!file_.empty()) return earl::Trace::open(file_);
+    merge_.progress = progress();
+    stream_.emplace(merge_, [this] { bar_.reset(); });
+    auto trace = earl::Trace::from(stream_->source(), name_);
+    if (trace) return trace;
+    // What is wrong is what the merge says, if it was not ended by this.
+    const auto merged = stream_->finish();
+    if (!merged && !stream_->abandoned()) return merged.error();
+    return trace;
+  }
+  // About how many events a trace that was opened has.
+  std::uint64_t events(const earl::Trace& trace) const {
+    return stream_ ? stream_->expected_events() : trace.declared_events().value_or(0);
+  }
+  // When a reading is over: how the merge ended.
+  Status finish() {
+    if (!stream_) return {};
+    const auto merged = stream_->finish();
+    stream_.reset();
+    if (!merged) return merged.error();
+    tell(*merged);
+    file_ = merge_.output;
+    return {};
+  }
+
+ private:
+  std::function<void(std::uint64_t, std::uint64_t)> progress() {
+    return [this](std::uint64_t done, std::uint64_t all) {
+      if (!bar_) bar_.emplace("merging", all);
+      bar_->update_now(done);
+    };
+  }
+  void tell(const merge::Summary& summary) {
+    if (!merged_) cli::print_messages(merge::messages_of(summary));
+    merged_ = summary;
+  }
+
+  std::string name_;
+  std::string file_;  // empty: none yet
+  merge::MergeOptions merge_;
+  std::optional<merge::Summary> merged_;
+  std::optional<TemporaryFolder> folder_;
+  std::optional<cli::Progress> bar_;  // the merge's thread has it until there is something to read
+  std::optional<merge::MergedStream> stream_;  // last: its thread uses the rest
+};
 
 // What the analysis is asked for beside the report.
 struct Extras {
@@ -162,7 +302,7 @@ ExitCode run(const po::variables_map& options) {
     std::cout << expert::pattern_list(80);
     return ExitCode::kFine;
   }
-  if (options.count("trace") == 0) return cli::usage_error("no trace given");
+  if (options.count("trace") == 0) return cli::usage_error("no trace and no directory given");
   const std::string input = options["trace"].as<std::string>();
   std::string output =
       options.count("output") != 0 ? options["output"].as<std::string>() : report_name(input);
@@ -180,22 +320,39 @@ ExitCode run(const po::variables_map& options) {
       options.count("json") != 0 ? options["json"].as<std::string>() : std::string();
   const std::string csv =
       options.count("csv") != 0 ? options["csv"].as<std::string>() : std::string();
-  if (const auto refused = cli::overwrites({input}, {output, html, json, csv})) return *refused;
+  Input reading(input);
+  if (const std::string wrong = reading.complete(options, {output, html, json, csv});
+      !wrong.empty()) {
+    return cli::usage_error(wrong);
+  }
+  if (const auto refused = cli::overwrites({input}, {output, html, json, csv, reading.kept()})) {
+    return *refused;
+  }
 
   std::optional<expert::TimeWindow> window;
   if (options.count("from") != 0 || options.count("to") != 0) {
     if (!html.empty()) return cli::usage_error("--html shows whole traces: no --from, --to");
+    if (Status status = reading.write_file(); !status) return cli::failed(status.error());
     const auto time = [&](const char* name) {
       return options.count(name) != 0 ? std::optional(options[name].as<std::string>())
                                       : std::nullopt;
     };
-    auto opened = expert::TimeWindow::open(filter_program(), input, time("from"), time("to"));
+    auto opened =
+        expert::TimeWindow::open(filter_program(), reading.beside(), time("from"), time("to"));
     if (!opened) {
       return cli::failed(opened.error());
     }
     window.emplace(std::move(*opened));
   }
-  auto trace = earl::Trace::open(window ? window->path() : input);
+  std::optional<html::TimelineReader> timeline;  // the page's own pass, before the analysis
+  if (!html.empty()) {
+    auto first = reading.open();
+    if (!first) return cli::failed(first.error());
+    timeline.emplace(
+        html::TimelineReader::begin(*first, html::limits_for(html::PageOptions{}.max_bytes), {}));
+    if (Status status = reading.finish(); !status) return cli::failed(status.error());
+  }
+  auto trace = window ? earl::Trace::open(window->path()) : reading.open();
   if (!trace) {
     // The filter has said what is wrong with its input.
     if (const int status = window ? window->finish() : 0; status != 0) {
@@ -212,29 +369,37 @@ ExitCode run(const po::variables_map& options) {
     return cli::usage_error(
         "--epsilon, --sendrecv-gap, --latency and --bandwidth are not negative");
   }
-  cli::Progress progress("analysing", trace->declared_events().value_or(0));
+  const std::uint64_t expected =
+      window ? trace->declared_events().value_or(0) : reading.events(*trace);
+  cli::Progress progress("analysing", expected);
   expert::AnalysisOptions analysis;
   analysis.progress = [&](std::uint64_t events) { progress.update_now(events); };
   analysis.instances = options["instances"].as<std::size_t>();
   if (extras.send_modes) analysis.send_modes = &*extras.send_modes;
-  analysis.root_causes = options.count("causes") != 0;
+  if (options.count("causes") != 0) {
+    // Root causes cost several times the analysis without them.
+    constexpr std::uint64_t kMany = 12'000'000;
+    const std::string when = options["causes"].as<std::string>();
+    if (when != "always" && when != "auto") {
+      return cli::usage_error("--causes is always or auto, not \"" + when + "\"");
+    }
+    analysis.root_causes = when == "always" || expected <= kMany;
+    if (!analysis.root_causes) {
+      cli::print_note(
+          "the trace is large: the report leaves out who made the others wait; expert "
+          "--causes " +
+          input + " says it");
+    }
+  }
   analysis.selection = {names_of(options, "select"), names_of(options, "exclude")};
   if (const std::string wrong = wrong_selection(analysis.selection, trace->definitions());
       !wrong.empty()) {
     return cli::usage_error(wrong);
   }
-  std::optional<html::TimelineReader> timeline;  // the page's own pass, before the analysis
-  if (!html.empty()) {
-    auto begun =
-        html::TimelineReader::begin(input, html::limits_for(html::PageOptions{}.max_bytes), {});
-    if (!begun) {
-      return cli::failed(begun.error());
-    }
-    timeline.emplace(std::move(*begun));
-    analysis.watcher = &timeline->watch(*trace);
-  }
+  if (timeline) analysis.watcher = &timeline->watch(*trace);
   const expert::Report report = expert::analyse(*trace, analysis);
   progress.finish();
+  if (Status status = reading.finish(); !status) return cli::failed(status.error());
 
   const std::string doc_url =
       options.count("doc-url") != 0 ? options["doc-url"].as<std::string>() : documentation_url();
@@ -242,7 +407,8 @@ ExitCode run(const po::variables_map& options) {
     return cli::failed(written.error());
   }
   if (!html.empty()) {
-    if (const Status written = write_html(report, *timeline, output, no_source ? "" : input, html);
+    if (const Status written =
+            write_html(report, *timeline, output, no_source ? "" : reading.beside(), html);
         !written) {
       return cli::failed(written.error());
     }
@@ -283,8 +449,11 @@ ExitCode run(const po::variables_map& options) {
     }
     if (output != "-") out << "\nReport: " << output << '\n';
     if (!html.empty()) out << "Page: " << html << '\n';
+    if (!reading.kept().empty()) out << "Trace: " << reading.kept() << '\n';
   }
-  if (!expert::any_suspect(report.findings())) return ExitCode::kFine;
+  if (!expert::any_suspect(report.findings())) {
+    return reading.suspect() ? ExitCode::kSuspect : ExitCode::kFine;
+  }
   if (cli::quiet()) {
     cli::print_error(input + ": results may be wrong: " + expert::suspects(report.findings()) +
                      "; run without --quiet for advice");
@@ -298,17 +467,24 @@ int main(int argc, char** argv) {
   cli::ToolOptions options;
   options.visible.add_options()  //
       ("output,o", po::value<std::string>()->value_name("REPORT"),
-       "the report ('-': standard output); default: the trace's name with .cube")  //
+       "the report (default: the trace's, with .cube)")  //
       ("html", po::value<std::string>()->value_name("PAGE"),
-       "also write the report as a page with timeline, see kojak html")  //
-      ("no-source", "no lines of the program's source on the page")      //
+       "also write a page with timeline")                            //
+      ("no-source", "no lines of the program's source on the page")  //
       ("json", po::value<std::string>()->value_name("FILE"),
-       "also write results, worst instances and messages by send mode as JSON")  //
+       "also write the results as JSON")  //
       ("csv", po::value<std::string>()->value_name("FILE"),
        "also write its values, comma-separated")  //
       ("instances", po::value<std::size_t>()->value_name("N")->default_value(10),
-       "print the N most severe instances of each pattern")           //
-      ("causes", "print who made the others wait, and how")           //
+       "print the N worst instances of each pattern")  //
+      ("causes", po::value<std::string>()->implicit_value("always")->value_name("auto"),
+       "print who made the others wait, and how")  //
+      ("keep", po::value<std::string>()->implicit_value("", "DIR/a.elg")->value_name("FILE"),
+       "of a run: keep the merged trace")  //
+      ("clock", po::value<std::string>()->value_name("none|linear|clc"),
+       "of a run: how clocks are corrected")  //
+      ("model", po::value<std::string>()->value_name("basic|extended"),
+       "of a run: where transfers end")                               //
       ("send-modes", "print which messages waited, by kind of send")  //
       ("epsilon", po::value<double>()->value_name("SECONDS")->default_value(0, "0"),
        "by send mode: shorter waits are not listed")  //
@@ -326,7 +502,7 @@ int main(int argc, char** argv) {
        "do not show these parts of the tree")                     //
       ("list-patterns", "print all metrics with what they mean")  //
       ("doc-url", po::value<std::string>()->value_name("URL"),
-       "where the report looks for the documentation of the patterns");
+       "where the pages about the patterns are");
   options.hidden.add_options()("trace", po::value<std::string>());
   options.positional.add("trace", 1);
   return cli::run_tool(argc, argv, kInfo, options, run);

@@ -1,5 +1,4 @@
 // elg_merge: local traces in, one global trace out.
-#include <cstdlib>
 #include <iostream>
 
 #include "merge/merge.h"
@@ -17,12 +16,6 @@ constexpr cli::ToolInfo kTool = {
     "elg_merge", "[options] DIR|FILE...",
     "Merges the local traces of one run into one global trace in the order of time.",
     "elg_merge -o a.elg elg_prog_4", nullptr};
-
-// ELG_VT_MODE=1 asks for the basic model; the option wins.
-bool basic_by_environment() {
-  const char* mode = std::getenv("ELG_VT_MODE");
-  return mode != nullptr && std::string_view(mode) == "1";
-}
 
 }  // namespace
 
@@ -59,13 +52,14 @@ int main(int argc, char** argv) {
     if (values.count("input") == 0) return cli::usage_error("name a directory or local traces");
     merge_options.inputs = values["input"].as<std::vector<std::string>>();
     merge_options.output = values["output"].as<std::string>();
-    merge_options.model = basic_by_environment() ? merge::Model::kBasic : merge::Model::kExtended;
+    merge_options.model = merge::usual_model();
     if (values.count("model") != 0) {
-      const std::string model = values["model"].as<std::string>();
-      if (model != "basic" && model != "extended") {
-        return cli::usage_error("--model is basic or extended, not \"" + model + "\"");
+      const std::string word = values["model"].as<std::string>();
+      const auto model = merge::model_of(word);
+      if (!model) {
+        return cli::usage_error("--model is basic or extended, not \"" + word + "\"");
       }
-      merge_options.model = model == "basic" ? merge::Model::kBasic : merge::Model::kExtended;
+      merge_options.model = *model;
     }
     const std::string format = values["format"].as<std::string>();
     if (format != "native" && format != "classic") {
@@ -83,13 +77,12 @@ int main(int argc, char** argv) {
           "calls, "
           "before their locks are granted");
     }
-    const std::string clock = values["clock"].as<std::string>();
-    if (clock != "none" && clock != "linear" && clock != "clc") {
-      return cli::usage_error("--clock is none, linear or clc, not \"" + clock + "\"");
+    const std::string word = values["clock"].as<std::string>();
+    const auto clock = merge::clock_of(word);
+    if (!clock) {
+      return cli::usage_error("--clock is none, linear or clc, not \"" + word + "\"");
     }
-    merge_options.clock = clock == "none"     ? merge::ClockCorrection::kNone
-                          : clock == "linear" ? merge::ClockCorrection::kLinear
-                                              : merge::ClockCorrection::kControlled;
+    merge_options.clock = *clock;
     std::optional<cli::Progress> progress;
     merge_options.progress = [&](std::uint64_t done, std::uint64_t all) {
       if (!progress) progress.emplace("merging", all);

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "epilog/format/file_identity.h"
 #include "epilog/format/local_buffer.h"
@@ -10,6 +11,7 @@
 #include "merge/clock/times.h"
 #include "merge/input/find_traces.h"
 #include "merge/write/background_writer.h"
+#include "merge/write/block_pipe.h"
 #include "merge/write/classic.h"
 #include "merge/write/engine.h"
 #include "merge/write/write_definitions.h"
@@ -45,16 +47,52 @@ void count_missing(const std::vector<LocalTrace>& traces, MergedRun& run, Summar
 }
 
 // The merged trace must not replace what it is made from.
-Status check_output(const std::vector<LocalTrace>& traces, const std::string& output) {
+Status check_outputs(const std::vector<LocalTrace>& traces, std::vector<std::string> outputs) {
   std::vector<std::string> inputs;
   for (const LocalTrace& trace : traces) {
     inputs.push_back(trace.path);
     inputs.push_back(local_buffer_path(trace.path));
   }
-  return keep_inputs(inputs, {output});
+  return keep_inputs(inputs, outputs);
 }
 
+// A trace that is written to a file and read at the same time.
+class FileAndReader : public BufferSink {
+ public:
+  FileAndReader(OutputFile& file, BlockPipe& reader) : file_(file), reader_(reader) {}
+  std::unique_ptr<std::byte[]> exchange(std::unique_ptr<std::byte[]> full,
+                                        std::size_t used) override {
+    if (status_) status_ = file_.write(full.get(), used);
+    return reader_.exchange(std::move(full), used);
+  }
+  Status drain() override { return status(); }
+  Status status() const { return status_ ? reader_.status() : status_; }
+
+ private:
+  OutputFile& file_;
+  BlockPipe& reader_;
+  Status status_;
+};
+
 }  // namespace
+
+std::optional<Model> model_of(std::string_view word) {
+  if (word == "basic") return Model::kBasic;
+  if (word == "extended") return Model::kExtended;
+  return std::nullopt;
+}
+
+std::optional<ClockCorrection> clock_of(std::string_view word) {
+  if (word == "none") return ClockCorrection::kNone;
+  if (word == "linear") return ClockCorrection::kLinear;
+  if (word == "clc") return ClockCorrection::kControlled;
+  return std::nullopt;
+}
+
+Model usual_model() {
+  const char* const mode = std::getenv("ELG_VT_MODE");
+  return mode != nullptr && std::string_view(mode) == "1" ? Model::kBasic : Model::kExtended;
+}
 
 Result<Summary> merge_traces(const MergeOptions& options) {
   Summary summary;
@@ -71,14 +109,16 @@ Result<Summary> merge_traces(const MergeOptions& options) {
                  "no local traces were given",
                  "name the directory that the measurement wrote"};
   }
-  if (Status status = check_output(traces, options.output); !status) return status.error();
+  std::vector<std::string> outputs = options.others;
+  outputs.push_back(options.output);
+  if (Status status = check_outputs(traces, outputs); !status) return status.error();
   // By merged location: thread 0 of each process first, so that equal times go to the lower one.
   const std::size_t count = traces.size();
   std::uint64_t bytes = 0;
   for (const LocalTrace& trace : traces) bytes += trace.size;
   struct stat output {};
-  const bool twice = options.output == "-" ||
-                     (::stat(options.output.c_str(), &output) == 0 && !S_ISREG(output.st_mode));
+  bool twice = options.output == "-" ||
+               (::stat(options.output.c_str(), &output) == 0 && !S_ISREG(output.st_mode));
   const std::uint64_t work = bytes * (2 + (twice ? 1 : 0) + readings(options));
   std::uint64_t done = 0;
   const std::function<void(std::uint64_t)> progress = [&](std::uint64_t n) {
@@ -115,6 +155,8 @@ Result<Summary> merge_traces(const MergeOptions& options) {
     survey.definitions.properties.set(run_property::kCompiledIn, absent<ProcessId>(), folders);
   }
 
+  // Asked by the engine now and then, whether to go on.
+  std::function<Status()> good = [] { return Status(); };
   const EngineInputs inputs{
       traces,
       survey,
@@ -125,10 +167,15 @@ Result<Summary> merge_traces(const MergeOptions& options) {
       options.model == Model::kExtended,
       buffer,
       options.pool != 0 ? options.pool : std::max(kPool, kPoolForTrace * count),
-      progress};
+      progress,
+      good};
   std::uint64_t expected = 0;
   for (const TraceFacts& facts : survey.traces) expected += facts.events;
   const bool wide = expected * 8 >= kAbsent && !classic;
+  // Who reads along gets the definitions before the events are counted. A number of 32 bits may be
+  // left unknown, a larger one not.
+  const bool uncounted = options.reader != nullptr && !twice && !wide;
+  twice = twice || (options.reader != nullptr && wide);
 
   Dialect dialect;
   if (classic) {
@@ -139,22 +186,34 @@ Result<Summary> merge_traces(const MergeOptions& options) {
     }
   }
   dialect.metrics = static_cast<std::uint32_t>(survey.definitions.metrics.size());
-  const auto write = [&](const std::string& path, Summary& to) -> Result<std::uint64_t> {
-    auto writer = TraceWriter::create(path, dialect);
+  const auto write = [&](const std::string& path, BlockPipe* reader,
+                         Summary& to) -> Result<std::uint64_t> {
+    auto writer = TraceWriter::create(path.empty() ? "/dev/null" : path, dialect);
     if (!writer) return writer.error();
+    std::optional<FileAndReader> both;
+    if (reader != nullptr) reader->expect(expected);
+    if (reader != nullptr && path.empty()) {
+      writer->set_sink(reader);
+      good = [reader] { return reader->status(); };
+    } else if (reader != nullptr) {
+      both.emplace(writer->file(), *reader);
+      writer->set_sink(&*both);
+      good = [&both] { return both->status(); };
+    }
     // A second core writes while this one reads, where there is enough to write.
     std::optional<BackgroundWriter> background;
-    if (options.threads > 1 && bytes >= kWorthAThread) {
+    if (reader == nullptr && options.threads > 1 && bytes >= kWorthAThread) {
       background.emplace(writer->file());
       writer->set_sink(&*background);
     }
-    const CountPlace place = write_definitions(*writer, survey.definitions, run, expected, wide);
+    const std::uint64_t announced = uncounted ? std::uint64_t{kAbsent} : expected;
+    const CountPlace place = write_definitions(*writer, survey.definitions, run, announced, wide);
     auto events = run_engine(inputs, *writer, to);
     if (!events) return events;
     if (classic && *events >= kAbsent) {
       return no_classic("", "the run has " + std::to_string(*events) + " events");
     }
-    if (writer->seekable() && *events != expected) {
+    if (writer->seekable() && *events != announced) {
       if (Status status = replace_count(*writer, place, *events); !status) return status.error();
     }
     if (Status status = writer->commit(); !status) return status.error();
@@ -163,12 +222,12 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   if (twice) {
     // A stream cannot be corrected afterwards: count first.
     Summary counting;
-    auto events = write("/dev/null", counting);
+    auto events = write("/dev/null", nullptr, counting);
     if (!events) return events.error();
     expected = *events;
     done += bytes;
   }
-  auto events = write(options.output, summary);
+  auto events = write(options.output, options.reader, summary);
   if (!events) return events.error();
   summary.files = count;
   summary.processes = traces.front().run_size;

@@ -4,12 +4,15 @@
 // its name only when it is complete; an interrupted merge leaves nothing. Errors: exit code 2 for
 // input that cannot be merged (nothing is written), 4 where the output or a temporary file could
 // not be written. Findings that leave a usable result are rows of the summary. Not thread-safe; a
-// large output is written by a thread that ends with the call.
+// large output is written by a thread that ends with the call. Who wants to read it meanwhile takes
+// a MergedStream (stream.h).
 // Source: docs/merge.md.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -18,13 +21,16 @@
 
 namespace kojak::merge {
 
+class BlockPipe;
+
 enum class Model : std::uint8_t { kBasic, kExtended };
 enum class Format : std::uint8_t { kNative, kClassic };
 enum class ClockCorrection : std::uint8_t { kNone, kLinear, kControlled };
 
 struct MergeOptions {
   std::vector<std::string> inputs;  // directories and files
-  std::string output = "a.elg";     // "-" is standard output
+  std::string output = "a.elg";     // "-" is standard output; empty: only the reader gets it
+  std::vector<std::string> others;  // what else the caller writes: must replace no local trace
   Model model = Model::kExtended;
   Format format = Format::kNative;
   bool lock_grants = false;  // lock records where locks are granted and released; extended only
@@ -33,9 +39,16 @@ struct MergeOptions {
   unsigned threads = std::thread::hardware_concurrency();  // 1: none but the caller's
   // Memory for held ends in bytes; 0: by the number of processes; 1: none, all in the spill file.
   std::size_t pool = 0;
+  BlockPipe* reader = nullptr;  // in another thread, that gets the merged trace, too (stream.h)
   // Called now and then with the work done and the work in all, in bytes.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };
+
+// Of the words of the command line; nothing if there is no such one.
+std::optional<Model> model_of(std::string_view word);
+std::optional<ClockCorrection> clock_of(std::string_view word);
+// The extended one, unless ELG_VT_MODE=1 asks for the basic one.
+Model usual_model();
 
 Result<Summary> merge_traces(const MergeOptions& options);
 

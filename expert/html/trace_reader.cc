@@ -531,7 +531,6 @@ void list_rows(const earl::Trace& trace, TraceContent& content) {
 }  // namespace
 
 struct TimelineReader::State {
-  std::string path;
   TraceLimits limits;
   Clock clock;
   TraceContent content;
@@ -566,13 +565,17 @@ Result<TimelineReader> TimelineReader::begin(
     const std::function<void(std::uint64_t events)>& progress) {
   Result<earl::Trace> trace = earl::Trace::open(path);
   if (!trace) return trace.error();
-  TransferPass transfers(*trace, limits.arrows);
+  return begin(*trace, limits, progress);
+}
+
+TimelineReader TimelineReader::begin(earl::Trace& trace, const TraceLimits& limits,
+                                     const std::function<void(std::uint64_t events)>& progress) {
+  TransferPass transfers(trace, limits.arrows);
   transfers.run(progress);
   auto state = std::make_unique<State>();
-  state->path = path;
   state->limits = limits;
   state->clock = transfers.clock();
-  state->content.file = path;
+  state->content.file = trace.path();
   state->content.begin = transfers.clock().begin;
   state->content.end = transfers.end();
   state->content.transfers = transfers.finish(state->places);

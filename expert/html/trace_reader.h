@@ -38,7 +38,9 @@ TraceLimits limits_for(std::size_t max_bytes);
 
 class TimelineReader {
  public:
-  // The first pass.
+  // The first pass, over all events of a trace.
+  static TimelineReader begin(earl::Trace& trace, const TraceLimits& limits,
+                              const std::function<void(std::uint64_t events)>& progress);
   static Result<TimelineReader> begin(const std::string& path, const TraceLimits& limits,
                                       const std::function<void(std::uint64_t events)>& progress);
   ~TimelineReader();

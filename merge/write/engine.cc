@@ -40,7 +40,10 @@ class Engine {
     }
     Tournament tournament(keys);
     for (std::uint64_t turn = 0;; ++turn) {
-      if ((turn & 0xFFFF) == 0) report_progress();
+      if ((turn & 0xFFFF) == 0) {
+        report_progress();
+        if (Status status = in_.good(); !status) return status.error();
+      }
       if (tournament.finished()) break;
       const std::uint32_t winner = tournament.winner().stream;
       const Tournament::Entry limit = tournament.runner_up();

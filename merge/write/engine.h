@@ -31,6 +31,7 @@ struct EngineInputs {
   std::size_t buffer = 64 * 1024;  // for each trace
   std::size_t pool = 8u << 20;     // for held ends
   const std::function<void(std::uint64_t)>& progress;
+  const std::function<Status()>& good;  // whether to go on; asked now and then
 };
 
 // Returns the number of events written; findings and counts go into the summary. An error means

@@ -115,6 +115,17 @@ std::pair<std::vector<std::string>, std::vector<std::string>> split_command(
   return {options, command};
 }
 
+// An option whose value may be left out takes one after '=' only, never the next word: Boost would.
+void keep_next_words(std::vector<std::string>& words, const po::options_description& all) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  std::stable_partition(words.begin(), end, [&](const std::string& word) {
+    if (!word.starts_with("--") || word.find('=') != std::string::npos) return true;
+    const po::option_description* const option = all.find_nothrow(word.substr(2), false);
+    return option == nullptr || option->semantic()->min_tokens() > 0 ||
+           option->semantic()->max_tokens() == 0;
+  });
+}
+
 }  // namespace
 
 int run_tool(int argc, char** argv, const ToolInfo& info, const ToolOptions& options,
@@ -148,6 +159,7 @@ int run_tool_with_status(int argc, char** argv, const ToolInfo& info, const Tool
       std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
       std::vector<std::string> command;
       if (options.stop_at_positional) std::tie(words, command) = split_command(argc, argv, all);
+      keep_next_words(words, all);
       po::parsed_options parsed = po::command_line_parser(words)
                                       .options(all)
                                       .positional(options.positional)
