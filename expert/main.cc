@@ -133,7 +133,7 @@ std::string newest_trace(const std::string& directory) {
 // thread of its own beside each reading. Once the merge has written a file, that is read.
 class Input {
  public:
-  explicit Input(std::string name) : name_(std::move(name)), file_(name_) {}
+  explicit Input(std::string name) : name_(std::move(name)), file_(name_) { merge_.output.clear(); }
 
   // What is wrong with the options; empty if nothing is.
   std::string complete(const po::variables_map& options, std::vector<std::string> outputs) {
@@ -302,7 +302,8 @@ ExitCode run(const po::variables_map& options) {
     std::cout << expert::pattern_list(80);
     return ExitCode::kFine;
   }
-  if (options.count("trace") == 0) return cli::usage_error("no trace and no directory given");
+  if (options.count("trace") == 0)
+    return cli::usage_error("no trace given, nor the directory of a run");
   const std::string input = options["trace"].as<std::string>();
   std::string output =
       options.count("output") != 0 ? options["output"].as<std::string>() : report_name(input);
