@@ -5,7 +5,8 @@ Usage: expert_speed.py BIN_DIR TESTS_DIR [--events N] [--ranks N] [--runs N] [--
 
 Without traces it has make_traces write local traces of each kind and elg_merge merge them; with merged
 traces it measures those. Beside each figure stands what reading the same file takes `cat` on this
-machine in the same minute. Peak memory is at least that of this script (some 14 MB). It reports; it
+machine in the same minute, and what merge and analysis take in two commands and in one (`expert DIR`, wall and CPU time).
+Peak memory is at least that of this script (some 14 MB). It reports; it
 never fails for being slow.
 """
 import argparse
@@ -15,6 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 KINDS = {"one-sided, fences": "fence", "one-sided, locks": "lock", "locks, contended": "contend",
          "locks beside a holder": "hold", "origins far ahead": "ahead", "point-to-point": "p2p"}
@@ -28,6 +30,22 @@ def measured(command):
     if process.returncode not in (0, 3):
         sys.exit(f"{command[0]} ended with {process.returncode}")
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
+
+
+def from_the_run(options, local, folder):
+    """From the local traces to the report: two commands, and one."""
+    def timed(*commands):
+        begin = time.perf_counter()
+        runs = [measured(command) for command in commands]
+        return time.perf_counter() - begin, sum(run[0] for run in runs), max(run[1] for run in runs)
+    merged, expert = folder / "again.elg", [options.bin_dir / "expert", "-q", "-o", folder / "report.cube"]
+    ways = {"elg_merge, expert": [[options.bin_dir / "elg_merge", "-q", "-o", merged, local], [*expert, merged]],
+            "expert DIR": [[*expert, local]]}
+    for name, commands in ways.items():
+        runs = [timed(*commands) for _ in range(options.runs)]
+        merged.unlink(missing_ok=True)
+        print(f"  {name:20} {min(run[0] for run in runs):7.3f} s wall  {min(run[1] for run in runs):7.3f} s CPU  "
+              f"{max(run[2] for run in runs):6.1f} MB peak", flush=True)
 
 
 def events_of(bin_dir, trace):
@@ -77,6 +95,7 @@ def main():
                            check=True)
             subprocess.run([options.bin_dir / "elg_merge", "-q", "-o", merged, local], check=True)
             report(options, title, merged, folder)
+            from_the_run(options, local, folder)
             subprocess.run(["rm", "-rf", local, merged], check=True)
 
 
