@@ -18,6 +18,7 @@
 #include "expert/last_call_finder.h"
 #include "expert/notes.h"
 #include "expert/omp_locks.h"
+#include "expert/omp_paths.h"
 #include "expert/omp_teams.h"
 #include "expert/posts.h"
 #include "expert/processors.h"
@@ -68,7 +69,8 @@ class Analysis : public earl::Sink {
         instances_(options.instances),
         last_calls_(trace.definitions()),
         samples_(trace.definitions()),
-        processors_(trace.location_count()) {
+        processors_(trace.location_count()),
+        omp_paths_(trace.location_count()) {
     if (options.root_causes) causes_.emplace(trace.location_count(), CauseFinder::Options{});
     trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
       if (node.clock_error)
@@ -81,8 +83,14 @@ class Analysis : public earl::Sink {
     });
     if (RmaWaits::concerns(trace.definitions())) follow_rma_waits();
     if (OmpTeams::concerns(trace.definitions())) {
-      teams_.emplace(trace,
-                     [this](const std::vector<earl::Call>& members) { omp_barrier(members); });
+      teams_.emplace(
+          trace,
+          [this](const std::vector<earl::Call>& members, bool complete) {
+            omp_barrier(members, complete);
+          },
+          [this](LocationIndex master, Seconds fork, const std::vector<OmpTeams::Member>& members) {
+            if (causes_) omp_team(master, fork, members);
+          });
       locks_.emplace(trace.location_count());
     }
     follows_ = waits_ || teams_ || send_modes_ != nullptr || !trace.definitions().metrics.empty();
@@ -559,6 +567,11 @@ class Analysis : public earl::Sink {
     Seconds fork;
     CallPathId caller{};
     const RegionDef* region = trace_.definitions().regions.find(call.region);
+    if (causes_) {
+      const CallPathIndex as =
+          omp_paths_.on_enter(call, region != nullptr && region->type == kOmpParallel);
+      if (as != raw(call.cnode)) causes_->compare_as(raw(call.cnode), as);
+    }
     if (region == nullptr || region->type != kOmpParallel ||
         !teams_->take_fork(call, fork, caller) || !(fork < call.enter)) {
       return;
@@ -580,6 +593,13 @@ class Analysis : public earl::Sink {
     }
   }
   void leave_in_team(const earl::Call& call) {
+    if (causes_) {
+      omp_paths_.on_exit(call);
+      const RegionDef* region = trace_.definitions().regions.find(call.region);
+      if (region != nullptr && region->type == kOmpParallel && teams_->is_worker(call.index)) {
+        causes_->on_left_team(call.index, call.exit);
+      }
+    }
     teams_->on_call(call);
     if (teams_->between_regions(call) && call.exclusive > Seconds{0}) {
       severities_.add(metric_index<OmpBetweenRegions>(), raw(call.cnode), call.index,
@@ -601,8 +621,24 @@ class Analysis : public earl::Sink {
     unexplained_.claim(call, waited);
     tell_parts(*metric, call, waited, parts);
   }
-  void omp_barrier(const std::vector<earl::Call>& members) {
+  void omp_team(LocationIndex master, Seconds fork, const std::vector<OmpTeams::Member>& members) {
+    std::vector<CauseFinder::Starter> starters;
+    for (const OmpTeams::Member& m : members) {
+      const earl::OpenCall& parallel = m.parallel;
+      starters.push_back(
+          {parallel.index, raw(parallel.cnode), m.before, parallel.enter, parallel.enter_pos});
+    }
+    causes_->on_team(master, fork, starters);
+  }
+  void omp_barrier(const std::vector<earl::Call>& members, bool complete) {
     begin_operation(Operation::Object::kNothing, 0);
+    if (causes_ && complete && members.size() > 1) {
+      arrivals_.clear();
+      for (const earl::Call& m : members) {
+        arrivals_.push_back({m.index, m.enter, m.exit, m.exit_pos});
+      }
+      causes_->on_together(operation_.number, arrivals_);
+    }
     add_barrier_waits(members, *this);
   }
   void follow_rma_waits() {
@@ -732,6 +768,7 @@ class Analysis : public earl::Sink {
   LastCallFinder last_calls_;
   Samples samples_;
   Processors processors_;
+  OmpPaths omp_paths_;
   std::optional<CauseFinder> causes_;           // if wanted
   std::vector<CauseFinder::Arrival> arrivals_;  // kept for its memory only
   std::vector<Cause> posts_;                    // likewise

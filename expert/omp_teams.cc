@@ -1,9 +1,12 @@
 #include "expert/omp_teams.h"
 
+#include <utility>
+
 namespace kojak::expert {
 
-OmpTeams::OmpTeams(const earl::Trace& trace, Barrier barrier)
+OmpTeams::OmpTeams(const earl::Trace& trace, Barrier barrier, Begun begun)
     : barrier_(std::move(barrier)),
+      begun_(std::move(begun)),
       processes_(trace.process_count()),
       master_(trace.location_count()),
       barriers_(trace.location_count()),
@@ -12,6 +15,7 @@ OmpTeams::OmpTeams(const earl::Trace& trace, Barrier barrier)
       memberships_(trace.location_count()),
       worker_(trace.location_count()),
       level_(trace.location_count()),
+      latest_(trace.location_count()),
       last_task_(trace.location_count()) {
   trace.definitions().regions.for_each([&](RegionId id, const RegionDef& region) {
     if (!is_omp(region.type)) return;
@@ -52,8 +56,21 @@ void OmpTeams::on_team(const earl::OpenCall& call, std::uint64_t number, std::ui
   numbered_ = true;
   const std::uint64_t key = key_of_team(number, call.process);
   open.back().team = key;
-  teams_[key].size = size;
-  if (index != 0) worker_[call.index] = true;
+  Team& team = teams_[key];
+  team.size = size;
+  Fork& fork = forks_[call.index];
+  if (index != 0) {
+    worker_[call.index] = true;
+  } else {
+    team.master = call.index;
+    if (fork.fresh) team.fork = fork.time;
+    fork.fresh = false;
+  }
+  if (size < 2) return;
+  team.members.push_back(open.back().entered);
+  if (team.members.size() < size) return;
+  if (team.fork) begun_(team.master, *team.fork, team.members);
+  team.members = {};
 }
 
 void OmpTeams::on_barrier(const Call& call, std::uint64_t key) {
@@ -66,7 +83,7 @@ void OmpTeams::on_barrier(const Call& call, std::uint64_t key) {
   if (i >= team.barriers.size()) team.barriers.resize(i + 1);
   team.barriers[i].push_back(call);
   while (!team.barriers.empty() && team.barriers.front().size() >= team.size) {
-    barrier_(team.barriers.front());
+    barrier_(team.barriers.front(), true);
     team.barriers.pop_front();
     ++team.first;
   }
@@ -76,7 +93,7 @@ void OmpTeams::leave_team(std::uint64_t key) {
   const auto found = teams_.find(key);
   if (found == teams_.end() || ++found->second.left < found->second.size) return;
   for (const std::vector<Call>& members : found->second.barriers) {
-    if (!members.empty()) barrier_(members);
+    if (!members.empty()) barrier_(members, false);
   }
   teams_.erase(found);
 }
@@ -102,8 +119,9 @@ const Call* OmpTeams::task_of_another(const Call& call) const {
 
 void OmpTeams::on_enter(const earl::OpenCall& call) {
   ++level_[call.index];
-  if (type(call.region) == kOmpParallel) memberships_[call.index].emplace_back();
+  const Seconds before = std::exchange(latest_[call.index], call.enter);
   if (type(call.region) != kOmpParallel) return;
+  memberships_[call.index].push_back({.entered = {call, before}});
   Process& p = processes_[raw(call.process)];
   if (master_[call.index]) ++p.parallel;
   if (++depth_[call.index] > 1) return;  // most often a team of this thread alone
@@ -114,6 +132,7 @@ void OmpTeams::on_enter(const earl::OpenCall& call) {
 void OmpTeams::on_call(const Call& call) {
   Process& p = processes_[raw(call.process)];
   const std::uint8_t t = type(call.region);
+  latest_[call.index] = call.exit;
   if (level_[call.index] != 0) --level_[call.index];
   std::vector<Membership>& open = memberships_[call.index];
   if (t == kOmpTask) last_task_[call.index] = call;
@@ -141,7 +160,7 @@ void OmpTeams::on_call(const Call& call) {
     if (i >= p.barriers.size()) p.barriers.resize(i + 1);
     p.barriers[i].push_back(call);
     while (!p.barriers.empty() && p.barriers.front().size() >= p.team && p.team != 0) {
-      barrier_(p.barriers.front());
+      barrier_(p.barriers.front(), true);
       p.barriers.pop_front();
       ++p.first;
     }
@@ -156,7 +175,11 @@ void OmpTeams::on_call(const Call& call) {
 
 void OmpTeams::on_fork(const earl::OpenCall& call, Seconds time) {
   Fork& fork = forks_[call.index];
-  fork = {.open = call.function == nullptr, .time = time, .nested = {}, .caller = call.cnode};
+  fork = {.open = call.function == nullptr,
+          .fresh = true,
+          .time = time,
+          .nested = {},
+          .caller = call.cnode};
   Process& p = processes_[raw(call.process)];
   if (p.parallel == 0) close(p);  // else a nested team, whose barriers cannot be told apart
 }
@@ -168,7 +191,7 @@ void OmpTeams::on_join(const earl::OpenCall& call) {
 
 void OmpTeams::close(Process& p) {
   for (const std::vector<Call>& members : p.barriers) {
-    if (!members.empty()) barrier_(members);
+    if (!members.empty()) barrier_(members, false);
   }
   p.first += p.barriers.size();
   p.barriers.clear();
@@ -179,7 +202,7 @@ void OmpTeams::on_end() {
   for (Process& p : processes_) close(p);
   for (auto& [key, team] : teams_) {
     for (const std::vector<Call>& members : team.barriers) {
-      if (!members.empty()) barrier_(members);
+      if (!members.empty()) barrier_(members, false);
     }
   }
   teams_.clear();

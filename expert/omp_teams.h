@@ -25,15 +25,24 @@ namespace kojak::expert {
 
 class OmpTeams {
  public:
-  // barrier(members): one barrier, by all threads of a team that took part.
-  using Barrier = std::function<void(const std::vector<Call>& members)>;
-  OmpTeams(const earl::Trace& trace, Barrier barrier);
+  // barrier(members, complete): one barrier, by all threads of a team that took part. Complete: by
+  // all that the team has.
+  using Barrier = std::function<void(const std::vector<Call>& members, bool complete)>;
+  // A numbered team of several threads, all of which have entered the parallel region.
+  struct Member {
+    earl::OpenCall parallel;
+    Seconds before;  // its latest event before that; 0: there was none
+  };
+  using Begun =
+      std::function<void(std::uint32_t master, Seconds fork, const std::vector<Member>& members)>;
+  OmpTeams(const earl::Trace& trace, Barrier barrier, Begun begun);
   static bool concerns(const Definitions& definitions);
 
   void on_enter(const earl::OpenCall& call);
   void on_team(const earl::OpenCall& call, std::uint64_t number, std::uint32_t index,
                std::uint32_t size);
   void on_call(const Call& call);
+  bool is_worker(std::uint32_t location) const { return worker_[location]; }
   // The outermost region of a thread that is no master has been left.
   bool between_regions(const Call& call) const;
   // The latest end of a task of another thread of the process within the call; null if there is
@@ -77,6 +86,7 @@ class OmpTeams {
   void leave_team(std::uint64_t team);
 
   Barrier barrier_;
+  Begun begun_;
   IdTable<RegionId, std::uint8_t> types_;  // of OpenMP's regions
   bool parallel_ = false;                  // there are parallel regions
   std::vector<Process> processes_;
@@ -84,7 +94,8 @@ class OmpTeams {
   std::vector<std::uint64_t> barriers_;  // by location: those left in the open team
   std::vector<std::uint32_t> depth_;     // by location: its open parallel regions
   struct Fork {
-    bool open = false;  // its region has not been entered yet
+    bool open = false;   // its region has not been entered yet
+    bool fresh = false;  // no team has been told of since
     Seconds time;
     Seconds nested;  // of other regions since then
     CallPathId caller{};
@@ -94,18 +105,23 @@ class OmpTeams {
   // Where teams are numbered.
   struct Team {
     std::uint32_t size = 0, left = 0;
-    std::uint64_t first = 0;  // ordinal of the first open barrier
+    std::vector<Member> members;  // until all have entered
+    std::uint32_t master = 0;
+    std::optional<Seconds> fork;  // none if it was not recorded
+    std::uint64_t first = 0;      // ordinal of the first open barrier
     std::deque<std::vector<Call>> barriers;
   };
   struct Membership {
     std::uint64_t team = 0;  // its key; 0: not numbered
     std::uint64_t barriers = 0;
+    Member entered;
   };
   bool numbered_ = false;
   std::unordered_map<std::uint64_t, Team> teams_;     // by number and process
   std::vector<std::vector<Membership>> memberships_;  // by location: of its open parallel regions
   std::vector<bool> worker_;                          // by location
   std::vector<std::uint32_t> level_;                  // by location: open regions
+  std::vector<Seconds> latest_;                       // by location: its newest enter or exit
   std::vector<std::optional<Call>> last_task_;        // by location
 };
 

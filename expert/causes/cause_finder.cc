@@ -14,6 +14,8 @@ CauseFinder::CauseFinder(std::size_t locations, const Options& options)
       presences_(memory_),
       dependencies_(memory_),
       samples_(memory_),
+      starts_(locations),
+      left_team_(locations),
       moments_(locations) {
   timelines_.reserve(locations);
   for (std::size_t l = 0; l < locations; ++l) timelines_.emplace_back(memory_);
@@ -37,6 +39,26 @@ void CauseFinder::on_together(std::uint64_t operation, std::span<const Arrival> 
   group.synchronised = group.last <= first_exit;
   group.id = moments_.group(members_);
   groups_.push_back(group);
+}
+
+void CauseFinder::on_team(LocationIndex master, Seconds made, std::span<const Starter> members) {
+  members_.clear();
+  for (const Starter& m : members) {
+    if (m.entered < made) return;  // clocks differ
+    members_.push_back(m.location);
+  }
+  std::sort(members_.begin(), members_.end());
+  if (std::adjacent_find(members_.begin(), members_.end()) != members_.end()) return;
+  const Ticks begin = ticks(made);
+  groups_.push_back({moments_.group(members_), false, false, begin, 0, 0, 0, 0});
+  for (const Starter& m : members) {
+    if (m.location == master) continue;
+    const Ticks entered = ticks(m.entered);
+    starts_[m.location].push_back({begin, entered, stretches_.starting(m.path), master});
+    // A thread that begins with its region could have done so at any time.
+    const Ticks ready = m.before < made ? ticks(m.before) : 0;
+    dependencies_.push_back({m.enter_pos, ready, entered, begin, m.location, master});
+  }
 }
 
 void CauseFinder::on_wait(const Wait& wait) {

@@ -47,6 +47,8 @@ class CauseFinder {
     if (++entered_ % kAtOnce == 0) memory_.rest();
     timelines_[location].enter(ticks(time), path, kind, stretches_);
   }
+  // What is done in `path` is compared with what others do in `as`. Before either is entered.
+  void compare_as(CallPathIndex path, CallPathIndex as) { stretches_.compare_as(path, as); }
   void on_exit(LocationIndex location, Seconds time) { timelines_[location].leave(ticks(time)); }
   // What the location was found computing, in order of time.
   void on_sample(LocationIndex location, Seconds time, CallSiteId site, std::uint32_t count) {
@@ -59,6 +61,16 @@ class CauseFinder {
     std::uint64_t exit_pos;
   };
   void on_together(std::uint64_t operation, std::span<const Arrival> arrivals);
+  // A team of threads that was made for a parallel region: none of them can enter it earlier.
+  struct Starter {
+    LocationIndex location = 0;
+    CallPathIndex path = 0;   // of the parallel region
+    Seconds before, entered;  // its latest event before that, if any, and its enter
+    std::uint64_t enter_pos = 0;
+  };
+  void on_team(LocationIndex master, Seconds made, std::span<const Starter> members);
+  // It has left a parallel region that another made.
+  void on_left_team(LocationIndex location, Seconds time) { left_team_[location] = ticks(time); }
   // Each wait that counts and is not a part of another's.
   void on_wait(const Wait& wait);
   // A wait where the trace shows what the awaited process did during the wait: it held the lock,
@@ -137,6 +149,8 @@ class CauseFinder {
   LogVector<Presence> presences_;
   LogVector<Dependency> dependencies_;
   LogVector<SampleRecord> samples_;
+  std::vector<std::vector<Start>> starts_;  // by location
+  std::vector<Ticks> left_team_;            // by location: the last time; 0: never
   CommonMoments moments_;
   std::uint64_t entered_ = 0;
   Amount not_listed_ = 0;  // waits below the threshold

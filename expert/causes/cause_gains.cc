@@ -43,9 +43,17 @@ void CauseSolver::find_gains(std::span<ListedCause> causes) {
   }
   replay(gains);
   std::vector<Ticks> ends;
-  for (const Timeline& t : timelines_) ends.push_back(t.end());
+  for (LocationIndex l = 0; l < timelines_.size(); ++l) ends.push_back(end_of_work(l));
   const auto found = gains.finish(ends);
   for (std::size_t i = 0; i < causes.size(); ++i) causes[i].cause.gain = in_seconds(found[i]);
+}
+
+Ticks CauseSolver::end_of_work(LocationIndex location) const {
+  const Ticks end = timelines_[location].end(), left = c_.left_team_[location];
+  if (left == 0) return end;
+  std::size_t pieces = 0;  // its thread's outermost region, and what it did of its own
+  timelines_[location].each(left, end, [&](const Piece&, Ticks, Ticks) { ++pieces; });
+  return pieces > 1 ? end : left;
 }
 
 void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId stretch,

@@ -21,7 +21,7 @@ struct MeanOf {
 
   double stretch(StretchId id) const { return mean(all.stretch(id), less.stretch(id)); }
   double function(std::uint32_t id) const { return mean(all.function(id), less.function(id)); }
-  double waited_in(StretchId call) const { return mean(all.waited(call), less.waited(call)); }
+  double waited_in(std::uint32_t id) const { return mean(all.waited(id), less.waited(id)); }
   double mean(const Reference::Sum& a, const Reference::Sum& b) const {
     return std::max(0.0, a.at(place) - b.at(place)) / waited;
   }
@@ -30,7 +30,13 @@ struct MeanOf {
 }  // namespace
 
 RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
-  for (Timeline& t : timelines_) t.finish(c_.stretches_);
+  for (std::size_t l = 0; l < timelines_.size(); ++l) {
+    timelines_[l].finish(c_.stretches_);
+    std::vector<Start>& starts = c_.starts_[l];
+    std::sort(starts.begin(), starts.end(),
+              [](const Start& a, const Start& b) { return a.entered < b.entered; });
+    timelines_[l].name_starts(starts);
+  }
   place_waits();
   order_items();
   c_.memory_.rest();
@@ -273,7 +279,7 @@ std::size_t CauseSolver::add_delay(const Culprit& culprit, const Doings& doings,
   bool any = false;
   for (const Doings::Part& call : doings.waits()) {
     const auto all = static_cast<double>(call.time);
-    const double more = all - those.waited_in(call.stretch);
+    const double more = all - those.waited_in(c_.stretches_[call.stretch].function);
     of_call_[call.stretch] = {all, more};
     any = any || more >= 1;
   }
@@ -725,6 +731,13 @@ void CauseSolver::follow_critical_path(RootCauses& results) {
     rest_after(1);
     time = begin;
     jumps = 0;
+    // Before a thread's team was made it had nothing to do but to wait for that.
+    const std::vector<Start>& starts = c_.starts_[at];
+    const auto start = std::lower_bound(starts.begin(), starts.end(), begin,
+                                        [](const Start& s, Ticks t) { return s.made < t; });
+    if (start != starts.end() && start->made == begin && begin <= timelines_[start->master].end()) {
+      at = start->master;
+    }
   }
   std::reverse(results.path_parts.begin(), results.path_parts.end());
   // What the processes do of each stretch on the average, and what of it is on the path.

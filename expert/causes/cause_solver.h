@@ -196,6 +196,8 @@ class CauseSolver {
   void shorten(std::size_t cause, LocationIndex location, StretchId stretch,
                LogVector<TookLonger>& times, GainFinder& gains);
   void replay(GainFinder& gains);
+  // When it has done its work: what a thread of a team is left with behind that is no work.
+  Ticks end_of_work(LocationIndex location) const;
 
   CauseFinder& c_;
   std::vector<Timeline>& timelines_;

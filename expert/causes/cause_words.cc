@@ -48,6 +48,8 @@ std::string stretch_words(const Report& report, const StorePlaces& places, const
     case Stretch::Kind::kCall:
     case Stretch::Kind::kOverhead:
       return call_name(report, places, stretch.path);
+    case Stretch::Kind::kStarting:
+      return "starting in " + call_name(report, places, stretch.path);
     case Stretch::Kind::kComputing:
       break;
   }
@@ -97,6 +99,9 @@ std::string cause_words(const Report& report, const StorePlaces& places, const R
   switch (cause.stretch.kind) {
     case Stretch::Kind::kBeforeRecording:
       return does + " starts " + seconds(cause.longer) + " later";
+    case Stretch::Kind::kStarting:
+      return does + " starts " + seconds(cause.longer) + " later in " +
+             call_name(report, places, cause.stretch.path);
     case Stretch::Kind::kComputing:
       return does + " computes " + how;
     default:
@@ -190,6 +195,7 @@ std::string chain_words(const Report& report, const StorePlaces& places, const C
   words += "; " + number(report, places, links.back().awaited);
   switch (chain.stretch.kind) {
     case Stretch::Kind::kBeforeRecording:
+    case Stretch::Kind::kStarting:
       return words + " starts late";
     case Stretch::Kind::kComputing:
       return words + " computes";

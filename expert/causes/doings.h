@@ -89,12 +89,12 @@ class Reference {
       put(functions_, stretches[p.stretch].function, length, place);
     }
     for (const Doings::Part& p : doings.waits()) {
-      put(waits_, p.stretch, weight * static_cast<double>(p.time), place);
+      put(waits_, stretches[p.stretch].function, weight * static_cast<double>(p.time), place);
     }
   }
   Sum stretch(StretchId id) const { return get(stretches_, id); }
   Sum function(std::uint32_t id) const { return get(functions_, id); }
-  Sum waited(StretchId call) const { return get(waits_, call); }
+  Sum waited(std::uint32_t function) const { return get(waits_, function); }
 
   void clear() {
     clear(stretches_);
@@ -139,30 +139,38 @@ class OneReference {
     waits_.assign(doings.waits().begin(), doings.waits().end());
     if (of_stretch_.size() < stretches.size()) {
       of_stretch_.resize(stretches.size(), 0);
-      of_waits_.resize(stretches.size(), 0);
     }
-    if (of_function_.size() < stretches.functions()) of_function_.resize(stretches.functions(), 0);
+    if (of_function_.size() < stretches.functions()) {
+      of_function_.resize(stretches.functions(), 0);
+      of_waits_.resize(stretches.functions(), 0);
+    }
     functions_.clear();
     for (const Doings::Part& p : parts_) {
       of_stretch_[p.stretch] = p.time;
       functions_.push_back(stretches[p.stretch].function);
       of_function_[functions_.back()] += p.time;
     }
-    for (const Doings::Part& p : waits_) of_waits_[p.stretch] = p.time;
+    waited_.clear();
+    for (const Doings::Part& p : waits_) {
+      waited_.push_back(stretches[p.stretch].function);
+      of_waits_[waited_.back()] += p.time;
+    }
   }
   double stretch(StretchId id) const { return static_cast<double>(of_stretch_[id]); }
   double function(std::uint32_t id) const { return static_cast<double>(of_function_[id]); }
-  double waited_in(StretchId call) const { return static_cast<double>(of_waits_[call]); }
+  double waited_in(std::uint32_t function) const {
+    return static_cast<double>(of_waits_[function]);
+  }
 
  private:
   void clear() {
     for (const Doings::Part& p : parts_) of_stretch_[p.stretch] = 0;
-    for (const Doings::Part& p : waits_) of_waits_[p.stretch] = 0;
+    for (const std::uint32_t f : waited_) of_waits_[f] = 0;
     for (const std::uint32_t f : functions_) of_function_[f] = 0;
   }
 
   std::vector<Doings::Part> parts_, waits_;
-  std::vector<std::uint32_t> functions_;
+  std::vector<std::uint32_t> functions_, waited_;
   std::vector<Ticks> of_stretch_, of_function_, of_waits_;
 };
 

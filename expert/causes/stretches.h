@@ -1,8 +1,9 @@
 // What a process can be doing: the things that the cost of waiting is charged to.
 //
 // A stretch is the computing of one function between two MPI calls, or the calls of one call path,
-// or time that no region covers. Numbers are dense, in order of first appearance. Memory: distinct
-// stretches. Not thread-safe; nothing fails.
+// or time that no region covers, or the time that a thread takes to start in a parallel region.
+// Numbers are dense, in order of first appearance. Memory: distinct stretches. Not thread-safe;
+// nothing fails.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +24,13 @@ struct Stretch {
     kComputing,  // in `path`, between the calls `before` and `after`
     kCall,       // in the call `path`, without its waiting
     kOverhead,   // of the measurement: no cause of anything
+    kStarting,   // in the parallel region `path`, after its team was made
   };
   Kind kind = Kind::kBeforeRecording;
   CallPathIndex path = kNoCallPath;
   CallPathIndex before = kNoCallPath, after = kNoCallPath;  // none: the program's begin or end
-  // Computing is compared function by function, whatever calls stand around it.
+  // Computing is compared function by function, whatever calls stand around it; calls are compared
+  // place by place.
   std::uint32_t function = 0;
 };
 
@@ -36,6 +39,12 @@ class Stretches {
   static constexpr StretchId kBeforeRecording = 0;
 
   Stretches() { add({}); }
+
+  // What is done in `path` is compared with what is done in `as`. Before either is used.
+  void compare_as(CallPathIndex path, CallPathIndex as) {
+    if (path >= compared_as_.size()) compared_as_.resize(path + 1, kNoCallPath);
+    compared_as_[path] = as;
+  }
 
   StretchId computing(CallPathIndex path, CallPathIndex before, CallPathIndex after) {
     const Between between{path, before, after};
@@ -46,6 +55,11 @@ class Stretches {
   }
   StretchId call(CallPathIndex path) { return of_path(path, Stretch::Kind::kCall); }
   StretchId overhead(CallPathIndex path) { return of_path(path, Stretch::Kind::kOverhead); }
+
+  StretchId starting(CallPathIndex path) {
+    const auto [known, added] = starting_.try_emplace(path, size());
+    return added ? add({.kind = Stretch::Kind::kStarting, .path = path}) : known->second;
+  }
 
   const Stretch& operator[](StretchId id) const { return all_[id]; }
   StretchId size() const { return static_cast<StretchId>(all_.size()); }
@@ -73,15 +87,26 @@ class Stretches {
   StretchId look_up(const Between& between) {
     const auto [known, added] = computing_.try_emplace(between, size());
     if (!added) return known->second;
-    const auto [function, first] = functions_.try_emplace(between.path, functions_count_);
+    const auto [function, first] =
+        functions_.try_emplace(compared_as(between.path), functions_count_);
     if (first) ++functions_count_;
     return add(
         {Stretch::Kind::kComputing, between.path, between.before, between.after, function->second});
   }
   StretchId add(const Stretch& stretch) {
     all_.push_back(stretch);
-    if (stretch.kind != Stretch::Kind::kComputing) all_.back().function = functions_count_++;
+    if (stretch.kind == Stretch::Kind::kCall) {
+      const auto [call, first] = calls_.try_emplace(compared_as(stretch.path), functions_count_);
+      if (first) ++functions_count_;
+      all_.back().function = call->second;
+    } else if (stretch.kind != Stretch::Kind::kComputing) {
+      all_.back().function = functions_count_++;
+    }
     return size() - 1;
+  }
+  CallPathIndex compared_as(CallPathIndex path) const {
+    const bool other = path < compared_as_.size() && compared_as_[path] != kNoCallPath;
+    return other ? compared_as_[path] : path;
   }
   StretchId of_path(CallPathIndex path, Stretch::Kind kind) {
     if (path >= by_path_.size()) by_path_.resize(path + 1, 0);
@@ -93,7 +118,9 @@ class Stretches {
   std::vector<Stretch> all_;
   std::vector<StretchId> by_path_;  // 0: none yet
   std::unordered_map<Between, StretchId, Hash> computing_;
-  std::unordered_map<CallPathIndex, std::uint32_t> functions_;
+  std::unordered_map<CallPathIndex, StretchId> starting_;
+  std::vector<CallPathIndex> compared_as_;
+  std::unordered_map<CallPathIndex, std::uint32_t> functions_, calls_;
   std::uint32_t functions_count_ = 0;
 };
 

@@ -12,6 +12,28 @@ void Timeline::name_computing(CallPathIndex after, Stretches& stretches) {
   unnamed_ = pieces_.size();
 }
 
+void Timeline::name_starts(std::span<const Start> starts) {
+  if (starts.empty()) return;
+  LogVector<Piece> named(pieces_.memory());
+  named.reserve(pieces_.size() + starts.size());
+  auto start = starts.begin();
+  Ticks begin = 0;
+  const auto add = [&](Ticks end, StretchId stretch) {
+    if (begin < end) named.push_back({end, stretch, kNoWait});
+    begin = std::max(begin, end);
+  };
+  for (const Piece& piece : pieces_) {
+    for (; start != starts.end() && start->made < piece.end; ++start) {
+      add(std::min(piece.end, start->made), piece.stretch);
+      add(std::min(piece.end, start->entered), start->stretch);
+      if (piece.end < start->entered) break;  // it goes on in the next piece
+    }
+    add(piece.end, piece.stretch);
+  }
+  pieces_ = std::move(named);
+  near_ = 0;
+}
+
 void Timeline::carve(std::span<WaitSpan> waits) {
   if (waits.empty()) return;
   constexpr std::size_t kAtOnce = 1 << 20;  // pieces, between two times when logs rest

@@ -34,6 +34,13 @@ struct WaitSpan {
   Ticks found = 0;     // by carve(): how much of it the location was in that call
 };
 
+// When a location's team was made, and when it entered the team's parallel region.
+struct Start {
+  Ticks made = 0, entered = 0;
+  StretchId stretch = 0;     // of the time in between
+  std::uint32_t master = 0;  // the location that made the team
+};
+
 class Timeline {
  public:
   enum class Kind : std::uint8_t { kComputing, kCall, kOverhead };
@@ -65,6 +72,8 @@ class Timeline {
   }
   // After the last event.
   void finish(Stretches& stretches) { name_computing(kNoCallPath, stretches); }
+  // After that, names the time of these, which are in order; before carve().
+  void name_starts(std::span<const Start> starts);
   // Marks the pieces within the waits, which are in order and made disjoint here: of two that claim
   // the same time the earlier has it.
   void carve(std::span<WaitSpan> waits);

@@ -79,7 +79,7 @@ def run(options, attempt):
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     command = [options.bin / "kojak", "run", "-o", folder / "run"]
     command += ["--openmp"] if options.openmp else []
-    command += ["--", options.mpirun, "--oversubscribe", "-n", "2" if options.part == "fences" else "1"]
+    command += ["--", options.mpirun, *(["--oversubscribe"] if options.oversubscribe else []), "-n", "2" if options.part == "fences" else "1"]
     program = subprocess.run([*command, options.program, options.part, str(options.threads)], cwd=folder,
                              env=environment, capture_output=True, text=True, timeout=120, check=False)
     said = program.stdout + program.stderr
@@ -140,6 +140,7 @@ def main():
     parser.add_argument("--part", required=True)
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--openmp", action="store_true", help="the program is linked with GCC's OpenMP")
+    parser.add_argument("--oversubscribe", action="store_true", help="the launcher must be told that cores are few")
     parser.add_argument("--setting", help="OMP_TOOL=disabled or its like: OpenMP is not recorded, and that is said")
     options = parser.parse_args()
     if options.setting:

@@ -33,6 +33,8 @@ class CauseScript {
     line << event << " lid=" << process << " time=" << time << ' ' << rest << '\n';
     lines_.push_back({time, line.str()});
   }
+  // A definition, before all events.
+  void define(const std::string& line) { definitions_ += line + '\n'; }
   // A call with what it records.
   struct Record {
     double time;
@@ -140,7 +142,7 @@ class CauseScript {
     for (int p = 0; p < processes_; ++p) add(p, last, "EXIT");
     std::stable_sort(lines_.begin(), lines_.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::string text;
+    std::string text = definitions_;
     for (const auto& [time, line] : lines_) text += line;
     auto bytes = text_to_trace(text, "script");
     if (!bytes) throw std::runtime_error(bytes.error().message());
@@ -189,6 +191,7 @@ class CauseScript {
 
  private:
   int processes_;
+  std::string definitions_;
   std::vector<std::pair<double, std::string>> lines_;
 };
 
