@@ -601,7 +601,9 @@ class Analysis : public earl::Sink {
       }
     }
     teams_->on_call(call);
-    if (teams_->between_regions(call) && call.exclusive > Seconds{0}) {
+    // Calls of MPI and what the measurement does are no execution, there as elsewhere.
+    if (teams_->between_regions(call) && classes_[call.region] == TimeClass::kUser &&
+        call.exclusive > Seconds{0}) {
       severities_.add(metric_index<OmpBetweenRegions>(), raw(call.cnode), call.index,
                       call.exclusive.value);
       severities_.add(metric_index<Execution>(), raw(call.cnode), call.index,
