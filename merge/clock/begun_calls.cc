@@ -198,9 +198,15 @@ std::uint32_t BegunCalls::missing(std::uint32_t process) const {
 }
 
 void BegunCalls::give_up(std::uint32_t process) {
-  const std::uint32_t other = missing(process);
-  if (other == kAbsent) return;
-  lose(operations_.find(processes_[process].waits_for->first), other);
+  const Operations::value_type* const waits_for = processes_[process].waits_for;
+  if (waits_for == nullptr) return;
+  const auto at = operations_.find(waits_for->first);
+  if (const std::uint32_t other = missing(process); other != kAbsent) return lose(at, other);
+  // Nobody is left who could begin it: a damaged communicator has a process twice, in both groups.
+  Operation& operation = at->second;
+  operation.expected = operation.arrivals.size();
+  ++lost_;
+  wake(operation);
 }
 
 void BegunCalls::finish() {

@@ -281,6 +281,18 @@ TEST_F(BegunCallsMerged, OperationsOfUnknownCommunicatorsAreNotPaired) {
 
 // ---- the operations themselves ------------------------------------------------------------------
 
+TEST_F(BegunCallsMerged, ADamagedCommunicatorMayHaveAProcessInBothGroups) {
+  // Process 1 is in both groups and never begins the barrier: it is given up once, and nobody is
+  // left to wait for. What process 0 found at 3 stays.
+  const Events::Operation barrier{1, kBarrier, "absent", 0, 0};
+  const std::string comm =
+      "MPI_GROUP gid=0 ranks=[0,1]\nMPI_GROUP gid=1 ranks=[1]\nMPI_COMM_REF cid=0 gid=0\n"
+      "COMM_IDENTITY cid=0 hi=1 lo=1 flags=2\nCOMM_REMOTE cid=0 gid=1\n";
+  ClockRun::merge({comm + Events(0).begin(1, 1.5, barrier).wait(2, 3, {1}).done(),
+                   comm + Events(1).done()});
+  expect_completions(0, {3});
+}
+
 TEST(BegunCalls, OperationsAreForgottenWhenNobodyNeedsThem) {
   merge::MergedDefinitions definitions;
   merge::MergedComm comm;
