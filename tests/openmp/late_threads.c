@@ -1,7 +1,7 @@
-/* A program of OpenMP and MPI in which one thread of the last process computes longer than its master, which is
- * therefore late for the others. Each thread notes how long it computes:
- * `note RANK|PHASE THREAD BEGIN END`, in seconds of one clock. check_causes.py computes from these what the report must
- * say.
+/* A program of OpenMP and MPI in which one thread of the last process computes longer than its
+ * master, which is therefore late for the others. Each thread notes how long it computes: `note
+ * RANK|PHASE THREAD BEGIN END`, in seconds of one clock. check_causes.py computes from these what
+ * the report must say.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -48,7 +48,8 @@ int main(int argc, char** argv) {
     if (turn != rank) continue;
     for (int phase = 0; phase < kPhases; ++phase) {
       for (int thread = 0; thread < kThreads; ++thread) {
-        printf("note %d|%d %d %.9f %.9f\n", rank, phase, thread, begin[phase][thread], end[phase][thread]);
+        printf("note %d|%d %d %.9f %.9f\n", rank, phase, thread, begin[phase][thread],
+               end[phase][thread]);
       }
     }
     fflush(stdout);

@@ -288,8 +288,8 @@ TEST_F(BegunCallsMerged, ADamagedCommunicatorMayHaveAProcessInBothGroups) {
   const std::string comm =
       "MPI_GROUP gid=0 ranks=[0,1]\nMPI_GROUP gid=1 ranks=[1]\nMPI_COMM_REF cid=0 gid=0\n"
       "COMM_IDENTITY cid=0 hi=1 lo=1 flags=2\nCOMM_REMOTE cid=0 gid=1\n";
-  ClockRun::merge({comm + Events(0).begin(1, 1.5, barrier).wait(2, 3, {1}).done(),
-                   comm + Events(1).done()});
+  ClockRun::merge(
+      {comm + Events(0).begin(1, 1.5, barrier).wait(2, 3, {1}).done(), comm + Events(1).done()});
   expect_completions(0, {3});
 }
 
