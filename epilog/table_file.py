@@ -34,8 +34,19 @@ class Row:
         return name.strip(), rest.strip()
 
 
-def read_rows(path):
-    """The rows of a table, in its order. An indented line above the first row raises TableError."""
+def read_rows(path, exempt):
+    """The rows of a table, in its order; what `exempt NAME: REASON` says goes into that dictionary.
+
+    An indented line above the first row raises TableError."""
+    for row in all_rows(path):
+        if row.head.split()[0] == "exempt":
+            name, reason = row.named("exempt")
+            exempt[name] = reason
+        else:
+            yield row
+
+
+def all_rows(path):
     row = None
     with open(path, encoding="utf-8") as lines:
         for number, raw in enumerate(lines, 1):

@@ -624,13 +624,13 @@ class Analysis : public earl::Sink {
     tell_parts(*metric, call, waited, parts);
   }
   void omp_team(LocationIndex master, Seconds fork, const std::vector<OmpTeams::Member>& members) {
-    std::vector<CauseFinder::Starter> starters;
+    starters_.clear();
     for (const OmpTeams::Member& m : members) {
       const earl::OpenCall& parallel = m.parallel;
-      starters.push_back(
+      starters_.push_back(
           {parallel.index, raw(parallel.cnode), m.before, parallel.enter, parallel.enter_pos});
     }
-    causes_->on_team(master, fork, starters);
+    causes_->on_team(master, fork, starters_);
   }
   void omp_barrier(const std::vector<earl::Call>& members, bool complete) {
     begin_operation(Operation::Object::kNothing, 0);
@@ -773,6 +773,7 @@ class Analysis : public earl::Sink {
   OmpPaths omp_paths_;
   std::optional<CauseFinder> causes_;           // if wanted
   std::vector<CauseFinder::Arrival> arrivals_;  // kept for its memory only
+  std::vector<CauseFinder::Starter> starters_;  // the same
   std::vector<Cause> posts_;                    // likewise
   Unbegun unbegun_;
 };

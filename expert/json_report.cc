@@ -107,6 +107,7 @@ void add_partners(Json& json, const Report& report, const StorePlaces& places,
 void add_stretch(Json& json, const StorePlaces& places, const Stretch& stretch) {
   constexpr const char* kKinds[] = {"before_recording", "computing", "call", "overhead",
                                     "starting"};
+  static_assert(std::size(kKinds) == std::size_t{Stretch::kKinds});
   json.member("kind", kKinds[static_cast<std::size_t>(stretch.kind)]);
   const auto path = [&](const char* key, CallPathIndex index) {
     const std::size_t place = index == kNoCallPath ? kNone : places.call_path(index);

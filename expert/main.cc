@@ -165,7 +165,6 @@ class Input {
     return {};
   }
 
-  const std::string& name() const { return name_; }
   // Where its source was: beside what, and how old that may be.
   std::string beside() const { return file_.empty() ? newest_trace(name_) : file_; }
   const std::string& kept() const { return merge_.output; }

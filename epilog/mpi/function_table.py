@@ -181,12 +181,8 @@ def _function(words, line, fail):
 def read_table(path):
     table = Table()
     seen = set()
-    for row in read_rows(path):
+    for row in read_rows(path, table.exempt):
         words = row.head.split()
-        if words[0] == "exempt":
-            name, reason = row.named("exempt")
-            table.exempt[name] = reason
-            continue
         function = _function(words, row.number, row.fail)
         if function.name in seen:
             row.fail(f"{function.name} twice")

@@ -102,12 +102,8 @@ def _expanded(row, prototype, element_name, fail):
 def read_table(path):
     table = Table()
     lists = {}
-    for row in read_rows(path):
+    for row in read_rows(path, table.exempt):
         words = row.head.split()
-        if words[0] == "exempt":
-            name, reason = row.named("exempt")
-            table.exempt[name] = reason
-            continue
         if words[0] == "types":
             name, types = row.named("types")
             lists.setdefault(name, []).extend(types.split())

@@ -26,6 +26,7 @@ struct Stretch {
     kOverhead,   // of the measurement: no cause of anything
     kStarting,   // in the parallel region `path`, after its team was made
   };
+  static constexpr std::size_t kKinds = 5;
   Kind kind = Kind::kBeforeRecording;
   CallPathIndex path = kNoCallPath;
   CallPathIndex before = kNoCallPath, after = kNoCallPath;  // none: the program's begin or end

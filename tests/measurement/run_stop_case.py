@@ -2,7 +2,8 @@
 """Ends or disturbs a measured program and checks that nothing changed for it and what was recorded is kept.
 
 The program is programs/stop.c; with --shmem one of SHMEM, which ends in the same ways (tests/shmem/stop.c). In every
-case its exit status and its output are those that it has without the library; each case says what the traces hold, and what the library says on standard error (at most one line).
+case its exit status and its output are those that it has without the library; each case says what the traces hold,
+and what the library says on standard error (at most one line).
 """
 
 import dataclasses

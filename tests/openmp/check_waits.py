@@ -4,9 +4,9 @@
 check_waits.py --bin FOLDER --mpirun FILE --program FILE --folder FOLDER --part NAME --threads N [--openmp]
 What a thread waits at a barrier is from its own coming to that of the last thread of its team; at a critical section
 or lock, all from asking to having it, of which another thread's having it is contention; and so on: truth_of() has
-the formulas. All times are the program's own. The numbers of threads in the trace follow from when each first did something, so values are compared in order of size. A
-machine that is busy may stop a thread between its clock and the construct: what is wrong by more than 3 ms is tried
-again.
+the formulas. All times are the program's own. The numbers of threads in the trace follow from when each first did
+something, so values are compared in order of size. A machine that is busy may stop a thread between its clock and the
+construct: what is wrong by more than 3 ms is tried again.
 """
 import argparse
 import os

@@ -7,21 +7,11 @@
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
-#include <time.h>
+
+#include "clock.h"
 
 enum { kPhases = 4, kThreads = 2 };
 static double begin[kPhases][kThreads], end[kPhases][kThreads];
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void pass(double milliseconds) {
-  struct timespec t = {0, (long)(milliseconds * 1e6)};
-  nanosleep(&t, NULL);
-}
 
 static void relax(int phase, int slow) {
 #pragma omp parallel num_threads(kThreads)

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 enum { kMostNotes = 4096 };
 static struct {
@@ -21,17 +22,6 @@ static struct {
 static int count;
 static __thread int thread_number;
 static int threads;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void pass(double milliseconds) {
-  struct timespec t = {0, (long)(milliseconds * 1e6)};
-  nanosleep(&t, NULL);
-}
 
 static void note(const char* place, double begin, double end) {
   const int i = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
