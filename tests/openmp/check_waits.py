@@ -18,7 +18,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from independent.cube import Cube  # noqa: E402
 
-TOLERANCE, TRIES = 0.003, 5
+TOLERANCE, TRIES = 0.003, 8
 # What is noted of asking for a lock: the metric of all that time, and what is noted of having it.
 LOCKS = {"critical": ("omp_lock_critical", "hold"), "lock": ("omp_lock_api", "hold"),
          "nest": ("omp_lock_api", "hold nest")}
