@@ -14,7 +14,6 @@
 #include "expert/catalogue.h"
 #include "expert/causes/cause_finder.h"
 #include "expert/causes/cause_metrics.h"
-#include "expert/count_words.h"
 #include "expert/last_call_finder.h"
 #include "expert/notes.h"
 #include "expert/omp_locks.h"
@@ -24,6 +23,8 @@
 #include "expert/processors.h"
 #include "expert/profile.h"
 #include "expert/region_class.h"
+#include "expert/report_metrics.h"
+#include "expert/rma/wait_metrics.h"
 #include "expert/rma/waits.h"
 #include "expert/samples.h"
 #include "expert/switched_off.h"
@@ -33,27 +34,6 @@
 
 namespace kojak::expert {
 namespace {
-
-std::string progress_remark(const ProgressSureness& s) {
-  if (!(s.sure + s.unsure > 0)) return {};
-  if (s.confirmed == 0) {
-    return "Not sure: no call shows whether transfers need their target to call MPI here.";
-  }
-  std::string text = s.unsure > 0 ? "In part sure: " : "Sure: ";
-  return text + counted(s.confirmed, "call", "calls") +
-         " ended only after the target, which had been computing, called MPI again; none ended "
-         "before.";
-}
-
-std::string order_remark(const model::LockDecisions& d) {
-  if (d.durations + d.requests + d.circles == 0) return {};
-  std::string text = "Order of lock holders: " + counted(d.proof, "epoch", "epochs") +
-                     " placed by proof, " + std::to_string(d.durations) +
-                     " by what their calls lasted, " + std::to_string(d.requests) +
-                     " by when they asked";
-  if (d.circles != 0) text += ", " + std::to_string(d.circles) + " against their proofs (clocks)";
-  return text + '.';
-}
 
 // Receives the replay's events, keeps the profile and hands the rest to the patterns.
 class Analysis : public earl::Sink {
@@ -401,22 +381,8 @@ class Analysis : public earl::Sink {
     }
     return waits;
   }
-  // How sure the claims of Wait for Progress are, and how the order of lock holders was found: for
-  // the nodes of the tree.
   void add_remarks(std::vector<ReportMetric>& metrics) const {
-    if (!waits_) return;
-    for (ReportMetric& m : metrics) {
-      std::string text;
-      const bool there = m.metric.needs == Needs::kShmem || !definitions().windows.empty();
-      if (there && m.metric.title == RmaWaitForProgress::kMetric.title)
-        text = progress_remark(waits_->sureness());
-      if (m.metric.title == RmaLockContention::kMetric.title) {
-        text = order_remark(waits_->lock_decisions());
-      }
-      if (text.empty()) continue;
-      if (!m.remark.empty()) m.remark += ' ';
-      m.remark += text;
-    }
+    if (waits_) add_wait_remarks(*waits_, definitions(), metrics);
   }
   const Samples& samples() const {
     return samples_;
@@ -699,39 +665,6 @@ class Analysis : public earl::Sink {
     }
     instances_.absorb(std::move(apart), metric);
   }
-  static MetricIndex contention_metric(LockSide side) {
-    switch (side) {
-      case LockSide::kSync:
-        return metric_index<SyncLockContention>();
-      case LockSide::kShmem:
-        return metric_index<ShmemLockContention>();
-      case LockSide::kTransfer:
-        break;
-    }
-    return metric_index<RmaLockContention>();
-  }
-  static MetricIndex progress_metric(ProgressKind kind) {
-    switch (kind) {
-      case ProgressKind::kComplete:
-        return metric_index<GatWaitForProgress>();
-      case ProgressKind::kFlush:
-      case ProgressKind::kUnlock:
-      case ProgressKind::kLock:
-      case ProgressKind::kFlushLocal:
-        return metric_index<SyncWaitForProgress>();
-      case ProgressKind::kShmemGet:
-      case ProgressKind::kShmemFetch:
-      case ProgressKind::kShmemAtomic:
-        return metric_index<ShmemRmaWaitForProgress>();
-      case ProgressKind::kShmemQuiet:
-        return metric_index<ShmemQuietWaitForProgress>();
-      case ProgressKind::kShmemLock:
-        return metric_index<ShmemLockWaitForProgress>();
-      default:
-        return metric_index<RmaWaitForProgress>();
-    }
-  }
-
   template <class F>
   KOJAK_INLINED void for_each(F&& f) {
     std::apply([&](auto&... pattern) { (f(pattern), ...); }, patterns_);
@@ -822,56 +755,6 @@ std::vector<CallPath> call_paths(const earl::CallTree& tree) {
   }
   return paths;
 }
-
-bool has_shmem(const Definitions& definitions) {
-  bool any = false;
-  definitions.regions.for_each([&](RegionId, const RegionDef& region) {
-    any = any || (region.function == nullptr && shmem_class(region.name));
-  });
-  return any;
-}
-
-}  // namespace
-
-// The tree, without the branches that the trace has no regions for, and a root for each counter.
-std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
-  const bool shmem = has_shmem(definitions), omp = OmpTeams::concerns(definitions);
-  const SwitchedOff off(definitions);
-  std::vector<ReportMetric> metrics = metrics_where([&](Needs needs) {
-    if (needs == Needs::kAllProgress) return !off.hides_progress();
-    return needs == Needs::kShmem ? shmem : omp;
-  });
-  for (ReportMetric& m : metrics) m.remark = off.remark(m.metric);
-  for (const Metric& left_out : all_metrics()) {
-    if (left_out.needs != Needs::kAllProgress || !off.hides_progress()) continue;
-    const auto parent = std::find_if(metrics.begin(), metrics.end(), [&](const ReportMetric& m) {
-      return m.metric.name == left_out.parent;
-    });
-    if (!parent->remark.empty()) parent->remark += ' ';
-    parent->remark += std::string(left_out.title) + " is left out (ELG_MPI).";
-  }
-  MetricIndex index = kMetrics;
-  definitions.metrics.for_each([&](MetricId, const MetricDef& counter) {
-    if (adds_up(counter)) {
-      metrics.push_back({{.name = counter.name,
-                          .title = counter.name,
-                          .parent = "",
-                          .unit = Unit::kOccurrences,
-                          .kind = Metric::Kind::kSummand,
-                          .own = {},
-                          .summary = counter.description,
-                          .formula = "",
-                          .meaning = "A hardware counter of the trace, without nested regions.",
-                          .advice = "",
-                          .fractions = counter.dtype == kFloatCounter},
-                         index});
-    }
-    ++index;
-  });
-  return metrics;
-}
-
-namespace {
 
 template <class A>
 Report analyse_with(earl::Trace& trace, AnalysisOptions options) {

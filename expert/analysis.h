@@ -60,9 +60,6 @@ struct AnalysisOptions {
   Selection selection;
 };
 
-// The metrics that a report of the trace can have, counters included.
-std::vector<ReportMetric> metrics_of(const Definitions& definitions);
-
 Report analyse(earl::Trace& trace, const AnalysisOptions& options = {});
 
 }  // namespace kojak::expert

@@ -22,6 +22,7 @@
 #include "expert/html/source_lines.h"
 #include "expert/html/trace_part.h"
 #include "expert/json_report.h"
+#include "expert/report_metrics.h"
 #include "expert/summary.h"
 #include "expert/time_window.h"
 #include "merge/stream.h"
