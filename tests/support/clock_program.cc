@@ -11,9 +11,9 @@ namespace {
 
 using Group = std::vector<std::uint32_t>;
 
-class Simulation : private ClockCalls {
+class ClockSimulation : private ClockCalls {
  public:
-  explicit Simulation(std::uint64_t seed) : ClockCalls(seed) {}
+  explicit ClockSimulation(std::uint64_t seed) : ClockCalls(seed) {}
 
   ClockProgram run() {
     size_ = static_cast<std::uint32_t>(number(2, 6));
@@ -314,7 +314,7 @@ class Simulation : private ClockCalls {
 }  // namespace
 
 ClockProgram clock_program(std::uint64_t seed) {
-  return Simulation(seed).run();
+  return ClockSimulation(seed).run();
 }
 
 }  // namespace kojak::support

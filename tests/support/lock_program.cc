@@ -13,9 +13,9 @@ std::string text(double value) {
   return buffer;
 }
 
-class Simulation {
+class LockSimulation {
  public:
-  Simulation(std::uint64_t seed, double error) : random_(seed), error_(error) {}
+  LockSimulation(std::uint64_t seed, double error) : random_(seed), error_(error) {}
 
   LockProgram run() {
     const int size = number(2, 6);
@@ -160,7 +160,7 @@ class Simulation {
 }  // namespace
 
 LockProgram lock_program(std::uint64_t seed, double error) {
-  return Simulation(seed, error).run();
+  return LockSimulation(seed, error).run();
 }
 
 }  // namespace kojak::support

@@ -43,6 +43,7 @@ endfunction()
 # kojak_program(name sources...): a command, installed into bin/.
 function(kojak_program name)
   add_executable(${name} ${ARGN})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${KOJAK_UNITY} UNITY_BUILD_BATCH_SIZE 8)
   kojak_use_options(${name})
   set_property(GLOBAL APPEND PROPERTY KOJAK_PROGRAMS ${name})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

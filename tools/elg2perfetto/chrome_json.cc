@@ -8,7 +8,7 @@
 namespace kojak::perfetto {
 namespace {
 
-constexpr std::size_t kBlock = 1 << 20;
+constexpr std::size_t kTextBlock = 1 << 20;
 
 std::string json(std::string_view text) {
   html::Json quoted;
@@ -69,7 +69,7 @@ void ChromeJson::open(char phase, TrackId track, std::uint64_t time) {
 }
 void ChromeJson::close() {
   // flush() takes the last comma back, so that it must not be written before.
-  if (buffer_.size() >= kBlock) write();
+  if (buffer_.size() >= kTextBlock) write();
   buffer_ += "},";
 }
 

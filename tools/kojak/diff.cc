@@ -319,7 +319,7 @@ void print_regressions(const std::vector<Regression>& worse, const Run& last, do
   }
 }
 
-ExitCode run(const cli::po::variables_map& values) {
+ExitCode run_diff(const cli::po::variables_map& values) {
   const auto names = values.count("report") != 0 ? values["report"].as<std::vector<std::string>>()
                                                  : std::vector<std::string>();
   if (names.size() < 2) {
@@ -411,7 +411,7 @@ int diff_command(int argc, char** argv) {
       "csv", "every metric and call path as comma-separated values");
   options.hidden.add_options()("report", cli::po::value<std::vector<std::string>>());
   options.positional.add("report", -1);
-  return cli::run_tool(argc, argv, info, options, run);
+  return cli::run_tool(argc, argv, info, options, run_diff);
 }
 
 }  // namespace kojak::run

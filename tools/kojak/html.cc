@@ -23,7 +23,7 @@ std::string page_name(std::string report) {
   return report + ".html";
 }
 
-ExitCode run(const cli::po::variables_map& values) {
+ExitCode run_html(const cli::po::variables_map& values) {
   if (values.count("report") == 0) return cli::usage_error("name a report");
   const auto input = values["report"].as<std::string>();
   const auto megabytes = values["max-size"].as<double>();
@@ -98,7 +98,7 @@ int html_command(int argc, char** argv) {
       "what does not fit is rounded, merged or left out, which the page and this command say");
   options.hidden.add_options()("report", cli::po::value<std::string>());
   options.positional.add("report", 1);
-  return cli::run_tool(argc, argv, info, options, run);
+  return cli::run_tool(argc, argv, info, options, run_html);
 }
 
 }  // namespace kojak::run

@@ -131,7 +131,7 @@ void print_system(const Report& report, std::size_t metric) {
   table.print(std::cout);
 }
 
-ExitCode run(const cli::po::variables_map& values) {
+ExitCode run_info(const cli::po::variables_map& values) {
   if (values.count("report") == 0) return cli::usage_error("name a report");
   const Result<Report> report = cube::read_report(values["report"].as<std::string>());
   if (!report) return cli::failed(report.error());
@@ -174,7 +174,7 @@ int info_command(int argc, char** argv) {
       "whose values the call and system tree show: a unique name (default: the first metric)");
   options.hidden.add_options()("report", cli::po::value<std::string>());
   options.positional.add("report", 1);
-  return cli::run_tool(argc, argv, info, options, run);
+  return cli::run_tool(argc, argv, info, options, run_info);
 }
 
 }  // namespace kojak::run

@@ -181,7 +181,7 @@ void print_rows(const Report& report, const Rows& rows, const std::vector<std::s
   csv ? table.print_csv(std::cout) : table.print(std::cout);
 }
 
-ExitCode run(const cli::po::variables_map& values) {
+ExitCode run_stat(const cli::po::variables_map& values) {
   if (values.count("report") == 0) return cli::usage_error("name a report");
   const auto by = values["by"].as<std::string>();
   if (by != "callpath" && by != "region" && by != "location" && by != "pattern") {
@@ -236,7 +236,7 @@ int stat_command(int argc, char** argv) {
       "csv", "comma-separated values");
   options.hidden.add_options()("report", cli::po::value<std::string>());
   options.positional.add("report", 1);
-  return cli::run_tool(argc, argv, info, options, run);
+  return cli::run_tool(argc, argv, info, options, run_stat);
 }
 
 }  // namespace kojak::run
