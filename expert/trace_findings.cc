@@ -5,6 +5,7 @@
 
 #include "epilog/format/in_number.h"
 #include "epilog/format/merge_properties.h"
+#include "epilog/format/run_property_keys.h"
 #include "epilog/format/trace_gaps.h"
 #include "expert/async_progress.h"
 #include "expert/count_words.h"
@@ -112,6 +113,24 @@ void add_counters(const Definitions& definitions, std::vector<Finding>& found) {
                    "Rates and samples cannot be added over calls; elg_print shows their values."});
 }
 
+// Those that ELG_METRICS asked for in vain.
+void add_missing_counters(const Definitions& definitions, std::vector<Finding>& found) {
+  std::uint64_t count = 0;
+  const std::string* why = nullptr;
+  bool all = false;
+  definitions.properties.for_each(
+      [&](const std::string& key, ProcessId process, const std::string& value) {
+        if (key != run_property::kNoMetrics) return;
+        ++count;
+        all = all || is_absent(process);
+        if (why == nullptr) why = &value;
+      });
+  if (why == nullptr) return;
+  const std::string where = all ? "" : "in some processes ";
+  found.push_back({Severity::kNote, count, where + "counters were not read: " + *why,
+                   "What ELG_METRICS names otherwise is in the report."});
+}
+
 }  // namespace
 
 std::vector<Finding> findings_of(const earl::Trace& trace,
@@ -132,6 +151,7 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
   SwitchedOff(definitions).add_findings(found);
   AsyncProgress(definitions).add_findings(trace.process_count(), found);
   add_counters(definitions, found);
+  add_missing_counters(definitions, found);
   trace.findings().for_each([&](earl::Finding finding, const earl::Findings::Row& row) {
     Finding said = finding_of(trace, finding, row.count);
     if (finding == earl::Finding::kIncompleteBegun) return add_unbegun(unbegun, said, found);

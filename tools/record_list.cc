@@ -18,6 +18,8 @@ std::string size_name() {
     return "u4[]";
   } else if constexpr (std::is_same_v<T, ByteArray> || std::is_same_v<T, BitArray>) {
     return "u1[]";
+  } else if constexpr (std::is_same_v<T, MetricValues>) {
+    return "u8[]";
   } else {
     return "u" + std::to_string(sizeof(T));
   }

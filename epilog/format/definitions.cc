@@ -178,9 +178,10 @@ Status Definitions::apply(const R& r) {
     region.function = find_mpi_function(region.name);
     if (region.function == nullptr) region.shmem = find_shmem_function(region.name);
     regions.set(r.rid, std::move(region));
-  } else if constexpr (std::is_same_v<R, Metric>) {
-    metrics.set(r.metid, {std::string(string(r.metnid)), std::string(string(r.metdid)),
-                          raw(r.dtype), raw(r.mode), raw(r.interval)});
+  } else if constexpr (std::is_same_v<R, Metric> || std::is_same_v<R, LocalMetric>) {
+    auto& table = std::is_same_v<R, Metric> ? metrics : local_metrics;
+    table.set(r.metid, {std::string(string(r.metnid)), std::string(string(r.metdid)), raw(r.dtype),
+                        raw(r.mode), raw(r.interval)});
   } else if constexpr (std::is_same_v<R, MpiComm>) {
     CommDef comm;
     comm.bits = true;

@@ -225,6 +225,7 @@ class Definitions {
   IdTable<FileId, std::string> files;
   IdTable<RegionId, RegionDef> regions;
   IdTable<MetricId, MetricDef> metrics;
+  IdTable<MetricId, MetricDef> local_metrics;  // of local traces: their values are attributes
   IdTable<CallSiteId, CallSiteDef> call_sites;
   // The sites on the path to a site, f(CallSiteId, const CallSiteDef&), innermost first.
   template <class F>

@@ -11,6 +11,9 @@ inline constexpr const char* kProcessors = "processor.allowed";  // of the proce
 // Why there is no PROCESSOR.
 inline constexpr const char* kNoProcessorTimes = "processor.unknown";
 
+// Counters that ELG_METRICS names and that are not there, and why.
+inline constexpr const char* kNoMetrics = "metrics.missing";
+
 inline constexpr const char* kSampleInterval = "sample.interval";  // seconds, of SAMPLE
 
 // For people: reports show them.

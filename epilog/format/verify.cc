@@ -219,7 +219,13 @@ void Verifier::attribute(const R& record) {
     has_byte_count_ =
         has_byte_count_ || record.kind == kAttrBytesSent || record.kind == kAttrBytesReceived;
   }
-  if (raw(record.kind) == 0 || raw(record.kind) > raw(kAttrCreatedBy)) {
+  if constexpr (std::is_same_v<R, AttrMetrics>) {
+    const std::size_t defined = definitions_.local_metrics.size();
+    if (record.values.size() != defined && record.values.size() != 2 * defined) {
+      find(Level::kError, "values", "are not one or two for each LOCAL_METRIC",
+           "those that are there count");
+    }
+  } else if (raw(record.kind) == 0 || raw(record.kind) > raw(kAttrCreatedBy)) {
     find(Level::kNote, "kind", "is no kind of attribute that this version knows", kSkipped);
   }
 }

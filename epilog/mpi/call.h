@@ -103,10 +103,11 @@ template <class A>
   std::byte* noted = note.records;
   if constexpr (A::kBegins) noted = put(noted, Enter{r.lid, Seconds{0}, region});
   std::conditional_t<kNoted, OpenCall<A, Hook<A>>, NoOpenCall> open(a, hook, r, noted);
+  read_at_enter(r);
   const Ticks entered_at = ticks();
   const Seconds enter = to_seconds(entered_at);
   if constexpr (A::kBlocks) {
-    publish(r, put(r.cursor, Enter{r.lid, enter, region}));
+    publish(r, put(put_at_enter(r, r.cursor), Enter{r.lid, enter, region}));
     if (entered_at >= r.processor_due) [[unlikely]]
       note_processor(r, entered_at);
   }
@@ -116,6 +117,7 @@ template <class A>
   if constexpr (kEnters) r.open_region = A::kFunction + 1;
   const typename A::Result result = called(a, &frame);
   const Ticks exit = ticks();
+  read_at_exit(r);
   if constexpr (kInNote) entered = !drop_note(*r.note) || A::kBlocks;
   Recording call{r, r.cursor, region, enter, to_seconds(exit), entered};
   if constexpr (requires { hook.after(a, result, call); }) {

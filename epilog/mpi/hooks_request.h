@@ -153,7 +153,7 @@ template <class C>
       call.event(MpiRequestTested{call.r.lid, call.exit, id});
       call.leave();
     } else {
-      call.p = put(call.p, MpiTestCall{call.r.lid, call.enter, call.exit, call.region, id});
+      call.whole(MpiTestCall{call.r.lid, call.enter, call.exit, call.region, id});
     }
   }
 }

@@ -50,10 +50,10 @@ template <class A, class C>
       call.leave();
       call.enter = call.exit;
     }
-    call.p = put(call.p, MpiRmaCall{call.r.lid, call.enter, call.exit, call.region,
-                                    static_cast<PeerId>(target), static_cast<WindowId>(window->id),
-                                    static_cast<RmaId>(id), Bytes64{bytes}, Bytes64{got},
-                                    static_cast<Byte>(kind)});
+    call.whole(MpiRmaCall{call.r.lid, call.enter, call.exit, call.region,
+                          static_cast<PeerId>(target), static_cast<WindowId>(window->id),
+                          static_cast<RmaId>(id), Bytes64{bytes}, Bytes64{got},
+                          static_cast<Byte>(kind)});
   }
 }
 

@@ -24,9 +24,10 @@ void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool bl
                   ready(r, function, caller, &call.frame, call.region);
   if (!call.recorded && r.lost != nullptr) count_lost(r);
   if (call.recorded) {
+    read_at_enter(r);
     call.enter = ticks();
     if (blocks) {
-      publish(r, put(r.cursor, Enter{r.lid, to_seconds(call.enter), call.region}));
+      publish(r, put(put_at_enter(r, r.cursor), Enter{r.lid, to_seconds(call.enter), call.region}));
       r.open_region = function + 1;
       if (call.enter >= r.processor_due) note_processor(r, call.enter);
     }
@@ -38,6 +39,7 @@ Recording records_of(PlainCall& call) {
   call.frame.in_call = false;
   Recorder& r = the_recorder;
   r.last = ticks();
+  read_at_exit(r);
   drop_note(*r.note);
   return {r, r.cursor, call.region, to_seconds(call.enter), to_seconds(r.last), call.blocks};
 }

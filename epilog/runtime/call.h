@@ -10,6 +10,7 @@
 
 #include "epilog/runtime/comm_object.h"
 #include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/metrics.h"
 #include "epilog/runtime/processor.h"
 #include "epilog/runtime/session.h"
 
@@ -89,7 +90,7 @@ struct Recording {
   [[gnu::always_inline]] void begin() {
     if (entered) return;
     entered = true;
-    p = put(p, Enter{r.lid, enter, region});
+    p = put(put_at_enter(r, p), Enter{r.lid, enter, region});
   }
   template <class R>
   [[gnu::always_inline]] void event(const R& record) {
@@ -100,16 +101,21 @@ struct Recording {
   [[gnu::always_inline]] void leave(const R& record) {
     if (!good) return;
     begin();
-    p = put(p, record);
+    p = put(put_at_exit(r, p), record);
   }
   // The exit of a call without special events: compact if ENTER is not written yet.
   [[gnu::always_inline]] void leave() {
     if (!good) return;
     if (entered) {
-      p = put(p, Exit{r.lid, exit});
+      p = put(put_at_exit(r, p), Exit{r.lid, exit});
     } else {
-      p = put(p, MpiCall{r.lid, enter, exit, region});
+      whole(MpiCall{r.lid, enter, exit, region});
     }
+  }
+  // The whole call in one record.
+  template <class R>
+  [[gnu::always_inline]] void whole(const R& record) {
+    p = put(put_at_both(r, p), record);
   }
 };
 

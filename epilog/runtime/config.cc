@@ -232,6 +232,8 @@ Config read_config() {
   setting("ELG_LIBRARIES", [&](const char* text) { return config.libraries = text, true; });
   setting("ELG_FILTER", [&](const char* text) { return config.filter = text, true; });
   setting("ELG_SAMPLE", [&](const char* text) { return parse_interval(text, config.sample); });
+  setting("ELG_METRICS", [&](const char* text) { return config.metrics = text, true; });
+  setting("ELG_PAPI", [&](const char* text) { return config.papi = text, true; });
   setting("ELG_RECORD", [&](const char* text) { return parse_switch(text, config.record); });
   setting("ELG_OPENMP", [&](const char* text) { return parse_switch(text, config.openmp); });
   setting("ELG_KEEP", [&](const char* text) { return parse_switch(text, config.keep); });

@@ -34,10 +34,12 @@ struct Config {
   const char* libraries = nullptr;  // patterns with commas between
   const char* filter = nullptr;     // file
   std::uint64_t max_size = 0;       // bytes that a process writes at most, or 0
+  const char* metrics = nullptr;    // counters, with commas between
+  const char* papi = nullptr;       // file of PAPI's library
   std::uint64_t sample = 0;         // nanoseconds of processor time between samples, or 0
   bool record = true;
   bool openmp = true;  // constructs of OpenMP are recorded
-  bool keep = true;  // beyond the death of the process
+  bool keep = true;    // beyond the death of the process
   bool verbose = false;
   int test_clock_rank = -1;
   double test_clock_shift = 0;

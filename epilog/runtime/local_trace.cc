@@ -12,6 +12,7 @@
 #include "epilog/runtime/blocked_signal.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/keeper.h"
+#include "epilog/runtime/metrics.h"
 #include "epilog/runtime/open_regions.h"
 #include "epilog/runtime/processor.h"
 #include "epilog/runtime/run_properties.h"
@@ -171,6 +172,7 @@ void write_head(Recorder& r, LocalTrace& trace) {
     p = put(p, Offset{run.offset_time, Seconds{run.clock_offset}});
   }
   publish(r, p);
+  define_metrics(r);
 }
 
 void empty_buffer(Recorder& r, LocalTrace& trace) {
@@ -189,6 +191,7 @@ void detach(Recorder& r) {
   r.paths = nullptr;
   r.processor_due = kNever;
   r.note = &no_note;
+  r.metrics = nullptr;
   r.trace = nullptr;
   r.lost = nullptr;
 }
@@ -209,7 +212,7 @@ bool note_log_changes(Recorder& r, LocalTrace& trace) {
   Ticks at = r.last;
   if (!trace.log_off_open) p = put(p, LogOff{r.lid, to_seconds(at = later(s.off_time, r.last))});
   trace.log_off_open = s.paused;
-  if (!s.paused) p = put(p, LogOn{r.lid, to_seconds(at = later(s.on_time, at))});
+  if (!s.paused) p = put(put_now(r, p), LogOn{r.lid, to_seconds(at = later(s.on_time, at))});
   r.last = at;
   publish(r, p);
   return !s.paused;
@@ -293,6 +296,7 @@ bool open_trace(Recorder& r) {
   r.lid = static_cast<LocationId>(s.run.rank);
   r.trace = trace;
   r.thread_bit = trace->thread < 64 ? std::uint64_t{1} << trace->thread : 0;
+  start_metrics(r);
   write_head(r, *trace);
   open_code_table(r);
   trace->open = &the_open_regions;
@@ -323,6 +327,8 @@ void close_trace(LocalTrace& trace, Ticks t) {
     t = later(t, r.last);
     if (&r == &the_recorder && !trace.log_off_open) note_processor(r, t);
     std::byte* p = r.cursor;
+    // The values of a thread that still runs only it can read.
+    if (&r == &the_recorder) p = put_now(r, p);
     if (trace.log_off_open) p = put(p, LogOn{r.lid, to_seconds(t)});
     if (r.open_region != 0) p = put(p, Exit{r.lid, to_seconds(t)});
     if (p != r.cursor) r.last = t;
@@ -332,6 +338,7 @@ void close_trace(LocalTrace& trace, Ticks t) {
   } else if (s.limit_reached) {
     write_out(trace);
   }
+  if (&r == &the_recorder) end_metrics(r);
   --s.open_traces;
   // What could not be written stays beside the trace.
   const BlockedSignal blocked(SIGXFSZ);
@@ -375,7 +382,7 @@ bool make_room_for(Recorder& r, std::size_t bytes) {
 
 bool flush_with_record(Recorder& r, Ticks begin) {
   LocalTrace& trace = *r.trace;
-  publish(r, put(r.cursor, EnterTracing{r.lid, to_seconds(begin)}));
+  publish(r, put(put_now(r, r.cursor), EnterTracing{r.lid, to_seconds(begin)}));
   if (!write_out(trace)) return false;
   trace.in_flush = true;
   // From a region of the program: another thread may be in MPI, and nothing is locked unless
@@ -385,7 +392,7 @@ bool flush_with_record(Recorder& r, Ticks begin) {
   trace.in_flush = false;
   if (the_session.stopped) return false;
   r.last = ticks();
-  publish(r, put(r.cursor, ExitTracing{r.lid, to_seconds(r.last)}));
+  publish(r, put(put_now(r, r.cursor), ExitTracing{r.lid, to_seconds(r.last)}));
   return goes_on(r, trace);
 }
 
@@ -451,7 +458,7 @@ void close_spill(Recorder& r) {
   LocalTrace& trace = *r.trace;
   trace.spilled = false;
   std::byte* p = put(r.cursor, EnterTracing{r.lid, to_seconds(trace.spill_begin)});
-  publish(r, put(p, ExitTracing{r.lid, to_seconds(trace.spill_end)}));
+  publish(r, put(put_now(r, p), ExitTracing{r.lid, to_seconds(trace.spill_end)}));
   r.last = trace.spill_end;
 }
 

@@ -41,8 +41,8 @@ struct LocalTrace {
   Ticks spill_begin = 0, spill_end = 0;
 };
 
-// What is written after the buffer is full: ENTER_TRACING and a LOST record.
-inline constexpr std::size_t kReserve = 256;
+// What is written after the buffer is full: LOG_OFF, ENTER_TRACING and a LOST record, with counters.
+inline constexpr std::size_t kReserve = 512;
 
 bool open_trace(Recorder& r);
 // Takes a trace (null: any) out of the session's list: whoever gets it closes it. Null if it is

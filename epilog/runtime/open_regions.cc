@@ -2,7 +2,9 @@
 
 #include <sys/mman.h>
 
+#include "epilog/format/openmp_constructs.h"
 #include "epilog/runtime/code.h"
+#include "epilog/runtime/metrics.h"
 #include "epilog/runtime/user_regions.h"
 
 namespace kojak::measure {
@@ -63,16 +65,24 @@ Ticks not_before_last(const Recorder& r, Ticks at) {
   return static_cast<std::int64_t>(at - r.last) < 0 ? r.last : at;
 }
 
-void write_enter(Recorder& r, RegionId id, Ticks at) {
-  r.last = not_before_last(r, at);
-  publish(r, put(r.cursor, Enter{r.lid, to_seconds(r.last), id}));
+// Whether counters are read where the region begins and ends. Locks are taken so often, and for so
+// short a time, that reading would be most of it.
+bool counts(std::uint64_t key) {
+  if ((key & (kUserKey | kFunctionKey)) != 0) return true;
+  const auto construct = static_cast<OmpConstruct>((key >> 48) - kFirstOmpConstruct);
+  return construct < OmpConstruct::kCritical || construct > OmpConstruct::kSetNestLock;
 }
 
-void write_exit(Recorder& r, Ticks at, bool collective = false) {
+// `p`: behind what stands before the record.
+void write_enter(Recorder& r, RegionId id, Ticks at, std::byte* p) {
+  r.last = not_before_last(r, at);
+  publish(r, put(p, Enter{r.lid, to_seconds(r.last), id}));
+}
+
+void write_exit(Recorder& r, Ticks at, std::byte* p, bool collective = false) {
   r.last = not_before_last(r, at);
   const Seconds time = to_seconds(r.last);
-  publish(r,
-          collective ? put(r.cursor, OmpCollExit{r.lid, time}) : put(r.cursor, Exit{r.lid, time}));
+  publish(r, collective ? put(p, OmpCollExit{r.lid, time}) : put(p, Exit{r.lid, time}));
 }
 
 bool recording() {
@@ -96,7 +106,7 @@ void enter_unwritten(Recorder& r) {
     if (!has_room_in(r)) return;
     if (entry.written) continue;
     entry.written = true;
-    write_enter(r, id, r.last);
+    write_enter(r, id, r.last, r.cursor);
   }
 }
 
@@ -145,7 +155,8 @@ bool RegionEvent::enter(std::uint64_t key, const void* what, Ticks at,
       if (created_by != kNobody) [[unlikely]] {
         write(AttrUi4{kAttrCreatedBy, Count{created_by}});
       }
-      write_enter(r_, id, at == kNow ? ticks() : at);
+      std::byte* const p = at == kNow && counts(key) ? put_now(r_, r_.cursor) : r_.cursor;
+      write_enter(r_, id, at == kNow ? ticks() : at, p);
     }
   } else if (stack_.depth >= stack_.capacity && !grow(stack_)) {
     return false;
@@ -161,7 +172,8 @@ void RegionEvent::leave(std::uint64_t count, Ticks at) {
     if (!entry.written) continue;
     if (on_ && r_.trace != nullptr && has_room_in(r_)) {
       const Ticks end = end_of(entry);
-      write_exit(r_, end == kNow ? now : end, entry.collective);
+      std::byte* const p = end == kNow && counts(entry.key) ? put_now(r_, r_.cursor) : r_.cursor;
+      write_exit(r_, end == kNow ? now : end, p, entry.collective);
     } else {
       ++stack_.exits_due;
     }
@@ -183,7 +195,7 @@ void catch_up_regions(Recorder& r) {
     if (!has_room_in(r)) return;  // paused again: the next time
     if (stack.exits_due == 0) break;
     --stack.exits_due;
-    write_exit(r, r.last);
+    write_exit(r, r.last, r.cursor);
   }
   enter_unwritten(r);
 }
@@ -193,7 +205,7 @@ bool leave_all(LocalTrace& trace, Ticks t) {
   OpenRegions& stack = *trace.open;
   const auto leave = [&](Ticks at, bool collective) {
     if (r.cursor > trace.hard_limit && !write_out(trace)) return false;
-    write_exit(r, at, collective);
+    write_exit(r, at, r.cursor, collective);
     return true;
   };
   for (std::uint64_t i = 0; i < stack.exits_due; ++i) {

@@ -19,6 +19,7 @@
 namespace kojak::measure {
 
 struct LocalTrace;
+struct Metrics;
 struct PathSlot;
 
 // Lies on the stack of the outermost MPI call of a thread, or of what else of ours writes records:
@@ -53,7 +54,7 @@ inline std::uint64_t site_key(unsigned function, const void* caller) {
 }
 
 // Every call may write this much without asking again.
-inline constexpr std::size_t kCallRoom = 1024;
+inline constexpr std::size_t kCallRoom = 1536;
 // Functions are numbered as the table of MPI's has them, behind these as that of SHMEM's, and then
 // OpenMP's constructs.
 inline constexpr unsigned kFirstShmemFunction = 704, kFirstOmpConstruct = 2560;
@@ -84,6 +85,7 @@ struct alignas(64) Recorder {
   CodeSlot* codes;  // the same, also where call sites are not recorded
   const PathSlot* paths;  // of calls, where their callers are followed, or null
   LocalBufferNote* note;  // of the open call
+  Metrics* metrics;       // counters that are read, or null (metrics.h)
   std::byte* lost;        // once the disk was full: where the number of lost calls stands
   LocalTrace* trace;
   // Set while a Fortran call is on its way through the MPI's Fortran library, which may reach our C

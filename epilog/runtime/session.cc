@@ -14,6 +14,7 @@
 #include "epilog/runtime/call_path.h"
 #include "epilog/runtime/filter.h"
 #include "epilog/runtime/keeper.h"
+#include "epilog/runtime/metrics.h"
 #include "epilog/runtime/open_regions.h"
 #include "epilog/runtime/sampler.h"
 
@@ -181,7 +182,7 @@ void pause_recording(Recorder& r) {
   if (r.trace->log_off_open) return;  // it had not yet noted that another thread resumed
   r.trace->log_off_open = true;
   r.last = now;
-  publish(r, put(r.cursor, LogOff{r.lid, to_seconds(now)}));
+  publish(r, put(put_now(r, r.cursor), LogOff{r.lid, to_seconds(now)}));
 }
 
 void resume_recording(Recorder& r) {

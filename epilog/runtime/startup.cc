@@ -9,6 +9,7 @@
 
 #include "epilog/format/mpi_functions.h"
 #include "epilog/runtime/call.h"
+#include "epilog/runtime/metrics.h"
 #include "epilog/runtime/node_clock.h"
 
 namespace kojak::measure {
@@ -65,7 +66,7 @@ void record_start(Ticks returned) {
   if (!records_init() || r.trace == nullptr || !make_room_for(r, 2 * kMaxRecord)) return;
   std::byte* const p = put(r.cursor, EnterTracing{r.lid, to_seconds(returned)});
   r.last = ticks();
-  publish(r, put(p, ExitTracing{r.lid, to_seconds(r.last)}));
+  publish(r, put(put_now(r, p), ExitTracing{r.lid, to_seconds(r.last)}));
 }
 
 }  // namespace
@@ -115,6 +116,7 @@ void begin_recording(unsigned function, Ticks returned, const void* caller,
     complain(s.config, "ELG_TEST_CLOCK names rank %d of %d", s.config.test_clock_rank,
              static_cast<int>(s.run.size));
   }
+  prepare_metrics();
   if (s.config.complaints[0] != '\0' && s.run.rank == 0) say("%s", s.config.complaints);
   s.live = true;
   if (!enter_run_directory()) {
@@ -148,7 +150,7 @@ void begin_shutdown(Recorder& r) {
   if (inside) settle_note(r);
   if (!s.paused && !inside && !make_room(r)) return;
   std::byte* p = r.cursor;
-  if (!s.paused) p = put(p, EnterTracing{r.lid, to_seconds(begin)});
+  if (!s.paused) p = put(put_now(r, p), EnterTracing{r.lid, to_seconds(begin)});
   if (s.run.first_of_node) {  // it speaks for its node
     p = put(p, Offset{s.run.offset_time, Seconds{s.run.clock_offset}});
     if (static_cast<int>(s.run.rank) != s.config.test_clock_rank) {
@@ -158,7 +160,7 @@ void begin_shutdown(Recorder& r) {
   }
   if (!s.paused) {
     r.last = ticks();
-    p = put(p, ExitTracing{r.lid, to_seconds(r.last)});
+    p = put(put_now(r, p), ExitTracing{r.lid, to_seconds(r.last)});
   }
   publish(r, p);
 }

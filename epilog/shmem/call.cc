@@ -73,9 +73,9 @@ void write_put(Recording& call, const Operation& o, std::uint64_t bytes) {
 enum class Kind : std::uint8_t { kPut = 1, kGet = 2, kGetAndPut = 3 };
 void write_compact(Recording& call, const Operation& o, std::uint64_t bytes, std::uint64_t got,
                    Kind kind) {
-  call.p = put(call.p, ShmemRmaCall{call.r.lid, call.enter, call.exit, call.region, o.peer, o.id,
-                                    o.place, o.context, o.flags, Bytes64{bytes}, Bytes64{got},
-                                    Byte{static_cast<std::uint8_t>(kind)}});
+  call.whole(ShmemRmaCall{call.r.lid, call.enter, call.exit, call.region, o.peer, o.id, o.place,
+                          o.context, o.flags, Bytes64{bytes}, Bytes64{got},
+                          Byte{static_cast<std::uint8_t>(kind)}});
 }
 
 // The bits of what is compared with.

@@ -251,7 +251,7 @@ void TraceDefinitions::take_location() {
 
 void TraceDefinitions::take_metrics() {
   std::uint32_t position = 0;
-  local_.metrics.for_each([&](MetricId id, const MetricDef& def) {
+  const auto take = [&](MetricId id, const MetricDef& def) {
     std::string key = def.name;
     key += '\0';
     key += def.description;
@@ -271,7 +271,14 @@ void TraceDefinitions::take_metrics() {
     translation_.metrics.set(raw(id), merged);
     if (merged != position) translation_.metrics_differ = true;
     ++position;
-  });
+  };
+  // A trace has values of the one kind or of the other.
+  if (local_.metrics.empty()) {
+    local_.local_metrics.for_each(take);
+    translation_.local_metrics = static_cast<std::uint32_t>(local_.local_metrics.size());
+  } else {
+    local_.metrics.for_each(take);
+  }
 }
 
 void TraceDefinitions::take_topologies() {

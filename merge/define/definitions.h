@@ -46,9 +46,10 @@ class IdMap {
 
 struct Translation {
   IdMap regions, call_sites, comms, windows, metrics;
-  IdMap sites;                     // regions that stand for a call site, to that
-  bool metrics_differ = false;     // the trace's counters are not the merged trace's, in order
-  std::uint32_t metric_count = 0;  // METRIC records: so many values has an event
+  IdMap sites;                      // regions that stand for a call site, to that
+  bool metrics_differ = false;      // the trace's counters are not the merged trace's, in order
+  std::uint32_t metric_count = 0;   // METRIC records: so many values has an event
+  std::uint32_t local_metrics = 0;  // LOCAL_METRIC records: so many has ATTR_METRICS
   bool operator==(const Translation&) const = default;
 };
 

@@ -64,7 +64,7 @@ class ContextWriter {
       }
     }
     Exit exit{LocationId{s.lid}, Seconds{s.time}, {}};
-    events_.count_metrics(s, exit);
+    events_.count_metrics(s, exit, true);
     emitter_.put(exit);
     events_.leave_callers(s, s.callers_in_call, exit.metv);
   }

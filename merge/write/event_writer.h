@@ -50,10 +50,12 @@ class EventWriter {
     r.time = Seconds{s.time};
     return true;
   }
-  // Hardware counters in the order of the merged trace; whole-call records repeat the last ones.
+  // Hardware counters in the order of the merged trace; where they were not read the last ones are
+  // repeated. `at_exit`: of a whole-call record.
   template <class R>
-  void count_metrics(Stream& s, R& r) {
+  void count_metrics(Stream& s, R& r, bool at_exit = false) {
     if constexpr (!Plain) {
+      if (s.translation->local_metrics != 0 && s.attributes != nullptr) note_metrics(s, at_exit);
       for (std::uint32_t i = 0; i < r.metv.size(); ++i) {
         const std::uint32_t merged = s.translation->metrics[i];
         if (merged < out_metrics_) s.metrics[merged] = r.metv[i];
@@ -130,6 +132,26 @@ class EventWriter {
     return false;
   }
 
+  // The values that stand before the current record.
+  void note_metrics(Stream& s, bool at_exit) {
+    const std::uint32_t count = s.translation->local_metrics;
+    const std::uint32_t first = at_exit ? count : 0;
+    for (const std::byte* p = s.attributes; p < s.record;
+         p += std::size_t{2} + static_cast<std::uint8_t>(p[0])) {
+      const RawRecord attribute{static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]),
+                                p + 2, 0};
+      AttrMetrics r;
+      if (attribute.type != type_of(RecordType::kAttrMetrics) ||
+          decode(attribute, s.dialect, r) != nullptr) {
+        continue;
+      }
+      for (std::uint32_t i = 0; i < count && first + i < r.values.size(); ++i) {
+        const std::uint32_t merged = s.translation->metrics[i];
+        if (merged < out_metrics_) s.metrics[merged] = r.values[first + i];
+      }
+    }
+  }
+
   void copy_attributes(Stream& s) {
     if (s.attributes != nullptr) [[unlikely]]
       copy_attributes_slow(s);
@@ -150,6 +172,7 @@ class EventWriter {
   void copy_attribute(Stream& s, const RawRecord& attribute, const std::byte* p, std::size_t size) {
     constexpr std::uint8_t kRegionKind = 4;
     AttrUi4 value;
+    if (attribute.type == type_of(RecordType::kAttrMetrics)) return;  // in the event itself
     if (!emitter_.native()) return leave_out_attribute(s, attribute);
     if (attribute.type == type_of(RecordType::kAttrUi4) &&
         decode(attribute, s.dialect, value) == nullptr) {

@@ -107,7 +107,7 @@ class TransferWriter {
         emitter_.put(MpiRequestTested{exit.lid, exit.time, call.reqid});
       }
     }
-    events_.count_metrics(s, exit);
+    events_.count_metrics(s, exit, true);
     emitter_.put(exit);
     events_.leave_callers(s, s.callers_in_call, exit.metv);
   }

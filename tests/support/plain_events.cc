@@ -164,7 +164,7 @@ void for_each_event(const std::vector<std::byte>& bytes, const Trace& trace, F&&
   while (reader->next(record) == TraceReader::Next::kRecord) {
     if (is_attribute(record.type)) {
       dispatch_record(record.type, [&]<class R>() {
-        if constexpr (R::kKind == RecordKind::kAttribute) {
+        if constexpr (R::kKind == RecordKind::kAttribute && R::kDialect != RecordDialect::kLocal) {
           R r;
           if (decode(record, reader->dialect(), r) != nullptr) return;
           std::string value = std::to_string(raw(r.value));

@@ -69,6 +69,7 @@ struct Fill {
   }
   void rest(const FieldInfo&, U4Array& view) { view = U4Array::of(numbers); }
   void rest(const FieldInfo&, ByteArray& view) { view = ByteArray::of(bytes); }
+  void rest(const FieldInfo&, MetricValues& view) { view = MetricValues::of(values); }
   template <class U>
   void array(const FieldInfo& info, PackedArray<U>& view, std::uint32_t) {
     rest(info, view);

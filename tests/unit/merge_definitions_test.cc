@@ -270,6 +270,74 @@ EXIT lid=1 time=3 metv=[3,4]
                                               "0  metv=30,40", "1  metv=4,3"}));
 }
 
+// Counters that stand before the records: a whole call has those of its enter and of its exit, and
+// where none were read the last ones are repeated.
+TEST(MergeDefinitions, CountersInAttributesBecomeValuesOfEvents) {
+  LocalRun run(2);
+  run.add(0, R"(
+STRING strid=0 cntc=0 str="CYCLES"
+STRING strid=1 cntc=0 str="MISSES"
+LOCAL_METRIC metid=0 metnid=0 metdid=0 dtype=0 mode=0 interval=0
+LOCAL_METRIC metid=1 metnid=1 metdid=1 dtype=0 mode=0 interval=0
+ENTER lid=0 time=0 region=main
+ATTR_METRICS values=[1,2]
+LOG_OFF lid=0 time=0.5
+LOG_ON lid=0 time=0.75
+ATTR_METRICS values=[10,20,13,24]
+MPI_CALL lid=0 time=1 exit=2 region=MPI_Comm_rank
+ATTR_METRICS values=[30,40]
+ENTER lid=0 time=3 region=MPI_Barrier
+ATTR_METRICS values=[50,60]
+MPI_COLLEXIT lid=0 time=4 cid=0
+ATTR_METRICS values=[70,80,90,100]
+MPI_TEST_CALL lid=0 time=5 exit=5.5 region=MPI_Test reqid=7
+EXIT lid=0 time=6
+)");
+  run.add(1, R"(
+STRING strid=0 cntc=0 str="MISSES"
+LOCAL_METRIC metid=0 metnid=0 metdid=0 dtype=0 mode=0 interval=0
+ATTR_METRICS values=[5]
+ENTER lid=1 time=0 region=main
+EXIT lid=1 time=6
+)");
+  const merge::Summary summary = run.merge();
+  std::vector<std::string> values;
+  const auto printed = trace_to_text(run.merged);
+  ASSERT_TRUE(printed);
+  for (std::size_t at = 0; (at = printed->find("metv=", at)) != std::string::npos; ++at) {
+    const std::size_t line = printed->rfind('\n', at) + 1;
+    values.push_back(printed->substr(line, printed->find(' ', line) - line) + " " +
+                     printed->substr(at + 5, printed->find(']', at) - at - 4));
+  }
+  EXPECT_EQ(values, (std::vector<std::string>{
+                        "ENTER [0,0]", "ENTER [0,5]", "LOG_OFF [1,2]", "LOG_ON [1,2]",
+                        "ENTER [10,20]", "EXIT [13,24]", "ENTER [30,40]", "MPI_COLLEXIT [50,60]",
+                        "ENTER [70,80]", "EXIT [90,100]", "EXIT [90,100]", "EXIT [0,5]"}));
+  EXPECT_EQ(printed->find("ATTR_METRICS"), std::string::npos);
+  EXPECT_EQ(printed->find("LOCAL_METRIC"), std::string::npos);
+  EXPECT_EQ(summary[merge::Finding::kNativeLeftOut].count, 0u);
+}
+
+// Values that do not fit the definitions are taken as far as they go.
+TEST(MergeDefinitions, TooFewCountersInAnAttributeDoNoHarm) {
+  LocalRun run(1);
+  run.add(0, R"(
+LOCAL_METRIC metid=0 metnid="A" metdid="" dtype=0 mode=0 interval=0
+LOCAL_METRIC metid=1 metnid="B" metdid="" dtype=0 mode=0 interval=0
+ATTR_METRICS values=[3]
+ENTER lid=0 time=0 region=main
+ATTR_METRICS values=[4,5,6]
+MPI_CALL lid=0 time=1 exit=2 region=MPI_Comm_rank
+ATTR_METRICS values=[7,8,9,10,11]
+EXIT lid=0 time=6
+)");
+  run.merge();
+  std::vector<std::string> fields;
+  for (const auto& event : support::merged_events(run.merged)) fields.push_back(event.fields);
+  EXPECT_EQ(fields, (std::vector<std::string>{"rid=main metv=3,0", "rid=MPI_Comm_rank metv=4,5",
+                                              " metv=6,5", " metv=7,8"}));
+}
+
 // A test that completes nothing comes in one record; the merge writes what the call would have
 // been.
 TEST(MergeDefinitions, WholeCallsAreExpanded) {

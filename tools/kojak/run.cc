@@ -40,6 +40,7 @@ struct Plan {
   std::string directory;  // absolute
   bool named = false;     // by the user: keeps its name
   std::string sample;     // between samples, or empty
+  std::string metrics;    // counters, or empty
   bool source = true;
   std::optional<bool> causes;  // nothing: unless the trace is large
   bool analyse = true;
@@ -87,10 +88,12 @@ std::vector<std::string> settings(const Plan& plan) {
     const char* const value = std::getenv(name);
     const bool given = std::string_view(name) == "ELG_DIR" ||
                        (std::string_view(name) == "ELG_OPENMP" && plan.no_openmp) ||
-                       (std::string_view(name) == "ELG_SAMPLE" && !plan.sample.empty());
+                       (std::string_view(name) == "ELG_SAMPLE" && !plan.sample.empty()) ||
+                       (std::string_view(name) == "ELG_METRICS" && !plan.metrics.empty());
     if (value != nullptr && !given) all.push_back(std::string(name) + "=" + value);
   }
   if (!plan.sample.empty()) all.push_back("ELG_SAMPLE=" + plan.sample);
+  if (!plan.metrics.empty()) all.push_back("ELG_METRICS=" + plan.metrics);
   return all;
 }
 
@@ -281,6 +284,7 @@ int body(const po::variables_map& values) {
   }
   plan.command = values["command"].as<std::vector<std::string>>();
   plan.analyse = values.count("no-analysis") == 0;
+  if (values.count("metrics") != 0) plan.metrics = values["metrics"].as<std::string>();
   if (values.count("sample") != 0) plan.sample = values["sample"].as<std::string>();
   const char* const sampled = std::getenv("ELG_SAMPLE");
   plan.source = values.count("no-source") == 0;
@@ -367,6 +371,8 @@ int run_command(int argc, char** argv) {
       "sample", po::value<std::string>()->implicit_value("10ms")->value_name("INTERVAL"),
       "also record what each thread computes outside of MPI, once in 10ms of processor time or in "
       "INTERVAL (ELG_SAMPLE): reports name functions and lines of what makes others wait")(
+      "metrics", po::value<std::string>()->value_name("LIST"),
+      "read these counters, too (ELG_METRICS): PAPI_TOT_INS, perf::PAGE-FAULTS, ru_minflt, ...")(
       "openmp", po::value<std::string>()->implicit_value("on")->value_name("on|off"),
       "record OpenMP of programs built for GCC's OpenMP library, too: run them on LLVM's; off: "
       "record none")("causes",
