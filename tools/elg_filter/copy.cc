@@ -68,11 +68,14 @@ class Copier {
   void definition(const RawRecord& record) {
     const auto type = static_cast<RecordType>(record.type);
     const std::uint64_t at = out_.writer() == nullptr ? 0 : out_.writer()->offset();
+    // Both say how many events there are. What says it a second time is left out.
     if (type == RecordType::kNumEvents) {
+      if (result_.num_events != 0) return;
       result_.num_events = at;
       return out_.put(NumEvents{count32(announced(in_.events, in_.inherited, native()))});
     }
     if (type == RecordType::kEventCount64) {
+      if (result_.event_count64 != 0) return;
       result_.event_count64 = at;
       return out_.put(EventCount64{Count64{in_.events}});
     }
