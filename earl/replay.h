@@ -45,6 +45,9 @@ struct Sink {
   // instances like others (Trace::tracing_region).
   void on_enter(const OpenCall&) {}
   void on_call(const Call&, std::span<const std::uint64_t> /*metrics*/) {}
+  // Before these, where the trace has counters: what they counted in the region instance that was
+  // innermost up to here, since the location's last event of the kind.
+  void on_counted(const OpenCall&, std::span<const std::uint64_t> /*metrics*/) {}
 
   // Immediately at the record, paired or not: for bytes and counts.
   void on_send(const SendEvent&) {}

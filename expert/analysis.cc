@@ -14,6 +14,7 @@
 #include "expert/catalogue.h"
 #include "expert/causes/cause_finder.h"
 #include "expert/causes/cause_metrics.h"
+#include "expert/causes/stretch_counters.h"
 #include "expert/last_call_finder.h"
 #include "expert/notes.h"
 #include "expert/omp_locks.h"
@@ -31,6 +32,7 @@
 #include "expert/trace_findings.h"
 #include "expert/unbegun.h"
 #include "expert/unexplained.h"
+#include "expert/waiting_counters.h"
 
 namespace kojak::expert {
 namespace {
@@ -51,7 +53,12 @@ class Analysis : public earl::Sink {
         samples_(trace.definitions()),
         processors_(trace.location_count()),
         omp_paths_(trace.location_count()) {
-    if (options.root_causes) causes_.emplace(trace.location_count(), CauseFinder::Options{});
+    if (options.root_causes) {
+      causes_.emplace(trace.location_count(), CauseFinder::Options{});
+      if (!trace.definitions().metrics.empty()) {
+        stretch_counters_.emplace(trace.definitions(), trace.location_count());
+      }
+    }
     trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
       if (node.clock_error)
         max_delta_ = std::max(max_delta_, *node.clock_error + *node.clock_error);
@@ -139,6 +146,9 @@ class Analysis : public earl::Sink {
       pattern.handler(__VA_ARGS__, *this);                             \
     }                                                                  \
   })
+  void on_counted(const earl::OpenCall& in, std::span<const std::uint64_t> values) {
+    if (stretch_counters_) stretch_counters_->counted(in.index, values);
+  }
   void on_enter(const earl::OpenCall& call) {
     if (follows_) [[unlikely]]
       follow_enter(call);
@@ -404,7 +414,9 @@ class Analysis : public earl::Sink {
                                                         : w.enter + w.waiting});
       }
     }
-    return causes_->finish(asked);
+    RootCauses found = causes_->finish(asked);
+    if (stretch_counters_) stretch_counters_->add_to(found);
+    return found;
   }
 
  private:
@@ -515,12 +527,14 @@ class Analysis : public earl::Sink {
   [[gnu::noinline]] void follow_enter(const earl::OpenCall& call) {
     if (waits_) waits_->on_enter(call);
     if (teams_) enter_team(call);
+    if (stretch_counters_) stretch_counters_->enter(call.index, raw(call.cnode), doing(call));
   }
   [[gnu::noinline]] void follow_exit(const earl::Call& call,
                                      std::span<const std::uint64_t> counters) {
     if (waits_) waits_->on_call(call);
     if (teams_) leave_in_team(call);
     if (send_modes_ != nullptr) send_modes_->on_call(call);
+    if (stretch_counters_) stretch_counters_->leave(call.index);
     for (std::size_t i = 0; i < counters.size(); ++i) {
       if (counters[i] == 0 || counters_[i] == Counter::kLeftOut) continue;
       const double value = counters_[i] == Counter::kFloat ? std::bit_cast<double>(counters[i])
@@ -536,7 +550,10 @@ class Analysis : public earl::Sink {
     if (causes_) {
       const CallPathIndex as =
           omp_paths_.on_enter(call, region != nullptr && region->type == kOmpParallel);
-      if (as != raw(call.cnode)) causes_->compare_as(raw(call.cnode), as);
+      if (as != raw(call.cnode)) {
+        causes_->compare_as(raw(call.cnode), as);
+        if (stretch_counters_) stretch_counters_->compare_as(raw(call.cnode), as);
+      }
     }
     if (region == nullptr || region->type != kOmpParallel ||
         !teams_->take_fork(call, fork, caller) || !(fork < call.enter)) {
@@ -704,10 +721,11 @@ class Analysis : public earl::Sink {
   Samples samples_;
   Processors processors_;
   OmpPaths omp_paths_;
-  std::optional<CauseFinder> causes_;           // if wanted
-  std::vector<CauseFinder::Arrival> arrivals_;  // kept for its memory only
-  std::vector<CauseFinder::Starter> starters_;  // the same
-  std::vector<Cause> posts_;                    // likewise
+  std::optional<CauseFinder> causes_;                // if wanted
+  std::optional<StretchCounters> stretch_counters_;  // if the trace has counters, too
+  std::vector<CauseFinder::Arrival> arrivals_;       // kept for its memory only
+  std::vector<CauseFinder::Starter> starters_;       // the same
+  std::vector<Cause> posts_;                         // likewise
   Unbegun unbegun_;
 };
 
@@ -788,6 +806,7 @@ Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
       });
   add_processor_metric(processors, severities, metrics);
   add_processor_findings(processors, findings);
+  add_waiting_counters(severities, metrics, paths.size());
   analysis.samples().add_metric(severities, metrics, paths);
   if (root_causes) {
     name_sampled_functions(*root_causes, trace.definitions());

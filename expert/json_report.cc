@@ -259,6 +259,21 @@ void add_sampled(Json& json, const Report& report, const RootCause& cause) {
   json.end_array();
 }
 
+// What the counters say of the stretch, if the trace has any.
+void add_counted(Json& json, const Report& report, const RootCause& cause) {
+  if (cause.counted.empty()) return;
+  std::vector<std::string> names;
+  report.definitions().metrics.for_each(
+      [&](MetricId, const MetricDef& def) { names.push_back(def.name); });
+  json.key("counters").begin_array();
+  for (const CountedThere& c : cause.counted) {
+    json.begin_object().member("name", names[c.counter]).member("counted", c.own);
+    if (c.compared) json.member("others", c.others);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void add_root_causes(Json& json, const Report& report, const StorePlaces& places) {
   constexpr std::size_t kListed = 1000;
   if (!report.root_causes()) return;
@@ -280,6 +295,7 @@ void add_root_causes(Json& json, const Report& report, const StorePlaces& places
     json.member("chain_words", chain_words(report, places, cause.chain));
     add_chain(json, places, cause.chain);
     add_sampled(json, report, cause);
+    add_counted(json, report, cause);
     json.key("objects").begin_array();
     for (const CostOfObject& o : cause.objects) {
       const Operation operation{.object = o.object, .id = o.id};

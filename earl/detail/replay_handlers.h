@@ -360,6 +360,10 @@ class ReplayHandlers {
     f.awaits = info->awaits;
     if (info->awaits) [[unlikely]]
       core_.symmetric.enter(f.process);
+    if (core_.stack.counts()) [[unlikely]] {
+      // (Below the outermost instance lies a frame that stands for none.)
+      if (core_.stack.depth(i) > 1) sink_.on_counted((&f)[-1], core_.stack.counted());
+    }
     sink_.on_enter(static_cast<const OpenCall&>(f));
   }
 
@@ -382,6 +386,8 @@ class ReplayHandlers {
       return nullptr;
     }
     Frame& f = core_.stack.leave(i, time, pos, values);
+    if (core_.stack.counts()) [[unlikely]]
+      sink_.on_counted(static_cast<const OpenCall&>(f), core_.stack.counted());
     sink_.on_call(static_cast<const Call&>(f), core_.stack.exclusive_metrics());
     if (f.transfer.kind != EpochKind::kNone) leave_transfer(f, f.transfer);
     if (f.actions != 0) [[unlikely]]

@@ -9,7 +9,8 @@ RegionStack::RegionStack(std::uint32_t locations, std::vector<CounterKind> count
       rare_(locations),
       counters_(std::move(counters)),
       metrics_(static_cast<std::uint32_t>(counters_.size())),
-      exclusive_(counters_.size()) {
+      exclusive_(counters_.size()),
+      counted_(counters_.size()) {
   for (Location& l : locations_) {
     constexpr std::size_t kFirst = 4;
     l.frames = std::make_unique<Frame[]>(kFirst);
@@ -59,13 +60,23 @@ std::uint64_t RegionStack::total(Rare& rare, std::uint32_t metric, std::uint64_t
   return interval == CounterKind::Interval::kLast ? rare.totals[metric] : before;
 }
 
+// The total at an event, and how much of it came since the one before.
+std::uint64_t RegionStack::count(Rare& rare, std::uint32_t metric, std::uint64_t value) {
+  const std::uint64_t now = total(rare, metric, value);
+  rare.last.resize(metrics_);
+  counted_[metric] = difference(metric, now, rare.last[metric]);
+  rare.last[metric] = now;
+  return now;
+}
+
 void RegionStack::enter_metrics(std::uint32_t index, const MetricValues& values) {
   Rare& rare = rare_[index];
   const std::size_t open = depth(index);
   rare.metrics.resize(open * 2 * metrics_);
   std::uint64_t* const own = rare.metrics.data() + (open - 1) * 2 * metrics_;
   for (std::uint32_t i = 0; i < metrics_; ++i) {
-    own[i] = i < values.size() ? total(rare, i, values[i]) : 0;
+    counted_[i] = 0;
+    own[i] = i < values.size() ? count(rare, i, values[i]) : 0;
     own[metrics_ + i] = 0;
   }
 }
@@ -77,8 +88,9 @@ void RegionStack::leave_metrics(std::uint32_t index, const MetricValues& values)
   for (std::uint32_t i = 0; i < metrics_; ++i) {
     // An end without values (of a damaged trace) counts what is nested.
     const std::uint64_t nested = own[metrics_ + i];
+    counted_[i] = 0;
     const std::uint64_t inclusive =
-        i < values.size() ? difference(i, total(rare, i, values[i]), own[i]) : nested;
+        i < values.size() ? difference(i, count(rare, i, values[i]), own[i]) : nested;
     exclusive_[i] = difference(i, inclusive, nested);
     if (open == 0) continue;
     std::uint64_t& above = rare.metrics[(open - 1) * 2 * metrics_ + metrics_ + i];

@@ -106,6 +106,9 @@ class RegionStack {
   // Exclusive counter values of the instance that leave() closed last; of a real counter the bits
   // of a double.
   std::span<const std::uint64_t> exclusive_metrics() const { return exclusive_; }
+  bool counts() const { return metrics_ != 0; }
+  // What the location of the latest enter() or leave() counted since the one before.
+  std::span<const std::uint64_t> counted() const { return counted_; }
 
  private:
   struct alignas(64) Location {
@@ -119,6 +122,7 @@ class RegionStack {
     std::vector<Interval> holes;         // of the open instances that keep them, outermost first
     std::vector<std::uint64_t> metrics;  // per open instance: values at ENTER, then nested sums
     std::vector<std::uint64_t> totals;   // of counters that tell of intervals
+    std::vector<std::uint64_t> last;     // what was counted up to the latest event with values
   };
   static void grow(Location& l);
   void handle_holes(std::uint32_t index, Frame& frame);
@@ -127,12 +131,13 @@ class RegionStack {
   std::uint64_t total(Rare& rare, std::uint32_t metric, std::uint64_t value) const;
   std::uint64_t sum(std::uint32_t metric, std::uint64_t a, std::uint64_t b) const;
   std::uint64_t difference(std::uint32_t metric, std::uint64_t a, std::uint64_t b) const;
+  std::uint64_t count(Rare& rare, std::uint32_t metric, std::uint64_t value);
 
   std::vector<Location> locations_;
   std::vector<Rare> rare_;
   std::vector<CounterKind> counters_;
   std::uint32_t metrics_;  // how many
-  std::vector<std::uint64_t> exclusive_;
+  std::vector<std::uint64_t> exclusive_, counted_;
 };
 
 }  // namespace kojak::earl

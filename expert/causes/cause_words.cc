@@ -1,6 +1,8 @@
 #include "expert/causes/cause_words.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "expert/catalogue.h"
 #include "expert/count_words.h"
@@ -91,6 +93,75 @@ std::string stretch_name(const Report& report, const StorePlaces& places, const 
   return stretch_words(report, places, stretch, false);
 }
 
+namespace {
+
+constexpr double kAlike = 0.1;  // counts that differ by less are called alike
+
+// "2.1", "0.35"
+std::string ratio_words(double ratio) {
+  return fixed(ratio, ratio < 1 ? 2 : 1);
+}
+
+// "1.20 instructions per cycle"; empty where there were no cycles.
+std::string per_cycle(double instructions, double cycles) {
+  return cycles > 0 ? fixed(instructions / cycles, 2) : std::string();
+}
+
+// Whether it had more to do, or took longer for the same: no more than what was counted.
+std::string counter_words(const Report& report, const RootCause& cause) {
+  constexpr std::size_t kOthers = 2;  // so many other counters are named
+  if (cause.counted.empty()) return {};
+  std::vector<std::string> names;
+  report.definitions().metrics.for_each(
+      [&](MetricId, const MetricDef& def) { names.push_back(def.name); });
+  const auto counter = [&](std::string_view name) -> const CountedThere* {
+    for (const CountedThere& c : cause.counted) {
+      if (names[c.counter] == name) return &c;
+    }
+    return nullptr;
+  };
+  std::string words;
+  const CountedThere* const instructions = counter("PAPI_TOT_INS");
+  const CountedThere* const cycles = counter("PAPI_TOT_CYC");
+  if (instructions != nullptr && instructions->compared && instructions->others > 0) {
+    const double more = instructions->own / instructions->others;
+    words = std::abs(more - 1) < kAlike
+                ? "it executes as many instructions as the others there"
+                : "it executes " + ratio_words(more) +
+                      " times the instructions that the others execute there";
+  }
+  if (instructions != nullptr && cycles != nullptr) {
+    const std::string own = per_cycle(instructions->own, cycles->own);
+    const std::string others =
+        cycles->compared ? per_cycle(instructions->others, cycles->others) : std::string();
+    if (!own.empty()) {
+      words += (words.empty() ? "it executes " : ", ") + own + " instructions per cycle";
+      if (!others.empty()) words += ", the others " + others;
+    }
+  }
+  struct More {
+    double ratio;
+    const CountedThere* counter;
+  };
+  std::vector<More> more;
+  for (const CountedThere& c : cause.counted) {
+    if (&c == instructions || &c == cycles || !c.compared || c.own <= c.others * (1 + kAlike)) {
+      continue;
+    }
+    more.push_back({c.others > 0 ? c.own / c.others : std::numeric_limits<double>::infinity(), &c});
+  }
+  std::stable_sort(more.begin(), more.end(),
+                   [](const More& a, const More& b) { return a.ratio > b.ratio; });
+  if (more.size() > kOthers) more.resize(kOthers);
+  for (const More& m : more) {
+    words += (words.empty() ? "" : ", ") + names[m.counter->counter] + ' ' +
+             fixed(m.counter->own, 0) + " (the others " + fixed(m.counter->others, 0) + ')';
+  }
+  return words;
+}
+
+}  // namespace
+
 std::string cause_words(const Report& report, const StorePlaces& places, const RootCause& cause) {
   const std::string does = who(report, places, cause.location);
   const std::string how =
@@ -150,6 +221,9 @@ std::string effect_words(const Report& report, const StorePlaces& places, const 
     words += *cause.gain < kShown
                  ? "; without it the run would take as long"
                  : "; without it the run would take " + seconds(*cause.gain) + " less";
+  }
+  if (const std::string counted = counter_words(report, cause); !counted.empty()) {
+    words += "; " + counted;
   }
   // Then the machine may have made it late, and not the program.
   if (const std::string had_none = without_processor(report, cause.location); !had_none.empty()) {

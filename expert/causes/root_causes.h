@@ -52,6 +52,14 @@ struct SampledPlace {
   double samples = 0, others = 0;
 };
 
+// What one of the trace's counters counted in the stretch of a cause: at its process, and at each
+// of the others that do it, on the average.
+struct CountedThere {
+  std::uint32_t counter = 0;  // its place among those of the trace
+  double own = 0, others = 0;
+  bool compared = false;  // false: nobody else does it
+};
+
 struct RootCause {
   LocationIndex location = 0;
   Stretch stretch;
@@ -62,6 +70,7 @@ struct RootCause {
   std::vector<CostOfPattern> patterns;  // the most costly first
   // Where it computed: by CauseFinder all places, then what name_sampled_functions() leaves.
   std::vector<SampledPlace> sampled;
+  std::vector<CountedThere> counted;  // where the trace has counters, and it computed
   std::vector<CostOfObject> objects;  // likewise, of those who waited for it directly
   // By how many seconds the run would be shorter without it, of the most costly ones.
   std::optional<double> gain;

@@ -26,5 +26,6 @@ def analyse(trace):
     omp.openmp_patterns(trace, severities)
     shmem.patterns(trace, severities)
     omp.counters(trace, severities)
+    omp.waiting_counters(severities)
     unexplained.not_explained(trace, severities)
     return severities.values

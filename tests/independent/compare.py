@@ -13,7 +13,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from independent.analysis import analyse  # noqa: E402
 from independent.cube import Cube, cross_checks, key_of  # noqa: E402
-from independent.functions import METRICS  # noqa: E402
+from independent.functions import METRICS, TIME_COUNTERS  # noqa: E402
 from independent.trace import Trace  # noqa: E402
 
 TOLERANCE = 1e-6
@@ -25,6 +25,7 @@ NOT_COMPARED = {}
 def not_compared(cube, trace):
     """The metrics of a report that are not compared: name -> why."""
     counters = {trace.strings[row["metnid"]] for row in trace.definitions.get("METRIC", [])}
+    counters |= {name + "_waiting" for name in counters & TIME_COUNTERS}
     found = {name: why for name, why in NOT_COMPARED.items() if name in cube.parent}
     for metric in cube.parent:
         if metric not in METRICS and metric not in counters:

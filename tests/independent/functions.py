@@ -53,6 +53,10 @@ PATTERNS = {
 PARTS = {"mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained",
          "mpi_latesender_wo", "mpi_latereceiver_wo", "mpi_earlyreduce", "mpi_rma_latepost_first",
          "mpi_rma_latecomplete", "mpi_rma_latecomplete_pair", "mpi_rma_indirectwait"}
+# Time of a call itself, or of others than the one that waits.
+NO_WAITS = {"mpi_nxn_completion", "mpi_barrier_completion", "omp_idle_threads", "omp_fork"}
+# Counters of processor time, of which a part is said to fall to waiting.
+TIME_COUNTERS = {"PAPI_TOT_CYC", "PAPI_REF_CYC", "PAPI_TOT_INS", "perf::TASK-CLOCK", "perf::CPU-CLOCK", "ru_utime"}
 COUNTS = {"visits", "bytes", "bytes_p2p", "bytes_sent_p2p", "bytes_rcvd_p2p", "bytes_coll", "bytes_sent_coll",
           "bytes_rcvd_coll", "bytes_rma", "bytes_put", "bytes_get"}
 # All that this analysis computes, hardware counters apart.

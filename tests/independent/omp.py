@@ -1,6 +1,7 @@
 """OpenMP: Fork, waits in the barriers of a team, at locks and for tasks, idle threads."""
 from independent.collectives import claim
 from independent.intervals import intersection, length
+from independent.functions import NO_WAITS, PARTS, PATTERNS, TIME_COUNTERS
 
 PARALLEL, BARRIER, IMPLICIT, TASK, TASKWAIT = 11, 20, 21, 27, 28
 LOCK_WAIT = {"omp_lock_critical": "omp_lock_critical_wait", "omp_lock_api": "omp_lock_api_wait"}
@@ -144,3 +145,17 @@ def counters(trace, severities):
                 severities.add(name, call, counted)
             after = event.call if event is event.call.begin else event.call.parent
             before[event.lid] = value, after
+
+
+def waiting_counters(severities):
+    """Of each counter of processor time that part which waiting is of the time, at each call path and location."""
+    waiting = {}
+    for pattern in PATTERNS - PARTS - NO_WAITS:
+        for key, value in severities.values.get(pattern, {}).items():
+            waiting[key] = waiting.get(key, 0) + value
+    for counter in TIME_COUNTERS & set(severities.values):
+        for (path, location), value in severities.values[counter].items():
+            time = severities.values["time"].get((path, location), 0)
+            part = waiting.get((path, location), 0)
+            if part > 0 and time > 0:
+                severities.add_at(counter + "_waiting", path, location, value * min(1, part / time))

@@ -1,0 +1,101 @@
+#include "expert/causes/stretch_counters.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "expert/trace_findings.h"
+
+namespace kojak::expert {
+
+StretchCounters::StretchCounters(const Definitions& definitions, std::size_t locations)
+    : counters_(definitions.metrics.size()), locations_(locations) {
+  definitions.metrics.for_each([&](MetricId, const MetricDef& def) {
+    real_.push_back(def.dtype == kFloatCounter);
+    adds_up_.push_back(adds_up(def));
+  });
+}
+
+void StretchCounters::compare_as(CallPathIndex path, CallPathIndex as) {
+  if (path >= compared_as_.size()) compared_as_.resize(path + 1, kNoCallPath);
+  compared_as_[path] = as;
+}
+
+void StretchCounters::enter(LocationIndex location, CallPathIndex path, Timeline::Kind kind) {
+  Location& l = locations_[location];
+  l.open.push_back({compared_as(path), kind});
+  if (kind == Timeline::Kind::kCall && l.calls++ == 0) name(location, l.open.back().path);
+}
+
+void StretchCounters::leave(LocationIndex location) {
+  Location& l = locations_[location];
+  if (l.open.empty()) return;  // a damaged trace
+  if (l.open.back().kind == Timeline::Kind::kCall && --l.calls == 0) l.before = l.open.back().path;
+  l.open.pop_back();
+}
+
+void StretchCounters::counted(LocationIndex location, std::span<const std::uint64_t> values) {
+  Location& l = locations_[location];
+  if (l.open.empty() || l.calls != 0 || l.open.back().kind != Timeline::Kind::kComputing) return;
+  const CallPathIndex path = l.open.back().path;
+  const auto known = std::find(l.paths.begin(), l.paths.end(), path);
+  const auto at = static_cast<std::size_t>(known - l.paths.begin());
+  if (known == l.paths.end()) {
+    l.paths.push_back(path);
+    l.values.resize(l.paths.size() * counters_, 0);
+  }
+  for (std::size_t i = 0; i < counters_ && i < values.size(); ++i) {
+    if (!adds_up_[i]) continue;
+    // (A damaged trace may have values that fall.)
+    l.values[at * counters_ + i] += real_[i]
+                                        ? std::bit_cast<double>(values[i])
+                                        : static_cast<double>(static_cast<std::int64_t>(values[i]));
+  }
+}
+
+void StretchCounters::name(LocationIndex location, CallPathIndex after) {
+  Location& l = locations_[location];
+  for (std::size_t p = 0; p < l.paths.size(); ++p) {
+    std::vector<Row>& rows = rows_[{l.paths[p], l.before, after}];
+    auto row = std::find_if(rows.begin(), rows.end(),
+                            [&](const Row& r) { return r.location == location; });
+    if (row == rows.end()) {
+      rows.push_back({location, sums_.size()});
+      sums_.resize(sums_.size() + counters_, 0);
+      row = rows.end() - 1;
+    }
+    for (std::size_t i = 0; i < counters_; ++i) {
+      sums_[row->first + i] += l.values[p * counters_ + i];
+    }
+  }
+  l.paths.clear();
+  l.values.clear();
+}
+
+void StretchCounters::add_to(RootCauses& causes) {
+  for (std::size_t l = 0; l < locations_.size(); ++l) {
+    name(static_cast<LocationIndex>(l), kNoCallPath);
+  }
+  for (RootCause& cause : causes.causes) {
+    const Stretch& s = cause.stretch;
+    if (s.kind != Stretch::Kind::kComputing) continue;
+    const auto found =
+        rows_.find({compared_as(s.path), compared_as(s.before), compared_as(s.after)});
+    if (found == rows_.end()) continue;
+    const std::vector<Row>& rows = found->second;
+    const auto own = std::find_if(rows.begin(), rows.end(),
+                                  [&](const Row& r) { return r.location == cause.location; });
+    if (own == rows.end()) continue;
+    for (std::size_t i = 0; i < counters_; ++i) {
+      if (!adds_up_[i]) continue;
+      double others = 0;
+      for (const Row& row : rows) {
+        if (row.location != cause.location) others += sums_[row.first + i];
+      }
+      const std::size_t count = rows.size() - 1;
+      cause.counted.push_back({static_cast<std::uint32_t>(i), sums_[own->first + i],
+                               count != 0 ? others / static_cast<double>(count) : 0, count != 0});
+    }
+  }
+}
+
+}  // namespace kojak::expert

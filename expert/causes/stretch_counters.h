@@ -1,0 +1,77 @@
+// What the trace's counters counted while the processes computed: of each stretch (stretches.h) at
+// each location, so that a root cause can say whether a late process had more to do or took longer
+// for the same.
+//
+// Fed with what was counted between two events of a location, before the later one of them. A
+// worker's stretches are compared with its master's (compare_as). Only computing is kept. Memory:
+// 8 bytes for each counter, stretch and location that does it. Not thread-safe; nothing fails.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "epilog/format/definitions.h"
+#include "expert/causes/root_causes.h"
+#include "expert/causes/timeline.h"
+
+namespace kojak::expert {
+
+class StretchCounters {
+ public:
+  StretchCounters(const Definitions& definitions, std::size_t locations);
+
+  void compare_as(CallPathIndex path, CallPathIndex as);
+  // As Timeline is told of them.
+  void enter(LocationIndex location, CallPathIndex path, Timeline::Kind kind);
+  void leave(LocationIndex location);
+  // Since the location's last event with values; of a float counter the bits of a double.
+  void counted(LocationIndex location, std::span<const std::uint64_t> values);
+
+  // After the last event: to each cause that computes what it counted, and the others.
+  void add_to(RootCauses& causes);
+
+ private:
+  struct Between {
+    CallPathIndex path, before, after;
+    bool operator==(const Between&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Between& b) const {
+      std::uint64_t h = b.path * 0x9E3779B97F4A7C15u;
+      h ^= (std::uint64_t{b.before} << 32 | b.after) + (h >> 29);
+      return static_cast<std::size_t>((h ^ (h >> 32)) * 0xBF58476D1CE4E5B9u);
+    }
+  };
+  struct Open {
+    CallPathIndex path;
+    Timeline::Kind kind;
+  };
+  struct Location {
+    std::vector<Open> open;
+    std::size_t calls = 0;  // open ones, one in the other
+    CallPathIndex before = kNoCallPath;
+    std::vector<CallPathIndex> paths;  // that computed since the last call
+    std::vector<double> values;        // of each of them
+  };
+  struct Row {
+    LocationIndex location;
+    std::size_t first;  // in sums_
+  };
+
+  CallPathIndex compared_as(CallPathIndex path) const {
+    const bool other = path < compared_as_.size() && compared_as_[path] != kNoCallPath;
+    return other ? compared_as_[path] : path;
+  }
+  void name(LocationIndex location, CallPathIndex after);
+
+  std::vector<bool> real_, adds_up_;  // of each counter
+  std::size_t counters_;
+  std::vector<Location> locations_;
+  std::vector<CallPathIndex> compared_as_;
+  std::unordered_map<Between, std::vector<Row>, Hash> rows_;
+  std::vector<double> sums_;
+};
+
+}  // namespace kojak::expert
