@@ -94,6 +94,13 @@ Ticks end_of(const OpenRegions::Entry& entry) {
   return entry.ended == nullptr ? RegionEvent::kNow : entry.ended->load(std::memory_order_acquire);
 }
 
+// Whether the first exit that is due is a collective one; the second is the first then.
+bool take_collective(OpenRegions& stack) {
+  const bool collective = (stack.collective_exits & 1) != 0;
+  stack.collective_exits >>= 1;
+  return collective;
+}
+
 // What was entered while nothing was recorded. Defining and making room may come here again, after
 // one more pause, and leave less to do.
 void enter_unwritten(Recorder& r) {
@@ -175,6 +182,9 @@ void RegionEvent::leave(std::uint64_t count, Ticks at) {
       std::byte* const p = end == kNow && counts(entry.key) ? put_now(r_, r_.cursor) : r_.cursor;
       write_exit(r_, end == kNow ? now : end, p, entry.collective);
     } else {
+      if (entry.collective && stack_.exits_due < 64) {
+        stack_.collective_exits |= std::uint64_t{1} << stack_.exits_due;
+      }
       ++stack_.exits_due;
     }
   }
@@ -183,7 +193,7 @@ void RegionEvent::leave(std::uint64_t count, Ticks at) {
 void enter_open_regions(Recorder& r) {
   const RegionEvent event;
   OpenRegions& stack = the_open_regions;
-  stack.exits_due = 0;
+  stack.exits_due = stack.collective_exits = 0;
   for (std::uint64_t i = 0; i < stack.depth; ++i) stack.entries[i].written = false;
   enter_unwritten(r);
 }
@@ -195,7 +205,7 @@ void catch_up_regions(Recorder& r) {
     if (!has_room_in(r)) return;  // paused again: the next time
     if (stack.exits_due == 0) break;
     --stack.exits_due;
-    write_exit(r, r.last, r.cursor);
+    write_exit(r, r.last, r.cursor, take_collective(stack));
   }
   enter_unwritten(r);
 }
@@ -209,7 +219,7 @@ bool leave_all(LocalTrace& trace, Ticks t) {
     return true;
   };
   for (std::uint64_t i = 0; i < stack.exits_due; ++i) {
-    if (!leave(t, false)) return false;
+    if (!leave(t, take_collective(stack))) return false;
   }
   for (std::uint64_t i = stack.depth; i-- != 0;) {
     const OpenRegions::Entry& entry = stack.entries[i];

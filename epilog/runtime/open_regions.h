@@ -35,7 +35,8 @@ struct OpenRegions {
   Entry* entries;
   std::uint64_t capacity;
   std::uint64_t depth;
-  std::uint64_t exits_due;  // of regions left while nothing was recorded
+  std::uint64_t exits_due;         // of regions left while nothing was recorded
+  std::uint64_t collective_exits;  // bit i: the i-th of these is a collective one (of the first 64)
   // Inside of ourselves: what our calls instrument is not recorded, nor what a signal handler does
   // that comes meanwhile.
   const CallFrame* ours;
