@@ -362,7 +362,7 @@ void add_send_modes(Json& json, const StorePlaces& places, const JsonInput& inpu
 
 void add_processors(Json& json, const Report& report, const StorePlaces& places) {
   const ProcessorUse& use = report.processors();
-  if (use.threads.empty() && use.sharing.empty()) return;
+  if (use.threads.empty() && use.sharing.empty() && use.limits.empty()) return;
   json.key("processors").begin_object().key("threads").begin_array();
   for (const ProcessorUse::Thread& t : use.threads) {
     json.begin_object()
@@ -380,6 +380,16 @@ void add_processors(Json& json, const Report& report, const StorePlaces& places)
         .member("processes", s.processes)
         .member("processors", s.processors)
         .member("count", s.count)
+        .end_object();
+  }
+  json.end_array().key("limits").begin_array();
+  for (const ProcessorUse::Limit& l : use.limits) {
+    json.begin_object()
+        .member("node", l.node)
+        .member("group", l.group)
+        .member("processors", l.processors)
+        .member("stops", l.stops)
+        .member("stopped", l.stopped)
         .end_object();
   }
   json.end_array().end_object();

@@ -27,8 +27,16 @@ struct ProcessorUse {
     std::size_t processes = 0;
     std::size_t count = 0;  // of processors
   };
+  // What a control group allows the processes that are in it, on one node.
+  struct Limit {
+    std::string node, group;
+    double processors = 0;
+    std::uint64_t stops = 0;  // how often the kernel stopped them for it,
+    double stopped = 0;       // and how long, all of them together
+  };
   std::vector<Thread> threads;  // those with readings, by location
   std::vector<Sharing> sharing;
+  std::vector<Limit> limits;
   std::string unknown;  // why there are no readings, where the run says so
 
   double covered() const;
@@ -40,6 +48,8 @@ struct ProcessorUse {
 
 // Processes that share processors, from RUN_PROPERTY processor.allowed.
 std::vector<ProcessorUse::Sharing> sharing_of(const Definitions& definitions);
+// Limits that stopped processes, from RUN_PROPERTY processor.limit and processor.stopped.
+std::vector<ProcessorUse::Limit> limits_of(const Definitions& definitions);
 // How many a list like "0-3,8" names; 0 if it is none.
 std::size_t count_processors(const std::string& list);
 

@@ -46,6 +46,15 @@ std::string sharing_words(const ProcessorUse& use) {
     text += " So do others.";
     break;
   }
+  for (const ProcessorUse::Limit& l : use.limits) {
+    if (text.size() > 2 * kMostWords) break;
+    char number[32];
+    std::snprintf(number, sizeof number, "%.3g", l.processors);
+    text += " The control group " + l.group + " on " + l.node + " allows " + number +
+            (l.processors == 1 ? " processor" : " processors") + " and stopped its processes " +
+            counted(l.stops, "time", "times") + " for that (" + fixed(l.stopped) +
+            " s, over all its processors).";
+  }
   return text;
 }
 
@@ -139,6 +148,7 @@ ProcessorUse Processors::summarise(const Definitions& definitions) const {
                            .preempted = l.last.preempted - l.first.preempted});
   }
   use.sharing = sharing_of(definitions);
+  use.limits = limits_of(definitions);
   if (const std::string* why = definitions.properties.find(run_property::kNoProcessorTimes)) {
     use.unknown = *why;
   }
@@ -230,6 +240,35 @@ std::size_t count_processors(const std::string& list) {
     at = next < end ? next + 1 : next;
   }
   return count;
+}
+
+std::vector<ProcessorUse::Limit> limits_of(const Definitions& definitions) {
+  // The counts are those of the group, so each of its processes tells about the same.
+  std::map<std::pair<std::uint32_t, std::string>, ProcessorUse::Limit> groups;
+  definitions.locations.for_each([&](LocationId, const LocationDef& location) {
+    const std::string* limit =
+        definitions.properties.find(run_property::kProcessorLimit, location.process);
+    const std::string* stops =
+        definitions.properties.find(run_property::kProcessorStops, location.process);
+    if (limit == nullptr || stops == nullptr) return;
+    char group[256] = "";
+    ProcessorUse::Limit told;
+    unsigned long long times = 0;
+    if (std::sscanf(limit->c_str(), "%lf %255[^\n]", &told.processors, group) != 2 ||
+        std::sscanf(stops->c_str(), "%llu times, %lf s", &times, &told.stopped) != 2 ||
+        times == 0 || !(told.processors > 0) || !(told.stopped >= 0)) {
+      return;
+    }
+    const NodeDef* node = definitions.nodes.find(location.node);
+    told.node = node != nullptr ? node->name : "";
+    told.group = group;
+    told.stops = times;
+    ProcessorUse::Limit& known = groups[{raw(location.node), told.group}];
+    if (known.stops < told.stops) known = told;
+  });
+  std::vector<ProcessorUse::Limit> found;
+  for (auto& entry : groups) found.push_back(std::move(entry.second));
+  return found;
 }
 
 std::vector<ProcessorUse::Sharing> sharing_of(const Definitions& definitions) {

@@ -5,6 +5,7 @@
 #include "epilog/format/openmp_constructs.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/metrics.h"
+#include "epilog/runtime/processor.h"
 #include "epilog/runtime/user_regions.h"
 
 namespace kojak::measure {
@@ -169,6 +170,8 @@ bool RegionEvent::enter(std::uint64_t key, const void* what, Ticks at,
     return false;
   }
   stack_.entries[stack_.depth++] = {key, what, ended, written, collective};
+  if (written && r_.last >= r_.processor_due) [[unlikely]]
+    note_processor(r_, r_.last);
   return true;
 }
 
@@ -188,6 +191,8 @@ void RegionEvent::leave(std::uint64_t count, Ticks at) {
       ++stack_.exits_due;
     }
   }
+  if (on_ && r_.trace != nullptr && r_.last >= r_.processor_due) [[unlikely]]
+    note_processor(r_, r_.last);
 }
 
 void enter_open_regions(Recorder& r) {

@@ -12,6 +12,7 @@
 
 #include "epilog/format/run_property_keys.h"
 #include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/processor_limit.h"
 #include "epilog/runtime/run_properties.h"
 
 namespace kojak::measure {
@@ -96,6 +97,7 @@ void define_processors(Recorder& r) {
     define_property(r, run_property::kNoProcessorTimes, text);
   }
   errno = error;
+  define_processor_limit(r);
 }
 
 }  // namespace kojak::measure

@@ -2,10 +2,10 @@
 // that they were ready to run and had to wait for one, and how often one was taken from them.
 //
 // The kernel counts all that for each thread; reading it takes some microseconds, so that is done
-// at calls that may wait, 0.1 s after the last time at the earliest, when they begin and when they
-// have returned. A longer stretch of computing, or a longer wait, has its own numbers therefore.
-// Nothing fails: where the kernel does not tell (RUN_PROPERTY processor.unknown says so) nothing is
-// recorded.
+// at calls that may wait, when they begin and when they have returned, and at the begin and end of
+// regions of the program and of OpenMP, 0.1 s after the last time at the earliest. A longer stretch
+// of computing, or a longer wait, has its own numbers therefore. Nothing fails: where the kernel
+// does not tell (RUN_PROPERTY processor.unknown says so) nothing is recorded.
 #pragma once
 
 #include "epilog/runtime/recorder.h"

@@ -11,6 +11,7 @@
 #include "epilog/runtime/call.h"
 #include "epilog/runtime/metrics.h"
 #include "epilog/runtime/node_clock.h"
+#include "epilog/runtime/processor_limit.h"
 
 namespace kojak::measure {
 namespace {
@@ -163,6 +164,7 @@ void begin_shutdown(Recorder& r) {
     p = put(put_now(r, p), ExitTracing{r.lid, to_seconds(r.last)});
   }
   publish(r, p);
+  if (r.trace->thread == 0) define_processor_stops(r);
 }
 
 void finish_shutdown() {

@@ -181,6 +181,33 @@ TEST(Processors, AreSharedWhereProcessesAreMore) {
   EXPECT_TRUE(other.processors().sharing.empty());
 }
 
+// Both tell of the same group: what it counted at the later end holds, and nothing is added up.
+TEST(Processors, AreLimitedByAControlGroup) {
+  const auto told = [](int process, const std::string& limit, const std::string& stops) {
+    const std::string pid = " pid=" + std::to_string(process) + "\n";
+    return "RUN_PROPERTY key=\"processor.limit\" value=\"" + limit + "\"" + pid +
+           "RUN_PROPERTY key=\"processor.stopped\" value=\"" + stops + "\"" + pid;
+  };
+  const Report report = report_of(told(0, "0.5 /batch/job 7", "30 times, 1.5 s") +
+                                      told(1, "0.5 /batch/job 7", "31 times, 1.625000 s"),
+                                  4);
+  const std::vector<ProcessorUse::Limit>& limits = report.processors().limits;
+  ASSERT_EQ(limits.size(), 1u);
+  EXPECT_EQ(limits[0].group, "/batch/job 7");
+  EXPECT_EQ(limits[0].stops, 31u);
+  EXPECT_EQ(limits[0].stopped, 1.625);
+  for (const std::string& words : {processor_warning(report), notes(report)}) {
+    EXPECT_NE(words.find("The control group /batch/job 7 on "), std::string::npos) << words;
+    EXPECT_NE(words.find("allows 0.5 processors and stopped its processes 31 times for that (1.625 "
+                         "s, over all its processors)."),
+              std::string::npos)
+        << words;
+  }
+  // A limit that stopped nobody, and one that nobody can read.
+  EXPECT_TRUE(report_of(told(0, "2 /a", "0 times, 0 s"), 4).processors().limits.empty());
+  EXPECT_TRUE(report_of(told(0, "many", "1 times"), 4).processors().limits.empty());
+}
+
 // 0.2 s of 10 s are 2 % of the thread's time and 1 % of both threads': a note, no warning. 0.05 s:
 // neither.
 TEST(Processors, AreNotSpokenOfForLittle) {
