@@ -40,8 +40,8 @@ void add_waiting_counters(SeverityStore& severities, std::vector<ReportMetric>& 
     MetricIndex counter, waiting;
   };
   std::vector<Found> found;
-  const std::size_t before = metrics.size();
-  for (std::size_t i = 0; i < before; ++i) {
+  // Each stands right behind its counter, for the tree is told from the top down.
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
     const TimeCounter* const known =
         std::find_if(std::begin(kTimeCounters), std::end(kTimeCounters),
                      [&](const TimeCounter& c) { return c.counter == metrics[i].metric.name; });
@@ -62,7 +62,8 @@ void add_waiting_counters(SeverityStore& severities, std::vector<ReportMetric>& 
         "waiting that polls all the time as much as computing.";
     metric.fractions = true;
     found.push_back({metrics[i].index, severities.add_metric()});
-    metrics.push_back({metric, found.back().waiting, metrics[i].shown});
+    const ReportMetric below{metric, found.back().waiting, metrics[i].shown};
+    metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(++i), below);
   }
   if (found.empty()) return;
   std::vector<double> time(severities.locations()), waiting(severities.locations());
