@@ -14,7 +14,7 @@
 namespace kojak::earl {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3830584449524145;  // "EARIDX08"
+constexpr std::uint64_t kMagic = 0x3930584449524145;  // "EARIDX09"
 constexpr std::size_t kArrays = 7;
 
 struct Head {

@@ -43,26 +43,27 @@ void WindowLocks::lock(const Event& e, ProcessId here, ProcessId target) {
   std::uint64_t& last = last_.try_emplace({e.win, target}, kNoEvent).first->second;
   lockptr_ = last;
   last = e.pos;
-  WindowLock made = this->made(e, here, target);
+  OpenLock made = this->made(e, here, target);
   if (const auto it = asserted_.find({e.win, here}); it != asserted_.end()) {
     made.nocheck = (it->second & kAssertNoCheck) != 0;
     asserted_.erase(it);
   }
-  std::vector<WindowLock>& locks = locks_[e.win];
-  std::erase_if(locks, [&](const WindowLock& l) {  // its end was not recorded
-    const bool replaced = l.process == here && l.target == target;
+  std::vector<OpenLock>& locks = locks_[e.win];
+  std::erase_if(locks, [&](const OpenLock& l) {  // its end was not recorded
+    const bool replaced = l.process == here && l.all == made.all && l.target == target;
     if (replaced) log(l, e.pos);
     return replaced;
   });
-  locks.push_back(made);
+  locks.push_back(std::move(made));
 }
 
-WindowLock WindowLocks::made(const Event& e, ProcessId here, ProcessId target) const {
-  WindowLock lock;
+WindowLocks::OpenLock WindowLocks::made(const Event& e, ProcessId here, ProcessId target) const {
+  OpenLock lock;
   lock.process = here;
   lock.lock = e.pos;
   lock.target = target;
-  lock.exclusive = e.type == EventType::kMpiWinLock && e.code != 0;
+  lock.all = e.type == EventType::kMpiWinLockAll;
+  lock.exclusive = !lock.all && e.code != 0;
   return lock;
 }
 
@@ -70,9 +71,10 @@ void WindowLocks::unlock(const Event& e, ProcessId here, ProcessId target) {
   last_.insert_or_assign({e.win, target}, e.pos);
   const auto found = locks_.find(e.win);
   if (found == locks_.end()) return;
-  std::vector<WindowLock>& locks = found->second;
-  const auto it = std::find_if(locks.begin(), locks.end(), [&](const WindowLock& l) {
-    return l.process == here && l.target == target;
+  const bool all = e.type == EventType::kMpiWinUnlockAll;
+  std::vector<OpenLock>& locks = found->second;
+  const auto it = std::find_if(locks.begin(), locks.end(), [&](const OpenLock& l) {
+    return l.process == here && l.all == all && l.target == target;
   });
   if (it == locks.end()) return;
   lockptr_ = it->lock;
@@ -83,34 +85,39 @@ void WindowLocks::unlock(const Event& e, ProcessId here, ProcessId target) {
 
 void WindowLocks::issue(const Event& e, ProcessId origin, ProcessId target, bool get) {
   const auto found = locks_.find(e.win);
-  if (found == locks_.end()) return;
-  WindowLock* covering = nullptr;  // a lock of the target goes before one of all
-  for (WindowLock& l : found->second) {
-    if (l.process != origin || (l.target != target && !is_absent(l.target))) continue;
-    if (covering == nullptr || is_absent(covering->target)) covering = &l;
+  if (found == locks_.end() || is_absent(target)) return;
+  OpenLock* covering = nullptr;  // a lock of the target goes before one of all
+  for (OpenLock& l : found->second) {
+    if (l.process != origin || (!l.all && l.target != target)) continue;
+    if (covering == nullptr || covering->all) covering = &l;
   }
   if (covering == nullptr) return;
+  AtTarget& at = covering->targets[covering->targets.get(target)];
+  if (at.proved != kNoEvent) return;
+  at.operations.issue(get);
+  if (!get) return;
   const std::uint32_t id = raw(e.rmaid);
-  if (!get) {
-    ++covering->puts;
-  } else if (!covering->gets.empty() && covering->gets.back().last + 1 == id) {
-    covering->gets.back().last = id;
+  if (!at.gets.empty() && at.gets.back().last + 1 == id) {
+    at.gets.back().last = id;
   } else {
-    covering->gets.push_back({id, id});
+    at.gets.push_back({id, id});
   }
 }
 
 void WindowLocks::flush(const Event& e, ProcessId origin, ProcessId target) {
   const auto found = locks_.find(e.win);
   if (found == locks_.end()) return;
-  const bool local = e.code != 0;
-  for (WindowLock& l : found->second) {
+  const auto one = [&](AtTarget& at) {
+    at.gets.clear();
+    if (at.operations.flush(e.code != 0)) at.proved = std::min(at.proved, e.pos);
+  };
+  for (OpenLock& l : found->second) {
     if (l.process != origin) continue;
-    if (!is_absent(target) && l.target != target && !is_absent(l.target)) continue;
-    if (!l.gets.empty() || (!local && l.puts != 0)) l.proved = std::min(l.proved, e.pos);
-    if (!is_absent(target) && l.target != target) continue;
-    l.gets.clear();
-    if (!local) l.puts = 0;
+    if (is_absent(target)) {
+      for (AtTarget& at : l.targets.items()) one(at);
+    } else if (const std::uint32_t i = l.targets.find(target); i != detail::kNone) {
+      one(l.targets[i]);
+    }
   }
 }
 
@@ -118,10 +125,13 @@ void WindowLocks::complete(const Event& e, ProcessId origin) {
   const auto found = locks_.find(e.win);
   if (found == locks_.end()) return;
   const std::uint32_t id = raw(e.rmaid);
-  for (WindowLock& l : found->second) {
+  const auto has = [&](const auto& run) { return run.first <= id && id <= run.last; };
+  for (OpenLock& l : found->second) {
     if (l.process != origin) continue;
-    const auto has = [&](const auto& run) { return run.first <= id && id <= run.last; };
-    if (std::any_of(l.gets.begin(), l.gets.end(), has)) l.proved = std::min(l.proved, e.pos);
+    for (AtTarget& at : l.targets.items()) {
+      if (at.proved != kNoEvent || !std::any_of(at.gets.begin(), at.gets.end(), has)) continue;
+      if (at.operations.complete_get()) at.proved = e.pos;
+    }
   }
 }
 
@@ -129,17 +139,17 @@ std::vector<WindowLock> WindowLocks::select(WindowId window, ProcessId target, b
   std::vector<WindowLock> result;
   const auto found = locks_.find(window);
   if (found == locks_.end()) return result;
-  std::vector<const WindowLock*> holders;
-  const auto holds = [&](const WindowLock& l) {
+  std::vector<const OpenLock*> holders;
+  const auto holds = [&](const OpenLock& l) {
     return std::find(holders.begin(), holders.end(), &l) != holders.end();
   };
-  const auto here = [&](const WindowLock& l) { return is_absent(l.target) || l.target == target; };
-  for (const WindowLock& l : found->second) {
-    if (here(l) && (l.proved != kNoEvent || l.nocheck)) holders.push_back(&l);
+  const auto here = [&](const OpenLock& l) { return l.all || l.target == target; };
+  for (const OpenLock& l : found->second) {
+    if (here(l) && (l.nocheck || l.proved_at(target))) holders.push_back(&l);
   }
-  for (const WindowLock& l : found->second) {
+  for (const OpenLock& l : found->second) {
     if (!here(l) || holds(l)) continue;
-    const auto conflicts = [&](const WindowLock* h) {
+    const auto conflicts = [&](const OpenLock* h) {
       return !h->nocheck && h->process != l.process && (h->exclusive || l.exclusive);
     };
     if (std::none_of(holders.begin(), holders.end(), conflicts)) {
@@ -148,7 +158,7 @@ std::vector<WindowLock> WindowLocks::select(WindowId window, ProcessId target, b
       break;  // nobody overtakes one that waits alone
     }
   }
-  for (const WindowLock& l : found->second) {
+  for (const OpenLock& l : found->second) {
     if (here(l) && holds(l) == holding) result.push_back(l);
   }
   return result;
@@ -161,30 +171,37 @@ std::vector<WindowLock> WindowLocks::waiters(WindowId window, ProcessId target) 
   return select(window, target, false);
 }
 
-void WindowLocks::log(const WindowLock& l, std::uint64_t end) {
+// Whether with NOCHECK; then each target at which the lock was proved, and by which event since it.
+void WindowLocks::log(const OpenLock& l, std::uint64_t end) {
   if (log_ == nullptr) return;
   contents_.clear();
   {
     NumberWriter out(contents_);
-    const std::uint64_t proved = l.proved == kNoEvent ? 0 : l.proved - l.lock;  // never the lock
-    out.number(proved << 1 | (l.nocheck ? 1 : 0));
+    out.number(l.nocheck ? 1 : 0);
+    for (const AtTarget& at : l.targets.items()) {
+      if (at.proved != kNoEvent) out.numbers(raw(at.target), at.proved - l.lock);
+    }
   }
   log_->add(l.lock, end, contents_);
 }
 
 void WindowLocks::end_record(std::uint64_t end) {
   for (const auto& [window, locks] : locks_) {
-    for (const WindowLock& l : locks) log(l, end);
+    for (const OpenLock& l : locks) log(l, end);
   }
 }
 
 void WindowLocks::restore(const Event& e, const IntervalColumn::Row& row, std::uint64_t pos) {
   const bool all = e.type == EventType::kMpiWinLockAll;
-  WindowLock lock = made(e, process(raw(e.loc)), all ? absent<ProcessId>() : process(raw(e.peer)));
-  const std::uint64_t bits = NumberReader(row.contents).number();
-  lock.nocheck = (bits & 1) != 0;
-  if (bits > 1 && e.pos + (bits >> 1) <= pos) lock.proved = e.pos + (bits >> 1);
-  locks_[e.win].push_back(lock);
+  OpenLock lock = made(e, process(raw(e.loc)), all ? absent<ProcessId>() : process(raw(e.peer)));
+  NumberReader in(row.contents);
+  lock.nocheck = in.number() != 0;
+  while (!in.at_end()) {
+    const auto target = static_cast<ProcessId>(in.number());
+    const std::uint64_t proved = e.pos + in.number();
+    if (in.ok() && proved <= pos) lock.targets[lock.targets.get(target)].proved = proved;
+  }
+  locks_[e.win].push_back(std::move(lock));
 }
 
 void ThreadLocks::change(const Event& e) {

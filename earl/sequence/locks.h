@@ -2,36 +2,32 @@
 // locks (OpenMP and SHMEM: who holds them), and open thread teams; with lockptr and forkptr.
 //
 // Window locks: MPI lets a lock call return before the lock is held, so WIN_LOCK marks a request.
-// At any event those hold it that have proved so (a flush that completed operations, or a local
-// flush or a Wait* that brought the data of a get back; a put that is complete at its origin proves
-// nothing), then those in order of their requests that conflict with no holder; the rest wait. In a
-// trace merged with --locks granted the requests stand where the locks were granted, and that order
-// is exact. A lock taken with MPI_MODE_NOCHECK conflicts with nobody. Locks belong to processes.
-// Feed apply() every event in file order. Memory: locks that are held or waited for, and one number
-// for each lock ever used. Not thread-safe; nothing fails. Source: docs/earl.md; docs/merge.md.
+// At any event those hold the lock of a target that have proved so there (model/lock_proof.h), then
+// those in order of their requests that conflict with no holder; the rest wait. In a trace merged
+// with --locks granted the requests stand where the locks were granted, and that order is exact. A
+// lock taken with MPI_MODE_NOCHECK conflicts with nobody. Locks belong to processes. Feed apply()
+// every event in file order. Memory: locks that are held or waited for, with the targets that they
+// were used for, and one number for each lock ever used. Source: docs/earl.md; docs/merge.md.
 #pragma once
 
 #include <map>
 #include <set>
 #include <vector>
 
+#include "earl/detail/target_table.h"
 #include "earl/index/interval_column.h"
 #include "earl/trace.h"
+#include "epilog/model/lock_proof.h"
 
 namespace kojak::earl::sequence {
 
 struct WindowLock {
   ProcessId process{};
   std::uint64_t lock = kNoEvent;  // number of the WIN_LOCK or WIN_LOCK_ALL
-  ProcessId target{};             // absent: all
+  ProcessId target{};             // absent: all, or one that the trace does not have
+  bool all = false;               // WIN_LOCK_ALL
   bool exclusive = false;
   bool nocheck = false;
-  std::uint64_t proved = kNoEvent;  // the event that proved it: data have come back
-  std::uint64_t puts = 0;           // since the last flush that covers them
-  struct Run {                      // of operations with successive numbers
-    std::uint32_t first = 0, last = 0;
-  };
-  std::vector<Run> gets{};  // since the last flush, local or not, that covers them
 };
 
 class WindowLocks {
@@ -54,13 +50,30 @@ class WindowLocks {
   void record(IntervalColumn* log) { log_ = log; }
   void end_record(std::uint64_t end);
   // A lock that is there after an event, from its row; in order of their requests. What it has
-  // issued since the last flush is not told.
+  // issued and not proved is not told.
   void restore(const Event& lock, const IntervalColumn::Row& row, std::uint64_t pos);
   void restore_lockptr(std::uint64_t lockptr) { lockptr_ = lockptr; }
 
  private:
-  void log(const WindowLock& lock, std::uint64_t end);
-  WindowLock made(const Event& e, ProcessId here, ProcessId target) const;
+  // What an epoch does at one target, until it has proved its lock there.
+  struct AtTarget {
+    ProcessId target{};
+    std::uint64_t proved = kNoEvent;  // the event that did
+    model::LockOperations operations{};
+    struct Run {  // of gets with successive numbers
+      std::uint32_t first = 0, last = 0;
+    };
+    std::vector<Run> gets{};  // since the last flush
+  };
+  struct OpenLock : WindowLock {
+    detail::TargetTable<AtTarget> targets;  // those with operations
+    bool proved_at(ProcessId at) const {
+      const std::uint32_t i = targets.find(at);
+      return i != detail::kNone && targets[i].proved != kNoEvent;
+    }
+  };
+  void log(const OpenLock& lock, std::uint64_t end);
+  OpenLock made(const Event& e, ProcessId here, ProcessId target) const;
   void change(const Event& e);
   ProcessId process(std::uint32_t location) const;
   void lock(const Event& e, ProcessId here, ProcessId target);
@@ -73,7 +86,7 @@ class WindowLocks {
   const Trace* trace_;
   IntervalColumn* log_ = nullptr;
   std::vector<std::byte> contents_;                                   // of the column's next row
-  std::map<WindowId, std::vector<WindowLock>> locks_;                 // in order of their requests
+  std::map<WindowId, std::vector<OpenLock>> locks_;                   // in order of their requests
   std::map<std::pair<WindowId, ProcessId>, std::uint64_t> last_;      // lock or unlock of each lock
   std::map<std::pair<WindowId, ProcessId>, std::uint32_t> asserted_;  // NOCHECK of the next lock
   std::uint64_t lockptr_ = kNoEvent;

@@ -97,28 +97,17 @@ void PassiveTarget::prove(Epoch& epoch, const Call& call) {
   epoch.proof = call.exit;
 }
 
-bool PassiveTarget::complete(Epoch& epoch, std::uint32_t target, bool local) {
-  if (target >= epoch.outstanding.size()) return false;
-  Outstanding& o = epoch.outstanding[target];
-  const bool proves = o.gets != 0 || (!local && o.puts != 0);
-  o.gets = 0;
-  if (!local) o.puts = 0;
-  return proves;
-}
-
 void PassiveTarget::flush(const Call& call, WindowId window, ProcessId target, bool local) {
   for (const std::uint32_t i : open_[raw(call.process)]) {
     Epoch& e = epochs_[i];
     if (e.window != window) continue;
     if (is_absent(target)) {
       bool proves = false;
-      for (std::uint32_t t = 0; t < e.outstanding.size(); ++t) {
-        proves = complete(e, t, local) || proves;
-      }
+      for (model::LockOperations& o : e.outstanding) proves = o.flush(local) || proves;
       if (proves) prove(e, call);
       e.gets.clear();
     } else if (const std::uint32_t t = e.set.find(target); t != kNone) {
-      if (complete(e, t, local)) prove(e, call);
+      if (t < e.outstanding.size() && e.outstanding[t].flush(local)) prove(e, call);
       std::erase_if(e.gets, [&](const Get& get) { return get.target == t; });
     }
   }
@@ -132,9 +121,9 @@ void PassiveTarget::complete_request(const Call& call, WindowId window, RmaId rm
         std::lower_bound(e.gets.begin(), e.gets.end(), rmaid,
                          [](const Get& g, RmaId id) { return raw(g.rmaid) < raw(id); });
     if (get == e.gets.end() || get->rmaid != rmaid) continue;
-    --e.outstanding[get->target].gets;
+    if (e.outstanding[get->target].complete_get()) prove(e, call);
     e.gets.erase(get);
-    return prove(e, call);
+    return;
   }
 }
 
@@ -193,8 +182,7 @@ TransferSlot PassiveTarget::issue(std::uint32_t lock, ProcessId target, RmaId rm
   result.kind = e.all ? EpochKind::kLockAll : EpochKind::kLock;
   result.index = e.set.get(target);
   if (e.outstanding.size() <= result.index) e.outstanding.resize(result.index + 1);
-  Outstanding& o = e.outstanding[result.index];
-  ++(get ? o.gets : o.puts);
+  e.outstanding[result.index].issue(get);
   if (get && request && (e.gets.empty() || raw(e.gets.back().rmaid) < raw(rmaid))) {
     e.gets.push_back({rmaid, result.index});
   }

@@ -8,6 +8,7 @@
 #include "earl/detail/target_table.h"
 #include "earl/findings.h"
 #include "earl/state/passive_epochs.h"
+#include "epilog/model/lock_proof.h"
 
 namespace kojak::earl {
 
@@ -21,8 +22,7 @@ class PassiveTarget {
   // The epoch that ends, or nullptr; valid until the next call.
   const PassiveEpoch* unlock(const Call& call, WindowId window, ProcessId target);
   const PassiveEpoch* unlock_all(const Call& call, WindowId window);
-  // Flush of a target, or of all (absent). A local one proves the lock only where a get is
-  // outstanding, whose data had to come back: that a put may be reused says nothing of the target.
+  // Flush of a target, or of all (absent).
   void flush(const Call& call, WindowId window, ProcessId target, bool local);
   // A Wait*/Test* has completed a request: of a get, or of what completes at the origin only.
   void complete_request(const Call& call, WindowId window, RmaId rmaid);
@@ -67,17 +67,14 @@ class PassiveTarget {
   }
 
  private:
-  struct Outstanding {  // operations to a target that no flush has completed
-    std::uint64_t puts = 0, gets = 0;
-  };
   struct Get {  // with a request of its own
     RmaId rmaid{};
     std::uint32_t target = 0;  // its place among the targets
   };
   struct Epoch : PassiveEpoch {
     detail::TargetTable<FenceTarget> set;
-    std::vector<Outstanding> outstanding;  // by place of the target
-    std::vector<Get> gets;                 // that may be outstanding, ascending
+    std::vector<model::LockOperations> outstanding;  // by place of the target
+    std::vector<Get> gets;                           // that may be outstanding, ascending
     bool proved = false;
     std::uint32_t segment = 0;
   };
@@ -87,8 +84,6 @@ class PassiveTarget {
   const PassiveEpoch& close(std::uint32_t epoch);
   void forget(ProcessId process, std::uint32_t epoch);
   static void prove(Epoch& epoch, const Call& call);
-  // Completes what is outstanding to a target; whether that proves the lock.
-  static bool complete(Epoch& epoch, std::uint32_t target, bool local);
 
   Findings& findings_;
   detail::Pool<Epoch> epochs_;

@@ -46,10 +46,8 @@ struct PassiveEpoch {
   bool has_unlock = false;
   bool paused = false;
   Call lock, unlock;
-  // The first proof that the lock was held, of lock_all by any target: exit of the first flush that
-  // covers an outstanding operation, of the first local flush or Wait* that brought the data of a
-  // get or of an atomic operation back, else exit of the unlock. That puts are complete at the
-  // origin proves nothing.
+  // The exit of the call that first proved that the lock was held (model/lock_proof.h), of lock_all
+  // at any target; else of the unlock.
   Seconds proof;
   std::vector<FenceTarget> targets;  // transfers, by target
 };

@@ -9,6 +9,7 @@
 #include "earl/detail/pool.h"
 #include "earl/detail/target_table.h"
 #include "epilog/model/lock_order.h"
+#include "epilog/model/lock_proof.h"
 #include "expert/rma/intervals.h"
 #include "expert/rma/presence.h"
 #include "expert/severity.h"
@@ -20,7 +21,7 @@ using model::kNever;
 // What an epoch knows of one target.
 struct LockTarget {
   ProcessId target{};
-  std::uint64_t puts = 0, gets = 0;     // issued and not known to be complete
+  model::LockOperations operations;
   Seconds proof_enter, proof = kNever;  // the call whose end first proves that the lock was held
   Presence::Service service;            // when the target can have granted the lock
   Seconds issued;                       // enter of the last call that issued an operation

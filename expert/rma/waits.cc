@@ -142,7 +142,7 @@ void RmaWaits::on_transfer(const earl::Transfer& transfer) {
     if (issued.lock == earl::detail::kNone) return;
     LockEpoch& epoch = locks_[issued.lock];
     LockTarget& target = epoch.targets[epoch.targets.get(transfer.target)];
-    ++(transfer.get ? target.gets : target.puts);
+    target.operations.issue(transfer.get);
     target.issued = call.enter;
     if (call.role() == MpiRole::kRequestTransfer) {
       processes_[raw(transfer.origin)].requests.push_back(
@@ -300,7 +300,7 @@ void RmaWaits::end_lock(const Step& step) {
   if (id == earl::detail::kNone) return;
   look(call, id, ProgressKind::kUnlock, locks_.contended(id, call.enter));
   for (const LockTarget& t : locks_[id].targets.items()) {
-    if (t.puts + t.gets != 0) {
+    if (t.operations.any()) {
       need(call, step.window, t.target, ProgressKind::kUnlock, t.issued);
     }
   }
@@ -325,16 +325,14 @@ void RmaWaits::flush(const Step& step) {
 
 void RmaWaits::flush_target(const Step& step, LockQueue::Id epoch, LockTarget& target) {
   const Call& call = *step.call;
-  // A local flush brings data of gets back; of puts it says nothing, but it may wait for them.
-  const std::uint64_t completed = target.gets + (step.local ? 0 : target.puts);
-  if (completed != 0) locks_.prove(epoch, target, call);
-  if (target.gets + target.puts != 0) {
+  // A local flush may wait for puts, too.
+  const bool any = target.operations.any();
+  if (target.operations.flush(step.local)) locks_.prove(epoch, target, call);
+  if (any) {
     need(call, step.window, target.target,
          step.local ? ProgressKind::kFlushLocal : ProgressKind::kFlush, target.issued);
   }
-  target.gets = 0;
   ++target.flushes;
-  if (!step.local) target.puts = 0;
 }
 
 void RmaWaits::complete_request(const Step& step) {
@@ -370,8 +368,7 @@ void RmaWaits::complete_request(const Step& step) {
     }
   }
   if (!found.get || flushed) return;
-  if (target.gets != 0) --target.gets;
-  locks_.prove(found.epoch, target, call);
+  if (target.operations.complete_get()) locks_.prove(found.epoch, target, call);
 }
 
 std::vector<RmaWaits::Id> RmaWaits::take_access_calls(const earl::AccessEpoch& epoch) {

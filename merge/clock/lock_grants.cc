@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "epilog/model/lock_proof.h"
 #include "merge/clock/correct_clocks.h"
 #include "merge/clock/time_order.h"
 #include "merge/complete/transfer_ends.h"
@@ -36,8 +37,7 @@ struct Epoch {
 };
 
 // Operations of an epoch to one target.
-struct Outstanding {
-  std::uint64_t all = 0, gets = 0;
+struct Outstanding : model::LockOperations {
   Epoch epoch;
   bool proved = false;
   model::LockOrder::Proof proof = model::LockOrder::kNoProof;
@@ -304,9 +304,8 @@ class GrantFinder {
         ++board(window, target).open[0];
       }
     }
-    ++to->all;
+    to->issue(get);
     if (!get) return;
-    ++to->gets;
     auto& requests = processes_[s.rank].requests;
     if (!to->proved && requests.size() < kMostRequests) requests[rmaid] = {window, target};
   }
@@ -327,9 +326,7 @@ class GrantFinder {
   }
   void flush(Stream& s, const Location& l, std::uint32_t window, std::uint32_t target, bool local) {
     const auto one = [&](Outstanding& to, std::uint32_t at) {
-      if ((local ? to.gets : to.all) != 0) prove_open(s, l, window, at, to);
-      to.gets = 0;
-      if (!local) to.all = 0;
+      if (to.flush(local)) prove_open(s, l, window, at, to);
     };
     for (OpenEpoch& open : processes_[s.rank].open) {
       if (open.window != window || !open.known) continue;
@@ -350,11 +347,13 @@ class GrantFinder {
     requests.erase(at);
     OpenEpoch* open = find(s.rank, window, target);
     if (open == nullptr || !open->known) return;
-    if (!open->all) {
-      prove_open(s, l, window, target, open->one);
-    } else if (const auto to = open->targets.find(target); to != open->targets.end()) {
-      prove_open(s, l, window, target, to->second);
+    Outstanding* to = &open->one;
+    if (open->all) {
+      const auto at_target = open->targets.find(target);
+      if (at_target == open->targets.end()) return;
+      to = &at_target->second;
     }
+    if (to->complete_get()) prove_open(s, l, window, target, *to);
   }
 
   void unlock(Stream& s, Location& l, std::uint32_t window, std::uint32_t target, bool all,
