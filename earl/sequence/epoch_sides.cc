@@ -107,17 +107,24 @@ void Epochs::unref(std::uint32_t epoch) {
   epochs_.give_back(epoch);
 }
 
-void Epochs::resume_all(const Event& e, ProcessId here) {
-  const std::uint32_t held = find_open(here, EpochMode::kLockAll, e.win);
-  const Resumption told = resumption(held != kNone, true, (e.code & kOpenLockAll) != 0);
-  if (told.ended) {
-    std::erase(open_[raw(here)], held);
-    close(held);
-  } else if (told.begun) {
-    const std::uint32_t i = make(EpochMode::kLockAll, here, e.win, kNoEvent);
-    epochs_[i].target = absent<ProcessId>();
+void Epochs::resume_window(const Event& e, ProcessId here) {
+  std::uint64_t& fences = fences_[{e.win, here}];
+  const bool same = e.count[0] <= fences;
+  fences = std::max(fences, e.count[0]);
+  const auto resume = [&](EpochMode mode, bool same_one, bool is_open) {
+    const std::uint32_t held = find_open(here, mode, e.win);
+    const Resumption told = resumption(held != kNone, same_one, is_open);
+    if (told.ended) {
+      std::erase(open_[raw(here)], held);
+      close(held);
+    }
+    if (!told.begun) return;
+    const std::uint32_t i = make(mode, here, e.win, kNoEvent);
+    if (mode == EpochMode::kLockAll) epochs_[i].target = absent<ProcessId>();
     open_[raw(here)].push_back(i);
-  }
+  };
+  resume(EpochMode::kFence, same, (e.code & kOpenFence) != 0);
+  resume(EpochMode::kLockAll, true, (e.code & kOpenLockAll) != 0);
 }
 
 void Epochs::resume(const Event& e, ProcessId here) {

@@ -109,11 +109,15 @@ void Epochs::change(const Event& e) {
       return unlock(e, here, true);
     case EventType::kEpochState:
       return resume(e, here);
-    case EventType::kWinState: {
-      std::uint64_t& fences = fences_[{e.win, here}];
-      fences = std::max(fences, e.count[0]);
-      return resume_all(e, here);
-    }
+    case EventType::kMpiAssert:
+      if ((raw(e.assertion) & kAssertNoSucceed) != 0) {
+        no_succeed_.insert({e.win, here});
+      } else {
+        no_succeed_.erase({e.win, here});
+      }
+      return;
+    case EventType::kWinState:
+      return resume_window(e, here);
     default:
       if (is_enter(e.type) && e.reg == trace_->pausing_region()) pause(i, here);
   }
@@ -164,7 +168,12 @@ void Epochs::fence(const Event& e, ProcessId here) {
     close(old);
   }
   ++fences;
-  open_[raw(here)].push_back(make(EpochMode::kFence, here, e.win, e.pos));
+  const auto none_follows = no_succeed_.find({e.win, here});
+  if (none_follows == no_succeed_.end()) {
+    open_[raw(here)].push_back(make(EpochMode::kFence, here, e.win, e.pos));
+  } else {
+    no_succeed_.erase(none_follows);
+  }
 }
 
 void Epochs::free(const Event& e, ProcessId here) {

@@ -19,6 +19,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "earl/detail/group_table.h"
@@ -164,7 +165,7 @@ class Epochs {
   void unlock(const Event& e, ProcessId process, bool all);
   void issue(const Event& e, ProcessId origin, ProcessId target, bool get);
   void end(const Event& e, ProcessId origin);
-  void resume_all(const Event& e, ProcessId process);
+  void resume_window(const Event& e, ProcessId process);
   void resume(const Event& e, ProcessId process);
   void pause(std::uint32_t index, ProcessId process);
 
@@ -196,11 +197,12 @@ class Epochs {
   OriginQueues origins_;
   std::map<WindowId, std::uint32_t> freed_;                         // how many members have
   std::map<std::pair<WindowId, ProcessId>, std::uint64_t> fences_;  // counts so far
-  std::vector<std::uint32_t> pauses_;                               // by location
-  std::vector<std::uint32_t> completed_;                            // with the latest event
-  std::uint32_t closed_ = detail::kNone;  // access or exposure epoch that it ended
-  bool marked_ = false;                   // an RMA_MARK is for the next end
-  std::uint64_t now_ = 0;                 // the event that is being applied
+  std::set<std::pair<WindowId, ProcessId>> no_succeed_;  // their next fence has MPI_MODE_NOSUCCEED
+  std::vector<std::uint32_t> pauses_;                    // by location
+  std::vector<std::uint32_t> completed_;                 // with the latest event
+  std::uint32_t closed_ = detail::kNone;                 // access or exposure epoch that it ended
+  bool marked_ = false;                                  // an RMA_MARK is for the next end
+  std::uint64_t now_ = 0;                                // the event that is being applied
   IntervalColumn* log_ = nullptr;
   std::vector<std::byte> contents_;  // of the column's next row
 };

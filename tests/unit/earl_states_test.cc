@@ -380,6 +380,47 @@ TEST(EarlStates, AFenceEpochIsOverWithItsLastTransfer) {
   EXPECT_EQ(t.after(8)->window_collectives.open(), 1u);
 }
 
+TEST(EarlStates, AFenceWithNoSucceedBeginsNoEpoch) {
+  const std::string enter = "ENTER lid=0 time=1 region=MPI_Win_fence\n",
+                    exit = "MPI_WINCOLLEXIT lid=0 time=2 wid=0\n";
+  const Opened t(enter + exit +                                         // 0, 1
+                 enter + "MPI_ASSERT lid=0 time=2 wid=0 assertion=16\n"  // 2, 3: MPI_MODE_NOSUCCEED
+                 + exit +                                               // 4
+                 enter + exit);                                         // 5, 6
+  const auto open = [&](std::uint64_t pos) {
+    const auto state = t.after(pos);
+    const sequence::Epoch* const epoch = state->epochs.fence(rank(0), WindowId{0});
+    return epoch == nullptr ? kNoEvent : epoch->opened;
+  };
+  EXPECT_EQ(open(3), 1u);
+  EXPECT_EQ(open(4), kNoEvent);
+  EXPECT_EQ(open(5), kNoEvent);
+  EXPECT_EQ(open(6), 6u);
+  ASSERT_EQ(t.after(4)->epochs.finished().size(), 1u);
+  EXPECT_EQ(t.after(4)->epochs.finished()[0]->closed, 4u);
+  EXPECT_TRUE(t.after(6)->epochs.finished().empty());
+}
+
+TEST(EarlStates, AfterAGapTheFenceEpochIsTheOneThatIsTold) {
+  const std::string fence =
+      "ENTER lid=0 time=1 region=MPI_Win_fence\nMPI_WINCOLLEXIT lid=0 time=2 wid=0\n";
+  const auto after = [&](const char* state) {
+    const Opened t(fence + "LOG_OFF lid=0 time=3\nLOG_ON lid=0 time=4\n" +
+                   "WIN_STATE lid=0 time=4 wid=0 " + state + "\n" + fence);  // 4; 5, 6
+    std::vector<std::uint64_t> opened;
+    for (const std::uint64_t pos : {3u, 4u, 6u}) {
+      const auto at = t.after(pos);
+      const sequence::Epoch* const epoch = at->epochs.fence(rank(0), WindowId{0});
+      opened.push_back(epoch == nullptr ? 1000 : epoch->opened);
+    }
+    return opened;
+  };
+  using Events = std::vector<std::uint64_t>;
+  EXPECT_EQ(after("fences=1 open=1"), (Events{1, 1, 6}));         // the same one
+  EXPECT_EQ(after("fences=1 open=0"), (Events{1, 1000, 6}));      // ended unseen
+  EXPECT_EQ(after("fences=3 open=1"), (Events{1, kNoEvent, 6}));  // another, begun unseen
+}
+
 TEST(EarlStates, LockChainsSharedAndExclusive) {
   const auto lock = [](int lid, int time, int type) {
     return "MPI_WIN_LOCK lid=" + std::to_string(lid) + " time=" + std::to_string(time) +
