@@ -5,30 +5,7 @@ namespace kojak::earl {
 namespace {
 
 using sequence::State;
-
-// A text trace opened for random access; streaming it gives the same state after each event.
-struct Opened {
-  std::unique_ptr<Archive> archive;
-  explicit Opened(const std::string& text) {
-    auto bytes = text_to_trace(text);
-    EXPECT_TRUE(bytes) << (bytes ? "" : bytes.error().message());
-    if (!bytes) return;
-    const std::vector<std::byte> kept = *bytes;
-    auto trace = Trace::from(memory_source(kept.data(), kept.size()), "streamed");
-    auto made = Archive::from(std::move(*bytes), "text");
-    EXPECT_TRUE(made);
-    if (!made || !trace) return;
-    archive = std::make_unique<Archive>(std::move(*made));
-    sequence::StateStream stream(*trace);
-    std::uint64_t streamed = 0;
-    for (Event e; stream.next(e); ++streamed) {
-      EXPECT_EQ(describe(stream.state(), *trace), describe(*after(e.pos), archive->trace()))
-          << "after event " << e.pos;
-    }
-    EXPECT_EQ(streamed, archive->size());
-  }
-  std::unique_ptr<State> after(std::uint64_t pos) const { return archive->state(pos); }
-};
+using Opened = OpenedText;
 
 using Positions = std::vector<std::uint64_t>;
 
@@ -350,75 +327,6 @@ TEST(EarlStates, AnEmptyGroupCompletesAtOnce) {
                  "ENTER lid=1 time=3 region=main\n");
   EXPECT_EQ(t.after(3)->epochs.access_transactions().size(), 1u);
   EXPECT_TRUE(t.after(4)->epochs.access_transactions().empty());
-}
-
-TEST(EarlStates, AFenceEpochIsOverWithItsLastTransfer) {
-  const auto fence = [](int lid, int time) {
-    const std::string at = " lid=" + std::to_string(lid) + " time=" + std::to_string(time) + " ";
-    return "ENTER" + at + "region=MPI_Win_fence\nMPI_WINCOLLEXIT" + at + "wid=0\n";
-  };
-  // 1 and 3: the first fence; 4: a put; 6: the origin's second; 8: the end at the target's second.
-  const Opened t(fence(0, 1) + fence(1, 1) +
-                 "MPI_PUT_1TS lid=0 time=2 dlid=1 wid=0 rmaid=0 sent=8\n" + fence(0, 3) +
-                 "ENTER lid=1 time=4 region=MPI_Win_fence\n"
-                 "MPI_PUT_1TE lid=1 time=5 slid=0 wid=0 rmaid=0 recvd=8\n"
-                 "MPI_WINCOLLEXIT lid=1 time=5 wid=0\n");
-  ASSERT_NE(t.after(4)->epochs.fence(rank(0), WindowId{0}), nullptr);
-  EXPECT_EQ(t.after(4)->epochs.fence(rank(0), WindowId{0})->operations.size(), 1u);
-  EXPECT_EQ(t.after(4)->transfers.of(LocationId{0}), Positions{4});
-  EXPECT_TRUE(t.after(6)->epochs.finished().empty());
-  const auto state = t.after(8);
-  ASSERT_EQ(state->epochs.finished().size(), 1u);
-  EXPECT_EQ(state->epochs.finished()[0]->opened, 1u);
-  EXPECT_EQ(state->epochs.finished()[0]->closed, 6u);
-  EXPECT_EQ(state->epochs.finished()[0]->operations[0].end, 8u);
-  EXPECT_EQ(t.archive->startptr(8), 4u);
-  // The second fence as a collective instance.
-  ASSERT_NE(t.after(9)->window_collectives.complete(), nullptr);
-  EXPECT_EQ(t.after(9)->window_collectives.complete()->exits, (Positions{6, 9}));
-  EXPECT_EQ(t.after(9)->window_collectives.complete()->ordinal, 1u);
-  EXPECT_EQ(t.after(8)->window_collectives.open(), 1u);
-}
-
-TEST(EarlStates, AFenceWithNoSucceedBeginsNoEpoch) {
-  const std::string enter = "ENTER lid=0 time=1 region=MPI_Win_fence\n",
-                    exit = "MPI_WINCOLLEXIT lid=0 time=2 wid=0\n";
-  const Opened t(enter + exit +                                         // 0, 1
-                 enter + "MPI_ASSERT lid=0 time=2 wid=0 assertion=16\n"  // 2, 3: MPI_MODE_NOSUCCEED
-                 + exit +                                               // 4
-                 enter + exit);                                         // 5, 6
-  const auto open = [&](std::uint64_t pos) {
-    const auto state = t.after(pos);
-    const sequence::Epoch* const epoch = state->epochs.fence(rank(0), WindowId{0});
-    return epoch == nullptr ? kNoEvent : epoch->opened;
-  };
-  EXPECT_EQ(open(3), 1u);
-  EXPECT_EQ(open(4), kNoEvent);
-  EXPECT_EQ(open(5), kNoEvent);
-  EXPECT_EQ(open(6), 6u);
-  ASSERT_EQ(t.after(4)->epochs.finished().size(), 1u);
-  EXPECT_EQ(t.after(4)->epochs.finished()[0]->closed, 4u);
-  EXPECT_TRUE(t.after(6)->epochs.finished().empty());
-}
-
-TEST(EarlStates, AfterAGapTheFenceEpochIsTheOneThatIsTold) {
-  const std::string fence =
-      "ENTER lid=0 time=1 region=MPI_Win_fence\nMPI_WINCOLLEXIT lid=0 time=2 wid=0\n";
-  const auto after = [&](const char* state) {
-    const Opened t(fence + "LOG_OFF lid=0 time=3\nLOG_ON lid=0 time=4\n" +
-                   "WIN_STATE lid=0 time=4 wid=0 " + state + "\n" + fence);  // 4; 5, 6
-    std::vector<std::uint64_t> opened;
-    for (const std::uint64_t pos : {3u, 4u, 6u}) {
-      const auto at = t.after(pos);
-      const sequence::Epoch* const epoch = at->epochs.fence(rank(0), WindowId{0});
-      opened.push_back(epoch == nullptr ? 1000 : epoch->opened);
-    }
-    return opened;
-  };
-  using Events = std::vector<std::uint64_t>;
-  EXPECT_EQ(after("fences=1 open=1"), (Events{1, 1, 6}));         // the same one
-  EXPECT_EQ(after("fences=1 open=0"), (Events{1, 1000, 6}));      // ended unseen
-  EXPECT_EQ(after("fences=3 open=1"), (Events{1, kNoEvent, 6}));  // another, begun unseen
 }
 
 TEST(EarlStates, LockChainsSharedAndExclusive) {

@@ -9,12 +9,11 @@
 namespace kojak::earl {
 namespace {
 
-constexpr int kProcesses = 4;
-
 // Locks of targets and of all, operations, flushes of all kinds and requests, one event after the
 // other. Who holds what is computed from the list of all operations.
-class Program {
+class LockAllProgram {
  public:
+  static constexpr int kProcesses = 4;
   struct Lock {
     int origin, target;  // -1: all
     bool exclusive;
@@ -28,7 +27,7 @@ class Program {
   std::vector<std::pair<double, double>> proofs;  // exit of the lock call, proof; of ended epochs
   int apart = 0;  // lock_alls that had proved their lock at some targets and not at others
 
-  explicit Program(unsigned seed) : random_(seed) {
+  explicit LockAllProgram(unsigned seed) : random_(seed) {
     for (int i = 0; i < 120; ++i) step();
     std::sort(proofs.begin(), proofs.end());
   }
@@ -193,7 +192,7 @@ class Program {
   std::vector<Operation> operations_;
 };
 
-std::vector<std::uint64_t> locks_of(const std::vector<sequence::WindowLock>& locks) {
+std::vector<std::uint64_t> events_of(const std::vector<sequence::WindowLock>& locks) {
   std::vector<std::uint64_t> result;
   for (const sequence::WindowLock& l : locks) result.push_back(l.lock);
   return result;
@@ -202,7 +201,7 @@ std::vector<std::uint64_t> locks_of(const std::vector<sequence::WindowLock>& loc
 TEST(EarlWindowLocks, HoldersOfRandomProgramsAreThoseOfEachTarget) {
   int apart = 0;
   for (unsigned seed = 1; seed <= 60; ++seed) {
-    const Program program(seed);
+    const LockAllProgram program(seed);
     apart += program.apart;
     auto bytes = text_to_trace(program.text);
     ASSERT_TRUE(bytes) << bytes.error().message();
@@ -210,11 +209,11 @@ TEST(EarlWindowLocks, HoldersOfRandomProgramsAreThoseOfEachTarget) {
     ASSERT_TRUE(archive);
     for (const auto& [pos, expected] : program.holders) {
       const auto state = archive->state(pos);
-      for (std::uint32_t t = 0; t < kProcesses; ++t) {
-        ASSERT_EQ(locks_of(state->window_locks.holders(WindowId{0}, rank(t))), expected[t])
+      for (std::uint32_t t = 0; t < LockAllProgram::kProcesses; ++t) {
+        ASSERT_EQ(events_of(state->window_locks.holders(WindowId{0}, rank(t))), expected[t])
             << "seed " << seed << ", target " << t << ", after event " << pos << " of\n"
             << program.text;
-        ASSERT_EQ(locks_of(state->window_locks.waiters(WindowId{0}, rank(t))),
+        ASSERT_EQ(events_of(state->window_locks.waiters(WindowId{0}, rank(t))),
                   program.waiters.at(pos)[t]);
       }
     }
@@ -248,7 +247,7 @@ TEST(EarlWindowLocks, AFlushOfOneTargetProvesNothingOfAnother) {
   ASSERT_TRUE(archive);
   using Positions = std::vector<std::uint64_t>;
   const auto holders = [&](std::uint64_t pos, std::uint32_t target) {
-    return locks_of(archive->state(pos)->window_locks.holders(WindowId{0}, rank(target)));
+    return events_of(archive->state(pos)->window_locks.holders(WindowId{0}, rank(target)));
   };
   for (const std::uint64_t pos : {2u, 3u, 4u}) {
     EXPECT_EQ(holders(pos, 2), Positions{0}) << pos;
