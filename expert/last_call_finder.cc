@@ -605,13 +605,8 @@ void LastCallFinder::resolve(const Standing& s, LastCall& call) const {
   if (s.call.function->cls == MpiClass::kRmaCommunication) return for_transfer(s, call);
   if (!s.call.function->may_block) return for_begun(s, call);
   if (is_send(role) || is_receive(role)) return for_messages(s, call);
+  if (is_blocking_collective(role)) return for_collective(s, call);
   switch (role) {
-    case MpiRole::kBarrier:
-    case MpiRole::kOneToAll:
-    case MpiRole::kAllToOne:
-    case MpiRole::kAllToAll:
-    case MpiRole::kPrefix:
-    case MpiRole::kNeighbor:
     case MpiRole::kCommCreate:
     case MpiRole::kWinCreate:
       return for_collective(s, call);

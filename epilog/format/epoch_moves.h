@@ -1,7 +1,8 @@
 // What a record does to its process's epochs on a window, by the function that it leaves.
 //
 // MPI_WINEXIT and MPI_WINCOLLEXIT stand for several functions: the region that they leave tells
-// which. A call that was never left has no such record and moves nothing. Constant functions.
+// which. A call that was never left has no such record and moves nothing. The list of the records
+// is epoch_move(); who reads records of all types asks kMovesEpoch. Constant functions.
 #pragma once
 
 #include "epilog/format/mpi_functions.h"
@@ -88,5 +89,11 @@ constexpr EpochMove epoch_move(const R& record, MpiRole role) {
     return EpochMove::kNone;
   }
 }
+
+// Whether records of the type can move an epoch at all: the two that stand for several functions
+// do, by these roles, and others whatever the role.
+template <class R>
+inline constexpr bool kMovesEpoch = epoch_move(R{}, MpiRole::kWinStart) != EpochMove::kNone ||
+                                    epoch_move(R{}, MpiRole::kWinFence) != EpochMove::kNone;
 
 }  // namespace kojak

@@ -13,5 +13,9 @@ constexpr bool is_wait(MpiRole role) {
 constexpr bool first_one_ends(MpiRole role) {
   return role == MpiRole::kWaitany || role == MpiRole::kWaitsome;
 }
+// The collective operations on a communicator that end when their members have come.
+constexpr bool is_blocking_collective(MpiRole role) {
+  return role >= MpiRole::kBarrier && role <= MpiRole::kNeighbor;
+}
 
 }  // namespace kojak

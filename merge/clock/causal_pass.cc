@@ -1,5 +1,7 @@
 #include "merge/clock/causal_pass.h"
 
+#include "epilog/format/epoch_moves.h"
+#include "epilog/format/mpi_roles.h"
 #include "merge/clock/causal_calls.h"
 #include "merge/complete/walk.h"
 
@@ -276,21 +278,11 @@ class CausalPass {
         break;
     }
   }
+  // Whether others may have to wait until a process enters the function.
   static bool can_be_cause(MpiRole role) {
-    switch (role) {
-      case MpiRole::kWinFence:
-      case MpiRole::kWinPost:
-      case MpiRole::kWinComplete:
-      case MpiRole::kBarrier:
-      case MpiRole::kOneToAll:
-      case MpiRole::kAllToOne:
-      case MpiRole::kAllToAll:
-      case MpiRole::kPrefix:
-      case MpiRole::kNeighbor:
-        return true;
-      default:
-        return false;
-    }
+    const EpochMove move = group_exit_move(role, true);
+    return is_blocking_collective(role) || move == EpochMove::kPost ||
+           move == EpochMove::kComplete || collective_exit_move(role) == EpochMove::kFence;
   }
   void enter(CausalProcess& p, std::uint32_t id, bool call_site) {
     CausalThread& t = p.current();

@@ -30,30 +30,11 @@ bool decode_sync(const RawRecord& record, const Dialect& dialect, MpiRole role,
     }
     return sync.kind != EpochMove::kNone && sync.kind != EpochMove::kCreate;
   };
-  switch (static_cast<RecordType>(record.type)) {
-    case RecordType::kMpiWinCollExit:
-      return take(MpiWinCollExit{});
-    case RecordType::kMpiWinExit:
-      return take(MpiWinExit{});
-    case RecordType::kMpiWinLock:
-      return take(MpiWinLock{});
-    case RecordType::kMpiWinUnlock:
-      return take(MpiWinUnlock{});
-    case RecordType::kMpiWinLockAll:
-      return take(MpiWinLockAll{});
-    case RecordType::kMpiWinUnlockAll:
-      return take(MpiWinUnlockAll{});
-    case RecordType::kMpiWinFlush:
-      return take(MpiWinFlush{});
-    case RecordType::kMpiRmaComplete:
-      return take(MpiRmaComplete{});
-    case RecordType::kWinState:
-      return take(WinState{});
-    case RecordType::kEpochState:
-      return take(EpochState{});
-    default:
-      return false;
-  }
+  bool moves = false;
+  dispatch_record(record.type, [&]<class R>() {
+    if constexpr (kMovesEpoch<R>) moves = take(R{});
+  });
+  return moves;
 }
 
 bool decode_context(const RawRecord& record, const Dialect& dialect, ContextUse& use) {

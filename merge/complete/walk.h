@@ -17,6 +17,7 @@
 #include <cstring>
 
 #include "epilog/format/codec.h"
+#include "epilog/format/epoch_moves.h"
 #include "merge/complete/transfer_ends.h"
 #include "merge/define/definitions.h"
 
@@ -50,18 +51,6 @@ constexpr Step step_of_event(std::uint8_t type) {
     case RecordType::kLogOn:
     case RecordType::kExitTracing:
       return Step::kClose;
-    case RecordType::kMpiWinExit:
-    case RecordType::kMpiWinCollExit:
-      return Step::kSyncExit;
-    case RecordType::kMpiWinLock:
-    case RecordType::kMpiWinUnlock:
-    case RecordType::kMpiWinLockAll:
-    case RecordType::kMpiWinUnlockAll:
-    case RecordType::kMpiWinFlush:
-    case RecordType::kMpiRmaComplete:
-    case RecordType::kWinState:
-    case RecordType::kEpochState:
-      return Step::kSync;
     case RecordType::kMpiAssert:
       return Step::kAssert;
     case RecordType::kShmemPlace:
@@ -73,17 +62,19 @@ constexpr Step step_of_event(std::uint8_t type) {
     default:
       break;
   }
+  bool moves = false;
+  dispatch_record(type, [&]<class R>() { moves = kMovesEpoch<R>; });
   switch (region_effect(type)) {
     case RegionEffect::kEnters:
       return Step::kEnter;
     case RegionEffect::kLeaves:
-      return Step::kExit;
+      return moves ? Step::kSyncExit : Step::kExit;
     case RegionEffect::kEntersAndLeaves:
       return Step::kCall;
     case RegionEffect::kNone:
       break;
   }
-  return Step::kPlain;
+  return moves ? Step::kSync : Step::kPlain;
 }
 inline constexpr std::array<Step, 256> kSteps = [] {
   std::array<Step, 256> steps{};
