@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "earl/replay.h"
+#include "epilog/format/field_values.h"
 #include "expert/begun_waits.h"
 #include "expert/catalogue.h"
 #include "expert/causes/cause_finder.h"
@@ -420,8 +421,6 @@ class Analysis : public earl::Sink {
   }
 
  private:
-  static constexpr std::uint8_t kFlavourShared = 4;
-
   bool is_shmem_rooted(const earl::CollectiveInstance& instance) const {
     return is_shmem(instance, TimeClass::kShmemCollective, true);
   }

@@ -28,7 +28,7 @@ void add_gaps(const Definitions& definitions, std::vector<Finding>& found) {
 // when a process is killed take nothing away.)
 bool is_complete(const earl::Trace& trace) {
   const Definitions& definitions = trace.definitions();
-  const auto lost = [](const Lost& l) { return raw(l.what) != 2; };
+  const auto lost = [](const Lost& l) { return l.what != kLostOpenRegions; };
   return !trace.damage() && definitions.last_def && trace.native() && definitions.merged_run &&
          raw(definitions.merged_run->missing) == 0 && definitions.functions_off.empty() &&
          std::none_of(definitions.lost.begin(), definitions.lost.end(), lost) &&

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "epilog/format/field_values.h"
 #include "epilog/format/verify.h"
 
 namespace kojak {
@@ -187,9 +188,9 @@ class Profiler {
       end = e.exit.value;
       enter(at, e.rid, time);
       if constexpr (std::is_same_v<R, MpiRmaCall> || std::is_same_v<R, ShmemRmaCall>) {
-        if (e.kind != Byte{2}) put(at, e.lid, e.dlid, raw(e.bytes));
-        if (e.kind == Byte{2}) get(at.of(e.rid), rank(e.lid), raw(e.dlid), raw(e.bytes));
-        if (e.kind == Byte{3}) get(at.of(e.rid), rank(e.lid), raw(e.dlid), raw(e.got));
+        const bool puts = (raw(e.kind) & kCallPut) != 0, gets = (raw(e.kind) & kCallGet) != 0;
+        if (puts) put(at, e.lid, e.dlid, raw(e.bytes));
+        if (gets) get(at.of(e.rid), rank(e.lid), raw(e.dlid), raw(puts ? e.got : e.bytes));
       }
       leave(at, end);
     } else if constexpr (kLeaves<R>) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "epilog/format/field_values.h"
 #include "epilog/format/openmp_constructs.h"
 
 namespace kojak::earl::detail {
@@ -24,7 +25,7 @@ std::vector<CounterKind> counter_kinds(const Definitions& definitions) {
   std::vector<CounterKind> kinds;
   definitions.metrics.for_each([&](MetricId, const MetricDef& def) {
     using Interval = CounterKind::Interval;
-    kinds.push_back({.real = def.dtype == 1,
+    kinds.push_back({.real = def.dtype == kFloatCounter,
                      .interval = def.interval == 1   ? Interval::kLast
                                  : def.interval == 2 ? Interval::kNext
                                                      : Interval::kStart});

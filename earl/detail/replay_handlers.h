@@ -5,6 +5,7 @@
 
 #include "earl/detail/replay_core.h"
 #include "earl/event_loop.h"
+#include "epilog/format/field_values.h"
 
 namespace kojak::earl::detail {
 
@@ -111,11 +112,11 @@ class ReplayHandlers {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
     Frame& f = frame(i, pos);
-    constexpr std::uint8_t kBits[] = {0, kCompletedCollective, kCompletedIo, kCompletedGeneralized};
-    const std::uint8_t bits = kBits[raw(r.kind) & 3];
-    f.completed |= bits == kCompletedCollective
+    f.completed |= r.kind == kDoneCollective
                        ? core_.numbered.complete(f, pos, r.reqid, f.begun_wait)
-                       : bits;
+                   : r.kind == kDoneIo          ? kCompletedIo
+                   : r.kind == kDoneGeneralized ? kCompletedGeneralized
+                                                : std::uint8_t{0};
   }
   void handle(const MpiCollBegin& r, const Attributes&, std::uint64_t pos);
   void handle(const MpiGroupCall& r, const Attributes&, std::uint64_t pos) {

@@ -32,7 +32,7 @@ void SymmetricMemory::find_place(const Event& e, const Place& place) {
 void SymmetricMemory::issue(const Event& e, ProcessId process, const Place& place) {
   const bool placed = placeptr_ != kNoEvent;
   const bool put = e.type == EventType::kPut1ts;
-  const bool non_blocking = placed && (place.flags & SymmetricPlace::kNonBlocking) != 0;
+  const bool non_blocking = placed && (place.flags & kPlaceNonBlocking) != 0;
   const bool with_result = placed && place.got && e.rmaid != place.rmaid;
   const std::uint32_t context = placed ? place.context : 0;
   Queue& queue = queues_[raw(process)];

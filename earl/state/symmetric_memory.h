@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "earl/call.h"
+#include "epilog/format/field_values.h"
 #include "epilog/format/shmem_functions.h"
 
 namespace kojak::earl {
@@ -21,15 +22,14 @@ namespace kojak::earl {
 // Where an operation of SHMEM works, and how: SHMEM_PLACE.
 struct SymmetricPlace {
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
-  static constexpr std::uint8_t kNonBlocking = 1, kAtomic = 2, kSignal = 4;
   std::uint64_t offset = kUnknown;
   std::uint32_t context = 0;
   std::uint8_t flags = 0;
 
   bool known() const { return offset != kUnknown; }
-  bool non_blocking() const { return (flags & kNonBlocking) != 0; }
-  bool atomic() const { return (flags & kAtomic) != 0; }
-  bool signal() const { return (flags & kSignal) != 0; }
+  bool non_blocking() const { return (flags & kPlaceNonBlocking) != 0; }
+  bool atomic() const { return (flags & kPlaceAtomic) != 0; }
+  bool signal() const { return (flags & kPlaceSignal) != 0; }
 };
 
 // An operation that writes to the memory of a process.

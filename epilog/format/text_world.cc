@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "epilog/format/continuation.h"
+#include "epilog/format/field_values.h"
 #include "epilog/format/mpi_functions.h"
 
 namespace kojak::text {
@@ -269,7 +270,7 @@ void World::put_groups(const Sink& sink) {
   }
   for (const auto& [ranks, cid] : new_comms_) {
     put(sink, MpiCommRef{static_cast<CommId>(cid), static_cast<GroupId>(new_groups_.at(ranks))});
-    put(sink, CommIdentity{static_cast<CommId>(cid), Hash64{0}, Hash64{0}, Flags{8}});
+    put(sink, CommIdentity{static_cast<CommId>(cid), Hash64{0}, Hash64{0}, Flags{kStandsForGroup}});
   }
 }
 
@@ -280,7 +281,7 @@ void World::write_last(const Sink& sink) {
     put(sink, MpiWin{static_cast<WindowId>(wid), CommId{0}});
     if (local_) {
       put(sink, WinIdentity{static_cast<WindowId>(wid), Hash64{kWinIdentity}, Hash64{wid}, Flags{0},
-                            Byte{1}, Byte{0}});
+                            Byte{kFlavourCreated}, Byte{0}});
     }
   }
 }

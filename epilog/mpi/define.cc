@@ -2,13 +2,11 @@
 
 #include <array>
 
+#include "epilog/format/field_values.h"
 #include "epilog/runtime/session.h"
 
 namespace kojak::measure {
 namespace {
-
-// Bits of WIN_IDENTITY.flags.
-constexpr std::uint8_t kUnknownIdentity = 1;
 
 bool define_neighbours(Recorder& r, CommId cid, std::uint8_t kind, const Group* list) {
   constexpr std::uint32_t kMost = 60;

@@ -1,5 +1,7 @@
 #include "epilog/mpi/window.h"
 
+#include "epilog/format/field_values.h"
+
 namespace kojak::measure {
 
 std::atomic<std::uint64_t> window_serial{1};
@@ -21,13 +23,13 @@ int attribute(MPI_Win win, int keyval) {
 std::uint8_t flavour_of(MPI_Win win) {
   switch (attribute(win, MPI_WIN_CREATE_FLAVOR)) {
     case MPI_WIN_FLAVOR_CREATE:
-      return 1;
+      return kFlavourCreated;
     case MPI_WIN_FLAVOR_ALLOCATE:
-      return 2;
+      return kFlavourAllocated;
     case MPI_WIN_FLAVOR_DYNAMIC:
-      return 3;
+      return kFlavourDynamic;
     case MPI_WIN_FLAVOR_SHARED:
-      return 4;
+      return kFlavourShared;
     default:
       return 0;
   }

@@ -1,14 +1,11 @@
 #include "epilog/runtime/comm_object.h"
 
 #include "epilog/format/continuation.h"
+#include "epilog/format/field_values.h"
 #include "epilog/runtime/local_trace.h"
 
 namespace kojak::measure {
 namespace {
-
-// Bits of COMM_IDENTITY.flags.
-constexpr std::uint8_t kUnknownIdentity = 1, kIntercommunicator = 2, kForeignMembers = 4,
-                       kStandsForGroup = 8;
 
 bool define_group(Recorder& r, Group& group) {
   if (known_here(r, group.defined, ObjectKind::kGroup, group.id)) return true;

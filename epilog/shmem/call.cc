@@ -1,21 +1,19 @@
 #include "epilog/shmem/call.h"
 
+#include "epilog/format/field_values.h"
 #include "epilog/shmem/constants.h"
 
 namespace kojak::measure {
 namespace {
 
-// Flags of SHMEM_PLACE.
-constexpr std::uint8_t kNonBlocking = 1, kAtomicFlag = 2, kSignal = 4;
-
 Flags flags_of(TransferMode mode) {
   switch (mode) {
     case TransferMode::kNbi:
-      return Flags{kNonBlocking};
+      return Flags{kPlaceNonBlocking};
     case TransferMode::kAtomic:
-      return Flags{kAtomicFlag};
+      return Flags{kPlaceAtomic};
     case TransferMode::kAtomicNbi:
-      return Flags{kNonBlocking | kAtomicFlag};
+      return Flags{kPlaceNonBlocking | kPlaceAtomic};
     default:
       return Flags{0};
   }
@@ -166,7 +164,7 @@ void ShmemCall::put_signal(Context ctx, const void* at, std::uint64_t bytes, int
     write_put(call, o, bytes);
     o.id = next(o.id);
     o.place = Count64{place_of(signal)};
-    o.flags = static_cast<Flags>(raw(o.flags) | kSignal);
+    o.flags = static_cast<Flags>(raw(o.flags) | kPlaceSignal);
     write_put(call, o, sizeof(std::uint64_t));
     call.leave();
   });

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "epilog/format/collective_operations.h"
+#include "epilog/format/field_values.h"
 #include "merge/clock/begun_calls.h"
 #include "merge/clock/causal_instances.h"
 #include "merge/clock/causal_messages.h"
@@ -77,10 +78,9 @@ class CausalCalls {
   }
   // Its request is complete.
   void complete_collective(CausalProcess& p) const {
-    constexpr std::uint8_t kCollectiveRequest = 1;
     const Stream& s = p.threads[p.thread].stream;
     MpiRequestComplete r;
-    if (decode(s.raw_record(), s.dialect, r) == nullptr && raw(r.kind) == kCollectiveRequest) {
+    if (decode(s.raw_record(), s.dialect, r) == nullptr && r.kind == kDoneCollective) {
       p.completes = raw(r.reqid);
     }
   }

@@ -18,7 +18,7 @@ class CausalMessages {
   // Absent: nothing to be paired. Communicators of unknown identity are each process's own.
   std::uint32_t paired_comm(const Stream& s, CommId id) const {
     const std::uint32_t comm = s.translation->comms[raw(id)];
-    return comm != kAbsent && (state_.defs.comms[comm].flags & 1) == 0 ? comm : kAbsent;
+    return comm != kAbsent && state_.defs.comms[comm].paired() ? comm : kAbsent;
   }
 
   void publish_send(CausalProcess& p) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "epilog/format/codec.h"
+#include "epilog/format/field_values.h"
 
 namespace kojak::merge {
 
@@ -16,9 +17,6 @@ inline constexpr std::uint64_t kNoBytes = ~std::uint64_t{0};
 constexpr std::uint8_t type_of(RecordType type) {
   return static_cast<std::uint8_t>(type);
 }
-
-// Parts of MPI_RMA_CALL's kind.
-inline constexpr std::uint8_t kCallPut = 1, kCallGet = 2;
 
 // One end, still in the terms of its local trace.
 struct LocalEnd {

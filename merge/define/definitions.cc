@@ -157,9 +157,10 @@ std::uint32_t TraceDefinitions::intern_comm(CommId id, const CommDef& def) {
   comm.hi = def.identity_hi;
   comm.lo = def.identity_lo;
   comm.first = index_;
-  comm.flags =
-      static_cast<std::uint8_t>((def.identity_known ? 0 : 1) | (def.intercommunicator ? 2 : 0) |
-                                (def.foreign_members ? 4 : 0) | (def.stands_for_group ? 8 : 0));
+  comm.flags = static_cast<std::uint8_t>((def.identity_known ? 0 : kUnknownIdentity) |
+                                         (def.intercommunicator ? kIntercommunicator : 0) |
+                                         (def.foreign_members ? kForeignMembers : 0) |
+                                         (def.stands_for_group ? kStandsForGroup : 0));
   // Both sides of an intercommunicator are one object: the side with the smaller first member is
   // taken as the local one.
   if (def.intercommunicator && comm.remote < comm.ranks && !comm.remote.empty()) {
@@ -169,7 +170,7 @@ std::uint32_t TraceDefinitions::intern_comm(CommId id, const CommDef& def) {
     return intern(merged_.group_comms_, merged_.comms, comm.ranks, [&] { return comm; });
   }
   if (!def.identity_known || (comm.hi == 0 && comm.lo == 0)) {
-    comm.flags |= 1;
+    comm.flags |= kUnknownIdentity;
     return intern(merged_.own_comms_, merged_.comms, std::pair(traces_[index_].rank, raw(id)),
                   [&] { return comm; });
   }
@@ -199,7 +200,7 @@ std::uint32_t TraceDefinitions::take(WindowId id, const WindowDef& def) {
   window.model = def.model;
   window.first = index_;
   if (!def.identity_known || (window.hi == 0 && window.lo == 0)) {
-    window.flags = 1;
+    window.flags = kUnknownIdentity;
     return intern(merged_.own_windows_, merged_.windows, std::pair(traces_[index_].rank, raw(id)),
                   [&] { return window; });
   }
@@ -208,9 +209,7 @@ std::uint32_t TraceDefinitions::take(WindowId id, const WindowDef& def) {
   MergedWindow& known = merged_.windows[merged];
   if (known.comm != window.comm) {
     // A communicator of unknown identity is each process's own, and so differs; its members do not.
-    const auto own = [&](std::uint32_t c) {
-      return c == kAbsent || (merged_.comms[c].flags & 1) != 0;
-    };
+    const auto own = [&](std::uint32_t c) { return c == kAbsent || !merged_.comms[c].paired(); };
     if (!own(known.comm) || !own(window.comm)) contradiction("window", known.first);
   }
   return merged;

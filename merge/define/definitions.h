@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "epilog/format/definitions.h"
+#include "epilog/format/field_values.h"
 #include "merge/define/code_names.h"
 #include "merge/input/local_input.h"
 #include "merge/summary.h"
@@ -79,15 +80,17 @@ struct MergedComm {
   std::uint8_t flags = 0;                              // as in COMM_IDENTITY
   std::uint32_t first = 0;                             // index of the trace that brought it
   std::map<std::uint32_t, NeighbourLists> neighbours;  // by world rank, of a topology
-  bool intercommunicator() const { return (flags & 2) != 0; }
-  bool foreign_members() const { return (flags & 4) != 0; }
+  bool paired() const { return (flags & kUnknownIdentity) == 0; }
+  bool intercommunicator() const { return (flags & kIntercommunicator) != 0; }
+  bool foreign_members() const { return (flags & kForeignMembers) != 0; }
+  bool stands_for_group() const { return (flags & kStandsForGroup) != 0; }
 };
 struct MergedWindow {
   std::uint32_t comm = kAbsent;
   std::uint64_t hi = 0, lo = 0;
   std::uint8_t flags = 0, flavour = 0, model = 0;
   std::uint32_t first = 0;
-  bool paired() const { return (flags & 1) == 0; }
+  bool paired() const { return (flags & kUnknownIdentity) == 0; }
 };
 // MPI_Alltoallv and its like.
 bool counts_by_pair(const MpiFunction& function);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "epilog/format/field_values.h"
 #include "epilog/model/shmem_completion.h"
 #include "merge/write/transfer_writer.h"
 
@@ -56,7 +57,7 @@ class ContextWriter {
     ShmemRmaCall call;
     if (decode(s.raw_record(), events_.dialect_of(s), call) == nullptr &&
         raw(call.dlid) < events_.processes()) {
-      const Way way{context_window(raw(call.ctx)), (raw(call.flags) & kNonBlocking) != 0,
+      const Way way{context_window(raw(call.ctx)), (raw(call.flags) & kPlaceNonBlocking) != 0,
                     raw(call.kind) == (kCallPut | kCallGet)};
       for (const bool put : {false, true}) {
         LocalEnd end;
@@ -74,7 +75,7 @@ class ContextWriter {
     ShmemPlace r;
     if (!events_.read(s, r)) return;
     if (!events_.good_peer(s, r.dlid)) return;
-    s.placed.push_back({raw(r.rmaid), raw(r.ctx), (raw(r.flags) & kNonBlocking) != 0, false});
+    s.placed.push_back({raw(r.rmaid), raw(r.ctx), (raw(r.flags) & kPlaceNonBlocking) != 0, false});
     emitter_.put(r);
   }
   void get_starts(Stream& s) {
@@ -122,7 +123,6 @@ class ContextWriter {
   }
 
  private:
-  static constexpr std::uint8_t kNonBlocking = 1;
   struct Way {
     std::uint32_t context;
     bool non_blocking;

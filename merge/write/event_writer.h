@@ -170,13 +170,12 @@ class EventWriter {
     emitter_.make_room();
   }
   void copy_attribute(Stream& s, const RawRecord& attribute, const std::byte* p, std::size_t size) {
-    constexpr std::uint8_t kRegionKind = 4;
     AttrUi4 value;
     if (attribute.type == type_of(RecordType::kAttrMetrics)) return;  // in the event itself
     if (!emitter_.native()) return leave_out_attribute(s, attribute);
     if (attribute.type == type_of(RecordType::kAttrUi4) &&
         decode(attribute, s.dialect, value) == nullptr) {
-      if (raw(value.kind) == kRegionKind) {
+      if (value.kind == kAttrRegion) {
         value.value =
             Count{translated(s, s.translation->regions[raw(value.value)], raw(value.value))};
       }

@@ -184,7 +184,7 @@ class DefinitionWriter {
       for (const std::uint32_t rank : comm.ranks) {
         if (rank < world_) bits[rank / 8] |= static_cast<std::uint8_t>(1u << rank % 8);
       }
-      const bool group = (comm.flags & 8) != 0;
+      const bool group = comm.stands_for_group();
       out_.write_comm_bits(id<CommId>(i), group ? 1 : 0, bits.data(), bits.size());
     }
   }

@@ -38,7 +38,6 @@ inline constexpr const char* kDefinitionsProperty = "EPILOG::definitions::";  //
 inline constexpr const char* kTimeZeroProperty = "EPILOG::time_zero";         // the tick of time 0
 inline constexpr const char* kFaultsProperty = "EPILOG::faults";              // of a damaged trace
 inline constexpr std::uint64_t kTicksPerSecond = 1'000'000'000;
-inline constexpr Byte kCollectiveRequest{1};  // assumed of MPI_REQUEST_COMPLETE
 
 // Where an event stands among those of all locations; in this order.
 struct Place {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "epilog/format/collective_operations.h"
+#include "epilog/format/field_values.h"
 #include "tools/elg2otf2/atomics.h"
 
 namespace kojak::otf2 {
@@ -147,7 +148,7 @@ bool EventWriter::before(Stream& stream, std::uint64_t tick, const MpiWinCollExi
   if (window == nullptr) return false;
   const MpiRole called = role(stream);
   OTF2_CollectiveOp operation = OTF2_COLLECTIVE_OP_BARRIER;
-  const bool allocated = window->flavour == 2 || window->flavour == 4;
+  const bool allocated = window->flavour == kFlavourAllocated || window->flavour == kFlavourShared;
   if (!is_window_collective(called)) {
     archive_.check(
         OTF2_EvtWriter_RmaCollectiveBegin(stream.out, nullptr, call_begin(stream, tick)));

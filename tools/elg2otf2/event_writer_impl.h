@@ -1,6 +1,7 @@
 // The part of EventWriter that depends on the type of a record. Internal to event_writer.h.
 #pragma once
 
+#include "epilog/format/field_values.h"
 #include "tools/elg2otf2/event_writer.h"
 
 namespace kojak::otf2 {
@@ -253,7 +254,7 @@ void EventWriter::other(Stream& stream, std::uint64_t tick, const R& r) {
     const auto known = begun.find(r.reqid);
     if (known != begun.end() && numbers_.comm(known->second.cid) != OTF2_UNDEFINED_COMM) {
       const MpiCollBegin& b = known->second;
-      carry(r, R{r.lid, r.time, r.reqid, kCollectiveRequest});
+      carry(r, R{r.lid, r.time, r.reqid, kDoneCollective});
       check(OTF2_EvtWriter_NonBlockingCollectiveComplete(
           out, attributes(), tick, collective_of(raw(b.op)), numbers_.comm(b.cid),
           root_of(b.cid, b.rlid), raw(b.sent), raw(b.recvd), raw(r.reqid)));

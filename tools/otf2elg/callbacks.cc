@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "epilog/format/collective_operations.h"
+#include "epilog/format/field_values.h"
 #include "tools/elg2otf2/atomics.h"
 #include "tools/otf2elg/converter.h"
 
@@ -11,7 +12,6 @@ namespace kojak::otf2 {
 namespace {
 
 constexpr std::uint8_t kPut = 1, kGet = 2, kGetAndPut = 3;
-constexpr Byte kCollectiveRequest{1};
 
 // By OTF2's numbers of collective operations.
 constexpr CollectiveOp kOperations[] = {CollectiveOp::kBarrier,
@@ -253,7 +253,7 @@ struct Callbacks {
       begun.record.op = Byte{static_cast<std::uint8_t>(kOperations[operation])};
     }
     begun.complete = !is_absent(begun.record.cid);
-    c.write(MpiRequestComplete{c.out_.lid(), time, begun.record.reqid, kCollectiveRequest});
+    c.write(MpiRequestComplete{c.out_.lid(), time, begun.record.reqid, kDoneCollective});
     c.open_begun_.erase(open);
     c.requests_.erase(number);
     return kGoOn;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "epilog/format/field_values.h"
+
 namespace kojak::otf2 {
 namespace {
 
@@ -250,11 +252,11 @@ void LocalTrace::window_is_made(OTF2_RmaWinRef ref, std::string_view call) {
   Window& window = windows_[ref];
   ++window.made;
   window.id = absent<WindowId>();
-  window.flavour = call.starts_with("MPI_Win_create_dynamic")    ? 3
-                   : call.starts_with("MPI_Win_create")          ? 1
-                   : call.starts_with("MPI_Win_allocate_shared") ? 4
-                   : call.starts_with("MPI_Win_allocate")        ? 2
-                                                                 : 0;
+  window.flavour = call.starts_with("MPI_Win_create_dynamic")    ? kFlavourDynamic
+                   : call.starts_with("MPI_Win_create")          ? kFlavourCreated
+                   : call.starts_with("MPI_Win_allocate_shared") ? kFlavourShared
+                   : call.starts_with("MPI_Win_allocate")        ? kFlavourAllocated
+                                                                 : std::uint8_t{0};
 }
 
 WindowId LocalTrace::window(OTF2_RmaWinRef ref) {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <queue>
 
+#include "epilog/format/field_values.h"
 #include "epilog/format/reader.h"
 #include "epilog/format/text_reader.h"
 #include "epilog/format/writer.h"
@@ -217,8 +218,7 @@ OTF2_CallbackCode collective_complete(OTF2_LocationRef, OTF2_TimeStamp tick, std
   Stream& s = of(self);
   s.take(tick, list, [&](const Carried& c) {
     s.add(
-        MpiRequestComplete{
-            {}, {}, RequestId{static_cast<std::uint32_t>(number)}, kCollectiveRequest},
+        MpiRequestComplete{{}, {}, RequestId{static_cast<std::uint32_t>(number)}, kDoneCollective},
         c);
   });
   return kGoOn;

@@ -1,0 +1,30 @@
+// What the bits and numbers in fields of records mean, where more than one place writes or reads
+// them. (What is open on a window, what an attribute tells and what a LOST counts: types.h.)
+// records.def says the same in words, for the page of the format.
+#pragma once
+
+#include "epilog/format/types.h"
+
+namespace kojak {
+
+// COMM_IDENTITY and, the first one, WIN_IDENTITY: flags.
+inline constexpr std::uint8_t kUnknownIdentity = 1, kIntercommunicator = 2, kForeignMembers = 4,
+                              kStandsForGroup = 8;
+
+// WIN_IDENTITY: flavour.
+inline constexpr std::uint8_t kFlavourCreated = 1, kFlavourAllocated = 2, kFlavourDynamic = 3,
+                              kFlavourShared = 4;
+
+// MPI_RMA_CALL and SHMEM_RMA_CALL: kind. A get-and-put has both bits.
+inline constexpr std::uint8_t kCallPut = 1, kCallGet = 2;
+
+// SHMEM_PLACE and SHMEM_RMA_CALL: flags.
+inline constexpr std::uint8_t kPlaceNonBlocking = 1, kPlaceAtomic = 2, kPlaceSignal = 4;
+
+// MPI_REQUEST_COMPLETE: kind.
+inline constexpr Byte kDoneCollective{1}, kDoneIo{2}, kDoneGeneralized{3};
+
+// METRIC: dtype of a counter of floating-point numbers.
+inline constexpr std::uint8_t kFloatCounter = 1;
+
+}  // namespace kojak
