@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "earl/detail/pool.h"
+#include "earl/pool.h"
 
 namespace kojak::earl::detail {
 

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "earl/detail/pool.h"
 #include "earl/detail/recording_segments.h"
+#include "earl/pool.h"
 
 namespace kojak::earl::detail {
 

@@ -12,8 +12,6 @@
 
 namespace kojak::earl::sequence {
 
-using detail::kNone;
-
 namespace {
 
 // Of the row's second number, below the window; the first one has the mode below the process.

@@ -5,8 +5,6 @@
 
 namespace kojak::earl::sequence {
 
-using detail::kNone;
-
 namespace {
 
 void add_epoch(const Epoch& e, std::vector<std::uint64_t>& to) {

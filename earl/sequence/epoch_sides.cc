@@ -7,8 +7,6 @@
 
 namespace kojak::earl::sequence {
 
-using detail::kNone;
-
 namespace {
 
 EpochSide side_of(const Epoch& e) {

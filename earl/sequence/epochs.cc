@@ -8,8 +8,6 @@
 
 namespace kojak::earl::sequence {
 
-using detail::kNone;
-
 Epochs::Epochs(const Trace& trace)
     : trace_(&trace),
       groups_(trace),

@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "earl/detail/group_table.h"
-#include "earl/detail/pool.h"
 #include "earl/index/interval_column.h"
+#include "earl/pool.h"
 #include "earl/sequence/transfer_queues.h"
 #include "earl/state/epoch_partners.h"
 #include "earl/trace.h"
@@ -49,9 +49,9 @@ struct Epoch {
   // A process on the other side of an access or exposure epoch.
   struct Partner {
     ProcessId process{};
-    std::uint64_t ordinal = 0;            // of the epochs between the two, from 0
-    std::uint32_t epoch = detail::kNone;  // its epoch; kNone: has not begun, or never will
-    std::uint32_t index = 0;              // this epoch's place among its partners
+    std::uint64_t ordinal = 0;    // of the epochs between the two, from 0
+    std::uint32_t epoch = kNone;  // its epoch; kNone: has not begun, or never will
+    std::uint32_t index = 0;      // this epoch's place among its partners
 
     // Kept by Epochs: the events with which it was named, and with which its epoch was made.
     std::uint64_t named = 0, linked = kNoEvent;
@@ -100,7 +100,7 @@ class Epochs {
   explicit Epochs(const Trace& trace);
 
   void apply(const Event& event) {
-    if (!completed_.empty() || closed_ != detail::kNone) [[unlikely]]
+    if (!completed_.empty() || closed_ != kNone) [[unlikely]]
       release_completed(event.pos);
     const bool enter = is_enter(event.type);
     if (enter ? event.reg == trace_->pausing_region() : event.type != EventType::kExit) {
@@ -143,8 +143,8 @@ class Epochs {
 
  private:
   struct Transfer {  // that has not ended
-    std::uint32_t id = 0, epoch = detail::kNone, operation = 0;
-    bool empty() const { return epoch == detail::kNone; }
+    std::uint32_t id = 0, epoch = kNone, operation = 0;
+    bool empty() const { return epoch == kNone; }
   };
 
   void change(const Event& event);
@@ -190,7 +190,7 @@ class Epochs {
 
   const Trace* trace_;
   mutable detail::GroupTable groups_;
-  detail::Pool<Epoch> epochs_;
+  Pool<Epoch> epochs_;
   std::vector<std::vector<std::uint32_t>> open_;  // by process
   EpochPartners partners_;
   detail::TransferTable<Transfer> transfers_;
@@ -200,7 +200,7 @@ class Epochs {
   std::set<std::pair<WindowId, ProcessId>> no_succeed_;  // their next fence has MPI_MODE_NOSUCCEED
   std::vector<std::uint32_t> pauses_;                    // by location
   std::vector<std::uint32_t> completed_;                 // with the latest event
-  std::uint32_t closed_ = detail::kNone;                 // access or exposure epoch that it ended
+  std::uint32_t closed_ = kNone;                         // access or exposure epoch that it ended
   bool marked_ = false;                                  // an RMA_MARK is for the next end
   std::uint64_t now_ = 0;                                // the event that is being applied
   IntervalColumn* log_ = nullptr;

@@ -115,7 +115,7 @@ void WindowLocks::flush(const Event& e, ProcessId origin, ProcessId target) {
     if (l.process != origin) continue;
     if (is_absent(target)) {
       for (AtTarget& at : l.targets.items()) one(at);
-    } else if (const std::uint32_t i = l.targets.find(target); i != detail::kNone) {
+    } else if (const std::uint32_t i = l.targets.find(target); i != kNone) {
       one(l.targets[i]);
     }
   }

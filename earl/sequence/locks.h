@@ -14,8 +14,8 @@
 #include <set>
 #include <vector>
 
-#include "earl/detail/target_table.h"
 #include "earl/index/interval_column.h"
+#include "earl/target_table.h"
 #include "earl/trace.h"
 #include "epilog/model/lock_proof.h"
 
@@ -66,10 +66,10 @@ class WindowLocks {
     std::vector<Run> gets{};  // since the last flush
   };
   struct OpenLock : WindowLock {
-    detail::TargetTable<AtTarget> targets;  // those with operations
+    TargetTable<AtTarget> targets;  // those with operations
     bool proved_at(ProcessId at) const {
       const std::uint32_t i = targets.find(at);
-      return i != detail::kNone && targets[i].proved != kNoEvent;
+      return i != kNone && targets[i].proved != kNoEvent;
     }
   };
   void log(const OpenLock& lock, std::uint64_t end);

@@ -4,8 +4,6 @@
 
 namespace kojak::earl::sequence {
 
-using detail::kNone;
-
 MessageQueues::MessageQueues(const Trace& trace)
     : trace_(&trace), feed_(std::make_unique<MessageFeed>(trace)) {}
 

@@ -91,7 +91,7 @@ class MessageQueues {
   std::unique_ptr<MessageFeed> feed_;  // while streaming
   MessageColumns columns_;             // else
   IntervalColumn* log_ = nullptr;
-  detail::Pool<Sent> sent_;
+  Pool<Sent> sent_;
   detail::FlatIndex<detail::Key64> under_way_;  // by number of the SEND
   std::vector<MessagePair> paired_;
   std::uint64_t now_ = 0;  // the latest event

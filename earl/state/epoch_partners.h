@@ -52,7 +52,7 @@ class EpochPartners {
     const std::uint32_t target = raw(access ? partner : process);
     const detail::Key128 key{raw(window), std::uint64_t{origin} << 32 | target};
     std::uint32_t i = index_.find(key);
-    if (i == detail::kNone) [[unlikely]] {
+    if (i == kNone) [[unlikely]] {
       i = pairs_.take();
       pairs_[i] = Pair{};
       pairs_[i].key = key;
@@ -136,7 +136,7 @@ class EpochPartners {
     }
   }
 
-  detail::Pool<Pair> pairs_;
+  Pool<Pair> pairs_;
   detail::FlatIndex<detail::Key128> index_;
   std::map<WindowId, std::vector<std::uint32_t>> by_window_;
   detail::RecordingSegments segments_;

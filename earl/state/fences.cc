@@ -18,7 +18,7 @@ void Fences::mark(ProcessId origin, WindowId window, ProcessId target) {
   for (Window& w : windows_[raw(origin)]) {
     if (w.id != window) continue;
     const std::uint32_t i = w.targets.find(target);
-    if (i != detail::kNone && w.targets[i].transfers.marked < w.targets[i].transfers.ops)
+    if (i != kNone && w.targets[i].transfers.marked < w.targets[i].transfers.ops)
       ++w.targets[i].transfers.marked;
   }
 }

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "earl/detail/target_table.h"
 #include "earl/state/fence_epochs.h"
+#include "earl/target_table.h"
 
 namespace kojak::earl {
 
@@ -44,7 +44,7 @@ class Fences {
     WindowId id{};
     std::uint32_t serial = 0;
     std::uint32_t segment = 0;
-    detail::TargetTable<FenceTarget> targets;
+    TargetTable<FenceTarget> targets;
   };
   // The process's entry of the window; made when new.
   std::uint32_t place(ProcessId process, WindowId window) {

@@ -6,8 +6,6 @@
 namespace kojak::earl {
 namespace {
 
-using detail::kNone;
-
 constexpr Seconds kLongAgo{-std::numeric_limits<double>::infinity()};
 
 }  // namespace

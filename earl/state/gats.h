@@ -155,8 +155,8 @@ class Gats {
   const Trace& trace_;
   Findings& findings_;
   Seconds max_delta_;
-  detail::Pool<Access> accesses_;
-  detail::Pool<Exposure> exposures_;
+  Pool<Access> accesses_;
+  Pool<Exposure> exposures_;
   EpochPartners partners_;
   std::vector<std::vector<OpenEpoch>> open_access_, open_exposure_;  // by process
   std::vector<std::uint32_t> live_access_;                           // the latest, by process

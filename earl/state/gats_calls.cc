@@ -7,8 +7,6 @@
 namespace kojak::earl {
 namespace {
 
-using detail::kNone;
-
 // Whether it issues a get and a put.
 bool is_atomic(const Call& call) {
   if (call.role() == MpiRole::kGetAccumulate) return true;

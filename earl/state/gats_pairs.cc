@@ -5,8 +5,6 @@
 
 namespace kojak::earl {
 
-using detail::kNone;
-
 void Gats::add_target(std::uint32_t epoch, ProcessId target, std::uint64_t ordinal,
                       EpochPartners::Pair& pair) {
   Access& a = accesses_[epoch];

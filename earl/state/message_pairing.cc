@@ -36,13 +36,13 @@ std::uint32_t MessageQueue::wildcard_blocker(const Channel& c, const Wildcards& 
   const auto com = static_cast<CommId>(c.key.a >> 32);
   const auto tag = static_cast<Tag>(c.key.a & 0xFFFFFFFFu);
   const auto posted = [&](std::uint32_t count, ProcessId source, Tag posted_tag) {
-    if (count == 0) return detail::kNone;
+    if (count == 0) return kNone;
     const auto ci = channels_.find(detail::channel_key(com, posted_tag, source, c.destination()));
-    return ci != detail::kNone && posted_before(ci, order) ? ci : detail::kNone;
+    return ci != kNone && posted_before(ci, order) ? ci : kNone;
   };
   std::uint32_t ci = posted(pending.source, absent<ProcessId>(), tag);
-  if (ci == detail::kNone) ci = posted(pending.tag, c.source(), absent<Tag>());
-  if (ci == detail::kNone) ci = posted(pending.both, absent<ProcessId>(), absent<Tag>());
+  if (ci == kNone) ci = posted(pending.tag, c.source(), absent<Tag>());
+  if (ci == kNone) ci = posted(pending.both, absent<ProcessId>(), absent<Tag>());
   return ci;
 }
 
@@ -70,7 +70,7 @@ void MessageQueue::hold(std::uint32_t ci, const Held& side) {
   // Behind what holds back the first of the channel it waits anyway.
   if (c.held.empty() || side.order < c.held.top().order) {
     const std::uint32_t blocking = blocker(ci, side.order);
-    if (blocking != detail::kNone) {
+    if (blocking != kNone) {
       block(blocking, side.order, ci);
     } else {
       released_.push_back(ci);
@@ -96,11 +96,11 @@ void MessageQueue::wait_for_send(std::uint32_t ci, const Held& side) {
   Held& held = held_[hi];
   held = side;
   held.channel = ci;
-  held.next = held.newer = detail::kNone;
+  held.next = held.newer = kNone;
   held.older = newest_ahead_;
-  (c.ahead == detail::kNone ? c.ahead : held_[c.last_ahead].next) = hi;
+  (c.ahead == kNone ? c.ahead : held_[c.last_ahead].next) = hi;
   c.last_ahead = hi;
-  (oldest_ahead_ == detail::kNone ? oldest_ahead_ : held_[newest_ahead_].newer) = hi;
+  (oldest_ahead_ == kNone ? oldest_ahead_ : held_[newest_ahead_].newer) = hi;
   newest_ahead_ = hi;
   watch(c);
   if (++ahead_count_ > kMaxAhead) {
@@ -115,8 +115,8 @@ MessageQueue::Held MessageQueue::take_ahead(Channel& c) {
   const std::uint32_t hi = c.ahead;
   const Held held = held_[hi];
   c.ahead = held.next;
-  (held.older == detail::kNone ? oldest_ahead_ : held_[held.older].newer) = held.newer;
-  (held.newer == detail::kNone ? newest_ahead_ : held_[held.newer].older) = held.older;
+  (held.older == kNone ? oldest_ahead_ : held_[held.older].newer) = held.newer;
+  (held.newer == kNone ? newest_ahead_ : held_[held.newer].older) = held.older;
   --ahead_count_;
   held_.give_back(hi);
   return held;
@@ -135,7 +135,7 @@ void MessageQueue::settle(std::uint32_t ci, Held& side) {
   segments_.begin(c.recvd, c.destination());
   side.ordinal = c.recvd++;
   drop_before(c, side.ordinal);
-  if (c.head != detail::kNone && slots_[c.head].ordinal == side.ordinal) {
+  if (c.head != kNone && slots_[c.head].ordinal == side.ordinal) {
     pair(c, side, false);
   } else if (side.ordinal < c.sent) {
     give_up(side);
@@ -168,7 +168,7 @@ void MessageQueue::settle_held(std::uint32_t ci) {
   Channel& c = channels_[ci];
   while (!c.held.empty()) {
     const Waiting first = c.held.top();
-    if (const std::uint32_t blocking = blocker(ci, first.order); blocking != detail::kNone) {
+    if (const std::uint32_t blocking = blocker(ci, first.order); blocking != kNone) {
       return block(blocking, first.order, ci);
     }
     c.held.pop();
@@ -210,7 +210,7 @@ void MessageQueue::settle_everything() {
       if (!channels_[ci].blocked.empty()) blocking.push_back(ci);
     });
     for (const std::uint32_t ci : blocking) {
-      while (channels_[ci].posts != detail::kNone) unpost(channels_[ci].posts);
+      while (channels_[ci].posts != kNone) unpost(channels_[ci].posts);
     }
     settle_released();
   }
@@ -218,10 +218,10 @@ void MessageQueue::settle_everything() {
 
 // A SEND has come: receives that were read before theirs.
 void MessageQueue::serve_ahead(Channel& c) {
-  while (c.ahead != detail::kNone && held_[c.ahead].ordinal < c.sent) {
+  while (c.ahead != kNone && held_[c.ahead].ordinal < c.sent) {
     const Held side = take_ahead(c);
     drop_before(c, side.ordinal);
-    if (c.head != detail::kNone && slots_[c.head].ordinal == side.ordinal) {
+    if (c.head != kNone && slots_[c.head].ordinal == side.ordinal) {
       if (!side.freed) {
         findings_.add(Finding::kReceiveBeforeSend, side.recv_pos, side.recv_loc);
       }
@@ -236,7 +236,7 @@ void MessageQueue::serve_ahead(Channel& c) {
 
 // Messages that the receiver took while it was not recorded, or that it never took.
 void MessageQueue::drop_before(Channel& c, std::uint64_t ordinal) {
-  while (c.head != detail::kNone && slots_[c.head].ordinal < ordinal) {
+  while (c.head != kNone && slots_[c.head].ordinal < ordinal) {
     findings_.add(Finding::kUnreceivedSend, slots_[c.head].send_pos, slots_[c.head].send_call.loc);
     note_judged(c.head);
     take(c, 0);
@@ -246,7 +246,7 @@ void MessageQueue::drop_before(Channel& c, std::uint64_t ordinal) {
 void MessageQueue::forget(ProcessId process, RequestId id) {
   if (is_absent(id)) return;
   const std::uint32_t ri = find_request(process, id);
-  if (ri == detail::kNone || requests_[ri].send) return;
+  if (ri == kNone || requests_[ri].send) return;
   unpost(ri);
   close_request(ri);
   settle_released();
@@ -254,7 +254,7 @@ void MessageQueue::forget(ProcessId process, RequestId id) {
 
 void MessageQueue::cancelled(const OpenCall& call, std::uint64_t pos, RequestId id) {
   const std::uint32_t ri = find_request(call.process, id);
-  if (ri == detail::kNone) {
+  if (ri == kNone) {
     findings_.add(Finding::kUnknownRequest, pos, call.loc);
     return;
   }
@@ -265,11 +265,11 @@ void MessageQueue::cancelled(const OpenCall& call, std::uint64_t pos, RequestId 
   Slot& slot = slots_[si];
   if (!slot.received) {
     Channel& c = channels_[slot.channel];
-    std::uint32_t before = detail::kNone;
-    for (std::uint32_t i = c.head; i != si && i != detail::kNone; i = slots_[i].next) before = i;
-    (before == detail::kNone ? c.head : slots_[before].next) = slot.next;
+    std::uint32_t before = kNone;
+    for (std::uint32_t i = c.head; i != si && i != kNone; i = slots_[i].next) before = i;
+    (before == kNone ? c.head : slots_[before].next) = slot.next;
     if (c.tail == si) c.tail = before;
-    for (std::uint32_t i = slot.next; i != detail::kNone; i = slots_[i].next) --slots_[i].ordinal;
+    for (std::uint32_t i = slot.next; i != kNone; i = slots_[i].next) --slots_[i].ordinal;
     --c.sent;
     --in_flight_;
     slot.received = slot.judged = true;
@@ -288,9 +288,9 @@ const OpenCall* MessageQueue::probe(const Call& call, CommId com, Tag tag, Proce
                                     bool posted) {
   Channel& c = channels_[channels_.get(detail::channel_key(com, tag, source, call.process))];
   std::uint64_t ordinal = c.recvd + c.held.size();
-  for (std::uint32_t ri = c.posts; ri != detail::kNone; ri = requests_[ri].next) ++ordinal;
+  for (std::uint32_t ri = c.posts; ri != kNone; ri = requests_[ri].next) ++ordinal;
   if (posted && ordinal > c.recvd) --ordinal;
-  for (std::uint32_t si = c.head; si != detail::kNone; si = slots_[si].next) {
+  for (std::uint32_t si = c.head; si != kNone; si = slots_[si].next) {
     if (slots_[si].ordinal == ordinal) return &slots_[si].send_call;
   }
   if (ordinal >= c.sent && probes_.size() < kMaxProbes) {
@@ -310,7 +310,7 @@ void MessageQueue::serve_probes(const Slot& sent, const detail::Key128& channel)
 
 void MessageQueue::freed(const OpenCall& call, std::uint64_t pos, RequestId id) {
   const std::uint32_t ri = find_request(call.process, id);
-  if (ri == detail::kNone) {
+  if (ri == kNone) {
     findings_.add(Finding::kUnknownRequest, pos, call.loc);
     return;
   }
@@ -335,7 +335,7 @@ void MessageQueue::freed(const OpenCall& call, std::uint64_t pos, RequestId id) 
   close_request(ri);
   if (exact && pending) {  // it keeps its place among those that get a message
     segments_.begin(channels_[ci].recvd, call.process);
-    if (channels_[ci].held.empty() && blocker(ci, side.order) == detail::kNone) {
+    if (channels_[ci].held.empty() && blocker(ci, side.order) == kNone) {
       settle(ci, side);
     } else {
       hold(ci, side);
@@ -347,7 +347,7 @@ void MessageQueue::freed(const OpenCall& call, std::uint64_t pos, RequestId id) 
 void MessageQueue::resume(ProcessId process, CommId com, ProcessId peer, Tag tag,
                           std::uint64_t sent, std::uint64_t recvd, std::uint64_t pos) {
   const detail::Key128 out = detail::channel_key(com, tag, process, peer);
-  if (sent != 0 || channels_.find(out) != detail::kNone) {
+  if (sent != 0 || channels_.find(out) != kNone) {
     Channel& c = channels_[channels_.get(out)];
     if (sent > c.sent) {
       findings_.add(Finding::kGap, pos);
@@ -356,7 +356,7 @@ void MessageQueue::resume(ProcessId process, CommId com, ProcessId peer, Tag tag
     }
   }
   const detail::Key128 in = detail::channel_key(com, tag, peer, process);
-  if (recvd != 0 || channels_.find(in) != detail::kNone) {
+  if (recvd != 0 || channels_.find(in) != kNone) {
     Channel& c = channels_[channels_.get(in)];
     const std::uint64_t held = c.held.size();  // completed, but not counted in c.recvd yet
     if (recvd > c.recvd + held) {
@@ -387,8 +387,8 @@ void MessageQueue::finish(const std::function<void(const Message&)>& unreceived,
   }
   channels_.for_each([&](const detail::Key128&, std::uint32_t ci) {
     Channel& c = channels_[ci];
-    while (c.ahead != detail::kNone) give_up(take_ahead(c));
-    for (std::uint32_t si = c.head; unreceived && si != detail::kNone; si = slots_[si].next) {
+    while (c.ahead != kNone) give_up(take_ahead(c));
+    for (std::uint32_t si = c.head; unreceived && si != kNone; si = slots_[si].next) {
       unreceived(slots_[si]);
     }
     drop_before(c, kNever);

@@ -21,7 +21,7 @@ MessageQueue::MessageQueue(std::uint32_t processes, bool native, Findings& findi
 
 // The PendingCall of a call; a single message moves into it.
 std::uint32_t MessageQueue::pending_call(std::uint32_t& call_ref) {
-  if (call_ref != kNone && (call_ref & kSingle) == 0) return call_ref;
+  if (call_ref != kNoCall && (call_ref & kSingle) == 0) return call_ref;
   const std::uint32_t single = call_ref;
   call_ref = calls_.take();
   PendingCall& call = calls_[call_ref];
@@ -43,7 +43,7 @@ std::uint32_t MessageQueue::pending_call(std::uint32_t& call_ref) {
 // The call has completed a send. It takes over a reference of the slot.
 void MessageQueue::note_sent(std::uint32_t si, std::uint32_t& call_ref) {
   Slot& slot = slots_[si];
-  if (call_ref == kNone) {
+  if (call_ref == kNoCall) {
     slot.sender_ref = call_ref = kSent | si;
     slot.left = false;
     return;
@@ -57,7 +57,7 @@ void MessageQueue::note_sent(std::uint32_t si, std::uint32_t& call_ref) {
 // The call has completed a receive whose message is known.
 void MessageQueue::note_received(std::uint32_t si, std::uint32_t& call_ref) {
   ++slots_[si].refs;
-  if (call_ref == kNone) {
+  if (call_ref == kNoCall) {
     call_ref = kReceived | si;
   } else {
     calls_[pending_call(call_ref)].received.push_back(si);
@@ -68,7 +68,7 @@ void MessageQueue::note_received(std::uint32_t si, std::uint32_t& call_ref) {
 std::uint32_t MessageQueue::expect(std::uint32_t& call_ref, std::uint32_t& place) {
   PendingCall& call = calls_[pending_call(call_ref)];
   place = static_cast<std::uint32_t>(call.received.size());
-  call.received.push_back(detail::kNone);
+  call.received.push_back(kNone);
   ++call.open;
   return call_ref;
 }
@@ -83,7 +83,7 @@ void MessageQueue::sent_final(std::uint32_t si) {
   const Slot& slot = slots_[si];
   if ((slot.sender_ref & kSingle) != 0) {
     if (slot.left) ready_.push_back(slot.sender_ref);
-  } else if (slot.sender_ref != kNone) {
+  } else if (slot.sender_ref != kNoCall) {
     member_final(slot.sender_ref);
   }
 }
@@ -92,10 +92,10 @@ void MessageQueue::sent_final(std::uint32_t si) {
 bool MessageQueue::leave(std::uint32_t call_ref, const Call& call) {
   PendingCall& pending = calls_[call_ref];
   for (const std::uint32_t si : pending.received) {
-    if (si != detail::kNone) judge(slots_[si]);
+    if (si != kNone) judge(slots_[si]);
   }
   for (const std::uint32_t si : pending.received) {
-    if (si != detail::kNone) note_judged(si);
+    if (si != kNone) note_judged(si);
   }
   if (pending.open == 0) return true;
   pending.call = call;
@@ -108,7 +108,7 @@ MessageCall MessageQueue::gather(std::uint32_t call_ref, const Call& call) {
   received_out_.clear();
   sent_out_.clear();
   for (const std::uint32_t si : pending.received) {
-    if (si != detail::kNone) received_out_.push_back(&slots_[si]);
+    if (si != kNone) received_out_.push_back(&slots_[si]);
   }
   for (const std::uint32_t si : pending.sent) {
     if (slots_[si].posted()) sent_out_.push_back(&slots_[si]);
@@ -119,7 +119,7 @@ MessageCall MessageQueue::gather(std::uint32_t call_ref, const Call& call) {
 void MessageQueue::release(std::uint32_t call_ref) {
   const PendingCall& pending = calls_[call_ref];
   for (const std::uint32_t si : pending.received) {
-    if (si != detail::kNone) unref(si);
+    if (si != kNone) unref(si);
   }
   for (const std::uint32_t si : pending.sent) unref(si);
   calls_.give_back(call_ref);
@@ -143,8 +143,8 @@ void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_r
   slot.send_pos = e.pos;
   slot.send_request = e.request;
   slot.channel = ci;
-  slot.next = detail::kNone;
-  slot.sender_ref = kNone;
+  slot.next = kNone;
+  slot.sender_ref = kNoCall;
   slot.recv_pos = kNoEvent;
   slot.posting_known = slot.older_to_receiver_pending = slot.older_of_sender_pending = false;
   slot.refs = 1;
@@ -154,7 +154,7 @@ void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_r
   slot.ordinal = c.sent++;
   if (!probes_.empty()) [[unlikely]]
     serve_probes(slot, c.key);
-  if (c.head == detail::kNone) {
+  if (c.head == kNone) {
     c.head = si;
   } else {
     slots_[c.tail].next = si;
@@ -167,7 +167,7 @@ void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_r
   }
   if (!is_absent(e.request)) {
     detail::RequestTable& table = requests_of_[raw(source)];
-    if (table.find(raw(e.request)) == detail::kNone) {
+    if (table.find(raw(e.request)) == kNone) {
       if (requests_.live() >= purge_requests_at_) [[unlikely]]
         purge_requests();
       const std::uint32_t ri = requests_.take();
@@ -184,7 +184,7 @@ void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_r
     ++slot.refs;
     note_sent(si, call_ref);
   }
-  if (c.ahead != detail::kNone) [[unlikely]]
+  if (c.ahead != kNone) [[unlikely]]
     serve_ahead(c);
   // Its receiver, whose clock may be behind, has said that it took this one while it was not
   // recorded.
@@ -195,7 +195,7 @@ void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_r
 void MessageQueue::send_complete(const OpenCall& call, std::uint64_t pos, RequestId id,
                                  std::uint32_t& call_ref) {
   const std::uint32_t ri = find_request(call.process, id);
-  if (ri == detail::kNone || !requests_[ri].send) {
+  if (ri == kNone || !requests_[ri].send) {
     findings_.add(Finding::kUnknownRequest, pos, call.loc);
     return;
   }
@@ -209,14 +209,14 @@ void MessageQueue::send_complete(const OpenCall& call, std::uint64_t pos, Reques
 void MessageQueue::post(const OpenCall& call, std::uint64_t pos, RequestId id, ProcessId source,
                         CommId com, Tag tag) {
   detail::RequestTable& table = requests_of_[raw(call.process)];
-  if (table.find(raw(id)) != detail::kNone) return;  // Imrecv of what was matched before
+  if (table.find(raw(id)) != kNone) return;  // Imrecv of what was matched before
   const std::uint32_t ri = requests_.take();
   Request& r = requests_[ri];
   r.id = id;
   r.process = call.process;
   r.send = false;
-  r.slot = detail::kNone;
-  r.channel = detail::kNone;
+  r.slot = kNone;
+  r.channel = kNone;
   r.call = call;
   r.order = pos;
   r.com = com;
@@ -227,9 +227,9 @@ void MessageQueue::post(const OpenCall& call, std::uint64_t pos, RequestId id, P
   if (is_absent(source) || is_absent(tag)) ++wildcard_count(r);
   r.channel = channels_.get(detail::channel_key(com, tag, source, call.process));
   Channel& c = channels_[r.channel];
-  r.next = detail::kNone;
+  r.next = kNone;
   r.previous = c.last_post;
-  if (c.last_post == detail::kNone) {
+  if (c.last_post == kNone) {
     c.posts = ri;
   } else {
     requests_[c.last_post].next = ri;
@@ -244,11 +244,11 @@ void MessageQueue::unpost(std::uint32_t ri) {
   r.pending = false;
   if (is_absent(r.source) || is_absent(r.tag)) --wildcard_count(r);
   Channel& c = channels_[r.channel];
-  (r.previous == detail::kNone ? c.posts : requests_[r.previous].next) = r.next;
-  (r.next == detail::kNone ? c.last_post : requests_[r.next].previous) = r.previous;
-  if (!c.blocked.empty() && r.previous == detail::kNone) [[unlikely]]
+  (r.previous == kNone ? c.posts : requests_[r.previous].next) = r.next;
+  (r.next == kNone ? c.last_post : requests_[r.next].previous) = r.previous;
+  if (!c.blocked.empty() && r.previous == kNone) [[unlikely]]
     release_blocked(r.channel);
-  r.channel = detail::kNone;
+  r.channel = kNone;
 }
 
 void MessageQueue::close_request(std::uint32_t ri) {
@@ -268,14 +268,14 @@ void MessageQueue::fill(ReceiveSide& side, const RecvEvent& e) const {
 void MessageQueue::receive(const RecvEvent& e, bool posts, std::uint32_t& call_ref) {
   const ProcessId process = e.call->process;
   const detail::Key128 key = detail::channel_key(e.com, e.tag, e.source, process);
-  std::uint32_t ci = detail::kNone;
-  const std::uint32_t ri = is_absent(e.request) ? detail::kNone : find_request(process, e.request);
-  const bool requested = ri != detail::kNone && !requests_[ri].send;
+  std::uint32_t ci = kNone;
+  const std::uint32_t ri = is_absent(e.request) ? kNone : find_request(process, e.request);
+  const bool requested = ri != kNone && !requests_[ri].send;
   std::uint64_t order = e.pos;
   if (requested) {
     const Request& r = requests_[ri];
     order = r.order;
-    if (r.channel != detail::kNone && channels_[r.channel].key == key) ci = r.channel;
+    if (r.channel != kNone && channels_[r.channel].key == key) ci = r.channel;
     unpost(ri);  // held ones may have become final
   } else if (posts) {
     order = e.call->enter_pos;
@@ -283,7 +283,7 @@ void MessageQueue::receive(const RecvEvent& e, bool posts, std::uint32_t& call_r
     findings_.add(is_absent(e.request) ? Finding::kNoRequests : Finding::kUnknownRequest, e.pos,
                   e.call->loc);
   }
-  if (ci == detail::kNone) ci = channels_.get(key);
+  if (ci == kNone) ci = channels_.get(key);
   const auto fill_post = [&](ReceiveSide& side) {
     fill(side, e);
     side.posting_known = requested || posts;
@@ -297,8 +297,8 @@ void MessageQueue::receive(const RecvEvent& e, bool posts, std::uint32_t& call_r
   };
   Channel& c = channels_[ci];
   segments_.begin(c.recvd, process);
-  if (c.held.empty() && c.head != detail::kNone && slots_[c.head].ordinal == c.recvd &&
-      blocker(ci, order) == detail::kNone) [[likely]] {
+  if (c.held.empty() && c.head != kNone && slots_[c.head].ordinal == c.recvd &&
+      blocker(ci, order) == kNone) [[likely]] {
     const std::uint32_t si = c.head;
     fill_post(slots_[si]);
     ++c.recvd;
@@ -309,7 +309,7 @@ void MessageQueue::receive(const RecvEvent& e, bool posts, std::uint32_t& call_r
     fill_post(side);
     side.order = order;
     side.call = expect(call_ref, side.place);
-    if (c.held.empty() && blocker(ci, order) == detail::kNone) {
+    if (c.held.empty() && blocker(ci, order) == kNone) {
       settle(ci, side);
     } else {
       hold(ci, side);

@@ -14,10 +14,10 @@
 #include "earl/detail/channel_table.h"
 #include "earl/detail/flat_index.h"
 #include "earl/detail/message_line.h"
-#include "earl/detail/pool.h"
 #include "earl/detail/recording_segments.h"
 #include "earl/detail/request_table.h"
 #include "earl/findings.h"
+#include "earl/pool.h"
 #include "earl/state/messages.h"
 
 namespace kojak::earl {
@@ -106,15 +106,15 @@ class MessageQueue {
   // Open requests of a process: of a send, of a receive; the event that posted it.
   bool is_send(ProcessId process, RequestId id) const {
     const std::uint32_t ri = find_request(process, id);
-    return ri != detail::kNone && requests_[ri].send;
+    return ri != kNone && requests_[ri].send;
   }
   bool is_receive(ProcessId process, RequestId id) const {
     const std::uint32_t ri = find_request(process, id);
-    return ri != detail::kNone && !requests_[ri].send;
+    return ri != kNone && !requests_[ri].send;
   }
   std::uint64_t posted(ProcessId process, RequestId id) const {
     const std::uint32_t ri = find_request(process, id);
-    if (ri == detail::kNone) return kNoEvent;
+    if (ri == kNone) return kNoEvent;
     const Request& r = requests_[ri];
     return r.send ? slots_[r.slot].send_pos : r.order;
   }
@@ -128,12 +128,12 @@ class MessageQueue {
   // message's slot with one of these bits.
   static constexpr std::uint32_t kSent = 1u << 31, kReceived = 1u << 30;
   static constexpr std::uint32_t kSingle = kSent | kReceived, kIndex = kReceived - 1;
-  static constexpr std::uint32_t kNone = 0;  // numbers of PendingCalls start at 1
+  static constexpr std::uint32_t kNoCall = 0;  // numbers of PendingCalls start at 1
 
   struct Slot : Message {  // a message from its SEND to the delivery of its calls
     std::uint32_t channel = 0;
-    std::uint32_t next = detail::kNone;  // in the channel
-    std::uint32_t sender_ref = kNone;    // the call that completed the send
+    std::uint32_t next = kNone;          // in the channel
+    std::uint32_t sender_ref = kNoCall;  // the call that completed the send
     std::uint8_t refs = 0;               // in the channel, request open, send call, receive call
     bool received = false;               // its RECV has been read
     bool judged = false;                 // and its call left: or nothing of it will come
@@ -145,17 +145,17 @@ class MessageQueue {
   };
   struct PendingCall {
     Call call;
-    std::vector<std::uint32_t> received, sent;  // slots; detail::kNone: not final (yet)
+    std::vector<std::uint32_t> received, sent;  // slots; kNone: not final (yet)
     std::uint32_t open = 0;                     // messages that are not final
     bool left = false;
   };
   struct Request {
     RequestId id{};
     ProcessId process{};
-    std::uint32_t slot = detail::kNone;                            // of a send
-    std::uint32_t channel = detail::kNone;                         // where a receive is posted
-    std::uint32_t previous = detail::kNone, next = detail::kNone;  // posted in the channel
-    OpenCall call;                                                 // that posted the receive
+    std::uint32_t slot = kNone;                    // of a send
+    std::uint32_t channel = kNone;                 // where a receive is posted
+    std::uint32_t previous = kNone, next = kNone;  // posted in the channel
+    OpenCall call;                                 // that posted the receive
     std::uint64_t order = 0;
     CommId com{};
     ProcessId source = absent<ProcessId>();
@@ -166,12 +166,12 @@ class MessageQueue {
   struct Held : ReceiveSide {  // a completed receive without its message
     std::uint64_t order = 0;
     std::uint64_t ordinal = 0;
-    std::uint32_t call = kNone;
-    std::uint32_t place = 0;             // in the call's received list
-    bool freed = false;                  // nobody sees it complete: there is no call
-    std::uint32_t channel = 0;           // the following only while it is ahead of its SEND:
-    std::uint32_t next = detail::kNone;  // in the channel
-    std::uint32_t older = detail::kNone, newer = detail::kNone;  // of all that are ahead
+    std::uint32_t call = kNoCall;
+    std::uint32_t place = 0;     // in the call's received list
+    bool freed = false;          // nobody sees it complete: there is no call
+    std::uint32_t channel = 0;   // the following only while it is ahead of its SEND:
+    std::uint32_t next = kNone;  // in the channel
+    std::uint32_t older = kNone, newer = kNone;  // of all that are ahead
   };
   // What waits, earliest posted first.
   struct Waiting {
@@ -184,16 +184,16 @@ class MessageQueue {
   // is posted in a channel of its own, whose source or tag is absent and in which nothing is sent.
   struct Channel {
     detail::Key128 key;
-    std::uint32_t head = detail::kNone, tail = detail::kNone;         // sends, slots
-    std::uint32_t posts = detail::kNone, last_post = detail::kNone;   // posted with this very key
-    std::uint32_t ahead = detail::kNone, last_ahead = detail::kNone;  // final, no SEND read yet
-    std::uint64_t sent = 0, recvd = 0;                                // ordinals of the next ones
-    WaitingHeap held;     // receives that are completed, but not final
+    std::uint32_t head = kNone, tail = kNone;         // sends, slots
+    std::uint32_t posts = kNone, last_post = kNone;   // posted with this very key
+    std::uint32_t ahead = kNone, last_ahead = kNone;  // final, no SEND read yet
+    std::uint64_t sent = 0, recvd = 0;                // ordinals of the next ones
+    WaitingHeap held;                                 // receives that are completed, but not final
     WaitingHeap blocked;  // channels whose first held receive was posted after the first one here
     std::uint64_t waits = kNoEvent;  // order of its own entry in another's `blocked`
     bool idle() const {
-      return head == detail::kNone && posts == detail::kNone && held.empty() &&
-             ahead == detail::kNone && blocked.empty() && sent == recvd;
+      return head == kNone && posts == kNone && held.empty() && ahead == kNone && blocked.empty() &&
+             sent == recvd;
     }
     ProcessId source() const { return static_cast<ProcessId>(key.b >> 32); }
     ProcessId destination() const { return static_cast<ProcessId>(key.b & 0xFFFFFFFFu); }
@@ -231,7 +231,7 @@ class MessageQueue {
   void note_judged(std::uint32_t si) {
     Slot& slot = slots_[si];
     slot.judged = true;
-    if (slot.sender_ref != kNone) sent_final(si);
+    if (slot.sender_ref != kNoCall) sent_final(si);
   }
   template <class F>
   void leave_single(std::uint32_t call_ref, const Call& call, F&& f) {
@@ -281,11 +281,11 @@ class MessageQueue {
     if (posted_before(ci, order)) return ci;
     const Channel& c = channels_[ci];
     const Wildcards& pending = wildcards_[raw(c.destination())];
-    return pending.any() ? wildcard_blocker(c, pending, order) : detail::kNone;
+    return pending.any() ? wildcard_blocker(c, pending, order) : kNone;
   }
   bool posted_before(std::uint32_t ci, std::uint64_t order) const {
     const std::uint32_t first = channels_[ci].posts;
-    return first != detail::kNone && requests_[first].order < order;
+    return first != kNone && requests_[first].order < order;
   }
   void unpost(std::uint32_t request);
   void release_blocked(std::uint32_t channel);
@@ -331,10 +331,10 @@ class MessageQueue {
 
   Findings& findings_;
   bool native_;
-  detail::Pool<Slot> slots_;
-  detail::Pool<PendingCall> calls_;
-  detail::Pool<Request> requests_;
-  detail::Pool<Held> held_;
+  Pool<Slot> slots_;
+  Pool<PendingCall> calls_;
+  Pool<Request> requests_;
+  Pool<Held> held_;
   detail::ChannelTable<Channel> channels_;
   std::vector<detail::RequestTable> requests_of_;  // by process
   std::vector<detail::MessageLine> to_, from_;     // by process
@@ -355,7 +355,7 @@ class MessageQueue {
   std::size_t in_flight_ = 0;
   std::size_t purge_requests_at_ = 1u << 14;  // open requests
   std::size_t held_count_ = 0, ahead_count_ = 0;
-  std::uint32_t oldest_ahead_ = detail::kNone, newest_ahead_ = detail::kNone;
+  std::uint32_t oldest_ahead_ = kNone, newest_ahead_ = kNone;
 };
 
 }  // namespace kojak::earl

@@ -11,23 +11,23 @@ namespace kojak::earl {
 std::uint32_t NumberedCollectives::join(const OpenCall& call, std::uint64_t pos,
                                         const Number& number, const MpiFunction* function,
                                         std::uint32_t& rank) {
-  if (delivered_ != detail::kNone) unref(std::exchange(delivered_, detail::kNone));
+  if (delivered_ != kNone) unref(std::exchange(delivered_, kNone));
   const detail::GroupInfo* info = groups_.find(number.com);
   if (info == nullptr) {
     findings_.add(Finding::kUnknownComm, pos, call.loc);
-    return detail::kNone;
+    return kNone;
   }
   if (!info->def->identity_known) {
     findings_.add(Finding::kUnknownIdentity, pos, call.loc);
-    return detail::kNone;
+    return kNone;
   }
   rank = info->ranks.find(call.process);
   if (rank == kAbsent) {
     findings_.add(Finding::kNotAMember, pos, call.loc);
-    return detail::kNone;
+    return kNone;
   }
   std::uint32_t i = incomplete_.find(number);
-  if (i == detail::kNone) {
+  if (i == kNone) {
     i = operations_.take();
     incomplete_.insert(number, i);
     Operation& made = operations_[i];
@@ -45,8 +45,8 @@ std::uint32_t NumberedCollectives::join(const OpenCall& call, std::uint64_t pos,
     made.waits.clear();
     made.refs = 1;  // as long as it is incomplete
     made.older = newest_;
-    made.newer = detail::kNone;
-    (newest_ == detail::kNone ? oldest_ : operations_[newest_].newer) = i;
+    made.newer = kNone;
+    (newest_ == kNone ? oldest_ : operations_[newest_].newer) = i;
     newest_ = i;
   } else if (operations_[i].function != function) {
     if (!operations_[i].mixed) findings_.add(Finding::kMixedCollective, pos, call.loc);
@@ -76,10 +76,8 @@ bool NumberedCollectives::settle(std::uint32_t i, std::uint64_t pos, LocationId 
 void NumberedCollectives::close(std::uint32_t i) {
   Operation& operation = operations_[i];
   incomplete_.erase(operation.number);
-  (operation.older == detail::kNone ? oldest_ : operations_[operation.older].newer) =
-      operation.newer;
-  (operation.newer == detail::kNone ? newest_ : operations_[operation.newer].older) =
-      operation.older;
+  (operation.older == kNone ? oldest_ : operations_[operation.older].newer) = operation.newer;
+  (operation.newer == kNone ? newest_ : operations_[operation.newer].older) = operation.older;
   members_ -= operation.members.size();
 }
 
@@ -112,13 +110,13 @@ const CollectiveInstance* NumberedCollectives::begin(const OpenCall& call, std::
   request.operation = i;
   request.barrier = function != nullptr && function->role == MpiRole::kBarrier;
   detail::RequestTable& table = requests_of_[raw(call.process)];
-  if (const std::uint32_t old = table.find(raw(r.reqid)); old != detail::kNone) {
+  if (const std::uint32_t old = table.find(raw(r.reqid)); old != kNone) {
     table.erase(raw(r.reqid));  // a number given twice: the trace is damaged
-    if (requests_[old].operation != detail::kNone) unref(requests_[old].operation);
+    if (requests_[old].operation != kNone) unref(requests_[old].operation);
     requests_.give_back(old);
   }
   table.insert(raw(r.reqid), ri);
-  if (i == detail::kNone) return nullptr;
+  if (i == kNone) return nullptr;
   Operation& operation = operations_[i];
   operation.begun = true;
   if (is_absent(operation.root)) operation.root = root;
@@ -137,14 +135,14 @@ std::uint8_t NumberedCollectives::complete(const OpenCall& call, std::uint64_t p
                                            std::uint32_t& wait_ref) {
   detail::RequestTable& table = requests_of_[raw(call.process)];
   const std::uint32_t ri = table.find(raw(id));
-  if (ri == detail::kNone) {
+  if (ri == kNone) {
     findings_.add(Finding::kUnknownRequest, pos, call.loc);
     return kCompletedCollective;
   }
   const OpenRequest request = requests_[ri];
   table.erase(raw(id));
   requests_.give_back(ri);
-  if (request.operation != detail::kNone) {
+  if (request.operation != kNone) {
     if (wait_ref == 0) {
       wait_ref = waits_.take() + 1;
       waits_[wait_ref - 1].open = 0;
@@ -171,7 +169,7 @@ const CollectiveInstance* NumberedCollectives::leave_group_call(const Call& call
   const std::uint32_t i =
       join(call, call.exit_pos, {number.com, number.key | kGroupCalls, number.ordinal},
            call.function, rank);
-  if (i == detail::kNone) return nullptr;
+  if (i == kNone) return nullptr;
   operations_[i].members.push_back({call, rank, {}, {}, false});
   return settle(i, call.exit_pos, call.loc) ? &operations_[i] : nullptr;
 }
@@ -179,8 +177,8 @@ const CollectiveInstance* NumberedCollectives::leave_group_call(const Call& call
 void NumberedCollectives::pause(ProcessId process) {
   // What they were stays known: numbers of requests are not used again.
   requests_of_[raw(process)].for_each([&](std::uint32_t ri) {
-    if (requests_[ri].operation != detail::kNone) unref(requests_[ri].operation);
-    requests_[ri].operation = detail::kNone;
+    if (requests_[ri].operation != kNone) unref(requests_[ri].operation);
+    requests_[ri].operation = kNone;
   });
 }
 

@@ -12,8 +12,8 @@
 
 #include "earl/detail/flat_index.h"
 #include "earl/detail/group_table.h"
-#include "earl/detail/pool.h"
 #include "earl/detail/request_table.h"
+#include "earl/pool.h"
 #include "earl/state/collectives.h"
 
 namespace kojak::earl {
@@ -67,7 +67,7 @@ class NumberedCollectives {
   // the waits for them.
   template <class F>
   void finish(std::uint64_t pos, F&& f) {
-    while (oldest_ != detail::kNone) {
+    while (oldest_ != kNone) {
       const Operation& operation = operations_[oldest_];
       findings_.add(Finding::kIncompleteBegun, pos);
       f(static_cast<const CollectiveInstance&>(operation));
@@ -81,13 +81,13 @@ class NumberedCollectives {
 
   struct Operation : CollectiveInstance {
     Number number;
-    std::uint32_t older = detail::kNone, newer = detail::kNone;  // of those that are incomplete
-    std::uint32_t refs = 0;                                      // requests and waits
-    std::vector<std::uint32_t> waits;                            // for its completion
+    std::uint32_t older = kNone, newer = kNone;  // of those that are incomplete
+    std::uint32_t refs = 0;                      // requests and waits
+    std::vector<std::uint32_t> waits;            // for its completion
   };
   struct OpenRequest {
     RequestId id{};
-    std::uint32_t operation = detail::kNone;  // kNone: on a communicator of unknown identity
+    std::uint32_t operation = kNone;  // kNone: on a communicator of unknown identity
     std::uint32_t member = 0;
     bool barrier = false;
   };
@@ -122,16 +122,16 @@ class NumberedCollectives {
 
   detail::GroupTable& groups_;
   Findings& findings_;
-  detail::Pool<Operation> operations_;
+  Pool<Operation> operations_;
   detail::FlatIndex<Number> incomplete_;
-  std::uint32_t oldest_ = detail::kNone, newest_ = detail::kNone;
+  std::uint32_t oldest_ = kNone, newest_ = kNone;
   std::size_t members_ = 0;  // of incomplete ones
-  detail::Pool<OpenRequest> requests_;
+  Pool<OpenRequest> requests_;
   std::vector<detail::RequestTable> requests_of_;  // by process
-  detail::Pool<PendingWait> waits_;                // references are numbers + 1
+  Pool<PendingWait> waits_;                        // references are numbers + 1
   std::vector<std::uint32_t> ready_;
   std::vector<CompletedOperation> out_;
-  std::uint32_t delivered_ = detail::kNone;  // group call, or an operation nobody refers to
+  std::uint32_t delivered_ = kNone;  // group call, or an operation nobody refers to
 };
 
 }  // namespace kojak::earl

@@ -6,13 +6,13 @@ namespace kojak::earl {
 
 void PartitionedMessages::begin(const OpenCall& call, const MpiPartBegin& r, ProcessId peer) {
   constexpr std::uint8_t kSends = 1;
-  if (find(call.process, r.reqid) != detail::kNone) return;
+  if (find(call.process, r.reqid) != kNone) return;
   const bool sends = raw(r.side) == kSends;
   const Name name{r.cid, sends ? call.process : peer, sends ? peer : call.process, r.tag,
                   raw(r.channel)};
   auto channel = static_cast<std::uint32_t>(channels_.size());
   const std::uint32_t known = names_.add(name, channel);
-  if (known == detail::kNone) {
+  if (known == kNone) {
     channels_.emplace_back();
   } else {
     channel = known;
@@ -24,7 +24,7 @@ void PartitionedMessages::begin(const OpenCall& call, const MpiPartBegin& r, Pro
 
 void PartitionedMessages::ready(const OpenCall& call, RequestId id) {
   const std::uint32_t i = find(call.process, id);
-  if (i == detail::kNone || !requests_[i].sends) return;
+  if (i == kNone || !requests_[i].sends) return;
   Channel& channel = channels_[requests_[i].channel];
   const std::uint64_t start = requests_[i].start;
   if (start <= channel.received) return;
@@ -39,7 +39,7 @@ void PartitionedMessages::ready(const OpenCall& call, RequestId id) {
 
 const OpenCall* PartitionedMessages::end(ProcessId process, RequestId id) {
   const std::uint32_t i = find(process, id);
-  if (i == detail::kNone) return nullptr;
+  if (i == kNone) return nullptr;
   const Request request = requests_[i];
   requests_of_[raw(process)].erase(raw(id));
   requests_.give_back(i);

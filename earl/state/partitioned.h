@@ -13,8 +13,8 @@
 
 #include "earl/call.h"
 #include "earl/detail/flat_index.h"
-#include "earl/detail/pool.h"
 #include "earl/detail/request_table.h"
+#include "earl/pool.h"
 #include "epilog/format/mpi_roles.h"
 #include "epilog/format/records.h"
 
@@ -69,7 +69,7 @@ class PartitionedMessages {
 
   detail::FlatIndex<Name> names_;
   std::vector<Channel> channels_;
-  detail::Pool<Request> requests_;
+  Pool<Request> requests_;
   std::vector<detail::RequestTable> requests_of_;  // by process
   OpenCall found_;
 };

@@ -4,8 +4,6 @@
 
 namespace kojak::earl {
 
-using detail::kNone;
-
 std::uint32_t PassiveTarget::open(const Call* call, ProcessId process, WindowId window) {
   const std::uint32_t i = epochs_.take();
   Epoch& e = epochs_[i];

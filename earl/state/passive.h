@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "earl/detail/target_table.h"
 #include "earl/findings.h"
 #include "earl/state/passive_epochs.h"
+#include "earl/target_table.h"
 #include "epilog/model/lock_proof.h"
 
 namespace kojak::earl {
@@ -72,7 +72,7 @@ class PassiveTarget {
     std::uint32_t target = 0;  // its place among the targets
   };
   struct Epoch : PassiveEpoch {
-    detail::TargetTable<FenceTarget> set;
+    TargetTable<FenceTarget> set;
     std::vector<model::LockOperations> outstanding;  // by place of the target
     std::vector<Get> gets;                           // that may be outstanding, ascending
     bool proved = false;
@@ -86,7 +86,7 @@ class PassiveTarget {
   static void prove(Epoch& epoch, const Call& call);
 
   Findings& findings_;
-  detail::Pool<Epoch> epochs_;
+  Pool<Epoch> epochs_;
   std::vector<std::vector<std::uint32_t>> open_;  // by process
   std::vector<std::uint32_t> segments_;
   // What is known of a process's epochs: nothing while recording is off.
@@ -95,7 +95,7 @@ class PassiveTarget {
     if (known_[raw(process)] == Known::kSoon) known_[raw(process)] = Known::kAll;
   }
   std::vector<Known> known_;
-  std::uint32_t delivered_ = detail::kNone;
+  std::uint32_t delivered_ = kNone;
 };
 
 }  // namespace kojak::earl

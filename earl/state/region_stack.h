@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "earl/call.h"
-#include "earl/detail/pool.h"
+#include "earl/pool.h"
 #include "earl/state/transfers.h"
 
 namespace kojak::earl {

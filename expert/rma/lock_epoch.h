@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "earl/detail/pool.h"
-#include "earl/detail/target_table.h"
+#include "earl/pool.h"
+#include "earl/target_table.h"
 #include "epilog/model/lock_order.h"
 #include "epilog/model/lock_proof.h"
 #include "expert/rma/intervals.h"
@@ -44,13 +44,13 @@ struct LockEpoch {
   // The call that released the lock.
   LocationIndex location = 0;
   CallPathIndex call_path = 0;
-  earl::detail::TargetTable<LockTarget> targets;
+  earl::TargetTable<LockTarget> targets;
   std::vector<std::uint32_t> calls;  // that may have waited in it
 
   bool all() const { return is_absent(target); }
   Seconds proof_at(ProcessId t) const {
     const std::uint32_t known = targets.find(t);
-    return known == earl::detail::kNone ? kNever : targets[known].proof;
+    return known == earl::kNone ? kNever : targets[known].proof;
   }
 };
 

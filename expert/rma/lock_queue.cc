@@ -11,7 +11,7 @@ LockQueue::Id LockQueue::find(ProcessId process, WindowId window, ProcessId targ
     const LockEpoch& e = epochs_[id];
     if (e.window == window && e.target == target) return id;
   }
-  return earl::detail::kNone;
+  return earl::kNone;
 }
 
 void LockQueue::activate(Window& window, WindowId id, ProcessId target, Board& board, Seconds now) {
@@ -39,7 +39,7 @@ void LockQueue::rest(Window& window, Board& board) {
 
 LockQueue::Id LockQueue::begin(const Call& lock, WindowId window, ProcessId target,
                                bool exclusive) {
-  if (const Id old = find(lock.process, window, target); old != earl::detail::kNone) {
+  if (const Id old = find(lock.process, window, target); old != earl::kNone) {
     give_up_one(old);  // its unlock is missing
   }
   const Id id = epochs_.take();

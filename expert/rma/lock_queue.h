@@ -123,7 +123,7 @@ class LockQueue {
 
   const Presence& presence_;
   Told told_;
-  earl::detail::Pool<LockEpoch> epochs_;
+  earl::Pool<LockEpoch> epochs_;
   std::map<WindowId, Window> windows_;
   std::vector<std::vector<Id>> open_;   // by process
   std::vector<std::uint32_t> in_lock_;  // by process: its calls of Win_lock

@@ -77,7 +77,7 @@ void RmaWaits::shmem_transfer(const earl::Transfer& transfer) {
     location.issued.clear();
   }
   location.issued.push_back(
-      {kSymmetricMemory, transfer.target, earl::EpochKind::kNone, earl::detail::kNone});
+      {kSymmetricMemory, transfer.target, earl::EpochKind::kNone, earl::kNone});
 }
 
 void RmaWaits::on_quiet(const Call& call, std::uint32_t context) {
@@ -119,7 +119,7 @@ void RmaWaits::on_symmetric_lock(const earl::SymmetricLock& lock) {
       return locks_.give_up(call.process, window);
     }
     const LockQueue::Id held = locks_.find(call.process, window, by);
-    if (held != earl::detail::kNone) locks_.end(held, call);
+    if (held != earl::kNone) locks_.end(held, call);
     return;
   }
   if (call.paused) return;

@@ -134,12 +134,12 @@ void RmaWaits::on_transfer(const earl::Transfer& transfer) {
     location.call = call.enter_pos;
     location.issued.clear();
   }
-  Issued issued{transfer.window, transfer.target, transfer.epoch, earl::detail::kNone};
+  Issued issued{transfer.window, transfer.target, transfer.epoch, earl::kNone};
   if (transfer.epoch == earl::EpochKind::kLock || transfer.epoch == earl::EpochKind::kLockAll) {
     const ProcessId locked =
         transfer.epoch == earl::EpochKind::kLock ? transfer.target : absent<ProcessId>();
     issued.lock = locks_.find(transfer.origin, transfer.window, locked);
-    if (issued.lock == earl::detail::kNone) return;
+    if (issued.lock == earl::kNone) return;
     LockEpoch& epoch = locks_[issued.lock];
     LockTarget& target = epoch.targets[epoch.targets.get(transfer.target)];
     target.operations.issue(transfer.get);
@@ -158,7 +158,7 @@ void RmaWaits::on_transfer(const earl::Transfer& transfer) {
 void RmaWaits::leave_transfer(const Call& call) {
   if (!(call.enter < call.exit)) return;
   for (const Issued& issued : locations_[call.index].issued) {
-    if (issued.lock != earl::detail::kNone) {
+    if (issued.lock != earl::kNone) {
       look(call, issued.lock, ProgressKind::kPassiveTransfer,
            locks_.contended(issued.lock, call.enter));
       need(call, issued.window, issued.target, ProgressKind::kPassiveTransfer, call.enter,
@@ -170,7 +170,7 @@ void RmaWaits::leave_transfer(const Call& call) {
 }
 
 RmaWaits::Id RmaWaits::keep(const Call& call, WindowId window, ProgressKind kind) {
-  if (kept_ != earl::detail::kNone && calls_.live() != 0) {
+  if (kept_ != earl::kNone && calls_.live() != 0) {
     WaitingCall& last = calls_[kept_];
     if (last.call.enter_pos == call.enter_pos && last.call.index == call.index) {
       if (kind < last.kind) last.kind = kind;
@@ -182,7 +182,7 @@ RmaWaits::Id RmaWaits::keep(const Call& call, WindowId window, ProgressKind kind
                         kind == ProgressKind::kShmemFetch || kind == ProgressKind::kShmemAtomic;
   if (transfer && calls_.live() >= kMostKept) {
     ++left_out_;
-    return earl::detail::kNone;
+    return earl::kNone;
   }
   kept_ = calls_.take();
   WaitingCall& w = calls_[kept_];
@@ -191,7 +191,7 @@ RmaWaits::Id RmaWaits::keep(const Call& call, WindowId window, ProgressKind kind
   w.kind = kind;
   w.settled = w.contended = w.dropped = false;
   w.refs = 0;
-  w.epoch = earl::detail::kNone;
+  w.epoch = earl::kNone;
   w.ticket = std::exchange(ticket_, kNoTicket);
   w.turns = kNoTicket;
   w.targets.clear();
@@ -227,7 +227,7 @@ bool RmaWaits::same_node(ProcessId a, ProcessId b) const {
 void RmaWaits::look(const Call& call, LockQueue::Id epoch, ProgressKind kind, bool contended) {
   if (!contended) return;
   const Id id = keep(call, is_shmem(kind) ? kSymmetricMemory : locks_[epoch].window, kind);
-  if (id == earl::detail::kNone) return;
+  if (id == earl::kNone) return;
   if (turns_ticket_ != kNoTicket) calls_[id].turns = std::exchange(turns_ticket_, kNoTicket);
   attach(id, epoch);
 }
@@ -239,7 +239,7 @@ void RmaWaits::need(const Call& call, WindowId window, ProcessId target, Progres
     return;
   }
   const Id id = keep(call, window, kind);
-  if (id == earl::detail::kNone) return;
+  if (id == earl::kNone) return;
   WaitingCall& w = calls_[id];
   // A lock_all names each member once.
   const bool once = kind == ProgressKind::kLock;
@@ -253,7 +253,7 @@ void RmaWaits::need(const Call& call, WindowId window, ProcessId target, Progres
   } else {
     known->issued = std::max(known->issued, issued);
   }
-  if (epoch == earl::detail::kNone || w.epoch != earl::detail::kNone) return;
+  if (epoch == earl::kNone || w.epoch != earl::kNone) return;
   w.epoch = epoch;
   w.epoch_serial = locks_[epoch].serial;
 }
@@ -297,7 +297,7 @@ void RmaWaits::end_lock(const Step& step) {
   const Call& call = *step.call;
   const ProcessId target = step.kind == Step::Kind::kUnlock ? step.target : absent<ProcessId>();
   const LockQueue::Id id = locks_.find(call.process, step.window, target);
-  if (id == earl::detail::kNone) return;
+  if (id == earl::kNone) return;
   look(call, id, ProgressKind::kUnlock, locks_.contended(id, call.enter));
   for (const LockTarget& t : locks_[id].targets.items()) {
     if (t.operations.any()) {
@@ -317,7 +317,7 @@ void RmaWaits::flush(const Step& step) {
          locks_.contended(id, call.enter));
     if (is_absent(step.target)) {
       for (LockTarget& t : epoch.targets.items()) flush_target(step, id, t);
-    } else if (const std::uint32_t t = epoch.targets.find(step.target); t != earl::detail::kNone) {
+    } else if (const std::uint32_t t = epoch.targets.find(step.target); t != earl::kNone) {
       flush_target(step, id, epoch.targets[t]);
     }
   }
@@ -390,7 +390,7 @@ void RmaWaits::on_access_epoch(const earl::AccessEpoch& epoch) {
     if (issued == earl::TargetTransfers::kNever) continue;
     need(epoch.finish, epoch.window, t.target, ProgressKind::kComplete, issued);
   }
-  if (kept_ != earl::detail::kNone && calls_.live() != 0) {
+  if (kept_ != earl::kNone && calls_.live() != 0) {
     WaitingCall& last = calls_[kept_];
     if (last.call.enter_pos == epoch.finish.enter_pos && last.kind == ProgressKind::kComplete &&
         last.refs == 0 && !last.settled) {
@@ -575,7 +575,7 @@ void RmaWaits::finish_call(Id id) {
     claims_.add(w);
   }
   if (w.turns != kNoTicket) turns_.end(w.turns);
-  if (kept_ == id) kept_ = earl::detail::kNone;
+  if (kept_ == id) kept_ = earl::kNone;
   calls_.give_back(id);
 }
 

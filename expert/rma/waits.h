@@ -198,7 +198,7 @@ class RmaWaits {
   // `issued`: when the call entered that issued the last operation which needs the target. `epoch`:
   // of a transfer call, the lock epoch that it belongs to.
   void need(const Call& call, WindowId window, ProcessId target, ProgressKind kind, Seconds issued,
-            LockQueue::Id epoch = earl::detail::kNone);
+            LockQueue::Id epoch = earl::kNone);
   void flush(const earl::PassiveStep& step);
   void flush_target(const earl::PassiveStep& step, LockQueue::Id epoch, LockTarget& target);
   void complete_request(const earl::PassiveStep& step);
@@ -223,7 +223,7 @@ class RmaWaits {
   Presence presence_;
   WaitClaims claims_;
   LockQueue locks_;
-  earl::detail::Pool<WaitingCall> calls_;
+  earl::Pool<WaitingCall> calls_;
   std::vector<Process> processes_;
   std::vector<Location> locations_;
   model::OpenTimes remembered_;  // enters of calls that will ask who was outside
@@ -246,7 +246,7 @@ class RmaWaits {
   std::uint32_t first_lock_ = 0;
   // Of the call that has just ended.
   Ticket ticket_ = kNoTicket, turns_ticket_ = kNoTicket, asked_ticket_ = kNoTicket;
-  Id kept_ = earl::detail::kNone;  // the call kept last
+  Id kept_ = earl::kNone;  // the call kept last
   std::uint64_t left_out_ = 0;
 };
 

@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "epilog/format/records.h"
+#include "epilog/model/ordinals.h"
 #include "epilog/model/window_standing.h"
 #include "merge/complete/end_chunks.h"
-#include "merge/complete/ordinals.h"
 
 namespace kojak::merge {
 
@@ -84,7 +84,7 @@ struct alignas(64) PeerEpochs {
   std::uint64_t born;  // pass 1: the window's count when the peer was first heard of
 
   // Pass 1 finds out:
-  Ordinals access_ended, exposure_ended;  // whose completing exit was recorded
+  model::Ordinals access_ended, exposure_ended;  // whose completing exit was recorded
   // The completed count of the window just before the last record that completed operations
   // towards this peer alone; [0] puts, [1] gets.
   std::uint64_t last_complete[2] = {kNever, kNever};
@@ -121,15 +121,15 @@ class alignas(64) WindowEpochs {
   std::vector<std::uint32_t> access_members, exposure_members;  // of the open epochs
 
   // ---- what pass 1 found ----
-  Ordinals fences_recorded;
+  model::Ordinals fences_recorded;
   std::uint64_t last_fence = 0;  // the highest ordinal known of, recorded or not
   std::uint64_t last_complete_all[2] = {PeerEpochs::kNever, PeerEpochs::kNever};
   std::vector<LostOperations> lost_by_all;  // towards peers that were not heard of by then
   LostOperations candidate_by_all;
   // Numbers of request-based operations found complete since the last completion of all; those
   // before a pause or the end are kept, with the count at that time.
-  Ordinals requests;
-  std::vector<std::pair<std::uint64_t, Ordinals>> requests_kept;
+  model::Ordinals requests;
+  std::vector<std::pair<std::uint64_t, model::Ordinals>> requests_kept;
   bool free_recorded = false;
   bool unseen_end = false;  // nothing is known of the window after the last pause
 

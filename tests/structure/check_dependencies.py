@@ -2,7 +2,7 @@
 """Checks that includes point one way: format <- runtime <- mpi; format <- merge;
 format <- earl <- expert <- tools. The measurement library never depends on earl or expert.
 
-Rooms inside a folder go one way, too.
+Rooms inside a folder go one way, too, and nobody outside EARL names earl::detail.
 
 Usage: check_dependencies.py ROOT. Prints each include that points the wrong way; exit status 1 then.
 """
@@ -71,9 +71,20 @@ def wrong_rooms(root):
                 yield f"{folder}/{room}: no headers: wrong name?"
 
 
+def named_details(root):
+    """What is EARL's own (earl/detail, namespace earl::detail), outside of EARL."""
+    for folder in ("epilog", "merge", "expert", "tools"):
+        for source in sorted((root / folder).rglob("*")):
+            if source.suffix not in (".h", ".cc"):
+                continue
+            for number, line in enumerate(source.read_text(errors="replace").splitlines(), 1):
+                if "earl::detail" in line or "earl/detail/" in line:
+                    yield f"{source.relative_to(root)}:{number}: names what is EARL's own: {line.strip()}"
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
-    found = list(wrong_includes(root)) + list(wrong_rooms(root))
+    found = list(wrong_includes(root)) + list(wrong_rooms(root)) + list(named_details(root))
     seen = sum(1 for folder in ALLOWED for _ in (root / folder).rglob("*.h"))
     if seen < 10:
         found.append(f"only {seen} headers found under {root}: wrong folder?")

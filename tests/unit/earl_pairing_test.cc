@@ -21,7 +21,7 @@ TEST(EarlRequestTable, FindsOldAndRecentRequests) {
       const std::size_t i = random() % open.size();
       ASSERT_EQ(table.find(open[i]), open[i] + 100);
       table.erase(open[i]);
-      ASSERT_EQ(table.find(open[i]), detail::kNone);
+      ASSERT_EQ(table.find(open[i]), kNone);
       open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "merge/complete/ordinals.h"
+#include "epilog/model/ordinals.h"
 #include "tools/elg_filter/standing.h"
 
 namespace kojak::filter {
@@ -502,7 +502,7 @@ class Copier {
   IntervalCounters intervals_;
   Copied result_;
   IdTable<LocationId, Timeline> timelines_;
-  std::unordered_map<std::uint32_t, merge::Ordinals> started_;  // kept transfers, by origin
+  std::unordered_map<std::uint32_t, model::Ordinals> started_;  // kept transfers, by origin
   std::unordered_set<std::uint64_t> requests_;                  // kept and open
   Held before_;                                                 // of the next event
   RequestId request_ = absent<RequestId>();

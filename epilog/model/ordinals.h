@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace kojak::merge {
+namespace kojak::model {
 
 class Ordinals {
  public:
@@ -66,4 +66,4 @@ class Ordinals {
   std::vector<Interval> earlier_;
 };
 
-}  // namespace kojak::merge
+}  // namespace kojak::model

@@ -9,7 +9,7 @@
 #include "earl/detail/flat_index.h"
 #include "epilog/format/types.h"
 
-namespace kojak::earl::detail {
+namespace kojak::earl {
 
 template <class Item>
 class TargetTable {
@@ -50,8 +50,8 @@ class TargetTable {
  private:
   static constexpr std::size_t kFew = 8;
   std::vector<Item> items_;
-  FlatIndex<Key64> index_;
+  detail::FlatIndex<detail::Key64> index_;
   std::uint32_t last_ = 0;  // the target asked for last
 };
 
-}  // namespace kojak::earl::detail
+}  // namespace kojak::earl

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace kojak::earl::detail {
+namespace kojak::earl {
 
 inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
@@ -43,4 +43,4 @@ class Pool {
   std::size_t live_ = 0;
 };
 
-}  // namespace kojak::earl::detail
+}  // namespace kojak::earl
