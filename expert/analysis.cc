@@ -425,12 +425,11 @@ class Analysis : public earl::Sink {
     return is_shmem(instance, TimeClass::kShmemCollective, true);
   }
 
-  // Whether the one that a pattern names ended the call even if nobody waited. (A send that did not
-  // wait need not wait for its receiver at all.)
+  // Whether the one that a pattern names ended the call even if nobody waited.
   template <class Pattern>
   static constexpr bool tells_arrivals() {
     return !is_part_of_pattern(Pattern::kMetric) && !Pattern::kMetric.nobody_awaited &&
-           !std::is_same_v<Pattern, LateReceiver>;
+           !Pattern::kMetric.names_only_waits;
   }
   // Of several that a call depends on, the patterns name only who decided.
   [[gnu::noinline]] void tell_arrivals(const earl::MessageCall& m) {

@@ -192,7 +192,13 @@ constexpr bool is_part_of_pattern(const Metric& metric) {
   }
   return false;
 }
-// The same by number, for what asks at each wait.
+// Whether the terminal and the page list it as a wait: a pattern's time that is part of no other
+// pattern's.
+constexpr bool is_wait(const Metric& metric) {
+  return metric.kind == Metric::Kind::kPattern && metric.unit == Unit::kSeconds &&
+         !is_part_of_pattern(metric);
+}
+// Whether it is a part of another pattern, by number, for what asks at each wait.
 inline constexpr std::array<bool, kMetrics> kPartOfPattern = [] {
   std::array<bool, kMetrics> parts{};
   for (std::size_t i = 0; i < kMetrics; ++i) parts[i] = is_part_of_pattern(kAllMetrics[i]);

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <vector>
 
+#include "expert/patterns/time.h"
+
 namespace kojak::expert {
 namespace {
 
@@ -19,7 +21,8 @@ void subtract(std::vector<double>& from, const std::vector<double>& part) {
 }  // namespace
 
 std::optional<Efficiency> efficiency_of(const Report& report) {
-  const std::size_t time = report.find_metric("time"), execution = report.find_metric("execution");
+  const std::size_t time = report.find_metric(Time::kMetric.name),
+                    execution = report.find_metric(Execution::kMetric.name);
   if (time == kNone || execution == kNone || report.threads() == 0) return std::nullopt;
   std::vector<double> computing = report.by_thread(execution), waiting(report.threads());
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {

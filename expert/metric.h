@@ -95,6 +95,12 @@ struct Metric {
   bool nobody_awaited = false;  // a pattern: time of a call itself, no waiting for another process
   bool of_causes = false;       // made from root causes, which are told in words, too
   bool fractions = false;       // of a count that need not be whole: some hardware counters
+  // A pattern: whom it names ended the call only if that waited (a send that did not wait need not
+  // have a receiver at all). Of others, who came last ended the call even if nobody waited.
+  bool names_only_waits = false;
+  // What the report remarks on how sure the severity is: whether the library needs its targets, or
+  // how the order of lock holders was found.
+  enum class Sureness : std::uint8_t { kPlain, kProgress, kLockOrder } sureness = Sureness::kPlain;
 
   // The exclusive time of one class of calls into MPI, SHMEM or OpenMP. What of it no pattern below
   // explains is work of the library, or a wait that nobody knows.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "expert/catalogue.h"
 #include "expert/cube/path.h"
 
 namespace kojak::expert {
@@ -273,9 +274,7 @@ std::vector<double> Report::by_thread(std::size_t metric) const {
 }
 
 bool Report::is_wait(std::size_t metric) const {
-  const MetricNode& node = metrics_[metric];
-  return node.metric.kind == Metric::Kind::kPattern && node.metric.unit == Unit::kSeconds &&
-         (node.parent == kNone || metrics_[node.parent].metric.kind != Metric::Kind::kPattern);
+  return expert::is_wait(metrics_[metric].metric);
 }
 
 std::size_t Report::find_metric(std::string_view name) const {

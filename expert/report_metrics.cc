@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "epilog/format/field_values.h"
 #include "expert/catalogue.h"
 #include "expert/count_words.h"
 #include "expert/omp_teams.h"
@@ -86,9 +87,10 @@ void add_wait_remarks(const RmaWaits& waits, const Definitions& definitions,
   for (ReportMetric& m : metrics) {
     std::string text;
     const bool there = m.metric.needs == Needs::kShmem || !definitions.windows.empty();
-    if (there && m.metric.title == RmaWaitForProgress::kMetric.title)
+    if (there && m.metric.sureness == Metric::Sureness::kProgress) {
       text = progress_remark(waits.sureness());
-    if (m.metric.title == RmaLockContention::kMetric.title) {
+    }
+    if (m.metric.sureness == Metric::Sureness::kLockOrder) {
       text = order_remark(waits.lock_decisions());
     }
     if (text.empty()) continue;

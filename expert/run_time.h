@@ -11,6 +11,11 @@
 
 #include "epilog/format/mpi_functions.h"
 #include "epilog/format/shmem_functions.h"
+#include "expert/patterns/group_calls.h"
+#include "expert/patterns/mpi.h"
+#include "expert/patterns/shmem.h"
+#include "expert/patterns/shmem_waits.h"
+#include "expert/patterns/time.h"
 #include "expert/wait_words.h"
 
 namespace kojak::expert {
@@ -24,9 +29,10 @@ struct RunTime {
   // `total` gives the sum of a metric over all calls and processes, 0 if the report has none.
   template <class Total>
   static RunTime of(Total&& total) {
-    const double time = total("time");
-    const double mpi = total("mpi_init_exit") - total("mpi_finalize_wait");
-    const double shmem = total("shmem_init_exit") - total("shmem_finalize_wait");
+    const double time = total(Time::kMetric.name);
+    const double mpi = total(InitExit::kMetric.name) - total(FinalizeWait::kMetric.name);
+    const double shmem =
+        total(ShmemInitExit::kMetric.name) - total(ShmemFinalizeWait::kMetric.name);
     const double start = mpi + shmem;
     if (!(start > 0) || start >= time) return {time};
     return {time - start, start, mpi, shmem};

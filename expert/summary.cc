@@ -9,6 +9,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "expert/catalogue.h"
 #include "expert/causes/cause_words.h"
 #include "expert/count_words.h"
 #include "expert/cube/format.h"
@@ -72,20 +73,20 @@ struct Shares {
   std::vector<bool> apart;    // those of other trees, which may have some of the start or none
 
   explicit Shares(const Report& report)
-      : time(RunTime::of([&](const char* name) {
+      : time(RunTime::of([&](std::string_view name) {
           const std::size_t m = report.find_metric(name);
           return m == kNone ? 0.0 : report.total(m);
         })),
         start(report.metrics().size()),
         apart(report.metrics().size()) {
-    const std::size_t all = report.find_metric("time");
+    const std::size_t all = report.find_metric(Time::kMetric.name);
     for (std::size_t m = 0; m < apart.size(); ++m) {
       const std::size_t parent = report.metrics()[m].parent;
       apart[m] = parent == kNone ? m != all : apart[parent];
     }
     if (!(time.left_out > 0)) return;
-    for (const auto& [name, seconds] :
-         {std::pair("mpi_init_exit", time.mpi), std::pair("shmem_init_exit", time.shmem)}) {
+    for (const auto& [name, seconds] : {std::pair(InitExit::kMetric.name, time.mpi),
+                                        std::pair(ShmemInitExit::kMetric.name, time.shmem)}) {
       for (std::size_t m = report.find_metric(name); m != kNone; m = report.metrics()[m].parent)
         start[m] += seconds;
     }
@@ -253,7 +254,7 @@ namespace {
 
 // What no pattern explains, if it is worth a word: how much, and where the largest part of it is.
 std::string unexplained_sentence(const Report& report, double whole, unsigned width) {
-  const std::size_t m = report.find_metric("mpi_unexplained");
+  const std::size_t m = report.find_metric(NotExplained::kMetric.name);
   if (m == kNone) return {};
   const Shares shares(report);
   const double total = shares.part(report, m);
@@ -279,8 +280,8 @@ std::string unexplained_sentence(const Report& report, double whole, unsigned wi
 
 // What a fence or an epoch of its kind synchronises without need.
 std::string pairs_in_vain(const Report& report, std::size_t metric) {
-  const std::size_t all = report.find_metric("mpi_rma_pairsync_count");
-  const std::size_t vain = report.find_metric("mpi_rma_pairsync_unneeded_count");
+  const std::size_t all = report.find_metric(SynchronisedPairs::kMetric.name);
+  const std::size_t vain = report.find_metric(UnneededPairs::kMetric.name);
   if (all == kNone || vain == kNone) return {};
   const std::size_t parent = report.metrics()[metric].parent;
   std::vector<double> values(report.threads());
@@ -301,7 +302,7 @@ std::string pairs_in_vain(const Report& report, std::size_t metric) {
 // Where threads of OpenMP have nothing to do because their master is in MPI, if that is worth a
 // word.
 std::string idle_while_master_in_mpi(const Report& report, double whole) {
-  const std::size_t metric = report.find_metric("omp_idle_threads");
+  const std::size_t metric = report.find_metric(OmpIdleThreads::kMetric.name);
   if (metric == kNone) return {};
   double most = 0;
   std::size_t worst = 0;

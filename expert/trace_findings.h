@@ -19,7 +19,6 @@ constexpr bool adds_up(const MetricDef& counter) {
   constexpr std::uint8_t kCounts = 0;
   return counter.mode == kCounts;
 }
-inline constexpr std::uint8_t kFloatCounter = 1;  // its dtype
 
 std::vector<Finding> findings_of(const earl::Trace& trace,
                                  const std::array<std::uint64_t, kNotes>& notes,

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "expert/catalogue.h"
 #include "expert/cube/aggregate.h"
 
 namespace kojak::html {
@@ -17,8 +18,7 @@ constexpr double kWorthAWord = 0.01;  // of the time that shares are of
 
 bool is_waiting(const cube::Metric& metric, std::span<const expert::Metric> catalogue) {
   const expert::Metric* entry = explanation(metric, catalogue);
-  return entry != nullptr && entry->kind == expert::Metric::Kind::kPattern &&
-         entry->unit == expert::Unit::kSeconds && !entry->parent.empty() && !entry->advice.empty();
+  return entry != nullptr && expert::is_wait(*entry);
 }
 
 void look_at_locations(std::span<const double> row, Bottleneck& out) {
@@ -58,7 +58,7 @@ void find_place(const Report& report, double total, Consumer& consumer) {
 }
 
 std::optional<Consumer> find_unexplained(const Report& report, const expert::RunTime& time) {
-  const std::size_t m = report.find_metric("mpi_unexplained");
+  const std::size_t m = report.find_metric(expert::NotExplained::kMetric.name);
   if (m == kNone) return std::nullopt;
   Consumer found{m, 0, 0, 0};
   double most = 0;
@@ -118,18 +118,18 @@ std::size_t least_waiting(std::span<const double> row) {
 // Time by kind. Each metric's own time (without its children's) counts once.
 std::vector<TimeShare> shares_of(const Report& report, const std::vector<bool>& waiting,
                                  const std::vector<double>& totals, double left_out) {
-  const std::size_t time = report.find_metric("time");
+  const std::size_t time = report.find_metric(expert::Time::kMetric.name);
   if (time == kNone) return {};
-  const auto total = [&](const char* name) {
-    const std::size_t m = report.find_metric(name);
+  const auto total = [&](const expert::Metric& metric) {
+    const std::size_t m = report.find_metric(metric.name);
     return m == kNone ? 0.0 : totals[m];
   };
   double waits = 0;
   for (std::size_t m = 0; m < totals.size(); ++m) {
-    const std::size_t parent = report.metrics[m].parent;
-    if (waiting[m] && (parent == kNone || !waiting[parent])) waits += totals[m];
+    if (waiting[m]) waits += totals[m];
   }
-  const double mpi = total("mpi"), shmem = total("shmem"), lost = total("overhead");
+  const double mpi = total(expert::Mpi::kMetric), shmem = total(expert::Shmem::kMetric),
+               lost = total(expert::Overhead::kMetric);
   std::vector<TimeShare> shares{
       {"computation", totals[time] - mpi - shmem - lost},
       {shmem > 0 ? mpi > 0 ? "mpi_shmem" : "shmem" : "mpi", mpi + shmem - waits - left_out},
@@ -155,9 +155,9 @@ Overview find_bottlenecks(const Report& report, std::span<const expert::Metric> 
   std::vector<bool> waiting(metrics);
   for (std::size_t m = 0; m < metrics; ++m) waiting[m] = is_waiting(report.metrics[m], catalogue);
   const std::vector<double> totals = cube::totals(report);
-  const std::size_t time = report.find_metric("time");
+  const std::size_t time = report.find_metric(expert::Time::kMetric.name);
   overview.seconds = totals.empty() ? 0 : totals[time == kNone ? 0 : time];
-  overview.time = expert::RunTime::of([&](const char* name) {
+  overview.time = expert::RunTime::of([&](std::string_view name) {
     const std::size_t m = report.find_metric(name);
     return m == kNone ? 0.0 : totals[m];
   });
@@ -167,8 +167,7 @@ Overview find_bottlenecks(const Report& report, std::span<const expert::Metric> 
   overview.consumers = find_consumers(report, catalogue, totals, whole);
   overview.unexplained = find_unexplained(report, overview.time);
   for (std::size_t m = 0; m < metrics; ++m) {
-    const std::size_t parent = report.metrics[m].parent;
-    if (!waiting[m] || (parent != kNone && waiting[parent])) continue;
+    if (!waiting[m]) continue;
     for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
       const std::span<const double> row = report.severities.row(m, c);
       const double seconds = std::accumulate(row.begin(), row.end(), 0.0);

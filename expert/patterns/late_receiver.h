@@ -28,7 +28,8 @@ struct LateReceiver {
       .advice =
           "Post receives early, without blocking; or use a non-blocking send and wait for it "
           "later.",
-      .timeline = "sender: MPI_Send 1-7 ~1-5; receiver: MPI_Recv 5-7"};
+      .timeline = "sender: MPI_Send 1-7 ~1-5; receiver: MPI_Recv 5-7",
+      .names_only_waits = true};
 
   static Seconds severity(const Call& send, std::span<const Cause> posted) {
     return blocked(send, posted);

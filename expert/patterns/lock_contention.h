@@ -35,7 +35,8 @@ constexpr Metric lock_contention_metric(std::string_view name, std::string_view 
           "Hold locks for a shorter time and unlock at once after the last transfer. Use shared "
           "locks where accesses do not overlap, or accumulate operations, which are atomic "
           "under a shared lock. Spread what is locked over several targets or windows.",
-      .timeline = timeline};
+      .timeline = timeline,
+      .sureness = Metric::Sureness::kLockOrder};
 }
 }  // namespace detail
 

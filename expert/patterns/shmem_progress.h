@@ -34,7 +34,8 @@ constexpr Metric shmem_progress_metric(std::string_view name, std::string_view p
           "transport with asynchronous progress, or ask for the data before they are needed "
           "(non-blocking, completed by a later quiet).",
       .timeline = timeline,
-      .needs = Needs::kShmem};
+      .needs = Needs::kShmem,
+      .sureness = Metric::Sureness::kProgress};
 }
 }  // namespace detail
 

@@ -80,7 +80,8 @@ struct ShmemLockContention {
           "Hold locks for a shorter time, use several for several data, or atomic operations in "
           "place of a lock.",
       .timeline = "pe 1: shmem_set_lock 2-7 ~2-6; holder: shmem_set_lock 0-1, shmem_clear_lock 5-6",
-      .needs = Needs::kShmem};
+      .needs = Needs::kShmem,
+      .sureness = Metric::Sureness::kLockOrder};
 
   // `waits` is a set: the times of all holders.
   static Seconds severity(const Call& c, const Intervals& waits) { return length_within(c, waits); }

@@ -36,7 +36,8 @@ constexpr Metric wait_for_progress_metric(std::string_view name, std::string_vie
           "implementation or setting with asynchronous progress (a progress thread, RDMA), or "
           "flush later, when the target is likely to be in MPI.",
       .timeline = timeline,
-      .needs = Needs::kAllProgress};
+      .needs = Needs::kAllProgress,
+      .sureness = Metric::Sureness::kProgress};
 }
 }  // namespace detail
 

@@ -140,6 +140,24 @@ TEST(Catalogue, EveryPatternSaysWhatItMeansAndWhatToDo) {
   }
 }
 
+// The remarks come from what is known of one-sided communication: OpenMP's locks have the same
+// title and another rule.
+TEST(Catalogue, RemarksOnSurenessStandAtPatternsOfOneSidedCommunication) {
+  std::string remarked;
+  for (const Metric& metric : all_metrics()) {
+    if (metric.sureness == Metric::Sureness::kPlain) continue;
+    EXPECT_TRUE(is_wait(metric)) << metric.name;
+    EXPECT_NE(metric.needs, Needs::kOpenMp) << metric.name;
+    remarked += std::string(metric.name) + '\n';
+  }
+  EXPECT_EQ(remarked,
+            "mpi_rma_comm_lock_contention\nmpi_rma_comm_wait_for_progress\n"
+            "mpi_rma_gat_wait_for_progress\nmpi_rma_sync_lock_contention\n"
+            "mpi_rma_sync_wait_for_progress\nshmem_rma_wait_for_progress\n"
+            "shmem_quiet_wait_for_progress\nshmem_lock_contention\n"
+            "shmem_lock_wait_for_progress\n");
+}
+
 // The leaf class of a function, through its class in the table.
 std::string_view leaf_of(std::string_view region) {
   const MpiFunction* function = find_mpi_function(region);

@@ -19,7 +19,7 @@ double sum(const std::vector<double>& values) {
 
 // As in expert/efficiency.h: computing is what execution has outside of all that stands below it.
 std::optional<Efficiencies> efficiency_of(const cube::Report& report, double time) {
-  const std::size_t execution = report.find_metric("execution");
+  const std::size_t execution = report.find_metric(expert::Execution::kMetric.name);
   if (execution == cube::kNone) return std::nullopt;
   std::vector<double> computing = cube::location_sums(report, execution);
   for (std::size_t m = 0; m < report.metrics.size(); ++m) {
@@ -45,9 +45,7 @@ const std::vector<Pattern>& patterns() {
   static const std::vector<Pattern> all = [] {
     std::vector<Pattern> found;
     for (const Metric& metric : expert::all_metrics()) {
-      if (metric.kind == Metric::Kind::kPattern && metric.unit == expert::Unit::kSeconds &&
-          !expert::is_part_of_pattern(metric) && !metric.parent.empty() && !metric.nobody_awaited &&
-          !metric.of_causes) {
+      if (expert::is_wait(metric) && !metric.nobody_awaited && !metric.of_causes) {
         found.push_back({std::string(metric.name), std::string(metric.title)});
       }
     }
@@ -57,7 +55,7 @@ const std::vector<Pattern>& patterns() {
 }
 
 Result<Run> run_of(const cube::Report& report) {
-  const std::size_t time = report.find_metric("time");
+  const std::size_t time = report.find_metric(expert::Time::kMetric.name);
   if (time == cube::kNone || report.locations() == 0) {
     return Error{ExitCode::kBadInput,
                  report.file,
