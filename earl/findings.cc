@@ -1,7 +1,5 @@
 #include "earl/findings.h"
 
-#include "epilog/format/trace_gaps.h"
-
 namespace kojak::earl {
 
 const FindingInfo& info(Finding finding) {
@@ -10,22 +8,7 @@ const FindingInfo& info(Finding finding) {
       KOJAK_EARL_FINDINGS(KOJAK_EARL_FINDING)
 #undef KOJAK_EARL_FINDING
   };
-  // What all tools say alike.
-  const auto shared = [](const TraceFault& fault) {
-    return FindingInfo{fault.what, fault.advice, fault.suspect};
-  };
-  static const FindingInfo kUnknown = shared(kUnknownRecords), kDamaged = shared(kDamagedRecords),
-                           kBad = shared(kBadDefinitions);
-  switch (finding) {
-    case Finding::kUnknownRecord:
-      return kUnknown;
-    case Finding::kShortRecord:
-      return kDamaged;
-    case Finding::kBadDefinition:
-      return kBad;
-    default:
-      return kInfos[static_cast<std::size_t>(finding)];
-  }
+  return kInfos[static_cast<std::size_t>(finding)];
 }
 
 void Findings::add(Finding finding, std::uint64_t pos, LocationId loc, std::uint64_t count) {

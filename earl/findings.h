@@ -9,18 +9,17 @@
 #include <cstdint>
 #include <string_view>
 
+#include "epilog/format/trace_gaps.h"
 #include "epilog/format/types.h"
 
 namespace kojak::earl {
 
 // X(kName, suspect, "name", "advice"): suspect means that results are affected (exit status 3). The
-// name is for in_number().
+// name is for in_number(). The first three are what all tools say alike.
 #define KOJAK_EARL_FINDINGS(X)                                                                   \
-  X(kUnknownRecord, false, "{record|records} of unknown type",                                   \
-    "written by a newer or another tool; skipped")                                               \
-  X(kShortRecord, true, "{record|records} too short", "the file is damaged; these were skipped") \
-  X(kBadDefinition, true, "bad {definition|definitions}",                                        \
-    "left out; what refers to it is counted below")                                              \
+  X(kUnknownRecord, kUnknownRecords.suspect, kUnknownRecords.what, kUnknownRecords.advice)       \
+  X(kShortRecord, kDamagedRecords.suspect, kDamagedRecords.what, kDamagedRecords.advice)         \
+  X(kBadDefinition, kBadDefinitions.suspect, kBadDefinitions.what, kBadDefinitions.advice)       \
   X(kLocalRecord, true, "{record|records} of a local trace",                                     \
     "skipped; merge local traces with elg_merge")                                                \
   X(kDisorder, true, "{event|events} earlier than the event before",                             \

@@ -87,6 +87,13 @@ void Trace::index_locations() {
     has_clock_errors_ = has_clock_errors_ || (known && node->clock_error->value > 0);
     processes_ = std::max(processes_, raw(def.process) + 1);
   });
+  Seconds first, second;
+  definitions_->nodes.for_each([&](NodeId, const NodeDef& node) {
+    if (!node.clock_error) return;
+    second = std::max(second, std::min(first, *node.clock_error));
+    first = std::max(first, *node.clock_error);
+  });
+  max_delta_ = first + second;
   // The lowest thread of a process stands for it.
   main_index_.assign(processes_, kAbsent);
   for (std::uint32_t i = 0; i < locations_.size(); ++i) {

@@ -52,6 +52,8 @@ class Trace {
   // Bound of the clocks' error between two locations; 0 within a node and where it is unknown.
   Seconds delta(std::uint32_t index_a, std::uint32_t index_b) const;
   Seconds delta(ProcessId a, ProcessId b) const;
+  // The largest of all: that of the two nodes with the largest errors.
+  Seconds max_delta() const { return max_delta_; }
   bool has_clock_errors() const { return has_clock_errors_; }
 
   // Regions TRACING and PAUSING, added to the definitions where the trace has none.
@@ -92,6 +94,7 @@ class Trace {
   std::uint32_t processes_ = 0;
   RegionId tracing_{}, pausing_{}, unknown_{};
   bool has_clock_errors_ = false;
+  Seconds max_delta_;
   std::uint64_t pos_ = 0;
 };
 

@@ -60,10 +60,6 @@ class Analysis : public earl::Sink {
         stretch_counters_.emplace(trace.definitions(), trace.location_count());
       }
     }
-    trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
-      if (node.clock_error)
-        max_delta_ = std::max(max_delta_, *node.clock_error + *node.clock_error);
-    });
     trace.definitions().metrics.for_each([&](MetricId, const MetricDef& def) {
       counters_.push_back(!adds_up(def)                ? Counter::kLeftOut
                           : def.dtype == kFloatCounter ? Counter::kFloat
@@ -119,7 +115,7 @@ class Analysis : public earl::Sink {
     return trace_.has_clock_errors() ? trace_.delta(a.index, b.index) : Seconds{0};
   }
   // No two clocks of the trace are further apart.
-  Seconds max_delta() const { return max_delta_; }
+  Seconds max_delta() const { return trace_.max_delta(); }
   const Definitions& definitions() const { return trace_.definitions(); }
   bool native() const { return trace_.native(); }
   bool shared_memory(WindowId window) const {
@@ -667,7 +663,7 @@ class Analysis : public earl::Sink {
       take_over(metric_index<IndirectWait>(), WaitResults(waits), all, true);
       take_over(metric_index<EarlyWait>(), std::move(waits), all);
     };
-    waits_.emplace(trace_, max_delta_, options_.instances, !hides_progress_, std::move(results));
+    waits_.emplace(trace_, options_.instances, !hides_progress_, std::move(results));
   }
   // Waits that were kept apart until it was known whether they count. `part`: of those of another
   // pattern.
@@ -704,7 +700,6 @@ class Analysis : public earl::Sink {
   Catalogue patterns_;
   CollectiveView view_;
   BegunWaits begun_waits_;
-  Seconds max_delta_;
   std::optional<OmpTeams> teams_;  // only where the trace has OpenMP constructs
   std::optional<OmpLocks> locks_;  // likewise
   std::optional<RmaWaits> waits_;  // only where the trace has such epochs

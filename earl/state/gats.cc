@@ -18,20 +18,7 @@ Gats::Gats(detail::GroupTable& groups, const Trace& trace, Findings& findings)
       open_access_(trace.process_count()),
       open_exposure_(trace.process_count()),
       live_access_(trace.process_count(), kNone),
-      next_due_(kNever) {
-  // The largest error that two clocks can have between them.
-  Seconds first, second;
-  trace.definitions().nodes.for_each([&](NodeId, const NodeDef& node) {
-    if (!node.clock_error) return;
-    if (first < *node.clock_error) {
-      second = first;
-      first = *node.clock_error;
-    } else if (second < *node.clock_error) {
-      second = *node.clock_error;
-    }
-  });
-  max_delta_ = first + second;
-}
+      next_due_(kNever) {}
 
 std::uint32_t Gats::new_access(ProcessId origin, WindowId window) {
   const std::uint32_t i = accesses_.take();

@@ -154,7 +154,6 @@ class Gats {
   detail::GroupTable& groups_;
   const Trace& trace_;
   Findings& findings_;
-  Seconds max_delta_;
   Pool<Access> accesses_;
   Pool<Exposure> exposures_;
   EpochPartners partners_;

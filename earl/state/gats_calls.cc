@@ -98,7 +98,7 @@ void Gats::offer(const Call& call, std::uint32_t epoch) {
     // A post may still be entered at this very time, or within the clocks' error.
     ++a.refs;
     ++a.calls;
-    late_.push_back({call, epoch, call.exit + max_delta_});
+    late_.push_back({call, epoch, call.exit + trace_.max_delta()});
     next_due_ = late_[late_head_].due;
   } else if (a.latest_post > call.enter) {
     ++a.refs;

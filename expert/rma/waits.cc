@@ -21,10 +21,8 @@ bool is_completion(MpiRole role) {
 
 }  // namespace
 
-RmaWaits::RmaWaits(const earl::Trace& trace, Seconds max_delta, std::size_t instances, bool known,
-                   Results results)
+RmaWaits::RmaWaits(const earl::Trace& trace, std::size_t instances, bool known, Results results)
     : trace_(trace),
-      max_delta_(max_delta),
       pausing_(trace.pausing_region()),
       presence_(trace.process_count()),
       claims_(instances, known, std::move(results)),
@@ -209,7 +207,7 @@ RmaWaits::Id RmaWaits::keep(const Call& call, WindowId window, ProgressKind kind
     ++w.refs;
     processes_[raw(call.process)].access.push_back(kept_);
   }
-  due_.push_back({call.exit + max_delta_, kept_});
+  due_.push_back({call.exit + trace_.max_delta(), kept_});
   return kept_;
 }
 

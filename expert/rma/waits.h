@@ -27,8 +27,7 @@ class RmaWaits {
  public:
   using Results = WaitClaims::Results;
   // `known`: whether the trace tells who is outside MPI.
-  RmaWaits(const earl::Trace& trace, Seconds max_delta, std::size_t instances, bool known,
-           Results results);
+  RmaWaits(const earl::Trace& trace, std::size_t instances, bool known, Results results);
   // Whether a trace has anything that these patterns look at.
   static bool concerns(const Definitions& definitions);
 
@@ -218,7 +217,6 @@ class RmaWaits {
   bool same_node(ProcessId a, ProcessId b) const;
 
   const earl::Trace& trace_;
-  Seconds max_delta_;
   RegionId pausing_;
   Presence presence_;
   WaitClaims claims_;

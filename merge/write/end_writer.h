@@ -69,7 +69,7 @@ class EndWriter {
       return;
     const bool unpaired = mark == Mark::kTargetExitLost && window != kAbsent &&
                           !in_.survey.definitions.windows[window].paired();
-    ++(unpaired ? unpaired_ : marks_[static_cast<std::size_t>(mark)]);
+    ++(unpaired ? unpaired_ : marked(mark));
   }
   ListInfo basic_info(const Stream& s, bool put, std::uint32_t target, std::uint32_t window) const {
     ListInfo info;
@@ -107,10 +107,10 @@ class EndWriter {
     summary_.moved = moved_;
     summary_.open_ends = open_ends_;
     summary_.reread = placement_.held().reread();
-    summary_.add(Finding::kTargetExitLost, marks_[1]);
-    summary_.add(Finding::kBothExitsLost, marks_[2]);
-    summary_.add(Finding::kLateStart, marks_[3]);
-    summary_.add(Finding::kNoEpoch, marks_[4]);
+    summary_.add(Finding::kTargetExitLost, marked(Mark::kTargetExitLost));
+    summary_.add(Finding::kBothExitsLost, marked(Mark::kBothExitsLost));
+    summary_.add(Finding::kLateStart, marked(Mark::kLateStart));
+    summary_.add(Finding::kNoEpoch, marked(Mark::kNoEpoch));
     summary_.add(Finding::kUnpairedWindow, unpaired_);
     summary_.add(Finding::kClosedByFree, closed_by_free_);
   }
@@ -133,6 +133,7 @@ class EndWriter {
   }
 
  private:
+  std::uint64_t& marked(Mark mark) { return marks_[static_cast<std::size_t>(mark)]; }
   const EngineInputs& in_;
   Summary& summary_;
   Emitter<Plain>& emitter_;
@@ -141,7 +142,7 @@ class EndWriter {
   std::uint64_t moved_ = 0;
   Release release_;
   std::uint64_t closed_by_free_ = 0, unpaired_ = 0, open_ends_ = 0;
-  std::uint64_t marks_[5] = {};
+  std::uint64_t marks_[static_cast<std::size_t>(Mark::kNoEpoch) + 1] = {};
 };
 
 }  // namespace kojak::merge
