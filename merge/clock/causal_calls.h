@@ -40,8 +40,8 @@ class CausalCalls {
                             region->role(),
                             region->function != nullptr && counts_by_pair(*region->function),
                             raw(r.rlid),
-                            bytes_of(s, raw(r.sent), raw(kAttrBytesSent)),
-                            bytes_of(s, raw(r.recvd), raw(kAttrBytesReceived))};
+                            bytes_of(s, raw(r.sent), kAttrBytesSent),
+                            bytes_of(s, raw(r.recvd), kAttrBytesReceived)};
       if (const std::optional<CallPart> part = instances_.parts().part(facts)) {
         if (part->unknown) ++state_.counts.unchecked;
         const Arrival arrival{t.stack.back().enter, p.time,     p.linear, part->cause,
@@ -109,15 +109,12 @@ class CausalCalls {
                      region != nullptr ? region->role() : MpiRole::kOther, t.assertion, sync)) {
       return;
     }
-    const std::uint32_t window = s.translation->windows[sync.window];
-    if (window == kAbsent || (sync.target != kAbsent && sync.target >= state_.processes.size()))
-      return;
-    sync.window = window;
     std::span<const std::uint32_t> members;
-    if (sync.comm != kAbsent) {
-      const std::uint32_t comm = s.translation->comms[sync.comm];
-      if (comm != kAbsent) members = state_.defs.comms[comm].ranks;
+    if (!resolve_sync(sync, Lookup(*s.translation), state_.defs,
+                      static_cast<std::uint32_t>(state_.processes.size()), members)) {
+      return;
     }
+    const std::uint32_t window = sync.window;
     WindowEpochs& w = p.epochs.window(window, false);
     const std::uint64_t fences = w.standing.fences;
     if (state_.defs.windows[window].paired()) depend(p, sync, w, members);
@@ -135,16 +132,8 @@ class CausalCalls {
     return &state_.defs.regions[t.stack.back().region];
   }
   // A count that the record cannot hold stands in an attribute before it; without one nobody knows.
-  static std::uint64_t bytes_of(const Stream& s, std::uint32_t field, std::uint8_t kind) {
-    if (field != kAbsent) return field;
-    std::uint64_t bytes = kNoBytes;
-    for (const std::byte* a = s.attributes; a != nullptr && a < s.record;
-         a += std::size_t{2} + static_cast<std::uint8_t>(a[0])) {
-      const RawRecord record{static_cast<std::uint8_t>(a[1]), static_cast<std::uint8_t>(a[0]),
-                             a + 2, 0};
-      if (byte_attribute(record, s.dialect, kind, bytes)) break;
-    }
-    return bytes;
+  static std::uint64_t bytes_of(const Stream& s, std::uint32_t field, Byte kind) {
+    return field != kAbsent ? field : noted_bytes(s, kind);
   }
 
   // Posts and completes that happened while recording was off will not be seen.

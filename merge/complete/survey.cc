@@ -11,23 +11,6 @@ namespace {
 
 constexpr std::size_t kBuffer = 64 * 1024;
 
-// Identifiers of one trace on their way into the merged definitions, before or after these are
-// complete.
-class Lookup {
- public:
-  explicit Lookup(TraceDefinitions& definitions) : definitions_(&definitions) {}
-  explicit Lookup(const Translation& translation) : translation_(&translation) {}
-  template <Translated Id>
-  std::uint32_t operator()(Id id) const {
-    return definitions_ != nullptr ? definitions_->merged(id)
-                                   : (translation_->*KindOf<Id>::kMap)[raw(id)];
-  }
-
- private:
-  TraceDefinitions* definitions_ = nullptr;
-  const Translation* translation_ = nullptr;
-};
-
 // Follows the regions of one location, and moves its process's windows if it has `epochs`.
 class Follower {
  public:
@@ -64,12 +47,9 @@ class Follower {
     Sync s;
     const bool moves = decode_sync(record, dialect, role(), assertion_, s);
     if (s.unknown_role) summary_.add(Finding::kUnknownRole);
-    if (!moves) return;
-    const std::uint32_t window = lookup_(WindowId{s.window});
-    if (window == kAbsent) return;
-    if (s.target != kAbsent && s.target >= processes_) return;
-    WindowEpochs& w = epochs_.window(window, true);
-    apply_sync(w, s, members(s.comm), true);
+    std::span<const std::uint32_t> members;
+    if (!moves || !resolve_sync(s, lookup_, definitions_, processes_, members)) return;
+    apply_sync(epochs_.window(s.window, true), s, members, true);
   }
 
   void context(const RawRecord& record, const Dialect& dialect) {
@@ -95,12 +75,6 @@ class Follower {
       region = lookup_(RegionId{stack_.back().id});
     }
     return region != kAbsent ? definitions_.regions[region].role() : MpiRole::kOther;
-  }
-  std::span<const std::uint32_t> members(std::uint32_t comm) const {
-    if (comm == kAbsent) return {};
-    const std::uint32_t merged = lookup_(CommId{comm});
-    if (merged == kAbsent) return {};
-    return definitions_.comms[merged].ranks;
   }
 
   const MergedDefinitions& definitions_;

@@ -11,6 +11,7 @@
 #include "epilog/format/epoch_moves.h"
 #include "merge/complete/epochs.h"
 #include "merge/complete/transfer_ends.h"
+#include "merge/define/definitions.h"
 
 namespace kojak::merge {
 
@@ -32,6 +33,17 @@ struct Sync {
 // the record moves nothing.
 bool decode_sync(const RawRecord& record, const Dialect& dialect, MpiRole role,
                  std::uint32_t assertion, Sync& sync);
+
+// The same in the identifiers of the merged run, with the group's members, by world rank: empty if
+// unknown. False if nobody knows its window or its peer.
+inline bool resolve_sync(Sync& sync, const Lookup& lookup, const MergedDefinitions& definitions,
+                         std::uint32_t processes, std::span<const std::uint32_t>& members) {
+  sync.window = lookup(WindowId{sync.window});
+  if (sync.window == kAbsent || (sync.target != kAbsent && sync.target >= processes)) return false;
+  const std::uint32_t comm = sync.comm != kAbsent ? lookup(CommId{sync.comm}) : kAbsent;
+  if (comm != kAbsent) members = definitions.comms[comm].ranks;
+  return true;
+}
 
 // A record of SHMEM that is about a context: an operation in it (the default one if it names none),
 // or its completion.

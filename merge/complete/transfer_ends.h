@@ -28,15 +28,27 @@ struct LocalEnd {
 };
 
 // The byte count that an attribute of this kind gives, if it is one.
-inline bool byte_attribute(const RawRecord& record, const Dialect& dialect, std::uint8_t kind,
+inline bool byte_attribute(const RawRecord& record, const Dialect& dialect, Byte kind,
                            std::uint64_t& bytes) {
   AttrUi8 attribute;
   if (record.type != type_of(RecordType::kAttrUi8) ||
-      decode(record, dialect, attribute) != nullptr || raw(attribute.kind) != kind) {
+      decode(record, dialect, attribute) != nullptr || attribute.kind != kind) {
     return false;
   }
   bytes = raw(attribute.value);
   return true;
+}
+
+// The one that the attributes before the event of a Stream give, or kNoBytes.
+template <class Stream>
+std::uint64_t noted_bytes(const Stream& s, Byte kind) {
+  std::uint64_t bytes = kNoBytes;
+  for (const std::byte* p = s.attributes; p != nullptr && p < s.record;
+       p += std::size_t{2} + static_cast<std::uint8_t>(p[0])) {
+    byte_attribute({static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]), p + 2, 0},
+                   s.dialect, kind, bytes);
+  }
+  return bytes;
 }
 
 // Of MPI_RMA_CALL or SHMEM_RMA_CALL.

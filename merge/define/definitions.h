@@ -212,4 +212,21 @@ class TraceDefinitions {
   Error error_;
 };
 
+// Identifiers of one trace on their way into the merged definitions, before or after these are
+// complete.
+class Lookup {
+ public:
+  explicit Lookup(TraceDefinitions& definitions) : definitions_(&definitions) {}
+  explicit Lookup(const Translation& translation) : translation_(&translation) {}
+  template <Translated Id>
+  std::uint32_t operator()(Id id) const {
+    return definitions_ != nullptr ? definitions_->merged(id)
+                                   : (translation_->*KindOf<Id>::kMap)[raw(id)];
+  }
+
+ private:
+  TraceDefinitions* definitions_ = nullptr;
+  const Translation* translation_ = nullptr;
+};
+
 }  // namespace kojak::merge

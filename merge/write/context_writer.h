@@ -27,11 +27,7 @@ class ContextWriter {
   void call_begins(Stream& s) {
     ShmemRmaCall call;
     if (!events_.read(s, call)) return;
-    const std::uint32_t region =
-        events_.translated(s, s.translation->regions[raw(call.rid)], raw(call.rid));
-    Enter enter{call.lid, call.time, RegionId{region}, {}};
-    s.callers_in_call = events_.put_enter(s, enter, raw(call.rid));
-    s.inside_call = true;
+    events_.enter_call(s, call);
     const double exit = s.corrected(call.exit.value);
     if (events_.good_peer(s, call.dlid)) {
       emitter_.put(ShmemPlace{call.lid, call.time, call.dlid, call.rmaid, call.offset, call.ctx,
@@ -39,12 +35,12 @@ class ContextWriter {
       LocalEnd end;
       if (end_from_call(call, false, end)) {
         emitter_.put(MpiGet1to{call.lid, call.time, RmaId{end.rmaid}, absent<WindowId>()});
-        const Bytes bytes = sent_field(s, end.bytes);
+        const Bytes bytes = events_.sent_field(s, end.bytes);
         emitter_.put(
             Get1ts{LocationId{raw(call.dlid)}, call.time, PeerId{s.rank}, RmaId{end.rmaid}, bytes});
       }
       if (end_from_call(call, true, end)) {
-        const Bytes bytes = sent_field(s, end.bytes);
+        const Bytes bytes = events_.sent_field(s, end.bytes);
         emitter_.put(Put1ts{call.lid, call.time, call.dlid, RmaId{end.rmaid}, bytes});
       }
     }
@@ -89,7 +85,7 @@ class ContextWriter {
   }
   void transfer_ends(Stream& s, bool put) {
     LocalEnd end;
-    const std::uint64_t attribute = events_.noted_bytes(s);
+    const std::uint64_t attribute = noted_bytes(s, kAttrBytesReceived);
     if (!windowless_end(s.raw_record(), events_.dialect_of(s), put, attribute, end)) {
       ++s.too_short;
       return;
@@ -147,10 +143,6 @@ class ContextWriter {
       if (mark == Mark::kNone) return;
     }
     ends_.put_basic_end(s, put, end.peer, way.context, held, mark);
-  }
-  Bytes sent_field(Stream& s, std::uint64_t bytes) {
-    if (!Plain && bytes >= kAbsent && !emitter_.native()) events_.refuse(s);
-    return emitter_.bytes_field(raw(kAttrBytesSent), bytes);
   }
 
   EventWriter<Plain>& events_;

@@ -170,9 +170,9 @@ class Engine {
     Sync sync;
     if (extended_ &&
         decode_sync(s.raw_record(), events_.dialect_of(s), events_.role(s), s.assertion, sync)) {
-      const bool absent_target = sync.target == kAbsent;
-      sync.window = s.translation->windows[sync.window];
-      if (sync.window != kAbsent && (absent_target || sync.target < events_.processes())) {
+      std::span<const std::uint32_t> members;
+      if (resolve_sync(sync, Lookup(*s.translation), in_.survey.definitions, events_.processes(),
+                       members)) {
         if (sync.kind == EpochMove::kRequestDone) {
           if (const auto done = placement_.request_complete(s.index, sync.window, sync.rmaid)) {
             if (grants_.granting()) {
@@ -181,11 +181,6 @@ class Engine {
             ends_.put_completed(s, *done);
           }
         } else {
-          std::span<const std::uint32_t> members;
-          if (sync.comm != kAbsent) {
-            const std::uint32_t comm = s.translation->comms[sync.comm];
-            if (comm != kAbsent) members = in_.survey.definitions.comms[comm].ranks;
-          }
           placement_.released_by(s.index, sync, members, due.lists, due.mail, closing);
           if (exit_record) {
             // One release, so that all ends at this record are in one order.

@@ -75,6 +75,16 @@ class EventWriter {
     }
     return put_site(s, EnterCs{enter.lid, enter.time, CallSiteId{site}, enter.metv});
   }
+  // Of a record for a whole call: enters its region and gives its merged number.
+  template <class WholeCall>
+  [[gnu::always_inline]] std::uint32_t enter_call(Stream& s, const WholeCall& call) {
+    const std::uint32_t region =
+        translated(s, s.translation->regions[raw(call.rid)], raw(call.rid));
+    Enter enter{call.lid, call.time, RegionId{region}, {}};
+    s.callers_in_call = put_enter(s, enter, raw(call.rid));
+    s.inside_call = true;
+    return region;
+  }
   std::size_t put_site(Stream& s, const EnterCs& enter) {
     std::size_t callers = 0;
     if constexpr (!Plain) {
@@ -202,21 +212,16 @@ class EventWriter {
   void leave_out_attribute(Stream& s, const RawRecord& attribute) {
     emitter_.leave_out(attribute.type);
     std::uint64_t bytes;
-    if (byte_attribute(attribute, s.dialect, raw(kAttrBytesSent), bytes) ||
+    if (byte_attribute(attribute, s.dialect, kAttrBytesSent, bytes) ||
         (s.type != type_of(RecordType::kMpiRecv) &&
-         byte_attribute(attribute, s.dialect, raw(kAttrBytesReceived), bytes))) {
+         byte_attribute(attribute, s.dialect, kAttrBytesReceived, bytes))) {
       refuse(s);
     }
   }
-  // The bytes received that the attributes before the record tell, or kNoBytes.
-  static std::uint64_t noted_bytes(const Stream& s) {
-    std::uint64_t bytes = kNoBytes;
-    for (const std::byte* p = s.attributes; p != nullptr && p < s.record;
-         p += std::size_t{2} + static_cast<std::uint8_t>(p[0])) {
-      byte_attribute({static_cast<std::uint8_t>(p[1]), static_cast<std::uint8_t>(p[0]), p + 2, 0},
-                     s.dialect, raw(kAttrBytesReceived), bytes);
-    }
-    return bytes;
+  // What stands in a start for its byte count.
+  Bytes sent_field(Stream& s, std::uint64_t bytes) {
+    if (!Plain && bytes >= kAbsent && !emitter_.native()) refuse(s);
+    return emitter_.bytes_field(raw(kAttrBytesSent), bytes);
   }
   // The trace holds a byte count that the output cannot express.
   void refuse(const Stream& s) {

@@ -28,11 +28,7 @@ class TransferWriter {
   bool call_begins(Stream& s) {
     MpiRmaCall call;
     if (!events_.read(s, call)) return true;
-    const std::uint32_t region =
-        events_.translated(s, s.translation->regions[raw(call.rid)], raw(call.rid));
-    Enter enter{call.lid, call.time, RegionId{region}, {}};
-    s.callers_in_call = events_.put_enter(s, enter, raw(call.rid));
-    s.inside_call = true;
+    const std::uint32_t region = events_.enter_call(s, call);
     if (!events_.good_peer(s, call.dlid)) {
       s.time = s.corrected(call.exit.value);
       return false;
@@ -56,7 +52,7 @@ class TransferWriter {
       if (auto* grant = grants_.waiting(s, window, raw(call.dlid))) {
         grants_.hold_start(s, *grant, false, held(s, false, exit, end));
       } else {
-        const Bytes bytes = sent_field(s, end.bytes);
+        const Bytes bytes = events_.sent_field(s, end.bytes);
         emitter_.put(MpiGet1ts{LocationId{raw(call.dlid)}, call.time, PeerId{s.rank},
                                WindowId{window}, RmaId{end.rmaid}, bytes});
       }
@@ -66,7 +62,7 @@ class TransferWriter {
       if (auto* grant = grants_.waiting(s, window, raw(call.dlid))) {
         grants_.hold_start(s, *grant, true, held(s, true, exit, end));
       } else {
-        const Bytes bytes = sent_field(s, end.bytes);
+        const Bytes bytes = events_.sent_field(s, end.bytes);
         emitter_.put(
             MpiPut1ts{call.lid, call.time, call.dlid, WindowId{window}, RmaId{end.rmaid}, bytes});
       }
@@ -74,11 +70,6 @@ class TransferWriter {
     }
     s.time = exit;
     return false;
-  }
-  // What stands in a start for its byte count.
-  Bytes sent_field(Stream& s, std::uint64_t bytes) {
-    if (!Plain && bytes >= kAbsent && !emitter_.native()) events_.refuse(s);
-    return emitter_.bytes_field(raw(kAttrBytesSent), bytes);
   }
   // The second half: ends that stay in the call, and its exit.
   void call_ends(Stream& s) {
@@ -115,11 +106,7 @@ class TransferWriter {
   bool plain_call_begins(Stream& s) {
     MpiCall call;
     if (!events_.read(s, call)) return true;
-    const std::uint32_t region =
-        events_.translated(s, s.translation->regions[raw(call.rid)], raw(call.rid));
-    Enter enter{call.lid, call.time, RegionId{region}, {}};
-    s.callers_in_call = events_.put_enter(s, enter, raw(call.rid));
-    s.inside_call = true;
+    events_.enter_call(s, call);
     s.time = s.corrected(call.exit.value);
     return false;
   }
@@ -212,7 +199,7 @@ class TransferWriter {
       const std::size_t size = std::size_t{2} + record.length;
       if (static_cast<std::size_t>(s.input.end() - p) < size) break;
       if (is_attribute(record.type)) {
-        byte_attribute(record, s.dialect, raw(kAttrBytesReceived), attribute);
+        byte_attribute(record, s.dialect, kAttrBytesReceived, attribute);
       } else if (is_event(record.type)) {
         if (end_from_record(record, s.dialect, put, attribute, end) && end.rmaid == rmaid &&
             end.peer == target && s.translation->windows[end.window] == window) {
@@ -228,7 +215,7 @@ class TransferWriter {
 
   void transfer_ends(Stream& s, bool put) {
     LocalEnd end;
-    const std::uint64_t attribute = events_.noted_bytes(s);
+    const std::uint64_t attribute = noted_bytes(s, kAttrBytesReceived);
     if (!end_from_record(s.raw_record(), events_.dialect_of(s), put, attribute, end)) {
       ++s.too_short;
       return;
