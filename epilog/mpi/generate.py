@@ -5,9 +5,12 @@
   generate.py --table functions.table --args OUT          argument structs of the measured calls
   generate.py --table functions.table --wrappers OUT --part F      C entry points of one family
   generate.py --table functions.table --wrappers OUT --part F_large     its forms with large counts
+  generate.py --table functions.table --hook-checks OUT   that the compiler sees the hooks that are found here
 """
 
 import argparse
+import pathlib
+import re
 import sys
 
 from function_table import read_table
@@ -55,6 +58,44 @@ def part_begins(part):
 
 def part_ends(part):
     return "#endif\n" if part.endswith("_large") else ""
+
+
+def hooked_structs(folder=pathlib.Path(__file__).parent):
+    """Which hooks_*.h has the hook of an argument struct, by its name: written out, or by a macro of the header."""
+    found = {}
+    for header in sorted(folder.glob("hooks_*.h")):
+        text = re.sub(r"^#define (?:.*\\\n)*.*\n", "", header.read_text(), flags=re.M)
+        names = re.findall(r"\bHook<args::(\w+)>", text)
+        for arguments in re.findall(r"^KOJAK_\w+\(([^)]*)\)", text, re.M):
+            names += re.split(r",\s*", arguments)
+        for name in names:
+            found.setdefault(name, header.name)
+    return found
+
+
+def hooked_form(f):
+    """The argument struct whose hook a function has: a form with large counts has its int form's."""
+    return f.struct_name()[:-1] if f.int_form else f.struct_name()
+
+
+def hook_headers(functions):
+    """Includes of what a part's hooks are in, and nothing else: less to compile."""
+    headers = hooked_structs()
+    needed = {headers[hooked_form(f)] for f in functions if hooked_form(f) in headers}
+    return "".join(f'#include "epilog/mpi/{name}"\n' for name in sorted(needed))
+
+
+def hook_checks(table):
+    """Compiled where all hooks are known: one that is not found here would be missing from its wrapper, which then would
+    record a plain call without a word."""
+    headers = hooked_structs()
+    out = [BANNER]
+    for f in table.functions:
+        if f.int_form:
+            continue
+        negation = "" if hooked_form(f) in headers else "!"
+        out.append(f'static_assert({negation}kHooked<args::{f.struct_name()}>, "{f.name}");\n')
+    return "".join(out)
 
 
 def forward_name(f):
@@ -144,11 +185,11 @@ def entry_point(f, name):
 
 
 def wrappers(table, part):
-    out = [BANNER, part_begins(part), '#include "epilog/mpi/hooks.h"\n\n', "namespace kojak::measure {\n",
+    functions = [f for f in table.functions if in_part(f, part) and f.name not in OWN_WRAPPERS]
+    out = [BANNER, part_begins(part), '#include "epilog/mpi/call.h"\n', hook_headers(functions),
+           "\nnamespace kojak::measure {\n",
            '#define KOJAK_WRAPPER extern "C" __attribute__((visibility("default"), used))\n']
-    for f in table.functions:
-        if not in_part(f, part) or f.name in OWN_WRAPPERS:
-            continue
+    for f in functions:
         out.append(entry_point(f, f.name))
         for name in f.c_names()[1:]:
             out.append("\n#if defined(OPEN_MPI)" + entry_point(f, name) + "#endif\n")
@@ -163,6 +204,7 @@ def main():
     parser.add_argument("--rows", metavar="OUT")
     parser.add_argument("--args", metavar="OUT", dest="arguments")
     parser.add_argument("--wrappers", metavar="OUT")
+    parser.add_argument("--hook-checks", metavar="OUT")
     parser.add_argument("--part", choices=PARTS)
     args = parser.parse_args()
     try:
@@ -173,6 +215,8 @@ def main():
         write(args.rows, rows(table))
     if args.arguments:
         write(args.arguments, arguments_header(table))
+    if args.hook_checks:
+        write(args.hook_checks, hook_checks(table))
     if args.wrappers:
         write(args.wrappers, wrappers(table, args.part))
 

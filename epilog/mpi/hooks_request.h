@@ -4,14 +4,12 @@
 // after it. Long because each of MPI's fifteen such calls has its hook here.
 #pragma once
 
+#include "epilog/format/field_values.h"
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/hooks_p2p.h"
 
 namespace kojak::measure {
-
-// Kinds of MPI_REQUEST_COMPLETE.
-inline constexpr std::uint8_t kCompletedCollective = 1, kCompletedIo = 2, kCompletedGeneralized = 3;
 
 inline bool needs_status(const Request* request) {
   return request != nullptr && request->active &&
@@ -33,9 +31,8 @@ inline void made_communicator(Request& request, Recording* call) {
   if (made != nullptr && call != nullptr) call->use(*made);
 }
 
-inline void record_completion(Recording& call, const Request& request, std::uint8_t kind) {
-  call.event(
-      MpiRequestComplete{call.r.lid, call.exit, static_cast<RequestId>(request.id), Byte{kind}});
+inline void record_completion(Recording& call, const Request& request, Byte kind) {
+  call.event(MpiRequestComplete{call.r.lid, call.exit, static_cast<RequestId>(request.id), kind});
 }
 
 // Whether the status of a receive is about the message that it took: MPICH 4.0 does not fill in
@@ -108,13 +105,13 @@ void report(Request& request, const MPI_Status* status, C& call) {
                                   static_cast<RmaId>(request.id)});
         break;
       case RequestKind::kCollective:
-        record_completion(call, request, kCompletedCollective);
+        record_completion(call, request, kDoneCollective);
         break;
       case RequestKind::kIo:
-        record_completion(call, request, kCompletedIo);
+        record_completion(call, request, kDoneIo);
         break;
       case RequestKind::kGeneralized:
-        record_completion(call, request, kCompletedGeneralized);
+        record_completion(call, request, kDoneGeneralized);
         break;
       case RequestKind::kReceive:
       case RequestKind::kCommDup:

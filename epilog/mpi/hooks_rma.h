@@ -5,6 +5,7 @@
 // transfer.
 #pragma once
 
+#include "epilog/format/field_values.h"
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
 
@@ -17,7 +18,11 @@ namespace kojak::measure {
   return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
 }
 
-enum class TransferKind : std::uint8_t { kPut = 1, kGet = 2, kGetAndPut = 3 };
+enum class TransferKind : std::uint8_t {
+  kPut = kCallPut,
+  kGet = kCallGet,
+  kGetAndPut = kCallPut | kCallGet
+};
 
 // What the arguments say of a transfer, and the rest that all of them share. `request` is null for
 // the plain forms.

@@ -3,6 +3,10 @@
 
 namespace kojak::measure {
 
+// Each wrapper includes the hooks of its functions, as generate.py finds them in the headers: here
+// all are known, and the two must agree.
+#include "epilog/mpi/hook_checks.inc"
+
 HashMap<MatchedMessage> matched_messages;
 HashMap<OpenFile> open_files;
 HashMap<std::uint32_t> live_groups;

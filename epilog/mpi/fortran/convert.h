@@ -15,8 +15,8 @@
 #include <cstring>
 
 #include "epilog/mpi/call.h"
+#include "epilog/mpi/coll_bytes.h"
 #include "epilog/mpi/fortran/values.h"
-#include "epilog/mpi/hooks.h"
 
 namespace kojak::measure::fortran {
 

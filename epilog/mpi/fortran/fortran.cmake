@@ -34,6 +34,7 @@ function(kojak_add_fortran mpi)
         --table ${table} --library ${mpi} --part ${part} --out ${file}
       DEPENDS ${table} ${dir}/generate_fortran.py ${PROJECT_SOURCE_DIR}/epilog/mpi/function_table.py
         ${PROJECT_SOURCE_DIR}/epilog/mpi/generate.py ${PROJECT_SOURCE_DIR}/epilog/table_file.py
+        ${hooks}
       COMMENT "Generating the Fortran entry points of the ${part} functions for ${mpi}")
     list(APPEND sources ${file})
   endforeach()

@@ -18,7 +18,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 from function_table import HANDLES, read_table  # noqa: E402
-from generate import BANNER, OWN_WRAPPERS, PARTS, in_part, part_begins, part_ends  # noqa: E402
+from generate import BANNER, OWN_WRAPPERS, PARTS, hook_headers, in_part, part_begins, part_ends  # noqa: E402
 from table_file import TableError, write  # noqa: E402
 
 BANNER = BANNER.replace("epilog/mpi/generate.py", "epilog/mpi/fortran/generate_fortran.py")
@@ -221,14 +221,13 @@ def entry_names(f, library):
 
 
 def source(table, library, part):
+    functions = [f for f in table.functions if in_part(f, part) and f.name not in OWN_WRAPPERS]
     out = [BANNER, part_begins(part),
-           '#include "epilog/mpi/fortran/convert.h"\n#include "epilog/mpi/fortran/entry.h"\n\n',
-           '#define KOJAK_FORTRAN extern "C" __attribute__((visibility("default"), used))\n\n',
+           '#include "epilog/mpi/fortran/convert.h"\n#include "epilog/mpi/fortran/entry.h"\n',
+           hook_headers(functions), '\n#define KOJAK_FORTRAN extern "C" __attribute__((visibility("default"), used))\n\n',
            "namespace kojak::measure::fortran {\nnamespace {\n"]
     exported = []
-    for f in table.functions:
-        if not in_part(f, part) or f.name in OWN_WRAPPERS:
-            continue
+    for f in functions:
         text, declared, forwarded, result = body(f, library)
         out.append(f"\n// {f.name}\n{text}")
         exported.append(entry_points(f, library, declared, forwarded, result))
