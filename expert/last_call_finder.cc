@@ -58,7 +58,7 @@ bool fits(Tag wanted, Tag tag) {
 // ---- from the replay
 
 void LastCallFinder::on_open_call(const earl::OpenCall& call, const MpiOpenCall& note) {
-  Standing& s = standing_[call.index] = {};
+  OpenCallState& s = open_calls_[call.index] = {};
   s.call = call;
   s.shmem = shmem_of(call);
   s.note = note;
@@ -67,12 +67,12 @@ void LastCallFinder::on_open_call(const earl::OpenCall& call, const MpiOpenCall&
 }
 
 void LastCallFinder::on_awaits(const earl::OpenCall& call, const MpiAwaits& awaited) {
-  const auto it = standing_.find(call.index);
-  if (it != standing_.end()) it->second.awaits.push_back(awaited);
+  const auto it = open_calls_.find(call.index);
+  if (it != open_calls_.end()) it->second.awaits.push_back(awaited);
 }
 
 void LastCallFinder::on_process_end(const earl::OpenCall& call, Seconds last, Seconds time) {
-  Standing& s = standing_[call.index];
+  OpenCallState& s = open_calls_[call.index];
   const bool same = s.noted && !s.closed && s.call.enter_pos == call.enter_pos;
   if (!same) s = {};
   s.call = call;
@@ -84,14 +84,14 @@ void LastCallFinder::on_process_end(const earl::OpenCall& call, Seconds last, Se
 
 // A call that is closed with all others at once was closed by the end of its process.
 void LastCallFinder::on_exit(const earl::Call& call) {
-  const auto it = standing_.find(call.index);
-  if (it == standing_.end() || it->second.ended) return;
-  Standing& s = it->second;
+  const auto it = open_calls_.find(call.index);
+  if (it == open_calls_.end() || it->second.ended) return;
+  OpenCallState& s = it->second;
   if (!s.closed) {
     s.closed = true;
     s.until = call.exit;
   } else if (s.until < call.exit) {
-    standing_.erase(it);
+    open_calls_.erase(it);
   }
 }
 
@@ -158,9 +158,9 @@ std::string LastCallFinder::library() const {
   return !shmem ? "MPI" : mpi ? "MPI and SHMEM" : "SHMEM";
 }
 
-const LastCallFinder::Standing* LastCallFinder::of_process(Rank process) const {
-  const Standing* found = nullptr;
-  for (const auto& [location, s] : standing_) {
+const LastCallFinder::OpenCallState* LastCallFinder::of_process(Rank process) const {
+  const OpenCallState* found = nullptr;
+  for (const auto& [location, s] : open_calls_) {
     if (s.process() != process) continue;
     if (found == nullptr || found->outside()) found = &s;
   }
@@ -188,7 +188,7 @@ bool LastCallFinder::sent(Rank source, Rank destination, CommId com, Tag tag) co
       return true;
     }
   }
-  for (const auto& [location, s] : standing_) {
+  for (const auto& [location, s] : open_calls_) {
     if ((!is_send(s.role()) && !begins_send(s.role())) || !s.noted || s.note.cid != com) continue;
     if (raw(s.note.dlid) != destination || (source != kAbsent && s.process() != source)) continue;
     if (s.role() == MpiRole::kSendrecv || s.role() == MpiRole::kIsendrecv || fits(tag, s.note.tag))
@@ -205,7 +205,7 @@ bool LastCallFinder::taken(Rank source, Rank destination, CommId com, Tag tag) c
       return true;
     }
   }
-  for (const auto& [location, s] : standing_) {
+  for (const auto& [location, s] : open_calls_) {
     if (!is_receive(s.role()) || !s.noted || s.process() != destination) continue;
     if (!is_absent(com) && s.note.cid != com) continue;
     if (raw(s.note.slid) != source && !is_absent(s.note.slid)) continue;
@@ -216,7 +216,7 @@ bool LastCallFinder::taken(Rank source, Rank destination, CommId com, Tag tag) c
 
 // ---- for whom a call waits
 
-void LastCallFinder::for_messages(const Standing& s, LastCall& call) const {
+void LastCallFinder::for_messages(const OpenCallState& s, LastCall& call) const {
   const Rank me = s.process();
   const MpiOpenCall& note = s.note;
   if (is_receive(s.role())) {
@@ -244,7 +244,7 @@ void LastCallFinder::for_messages(const Standing& s, LastCall& call) const {
   }
 }
 
-void LastCallFinder::for_requests(const Standing& s, LastCall& call) const {
+void LastCallFinder::for_requests(const OpenCallState& s, LastCall& call) const {
   const Rank me = s.process();
   std::vector<MpiAwaits> all = s.awaits;
   if (raw(s.note.awaited) > all.size()) {  // the rest was not noted: whatever is open
@@ -350,7 +350,7 @@ void LastCallFinder::for_requests(const Standing& s, LastCall& call) const {
 }
 
 // Of the members those that neither stand in the same call nor have left it.
-void LastCallFinder::not_there(const Standing& s, const Ranks& members, const Ranks& left,
+void LastCallFinder::not_there(const OpenCallState& s, const Ranks& members, const Ranks& left,
                                LastCall& call) const {
   Ranks missing, strangers;
   std::string other;
@@ -358,7 +358,7 @@ void LastCallFinder::not_there(const Standing& s, const Ranks& members, const Ra
   for (const Rank rank : members) {
     if (rank == s.process() || left.contains(rank)) continue;
     bool there = false;
-    for (const auto& [location, q] : standing_) {
+    for (const auto& [location, q] : open_calls_) {
       if (q.process() != rank || !q.noted || q.call.function == nullptr) continue;
       const bool same_object = by_window ? q.note.wid == s.note.wid : q.note.cid == s.note.cid;
       if (!same_object || q.call.function->cls == MpiClass::kPointToPoint) continue;
@@ -385,7 +385,7 @@ void LastCallFinder::not_there(const Standing& s, const Ranks& members, const Ra
   wait_for(call, name + " of " + rank_words(missing), missing);
 }
 
-void LastCallFinder::for_collective(const Standing& s, LastCall& call) const {
+void LastCallFinder::for_collective(const OpenCallState& s, LastCall& call) const {
   Ranks left;
   std::uint64_t ordinal = raw(s.note.ordinal);
   if (s.call.function->cls == MpiClass::kIo) ordinal &= (std::uint64_t{1} << kFileCallBits) - 1;
@@ -404,7 +404,7 @@ void LastCallFinder::for_collective(const Standing& s, LastCall& call) const {
   not_there(s, members, left, call);
 }
 
-void LastCallFinder::for_window_members(const Standing& s, LastCall& call) const {
+void LastCallFinder::for_window_members(const OpenCallState& s, LastCall& call) const {
   Ranks left;
   for (const OpenOperation& open : windows_) {
     if (open.object == raw(s.note.wid) && open.role == s.role() &&
@@ -415,7 +415,7 @@ void LastCallFinder::for_window_members(const Standing& s, LastCall& call) const
   not_there(s, members_of(s.note.wid), left, call);
 }
 
-void LastCallFinder::for_start(const Standing& s, LastCall& call) const {
+void LastCallFinder::for_start(const OpenCallState& s, LastCall& call) const {
   Ranks missing;
   for (const MpiAwaits& member : s.awaits) {
     if (member.kind != kind_of(Awaited::kMember) || is_absent(member.plid)) continue;
@@ -428,7 +428,7 @@ void LastCallFinder::for_start(const Standing& s, LastCall& call) const {
   if (!missing.empty()) wait_for(call, "MPI_Win_post of " + rank_words(missing), missing);
 }
 
-void LastCallFinder::for_complete(const Standing& s, LastCall& call) const {
+void LastCallFinder::for_complete(const OpenCallState& s, LastCall& call) const {
   for (const OpenEpoch& e : accesses_) {
     if (e.process != s.process() || e.window != s.note.wid || e.finished) continue;
     if (!e.missing.empty()) {
@@ -440,7 +440,7 @@ void LastCallFinder::for_complete(const Standing& s, LastCall& call) const {
   }
 }
 
-void LastCallFinder::for_wait(const Standing& s, LastCall& call) const {
+void LastCallFinder::for_wait(const OpenCallState& s, LastCall& call) const {
   for (const OpenEpoch& e : exposures_) {
     if (e.process != s.process() || e.window != s.note.wid || e.finished || e.missing.empty())
       continue;
@@ -448,7 +448,7 @@ void LastCallFinder::for_wait(const Standing& s, LastCall& call) const {
   }
 }
 
-void LastCallFinder::for_lock(const Standing& s, LastCall& call) const {
+void LastCallFinder::for_lock(const OpenCallState& s, LastCall& call) const {
   const Rank me = s.process(), target = raw(s.note.dlid);
   bool shared = false;  // it holds, or wants, no more than that
   Ranks own_targets;
@@ -476,7 +476,7 @@ void LastCallFinder::for_lock(const Standing& s, LastCall& call) const {
 }
 
 // A transfer: in an epoch with a lock, between start and complete, or between fences.
-void LastCallFinder::for_transfer(const Standing& s, LastCall& call) const {
+void LastCallFinder::for_transfer(const OpenCallState& s, LastCall& call) const {
   const Rank me = s.process(), target = raw(s.note.dlid);
   if (target == kAbsent) return;
   const bool locked = std::any_of(locks_.begin(), locks_.end(), [&](const Lock& lock) {
@@ -496,8 +496,8 @@ void LastCallFinder::for_transfer(const Standing& s, LastCall& call) const {
     const bool mine = open.object == raw(s.note.wid) && open.role == MpiRole::kWinFence &&
                       open.ordinal + 1 == raw(s.note.ordinal) && open.left.contains(me);
     if (!mine || open.left.contains(target)) continue;
-    const bool there = std::any_of(standing_.begin(), standing_.end(), [&](const auto& entry) {
-      const Standing& q = entry.second;
+    const bool there = std::any_of(open_calls_.begin(), open_calls_.end(), [&](const auto& entry) {
+      const OpenCallState& q = entry.second;
       return q.process() == target && q.noted && q.role() == MpiRole::kWinFence &&
              q.note.wid == s.note.wid && raw(q.note.ordinal) == open.ordinal;
     });
@@ -508,7 +508,7 @@ void LastCallFinder::for_transfer(const Standing& s, LastCall& call) const {
 }
 
 // A call that begins something, and is not meant to wait: whom it has to do with.
-void LastCallFinder::for_begun(const Standing& s, LastCall& call) const {
+void LastCallFinder::for_begun(const OpenCallState& s, LastCall& call) const {
   const MpiRole role = s.role();
   const Rank me = s.process();
   Ranks receivers;
@@ -534,9 +534,9 @@ void LastCallFinder::for_begun(const Standing& s, LastCall& call) const {
 }
 
 // Whose trace does not end in an open call has passed MPI_Finalize.
-void LastCallFinder::for_finalize(const Standing& s, LastCall& call) const {
+void LastCallFinder::for_finalize(const OpenCallState& s, LastCall& call) const {
   Ranks missing;
-  for (const auto& [location, q] : standing_) {
+  for (const auto& [location, q] : open_calls_) {
     if (q.process() != s.process() && q.role() != MpiRole::kFinalize) missing.insert(q.process());
   }
   if (!missing.empty()) wait_for(call, "MPI_Finalize of " + rank_words(missing), missing);
@@ -545,14 +545,14 @@ void LastCallFinder::for_finalize(const Standing& s, LastCall& call) const {
 // ---- SHMEM
 
 // Those of the active set that have neither come nor been there.
-void LastCallFinder::for_shmem_members(const Standing& s, LastCall& call) const {
+void LastCallFinder::for_shmem_members(const OpenCallState& s, LastCall& call) const {
   Ranks missing = members_of(s.note.cid);
   missing.erase(s.process());
   for (const OpenOperation& open : collectives_) {
     if (open.object != raw(s.note.cid) || open.ordinal != raw(s.note.ordinal)) continue;
     for (const Rank rank : open.left) missing.erase(rank);
   }
-  for (const auto& [location, q] : standing_) {
+  for (const auto& [location, q] : open_calls_) {
     const bool same = q.noted && q.shmem == s.shmem && q.note.cid == s.note.cid &&
                       q.note.ordinal == s.note.ordinal;
     if (same) missing.erase(q.process());
@@ -566,7 +566,7 @@ void LastCallFinder::for_shmem_members(const Standing& s, LastCall& call) const 
   wait_for(call, name + " of " + rank_words(missing), missing);
 }
 
-void LastCallFinder::for_shmem(const Standing& s, LastCall& call) const {
+void LastCallFinder::for_shmem(const OpenCallState& s, LastCall& call) const {
   if (!s.noted) return;
   if (!is_absent(s.note.cid)) return for_shmem_members(s, call);
   switch (s.shmem->role) {
@@ -595,7 +595,7 @@ void LastCallFinder::for_shmem(const Standing& s, LastCall& call) const {
   }
 }
 
-void LastCallFinder::resolve(const Standing& s, LastCall& call) const {
+void LastCallFinder::resolve(const OpenCallState& s, LastCall& call) const {
   const MpiRole role = s.role();
   if (role == MpiRole::kFinalize) return for_finalize(s, call);
   if (s.shmem != nullptr) return for_shmem(s, call);
@@ -677,9 +677,9 @@ std::vector<std::vector<std::uint32_t>> LastCallFinder::find_deadlocks(
 
 LastCalls LastCallFinder::finish() {
   LastCalls found;
-  std::erase_if(standing_,
+  std::erase_if(open_calls_,
                 [](const auto& entry) { return !entry.second.ended && !entry.second.closed; });
-  for (const auto& [location, s] : standing_) {
+  for (const auto& [location, s] : open_calls_) {
     LastCall call;
     call.location = location;
     call.call_path = raw(s.call.cnode);

@@ -24,13 +24,13 @@ class LastCallFinder {
   explicit LastCallFinder(const Definitions& definitions) : definitions_(definitions) {}
 
   // Some location has left a note, or was ended.
-  bool any() const { return !standing_.empty(); }
+  bool any() const { return !open_calls_.empty(); }
 
   // From the replay. The first four of every event; the rest counts only after them, at the end.
   void on_open_call(const earl::OpenCall& call, const MpiOpenCall& note);
   void on_awaits(const earl::OpenCall& call, const MpiAwaits& awaited);
   void on_process_end(const earl::OpenCall& call, Seconds last, Seconds time);
-  void on_enter(const earl::OpenCall& call) { standing_.erase(call.index); }
+  void on_enter(const earl::OpenCall& call) { open_calls_.erase(call.index); }
   void on_exit(const earl::Call& call);
   void on_collective(const earl::CollectiveInstance& instance);
   void on_collective_unbegun(const earl::CollectiveInstance& instance);
@@ -49,7 +49,7 @@ class LastCallFinder {
   using Rank = std::uint32_t;
   using Ranks = std::set<Rank>;
 
-  struct Standing {
+  struct OpenCallState {
     earl::OpenCall call;
     MpiOpenCall note{};
     std::vector<MpiAwaits> awaits;
@@ -86,25 +86,26 @@ class LastCallFinder {
     bool all, exclusive;
   };
 
-  void resolve(const Standing& s, LastCall& call) const;
-  void for_messages(const Standing& s, LastCall& call) const;
-  void for_requests(const Standing& s, LastCall& call) const;
-  void for_collective(const Standing& s, LastCall& call) const;
-  void for_window_members(const Standing& s, LastCall& call) const;
-  void for_start(const Standing& s, LastCall& call) const;
-  void for_complete(const Standing& s, LastCall& call) const;
-  void for_wait(const Standing& s, LastCall& call) const;
-  void for_lock(const Standing& s, LastCall& call) const;
-  void for_transfer(const Standing& s, LastCall& call) const;
-  void for_begun(const Standing& s, LastCall& call) const;
-  void for_finalize(const Standing& s, LastCall& call) const;
-  void for_shmem(const Standing& s, LastCall& call) const;
-  void for_shmem_members(const Standing& s, LastCall& call) const;
-  void not_there(const Standing& s, const Ranks& members, const Ranks& left, LastCall& call) const;
+  void resolve(const OpenCallState& s, LastCall& call) const;
+  void for_messages(const OpenCallState& s, LastCall& call) const;
+  void for_requests(const OpenCallState& s, LastCall& call) const;
+  void for_collective(const OpenCallState& s, LastCall& call) const;
+  void for_window_members(const OpenCallState& s, LastCall& call) const;
+  void for_start(const OpenCallState& s, LastCall& call) const;
+  void for_complete(const OpenCallState& s, LastCall& call) const;
+  void for_wait(const OpenCallState& s, LastCall& call) const;
+  void for_lock(const OpenCallState& s, LastCall& call) const;
+  void for_transfer(const OpenCallState& s, LastCall& call) const;
+  void for_begun(const OpenCallState& s, LastCall& call) const;
+  void for_finalize(const OpenCallState& s, LastCall& call) const;
+  void for_shmem(const OpenCallState& s, LastCall& call) const;
+  void for_shmem_members(const OpenCallState& s, LastCall& call) const;
+  void not_there(const OpenCallState& s, const Ranks& members, const Ranks& left,
+                 LastCall& call) const;
 
   const ShmemFunction* shmem_of(const earl::OpenCall& call) const;
   std::string library() const;
-  const Standing* of_process(Rank process) const;
+  const OpenCallState* of_process(Rank process) const;
   Ranks members_of(CommId com) const;
   Ranks members_of(WindowId window) const;
   bool sent(Rank source, Rank destination, CommId com, Tag tag) const;
@@ -112,7 +113,7 @@ class LastCallFinder {
   std::vector<std::vector<Rank>> find_deadlocks(const std::vector<LastCall>& calls) const;
 
   const Definitions& definitions_;
-  std::map<std::uint32_t, Standing> standing_;  // by location
+  std::map<std::uint32_t, OpenCallState> open_calls_;  // by location
   std::vector<Envelope> unreceived_, unmet_;
   std::vector<OpenOperation> collectives_, windows_;
   std::map<std::uint32_t, Ranks> begun_;  // communicator: who has begun what others have not

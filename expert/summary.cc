@@ -69,8 +69,8 @@ class Paint {
 // What shares are of (run_time.h), and of each metric the part that lies in it.
 struct Shares {
   RunTime time;
-  std::vector<double> start;  // seconds of each metric that lie in it
-  std::vector<bool> apart;    // those of other trees, which may have some of the start or none
+  std::vector<double> start;     // seconds of each metric that lie in it
+  std::vector<bool> other_tree;  // those of other trees, which may have some of the start or none
 
   explicit Shares(const Report& report)
       : time(RunTime::of([&](std::string_view name) {
@@ -78,11 +78,11 @@ struct Shares {
           return m == kNone ? 0.0 : report.total(m);
         })),
         start(report.metrics().size()),
-        apart(report.metrics().size()) {
+        other_tree(report.metrics().size()) {
     const std::size_t all = report.find_metric(Time::kMetric.name);
-    for (std::size_t m = 0; m < apart.size(); ++m) {
+    for (std::size_t m = 0; m < other_tree.size(); ++m) {
       const std::size_t parent = report.metrics()[m].parent;
-      apart[m] = parent == kNone ? m != all : apart[parent];
+      other_tree[m] = parent == kNone ? m != all : other_tree[parent];
     }
     if (!(time.left_out > 0)) return;
     for (const auto& [name, seconds] : {std::pair(InitExit::kMetric.name, time.mpi),
@@ -93,7 +93,7 @@ struct Shares {
   }
   // Of a metric's total: without the start, if that is a part of it.
   double part(const Report& report, std::size_t m) const {
-    if (!apart[m] || time.left_out == 0) {
+    if (!other_tree[m] || time.left_out == 0) {
       return report.total(m) - start[m];
     }
     double sum = 0;

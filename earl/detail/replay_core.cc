@@ -80,7 +80,7 @@ ProcessId ReplayCore::missing_process(PeerId peer) const {
 
 void ReplayCore::pause(std::uint32_t place) {
   for (Frame& frame : stack.frames(place)) frame.paused = true;
-  Place& p = places[place];
+  LocationState& p = places[place];
   ++p.pauses;
   // Each thread of a process writes its own LOG_OFF: the process pauses once.
   const ProcessId process = stack.head(place).process;

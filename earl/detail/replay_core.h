@@ -61,7 +61,7 @@ struct Action {
   AwaitedVariable variable;
 };
 
-struct Place {                  // a location
+struct LocationState {          // a location
   std::vector<Action> actions;  // of its open calls, innermost last
   std::uint32_t pauses = 0;     // recordings switched off so far
   // The latest SHMEM_PLACE: the call that it lies in, its operation, and what it says.
@@ -88,7 +88,7 @@ struct ReplayCore {
   void pause(std::uint32_t place);
 
   Trace& trace;
-  std::vector<Place> places;
+  std::vector<LocationState> places;
   std::vector<std::uint32_t> process_pauses;  // by process
   std::vector<RegionInfo> regions;            // by identifier
   std::map<RegionId, RegionInfo> far_regions;

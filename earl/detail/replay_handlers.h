@@ -266,7 +266,7 @@ class ReplayHandlers {
   void handle(const ShmemPlace& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
-    Place& place = core_.places[i];
+    LocationState& place = core_.places[i];
     place.placed_in = frame(i, pos).enter_pos;
     place.placed = r.rmaid;
     place.symmetric = {raw(r.offset), raw(r.ctx), raw(r.flags)};
@@ -444,7 +444,7 @@ class ReplayHandlers {
   void symmetric_lock(const R& r, std::uint64_t pos, bool acquired);
   // What SHMEM_PLACE said of this operation, or of the get before it in the same call.
   const SymmetricPlace* place_of(std::uint32_t i, const Frame& f, RmaId rmaid) const {
-    const Place& place = core_.places[i];
+    const LocationState& place = core_.places[i];
     if (place.placed_in != f.enter_pos) return nullptr;
     const bool its = rmaid == place.placed || raw(rmaid) == raw(place.placed) + 1;
     return its ? &place.symmetric : nullptr;

@@ -164,7 +164,7 @@ void ReplayHandlers<S>::window_collective(Frame& f, WindowId window) {
 template <class S>
 void ReplayHandlers<S>::transfer(std::uint32_t i, std::uint64_t pos, Seconds time, PeerId peer,
                                  WindowId window, RmaId rmaid, Bytes64 bytes, bool get) {
-  Place& place = core_.places[i];
+  LocationState& place = core_.places[i];
   Frame& f = frame(i, pos);
   const ProcessId origin = core_.stack.head(i).process;
   const ProcessId target = core_.process_of(peer);
@@ -214,7 +214,7 @@ void ReplayHandlers<S>::transfer(std::uint32_t i, std::uint64_t pos, Seconds tim
 template <class S>
 void ReplayHandlers<S>::perform(Frame& f) {
   const Call& call = f;
-  Place& place = core_.places[f.index];
+  LocationState& place = core_.places[f.index];
   const std::size_t begin = place.actions.size() - f.actions;
   GivenParts parts;
   core_.variables.clear();

@@ -77,7 +77,7 @@ class Filler {
     switch (field.meaning) {  // region= for a region's number, group= for a communicator's
       case FieldMeaning::kRegion:
         if (const Value* value = find("region")) {
-          out = context_.world.region(value->text);
+          out = context_.implied.region(value->text);
           return true;
         }
         break;
@@ -126,13 +126,13 @@ class Filler {
   bool name(const TextField& field, const Value& value, std::uint64_t& out) {
     switch (field.meaning) {
       case FieldMeaning::kString:
-        out = context_.world.string(value.text);
+        out = context_.implied.string(value.text);
         return true;
       case FieldMeaning::kFile:
-        out = context_.world.file(value.text);
+        out = context_.implied.file(value.text);
         return true;
       case FieldMeaning::kRegion:
-        out = context_.world.region(value.text);
+        out = context_.implied.region(value.text);
         return true;
       default:
         return fail("key " + value.key + " takes no string");
@@ -149,7 +149,7 @@ class Filler {
       if (!parse_integer(item, rank) || rank >= kMaxRank) return fail(item + " is no rank");
       ranks.push_back(rank);
     }
-    out = group ? context_.world.group(ranks) : context_.world.comm(ranks);
+    out = group ? context_.implied.group(ranks) : context_.implied.comm(ranks);
     return true;
   }
   // `site` is file:line; the region left is the one that the location is in.
@@ -163,8 +163,8 @@ class Filler {
     const Value* at = line_.find("lid");
     if (at != nullptr && !parse_integer(at->text, lid)) lid = 0;
     const auto& stack = context_.stacks[lid];
-    out = context_.world.call_site(site.substr(0, colon), line, context_.world.region(region),
-                                   stack.empty() ? kAbsent : stack.back());
+    out = context_.implied.call_site(site.substr(0, colon), line, context_.implied.region(region),
+                                     stack.empty() ? kAbsent : stack.back());
     return true;
   }
 
@@ -203,20 +203,20 @@ class Filler {
     if (!is_event() && !(out_.is(RecordType::kMpiWin) && field.meaning == FieldMeaning::kComm)) {
       return true;
     }
-    World& world = context_.world;
+    ImpliedDefinitions& implied = context_.implied;
     const auto id = static_cast<std::uint32_t>(number);
     if (field.size == 4 && id == kAbsent) return true;
     switch (field.meaning) {
       case FieldMeaning::kLocation:
       case FieldMeaning::kPeer:
         if (id >= kMaxRank) return fail(std::string(field.name) + " is too large");
-        field.meaning == FieldMeaning::kPeer ? world.use_peer(id) : world.use_location(id);
+        field.meaning == FieldMeaning::kPeer ? implied.use_peer(id) : implied.use_location(id);
         break;
       case FieldMeaning::kComm:
-        world.use_comm(id);
+        implied.use_comm(id);
         break;
       case FieldMeaning::kWindow:
-        world.use_window(id);
+        implied.use_window(id);
         break;
       default:
         break;
@@ -236,7 +236,7 @@ class Filler {
       if (at == nullptr || !parse_integer(at->text, lid) || !parse_integer(value.text, node)) {
         return fail("`" + value.text + "` is no node");
       }
-      context_.world.place(lid, node);
+      context_.implied.place(lid, node);
     }
     return true;
   }

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "epilog/format/implied_definitions.h"
 #include "epilog/format/text_fields.h"
 #include "epilog/format/text_lines.h"
-#include "epilog/format/text_world.h"
 
 namespace kojak::text {
 
@@ -30,7 +30,7 @@ bool parse_integer(std::string_view word, T& out) {
 // What all lines of a text share while they are encoded.
 struct Context {
   Dialect dialect;
-  World world;
+  ImpliedDefinitions implied;
   std::map<std::uint32_t, std::vector<std::uint32_t>> stacks;  // open regions of each location
 };
 

@@ -17,13 +17,13 @@ using text::Value;
 class Builder {
  public:
   Builder(const Dialect& dialect, bool local, const std::string& name)
-      : context_{dialect, text::World(dialect, local), {}}, name_(name) {}
+      : context_{dialect, text::ImpliedDefinitions(dialect, local), {}}, name_(name) {}
 
-  void scan(const TextLine& line) { context_.world.scan(line); }
+  void scan(const TextLine& line) { context_.implied.scan(line); }
   Status encode_line(const TextLine& line);
   // The header, then everything in the right order. `complete`: nothing has to be added.
   std::vector<std::byte> put_together(bool complete, bool local);
-  std::uint32_t processes() const { return context_.world.processes(); }
+  std::uint32_t processes() const { return context_.implied.processes(); }
 
  private:
   struct Part {  // a record in bytes_
@@ -165,7 +165,7 @@ void Builder::follow(const TextLine& line, const FilledRecord& record) {
     case RecordType::kEnterCs: {
       const Value* region = line.find("region");
       context_.stacks[number("lid")].push_back(
-          region == nullptr ? kAbsent : context_.world.region(region->text));
+          region == nullptr ? kAbsent : context_.implied.region(region->text));
       break;
     }
     case RecordType::kLogOff:
@@ -173,7 +173,7 @@ void Builder::follow(const TextLine& line, const FilledRecord& record) {
       context_.stacks[number("lid")].push_back(kAbsent);  // no region that a call site could name
       break;
     case RecordType::kLocalRun:
-      context_.world.set_size(number("size"));
+      context_.implied.set_size(number("size"));
       break;
     default:
       if (region_effect(record.record->type) == RegionEffect::kLeaves) {
@@ -221,11 +221,11 @@ std::vector<std::byte> Builder::put_together(bool complete, bool local) {
       add(bytes_.data() + parts_[next].begin, end_of(next) - parts_[next].begin);
     }
   };
-  context_.world.write_names(add);
+  context_.implied.write_names(add);
   copy_to(places);
-  context_.world.write_places(add);
+  context_.implied.write_places(add);
   copy_to(last);
-  context_.world.write_last(add);
+  context_.implied.write_last(add);
   if (!local) {
     std::byte buffer[kMaxRecord];
     if (numbered) {  // whatever it says
@@ -280,7 +280,7 @@ Result<std::vector<std::byte>> text_to_trace(std::string_view source, const std:
   for (const TextLine& line : *lines) {
     if (Status status = builder.encode_line(line); !status) return status.error();
   }
-  if (!complete && builder.processes() > text::World::kMostProcesses) {
+  if (!complete && builder.processes() > text::ImpliedDefinitions::kMostProcesses) {
     return text::line_error(name, lines->back().number,
                             "the text names process " + std::to_string(builder.processes() - 1) +
                                 ": more than can be made up");

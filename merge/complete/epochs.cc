@@ -87,7 +87,7 @@ void WindowEpochs::end(EpochSide side) {
 }
 
 void WindowEpochs::fence(bool survey, bool no_succeed) {
-  ++stamp;
+  ++epoch_version;
   standing.fence(no_succeed);
   if (survey) {
     fences_recorded.add(standing.fences);
@@ -96,7 +96,7 @@ void WindowEpochs::fence(bool survey, bool no_succeed) {
 }
 
 void WindowEpochs::start(std::span<const std::uint32_t> members) {
-  ++stamp;
+  ++epoch_version;
   begin(EpochSide::kAccess, members);
   if (surveyed_) return;
   for (const std::uint32_t member : members) {
@@ -115,7 +115,7 @@ void WindowEpochs::post(std::span<const std::uint32_t> members) {
 }
 
 void WindowEpochs::complete(bool survey, std::span<const std::uint32_t> members) {
-  ++stamp;
+  ++epoch_version;
   if (survey) {
     for (const std::uint32_t member : members.empty() ? access_members : members) {
       PeerEpochs& p = peer(member);
@@ -136,14 +136,14 @@ void WindowEpochs::wait(bool survey, std::span<const std::uint32_t> members) {
 }
 
 void WindowEpochs::lock(std::uint32_t target, std::uint8_t flags) {
-  ++stamp;
+  ++epoch_version;
   PeerEpochs& p = peer(target);
   lose(p.candidate, p.lost);  // it was not held on, or it could not be taken
   standing.lock(p.standing, flags);
 }
 
 void WindowEpochs::lock_all() {
-  ++stamp;
+  ++epoch_version;
   lose_candidates();
   standing.lock_all(kOpenShared);
 }
@@ -161,17 +161,17 @@ void WindowEpochs::completion(bool survey, std::uint32_t target, bool gets_only)
     if (target == kAbsent) requests.clear();
   }
   ++completions;
-  ++stamp;
+  ++epoch_version;
 }
 
 void WindowEpochs::unlock(std::uint32_t target) {
-  ++stamp;
+  ++epoch_version;
   standing.unlock(peer(target).standing);
   if (standing.locks == 0 && standing.all == 0) requests.clear();
 }
 
 void WindowEpochs::unlock_all() {
-  ++stamp;
+  ++epoch_version;
   standing.unlock_all();
 }
 
@@ -182,7 +182,7 @@ void WindowEpochs::free(bool survey) {
 }
 
 void WindowEpochs::state(std::uint64_t fence_count, std::uint8_t open) {
-  ++stamp;
+  ++epoch_version;
   standing.told(fence_count, open);
   if (standing.all != 0) keep_lock_all();
   if (!surveyed_) last_fence = std::max(last_fence, standing.fences);
@@ -190,7 +190,7 @@ void WindowEpochs::state(std::uint64_t fence_count, std::uint8_t open) {
 
 void WindowEpochs::peer_state(std::uint32_t target, std::uint64_t access, std::uint64_t exposure,
                               std::uint8_t open) {
-  ++stamp;
+  ++epoch_version;
   PeerEpochs& p = peer(target);
   standing.told(p.standing, target, access, exposure, open, access_members, exposure_members);
   if (!surveyed_) {
@@ -216,7 +216,7 @@ void WindowEpochs::lose(LostOperations& candidate, std::vector<LostOperations>& 
 
 void WindowEpochs::forget_open(bool survey, std::uint32_t new_gap) {
   gap = new_gap;
-  ++stamp;
+  ++epoch_version;
   const auto open_since = [&](const std::uint64_t* last_complete) {
     LostOperations open;
     for (const int get : {0, 1}) {
@@ -270,7 +270,7 @@ bool WindowEpochs::open_mail(std::uint64_t ordinal) {
 void WindowEpochs::restart() {
   standing = {};
   completions = 0;
-  stamp = 1;
+  epoch_version = 1;
   gap = kUntouched;
   freed = false;
   access_members.clear();

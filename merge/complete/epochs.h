@@ -52,14 +52,14 @@ struct OpEpoch {
 };
 
 // The list that the last operation of one location and direction went to, so that the next one of
-// the same epoch needs no decision. Stale when the list's serial or the window's stamp has moved
-// on.
+// the same epoch needs no decision. Stale when the list's serial or the window's epoch_version has
+// moved on.
 struct ListMemo {
   ListId list = kNoList;
   std::uint32_t serial = 0;
   std::uint32_t stream = kAbsent;
   bool alone = false;  // decide about each operation
-  std::uint64_t stamp = 0;
+  std::uint64_t epoch_version = 0;
 };
 
 // Passive operations of the counts from[direction] to `to` were completed while recording was off.
@@ -110,8 +110,8 @@ class alignas(64) WindowEpochs {
   Mailbox mail;  // puts to us that one of our fences ends: the fence that was asked for last
 
   // What each of its own operations asks for, in the next line.
-  alignas(64) std::uint64_t stamp = 1;  // moves whenever an operation may belong elsewhere
-  PeerEpochs* last_peer = nullptr;      // who was asked for last
+  alignas(64) std::uint64_t epoch_version = 1;  // moves whenever an operation may belong elsewhere
+  PeerEpochs* last_peer = nullptr;              // who was asked for last
   // Pass 2.
   ListMemo fence_gets;  // of one thread, whatever the targets
   static constexpr std::uint32_t kUntouched = 0xFFFFFFFFu;

@@ -30,7 +30,7 @@ enum class Mark : std::uint8_t {
 };
 
 // Where the ends of a list go.
-enum class Place : std::uint8_t {
+enum class EndPlace : std::uint8_t {
   kTargetFence,     // the target's fence of that ordinal
   kTargetExposure,  // the end of the target's exposure epoch of that ordinal
   kTargetFree,      // the target's freeing of the window
@@ -51,7 +51,7 @@ struct ListInfo {
   bool put = false;
   bool at_target = false;  // a put that ends on the location of its target's completing call
   Mark mark = Mark::kNone;
-  Place place = Place::kTargetFence;
+  EndPlace place = EndPlace::kTargetFence;
   std::uint64_t ordinal = 0;  // of the fence or epoch
 
   bool operator==(const ListInfo&) const = default;

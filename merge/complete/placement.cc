@@ -10,14 +10,14 @@ Placement::Placement(Survey& survey, FileCache& files, std::span<const std::uint
       held_(files, pool),
       recent_(ranks.size()),
       targets_(survey.processes.size()),
-      duties_(ranks.size()),
-      any_duties_(ranks.size()),
+      location_ends_(ranks.size()),
+      any_at_exit_(ranks.size()),
       first_stream_(survey.processes.size(), kAbsent),
       stream_count_(survey.processes.size(), 0),
       requests_(survey.processes.size()) {
   for (std::uint32_t stream = 0; stream < ranks.size(); ++stream) {
     const std::uint32_t rank = ranks[stream];
-    duties_[stream].rank = rank;
+    location_ends_[stream].rank = rank;
     recent_[stream].epochs = survey.processes[rank].get();
     // Locations: thread 0 of each process first, then the other threads, by process.
     if (first_stream_[rank] == kAbsent) first_stream_[rank] = stream;
@@ -66,34 +66,34 @@ Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t target, std:
   const Decision decision = decide(op);
   if (decision.basic) {
     memo.list = kNoList;
-    memo.stamp = 0;
+    memo.epoch_version = 0;
     return decision.mark;
   }
   ListInfo info;
   info.stream = stream;
-  info.origin = duties_[stream].rank;
+  info.origin = location_ends_[stream].rank;
   info.target = peer != nullptr ? target : kAbsent;
   info.window = window_id;
   info.put = put;
   info.mark = decision.mark;
   info.place = decision.place;
-  info.at_target =
-      put && (decision.place == Place::kTargetFence || decision.place == Place::kTargetExposure ||
-              decision.place == Place::kTargetFree ||
-              (decision.place == Place::kNextExit && decision.stream != stream));
+  info.at_target = put && (decision.place == EndPlace::kTargetFence ||
+                           decision.place == EndPlace::kTargetExposure ||
+                           decision.place == EndPlace::kTargetFree ||
+                           (decision.place == EndPlace::kNextExit && decision.stream != stream));
   info.ordinal = epoch.passive() ? 0 : epoch.ordinal;
   const bool known = memo.list != kNoList && held_.serial(memo.list) == memo.serial;
   const bool same = known && held_.info(memo.list) == info;
   ListId list = memo.list;
   if (!same) {
     list = held_.open(info);
-    hand_over(op, decision, list);
+    give_to_releaser(op, decision, list);
   }
   held_.append(list, end);
   memo.list = list;
   memo.serial = held_.serial(list);
   memo.alone = decision.alone;
-  memo.stamp = window.stamp;
+  memo.epoch_version = window.epoch_version;
   return Mark::kNone;
 }
 
@@ -123,24 +123,25 @@ WindowEpochs* Placement::find_target_window(std::uint32_t target, std::uint32_t 
 // location's last exit.
 Placement::Decision Placement::nowhere(const Operation& op) const {
   if (op.window->unseen_end) return {true, {}, Mark::kBothExitsLost, 0};
-  return {false, Place::kLastExit, Mark::kBothExitsLost, op.stream};
+  return {false, EndPlace::kLastExit, Mark::kBothExitsLost, op.stream};
 }
 
 // The target had completed the operation before its start was read.
 Placement::Decision Placement::late(const Operation& op, const WindowEpochs& target) {
   const std::uint32_t rank = op.target;
   std::uint32_t stream = target.last_stream;
-  if (stream >= duties_.size() || duties_[stream].rank != rank || duties_[stream].ended) {
+  if (stream >= location_ends_.size() || location_ends_[stream].rank != rank ||
+      location_ends_[stream].ended) {
     stream = first_stream_[rank];
-    for (std::uint32_t i = 0; i < duties_.size() && stream_count_[rank] > 1; ++i) {
-      if (duties_[i].rank == rank && !duties_[i].ended) {
+    for (std::uint32_t i = 0; i < location_ends_.size() && stream_count_[rank] > 1; ++i) {
+      if (location_ends_[i].rank == rank && !location_ends_[i].ended) {
         stream = i;
         break;
       }
     }
   }
-  if (stream != kAbsent && !duties_[stream].ended) {
-    return {false, Place::kNextExit, Mark::kLateStart, stream};
+  if (stream != kAbsent && !location_ends_[stream].ended) {
+    return {false, EndPlace::kNextExit, Mark::kLateStart, stream};
   }
   return op.epoch.kind == EpochKind::kAccess ? origin_access(op, Mark::kLateStart)
                                              : origin_fence(op, Mark::kLateStart);
@@ -153,11 +154,11 @@ Placement::Decision Placement::decide_fence(const Operation& op) {
   if (const WindowEpochs* target = target_window(op)) {
     if (target->fences_recorded.contains(k)) {
       if (target->standing.fences >= k) return late(op, *target);
-      return {false, Place::kTargetFence, mark, 0};
+      return {false, EndPlace::kTargetFence, mark, 0};
     }
     if (target->free_recorded && k > target->last_fence) {
       if (target->freed) return late(op, *target);
-      return {false, Place::kTargetFree, mark, 0};
+      return {false, EndPlace::kTargetFree, mark, 0};
     }
   }
   return origin_fence(op, Mark::kTargetExitLost);
@@ -167,11 +168,11 @@ Placement::Decision Placement::origin_fence(const Operation& op, Mark mark) {
   const WindowEpochs& w = *op.window;
   const std::uint64_t k = op.epoch.ordinal;
   if (w.fences_recorded.contains(k)) {
-    if (w.standing.fences < k) return {false, Place::kOriginFence, mark, 0};
-    return {false, Place::kNextExit, Mark::kLateStart, op.stream};
+    if (w.standing.fences < k) return {false, EndPlace::kOriginFence, mark, 0};
+    return {false, EndPlace::kNextExit, Mark::kLateStart, op.stream};
   }
   if (k <= w.last_fence) return {true, {}, Mark::kBothExitsLost, 0};
-  if (w.free_recorded && !w.freed) return {false, Place::kOriginFree, mark, 0};
+  if (w.free_recorded && !w.freed) return {false, EndPlace::kOriginFree, mark, 0};
   return nowhere(op);
 }
 
@@ -179,14 +180,14 @@ Placement::Decision Placement::decide_access(const Operation& op) {
   const std::uint64_t n = op.epoch.ordinal;
   if (!op.put) return origin_access(op, Mark::kNone);
   if (WindowEpochs* target = target_window(op)) {
-    const PeerEpochs* us = target->find_peer(duties_[op.stream].rank);
+    const PeerEpochs* us = target->find_peer(location_ends_[op.stream].rank);
     if (us != nullptr && us->exposure_ended.contains(n)) {
       if (us->exposures_ended >= n) return late(op, *target);
-      return {false, Place::kTargetExposure, Mark::kNone, 0};
+      return {false, EndPlace::kTargetExposure, Mark::kNone, 0};
     }
     if (target->free_recorded && (us == nullptr || n >= us->last_exposure) && !target->unseen_end) {
       if (target->freed) return late(op, *target);
-      return {false, Place::kTargetFree, Mark::kNone, 0};
+      return {false, EndPlace::kTargetFree, Mark::kNone, 0};
     }
   }
   return origin_access(op, Mark::kTargetExitLost);
@@ -198,22 +199,22 @@ Placement::Decision Placement::origin_access(const Operation& op, Mark mark) {
   const std::uint64_t n = op.epoch.ordinal;
   if (peer.access_ended.contains(n)) {
     const bool open = peer.standing.accessed() && peer.standing.access == n;
-    if (open) return {false, Place::kOriginComplete, mark, 0};
-    return {false, Place::kNextExit, Mark::kLateStart, op.stream};
+    if (open) return {false, EndPlace::kOriginComplete, mark, 0};
+    return {false, EndPlace::kNextExit, Mark::kLateStart, op.stream};
   }
   if (n < peer.last_access || n <= peer.lost_access) {
     return {true, {}, Mark::kBothExitsLost, 0};
   }
-  if (w.free_recorded && !w.freed) return {false, Place::kOriginFree, mark, 0};
+  if (w.free_recorded && !w.freed) return {false, EndPlace::kOriginFree, mark, 0};
   return nowhere(op);
 }
 
 Placement::Decision Placement::decide_passive(const Operation& op) {
   switch (op.window->passive_fate(*op.peer, !op.put, op.epoch.ordinal, op.rmaid)) {
     case WindowEpochs::Fate::kCompleted:
-      return {false, Place::kPassive, Mark::kNone, 0};
+      return {false, EndPlace::kPassive, Mark::kNone, 0};
     case WindowEpochs::Fate::kByRequest:  // the next operation may fare otherwise
-      return {false, Place::kPassive, Mark::kNone, 0, true};
+      return {false, EndPlace::kPassive, Mark::kNone, 0, true};
     case WindowEpochs::Fate::kLostInGap:
       return {true, {}, Mark::kBothExitsLost, 0};
     case WindowEpochs::Fate::kNever:
@@ -225,43 +226,43 @@ Placement::Decision Placement::decide_passive(const Operation& op) {
 }
 
 // Gives a new list to whoever will release it.
-void Placement::hand_over(const Operation& op, const Decision& decision, ListId list) {
+void Placement::give_to_releaser(const Operation& op, const Decision& decision, ListId list) {
   WindowEpochs& w = *op.window;
   const std::uint64_t ordinal = op.epoch.ordinal;
   switch (decision.place) {
-    case Place::kTargetFence:
+    case EndPlace::kTargetFence:
       target_window(op)->fence_puts[ordinal].push_back(list);
       break;
-    case Place::kTargetExposure:
-      expose(target_window(op)->peer(duties_[op.stream].rank), ordinal, list);
+    case EndPlace::kTargetExposure:
+      expose(target_window(op)->peer(location_ends_[op.stream].rank), ordinal, list);
       break;
-    case Place::kTargetFree:
+    case EndPlace::kTargetFree:
       target_window(op)->free_ends.push_back(list);
       break;
-    case Place::kOriginFence:
+    case EndPlace::kOriginFence:
       w.fence_ends.push_back(list);
       break;
-    case Place::kOriginComplete:
+    case EndPlace::kOriginComplete:
       w.access_ends.push_back(list);
       break;
-    case Place::kOriginFree:
+    case EndPlace::kOriginFree:
       w.free_ends.push_back(list);
       break;
-    case Place::kPassive:
+    case EndPlace::kPassive:
       if (op.peer->passive[0].empty() && op.peer->passive[1].empty()) {
         w.passive_peers.push_back(op.peer->rank);
       }
       op.peer->passive[op.put ? 0 : 1].push_back(list);
       break;
-    case Place::kNextExit:
-      duties_[decision.stream].next_exit.push_back(list);
-      set_any_duties(decision.stream, true);
+    case EndPlace::kNextExit:
+      location_ends_[decision.stream].next_exit.push_back(list);
+      set_any_at_exit(decision.stream, true);
       break;
-    case Place::kLastExit:
-      duties_[op.stream].last_exit.push_back(list);
-      set_any_duties(op.stream, true);
+    case EndPlace::kLastExit:
+      location_ends_[op.stream].last_exit.push_back(list);
+      set_any_at_exit(op.stream, true);
       break;
-    case Place::kGrant:  // only starts go there
+    case EndPlace::kGrant:  // only starts go there
       break;
   }
 }
@@ -381,7 +382,7 @@ void Placement::released_by(std::uint32_t stream, const Sync& sync,
 
 void Placement::note_request(std::uint32_t stream, bool put, std::uint32_t window_id,
                              std::uint32_t target, std::uint32_t rmaid) {
-  std::unique_ptr<Request[]>& table = requests_[duties_[stream].rank];
+  std::unique_ptr<Request[]>& table = requests_[location_ends_[stream].rank];
   if (!table) table = std::make_unique<Request[]>(kRequests);
   table[rmaid % kRequests] = {rmaid, window_id, target, put};
 }
@@ -399,7 +400,7 @@ std::optional<Placement::Completed> Placement::request_complete(std::uint32_t st
     }
     return std::nullopt;
   };
-  const std::unique_ptr<Request[]>& table = requests_[duties_[stream].rank];
+  const std::unique_ptr<Request[]>& table = requests_[location_ends_[stream].rank];
   if (table && table[rmaid % kRequests].rmaid == rmaid) {
     const Request& request = table[rmaid % kRequests];
     if (request.put) return std::nullopt;

@@ -18,8 +18,8 @@
 
 namespace kojak::merge {
 
-// What placement knows of one location.
-struct LocationDuties {
+// What placement knows of one location: among it the ends that wait for its next exit, or its last.
+struct LocationEnds {
   std::uint32_t rank = 0;
   bool ended = false;
   std::vector<ListId> next_exit, last_exit;
@@ -113,7 +113,7 @@ class Placement {
   void prefetch(std::uint32_t stream) const {
     if (const WindowEpochs* window = recent_[stream].window) {
       __builtin_prefetch(window);
-      __builtin_prefetch(&window->stamp);
+      __builtin_prefetch(&window->epoch_version);
       __builtin_prefetch(window->last_peer);
     }
   }
@@ -122,10 +122,10 @@ class Placement {
     return recent_[stream].epochs->contexts();
   }
   void pause(std::uint32_t stream) { recent_[stream].epochs->pause(); }
-  LocationDuties& duties(std::uint32_t stream) { return duties_[stream]; }
+  LocationEnds& location_ends(std::uint32_t stream) { return location_ends_[stream]; }
   // Whether ends wait for an exit of this location. Asked at each exit: a byte for each location.
-  bool any_duties(std::uint32_t stream) const { return any_duties_[stream] != 0; }
-  void set_any_duties(std::uint32_t stream, bool any) { any_duties_[stream] = any ? 1 : 0; }
+  bool any_at_exit(std::uint32_t stream) const { return any_at_exit_[stream] != 0; }
+  void set_any_at_exit(std::uint32_t stream, bool any) { any_at_exit_[stream] = any ? 1 : 0; }
   HeldEnds& held() { return held_; }
   const HeldEnds& held() const { return held_; }
 
@@ -150,7 +150,7 @@ class Placement {
     OpEpoch epoch;
   };
   bool remembered(const ListMemo& memo, const WindowEpochs& window, std::uint32_t stream) const {
-    return memo.stamp == window.stamp && memo.stream == stream && !memo.alone &&
+    return memo.epoch_version == window.epoch_version && memo.stream == stream && !memo.alone &&
            held_.serial(memo.list) == memo.serial;
   }
   // A put in a fence epoch, if its target's mailbox takes it.
@@ -171,7 +171,7 @@ class Placement {
   // The decision: a place with its mark, or only a mark (no list: the place of the basic model).
   struct Decision {
     bool basic = false;
-    Place place = Place::kTargetFence;
+    EndPlace place = EndPlace::kTargetFence;
     Mark mark = Mark::kNone;
     std::uint32_t stream = 0;  // kNextExit: whose exit
     bool alone = false;        // holds for this operation only
@@ -193,7 +193,7 @@ class Placement {
   WindowEpochs* target_window(const Operation& op) {
     return target_window(op.target, op.window_id);
   }
-  void hand_over(const Operation& op, const Decision& decision, ListId list);
+  void give_to_releaser(const Operation& op, const Decision& decision, ListId list);
   void take_passive(PeerEpochs& peer, bool gets_only, std::vector<ListId>& lists);
   void take_all_passive(WindowEpochs& window, bool gets_only, std::vector<ListId>& lists);
   void expose(PeerEpochs& peer, std::uint64_t ordinal, ListId list);
@@ -208,8 +208,8 @@ class Placement {
   HeldEnds held_;
   std::vector<Recent> recent_;
   std::vector<Known> targets_;  // by rank
-  std::vector<LocationDuties> duties_;
-  std::vector<std::uint8_t> any_duties_;
+  std::vector<LocationEnds> location_ends_;
+  std::vector<std::uint8_t> any_at_exit_;
   std::vector<std::uint32_t> first_stream_, stream_count_;  // by rank
   // Request-based operations issued last, by process: the operation's number modulo the size.
   struct Request {

@@ -49,7 +49,7 @@ class ContextWriter {
   // The second half: ends that stay in the call, and its exit.
   void call_ends(Stream& s) {
     s.inside_call = false;
-    ends_.exit_duties(s);
+    ends_.release_at_exit(s);
     ShmemRmaCall call;
     if (decode(s.raw_record(), events_.dialect_of(s), call) == nullptr &&
         raw(call.dlid) < events_.processes()) {

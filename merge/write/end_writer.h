@@ -23,23 +23,23 @@ class EndWriter {
   const Placement& placement() const { return placement_; }
 
   // Ends that wait for an exit record of this location.
-  void exit_duties(Stream& s) {
-    if (placement_.any_duties(s.index)) [[unlikely]] {
+  void release_at_exit(Stream& s) {
+    if (placement_.any_at_exit(s.index)) [[unlikely]] {
       none_due();
-      add_duties(s, s.position() == s.facts->last_exit && s.facts->open_regions == 0);
+      collect_at_exit(s, s.position() == s.facts->last_exit && s.facts->open_regions == 0);
       release(s, false);
     }
   }
-  void add_duties(Stream& s, bool last) {
-    LocationDuties& duties = placement_.duties(s.index);
-    if (!placement_.any_duties(s.index)) return;
-    due_.lists.insert(due_.lists.end(), duties.next_exit.begin(), duties.next_exit.end());
-    duties.next_exit.clear();
+  void collect_at_exit(Stream& s, bool last) {
+    LocationEnds& waiting = placement_.location_ends(s.index);
+    if (!placement_.any_at_exit(s.index)) return;
+    due_.lists.insert(due_.lists.end(), waiting.next_exit.begin(), waiting.next_exit.end());
+    waiting.next_exit.clear();
     if (last) {
-      due_.lists.insert(due_.lists.end(), duties.last_exit.begin(), duties.last_exit.end());
-      duties.last_exit.clear();
+      due_.lists.insert(due_.lists.end(), waiting.last_exit.begin(), waiting.last_exit.end());
+      waiting.last_exit.clear();
     }
-    placement_.set_any_duties(s.index, !duties.last_exit.empty());
+    placement_.set_any_at_exit(s.index, !waiting.last_exit.empty());
   }
 
   // The ends that are due, at the current time of this location.
@@ -59,7 +59,7 @@ class EndWriter {
       const std::uint32_t lid = info.put && !info.at_target ? info.target : s.lid;
       emitter_.put_end(info, end, lid, time, mark);
       ++moved_;
-      if (info.place == Place::kLastExit) ++open_ends_;
+      if (info.place == EndPlace::kLastExit) ++open_ends_;
     };
     release_.run(placement_.held(), due_.lists, due_.mail, of_mail, write);
     emitter_.make_room();

@@ -137,7 +137,7 @@ class Engine {
   void exit(Stream& s) {
     Exit r;
     if (!events_.read(s, r)) return;
-    ends_.exit_duties(s);
+    ends_.release_at_exit(s);
     leave(s);
     events_.count_metrics(s, r);
     events_.copy_attributes(s);
@@ -184,14 +184,15 @@ class Engine {
           placement_.released_by(s.index, sync, members, due.lists, due.mail, closing);
           if (exit_record) {
             // One release, so that all ends at this record are in one order.
-            ends_.add_duties(s, s.position() == s.facts->last_exit && s.facts->open_regions == 0);
+            ends_.collect_at_exit(s,
+                                  s.position() == s.facts->last_exit && s.facts->open_regions == 0);
           }
           ends_.release(s, closing, sync.window);
           apply_sync(placement_.window(s.index, sync.window), sync, members, false);
         }
       }
     }
-    if (exit_record) ends_.exit_duties(s);
+    if (exit_record) ends_.release_at_exit(s);
   }
   // What an event means to the regions and windows (walk.h), before it is written.
   struct Visitor {
@@ -206,7 +207,7 @@ class Engine {
     }
     void sync(const RawRecord&, const Dialect&) { engine.synchronise(s, step == Step::kSyncExit); }
     void leave() {
-      if (step == Step::kExit) engine.ends_.exit_duties(s);
+      if (step == Step::kExit) engine.ends_.release_at_exit(s);
       engine.leave(s);
     }
     void assertion(std::uint32_t bits) { s.assertion = bits; }
@@ -299,11 +300,11 @@ class Engine {
   // A trace has ended: regions that are still open are closed at its last time.
   void end_stream(Stream& s, bool any) {
     events_.emitter().make_room();
-    LocationDuties& duties = placement_.duties(s.index);
+    LocationEnds& waiting = placement_.location_ends(s.index);
     if (grants_.granting()) grants_.write_grants(s.rank, s.time, streams_);
     ends_.none_due();
     while (!s.stack.empty()) {
-      ends_.add_duties(s, s.stack.size() == 1);
+      ends_.collect_at_exit(s, s.stack.size() == 1);
       ends_.release(s, false);
       switch (s.stack.back()) {
         case kPausing:
@@ -318,11 +319,11 @@ class Engine {
       s.stack.pop_back();
       events_.emitter().make_room();
     }
-    if (placement_.any_duties(s.index)) {
-      ends_.add_duties(s, true);
+    if (placement_.any_at_exit(s.index)) {
+      ends_.collect_at_exit(s, true);
       ends_.release(s, false);
     }
-    duties.ended = true;
+    waiting.ended = true;
     if (any) last_time_ = std::max(last_time_, s.time);
     done_ += s.trace->size;
     s.input.release();
@@ -344,7 +345,7 @@ class Engine {
     if (!in_.progress) return;
     std::uint64_t done = done_;
     for (const Stream& s : streams_) {
-      if (!placement_.duties(s.index).ended) done += s.input.offset();
+      if (!placement_.location_ends(s.index).ended) done += s.input.offset();
     }
     in_.progress(done);
   }

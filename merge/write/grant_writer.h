@@ -78,7 +78,7 @@ class GrantWriter {
     });
     if (at == grant.starts.end()) {
       ListInfo info = ends_.basic_info(s, put, raw(grant.record.llid), raw(grant.record.wid));
-      info.place = Place::kGrant;
+      info.place = EndPlace::kGrant;
       grant.starts.push_back({s.index, put, held_.open(info)});
       at = grant.starts.end() - 1;
     }

@@ -75,7 +75,7 @@ class TransferWriter {
   void call_ends(Stream& s) {
     s.inside_call = false;
     Exit exit{LocationId{s.lid}, Seconds{s.time}, {}};
-    ends_.exit_duties(s);
+    ends_.release_at_exit(s);
     if (s.type == type_of(RecordType::kMpiRmaCall) && (!extended_ || !s.in_flight.empty())) {
       MpiRmaCall call;
       const RawRecord record = s.raw_record();

@@ -1,6 +1,6 @@
 // Where a process stands on a window, as the merge counts it (merge/complete/epochs.h) and as
-// elg_filter does (tools/elg_filter/standing.h), on random programs that MPI allows: both must say
-// what this test keeps for itself in the plainest way.
+// elg_filter does (tools/elg_filter/epoch_states.h), on random programs that MPI allows: both must
+// say what this test keeps for itself in the plainest way.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "merge/complete/epochs.h"
-#include "tools/elg_filter/standing.h"
+#include "tools/elg_filter/epoch_states.h"
 
 namespace kojak::test {
 namespace {
@@ -198,7 +198,7 @@ class StandingsAgree : public ::testing::TestWithParam<std::uint32_t> {
   Truth truth;
   merge::WindowEpochs merged;
   const Definitions defined = definitions();
-  filter::Standing filtered{defined};
+  filter::EpochStates filtered{defined};
   std::uint64_t told = 0;
 
   static inline std::uint64_t fences = 0;  // of all programs
@@ -220,7 +220,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, StandingsAgree, ::testing::Range(1u, 101u));
 // What was taken while recording was off is in no cut: its unlock must not be there, either.
 TEST(FilteredStanding, ALockThatNobodySawIsNeverShown) {
   const Definitions defined = definitions();
-  filter::Standing standing(defined);
+  filter::EpochStates standing(defined);
   constexpr auto kTarget = static_cast<PeerId>(1);
   const auto told = [&](std::uint8_t open) {
     standing.state(kProcess, EpochState{LocationId{0}, Seconds{0}, kWindow, kTarget, Count64{0},

@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "epilog/model/ordinals.h"
-#include "tools/elg_filter/standing.h"
+#include "tools/elg_filter/epoch_states.h"
 
 namespace kojak::filter {
 namespace {
@@ -28,7 +28,7 @@ class Copier {
         selection_(inputs.selection),
         cut_(inputs.selection.cut()),
         out_(writer),
-        standing_(inputs.definitions) {
+        states_(inputs.definitions) {
     inputs.definitions.metrics.for_each([&](MetricId, const MetricDef& metric) {
       constexpr std::uint8_t kSinceStart = 0;
       intervals_.push_back(metric.mode == 0 && metric.interval != kSinceStart);
@@ -211,7 +211,7 @@ class Copier {
 
   void put_standing(const Timeline& t, Seconds time) {
     if (!native()) return;
-    standing_.write_changes(t.process(), t.lid(), time, [&](const auto& state) {
+    states_.write_changes(t.process(), t.lid(), time, [&](const auto& state) {
       if constexpr (requires { state.plid; }) {
         if (!kept(state.plid)) return;
       }
@@ -241,7 +241,7 @@ class Copier {
       transfer(r, record);
     } else if constexpr (std::is_same_v<R, WinState> || std::is_same_v<R, EpochState> ||
                          std::is_same_v<R, CollState>) {
-      if (here_ != nullptr) standing_.state(here_->process(), r);
+      if (here_ != nullptr) states_.state(here_->process(), r);
     } else if constexpr (std::is_same_v<R, MsgState>) {
       // see standing.h
     } else {
@@ -270,7 +270,7 @@ class Copier {
                      (!here_->idle() && here_->top().selected);
     here_->saw(r.metv);
     here_->push(frame);
-    if constexpr (std::is_same_v<R, LogOff>) standing_.off(here_->process());
+    if constexpr (std::is_same_v<R, LogOff>) states_.off(here_->process());
     if (!begun_) return;
     if (frame.selected) {
       if (!here_->on()) {
@@ -335,14 +335,14 @@ class Copier {
     const ProcessId process = here_->process();
     const MpiRole role = frame.role();
     if constexpr (std::is_same_v<R, MpiCollExit> || std::is_same_v<R, CollExit>) {
-      standing_.collective(process, r.cid, whole);
+      states_.collective(process, r.cid, whole);
     } else if constexpr (std::is_same_v<R, MpiWinCollExit>) {
       const EpochMove move = epoch_move(r, role);
-      if (move == EpochMove::kFence) standing_.fence(process, r.wid, frame.assertion, whole);
-      if (move == EpochMove::kFree) standing_.free(process, r.wid);
+      if (move == EpochMove::kFence) states_.fence(process, r.wid, frame.assertion, whole);
+      if (move == EpochMove::kFree) states_.free(process, r.wid);
     } else if constexpr (std::is_same_v<R, MpiWinExit>) {
       const EpochMove move = epoch_move(r, role);
-      if (move != EpochMove::kNone) standing_.epoch(process, move, r.wid, r.cid, whole);
+      if (move != EpochMove::kNone) states_.epoch(process, move, r.wid, r.cid, whole);
     } else {
       (void)r;
       (void)process;
@@ -376,19 +376,19 @@ class Copier {
       const bool shows = kept(r.llid) && !call_cut(*here_);
       keep = keep && shows;
       const int flags = (raw(r.ltype) != 0 ? kOpenExclusive : kOpenShared) | nocheck();
-      standing_.lock(process, r.wid, r.llid, static_cast<std::uint8_t>(flags), shows, keep);
+      states_.lock(process, r.wid, r.llid, static_cast<std::uint8_t>(flags), shows, keep);
     } else if constexpr (std::is_same_v<R, MpiWinUnlock>) {
-      keep = standing_.unlock(process, r.wid, r.llid) && keep;
+      keep = states_.unlock(process, r.wid, r.llid) && keep;
     } else if constexpr (std::is_same_v<R, MpiWinLockAll>) {
       keep = keep && !call_cut(*here_);
       const int flags = kOpenShared | kOpenLockAll | nocheck();
-      standing_.lock_all(process, r.wid, static_cast<std::uint8_t>(flags), !call_cut(*here_), keep);
+      states_.lock_all(process, r.wid, static_cast<std::uint8_t>(flags), !call_cut(*here_), keep);
     } else if constexpr (std::is_same_v<R, MpiWinUnlockAll>) {
-      keep = standing_.unlock_all(process, r.wid) && keep;
+      keep = states_.unlock_all(process, r.wid) && keep;
     } else if constexpr (std::is_same_v<R, MpiWinFlush>) {
       keep = keep && (is_absent(r.tlid) || kept(r.tlid));
     } else if constexpr (std::is_same_v<R, ALock> || std::is_same_v<R, RLock>) {
-      standing_.symmetric_lock(process, r.lkid, r.glid, std::is_same_v<R, ALock>, keep);
+      states_.symmetric_lock(process, r.lkid, r.glid, std::is_same_v<R, ALock>, keep);
       if (keep && native()) {
         put_held(before_);
         return out_.replace(as_far_as_kept(r));
@@ -468,7 +468,7 @@ class Copier {
     const ProcessId origin = origin_line.process();
     bool keep = show && kept(target);
     if constexpr (requires { r.wid; }) {
-      standing_.operation(origin, r.wid, target, keep);
+      states_.operation(origin, r.wid, target, keep);
     } else {
       keep = keep && !call_cut(origin_line);
     }
@@ -498,7 +498,7 @@ class Copier {
   const Selection& selection_;
   const Cut& cut_;
   Output out_;
-  Standing standing_;
+  EpochStates states_;
   IntervalCounters intervals_;
   Copied result_;
   IdTable<LocationId, Timeline> timelines_;

@@ -19,9 +19,9 @@
 
 namespace kojak::text {
 
-class World {
+class ImpliedDefinitions {
  public:
-  World(const Dialect& dialect, bool local) : dialect_(dialect), local_(local) {}
+  ImpliedDefinitions(const Dialect& dialect, bool local) : dialect_(dialect), local_(local) {}
 
   // Notes the definitions of a line and the names that they give.
   void scan(const TextLine& line);

@@ -1,32 +1,33 @@
-#include "tools/elg_filter/standing.h"
+#include "tools/elg_filter/epoch_states.h"
 
 #include <algorithm>
 
 namespace kojak::filter {
-Standing::Process& Standing::at(ProcessId process) {
+EpochStates::Process& EpochStates::at(ProcessId process) {
   if (Process* known = processes_.find(process)) return *known;
   return processes_.set(process, {});
 }
 
-void Standing::collective(ProcessId process, CommId comm, bool kept) {
+void EpochStates::collective(ProcessId process, CommId comm, bool kept) {
   Process& p = at(process);
   Comm& c = p.comms[comm];
   ++c.count;
   if (!kept) change(p, c);
 }
 
-void Standing::fence(ProcessId process, WindowId window, std::uint32_t assertion, bool kept) {
+void EpochStates::fence(ProcessId process, WindowId window, std::uint32_t assertion, bool kept) {
   Process& p = at(process);
   Window& w = p.windows[window];
   w.standing.fence((assertion & kAssertNoSucceed) != 0);
   if (!kept) change(p, w);
 }
 
-void Standing::free(ProcessId process, WindowId window) {
+void EpochStates::free(ProcessId process, WindowId window) {
   at(process).windows.erase(window);
 }
 
-void Standing::epoch(ProcessId process, EpochMove move, WindowId window, CommId group, bool kept) {
+void EpochStates::epoch(ProcessId process, EpochMove move, WindowId window, CommId group,
+                        bool kept) {
   Process& p = at(process);
   Window& w = p.windows[window];
   const bool access = move == EpochMove::kStart || move == EpochMove::kComplete;
@@ -51,8 +52,8 @@ void Standing::epoch(ProcessId process, EpochMove move, WindowId window, CommId 
   moved();
 }
 
-void Standing::lock(ProcessId process, WindowId window, PeerId target, std::uint8_t flags,
-                    bool shown, bool kept) {
+void EpochStates::lock(ProcessId process, WindowId window, PeerId target, std::uint8_t flags,
+                       bool shown, bool kept) {
   Process& p = at(process);
   Window& w = p.windows[window];
   Peer& s = w.peers[target];
@@ -62,7 +63,7 @@ void Standing::lock(ProcessId process, WindowId window, PeerId target, std::uint
   if (shown && !kept) change(p, s);
 }
 
-bool Standing::unlock(ProcessId process, WindowId window, PeerId target) {
+bool EpochStates::unlock(ProcessId process, WindowId window, PeerId target) {
   Window& w = at(process).windows[window];
   Peer& s = w.peers[target];
   const bool shown = (s.standing.open & s.shown & kOpenLock) != 0;
@@ -72,8 +73,8 @@ bool Standing::unlock(ProcessId process, WindowId window, PeerId target) {
   return shown;
 }
 
-void Standing::lock_all(ProcessId process, WindowId window, std::uint8_t flags, bool shown,
-                        bool kept) {
+void EpochStates::lock_all(ProcessId process, WindowId window, std::uint8_t flags, bool shown,
+                           bool kept) {
   Process& p = at(process);
   Window& w = p.windows[window];
   for (auto& [peer, s] : w.peers) s.operations = 0;
@@ -91,7 +92,7 @@ void Standing::lock_all(ProcessId process, WindowId window, std::uint8_t flags, 
   }
 }
 
-bool Standing::unlock_all(ProcessId process, WindowId window) {
+bool EpochStates::unlock_all(ProcessId process, WindowId window) {
   Window& w = at(process).windows[window];
   const bool shown = w.all_shown;
   w.standing.unlock_all();
@@ -101,7 +102,7 @@ bool Standing::unlock_all(ProcessId process, WindowId window) {
 }
 
 // Operations of fence epochs and of locks that the cut does not have are not told of.
-void Standing::operation(ProcessId process, WindowId window, PeerId target, bool kept) {
+void EpochStates::operation(ProcessId process, WindowId window, PeerId target, bool kept) {
   Process& p = at(process);
   Window& w = p.windows[window];
   Peer& s = w.peers[target];
@@ -115,8 +116,8 @@ void Standing::operation(ProcessId process, WindowId window, PeerId target, bool
 }
 
 // In the file the next holder's ALOCK may stand before the RLOCK of the one before.
-void Standing::symmetric_lock(ProcessId process, LockId id, PeerId granted_by, bool acquired,
-                              bool kept) {
+void EpochStates::symmetric_lock(ProcessId process, LockId id, PeerId granted_by, bool acquired,
+                                 bool kept) {
   SymmetricLock& lock = symmetric_locks_[id];
   const auto move = [&](ProcessId& who) {
     if (acquired) {
@@ -134,7 +135,7 @@ void Standing::symmetric_lock(ProcessId process, LockId id, PeerId granted_by, b
   }
 }
 
-void Standing::off(ProcessId process) {
+void EpochStates::off(ProcessId process) {
   for (auto& [id, lock] : symmetric_locks_) {
     if (lock.holder != process) continue;
     lock.holder = absent<ProcessId>();
@@ -142,7 +143,7 @@ void Standing::off(ProcessId process) {
   }
 }
 
-void Standing::state(ProcessId process, const WinState& record) {
+void EpochStates::state(ProcessId process, const WinState& record) {
   Process& p = at(process);
   Window& w = p.windows[record.wid];
   w.standing.told(raw(record.fences), raw(record.open));
@@ -150,7 +151,7 @@ void Standing::state(ProcessId process, const WinState& record) {
   change(p, w);
 }
 
-void Standing::state(ProcessId process, const EpochState& record) {
+void EpochStates::state(ProcessId process, const EpochState& record) {
   Process& p = at(process);
   Window& w = p.windows[record.wid];
   Peer& s = w.peers[record.plid];
@@ -163,7 +164,7 @@ void Standing::state(ProcessId process, const EpochState& record) {
   change(p, s);
 }
 
-void Standing::state(ProcessId process, const CollState& record) {
+void EpochStates::state(ProcessId process, const CollState& record) {
   Process& p = at(process);
   Comm& c = p.comms[record.cid];
   c.count = std::max(c.count, raw(record.count));

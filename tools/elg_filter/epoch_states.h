@@ -19,9 +19,9 @@
 
 namespace kojak::filter {
 
-class Standing {
+class EpochStates {
  public:
-  explicit Standing(const Definitions& definitions) : definitions_(definitions) {}
+  explicit EpochStates(const Definitions& definitions) : definitions_(definitions) {}
 
   // `kept`: the cut holds the record as it is, so that readers of the cut count it as well.
   void collective(ProcessId process, CommId comm, bool kept);

@@ -1,4 +1,4 @@
-#include "epilog/format/text_world.h"
+#include "epilog/format/implied_definitions.h"
 
 #include <algorithm>
 #include <iterator>
@@ -29,12 +29,12 @@ constexpr std::uint64_t kCommIdentity = 0x636F6D6DULL, kWinIdentity = 0x77696EUL
 
 }  // namespace
 
-void World::Kind::give(std::uint32_t id) {
+void ImpliedDefinitions::Kind::give(std::uint32_t id) {
   given.insert(id);
   next = std::max(next, id + 1);
 }
 
-void World::scan(const TextLine& line) {
+void ImpliedDefinitions::scan(const TextLine& line) {
   const auto give = [&](const char* key, Kind& kind) {
     std::uint32_t id = 0;
     if (number(line.find(key), id)) kind.give(id);
@@ -91,26 +91,26 @@ void World::scan(const TextLine& line) {
   if (comms_.next == 0) comms_.next = 1;  // 0 is that of all processes
 }
 
-std::uint32_t World::string(const std::string& text) {
+std::uint32_t ImpliedDefinitions::string(const std::string& text) {
   if (const auto it = string_ids_.find(text); it != string_ids_.end()) return it->second;
   return string_ids_[text] = new_strings_[text] = strings_.fresh();
 }
 
-std::uint32_t World::file(const std::string& name) {
+std::uint32_t ImpliedDefinitions::file(const std::string& name) {
   if (const auto it = file_ids_.find(name); it != file_ids_.end()) return it->second;
   string(name);
   return file_ids_[name] = new_files_[name] = files_.fresh();
 }
 
-std::uint32_t World::region(const std::string& name) {
+std::uint32_t ImpliedDefinitions::region(const std::string& name) {
   if (const auto it = region_ids_.find(name); it != region_ids_.end()) return it->second;
   string(name);
   if (find_mpi_function(name) != nullptr) file("MPI");
   return region_ids_[name] = new_regions_[name] = regions_.fresh();
 }
 
-std::uint32_t World::call_site(const std::string& file_name, std::uint32_t line,
-                               std::uint32_t entered, std::uint32_t left) {
+std::uint32_t ImpliedDefinitions::call_site(const std::string& file_name, std::uint32_t line,
+                                            std::uint32_t entered, std::uint32_t left) {
   const auto fid = static_cast<FileId>(file(file_name));
   const auto [it, made] = new_site_ids_.try_emplace({raw(fid), line, entered, left}, 0);
   if (!made) return it->second;
@@ -120,13 +120,13 @@ std::uint32_t World::call_site(const std::string& file_name, std::uint32_t line,
   return id;
 }
 
-std::uint32_t World::group(const std::vector<std::uint32_t>& ranks) {
+std::uint32_t ImpliedDefinitions::group(const std::vector<std::uint32_t>& ranks) {
   const auto [it, made] = new_groups_.try_emplace(ranks, 0);
   if (made) it->second = groups_.fresh();
   return it->second;
 }
 
-std::uint32_t World::comm(const std::vector<std::uint32_t>& ranks) {
+std::uint32_t ImpliedDefinitions::comm(const std::vector<std::uint32_t>& ranks) {
   const auto [it, made] = new_comms_.try_emplace(ranks, 0);
   if (made) it->second = comms_.fresh();
   if (dialect_.native()) group(ranks);
@@ -134,7 +134,7 @@ std::uint32_t World::comm(const std::vector<std::uint32_t>& ranks) {
   return it->second;
 }
 
-std::uint32_t World::processes() const {
+std::uint32_t ImpliedDefinitions::processes() const {
   if (size_ != 0) return size_;
   std::uint32_t size = 0;
   const auto cover = [&](const std::set<std::uint32_t>& ranks) {
@@ -149,17 +149,17 @@ std::uint32_t World::processes() const {
 }
 
 template <class R>
-void World::put(const Sink& sink, const R& record) {
+void ImpliedDefinitions::put(const Sink& sink, const R& record) {
   std::byte buffer[kMaxRecord];
   if (const std::size_t size = encode(record, dialect_, buffer); size != 0) sink(buffer, size);
 }
 
-std::uint32_t World::node_of(std::uint32_t lid) const {
+std::uint32_t ImpliedDefinitions::node_of(std::uint32_t lid) const {
   const auto it = node_of_.find(lid);
   return it == node_of_.end() ? 0 : it->second;
 }
 
-void World::find_missing_places() {
+void ImpliedDefinitions::find_missing_places() {
   const std::uint32_t size = processes();
   // The ranks have no gaps, except where locations were given by the text. Sorted, for there may be
   // millions of them.
@@ -183,7 +183,7 @@ void World::find_missing_places() {
   for (const std::uint32_t nid : missing_nodes_) string("node" + std::to_string(nid));
 }
 
-void World::write_names(const Sink& sink) {
+void ImpliedDefinitions::write_names(const Sink& sink) {
   find_missing_places();                       // their names are strings
   std::map<std::uint32_t, std::string> by_id;  // in the order in which the text used them
   for (const auto& [text, id] : new_strings_) by_id[id] = text;
@@ -221,7 +221,7 @@ void World::write_names(const Sink& sink) {
   }
 }
 
-void World::write_places(const Sink& sink) {
+void ImpliedDefinitions::write_places(const Sink& sink) {
   const MachineId machine =
       machines_.given.empty() ? MachineId{0} : static_cast<MachineId>(*machines_.given.begin());
   for (const std::uint32_t nid : missing_nodes_) {
@@ -236,7 +236,7 @@ void World::write_places(const Sink& sink) {
   put_groups(sink);
 }
 
-void World::put_groups(const Sink& sink) {
+void ImpliedDefinitions::put_groups(const Sink& sink) {
   const auto emit = [&](const auto& record) { put(sink, record); };
   const bool world = used_comms_.count(0) + used_windows_.size() > 0 && !comms_.has(0);
   const std::uint32_t size = processes();
@@ -274,7 +274,7 @@ void World::put_groups(const Sink& sink) {
   }
 }
 
-void World::write_last(const Sink& sink) {
+void ImpliedDefinitions::write_last(const Sink& sink) {
   for (const CallSite& site : new_sites_) put(sink, site);
   for (const std::uint32_t wid : used_windows_) {
     if (windows_.has(wid)) continue;
