@@ -4,7 +4,7 @@
 // MPI calls back) are its holes: all waiting times are taken within the call's exclusive time.
 // Holes are kept for regions of the MPI function table only (and SHMEM and OpenMP regions), never
 // for user functions; without holes a call owns no memory and copying allocates nothing. Any
-// thread; nothing fails. Source: docs/patterns.
+// thread. Source: docs/patterns.
 #pragma once
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // first event where it occurred.
 //
 // Owned by whoever reads the trace (Trace). A finding never stops the reading; tools print the rows
-// and derive their exit status from `suspect`. Not thread-safe; nothing fails.
+// and derive their exit status from `suspect`.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // Objects that come and go, at stable addresses, named by small numbers.
 //
 // The pool owns all objects; a freed one is kept with whatever memory it holds and handed out
-// again, so that a steady state allocates nothing. The user resets what it takes. Not thread-safe.
+// again, so that a steady state allocates nothing. The user resets what it takes.
 #pragma once
 
 #include <cstdint>

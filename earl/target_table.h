@@ -1,7 +1,7 @@
 // What an epoch knows of each of its targets, found quickly by process.
 //
 // Few targets are searched one by one, many through an index. clear() keeps the memory. Item is an
-// aggregate whose first member is `ProcessId target`. Not thread-safe.
+// aggregate whose first member is `ProcessId target`.
 #pragma once
 
 #include <vector>

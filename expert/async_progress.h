@@ -1,7 +1,7 @@
 // Which processes make progress outside of MPI calls, as the environment of the run says.
 //
 // Made from RUN_PROPERTY; a trace without such records says nothing. A variable counts only for
-// the libraries that read it. Plain values; nothing fails.
+// the libraries that read it. Plain values.
 #pragma once
 
 #include <string>

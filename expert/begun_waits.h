@@ -4,7 +4,7 @@
 // are those of the blocking form, with the beginning of the operation in place of the enter. A
 // blocking Wait then counts under the metric of that form if all that it completed is of the form's
 // class: of several operations Waitall waits for the last, Waitany and Waitsome for the first.
-// Memory: operations that somebody still waits for x members. Not thread-safe; nothing fails.
+// Memory: operations that somebody still waits for x members.
 // Source: MPI 3.1, 5.12.
 #pragma once
 

@@ -9,7 +9,7 @@
 // MPI_Finalize, files) wait for all members.
 //
 // One view is used again for each instance, so that a steady state allocates nothing. It refers to
-// the instance, which must outlive its use. Not thread-safe; nothing fails. Source: MPI 3.1, 5.2.2
+// the instance, which must outlive its use. Source: MPI 3.1, 5.2.2
 // and 7.6; EXPERT patterns 2006, collective communication.
 #pragma once
 

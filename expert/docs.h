@@ -1,6 +1,6 @@
 // The pages about the patterns, made from what each pattern says about itself.
 //
-// Pure functions of constant data; thread-safe; nothing fails.
+// Pure functions of constant data; thread-safe.
 #pragma once
 
 #include <string>

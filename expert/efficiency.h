@@ -10,7 +10,7 @@
 //
 // Computing is all time outside MPI, SHMEM, OpenMP constructs and the measurement. POP gets the
 // last two by simulating an ideal network; here the patterns' waits take its place. Threads count
-// as processes do. Pure function; nothing fails. Source: POP standard metrics, pop-coe.eu.
+// as processes do. Pure function. Source: POP standard metrics, pop-coe.eu.
 #pragma once
 
 #include <optional>

@@ -5,8 +5,7 @@
 // metric and one for each place (metric and call path), so memory does not grow with the trace.
 // Waits of a scattered operation (a turn at a lock) are put together as long as fewer than
 // kMostOpen of its metric's operations came after it; then it counts with what it has. No
-// allocation for a wait that is not among the worst, once the lists have their size. Not
-// thread-safe; nothing fails.
+// allocation for a wait that is not among the worst, once the lists have their size.
 #pragma once
 
 #include <cstddef>

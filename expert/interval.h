@@ -1,7 +1,7 @@
 // Waiting time within a call: what blocked it.
 //
 // earl::overlap() is one of the two forms of waiting time, blocked() the other; both lie within the
-// call's exclusive time. Pure functions on values; safe from any thread; nothing fails. Source:
+// call's exclusive time. Pure functions on values; safe from any thread. Source:
 // docs/patterns.
 #pragma once
 

@@ -5,7 +5,7 @@
 // replay leaves open at the end: posts and completes, messages, locks, members of collectives.
 // Processes that wait for each other so that none of them can go on are a deadlock; one circle of
 // each is named. In a trace of a run that ended well this costs nothing and finds nothing. Memory:
-// processes, and what is open at the end. Not thread-safe; nothing fails.
+// processes, and what is open at the end.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // out.
 //
 // Marks come in the order of the transfers, so that a run of them is one entry, however many there
-// are. An epoch is named by its address until it is delivered. Not thread-safe; nothing fails.
+// are. An epoch is named by its address until it is delivered.
 // Source: docs/merge.md.
 #pragma once
 

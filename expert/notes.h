@@ -1,6 +1,6 @@
 // What the patterns themselves count for the table of findings.
 //
-// Constant data; thread-safe; nothing fails.
+// Constant data; thread-safe.
 #pragma once
 
 #include <cstddef>

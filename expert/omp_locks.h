@@ -2,8 +2,8 @@
 //
 // A thread waits from its entering the call or construct to its getting the lock (OMP_ALOCK); who
 // held the lock then is known from the OMP_ALOCK and OMP_RLOCK of the others. Of each lock the last
-// kMostHolds turns are kept: a thread that waits for more is said to wait less. Not thread-safe;
-// nothing fails. Source: docs/patterns.
+// kMostHolds turns are kept: a thread that waits for more is said to wait less.
+// Source: docs/patterns.
 #pragma once
 
 #include <deque>

@@ -2,8 +2,7 @@
 //
 // The master comes to a parallel region from the function that has it, the others from the top of
 // their threads: what they do there stands in different call paths. Told of regions as they are
-// entered and left. Memory: call paths within parallel regions, and open regions. Not thread-safe;
-// nothing fails.
+// entered and left. Memory: call paths within parallel regions, and open regions.
 #pragma once
 
 #include <map>

@@ -6,8 +6,8 @@
 // that entered the parallel region. Barriers of which a thread is missing are evaluated at the next
 // FORK, or at the end, with those present. A parallel region that a thread opens within another has
 // barriers of its own, which are left out. The master's time outside parallel regions is summed up
-// by call path. Memory: open barriers x threads; call paths x processes. Not thread-safe; nothing
-// fails. Source: docs/patterns.
+// by call path. Memory: open barriers x threads; call paths x processes.
+// Source: docs/patterns.
 #pragma once
 
 #include <deque>

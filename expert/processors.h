@@ -4,7 +4,7 @@
 // The kernel's counts stand at calls that may wait, at least 0.1 s apart. So of a stretch of time
 // between two of them the time without a processor is known exactly, of a part of it only bounds.
 // Memory: 16 bytes for each of at most kReadings readings; with more, every second is dropped, as
-// often as needed. Times in seconds. Not thread-safe; nothing fails.
+// often as needed. Times in seconds.
 #pragma once
 
 #include <cstdint>

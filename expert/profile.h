@@ -1,7 +1,7 @@
 // Time and visits of every call path and location, and which class the time belongs to.
 //
 // The class of a call path is that of its region, by the table of MPI functions; only a Wait or
-// Test call is classed by what it completed. Memory: call paths x locations. Not thread-safe.
+// Test call is classed by what it completed. Memory: call paths x locations.
 // Source: docs/patterns.
 #pragma once
 

@@ -3,7 +3,7 @@
 //
 // Owns the trees and the severities; the definitions belong to the caller and must outlive it. Rows
 // are computed when they are asked for, so that a report of many locations needs no second copy.
-// Not thread-safe. Source: docs/report.md.
+// Source: docs/report.md.
 #pragma once
 
 #include <map>

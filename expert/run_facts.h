@@ -2,8 +2,7 @@
 //
 // Lines of a name and a value, in the order in which people read them; made of the trace's
 // definitions. What the trace does not tell (classic traces tell nothing) has no line. CUBE reports
-// carry them as attributes `run.<name>`; kojak info and the page show those. Pure functions;
-// nothing fails.
+// carry them as attributes `run.<name>`; kojak info and the page show those. Pure functions.
 #pragma once
 
 #include <string>

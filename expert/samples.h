@@ -3,7 +3,7 @@
 // A sample stands at the region that the trace has open; below that the functions that led to the
 // sampled one are call paths of their own, as far as the program tells their names. Code without
 // lines (a mathematical library, say) counts for the innermost caller that has one, if any has.
-// Counts are intervals of processor time. Memory: distinct places. Not thread-safe; nothing fails.
+// Counts are intervals of processor time. Memory: distinct places.
 #pragma once
 
 #include <cstdint>

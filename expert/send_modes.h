@@ -4,7 +4,7 @@
 // An instance is listed if its waiting is above 0 and not below epsilon; instances of one kind at
 // one call path make one finding. A message's cost is fitted, for pairs on one node and on two, on
 // sends that found their receive posted. Memory: call paths x locations, messages in flight,
-// requests open. Not thread-safe; nothing fails. Source: docs/patterns.
+// requests open. Source: docs/patterns.
 #pragma once
 
 #include <array>

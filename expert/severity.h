@@ -1,7 +1,7 @@
 // Severities while a trace is read: one number for each metric x call path x location.
 //
 // Rows over the locations, dense, allocated when something is first added to them, so memory grows
-// with call paths x locations. Not thread-safe. Identifiers are dense indices from 0; a row's
+// with call paths x locations. Identifiers are dense indices from 0; a row's
 // address never changes, so that hot paths may keep it.
 #pragma once
 

@@ -3,7 +3,7 @@
 // something.
 //
 // Made from FUNCTIONS_OFF and the run's properties; a trace without such records recorded all that
-// can block or make progress. Plain values; nothing fails. Source: docs/patterns.
+// can block or make progress. Plain values. Source: docs/patterns.
 #pragma once
 
 #include <cstdint>

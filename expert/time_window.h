@@ -1,7 +1,7 @@
 // --from and --to: the part of a trace within a time window, as elg_filter cuts it.
 //
 // The filter runs beside the analysis, which reads its output from a pipe, so that nothing is
-// stored. Owns the process and the pipe. Fails by its Status; not thread-safe.
+// stored. Owns the process and the pipe. Fails by its Status.
 #pragma once
 
 #include <sys/types.h>

@@ -5,8 +5,7 @@
 // member has waited for it, and can have waited for others, a severity is too low; where none has,
 // only less is known: an MPI_Test waits for nobody, nor does the root of a broadcast.
 //
-// Filled at the end of a replay; memory: kinds of operations on each communicator. Not thread-safe;
-// nothing fails.
+// Filled at the end of a replay; memory: kinds of operations on each communicator.
 #pragma once
 
 #include <cstdint>

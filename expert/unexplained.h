@@ -10,7 +10,7 @@
 // claimed calls of each location are kept until others follow.
 //
 // Memory: steps x functions, and a few steps for each call path and location with long calls.
-// Start-up (MPI_Init) is left out: what it waits for lies before the trace. Not thread-safe.
+// Start-up (MPI_Init) is left out: what it waits for lies before the trace.
 #pragma once
 
 #include <array>

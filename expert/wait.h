@@ -5,7 +5,7 @@
 // Analysis makes a Wait of it and hands it to AnalysisOptions::wait, for every wait that is
 // counted, in the order in which the patterns decide. A call that waited for several (holders of
 // a lock, targets without progress) gives a Wait for each of them, with its part of the time.
-// Plain values; any thread; nothing fails.
+// Plain values; any thread.
 #pragma once
 
 #include <algorithm>

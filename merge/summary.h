@@ -1,7 +1,7 @@
 // What a merge found and did: one table of counted findings, and counts of records.
 //
 // Every fault is a row that says how often it occurred, where first, how bad it is and what to do.
-// The summary owns its texts; only the program prints it. Not thread-safe. Never fails.
+// The summary owns its texts; only the program prints it. Never fails.
 #pragma once
 
 #include <array>

@@ -2,7 +2,7 @@
 //
 // The table owns the channels and finds them by key. Many that are idle are forgotten now and then,
 // so that a program with ever new tags stays small; both sides of a channel restart at 0 together,
-// for their counts go with it. Channel has `key` and idle(). Not thread-safe; nothing fails.
+// for their counts go with it. Channel has `key` and idle().
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // First in, first out, over one vector: what has been taken goes when half of it is gone.
 //
-// Allocates only while it grows. Not thread-safe.
+// Allocates only while it grows.
 #pragma once
 
 #include <cstddef>

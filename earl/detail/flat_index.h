@@ -1,5 +1,5 @@
 // A hash index from small keys to 32-bit numbers: open addressing, linear probing, deletion by
-// shifting back. Allocates only when it grows. Not thread-safe.
+// shifting back. Allocates only when it grows.
 #pragma once
 
 #include <cstdint>

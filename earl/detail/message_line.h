@@ -4,7 +4,7 @@
 // Entries are appended in order and forgotten lazily: alive(slot, pos) of the owner tells which are
 // still open. While somebody watches, what is taken is remembered with the position of its RECV, so
 // that a question about the past can be answered. Memory: twice the open messages, and at most
-// kMaxTaken of the past. Not thread-safe.
+// kMaxTaken of the past.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Which rank a process has in a group: direct where the group is 0..n-1, else by binary search.
 //
-// Made once for a communicator; later objects with equal lists may share it. Not thread-safe.
+// Made once for a communicator; later objects with equal lists may share it.
 #pragma once
 
 #include <algorithm>

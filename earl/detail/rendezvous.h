@@ -4,7 +4,7 @@
 // Keeps the open instances of one group by their ordinals, and where each member stands: ordinals
 // come from the latest COLL_STATE or WIN_STATE of the member plus what follows it. Instances live
 // here, in a pool. Memory: open instances x members in them, capped: when too many wait for a
-// member that never comes, the oldest are given up. Not thread-safe.
+// member that never comes, the oldest are given up.
 #pragma once
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 //
 // A small table directly addressed by the low bits holds those of recent identifiers; older ones
 // that are in the way of new ones move to a hash index. So the table stays as small as the open
-// requests are many, however long one of them stays open. Not thread-safe.
+// requests are many, however long one of them stays open.
 #pragma once
 
 #include <cstdint>

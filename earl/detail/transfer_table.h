@@ -5,7 +5,7 @@
 // quarter of the table is in use, the table doubles. So it stays as small as the open transfers are
 // many, however long one of them stays open. Processes that the trace does not have are in the hash
 // index only. Item has a member `id`, a uint32_t, and empty(), true of Item{}. Allocates only when
-// it grows. Not thread-safe; nothing fails.
+// it grows.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 //
 // So streaming with states, random access and tools pair messages by the rule that the analysis
 // has, and by its code. Give apply() every event (filled in, see region_stacks.h) in file order,
-// then finish(). Faults of the trace are not counted again. Memory: what is open. Not thread-safe;
-// nothing fails. Source: docs/earl.md.
+// then finish(). Faults of the trace are not counted again. Memory: what is open.
+// Source: docs/earl.md.
 #pragma once
 
 #include <span>

@@ -5,7 +5,7 @@
 // A NumberWriter has appended everything when it is gone.
 // A NumberReader never reads past its end: it then gives 0 and ok() is false; counts that the bytes
 // left cannot hold are refused in the same way. save_lists() and load_lists() are for files. Owns
-// nothing but what it appends to. Not thread-safe. Internal to the columns of random access.
+// nothing but what it appends to. Internal to the columns of random access.
 #pragma once
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // location.
 //
 // Feed it every event (filled in, see region_stacks.h) in file order. Paths are numbered in order
-// of their first ENTER in the file. Memory: call paths x locations that visited them. Not
-// thread-safe; nothing fails. Source: docs/earl.md.
+// of their first ENTER in the file. Memory: call paths x locations that visited them.
+// Source: docs/earl.md.
 #pragma once
 
 #include <vector>

@@ -6,8 +6,8 @@
 // taken up from COLL_STATE and WIN_STATE after a gap. Objects of unknown identity are never paired.
 // What an event completed is there until the next event is applied. Feed apply() every event
 // (filled in, see region_stacks.h) in file order. Memory: open instances x members that have left
-// them, capped: the oldest of a group whose member never comes are given up. Not thread-safe;
-// nothing fails. Source: docs/earl.md.
+// them, capped: the oldest of a group whose member never comes are given up.
+// Source: docs/earl.md.
 #pragma once
 
 #include <map>

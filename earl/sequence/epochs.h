@@ -10,7 +10,7 @@
 // region_stacks.h) in file order. Which epochs correspond is the analysis' rule
 // (earl/state/epoch_partners.h). record() and restore(): epoch_columns.cc. Memory: open epochs, and
 // closed ones until the last transaction or transfer that they take part in is complete. References
-// are good until the next apply(). Not thread-safe; nothing fails. Source: docs/earl.md;
+// are good until the next apply(). Source: docs/earl.md;
 // docs/merge.md. The streaming pass has an implementation of its own (earl/state/gats.h, fences.h,
 // passive.h), which keeps calls instead of numbers and sums instead of transfers; a test compares
 // them. Both ask the same rules: which calls move an epoch (epilog/format/epoch_moves.h), which one

@@ -6,7 +6,7 @@
 // index. A receive that completes while an earlier posted one could still have taken a message of
 // its queue is held; its SEND stays in the queue until the pair is final. Feed it every event
 // (filled in, see region_stacks.h) in file order, then finish(). Memory: messages in flight, and
-// while streaming pending requests and held receives. Not thread-safe; nothing fails. Source:
+// while streaming pending requests and held receives. Source:
 // docs/earl.md.
 #pragma once
 

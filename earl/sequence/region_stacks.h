@@ -4,7 +4,7 @@
 // event gets from its region instance: reg (the region entered, left, or that the event lies in)
 // and enterptr. Every other aspect wants events that have been filled in so. LOG_OFF and
 // ENTER_TRACING open instances of PAUSING and TRACING; their ends close only those; an exit without
-// an ENTER changes nothing and has neither. Memory: open instances. Not thread-safe; nothing fails.
+// an ENTER changes nothing and has neither. Memory: open instances.
 // record() and restore(): state.h. Source: docs/earl.md.
 #pragma once
 

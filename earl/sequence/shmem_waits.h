@@ -5,7 +5,7 @@
 // in records behind its beginning: ALOCK, SHMEM_WAIT, and MPI_OPEN_CALL where the process ended in
 // the call. So a stream knows it from that record on, and a state of an archive from the beginning.
 // A test of a lock or a variable does not wait. Feed apply() every event in file order, with region
-// and enterptr. Memory: open calls. Not thread-safe; nothing fails. Source: docs/earl.md;
+// and enterptr. Memory: open calls. Source: docs/earl.md;
 // OpenSHMEM 1.5, 9.9 and 9.12.
 #pragma once
 

@@ -5,7 +5,7 @@
 // filled in. Random access does not replay: while the index is built, each aspect writes down what
 // was there from which event to which (record()); the state after an event is restored from these
 // columns (earl/access/archive.h), only answers, and nothing can be applied to it. Memory: what is
-// open. Not thread-safe; nothing fails. Source: docs/earl.md.
+// open. Source: docs/earl.md.
 #pragma once
 
 #include "earl/index/state_columns.h"

@@ -4,7 +4,7 @@
 //   while (stream.next(e)) look_at(e, stream.state());
 //
 // Events come with region and enterptr. Memory: what is open. The trace must outlive it. After the
-// last event state().messages holds the pairs that became final only then. Not thread-safe.
+// last event state().messages holds the pairs that became final only then.
 // Source: docs/earl.md.
 #pragma once
 

@@ -6,7 +6,7 @@
 // call returns, with its own end in that call (epilog/model/shmem_completion.h): in both models of
 // the merge, and wherever the end of a put stands. One without SHMEM_PLACE is blocking, in the
 // default context. Feed it every event in file order, with region and enterptr. Memory: the queues,
-// and the writes of symmetric_memory.h in earl/state. Not thread-safe; nothing fails. Source:
+// and the writes of symmetric_memory.h in earl/state. Source:
 // docs/earl.md.
 #pragma once
 

@@ -3,8 +3,8 @@
 // per location. Each can be used alone.
 //
 // Feed them every event in file order. A transfer is known by its origin process and its number
-// there; those with and without a window are apart. Memory: open transfers. Not thread-safe;
-// nothing fails. Source: docs/earl.md.
+// there; those with and without a window are apart. Memory: open transfers.
+// Source: docs/earl.md.
 #pragma once
 
 #include <array>

@@ -3,8 +3,8 @@
 // A call site may say which sites led to it (CALL_SITE_CALLER): then their functions are call paths
 // of their own above it, entered with it. Call paths are numbered in order of their first ENTER, on
 // any location. The definitions must outlive the tree while enter() is called. Memory: call paths,
-// and the pairs of a call path and a site with callers that was entered in it. Not thread-safe;
-// nothing fails. Source: docs/earl.md.
+// and the pairs of a call path and a site with callers that was entered in it.
+// Source: docs/earl.md.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 // with numbers of epochs, and places among their partners, as the owner gave them. Ordinals come
 // from EPOCH_STATE after a gap; in a classic trace they begin anew with each recording segment.
 // Memory: epochs whose partner's has not begun, and two counts for each pair of processes until all
-// have freed the window. Not thread-safe; nothing fails. Source: docs/earl.md; docs/merge.md.
+// have freed the window. Source: docs/earl.md; docs/merge.md.
 #pragma once
 
 #include <map>

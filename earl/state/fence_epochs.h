@@ -1,6 +1,6 @@
 // State aspect: fence epochs: what a process issued between two of its fences on a window.
 //
-// Memory: (process, window) pairs x targets used in the open epoch. Not thread-safe.
+// Memory: (process, window) pairs x targets used in the open epoch.
 // Source: docs/earl.md; docs/patterns.
 #pragma once
 

@@ -1,6 +1,5 @@
 // State aspect: fence epochs of each process and window; fence_epochs.h says what they are.
 //
-// Not thread-safe; nothing fails.
 #pragma once
 
 #include <vector>

@@ -2,7 +2,7 @@
 // out transactions when they are complete. gats_epochs.h says what they are and which rules hold.
 //
 // Feed it the calls in order of their exits, and the enters of Win_post. drain() delivers what has
-// become complete; finish() the rest. Not thread-safe. Faults are counted.
+// become complete; finish() the rest. Faults are counted.
 #pragma once
 
 #include <limits>

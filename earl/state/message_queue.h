@@ -3,8 +3,8 @@
 //
 // Feed it the records in file order; leave() at the exit of every call that took part (its
 // reference is not 0), finish() once at the end. A call is delivered when those that receive its
-// messages have been left, too: only then is it known which older messages were still open. Not
-// thread-safe. Faults are counted. Source: docs/earl.md.
+// messages have been left, too: only then is it known which older messages were still open.
+// Faults are counted. Source: docs/earl.md.
 #pragma once
 
 #include <functional>

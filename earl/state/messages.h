@@ -6,7 +6,7 @@
 // tag; until then it is held. Without request ids the order is that of the RECVs.
 //
 // Memory: what is open (messages in flight, pending requests, calls whose messages are not final).
-// References handed out live until the handler returns. Not thread-safe. Faults are counted.
+// References handed out live until the handler returns. Faults are counted.
 // Source: docs/earl.md; docs/patterns.
 #pragma once
 

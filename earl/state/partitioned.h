@@ -5,7 +5,7 @@
 // pair, tag, number of the message among those made with these, number of the start. Feed it the
 // records in file order. Memory: messages made (for each the starts that the receiver has not
 // completed, at most kMostStarts of them) and open requests. On a communicator of unknown identity
-// nothing is paired. Not thread-safe; nothing fails.
+// nothing is paired.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // State aspect: passive target epochs; passive_epochs.h says what they are.
 //
-// Feed it the calls in order of their exits. Not thread-safe. Faults are counted.
+// Feed it the calls in order of their exits. Faults are counted.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // State aspect: passive target epochs: lock to unlock, lock_all to unlock_all.
 //
-// Memory: open epochs x targets used in them. Not thread-safe.
+// Memory: open epochs x targets used in them.
 // Source: docs/merge.md; docs/patterns.
 #pragma once
 

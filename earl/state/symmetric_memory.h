@@ -3,8 +3,8 @@
 // A call that waited for a variable names it at its end (SHMEM_WAIT). The operation that satisfied
 // it is the last one to the variable, of those that were issued before the call ended. One that was
 // issued before the call began did not make it wait, so operations are kept only while such a call
-// of their target is open, one for each range of bytes. Memory: those. Not thread-safe; nothing
-// fails. Source: OpenSHMEM 1.5, 9.9 and 9.10.
+// of their target is open, one for each range of bytes. Memory: those.
+// Source: OpenSHMEM 1.5, 9.9 and 9.10.
 #pragma once
 
 #include <cstdint>

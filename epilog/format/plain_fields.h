@@ -1,5 +1,5 @@
 // A visitor for visit_fields() that sees the plain fields of a record, and no lists, texts and
-// counters: f(FieldInfo, value&) for each, in file order. Keeps f; nothing fails.
+// counters: f(FieldInfo, value&) for each, in file order. Keeps f.
 #pragma once
 
 #include <utility>

@@ -1,7 +1,7 @@
 // What is known of a run beside its events: RUN_PROPERTY, by key and process.
 //
 // A process that is absent stands for the whole run; what one process says goes before that. Owns
-// its texts. Nothing fails.
+// its texts.
 #pragma once
 
 #include <cstdint>

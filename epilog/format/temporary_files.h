@@ -3,7 +3,7 @@
 //
 // A table of fixed size for the whole process, because a signal handler can ask nobody. Names that
 // do not fit are not kept: such a file then stays behind. Remembering and forgetting is safe from
-// any thread; remove_temporary_files() is safe in a signal handler. Nothing fails.
+// any thread; remove_temporary_files() is safe in a signal handler.
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 //
 // The writer owns its buffer and an unnamed (or, where the file system has none, hidden) temporary
 // file beside the output; commit() gives it the name. "-" writes to standard output as it goes.
-// Not thread-safe. Errors are remembered: write() never fails visibly, status() and commit() tell
+// Errors are remembered: write() never fails visibly, status() and commit() tell
 // the first one (exit code 4). A writer that is destroyed before commit() leaves nothing behind.
 #pragma once
 

@@ -27,7 +27,7 @@
 // than an epoch's proof comes before it, and who has been inside for longer than kClear times what
 // the calls of the epoch lasted waits for something else. The order does not depend on when
 // settle() is called. Memory: epochs that end while their order is open, and proofs of open epochs.
-// Time: the logarithm of these, and those that may come next. Not thread-safe; nothing fails.
+// Time: the logarithm of these, and those that may come next.
 // Source: passive-target paper 2006, order of lock holders; the rules are kojak's own.
 #pragma once
 

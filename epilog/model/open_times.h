@@ -1,7 +1,7 @@
 // The earliest beginning among things that are open, where they begin in order of time but end in
 // any order.
 //
-// Memory: from the earliest open one to the latest. Not thread-safe; nothing fails.
+// Memory: from the earliest open one to the latest.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 //
 // A blocking get has brought its data when it returns, and so has an atomic operation with a
 // result, which then is complete at its target, too. A put is then complete at its origin only.
-// Nothing fails. Source: OpenSHMEM 1.5, 9.5, 9.6, 9.7 and 9.12.
+// Source: OpenSHMEM 1.5, 9.5, 9.6, 9.7 and 9.12.
 #pragma once
 
 namespace kojak::model {

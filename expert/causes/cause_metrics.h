@@ -3,7 +3,7 @@
 //
 // Costs stand at the process and the call path that are to blame. A stretch of computing that is a
 // cause with times becomes a call path of its own, below the function that computes, and takes its
-// time from it. Nothing fails; not thread-safe. Source: the names are those of Scalasca's metrics,
+// time from it. Source: the names are those of Scalasca's metrics,
 // where it has them.
 #pragma once
 

@@ -2,8 +2,7 @@
 // operation in which both waited for all its members, or the end of the last wait of one of them
 // for the other.
 //
-// Told of these in the order of time. Memory: groups x members, and pairs that waited. Not
-// thread-safe; nothing fails.
+// Told of these in the order of time. Memory: groups x members, and pairs that waited.
 #pragma once
 
 #include <algorithm>

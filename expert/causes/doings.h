@@ -1,6 +1,6 @@
 // How long somebody did what within an interval, and the weighted sum of that of several.
 //
-// Used again and again: each use costs what was done in it. Not thread-safe; nothing fails.
+// Used again and again: each use costs what was done in it.
 #pragma once
 
 #include <vector>

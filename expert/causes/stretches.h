@@ -2,8 +2,7 @@
 //
 // A stretch is the computing of one function between two MPI calls, or the calls of one call path,
 // or time that no region covers, or the time that a thread takes to start in a parallel region.
-// Numbers are dense, in order of first appearance. Memory: distinct stretches. Not thread-safe;
-// nothing fails.
+// Numbers are dense, in order of first appearance. Memory: distinct stretches.
 #pragma once
 
 #include <cstdint>

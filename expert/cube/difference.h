@@ -5,7 +5,7 @@
 // lines move when a program is improved. A root that no other report has by name is the other's
 // root: it is named after the program. Locations are compared one by one only if both reports have
 // as many on as many processes; if not, each report is summed up to one location. The two results
-// own everything. Thread-safe; nothing fails.
+// own everything. Thread-safe.
 #pragma once
 
 #include "expert/cube/model.h"

@@ -1,6 +1,6 @@
 // How values and names of a report are written for people on a terminal.
 //
-// Pure functions; thread-safe; nothing fails.
+// Pure functions; thread-safe.
 #pragma once
 
 #include <string>

@@ -3,7 +3,7 @@
 // Old tools wrote region names as the program had them, so a file that calls itself UTF-8 may hold
 // any bytes; each that XML forbids becomes U+FFFD and is counted. A document type declaration is
 // refused: no report has one, and entities are a way to make a parser use memory without bounds.
-// Owns the open file. Not thread-safe. Fails by ok() turning false, with an error() for the user.
+// Owns the open file. Fails by ok() turning false, with an error() for the user.
 #pragma once
 
 #include <zlib.h>

@@ -3,7 +3,7 @@
 //
 // A name that ends in ".gz" gets gzip, without a time in its header, so that the same report gives
 // the same bytes; "-" is standard output, never compressed. Owns the file and the compressor. The
-// first error is kept and told by write() and commit(). Not thread-safe.
+// first error is kept and told by write() and commit().
 #pragma once
 
 #include <zlib.h>

@@ -2,7 +2,7 @@
 //
 // A path of many thousand calls (recursion) is named by its two ends: "main / f / ... 99800 more
 // ... / f / MPI_Put". Thus all paths of a deep tree together stay as long as the tree is large, and
-// not as its square. Pure; nothing fails.
+// not as its square. Pure.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Text for XML files from names of any bytes, and numbers that read back the same.
 //
-// Pure functions; thread-safe; nothing fails. Source: XML 1.0, production Char; UTF-8 as in the
+// Pure functions; thread-safe. Source: XML 1.0, production Char; UTF-8 as in the
 // Unicode standard (overlong forms and surrogates are invalid).
 #pragma once
 

@@ -1,6 +1,6 @@
 // Which bytes are text that an XML file may hold.
 //
-// Pure functions; thread-safe; nothing fails. Source: XML 1.0, production Char; UTF-8 as in the
+// Pure functions; thread-safe. Source: XML 1.0, production Char; UTF-8 as in the
 // Unicode standard (overlong forms and surrogates are invalid).
 #pragma once
 

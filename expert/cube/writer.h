@@ -2,7 +2,7 @@
 //
 // Streams: the file is written through libxml2's xmlTextWriter as the rows are computed, to a file
 // that appears under its name when it is complete, or not at all. Any bytes in names give valid
-// XML; the same report gives the same bytes. Errors: exit code 4, naming the file. Not thread-safe.
+// XML; the same report gives the same bytes. Errors: exit code 4, naming the file.
 // Source: docs/report.md.
 #pragma once
 

@@ -3,7 +3,7 @@
 // A bottleneck is a waiting pattern at a call path. Patterns inside another pattern (Late Complete
 // in Early Wait) are named with the outer one, so that no second is listed twice. What a pattern is
 // and what its name means comes from the catalogue of metrics that the caller passes, by unique
-// name; so reports of the classic tools are explained as well. Not thread-safe; nothing fails.
+// name; so reports of the classic tools are explained as well.
 #pragma once
 
 #include <cstddef>

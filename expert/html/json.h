@@ -2,7 +2,7 @@
 //
 // Appends to one string. Text of any bytes is safe: `<` is always escaped, so that no name can end
 // the element or open a comment in it; what is no UTF-8 becomes U+FFFD; numbers that JSON lacks
-// become null. The caller opens and closes arrays and objects in pairs. Not thread-safe.
+// become null. The caller opens and closes arrays and objects in pairs.
 #pragma once
 
 #include <cstdint>

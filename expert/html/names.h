@@ -1,7 +1,7 @@
 // Names of functions as a page holds them: whole, unless they would fill it.
 //
 // Names of C++ templates can be 10 kB long and thousands. A page takes two megabytes of them, then
-// it keeps the beginning and the end of each. Pure functions; thread-safe; nothing fails.
+// it keeps the beginning and the end of each. Pure functions; thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 // time), and the report as JSON and compressed columns, which the front end shows. No text of the
 // report becomes markup: names reach the page as JSON in which `<` is escaped, and the front end
 // writes them as text; a content security policy lets no other script run and nothing be loaded.
-// A file appears complete or not at all (exit code 4). Not thread-safe.
+// A file appears complete or not at all (exit code 4).
 #pragma once
 
 #include <cstddef>

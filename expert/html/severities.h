@@ -4,7 +4,6 @@
 // once; the page sums up. The sums over the locations are always exact. The values of single
 // locations are exact if that fits, else rounded to 16 or to 8 bits of the largest value in their
 // row; what still does not fit is left out, the smallest rows first, and counted.
-// Not thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -2,8 +2,7 @@
 //
 // Each part has its own way: short calls and waits merge; arrows and fences are left out evenly;
 // the shortest epochs are left out; the density gets half the columns; a cell of the matrix
-// stands for all windows and functions, then for several ranks. omissions() says what was lost. Not
-// thread-safe; nothing fails.
+// stands for all windows and functions, then for several ranks. omissions() says what was lost.
 #pragma once
 
 #include <cstddef>

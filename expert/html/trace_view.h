@@ -1,7 +1,7 @@
 // A trace's content as the page embeds it, within a budget of bytes.
 //
-// Calls merge further if that is needed to keep the budget; a sentence in the result says so. Not
-// thread-safe. expert/html/web/src/trace.ts is the reader.
+// Calls merge further if that is needed to keep the budget; a sentence in the result says so.
+// expert/html/web/src/trace.ts is the reader.
 #pragma once
 
 #include <cstddef>

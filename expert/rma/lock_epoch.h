@@ -1,6 +1,6 @@
 // A passive target epoch as Lock Contention sees it, and a holder's turn at a lock.
 //
-// Values; nothing fails. The order of holders is model/lock_order.h's.
+// Values. The order of holders is model/lock_order.h's.
 #pragma once
 
 #include <utility>

@@ -4,8 +4,8 @@
 // before its first and after its last event: of those times nothing is known. What is kept are the
 // times outside that ended with the process's next such call, as far back as somebody may ask
 // (`horizon`), at most kMost for a process; and of those as far back as a lock is open the ones
-// that tell when the process first came back after somebody asked for a lock. Not thread-safe;
-// nothing fails. Source: passive-target paper 2012, section 4.
+// that tell when the process first came back after somebody asked for a lock.
+// Source: passive-target paper 2012, section 4.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 // all others are reported at once. Calls that wait for
 // operations on several windows are kept as they are: each window's part stands on its own
 // evidence. Memory: windows x kinds x call paths x locations that claim something, and kMostKept
-// calls on several windows. Not thread-safe; nothing fails. Source: passive-target paper 2012,
+// calls on several windows. Source: passive-target paper 2012,
 // section 4; the guard against false claims is kojak's own.
 #pragma once
 

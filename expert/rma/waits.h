@@ -4,8 +4,8 @@
 // Told of a trace's events in their order. A call is looked at when it has ended: if it may have
 // waited, it is kept until the epochs that it belongs to know their predecessors, and until the
 // clocks' error has passed, so that every MPI call of a target that may have let it go is known.
-// Memory: what is open, at most kMostKept calls (of more, transfers are left out and counted). Not
-// thread-safe; nothing fails. Source: docs/patterns.
+// Memory: what is open, at most kMostKept calls (of more, transfers are left out and counted).
+// Source: docs/patterns.
 #pragma once
 
 #include <deque>

@@ -7,7 +7,7 @@
 // operation of the same communicator and key, or has ended, will not. No function blocks: woken()
 // returns the processes that need not wait any longer. Memory: the members of operations that are
 // incomplete; beyond kMostOpen or kMostMembers new operations are not kept, and their completions
-// go unchecked. Not thread-safe. Nothing fails. Source: MPI 3.1, sections 5.12 and 7.7.
+// go unchecked. Source: MPI 3.1, sections 5.12 and 7.7.
 #pragma once
 
 #include <array>

@@ -8,7 +8,7 @@
 // that it waited for anybody: all of it may be its own data. kAcross and kAcrossSupply are the same
 // on an intercommunicator: whoever leaves needs those of the other group only, and keeps nothing of
 // its own. kNear and kNearSupply: it needs its neighbours only (MPI_Neighbor_alltoallv and
-// MPI_Neighbor_alltoallw: the latter). Values only; not thread-safe; nothing fails. O(n log n) in
+// MPI_Neighbor_alltoallw: the latter). Values only. O(n log n) in
 // the members and their neighbours. Source: MPI 3.1, sections 5.2.2 to 5.11 and 7.6.
 #pragma once
 

@@ -5,7 +5,7 @@
 // A member that enters with data is a cause, a member that leaves with data an effect: a call
 // without bytes need not wait. call_causes.h says who waits for whom; sums of bytes that prove
 // nothing are left out here.
-// The definitions must outlive it. Not thread-safe. Nothing fails. Source: MPI 3.1, sections 5.1,
+// The definitions must outlive it. Source: MPI 3.1, sections 5.1,
 // 5.2.2 and 7.6.
 #pragma once
 

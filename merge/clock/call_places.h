@@ -6,8 +6,8 @@
 // (GRAPH_NEIGHBOURS: graphs, and Cartesian topologies). Where it did not, a Cartesian topology
 // tells them: if its sizes hold just the members and every recorded coordinate is the one that
 // MPI's numbering (row-major) gives. Made when first asked for; memory grows with the members of
-// communicators that were asked for, and their neighbours. The definitions must outlive it. Not
-// thread-safe. Nothing fails. Source: MPI 3.1, sections 5.2.2, 7.2 and 7.6.
+// communicators that were asked for, and their neighbours. The definitions must outlive it.
+// Source: MPI 3.1, sections 5.2.2, 7.2 and 7.6.
 #pragma once
 
 #include <optional>

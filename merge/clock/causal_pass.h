@@ -9,7 +9,7 @@
 // need not wait for the post); complete to wait or true test; unlock to the first proof of the next
 // holder (LockEdge). An effect whose cause was not recorded, or is not known, is not checked, but
 // counted. References must outlive the pass. Memory: the input buffers, and causes and calls that
-// are open. Errors: those of the spill file. Not thread-safe. Source: docs/merge.md.
+// are open. Errors: those of the spill file. Source: docs/merge.md.
 #pragma once
 
 #include <memory>

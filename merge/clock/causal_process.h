@@ -2,7 +2,7 @@
 // it stands at. Internal to causal_pass.cc.
 //
 // Owns its inputs and tables; memory grows with open regions, posted receives, windows and
-// communicators. Not thread-safe. Nothing fails.
+// communicators.
 #pragma once
 
 #include <limits>

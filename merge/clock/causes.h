@@ -6,8 +6,7 @@
 // with waits; unlocks with the next holder. An Instance joins the members of one collective call or
 // fence. Processes are numbers. No function blocks: the caller learns that a process must wait,
 // and woken() returns the process once its cause has come. Memory: causes and instances that are
-// open; beyond kMostCauses new causes are not kept and their effects go unchecked. Not thread-safe.
-// Nothing fails.
+// open; beyond kMostCauses new causes are not kept and their effects go unchecked.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 // causes, and again, to count what is left; the backward amortisation in between needs the items of
 // the timelines only. The result tells every reader of a trace the final times of its events; it
 // owns the timelines, whose items lie in the spill file of the FileCache. Errors: the spill file's
-// (exit code 4). Not thread-safe. Source: controlled_clock.h.
+// (exit code 4). Source: controlled_clock.h.
 #pragma once
 
 #include <optional>

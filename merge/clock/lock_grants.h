@@ -6,7 +6,7 @@
 // its number among those of its trace; none (NaN) where the record stays: epochs with
 // MPI_MODE_NOCHECK, and those that were not recorded whole. An epoch of lock_all takes part for
 // every target that it has operations to, but its own records stay. Memory: open epochs, and what
-// model::LockOrder holds. Errors: the spill file's. Not thread-safe. Source: model/lock_order.h.
+// model::LockOrder holds. Errors: the spill file's. Source: model/lock_order.h.
 #pragma once
 
 #include <memory>

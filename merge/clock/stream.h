@@ -2,7 +2,7 @@
 //
 // advance() moves to the next event; its record and the attributes before it stay in the buffer
 // until the next advance(). Owns its input buffer and region stack; the translation belongs to the
-// survey. Errors: a trace that can no longer be read ends there. Not thread-safe.
+// survey. Errors: a trace that can no longer be read ends there.
 #pragma once
 
 #include <limits>

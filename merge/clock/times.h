@@ -3,7 +3,7 @@
 //
 // Linear clocks always; the controlled logical clock and the grants of locks where they are asked
 // for, each with readings of the traces of its own. Reports into the summary. Owns its results; the
-// spill file and the traces must outlive them. Errors: the spill file's. Not thread-safe.
+// spill file and the traces must outlive them. Errors: the spill file's.
 #pragma once
 
 #include <optional>

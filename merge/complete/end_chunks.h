@@ -6,7 +6,7 @@
 // ends of all origins in the order in which their starts are read; it is sorted when it is
 // released, which is cheap, since that order is nearly the right one. A mailbox that has used its
 // share of the pool stays full; later ends go to the lists of held_ends.h. The pool
-// owns all chunks. Not thread-safe. Nothing fails: a pool that is used up says so. Source:
+// owns all chunks. Nothing fails: a pool that is used up says so. Source:
 // docs/merge.md.
 #pragma once
 

@@ -6,7 +6,7 @@
 // come from the latest native state record plus what follows it. Epochs, locks and ordinals belong
 // to the process, whichever of its threads makes the calls. Owns all its state: memory grows with
 // processes, windows and the peers they really use. Nothing fails; records that contradict the
-// state are taken as they come. Not thread-safe. Source: docs/merge.md.
+// state are taken as they come. Source: docs/merge.md.
 #pragma once
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 // is collected by released_by(), just before that record is written and before the state moves on.
 // Only epochs and their ordinals (epochs.h) decide, never times; times only decide which records
 // have been read already.
-// Owns the held ends; the epochs belong to the survey. Not thread-safe. Errors: held().error().
+// Owns the held ends; the epochs belong to the survey. Errors: held().error().
 // Source: docs/merge.md.
 #pragma once
 

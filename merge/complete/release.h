@@ -2,7 +2,7 @@
 // the origin's rank, then the number of the operation.
 //
 // Owns the readers, one for each list; their lists must not change meanwhile. Kept and used again,
-// so that a release allocates nothing in the common case. Not thread-safe.
+// so that a release allocates nothing in the common case.
 #pragma once
 
 #include <algorithm>

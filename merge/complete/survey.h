@@ -5,7 +5,7 @@
 // ends; and for each process the epochs whose completing exits were recorded (epochs.h). A process
 // with one thread is read once; one with several is read a second time, its threads in time order.
 // Owns its results. Errors: contradictory definitions are fatal (exit 2); damage is counted in the
-// summary and ends a trace early. Not thread-safe. Source: docs/merge.md.
+// summary and ends a trace early. Source: docs/merge.md.
 #pragma once
 
 #include <functional>

@@ -4,7 +4,7 @@
 // libdw (elfutils), which also finds separate debugging files. Each address is resolved once, each
 // module opened once; results live as long as the object. Inlined functions are places of their
 // own. A module that is missing, or is not the one that was measured (another build id), names
-// nothing: the place is "module+0x1234". Nothing fails. Not thread-safe. Source:
+// nothing: the place is "module+0x1234". Source:
 // docs/measurement.md.
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 // Files are opened when they are read and closed, least recently used first, when the limit is
 // reached. What cannot seek (gzip, pipes) is copied into one unnamed temporary file when it is
-// added. Owns its descriptors and the temporary file; not thread-safe. Errors: an Error naming the
+// added. Owns its descriptors and the temporary file. Errors: an Error naming the
 // file; a file that vanished or shrank since the start is one.
 #pragma once
 

@@ -5,7 +5,7 @@
 // not only its number, so that a match touches one place in memory (with 1024 streams a third of
 // the merge's time). Matches without branches were slower, also there: where ranks take turns, the
 // outcome is foreseen. Owns its array; no allocation after the start. A finished stream has the
-// time +infinity. Not thread-safe.
+// time +infinity.
 // Source: Knuth, The Art of Computer Programming 3, section 5.4.1.
 #pragma once
 

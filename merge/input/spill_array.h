@@ -3,7 +3,7 @@
 // Grows at its end and may be changed anywhere; neighbours are cheap, jumps cost a read and a
 // write. Several readers may follow one array that no longer changes, each with a block of its own
 // (SpillReader). The spill file belongs to the FileCache, which must outlive both. Errors: the
-// first one is kept, and error() tells; what could not be read is a default value. Not thread-safe.
+// first one is kept, and error() tells; what could not be read is a default value.
 #pragma once
 
 #include <array>

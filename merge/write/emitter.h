@@ -4,7 +4,7 @@
 // compile time. A classic file gets no record that is native only; those are counted. The emitter
 // caches the writer's free room; nobody else may write between the first event and finish(). Before
 // each step make_room() must have been called: a step writes at most kStep bytes, except for loops
-// over released ends, which call it again. Errors are the writer's. Not thread-safe.
+// over released ends, which call it again. Errors are the writer's.
 #pragma once
 
 #include <array>

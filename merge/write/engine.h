@@ -4,7 +4,7 @@
 // run() reads every trace once, through one buffer for each, and writes events behind the
 // definitions that are in the writer already. It may be called again with another writer: it starts
 // from the beginning each time, and writes the same. Memory: the buffers, one state for each
-// location, open epochs, and the pool of held ends. Not thread-safe.
+// location, open epochs, and the pool of held ends.
 // Errors: what can no longer be read is counted and ends that trace; the writer keeps its own.
 // Source: docs/merge.md.
 #pragma once

@@ -3,8 +3,8 @@
 //
 // MPI_GET_1TO stands in the call, MPI_GET_1TS where the data start at the target. A second reader
 // of the same file runs ahead as far as it must, but no more than kMost gets: a get whose data
-// never start has no target. Memory: the gets between the two readers. Single-threaded. Nothing
-// fails. Source: docs/format.md.
+// never start has no target. Memory: the gets between the two readers. Single-threaded.
+// Source: docs/format.md.
 #pragma once
 
 #include <deque>

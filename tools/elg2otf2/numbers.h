@@ -2,7 +2,7 @@
 // processes by rank; regions, communicators, windows and call sites as in the trace.
 //
 // Refers to the definitions, which must outlive it. Memory: the ranks of communicators in use.
-// Single-threaded; nothing fails.
+// Single-threaded.
 #pragma once
 
 #include <otf2/otf2.h>

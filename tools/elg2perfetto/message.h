@@ -3,7 +3,7 @@
 //
 // The few messages of Perfetto that are needed here are written field by field
 // (their numbers stand in packets.cc); code generated from their definitions
-// took twice the time. Owns its bytes; not thread-safe; nothing fails. Source:
+// took twice the time. Owns its bytes. Source:
 // protobuf.dev, "Encoding".
 #pragma once
 

@@ -5,7 +5,7 @@
 // events, balanced, with state records, and without what is cut through (severed.h). A transfer
 // needs both its processes; its events go with its start: an end whose start was not kept is left
 // out, a start whose end lies behind the cut stays. Memory: open regions, standings, and intervals
-// of the numbers of kept transfers. Not thread-safe. Errors: the writer keeps its own; damage of
+// of the numbers of kept transfers. Errors: the writer keeps its own; damage of
 // the input ends the copy and is told.
 #pragma once
 

@@ -2,8 +2,7 @@
 // t2, o2 accesses t2, so that the epochs of all four make one group.
 //
 // Fed with finished transactions; a group is closed when the transactions of all its epochs have
-// been seen. Epochs are named by the position of their last call. Memory: open groups. Not
-// thread-safe.
+// been seen. Epochs are named by the position of their last call. Memory: open groups.
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,8 @@
 // tell by themselves is marked as changed; write_changes() hands it out as the state records of the
 // format, so that ordinals go on as in the whole trace. Messages need none: of a message the cut
 // keeps both events or none, so counting from its beginning pairs the same ones.
-// Memory: processes x (communicators + windows x peers) that are in use, locks of SHMEM. Not
-// thread-safe; nothing fails. Source: docs/measurement.md.
+// Memory: processes x (communicators + windows x peers) that are in use, locks of SHMEM.
+// Source: docs/measurement.md.
 #pragma once
 
 #include <map>

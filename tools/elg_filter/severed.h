@@ -6,7 +6,7 @@
 // cut keeps of messages, collectives, window synchronisations and epochs is whole. Epochs that are
 // tied to each other over several processes are kept or cut together. Calls are named by the
 // position of their ENTER, SENDs and RECVs by their own. Memory: what is cut through, and what is
-// open in the trace. Not thread-safe.
+// open in the trace.
 #pragma once
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // Writes a definition when the first event needs it, since definitions and events may be mixed in
 // local traces. Numbers of regions, communicators and windows are the trace's own; communicators
 // and windows carry identities made of the archive's numbers, by which the merge knows them. The
-// file appears when commit() succeeds. Not thread-safe. Errors: exit code 4, remembered until
+// file appears when commit() succeeds. Errors: exit code 4, remembered until
 // commit(). Source: docs/format.md.
 #pragma once
 
