@@ -1,5 +1,5 @@
-// Summaries of neighbouring calls or waits of a row, so that drawing a run of millions of them looks at as many as there
-// are pixels: what a block of them covers of each lane, and which kind covers most of it.
+// Summaries of neighbouring calls or waits of a row, so that drawing a run of millions of them looks at as many as
+// there are pixels: what a block of them covers of each lane, and which kind covers most of it.
 const sizes = [1024, 128, 16, 4];
 export const smallestBlock = 4;
 

@@ -320,7 +320,8 @@ export class Findings {
       h(
         "div",
         { class: "what" },
-        h("h3", {}, h("span", { class: "number" }, `${index + 1}`), h("bdi", {}, shortened(data.metricWords(found.metric), 120))),
+        h("h3", {}, h("span", { class: "number" }, `${index + 1}`),
+          h("bdi", {}, shortened(data.metricWords(found.metric), 120))),
         where,
         sourceOfCall(data, found.call),
         path.length > 2 ? this.crumbs(path) : null,

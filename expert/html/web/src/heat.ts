@@ -150,7 +150,8 @@ export class Heat {
   }
 }
 
-// The colour of a share of waiting, where the rest is computing or, as far as `called` says, in MPI. Little waiting shows.
+// The colour of a share of waiting, where the rest is computing or, as far as `called` says, in MPI. Little waiting
+// shows.
 export function heatColour(waited: number, called: number, theme = heatTheme()): Rgb {
   return mixed(mixed(theme.program, theme.calls, called * 0.75), theme.waiting, Math.pow(waited, 0.75));
 }

@@ -146,7 +146,8 @@ export class Raster {
     let blocks = this.blocks.get(boxes);
     if (blocks === undefined) {
       const { begin, end, region } = boxes;
-      blocks = new Blocks(boxes, Math.min(this.mostLanes, boxes.deepest + 1), (b) => end[b] - begin[b], (b) => kindOf[region[b]], kinds);
+      const lanes = Math.min(this.mostLanes, boxes.deepest + 1);
+      blocks = new Blocks(boxes, lanes, (b) => end[b] - begin[b], (b) => kindOf[region[b]], kinds);
       this.blocks.set(boxes, blocks);
     }
     let x = 0;

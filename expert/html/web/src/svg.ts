@@ -88,7 +88,8 @@ export class Svg {
     const { width } = this.measureText(text);
     const fit = width > most ? ` textLength="${short(most)}" lengthAdjust="spacingAndGlyphs"` : "";
     this.parts.push(
-      `<text x="${short(x)}" y="${short(y)}" dominant-baseline="central"${fit} ${this.filling()}>${escaped(text)}</text>`,
+      `<text x="${short(x)}" y="${short(y)}" dominant-baseline="central"${fit} ${this.filling()}>` +
+        `${escaped(text)}</text>`,
     );
   }
 
@@ -117,7 +118,8 @@ export class Svg {
     return `x="${short(x)}" y="${short(y)}" width="${short(Math.max(0, w))}" height="${short(Math.max(0, h))}"`;
   }
   private filling(): string {
-    return `fill="${escaped(this.fillStyle)}"${this.globalAlpha < 1 ? ` fill-opacity="${short(this.globalAlpha)}"` : ""}`;
+    const opacity = this.globalAlpha < 1 ? ` fill-opacity="${short(this.globalAlpha)}"` : "";
+    return `fill="${escaped(this.fillStyle)}"${opacity}`;
   }
   private line(): string {
     const dash = this.dash.length > 0 ? ` stroke-dasharray="${this.dash.join(" ")}"` : "";

@@ -170,7 +170,9 @@ export class TimelineCanvas {
   // Of a row: where its boxes are, and where the bands of its epochs.
   private place(row: number, state: ViewState): { y: number; boxes: number; band: number } {
     const lanes = this.windowsShown(state).length * this.lanesOfWindow;
-    const band = lanes > 0 ? Math.max(2, Math.min(this.rowHeight > 100 ? 7 : 5, Math.floor(this.rowHeight / (lanes > 4 ? 3 : 6) / lanes))) : 0;
+    const most = this.rowHeight > 100 ? 7 : 5;
+    const fair = Math.floor(this.rowHeight / (lanes > 4 ? 3 : 6) / lanes);
+    const band = lanes > 0 ? Math.max(2, Math.min(most, fair)) : 0;
     const at = this.shown.place(row);
     // What is not shown is out of sight.
     const y = at < 0 ? -1e6 : axis + at * this.rowHeight - state.top + (this.rowHeight < 12 ? 0 : 2);
@@ -658,8 +660,10 @@ export class TimelineCanvas {
       const colour = arrowColours[style][dark];
       context.fillStyle = colour;
       context.globalAlpha = style === Style.Wait ? 0.9 : Math.max(0.25, Math.min(0.9, faint / group.length));
-      context.setLineDash(style === Style.Request || style === Style.Link ? [4, 3] : style === Style.Wait ? [1, 3] : []);
-      // A rim keeps few lines visible on boxes of any colour. One line after the other: a path of all takes ten times as long.
+      const dashed = style === Style.Request || style === Style.Link;
+      context.setLineDash(dashed ? [4, 3] : style === Style.Wait ? [1, 3] : []);
+      // A rim keeps few lines visible on boxes of any colour. One line after the other: a path of all takes ten times
+      // as long.
       const rim = group.length < faint;
       for (const s of group) {
         context.beginPath();

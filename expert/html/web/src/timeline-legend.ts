@@ -4,7 +4,9 @@ import { css, regionKinds } from "./colour";
 import { h } from "./dom";
 import { duration } from "./format";
 import { heatColour } from "./heat";
-import { arrowColour, bandColour, kindColour, pathColour, stripeColour, type ViewState, waitColour } from "./timeline-canvas";
+import {
+  arrowColour, bandColour, kindColour, pathColour, stripeColour, type ViewState, waitColour,
+} from "./timeline-canvas";
 import { bandName, type TraceData } from "./trace";
 import type { ReportInfo } from "./types";
 

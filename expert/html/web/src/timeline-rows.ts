@@ -43,7 +43,8 @@ export class RowControls {
       "aria-label": "Processes that are shown: ranks, or a part of a node's name",
       input: apply,
     });
-    this.element = rows.length < 2 ? null : h("span", { class: "labelled" }, this.filter, this.communicator, this.order);
+    this.element = rows.length < 2
+      ? null : h("span", { class: "labelled" }, this.filter, this.communicator, this.order);
   }
 
   private apply(): boolean {

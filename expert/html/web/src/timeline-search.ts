@@ -1,5 +1,5 @@
-// Search on the timeline: functions by a part of their name, ranks, windows. Calls of other functions recede; Enter goes
-// from one found call to the next.
+// Search on the timeline: functions by a part of their name, ranks, windows. Calls of other functions recede; Enter
+// goes from one found call to the next.
 import { h } from "./dom";
 import { plural } from "./format";
 import type { CallPlace } from "./histogram";

@@ -42,7 +42,8 @@ export class Words {
   private place(path: number): string {
     const { calls, files } = this.data.info;
     const c = this.trace.info.paths.call[path] ?? -1;
-    return c >= 0 && calls.line[c] > 0 && calls.file[c] >= 0 ? `${shortFile(files[calls.file[c]])}:${calls.line[c]}` : "";
+    const known = c >= 0 && calls.line[c] > 0 && calls.file[c] >= 0;
+    return known ? `${shortFile(files[calls.file[c]])}:${calls.line[c]}` : "";
   }
 
   // How long a call waited, why, and for whom.
@@ -140,7 +141,8 @@ export class Words {
       if (transfers.origin[i] !== row || transfers.request[i] < begin || transfers.request[i] > end) continue;
       const way = transfers.get[i] ? "from" : "to";
       const window = this.trace.info.windows[transfers.window[i]];
-      add(`${way} ${this.rowNames[transfers.target[i]]}${window === undefined ? "" : `, ${window}`}`, transfers.bytes[i]);
+      const on = window === undefined ? "" : `, ${window}`;
+      add(`${way} ${this.rowNames[transfers.target[i]]}${on}`, transfers.bytes[i]);
     }
     const lines = [...amounts].map(
       ([what, a]) => `${a.count > 1 ? `${grouped(a.count)} x, ` : ""}${bytes(a.bytes)} ${what}`,
@@ -152,7 +154,8 @@ export class Words {
     const { begin, end, window, kind } = this.trace.bands[row];
     return [
       `${bandName(kind[band])} on ${this.trace.info.windows[window[band]] ?? "a window"}`,
-      `${this.rowNames[row]}: ${duration((end[band] - begin[band]) / 1e9)}, from ${moment(begin[band])} to ${moment(end[band])}`,
+      `${this.rowNames[row]}: ${duration((end[band] - begin[band]) / 1e9)}, ` +
+        `from ${moment(begin[band])} to ${moment(end[band])}`,
     ];
   }
 

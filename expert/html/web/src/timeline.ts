@@ -144,8 +144,10 @@ export class Timeline {
     const views: [TransferView, string, string][] = [
       ["off", "none", "No transfers"],
       ["closed", "closed", "What was recorded: a get is a request and then its data"],
-      ["logical", "logical", "The data of a get moves as late as possible, so that puts and gets are in their right order"],
-      ["dependencies", "dependencies", "As closed, with dashed lines that take no time, and fences as lines through all members"],
+      ["logical", "logical",
+        "The data of a get moves as late as possible, so that puts and gets are in their right order"],
+      ["dependencies", "dependencies",
+        "As closed, with dashed lines that take no time, and fences as lines through all members"],
     ];
     this.transfersShown = (view) => transfers.show(view);
     const transfers = choice<TransferView>("Transfers", views, this.state.transfers, (view) => {

@@ -316,7 +316,11 @@ export class TraceData {
     for (const count of blob.varints("stripeCounts")) {
       const to = at + count;
       cumulate(begin, end, at, to);
-      this.stripes.push({ begin: begin.subarray(at, to), end: end.subarray(at, to), without: without.subarray(at, to) });
+      this.stripes.push({
+        begin: begin.subarray(at, to),
+        end: end.subarray(at, to),
+        without: without.subarray(at, to),
+      });
       at = to;
     }
   }
