@@ -256,6 +256,16 @@ struct ArrayHook {
     }
     return nullptr;
   }
+  // The end of the call: `found` nothing, so it only tested; or something, or failed.
+  template <class C>
+  void end(bool found, int count, const MPI_Request* requests, int result, C& call) {
+    if (found || result != MPI_SUCCESS) {
+      if constexpr (C::kOn) call.leave();
+    } else {
+      leave_tested(call, first_pending(count));
+    }
+    release_all(count, requests, result);
+  }
   template <class C>
   void complete(int index, const MPI_Request* requests, const MPI_Status* status, C& call) {
     completed(scratch->claimed[static_cast<std::size_t>(index)], status, requests[index], call);
@@ -280,12 +290,7 @@ struct CompleteAllHook : ArrayHook {
     const bool statuses = a.array_of_statuses != MPI_STATUSES_IGNORE;
     for (int i = 0; done && i < a.count; ++i)
       complete(i, a.array_of_requests, statuses ? &a.array_of_statuses[i] : nullptr, call);
-    if (done || result != MPI_SUCCESS) {
-      if constexpr (C::kOn) call.leave();
-    } else {
-      leave_tested(call, first_pending(a.count));
-    }
-    release_all(a.count, a.array_of_requests, result);
+    end(done, a.count, a.array_of_requests, result, call);
   }
 };
 template <>
@@ -310,12 +315,7 @@ struct CompleteAnyHook : ArrayHook, OwnStatus {
     if constexpr (requires { a.flag; }) done = done && *a.flag != 0;
     const bool one = done && *a.index != MPI_UNDEFINED;
     if (one) complete(*a.index, a.array_of_requests, a.status, call);
-    if (done || result != MPI_SUCCESS) {
-      if constexpr (C::kOn) call.leave();
-    } else {
-      leave_tested(call, first_pending(a.count));
-    }
-    release_all(a.count, a.array_of_requests, result);
+    end(done, a.count, a.array_of_requests, result, call);
   }
 };
 template <>
@@ -342,12 +342,7 @@ struct CompleteSomeHook : ArrayHook {
       complete(a.array_of_indices[i], a.array_of_requests,
                statuses ? &a.array_of_statuses[i] : nullptr, call);
     }
-    if (count != 0 || result != MPI_SUCCESS) {
-      if constexpr (C::kOn) call.leave();
-    } else {
-      leave_tested(call, first_pending(a.incount));
-    }
-    release_all(a.incount, a.array_of_requests, result);
+    end(count != 0, a.incount, a.array_of_requests, result, call);
   }
 };
 template <>
@@ -397,12 +392,7 @@ struct StatusOfSomeHook : ArrayHook, OwnStatus {
         for (int i = 0; found != 0 && i < count; ++i) tell(i, status_at(a, i), call);
       }
     }
-    if (found != 0 || result != MPI_SUCCESS) {
-      if constexpr (C::kOn) call.leave();
-    } else {
-      leave_tested(call, first_pending(count));
-    }
-    release_all(count, a.array_of_requests, MPI_SUCCESS);
+    end(found != 0, count, a.array_of_requests, result, call);
   }
   template <class A>
   static const MPI_Status* status_at(const A& a, int i) {

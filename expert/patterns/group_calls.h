@@ -21,6 +21,18 @@ void add_group_waits(const CollectiveView& view, Analysis& out) {
   }
 }
 
+// What a pattern of SHMEM does whose calls, all of one class, wait for the last of their group.
+template <class Pattern, TimeClass kClass>
+struct ShmemGroupWait {
+  static Seconds severity(const Call& c, Seconds latest_enter) {
+    return group_wait(c, latest_enter);
+  }
+  template <class Analysis>
+  static void on_collective(const CollectiveView& view, Analysis& out) {
+    if (out.is_shmem(view.instance(), kClass, false)) add_group_waits<Pattern>(view, out);
+  }
+};
+
 struct CommCreateWait {
   static constexpr Metric kMetric{
       .name = "mpi_comm_create_wait",

@@ -84,7 +84,7 @@ struct ShmemLateBroadcast {
   }
 };
 
-struct ShmemNxnWait {
+struct ShmemNxnWait : ShmemGroupWait<ShmemNxnWait, TimeClass::kShmemCollective> {
   static constexpr Metric kMetric{
       .name = "shmem_wait_nxn",
       .title = "Wait at N x N",
@@ -101,15 +101,6 @@ struct ShmemNxnWait {
       .timeline = "pe 0: shmem_collect 1-7 ~1-5; pe 1: shmem_collect 5-7",
       .needs = Needs::kShmem,
       .for_the_last = true};
-
-  static Seconds severity(const Call& c, Seconds latest_enter) {
-    return group_wait(c, latest_enter);
-  }
-  template <class Analysis>
-  static void on_collective(const CollectiveView& view, Analysis& out) {
-    if (!out.is_shmem(view.instance(), TimeClass::kShmemCollective, false)) return;
-    add_group_waits<ShmemNxnWait>(view, out);
-  }
 };
 
 struct ShmemRma {
@@ -159,7 +150,7 @@ struct ShmemBarrier {
       .needs = Needs::kShmem};
 };
 
-struct ShmemBarrierWait {
+struct ShmemBarrierWait : ShmemGroupWait<ShmemBarrierWait, TimeClass::kShmemBarrier> {
   static constexpr Metric kMetric{
       .name = "shmem_barrier_wait",
       .title = "Wait at Barrier",
@@ -174,15 +165,6 @@ struct ShmemBarrierWait {
       .timeline = "pe 0: shmem_barrier_all 1-7 ~1-5; pe 1: shmem_barrier_all 5-7",
       .needs = Needs::kShmem,
       .for_the_last = true};
-
-  static Seconds severity(const Call& c, Seconds latest_enter) {
-    return group_wait(c, latest_enter);
-  }
-  template <class Analysis>
-  static void on_collective(const CollectiveView& view, Analysis& out) {
-    if (!out.is_shmem(view.instance(), TimeClass::kShmemBarrier, false)) return;
-    add_group_waits<ShmemBarrierWait>(view, out);
-  }
 };
 
 struct ShmemPairSync {

@@ -87,7 +87,7 @@ struct ShmemLockContention {
   static Seconds severity(const Call& c, const Intervals& waits) { return length_within(c, waits); }
 };
 
-struct ShmemAllocationWait {
+struct ShmemAllocationWait : ShmemGroupWait<ShmemAllocationWait, TimeClass::kShmemMemory> {
   static constexpr Metric kMetric{
       .name = "shmem_memory_wait",
       .title = "Wait at Allocation",
@@ -103,15 +103,6 @@ struct ShmemAllocationWait {
       .timeline = "pe 0: shmem_malloc 1-7 ~1-5; pe 1: shmem_malloc 5-7",
       .needs = Needs::kShmem,
       .for_the_last = true};
-
-  static Seconds severity(const Call& c, Seconds latest_enter) {
-    return group_wait(c, latest_enter);
-  }
-  template <class Analysis>
-  static void on_collective(const CollectiveView& view, Analysis& out) {
-    if (!out.is_shmem(view.instance(), TimeClass::kShmemMemory, false)) return;
-    add_group_waits<ShmemAllocationWait>(view, out);
-  }
 };
 
 struct ShmemFinalizeWait {
