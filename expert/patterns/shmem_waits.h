@@ -3,6 +3,7 @@
 // are kojak's own.
 #pragma once
 
+#include "earl/state/symmetric_memory.h"
 #include "epilog/format/shmem_functions.h"
 #include "expert/collective_view.h"
 #include "expert/interval.h"
