@@ -22,13 +22,13 @@ namespace kojak::earl {
 
 class IntervalColumn {
  public:
-  enum class Contents : std::uint8_t { kNone, kSome };
+  enum class Contents : std::uint8_t { kNothing, kSome };
   struct Row {
     std::uint64_t begin, end;
     std::span<const std::byte> contents;
   };
 
-  explicit IntervalColumn(Contents contents = Contents::kNone) : contents_(contents) {}
+  explicit IntervalColumn(Contents contents = Contents::kNothing) : contents_(contents) {}
 
   // `end` is not less than that of the row before. An empty interval is in none of at()'s answers.
   void add(std::uint64_t begin, std::uint64_t end) {

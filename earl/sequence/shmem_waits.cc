@@ -6,9 +6,9 @@ namespace kojak::earl::sequence {
 
 ShmemWaits::Kind ShmemWaits::kind_of(RegionId id) const {
   const ShmemFunction* const f = trace_->definitions().shmem(id);
-  if (f == nullptr) return Kind::kNone;
+  if (f == nullptr) return Kind::kNothing;
   if (f->role == ShmemRole::kSetLock) return Kind::kLock;
-  return waits_for_variable(f->role) ? Kind::kVariable : Kind::kNone;
+  return waits_for_variable(f->role) ? Kind::kVariable : Kind::kNothing;
 }
 
 void ShmemWaits::learn_regions() {
@@ -16,7 +16,7 @@ void ShmemWaits::learn_regions() {
   learned_ = true;
   trace_->definitions().regions.for_each([&](RegionId id, const RegionDef&) {
     const Kind kind = kind_of(id);
-    if (kind == Kind::kNone || raw(id) >= kMost) return;
+    if (kind == Kind::kNothing || raw(id) >= kMost) return;
     if (kinds_.size() <= raw(id)) kinds_.resize(raw(id) + 1);
     kinds_[raw(id)] = kind;
     any_ = true;
@@ -45,8 +45,8 @@ void ShmemWaits::Open::tell(const Event& e) {
 
 void ShmemWaits::follow(const Event& e) {
   if (is_enter(e.type)) {
-    const Kind kind = raw(e.reg) < kinds_.size() ? kinds_[raw(e.reg)] : Kind::kNone;
-    if (kind != Kind::kNone && trace_->index(e.loc) != kAbsent) begin(e, kind);
+    const Kind kind = raw(e.reg) < kinds_.size() ? kinds_[raw(e.reg)] : Kind::kNothing;
+    if (kind != Kind::kNothing && trace_->index(e.loc) != kAbsent) begin(e, kind);
     return;
   }
   if (open_.empty()) return;

@@ -54,7 +54,7 @@ class ShmemWaits {
   }
 
  private:
-  enum class Kind : std::uint8_t { kNone, kLock, kVariable };
+  enum class Kind : std::uint8_t { kNothing, kLock, kVariable };
   struct Open {
     ShmemWait wait;
     std::vector<std::uint64_t> told{};  // by these events

@@ -226,7 +226,7 @@ Status Definitions::apply(const R& r) {
     CommDef* comm = comms.find(r.cid);
     comm->identity_hi = raw(r.hi);
     comm->identity_lo = raw(r.lo);
-    comm->identity_known = (raw(r.flags) & kUnknownIdentity) == 0;
+    comm->identity_known = (raw(r.flags) & kIdentityUnknown) == 0;
     comm->intercommunicator = (raw(r.flags) & kIntercommunicator) != 0;
     comm->foreign_members = (raw(r.flags) & kForeignMembers) != 0;
     comm->stands_for_group = (raw(r.flags) & kStandsForGroup) != 0;
@@ -248,7 +248,7 @@ Status Definitions::apply(const R& r) {
     WindowDef* window = windows.find(r.wid);
     window->identity_hi = raw(r.hi);
     window->identity_lo = raw(r.lo);
-    window->identity_known = (raw(r.flags) & kUnknownIdentity) == 0;
+    window->identity_known = (raw(r.flags) & kIdentityUnknown) == 0;
     window->flavour = raw(r.flavour);
     window->model = raw(r.model);
   } else if constexpr (std::is_same_v<R, CallSite>) {

@@ -8,7 +8,7 @@
 namespace kojak {
 
 // COMM_IDENTITY and, the first one, WIN_IDENTITY: flags.
-inline constexpr std::uint8_t kUnknownIdentity = 1, kIntercommunicator = 2, kForeignMembers = 4,
+inline constexpr std::uint8_t kIdentityUnknown = 1, kIntercommunicator = 2, kForeignMembers = 4,
                               kStandsForGroup = 8;
 
 // WIN_IDENTITY: flavour.

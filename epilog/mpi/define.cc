@@ -76,7 +76,7 @@ bool define_window(Recorder& r, Window& window) {
   return members && write_definition(r, MpiWin{wid, static_cast<CommId>(cid)}) &&
          write_definition(
              r, WinIdentity{wid, Hash64{window.identity.hi}, Hash64{window.identity.lo},
-                            static_cast<Flags>(window.identity.known ? 0u : kUnknownIdentity),
+                            static_cast<Flags>(window.identity.known ? 0u : kIdentityUnknown),
                             Byte{window.flavour}, Byte{window.model}});
 }
 

@@ -19,7 +19,7 @@ bool define_group(Recorder& r, Group& group) {
 bool identity(Recorder& r, std::uint32_t cid, const Identity& id, unsigned flags) {
   return write_definition(
       r, CommIdentity{static_cast<CommId>(cid), Hash64{id.hi}, Hash64{id.lo},
-                      static_cast<Flags>(flags | (id.known ? 0u : kUnknownIdentity))});
+                      static_cast<Flags>(flags | (id.known ? 0u : kIdentityUnknown))});
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ std::uint32_t TraceDefinitions::intern_comm(CommId id, const CommDef& def) {
   comm.hi = def.identity_hi;
   comm.lo = def.identity_lo;
   comm.first = index_;
-  comm.flags = static_cast<std::uint8_t>((def.identity_known ? 0 : kUnknownIdentity) |
+  comm.flags = static_cast<std::uint8_t>((def.identity_known ? 0 : kIdentityUnknown) |
                                          (def.intercommunicator ? kIntercommunicator : 0) |
                                          (def.foreign_members ? kForeignMembers : 0) |
                                          (def.stands_for_group ? kStandsForGroup : 0));
@@ -170,7 +170,7 @@ std::uint32_t TraceDefinitions::intern_comm(CommId id, const CommDef& def) {
     return intern(merged_.group_comms_, merged_.comms, comm.ranks, [&] { return comm; });
   }
   if (!def.identity_known || (comm.hi == 0 && comm.lo == 0)) {
-    comm.flags |= kUnknownIdentity;
+    comm.flags |= kIdentityUnknown;
     return intern(merged_.own_comms_, merged_.comms, std::pair(traces_[index_].rank, raw(id)),
                   [&] { return comm; });
   }
@@ -200,7 +200,7 @@ std::uint32_t TraceDefinitions::take(WindowId id, const WindowDef& def) {
   window.model = def.model;
   window.first = index_;
   if (!def.identity_known || (window.hi == 0 && window.lo == 0)) {
-    window.flags = kUnknownIdentity;
+    window.flags = kIdentityUnknown;
     return intern(merged_.own_windows_, merged_.windows, std::pair(traces_[index_].rank, raw(id)),
                   [&] { return window; });
   }

@@ -80,7 +80,7 @@ struct MergedComm {
   std::uint8_t flags = 0;                              // as in COMM_IDENTITY
   std::uint32_t first = 0;                             // index of the trace that brought it
   std::map<std::uint32_t, NeighbourLists> neighbours;  // by world rank, of a topology
-  bool paired() const { return (flags & kUnknownIdentity) == 0; }
+  bool paired() const { return (flags & kIdentityUnknown) == 0; }
   bool intercommunicator() const { return (flags & kIntercommunicator) != 0; }
   bool foreign_members() const { return (flags & kForeignMembers) != 0; }
   bool stands_for_group() const { return (flags & kStandsForGroup) != 0; }
@@ -90,7 +90,7 @@ struct MergedWindow {
   std::uint64_t hi = 0, lo = 0;
   std::uint8_t flags = 0, flavour = 0, model = 0;
   std::uint32_t first = 0;
-  bool paired() const { return (flags & kUnknownIdentity) == 0; }
+  bool paired() const { return (flags & kIdentityUnknown) == 0; }
 };
 // MPI_Alltoallv and its like.
 bool counts_by_pair(const MpiFunction& function);

@@ -38,7 +38,8 @@ TEST(EarlColumns, FindWhatAListHas) {
   for (unsigned seed = 1; seed <= 12; ++seed) {
     std::mt19937 random(seed);
     const bool contents = seed % 2 == 0;
-    const auto kind = contents ? IntervalColumn::Contents::kSome : IntervalColumn::Contents::kNone;
+    const auto kind =
+        contents ? IntervalColumn::Contents::kSome : IntervalColumn::Contents::kNothing;
     const std::size_t rows = seed == 1 ? 0 : seed == 2 ? 64 : std::size_t{seed} * 700;
     IntervalColumn column(kind);
     std::vector<Plain> list;
