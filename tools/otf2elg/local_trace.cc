@@ -10,7 +10,6 @@ namespace {
 
 // Kinds of identities: the first halves. The second ones are the archive's numbers.
 constexpr std::uint64_t kOfComm = 1, kOfWorld = 2, kOfWindow = 3, kOfSelf = 4;
-constexpr std::uint8_t kInter = 2, kStandsForGroup = 8;
 
 // EPILOG's region types of OpenMP constructs (docs/format.md, REGION).
 std::uint8_t openmp_type(OTF2_RegionRole role) {
@@ -204,7 +203,7 @@ CommId LocalTrace::define_comm(const std::vector<std::uint32_t>& ranks, std::uin
   const CommId cid{next_comm_++};
   write(MpiCommRef{cid, local});
   if (!others.empty()) {
-    flags = static_cast<std::uint8_t>(flags | kInter);
+    flags = static_cast<std::uint8_t>(flags | kIntercommunicator);
     const GroupId remote = define_group(second ? ranks : others);
     write(CommIdentity{cid, Hash64{kind}, Hash64{number}, Flags{flags}});
     write(CommRemote{cid, remote});
