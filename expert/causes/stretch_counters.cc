@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "epilog/format/field_values.h"
 #include "expert/trace_findings.h"
 
 namespace kojak::expert {

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "epilog/format/field_values.h"
 #include "tools/export/names.h"
 
 namespace kojak::otf2 {
@@ -267,7 +268,8 @@ class DefinitionWriter {
       const auto ref = static_cast<OTF2_MetricMemberRef>(members.size());
       check(OTF2_GlobalDefWriter_WriteMetricMember(
           out(), ref, s(metric.name), s(metric.description), OTF2_METRIC_TYPE_OTHER, mode,
-          metric.dtype == 1 ? OTF2_TYPE_DOUBLE : OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, s("#")));
+          metric.dtype == kFloatCounter ? OTF2_TYPE_DOUBLE : OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0,
+          s("#")));
       members.push_back(ref);
     });
     if (members.empty() || members.size() > 255) return;

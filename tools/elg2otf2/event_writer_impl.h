@@ -109,7 +109,8 @@ void EventWriter::write_metrics(Stream& stream, std::uint64_t tick, const R& rec
     OTF2_MetricValue values[255];
     for (std::uint32_t i = 0; i < count; ++i) {
       const MetricDef* metric = definitions_.metrics.find(MetricId{i});
-      types[i] = metric != nullptr && metric->dtype == 1 ? OTF2_TYPE_DOUBLE : OTF2_TYPE_UINT64;
+      types[i] =
+          metric != nullptr && metric->dtype == kFloatCounter ? OTF2_TYPE_DOUBLE : OTF2_TYPE_UINT64;
       values[i].unsigned_int = record.metv[i];
     }
     archive_.check(OTF2_EvtWriter_Metric(stream.out, nullptr, tick, kMetricClass,
