@@ -634,8 +634,7 @@ class Analysis : public earl::Sink {
       unexplained_.claim_at_end(path, location, seconds);
     };
     results.every_wait = causes_ || options_.wait || options_.watcher != nullptr;
-    results.contention_waits = [this](LockSide side, WaitResults&& waits,
-                                      std::span<const Wait> all) {
+    results.contention_waits = [this](LockSide side, WaitResults&& waits, const KeptWaits& all) {
       take_over(contention_metric(side), std::move(waits), all);
     };
     hides_progress_ = SwitchedOff(trace_.definitions()).hides_progress();
@@ -644,8 +643,7 @@ class Analysis : public earl::Sink {
       severities_.add(progress_metric(kind), path, location, seconds);
       unexplained_.claim_at_end(path, location, seconds);
     };
-    results.progress_waits = [this](ProgressKind kind, WaitResults&& waits,
-                                    std::span<const Wait> all) {
+    results.progress_waits = [this](ProgressKind kind, WaitResults&& waits, const KeptWaits& all) {
       take_over(progress_metric(kind), std::move(waits), all);
     };
     results.progress_parts = [this](ProgressKind kind, const Call& call, Seconds waited,
@@ -659,7 +657,7 @@ class Analysis : public earl::Sink {
       severities_.add(metric_index<EarlyWait>(), path, location, seconds);
       unexplained_.claim_at_end(path, location, seconds);
     };
-    results.indirect_waits = [this](WaitResults&& waits, std::span<const Wait> all) {
+    results.indirect_waits = [this](WaitResults&& waits, const KeptWaits& all) {
       take_over(metric_index<IndirectWait>(), WaitResults(waits), all, true);
       take_over(metric_index<EarlyWait>(), std::move(waits), all);
     };
@@ -667,13 +665,12 @@ class Analysis : public earl::Sink {
   }
   // Waits that were kept apart until it was known whether they count. `part`: of those of another
   // pattern.
-  void take_over(MetricIndex metric, WaitResults&& apart, std::span<const Wait> all,
-                 bool part = false) {
-    for (Wait wait : all) {
+  void take_over(MetricIndex metric, WaitResults&& apart, const KeptWaits& all, bool part = false) {
+    all.for_each([&](Wait wait) {
       wait.metric = metric;
       if (causes_ && !part) causes_->on_direct_wait(wait);
       tell(wait);
-    }
+    });
     instances_.absorb(std::move(apart), metric);
   }
   template <class F>

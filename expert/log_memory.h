@@ -1,10 +1,13 @@
-// Memory of logs that grow with the trace: what is more than a limit lies in temporary files.
+// Memory of logs that grow with the trace: what is more than a limit lies in a temporary file.
 //
-// The arrays of a LogVector come from a LogMemory. As long as all of its vectors
-// together are below the limit, they lie in memory as others do; what is larger is mapped from
-// unnamed temporary files ($TMPDIR or /tmp), one for each array, which the system writes and drops
-// where memory is short. Where no such file can be had, it is memory after all. The LogMemory must
-// outlive its vectors. Not thread-safe; throws std::bad_alloc as vectors do.
+// The arrays of a LogVector come from a LogMemory. As long as all of its vectors together are below
+// the limit, they lie in memory as others do; what is larger is mapped from one unnamed temporary
+// file ($TMPDIR or /tmp), which the system writes and drops where memory is short. An array in the
+// file grows at its place, nothing is copied; what is given back is used again, since new pages of
+// a file cost more than those that are there. Arrays have large pages, which take a tenth of the
+// system's time but 2 MB of memory each, and so not those of which many are in use at once. Where
+// no file can be had, it is memory after all. The LogMemory must outlive its vectors. Not
+// thread-safe; throws std::bad_alloc as vectors do.
 #pragma once
 
 #include <algorithm>
@@ -16,19 +19,22 @@
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace kojak::expert {
 
 class LogMemory {
  public:
-  static constexpr std::size_t kInMemory = std::size_t{24} << 20;
+  static constexpr std::size_t kInMemory = std::size_t{16} << 20;
 
   explicit LogMemory(std::size_t in_memory = kInMemory) : limit_(in_memory) {}
   LogMemory(const LogMemory&) = delete;
   LogMemory& operator=(const LogMemory&) = delete;
+  ~LogMemory();
 
-  // Where there is nothing yet, or with what is used of an array that is given back.
-  void* enlarge(void* place, std::size_t used, std::size_t bytes, std::size_t wanted);
+  // Where there is nothing yet, or with what is used of an array that is given back. `many`: one of
+  // many arrays that are used at the same time.
+  void* enlarge(void* place, std::size_t used, std::size_t bytes, std::size_t wanted, bool many);
   void give_back(void* place, std::size_t bytes);
   // The program does not need what lies in files for a while.
   void rest();
@@ -37,15 +43,30 @@ class LogMemory {
   std::size_t in_files() const { return in_files_; }
 
  private:
-  static constexpr std::size_t kLeastFile = std::size_t{64} << 10;  // smaller arrays get none
-  static constexpr std::size_t kMostFiles = 32'000;  // mappings that a process may have
-  void* map(std::size_t bytes);
+  static constexpr std::size_t kLeastFile = std::size_t{64} << 10;  // smaller arrays stay in memory
+  static constexpr std::size_t kMostParts = 32'000;  // mappings that a process may have
+  struct Part {                                      // of the file
+    std::size_t offset, bytes;
+  };
+  struct Mapped {
+    std::size_t room = 0;  // of its addresses, of which the first `bytes` are parts of the file
+    std::size_t bytes = 0;
+    std::size_t unit = 0;  // of which these are multiples
+    std::vector<Part> parts;
+  };
+  void* map(std::size_t bytes, bool many);
+  bool grow(char* place, Mapped& mapped, std::size_t bytes, bool many);
+  bool take(std::size_t bytes, std::size_t unit, std::vector<Part>& parts);
+  void free(const Mapped& mapped);
   void move(void* to, void* from, std::size_t bytes);
 
   std::size_t limit_, in_memory_ = 0, in_files_ = 0;
   std::string directory_;
-  bool failed_ = false;                            // there are no files to be had
-  std::unordered_map<void*, std::size_t> mapped_;  // and of what size
+  int file_ = -1;
+  std::size_t file_bytes_ = 0, parts_ = 0;
+  std::vector<Part> small_, large_;  // of the file, unused: by their units
+  bool failed_ = false;              // there is no file to be had
+  std::unordered_map<void*, Mapped> mapped_;
 };
 
 // Of values that may be copied as bytes. As std::vector as far as it goes.
@@ -56,6 +77,8 @@ class LogVector {
   using value_type = T;
 
   LogVector(LogMemory& memory) : memory_(&memory) {}  // NOLINT: a vector is made of it
+  // `many`: there are many of them, which are used at the same time.
+  LogVector(LogMemory& memory, bool many) : memory_(&memory), many_(many) {}
   LogVector(std::size_t count, LogMemory& memory) : LogVector(memory) { resize(count); }
   LogVector(std::size_t count, const T& value, LogMemory& memory) : LogVector(memory) {
     assign(count, value);
@@ -94,7 +117,7 @@ class LogVector {
   }
   void append(const T* first, const T* last) {
     const auto count = static_cast<std::size_t>(last - first);
-    if (room_ - size_ < count) reserve(std::max(2 * room_, size_ + count));
+    if (room_ - size_ < count) reserve(std::max(more_room(), size_ + count));
     std::uninitialized_copy(first, last, data_ + size_);
     size_ += count;
   }
@@ -102,7 +125,7 @@ class LogVector {
     if (count <= room_) return;
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_alloc();
     data_ = static_cast<T*>(
-        memory_->enlarge(data_, size_ * sizeof(T), room_ * sizeof(T), count * sizeof(T)));
+        memory_->enlarge(data_, size_ * sizeof(T), room_ * sizeof(T), count * sizeof(T), many_));
     room_ = count;
   }
   void resize(std::size_t count) {
@@ -121,12 +144,18 @@ class LogVector {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(room_, other.room_);
+    std::swap(many_, other.many_);
   }
 
  private:
+  // Large ones grow at their places.
+  std::size_t more_room() const {
+    constexpr std::size_t kAtOnce = (std::size_t{16} << 20) / sizeof(T);
+    return room_ + std::min(room_, kAtOnce);
+  }
   [[gnu::noinline]] void push_where_no_room_is(const T& value) {
     const T copy = value;  // it may be one of these
-    reserve(std::max<std::size_t>(2 * room_, 16));
+    reserve(std::max<std::size_t>(more_room(), 16));
     ::new (static_cast<void*>(data_ + size_)) T(copy);
     ++size_;
   }
@@ -134,6 +163,7 @@ class LogVector {
   LogMemory* memory_;
   T* data_ = nullptr;
   std::size_t size_ = 0, room_ = 0;
+  bool many_ = false;
 };
 
 }  // namespace kojak::expert

@@ -30,6 +30,7 @@ struct EndedBy {
   Seconds idle_since{std::numeric_limits<double>::infinity()};
 
   bool known() const { return location != kNoLocation; }
+  bool operator==(const EndedBy&) const = default;
 };
 inline EndedBy enter_of(const earl::OpenCall& call) {
   return {call.index, raw(call.cnode), call.enter};
@@ -55,6 +56,7 @@ struct Operation {
   std::uint32_t process =
       kNoLocation;           // whose memory it is about: a lock's target, an exposure's own
   std::uint64_t number = 0;  // two waits of one metric and number are of one operation
+  bool operator==(const Operation&) const = default;
 };
 
 // Of a call that waited for several: the times within which it waited for one of them. Parts of one

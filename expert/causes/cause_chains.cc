@@ -6,14 +6,15 @@ namespace kojak::expert {
 
 void CauseChains::begin(std::span<const CauseFinder::Asked> asked) {
   via_.assign(c_.waits_.size(), {});
+  wanted_.assign(c_.waits_.size(), false);
   for (const CauseFinder::Asked& a : asked) {
-    if (const WaitId wait = wait_before(a); wait != kNoWait) next_.try_emplace(wait);
+    if (const WaitId wait = wait_before(a); wait != kNoWait) want(wait);
   }
 }
 
 void CauseChains::follow(WaitId wait, const Next& next) {
   next_[wait] = next;
-  if (next.to_wait) next_.try_emplace(next.target);
+  if (next.to_wait) want(next.target);
 }
 
 Chain CauseChains::to_cause(LocationIndex culprit, StretchId stretch, const Via& via, Ticks to,
@@ -22,7 +23,7 @@ Chain CauseChains::to_cause(LocationIndex culprit, StretchId stretch, const Via&
   WaitId wait = via.wait;
   for (LocationIndex awaited = culprit; wait != kNoWait && chain.links.size() < most;) {
     chain.links.push_back(link_of(wait, awaited));
-    awaited = c_.waits_[wait].location;
+    awaited = place_of(wait).location;
     wait = via_[wait].wait;
   }
   std::reverse(chain.links.begin(), chain.links.end());
@@ -53,7 +54,9 @@ WaitId CauseChains::wait_before(const CauseFinder::Asked& asked) const {
 
 ChainLink CauseChains::link_of(WaitId wait, LocationIndex awaited) const {
   const CauseFinder::WaitRecord& w = c_.waits_[wait];
-  return {w.location, awaited, w.metric, w.call_path, seconds_at(w.begin), seconds_at(w.end)};
+  const CauseFinder::WaitPlace& place = place_of(wait);
+  return {place.location,      awaited,          place.metric, place.call_path,
+          seconds_at(w.begin), seconds_at(w.end)};
 }
 
 void CauseChains::end_chain(Chain& chain, LocationIndex culprit, StretchId stretch,

@@ -35,7 +35,7 @@ class CauseChains {
 
   // Before anything is passed on, when waits are placed in the timelines.
   void begin(std::span<const CauseFinder::Asked> asked);
-  bool wants(WaitId wait) const { return next_.contains(wait); }
+  bool wants(WaitId wait) const { return wanted_[wait]; }
   void follow(WaitId wait, const Next& next);
   void pass(WaitId to, double amount, WaitId via) { note(via_[to], amount, via); }
   // True if that is the largest one.
@@ -53,12 +53,20 @@ class CauseChains {
   double seconds_at(Ticks time) const { return c_.start_.value + in_seconds(Amount{time}); }
 
  private:
+  void want(WaitId wait) {
+    wanted_[wait] = true;
+    next_.try_emplace(wait);
+  }
+  const CauseFinder::WaitPlace& place_of(WaitId wait) const {
+    return c_.places_[c_.waits_[wait].place];
+  }
   WaitId wait_before(const CauseFinder::Asked& asked) const;
   ChainLink link_of(WaitId wait, LocationIndex awaited) const;
   void end_chain(Chain& chain, LocationIndex culprit, StretchId stretch, Ticks to) const;
 
   const CauseFinder& c_;
   LogVector<Via> via_;                     // by wait
+  std::vector<bool> wanted_;               // by wait: whether it is in next_
   std::unordered_map<WaitId, Next> next_;  // of the waits on the chains that were asked for
 };
 

@@ -23,13 +23,16 @@ CauseFinder::CauseFinder(std::size_t locations, const Options& options)
 
 void CauseFinder::on_together(std::uint64_t operation, std::span<const Arrival> arrivals) {
   operation_ = operation;
-  current_.assign(arrivals.begin(), arrivals.end());
-  std::sort(current_.begin(), current_.end(),
-            [](const Arrival& a, const Arrival& b) { return a.location < b.location; });
+  const auto before = [](const Arrival& a, const Arrival& b) { return a.location < b.location; };
+  if (!std::is_sorted(arrivals.begin(), arrivals.end(), before)) {
+    current_.assign(arrivals.begin(), arrivals.end());
+    std::sort(current_.begin(), current_.end(), before);
+    arrivals = current_;
+  }
   members_.clear();
-  Group group{0, false, true, 0, current_.front().exit_pos, presences_.size(), 0, 0};
+  Group group{0, false, true, 0, arrivals.front().exit_pos, presences_.size(), 0, 0};
   Ticks first_exit = std::numeric_limits<Ticks>::max();
-  for (const Arrival& a : current_) {
+  for (const Arrival& a : arrivals) {
     members_.push_back(a.location);
     presences_.push_back({ticks(a.enter), ticks(a.exit)});
     group.last = std::max(group.last, presences_.back().enter);
@@ -37,8 +40,16 @@ void CauseFinder::on_together(std::uint64_t operation, std::span<const Arrival> 
     group.first_exit_pos = std::min(group.first_exit_pos, a.exit_pos);
   }
   group.synchronised = group.last <= first_exit;
-  group.id = moments_.group(members_);
+  group.id = group_of_members();
   groups_.push_back(group);
+}
+
+CommonMoments::GroupId CauseFinder::group_of_members() {
+  // Mostly that of the operation before.
+  if (group_ == kNone32 || moments_.members(group_) != members_) {
+    group_ = moments_.group(members_);
+  }
+  return group_;
 }
 
 void CauseFinder::on_team(LocationIndex master, Seconds made, std::span<const Starter> members) {
@@ -50,7 +61,7 @@ void CauseFinder::on_team(LocationIndex master, Seconds made, std::span<const St
   std::sort(members_.begin(), members_.end());
   if (std::adjacent_find(members_.begin(), members_.end()) != members_.end()) return;
   const Ticks begin = ticks(made);
-  groups_.push_back({moments_.group(members_), false, false, begin, 0, 0, 0, 0});
+  groups_.push_back({group_of_members(), false, false, begin, 0, 0, 0, 0});
   for (const Starter& m : members) {
     if (m.location == master) continue;
     const Ticks entered = ticks(m.entered);
@@ -99,12 +110,8 @@ void CauseFinder::add_wait(const Wait& wait, bool direct) {
     not_listed_ += in_ticks(wait.waiting.value);
     return;
   }
-  w.location = wait.location;
-  w.metric = wait.metric;
-  w.call_path = wait.call_path;
+  w.place = place_of(wait);
   w.direct = direct;
-  w.object = wait.operation.object;
-  w.object_id = wait.operation.id;
   if (for_all) {
     Group& group = groups_.back();
     const auto number = static_cast<WaitId>(waits_.size());
@@ -114,6 +121,24 @@ void CauseFinder::add_wait(const Wait& wait, bool direct) {
     w.group = static_cast<std::uint32_t>(groups_.size() - 1);
   }
   waits_.push_back(w);
+}
+
+std::uint32_t CauseFinder::place_of(const Wait& wait) {
+  const WaitPlace place{wait.location, wait.call_path, wait.metric, wait.operation.id,
+                        wait.operation.object};
+  std::uint64_t key = std::uint64_t{place.location} << 32 | place.call_path;
+  key = (key ^ std::uint64_t{place.object_id} << 20 ^ place.metric) * 0x9E3779B97F4A7C15u;
+  key ^= key >> 29;
+  std::uint32_t& recent = recent_places_[key % recent_places_.size()];
+  if (recent < places_.size() && places_[recent] == place) return recent;
+  const auto [first, last] = place_numbers_.equal_range(key);
+  for (auto known = first; known != last; ++known) {
+    if (places_[known->second] == place) return recent = known->second;
+  }
+  recent = static_cast<std::uint32_t>(places_.size());
+  place_numbers_.emplace(key, recent);
+  places_.push_back(place);
+  return recent;
 }
 
 void CauseFinder::depend(LocationIndex location, Seconds enter, Seconds exit,

@@ -15,14 +15,16 @@
 // that it must know of all synchronisation, whether anybody waited or not.
 //
 // Memory: 16 bytes for each call and stretch of the trace and for each member of a group operation,
-// 40 for each call that depended on one other process, some 250 for each wait; beyond a limit in
-// temporary files (LogMemory). Not thread-safe; nothing fails. Sources: Boehme, Geimer, Arnold,
+// 40 for each call that depended on one other process, some 200 for each wait; beyond a limit in a
+// temporary file (LogMemory). Not thread-safe; nothing fails. Sources: Boehme, Geimer, Arnold,
 // Voigtlaender, Wolf, "Identifying the root causes of wait states in large-scale parallel
 // applications", ACM TOPC 3(2), 2016; Boehme's thesis, 2013 (critical path). Differs: one common
 // moment for both, shares for several late ones, and what is exact without comparing.
 #pragma once
 
+#include <array>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "expert/causes/common_moments.h"
@@ -104,18 +106,26 @@ class CauseFinder {
     return std::max<Ticks>(in_ticks(time.value - start_.value), 0);
   }
   void add_wait(const Wait& wait, bool direct);
+  std::uint32_t place_of(const Wait& wait);
+  CommonMoments::GroupId group_of_members();
   void depend(LocationIndex location, Seconds enter, Seconds exit, std::uint64_t exit_pos,
               const EndedBy& by);
 
+  // What many waits have in common.
+  struct WaitPlace {
+    LocationIndex location;
+    CallPathIndex call_path;
+    MetricIndex metric;
+    std::uint32_t object_id;
+    Operation::Object object;
+    bool operator==(const WaitPlace&) const = default;
+  };
   struct WaitRecord {
     Ticks begin, end, by_time;
     Ticks length = 0;  // of its pieces
-    LocationIndex location, by;
-    MetricIndex metric;
-    CallPathIndex call_path;
+    std::uint32_t place;
+    LocationIndex by;
     std::uint32_t group = kNone32;  // of groups_, if it waited for the last of one
-    std::uint32_t object_id = 0;
-    Operation::Object object = Operation::Object::kNothing;
     bool direct = false;
   };
   struct Group {
@@ -144,6 +154,10 @@ class CauseFinder {
   bool started_ = false;
   Stretches stretches_;
   std::vector<Timeline> timelines_;
+  std::vector<WaitPlace> places_;
+  // By what identifies a place; and those that were asked for last.
+  std::unordered_multimap<std::uint64_t, std::uint32_t> place_numbers_;
+  std::array<std::uint32_t, 1024> recent_places_{};
   LogVector<WaitRecord> waits_;
   LogVector<Group> groups_;
   LogVector<Presence> presences_;
@@ -158,6 +172,7 @@ class CauseFinder {
   std::uint64_t operation_ = 0;
   std::vector<Arrival> current_;
   std::vector<LocationIndex> members_;
+  CommonMoments::GroupId group_ = kNone32;
 };
 
 }  // namespace kojak::expert

@@ -37,7 +37,7 @@ void CauseSolver::find_gains(std::span<ListedCause> causes) {
       last[wanted[shares_[i].target]] = &delay;
     }
   }
-  GainFinder gains(timelines_.size(), causes.size());
+  GainFinder gains(timelines_.size(), causes.size(), c_.memory_);
   for (std::size_t i = 0; i < causes.size(); ++i) {
     shorten(i, causes[i].cause.location, causes[i].cause.id, times[i], gains);
   }
@@ -104,8 +104,21 @@ void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId s
 }
 
 void CauseSolver::replay(GainFinder& gains) {
-  LogVector<Dependency>& calls = c_.dependencies_;
-  sort_by(calls, [](const Dependency& d) { return d.exit_pos; });
+  // What one call depends on was mostly told at once.
+  struct Run {
+    std::uint64_t exit_pos;
+    std::uint32_t first, count;
+  };
+  const LogVector<Dependency>& told = c_.dependencies_;
+  LogVector<Run> runs(c_.memory_);
+  for (std::uint32_t d = 0; d < told.size(); ++d) {
+    if (runs.empty() || runs.back().exit_pos != told[d].exit_pos) {
+      runs.push_back({told[d].exit_pos, d, 0});
+    }
+    ++runs.back().count;
+    rest_after(kPiecesOfWait);
+  }
+  sort_by(runs, [](const Run& r) { return r.exit_pos; });
   struct Meeting {
     std::uint64_t first_exit_pos;
     std::uint32_t group;
@@ -117,13 +130,22 @@ void CauseSolver::replay(GainFinder& gains) {
   sort_by(meetings, [](const Meeting& m) { return m.first_exit_pos; });
   gains.start();
   std::vector<GainFinder::Member> members;
-  const Dependency* call = calls.begin();
+  std::vector<Dependency> together;
+  const Run* run = runs.begin();
   const auto calls_before = [&](std::uint64_t pos) {
-    while (call != calls.end() && call->exit_pos < pos) {
-      const Dependency* const first = call;
-      while (call != calls.end() && call->exit_pos == first->exit_pos) ++call;
-      gains.end_call({first, call});
-      rest_after(kPiecesOfWait);
+    while (run != runs.end() && run->exit_pos < pos) {
+      const Run* const first = run++;
+      std::span<const Dependency> call(told.data() + first->first, first->count);
+      if (run != runs.end() && run->exit_pos == first->exit_pos) {
+        together.assign(call.begin(), call.end());
+        for (; run != runs.end() && run->exit_pos == first->exit_pos; ++run) {
+          const Dependency* const more = told.data() + run->first;
+          together.insert(together.end(), more, more + run->count);
+        }
+        call = together;
+      }
+      gains.end_call(call);
+      rest_after(kPiecesOfWait * call.size());
     }
   };
   for (const Meeting& m : meetings) {

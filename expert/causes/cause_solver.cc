@@ -10,7 +10,7 @@
 namespace kojak::expert {
 namespace {
 
-constexpr std::size_t kNoDelay = static_cast<std::size_t>(-1);
+constexpr std::uint32_t kNoDelay = 0xFFFFFFFF;
 constexpr std::size_t kItemsAtOnce = 1 << 16;  // between two times when what lies in files rests
 constexpr std::size_t kNoPlace = static_cast<std::size_t>(-1);
 
@@ -18,14 +18,31 @@ constexpr std::size_t kNoPlace = static_cast<std::size_t>(-1);
 struct MeanOf {
   const Reference &all, &less;  // of them, and of those of them who are left out
   double place, waited;
+  bool nobody_left_out = less.empty();
 
-  double stretch(StretchId id) const { return mean(all.stretch(id), less.stretch(id)); }
-  double function(std::uint32_t id) const { return mean(all.function(id), less.function(id)); }
-  double waited_in(std::uint32_t id) const { return mean(all.waited(id), less.waited(id)); }
+  double stretch(StretchId id) const {
+    const Reference::Sum sum = all.stretch(id);
+    return nobody_left_out ? mean(sum) : mean(sum, less.stretch(id));
+  }
+  double function(std::uint32_t id) const {
+    const Reference::Sum sum = all.function(id);
+    return nobody_left_out ? mean(sum) : mean(sum, less.function(id));
+  }
+  double waited_in(std::uint32_t id) const {
+    const Reference::Sum sum = all.waited(id);
+    return nobody_left_out ? mean(sum) : mean(sum, less.waited(id));
+  }
+  double mean(const Reference::Sum& a) const { return std::max(0.0, a.at(place)) / waited; }
   double mean(const Reference::Sum& a, const Reference::Sum& b) const {
     return std::max(0.0, a.at(place) - b.at(place)) / waited;
   }
 };
+
+// Of what is not negative.
+Ticks rounded(double value) {
+  const auto whole = static_cast<Ticks>(value);
+  return value - static_cast<double>(whole) < 0.5 ? whole : whole + 1;
+}
 
 }  // namespace
 
@@ -65,18 +82,22 @@ RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
 }
 
 void CauseSolver::place_waits() {
+  of_place_.resize(c_.places_.size());
+  for (std::size_t p = 0; p < c_.places_.size(); ++p) {
+    of_place_[p].call = c_.stretches_.call(c_.places_[p].call_path);
+  }
   // By location, in the order in which they were told.
   std::vector<std::size_t> first(timelines_.size() + 1);
   for (const WaitRecord& w : waits_) {
-    ++first[w.location + 1];
+    ++first[location_of(w) + 1];
     rest_after(kPiecesOfWait);
   }
   for (std::size_t l = 0; l < timelines_.size(); ++l) first[l + 1] += first[l];
   LogVector<WaitSpan> spans(waits_.size(), c_.memory_);
   std::vector<std::size_t> next(first.begin(), first.end() - 1);
   for (std::size_t w = 0; w < waits_.size(); ++w) {
-    spans[next[waits_[w].location]++] = {waits_[w].begin, waits_[w].end, static_cast<WaitId>(w),
-                                         c_.stretches_.call(waits_[w].call_path), 0};
+    spans[next[location_of(waits_[w])]++] = {waits_[w].begin, waits_[w].end, static_cast<WaitId>(w),
+                                             of_place_[waits_[w].place].call, 0};
     rest_after(2 * kPiecesOfWait);
   }
   for (std::size_t l = 0; l < timelines_.size(); ++l) {
@@ -86,7 +107,7 @@ void CauseSolver::place_waits() {
       return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
     };
     const bool sorted = std::is_sorted(own.begin(), own.end(), earlier);
-    if (!sorted) {
+    if (!sorted && !insert_each(own, earlier)) {
       sort_by(own, c_.memory_, [](const WaitSpan& s) { return s.end; });
       sort_by(own, c_.memory_, [](const WaitSpan& s) { return s.begin; });
     }
@@ -95,14 +116,11 @@ void CauseSolver::place_waits() {
     rest_after(2 * timelines_[l].size() + kPiecesOfWait * own.size());
   }
   next.assign(first.begin(), first.end() - 1);
-  for (WaitRecord& w : waits_) {
-    w.length = spans[next[w.location]++].found;
-    rest_after(2 * kPiecesOfWait);
-  }
   all_ = unexplained_ = c_.not_listed_;
-  for (const WaitRecord& w : waits_) {
+  for (WaitRecord& w : waits_) {
+    w.length = spans[next[location_of(w)]++].found;
     all_ += w.length;
-    rest_after(kPiecesOfWait);
+    rest_after(2 * kPiecesOfWait);
   }
 }
 
@@ -121,16 +139,17 @@ void CauseSolver::order_items() {
 }
 
 void CauseSolver::compare_single(WaitRecord& wait, std::size_t id) {
-  if (wait.by == kNoLocation || wait.by == wait.location || wait.length == 0) return;
+  const LocationIndex location = location_of(wait);
+  if (wait.by == kNoLocation || wait.by == location || wait.length == 0) return;
   if (wait.direct) {
     delay_of_wait_[id] = add_direct(wait);
   } else {
-    Ticks since = c_.moments_.of_pair(wait.location, wait.by);
-    since = bounded(wait.location, bounded(wait.by, since, wait.by_time), wait.begin);
+    Ticks since = c_.moments_.of_pair(location, wait.by);
+    since = bounded(location, bounded(wait.by, since, wait.by_time), wait.begin);
     delay_of_wait_[id] =
-        compare_pair({wait.begin, wait.location}, {wait.by_time, wait.by}, since, what_of(wait));
+        compare_pair({wait.begin, location}, {wait.by_time, wait.by}, since, wait.place);
   }
-  c_.moments_.waited(wait.location, wait.by, wait.end);
+  c_.moments_.waited(location, wait.by, wait.end);
 }
 
 void CauseSolver::look_at(const Group& group) {
@@ -142,7 +161,7 @@ void CauseSolver::look_at(const Group& group) {
   const auto earlier = [](const ArrivalRecord& a, const ArrivalRecord& b) {
     return a.time != b.time ? a.time < b.time : a.location < b.location;
   };
-  if (!std::is_sorted(arrivals_.begin(), arrivals_.end(), earlier)) {
+  if (!insert_each(std::span(arrivals_), earlier)) {
     std::sort(arrivals_.begin(), arrivals_.end(), earlier);
   }
   places_.assign(arrivals_.size(), 0);
@@ -169,7 +188,7 @@ void CauseSolver::compare_group(std::uint32_t index) {
   std::vector<WaitId>& waiter = waiters_;
   waiter.assign(arrivals.size(), kNoWait);
   for (WaitId w = group.first_wait; w < group.waits_end; ++w) {
-    if (const std::size_t place = place_of(waits_[w].location); place != kNoPlace) {
+    if (const std::size_t place = place_of(location_of(waits_[w])); place != kNoPlace) {
       waiter[place] = w;
     }
   }
@@ -189,55 +208,60 @@ void CauseSolver::compare_group(std::uint32_t index) {
   const auto later = [&](std::size_t i) {  // than the first
     return static_cast<double>(arrivals[i].time - arrivals.front().time);
   };
-  Reference::Sum waiters, enters;  // of those before: what they wait, and when they came
+  weights_.resize(arrivals.size());
+  Reference::Sum waiters,
+      enters;  // of those before: what they wait, and when they came
   for (std::size_t j = 0; j < arrivals.size(); ++j) {
     const LocationIndex late = arrivals[j].location;
     const double place = places_[j];
-    const double weight = weight_of(j);
+    const double weight = weights_[j] = weight_of(j);
     double waited = waiters.at(place), came = enters.at(place);
     if (waited >= 1 || weight > 0) {
       doings_.look_at(timelines_[late], c_.stretches_, since, arrivals[j].time);
-      rest_after(doings_.pieces());
+      rest_after(doings_.pieces() + 2 * kPiecesOfWait);
     }
     if (waited >= 1) {
       excepted_.clear();
       for (const CommonMoments::Partner& p : c_.moments_.partners_since(late, since)) {
         const std::size_t i = place_of(p.location);
         if (p.time <= since || i == kNoPlace || i >= j) continue;
-        const double part = weight_of(i) * (place - places_[i]);
+        const double part = weights_[i] * (place - places_[i]);
         if (part < 1) continue;
         waited -= part;
         came -= part * later(i);
         waiter_.look_at(timelines_[p.location], c_.stretches_, since, arrivals[i].time);
-        excepted_.add(waiter_, c_.stretches_, weight_of(i), places_[i]);
+        excepted_.add(waiter_, weights_[i], places_[i]);
+        const std::uint32_t delay =
+            compare_pair(arrivals[i], arrivals[j], p.time, waits_[waiter[i]].place);
         exceptions_.push_back(
-            {j, i, compare_pair(arrivals[i], arrivals[j], p.time, what_of(waits_[waiter[i]]))});
+            {static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(i), delay});
       }
       if (waited >= 1) {
-        const Culprit culprit{late, what_of(waits_[group.first_wait]), since, arrivals[j].time,
+        const Culprit culprit{late, waits_[group.first_wait].place, since, arrivals[j].time,
                               static_cast<Ticks>(std::max(later(j) - came / waited, 1.0))};
-        group_delays_.push_back(
-            {j, add_delay(culprit, doings_, MeanOf{reference_, excepted_, place, waited})});
+        const std::uint32_t delay =
+            add_delay(culprit, doings_, MeanOf{reference_, excepted_, place, waited});
+        group_delays_.push_back({static_cast<std::uint32_t>(j), delay});
       }
     }
     if (weight > 0) {
-      reference_.add(doings_, c_.stretches_, weight, place);
+      reference_.add(doings_, weight, place);
       waiters.add(weight, place);
       enters.add(weight * later(j), place);
     }
   }
-  of.delays = group_delays_.size() - of.first_delay;
-  of.exceptions = exceptions_.size() - of.first_exception;
+  of.delays = static_cast<std::uint32_t>(group_delays_.size() - of.first_delay);
+  of.exceptions = static_cast<std::uint32_t>(exceptions_.size() - of.first_exception);
   c_.moments_.came_together(group.id, group.last);
 }
 
 // Of one who waits and the late one, since a moment of their own.
-std::size_t CauseSolver::compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late,
-                                      Ticks since, const What& what) {
+std::uint32_t CauseSolver::compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late,
+                                        Ticks since, std::uint32_t what) {
   since = std::min({since, waiter.time, late.time});
   late_.look_at(timelines_[late.location], c_.stretches_, since, late.time);
   waiter_.look_at(timelines_[waiter.location], c_.stretches_, since, waiter.time);
-  rest_after(late_.pieces() + waiter_.pieces());
+  rest_after(late_.pieces() + waiter_.pieces() + 2 * kPiecesOfWait);
   pair_.set(waiter_, c_.stretches_);
   const Culprit culprit{late.location, what, since, late.time,
                         std::max(late.time - waiter.time, Ticks{1})};
@@ -245,8 +269,8 @@ std::size_t CauseSolver::compare_pair(const ArrivalRecord& waiter, const Arrival
 }
 
 template <class Those>
-std::size_t CauseSolver::add_delay(const Culprit& culprit, const Doings& doings,
-                                   const Those& those) {
+std::uint32_t CauseSolver::add_delay(const Culprit& culprit, const Doings& doings,
+                                     const Those& those) {
   Delay delay{culprit.location, culprit.what, culprit.from, culprit.to, 0, 0, shares_.size(), 0};
   // Function by function, then to its stretches that took longer.
   if (of_function_.size() < c_.stretches_.functions()) {
@@ -257,14 +281,14 @@ std::size_t CauseSolver::add_delay(const Culprit& culprit, const Doings& doings,
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto time = static_cast<double>(parts[i].time);
     longer_[i] = std::max(0.0, time - those.stretch(parts[i].stretch));
-    OfFunction& function = of_function_[c_.stretches_[parts[i].stretch].function];
+    OfFunction& function = of_function_[parts[i].function];
     function.time += parts[i].time;
     function.longer += longer_[i];
   }
   Ticks sum = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (!(longer_[i] > 0)) continue;
-    const std::uint32_t f = c_.stretches_[parts[i].stretch].function;
+    const std::uint32_t f = parts[i].function;
     const double more = static_cast<double>(of_function_[f].time) - those.function(f);
     if (!(more >= 1)) continue;
     const auto weight = static_cast<Ticks>(more * (longer_[i] / of_function_[f].longer));
@@ -274,12 +298,12 @@ std::size_t CauseSolver::add_delay(const Culprit& culprit, const Doings& doings,
     sum += weight;
     note_longer(costs_[cost], culprit.from, culprit.to, weight, true);
   }
-  for (const Doings::Part& part : parts) of_function_[c_.stretches_[part.stretch].function] = {};
+  for (const Doings::Part& part : parts) of_function_[part.function] = {};
   if (of_call_.size() < c_.stretches_.size()) of_call_.resize(c_.stretches_.size());
   bool any = false;
   for (const Doings::Part& call : doings.waits()) {
     const auto all = static_cast<double>(call.time);
-    const double more = all - those.waited_in(c_.stretches_[call.stretch].function);
+    const double more = all - those.waited_in(call.function);
     of_call_[call.stretch] = {all, more};
     any = any || more >= 1;
   }
@@ -300,14 +324,14 @@ std::size_t CauseSolver::add_delay(const Culprit& culprit, const Doings& doings,
       }
     }
   }
-  delay.shares = shares_.size() - delay.first;
+  delay.shares = static_cast<std::uint32_t>(shares_.size() - delay.first);
   delay.whole = std::max({culprit.late_by, sum, Ticks{1}});
   delays_.push_back(delay);
-  return delays_.size() - 1;
+  return static_cast<std::uint32_t>(delays_.size() - 1);
 }
 
-std::size_t CauseSolver::add_direct(const WaitRecord& wait) {
-  Delay delay{wait.by, what_of(wait), wait.begin, wait.end, 0, 0, shares_.size(), 0};
+std::uint32_t CauseSolver::add_direct(const WaitRecord& wait) {
+  Delay delay{wait.by, wait.place, wait.begin, wait.end, 0, 0, shares_.size(), 0};
   Ticks sum = 0;
   timelines_[wait.by].each(wait.begin, wait.end, [&](const Piece& piece, Ticks begin, Ticks end) {
     if (piece.wait == kNoWait && c_.stretches_[piece.stretch].kind == Stretch::Kind::kOverhead) {
@@ -320,10 +344,10 @@ std::size_t CauseSolver::add_direct(const WaitRecord& wait) {
     if (to_wait) delay.waited += end - begin;
     if (!to_wait) note_longer(costs_[target], begin, end, end - begin, false);
   });
-  delay.shares = shares_.size() - delay.first;
+  delay.shares = static_cast<std::uint32_t>(shares_.size() - delay.first);
   delay.whole = std::max({wait.length, sum, Ticks{1}});
   delays_.push_back(delay);
-  return delays_.size() - 1;
+  return static_cast<std::uint32_t>(delays_.size() - 1);
 }
 
 // Of intervals that overlap the same time counts once, however many waited in them: as much as
@@ -357,6 +381,7 @@ void CauseSolver::pass_back() {
       pass_group(item->index);
       continue;
     }
+    rest_after(2 * kPiecesOfWait);
     const WaitId w = item->index;
     const Waiting waiting{waits_[w].length, received_[w]};
     passed_on_[w] = true;
@@ -388,9 +413,10 @@ void CauseSolver::pass_group(std::uint32_t index) {
   const OfGroup& of = of_group_[index];
   for (WaitId w = group.first_wait; w < group.waits_end; ++w) {
     passed_on_[w] = true;
+    rest_after(2 * kPiecesOfWait);
     left.own += waits_[w].length;
     left.passed += received_[w];
-    const std::size_t place = place_of(waits_[w].location);
+    const std::size_t place = place_of(location_of(waits_[w]));
     if (place == kNoPlace || arrivals[place].time >= group.last) continue;
     waiter[place] = w;
     if (chains_.wants(w)) follow_group(of, w, place);
@@ -400,7 +426,7 @@ void CauseSolver::pass_group(std::uint32_t index) {
   }
   const auto give = [&](std::size_t delay, double own, double passed, WaitId via) {
     const auto part = [](double wanted, Amount there) {
-      return std::clamp(static_cast<Amount>(std::llround(std::max(wanted, 0.0))), Amount{0}, there);
+      return std::clamp(Amount{rounded(std::max(wanted, 0.0))}, Amount{0}, there);
     };
     const Waiting given{part(own, left.own), part(passed, left.passed)};
     left.own -= given.own;
@@ -456,31 +482,40 @@ void CauseSolver::pass_group(std::uint32_t index) {
                           (indirect_part(delays_[e.delay]) - part_of[e.late]);
   }
   for (WaitId w = group.first_wait; w < group.waits_end; ++w) {
-    const std::size_t place = place_of(waits_[w].location);
-    note_indirect(w, place == kNoPlace ? 0 : static_cast<Ticks>(std::llround(indirect[place])));
+    const std::size_t place = place_of(location_of(waits_[w]));
+    note_indirect(w, place == kNoPlace ? 0 : indirect[place] > 0 ? rounded(indirect[place]) : 0);
   }
 }
 
 void CauseSolver::note_indirect(WaitId wait, Ticks indirect) {
   const WaitRecord& w = waits_[wait];
   indirect = std::clamp(indirect, Ticks{0}, w.length);
-  const std::uint32_t place = waits_numbers_.number(w.location, w.call_path);
-  if (place == waits_at_.size()) waits_at_.emplace_back();
-  std::vector<Waits>& there = waits_at_[place];
-  auto sums = std::find_if(there.begin(), there.end(),
-                           [&](const Waits& known) { return known.metric == w.metric; });
-  if (sums == there.end()) sums = there.insert(there.end(), Waits{w.metric, 0, 0});
-  sums->direct += w.length - indirect;
-  sums->indirect += indirect;
+  OfPlace& of = of_place_[w.place];
+  if (of.waits == kNone) {
+    const CauseFinder::WaitPlace& place = c_.places_[w.place];
+    of.waits = waits_numbers_.number(place.location, place.call_path);
+    if (of.waits == waits_at_.size()) waits_at_.emplace_back();
+    std::vector<Waits>& there = waits_at_[of.waits];
+    auto sums = std::find_if(there.begin(), there.end(),
+                             [&](const Waits& known) { return known.metric == place.metric; });
+    if (sums == there.end()) sums = there.insert(there.end(), Waits{place.metric, 0, 0});
+    of.row = static_cast<std::uint32_t>(sums - there.begin());
+  }
+  Waits& sums = waits_at_[of.waits][of.row];
+  sums.direct += w.length - indirect;
+  sums.indirect += indirect;
 }
 
 void CauseSolver::leave_unexplained(WaitId wait, Amount amount) {
   if (amount == 0) return;
   unexplained_ += amount;
-  const WaitRecord& w = waits_[wait];
-  const std::uint32_t place = unexplained_numbers_.number(w.location, w.call_path);
-  if (place == unexplained_at_.size()) unexplained_at_.push_back(0);
-  unexplained_at_[place] += amount;
+  OfPlace& of = of_place_[waits_[wait].place];
+  if (of.unexplained == kNone) {
+    const CauseFinder::WaitPlace& place = c_.places_[waits_[wait].place];
+    of.unexplained = unexplained_numbers_.number(place.location, place.call_path);
+    if (of.unexplained == unexplained_at_.size()) unexplained_at_.push_back(0);
+  }
+  unexplained_at_[of.unexplained] += amount;
 }
 
 void CauseSolver::charge(const Delay& delay, Waiting waiting, WaitId wait, WaitId via) {
@@ -497,11 +532,9 @@ void CauseSolver::charge(const Delay& delay, Waiting waiting, WaitId wait, WaitI
       continue;
     }
     // (A wait that ends after those who waited for it: its own causes are told already.)
-    const std::uint32_t number =
-        share.to_wait ? cost_of(delay.culprit, c_.stretches_.call(waits_[share.target].call_path))
-                      : share.target;
+    const std::uint32_t number = share.to_wait ? cost_of_call(share.target) : share.target;
     CostOf& of = costs_[number];
-    Cost& cost = of_pattern(of, delay.what.metric);
+    Cost& cost = of_pattern(of, c_.places_[delay.what].metric);
     cost.short_term += own;
     cost.long_term += passed;
     add_object(of, delay.what, own);
@@ -517,11 +550,13 @@ CauseSolver::Cost& CauseSolver::of_pattern(CostOf& cost, MetricIndex metric) {
   return cost.patterns.emplace_back(metric, Cost{}).second;
 }
 
-void CauseSolver::add_object(CostOf& cost, const What& what, Amount amount) {
+void CauseSolver::add_object(CostOf& cost, std::uint32_t what, Amount amount) const {
   constexpr std::size_t kKept = 16;  // of a cause that is one at more of them, the first
-  if (what.object == Operation::Object::kNothing || amount == 0) return;
+  const CauseFinder::WaitPlace& place = c_.places_[what];
+  if (place.object == Operation::Object::kNothing || amount == 0) return;
   for (auto& [known, sum] : cost.objects) {
-    if (known.object != what.object || known.object_id != what.object_id) continue;
+    const CauseFinder::WaitPlace& other = c_.places_[known];
+    if (other.object != place.object || other.object_id != place.object_id) continue;
     sum += amount;
     return;
   }
@@ -535,8 +570,8 @@ void CauseSolver::follow(WaitId wait, const Delay& delay) {
                        [](const Share& a, const Share& b) { return a.weight < b.weight; });
   if (most == shares.end() || most->weight <= 0) return;
   const bool on = most->to_wait && !passed_on_[most->target];
-  const StretchId stretch = most->to_wait ? c_.stretches_.call(waits_[most->target].call_path)
-                                          : costs_[most->target].stretch;
+  const StretchId stretch =
+      most->to_wait ? of_place_[waits_[most->target].place].call : costs_[most->target].stretch;
   chains_.follow(wait, {delay.culprit, on, on ? most->target : stretch, delay.to});
 }
 
@@ -588,7 +623,8 @@ void CauseSolver::list(RootCauses& results) {
     if (sum == 0) continue;
     cause.seconds = in_seconds(sum);
     for (const auto& [what, amount] : cost.objects) {
-      cause.objects.push_back({what.object, what.object_id, in_seconds(amount)});
+      const CauseFinder::WaitPlace& place = c_.places_[what];
+      cause.objects.push_back({place.object, place.object_id, in_seconds(amount)});
     }
     std::sort(cause.patterns.begin(), cause.patterns.end(),
               [](const CostOfPattern& a, const CostOfPattern& b) {
@@ -644,11 +680,11 @@ CauseSolver::Doers CauseSolver::list_times(RootCauses& results,
   std::vector<Ticks> sums(c_.stretches_.size(), 0);
   std::vector<StretchId> used;
   for (LocationIndex l = 0; l < timelines_.size(); ++l) {
-    timelines_[l].each(0, timelines_[l].end(), [&](const Piece& piece, Ticks begin, Ticks end) {
-      rest_after(1);
+    rest_after(timelines_[l].size());
+    timelines_[l].each([&](const Piece& piece, Ticks length) {
       if (piece.wait != kNoWait) return;
       if (sums[piece.stretch] == 0) used.push_back(piece.stretch);
-      sums[piece.stretch] += end - begin;
+      sums[piece.stretch] += length;
     });
     for (const StretchId k : used) {
       done_[k] += sums[k];

@@ -45,6 +45,7 @@ class CauseSolver {
   static constexpr std::size_t kMostPieces = 4096;
   // Times are kept for this many stretches, the most costly ones.
   static constexpr std::size_t kStretches = 1000;
+  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
   // So many causes have a chain, of at most so many links, and all of them of so many together.
   static constexpr std::size_t kChains = 1000, kMostLinks = 4096, kAllLinks = 100'000;
 
@@ -59,25 +60,25 @@ class CauseSolver {
     bool to_wait;
     Ticks weight;
   };
-  // What those who wait for a culprit do.
-  struct What {
-    MetricIndex metric;
-    Operation::Object object;
-    std::uint32_t object_id;
+  // What is known of a place of waits, and where its sums stand.
+  struct OfPlace {
+    StretchId call = 0;  // that waits
+    std::uint32_t cost = kNone, unexplained = kNone, waits = kNone, row = kNone;
   };
   struct Culprit {
     LocationIndex location;
-    What what;
-    Ticks from, to;  // the interval in which it is compared
-    Ticks late_by;   // than those who waited, on the average
+    std::uint32_t what;  // a place of those who wait for it
+    Ticks from, to;      // the interval in which it is compared
+    Ticks late_by;       // than those who waited, on the average
   };
   struct Delay {
     LocationIndex culprit;
-    What what;
-    Ticks from, to;  // the interval in which it was compared, or waited for
-    Ticks whole;     // at least the sum of the weights
-    Ticks waited;    // the weights of waits
-    std::size_t first, shares;
+    std::uint32_t what;  // a place of those who wait for it
+    Ticks from, to;      // the interval in which it was compared, or waited for
+    Ticks whole;         // at least the sum of the weights
+    Ticks waited;        // the weights of waits
+    std::size_t first;
+    std::uint32_t shares;
   };
   // What is done at a time: a wait on its own, a group with its waits, or only the coming together.
   struct Item {
@@ -86,15 +87,16 @@ class CauseSolver {
     bool group;
   };
   struct GroupDelay {
-    std::size_t place;  // of the late one in the group's arrivals
-    std::size_t delay;
+    std::uint32_t place;  // of the late one in the group's arrivals
+    std::uint32_t delay;
   };
   struct Exception {  // a pair with a common moment of its own
-    std::size_t late, waiter;
-    std::size_t delay;
+    std::uint32_t late, waiter;
+    std::uint32_t delay;
   };
   struct OfGroup {  // ranges in group_delays_ and exceptions_
-    std::size_t first_delay = 0, delays = 0, first_exception = 0, exceptions = 0;
+    std::uint64_t first_delay = 0, first_exception = 0;
+    std::uint32_t delays = 0, exceptions = 0;
   };
   struct Waiting {
     Amount own = 0, passed = 0;  // of those who wait here, and of those who waited for them
@@ -113,7 +115,7 @@ class CauseSolver {
     LocationIndex location = 0;
     StretchId stretch = 0;
     std::vector<std::pair<MetricIndex, Cost>> patterns;
-    std::vector<std::pair<What, Amount>> objects;  // of `what` only the object counts
+    std::vector<std::pair<std::uint32_t, Amount>> objects;  // by a place of waits there
     CauseChains::Via via;
     Ticks to = 0;  // the end of the interval in which it is to blame for `via`
     Ticks longer = 0;
@@ -134,18 +136,20 @@ class CauseSolver {
   // Where a location stands among them, if it is one of them.
   std::size_t place_of(LocationIndex location) const;
   void compare_group(std::uint32_t index);
-  std::size_t compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late, Ticks since,
-                           const What& what);
+  std::uint32_t compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late, Ticks since,
+                             std::uint32_t what);
   // A delay of what the culprit does more than those who waited did.
   template <class Those>
-  std::size_t add_delay(const Culprit& culprit, const Doings& doings, const Those& those);
-  std::size_t add_direct(const WaitRecord& wait);
+  std::uint32_t add_delay(const Culprit& culprit, const Doings& doings, const Those& those);
+  std::uint32_t add_direct(const WaitRecord& wait);
   void pass_back();
   void pass_group(std::uint32_t index);
   // `via`: the one of those who wait that waits most.
   void charge(const Delay& delay, Waiting waiting, WaitId wait, WaitId via);
-  static void add_object(CostOf& cost, const What& what, Amount amount);
-  static What what_of(const WaitRecord& wait) { return {wait.metric, wait.object, wait.object_id}; }
+  void add_object(CostOf& cost, std::uint32_t what, Amount amount) const;
+  LocationIndex location_of(const WaitRecord& wait) const {
+    return c_.places_[wait.place].location;
+  }
   void leave_unexplained(WaitId wait, Amount amount);
   // Of a wait: how much of it was for waits of the one it was for.
   void note_indirect(WaitId wait, Ticks indirect);
@@ -161,7 +165,7 @@ class CauseSolver {
   void follow(WaitId wait, const Delay& delay);
   void follow_group(const OfGroup& of, WaitId wait, std::size_t place);
   Ticks bounded(LocationIndex location, Ticks since, Ticks to) const {
-    return std::max(since, timelines_[location].some_before(to, kMostPieces));
+    return timelines_[location].bounded(since, to, kMostPieces);
   }
   std::uint32_t cost_of(LocationIndex location, StretchId stretch) {
     const std::uint32_t number = cost_numbers_.number(location, stretch);
@@ -175,11 +179,18 @@ class CauseSolver {
   // What lies in files leaves memory when enough of it was looked at.
   static constexpr std::size_t kPiecesOfWait = 4;  // what looking at a wait is like
   void rest_after(std::size_t pieces) {
-    constexpr std::size_t kAtOnce = (16 << 20) / sizeof(Piece);
+    constexpr std::size_t kAtOnce = (8 << 20) / sizeof(Piece);
     touched_ += pieces;
     if (touched_ < kAtOnce) return;
     touched_ = 0;
     c_.memory_.rest();
+  }
+  // The cost of the call that waited.
+  std::uint32_t cost_of_call(WaitId wait) {
+    const std::uint32_t place = waits_[wait].place;
+    OfPlace& of = of_place_[place];
+    if (of.cost == kNone) of.cost = cost_of(c_.places_[place].location, of.call);
+    return of.cost;
   }
   static Cost& of_pattern(CostOf& cost, MetricIndex metric);
   void note_longer(CostOf& cost, Ticks from, Ticks to, Ticks longer, bool compared);
@@ -203,7 +214,7 @@ class CauseSolver {
   std::vector<Timeline>& timelines_;
   LogVector<WaitRecord>& waits_;
   LogVector<Item> items_;
-  LogVector<std::size_t> delay_of_wait_;
+  LogVector<std::uint32_t> delay_of_wait_;
   LogVector<OfGroup> of_group_;  // by group
   LogVector<GroupDelay> group_delays_;
   LogVector<Exception> exceptions_;
@@ -213,6 +224,7 @@ class CauseSolver {
   std::vector<bool> passed_on_;  // by wait
   CauseChains chains_;
   PlaceNumbers cost_numbers_, unexplained_numbers_, waits_numbers_;
+  std::vector<OfPlace> of_place_;  // by place of waits
   std::vector<CostOf> costs_;
   std::vector<Amount> unexplained_at_;
   std::vector<std::vector<Waits>> waits_at_;
@@ -236,6 +248,7 @@ class CauseSolver {
   };
   std::vector<Rate> rates_;
   std::vector<WaitId> waiters_;
+  std::vector<double> weights_;  // of waiters: their waits by how much they were earlier
   std::vector<double> indirect_, part_of_;
   std::size_t touched_ = 0;  // pieces, since what lies in files rested
   // Of the group looked at last.

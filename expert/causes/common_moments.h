@@ -24,7 +24,8 @@ class CommonMoments {
     Ticks time;  // of the last wait of one for the other
   };
 
-  explicit CommonMoments(std::size_t locations) : groups_of_(locations), partners_(locations) {}
+  explicit CommonMoments(std::size_t locations)
+      : groups_of_(locations), partners_(locations), next_(locations) {}
 
   // The group with these members, in ascending order.
   GroupId group(const std::vector<LocationIndex>& members) {
@@ -90,18 +91,24 @@ class CommonMoments {
     });
   }
   void note(LocationIndex a, LocationIndex b, Ticks time) {
-    for (Partner& p : partners_[a]) {
+    std::vector<Partner>& partners = partners_[a];
+    // Mostly partners come in the same order again and again.
+    std::size_t& next = next_[a];
+    for (std::size_t left = partners.size(); left != 0; --left) {
+      if (next >= partners.size()) next = 0;
+      Partner& p = partners[next++];
       if (p.location != b) continue;
       p.time = std::max(p.time, time);
       return;
     }
-    partners_[a].push_back({b, time});
+    partners.push_back({b, time});
   }
 
   std::vector<Group> groups_;
   std::map<std::vector<LocationIndex>, GroupId> numbers_;
   std::vector<std::vector<GroupId>> groups_of_;  // by location
   std::vector<std::vector<Partner>> partners_;   // by location
+  std::vector<std::size_t> next_;                // by location: of its partners
 };
 
 }  // namespace kojak::expert

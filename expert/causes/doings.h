@@ -14,6 +14,7 @@ class Doings {
  public:
   struct Part {
     StretchId stretch;
+    std::uint32_t function;  // that it is compared with
     Ticks time;
   };
   struct Waited {
@@ -32,18 +33,31 @@ class Doings {
     }
     pieces_ = 0;
     timeline.each(from, to, [&](const Piece& piece, Ticks begin, Ticks end) {
-      const bool waits = piece.wait != kNoWait;
-      Ticks& sum = (waits ? in_waits_ : done_)[piece.stretch];
-      if (sum == 0) (waits ? waits_ : parts_).push_back({piece.stretch, 0});
-      sum += end - begin;
-      if (waits) waited_.push_back({piece.wait, piece.stretch, end - begin});
       ++pieces_;
+      if (piece.wait == kNoWait) [[likely]] {
+        Ticks& sum = done_[piece.stretch];
+        if (sum == 0) parts_.push_back({piece.stretch, 0, 0});
+        sum += end - begin;
+        return;
+      }
+      Ticks& sum = in_waits_[piece.stretch];
+      if (sum == 0) waits_.push_back({piece.stretch, 0, 0});
+      sum += end - begin;
+      waited_.push_back({piece.wait, piece.stretch, end - begin});
     });
-    take(waits_, in_waits_);
-    take(parts_, done_);
-    std::erase_if(parts_, [&](const Part& p) {
-      return stretches[p.stretch].kind == Stretch::Kind::kOverhead;
-    });
+    for (Part& w : waits_) {
+      w = {w.stretch, stretches[w.stretch].function, in_waits_[w.stretch]};
+      in_waits_[w.stretch] = 0;
+    }
+    std::size_t kept = 0;
+    for (const Part& p : parts_) {
+      const Stretch& stretch = stretches[p.stretch];
+      if (stretch.kind != Stretch::Kind::kOverhead) {
+        parts_[kept++] = {p.stretch, stretch.function, done_[p.stretch]};
+      }
+      done_[p.stretch] = 0;
+    }
+    parts_.resize(kept);
   }
   // Computing and calls, without waits.
   const std::vector<Part>& parts() const { return parts_; }
@@ -54,13 +68,6 @@ class Doings {
   std::size_t pieces() const { return pieces_; }
 
  private:
-  static void take(std::vector<Part>& parts, std::vector<Ticks>& sums) {
-    for (Part& p : parts) {
-      p.time = sums[p.stretch];
-      sums[p.stretch] = 0;
-    }
-  }
-
   std::vector<Part> parts_, waits_;
   std::vector<Waited> waited_;
   std::vector<Ticks> done_, in_waits_;  // by stretch; zeros in between
@@ -82,20 +89,21 @@ class Reference {
     double at(double place) const { return place * all - behind; }
   };
 
-  void add(const Doings& doings, const Stretches& stretches, double weight, double place) {
+  void add(const Doings& doings, double weight, double place) {
     for (const Doings::Part& p : doings.parts()) {
       const double length = weight * static_cast<double>(p.time);
       put(stretches_, p.stretch, length, place);
-      put(functions_, stretches[p.stretch].function, length, place);
+      put(functions_, p.function, length, place);
     }
     for (const Doings::Part& p : doings.waits()) {
-      put(waits_, stretches[p.stretch].function, weight * static_cast<double>(p.time), place);
+      put(waits_, p.function, weight * static_cast<double>(p.time), place);
     }
   }
   Sum stretch(StretchId id) const { return get(stretches_, id); }
   Sum function(std::uint32_t id) const { return get(functions_, id); }
   Sum waited(std::uint32_t function) const { return get(waits_, function); }
 
+  bool empty() const { return stretches_.used.empty() && waits_.used.empty(); }
   void clear() {
     clear(stretches_);
     clear(functions_);
@@ -137,24 +145,16 @@ class OneReference {
     clear();
     parts_.assign(doings.parts().begin(), doings.parts().end());
     waits_.assign(doings.waits().begin(), doings.waits().end());
-    if (of_stretch_.size() < stretches.size()) {
-      of_stretch_.resize(stretches.size(), 0);
-    }
+    if (of_stretch_.size() < stretches.size()) of_stretch_.resize(stretches.size(), 0);
     if (of_function_.size() < stretches.functions()) {
       of_function_.resize(stretches.functions(), 0);
       of_waits_.resize(stretches.functions(), 0);
     }
-    functions_.clear();
     for (const Doings::Part& p : parts_) {
       of_stretch_[p.stretch] = p.time;
-      functions_.push_back(stretches[p.stretch].function);
-      of_function_[functions_.back()] += p.time;
+      of_function_[p.function] += p.time;
     }
-    waited_.clear();
-    for (const Doings::Part& p : waits_) {
-      waited_.push_back(stretches[p.stretch].function);
-      of_waits_[waited_.back()] += p.time;
-    }
+    for (const Doings::Part& p : waits_) of_waits_[p.function] += p.time;
   }
   double stretch(StretchId id) const { return static_cast<double>(of_stretch_[id]); }
   double function(std::uint32_t id) const { return static_cast<double>(of_function_[id]); }
@@ -164,13 +164,11 @@ class OneReference {
 
  private:
   void clear() {
-    for (const Doings::Part& p : parts_) of_stretch_[p.stretch] = 0;
-    for (const std::uint32_t f : waited_) of_waits_[f] = 0;
-    for (const std::uint32_t f : functions_) of_function_[f] = 0;
+    for (const Doings::Part& p : parts_) of_stretch_[p.stretch] = of_function_[p.function] = 0;
+    for (const Doings::Part& p : waits_) of_waits_[p.function] = 0;
   }
 
   std::vector<Doings::Part> parts_, waits_;
-  std::vector<std::uint32_t> functions_, waited_;
   std::vector<Ticks> of_stretch_, of_function_, of_waits_;
 };
 

@@ -6,74 +6,138 @@
 namespace kojak::expert {
 
 void GainFinder::start() {
+  const auto earlier = [](const LeftOut& a, const LeftOut& b) { return a.until < b.until; };
   for (Location& l : locations_) {
-    std::stable_sort(l.left_out.begin(), l.left_out.end(),
-                     [](const LeftOut& a, const LeftOut& b) { return a.until < b.until; });
+    if (std::is_sorted(l.left_out.begin(), l.left_out.end(), earlier)) continue;
+    std::stable_sort(l.left_out.begin(), l.left_out.end(), earlier);
   }
 }
 
-void GainFinder::change(Location& location, Ticks time, const Earlier& earlier) {
-  if (earlier == location.now) return;
+GainFinder::RowId GainFinder::add_row() {
+  if (free_.empty()) {
+    rows_.emplace_back();
+    return static_cast<RowId>(rows_.size() - 1);
+  }
+  const RowId row = free_.back();
+  free_.pop_back();
+  return row;
+}
+
+void GainFinder::change_to(Location& location, Ticks time, RowId row) {
+  use(row);
+  const Row &next = rows_[row], &now = rows_[location.now];
+  const bool same = next.most == now.most && next.earlier == now.earlier;
   std::vector<Change>& changes = location.changes;
-  if (changes.empty()) changes.push_back({-1, location.now});
-  location.now = earlier;
+  if (!same && changes.empty()) {
+    use(location.now);
+    changes.push_back({-1, location.now});
+  }
+  drop(location.now);
+  location.now = row;
+  if (same) return;
+  use(row);
   if (time <= changes.back().time) {
-    changes.back().earlier = earlier;
+    drop(changes.back().row);
+    changes.back().row = row;
     return;
   }
-  if (changes.size() == kKept) changes.erase(changes.begin(), changes.begin() + kKept / 2);
-  changes.push_back({time, earlier});
+  if (changes.size() == kKept) {
+    for (std::size_t i = 0; i < kKept / 2; ++i) drop(changes[i].row);
+    changes.erase(changes.begin(), changes.begin() + kKept / 2);
+  }
+  changes.push_back({time, row});
 }
 
-void GainFinder::advance(Location& location, Ticks time) {
+void GainFinder::leave_out_until(Location& location, Ticks time) {
   while (location.next < location.left_out.size() &&
          location.left_out[location.next].until <= time) {
     const LeftOut& left_out = location.left_out[location.next++];
-    Earlier earlier = location.now;
-    earlier[left_out.cause] += left_out.time;
-    change(location, left_out.until, earlier);
+    if (left_out.time == 0) continue;
+    const RowId row = add_row();
+    Row& earlier = rows_[row];
+    earlier = rows_[location.now];
+    earlier.uses = 0;
+    earlier.earlier[left_out.cause] += left_out.time;
+    earlier.most = std::max(earlier.most, earlier.earlier[left_out.cause]);
+    change(location, left_out.until, row);
   }
 }
 
-const GainFinder::Earlier& GainFinder::at(Location& location, Ticks time) {
+GainFinder::RowId GainFinder::at(Location& location, Ticks time) {
   advance(location, time);
   if (location.changes.empty() || location.changes.back().time <= time) return location.now;
   const auto later =
       std::upper_bound(location.changes.begin(), location.changes.end(), time,
                        [](Ticks t, const Change& change) { return t < change.time; });
-  return later == location.changes.begin() ? later->earlier : (later - 1)->earlier;
+  return later == location.changes.begin() ? later->row : (later - 1)->row;
+}
+
+GainFinder::RowId GainFinder::least(RowId first, RowId second, Ticks slack, bool& own) {
+  // (Nobody is later than in the run.)
+  if (first == second || slack >= rows_[first].most) return first;
+  if (!own) {
+    const RowId copy = add_row();
+    rows_[copy] = rows_[first];
+    rows_[copy].uses = 0;
+    first = copy;
+    own = true;
+  }
+  Row& row = rows_[first];
+  const Earlier& other = rows_[second].earlier;
+  Ticks most = 0;
+  for (std::size_t i = 0; i < causes_; ++i) {
+    row.earlier[i] = std::min(row.earlier[i], slack + other[i]);
+    most = std::max(most, row.earlier[i]);
+  }
+  row.most = most;
+  return first;
 }
 
 void GainFinder::end_call(std::span<const Dependency> dependencies) {
   const Dependency& call = dependencies.front();
   Location& own = locations_[call.location];
+  // That by which all went on: nobody has to wait from then on.
   Ticks ready = call.enter;
-  for (const Dependency& d : dependencies) ready = std::max(ready, d.awaited);
-  advance(own, ready);
-  Earlier earlier{};
-  for (std::size_t i = 0; i < causes_; ++i) earlier[i] = ready - (call.enter - own.now[i]);
+  const Dependency* last = nullptr;
   for (const Dependency& d : dependencies) {
-    const Earlier& other = at(locations_[d.by], d.awaited);
-    for (std::size_t i = 0; i < causes_; ++i) {
-      earlier[i] = std::min(earlier[i], ready - (d.awaited - other[i]));
-    }
+    advance(locations_[d.by], d.awaited);
+    if (d.awaited <= ready) continue;
+    ready = d.awaited;
+    last = &d;
   }
-  change(own, call.exit, earlier);
+  advance(own, ready);
+  bool made = false;
+  RowId row = last == nullptr ? own.now : at(locations_[last->by], last->awaited);
+  if (last != nullptr) row = least(row, own.now, ready - call.enter, made);
+  for (const Dependency& d : dependencies) {
+    if (&d == last) continue;
+    row = least(row, at(locations_[d.by], d.awaited), ready - d.awaited, made);
+  }
+  change(own, call.exit, row);
+  if (made && rows_[row].uses == 0) free_.push_back(row);
 }
 
 void GainFinder::meet(std::span<const Member> members) {
-  Ticks ready = 0;
-  for (const Member& m : members) ready = std::max(ready, m.enter);
-  Earlier earlier{};
-  std::fill_n(earlier.begin(), causes_, std::numeric_limits<Ticks>::max());
+  const Member* last = members.data();
   for (const Member& m : members) {
     Location& location = locations_[m.location];
     advance(location, m.enter);
-    for (std::size_t i = 0; i < causes_; ++i) {
-      earlier[i] = std::min(earlier[i], ready - (m.enter - location.now[i]));
-    }
+    if (last->enter < m.enter) last = &m;
   }
-  for (const Member& m : members) change(locations_[m.location], m.exit, earlier);
+  bool made = false;
+  RowId row = locations_[last->location].now;
+  // Of those that are earlier by the same, who came last counts.
+  for (const Member* m = members.data(); m != members.data() + members.size();) {
+    const RowId now = locations_[m->location].now;
+    Ticks latest = m->enter;
+    for (++m; m != members.data() + members.size() && locations_[m->location].now == now; ++m) {
+      latest = std::max(latest, m->enter);
+    }
+    row = least(row, now, last->enter - latest, made);
+  }
+  use(row);
+  for (const Member& m : members) change(locations_[m.location], m.exit, row);
+  drop(row);
 }
 
 std::array<Ticks, GainFinder::kMost> GainFinder::finish(std::span<const Ticks> ends) {
@@ -83,7 +147,7 @@ std::array<Ticks, GainFinder::kMost> GainFinder::finish(std::span<const Ticks> e
   for (std::size_t l = 0; l < locations_.size(); ++l) {
     advance(locations_[l], ends[l]);
     for (std::size_t i = 0; i < causes_; ++i) {
-      gains[i] = std::min(gains[i], last - (ends[l] - locations_[l].now[i]));
+      gains[i] = std::min(gains[i], last - (ends[l] - rows_[locations_[l].now].earlier[i]));
     }
   }
   return gains;

@@ -1,12 +1,14 @@
 // What the run would gain without some of its causes: all synchronisation is replayed with the time
 // that each of them took longer left out.
 //
-// A call ends when its own process and all processes that it depends on have come so far, plus
-// the time that it took after that in the run. So each process is earlier by some time, which grows
+// A call ends when its own process and all processes that it depends on have come so far, plus the
+// time that it took after that in the run. So each process is earlier by some time, which grows
 // where something is left out and changes with each such call: nobody gains more than those whom it
 // depends on, and new waits appear where there were none. Fed in the order in which the calls
-// ended, for up to kMost causes at once. Memory: kKept changes for each location (of what lies
-// further back the oldest of them counts), and what is left out. Not thread-safe; nothing fails.
+// ended, for up to kMost causes at once. After most calls a process is earlier by as much as
+// another one is, so they share these numbers, and nothing is computed of those that have waited
+// longer than anything gains. Memory: kKept changes for each location (of what lies further back
+// the oldest of them counts), and what is left out. Not thread-safe; nothing fails.
 #pragma once
 
 #include <array>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "expert/causes/ticks.h"
+#include "expert/log_memory.h"
 #include "expert/severity.h"
 
 namespace kojak::expert {
@@ -33,8 +36,12 @@ class GainFinder {
   static constexpr std::size_t kMost = 10;
 
   // `causes`: how many, at most kMost.
-  explicit GainFinder(std::size_t locations, std::size_t causes = kMost)
-      : causes_(causes), locations_(locations) {}
+  GainFinder(std::size_t locations, std::size_t causes, LogMemory& memory)
+      : causes_(causes), rows_(1) {
+    rows_.front().uses = 1;  // nobody is earlier: never given back
+    locations_.reserve(locations);
+    for (std::size_t l = 0; l < locations; ++l) locations_.emplace_back(memory);
+  }
 
   // Before the replay, each cause's in order of time: a location does something for so much less
   // time that ends at `until`.
@@ -58,26 +65,52 @@ class GainFinder {
   static constexpr std::size_t kKept = 64;
 
   using Earlier = std::array<Ticks, kMost>;  // than in the run, by cause
+  using RowId = std::uint32_t;
+  struct Row {
+    Earlier earlier{};
+    Ticks most = 0;  // of these
+    std::uint32_t uses = 0;
+  };
   struct LeftOut {
     Ticks until, time;
     std::size_t cause;
   };
   struct Change {
     Ticks time;  // from then on
-    Earlier earlier;
+    RowId row;
   };
   struct Location {
-    std::vector<LeftOut> left_out;
+    explicit Location(LogMemory& memory) : left_out(memory, true) {}
+    LogVector<LeftOut> left_out;
     std::size_t next = 0;  // of these
-    Earlier now{};
+    RowId now = 0;
     std::vector<Change> changes;  // the latest ones
   };
 
-  static void advance(Location& location, Ticks time);
-  static void change(Location& location, Ticks time, const Earlier& earlier);
-  static const Earlier& at(Location& location, Ticks time);
+  void advance(Location& location, Ticks time) {
+    if (location.next < location.left_out.size() &&
+        location.left_out[location.next].until <= time) {
+      leave_out_until(location, time);
+    }
+  }
+  void leave_out_until(Location& location, Ticks time);
+  void change(Location& location, Ticks time, RowId row) {
+    if (row != location.now) change_to(location, time, row);
+  }
+  void change_to(Location& location, Ticks time, RowId row);
+  RowId at(Location& location, Ticks time);
+  // Of two that go on together: the first as it is, the second `slack` later: the row of what both
+  // are earlier by. `own`: whether the first one is nobody else's and may be changed.
+  RowId least(RowId first, RowId second, Ticks slack, bool& own);
+  RowId add_row();
+  void use(RowId row) { ++rows_[row].uses; }
+  void drop(RowId row) {
+    if (--rows_[row].uses == 0) free_.push_back(row);
+  }
 
   std::size_t causes_;
+  std::vector<Row> rows_;
+  std::vector<RowId> free_;
   std::vector<Location> locations_;
 };
 

@@ -14,17 +14,17 @@
 namespace kojak::expert {
 
 // Where each lies near its place: true if that was so.
-template <class T, class Key>
-bool insert_each(std::span<T> all, Key&& key) {
+template <class T, class Earlier>
+bool insert_each(std::span<T> all, Earlier&& earlier) {
   constexpr std::size_t kNear = 64;
   std::size_t moves = 8 * all.size();  // at most: then the other way is faster
   for (std::size_t i = 1; i < all.size(); ++i) {
-    if (!(key(all[i]) < key(all[i - 1]))) continue;
+    if (!earlier(all[i], all[i - 1])) continue;
     const std::size_t first = i - std::min(i, kNear);
-    if (first != 0 && key(all[i]) < key(all[first])) return false;
+    if (first != 0 && earlier(all[i], all[first])) return false;
     const T moved = all[i];
     std::size_t to = i;
-    for (; to > first && key(moved) < key(all[to - 1]); --to) all[to] = all[to - 1];
+    for (; to > first && earlier(moved, all[to - 1]); --to) all[to] = all[to - 1];
     all[to] = moved;
     if (moves < i - to) return false;
     moves -= i - to;
@@ -36,7 +36,7 @@ template <class T, class Key>
 void sort_by(std::span<T> all, LogMemory& memory, Key&& key) {
   constexpr unsigned kBits = 11;
   constexpr std::size_t kDigits = std::size_t{1} << kBits;
-  if (insert_each(all, key)) return;
+  if (insert_each(all, [&](const T& a, const T& b) { return key(a) < key(b); })) return;
   std::uint64_t least = ~std::uint64_t{0}, most = 0;
   for (const T& one : all) {
     least = std::min(least, static_cast<std::uint64_t>(key(one)));

@@ -14,7 +14,7 @@ void Timeline::name_computing(CallPathIndex after, Stretches& stretches) {
 
 void Timeline::name_starts(std::span<const Start> starts) {
   if (starts.empty()) return;
-  LogVector<Piece> named(pieces_.memory());
+  LogVector<Piece> named(pieces_.memory(), true);
   named.reserve(pieces_.size() + starts.size());
   auto start = starts.begin();
   Ticks begin = 0;
@@ -31,38 +31,53 @@ void Timeline::name_starts(std::span<const Start> starts) {
     add(piece.end, piece.stretch);
   }
   pieces_ = std::move(named);
-  near_ = 0;
+  from_ = to_ = 0;
+}
+
+std::size_t Timeline::far(Ticks time, std::size_t i) const {
+  const Piece* const p = pieces_.data();
+  const std::size_t n = pieces_.size();
+  std::size_t step = 1, first = 0;
+  if (i < n && p[i].end <= time) {
+    for (; step < n - i && p[i + step].end <= time; step *= 2) i += step;
+    first = i + 1;
+    i = std::min(i + step, n);
+  } else {
+    for (; step <= i && p[i - step].end > time; step *= 2) i -= step;
+    if (step <= i) first = i - step + 1;
+  }
+  const Piece* const found = std::upper_bound(
+      p + first, p + i, time, [](Ticks t, const Piece& piece) { return t < piece.end; });
+  return static_cast<std::size_t>(found - p);
 }
 
 void Timeline::carve(std::span<WaitSpan> waits) {
   if (waits.empty()) return;
-  constexpr std::size_t kAtOnce = 1 << 20;  // pieces, between two times when logs rest
-  LogVector<Piece> carved(pieces_.memory());
+  constexpr std::size_t kAtOnce = 1 << 18;  // pieces, between two times when logs rest
+  LogVector<Piece> carved(pieces_.memory(), true);
   std::size_t rested = 0;
   carved.reserve(pieces_.size() + 2 * waits.size());
   const Piece* piece = pieces_.data();
   const Piece* const last = piece + pieces_.size();
   Ticks begin = 0;
   const auto add = [&](Ticks end, StretchId stretch, WaitId wait) {
-    if (begin < end) carved.push_back({end, stretch, wait});
-    begin = std::max(begin, end);
+    if (begin >= end) return;
+    carved.push_back({end, stretch, wait});
+    begin = end;
   };
   for (WaitSpan& wait : waits) {
     if (wait.end <= begin) continue;
-    const Piece* const untouched = piece;
-    while (piece < last && piece->end <= wait.begin) ++piece;
-    if (untouched < piece) {
-      carved.append(untouched, piece);
-      begin = piece[-1].end;
-      if (carved.size() > rested + kAtOnce) {
-        pieces_.memory().rest();
-        rested = carved.size();
-      }
+    while (piece < last && piece->end <= wait.begin) {
+      carved.push_back(*piece);
+      begin = piece++->end;
+    }
+    if (carved.size() > rested + kAtOnce) {
+      pieces_.memory().rest();
+      rested = carved.size();
     }
     while (piece < last && begin < wait.end) {
       const bool waits_here = piece->stretch == wait.call;
-      add(waits_here ? std::min(piece->end, wait.begin) : std::min(piece->end, wait.end),
-          piece->stretch, kNoWait);
+      add(std::min(piece->end, waits_here ? wait.begin : wait.end), piece->stretch, kNoWait);
       if (waits_here) {
         const Ticks from = begin;
         add(std::min(piece->end, wait.end), piece->stretch, wait.wait);
@@ -73,7 +88,7 @@ void Timeline::carve(std::span<WaitSpan> waits) {
   }
   carved.append(piece, last);
   pieces_ = std::move(carved);
-  near_ = 0;
+  from_ = to_ = 0;
 }
 
 }  // namespace kojak::expert

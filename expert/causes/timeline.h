@@ -45,7 +45,7 @@ class Timeline {
  public:
   enum class Kind : std::uint8_t { kComputing, kCall, kOverhead };
 
-  explicit Timeline(LogMemory& memory) : pieces_(memory) {}
+  explicit Timeline(LogMemory& memory) : pieces_(memory, true) {}
 
   void enter(Ticks time, CallPathIndex path, Kind kind, Stretches& stretches) {
     advance(time);
@@ -84,24 +84,36 @@ class Timeline {
   template <class F>
   void each(Ticks from, Ticks to, F&& f) const {
     Ticks begin = from;
-    for (std::size_t i = at(from); i < pieces_.size(); ++i) {
-      const Ticks end = std::min(to, pieces_[i].end);
-      if (begin < end) f(pieces_[i], begin, end);
-      near_ = i;
-      if (to <= pieces_[i].end) break;
+    std::size_t i = at(from, from_);
+    for (const std::size_t n = pieces_.size(); i < n; ++i) {
+      const Piece& piece = pieces_[i];
+      const Ticks end = std::min(to, piece.end);
+      if (begin < end) f(piece, begin, end);
+      if (to <= piece.end) break;
       begin = end;
     }
+    to_ = i;
   }
-  // The begin of the piece that lies `pieces` before the one at `time`.
-  Ticks some_before(Ticks time, std::size_t pieces) const {
-    if (pieces_.size() <= pieces) return 0;
-    const std::size_t i = at(time);
-    return i < pieces ? 0 : begin_of(i - pieces);
+  // f(piece, length) for all pieces, in order.
+  template <class F>
+  void each(F&& f) const {
+    Ticks begin = 0;
+    for (const Piece& piece : pieces_) {
+      f(piece, piece.end - begin);
+      begin = piece.end;
+    }
+  }
+  // `since`, or the begin of the piece that lies `most` before the one at `to` if that is later.
+  Ticks bounded(Ticks since, Ticks to, std::size_t most) const {
+    if (pieces_.size() <= most) return since;
+    const std::size_t i = at(to, to_);
+    if (i <= most || i - at(since, from_) <= most) return since;
+    return std::max(since, begin_of(i - most));
   }
   // What it did just before `time`; null at its begin and after its end.
   const Piece* before(Ticks time) const {
     if (time <= 0 || time > end_) return nullptr;
-    return &pieces_[at(time - 1)];
+    return &pieces_[at(time - 1, to_)];
   }
   Ticks begin_of(const Piece& piece) const {
     return begin_of(static_cast<std::size_t>(&piece - pieces_.data()));
@@ -117,22 +129,20 @@ class Timeline {
   static constexpr CallPathIndex kNoFunction = kUnnamed - 1;
 
   // The piece in which `time` lies, or that begins there. Looks near where it looked last.
-  std::size_t at(Ticks time) const {
+  std::size_t at(Ticks time, std::size_t& near) const {
+    constexpr std::size_t kSteps = 8;
     const Piece* const p = pieces_.data();
     const std::size_t n = pieces_.size();
-    std::size_t i = std::min(near_, n), step = 1, first = 0;
+    std::size_t i = std::min(near, n);
+    std::size_t steps = kSteps;
     if (i < n && p[i].end <= time) {
-      for (; step < n - i && p[i + step].end <= time; step *= 2) i += step;
-      first = i + 1;
-      i = std::min(i + step, n);
+      while (i < n && p[i].end <= time && steps != 0) ++i, --steps;
     } else {
-      for (; step <= i && p[i - step].end > time; step *= 2) i -= step;
-      if (step <= i) first = i - step + 1;
+      while (i != 0 && p[i - 1].end > time && steps != 0) --i, --steps;
     }
-    const Piece* const found = std::upper_bound(
-        p + first, p + i, time, [](Ticks t, const Piece& piece) { return t < piece.end; });
-    return near_ = static_cast<std::size_t>(found - p);
+    return near = steps != 0 ? i : far(time, i);
   }
+  std::size_t far(Ticks time, std::size_t i) const;
   Ticks begin_of(std::size_t i) const { return i == 0 ? 0 : pieces_[i - 1].end; }
   void advance(Ticks time) {
     if (time > end_) {
@@ -158,7 +168,7 @@ class Timeline {
   std::size_t unnamed_ = 0;  // the first piece after the last call
   CallPathIndex before_ = kNoCallPath;
   bool begun_ = false;
-  mutable std::size_t near_ = 0;
+  mutable std::size_t from_ = 0, to_ = 0;  // where it looked last
 };
 
 }  // namespace kojak::expert

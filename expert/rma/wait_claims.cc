@@ -185,7 +185,7 @@ void WaitClaims::keep_parts(const Call& call, double seconds, Waits& waits) {
   if (waits == nullptr) waits = std::make_unique<Apart>(instances_, memory_);
   for_each_part(0, call, Seconds{seconds}, parts_, ++unnamed_, [&](const Wait& wait) {
     waits->worst.add(wait);
-    if (results_.every_wait) waits->all.push_back(wait);
+    if (results_.every_wait) waits->all.add(wait);
   });
 }
 

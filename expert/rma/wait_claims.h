@@ -20,7 +20,7 @@
 #include <unordered_map>
 
 #include "expert/instances.h"
-#include "expert/log_memory.h"
+#include "expert/rma/kept_waits.h"
 #include "expert/rma/waiting_call.h"
 #include "expert/wait.h"
 
@@ -42,15 +42,15 @@ class WaitClaims {
     // Sums at the end of the trace, and what is known of the waits: the worst instances, and for
     // whom they were; and all of them, if wanted.
     std::function<void(LockSide, CallPathIndex, LocationIndex, double)> contention;
-    std::function<void(LockSide, WaitResults&&, std::span<const Wait>)> contention_waits;
+    std::function<void(LockSide, WaitResults&&, const KeptWaits&)> contention_waits;
     std::function<void(ProgressKind, CallPathIndex, LocationIndex, double)> progress;
-    std::function<void(ProgressKind, WaitResults&&, std::span<const Wait>)> progress_waits;
+    std::function<void(ProgressKind, WaitResults&&, const KeptWaits&)> progress_waits;
     // A call that waited for progress, and for whom when.
     std::function<void(ProgressKind, const Call&, Seconds, std::span<const WaitPart>)>
         progress_parts;
     // Of calls that waited for a Win_complete that waited for another target's progress.
     std::function<void(CallPathIndex, LocationIndex, double)> indirect;
-    std::function<void(WaitResults&&, std::span<const Wait>)> indirect_waits;
+    std::function<void(WaitResults&&, const KeptWaits&)> indirect_waits;
   };
   // `known`: whether the trace tells who is outside MPI.
   WaitClaims(std::size_t instances, bool known, Results results)
@@ -90,7 +90,7 @@ class WaitClaims {
   struct Apart {
     Apart(std::size_t instances, LogMemory& memory) : worst(instances), all(memory) {}
     Instances worst;
-    LogVector<Wait> all;  // if every_wait
+    KeptWaits all;  // if every_wait
   };
   using Waits = std::unique_ptr<Apart>;  // made when there is the first
   // By the bits of the rule that make a difference for a call, and the rule without the others.

@@ -91,7 +91,7 @@ class Rank {
     definitions();
     const double begin = at(0, -0.5);
     out_.write(Enter{lid_, {begin}, region(kMain), {}});
-    if (options_.kind != "p2p" && options_.kind != "barrier") {
+    if (options_.kind != "p2p" && options_.kind != "barrier" && options_.kind != "chain") {
       enter(at(0, -0.4), kCreate);
       out_.write(MpiWinCollExit{lid_, {at(0, -0.3)}, {}, WindowId{0}});
     }
@@ -103,6 +103,7 @@ class Rank {
     if (options_.kind == "p2p") iterations = messages();
     if (options_.kind == "barrier") iterations = barriers();
     if (options_.kind == "gats" || options_.kind == "ahead") iterations = pairs();
+    if (options_.kind == "chain") iterations = chain();
     out_.write(Exit{lid_, {at(iterations, 0.5)}, {}});
   }
 
@@ -111,6 +112,7 @@ class Rank {
   // last, which must have sent by then: at 0.8 of a step what was sent at 0.7.
   static double shift_of(const Options& options) {
     constexpr double kUsual = 1e-8;
+    if (options.kind == "chain") return 0;
     if (options.kind != "p2p") return kUsual;
     const double step = 0.9 * kIteration / options.operations;
     return std::min(kUsual, 0.08 * step / std::min(options.ranks, kRanksApart));
@@ -271,6 +273,31 @@ class Rank {
     }
     return n;
   }
+  // Rank 0 is late, each of the others passes on what it received: all wait because of rank 0,
+  // 0.05 of an iteration each, and behind each of those in between for another 0.6 / ranks.
+  std::uint64_t chain() {
+    const std::uint64_t n = iterations(8);
+    const double step = 0.6 / options_.ranks;
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const double sends = 0.1 + step * rank_;
+      if (rank_ != 0) {
+        enter(at(i, 0.05), kRecv);
+        const double to = at(i, sends - 0.4 * step);
+        out_.write(MpiRecv{lid_, {to}, PeerId{rank_ - 1}, CommId{0}, Tag{0}, Bytes{1024}});
+        out_.write(Exit{lid_, {to}, {}});
+      }
+      if (rank_ + 1 < options_.ranks) {
+        enter(at(i, sends), kSend);
+        out_.write(
+            MpiSend{lid_, {at(i, sends)}, PeerId{rank_ + 1}, CommId{0}, Tag{0}, Bytes{1024}});
+        out_.write(Exit{lid_, {at(i, sends + 0.2 * step)}, {}});
+      }
+      enter(at(i, 0.8), kBarrier);
+      out_.write(
+          MpiCollExit{lid_, {at(i, 0.9)}, {}, absent<PeerId>(), CommId{0}, Bytes{0}, Bytes{0}});
+    }
+    return n;
+  }
   // A call that begins or ends an epoch with the partner.
   void epoch(std::uint64_t i, RegionNumber number, double from, double to, bool ends) {
     enter(at(i, from), number);
@@ -353,7 +380,8 @@ class Rank {
 
 int usage() {
   std::fprintf(stderr,
-               "usage: make_traces fence|lock|contend|hold|p2p|one|barrier|gats|ahead DIRECTORY "
+               "usage: make_traces fence|lock|contend|hold|p2p|one|barrier|gats|ahead|chain "
+               "DIRECTORY "
                "[--ranks N] [--events N] [--operations N] [--skew SECONDS]\n");
   return 1;
 }
@@ -379,7 +407,8 @@ int main(int argc, char** argv) {
       return usage();
   }
   const std::string& kind = options.kind;
-  const auto kinds = {"fence", "lock", "contend", "hold", "p2p", "one", "barrier", "gats", "ahead"};
+  const auto kinds = {"fence", "lock",    "contend", "hold",  "p2p",
+                      "one",   "barrier", "gats",    "ahead", "chain"};
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     return usage();
   }

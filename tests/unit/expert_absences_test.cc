@@ -179,7 +179,7 @@ TEST_P(AbsentSides, CountWhereTheEvidenceLeavesThem) {
   double sum = 0;
   WaitClaims::Results results;
   results.progress = [&](ProgressKind, CallPathIndex, LocationIndex, double s) { sum += s; };
-  results.progress_waits = [&](ProgressKind, WaitResults&& waits, std::span<const Wait>) {
+  results.progress_waits = [&](ProgressKind, WaitResults&& waits, const KeptWaits&) {
     for (const Instance& i : waits.worst) {
       named.emplace_back(i.operation.process, i.waiting.value);
       EXPECT_EQ(i.waiters[0].ended_by.location, i.operation.process);
