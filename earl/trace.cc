@@ -44,21 +44,21 @@ Status Trace::read_definitions() {
     if (!is_definition(record.type)) {
       return Error{ExitCode::kBadInput,
                    path(),
-                   record.offset,
+                   reader_.place(record.offset),
                    std::string(record_name(record.type)),
                    "",
                    "events begin before the definitions have ended: this is no merged trace",
                    "merge the run with elg_merge; local archives of the classic tools need theirs"};
     }
     if (record_name(record.type).empty()) {
-      findings_.add(Finding::kUnknownRecord, record.offset);
+      findings_.add(Finding::kUnknownRecord, reader_.place(record.offset));
     } else if (!definitions_->add(record, reader_.dialect())) {
-      findings_.add(Finding::kBadDefinition, record.offset);
+      findings_.add(Finding::kBadDefinition, reader_.place(record.offset));
     }
     if (definitions_->local_run) {
       return Error{ExitCode::kBadInput,
                    path(),
-                   record.offset,
+                   reader_.place(record.offset),
                    "LOCAL_RUN",
                    "",
                    "this is the local trace of one process",

@@ -52,7 +52,7 @@ class Printer {
       complete_ |= record.type == static_cast<std::uint8_t>(RecordType::kLastDef);
       local_ |= record.type == static_cast<std::uint8_t>(RecordType::kLocalRun);
       one(record);
-      progress.update(record.offset);
+      progress.update(reader_.progress());
       if (out_.size() > kFlush) {
         if (Status status = flush(); !status) return status.error();
       }

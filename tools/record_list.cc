@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "epilog/format/records.h"
+#include "epilog/format/compact/state.h"
 
 namespace kojak {
 namespace {
 
-// Bytes of a field's type, as the format spells them.
+// Bytes of a field's type, as the format spells them, and what compact files expect of it.
 template <class T>
 std::string size_name() {
   if constexpr (std::is_same_v<T, Seconds>) {
@@ -21,7 +21,10 @@ std::string size_name() {
   } else if constexpr (std::is_same_v<T, MetricValues>) {
     return "u8[]";
   } else {
-    return "u" + std::to_string(sizeof(T));
+    std::string name = "u" + std::to_string(sizeof(T));
+    if (std::is_same_v<T, PeerId>) name += " peer";
+    if (compact::kCounts<T>) name += " count";
+    return name;
   }
 }
 

@@ -44,7 +44,7 @@ class Profiler {
         return classic_local_archive(reader_.path(), record.offset);
       }
       one(record);
-      if (progress_ && (++seen_ & 0xFFFF) == 0) progress_(record.offset);
+      if (progress_ && (++seen_ & 0xFFFF) == 0) progress_(reader_.progress());
     }
     profile_.truncated = next == TraceReader::Next::kDamaged;
     profile_.undefined = !definitions_.last_def && !definitions_.local_run;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "epilog/format/compact/source.h"
+
 namespace kojak {
 
 Result<TraceReader> TraceReader::open(const std::string& path, std::size_t buffer) {
@@ -57,7 +59,8 @@ Status TraceReader::read_header() {
   dialect_.major = static_cast<std::uint8_t>(p[7]);
   dialect_.minor = static_cast<std::uint8_t>(p[8]);
   const auto order = static_cast<std::uint8_t>(p[9]);
-  if (dialect_.major < 1 || dialect_.major > 2) {
+  const bool later = dialect_.major == compact::kMajor && dialect_.minor > 0;
+  if (dialect_.major < 1 || dialect_.major > compact::kMajor || later) {
     return Error{ExitCode::kBadInput,
                  path_,
                  7,
@@ -65,7 +68,7 @@ Status TraceReader::read_header() {
                  "",
                  "unknown format version " + std::to_string(dialect_.major) + "." +
                      std::to_string(dialect_.minor),
-                 "this kojak reads versions 1.x and 2.x"};
+                 "this kojak reads versions 1.x, 2.x and 3.0"};
   }
   if (order != 1 && order != 2) {
     return Error{ExitCode::kBadInput,
@@ -78,6 +81,12 @@ Status TraceReader::read_header() {
   }
   dialect_.big_endian = order == 2;
   pos_ = kHeaderSize;
+  if (dialect_.compact()) {
+    source_ = std::make_unique<compact::Source>(std::move(source_), dialect_.swapped(),
+                                                p + kHeaderSize, end_ - kHeaderSize);
+    end_ = kHeaderSize;
+    at_end_ = failed_ = false;
+  }
   return {};
 }
 
@@ -92,13 +101,15 @@ bool TraceReader::refill() {
       const std::ptrdiff_t n = source_->read(buffer_.get() + end_, capacity_ - end_);
       if (n < 0) {
         failed_ = at_end_ = true;
-        error_ = Error{ExitCode::kBadInput,
-                       path_,
-                       base_ + end_,
-                       "",
-                       "",
-                       source_->error(),
-                       "all whole records before it were kept"};
+        const std::string why = source_->error();
+        error_ = Error{
+            ExitCode::kBadInput,
+            path_,
+            place(base_ + end_),
+            "",
+            "",
+            why,
+            why == kEndsInsideRecord ? kCutOffRemedy : "all whole records before it were kept"};
         break;
       }
       if (n == 0) {
@@ -168,10 +179,10 @@ TraceReader::Next TraceReader::finish() {
   }
   if (!defined_) return Next::kEnd;
   defined_ = false;  // said once
-  error_ = Error{ExitCode::kBadInput, path_, base_ + pos_, "", "", "", kCutOffRemedy};
+  error_ = Error{ExitCode::kBadInput, path_, place(base_ + pos_), "", "", "", kCutOffRemedy};
   if (announced_) error_.reason = wrong_number_of_events(events_, *announced_);
   if (error_.reason.empty() && late_ > 0) {
-    error_.offset = late_offset_;
+    error_.offset = place(late_offset_);
     error_.reason = kDefinitionsBehind;
   } else if (error_.reason.empty() && attribute_before_ == events_) {
     error_.reason = "an attribute of no event stands at the end";

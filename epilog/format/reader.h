@@ -1,5 +1,7 @@
 // Reads records of a trace, one after the other: plain or gzip, either byte order, either dialect.
 //
+// Compact records (version 3.0) come out as version 2.0 has them, and so do their offsets; place()
+// tells where a record stands in the file.
 // A merged trace says how many events it has, and nothing stands behind them: at the end of the
 // file the reader compares. What does not agree is damage, in the same words for every tool.
 // The reader owns a fixed buffer; a RawRecord and all views decoded from it are valid until the
@@ -30,6 +32,9 @@ class ByteSource {
   // Moves to an absolute offset; only if seekable.
   virtual bool seek(std::uint64_t offset) = 0;
   virtual std::string error() const = 0;
+  // Where in the file the byte at this offset comes from, and how much of the file has been read.
+  virtual std::uint64_t place(std::uint64_t offset) { return offset; }
+  virtual std::uint64_t consumed() const { return 0; }
 };
 
 // Opens a file, "-" for standard input; gzip is recognised by its first bytes.
@@ -87,6 +92,11 @@ class TraceReader {
 
   // Offset of the next record.
   std::uint64_t offset() const { return base_ + pos_; }
+  // Where the record with this offset stands in the file, for messages: of compact records that
+  // takes time.
+  std::uint64_t place(std::uint64_t offset) const { return source_->place(offset); }
+  // How far reading has come in the file.
+  std::uint64_t progress() const { return dialect_.compact() ? source_->consumed() : offset(); }
   // Continues at the record that starts at `offset`. The metric count of the dialect is kept;
   // events are no longer counted.
   Status seek(std::uint64_t offset);

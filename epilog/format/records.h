@@ -40,10 +40,11 @@ struct Dialect {
   bool big_endian = std::endian::native == std::endian::big;
   std::uint32_t metrics = 0;  // METRIC definitions so far
 
-  bool native() const { return major >= 2; }
-  bool swapped() const { return big_endian != (std::endian::native == std::endian::big); }
+  constexpr bool native() const { return major >= 2; }
+  constexpr bool compact() const { return major >= 3; }
+  constexpr bool swapped() const { return big_endian != (std::endian::native == std::endian::big); }
   // A field that classic files have from version 1.<since> on.
-  bool has(std::uint8_t since) const { return native() || minor >= since; }
+  constexpr bool has(std::uint8_t since) const { return native() || minor >= since; }
 };
 
 enum class RecordType : std::uint8_t {
@@ -97,11 +98,11 @@ struct FieldInfo {
 // A visitor has: field(info, T&), array(info, View&, count), rest(info, View&), text(info, Text&),
 // metrics(info, MetricValues&). Fields that the dialect lacks are not visited. R is the struct,
 // const or not.
-#define KOJAK_RECORD(type, Struct, NAME, kind)                                       \
-  template <class V>                                                                 \
-  KOJAK_INLINED inline void visit_fields(Struct& r, const Dialect& dialect, V&& v) { \
-    (void)r;                                                                         \
-    (void)dialect;                                                                   \
+#define KOJAK_RECORD(type, Struct, NAME, kind)                                          \
+  template <class V>                                                                    \
+  KOJAK_INLINED constexpr void visit_fields(Struct& r, const Dialect& dialect, V&& v) { \
+    (void)r;                                                                            \
+    (void)dialect;                                                                      \
     (void)v;
 #define KOJAK_EFFECT(effect)
 #define KOJAK_FIELD(Type, name, doc) v.field(FieldInfo{#name, doc}, r.name);

@@ -1,5 +1,6 @@
 #include "epilog/format/text_reader.h"
 
+#include "epilog/format/compact/pack.h"
 #include "epilog/format/continuation.h"
 #include "epilog/format/print.h"
 #include "epilog/format/reader.h"
@@ -285,7 +286,8 @@ Result<std::vector<std::byte>> text_to_trace(std::string_view source, const std:
                             "the text names process " + std::to_string(builder.processes() - 1) +
                                 ": more than can be made up");
   }
-  return builder.put_together(complete, local);
+  std::vector<std::byte> trace = builder.put_together(complete, local);
+  return dialect->compact() ? compact::pack(trace) : trace;
 }
 
 Status text_to_trace_file(std::string_view source, const std::string& path,
@@ -311,7 +313,8 @@ Result<std::string> trace_to_text(const std::vector<std::byte>& trace, const std
       case TraceReader::Next::kEnd:
         return out;
       case TraceReader::Next::kDamaged:
-        if (end == trace.size()) return out;  // whole records, if not those that were announced
+        if (reader->place(end) == trace.size())
+          return out;  // whole records, if not those that were announced
         return reader->error();
     }
   }

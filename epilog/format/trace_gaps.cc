@@ -95,7 +95,7 @@ std::vector<TraceGap> gaps_of(const BadRecords& bad, const Definitions& definiti
 Error ends_in_definitions(const TraceReader& reader, bool damaged) {
   Error error{ExitCode::kBadInput,
               reader.path(),
-              reader.offset(),
+              reader.place(reader.offset()),
               "",
               "",
               "the trace ends inside its definitions",

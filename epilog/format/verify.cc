@@ -105,7 +105,7 @@ void Verifier::find(Level level, const char* field, const char* what, const char
   finding.field = field;
   finding.what = what;
   finding.advice = advice;
-  finding.first_offset = place_.offset;
+  finding.first_offset = reader_.place(place_.offset);
 }
 
 template <class T>
@@ -342,9 +342,10 @@ Result<Verification> Verifier::run() {
     if (next == TraceReader::Next::kEnd) break;
     if (next == TraceReader::Next::kDamaged) {
       const Error& error = reader_.error();
-      place_ = {0, error.offset.value_or(reader_.offset())};
+      place_ = {0, reader_.offset()};
       find(Level::kError, "", kDamage, "");
       Finding& damage = findings_[{0, "", kDamage}];
+      if (error.offset) damage.first_offset = *error.offset;
       damage.what = error.reason;
       damage.advice = error.remedy;
       break;
@@ -375,7 +376,7 @@ Result<Verification> Verifier::run() {
       pending_attribute_ = {};
       has_byte_count_ = false;
     }
-    if (progress_ && (result_.records & 0xFFFF) == 0) progress_(raw_record.offset);
+    if (progress_ && (result_.records & 0xFFFF) == 0) progress_(reader_.progress());
   }
   whole_file();
   for (auto& [key, finding] : findings_) result_.findings.push_back(std::move(finding));

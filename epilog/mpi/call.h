@@ -101,25 +101,27 @@ template <class A>
   // it has returned.
   LocalBufferNote& note = *r.note;
   std::byte* noted = note.records;
-  if constexpr (A::kBegins) noted = put(noted, Enter{r.lid, Seconds{0}, region});
+  if constexpr (A::kBegins) noted = put_noted(noted, Enter{r.lid, Seconds{0}, region});
   std::conditional_t<kNoted, OpenCall<A, Hook<A>>, NoOpenCall> open(a, hook, r, noted);
   read_at_enter(r);
   const Ticks entered_at = ticks();
-  const Seconds enter = to_seconds(entered_at);
   if constexpr (A::kBlocks) {
-    publish(r, put(put_at_enter(r, r.cursor), Enter{r.lid, enter, region}));
+    publish(r, put(r, put_at_enter(r, r.cursor), Enter{r.lid, record_time(entered_at), region}));
     if (entered_at >= r.processor_due) [[unlikely]]
       note_processor(r, entered_at);
   }
-  if constexpr (A::kBegins) set_time(note.records, enter);
-  noted = open.entered(enter);
-  if constexpr (kInNote) keep_note(note, static_cast<std::size_t>(noted - note.records));
+  if constexpr (kInNote) {
+    const Seconds enter = to_seconds(entered_at);
+    if constexpr (A::kBegins) set_time(note.records, enter);
+    noted = open.entered(enter);
+    keep_note(note, static_cast<std::size_t>(noted - note.records));
+  }
   if constexpr (kEnters) r.open_region = A::kFunction + 1;
   const typename A::Result result = called(a, &frame);
   const Ticks exit = ticks();
   read_at_exit(r);
   if constexpr (kInNote) entered = !drop_note(*r.note) || A::kBlocks;
-  Recording call{r, r.cursor, region, enter, to_seconds(exit), entered};
+  Recording call{r, r.cursor, region, record_time(entered_at), record_time(exit), entered};
   if constexpr (requires { hook.after(a, result, call); }) {
     const BookkeepingLock lock;
     hook.after(a, result, call);

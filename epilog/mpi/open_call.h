@@ -95,7 +95,7 @@ class OpenCall {
     } else if constexpr (std::is_same_v<A, args::WinStart>) {
       look_at_group(a.group);
     }
-    end_ = awaited_ = measure::put(begin_, note_);
+    end_ = awaited_ = put_noted(begin_, note_);
     if constexpr (WaitsForSeveral<H>) {
       if (hook_.scratch != nullptr) put_requests(r);
     } else if constexpr (WaitsForOne<H>) {
@@ -111,7 +111,7 @@ class OpenCall {
   [[gnu::always_inline]] std::byte* entered(Seconds time) {
     set_time(begin_, time);
     if constexpr (kAwaits) {
-      for (std::byte* p = awaited_; p != end_; p += 2 + std::to_integer<std::size_t>(*p)) {
+      for (std::byte* p = awaited_; p != end_; p += noted_size(p)) {
         set_time(p, time);
       }
     }
@@ -164,8 +164,7 @@ class OpenCall {
 
   [[gnu::always_inline]] void put_awaited(Awaited kind, std::uint32_t peer, CommId comm,
                                           std::uint32_t tag) {
-    end_ =
-        measure::put(end_, MpiAwaits{note_.lid, Seconds{0}, Byte{static_cast<std::uint8_t>(kind)},
+    end_ = put_noted(end_, MpiAwaits{note_.lid, Seconds{0}, Byte{static_cast<std::uint8_t>(kind)},
                                      PeerId{peer}, comm, Tag{tag}});
   }
   bool put_request(Recorder& r, const Request* request) {

@@ -13,7 +13,7 @@ struct StateWriter {
 
   template <class R>
   void write(const R& record) {
-    if (need_room(r, kMaxRecord)) publish(r, put(r.cursor, record));
+    if (need_room(r, kMaxRecord)) publish(r, put(r, r.cursor, record));
   }
 
   void messages(Comm& comm) {
@@ -77,7 +77,7 @@ struct StateWriter {
 
 void write_state(Recorder& r, bool all) {
   const BookkeepingLock lock;
-  StateWriter writer{r, to_seconds(ticks()), all};
+  StateWriter writer{r, record_time(ticks()), all};
   for (Comm* comm = first_comm(); comm != nullptr; comm = comm->next) writer.comm(*comm);
   for (Window* window = first_window(); window != nullptr; window = window->next)
     writer.window(*window);

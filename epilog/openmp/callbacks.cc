@@ -73,7 +73,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   RegionEvent event;
   if (!event.records()) return;
   const Recorder& r = event.recorder();
-  event.write(OmpFork{r.lid, to_seconds(event.stamp())});
+  event.write(OmpFork{r.lid, record_time(event.stamp())});
 }
 
 void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
@@ -87,7 +87,7 @@ void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
   if (event.records()) {
     const Recorder& r = event.recorder();
     end = event.stamp(end);
-    event.write(OmpJoin{r.lid, to_seconds(end)});
+    event.write(OmpJoin{r.lid, record_time(end)});
   }
   team->open = false;
   team->end.store(end, std::memory_order_release);
@@ -110,7 +110,7 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
     if (!event.entered() || !event.records()) return;
     const Recorder& r = event.recorder();
     event.write(
-        OmpTeam{r.lid, to_seconds(r.last), Count64{team->number}, Count{index}, Count{size}});
+        OmpTeam{r.lid, record_time(r.last), Count64{team->number}, Count{index}, Count{size}});
     return;
   }
   // A master leaves its region when the team is over.
@@ -242,7 +242,7 @@ template <class R>
 void write_lock(RegionEvent& event, ompt_wait_id_t id, Ticks at) {
   if (!event.records()) return;
   const Recorder& r = event.recorder();
-  event.write(R{r.lid, to_seconds(event.stamp(at)), lock_of(id)});
+  event.write(R{r.lid, record_time(event.stamp(at)), lock_of(id)});
 }
 
 void on_mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t, const void* place) {

@@ -27,7 +27,8 @@ void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool bl
     read_at_enter(r);
     call.enter = ticks();
     if (blocks) {
-      publish(r, put(put_at_enter(r, r.cursor), Enter{r.lid, to_seconds(call.enter), call.region}));
+      publish(
+          r, put(r, put_at_enter(r, r.cursor), Enter{r.lid, record_time(call.enter), call.region}));
       r.open_region = function + 1;
       if (call.enter >= r.processor_due) note_processor(r, call.enter);
     }
@@ -41,7 +42,7 @@ Recording records_of(PlainCall& call) {
   r.last = ticks();
   read_at_exit(r);
   drop_note(*r.note);
-  return {r, r.cursor, call.region, to_seconds(call.enter), to_seconds(r.last), call.blocks};
+  return {r, r.cursor, call.region, record_time(call.enter), record_time(r.last), call.blocks};
 }
 
 void end_call(PlainCall& call, Recording& records) {

@@ -26,7 +26,7 @@ struct Silent {
 
 // The time of a record of the note, which is taken when all else is written.
 [[gnu::always_inline]] inline void set_time(std::byte* record, Seconds time) {
-  constexpr std::size_t kTimeAt = 2 + sizeof(LocationId);
+  constexpr std::size_t kTimeAt = 3 + sizeof(LocationId);
   std::memcpy(record + kTimeAt, &time.value, sizeof time.value);
 }
 // Whether the definition of something with these members fits into the buffer without a flush.
@@ -42,11 +42,11 @@ struct Recording {
 
   Recorder& r;
   std::byte* p;
-  RegionId region;  // that stands in its records
-  Seconds enter, exit;
-  bool entered;       // ENTER is written
-  bool good = true;   // false: recording stopped in the middle of the call
-  bool slow = false;  // more room was asked for, so there may have been a flush
+  RegionId region;      // that stands in its records
+  Seconds enter, exit;  // as record_time() has them
+  bool entered;         // ENTER is written
+  bool good = true;     // false: recording stopped in the middle of the call
+  bool slow = false;    // more room was asked for, so there may have been a flush
 
   // Runs f on a copy, whose address may escape: so this object stays in registers on the common
   // path.
@@ -90,24 +90,24 @@ struct Recording {
   [[gnu::always_inline]] void begin() {
     if (entered) return;
     entered = true;
-    p = put(put_at_enter(r, p), Enter{r.lid, enter, region});
+    p = put(r, put_at_enter(r, p), Enter{r.lid, enter, region});
   }
   template <class R>
   [[gnu::always_inline]] void event(const R& record) {
     begin();
-    p = put(p, record);
+    p = put(r, p, record);
   }
   template <class R>
   [[gnu::always_inline]] void leave(const R& record) {
     if (!good) return;
     begin();
-    p = put(put_at_exit(r, p), record);
+    p = put(r, put_at_exit(r, p), record);
   }
   // The exit of a call without special events: compact if ENTER is not written yet.
   [[gnu::always_inline]] void leave() {
     if (!good) return;
     if (entered) {
-      p = put(put_at_exit(r, p), Exit{r.lid, exit});
+      p = put(r, put_at_exit(r, p), Exit{r.lid, exit});
     } else {
       whole(MpiCall{r.lid, enter, exit, region});
     }
@@ -115,7 +115,7 @@ struct Recording {
   // The whole call in one record.
   template <class R>
   [[gnu::always_inline]] void whole(const R& record) {
-    p = put(put_at_both(r, p), record);
+    p = put(r, put_at_both(r, p), record);
   }
 };
 

@@ -146,7 +146,7 @@ Count define_frame(Recorder& r, std::uintptr_t return_address, Count caller) {
   const Count module = define_module(r, address);
   if (!make_room_for(r, kMaxRecord)) return absent<Count>();
   const Count frame{code.next_frame++};
-  publish(r, put(r.cursor, LocalFrame{frame, module, Count64{address}, caller}));
+  publish(r, put(r, r.cursor, LocalFrame{frame, module, Count64{address}, caller}));
   code.frames.set(key, raw(frame));
   return frame;
 }
@@ -190,7 +190,7 @@ Count define_cut(Recorder& r, Count caller) {
   if (const std::uint32_t* known = code.frames.find(key)) return Count{*known};
   if (code.frames.size() >= kMostPlaces || !make_room_for(r, kMaxRecord)) return absent<Count>();
   const Count frame{code.next_frame++};
-  publish(r, put(r.cursor, LocalCut{frame, caller}));
+  publish(r, put(r, r.cursor, LocalCut{frame, caller}));
   code.frames.set(key, raw(frame));
   return frame;
 }

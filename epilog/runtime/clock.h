@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "epilog/format/types.h"
+#include "epilog/format/compact/state.h"
 #include "epilog/runtime/counter.h"
 
 namespace kojak::measure {
@@ -40,8 +40,7 @@ inline Ticks ticks() {
 }
 
 inline Seconds to_seconds(Ticks at) {
-  return {static_cast<double>(static_cast<std::int64_t>(at - the_clock.base)) * the_clock.scale +
-          the_clock.shift};
+  return compact::TickClock{the_clock.base, the_clock.scale, the_clock.shift}.seconds(at);
 }
 
 // The same moment in both clocks: the tightest of a few readings.

@@ -174,7 +174,7 @@ Count define_module(Recorder& r, std::uint64_t& address) {
   const StringId path = define_string(r, module.path, length);
   const ByteArray build_id(reinterpret_cast<const std::byte*>(module.build_id),
                            module.build_id_size, false);
-  publish(r, put(r.cursor, LocalModule{number, path, build_id}));
+  publish(r, put(r, r.cursor, LocalModule{number, path, build_id}));
   code.modules.set(key, raw(number));
   return number;
 }
@@ -263,7 +263,7 @@ RegionId add_site(Recorder& r, RegionId entered, std::uint64_t key, const void* 
   const Count module = define_module(r, address);
   if (!make_room_for(r, kMaxRecord)) return entered;
   const RegionId id = new_place(*r.trace);
-  publish(r, put(r.cursor, LocalSite{id, entered, module, Count64{address}, called_by}));
+  publish(r, put(r, r.cursor, LocalSite{id, entered, module, Count64{address}, called_by}));
   remember(r, key, id);
   return id;
 }

@@ -46,7 +46,7 @@ bool write_collectives(Recorder& r, CommObject& comm, Seconds time);
 template <class R>
 bool write_definition(Recorder& r, const R& record) {
   if (!need_room(r, kMaxRecord)) return false;
-  publish(r, put(r.cursor, record));
+  publish(r, put(r, r.cursor, record));
   return true;
 }
 

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "epilog/format/codec.h"
+#include "epilog/format/compact/encode.h"
 #include "epilog/format/running.h"
 #include "epilog/runtime/clock.h"
 #include "epilog/runtime/save_buffer.h"
@@ -98,8 +98,7 @@ bool take(std::uint32_t process) {
 Seconds now_of(const LocalBufferHeader& header) {
   const bool counts = header.clock == LocalBufferHeader::kCycles;
   const Ticks now = counts ? read_counter() : monotonic_nanoseconds();
-  const auto since = static_cast<std::int64_t>(now - header.clock_base);
-  return {static_cast<double>(since) * header.clock_scale + header.clock_shift};
+  return compact::TickClock{header.clock_base, header.clock_scale, header.clock_shift}.seconds(now);
 }
 
 // Nothing else tells how long a process stood in its last call.
@@ -107,7 +106,8 @@ int save(const Buffer& buffer, const LocalBufferHeader& header) {
   if (header.clock == LocalBufferHeader::kNoClock) return save_buffer(buffer.memory);
   std::byte last[64];
   const ProcessEnded ended{static_cast<LocationId>(header.location), now_of(header)};
-  return save_buffer(buffer.memory, last, encode(ended, Dialect{}, last));
+  return save_buffer(buffer.memory, last,
+                     static_cast<std::size_t>(compact::encode_verbatim(ended, last) - last));
 }
 
 void save_all() {

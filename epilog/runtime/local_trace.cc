@@ -40,7 +40,7 @@ thread_local constinit Recorder the_recorder
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kLostCount = 2 + 4 + 1;  // of the count within a LOST record
+constexpr std::size_t kLostCount = 3 + 4 + 1;  // of the count within a LOST record
 constexpr std::size_t kPath = sizeof(the_session.directory) + 32;
 static_assert(kPath <= kBufferNameSize);
 
@@ -126,13 +126,19 @@ bool open_files(LocalTrace& trace) {
   return true;
 }
 
+// What the buffer holds from here on can be read without what came before.
+std::byte* begin_block(LocalTrace& trace, std::byte* to) {
+  return compact::begin_block(trace.state, {the_clock.base, the_clock.scale, the_clock.shift}, to);
+}
+
 void write_head(Recorder& r, LocalTrace& trace) {
   const RunInfo& run = the_session.run;
   const auto thread = static_cast<ThreadId>(trace.thread);
   const auto process = static_cast<ProcessId>(run.rank);
   encode_header(kLocalDialect, r.cursor);
-  std::byte* p = put(r.cursor + kHeaderSize, LocalRun{Hash64{run.run_hi}, Hash64{run.run_lo},
-                                                      Count{run.size}, process, thread});
+  std::byte* p =
+      put(r, begin_block(trace, r.cursor + kHeaderSize),
+          LocalRun{Hash64{run.run_hi}, Hash64{run.run_lo}, Count{run.size}, process, thread});
   publish(r, p);
 
   const auto name = [&r](const char* format, const char* text, unsigned number) {
@@ -149,27 +155,29 @@ void write_head(Recorder& r, LocalTrace& trace) {
   const StringId root_name = name(trace.thread == 0 ? "%s" : "%s (thread)", the_session.program, 0);
 
   const auto node = static_cast<NodeId>(run.node);
-  p = put(r.cursor, Machine{MachineId{0}, Count{run.nodes}, machine_name});
+  p = put(r, r.cursor, Machine{MachineId{0}, Count{run.nodes}, machine_name});
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  p = put(p, Node{node, MachineId{0},
-                  Count{processors > 0 ? static_cast<std::uint32_t>(processors) : 0}, node_name,
-                  Seconds{the_clock.scale}});
-  p = put(p, Process{process, process_name});
-  p = put(p, Thread{thread, process, thread_name});
-  p = put(p, Location{r.lid, MachineId{0}, node, process, thread});
-  p = put(p, Region{kRootRegion, root_name, absent<FileId>(), absent<Line>(), absent<Line>(),
-                    absent<StringId>(), Byte{1}});
+  p = put(
+      r, p,
+      Node{node, MachineId{0}, Count{processors > 0 ? static_cast<std::uint32_t>(processors) : 0},
+           node_name, Seconds{the_clock.scale}});
+  p = put(r, p, Process{process, process_name});
+  p = put(r, p, Thread{thread, process, thread_name});
+  p = put(r, p, Location{r.lid, MachineId{0}, node, process, thread});
+  p = put(r, p,
+          Region{kRootRegion, root_name, absent<FileId>(), absent<Line>(), absent<Line>(),
+                 absent<StringId>(), Byte{1}});
   if (trace.thread == 0) {
     publish(r, p);
     define_run_properties(r);
     p = r.cursor;
   }
   if (const std::uint8_t off = families_off(the_session.config); off != 0 && trace.thread == 0) {
-    p = put(p, FunctionsOff{process, static_cast<Flags>(off)});
+    p = put(r, p, FunctionsOff{process, static_cast<Flags>(off)});
   }
   if (run.first_of_node && run.offset_measured && trace.thread == 0) {  // it speaks for its node
-    p = put(p, ClockError{node, Seconds{run.clock_bound}});
-    p = put(p, Offset{run.offset_time, Seconds{run.clock_offset}});
+    p = put(r, p, ClockError{node, Seconds{run.clock_bound}});
+    p = put(r, p, Offset{run.offset_time, Seconds{run.clock_offset}});
   }
   publish(r, p);
   define_metrics(r);
@@ -178,7 +186,7 @@ void write_head(Recorder& r, LocalTrace& trace) {
 void empty_buffer(Recorder& r, LocalTrace& trace) {
   const std::uint64_t end = r.header->end;
   r.bias = end - reinterpret_cast<std::uintptr_t>(trace.begin);
-  r.cursor = trace.begin;
+  r.cursor = begin_block(trace, trace.begin);
   std::atomic_ref<std::uint64_t>(r.header->base).store(end, std::memory_order_release);
 }
 
@@ -193,6 +201,7 @@ void detach(Recorder& r) {
   r.note = &no_note;
   r.metrics = nullptr;
   r.trace = nullptr;
+  r.state = nullptr;
   r.lost = nullptr;
 }
 
@@ -210,9 +219,10 @@ bool note_log_changes(Recorder& r, LocalTrace& trace) {
   trace.log_serial = s.log_serial;
   std::byte* p = r.cursor;
   Ticks at = r.last;
-  if (!trace.log_off_open) p = put(p, LogOff{r.lid, to_seconds(at = later(s.off_time, r.last))});
+  if (!trace.log_off_open)
+    p = put(r, p, LogOff{r.lid, record_time(at = later(s.off_time, r.last))});
   trace.log_off_open = s.paused;
-  if (!s.paused) p = put(put_now(r, p), LogOn{r.lid, to_seconds(at = later(s.on_time, at))});
+  if (!s.paused) p = put(r, put_now(r, p), LogOn{r.lid, record_time(at = later(s.on_time, at))});
   r.last = at;
   publish(r, p);
   return !s.paused;
@@ -229,7 +239,7 @@ bool goes_on(Recorder& r, LocalTrace& trace) {
 // The record of what is not recorded any more, whose number goes up with each call.
 void begin_lost(Recorder& r, Byte why) {
   r.lost = r.cursor + kLostCount;
-  publish(r, put(r.cursor, Lost{r.lid, why, Count64{0}}));
+  publish(r, put(r, r.cursor, Lost{r.lid, why, Count64{0}}));
 }
 
 // After `size` bytes more are in the file. False: they are as many as the process may write, but
@@ -249,7 +259,7 @@ bool goes_on_after(Recorder& r, const LocalTrace& trace, std::size_t size) {
 
 bool write_out(LocalTrace& trace) {
   Recorder& r = *trace.recorder;
-  const auto size = static_cast<std::size_t>(r.cursor - trace.begin);
+  const std::uint64_t size = r.header->end - r.header->base;
   char path[kPath];
   path_of(trace, "elg", path);
   const BlockedSignal blocked(SIGXFSZ);
@@ -295,6 +305,7 @@ bool open_trace(Recorder& r) {
   r.limit.store(trace->hard_limit - kCallRoom, std::memory_order_relaxed);
   r.lid = static_cast<LocationId>(s.run.rank);
   r.trace = trace;
+  r.state = &trace->state;
   r.thread_bit = trace->thread < 64 ? std::uint64_t{1} << trace->thread : 0;
   start_metrics(r);
   write_head(r, *trace);
@@ -307,8 +318,8 @@ bool open_trace(Recorder& r) {
   r.last = trace->thread == 0 ? s.init_time : ticks();
   trace->log_serial = s.log_serial;
   trace->log_off_open = s.paused;
-  std::byte* p = put(r.cursor, Enter{r.lid, to_seconds(r.last), kRootRegion});
-  if (s.paused) p = put(p, LogOff{r.lid, to_seconds(r.last)});
+  std::byte* p = put(r, r.cursor, Enter{r.lid, record_time(r.last), kRootRegion});
+  if (s.paused) p = put(r, p, LogOff{r.lid, record_time(r.last)});
   publish(r, p);
   if (!s.paused) enter_open_regions(r);
   r.processor_due = 0;
@@ -329,11 +340,11 @@ void close_trace(LocalTrace& trace, Ticks t) {
     std::byte* p = r.cursor;
     // The values of a thread that still runs only it can read.
     if (&r == &the_recorder) p = put_now(r, p);
-    if (trace.log_off_open) p = put(p, LogOn{r.lid, to_seconds(t)});
-    if (r.open_region != 0) p = put(p, Exit{r.lid, to_seconds(t)});
+    if (trace.log_off_open) p = put(r, p, LogOn{r.lid, record_time(t)});
+    if (r.open_region != 0) p = put(r, p, Exit{r.lid, record_time(t)});
     if (p != r.cursor) r.last = t;
     publish(r, p);
-    if (leave_all(trace, t)) publish(r, put(r.cursor, Exit{r.lid, to_seconds(t)}));
+    if (leave_all(trace, t)) publish(r, put(r, r.cursor, Exit{r.lid, record_time(t)}));
     write_out(trace);
   } else if (s.limit_reached) {
     write_out(trace);
@@ -382,7 +393,7 @@ bool make_room_for(Recorder& r, std::size_t bytes) {
 
 bool flush_with_record(Recorder& r, Ticks begin) {
   LocalTrace& trace = *r.trace;
-  publish(r, put(put_now(r, r.cursor), EnterTracing{r.lid, to_seconds(begin)}));
+  publish(r, put(r, put_now(r, r.cursor), EnterTracing{r.lid, record_time(begin)}));
   if (!write_out(trace)) return false;
   trace.in_flush = true;
   // From a region of the program: another thread may be in MPI, and nothing is locked unless
@@ -392,7 +403,7 @@ bool flush_with_record(Recorder& r, Ticks begin) {
   trace.in_flush = false;
   if (the_session.stopped) return false;
   r.last = ticks();
-  publish(r, put(put_now(r, r.cursor), ExitTracing{r.lid, to_seconds(r.last)}));
+  publish(r, put(r, put_now(r, r.cursor), ExitTracing{r.lid, record_time(r.last)}));
   return goes_on(r, trace);
 }
 
@@ -417,9 +428,9 @@ namespace {
 
 // Bytes of the ENTER that a note begins with; 0 if it stands in the trace already.
 std::size_t enter_in_note(const Recorder& r) {
-  const auto type = static_cast<std::uint8_t>(r.note->records[1]);
+  const auto type = static_cast<std::uint8_t>(r.note->records[2]);
   const bool there = r.note->size != 0 && type == static_cast<std::uint8_t>(RecordType::kEnter);
-  return there ? 2 + static_cast<std::size_t>(r.note->records[0]) : 0;
+  return there ? noted_size(r.note->records) : 0;
 }
 
 }  // namespace
@@ -432,7 +443,7 @@ bool left_behind(Recorder& r, const void* here) {
     std::memcpy(r.cursor, r.note->records, enter);
     drop_note(*r.note);
     r.last = ticks();
-    publish(r, put(r.cursor + enter, Exit{r.lid, to_seconds(r.last)}));
+    publish(r, put(r, r.cursor + enter, Exit{r.lid, record_time(r.last)}));
   }
   r.frame = nullptr;
   r.forwarded = 0;
@@ -457,8 +468,8 @@ bool need_room(Recorder& r, std::size_t bytes) {
 void close_spill(Recorder& r) {
   LocalTrace& trace = *r.trace;
   trace.spilled = false;
-  std::byte* p = put(r.cursor, EnterTracing{r.lid, to_seconds(trace.spill_begin)});
-  publish(r, put(put_now(r, p), ExitTracing{r.lid, to_seconds(trace.spill_end)}));
+  std::byte* p = put(r, r.cursor, EnterTracing{r.lid, record_time(trace.spill_begin)});
+  publish(r, put(r, put_now(r, p), ExitTracing{r.lid, record_time(trace.spill_end)}));
   r.last = trace.spill_end;
 }
 
@@ -476,8 +487,9 @@ StringId define_string(Recorder& r, const char* text, std::size_t length) {
     return Text{text + from, left < most ? left : most};  // reads the NUL behind the text
   };
   std::byte* p =
-      put(r.cursor, String{id, Byte{static_cast<std::uint8_t>(parts)}, piece(0, kFirst)});
-  for (std::size_t i = 0; i < parts; ++i) p = put(p, StringCnt{piece(kFirst + i * kNext, kNext)});
+      put(r, r.cursor, String{id, Byte{static_cast<std::uint8_t>(parts)}, piece(0, kFirst)});
+  for (std::size_t i = 0; i < parts; ++i)
+    p = put(r, p, StringCnt{piece(kFirst + i * kNext, kNext)});
   publish(r, p);
   return id;
 }
@@ -486,8 +498,9 @@ void define_region(Recorder& r, unsigned function) {
   if (r.cursor > r.limit.load(std::memory_order_relaxed) && !make_room(r)) return;
   const auto [text, type] = named(function);
   const StringId name = define_string(r, text.data(), text.size());
-  publish(r, put(r.cursor, Region{region_of(function), name, absent<FileId>(), absent<Line>(),
-                                  absent<Line>(), absent<StringId>(), Byte{type}}));
+  publish(r, put(r, r.cursor,
+                 Region{region_of(function), name, absent<FileId>(), absent<Line>(), absent<Line>(),
+                        absent<StringId>(), Byte{type}}));
   r.regions[function / 64] |= std::uint64_t{1} << (function % 64);
 }
 

@@ -26,7 +26,8 @@ struct LocalTrace {
   LocalTrace* next = nullptr;
   std::byte* memory = nullptr;
   std::size_t size = 0;
-  std::byte* begin = nullptr;       // of the records in the buffer
+  compact::State state;             // of the block in the buffer
+  std::byte* begin = nullptr;       // of the block
   std::byte* hard_limit = nullptr;  // records of a call end before it; kReserve bytes follow
   std::uint32_t thread = 0;
   std::uint32_t next_string = 0;
@@ -41,7 +42,8 @@ struct LocalTrace {
   Ticks spill_begin = 0, spill_end = 0;
 };
 
-// What is written after the buffer is full: LOG_OFF, ENTER_TRACING and a LOST record, with counters.
+// What is written after the buffer is full: LOG_OFF, ENTER_TRACING and a LOST record, with
+// counters.
 inline constexpr std::size_t kReserve = 512;
 
 bool open_trace(Recorder& r);

@@ -275,8 +275,8 @@ void define_metrics(Recorder& r) {
     const char* const meaning = meaning_of(name);
     const StringId name_id = define_string(r, name, strlen(name));
     const StringId meaning_id = define_string(r, meaning, strlen(meaning));
-    publish(
-        r, put(r.cursor, LocalMetric{MetricId{i}, name_id, meaning_id, Byte{0}, Byte{0}, Byte{0}}));
+    publish(r, put(r, r.cursor,
+                   LocalMetric{MetricId{i}, name_id, meaning_id, Byte{0}, Byte{0}, Byte{0}}));
   }
 }
 
@@ -315,15 +315,16 @@ void read_metrics(Metrics& m, std::uint64_t* to) {
   errno = error;
 }
 
-std::byte* put_values(const std::uint64_t* values, std::uint32_t count, std::byte* to) {
-  return put(to, AttrMetrics{{reinterpret_cast<const std::byte*>(values), count, false}});
+std::byte* put_values(const Recorder& r, const std::uint64_t* values, std::uint32_t count,
+                      std::byte* to) {
+  return put(r, to, AttrMetrics{{reinterpret_cast<const std::byte*>(values), count, false}});
 }
 
 std::byte* put_now(const Recorder& r, std::byte* to) {
   if (r.metrics == nullptr) return to;
   std::uint64_t values[Metrics::kMost];
   read_metrics(*r.metrics, values);
-  return put_values(values, r.metrics->count, to);
+  return put_values(r, values, r.metrics->count, to);
 }
 
 }  // namespace kojak::measure

@@ -34,8 +34,8 @@ void define_metrics(Recorder& r);
 void end_metrics(Recorder& r);
 
 [[gnu::cold, gnu::noinline]] void read_metrics(Metrics& m, std::uint64_t* to);
-[[gnu::cold, gnu::noinline]] std::byte* put_values(const std::uint64_t* values, std::uint32_t count,
-                                                   std::byte* to);
+[[gnu::cold, gnu::noinline]] std::byte* put_values(const Recorder& r, const std::uint64_t* values,
+                                                   std::uint32_t count, std::byte* to);
 
 [[gnu::always_inline]] inline void read_at_enter(Recorder& r) {
   if (r.metrics != nullptr) [[unlikely]]
@@ -48,17 +48,17 @@ void end_metrics(Recorder& r);
 // What stands before the record that enters the call in hand, leaves it, or does both.
 [[gnu::always_inline]] inline std::byte* put_at_enter(const Recorder& r, std::byte* to) {
   if (r.metrics != nullptr) [[unlikely]]
-    return put_values(r.metrics->values, r.metrics->count, to);
+    return put_values(r, r.metrics->values, r.metrics->count, to);
   return to;
 }
 [[gnu::always_inline]] inline std::byte* put_at_exit(const Recorder& r, std::byte* to) {
   if (r.metrics != nullptr) [[unlikely]]
-    return put_values(r.metrics->values + r.metrics->count, r.metrics->count, to);
+    return put_values(r, r.metrics->values + r.metrics->count, r.metrics->count, to);
   return to;
 }
 [[gnu::always_inline]] inline std::byte* put_at_both(const Recorder& r, std::byte* to) {
   if (r.metrics != nullptr) [[unlikely]]
-    return put_values(r.metrics->values, 2 * r.metrics->count, to);
+    return put_values(r, r.metrics->values, 2 * r.metrics->count, to);
   return to;
 }
 // Of a moment outside of calls: what the counters stand at now. Leaves those of the call in hand as

@@ -77,13 +77,13 @@ bool counts(std::uint64_t key) {
 // `p`: behind what stands before the record.
 void write_enter(Recorder& r, RegionId id, Ticks at, std::byte* p) {
   r.last = not_before_last(r, at);
-  publish(r, put(p, Enter{r.lid, to_seconds(r.last), id}));
+  publish(r, put(r, p, Enter{r.lid, record_time(r.last), id}));
 }
 
 void write_exit(Recorder& r, Ticks at, std::byte* p, bool collective = false) {
   r.last = not_before_last(r, at);
-  const Seconds time = to_seconds(r.last);
-  publish(r, collective ? put(p, OmpCollExit{r.lid, time}) : put(p, Exit{r.lid, time}));
+  const Seconds time = record_time(r.last);
+  publish(r, collective ? put(r, p, OmpCollExit{r.lid, time}) : put(r, p, Exit{r.lid, time}));
 }
 
 bool recording() {

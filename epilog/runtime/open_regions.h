@@ -72,7 +72,7 @@ class RegionEvent {
   }
   template <class R>
   void write(const R& record) {
-    publish(r_, put(r_.cursor, record));
+    publish(r_, put(r_, r_.cursor, record));
   }
   // A time for records, and the newest record's from then on.
   Ticks stamp(Ticks at = kNow);

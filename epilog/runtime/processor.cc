@@ -78,8 +78,8 @@ void note_processor(Recorder& r, Ticks at) {
   rusage usage{};
   if (read_statistics(reading) && getrusage(RUSAGE_THREAD, &usage) == 0) {
     r.last = at;
-    publish(r, put(r.cursor,
-                   Processor{r.lid, to_seconds(at), Count64{reading.ran}, Count64{reading.wanted},
+    publish(r, put(r, r.cursor,
+                   Processor{r.lid, record_time(at), Count64{reading.ran}, Count64{reading.wanted},
                              Count64{static_cast<std::uint64_t>(usage.ru_nivcsw)}}));
   } else {
     r.processor_due = kNever;

@@ -376,9 +376,10 @@ RegionId define_python_function(Recorder& r, PythonPlaces& places, const PlaceSl
   const StringId file = define_string(r, places.file, file_length);
   const StringId name = define_string(r, places.name, name_length);
   constexpr std::uint8_t kFunction = 1;
-  std::byte* const p = put(r.cursor, File{static_cast<FileId>(raw(id)), file});
-  publish(r, put(p, Region{id, name, static_cast<FileId>(raw(id)), line_of(slot.first_line),
-                           absent<Line>(), absent<StringId>(), Byte{kFunction}}));
+  std::byte* const p = put(r, r.cursor, File{static_cast<FileId>(raw(id)), file});
+  publish(r, put(r, p,
+                 Region{id, name, static_cast<FileId>(raw(id)), line_of(slot.first_line),
+                        absent<Line>(), absent<StringId>(), Byte{kFunction}}));
   places.functions.set(slot.function_key, raw(id));
   return id;
 }
@@ -396,8 +397,9 @@ std::uint64_t define_line(Recorder& r, PythonPlaces& places, const PlaceSlot* sl
     return 0;
   }
   const auto id = static_cast<std::uint32_t>(places.lines.size());
-  publish(r, put(r.cursor, CallSite{CallSiteId{id}, static_cast<FileId>(raw(function)),
-                                    line_of(slot->line), entered, function}));
+  publish(r, put(r, r.cursor,
+                 CallSite{CallSiteId{id}, static_cast<FileId>(raw(function)), line_of(slot->line),
+                          entered, function}));
   places.lines.set(key, id);
   return std::uint64_t{id} + 1;
 }
@@ -406,7 +408,7 @@ std::uint64_t define_line(Recorder& r, PythonPlaces& places, const PlaceSlot* sl
 Count define_caller(Recorder& r, std::uint64_t line) {
   if (line == 0 || !make_room_for(r, kMaxRecord)) return absent<Count>();
   const Count frame{r.trace->code->next_frame++};
-  publish(r, put(r.cursor, LocalFrame{frame, absent<Count>(), Count64{line}, absent<Count>()}));
+  publish(r, put(r, r.cursor, LocalFrame{frame, absent<Count>(), Count64{line}, absent<Count>()}));
   return frame;
 }
 

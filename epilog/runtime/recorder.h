@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "epilog/format/codec.h"
+#include "epilog/format/compact/encode.h"
 #include "epilog/format/local_buffer_header.h"
 #include "epilog/runtime/clock.h"
 
@@ -88,6 +88,7 @@ struct alignas(64) Recorder {
   Metrics* metrics;       // counters that are read, or null (metrics.h)
   std::byte* lost;        // once the disk was full: where the number of lost calls stands
   LocalTrace* trace;
+  compact::State* state;  // what the next records are compared with
   // Set while a Fortran call is on its way through the MPI's Fortran library, which may reach our C
   // wrapper of the same function.
   std::uint32_t forwarded;     // 1 + that function, or 0
@@ -97,11 +98,40 @@ struct alignas(64) Recorder {
 // The cursor starts above the limit, so that the first call of a thread asks for room.
 extern thread_local constinit Recorder the_recorder __attribute__((tls_model("initial-exec")));
 
-inline constexpr Dialect kLocalDialect{};
+inline constexpr Dialect kLocalDialect{compact::kMajor};
 
+// The time of an event's record, which holds ticks: readers make seconds of them.
+inline Seconds record_time(Ticks at) {
+  return compact::stamp(at);
+}
+
+// Hundreds of wrappers write the same records: only those of whole calls, where each nanosecond
+// counts, are encoded in place.
 template <class R>
-[[gnu::always_inline]] inline std::byte* put(std::byte* to, const R& record) {
-  return to + encode(record, kLocalDialect, to);
+[[gnu::noinline]] std::byte* encode_apart(compact::State& state, const R& record, std::byte* to) {
+  return compact::encode(state, record, to);
+}
+
+// Writes a record, which must become part of the trace if others follow it: they are compared with
+// it.
+template <class R>
+[[gnu::always_inline]] inline std::byte* put(const Recorder& r, std::byte* to, const R& record) {
+  if constexpr (compact::kHasCode<R> && kEffect<R> == RegionEffect::kEntersAndLeaves) {
+    return compact::encode(*r.state, record, to);
+  } else if constexpr (compact::kHasCode<R>) {
+    return encode_apart(*r.state, record, to);
+  } else {
+    return compact::encode_verbatim(record, to);
+  }
+}
+// One of the note, which may never become part of it: it stands for itself, with its time in
+// seconds.
+template <class R>
+[[gnu::always_inline]] inline std::byte* put_noted(std::byte* to, const R& record) {
+  return compact::encode_verbatim(record, to);
+}
+inline std::size_t noted_size(const std::byte* record) {
+  return 3 + std::to_integer<std::size_t>(record[1]);
 }
 
 // Makes what was written up to `to` part of the trace.

@@ -102,7 +102,7 @@ void define_property(Recorder& r, const char* key, const char* value) {
   char text[kMostText + 1];
   snprintf(text, sizeof text, "%s", value);
   const StringId value_id = define_string(r, text, strlen(text));
-  publish(r, put(r.cursor,
+  publish(r, put(r, r.cursor,
                  RunProperty{key_id, value_id, static_cast<ProcessId>(the_session.run.rank)}));
 }
 

@@ -201,8 +201,9 @@ void start_sampling(Recorder& r) {
   s->timer = -1;
   s->stride = 1;
   const StringId name = define_string(r, kSampledRegion, strlen(kSampledRegion));
-  publish(r, put(r.cursor, Region{kSampled, name, absent<FileId>(), absent<Line>(), absent<Line>(),
-                                  absent<StringId>(), Byte{0}}));
+  publish(r, put(r, r.cursor,
+                 Region{kSampled, name, absent<FileId>(), absent<Line>(), absent<Line>(),
+                        absent<StringId>(), Byte{0}}));
   if (r.trace->thread == 0) {
     char text[32];
     snprintf(text, sizeof text, "%.9g", static_cast<double>(the_session.config.sample) * 1e-9);
@@ -227,7 +228,8 @@ void write_samples(Recorder& r) {
     if (!make_room_for(r, kMaxRecord)) break;
     // A flush for room may have been recorded.
     if (static_cast<std::int64_t>(sample.at - r.last) > 0) r.last = sample.at;
-    publish(r, put(r.cursor, LocalSample{r.lid, to_seconds(r.last), place, Count{sample.count}}));
+    publish(r,
+            put(r, r.cursor, LocalSample{r.lid, record_time(r.last), place, Count{sample.count}}));
   }
   s->size = 0;
   s->stride = 1;

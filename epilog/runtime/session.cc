@@ -182,7 +182,7 @@ void pause_recording(Recorder& r) {
   if (r.trace->log_off_open) return;  // it had not yet noted that another thread resumed
   r.trace->log_off_open = true;
   r.last = now;
-  publish(r, put(put_now(r, r.cursor), LogOff{r.lid, to_seconds(now)}));
+  publish(r, put(r, put_now(r, r.cursor), LogOff{r.lid, record_time(now)}));
 }
 
 void resume_recording(Recorder& r) {

@@ -65,9 +65,9 @@ bool records_init() {
 void record_start(Ticks returned) {
   Recorder& r = the_recorder;
   if (!records_init() || r.trace == nullptr || !make_room_for(r, 2 * kMaxRecord)) return;
-  std::byte* const p = put(r.cursor, EnterTracing{r.lid, to_seconds(returned)});
+  std::byte* const p = put(r, r.cursor, EnterTracing{r.lid, record_time(returned)});
   r.last = ticks();
-  publish(r, put(put_now(r, p), ExitTracing{r.lid, to_seconds(r.last)}));
+  publish(r, put(r, put_now(r, p), ExitTracing{r.lid, record_time(r.last)}));
 }
 
 }  // namespace
@@ -84,8 +84,8 @@ void record_init(unsigned function, Ticks enter, Ticks exit, const void* caller)
   RegionId region{};
   if (!records_init() || !ready(r, function, caller, __builtin_frame_address(0), region)) return;
   r.last = exit;
-  publish(r, put(put(r.cursor, Enter{r.lid, to_seconds(enter), region}),
-                 Exit{r.lid, to_seconds(exit)}));
+  publish(r, put(r, put(r, r.cursor, Enter{r.lid, record_time(enter), region}),
+                 Exit{r.lid, record_time(exit)}));
 }
 
 void start_clock() {
@@ -136,7 +136,7 @@ void write_clock_rate(Recorder& r) {
   if (!s.started || s.stopped || r.trace == nullptr || !s.run.first_of_node) return;
   if (!make_room_for(r, kMaxRecord)) return;
   const double factor = calibrate(s.clock_start, read_both_clocks()) / the_clock.scale;
-  publish(r, put(r.cursor, ClockRate{Seconds{0}, Seconds{factor}}));
+  publish(r, put(r, r.cursor, ClockRate{Seconds{0}, Seconds{factor}}));
 }
 
 void begin_shutdown(Recorder& r) {
@@ -151,17 +151,17 @@ void begin_shutdown(Recorder& r) {
   if (inside) settle_note(r);
   if (!s.paused && !inside && !make_room(r)) return;
   std::byte* p = r.cursor;
-  if (!s.paused) p = put(put_now(r, p), EnterTracing{r.lid, to_seconds(begin)});
+  if (!s.paused) p = put(r, put_now(r, p), EnterTracing{r.lid, record_time(begin)});
   if (s.run.first_of_node) {  // it speaks for its node
-    p = put(p, Offset{s.run.offset_time, Seconds{s.run.clock_offset}});
+    p = put(r, p, Offset{s.run.offset_time, Seconds{s.run.clock_offset}});
     if (static_cast<int>(s.run.rank) != s.config.test_clock_rank) {
       const double factor = calibrate(s.clock_start, read_both_clocks()) / the_clock.scale;
-      p = put(p, ClockRate{Seconds{0}, Seconds{factor}});
+      p = put(r, p, ClockRate{Seconds{0}, Seconds{factor}});
     }
   }
   if (!s.paused) {
     r.last = ticks();
-    p = put(put_now(r, p), ExitTracing{r.lid, to_seconds(r.last)});
+    p = put(r, put_now(r, p), ExitTracing{r.lid, record_time(r.last)});
   }
   publish(r, p);
   if (r.trace->thread == 0) define_processor_stops(r);

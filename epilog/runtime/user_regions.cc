@@ -25,12 +25,12 @@ bool define_user_region(Recorder& r, RegionId id, const elg_region& region) {
   if (path != 0) {
     const StringId text = define_string(r, region.file, path);
     file = static_cast<FileId>(raw(id));
-    publish(r, put(r.cursor, File{file, text}));
+    publish(r, put(r, r.cursor, File{file, text}));
   }
   const auto line =
       region.line > 0 ? Line{static_cast<std::uint32_t>(region.line)} : absent<Line>();
-  publish(r,
-          put(r.cursor, Region{id, name, file, line, absent<Line>(), absent<StringId>(), Byte{3}}));
+  publish(r, put(r, r.cursor,
+                 Region{id, name, file, line, absent<Line>(), absent<StringId>(), Byte{3}}));
   return true;
 }
 
@@ -38,7 +38,7 @@ bool define_function(Recorder& r, RegionId id, const void* function) {
   auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(function));
   const Count module = define_module(r, address);
   if (!make_room_for(r, kMaxRecord)) return false;
-  publish(r, put(r.cursor, LocalFunction{id, module, Count64{address}}));
+  publish(r, put(r, r.cursor, LocalFunction{id, module, Count64{address}}));
   return true;
 }
 

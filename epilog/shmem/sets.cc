@@ -143,7 +143,7 @@ std::uint32_t peer_of(Context ctx, int pe) {
 
 void write_set_states(Recorder& r, bool all) {
   const BookkeepingLock lock;
-  const Seconds time = to_seconds(ticks());
+  const Seconds time = record_time(ticks());
   for (Set* set = first_set; set != nullptr; set = set->next) {
     if (all ? set->collectives == 0 : !set->collectives_changed) continue;
     if (define_members(r, *set)) write_collectives(r, *set, time);

@@ -87,7 +87,7 @@ class CausalPass {
     std::uint64_t done = done_;
     for (const CausalProcess& p : state_.processes) {
       for (const CausalThread& t : p.threads) {
-        if (t.more) done += t.stream.input.offset();
+        if (t.more) done += t.stream.input.progress();
       }
     }
     if (state_.in.progress) state_.in.progress(done);

@@ -128,7 +128,7 @@ class GrantFinder {
   void report(const std::vector<Stream>& streams) {
     if (!in_.progress) return;
     std::uint64_t done = 0;
-    for (const Stream& s : streams) done += s.input.offset();
+    for (const Stream& s : streams) done += s.input.progress();
     in_.progress(done);
   }
   struct Process {

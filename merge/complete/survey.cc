@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "epilog/format/reader.h"
 #include "merge/complete/sync.h"
 #include "merge/complete/walk.h"
 
@@ -138,7 +139,7 @@ class Surveyor {
     for (;;) {
       if (input.available() < kMaxRecord && !input.exhausted()) {
         input.fill();
-        if (progress_) progress_(done_ + input.offset());
+        if (progress_) progress_(done_ + input.progress());
       }
       if (input.available() < 2) break;
       const std::byte* p = input.position();
@@ -177,13 +178,14 @@ class Surveyor {
           case Step::kDefinition: {
             RawRecord placed = record;
             placed.offset = input.offset(p);
-            definitions.add(placed, dialect);
+            definitions.add(placed, dialect, &input);
             if (record.type == type_of(RecordType::kMetric)) ++dialect.metrics;
             break;
           }
           case Step::kUnknown:
             summary_.add(Finding::kUnknownType, 1, [&] {
-              return trace.path + ": offset " + std::to_string(input.offset(p)) + ": type " +
+              const std::uint64_t place = input.place(input.offset(p));
+              return trace.path + ": offset " + std::to_string(place) + ": type " +
                      std::to_string(record.type);
             });
             break;
@@ -233,9 +235,15 @@ class Surveyor {
       summary_.add(Finding::kUnreadable, 1, [&] { return input.error().message(); });
     } else if (trace.damaged) {
       summary_.add(Finding::kUnreadable, 1, [&] { return trace.path; });
-    } else if (facts.end < trace.size) {
-      summary_.add(Finding::kTruncated, 1,
-                   [&] { return trace.path + ": offset " + std::to_string(facts.end); });
+    } else if (const char* const damage = input.damage()) {
+      const auto place = [&] {
+        return trace.path + ": offset " + std::to_string(input.place(facts.end));
+      };
+      if (std::string_view(damage) == kEndsInsideRecord) {
+        summary_.add(Finding::kTruncated, 1, place);
+      } else {
+        summary_.add(Finding::kUnreadable, 1, [&] { return place() + ": " + damage; });
+      }
     }
     if (facts.events == 0) summary_.add(Finding::kNoEvents, 1, [&] { return trace.path; });
     if (facts.open_regions != 0) {

@@ -99,10 +99,12 @@ std::uint32_t MergedDefinitions::machine(const std::string& name, std::uint32_t 
   return id;
 }
 
-void TraceDefinitions::add(const RawRecord& record, const Dialect& dialect) {
+void TraceDefinitions::add(const RawRecord& record, const Dialect& dialect,
+                           const LocalInput* input) {
   if (Status status = local_.add(record, dialect); !status) {
     summary_.add(Finding::kBadDefinition, 1, [&] {
       status.error().file = traces_[index_].path;
+      if (input != nullptr) status.error().offset = input->place(record.offset);
       return status.error().message();
     });
   }

@@ -163,7 +163,8 @@ class TraceDefinitions {
         summary_(summary),
         fallback_(fallback) {}
 
-  void add(const RawRecord& record, const Dialect& dialect);
+  // `input`: where the record comes from, for messages.
+  void add(const RawRecord& record, const Dialect& dialect, const LocalInput* input = nullptr);
   // The merged object; kAbsent if nothing defines it.
   template <Translated Id>
   std::uint32_t merged(Id id) {

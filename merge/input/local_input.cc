@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "epilog/format/reader.h"
+
 namespace kojak::merge {
 
 void LocalInput::seek(std::uint64_t offset) {
@@ -27,25 +29,106 @@ const std::byte* LocalInput::fill(const std::byte* keep) {
     std::memmove(buffer_.get(), keep, kept);
   }
   p_ = buffer_.get() + ahead;
-  std::size_t filled = kept;
+  std::byte* const from = buffer_.get() + kept;
+  if (packed_ != nullptr) {
+    end_ = from + unpack(from, buffer_.get() + capacity_);
+    return buffer_.get();
+  }
+  std::size_t got = 0;
+  fail_by(read(base_ + kept, from, capacity_ - kept, got));
+  end_ = from + got;
+  return buffer_.get();
+}
+
+void LocalInput::fail_by(Status status) {
+  if (!status) error_ = std::make_unique<Error>(std::move(status.error()));
+}
+
+// As much of [at, at + n) as there is.
+Status LocalInput::read(std::uint64_t at, std::byte* to, std::size_t n, std::size_t& got) const {
+  got = 0;
   std::uint64_t begin = 0;  // of the part, in the trace
   for (const LocalTrace::Part& part : trace_->parts) {
-    const std::uint64_t at = base_ + filled;
-    if (filled < capacity_ && at >= begin && at < begin + part.length && !failed()) {
-      const auto n = static_cast<std::size_t>(
-          std::min<std::uint64_t>(capacity_ - filled, begin + part.length - at));
-      Status status =
-          files_->read(part.file, part.offset + (at - begin), buffer_.get() + filled, n);
-      if (!status) {
-        error_ = std::make_unique<Error>(std::move(status.error()));
-        break;
+    const std::uint64_t from = at + got;
+    if (got < n && from >= begin && from < begin + part.length) {
+      const auto size =
+          static_cast<std::size_t>(std::min<std::uint64_t>(n - got, begin + part.length - from));
+      if (Status status = files_->read(part.file, part.offset + (from - begin), to + got, size);
+          !status) {
+        return status;
       }
-      filled += n;
+      got += size;
     }
     begin += part.length;
   }
-  end_ = buffer_.get() + filled;
-  return buffer_.get();
+  return {};
+}
+
+// More behind what is left of the packed bytes.
+Status LocalInput::fill(Packed& packed) const {
+  if (!packed.input) {
+    packed.input = std::make_unique_for_overwrite<std::byte[]>(packed.capacity);
+  }
+  const std::size_t left = packed.end - packed.in;
+  std::memmove(packed.input.get(), packed.input.get() + packed.in, left);
+  packed.at += packed.in;
+  packed.in = 0;
+  std::size_t got = 0;
+  Status status = read(packed.at + left, packed.input.get() + left, packed.capacity - left, got);
+  packed.end = left + got;
+  return status;
+}
+
+std::size_t LocalInput::unpack(std::byte* to, std::byte* end) {
+  Packed& p = *packed_;
+  std::byte* out = to;
+  bool all = p.damage != nullptr;  // has been read
+  while (!all) {
+    const bool last = p.at + p.end >= trace_->size || failed();
+    if (p.end - p.in < compact::kMaxItem && !last) {
+      fail_by(fill(p));
+      continue;
+    }
+    const auto piece =
+        p.decoder.decode(p.input.get() + p.in, p.input.get() + p.end, last, out, end);
+    p.in = static_cast<std::size_t>(piece.in - p.input.get());
+    out = piece.out;
+    if (piece.stop == compact::Decoder::Stop::kOutput) break;
+    if (piece.stop == compact::Decoder::Stop::kDamaged) p.damage = p.decoder.reason();
+    all = last || p.damage != nullptr;
+  }
+  p.ended = all;
+  return static_cast<std::size_t>(out - to);
+}
+
+const char* LocalInput::damage() const {
+  if (packed_ != nullptr) return packed_->damage;
+  return offset() < trace_->size ? kEndsInsideRecord : nullptr;
+}
+
+std::uint64_t LocalInput::place(std::uint64_t offset) const {
+  if (packed_ == nullptr) return offset;
+  if (packed_->damage != nullptr && offset >= this->offset(end_)) return progress();
+  Packed packed(*trace_, capacity_);
+  std::uint64_t records = kHeaderSize;
+  std::byte record[kMaxRecord];
+  while (records < offset) {
+    const bool last = packed.at + packed.end >= trace_->size;
+    if (packed.end - packed.in < compact::kMaxItem && !last) {
+      if (!fill(packed)) break;
+      continue;
+    }
+    const auto piece =
+        packed.decoder.decode(packed.input.get() + packed.in, packed.input.get() + packed.end, last,
+                              record, record + kMaxRecord);
+    const auto in = static_cast<std::size_t>(piece.in - packed.input.get());
+    if (in == packed.in) break;
+    packed.in = in;
+    records += static_cast<std::uint64_t>(piece.out - record);
+  }
+  // The record, and not the block that begins with it.
+  if (packed.end - packed.in >= 2) packed.in += compact::head_size(&packed.input[packed.in]);
+  return packed.position();
 }
 
 }  // namespace kojak::merge

@@ -2,17 +2,20 @@
 //
 // A LocalTrace is a description only: the parts of the trace file and of the buffer file beside it,
 // one after the other. A LocalInput owns one buffer and reads whole records from it; several may
-// read the same trace. Pointers into the buffer are valid until the next fill(). Bytes come through
-// the FileCache, which must outlive it. Errors: a read that fails ends the input; error() says why.
-// Not thread-safe.
+// read the same trace. Compact records come out as version 2.0 has them, and offsets are those that
+// they would have there; place() tells where one stands in the trace. Pointers into the buffer are
+// valid until the next fill(). Bytes come through the FileCache, which must outlive it. Errors: a
+// read that fails ends the input; error() says why. Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "epilog/format/codec.h"
+#include "epilog/format/compact/decode.h"
 #include "epilog/format/error.h"
 #include "merge/input/file_cache.h"
 
@@ -42,6 +45,7 @@ class LocalInput {
   LocalInput(FileCache& files, const LocalTrace& trace, std::size_t buffer)
       : files_(&files), trace_(&trace), capacity_(buffer < kLeast ? kLeast : buffer) {
     seek(kHeaderSize);
+    if (trace.dialect.compact()) packed_ = std::make_unique<Packed>(trace, capacity_);
   }
 
   const std::byte* position() const { return p_; }
@@ -55,7 +59,16 @@ class LocalInput {
   }
   std::uint64_t offset() const { return offset(p_); }
   // Nothing will come after what the buffer holds.
-  bool exhausted() const { return base_ + used() >= trace_->size || failed(); }
+  bool exhausted() const {
+    return (packed_ != nullptr ? packed_->ended : base_ + used() >= trace_->size) || failed();
+  }
+  // How far reading has come in the trace.
+  std::uint64_t progress() const { return packed_ != nullptr ? packed_->position() : offset(); }
+  // Where the record with this offset stands in the trace, for messages: of compact records that
+  // takes time.
+  std::uint64_t place(std::uint64_t offset) const;
+  // When all has been read: why the rest of the trace cannot be, or null.
+  const char* damage() const;
 
   // Keeps the bytes from `keep` (at or before the position) and reads as much as fits behind them.
   // Returns where `keep` is now.
@@ -69,11 +82,36 @@ class LocalInput {
     buffer_.reset();
     p_ = end_ = nullptr;
     base_ = trace_->size;
+    if (packed_ != nullptr) packed_->finish();
   }
 
   static constexpr std::size_t kLeast = 4096;
 
  private:
+  // Compact records on their way into the buffer.
+  struct Packed {
+    Packed(const LocalTrace& trace, std::size_t buffer)
+        : decoder(trace.dialect.swapped()), capacity(std::max(buffer / 4, 2 * compact::kMaxItem)) {}
+    std::uint64_t position() const { return at + in; }
+    void finish() {
+      input.reset();
+      at += end;
+      in = end = 0;
+      ended = true;
+    }
+    compact::Decoder decoder;
+    std::size_t capacity;
+    std::unique_ptr<std::byte[]> input;
+    std::size_t in = 0, end = 0;
+    std::uint64_t at = kHeaderSize;  // of input[0] in the trace
+    bool ended = false;
+    const char* damage = nullptr;
+  };
+  Status read(std::uint64_t at, std::byte* to, std::size_t n, std::size_t& got) const;
+  Status fill(Packed& packed) const;
+  void fail_by(Status status);
+  std::size_t unpack(std::byte* to, std::byte* end);
+
   std::uint64_t used() const { return static_cast<std::uint64_t>(end_ - buffer_.get()); }
   const std::byte* p_ = nullptr;  // first: all that reading on needs, in the common case
   const std::byte* end_ = nullptr;
@@ -83,6 +121,7 @@ class LocalInput {
   const LocalTrace* trace_;
   std::size_t capacity_;
   std::unique_ptr<Error> error_;
+  std::unique_ptr<Packed> packed_;
 };
 
 }  // namespace kojak::merge

@@ -345,7 +345,7 @@ class Engine {
     if (!in_.progress) return;
     std::uint64_t done = done_;
     for (const Stream& s : streams_) {
-      if (!placement_.location_ends(s.index).ended) done += s.input.offset();
+      if (!placement_.location_ends(s.index).ended) done += s.input.progress();
     }
     in_.progress(done);
   }

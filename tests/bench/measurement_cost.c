@@ -1,13 +1,49 @@
 /* Nanoseconds of CPU time per MPI call, for kinds of calls whose cost under measurement matters.
  *
  * Usage: measurement_cost CALLS, with 2 processes. Rank 0 calls, rank 1 sleeps meanwhile so that it takes
- * no processor away. Each kind is timed in pieces; the median piece is printed as `name nanoseconds`. Run with and
- * without the measurement library; measurement_cost.py does and prints the differences.
+ * no processor away. Each kind is timed in pieces; the median piece is printed as `name nanoseconds`, and under
+ * measurement (ELG_DIR) the bytes that its trace has grown by for each call as `name.bytes bytes`. `clock` is one
+ * reading of the processor's counter. Run with and without the measurement library; measurement_cost.py does and
+ * prints the differences.
  */
 #include <mpi.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pieces.h"
+
+/* Bytes of this process's trace, once its buffer is in the file. */
+static long trace_bytes(void) {
+  const char* directory = getenv("ELG_DIR");
+  char path[4096];
+  struct stat info;
+  if (directory == NULL) return 0;
+  MPI_Pcontrol(2);
+  snprintf(path, sizeof path, "%s/0.0.elg", directory);
+  return stat(path, &info) == 0 ? (long)info.st_size : 0;
+}
+
+/* After each piece AFTER is called once: with many calls it does not count. */
+#define MEASURE_CALL(name, BODY, AFTER)                                                             \
+  do {                                                                                              \
+    const long before = trace_bytes();                                                              \
+    MEASURE(name, BODY, AFTER);                                                                     \
+    printf("%s.bytes %.2f\n", name, (double)(trace_bytes() - before) / (double)calls / (kPieces + 1)); \
+  } while (0)
+
+#if defined(__x86_64__)
+#define READ_CLOCK() __builtin_ia32_rdtsc()
+#elif defined(__aarch64__)
+static unsigned long read_clock(void) {
+  unsigned long value;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
+  return value;
+}
+#define READ_CLOCK() read_clock()
+#else
+#define READ_CLOCK() now()
+#endif
+static volatile unsigned long long clock_value;
 
 int main(int argc, char** argv) {
   const long calls = argc > 1 ? atol(argv[1]) : 100000;
@@ -21,22 +57,27 @@ int main(int argc, char** argv) {
   if (rank == 0) {
     double value = 1;
     MPI_Request request;
+    MEASURE("clock", clock_value = READ_CLOCK(), (void)0);
+    MEASURE_CALL("lock_unlock",
+                 MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+                 MPI_Win_unlock(1, win), (void)0);
     MPI_Win_lock_all(0, win);
     MPI_Request never;
     int flag;
     MPI_Irecv(&value, 1, MPI_DOUBLE, 0, 99, MPI_COMM_WORLD, &never);
-    MEASURE("put", MPI_Put(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, win), MPI_Win_flush(1, win));
-    MEASURE("get", MPI_Get(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, win), MPI_Win_flush(1, win));
-    MEASURE("test", MPI_Test(&never, &flag, MPI_STATUS_IGNORE), (void)0);
-    MEASURE("iprobe", MPI_Iprobe(0, 98, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE), (void)0);
-    MEASURE("rput_wait",
+    MEASURE_CALL("put", MPI_Put(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, win), MPI_Win_flush(1, win));
+    MEASURE_CALL("get", MPI_Get(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, win), MPI_Win_flush(1, win));
+    MEASURE_CALL("flush", MPI_Win_flush(1, win), (void)0);
+    MEASURE_CALL("test", MPI_Test(&never, &flag, MPI_STATUS_IGNORE), (void)0);
+    MEASURE_CALL("iprobe", MPI_Iprobe(0, 98, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE), (void)0);
+    MEASURE_CALL("rput_wait",
             MPI_Rput(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, win, &request);
             MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_Win_flush(1, win));
-    MEASURE("comm_rank", MPI_Comm_rank(MPI_COMM_WORLD, &flag), (void)0);
+    MEASURE_CALL("comm_rank", MPI_Comm_rank(MPI_COMM_WORLD, &flag), (void)0);
     MPI_Cancel(&never);
     MPI_Wait(&never, MPI_STATUS_IGNORE);
     double out = 2, in;
-    MEASURE("isend_recv_wait",
+    MEASURE_CALL("isend_recv_wait",
             MPI_Isend(&out, 1, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD, &request);
             MPI_Recv(&in, 1, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             MPI_Wait(&request, MPI_STATUS_IGNORE), (void)0);

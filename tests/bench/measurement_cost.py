@@ -5,7 +5,9 @@
                       [--repeat N] [--calls N]
 
 Runs the program in turn without and with the library (traces go to a directory that is removed) and prints
-for each kind of call the medians of both and their difference. Flushes are included. ELG_* settings hold, so
+for each kind of call the medians of both, their difference, what is left of that without the two readings of the
+clock that each call costs in any case (rput_wait is two calls, isend_recv_wait three), and the bytes of its records.
+Flushes are included. ELG_* settings hold, so
 ELG_CALLSITES=off tells what call sites cost. --start is the program that times MPI_Init and MPI_Finalize (with 4
 processes, by the clock on the wall).
 """
@@ -16,6 +18,10 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+
+
+# Calls of a kind, if there are several.
+CALLS = {"rput_wait": 2, "lock_unlock": 2, "isend_recv_wait": 3}
 
 
 def launch(args, directory, preload, ranks, program):
@@ -65,11 +71,20 @@ def main():
         ends = start_and_end(args, os.path.join(base, "run")) if args.start else None
     finally:
         shutil.rmtree(base, ignore_errors=True)
-    print(f"{'call':18}{'plain ns':>10}{'measured ns':>13}{'added ns':>10}{'ratio':>8}")
+    def median(samples, name):
+        return statistics.median(sample[name] for sample in samples)
+
+    print(f"{'call':18}{'plain ns':>10}{'measured ns':>13}{'added ns':>10}{'ratio':>8}{'above clock':>13}{'bytes':>8}")
+    clock = median(plain + measured, "clock") if "clock" in plain[0] else None
     for name in plain[0]:
-        before = statistics.median(sample[name] for sample in plain)
-        after = statistics.median(sample[name] for sample in measured)
-        print(f"{name:18}{before:10.1f}{after:13.1f}{after - before:10.1f}{after / before:8.2f}")
+        if name.endswith(".bytes"):
+            continue
+        before, after = median(plain, name), median(measured, name)
+        line = f"{name:18}{before:10.1f}{after:13.1f}{after - before:10.1f}{after / before:8.2f}"
+        if clock is not None and f"{name}.bytes" in measured[0]:
+            readings = 2 * CALLS.get(name, 1)
+            line += f"{after - before - readings * clock:13.1f}{median(measured, name + '.bytes'):8.1f}"
+        print(line)
 
     if ends:
         print(f"MPI_Init and MPI_Finalize, 4 processes: {ends[0]:.1f} ms plain, {ends[1]:.1f} ms measured")

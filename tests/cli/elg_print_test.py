@@ -130,8 +130,8 @@ class Errors(CommandTest):
         self.assert_fails(self.run_command("elg_print", self.file("a.txt", "hello, world")), 2,
                           "a.txt", "no EPILOG trace")
         self.assert_fails(self.run_command("elg_print", self.file("empty", "")), 2, "is empty")
-        self.assert_fails(self.run_command("elg_print", self.file("v3", b"EPILOG\0\3\0\1")), 2,
-                          "unknown format version 3.0")
+        self.assert_fails(self.run_command("elg_print", self.file("v4", b"EPILOG\0\4\0\1")), 2,
+                          "unknown format version 4.0")
 
     def test_truncation_keeps_whole_records_and_is_status_3(self):
         cut = self.file("cut.elg", TRACE.read_bytes()[:-5])

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "epilog/format/compact/pack.h"
 #include "epilog/format/text_reader.h"
 #include "merge/merge.h"
 #include "tests/support/merge_checks.h"
@@ -42,11 +43,13 @@ class LocalRun {
     o.output = dir.file("a.elg");
     return o;
   }
-  // Merges all; throws if that fails.
+  // Merges all; throws if that fails, or if the same traces with compact records give another
+  // result.
   merge::Summary merge(const merge::MergeOptions& o) {
     auto summary = merge::merge_traces(o);
     if (!summary) throw std::runtime_error(summary.error().message());
     merged = read_bytes(o.output);
+    if (o.inputs == paths && o.output == dir.file("a.elg")) merge_compact(o);
     return *summary;
   }
   merge::Summary merge() { return merge(options()); }
@@ -57,6 +60,29 @@ class LocalRun {
   std::vector<std::byte> merged;
 
  private:
+  void merge_compact(merge::MergeOptions o) const {
+    const TempDir packed;
+    o.inputs.clear();
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      if (!is_whole(locals[i])) return;
+      o.inputs.push_back(packed.file(paths[i].substr(paths[i].rfind('/') + 1)));
+      write_file(o.inputs.back(), compact::pack(locals[i]));
+    }
+    o.output = packed.file("a.elg");
+    const auto summary = merge::merge_traces(o);
+    if (!summary) throw std::runtime_error("compact: " + summary.error().message());
+    if (read_bytes(o.output) != merged) {
+      throw std::runtime_error("the merge of compact traces is another one");
+    }
+  }
+  // Of version 2, and its records are whole.
+  static bool is_whole(const std::vector<std::byte>& trace) {
+    if (trace.size() < kHeaderSize || trace[7] != std::byte{2}) return false;
+    std::size_t at = kHeaderSize;
+    while (at + 2 <= trace.size()) at += 2 + std::to_integer<std::size_t>(trace[at]);
+    return at == trace.size();
+  }
+
   std::uint32_t size_;
   std::uint64_t run_;
 };

@@ -116,14 +116,14 @@ TEST_F(MergeErrors, OutputThatIsAnInput) {
 
 TEST_F(MergeErrors, NewerVersion) {
   std::vector<std::byte> bytes = run.locals[0];
-  bytes[7] = std::byte{3};
+  bytes[7] = std::byte{4};
   run.add_bytes("9.0.elg", bytes);
   merge::MergeOptions options = run.options();
   options.inputs = {run.dir.path().string()};
   const Error error = failure(options);
   EXPECT_EQ(error.code, ExitCode::kBadInput);
   EXPECT_TRUE(names(error, "9.0.elg")) << error.message();
-  EXPECT_TRUE(names(error, "3.0")) << error.message();
+  EXPECT_TRUE(names(error, "4.0")) << error.message();
 }
 
 TEST_F(MergeErrors, MergedTraceAsInput) {

@@ -113,7 +113,7 @@ ExitCode run(const cli::po::variables_map& values) {
         }
       });
       trace->bad.unknown += !known;
-      bar.update(record.offset);
+      bar.update(reader->progress());
     }
   }
   events.finish();

@@ -48,7 +48,7 @@ class Copier {
       } else {
         event(record);
       }
-      if (in_.progress && (++seen & 0xFFFF) == 0) in_.progress(record.offset);
+      if (in_.progress && (++seen & 0xFFFF) == 0) in_.progress(reader_.progress());
     }
     if (!past_ && next == TraceReader::Next::kDamaged) result_.damage = reader_.error();
     settle_get();

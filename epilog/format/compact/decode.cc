@@ -1,0 +1,258 @@
+#include "epilog/format/compact/decode.h"
+
+#include <limits>
+
+#include "epilog/format/reader.h"
+
+namespace kojak::compact {
+namespace {
+
+// Null if it is longer than any number.
+KOJAK_INLINED inline const std::byte* get_number(const std::byte* p, std::uint64_t& value) {
+  auto byte = std::to_integer<std::uint64_t>(*p++);
+  if (byte < 0x80) [[likely]] {
+    value = byte;
+    return p;
+  }
+  value = byte & 0x7F;
+  for (unsigned shift = 7; shift < 64; shift += 7) {
+    byte = std::to_integer<std::uint64_t>(*p++);
+    value |= (byte & 0x7F) << shift;
+    if (byte < 0x80) return shift == 63 && byte > 1 ? nullptr : p;
+  }
+  return nullptr;
+}
+
+// Reads the fields of one record and writes its body.
+template <class R, bool kSwap>
+class FieldReader {
+ public:
+  FieldReader(State& state, const TickClock* clock, std::uint32_t present, const std::byte* in,
+              std::byte* out)
+      : s_(state), clock_(clock), present_(present), in_(in), out_(out) {}
+
+  template <class T>
+  KOJAK_INLINED void field(const FieldInfo&, const T&) {
+    const bool here = (present_ >> bit_++ & 1) != 0;
+    if constexpr (std::is_same_v<T, LocationId>) {
+      if (here) s_.location += unzigzag(number<std::uint32_t>());
+      put(s_.location);
+    } else if constexpr (std::is_same_v<T, Seconds>) {
+      if (here) s_.time += unzigzag(number<std::uint64_t>());
+      put(clock_ != nullptr ? clock_->seconds(s_.time).value : std::bit_cast<double>(s_.time));
+    } else if constexpr (sizeof(T) == 1) {
+      std::uint64_t& last = s_.values[slot_++];
+      if (here) last = std::to_integer<std::uint64_t>(*in_++);
+      put(static_cast<std::uint8_t>(last));
+    } else {
+      using U = std::underlying_type_t<T>;
+      std::uint64_t& last = s_.values[slot_++];
+      auto value = static_cast<U>(last);
+      if constexpr (kCounts<T>) {
+        std::uint64_t& step = s_.values[slot_++];
+        value = static_cast<U>(value + static_cast<U>(step));
+        if (here) value = static_cast<U>(value + unzigzag(number<U>()));
+        step = static_cast<U>(value - static_cast<U>(last));
+        last = value;
+      } else if (here) {
+        value = static_cast<U>(value + unzigzag(number<U>()));
+        last = value;
+      }
+      if constexpr (std::is_same_v<T, PeerId>) value = peer_at(value, s_.location);
+      put(value);
+    }
+  }
+  KOJAK_INLINED void metrics(const FieldInfo&, const MetricValues&) {
+    if ((present_ >> bit_++ & 1) != 0) [[unlikely]]
+      read_metrics();
+  }
+  KOJAK_INLINED void rest(const FieldInfo& info, const MetricValues& values) {
+    metrics(info, values);
+  }
+  const std::byte* in() const { return in_; }
+  std::byte* out() const { return out_; }
+
+ private:
+  template <class U>
+  KOJAK_INLINED U number() {
+    std::uint64_t value = 0;
+    const std::byte* const next = get_number(in_, value);
+    if (next == nullptr || value > std::numeric_limits<U>::max()) [[unlikely]] {
+      bad_ = true;
+    } else {
+      in_ = next;
+    }
+    return static_cast<U>(value);
+  }
+  template <class U>
+  KOJAK_INLINED void put(U value) {
+    if constexpr (kSwap) value = byte_swapped(value);
+    std::memcpy(out_, &value, sizeof value);
+    out_ += sizeof value;
+  }
+  [[gnu::noinline]] void read_metrics() {
+    const auto count = std::to_integer<std::size_t>(*in_++);
+    if (shape_of<R>().bytes + 8 * count > kMaxBody) {
+      bad_ = true;
+      return;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      s_.metrics[i] += unzigzag(number<std::uint64_t>());
+      put(s_.metrics[i]);
+    }
+  }
+
+ public:
+  bool bad() const { return bad_; }
+
+ private:
+  State& s_;
+  const TickClock* clock_;
+  std::uint32_t present_;
+  const std::byte* in_;
+  std::byte* out_;
+  unsigned bit_ = 0;
+  unsigned slot_ = kSlotTable.first[code_of(static_cast<std::uint8_t>(R::kType))];
+  bool bad_ = false;
+};
+
+constexpr const char* kUnknownCode = "a compact record of unknown type";
+constexpr const char* kUnknownField = "a compact record with a field that its type does not have";
+constexpr const char* kBadNumber = "a number of a compact record is out of range";
+constexpr const char* kNoBlock = "a compact record outside of a block";
+constexpr const char* kUnknownTimes = "a block of unknown kind";
+
+}  // namespace
+
+template <bool kSwap>
+KOJAK_INLINED inline const std::byte* Decoder::item(const std::byte* in, std::byte*& out) {
+  const auto first = std::to_integer<std::uint8_t>(*in);
+  const auto code = static_cast<std::uint8_t>(first & ~kSameFields);
+  if (code == kVerbatim) [[unlikely]]
+    return other_item(in, out);
+  if (!in_block_) [[unlikely]] {
+    reason_ = kNoBlock;
+    return nullptr;
+  }
+  ++in;
+  std::uint32_t present = state_.fields[code];
+  if ((first & kSameFields) == 0) {
+    present = std::to_integer<std::uint32_t>(*in++);
+    if (present >= 0x80) [[unlikely]] {
+      present = (present & 0x7F) | std::to_integer<std::uint32_t>(*in++) << 7;
+    }
+    state_.fields[code] = static_cast<std::uint16_t>(present);
+  }
+  const std::byte* next = nullptr;
+  const std::uint8_t type = type_of(code);
+  const bool known = dispatch_record(type, [&]<class R>() KOJAK_INLINED {
+    if constexpr (kHasCode<R>) {
+      constexpr Shape kShape = shape_of<R>();
+      if (present >> kShape.bits != 0) [[unlikely]] {
+        reason_ = kUnknownField;
+        return;
+      }
+      FieldReader<R, kSwap> reader(state_, times_ == Times::kTicks ? &clock_ : nullptr, present, in,
+                                   out + 2);
+      R record{};
+      visit_fields(record, Dialect{}, reader);
+      if (reader.bad()) [[unlikely]] {
+        reason_ = kBadNumber;
+        return;
+      }
+      out[0] = static_cast<std::byte>(reader.out() - out - 2);
+      out[1] = std::byte{static_cast<std::uint8_t>(R::kType)};
+      out = reader.out();
+      next = reader.in();
+    } else {
+      reason_ = kUnknownCode;
+    }
+  });
+  if (!known) [[unlikely]]
+    reason_ = kUnknownCode;
+  return next;
+}
+
+// Blocks and records that are not compact.
+const std::byte* Decoder::other_item(const std::byte* in, std::byte*& out) {
+  if (std::to_integer<std::uint8_t>(*in) == kVerbatim) {
+    const std::size_t size = 2 + std::to_integer<std::size_t>(in[1]);
+    std::memcpy(out, in + 1, size);
+    out += size;
+    return in + 1 + size;
+  }
+  const auto times = static_cast<Times>(in[1]);
+  if (times > Times::kTicks) {
+    reason_ = kUnknownTimes;
+    return nullptr;
+  }
+  state_.reset();
+  times_ = times;
+  in_block_ = true;
+  in += 2;
+  if (times == Times::kSeconds) return in;
+  std::memcpy(&clock_.base, in, 8);
+  std::memcpy(&clock_.scale, in + 8, 8);
+  std::memcpy(&clock_.shift, in + 16, 8);
+  if (swap_) {
+    clock_.base = byte_swapped(clock_.base);
+    clock_.scale = byte_swapped(clock_.scale);
+    clock_.shift = byte_swapped(clock_.shift);
+  }
+  return in + 24;
+}
+
+template <bool kSwap>
+Decoder::Piece Decoder::run(const std::byte* in, const std::byte* end, bool last, std::byte* out,
+                            std::byte* out_end) {
+  Piece piece{in, out, Stop::kInput};
+  const auto room = [&] { return static_cast<std::size_t>(out_end - piece.out) >= kMaxRecord; };
+  const auto note_block = [&](const std::byte* at) {
+    if (std::to_integer<std::uint8_t>(*at) != kBlock) [[likely]]
+      return;
+    piece.block = at;
+    piece.block_out = piece.out;
+  };
+  while (static_cast<std::size_t>(end - piece.in) >= kMaxItem) {
+    if (!room()) {
+      piece.stop = Stop::kOutput;
+      return piece;
+    }
+    note_block(piece.in);
+    const std::byte* const next = item<kSwap>(piece.in, piece.out);
+    if (next == nullptr) [[unlikely]] {
+      piece.stop = Stop::kDamaged;
+      return piece;
+    }
+    piece.in = next;
+  }
+  // The end of the input: with zeros behind it, so that nothing reads beyond.
+  while (last && piece.in != end) {
+    if (!room()) {
+      piece.stop = Stop::kOutput;
+      return piece;
+    }
+    const auto left = static_cast<std::size_t>(end - piece.in);
+    std::byte padded[kMaxItem] = {};
+    std::memcpy(padded, piece.in, left);
+    std::byte* behind = piece.out;
+    const std::byte* const next = item<kSwap>(padded, behind);
+    const bool torn = next == nullptr ? left < 2 : static_cast<std::size_t>(next - padded) > left;
+    if (next == nullptr || torn) {
+      if (torn) reason_ = kEndsInsideRecord;
+      piece.stop = Stop::kDamaged;
+      return piece;
+    }
+    note_block(piece.in);
+    piece.out = behind;
+    piece.in += next - padded;
+  }
+  return piece;
+}
+
+Decoder::Piece Decoder::decode(const std::byte* in, const std::byte* end, bool last, std::byte* out,
+                               std::byte* out_end) {
+  return swap_ ? run<true>(in, end, last, out, out_end) : run<false>(in, end, last, out, out_end);
+}
+
+}  // namespace kojak::compact
