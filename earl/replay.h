@@ -53,6 +53,7 @@ struct Sink {
   void on_send(const SendEvent&) {}
   void on_receive(const RecvEvent&) {}
   void on_transfer(const Transfer&) {}
+  void on_transfer_end(const TransferEnd&) {}
   void on_collective_exit(const CollectiveExit&) {}
 
   // Once for each call that completed messages, when all of them are final.
@@ -144,6 +145,8 @@ class Replay {
   }
   // The tree so far, also from within handlers.
   const CallTree& call_tree() const { return handlers_.call_tree(); }
+  // The latest time so far.
+  Seconds now() const { return handlers_.now(); }
 
  private:
   Trace& trace_;

@@ -1,6 +1,7 @@
 #include "earl/trace.h"
 
 #include <algorithm>
+#include <span>
 
 #include "earl/event_loop.h"
 #include "epilog/format/trace_gaps.h"
@@ -169,6 +170,28 @@ bool Trace::other_record(const RawRecord& record, Attributes& attributes, std::u
   }
   findings_.add(Finding::kShortRecord, pos);
   return false;
+}
+
+std::optional<Seconds> Trace::next_time() {
+  std::span<const std::byte> bytes = reader_.ahead();
+  while (bytes.size() >= 2) {
+    const auto length = static_cast<std::uint8_t>(bytes[0]);
+    const auto type = static_cast<std::uint8_t>(bytes[1]);
+    const std::size_t size = std::size_t{2} + length;
+    if (bytes.size() < size) break;
+    std::optional<Seconds> time;
+    detail::dispatch_event(type, [&]<class R>() {
+      R record;
+      const RawRecord raw{type, length, bytes.data() + 2, 0};
+      if (decode(raw, reader_.dialect(), record) == nullptr) time = record.time;
+    });
+    if (time) {
+      detail::keep_within_bounds(*time);
+      return time;
+    }
+    bytes = bytes.subspan(size);
+  }
+  return std::nullopt;
 }
 
 void Trace::finish(bool damaged) {

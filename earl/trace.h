@@ -66,6 +66,9 @@ class Trace {
 
   // The next event; false at the end or at damage. Counts unknown and short records on its way.
   bool next(Event& event);
+  // When the next event is, which is still to be read; nothing if there is none, or attributes
+  // stand before it in great number.
+  std::optional<Seconds> next_time();
   std::uint64_t events_read() const { return pos_; }
   const std::optional<Error>& damage() const { return damage_; }
   const Findings& findings() const { return findings_; }

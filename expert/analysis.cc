@@ -725,6 +725,10 @@ class WatchedAnalysis : public Analysis {
   WatchedAnalysis(const earl::Trace& trace, const AnalysisOptions& options)
       : Analysis(trace, options), watcher_(*options.watcher) {}
 
+  void on_enter(const earl::OpenCall& call) {
+    watcher_.on_enter(call);
+    Analysis::on_enter(call);
+  }
   void on_call(const earl::Call& call, std::span<const std::uint64_t> counters) {
     watcher_.on_call(call);
     Analysis::on_call(call, counters);
@@ -733,6 +737,7 @@ class WatchedAnalysis : public Analysis {
     watcher_.on_processor(in, time, times);
     Analysis::on_processor(in, time, times);
   }
+  void on_transfer_end(const earl::TransferEnd& end) { watcher_.on_transfer_end(end); }
 #define KOJAK_WATCH(handler, Event)    \
   void handler(const earl::Event& e) { \
     watcher_.handler(e);               \
@@ -771,7 +776,10 @@ Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
   if (causes_left_out) options.root_causes = false;
   A analysis(trace, options);
   earl::Replay replay(trace, analysis);
+  const Seconds first = trace.next_time().value_or(Seconds{0});
+  if (options.watcher != nullptr) options.watcher->on_begin(first);
   replay.run();
+  if (options.watcher != nullptr) options.watcher->on_end(std::max(replay.now(), first));
   std::vector<LocationId> locations;
   for (std::uint32_t i = 0; i < trace.location_count(); ++i) locations.push_back(trace.location(i));
   SeverityStore severities = analysis.finish(replay.call_tree());

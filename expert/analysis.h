@@ -25,10 +25,15 @@ namespace kojak::expert {
 class ReplayWatcher {
  public:
   virtual ~ReplayWatcher() = default;
+  // Before everything: when the first event is. After everything: the latest time.
+  virtual void on_begin(Seconds /*first*/) {}
+  virtual void on_end(Seconds /*last*/) {}
+  virtual void on_enter(const earl::OpenCall&) {}
   virtual void on_call(const earl::Call&) {}
   virtual void on_send(const earl::SendEvent&) {}
   virtual void on_message_call(const earl::MessageCall&) {}
   virtual void on_transfer(const earl::Transfer&) {}
+  virtual void on_transfer_end(const earl::TransferEnd&) {}
   virtual void on_fence_epoch(const earl::FenceEpoch&) {}
   virtual void on_window_collective(const earl::WindowInstance&) {}
   virtual void on_access_epoch(const earl::AccessEpoch&) {}

@@ -313,9 +313,8 @@ ExitCode run(const po::variables_map& options) {
   const std::string html =
       options.count("html") != 0 ? options["html"].as<std::string>() : std::string();
   const bool no_source = options.count("no-source") != 0;
-  if (!html.empty() && (input == "-" || output == "-" || html == "-")) {
-    return cli::usage_error(
-        "--html needs files: trace, report and page are read and written again");
+  if (!html.empty() && (output == "-" || html == "-")) {
+    return cli::usage_error("--html needs files: the report is read again, for the page");
   }
   const std::string json =
       options.count("json") != 0 ? options["json"].as<std::string>() : std::string();
@@ -345,14 +344,8 @@ ExitCode run(const po::variables_map& options) {
     }
     window.emplace(std::move(*opened));
   }
-  std::optional<html::TimelineReader> timeline;  // the page's own pass, before the analysis
-  if (!html.empty()) {
-    auto first = reading.open();
-    if (!first) return cli::failed(first.error());
-    timeline.emplace(
-        html::TimelineReader::begin(*first, html::limits_for(html::PageOptions{}.max_bytes), {}));
-    if (Status status = reading.finish(); !status) return cli::failed(status.error());
-  }
+  std::optional<html::TimelineReader> timeline;  // what the page shows of the analysis' pass
+  if (!html.empty()) timeline.emplace(html::quick_limits());
   auto trace = window ? earl::Trace::open(window->path()) : reading.open();
   if (!trace) {
     // The filter has said what is wrong with its input.

@@ -96,6 +96,7 @@ struct ReplayCore {
   struct GetOrigin {
     RmaId rmaid = absent<RmaId>();
     std::uint32_t place = kAbsent;
+    Seconds time{};
   };
   std::vector<GetOrigin> get_origin;  // by process: its latest GET_1TO
   GroupTable groups;

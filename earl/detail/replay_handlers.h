@@ -7,6 +7,10 @@
 #include "earl/event_loop.h"
 #include "epilog/format/field_values.h"
 
+namespace kojak::earl {
+struct Sink;
+}
+
 namespace kojak::earl::detail {
 
 template <class S>
@@ -15,6 +19,7 @@ class ReplayHandlers {
   ReplayHandlers(Trace& trace, S& sink) : trace_(trace), sink_(sink), core_(trace) {}
 
   const CallTree& call_tree() const { return core_.tree; }
+  Seconds now() const { return core_.now; }
 
   // ---- for EventLoop: records that have a handler below
   template <class R>
@@ -193,17 +198,18 @@ class ReplayHandlers {
   KOJAK_INLINED void handle(const MpiPut1ts& r, const Attributes& a, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
-    transfer(i, pos, r.time, r.dlid, r.wid, r.rmaid, Attributes::bytes(r.sent, a.sent), false);
+    transfer(i, pos, r.time, r.time, r.dlid, r.wid, r.rmaid, Attributes::bytes(r.sent, a.sent),
+             false);
   }
   void handle(const Put1ts& r, const Attributes& a, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
-    transfer(i, pos, r.time, r.dlid, absent<WindowId>(), r.rmaid, Attributes::bytes(r.sent, a.sent),
-             false);
+    transfer(i, pos, r.time, r.time, r.dlid, absent<WindowId>(), r.rmaid,
+             Attributes::bytes(r.sent, a.sent), false);
   }
   void handle(const MpiGet1to& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
-    if (i != kAbsent) core_.get_origin[raw(core_.stack.head(i).process)] = {r.rmaid, i};
+    if (i != kAbsent) core_.get_origin[raw(core_.stack.head(i).process)] = {r.rmaid, i, r.time};
   }
   // Stands on the target's time line and follows the GET_1TO of its origin.
   void handle(const MpiGet1ts& r, const Attributes& a, std::uint64_t pos) {
@@ -217,6 +223,7 @@ class ReplayHandlers {
     core_.marked = true;
   }
   KOJAK_INLINED void handle(const MpiPut1te& r, const Attributes&, std::uint64_t) {
+    put_end(r);
     if (!core_.marked) [[likely]]
       return;
     const std::uint32_t i = trace_.index(r.lid);
@@ -225,6 +232,7 @@ class ReplayHandlers {
     core_.marked = false;
   }
   KOJAK_INLINED void handle(const MpiGet1te& r, const Attributes&, std::uint64_t) {
+    get_end(r);
     if (!core_.marked) [[likely]]
       return;
     const std::uint32_t i = trace_.index(r.lid);
@@ -232,8 +240,14 @@ class ReplayHandlers {
       mark(core_.stack.head(i).process, core_.process_of(r.slid), r.wid, r.rmaid, true);
     core_.marked = false;
   }
-  void handle(const Put1te&, const Attributes&, std::uint64_t) { core_.marked = false; }
-  void handle(const Get1te&, const Attributes&, std::uint64_t) { core_.marked = false; }
+  void handle(const Put1te& r, const Attributes&, std::uint64_t) {
+    put_end(r);
+    core_.marked = false;
+  }
+  void handle(const Get1te& r, const Attributes&, std::uint64_t) {
+    get_end(r);
+    core_.marked = false;
+  }
   void handle(const MpiRmaComplete& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
@@ -313,6 +327,9 @@ class ReplayHandlers {
   void finish();
 
  private:
+  static constexpr bool kWantsEnds =
+      !std::is_same_v<decltype(&S::on_transfer_end), void (Sink::*)(const TransferEnd&)>;
+
   ProcessId process(std::uint32_t i) const { return core_.stack.head(i).process; }
   PeerId peer_process(PeerId peer) const {
     return is_absent(peer) ? peer : static_cast<PeerId>(raw(core_.process_of(peer)));
@@ -459,8 +476,24 @@ class ReplayHandlers {
   }
   void passive_event(LocationId lid, Seconds time, std::uint64_t pos, Action::Kind kind,
                      WindowId window, PeerId peer, bool flag);
-  void transfer(std::uint32_t i, std::uint64_t pos, Seconds time, PeerId peer, WindowId window,
-                RmaId rmaid, Bytes64 bytes, bool get);
+  void transfer(std::uint32_t i, std::uint64_t pos, Seconds time, Seconds requested, PeerId peer,
+                WindowId window, RmaId rmaid, Bytes64 bytes, bool get);
+  // Only for a sink that wants them.
+  template <class R>
+  KOJAK_INLINED void put_end(const R& r) {
+    if constexpr (kWantsEnds) tell_end(core_.process_of(r.slid), r);
+  }
+  template <class R>
+  KOJAK_INLINED void get_end(const R& r) {
+    if constexpr (kWantsEnds) {
+      const std::uint32_t i = trace_.index(r.lid);
+      tell_end(i == kAbsent ? absent<ProcessId>() : process(i), r);
+    }
+  }
+  template <class R>
+  void tell_end(ProcessId origin, const R& r) {
+    if (!is_absent(origin)) sink_.on_transfer_end(TransferEnd{origin, r.rmaid, r.time});
+  }
   template <class R>
   void get_start(const R& r, WindowId window, Bytes64 bytes, std::uint64_t pos);
   void mark(ProcessId origin, ProcessId target, WindowId window, RmaId rmaid, bool get);

@@ -162,8 +162,9 @@ void ReplayHandlers<S>::window_collective(Frame& f, WindowId window) {
 }
 
 template <class S>
-void ReplayHandlers<S>::transfer(std::uint32_t i, std::uint64_t pos, Seconds time, PeerId peer,
-                                 WindowId window, RmaId rmaid, Bytes64 bytes, bool get) {
+void ReplayHandlers<S>::transfer(std::uint32_t i, std::uint64_t pos, Seconds time,
+                                 Seconds requested, PeerId peer, WindowId window, RmaId rmaid,
+                                 Bytes64 bytes, bool get) {
   LocationState& place = core_.places[i];
   Frame& f = frame(i, pos);
   const ProcessId origin = core_.stack.head(i).process;
@@ -207,8 +208,8 @@ void ReplayHandlers<S>::transfer(std::uint32_t i, std::uint64_t pos, Seconds tim
       place.actions.emplace_back().slot = slot;
     }
   }
-  sink_.on_transfer(
-      Transfer{&f, pos, time, origin, target, window, rmaid, bytes, get, slot.kind, symmetric});
+  sink_.on_transfer(Transfer{&f, pos, time, origin, target, window, rmaid, bytes, get, slot.kind,
+                             symmetric, requested});
 }
 
 template <class S>
@@ -347,11 +348,12 @@ void ReplayHandlers<S>::get_start(const R& r, WindowId window, Bytes64 bytes, st
   const ProcessId origin = core_.process_of(r.dlid);
   if (is_absent(origin)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
   auto& issued = core_.get_origin[raw(origin)];
-  const std::uint32_t i =
-      issued.rmaid == r.rmaid && issued.place != kAbsent ? issued.place : trace_.main_index(origin);
+  const bool known = issued.rmaid == r.rmaid && issued.place != kAbsent;
+  const std::uint32_t i = known ? issued.place : trace_.main_index(origin);
   issued.place = kAbsent;
   if (i == kAbsent) return;  // the origin's trace is missing
-  transfer(i, pos, r.time, static_cast<PeerId>(raw(r.lid)), window, r.rmaid, bytes, true);
+  transfer(i, pos, r.time, known ? issued.time : r.time, static_cast<PeerId>(raw(r.lid)), window,
+           r.rmaid, bytes, true);
 }
 
 template <class S>

@@ -30,6 +30,14 @@ struct Transfer {
   bool get;
   EpochKind epoch;                        // kNone: no epoch is known that it could belong to
   const SymmetricPlace* place = nullptr;  // of SHMEM, if the trace tells
+  Seconds requested{};                    // a get's GET_1TO, where there is one; else `time`
+};
+
+// Its end record, where the merge placed it: PUT_1TE at the target, GET_1TE at the origin.
+struct TransferEnd {
+  ProcessId origin;
+  RmaId rmaid;
+  Seconds time;
 };
 
 // Where the aspect of its epoch keeps a transfer, until the exit of the call that issued it.

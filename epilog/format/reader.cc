@@ -123,6 +123,11 @@ bool TraceReader::refill() {
   return end_ - pos_ >= 2;
 }
 
+std::span<const std::byte> TraceReader::ahead() {
+  if (end_ - pos_ < kMaxRecord) refill();
+  return {buffer_.get() + pos_, end_ - pos_};
+}
+
 // Definitions and attributes.
 void TraceReader::other_record(const RawRecord& record) {
   if (is_attribute(record.type)) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "epilog/format/codec.h"
@@ -89,6 +90,10 @@ class TraceReader {
     events_ = events;
     if (attribute) attribute_before_ = events;
   }
+
+  // The bytes that lie behind the last record that was read, as far as they are there by now (some,
+  // unless the file ends); the records in them are still to be read.
+  std::span<const std::byte> ahead();
 
   // Offset of the next record.
   std::uint64_t offset() const { return base_ + pos_; }

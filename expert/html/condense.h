@@ -14,11 +14,8 @@
 
 namespace kojak::html {
 
-// Parents before children; of equal ones the one that was added later is the parent, because calls
-// are added when they end.
-void put_in_order(std::vector<Box>& boxes);
-
-// `boxes` in order; stays so. `waits` of the same row, in order of begin.
+// `boxes` in order of begin, parents before children; stays so. `waits` of the same row, in order
+// of begin.
 void condense(std::vector<Box>& boxes, Nanoseconds threshold,
               const std::vector<WaitBox>& waits = {});
 // Of waits in order of begin: the merged one has the metric and the partner of the longest.

@@ -27,6 +27,12 @@ class Sample {
     }
     return &kept_.emplace_back(std::move(value));
   }
+  // Counts the next one if it would be left out anyway; else it is to be added.
+  bool skip() {
+    if (seen_ % stride_ == 0) return false;
+    ++seen_;
+    return true;
+  }
   std::vector<T>& kept() { return kept_; }
   std::uint64_t seen() const { return seen_; }
   bool complete() const { return kept_.size() == seen_; }

@@ -161,7 +161,7 @@ std::vector<std::string> omissions(const TraceContent& content) {
   if (!content.traffic_by_function) {
     texts.emplace_back("The matrix does not tell windows and functions apart.");
   }
-  if (!texts.empty()) texts.emplace_back("A larger --max-size shows more.");
+  if (!texts.empty()) texts.emplace_back("kojak html --trace with a larger --max-size shows more.");
   if (content.communicators_seen > content.communicators.size()) {
     texts.push_back("Of " + grouped(content.communicators_seen) + " communicators the first " +
                     grouped(content.communicators.size()) + " can be chosen.");

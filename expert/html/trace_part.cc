@@ -94,35 +94,19 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
 Result<TracePart> read_trace_part(const std::string& path, const cube::Report& report,
                                   std::size_t max_bytes,
                                   const std::function<void(std::uint64_t events)>& progress) {
-  std::error_code unknown;
-  if (path == "-" ||
-      std::filesystem::status(path, unknown).type() == std::filesystem::file_type::fifo) {
-    Error error;
-    error.file = path == "-" ? "standard input" : path;
-    error.reason = "cannot be read more than once, which the timeline needs";
-    error.remedy = "name a file";
-    return error;
-  }
   Result<earl::Trace> trace = earl::Trace::open(path);
   if (!trace) return trace.error();
   if (trace->location_count() != report.locations()) {
     return of_another_run(path, report, trace->location_count());
   }
-  std::uint64_t first = 0;
-  const auto counted = [&](std::uint64_t events) {
-    if (progress) progress((first = events) / 2);
-  };
-  Result<TimelineReader> reader = TimelineReader::begin(path, limits_for(max_bytes), counted);
-  if (!reader) return reader.error();
+  TimelineReader reader(limits_for(max_bytes));
   expert::AnalysisOptions options;
-  options.progress = [&](std::uint64_t events) {
-    if (progress) progress((first + events) / 2);
-  };
+  options.progress = progress;
   options.root_causes =
       report.find_metric(expert::kDelayMetric) != cube::kNone;  // as the report was made
-  options.watcher = &reader->watch(*trace);
+  options.watcher = &reader.watch(*trace);
   const expert::Report analysis = expert::analyse(*trace, options);
-  TracePart part = trace_part(analysis, reader->finish(), report, max_bytes);
+  TracePart part = trace_part(analysis, reader.finish(), report, max_bytes);
   part.gaps = earl::gaps_of(*trace);
   return part;
 }

@@ -1,10 +1,9 @@
 // What a page of a report shows beyond it when the report's trace is given: timeline, byte matrix,
 // the most severe instances of each pattern, and whom calls waited for.
 //
-// read_trace_part reads the trace twice: transfers, then the analysis with all that needs state.
-// Who analyses a trace anyway watches it with a TimelineReader (trace_reader.h) and calls
-// trace_part. Fails as opening a trace does, and if the trace is of another run than the report
-// (exit code 2). Not thread-safe.
+// read_trace_part analyses the trace for that. Who analyses a trace anyway watches it with a
+// TimelineReader (trace_reader.h) and calls trace_part. Fails as opening a trace does, and if the
+// trace is of another run than the report (exit code 2). Not thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -3,6 +3,7 @@
 #include "expert/html/trace_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,11 +12,12 @@
 
 #include "earl/trace.h"
 #include "expert/catalogue.h"
+#include "expert/html/clock.h"
 #include "expert/html/condense.h"
 #include "expert/html/density.h"
 #include "expert/html/sample.h"
 #include "expert/html/thin.h"
-#include "expert/html/transfer_pass.h"
+#include "expert/html/transfer_arrows.h"
 #include "expert/region_class.h"
 
 namespace kojak::html {
@@ -74,20 +76,19 @@ RegionKind kind_of(const RegionDef& region) {
   return RegionKind::kProgram;
 }
 
-// The second pass: everything that needs state.
+// What the analysis' pass tells.
 class Content : public expert::ReplayWatcher {
  public:
-  Content(earl::Trace& trace, const TraceLimits& limits, Clock clock, TraceContent& out,
-          std::unordered_map<TransferKey, std::size_t> places)
+  Content(earl::Trace& trace, const TraceLimits& limits, TraceContent& out)
       : trace_(trace),
         limits_(limits),
-        clock_(clock),
         out_(out),
-        places_(std::move(places)),
+        transfers_(limits.arrows),
         messages_(limits.arrows),
         fences_(
             std::max<std::size_t>(limits.fence_members / std::max(trace.process_count(), 1U), 1)),
-        density_(trace.location_count(), clock(Seconds{out.end}), limits.cells),
+        density_(trace.location_count(), limits.cells),
+        open_(trace.location_count()),
         processor_(trace.location_count()) {
     out_.boxes.resize(trace.location_count());
     out_.waits.resize(trace.location_count());
@@ -97,15 +98,26 @@ class Content : public expert::ReplayWatcher {
     list_regions();
     list_communicators();
     trace.definitions().windows.for_each([&](WindowId id, const WindowDef&) { window(raw(id)); });
-    for (TransferArrow& arrow : out_.transfers) arrow.window = window(arrow.window);
   }
 
+  void on_begin(Seconds first) override { clock_.begin = out_.begin = first.value; }
+  void on_end(Seconds last) override { out_.end = last.value; }
+
+  void on_enter(const earl::OpenCall& call) override {
+    std::vector<Box>& boxes = out_.boxes[call.index];
+    open_[call.index].push_back(boxes.size());
+    boxes.push_back({clock_(call.enter), kOpen, path(call), 1});
+    if (++boxes_ > 2 * limits_.boxes) condense_boxes(limits_.boxes);
+  }
   void on_call(const earl::Call& call) override {
     const Nanoseconds begin = clock_(call.enter), end = clock_(call.exit);
-    out_.boxes[call.index].push_back({begin, end, path(call), 1});
+    std::vector<std::size_t>& open = open_[call.index];
+    if (!open.empty()) {
+      out_.boxes[call.index][open.back()].end = end;
+      open.pop_back();
+    }
     if (call.function != nullptr || (shmem_ && is_shmem(call.region)))
       density_.add_mpi(call.index, begin, end);
-    if (++boxes_ > 2 * limits_.boxes) condense_boxes(limits_.boxes);
   }
 
   void on_wait(const expert::Wait& wait) override {
@@ -154,19 +166,28 @@ class Content : public expert::ReplayWatcher {
   }
 
   void on_transfer(const earl::Transfer& transfer) override {
-    const std::uint32_t origin = raw(transfer.origin);
-    const std::uint32_t target = raw(transfer.target);
+    const std::uint32_t origin = raw(transfer.origin), target = raw(transfer.target);
     const std::uint32_t on = window(raw(transfer.window));
     add_traffic(transfer.get ? TrafficKind::kGet : TrafficKind::kPut,
                 transfer.get ? target : origin, transfer.get ? origin : target, on,
                 region(transfer.call->region), raw(transfer.bytes));
-    const auto place = places_.find(transfer_key(transfer.origin, transfer.rmaid));
-    if (place == places_.end()) return;
+    const std::uint32_t row = trace_.main_index(transfer.target);
+    if (row == kAbsent || !transfers_.begin(transfer.origin, transfer.rmaid)) return;
     const bool shmem = is_absent(transfer.window);
-    out_.transfers[place->second].passive = shmem || transfer.epoch == earl::EpochKind::kLock ||
-                                            transfer.epoch == earl::EpochKind::kLockAll;
-    if (shmem) return;
-    waiting_[{origin, on, transfer.epoch}].push_back(place->second);
+    const TransferArrow arrow{.get = transfer.get,
+                              .passive = shmem || transfer.epoch == earl::EpochKind::kLock ||
+                                         transfer.epoch == earl::EpochKind::kLockAll,
+                              .origin = transfer.call->index,
+                              .target = row,
+                              .window = on,
+                              .bytes = raw(transfer.bytes),
+                              .request = clock_(transfer.requested),
+                              .start = clock_(transfer.time)};
+    const TransferArrows::Epoch epoch{origin, on, transfer.epoch};
+    transfers_.add(transfer.origin, transfer.rmaid, arrow, shmem ? nullptr : &epoch);
+  }
+  void on_transfer_end(const earl::TransferEnd& end) override {
+    transfers_.end(end.origin, end.rmaid, clock_(end.time));
   }
 
   void on_fence_epoch(const earl::FenceEpoch& epoch) override {
@@ -177,31 +198,21 @@ class Content : public expert::ReplayWatcher {
       add_band(epoch.call->index, {last, clock_(epoch.call->exit), on, BandKind::kFence});
     }
     last = clock_(epoch.call->exit);
-    for (const std::size_t transfer : take({process, on, earl::EpochKind::kFence})) {
-      at_origin(transfer, *epoch.call);
-      by_fence_[{on, epoch.ordinal}].push_back(transfer);
-    }
+    transfers_.fence({process, on, earl::EpochKind::kFence}, epoch.ordinal, sync(*epoch.call));
   }
   void on_window_collective(const earl::WindowInstance& instance) override {
     if (instance.role != MpiRole::kWinFence) return;
+    const std::uint32_t on = window(raw(instance.window));
+    const bool asked = transfers_.waits_for_fence(on, instance.ordinal);
+    if (!asked && fences_.skip()) return;
     FenceInstance fence;
-    fence.window = window(raw(instance.window));
-    std::map<std::uint32_t, Nanoseconds> exits;  // by row
+    fence.window = on;
     for (const earl::WindowMember& member : instance.members) {
       fence.rows.push_back(member.call.index);
       fence.enters.push_back(clock_(member.call.enter));
       fence.exits.push_back(clock_(member.call.exit));
-      exits[member.call.index] = fence.exits.back();
     }
-    const auto transfers = by_fence_.extract({fence.window, instance.ordinal});
-    if (!transfers.empty()) {
-      for (const std::size_t transfer : transfers.mapped()) {
-        TransferArrow& arrow = out_.transfers[transfer];
-        if (const auto exit = exits.find(arrow.target); exit != exits.end()) {
-          arrow.target_sync = exit->second;
-        }
-      }
-    }
+    if (asked) transfers_.fence_complete(fence, instance.ordinal);
     fences_.add(std::move(fence));
   }
 
@@ -211,24 +222,19 @@ class Content : public expert::ReplayWatcher {
       add_band(epoch.finish.index,
                {clock_(epoch.start.enter), clock_(epoch.finish.exit), on, BandKind::kAccess});
     }
-    for (const std::size_t transfer : take({raw(epoch.origin), on, earl::EpochKind::kAccess})) {
-      at_origin(transfer, epoch.finish);
-      by_access_[epoch.finish.exit_pos].push_back(transfer);
-    }
+    transfers_.access({raw(epoch.origin), on, earl::EpochKind::kAccess}, epoch.finish.exit_pos,
+                      sync(epoch.finish));
   }
   void on_access_transaction(const earl::AccessEpoch& epoch) override {
-    const auto transfers = by_access_.extract(epoch.finish.exit_pos);
-    if (transfers.empty()) return;
-    for (const std::size_t transfer : transfers.mapped()) {
-      TransferArrow& arrow = out_.transfers[transfer];
+    transfers_.access_complete(epoch.finish.exit_pos, [&](std::uint32_t row) {
+      Nanoseconds exit = 0;
       for (const earl::AccessTarget& target : epoch.targets) {
         const earl::ExposureEpoch* exposure = target.exposure;
         if (exposure == nullptr || !exposure->has_finish) continue;
-        if (trace_.main_index(target.target) == arrow.target) {
-          arrow.target_sync = clock_(exposure->finish.exit);
-        }
+        if (trace_.main_index(target.target) == row) exit = clock_(exposure->finish.exit);
       }
-    }
+      return exit;
+    });
   }
   void on_exposure_transaction(const earl::ExposureEpoch& epoch) override {
     if (!epoch.has_post || !epoch.has_finish) return;
@@ -242,28 +248,23 @@ class Content : public expert::ReplayWatcher {
                           : epoch.exclusive ? BandKind::kExclusive
                                             : BandKind::kShared;
     add_band(epoch.unlock.index, {clock_(epoch.lock.enter), clock_(epoch.unlock.exit), on, kind});
-    const earl::EpochKind transfers =
-        epoch.all ? earl::EpochKind::kLockAll : earl::EpochKind::kLock;
-    std::vector<std::size_t> others;
-    for (const std::size_t transfer : take({raw(epoch.origin), on, transfers})) {
-      const bool mine =
-          epoch.all || out_.transfers[transfer].target == trace_.main_index(epoch.target);
-      if (mine)
-        at_origin(transfer, epoch.unlock);
-      else
-        others.push_back(transfer);
-    }
-    if (!others.empty()) waiting_[{raw(epoch.origin), on, transfers}] = std::move(others);
+    transfers_.passive(
+        {raw(epoch.origin), on, epoch.all ? earl::EpochKind::kLockAll : earl::EpochKind::kLock},
+        epoch.all, epoch.all ? kAbsent : trace_.main_index(epoch.target), sync(epoch.unlock));
   }
 
   void finish() {
     condense_waits();
     condense_boxes(limits_.boxes);
-    for (auto& boxes : out_.boxes) std::reverse(boxes.begin(), boxes.end());
+    for (auto& boxes : out_.boxes) {
+      for (Box& box : boxes) {
+        if (box.end == kOpen) box.end = clock_(Seconds{out_.end});
+      }
+    }
     out_.calls_within = threshold_;
     out_.traffic = cells();
     std::replace(out_.paths.begin(), out_.paths.end(), kUnseen, 0U);
-    out_.density = density_.finish();
+    out_.density = density_.finish(clock_(Seconds{out_.end}));
     keep_longest(out_.bands, limits_.bands);
     for (auto& bands : out_.bands) {
       std::stable_sort(bands.begin(), bands.end(),
@@ -273,13 +274,14 @@ class Content : public expert::ReplayWatcher {
     out_.messages = std::move(messages_.kept());
     std::stable_sort(out_.messages.begin(), out_.messages.end(),
                      [](const MessageArrow& a, const MessageArrow& b) { return a.sent < b.sent; });
+    out_.transfers = transfers_.finish();
+    out_.transfers_seen = transfers_.seen();
     out_.fences_seen = fences_.seen();
     out_.fences = std::move(fences_.kept());
     adjust_model();
   }
 
  private:
-  using Pending = std::tuple<std::uint32_t, std::uint32_t, earl::EpochKind>;
   struct Reading {
     bool any = false;
     Nanoseconds time = 0;
@@ -299,16 +301,19 @@ class Content : public expert::ReplayWatcher {
     });
   }
   std::uint32_t region(RegionId id) {
+    if (known_region_ && id == last_region_.first) return last_region_.second;
     const auto [entry, added] =
         regions_.try_emplace(raw(id), static_cast<std::uint32_t>(out_.regions.size()));
     if (added) {
       out_.regions.emplace_back("UNKNOWN");
       out_.region_kinds.push_back(RegionKind::kProgram);
     }
+    known_region_ = true;
+    last_region_ = {id, entry->second};
     return entry->second;
   }
 
-  std::uint32_t path(const earl::Call& call) {
+  std::uint32_t path(const earl::OpenCall& call) {
     const std::uint32_t number = raw(call.cnode);
     if (number >= out_.paths.size()) out_.paths.resize(number + 1, kUnseen);
     std::uint32_t& known = out_.paths[number];
@@ -317,22 +322,27 @@ class Content : public expert::ReplayWatcher {
   }
 
   std::uint32_t window(std::uint32_t id) {
+    if (known_window_ && id == last_window_.first) return last_window_.second;
     const auto [entry, added] =
         windows_.try_emplace(id, static_cast<std::uint32_t>(out_.windows.size()));
     if (added) out_.windows.push_back({id, {}});
+    known_window_ = true;
+    last_window_ = {id, entry->second};
     return entry->second;
   }
 
   void condense_boxes(std::size_t limit) {
-    for (auto& boxes : out_.boxes) put_in_order(boxes);
     sort_waits();
     if (threshold_ > 0) condense_rows();
     condense_to(out_.boxes, out_.waits, limit, threshold_);
-    boxes_ = 0;
-    for (auto& boxes : out_.boxes) {
-      boxes_ += boxes.size();
-      // As calls are added, parents last: calls that are still open may contain these.
-      std::reverse(boxes.begin(), boxes.end());
+    boxes_ = count_all(out_.boxes);
+    for (std::size_t row = 0; row < open_.size(); ++row) {
+      if (open_[row].empty()) continue;
+      open_[row].clear();
+      const std::vector<Box>& boxes = out_.boxes[row];
+      for (std::size_t i = 0; i < boxes.size(); ++i) {
+        if (boxes[i].end == kOpen) open_[row].push_back(i);
+      }
     }
   }
 
@@ -370,13 +380,8 @@ class Content : public expert::ReplayWatcher {
     bands_ = count_all(out_.bands);
   }
 
-  std::vector<std::size_t> take(const Pending& key) {
-    auto node = waiting_.extract(key);
-    return node.empty() ? std::vector<std::size_t>{} : std::move(node.mapped());
-  }
-  void at_origin(std::size_t transfer, const earl::Call& call) {
-    out_.transfers[transfer].origin_sync = clock_(call.exit);
-    out_.transfers[transfer].origin_sync_length = clock_(call.exit) - clock_(call.enter);
+  TransferArrows::Sync sync(const earl::Call& call) const {
+    return {clock_(call.exit), clock_(call.exit) - clock_(call.enter)};
   }
 
   // In the extended model a get ends where it is synchronised, be it by a flush; the basic model
@@ -421,6 +426,7 @@ class Content : public expert::ReplayWatcher {
         coarsen_traffic(out_);
       }
       traffic_.clear();
+      recent_.fill(nullptr);
       for (const Traffic& cell : out_.traffic) traffic_.emplace(key(cell), cell);
     }
     Traffic cell{.from = from / out_.ranks_per_block,
@@ -430,9 +436,20 @@ class Content : public expert::ReplayWatcher {
       cell.window = on;
       cell.region = region;
     }
-    Traffic& sum = traffic_.try_emplace(key(cell), cell).first->second;
-    sum.amount += amount;
-    ++sum.count;
+    Traffic* const sum = cell_of(cell);
+    sum->amount += amount;
+    ++sum->count;
+  }
+  // Operations of one kind mostly are between few processes.
+  Traffic* cell_of(const Traffic& cell) {
+    const std::uint32_t mixed = (cell.from * 37 + cell.to) * 8 +
+                                static_cast<std::uint32_t>(cell.kind) + cell.window * 3 +
+                                cell.region * 5;
+    Traffic*& recent = recent_[mixed % recent_.size()];
+    if (recent == nullptr || key(*recent) != key(cell)) {
+      recent = &traffic_.try_emplace(key(cell), cell).first->second;
+    }
+    return recent;
   }
   using TrafficKey =
       std::tuple<std::uint32_t, std::uint32_t, TrafficKind, std::uint32_t, std::uint32_t>;
@@ -491,25 +508,29 @@ class Content : public expert::ReplayWatcher {
     });
   }
 
+  static constexpr Nanoseconds kOpen = static_cast<Nanoseconds>(-1);  // the end of such a call
   static constexpr std::uint32_t kUnseen = static_cast<std::uint32_t>(-1);
   static constexpr std::uint32_t kOfPath = 1U << 31;  // of Traffic::region: a call path
 
   earl::Trace& trace_;
   const TraceLimits& limits_;
-  Clock clock_;
   TraceContent& out_;
-  std::unordered_map<TransferKey, std::size_t> places_;
+  Clock clock_;
   std::unordered_map<std::uint32_t, std::uint32_t> regions_, windows_;
+  // What was asked for last.
+  std::pair<RegionId, std::uint32_t> last_region_;
+  std::pair<std::uint32_t, std::uint32_t> last_window_;
+  bool known_region_ = false, known_window_ = false;
+  TransferArrows transfers_;
   Sample<MessageArrow> messages_;
   Sample<FenceInstance> fences_;
-  std::map<Pending, std::vector<std::size_t>> waiting_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::size_t>> by_fence_;
-  std::map<std::uint64_t, std::vector<std::size_t>> by_access_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Nanoseconds> last_fence_;
   std::unordered_map<TrafficKey, Traffic, TrafficHash> traffic_;
+  std::array<Traffic*, 256> recent_{};
   DensityBins density_;
-  bool shmem_ = false;              // the trace has functions of SHMEM
-  std::vector<Reading> processor_;  // the last of each row
+  std::vector<std::vector<std::size_t>> open_;  // of each row the boxes of its open calls
+  bool shmem_ = false;                          // the trace has functions of SHMEM
+  std::vector<Reading> processor_;              // the last of each row
   std::size_t boxes_ = 0, waits_ = 0, bands_ = 0, stripes_ = 0;
   Nanoseconds threshold_ = 0;
 };
@@ -532,17 +553,25 @@ void list_rows(const earl::Trace& trace, TraceContent& content) {
 
 struct TimelineReader::State {
   TraceLimits limits;
-  Clock clock;
   TraceContent content;
-  std::unordered_map<TransferKey, std::size_t> places;
   earl::Trace* trace = nullptr;
   std::optional<Content> watcher;
 };
 
-TimelineReader::TimelineReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TimelineReader::TimelineReader(const TraceLimits& limits) : state_(std::make_unique<State>()) {
+  state_->limits = limits;
+}
 TimelineReader::~TimelineReader() = default;
-TimelineReader::TimelineReader(TimelineReader&&) noexcept = default;
-TimelineReader& TimelineReader::operator=(TimelineReader&&) noexcept = default;
+
+TraceLimits quick_limits() {
+  return {.boxes = 300'000,
+          .waits = 150'000,
+          .arrows = 60'000,
+          .bands = 60'000,
+          .stripes = 50'000,
+          .pairs = 100'000,
+          .fence_members = 120'000};
+}
 
 TraceLimits limits_for(std::size_t max_bytes) {
   // Two thirds of the page are the trace's, in base64; a thing takes some bytes of them.
@@ -560,34 +589,12 @@ TraceLimits limits_for(std::size_t max_bytes) {
   return limits;
 }
 
-Result<TimelineReader> TimelineReader::begin(
-    const std::string& path, const TraceLimits& limits,
-    const std::function<void(std::uint64_t events)>& progress) {
-  Result<earl::Trace> trace = earl::Trace::open(path);
-  if (!trace) return trace.error();
-  return begin(*trace, limits, progress);
-}
-
-TimelineReader TimelineReader::begin(earl::Trace& trace, const TraceLimits& limits,
-                                     const std::function<void(std::uint64_t events)>& progress) {
-  TransferPass transfers(trace, limits.arrows);
-  transfers.run(progress);
-  auto state = std::make_unique<State>();
-  state->limits = limits;
-  state->clock = transfers.clock();
-  state->content.file = trace.path();
-  state->content.begin = transfers.clock().begin;
-  state->content.end = transfers.end();
-  state->content.transfers = transfers.finish(state->places);
-  state->content.transfers_seen = transfers.seen();
-  return TimelineReader(std::move(state));
-}
-
 expert::ReplayWatcher& TimelineReader::watch(earl::Trace& trace) {
   State& s = *state_;
   s.trace = &trace;
+  s.content.file = trace.path();
   list_rows(trace, s.content);
-  return s.watcher.emplace(trace, s.limits, s.clock, s.content, std::move(s.places));
+  return s.watcher.emplace(trace, s.limits, s.content);
 }
 
 TraceContent TimelineReader::finish() {
@@ -604,12 +611,11 @@ TraceContent TimelineReader::finish() {
 
 Result<TraceContent> read_trace(const std::string& path, const TraceLimits& limits,
                                 const std::function<void(std::uint64_t events)>& progress) {
-  Result<TimelineReader> reader = TimelineReader::begin(path, limits, progress);
-  if (!reader) return reader.error();
   Result<earl::Trace> trace = earl::Trace::open(path);
   if (!trace) return trace.error();
-  expert::analyse(*trace, {.progress = progress, .watcher = &reader->watch(*trace)});
-  return reader->finish();
+  TimelineReader reader(limits);
+  expert::analyse(*trace, {.progress = progress, .watcher = &reader.watch(*trace)});
+  return reader.finish();
 }
 
 }  // namespace kojak::html

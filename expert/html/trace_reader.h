@@ -1,11 +1,10 @@
 // Reads from a trace what a page shows of it, in memory that has a limit.
 //
-// Two forward passes: one over the plain events for the transfers' ends, and the analysis' own,
-// which a TimelineReader watches for calls, epochs, messages and fences:
-//   auto reader = TimelineReader::begin(path, {}, {});
+// There is one forward pass, that of the analysis, which a TimelineReader watches:
+//   TimelineReader reader(limits);
 //   auto trace = earl::Trace::open(path);
-//   const Report report = analyse(*trace, {.watcher = &reader->watch(*trace)});
-//   TraceContent content = reader->finish();
+//   const Report report = analyse(*trace, {.watcher = &reader.watch(*trace)});
+//   TraceContent content = reader.finish();
 // What exceeds a limit is made fewer as it comes: short calls and waits merge, the shortest epochs
 // and every second arrow are left out; thin.h says so. Errors are those of opening a trace; a
 // damaged trace is shown up to its damage. Single-threaded.
@@ -35,29 +34,27 @@ struct TraceLimits {
 };
 // What may fill a page of that size, each part alone: together they are made to fit at the end.
 TraceLimits limits_for(std::size_t max_bytes);
+// For a page that is made beside a report, at the cost of little time and memory: some 300,000
+// calls.
+TraceLimits quick_limits();
 
 class TimelineReader {
  public:
-  // The first pass, over all events of a trace.
-  static TimelineReader begin(earl::Trace& trace, const TraceLimits& limits,
-                              const std::function<void(std::uint64_t events)>& progress);
-  static Result<TimelineReader> begin(const std::string& path, const TraceLimits& limits,
-                                      const std::function<void(std::uint64_t events)>& progress);
+  explicit TimelineReader(const TraceLimits& limits);
   ~TimelineReader();
-  TimelineReader(TimelineReader&&) noexcept;
-  TimelineReader& operator=(TimelineReader&&) noexcept;
+  TimelineReader(const TimelineReader&) = delete;
+  TimelineReader& operator=(const TimelineReader&) = delete;
 
-  // Of the same trace, opened again; both must stay where they are until finish().
+  // Both must stay where they are until finish().
   expert::ReplayWatcher& watch(earl::Trace& trace);
   TraceContent finish();
 
  private:
   struct State;
-  explicit TimelineReader(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 
-// Both passes, without what the analysis finds.
+// Without what the analysis finds.
 Result<TraceContent> read_trace(const std::string& path, const TraceLimits& limits,
                                 const std::function<void(std::uint64_t events)>& progress = {});
 

@@ -16,68 +16,82 @@
 namespace kojak::html {
 namespace {
 
-using Column = std::vector<std::uint64_t>;
-
 // Distances of times from `origin`, which may be negative where clocks disagree: zigzag.
 std::uint64_t distance(Nanoseconds time, Nanoseconds origin) {
   const auto step = static_cast<std::int64_t>(time - origin);
   return static_cast<std::uint64_t>(step) << 1 ^ static_cast<std::uint64_t>(step >> 63);
 }
 
-// The things of all rows: how many each row has, begins as distances from the one before, lengths;
-// `each` takes what else they have.
-template <class Thing, class Each>
-void add_spans(Blob& blob, const std::string& name, const std::vector<std::vector<Thing>>& rows,
-               Each&& each) {
-  Column counts, begins, lengths;
-  for (const std::vector<Thing>& things : rows) {
-    counts.push_back(things.size());
-    Nanoseconds last = 0;
-    for (const Thing& thing : things) {
-      begins.push_back(thing.begin - last);
-      last = thing.begin;
-      lengths.push_back(thing.end - thing.begin);
-      each(thing);
+// A column of what the things of all rows say, row after row.
+template <class Thing, class Value>
+void add_column(Blob& blob, std::string_view name, const std::vector<std::vector<Thing>>& rows,
+                Value&& value) {
+  blob.fill_varints(name, [&](auto&& put) {
+    for (const std::vector<Thing>& things : rows) {
+      for (const Thing& thing : things) put(value(thing));
     }
-  }
-  blob.varints(name + "Counts", counts);
-  blob.varints(name + "Begins", begins);
-  blob.varints(name + "Lengths", lengths);
+  });
+}
+// The same of a list.
+template <class Thing, class Value>
+void add_column(Blob& blob, std::string_view name, const std::vector<Thing>& things,
+                Value&& value) {
+  blob.fill_varints(name, [&](auto&& put) {
+    for (const Thing& thing : things) put(value(thing));
+  });
+}
+template <class Thing, class Value>
+void add_deltas(Blob& blob, std::string_view name, const std::vector<Thing>& things,
+                Value&& value) {
+  blob.fill_deltas(name, [&](auto&& put) {
+    for (const Thing& thing : things) put(value(thing));
+  });
+}
+
+// The things of all rows: how many each row has, begins as distances from the one before, lengths.
+template <class Thing>
+void add_spans(Blob& blob, const std::string& name, const std::vector<std::vector<Thing>>& rows) {
+  blob.fill_varints(name + "Counts", [&](auto&& put) {
+    for (const std::vector<Thing>& things : rows) put(things.size());
+  });
+  blob.fill_varints(name + "Begins", [&](auto&& put) {
+    for (const std::vector<Thing>& things : rows) {
+      Nanoseconds last = 0;
+      for (const Thing& thing : things) {
+        put(thing.begin - last);
+        last = thing.begin;
+      }
+    }
+  });
+  add_column(blob, name + "Lengths", rows, [](const Thing& t) { return t.end - t.begin; });
 }
 
 void add_boxes(Blob& blob, const TraceContent& content) {
-  Column paths, calls;
-  add_spans(blob, "box", content.boxes, [&](const Box& box) {
-    paths.push_back(box.path);
-    calls.push_back(box.calls);
-  });
-  blob.varints("boxPaths", paths);
-  blob.varints("boxCalls", calls);
+  add_spans(blob, "box", content.boxes);
+  add_column(blob, "boxPaths", content.boxes, [](const Box& box) { return box.path; });
+  add_column(blob, "boxCalls", content.boxes, [](const Box& box) { return box.calls; });
 }
 
 void add_waits(Blob& blob, const TraceContent& content) {
-  Column others, metrics, awaited, ended, waits;
-  add_spans(blob, "wait", content.waits, [&](const WaitBox& wait) {
+  const auto& waits = content.waits;
+  const auto known = [](const WaitBox& wait) { return wait.awaited != WaitBox::kNobody; };
+  add_spans(blob, "wait", waits);
+  add_column(blob, "waitOthers", waits, [](const WaitBox& wait) {
     const Nanoseconds length = wait.end - wait.begin;
-    const bool known = wait.awaited != WaitBox::kNobody;
-    others.push_back(length - std::min(length, wait.waited));
-    metrics.push_back(wait.metric);
-    awaited.push_back(known ? std::uint64_t{wait.awaited} + 1 : 0);
-    ended.push_back(known ? distance(wait.ended, wait.end) : 0);
-    waits.push_back(wait.waits);
+    return length - std::min(length, wait.waited);
   });
-  blob.varints("waitOthers", others);
-  blob.varints("waitMetrics", metrics);
-  blob.varints("waitAwaited", awaited);
-  blob.varints("waitEnded", ended);
-  blob.varints("waitWaits", waits);
+  add_column(blob, "waitMetrics", waits, [](const WaitBox& wait) { return wait.metric; });
+  add_column(blob, "waitAwaited", waits, [&](const WaitBox& wait) {
+    return known(wait) ? std::uint64_t{wait.awaited} + 1 : 0;
+  });
+  add_column(blob, "waitEnded", waits,
+             [&](const WaitBox& wait) { return known(wait) ? distance(wait.ended, wait.end) : 0; });
+  add_column(blob, "waitWaits", waits, [](const WaitBox& wait) { return wait.waits; });
 }
 
 void add_stripes(Blob& blob, const TraceContent& content) {
-  Column without;
-  add_spans(blob, "stripe", content.stripes,
-            [&](const Stripe& stripe) { without.push_back(stripe.without); });
-  blob.varints("stripeWithout", without);
+  add_spans(blob, "stripe", content.stripes);
+  add_column(blob, "stripeWithout", content.stripes, [](const Stripe& s) { return s.without; });
 }
 
 void add_density(Blob& blob, const TraceContent& content) {
@@ -86,102 +100,86 @@ void add_density(Blob& blob, const TraceContent& content) {
 }
 
 void add_bands(Blob& blob, const TraceContent& content) {
-  Column windows;
+  add_spans(blob, "band", content.bands);
+  add_column(blob, "bandWindows", content.bands, [](const Band& band) { return band.window; });
   std::vector<std::uint8_t> kinds;
-  add_spans(blob, "band", content.bands, [&](const Band& band) {
-    windows.push_back(band.window);
-    kinds.push_back(static_cast<std::uint8_t>(band.kind));
-  });
-  blob.varints("bandWindows", windows);
+  for (const std::vector<Band>& bands : content.bands) {
+    for (const Band& band : bands) kinds.push_back(static_cast<std::uint8_t>(band.kind));
+  }
   blob.bytes("bandKinds", kinds);
 }
 
 void add_messages(Blob& blob, const TraceContent& content) {
-  Column from, to, sent, received, bytes;
-  for (const MessageArrow& message : content.messages) {
-    from.push_back(message.from);
-    to.push_back(message.to);
-    sent.push_back(message.sent);
-    received.push_back(distance(message.received, message.sent));
-    bytes.push_back(message.bytes);
-  }
-  blob.varints("messageFrom", from);
-  blob.varints("messageTo", to);
-  blob.deltas("messageSent", sent);
-  blob.varints("messageReceived", received);
-  blob.varints("messageBytes", bytes);
+  using Arrow = MessageArrow;
+  const auto& messages = content.messages;
+  add_column(blob, "messageFrom", messages, [](const Arrow& m) { return m.from; });
+  add_column(blob, "messageTo", messages, [](const Arrow& m) { return m.to; });
+  add_deltas(blob, "messageSent", messages, [](const Arrow& m) { return m.sent; });
+  add_column(blob, "messageReceived", messages,
+             [](const Arrow& m) { return distance(m.received, m.sent); });
+  add_column(blob, "messageBytes", messages, [](const Arrow& m) { return m.bytes; });
 }
 
 void add_transfers(Blob& blob, const TraceContent& content) {
-  Column origins, targets, windows, bytes, requests, starts, ends, origin_syncs, target_syncs,
-      lengths;
+  using Arrow = TransferArrow;
+  const auto& transfers = content.transfers;
   std::vector<std::uint8_t> kinds;
-  for (const TransferArrow& arrow : content.transfers) {
+  for (const Arrow& arrow : transfers) {
     kinds.push_back(static_cast<std::uint8_t>((arrow.get ? 1 : 0) | (arrow.passive ? 2 : 0) |
                                               (arrow.origin_sync != 0 ? 4 : 0) |
                                               (arrow.target_sync != 0 ? 8 : 0)));
-    origins.push_back(arrow.origin);
-    targets.push_back(arrow.target);
-    windows.push_back(arrow.window);
-    bytes.push_back(arrow.bytes);
-    requests.push_back(arrow.request);
-    starts.push_back(distance(arrow.start, arrow.request));
-    ends.push_back(distance(arrow.end, arrow.request));
-    origin_syncs.push_back(arrow.origin_sync != 0 ? distance(arrow.origin_sync, arrow.request) : 0);
-    lengths.push_back(arrow.origin_sync_length);
-    target_syncs.push_back(arrow.target_sync != 0 ? distance(arrow.target_sync, arrow.request) : 0);
   }
   blob.bytes("transferKinds", kinds);
-  blob.varints("transferOrigins", origins);
-  blob.varints("transferTargets", targets);
-  blob.varints("transferWindows", windows);
-  blob.varints("transferBytes", bytes);
-  blob.deltas("transferRequests", requests);
-  blob.varints("transferStarts", starts);
-  blob.varints("transferEnds", ends);
-  blob.varints("transferOriginSyncs", origin_syncs);
-  blob.varints("transferSyncLengths", lengths);
-  blob.varints("transferTargetSyncs", target_syncs);
+  const auto since_request = [](Nanoseconds Arrow::*time) {
+    return [time](const Arrow& t) { return t.*time != 0 ? distance(t.*time, t.request) : 0; };
+  };
+  add_column(blob, "transferOrigins", transfers, [](const Arrow& t) { return t.origin; });
+  add_column(blob, "transferTargets", transfers, [](const Arrow& t) { return t.target; });
+  add_column(blob, "transferWindows", transfers, [](const Arrow& t) { return t.window; });
+  add_column(blob, "transferBytes", transfers, [](const Arrow& t) { return t.bytes; });
+  add_deltas(blob, "transferRequests", transfers, [](const Arrow& t) { return t.request; });
+  add_column(blob, "transferStarts", transfers,
+             [](const Arrow& t) { return distance(t.start, t.request); });
+  add_column(blob, "transferEnds", transfers,
+             [](const Arrow& t) { return distance(t.end, t.request); });
+  add_column(blob, "transferOriginSyncs", transfers, since_request(&Arrow::origin_sync));
+  add_column(blob, "transferSyncLengths", transfers,
+             [](const Arrow& t) { return t.origin_sync_length; });
+  add_column(blob, "transferTargetSyncs", transfers, since_request(&Arrow::target_sync));
 }
 
 void add_fences(Blob& blob, const TraceContent& content) {
-  Column sizes, windows, rows, enters, exits;
-  for (const FenceInstance& fence : content.fences) {
-    sizes.push_back(fence.rows.size());
-    windows.push_back(fence.window);
-    rows.insert(rows.end(), fence.rows.begin(), fence.rows.end());
-    enters.insert(enters.end(), fence.enters.begin(), fence.enters.end());
-    exits.insert(exits.end(), fence.exits.begin(), fence.exits.end());
-  }
-  blob.varints("fenceSizes", sizes);
-  blob.varints("fenceWindows", windows);
-  blob.varints("fenceRows", rows);
-  blob.deltas("fenceEnters", enters);
-  blob.deltas("fenceExits", exits);
+  const auto& fences = content.fences;
+  const auto of_members = [&](auto list) {
+    return [&fences, list](auto&& put) {
+      for (const FenceInstance& fence : fences) {
+        for (const auto value : fence.*list) put(value);
+      }
+    };
+  };
+  add_column(blob, "fenceSizes", fences, [](const FenceInstance& f) { return f.rows.size(); });
+  add_column(blob, "fenceWindows", fences, [](const FenceInstance& f) { return f.window; });
+  blob.fill_varints("fenceRows", of_members(&FenceInstance::rows));
+  blob.fill_deltas("fenceEnters", of_members(&FenceInstance::enters));
+  blob.fill_deltas("fenceExits", of_members(&FenceInstance::exits));
 }
 
 void add_traffic(Blob& blob, const TraceContent& content) {
-  Column from, to, windows, regions, amounts, counts;
+  const auto& traffic = content.traffic;
   std::vector<std::uint8_t> kinds;
-  const auto or_zero = [](std::uint32_t number) {
-    return number == Traffic::kNone ? 0 : std::uint64_t{number} + 1;
+  for (const Traffic& cell : traffic) kinds.push_back(static_cast<std::uint8_t>(cell.kind));
+  const auto or_zero = [](std::uint32_t Traffic::*number) {
+    return [number](const Traffic& cell) {
+      return cell.*number == Traffic::kNone ? 0 : std::uint64_t{cell.*number} + 1;
+    };
   };
-  for (const Traffic& cell : content.traffic) {
-    from.push_back(cell.from);
-    to.push_back(or_zero(cell.to));
-    kinds.push_back(static_cast<std::uint8_t>(cell.kind));
-    windows.push_back(or_zero(cell.window));
-    regions.push_back(or_zero(cell.region));
-    amounts.push_back(cell.amount);
-    counts.push_back(cell.count);
-  }
-  blob.varints("trafficFrom", from);
-  blob.varints("trafficTo", to);
+  add_column(blob, "trafficFrom", traffic, [](const Traffic& cell) { return cell.from; });
+  add_column(blob, "trafficTo", traffic, or_zero(&Traffic::to));
   blob.bytes("trafficKinds", kinds);
-  blob.varints("trafficWindows", windows);
-  blob.varints("trafficRegions", regions);
-  blob.varints("trafficAmounts", amounts);
-  blob.varints("trafficCounts", counts);
+  add_column(blob, "trafficWindows", traffic, or_zero(&Traffic::window));
+  add_column(blob, "trafficRegions", traffic, or_zero(&Traffic::region));
+  add_column(blob, "trafficAmounts", traffic, [](const Traffic& cell) { return cell.amount; });
+  add_column(blob, "trafficCounts", traffic, [](const Traffic& cell) { return cell.count; });
 }
 
 // "0-3,8": ascending ranks.
@@ -303,6 +301,19 @@ PackedTrace pack_trace(TraceContent content, const cube::Report& report, std::si
     kAdd[part](blob, content);
     sizes[part] = blob.compressed().size();
   };
+  const auto pack = [&](Blob& blob) {
+    PackedTrace packed;
+    packed.data = blob.compressed();
+    packed.omitted = omissions(content);
+    content.omitted.insert(content.omitted.end(), packed.omitted.begin(), packed.omitted.end());
+    packed.json = describe(content, report, blob.directory());
+    return packed;
+  };
+  {
+    Blob blob;
+    for (const Add add : kAdd) add(blob, content);
+    if (blob.size() <= max_bytes) return pack(blob);  // and the more so compressed
+  }
   for (std::size_t part = 0; part < Thinner::kParts; ++part) measure(part);
   while (true) {
     const std::size_t whole = std::accumulate(std::begin(sizes), std::end(sizes), std::size_t{0});
@@ -323,12 +334,7 @@ PackedTrace pack_trace(TraceContent content, const cube::Report& report, std::si
     if (thinned) continue;
     Blob blob;
     for (const Add add : kAdd) add(blob, content);
-    PackedTrace packed;
-    packed.data = blob.compressed();
-    packed.omitted = omissions(content);
-    content.omitted.insert(content.omitted.end(), packed.omitted.begin(), packed.omitted.end());
-    packed.json = describe(content, report, blob.directory());
-    return packed;
+    return pack(blob);
   }
 }
 

@@ -78,6 +78,28 @@ TEST(HtmlBlob, EncodesAsTheDirectorySays) {
   EXPECT_EQ(first, 1.5);
 }
 
+// Large streams are compressed in pieces, which make one: the same again each time, and small where
+// what repeats lies in two of them.
+TEST(HtmlBlob, LargeStreamsAreOneAgain) {
+  html::Blob blob;
+  std::string all;
+  std::uint64_t noise = 1;
+  blob.fill_varints("v", [&](auto&& put) {
+    for (int i = 0; i < 1'200'000; ++i) {
+      noise = noise * 6364136223846793005u + 1442695040888963407u;
+      const std::uint64_t value = i % 5 == 0 ? noise >> 58 : 100;
+      put(value);
+      all += static_cast<char>(value);
+    }
+  });
+  ASSERT_EQ(blob.size(), all.size());
+  const std::string packed = blob.compressed();
+  EXPECT_EQ(unpacked(packed, all.size()), all);
+  EXPECT_EQ(blob.compressed(), packed);
+  // 6 bits of noise in each fifth byte: 180,000 bytes at the least.
+  EXPECT_LT(packed.size(), 360'000u);
+}
+
 TEST(HtmlBlob, Base64HasThePaddingOfTheStandard) {
   EXPECT_EQ(html::base64("Man"), "TWFu");
   EXPECT_EQ(html::base64("Ma"), "TWE=");

@@ -61,7 +61,7 @@ TEST(HtmlThin, OfEpochsTheLongestStay) {
   EXPECT_EQ(longest, 100u);  // all of them
   ASSERT_EQ(omissions(content).size(), 2u);
   EXPECT_EQ(omissions(content)[0], "Of 300 epochs the longest 200 are drawn.");
-  EXPECT_EQ(omissions(content)[1], "A larger --max-size shows more.");
+  EXPECT_EQ(omissions(content)[1], "kojak html --trace with a larger --max-size shows more.");
 }
 
 TEST(HtmlThin, BytesAreNeverLost) {

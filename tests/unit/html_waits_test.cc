@@ -49,12 +49,12 @@ TEST(HtmlWaits, SharesOfEachStepOfTheRun) {
 }
 
 TEST(HtmlDensity, CountsWhatLiesInAStep) {
-  // 16 columns of 10 ns.
-  DensityBins bins(2, 160, 32);
-  bins.add_wait(1, 5, 25, 20);  // half of column 0, all of 1, half of 2
-  bins.add_wait(1, 30, 40, 5);  // half of column 3
-  bins.add_mpi(0, 155, 400);    // half of the last, and what lies behind it
-  const Density density = bins.finish();
+  // 16 columns of 16 ns.
+  DensityBins bins(2, 32);
+  bins.add_wait(1, 8, 40, 32);  // half of column 0, all of 1, half of 2
+  bins.add_wait(1, 48, 64, 8);  // half of column 3
+  bins.add_mpi(0, 248, 256);    // half of the last
+  const Density density = bins.finish(256);
   ASSERT_EQ(density.columns, 16u);
   EXPECT_EQ(density.waiting[16], 128);
   EXPECT_EQ(density.waiting[17], 255);
@@ -70,9 +70,29 @@ TEST(HtmlDensity, CountsWhatLiesInAStep) {
   EXPECT_EQ(half.mpi[7], 64);
 }
 
+// Bins are a power of two long, columns are not: what lies in a bin is divided among its columns,
+// and none of it goes.
+TEST(HtmlDensity, SumsStayWhateverTheLengthOfTheRun) {
+  for (const Nanoseconds span : {Nanoseconds{3}, Nanoseconds{1000}, Nanoseconds{987'654'321}}) {
+    DensityBins bins(1, 16);
+    bins.add_mpi(0, 0, span);
+    bins.add_wait(0, span / 2, span, span - span / 2);
+    const Density density = bins.finish(span);
+    double waited = 0;
+    for (std::size_t i = 0; i < density.columns; ++i) {
+      EXPECT_EQ(density.mpi[i], 255);
+      waited += density.waiting[i] / 255.0 / density.columns;
+    }
+    // Each share is rounded to 1 / 255.
+    EXPECT_NEAR(waited, static_cast<double>(span - span / 2) / static_cast<double>(span),
+                0.5 / 255);
+    EXPECT_EQ(density.waiting[density.columns - 1], 255);
+  }
+}
+
 TEST(HtmlDensity, ManyProcessesHaveFewerSteps) {
-  const DensityBins bins(10'000, 1'000'000, 4'000'000);
-  const Density density = bins.finish();
+  const DensityBins bins(10'000, 4'000'000);
+  const Density density = bins.finish(1'000'000);
   EXPECT_EQ(density.columns, 256u);  // 512 would be 5.1 million cells
 }
 
