@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Speed and memory of expert, whole process: CPU seconds, events a second, peak memory.
 
-Usage: expert_speed.py BIN_DIR TESTS_DIR [--events N] [--ranks N] [--runs N] [--causes] [TRACE...]
+Usage: expert_speed.py BIN_DIR TESTS_DIR [--events N] [--ranks N] [--runs N] [--causes] [--only-run] [TRACE...]
 
 Without traces it has make_traces write local traces of each kind and elg_merge merge them; with merged
 traces it measures those. Beside each figure stands what reading the same file takes `cat` on this
-machine in the same minute, and what merge and analysis take in two commands and in one (`expert DIR`, wall and CPU time).
+machine in the same minute. Then follows the way from the end of a run of 4 processes to report and page: merge and
+analysis in two commands, in one (`expert DIR`), with the page, with root causes, with both; wall and CPU time,
+and the CPU time as a multiple of what `cat` takes to read the local traces. --only-run leaves out all but that way.
 Peak memory is at least that of this script (some 14 MB). It reports; it
 never fails for being slow.
 """
@@ -32,20 +34,30 @@ def measured(command):
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
 
 
-def from_the_run(options, local, folder):
-    """From the local traces to the report: two commands, and one."""
+def from_the_run(options, kind, folder):
+    """From the local traces of 4 processes to the report: two commands, and one, with more and more made of it."""
+    local = folder / "run"
+    subprocess.run([options.tests_dir / "make_traces", kind, local, "--ranks", "4", "--events", str(options.events)], check=True)
+    traces = sorted(local.iterdir())
+    reading = min(measured(["cat", *traces])[0] for _ in range(options.runs))
+    print(f"  from the run of 4 processes, {sum(t.stat().st_size for t in traces) / 1e6:.0f} MB, to the report:")
     def timed(*commands):
         begin = time.perf_counter()
         runs = [measured(command) for command in commands]
         return time.perf_counter() - begin, sum(run[0] for run in runs), max(run[1] for run in runs)
     merged, expert = folder / "again.elg", [options.bin_dir / "expert", "-q", "-o", folder / "report.cube"]
     ways = {"elg_merge, expert": [[options.bin_dir / "elg_merge", "-q", "-o", merged, local], [*expert, merged]],
-            "expert DIR": [[*expert, local]]}
+            "expert DIR": [[*expert, local]],
+            "  --html": [[*expert, "--html", folder / "page.html", local]],
+            "  --causes": [[*expert, "--causes", local]],
+            "  --causes --html": [[*expert, "--causes", "--html", folder / "page.html", local]]}
     for name, commands in ways.items():
         runs = [timed(*commands) for _ in range(options.runs)]
         merged.unlink(missing_ok=True)
         print(f"  {name:20} {min(run[0] for run in runs):7.3f} s wall  {min(run[1] for run in runs):7.3f} s CPU  "
-              f"{max(run[2] for run in runs):6.1f} MB peak", flush=True)
+              f"{max(run[2] for run in runs):6.1f} MB peak  {min(run[1] for run in runs) / max(reading, 1e-3):6.1f} x cat",
+              flush=True)
+    subprocess.run(["rm", "-rf", local], check=True)
 
 
 def events_of(bin_dir, trace):
@@ -81,6 +93,7 @@ def main():
     parser.add_argument("--ranks", type=int, default=16)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--causes", action="store_true", help="also with root causes")
+    parser.add_argument("--only-run", action="store_true", help="only the way from a run to report and page")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kojak-bench-") as name:
         folder = pathlib.Path(name)
@@ -89,14 +102,19 @@ def main():
         if options.traces:
             return
         for title, kind in KINDS.items():
+            if options.only_run:
+                if kind in ("fence", "lock", "p2p"):
+                    print(title)
+                    from_the_run(options, kind, folder)
+                continue
             local, merged = folder / kind, folder / f"{kind}.elg"
             subprocess.run([options.tests_dir / "make_traces", kind, local,
                             "--ranks", str(options.ranks), "--events", str(options.events)],
                            check=True)
             subprocess.run([options.bin_dir / "elg_merge", "-q", "-o", merged, local], check=True)
             report(options, title, merged, folder)
-            from_the_run(options, local, folder)
             subprocess.run(["rm", "-rf", local, merged], check=True)
+            from_the_run(options, kind, folder)
 
 
 if __name__ == "__main__":
