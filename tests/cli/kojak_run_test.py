@@ -44,15 +44,16 @@ class EveryMpi(RunTest):
                 self.assertEqual(ran.out, "the sum is 1\n")
                 place = f"elg_{os.path.basename(program)}_2"
                 self.assertIn(place, self.directories())
-                self.assertEqual(self.files(place), ["0.0.elg", "1.0.elg", "a.cube", "a.elg", "a.html"])
+                self.assertEqual(self.files(place), ["0.0.elg", "1.0.elg", "a.cube", "a.html"])
                 self.assertEqual(ran.err.count(f"the report is {place}/a.cube"), 1)
                 self.assertEqual(ran.err.count(f"{place}/a.html (open it with a browser)"), 1)
                 page = (self.dir / place / "a.html").read_text()
                 self.assertIn(f"<title>{os.path.basename(program)}</title>", page)
-                checked = self.run_command("elg_print", "--verify", self.dir / place / "a.elg")
+                merged = self.dir / f"{mpi}.elg"
+                self.assertEqual(self.run_command("elg_merge", "-q", "-o", merged, place).status, 0)
+                checked = self.run_command("elg_print", "--verify", merged)
                 self.assertEqual(checked.status, 0, checked.out)
-                listed = self.run_command("elg_print", "--type", "MPI_PUT_1TS",
-                                          self.dir / place / "a.elg")
+                listed = self.run_command("elg_print", "--type", "MPI_PUT_1TS", merged)
                 self.assertEqual(len(listed.lines), 1 + 2)  # header, a put of each rank
 
     def test_source_is_found_where_the_compiler_ran(self):
@@ -69,7 +70,7 @@ class EveryMpi(RunTest):
                 compiler = launcher.replace("mpirun", "mpicc").replace("mpiexec", "mpicc")
                 subprocess.run([compiler, "-g", "-o", "prog", "../src/lines.c"], cwd=made, check=True)
                 start = [launcher, *(["--oversubscribe"] if mpi == "openmpi" else []), "-n", "2", made / "prog"]
-                ran = self.kojak("-o", mpi, "--", *start, cwd=run_here)
+                ran = self.kojak("--keep", "-o", mpi, "--", *start, cwd=run_here)
                 self.assertEqual(ran.status, 0, ran.err)
                 out = run_here / mpi
                 listed = self.run_command("elg_print", "--type", "STRING", out / "a.elg")
@@ -210,9 +211,23 @@ class Places(RunTest):
         ran = self.kojak("-q", "--otf2", "--perfetto", "--", *self.launch(self.mpi, 2))
         self.assertEqual(ran.status, 0, ran.err)
         self.assertEqual(self.files(self.place()),
-                         ["0.0.elg", "1.0.elg", "a.cube", "a.elg", "a.html", "a.otf2", "a.pftrace"])
+                         ["0.0.elg", "1.0.elg", "a.cube", "a.html", "a.otf2", "a.pftrace"])
         self.assertIn("traces.otf2", self.files(self.place() + "/a.otf2"))
         self.assert_fails(self.kojak("--no-analysis", "--otf2", "--", "true"), 1, "--no-analysis")
+
+    def test_the_merged_trace_is_kept_if_wanted(self):
+        """It is what elg_merge makes of the run, and expert's report of it is the run's."""
+        ran = self.kojak("--keep", "--no-causes", "--no-source", "-o", "kept", "--", *self.launch(self.mpi, 2))
+        self.assertEqual(self.files("kept"), ["0.0.elg", "1.0.elg", "a.cube", "a.elg", "a.html"])
+        self.assertIn("the trace kept/a.elg", " ".join(ran.err.split()))
+        self.run_command("elg_merge", "-q", "-o", "merged.elg", "kept")
+        self.assertEqual((self.dir / "merged.elg").read_bytes(), (self.dir / "kept/a.elg").read_bytes())
+        self.run_command("expert", "-q", "-o", "again.cube", "merged.elg")
+        self.assertEqual((self.dir / "again.cube").read_bytes(), (self.dir / "kept/a.cube").read_bytes())
+        ran = self.kojak("--otf2" if (BIN / "elg2otf2").exists() else "--perfetto", "--keep", "-o", "both", "--",
+                         *self.launch(self.mpi, 2))
+        self.assertIn("a.elg", self.files("both"), ran.err)
+        self.assert_fails(self.kojak("--no-analysis", "--keep", "--", "true"), 1, "--no-analysis")
 
     def test_a_script_may_start_it(self):
         script = " ".join(self.launch(self.mpi, 2)) + "; echo done; exit 5"
@@ -238,7 +253,8 @@ class Places(RunTest):
         verbose = self.kojak("-v", "--", *self.launch(self.mpi, 2))
         self.assertEqual(verbose.out, "the sum is 1\n")
         self.assertIn("libelg_mpi.so", verbose.err)
-        self.assertIn("elg_merge", verbose.err)
+        self.assertEqual(len(re.findall(r"running \S*/expert ", verbose.err)), 1)
+        self.assertNotIn("elg_merge", verbose.err)
 
     def test_settings_go_to_every_node(self):
         """Open MPI hands only those variables to other nodes that it is told."""

@@ -182,7 +182,7 @@ done
 for program in elg_merge elg_print elg_stat elg_filter elg_config expert kojak cube_html; do
   [ "$($program --version)" = "kojak {VERSION}" ] || {{ echo "$program: $($program --version)"; exit 1; }}
 done
-kojak run -o measured -- mpirun.openmpi --oversubscribe -n 2 ./prog
+kojak run --keep -o measured -- mpirun.openmpi --oversubscribe -n 2 ./prog
 elg_print measured/a.elg | grep -c '^MPI_PUT_1TE '
 kojak info measured/a.cube | grep 'processes: *2'
 [ -s measured/a.html ]

@@ -29,7 +29,7 @@ def run(options, attempt):
                              check=False)
     if program.returncode != 0:
         raise SystemExit(f"kojak run ended with {program.returncode}:\n{program.stdout}{program.stderr}")
-    subprocess.run([options.bin / "expert", "--quiet", "--causes", "--json", "a.json", "-o", "b.cube", "a.elg"], cwd=folder / "run",
+    subprocess.run([options.bin / "expert", "--quiet", "--causes", "--json", "a.json", "-o", "b.cube", "."], cwd=folder / "run",
                    check=True)
     notes = {}
     for line in program.stdout.splitlines():

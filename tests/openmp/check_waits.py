@@ -77,7 +77,7 @@ def run(options, attempt):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    command = [options.bin / "kojak", "run", "-o", folder / "run"]
+    command = [options.bin / "kojak", "run", "--keep", "-o", folder / "run"]
     command += ["--openmp"] if options.openmp else []
     command += ["--", options.mpirun, *(["--oversubscribe"] if options.oversubscribe else []), "-n", "2" if options.part == "fences" else "1"]
     program = subprocess.run([*command, options.program, options.part, str(options.threads)], cwd=folder,

@@ -109,7 +109,7 @@ def run_by_kojak(options, folder):
     """As a user would: `kojak run` finds the library, and what the SHMEM library needs to end well."""
     environment = {name: value for name, value in os.environ.items() if name not in ("OMPI_MCA_memory", "ELG_DIR")}
     program = subprocess.run(
-        [options.bin / "kojak", "run", "-o", folder / "run", "--", "oshrun", "--oversubscribe", "-n",
+        [options.bin / "kojak", "run", "--keep", "-o", folder / "run", "--", "oshrun", "--oversubscribe", "-n",
          str(options.processes), options.program],
         cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
     if program.returncode != 0 or not (folder / "run/a.html").exists():

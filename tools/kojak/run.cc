@@ -1,4 +1,4 @@
-// kojak run: records a program, merges and analyses its traces, and says where the report lies.
+// kojak run: records a program, analyses its traces, and says where the report lies.
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace po = cli::po;
 
 constexpr cli::ToolInfo kInfo{
     "kojak run", "[options] [--] COMMAND [ARGUMENTS...]",
-    "Runs an MPI program, unchanged, under the measurement, merges and analyses its traces, and "
+    "Runs an MPI program, unchanged, under the measurement, analyses its traces, and "
     "says\n"
     "where the report lies. Standard output stays the program's; our messages go to stderr.\n"
     "The ELG_* environment variables are obeyed (kojak config lists them).",
@@ -45,6 +45,7 @@ struct Plan {
   std::optional<bool> causes;  // nothing: unless the trace is large
   bool analyse = true;
   bool discard = false;
+  bool keep = false;  // the merged trace
   bool verbose = false;
   bool otf2 = false, perfetto = false;  // written, too
   bool shmem = false;                   // the program uses SHMEM
@@ -174,41 +175,32 @@ void convert(const Plan& plan, const char* tool, const std::string& trace,
   cli::print_note("the trace " + what + ": " + output);
 }
 
-// Root causes cost up to eight times the analysis without them, so large traces leave them out
-// unless they are asked for.
-bool wants_causes(const Plan& plan, const std::string& trace) {
-  constexpr std::uintmax_t kLargeTrace = 256 * 1024 * 1024;  // bytes: some 12 million events
-  if (plan.causes) return *plan.causes;
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(trace, error);
-  if (error || size <= kLargeTrace) return true;
-  cli::print_note(
-      "the trace is large: the report leaves out who made the others wait; expert --causes " +
-      trace + " says it");
-  return false;
-}
-
-// Merges and analyses the traces in one directory.
+// Analyses the traces in one directory. They are merged on the way; a merged trace is written only
+// for who wants one.
 void analyse(const Plan& plan, const std::string& directory) {
   const std::string place = short_name(directory);
   if (!plan.analyse) return cli::print_note("traces in " + place);
   const std::string trace = place + "/a.elg", report = place + "/a.cube", page = place + "/a.html";
-  const ExitCode merged = run_tool_beside(plan, {"elg_merge", "-o", trace, place});
-  if (merged != ExitCode::kFine && merged != ExitCode::kSuspect) {
-    return cli::print_warning("the traces in " + place + " could not be merged");
+  // Once the local traces are gone, the merged one is all that there is of the run's events.
+  const bool keep = plan.keep || plan.discard;
+  std::vector<std::string> command = {"expert"};
+  if (plan.causes.value_or(true)) {
+    command.emplace_back(plan.causes ? "--causes" : "--causes=auto");
   }
-  std::vector<std::string> analysis = {"expert", "-o", report, "--html", page, trace};
-  if (wants_causes(plan, trace)) analysis.insert(analysis.begin() + 1, "--causes");
-  if (!plan.source) analysis.insert(analysis.begin() + 1, "--no-source");
-  const ExitCode analysed = run_tool_beside(plan, analysis);
-  if (analysed != ExitCode::kFine && analysed != ExitCode::kSuspect) {
-    return cli::print_warning("the trace " + trace + " could not be analysed");
+  if (!plan.source) command.emplace_back("--no-source");
+  if (keep || plan.otf2 || plan.perfetto) command.push_back("--keep=" + trace);
+  command.insert(command.end(), {"-o", report, "--html", page, place});
+  const ExitCode done = run_tool_beside(plan, command);
+  if (done != ExitCode::kFine && done != ExitCode::kSuspect) {
+    return cli::print_warning("the traces in " + place + " could not be analysed");
   }
-  if (plan.discard && merged == ExitCode::kFine) remove_local_traces(directory);
-  cli::print_note("the report is " + report + " (open it with CUBE), as a page " + page +
-                  " (open it with a browser), the trace " + trace);
   if (plan.otf2) convert(plan, "elg2otf2", trace, place + "/a.otf2", "as an OTF2 archive");
   if (plan.perfetto) convert(plan, "elg2perfetto", trace, place + "/a.pftrace", "for Perfetto");
+  std::error_code ignored;
+  if (!keep && (plan.otf2 || plan.perfetto)) fs::remove(trace, ignored);
+  if (plan.discard && done == ExitCode::kFine) remove_local_traces(directory);
+  cli::print_note("the report is " + report + " (open it with CUBE), as a page " + page +
+                  " (open it with a browser)" + (keep ? ", the trace " + trace : ""));
 }
 
 void finish(const Plan& plan, const MpiUse& use) {
@@ -295,12 +287,14 @@ int body(const po::variables_map& values) {
     plan.causes = true;
   }
   plan.discard = values.count("discard-local") != 0;
+  plan.keep = values.count("keep") != 0;
   plan.verbose = values.count("verbose") != 0;
   plan.otf2 = values.count("otf2") != 0;
   plan.perfetto = values.count("perfetto") != 0;
-  if (!plan.analyse && (plan.otf2 || plan.perfetto)) {
-    return static_cast<int>(cli::usage_error(
-        "--otf2 and --perfetto need the merged trace, which --no-analysis leaves out"));
+  if (!plan.analyse && (plan.keep || plan.otf2 || plan.perfetto)) {
+    return static_cast<int>(
+        cli::usage_error("--keep, --otf2 and --perfetto are about the merged "
+                         "trace, which --no-analysis leaves out"));
   }
   if (plan.otf2 && !fs::exists(program_directory() / "elg2otf2")) {
     return static_cast<int>(cli::usage_error(
@@ -376,11 +370,13 @@ int run_command(int argc, char** argv) {
       "openmp", po::value<std::string>()->implicit_value("on")->value_name("on|off"),
       "record OpenMP of programs built for GCC's OpenMP library, too: run them on LLVM's; off: "
       "record none")("causes",
-                     "say who made the others wait also if the trace is large (above 256 MB)")(
-      "no-causes", "do not say who made the others wait")(
+                     "say who made the others wait also if the trace is large (above 12 million "
+                     "events)")("no-causes", "do not say who made the others wait")(
       "no-source", "no lines of the program's source on the page")(
       "no-analysis", "record only; merge with elg_merge, analyse with expert")(
-      "discard-local", "remove the local traces when they are merged completely")(
+      "keep", "keep the merged trace, too: a.elg")(
+      "discard-local",
+      "keep the merged trace and remove the local ones, unless something is wrong with them")(
       "otf2", "write the trace as an OTF2 archive, too (for Vampir)")(
       "perfetto", "write the trace for Perfetto's viewer, too")("verbose,v",
                                                                 "say what is run and how");
