@@ -17,6 +17,7 @@
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/coll_bytes.h"
 #include "epilog/mpi/fortran/values.h"
+#include "epilog/mpi/hooks_comm.h"  // Fortran's idup adds to the hook of C's
 
 namespace kojak::measure::fortran {
 
