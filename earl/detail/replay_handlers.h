@@ -1,6 +1,6 @@
 // The handlers of a forward pass: what each event does to the aspects, and what the sink is told.
 //
-// Internal to earl/replay.h.
+// Internal to earl/replay.h. Long because every type of record has its handler here.
 #pragma once
 
 #include "earl/detail/replay_core.h"
