@@ -194,6 +194,24 @@ class Elg2Perfetto(unittest.TestCase):
                 self.assertEqual(of_process[-1], 0)
         self.assertEqual([max(v) for v in decoded.counters("open epochs").values()], [1] * 4)
 
+    def test_counters_of_the_trace_are_tracks(self):
+        # CYCLES changes three times; JOULES, bits of a double, is 0.5, 1.5 and 2.25: rounded, the last two are alike.
+        folder = pathlib.Path(self.folder.name)
+        (folder / "counted.txt").write_text("""
+METRIC metid=0 metnid="CYCLES"
+METRIC metid=1 metnid="JOULES" dtype=1
+ENTER lid=0 time=0 region=main metv=[7,4602678819172646912]
+ENTER lid=0 time=1 region=f metv=[10,4609434218613702656]
+EXIT lid=0 time=2 metv=[10,4609434218613702656]
+EXIT lid=0 time=5 metv=[300,4612248968380809216]
+""")
+        subprocess.run([TEXT_TRACE, folder / "counted.txt", folder / "counted.elg"], check=True, timeout=60)
+        decoded = self.decoded("counted.elg")
+        chrome = DecodedJson(self.run_tool("elg2perfetto", "--json", "-o", "-", "counted.elg"))
+        for title, values in (("CYCLES", [7, 10, 300]), ("JOULES", [1, 2])):
+            self.assertEqual(decoded.counters(title), {0: values})
+            self.assertEqual(chrome.values[title], {0: values})
+
     def test_messages_are_flows(self):
         # Two receives are posted; what the second one takes comes first, so its pair is known late.
         run = ScorepRun(pathlib.Path(self.folder.name) / "run", 2)

@@ -1,5 +1,7 @@
 // elg2perfetto: a merged trace as a trace for Perfetto's viewer (ui.perfetto.dev).
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "earl/file_gaps.h"
 #include "earl/index/message_feed.h"
@@ -58,6 +60,8 @@ class Export {
     std::uint32_t process = 0;
     std::size_t depth = 0;
     std::uint64_t last = 0;
+    std::vector<TrackId> counters = {};      // of the trace's counters,
+    std::vector<std::int64_t> counted = {};  // and what they show; empty before the first event
   };
   struct Arrival {
     std::uint32_t thread;
@@ -83,6 +87,11 @@ class Export {
     threads_.push_back({out_.thread(rank + 1, index_of_thread(rank, raw(def.thread)),
                                     exporting::thread_name(definitions, def)),
                         rank, 0, 0});
+    definitions.metrics.for_each([&](MetricId, const MetricDef& metric) {
+      std::string name = metric.name;
+      if (raw(def.thread) != 0) name += ", thread " + std::to_string(raw(def.thread));
+      threads_.back().counters.push_back(out_.counter(process.track, name));
+    });
   }
   std::uint32_t index_of_thread(std::uint32_t rank, std::uint32_t thread) const {
     return thread == 0 ? rank + 1 : trace_.process_count() + 1 + rank * 1024 + thread;
@@ -93,6 +102,7 @@ class Export {
     if (index == kAbsent) return;
     Thread& thread = threads_[index];
     const std::uint64_t time = thread.last = std::max(thread.last, now);
+    if (!event.metv.empty()) count_metrics(thread, time, event.metv);
     if (earl::is_enter(event.type)) {
       enter(thread, time, event);
     } else if (earl::is_exit(event.type)) {
@@ -173,6 +183,24 @@ class Export {
       out_.moment(thread.track, arrival->second.time, "MPI_RECV", pair.send + 1, true, {});
       arrivals_.erase(arrival);
     }
+  }
+
+  // What the trace's counters stand at, where that changes. Fractions are rounded.
+  void count_metrics(Thread& thread, std::uint64_t time, const MetricValues& values) {
+    const bool first = thread.counted.empty();
+    thread.counted.resize(thread.counters.size());
+    std::size_t i = 0;
+    trace_.definitions().metrics.for_each([&](MetricId, const MetricDef& metric) {
+      if (i >= values.size()) return;
+      constexpr std::uint8_t kFloat = 1;  // METRIC's dtype
+      const std::uint64_t bits = values[static_cast<std::uint32_t>(i)];
+      const double real = metric.dtype == kFloat ? std::bit_cast<double>(bits) : 0;
+      const std::int64_t value = metric.dtype != kFloat  ? static_cast<std::int64_t>(bits)
+                                 : std::abs(real) < 9e18 ? std::llround(real)
+                                                         : 0;
+      if (first || thread.counted[i] != value) out_.count(thread.counters[i], time, value);
+      thread.counted[i++] = value;
+    });
   }
 
   void count_bytes(const Thread& thread, std::uint64_t time, std::int64_t change) {
