@@ -1,7 +1,8 @@
-/* Heat on a plate, by two kinds of parallelism: each process has rows of the plate, and its threads share them
- * (OpenMP). Neighbours put their outermost rows into each other's memory, between two fences. Further down a row takes
- * more work, and all threads get equally many rows: so the last one is late, its process waits for it, and the other
- * process for that. With -DBALANCED the threads take rows one by one. The result is the same. */
+/* Heat on a plate, by two kinds of parallelism: each process has rows of the plate, and its threads
+ * share them (OpenMP). Neighbours put their outermost rows into each other's memory, between two
+ * fences. Further down a row takes more work, and all threads get equally many rows: so the last
+ * one is late, its process waits for it, and the other process for that. With -DBALANCED the
+ * threads take rows one by one. The result is the same. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,8 @@ static void relax(int first_row) {
 #endif
   for (int i = 1; i <= kRows; ++i) {
     for (int j = 1; j < kColumns - 1; ++j) {
-      const double mean = (plate[i - 1][j] + plate[i + 1][j] + plate[i][j - 1] + plate[i][j + 1]) / 4;
+      const double mean =
+          (plate[i - 1][j] + plate[i + 1][j] + plate[i][j - 1] + plate[i][j + 1]) / 4;
       next[i][j] = react(mean, first_row + i);
     }
   }
@@ -31,7 +33,9 @@ static void relax(int first_row) {
 
 static void exchange(MPI_Win window, int up, int down) {
   MPI_Win_fence(0, window);
-  if (up >= 0) MPI_Put(next[1], kColumns, MPI_DOUBLE, up, (kRows + 1) * kColumns, kColumns, MPI_DOUBLE, window);
+  if (up >= 0)
+    MPI_Put(next[1], kColumns, MPI_DOUBLE, up, (kRows + 1) * kColumns, kColumns, MPI_DOUBLE,
+            window);
   if (down >= 0) MPI_Put(next[kRows], kColumns, MPI_DOUBLE, down, 0, kColumns, MPI_DOUBLE, window);
   MPI_Win_fence(0, window);
 }

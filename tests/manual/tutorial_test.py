@@ -26,7 +26,7 @@ MUST = {
 }
 HYBRID_MUST = {
     "export OMP_NUM_THREADS=2; kojak run --openmp --metrics ru_utime -o slow": [
-        "Root causes", "hybrid.c:22", "Wait at", "ru_utime", "the report is slow/a.cube"],
+        "Root causes", "hybrid.c:23", "Wait at", "ru_utime", "the report is slow/a.cube"],
     "export OMP_NUM_THREADS=2; kojak run --openmp --metrics ru_utime -o fixed": ["the report is fixed/a.cube"],
     "kojak diff": ["Wait at"],
 }

@@ -30,7 +30,7 @@ def main():
     shutil.rmtree(options.folder, ignore_errors=True)
     options.folder.mkdir(parents=True)
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    command = [options.bin / "kojak", "run", "-o", options.folder / "run", "--metrics", "ru_minflt,ru_utime",
+    command = [options.bin / "kojak", "run", "--keep", "-o", options.folder / "run", "--metrics", "ru_minflt,ru_utime",
                *(["--openmp"] if options.openmp else []), "--", options.mpirun,
                *(["--oversubscribe"] if options.oversubscribe else []), "-n", "2", options.program, str(options.threads)]
     program = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)

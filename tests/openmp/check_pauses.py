@@ -28,7 +28,7 @@ def run(options, name, settings):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", **settings)
-    command = [options.bin / "kojak", "run", "-o", folder / "run", *(["--openmp"] if options.openmp else []),
+    command = [options.bin / "kojak", "run", "--keep", "-o", folder / "run", *(["--openmp"] if options.openmp else []),
                "--", options.mpirun, *(["--oversubscribe"] if options.oversubscribe else []), "-n", "2",
                options.program, str(options.threads)]
     program = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)

@@ -1,5 +1,6 @@
 /* Each thread of a team touches pages of memory that nobody touched before: counters of threads.
- * Prints `note RANK THREAD FAULTS` for each: page faults as the kernel counts them for the thread while it touches. */
+ * Prints `note RANK THREAD FAULTS` for each: page faults as the kernel counts them for the thread
+ * while it touches. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <omp.h>

@@ -1,6 +1,6 @@
-/* Recording is switched off and on again around parallel regions, in them, and while the others stand in a barrier.
- * Prints what the master did: `steps N`, and of each step how often it was in a parallel region or barrier of its own
- * while recording was on. */
+/* Recording is switched off and on again around parallel regions, in them, and while the others
+ * stand in a barrier. Prints what the master did: `steps N`, and of each step how often it was in a
+ * parallel region or barrier of its own while recording was on. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <omp.h>

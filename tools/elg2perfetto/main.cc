@@ -7,6 +7,7 @@
 #include "earl/index/message_feed.h"
 #include "earl/sequence/region_stacks.h"
 #include "earl/sequence/transfer_queues.h"
+#include "epilog/format/field_values.h"
 #include "expert/analysis.h"
 #include "expert/catalogue.h"
 #include "expert/wait_words.h"
@@ -192,12 +193,11 @@ class Export {
     std::size_t i = 0;
     trace_.definitions().metrics.for_each([&](MetricId, const MetricDef& metric) {
       if (i >= values.size()) return;
-      constexpr std::uint8_t kFloat = 1;  // METRIC's dtype
       const std::uint64_t bits = values[static_cast<std::uint32_t>(i)];
-      const double real = metric.dtype == kFloat ? std::bit_cast<double>(bits) : 0;
-      const std::int64_t value = metric.dtype != kFloat  ? static_cast<std::int64_t>(bits)
-                                 : std::abs(real) < 9e18 ? std::llround(real)
-                                                         : 0;
+      const double real = metric.dtype == kFloatCounter ? std::bit_cast<double>(bits) : 0;
+      const std::int64_t value = metric.dtype != kFloatCounter ? static_cast<std::int64_t>(bits)
+                                 : std::abs(real) < 9e18       ? std::llround(real)
+                                                               : 0;
       if (first || thread.counted[i] != value) out_.count(thread.counters[i], time, value);
       thread.counted[i++] = value;
     });

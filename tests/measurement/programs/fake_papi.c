@@ -1,14 +1,27 @@
-/* A library with the interface of PAPI that the measurement uses, whose counters a test drives: FAKE_WORK and
- * FAKE_OTHER are what the program's function fake_counter() says of the calling thread. FAKE_OTHER is of a component of
- * its own. FAKE_TAKEN exists and cannot be counted. */
+/* A library with the interface of PAPI that the measurement uses, whose counters a test drives:
+ * FAKE_WORK and FAKE_OTHER are what the program's function fake_counter() says of the calling
+ * thread. FAKE_OTHER is of a component of its own. FAKE_TAKEN exists and cannot be counted. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { kOk = 0, kInvalid = -1, kNoEvent = -7, kConflict = -8, kNotRunning = -9, kIsRunning = -10, kNoSet = -11 };
-enum { kVersion = 7 << 24 | 3 << 16 | 9, kWork = 0x40000001, kOther = 0x40000002, kTaken = 0x40000003 };
+enum {
+  kOk = 0,
+  kInvalid = -1,
+  kNoEvent = -7,
+  kConflict = -8,
+  kNotRunning = -9,
+  kIsRunning = -10,
+  kNoSet = -11
+};
+enum {
+  kVersion = 7 << 24 | 3 << 16 | 9,
+  kWork = 0x40000001,
+  kOther = 0x40000002,
+  kTaken = 0x40000003
+};
 
 struct set {
   int used, running, count, codes[4];
@@ -19,8 +32,12 @@ static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static long long (*source)(int);
 static _Thread_local int running[2];
 
-static long long now(int code) { return source == NULL ? 0 : source(code - kWork); }
-static int component(int code) { return code == kOther; }
+static long long now(int code) {
+  return source == NULL ? 0 : source(code - kWork);
+}
+static int component(int code) {
+  return code == kOther;
+}
 
 int PAPI_get_opt(int option, void* value) {
   (void)value;
@@ -32,16 +49,24 @@ int PAPI_library_init(int version) {
   memcpy(&source, &found, sizeof found);
   return version;
 }
-int PAPI_thread_init(unsigned long (*id)(void)) { return id() != 0 ? kOk : kInvalid; }
-int PAPI_register_thread(void) { return kOk; }
-int PAPI_unregister_thread(void) { return kOk; }
+int PAPI_thread_init(unsigned long (*id)(void)) {
+  return id() != 0 ? kOk : kInvalid;
+}
+int PAPI_register_thread(void) {
+  return kOk;
+}
+int PAPI_unregister_thread(void) {
+  return kOk;
+}
 int PAPI_event_name_to_code(const char* name, int* code) {
   if (strcmp(name, "FAKE_WORK") == 0) return *code = kWork, kOk;
   if (strcmp(name, "FAKE_OTHER") == 0) return *code = kOther, kOk;
   if (strcmp(name, "FAKE_TAKEN") == 0) return *code = kTaken, kOk;
   return kNoEvent;
 }
-int PAPI_get_event_component(int code) { return component(code); }
+int PAPI_get_event_component(int code) {
+  return component(code);
+}
 int PAPI_create_eventset(int* number) {
   if (*number != -1) return kInvalid;
   pthread_mutex_lock(&guard);
@@ -94,6 +119,8 @@ int PAPI_destroy_eventset(int* number) {
   return kOk;
 }
 char* PAPI_strerror(int error) {
-  static char conflict[] = "Event exists, but cannot be counted due to counter resource limitations", other[] = "fault";
+  static char conflict[] =
+      "Event exists, but cannot be counted due to counter resource limitations",
+              other[] = "fault";
   return error == kConflict ? conflict : other;
 }

@@ -1,6 +1,6 @@
-/* Counters whose values in each region and call are known: the program makes them itself (fake_papi.c asks it), touches
- * pages of memory, and sleeps. It prints what a report must say, one line each:
- *   metric region rank thread least most */
+/* Counters whose values in each region and call are known: the program makes them itself
+ * (fake_papi.c asks it), touches pages of memory, and sleeps. It prints what a report must say, one
+ * line each: metric region rank thread least most */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
@@ -20,22 +20,30 @@ static long long in_callback; /* counted by the operation that MPI calls */
 static int me, fake;
 
 /* What the calling thread counted: FAKE_WORK, FAKE_OTHER. */
-__attribute__((visibility("default"))) long long fake_counter(int which) { return which == 0 ? work : other; }
+__attribute__((visibility("default"))) long long fake_counter(int which) {
+  return which == 0 ? work : other;
+}
 
 static void count(long long n) {
   work += n;
   other += 2 * n + 1;
 }
 
-static void truth(const char* metric, const char* region, int thread, long long least, long long most) {
+static void truth(const char* metric, const char* region, int thread, long long least,
+                  long long most) {
   printf("%s %s %d %d %lld %lld\n", metric, region, me, thread, least, most);
 }
 
 static char* fresh(int pages) {
-  char* memory = mmap(NULL, (size_t)pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* memory =
+      mmap(NULL, (size_t)pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) abort();
   madvise(memory, (size_t)pages * kPage, MADV_NOHUGEPAGE);
   return memory;
+}
+
+static long long nanoseconds(const struct timespec* from, const struct timespec* to) {
+  return (to->tv_sec - from->tv_sec) * 1000000000LL + to->tv_nsec - from->tv_nsec;
 }
 
 static struct rusage usage(void) {
@@ -108,7 +116,8 @@ int main(int argc, char** argv) {
   }
   if (fake) {
     truth("FAKE_WORK", "work", 0, kSteps * (units + 5), kSteps * (units + 5));
-    truth("FAKE_OTHER", "work", 0, 2 * kSteps * (units + 5) + 2 * kSteps, 2 * kSteps * (units + 5) + 2 * kSteps);
+    truth("FAKE_OTHER", "work", 0, 2 * kSteps * (units + 5) + 2 * kSteps,
+          2 * kSteps * (units + 5) + 2 * kSteps);
     truth("FAKE_WORK", "inner", 0, kSteps * 30, kSteps * 30);
     truth("FAKE_OTHER", "inner", 0, kSteps * 61, kSteps * 61);
     truth("FAKE_WORK", "MPI_Reduce_local", 0, local, local);
@@ -136,15 +145,18 @@ int main(int argc, char** argv) {
   ELG_USER_END("sleeps");
   truth("ru_nvcsw", "sleeps", 0, kSleeps, usage().ru_nvcsw - before.ru_nvcsw);
 
-  struct timespec from, to;
+  /* What perf calls TASK-CLOCK also has the interrupts that came meanwhile, which the thread's own
+   * clock leaves out. */
+  struct timespec from, to, begin, end;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
   ELG_USER_START("compute");
   volatile double x = 1;
   for (int i = 0; i < 20000000; ++i) x = x * 0.999 + 1;
   ELG_USER_END("compute");
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
-  const long long ran = (to.tv_sec - from.tv_sec) * 1000000000LL + to.tv_nsec - from.tv_nsec;
-  truth("perf::TASK-CLOCK", "compute", 0, ran / 2, ran);
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  truth("perf::TASK-CLOCK", "compute", 0, nanoseconds(&from, &to) / 2, nanoseconds(&begin, &end));
 
   pthread_t thread;
   pthread_create(&thread, NULL, in_thread, NULL);
