@@ -37,7 +37,7 @@ void call(unsigned function, const void* caller) {
   if (r.cursor > r.limit.load(std::memory_order_relaxed) && !make_room(r)) return;
   const Ticks enter = ticks();
   r.last = ticks();
-  publish(r, put(r.cursor, MpiCall{r.lid, to_seconds(enter), to_seconds(r.last), region}));
+  publish(r, put(r, r.cursor, MpiCall{r.lid, record_time(enter), record_time(r.last), region}));
 }
 
 void work(int thread) {
