@@ -107,10 +107,29 @@ class RoundTrip {
       return fail(name, "elg_print ends with " + std::to_string(printed.status));
     const auto again = text_to_trace(printed.text, name);
     if (!again) return fail(name, again.error().message());
-    if (*again == bytes) return;
     const std::string copy = temporary_.file("again.elg");
     test::write_file(copy, *again);
+    if (*again == bytes || (in_ticks(bytes) && records(copy) == records(path))) return;
     fail(name, first_difference(printed.text, print(elg_print_, copy).text));
+  }
+
+  // A local trace has its times in ticks, and a text has seconds: what both are read as is compared.
+  static bool in_ticks(const std::vector<std::byte>& bytes) {
+    return bytes.size() > kHeaderSize + 1 && bytes[7] == std::byte{compact::kMajor} &&
+           bytes[kHeaderSize + 1] == static_cast<std::byte>(compact::Times::kTicks);
+  }
+  static std::vector<std::byte> records(const std::string& path) {
+    auto reader = TraceReader::open(path);
+    if (!reader) throw std::runtime_error(reader.error().message());
+    std::vector<std::byte> all;
+    RawRecord record;
+    while (reader->next(record) == TraceReader::Next::kRecord) {
+      all.push_back(static_cast<std::byte>(record.type));
+      all.push_back(static_cast<std::byte>(record.length));
+      all.insert(all.end(), record.body, record.body + record.length);
+    }
+    if (!reader->error().message().empty()) throw std::runtime_error(reader->error().message());
+    return all;
   }
 
   std::string elg_print_;

@@ -78,7 +78,7 @@ def cut(case):
 
 def full(case, kind, megabytes):
     """The disk becomes full: recording stops, the program does not, and what the buffer held is kept, too."""
-    case.args.arguments = ["fill", "40000"]
+    case.args.arguments = ["fill", "400000"]
     mount, kept = mounted(case, kind, megabytes)
     plain, measured, _ = run_both(case, {"ELG_DIR": mount / "traces", "KOJAK_FILL": mount / "filler"})
     compare(plain, measured)
@@ -86,7 +86,7 @@ def full(case, kind, megabytes):
     lines = listing(case.args.tool, kept)["0.0.elg"]
     puts = calls_of(lines).count("MPI_Put put:1:8")
     # The program fills the disk after half of the puts; a buffer more fits into what was reserved.
-    if not 40000 <= puts < 80000 or "lost=1" not in lines[-1]:
+    if not 400000 <= puts < 800000 or "lost=1" not in lines[-1]:
         sys.exit(f"{puts} puts, {lines[-1]}")
 
 
@@ -221,7 +221,7 @@ def directory_is_file(case):
 
 def max_size(case):
     """A process writes no more than it may: recording stops, that is said and counted."""
-    case.args.arguments = ["end", "20000"]
+    case.args.arguments = ["end", "150000"]
     plain, measured, directory = run_both(case, {"ELG_MAX_SIZE": "512K"})
     compare(plain, measured)
     one_line(measured, "ELG_MAX_SIZE", "rank 0")
@@ -230,13 +230,13 @@ def max_size(case):
         sys.exit(f"{sizes}")
     lines = listing(case.args.tool, directory)["0.0.elg"]
     puts = calls_of(lines).count("MPI_Put put:1:8")
-    if not 1000 < puts < 40000 or "lost=1" not in lines[-1]:
+    if not 1000 < puts < 300000 or "lost=1" not in lines[-1]:
         sys.exit(f"{puts} puts, {lines[-1]}")
     checked([case.args.bin / "elg_merge", "-o", case.work / "a.elg", directory], (3,))
     text = checked([case.args.bin / "elg_print", case.work / "a.elg"], (0, 3)).stdout
     lost = re.search(r"^LOST lid=0 what=7 count=(\d+)", text, re.M)
     # What is not in the trace is counted: puts, and the six calls after them.
-    if not lost or not 0 <= int(lost[1]) - (40000 - puts) <= 6:
+    if not lost or not 0 <= int(lost[1]) - (300000 - puts) <= 6:
         sys.exit(f"{lost and lost[0]}, {puts} puts")
 
 

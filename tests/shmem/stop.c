@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   const int me = shmem_my_pe();
   shmem_barrier_all();
   if (strcmp(mode, "limit") == 0) { /* not before SHMEM has made its own files */
-    const struct rlimit limit = {1 << 20, 1 << 20};
+    const struct rlimit limit = {1 << 18, 1 << 18};
     setrlimit(RLIMIT_FSIZE, &limit);
   }
   if (me == 0) {

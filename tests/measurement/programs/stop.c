@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   MPI_Win_allocate(sizeof(double), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
   MPI_Win_fence(0, win);
   if (strcmp(mode, "limit") == 0) { /* not before MPI has made its own files */
-    const struct rlimit limit = {1 << 20, 1 << 20};
+    const struct rlimit limit = {1 << 18, 1 << 18};
     setrlimit(RLIMIT_FSIZE, &limit);
   }
   if (me == 0) {
