@@ -1,3 +1,4 @@
+// Long because a trace is opened, flushed, told of its end and closed by the same few fields.
 #include "epilog/runtime/local_trace.h"
 
 #include <errno.h>

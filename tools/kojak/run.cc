@@ -373,11 +373,11 @@ int run_command(int argc, char** argv) {
                      "say who made the others wait also if the trace is large (above 12 million "
                      "events)")("no-causes", "do not say who made the others wait")(
       "no-source", "no lines of the program's source on the page")(
-      "no-analysis", "record only; merge with elg_merge, analyse with expert")(
+      "no-analysis", "record only")(
       "keep", "keep the merged trace, too: a.elg")(
       "discard-local",
       "keep the merged trace and remove the local ones, unless something is wrong with them")(
-      "otf2", "write the trace as an OTF2 archive, too (for Vampir)")(
+      "otf2", "write the trace as an OTF2 archive, too")(
       "perfetto", "write the trace for Perfetto's viewer, too")("verbose,v",
                                                                 "say what is run and how");
   options.hidden.add_options()("command", po::value<std::vector<std::string>>(), "");
