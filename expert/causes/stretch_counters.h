@@ -14,6 +14,7 @@
 
 #include "epilog/format/definitions.h"
 #include "expert/causes/root_causes.h"
+#include "expert/causes/stretches.h"
 #include "expert/causes/timeline.h"
 
 namespace kojak::expert {
@@ -33,17 +34,6 @@ class StretchCounters {
   void add_to(RootCauses& causes);
 
  private:
-  struct Between {
-    CallPathIndex path, before, after;
-    bool operator==(const Between&) const = default;
-  };
-  struct Hash {
-    std::size_t operator()(const Between& b) const {
-      std::uint64_t h = b.path * 0x9E3779B97F4A7C15u;
-      h ^= (std::uint64_t{b.before} << 32 | b.after) + (h >> 29);
-      return static_cast<std::size_t>((h ^ (h >> 32)) * 0xBF58476D1CE4E5B9u);
-    }
-  };
   struct Open {
     CallPathIndex path;
     Timeline::Kind kind;
@@ -70,7 +60,7 @@ class StretchCounters {
   std::size_t counters_;
   std::vector<Location> locations_;
   std::vector<CallPathIndex> compared_as_;
-  std::unordered_map<Between, std::vector<Row>, Hash> rows_;
+  std::unordered_map<Between, std::vector<Row>, Between::Hash> rows_;
   std::vector<double> sums_;
 };
 

@@ -34,6 +34,20 @@ struct Stretch {
   std::uint32_t function = 0;
 };
 
+// The computing in `path` between two calls, as a key of tables.
+struct Between {
+  CallPathIndex path, before, after;
+  bool operator==(const Between&) const = default;
+
+  struct Hash {
+    std::size_t operator()(const Between& b) const {
+      std::uint64_t h = b.path * 0x9E3779B97F4A7C15u;
+      h ^= (std::uint64_t{b.before} << 32 | b.after) + (h >> 29);
+      return static_cast<std::size_t>((h ^ (h >> 32)) * 0xBF58476D1CE4E5B9u);
+    }
+  };
+};
+
 class Stretches {
  public:
   static constexpr StretchId kBeforeRecording = 0;
@@ -48,7 +62,7 @@ class Stretches {
 
   StretchId computing(CallPathIndex path, CallPathIndex before, CallPathIndex after) {
     const Between between{path, before, after};
-    Recent& recent = recent_[Hash{}(between) % kRecent];
+    Recent& recent = recent_[Between::Hash{}(between) % kRecent];
     if (recent.between == between && recent.stretch != kBeforeRecording) return recent.stretch;
     recent = {between, look_up(between)};
     return recent.stretch;
@@ -66,17 +80,6 @@ class Stretches {
   std::uint32_t functions() const { return functions_count_; }
 
  private:
-  struct Between {
-    CallPathIndex path, before, after;
-    bool operator==(const Between&) const = default;
-  };
-  struct Hash {
-    std::size_t operator()(const Between& b) const {
-      std::uint64_t h = b.path * 0x9E3779B97F4A7C15u;
-      h ^= (std::uint64_t{b.before} << 32 | b.after) + (h >> 29);
-      return static_cast<std::size_t>((h ^ (h >> 32)) * 0xBF58476D1CE4E5B9u);
-    }
-  };
   // Most calls are those of a loop: their stretches need no look into the table.
   static constexpr std::size_t kRecent = 1024;
   struct Recent {
@@ -117,7 +120,7 @@ class Stretches {
   std::vector<Recent> recent_{kRecent};
   std::vector<Stretch> all_;
   std::vector<StretchId> by_path_;  // 0: none yet
-  std::unordered_map<Between, StretchId, Hash> computing_;
+  std::unordered_map<Between, StretchId, Between::Hash> computing_;
   std::unordered_map<CallPathIndex, StretchId> starting_;
   std::vector<CallPathIndex> compared_as_;
   std::unordered_map<CallPathIndex, std::uint32_t> functions_, calls_;

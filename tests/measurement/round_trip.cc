@@ -13,6 +13,8 @@
 #include <sstream>
 #include <vector>
 
+#include "epilog/format/compact/state.h"
+#include "epilog/format/reader.h"
 #include "epilog/format/text_reader.h"
 #include "merge/merge.h"
 #include "tests/support/temp_dir.h"
@@ -113,9 +115,11 @@ class RoundTrip {
     fail(name, first_difference(printed.text, print(elg_print_, copy).text));
   }
 
-  // A local trace has its times in ticks, and a text has seconds: what both are read as is compared.
+  // A local trace has its times in ticks, and a text has seconds: what both are read as is
+  // compared.
   static bool in_ticks(const std::vector<std::byte>& bytes) {
     return bytes.size() > kHeaderSize + 1 && bytes[7] == std::byte{compact::kMajor} &&
+           bytes[kHeaderSize] == std::byte{compact::kBlock} &&
            bytes[kHeaderSize + 1] == static_cast<std::byte>(compact::Times::kTicks);
   }
   static std::vector<std::byte> records(const std::string& path) {
@@ -123,12 +127,13 @@ class RoundTrip {
     if (!reader) throw std::runtime_error(reader.error().message());
     std::vector<std::byte> all;
     RawRecord record;
-    while (reader->next(record) == TraceReader::Next::kRecord) {
+    TraceReader::Next next;
+    while ((next = reader->next(record)) == TraceReader::Next::kRecord) {
       all.push_back(static_cast<std::byte>(record.type));
       all.push_back(static_cast<std::byte>(record.length));
       all.insert(all.end(), record.body, record.body + record.length);
     }
-    if (!reader->error().message().empty()) throw std::runtime_error(reader->error().message());
+    if (next == TraceReader::Next::kDamaged) throw std::runtime_error(reader->error().message());
     return all;
   }
 

@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import subprocess
 import sys
 
 from run_trace_case import Case, parser
@@ -56,13 +55,7 @@ def main():
         group.rmdir()
     if done.returncode != 0 or done.stderr:
         sys.exit(f"the program ended with {done.returncode}\n{done.stderr}")
-    trace, report = case.work / "a.elg", case.work / "a.cube"
-    for command in ([f"{case.args.bin}/elg_merge", "-q", "-o", trace, traces],
-                    [f"{case.args.bin}/expert", "-o", report, "--json", case.work / "a.json", trace]):
-        tool = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60)
-        if tool.returncode != 0:
-            sys.exit(f"{command} ended with {tool.returncode}\n{tool.stderr}")
-    words = " ".join(tool.stdout.split())
+    words = case.analyse(traces, "--json", case.work / "a.json")
     limits = json.loads((case.work / "a.json").read_text())["processors"]["limits"]
     if len(limits) != 1 or limits[0]["group"] != f"/{group.name}" or limits[0]["processors"] != QUOTA / PERIOD:
         sys.exit(f"the report says of the limit: {limits}")
@@ -70,7 +63,7 @@ def main():
     if not (0 < limits[0]["stops"] <= stops and 0 < limits[0]["stopped"] <= stopped + 1e-5):
         sys.exit(f"the group was stopped {stops} times, {stopped} s; the report says {limits[0]}")
     if f"allows 0.5 processors and stopped its processes {limits[0]['stops']} time" not in words:
-        sys.exit(f"the terminal does not say what the limit did:\n{tool.stdout}")
+        sys.exit(f"the terminal does not say what the limit did:\n{words}")
 
 
 main()

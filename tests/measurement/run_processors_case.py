@@ -7,7 +7,6 @@ program by what one barrier takes, and never less but for the few calls between 
 """
 import json
 import re
-import subprocess
 import sys
 
 from run_trace_case import Case, parser
@@ -24,17 +23,11 @@ def main():
     done = case.run(True, {"ELG_DIR": traces})
     if done.returncode != 0 or done.stderr:
         sys.exit(f"the program ended with {done.returncode}\n{done.stderr}")
-    trace, report = case.work / "a.elg", case.work / "a.cube"
-    for command in ([f"{case.args.bin}/elg_merge", "-q", "-o", trace, traces],
-                    [f"{case.args.bin}/expert", "-o", report, "--json", case.work / "a.json", trace]):
-        tool = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60)
-        if tool.returncode != 0:
-            sys.exit(f"{command} ended with {tool.returncode}\n{tool.stderr}")
-    words = " ".join(tool.stdout.split())
+    words = case.analyse(traces, "--json", case.work / "a.json")
     found = json.loads((case.work / "a.json").read_text())
     if "unknown" in done.stdout:
         if not any("does not tell" in finding["what"] for finding in found["findings"]):
-            sys.exit(f"nothing says that the kernel does not tell:\n{tool.stdout}")
+            sys.exit(f"nothing says that the kernel does not tell:\n{words}")
         return
     own = {int(r): (float(ran), float(without)) for r, ran, without in
            re.findall(r"rank (\d+) ran (\S+) without (\S+)", done.stdout)}
@@ -45,7 +38,7 @@ def main():
         thread = threads[rank]
         for what, here, there in (("ran", thread["ran"], ran), ("without", thread["without"], without)):
             if not there - LESS <= here <= there + MORE:
-                sys.exit(f"rank {rank} {what}: the program says {there} s, the report {here} s\n{tool.stdout}")
+                sys.exit(f"rank {rank} {what}: the program says {there} s, the report {here} s\n{words}")
         if thread["ran"] + thread["without"] > thread["time"] + LESS:
             sys.exit(f"rank {rank}: more than its time: {thread}")
     if "apart" in case.args.arguments:
@@ -57,7 +50,7 @@ def main():
     if not all(without > 0.4 for _, without in own.values()):
         sys.exit(f"the program did not lack processors: {own}")
     if "Processors were missing" not in words or f"{case.args.ranks} processes on" not in words:
-        sys.exit(f"the terminal does not warn:\n{tool.stdout}")
+        sys.exit(f"the terminal does not warn:\n{words}")
 
 
 main()

@@ -32,6 +32,16 @@ class Case:
         command, env = self.command(True, extra, launcher=launcher)
         return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.work)
 
+    def analyse(self, traces, *options):
+        """Merges and analyses a run: what expert said, its lines joined."""
+        trace, report = self.work / "a.elg", self.work / "a.cube"
+        for command in ([f"{self.args.bin}/elg_merge", "-q", "-o", trace, traces],
+                        [f"{self.args.bin}/expert", "-o", report, *options, trace]):
+            tool = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60)
+            if tool.returncode != 0:
+                sys.exit(f"{command} ended with {tool.returncode}\n{tool.stderr}")
+        return " ".join(tool.stdout.split())
+
     def command(self, measured, extra=None, program=None, ranks=None, launcher=()):
         env = {k: v for k, v in os.environ.items() if not k.startswith("ELG_") and k != "LD_PRELOAD"}
         env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")

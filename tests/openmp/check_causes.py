@@ -7,28 +7,18 @@ times, summed over the phases, and its master waits for that. The waiting of the
 its cost. It is no cause that its thread began with the first region. A busy machine may stop a thread, so a run that
 is wrong is tried again.
 """
-import argparse
 import json
-import os
-import pathlib
-import shutil
 import subprocess
 import sys
+
+import kojak_run
 
 TRIES, TOLERANCE = 5, 0.02  # seconds
 
 
 def run(options, attempt):
     folder = options.folder / str(attempt)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    command = [options.bin / "kojak", "run", "-o", folder / "run", *(["--openmp"] if options.openmp else []),
-               "--", options.mpirun, *(["--oversubscribe"] if options.oversubscribe else []), "-n", "2", options.program]
-    program = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120,
-                             check=False)
-    if program.returncode != 0:
-        raise SystemExit(f"kojak run ended with {program.returncode}:\n{program.stdout}{program.stderr}")
+    program = kojak_run.run(options, folder)
     subprocess.run([options.bin / "expert", "--quiet", "--causes", "--json", "a.json", "-o", "b.cube", "."], cwd=folder / "run",
                    check=True)
     notes = {}
@@ -70,12 +60,7 @@ def faults_of(notes, report):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("bin", "mpirun", "program", "folder"):
-        parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
-    parser.add_argument("--oversubscribe", action="store_true", help="the launcher must be told that cores are few")
-    parser.add_argument("--openmp", action="store_true", help="the program is linked with GCC's OpenMP")
-    options = parser.parse_args()
+    options = kojak_run.parser(__doc__).parse_args()
     for attempt in range(TRIES):
         faults = faults_of(*run(options, attempt))
         if not faults:

@@ -6,12 +6,10 @@ What a thread counts from its enter into the parallel region to its coming to th
 its pages, and at most some of its stack and of what is recorded. Threads are numbered by their first events, so values
 are compared in order of size.
 """
-import argparse
-import os
 import pathlib
-import shutil
-import subprocess
 import sys
+
+import kojak_run
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from independent.cube import Cube  # noqa: E402
@@ -20,28 +18,11 @@ MORE = 200  # the threads' numbers lie 900 apart
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("bin", "mpirun", "program", "folder"):
-        parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
+    parser = kojak_run.parser(__doc__)
     parser.add_argument("--threads", type=int, required=True)
-    parser.add_argument("--openmp", action="store_true")
-    parser.add_argument("--oversubscribe", action="store_true")
     options = parser.parse_args()
-    shutil.rmtree(options.folder, ignore_errors=True)
-    options.folder.mkdir(parents=True)
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    command = [options.bin / "kojak", "run", "--keep", "-o", options.folder / "run", "--metrics", "ru_minflt,ru_utime",
-               *(["--openmp"] if options.openmp else []), "--", options.mpirun,
-               *(["--oversubscribe"] if options.oversubscribe else []), "-n", "2", options.program, str(options.threads)]
-    program = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    if program.returncode != 0 or not (options.folder / "run/a.cube").exists():
-        sys.exit(f"kojak run ended with {program.returncode}:\n{program.stdout}{program.stderr}")
-    compare = pathlib.Path(__file__).resolve().parents[1] / "independent" / "compare.py"
-    for check in ([options.bin / "elg_print", "--verify", "a.elg"],
-                  [sys.executable, compare, "--print-tool", options.bin / "elg_print", "a.elg", "a.cube"]):
-        done = subprocess.run(check, cwd=options.folder / "run", capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            sys.exit(f"{check[0]} found something wrong:\n{done.stdout}{done.stderr}")
+    program = kojak_run.run(options, options.folder, options.threads, extra=["--keep", "--metrics", "ru_minflt,ru_utime"])
+    kojak_run.check_trace(options, options.folder)
     own = {}
     for line in program.stdout.splitlines():
         if line.startswith("note "):

@@ -6,12 +6,11 @@ Regions balance in every thread, the independent analysis agrees with the report
 ends as a barrier, and the master's visits are those that the program makes while recording is on. With ELG_RECORD=0
 recording begins at the first MPI_Pcontrol(1).
 """
-import argparse
-import os
 import pathlib
-import shutil
 import subprocess
 import sys
+
+import kojak_run
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from independent.cube import Cube  # noqa: E402
@@ -25,21 +24,8 @@ BARRIERS = {"omp barrier", "omp implicit barrier"}
 
 def run(options, name, settings):
     folder = options.folder / name
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", **settings)
-    command = [options.bin / "kojak", "run", "--keep", "-o", folder / "run", *(["--openmp"] if options.openmp else []),
-               "--", options.mpirun, *(["--oversubscribe"] if options.oversubscribe else []), "-n", "2",
-               options.program, str(options.threads)]
-    program = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    if program.returncode != 0 or not (folder / "run/a.cube").exists():
-        sys.exit(f"kojak run ended with {program.returncode}:\n{program.stdout}{program.stderr}")
-    compare = pathlib.Path(__file__).resolve().parents[1] / "independent" / "compare.py"
-    for check in ([options.bin / "elg_print", "--verify", "a.elg"],
-                  [sys.executable, compare, "--print-tool", options.bin / "elg_print", "a.elg", "a.cube"]):
-        done = subprocess.run(check, cwd=folder / "run", capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            sys.exit(f"{name}: {check[0]} found something wrong:\n{done.stdout}{done.stderr}")
+    program = kojak_run.run(options, folder, options.threads, extra=["--keep"], settings=settings)
+    kojak_run.check_trace(options, folder)
     printed = subprocess.run([options.bin / "elg_print", "-q", "a.elg"], cwd=folder / "run", capture_output=True, text=True,
                              check=True).stdout
     steps = int(program.stdout.split("steps ")[1].split()[0])
@@ -51,12 +37,8 @@ def visits(cube, region, place):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("bin", "mpirun", "program", "folder"):
-        parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
+    parser = kojak_run.parser(__doc__)
     parser.add_argument("--threads", type=int, required=True)
-    parser.add_argument("--openmp", action="store_true")
-    parser.add_argument("--oversubscribe", action="store_true")
     options = parser.parse_args()
     wrong = []
     steps, cube, trace = run(options, "on", {})

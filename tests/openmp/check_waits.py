@@ -8,12 +8,11 @@ the formulas. All times are the program's own. The numbers of threads in the tra
 something, so values are compared in order of size. A machine that is busy may stop a thread between its clock and the
 construct: what is wrong by more than 3 ms is tried again.
 """
-import argparse
 import os
 import pathlib
-import shutil
-import subprocess
 import sys
+
+import kojak_run
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from independent.cube import Cube  # noqa: E402
@@ -74,23 +73,10 @@ def truth_of(notes, all_implicit):
 
 def run(options, attempt):
     folder = options.folder / f"{options.part}.{options.threads}.{attempt}"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    command = [options.bin / "kojak", "run", "--keep", "-o", folder / "run"]
-    command += ["--openmp"] if options.openmp else []
-    command += ["--", options.mpirun, *(["--oversubscribe"] if options.oversubscribe else []), "-n", "2" if options.part == "fences" else "1"]
-    program = subprocess.run([*command, options.program, options.part, str(options.threads)], cwd=folder,
-                             env=environment, capture_output=True, text=True, timeout=120, check=False)
+    program = kojak_run.run(options, folder, options.part, options.threads, extra=["--keep"],
+                            processes=2 if options.part == "fences" else 1)
     said = program.stdout + program.stderr
-    if program.returncode != 0 or not (folder / "run/a.html").exists():
-        raise SystemExit(f"kojak run ended with {program.returncode}:\n{said}")
-    compare = pathlib.Path(__file__).resolve().parents[1] / "independent" / "compare.py"
-    for check in ([options.bin / "elg_print", "--verify", "a.elg"],
-                  [sys.executable, compare, "--print-tool", options.bin / "elg_print", "a.elg", "a.cube"]):
-        done = subprocess.run(check, cwd=folder / "run", capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise SystemExit(f"{check[0]} found something wrong:\n{done.stdout}{done.stderr}")
+    kojak_run.check_trace(options, folder)
     return notes_of(program.stdout), Cube(folder / "run/a.cube"), said
 
 
@@ -134,13 +120,9 @@ def check_unrecorded(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("bin", "mpirun", "program", "folder"):
-        parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
+    parser = kojak_run.parser(__doc__)
     parser.add_argument("--part", required=True)
     parser.add_argument("--threads", type=int, required=True)
-    parser.add_argument("--openmp", action="store_true", help="the program is linked with GCC's OpenMP")
-    parser.add_argument("--oversubscribe", action="store_true", help="the launcher must be told that cores are few")
     parser.add_argument("--setting", help="OMP_TOOL=disabled or its like: OpenMP is not recorded, and that is said")
     options = parser.parse_args()
     if options.setting:

@@ -7,17 +7,14 @@
 #include <map>
 #include <optional>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "earl/trace.h"
-#include "epilog/format/text_reader.h"
-#include "expert/analysis.h"
 #include "expert/catalogue.h"
 #include "expert/causes/cause_words.h"
 #include "expert/efficiency.h"
 #include "expert/summary.h"
+#include "tests/unit/expert_script.h"
 
 namespace kojak::expert {
 
@@ -140,16 +137,10 @@ class CauseScript {
   };
   Found analyse_until(double last) {
     for (int p = 0; p < processes_; ++p) add(p, last, "EXIT");
-    std::stable_sort(lines_.begin(), lines_.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::string text = definitions_;
-    for (const auto& [time, line] : lines_) text += line;
-    auto bytes = text_to_trace(text, "script");
-    if (!bytes) throw std::runtime_error(bytes.error().message());
-    auto trace = earl::Trace::from(memory_source(bytes->data(), bytes->size()), "script");
     AnalysisOptions options;
     options.root_causes = true;
-    const Report report = analyse(*trace, options);
+    std::optional<earl::Trace> trace;
+    const Report report = analyse_script(definitions_ + in_order_of_time(lines_), trace, options);
     EXPECT_FALSE(any_suspect(report.findings())) << suspects(report.findings());
     Found found{*report.root_causes(), efficiency_of(report)};
     const StorePlaces places(report);

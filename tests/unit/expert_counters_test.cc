@@ -6,16 +6,12 @@
 // second; in between a region begins and ends, half way.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <sstream>
-#include <stdexcept>
 
-#include "earl/trace.h"
-#include "epilog/format/text_reader.h"
-#include "expert/analysis.h"
 #include "expert/causes/cause_words.h"
+#include "tests/unit/expert_script.h"
 
 namespace kojak::expert {
 namespace {
@@ -31,7 +27,7 @@ class CountedRun {
       text << "METRIC metid=" << i << " metnid=\"" << names[i] << "\"\n";
     }
     constexpr int kEnters[] = {5, 5, 8};
-    std::vector<std::pair<double, std::string>> lines;
+    ScriptLines lines;
     for (int p = 0; p < 3; ++p) {
       // 7 are counted before each barrier is left, and 100 behind the second one's begin.
       const auto add = [&](double time, const std::string& event, double part, int extra) {
@@ -59,17 +55,10 @@ class CountedRun {
       add(8, "MPI_COLLEXIT", 1, 107);
       add(9, "EXIT", 1, 107);
     }
-    std::stable_sort(lines.begin(), lines.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& line : lines) text << line.second;
-    auto bytes = text_to_trace(text.str(), "script");
-    if (!bytes) throw std::runtime_error(bytes.error().message());
-    auto trace = earl::Trace::from(memory_source(bytes->data(), bytes->size()), "script");
-    if (!trace) throw std::runtime_error(trace.error().message());
-    trace_.emplace(std::move(*trace));
+    text << in_order_of_time(std::move(lines));
     AnalysisOptions options;
     options.root_causes = true;
-    report_.emplace(analyse(*trace_, options));
+    report_.emplace(analyse_script(text.str(), trace_, options));
   }
   const RootCause& cause() const { return report_->root_causes()->causes.front(); }
   std::string effect() const { return effect_words(*report_, StorePlaces(*report_), cause()); }

@@ -3,14 +3,11 @@
 
 #include <optional>
 #include <sstream>
-#include <stdexcept>
 
-#include "earl/trace.h"
-#include "epilog/format/text_reader.h"
-#include "expert/analysis.h"
 #include "expert/processors.h"
 #include "expert/store_places.h"
 #include "expert/summary.h"
+#include "tests/unit/expert_script.h"
 
 namespace kojak::expert {
 namespace {
@@ -112,12 +109,7 @@ Report report_of(const std::string& allowed, double without) {
          << "MPI_COLLEXIT lid=" << p << " time=11.5\nEXIT lid=" << p << " time=12\n";
   }
   static std::optional<earl::Trace> kept;
-  auto bytes = text_to_trace(text.str(), "script");
-  if (!bytes) throw std::runtime_error(bytes.error().message());
-  auto trace = earl::Trace::from(memory_source(bytes->data(), bytes->size()), "script");
-  if (!trace) throw std::runtime_error(trace.error().message());
-  kept.emplace(std::move(*trace));
-  return analyse(*kept, {});
+  return analyse_script(text.str(), kept, {});
 }
 
 std::string property(int process, const std::string& list) {

@@ -5,16 +5,12 @@
 // next one at 5, 5 and 8: two wait 3 s each for rank 2.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <optional>
 #include <sstream>
-#include <stdexcept>
 
-#include "earl/trace.h"
-#include "epilog/format/text_reader.h"
-#include "expert/analysis.h"
 #include "expert/causes/cause_words.h"
 #include "expert/samples.h"
+#include "tests/unit/expert_script.h"
 
 namespace kojak::expert {
 namespace {
@@ -58,7 +54,7 @@ struct Event {
 class SampledRun {
  public:
   explicit SampledRun(const std::vector<Event>& samples) {
-    std::vector<std::pair<double, std::string>> lines;
+    ScriptLines lines;
     const auto add = [&](int location, double time, const std::string& event,
                          const std::string& rest) {
       std::ostringstream line;
@@ -79,18 +75,10 @@ class SampledRun {
       add(p, 8, "MPI_COLLEXIT", "");
       add(p, 9, "EXIT", "");
     }
-    std::stable_sort(lines.begin(), lines.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::string text = kDefinitions;
-    for (const auto& [time, line] : lines) text += line;
-    auto bytes = text_to_trace(text, "script");
-    if (!bytes) throw std::runtime_error(bytes.error().message());
-    auto trace = earl::Trace::from(memory_source(bytes->data(), bytes->size()), "script");
-    if (!trace) throw std::runtime_error(trace.error().message());
-    trace_.emplace(std::move(*trace));
     AnalysisOptions options;
     options.root_causes = true;
-    report_.emplace(analyse(*trace_, options));
+    report_.emplace(
+        analyse_script(kDefinitions + in_order_of_time(std::move(lines)), trace_, options));
   }
   const Report& report() const { return *report_; }
   const RootCause& cause() const { return report_->root_causes()->causes.at(0); }
