@@ -182,13 +182,13 @@ def default_names(case):
 
 def file_too_large(case):
     """Files may grow to 256 KiB, less than the run needs: recording stops, what was recorded stays."""
-    case.args.arguments = ["limit", "60000"]
+    case.args.arguments = ["limit", "100000"]
     plain = case.run(False)
     directory = case.work / "traces"
     measured = case.run(True, {"ELG_DIR": directory, "ELG_BUFFER_SIZE": "64K"})
     compare(plain, measured)
     one_line(measured, "0.0.elg", "cannot be written", "File too large")
-    check_stopped(case, directory, 60000)
+    check_stopped(case, directory, 100000)
 
 
 def check_stopped(case, directory, calls):
