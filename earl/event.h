@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "epilog/format/records.h"
+#include "epilog/format/record/records.h"
 
 namespace kojak::earl {
 
@@ -121,7 +121,7 @@ struct Event {
   std::uint8_t code = 0;
   std::uint8_t completes = 0;  // REQUEST_COMPLETE: 1 collective, 2 I/O, 3 generalized
 
-  // ENTER: region entered. With enterptr (see earl/sequence/region_stacks.h): also the region left,
+  // ENTER: region entered. With enterptr (see earl/index/region_stacks.h): also the region left,
   // or that the event lies in.
   RegionId reg = absent<RegionId>();
   std::uint64_t enterptr = kNoEvent;        // filled in by sequence::RegionStacks

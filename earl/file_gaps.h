@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "earl/trace.h"
-#include "epilog/format/trace_gaps.h"
+#include "epilog/format/check/trace_gaps.h"
 
 namespace kojak::earl {
 

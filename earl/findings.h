@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "epilog/format/trace_gaps.h"
-#include "epilog/format/types.h"
+#include "epilog/format/check/trace_gaps.h"
+#include "epilog/format/record/types.h"
 
 namespace kojak::earl {
 

@@ -23,17 +23,17 @@
 #include <cstdint>
 #include <span>
 
+#include "earl/aspects/call_tree.h"
+#include "earl/aspects/collectives.h"
+#include "earl/aspects/fence_epochs.h"
+#include "earl/aspects/gats_epochs.h"
+#include "earl/aspects/messages.h"
+#include "earl/aspects/passive_epochs.h"
+#include "earl/aspects/symmetric_memory.h"
+#include "earl/aspects/transfers.h"
+#include "earl/aspects/window_collectives.h"
 #include "earl/call.h"
 #include "earl/detail/replay_handlers.h"
-#include "earl/state/call_tree.h"
-#include "earl/state/collectives.h"
-#include "earl/state/fence_epochs.h"
-#include "earl/state/gats_epochs.h"
-#include "earl/state/messages.h"
-#include "earl/state/passive_epochs.h"
-#include "earl/state/symmetric_memory.h"
-#include "earl/state/transfers.h"
-#include "earl/state/window_collectives.h"
 #include "earl/trace.h"
 
 namespace kojak::earl {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "earl/detail/flat_index.h"
-#include "epilog/format/types.h"
+#include "epilog/format/record/types.h"
 
 namespace kojak::earl {
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "earl/event_loop.h"
-#include "epilog/format/trace_gaps.h"
+#include "epilog/format/check/trace_gaps.h"
 
 namespace kojak::earl {
 namespace {

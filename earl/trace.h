@@ -17,7 +17,7 @@
 #include "earl/event.h"
 #include "earl/findings.h"
 #include "epilog/format/definitions.h"
-#include "epilog/format/reader.h"
+#include "epilog/format/io/reader.h"
 
 namespace kojak::earl {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "epilog/format/file_identity.h"
-#include "epilog/format/local_buffer.h"
+#include "epilog/format/io/file_identity.h"
+#include "epilog/format/io/local_buffer.h"
 #include "epilog/format/merge_properties.h"
 #include "merge/clock/times.h"
 #include "merge/input/find_traces.h"

@@ -15,7 +15,7 @@
 #include <optional>
 #include <thread>
 
-#include "epilog/format/reader.h"
+#include "epilog/format/io/reader.h"
 #include "merge/merge.h"
 
 namespace kojak::merge {

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "epilog/format/in_number.h"
-#include "epilog/format/records.h"
+#include "epilog/format/record/records.h"
 
 namespace kojak::merge {
 

@@ -5,11 +5,11 @@
 #include <optional>
 #include <set>
 
+#include "epilog/format/check/trace_gaps.h"
+#include "epilog/format/check/verify.h"
 #include "epilog/format/definitions.h"
-#include "epilog/format/print.h"
-#include "epilog/format/trace_gaps.h"
-#include "epilog/format/verify.h"
-#include "epilog/format/writer.h"
+#include "epilog/format/io/writer.h"
+#include "epilog/format/text/print.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/lists.h"
 #include "tools/cli/trace_input.h"

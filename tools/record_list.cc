@@ -71,8 +71,8 @@ void print_kind(std::ostream& out, RecordKind kind, const char* title) {
                                                                         : "";                \
   out << head << row.fields << " | " << doc << where << " |\n";                              \
   }
-#include "epilog/format/records.def"
-#include "epilog/format/records_undef.h"
+#include "epilog/format/record/records.def"
+#include "epilog/format/record/records_undef.h"
   out << '\n';
 }
 

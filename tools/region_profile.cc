@@ -5,8 +5,8 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "epilog/format/check/verify.h"
 #include "epilog/format/field_values.h"
-#include "epilog/format/verify.h"
 
 namespace kojak {
 namespace {

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "epilog/format/check/trace_gaps.h"
 #include "epilog/format/definitions.h"
-#include "epilog/format/reader.h"
-#include "epilog/format/trace_gaps.h"
+#include "epilog/format/io/reader.h"
 
 namespace kojak {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "earl/access/mapped_file.h"
-#include "earl/sequence/state.h"
+#include "earl/index/state.h"
 
 namespace kojak::earl {
 

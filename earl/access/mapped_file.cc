@@ -12,7 +12,7 @@
 #include <memory>
 #include <utility>
 
-#include "epilog/format/reader.h"
+#include "epilog/format/io/reader.h"
 
 namespace kojak::earl {
 namespace {

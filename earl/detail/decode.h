@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "epilog/format/codec.h"
+#include "epilog/format/record/codec.h"
 
 namespace kojak::earl::detail {
 
@@ -91,7 +91,7 @@ KOJAK_INLINED inline bool dispatch_event(std::uint8_t type, F&& f) {
       return true;                                          \
     }                                                       \
     return false;
-#include "epilog/format/records_each.h"
+#include "epilog/format/record/records_each.h"
     default:
       return false;
   }

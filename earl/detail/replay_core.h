@@ -5,17 +5,17 @@
 
 #include <vector>
 
-#include "earl/state/call_tree.h"
-#include "earl/state/collective_instances.h"
-#include "earl/state/fences.h"
-#include "earl/state/gats.h"
-#include "earl/state/message_queue.h"
-#include "earl/state/numbered_collectives.h"
-#include "earl/state/partitioned.h"
-#include "earl/state/passive.h"
-#include "earl/state/region_stack.h"
-#include "earl/state/symmetric_memory.h"
-#include "earl/state/window_instances.h"
+#include "earl/aspects/call_tree.h"
+#include "earl/aspects/collective_instances.h"
+#include "earl/aspects/fences.h"
+#include "earl/aspects/gats.h"
+#include "earl/aspects/message_queue.h"
+#include "earl/aspects/numbered_collectives.h"
+#include "earl/aspects/partitioned.h"
+#include "earl/aspects/passive.h"
+#include "earl/aspects/region_stack.h"
+#include "earl/aspects/symmetric_memory.h"
+#include "earl/aspects/window_instances.h"
 #include "earl/trace.h"
 
 namespace kojak::earl::detail {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "earl/state/message_queue.h"
+#include "earl/aspects/message_queue.h"
 #include "earl/trace.h"
 
 namespace kojak::earl {

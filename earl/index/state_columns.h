@@ -1,5 +1,5 @@
 // What was there from which event to which, aspect by aspect: written while the index is built,
-// read to answer what the state after an event is. See earl/sequence for what each column holds.
+// read to answer what the state after an event is. See earl/index for what each column holds.
 #pragma once
 
 #include <vector>

@@ -5,7 +5,7 @@
 
 #include "earl/access/byte_matrix.h"
 #include "earl/python/module.h"
-#include "epilog/format/text_reader.h"
+#include "epilog/format/text/text_reader.h"
 
 namespace kojak::earl::python {
 namespace {

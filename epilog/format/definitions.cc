@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "epilog/format/field_values.h"
-#include "epilog/format/plain_fields.h"
-#include "epilog/format/references.h"
+#include "epilog/format/record/plain_fields.h"
+#include "epilog/format/record/references.h"
 
 namespace kojak {
 namespace {

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "epilog/format/codec.h"
 #include "epilog/format/error.h"
 #include "epilog/format/mpi_functions.h"
 #include "epilog/format/rank_list.h"
+#include "epilog/format/record/codec.h"
 #include "epilog/format/run_properties.h"
 #include "epilog/format/shmem_functions.h"
 

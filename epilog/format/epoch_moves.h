@@ -6,7 +6,7 @@
 #pragma once
 
 #include "epilog/format/mpi_functions.h"
-#include "epilog/format/records.h"
+#include "epilog/format/record/records.h"
 
 namespace kojak {
 

@@ -3,7 +3,7 @@
 // records.def says the same in words, for the page of the format.
 #pragma once
 
-#include "epilog/format/types.h"
+#include "epilog/format/record/types.h"
 
 namespace kojak {
 

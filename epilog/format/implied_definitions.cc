@@ -4,9 +4,9 @@
 #include <iterator>
 #include <numeric>
 
-#include "epilog/format/continuation.h"
 #include "epilog/format/field_values.h"
 #include "epilog/format/mpi_functions.h"
+#include "epilog/format/record/continuation.h"
 
 namespace kojak::text {
 namespace {

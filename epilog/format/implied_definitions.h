@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "epilog/format/codec.h"
-#include "epilog/format/text_lines.h"
+#include "epilog/format/record/codec.h"
+#include "epilog/format/text/text_lines.h"
 
 namespace kojak::text {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "epilog/format/record/types.h"
 #include "epilog/format/run_property_keys.h"
-#include "epilog/format/types.h"
 
 namespace kojak {
 

@@ -35,7 +35,7 @@
 #include <limits>
 #include <vector>
 
-#include "epilog/format/types.h"
+#include "epilog/format/record/types.h"
 #include "epilog/model/open_times.h"
 
 namespace kojak::model {

@@ -8,7 +8,7 @@
 #include <deque>
 #include <limits>
 
-#include "epilog/format/types.h"
+#include "epilog/format/record/types.h"
 
 namespace kojak::model {
 

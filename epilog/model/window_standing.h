@@ -25,7 +25,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "epilog/format/types.h"
+#include "epilog/format/record/types.h"
 
 namespace kojak {
 

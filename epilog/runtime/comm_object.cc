@@ -1,7 +1,7 @@
 #include "epilog/runtime/comm_object.h"
 
-#include "epilog/format/continuation.h"
 #include "epilog/format/field_values.h"
+#include "epilog/format/record/continuation.h"
 #include "epilog/runtime/local_trace.h"
 
 namespace kojak::measure {

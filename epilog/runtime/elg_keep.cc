@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "epilog/format/compact/encode.h"
-#include "epilog/format/running.h"
+#include "epilog/format/io/running.h"
 #include "epilog/runtime/clock.h"
 #include "epilog/runtime/save_buffer.h"
 

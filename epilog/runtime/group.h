@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "epilog/format/types.h"
+#include "epilog/format/record/types.h"
 #include "epilog/runtime/memory.h"
 
 namespace kojak::measure {

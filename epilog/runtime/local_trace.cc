@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "epilog/format/running.h"
+#include "epilog/format/io/running.h"
 #include "epilog/runtime/blocked_signal.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/keeper.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "epilog/format/types.h"
+#include "epilog/format/record/types.h"
 
 namespace kojak::measure {
 namespace {

@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "epilog/format/compact/encode.h"
-#include "epilog/format/local_buffer_header.h"
+#include "epilog/format/io/local_buffer_header.h"
 #include "epilog/runtime/clock.h"
 
 namespace kojak::measure {

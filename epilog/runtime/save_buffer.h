@@ -11,8 +11,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "epilog/format/buffer_file.h"
-#include "epilog/format/local_buffer_header.h"
+#include "epilog/format/io/buffer_file.h"
+#include "epilog/format/io/local_buffer_header.h"
 
 namespace kojak::measure {
 

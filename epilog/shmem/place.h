@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "epilog/format/types.h"
+#include "epilog/format/record/types.h"
 
 namespace kojak::measure {
 

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "expert/analysis/severity.h"
 #include "expert/causes/root_causes.h"
-#include "expert/report.h"
-#include "expert/severity.h"
+#include "expert/report/report.h"
 
 namespace kojak::expert {
 

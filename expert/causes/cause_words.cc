@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "expert/analysis/processors.h"
 #include "expert/catalogue.h"
-#include "expert/count_words.h"
-#include "expert/processors.h"
-#include "expert/wait_words.h"
+#include "expert/report/count_words.h"
+#include "expert/report/wait_words.h"
 
 namespace kojak::expert {
 namespace {

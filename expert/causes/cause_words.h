@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "expert/report.h"
-#include "expert/store_places.h"
+#include "expert/analysis/store_places.h"
+#include "expert/report/report.h"
 
 namespace kojak::expert {
 

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "expert/analysis/severity.h"
 #include "expert/causes/ticks.h"
-#include "expert/severity.h"
 
 namespace kojak::expert {
 

@@ -17,9 +17,9 @@
 #include <span>
 #include <vector>
 
+#include "expert/analysis/log_memory.h"
+#include "expert/analysis/severity.h"
 #include "expert/causes/ticks.h"
-#include "expert/log_memory.h"
-#include "expert/severity.h"
 
 namespace kojak::expert {
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "expert/severity.h"
+#include "expert/analysis/severity.h"
 
 namespace kojak::expert {
 

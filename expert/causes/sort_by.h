@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "expert/log_memory.h"
+#include "expert/analysis/log_memory.h"
 
 namespace kojak::expert {
 

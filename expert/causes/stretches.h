@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "expert/severity.h"
+#include "expert/analysis/severity.h"
 
 namespace kojak::expert {
 

@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
+#include "expert/analysis/log_memory.h"
 #include "expert/causes/stretches.h"
 #include "expert/causes/ticks.h"
-#include "expert/log_memory.h"
 
 namespace kojak::expert {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "epilog/format/writer.h"
+#include "epilog/format/io/writer.h"
 
 namespace kojak::expert {
 

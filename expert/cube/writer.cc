@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "expert/analysis/region_class.h"
 #include "expert/cube/output.h"
 #include "expert/cube/text.h"
-#include "expert/region_class.h"
-#include "expert/run_facts.h"
+#include "expert/report/run_facts.h"
 
 namespace kojak::expert {
 namespace {

@@ -1,9 +1,9 @@
 // Bytes moved, by kind of communication and direction. Source: docs/patterns.
 #pragma once
 
-#include "earl/state/collectives.h"
-#include "earl/state/messages.h"
-#include "earl/state/transfers.h"
+#include "earl/aspects/collectives.h"
+#include "earl/aspects/messages.h"
+#include "earl/aspects/transfers.h"
 #include "expert/metric.h"
 
 namespace kojak::expert {

@@ -1,4 +1,4 @@
-// Not explained: long MPI calls of which no pattern says why. See expert/unexplained.h.
+// Not explained: long MPI calls of which no pattern says why. See expert/analysis/unexplained.h.
 #pragma once
 
 #include "expert/metric.h"

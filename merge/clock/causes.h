@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "epilog/format/types.h"
+#include "epilog/format/record/types.h"
 #include "merge/clock/call_causes.h"
 
 namespace kojak::merge {

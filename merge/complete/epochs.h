@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "epilog/format/records.h"
+#include "epilog/format/record/records.h"
 #include "epilog/model/ordinals.h"
 #include "epilog/model/window_standing.h"
 #include "merge/complete/end_chunks.h"

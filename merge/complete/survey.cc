@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "epilog/format/reader.h"
+#include "epilog/format/io/reader.h"
 #include "merge/complete/sync.h"
 #include "merge/complete/walk.h"
 

@@ -7,8 +7,8 @@
 
 #include <span>
 
-#include "epilog/format/codec.h"
 #include "epilog/format/epoch_moves.h"
+#include "epilog/format/record/codec.h"
 #include "merge/complete/epochs.h"
 #include "merge/complete/transfer_ends.h"
 #include "merge/define/definitions.h"

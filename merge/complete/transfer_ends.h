@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "epilog/format/codec.h"
 #include "epilog/format/field_values.h"
+#include "epilog/format/record/codec.h"
 
 namespace kojak::merge {
 

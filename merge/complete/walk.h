@@ -16,8 +16,8 @@
 #include <array>
 #include <cstring>
 
-#include "epilog/format/codec.h"
 #include "epilog/format/epoch_moves.h"
+#include "epilog/format/record/codec.h"
 #include "merge/complete/transfer_ends.h"
 #include "merge/define/definitions.h"
 

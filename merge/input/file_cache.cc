@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "epilog/format/unnamed_file.h"
+#include "epilog/format/io/unnamed_file.h"
 
 namespace kojak::merge {
 namespace {

@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "epilog/format/local_buffer.h"
-#include "epilog/format/reader.h"
+#include "epilog/format/io/local_buffer.h"
+#include "epilog/format/io/reader.h"
 
 namespace kojak::merge {
 namespace {

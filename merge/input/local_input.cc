@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "epilog/format/reader.h"
+#include "epilog/format/io/reader.h"
 
 namespace kojak::merge {
 

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "epilog/format/codec.h"
 #include "epilog/format/compact/decode.h"
 #include "epilog/format/error.h"
+#include "epilog/format/record/codec.h"
 #include "merge/input/file_cache.h"
 
 namespace kojak::merge {

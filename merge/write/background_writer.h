@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include "epilog/format/writer.h"
+#include "epilog/format/io/writer.h"
 
 namespace kojak::merge {
 

@@ -15,8 +15,8 @@
 #include <mutex>
 #include <vector>
 
-#include "epilog/format/reader.h"
-#include "epilog/format/writer.h"
+#include "epilog/format/io/reader.h"
+#include "epilog/format/io/writer.h"
 
 namespace kojak::merge {
 

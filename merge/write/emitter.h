@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "epilog/format/writer.h"
+#include "epilog/format/io/writer.h"
 #include "merge/complete/held_ends.h"
 #include "merge/complete/transfer_ends.h"
 #include "merge/write/classic.h"

@@ -12,7 +12,7 @@
 #include <functional>
 #include <vector>
 
-#include "epilog/format/writer.h"
+#include "epilog/format/io/writer.h"
 #include "merge/clock/correct_clocks.h"
 #include "merge/clock/lock_grants.h"
 #include "merge/complete/survey.h"

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "epilog/format/writer.h"
+#include "epilog/format/io/writer.h"
 #include "merge/define/definitions.h"
 
 namespace kojak::merge {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "earl/access/archive.h"
-#include "earl/sequence/state_stream.h"
+#include "earl/index/state_stream.h"
 
 namespace {
 std::uint64_t allocations = 0;

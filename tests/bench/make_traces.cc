@@ -38,7 +38,7 @@
 #include <cstring>
 #include <string>
 
-#include "epilog/format/writer.h"
+#include "epilog/format/io/writer.h"
 
 namespace {
 

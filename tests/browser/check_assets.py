@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that expert/html/web/dist is what the sources beside it give.
+"""Checks that expert/page/web/dist is what the sources beside it give.
 
 Usage: check_assets.py ROOT. The script's first line holds the digests that build.mjs computed: of the
 sources, and of script and style sheet. Where node and the packages of package-lock.json are installed
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-REMEDY = "run `npm ci && npm run build` in expert/html/web and commit dist (see docs/report.md)"
+REMEDY = "run `npm ci && npm run build` in expert/page/web and commit dist (see docs/report.md)"
 
 
 def digest(parts):
@@ -46,9 +46,9 @@ def faults(web):
 
 
 def main():
-    wrong = list(faults(pathlib.Path(sys.argv[1]) / "expert/html/web"))
+    wrong = list(faults(pathlib.Path(sys.argv[1]) / "expert/page/web"))
     for line in wrong:
-        print(f"expert/html/web: {line}: {REMEDY}")
+        print(f"expert/page/web: {line}: {REMEDY}")
     return 1 if wrong else 0
 
 

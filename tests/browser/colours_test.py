@@ -11,7 +11,7 @@ import re
 import sys
 import unittest
 
-SOURCE = pathlib.Path(sys.argv[1]) / "expert/html/web/src"
+SOURCE = pathlib.Path(sys.argv[1]) / "expert/page/web/src"
 LEAST = 15
 EYES = {
     "all cones": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),

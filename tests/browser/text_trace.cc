@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string>
 
-#include "epilog/format/text_reader.h"
+#include "epilog/format/text/text_reader.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) {

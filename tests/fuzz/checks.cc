@@ -9,9 +9,9 @@
 #include <iterator>
 
 #include "earl/trace.h"
-#include "epilog/format/print.h"
-#include "epilog/format/text_reader.h"
-#include "expert/analysis.h"
+#include "epilog/format/text/print.h"
+#include "epilog/format/text/text_reader.h"
+#include "expert/analysis/analysis.h"
 #include "tools/region_profile.h"
 
 namespace kojak::fuzz {

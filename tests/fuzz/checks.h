@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "epilog/format/verify.h"
+#include "epilog/format/check/verify.h"
 
 namespace kojak::fuzz {
 

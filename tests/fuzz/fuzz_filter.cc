@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "tests/fuzz/checks.h"
-#include "tools/elg_filter/copy.h"
+#include "tools/filter/copy.h"
 
 namespace {
 

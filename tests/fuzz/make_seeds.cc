@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "epilog/format/text_reader.h"
+#include "epilog/format/text/text_reader.h"
 #include "merge/merge.h"
 #include "tests/support/clock_program.h"
 #include "tests/support/lock_program.h"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "epilog/format/codec.h"
+#include "epilog/format/record/codec.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max);
 

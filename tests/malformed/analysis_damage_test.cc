@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "earl/trace.h"
-#include "epilog/format/codec.h"
-#include "epilog/format/text_reader.h"
-#include "expert/analysis.h"
+#include "epilog/format/record/codec.h"
+#include "epilog/format/text/text_reader.h"
+#include "expert/analysis/analysis.h"
 #include "tests/malformed/damage.h"
 #include "tests/support/limit_memory.h"
 #include "tests/support/temp_dir.h"

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "epilog/format/print.h"
-#include "epilog/format/reader.h"
-#include "epilog/format/text_reader.h"
-#include "epilog/format/verify.h"
+#include "epilog/format/check/verify.h"
+#include "epilog/format/io/reader.h"
+#include "epilog/format/text/print.h"
+#include "epilog/format/text/text_reader.h"
 #include "tools/region_profile.h"
 
 namespace kojak::test {

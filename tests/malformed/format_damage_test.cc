@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "epilog/format/codec.h"
 #include "epilog/format/definitions.h"
-#include "epilog/format/text_reader.h"
+#include "epilog/format/record/codec.h"
+#include "epilog/format/text/text_reader.h"
 #include "tests/malformed/damage.h"
 #include "tests/support/limit_memory.h"
 #include "tests/support/temp_dir.h"

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "epilog/format/codec.h"
-#include "epilog/format/text_reader.h"
-#include "epilog/format/verify.h"
+#include "epilog/format/check/verify.h"
+#include "epilog/format/record/codec.h"
+#include "epilog/format/text/text_reader.h"
 #include "merge/merge.h"
 #include "tests/malformed/damage.h"
 #include "tests/support/limit_memory.h"

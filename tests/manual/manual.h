@@ -15,9 +15,9 @@
 
 #include "earl/access/archive.h"
 #include "earl/access/byte_matrix.h"
+#include "earl/index/state_stream.h"
 #include "earl/replay.h"
-#include "earl/sequence/state_stream.h"
-#include "epilog/format/text_reader.h"
+#include "epilog/format/text/text_reader.h"
 
 namespace kojak::test {
 

@@ -54,7 +54,7 @@ def test_every_pointer_and_aspect_has_an_example_in_cpp():
     text = "\n".join(example.code for example in CPP)
     names = members("earl/access/archive.h", r"KOJAK_EARL_POINTER\((\w+ptr)\)") | {"enterptr"}
     assert len(names) == 10
-    aspects = members("earl/sequence/state.h", r"(?m)^  [A-Z]\w+(?:<\w+>)? (\w*[a-z]);$")
+    aspects = members("earl/index/state.h", r"(?m)^  [A-Z]\w+(?:<\w+>)? (\w*[a-z]);$")
     assert len(aspects) == 15
     epochs = {"access", "exposure", "fence", "lock", "lock_all", "epoch_pair", "epoch_pairs",
               "access_transactions", "exposure_transactions", "finished"}

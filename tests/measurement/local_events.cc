@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "epilog/format/check/verify.h"
 #include "epilog/format/definitions.h"
-#include "epilog/format/local_buffer.h"
-#include "epilog/format/verify.h"
+#include "epilog/format/io/local_buffer.h"
 
 namespace {
 

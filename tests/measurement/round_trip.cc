@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "epilog/format/compact/state.h"
-#include "epilog/format/reader.h"
-#include "epilog/format/text_reader.h"
+#include "epilog/format/io/reader.h"
+#include "epilog/format/text/text_reader.h"
 #include "merge/merge.h"
 #include "tests/support/temp_dir.h"
 

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "epilog/format/local_buffer.h"
-#include "epilog/format/verify.h"
+#include "epilog/format/check/verify.h"
+#include "epilog/format/io/local_buffer.h"
 #include "epilog/runtime/elg_user.h"
 #include "epilog/runtime/local_trace.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "epilog/format/reader.h"
+#include "epilog/format/io/reader.h"
 #include "tests/support/report_checks.h"
 
 namespace kojak::support {

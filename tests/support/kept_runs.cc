@@ -6,7 +6,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "epilog/format/text_reader.h"
+#include "epilog/format/text/text_reader.h"
 
 namespace kojak::support {
 

@@ -7,8 +7,8 @@
 #include <set>
 #include <tuple>
 
-#include "epilog/format/reader.h"
-#include "epilog/format/verify.h"
+#include "epilog/format/check/verify.h"
+#include "epilog/format/io/reader.h"
 
 namespace kojak::support {
 namespace {

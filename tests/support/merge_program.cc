@@ -1,6 +1,6 @@
 #include "tests/support/merge_program.h"
 
-#include "epilog/format/continuation.h"
+#include "epilog/format/record/continuation.h"
 #include "tests/support/program_operations.h"
 
 namespace kojak::support {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "epilog/format/compact/pack.h"
-#include "epilog/format/text_reader.h"
+#include "epilog/format/text/text_reader.h"
 #include "merge/merge.h"
 #include "tests/support/merge_checks.h"
 #include "tests/support/temp_dir.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "epilog/format/reader.h"
+#include "epilog/format/io/reader.h"
 
 namespace kojak::support {
 namespace {

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "epilog/format/codec.h"
+#include "epilog/format/record/codec.h"
 #include "tests/support/merge_program.h"
 
 namespace kojak::support::program {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "epilog/format/plain_fields.h"
-#include "epilog/format/reader.h"
+#include "epilog/format/io/reader.h"
+#include "epilog/format/record/plain_fields.h"
 
 namespace kojak::support {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "epilog/format/codec.h"
+#include "epilog/format/record/codec.h"
 
 namespace kojak::support {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "earl/replay.h"
-#include "epilog/format/text_reader.h"
+#include "epilog/format/text/text_reader.h"
 
 namespace kojak::earl {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "earl/access/archive.h"
-#include "earl/sequence/state_stream.h"
+#include "earl/index/state_stream.h"
 #include "tests/unit/earl_recorder.h"
 
 namespace kojak::earl {

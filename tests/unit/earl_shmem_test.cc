@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "earl/access/archive.h"
-#include "epilog/format/text_reader.h"
+#include "epilog/format/text/text_reader.h"
 #include "tests/unit/earl_sequences.h"
 
 namespace kojak::earl {

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "earl/trace.h"
-#include "epilog/format/text_reader.h"
-#include "expert/analysis.h"
+#include "epilog/format/text/text_reader.h"
+#include "expert/analysis/analysis.h"
+#include "expert/analysis/rma/wait_claims.h"
 #include "expert/catalogue.h"
-#include "expert/rma/wait_claims.h"
-#include "expert/wait_words.h"
+#include "expert/report/wait_words.h"
 
 namespace kojak::expert {
 namespace {

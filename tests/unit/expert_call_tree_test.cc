@@ -9,7 +9,7 @@
 
 #include "expert/catalogue.h"
 #include "expert/cube/writer.h"
-#include "expert/report.h"
+#include "expert/report/report.h"
 #include "tests/support/cube_grammar.h"
 #include "tests/support/temp_dir.h"
 

@@ -19,8 +19,8 @@
 #include <sstream>
 
 #include "earl/trace.h"
-#include "epilog/format/text_reader.h"
-#include "expert/analysis.h"
+#include "epilog/format/text/text_reader.h"
+#include "expert/analysis/analysis.h"
 #include "expert/catalogue.h"
 #include "expert/cube/writer.h"
 #include "tests/support/cross_checks.h"

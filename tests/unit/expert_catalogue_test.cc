@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <string>
 
+#include "expert/analysis/profile.h"
 #include "expert/catalogue.h"
-#include "expert/docs.h"
-#include "expert/profile.h"
-#include "expert/timeline_drawing.h"
+#include "expert/report/docs.h"
+#include "expert/report/timeline_drawing.h"
 
 namespace kojak::expert {
 namespace {

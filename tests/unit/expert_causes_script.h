@@ -12,8 +12,8 @@
 
 #include "expert/catalogue.h"
 #include "expert/causes/cause_words.h"
-#include "expert/efficiency.h"
-#include "expert/summary.h"
+#include "expert/report/efficiency.h"
+#include "expert/report/summary.h"
 #include "tests/unit/expert_script.h"
 
 namespace kojak::expert {

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "earl/trace.h"
-#include "epilog/format/text_reader.h"
-#include "expert/analysis.h"
+#include "epilog/format/text/text_reader.h"
+#include "expert/analysis/analysis.h"
+#include "expert/analysis/region_class.h"
 #include "expert/catalogue.h"
-#include "expert/region_class.h"
-#include "expert/summary.h"
+#include "expert/report/summary.h"
 
 namespace kojak::expert {
 namespace {

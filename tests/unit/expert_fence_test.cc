@@ -7,7 +7,7 @@
 #include <map>
 #include <random>
 
-#include "expert/patterns/fence_wait.h"
+#include "expert/patterns/rma/fence_wait.h"
 
 namespace kojak::expert {
 namespace {

@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "earl/trace.h"
-#include "epilog/format/text_reader.h"
-#include "expert/analysis.h"
-#include "expert/last_call_words.h"
-#include "expert/summary.h"
+#include "epilog/format/text/text_reader.h"
+#include "expert/analysis/analysis.h"
+#include "expert/report/last_call_words.h"
+#include "expert/report/summary.h"
 
 namespace kojak::expert {
 namespace {

@@ -6,10 +6,10 @@
 #include <map>
 #include <random>
 
-#include "expert/patterns/lock_contention.h"
-#include "expert/patterns/wait_for_progress.h"
-#include "expert/rma/lock_queue.h"
-#include "expert/rma/presence.h"
+#include "expert/analysis/rma/lock_queue.h"
+#include "expert/analysis/rma/presence.h"
+#include "expert/patterns/rma/lock_contention.h"
+#include "expert/patterns/rma/wait_for_progress.h"
 
 namespace kojak::expert {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "expert/log_memory.h"
+#include "expert/analysis/log_memory.h"
 
 namespace kojak::expert {
 namespace {

@@ -5,11 +5,11 @@
 #include "earl/findings.h"
 #include "earl/trace.h"
 #include "epilog/format/in_number.h"
-#include "epilog/format/text_reader.h"
-#include "expert/analysis.h"
+#include "epilog/format/text/text_reader.h"
+#include "expert/analysis/analysis.h"
 #include "expert/catalogue.h"
-#include "expert/count_words.h"
-#include "expert/wait_words.h"
+#include "expert/report/count_words.h"
+#include "expert/report/wait_words.h"
 
 namespace kojak::expert {
 namespace {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <sstream>
 
-#include "expert/processors.h"
-#include "expert/store_places.h"
-#include "expert/summary.h"
+#include "expert/analysis/processors.h"
+#include "expert/analysis/store_places.h"
+#include "expert/report/summary.h"
 #include "tests/unit/expert_script.h"
 
 namespace kojak::expert {

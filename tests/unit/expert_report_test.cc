@@ -10,10 +10,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "expert/analysis/region_class.h"
 #include "expert/catalogue.h"
 #include "expert/cube/writer.h"
-#include "expert/region_class.h"
-#include "expert/summary.h"
+#include "expert/report/summary.h"
 #include "tests/support/cube_grammar.h"
 #include "tests/support/cube_reader.h"
 #include "tests/support/report_checks.h"

@@ -8,8 +8,8 @@
 #include <optional>
 #include <sstream>
 
+#include "expert/analysis/samples.h"
 #include "expert/causes/cause_words.h"
-#include "expert/samples.h"
 #include "tests/unit/expert_script.h"
 
 namespace kojak::expert {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "earl/trace.h"
-#include "epilog/format/text_reader.h"
-#include "expert/analysis.h"
+#include "epilog/format/text/text_reader.h"
+#include "expert/analysis/analysis.h"
 
 namespace kojak::expert {
 

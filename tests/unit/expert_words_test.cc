@@ -5,10 +5,10 @@
 #include <sstream>
 
 #include "earl/trace.h"
-#include "epilog/format/text_reader.h"
-#include "expert/analysis.h"
-#include "expert/run_facts.h"
-#include "expert/summary.h"
+#include "epilog/format/text/text_reader.h"
+#include "expert/analysis/analysis.h"
+#include "expert/report/run_facts.h"
+#include "expert/report/summary.h"
 
 namespace kojak::expert {
 namespace {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "earl/replay.h"
-#include "epilog/format/text_reader.h"
-#include "epilog/format/verify.h"
+#include "epilog/format/check/verify.h"
+#include "epilog/format/text/text_reader.h"
 #include "tests/support/temp_dir.h"
-#include "tools/elg_filter/copy.h"
+#include "tools/filter/copy.h"
 
 namespace kojak::test {
 

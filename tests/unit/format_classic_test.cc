@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "epilog/format/reader.h"
-#include "epilog/format/writer.h"
+#include "epilog/format/io/reader.h"
+#include "epilog/format/io/writer.h"
 #include "tests/support/temp_dir.h"
 
 namespace kojak {

@@ -8,9 +8,9 @@
 #include <random>
 
 #include "epilog/format/compact/pack.h"
-#include "epilog/format/local_buffer.h"
-#include "epilog/format/reader.h"
-#include "epilog/format/text_reader.h"
+#include "epilog/format/io/local_buffer.h"
+#include "epilog/format/io/reader.h"
+#include "epilog/format/text/text_reader.h"
 #include "tests/support/temp_dir.h"
 
 // A name of its own: some tests are compiled together.

@@ -3,8 +3,8 @@
 
 #include <numeric>
 
-#include "epilog/format/continuation.h"
 #include "epilog/format/definitions.h"
+#include "epilog/format/record/continuation.h"
 
 namespace kojak {
 namespace {

@@ -9,11 +9,11 @@
 #include <csignal>
 #include <thread>
 
-#include "epilog/format/local_buffer.h"
-#include "epilog/format/reader.h"
-#include "epilog/format/temporary_files.h"
-#include "epilog/format/text_reader.h"
-#include "epilog/format/writer.h"
+#include "epilog/format/io/local_buffer.h"
+#include "epilog/format/io/reader.h"
+#include "epilog/format/io/temporary_files.h"
+#include "epilog/format/io/writer.h"
+#include "epilog/format/text/text_reader.h"
 #include "tests/support/temp_dir.h"
 
 namespace kojak {

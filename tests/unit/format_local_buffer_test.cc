@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "epilog/format/codec.h"
-#include "epilog/format/local_buffer.h"
-#include "epilog/format/running.h"
+#include "epilog/format/io/local_buffer.h"
+#include "epilog/format/io/running.h"
+#include "epilog/format/record/codec.h"
 #include "tests/support/temp_dir.h"
 
 namespace kojak {

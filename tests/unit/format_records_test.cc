@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "epilog/format/codec.h"
+#include "epilog/format/record/codec.h"
 
 namespace kojak {
 namespace {

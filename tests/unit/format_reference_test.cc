@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "epilog/format/definitions.h"
-#include "epilog/format/reader.h"
+#include "epilog/format/io/reader.h"
 #include "tests/support/temp_dir.h"
 
 namespace kojak {

@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "epilog/format/definitions.h"
-#include "epilog/format/print.h"
-#include "epilog/format/reader.h"
-#include "epilog/format/text_reader.h"
+#include "epilog/format/io/reader.h"
+#include "epilog/format/text/print.h"
+#include "epilog/format/text/text_reader.h"
 #include "tests/support/temp_dir.h"
 
 namespace kojak {

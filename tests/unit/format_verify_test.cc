@@ -1,8 +1,8 @@
 // Each rule of the format that the verifier checks, by a trace that breaks it; and clean traces.
 #include <gtest/gtest.h>
 
-#include "epilog/format/text_reader.h"
-#include "epilog/format/verify.h"
+#include "epilog/format/check/verify.h"
+#include "epilog/format/text/text_reader.h"
 #include "tests/support/temp_dir.h"
 
 namespace kojak {

@@ -5,11 +5,11 @@
 #include <string>
 
 #include "cube_reports.h"
-#include "epilog/format/text_reader.h"
+#include "epilog/format/text/text_reader.h"
 #include "expert/catalogue.h"
 #include "expert/cube/reader.h"
-#include "expert/html/bottlenecks.h"
-#include "expert/html/trace_part.h"
+#include "expert/page/bottlenecks.h"
+#include "expert/page/trace_part.h"
 #include "html_traces.h"
 
 namespace kojak::html {

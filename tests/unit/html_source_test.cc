@@ -7,8 +7,8 @@
 
 #include "cube_reports.h"
 #include "expert/cube/reader.h"
-#include "expert/html/page.h"
-#include "expert/html/source_lines.h"
+#include "expert/page/page.h"
+#include "expert/page/source_lines.h"
 
 namespace kojak {
 namespace {

@@ -12,11 +12,11 @@
 #include "cube_reports.h"
 #include "expert/catalogue.h"
 #include "expert/cube/reader.h"
-#include "expert/html/blob.h"
-#include "expert/html/bottlenecks.h"
-#include "expert/html/json.h"
-#include "expert/html/page.h"
-#include "expert/html/severities.h"
+#include "expert/page/blob.h"
+#include "expert/page/bottlenecks.h"
+#include "expert/page/json.h"
+#include "expert/page/page.h"
+#include "expert/page/severities.h"
 
 namespace kojak {
 namespace {

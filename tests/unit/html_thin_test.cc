@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "expert/html/names.h"
-#include "expert/html/thin.h"
-#include "expert/html/trace_view.h"
+#include "expert/page/names.h"
+#include "expert/page/thin.h"
+#include "expert/page/trace_view.h"
 
 namespace kojak::html {
 namespace {

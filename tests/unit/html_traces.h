@@ -6,8 +6,8 @@
 #include <string>
 
 #include "cube_reports.h"
-#include "epilog/format/text_reader.h"
-#include "expert/html/trace_reader.h"
+#include "epilog/format/text/text_reader.h"
+#include "expert/page/trace_reader.h"
 
 namespace kojak::html {
 

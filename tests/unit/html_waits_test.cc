@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "cube_reports.h"
-#include "epilog/format/text_reader.h"
+#include "epilog/format/text/text_reader.h"
 #include "expert/catalogue.h"
-#include "expert/html/condense.h"
-#include "expert/html/density.h"
-#include "expert/html/thin.h"
-#include "expert/html/trace_reader.h"
-#include "expert/html/trace_view.h"
+#include "expert/page/condense.h"
+#include "expert/page/density.h"
+#include "expert/page/thin.h"
+#include "expert/page/trace_reader.h"
+#include "expert/page/trace_view.h"
 #include "html_traces.h"
 
 namespace kojak::html {

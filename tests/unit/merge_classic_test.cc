@@ -7,9 +7,9 @@
 #include <map>
 #include <string>
 
-#include "epilog/format/print.h"
-#include "epilog/format/reader.h"
-#include "epilog/format/verify.h"
+#include "epilog/format/check/verify.h"
+#include "epilog/format/io/reader.h"
+#include "epilog/format/text/print.h"
 #include "tests/support/merge_program.h"
 #include "tests/support/merge_runs.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "epilog/format/text_reader.h"
+#include "epilog/format/text/text_reader.h"
 #include "tests/support/clock_program.h"
 #include "tests/support/merge_runs.h"
 

@@ -9,7 +9,7 @@
 #include <random>
 #include <thread>
 
-#include "epilog/format/reader.h"
+#include "epilog/format/io/reader.h"
 #include "tests/support/clock_program.h"
 #include "tests/support/lock_program.h"
 #include "tests/support/merge_program.h"

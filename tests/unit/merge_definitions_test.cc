@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "epilog/format/definitions.h"
-#include "epilog/format/reader.h"
+#include "epilog/format/io/reader.h"
 #include "tests/support/merge_runs.h"
 
 namespace kojak::test {

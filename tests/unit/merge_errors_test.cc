@@ -9,8 +9,8 @@
 #include <set>
 
 #include "epilog/format/definitions.h"
-#include "epilog/format/local_buffer_header.h"
-#include "epilog/format/reader.h"
+#include "epilog/format/io/local_buffer_header.h"
+#include "epilog/format/io/reader.h"
 #include "tests/support/merge_runs.h"
 
 namespace kojak::test {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "epilog/format/definitions.h"
-#include "epilog/format/reader.h"
+#include "epilog/format/io/reader.h"
 #include "merge/define/library_names.h"
 #include "tests/support/merge_runs.h"
 

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <iostream>
 
-#include "epilog/format/text_reader.h"
+#include "epilog/format/text/text_reader.h"
 #include "expert/catalogue.h"
 #include "tests/support/limit_memory.h"
 #include "tests/support/temp_dir.h"

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "epilog/format/text_reader.h"
+#include "epilog/format/text/text_reader.h"
 #include "tests/support/merge_program.h"
 #include "tests/support/merge_runs.h"
 #include "tools/profile_output.h"

@@ -14,8 +14,8 @@
 #include <iostream>
 #include <sstream>
 
-#include "epilog/format/file_identity.h"
-#include "epilog/format/temporary_files.h"
+#include "epilog/format/io/file_identity.h"
+#include "epilog/format/io/temporary_files.h"
 #include "tools/cli/option_table.h"
 #include "tools/cli/table.h"
 

@@ -61,8 +61,8 @@ ExitCode failed(const Error& error);
 void print_warning(std::string_view text);
 void print_note(std::string_view text);
 // Whether this command would write over what it reads, or two outputs over each other
-// (epilog/format/file_identity.h): prints which, and returns the exit code to end with. For every
-// command that writes files, before it opens any.
+// (epilog/format/io/file_identity.h): prints which, and returns the exit code to end with. For
+// every command that writes files, before it opens any.
 std::optional<ExitCode> overwrites(const std::vector<std::string>& inputs,
                                    const std::vector<std::string>& outputs);
 // A wrong command line that only the body can see: prints it with a hint at --help.

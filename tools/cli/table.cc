@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <ostream>
 
-#include "expert/count_words.h"
+#include "expert/report/count_words.h"
 
 namespace kojak::cli {
 namespace {

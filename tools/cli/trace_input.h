@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "epilog/format/local_buffer.h"
-#include "epilog/format/trace_gaps.h"
+#include "epilog/format/check/trace_gaps.h"
+#include "epilog/format/io/local_buffer.h"
 #include "tools/cli/cli.h"
 
 namespace kojak::cli {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "epilog/format/temporary_files.h"
+#include "epilog/format/io/temporary_files.h"
 
 namespace kojak::otf2 {
 

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include "epilog/format/plain_fields.h"
+#include "epilog/format/record/plain_fields.h"
 
 namespace kojak::otf2 {
 

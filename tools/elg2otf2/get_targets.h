@@ -12,8 +12,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "epilog/format/reader.h"
-#include "epilog/format/records.h"
+#include "epilog/format/io/reader.h"
+#include "epilog/format/record/records.h"
 
 namespace kojak::otf2 {
 

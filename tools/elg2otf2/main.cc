@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "epilog/format/print.h"
+#include "epilog/format/text/print.h"
 #include "tools/cli/trace_input.h"
 #include "tools/elg2otf2/definition_writer.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "expert/html/json.h"
+#include "expert/page/json.h"
 
 namespace kojak::perfetto {
 namespace {

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "epilog/format/writer.h"
+#include "epilog/format/io/writer.h"
 #include "tools/elg2perfetto/viewer_file.h"
 
 namespace kojak::perfetto {

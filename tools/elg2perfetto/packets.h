@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "epilog/format/writer.h"
+#include "epilog/format/io/writer.h"
 #include "tools/elg2perfetto/message.h"
 #include "tools/elg2perfetto/viewer_file.h"
 

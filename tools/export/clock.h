@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "epilog/format/types.h"
+#include "epilog/format/record/types.h"
 
 namespace kojak::exporting {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <queue>
 
-#include "epilog/format/unnamed_file.h"
+#include "epilog/format/io/unnamed_file.h"
 
 namespace kojak::exporting {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "epilog/format/writer.h"
+#include "epilog/format/io/writer.h"
 
 namespace kojak::exporting {
 

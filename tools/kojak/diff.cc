@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "epilog/format/writer.h"
+#include "epilog/format/io/writer.h"
 #include "expert/catalogue.h"
-#include "expert/count_words.h"
 #include "expert/cube/aggregate.h"
 #include "expert/cube/difference.h"
 #include "expert/cube/format.h"
 #include "expert/cube/path.h"
 #include "expert/cube/reader.h"
-#include "expert/html/page.h"
+#include "expert/page/page.h"
+#include "expert/report/count_words.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
 #include "tools/kojak/commands.h"

@@ -4,9 +4,9 @@
 
 #include "expert/catalogue.h"
 #include "expert/cube/reader.h"
-#include "expert/html/page.h"
-#include "expert/html/source_lines.h"
-#include "expert/html/trace_part.h"
+#include "expert/page/page.h"
+#include "expert/page/source_lines.h"
+#include "expert/page/trace_part.h"
 #include "tools/cli/trace_input.h"
 #include "tools/kojak/commands.h"
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "epilog/format/temporary_files.h"
+#include "epilog/format/io/temporary_files.h"
 
 namespace kojak::run {
 

@@ -11,7 +11,7 @@
 #include <filesystem>
 
 #include "epilog/format/definitions.h"
-#include "epilog/format/local_buffer.h"
+#include "epilog/format/io/local_buffer.h"
 
 namespace kojak::run {
 namespace {

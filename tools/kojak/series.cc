@@ -6,7 +6,7 @@
 
 #include "expert/catalogue.h"
 #include "expert/cube/aggregate.h"
-#include "expert/html/json.h"
+#include "expert/page/json.h"
 
 namespace kojak::run {
 namespace {
@@ -17,7 +17,8 @@ double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// As in expert/efficiency.h: computing is what execution has outside of all that stands below it.
+// As in expert/report/efficiency.h: computing is what execution has outside of all that stands
+// below it.
 std::optional<Efficiencies> efficiency_of(const cube::Report& report, double time) {
   const std::size_t execution = report.find_metric(expert::Execution::kMetric.name);
   if (execution == cube::kNone) return std::nullopt;

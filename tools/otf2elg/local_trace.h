@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "epilog/format/io/writer.h"
 #include "epilog/format/mpi_functions.h"
-#include "epilog/format/writer.h"
 #include "tools/otf2elg/archive.h"
 
 namespace kojak::otf2 {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <sstream>
 
-#include "epilog/format/temporary_files.h"
+#include "epilog/format/io/temporary_files.h"
 #include "merge/merge.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/messages.h"

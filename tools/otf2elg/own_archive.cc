@@ -8,9 +8,9 @@
 #include <queue>
 
 #include "epilog/format/field_values.h"
-#include "epilog/format/reader.h"
-#include "epilog/format/text_reader.h"
-#include "epilog/format/writer.h"
+#include "epilog/format/io/reader.h"
+#include "epilog/format/io/writer.h"
+#include "epilog/format/text/text_reader.h"
 #include "tools/otf2elg/own_stream.h"
 
 namespace kojak::otf2 {

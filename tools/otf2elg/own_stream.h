@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "epilog/format/writer.h"
+#include "epilog/format/io/writer.h"
 #include "tools/elg2otf2/carried.h"
 #include "tools/elg2otf2/numbers.h"
 

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "epilog/format/reader.h"
+#include "epilog/format/io/reader.h"
 
 namespace kojak::compact {
 namespace {

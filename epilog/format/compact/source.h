@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "epilog/format/compact/decode.h"
-#include "epilog/format/reader.h"
+#include "epilog/format/io/reader.h"
 
 namespace kojak::compact {
 

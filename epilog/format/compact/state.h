@@ -35,7 +35,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "epilog/format/codec.h"
+#include "epilog/format/record/codec.h"
 
 namespace kojak::compact {
 

@@ -1,7 +1,7 @@
 // Prints how many events a trace has: the smallest use of the installed library.
 #include <cstdio>
 
-#include "epilog/format/reader.h"
+#include "epilog/format/io/reader.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 1;

@@ -1,0 +1,41 @@
+#include "earl/aspects/fences.h"
+
+#include <algorithm>
+
+namespace kojak::earl {
+
+std::uint32_t Fences::add(ProcessId process, WindowId window) {
+  std::vector<Window>& list = windows_[raw(process)];
+  list.emplace_back();
+  list.back().id = window;
+  list.back().serial = ++serial_;
+  // Segment 0, whatever the process's: on a window first seen after a gap the open epoch may have
+  // begun in it.
+  return static_cast<std::uint32_t>(list.size() - 1);
+}
+
+void Fences::mark(ProcessId origin, WindowId window, ProcessId target) {
+  for (Window& w : windows_[raw(origin)]) {
+    if (w.id != window) continue;
+    const std::uint32_t i = w.targets.find(target);
+    if (i != kNone && w.targets[i].transfers.marked < w.targets[i].transfers.ops)
+      ++w.targets[i].transfers.marked;
+  }
+}
+
+FenceEpoch Fences::fence(const Call& call, WindowId window, std::uint64_t ordinal,
+                         std::uint32_t size) {
+  Window& w = windows_[raw(call.process)][place(call.process, window)];
+  closed_.assign(w.targets.items().begin(), w.targets.items().end());
+  const bool gap = w.segment != segments_[raw(call.process)];
+  w.targets.clear();
+  w.segment = segments_[raw(call.process)];
+  w.serial = ++serial_;
+  return {&call, window, ordinal, size, gap, closed_};
+}
+
+void Fences::free(ProcessId process, WindowId window) {
+  std::erase_if(windows_[raw(process)], [&](const Window& w) { return w.id == window; });
+}
+
+}  // namespace kojak::earl

@@ -1,0 +1,64 @@
+// State aspect: fence epochs of each process and window; fence_epochs.h says what they are.
+//
+#pragma once
+
+#include <vector>
+
+#include "earl/aspects/fence_epochs.h"
+#include "earl/target_table.h"
+
+namespace kojak::earl {
+
+class Fences {
+ public:
+  explicit Fences(std::uint32_t processes) : windows_(processes), segments_(processes) {}
+
+  // A transfer that no lock and no access epoch claims.
+  TransferSlot issue(ProcessId process, WindowId window, ProcessId target) {
+    TransferSlot result;
+    result.kind = EpochKind::kFence;
+    result.epoch = place(process, window);
+    Window& w = windows_[raw(process)][result.epoch];
+    result.index = w.targets.get(target);
+    result.serial = w.serial;
+    ++w.targets[result.index].transfers.ops;
+    return result;
+  }
+  void leave_transfer(ProcessId process, const TransferSlot& slot, Seconds exit) {
+    if (slot.epoch >= windows_[raw(process)].size()) return;  // freed by another thread
+    Window& w = windows_[raw(process)][slot.epoch];
+    if (w.serial != slot.serial) return;
+    Seconds& last = w.targets[slot.index].transfers.last_exit;
+    if (last < exit) last = exit;
+  }
+  void mark(ProcessId origin, WindowId window, ProcessId target);
+
+  // The exit of a fence. The epoch that it closes is valid until the next call.
+  FenceEpoch fence(const Call& call, WindowId window, std::uint64_t ordinal, std::uint32_t size);
+  void pause(ProcessId process) { ++segments_[raw(process)]; }
+  void free(ProcessId process, WindowId window);
+
+ private:
+  struct Window {
+    WindowId id{};
+    std::uint32_t serial = 0;
+    std::uint32_t segment = 0;
+    TargetTable<FenceTarget> targets;
+  };
+  // The process's entry of the window; made when new.
+  std::uint32_t place(ProcessId process, WindowId window) {
+    const std::vector<Window>& list = windows_[raw(process)];
+    for (std::uint32_t i = 0; i < list.size(); ++i) {
+      if (list[i].id == window) return i;
+    }
+    return add(process, window);
+  }
+  std::uint32_t add(ProcessId process, WindowId window);
+
+  std::vector<std::vector<Window>> windows_;  // by process: those in use, most recent first
+  std::vector<std::uint32_t> segments_;
+  std::vector<FenceTarget> closed_;
+  std::uint32_t serial_ = 0;
+};
+
+}  // namespace kojak::earl

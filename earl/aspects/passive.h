@@ -1,0 +1,101 @@
+// State aspect: passive target epochs; passive_epochs.h says what they are.
+//
+// Feed it the calls in order of their exits. Faults are counted.
+#pragma once
+
+#include <vector>
+
+#include "earl/aspects/passive_epochs.h"
+#include "earl/findings.h"
+#include "earl/target_table.h"
+#include "epilog/model/lock_proof.h"
+
+namespace kojak::earl {
+
+class PassiveTarget {
+ public:
+  PassiveTarget(std::uint32_t processes, Findings& findings)
+      : findings_(findings), open_(processes), segments_(processes), known_(processes) {}
+
+  void lock(const Call& call, WindowId window, ProcessId target, bool exclusive);
+  void lock_all(const Call& call, WindowId window);
+  // The epoch that ends, or nullptr; valid until the next call.
+  const PassiveEpoch* unlock(const Call& call, WindowId window, ProcessId target);
+  const PassiveEpoch* unlock_all(const Call& call, WindowId window);
+  // Flush of a target, or of all (absent).
+  void flush(const Call& call, WindowId window, ProcessId target, bool local);
+  // A Wait*/Test* has completed a request: of a get, or of what completes at the origin only.
+  void complete_request(const Call& call, WindowId window, RmaId rmaid);
+  // WIN_STATE: whether a lock of all is open after a gap.
+  void resume_all(ProcessId process, WindowId window, std::uint8_t open);
+  // EPOCH_STATE: what else is open then.
+  void resume(ProcessId process, WindowId window, ProcessId peer, std::uint8_t open,
+              std::uint64_t ops);
+  void pause(ProcessId process) {
+    ++segments_[raw(process)];
+    known_[raw(process)] = Known::kNothing;
+  }
+  // Recording goes on; what is open then is told after it.
+  void record_again(ProcessId process) {
+    if (known_[raw(process)] == Known::kNothing) known_[raw(process)] = Known::kSoon;
+  }
+  void free(ProcessId process, WindowId window, std::uint64_t pos);
+
+  bool any_open(ProcessId process) const { return !open_[raw(process)].empty(); }
+  // The open lock of the target, or (absent) of all; kNone if there is none.
+  std::uint32_t open_lock(ProcessId process, WindowId window, ProcessId target) const {
+    return find(process, window, target, is_absent(target));
+  }
+  // An operation under that lock. `request`: it has one of its own.
+  TransferSlot issue(std::uint32_t lock, ProcessId target, RmaId rmaid, bool get, bool request);
+  void leave_transfer(const TransferSlot& slot, Seconds exit);
+  bool mark(ProcessId origin, WindowId window, ProcessId target);
+  // f(const PassiveEpoch&) for what is still open at the end; counts it, unless recording was off
+  // there: then it may have ended unseen.
+  template <class F>
+  void finish(F&& f) {
+    for (std::size_t process = 0; process < open_.size(); ++process) {
+      std::vector<std::uint32_t>& list = open_[process];
+      for (const std::uint32_t i : list) {
+        if (known_[process] == Known::kAll) {
+          findings_.add(Finding::kUnclosedEpoch, epochs_[i].lock.exit_pos, epochs_[i].lock.loc);
+        }
+        f(close(i));
+      }
+      list.clear();
+    }
+  }
+
+ private:
+  struct Get {  // with a request of its own
+    RmaId rmaid{};
+    std::uint32_t target = 0;  // its place among the targets
+  };
+  struct Epoch : PassiveEpoch {
+    TargetTable<FenceTarget> set;
+    std::vector<model::LockOperations> outstanding;  // by place of the target
+    std::vector<Get> gets;                           // that may be outstanding, ascending
+    bool proved = false;
+    std::uint32_t segment = 0;
+  };
+  std::uint32_t open(const Call* call, ProcessId process, WindowId window);
+  std::uint32_t find(ProcessId process, WindowId window, ProcessId target, bool all) const;
+  const PassiveEpoch* end(const Call& call, std::uint32_t epoch);
+  const PassiveEpoch& close(std::uint32_t epoch);
+  void forget(ProcessId process, std::uint32_t epoch);
+  static void prove(Epoch& epoch, const Call& call);
+
+  Findings& findings_;
+  Pool<Epoch> epochs_;
+  std::vector<std::vector<std::uint32_t>> open_;  // by process
+  std::vector<std::uint32_t> segments_;
+  // What is known of a process's epochs: nothing while recording is off.
+  enum class Known : std::uint8_t { kAll, kNothing, kSoon };
+  void learn(ProcessId process) {
+    if (known_[raw(process)] == Known::kSoon) known_[raw(process)] = Known::kAll;
+  }
+  std::vector<Known> known_;
+  std::uint32_t delivered_ = kNone;
+};
+
+}  // namespace kojak::earl

@@ -1,0 +1,115 @@
+// The most severe instances of each pattern, and whom the waits of each place were for.
+//
+// An instance is an operation (expert/analysis/wait.h) with all that waited in it, ranked by the
+// sum of their waiting. Filled with every wait of an analysis; keeps a fixed number of instances
+// for each metric and one for each place (metric and call path), so memory does not grow with the
+// trace. Waits of a scattered operation (a turn at a lock) are put together as long as fewer than
+// kMostOpen of its metric's operations came after it; then it counts with what it has. No
+// allocation for a wait that is not among the worst, once the lists have their size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "expert/analysis/wait.h"
+
+namespace kojak::expert {
+
+// A call that waited in an instance.
+struct Waiter {
+  LocationIndex location = 0;
+  CallPathIndex call_path = 0;
+  Seconds enter, exit;  // of the call
+  Seconds waiting;
+  EndedBy ended_by;
+};
+
+struct Instance {
+  MetricIndex metric = 0;
+  Operation operation;
+  Seconds waiting;              // of all that waited
+  Seconds begin, end;           // from when the first to when the last waited
+  std::vector<Waiter> waiters;  // the longest wait first, at most Instances::kListed
+  std::uint64_t further = 0;    // that are not listed
+  // Of the longest wait of those in WaitResults::worst: for how many seconds at least the one that
+  // it was for had no processor.
+  double without_processor = 0;
+};
+
+// For whom the calls of one pattern at one call path waited, the most waited for first.
+struct Partner {
+  LocationIndex location = 0;
+  CallPathIndex call_path = 0;  // of the call that ended the waits
+  bool at_exit = false;
+  double seconds = 0;
+};
+
+// What became of all waits.
+struct WaitResults {
+  std::vector<Instance> worst;      // by metric, the most severe first
+  std::vector<Instance> of_places;  // the worst of each metric and call path, the same way
+  std::unordered_map<std::uint64_t, std::vector<Partner>> partners;  // by place()
+
+  // Windows and communicators by number, and a call that created each.
+  std::unordered_map<std::uint32_t, CallPathIndex> windows, communicators;
+
+  static std::uint64_t place(MetricIndex metric, CallPathIndex call_path) {
+    return std::uint64_t{metric} << 32 | call_path;
+  }
+};
+
+class Instances {
+ public:
+  static constexpr std::size_t kListed = 256, kMostOpen = 1 << 14, kPlaces = 1000;
+
+  explicit Instances(std::size_t per_metric) : limit_(per_metric) {}
+
+  void add(const Wait& wait);
+  // What was counted apart, of one metric.
+  void absorb(WaitResults&& apart, MetricIndex metric);
+  // Once, after all waits.
+  WaitResults finish();
+
+ private:
+  struct OfMetric {
+    Instance open;                                             // whose waits come now
+    std::deque<Instance> scattered;                            // open ones, the oldest first
+    std::unordered_map<std::uint64_t, std::uint64_t> numbers;  // operation -> place in all of them
+    std::uint64_t closed = 0;                                  // of the scattered ones
+    std::vector<Instance> worst;                               // a heap, its front the least
+  };
+  struct Key {
+    std::uint64_t place;
+    LocationIndex location;
+    CallPathIndex call_path;
+    bool at_exit;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& k) const {
+      std::uint64_t h = k.place * 0x9E3779B97F4A7C15u;
+      h ^= (std::uint64_t{k.location} << 32 | k.call_path) + (h >> 29);
+      return static_cast<std::size_t>((h ^ (h >> 32)) * 0xBF58476D1CE4E5B9u);
+    }
+  };
+
+  void append(Instance& instance, const Wait& wait);
+  void append_scattered(OfMetric& of, const Wait& wait);
+  Instance& scattered(OfMetric& of, std::uint64_t number);
+  void bound(OfMetric& of);
+  void close(OfMetric& of, Instance& instance);
+  void count_partner(const Wait& wait);
+
+  std::size_t limit_;
+  std::vector<OfMetric> metrics_;
+  std::vector<std::vector<Waiter>> spare_;  // memory of those that were closed
+  std::unordered_map<std::uint64_t, Instance> of_places_;
+  std::unordered_map<Key, double, Hash> partners_;
+  Key last_key_{};
+  double* last_partner_ = nullptr;
+};
+
+}  // namespace kojak::expert

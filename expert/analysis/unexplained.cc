@@ -1,0 +1,129 @@
+#include "expert/analysis/unexplained.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace kojak::expert {
+namespace {
+
+constexpr unsigned kMostSteps = 161;
+
+// Upper ends of the steps, in seconds.
+const std::array<double, kMostSteps>& ends() {
+  static const auto all = [] {
+    std::array<double, kMostSteps> values{};
+    // Exact where tens are: ten times an end is an end.
+    for (unsigned i = 0; i < kMostSteps; ++i) {
+      values[i] = std::pow(10.0, static_cast<double>((i + 1) % 10) / 10) *
+                  std::pow(10.0, static_cast<double>((i + 1) / 10) - 9);
+    }
+    return values;
+  }();
+  return all;
+}
+// By binary exponent of the duration: the first step that it can be in.
+const std::array<std::uint8_t, 2048>& first_steps() {
+  static const auto all = [] {
+    std::array<std::uint8_t, 2048> steps{};
+    for (int e = 0; e < 2048; ++e) {
+      const double least = std::ldexp(1.0, std::max(e - 1023, -1022));
+      unsigned step = 0;
+      while (step + 1 < kMostSteps && ends()[step] <= least) ++step;
+      steps[static_cast<std::size_t>(e)] = static_cast<std::uint8_t>(step);
+    }
+    return steps;
+  }();
+  return all;
+}
+
+}  // namespace
+
+double Unexplained::upper_end(unsigned step) {
+  return ends()[step];
+}
+
+unsigned Unexplained::step_of(Seconds duration) {
+  if (!(duration.value > 0)) return 0;
+  unsigned step = first_steps()[std::bit_cast<std::uint64_t>(duration.value) >> 52 & 0x7FF];
+  while (step + 1 < kSteps && ends()[step] <= duration.value) ++step;
+  return step;
+}
+
+void Unexplained::add(const earl::Call& call) {
+  if (call.function != last_function_) {
+    last_function_ = call.function;
+    last_histogram_ = &histograms_[call.function];
+  }
+  ++last_histogram_->counts[step_of(call.exclusive)];
+  ++last_histogram_->calls;
+  if (call.exclusive.value <= kLong) return;
+  const CallPathIndex path = raw(call.cnode);
+  if (path >= functions_.size()) functions_.resize(path + 1);
+  functions_[path] = call.function;
+  move(path, call.index, call.exclusive.value, 1);
+}
+
+// Adds a rest, or takes one away that was added before.
+void Unexplained::move(CallPathIndex path, LocationIndex location, double seconds,
+                       std::int64_t calls) {
+  if (seconds <= kLong) return;
+  const unsigned step = step_of({seconds});
+  Rests& rests = rests_.row(path)[location];
+  const auto at =
+      std::find_if(rests.begin(), rests.end(), [&](const Rest& r) { return r.step == step; });
+  Rest& rest = at != rests.end() ? *at : rests.emplace_back(Rest{step});
+  rest.calls += calls;
+  rest.seconds += calls > 0 ? seconds : -seconds;
+}
+
+void Unexplained::claim(const earl::Call& call, Seconds seconds) {
+  if (call.function == nullptr || !concerns(*call.function) || call.exclusive.value <= kLong)
+    return;
+  std::vector<Claimed>& recent = recent_[call.index];
+  const auto at = std::find_if(recent.rbegin(), recent.rend(),
+                               [&](const Claimed& c) { return c.enter_pos == call.enter_pos; });
+  if (at != recent.rend()) {
+    at->claimed += seconds.value;
+    return;
+  }
+  if (recent.size() == kRecent) {
+    settle(call.index, recent.front());
+    recent.erase(recent.begin());
+  }
+  recent.push_back({call.enter_pos, raw(call.cnode), call.exclusive.value, seconds.value});
+}
+
+void Unexplained::settle(LocationIndex location, const Claimed& claimed) {
+  move(claimed.path, location, claimed.duration, -1);
+  move(claimed.path, location, claimed.duration - claimed.claimed, 1);
+}
+
+void Unexplained::settle_all(LocationIndex location) {
+  for (const Claimed& claimed : recent_[location]) settle(location, claimed);
+  recent_[location].clear();
+}
+
+double Unexplained::left_of(const MpiFunction& function, const Rests& rests) const {
+  const auto histogram = histograms_.find(&function);
+  if (histogram == histograms_.end()) return 0;
+  const Histogram& h = histogram->second;
+  double median = 0;
+  if (h.calls >= kFew) {
+    std::uint64_t below = 0;
+    unsigned step = 0;
+    while (below += h.counts[step], 2 * below < h.calls) ++step;
+    median = upper_end(step);
+  }
+  // Rests below 1 ms were never added; ten medians are the end of a step, too.
+  const double least = looked_at(function) ? 10 * median : median;
+  double seconds = 0;
+  for (const Rest& rest : rests) {
+    const double begin = rest.step == 0 ? 0 : upper_end(rest.step - 1);
+    if (rest.calls <= 0 || begin < least * (1 - 1e-9)) continue;
+    seconds += rest.seconds - static_cast<double>(rest.calls) * median;
+  }
+  return seconds;
+}
+
+}  // namespace kojak::expert

@@ -1,0 +1,152 @@
+#include "expert/page/condense.h"
+
+#include <algorithm>
+
+namespace kojak::html {
+namespace {
+
+constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+// No run is longer than some years.
+constexpr Nanoseconds kLongest = Nanoseconds{1} << 60;
+
+// Waits are this much more worth than calls.
+constexpr Nanoseconds kWaitsCount = 8;
+
+Nanoseconds raised(Nanoseconds threshold) {
+  return std::max<Nanoseconds>(threshold + threshold / 2, 250);
+}
+
+// Whether a wait within the box is long enough for the box to stay as it is; `next` is the first
+// wait that does not begin before the box. In a box that may merge they are short, and mostly one.
+bool waits_long(const Box& box, std::vector<WaitBox>::const_iterator next,
+                std::vector<WaitBox>::const_iterator end, Nanoseconds threshold) {
+  for (int looked = 0; next != end && next->begin < box.end && looked < 4; ++looked, ++next) {
+    if (next->waited * kWaitsCount >= threshold) return true;
+  }
+  return false;
+}
+
+// What must merge at least for `excess` boxes to go: two that follow one another at the same depth
+// merge only below a threshold that is longer than both together. Every few-th such pair is looked
+// at.
+Nanoseconds least_threshold(const std::vector<std::vector<Box>>& rows, std::size_t excess) {
+  constexpr std::size_t kEach = 8;
+  std::vector<Nanoseconds> lengths, ends;
+  std::vector<Nanoseconds> begins;  // of the last box at each depth
+  std::size_t seen = 0;
+  for (const std::vector<Box>& boxes : rows) {
+    ends.clear();
+    begins.clear();
+    for (const Box& box : boxes) {
+      while (!ends.empty() && ends.back() <= box.begin && ends.back() < box.end) ends.pop_back();
+      const std::size_t depth = ends.size();
+      if (depth < begins.size()) {
+        if (++seen % kEach == 0) lengths.push_back(box.end - begins[depth]);
+        begins[depth] = box.begin;
+      } else {
+        begins.push_back(box.begin);
+      }
+      ends.push_back(box.end);
+    }
+  }
+  if (lengths.empty()) return 0;
+  const std::size_t at = std::min(excess / kEach, lengths.size() - 1);
+  std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(at),
+                   lengths.end());
+  return std::min(lengths[at], kLongest);
+}
+
+}  // namespace
+
+void condense(std::vector<Box>& boxes, Nanoseconds threshold, const std::vector<WaitBox>& waits) {
+  // What a box merged into takes its place as the parent of the boxes inside.
+  struct Open {
+    Nanoseconds end;
+    std::size_t into;  // position in `kept`
+  };
+  struct Kept {
+    std::size_t last_child = kNobody;
+    Nanoseconds longest = 0;  // of the calls that it stands for
+    bool alone = false;       // takes nothing in
+  };
+  std::vector<Box> kept;
+  std::vector<Kept> about;
+  std::vector<Open> open;
+  std::size_t last_root = kNobody;
+  auto next_wait = waits.begin();
+  for (const Box& box : boxes) {
+    while (!open.empty() && open.back().end <= box.begin && open.back().end < box.end) {
+      open.pop_back();
+    }
+    const std::size_t parent = open.empty() ? kNobody : open.back().into;
+    std::size_t into = parent == kNobody ? last_root : about[parent].last_child;
+    const Nanoseconds length = box.end - box.begin;
+    while (next_wait != waits.end() && next_wait->begin < box.begin) ++next_wait;
+    const bool alone = length < threshold && waits_long(box, next_wait, waits.end(), threshold);
+    if (into != kNobody && !alone && !about[into].alone && box.end - kept[into].begin < threshold) {
+      Box& merged = kept[into];
+      merged.end = std::max(merged.end, box.end);
+      merged.calls += box.calls;
+      if (length > about[into].longest) {
+        merged.path = box.path;
+        about[into].longest = length;
+      }
+    } else {
+      into = kept.size();
+      kept.push_back(box);
+      about.push_back({kNobody, length, alone});
+      (parent == kNobody ? last_root : about[parent].last_child) = into;
+    }
+    open.push_back({box.end, into});
+  }
+  boxes = std::move(kept);
+}
+
+void condense(std::vector<WaitBox>& waits, Nanoseconds threshold) {
+  std::size_t kept = 0;
+  Nanoseconds longest = 0;  // of those that the last one stands for
+  for (const WaitBox& wait : waits) {
+    if (kept > 0 && wait.end - std::min(waits[kept - 1].begin, wait.end) < threshold) {
+      WaitBox& merged = waits[kept - 1];
+      merged.end = std::max(merged.end, wait.end);
+      merged.waited += wait.waited;
+      merged.waits += wait.waits;
+      if (wait.waited > longest) {
+        longest = wait.waited;
+        merged.metric = wait.metric;
+        merged.awaited = wait.awaited;
+        merged.ended = wait.ended;
+      }
+    } else {
+      waits[kept++] = wait;
+      longest = wait.waited;
+    }
+  }
+  waits.resize(kept);
+}
+
+void condense_to(std::vector<std::vector<Box>>& rows,
+                 const std::vector<std::vector<WaitBox>>& waits, std::size_t limit,
+                 Nanoseconds& threshold) {
+  static const std::vector<WaitBox> kNone;
+  const std::size_t all = count_all(rows);
+  if (all <= limit) return;
+  // (Less than needed: the first step raises it.)
+  threshold = std::max(threshold, least_threshold(rows, all - limit) / 3 * 2);
+  while (count_all(rows) > limit && threshold < kLongest) {
+    threshold = raised(threshold);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      condense(rows[row], threshold, row < waits.size() ? waits[row] : kNone);
+    }
+  }
+}
+
+void condense_to(std::vector<std::vector<WaitBox>>& rows, std::size_t limit,
+                 Nanoseconds& threshold) {
+  while (count_all(rows) > limit && threshold < kLongest) {
+    threshold = raised(threshold);
+    for (auto& waits : rows) condense(waits, threshold);
+  }
+}
+
+}  // namespace kojak::html

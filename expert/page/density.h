@@ -1,0 +1,43 @@
+// How much of each moment the processes wait and are in MPI: shares in equal steps of the run, for
+// the picture of all processes at once.
+//
+// One pass is enough, although nobody knows before how long the run is: the first bins are a
+// nanosecond long, and two become one each time that something lies behind the last of them.
+// finish() spreads the bins, of which more than half are in use then, over the steps. Memory is
+// rows x bins, at most `cells` of them (at least 16 bins), however many calls there are.
+// Not thread-safe; nothing fails.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "expert/page/trace_content.h"
+
+namespace kojak::html {
+
+class DensityBins {
+ public:
+  DensityBins(std::size_t rows, std::size_t cells);
+
+  // A call into MPI; a time of waiting within one, of which `waited` counts.
+  void add_mpi(std::size_t row, Nanoseconds begin, Nanoseconds end);
+  void add_wait(std::size_t row, Nanoseconds begin, Nanoseconds end, Nanoseconds waited);
+  // Of a run of that length; what lies behind it is left out.
+  Density finish(Nanoseconds span) const;
+
+ private:
+  void add(std::vector<float>& cells, std::size_t row, Nanoseconds begin, Nanoseconds end,
+           double weight);
+  void make_room(Nanoseconds end);
+  std::vector<std::uint8_t> shares(const std::vector<float>& cells, Nanoseconds span,
+                                   std::size_t columns) const;
+
+  std::size_t rows_, bins_;  // bins of a row: a power of two
+  unsigned shift_ = 0;       // of the nanoseconds in a bin
+  std::vector<float> mpi_, waiting_;
+};
+
+// Two columns become one.
+void halve(Density& density);
+
+}  // namespace kojak::html

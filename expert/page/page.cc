@@ -1,0 +1,445 @@
+#include "expert/page/page.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "epilog/format/io/writer.h"
+#include "expert/cube/format.h"
+#include "expert/page/assets.h"
+#include "expert/page/blob.h"
+#include "expert/page/bottlenecks.h"
+#include "expert/page/json.h"
+#include "expert/page/names.h"
+#include "expert/page/severities.h"
+#include "expert/page/source_lines.h"
+
+namespace kojak::html {
+namespace {
+
+using cube::Report;
+
+// A parent's position, or -1: what JSON can hold of kNone.
+long position(std::size_t index) {
+  return index == cube::kNone ? -1 : static_cast<long>(index);
+}
+
+// The last parts of a path.
+std::string file_name(const std::string& path, int parts = 1) {
+  std::size_t at = path.size();
+  for (; parts > 0 && at != std::string::npos && at != 0; --parts) at = path.rfind('/', at - 1);
+  return at == std::string::npos || at == 0 ? path : path.substr(at + 1);
+}
+
+// Reports of two runs often have the same name in different folders.
+std::string names_of_both(const std::string& before, const std::string& after) {
+  const int parts = file_name(before) == file_name(after) ? 2 : 1;
+  return file_name(before, parts) + " \u2192 " + file_name(after, parts);
+}
+
+void add_metrics(Json& json, const Report& report, std::span<const expert::Metric> catalogue) {
+  json.key("metrics").begin_array();
+  for (const cube::Metric& metric : report.metrics) {
+    json.begin_object();
+    json.member("parent", position(metric.parent));
+    json.member("title", metric.title.empty() ? metric.name : metric.title);
+    json.member("name", metric.name).member("unit", metric.unit);
+    const expert::Metric* entry = explanation(metric, catalogue);
+    if (!metric.description.empty()) json.member("description", metric.description);
+    if (entry != nullptr) {
+      json.member("meaning", entry->meaning).member("advice", entry->advice);
+      json.member("pattern", entry->kind == expert::Metric::Kind::kPattern);
+      if (metric.description.empty()) json.member("description", entry->summary);
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
+// Names of files repeat: each is written once and referred to by number.
+class Strings {
+ public:
+  std::size_t number(const std::string& text) {
+    const auto [entry, added] = numbers_.try_emplace(text, strings_.size());
+    if (added) strings_.push_back(text);
+    return entry->second;
+  }
+  const std::vector<std::string>& all() const { return strings_; }
+
+ private:
+  std::map<std::string, std::size_t> numbers_;
+  std::vector<std::string> strings_;
+};
+
+template <class Nodes, class Get>
+void add_column(Json& json, std::string_view name, const Nodes& nodes, Get get) {
+  json.key(name).begin_array();
+  for (const auto& node : nodes) json.value(get(node));
+  json.end_array();
+}
+
+// False if not all source around the calls has room.
+bool add_program(Json& json, const Report& report, const PageOptions& options) {
+  Strings files;
+  // Classic reports define every MPI function; only those that are called are shown.
+  std::vector<long> numbers(report.regions.size(), -1);
+  std::vector<std::size_t> used;
+  for (const cube::CallNode& node : report.call_nodes) {
+    if (numbers[node.region] >= 0) continue;
+    numbers[node.region] = static_cast<long>(used.size());
+    used.push_back(node.region);
+  }
+  const auto region = [&](std::size_t r) -> const cube::Region& { return report.regions[r]; };
+  json.key("regions").begin_object();
+  const std::size_t longest = longest_name(report);
+  add_column(json, "name", used,
+             [&](std::size_t r) { return fitting_name(region(r).name, longest); });
+  add_column(json, "file", used, [&](std::size_t r) { return files.number(region(r).module); });
+  add_column(json, "begin", used, [&](std::size_t r) { return region(r).begin; });
+  json.end_object();
+  json.key("calls").begin_object();
+  const auto& calls = report.call_nodes;
+  add_column(json, "parent", calls, [](const auto& node) { return position(node.parent); });
+  add_column(json, "region", calls, [&](const auto& node) { return numbers[node.region]; });
+  add_column(json, "line", calls, [](const auto& node) { return node.line; });
+  add_column(json, "file", calls, [&](const auto& node) { return files.number(node.module); });
+  json.end_object();
+  if (!options.callers.empty()) {
+    add_column(json, "callers", options.callers, [](const auto& text) { return text; });
+  }
+  std::vector<SourcePlace> places;
+  for (const cube::CallNode& node : calls) {
+    if (node.line < 1 || node.module.empty()) continue;
+    places.push_back(
+        {files.number(node.module), static_cast<long>(node.line), region(node.region).name});
+  }
+  for (const CauseLine& cause : options.causes) {
+    if (cause.line >= 1) places.push_back({files.number(cause.file), cause.line, {}});
+  }
+  add_column(json, "files", files.all(), [](const std::string& text) { return text; });
+  bool complete = true;
+  if (options.source) {
+    SourceSearch search = *options.source;
+    search.folders.insert(search.folders.begin(), options.compiled_in.begin(),
+                          options.compiled_in.end());
+    add_source(json, read_source(files.all(), std::move(places), search, complete));
+  }
+  return complete;
+}
+
+void add_system(Json& json, const Report& report) {
+  json.key("system").begin_object();
+  const auto& nodes = report.system;
+  add_column(json, "parent", nodes, [](const auto& node) { return position(node.parent); });
+  add_column(json, "kind", nodes, [](const auto& node) { return static_cast<int>(node.kind); });
+  add_column(json, "name", nodes, [](const auto& node) { return node.name; });
+  add_column(json, "rank", nodes, [](const auto& node) { return node.rank; });
+  add_column(json, "location", nodes, [](const auto& node) { return position(node.location); });
+  json.end_object();
+  json.key("topologies").begin_array();
+  for (const cube::Topology& topology : report.topologies) {
+    json.begin_object().member("name", topology.name);
+    add_column(json, "sizes", topology.dimensions, [](const auto& d) { return d.size; });
+    add_column(json, "periodic", topology.dimensions, [](const auto& d) { return d.periodic; });
+    add_column(json, "names", topology.dimensions, [](const auto& d) { return d.name; });
+    json.key("points").begin_array();
+    for (const auto& point : topology.points) {
+      json.begin_array().value(point.system_node);
+      for (const long coordinate : point.coordinates) json.value(coordinate);
+      json.end_array();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+void add_overview(Json& json, const Report& report, const Overview& overview) {
+  json.key("overview").begin_object().member("seconds", overview.seconds);
+  json.member("whole", overview.time.whole).member("wholeWords", overview.time.words());
+  json.key("shares").begin_array();
+  for (const TimeShare& share : overview.shares) {
+    json.begin_object().member("kind", share.kind).member("seconds", share.seconds).end_object();
+  }
+  json.end_array();
+  json.key("consumers").begin_array();
+  for (const Consumer& consumer : overview.consumers) {
+    json.begin_object().member("metric", consumer.metric).member("call", consumer.call_node);
+    json.member("seconds", consumer.seconds).member("part", consumer.part).end_object();
+  }
+  json.end_array();
+  json.member("below", overview.below_threshold);
+  json.member("belowSeconds", overview.seconds_below_threshold);
+  json.key("bottlenecks").begin_array();
+  for (const Bottleneck& found : overview.bottlenecks) {
+    json.begin_object().member("metric", found.metric).member("call", found.call_node);
+    json.member("seconds", found.seconds).member("share", found.share);
+    json.member("waiting", found.waiting_locations);
+    if (found.waited_for != cube::kNone) {
+      json.member("waitedFor", report.location_name(found.waited_for));
+    }
+    json.key("worst").begin_array();
+    for (const auto& [location, seconds] : found.worst_locations) {
+      json.begin_array().value(report.location_name(location)).value(seconds).end_array();
+    }
+    json.end_array();
+    add_column(json, "profile", found.profile, [](double value) { return value; });
+    json.key("parts").begin_array();
+    for (const auto& [metric, seconds] : found.parts) {
+      json.begin_array().value(metric).value(seconds).end_array();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array().end_object();
+}
+
+void add_partners(Json& json, const std::vector<WaitedFor>& partners) {
+  if (partners.empty()) return;
+  json.key("partners").begin_array();
+  for (const WaitedFor& partner : partners) {
+    json.begin_object().member("metric", partner.metric).member("call", partner.call_node);
+    json.member("row", partner.row).member("by", partner.call);
+    if (partner.at_exit) json.member("exit", true);
+    json.member("seconds", partner.seconds).end_object();
+  }
+  json.end_array();
+}
+
+void add_chain(Json& json, const ChainSteps& chain) {
+  if (chain.steps.empty()) return;
+  json.key("chain").begin_array();
+  for (const Step& step : chain.steps) {
+    json.begin_object().member("row", step.row).member("begin", step.begin);
+    json.member("end", step.end).member("call", position(step.call_node));
+    json.member("words", step.words).end_object();
+  }
+  json.end_array();
+  if (chain.left_out > 0) json.member("leftOut", chain.left_out);
+}
+
+void add_instances(Json& json, const std::vector<Instance>& instances) {
+  json.key("instances").begin_array();
+  for (const Instance& instance : instances) {
+    json.begin_object().member("metric", instance.metric).member("seconds", instance.seconds);
+    json.member("begin", instance.begin).member("end", instance.end);
+    json.member("call", position(instance.call_node));
+    if (instance.cause_row != cube::kNone) {
+      json.member("cause", instance.cause_row).member("causeCall", instance.cause_call);
+      if (instance.cause_at_exit) json.member("causeExit", true);
+      if (instance.further_causes > 0) json.member("furtherCauses", instance.further_causes);
+    }
+    if (!instance.object.empty()) json.member("object", instance.object);
+    if (instance.beside) json.member("beside", true);
+    add_column(json, "rows", instance.rows, [](std::size_t i) { return i; });
+    if (instance.further_rows > 0) json.member("further", instance.further_rows);
+    add_chain(json, instance.chain);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+// Of thousands of processes that each stand elsewhere the page lists those that wait longest.
+void add_last_calls(Json& json, const PageOptions& options) {
+  constexpr std::size_t kMost = 100;
+  if (options.last_calls.empty()) return;
+  json.key("lastCalls").begin_array();
+  for (std::size_t i = 0; i < std::min(options.last_calls.size(), kMost); ++i) {
+    const LastCall& last = options.last_calls[i];
+    json.begin_object().member("who", last.who).member("does", last.does);
+    json.member("name", last.call).member("times", last.times).member("awaits", last.awaits);
+    json.member("call", position(last.call_node)).end_object();
+  }
+  json.end_array().member("furtherLastCalls",
+                          options.last_calls.size() - std::min(options.last_calls.size(), kMost));
+  json.key("deadlocks").begin_array();
+  for (std::size_t i = 0; i < std::min(options.deadlocks.size(), kMost); ++i) {
+    json.value(options.deadlocks[i]);
+  }
+  json.end_array();
+}
+
+void add_causes(Json& json, const PageOptions& options) {
+  if (options.causes.empty()) return;
+  json.key("causes").begin_array();
+  for (const CauseLine& cause : options.causes) {
+    json.begin_object().member("words", cause.words).member("effect", cause.effect);
+    if (!cause.chain_words.empty()) json.member("chainWords", cause.chain_words);
+    json.member("seconds", cause.seconds).member("call", position(cause.call_node));
+    json.member("before", position(cause.before)).member("after", position(cause.after));
+    if (cause.line >= 1) json.member("file", cause.file).member("line", cause.line);
+    add_chain(json, cause.chain);
+    json.end_object();
+  }
+  json.end_array().member("furtherCauses", options.further_causes).member("waits", options.waits);
+  json.key("path").begin_object();
+  add_column(json, "row", options.path, [](const PathPart& part) { return part.row; });
+  add_column(json, "begin", options.path, [](const PathPart& part) { return part.begin; });
+  add_column(json, "end", options.path, [](const PathPart& part) { return part.end; });
+  json.end_object();
+}
+
+void add_packed(Json& json, std::string_view name, const PackedSeverities& packed) {
+  json.key(name).begin_object().member("precision", packed.precision);
+  json.member("rows", packed.rows).member("leftOut", packed.rows_left_out);
+  json.key("columns").raw(packed.directory).end_object();
+}
+
+// An element that no script runs and no markup is found in; its content has no '<'.
+std::string data_element(std::string_view id, std::string_view type, std::string_view content) {
+  return "<script type=\"" + std::string(type) + "\" id=\"" + std::string(id) + "\">" +
+         std::string(content) + "</script>\n";
+}
+
+// What a page about one run is called: the program, whose name is that of the root of all call
+// paths; the file where there is no such name ("main" says nothing, nor does "PARALLEL" of older
+// traces).
+std::string program_or_file(const Report& report) {
+  std::string program;
+  for (const cube::CallNode& node : report.call_nodes) {
+    if (node.parent != cube::kNone) continue;
+    const std::string& name = report.regions[node.region].name;
+    if (!program.empty() && name != program) return file_name(report.file);
+    program = name;
+  }
+  return program.empty() || program == "main" || program == "PARALLEL" ? file_name(report.file)
+                                                                       : program;
+}
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : cube::printable(text, 200)) {
+    if (std::string_view("&<>\"'").find(c) != std::string_view::npos) {
+      out += "&#" + std::to_string(static_cast<int>(c)) + ";";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string head(const std::string& title) {
+  std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+  out += "<meta name=\"color-scheme\" content=\"light dark\">\n";
+  out +=
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
+      "script-src 'sha256-" +
+      std::string(kScriptDigest) + "'; style-src 'sha256-" + std::string(kStyleDigest) +
+      "'; base-uri 'none'; form-action 'none'\">\n";
+  out += "<title>" + escaped(title) + "</title>\n<style>" + std::string(kStyle) + "</style>\n";
+  out +=
+      "</head>\n<body>\n<noscript>This report needs JavaScript: everything it shows is in this "
+      "file, nothing is loaded.</noscript>\n<div id=\"app\"></div>\n";
+  return out;
+}
+
+Status write_file(const std::string& path, const std::vector<std::string>& parts) {
+  auto file = OutputFile::create(path);
+  if (!file) return file.error();
+  for (const std::string& part : parts) {
+    if (Status status = file->write(part.data(), part.size()); !status) return status;
+  }
+  return file->commit();
+}
+
+std::string unexplained_note(const Report& report, const Consumer& found, double whole) {
+  char numbers[3][32];
+  std::snprintf(numbers[0], sizeof numbers[0], "%.1f %%", 100 * found.seconds / whole);
+  std::snprintf(numbers[1], sizeof numbers[1], "%.3f s", found.seconds);
+  std::snprintf(numbers[2], sizeof numbers[2], "%.0f %%", 100 * found.part);
+  return report.metrics[found.metric].title + ": long MPI calls that no pattern explains take " +
+         numbers[0] + " of the processes' time (" + numbers[1] + "); the largest part, " +
+         numbers[2] + ", is in " + report.call_path(found.call_node) + ".";
+}
+
+// The common form of both pages. `difference` is null for a report.
+Status write(const Report& report, const cube::Difference* difference, const PageOptions& options,
+             const std::string& path) {
+  const Report* before = difference == nullptr ? nullptr : &difference->before;
+  const std::string title = !options.title.empty() ? options.title
+                            : before == nullptr    ? program_or_file(report)
+                                                   : names_of_both(before->file, report.file);
+  Json json;
+  json.begin_object().member("title", title).member("tool", "kojak " + options.version);
+  json.member("file", report.file).member("cubeVersion", report.version);
+  json.member("byLocation", difference == nullptr || difference->by_location);
+  json.member("locations", report.locations());
+  std::optional<Overview> overview;
+  if (before == nullptr) overview = find_bottlenecks(report, options.catalogue);
+  const bool all_source = add_program(json, report, options);
+  json.key("notes").begin_array();
+  for (const std::string& note : options.notes) json.value(note);
+  if (!all_source)
+    json.value("Lines of source are shown for some calls only, to keep this file small.");
+  if (overview && overview->unexplained) {
+    json.value(unexplained_note(report, *overview->unexplained, overview->time.whole));
+  }
+  for (const std::string& warning : report.warnings) json.value(warning);
+  if (const std::size_t longest = longest_name(report); longest != kAnyLength) {
+    json.value("To keep this file small, names of functions are shortened to " +
+               std::to_string(longest) + " characters.");
+  }
+  json.end_array();
+  json.key("run").begin_array();
+  for (const auto& [key, value] : report.attributes) {
+    constexpr std::string_view kRun = "run.";
+    if (key.starts_with(kRun))
+      json.begin_array().value(key.substr(kRun.size())).value(value).end_array();
+  }
+  json.end_array();
+  add_metrics(json, report, options.catalogue);
+  add_system(json, report);
+  if (before == nullptr) {
+    add_overview(json, report, *overview);
+    add_last_calls(json, options);
+    add_causes(json, options);
+    add_instances(json, options.instances);
+    add_partners(json, options.partners);
+  } else {
+    json.member("beforeFile", before->file);
+    json.key("locationsOfBoth").begin_array().value(difference->locations_before);
+    json.value(difference->locations_after).end_array();
+  }
+  const PackedSeverities sums = pack_sums(report);
+  const PackedSeverities sums_before = before != nullptr ? pack_sums(*before) : PackedSeverities{};
+  // Base64 makes four bytes of three; what is left of the budget goes to the locations' values.
+  const std::size_t trace_size =
+      options.trace != nullptr ? options.trace->data.size() / 3 * 4 + options.trace->json.size()
+                               : 0;
+  const std::size_t fixed = json.text().size() + kScript.size() + kStyle.size() + trace_size +
+                            (sums.data.size() + sums_before.data.size()) / 3 * 4 + 4096;
+  const std::size_t left = options.max_bytes > fixed ? (options.max_bytes - fixed) / 4 * 3 : 0;
+  const PackedSeverities rows = pack_severities(report, before, left);
+  add_packed(json, "sums", sums);
+  if (before != nullptr) add_packed(json, "sumsBefore", sums_before);
+  add_packed(json, "values", rows);
+  if (options.trace != nullptr) json.key("trace").raw(options.trace->json);
+  json.end_object();
+
+  std::vector<std::string> parts{head(title)};
+  parts.push_back(data_element("kojak-report", "application/json", json.text()));
+  parts.push_back(data_element("kojak-sums", "text/plain", base64(sums.data)));
+  if (before != nullptr) {
+    parts.push_back(data_element("kojak-sumsBefore", "text/plain", base64(sums_before.data)));
+  }
+  // The script comes before the large elements, so that the first screen need not wait for them.
+  parts.push_back("<script>" + std::string(kScript) + "</script>\n");
+  parts.push_back(data_element("kojak-values", "text/plain", base64(rows.data)));
+  if (options.trace != nullptr) {
+    parts.push_back(data_element("kojak-trace", "text/plain", base64(options.trace->data)));
+  }
+  parts.emplace_back("</body>\n</html>\n");
+  return write_file(path, parts);
+}
+
+}  // namespace
+
+Status write_page(const Report& report, const PageOptions& options, const std::string& path) {
+  return write(report, nullptr, options, path);
+}
+
+Status write_difference_page(const cube::Difference& difference, const PageOptions& options,
+                             const std::string& path) {
+  return write(difference.after, &difference, options, path);
+}
+
+}  // namespace kojak::html

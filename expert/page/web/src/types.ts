@@ -1,0 +1,180 @@
+// What the C++ side (expert/page/page.cc) writes into the page.
+
+export type ColumnPlace = [encoding: string, offset: number, count: number];
+export interface Packed {
+  precision: string;
+  rows: number;
+  leftOut: number;
+  columns: Record<string, ColumnPlace>;
+}
+
+export interface MetricInfo {
+  parent: number;
+  title: string;
+  name: string;
+  unit: string;
+  description?: string;
+  meaning?: string;
+  advice?: string;
+  pattern?: boolean;
+}
+
+export interface Bottleneck {
+  metric: number;
+  call: number;
+  seconds: number;
+  share: number;
+  waiting: number;
+  worst: [string, number][];
+  waitedFor?: string; // the one location that hardly waits
+  profile: number[];
+  parts: [number, number][];
+}
+
+// One that waits, or at the end of a chain what the one awaited does.
+export interface Step {
+  row: number; // location of the trace
+  begin: number; // seconds since its first event
+  end: number;
+  call: number; // -1: unknown
+  words: string;
+}
+
+export interface Instance {
+  metric: string;
+  seconds: number;
+  begin: number;
+  end: number;
+  call: number;
+  rows: number[]; // locations of the trace, as on the timeline
+  further?: number; // that wait too
+  cause?: number; // location whose call ended most of the waiting
+  causeCall?: string; // with its place in the code
+  causeExit?: boolean; // by its exit, else by its enter
+  furtherCauses?: number;
+  object?: string; // "window 0"
+  beside?: boolean; // the worst of its call path only
+  chain?: Step[]; // of its longest wait to the cause
+  leftOut?: number; // steps before the first one
+}
+
+// For whom the calls of a pattern at a call path waited, over the whole run.
+export interface Partner {
+  metric: string;
+  call: number;
+  row: number; // location of the trace
+  by: string;
+  exit?: boolean;
+  seconds: number;
+}
+
+// Processes that stood at the same call for the same reason when their run was ended: a sentence in parts.
+export interface LastCall {
+  who: string;
+  does: string; // "stands in"
+  name: string; // of the call, with its place in the code
+  times: string;
+  awaits: string; // may be empty
+  call: number; // -1: unknown
+}
+
+// Who made the others wait, by doing what.
+export interface Cause {
+  words: string;
+  effect: string;
+  chainWords?: string;
+  seconds: number; // of waiting
+  call: number; // -1: unknown
+  before: number; // calls around computing, -1: none
+  after: number;
+  file?: string; // where most of its samples were taken
+  line?: number;
+  chain?: Step[]; // from the one that waits last
+  leftOut?: number;
+}
+
+// Calls whose time no wait explains.
+export interface Consumer {
+  metric: number;
+  call: number; // where most of it passes
+  seconds: number;
+  part: number; // of the metric's time, there
+}
+
+export interface TopologyInfo {
+  name: string;
+  sizes: number[];
+  periodic: boolean[];
+  names: string[];
+  points: number[][]; // system node, then coordinates
+}
+
+export interface TraceInfo {
+  file: string;
+  begin: number; // seconds of the first event
+  end: number;
+  events: number;
+  processes: number;
+  ranksPerBlock: number; // of the byte matrix
+  rows: { name: string; rank: number; location: number }[];
+  regions: { name: string[]; kind: number[] };
+  paths: { region: number[]; call: number[] }; // call paths of the analysis: region, place in the report or -1
+  metrics: string[]; // unique names: what waits are of
+  columnsOfDensity: number;
+  windows: string[];
+  windowSites: string[]; // where they were created, "" where that is not known
+  communicators: { number: number; site: string; ranks: string }[]; // of some processes: "0-3,8"
+  omitted: string[]; // sentences
+  columns: Record<string, ColumnPlace>;
+}
+
+export interface SourceLines {
+  file: number;
+  first: number; // number of the first line
+  lines: string[];
+  changed?: boolean; // after the run
+}
+
+export interface ReportInfo {
+  title: string;
+  tool: string;
+  file: string;
+  beforeFile?: string; // present in a comparison of two reports
+  locationsOfBoth?: [before: number, after: number];
+  cubeVersion: string;
+  byLocation: boolean;
+  locations: number;
+  notes: string[];
+  run: [name: string, value: string][]; // command, start, MPI ...; empty if the report does not tell
+  metrics: MetricInfo[];
+  regions: { name: string[]; file: number[]; begin: number[] };
+  calls: { parent: number[]; region: number[]; line: number[]; file: number[] };
+  callers?: string[]; // functions that the calls stand in, "" where it is not known
+  files: string[];
+  source?: SourceLines[]; // around the calls, where the files were there when the page was made
+  system: { parent: number[]; kind: number[]; name: string[]; rank: number[]; location: number[] };
+  topologies: TopologyInfo[];
+  overview?: {
+    seconds: number; // of all processes
+    whole: number; // what shares are of
+    wholeWords: string; // what that leaves out; may be empty
+    shares: { kind: string; seconds: number }[];
+    below: number;
+    belowSeconds: number;
+    bottlenecks: Bottleneck[];
+    consumers: Consumer[];
+  };
+  lastCalls?: LastCall[]; // only of a run that was ended from outside
+  furtherLastCalls?: number;
+  deadlocks?: string[];
+  causes?: Cause[]; // only if the analysis was asked for root causes
+  furtherCauses?: number;
+  waits?: number; // seconds of all waiting
+  path?: { row: number[]; begin: number[]; end: number[] }; // the critical one
+  instances?: Instance[];
+  partners?: Partner[];
+  sums: Packed;
+  sumsBefore?: Packed;
+  values: Packed;
+  trace?: TraceInfo;
+}

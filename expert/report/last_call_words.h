@@ -1,0 +1,39 @@
+// Where processes stood when their run was ended, in the words that terminal, JSON and page share.
+//
+// Pure functions on a report; nothing fails; any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "expert/analysis/store_places.h"
+#include "expert/report/report.h"
+
+namespace kojak::expert {
+
+// Processes that stood at the same call for the same reason.
+struct LastCallGroup {
+  std::vector<const LastCall*> calls;
+  Seconds since, until;  // the first that came there, the last sign of life
+};
+// Those that wait longest first.
+std::vector<LastCallGroup> last_call_groups(const LastCalls& last);
+
+// What is said of such a group, in the parts that a page sets apart.
+struct LastCallWords {
+  std::string who;     // "rank 0", "ranks 0, 2-5 (5)"
+  std::string does;    // "stands in", "are outside of MPI calls that can wait, in", "has called"
+  std::string call;    // "MPI_Win_wait at halo.c:118"
+  std::string times;   // "since 0.501 s, for 9.499 s"; of MPI_Abort: "at 0.501 s"
+  std::string awaits;  // "waits for MPI_Win_complete of rank 1"; empty if nobody is known
+};
+LastCallWords last_call_parts(const Report& report, const StorePlaces& places,
+                              const LastCallGroup& group);
+// "rank 0 stands in MPI_Win_wait at halo.c:118 since 0.501 s, for 9.499 s, and waits for
+// MPI_Win_complete of rank 1."
+std::string last_call_words(const Report& report, const StorePlaces& places,
+                            const LastCallGroup& group);
+// "Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0."
+std::string deadlock_words(const std::vector<std::uint32_t>& circle);
+
+}  // namespace kojak::expert

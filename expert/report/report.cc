@@ -1,0 +1,313 @@
+#include "expert/report/report.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "expert/catalogue.h"
+#include "expert/cube/path.h"
+
+namespace kojak::expert {
+namespace {
+
+constexpr std::uint8_t kUserRegion = 3;  // EPILOG's region type of regions begun by hand
+
+}  // namespace
+
+std::string site_name(const Definitions& definitions, CallSiteId id) {
+  const CallSiteDef* site = is_absent(id) ? nullptr : definitions.call_sites.find(id);
+  if (site == nullptr || is_absent(site->line)) return {};
+  const std::string* file = definitions.files.find(site->file);
+  if (file == nullptr || file->empty()) return {};
+  return file->substr(file->rfind('/') + 1) + ":" + std::to_string(raw(site->line));
+}
+
+Report::Report(const Definitions& definitions, std::vector<LocationId> locations,
+               const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
+               SeverityStore severities, std::vector<Finding> findings, WaitResults waits,
+               LastCalls last_calls, std::optional<RootCauses> root_causes,
+               std::map<RegionId, std::string> stretches, ProcessorUse processors)
+    : definitions_(&definitions),
+      locations_(std::move(locations)),
+      severities_(std::move(severities)),
+      findings_(std::move(findings)),
+      waits_(std::move(waits)),
+      last_calls_(std::move(last_calls)),
+      root_causes_(std::move(root_causes)),
+      stretches_(std::move(stretches)),
+      processors_(std::move(processors)) {
+  add_metrics(metrics);
+  order_call_paths(call_paths, metrics);
+  order_system();
+  totals_.assign(metrics_.size(), 0);
+  std::vector<double> values(threads());
+  for (std::size_t m = 0; m < metrics_.size(); ++m) {
+    for (std::size_t c = 0; c < call_paths_.size(); ++c) {
+      if (!row(m, c, values)) continue;
+      for (const double value : values) totals_[m] += value;
+    }
+  }
+}
+
+void Report::add_metrics(const std::vector<ReportMetric>& metrics) {
+  // What is not shown is counted where it belongs all the same.
+  std::map<std::string_view, std::size_t> home;  // the shown node that holds a metric's values
+  for (const ReportMetric& m : metrics) {
+    const auto parent = home.find(m.metric.parent);
+    const std::size_t above = parent == home.end() ? kNone : parent->second;
+    const bool summand = m.metric.kind == Metric::Kind::kSummand;
+    if (!m.shown) {
+      if (summand && above != kNone) metrics_[above].own.push_back(m.index);
+      home[m.metric.name] = summand ? above : kNone;
+      continue;
+    }
+    MetricNode node;
+    node.metric = m.metric;
+    node.remark = m.remark;
+    node.own = {m.index};
+    node.parent = above;
+    if (above != kNone) node.depth = metrics_[above].depth + 1;
+    home[m.metric.name] = metrics_.size();
+    if (above != kNone && summand) summands_[above].push_back(metrics_.size());
+    metrics_.push_back(std::move(node));
+    summands_.emplace_back();
+  }
+}
+
+// The function that a path's call site names; absent if none is named.
+RegionId Report::caller_of(const CallPath& path) const {
+  const CallSiteDef* site =
+      is_absent(path.site) ? nullptr : definitions_->call_sites.find(path.site);
+  if (site == nullptr || definitions_->regions.find(site->left) == nullptr) {
+    return absent<RegionId>();
+  }
+  return site->left;
+}
+
+// Which call paths a `main` encloses that is not recorded, and which: what the first threads of
+// processes did right below the program, if a call of that program names its `main`. Other threads
+// have functions of their own that begin them.
+std::vector<RegionId> Report::main_above(const std::vector<CallPath>& call_paths,
+                                         const std::vector<ReportMetric>& metrics) const {
+  std::vector<RegionId> below(call_paths.size(), absent<RegionId>());
+  std::vector<RegionId> mains = below;  // by root
+  std::vector<bool> python(call_paths.size());
+  std::vector<std::size_t> root(call_paths.size());
+  for (std::size_t i = 0; i < call_paths.size(); ++i) {
+    root[i] = call_paths[i].parent == kNone ? i : root[call_paths[i].parent];
+    const RegionId caller = caller_of(call_paths[i]);
+    const RegionDef* region = definitions_->regions.find(caller);
+    if (region == nullptr) continue;
+    if (region->name == "main") mains[root[i]] = caller;
+    // Python calls a function main from <module>, which is above it.
+    python[root[i]] = python[root[i]] || region->name == "<module>";
+  }
+  for (std::size_t i = 0; i < mains.size(); ++i) {
+    if (python[i]) mains[i] = absent<RegionId>();
+  }
+  for (std::size_t i = 0; i < call_paths.size();
+       ++i) {  // where it is recorded, its calls are below it
+    if (call_paths[i].region == mains[root[i]]) mains[root[i]] = absent<RegionId>();
+  }
+  const auto visits = std::find_if(metrics.begin(), metrics.end(), [](const ReportMetric& metric) {
+    return metric.metric.name == "visits";
+  });
+  if (visits == metrics.end()) return below;
+  std::vector<bool> first;
+  for (const LocationId location : locations_) {
+    const LocationDef* def = definitions_->locations.find(location);
+    first.push_back(def == nullptr || def->thread == ThreadId{0});
+  }
+  for (std::size_t i = 0; i < call_paths.size(); ++i) {
+    const std::size_t parent = call_paths[i].parent;
+    if (parent == kNone || call_paths[parent].parent != kNone || is_absent(mains[parent])) continue;
+    const RegionDef* region = definitions_->regions.find(call_paths[i].region);
+    if (region != nullptr && (region->is_tracing() || region->is_pausing())) continue;
+    const std::span<const double> row =
+        severities_.row(visits->index, static_cast<CallPathIndex>(i));
+    below[i] = mains[parent];
+    for (std::size_t l = 0; l < row.size(); ++l) {
+      if (row[l] != 0 && !first[l]) below[i] = absent<RegionId>();
+    }
+  }
+  return below;
+}
+
+void Report::order_call_paths(std::vector<CallPath> call_paths,
+                              const std::vector<ReportMetric>& metrics) {
+  // Callers that were not recorded come behind the recorded paths, and between them and theirs.
+  const std::size_t recorded = call_paths.size();
+  const std::vector<RegionId> main = main_above(call_paths, metrics);
+  std::map<std::pair<std::size_t, RegionId>, std::size_t> named;
+  std::vector<std::vector<std::size_t>> children(recorded);
+  std::vector<std::size_t> roots;
+  std::vector<bool> by_hand(recorded);  // a region of the user, or in one
+  for (std::size_t i = 0; i < recorded; ++i) {
+    const RegionDef* region = definitions_->regions.find(call_paths[i].region);
+    const std::size_t parent = call_paths[i].parent;
+    by_hand[i] =
+        (region != nullptr && region->type == kUserRegion) || (parent != kNone && by_hand[parent]);
+    const auto put_below = [&](RegionId caller) {
+      const std::size_t above = call_paths[i].parent;
+      const auto [entry, added] = named.try_emplace({above, caller}, call_paths.size());
+      if (added) {
+        call_paths.push_back({caller, absent<CallSiteId>(), above});
+        children.emplace_back();
+        children[above].push_back(entry->second);
+      }
+      call_paths[i].parent = entry->second;
+    };
+    if (!is_absent(main[i])) put_below(main[i]);
+    const RegionId caller = caller_of(call_paths[i]);
+    if (parent != kNone && !by_hand[parent] && !is_absent(caller) &&
+        call_paths[call_paths[i].parent].region != caller && call_paths[parent].region != caller) {
+      put_below(caller);
+    }
+    (call_paths[i].parent == kNone ? roots : children[call_paths[i].parent]).push_back(i);
+  }
+  std::vector<std::size_t> stack(roots.rbegin(), roots.rend());  // next to be placed on top
+  std::vector<std::size_t> place(call_paths.size(), kNone);
+  while (!stack.empty()) {
+    const std::size_t i = stack.back();
+    stack.pop_back();
+    const CallPath& path = call_paths[i];
+    CallPathNode node{path.region, path.site,
+                      i < recorded ? static_cast<CallPathIndex>(i) : kOnlyNamed};
+    if (path.parent != kNone) {
+      node.parent = place[path.parent];
+      node.depth = call_paths_[node.parent].depth + 1;
+    }
+    place[i] = call_paths_.size();
+    call_paths_.push_back(node);
+    stack.insert(stack.end(), children[i].rbegin(), children[i].rend());
+  }
+}
+
+void Report::order_system() {
+  using Key = std::tuple<MachineId, NodeId, ProcessId, ThreadId>;
+  std::map<std::pair<Key, LocationIndex>, LocationDef> sorted;
+  for (std::size_t i = 0; i < locations_.size(); ++i) {
+    const LocationDef* found = definitions_->locations.find(locations_[i]);
+    LocationDef def = found != nullptr ? *found : LocationDef{};
+    if (found == nullptr) def.process = static_cast<ProcessId>(raw(locations_[i]));
+    sorted.emplace(std::pair{Key{def.machine, def.node, def.process, def.thread},
+                             static_cast<LocationIndex>(i)},
+                   def);
+  }
+  const auto named = [](std::string name, const char* kind, std::uint32_t number) {
+    return name.empty() ? std::string(kind) + " " + std::to_string(number) : name;
+  };
+  const LocationDef* last = nullptr;
+  bool threaded = false;
+  for (const auto& [key, def] : sorted) {
+    const bool new_machine = last == nullptr || last->machine != def.machine;
+    const bool new_node = new_machine || last->node != def.node;
+    const bool new_process = new_node || last->process != def.process;
+    if (new_machine) {
+      const MachineDef* machine = definitions_->machines.find(def.machine);
+      machines_.push_back(
+          {named(machine != nullptr ? machine->name : "", "Machine", raw(def.machine)), {}});
+    }
+    if (new_node) {
+      const NodeDef* node = definitions_->nodes.find(def.node);
+      machines_.back().nodes.push_back(
+          {named(node != nullptr ? node->name : "", "Node", raw(def.node)), {}});
+    }
+    if (new_process) {
+      const auto it = definitions_->process_names.find(def.process);
+      machines_.back().nodes.back().processes.push_back(
+          {named(it != definitions_->process_names.end() ? it->second : "", "Process",
+                 raw(def.process)),
+           raw(def.process),
+           {}});
+    } else {
+      threaded = true;
+    }
+    const auto it = definitions_->thread_names.find({def.process, def.thread});
+    machines_.back().nodes.back().processes.back().threads.push_back(
+        {named(it != definitions_->thread_names.end() ? it->second : "", "Thread", raw(def.thread)),
+         raw(def.thread), key.second});
+    threads_by_location_[locations_[key.second]] = thread_locations_.size();
+    thread_locations_.push_back(key.second);
+    last = &def;
+  }
+  for (const auto& [key, def] : sorted) {
+    thread_names_.push_back("rank " + std::to_string(raw(def.process)));
+    if (threaded) thread_names_.back() += ", thread " + std::to_string(raw(def.thread));
+  }
+}
+
+std::size_t Report::thread_of(LocationId location) const {
+  const auto it = threads_by_location_.find(location);
+  return it == threads_by_location_.end() ? kNone : it->second;
+}
+
+std::string Report::thread_name(std::size_t thread) const {
+  return thread_names_[thread];
+}
+
+bool Report::add_row(std::size_t metric, CallPathIndex call_path, std::span<double> out) const {
+  bool any = false;
+  for (const MetricIndex own : metrics_[metric].own) {
+    const std::span<const double> values = severities_.row(own, call_path);
+    for (std::size_t t = 0; t < out.size() && !values.empty(); ++t) {
+      out[t] += values[thread_locations_[t]];
+      any = any || out[t] != 0;
+    }
+  }
+  for (const std::size_t child : summands_[metric]) any = add_row(child, call_path, out) || any;
+  return any;
+}
+
+bool Report::row(std::size_t metric, std::size_t call_path, std::span<double> out) const {
+  std::fill(out.begin(), out.end(), 0.0);
+  const CallPathIndex index = call_paths_[call_path].index;
+  return index != kOnlyNamed && add_row(metric, index, out);
+}
+
+std::vector<double> Report::by_thread(std::size_t metric) const {
+  std::vector<double> sums(threads()), values(threads());
+  for (std::size_t c = 0; c < call_paths_.size(); ++c) {
+    if (!row(metric, c, values)) continue;
+    for (std::size_t t = 0; t < sums.size(); ++t) sums[t] += values[t];
+  }
+  return sums;
+}
+
+bool Report::is_wait(std::size_t metric) const {
+  return expert::is_wait(metrics_[metric].metric);
+}
+
+std::size_t Report::find_metric(std::string_view name) const {
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    if (metrics_[i].metric.name == name) return i;
+  }
+  return kNone;
+}
+
+std::string Report::region_name(RegionId region) const {
+  const auto stretch = stretches_.find(region);
+  if (stretch != stretches_.end()) return stretch->second;
+  const RegionDef* def = definitions_->regions.find(region);
+  return def != nullptr ? def->name : "region " + std::to_string(raw(region));
+}
+
+std::string Report::call_site(std::size_t call_path) const {
+  return site_name(*definitions_, call_paths_[call_path].site);
+}
+
+std::string Report::call_path_name(std::size_t call_path) const {
+  std::vector<std::size_t> nodes;  // outermost last
+  for (std::size_t c = call_path; c != kNone; c = call_paths_[c].parent) nodes.push_back(c);
+  const auto part = [&](std::size_t depth) {
+    const std::size_t n = nodes.size() - 1 - depth;
+    std::string text = region_name(call_paths_[nodes[n]].region);
+    if (n == 0) return text;
+    // Where in this region the one below was called from.
+    const std::string below =
+        is_stretch(call_paths_[nodes[n - 1]].region) ? "" : call_site(nodes[n - 1]);
+    return below.empty() ? text : text + ' ' + below;
+  };
+  return cube::joined_path(nodes.size(), part);
+}
+
+}  // namespace kojak::expert

@@ -1,0 +1,168 @@
+// A finished analysis in the order in which reports show it: metric tree, call tree, system tree,
+// and severities inclusive along the metrics, exclusive along the call paths.
+//
+// Owns the trees and the severities; the definitions belong to the caller and must outlive it. Rows
+// are computed when they are asked for, so that a report of many locations needs no second copy.
+// Source: docs/report.md.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "epilog/format/definitions.h"
+#include "expert/analysis/findings.h"
+#include "expert/analysis/instances.h"
+#include "expert/analysis/last_calls.h"
+#include "expert/analysis/processor_use.h"
+#include "expert/analysis/severity.h"
+#include "expert/causes/root_causes.h"
+#include "expert/metric.h"
+
+namespace kojak::expert {
+
+inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+// A metric of the analysis, its number in the severity store, and whether the report shows it.
+struct ReportMetric {
+  Metric metric;
+  MetricIndex index = 0;
+  bool shown = true;
+  std::string remark = {};  // what the trace lacks for it
+};
+struct MetricNode {
+  Metric metric;
+  std::string remark;  // a sentence on what the trace lacks for it; empty if nothing
+  // What it has of its own in the severity store: itself, and its summands that are not shown.
+  std::vector<MetricIndex> own;
+  std::size_t parent = kNone;
+  unsigned depth = 0;
+};
+
+// A call path as the trace had it.
+struct CallPath {
+  RegionId region{};
+  CallSiteId site = absent<CallSiteId>();
+  std::size_t parent = kNone;  // in order of first appearance
+};
+// The same in the report's order: a parent before its children, siblings by first appearance. A
+// function that was not recorded, but that call sites name as the caller, has an entry of its own,
+// without severities, where it can only be right:
+// - `main` encloses all that its process's first thread does: it stands above it.
+// - Any other stands between its calls and what was recorded around them, but not below a region
+//   that the user begins and ends by hand: it may as well be the function that does so, and enclose
+//   the region. There its calls stand directly in the region.
+struct CallPathNode {
+  RegionId region{};
+  CallSiteId site = absent<CallSiteId>();
+  CallPathIndex index = 0;  // in the severity store; kOnlyNamed: no row there
+  std::size_t parent = kNone;
+  unsigned depth = 0;
+};
+
+inline constexpr CallPathIndex kOnlyNamed = ~CallPathIndex{0};
+
+struct ThreadNode {
+  std::string name;
+  std::uint32_t number = 0;
+  LocationIndex location = 0;
+};
+struct ProcessNode {
+  std::string name;
+  std::uint32_t rank = 0;
+  std::vector<ThreadNode> threads;
+};
+struct HostNode {
+  std::string name;
+  std::vector<ProcessNode> processes;
+};
+struct MachineNode {
+  std::string name;
+  std::vector<HostNode> nodes;
+};
+
+// Where a call stands, if known: "halo.c:118".
+std::string site_name(const Definitions& definitions, CallSiteId site);
+
+class Report {
+ public:
+  // `metrics`: a parent before its children. `locations` are the trace's locations in the order of
+  // the severity store's columns.
+  Report(const Definitions& definitions, std::vector<LocationId> locations,
+         const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
+         SeverityStore severities, std::vector<Finding> findings, WaitResults waits = {},
+         LastCalls last_calls = {}, std::optional<RootCauses> root_causes = {},
+         std::map<RegionId, std::string> stretches = {}, ProcessorUse processors = {});
+
+  const Definitions& definitions() const { return *definitions_; }
+  const std::vector<MetricNode>& metrics() const { return metrics_; }
+  const std::vector<CallPathNode>& call_paths() const { return call_paths_; }
+  const std::vector<MachineNode>& machines() const { return machines_; }
+  const std::vector<Finding>& findings() const { return findings_; }
+  // The most severe instances, and for whom calls waited; places are those of the analysis
+  // (StorePlaces).
+  const WaitResults& waits() const { return waits_; }
+  // Where processes stood that were ended from outside; places as in waits().
+  const LastCalls& last_calls() const { return last_calls_; }
+  // Who made the others wait, if the analysis was asked for it; places as in waits().
+  const std::optional<RootCauses>& root_causes() const { return root_causes_; }
+  // Whether the threads had a processor, if the trace tells; places as in waits().
+  const ProcessorUse& processors() const { return processors_; }
+  // Threads in the order of the report; each one's location, and the way back.
+  std::size_t threads() const { return thread_locations_.size(); }
+  LocationId thread_location(std::size_t thread) const {
+    return locations_[thread_locations_[thread]];
+  }
+  LocationIndex thread_column(std::size_t thread) const { return thread_locations_[thread]; }
+  std::size_t thread_of(LocationId location) const;  // kNone if the trace has no such location
+  // "rank 3", or "rank 3, thread 1" in a run with threads.
+  std::string thread_name(std::size_t thread) const;
+
+  // Severities of one metric and call path over the threads. False if all are 0.
+  bool row(std::size_t metric, std::size_t call_path, std::span<double> out) const;
+  // Sums over call paths, by thread.
+  std::vector<double> by_thread(std::size_t metric) const;
+  // Whether a metric is waiting of its own: a pattern in seconds that is no part of another.
+  bool is_wait(std::size_t metric) const;
+  // Sum over call paths and threads.
+  double total(std::size_t metric) const { return totals_[metric]; }
+
+  std::size_t find_metric(std::string_view name) const;  // kNone if there is none
+  std::string region_name(RegionId region) const;
+  // Whether the entry is no function, but the computing of a function between two of its calls.
+  bool is_stretch(RegionId region) const { return stretches_.contains(region); }
+  // "halo / exchange_halo halo.c:118 / MPI_Put", outermost first.
+  std::string call_path_name(std::size_t call_path) const;
+  // Where the call path's region was called from, if known: "halo.c:118".
+  std::string call_site(std::size_t call_path) const;
+
+ private:
+  bool add_row(std::size_t metric, CallPathIndex call_path, std::span<double> out) const;
+  void add_metrics(const std::vector<ReportMetric>& metrics);
+  void order_call_paths(std::vector<CallPath> call_paths, const std::vector<ReportMetric>& metrics);
+  RegionId caller_of(const CallPath& path) const;
+  std::vector<RegionId> main_above(const std::vector<CallPath>& call_paths,
+                                   const std::vector<ReportMetric>& metrics) const;
+  void order_system();
+
+  const Definitions* definitions_;
+  std::vector<LocationId> locations_;
+  std::vector<MetricNode> metrics_;
+  std::vector<std::vector<std::size_t>> summands_;  // of each metric: children that add up to it
+  std::vector<CallPathNode> call_paths_;
+  std::vector<MachineNode> machines_;
+  std::vector<LocationIndex> thread_locations_;  // column of each thread in the severity store
+  std::map<LocationId, std::size_t> threads_by_location_;
+  std::vector<std::string> thread_names_;
+  SeverityStore severities_;
+  std::vector<double> totals_;
+  std::vector<Finding> findings_;
+  WaitResults waits_;
+  LastCalls last_calls_;
+  std::optional<RootCauses> root_causes_;
+  std::map<RegionId, std::string> stretches_;
+  ProcessorUse processors_;
+};
+
+}  // namespace kojak::expert
