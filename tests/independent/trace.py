@@ -100,12 +100,15 @@ class Trace:
                 words = line.split(" ")
                 fields = {}
             for word in words[1:]:
-                name, _, value = word.partition("=")
-                if value not in known:
-                    known[value] = _value(value)
-                fields[name] = value if name == "grpv" else known[value]
+                field = known.get(word)
+                if field is None:
+                    name, _, value = word.partition("=")
+                    if name == "time":  # no other event has it
+                        fields["time"] = float(value)
+                        continue
+                    field = known[word] = (name, value if name == "grpv" else _value(value))
+                fields[field[0]] = field[1]
             if "time" in fields:
-                fields["time"] = float(fields["time"])
                 self.events.append(Event(words[0], len(self.events), fields, attributes))
                 attributes = {}
             elif words[0] in ATTRIBUTES:
