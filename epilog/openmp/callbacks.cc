@@ -1,7 +1,8 @@
+// Long because each construct has its callbacks, which all work on the one stack of open regions.
 #include "epilog/openmp/callbacks.h"
 
 #include "epilog/format/openmp_constructs.h"
-#include "epilog/openmp/team.h"
+#include "epilog/openmp/locks.h"
 #include "epilog/runtime/local_trace.h"
 #include "epilog/runtime/memory.h"
 #include "epilog/runtime/open_regions.h"
@@ -38,6 +39,13 @@ std::uint64_t parallel_at(const OpenRegions& stack) {
   return i;
 }
 
+// Whether the thread is a worker of the innermost team that it is in.
+bool is_in_others_team() {
+  const OpenRegions& stack = the_open_regions;
+  const std::uint64_t at = parallel_at(stack);
+  return at != 0 && stack.entries[at - 1].ended != nullptr;
+}
+
 // Leaves the innermost region that `fits`, of the innermost parallel region, and what is open above
 // it.
 template <class F>
@@ -65,26 +73,60 @@ void look_at_processor(RegionEvent& event) {
 
 // ---- teams
 
-void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned, int,
-                       const void* place) {
-  parallel->ptr = nullptr;
-  if (RegionEvent::is_busy()) return;
-  parallel->ptr = take_team(the_thread, place);
-  RegionEvent event;
+void write_fork(RegionEvent& event, Team& team) {
+  team.forked = true;
   if (!event.records()) return;
   const Recorder& r = event.recorder();
   event.write(OmpFork{r.lid, record_time(event.stamp())});
 }
 
+void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned wanted,
+                       int, const void* place) {
+  parallel->ptr = nullptr;
+  if (the_open_regions.ours != nullptr && RegionEvent::is_busy()) return;
+  Team* const team = take_team(the_thread, place);
+  parallel->ptr = team;
+  if (team == nullptr || wanted == 1) return;  // the one thread begins it at once
+  RegionEvent event;
+  write_fork(event, *team);
+}
+
+[[gnu::always_inline]] inline bool begin_alone(Team& team) {
+  QuickEvent event;
+  if (!event.ready(1)) return false;
+  const std::uint64_t key = key_of(Construct::kParallel, team.place);
+  const RegionId region = event.known(key);
+  const Ticks now = event.now();
+  if (region == kRejected || now == 0) return false;
+  event.write(compact::TeamOfOne{event.lid(), record_time(now), region, Count64{team.number}}, now);
+  event.push(key, &team);
+  team.forked = true;
+  return true;
+}
+
+[[gnu::always_inline]] inline bool end_quickly(Team& team) {
+  QuickEvent event;
+  if (!event.ready(1)) return false;
+  const OpenRegions::Entry* const region = event.open(0);
+  if (region == nullptr || region->what != &team || !region->written) return false;
+  const Ticks now = event.now();
+  if (now == 0) return false;
+  event.write(compact::TeamLeft{event.lid(), record_time(now)}, now);
+  event.pop(1);
+  team.open = false;
+  team.end.store(now, std::memory_order_release);
+  return true;
+}
+
 void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
   auto* const team = static_cast<Team*>(parallel->ptr);
-  if (team == nullptr) return;
+  if (team == nullptr || end_quickly(*team)) return;
   RegionEvent event;
   Ticks end = ticks();
   const OpenRegions& stack = event.stack();
   const std::uint64_t at = parallel_at(stack);
   if (at != 0 && stack.entries[at - 1].what == team) event.leave(stack.depth - at + 1, end);
-  if (event.records()) {
+  if (team->forked && event.records()) {
     const Recorder& r = event.recorder();
     end = event.stamp(end);
     event.write(OmpJoin{r.lid, record_time(end)});
@@ -96,12 +138,14 @@ void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
 void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
                       unsigned size, unsigned index, int flags) {
   if ((flags & ompt_task_initial) != 0) return;
-  RegionEvent event;
   if (endpoint == ompt_scope_begin) {
     task->value = 0;
     auto* const team = parallel == nullptr ? nullptr : static_cast<Team*>(parallel->ptr);
     if (team == nullptr) return;
     const bool worker = team->master != &the_thread;
+    if (!worker && !team->forked && size == 1 && begin_alone(*team)) return;
+    RegionEvent event;
+    if (!worker && !team->forked) write_fork(event, *team);
     if (!event.enter(key_of(Construct::kParallel, team->place), team, RegionEvent::kNow,
                      worker ? &team->end : nullptr)) {
       return;
@@ -114,9 +158,10 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
     return;
   }
   // A master leaves its region when the team is over.
+  if (!is_in_others_team()) return;
+  RegionEvent event;
   const OpenRegions& stack = event.stack();
   const std::uint64_t at = parallel_at(stack);
-  if (at == 0 || stack.entries[at - 1].ended == nullptr) return;
   auto* const team = static_cast<Team*>(const_cast<void*>(stack.entries[at - 1].what));
   event.leave(stack.depth - at + 1);
   team->holders.fetch_sub(1, std::memory_order_release);
@@ -218,6 +263,8 @@ void on_master(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, const
 
 // ---- locks
 
+LockTable lock_table;
+
 // The construct that admits one thread at a time, and the region of what the one does in it.
 struct Exclusive {
   Construct outer, inner;
@@ -245,45 +292,139 @@ void write_lock(RegionEvent& event, ompt_wait_id_t id, Ticks at) {
   event.write(R{r.lid, record_time(event.stamp(at)), lock_of(id)});
 }
 
-void on_mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t, const void* place) {
-  Exclusive exclusive{};
-  if (!find_exclusive(kind, exclusive)) {
-    the_thread.acquire = ticks();
-    return;
+// These are the rule; what stands behind them is what they leave.
+//
+// A construct whose lock is free is entered when the thread has it. (Where two threads find it
+// free, the second one's waiting is written when it is over; else it is seen from its beginning
+// on.)
+[[gnu::always_inline]] inline bool take_quickly(std::uint64_t outer, std::uint64_t inner,
+                                                ompt_wait_id_t id, bool at_once) {
+  QuickEvent event;
+  if (!event.ready(2)) return false;
+  const RegionId region = event.known(outer), block = event.known(inner);
+  const Ticks asked = the_thread.acquire;
+  if (region == kRejected || block == kRejected ||
+      static_cast<std::int64_t>(asked - event.last()) < 0) {
+    return false;
   }
-  RegionEvent event;
-  event.enter(key_of(exclusive.outer, place), nullptr);
+  if (at_once) {
+    event.write(compact::LockEntered{event.lid(), record_time(asked), lock_of(id), region, block},
+                asked);
+  } else {
+    const Ticks now = event.now();
+    if (now == 0) return false;
+    event.write(Enter{event.lid(), record_time(asked), region, {}}, asked);
+    event.write(compact::LockTaken{event.lid(), record_time(now), lock_of(id), block}, now);
+  }
+  event.push(outer, nullptr);
+  event.push(inner, nullptr);
+  return true;
+}
+[[gnu::always_inline]] inline bool give_quickly(const Exclusive& exclusive, ompt_wait_id_t id) {
+  QuickEvent event;
+  if (!event.ready(1)) return false;
+  const OpenRegions::Entry *const block = event.open(0), *const construct = event.open(1);
+  if (construct == nullptr || !is_of(block->key, exclusive.inner) || !block->written ||
+      !is_of(construct->key, exclusive.outer) || !construct->written) {
+    return false;
+  }
+  const Ticks now = event.now();
+  if (now == 0) return false;
+  event.write(compact::LockLeft{event.lid(), record_time(now), lock_of(id)}, now);
+  event.pop(2);
+  return true;
+}
+[[gnu::always_inline]] inline bool set_quickly(std::uint64_t key, ompt_wait_id_t id, bool at_once) {
+  QuickEvent event;
+  if (!event.ready(1)) return false;
+  const RegionId region = event.known(key);
+  const Ticks asked = the_thread.acquire;
+  if (region == kRejected || static_cast<std::int64_t>(asked - event.last()) < 0) return false;
+  const Ticks now = at_once ? asked : event.now();
+  if (now == 0) return false;
+  event.write(
+      compact::LockSet{event.lid(), record_time(asked), record_time(now), region, lock_of(id)},
+      now);
+  return true;
 }
 
-void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t id, const void* place) {
-  Exclusive exclusive{};
+[[gnu::noinline]] void enter_waiting(std::uint64_t outer) {
   RegionEvent event;
-  if (find_exclusive(kind, exclusive)) {
-    write_lock<OmpALock>(event, id, RegionEvent::kNow);
-    event.enter(key_of(exclusive.inner, place), nullptr, event.recorder().last);
-    return;
-  }
-  const bool nest = kind == ompt_mutex_nest_lock;
-  const bool waits = nest || kind == ompt_mutex_lock;  // a test does not
-  if (!waits) return write_lock<OmpALock>(event, id, RegionEvent::kNow);
-  const std::uint64_t key = key_of(nest ? Construct::kSetNestLock : Construct::kSetLock, place);
-  if (!event.enter(key, nullptr, the_thread.acquire)) return;
+  event.enter(outer, nullptr, the_thread.acquire);
+}
+[[gnu::noinline]] void take(std::uint64_t outer, std::uint64_t inner, ompt_wait_id_t id,
+                            bool entered) {
+  RegionEvent event;
+  if (!entered) event.enter(outer, nullptr, the_thread.acquire);
   write_lock<OmpALock>(event, id, RegionEvent::kNow);
-  event.leave(1, event.recorder().last);
+  event.enter(inner, nullptr, event.recorder().last);
 }
-
-void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t id, const void*) {
-  Exclusive exclusive{};
+[[gnu::noinline]] void give(const Exclusive& exclusive, ompt_wait_id_t id) {
   RegionEvent event;
-  if (!find_exclusive(kind, exclusive)) {
-    return write_lock<OmpRLock>(event, id, RegionEvent::kNow);
-  }
   if (!leave_innermost(event, exclusive.inner)) return;
   write_lock<OmpRLock>(event, id, event.recorder().last);
   // (Its own construct, which was entered right before the block.)
   const OpenRegions& stack = event.stack();
   if (stack.depth != 0 && is_of(stack.entries[stack.depth - 1].key, exclusive.outer)) {
     event.leave(1, event.recorder().last);
+  }
+}
+[[gnu::noinline]] void set(std::uint64_t key, ompt_wait_id_t id) {
+  RegionEvent event;
+  if (!event.enter(key, nullptr, the_thread.acquire)) return;
+  write_lock<OmpALock>(event, id, RegionEvent::kNow);
+  event.leave(1, event.recorder().last);
+}
+template <class R>
+[[gnu::noinline]] void write_lock_alone(ompt_wait_id_t id) {
+  RegionEvent event;
+  write_lock<R>(event, id, RegionEvent::kNow);
+}
+[[gnu::always_inline]] inline bool unset_quickly(ompt_wait_id_t id) {
+  QuickEvent event;
+  if (!event.ready(1)) return false;
+  const Ticks now = event.now();
+  if (now == 0) return false;
+  event.write(OmpRLock{event.lid(), record_time(now), lock_of(id)}, now);
+  return true;
+}
+
+void on_mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t id, const void* place) {
+  OmpThread& thread = the_thread;
+  lock_table.ask(thread, id);
+  thread.acquire = ticks();
+  // Who waits for its turn waits for no holder.
+  if (kind == ompt_mutex_ordered) thread.seen = 0;
+  Exclusive exclusive{};
+  if (thread.seen == 0 && find_exclusive(kind, exclusive)) {
+    enter_waiting(key_of(exclusive.outer, place));
+  }
+}
+
+void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t id, const void* place) {
+  const bool seen_free = the_thread.seen != 0;
+  const bool at_once = lock_table.take(the_thread, id);
+  Exclusive exclusive{};
+  if (find_exclusive(kind, exclusive)) {
+    const std::uint64_t outer = key_of(exclusive.outer, place);
+    const std::uint64_t inner = key_of(exclusive.inner, place);
+    if (!seen_free || !take_quickly(outer, inner, id, at_once)) take(outer, inner, id, !seen_free);
+    return;
+  }
+  const bool nest = kind == ompt_mutex_nest_lock;
+  // A test does not wait.
+  if (!nest && kind != ompt_mutex_lock) return write_lock_alone<OmpALock>(id);
+  const std::uint64_t key = key_of(nest ? Construct::kSetNestLock : Construct::kSetLock, place);
+  if (!set_quickly(key, id, at_once)) set(key, id);
+}
+
+void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t id, const void*) {
+  lock_table.give(the_thread, id);
+  Exclusive exclusive{};
+  if (!find_exclusive(kind, exclusive)) {
+    if (!unset_quickly(id)) write_lock_alone<OmpRLock>(id);
+  } else if (!give_quickly(exclusive, id)) {
+    give(exclusive, id);
   }
 }
 

@@ -13,7 +13,7 @@ std::atomic<std::uint64_t> threads{0};
 [[gnu::cold, gnu::noinline]] Team* add_team(OmpThread& thread) {
   Team* const team = create<Team>();
   if (team == nullptr) return nullptr;
-  if (thread.number == 0) thread.number = threads.fetch_add(1) + 1;
+  number(thread);
   team->master = &thread;
   team->next = thread.teams;
   thread.teams = team;
@@ -21,6 +21,10 @@ std::atomic<std::uint64_t> threads{0};
 }
 
 }  // namespace
+
+void number(OmpThread& thread) {
+  if (thread.number == 0) thread.number = threads.fetch_add(1) + 1;
+}
 
 Team* take_team(OmpThread& thread, const void* place) {
   Team* team = thread.teams;
@@ -30,6 +34,7 @@ Team* take_team(OmpThread& thread, const void* place) {
   }
   if (team == nullptr && (team = add_team(thread)) == nullptr) return nullptr;
   team->open = true;
+  team->forked = false;
   team->end.store(0, std::memory_order_relaxed);
   team->number = thread.number << 40 | ++thread.made;
   team->place = place;

@@ -116,7 +116,9 @@ template <class R>
 // it.
 template <class R>
 [[gnu::always_inline]] inline std::byte* put(const Recorder& r, std::byte* to, const R& record) {
-  if constexpr (compact::kHasCode<R> && kEffect<R> == RegionEffect::kEntersAndLeaves) {
+  if constexpr (compact::Joint<R>) {
+    return compact::encode(*r.state, record, to);
+  } else if constexpr (compact::kHasCode<R> && kEffect<R> == RegionEffect::kEntersAndLeaves) {
     return compact::encode(*r.state, record, to);
   } else if constexpr (compact::kHasCode<R>) {
     return encode_apart(*r.state, record, to);

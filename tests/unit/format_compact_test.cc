@@ -1,3 +1,4 @@
+// Long because every way to damage or cut a compact file is held against the records that went in.
 // Compact records (version 3.0): what comes out is what went in, whatever it was; what is cut off
 // or damaged is found, and what stands before it is right; and the bytes of a few are written out
 // by hand.
@@ -7,6 +8,7 @@
 #include <deque>
 #include <random>
 
+#include "epilog/format/compact/encode_quickly.h"
 #include "epilog/format/compact/pack.h"
 #include "epilog/format/io/local_buffer.h"
 #include "epilog/format/io/reader.h"
@@ -377,6 +379,106 @@ TEST(Compact, ALaterVersionAndUnknownItemsAreRefused) {
   EXPECT_NE(damage({0xFF, 0, 0x01, 0x01, 0xFF, 0xFF, 0xFF, 0xFF, 0x1F})
                 .find("offset 12: a number of a compact record is out of range"),
             std::string::npos);
+}
+
+// A joint item in a file, and the records that it must be read as.
+class JointTrace {
+ public:
+  explicit JointTrace(bool big_endian) : dialect_{2, 0, big_endian} {
+    file = header(3, big_endian);
+    records = header(2, big_endian);
+    append(file, bytes_, compact::begin_block(state_, bytes_));
+  }
+  template <class J>
+  void add(const J& item, std::size_t stands_for) {
+    places.insert(places.end(), stands_for, file.size());
+    // Written quickly or not, it is the same.
+    compact::State state = state_;
+    append(file, bytes_, compact::encode(state_, item, bytes_));
+    const std::size_t size = file.size() - places.back();
+    std::byte again[compact::kMaxItem];
+    ASSERT_EQ(compact::encode_quickly(state, item, again) - again,
+              static_cast<std::ptrdiff_t>(size));
+    ASSERT_TRUE(std::equal(again, again + size, bytes_));
+    ASSERT_TRUE(state.time == state_.time && state.location == state_.location &&
+                state.fields == state_.fields && state.values == state_.values);
+  }
+  template <class R>
+  void expect(const R& record) {
+    append(records, bytes_, bytes_ + encode(record, dialect_, bytes_));
+  }
+  FileBytes file, records;
+  std::vector<std::uint64_t> places;
+
+ private:
+  Dialect dialect_;
+  compact::State state_;
+  std::byte bytes_[compact::kMaxItem];
+};
+
+TEST(Compact, AJointItemIsTheRecordsThatItStandsFor) {
+  for (const bool big_endian : {kBig, !kBig}) {
+    JointTrace trace(big_endian);
+    for (std::uint32_t i = 0; i < 50; ++i) {
+      // At first all is as it was the last time.
+      const LocationId lid{i < 20 ? 0 : i % 3};
+      const double t = 0.5 * i;
+      const Seconds a{t}, b{t + 0.125}, c{t + 0.25}, d{t + 0.375};
+      const LockId lock{i % 2 == 0 || i < 20 ? 0xFFFFFFF0u : i};
+      trace.add(compact::TeamOfOne{lid, a, RegionId{7}, Count64{i + 1}}, 3);
+      trace.expect(OmpFork{lid, a});
+      trace.expect(Enter{lid, a, RegionId{7}, {}});
+      trace.expect(OmpTeam{lid, a, Count64{i + 1}, Count{0}, Count{1}});
+      trace.add(Enter{lid, b, RegionId{8}, {}}, 1);
+      trace.expect(Enter{lid, b, RegionId{8}, {}});
+      trace.add(compact::LockTaken{lid, c, lock, RegionId{i < 20 ? 9 : 9 + i % 2}}, 2);
+      trace.expect(OmpALock{lid, c, lock});
+      trace.expect(Enter{lid, c, RegionId{i < 20 ? 9 : 9 + i % 2}, {}});
+      trace.add(compact::LockLeft{lid, c, lock}, 3);
+      trace.expect(Exit{lid, c, {}});
+      trace.expect(OmpRLock{lid, c, lock});
+      trace.expect(Exit{lid, c, {}});
+      trace.add(compact::LockEntered{lid, c, lock, RegionId{8}, RegionId{i < 20 ? 9 : 9 + i % 2}},
+                3);
+      trace.expect(Enter{lid, c, RegionId{8}, {}});
+      trace.expect(OmpALock{lid, c, lock});
+      trace.expect(Enter{lid, c, RegionId{i < 20 ? 9 : 9 + i % 2}, {}});
+      trace.add(compact::LockLeft{lid, d, lock}, 3);
+      trace.expect(Exit{lid, d, {}});
+      trace.expect(OmpRLock{lid, d, lock});
+      trace.expect(Exit{lid, d, {}});
+      trace.add(compact::LockSet{lid, d, Seconds{t + 0.4}, RegionId{12}, lock}, 3);
+      trace.expect(Enter{lid, d, RegionId{12}, {}});
+      trace.expect(OmpALock{lid, Seconds{t + 0.4}, lock});
+      trace.expect(Exit{lid, Seconds{t + 0.4}, {}});
+      trace.add(compact::TeamLeft{lid, Seconds{t + 0.45}}, 2);
+      trace.expect(Exit{lid, Seconds{t + 0.45}, {}});
+      trace.expect(OmpJoin{lid, Seconds{t + 0.45}});
+    }
+    const Read got = read(trace.file, true);
+    ASSERT_EQ(got.end, TraceReader::Next::kEnd) << got.error.message();
+    ASSERT_TRUE(got.records == trace.records) << big_endian;
+    // Each of them stands where its item does, the first one where its block begins.
+    trace.places.front() = kHeaderSize;
+    ASSERT_EQ(got.places, trace.places);
+    // A file that is cut off has the records of the items before that.
+    for (std::size_t n = trace.places[100]; n < trace.places[130]; ++n) {
+      const Read cut =
+          read({trace.file.begin(), trace.file.begin() + static_cast<std::ptrdiff_t>(n)});
+      std::size_t whole = 100;
+      while (trace.places[whole + 1] <= n) ++whole;
+      while (trace.places[whole - 1] == trace.places[whole]) --whole;
+      ASSERT_EQ(cut.records.size(), got.offsets[whole]) << n;
+    }
+    auto reader =
+        TraceReader::from(memory_source(trace.file.data(), trace.file.size()), "file", 4096);
+    RawRecord record;
+    for (std::size_t i = 0; i < got.offsets.size(); i += 7) {
+      ASSERT_TRUE(reader->seek(got.offsets[i]).ok());
+      ASSERT_EQ(reader->next(record), TraceReader::Next::kRecord);
+      ASSERT_EQ(record.offset, got.offsets[i]);
+    }
+  }
 }
 
 TEST(Compact, PeersAreAsFarAwayAsTheyWere) {

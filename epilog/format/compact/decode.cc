@@ -169,7 +169,37 @@ KOJAK_INLINED inline const std::byte* Decoder::item(const std::byte* in, std::by
     }
   });
   if (!known) [[unlikely]]
-    reason_ = kUnknownCode;
+    return joint_item<kSwap>(type, present, in, out);
+  return next;
+}
+
+// Several records.
+template <bool kSwap>
+[[gnu::noinline]] const std::byte* Decoder::joint_item(std::uint8_t type, std::uint32_t present,
+                                                       const std::byte* in, std::byte*& out) {
+  const std::byte* next = nullptr;
+  const bool known = dispatch_joint(type, [&]<class J>() {
+    constexpr Shape kShape = shape_of<J>();
+    if (present >> kShape.bits != 0) {
+      reason_ = kUnknownField;
+      return;
+    }
+    std::byte body[kShape.bytes];
+    FieldReader<J, false> reader(state_, times_ == Times::kTicks ? &clock_ : nullptr, present, in,
+                                 body);
+    J joint;
+    visit_fields(joint, Dialect{}, reader);
+    if (reader.bad()) {
+      reason_ = kBadNumber;
+      return;
+    }
+    kojak::decode({J::kType, kShape.bytes, body, 0}, Dialect{}, joint);
+    Dialect dialect;
+    if (kSwap) dialect.big_endian = !dialect.big_endian;
+    joint.expand([&](const auto& record) { out += encode(record, dialect, out); });
+    next = reader.in();
+  });
+  if (!known) reason_ = kUnknownCode;
   return next;
 }
 

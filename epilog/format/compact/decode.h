@@ -50,6 +50,9 @@ class Decoder {
   const std::byte* item(const std::byte* in, std::byte*& out);
   const std::byte* other_item(const std::byte* in, std::byte*& out);
   template <bool kSwap>
+  const std::byte* joint_item(std::uint8_t type, std::uint32_t present, const std::byte* in,
+                              std::byte*& out);
+  template <bool kSwap>
   Piece run(const std::byte* in, const std::byte* end, bool last, std::byte* out,
             std::byte* out_end);
 

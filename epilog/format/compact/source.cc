@@ -138,8 +138,10 @@ std::uint64_t Source::place(std::uint64_t offset) {
     const Decoder::Piece piece =
         decoder.decode(input.get() + in, input.get() + end, ended, record, record + kMaxRecord);
     if (piece.in == input.get() + in) break;
+    const auto made = static_cast<std::uint64_t>(piece.out - record);
+    if (records + made > offset) break;  // one of several that this item stands for
     in += static_cast<std::size_t>(piece.in - (input.get() + in));
-    records += static_cast<std::uint64_t>(piece.out - record);
+    records += made;
   }
   file_->seek(back);
   // The record, and not the block that begins with it.

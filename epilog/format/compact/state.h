@@ -8,7 +8,8 @@
 //              (u8), scale and shift (d8): seconds = (ticks - base) * scale + shift.
 //   kVerbatim  a record as files of version 2.0 hold it follows: length, type, body. So are
 //              definitions, and whatever does not fit into the scheme; it is remembered nowhere.
-//   else       a compact record: its type, by code_of(). The top bit says that it has the same
+//   else       a compact record, or several (joint.h): its type, by code_of(). The top bit says
+//   that it has the same
 //              fields as the last record of its type; if not, a bit set follows (LEB128), one bit
 //              for each field in the order of records.def. Then the fields of the set, in that
 //              order.
@@ -35,7 +36,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "epilog/format/record/codec.h"
+#include "epilog/format/compact/joint.h"
 
 namespace kojak::compact {
 
@@ -125,9 +126,11 @@ inline constexpr SlotTable kSlotTable = [] {
   SlotTable table;
   for (std::size_t code = 0; code < kCodes; ++code) {
     table.first[code] = table.all;
-    dispatch_record(type_of(static_cast<std::uint8_t>(code)), [&]<class R>() {
+    const auto add = [&]<class R>() {
       table.all = static_cast<std::uint16_t>(table.all + shape_of<R>().slots);
-    });
+    };
+    const std::uint8_t type = type_of(static_cast<std::uint8_t>(code));
+    if (!dispatch_record(type, add)) dispatch_joint(type, add);
   }
   return table;
 }();
