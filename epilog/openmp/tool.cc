@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "epilog/openmp/callbacks.h"
+#include "epilog/runtime/call_path.h"
 #include "epilog/runtime/config.h"
 
 namespace kojak::measure::openmp {
@@ -25,7 +26,9 @@ bool names_another(const char* libraries) {
 
 int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   const auto set = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
-  return set != nullptr && set_callbacks(set) ? 1 : 0;
+  if (set == nullptr || !set_callbacks(set)) return 0;
+  begin_paths_behind(reinterpret_cast<const void*>(lookup));
+  return 1;
 }
 
 // The session ends with MPI; threads that OpenMP wakes later find that nothing is recorded.

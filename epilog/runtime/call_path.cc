@@ -20,6 +20,12 @@ void* (*function_around)(void*) = nullptr;
 // Frames of our own lie between the call and us.
 constexpr unsigned kMostOwnFrames = 16;
 
+// OpenMP's library, whose constructs are regions: a path in one of them begins there.
+CodeRange openmp_code;
+bool calls_construct(std::uintptr_t address) {
+  return openmp_code.holds(reinterpret_cast<const void*>(address));
+}
+
 struct Walk {
   std::uintptr_t first;  // the return address of the call
   unsigned wanted;
@@ -60,7 +66,7 @@ _Unwind_Reason_Code step_outwards(_Unwind_Context* context, void* data) {
   if (walk.total == 0 && address != walk.first) {
     return ++walk.skipped < kMostOwnFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
   }
-  if (address == 0) return _URC_END_OF_STACK;
+  if (address == 0 || (walk.total != 0 && calls_construct(address))) return _URC_END_OF_STACK;
   const unsigned place = place_of(walk.total);
   walk.stack->address[place] = address;
   walk.stack->place[place] = reinterpret_cast<const std::uintptr_t*>(stack_of(context)) - 1;
@@ -196,6 +202,12 @@ Count define_cut(Recorder& r, Count caller) {
 }
 
 }  // namespace
+
+void begin_paths_behind(const void* openmp) {
+  openmp_code = code_around(openmp);
+  // Linked into the program, it cannot be told from it.
+  if (calls_construct(getauxval(AT_ENTRY))) openmp_code = {};
+}
 
 bool prepare_call_paths() {
   if (unwind != nullptr) return true;

@@ -1,8 +1,9 @@
 // Call sites with the functions that led to them (ELG_CALLSITES=path:N).
 //
 // A path is the function that calls MPI and the outermost of those that led to it, from main or
-// from where the thread begins inwards, N in all: so the tree that many paths make is one tree. A
-// mark stands for those left out in between. What the system calls main from does not count.
+// from where the thread, or the construct of OpenMP that it is in, begins inwards, N in all: so the
+// tree that many paths make is one tree. A mark stands for those left out in between. What the
+// system calls main from does not count.
 //
 // The callers are found by the unwinder of the compiler's runtime library, which is loaded only
 // when this is asked for. It takes a microsecond or so; therefore the places on the stack where the
@@ -59,6 +60,10 @@ struct CallStack {
   std::uintptr_t address[kMostFrames];
   const std::uintptr_t* place[kMostFrames];
 };
+
+// From now on a path begins, at the latest, with what this library calls: OpenMP's, by an address
+// in it. Its constructs are recorded as regions, which lie around what they call.
+void begin_paths_behind(const void* openmp);
 
 // Loads the unwinder. False if there is none.
 bool prepare_call_paths();

@@ -13,7 +13,9 @@ class StorePlaces {
  public:
   explicit StorePlaces(const Report& report) {
     for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
-      call_paths_[report.call_paths()[c].index] = c;
+      const CallPathNode& node = report.call_paths()[c];
+      call_paths_[node.index] = c;
+      for (const CallPathIndex index : node.also) call_paths_[index] = c;
     }
     for (std::size_t t = 0; t < report.threads(); ++t) threads_[report.thread_column(t)] = t;
     for (std::size_t m = 0; m < report.metrics().size(); ++m) {

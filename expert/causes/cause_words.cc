@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "epilog/format/openmp_constructs.h"
 #include "expert/analysis/processors.h"
 #include "expert/catalogue.h"
 #include "expert/report/count_words.h"
@@ -28,8 +29,13 @@ std::string function_of(const Report& report, const StorePlaces& places, const S
     if (node.parent == kNone) continue;
     const CallPathNode& caller = report.call_paths()[node.parent];
     // Else the program has left the function, or is on its way into another.
-    if (caller.index == kOnlyNamed || caller.index == stretch.path)
-      return report.region_name(caller.region);
+    if (caller.index != kOnlyNamed && !caller.has(stretch.path)) continue;
+    // In a construct stands directly what the function does that begins it.
+    const RegionDef* region = report.definitions().regions.find(caller.region);
+    const CallSiteDef* site =
+        is_absent(node.site) ? nullptr : report.definitions().call_sites.find(node.site);
+    const bool construct = region != nullptr && is_omp(region->type) && site != nullptr;
+    return report.region_name(construct && !is_absent(site->left) ? site->left : caller.region);
   }
   const std::size_t path = stretch.path == kNoCallPath ? kNone : places.call_path(stretch.path);
   return path == kNone ? std::string() : report.region_name(report.call_paths()[path].region);

@@ -56,10 +56,12 @@ std::vector<std::size_t> call_nodes(const expert::Report& analysis, const cube::
     if (of_node[c] == first.size()) first.push_back(c);
   }
   const std::vector<expert::CallPathNode>& paths = analysis.call_paths();
-  std::vector<std::size_t> nodes(paths.size(), cube::kNone);
+  std::size_t in_store = paths.size();
+  for (const expert::CallPathNode& path : paths) in_store += path.also.size();
+  std::vector<std::size_t> nodes(in_store, cube::kNone);
   std::vector<std::size_t> with_callers(paths.size()), without(paths.size());
-  const bool same_size = nodes.size() == report.call_nodes.size();
-  for (std::size_t c = 0; c < nodes.size(); ++c) {
+  const bool same_size = paths.size() == report.call_nodes.size();
+  for (std::size_t c = 0; c < paths.size(); ++c) {
     const expert::CallPathNode& path = paths[c];
     const bool top = path.parent == expert::kNone;
     const std::string name = expert::xml_text(analysis.region_name(path.region));
@@ -73,6 +75,7 @@ std::vector<std::size_t> call_nodes(const expert::Report& analysis, const cube::
       nodes[path.index] = same_size && of_node[c] == number ? c : first[number];
       break;
     }
+    for (const std::uint32_t index : path.also) nodes[index] = nodes[path.index];
   }
   return nodes;
 }

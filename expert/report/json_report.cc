@@ -202,8 +202,7 @@ void add_waited_for(Json& json, const Report& report, const StorePlaces& places)
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {
     const MetricIndex metric = report.metrics()[m].own.front();
     for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
-      const std::vector<Partner>& partners =
-          partners_of(report, metric, report.call_paths()[c].index);
+      const std::vector<Partner> partners = partners_of(report, metric, report.call_paths()[c]);
       if (partners.empty()) continue;
       json.begin_object().member("metric", report.metrics()[m].metric.name).member("call_path", c);
       add_partners(json, report, places,

@@ -1,8 +1,11 @@
 #include "expert/report/report.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
+#include <utility>
 
+#include "epilog/format/openmp_constructs.h"
 #include "expert/catalogue.h"
 #include "expert/cube/path.h"
 
@@ -83,6 +86,115 @@ RegionId Report::caller_of(const CallPath& path) const {
   return site->left;
 }
 
+std::vector<bool> Report::first_threads() const {
+  std::vector<bool> first;
+  for (const LocationId location : locations_) {
+    const LocationDef* def = definitions_->locations.find(location);
+    first.push_back(def == nullptr || def->thread == ThreadId{0});
+  }
+  return first;
+}
+
+// Whether the path stands in a construct of OpenMP that the same function begins.
+bool Report::in_construct_of(const std::vector<CallPath>& call_paths, std::size_t path,
+                             RegionId caller) const {
+  for (std::size_t at = call_paths[path].parent; at != kNone; at = call_paths[at].parent) {
+    const RegionDef* region = definitions_->regions.find(call_paths[at].region);
+    if (region == nullptr || !is_omp(region->type)) return false;
+    if (caller_of(call_paths[at]) == caller) return true;
+  }
+  return false;
+}
+
+// Moves what the threads of teams do to the parallel region of their master, where that is reached
+// by one path: each path's place, which is its own if it stays. Nested ones become visible so,
+// hence the repetition.
+std::vector<std::size_t> Report::unite_teams(std::vector<CallPath>& call_paths,
+                                             const std::vector<ReportMetric>& metrics) const {
+  std::vector<std::size_t> place(call_paths.size());
+  std::iota(place.begin(), place.end(), std::size_t{0});
+  const auto visits = std::find_if(metrics.begin(), metrics.end(), [](const ReportMetric& metric) {
+    return metric.metric.name == "visits";
+  });
+  if (visits == metrics.end()) return place;
+  const std::vector<bool> first = first_threads();
+  // Regions at the top of threads that are nobody's first.
+  const auto begins_thread = [&](std::size_t i) {
+    const std::size_t root = call_paths[i].parent;
+    const RegionDef* region = definitions_->regions.find(call_paths[i].region);
+    if (root == kNone || call_paths[root].parent != kNone || region == nullptr ||
+        region->type != kOmpParallel || is_absent(call_paths[i].site)) {
+      return false;
+    }
+    const std::span<const double> row =
+        severities_.row(visits->index, static_cast<CallPathIndex>(root));
+    for (std::size_t l = 0; l < row.size(); ++l) {
+      if (row[l] != 0 && first[l]) return false;
+    }
+    return true;
+  };
+  std::vector<std::size_t> waiting;
+  std::vector<std::vector<std::size_t>> children(call_paths.size());
+  for (std::size_t i = 0; i < call_paths.size(); ++i) {
+    if (call_paths[i].parent != kNone) children[call_paths[i].parent].push_back(i);
+    if (begins_thread(i)) waiting.push_back(i);
+  }
+  // What is computed between the same two calls is one thing, too.
+  const auto same_region = [&](RegionId a, RegionId b) {
+    if (a == b) return true;
+    const auto one = stretches_.find(a), other = stretches_.find(b);
+    return one != stretches_.end() && other != stretches_.end() && one->second == other->second;
+  };
+  const auto alike = [&](std::size_t a, std::size_t b) {
+    return call_paths[a].site == call_paths[b].site &&
+           same_region(call_paths[a].region, call_paths[b].region);
+  };
+  std::vector<std::pair<std::size_t, std::size_t>> moves;
+  const auto move = [&](std::size_t from, std::size_t to) {
+    moves.assign(1, {from, to});
+    while (!moves.empty()) {
+      const auto [i, there] = moves.back();
+      moves.pop_back();
+      place[i] = there;
+      const std::vector<std::size_t> mine = std::move(children[i]);
+      children[i].clear();
+      for (const std::size_t child : mine) {
+        const auto known = std::find_if(children[there].begin(), children[there].end(),
+                                        [&](std::size_t other) { return alike(other, child); });
+        if (known != children[there].end()) {
+          moves.emplace_back(child, *known);
+        } else {
+          call_paths[child].parent = there;
+          children[there].push_back(child);
+        }
+      }
+    }
+  };
+  for (bool moved = true; moved;) {
+    moved = false;
+    std::vector<std::size_t> left;
+    for (const std::size_t i : waiting) {
+      std::size_t found = kNone, count = 0;
+      for (std::size_t j = 0; j < call_paths.size(); ++j) {
+        if (place[j] != j || !alike(i, j) ||
+            std::find(waiting.begin(), waiting.end(), j) != waiting.end()) {
+          continue;
+        }
+        found = j;
+        ++count;
+      }
+      if (count == 1) {
+        move(i, found);
+        moved = true;
+      } else {
+        left.push_back(i);
+      }
+    }
+    waiting = std::move(left);
+  }
+  return place;
+}
+
 // Which call paths a `main` encloses that is not recorded, and which: what the first threads of
 // processes did right below the program, if a call of that program names its `main`. Other threads
 // have functions of their own that begin them.
@@ -112,11 +224,7 @@ std::vector<RegionId> Report::main_above(const std::vector<CallPath>& call_paths
     return metric.metric.name == "visits";
   });
   if (visits == metrics.end()) return below;
-  std::vector<bool> first;
-  for (const LocationId location : locations_) {
-    const LocationDef* def = definitions_->locations.find(location);
-    first.push_back(def == nullptr || def->thread == ThreadId{0});
-  }
+  const std::vector<bool> first = first_threads();
   for (std::size_t i = 0; i < call_paths.size(); ++i) {
     const std::size_t parent = call_paths[i].parent;
     if (parent == kNone || call_paths[parent].parent != kNone || is_absent(mains[parent])) continue;
@@ -137,15 +245,22 @@ void Report::order_call_paths(std::vector<CallPath> call_paths,
   // Callers that were not recorded come behind the recorded paths, and between them and theirs.
   const std::size_t recorded = call_paths.size();
   const std::vector<RegionId> main = main_above(call_paths, metrics);
+  const std::vector<std::size_t> united = unite_teams(call_paths, metrics);
   std::map<std::pair<std::size_t, RegionId>, std::size_t> named;
   std::vector<std::vector<std::size_t>> children(recorded);
   std::vector<std::size_t> roots;
-  std::vector<bool> by_hand(recorded);  // a region of the user, or in one
+  // A region of the user, or in one. (United paths may come before what encloses them.)
+  const std::vector<CallPath> original = call_paths;
+  const auto by_hand = [&](std::size_t i) {
+    for (; i != kNone; i = original[i].parent) {
+      const RegionDef* region = definitions_->regions.find(original[i].region);
+      if (region != nullptr && region->type == kUserRegion) return true;
+    }
+    return false;
+  };
   for (std::size_t i = 0; i < recorded; ++i) {
-    const RegionDef* region = definitions_->regions.find(call_paths[i].region);
-    const std::size_t parent = call_paths[i].parent;
-    by_hand[i] =
-        (region != nullptr && region->type == kUserRegion) || (parent != kNone && by_hand[parent]);
+    if (united[i] != i) continue;
+    const std::size_t parent = original[i].parent;
     const auto put_below = [&](RegionId caller) {
       const std::size_t above = call_paths[i].parent;
       const auto [entry, added] = named.try_emplace({above, caller}, call_paths.size());
@@ -158,8 +273,9 @@ void Report::order_call_paths(std::vector<CallPath> call_paths,
     };
     if (!is_absent(main[i])) put_below(main[i]);
     const RegionId caller = caller_of(call_paths[i]);
-    if (parent != kNone && !by_hand[parent] && !is_absent(caller) &&
-        call_paths[call_paths[i].parent].region != caller && call_paths[parent].region != caller) {
+    if (parent != kNone && !is_absent(caller) &&
+        call_paths[call_paths[i].parent].region != caller && original[parent].region != caller &&
+        !by_hand(parent) && !in_construct_of(original, i, caller)) {
       put_below(caller);
     }
     (call_paths[i].parent == kNone ? roots : children[call_paths[i].parent]).push_back(i);
@@ -170,15 +286,22 @@ void Report::order_call_paths(std::vector<CallPath> call_paths,
     const std::size_t i = stack.back();
     stack.pop_back();
     const CallPath& path = call_paths[i];
-    CallPathNode node{path.region, path.site,
-                      i < recorded ? static_cast<CallPathIndex>(i) : kOnlyNamed};
+    CallPathNode node{
+        path.region, path.site, i < recorded ? static_cast<CallPathIndex>(i) : kOnlyNamed,
+        kNone,       0,         {}};
     if (path.parent != kNone) {
       node.parent = place[path.parent];
       node.depth = call_paths_[node.parent].depth + 1;
     }
     place[i] = call_paths_.size();
-    call_paths_.push_back(node);
+    call_paths_.push_back(std::move(node));
     stack.insert(stack.end(), children[i].rbegin(), children[i].rend());
+  }
+  for (std::size_t i = 0; i < recorded; ++i) {
+    if (united[i] == i) continue;
+    std::size_t there = united[i];
+    while (united[there] != there) there = united[there];
+    call_paths_[place[there]].also.push_back(static_cast<CallPathIndex>(i));
   }
 }
 
@@ -260,8 +383,10 @@ bool Report::add_row(std::size_t metric, CallPathIndex call_path, std::span<doub
 
 bool Report::row(std::size_t metric, std::size_t call_path, std::span<double> out) const {
   std::fill(out.begin(), out.end(), 0.0);
-  const CallPathIndex index = call_paths_[call_path].index;
-  return index != kOnlyNamed && add_row(metric, index, out);
+  const CallPathNode& node = call_paths_[call_path];
+  bool any = node.index != kOnlyNamed && add_row(metric, node.index, out);
+  for (const CallPathIndex index : node.also) any = add_row(metric, index, out) || any;
+  return any;
 }
 
 std::vector<double> Report::by_thread(std::size_t metric) const {

@@ -6,6 +6,7 @@
 // Source: docs/report.md.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -52,13 +53,21 @@ struct CallPath {
 // - `main` encloses all that its process's first thread does: it stands above it.
 // - Any other stands between its calls and what was recorded around them, but not below a region
 //   that the user begins and ends by hand: it may as well be the function that does so, and enclose
-//   the region. There its calls stand directly in the region.
+//   the region. There its calls stand directly in the region. What a function does itself within
+//   an OpenMP construct that it begins stands directly in the construct, too.
+// What OpenMP's other threads do in a parallel region stands at the region that their master
+// entered, if the master comes to it by one path: then one node is call paths of several threads.
 struct CallPathNode {
   RegionId region{};
   CallSiteId site = absent<CallSiteId>();
   CallPathIndex index = 0;  // in the severity store; kOnlyNamed: no row there
   std::size_t parent = kNone;
   unsigned depth = 0;
+  std::vector<CallPathIndex> also;  // further ones in the store that stand here
+
+  bool has(CallPathIndex in_store) const {
+    return index == in_store || std::find(also.begin(), also.end(), in_store) != also.end();
+  }
 };
 
 inline constexpr CallPathIndex kOnlyNamed = ~CallPathIndex{0};
@@ -142,6 +151,12 @@ class Report {
   void add_metrics(const std::vector<ReportMetric>& metrics);
   void order_call_paths(std::vector<CallPath> call_paths, const std::vector<ReportMetric>& metrics);
   RegionId caller_of(const CallPath& path) const;
+  // Which locations are first threads of their processes.
+  std::vector<bool> first_threads() const;
+  std::vector<std::size_t> unite_teams(std::vector<CallPath>& call_paths,
+                                       const std::vector<ReportMetric>& metrics) const;
+  bool in_construct_of(const std::vector<CallPath>& call_paths, std::size_t path,
+                       RegionId caller) const;
   std::vector<RegionId> main_above(const std::vector<CallPath>& call_paths,
                                    const std::vector<ReportMetric>& metrics) const;
   void order_system();

@@ -448,8 +448,8 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
           cube::printable_path(report.call_path_name(first->call_path), style.width - 4) +
           ", worst on " + report.thread_name(first->worst_thread) + ".",
       style.width, 2);
-  const std::vector<Partner>& partners = partners_of(report, report.metrics()[worst].own.front(),
-                                                     report.call_paths()[first->call_path].index);
+  const std::vector<Partner> partners = partners_of(report, report.metrics()[worst].own.front(),
+                                                    report.call_paths()[first->call_path]);
   if (!partners.empty()) {
     const StorePlaces places(report);
     const Partner& most = partners.front();

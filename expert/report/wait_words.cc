@@ -64,22 +64,34 @@ std::string ending(const Report& report, const StorePlaces& places, LocationInde
          (at_exit ? " leaves " : " enters ") + call_name(report, places, call_path);
 }
 
+namespace {
+
+void add_to(std::vector<Partner>& partners, const Partner& more) {
+  const auto known = std::find_if(partners.begin(), partners.end(), [&](const Partner& p) {
+    return p.location == more.location && p.call_path == more.call_path &&
+           p.at_exit == more.at_exit;
+  });
+  if (known != partners.end()) {
+    known->seconds += more.seconds;
+  } else {
+    partners.push_back(more);
+  }
+}
+
+void sort_by_seconds(std::vector<Partner>& partners) {
+  std::stable_sort(partners.begin(), partners.end(),
+                   [](const Partner& a, const Partner& b) { return a.seconds > b.seconds; });
+}
+
+}  // namespace
+
 std::vector<Partner> partners_of(const Instance& instance) {
   std::vector<Partner> partners;
   for (const Waiter& w : instance.waiters) {
     const EndedBy& by = w.ended_by;
-    if (!by.known()) continue;
-    const auto known = std::find_if(partners.begin(), partners.end(), [&](const Partner& p) {
-      return p.location == by.location && p.call_path == by.call_path && p.at_exit == by.at_exit;
-    });
-    if (known != partners.end()) {
-      known->seconds += w.waiting.value;
-    } else {
-      partners.push_back({by.location, by.call_path, by.at_exit, w.waiting.value});
-    }
+    if (by.known()) add_to(partners, {by.location, by.call_path, by.at_exit, w.waiting.value});
   }
-  std::stable_sort(partners.begin(), partners.end(),
-                   [](const Partner& a, const Partner& b) { return a.seconds > b.seconds; });
+  sort_by_seconds(partners);
   return partners;
 }
 
@@ -88,6 +100,15 @@ const std::vector<Partner>& partners_of(const Report& report, MetricIndex metric
   static const std::vector<Partner> kNobody;
   const auto found = report.waits().partners.find(WaitResults::place(metric, call_path));
   return found == report.waits().partners.end() ? kNobody : found->second;
+}
+
+std::vector<Partner> partners_of(const Report& report, MetricIndex metric, const CallPathNode& at) {
+  std::vector<Partner> partners = partners_of(report, metric, at.index);
+  for (const CallPathIndex index : at.also) {
+    for (const Partner& p : partners_of(report, metric, index)) add_to(partners, p);
+  }
+  if (!at.also.empty()) sort_by_seconds(partners);
+  return partners;
 }
 
 std::string largest_part(double part, double whole) {

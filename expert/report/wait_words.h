@@ -34,6 +34,8 @@ std::vector<Partner> partners_of(const Instance& instance);
 // Of all waits of a pattern at one call path; empty if nobody is known.
 const std::vector<Partner>& partners_of(const Report& report, MetricIndex metric,
                                         CallPathIndex call_path);
+// The same at one place of the report, which may be several call paths.
+std::vector<Partner> partners_of(const Report& report, MetricIndex metric, const CallPathNode& at);
 
 // How much of a whole, before "in ..." or "until ...": "all of it", "most of it, 72 %,", "the
 // largest part, 16 %,".

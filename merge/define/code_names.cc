@@ -138,7 +138,8 @@ class OneModule {
     } while (dwarf_siblingof(&child, &child) == 0);
     return best != 0;
   }
-  static bool is_made(const std::string& name) { return name.starts_with(".omp_"); }
+  // (That of a reduction has no name.)
+  static bool is_made(const std::string& name) { return name.empty() || name.starts_with(".omp"); }
 
   static std::string name_of(Dwarf_Die* function) {
     Dwarf_Attribute attribute;

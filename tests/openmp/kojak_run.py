@@ -16,7 +16,7 @@ def parser(description):
     return options
 
 
-def run(options, folder, *arguments, extra=(), processes=2, settings=None):
+def run(options, folder, *arguments, extra=(), processes=2, settings=None, status=0):
     """Runs the program in a new folder, whose run/ then has trace and report: what the program and kojak said."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -25,7 +25,7 @@ def run(options, folder, *arguments, extra=(), processes=2, settings=None):
                options.mpirun, *(["--oversubscribe"] if options.oversubscribe else []), "-n", str(processes),
                options.program, *map(str, arguments)]
     program = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    if program.returncode != 0 or not all((folder / "run" / name).exists() for name in ("a.cube", "a.html")):
+    if program.returncode != status or not all((folder / "run" / name).exists() for name in ("a.cube", "a.html")):
         sys.exit(f"kojak run ended with {program.returncode}:\n{program.stdout}{program.stderr}")
     return program
 

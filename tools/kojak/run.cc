@@ -234,12 +234,10 @@ Status choose_openmp(Plan& plan, const MpiUse& use, const std::string& wish) {
   if (plan.no_openmp || use.program.empty()) return {};
   const OpenMpLibrary library = openmp_of_program(use.program);
   if (library == OpenMpLibrary::kNone) {
-    if (wish == "on") {
-      cli::print_warning("--openmp: " + use.program +
-                         " is linked with no OpenMP library that is known here (GCC's libgomp, "
-                         "LLVM's libomp)");
-    }
-    return {};
+    if (wish != "on") return {};
+    cli::print_warning("--openmp: " + use.program +
+                       " is linked with no OpenMP library that is known here (GCC's libgomp, "
+                       "LLVM's libomp); one that it opens while it runs is recorded");
   }
   if (const std::string objection = openmp_objection(); !objection.empty()) {
     cli::print_warning("OpenMP is not recorded: " + objection);
@@ -372,8 +370,7 @@ int run_command(int argc, char** argv) {
       "record none")("causes",
                      "say who made the others wait also if the trace is large (above 12 million "
                      "events)")("no-causes", "do not say who made the others wait")(
-      "no-source", "no lines of the program's source on the page")(
-      "no-analysis", "record only")(
+      "no-source", "no lines of the program's source on the page")("no-analysis", "record only")(
       "keep", "keep the merged trace, too: a.elg")(
       "discard-local",
       "keep the merged trace and remove the local ones, unless something is wrong with them")(
