@@ -444,16 +444,21 @@ struct Hook<args::Cancel> {
   }
 };
 
-struct IoRequestHook {
+// Begins what completes without a message: a transfer to a file, a generalized request, the flush
+// of a buffer.
+template <RequestKind kKind>
+struct BeginsRequestHook {
   template <class A, class C>
   void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS) {
-      if (Request* request = enter_request(*a.request, RequestKind::kIo))
-        request->id = next_request_id();
+      if (Request* request = enter_request(*a.request, kKind)) request->id = next_request_id();
     }
     if constexpr (C::kOn) call.leave();
   }
 };
+using IoRequestHook = BeginsRequestHook<RequestKind::kIo>;
+using OtherRequestHook = BeginsRequestHook<RequestKind::kGeneralized>;
+
 template <>
 struct Hook<args::FileIread> : IoRequestHook {};
 template <>
@@ -474,18 +479,6 @@ template <>
 struct Hook<args::FileIwriteAtAll> : IoRequestHook {};
 template <>
 struct Hook<args::FileIwriteShared> : IoRequestHook {};
-
-// What completes without a message: a generalized request, or the buffer that has become empty.
-struct OtherRequestHook {
-  template <class A, class C>
-  void after(const A& a, int result, C& call) {
-    if (result == MPI_SUCCESS) {
-      if (Request* request = enter_request(*a.request, RequestKind::kGeneralized))
-        request->id = next_request_id();
-    }
-    if constexpr (C::kOn) call.leave();
-  }
-};
 
 template <>
 struct Hook<args::GrequestStart> : OtherRequestHook {};

@@ -49,10 +49,14 @@ function(kojak_program name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# kojak_test(name [APART suites] LIBS libs... SOURCES sources...): a GoogleTest program, one CTest test.
-# What the pattern APART matches is a second one, name_apart: both cores have work with a long program.
+# kojak_test(name [SANITIZED] [APART suites] LIBS libs... SOURCES sources...): a GoogleTest program, one CTest test.
+# What the pattern APART matches is a second one, name_apart: both cores have work with a long program. SANITIZED: the
+# sanitizer build runs all of it, so KOJAK_SANITIZED_APART leaves it out elsewhere.
 function(kojak_test name)
-  cmake_parse_arguments(ARG "" "APART" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "SANITIZED" "APART" "SOURCES;LIBS" ${ARGN})
+  if(ARG_SANITIZED AND KOJAK_SANITIZED_APART AND NOT KOJAK_SANITIZE)
+    return()
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   kojak_use_options(${name})
