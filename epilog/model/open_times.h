@@ -5,8 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "epilog/format/record/types.h"
 
@@ -18,26 +19,32 @@ class OpenTimes {
   static constexpr Seconds kNone{std::numeric_limits<double>::infinity()};
 
   Ticket begin(Seconds time) {
-    times_.push_back({time, true});
-    return first_ + times_.size() - 1;
+    if (next_ - first_ == times_.size()) [[unlikely]]
+      grow();
+    at(next_) = {time, true};
+    return next_++;
   }
   void end(Ticket ticket) {
-    times_[ticket - first_].open = false;
-    while (!times_.empty() && !times_.front().open) {
-      times_.pop_front();
-      ++first_;
-    }
+    at(ticket).open = false;
+    while (first_ != next_ && !at(first_).open) ++first_;
   }
-  bool empty() const { return times_.empty(); }
-  Seconds earliest() const { return times_.empty() ? kNone : times_.front().time; }
+  bool empty() const { return first_ == next_; }
+  Seconds earliest() const { return empty() ? kNone : times_[first_ & (times_.size() - 1)].time; }
 
  private:
   struct Entry {
     Seconds time;
-    bool open;
+    bool open = false;
   };
-  std::deque<Entry> times_;
-  Ticket first_ = 0;
+  Entry& at(Ticket ticket) { return times_[ticket & (times_.size() - 1)]; }
+  [[gnu::noinline]] void grow() {
+    std::vector<Entry> more(times_.empty() ? 16 : 2 * times_.size());
+    for (Ticket t = first_; t != next_; ++t) more[t & (more.size() - 1)] = at(t);
+    times_ = std::move(more);
+  }
+
+  std::vector<Entry> times_;  // a ring; a power of two
+  Ticket first_ = 0, next_ = 0;
 };
 
 }  // namespace kojak::model

@@ -46,7 +46,8 @@ double Unexplained::upper_end(unsigned step) {
 unsigned Unexplained::step_of(Seconds duration) {
   if (!(duration.value > 0)) return 0;
   unsigned step = first_steps()[std::bit_cast<std::uint64_t>(duration.value) >> 52 & 0x7FF];
-  while (step + 1 < kSteps && ends()[step] <= duration.value) ++step;
+  const auto& all = ends();
+  while (step + 1 < kSteps && all[step] <= duration.value) ++step;
   return step;
 }
 

@@ -1,7 +1,7 @@
 // From seconds of a trace to nanoseconds since its first event.
 #pragma once
 
-#include <cmath>
+#include <algorithm>
 
 #include "epilog/format/record/types.h"
 #include "expert/page/trace_content.h"
@@ -12,10 +12,15 @@ struct Clock {
   double begin = 0;
   Nanoseconds operator()(Seconds time) const {
     const double distance = (time.value - begin) * 1e9;
-    return distance > 0 ? static_cast<Nanoseconds>(std::llround(distance)) : 0;
+    return rounded(distance);
   }
-  Nanoseconds length(Seconds time) const {
-    return time.value > 0 ? static_cast<Nanoseconds>(std::llround(time.value * 1e9)) : 0;
+  Nanoseconds length(Seconds time) const { return rounded(time.value * 1e9); }
+
+ private:
+  // (llround is a call.) Times of damaged traces may be larger than any number of nanoseconds.
+  static Nanoseconds rounded(double nanoseconds) {
+    constexpr double kMost = 9e18;
+    return nanoseconds > 0 ? static_cast<Nanoseconds>(std::min(nanoseconds, kMost) + 0.5) : 0;
   }
 };
 
