@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +23,20 @@ constexpr std::size_t kAddresses = std::size_t{4} << 30;
 
 std::size_t multiple(std::size_t bytes, std::size_t of) {
   return (bytes + of - 1) / of * of;
+}
+
+// What a file was told to have, but nobody wrote, costs a fault for each small page, and the
+// file system's work in each of them: a sixth of that where it was written in large pieces, since
+// the system then keeps it in large pages.
+void write_zeros(int file, std::size_t offset, std::size_t bytes, std::size_t unit) {
+  static const std::array<char, kSmall> zeros{};
+  std::array<iovec, kLarge / kSmall> pieces{};
+  for (iovec& piece : pieces) piece = {const_cast<char*>(zeros.data()), zeros.size()};
+  for (const std::size_t end = offset + bytes; offset < end; offset += unit) {
+    const auto count = static_cast<int>(unit / kSmall);
+    // (It would do as well without.)
+    if (::pwritev(file, pieces.data(), count, static_cast<off_t>(offset)) <= 0) return;
+  }
 }
 
 }  // namespace
@@ -158,6 +174,7 @@ bool LogMemory::take(std::size_t bytes, std::size_t unit, std::vector<Part>& par
   if (::posix_fallocate(file_, static_cast<off_t>(offset), static_cast<off_t>(bytes)) != 0) {
     return false;
   }
+  write_zeros(file_, offset, bytes, unit);
   parts.push_back({offset, bytes});
   file_bytes_ = offset + bytes;
   return true;
