@@ -25,6 +25,24 @@ std::size_t multiple(std::size_t bytes, std::size_t of) {
   return (bytes + of - 1) / of * of;
 }
 
+// Large arrays are mapped on their own: what is given back has left memory at once.
+void* enlarge_in_memory(void* place, std::size_t bytes, std::size_t wanted) {
+  void* larger = nullptr;
+  if (wanted < LogMemory::kLeastFile) {
+    larger = std::realloc(place, wanted);
+  } else if (bytes < LogMemory::kLeastFile) {
+    larger = ::mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (larger != MAP_FAILED && place != nullptr) {
+      std::memcpy(larger, place, bytes);
+      std::free(place);
+    }
+  } else {
+    larger = ::mremap(place, bytes, wanted, MREMAP_MAYMOVE);
+  }
+  if (larger == nullptr || larger == MAP_FAILED) throw std::bad_alloc();
+  return larger;
+}
+
 // What a file was told to have, but nobody wrote, costs a fault for each small page, and the
 // file system's work in each of them: a sixth of that where it was written in large pieces, since
 // the system then keeps it in large pages.
@@ -63,13 +81,11 @@ void* LogMemory::enlarge(void* place, std::size_t used, std::size_t bytes, std::
     failed_ = true;
   }
   if (!in_file) {
-    void* const larger = std::realloc(place, wanted);
-    if (larger == nullptr) throw std::bad_alloc();
+    void* const larger = enlarge_in_memory(place, bytes, wanted);
     in_memory_ = others + wanted;
     return larger;
   }
-  void* const memory = std::malloc(wanted);
-  if (memory == nullptr) throw std::bad_alloc();
+  void* const memory = enlarge_in_memory(nullptr, 0, wanted);
   in_memory_ += wanted;
   move(memory, place, used);
   give_back(place, bytes);
@@ -85,7 +101,11 @@ void LogMemory::give_back(void* place, std::size_t bytes) {
     in_files_ -= bytes;
     return;
   }
-  std::free(place);
+  if (bytes >= kLeastFile) {
+    ::munmap(place, bytes);
+  } else {
+    std::free(place);
+  }
   in_memory_ -= bytes;
 }
 

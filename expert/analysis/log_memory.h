@@ -26,6 +26,7 @@ namespace kojak::expert {
 class LogMemory {
  public:
   static constexpr std::size_t kInMemory = std::size_t{16} << 20;
+  static constexpr std::size_t kLeastFile = std::size_t{64} << 10;  // smaller arrays stay in memory
 
   explicit LogMemory(std::size_t in_memory = kInMemory) : limit_(in_memory) {}
   LogMemory(const LogMemory&) = delete;
@@ -43,7 +44,6 @@ class LogMemory {
   std::size_t in_files() const { return in_files_; }
 
  private:
-  static constexpr std::size_t kLeastFile = std::size_t{64} << 10;  // smaller arrays stay in memory
   static constexpr std::size_t kMostParts = 32'000;  // mappings that a process may have
   struct Part {                                      // of the file
     std::size_t offset, bytes;
@@ -130,12 +130,12 @@ class LogVector {
   }
   void resize(std::size_t count) {
     reserve(count);
-    if (size_ < count) std::uninitialized_fill(data_ + size_, data_ + count, T{});
+    if (size_ < count) fill(size_, count, T{});
     size_ = count;
   }
   void assign(std::size_t count, const T& value) {
     reserve(count);
-    std::uninitialized_fill(data_, data_ + count, value);
+    fill(0, count, value);
     size_ = count;
   }
   void clear() { size_ = 0; }
@@ -148,6 +148,16 @@ class LogVector {
   }
 
  private:
+  // What was written rests after every few MB.
+  void fill(std::size_t first, std::size_t last, const T& value) {
+    constexpr std::size_t kAtOnce = (std::size_t{4} << 20) / sizeof(T);
+    while (last - first > kAtOnce) {
+      std::uninitialized_fill_n(data_ + first, kAtOnce, value);
+      first += kAtOnce;
+      memory_->rest();
+    }
+    std::uninitialized_fill_n(data_ + first, last - first, value);
+  }
   // Large ones grow at their places.
   std::size_t more_room() const {
     constexpr std::size_t kAtOnce = (std::size_t{16} << 20) / sizeof(T);

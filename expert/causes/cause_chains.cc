@@ -8,13 +8,16 @@ void CauseChains::begin(std::span<const CauseFinder::Asked> asked) {
   via_.assign(c_.waits_.size(), {});
   wanted_.assign(c_.waits_.size(), false);
   for (const CauseFinder::Asked& a : asked) {
-    if (const WaitId wait = wait_before(a); wait != kNoWait) want(wait);
+    if (const WaitId wait = wait_before(a); wait != kNoWait) want(wait, 0);
   }
 }
 
 void CauseChains::follow(WaitId wait, const Next& next) {
-  next_[wait] = next;
-  if (next.to_wait) want(next.target);
+  Next& known = next_[wait];
+  const std::size_t link = known.link;
+  known = next;
+  known.link = link;
+  if (next.to_wait) want(next.target, link + 1);
 }
 
 Chain CauseChains::to_cause(LocationIndex culprit, StretchId stretch, const Via& via, Ticks to,
@@ -32,10 +35,10 @@ Chain CauseChains::to_cause(LocationIndex culprit, StretchId stretch, const Via&
   return chain;
 }
 
-Chain CauseChains::of(const CauseFinder::Asked& asked, std::size_t most) const {
+Chain CauseChains::of(const CauseFinder::Asked& asked) const {
   Chain chain;
   WaitId wait = wait_before(asked);
-  while (wait != kNoWait && chain.links.size() < most) {
+  while (wait != kNoWait && chain.links.size() < kMostLinks) {
     const auto found = next_.find(wait);
     const bool known = found != next_.end() && found->second.culprit != kNoLocation;
     chain.links.push_back(link_of(wait, known ? found->second.culprit : c_.waits_[wait].by));

@@ -7,6 +7,7 @@
 // were asked for. Not thread-safe; nothing fails.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -23,12 +24,15 @@ class CauseChains {
     WaitId wait = kNoWait;
     std::uint32_t length = 0;  // links of the chain that begins with it
   };
+  // Chains that are asked for have at most so many links.
+  static constexpr std::size_t kMostLinks = 4096;
   // What most of a wait was for.
   struct Next {
     LocationIndex culprit = kNoLocation;
     bool to_wait = false;
     std::uint32_t target = 0;  // a wait of the culprit, or a stretch
     Ticks to = 0;              // the end of the interval in which the culprit is to blame
+    std::size_t link = 0;      // at least so many links are before it, see want()
   };
 
   CauseChains(const CauseFinder& causes, LogMemory& memory) : c_(causes), via_(memory) {}
@@ -48,14 +52,17 @@ class CauseChains {
   // The chain to a cause, with at most so many links, those nearest to it.
   Chain to_cause(LocationIndex culprit, StretchId stretch, const Via& via, Ticks to,
                  std::size_t most) const;
-  Chain of(const CauseFinder::Asked& asked, std::size_t most) const;
+  Chain of(const CauseFinder::Asked& asked) const;
   // A time of the trace.
   double seconds_at(Ticks time) const { return c_.start_.value + in_seconds(Amount{time}); }
 
  private:
-  void want(WaitId wait) {
+  // `link`: of a chain, from 0. What lies behind a chain's end is not kept.
+  void want(WaitId wait, std::size_t link) {
+    if (link >= kMostLinks) return;
     wanted_[wait] = true;
-    next_.try_emplace(wait);
+    Next& next = next_.try_emplace(wait, Next{.link = link}).first->second;
+    next.link = std::min(next.link, link);
   }
   const CauseFinder::WaitPlace& place_of(WaitId wait) const {
     return c_.places_[c_.waits_[wait].place];

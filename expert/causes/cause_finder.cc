@@ -42,6 +42,7 @@ void CauseFinder::on_together(std::uint64_t operation, std::span<const Arrival> 
   group.synchronised = group.last <= first_exit;
   group.id = group_of_members();
   groups_.push_back(group);
+  grow(arrivals.size() * sizeof(Presence) + sizeof(Group));
 }
 
 CommonMoments::GroupId CauseFinder::group_of_members() {
@@ -121,6 +122,7 @@ void CauseFinder::add_wait(const Wait& wait, bool direct) {
     w.group = static_cast<std::uint32_t>(groups_.size() - 1);
   }
   waits_.push_back(w);
+  grow(sizeof(WaitRecord));
 }
 
 std::uint32_t CauseFinder::place_of(const Wait& wait) {
@@ -147,6 +149,7 @@ void CauseFinder::depend(LocationIndex location, Seconds enter, Seconds exit,
   const Ticks end = ticks(exit);
   dependencies_.push_back(
       {exit_pos, ticks(enter), end, std::min(end, ticks(by.time)), location, by.location});
+  grow(sizeof(Dependency));
 }
 
 RootCauses CauseFinder::finish(std::span<const Asked> asked) {

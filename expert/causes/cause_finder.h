@@ -45,8 +45,7 @@ class CauseFinder {
 
   // All events of the trace, in its order.
   void on_enter(LocationIndex location, Seconds time, CallPathIndex path, Timeline::Kind kind) {
-    constexpr std::uint64_t kAtOnce = 1 << 17;  // calls, between two times when logs rest
-    if (++entered_ % kAtOnce == 0) memory_.rest();
+    grow(2 * sizeof(Piece));
     timelines_[location].enter(ticks(time), path, kind, stretches_);
   }
   // What is done in `path` is compared with what others do in `as`. Before either is entered.
@@ -104,6 +103,13 @@ class CauseFinder {
   }
   Ticks since_start(Seconds time) const {
     return std::max<Ticks>(in_ticks(time.value - start_.value), 0);
+  }
+  // Logs have grown by so much: they rest after every few MB.
+  void grow(std::size_t bytes) {
+    constexpr std::size_t kAtOnce = std::size_t{4} << 20;
+    if ((grown_ += bytes) < kAtOnce) return;
+    grown_ = 0;
+    memory_.rest();
   }
   void add_wait(const Wait& wait, bool direct);
   std::uint32_t place_of(const Wait& wait);
@@ -166,7 +172,7 @@ class CauseFinder {
   std::vector<std::vector<Start>> starts_;  // by location
   std::vector<Ticks> left_team_;            // by location: the last time; 0: never
   CommonMoments moments_;
-  std::uint64_t entered_ = 0;
+  std::size_t grown_ = 0;
   Amount not_listed_ = 0;  // waits below the threshold
   // Of the operation told of last.
   std::uint64_t operation_ = 0;

@@ -20,22 +20,33 @@ void CauseSolver::find_gains(std::span<ListedCause> causes) {
     culprits[causes[i].cause.location] = true;
   }
   std::vector<LogVector<TookLonger>> times;
-  for (std::size_t i = 0; i < causes.size(); ++i) times.emplace_back(c_.memory_);
-  std::array<const Delay*, GainFinder::kMost> last{};
+  for (std::size_t i = 0; i < causes.size(); ++i) times.emplace_back(c_.memory_, true);
+  std::array<std::size_t, GainFinder::kMost> last{};
+  std::size_t number = 0;  // of the delay, from 1
+  const auto look_at = [&](const Delay& delay, std::span<const Share> shares) {
+    ++number;
+    for (const Share& share : shares) {
+      if (share.to_wait || wanted[share.target] == kNotWanted) continue;
+      const std::size_t cause = wanted[share.target];
+      // (While a lock was held or a target outside MPI, it may have done it several times.)
+      if (last[cause] == number) {
+        times[cause].back().longer += share.weight;
+      } else {
+        times[cause].push_back({delay.from, delay.to, share.weight});
+        rest_after(kPiecesOfWait);
+      }
+      last[cause] = number;
+    }
+  };
   for (const Delay& delay : delays_) {
     rest_after(kPiecesOfWait);
-    if (!culprits[delay.culprit]) continue;
-    for (std::size_t i = delay.first; i < delay.first + delay.shares; ++i) {
-      if (shares_[i].to_wait || wanted[shares_[i].target] == kNotWanted) continue;
-      LogVector<TookLonger>& of_cause = times[wanted[shares_[i].target]];
-      // (While a lock was held or a target outside MPI, it may have done it several times.)
-      if (last[wanted[shares_[i].target]] == &delay) {
-        of_cause.back().longer += shares_[i].weight;
-      } else {
-        of_cause.push_back({delay.from, delay.to, shares_[i].weight});
-      }
-      last[wanted[shares_[i].target]] = &delay;
-    }
+    if (culprits[delay.culprit]) look_at(delay, shares_of(delay));
+  }
+  for (std::size_t w = 0; w < waits_.size(); ++w) {
+    rest_after(kPiecesOfWait);
+    if (delay_of_wait_[w] != kSeen || !culprits[waits_[w].by]) continue;
+    const Delay delay = direct_delay(waits_[w], [](std::uint32_t, Ticks, Ticks) {});
+    look_at(delay, direct_shares_);
   }
   GainFinder gains(timelines_.size(), causes.size(), c_.memory_);
   for (std::size_t i = 0; i < causes.size(); ++i) {
@@ -63,24 +74,26 @@ void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId s
   };
   sort_by(times, [](const TookLonger& t) { return t.to; });
   for (TookLonger* first = times.begin(); first != times.end();) {
+    rest_after(kPiecesOfWait);
     TookLonger* const last =
         std::find_if(first, times.end(), [&](const TookLonger& t) { return t.to != first->to; });
     std::sort(first, last, earlier);
     first = last;
   }
   // In order of time: most times lie behind those before them.
-  std::vector<TimeLeftOut> left_out;
+  LogVector<GainFinder::LeftOut>& left_out = gains.left_out(cause, location);
   const auto place = [&](Ticks until) {
     if (left_out.empty() || left_out.back().until < until) return left_out.end();
     return std::lower_bound(left_out.begin(), left_out.end(), until,
-                            [](const TimeLeftOut& l, Ticks t) { return l.until < t; });
+                            [](const GainFinder::LeftOut& l, Ticks t) { return l.until < t; });
   };
-  std::vector<TimeLeftOut> parts;
+  std::vector<GainFinder::LeftOut> parts;
   for (const TookLonger& t : times) {
     // Where times overlap, what is left out for one counts for the other, too.
     Ticks done = 0, left = 0;
     parts.clear();
     timelines_[location].each(t.from, t.to, [&](const Piece& piece, Ticks begin, Ticks end) {
+      rest_after(1);
       if (piece.stretch != stretch || piece.wait != kNoWait) return;
       const auto known = place(piece.end);
       const bool any = known != left_out.end() && known->until == piece.end;
@@ -89,18 +102,22 @@ void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId s
       parts.push_back({piece.end, std::max(end - begin - gone, Ticks{0})});
       left += parts.back().time;
     });
-    rest_after(parts.size());
+    rest_after(parts.size() + kPiecesOfWait);
     const Ticks more = std::min(t.longer - done, left);
     if (more <= 0) continue;
-    for (const TimeLeftOut& part : parts) {
+    for (const GainFinder::LeftOut& part : parts) {
+      const auto time = static_cast<Ticks>(share_of(more, part.time, left));
       auto known = place(part.until);
-      if (known == left_out.end() || known->until != part.until) {
-        known = left_out.insert(known, {part.until, 0});
+      if (known != left_out.end() && known->until == part.until) {
+        known->time += time;
+        continue;
       }
-      known->time += static_cast<Ticks>(share_of(more, part.time, left));
+      const auto before = known - left_out.begin();
+      left_out.push_back({part.until, time});
+      known = left_out.begin() + before;
+      std::rotate(known, left_out.end() - 1, left_out.end());
     }
   }
-  for (const auto& [until, time] : left_out) gains.leave_out(cause, location, until, time);
 }
 
 void CauseSolver::replay(GainFinder& gains) {

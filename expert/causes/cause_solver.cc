@@ -10,7 +10,6 @@
 namespace kojak::expert {
 namespace {
 
-constexpr std::uint32_t kNoDelay = 0xFFFFFFFF;
 constexpr std::size_t kItemsAtOnce = 1 << 16;  // between two times when what lies in files rests
 constexpr std::size_t kNoPlace = static_cast<std::size_t>(-1);
 
@@ -76,7 +75,7 @@ RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
   c_.memory_.rest();
   RootCauses results;
   list(results);
-  for (const CauseFinder::Asked& a : asked) results.asked.push_back(chains_.of(a, kMostLinks));
+  for (const CauseFinder::Asked& a : asked) results.asked.push_back(chains_.of(a));
   follow_critical_path(results);
   return results;
 }
@@ -106,7 +105,11 @@ void CauseSolver::place_waits() {
     const auto earlier = [](const WaitSpan& a, const WaitSpan& b) {
       return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
     };
-    const bool sorted = std::is_sorted(own.begin(), own.end(), earlier);
+    bool sorted = true;
+    for (std::size_t i = 1; i < own.size() && sorted; ++i) {
+      sorted = !earlier(own[i], own[i - 1]);
+      rest_after(kPiecesOfWait);
+    }
     if (!sorted && !insert_each(own, earlier)) {
       sort_by(own, c_.memory_, [](const WaitSpan& s) { return s.end; });
       sort_by(own, c_.memory_, [](const WaitSpan& s) { return s.begin; });
@@ -142,7 +145,10 @@ void CauseSolver::compare_single(WaitRecord& wait, std::size_t id) {
   const LocationIndex location = location_of(wait);
   if (wait.by == kNoLocation || wait.by == location || wait.length == 0) return;
   if (wait.direct) {
-    delay_of_wait_[id] = add_direct(wait);
+    direct_delay(wait, [&](std::uint32_t cost, Ticks begin, Ticks end) {
+      note_longer(costs_[cost], begin, end, end - begin, false);
+    });
+    delay_of_wait_[id] = kSeen;
   } else {
     Ticks since = c_.moments_.of_pair(location, wait.by);
     since = bounded(location, bounded(wait.by, since, wait.by_time), wait.begin);
@@ -330,26 +336,6 @@ std::uint32_t CauseSolver::add_delay(const Culprit& culprit, const Doings& doing
   return static_cast<std::uint32_t>(delays_.size() - 1);
 }
 
-std::uint32_t CauseSolver::add_direct(const WaitRecord& wait) {
-  Delay delay{wait.by, wait.place, wait.begin, wait.end, 0, 0, shares_.size(), 0};
-  Ticks sum = 0;
-  timelines_[wait.by].each(wait.begin, wait.end, [&](const Piece& piece, Ticks begin, Ticks end) {
-    if (piece.wait == kNoWait && c_.stretches_[piece.stretch].kind == Stretch::Kind::kOverhead) {
-      return;
-    }
-    const bool to_wait = piece.wait != kNoWait;
-    const std::uint32_t target = to_wait ? piece.wait : cost_of(wait.by, piece.stretch);
-    shares_.push_back({target, to_wait, end - begin});
-    sum += end - begin;
-    if (to_wait) delay.waited += end - begin;
-    if (!to_wait) note_longer(costs_[target], begin, end, end - begin, false);
-  });
-  delay.shares = static_cast<std::uint32_t>(shares_.size() - delay.first);
-  delay.whole = std::max({wait.length, sum, Ticks{1}});
-  delays_.push_back(delay);
-  return static_cast<std::uint32_t>(delays_.size() - 1);
-}
-
 // Of intervals that overlap the same time counts once, however many waited in them: as much as
 // there must be at least, so that there is enough in each of them.
 void CauseSolver::note_longer(CostOf& cost, Ticks from, Ticks to, Ticks longer, bool compared) {
@@ -385,17 +371,19 @@ void CauseSolver::pass_back() {
     const WaitId w = item->index;
     const Waiting waiting{waits_[w].length, received_[w]};
     passed_on_[w] = true;
-    if (delay_of_wait_[w] == kNoDelay) {
+    const std::uint32_t known = delay_of_wait_[w];
+    if (known == kNoDelay) {
       leave_unexplained(w, waiting.own + waiting.passed);
-    } else {
-      if (chains_.wants(w)) follow(w, delays_[delay_of_wait_[w]]);
-      charge(delays_[delay_of_wait_[w]], waiting, w, w);
+      note_indirect(w, 0);
+      continue;
     }
-    const bool known = delay_of_wait_[w] != kNoDelay;
-    note_indirect(
-        w, known ? static_cast<Ticks>(share_of(waits_[w].length, delays_[delay_of_wait_[w]].waited,
-                                               delays_[delay_of_wait_[w]].whole))
-                 : 0);
+    const bool seen = known == kSeen;
+    const Delay delay =
+        seen ? direct_delay(waits_[w], [](std::uint32_t, Ticks, Ticks) {}) : delays_[known];
+    const std::span<const Share> shares = seen ? direct_shares_ : shares_of(delay);
+    if (chains_.wants(w)) follow(w, delay, shares);
+    charge(delay, shares, waiting, w, w);
+    note_indirect(w, static_cast<Ticks>(share_of(waits_[w].length, delay.waited, delay.whole)));
   }
 }
 
@@ -431,7 +419,7 @@ void CauseSolver::pass_group(std::uint32_t index) {
     const Waiting given{part(own, left.own), part(passed, left.passed)};
     left.own -= given.own;
     left.passed -= given.passed;
-    charge(delays_[delay], given, group.first_wait, via);
+    charge(delays_[delay], shares_of(delays_[delay]), given, group.first_wait, via);
   };
   Rate all, behind;
   std::size_t next = 0;
@@ -518,10 +506,10 @@ void CauseSolver::leave_unexplained(WaitId wait, Amount amount) {
   unexplained_at_[of.unexplained] += amount;
 }
 
-void CauseSolver::charge(const Delay& delay, Waiting waiting, WaitId wait, WaitId via) {
+void CauseSolver::charge(const Delay& delay, std::span<const Share> shares, Waiting waiting,
+                         WaitId wait, WaitId via) {
   Amount left = waiting.own + waiting.passed;
-  for (std::size_t i = delay.first; i < delay.first + delay.shares; ++i) {
-    const Share& share = shares_[i];
+  for (const Share& share : shares) {
     const Amount own = share_of(waiting.own, share.weight, delay.whole);
     const Amount passed =
         waiting.passed == 0 ? 0 : share_of(waiting.passed, share.weight, delay.whole);
@@ -563,8 +551,7 @@ void CauseSolver::add_object(CostOf& cost, std::uint32_t what, Amount amount) co
   if (cost.objects.size() < kKept) cost.objects.emplace_back(what, amount);
 }
 
-void CauseSolver::follow(WaitId wait, const Delay& delay) {
-  const auto shares = std::span(shares_).subspan(delay.first, delay.shares);
+void CauseSolver::follow(WaitId wait, const Delay& delay, std::span<const Share> shares) {
   const auto most =
       std::max_element(shares.begin(), shares.end(),
                        [](const Share& a, const Share& b) { return a.weight < b.weight; });
@@ -589,7 +576,7 @@ void CauseSolver::follow_group(const OfGroup& of, WaitId wait, std::size_t place
     late = d.place;
     latest = &delays_[d.delay];
   }
-  if (latest != nullptr) follow(wait, *latest);
+  if (latest != nullptr) follow(wait, *latest, shares_of(*latest));
 }
 
 void CauseSolver::list(RootCauses& results) {
@@ -662,7 +649,7 @@ void CauseSolver::list(RootCauses& results) {
     }
     if (results.causes.size() < kChains) {
       l.cause.chain = chains_.to_cause(l.cause.location, stretch, costs_[l.cost].via,
-                                       costs_[l.cost].to, std::min(room, kMostLinks));
+                                       costs_[l.cost].to, std::min(room, CauseChains::kMostLinks));
       room -= l.cause.chain.links.size();
     }
     results.causes.push_back(std::move(l.cause));
@@ -680,8 +667,8 @@ CauseSolver::Doers CauseSolver::list_times(RootCauses& results,
   std::vector<Ticks> sums(c_.stretches_.size(), 0);
   std::vector<StretchId> used;
   for (LocationIndex l = 0; l < timelines_.size(); ++l) {
-    rest_after(timelines_[l].size());
     timelines_[l].each([&](const Piece& piece, Ticks length) {
+      rest_after(1);
       if (piece.wait != kNoWait) return;
       if (sums[piece.stretch] == 0) used.push_back(piece.stretch);
       sums[piece.stretch] += length;
@@ -750,6 +737,7 @@ void CauseSolver::follow_critical_path(RootCauses& results) {
       if (wait.by != kNoLocation && wait.by != at && time <= wait.end) {
         at = wait.by;
         ++jumps;
+        rest_after(kPiecesOfWait);
         time = std::min(time, timelines_[at].end());
         continue;
       }

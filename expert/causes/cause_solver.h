@@ -46,14 +46,14 @@ class CauseSolver {
   // Times are kept for this many stretches, the most costly ones.
   static constexpr std::size_t kStretches = 1000;
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
-  // So many causes have a chain, of at most so many links, and all of them of so many together.
-  static constexpr std::size_t kChains = 1000, kMostLinks = 4096, kAllLinks = 100'000;
+  // In delay_of_wait_: nothing is known; what the awaited one did during the wait, see
+  // direct_delay.
+  static constexpr std::uint32_t kNoDelay = 0xFFFFFFFF, kSeen = kNoDelay - 1;
+  // So many causes have a chain, and all of them of so many links together.
+  static constexpr std::size_t kChains = 1000, kAllLinks = 100'000;
 
   struct TookLonger {
     Ticks from, to, longer;
-  };
-  struct TimeLeftOut {  // of a piece that ends then
-    Ticks until, time;
   };
   struct Share {
     std::uint32_t target;  // a wait of the culprit, or one of costs_
@@ -141,11 +141,16 @@ class CauseSolver {
   // A delay of what the culprit does more than those who waited did.
   template <class Those>
   std::uint32_t add_delay(const Culprit& culprit, const Doings& doings, const Those& those);
-  std::uint32_t add_direct(const WaitRecord& wait);
+  // Where the trace shows what the awaited one did during the wait: found anew each time, since
+  // that takes less than to keep it. The shares are direct_shares_; note(cost, begin, end) for each
+  // that is no wait.
+  template <class Note>
+  Delay direct_delay(const WaitRecord& wait, Note&& note);
   void pass_back();
   void pass_group(std::uint32_t index);
   // `via`: the one of those who wait that waits most.
-  void charge(const Delay& delay, Waiting waiting, WaitId wait, WaitId via);
+  void charge(const Delay& delay, std::span<const Share> shares, Waiting waiting, WaitId wait,
+              WaitId via);
   void add_object(CostOf& cost, std::uint32_t what, Amount amount) const;
   LocationIndex location_of(const WaitRecord& wait) const {
     return c_.places_[wait.place].location;
@@ -162,7 +167,10 @@ class CauseSolver {
   std::span<const Exception> exceptions_of(const OfGroup& of) const {
     return {exceptions_.data() + of.first_exception, of.exceptions};
   }
-  void follow(WaitId wait, const Delay& delay);
+  std::span<const Share> shares_of(const Delay& delay) const {
+    return {shares_.data() + delay.first, delay.shares};
+  }
+  void follow(WaitId wait, const Delay& delay, std::span<const Share> shares);
   void follow_group(const OfGroup& of, WaitId wait, std::size_t place);
   Ticks bounded(LocationIndex location, Ticks since, Ticks to) const {
     return timelines_[location].bounded(since, to, kMostPieces);
@@ -179,7 +187,7 @@ class CauseSolver {
   // What lies in files leaves memory when enough of it was looked at.
   static constexpr std::size_t kPiecesOfWait = 4;  // what looking at a wait is like
   void rest_after(std::size_t pieces) {
-    constexpr std::size_t kAtOnce = (8 << 20) / sizeof(Piece);
+    constexpr std::size_t kAtOnce = (4 << 20) / sizeof(Piece);
     touched_ += pieces;
     if (touched_ < kAtOnce) return;
     touched_ = 0;
@@ -230,6 +238,7 @@ class CauseSolver {
   std::vector<std::vector<Waits>> waits_at_;
   Amount all_ = 0, unexplained_ = 0;
   // Kept for their memory only.
+  std::vector<Share> direct_shares_;
   Doings doings_, late_, waiter_;
   Reference reference_, excepted_;
   OneReference pair_;
@@ -259,5 +268,27 @@ class CauseSolver {
   std::vector<std::uint32_t> place_of_;  // by location
   std::vector<Amount> done_;             // by stretch: of all locations, without waits
 };
+
+template <class Note>
+CauseSolver::Delay CauseSolver::direct_delay(const WaitRecord& wait, Note&& note) {
+  Delay delay{wait.by, wait.place, wait.begin, wait.end, 0, 0, 0, 0};
+  Ticks sum = 0;
+  direct_shares_.clear();
+  timelines_[wait.by].each(wait.begin, wait.end, [&](const Piece& piece, Ticks begin, Ticks end) {
+    const bool to_wait = piece.wait != kNoWait;
+    if (!to_wait && c_.stretches_[piece.stretch].kind == Stretch::Kind::kOverhead) return;
+    const std::uint32_t target = to_wait ? piece.wait : cost_of(wait.by, piece.stretch);
+    direct_shares_.push_back({target, to_wait, end - begin});
+    sum += end - begin;
+    if (to_wait) {
+      delay.waited += end - begin;
+    } else {
+      note(target, begin, end);
+    }
+  });
+  rest_after(direct_shares_.size() + kPiecesOfWait);
+  delay.whole = std::max({wait.length, sum, Ticks{1}});
+  return delay;
+}
 
 }  // namespace kojak::expert

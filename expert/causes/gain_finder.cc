@@ -6,11 +6,19 @@
 namespace kojak::expert {
 
 void GainFinder::start() {
-  const auto earlier = [](const LeftOut& a, const LeftOut& b) { return a.until < b.until; };
-  for (Location& l : locations_) {
-    if (std::is_sorted(l.left_out.begin(), l.left_out.end(), earlier)) continue;
-    std::stable_sort(l.left_out.begin(), l.left_out.end(), earlier);
+  for (Location& l : locations_) next_of(l);
+}
+
+std::size_t GainFinder::next_of(Location& location) const {
+  std::size_t next = kMost;
+  location.next = kNever;
+  for (const std::size_t cause : location.causes) {
+    const OfCause& of = left_out_[cause];
+    if (of.next == of.log.size() || of.log[of.next].until >= location.next) continue;
+    location.next = of.log[of.next].until;
+    next = cause;
   }
+  return next;
 }
 
 GainFinder::RowId GainFinder::add_row() {
@@ -49,16 +57,17 @@ void GainFinder::change_to(Location& location, Ticks time, RowId row) {
 }
 
 void GainFinder::leave_out_until(Location& location, Ticks time) {
-  while (location.next < location.left_out.size() &&
-         location.left_out[location.next].until <= time) {
-    const LeftOut& left_out = location.left_out[location.next++];
+  for (;;) {
+    const std::size_t cause = next_of(location);
+    if (location.next > time) return;
+    const LeftOut& left_out = left_out_[cause].log[left_out_[cause].next++];
     if (left_out.time == 0) continue;
     const RowId row = add_row();
     Row& earlier = rows_[row];
     earlier = rows_[location.now];
     earlier.uses = 0;
-    earlier.earlier[left_out.cause] += left_out.time;
-    earlier.most = std::max(earlier.most, earlier.earlier[left_out.cause]);
+    earlier.earlier[cause] += left_out.time;
+    earlier.most = std::max(earlier.most, earlier.earlier[cause]);
     change(location, left_out.until, row);
   }
 }

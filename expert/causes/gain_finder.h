@@ -14,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -37,16 +38,19 @@ class GainFinder {
 
   // `causes`: how many, at most kMost.
   GainFinder(std::size_t locations, std::size_t causes, LogMemory& memory)
-      : causes_(causes), rows_(1) {
+      : causes_(causes), rows_(1), locations_(locations) {
     rows_.front().uses = 1;  // nobody is earlier: never given back
-    locations_.reserve(locations);
-    for (std::size_t l = 0; l < locations; ++l) locations_.emplace_back(memory);
+    for (std::size_t i = 0; i < causes; ++i) left_out_.emplace_back(memory);
   }
 
-  // Before the replay, each cause's in order of time: a location does something for so much less
-  // time that ends at `until`.
-  void leave_out(std::size_t cause, LocationIndex location, Ticks until, Ticks time) {
-    locations_[location].left_out.push_back({until, time, cause});
+  // A location does something for so much less time that ends at `until`.
+  struct LeftOut {
+    Ticks until, time;
+  };
+  // Before the replay: all that is left out for a cause, to be filled in order of time.
+  LogVector<LeftOut>& left_out(std::size_t cause, LocationIndex location) {
+    locations_[location].causes.push_back(cause);
+    return left_out_[cause].log;
   }
   void start();
   // All that one call depends on.
@@ -63,6 +67,7 @@ class GainFinder {
 
  private:
   static constexpr std::size_t kKept = 64;
+  static constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
 
   using Earlier = std::array<Ticks, kMost>;  // than in the run, by cause
   using RowId = std::uint32_t;
@@ -71,29 +76,28 @@ class GainFinder {
     Ticks most = 0;  // of these
     std::uint32_t uses = 0;
   };
-  struct LeftOut {
-    Ticks until, time;
-    std::size_t cause;
+  struct OfCause {
+    explicit OfCause(LogMemory& memory) : log(memory, true) {}
+    LogVector<LeftOut> log;
+    std::size_t next = 0;  // of these
   };
   struct Change {
     Ticks time;  // from then on
     RowId row;
   };
   struct Location {
-    explicit Location(LogMemory& memory) : left_out(memory, true) {}
-    LogVector<LeftOut> left_out;
-    std::size_t next = 0;  // of these
+    Ticks next = kNever;  // when the next of what is left out ends
     RowId now = 0;
-    std::vector<Change> changes;  // the latest ones
+    std::vector<std::size_t> causes;  // here
+    std::vector<Change> changes;      // the latest ones
   };
 
   void advance(Location& location, Ticks time) {
-    if (location.next < location.left_out.size() &&
-        location.left_out[location.next].until <= time) {
-      leave_out_until(location, time);
-    }
+    if (location.next <= time) leave_out_until(location, time);
   }
   void leave_out_until(Location& location, Ticks time);
+  // The cause of which the next one is left out there, and when.
+  std::size_t next_of(Location& location) const;
   void change(Location& location, Ticks time, RowId row) {
     if (row != location.now) change_to(location, time, row);
   }
@@ -111,6 +115,7 @@ class GainFinder {
   std::size_t causes_;
   std::vector<Row> rows_;
   std::vector<RowId> free_;
+  std::vector<OfCause> left_out_;  // by cause
   std::vector<Location> locations_;
 };
 

@@ -13,12 +13,18 @@
 
 namespace kojak::expert {
 
-// Where each lies near its place: true if that was so.
-template <class T, class Earlier>
-bool insert_each(std::span<T> all, Earlier&& earlier) {
+// Where each lies near its place: true if that was so. `rest`: called after every few MB.
+template <class T, class Earlier, class Rest>
+bool insert_each(std::span<T> all, Earlier&& earlier, Rest&& rest) {
   constexpr std::size_t kNear = 64;
+  constexpr std::size_t kAtOnce = (std::size_t{4} << 20) / sizeof(T);
+  std::size_t next_rest = kAtOnce;
   std::size_t moves = 8 * all.size();  // at most: then the other way is faster
   for (std::size_t i = 1; i < all.size(); ++i) {
+    if (i == next_rest) {
+      rest();
+      next_rest += kAtOnce;
+    }
     if (!earlier(all[i], all[i - 1])) continue;
     const std::size_t first = i - std::min(i, kNear);
     if (first != 0 && earlier(all[i], all[first])) return false;
@@ -32,11 +38,19 @@ bool insert_each(std::span<T> all, Earlier&& earlier) {
   return true;
 }
 
+template <class T, class Earlier>
+bool insert_each(std::span<T> all, Earlier&& earlier) {
+  return insert_each(all, earlier, [] {});
+}
+
 template <class T, class Key>
 void sort_by(std::span<T> all, LogMemory& memory, Key&& key) {
   constexpr unsigned kBits = 11;
   constexpr std::size_t kDigits = std::size_t{1} << kBits;
-  if (insert_each(all, [&](const T& a, const T& b) { return key(a) < key(b); })) return;
+  if (insert_each(
+          all, [&](const T& a, const T& b) { return key(a) < key(b); }, [&] { memory.rest(); })) {
+    return;
+  }
   std::uint64_t least = ~std::uint64_t{0}, most = 0;
   for (const T& one : all) {
     least = std::min(least, static_cast<std::uint64_t>(key(one)));

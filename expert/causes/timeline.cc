@@ -53,7 +53,7 @@ std::size_t Timeline::far(Ticks time, std::size_t i) const {
 
 void Timeline::carve(std::span<WaitSpan> waits) {
   if (waits.empty()) return;
-  constexpr std::size_t kAtOnce = 1 << 18;  // pieces, between two times when logs rest
+  constexpr std::size_t kAtOnce = 1 << 16;  // pieces, between two times when logs rest
   LogVector<Piece> carved(pieces_.memory(), true);
   std::size_t rested = 0;
   carved.reserve(pieces_.size() + 2 * waits.size());
