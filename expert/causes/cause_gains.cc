@@ -88,12 +88,18 @@ void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId s
                             [](const GainFinder::LeftOut& l, Ticks t) { return l.until < t; });
   };
   std::vector<GainFinder::LeftOut> parts;
+  constexpr std::size_t kAtOnce = (std::size_t{64} << 10) / sizeof(Piece);
+  const Piece* piece_before = nullptr;
   for (const TookLonger& t : times) {
     // Where times overlap, what is left out for one counts for the other, too.
     Ticks done = 0, left = 0;
     parts.clear();
     timelines_[location].each(t.from, t.to, [&](const Piece& piece, Ticks begin, Ticks end) {
-      rest_after(1);
+      // Where it jumps, memory gets what lies around that, too.
+      const auto moved =
+          piece_before != nullptr && piece_before < &piece ? &piece - piece_before : 1;
+      rest_after(std::min(static_cast<std::size_t>(moved), kAtOnce));
+      piece_before = &piece;
       if (piece.stretch != stretch || piece.wait != kNoWait) return;
       const auto known = place(piece.end);
       const bool any = known != left_out.end() && known->until == piece.end;
