@@ -46,7 +46,7 @@ class EventLoop {
         const std::byte* const body = p + 2;
         if (!is_event(type)) [[unlikely]] {
           if (type != static_cast<std::uint8_t>(RecordType::kAttrUi4) || length < 5) break;
-          attribute_ui4(body, dialect.swapped(), attributes);
+          attribute_ui4(body, dialect.swapped(), attributes, handler);
           any_attribute = true;
           p = body + length;
           continue;
@@ -108,13 +108,19 @@ class EventLoop {
     }
   }
 
-  KOJAK_INLINED static void attribute_ui4(const std::byte* body, bool swap,
-                                          Attributes& attributes) {
+  template <class Handler>
+  KOJAK_INLINED static void attribute_ui4(const std::byte* body, bool swap, Attributes& attributes,
+                                          Handler& handler) {
     constexpr auto kRequest = static_cast<std::byte>(raw(kAttrRequest));
-    if (body[0] != kRequest) return;
+    constexpr auto kCreatedBy = static_cast<std::byte>(raw(kAttrCreatedBy));
     std::uint32_t value;
     std::memcpy(&value, body + 1, sizeof value);
-    attributes.request = static_cast<RequestId>(swap ? byte_swapped(value) : value);
+    if (swap) value = byte_swapped(value);
+    if (body[0] == kRequest) attributes.request = static_cast<RequestId>(value);
+    if constexpr (requires { handler.created_by(ThreadId{}); }) {
+      if (body[0] == kCreatedBy) [[unlikely]]
+        handler.created_by(static_cast<ThreadId>(value));
+    }
   }
 };
 

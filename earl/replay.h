@@ -105,6 +105,8 @@ struct Sink {
   // The parallel region that has just been entered is executed by this team of the process.
   void on_omp_team(const OpenCall&, std::uint64_t /*team*/, std::uint32_t /*index*/,
                    std::uint32_t /*size*/) {}
+  // The task that has just been entered was created by this thread of the process.
+  void on_omp_task(const OpenCall&, ThreadId /*creator*/) {}
   // A lock of OpenMP's is got, or given back, in that region instance.
   void on_omp_lock(const OpenCall&, LockId, Seconds, bool /*acquired*/) {}
 

@@ -15,6 +15,9 @@ namespace kojak::earl::detail {
 
 template <class S>
 class ReplayHandlers {
+  static constexpr bool kWantsTasks =
+      !std::is_same_v<decltype(&S::on_omp_task), void (Sink::*)(const OpenCall&, ThreadId)>;
+
  public:
   ReplayHandlers(Trace& trace, S& sink) : trace_(trace), sink_(sink), core_(trace) {}
 
@@ -33,10 +36,17 @@ class ReplayHandlers {
   KOJAK_INLINED void handle(const Enter& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i != kAbsent) enter(i, r.time, pos, r.rid, absent<CallSiteId>(), r.metv);
+    if (kWantsTasks && !is_absent(creator_)) [[unlikely]]
+      tell_task(i, pos);
   }
+  // Of the task that is entered next.
+  void created_by(ThreadId thread) requires(kWantsTasks) { creator_ = thread; }
   KOJAK_INLINED void handle(const EnterCs& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
-    if (i == kAbsent) return;
+    if (i == kAbsent) {
+      creator_ = absent<ThreadId>();
+      return;
+    }
     const CallSiteDef* site = trace_.definitions().call_sites.find(r.csid);
     if (site == nullptr) [[unlikely]] {
       trace_.findings().add(Finding::kUnknownCallSite, pos, r.lid);
@@ -44,6 +54,8 @@ class ReplayHandlers {
     } else {
       enter(i, r.time, pos, site->entered, r.csid, r.metv);
     }
+    if (kWantsTasks && !is_absent(creator_)) [[unlikely]]
+      tell_task(i, pos);
   }
   void handle(const LogOff& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
@@ -73,6 +85,7 @@ class ReplayHandlers {
     if (i != kAbsent) sink_.on_omp_join(static_cast<const OpenCall&>(frame(i, pos)), r.time);
   }
   void handle(const OmpTeam& r, const Attributes&, std::uint64_t pos);
+  void tell_task(std::uint32_t i, std::uint64_t pos);
   void handle(const OmpALock& r, const Attributes&, std::uint64_t pos) { omp_lock(r, pos, true); }
   void handle(const OmpRLock& r, const Attributes&, std::uint64_t pos) { omp_lock(r, pos, false); }
   template <class R>
@@ -522,6 +535,7 @@ class ReplayHandlers {
 
   Trace& trace_;
   S& sink_;
+  ThreadId creator_ = absent<ThreadId>();  // of the task that is entered next
   ReplayCore core_;
 };
 

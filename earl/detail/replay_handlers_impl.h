@@ -15,6 +15,12 @@ void ReplayHandlers<S>::handle(const OmpTeam& r, const Attributes&, std::uint64_
 }
 
 template <class S>
+[[gnu::noinline]] void ReplayHandlers<S>::tell_task(std::uint32_t i, std::uint64_t pos) {
+  const ThreadId creator = std::exchange(creator_, absent<ThreadId>());
+  if (i != kAbsent) sink_.on_omp_task(static_cast<const OpenCall&>(frame(i, pos)), creator);
+}
+
+template <class S>
 template <class R>
 void ReplayHandlers<S>::omp_lock(const R& r, std::uint64_t pos, bool acquired) {
   const std::uint32_t i = locate(r.lid, r.time, pos);

@@ -16,6 +16,7 @@
 #include "expert/analysis/notes.h"
 #include "expert/analysis/omp_locks.h"
 #include "expert/analysis/omp_paths.h"
+#include "expert/analysis/omp_tasks.h"
 #include "expert/analysis/omp_teams.h"
 #include "expert/analysis/posts.h"
 #include "expert/analysis/processors.h"
@@ -76,6 +77,7 @@ class Analysis : public earl::Sink {
             if (causes_) omp_team(master, fork, members);
           });
       locks_.emplace(trace.location_count());
+      tasks_.emplace(trace);
     }
     follows_ = waits_ || teams_ || send_modes_ != nullptr || !trace.definitions().metrics.empty();
   }
@@ -344,6 +346,9 @@ class Analysis : public earl::Sink {
                    std::uint32_t size) {
     if (teams_) teams_->on_team(call, team, index, size);
   }
+  void on_omp_task(const earl::OpenCall& task, ThreadId creator) {
+    if (tasks_) tasks_->on_task(task, creator);
+  }
   void on_omp_lock(const earl::OpenCall& call, LockId lock, Seconds time, bool acquired) {
     if (locks_) locks_->on_lock(call, raw(lock), time, acquired, omp_lock_wait(call).has_value());
   }
@@ -399,6 +404,9 @@ class Analysis : public earl::Sink {
   }
   LastCalls last_calls() {
     return last_calls_.finish();
+  }
+  std::vector<CreatedTasks> tasks() {
+    return tasks_ ? tasks_->take() : std::vector<CreatedTasks>();
   }
   // With the chains of these instances' longest waits.
   std::optional<RootCauses> root_causes(const WaitResults& waits) {
@@ -578,6 +586,7 @@ class Analysis : public earl::Sink {
       }
     }
     teams_->on_call(call);
+    tasks_->on_call(call);
     // Calls of MPI and what the measurement does are no execution, there as elsewhere.
     if (teams_->between_regions(call) && classes_[call.region] == TimeClass::kUser &&
         call.exclusive > Seconds{0}) {
@@ -699,6 +708,7 @@ class Analysis : public earl::Sink {
   BegunWaits begun_waits_;
   std::optional<OmpTeams> teams_;  // only where the trace has OpenMP constructs
   std::optional<OmpLocks> locks_;  // likewise
+  std::optional<OmpTasks> tasks_;  // likewise
   std::optional<RmaWaits> waits_;  // only where the trace has such epochs
   std::array<std::uint64_t, kNotes> notes_{};
   std::uint64_t calls_ = 0;
@@ -820,7 +830,8 @@ Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
           analysis.last_calls(),
           std::move(root_causes),
           std::move(stretches),
-          std::move(processors)};
+          std::move(processors),
+          analysis.tasks()};
 }
 
 }  // namespace

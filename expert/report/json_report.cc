@@ -213,6 +213,27 @@ void add_waited_for(Json& json, const Report& report, const StorePlaces& places)
   json.end_array();
 }
 
+// Who created the tasks of OpenMP, and who executed them.
+void add_tasks(Json& json, const Report& report, const StorePlaces& places) {
+  if (report.tasks().empty()) return;
+  json.key("tasks").begin_array();
+  for (const CreatedTasks& tasks : report.tasks()) {
+    json.begin_object()
+        .member("call_path", places.call_path(tasks.call_path))
+        .member("created_by", places.thread(tasks.creator));
+    json.key("executed_by").begin_array();
+    for (const CreatedTasks::Share& share : tasks.shares) {
+      json.begin_object()
+          .member("thread", places.thread(share.thread))
+          .member("count", share.count)
+          .member("seconds", share.seconds)
+          .end_object();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
 // Only of a run that was ended before its processes were.
 void add_last_calls(Json& json, const Report& report, const StorePlaces& places) {
   const LastCalls& last = report.last_calls();
@@ -420,6 +441,7 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
   json.end_array();
   add_instances(json, report, places);
   add_waited_for(json, report, places);
+  add_tasks(json, report, places);
   add_last_calls(json, report, places);
   if (const std::optional<Efficiency> e = efficiency_of(report)) {
     json.key("efficiency")

@@ -28,7 +28,8 @@ Report::Report(const Definitions& definitions, std::vector<LocationId> locations
                const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
                SeverityStore severities, std::vector<Finding> findings, WaitResults waits,
                LastCalls last_calls, std::optional<RootCauses> root_causes,
-               std::map<RegionId, std::string> stretches, ProcessorUse processors)
+               std::map<RegionId, std::string> stretches, ProcessorUse processors,
+               std::vector<CreatedTasks> tasks)
     : definitions_(&definitions),
       locations_(std::move(locations)),
       severities_(std::move(severities)),
@@ -37,7 +38,8 @@ Report::Report(const Definitions& definitions, std::vector<LocationId> locations
       last_calls_(std::move(last_calls)),
       root_causes_(std::move(root_causes)),
       stretches_(std::move(stretches)),
-      processors_(std::move(processors)) {
+      processors_(std::move(processors)),
+      tasks_(std::move(tasks)) {
   add_metrics(metrics);
   order_call_paths(call_paths, metrics);
   order_system();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "epilog/format/definitions.h"
+#include "expert/analysis/created_tasks.h"
 #include "expert/analysis/findings.h"
 #include "expert/analysis/instances.h"
 #include "expert/analysis/last_calls.h"
@@ -102,7 +103,8 @@ class Report {
          const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
          SeverityStore severities, std::vector<Finding> findings, WaitResults waits = {},
          LastCalls last_calls = {}, std::optional<RootCauses> root_causes = {},
-         std::map<RegionId, std::string> stretches = {}, ProcessorUse processors = {});
+         std::map<RegionId, std::string> stretches = {}, ProcessorUse processors = {},
+         std::vector<CreatedTasks> tasks = {});
 
   const Definitions& definitions() const { return *definitions_; }
   const std::vector<MetricNode>& metrics() const { return metrics_; }
@@ -118,6 +120,8 @@ class Report {
   const std::optional<RootCauses>& root_causes() const { return root_causes_; }
   // Whether the threads had a processor, if the trace tells; places as in waits().
   const ProcessorUse& processors() const { return processors_; }
+  // Tasks of OpenMP, by where they come from; places as in waits().
+  const std::vector<CreatedTasks>& tasks() const { return tasks_; }
   // Threads in the order of the report; each one's location, and the way back.
   std::size_t threads() const { return thread_locations_.size(); }
   LocationId thread_location(std::size_t thread) const {
@@ -178,6 +182,7 @@ class Report {
   std::optional<RootCauses> root_causes_;
   std::map<RegionId, std::string> stretches_;
   ProcessorUse processors_;
+  std::vector<CreatedTasks> tasks_;
 };
 
 }  // namespace kojak::expert

@@ -250,6 +250,57 @@ void print_worst(std::ostream& out, const Report& report, const SummaryStyle& st
   }
 }
 
+void print_tasks(std::ostream& out, const Report& report, const SummaryStyle& style) {
+  if (report.tasks().empty()) return;
+  struct Row {
+    const CreatedTasks* tasks;
+    std::uint64_t count = 0;
+    double seconds = 0;
+  };
+  std::vector<Row> rows;
+  for (const CreatedTasks& tasks : report.tasks()) {
+    Row& row = rows.emplace_back(Row{&tasks});
+    for (const CreatedTasks::Share& share : tasks.shares) {
+      row.count += share.count;
+      row.seconds += share.seconds;
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row& a, const Row& b) { return a.seconds > b.seconds; });
+  const StorePlaces places(report);
+  const auto thread = [&](LocationIndex location) {
+    const std::size_t found = places.thread(location);
+    return found == kNone ? std::string("another thread") : report.thread_name(found);
+  };
+  out << '\n'
+      << Paint(style.colours).bold("Tasks") << '\n'
+      << right("seconds", 12) << right("count", 10) << "  created by; executed by\n";
+  for (std::size_t i = 0; i < rows.size() && i < style.worst; ++i) {
+    const CreatedTasks& tasks = *rows[i].tasks;
+    std::vector<CreatedTasks::Share> shares = tasks.shares;
+    std::stable_sort(shares.begin(), shares.end(),
+                     [](const auto& a, const auto& b) { return a.count > b.count; });
+    std::string words = thread(tasks.creator) + ", " +
+                        cube::printable(call_name(report, places, tasks.call_path)) + ';';
+    constexpr std::size_t kNamed = 4;
+    for (std::size_t n = 0; n < shares.size() && n < kNamed; ++n) {
+      words += std::string(n == 0 ? " " : ", ") + grouped(static_cast<double>(shares[n].count)) +
+               " by " + thread(shares[n].thread);
+    }
+    if (shares.size() > kNamed) {
+      words += " and others by " + counted(shares.size() - kNamed, "thread", "threads");
+    }
+    const std::string text = wrapped(words + '.', style.width, indent(style, 24));
+    const std::string numbers = right(seconds(rows[i].seconds), 12) +
+                                right(grouped(static_cast<double>(rows[i].count)), 10) + "  ";
+    out << (indent(style, 24) == 24 ? numbers + text.substr(24) : numbers + '\n' + text);
+  }
+  if (rows.size() > style.worst) {
+    out << std::string(indent(style, 24), ' ') << "and " << rows.size() - style.worst
+        << " more in the report\n";
+  }
+}
+
 namespace {
 
 // What no pattern explains, if it is worth a word: how much, and where the largest part of it is.
@@ -661,6 +712,7 @@ void print_summary(std::ostream& out, const Report& report, const SummaryStyle& 
   print_causes(out, report, style);
   print_metric_tree(out, report, style);
   print_worst(out, report, style);
+  print_tasks(out, report, style);
   print_advice(out, report, style);
   if (report.root_causes()) print_efficiency(out, report, style);
   print_findings(out, report, style);
