@@ -32,6 +32,8 @@ class Trace {
   const Dialect& dialect() const { return reader_.dialect(); }
   // Where the next record stands in the (uncompressed) file.
   std::uint64_t offset() const { return reader_.offset(); }
+  // Where in the file the record with this offset stands, for messages.
+  std::uint64_t place(std::uint64_t offset) const { return reader_.place(offset); }
   // What NUM_EVENTS says; a truncated trace has fewer.
   std::optional<std::uint64_t> declared_events() const { return definitions_->event_count; }
 

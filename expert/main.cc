@@ -150,6 +150,7 @@ class Input {
     merge_.output = keep ? options["keep"].as<std::string>() : std::string();
     if (keep && merge_.output.empty()) merge_.output = (fs::path(name_) / "a.elg").string();
     if (merge_.output == "-") return "--keep needs the name of a file";
+    merge_.format = merge::Format::kCompact;
     merge_.model = merge::usual_model();
     if (options.count("model") != 0) {
       const std::string word = options["model"].as<std::string>();

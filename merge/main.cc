@@ -30,8 +30,10 @@ int main(int argc, char** argv) {
       "them (extended, the default unless ELG_VT_MODE=1)");
   options.visible.add_options()(
       "format",
-      cli::po::value<std::string>()->default_value("native")->value_name("native|classic"),
-      "the dialect of the merged trace; classic is what older EPILOG tools read");
+      cli::po::value<std::string>()->default_value("compact")->value_name("compact|native|classic"),
+      "the dialect of the merged trace: compact, or with all fields of each record (native), as "
+      "kojak "
+      "before 0.2 has it; classic is what older EPILOG tools read");
   options.visible.add_options()(
       "clock",
       cli::po::value<std::string>()->default_value("linear")->value_name("none|linear|clc"),
@@ -62,10 +64,11 @@ int main(int argc, char** argv) {
       merge_options.model = *model;
     }
     const std::string format = values["format"].as<std::string>();
-    if (format != "native" && format != "classic") {
-      return cli::usage_error("--format is native or classic, not \"" + format + "\"");
+    const auto dialect = merge::format_of(format);
+    if (!dialect) {
+      return cli::usage_error("--format is compact, native or classic, not \"" + format + "\"");
     }
-    merge_options.format = format == "classic" ? merge::Format::kClassic : merge::Format::kNative;
+    merge_options.format = *dialect;
     const std::string locks = values["locks"].as<std::string>();
     if (locks != "recorded" && locks != "granted") {
       return cli::usage_error("--locks is recorded or granted, not \"" + locks + "\"");

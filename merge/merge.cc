@@ -59,17 +59,17 @@ Status check_outputs(const std::vector<LocalTrace>& traces, std::vector<std::str
 // A trace that is written to a file and read at the same time.
 class FileAndReader : public BufferSink {
  public:
-  FileAndReader(OutputFile& file, BlockPipe& reader) : file_(file), reader_(reader) {}
+  FileAndReader(RecordOutput& output, BlockPipe& reader) : output_(output), reader_(reader) {}
   std::unique_ptr<std::byte[]> exchange(std::unique_ptr<std::byte[]> full,
                                         std::size_t used) override {
-    if (status_) status_ = file_.write(full.get(), used);
+    if (status_) status_ = output_.write(full.get(), used);
     return reader_.exchange(std::move(full), used);
   }
   Status drain() override { return status(); }
   Status status() const { return status_ ? reader_.status() : status_; }
 
  private:
-  OutputFile& file_;
+  RecordOutput& output_;
   BlockPipe& reader_;
   Status status_;
 };
@@ -79,6 +79,13 @@ class FileAndReader : public BufferSink {
 std::optional<Model> model_of(std::string_view word) {
   if (word == "basic") return Model::kBasic;
   if (word == "extended") return Model::kExtended;
+  return std::nullopt;
+}
+
+std::optional<Format> format_of(std::string_view word) {
+  if (word == "compact") return Format::kCompact;
+  if (word == "native") return Format::kNative;
+  if (word == "classic") return Format::kClassic;
   return std::nullopt;
 }
 
@@ -178,6 +185,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   twice = twice || (options.reader != nullptr && wide);
 
   Dialect dialect;
+  if (options.format == Format::kCompact) dialect.major = compact::kMajor;
   if (classic) {
     dialect.major = kClassicMajor;
     dialect.minor = kClassicMinor;
@@ -196,14 +204,14 @@ Result<Summary> merge_traces(const MergeOptions& options) {
       writer->set_sink(reader);
       good = [reader] { return reader->status(); };
     } else if (reader != nullptr) {
-      both.emplace(writer->file(), *reader);
+      both.emplace(writer->output(), *reader);
       writer->set_sink(&*both);
       good = [&both] { return both->status(); };
     }
     // A second core writes while this one reads, where there is enough to write.
     std::optional<BackgroundWriter> background;
     if (reader == nullptr && options.threads > 1 && bytes >= kWorthAThread) {
-      background.emplace(writer->file());
+      background.emplace(writer->output());
       writer->set_sink(&*background);
     }
     const std::uint64_t announced = uncounted ? std::uint64_t{kAbsent} : expected;

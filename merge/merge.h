@@ -24,7 +24,7 @@ namespace kojak::merge {
 class BlockPipe;
 
 enum class Model : std::uint8_t { kBasic, kExtended };
-enum class Format : std::uint8_t { kNative, kClassic };
+enum class Format : std::uint8_t { kNative, kCompact, kClassic };
 enum class ClockCorrection : std::uint8_t { kNone, kLinear, kControlled };
 
 struct MergeOptions {
@@ -46,6 +46,7 @@ struct MergeOptions {
 
 // Of the words of the command line; nothing if there is no such one.
 std::optional<Model> model_of(std::string_view word);
+std::optional<Format> format_of(std::string_view word);
 std::optional<ClockCorrection> clock_of(std::string_view word);
 // The extended one, unless ELG_VT_MODE=1 asks for the basic one.
 Model usual_model();

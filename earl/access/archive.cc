@@ -20,26 +20,28 @@ Result<Archive> Archive::make(MappedFile file, const std::string& name, const st
   auto trace = Trace::from(memory_source(file.bytes().data(), file.bytes().size()), name);
   if (!trace) return file.damage() ? *file.damage() : trace.error();
   auto owned = std::make_unique<Trace>(std::move(*trace));
+  auto kept = std::make_unique<MappedFile>(std::move(file));
+  auto records = std::make_unique<RecordBlocks>(*kept, owned->dialect());
   if (!cache.empty()) {
-    if (auto index = EventIndex::load(cache, file, *owned)) {
-      Archive result(std::move(file), std::move(owned), std::move(*index));
+    if (auto index = EventIndex::load(cache, *kept, *owned, *records)) {
+      Archive result(std::move(kept), std::move(records), std::move(owned), std::move(*index));
       result.from_cache_ = true;
       return result;
     }
   }
-  auto index = EventIndex::build(*owned, file);
+  auto index = EventIndex::build(*owned, *kept, *records);
   if (!index) return index.error();
-  Archive result(std::move(file), std::move(owned), std::move(*index));
+  Archive result(std::move(kept), std::move(records), std::move(owned), std::move(*index));
   if (!cache.empty()) {
-    if (const Status kept = result.index_.save(cache, *result.file_); !kept) {
-      result.cache_error_ = kept.error();
+    if (const Status saved = result.index_.save(cache, *result.file_, *result.records_); !saved) {
+      result.cache_error_ = saved.error();
     }
   }
   return result;
 }
 
 EventCursor Archive::cursor(std::uint64_t pos) const {
-  EventCursor at(*trace_, file_->bytes(), index_.block_offset(pos), pos - pos % EventIndex::kBlock);
+  EventCursor at(*trace_, *records_, index_.block_offset(pos), pos - pos % EventIndex::kBlock);
   at.skip(pos % EventIndex::kBlock);
   return at;
 }

@@ -112,8 +112,10 @@ class Archive {
   void for_each(std::uint64_t begin, std::uint64_t end, F&& f) const;
 
  private:
-  Archive(MappedFile file, std::unique_ptr<Trace> trace, EventIndex index)
-      : file_(std::make_unique<MappedFile>(std::move(file))),
+  Archive(std::unique_ptr<MappedFile> file, std::unique_ptr<RecordBlocks> records,
+          std::unique_ptr<Trace> trace, EventIndex index)
+      : file_(std::move(file)),
+        records_(std::move(records)),
         trace_(std::move(trace)),
         index_(std::move(index)) {}
   static Result<Archive> make(MappedFile file, const std::string& name, const std::string& cache);
@@ -162,6 +164,7 @@ class Archive {
   void fill_in(Event& event) const;
 
   std::unique_ptr<MappedFile> file_;
+  std::unique_ptr<RecordBlocks> records_;
   std::unique_ptr<Trace> trace_;
   EventIndex index_;
   std::optional<Error> cache_error_;

@@ -8,7 +8,8 @@ namespace kojak::earl {
 EventCursor::Step EventCursor::step(Event& event) {
   Attributes attributes;
   while (true) {
-    if (end_ - p_ < 2) return p_ == end_ ? Step::kEnd : Step::kDamaged;
+    if (!more()) [[unlikely]]
+      return p_ == end_ ? Step::kEnd : Step::kDamaged;
     const auto length = static_cast<std::size_t>(p_[0]);
     const auto type = static_cast<std::uint8_t>(p_[1]);
     if (static_cast<std::size_t>(end_ - p_) < 2 + length) return Step::kDamaged;
@@ -22,7 +23,7 @@ EventCursor::Step EventCursor::step(Event& event) {
     if (is_attribute(type)) {
       attribute(type, body, length, attributes);
     } else if (!late_definition_) {
-      late_definition_ = static_cast<std::uint64_t>(body - 2 - begin_);
+      late_definition_ = offset_of(body - 2);
     }
   }
 }

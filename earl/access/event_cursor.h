@@ -1,13 +1,13 @@
-// Reads events out of bytes in memory, from any record on, each as a flat value.
+// Reads events out of records in memory, from any one on, each as a flat value.
 //
 // step() goes to the next event record, whether it can be decoded or not: every one has a number.
-// No ownership: trace and bytes must outlive it. Not thread-safe; cursors of their own are. Damage
-// (a record that the bytes do not hold whole) ends it. Internal to earl/access.
+// No ownership: trace and records must outlive it. Not thread-safe; cursors of their own are.
+// Damage (a record that they do not hold whole) ends it. Internal to earl/access.
 #pragma once
 
 #include <optional>
-#include <span>
 
+#include "earl/access/record_blocks.h"
 #include "earl/trace.h"
 
 namespace kojak::earl {
@@ -17,16 +17,17 @@ class EventCursor {
   enum class Step : std::uint8_t { kEvent, kUndecoded, kEnd, kDamaged };
 
   // `offset` is that of the first record after event `pos` - 1.
-  EventCursor(const Trace& trace, std::span<const std::byte> bytes, std::uint64_t offset,
+  EventCursor(const Trace& trace, const RecordBlocks& records, std::uint64_t offset,
               std::uint64_t pos)
       : trace_(trace),
-        begin_(bytes.data()),
-        p_(bytes.data() + offset),
-        end_(bytes.data() + bytes.size()),
+        records_(records),
+        window_(records.at(offset)),
+        p_(window_.begin),
+        end_(window_.end),
         pos_(pos),
         fast_(trace.native() && !trace.dialect().swapped()) {}
 
-  std::uint64_t offset() const { return static_cast<std::uint64_t>(p_ - begin_); }
+  std::uint64_t offset() const { return offset_of(p_); }
   std::uint64_t pos() const { return pos_; }  // of the next event
   // Offset of the first definition among the events that step() passed.
   const std::optional<std::uint64_t>& late_definition() const { return late_definition_; }
@@ -34,17 +35,20 @@ class EventCursor {
   // kUndecoded: only pos and type of the event are filled in.
   Step step(Event& event);
   // The type of the next event; 0 if there is none.
-  EventType peek() const {
-    for (const std::byte* p = p_; end_ - p >= 2; p += 2 + static_cast<std::size_t>(p[0])) {
-      const auto type = static_cast<std::uint8_t>(p[1]);
+  EventType peek() {
+    while (more()) {
+      const auto type = static_cast<std::uint8_t>(p_[1]);
       if (is_event(type)) return static_cast<EventType>(type);
+      const std::size_t size = 2 + static_cast<std::size_t>(p_[0]);
+      if (static_cast<std::size_t>(end_ - p_) < size) break;
+      p_ += size;
     }
     return EventType{};
   }
   // Goes past `n` events.
   bool skip(std::uint64_t n) {
     while (n > 0) {
-      if (end_ - p_ < 2) return false;
+      if (!more()) return false;
       const std::size_t size = 2 + static_cast<std::size_t>(p_[0]);
       if (static_cast<std::size_t>(end_ - p_) < size) return false;
       if (is_event(static_cast<std::uint8_t>(p_[1]))) {
@@ -57,6 +61,19 @@ class EventCursor {
   }
 
  private:
+  // Whether the head of a record is there.
+  bool more() {
+    while (p_ == end_) {
+      window_ = records_.next(window_);
+      p_ = window_.begin;
+      end_ = window_.end;
+      if (p_ == end_) return false;
+    }
+    return end_ - p_ >= 2;
+  }
+  std::uint64_t offset_of(const std::byte* p) const {
+    return window_.offset + static_cast<std::uint64_t>(p - window_.begin);
+  }
   template <bool kFast>
   bool decode(std::uint8_t type, const std::byte* body, std::size_t length,
               const Attributes& attributes, Event& event);
@@ -64,7 +81,8 @@ class EventCursor {
                  Attributes& attributes) const;
 
   const Trace& trace_;
-  const std::byte* begin_;
+  const RecordBlocks& records_;
+  RecordBlocks::Window window_;
   const std::byte* p_;
   const std::byte* end_;
   std::uint64_t pos_;

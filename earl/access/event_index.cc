@@ -20,17 +20,19 @@ void shrink(std::vector<T>& list) {
 // What ends the events before the end of the file.
 Error damage_at(const Trace& trace, const MappedFile& file, std::uint64_t offset) {
   if (file.damage()) return *file.damage();
-  return Error{ExitCode::kBadInput, trace.path(), offset, "", "", kEndsInsideRecord, kCutOffRemedy};
+  return Error{ExitCode::kBadInput, trace.path(), trace.place(offset), "", "",
+               kEndsInsideRecord,   kCutOffRemedy};
 }
 
 // A file that ends with a whole record, but not where it should.
 std::optional<Error> wrong_end(const Trace& trace, const EventCursor& cursor) {
-  Error error{ExitCode::kBadInput, trace.path(), cursor.offset(), "", "", "", kCutOffRemedy};
+  Error error{ExitCode::kBadInput, trace.path(), trace.place(cursor.offset()), "", "", "",
+              kCutOffRemedy};
   if (const auto announced = trace.declared_events()) {
     error.reason = wrong_number_of_events(cursor.pos(), *announced);
   }
   if (error.reason.empty() && cursor.late_definition()) {
-    error.offset = cursor.late_definition();
+    error.offset = trace.place(*cursor.late_definition());
     error.reason = kDefinitionsBehind;
   }
   if (error.reason.empty()) return std::nullopt;
@@ -39,25 +41,29 @@ std::optional<Error> wrong_end(const Trace& trace, const EventCursor& cursor) {
 
 }  // namespace
 
-Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file) {
+Result<EventIndex> EventIndex::build(const Trace& trace, const MappedFile& file,
+                                     const RecordBlocks& records) {
   EventIndex index(trace);
   if (const auto declared = trace.declared_events()) {
     // The file cannot hold more events than it has bytes for.
-    const std::uint64_t expected = std::min<std::uint64_t>(*declared, file.bytes().size() / 14);
+    const std::size_t least = trace.dialect().compact() ? 1 : 14;
+    const std::uint64_t expected = std::min<std::uint64_t>(*declared, file.bytes().size() / least);
     index.enter_.reserve(expected);
     index.link_.reserve(expected);
     index.blocks_.reserve(expected / kBlock + 1);
   }
   sequence::State state(trace);
   state.record(index.columns_);
-  EventCursor cursor(trace, file.bytes(), trace.offset(), 0);
+  EventCursor cursor(trace, records, trace.offset(), 0);
   Event event;
   while (true) {
     const std::uint64_t offset = cursor.offset();
     const EventCursor::Step step = cursor.step(event);
     if (step == EventCursor::Step::kDamaged) index.damage_ = damage_at(trace, file, offset);
     if (step == EventCursor::Step::kEnd) {
-      index.damage_ = file.damage() ? file.damage() : wrong_end(trace, cursor);
+      index.damage_ = records.damage(trace.path());
+      if (file.damage()) index.damage_ = file.damage();
+      if (!index.damage_) index.damage_ = wrong_end(trace, cursor);
     }
     if (step == EventCursor::Step::kEnd || step == EventCursor::Step::kDamaged) break;
     if (event.pos >= kNull) {

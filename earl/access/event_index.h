@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "earl/access/mapped_file.h"
+#include "earl/access/record_blocks.h"
 #include "earl/index/state.h"
 
 namespace kojak::earl {
@@ -23,7 +23,8 @@ class EventIndex {
   static constexpr std::uint64_t kBlock = 16;          // events between two known offsets
 
   // From the events that begin at the trace's offset(). Damage ends the index, not the building.
-  static Result<EventIndex> build(const Trace& trace, const MappedFile& file);
+  static Result<EventIndex> build(const Trace& trace, const MappedFile& file,
+                                  const RecordBlocks& records);
 
   std::uint64_t size() const { return enter_.size(); }
   // Also of a file cut between two records, which lacks events that its definitions announce.
@@ -49,9 +50,9 @@ class EventIndex {
 
   // Both know by the size and time of change of `file` whether the saved index is that of the
   // trace; load() gives nothing if it is not, or damaged.
-  Status save(const std::string& path, const MappedFile& file) const;
+  Status save(const std::string& path, const MappedFile& file, const RecordBlocks& records) const;
   static std::optional<EventIndex> load(const std::string& path, const MappedFile& file,
-                                        const Trace& trace);
+                                        const Trace& trace, RecordBlocks& records);
 
  private:
   explicit EventIndex(const Trace& trace) : columns_(trace.location_count()) {}

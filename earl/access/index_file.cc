@@ -14,8 +14,8 @@
 namespace kojak::earl {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3930584449524145;  // "EARIDX09"
-constexpr std::size_t kArrays = 7;
+constexpr std::uint64_t kMagic = 0x3031584449524145;  // "EARIDX10"
+constexpr std::size_t kArrays = 8;
 
 struct Head {
   std::uint64_t magic = kMagic;
@@ -58,7 +58,8 @@ bool read_array(std::FILE* file, std::uint64_t bytes, std::vector<T>& to, Checks
 
 }  // namespace
 
-Status EventIndex::save(const std::string& path, const MappedFile& file) const {
+Status EventIndex::save(const std::string& path, const MappedFile& file,
+                        const RecordBlocks& records) const {
   // Damage is found again when the trace is read; its place is all that must be kept.
   std::vector<std::byte> damage;
   if (damage_) {
@@ -76,6 +77,7 @@ Status EventIndex::save(const std::string& path, const MappedFile& file) const {
       {late_.data(), late_.size() * sizeof late_[0]},
       {columns.data(), columns.size()},
       {paths_.data(), paths_.size() * sizeof paths_[0]},
+      {records.blocks().data(), records.blocks().size() * sizeof(RecordBlocks::Block)},
   }};
   Head head;
   head.trace_size = file.file_size();
@@ -113,7 +115,7 @@ Status EventIndex::save(const std::string& path, const MappedFile& file) const {
 }
 
 std::optional<EventIndex> EventIndex::load(const std::string& path, const MappedFile& file,
-                                           const Trace& trace) {
+                                           const Trace& trace, RecordBlocks& records) {
   const File in(std::fopen(path.c_str(), "rbe"));
   Head head;
   if (!in || std::fread(&head, sizeof head, 1, in.get()) != 1 || head.magic != kMagic ||
@@ -131,6 +133,7 @@ std::optional<EventIndex> EventIndex::load(const std::string& path, const Mapped
   EventIndex index(trace);
   Checksum sum;
   std::vector<std::byte> damage, columns;
+  std::vector<RecordBlocks::Block> blocks;
   const bool good = read_array(in.get(), head.sizes[0], index.blocks_, sum) &&
                     read_array(in.get(), head.sizes[1], index.enter_, sum) &&
                     read_array(in.get(), head.sizes[2], index.link_, sum) &&
@@ -138,6 +141,7 @@ std::optional<EventIndex> EventIndex::load(const std::string& path, const Mapped
                     read_array(in.get(), head.sizes[4], index.late_, sum) &&
                     read_array(in.get(), head.sizes[5], columns, sum) &&
                     read_array(in.get(), head.sizes[6], index.paths_, sum) &&
+                    read_array(in.get(), head.sizes[7], blocks, sum) &&
                     read_array(in.get(), left, damage, sum);
   if (!good || sum.value() != head.checksum || index.link_.size() != index.enter_.size() ||
       index.blocks_.size() != (index.size() + kBlock - 1) / kBlock) {
@@ -147,7 +151,7 @@ std::optional<EventIndex> EventIndex::load(const std::string& path, const Mapped
   bool whole = true;
   StateColumns::each(index.columns_,
                      [&](auto& column) { whole = whole && column.load(left_of_columns); });
-  if (!whole || !left_of_columns.empty()) return std::nullopt;
+  if (!whole || !left_of_columns.empty() || !records.know(std::move(blocks))) return std::nullopt;
   if (!damage.empty()) {
     const std::string text(reinterpret_cast<const char*>(damage.data()), damage.size());
     const std::size_t split = text.find('\n');

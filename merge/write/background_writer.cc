@@ -2,8 +2,8 @@
 
 namespace kojak::merge {
 
-BackgroundWriter::BackgroundWriter(OutputFile& file)
-    : file_(file), buffer_(std::make_unique_for_overwrite<std::byte[]>(TraceWriter::kBuffer)) {
+BackgroundWriter::BackgroundWriter(RecordOutput& output)
+    : output_(output), buffer_(std::make_unique_for_overwrite<std::byte[]>(TraceWriter::kBuffer)) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -41,7 +41,7 @@ void BackgroundWriter::run() {
     const bool failed = !error_.reason.empty();
     lock.unlock();
     Status status;
-    if (!failed) status = file_.write(buffer_.get(), used_);
+    if (!failed) status = output_.write(buffer_.get(), used_);
     lock.lock();
     if (!status) error_ = status.error();
     used_ = 0;

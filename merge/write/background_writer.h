@@ -1,7 +1,7 @@
 // Writes the full buffers of a TraceWriter in a thread of its own, while the next one is filled.
 //
 // One buffer is on its way at a time; exchange() waits for the one before. Owns its thread, which
-// ends with it. The file must outlive it; nobody else may write to the file before drain(). The
+// ends with it. The output must outlive it; nobody else may write to it before drain(). The
 // first error is kept, and told by drain(). All calls from one thread.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace kojak::merge {
 
 class BackgroundWriter : public BufferSink {
  public:
-  explicit BackgroundWriter(OutputFile& file);
+  explicit BackgroundWriter(RecordOutput& output);
   ~BackgroundWriter() override;
   BackgroundWriter(const BackgroundWriter&) = delete;
   BackgroundWriter& operator=(const BackgroundWriter&) = delete;
@@ -26,7 +26,7 @@ class BackgroundWriter : public BufferSink {
 
  private:
   void run();
-  OutputFile& file_;
+  RecordOutput& output_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::unique_ptr<std::byte[]> buffer_;  // to be written, or written already

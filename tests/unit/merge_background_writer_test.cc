@@ -34,7 +34,7 @@ TEST(BackgroundWriter, WritesTheSameTrace) {
   ASSERT_TRUE(write_trace(*plain));
   auto writer = TraceWriter::create(dir.file("background.elg"), Dialect{});
   ASSERT_TRUE(writer);
-  merge::BackgroundWriter background(writer->file());
+  merge::BackgroundWriter background(writer->output());
   writer->set_sink(&background);
   ASSERT_TRUE(write_trace(*writer));
   const std::vector<std::byte> bytes = read_bytes(dir.file("plain.elg"));
@@ -62,7 +62,7 @@ TEST(BackgroundWriter, WaitsForASlowReader) {
   {
     auto writer = TraceWriter::create(pipe, Dialect{});
     ASSERT_TRUE(writer);
-    merge::BackgroundWriter background(writer->file());
+    merge::BackgroundWriter background(writer->output());
     writer->set_sink(&background);
     EXPECT_TRUE(write_trace(*writer));
   }
@@ -74,7 +74,7 @@ TEST(BackgroundWriter, WaitsForASlowReader) {
 TEST(BackgroundWriter, TellsItsError) {
   auto writer = TraceWriter::create("/dev/full", Dialect{});
   ASSERT_TRUE(writer);
-  merge::BackgroundWriter background(writer->file());
+  merge::BackgroundWriter background(writer->output());
   writer->set_sink(&background);
   const Status status = write_trace(*writer);
   ASSERT_FALSE(status);
@@ -87,7 +87,7 @@ TEST(BackgroundWriter, AnAbandonedTraceLeavesNothing) {
   {
     auto writer = TraceWriter::create(dir.file("a.elg"), Dialect{});
     ASSERT_TRUE(writer);
-    merge::BackgroundWriter background(writer->file());
+    merge::BackgroundWriter background(writer->output());
     writer->set_sink(&background);
     for (std::uint32_t i = 0; i < 100'000; ++i) {
       writer->write(Enter{LocationId{0}, Seconds{0}, RegionId{i}, {}});

@@ -122,6 +122,7 @@ ExitCode run(const cli::po::variables_map& values) {
   merge::MergeOptions options;
   options.inputs = {folder->path()};
   options.output = output;
+  options.format = merge::Format::kCompact;
   options.clock = merge::ClockCorrection::kNone;  // OTF2's reader has corrected them
   std::optional<cli::Progress> progress;
   options.progress = [&](std::uint64_t done, std::uint64_t all) {

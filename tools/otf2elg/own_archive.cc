@@ -328,18 +328,14 @@ Result<Restored> restore(Archive& archive, const std::string& output,
   if (!bytes) return bytes.error();
   auto reader = TraceReader::from(memory_source(bytes->data(), bytes->size()), "the archive");
   if (!reader) return reader.error();
+  auto out = TraceWriter::create(output, reader->dialect());
+  if (!out) return out.error();
   Definitions definitions;
   for (RawRecord record; reader->next(record) == TraceReader::Next::kRecord;) {
     static_cast<void>(definitions.add(record, reader->dialect()));  // bad ones stay bad ones
+    out->write_raw(record.type, record.body, record.length);
   }
   definitions.finish();
-  auto out = TraceWriter::create(output, reader->dialect());
-  if (!out) return out.error();
-  for (std::size_t at = kHeaderSize; at + 2 <= bytes->size();) {
-    const auto length = static_cast<std::size_t>((*bytes)[at]);
-    out->write_raw(static_cast<std::uint8_t>((*bytes)[at + 1]), bytes->data() + at + 2, length);
-    at += 2 + length;
-  }
 
   const Numbers numbers(definitions);
   Shared shared{definitions,

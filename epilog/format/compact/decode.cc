@@ -233,22 +233,28 @@ const std::byte* Decoder::other_item(const std::byte* in, std::byte*& out) {
 }
 
 template <bool kSwap>
-Decoder::Piece Decoder::run(const std::byte* in, const std::byte* end, bool last, std::byte* out,
-                            std::byte* out_end) {
+Decoder::Piece Decoder::run(const std::byte* in, const std::byte* end, bool last, bool one_block,
+                            std::byte* out, std::byte* out_end) {
   Piece piece{in, out, Stop::kInput};
   const auto room = [&] { return static_cast<std::size_t>(out_end - piece.out) >= kMaxRecord; };
-  const auto note_block = [&](const std::byte* at) {
+  // True if that ends it.
+  const auto block_begins = [&](const std::byte* at) {
     if (std::to_integer<std::uint8_t>(*at) != kBlock) [[likely]]
-      return;
+      return false;
+    if (one_block && in_block_) {
+      piece.stop = Stop::kBlock;
+      return true;
+    }
     piece.block = at;
     piece.block_out = piece.out;
+    return false;
   };
   while (static_cast<std::size_t>(end - piece.in) >= kMaxItem) {
     if (!room()) {
       piece.stop = Stop::kOutput;
       return piece;
     }
-    note_block(piece.in);
+    if (block_begins(piece.in)) return piece;
     const std::byte* const next = item<kSwap>(piece.in, piece.out);
     if (next == nullptr) [[unlikely]] {
       piece.stop = Stop::kDamaged;
@@ -262,6 +268,7 @@ Decoder::Piece Decoder::run(const std::byte* in, const std::byte* end, bool last
       piece.stop = Stop::kOutput;
       return piece;
     }
+    if (block_begins(piece.in)) return piece;
     const auto left = static_cast<std::size_t>(end - piece.in);
     std::byte padded[kMaxItem] = {};
     std::memcpy(padded, piece.in, left);
@@ -273,7 +280,6 @@ Decoder::Piece Decoder::run(const std::byte* in, const std::byte* end, bool last
       piece.stop = Stop::kDamaged;
       return piece;
     }
-    note_block(piece.in);
     piece.out = behind;
     piece.in += next - padded;
   }
@@ -282,7 +288,14 @@ Decoder::Piece Decoder::run(const std::byte* in, const std::byte* end, bool last
 
 Decoder::Piece Decoder::decode(const std::byte* in, const std::byte* end, bool last, std::byte* out,
                                std::byte* out_end) {
-  return swap_ ? run<true>(in, end, last, out, out_end) : run<false>(in, end, last, out, out_end);
+  return swap_ ? run<true>(in, end, last, false, out, out_end)
+               : run<false>(in, end, last, false, out, out_end);
+}
+
+Decoder::Piece Decoder::decode_block(const std::byte* in, const std::byte* end, std::byte* out,
+                                     std::byte* out_end) {
+  return swap_ ? run<true>(in, end, true, true, out, out_end)
+               : run<false>(in, end, true, true, out, out_end);
 }
 
 }  // namespace kojak::compact

@@ -22,6 +22,7 @@ class Decoder {
   enum class Stop : std::uint8_t {
     kInput,    // needs more input, or has had the last of it
     kOutput,   // needs more room
+    kBlock,    // of decode_block(): the next block begins
     kDamaged,  // `in` is where; what came before is right
   };
   struct Piece {
@@ -39,6 +40,9 @@ class Decoder {
   Piece decode(const std::byte* in, const std::byte* end, bool last, std::byte* out,
                std::byte* out_end);
   bool swap() const { return swap_; }
+  // The same up to the end of the block that begins at `in`, or goes on there; all of the file is
+  // there.
+  Piece decode_block(const std::byte* in, const std::byte* end, std::byte* out, std::byte* out_end);
   // After kDamaged.
   const char* reason() const { return reason_; }
   // At the beginning of a block.
@@ -53,7 +57,7 @@ class Decoder {
   const std::byte* joint_item(std::uint8_t type, std::uint32_t present, const std::byte* in,
                               std::byte*& out);
   template <bool kSwap>
-  Piece run(const std::byte* in, const std::byte* end, bool last, std::byte* out,
+  Piece run(const std::byte* in, const std::byte* end, bool last, bool one_block, std::byte* out,
             std::byte* out_end);
 
   State state_;

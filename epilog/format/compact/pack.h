@@ -11,7 +11,7 @@
 namespace kojak::compact {
 
 // A block ends behind so many bytes of records: what random access to one event decodes at most.
-inline constexpr std::size_t kBlockRecords = 32 * 1024;
+inline constexpr std::size_t kBlockRecords = 16 * 1024;
 
 class Packer {
  public:

@@ -1,159 +1,13 @@
 #include "epilog/format/io/writer.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 
-#include "epilog/format/io/temporary_files.h"
 #include "epilog/format/record/continuation.h"
 
 namespace kojak {
 
-Error OutputFile::failure(const char* what, int code) const {
-  const char* remedy = code == ENOSPC || code == EDQUOT
-                           ? "free some space or choose another place with -o"
-                           : "choose another place with -o";
-  return {ExitCode::kOutputFailed,
-          path_ == "-" ? "standard output" : path_,
-          std::nullopt,
-          "",
-          "",
-          std::string(what) + ": " + strerror(code),
-          remedy};
-}
-
-// Beside the output, so that giving it its name moves nothing.
-std::string OutputFile::hidden_name() const {
-  const std::size_t name = path_.rfind('/') + 1;  // 0 without a directory
-  return path_.substr(0, name) + "." + path_.substr(name) + "." + std::to_string(::getpid()) +
-         ".part";
-}
-
-Result<OutputFile> OutputFile::create(const std::string& path, Temporary temporary) {
-  OutputFile file;
-  file.path_ = path;
-  if (path == "-") {
-    file.stream_ = true;
-    file.fd_ = ::dup(STDOUT_FILENO);
-    if (file.fd_ < 0) return file.failure("cannot be written", errno);
-    return file;
-  }
-  struct stat info;
-  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
-    if (S_ISDIR(info.st_mode)) return file.failure("cannot be written", EISDIR);
-    // A device or a named pipe has no "complete or not at all": write it directly.
-    file.stream_ = true;
-    file.fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file.fd_ < 0) return file.failure("cannot be written", errno);
-    return file;
-  }
-  const std::size_t slash = path.rfind('/');
-  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  if (temporary == Temporary::kUnnamed) {
-    file.fd_ = ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-  }
-  if (file.fd_ < 0) {
-    file.temporary_ = file.hidden_name();
-    remember_temporary_file(file.temporary_);
-    file.fd_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file.fd_ < 0) {
-      const int code = errno;
-      file.forget_temporary();
-      return file.failure("cannot be written", code);
-    }
-  }
-  return file;
-}
-
-OutputFile::OutputFile(OutputFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      temporary_(std::move(other.temporary_)),
-      fd_(other.fd_),
-      stream_(other.stream_) {
-  other.fd_ = -1;
-  other.temporary_.clear();
-}
-
-void OutputFile::forget_temporary() {
-  forget_temporary_file(temporary_);
-  temporary_.clear();
-}
-
-OutputFile::~OutputFile() {
-  if (fd_ >= 0) ::close(fd_);
-  if (!temporary_.empty()) {
-    ::unlink(temporary_.c_str());
-    forget_temporary();
-  }
-}
-
-Status OutputFile::write(const void* data, std::size_t size) {
-  const char* p = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t n = ::write(fd_, p, size);
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return failure("cannot be written", errno);
-    }
-    p += n;
-    size -= static_cast<std::size_t>(n);
-  }
-  return {};
-}
-
-Status OutputFile::overwrite(std::uint64_t offset, const void* data, std::size_t size) {
-  const char* p = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t n = ::pwrite(fd_, p, size, static_cast<off_t>(offset));
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return failure("cannot be written", errno);
-    }
-    p += n;
-    offset += static_cast<std::uint64_t>(n);
-    size -= static_cast<std::size_t>(n);
-  }
-  return {};
-}
-
-Status OutputFile::commit() {
-  if (!stream_) {
-    if (temporary_.empty()) {  // an unnamed file gets a hidden name first: linkat never replaces
-      const std::string hidden = hidden_name();
-      ::unlink(hidden.c_str());
-      const std::string self = "/proc/self/fd/" + std::to_string(fd_);
-      remember_temporary_file(hidden);
-      if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, hidden.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-        const int code = errno;
-        forget_temporary_file(hidden);
-        return failure("cannot be written", code);
-      }
-      temporary_ = hidden;
-    }
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
-      return failure("cannot be written", errno);
-    }
-    forget_temporary();
-  }
-  const int result = ::close(fd_);
-  fd_ = -1;
-  if (result != 0) return failure("cannot be written", errno);
-  return {};
-}
-
-Status OutputFile::write_whole(const std::string& path, std::span<const std::byte> bytes) {
-  auto file = create(path);
-  if (!file) return file.error();
-  if (Status written = file->write(bytes.data(), bytes.size()); !written) return written;
-  return file->commit();
-}
-
 TraceWriter::TraceWriter(OutputFile file, const Dialect& dialect)
-    : file_(std::move(file)),
+    : output_(std::move(file), dialect),
       dialect_(dialect),
       buffer_(std::make_unique_for_overwrite<std::byte[]>(kBuffer)) {}
 
@@ -161,7 +15,9 @@ Result<TraceWriter> TraceWriter::create(const std::string& path, const Dialect& 
   auto file = OutputFile::create(path);
   if (!file) return file.error();
   TraceWriter writer(std::move(*file), dialect);
-  encode_header(dialect, writer.buffer_.get());
+  Dialect records = dialect;
+  if (dialect.compact()) records.major = 2;
+  encode_header(records, writer.buffer_.get());
   writer.used_ = kHeaderSize;
   return writer;
 }
@@ -170,7 +26,7 @@ void TraceWriter::flush() {
   if (sink_ != nullptr) {
     if (used_ != 0) buffer_ = sink_->exchange(std::move(buffer_), used_);
   } else if (error_.reason.empty()) {
-    if (Status status = file_.write(buffer_.get(), used_); !status) error_ = status.error();
+    if (Status status = output_.write(buffer_.get(), used_); !status) error_ = status.error();
   }
   flushed_ += used_;
   used_ = 0;
@@ -189,14 +45,14 @@ Status TraceWriter::overwrite(std::uint64_t offset, const void* data, std::size_
     return {};
   }
   if (sink_ != nullptr) drain();
-  if (Status status = file_.overwrite(offset, data, size); !status) error_ = status.error();
+  if (Status status = output_.overwrite(offset, data, size); !status) error_ = status.error();
   return this->status();
 }
 
 Status TraceWriter::commit() {
   drain();
   if (!error_.reason.empty()) return error_;
-  return file_.commit();
+  return output_.commit();
 }
 
 void TraceWriter::write_string(StringId id, std::string_view text) {

@@ -1,9 +1,10 @@
 // Writes a trace so that it appears under its name complete or not at all.
 //
-// The writer owns its buffer and an unnamed (or, where the file system has none, hidden) temporary
-// file beside the output; commit() gives it the name. "-" writes to standard output as it goes.
-// Errors are remembered: write() never fails visibly, status() and commit() tell
-// the first one (exit code 4). A writer that is destroyed before commit() leaves nothing behind.
+// The writer owns its buffer and the output (output_file.h); commit() gives it the name. "-" writes
+// to standard output as it goes. With a dialect of version 3.0 the records are made compact when
+// the buffer is full: who fills it, and a BufferSink, see those of version 2.0.
+// Errors are remembered: write() never fails visibly, status() and commit() tell the first one
+// (exit code 4). A writer that is destroyed before commit() leaves nothing behind.
 #pragma once
 
 #include <cstdint>
@@ -12,43 +13,9 @@
 #include <string>
 
 #include "epilog/format/error.h"
-#include "epilog/format/record/codec.h"
+#include "epilog/format/io/record_output.h"
 
 namespace kojak {
-
-// A file that appears when it is complete. Also used for reports.
-class OutputFile {
- public:
-  // kHidden: with a temporary file that has a name, as on file systems without unnamed files.
-  enum class Temporary : std::uint8_t { kUnnamed, kHidden };
-  static Result<OutputFile> create(const std::string& path,
-                                   Temporary temporary = Temporary::kUnnamed);
-  // A whole file: there with all of it, or as it was.
-  static Status write_whole(const std::string& path, std::span<const std::byte> bytes);
-  static Status write_whole(const std::string& path, std::string_view text) {
-    return write_whole(path, std::as_bytes(std::span(text)));
-  }
-  OutputFile(OutputFile&& other) noexcept;
-  OutputFile& operator=(OutputFile&&) = delete;
-  ~OutputFile();
-  Status write(const void* data, std::size_t size);
-  // Replaces bytes that were written before; only if seekable().
-  Status overwrite(std::uint64_t offset, const void* data, std::size_t size);
-  bool seekable() const { return !stream_; }
-  // Gives the file its name, replacing an older one. A stream: only reports errors.
-  Status commit();
-  const std::string& path() const { return path_; }
-
- private:
-  OutputFile() = default;
-  Error failure(const char* what, int code) const;
-  std::string path_;
-  std::string hidden_name() const;
-  void forget_temporary();
-  std::string temporary_;  // empty: unnamed
-  int fd_ = -1;
-  bool stream_ = false;
-};
 
 // Takes the full buffers of a TraceWriter off it, to write them elsewhere or at another time.
 class BufferSink {
@@ -70,7 +37,8 @@ class TraceWriter {
   static Result<TraceWriter> create(const std::string& path, const Dialect& dialect);
 
   const Dialect& dialect() const { return dialect_; }
-  std::uint64_t offset() const { return flushed_ + used_; }  // of the next record
+  // Of the next record, as version 2.0 has it.
+  std::uint64_t offset() const { return flushed_ + used_; }
 
   // Returns false if the record does not fit (too long): a caller's mistake or hostile input.
   template <class R>
@@ -99,9 +67,10 @@ class TraceWriter {
     return {buffer_.get() + used_, kBuffer - used_};
   }
   void used(std::size_t size) { used_ += size; }
-  // Replaces bytes of earlier records, as what is known later only; only if seekable().
+  // Replaces earlier records, as what is known later only; only if seekable(), and in compact files
+  // only the number of events.
   Status overwrite(std::uint64_t offset, const void* data, std::size_t size);
-  bool seekable() const { return file_.seekable(); }
+  bool seekable() const { return output_.seekable(); }
 
   // A string of any length, with the STRING_CNT records it needs.
   void write_string(StringId id, std::string_view text);
@@ -113,7 +82,7 @@ class TraceWriter {
   // From now on full buffers go there; it must outlive the last of them. The writer must not be
   // moved any more.
   void set_sink(BufferSink* sink) { sink_ = sink; }
-  OutputFile& file() { return file_; }
+  RecordOutput& output() { return output_; }
 
   Status status() const { return error_.reason.empty() ? Status() : Status(error_); }
   Status commit();
@@ -123,7 +92,7 @@ class TraceWriter {
   void flush();
   void drain();
 
-  OutputFile file_;
+  RecordOutput output_;
   BufferSink* sink_ = nullptr;
   Dialect dialect_;
   std::unique_ptr<std::byte[]> buffer_;
