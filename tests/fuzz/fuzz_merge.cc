@@ -1,8 +1,8 @@
 // Several local traces from one input through the whole merge, and its result through all readers.
 //
 // Two bytes choose model, clock correction, locks, format, pool, number of open files, compressed
-// inputs and a pipe for the output (see Choice); then each `EPILOG\0` begins a file. What comes
-// before the first is dropped.
+// or compact inputs and a pipe for the output (see Choice); then each `EPILOG\0` begins a file.
+// What comes before the first is dropped.
 #include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -15,6 +15,7 @@
 #include <optional>
 #include <thread>
 
+#include "epilog/format/compact/pack.h"
 #include "merge/merge.h"
 #include "tests/fuzz/checks.h"
 #include "tests/fuzz/mutator.h"
@@ -65,11 +66,14 @@ struct Choice {
     options.pool = (first & 8) != 0 ? 1 : 0;
     options.open_files = (first & 16) != 0 ? 1 : 0;
     options.lock_grants = (first & 32) != 0 && options.model == merge::Model::kExtended;
-    options.format = (first & 64) != 0 ? merge::Format::kClassic : merge::Format::kNative;
+    options.format = (first & 64) != 0   ? merge::Format::kClassic
+                     : (second & 8) != 0 ? merge::Format::kCompact
+                                         : merge::Format::kNative;
     return options;
   }
   bool compressed() const { return (second & 1) != 0; }  // inputs that cannot be read twice
   bool piped() const { return (second & 2) != 0; }       // an output that cannot be corrected
+  bool packed() const { return (second & 4) != 0; }      // compact inputs, if they are of version 2
 
   std::uint8_t first, second;
 };
@@ -123,7 +127,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < Choice::kBytes) return 0;
   const Choice choice(data);
   const auto* bytes = reinterpret_cast<const std::byte*>(data);
-  const std::vector<fuzz::Bytes> files = fuzz::split_files({bytes + Choice::kBytes, bytes + size});
+  std::vector<fuzz::Bytes> files = fuzz::split_files({bytes + Choice::kBytes, bytes + size});
+  for (fuzz::Bytes& file : files) {
+    const bool native = file.size() >= kHeaderSize && file[7] == std::byte{2};
+    if (choice.packed() && native) file = compact::pack(file);
+  }
   if (files.empty() || files.size() > 16) return 0;
   if (std::any_of(files.begin(), files.end(), too_large)) return 0;
   merge::MergeOptions options = choice.options();

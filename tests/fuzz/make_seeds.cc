@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "epilog/format/compact/pack.h"
 #include "epilog/format/text/text_reader.h"
 #include "merge/merge.h"
 #include "tests/support/clock_program.h"
@@ -60,7 +61,8 @@ class MergeSeeds {
     // Bits 1 and 2 are the clocks: linear, none, and controlled twice.
     unsigned first = (n & 1) | (clock < 4 ? clock : n / 2 & 3) << 1;
     first |= (n / 3 & 1) << 3 | (n / 5 & 1) << 4 | (n / 2 & 1) << 5 | (n % 5 == 4 ? 64 : 0);
-    const unsigned second = (n % 7 == 3 ? 1 : 0) | (n % 6 == 2 ? 2 : 0);
+    const unsigned second =
+        (n % 7 == 3 ? 1 : 0) | (n % 6 == 2 ? 2 : 0) | (n % 3 == 1 ? 4 : 0) | (n % 5 == 2 ? 8 : 0);
     Bytes all{std::byte(first), std::byte(second)};
     merge::MergeOptions options;
     for (std::size_t i = 0; i < traces.size(); ++i) {
@@ -75,7 +77,9 @@ class MergeSeeds {
     if (n % 2 == 0) return;
     options.output = (to_ / "trace" / ("merged_" + name)).string();
     options.lock_grants = n % 4 == 1;
-    options.format = n % 8 == 7 ? merge::Format::kClassic : merge::Format::kNative;
+    options.format = n % 8 == 7   ? merge::Format::kClassic
+                     : n % 8 == 3 ? merge::Format::kCompact
+                                  : merge::Format::kNative;
     (void)merge::merge_traces(options);  // not all can be expressed in the classic format
   }
   void add_texts(const std::string& name, const std::vector<std::string>& texts,
@@ -142,6 +146,8 @@ void run(const fs::path& tests, const fs::path& to) {
     merges.add("program" + std::to_string(seed), traces);
     if (seed <= 10) {
       write(to / "trace" / ("local" + std::to_string(seed)), program.traces[0].bytes);
+      write(to / "trace" / ("compact" + std::to_string(seed)),
+            compact::pack(program.traces[0].bytes));
     }
   }
   for (unsigned seed = 1; seed <= 30; ++seed) {
@@ -163,6 +169,7 @@ void run(const fs::path& tests, const fs::path& to) {
     const std::string text = test::read_text(entry.path().string());
     if (const auto trace = text_to_trace(text.substr(0, text.find("--- severities")))) {
       write(to / "trace" / entry.path().stem(), *trace);
+      write(to / "trace" / (entry.path().stem().string() + "_compact"), compact::pack(*trace));
       write(to / "trace" / (entry.path().stem().string() + "_swapped"), swapped(*trace));
       write_cut(to / "filter" / entry.path().stem(), *trace);
     }

@@ -41,8 +41,9 @@ std::vector<std::byte> pack(std::span<const std::byte> trace) {
     packed.insert(packed.end(), static_cast<const std::byte*>(item), end);
   };
   std::size_t in_block = kBlockRecords;
-  for (std::size_t at = kHeaderSize; at < trace.size();) {
+  for (std::size_t at = kHeaderSize; at + 2 <= trace.size();) {
     const auto length = std::to_integer<std::size_t>(trace[at]);
+    if (trace.size() - at < 2 + length) break;
     if (in_block >= kBlockRecords) {
       add(packer.begin_block(item));
       in_block = 0;

@@ -28,7 +28,7 @@ class Packer {
   bool swap_;
 };
 
-// A whole file of version 2.0, whose records are whole, as one of version 3.0.
+// A file of version 2.0 as one of version 3.0; a record that is cut off at its end is left out.
 std::vector<std::byte> pack(std::span<const std::byte> trace);
 
 }  // namespace kojak::compact
