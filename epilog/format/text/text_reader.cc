@@ -287,7 +287,8 @@ Result<std::vector<std::byte>> text_to_trace(std::string_view source, const std:
                                 ": more than can be made up");
   }
   std::vector<std::byte> trace = builder.put_together(complete, local);
-  return dialect->compact() ? compact::pack(trace) : trace;
+  const bool packed = dialect->major == compact::kMajor && dialect->minor == 0;
+  return packed ? compact::pack(trace) : trace;
 }
 
 Status text_to_trace_file(std::string_view source, const std::string& path,
