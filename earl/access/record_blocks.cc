@@ -53,7 +53,7 @@ RecordBlocks::Window RecordBlocks::decode(std::size_t block) const {
     room *= 2;
   }
   if (!complete_ && block + 1 == blocks_.size()) {
-    if (stop == compact::Decoder::Stop::kBlock) {
+    if (stop == compact::Decoder::Stop::kNextBlock) {
       blocks_.push_back(
           {static_cast<std::uint64_t>(in - file_.bytes().data()), blocks_[block].records + used});
     } else {

@@ -242,7 +242,7 @@ Decoder::Piece Decoder::run(const std::byte* in, const std::byte* end, bool last
     if (std::to_integer<std::uint8_t>(*at) != kBlock) [[likely]]
       return false;
     if (one_block && in_block_) {
-      piece.stop = Stop::kBlock;
+      piece.stop = Stop::kNextBlock;
       return true;
     }
     piece.block = at;

@@ -20,10 +20,10 @@ constexpr std::size_t head_size(const std::byte* item) {
 class Decoder {
  public:
   enum class Stop : std::uint8_t {
-    kInput,    // needs more input, or has had the last of it
-    kOutput,   // needs more room
-    kBlock,    // of decode_block(): the next block begins
-    kDamaged,  // `in` is where; what came before is right
+    kInput,      // needs more input, or has had the last of it
+    kOutput,     // needs more room
+    kNextBlock,  // of decode_block(): the next block begins
+    kDamaged,    // `in` is where; what came before is right
   };
   struct Piece {
     const std::byte* in;  // behind the last item that was read

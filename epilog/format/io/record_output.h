@@ -5,6 +5,7 @@
 // number of events. Owns the file. Not thread-safe; errors are those of the file.
 #pragma once
 
+#include <memory>
 #include <utility>
 #include <vector>
 
