@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "epilog/format/compact/decode.h"
-#include "epilog/format/compact/pack.h"
+#include "epilog/format/io/reader.h"
 
 namespace kojak::earl {
 
@@ -113,13 +113,7 @@ RecordBlocks::Window RecordBlocks::next(const Window& window) const {
 
 std::optional<Error> RecordBlocks::damage(const std::string& path) const {
   if (reason_ == nullptr) return std::nullopt;
-  return Error{ExitCode::kBadInput,
-               path,
-               damaged_at_,
-               "",
-               "",
-               reason_,
-               "all whole records before it were kept"};
+  return Error{ExitCode::kBadInput, path, damaged_at_, "", "", reason_, damage_remedy(reason_)};
 }
 
 }  // namespace kojak::earl

@@ -66,11 +66,15 @@ Status LocalInput::read(std::uint64_t at, std::byte* to, std::size_t n, std::siz
 
 // More behind what is left of the packed bytes.
 Status LocalInput::fill(Packed& packed) const {
-  if (!packed.input) {
-    packed.input = std::make_unique_for_overwrite<std::byte[]>(packed.capacity);
-  }
   const std::size_t left = packed.end - packed.in;
-  std::memmove(packed.input.get(), packed.input.get() + packed.in, left);
+  if (!packed.input || packed.capacity < packed.needs) {
+    packed.capacity = std::max(packed.capacity, packed.needs);
+    auto input = std::make_unique_for_overwrite<std::byte[]>(packed.capacity);
+    if (left != 0) std::memcpy(input.get(), packed.input.get() + packed.in, left);
+    packed.input = std::move(input);
+  } else {
+    std::memmove(packed.input.get(), packed.input.get() + packed.in, left);
+  }
   packed.at += packed.in;
   packed.in = 0;
   std::size_t got = 0;
@@ -85,13 +89,14 @@ std::size_t LocalInput::unpack(std::byte* to, std::byte* end) {
   bool all = p.damage != nullptr;  // has been read
   while (!all) {
     const bool last = p.at + p.end >= trace_->size || failed();
-    if (p.end - p.in < compact::kMaxItem && !last) {
+    if (p.end - p.in < p.needs && !last) {
       fail_by(fill(p));
       continue;
     }
     const auto piece =
         p.decoder.decode(p.input.get() + p.in, p.input.get() + p.end, last, out, end);
     p.in = static_cast<std::size_t>(piece.in - p.input.get());
+    p.needs = piece.needs;
     out = piece.out;
     if (piece.stop == compact::Decoder::Stop::kOutput) break;
     if (piece.stop == compact::Decoder::Stop::kDamaged) p.damage = p.decoder.reason();
@@ -114,7 +119,7 @@ std::uint64_t LocalInput::place(std::uint64_t offset) const {
   std::byte record[kMaxRecord];
   while (records < offset) {
     const bool last = packed.at + packed.end >= trace_->size;
-    if (packed.end - packed.in < compact::kMaxItem && !last) {
+    if (packed.end - packed.in < packed.needs && !last) {
       if (!fill(packed)) break;
       continue;
     }
@@ -122,7 +127,8 @@ std::uint64_t LocalInput::place(std::uint64_t offset) const {
         packed.decoder.decode(packed.input.get() + packed.in, packed.input.get() + packed.end, last,
                               record, record + kMaxRecord);
     const auto in = static_cast<std::size_t>(piece.in - packed.input.get());
-    if (in == packed.in) break;
+    packed.needs = piece.needs;
+    if (in == packed.in && (last || piece.needs <= packed.end - in)) break;
     packed.in = in;
     records += static_cast<std::uint64_t>(piece.out - record);
   }

@@ -103,7 +103,8 @@ class LocalInput {
     std::size_t capacity;
     std::unique_ptr<std::byte[]> input;
     std::size_t in = 0, end = 0;
-    std::uint64_t at = kHeaderSize;  // of input[0] in the trace
+    std::size_t needs = compact::kMaxItem;  // bytes to go on
+    std::uint64_t at = kHeaderSize;         // of input[0] in the trace
     bool ended = false;
     const char* damage = nullptr;
   };

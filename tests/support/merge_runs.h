@@ -67,7 +67,7 @@ class LocalRun {
       const std::vector<std::byte> local = read_bytes(paths[i]);  // a test may have changed it
       if (!is_whole(local)) return;
       o.inputs.push_back(packed.file(paths[i].substr(paths[i].rfind('/') + 1)));
-      write_file(o.inputs.back(), compact::pack(local));
+      write_file(o.inputs.back(), compact::pack(local, compact::Blocks::kPlain));
     }
     o.output = packed.file("a.elg");
     const auto summary = merge::merge_traces(o);

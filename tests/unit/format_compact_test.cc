@@ -145,11 +145,14 @@ Read read(const FileBytes& file, bool places = false, std::size_t buffer = 0) {
   return result;
 }
 
+constexpr compact::Blocks kPlain = compact::Blocks::kPlain;
+constexpr compact::Blocks kChecked = compact::Blocks::kChecked;
+
 TEST(Compact, AnyRecordsComeOutAsTheyWentIn) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     const bool big_endian = seed % 4 == 1 ? !kBig : kBig;
     const FileBytes trace = random_records(seed, 400, seed % 5, big_endian);
-    const FileBytes packed = compact::pack(trace);
+    const FileBytes packed = compact::pack(trace, seed % 3 == 0 ? kPlain : kChecked);
     for (const std::size_t buffer : {std::size_t{0}, std::size_t{1031}, std::size_t{1} << 20}) {
       const Read got = read(packed, false, buffer);
       ASSERT_EQ(got.end, TraceReader::Next::kEnd) << seed << ": " << got.error.message();
@@ -264,7 +267,7 @@ TEST(Compact, TicksBecomeTheSecondsThatTheMeasurementHas) {
 TEST(Compact, EveryPrefixGivesTheRecordsBeforeItsEnd) {
   for (const bool usual : {false, true}) {
     const FileBytes trace = usual ? usual_trace(40) : random_records(3, 120, 2, kBig);
-    const FileBytes packed = compact::pack(trace);
+    const FileBytes packed = compact::pack(trace, usual ? kPlain : kChecked);
     const Read whole = read(packed, true);
     ASSERT_TRUE(whole.records == trace);
     for (std::size_t n = kHeaderSize; n < packed.size(); ++n) {
@@ -298,7 +301,7 @@ TEST(Compact, EveryPrefixGivesTheRecordsBeforeItsEnd) {
 
 TEST(Compact, AChangedByteLeavesWhatStandsBeforeItAsItWas) {
   const FileBytes trace = usual_trace(30);
-  const FileBytes packed = compact::pack(trace);
+  const FileBytes packed = compact::pack(trace, kPlain);
   const Read whole = read(packed, true);
   for (std::size_t n = kHeaderSize; n < packed.size(); ++n) {
     for (const unsigned value : {0x00u, 0x7Fu, 0x80u, 0xFFu, 0x55u}) {
@@ -320,6 +323,71 @@ TEST(Compact, AChangedByteLeavesWhatStandsBeforeItAsItWas) {
       }
     }
   }
+}
+
+// Places of the blocks, from their heads: 0xFF, 0x5A, the length (u4), the checksum (u4).
+std::vector<std::size_t> blocks_of(const FileBytes& packed) {
+  std::vector<std::size_t> places;
+  for (std::size_t at = kHeaderSize; at < packed.size();) {
+    places.push_back(at);
+    std::uint32_t length = 0;
+    std::memcpy(&length, &packed[at + 2], 4);
+    at += 10 + length;
+  }
+  return places;
+}
+
+TEST(Compact, NothingComesOutOfABlockWithAWrongBit) {
+  const FileBytes trace = usual_trace(200);  // 800 times 66 bytes: 3.2 blocks of 16 KiB
+  const FileBytes packed = compact::pack(trace);
+  const std::vector<std::size_t> blocks = blocks_of(packed);
+  ASSERT_EQ(blocks.size(), 4u);
+  const Read whole = read(packed, true);
+  for (std::size_t n = kHeaderSize + 2; n < packed.size(); ++n) {
+    const std::size_t block = *std::prev(std::upper_bound(blocks.begin(), blocks.end(), n));
+    if (n >= block + 10 && n % 11 != 0) continue;  // heads, and what stands in some places
+    // Records in the blocks before it.
+    const auto place = std::lower_bound(whole.places.begin(), whole.places.end(), block);
+    const std::uint64_t before =
+        whole.offsets[static_cast<std::size_t>(place - whole.places.begin())];
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      FileBytes changed = packed;
+      changed[n] ^= static_cast<std::byte>(1u << bit);
+      const Read got = read(changed);
+      ASSERT_TRUE(std::equal(got.records.begin(), got.records.end(), trace.begin())) << n;
+      if (n < block + 6 && n >= block + 2) {
+        // A length: one that reaches beyond the file's end is that of a file that was cut off.
+        ASSERT_GE(got.records.size(), before) << n;
+        ASSERT_TRUE(got.end == TraceReader::Next::kDamaged || block == blocks.back()) << n;
+        continue;
+      }
+      ASSERT_EQ(got.end, TraceReader::Next::kDamaged) << n << " " << bit;
+      ASSERT_EQ(got.records.size(), before) << n;
+      ASSERT_EQ(got.error.offset, block);
+      if (n >= block + 6) {
+        ASSERT_EQ(got.error.reason, kWrongChecksum);
+        ASSERT_EQ(got.error.remedy, kCutOffRemedy);
+      }
+    }
+  }
+}
+
+TEST(Compact, ARecordThatIsReplacedLaterHasABlockOfItsOwn) {
+  FileBytes trace = header(2, kBig);
+  const auto add = [&](const auto& record) {
+    std::byte buffer[kMaxRecord];
+    append(trace, buffer, buffer + encode(record, Dialect{}, buffer));
+  };
+  add(Machine{MachineId{0}, Count{1}, StringId{0}});
+  add(NumEvents{Count{1}});
+  add(LastDef{});
+  add(Exit{LocationId{0}, Seconds{1}, {}});
+  const FileBytes packed = compact::pack(trace);
+  const std::vector<std::size_t> blocks = blocks_of(packed);
+  ASSERT_EQ(blocks.size(), 3u);
+  // Its head, then 7f for a whole record, length 4, type 14, the number.
+  EXPECT_EQ(blocks[2] - blocks[1], 10u + 1 + 2 + 4);
+  EXPECT_EQ(packed[blocks[1] + 12], std::byte{14});
 }
 
 TEST(Compact, SeeksToEveryRecord) {

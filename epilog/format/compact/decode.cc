@@ -1,5 +1,8 @@
 #include "epilog/format/compact/decode.h"
 
+#include <zlib.h>
+
+#include <algorithm>
 #include <limits>
 
 #include "epilog/format/io/reader.h"
@@ -121,6 +124,10 @@ constexpr const char* kUnknownField = "a compact record with a field that its ty
 constexpr const char* kBadNumber = "a number of a compact record is out of range";
 constexpr const char* kNoBlock = "a compact record outside of a block";
 constexpr const char* kUnknownTimes = "a block of unknown kind";
+constexpr const char* kTooLong = "a block is longer than blocks are";
+constexpr const char* kBehindChecked = "what stands behind a block with a checksum has none";
+constexpr const char* kBeyondBlock = "a compact record goes beyond its block";
+constexpr const char* kNested = "a block begins inside of another";
 
 }  // namespace
 
@@ -232,15 +239,64 @@ const std::byte* Decoder::other_item(const std::byte* in, std::byte*& out) {
   return in + 24;
 }
 
+// False, as its callers return then.
+bool Decoder::damaged(Piece& piece, const char* reason) {
+  piece.stop = Stop::kDamaged;
+  reason_ = reason;
+  return false;
+}
+
+std::uint32_t Decoder::u4(const std::byte* p) const {
+  std::uint32_t value = 0;
+  std::memcpy(&value, p, sizeof value);
+  return swap_ ? byte_swapped(value) : value;
+}
+
+// A block with a checksum begins here, or should; `available` bytes are there. False if that ends
+// the piece.
+bool Decoder::open_checked(Piece& piece, std::size_t available, bool last) {
+  const std::byte* const head = piece.in;
+  if (available < kCheckedHead) return last ? damaged(piece, kEndsInsideRecord) : false;
+  if (head[0] != std::byte{kBlock} || head[1] != std::byte{kCheckedBlock}) {
+    return damaged(piece, kBehindChecked);
+  }
+  const std::size_t length = u4(head + 2);
+  if (length > kMaxBlock - kCheckedHead) return damaged(piece, kTooLong);
+  if (available - kCheckedHead >= length) {
+    const auto sum =
+        crc32(0, reinterpret_cast<const Bytef*>(head + kCheckedHead), static_cast<uInt>(length));
+    if (sum != u4(head + 6)) return damaged(piece, kWrongChecksum);
+  } else if (!last) {
+    piece.needs = kCheckedHead + length;
+    return false;
+  }
+  state_.reset();
+  times_ = Times::kSeconds;
+  in_block_ = true;
+  left_ = length;
+  piece.block = head;
+  piece.block_out = piece.out;
+  piece.in += kCheckedHead;
+  return true;
+}
+
+// The items up to the end of the block, if it has a checksum, else up to one that has. False if
+// something else ends the piece before.
 template <bool kSwap>
-Decoder::Piece Decoder::run(const std::byte* in, const std::byte* end, bool last, bool one_block,
-                            std::byte* out, std::byte* out_end) {
-  Piece piece{in, out, Stop::kInput};
+bool Decoder::items(Piece& piece, const std::byte* end, bool last, bool one_block,
+                    std::byte* out_end) {
+  const std::byte* const from = piece.in;
+  const auto available = static_cast<std::size_t>(end - from);
+  const std::byte* const limit = left_ < available ? from + left_ : end;
   const auto room = [&] { return static_cast<std::size_t>(out_end - piece.out) >= kMaxRecord; };
+  bool checked = false;  // the next block has a checksum
   // True if that ends it.
   const auto block_begins = [&](const std::byte* at) {
     if (std::to_integer<std::uint8_t>(*at) != kBlock) [[likely]]
       return false;
+    if (left_ != kOpen) return !damaged(piece, kNested);
+    checked = at[1] == std::byte{kCheckedBlock};
+    if (checked) return true;
     if (one_block && in_block_) {
       piece.stop = Stop::kNextBlock;
       return true;
@@ -249,41 +305,73 @@ Decoder::Piece Decoder::run(const std::byte* in, const std::byte* end, bool last
     piece.block_out = piece.out;
     return false;
   };
-  while (static_cast<std::size_t>(end - piece.in) >= kMaxItem) {
+  const auto taken = [&] {
+    const auto size = static_cast<std::size_t>(piece.in - from);
+    if (left_ == kOpen) return true;
+    if (size > left_) return damaged(piece, kBeyondBlock);
+    left_ -= size;
+    return true;
+  };
+  const std::byte* const safe = available < kMaxItem ? from : std::min(limit, end - kMaxItem + 1);
+  while (piece.in < safe) {
     if (!room()) {
       piece.stop = Stop::kOutput;
-      return piece;
+      taken();
+      return false;
     }
-    if (block_begins(piece.in)) return piece;
+    if (block_begins(piece.in)) return checked;
     const std::byte* const next = item<kSwap>(piece.in, piece.out);
     if (next == nullptr) [[unlikely]] {
       piece.stop = Stop::kDamaged;
-      return piece;
+      return false;
     }
     piece.in = next;
   }
   // The end of the input: with zeros behind it, so that nothing reads beyond.
-  while (last && piece.in != end) {
+  while (last && piece.in < limit) {
     if (!room()) {
       piece.stop = Stop::kOutput;
-      return piece;
+      taken();
+      return false;
     }
-    if (block_begins(piece.in)) return piece;
     const auto left = static_cast<std::size_t>(end - piece.in);
     std::byte padded[kMaxItem] = {};
     std::memcpy(padded, piece.in, left);
+    if (block_begins(piece.in)) return checked;
     std::byte* behind = piece.out;
     const std::byte* const next = item<kSwap>(padded, behind);
     const bool torn = next == nullptr ? left < 2 : static_cast<std::size_t>(next - padded) > left;
     if (next == nullptr || torn) {
       if (torn) reason_ = kEndsInsideRecord;
       piece.stop = Stop::kDamaged;
-      return piece;
+      return false;
     }
     piece.out = behind;
     piece.in += next - padded;
   }
-  return piece;
+  if (!taken()) return false;
+  return left_ == 0;
+}
+
+template <bool kSwap>
+Decoder::Piece Decoder::run(const std::byte* in, const std::byte* end, bool last, bool one_block,
+                            std::byte* out, std::byte* out_end) {
+  Piece piece{in, out, Stop::kInput};
+  for (;;) {
+    piece.stop = Stop::kInput;
+    const auto available = static_cast<std::size_t>(end - piece.in);
+    if (available == 0 && (left_ == 0 || left_ == kOpen)) return piece;
+    const bool checked = available >= 2 && piece.in[0] == std::byte{kBlock} &&
+                         piece.in[1] == std::byte{kCheckedBlock};
+    if (left_ == 0 || (left_ == kOpen && checked)) {
+      if (one_block && in_block_) {
+        piece.stop = Stop::kNextBlock;
+        return piece;
+      }
+      if (!open_checked(piece, available, last)) return piece;
+    }
+    if (!items<kSwap>(piece, end, last, one_block, out_end)) return piece;
+  }
 }
 
 Decoder::Piece Decoder::decode(const std::byte* in, const std::byte* end, bool last, std::byte* out,

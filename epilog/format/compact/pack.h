@@ -1,4 +1,4 @@
-// Makes compact records out of those of version 2.0 (state.h has the form).
+// Makes compact records out of those of version 2.0 (state.h and checked.h have the form).
 //
 // For writers of whole files; the measurement library encodes by itself. One Packer for each file.
 #pragma once
@@ -6,29 +6,38 @@
 #include <span>
 #include <vector>
 
+#include "epilog/format/compact/checked.h"
 #include "epilog/format/compact/encode.h"
 
 namespace kojak::compact {
 
-// A block ends behind so many bytes of records: what random access to one event decodes at most.
-inline constexpr std::size_t kBlockRecords = 16 * 1024;
+// Whether blocks have checksums.
+enum class Blocks : std::uint8_t { kPlain, kChecked };
 
 class Packer {
  public:
   // `swap`: bodies are in the other byte order.
-  explicit Packer(bool swap) : swap_(swap) {}
+  explicit Packer(bool swap, Blocks blocks = Blocks::kChecked) : swap_(swap), blocks_(blocks) {}
 
-  // A block begins, where times are seconds. Returns where it ends, as all of these do.
-  std::byte* begin_block(std::byte* to) { return compact::begin_block(state_, to); }
-  // One record. There is room for kMaxItem bytes.
-  std::byte* add(std::uint8_t type, const std::byte* body, std::size_t length, std::byte* to);
+  // The next block, of the whole records that lie in [data, end); `data` is moved behind those that
+  // are in it. A record that may be replaced later is alone in its block. There is room for
+  // kMaxBlock bytes. Returns where the block ends.
+  std::byte* block(const std::byte*& data, const std::byte* end, std::byte* to);
+  static bool alone(std::uint8_t type) {
+    return type == static_cast<std::uint8_t>(RecordType::kNumEvents) ||
+           type == static_cast<std::uint8_t>(RecordType::kEventCount64);
+  }
 
  private:
+  std::byte* add(std::uint8_t type, const std::byte* body, std::size_t length, std::byte* to);
+  void put_u4(std::byte* to, std::uint32_t value) const;
+
   State state_;
   bool swap_;
+  Blocks blocks_;
 };
 
 // A file of version 2.0 as one of version 3.0; a record that is cut off at its end is left out.
-std::vector<std::byte> pack(std::span<const std::byte> trace);
+std::vector<std::byte> pack(std::span<const std::byte> trace, Blocks blocks = Blocks::kChecked);
 
 }  // namespace kojak::compact

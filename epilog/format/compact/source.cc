@@ -34,8 +34,9 @@ bool Source::fill() {
 // At least one record, unless the file ends or is damaged.
 std::ptrdiff_t Source::decode(std::byte* to, std::size_t n) {
   std::byte* out = to;
+  std::size_t needs = kMaxItem;
   while (out == to && !damaged_) {
-    if (left() < kMaxItem && !file_ended_) {
+    if (left() < needs && !file_ended_) {
       (void)fill();
       continue;
     }
@@ -50,6 +51,7 @@ std::ptrdiff_t Source::decode(std::byte* to, std::size_t n) {
     records_ += static_cast<std::uint64_t>(piece.out - out);
     out = piece.out;
     in_ += static_cast<std::size_t>(piece.in - from);
+    needs = piece.needs;
     if (piece.stop == Decoder::Stop::kDamaged) damaged_ = true;
     if (piece.stop == Decoder::Stop::kInput && file_ended_) break;
   }
@@ -122,10 +124,10 @@ std::uint64_t Source::place(std::uint64_t offset) {
   const auto input = std::make_unique_for_overwrite<std::byte[]>(kInput);
   std::byte record[kMaxRecord];
   std::uint64_t at = block.file, records = block.records;
-  std::size_t in = 0, end = 0;
+  std::size_t in = 0, end = 0, needs = kMaxItem;
   bool ended = false;
   while (records < offset) {
-    if (end - in < kMaxItem && !ended) {
+    if (end - in < needs && !ended) {
       std::memmove(input.get(), input.get() + in, end - in);
       at += in;
       end -= in;
@@ -137,7 +139,8 @@ std::uint64_t Source::place(std::uint64_t offset) {
     }
     const Decoder::Piece piece =
         decoder.decode(input.get() + in, input.get() + end, ended, record, record + kMaxRecord);
-    if (piece.in == input.get() + in) break;
+    if (piece.in == input.get() + in && (ended || piece.needs <= end - in)) break;
+    needs = piece.needs;
     const auto made = static_cast<std::uint64_t>(piece.out - record);
     if (records + made > offset) break;  // one of several that this item stands for
     in += static_cast<std::size_t>(piece.in - (input.get() + in));

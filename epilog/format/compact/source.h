@@ -33,6 +33,7 @@ class Source final : public ByteSource {
     std::uint64_t file, records;  // its offset in the file, and that of its records
   };
   static constexpr std::size_t kInput = 64 * 1024;
+  static_assert(kInput >= kMaxBlock);
   static constexpr std::uint64_t kBlockDistance = 1 << 20;
 
   std::ptrdiff_t decode(std::byte* to, std::size_t n);

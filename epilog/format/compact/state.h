@@ -4,8 +4,8 @@
 // A file is its header and then items, each of which begins with a code byte:
 //   kBlock     a block begins: all that is remembered is forgotten, so that what follows can be
 //   read
-//              without what came before. One byte says what times are (Times); of ticks follow base
-//              (u8), scale and shift (d8): seconds = (ticks - base) * scale + shift.
+//              without what came before. One byte: checked.h, or what times are (Times); of ticks
+//              follow base (u8), scale, shift (d8): seconds = (ticks - base) * scale + shift.
 //   kVerbatim  a record as files of version 2.0 hold it follows: length, type, body. So are
 //              definitions, and whatever does not fit into the scheme; it is remembered nowhere.
 //   else       a compact record, or several (joint.h): its type, by code_of(). The top bit says

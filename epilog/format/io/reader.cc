@@ -102,14 +102,8 @@ bool TraceReader::refill() {
       if (n < 0) {
         failed_ = at_end_ = true;
         const std::string why = source_->error();
-        error_ = Error{
-            ExitCode::kBadInput,
-            path_,
-            place(base_ + end_),
-            "",
-            "",
-            why,
-            why == kEndsInsideRecord ? kCutOffRemedy : "all whole records before it were kept"};
+        error_ =
+            Error{ExitCode::kBadInput, path_, place(base_ + end_), "", "", why, damage_remedy(why)};
         break;
       }
       if (n == 0) {
@@ -156,6 +150,12 @@ void TraceReader::other_record(const RawRecord& record) {
     default:
       break;
   }
+}
+
+const char* damage_remedy(std::string_view reason) {
+  return reason == kEndsInsideRecord || reason == kWrongChecksum
+             ? kCutOffRemedy
+             : "all whole records before it were kept";
 }
 
 std::string wrong_number_of_events(std::uint64_t events, std::uint64_t announced) {

@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "epilog/format/error.h"
 #include "epilog/format/record/codec.h"
@@ -140,8 +141,11 @@ class TraceReader {
 // all readers share; nothing if that is as it should be.
 std::string wrong_number_of_events(std::uint64_t events, std::uint64_t announced);
 inline constexpr const char* kEndsInsideRecord = "the file ends inside a record";
+inline constexpr const char* kWrongChecksum = "a block's checksum is wrong: its bytes were changed";
 inline constexpr const char* kDefinitionsBehind = "definitions stand behind the last one";
 inline constexpr const char* kCutOffRemedy =
     "the whole records that are there were kept; repeat the merge or the copy";
+// What to do about a source's error().
+const char* damage_remedy(std::string_view reason);
 
 }  // namespace kojak

@@ -1,16 +1,24 @@
 #include "epilog/format/io/record_output.h"
 
 #include <algorithm>
+#include <cstring>
+
+#include "epilog/format/compact/pack.h"
 
 namespace kojak {
 
 RecordOutput::RecordOutput(OutputFile file, const Dialect& dialect)
-    : file_(std::move(file)), compact_(dialect.compact()), packer_(dialect.swapped()) {
-  if (compact_) packed_ = std::make_unique_for_overwrite<std::byte[]>(kPacked + compact::kMaxItem);
+    : file_(std::move(file)), swapped_(dialect.swapped()) {
+  if (!dialect.compact()) return;
+  packer_ = std::make_unique<compact::Packer>(swapped_);
+  packed_ = std::make_unique_for_overwrite<std::byte[]>(kPacked + compact::kMaxBlock);
 }
 
+RecordOutput::RecordOutput(RecordOutput&&) noexcept = default;
+RecordOutput::~RecordOutput() = default;
+
 Status RecordOutput::write(const std::byte* data, std::size_t size) {
-  return compact_ ? pack(data, size) : file_.write(data, size);
+  return packer_ != nullptr ? pack(data, size) : file_.write(data, size);
 }
 
 Status RecordOutput::flush(std::byte* end) {
@@ -30,22 +38,13 @@ Status RecordOutput::pack(const std::byte* data, std::size_t size) {
     records_ = kHeaderSize;
   }
   while (data != end) {
-    if (in_block_ >= compact::kBlockRecords) {
-      to = packer_.begin_block(to);
-      in_block_ = 0;
-    }
-    const auto length = std::to_integer<std::size_t>(data[0]);
-    const auto type = std::to_integer<std::uint8_t>(data[1]);
-    if (type == static_cast<std::uint8_t>(RecordType::kNumEvents) ||
-        type == static_cast<std::uint8_t>(RecordType::kEventCount64)) {
+    const std::byte* const from = data;
+    if (compact::Packer::alone(std::to_integer<std::uint8_t>(data[1]))) {
       counts_.emplace_back(records_, written_ + static_cast<std::uint64_t>(to - packed_.get()));
     }
-    to = packer_.add(type, data + 2, length, to);
-    data += 2 + length;
-    records_ += 2 + length;
-    in_block_ += 2 + length;
-    // A block's head and an item fit behind kPacked.
-    if (static_cast<std::size_t>(to - packed_.get()) + compact::kMaxBlockHead >= kPacked) {
+    to = packer_->block(data, end, to);
+    records_ += static_cast<std::uint64_t>(data - from);
+    if (static_cast<std::size_t>(to - packed_.get()) >= kPacked) {
       if (Status status = flush(to); !status) return status;
       to = packed_.get();
     }
@@ -54,7 +53,7 @@ Status RecordOutput::pack(const std::byte* data, std::size_t size) {
 }
 
 Status RecordOutput::overwrite(std::uint64_t offset, const void* data, std::size_t size) {
-  if (!compact_) return file_.overwrite(offset, data, size);
+  if (packer_ == nullptr) return file_.overwrite(offset, data, size);
   const auto place = std::find_if(counts_.begin(), counts_.end(),
                                   [offset](const auto& count) { return count.first == offset; });
   if (place == counts_.end()) {
@@ -66,7 +65,11 @@ Status RecordOutput::overwrite(std::uint64_t offset, const void* data, std::size
                  "compact records cannot be replaced",
                  ""};
   }
-  return file_.overwrite(place->second + 1, data, size);  // behind the code of a whole record
+  // With its checksum.
+  std::byte block[compact::kCheckedHead + compact::kMaxItem];
+  const auto* from = static_cast<const std::byte*>(data);
+  const std::byte* const to = compact::Packer(swapped_).block(from, from + size, block);
+  return file_.overwrite(place->second, block, static_cast<std::size_t>(to - block));
 }
 
 }  // namespace kojak

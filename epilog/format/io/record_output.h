@@ -17,10 +17,12 @@ namespace kojak {
 class RecordOutput {
  public:
   RecordOutput(OutputFile file, const Dialect& dialect);
+  RecordOutput(RecordOutput&&) noexcept;
+  ~RecordOutput();
 
   // Whole records of version 2.0 or earlier; before the first of them the header.
   Status write(const std::byte* data, std::size_t size);
-  // Replaces records that begin at this offset of what was given to write(), by as many bytes.
+  // Replaces the record that begins at this offset of what was given to write(), by as many bytes.
   Status overwrite(std::uint64_t offset, const void* data, std::size_t size);
   bool seekable() const { return file_.seekable(); }
   Status commit() { return file_.commit(); }
@@ -32,13 +34,12 @@ class RecordOutput {
   Status flush(std::byte* end);
 
   OutputFile file_;
-  bool compact_;
-  compact::Packer packer_;
+  std::unique_ptr<compact::Packer> packer_;  // if records are made compact
+  bool swapped_;
   std::unique_ptr<std::byte[]> packed_;
   std::uint64_t records_ = 0, written_ = 0;  // bytes given to write(), and in the file
-  std::size_t in_block_ = compact::kBlockRecords;
-  // Of records that tell how many events there are: their offsets among the records and in the
-  // file.
+  // Of records that tell how many events there are: their offsets among the records, and those of
+  // their blocks in the file.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> counts_;
 };
 
