@@ -3,6 +3,7 @@
 
 #include "merge/merge.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/compression.h"
 #include "tools/cli/messages.h"
 
 namespace {
@@ -31,9 +32,8 @@ int main(int argc, char** argv) {
   options.visible.add_options()(
       "format",
       cli::po::value<std::string>()->default_value("compact")->value_name("compact|native|classic"),
-      "the dialect of the merged trace: compact, or with all fields of each record (native), as "
-      "kojak "
-      "before 0.2 has it; classic is what older EPILOG tools read");
+      "the dialect of the merged trace: compact, or with all fields of each record (native); "
+      "classic is what older EPILOG tools read");
   options.visible.add_options()(
       "clock",
       cli::po::value<std::string>()->default_value("linear")->value_name("none|linear|clc"),
@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
       "locks",
       cli::po::value<std::string>()->default_value("recorded")->value_name("recorded|granted"),
       "where lock records stand: as recorded, or where the locks were granted and released");
+  cli::add_compression(options.visible);
   options.visible.add_options()("summary",
                                 "say on standard error what was merged: events by record type, "
                                 "ends that moved, what was open at the end");
@@ -63,6 +64,9 @@ int main(int argc, char** argv) {
       }
       merge_options.model = *model;
     }
+    const auto compression = cli::compression_of(values);
+    if (!compression) return cli::usage_error(cli::kTwoCompressions);
+    merge_options.compression = *compression;
     const std::string format = values["format"].as<std::string>();
     const auto dialect = merge::format_of(format);
     if (!dialect) {

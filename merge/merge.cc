@@ -124,7 +124,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   std::uint64_t bytes = 0;
   for (const LocalTrace& trace : traces) bytes += trace.size;
   struct stat output {};
-  bool twice = options.output == "-" ||
+  bool twice = options.output == "-" || options.compression != Compression::kNone ||
                (::stat(options.output.c_str(), &output) == 0 && !S_ISREG(output.st_mode));
   const std::uint64_t work = bytes * (2 + (twice ? 1 : 0) + readings(options));
   std::uint64_t done = 0;
@@ -196,7 +196,9 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   dialect.metrics = static_cast<std::uint32_t>(survey.definitions.metrics.size());
   const auto write = [&](const std::string& path, BlockPipe* reader,
                          Summary& to) -> Result<std::uint64_t> {
-    auto writer = TraceWriter::create(path.empty() ? "/dev/null" : path, dialect);
+    auto writer =
+        TraceWriter::create(path.empty() ? "/dev/null" : path, dialect,
+                            path == "/dev/null" ? Compression::kNone : options.compression);
     if (!writer) return writer.error();
     std::optional<FileAndReader> both;
     if (reader != nullptr) reader->expect(expected);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "epilog/format/error.h"
+#include "epilog/format/io/compression.h"
 #include "merge/summary.h"
 
 namespace kojak::merge {
@@ -33,6 +34,7 @@ struct MergeOptions {
   std::vector<std::string> others;  // what else the caller writes: must replace no local trace
   Model model = Model::kExtended;
   Format format = Format::kNative;
+  Compression compression = Compression::kNone;  // of the output
   bool lock_grants = false;  // lock records where locks are granted and released; extended only
   ClockCorrection clock = ClockCorrection::kLinear;
   std::size_t open_files = 0;  // at most so many inputs open at a time; 0: what the system allows

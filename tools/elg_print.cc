@@ -21,7 +21,7 @@ namespace {
 constexpr cli::ToolInfo kInfo{
     "elg_print", "[options] TRACE",
     "Prints a trace, merged or local, as text: one record a line, NAME key=value ...\n"
-    "TRACE may be compressed with gzip; - is standard input.",
+    "TRACE may be compressed with gzip or zstd; - is standard input.",
     "elg_print --rank 0 --from 1.5 --to 1.6 --names a.elg"};
 
 struct Selection {

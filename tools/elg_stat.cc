@@ -11,7 +11,7 @@ namespace {
 constexpr cli::ToolInfo kInfo{
     "elg_stat", "[options] TRACE",
     "Tells what is in a trace: events, locations, time, and calls, time and bytes of each region.\n"
-    "Times are sums over all locations. TRACE may be compressed with gzip; - is standard input.",
+    "Times are sums over all locations. TRACE may be compressed with gzip or zstd; - is standard input.",
     "elg_stat --top 10 --processes a.elg"};
 
 // More processes than this make no matrix that a terminal could show.

@@ -12,6 +12,7 @@
 #include <memory>
 #include <utility>
 
+#include "epilog/format/io/compression.h"
 #include "epilog/format/io/reader.h"
 
 namespace kojak::earl {
@@ -57,11 +58,12 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return failed(path, "cannot be opened", ExitCode::kBadInput, "");
     struct stat status {};
-    std::array<unsigned char, 2> first{};
+    std::array<std::byte, kCompressionMagic> first{};
     const bool known = ::fstat(fd, &status) == 0;
-    const bool plain =
-        known && S_ISREG(status.st_mode) &&
-        !(::pread(fd, first.data(), 2, 0) == 2 && first[0] == 0x1F && first[1] == 0x8B);
+    const ssize_t got = ::pread(fd, first.data(), first.size(), 0);
+    const std::size_t size = got > 0 ? static_cast<std::size_t>(got) : 0;
+    const bool plain = known && S_ISREG(status.st_mode) &&
+                       compression_of({first.data(), size}) == Compression::kNone;
     if (known) {
       result.file_size_ = static_cast<std::uint64_t>(status.st_size);
       result.changed_ = static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1000000000u +

@@ -65,7 +65,8 @@ class Finder {
     for (std::filesystem::directory_iterator it(directory, failure), end; !failure && it != end;
          it.increment(failure)) {
       const std::string name = it->path().filename().string();
-      if (name.ends_with(".elg") || name.ends_with(".elg.gz")) names.push_back(it->path().string());
+      if (name.ends_with(".elg") || name.ends_with(".elg.gz") || name.ends_with(".elg.zst"))
+        names.push_back(it->path().string());
     }
     if (failure) return bad(directory, "cannot be read: " + failure.message(), "check the name");
     std::sort(names.begin(), names.end());

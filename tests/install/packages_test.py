@@ -276,7 +276,7 @@ class Recipe(unittest.TestCase):
         for name in re.findall(r"find_package\((\w+)", top):
             self.assertTrue(found[name] is None or any(need.startswith(found[name]) for need in needs), name)
         # Libraries without a find module of CMake, and the Spack packages that they are in.
-        parts = {"dw": "elfutils", "otf2": "otf2"}
+        parts = {"dw": "elfutils", "otf2": "otf2", "zstd": "zstd"}
         for path in (p for folder in ("epilog", "merge", "earl", "expert", "tools")
                      for p in (SOURCE / folder).rglob("CMakeLists.txt")):
             for library in re.findall(r"find_library\(\w+ (?:NAMES )?(\w+)", path.read_text()):

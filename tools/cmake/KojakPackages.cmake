@@ -49,7 +49,7 @@ endforeach()
 list(JOIN measuring " | " CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME kojak-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "kojak ${same}, zlib1g-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "kojak ${same}, zlib1g-dev, libzstd-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
   "Headers and static libraries that read, write and analyse traces, for programs
 of your own (find_package(kojak)).")

@@ -10,6 +10,7 @@
 #include "earl/file_gaps.h"
 #include "epilog/format/io/writer.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/compression.h"
 #include "tools/cli/lists.h"
 #include "tools/cli/trace_input.h"
 #include "tools/filter/copy.h"
@@ -20,7 +21,7 @@ namespace {
 constexpr cli::ToolInfo kInfo{
     "elg_filter", "[options] TRACE",
     "Cuts a part out of a merged trace, by time, rank and region; the part is a trace again.\n"
-    "TRACE may be compressed with gzip; - is standard input.",
+    "TRACE may be compressed with gzip or zstd; - is standard input.",
     "elg_filter --from 1.5 --to 2.5 -o part.elg a.elg"};
 
 // The input is read more than once: what standard input or a pipe gives goes to a file without a
@@ -108,7 +109,8 @@ Inherited inherited_damage(const earl::Trace& trace, const Cut& cut, const Sever
   return inherited;
 }
 
-ExitCode run(const Cut& cut, const Input& input, const std::string& output) {
+ExitCode run(const Cut& cut, const Input& input, const std::string& output,
+             Compression compression) {
   auto source = input.source();
   if (!source) return cli::failed(source.error());
   auto trace = earl::Trace::from(std::move(*source), input.name());
@@ -131,7 +133,7 @@ ExitCode run(const Cut& cut, const Input& input, const std::string& output) {
   if (!header) return cli::failed(header.error());
   Dialect dialect = header->dialect();
   dialect.metrics = static_cast<std::uint32_t>(trace->definitions().metrics.size());
-  auto writer = TraceWriter::create(output, dialect);
+  auto writer = TraceWriter::create(output, dialect, compression);
   if (!writer) return cli::failed(writer.error());
   std::uint64_t events = 0;
   if (!writer->seekable()) {  // the number of events stands in front of them
@@ -176,12 +178,14 @@ ExitCode body(const cli::po::variables_map& values) {
   if (!ranks) return cli::usage_error(ranks.error().reason);
   cut.ranks = std::move(*ranks);
   for (std::string& word : cli::option_words(values, "region")) cut.regions.insert(std::move(word));
+  const auto compression = cli::compression_of(values);
+  if (!compression) return cli::usage_error(cli::kTwoCompressions);
   const auto path = values["trace"].as<std::string>();
   const auto output = values["output"].as<std::string>();
   if (const auto refused = cli::overwrites({path}, {output})) return *refused;
   auto input = Input::open(path);
   if (!input) return cli::failed(input.error());
-  return run(cut, *input, output);
+  return run(cut, *input, output, *compression);
 }
 
 }  // namespace
@@ -199,6 +203,7 @@ int main(int argc, char** argv) {
       "rank,r", po::value<List>()->composing()->value_name("LIST"), "these ranks: 0,4-7")(
       "region", po::value<List>()->composing()->value_name("LIST"),
       "what happens inside these regions, and the regions themselves: solve,MPI_Waitall");
+  kojak::cli::add_compression(options.visible);
   options.hidden.add_options()("trace", po::value<std::string>(), "the trace");
   options.positional.add("trace", 1);
   return kojak::cli::run_tool(argc, argv, kojak::filter::kInfo, options, kojak::filter::body);

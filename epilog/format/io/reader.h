@@ -1,4 +1,4 @@
-// Reads records of a trace, one after the other: plain or gzip, either byte order, either dialect.
+// Reads records of a trace, one after the other: plain, gzip or zstd, any byte order and dialect.
 //
 // Compact records (version 3.0) come out as version 2.0 has them, and so do their offsets; place()
 // tells where a record stands in the file.
@@ -24,7 +24,7 @@
 
 namespace kojak {
 
-// Where bytes come from. Implementations: file, gzip, pipe, memory.
+// Where bytes come from. Implementations: file, gzip, zstd, pipe, memory.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
@@ -39,7 +39,7 @@ class ByteSource {
   virtual std::uint64_t consumed() const { return 0; }
 };
 
-// Opens a file, "-" for standard input; gzip is recognised by its first bytes.
+// Opens a file, "-" for standard input; gzip and zstd are recognised by their first bytes.
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
 // Over bytes that must outlive the source.
 std::unique_ptr<ByteSource> memory_source(const std::byte* data, std::size_t size);

@@ -7,8 +7,10 @@
 
 namespace kojak {
 
-RecordOutput::RecordOutput(OutputFile file, const Dialect& dialect)
-    : file_(std::move(file)), swapped_(dialect.swapped()) {
+RecordOutput::RecordOutput(OutputFile file, const Dialect& dialect, Compression compression)
+    : file_(std::move(file)),
+      compressor_(make_compressor(compression)),
+      swapped_(dialect.swapped()) {
   if (!dialect.compact()) return;
   packer_ = std::make_unique<compact::Packer>(swapped_);
   packed_ = std::make_unique_for_overwrite<std::byte[]>(kPacked + compact::kMaxBlock);
@@ -18,13 +20,24 @@ RecordOutput::RecordOutput(RecordOutput&&) noexcept = default;
 RecordOutput::~RecordOutput() = default;
 
 Status RecordOutput::write(const std::byte* data, std::size_t size) {
-  return packer_ != nullptr ? pack(data, size) : file_.write(data, size);
+  return packer_ != nullptr ? pack(data, size) : put(data, size);
+}
+
+Status RecordOutput::put(const std::byte* data, std::size_t size) {
+  return compressor_ != nullptr ? compressor_->write(file_, data, size) : file_.write(data, size);
+}
+
+Status RecordOutput::commit() {
+  if (compressor_ != nullptr) {
+    if (Status status = compressor_->finish(file_); !status) return status;
+  }
+  return file_.commit();
 }
 
 Status RecordOutput::flush(std::byte* end) {
   const auto size = static_cast<std::size_t>(end - packed_.get());
   written_ += size;
-  return file_.write(packed_.get(), size);
+  return put(packed_.get(), size);
 }
 
 Status RecordOutput::pack(const std::byte* data, std::size_t size) {

@@ -6,15 +6,16 @@
 
 namespace kojak {
 
-TraceWriter::TraceWriter(OutputFile file, const Dialect& dialect)
-    : output_(std::move(file), dialect),
+TraceWriter::TraceWriter(OutputFile file, const Dialect& dialect, Compression compression)
+    : output_(std::move(file), dialect, compression),
       dialect_(dialect),
       buffer_(std::make_unique_for_overwrite<std::byte[]>(kBuffer)) {}
 
-Result<TraceWriter> TraceWriter::create(const std::string& path, const Dialect& dialect) {
+Result<TraceWriter> TraceWriter::create(const std::string& path, const Dialect& dialect,
+                                        Compression compression) {
   auto file = OutputFile::create(path);
   if (!file) return file.error();
-  TraceWriter writer(std::move(*file), dialect);
+  TraceWriter writer(std::move(*file), dialect, compression);
   Dialect records = dialect;
   if (dialect.compact()) records.major = 2;
   encode_header(records, writer.buffer_.get());

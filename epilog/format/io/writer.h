@@ -34,7 +34,8 @@ class TraceWriter {
 
   // Writes the header at once. `dialect.metrics` is the number of METRIC definitions that flow
   // events will carry values for.
-  static Result<TraceWriter> create(const std::string& path, const Dialect& dialect);
+  static Result<TraceWriter> create(const std::string& path, const Dialect& dialect,
+                                    Compression compression = Compression::kNone);
 
   const Dialect& dialect() const { return dialect_; }
   // Of the next record, as version 2.0 has it.
@@ -88,7 +89,7 @@ class TraceWriter {
   Status commit();
 
  private:
-  TraceWriter(OutputFile file, const Dialect& dialect);
+  TraceWriter(OutputFile file, const Dialect& dialect, Compression compression);
   void flush();
   void drain();
 

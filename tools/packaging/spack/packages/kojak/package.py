@@ -36,6 +36,7 @@ class Kojak(CMakePackage):
     depends_on("boost@1.74: +program_options")
     depends_on("libxml2")
     depends_on("zlib-api")
+    depends_on("zstd")
     depends_on("elfutils")  # libdw: functions, files and lines of call sites
     depends_on("otf2@3:", when="+otf2")
     depends_on("python@3.9:", type="build")
