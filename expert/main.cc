@@ -62,13 +62,13 @@ std::string documentation_url() {
   return expert::file_url(std::string(KOJAK_DOC_INSTALLED) + "/");
 }
 
-// The trace's name with .cube: "run/a.elg.gz" gives "run/a.cube", as the directory "run" does.
+// The trace's name with .cube: "run/a.elg.zst" gives "run/a.cube", as the directory "run" does.
 std::string report_name(const std::string& trace) {
   if (trace == "-") return "-";
   std::error_code ignored;
   if (fs::is_directory(trace, ignored)) return (fs::path(trace) / "a.cube").string();
   fs::path path = trace;
-  if (path.extension() == ".gz") path.replace_extension();
+  if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
   path.replace_extension(".cube");
   return path.string();
 }
