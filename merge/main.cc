@@ -44,6 +44,9 @@ int main(int argc, char** argv) {
       "locks",
       cli::po::value<std::string>()->default_value("recorded")->value_name("recorded|granted"),
       "where lock records stand: as recorded, or where the locks were granted and released");
+  options.visible.add_options()(
+      "threads", cli::po::value<unsigned>()->default_value(0, "processors")->value_name("N"),
+      "1: read and write in turns; more: write in a second thread; the file is the same");
   cli::add_compression(options.visible);
   options.visible.add_options()("summary",
                                 "say on standard error what was merged: events by record type, "
@@ -67,6 +70,9 @@ int main(int argc, char** argv) {
     const auto compression = cli::compression_of(values);
     if (!compression) return cli::usage_error(cli::kTwoCompressions);
     merge_options.compression = *compression;
+    if (const unsigned threads = values["threads"].as<unsigned>(); threads != 0) {
+      merge_options.threads = threads;
+    }
     const std::string format = values["format"].as<std::string>();
     const auto dialect = merge::format_of(format);
     if (!dialect) {

@@ -22,7 +22,7 @@ namespace {
 // All input buffers together, where there are few traces; for many, what each may have.
 constexpr std::size_t kBuffers = 4u << 20;
 constexpr std::size_t kMostBuffer = 64 * 1024, kLeastBuffer = 16 * 1024;
-constexpr std::uint64_t kWorthAThread = 8u << 20;
+constexpr std::uint64_t kWorthAThread = 1u << 17;  // events
 constexpr std::size_t kPool = 8u << 20, kPoolForTrace = 16 * 1024;
 
 void count_missing(const std::vector<LocalTrace>& traces, MergedRun& run, Summary& summary) {
@@ -210,9 +210,9 @@ Result<Summary> merge_traces(const MergeOptions& options) {
       writer->set_sink(&*both);
       good = [&both] { return both->status(); };
     }
-    // A second core writes while this one reads, where there is enough to write.
+    // A second core packs, compresses and writes while this one reads, where there is enough.
     std::optional<BackgroundWriter> background;
-    if (reader == nullptr && options.threads > 1 && bytes >= kWorthAThread) {
+    if (reader == nullptr && options.threads > 1 && expected >= kWorthAThread) {
       background.emplace(writer->output());
       writer->set_sink(&*background);
     }

@@ -1,6 +1,7 @@
 // Writes local traces of a made-up program, for measuring the merge and what reads its result.
 //
 // make_traces KIND DIRECTORY [--ranks N] [--events N] [--operations N] [--skew SECONDS]
+//             [--version 2|3]
 //
 // KIND and what is known of the result, whatever the size (times in seconds; one iteration lasts
 // 1 ms of simulated time, and every rank begins it 10 ns after the rank before it, each 4096th
@@ -28,6 +29,7 @@
 //          Win_complete 0.15 ms after the other entered Win_wait (Early Wait, less 10 ns).
 //   ahead  the epochs of gats, but the odd ranks begin theirs when the even ones have completed all
 //          of them: so far an origin may be ahead of its target. Nobody waits for anybody.
+// The local traces are compact (version 3), as those of a measurement are, unless --version says 2.
 // --events is about the number of events of the merged trace. Identities and times are the same
 // each time: two runs of this program write the same bytes.
 #include <sys/stat.h>
@@ -50,6 +52,7 @@ struct Options {
   std::uint64_t events = 10'000'000;
   std::uint32_t operations = 64;
   double skew = 0;
+  std::uint8_t version = 3;
 };
 
 constexpr double kIteration = 1e-3;
@@ -382,7 +385,7 @@ int usage() {
   std::fprintf(stderr,
                "usage: make_traces fence|lock|contend|hold|p2p|one|barrier|gats|ahead|chain "
                "DIRECTORY "
-               "[--ranks N] [--events N] [--operations N] [--skew SECONDS]\n");
+               "[--ranks N] [--events N] [--operations N] [--skew SECONDS] [--version 2|3]\n");
   return 1;
 }
 
@@ -403,6 +406,8 @@ int main(int argc, char** argv) {
       options.operations = static_cast<std::uint32_t>(std::atoll(argv[i + 1]));
     else if (option == "--skew")
       options.skew = std::atof(argv[i + 1]);
+    else if (option == "--version")
+      options.version = static_cast<std::uint8_t>(std::atoi(argv[i + 1]));
     else
       return usage();
   }
@@ -413,10 +418,13 @@ int main(int argc, char** argv) {
     return usage();
   }
   if (options.ranks == 0 || options.operations == 0) return usage();
+  if (options.version != 2 && options.version != 3) return usage();
   ::mkdir(options.directory.c_str(), 0777);
+  kojak::Dialect dialect;
+  dialect.major = options.version;
   for (std::uint32_t rank = 0; rank < options.ranks; ++rank) {
     auto writer = kojak::TraceWriter::create(
-        options.directory + "/" + std::to_string(rank) + ".0.elg", kojak::Dialect{});
+        options.directory + "/" + std::to_string(rank) + ".0.elg", dialect);
     if (!writer) {
       std::fprintf(stderr, "make_traces: %s\n", writer.error().message().c_str());
       return 4;

@@ -5,8 +5,9 @@ usage: merge_speed.py --bin DIR --make-traces PROGRAM [--dir DIR] [--events N] [
                       [--ranks N [N ...]] [--kinds KIND [KIND ...]]
 
 For each kind of trace and number of ranks: events per second of CPU time (user and system, the whole
-process), CPU nanoseconds an event for each doubling of the ranks, median wall time against
-`cat local/* > file` on the same file system, both from the page cache, and peak memory.
+process), CPU nanoseconds an event for each doubling of the ranks, median wall time with one thread and with as many as there
+are processors, and how many times faster that is; the latter against `cat local/* > file` on the same file system, both from the
+page cache; bytes of the merged trace for each event, and peak memory.
 Nothing here passes or fails. The system counts the memory of this script, before it becomes the command,
 as the command's: peaks below some 16 MB cannot be seen.
 """
@@ -27,15 +28,18 @@ KINDS = ("fence", "lock", "p2p", "one")
 
 
 def events_of(path):
-    """NUM_EVENTS of a merged trace: record type 14, followed by LAST_DEF."""
+    """NUM_EVENTS of a compact merged trace: whole records, each behind 0x7F, in blocks with heads of 10 bytes."""
     with open(path, "rb") as file:
         head = file.read(1 << 20)
     at = 10
     while True:
-        length, kind = head[at], head[at + 1]
+        if head[at] == 0xFF:
+            at += 10
+            continue
+        length, kind = head[at + 1], head[at + 2]
         if kind == 14:
-            return struct.unpack_from("<I", head, at + 2)[0]
-        at += 2 + length
+            return struct.unpack_from("<I", head, at + 3)[0]
+        at += 3 + length
 
 
 def measured(command, **options):
@@ -62,8 +66,8 @@ def main():
     options = parser.parse_args()
 
     print(f"about {options.events} events, median of {options.runs} runs")
-    print(f"{'kind':8}{'ranks':>6}{'M events/s (CPU)':>18}{'ns/doubling':>13}{'wall s':>9}{'cat s':>9}"
-          f"{'ratio':>8}{'peak MB':>9}")
+    print(f"{'kind':8}{'ranks':>6}{'M events/s (CPU)':>18}{'ns/doubling':>13}{'1 thread s':>12}{'wall s':>9}{'faster':>8}"
+          f"{'cat s':>9}{'ratio':>8}{'bytes/event':>13}{'peak MB':>9}")
     for kind, ranks in itertools.product(options.kinds, options.ranks):
         place = pathlib.Path(tempfile.mkdtemp(prefix="kojak-speed-", dir=options.dir))
         try:
@@ -72,21 +76,23 @@ def main():
                       str(options.events)])
             files = sorted(local.iterdir())
             merged, copy = place / "a.elg", place / "copy"
-            runs, copies = [], []
+            runs, alone, copies = [], [], []
             for _ in range(options.runs):
                 with open(copy, "wb") as out:
                     copies.append(measured(["cat", *files], stdout=out)[1])
                 copy.unlink()
+                alone.append(measured([options.bin / "elg_merge", "-q", "--threads", "1", "-o", merged, local])[1])
                 runs.append(measured([options.bin / "elg_merge", "-q", "-o", merged, local]))
-                events = events_of(merged)
+                events, size = events_of(merged), os.path.getsize(merged)
                 merged.unlink()
             cpu = statistics.median(run[0] for run in runs)
             wall = statistics.median(run[1] for run in runs)
+            one = statistics.median(alone)
             cat = statistics.median(copies)
             peak = max(run[2] for run in runs) / 1024
             each = cpu / events * 1e9 / math.log2(max(2, ranks))
-            print(f"{kind:8}{ranks:6}{events / cpu / 1e6:18.1f}{each:13.1f}{wall:9.3f}{cat:9.3f}"
-                  f"{wall / cat:8.1f}{peak:9.1f}", flush=True)
+            print(f"{kind:8}{ranks:6}{events / cpu / 1e6:18.1f}{each:13.1f}{one:12.3f}{wall:9.3f}"
+                  f"{one / wall:8.2f}{cat:9.3f}{wall / cat:8.1f}{size / events:13.1f}{peak:9.1f}", flush=True)
         finally:
             shutil.rmtree(place, ignore_errors=True)
 

@@ -76,6 +76,12 @@ class Forms(CommandTest):
             self.assertEqual((run.returncode, run.stderr), (0, b""))
             self.assertTrue(run.stdout == whole, options)
 
+    def test_any_number_of_threads_writes_the_same_bytes(self):
+        for options in ([], ["--zstd"], ["--format", "native"]):
+            one = self.merge("fence", "one", "--threads", "1", *options, events=200_000).read_bytes()
+            for threads in ("2", "16"):
+                self.assertTrue(self.merge("fence", "more", "--threads", threads, *options).read_bytes() == one, threads)
+
     def test_one_compression_at_a_time(self):
         self.assert_fails(self.run_command("elg_merge", "--zstd", "--gzip", "x"), 1, "--zstd or --gzip, not both")
         self.assert_fails(self.run_command("elg_filter", "--zstd", "--gzip", "x"), 1, "--zstd or --gzip, not both")
