@@ -147,7 +147,7 @@ void run(const fs::path& tests, const fs::path& to) {
     if (seed <= 10) {
       write(to / "trace" / ("local" + std::to_string(seed)), program.traces[0].bytes);
       write(to / "trace" / ("compact" + std::to_string(seed)),
-            compact::pack(program.traces[0].bytes));
+            compact::pack(program.traces[0].bytes, compact::Blocks::kPlain));
     }
   }
   for (unsigned seed = 1; seed <= 30; ++seed) {
@@ -169,7 +169,10 @@ void run(const fs::path& tests, const fs::path& to) {
     const std::string text = test::read_text(entry.path().string());
     if (const auto trace = text_to_trace(text.substr(0, text.find("--- severities")))) {
       write(to / "trace" / entry.path().stem(), *trace);
-      write(to / "trace" / (entry.path().stem().string() + "_compact"), compact::pack(*trace));
+      // What a fuzzer changes in a block with a checksum ends there.
+      write(to / "trace" / (entry.path().stem().string() + "_compact"),
+            compact::pack(*trace, compact::Blocks::kPlain));
+      write(to / "trace" / (entry.path().stem().string() + "_checked"), compact::pack(*trace));
       write(to / "trace" / (entry.path().stem().string() + "_swapped"), swapped(*trace));
       write_cut(to / "filter" / entry.path().stem(), *trace);
     }
