@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "earl/trace.h"
+#include "epilog/format/compact/pack.h"
 #include "epilog/format/record/codec.h"
 #include "epilog/format/text/text_reader.h"
 #include "expert/analysis/analysis.h"
@@ -44,9 +45,15 @@ class AnalysisDamage : public testing::TestWithParam<const char*> {
   static void SetUpTestSuite() { test::limit_memory(); }
   void SetUp() override {
     const std::string name = GetParam();
-    whole_ = name == "merged"
-                 ? test::native_merged_trace()
-                 : test::read_bytes(std::string(KOJAK_REFERENCE_DIR) + "/" + name + ".elg");
+    if (name == "merged") {
+      whole_ = test::native_merged_trace();
+    } else if (name == "compact") {
+      whole_ = compact::pack(test::native_merged_trace(), compact::Blocks::kPlain);
+    } else if (name == "checked") {
+      whole_ = compact::pack(test::native_merged_trace());
+    } else {
+      whole_ = test::read_bytes(std::string(KOJAK_REFERENCE_DIR) + "/" + name + ".elg");
+    }
     // Every byte of the small trace, samples of the large one.
     stride_ = whole_.size() > 5000 ? 11 : 1;
   }
@@ -89,7 +96,8 @@ TEST_P(AnalysisDamage, HostileNumbersAreSurvived) {
   SUCCEED() << "within the limit of memory";
 }
 
-INSTANTIATE_TEST_SUITE_P(Traces, AnalysisDamage, testing::Values("gats", "fence", "merged"),
+INSTANTIATE_TEST_SUITE_P(Traces, AnalysisDamage,
+                         testing::Values("gats", "fence", "merged", "compact", "checked"),
                          [](const auto& test) { return std::string(test.param); });
 
 // Found by fuzz_trace: no MPI call issues operations of an access epoch and of a lock epoch. Times

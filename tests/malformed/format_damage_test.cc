@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "epilog/format/compact/pack.h"
 #include "epilog/format/definitions.h"
 #include "epilog/format/record/codec.h"
 #include "epilog/format/text/text_reader.h"
@@ -115,6 +116,53 @@ TEST_P(Damage, EveryLengthIsSurvived) {
     at += 2 + static_cast<std::size_t>(whole[at]);
   }
 }
+
+// The merged trace in compact form, whose bytes are in no record alone.
+class CompactDamage : public testing::TestWithParam<compact::Blocks> {
+ protected:
+  static void SetUpTestSuite() { test::limit_memory(); }
+  const std::vector<std::byte> whole_ = compact::pack(test::native_merged_trace(), GetParam());
+};
+
+TEST_P(CompactDamage, EveryPrefixIsFoundOut) {
+  const Outcome all = read_all(whole_);
+  ASSERT_FALSE(all.refused || all.suspicious) << all.explanation;
+  for (std::size_t size = 0; size < whole_.size(); ++size) {
+    const Outcome outcome =
+        read_all({whole_.begin(), whole_.begin() + static_cast<std::ptrdiff_t>(size)});
+    ASSERT_EQ(outcome.refused, size < kHeaderSize) << size;
+    if (outcome.refused) continue;
+    ASSERT_TRUE(outcome.suspicious) << "cut at " << size;
+    ASSERT_EQ(all.text.compare(0, outcome.text.size(), outcome.text), 0)
+        << "whole records are kept, cut at " << size;
+  }
+}
+
+TEST_P(CompactDamage, ChangedBytesAreFoundOutIfThereIsAChecksum) {
+  std::vector<std::byte> bytes = whole_;
+  std::size_t found = 0;
+  for (std::size_t at = 0; at < whole_.size(); ++at) {
+    const auto old = static_cast<unsigned>(whole_[at]);
+    for (const unsigned value : {old ^ 1u, old ^ 0x80u, old ^ 0xFFu, 0u, 0xFFu, 0x7Fu}) {
+      if (value == old) continue;
+      bytes[at] = static_cast<std::byte>(value);
+      const Outcome outcome = read_all(bytes);
+      found += outcome.refused || outcome.suspicious;
+      // The version's last digit and what a block is (0: without a checksum) are told by nothing.
+      if (GetParam() == compact::Blocks::kChecked && at >= kHeaderSize + 2) {
+        ASSERT_TRUE(outcome.suspicious) << "byte " << at << " = " << value;
+      }
+    }
+    bytes[at] = whole_[at];
+  }
+  EXPECT_GT(found, whole_.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, CompactDamage,
+                         testing::Values(compact::Blocks::kPlain, compact::Blocks::kChecked),
+                         [](const auto& test) {
+                           return test.param == compact::Blocks::kPlain ? "plain" : "checked";
+                         });
 
 INSTANTIATE_TEST_SUITE_P(Traces, Damage, testing::Values("gats", "merged", "local"),
                          [](const auto& test) { return std::string(test.param); });
