@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "epilog/format/compact/source.h"
 #include "epilog/format/io/reader.h"
 
 namespace kojak::compact {
@@ -350,7 +351,8 @@ bool Decoder::items(Piece& piece, const std::byte* end, bool last, bool one_bloc
     piece.in += next - padded;
   }
   if (!taken()) return false;
-  return left_ == 0;
+  if (left_ == 0) return true;
+  return last && left_ != kOpen ? damaged(piece, kEndsInsideBlock) : false;
 }
 
 template <bool kSwap>

@@ -16,6 +16,9 @@
 
 namespace kojak::compact {
 
+// Of a block with a checksum, where the record before the end is whole.
+inline constexpr const char* kEndsInsideBlock = "the file ends inside a block of records";
+
 class Source final : public ByteSource {
  public:
   // `begun`: what has been read of the file behind its header.

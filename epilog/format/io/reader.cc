@@ -153,7 +153,8 @@ void TraceReader::other_record(const RawRecord& record) {
 }
 
 const char* damage_remedy(std::string_view reason) {
-  return reason == kEndsInsideRecord || reason == kWrongChecksum
+  return reason == kEndsInsideRecord || reason == compact::kEndsInsideBlock ||
+                 reason == kWrongChecksum
              ? kCutOffRemedy
              : "all whole records before it were kept";
 }
