@@ -71,8 +71,8 @@ TEST(Compression, WhatWasWrittenIsReadAgain) {
   const test::TempDir dir;
   for (const Compression how : kBoth) {
     for (const int major : {2, 3}) {
-      // 100,000 times 18 bytes: some buffers of the writer, and more than the reader is ahead.
-      for (const std::size_t events : {0u, 1u, 100'000u}) {
+      // 50,000 times 18 bytes: some buffers of the writer, and more than the reader is ahead.
+      for (const std::size_t events : {0u, 1u, 50'000u}) {
         const std::string path = dir.file("a.elg");
         write_trace(path, events, how, major);
         const Bytes bytes = test::read_bytes(path);
@@ -201,7 +201,7 @@ TEST(Compression, AReaderMayBeGivenUp) {
     write_trace(dir.file("a"), 1'000, how);
     const Bytes bytes = test::read_bytes(dir.file("a"));
     Pipe pipe;
-    ASSERT_TRUE(pipe.give({bytes.begin(), bytes.end() - 10}));
+    ASSERT_TRUE(pipe.give(bytes));  // another part might follow
     auto source = open_source(pipe.path());
     ASSERT_TRUE(source.ok());
     std::byte some[10];
