@@ -46,7 +46,7 @@ class RecordBlocks {
   bool know(std::vector<Block> blocks);
 
  private:
-  static constexpr std::size_t kKept = 64;  // decoded blocks
+  static constexpr std::size_t kKept = 256;  // decoded blocks
   struct Kept {
     std::size_t block = ~std::size_t{0};
     Window window;

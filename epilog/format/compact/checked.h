@@ -16,7 +16,7 @@ namespace kojak::compact {
 inline constexpr std::uint8_t kCheckedBlock = 0x5A;
 inline constexpr std::size_t kCheckedHead = 2 + 2 * 4;
 // A block ends behind so many bytes of records: what random access to one event decodes at most.
-inline constexpr std::size_t kBlockRecords = 16 * 1024;
+inline constexpr std::size_t kBlockRecords = 4 * 1024;
 // No block with a checksum is longer: an item is at most twice as long as its record.
 inline constexpr std::size_t kMaxBlock = kCheckedHead + 2 * kBlockRecords + 1024;
 
