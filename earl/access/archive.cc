@@ -63,7 +63,17 @@ Event Archive::operator[](std::uint64_t pos) const {
   } else {
     event.loc = absent<LocationId>();
   }
+  event.metv = {};  // what was decoded goes with the cursor
   return event;
+}
+
+std::vector<std::uint64_t> Archive::values(std::uint64_t pos) const {
+  EventCursor at = cursor(pos);
+  Event event;
+  std::vector<std::uint64_t> result;
+  if (at.step(event) != EventCursor::Step::kEvent) return result;
+  for (std::uint32_t i = 0; i < event.metv.size(); ++i) result.push_back(event.metv[i]);
+  return result;
 }
 
 std::uint64_t Archive::first_at(Seconds time) const {

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "earl/access/event_cursor.h"
 #include "earl/access/event_index.h"
@@ -42,8 +43,10 @@ class Archive {
   const EventIndex& index() const { return index_; }
 
   // With region and enterptr filled in. A record that is too short or unknown has its type only:
-  // its location is absent. metv points into the trace.
+  // its location is absent. metv is empty: values() has what it would point to.
   Event operator[](std::uint64_t pos) const;
+  // Values of its counters, in the order of the METRIC definitions.
+  std::vector<std::uint64_t> values(std::uint64_t pos) const;
 
   // ---- pointer attributes; kNoEvent for events that do not have them. By number, or, faster, of
   // an event at hand.

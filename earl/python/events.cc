@@ -206,14 +206,7 @@ void add_events(py::module_& m) {
           "code", [](const PyEvent& e) { return e.event.code; },
           "synex of MPI_WINEXIT, 1 for an exclusive lock, 1 for a local flush.")
       .def_property_readonly(
-          "metrics",
-          [](const PyEvent& e) {
-            std::vector<std::uint64_t> values;
-            for (std::uint32_t i = 0; i < e.event.metv.size(); ++i) {
-              values.push_back(e.event.metv[i]);
-            }
-            return values;
-          },
+          "metrics", [](const PyEvent& e) { return e.archive->values(e.event.pos); },
           "Hardware counters of a Flow event.")
       .def("is_a", &is_a, py::arg("kind"),
            "Is it of this kind of the event hierarchy: 'Exit', 'MPIWExit', 'RMA_Comm' ...")

@@ -1,10 +1,14 @@
 // Random access against streaming, on the reference traces and on random ones; caches, damage.
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
+#include "epilog/format/compact/pack.h"
+#include "epilog/format/io/compression.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/earl_sequences.h"
 
@@ -194,6 +198,87 @@ TEST(EarlAccess, RandomTracesAnywhere) {
     const auto bytes = random_trace(seed, 600);
     expect_same_access(bytes, seed, 120);
     if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+// Of several blocks, with and without checksums.
+TEST(EarlAccess, CompactTracesSayTheSame) {
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    const auto bytes = random_trace(seed, 2000);
+    const auto native = Archive::from(bytes, "a");
+    ASSERT_TRUE(native);
+    for (const auto blocks : {compact::Blocks::kPlain, compact::Blocks::kChecked}) {
+      const auto packed = compact::pack(bytes, blocks);
+      ASSERT_LT(packed.size(), bytes.size());
+      expect_same_access(packed, seed, 100);
+      const auto archive = Archive::from(packed, "a");
+      ASSERT_TRUE(archive);
+      ASSERT_EQ(archive->size(), native->size());
+      EXPECT_FALSE(archive->damage());
+      // Many threads, each from another place on.
+      std::vector<std::thread> threads;
+      std::atomic<std::uint64_t> different{0};
+      for (std::uint64_t t = 0; t < 4; ++t) {
+        threads.emplace_back([&, t] {
+          for (std::uint64_t n = 0; n < archive->size(); ++n) {
+            const std::uint64_t pos = (n * 7919 + t * archive->size() / 4) % archive->size();
+            const Event a = (*archive)[pos], b = (*native)[pos];
+            different += a.type != b.type || a.loc != b.loc || a.time.value != b.time.value ||
+                         a.reg != b.reg || a.enterptr != b.enterptr || a.rmaid != b.rmaid ||
+                         archive->sendptr(pos) != native->sendptr(pos);
+          }
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+      EXPECT_EQ(different, 0u);
+    }
+  }
+}
+
+TEST(EarlAccess, CountersOfCompactTracesOutliveTheirBlocks) {
+  std::string text = "METRIC metid=0 metnid=0 metdid=0 dtype=0 mode=0 interval=0\n";
+  for (int i = 0; i < 4000; ++i) {
+    text += "ENTER lid=0 time=" + std::to_string(i) + " region=main metv=[" +
+            std::to_string(i * 3) + "]\n";
+  }
+  const auto bytes = text_to_trace(text);
+  ASSERT_TRUE(bytes) << bytes.error().message();
+  for (const bool packed : {false, true}) {
+    const auto archive = Archive::from(packed ? compact::pack(*bytes) : *bytes, "a");
+    ASSERT_TRUE(archive);
+    ASSERT_EQ(archive->size(), 4000u);
+    for (std::uint64_t pos = 0; pos < 4000; pos += 97) {
+      EXPECT_EQ(archive->values(pos), std::vector<std::uint64_t>{pos * 3});
+    }
+  }
+}
+
+TEST(EarlAccess, ACompressedTraceIsPutAside) {
+  const test::TempDir dir;
+  const auto bytes = random_trace(6, 500);
+  const auto native = Archive::from(bytes, "a");
+  for (const Compression how : {Compression::kGzip, Compression::kZstd}) {
+    const std::string path = dir.file("a.elg");
+    auto file = OutputFile::create(path);
+    const auto compressor = make_compressor(how);
+    ASSERT_TRUE(compressor->write(*file, bytes.data(), bytes.size()).ok());
+    ASSERT_TRUE(compressor->finish(*file).ok());
+    ASSERT_TRUE(file->commit().ok());
+    const auto archive = Archive::open(path);
+    ASSERT_TRUE(archive) << archive.error().message();
+    ASSERT_EQ(archive->size(), native->size());
+    EXPECT_EQ((*archive)[400].time.value, (*native)[400].time.value);
+    auto cut = test::read_bytes(path);
+    cut.resize(cut.size() - 10);
+    test::write_file(path, cut);
+    const auto part = Archive::open(path);
+    if (how == Compression::kZstd) {  // one block: nothing of it can be had
+      EXPECT_FALSE(part);
+      EXPECT_EQ(part.error().reason, "the compressed file is truncated");
+    } else {
+      ASSERT_TRUE(part);
+      EXPECT_EQ(part->damage()->reason, "the compressed file is truncated");
+    }
   }
 }
 
