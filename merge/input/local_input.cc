@@ -129,8 +129,10 @@ std::uint64_t LocalInput::place(std::uint64_t offset) const {
     const auto in = static_cast<std::size_t>(piece.in - packed.input.get());
     packed.needs = piece.needs;
     if (in == packed.in && (last || piece.needs <= packed.end - in)) break;
+    const auto made = static_cast<std::uint64_t>(piece.out - record);
+    if (records + made > offset) break;  // one of several that this item stands for
     packed.in = in;
-    records += static_cast<std::uint64_t>(piece.out - record);
+    records += made;
   }
   // The record, and not the block that begins with it.
   if (packed.end - packed.in >= 2) packed.in += compact::head_size(&packed.input[packed.in]);

@@ -236,7 +236,7 @@ TEST(EarlAccess, CompactTracesSayTheSame) {
 }
 
 TEST(EarlAccess, CountersOfCompactTracesOutliveTheirBlocks) {
-  std::string text = "METRIC metid=0 metnid=0 metdid=0 dtype=0 mode=0 interval=0\n";
+  std::string text = "METRIC metid=0 metnid=\"C\"\n";
   for (int i = 0; i < 4000; ++i) {
     text += "ENTER lid=0 time=" + std::to_string(i) + " region=main metv=[" +
             std::to_string(i * 3) + "]\n";
