@@ -135,6 +135,8 @@ TraceRecords records_of(const std::vector<std::byte>& trace) {
   }
   if (next == TraceReader::Next::kDamaged) throw std::runtime_error("the trace is damaged");
   result.dialect = reader->dialect();
+  // The records that come out of a compact trace are those of version 2.0.
+  if (result.dialect.compact()) result.dialect.major = 2;
   return result;
 }
 
