@@ -27,6 +27,7 @@
 #include "expert/report/summary.h"
 #include "merge/stream.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/compression.h"
 #include "tools/cli/messages.h"
 #include "tools/cli/table.h"
 
@@ -140,6 +141,11 @@ class Input {
   std::string complete(const po::variables_map& options, std::vector<std::string> outputs) {
     std::error_code ignored;
     const bool keep = options.count("keep") != 0;
+    const auto compression = cli::compression_of(options);
+    if (!compression) return cli::kTwoCompressions;
+    if (!keep && *compression != Compression::kNone) {
+      return "--zstd and --gzip compress the merged trace that --keep keeps";
+    }
     if (!fs::is_directory(name_, ignored)) {
       if (!keep && options.count("model") == 0 && options.count("clock") == 0) return {};
       return "--keep, --clock and --model are for the directory of a run, which is merged";
@@ -148,9 +154,12 @@ class Input {
     merge_.inputs = {name_};
     merge_.others = std::move(outputs);
     merge_.output = keep ? options["keep"].as<std::string>() : std::string();
-    if (keep && merge_.output.empty()) merge_.output = (fs::path(name_) / "a.elg").string();
+    if (keep && merge_.output.empty()) {
+      merge_.output = (fs::path(name_) / "a").string() + cli::extension_of(*compression);
+    }
     if (merge_.output == "-") return "--keep needs the name of a file";
     merge_.format = merge::Format::kCompact;
+    merge_.compression = *compression;
     merge_.model = merge::usual_model();
     if (options.count("model") != 0) {
       const std::string word = options["model"].as<std::string>();
@@ -442,9 +451,11 @@ ExitCode run(const po::variables_map& options) {
     if (extras.print_send_modes) {
       expert::print_send_modes(out, report, style, results.send_modes, results.send_cost);
     }
-    if (output != "-") out << "\nReport: " << output << '\n';
-    if (!html.empty()) out << "Page: " << html << '\n';
-    if (!reading.kept().empty()) out << "Trace: " << reading.kept() << '\n';
+    if (options.count("files-told") == 0) {
+      if (output != "-") out << "\nReport: " << output << '\n';
+      if (!html.empty()) out << "Page: " << html << '\n';
+      if (!reading.kept().empty()) out << "Trace: " << reading.kept() << '\n';
+    }
   }
   if (!expert::any_suspect(report.findings())) {
     return reading.suspect() ? ExitCode::kSuspect : ExitCode::kFine;
@@ -462,7 +473,7 @@ int main(int argc, char** argv) {
   cli::ToolOptions options;
   options.visible.add_options()  //
       ("output,o", po::value<std::string>()->value_name("REPORT"),
-       "the report (default: the trace's, with .cube)")  //
+       "the report (default: the trace's, .cube)")  //
       ("html", po::value<std::string>()->value_name("PAGE"),
        "also write a page with timeline")                            //
       ("no-source", "no lines of the program's source on the page")  //
@@ -475,7 +486,9 @@ int main(int argc, char** argv) {
       ("causes", po::value<std::string>()->implicit_value("always")->value_name("auto"),
        "print who made the others wait, and how")  //
       ("keep", po::value<std::string>()->implicit_value("", "DIR/a.elg")->value_name("FILE"),
-       "of a run: keep the merged trace")  //
+       "of a run: keep the merged trace");
+  cli::add_compression_of_kept(options.visible);
+  options.visible.add_options()  //
       ("clock", po::value<std::string>()->value_name("none|linear|clc"),
        "of a run: how clocks are corrected")  //
       ("model", po::value<std::string>()->value_name("basic|extended"),
@@ -489,7 +502,7 @@ int main(int argc, char** argv) {
        "by send mode: what a message takes, instead of fitting it")                         //
       ("bandwidth", po::value<double>()->value_name("BYTES/S"), "likewise, for its bytes")  //
       ("from", po::value<std::string>()->value_name("SECONDS"),
-       "only what happens from this time on, as elg_filter cuts it")                  //
+       "only what happens from this time on")                                         //
       ("to", po::value<std::string>()->value_name("SECONDS"), "and up to this time")  //
       ("select", po::value<std::vector<std::string>>()->value_name("METRICS")->composing(),
        "show only these parts of the tree")  //
@@ -498,7 +511,8 @@ int main(int argc, char** argv) {
       ("list-patterns", "print all metrics with what they mean")  //
       ("doc-url", po::value<std::string>()->value_name("URL"),
        "where the pages about the patterns are");
-  options.hidden.add_options()("trace", po::value<std::string>());
+  // By kojak run, which says itself what lies where.
+  options.hidden.add_options()("trace", po::value<std::string>())("files-told", "");
   options.positional.add("trace", 1);
   return cli::run_tool(argc, argv, kInfo, options, run);
 }

@@ -41,7 +41,10 @@ def analysed_by(words, directory):
     """The whole traces that a command has analysed, with their reports, where both are files."""
     name = pathlib.Path(words[0]).name
     if name == "kojak" and words[1:2] == ["run"]:
-        return [(report.with_suffix(".elg"), report) for report in directory.rglob("a.cube")]
+        ends = (".elg", ".elg.zst", ".elg.gz")
+        traces = lambda report: [report.with_suffix(end) for end in ends]
+        return [(next((t for t in traces(report) if t.is_file()), report.with_suffix(".elg")), report)
+                for report in directory.rglob("a.cube")]
     partly = {"--from", "--to", "--select", "--exclude", "--help", "-h", "--version", "--list-patterns"}
     if name != "expert" or partly & set(words):
         return []

@@ -46,6 +46,7 @@ class EveryMpi(RunTest):
                 self.assertIn(place, self.directories())
                 self.assertEqual(self.files(place), ["0.0.elg", "1.0.elg", "a.cube", "a.html"])
                 self.assertEqual(ran.err.count(f"the report is {place}/a.cube"), 1)
+                self.assertNotRegex(ran.err, "(?m)^(Report|Page|Trace):")
                 self.assertEqual(ran.err.count(f"{place}/a.html (open it with a browser)"), 1)
                 page = (self.dir / place / "a.html").read_text()
                 self.assertIn(f"<title>{os.path.basename(program)}</title>", page)
@@ -228,6 +229,18 @@ class Places(RunTest):
                          *self.launch(self.mpi, 2))
         self.assertIn("a.elg", self.files("both"), ran.err)
         self.assert_fails(self.kojak("--no-analysis", "--keep", "--", "true"), 1, "--no-analysis")
+
+    def test_the_kept_trace_is_compressed_if_wanted(self):
+        """It is what elg_merge makes of the run with the same option."""
+        ran = self.kojak("--keep", "--zstd", "-o", "kept", "--", *self.launch(self.mpi, 2))
+        self.assertEqual(self.files("kept"), ["0.0.elg", "1.0.elg", "a.cube", "a.elg.zst", "a.html"], ran.err)
+        self.assertIn("the trace kept/a.elg.zst", " ".join(ran.err.split()))
+        self.run_command("elg_merge", "-q", "--zstd", "-o", "merged.elg.zst", "kept")
+        self.assertEqual((self.dir / "merged.elg.zst").read_bytes(), (self.dir / "kept/a.elg.zst").read_bytes())
+        ran = self.kojak("--discard-local", "--gzip", "--perfetto", "-o", "alone", "--", *self.launch(self.mpi, 2))
+        self.assertEqual(self.files("alone"), ["a.cube", "a.elg.gz", "a.html", "a.pftrace"], ran.err)
+        self.assert_fails(self.kojak("--zstd", "--", "true"), 1, "that --keep or --discard-local keeps")
+        self.assert_fails(self.kojak("--keep", "--zstd", "--gzip", "--", "true"), 1, "--zstd or --gzip, not both")
 
     def test_a_script_may_start_it(self):
         script = " ".join(self.launch(self.mpi, 2)) + "; echo done; exit 5"

@@ -65,6 +65,21 @@ class RunDirectory(CommandTest):
                     self.assertIn(f"Trace: {place if place.parent == self.run else place.name}", ran.lines)
                     place.unlink()
 
+    def test_kept_trace_may_be_compressed(self):
+        for option, end in (("--zstd", "zst"), ("--gzip", "gz")):
+            for keep, place in (("--keep", self.run / f"a.elg.{end}"), ("--keep=here", self.dir / "here")):
+                with self.subTest(option=option, keep=keep):
+                    self.run_command("elg_merge", option, "-o", "two.elg", self.run)
+                    self.run_command("expert", "-o", "two.cube", "two.elg")
+                    ran = self.run_command("expert", keep, option, "-o", "one.cube", self.run)
+                    self.assertEqual((ran.status, ran.err), (0, ""))
+                    self.assertEqual(place.read_bytes(), (self.dir / "two.elg").read_bytes())
+                    self.assertEqual((self.dir / "one.cube").read_bytes(), (self.dir / "two.cube").read_bytes())
+                    self.assertIn(f"Trace: {place if place.parent == self.run else place.name}", ran.lines)
+                    place.unlink()
+        self.assert_fails(self.run_command("expert", "--zstd", self.run), 1, "that --keep keeps")
+        self.assert_fails(self.run_command("expert", "--keep", "--zstd", "--gzip", self.run), 1, "not both")
+
     def test_page_is_the_same_but_for_the_name(self):
         (self.dir / "other").mkdir()
         self.run_command("elg_merge", "-o", "other/run", self.run)

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "tools/cli/cli.h"
+#include "tools/cli/compression.h"
 #include "tools/kojak/child.h"
 #include "tools/kojak/commands.h"
 #include "tools/kojak/find_mpi.h"
@@ -45,7 +46,8 @@ struct Plan {
   std::optional<bool> causes;  // nothing: unless the trace is large
   bool analyse = true;
   bool discard = false;
-  bool keep = false;  // the merged trace
+  bool keep = false;                             // the merged trace
+  Compression compression = Compression::kNone;  // of it
   bool verbose = false;
   bool otf2 = false, perfetto = false;  // written, too
   bool shmem = false;                   // the program uses SHMEM
@@ -180,15 +182,18 @@ void convert(const Plan& plan, const char* tool, const std::string& trace,
 void analyse(const Plan& plan, const std::string& directory) {
   const std::string place = short_name(directory);
   if (!plan.analyse) return cli::print_note("traces in " + place);
-  const std::string trace = place + "/a.elg", report = place + "/a.cube", page = place + "/a.html";
+  const std::string trace = place + "/a" + cli::extension_of(plan.compression);
+  const std::string report = place + "/a.cube", page = place + "/a.html";
   // Once the local traces are gone, the merged one is all that there is of the run's events.
   const bool keep = plan.keep || plan.discard;
-  std::vector<std::string> command = {"expert"};
+  std::vector<std::string> command = {"expert", "--files-told"};
   if (plan.causes.value_or(true)) {
     command.emplace_back(plan.causes ? "--causes" : "--causes=auto");
   }
   if (!plan.source) command.emplace_back("--no-source");
   if (keep || plan.otf2 || plan.perfetto) command.push_back("--keep=" + trace);
+  if (plan.compression == Compression::kZstd) command.emplace_back("--zstd");
+  if (plan.compression == Compression::kGzip) command.emplace_back("--gzip");
   command.insert(command.end(), {"-o", report, "--html", page, place});
   const ExitCode done = run_tool_beside(plan, command);
   if (done != ExitCode::kFine && done != ExitCode::kSuspect) {
@@ -294,6 +299,13 @@ int body(const po::variables_map& values) {
         cli::usage_error("--keep, --otf2 and --perfetto are about the merged "
                          "trace, which --no-analysis leaves out"));
   }
+  const auto compression = cli::compression_of(values);
+  if (!compression) return static_cast<int>(cli::usage_error(cli::kTwoCompressions));
+  plan.compression = *compression;
+  if (plan.compression != Compression::kNone && !plan.keep && !plan.discard) {
+    return static_cast<int>(cli::usage_error(
+        "--zstd and --gzip compress the merged trace that --keep or --discard-local keeps"));
+  }
   if (plan.otf2 && !fs::exists(program_directory() / "elg2otf2")) {
     return static_cast<int>(cli::usage_error(
         "--otf2: this kojak was built without the OTF2 library (package libotf2-trace-dev)"));
@@ -357,24 +369,25 @@ int run_command(int argc, char** argv) {
   cli::ToolOptions options;
   options.visible.add_options()(
       "output,o", po::value<std::string>()->value_name("DIR"),
-      "where traces and report go (default: $ELG_DIR, else elg_<program>_<processes>, with .2, .3 "
-      "... if that is taken)")("mpi", po::value<std::string>()->value_name("NAME"),
-                               "the program's MPI, where it cannot be found out: " KOJAK_MPI_NAMES)(
+      "where traces and report go (default: $ELG_DIR, else elg_<program>_<processes>)")(
+      "mpi", po::value<std::string>()->value_name("NAME"),
+      "the program's MPI, where it cannot be found out: " KOJAK_MPI_NAMES)(
       "sample", po::value<std::string>()->implicit_value("10ms")->value_name("INTERVAL"),
-      "also record what each thread computes outside of MPI, once in 10ms of processor time or in "
-      "INTERVAL (ELG_SAMPLE): reports name functions and lines of what makes others wait")(
+      "also record what each thread computes, once in 10ms or INTERVAL of its time (ELG_SAMPLE): "
+      "reports name functions and lines of what makes others wait")(
       "metrics", po::value<std::string>()->value_name("LIST"),
       "read these counters, too (ELG_METRICS): PAPI_TOT_INS, perf::PAGE-FAULTS, ru_minflt, ...")(
       "openmp", po::value<std::string>()->implicit_value("on")->value_name("on|off"),
       "record OpenMP of programs built for GCC's OpenMP library, too: run them on LLVM's; off: "
-      "record none")("causes",
-                     "say who made the others wait also if the trace is large (above 12 million "
-                     "events)")("no-causes", "do not say who made the others wait")(
+      "none")("causes",
+              "say who made the others wait also if the trace is large (above 12 million "
+              "events)")("no-causes", "do not say who made the others wait")(
       "no-source", "no lines of the program's source on the page")("no-analysis", "record only")(
       "keep", "keep the merged trace, too: a.elg")(
       "discard-local",
-      "keep the merged trace and remove the local ones, unless something is wrong with them")(
-      "otf2", "write the trace as an OTF2 archive, too")(
+      "keep the merged trace and remove the local ones, unless something is wrong with them");
+  cli::add_compression_of_kept(options.visible);
+  options.visible.add_options()("otf2", "write the trace as an OTF2 archive, too")(
       "perfetto", "write the trace for Perfetto's viewer, too")("verbose,v",
                                                                 "say what is run and how");
   options.hidden.add_options()("command", po::value<std::vector<std::string>>(), "");
