@@ -1,7 +1,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <array>
+#include <limits>
 
 #include "epilog/format/io/compression.h"
 
@@ -34,18 +36,23 @@ class GzipCompressor final : public Compressor {
   Status finish(OutputFile& file) override { return pass(file, nullptr, 0, Z_FINISH); }
 
  private:
+  // zlib takes at most 4 GB at a time.
   Status pass(OutputFile& file, const std::byte* data, std::size_t size, int flush) {
     if (!good_) return no_memory(file);
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(data));
-    stream_.avail_in = static_cast<uInt>(size);
-    int code;
     do {
-      stream_.next_out = reinterpret_cast<Bytef*>(out_.data());
-      stream_.avail_out = static_cast<uInt>(out_.size());
-      code = deflate(&stream_, flush);
-      const Status written = file.write(out_.data(), out_.size() - stream_.avail_out);
-      if (!written) return written;
-    } while (stream_.avail_out == 0 || (flush == Z_FINISH && code == Z_OK));
+      stream_.avail_in =
+          static_cast<uInt>(std::min<std::size_t>(size, std::numeric_limits<uInt>::max()));
+      size -= stream_.avail_in;
+      int code;
+      do {
+        stream_.next_out = reinterpret_cast<Bytef*>(out_.data());
+        stream_.avail_out = static_cast<uInt>(out_.size());
+        code = deflate(&stream_, flush);
+        const Status written = file.write(out_.data(), out_.size() - stream_.avail_out);
+        if (!written) return written;
+      } while (stream_.avail_out == 0 || (flush == Z_FINISH && code == Z_OK));
+    } while (size != 0);
     return {};
   }
   z_stream stream_{};
