@@ -40,8 +40,8 @@ class PlainSource final : public ByteSource {
 // What both have: packed bytes on their way, and what ended them.
 class Unpacker : public ByteSource {
  public:
-  explicit Unpacker(InputBytes& input)
-      : input_(input), packed_(std::make_unique_for_overwrite<std::byte[]>(kPacked)) {}
+  explicit Unpacker(std::shared_ptr<InputBytes> input)
+      : input_(std::move(input)), packed_(std::make_unique_for_overwrite<std::byte[]>(kPacked)) {}
   bool seekable() const final { return false; }
   bool seek(std::uint64_t) final { return false; }
   std::string error() const final { return error_; }
@@ -52,8 +52,8 @@ class Unpacker : public ByteSource {
     std::memmove(packed_.get(), packed_.get() + in_, end_ - in_);
     end_ -= in_;
     in_ = 0;
-    const std::ptrdiff_t got = input_.read(packed_.get() + end_, kPacked - end_);
-    if (got < 0) error_ = input_.error();
+    const std::ptrdiff_t got = input_->read(packed_.get() + end_, kPacked - end_);
+    if (got < 0) error_ = input_->error();
     if (got <= 0) return false;
     end_ += static_cast<std::size_t>(got);
     return true;
@@ -68,7 +68,7 @@ class Unpacker : public ByteSource {
   bool failed() const { return !error_.empty(); }
 
  private:
-  InputBytes& input_;
+  std::shared_ptr<InputBytes> input_;
   std::unique_ptr<std::byte[]> packed_;
   std::size_t in_ = 0, end_ = 0;
   std::string error_;
@@ -77,7 +77,7 @@ class Unpacker : public ByteSource {
 // Members one behind the other are one; what else stands behind them is ignored, as gzip does.
 class GzipSource final : public Unpacker {
  public:
-  explicit GzipSource(InputBytes& input) : Unpacker(input) {
+  explicit GzipSource(std::shared_ptr<InputBytes> input) : Unpacker(std::move(input)) {
     good_ = inflateInit2(&stream_, kWindow) == Z_OK;
   }
   ~GzipSource() override {
@@ -125,7 +125,8 @@ class GzipSource final : public Unpacker {
 
 class ZstdSource final : public Unpacker {
  public:
-  explicit ZstdSource(InputBytes& input) : Unpacker(input), stream_(ZSTD_createDStream()) {}
+  explicit ZstdSource(std::shared_ptr<InputBytes> input)
+      : Unpacker(std::move(input)), stream_(ZSTD_createDStream()) {}
 
   std::ptrdiff_t read(std::byte* to, std::size_t n) override {
     if (failed()) return -1;
@@ -162,14 +163,14 @@ class ZstdSource final : public Unpacker {
 // Reads another source in a thread of its own, some buffers ahead.
 class ReadAhead final : public ByteSource {
  public:
-  ReadAhead(std::unique_ptr<ByteSource> source, InputBytes& input)
-      : source_(std::move(source)), input_(input), thread_([this] { run(); }) {}
+  ReadAhead(std::unique_ptr<ByteSource> source, std::shared_ptr<InputBytes> input)
+      : source_(std::move(source)), input_(std::move(input)), thread_([this] { run(); }) {}
   ~ReadAhead() override {
     {
       const std::lock_guard lock(mutex_);
       stop_ = true;
     }
-    input_.stop();
+    input_->stop();
     changed_.notify_all();
     thread_.join();
   }
@@ -227,7 +228,7 @@ class ReadAhead final : public ByteSource {
   }
 
   std::unique_ptr<ByteSource> source_;
-  InputBytes& input_;
+  std::shared_ptr<InputBytes> input_;
   std::array<Buffer, kBuffers> buffers_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -235,21 +236,6 @@ class ReadAhead final : public ByteSource {
   bool stop_ = false;
   std::size_t at_ = 0;  // in the buffer that is taken next
   std::thread thread_;
-};
-
-// A source with its input, which goes last.
-class Owner final : public ByteSource {
- public:
-  Owner(std::unique_ptr<InputBytes> input, std::unique_ptr<ByteSource> source)
-      : input_(std::move(input)), source_(std::move(source)) {}
-  std::ptrdiff_t read(std::byte* to, std::size_t n) override { return source_->read(to, n); }
-  bool seekable() const override { return false; }
-  bool seek(std::uint64_t) override { return false; }
-  std::string error() const override { return source_->error(); }
-
- private:
-  std::unique_ptr<InputBytes> input_;
-  std::unique_ptr<ByteSource> source_;
 };
 
 }  // namespace
@@ -304,16 +290,15 @@ std::string InputBytes::error() const {
 
 std::unique_ptr<ByteSource> decompressed(std::unique_ptr<InputBytes> input, Compression how) {
   if (how == Compression::kNone) return std::make_unique<PlainSource>(std::move(input));
+  const std::shared_ptr<InputBytes> shared = std::move(input);
   std::unique_ptr<ByteSource> source;
   if (how == Compression::kGzip) {
-    source = std::make_unique<GzipSource>(*input);
+    source = std::make_unique<GzipSource>(shared);
   } else {
-    source = std::make_unique<ZstdSource>(*input);
+    source = std::make_unique<ZstdSource>(shared);
   }
-  if (std::thread::hardware_concurrency() > 1) {
-    source = std::make_unique<ReadAhead>(std::move(source), *input);
-  }
-  return std::make_unique<Owner>(std::move(input), std::move(source));
+  if (std::thread::hardware_concurrency() <= 1) return source;
+  return std::make_unique<ReadAhead>(std::move(source), shared);
 }
 
 }  // namespace kojak
