@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "epilog/format/compact/find_place.h"
 #include "epilog/format/io/reader.h"
 
 namespace kojak::merge {
@@ -114,29 +115,11 @@ const char* LocalInput::damage() const {
 std::uint64_t LocalInput::place(std::uint64_t offset) const {
   if (packed_ == nullptr) return offset;
   if (packed_->damage != nullptr && offset >= this->offset(end_)) return progress();
-  Packed packed(*trace_, capacity_);
-  std::uint64_t records = kHeaderSize;
-  std::byte record[kMaxRecord];
-  while (records < offset) {
-    const bool last = packed.at + packed.end >= trace_->size;
-    if (packed.end - packed.in < packed.needs && !last) {
-      if (!fill(packed)) break;
-      continue;
-    }
-    const auto piece =
-        packed.decoder.decode(packed.input.get() + packed.in, packed.input.get() + packed.end, last,
-                              record, record + kMaxRecord);
-    const auto in = static_cast<std::size_t>(piece.in - packed.input.get());
-    packed.needs = piece.needs;
-    if (in == packed.in && (last || piece.needs <= packed.end - in)) break;
-    const auto made = static_cast<std::uint64_t>(piece.out - record);
-    if (records + made > offset) break;  // one of several that this item stands for
-    packed.in = in;
-    records += made;
-  }
-  // The record, and not the block that begins with it.
-  if (packed.end - packed.in >= 2) packed.in += compact::head_size(&packed.input[packed.in]);
-  return packed.position();
+  const auto read_at = [this](std::uint64_t at, std::byte* to, std::size_t n) {
+    std::size_t got = 0;
+    return read(at, to, n, got) ? got : 0;
+  };
+  return compact::find_place({kHeaderSize, kHeaderSize}, offset, packed_->decoder.swap(), read_at);
 }
 
 }  // namespace kojak::merge

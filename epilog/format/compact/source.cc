@@ -44,7 +44,7 @@ std::ptrdiff_t Source::decode(std::byte* to, std::size_t n) {
     const Decoder::Piece piece =
         decoder_.decode(from, input_.get() + end_, file_ended_, out, to + n);
     if (piece.block != nullptr) {
-      const Block block{at_ + static_cast<std::uint64_t>(piece.block - input_.get()),
+      const BlockPlace block{at_ + static_cast<std::uint64_t>(piece.block - input_.get()),
                         records_ + static_cast<std::uint64_t>(piece.block_out - out)};
       if (block.file >= blocks_.back().file + kBlockDistance) blocks_.push_back(block);
     }
@@ -76,14 +76,14 @@ std::ptrdiff_t Source::read(std::byte* to, std::size_t n) {
   return got;
 }
 
-const Source::Block& Source::before(std::uint64_t offset) const {
+const BlockPlace& Source::before(std::uint64_t offset) const {
   const auto next =
       std::upper_bound(blocks_.begin(), blocks_.end(), offset,
-                       [](std::uint64_t o, const Block& block) { return o < block.records; });
+                       [](std::uint64_t o, const BlockPlace& block) { return o < block.records; });
   return *std::prev(next);
 }
 
-bool Source::go_to(const Block& block) {
+bool Source::go_to(const BlockPlace& block) {
   if (!file_->seekable() || !file_->seek(block.file)) return false;
   decoder_.restart();
   in_ = end_ = 0;
@@ -96,7 +96,7 @@ bool Source::go_to(const Block& block) {
 }
 
 bool Source::seek(std::uint64_t offset) {
-  if (offset < kHeaderSize || !go_to(Block(before(offset)))) return false;
+  if (offset < kHeaderSize || !go_to(BlockPlace(before(offset)))) return false;
   while (records_ < offset) {
     ahead_.resize(kInput);
     const std::uint64_t from = records_;
@@ -115,41 +115,16 @@ std::string Source::error() const {
 
 std::uint64_t Source::place(std::uint64_t offset) {
   if (damaged_ && offset >= records_) return consumed();
-  const Block block = before(offset);
+  const BlockPlace block = before(offset);
   if (!file_->seekable()) return block.file;
-  // Goes there with a second decoder, and comes back.
   const std::uint64_t back = at_ + end_;
-  if (!file_->seek(block.file)) return block.file;
-  Decoder decoder(decoder_.swap());
-  const auto input = std::make_unique_for_overwrite<std::byte[]>(kInput);
-  std::byte record[kMaxRecord];
-  std::uint64_t at = block.file, records = block.records;
-  std::size_t in = 0, end = 0, needs = kMaxItem;
-  bool ended = false;
-  while (records < offset) {
-    if (end - in < needs && !ended) {
-      std::memmove(input.get(), input.get() + in, end - in);
-      at += in;
-      end -= in;
-      in = 0;
-      const std::ptrdiff_t got = file_->read(input.get() + end, kInput - end);
-      ended = got <= 0;
-      end += static_cast<std::size_t>(std::max<std::ptrdiff_t>(got, 0));
-      continue;
-    }
-    const Decoder::Piece piece =
-        decoder.decode(input.get() + in, input.get() + end, ended, record, record + kMaxRecord);
-    if (piece.in == input.get() + in && (ended || piece.needs <= end - in)) break;
-    needs = piece.needs;
-    const auto made = static_cast<std::uint64_t>(piece.out - record);
-    if (records + made > offset) break;  // one of several that this item stands for
-    in += static_cast<std::size_t>(piece.in - (input.get() + in));
-    records += made;
-  }
+  const auto read = [this](std::uint64_t at, std::byte* to, std::size_t n) {
+    if (!file_->seek(at)) return std::size_t{0};
+    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(file_->read(to, n), 0));
+  };
+  const std::uint64_t found = find_place(block, offset, decoder_.swap(), read);
   file_->seek(back);
-  // The record, and not the block that begins with it.
-  if (end - in >= 2) in += head_size(&input[in]);
-  return at + in;
+  return found;
 }
 
 }  // namespace kojak::compact

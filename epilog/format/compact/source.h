@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "epilog/format/compact/decode.h"
+#include "epilog/format/compact/find_place.h"
 #include "epilog/format/io/reader.h"
 
 namespace kojak::compact {
@@ -32,17 +33,14 @@ class Source final : public ByteSource {
   std::uint64_t consumed() const override { return at_ + in_; }
 
  private:
-  struct Block {
-    std::uint64_t file, records;  // its offset in the file, and that of its records
-  };
   static constexpr std::size_t kInput = 64 * 1024;
   static_assert(kInput >= kMaxBlock);
   static constexpr std::uint64_t kBlockDistance = 1 << 20;
 
   std::ptrdiff_t decode(std::byte* to, std::size_t n);
   bool fill();  // false: the file cannot be read
-  const Block& before(std::uint64_t offset) const;
-  bool go_to(const Block& block);
+  const BlockPlace& before(std::uint64_t offset) const;
+  bool go_to(const BlockPlace& block);
   std::size_t left() const { return end_ - in_; }
 
   std::unique_ptr<ByteSource> file_;
@@ -56,7 +54,7 @@ class Source final : public ByteSource {
   bool damaged_ = false;
   std::vector<std::byte> ahead_;  // records that were decoded and not given out yet
   std::size_t ahead_at_ = 0;
-  std::vector<Block> blocks_;
+  std::vector<BlockPlace> blocks_;
 };
 
 }  // namespace kojak::compact
