@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "epilog/format/compact/pack.h"
 #include "epilog/format/io/reader.h"
 #include "epilog/format/record/plain_fields.h"
 
@@ -134,9 +135,7 @@ TraceRecords records_of(const std::vector<std::byte>& trace) {
     result.records.push_back({record.type, {record.body, record.body + record.length}});
   }
   if (next == TraceReader::Next::kDamaged) throw std::runtime_error("the trace is damaged");
-  result.dialect = reader->dialect();
-  // The records that come out of a compact trace are those of version 2.0.
-  if (result.dialect.compact()) result.dialect.major = 2;
+  result.dialect = compact::of_records(reader->dialect());
   return result;
 }
 

@@ -14,6 +14,13 @@ namespace kojak::compact {
 // Whether blocks have checksums.
 enum class Blocks : std::uint8_t { kPlain, kChecked };
 
+// The dialect of the records that a file of this one holds: those of a compact file are of version
+// 2.0.
+inline Dialect of_records(Dialect file) {
+  if (file.compact()) file.major = 2;
+  return file;
+}
+
 class Packer {
  public:
   // `swap`: bodies are in the other byte order.

@@ -8,11 +8,9 @@
 namespace kojak {
 
 RecordOutput::RecordOutput(OutputFile file, const Dialect& dialect, Compression compression)
-    : file_(std::move(file)),
-      compressor_(make_compressor(compression)),
-      swapped_(dialect.swapped()) {
+    : file_(std::move(file)), compressor_(make_compressor(compression)), dialect_(dialect) {
   if (!dialect.compact()) return;
-  packer_ = std::make_unique<compact::Packer>(swapped_);
+  packer_ = std::make_unique<compact::Packer>(dialect_.swapped());
   packed_ = std::make_unique_for_overwrite<std::byte[]>(kPacked + compact::kMaxBlock);
 }
 
@@ -44,8 +42,7 @@ Status RecordOutput::pack(const std::byte* data, std::size_t size) {
   const std::byte* const end = data + size;
   std::byte* to = packed_.get();
   if (records_ == 0) {
-    std::memcpy(to, data, kHeaderSize);
-    to[7] = std::byte{compact::kMajor};
+    encode_header(dialect_, to);
     to += kHeaderSize;
     data += kHeaderSize;
     records_ = kHeaderSize;
@@ -81,7 +78,7 @@ Status RecordOutput::overwrite(std::uint64_t offset, const void* data, std::size
   // With its checksum.
   std::byte block[compact::kCheckedHead + compact::kMaxItem];
   const auto* from = static_cast<const std::byte*>(data);
-  const std::byte* const to = compact::Packer(swapped_).block(from, from + size, block);
+  const std::byte* const to = compact::Packer(dialect_.swapped()).block(from, from + size, block);
   return file_.overwrite(place->second, block, static_cast<std::size_t>(to - block));
 }
 

@@ -38,7 +38,7 @@ class RecordOutput {
   OutputFile file_;
   std::unique_ptr<Compressor> compressor_;
   std::unique_ptr<compact::Packer> packer_;  // if records are made compact
-  bool swapped_;
+  Dialect dialect_;
   std::unique_ptr<std::byte[]> packed_;
   std::uint64_t records_ = 0, written_ = 0;  // bytes given to write(), and in the file
   // Of records that tell how many events there are: their offsets among the records, and those of

@@ -16,9 +16,7 @@ Result<TraceWriter> TraceWriter::create(const std::string& path, const Dialect& 
   auto file = OutputFile::create(path);
   if (!file) return file.error();
   TraceWriter writer(std::move(*file), dialect, compression);
-  Dialect records = dialect;
-  if (dialect.compact()) records.major = 2;
-  encode_header(records, writer.buffer_.get());
+  encode_header(compact::of_records(dialect), writer.buffer_.get());
   writer.used_ = kHeaderSize;
   return writer;
 }
