@@ -136,10 +136,13 @@ std::vector<std::size_t> Report::unite_teams(std::vector<CallPath>& call_paths,
     return true;
   };
   std::vector<std::size_t> waiting;
+  for (std::size_t i = 0; i < call_paths.size(); ++i) {
+    if (begins_thread(i)) waiting.push_back(i);
+  }
+  if (waiting.empty()) return place;
   std::vector<std::vector<std::size_t>> children(call_paths.size());
   for (std::size_t i = 0; i < call_paths.size(); ++i) {
     if (call_paths[i].parent != kNone) children[call_paths[i].parent].push_back(i);
-    if (begins_thread(i)) waiting.push_back(i);
   }
   // What is computed between the same two calls is one thing, too.
   const auto same_region = [&](RegionId a, RegionId b) {
