@@ -49,11 +49,13 @@ function(kojak_program name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# kojak_test(name [SANITIZED] [APART suites] LIBS libs... SOURCES sources...): a GoogleTest program, one CTest test.
-# What the pattern APART matches is a second one, name_apart: both cores have work with a long program. SANITIZED: the
-# sanitizer build runs all of it, so KOJAK_SANITIZED_APART leaves it out elsewhere.
+# kojak_test(name [SANITIZED] [APART suites] [LARGE suites] LIBS libs... SOURCES sources...): a GoogleTest program, one
+# CTest test. What the pattern APART matches is a second one, name_apart: both cores have work with a long program.
+# SANITIZED: the sanitizer build runs all of it, so KOJAK_SANITIZED_APART leaves it out elsewhere. What LARGE matches
+# ("Suite.Test:Suite.*") is about size, or compares thousands of results: it says nothing new under sanitizers, takes
+# minutes there, and is left out.
 function(kojak_test name)
-  cmake_parse_arguments(ARG "SANITIZED" "APART" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "SANITIZED" "APART;LARGE" "SOURCES;LIBS" ${ARGN})
   if(ARG_SANITIZED AND KOJAK_SANITIZED_APART AND NOT KOJAK_SANITIZE)
     return()
   endif()
@@ -70,6 +72,13 @@ function(kojak_test name)
   if(ARG_APART)
     add_test(NAME ${name}_apart COMMAND ${name})
     set_tests_properties(${name}_apart PROPERTIES TIMEOUT ${seconds} ENVIRONMENT "GTEST_FILTER=${ARG_APART}")
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "GTEST_FILTER=-${ARG_APART}")
+  endif()
+  set(left_out ${ARG_APART})
+  if(KOJAK_SANITIZE)
+    list(APPEND left_out ${ARG_LARGE})
+  endif()
+  if(left_out)
+    list(JOIN left_out ":" left_out)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "GTEST_FILTER=-${left_out}")
   endif()
 endfunction()
