@@ -5,7 +5,6 @@
 namespace kojak::expert {
 
 void CauseChains::begin(std::span<const CauseFinder::Asked> asked) {
-  via_.assign(c_.waits_.size(), {});
   wanted_.assign(c_.waits_.size(), false);
   for (const CauseFinder::Asked& a : asked) {
     if (const WaitId wait = wait_before(a); wait != kNoWait) want(wait, 0);
@@ -23,14 +22,14 @@ void CauseChains::follow(WaitId wait, const Next& next) {
 Chain CauseChains::to_cause(LocationIndex culprit, StretchId stretch, const Via& via, Ticks to,
                             std::size_t most) const {
   Chain chain;
-  WaitId wait = via.wait;
+  WaitId wait = via.link.wait;
   for (LocationIndex awaited = culprit; wait != kNoWait && chain.links.size() < most;) {
     chain.links.push_back(link_of(wait, awaited));
     awaited = place_of(wait).location;
-    wait = via_[wait].wait;
+    wait = c_.waits_[wait].via;
   }
   std::reverse(chain.links.begin(), chain.links.end());
-  chain.left_out = via.length - chain.links.size();
+  chain.left_out = via.link.length - chain.links.size();
   end_chain(chain, culprit, stretch, to);
   return chain;
 }

@@ -3,8 +3,8 @@
 // along the largest share.
 //
 // CauseSolver calls it for everything that it passes on, backward in time: the chain of a wait is
-// complete before the wait passes anything on. Memory: 16 bytes for each wait, and the chains that
-// were asked for. Not thread-safe; nothing fails.
+// complete before the wait passes anything on. Memory: the chains that were asked for. Not
+// thread-safe; nothing fails.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,15 @@ namespace kojak::expert {
 
 class CauseChains {
  public:
-  // The wait that passed the largest amount on to a wait or a cause.
-  struct Via {
-    double amount = 0;
+  // A wait that passes on what it received.
+  struct Link {
     WaitId wait = kNoWait;
     std::uint32_t length = 0;  // links of the chain that begins with it
+  };
+  // The one that passed the largest amount on to a wait or a cause.
+  struct Via {
+    double amount = 0;
+    Link link;
   };
   // Chains that are asked for have at most so many links.
   static constexpr std::size_t kMostLinks = 4096;
@@ -35,21 +39,20 @@ class CauseChains {
     std::size_t link = 0;      // at least so many links are before it, see want()
   };
 
-  CauseChains(const CauseFinder& causes, LogMemory& memory) : c_(causes), via_(memory) {}
+  explicit CauseChains(const CauseFinder& causes) : c_(causes) {}
 
   // Before anything is passed on, when waits are placed in the timelines.
   void begin(std::span<const CauseFinder::Asked> asked);
   bool wants(WaitId wait) const { return wanted_[wait]; }
   void follow(WaitId wait, const Next& next);
-  void pass(WaitId to, double amount, WaitId via) { note(via_[to], amount, via); }
   // True if that is the largest one.
-  bool note(Via& via, double amount, WaitId wait) const {
+  static bool note(Via& via, double amount, const Link& link) {
     if (amount <= via.amount) return false;
-    via = {amount, wait, via_[wait].length + 1};
+    via = {amount, link};
     return true;
   }
 
-  // The chain to a cause, with at most so many links, those nearest to it.
+  // When all is passed on: the chain to a cause, with at most so many links, those nearest to it.
   Chain to_cause(LocationIndex culprit, StretchId stretch, const Via& via, Ticks to,
                  std::size_t most) const;
   Chain of(const CauseFinder::Asked& asked) const;
@@ -72,7 +75,6 @@ class CauseChains {
   void end_chain(Chain& chain, LocationIndex culprit, StretchId stretch, Ticks to) const;
 
   const CauseFinder& c_;
-  LogVector<Via> via_;                     // by wait
   std::vector<bool> wanted_;               // by wait: whether it is in next_
   std::unordered_map<WaitId, Next> next_;  // of the waits on the chains that were asked for
 };

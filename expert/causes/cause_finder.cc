@@ -112,15 +112,18 @@ void CauseFinder::add_wait(const Wait& wait, bool direct) {
     return;
   }
   w.place = place_of(wait);
-  w.direct = direct;
+  w.known = direct ? Known::kDirect : Known::kDelay;
+  const auto number = static_cast<WaitId>(waits_.size());
   if (for_all) {
     Group& group = groups_.back();
-    const auto number = static_cast<WaitId>(waits_.size());
     if (!group.waited) group.first_wait = number;
     group.waited = true;
     group.waits_end = number + 1;
-    w.group = static_cast<std::uint32_t>(groups_.size() - 1);
+    w.known = Known::kOfGroup;
   }
+  WaitSpan span{w.begin, w.end, number, stretches_.call(wait.call_path)};
+  timelines_[wait.location].place(span);
+  w.length = span.found;
   waits_.push_back(w);
   grow(sizeof(WaitRecord));
 }

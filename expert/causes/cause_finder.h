@@ -126,13 +126,21 @@ class CauseFinder {
     Operation::Object object;
     bool operator==(const WaitPlace&) const = default;
   };
+  enum class Known : std::uint8_t {
+    kNothing,
+    kDelay,   // the awaited one is compared with the one that waits, or will be
+    kDirect,  // the trace shows what the awaited one did meanwhile
+    kOfGroup  // it waited for the last of a group
+  };
   struct WaitRecord {
     Ticks begin, end, by_time;
     Ticks length = 0;  // of its pieces
     std::uint32_t place;
     LocationIndex by;
-    std::uint32_t group = kNone32;  // of groups_, if it waited for the last of one
-    bool direct = false;
+    Known known = Known::kNothing;
+    // What was passed on to it, a number of CauseSolver's, until it has passed on all; then the
+    // wait that passed on most of that.
+    std::uint32_t via = kNone32;
   };
   struct Group {
     CommonMoments::GroupId id;

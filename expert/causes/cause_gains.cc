@@ -23,28 +23,30 @@ void CauseSolver::find_gains(std::span<ListedCause> causes) {
   for (std::size_t i = 0; i < causes.size(); ++i) times.emplace_back(c_.memory_, true);
   std::array<std::size_t, GainFinder::kMost> last{};
   std::size_t number = 0;  // of the delay, from 1
-  const auto look_at = [&](const Delay& delay, std::span<const Share> shares) {
+  const auto look_at = [&](const Delay& delay, Shares shares) {
     ++number;
     for (const Share& share : shares) {
-      if (share.to_wait || wanted[share.target] == kNotWanted) continue;
-      const std::size_t cause = wanted[share.target];
+      if (share.to_wait() || wanted[share.target()] == kNotWanted) continue;
+      const std::size_t cause = wanted[share.target()];
       // (While a lock was held or a target outside MPI, it may have done it several times.)
       if (last[cause] == number) {
-        times[cause].back().longer += share.weight;
+        times[cause].back().longer += share.weight();
       } else {
-        times[cause].push_back({delay.from, delay.to, share.weight});
+        times[cause].push_back({delay.from, delay.to, share.weight()});
         rest_after(kPiecesOfWait);
       }
       last[cause] = number;
     }
   };
+  std::size_t first = 0;
   for (const Delay& delay : delays_) {
     rest_after(kPiecesOfWait);
-    if (culprits[delay.culprit]) look_at(delay, shares_of(delay));
+    if (culprits[delay.culprit]) look_at(delay, {shares_.data() + first, delay.shares});
+    first += delay.shares;
   }
   for (std::size_t w = 0; w < waits_.size(); ++w) {
     rest_after(kPiecesOfWait);
-    if (delay_of_wait_[w] != kSeen || !culprits[waits_[w].by]) continue;
+    if (waits_[w].known != Known::kDirect || !culprits[waits_[w].by]) continue;
     const Delay delay = direct_delay(waits_[w], [](std::uint32_t, Ticks, Ticks) {});
     look_at(delay, direct_shares_);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "expert/causes/sort_by.h"
 
@@ -56,19 +57,20 @@ RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
   place_waits();
   order_items();
   c_.memory_.rest();
-  delay_of_wait_.assign(waits_.size(), kNoDelay);
   of_group_.resize(c_.groups_.size());
   std::size_t done = 0;
   for (const Item& item : items_) {
     if (++done % kItemsAtOnce == 0) c_.memory_.rest();
-    if (item.group) {
-      compare_group(item.index);
+    if (item.group()) {
+      compare_group(item.index());
     } else {
-      compare_single(waits_[item.index], item.index);
+      compare_single(waits_[item.index()]);
     }
   }
   c_.memory_.rest();
-  received_.assign(waits_.size(), 0);
+  exceptions_left_ = exceptions_.size();
+  delays_left_ = delays_.size();
+  shares_left_ = shares_.size();
   passed_on_.assign(waits_.size(), false);
   chains_.begin(asked);
   pass_back();
@@ -85,19 +87,28 @@ void CauseSolver::place_waits() {
   for (std::size_t p = 0; p < c_.places_.size(); ++p) {
     of_place_[p].call = c_.stretches_.call(c_.places_[p].call_path);
   }
+  const auto all_placed = [](const Timeline& timeline) { return timeline.all_placed(); };
+  if (!std::all_of(timelines_.begin(), timelines_.end(), all_placed)) place_anew();
+}
+
+void CauseSolver::place_anew() {
   // By location, in the order in which they were told.
   std::vector<std::size_t> first(timelines_.size() + 1);
-  for (const WaitRecord& w : waits_) {
-    ++first[location_of(w) + 1];
+  const auto has_its_place = [&](const WaitRecord& wait) {
     rest_after(kPiecesOfWait);
+    return timelines_[location_of(wait)].all_placed();
+  };
+  for (const WaitRecord& w : waits_) {
+    if (!has_its_place(w)) ++first[location_of(w) + 1];
   }
   for (std::size_t l = 0; l < timelines_.size(); ++l) first[l + 1] += first[l];
-  LogVector<WaitSpan> spans(waits_.size(), c_.memory_);
+  LogVector<WaitSpan> spans(first.back(), c_.memory_);
   std::vector<std::size_t> next(first.begin(), first.end() - 1);
   for (std::size_t w = 0; w < waits_.size(); ++w) {
+    if (has_its_place(waits_[w])) continue;
     spans[next[location_of(waits_[w])]++] = {waits_[w].begin, waits_[w].end, static_cast<WaitId>(w),
                                              of_place_[waits_[w].place].call, 0};
-    rest_after(2 * kPiecesOfWait);
+    rest_after(kPiecesOfWait);
   }
   for (std::size_t l = 0; l < timelines_.size(); ++l) {
     // By their begins, of equals by their ends.
@@ -119,41 +130,44 @@ void CauseSolver::place_waits() {
     rest_after(2 * timelines_[l].size() + kPiecesOfWait * own.size());
   }
   next.assign(first.begin(), first.end() - 1);
-  all_ = unexplained_ = c_.not_listed_;
   for (WaitRecord& w : waits_) {
+    if (has_its_place(w)) continue;
     w.length = spans[next[location_of(w)]++].found;
-    all_ += w.length;
-    rest_after(2 * kPiecesOfWait);
+    rest_after(kPiecesOfWait);
   }
 }
 
 void CauseSolver::order_items() {
   // At equal times waits first, then groups, each in the order in which they were told.
-  items_.reserve(c_.groups_.size() + waits_.size());
+  all_ = unexplained_ = c_.not_listed_;
   for (std::size_t w = 0; w < waits_.size(); ++w) {
-    if (waits_[w].group != CauseFinder::kNone32) continue;
-    items_.push_back({waits_[w].end, static_cast<std::uint32_t>(w), false});
+    all_ += waits_[w].length;
     rest_after(kPiecesOfWait);
+    if (waits_[w].known == Known::kOfGroup) continue;
+    items_.push_back({static_cast<std::uint32_t>(w), false});
   }
   for (std::size_t g = 0; g < c_.groups_.size(); ++g) {
-    items_.push_back({c_.groups_[g].last, static_cast<std::uint32_t>(g), true});
+    items_.push_back({static_cast<std::uint32_t>(g), true});
   }
-  sort_by(items_, [](const Item& item) { return item.time; });
+  sort_by(items_, [&](const Item& item) {
+    return item.group() ? c_.groups_[item.index()].last : waits_[item.index()].end;
+  });
 }
 
-void CauseSolver::compare_single(WaitRecord& wait, std::size_t id) {
+void CauseSolver::compare_single(WaitRecord& wait) {
   const LocationIndex location = location_of(wait);
-  if (wait.by == kNoLocation || wait.by == location || wait.length == 0) return;
-  if (wait.direct) {
+  if (wait.by == kNoLocation || wait.by == location || wait.length == 0) {
+    wait.known = Known::kNothing;
+    return;
+  }
+  if (wait.known == Known::kDirect) {
     direct_delay(wait, [&](std::uint32_t cost, Ticks begin, Ticks end) {
       note_longer(costs_[cost], begin, end, end - begin, false);
     });
-    delay_of_wait_[id] = kSeen;
   } else {
     Ticks since = c_.moments_.of_pair(location, wait.by);
     since = bounded(location, bounded(wait.by, since, wait.by_time), wait.begin);
-    delay_of_wait_[id] =
-        compare_pair({wait.begin, location}, {wait.by_time, wait.by}, since, wait.place);
+    compare_pair({wait.begin, location}, {wait.by_time, wait.by}, since);
   }
   c_.moments_.waited(location, wait.by, wait.end);
 }
@@ -202,9 +216,7 @@ void CauseSolver::compare_group(std::uint32_t index) {
   for (const ArrivalRecord& a : arrivals) since = bounded(a.location, since, a.time);
   since = std::min(since, arrivals.front().time);
 
-  OfGroup& of = of_group_[index];
-  of.first_delay = group_delays_.size();
-  of.first_exception = exceptions_.size();
+  const std::size_t first_delay = delays_.size(), first_exception = exceptions_.size();
   reference_.clear();
   const auto weight_of = [&](std::size_t i) {
     if (waiter[i] == kNoWait || arrivals[i].time >= group.last) return 0.0;
@@ -237,17 +249,14 @@ void CauseSolver::compare_group(std::uint32_t index) {
         came -= part * later(i);
         waiter_.look_at(timelines_[p.location], c_.stretches_, since, arrivals[i].time);
         excepted_.add(waiter_, weights_[i], places_[i]);
-        const std::uint32_t delay =
-            compare_pair(arrivals[i], arrivals[j], p.time, waits_[waiter[i]].place);
-        exceptions_.push_back(
-            {static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(i), delay});
+        exceptions_.push_back({static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(i),
+                               static_cast<std::uint32_t>(delays_.size() - first_delay)});
+        compare_pair(arrivals[i], arrivals[j], p.time);
       }
       if (waited >= 1) {
-        const Culprit culprit{late, waits_[group.first_wait].place, since, arrivals[j].time,
+        const Culprit culprit{late, since, arrivals[j].time,
                               static_cast<Ticks>(std::max(later(j) - came / waited, 1.0))};
-        const std::uint32_t delay =
-            add_delay(culprit, doings_, MeanOf{reference_, excepted_, place, waited});
-        group_delays_.push_back({static_cast<std::uint32_t>(j), delay});
+        add_delay(culprit, doings_, MeanOf{reference_, excepted_, place, waited});
       }
     }
     if (weight > 0) {
@@ -256,28 +265,27 @@ void CauseSolver::compare_group(std::uint32_t index) {
       enters.add(weight * later(j), place);
     }
   }
-  of.delays = static_cast<std::uint32_t>(group_delays_.size() - of.first_delay);
-  of.exceptions = static_cast<std::uint32_t>(exceptions_.size() - of.first_exception);
+  of_group_[index] = {static_cast<std::uint32_t>(delays_.size() - first_delay),
+                      static_cast<std::uint32_t>(exceptions_.size() - first_exception)};
   c_.moments_.came_together(group.id, group.last);
 }
 
 // Of one who waits and the late one, since a moment of their own.
-std::uint32_t CauseSolver::compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late,
-                                        Ticks since, std::uint32_t what) {
+void CauseSolver::compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late,
+                               Ticks since) {
   since = std::min({since, waiter.time, late.time});
   late_.look_at(timelines_[late.location], c_.stretches_, since, late.time);
   waiter_.look_at(timelines_[waiter.location], c_.stretches_, since, waiter.time);
   rest_after(late_.pieces() + waiter_.pieces() + 2 * kPiecesOfWait);
   pair_.set(waiter_, c_.stretches_);
-  const Culprit culprit{late.location, what, since, late.time,
+  const Culprit culprit{late.location, since, late.time,
                         std::max(late.time - waiter.time, Ticks{1})};
-  return add_delay(culprit, late_, pair_);
+  add_delay(culprit, late_, pair_);
 }
 
 template <class Those>
-std::uint32_t CauseSolver::add_delay(const Culprit& culprit, const Doings& doings,
-                                     const Those& those) {
-  Delay delay{culprit.location, culprit.what, culprit.from, culprit.to, 0, 0, shares_.size(), 0};
+void CauseSolver::add_delay(const Culprit& culprit, const Doings& doings, const Those& those) {
+  const std::size_t first = shares_.size();
   // Function by function, then to its stretches that took longer.
   if (of_function_.size() < c_.stretches_.functions()) {
     of_function_.resize(c_.stretches_.functions());
@@ -321,19 +329,16 @@ std::uint32_t CauseSolver::add_delay(const Culprit& culprit, const Doings& doing
           static_cast<Ticks>(call.more * (static_cast<double>(waited.time) / call.all));
       if (weight < 1) continue;
       sum += weight;
-      delay.waited += weight;
-      if (shares_.size() > delay.first && shares_.back().to_wait &&
-          shares_.back().target == waited.wait) {
-        shares_.back().weight += weight;
+      if (shares_.size() > first && shares_.back().to_wait() &&
+          shares_.back().target() == waited.wait) {
+        shares_.back().add(weight);
       } else {
         shares_.push_back({waited.wait, true, weight});
       }
     }
   }
-  delay.shares = static_cast<std::uint32_t>(shares_.size() - delay.first);
-  delay.whole = std::max({culprit.late_by, sum, Ticks{1}});
-  delays_.push_back(delay);
-  return static_cast<std::uint32_t>(delays_.size() - 1);
+  delays_.push_back({culprit.from, culprit.to, std::max({culprit.late_by, sum, Ticks{1}}),
+                     culprit.location, static_cast<std::uint32_t>(shares_.size() - first)});
 }
 
 // Of intervals that overlap the same time counts once, however many waited in them: as much as
@@ -361,96 +366,161 @@ void CauseSolver::note_longer(CostOf& cost, Ticks from, Ticks to, Ticks longer, 
 void CauseSolver::pass_back() {
   std::size_t done = 0;
   for (std::size_t i = items_.size(); i-- > 0;) {
-    const Item* const item = &items_[i];
+    const Item item = items_[i];
     if (++done % kItemsAtOnce == 0) c_.memory_.rest();
-    if (item->group) {
-      pass_group(item->index);
+    if (item.group()) {
+      pass_group(item.index());
       continue;
     }
     rest_after(2 * kPiecesOfWait);
-    const WaitId w = item->index;
-    const Waiting waiting{waits_[w].length, received_[w]};
-    passed_on_[w] = true;
-    const std::uint32_t known = delay_of_wait_[w];
-    if (known == kNoDelay) {
+    const WaitId w = item.index();
+    const Received received = take(w);
+    const WaitRecord& wait = waits_[w];
+    const Waiting waiting{wait.length, received.amount};
+    if (wait.known == Known::kNothing) {
       leave_unexplained(w, waiting.own + waiting.passed);
       note_indirect(w, 0);
       continue;
     }
-    const bool seen = known == kSeen;
-    const Delay delay =
-        seen ? direct_delay(waits_[w], [](std::uint32_t, Ticks, Ticks) {}) : delays_[known];
-    const std::span<const Share> shares = seen ? direct_shares_ : shares_of(delay);
+    Delay delay;
+    Shares shares;
+    if (wait.known == Known::kDirect) {
+      delay = direct_delay(wait, [](std::uint32_t, Ticks, Ticks) {});
+      shares = direct_shares_;
+    } else {
+      delay = take_delay(shares);
+    }
     if (chains_.wants(w)) follow(w, delay, shares);
-    charge(delay, shares, waiting, w, w);
-    note_indirect(w, static_cast<Ticks>(share_of(waits_[w].length, delay.waited, delay.whole)));
+    charge(delay, shares, wait.place, waiting, w, received.link_of(w));
+    note_indirect(w, static_cast<Ticks>(share_of(wait.length, waited(shares), delay.whole)));
   }
+}
+
+CauseSolver::Received& CauseSolver::received_of(WaitId wait) {
+  std::uint32_t& number = waits_[wait].via;
+  if (number == kNone && unused_ == kNone) {
+    number = static_cast<std::uint32_t>(received_.size());
+    received_.push_back({});
+  } else if (number == kNone) {
+    number = unused_;
+    unused_ = received_[number].via.link.wait;
+    received_[number] = {};
+  }
+  return received_[number];
+}
+
+CauseSolver::Received CauseSolver::take(WaitId wait) {
+  passed_on_[wait] = true;
+  std::uint32_t& number = waits_[wait].via;
+  if (number == kNone) return {};
+  const Received taken = received_[number];
+  received_[number].via.link.wait = std::exchange(unused_, number);
+  number = taken.via.link.wait;
+  return taken;
+}
+
+Ticks CauseSolver::waited(Shares shares) {
+  Ticks sum = 0;
+  for (const Share& share : shares) sum += share.to_wait() ? share.weight() : 0;
+  return sum;
+}
+
+CauseSolver::Delay CauseSolver::take_delay(Shares& shares) {
+  const Delay& delay = delays_[--delays_left_];
+  shares_left_ -= delay.shares;
+  shares = Shares(shares_.data() + shares_left_, delay.shares);
+  return delay;
+}
+
+void CauseSolver::take_delays(const OfGroup& of) {
+  group_delays_.clear();
+  pair_delays_.clear();
+  const std::size_t first = exceptions_left_ - of.exceptions;
+  for (std::uint32_t d = of.delays; d-- > 0;) {
+    Shares shares;
+    const Delay delay = take_delay(shares);
+    if (exceptions_left_ == first || exceptions_[exceptions_left_ - 1].delay != d) {
+      group_delays_.push_back({place_of_[delay.culprit], kNone, delay, shares});
+      continue;
+    }
+    const Exception& e = exceptions_[--exceptions_left_];
+    pair_delays_.push_back({e.late, e.waiter, delay, shares});
+  }
+  std::reverse(group_delays_.begin(), group_delays_.end());
+  std::reverse(pair_delays_.begin(), pair_delays_.end());
 }
 
 void CauseSolver::pass_group(std::uint32_t index) {
   const Group& group = c_.groups_[index];
   if (!group.waited) return;
   look_at(group);
+  take_delays(of_group_[index]);
   const std::vector<ArrivalRecord>& arrivals = arrivals_;
+  const std::uint32_t what = waits_[group.first_wait].place;
   // Each waiter's amounts by the length of its wait, so that a place's difference is a part of it.
   std::vector<Rate>& rates = rates_;
   std::vector<WaitId>& waiter = waiters_;
   rates.assign(arrivals.size(), {});
   waiter.assign(arrivals.size(), kNoWait);
+  to_pass_on_.resize(arrivals.size());
+  links_.resize(arrivals.size());
   Waiting left;
-  const OfGroup& of = of_group_[index];
+  CauseChains::Link via;
   for (WaitId w = group.first_wait; w < group.waits_end; ++w) {
-    passed_on_[w] = true;
+    const Received received = take(w);
+    const Ticks waited = waits_[w].length;
+    if (w == group.first_wait) via = received.link_of(w);
     rest_after(2 * kPiecesOfWait);
-    left.own += waits_[w].length;
-    left.passed += received_[w];
+    left.own += waited;
+    left.passed += received.amount;
     const std::size_t place = place_of(location_of(waits_[w]));
     if (place == kNoPlace || arrivals[place].time >= group.last) continue;
     waiter[place] = w;
-    if (chains_.wants(w)) follow_group(of, w, place);
+    to_pass_on_[place] = waited + received.amount;
+    links_[place] = received.link_of(w);
+    if (chains_.wants(w)) follow_group(w, place);
     const auto length = static_cast<double>(group.last - arrivals[place].time);
-    rates[place] = {static_cast<double>(waits_[w].length) / length,
-                    static_cast<double>(received_[w]) / length};
+    rates[place] = {static_cast<double>(waited) / length,
+                    static_cast<double>(received.amount) / length};
   }
-  const auto give = [&](std::size_t delay, double own, double passed, WaitId via) {
+  const auto give = [&](const GroupDelay& d, std::uint32_t of, double own, double passed,
+                        const CauseChains::Link& link) {
     const auto part = [](double wanted, Amount there) {
       return std::clamp(Amount{rounded(std::max(wanted, 0.0))}, Amount{0}, there);
     };
     const Waiting given{part(own, left.own), part(passed, left.passed)};
     left.own -= given.own;
     left.passed -= given.passed;
-    charge(delays_[delay], shares_of(delays_[delay]), given, group.first_wait, via);
+    charge(d.delay, d.shares, of, given, group.first_wait, link);
   };
   Rate all, behind;
   std::size_t next = 0;
   Amount most = -1;  // that one of those before has to pass on
-  WaitId via = group.first_wait;
-  const std::span<const Exception> exceptions = exceptions_of(of);
-  auto exception = exceptions.begin();
-  for (const GroupDelay& d : delays_of(of)) {
-    for (; next < d.place; ++next) {
+  auto pair = pair_delays_.begin();
+  for (const GroupDelay& d : group_delays_) {
+    for (; next < d.late; ++next) {
       all.own += rates[next].own;
       all.passed += rates[next].passed;
       behind.own += rates[next].own * places_[next];
       behind.passed += rates[next].passed * places_[next];
-      const WaitId w = waiter[next];
-      if (w == kNoWait || waits_[w].length + received_[w] <= most) continue;
-      most = waits_[w].length + received_[w];
-      via = w;
+      if (waiter[next] == kNoWait || to_pass_on_[next] <= most) continue;
+      most = to_pass_on_[next];
+      via = links_[next];
     }
-    double own = places_[d.place] * all.own - behind.own;
-    double passed = places_[d.place] * all.passed - behind.passed;
-    for (; exception != exceptions.end() && exception->late <= d.place; ++exception) {
-      if (exception->late < d.place) continue;
-      const double part = places_[d.place] - places_[exception->waiter];
-      own -= rates[exception->waiter].own * part;
-      passed -= rates[exception->waiter].passed * part;
+    double own = places_[d.late] * all.own - behind.own;
+    double passed = places_[d.late] * all.passed - behind.passed;
+    for (; pair != pair_delays_.end() && pair->late <= d.late; ++pair) {
+      if (pair->late < d.late) continue;
+      const double part = places_[d.late] - places_[pair->waiter];
+      own -= rates[pair->waiter].own * part;
+      passed -= rates[pair->waiter].passed * part;
     }
-    give(d.delay, own, passed, via);
+    give(d, what, own, passed, via);
   }
-  for (const Exception& e : exceptions_of(of)) {
-    const double part = places_[e.late] - places_[e.waiter];
-    give(e.delay, rates[e.waiter].own * part, rates[e.waiter].passed * part, waiter[e.waiter]);
+  for (const GroupDelay& p : pair_delays_) {
+    const double part = places_[p.late] - places_[p.waiter];
+    give(p, waits_[waiter[p.waiter]].place, rates[p.waiter].own * part,
+         rates[p.waiter].passed * part, links_[p.waiter]);
   }
   leave_unexplained(group.first_wait, left.own + left.passed);
 
@@ -458,16 +528,16 @@ void CauseSolver::pass_group(std::uint32_t index) {
   std::vector<double>&indirect = indirect_, &part_of = part_of_;
   indirect.assign(arrivals.size(), 0);
   part_of.assign(arrivals.size(), 0);
-  for (const GroupDelay& d : delays_of(of)) part_of[d.place] = indirect_part(delays_[d.delay]);
+  for (const GroupDelay& d : group_delays_) part_of[d.late] = indirect_part(d);
   double parts = 0, further = 0;
   for (std::size_t i = arrivals.size(); i-- > 0;) {
     indirect[i] = rates[i].own * (further - parts * places_[i]);
     parts += part_of[i];
     further += part_of[i] * places_[i];
   }
-  for (const Exception& e : exceptions_of(of)) {
-    indirect[e.waiter] += rates[e.waiter].own * (places_[e.late] - places_[e.waiter]) *
-                          (indirect_part(delays_[e.delay]) - part_of[e.late]);
+  for (const GroupDelay& p : pair_delays_) {
+    indirect[p.waiter] += rates[p.waiter].own * (places_[p.late] - places_[p.waiter]) *
+                          (indirect_part(p) - part_of[p.late]);
   }
   for (WaitId w = group.first_wait; w < group.waits_end; ++w) {
     const std::size_t place = place_of(location_of(waits_[w]));
@@ -506,27 +576,27 @@ void CauseSolver::leave_unexplained(WaitId wait, Amount amount) {
   unexplained_at_[of.unexplained] += amount;
 }
 
-void CauseSolver::charge(const Delay& delay, std::span<const Share> shares, Waiting waiting,
-                         WaitId wait, WaitId via) {
+void CauseSolver::charge(const Delay& delay, Shares shares, std::uint32_t what, Waiting waiting,
+                         WaitId wait, const CauseChains::Link& via) {
   Amount left = waiting.own + waiting.passed;
   for (const Share& share : shares) {
-    const Amount own = share_of(waiting.own, share.weight, delay.whole);
-    const Amount passed =
-        waiting.passed == 0 ? 0 : share_of(waiting.passed, share.weight, delay.whole);
+    const Ticks weight = share.weight();
+    const Amount own = share_of(waiting.own, weight, delay.whole);
+    const Amount passed = waiting.passed == 0 ? 0 : share_of(waiting.passed, weight, delay.whole);
     left -= own + passed;
-    if (share.to_wait && !passed_on_[share.target]) {
-      received_[share.target] += own + passed;
-      chains_.pass(share.target, static_cast<double>(own + passed), via);
+    if (share.to_wait() && !passed_on_[share.target()]) {
+      Received& received = received_of(share.target());
+      received.amount += own + passed;
+      CauseChains::note(received.via, static_cast<double>(own + passed), via);
       continue;
     }
     // (A wait that ends after those who waited for it: its own causes are told already.)
-    const std::uint32_t number = share.to_wait ? cost_of_call(share.target) : share.target;
-    CostOf& of = costs_[number];
-    Cost& cost = of_pattern(of, c_.places_[delay.what].metric);
+    CostOf& of = costs_[share.to_wait() ? cost_of_call(share.target()) : share.target()];
+    Cost& cost = of_pattern(of, c_.places_[what].metric);
     cost.short_term += own;
     cost.long_term += passed;
-    add_object(of, delay.what, own);
-    if (chains_.note(of.via, static_cast<double>(own + passed), via)) of.to = delay.to;
+    add_object(of, what, own);
+    if (CauseChains::note(of.via, static_cast<double>(own + passed), via)) of.to = delay.to;
   }
   leave_unexplained(wait, left);
 }
@@ -551,32 +621,33 @@ void CauseSolver::add_object(CostOf& cost, std::uint32_t what, Amount amount) co
   if (cost.objects.size() < kKept) cost.objects.emplace_back(what, amount);
 }
 
-void CauseSolver::follow(WaitId wait, const Delay& delay, std::span<const Share> shares) {
+void CauseSolver::follow(WaitId wait, const Delay& delay, Shares shares) {
   const auto most =
       std::max_element(shares.begin(), shares.end(),
-                       [](const Share& a, const Share& b) { return a.weight < b.weight; });
-  if (most == shares.end() || most->weight <= 0) return;
-  const bool on = most->to_wait && !passed_on_[most->target];
+                       [](const Share& a, const Share& b) { return a.weight() < b.weight(); });
+  if (most == shares.end() || most->weight() <= 0) return;
+  const std::uint32_t target = most->target();
+  const bool on = most->to_wait() && !passed_on_[target];
   const StretchId stretch =
-      most->to_wait ? of_place_[waits_[most->target].place].call : costs_[most->target].stretch;
-  chains_.follow(wait, {delay.culprit, on, on ? most->target : stretch, delay.to});
+      most->to_wait() ? of_place_[waits_[target].place].call : costs_[target].stretch;
+  chains_.follow(wait, {delay.culprit, on, on ? target : stretch, delay.to});
 }
 
 // The one of a group that came last is what most of each wait was for.
-void CauseSolver::follow_group(const OfGroup& of, WaitId wait, std::size_t place) {
-  const Delay* latest = nullptr;
+void CauseSolver::follow_group(WaitId wait, std::size_t place) {
+  const GroupDelay* latest = nullptr;
   std::size_t late = place;
-  for (const Exception& e : exceptions_of(of)) {
-    if (e.waiter != place || e.late <= late) continue;
-    late = e.late;
-    latest = &delays_[e.delay];
+  for (const GroupDelay& p : pair_delays_) {
+    if (p.waiter != place || p.late <= late) continue;
+    late = p.late;
+    latest = &p;
   }
-  for (const GroupDelay& d : delays_of(of)) {
-    if (d.place <= late) continue;
-    late = d.place;
-    latest = &delays_[d.delay];
+  for (const GroupDelay& d : group_delays_) {
+    if (d.late <= late) continue;
+    late = d.late;
+    latest = &d;
   }
-  if (latest != nullptr) follow(wait, *latest, shares_of(*latest));
+  if (latest != nullptr) follow(wait, latest->delay, latest->shares);
 }
 
 void CauseSolver::list(RootCauses& results) {

@@ -2,8 +2,10 @@
 // those who waited, backward it passes the amounts on.
 //
 // Used once. A wait's share goes to a Delay: an interval of a culprit with the stretches and waits
-// of it that are to blame, each with its weight. Memory: as said in cause_finder.h, and 12 bytes
-// for each such weight. Not thread-safe; nothing fails.
+// of it that are to blame, each with its weight. Delays and weights lie in the order in which they
+// are found, and are taken from the end on the way back, so nothing says where they are. Memory: as
+// said in cause_finder.h, 32 bytes for each delay and 12 for each weight, and 32 for each wait that
+// has something to pass on at the same time. Not thread-safe; nothing fails.
 #pragma once
 
 #include <span>
@@ -22,19 +24,18 @@ class CauseSolver {
         timelines_(causes.timelines_),
         waits_(causes.waits_),
         items_(causes.memory_),
-        delay_of_wait_(causes.memory_),
         of_group_(causes.memory_),
-        group_delays_(causes.memory_),
         exceptions_(causes.memory_),
         delays_(causes.memory_),
         shares_(causes.memory_),
         received_(causes.memory_),
-        chains_(causes, causes.memory_) {}
+        chains_(causes) {}
   RootCauses solve(std::span<const CauseFinder::Asked> asked);
 
  private:
   using WaitRecord = CauseFinder::WaitRecord;
   using Group = CauseFinder::Group;
+  using Known = CauseFinder::Known;
   struct ArrivalRecord {
     Ticks time;
     LocationIndex location;
@@ -46,19 +47,30 @@ class CauseSolver {
   // Times are kept for this many stretches, the most costly ones.
   static constexpr std::size_t kStretches = 1000;
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
-  // In delay_of_wait_: nothing is known; what the awaited one did during the wait, see
-  // direct_delay.
-  static constexpr std::uint32_t kNoDelay = 0xFFFFFFFF, kSeen = kNoDelay - 1;
   // So many causes have a chain, and all of them of so many links together.
   static constexpr std::size_t kChains = 1000, kAllLinks = 100'000;
 
   struct TookLonger {
     Ticks from, to, longer;
   };
-  struct Share {
-    std::uint32_t target;  // a wait of the culprit, or one of costs_
-    bool to_wait;
-    Ticks weight;
+  // 12 bytes: there are as many as waits, or more.
+  class Share {
+   public:
+    Share(std::uint32_t target, bool to_wait, Ticks weight)
+        : what_(target << 1 | (to_wait ? 1u : 0u)) {
+      set(weight);
+    }
+    bool to_wait() const { return (what_ & 1) != 0; }
+    std::uint32_t target() const { return what_ >> 1; }  // a wait of the culprit, or one of costs_
+    Ticks weight() const { return static_cast<Ticks>(std::uint64_t{high_} << 32 | low_); }
+    void add(Ticks weight) { set(this->weight() + weight); }
+
+   private:
+    void set(Ticks weight) {
+      low_ = static_cast<std::uint32_t>(weight);
+      high_ = static_cast<std::uint32_t>(weight >> 32);
+    }
+    std::uint32_t what_, low_, high_;
   };
   // What is known of a place of waits, and where its sums stand.
   struct OfPlace {
@@ -67,39 +79,48 @@ class CauseSolver {
   };
   struct Culprit {
     LocationIndex location;
-    std::uint32_t what;  // a place of those who wait for it
-    Ticks from, to;      // the interval in which it is compared
-    Ticks late_by;       // than those who waited, on the average
+    Ticks from, to;  // the interval in which it is compared
+    Ticks late_by;   // than those who waited, on the average
   };
   struct Delay {
+    Ticks from, to;  // the interval in which it was compared, or waited for
+    Ticks whole;     // at least the sum of the weights
     LocationIndex culprit;
-    std::uint32_t what;  // a place of those who wait for it
-    Ticks from, to;      // the interval in which it was compared, or waited for
-    Ticks whole;         // at least the sum of the weights
-    Ticks waited;        // the weights of waits
-    std::size_t first;
-    std::uint32_t shares;
+    std::uint32_t shares;  // their number
   };
+  using Shares = std::span<const Share>;
   // What is done at a time: a wait on its own, a group with its waits, or only the coming together.
-  struct Item {
-    Ticks time;
-    std::uint32_t index;
-    bool group;
-  };
-  struct GroupDelay {
-    std::uint32_t place;  // of the late one in the group's arrivals
-    std::uint32_t delay;
+  class Item {
+   public:
+    Item() = default;
+    Item(std::uint32_t index, bool group) : what_(index << 1 | (group ? 1u : 0u)) {}
+    std::uint32_t index() const { return what_ >> 1; }
+    bool group() const { return (what_ & 1) != 0; }
+
+   private:
+    std::uint32_t what_ = 0;
   };
   struct Exception {  // a pair with a common moment of its own
     std::uint32_t late, waiter;
-    std::uint32_t delay;
+    std::uint32_t delay;  // of its group's, from 0
   };
-  struct OfGroup {  // ranges in group_delays_ and exceptions_
-    std::uint64_t first_delay = 0, first_exception = 0;
+  struct OfGroup {  // how many
     std::uint32_t delays = 0, exceptions = 0;
+  };
+  // A delay of the group looked at last.
+  struct GroupDelay {
+    std::uint32_t late;    // its place in the arrivals
+    std::uint32_t waiter;  // likewise, of an exception
+    Delay delay;
+    Shares shares;
   };
   struct Waiting {
     Amount own = 0, passed = 0;  // of those who wait here, and of those who waited for them
+  };
+  struct Received {
+    Amount amount = 0;
+    CauseChains::Via via;
+    CauseChains::Link link_of(WaitId wait) const { return {wait, via.link.length + 1}; }
   };
   struct Waits {
     MetricIndex metric;
@@ -129,18 +150,19 @@ class CauseSolver {
   };
 
   void place_waits();
+  // Of those locations where not all have their places.
+  void place_anew();
   void order_items();
-  void compare_single(WaitRecord& wait, std::size_t id);
+  void compare_single(WaitRecord& wait);
   // Its members in the order of their enters: arrivals_, places_ and place_of_.
   void look_at(const Group& group);
   // Where a location stands among them, if it is one of them.
   std::size_t place_of(LocationIndex location) const;
   void compare_group(std::uint32_t index);
-  std::uint32_t compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late, Ticks since,
-                             std::uint32_t what);
+  void compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late, Ticks since);
   // A delay of what the culprit does more than those who waited did.
   template <class Those>
-  std::uint32_t add_delay(const Culprit& culprit, const Doings& doings, const Those& those);
+  void add_delay(const Culprit& culprit, const Doings& doings, const Those& those);
   // Where the trace shows what the awaited one did during the wait: found anew each time, since
   // that takes less than to keep it. The shares are direct_shares_; note(cost, begin, end) for each
   // that is no wait.
@@ -148,9 +170,17 @@ class CauseSolver {
   Delay direct_delay(const WaitRecord& wait, Note&& note);
   void pass_back();
   void pass_group(std::uint32_t index);
-  // `via`: the one of those who wait that waits most.
-  void charge(const Delay& delay, std::span<const Share> shares, Waiting waiting, WaitId wait,
-              WaitId via);
+  // What of the shares are waits.
+  static Ticks waited(Shares shares);
+  // Passes on what a wait received: it receives no more then.
+  Received take(WaitId wait);
+  Received& received_of(WaitId wait);
+  // The last delays and weights that were not taken yet.
+  Delay take_delay(Shares& shares);
+  void take_delays(const OfGroup& of);
+  // `what`: a place of those who wait. `via`: the one of them that waits most.
+  void charge(const Delay& delay, Shares shares, std::uint32_t what, Waiting waiting, WaitId wait,
+              const CauseChains::Link& via);
   void add_object(CostOf& cost, std::uint32_t what, Amount amount) const;
   LocationIndex location_of(const WaitRecord& wait) const {
     return c_.places_[wait.place].location;
@@ -158,20 +188,11 @@ class CauseSolver {
   void leave_unexplained(WaitId wait, Amount amount);
   // Of a wait: how much of it was for waits of the one it was for.
   void note_indirect(WaitId wait, Ticks indirect);
-  static double indirect_part(const Delay& delay) {
-    return static_cast<double>(delay.waited) / static_cast<double>(delay.whole);
+  static double indirect_part(const GroupDelay& d) {
+    return static_cast<double>(waited(d.shares)) / static_cast<double>(d.delay.whole);
   }
-  std::span<const GroupDelay> delays_of(const OfGroup& of) const {
-    return {group_delays_.data() + of.first_delay, of.delays};
-  }
-  std::span<const Exception> exceptions_of(const OfGroup& of) const {
-    return {exceptions_.data() + of.first_exception, of.exceptions};
-  }
-  std::span<const Share> shares_of(const Delay& delay) const {
-    return {shares_.data() + delay.first, delay.shares};
-  }
-  void follow(WaitId wait, const Delay& delay, std::span<const Share> shares);
-  void follow_group(const OfGroup& of, WaitId wait, std::size_t place);
+  void follow(WaitId wait, const Delay& delay, Shares shares);
+  void follow_group(WaitId wait, std::size_t place);
   Ticks bounded(LocationIndex location, Ticks since, Ticks to) const {
     return timelines_[location].bounded(since, to, kMostPieces);
   }
@@ -222,14 +243,14 @@ class CauseSolver {
   std::vector<Timeline>& timelines_;
   LogVector<WaitRecord>& waits_;
   LogVector<Item> items_;
-  LogVector<std::uint32_t> delay_of_wait_;
   LogVector<OfGroup> of_group_;  // by group
-  LogVector<GroupDelay> group_delays_;
   LogVector<Exception> exceptions_;
   LogVector<Delay> delays_;
   LogVector<Share> shares_;
-  LogVector<Amount> received_;   // by wait
-  std::vector<bool> passed_on_;  // by wait
+  std::size_t exceptions_left_ = 0, delays_left_ = 0, shares_left_ = 0;  // that were not taken yet
+  LogVector<Received> received_;
+  std::uint32_t unused_ = kNone;  // the first of those in received_, each names the next
+  std::vector<bool> passed_on_;   // by wait
   CauseChains chains_;
   PlaceNumbers cost_numbers_, unexplained_numbers_, waits_numbers_;
   std::vector<OfPlace> of_place_;  // by place of waits
@@ -257,6 +278,9 @@ class CauseSolver {
   };
   std::vector<Rate> rates_;
   std::vector<WaitId> waiters_;
+  std::vector<Amount> to_pass_on_;           // of waiters
+  std::vector<CauseChains::Link> links_;     // the same
+  std::vector<GroupDelay> group_delays_, pair_delays_;
   std::vector<double> weights_;  // of waiters: their waits by how much they were earlier
   std::vector<double> indirect_, part_of_;
   std::size_t touched_ = 0;  // pieces, since what lies in files rested
@@ -271,7 +295,6 @@ class CauseSolver {
 
 template <class Note>
 CauseSolver::Delay CauseSolver::direct_delay(const WaitRecord& wait, Note&& note) {
-  Delay delay{wait.by, wait.place, wait.begin, wait.end, 0, 0, 0, 0};
   Ticks sum = 0;
   direct_shares_.clear();
   timelines_[wait.by].each(wait.begin, wait.end, [&](const Piece& piece, Ticks begin, Ticks end) {
@@ -280,15 +303,11 @@ CauseSolver::Delay CauseSolver::direct_delay(const WaitRecord& wait, Note&& note
     const std::uint32_t target = to_wait ? piece.wait : cost_of(wait.by, piece.stretch);
     direct_shares_.push_back({target, to_wait, end - begin});
     sum += end - begin;
-    if (to_wait) {
-      delay.waited += end - begin;
-    } else {
-      note(target, begin, end);
-    }
+    if (!to_wait) note(target, begin, end);
   });
   rest_after(direct_shares_.size() + kPiecesOfWait);
-  delay.whole = std::max({wait.length, sum, Ticks{1}});
-  return delay;
+  return {wait.begin, wait.end, std::max({wait.length, sum, Ticks{1}}), wait.by,
+          static_cast<std::uint32_t>(direct_shares_.size())};
 }
 
 }  // namespace kojak::expert

@@ -32,6 +32,37 @@ void Timeline::name_starts(std::span<const Start> starts) {
   }
   pieces_ = std::move(named);
   from_ = to_ = 0;
+  all_placed_ = false;
+}
+
+void Timeline::place(WaitSpan& wait) {
+  constexpr std::size_t kNear = 64;  // pieces
+  const std::size_t first = pieces_.size() - std::min(pieces_.size(), kNear);
+  std::size_t i = pieces_.size();
+  while (i != first && pieces_[i - 1].end > wait.begin) --i;
+  all_placed_ = all_placed_ && placed_until_ <= wait.begin && wait.end <= end_ &&
+                begin_of(i) <= wait.begin;
+  if (!all_placed_) return;
+  placed_until_ = std::max(placed_until_, wait.end);
+  for (Ticks begin = begin_of(i); i < pieces_.size() && begin < wait.end; ++i) {
+    const Piece piece = pieces_[i];
+    const Ticks from = std::max(begin, wait.begin), to = std::min(piece.end, wait.end);
+    begin = piece.end;
+    if (piece.stretch != wait.call || from >= to) continue;
+    wait.found += to - from;
+    if (from > begin_of(i)) insert(i++, {from, piece.stretch, kNoWait});
+    if (to < piece.end) {
+      insert(i++, {to, piece.stretch, wait.wait});
+    } else {
+      pieces_[i].wait = wait.wait;
+    }
+  }
+}
+
+void Timeline::insert(std::size_t before, const Piece& piece) {
+  pieces_.push_back(piece);
+  std::rotate(pieces_.begin() + before, pieces_.end() - 1, pieces_.end());
+  if (before < unnamed_) ++unnamed_;
 }
 
 std::size_t Timeline::far(Ticks time, std::size_t i) const {
@@ -65,12 +96,13 @@ void Timeline::carve(std::span<WaitSpan> waits) {
     carved.push_back({end, stretch, wait});
     begin = end;
   };
+  const auto add_whole = [&] {
+    carved.push_back({piece->end, piece->stretch, kNoWait});
+    begin = piece++->end;
+  };
   for (WaitSpan& wait : waits) {
     if (wait.end <= begin) continue;
-    while (piece < last && piece->end <= wait.begin) {
-      carved.push_back(*piece);
-      begin = piece++->end;
-    }
+    while (piece < last && piece->end <= wait.begin) add_whole();
     if (carved.size() > rested + kAtOnce) {
       pieces_.memory().rest();
       rested = carved.size();
@@ -86,7 +118,7 @@ void Timeline::carve(std::span<WaitSpan> waits) {
       if (piece->end <= begin) ++piece;
     }
   }
-  carved.append(piece, last);
+  while (piece < last) add_whole();
   pieces_ = std::move(carved);
   from_ = to_ = 0;
 }

@@ -1,7 +1,9 @@
 // What one location did, without a gap from the trace's begin to its last event: pieces of
-// stretches, and, after carve(), which of them were waits.
+// stretches, and which of them were waits.
 //
-// Fed with the location's events in their order. Memory: 16 bytes for each change of what it does.
+// Fed with the location's events in their order, and with its waits. Most of these are told soon
+// after they were over, one after the other, and have their places at once; else all of them are
+// placed anew in the end (carve). Memory: 16 bytes for each change of what it does.
 // Not thread-safe; nothing fails.
 #pragma once
 
@@ -31,7 +33,7 @@ struct WaitSpan {
   Ticks begin = 0, end = 0;
   WaitId wait = kNoWait;
   StretchId call = 0;  // that waits: other regions nested in it are no part of the wait
-  Ticks found = 0;     // by carve(): how much of it the location was in that call
+  Ticks found = 0;     // by place() and carve(): how much of it the location was in that call
 };
 
 // When a location's team was made, and when it entered the team's parallel region.
@@ -72,9 +74,13 @@ class Timeline {
   }
   // After the last event.
   void finish(Stretches& stretches) { name_computing(kNoCallPath, stretches); }
-  // After that, names the time of these, which are in order; before carve().
+  // After that, names the time of these, which are in order. No wait has its place then.
   void name_starts(std::span<const Start> starts);
-  // Marks the pieces within the waits, which are in order and made disjoint here: of two that claim
+  // Marks the pieces within a wait that is over, unless an earlier one is told later, or much has
+  // happened since: then carve() is needed, see all_placed().
+  void place(WaitSpan& wait);
+  bool all_placed() const { return all_placed_; }
+  // Marks the pieces within all waits, which are in order and made disjoint here: of two that claim
   // the same time the earlier has it.
   void carve(std::span<WaitSpan> waits);
 
@@ -146,7 +152,8 @@ class Timeline {
   Ticks begin_of(std::size_t i) const { return i == 0 ? 0 : pieces_[i - 1].end; }
   void advance(Ticks time) {
     if (time > end_) {
-      if (pieces_.size() > unnamed_ && pieces_.back().stretch == now_.stretch) {
+      if (pieces_.size() > unnamed_ && pieces_.back().stretch == now_.stretch &&
+          pieces_.back().wait == kNoWait) {
         pieces_.back().end = time;
       } else {
         pieces_.push_back({time, now_.stretch, kNoWait});
@@ -159,6 +166,7 @@ class Timeline {
     }
   }
   void name_computing(CallPathIndex after, Stretches& stretches);
+  void insert(std::size_t before, const Piece& piece);
 
   LogVector<Piece> pieces_;
   Ticks end_ = 0;
@@ -167,6 +175,8 @@ class Timeline {
   std::size_t calls_ = 0;    // open ones, one in the other
   std::size_t unnamed_ = 0;  // the first piece after the last call
   CallPathIndex before_ = kNoCallPath;
+  Ticks placed_until_ = 0;   // the end of the last wait that has its place
+  bool all_placed_ = true;
   bool begun_ = false;
   mutable std::size_t from_ = 0, to_ = 0;  // where it looked last
 };
