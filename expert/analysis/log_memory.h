@@ -158,9 +158,9 @@ class LogVector {
     }
     std::uninitialized_fill_n(data_ + first, last - first, value);
   }
-  // Large ones grow at their places.
+  // Large ones grow at their places, and what is not used of them costs time, too.
   std::size_t more_room() const {
-    constexpr std::size_t kAtOnce = (std::size_t{16} << 20) / sizeof(T);
+    constexpr std::size_t kAtOnce = (std::size_t{2} << 20) / sizeof(T);
     return room_ + std::min(room_, kAtOnce);
   }
   [[gnu::noinline]] void push_where_no_room_is(const T& value) {

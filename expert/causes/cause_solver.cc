@@ -144,14 +144,12 @@ void CauseSolver::order_items() {
     all_ += waits_[w].length;
     rest_after(kPiecesOfWait);
     if (waits_[w].known == Known::kOfGroup) continue;
-    items_.push_back({static_cast<std::uint32_t>(w), false});
+    items_.push_back({static_cast<std::uint32_t>(w), false, waits_[w].end});
   }
   for (std::size_t g = 0; g < c_.groups_.size(); ++g) {
-    items_.push_back({static_cast<std::uint32_t>(g), true});
+    items_.push_back({static_cast<std::uint32_t>(g), true, c_.groups_[g].last});
   }
-  sort_by(items_, [&](const Item& item) {
-    return item.group() ? c_.groups_[item.index()].last : waits_[item.index()].end;
-  });
+  sort_by(items_, [](const Item& item) { return item.time(); });
 }
 
 void CauseSolver::compare_single(WaitRecord& wait) {

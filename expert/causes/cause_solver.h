@@ -53,24 +53,26 @@ class CauseSolver {
   struct TookLonger {
     Ticks from, to, longer;
   };
-  // 12 bytes: there are as many as waits, or more.
-  class Share {
+  // One of two things by its number, and a time. 12 bytes: there are as many as waits, or more.
+  class Numbered {
    public:
-    Share(std::uint32_t target, bool to_wait, Ticks weight)
-        : what_(target << 1 | (to_wait ? 1u : 0u)) {
-      set(weight);
-    }
-    bool to_wait() const { return (what_ & 1) != 0; }
-    std::uint32_t target() const { return what_ >> 1; }  // a wait of the culprit, or one of costs_
-    Ticks weight() const { return static_cast<Ticks>(std::uint64_t{high_} << 32 | low_); }
-    void add(Ticks weight) { set(this->weight() + weight); }
+    Numbered() = default;
+    Numbered(std::uint32_t number, bool second, Ticks ticks)
+        : what_(number << 1 | (second ? 1u : 0u)), ticks_(ticks) {}
+    std::uint32_t number() const { return what_ >> 1; }
+    bool second() const { return (what_ & 1) != 0; }
+    Ticks ticks() const { return ticks_; }
+    void add(Ticks ticks) { ticks_ = ticks_ + ticks; }
 
    private:
-    void set(Ticks weight) {
-      low_ = static_cast<std::uint32_t>(weight);
-      high_ = static_cast<std::uint32_t>(weight >> 32);
-    }
-    std::uint32_t what_, low_, high_;
+    std::uint32_t what_ = 0;
+    PackedTicks ticks_;
+  };
+  struct Share : Numbered {
+    using Numbered::Numbered;
+    bool to_wait() const { return second(); }
+    std::uint32_t target() const { return number(); }  // a wait of the culprit, or one of costs_
+    Ticks weight() const { return ticks(); }
   };
   // What is known of a place of waits, and where its sums stand.
   struct OfPlace {
@@ -90,15 +92,11 @@ class CauseSolver {
   };
   using Shares = std::span<const Share>;
   // What is done at a time: a wait on its own, a group with its waits, or only the coming together.
-  class Item {
-   public:
-    Item() = default;
-    Item(std::uint32_t index, bool group) : what_(index << 1 | (group ? 1u : 0u)) {}
-    std::uint32_t index() const { return what_ >> 1; }
-    bool group() const { return (what_ & 1) != 0; }
-
-   private:
-    std::uint32_t what_ = 0;
+  struct Item : Numbered {
+    using Numbered::Numbered;
+    bool group() const { return second(); }
+    std::uint32_t index() const { return number(); }
+    Ticks time() const { return ticks(); }
   };
   struct Exception {  // a pair with a common moment of its own
     std::uint32_t late, waiter;
@@ -278,8 +276,8 @@ class CauseSolver {
   };
   std::vector<Rate> rates_;
   std::vector<WaitId> waiters_;
-  std::vector<Amount> to_pass_on_;           // of waiters
-  std::vector<CauseChains::Link> links_;     // the same
+  std::vector<Amount> to_pass_on_;        // of waiters
+  std::vector<CauseChains::Link> links_;  // the same
   std::vector<GroupDelay> group_delays_, pair_delays_;
   std::vector<double> weights_;  // of waiters: their waits by how much they were earlier
   std::vector<double> indirect_, part_of_;

@@ -16,6 +16,18 @@ inline Ticks in_ticks(double seconds) {
   return static_cast<Ticks>(ticks < 0 ? ticks - 0.5 : ticks + 0.5);
 }
 
+// The same where it has to lie at a multiple of 4 bytes.
+class PackedTicks {
+ public:
+  PackedTicks() = default;
+  PackedTicks(Ticks ticks)  // NOLINT: it is one
+      : low_(static_cast<std::uint32_t>(ticks)), high_(static_cast<std::uint32_t>(ticks >> 32)) {}
+  operator Ticks() const { return static_cast<Ticks>(std::uint64_t{high_} << 32 | low_); }
+
+ private:
+  std::uint32_t low_ = 0, high_ = 0;
+};
+
 // A sum of them, for any number of processes.
 __extension__ using Amount = __int128;
 constexpr double in_seconds(Amount amount) {

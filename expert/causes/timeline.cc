@@ -37,11 +37,12 @@ void Timeline::name_starts(std::span<const Start> starts) {
 
 void Timeline::place(WaitSpan& wait) {
   constexpr std::size_t kNear = 64;  // pieces
+  all_placed_ = all_placed_ && placed_until_ <= wait.begin && wait.end <= end_;
+  if (!all_placed_) return;
   const std::size_t first = pieces_.size() - std::min(pieces_.size(), kNear);
   std::size_t i = pieces_.size();
   while (i != first && pieces_[i - 1].end > wait.begin) --i;
-  all_placed_ = all_placed_ && placed_until_ <= wait.begin && wait.end <= end_ &&
-                begin_of(i) <= wait.begin;
+  all_placed_ = begin_of(i) <= wait.begin;
   if (!all_placed_) return;
   placed_until_ = std::max(placed_until_, wait.end);
   for (Ticks begin = begin_of(i); i < pieces_.size() && begin < wait.end; ++i) {

@@ -113,8 +113,7 @@ class Timeline {
   Ticks bounded(Ticks since, Ticks to, std::size_t most) const {
     if (pieces_.size() <= most) return since;
     const std::size_t i = at(to, to_);
-    if (i <= most || i - at(since, from_) <= most) return since;
-    return std::max(since, begin_of(i - most));
+    return i <= most ? since : std::max(since, begin_of(i - most));
   }
   // What it did just before `time`; null at its begin and after its end.
   const Piece* before(Ticks time) const {
@@ -175,7 +174,7 @@ class Timeline {
   std::size_t calls_ = 0;    // open ones, one in the other
   std::size_t unnamed_ = 0;  // the first piece after the last call
   CallPathIndex before_ = kNoCallPath;
-  Ticks placed_until_ = 0;   // the end of the last wait that has its place
+  Ticks placed_until_ = 0;  // the end of the last wait that has its place
   bool all_placed_ = true;
   bool begun_ = false;
   mutable std::size_t from_ = 0, to_ = 0;  // where it looked last
