@@ -389,8 +389,8 @@ void CauseSolver::pass_back() {
       delay = take_delay(shares);
     }
     if (chains_.wants(w)) follow(w, delay, shares);
-    charge(delay, shares, wait.place, waiting, w, received.link_of(w));
-    note_indirect(w, static_cast<Ticks>(share_of(wait.length, waited(shares), delay.whole)));
+    const Ticks waited = charge(delay, shares, wait.place, waiting, w, received.link_of(w));
+    note_indirect(w, static_cast<Ticks>(share_of(wait.length, waited, delay.whole)));
   }
 }
 
@@ -417,12 +417,6 @@ CauseSolver::Received CauseSolver::take(WaitId wait) {
   return taken;
 }
 
-Ticks CauseSolver::waited(Shares shares) {
-  Ticks sum = 0;
-  for (const Share& share : shares) sum += share.to_wait() ? share.weight() : 0;
-  return sum;
-}
-
 CauseSolver::Delay CauseSolver::take_delay(Shares& shares) {
   const Delay& delay = delays_[--delays_left_];
   shares_left_ -= delay.shares;
@@ -438,11 +432,11 @@ void CauseSolver::take_delays(const OfGroup& of) {
     Shares shares;
     const Delay delay = take_delay(shares);
     if (exceptions_left_ == first || exceptions_[exceptions_left_ - 1].delay != d) {
-      group_delays_.push_back({place_of_[delay.culprit], kNone, delay, shares});
+      group_delays_.push_back({place_of_[delay.culprit], kNone, delay, shares, 0});
       continue;
     }
     const Exception& e = exceptions_[--exceptions_left_];
-    pair_delays_.push_back({e.late, e.waiter, delay, shares});
+    pair_delays_.push_back({e.late, e.waiter, delay, shares, 0});
   }
   std::reverse(group_delays_.begin(), group_delays_.end());
   std::reverse(pair_delays_.begin(), pair_delays_.end());
@@ -481,7 +475,7 @@ void CauseSolver::pass_group(std::uint32_t index) {
     rates[place] = {static_cast<double>(waited) / length,
                     static_cast<double>(received.amount) / length};
   }
-  const auto give = [&](const GroupDelay& d, std::uint32_t of, double own, double passed,
+  const auto give = [&](GroupDelay& d, std::uint32_t of, double own, double passed,
                         const CauseChains::Link& link) {
     const auto part = [](double wanted, Amount there) {
       return std::clamp(Amount{rounded(std::max(wanted, 0.0))}, Amount{0}, there);
@@ -489,13 +483,13 @@ void CauseSolver::pass_group(std::uint32_t index) {
     const Waiting given{part(own, left.own), part(passed, left.passed)};
     left.own -= given.own;
     left.passed -= given.passed;
-    charge(d.delay, d.shares, of, given, group.first_wait, link);
+    d.waited = charge(d.delay, d.shares, of, given, group.first_wait, link);
   };
   Rate all, behind;
   std::size_t next = 0;
   Amount most = -1;  // that one of those before has to pass on
   auto pair = pair_delays_.begin();
-  for (const GroupDelay& d : group_delays_) {
+  for (GroupDelay& d : group_delays_) {
     for (; next < d.late; ++next) {
       all.own += rates[next].own;
       all.passed += rates[next].passed;
@@ -515,7 +509,7 @@ void CauseSolver::pass_group(std::uint32_t index) {
     }
     give(d, what, own, passed, via);
   }
-  for (const GroupDelay& p : pair_delays_) {
+  for (GroupDelay& p : pair_delays_) {
     const double part = places_[p.late] - places_[p.waiter];
     give(p, waits_[waiter[p.waiter]].place, rates[p.waiter].own * part,
          rates[p.waiter].passed * part, links_[p.waiter]);
@@ -574,11 +568,13 @@ void CauseSolver::leave_unexplained(WaitId wait, Amount amount) {
   unexplained_at_[of.unexplained] += amount;
 }
 
-void CauseSolver::charge(const Delay& delay, Shares shares, std::uint32_t what, Waiting waiting,
-                         WaitId wait, const CauseChains::Link& via) {
+Ticks CauseSolver::charge(const Delay& delay, Shares shares, std::uint32_t what, Waiting waiting,
+                          WaitId wait, const CauseChains::Link& via) {
   Amount left = waiting.own + waiting.passed;
+  Ticks waited = 0;
   for (const Share& share : shares) {
     const Ticks weight = share.weight();
+    if (share.to_wait()) waited += weight;
     const Amount own = share_of(waiting.own, weight, delay.whole);
     const Amount passed = waiting.passed == 0 ? 0 : share_of(waiting.passed, weight, delay.whole);
     left -= own + passed;
@@ -597,6 +593,7 @@ void CauseSolver::charge(const Delay& delay, Shares shares, std::uint32_t what, 
     if (CauseChains::note(of.via, static_cast<double>(own + passed), via)) of.to = delay.to;
   }
   leave_unexplained(wait, left);
+  return waited;
 }
 
 CauseSolver::Cost& CauseSolver::of_pattern(CostOf& cost, MetricIndex metric) {
@@ -720,6 +717,9 @@ void CauseSolver::list(RootCauses& results) {
       l.cause.chain = chains_.to_cause(l.cause.location, stretch, costs_[l.cost].via,
                                        costs_[l.cost].to, std::min(room, CauseChains::kMostLinks));
       room -= l.cause.chain.links.size();
+      // Chains lie anywhere in the logs: memory gets what lies around them, too.
+      constexpr std::size_t kPiecesOfChain = 8192, kPiecesOfLink = 256;
+      rest_after(kPiecesOfChain + kPiecesOfLink * l.cause.chain.links.size());
     }
     results.causes.push_back(std::move(l.cause));
   }

@@ -111,6 +111,7 @@ class CauseSolver {
     std::uint32_t waiter;  // likewise, of an exception
     Delay delay;
     Shares shares;
+    Ticks waited;  // by charge()
   };
   struct Waiting {
     Amount own = 0, passed = 0;  // of those who wait here, and of those who waited for them
@@ -168,17 +169,16 @@ class CauseSolver {
   Delay direct_delay(const WaitRecord& wait, Note&& note);
   void pass_back();
   void pass_group(std::uint32_t index);
-  // What of the shares are waits.
-  static Ticks waited(Shares shares);
   // Passes on what a wait received: it receives no more then.
   Received take(WaitId wait);
   Received& received_of(WaitId wait);
   // The last delays and weights that were not taken yet.
   Delay take_delay(Shares& shares);
   void take_delays(const OfGroup& of);
-  // `what`: a place of those who wait. `via`: the one of them that waits most.
-  void charge(const Delay& delay, Shares shares, std::uint32_t what, Waiting waiting, WaitId wait,
-              const CauseChains::Link& via);
+  // `what`: a place of those who wait. `via`: the one of them that waits most. Returns the weight
+  // of the shares that are waits.
+  Ticks charge(const Delay& delay, Shares shares, std::uint32_t what, Waiting waiting, WaitId wait,
+               const CauseChains::Link& via);
   void add_object(CostOf& cost, std::uint32_t what, Amount amount) const;
   LocationIndex location_of(const WaitRecord& wait) const {
     return c_.places_[wait.place].location;
@@ -187,7 +187,7 @@ class CauseSolver {
   // Of a wait: how much of it was for waits of the one it was for.
   void note_indirect(WaitId wait, Ticks indirect);
   static double indirect_part(const GroupDelay& d) {
-    return static_cast<double>(waited(d.shares)) / static_cast<double>(d.delay.whole);
+    return static_cast<double>(d.waited) / static_cast<double>(d.delay.whole);
   }
   void follow(WaitId wait, const Delay& delay, Shares shares);
   void follow_group(WaitId wait, std::size_t place);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <set>
@@ -176,6 +177,105 @@ TEST_F(Turns, WhatItDidJustBefore) {
   EXPECT_EQ(timeline_.before(101)->end, 150);
   EXPECT_EQ(timeline_.before(151)->wait, 0u);
   EXPECT_EQ(timeline_.before(150)->wait, kNoWait);
+}
+
+// Computing and calls of random lengths, some with a function within; a wait lies anywhere in a
+// call and is told some events after the call. `all` gets the waits, to be placed in the end.
+class RandomRun {
+ public:
+  RandomRun(unsigned seed, bool tell) : random_(seed), tell_(tell), timeline_(memory_) {
+    // A parallel region of OpenMP, which other calls are in, counts as a call.
+    const auto outer = seed % 2 == 0 ? Timeline::Kind::kComputing : Timeline::Kind::kCall;
+    timeline_.enter(1, 0, outer, stretches_);
+    for (WaitId call = 0; call < 400; ++call) {
+      const CallPathIndex path = 1 + random_() % 3;
+      const Ticks enter = random_() % 3 == 0 ? now_ : step();
+      timeline_.enter(enter, path, Timeline::Kind::kCall, stretches_);
+      if (random_() % 4 == 0) {
+        timeline_.enter(step(), 7, Timeline::Kind::kComputing, stretches_);
+        timeline_.leave(step());
+      }
+      timeline_.leave(step());
+      const Ticks begin = enter + static_cast<Ticks>(random_() % (now_ - enter));
+      const Ticks end = begin + static_cast<Ticks>(random_() % (now_ - begin + 1));
+      all_.push_back({begin, end, call, stretches_.call(path), 0});
+      // Up to three calls later.
+      while (told_ + random_() % 4 < all_.size()) tell_next();
+    }
+    while (told_ < all_.size()) tell_next();
+    timeline_.finish(stretches_);
+  }
+  Timeline& timeline() { return timeline_; }
+  std::vector<WaitSpan>& waits() { return all_; }
+  // What it does, and when that ends: pieces of the same count as one.
+  std::vector<std::array<Ticks, 3>> pieces() {
+    std::vector<std::array<Ticks, 3>> found;
+    timeline_.each(0, timeline_.end(), [&](const Piece& piece, Ticks, Ticks end) {
+      const std::array<Ticks, 3> one{end, piece.stretch, piece.wait};
+      if (!found.empty() && found.back()[1] == one[1] && found.back()[2] == one[2]) {
+        found.back() = one;
+      } else {
+        found.push_back(one);
+      }
+    });
+    return found;
+  }
+
+ private:
+  Ticks step() { return now_ += static_cast<Ticks>(1 + random_() % 50); }
+  void tell_next() {
+    if (tell_) timeline_.place(all_[told_]);
+    ++told_;
+  }
+
+  std::mt19937 random_;
+  bool tell_;
+  Ticks now_ = 1;
+  std::size_t told_ = 0;
+  LogMemory memory_;
+  Stretches stretches_;
+  Timeline timeline_;
+  std::vector<WaitSpan> all_;
+};
+
+// Each wait that was told soon lies where it lies if all of them are placed in the end.
+TEST(Waits, HaveTheSamePlacesWheneverTheyAreTold) {
+  Ticks found = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    RandomRun soon(seed, true), late(seed, false);
+    ASSERT_TRUE(soon.timeline().all_placed());
+    late.timeline().carve(late.waits());
+    ASSERT_EQ(soon.pieces(), late.pieces()) << seed;
+    for (std::size_t w = 0; w < soon.waits().size(); ++w) {
+      ASSERT_EQ(soon.waits()[w].found, late.waits()[w].found) << seed << ' ' << w;
+      found += soon.waits()[w].found;
+    }
+  }
+  EXPECT_GT(found, 0);
+}
+
+// An earlier one, one that overlaps, one that is not over, one long ago: then all are placed anew.
+TEST(Waits, ThatComeTooLateArePlacedInTheEnd) {
+  RandomRun late(3, false);
+  std::vector<WaitSpan> waits = late.waits();
+  late.timeline().carve(waits);
+  for (const int how : {0, 1, 2, 3}) {
+    RandomRun run(3, how < 2);
+    Timeline& timeline = run.timeline();
+    EXPECT_EQ(timeline.all_placed(), true);
+    WaitSpan wait = run.waits()[how == 0 ? 7 : 399];
+    wait.found = 0;
+    if (how == 1) --wait.begin;
+    if (how == 2) wait.end = timeline.end() + 1;
+    if (how == 3) wait = run.waits()[7];
+    timeline.place(wait);
+    EXPECT_FALSE(timeline.all_placed()) << how;
+    EXPECT_EQ(wait.found, 0);
+    std::vector<WaitSpan> anew = late.waits();
+    timeline.carve(anew);
+    EXPECT_EQ(run.pieces(), late.pieces()) << how;
+    for (std::size_t w = 0; w < anew.size(); ++w) EXPECT_EQ(anew[w].found, waits[w].found) << w;
+  }
 }
 
 }  // namespace
