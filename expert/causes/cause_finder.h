@@ -15,7 +15,7 @@
 // that it must know of all synchronisation, whether anybody waited or not.
 //
 // Memory: 16 bytes for each call and stretch of the trace and for each member of a group operation,
-// 40 for each call that depended on one other process, some 200 for each wait; beyond a limit in a
+// 40 for each call that depended on one other process, some 150 for each wait; beyond a limit in a
 // temporary file (LogMemory). Not thread-safe; nothing fails. Sources: Boehme, Geimer, Arnold,
 // Voigtlaender, Wolf, "Identifying the root causes of wait states in large-scale parallel
 // applications", ACM TOPC 3(2), 2016; Boehme's thesis, 2013 (critical path). Differs: one common

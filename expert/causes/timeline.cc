@@ -88,7 +88,7 @@ void Timeline::carve(std::span<WaitSpan> waits) {
   constexpr std::size_t kAtOnce = 1 << 16;  // pieces, between two times when logs rest
   LogVector<Piece> carved(pieces_.memory(), true);
   std::size_t rested = 0;
-  carved.reserve(pieces_.size() + 2 * waits.size());
+  carved.reserve(pieces_.size() + waits.size());
   const Piece* piece = pieces_.data();
   const Piece* const last = piece + pieces_.size();
   Ticks begin = 0;
