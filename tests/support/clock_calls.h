@@ -15,26 +15,28 @@
 
 namespace kojak::support {
 
-class ClockCalls : protected ClockState {
- protected:
-  using ClockState::ClockState;
+class ClockCalls {
+ public:
+  // The state must outlive it.
+  explicit ClockCalls(ClockState& state) : state_(state) {}
   enum Comm : std::size_t { kWorld, kInter, kGrid, kGraph, kComms };
 
   void make_communicators() {
-    ring_.resize(size_);
+    ring_.resize(state_.size);
     std::iota(ring_.begin(), ring_.end(), 0u);
-    std::shuffle(ring_.begin(), ring_.end(), random_);
-    groups_[0].assign(ring_.begin(), ring_.begin() + number(1, static_cast<int>(size_) - 1));
+    std::shuffle(ring_.begin(), ring_.end(), state_.random);
+    groups_[0].assign(ring_.begin(),
+                      ring_.begin() + state_.number(1, static_cast<int>(state_.size) - 1));
     groups_[1].assign(ring_.begin() + static_cast<std::ptrdiff_t>(groups_[0].size()), ring_.end());
-    std::shuffle(ring_.begin(), ring_.end(), random_);
-    const std::uint32_t rows = size_ % 2 == 0 && number(0, 1) == 1 ? 2
-                               : number(0, 2) == 0                 ? size_
-                                                                   : 1;
-    sizes_ = {rows, size_ / rows};
-    periodic_ = {number(0, 1) == 1, number(0, 2) != 0};
-    sources_.assign(size_, std::vector<bool>(size_));
-    for (std::uint32_t p = 0; p < size_; ++p) {
-      for (std::uint32_t q = 0; q < size_; ++q) sources_[p][q] = number(0, 2) == 0;
+    std::shuffle(ring_.begin(), ring_.end(), state_.random);
+    const std::uint32_t rows = state_.size % 2 == 0 && state_.number(0, 1) == 1 ? 2
+                               : state_.number(0, 2) == 0                       ? state_.size
+                                                                                : 1;
+    sizes_ = {rows, state_.size / rows};
+    periodic_ = {state_.number(0, 1) == 1, state_.number(0, 2) != 0};
+    sources_.assign(state_.size, std::vector<bool>(state_.size));
+    for (std::uint32_t p = 0; p < state_.size; ++p) {
+      for (std::uint32_t q = 0; q < state_.size; ++q) sources_[p][q] = state_.number(0, 2) == 0;
     }
   }
   // Definitions of the intercommunicator and the grid, as a process sees them.
@@ -54,12 +56,12 @@ class ClockCalls : protected ClockState {
   }
   // In the middle of a program some of the operations that are open are completed, at its end all.
   void complete_some(bool all) {
-    for (std::uint32_t p = 0; p < size_; ++p) {
+    for (std::uint32_t p = 0; p < state_.size; ++p) {
       std::vector<std::size_t> mine;
       for (std::size_t i = 0; i < open_.size(); ++i) {
-        if (!open_[i].done[p] && (all || number(0, 3) == 0)) mine.push_back(i);
+        if (!open_[i].done[p] && (all || state_.number(0, 3) == 0)) mine.push_back(i);
       }
-      std::shuffle(mine.begin(), mine.end(), random_);
+      std::shuffle(mine.begin(), mine.end(), state_.random);
       for (const std::size_t i : mine) complete(p, open_[i]);
     }
     std::erase_if(open_, [](const Open& open) {
@@ -77,15 +79,15 @@ class ClockCalls : protected ClockState {
   void all(const char* region, int bytes) {
     Call call{kWorld, "all to all", region};
     call.needs = [](std::uint32_t, std::uint32_t) { return true; };
-    call.sent = call.got = std::vector<int>(size_, bytes);
+    call.sent = call.got = std::vector<int>(state_.size, bytes);
     make(call);
   }
   void rooted() {
-    const std::uint32_t root = process();
-    const bool gives = number(0, 1) == 1;
+    const std::uint32_t root = state_.process();
+    const bool gives = state_.number(0, 1) == 1;
     Call call{kWorld, "rooted", gives ? "MPI_Bcast" : "MPI_Reduce"};
     call.needs = [=](std::uint32_t p, std::uint32_t q) { return gives ? q == root : p == root; };
-    for (std::uint32_t p = 0; p < size_; ++p) {
+    for (std::uint32_t p = 0; p < state_.size; ++p) {
       call.sent.push_back(gives == (p == root) ? 8 : 0);
       call.got.push_back(gives == (p == root) ? 0 : 8);
       call.roots.push_back(root);
@@ -94,42 +96,44 @@ class ClockCalls : protected ClockState {
   }
   // Everybody waits for the lower ranks only.
   void prefix() {
-    const bool exclusive = number(0, 1) == 1;
+    const bool exclusive = state_.number(0, 1) == 1;
     Call call{kWorld, "prefix reduction", exclusive ? "MPI_Exscan" : "MPI_Scan"};
     call.needs = [](std::uint32_t p, std::uint32_t q) { return q < p; };
-    call.sent = call.got = std::vector<int>(size_, 8);
+    call.sent = call.got = std::vector<int>(state_.size, 8);
     if (exclusive) call.got[0] = 0;
     make(call);
   }
   // One gives to or takes from some of the others, and nobody keeps anything: who receives needs
   // all who send to it, and nobody else. Without the counts of all members nobody can tell that.
   void irregular(Comm comm) {
-    const std::uint32_t one = process();
-    const bool gives = number(0, 1) == 1;
-    Call call{comm, "irregular exchange", number(0, 1) == 1 ? "MPI_Alltoallv" : "mpi_alltoallv"};
-    std::vector<int> bytes(size_, 0);  // between the one and each other
-    for (std::uint32_t p = 0; p < size_; ++p) {
-      if (p != one && meet(comm, p, one)) bytes[p] = number(0, 2) * 100;
+    const std::uint32_t one = state_.process();
+    const bool gives = state_.number(0, 1) == 1;
+    Call call{comm, "irregular exchange",
+              state_.number(0, 1) == 1 ? "MPI_Alltoallv" : "mpi_alltoallv"};
+    std::vector<int> bytes(state_.size, 0);  // between the one and each other
+    for (std::uint32_t p = 0; p < state_.size; ++p) {
+      if (p != one && meet(comm, p, one)) bytes[p] = state_.number(0, 2) * 100;
     }
     one_with_others(call, one, gives, bytes);
-    const bool known = std::find(recording_.begin(), recording_.end(), false) == recording_.end();
+    const bool known = std::find(state_.recording.begin(), state_.recording.end(), false) ==
+                       state_.recording.end();
     call.proves = [=](std::uint32_t) { return known; };
     make(call);
   }
   // Between groups: who leaves waits for the other group only.
   void between_groups() {
-    if (number(0, 3) == 0) return irregular(kInter);
+    if (state_.number(0, 3) == 0) return irregular(kInter);
     Call call{kInter, "between groups", "MPI_Barrier"};
-    call.sent = call.got = std::vector<int>(size_, 0);
-    const int kind = number(0, 2);
+    call.sent = call.got = std::vector<int>(state_.size, 0);
+    const int kind = state_.number(0, 2);
     if (kind == 0) {  // with data in some directions; in a barrier without
-      call.region = number(0, 1) == 1 ? "MPI_Allreduce" : "MPI_Barrier";
-      if (call.region == "MPI_Allreduce") call.sent = call.got = std::vector<int>(size_, 8);
+      call.region = state_.number(0, 1) == 1 ? "MPI_Allreduce" : "MPI_Barrier";
+      if (call.region == "MPI_Allreduce") call.sent = call.got = std::vector<int>(state_.size, 8);
       call.needs = [this](std::uint32_t p, std::uint32_t q) { return meet(kInter, p, q); };
     } else if (kind == 1) {
       call.region = "MPI_Allgather";
-      const int given[2] = {number(0, 1) * 8, number(0, 1) * 8};
-      for (std::uint32_t p = 0; p < size_; ++p) {
+      const int given[2] = {state_.number(0, 1) * 8, state_.number(0, 1) * 8};
+      for (std::uint32_t p = 0; p < state_.size; ++p) {
         call.sent[p] = given[in_second(p) ? 1 : 0];
         call.got[p] = given[in_second(p) ? 0 : 1];
       }
@@ -137,10 +141,10 @@ class ClockCalls : protected ClockState {
         return meet(kInter, p, q) && sent[q] != 0;
       };
     } else {
-      const std::uint32_t root = process();
-      const bool gives = number(0, 1) == 1;
+      const std::uint32_t root = state_.process();
+      const bool gives = state_.number(0, 1) == 1;
       call.region = gives ? "MPI_Bcast" : "MPI_Reduce";
-      for (std::uint32_t p = 0; p < size_; ++p) {
+      for (std::uint32_t p = 0; p < state_.size; ++p) {
         const bool other = meet(kInter, p, root);
         (gives == (p == root) ? call.sent : call.got)[p] = p == root || other ? 8 : 0;
         call.roots.push_back(p == root || other ? root : kNobody);  // the rest: MPI_PROC_NULL
@@ -155,37 +159,37 @@ class ClockCalls : protected ClockState {
   // name MPI_PROC_NULL, too.
   void among_neighbours(Comm comm) {
     Call call{comm, "neighbours", "MPI_Neighbor_alltoall"};
-    const int kind = number(0, 2);
+    const int kind = state_.number(0, 2);
     if (kind == 2) {
       call.region = "MPI_Neighbor_alltoallv";
-      const std::uint32_t one = process();
-      std::vector<int> bytes(size_, 0);
-      const bool gives = number(0, 1) == 1;
-      for (std::uint32_t p = 0; p < size_; ++p) {
+      const std::uint32_t one = state_.process();
+      std::vector<int> bytes(state_.size, 0);
+      const bool gives = state_.number(0, 1) == 1;
+      for (std::uint32_t p = 0; p < state_.size; ++p) {
         if (p != one && (gives ? meet(comm, p, one) : meet(comm, one, p))) {
-          bytes[p] = number(0, 2) * 100;
+          bytes[p] = state_.number(0, 2) * 100;
         }
       }
       one_with_others(call, one, gives, bytes);
-      for (std::uint32_t p = 0; p < size_; ++p) {
+      for (std::uint32_t p = 0; p < state_.size; ++p) {
         if (comm != kGrid || !at_border(p)) continue;
-        call.got[p] += number(0, 1) * 50;
-        if (call.got[p] != 0) ++program_.unknown;
+        call.got[p] += state_.number(0, 1) * 50;
+        if (call.got[p] != 0) ++state_.program.unknown;
       }
       call.proves = [=, this](std::uint32_t p) {
-        for (std::uint32_t q = 0; q < size_; ++q) {
-          if (meet(comm, p, q) && !recording_[q]) return false;
+        for (std::uint32_t q = 0; q < state_.size; ++q) {
+          if (meet(comm, p, q) && !state_.recording[q]) return false;
         }
         return comm != kGrid || !at_border(p);
       };
     } else {
-      call.sent = call.got = std::vector<int>(size_, 32);
+      call.sent = call.got = std::vector<int>(state_.size, 32);
       if (kind == 1) {
         call.region = "MPI_Neighbor_allgatherv";
-        for (std::uint32_t p = 0; p < size_; ++p) call.sent[p] = number(0, 1) * 8;
-        for (std::uint32_t p = 0; p < size_; ++p) {
+        for (std::uint32_t p = 0; p < state_.size; ++p) call.sent[p] = state_.number(0, 1) * 8;
+        for (std::uint32_t p = 0; p < state_.size; ++p) {
           call.got[p] = comm == kGrid && at_border(p) ? 50 : 0;
-          for (std::uint32_t q = 0; q < size_; ++q)
+          for (std::uint32_t q = 0; q < state_.size; ++q)
             call.got[p] += meet(comm, p, q) ? call.sent[q] : 0;
         }
       }
@@ -196,11 +200,9 @@ class ClockCalls : protected ClockState {
     make(call);
   }
 
-  std::uint32_t process() {
-    return static_cast<std::uint32_t>(number(0, static_cast<int>(size_) - 1));
-  }
-
  private:
+  using Place = ClockState::Place;
+  static constexpr std::uint32_t kNobody = ClockState::kNobody;
   struct Call {
     Comm comm;
     const char* what;
@@ -222,65 +224,68 @@ class ClockCalls : protected ClockState {
 
   void make(const Call& call) {
     // What somebody begins unseen can only be guessed (merge_begun_calls_test.cc has a case).
-    const bool seen = std::find(recording_.begin(), recording_.end(), false) == recording_.end();
-    if (seen && number(0, 2) == 0) return begin(call);
+    const bool seen = std::find(state_.recording.begin(), state_.recording.end(), false) ==
+                      state_.recording.end();
+    if (seen && state_.number(0, 2) == 0) return begin(call);
     ++calls_[call.comm];
     std::vector<Place> enters;
     std::vector<double> times;
-    for (std::uint32_t p = 0; p < size_; ++p) {
-      pass(p);
-      enters.push_back(enter(p, call.region.c_str()));
-      times.push_back(now_[p]);
+    for (std::uint32_t p = 0; p < state_.size; ++p) {
+      state_.pass(p);
+      enters.push_back(state_.enter(p, call.region.c_str()));
+      times.push_back(state_.now[p]);
     }
-    for (std::uint32_t p = 0; p < size_; ++p) {
+    for (std::uint32_t p = 0; p < state_.size; ++p) {
       wait_for(p, call, times);
-      const Place left = record(p, "MPI_COLLEXIT", fields(call, p));
-      for (std::uint32_t q = 0; q < size_; ++q) {
-        if (p != q && call.needs(p, q) && call.proves(p)) depends(enters[q], left, call.what, true);
+      const Place left = state_.record(p, "MPI_COLLEXIT", fields(call, p));
+      for (std::uint32_t q = 0; q < state_.size; ++q) {
+        if (p != q && call.needs(p, q) && call.proves(p))
+          state_.depends(enters[q], left, call.what, true);
       }
     }
   }
   // Non-blocking, or one start of a persistent one, which has a key of its own.
   void begin(const Call& call) {
     const std::uint64_t made = begun_[call.comm]++;
-    const bool persistent = number(0, 3) == 0;
+    const bool persistent = state_.number(0, 3) == 0;
     Open open{call, request_++};
-    for (std::uint32_t p = 0; p < size_; ++p) {
-      pass(p);
-      enter(p, persistent ? "MPI_Start" : "MPI_Ibarrier");
-      open.begins.push_back(record(p, "MPI_COLL_BEGIN",
-                                   "reqid=" + std::to_string(open.request) + " " + fields(call, p) +
-                                       " key=" + std::to_string(persistent ? made + 1 : 0) +
-                                       " ordinal=" + std::to_string(persistent ? 1 : made) +
-                                       " op=" + std::to_string(operation(call.region))));
-      open.times.push_back(now_[p]);
+    for (std::uint32_t p = 0; p < state_.size; ++p) {
+      state_.pass(p);
+      state_.enter(p, persistent ? "MPI_Start" : "MPI_Ibarrier");
+      open.begins.push_back(state_.record(p, "MPI_COLL_BEGIN",
+                                          "reqid=" + std::to_string(open.request) + " " +
+                                              fields(call, p) +
+                                              " key=" + std::to_string(persistent ? made + 1 : 0) +
+                                              " ordinal=" + std::to_string(persistent ? 1 : made) +
+                                              " op=" + std::to_string(operation(call.region))));
+      open.times.push_back(state_.now[p]);
       open.proves.push_back(call.proves(p));
-      pass(p);
-      exit(p);
+      state_.pass(p);
+      state_.exit(p);
     }
-    open.done.assign(size_, false);
-    open.forgotten.assign(size_, false);
+    open.done.assign(state_.size, false);
+    open.forgotten.assign(state_.size, false);
     open_.push_back(std::move(open));
   }
   void complete(std::uint32_t p, Open& open) {
     open.done[p] = true;
-    pass(p);
-    enter(p, "MPI_Wait");
+    state_.pass(p);
+    state_.enter(p, "MPI_Wait");
     wait_for(p, open.call, open.times);
-    const Place left =
-        record(p, "MPI_REQUEST_COMPLETE", "reqid=" + std::to_string(open.request) + " kind=1");
-    exit(p);
-    for (std::uint32_t q = 0; q < size_; ++q) {
+    const Place left = state_.record(p, "MPI_REQUEST_COMPLETE",
+                                     "reqid=" + std::to_string(open.request) + " kind=1");
+    state_.exit(p);
+    for (std::uint32_t q = 0; q < state_.size; ++q) {
       if (p != q && open.call.needs(p, q) && open.proves[p] && !open.forgotten[p]) {
-        depends(open.begins[q], left, open.call.what, true);
+        state_.depends(open.begins[q], left, open.call.what, true);
       }
     }
   }
   void wait_for(std::uint32_t p, const Call& call, const std::vector<double>& times) {
-    for (std::uint32_t q = 0; q < size_; ++q) {
-      if (call.needs(p, q)) now_[p] = std::max(now_[p], times[q]);
+    for (std::uint32_t q = 0; q < state_.size; ++q) {
+      if (call.needs(p, q)) state_.now[p] = std::max(state_.now[p], times[q]);
     }
-    now_[p] += latency();
+    state_.now[p] += state_.latency();
   }
   static std::string fields(const Call& call, std::uint32_t p) {
     const std::uint32_t root = call.roots.empty() ? kNobody : call.roots[p];
@@ -333,7 +338,7 @@ class ClockCalls : protected ClockState {
   // The definitions of its neighbours in the graph.
   std::string graph(std::uint32_t p) const {
     std::vector<std::uint32_t> from, to;
-    for (std::uint32_t q = 0; q < size_; ++q) {
+    for (std::uint32_t q = 0; q < state_.size; ++q) {
       if (sources_[p][q]) from.push_back(q);
       if (sources_[q][p]) to.push_back(q);
     }
@@ -366,6 +371,7 @@ class ClockCalls : protected ClockState {
            " ranks=" + list(ranks) + "\n";
   }
 
+  ClockState& state_;
   std::vector<std::uint32_t> ring_;  // the grid's processes, by place
   std::vector<std::uint32_t> groups_[2];
   std::vector<std::uint32_t> sizes_;

@@ -2,30 +2,31 @@
 // Internal to merge_program.cc; see merge_program.h.
 #pragma once
 
-#include "tests/support/program_recorder.h"
+#include "tests/support/simulated_run.h"
 
 namespace kojak::support::program {
 
-class Operations : public Recorder {
+class Operations {
  public:
-  using Recorder::Recorder;
+  // The run must outlive it.
+  explicit Operations(SimulatedRun& run) : run_(run) {}
 
- protected:
   void some_operations(Process& p) {
-    if (quiet_) return;
-    const int n = chance(30) ? 0 : number(0, 4);
+    if (run_.quiet) return;
+    const int n = run_.chance(30) ? 0 : run_.number(0, 4);
     for (int i = 0; i < n; ++i) {
-      const auto w = static_cast<std::uint32_t>(number(0, static_cast<int>(windows_.size()) - 1));
-      if (std::count(windows_[w].begin(), windows_[w].end(), p.rank) == 0) continue;
+      const auto w =
+          static_cast<std::uint32_t>(run_.number(0, static_cast<int>(run_.windows.size()) - 1));
+      if (std::count(run_.windows[w].begin(), run_.windows[w].end(), p.rank) == 0) continue;
       operation(p, w);
-      if (chance(20)) passive_step(p, w);
+      if (run_.chance(20)) passive_step(p, w);
     }
-    if (!p.requests.empty() && chance(40)) wait_for_requests(p);
-    if (chance(10)) {
-      Location& l = some_thread(p);
-      enter(p, l, kWork);
-      pass(p);
-      exit(p, l);
+    if (!p.requests.empty() && run_.chance(40)) wait_for_requests(p);
+    if (run_.chance(10)) {
+      Location& l = run_.some_thread(p);
+      run_.enter(p, l, kWork);
+      run_.pass(p);
+      run_.exit(p, l);
     }
   }
   void operation(Process& p, std::uint32_t w) {
@@ -33,7 +34,7 @@ class Operations : public Recorder {
     std::vector<std::uint32_t> targets;
     bool passive = false;
     if (s.lock_all) {
-      targets = windows_[w];
+      targets = run_.windows[w];
       passive = true;
     } else if (!s.locks.empty()) {
       for (const auto& lock : s.locks) targets.push_back(lock.first);
@@ -41,14 +42,14 @@ class Operations : public Recorder {
     } else if (s.access_epoch) {
       targets = s.access_epoch->group;
     } else if (s.fence_usable) {
-      targets = windows_[w];
+      targets = run_.windows[w];
     }
     if (targets.empty()) return;
-    const std::uint32_t target = any(targets);
+    const std::uint32_t target = run_.any(targets);
     ++s.operations[target];
     // 1 put, 2 get, 3 both
-    const int kind = number(1, 3);
-    const bool request = passive && chance(40);
+    const int kind = run_.number(1, 3);
+    const bool request = passive && run_.chance(40);
     const Region region = kind == 3   ? (request ? kRgetAccumulate : kFetchAndOp)
                           : kind == 2 ? (request ? kRget : kGet)
                                       : (request ? kRput : kPut);
@@ -60,9 +61,9 @@ class Operations : public Recorder {
     op.atomic = kind == 3;
     if (!passive && s.access_epoch) {
       op.at_origin = s.access_epoch->call;
-      op.at_target = exposures_[{w, p.rank, target}].back();
+      op.at_target = run_.exposures[{w, p.rank, target}].back();
     } else if (!passive) {
-      FenceEpoch& epoch = *fences_[w];
+      FenceEpoch& epoch = *run_.fences[w];
       epoch.used = true;
       const auto closing = [&](std::uint32_t rank) {
         CallRef& call = epoch.closing[rank];
@@ -72,13 +73,13 @@ class Operations : public Recorder {
       op.at_origin = closing(p.rank);
       op.at_target = closing(target);
     }
-    Location& l = some_thread(p);
+    Location& l = run_.some_thread(p);
     const std::uint32_t first = p.rmaid;
     p.rmaid += kind == 3 ? 2 : 1;
-    const std::uint64_t bytes = chance(3) ? 5'000'000'000u : 8;
-    pass(p);
+    const std::uint64_t bytes = run_.chance(3) ? 5'000'000'000u : 8;
+    run_.pass(p);
     const double begin = p.now;
-    pass(p);
+    run_.pass(p);
     std::vector<std::size_t> made_operations;
     if (p.recording) {
       made_operations = record_operation(p, l, op, kind, region, w, first, bytes, begin);
@@ -89,6 +90,42 @@ class Operations : public Recorder {
         p.requests.insert(p.requests.end(), made_operations.begin(), made_operations.end());
     }
   }
+  void passive_step(Process& p, std::uint32_t w) {
+    WindowState& s = p.windows[w];
+    if (s.access_epoch) return;
+    if (s.lock_all) {
+      if (run_.chance(30)) {
+        unlock_all(p, w);
+      } else {
+        flush(p, w, run_.chance(50) ? kAbsent : run_.any(run_.windows[w]), run_.chance(40));
+      }
+    } else if (!s.locks.empty() && run_.chance(60)) {
+      std::vector<std::uint32_t> held;
+      for (const auto& lock : s.locks) held.push_back(lock.first);
+      if (run_.chance(50)) {
+        unlock(p, w, run_.any(held));
+      } else {
+        flush(p, w, run_.chance(30) ? kAbsent : run_.any(held), run_.chance(40));
+      }
+    } else if (!run_.fences[w]->used || !s.fence_usable) {
+      if (s.locks.empty() && run_.chance(30)) {
+        lock_all(p, w);
+      } else {
+        const std::uint32_t target = run_.any(run_.windows[w]);
+        if (!s.locks.contains(target)) lock(p, w, target);
+      }
+    }
+  }
+  void unlock_everything(Process& p, std::uint32_t w) {
+    while (!p.windows[w].locks.empty()) {
+      std::vector<std::uint32_t> held;
+      for (const auto& held_lock : p.windows[w].locks) held.push_back(held_lock.first);
+      unlock(p, w, run_.any(held));
+    }
+    if (p.windows[w].lock_all) unlock_all(p, w);
+  }
+
+ private:
   std::vector<std::size_t> record_operation(Process& p, Location& l, Operation op, int kind,
                                             Region region, std::uint32_t w, std::uint32_t first,
                                             std::uint64_t bytes, double begin) {
@@ -97,7 +134,7 @@ class Operations : public Recorder {
     const LocationId lid{l.rank};
     const Seconds from{begin + p.shift}, to{end + p.shift};
     const PeerId target{op.target};
-    const WindowId wid = window_id(l, w);
+    const WindowId wid = run_.window_id(l, w);
     const RmaId get_id{first}, put_id{kind == 3 ? first + 1 : first};
     op.location = l.lid;
     const auto atom = [&](double time, bool exit_event, std::size_t record) {
@@ -109,18 +146,19 @@ class Operations : public Recorder {
       op.rmaid = raw(put ? put_id : get_id);
       op.start = start;
       op.end_record = end_record;
-      operations_.push_back(op);
-      made_operations.push_back(operations_.size() - 1);
+      run_.operations.push_back(op);
+      made_operations.push_back(run_.operations.size() - 1);
     };
     const auto leave = [&](std::size_t exit_atom) {
-      for (const std::size_t i : made_operations) operations_[i].exit = exit_atom;
+      for (const std::size_t i : made_operations) run_.operations[i].exit = exit_atom;
       return made_operations;
     };
-    if (chance(60)) {  // one record for the call
-      l.records.push_back({encoded(MpiRmaCall{lid, from, to, RegionId{region}, target, wid, get_id,
-                                              Bytes64{bytes}, Bytes64{kind == 3 ? bytes : 0},
-                                              Byte{static_cast<std::uint8_t>(kind)}}),
-                           end, 0});
+    if (run_.chance(60)) {  // one record for the call
+      l.records.push_back(
+          {run_.encoded(MpiRmaCall{lid, from, to, RegionId{region}, target, wid, get_id,
+                                   Bytes64{bytes}, Bytes64{kind == 3 ? bytes : 0},
+                                   Byte{static_cast<std::uint8_t>(kind)}}),
+           end, 0});
       const std::size_t record = l.records.size() - 1;
       atom(begin, false, record);
       if ((kind & 2) != 0) {
@@ -131,7 +169,7 @@ class Operations : public Recorder {
       return leave(atom(end, true, record));
     }
     const auto write = [&](const auto& record, double time, int depth) {
-      l.records.push_back({encoded(record), time, depth});
+      l.records.push_back({run_.encoded(record), time, depth});
       return l.records.size() - 1;
     };
     const Bytes field =
@@ -167,141 +205,114 @@ class Operations : public Recorder {
                         const CallRef& call) {
     std::vector<std::size_t>& pending = p.windows[w].pending[target];
     std::erase_if(pending, [&](std::size_t i) {
-      Operation& op = operations_[i];
+      Operation& op = run_.operations[i];
       if (gets_only && op.put) return false;
       if (!op.at_origin) op.at_origin = call;
       return true;
     });
   }
   void wait_for_requests(Process& p) {
-    Location& l = some_thread(p);
-    enter(p, l, kWaitall);
-    pass(p);
+    Location& l = run_.some_thread(p);
+    run_.enter(p, l, kWaitall);
+    run_.pass(p);
     std::vector<std::size_t> rest;
     for (const std::size_t i : p.requests) {
-      Operation& op = operations_[i];
-      if (chance(30)) {
+      Operation& op = run_.operations[i];
+      if (run_.chance(30)) {
         rest.push_back(i);
         continue;
       }
       if (op.put && op.atomic) continue;  // only the get of an atomic operation is named
-      const auto place = simple(
-          p, l, MpiRmaComplete{LocationId{l.rank}, at(p), window_id(l, op.window), RmaId{op.rmaid}},
-          false, 0);
+      const auto place = run_.simple(p, l,
+                                     MpiRmaComplete{LocationId{l.rank}, run_.at(p),
+                                                    run_.window_id(l, op.window), RmaId{op.rmaid}},
+                                     false, 0);
       if (!op.put && !op.at_origin) {
         op.at_origin = std::make_shared<Call>();
-        made(op.at_origin, place);
+        run_.made(op.at_origin, place);
         std::erase(p.windows[op.window].pending[op.target], i);
       }
     }
     p.requests = rest;
-    exit(p, l);
-  }
-
-  void passive_step(Process& p, std::uint32_t w) {
-    WindowState& s = p.windows[w];
-    if (s.access_epoch) return;
-    if (s.lock_all) {
-      if (chance(30)) {
-        unlock_all(p, w);
-      } else {
-        flush(p, w, chance(50) ? kAbsent : any(windows_[w]), chance(40));
-      }
-    } else if (!s.locks.empty() && chance(60)) {
-      std::vector<std::uint32_t> held;
-      for (const auto& lock : s.locks) held.push_back(lock.first);
-      if (chance(50)) {
-        unlock(p, w, any(held));
-      } else {
-        flush(p, w, chance(30) ? kAbsent : any(held), chance(40));
-      }
-    } else if (!fences_[w]->used || !s.fence_usable) {
-      if (s.locks.empty() && chance(30)) {
-        lock_all(p, w);
-      } else {
-        const std::uint32_t target = any(windows_[w]);
-        if (!s.locks.contains(target)) lock(p, w, target);
-      }
-    }
+    run_.exit(p, l);
   }
   void lock(Process& p, std::uint32_t w, std::uint32_t target) {
-    feature("lock");
+    run_.feature("lock");
     WindowState& s = p.windows[w];
-    Location& l = some_thread(p);
-    const bool exclusive = chance(50);
+    Location& l = run_.some_thread(p);
+    const bool exclusive = run_.chance(50);
     s.fence_usable = false;
     s.locks[target] = exclusive;
     s.operations[target] = 0;
-    enter(p, l, kLock);
-    pass(p);
-    assertion(p, l, w, chance(20) ? kAssertNoCheck : 0);
-    simple(p, l,
-           MpiWinLock{LocationId{l.rank}, at(p), PeerId{target}, window_id(l, w),
-                      Byte{static_cast<std::uint8_t>(exclusive ? 1 : 0)}},
-           false, 0);
-    exit(p, l);
+    run_.enter(p, l, kLock);
+    run_.pass(p);
+    run_.assertion(p, l, w, run_.chance(20) ? kAssertNoCheck : 0);
+    run_.simple(p, l,
+                MpiWinLock{LocationId{l.rank}, run_.at(p), PeerId{target}, run_.window_id(l, w),
+                           Byte{static_cast<std::uint8_t>(exclusive ? 1 : 0)}},
+                false, 0);
+    run_.exit(p, l);
   }
   void lock_all(Process& p, std::uint32_t w) {
-    feature("lock_all");
+    run_.feature("lock_all");
     WindowState& s = p.windows[w];
-    Location& l = some_thread(p);
+    Location& l = run_.some_thread(p);
     s.fence_usable = false;
     s.lock_all = true;
     s.operations.clear();
-    enter(p, l, kLockAll);
-    pass(p);
-    assertion(p, l, w, chance(20) ? kAssertNoCheck : 0);
-    simple(p, l, MpiWinLockAll{LocationId{l.rank}, at(p), window_id(l, w)}, false, 0);
-    exit(p, l);
+    run_.enter(p, l, kLockAll);
+    run_.pass(p);
+    run_.assertion(p, l, w, run_.chance(20) ? kAssertNoCheck : 0);
+    run_.simple(p, l, MpiWinLockAll{LocationId{l.rank}, run_.at(p), run_.window_id(l, w)}, false,
+                0);
+    run_.exit(p, l);
   }
   void unlock(Process& p, std::uint32_t w, std::uint32_t target) {
-    Location& l = some_thread(p);
+    Location& l = run_.some_thread(p);
     const auto call = std::make_shared<Call>();
-    enter(p, l, kUnlock);
-    pass(p);
-    made(call,
-         simple(p, l, MpiWinUnlock{LocationId{l.rank}, at(p), PeerId{target}, window_id(l, w)},
-                false, 0));
+    run_.enter(p, l, kUnlock);
+    run_.pass(p);
+    run_.made(call, run_.simple(p, l,
+                                MpiWinUnlock{LocationId{l.rank}, run_.at(p), PeerId{target},
+                                             run_.window_id(l, w)},
+                                false, 0));
     complete_passive(p, w, target, false, call);
-    exit(p, l);
+    run_.exit(p, l);
     p.windows[w].locks.erase(target);
   }
   void unlock_all(Process& p, std::uint32_t w) {
-    Location& l = some_thread(p);
+    Location& l = run_.some_thread(p);
     const auto call = std::make_shared<Call>();
-    enter(p, l, kUnlockAll);
-    pass(p);
-    made(call, simple(p, l, MpiWinUnlockAll{LocationId{l.rank}, at(p), window_id(l, w)}, false, 0));
-    for (const std::uint32_t target : windows_[w]) {
+    run_.enter(p, l, kUnlockAll);
+    run_.pass(p);
+    run_.made(call, run_.simple(
+                        p, l, MpiWinUnlockAll{LocationId{l.rank}, run_.at(p), run_.window_id(l, w)},
+                        false, 0));
+    for (const std::uint32_t target : run_.windows[w]) {
       complete_passive(p, w, target, false, call);
     }
-    exit(p, l);
+    run_.exit(p, l);
     p.windows[w].lock_all = false;
   }
   void flush(Process& p, std::uint32_t w, std::uint32_t target, bool local) {
-    feature(local ? "flush_local" : "flush");
-    Location& l = some_thread(p);
+    run_.feature(local ? "flush_local" : "flush");
+    Location& l = run_.some_thread(p);
     const auto call = std::make_shared<Call>();
-    enter(p, l, local ? kFlushLocal : kFlush);
-    pass(p);
-    made(call, simple(p, l,
-                      MpiWinFlush{LocationId{l.rank}, at(p), PeerId{target}, window_id(l, w),
-                                  Byte{static_cast<std::uint8_t>(local ? 1 : 0)}},
-                      false, 0));
-    for (const std::uint32_t t : windows_[w]) {
+    run_.enter(p, l, local ? kFlushLocal : kFlush);
+    run_.pass(p);
+    run_.made(call, run_.simple(p, l,
+                                MpiWinFlush{LocationId{l.rank}, run_.at(p), PeerId{target},
+                                            run_.window_id(l, w),
+                                            Byte{static_cast<std::uint8_t>(local ? 1 : 0)}},
+                                false, 0));
+    for (const std::uint32_t t : run_.windows[w]) {
       if (target != kAbsent && t != target) continue;
       complete_passive(p, w, t, local, call);
     }
-    exit(p, l);
+    run_.exit(p, l);
   }
-  void unlock_everything(Process& p, std::uint32_t w) {
-    while (!p.windows[w].locks.empty()) {
-      std::vector<std::uint32_t> held;
-      for (const auto& held_lock : p.windows[w].locks) held.push_back(held_lock.first);
-      unlock(p, w, any(held));
-    }
-    if (p.windows[w].lock_all) unlock_all(p, w);
-  }
+
+  SimulatedRun& run_;
 };
 
 }  // namespace kojak::support::program

@@ -1,5 +1,5 @@
 // The state of a simulated program, and the records that its processes write. Internal to
-// merge_program.cc; see merge_program.h.
+// merge_program.cc, whose parts work on the same one; see merge_program.h.
 #pragma once
 
 #include <algorithm>
@@ -139,14 +139,12 @@ struct Process {
   bool missing = false;
 };
 
-class Recorder {
- public:
-  explicit Recorder(std::uint64_t seed) : random_(seed) {}
+struct SimulatedRun {
+  explicit SimulatedRun(std::uint64_t seed) : random(seed) {}
 
- protected:
-  int number(int from, int to) { return std::uniform_int_distribution<int>(from, to)(random_); }
+  int number(int from, int to) { return std::uniform_int_distribution<int>(from, to)(random); }
   bool chance(int percent) { return number(1, 100) <= percent; }
-  void feature(const char* name) { features_.insert(name); }
+  void feature(const char* name) { features.insert(name); }
   template <class T>
   const T& any(const std::vector<T>& values) {
     return values[static_cast<std::size_t>(number(0, static_cast<int>(values.size()) - 1))];
@@ -154,44 +152,44 @@ class Recorder {
 
   void set_up() {
     const int n = number(1, 5);
-    const int windows = number(1, 3);
-    for (int w = 0; w < windows; ++w) {
+    const int count = number(1, 3);
+    for (int w = 0; w < count; ++w) {
       std::vector<std::uint32_t> members;
       for (int r = 0; r < n; ++r) {
         if (chance(85)) members.push_back(static_cast<std::uint32_t>(r));
       }
       if (members.empty()) members.push_back(0);
-      windows_.push_back(members);
-      fences_.push_back(std::make_shared<FenceEpoch>());
+      windows.push_back(members);
+      fences.push_back(std::make_shared<FenceEpoch>());
     }
     const bool clocks = chance(40);
-    corrected_ = clocks && chance(50);
-    if (clocks) feature(corrected_ ? "corrected clocks" : "clock errors");
+    corrected = clocks && chance(50);
+    if (clocks) feature(corrected ? "corrected clocks" : "clock errors");
     for (int r = 0; r < n; ++r) {
       Process p;
       p.rank = static_cast<std::uint32_t>(r);
       p.now = 100 + number(0, 8);
-      p.windows.resize(windows_.size());
+      p.windows.resize(windows.size());
       if (clocks) p.shift = number(-40, 40) / 4.0;
       p.locations.push_back(static_cast<std::uint32_t>(r));
-      processes_.push_back(p);
+      processes.push_back(p);
       Location l;
       l.rank = l.lid = p.rank;
-      locations_.push_back(l);
+      locations.push_back(l);
     }
-    for (Process& p : processes_) {
+    for (Process& p : processes) {
       if (!chance(20)) continue;
       feature("threads");
       Location l;
       l.rank = p.rank;
       l.thread = 1;
-      l.lid = static_cast<std::uint32_t>(locations_.size());
+      l.lid = static_cast<std::uint32_t>(locations.size());
       p.locations.push_back(l.lid);
-      locations_.push_back(l);
+      locations.push_back(l);
     }
-    for (Location& l : locations_) {
+    for (Location& l : locations) {
       l.id_shift = static_cast<std::uint32_t>(number(0, 5));
-      Process& p = processes_[l.rank];
+      Process& p = processes[l.rank];
       simple(p, l, Enter{LocationId{l.rank}, at(p), RegionId{kMain}, {}}, false, 1);
     }
   }
@@ -224,7 +222,7 @@ class Recorder {
   void attribute(Process& p, Location& l, const R& record) {
     if (p.recording) l.records.push_back({encoded(record), p.now, 0});
   }
-  Location& some_thread(Process& p) { return locations_[any(p.locations)]; }
+  Location& some_thread(Process& p) { return locations[any(p.locations)]; }
   void enter(Process& p, Location& l, Region region) {
     pass(p);
     simple(p, l, Enter{LocationId{l.rank}, at(p), RegionId{region}, {}}, false, 1);
@@ -246,7 +244,7 @@ class Recorder {
   // The object of a group has a number of its own in every trace.
   CommId group_id(const Location& l, const std::vector<std::uint32_t>& group) {
     const auto [it, fresh] =
-        groups_.try_emplace(group, static_cast<std::uint32_t>(groups_.size()) + 10);
+        groups.try_emplace(group, static_cast<std::uint32_t>(groups.size()) + 10);
     return CommId{it->second + l.id_shift};
   }
 
@@ -254,7 +252,7 @@ class Recorder {
     if (step == p.pause_from && p.recording) {
       pass(p);
       for (const std::uint32_t lid : p.locations) {
-        Location& l = locations_[lid];
+        Location& l = locations[lid];
         p.log_offs.push_back(*simple(p, l, LogOff{LocationId{l.rank}, at(p), {}}, false, 1));
         pass(p);
       }
@@ -272,7 +270,7 @@ class Recorder {
   void resume(Process& p) {
     // Operations that were completed meanwhile: if the same lock is held, or held again, the traces
     // do not tell them from those that were not.
-    for (Operation& op : operations_) {
+    for (Operation& op : operations) {
       if (op.origin != p.rank || !op.passive || op.settled || !op.at_origin) continue;
       op.settled = true;
       const WindowState& s = p.windows[op.window];
@@ -281,23 +279,23 @@ class Recorder {
     p.recording = true;
     const bool state_first = chance(50);
     pass(p);
-    if (state_first) state(p, locations_[p.locations[0]]);
+    if (state_first) state(p, locations[p.locations[0]]);
     for (const std::uint32_t lid : p.locations) {
-      Location& l = locations_[lid];
+      Location& l = locations[lid];
       simple(p, l, LogOn{LocationId{l.rank}, at(p), {}}, false, -1);
       pass(p);
     }
-    if (!state_first) state(p, locations_[p.locations[0]]);
+    if (!state_first) state(p, locations[p.locations[0]]);
   }
   void state(Process& p, Location& l) {
-    for (std::uint32_t w = 0; w < windows_.size(); ++w) {
+    for (std::uint32_t w = 0; w < windows.size(); ++w) {
       const WindowState& s = p.windows[w];
       const std::uint8_t all = s.lock_all ? 4 | 32 : 0;
       simple(p, l,
              WinState{LocationId{l.rank}, at(p), window_id(l, w), Count64{s.fences},
                       Flags{static_cast<std::uint8_t>((s.fence_open ? 1 : 0) | all)}},
              false, 0);
-      for (const std::uint32_t peer : windows_[w]) {
+      for (const std::uint32_t peer : windows[w]) {
         const auto count = [&](const std::map<std::uint32_t, std::uint64_t>& m) {
           const auto it = m.find(peer);
           return it == m.end() ? std::uint64_t{0} : it->second;
@@ -311,32 +309,30 @@ class Recorder {
         if (const auto lock = s.locks.find(peer); lock != s.locks.end()) {
           open |= lock->second ? 8 : 4;
         }
-        const std::uint64_t operations = count(s.operations);
-        if (count(s.access) == 0 && count(s.exposure) == 0 && operations == 0 &&
-            (open & ~all) == 0) {
+        const std::uint64_t issued = count(s.operations);
+        if (count(s.access) == 0 && count(s.exposure) == 0 && issued == 0 && (open & ~all) == 0) {
           continue;
         }
         simple(p, l,
                EpochState{LocationId{l.rank}, at(p), window_id(l, w), PeerId{peer},
-                          Count64{count(s.access)}, Count64{count(s.exposure)}, Count64{operations},
+                          Count64{count(s.access)}, Count64{count(s.exposure)}, Count64{issued},
                           Flags{open}},
                false, 0);
       }
     }
   }
 
-  std::mt19937_64 random_;
-  std::vector<std::vector<std::uint32_t>> windows_;  // members
-  std::vector<std::shared_ptr<FenceEpoch>> fences_;  // the open fence epoch of each window
-  std::vector<Process> processes_;
-  std::vector<Location> locations_;
-  std::vector<Operation> operations_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::vector<CallRef>>
-      exposures_;
-  std::map<std::vector<std::uint32_t>, std::uint32_t> groups_;
-  std::set<std::string> features_;
-  bool corrected_ = false;
-  bool quiet_ = false;  // nothing new begins
+  std::mt19937_64 random;
+  std::vector<std::vector<std::uint32_t>> windows;  // members
+  std::vector<std::shared_ptr<FenceEpoch>> fences;  // the open fence epoch of each window
+  std::vector<Process> processes;
+  std::vector<Location> locations;
+  std::vector<Operation> operations;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::vector<CallRef>> exposures;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> groups;
+  std::set<std::string> features;
+  bool corrected = false;
+  bool quiet = false;  // nothing new begins
 };
 
 }  // namespace kojak::support::program
