@@ -7,6 +7,7 @@
 // Error with its offset; the definitions stay usable without it. Source: docs/format.md.
 #pragma once
 
+#include <compare>
 #include <map>
 #include <optional>
 #include <string>
@@ -108,6 +109,7 @@ struct RegionDef {
 struct MetricDef {
   std::string name, description;
   std::uint8_t dtype = 0, mode = 0, interval = 0;
+  auto operator<=>(const MetricDef&) const = default;
 };
 struct CallSiteDef {
   FileId file{};
@@ -116,7 +118,7 @@ struct CallSiteDef {
   RegionId left{};
   // The site that entered `left`; absent if the path to this one is not recorded.
   CallSiteId caller = absent<CallSiteId>();
-  bool operator==(const CallSiteDef&) const = default;
+  auto operator<=>(const CallSiteDef&) const = default;
 };
 // A call site has no more callers, one above the other.
 inline constexpr std::size_t kMostSiteCallers = 64;

@@ -54,6 +54,11 @@ std::uint32_t intern(Map& ids, Vector& objects, Key&& key, Make&& make) {
   if (fresh) objects.push_back(make());
   return it->second;
 }
+// Of objects that are one where their content is equal.
+template <class Map, class Object>
+std::uint32_t intern(Map& ids, std::vector<Object>& objects, const Object& object) {
+  return intern(ids, objects, object, [&] { return object; });
+}
 
 // As many as fit into each kind of event that has them.
 std::uint32_t most_counters() {
@@ -88,7 +93,7 @@ bool counts_by_pair(const MpiFunction& function) {
 }
 
 std::uint32_t MergedDefinitions::file(const std::string& name) {
-  return intern(file_ids_, files, name, [&] { return name; });
+  return intern(file_ids_, files, name);
 }
 
 std::uint32_t MergedDefinitions::machine(const std::string& name, std::uint32_t count) {
@@ -97,6 +102,23 @@ std::uint32_t MergedDefinitions::machine(const std::string& name, std::uint32_t 
   });
   machines[id].nodes = std::max(machines[id].nodes, count);
   return id;
+}
+
+bool MergedDefinitions::RegionOrder::operator()(const RegionDef& a, const RegionDef& b) const {
+  const auto content = [](const RegionDef& region) {
+    return std::tie(region.name, region.file, region.description, region.begin, region.end,
+                    region.type);
+  };
+  return content(a) < content(b);
+}
+
+std::uint32_t MergedDefinitions::region(const RegionDef& def) {
+  if (!def.file.empty()) file(def.file);
+  return intern(region_ids_, regions, def);
+}
+
+std::uint32_t MergedDefinitions::call_site(const CallSiteDef& site) {
+  return intern(call_site_ids_, call_sites, site);
 }
 
 void TraceDefinitions::add(const RawRecord& record, const Dialect& dialect,
@@ -130,11 +152,7 @@ std::uint32_t TraceDefinitions::comm_of(CommId id, const char* of) {
 
 std::uint32_t TraceDefinitions::take(RegionId id, const RegionDef& def) {
   if (const CodeDef* code = local_.local_functions.find(id)) return function(*code);
-  if (!def.file.empty()) merged_.file(def.file);
-  return intern(
-      merged_.region_ids_, merged_.regions,
-      std::tuple(def.name, def.file, def.description, raw(def.begin), raw(def.end), def.type),
-      [&] { return def; });
+  return merged_.region(def);
 }
 
 std::uint32_t TraceDefinitions::take(CallSiteId, const CallSiteDef& def) {
@@ -253,22 +271,14 @@ void TraceDefinitions::take_location() {
 void TraceDefinitions::take_metrics() {
   std::uint32_t position = 0;
   const auto take = [&](MetricId id, const MetricDef& def) {
-    std::string key = def.name;
-    key += '\0';
-    key += def.description;
-    key += '\0';
-    key += static_cast<char>(def.dtype);
-    key += static_cast<char>(def.mode);
-    key += static_cast<char>(def.interval);
-    const bool known = merged_.metric_ids_.find(key) != merged_.metric_ids_.end();
+    const bool known = merged_.metric_ids_.contains(def);
     if (!known && merged_.metrics.size() >= most_counters()) {
       summary_.add(Finding::kCountersLeftOut, 1,
                    [&] { return traces_[index_].path + ": " + def.name; });
       translation_.metrics_differ = true;
       return;
     }
-    const std::uint32_t merged =
-        intern(merged_.metric_ids_, merged_.metrics, std::move(key), [&] { return def; });
+    const std::uint32_t merged = intern(merged_.metric_ids_, merged_.metrics, def);
     translation_.metrics.set(raw(id), merged);
     if (merged != position) translation_.metrics_differ = true;
     ++position;

@@ -133,17 +133,20 @@ class MergedDefinitions {
   friend class TraceDefinitions;
   std::uint32_t file(const std::string& name);
   std::uint32_t machine(const std::string& name, std::uint32_t nodes);
+  std::uint32_t region(const RegionDef& def);
   std::uint32_t function(const CodePlace& place);
   std::uint32_t call_site(const CallSiteDef& site);
 
+  // What a region is follows from its name.
+  struct RegionOrder {
+    bool operator()(const RegionDef& a, const RegionDef& b) const;
+  };
   std::vector<std::uint32_t> trace_locations_;
-  std::unordered_map<std::string, std::uint32_t> file_ids_, machine_ids_, metric_ids_;
+  std::unordered_map<std::string, std::uint32_t> file_ids_, machine_ids_;
+  std::map<MetricDef, std::uint32_t> metric_ids_;
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> node_ids_;
-  std::map<
-      std::tuple<std::string, std::string, std::string, std::uint32_t, std::uint32_t, std::uint8_t>,
-      std::uint32_t>
-      region_ids_;
-  std::map<std::tuple<FileId, Line, RegionId, RegionId, CallSiteId>, std::uint32_t> call_site_ids_;
+  std::map<RegionDef, std::uint32_t, RegionOrder> region_ids_;
+  std::map<CallSiteDef, std::uint32_t> call_site_ids_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> comm_ids_, window_ids_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> group_comms_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> own_comms_, own_windows_;

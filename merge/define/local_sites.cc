@@ -33,24 +33,12 @@ bool is_system_library(std::string_view path) {
 }  // namespace
 
 std::uint32_t MergedDefinitions::function(const CodePlace& place) {
-  if (!place.declared_in.empty()) file(place.declared_in);
-  const auto begin = static_cast<Line>(place.declared_at);
-  const std::string name = statement_of(place.function);
-  const auto [it, fresh] = region_ids_.try_emplace(
-      std::tuple(name, place.declared_in, std::string(), raw(begin), kAbsent, std::uint8_t{1}),
-      static_cast<std::uint32_t>(regions.size()));
-  if (fresh) {
-    regions.push_back({name, place.declared_in, "", begin, absent<Line>(), 1, nullptr});
-  }
-  return it->second;
-}
-
-std::uint32_t MergedDefinitions::call_site(const CallSiteDef& site) {
-  const auto [it, fresh] = call_site_ids_.try_emplace(
-      std::tuple(site.file, site.line, site.entered, site.left, site.caller),
-      static_cast<std::uint32_t>(call_sites.size()));
-  if (fresh) call_sites.push_back(site);
-  return it->second;
+  RegionDef def;
+  def.name = statement_of(place.function);
+  def.file = place.declared_in;
+  def.begin = static_cast<Line>(place.declared_at);
+  def.type = 1;
+  return region(def);
 }
 
 std::uint32_t TraceDefinitions::function(const CodeDef& code) {
