@@ -146,7 +146,7 @@ struct Event {
   bool is(bool (*question)(EventType)) const { return question(type); }
 };
 
-// Of a thread since it began, as its kernel counts it.
+// What a thread's kernel counts of it since it began.
 struct ProcessorTimes {
   std::uint64_t ran = 0, wanted = 0;  // nanoseconds with a processor; ready to run, and without one
   std::uint64_t preempted = 0;        // how often a processor was taken from it

@@ -56,6 +56,27 @@ Status check_outputs(const std::vector<LocalTrace>& traces, std::vector<std::str
   return keep_inputs(inputs, outputs);
 }
 
+// A stream, or compressed: the number of events cannot be put in afterwards.
+bool stays_as_written(const MergeOptions& options) {
+  struct stat output {};
+  return options.output == "-" || options.compression != Compression::kNone ||
+         (::stat(options.output.c_str(), &output) == 0 && !S_ISREG(output.st_mode));
+}
+
+// What the merge itself knows of the run.
+void tell_properties(const MergeOptions& options, MergedDefinitions& definitions) {
+  if (options.clock == ClockCorrection::kControlled) {
+    definitions.properties.set(run_property::kMergeClock, absent<ProcessId>(), "clc");
+  }
+  std::string folders;
+  for (const std::string& folder : definitions.code_names.folders()) {
+    folders += (folders.empty() ? "" : ":") + folder;
+  }
+  if (!folders.empty()) {
+    definitions.properties.set(run_property::kCompiledIn, absent<ProcessId>(), folders);
+  }
+}
+
 // A trace that is written to a file and read at the same time.
 class FileAndReader : public BufferSink {
  public:
@@ -119,13 +140,10 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   std::vector<std::string> outputs = options.others;
   outputs.push_back(options.output);
   if (Status status = check_outputs(traces, outputs); !status) return status.error();
-  // By merged location: thread 0 of each process first, so that equal times go to the lower one.
   const std::size_t count = traces.size();
   std::uint64_t bytes = 0;
   for (const LocalTrace& trace : traces) bytes += trace.size;
-  struct stat output {};
-  bool twice = options.output == "-" || options.compression != Compression::kNone ||
-               (::stat(options.output.c_str(), &output) == 0 && !S_ISREG(output.st_mode));
+  bool twice = stays_as_written(options);
   const std::uint64_t work = bytes * (2 + (twice ? 1 : 0) + readings(options));
   std::uint64_t done = 0;
   const std::function<void(std::uint64_t)> progress = [&](std::uint64_t n) {
@@ -151,16 +169,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   count_missing(traces, run, summary);
 
   const bool classic = options.format == Format::kClassic;
-  if (options.clock == ClockCorrection::kControlled && !classic) {
-    survey.definitions.properties.set(run_property::kMergeClock, absent<ProcessId>(), "clc");
-  }
-  std::string folders;
-  for (const std::string& folder : survey.definitions.code_names.folders()) {
-    folders += (folders.empty() ? "" : ":") + folder;
-  }
-  if (!folders.empty() && !classic) {
-    survey.definitions.properties.set(run_property::kCompiledIn, absent<ProcessId>(), folders);
-  }
+  if (!classic) tell_properties(options, survey.definitions);
 
   // Asked by the engine now and then, whether to go on.
   std::function<Status()> good = [] { return Status(); };
@@ -230,7 +239,6 @@ Result<Summary> merge_traces(const MergeOptions& options) {
     return events;
   };
   if (twice) {
-    // A stream cannot be corrected afterwards: count first.
     Summary counting;
     auto events = write("/dev/null", nullptr, counting);
     if (!events) return events.error();

@@ -46,7 +46,7 @@ struct MergeOptions {
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };
 
-// Of the words of the command line; nothing if there is no such one.
+// What a word of the command line means; nothing if it means nothing.
 std::optional<Model> model_of(std::string_view word);
 std::optional<Format> format_of(std::string_view word);
 std::optional<ClockCorrection> clock_of(std::string_view word);

@@ -33,7 +33,7 @@ class MergedStream {
 
   // Once. It may outlive the stream.
   std::unique_ptr<ByteSource> source();
-  // As far as that can be known before; 0 before the reader has got its first bytes.
+  // An estimate; 0 before the reader has got its first bytes.
   std::uint64_t expected_events() const;
   // Waits for the merge, which ends early if not all was read. What it threw is thrown again.
   Result<Summary> finish();

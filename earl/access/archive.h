@@ -68,7 +68,7 @@ class Archive {
   KOJAK_EARL_POINTER(writeptr)    // SHMEM_WAIT: the PUT_1TS that ended the waiting
   KOJAK_EARL_POINTER(cnodeptr)    // any event inside a region
 #undef KOJAK_EARL_POINTER
-  // Its call path; absent outside any region.
+  // The call path of an event; absent outside any region.
   CallPathId call_path(std::uint64_t pos) const {
     return call_path(pos, type(pos));
   }

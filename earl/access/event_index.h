@@ -27,7 +27,7 @@ class EventIndex {
                                   const RecordBlocks& records);
 
   std::uint64_t size() const { return enter_.size(); }
-  // Also of a file cut between two records, which lacks events that its definitions announce.
+  // A file cut between two records is damaged, too: it lacks events that are announced.
   const std::optional<Error>& damage() const { return damage_; }
   // Offset of the first record of event `pos` - pos % kBlock.
   std::uint64_t block_offset(std::uint64_t pos) const { return blocks_[pos / kBlock]; }
@@ -37,7 +37,7 @@ class EventIndex {
   // SEND_COMPLETE the SEND, of a SEND the later event with which its message left the queue.
   std::uint64_t link(std::uint64_t pos) const { return pointer(link_[pos]); }
   std::uint32_t raw_link(std::uint64_t pos) const { return link_[pos]; }
-  // Of a RECV with a request: the event that posted it.
+  // The event that posted the receive of a RECV with a request.
   std::uint64_t posted(std::uint64_t recv) const;
   const CallTree& call_tree() const { return tree_; }
   sequence::MessageColumns messages() const { return {link_, late_}; }

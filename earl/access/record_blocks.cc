@@ -94,7 +94,7 @@ RecordBlocks::Window RecordBlocks::at(std::uint64_t offset) const {
       return {nullptr, nullptr, offset, nullptr};
     }
   }
-  // Of several at one offset the last: the others are empty.
+  // Where several begin at one offset the last is meant: the others are empty.
   const auto behind =
       std::upper_bound(blocks_.begin(), blocks_.end(), offset,
                        [](std::uint64_t o, const Block& b) { return o < b.records; });

@@ -1,6 +1,6 @@
 // The records of a trace in memory by their offsets, whatever the form of its file.
 //
-// Of a plain trace that is the file itself. Of one with compact records (version 3.0) offsets are
+// A plain trace is taken as it lies there. In one with compact records (version 3.0) offsets are
 // those that the records have as version 2.0 has them; its blocks are decoded when they are asked
 // for, and the last ones kept. Where blocks begin is learnt by going through the file once
 // (next()), or comes from an index that was kept. The file must outlive it. Any thread may read

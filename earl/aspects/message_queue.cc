@@ -186,7 +186,7 @@ void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_r
   }
   if (c.ahead != kNone) [[unlikely]]
     serve_ahead(c);
-  // Its receiver, whose clock may be behind, has said that it took this one while it was not
+  // The receiver, whose clock may be behind, has said that it took this one while it was not
   // recorded.
   if (native_ && c.sent <= c.recvd) [[unlikely]]
     drop_before(c, c.recvd);

@@ -140,7 +140,7 @@ class MessageQueue {
     bool left = false;                   // single: left_call is there
     std::uint64_t ordinal = 0;
     Call left_call;
-    // Its receive has been posted, even if nobody sees it complete.
+    // Whether its receive has been posted, even if nobody sees it complete.
     bool posted() const { return recv_pos != kNoEvent || posting_known; }
   };
   struct PendingCall {

@@ -31,12 +31,12 @@ class ChannelTable {
   Channel& operator[](std::uint32_t i) { return channels_[i]; }
   const Channel& operator[](std::uint32_t i) const { return channels_[i]; }
   std::size_t size() const { return index_.size(); }
-  // For each key and number, in no particular order.
+  // Calls f for each key and number, in no particular order.
   template <class F>
   void for_each(F f) const {
     index_.for_each(f);
   }
-  // As many channels as make the next search for idle ones.
+  // At so many channels idle ones are searched next.
   std::size_t& purge_at() { return purge_at_; }
   const std::size_t& purge_at() const { return purge_at_; }
 

@@ -22,7 +22,7 @@ class RecordingSegments {
     if (!native_) [[unlikely]]
       ordinal = std::max(ordinal, std::uint64_t{pauses_[raw(process)]} << 40);
   }
-  // For saving.
+  // What must be saved to go on later.
   std::vector<std::uint32_t>& numbers() { return pauses_; }
   const std::vector<std::uint32_t>& numbers() const { return pauses_; }
 

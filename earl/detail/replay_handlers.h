@@ -39,7 +39,7 @@ class ReplayHandlers {
     if (kWantsTasks && !is_absent(creator_)) [[unlikely]]
       tell_task(i, pos);
   }
-  // Of the task that is entered next.
+  // Which thread has created the task that is entered next.
   void created_by(ThreadId thread) requires(kWantsTasks) { creator_ = thread; }
   KOJAK_INLINED void handle(const EnterCs& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);

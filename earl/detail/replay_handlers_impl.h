@@ -281,7 +281,7 @@ void ReplayHandlers<S>::perform(Frame& f) {
   }
   place.actions.resize(begin);
   if (!core_.variables.empty()) sink_.on_symmetric_wait(SymmetricWait{&call, core_.variables});
-  // Of a call that completed other messages, too, those are told.
+  // Where a call completed other messages, too, those are told instead.
   if (parts.any && f.message_call == 0) sink_.on_partitioned(call, parts.deciding);
 }
 

@@ -32,7 +32,7 @@ class CallPaths {
       const CallPathId parent = open.empty() ? absent<CallPathId>() : open.back();
       current_ = tree_.enter(parent, event.reg, event.csite, event.pos);
       open.push_back(current_);
-      // And what was entered with it, on the way from the open region.
+      // What was entered with it counts, too, on the way from the open region.
       for (CallPathId at = current_; at != parent; at = tree_[at].parent) count(at, i);
       if (log_ != nullptr && (*log_)[i].due()) [[unlikely]]
         mark(event.pos, i);

@@ -14,7 +14,7 @@ namespace kojak::earl::sequence {
 
 namespace {
 
-// Of the row's second number, below the window; the first one has the mode below the process.
+// The row's second number has flags below the window, its first one the mode below the process.
 constexpr unsigned kModeBits = 3, kFlagBits = 5;
 constexpr std::uint64_t kUnopened = 1, kUnclosed = 2;
 constexpr std::uint64_t kAtOnce = 4;  // it was over, and complete, with the event before the end

@@ -23,7 +23,7 @@ ProcessId Epochs::process(std::uint32_t location) const {
   return i != kAbsent ? trace_->process(i) : absent<ProcessId>();
 }
 
-// Of the function that the event leaves.
+// The role of the function that the event leaves.
 MpiRole Epochs::role_of(const Event& e) const {
   return trace_->definitions().role(e.reg);
 }

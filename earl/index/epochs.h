@@ -114,7 +114,7 @@ class Epochs {
   const Epoch* access(ProcessId process, WindowId window) const;
   const Epoch* exposure(ProcessId process, WindowId window) const;
   const Epoch* fence(ProcessId process, WindowId window) const;
-  // Its open lock of the target, or of all.
+  // The process's open lock of the target, or of all.
   const Epoch* lock(ProcessId process, WindowId window, ProcessId target) const;
   const Epoch* lock_all(ProcessId process, WindowId window) const;
   // f(const Epoch&) for all that are not over, waiting ones of closed transactions among them.

@@ -41,7 +41,7 @@ class IntervalColumn {
     last_end_ = end;
     min_begin_ = std::min(min_begin_, begin);
   }
-  // Of a column with contents.
+  // For a column with contents.
   void add(std::uint64_t begin, std::uint64_t end, std::span<const std::byte> contents);
   void finish();
 

@@ -40,10 +40,10 @@ class WindowLocks {
     if (is_rma_sync(e.type) || !locks_.empty() || e.type == EventType::kMpiAssert) change(e);
   }
 
-  // Of the part of a window at a target, in order of their requests.
+  // Who holds or wants the part of a window at a target, in order of requests.
   std::vector<WindowLock> holders(WindowId window, ProcessId target) const;
   std::vector<WindowLock> waiters(WindowId window, ProcessId target) const;
-  // Of the latest event, if it is a lock or unlock of a window.
+  // The pointer of the latest event, if it is a lock or unlock of a window.
   std::uint64_t lockptr() const { return lockptr_; }
 
   // From lock to unlock, with what is known of the lock.

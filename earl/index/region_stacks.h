@@ -48,7 +48,7 @@ class RegionStacks {
     }
     event.reg = top;
   }
-  // Of the location with this dense number, outermost first.
+  // The open regions of the location with this dense number, outermost first.
   std::span<const OpenRegion> stack(std::uint32_t index) const { return stacks_[index]; }
 
   // Region instances, from ENTER to exit, by location.

@@ -41,7 +41,7 @@ class SymmetricMemory {
     writeptr_ = writeptr;
   }
 
-  // Of the latest event: a PUT_1TS, or a GET_1TO; a SHMEM_WAIT.
+  // Pointers of the latest event, a PUT_1TS or GET_1TO; a SHMEM_WAIT.
   std::uint64_t placeptr() const { return placeptr_; }
   std::uint64_t writeptr() const { return writeptr_; }
 

@@ -87,7 +87,7 @@ class TransferQueues : public OpenTransfers {
       startptr_ = take(origin_here(e), e);
     }
   }
-  // Of the latest event.
+  // The pointer of the latest event.
   std::uint64_t startptr() const { return startptr_; }
 
  private:

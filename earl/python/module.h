@@ -117,7 +117,7 @@ std::uint32_t location_index(const Archive& archive, std::uint32_t location);
 ProcessId known_process(const Archive& archive, std::uint32_t rank);
 WindowId known_window(const Archive& archive, std::uint32_t window);
 std::uint64_t position(const Archive& archive, py::ssize_t pos);
-// As in a slice: counted from the end if negative, within the trace.
+// A place as in a slice: counted from the end if negative, within the trace.
 std::uint64_t bound(const Archive& archive, std::optional<py::ssize_t> pos, std::uint64_t none);
 // What Trace has of the definitions.
 void add_definition_properties(py::class_<Archive, std::shared_ptr<Archive>>& trace);

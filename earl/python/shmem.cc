@@ -20,7 +20,7 @@ std::vector<PyShmemWait> make_waits(const ArchivePtr& archive,
   return result;
 }
 
-// As in a program; None where the record does not tell it.
+// How a program spells the comparison; None where the record does not tell it.
 std::optional<std::string> comparison(const PyVariable& v) {
   constexpr const char* kSigns[] = {"==", "!=", ">", ">=", "<", "<="};
   const unsigned code = v.variable.comparison;

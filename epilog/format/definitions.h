@@ -142,7 +142,7 @@ struct CommDef {
   bool stands_for_group = false;  // native files only; classic files do not tell
   std::uint64_t identity_hi = 0, identity_lo = 0;
   bool bits = false;  // from a bit vector: order assumed ascending
-  // Of a communicator with a topology, by world rank, as far as they are recorded.
+  // Where it has a topology, by world rank, as far as they are recorded.
   std::map<std::uint32_t, NeighbourLists> neighbours;
 };
 struct WindowDef {

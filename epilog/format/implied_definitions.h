@@ -44,7 +44,7 @@ class ImpliedDefinitions {
   void place(std::uint32_t lid, std::uint32_t node) { node_of_[lid] = node; }
   // Processes of the run, where the text says it (LOCAL_RUN).
   void set_size(std::uint32_t size) { size_ = size; }
-  // As far as the text tells. More than the most are a slip of the pen, for which nobody wants
+  // How many the text tells of. More than the most are a slip of the pen, for which nobody wants
   // gigabytes of definitions.
   std::uint32_t processes() const;
   static constexpr std::uint32_t kMostProcesses = 1u << 22;

@@ -11,8 +11,8 @@
 
 namespace kojak {
 
-// Of each "{one|several}" in a text the word that fits the count. Other braces are left as they
-// are.
+// Keeps of each "{one|several}" in a text the word that fits the count. Other braces are left as
+// they are.
 inline std::string in_number(std::string_view text, std::uint64_t count) {
   std::string words;
   std::size_t at = 0;

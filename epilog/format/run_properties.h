@@ -21,8 +21,8 @@ class RunProperties {
     ByProcess& known = keys_[std::string(key)];
     count_ += known.insert_or_assign(process, std::string(value)).second;
   }
-  // As `speaker` tells it. Where it speaks for the whole run and others did otherwise before, it is
-  // taken to hold of itself: nothing is lost, and the lowest rank's word is that of the run.
+  // Adds what `speaker` tells. Where it speaks for the whole run and others did otherwise before,
+  // it is taken to hold of itself: nothing is lost, and the lowest rank's word is that of the run.
   void add(const std::string& key, ProcessId process, const std::string& value, ProcessId speaker) {
     const std::string* known = is_absent(process) ? find(key) : nullptr;
     if (known != nullptr && *known == value) return;

@@ -20,7 +20,7 @@ inline constexpr const char* kNoMetrics = "metrics.missing";
 
 inline constexpr const char* kSampleInterval = "sample.interval";  // seconds, of SAMPLE
 
-// For people: reports show them.
+// What is for people: reports show it.
 inline constexpr const char* kCommand = "run.command";  // the process's words, with blanks between
 inline constexpr const char* kStart = "run.start";      // of rank 0: "2026-11-23T14:05:09Z"
 

@@ -74,7 +74,7 @@ enum class ShmemRole : std::uint8_t {
 constexpr bool waits_for_variable(ShmemRole role) {
   return role >= ShmemRole::kWait && role <= ShmemRole::kWaitUntilSome;
 }
-// Of these and the tests.
+// Whether it is one of these, or a test.
 constexpr bool asks_for_variable(ShmemRole role) {
   return role >= ShmemRole::kWait && role <= ShmemRole::kTestSome;
 }

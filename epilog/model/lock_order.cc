@@ -30,7 +30,7 @@ void UnlockCalls::enter(std::uint32_t process, Seconds time) {
 
 void UnlockCalls::leave(std::uint32_t process) {
   if (process >= open_.size() || open_[process].empty()) return;
-  // Of several threads' calls the latest is taken to end: the others keep the order waiting.
+  // Where several threads call, the latest call is taken to end: the others keep the order waiting.
   calls_.end(open_[process].back().ticket);
   open_[process].pop_back();
 }

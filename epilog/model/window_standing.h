@@ -104,7 +104,7 @@ struct WindowStanding {
   bool names_fence() const { return fence_open && !access_open && locks == 0; }
   // Every operation belongs to the fence epoch that is open.
   bool only_fences() const { return names_fence() && all == 0; }
-  // As in WIN_STATE.
+  // The bits of WIN_STATE.
   std::uint8_t open() const {
     return static_cast<std::uint8_t>((fence_open ? kOpenFence : 0) | all);
   }

@@ -97,8 +97,8 @@ template <class A>
   constexpr bool kEnters = A::kBlocks || A::kBegins;
   constexpr bool kInNote = kNoted || A::kBegins;
   bool entered = A::kBlocks;
-  // Of a call that is not meant to wait ENTER is in the note, so that it is one compact record when
-  // it has returned.
+  // The ENTER of a call that is not meant to wait is in the note, so that the call is one compact
+  // record when it has returned.
   LocalBufferNote& note = *r.note;
   std::byte* noted = note.records;
   if constexpr (A::kBegins) noted = put_noted(noted, Enter{r.lid, Seconds{0}, region});

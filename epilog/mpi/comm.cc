@@ -26,7 +26,7 @@ Group* neighbours_of(const Comm& comm, const Vector<int>& list) {
   return group_of_ranks(near_ranks.data(), static_cast<std::uint32_t>(near_ranks.size()));
 }
 
-// As MPI orders them: in a Cartesian topology down and up in each dimension.
+// Neighbours are in MPI's order: in a Cartesian topology down and up in each dimension.
 void learn_neighbours(MPI_Comm handle, Comm& comm) {
   int kind = MPI_UNDEFINED;
   if (PMPI_Topo_test(handle, &kind) != MPI_SUCCESS || kind == MPI_UNDEFINED) return;

@@ -21,8 +21,8 @@ struct MessageCount {
 struct Comm : CommObject {
   std::uint32_t references = 1;
   Word key = 0;
-  // Of a communicator with a topology: its neighbours here, in the order of their blocks, as world
-  // ranks; absent beyond an open border.
+  // Where it has a topology, its neighbours here, in the order of their blocks, as world ranks;
+  // absent beyond an open border.
   Group* sources = nullptr;
   Group* destinations = nullptr;
   std::uint32_t my_rank = 0;
@@ -45,9 +45,9 @@ struct Comm : CommObject {
 // MPI_COMM_WORLD and MPI_COMM_SELF, as soon as they exist; the group of all processes is there.
 // They are written about from then on (state.h).
 void start_world_comms();
-// For a session that another library than MPI began: the same, if MPI runs.
+// The same for a session that another library than MPI began, if MPI runs.
 void join_mpi();
-// For such a session's end: whether MPI is over, too.
+// Asked at such a session's end: whether MPI is over, too.
 bool mpi_is_over();
 Comm* find_comm(MPI_Comm comm);  // known ones; nullptr else
 Comm* comm_of(MPI_Comm comm);    // the handle must be valid
@@ -62,7 +62,7 @@ void drop_comm(Comm* comm);
 // The identity of what a creation call makes.
 Identity created_identity(const Identity& parent, unsigned function, std::uint64_t ordinal,
                           const Group* group, const Group* remote);
-// For calls that only some members of the parent make: how often this very key was used before.
+// How often this very key was used before, by calls that only some members of the parent make.
 std::uint64_t next_ordinal_of(const Identity& key);
 
 // Numbers the partitioned messages of a pair of processes and a tag: that is how they match.

@@ -10,7 +10,7 @@ namespace kojak::measure {
 
 // All processes in order as MPI knows them. The caller keeps it alive, or gives MPI_GROUP_NULL.
 void use_world_group(MPI_Group world);
-// By its members; the handle must be valid.
+// Found by its members; the handle must be valid.
 Group* group_of(MPI_Group group);
 // The group of a communicator, or its remote group.
 Group* local_group_of(MPI_Comm comm);

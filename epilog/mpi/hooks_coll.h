@@ -105,7 +105,7 @@ struct PersistentCollectiveHook {
   struct Hook<args::Name> : CollectiveHook {};                                              \
   template <>                                                                               \
   struct Hook<args::Begun> : NonblockingHook {};
-// And a persistent one: the call that makes it.
+// A persistent operation: the call that makes it.
 #define KOJAK_PERSISTENT(Name, Init)                                                       \
   template <>                                                                              \
   inline constexpr CollectiveOp kOperation<args::Init::kFunction> = CollectiveOp::k##Name; \

@@ -51,7 +51,7 @@ inline bool tells_message(const Request& request, const MPI_Status& status) {
 #endif
   return true;
 }
-// Then the message is the one that was asked for, of unknown size (0 bytes are recorded); from any
+// The message is then the one that was asked for, of unknown size (0 bytes are recorded); from any
 // source or with any tag nobody knows which one it was, as with a freed receive.
 template <class C>
 void received_untold(C& call, const Request& request) {

@@ -21,7 +21,7 @@
 
 namespace kojak::measure {
 
-// As many of them are noted; the note has room for them.
+// So many of them are noted; the note has room for them.
 inline constexpr std::uint32_t kMostAwaited = 16;
 
 // Group handles that stand for groups, and how often each was given out.
@@ -51,7 +51,7 @@ template <class H>
 concept WaitsForSeveral = requires(H& hook) {
   hook.scratch->claimed;
 };
-// Of a communicator's sequence of its own: communicators and windows made of it, files.
+// Calls of a sequence that a communicator has for itself: what is made of it, files.
 template <class H>
 concept IsNumbered = requires(H& hook) {
   requires std::is_same_v<decltype(hook.parent_comm), Comm*>;
@@ -107,7 +107,7 @@ class OpenCall {
     }
   }
 
-  // Its end, with the time in it.
+  // The end of the record, which has got its time.
   [[gnu::always_inline]] std::byte* entered(Seconds time) {
     set_time(begin_, time);
     if constexpr (kAwaits) {
@@ -213,7 +213,7 @@ class OpenCall {
   Group* group_ = nullptr;
 };
 
-// Of a call of which there is nothing to note.
+// A call of which there is nothing to note.
 struct NoOpenCall {
   template <class A, class H>
   [[gnu::always_inline]] NoOpenCall(const A&, const H&, Recorder&, std::byte* to) : end(to) {}

@@ -84,8 +84,8 @@ struct RequestCache {
 extern RequestCache request_cache;
 Request* look_up_request(Word key);
 
-// As claim_request() for calls with one request. Without threads nobody else can want the oldest
-// one, so nothing needs to be marked.
+// Does what claim_request() does, for calls with one request. Without threads nobody else can want
+// the oldest one, so nothing needs to be marked.
 [[gnu::always_inline]] inline Claimed claim_one(MPI_Request handle) {
   if (the_session.multi_threaded) [[unlikely]]
     return claim_request(handle, next_call_number());

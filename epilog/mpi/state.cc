@@ -44,7 +44,8 @@ struct StateWriter {
   void peer(Window& window, std::uint32_t rank) {
     PeerState& state = window.peers[rank];
     const std::uint64_t operations = state.serial == window.serial ? state.operations : 0;
-    // Of one that has nothing any more, after a gap, too: a lock was released in it, maybe.
+    // A peer with which nothing is open any more is told of after a gap, too: a lock of it may have
+    // been released there.
     const bool told = all && state.changed;
     state.changed = false;
     const PeerStanding& standing = state.standing;

@@ -303,7 +303,7 @@ RegionId define_sampled(Recorder& r, RegionId region, std::span<const std::uintp
   while (!more && frames > 1 && beginning.holds(path[frames - 1])) --frames;
   Count called_by = more ? define_cut(r, absent<Count>()) : absent<Count>();
   for (std::size_t i = frames; i-- > 1;) called_by = define_frame(r, path[i], called_by);
-  // As a return address is behind its call.
+  // A return address is behind its call.
   const std::uintptr_t behind = path[0] + 1;
   const std::uint64_t key =
       mix(mix(mix(behind) + raw(region)) + raw(called_by) + 2) | std::uint64_t{1} << 63;

@@ -99,7 +99,7 @@ const Rule* first_rule(const char* name) {
   return nullptr;
 }
 
-// As C++ spells it, if the program has C++'s library.
+// Writes a symbol as C++ spells it, if the program has C++'s library.
 bool readable(const char* symbol, char* to, std::size_t size) {
   if (strncmp(symbol, "_Z", 2) != 0) return false;
   using Demangle = char*(const char*, char*, std::size_t*, int*);

@@ -129,7 +129,7 @@ KOJAK_UNWATCHED int run_keeper(void* argument) {
   return 0;
 }
 
-// Between us and elg_keep, which it leaves an orphan.
+// The process between us and elg_keep, which it leaves an orphan.
 KOJAK_UNWATCHED int run_between(void* argument) {
   auto& start = *static_cast<Start*>(argument);
   start.keeper = clone_process(run_keeper, start.stack_end, argument);

@@ -24,8 +24,8 @@ bool is_extension(const void* caller);
 // True if a Python file belongs to such a library's package.
 bool is_library_script(const char* path);
 
-// Of a stack whose innermost address is the call of MPI: where the program called the library. 0 if
-// no library lies between.
+// Where in a stack, whose innermost address is the call of MPI, the program called the library; 0
+// if no library lies between.
 unsigned program_frame(const CallStack& stack);
 
 }  // namespace kojak::measure

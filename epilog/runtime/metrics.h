@@ -61,8 +61,8 @@ void end_metrics(Recorder& r);
     return put_values(r, r.metrics->values, 2 * r.metrics->count, to);
   return to;
 }
-// Of a moment outside of calls: what the counters stand at now. Leaves those of the call in hand as
-// they are.
+// Writes what the counters stand at now, in a moment outside of calls. Leaves those of the call in
+// hand as they are.
 [[gnu::cold, gnu::noinline]] std::byte* put_now(const Recorder& r, std::byte* to);
 
 }  // namespace kojak::measure

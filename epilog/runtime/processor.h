@@ -12,7 +12,7 @@
 
 namespace kojak::measure {
 
-// Of this thread, at a time that is not before its newest record; decides when the next one is due.
+// Writes that of this thread, at a time not before its newest record; decides when the next is due.
 // Left out where the buffer has no more room than a call needs. errno stays.
 [[gnu::cold, gnu::noinline]] void note_processor(Recorder& r, Ticks at);
 

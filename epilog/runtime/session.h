@@ -114,7 +114,7 @@ void leave_session();
 
 // Recording ends because of an error at `path`; prints the one message.
 void stop_recording(const char* what, const char* path, int error_number);
-// Or because what is written, with all that the buffers can hold, comes to ELG_MAX_SIZE.
+// The same because what is written, with all that the buffers can hold, comes to ELG_MAX_SIZE.
 void stop_at_limit();
 // Prints one line on standard error, prefixed by the library's name.
 void say(const char* format, ...) __attribute__((format(printf, 1, 2)));

@@ -54,7 +54,7 @@ class BegunCalls {
   // The process begins no further operation.
   void end(std::uint32_t process);
 
-  // For whom a waiting process waits; absent if it does not wait.
+  // The member that a waiting process waits for; absent if it does not wait.
   std::uint32_t missing(std::uint32_t process) const;
   // The process no longer waits for that member.
   void give_up(std::uint32_t process);

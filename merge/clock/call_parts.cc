@@ -98,7 +98,7 @@ std::vector<CallMember> CallParts::members_of(std::uint32_t comm, CallRule rule,
   return members;
 }
 
-// By index of the members; kNoMember for one who has not come.
+// Each member's neighbours, as indices of members; kNoMember stands for one who has not come.
 CallNeighbours CallParts::neighbours_of(std::uint32_t comm, std::span<const Arrival> arrivals) {
   const CommPlaces& places = places_.of(comm);
   CallNeighbours neighbours(arrivals.size());

@@ -76,7 +76,7 @@ class CausalCalls {
         part && part->cause ? state_.cause_here(p) : Cause{p.rank, 0, p.linear, p.time};
     begun_.begin({comm, raw(r.key), raw(r.ordinal)}, raw(r.reqid), facts, part, here);
   }
-  // Its request is complete.
+  // The request of a collective operation is complete.
   void complete_collective(CausalProcess& p) const {
     const Stream& s = p.threads[p.thread].stream;
     MpiRequestComplete r;

@@ -14,7 +14,7 @@
 namespace kojak::merge {
 namespace {
 
-// Of more, the corrected clocks do not know.
+// The corrected clocks do not know of more.
 constexpr std::size_t kMostEdges = 200'000;
 // Request-based gets whose completion would prove a lock; of more, the flush or unlock proves it.
 constexpr std::size_t kMostRequests = 65'536;

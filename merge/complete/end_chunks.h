@@ -82,7 +82,7 @@ struct Mail {
     ends.clear();
     sorted = true;
   }
-  // By time, then origin, then number.
+  // Sorts by time, then origin, then number.
   void sort();
 };
 

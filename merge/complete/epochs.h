@@ -134,7 +134,7 @@ class alignas(64) WindowEpochs {
   bool unseen_end = false;  // nothing is known of the window after the last pause
 
   // ---- what pass 2 holds ----
-  // By our fence that ends them: an origin whose clock is not ours may be any number of fences
+  // Keyed by our fence that ends them: an origin whose clock is not ours may be many fences
   // ahead.
   std::map<std::uint64_t, Mailbox> other_mail;
   std::map<std::uint64_t, std::vector<ListId>> fence_puts;  // to us, what did not fit into mail

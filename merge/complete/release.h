@@ -79,7 +79,7 @@ class Release {
     lists.clear();
   }
 
-  // By time, origin, number: -1, 0 or 1.
+  // Compares by time, origin, number; gives -1, 0 or 1.
   static int order(const HeldEnd& a, const ListInfo& of_a, const HeldEnd& b, const ListInfo& of_b) {
     if (a.time != b.time) return a.time < b.time ? -1 : 1;
     const std::uint32_t x = origin_of(of_a, a), y = origin_of(of_b, b);

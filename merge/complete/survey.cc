@@ -84,7 +84,7 @@ class Follower {
   Summary& summary_;
   std::uint32_t processes_;
   bool with_windows_;
-  // By local identifier: a definition may come later than the enter.
+  // Local identifiers, since a definition may come later than the enter.
   struct Open {
     std::uint32_t id;
     bool call_site;

@@ -52,7 +52,7 @@ struct ContextUse {
   std::uint32_t window = kAbsent;  // absent: all contexts of the process
 };
 bool decode_context(const RawRecord& record, const Dialect& dialect, ContextUse& use);
-// Of a quiet, for each context that it completes.
+// What a quiet is, for each context that it completes.
 constexpr Sync quiet_sync(std::uint32_t window) {
   Sync sync;
   sync.kind = EpochMove::kFlush;

@@ -51,7 +51,7 @@ std::uint64_t noted_bytes(const Stream& s, Byte kind) {
   return bytes;
 }
 
-// Of MPI_RMA_CALL or SHMEM_RMA_CALL.
+// The end that an MPI_RMA_CALL or SHMEM_RMA_CALL tells of; false if it tells of none.
 template <class RmaCall>
 bool end_from_call(const RmaCall& call, bool put, LocalEnd& end) {
   const std::uint8_t kind = raw(call.kind);

@@ -54,13 +54,13 @@ std::uint32_t intern(Map& ids, Vector& objects, Key&& key, Make&& make) {
   if (fresh) objects.push_back(make());
   return it->second;
 }
-// Of objects that are one where their content is equal.
+// For objects that are one where their content is equal.
 template <class Map, class Object>
 std::uint32_t intern(Map& ids, std::vector<Object>& objects, const Object& object) {
   return intern(ids, objects, object, [&] { return object; });
 }
 
-// As many as fit into each kind of event that has them.
+// The number of counters that fits into each kind of event that has some.
 std::uint32_t most_counters() {
   static const std::uint32_t most = [] {
     std::uint32_t fits = kMaxBody / sizeof(std::uint64_t);
@@ -314,7 +314,7 @@ void TraceDefinitions::take_topologies() {
   });
 }
 
-// Also what only the process's first thread defines.
+// Takes what only the process's first thread defines, too.
 template <Translated Id>
 void TraceDefinitions::take_all() {
   (local_.*KindOf<Id>::kLocal).for_each([&](Id id, const auto&) { merged(id); });

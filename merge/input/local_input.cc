@@ -45,7 +45,7 @@ void LocalInput::fail_by(Status status) {
   if (!status) error_ = std::make_unique<Error>(std::move(status.error()));
 }
 
-// As much of [at, at + n) as there is.
+// Reads as much of [at, at + n) as there is.
 Status LocalInput::read(std::uint64_t at, std::byte* to, std::size_t n, std::size_t& got) const {
   got = 0;
   std::uint64_t begin = 0;  // of the part, in the trace

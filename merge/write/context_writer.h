@@ -134,7 +134,7 @@ class ContextWriter {
     }
     return {context_window(0), false, false};
   }
-  // Its own end has been read: it goes there, or to whoever completes it.
+  // The operation's own end has been read: it goes there, or to whoever completes it.
   void end_operation(Stream& s, bool put, const Way& way, const LocalEnd& end) {
     const HeldEnd held = TransferWriter<Plain>::held(s, put, s.time, end);
     Mark mark = Mark::kNone;

@@ -75,7 +75,7 @@ class EventWriter {
     }
     return put_site(s, EnterCs{enter.lid, enter.time, CallSiteId{site}, enter.metv});
   }
-  // Of a record for a whole call: enters its region and gives its merged number.
+  // Enters the region of a record for a whole call, and gives its merged number.
   template <class WholeCall>
   [[gnu::always_inline]] std::uint32_t enter_call(Stream& s, const WholeCall& call) {
     const std::uint32_t region =
@@ -248,7 +248,7 @@ class EventWriter {
   Emitter<Plain>& emitter() { return emitter_; }
   std::uint32_t processes() const { return processes_; }
   std::uint32_t out_metrics() const { return out_metrics_; }
-  // Of a merged region, or of absent.
+  // The role of a merged region, or of none.
   MpiRole role_of(std::uint32_t region) const {
     return region < roles_.size() ? roles_[region] : MpiRole::kOther;
   }

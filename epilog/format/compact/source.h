@@ -17,7 +17,7 @@
 
 namespace kojak::compact {
 
-// Of a block with a checksum, where the record before the end is whole.
+// What ends a file inside of a block with a checksum, where the record before that is whole.
 inline constexpr const char* kEndsInsideBlock = "the file ends inside a block of records";
 
 class Source final : public ByteSource {

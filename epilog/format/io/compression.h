@@ -28,7 +28,7 @@ class InputBytes {
   ~InputBytes();
   InputBytes(const InputBytes&) = delete;
   InputBytes& operator=(const InputBytes&) = delete;
-  // As ByteSource::read(); an end after stop().
+  // What ByteSource::read() does; after stop() an end.
   std::ptrdiff_t read(std::byte* to, std::size_t n);
   // From any thread: whoever waits for bytes of a pipe waits no longer.
   void stop() { stopped_ = true; }

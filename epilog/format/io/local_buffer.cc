@@ -69,7 +69,7 @@ bool read_header_at(const std::string& path, std::uint64_t offset, LocalBufferHe
          (*file)->read(reinterpret_cast<std::byte*>(&header), sizeof header) ==
              static_cast<std::ptrdiff_t>(sizeof header);
 }
-// That of the saved records, if there is one.
+// Reads the header of the saved records, if there is one, else that of the buffer.
 bool read_header(const std::string& path, LocalBufferHeader& header) {
   return (read_header_at(path, kSavedHeaderAt, header) &&
           std::memcmp(header.magic, LocalBufferHeader::kMagic, sizeof header.magic) == 0) ||

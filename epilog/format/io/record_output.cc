@@ -75,7 +75,7 @@ Status RecordOutput::overwrite(std::uint64_t offset, const void* data, std::size
                  "compact records cannot be replaced",
                  ""};
   }
-  // With its checksum.
+  // Its block is written anew, with its checksum.
   std::byte block[compact::kCheckedHead + compact::kMaxItem];
   const auto* from = static_cast<const std::byte*>(data);
   const std::byte* const to = compact::Packer(dialect_.swapped()).block(from, from + size, block);

@@ -41,8 +41,8 @@ class RecordOutput {
   Dialect dialect_;
   std::unique_ptr<std::byte[]> packed_;
   std::uint64_t records_ = 0, written_ = 0;  // bytes given to write(), and in the file
-  // Of records that tell how many events there are: their offsets among the records, and those of
-  // their blocks in the file.
+  // Where records stand that tell how many events there are: their offsets among the records, and
+  // those of their blocks in the file.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> counts_;
 };
 

@@ -44,7 +44,7 @@ class Lexer {
     what_ = std::move(what);
     return false;
   }
-  // To the next word; false at the end or at a comment.
+  // Goes to the next word; false at the end or at a comment.
   bool skip_blanks() {
     while (pos_ < text_.size() && is_blank(text_[pos_])) ++pos_;
     return pos_ < text_.size() && text_[pos_] != '#';
