@@ -27,11 +27,11 @@ constexpr std::size_t kPool = 8u << 20, kPoolForTrace = 16 * 1024;
 
 void count_missing(const std::vector<LocalTrace>& traces, MergedRun& run, Summary& summary) {
   const std::uint32_t size = traces.front().run_size;
-  std::uint32_t expected = 0, missing = 0, listed = 0;
+  constexpr std::uint32_t kMostNames = 8;
+  std::uint32_t expected = 0, missing = 0;
   std::string names;
   const auto miss = [&](std::uint32_t rank) {
-    ++missing;
-    if (++listed <= 8) names += (names.empty() ? "rank " : ", ") + std::to_string(rank);
+    if (++missing <= kMostNames) names += (names.empty() ? "rank " : ", ") + std::to_string(rank);
   };
   for (const LocalTrace& trace : traces) {
     if (trace.rank < expected) continue;  // another thread
@@ -40,7 +40,7 @@ void count_missing(const std::vector<LocalTrace>& traces, MergedRun& run, Summar
   }
   for (; expected < size; ++expected) miss(expected);
   if (missing != 0) {
-    if (listed > 8) names += " ...";
+    if (missing > kMostNames) names += " ...";
     summary.add(Finding::kMissingRank, missing, [&] { return names; });
   }
   run.missing = Count{missing};
