@@ -2,16 +2,14 @@
 
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
-#include "earl/trace.h"
+#include "epilog/format/io/compression.h"
 #include "epilog/format/text/print.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
 #include "tools/region_profile.h"
 
 namespace kojak::fuzz {
@@ -51,6 +49,28 @@ Bytes read(const fs::path& path) {
   return {data, data + text.size()};
 }
 
+void write(const fs::path& path, const Bytes& bytes) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
+  expect(out.flush().good(), "an input cannot be written");
+}
+
+Bytes read_source(const fs::path& path, std::size_t most, std::size_t piece) {
+  const auto source = open_source(path.string());
+  expect(source.ok(), "a file cannot be opened");
+  Bytes bytes;
+  Bytes part(piece);
+  while (bytes.size() < most) {
+    const std::ptrdiff_t got = (*source)->read(part.data(), part.size());
+    expect(got >= 0 || !(*source)->error().empty(), "an error without a reason");
+    if (got <= 0) break;
+    bytes.insert(bytes.end(), part.begin(), part.begin() + got);
+  }
+  bytes.resize(std::min(bytes.size(), most));
+  return bytes;
+}
+
 void expect(bool holds, const std::string& what) {
   if (holds) return;
   std::fprintf(stderr, "expectation broken: %s\n", what.c_str());
@@ -83,6 +103,29 @@ std::optional<Verification> check_readers(const Bytes& trace) {
   return *verification;
 }
 
+std::optional<Bytes> check_compressed(const Bytes& bytes) {
+  if (compression_of(bytes) == Compression::kNone) return std::nullopt;
+  const fs::path path = directory() / "compressed";
+  write(path, bytes);
+  constexpr std::size_t kFew = 7;
+  Bytes whole = read_source(path, kMostUnpacked, std::size_t{64} * 1024);
+  const Bytes start = read_source(path, std::size_t{16} * 1024, kFew);
+  expect(std::equal(start.begin(), start.end(), whole.begin()), "other bytes in small pieces");
+  return whole;
+}
+
+Bytes records_of(const Bytes& trace) {
+  auto reader = reader_of(trace);
+  if (!reader || !reader->dialect().compact()) return trace;
+  Bytes records(trace.begin(), trace.begin() + kHeaderSize);
+  records[7] = std::byte{2};
+  RawRecord record;
+  while (reader->next(record) == TraceReader::Next::kRecord) {
+    records.insert(records.end(), record.body - 2, record.body + record.length);
+  }
+  return records;
+}
+
 void check_text(const Bytes& trace) {
   const auto text = trace_to_text(trace);
   if (!text) return;
@@ -90,22 +133,6 @@ void check_text(const Bytes& trace) {
   if (!again) return;  // damaged records have a text that is no record
   const auto twice = trace_to_text(*again);
   expect(twice.ok(), "a trace made from text cannot be printed");
-}
-
-void check_analysis(const Bytes& bytes) {
-  auto trace = earl::Trace::from(memory_source(bytes.data(), bytes.size()), "input");
-  if (!trace.ok()) return;
-  const expert::Report report = expert::analyse(*trace);
-  std::vector<double> row(report.threads());
-  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
-    for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
-      if (!report.row(m, c, row)) continue;
-      for (const double value : row) {
-        expect(std::isfinite(value) && value >= 0,
-               std::string(report.metrics()[m].metric.name) + " is " + std::to_string(value));
-      }
-    }
-  }
 }
 
 }  // namespace kojak::fuzz

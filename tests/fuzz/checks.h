@@ -26,11 +26,27 @@ std::optional<Verification> check_readers(const Bytes& trace);
 // The text of the trace, if it has one, made into a trace again says the same.
 void check_text(const Bytes& trace);
 
+// What gzip or zstd make of the bytes, of which they are the beginning, up to kMostUnpacked; the
+// same in small pieces. Nothing if they are not of these kinds.
+inline constexpr std::size_t kMostUnpacked = 1 << 20;
+std::optional<Bytes> check_compressed(const Bytes& bytes);
+
 // A directory of this process, in memory where there is such a place; it goes away at the end.
 const std::filesystem::path& directory();
+void write(const std::filesystem::path& path, const Bytes& bytes);
 Bytes read(const std::filesystem::path& path);
+// Through open_source(): decompressed if it is compressed. `piece`: what is asked for at once.
+Bytes read_source(const std::filesystem::path& path, std::size_t most, std::size_t piece = 4096);
 
+// The records of a compact trace, as far as it is whole, in version 2.0; any other trace as it is.
+Bytes records_of(const Bytes& trace);
+
+// ---- analysis_checks.cc
 // The analysis, if it takes the trace: severities are finite and not negative.
 void check_analysis(const Bytes& trace);
+
+// The same events at each place of a trace by random access as its records have one after the
+// other: what a compact trace has, its records in version 2.0 have, too; states can be asked for.
+void check_random_access(const Bytes& trace);
 
 }  // namespace kojak::fuzz

@@ -1,17 +1,15 @@
 // Several local traces from one input through the whole merge, and its result through all readers.
 //
 // Two bytes choose model, clock correction, locks, format, pool, number of open files, compressed
-// or compact inputs and a pipe for the output (see Choice); then each `EPILOG\0` begins a file.
-// What comes before the first is dropped.
+// or compact inputs, a compressed output and a pipe for it (see Choice); then each `EPILOG\0`
+// begins a file. What comes before the first is dropped.
 #include <fcntl.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <thread>
 
@@ -69,27 +67,34 @@ struct Choice {
     options.format = (first & 64) != 0   ? merge::Format::kClassic
                      : (second & 8) != 0 ? merge::Format::kCompact
                                          : merge::Format::kNative;
+    if ((second & 32) != 0) options.compression = zstd_if(16);
+    options.threads = (second & 128) != 0 ? 1 : 2;
     return options;
   }
-  bool compressed() const { return (second & 1) != 0; }  // inputs that cannot be read twice
-  bool piped() const { return (second & 2) != 0; }       // an output that cannot be corrected
-  bool packed() const { return (second & 4) != 0; }      // compact inputs, if they are of version 2
+  // Of inputs; they cannot be read twice.
+  Compression compression() const { return (second & 1) != 0 ? zstd_if(16) : Compression::kNone; }
+  bool piped() const { return (second & 2) != 0; }   // an output that cannot be corrected
+  bool packed() const { return (second & 4) != 0; }  // compact inputs, if they are of version 2
+  // Those have checksums as merged traces have, or none, as the measurement writes them.
+  compact::Blocks blocks() const {
+    return (second & 64) != 0 ? compact::Blocks::kChecked : compact::Blocks::kPlain;
+  }
 
   std::uint8_t first, second;
+
+ private:
+  Compression zstd_if(unsigned bit) const {
+    return (second & bit) != 0 ? Compression::kZstd : Compression::kGzip;
+  }
 };
 
-void write(const fs::path& path, const fuzz::Bytes& bytes, bool compressed) {
-  if (compressed) {
-    const gzFile file = gzopen(path.c_str(), "wb1");
-    fuzz::expect(file != nullptr && gzwrite(file, bytes.data(), unsigned(bytes.size())) ==
-                                        static_cast<int>(bytes.size()),
-                 "an input cannot be written");
-    gzclose(file);
-    return;
-  }
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
+void write(const fs::path& path, const fuzz::Bytes& bytes, Compression how) {
+  const auto compressor = make_compressor(how);
+  if (!compressor) return fuzz::write(path, bytes);
+  auto file = OutputFile::create(path.string());
+  fuzz::expect(file.ok() && compressor->write(*file, bytes.data(), bytes.size()).ok() &&
+                   compressor->finish(*file).ok() && file->commit().ok(),
+               "an input cannot be written");
 }
 
 // A pipe with a name, and a thread that reads it until finish().
@@ -130,7 +135,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<fuzz::Bytes> files = fuzz::split_files({bytes + Choice::kBytes, bytes + size});
   for (fuzz::Bytes& file : files) {
     const bool native = file.size() >= kHeaderSize && file[7] == std::byte{2};
-    if (choice.packed() && native) file = compact::pack(file);
+    if (choice.packed() && native) file = compact::pack(file, choice.blocks());
   }
   if (files.empty() || files.size() > 16) return 0;
   if (std::any_of(files.begin(), files.end(), too_large)) return 0;
@@ -138,7 +143,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   bool good = true;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const fs::path path = directory() / (std::to_string(i) + ".elg");
-    write(path, files[i], choice.compressed());
+    write(path, files[i], choice.compression());
     options.inputs.push_back(path.string());
     const auto verified = fuzz::check_readers(files[i]);
     good = good && verified && verified->worst() != Level::kError;
@@ -157,7 +162,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::expect(!fs::exists(output), "a merge that failed has left its output");
     return 0;
   }
-  const fuzz::Bytes merged = pipe ? streamed : fuzz::read(output);
+  if (pipe) fuzz::write(output, streamed);
+  const fuzz::Bytes merged = fuzz::read_source(output, ~std::size_t{0});
   const auto verified = fuzz::check_readers(merged);
   fuzz::expect(verified.has_value(), "the merge made what is no trace");
   fuzz::expect(verified->events == summary->events, "the merge counts other events than it wrote");
@@ -166,5 +172,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::expect(kept || finding.level != Level::kError, finding.message());
   }
   fuzz::check_analysis(merged);
+  if (options.format == merge::Format::kCompact) fuzz::check_random_access(merged);
   return 0;
 }

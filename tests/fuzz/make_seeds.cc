@@ -11,6 +11,7 @@
 #include "epilog/format/compact/pack.h"
 #include "epilog/format/text/text_reader.h"
 #include "merge/merge.h"
+#include "tests/fuzz/as_measured.h"
 #include "tests/support/clock_program.h"
 #include "tests/support/lock_program.h"
 #include "tests/support/merge_program.h"
@@ -24,6 +25,30 @@ using Bytes = std::vector<std::byte>;
 
 void write(const fs::path& path, const Bytes& bytes) {
   test::write_file(path.string(), bytes);
+}
+
+void write_compressed(const fs::path& path, const Bytes& bytes, Compression how) {
+  const auto compressor = make_compressor(how);
+  auto file = OutputFile::create(path.string());
+  if (file && compressor->write(*file, bytes.data(), bytes.size()).ok() &&
+      compressor->finish(*file).ok()) {
+    (void)file->commit();
+  }
+}
+// With gzip and zstd, and as two members or frames one behind the other.
+void write_compressed(const fs::path& path, const Bytes& trace) {
+  for (const auto& [how, name] :
+       {std::pair(Compression::kGzip, ".gz"), std::pair(Compression::kZstd, ".zst")}) {
+    const fs::path one = path.string() + name, two = path.string() + "_two" + name;
+    write_compressed(one, trace, how);
+    const auto half = trace.begin() + static_cast<std::ptrdiff_t>(trace.size() / 2);
+    write_compressed(two, {trace.begin(), half}, how);
+    Bytes both = test::read_bytes(two.string());
+    write_compressed(two, {half, trace.end()}, how);
+    const Bytes second = test::read_bytes(two.string());
+    both.insert(both.end(), second.begin(), second.end());
+    write(two, both);
+  }
 }
 
 // With the choice of a cut in front.
@@ -61,13 +86,17 @@ class MergeSeeds {
     // Bits 1 and 2 are the clocks: linear, none, and controlled twice.
     unsigned first = (n & 1) | (clock < 4 ? clock : n / 2 & 3) << 1;
     first |= (n / 3 & 1) << 3 | (n / 5 & 1) << 4 | (n / 2 & 1) << 5 | (n % 5 == 4 ? 64 : 0);
-    const unsigned second =
+    unsigned second =
         (n % 7 == 3 ? 1 : 0) | (n % 6 == 2 ? 2 : 0) | (n % 3 == 1 ? 4 : 0) | (n % 5 == 2 ? 8 : 0);
+    second |= (n / 7 & 1) << 4 | (n % 11 == 5 ? 32 : 0) | (n / 3 & 1) << 6 | (n / 2 & 1) << 7;
     Bytes all{std::byte(first), std::byte(second)};
     merge::MergeOptions options;
     for (std::size_t i = 0; i < traces.size(); ++i) {
       const bool other = n % 4 == 3 || (n % 4 == 2 && i == 0);
-      const Bytes trace = other ? swapped(traces[i]) : traces[i];
+      // Some as the measurement writes them.
+      const Bytes trace = other        ? swapped(traces[i])
+                          : n % 4 == 1 ? fuzz::as_measured(traces[i])
+                                       : traces[i];
       all.insert(all.end(), trace.begin(), trace.end());
       options.inputs.push_back(temporary_.file(std::to_string(i) + ".elg"));
       write(options.inputs.back(), trace);
@@ -135,7 +164,42 @@ std::vector<std::string> local_traces(const std::string& text) {
   return texts;
 }
 
+// Of a tests/cases/*.case.
+std::string case_text(const fs::path& path) {
+  const std::string text = test::read_text(path.string());
+  return text.substr(0, text.find("--- severities"));
+}
+
+// Two threads of a process, with all that OpenMP's joint items stand for.
+std::vector<std::string> openmp_threads() {
+  const std::string regions =
+      "REGION rid=0 rnid=\"parallel\" rtype=11\nREGION rid=1 rnid=\"critical\" rtype=18\n"
+      "REGION rid=2 rnid=\"block\" rtype=23\nREGION rid=3 rnid=\"ibarrier\" rtype=21\n";
+  return {local_run(1, "0", "0") + regions +
+              "ENTER lid=0 time=0 region=main\n"
+              "OMP_FORK lid=0 time=1\nENTER lid=0 time=1 region=parallel\n"
+              "OMP_TEAM lid=0 time=1 team=1 index=0 size=1\n"
+              "ENTER lid=0 time=2 region=critical\nOMP_ALOCK lid=0 time=2 lkid=7\n"
+              "ENTER lid=0 time=2 region=block\n"
+              "EXIT lid=0 time=3\nOMP_RLOCK lid=0 time=3 lkid=7\nEXIT lid=0 time=3\n"
+              "EXIT lid=0 time=4\nOMP_JOIN lid=0 time=4\n"
+              "OMP_FORK lid=0 time=5\nENTER lid=0 time=5 region=parallel\n"
+              "OMP_TEAM lid=0 time=5 team=2 index=0 size=2\n"
+              "ENTER lid=0 time=6 region=omp_set_lock\nOMP_ALOCK lid=0 time=6.5 lkid=8\n"
+              "EXIT lid=0 time=6.5\nOMP_RLOCK lid=0 time=7 lkid=8\n"
+              "ENTER lid=0 time=8 region=ibarrier\nOMP_COLLEXIT lid=0 time=9\n"
+              "EXIT lid=0 time=9\nOMP_JOIN lid=0 time=9\nEXIT lid=0 time=10\n",
+          local_run(1, "0", "1") + regions +
+              "ENTER lid=0 time=5 region=parallel\nOMP_TEAM lid=0 time=5 team=2 index=1 size=2\n"
+              "ENTER lid=0 time=5.5 region=critical\nOMP_ALOCK lid=0 time=6 lkid=7\n"
+              "ENTER lid=0 time=6 region=block\n"
+              "EXIT lid=0 time=7\nOMP_RLOCK lid=0 time=7 lkid=7\nEXIT lid=0 time=7\n"
+              "ENTER lid=0 time=7.5 region=ibarrier\nOMP_COLLEXIT lid=0 time=9\n"
+              "EXIT lid=0 time=9\n"};
+}
+
 void run(const fs::path& tests, const fs::path& to) {
+  constexpr std::size_t kMostCompressed = 1000;
   for (const char* folder : {"trace", "merge", "filter", "cube"})
     fs::create_directories(to / folder);
   MergeSeeds merges(to);
@@ -146,8 +210,22 @@ void run(const fs::path& tests, const fs::path& to) {
     merges.add("program" + std::to_string(seed), traces);
     if (seed <= 10) {
       write(to / "trace" / ("local" + std::to_string(seed)), program.traces[0].bytes);
-      write(to / "trace" / ("compact" + std::to_string(seed)),
-            compact::pack(program.traces[0].bytes, compact::Blocks::kPlain));
+      write(to / "trace" / ("measured" + std::to_string(seed)),
+            fuzz::as_measured(program.traces[0].bytes));
+      write_compressed(to / "trace" / ("measured" + std::to_string(seed)),
+                       fuzz::as_measured(program.traces[0].bytes));
+    }
+  }
+  for (const char* which : {"_a", "_b", "_c", "_d", "_e", "_f", "_g"}) {
+    merges.add_texts(std::string("openmp") + which, openmp_threads());
+    merges.add_texts(std::string("counters") + which,
+                     {local_run(1, "0", "0") + case_text(tests / "cases" / "counters.case"),
+                      local_run(2, "1", "0") + case_text(tests / "cases" / "single_process.case")});
+  }
+  for (const std::string& text : openmp_threads()) {
+    if (const auto trace = text_to_trace(text)) {
+      const Bytes measured = fuzz::as_measured(*trace);
+      write(to / "trace" / ("openmp" + std::to_string(measured.size())), measured);
     }
   }
   for (unsigned seed = 1; seed <= 30; ++seed) {
@@ -166,8 +244,7 @@ void run(const fs::path& tests, const fs::path& to) {
   }
   for (const auto& entry : fs::directory_iterator(tests / "cases")) {
     if (entry.path().extension() != ".case") continue;
-    const std::string text = test::read_text(entry.path().string());
-    if (const auto trace = text_to_trace(text.substr(0, text.find("--- severities")))) {
+    if (const auto trace = text_to_trace(case_text(entry.path()))) {
       write(to / "trace" / entry.path().stem(), *trace);
       // What a fuzzer changes in a block with a checksum ends there.
       write(to / "trace" / (entry.path().stem().string() + "_compact"),
@@ -175,6 +252,10 @@ void run(const fs::path& tests, const fs::path& to) {
       write(to / "trace" / (entry.path().stem().string() + "_checked"), compact::pack(*trace));
       write(to / "trace" / (entry.path().stem().string() + "_swapped"), swapped(*trace));
       write_cut(to / "filter" / entry.path().stem(), *trace);
+      write_cut(to / "filter" / (entry.path().stem().string() + "_checked"), compact::pack(*trace));
+      if (trace->size() < kMostCompressed) {
+        write_compressed(to / "trace" / entry.path().stem(), compact::pack(*trace));
+      }
     }
   }
   for (const auto& entry : fs::directory_iterator(tests / "reference")) {

@@ -7,7 +7,9 @@
 #include <limits>
 #include <random>
 
-#include "epilog/format/record/codec.h"
+#include "epilog/format/compact/pack.h"
+#include "epilog/format/io/reader.h"
+#include "tests/fuzz/compact_items.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max);
 
@@ -15,15 +17,44 @@ namespace kojak::fuzz {
 namespace {
 
 constexpr char kMagic[] = "EPILOG";  // with its NUL
+constexpr std::byte kCheckedBegins[] = {std::byte{compact::kBlock},
+                                        std::byte{compact::kCheckedBlock}};
 
 using Record = std::vector<std::byte>;
 struct File {
   Record header;
-  std::vector<Record> records;  // the last one may be cut
+  std::vector<Record> records;  // or compact items; the last one may be cut
+  // What a compact file is changed as, and becomes: items, or the records that they stand for.
+  enum class Form : std::uint8_t { kRecords, kItems, kPlain, kChecked } form = Form::kRecords;
 };
 
-File parse(const std::vector<std::byte>& bytes) {
+// The records of a compact file, as far as it is not damaged, as a file of version 2.0.
+std::vector<std::byte> unpacked(const std::vector<std::byte>& bytes) {
+  std::vector<std::byte> records(bytes.begin(), bytes.begin() + kHeaderSize);
+  records[7] = std::byte{2};
+  auto reader = TraceReader::from(memory_source(bytes.data(), bytes.size()), "input");
+  RawRecord record;
+  while (reader && reader->next(record) == TraceReader::Next::kRecord) {
+    records.insert(records.end(), record.body - 2, record.body + record.length);
+  }
+  return records;
+}
+
+File parse(const std::vector<std::byte>& bytes, unsigned choice) {
   File file;
+  if (is_compact(bytes)) {
+    if (choice % 2 == 0) {
+      file.header.assign(bytes.begin(), bytes.begin() + kHeaderSize);
+      file.records = items_of(bytes);
+      file.form = File::Form::kItems;
+      return file;
+    }
+    file = parse(unpacked(bytes), 0);
+    const bool checked = std::search(bytes.begin(), bytes.end(), std::begin(kCheckedBegins),
+                                     std::end(kCheckedBegins)) != bytes.end();
+    file.form = checked ? File::Form::kChecked : File::Form::kPlain;
+    return file;
+  }
   std::size_t at = std::min(bytes.size(), kHeaderSize);
   file.header.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
   while (at < bytes.size()) {
@@ -68,11 +99,16 @@ class Mutation {
       }
       case 4: {  // another type with the same body
         const Record& other = records[number(records.size())];
-        if (at->size() > 1 && other.size() > 1) (*at)[1] = other[1];
+        const std::size_t type = file.form == File::Form::kItems ? 0 : 1;
+        if (at->size() > type && other.size() > type) (*at)[type] = other[type];
         break;
       }
       default:
-        field(*at, records[number(records.size())]);
+        if (file.form == File::Form::kItems) {
+          value(*at);
+        } else {
+          field(*at, records[number(records.size())]);
+        }
     }
   }
 
@@ -110,9 +146,55 @@ class Mutation {
     std::memcpy(record.data() + at, value, std::min(size, room));
   }
 
+  // A byte of an item goes, or a number comes in its place: as LEB128, so that some are out of
+  // range.
+  void value(Record& item) {
+    if (item.empty()) return;
+    const auto at = item.begin() + static_cast<std::ptrdiff_t>(number(item.size()));
+    static constexpr std::uint64_t kNumbers[] = {
+        0, 1, 2, 127, 128, 0x3FFF, 0xFFFFFFFE, 0xFFFFFFFF, 0x100000000, ~std::uint64_t{0}};
+    switch (number(4)) {
+      case 0:
+        item.erase(at);
+        break;
+      case 1:
+        *at = static_cast<std::byte>(random_());
+        break;
+      case 2:  // the fields that are there follow, or do not
+        item.front() ^= std::byte{compact::kSameFields};
+        break;
+      default: {
+        std::byte bytes[10];
+        const std::byte* const end =
+            compact::put_number(bytes, kNumbers[number(std::size(kNumbers))]);
+        item.insert(item.erase(at), static_cast<const std::byte*>(bytes), end);
+      }
+    }
+  }
+
   std::vector<File>& files_;
   std::minstd_rand random_;
 };
+
+std::vector<std::byte> bytes_of(const File& file) {
+  std::vector<std::byte> bytes = file.header;
+  for (const Record& record : file.records) {
+    bytes.insert(bytes.end(), record.begin(), record.end());
+  }
+  if (file.form == File::Form::kPlain) return compact::pack(bytes, compact::Blocks::kPlain);
+  if (file.form == File::Form::kChecked) return compact::pack(bytes);
+  return bytes;
+}
+
+void repair_checksums(std::span<std::byte> bytes) {
+  const auto files = split_files(bytes);
+  std::size_t at = bytes.size();
+  for (const auto& file : files) at -= file.size();
+  for (const auto& file : files) {
+    if (is_compact(file)) repair_blocks(bytes.subspan(at, file.size()));
+    at += file.size();
+  }
+}
 
 }  // namespace
 
@@ -133,28 +215,28 @@ std::vector<std::vector<std::byte>> split_files(std::span<const std::byte> bytes
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max, unsigned seed) {
   using namespace kojak::fuzz;
-  if (seed % 4 == 0) return LLVMFuzzerMutate(data, size, max);
-  const auto* bytes = reinterpret_cast<const std::byte*>(data);
+  auto* const bytes = reinterpret_cast<std::byte*>(data);
   const auto parts = split_files({bytes, size});
-  if (parts.empty()) return LLVMFuzzerMutate(data, size, max);
-  std::size_t before = size;
-  std::vector<File> files;
-  for (const auto& part : parts) {
-    files.push_back(parse(part));
-    before -= part.size();
+  if (seed % 4 == 0 || parts.empty()) {
+    size = LLVMFuzzerMutate(data, size, max);
+  } else {
+    std::size_t before = size;
+    std::vector<File> files;
+    for (const auto& part : parts) {
+      files.push_back(parse(part, seed / 16));
+      before -= part.size();
+    }
+    Mutation mutation(files, seed);
+    for (unsigned n = 0; n <= seed / 4 % 4; ++n) mutation.change();
+    Record made(bytes, bytes + before);
+    for (const File& file : files) {
+      const Record part = bytes_of(file);
+      made.insert(made.end(), part.begin(), part.end());
+    }
+    size = std::min(made.size(), max);
+    std::memcpy(data, made.data(), size);
   }
-  Mutation mutation(files, seed);
-  for (unsigned n = 0; n <= seed / 4 % 4; ++n) mutation.change();
-  std::vector<std::uint8_t> made(data, data + before);
-  const auto append = [&](const Record& part) {
-    const auto* from = reinterpret_cast<const std::uint8_t*>(part.data());
-    made.insert(made.end(), from, from + part.size());
-  };
-  for (const File& file : files) {
-    append(file.header);
-    for (const Record& record : file.records) append(record);
-  }
-  size = std::min(made.size(), max);
-  std::memcpy(data, made.data(), size);
+  // Now and then they stay as they are, since what checksums find is to be reached, too.
+  if (seed / 64 % 16 != 0) repair_checksums({bytes, size});
   return size;
 }

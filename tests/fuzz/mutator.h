@@ -2,7 +2,9 @@
 //
 // A change of a byte mostly makes a record that is refused; deeper parts are reached by dropping,
 // repeating, exchanging and moving records, also between the files of one input, and by changing
-// single fields to numbers that matter. LLVMFuzzerCustomMutator is defined in mutator.cc. No state.
+// single fields to numbers that matter. Compact files are changed by items, too, and as the records
+// that these stand for; their checksums are made right again. LLVMFuzzerCustomMutator is defined in
+// mutator.cc. No state.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,20 @@
+// Compact files (version 3.0) as the fuzzers change them: item by item, with checksums made right
+// again, so that changes come as far as the decoder behind them. No state.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace kojak::fuzz {
+
+bool is_compact(std::span<const std::byte> file);
+
+// What stands behind the header, the heads of blocks as items of their own; from the first damage
+// on it is one.
+std::vector<std::vector<std::byte>> items_of(std::span<const std::byte> file);
+
+// Gives each block with a checksum the length that it has and the checksum of its bytes.
+void repair_blocks(std::span<std::byte> file);
+
+}  // namespace kojak::fuzz
