@@ -168,9 +168,8 @@ Seconds LockOrder::together(const LockHold& hold, const UnlockCalls& unlocks) co
   }
 }
 
-bool LockOrder::next(Seconds now, const UnlockCalls& unlocks, Open open, Seconds& due) {
-  due = kNever;
-  if (live_ == 0) return false;
+bool LockOrder::find_ready(const UnlockCalls& unlocks) {
+  ready_.clear();
   trim(by_unlock_);
   trim(by_proof_[0]);
   trim(by_proof_[1]);
@@ -183,15 +182,13 @@ bool LockOrder::next(Seconds now, const UnlockCalls& unlocks, Open open, Seconds
   // Nobody who enters unlock later than this may come next.
   const Seconds limit =
       std::max(proof_of(exclusive[0]), std::min(proof_of(exclusive[1]), proof_of(shared[0])));
-  ready_.clear();
-  Seconds least = kNever, first_exclusive = kNever;  // the earliest unlock of an exclusive one
+  Seconds first_exclusive = kNever;  // the earliest unlock of an exclusive one
   for (std::size_t i = by_unlock_.head; exclusive[0] != kNone; ++i) {
     const Entry& entry = by_unlock_.entries[i];
     if (gone(entry) || !slots_[entry.slot].hold.exclusive) continue;
     first_exclusive = entry.key;
     break;
   }
-  bool alone = false;
   for (std::size_t i = by_unlock_.head; i < by_unlock_.entries.size(); ++i) {
     const Entry& entry = by_unlock_.entries[i];
     if (limit < entry.key) break;
@@ -209,41 +206,53 @@ bool LockOrder::next(Seconds now, const UnlockCalls& unlocks, Open open, Seconds
     if (earliest < bound(hold)) continue;
     if (!hold.exclusive && earliest < kNever && earliest < together(hold, unlocks)) continue;
     const Candidate candidate{entry.slot, lasted(hold)};
-    alone = !hold.exclusive && hold.proof < first_exclusive;
-    if (alone) ready_.clear();  // all exclusive ones come after it, whatever comes next
+    if (!hold.exclusive && hold.proof < first_exclusive) {
+      ready_.assign(1, candidate);  // all exclusive ones come after it, whatever comes next
+      return true;
+    }
     ready_.push_back(candidate);
-    least = alone ? candidate.lasted : std::min(least, candidate.lasted);
-    if (alone) break;
   }
-  Seconds lasts{0};
+  return false;
+}
+
+Seconds LockOrder::choose(Seconds most) {
   circle_ = ready_.empty();
-  const Seconds most{kClear * least.value};
   if (circle_) {
     chosen_ = by_unlock_.entries[by_unlock_.head].slot;
-  } else {
-    const Candidate* best = nullptr;
-    for (const Candidate& c : ready_) {
-      if (most < c.lasted) continue;
-      if (best != nullptr) {
-        const LockHold& a = slots_[c.slot].hold;
-        const LockHold& b = slots_[best->slot].hold;
-        if (b.lock_enter < a.lock_enter || (b.lock_enter == a.lock_enter && b.origin < a.origin)) {
-          continue;
-        }
-      }
-      best = &c;
-    }
-    chosen_ = best->slot;
-    lasts = best->lasted;
+    return Seconds{0};
   }
+  const Candidate* best = nullptr;
+  for (const Candidate& c : ready_) {
+    if (most < c.lasted) continue;
+    if (best != nullptr) {
+      const LockHold& a = slots_[c.slot].hold;
+      const LockHold& b = slots_[best->slot].hold;
+      if (b.lock_enter < a.lock_enter || (b.lock_enter == a.lock_enter && b.origin < a.origin)) {
+        continue;
+      }
+    }
+    best = &c;
+  }
+  chosen_ = best->slot;
+  return best->lasted;
+}
+
+bool LockOrder::next(Seconds now, const UnlockCalls& unlocks, Open open, Seconds& due) {
+  due = kNever;
+  if (live_ == 0) return false;
+  const bool alone = find_ready(unlocks);
+  Seconds least = kNever;
+  for (const Candidate& c : ready_) least = std::min(least, c.lasted);
+  const Seconds most{kClear * least.value};
+  const Seconds lasts = choose(most);
   const LockHold& hold = slots_[chosen_].hold;
-  if (now < kNever) {
-    const bool rivals = open.exclusive || (!alone && open.shared);
-    if (rivals && !(hold.proof < now)) {  // somebody may enter unlock at this very time
+  const bool rivals = open.exclusive || (!alone && open.shared);
+  if (now < kNever && rivals) {
+    if (!(hold.proof < now)) {  // somebody may enter unlock at this very time
       due = hold.proof;
       return false;
     }
-    if (rivals && !(hold.proof < unlocks.first())) {
+    if (!(hold.proof < unlocks.first())) {
       const Seconds surely{hold.proof.value + kClear * lasts.value};
       if (blocked(hold, unlocks)) return false;
       // Who leaves unlock later than these times is no rival, and comes after all of them.

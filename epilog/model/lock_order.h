@@ -181,7 +181,13 @@ class LockOrder {
   }
   // The latest that one of those who held the lock together with a shared one began to release it.
   Seconds together(const LockHold& hold, const UnlockCalls& unlocks) const;
+  // The next one, in chosen_; false if that is not known yet, `due`: when to ask again.
   bool next(Seconds now, const UnlockCalls& unlocks, Open open, Seconds& due);
+  // Who may come next, in ready_. True if it is a shared one that all exclusive ones come after.
+  bool find_ready(const UnlockCalls& unlocks);
+  // Of those that lasted no longer than that the one that asked first, else, in a circle, the one
+  // that began to release first. Gives how long it lasted.
+  Seconds choose(Seconds most);
   bool blocked(const LockHold& hold, const UnlockCalls& unlocks) const;
   void unlink(Proof proof);
   void place(Open open);
