@@ -5,13 +5,14 @@
 #include "earl/trace.h"
 #include "expert/analysis/analysis.h"
 #include "tests/fuzz/checks.h"
+#include "tests/support/compact_items.h"
 
 namespace kojak::fuzz {
 
 void check_random_access(const Bytes& trace) {
   const auto archive = earl::Archive::from(trace, "input");
   if (!archive) return;
-  const auto records = earl::Archive::from(records_of(trace), "input");
+  const auto records = earl::Archive::from(support::unpacked(trace), "input");
   expect(records.ok(), "compact records are a trace, and what they stand for is none");
   expect(archive->size() == records->size(), "other events in blocks than one after the other");
   const std::uint64_t size = archive->size();

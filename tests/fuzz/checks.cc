@@ -114,18 +114,6 @@ std::optional<Bytes> check_compressed(const Bytes& bytes) {
   return whole;
 }
 
-Bytes records_of(const Bytes& trace) {
-  auto reader = reader_of(trace);
-  if (!reader || !reader->dialect().compact()) return trace;
-  Bytes records(trace.begin(), trace.begin() + kHeaderSize);
-  records[7] = std::byte{2};
-  RawRecord record;
-  while (reader->next(record) == TraceReader::Next::kRecord) {
-    records.insert(records.end(), record.body - 2, record.body + record.length);
-  }
-  return records;
-}
-
 void check_text(const Bytes& trace) {
   const auto text = trace_to_text(trace);
   if (!text) return;

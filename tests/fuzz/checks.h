@@ -38,9 +38,6 @@ Bytes read(const std::filesystem::path& path);
 // Through open_source(): decompressed if it is compressed. `piece`: what is asked for at once.
 Bytes read_source(const std::filesystem::path& path, std::size_t most, std::size_t piece = 4096);
 
-// The records of a compact trace, as far as it is whole, in version 2.0; any other trace as it is.
-Bytes records_of(const Bytes& trace);
-
 // ---- analysis_checks.cc
 // The analysis, if it takes the trace: severities are finite and not negative.
 void check_analysis(const Bytes& trace);

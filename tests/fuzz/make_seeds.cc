@@ -11,10 +11,11 @@
 #include "epilog/format/compact/pack.h"
 #include "epilog/format/text/text_reader.h"
 #include "merge/merge.h"
-#include "tests/fuzz/as_measured.h"
+#include "tests/support/as_measured.h"
 #include "tests/support/clock_program.h"
 #include "tests/support/lock_program.h"
 #include "tests/support/merge_program.h"
+#include "tests/support/openmp_program.h"
 #include "tests/support/temp_dir.h"
 
 namespace {
@@ -95,7 +96,7 @@ class MergeSeeds {
       const bool other = n % 4 == 3 || (n % 4 == 2 && i == 0);
       // Some as the measurement writes them.
       const Bytes trace = other        ? swapped(traces[i])
-                          : n % 4 == 1 ? fuzz::as_measured(traces[i])
+                          : n % 4 == 1 ? support::as_measured(traces[i])
                                        : traces[i];
       all.insert(all.end(), trace.begin(), trace.end());
       options.inputs.push_back(temporary_.file(std::to_string(i) + ".elg"));
@@ -170,34 +171,6 @@ std::string case_text(const fs::path& path) {
   return text.substr(0, text.find("--- severities"));
 }
 
-// Two threads of a process, with all that OpenMP's joint items stand for.
-std::vector<std::string> openmp_threads() {
-  const std::string regions =
-      "REGION rid=0 rnid=\"parallel\" rtype=11\nREGION rid=1 rnid=\"critical\" rtype=18\n"
-      "REGION rid=2 rnid=\"block\" rtype=23\nREGION rid=3 rnid=\"ibarrier\" rtype=21\n";
-  return {local_run(1, "0", "0") + regions +
-              "ENTER lid=0 time=0 region=main\n"
-              "OMP_FORK lid=0 time=1\nENTER lid=0 time=1 region=parallel\n"
-              "OMP_TEAM lid=0 time=1 team=1 index=0 size=1\n"
-              "ENTER lid=0 time=2 region=critical\nOMP_ALOCK lid=0 time=2 lkid=7\n"
-              "ENTER lid=0 time=2 region=block\n"
-              "EXIT lid=0 time=3\nOMP_RLOCK lid=0 time=3 lkid=7\nEXIT lid=0 time=3\n"
-              "EXIT lid=0 time=4\nOMP_JOIN lid=0 time=4\n"
-              "OMP_FORK lid=0 time=5\nENTER lid=0 time=5 region=parallel\n"
-              "OMP_TEAM lid=0 time=5 team=2 index=0 size=2\n"
-              "ENTER lid=0 time=6 region=omp_set_lock\nOMP_ALOCK lid=0 time=6.5 lkid=8\n"
-              "EXIT lid=0 time=6.5\nOMP_RLOCK lid=0 time=7 lkid=8\n"
-              "ENTER lid=0 time=8 region=ibarrier\nOMP_COLLEXIT lid=0 time=9\n"
-              "EXIT lid=0 time=9\nOMP_JOIN lid=0 time=9\nEXIT lid=0 time=10\n",
-          local_run(1, "0", "1") + regions +
-              "ENTER lid=0 time=5 region=parallel\nOMP_TEAM lid=0 time=5 team=2 index=1 size=2\n"
-              "ENTER lid=0 time=5.5 region=critical\nOMP_ALOCK lid=0 time=6 lkid=7\n"
-              "ENTER lid=0 time=6 region=block\n"
-              "EXIT lid=0 time=7\nOMP_RLOCK lid=0 time=7 lkid=7\nEXIT lid=0 time=7\n"
-              "ENTER lid=0 time=7.5 region=ibarrier\nOMP_COLLEXIT lid=0 time=9\n"
-              "EXIT lid=0 time=9\n"};
-}
-
 void run(const fs::path& tests, const fs::path& to) {
   constexpr std::size_t kMostCompressed = 1000;
   for (const char* folder : {"trace", "merge", "filter", "cube"})
@@ -211,20 +184,20 @@ void run(const fs::path& tests, const fs::path& to) {
     if (seed <= 10) {
       write(to / "trace" / ("local" + std::to_string(seed)), program.traces[0].bytes);
       write(to / "trace" / ("measured" + std::to_string(seed)),
-            fuzz::as_measured(program.traces[0].bytes));
+            support::as_measured(program.traces[0].bytes));
       write_compressed(to / "trace" / ("measured" + std::to_string(seed)),
-                       fuzz::as_measured(program.traces[0].bytes));
+                       support::as_measured(program.traces[0].bytes));
     }
   }
   for (const char* which : {"_a", "_b", "_c", "_d", "_e", "_f", "_g"}) {
-    merges.add_texts(std::string("openmp") + which, openmp_threads());
+    merges.add_texts(std::string("openmp") + which, support::openmp_threads());
     merges.add_texts(std::string("counters") + which,
                      {local_run(1, "0", "0") + case_text(tests / "cases" / "counters.case"),
                       local_run(2, "1", "0") + case_text(tests / "cases" / "single_process.case")});
   }
-  for (const std::string& text : openmp_threads()) {
+  for (const std::string& text : support::openmp_threads()) {
     if (const auto trace = text_to_trace(text)) {
-      const Bytes measured = fuzz::as_measured(*trace);
+      const Bytes measured = support::as_measured(*trace);
       write(to / "trace" / ("openmp" + std::to_string(measured.size())), measured);
     }
   }

@@ -8,8 +8,7 @@
 #include <random>
 
 #include "epilog/format/compact/pack.h"
-#include "epilog/format/io/reader.h"
-#include "tests/fuzz/compact_items.h"
+#include "tests/support/compact_items.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max);
 
@@ -28,28 +27,16 @@ struct File {
   enum class Form : std::uint8_t { kRecords, kItems, kPlain, kChecked } form = Form::kRecords;
 };
 
-// The records of a compact file, as far as it is not damaged, as a file of version 2.0.
-std::vector<std::byte> unpacked(const std::vector<std::byte>& bytes) {
-  std::vector<std::byte> records(bytes.begin(), bytes.begin() + kHeaderSize);
-  records[7] = std::byte{2};
-  auto reader = TraceReader::from(memory_source(bytes.data(), bytes.size()), "input");
-  RawRecord record;
-  while (reader && reader->next(record) == TraceReader::Next::kRecord) {
-    records.insert(records.end(), record.body - 2, record.body + record.length);
-  }
-  return records;
-}
-
 File parse(const std::vector<std::byte>& bytes, unsigned choice) {
   File file;
-  if (is_compact(bytes)) {
+  if (support::is_compact(bytes)) {
     if (choice % 2 == 0) {
       file.header.assign(bytes.begin(), bytes.begin() + kHeaderSize);
-      file.records = items_of(bytes);
+      file.records = support::items_of(bytes);
       file.form = File::Form::kItems;
       return file;
     }
-    file = parse(unpacked(bytes), 0);
+    file = parse(support::unpacked(bytes), 0);
     const bool checked = std::search(bytes.begin(), bytes.end(), std::begin(kCheckedBegins),
                                      std::end(kCheckedBegins)) != bytes.end();
     file.form = checked ? File::Form::kChecked : File::Form::kPlain;
@@ -191,7 +178,7 @@ void repair_checksums(std::span<std::byte> bytes) {
   std::size_t at = bytes.size();
   for (const auto& file : files) at -= file.size();
   for (const auto& file : files) {
-    if (is_compact(file)) repair_blocks(bytes.subspan(at, file.size()));
+    if (support::is_compact(file)) support::repair_blocks(bytes.subspan(at, file.size()));
     at += file.size();
   }
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <tuple>
@@ -12,12 +11,6 @@
 
 namespace kojak::support {
 namespace {
-
-std::string shown(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
-}
 
 using OpKey = std::tuple<std::uint32_t, std::uint32_t, bool>;  // origin, rmaid, put
 OpKey key_of(const PlainEvent& event) {
@@ -40,7 +33,7 @@ std::vector<std::string> ends_in_words(const std::vector<std::byte>& merged) {
     std::size_t next = i + 1;
     while (next < events.size() && (events[next].is_end || events[next].is_mark)) ++next;
     std::string line =
-        op_words(key_of(e)) + " at " + std::to_string(e.lid) + " t=" + shown(e.time) + " before ";
+        op_words(key_of(e)) + " at " + std::to_string(e.lid) + " t=" + shown_time(e.time) + " before ";
     line += next < events.size() ? events[next].name + " " + std::to_string(events[next].lid)
                                  : std::string("the end");
     if (e.mark != 0) line += " mark " + std::to_string(e.mark);
@@ -125,7 +118,7 @@ std::vector<std::string> check_merge(const std::vector<std::vector<std::byte>>& 
         break;
       }
       if (check.compare_times && std::fabs(got.time - time) > 1e-9 * std::max(1.0, time)) {
-        wrong.push_back(who + "has " + got.line() + " at another time than " + shown(time));
+        wrong.push_back(who + "has " + got.line() + " at another time than " + shown_time(time));
         break;
       }
     }

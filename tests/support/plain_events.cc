@@ -8,13 +8,14 @@
 #include "epilog/format/io/reader.h"
 
 namespace kojak::support {
-namespace {
 
-std::string shown(double value) {
+std::string shown_time(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.9g", value);
   return text;
 }
+
+namespace {
 
 // Identifiers in words.
 std::string comm_words(const Definitions& defs, CommId id) {
@@ -306,7 +307,7 @@ TraceDefinitionsRead read_definitions(const std::vector<std::byte>& bytes) {
 }
 
 std::string PlainEvent::line() const {
-  return attributes + name + " lid=" + std::to_string(lid) + " time=" + shown(time) +
+  return attributes + name + " lid=" + std::to_string(lid) + " time=" + shown_time(time) +
          (fields.empty() ? "" : " ") + fields;
 }
 

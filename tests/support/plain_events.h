@@ -21,6 +21,9 @@ struct TraceDefinitionsRead {
 };
 TraceDefinitionsRead read_definitions(const std::vector<std::byte>& bytes);
 
+// A time as the lines show it.
+std::string shown_time(double value);
+
 // One event in words that do not depend on identifiers.
 struct PlainEvent {
   std::string name;    // "MPI_PUT_1TE"

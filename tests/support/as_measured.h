@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <vector>
 
-namespace kojak::fuzz {
+namespace kojak::support {
 
 // Of a whole trace of version 2.0 in this machine's byte order.
 std::vector<std::byte> as_measured(const std::vector<std::byte>& trace);
 
-}  // namespace kojak::fuzz
+}  // namespace kojak::support

@@ -1,4 +1,4 @@
-#include "tests/fuzz/compact_items.h"
+#include "tests/support/compact_items.h"
 
 #include <zlib.h>
 
@@ -6,8 +6,9 @@
 #include <cstring>
 
 #include "epilog/format/compact/decode.h"
+#include "epilog/format/io/reader.h"
 
-namespace kojak::fuzz {
+namespace kojak::support {
 namespace {
 
 bool swapped(std::span<const std::byte> file) {
@@ -38,6 +39,18 @@ void put_u4(std::byte* to, std::size_t number, bool swap) {
 
 bool is_compact(std::span<const std::byte> file) {
   return file.size() >= kHeaderSize && file[7] == std::byte{compact::kMajor};
+}
+
+std::vector<std::byte> unpacked(const std::vector<std::byte>& trace) {
+  auto reader = TraceReader::from(memory_source(trace.data(), trace.size()), "input");
+  if (!reader || !reader->dialect().compact()) return trace;
+  std::vector<std::byte> records(trace.begin(), trace.begin() + kHeaderSize);
+  records[7] = std::byte{2};
+  RawRecord record;
+  while (reader->next(record) == TraceReader::Next::kRecord) {
+    records.insert(records.end(), record.body - 2, record.body + record.length);
+  }
+  return records;
 }
 
 std::vector<std::vector<std::byte>> items_of(std::span<const std::byte> file) {
@@ -76,4 +89,4 @@ void repair_blocks(std::span<std::byte> file) {
   }
 }
 
-}  // namespace kojak::fuzz
+}  // namespace kojak::support

@@ -1,4 +1,4 @@
-#include "tests/fuzz/as_measured.h"
+#include "tests/support/as_measured.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,10 +7,10 @@
 #include "epilog/format/compact/encode.h"
 #include "epilog/format/io/reader.h"
 
-namespace kojak::fuzz {
+namespace kojak::support {
 namespace {
 
-using Bytes = std::vector<std::byte>;
+using Octets = std::vector<std::byte>;
 
 constexpr compact::TickClock kClock{1000, 1e-9, 0};
 
@@ -29,7 +29,7 @@ class InTicks {
 
 class Writer {
  public:
-  explicit Writer(const Bytes& trace) {
+  explicit Writer(const Octets& trace) {
     auto reader = TraceReader::from(memory_source(trace.data(), trace.size()), "trace");
     RawRecord record;
     while (reader && reader->next(record) == TraceReader::Next::kRecord) {
@@ -41,7 +41,7 @@ class Writer {
     append(compact::begin_block(state_, kClock, item_));
   }
 
-  Bytes write() {
+  Octets write() {
     while (at_ < records_.size()) {
       if (!joint()) record();
     }
@@ -54,7 +54,7 @@ class Writer {
   R ahead(std::size_t n) const {
     R record{};
     if (at_ + n >= records_.size()) return record;
-    const Bytes& bytes = records_[at_ + n];
+    const Octets& bytes = records_[at_ + n];
     if (bytes[1] != static_cast<std::byte>(R::kType)) return record;
     (void)decode(raw_record(bytes), dialect(at_ + n), record);
     return record;
@@ -64,7 +64,7 @@ class Writer {
     result.metrics = metrics_[record];
     return result;
   }
-  static RawRecord raw_record(const Bytes& bytes) {
+  static RawRecord raw_record(const Octets& bytes) {
     return {std::to_integer<std::uint8_t>(bytes[1]), std::to_integer<std::uint8_t>(bytes[0]),
             bytes.data() + 2, 0};
   }
@@ -103,7 +103,7 @@ class Writer {
   }
 
   void record() {
-    const Bytes& bytes = records_[at_];
+    const Octets& bytes = records_[at_];
     bool whole = false;
     dispatch_record(std::to_integer<std::uint8_t>(bytes[1]), [&]<class R>() {
       if constexpr (compact::kHasCode<R>) {
@@ -125,12 +125,12 @@ class Writer {
     packed_.insert(packed_.end(), static_cast<const std::byte*>(item_), end);
   }
 
-  std::vector<Bytes> records_;
+  std::vector<Octets> records_;
   std::vector<std::uint32_t> metrics_;  // counters when each was read
   std::size_t at_ = 0;
   compact::State state_;
   std::byte item_[compact::kMaxItem];
-  Bytes packed_;
+  Octets packed_;
 };
 
 }  // namespace
@@ -139,4 +139,4 @@ std::vector<std::byte> as_measured(const std::vector<std::byte>& trace) {
   return Writer(trace).write();
 }
 
-}  // namespace kojak::fuzz
+}  // namespace kojak::support
