@@ -46,15 +46,14 @@
 #include "expert/patterns/rma/late_post_first.h"
 #include "expert/patterns/rma/lock_contention.h"
 #include "expert/patterns/rma/pairs.h"
-#include "expert/patterns/rma/wait_for_progress.h"
 #include "expert/patterns/rma/window_create_wait.h"
 #include "expert/patterns/rma/window_free_wait.h"
 #include "expert/patterns/shmem/shmem.h"
-#include "expert/patterns/shmem/shmem_progress.h"
 #include "expert/patterns/shmem/shmem_waits.h"
 #include "expert/patterns/synchronization.h"
 #include "expert/patterns/time.h"
 #include "expert/patterns/unexplained.h"
+#include "expert/patterns/wait_for_progress.h"
 #include "expert/report/report.h"
 
 namespace kojak::expert {

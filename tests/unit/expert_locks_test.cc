@@ -9,7 +9,7 @@
 #include "expert/analysis/rma/lock_queue.h"
 #include "expert/analysis/rma/presence.h"
 #include "expert/patterns/rma/lock_contention.h"
-#include "expert/patterns/rma/wait_for_progress.h"
+#include "expert/patterns/wait_for_progress.h"
 
 namespace kojak::expert {
 namespace {
@@ -115,10 +115,9 @@ TEST(WaitForProgress, IsWhatOthersDidNotTake) {
   c.enter = {1};
   c.exit = {9};
   // Outside [1, 4] and [6, 8]; Lock Contention has [3, 7]: left [1, 3] and [7, 8].
-  EXPECT_DOUBLE_EQ(RmaWaitForProgress::severity(c, {{{1}, {4}}, {{6}, {8}}}, {{{3}, {7}}}).value,
-                   3);
-  EXPECT_EQ(RmaWaitForProgress::severity(c, {}, {{{3}, {7}}}).value, 0);
-  EXPECT_EQ(RmaWaitForProgress::severity(c, {{{3}, {4}}}, {{{3}, {7}}}).value, 0);
+  EXPECT_DOUBLE_EQ(wait_for_progress(c, {{{1}, {4}}, {{6}, {8}}}, {{{3}, {7}}}).value, 3);
+  EXPECT_EQ(wait_for_progress(c, {}, {{{3}, {7}}}).value, 0);
+  EXPECT_EQ(wait_for_progress(c, {{{3}, {4}}}, {{{3}, {7}}}).value, 0);
   EXPECT_DOUBLE_EQ(SyncLockContention::severity(c, {{{0}, {2}}, {{8}, {10}}}).value, 2);
   EXPECT_EQ(RmaLockContention::severity(c, {{{9}, {10}}}).value, 0);
 }
