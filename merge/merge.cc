@@ -22,6 +22,8 @@ namespace {
 // All input buffers together, where there are few traces; for many, what each may have.
 constexpr std::size_t kBuffers = 4u << 20;
 constexpr std::size_t kMostBuffer = 64 * 1024, kLeastBuffer = 16 * 1024;
+// Of compact traces what comes from the file lies beside it, packed.
+constexpr std::size_t kLeastUnpacked = 8 * 1024;
 constexpr std::uint64_t kWorthAThread = 1u << 17;  // events
 constexpr std::size_t kPool = 8u << 20, kPoolForTrace = 16 * 1024;
 
@@ -155,7 +157,10 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   Survey& survey = *surveyed;
   done = bytes;
 
-  const std::size_t buffer = std::clamp(kBuffers / count, kLeastBuffer, kMostBuffer);
+  const bool packed = std::all_of(traces.begin(), traces.end(),
+                                  [](const LocalTrace& t) { return t.dialect.compact(); });
+  const std::size_t buffer =
+      std::clamp(kBuffers / count, packed ? kLeastUnpacked : kLeastBuffer, kMostBuffer);
   auto times = find_times(options, traces, survey, files, buffer, summary, progress);
   if (!times) return times.error();
   done += readings(options) * bytes;

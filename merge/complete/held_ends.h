@@ -77,17 +77,25 @@ class HeldEnds {
   const ListInfo& info(ListId list) const { return lists_[list].info; }
   bool empty(ListId list) const { return lists_[list].size == 0; }
   // Fetches what open() and the first append() will write to.
-  void prefetch_next() const {
+  [[gnu::always_inline]] void prefetch_next() const {
     if (!free_.empty()) prefetch(free_.back());
     pool_.prefetch_next();
   }
   // Fetches what a Reader of the list needs first, then what it needs next.
-  void prefetch(ListId list) const {
+  [[gnu::always_inline]] void prefetch(ListId list) const {
     const auto* p = reinterpret_cast<const std::byte*>(&lists_[list]);
     __builtin_prefetch(p);
     __builtin_prefetch(p + 64);
   }
-  void prefetch_ends(ListId list) const { __builtin_prefetch(lists_[list].head); }
+  [[gnu::always_inline]] void prefetch_ends(ListId list) const {
+    __builtin_prefetch(lists_[list].head);
+  }
+  [[gnu::always_inline]] void prefetch_tail(ListId list) const {
+    const List& l = lists_[list];
+    if (l.tail != nullptr && l.tail_used < kChunkEnds) {
+      __builtin_prefetch(l.tail->ends + l.tail_used, 1);
+    }
+  }
   [[gnu::always_inline]] void append(ListId id, const HeldEnd& end) {
     List& list = lists_[id];
     ++list.size;

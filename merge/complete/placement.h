@@ -110,11 +110,44 @@ class Placement {
     return *recent.window;
   }
   // Fetches what an operation of this location asks for first.
-  void prefetch(std::uint32_t stream) const {
+  [[gnu::always_inline]] void prefetch(std::uint32_t stream) const {
     if (const WindowEpochs* window = recent_[stream].window) {
       __builtin_prefetch(window);
       __builtin_prefetch(&window->epoch_version);
       __builtin_prefetch(window->last_peer);
+    }
+  }
+  // The same for many locations, in steps, each of which finds what the one before has fetched.
+  // `target`: of a transfer that comes next, or anything.
+  template <int kStep>
+  [[gnu::always_inline]] void fetch(std::uint32_t stream, std::uint32_t target = kAbsent) const {
+    if constexpr (kStep == 0) return __builtin_prefetch(&recent_[stream]);
+    const WindowEpochs* const window = recent_[stream].window;
+    if (window == nullptr) return;
+    if constexpr (kStep == 1) {
+      __builtin_prefetch(window);
+      __builtin_prefetch(&window->epoch_version);
+    }
+    if constexpr (kStep >= 2) {
+      if (target >= targets_.size()) return;
+      if (window->standing.only_fences()) {
+        const WindowEpochs* const to = targets_[target].window;
+        if (to == nullptr) return;
+        if constexpr (kStep == 2) __builtin_prefetch(to, 1);
+        if constexpr (kStep == 3) {
+          if (to->mail.tail != nullptr) __builtin_prefetch(to->mail.tail->ends + to->mail.used, 1);
+        }
+        return;
+      }
+      const PeerEpochs* const peer = window->last_peer;
+      if (peer == nullptr) return;
+      if constexpr (kStep == 2) __builtin_prefetch(peer);
+      if constexpr (kStep == 3) {
+        if (peer->memo[0].list != kNoList) held_.prefetch(peer->memo[0].list);
+      }
+      if constexpr (kStep == 4) {
+        if (peer->memo[0].list != kNoList) held_.prefetch_tail(peer->memo[0].list);
+      }
     }
   }
   // The contexts of SHMEM that its process used.

@@ -91,7 +91,7 @@ class LocalInput {
   // Compact records on their way into the buffer.
   struct Packed {
     Packed(const LocalTrace& trace, std::size_t buffer)
-        : decoder(trace.dialect.swapped()), capacity(std::max(buffer / 4, 2 * compact::kMaxItem)) {}
+        : decoder(trace.dialect.swapped()), capacity(std::max(buffer / 4, kLeast)) {}
     std::uint64_t position() const { return at + in; }
     void finish() {
       input.reset();

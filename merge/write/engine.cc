@@ -36,23 +36,24 @@ class Engine {
     for (Stream& s : streams_) {
       const bool any = s.advance();
       if (!any) end_stream(s, false);
-      keys.push_back(any ? key_of(s) : Tournament::kFinished);
+      keys.push_back(any ? key_of(s) : Turns::kFinished);
     }
-    Tournament tournament(keys);
+    const auto coming = [this](std::span<const Turns::Entry> streams) { fetch(streams); };
+    Turns turns(std::move(keys), coming);
     for (std::uint64_t turn = 0;; ++turn) {
       if ((turn & 0xFFFF) == 0) {
         report_progress();
         if (Status status = in_.good(); !status) return status.error();
       }
-      if (tournament.finished()) break;
-      const std::uint32_t winner = tournament.winner().stream;
-      const Tournament::Entry limit = tournament.runner_up();
+      if (turns.finished()) break;
+      const std::uint32_t winner = turns.winner().stream;
+      const Turns::Entry limit = turns.limit();
       prefetch(limit.stream);
       Stream& s = streams_[winner];
       if (grants_.granting()) [[unlikely]] {
         // Another thread may have written what it stood for.
-        if (const double key = key_of(s); key > tournament.winner().time) {
-          tournament.replace(key);
+        if (const double key = key_of(s); key > turns.winner().time) {
+          turns.replace(key, coming);
           continue;
         }
       }
@@ -70,12 +71,12 @@ class Engine {
           more = false;
           break;
         }
-      } while (Tournament::Entry{key_of(s), winner}.before(limit));
+      } while (Turns::Entry{key_of(s), winner}.before(limit));
       if (more) {
-        tournament.replace(key_of(s));
+        turns.replace(key_of(s), coming);
       } else {
         end_stream(s, true);
-        tournament.replace(Tournament::kFinished);
+        turns.replace(Turns::kFinished, coming);
       }
     }
     finish();
@@ -90,13 +91,37 @@ class Engine {
 
  private:
   // The stream whose turn comes next, if there is one.
-  void prefetch(std::uint32_t stream) const {
+  [[gnu::always_inline]] void prefetch(std::uint32_t stream) const {
     if (stream >= streams_.size()) return;
     const auto* s = reinterpret_cast<const std::byte*>(streams_.data() + stream);
     __builtin_prefetch(s);
     __builtin_prefetch(s + 64);
     __builtin_prefetch(s + 128);
     placement_.prefetch(stream);
+  }
+  // All that the streams of a window need first, step by step: each step finds what the one before
+  // has fetched.
+  // (Inlined with all that it calls: GCC leaves out calls of functions that do nothing but
+  // prefetch.)
+  [[gnu::always_inline]] void fetch(std::span<const Turns::Entry> streams) const {
+    if (streams_.size() < kMany) return;
+    for (const Turns::Entry& e : streams) {
+      streams_[e.stream].fetch();
+      placement_.fetch<0>(e.stream);
+    }
+    for (const Turns::Entry& e : streams) {
+      streams_[e.stream].fetch_record();
+      placement_.fetch<1>(e.stream);
+    }
+    for (const Turns::Entry& e : streams) {
+      placement_.fetch<2>(e.stream, streams_[e.stream].target());
+    }
+    for (const Turns::Entry& e : streams) {
+      placement_.fetch<3>(e.stream, streams_[e.stream].target());
+    }
+    for (const Turns::Entry& e : streams) {
+      placement_.fetch<4>(e.stream, streams_[e.stream].target());
+    }
   }
   // When the next thing of this location is to be written.
   double key_of(const Stream& s) const {
@@ -390,6 +415,8 @@ class Engine {
     }
     return ranks;
   }
+
+  static constexpr std::size_t kMany = 64;  // streams, that no longer fit into caches
 
   const EngineInputs& in_;
   Summary& summary_;
