@@ -40,6 +40,13 @@ function(kojak_library name)
   kojak_use_options(${name})
 endfunction()
 
+# kojak_precompile(name header): where all is built once, what most sources of a target include is read once.
+function(kojak_precompile name header)
+  if(KOJAK_UNITY)
+    target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/${header})
+  endif()
+endfunction()
+
 # kojak_program(name sources...): a command, installed into bin/.
 function(kojak_program name)
   add_executable(${name} ${ARGN})
@@ -51,13 +58,17 @@ endfunction()
 
 # kojak_test(name [SANITIZED] [APART suites] [LARGE suites] LIBS libs... SOURCES sources...): a GoogleTest program, one
 # CTest test. What the pattern APART matches is a second one, name_apart: both cores have work with a long program.
-# SANITIZED: the sanitizer build runs all of it, so KOJAK_SANITIZED_APART leaves it out elsewhere. What LARGE matches
-# ("Suite.Test:Suite.*") is about size, or compares thousands of results: it says nothing new under sanitizers, takes
-# minutes there, and is left out.
+# What LARGE matches ("Suite.Test:Suite.*") is about size, or compares thousands of results: it says nothing new under
+# sanitizers, takes minutes there, and is left out. SANITIZED: the sanitizer build runs all the rest, so that
+# KOJAK_SANITIZED_APART leaves that out elsewhere.
 function(kojak_test name)
   cmake_parse_arguments(ARG "SANITIZED" "APART;LARGE" "SOURCES;LIBS" ${ARGN})
+  set(only "")
   if(ARG_SANITIZED AND KOJAK_SANITIZED_APART AND NOT KOJAK_SANITIZE)
-    return()
+    if(NOT ARG_LARGE)
+      return()
+    endif()
+    set(only "${ARG_LARGE}")
   endif()
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
@@ -77,7 +88,9 @@ function(kojak_test name)
   if(KOJAK_SANITIZE)
     list(APPEND left_out ${ARG_LARGE})
   endif()
-  if(left_out)
+  if(only)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "GTEST_FILTER=${only}")
+  elseif(left_out)
     list(JOIN left_out ":" left_out)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "GTEST_FILTER=-${left_out}")
   endif()
