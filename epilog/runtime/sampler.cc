@@ -44,7 +44,7 @@ constexpr auto kSampled = static_cast<RegionId>(1023);
 
 thread_local constinit Sampler* the_sampler __attribute__((tls_model("initial-exec"))) = nullptr;
 CodeRange own_code;
-bool ready = false;
+bool sampling_ready = false;
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
@@ -184,18 +184,18 @@ void complain_once(const char* what) {
 }  // namespace
 
 void prepare_sampling() {
-  ready = false;
+  sampling_ready = false;
   if (the_session.config.sample == 0) return;
   own_code = code_around(reinterpret_cast<const void*>(&prepare_sampling));
-  ready = take_signal();
-  if (!ready) complain_once("the timers' signal cannot be had here; there are no samples");
-  if (ready && !prepare_interrupted_paths()) {
+  sampling_ready = take_signal();
+  if (!sampling_ready) complain_once("the timers' signal cannot be had here; there are no samples");
+  if (sampling_ready && !prepare_interrupted_paths()) {
     complain_once("what led to a place cannot be followed here; samples have the place alone");
   }
 }
 
 void start_sampling(Recorder& r) {
-  if (!ready || the_sampler != nullptr || r.trace->code == nullptr) return;
+  if (!sampling_ready || the_sampler != nullptr || r.trace->code == nullptr) return;
   auto* const s = static_cast<Sampler*>(allocate(sizeof(Sampler)));
   if (s == nullptr) return complain_once("there is no memory for samples");
   s->timer = -1;
