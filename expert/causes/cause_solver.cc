@@ -799,14 +799,15 @@ void CauseSolver::follow_critical_path(RootCauses& results) {
   results.path_length = in_seconds(Amount{time});
   PlaceNumbers numbers;
   std::vector<Amount> shares;
-  std::size_t jumps = 0;  // since time moved last
+  constexpr std::size_t kPiecesOfJump = 1024;  // memory gets what lies around them, too
+  std::size_t jumps = 0;                       // since time moved last
   while (const Piece* piece = timelines_[at].before(time)) {
     if (piece->wait != kNoWait && jumps <= timelines_.size()) {
       const WaitRecord& wait = waits_[piece->wait];
       if (wait.by != kNoLocation && wait.by != at && time <= wait.end) {
         at = wait.by;
         ++jumps;
-        rest_after(kPiecesOfWait);
+        rest_after(kPiecesOfJump);
         time = std::min(time, timelines_[at].end());
         continue;
       }
