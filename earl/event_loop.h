@@ -3,6 +3,9 @@
 // handler.handle(record, attributes, pos) is called for the record types that
 // `Handler::wants<Record>()` says, directly, without a step in between; others are counted, and
 // looked at only for whether they are whole.
+// A handler may have fetch<kStep>(type, location), by which it is told of events that come soon, in
+// several steps: in a run of thousands of processes each event is of another one, whose state lies
+// somewhere else in memory.
 // Internal to earl: streaming (Replay) and Trace::next are made from it. The handler may stop the
 // loop by returning false from go_on(). Faults of the file are counted in the trace's findings.
 #pragma once
@@ -38,9 +41,13 @@ class EventLoop {
 
     const std::byte* p = reader.cursor();
     const std::byte* end = reader.whole_until();
+    [[maybe_unused]] LookAhead ahead;
     while (true) {
       // Within the reader's buffer, as far as records lie in it whole.
       while (p < end) {
+        if constexpr (kFast && looks_ahead<Handler>()) {
+          if (handler.looks_ahead()) ahead.go_on(p, end, handler);
+        }
         const auto length = static_cast<std::size_t>(p[0]);
         const auto type = static_cast<std::uint8_t>(p[1]);
         const std::byte* const body = p + 2;
@@ -107,6 +114,46 @@ class EventLoop {
       }
     }
   }
+
+  template <class Handler>
+  static constexpr bool looks_ahead() {
+    return requires(const Handler& h) {
+      h.looks_ahead();
+    };
+  }
+  // The records that come next, walked over before they are read.
+  class LookAhead {
+   public:
+    template <class Handler>
+    KOJAK_INLINED void go_on(const std::byte* p, const std::byte* end, const Handler& handler) {
+      // (After the buffer was filled again it may stand anywhere.)
+      if (at_ < p || at_ > p + 2 * kBytes) [[unlikely]]
+        at_ = p;
+      while (at_ < end && at_ < p + kBytes) {
+        Next& next = next_[count_ % kKept];
+        next.type = static_cast<std::uint8_t>(at_[1]);
+        std::memcpy(&next.location, at_ + 2, sizeof next.location);
+        handler.template fetch<0>(next.type, next.location);
+        const Next& nearer = next_[(count_ - kSteps) % kKept];
+        handler.template fetch<1>(nearer.type, nearer.location);
+        const Next& nearest = next_[(count_ - 2 * kSteps) % kKept];
+        handler.template fetch<2>(nearest.type, nearest.location);
+        ++count_;
+        at_ += 2 + std::to_integer<std::size_t>(at_[0]);
+      }
+    }
+
+   private:
+    static constexpr std::size_t kBytes = 768;              // some 20 records
+    static constexpr std::uint32_t kKept = 16, kSteps = 6;  // records from one step to the next
+    struct Next {
+      std::uint32_t location = kAbsent;
+      std::uint8_t type = 0;
+    };
+    const std::byte* at_ = nullptr;
+    std::uint32_t count_ = 0;
+    Next next_[kKept];
+  };
 
   template <class Handler>
   KOJAK_INLINED static void attribute_ui4(const std::byte* body, bool swap, Attributes& attributes,

@@ -14,6 +14,9 @@
 // Faults in the trace are counted in Trace::findings(), never thrown. Single-threaded.
 // Source: docs/earl.md.
 //
+// A sink may also have fetch<kStep>(location index, ProcessId), const and always inlined, which is
+// told of events that come soon, in steps 0, 1 and 2, to prefetch what it will need (event_loop.h).
+//
 // Order at one exit record: on_call; then on_collective_exit, or the epoch that it closed
 // (on_fence_epoch, on_access_epoch); then on_epoch_call; then what became complete:
 // on_message_call, on_collective, on_window_collective, on_exposure_transaction,

@@ -1,9 +1,12 @@
 // What an epoch knows of each of its targets, found quickly by process.
 //
-// Few targets are searched one by one, many through an index. clear() keeps the memory. Item is an
-// aggregate whose first member is `ProcessId target`.
+// Few targets are searched one by one, many through an index. A process goes through its targets in
+// the same order in each of its epochs, so the one behind the last is looked at first, and clear()
+// keeps the memory, the index, and the order: as long as an epoch repeats it, nothing is looked up
+// and nothing is put into the index. Item is an aggregate whose first member is `ProcessId target`.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "earl/detail/flat_index.h"
@@ -16,41 +19,69 @@ class TargetTable {
  public:
   // Number of the target's entry; kNone if there is none.
   std::uint32_t find(ProcessId target) const {
-    if (last_ < items_.size() && items_[last_].target == target) [[likely]]
+    if (last_ < size_ && items_[last_].target == target) [[likely]]
       return last_;
-    if (items_.size() > kFew) return index_.find({raw(target)});
-    for (std::uint32_t i = 0; i < items_.size(); ++i) {
+    if (last_ + 1 < size_ && items_[last_ + 1].target == target) return last_ + 1;
+    if (size_ > kFew) {
+      const std::uint32_t found = index_.find({raw(target)});
+      return found < size_ ? found : kNone;
+    }
+    for (std::uint32_t i = 0; i < size_; ++i) {
       if (items_[i].target == target) return i;
     }
     return kNone;
   }
   // The same, made when new.
   std::uint32_t get(ProcessId target) {
+    if (last_ + 1 == size_ && size_ < items_.size() && items_[size_].target == target) {
+      // As in the epoch before. (No two entries have one target.)
+      items_[size_] = {.target = target};
+      return last_ = size_++;
+    }
     if (const std::uint32_t found = find(target); found != kNone) return last_ = found;
-    last_ = static_cast<std::uint32_t>(items_.size());
+    if (size_ < items_.size()) [[unlikely]] {
+      if (items_[size_].target == target) {
+        items_[size_] = {.target = target};
+        return last_ = size_++;
+      }
+      other_order();
+    }
+    last_ = size_++;
     items_.push_back({.target = target});
-    if (items_.size() == kFew + 1) {
-      for (std::uint32_t i = 0; i < items_.size(); ++i) index_.insert({raw(items_[i].target)}, i);
-    } else if (items_.size() > kFew + 1) {
+    if (size_ == kFew + 1) {
+      for (std::uint32_t i = 0; i < size_; ++i) index_.insert({raw(items_[i].target)}, i);
+    } else if (size_ > kFew + 1) {
       index_.insert({raw(target)}, last_);
     }
     return last_;
   }
   Item& operator[](std::uint32_t i) { return items_[i]; }
   const Item& operator[](std::uint32_t i) const { return items_[i]; }
-  std::vector<Item>& items() { return items_; }
-  const std::vector<Item>& items() const { return items_; }
-  std::size_t size() const { return items_.size(); }
-  void clear() {
-    items_.clear();
-    index_.clear();
-    last_ = 0;
+  std::span<Item> items() { return {items_.data(), size_}; }
+  std::span<const Item> items() const { return {items_.data(), size_}; }
+  std::size_t size() const { return size_; }
+  void clear() { size_ = last_ = 0; }
+  // Fetches the entry that get() will look at.
+  KOJAK_INLINED void fetch_next() const {
+    __builtin_prefetch(items_.data() + last_);
+    __builtin_prefetch(items_.data() + last_ + 1, 1);
   }
 
  private:
-  static constexpr std::size_t kFew = 8;
-  std::vector<Item> items_;
-  detail::FlatIndex<detail::Key64> index_;
+  static constexpr std::uint32_t kFew = 8;
+  // Forgets the entries of the epoch before.
+  [[gnu::noinline]] void other_order() {
+    const bool indexed = items_.size() > kFew;
+    items_.resize(size_);
+    if (!indexed) return;
+    index_.clear();
+    if (size_ <= kFew) return;
+    for (std::uint32_t i = 0; i < size_; ++i) index_.insert({raw(items_[i].target)}, i);
+  }
+
+  std::vector<Item> items_;  // the first size_; behind them those of the epoch before
+  detail::FlatIndex<detail::Key64> index_;  // of all, if they are more than a few
+  std::uint32_t size_ = 0;
   std::uint32_t last_ = 0;  // the target asked for last
 };
 

@@ -18,15 +18,21 @@ void Fences::mark(ProcessId origin, WindowId window, ProcessId target) {
   for (Window& w : windows_[raw(origin)]) {
     if (w.id != window) continue;
     const std::uint32_t i = w.targets.find(target);
-    if (i != kNone && w.targets[i].transfers.marked < w.targets[i].transfers.ops)
-      ++w.targets[i].transfers.marked;
+    if (i != kNone && w.targets[i].marked < w.targets[i].ops) ++w.targets[i].marked;
   }
 }
 
 FenceEpoch Fences::fence(const Call& call, WindowId window, std::uint64_t ordinal,
                          std::uint32_t size) {
   Window& w = windows_[raw(call.process)][place(call.process, window)];
-  closed_.assign(w.targets.items().begin(), w.targets.items().end());
+  closed_.clear();
+  for (const Target& t : w.targets.items()) {
+    FenceTarget& closed = closed_.emplace_back();
+    closed.target = t.target;
+    closed.transfers.ops = t.ops;
+    closed.transfers.marked = t.marked;
+    closed.transfers.last_exit = t.last_exit;
+  }
   const bool gap = w.segment != segments_[raw(call.process)];
   w.targets.clear();
   w.segment = segments_[raw(call.process)];

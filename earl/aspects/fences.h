@@ -21,15 +21,29 @@ class Fences {
     Window& w = windows_[raw(process)][result.epoch];
     result.index = w.targets.get(target);
     result.serial = w.serial;
-    ++w.targets[result.index].transfers.ops;
+    ++w.targets[result.index].ops;
     return result;
   }
   void leave_transfer(ProcessId process, const TransferSlot& slot, Seconds exit) {
     if (slot.epoch >= windows_[raw(process)].size()) return;  // freed by another thread
     Window& w = windows_[raw(process)][slot.epoch];
     if (w.serial != slot.serial) return;
-    Seconds& last = w.targets[slot.index].transfers.last_exit;
+    Seconds& last = w.targets[slot.index].last_exit;
     if (last < exit) last = exit;
+  }
+  // Fetches what issue() needs, in three steps.
+  template <int kStep>
+  KOJAK_INLINED void fetch(ProcessId process) const {
+    if (raw(process) >= windows_.size()) return;
+    const std::vector<Window>& list = windows_[raw(process)];
+    if constexpr (kStep == 0) __builtin_prefetch(&list);
+    if constexpr (kStep == 1) {
+      __builtin_prefetch(list.data());
+      __builtin_prefetch(list.data() + 1);
+    }
+    if constexpr (kStep == 2) {
+      if (!list.empty()) list.front().targets.fetch_next();
+    }
   }
   void mark(ProcessId origin, WindowId window, ProcessId target);
 
@@ -39,11 +53,18 @@ class Fences {
   void free(ProcessId process, WindowId window);
 
  private:
+  // What of TargetTransfers a fence epoch has. Many processes with many targets each: every
+  // transfer finds its own one somewhere else in memory.
+  struct Target {
+    ProcessId target{};
+    std::uint64_t ops = 0, marked = 0;
+    Seconds last_exit = TargetTransfers::kNever;
+  };
   struct Window {
     WindowId id{};
     std::uint32_t serial = 0;
     std::uint32_t segment = 0;
-    TargetTable<FenceTarget> targets;
+    TargetTable<Target> targets;
   };
   // The process's entry of the window; made when new.
   std::uint32_t place(ProcessId process, WindowId window) {

@@ -66,6 +66,18 @@ class RegionStack {
   Head& head(std::uint32_t index) { return locations_[index].head; }
   const Head& head(std::uint32_t index) const { return locations_[index].head; }
 
+  // Fetches what head() and top() need; then the innermost instance, or the place of the next one.
+  KOJAK_INLINED void fetch(std::uint32_t index) const { __builtin_prefetch(&locations_[index]); }
+  KOJAK_INLINED void fetch_top(std::uint32_t index, bool enter) const {
+    const Location& l = locations_[index];
+    const Frame* const top = l.top;
+    __builtin_prefetch(top);
+    if (enter && top + 1 == l.limit) return;
+    const auto* const frame = reinterpret_cast<const std::byte*>(enter ? top + 1 : top);
+    for (std::size_t at = 0; at < sizeof(Frame); at += 64) __builtin_prefetch(frame + at, 1);
+    if (!enter && top != l.frames.get()) __builtin_prefetch(&top[-1].nested, 1);
+  }
+
   // Opens an instance; the caller fills what an OpenCall has. `values`: counters at its ENTER.
   Frame& enter(std::uint32_t index, bool keeps_holes, const MetricValues& values) {
     Location& l = locations_[index];

@@ -32,6 +32,26 @@ class ReplayHandlers {
     };
   }
 
+  // What an event will need, step by step: each step finds what the one before has fetched.
+  bool looks_ahead() const { return core_.places.size() >= kMany; }
+  template <int kStep>
+  KOJAK_INLINED void fetch(std::uint8_t type, std::uint32_t location) const {
+    if (location >= core_.places.size()) [[unlikely]]
+      return;
+    const auto record = static_cast<RecordType>(type);
+    if (record == RecordType::kMpiPut1te || record == RecordType::kMpiGet1te) return;
+    if constexpr (kStep == 0) core_.stack.fetch(location);
+    if constexpr (kStep == 1) core_.stack.fetch_top(location, record == RecordType::kEnter);
+    // (In most runs a location has the number of its process.)
+    const auto process = static_cast<ProcessId>(location);
+    if (record == RecordType::kMpiPut1ts || record == RecordType::kExit) {
+      core_.fences.template fetch<kStep>(process);
+    }
+    if constexpr (requires { sink_.template fetch<kStep>(location, process); }) {
+      sink_.template fetch<kStep>(location, process);
+    }
+  }
+
   // ---- regions
   KOJAK_INLINED void handle(const Enter& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
@@ -340,6 +360,7 @@ class ReplayHandlers {
   void finish();
 
  private:
+  static constexpr std::size_t kMany = 128;  // locations, whose state no longer fits into caches
   static constexpr bool kWantsEnds =
       !std::is_same_v<decltype(&S::on_transfer_end), void (Sink::*)(const TransferEnd&)>;
 

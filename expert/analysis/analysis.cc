@@ -145,6 +145,10 @@ class Analysis : public earl::Sink {
       pattern.handler(__VA_ARGS__, *this);                             \
     }                                                                  \
   })
+  template <int kStep>
+  KOJAK_INLINED void fetch(LocationIndex location, ProcessId process) const {
+    if (waits_) waits_->template fetch<kStep>(location, process);
+  }
   void on_counted(const earl::OpenCall& in, std::span<const std::uint64_t> values) {
     if (stretch_counters_) stretch_counters_->counted(in.index, values);
   }

@@ -1,10 +1,50 @@
 // Fence epochs: which one is open after an event, and when one is over.
+#include <map>
+#include <random>
+
+#include "earl/target_table.h"
 #include "tests/unit/earl_sequences.h"
 
 namespace kojak::earl {
 namespace {
 
 using Events = std::vector<std::uint64_t>;
+
+struct Counted {
+  ProcessId target{};
+  unsigned count = 0;
+};
+
+TEST(TargetTable, KnowsTheTargetsOfItsEpochOnly) {
+  std::mt19937 random(5);
+  TargetTable<Counted> table;
+  for (int epoch = 0; epoch < 300; ++epoch) {
+    std::map<std::uint32_t, unsigned> counts;
+    std::vector<std::uint32_t> order;
+    // Mostly the same order as before, of few or of many; at times with others in between.
+    const std::uint32_t targets = epoch % 7 == 0 ? 4 : 30;
+    for (std::uint32_t i = 0; i < targets * 2; ++i) {
+      std::uint32_t target = i % targets;
+      if (epoch % 5 == 4 && random() % 8 == 0) target = random() % 60;
+      if (epoch % 11 == 10 && i > 20) break;  // ends early
+      if (counts[target]++ == 0) order.push_back(target);
+      ++table[table.get(ProcessId{target})].count;
+    }
+    ASSERT_EQ(table.size(), order.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) {
+      ASSERT_EQ(raw(table.items()[i].target), order[i]);
+      ASSERT_EQ(table.items()[i].count, counts[order[i]]);
+      ASSERT_EQ(table.find(ProcessId{order[i]}), i);
+    }
+    for (std::uint32_t target = 0; target < 70; ++target) {
+      if (counts.find(target) == counts.end()) {
+        ASSERT_EQ(table.find(ProcessId{target}), kNone);
+      }
+    }
+    table.clear();
+    ASSERT_EQ(table.find(ProcessId{0}), kNone);
+  }
+}
 
 TEST(EarlFences, AFenceEpochIsOverWithItsLastTransfer) {
   const auto fence = [](int lid, int time) {

@@ -36,6 +36,20 @@ class Presence {
     std::uint64_t number = 0;
   };
 
+  // Fetches what enter() and leave() need, in steps.
+  template <int kStep>
+  KOJAK_INLINED void fetch(ProcessId process) const {
+    const Process& p = processes_[raw(process)];
+    if constexpr (kStep == 0) {
+      __builtin_prefetch(&p, 1);
+      __builtin_prefetch(&p.served, 1);
+    }
+    if constexpr (kStep == 1) {
+      __builtin_prefetch(p.past.data() + p.past.size(), 1);
+      __builtin_prefetch(p.served.data() + p.served.size(), 1);
+    }
+  }
+
   // `pausing`: an instance of PAUSING. `progresses`: a call that can make progress for others.
   // `horizon`: nobody will ask about earlier times.
   void enter(const earl::OpenCall& call, bool pausing, bool progresses, Seconds horizon) {

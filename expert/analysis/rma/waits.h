@@ -31,6 +31,13 @@ class RmaWaits {
   // Whether a trace has anything that these patterns look at.
   static bool concerns(const Definitions& definitions);
 
+  // Fetches what enters and exits of this location need.
+  template <int kStep>
+  KOJAK_INLINED void fetch(LocationIndex location, ProcessId process) const {
+    if (location >= locations_.size() || raw(process) >= processes_.size()) return;
+    presence_.template fetch<kStep>(process);
+    if constexpr (kStep == 0) __builtin_prefetch(&locations_[location], 1);
+  }
   // In the order of earl::Sink.
   void on_enter(const earl::OpenCall& call) {
     forget_tickets();
