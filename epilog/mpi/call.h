@@ -101,8 +101,14 @@ template <class A>
   // record when it has returned.
   LocalBufferNote& note = *r.note;
   std::byte* noted = note.records;
-  if constexpr (A::kBegins) noted = put_noted(noted, Enter{r.lid, Seconds{0}, region});
-  std::conditional_t<kNoted, OpenCall<A, Hook<A>>, NoOpenCall> open(a, hook, r, noted);
+  bool again = false;
+  if constexpr (A::kBegins) {
+    again = notes_enter(note, region);
+    if (!again) [[unlikely]]
+      put_noted(noted, Enter{r.lid, Seconds{0}, region});
+    noted += kNotedEnter;
+  }
+  std::conditional_t<kNoted, OpenCall<A, Hook<A>>, NoOpenCall> open(a, hook, r, noted, again);
   read_at_enter(r);
   const Ticks entered_at = ticks();
   if constexpr (A::kBlocks) {

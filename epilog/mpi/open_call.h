@@ -61,11 +61,12 @@ template <class A, class H>
 concept Notable = OnComm<A> || IsNumbered<H> || OnWindow<A> || FreesWindow<H> || WaitsForOne<H> ||
     WaitsForSeveral<H>;
 
-// The note of a call, but for its time: written before that is taken.
+// The note of a call, but for its time: written before that is taken. `again`: what stands there is
+// the note of the thread's last call that left one, and that was one from the same place.
 template <class A, class H>
 class OpenCall {
  public:
-  [[gnu::always_inline]] OpenCall(const A& a, const H& hook, Recorder& r, std::byte* to)
+  [[gnu::always_inline]] OpenCall(const A& a, const H& hook, Recorder& r, std::byte* to, bool again)
       : hook_(hook), begin_(to) {
     const BookkeepingLock lock;
     note_.lid = r.lid;
@@ -95,7 +96,12 @@ class OpenCall {
     } else if constexpr (std::is_same_v<A, args::WinStart>) {
       look_at_group(a.group);
     }
-    end_ = awaited_ = put_noted(begin_, note_);
+    if (kTransfer && again) [[likely]] {
+      put_changes();
+    } else {
+      end_ = put_noted(begin_, note_);
+    }
+    awaited_ = end_;
     if constexpr (WaitsForSeveral<H>) {
       if (hook_.scratch != nullptr) put_requests(r);
     } else if constexpr (WaitsForOne<H>) {
@@ -121,6 +127,19 @@ class OpenCall {
  private:
   static constexpr bool kAwaits =
       WaitsForSeveral<H> || WaitsForOne<H> || std::is_same_v<A, args::WinStart>;
+
+  // All else of a transfer's note is the same for each call of its function.
+  static constexpr bool kTransfer = OnWindow<A> && requires(const A& a) { a.target_rank; };
+  [[gnu::always_inline]] void put_changes() {
+    constexpr std::size_t kWindowAt = 3 + sizeof note_.lid + sizeof note_.time + sizeof note_.cid;
+    constexpr std::size_t kTargetAt = kWindowAt + sizeof note_.wid;
+    constexpr std::size_t kOrdinalAt =
+        kTargetAt + sizeof note_.dlid + sizeof note_.slid + sizeof note_.tag;
+    std::memcpy(begin_ + kWindowAt, &note_.wid, sizeof note_.wid);
+    std::memcpy(begin_ + kTargetAt, &note_.dlid, sizeof note_.dlid);
+    std::memcpy(begin_ + kOrdinalAt, &note_.ordinal, sizeof note_.ordinal);
+    end_ = begin_ + kOrdinalAt + sizeof note_.ordinal + sizeof note_.awaited;
+  }
 
   [[gnu::always_inline]] void name(Comm& comm, Recorder& r) {
     if (defined_here(r, comm.defined) || (fits(r, comm.group, comm.remote) && define_comm(r, comm)))
@@ -216,7 +235,7 @@ class OpenCall {
 // A call of which there is nothing to note.
 struct NoOpenCall {
   template <class A, class H>
-  [[gnu::always_inline]] NoOpenCall(const A&, const H&, Recorder&, std::byte* to) : end(to) {}
+  [[gnu::always_inline]] NoOpenCall(const A&, const H&, Recorder&, std::byte* to, bool) : end(to) {}
   [[gnu::always_inline]] std::byte* entered(Seconds) const { return end; }
   std::byte* end;
 };

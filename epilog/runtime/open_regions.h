@@ -14,7 +14,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "epilog/format/compact/encode_quickly.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/session.h"
 

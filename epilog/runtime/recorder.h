@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "epilog/format/compact/encode.h"
+#include "epilog/format/compact/encode_quickly.h"
 #include "epilog/format/io/local_buffer_header.h"
 #include "epilog/runtime/clock.h"
 
@@ -119,7 +119,7 @@ template <class R>
   if constexpr (compact::Joint<R>) {
     return compact::encode(*r.state, record, to);
   } else if constexpr (compact::kHasCode<R> && kEffect<R> == RegionEffect::kEntersAndLeaves) {
-    return compact::encode(*r.state, record, to);
+    return compact::encode_quickly(*r.state, record, to);
   } else if constexpr (compact::kHasCode<R>) {
     return encode_apart(*r.state, record, to);
   } else {
@@ -134,6 +134,14 @@ template <class R>
 }
 inline std::size_t noted_size(const std::byte* record) {
   return 3 + std::to_integer<std::size_t>(record[1]);
+}
+// Whether what was noted last began with the ENTER of this region.
+inline constexpr std::size_t kNotedEnter =
+    3 + sizeof(LocationId) + sizeof(Seconds) + sizeof(RegionId);
+[[gnu::always_inline]] inline bool notes_enter(const LocalBufferNote& note, RegionId region) {
+  RegionId last;
+  std::memcpy(&last, note.records + kNotedEnter - sizeof last, sizeof last);
+  return last == region && note.records[2] == static_cast<std::byte>(RecordType::kEnter);
 }
 
 // Makes what was written up to `to` part of the trace.

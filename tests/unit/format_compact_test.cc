@@ -454,6 +454,61 @@ TEST(Compact, ALaterVersionAndUnknownItemsAreRefused) {
             std::string::npos);
 }
 
+// A loop's records: times pass, what counts goes on, all else stays; now and then something does
+// not.
+class Loop {
+ public:
+  explicit Loop(unsigned seed) : random_(seed) {}
+  template <class T>
+  void field(const FieldInfo&, T& value) {
+    const bool as_ever = random_() % 40 != 0;
+    if constexpr (std::is_same_v<T, Seconds>) {
+      value.value += random_() % 4 == 0 ? 0.0 : 1e-6 * static_cast<double>(random_() % 8);
+    } else if (!as_ever) {
+      value = static_cast<T>(random_() % 4 == 0 ? random_() : random_() % 4);
+    } else if constexpr (compact::kCounts<T>) {
+      value = static_cast<T>(raw(value) + 2);
+    }
+  }
+  template <class T>
+  void array(const FieldInfo&, T&, std::uint32_t) {}
+  template <class T>
+  void rest(const FieldInfo&, T&) {}
+  void text(const FieldInfo&, Text&) {}
+  void metrics(const FieldInfo&, MetricValues&) {}
+
+ private:
+  std::mt19937_64 random_;
+};
+
+TEST(Compact, WrittenQuicklyARecordIsTheSame) {
+  std::size_t types = 0, short_ones = 0;
+  for (unsigned type = 0; type < 256; ++type) {
+    dispatch_record(static_cast<std::uint8_t>(type), [&]<class R>() {
+      if constexpr (compact::kHasCode<R>) {
+        ++types;
+        Loop loop(type);
+        R record{};
+        compact::State one{}, other{};
+        for (int i = 0; i < 400; ++i) {
+          visit_fields(record, Dialect{}, loop);
+          std::byte slowly[compact::kMaxItem], quickly[compact::kMaxItem];
+          const std::byte* const end = compact::encode(one, record, slowly);
+          const auto size = compact::encode_quickly(other, record, quickly) - quickly;
+          ASSERT_EQ(size, end - slowly) << record_name(static_cast<std::uint8_t>(type));
+          ASSERT_TRUE(std::equal(quickly, quickly + size, slowly));
+          ASSERT_TRUE(one.time == other.time && one.location == other.location &&
+                      one.fields == other.fields && one.values == other.values);
+          if (size < 12 && (std::to_integer<int>(quickly[0]) & compact::kSameFields) != 0)
+            ++short_ones;
+        }
+      }
+    });
+  }
+  EXPECT_GT(types, 50u);
+  EXPECT_GT(short_ones, 100 * types);  // the loop is one
+}
+
 // A joint item in a file, and the records that it must be read as.
 class JointTrace {
  public:
