@@ -276,7 +276,7 @@ class Round:
         """Status and output are those that the program has by itself; the library says nothing that is not true."""
         out = (place / "stdout").read_text(errors="replace")
         err = (place / "stderr").read_text(errors="replace")
-        said = [line for line in err.splitlines() if "kojak" in line or "ELG_" in line]
+        said = [line for line in err.splitlines() if "kojak: " in line or "ELG_" in line]
         healthy = job["fault"] in ("none", "full")
         if healthy:
             if job["status"] != 0:

@@ -34,7 +34,7 @@ def marked(version):
 def outcome(case, measured, settings, arguments):
     case.args.arguments = [str(PROGRAM), *map(str, arguments)]
     done = case.run(measured, settings)
-    if "kojak" in done.stderr:
+    if "kojak: " in done.stderr:
         sys.exit(f"the measurement says: {done.stderr}")
     return done.returncode, sorted(done.stdout.splitlines()), done.stderr.count("ValueError: as it was told to")
 

@@ -55,7 +55,7 @@ def regions_of(case, traces):
 def measure(case, name, program, settings=None):
     traces = case.work / name
     done = case.run(True, {"ELG_DIR": traces, "ELG_MPI": "all", **(settings or {})}, program=program)
-    if done.returncode != 0 or "kojak" in done.stderr:
+    if done.returncode != 0 or "kojak: " in done.stderr:
         sys.exit(f"{name}: exit status {done.returncode}\n{done.stderr}")
     return traces
 
