@@ -63,6 +63,7 @@ class TargetTable {
   void clear() { size_ = last_ = 0; }
   // Fetches the entry that get() will look at.
   KOJAK_INLINED void fetch_next() const {
+    if (items_.empty()) return;
     __builtin_prefetch(items_.data() + last_);
     __builtin_prefetch(items_.data() + last_ + 1, 1);
   }

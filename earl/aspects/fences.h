@@ -38,8 +38,9 @@ class Fences {
     const std::vector<Window>& list = windows_[raw(process)];
     if constexpr (kStep == 0) __builtin_prefetch(&list);
     if constexpr (kStep == 1) {
-      __builtin_prefetch(list.data());
-      __builtin_prefetch(list.data() + 1);
+      if (list.empty()) return;
+      __builtin_prefetch(&list.front());
+      __builtin_prefetch(&list.front() + 1);
     }
     if constexpr (kStep == 2) {
       if (!list.empty()) list.front().targets.fetch_next();

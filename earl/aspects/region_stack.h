@@ -71,6 +71,7 @@ class RegionStack {
   KOJAK_INLINED void fetch_top(std::uint32_t index, bool enter) const {
     const Location& l = locations_[index];
     const Frame* const top = l.top;
+    if (top == nullptr) return;
     __builtin_prefetch(top);
     if (enter && top + 1 == l.limit) return;
     const auto* const frame = reinterpret_cast<const std::byte*>(enter ? top + 1 : top);
