@@ -32,8 +32,8 @@ std::vector<std::string> ends_in_words(const std::vector<std::byte>& merged) {
     if (!e.is_end) continue;
     std::size_t next = i + 1;
     while (next < events.size() && (events[next].is_end || events[next].is_mark)) ++next;
-    std::string line =
-        op_words(key_of(e)) + " at " + std::to_string(e.lid) + " t=" + shown_time(e.time) + " before ";
+    std::string line = op_words(key_of(e)) + " at " + std::to_string(e.lid) +
+                       " t=" + shown_time(e.time) + " before ";
     line += next < events.size() ? events[next].name + " " + std::to_string(events[next].lid)
                                  : std::string("the end");
     if (e.mark != 0) line += " mark " + std::to_string(e.mark);

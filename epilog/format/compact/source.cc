@@ -45,7 +45,7 @@ std::ptrdiff_t Source::decode(std::byte* to, std::size_t n) {
         decoder_.decode(from, input_.get() + end_, file_ended_, out, to + n);
     if (piece.block != nullptr) {
       const BlockPlace block{at_ + static_cast<std::uint64_t>(piece.block - input_.get()),
-                        records_ + static_cast<std::uint64_t>(piece.block_out - out)};
+                             records_ + static_cast<std::uint64_t>(piece.block_out - out)};
       if (block.file >= blocks_.back().file + kBlockDistance) blocks_.push_back(block);
     }
     records_ += static_cast<std::uint64_t>(piece.out - out);
