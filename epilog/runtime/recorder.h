@@ -105,15 +105,8 @@ inline Seconds record_time(Ticks at) {
   return compact::stamp(at);
 }
 
-// Hundreds of wrappers write the same records: only those of whole calls, where each nanosecond
-// counts, are encoded in place.
-template <class R>
-[[gnu::noinline]] std::byte* encode_apart(compact::State& state, const R& record, std::byte* to) {
-  return compact::encode(state, record, to);
-}
-
 // Writes a record, which must become part of the trace if others follow it: they are compared with
-// it.
+// it. Only those of whole calls, where each nanosecond counts, are encoded in place.
 template <class R>
 [[gnu::always_inline]] inline std::byte* put(const Recorder& r, std::byte* to, const R& record) {
   if constexpr (compact::Joint<R>) {
@@ -121,7 +114,7 @@ template <class R>
   } else if constexpr (compact::kHasCode<R> && kEffect<R> == RegionEffect::kEntersAndLeaves) {
     return compact::encode_quickly(*r.state, record, to);
   } else if constexpr (compact::kHasCode<R>) {
-    return encode_apart(*r.state, record, to);
+    return compact::encode_apart(*r.state, record, to);
   } else {
     return compact::encode_verbatim(record, to);
   }

@@ -86,12 +86,13 @@ class CountOn {
   unsigned slot_ = kSlotTable.first[code_of(static_cast<std::uint8_t>(R::kType))];
 };
 
+}  // namespace detail
+
+// encode(), not in place: hundreds of wrappers write the same records.
 template <class R>
-[[gnu::noinline]] std::byte* encode_slowly(State& state, const R& record, std::byte* to) {
+[[gnu::noinline]] std::byte* encode_apart(State& state, const R& record, std::byte* to) {
   return encode(state, record, to);
 }
-
-}  // namespace detail
 
 template <class R>
 KOJAK_INLINED inline std::byte* encode_quickly(State& state, const R& record, std::byte* to) {
@@ -99,7 +100,7 @@ KOJAK_INLINED inline std::byte* encode_quickly(State& state, const R& record, st
   detail::Passed<R> passed(state);
   visit_fields(const_cast<R&>(record), Dialect{}, passed);
   if (!passed.nothing_else() || state.fields[kCode] != passed.changed()) [[unlikely]]
-    return detail::encode_slowly(state, record, to);
+    return encode_apart(state, record, to);
   detail::CountOn<R> counts(state);
   visit_fields(const_cast<R&>(record), Dialect{}, counts);
   state.time = passed.time();
