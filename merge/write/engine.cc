@@ -104,7 +104,6 @@ class Engine {
   // (Inlined with all that it calls: GCC leaves out calls of functions that do nothing but
   // prefetch.)
   [[gnu::always_inline]] void fetch(std::span<const Turns::Entry> streams) const {
-    if (streams_.size() < kMany) return;
     for (const Turns::Entry& e : streams) {
       streams_[e.stream].fetch();
       placement_.fetch<0>(e.stream);
@@ -415,8 +414,6 @@ class Engine {
     }
     return ranks;
   }
-
-  static constexpr std::size_t kMany = 64;  // streams, that no longer fit into caches
 
   const EngineInputs& in_;
   Summary& summary_;
