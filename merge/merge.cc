@@ -24,7 +24,7 @@ constexpr std::size_t kBuffers = 4u << 20;
 constexpr std::size_t kMostBuffer = 64 * 1024, kLeastBuffer = 16 * 1024;
 // Of compact traces what comes from the file lies beside it, packed.
 constexpr std::size_t kLeastUnpacked = 8 * 1024;
-constexpr std::uint64_t kWorthAThread = 1u << 17;  // events
+constexpr std::uint64_t kWorthHelpers = 1u << 19;  // bytes
 constexpr std::size_t kPool = 8u << 20, kPoolForTrace = 16 * 1024;
 
 void count_missing(const std::vector<LocalTrace>& traces, MergedRun& run, Summary& summary) {
@@ -152,16 +152,24 @@ Result<Summary> merge_traces(const MergeOptions& options) {
     if (options.progress) options.progress(done + n, work);
   };
 
-  auto surveyed = survey_traces(traces, files, summary, progress);
+  // Who decodes ahead, packs and writes: no more than there can be jobs for.
+  unsigned wanted = 0;
+  if (bytes >= kWorthHelpers && options.threads > 1) {
+    wanted = static_cast<unsigned>(std::min<std::size_t>(options.threads - 1, count + 1));
+  }
+  Helpers helpers(wanted);
+  auto surveyed = survey_traces(traces, files, helpers, summary, progress);
   if (!surveyed) return surveyed.error();
   Survey& survey = *surveyed;
   done = bytes;
 
   const bool packed = std::all_of(traces.begin(), traces.end(),
                                   [](const LocalTrace& t) { return t.dialect.compact(); });
-  const std::size_t buffer =
-      std::clamp(kBuffers / count, packed ? kLeastUnpacked : kLeastBuffer, kMostBuffer);
-  auto times = find_times(options, traces, survey, files, buffer, summary, progress);
+  InputBuffers buffers;
+  buffers.bytes = std::clamp(kBuffers / count, packed ? kLeastUnpacked : kLeastBuffer, kMostBuffer);
+  // Of very many traces nothing is decoded ahead: that would take twice the memory.
+  if (kBuffers / count >= kLeastUnpacked) buffers.helpers = &helpers;
+  auto times = find_times(options, traces, survey, files, buffers, summary, progress);
   if (!times) return times.error();
   done += readings(options) * bytes;
 
@@ -186,7 +194,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
       times->corrected ? &*times->corrected : nullptr,
       times->locks ? &*times->locks : nullptr,
       options.model == Model::kExtended,
-      buffer,
+      buffers,
       options.pool != 0 ? options.pool : std::max(kPool, kPoolForTrace * count),
       progress,
       good};
@@ -224,10 +232,10 @@ Result<Summary> merge_traces(const MergeOptions& options) {
       writer->set_sink(&*both);
       good = [&both] { return both->status(); };
     }
-    // A second core packs, compresses and writes while this one reads, where there is enough.
+    // A second core packs, compresses and writes while this one reads.
     std::optional<BackgroundWriter> background;
-    if (reader == nullptr && options.threads > 1 && expected >= kWorthAThread) {
-      background.emplace(writer->output());
+    if (reader == nullptr && helpers.any()) {
+      background.emplace(writer->output(), helpers);
       writer->set_sink(&*background);
     }
     const std::uint64_t announced = uncounted ? std::uint64_t{kAbsent} : expected;

@@ -70,7 +70,7 @@ class CausalPass {
     CausalProcess& p = state_.processes[trace.rank];
     p.rank = trace.rank;
     p.timeline = state_.timelines[trace.rank].get();
-    CausalThread& t = p.threads.emplace_back(state_.in.files, trace, state_.in.buffer);
+    CausalThread& t = p.threads.emplace_back(state_.in.files, trace, state_.in.buffers);
     Stream& s = t.stream;
     s.clock = state_.in.clocks[index];
     s.rank = trace.rank;

@@ -18,6 +18,7 @@
 #include "merge/clock/causes.h"
 #include "merge/clock/controlled_clock.h"
 #include "merge/complete/survey.h"
+#include "merge/input/local_input.h"
 
 namespace kojak::merge {
 
@@ -35,7 +36,7 @@ struct CausalInputs {
   const std::vector<LinearClock>& clocks;
   const std::vector<LockEdge>& locks;
   bool pauses;  // somebody paused the recording
-  std::size_t buffer;
+  InputBuffers buffers;
   const std::function<void(std::uint64_t)>& progress;
 };
 

@@ -22,8 +22,8 @@ struct OpenRegion {
 };
 
 struct CausalThread {
-  CausalThread(FileCache& files, const LocalTrace& trace, std::size_t buffer)
-      : stream(files, trace, buffer) {}
+  CausalThread(FileCache& files, const LocalTrace& trace, const InputBuffers& buffers)
+      : stream(files, trace, buffers) {}
   Stream stream;
   std::vector<OpenRegion> stack;
   std::uint32_t assertion = 0;

@@ -33,7 +33,7 @@ Result<CorrectedClocks> correct_clocks(const CausalInputs& in, std::uint32_t pro
     in.progress(bytes + n);
   };
   const CausalInputs again{in.traces, in.survey, in.files,  in.clocks,
-                           in.locks,  in.pauses, in.buffer, progress};
+                           in.locks,  in.pauses, in.buffers, progress};
   clocks.after = check_corrected(again, clocks.timelines_);
   for (const auto& timeline : clocks.timelines_) {
     if (timeline && timeline->items().error()) return *timeline->items().error();

@@ -90,7 +90,7 @@ class GrantFinder {
     std::vector<Stream> streams;
     streams.reserve(in_.traces.size());
     for (std::size_t i = 0; i < in_.traces.size(); ++i) {
-      Stream& s = streams.emplace_back(in_.files, in_.traces[i], in_.buffer);
+      Stream& s = streams.emplace_back(in_.files, in_.traces[i], in_.buffers);
       s.index = static_cast<std::uint32_t>(i);
       s.rank = in_.traces[i].rank;
       s.clock = in_.clocks[i];

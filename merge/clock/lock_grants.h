@@ -37,7 +37,7 @@ struct LockInputs {
   FileCache& files;
   const std::vector<LinearClock>& clocks;
   const CorrectedClocks* corrected;  // beyond them, or null
-  std::size_t buffer;
+  InputBuffers buffers;
   const std::function<void(std::uint64_t)>& progress;
 };
 

@@ -52,7 +52,7 @@ std::uint64_t readings(const MergeOptions& options) {
 }
 
 Result<Times> find_times(const MergeOptions& options, const std::vector<LocalTrace>& traces,
-                         const Survey& survey, FileCache& files, std::size_t buffer,
+                         const Survey& survey, FileCache& files, const InputBuffers& buffers,
                          Summary& summary, const std::function<void(std::uint64_t)>& progress) {
   Times times;
   times.clocks.resize(traces.size());
@@ -73,14 +73,14 @@ Result<Times> find_times(const MergeOptions& options, const std::vector<LocalTra
     std::vector<LockEdge> edges;
     std::uint64_t unchecked = 0;
     if (locked(survey)) {
-      auto order = find_lock_grants({traces, survey, files, times.clocks, nullptr, buffer, behind});
+      auto order = find_lock_grants({traces, survey, files, times.clocks, nullptr, buffers, behind});
       if (!order) return order.error();
       edges = std::move(order->edges);
       unchecked = order->without_edge;
     }
     done += bytes;
     auto corrected =
-        correct_clocks({traces, survey, files, times.clocks, edges, paused(survey), buffer, behind},
+        correct_clocks({traces, survey, files, times.clocks, edges, paused(survey), buffers, behind},
                        traces.front().run_size);
     if (!corrected) return corrected.error();
     times.corrected = std::move(*corrected);
@@ -90,7 +90,7 @@ Result<Times> find_times(const MergeOptions& options, const std::vector<LocalTra
   }
   if (options.lock_grants) {
     const CorrectedClocks* corrected = times.corrected ? &*times.corrected : nullptr;
-    auto locks = find_lock_grants({traces, survey, files, times.clocks, corrected, buffer, behind});
+    auto locks = find_lock_grants({traces, survey, files, times.clocks, corrected, buffers, behind});
     if (!locks) return locks.error();
     summary.lock_epochs = locks->epochs;
     summary.locks_by_duration = locks->decisions.durations;

@@ -25,7 +25,7 @@ std::uint64_t readings(const MergeOptions& options);
 
 // `progress` gets the bytes read, of all readings.
 Result<Times> find_times(const MergeOptions& options, const std::vector<LocalTrace>& traces,
-                         const Survey& survey, FileCache& files, std::size_t buffer,
+                         const Survey& survey, FileCache& files, const InputBuffers& buffers,
                          Summary& summary, const std::function<void(std::uint64_t)>& progress);
 
 }  // namespace kojak::merge

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "epilog/format/io/reader.h"
 #include "merge/complete/sync.h"
 #include "merge/complete/walk.h"
+#include "merge/input/local_input.h"
 
 namespace kojak::merge {
 namespace {
@@ -97,9 +99,13 @@ class Follower {
 
 class Surveyor {
  public:
-  Surveyor(const std::vector<LocalTrace>& traces, FileCache& files, Summary& summary,
-           const std::function<void(std::uint64_t)>& progress)
-      : traces_(traces), files_(files), summary_(summary), progress_(progress) {}
+  Surveyor(const std::vector<LocalTrace>& traces, FileCache& files, Helpers& helpers,
+           Summary& summary, const std::function<void(std::uint64_t)>& progress)
+      : traces_(traces),
+        files_(files),
+        helpers_(helpers),
+        summary_(summary),
+        progress_(progress) {}
 
   Result<Survey> run() {
     survey_.definitions.set_locations(traces_);
@@ -134,7 +140,11 @@ class Surveyor {
     Follower follower(survey_.definitions, Lookup(definitions), *survey_.processes[trace.rank],
                       summary_, processes_, with_epochs);
     Dialect dialect = trace.dialect;
-    LocalInput input(files_, trace, kBuffer);
+    if (!next_) next_.emplace(files_, trace, buffers());
+    LocalInput input = std::move(*next_);
+    next_.reset();
+    // Its first block is decoded while this one is read.
+    if (index + 1 < traces_.size()) next_.emplace(files_, traces_[index + 1], buffers());
     bool first_event = true;
     for (;;) {
       if (input.available() < kMaxRecord && !input.exhausted()) {
@@ -221,6 +231,8 @@ class Surveyor {
     return {};
   }
 
+  InputBuffers buffers() const { return {kBuffer, &helpers_}; }
+
   static void note_locks(TraceFacts& facts, std::uint8_t type) {
     facts.locks = facts.locks || type == type_of(RecordType::kMpiWinLock) ||
                   type == type_of(RecordType::kMpiWinUnlock);
@@ -274,7 +286,7 @@ class Surveyor {
     std::vector<Thread> threads(end - begin);
     for (std::size_t i = begin; i < end; ++i) {
       Thread& t = threads[i - begin];
-      t.input = std::make_unique<LocalInput>(files_, traces_[i], kBuffer / 4);
+      t.input = std::make_unique<LocalInput>(files_, traces_[i], InputBuffers{kBuffer / 4});
       t.follower = std::make_unique<Follower>(
           survey_.definitions, Lookup(*survey_.traces[i].translation),
           *survey_.processes[traces_[i].rank], summary_, processes_, true);
@@ -312,6 +324,8 @@ class Surveyor {
 
   const std::vector<LocalTrace>& traces_;
   FileCache& files_;
+  Helpers& helpers_;
+  std::optional<LocalInput> next_;
   Summary& summary_;
   const std::function<void(std::uint64_t)>& progress_;
   Survey survey_;
@@ -323,8 +337,9 @@ class Surveyor {
 }  // namespace
 
 Result<Survey> survey_traces(const std::vector<LocalTrace>& traces, FileCache& files,
-                             Summary& summary, const std::function<void(std::uint64_t)>& progress) {
-  return Surveyor(traces, files, summary, progress).run();
+                             Helpers& helpers, Summary& summary,
+                             const std::function<void(std::uint64_t)>& progress) {
+  return Surveyor(traces, files, helpers, summary, progress).run();
 }
 
 }  // namespace kojak::merge

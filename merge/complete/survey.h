@@ -15,7 +15,8 @@
 #include "merge/complete/epochs.h"
 #include "merge/define/definitions.h"
 #include "merge/define/linear_clock.h"
-#include "merge/input/local_input.h"
+#include "merge/input/helpers.h"
+#include "merge/input/local_trace.h"
 #include "merge/summary.h"
 
 namespace kojak::merge {
@@ -39,8 +40,9 @@ struct Survey {
   std::vector<std::unique_ptr<ProcessEpochs>> processes;  // by rank; null where nothing is known
 };
 
-// `traces` sorted by rank and thread; `progress` gets the bytes read.
+// `traces` sorted by rank and thread; `helpers` decode ahead; `progress` gets the bytes read.
 Result<Survey> survey_traces(const std::vector<LocalTrace>& traces, FileCache& files,
-                             Summary& summary, const std::function<void(std::uint64_t)>& progress);
+                             Helpers& helpers, Summary& summary,
+                             const std::function<void(std::uint64_t)>& progress);
 
 }  // namespace kojak::merge

@@ -61,7 +61,16 @@ void FileCache::link_newest(std::uint32_t index) {
   entries_[0].older = index;
 }
 
-Status FileCache::open(Entry& entry, std::uint32_t index) {
+// 0 if all open files are being read.
+std::uint32_t FileCache::oldest_unread() const {
+  std::uint32_t index = entries_[0].newer;
+  while (index != 0 && entries_[index].readers != 0) index = entries_[index].newer;
+  return index;
+}
+
+Status FileCache::open(Entry& entry, std::uint32_t index, std::unique_lock<std::mutex>& lock) {
+  // (Meanwhile another thread may open it.)
+  while (entry.fd < 0 && open_ >= limit_ && oldest_unread() == 0) read_.wait(lock);
   if (entry.fd >= 0) {
     if (entries_[0].older != index) {
       unlink_entry(entry);
@@ -70,8 +79,7 @@ Status FileCache::open(Entry& entry, std::uint32_t index) {
     return {};
   }
   if (open_ >= limit_) {
-    const std::uint32_t oldest = entries_[0].newer;
-    Entry& victim = entries_[oldest];
+    Entry& victim = entries_[oldest_unread()];
     ::close(victim.fd);
     victim.fd = -1;
     unlink_entry(victim);
@@ -93,12 +101,22 @@ Status FileCache::open(Entry& entry, std::uint32_t index) {
 }
 
 Status FileCache::read(FileId file, std::uint64_t offset, void* to, std::size_t size) {
-  int fd = spill_fd_;
-  if (file != kSpill) {
-    Entry& entry = entries_[file + 1];
-    if (Status status = open(entry, file + 1); !status) return status;
-    fd = entry.fd;
-  }
+  if (file == kSpill) return read(spill_fd_, file, offset, to, size);
+  Entry& entry = entries_[file + 1];
+  std::unique_lock lock(mutex_);
+  if (Status status = open(entry, file + 1, lock); !status) return status;
+  ++entry.readers;
+  lock.unlock();
+  Status status = read(entry.fd, file, offset, to, size);
+  lock.lock();
+  --entry.readers;
+  lock.unlock();
+  read_.notify_all();
+  return status;
+}
+
+Status FileCache::read(int fd, FileId file, std::uint64_t offset, void* to,
+                       std::size_t size) const {
   char* p = static_cast<char*>(to);
   while (size > 0) {
     const ssize_t n = ::pread(fd, p, size, static_cast<off_t>(offset));

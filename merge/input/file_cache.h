@@ -2,11 +2,14 @@
 //
 // Files are opened when they are read and closed, least recently used first, when the limit is
 // reached. What cannot seek (gzip, pipes) is copied into one unnamed temporary file when it is
-// added. Owns its descriptors and the temporary file. Errors: an Error naming the
-// file; a file that vanished or shrank since the start is one.
+// added. Owns its descriptors and the temporary file. Several threads may read at a time; all else
+// is for one thread, before or meanwhile. Errors: an Error naming the file; a file that vanished or
+// shrank since the start is one.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -47,13 +50,18 @@ class FileCache {
     std::string path;
     int fd = -1;
     std::uint32_t newer = 0, older = 0;  // ring of open files, through entry 0
+    std::uint32_t readers = 0;           // it stays open meanwhile
   };
-  Status open(Entry& entry, std::uint32_t index);
+  Status open(Entry& entry, std::uint32_t index, std::unique_lock<std::mutex>& lock);
+  std::uint32_t oldest_unread() const;
+  Status read(int fd, FileId file, std::uint64_t offset, void* to, std::size_t size) const;
   void unlink_entry(Entry& entry);
   void link_newest(std::uint32_t index);
 
   std::vector<Entry> entries_;  // [0] is the ring's anchor: FileId + 1 is the index
   std::size_t limit_;
+  std::mutex mutex_;  // for the entries' descriptors, ring and readers
+  std::condition_variable read_;
   std::size_t open_ = 0;
   std::string spill_directory_;
   int spill_fd_ = -1;

@@ -18,6 +18,8 @@ namespace {
 // More processes than any machine has: a larger number is damage.
 constexpr std::uint32_t kMaxProcesses = 1u << 24;
 
+constexpr std::size_t kFirstRecords = 4096;  // bytes that tell what a file is
+
 constexpr const char* kGiveLocal = "give the directory or the files that the measurement wrote";
 
 Error bad(const std::string& path, std::string reason, std::string remedy) {
@@ -172,15 +174,16 @@ class Finder {
       result.error = status.error();
       return result;
     }
-    LocalInput input(files_, trace, LocalInput::kLeast);
-    input.seek(0);
-    input.fill();
-    auto reader = TraceReader::from(memory_source(input.position(), input.available()), path,
-                                    LocalInput::kLeast);
+    std::vector<std::byte> bytes(kFirstRecords);
+    std::size_t got = 0;
+    if (Status status = read_trace(files_, trace, 0, bytes.data(), bytes.size(), got); !status) {
+      result.error = status.error();
+      return result;
+    }
+    auto reader = TraceReader::from(memory_source(bytes.data(), got), path, kFirstRecords);
     if (!reader) {
       result.error = reader.error();
-      const std::byte* bytes = input.position();
-      result.fatal = input.available() >= kHeaderSize && std::memcmp(bytes, "EPILOG", 7) == 0;
+      result.fatal = got >= kHeaderSize && std::memcmp(bytes.data(), "EPILOG", 7) == 0;
       return result;
     }
     trace.dialect = reader->dialect();

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "merge/input/local_input.h"
+#include "merge/input/local_trace.h"
 #include "merge/summary.h"
 
 namespace kojak::merge {

@@ -2,18 +2,44 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "epilog/format/compact/find_place.h"
 #include "epilog/format/io/reader.h"
 
 namespace kojak::merge {
 
-void LocalInput::seek(std::uint64_t offset) {
-  p_ = end_ = buffer_.get();
-  base_ = offset;
+Status read_trace(FileCache& files, const LocalTrace& trace, std::uint64_t at, std::byte* to,
+                  std::size_t n, std::size_t& got) {
+  got = 0;
+  std::uint64_t begin = 0;  // of the part, in the trace
+  for (const LocalTrace::Part& part : trace.parts) {
+    const std::uint64_t from = at + got;
+    if (got < n && from >= begin && from < begin + part.length) {
+      const auto size =
+          static_cast<std::size_t>(std::min<std::uint64_t>(n - got, begin + part.length - from));
+      if (Status status = files.read(part.file, part.offset + (from - begin), to + got, size);
+          !status) {
+        return status;
+      }
+      got += size;
+    }
+    begin += part.length;
+  }
+  return {};
+}
+
+LocalInput::LocalInput(FileCache& files, const LocalTrace& trace, const InputBuffers& buffers)
+    : files_(&files), trace_(&trace), capacity_(std::max(buffers.bytes, kLeast)) {
+  if (!trace.dialect.compact()) return;
+  packed_ = std::make_unique<Packed>(files, trace, capacity_);
+  if (buffers.helpers == nullptr || !buffers.helpers->any()) return;
+  packed_->ahead.emplace(packed_->unpacker, *buffers.helpers);
+  post_next(nullptr, 0);
 }
 
 const std::byte* LocalInput::fill(const std::byte* keep) {
+  if (packed_ != nullptr && packed_->ahead) return take_block(keep);
   if (!buffer_) {
     buffer_ = std::make_unique_for_overwrite<std::byte[]>(capacity_);
     keep = p_ = end_ = buffer_.get();
@@ -32,94 +58,84 @@ const std::byte* LocalInput::fill(const std::byte* keep) {
   p_ = buffer_.get() + ahead;
   std::byte* const from = buffer_.get() + kept;
   if (packed_ != nullptr) {
-    end_ = from + unpack(from, buffer_.get() + capacity_);
+    packed_->so_far = packed_->unpacker.next(from, buffer_.get() + capacity_);
+    take_error();
+    end_ = from + packed_->so_far.size;
     return buffer_.get();
   }
   std::size_t got = 0;
-  fail_by(read(base_ + kept, from, capacity_ - kept, got));
+  if (Status status = read_trace(*files_, *trace_, base_ + kept, from, capacity_ - kept, got);
+      !status) {
+    error_ = std::make_unique<Error>(std::move(status.error()));
+  }
   end_ = from + got;
   return buffer_.get();
 }
 
-void LocalInput::fail_by(Status status) {
-  if (!status) error_ = std::make_unique<Error>(std::move(status.error()));
+// The next block, behind what is kept; the one after it is begun, into the buffer of the last.
+const std::byte* LocalInput::take_block(const std::byte* keep) {
+  Packed& packed = *packed_;
+  const auto kept = static_cast<std::size_t>(end_ - keep);
+  const auto before = static_cast<std::size_t>(p_ - keep);
+  const std::uint64_t begin = buffer_ ? offset(keep) : base_;
+  if (!packed.ahead->posted()) post_next(nullptr, 0);
+  std::size_t room = kRoom;
+  std::size_t size = packed.ahead->buffer_size();
+  std::unique_ptr<std::byte[]> next = packed.ahead->take(packed.so_far);
+  take_error();
+  if (kept > room) {  // for many attributes before an event; blocks grow with them
+    capacity_ = std::max(capacity_, 2 * kept);
+    size = kept + packed.so_far.size;
+    auto larger = std::make_unique_for_overwrite<std::byte[]>(size);
+    std::memcpy(larger.get() + kept, next.get() + room, packed.so_far.size);
+    next = std::move(larger);
+    room = kept;
+  }
+  std::byte* const from = next.get() + (room - kept);
+  if (kept != 0) std::memcpy(from, keep, kept);
+  std::swap(buffer_, next);
+  std::swap(size_, size);
+  p_ = from + before;
+  end_ = from + kept + packed.so_far.size;
+  // (Modulo 2^64, like all of these sums: what is kept may begin before the trace's own offsets.)
+  base_ = begin - static_cast<std::uint64_t>(from - buffer_.get());
+  if (!packed.so_far.ended) post_next(std::move(next), size);
+  return from;
 }
 
-// Reads as much of [at, at + n) as there is.
-Status LocalInput::read(std::uint64_t at, std::byte* to, std::size_t n, std::size_t& got) const {
-  got = 0;
-  std::uint64_t begin = 0;  // of the part, in the trace
-  for (const LocalTrace::Part& part : trace_->parts) {
-    const std::uint64_t from = at + got;
-    if (got < n && from >= begin && from < begin + part.length) {
-      const auto size =
-          static_cast<std::size_t>(std::min<std::uint64_t>(n - got, begin + part.length - from));
-      if (Status status = files_->read(part.file, part.offset + (from - begin), to + got, size);
-          !status) {
-        return status;
-      }
-      got += size;
-    }
-    begin += part.length;
+void LocalInput::post_next(std::unique_ptr<std::byte[]> buffer, std::size_t size) {
+  if (size < kRoom + capacity_) {
+    size = kRoom + capacity_;
+    buffer = std::make_unique_for_overwrite<std::byte[]>(size);
   }
-  return {};
+  packed_->ahead->post(std::move(buffer), size, kRoom, capacity_);
 }
 
-// More behind what is left of the packed bytes.
-Status LocalInput::fill(Packed& packed) const {
-  const std::size_t left = packed.end - packed.in;
-  if (!packed.input || packed.capacity < packed.needs) {
-    packed.capacity = std::max(packed.capacity, packed.needs);
-    auto input = std::make_unique_for_overwrite<std::byte[]>(packed.capacity);
-    if (left != 0) std::memcpy(input.get(), packed.input.get() + packed.in, left);
-    packed.input = std::move(input);
-  } else {
-    std::memmove(packed.input.get(), packed.input.get() + packed.in, left);
-  }
-  packed.at += packed.in;
-  packed.in = 0;
-  std::size_t got = 0;
-  Status status = read(packed.at + left, packed.input.get() + left, packed.capacity - left, got);
-  packed.end = left + got;
-  return status;
+void LocalInput::take_error() {
+  if (packed_->so_far.error != nullptr) error_ = std::move(packed_->so_far.error);
 }
 
-std::size_t LocalInput::unpack(std::byte* to, std::byte* end) {
-  Packed& p = *packed_;
-  std::byte* out = to;
-  bool all = p.damage != nullptr;  // has been read
-  while (!all) {
-    const bool last = p.at + p.end >= trace_->size || failed();
-    if (p.end - p.in < p.needs && !last) {
-      fail_by(fill(p));
-      continue;
-    }
-    const auto piece =
-        p.decoder.decode(p.input.get() + p.in, p.input.get() + p.end, last, out, end);
-    p.in = static_cast<std::size_t>(piece.in - p.input.get());
-    p.needs = piece.needs;
-    out = piece.out;
-    if (piece.stop == compact::Decoder::Stop::kOutput) break;
-    if (piece.stop == compact::Decoder::Stop::kDamaged) p.damage = p.decoder.reason();
-    all = last || p.damage != nullptr;
-  }
-  p.ended = all;
-  return static_cast<std::size_t>(out - to);
+void LocalInput::release() {
+  packed_.reset();
+  buffer_.reset();
+  p_ = end_ = nullptr;
+  base_ = trace_->size;
 }
 
 const char* LocalInput::damage() const {
-  if (packed_ != nullptr) return packed_->damage;
+  if (packed_ != nullptr) return packed_->so_far.damage;
   return offset() < trace_->size ? kEndsInsideRecord : nullptr;
 }
 
 std::uint64_t LocalInput::place(std::uint64_t offset) const {
   if (packed_ == nullptr) return offset;
-  if (packed_->damage != nullptr && offset >= this->offset(end_)) return progress();
+  if (packed_->so_far.damage != nullptr && offset >= this->offset(end_)) return progress();
   const auto read_at = [this](std::uint64_t at, std::byte* to, std::size_t n) {
     std::size_t got = 0;
-    return read(at, to, n, got) ? got : 0;
+    return read_trace(*files_, *trace_, at, to, n, got) ? got : 0;
   };
-  return compact::find_place({kHeaderSize, kHeaderSize}, offset, packed_->decoder.swap(), read_at);
+  return compact::find_place({kHeaderSize, kHeaderSize}, offset, trace_->dialect.swapped(),
+                             read_at);
 }
 
 }  // namespace kojak::merge

@@ -1,52 +1,34 @@
-// One local trace as the merge reads it: where its bytes are, and a buffered reader over them.
+// A buffered reader over one local trace.
 //
-// A LocalTrace is a description only: the parts of the trace file and of the buffer file beside it,
-// one after the other. A LocalInput owns one buffer and reads whole records from it; several may
-// read the same trace. Compact records come out as version 2.0 has them, and offsets are those that
-// they would have there; place() tells where one stands in the trace. Pointers into the buffer are
-// valid until the next fill(). Bytes come through the FileCache, which must outlive it. Errors: a
+// A LocalInput owns its buffers and reads whole records from one; several may read the same trace.
+// Compact records come out as version 2.0 has them, and offsets are those that they would have
+// there; place() tells where one stands in the trace. With helpers, one of them decodes the next
+// block while this one is read, from the start. Pointers into the buffer are valid until the next
+// fill(). Bytes come through the FileCache, which must outlive it, as must the helpers. Errors: a
 // read that fails ends the input; error() says why. Not thread-safe.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
+#include <optional>
 
-#include "epilog/format/compact/decode.h"
 #include "epilog/format/error.h"
-#include "epilog/format/record/codec.h"
-#include "merge/input/file_cache.h"
+#include "merge/input/local_trace.h"
+#include "merge/input/unpacker.h"
 
 namespace kojak::merge {
 
-struct LocalTrace {
-  struct Part {
-    FileCache::FileId file = 0;
-    std::uint64_t offset = 0;
-    std::uint64_t length = 0;
-  };
-  std::string path;
-  std::vector<Part> parts;
-  std::uint64_t size = 0;  // of all parts
-  Dialect dialect;
-  std::uint64_t run_hi = 0, run_lo = 0;
-  std::uint32_t run_size = 0;
-  std::uint32_t rank = 0;
-  std::uint32_t thread = 0;
-  bool damaged = false;  // the source ended with an error: what was read is kept
-  std::uint64_t device = 0, inode = 0;
+// What each of several inputs may have.
+struct InputBuffers {
+  std::size_t bytes = 64 * 1024;  // twice with helpers
+  Helpers* helpers = nullptr;     // or none
 };
 
 class LocalInput {
  public:
   // Starts at the first record. The buffer holds at least a few records.
-  LocalInput(FileCache& files, const LocalTrace& trace, std::size_t buffer)
-      : files_(&files), trace_(&trace), capacity_(buffer < kLeast ? kLeast : buffer) {
-    seek(kHeaderSize);
-    if (trace.dialect.compact()) packed_ = std::make_unique<Packed>(trace, capacity_);
-  }
+  LocalInput(FileCache& files, const LocalTrace& trace, const InputBuffers& buffers);
 
   const std::byte* position() const { return p_; }
   const std::byte* end() const { return end_; }
@@ -60,10 +42,13 @@ class LocalInput {
   std::uint64_t offset() const { return offset(p_); }
   // Nothing will come after what the buffer holds.
   bool exhausted() const {
-    return (packed_ != nullptr ? packed_->ended : base_ + used() >= trace_->size) || failed();
+    return packed_ != nullptr ? packed_->so_far.ended
+                              : base_ + used() >= trace_->size || failed();
   }
   // How far reading has come in the trace.
-  std::uint64_t progress() const { return packed_ != nullptr ? packed_->position() : offset(); }
+  std::uint64_t progress() const {
+    return packed_ != nullptr ? packed_->so_far.position : offset();
+  }
   // Where the record with this offset stands in the trace, for messages: of compact records that
   // takes time.
   std::uint64_t place(std::uint64_t offset) const;
@@ -74,53 +59,36 @@ class LocalInput {
   // Returns where `keep` is now.
   const std::byte* fill(const std::byte* keep);
   void fill() { fill(p_); }
-  void seek(std::uint64_t offset);
   bool failed() const { return error_ != nullptr; }
   const Error& error() const { return *error_; }  // only if it failed
   // The buffer is allocated by the first fill(); a finished input gives it back.
-  void release() {
-    buffer_.reset();
-    p_ = end_ = nullptr;
-    base_ = trace_->size;
-    if (packed_ != nullptr) packed_->finish();
-  }
+  void release();
 
   static constexpr std::size_t kLeast = 4096;
 
  private:
-  // Compact records on their way into the buffer.
   struct Packed {
-    Packed(const LocalTrace& trace, std::size_t buffer)
-        : decoder(trace.dialect.swapped()), capacity(std::max(buffer / 4, kLeast)) {}
-    std::uint64_t position() const { return at + in; }
-    void finish() {
-      input.reset();
-      at += end;
-      in = end = 0;
-      ended = true;
-    }
-    compact::Decoder decoder;
-    std::size_t capacity;
-    std::unique_ptr<std::byte[]> input;
-    std::size_t in = 0, end = 0;
-    std::size_t needs = compact::kMaxItem;  // bytes to go on
-    std::uint64_t at = kHeaderSize;         // of input[0] in the trace
-    bool ended = false;
-    const char* damage = nullptr;
+    Packed(FileCache& files, const LocalTrace& trace, std::size_t buffer)
+        : unpacker(files, trace, std::max(buffer / 4, kLeast)) {}
+    Unpacker unpacker;
+    Unpacked so_far;
+    std::optional<BlockAhead> ahead;
   };
-  Status read(std::uint64_t at, std::byte* to, std::size_t n, std::size_t& got) const;
-  Status fill(Packed& packed) const;
-  void fail_by(Status status);
-  std::size_t unpack(std::byte* to, std::byte* end);
+  // Room before a block that a helper makes: for what is kept, as a rule.
+  static constexpr std::size_t kRoom = 2048;
+  const std::byte* take_block(const std::byte* keep);
+  void post_next(std::unique_ptr<std::byte[]> buffer, std::size_t size);
+  void take_error();
 
   std::uint64_t used() const { return static_cast<std::uint64_t>(end_ - buffer_.get()); }
   const std::byte* p_ = nullptr;  // first: all that reading on needs, in the common case
   const std::byte* end_ = nullptr;
-  std::uint64_t base_ = 0;
+  std::uint64_t base_ = kHeaderSize;
   std::unique_ptr<std::byte[]> buffer_;
   FileCache* files_;
   const LocalTrace* trace_;
-  std::size_t capacity_;
+  std::size_t capacity_;   // records that are read at a time
+  std::size_t size_ = 0;   // of the buffer
   std::unique_ptr<Error> error_;
   std::unique_ptr<Packed> packed_;
 };

@@ -2,51 +2,31 @@
 
 namespace kojak::merge {
 
-BackgroundWriter::BackgroundWriter(RecordOutput& output)
-    : output_(output), buffer_(std::make_unique_for_overwrite<std::byte[]>(TraceWriter::kBuffer)) {
-  thread_ = std::thread([this] { run(); });
-}
+BackgroundWriter::BackgroundWriter(RecordOutput& output, Helpers& helpers)
+    : output_(output),
+      helpers_(helpers),
+      buffer_(std::make_unique_for_overwrite<std::byte[]>(TraceWriter::kBuffer)) {}
 
 BackgroundWriter::~BackgroundWriter() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
+  helpers_.drop(*this);
 }
 
 std::unique_ptr<std::byte[]> BackgroundWriter::exchange(std::unique_ptr<std::byte[]> full,
                                                         std::size_t used) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return used_ == 0; });
+  if (Status status = drain(); !status) return full;
   std::swap(buffer_, full);
   used_ = used;
-  lock.unlock();
-  changed_.notify_all();
+  helpers_.post(*this);
   return full;
 }
 
 Status BackgroundWriter::drain() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return used_ == 0; });
+  helpers_.finish(*this);
   return error_.reason.empty() ? Status() : Status(error_);
 }
 
 void BackgroundWriter::run() {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [this] { return used_ != 0 || stop_; });
-    if (used_ == 0) return;
-    const bool failed = !error_.reason.empty();
-    lock.unlock();
-    Status status;
-    if (!failed) status = output_.write(buffer_.get(), used_);
-    lock.lock();
-    if (!status) error_ = status.error();
-    used_ = 0;
-    changed_.notify_all();
-  }
+  if (Status status = output_.write(buffer_.get(), used_); !status) error_ = status.error();
 }
 
 }  // namespace kojak::merge

@@ -1,22 +1,21 @@
-// Writes the full buffers of a TraceWriter in a thread of its own, while the next one is filled.
+// Has the full buffers of a TraceWriter packed and written by a helper, while the next one is
+// filled.
 //
-// One buffer is on its way at a time; exchange() waits for the one before. Owns its thread, which
-// ends with it. The output must outlive it; nobody else may write to it before drain(). The
-// first error is kept, and told by drain(). All calls from one thread.
+// One buffer is on its way at a time; exchange() waits for the one before. The output and the
+// helpers must outlive it; nobody else may write to the output before drain(). The first error is
+// kept, and told by drain(). All calls from one thread.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
-#include <thread>
 
 #include "epilog/format/io/writer.h"
+#include "merge/input/helpers.h"
 
 namespace kojak::merge {
 
-class BackgroundWriter : public BufferSink {
+class BackgroundWriter : public BufferSink, private Helpers::Job {
  public:
-  explicit BackgroundWriter(RecordOutput& output);
+  BackgroundWriter(RecordOutput& output, Helpers& helpers);
   ~BackgroundWriter() override;
   BackgroundWriter(const BackgroundWriter&) = delete;
   BackgroundWriter& operator=(const BackgroundWriter&) = delete;
@@ -25,15 +24,12 @@ class BackgroundWriter : public BufferSink {
   Status drain() override;
 
  private:
-  void run();
+  void run() override;
   RecordOutput& output_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  Helpers& helpers_;
   std::unique_ptr<std::byte[]> buffer_;  // to be written, or written already
-  std::size_t used_ = 0;                 // bytes to be written; 0: none
-  bool stop_ = false;
-  Error error_;
-  std::thread thread_;  // last: it uses all of these
+  std::size_t used_ = 0;                 // bytes to be written
+  Error error_;                          // of who writes, from post() to finish()
 };
 
 }  // namespace kojak::merge

@@ -398,7 +398,7 @@ class Engine {
     std::vector<std::uint32_t> ranks;
     streams_.reserve(order.size());
     for (const std::size_t i : order) {
-      Stream& s = streams_.emplace_back(in_.files, in_.traces[i], in_.buffer);
+      Stream& s = streams_.emplace_back(in_.files, in_.traces[i], in_.buffers);
       s.index = static_cast<std::uint32_t>(streams_.size() - 1);
       s.clock = in_.clocks[i];
       if (in_.corrected != nullptr) s.correct(*in_.corrected, i);

@@ -28,8 +28,8 @@ struct EngineInputs {
   const CorrectedClocks* corrected;  // beyond `clocks`, or null
   const LockGrants* locks;           // where lock records go, or null: as recorded
   bool extended = true;
-  std::size_t buffer = 64 * 1024;  // for each trace
-  std::size_t pool = 8u << 20;     // for held ends
+  InputBuffers buffers;
+  std::size_t pool = 8u << 20;  // for held ends
   const std::function<void(std::uint64_t)>& progress;
   const std::function<Status()>& good;  // whether to go on; asked now and then
 };
