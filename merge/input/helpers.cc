@@ -41,16 +41,30 @@ void Helpers::post(Job& job) {
   posted_.notify_one();
 }
 
+// The job that was posted first.
+void Helpers::do_first(std::unique_lock<std::mutex>& lock) {
+  Job& job = *jobs_.front();
+  jobs_.pop_front();
+  job.state_ = Job::State::kBegun;
+  lock.unlock();
+  job.run_and_catch();
+  lock.lock();
+  job.state_ = Job::State::kDone;
+}
+
 void Helpers::finish(Job& job) {
   std::unique_lock lock(mutex_);
   if (job.state_ == Job::State::kPosted) {
     jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
-    job.state_ = Job::State::kBegun;
-    lock.unlock();
-    job.run_and_catch();
-    lock.lock();
-  } else {
-    done_.wait(lock, [&job] { return job.state_ != Job::State::kBegun; });
+    jobs_.push_front(&job);
+    do_first(lock);
+  }
+  while (job.state_ == Job::State::kBegun) {
+    if (jobs_.empty()) {
+      done_.wait(lock);
+    } else {
+      do_first(lock);
+    }
   }
   job.state_ = Job::State::kIdle;
   lock.unlock();
@@ -72,13 +86,7 @@ void Helpers::help() {
   for (;;) {
     posted_.wait(lock, [this] { return !jobs_.empty() || stop_; });
     if (stop_) return;
-    Job& job = *jobs_.front();
-    jobs_.pop_front();
-    job.state_ = Job::State::kBegun;
-    lock.unlock();
-    job.run_and_catch();
-    lock.lock();
-    job.state_ = Job::State::kDone;
+    do_first(lock);
     done_.notify_all();
   }
 }

@@ -1,9 +1,9 @@
 // Threads that take work off the merge's own: to decode what it will read soon, to write what it
 // has written.
 //
-// The merge posts a Job and finishes it later; if no helper has begun it by then, the merge does it
-// itself, so that nobody waits while there is work, and without helpers all goes on as in one
-// thread. Jobs belong to who posts them, and must be finished or dropped before they go. All calls
+// The merge posts a Job and finishes it later. If no helper has begun it by then, the merge does it
+// itself; if one has, the merge does other jobs until that is done. So nobody waits while there is
+// work, and without helpers all goes on as in one thread. Jobs belong to who posts them, and must be finished or dropped before they go. All calls
 // from one thread. What a job throws is thrown again by finish(). If the system gives fewer threads
 // than were asked for, there are fewer.
 #pragma once
@@ -42,6 +42,7 @@ class Helpers {
   Helpers& operator=(const Helpers&) = delete;
 
   bool any() const { return !threads_.empty(); }
+  std::size_t count() const { return threads_.size(); }
   // It must not be posted already.
   void post(Job& job);
   // Returns when it is done, at once if it is not posted.
@@ -51,6 +52,7 @@ class Helpers {
 
  private:
   void help();
+  void do_first(std::unique_lock<std::mutex>& lock);
   std::mutex mutex_;
   std::condition_variable posted_, done_;
   std::deque<Job*> jobs_;
