@@ -24,7 +24,6 @@ constexpr std::size_t kBuffers = 4u << 20;
 constexpr std::size_t kMostBuffer = 64 * 1024, kLeastBuffer = 16 * 1024;
 // Of compact traces what comes from the file lies beside it, packed.
 constexpr std::size_t kLeastUnpacked = 8 * 1024;
-constexpr std::uint64_t kWorthHelpers = 1u << 19;  // bytes
 constexpr std::size_t kPool = 8u << 20, kPoolForTrace = 16 * 1024;
 
 void count_missing(const std::vector<LocalTrace>& traces, MergedRun& run, Summary& summary) {
@@ -154,7 +153,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
 
   // Who decodes ahead, packs and writes: no more than there can be jobs for.
   unsigned wanted = 0;
-  if (bytes >= kWorthHelpers && options.threads > 1) {
+  if (bytes >= options.least_for_threads && options.threads > 1) {
     wanted = static_cast<unsigned>(std::min<std::size_t>(options.threads - 1, count + 1));
   }
   Helpers helpers(wanted);
@@ -222,6 +221,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
         TraceWriter::create(path.empty() ? "/dev/null" : path, dialect,
                             path == "/dev/null" ? Compression::kNone : options.compression);
     if (!writer) return writer.error();
+    good = [&writer] { return writer->status(); };
     std::optional<FileAndReader> both;
     if (reader != nullptr) reader->expect(expected);
     if (reader != nullptr && path.empty()) {
@@ -237,6 +237,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
     if (reader == nullptr && helpers.any()) {
       background.emplace(writer->output(), helpers);
       writer->set_sink(&*background);
+      good = [&background] { return background->status(); };
     }
     const std::uint64_t announced = uncounted ? std::uint64_t{kAbsent} : expected;
     const CountPlace place = write_definitions(*writer, survey.definitions, run, announced, wide);

@@ -3,9 +3,9 @@
 // Owns everything it needs for the duration of the call; prints nothing. The output appears under
 // its name only when it is complete; an interrupted merge leaves nothing. Errors: exit code 2 for
 // input that cannot be merged (nothing is written), 4 where the output or a temporary file could
-// not be written. Findings that leave a usable result are rows of the summary. Not thread-safe; a
-// large output is written by a thread that ends with the call. Who wants to read it meanwhile takes
-// a MergedStream (stream.h).
+// not be written. Findings that leave a usable result are rows of the summary. Not thread-safe;
+// its own threads (input/helpers.h) end with the call and change nothing of what it writes or says.
+// Who wants to read the trace meanwhile takes a MergedStream (stream.h).
 // Source: docs/merge.md.
 #pragma once
 
@@ -38,7 +38,8 @@ struct MergeOptions {
   bool lock_grants = false;  // lock records where locks are granted and released; extended only
   ClockCorrection clock = ClockCorrection::kLinear;
   std::size_t open_files = 0;  // at most so many inputs open at a time; 0: what the system allows
-  unsigned threads = std::thread::hardware_concurrency();  // 1: none but the caller's
+  unsigned threads = std::thread::hardware_concurrency();  // in all; 1: none but the caller's
+  std::uint64_t least_for_threads = 1u << 19;  // bytes of input; for less, one is enough
   // Memory for held ends in bytes; 0: by the number of processes; 1: none, all in the spill file.
   std::size_t pool = 0;
   BlockPipe* reader = nullptr;  // in another thread, that gets the merged trace, too (stream.h)

@@ -101,11 +101,7 @@ class Surveyor {
  public:
   Surveyor(const std::vector<LocalTrace>& traces, FileCache& files, Helpers& helpers,
            Summary& summary, const std::function<void(std::uint64_t)>& progress)
-      : traces_(traces),
-        files_(files),
-        helpers_(helpers),
-        summary_(summary),
-        progress_(progress) {}
+      : traces_(traces), files_(files), helpers_(helpers), summary_(summary), progress_(progress) {}
 
   Result<Survey> run() {
     survey_.definitions.set_locations(traces_);

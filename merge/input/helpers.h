@@ -3,9 +3,9 @@
 //
 // The merge posts a Job and finishes it later. If no helper has begun it by then, the merge does it
 // itself; if one has, the merge does other jobs until that is done. So nobody waits while there is
-// work, and without helpers all goes on as in one thread. Jobs belong to who posts them, and must be finished or dropped before they go. All calls
-// from one thread. What a job throws is thrown again by finish(). If the system gives fewer threads
-// than were asked for, there are fewer.
+// work, and without helpers all goes on as in one thread. Jobs belong to who posts them, and must
+// be finished or dropped before they go. All calls from one thread. What a job throws is thrown
+// again by finish(). If the system gives fewer threads than were asked for, there are fewer.
 #pragma once
 
 #include <condition_variable>

@@ -42,8 +42,7 @@ class LocalInput {
   std::uint64_t offset() const { return offset(p_); }
   // Nothing will come after what the buffer holds.
   bool exhausted() const {
-    return packed_ != nullptr ? packed_->so_far.ended
-                              : base_ + used() >= trace_->size || failed();
+    return packed_ != nullptr ? packed_->so_far.ended : base_ + used() >= trace_->size || failed();
   }
   // How far reading has come in the trace.
   std::uint64_t progress() const {
@@ -87,8 +86,8 @@ class LocalInput {
   std::unique_ptr<std::byte[]> buffer_;
   FileCache* files_;
   const LocalTrace* trace_;
-  std::size_t capacity_;   // records that are read at a time
-  std::size_t size_ = 0;   // of the buffer
+  std::size_t capacity_;  // records that are read at a time
+  std::size_t size_ = 0;  // of the buffer
   std::unique_ptr<Error> error_;
   std::unique_ptr<Packed> packed_;
 };

@@ -18,7 +18,7 @@ namespace kojak::merge {
 
 // How far unpacking has come, behind a block.
 struct Unpacked {
-  std::size_t size = 0;                 // of the block
+  std::size_t size = 0;                  // of the block
   std::uint64_t position = kHeaderSize;  // in the trace
   bool ended = false;
   const char* damage = nullptr;  // when it has ended: why the rest cannot be decoded

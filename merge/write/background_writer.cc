@@ -35,6 +35,10 @@ Status BackgroundWriter::drain() {
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     wait_for(buffers_[(next_ + i) % buffers_.size()]);
   }
+  return status();
+}
+
+Status BackgroundWriter::status() {
   const std::lock_guard lock(mutex_);
   return status_;
 }

@@ -1,4 +1,5 @@
-// Has the full buffers of a TraceWriter packed and written by helpers, while the next one is filled.
+// Has the full buffers of a TraceWriter packed and written by helpers, while the next one is
+// filled.
 //
 // Buffers are packed in any order and written in theirs, by whoever has packed the next one. As
 // many are on their way at a time as there are helpers, up to kMost, and one more; exchange() waits
@@ -29,6 +30,8 @@ class BackgroundWriter : public BufferSink {
   std::unique_ptr<std::byte[]> exchange(std::unique_ptr<std::byte[]> full,
                                         std::size_t used) override;
   Status drain() override;
+  // The error of what has been written so far.
+  Status status();
 
  private:
   struct Buffer : Helpers::Job {

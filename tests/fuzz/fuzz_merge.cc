@@ -69,6 +69,7 @@ struct Choice {
                                          : merge::Format::kNative;
     if ((second & 32) != 0) options.compression = zstd_if(16);
     options.threads = (second & 128) != 0 ? 1 : 2;
+    options.least_for_threads = 0;
     return options;
   }
   // Of inputs; they cannot be read twice.

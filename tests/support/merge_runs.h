@@ -70,6 +70,8 @@ class LocalRun {
       write_file(o.inputs.back(), compact::pack(local, compact::Blocks::kPlain));
     }
     o.output = packed.file("a.elg");
+    o.threads = 3;
+    o.least_for_threads = 0;
     const auto summary = merge::merge_traces(o);
     if (!summary) throw std::runtime_error("compact: " + summary.error().message());
     if (read_bytes(o.output) != merged) {

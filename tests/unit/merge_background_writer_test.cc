@@ -13,6 +13,10 @@
 namespace kojak::test {
 namespace {
 
+// With so many helpers.
+class BackgroundWriter : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(Helpers, BackgroundWriter, testing::Values(0u, 1u, 3u));
+
 // Some buffers full of events, and one record changed at the end.
 Status write_trace(TraceWriter& writer) {
   writer.write(NumEvents{Count{0}});
@@ -27,23 +31,28 @@ Status write_trace(TraceWriter& writer) {
   return writer.commit();
 }
 
-TEST(BackgroundWriter, WritesTheSameTrace) {
+TEST_P(BackgroundWriter, WritesTheSameTrace) {
   TempDir dir;
-  auto plain = TraceWriter::create(dir.file("plain.elg"), Dialect{});
-  ASSERT_TRUE(plain);
-  ASSERT_TRUE(write_trace(*plain));
-  auto writer = TraceWriter::create(dir.file("background.elg"), Dialect{});
-  ASSERT_TRUE(writer);
-  merge::BackgroundWriter background(writer->output());
-  writer->set_sink(&background);
-  ASSERT_TRUE(write_trace(*writer));
-  const std::vector<std::byte> bytes = read_bytes(dir.file("plain.elg"));
-  EXPECT_GT(bytes.size(), 3 * TraceWriter::kBuffer);
-  EXPECT_TRUE(read_bytes(dir.file("background.elg")) == bytes);
+  for (const std::uint8_t major : {std::uint8_t{2}, compact::kMajor}) {
+    Dialect dialect;
+    dialect.major = major;
+    auto plain = TraceWriter::create(dir.file("plain.elg"), dialect);
+    ASSERT_TRUE(plain);
+    ASSERT_TRUE(write_trace(*plain));
+    auto writer = TraceWriter::create(dir.file("background.elg"), dialect);
+    ASSERT_TRUE(writer);
+    merge::Helpers helpers(GetParam());
+    merge::BackgroundWriter background(writer->output(), helpers);
+    writer->set_sink(&background);
+    ASSERT_TRUE(write_trace(*writer));
+    const std::vector<std::byte> bytes = read_bytes(dir.file("plain.elg"));
+    EXPECT_GT(bytes.size(), dialect.compact() ? 100'000 : 3 * TraceWriter::kBuffer);
+    EXPECT_TRUE(read_bytes(dir.file("background.elg")) == bytes);
+  }
 }
 
 // A reader that is slower than we are: the next buffer is full before the one before is written.
-TEST(BackgroundWriter, WaitsForASlowReader) {
+TEST_P(BackgroundWriter, WaitsForASlowReader) {
   TempDir dir;
   auto plain = TraceWriter::create(dir.file("plain.elg"), Dialect{});
   ASSERT_TRUE(plain);
@@ -62,7 +71,8 @@ TEST(BackgroundWriter, WaitsForASlowReader) {
   {
     auto writer = TraceWriter::create(pipe, Dialect{});
     ASSERT_TRUE(writer);
-    merge::BackgroundWriter background(writer->output());
+    merge::Helpers helpers(GetParam());
+    merge::BackgroundWriter background(writer->output(), helpers);
     writer->set_sink(&background);
     EXPECT_TRUE(write_trace(*writer));
   }
@@ -71,10 +81,11 @@ TEST(BackgroundWriter, WaitsForASlowReader) {
   EXPECT_EQ(bytes, read_bytes(dir.file("plain.elg")).size());
 }
 
-TEST(BackgroundWriter, TellsItsError) {
+TEST_P(BackgroundWriter, TellsItsError) {
   auto writer = TraceWriter::create("/dev/full", Dialect{});
   ASSERT_TRUE(writer);
-  merge::BackgroundWriter background(writer->output());
+  merge::Helpers helpers(GetParam());
+  merge::BackgroundWriter background(writer->output(), helpers);
   writer->set_sink(&background);
   const Status status = write_trace(*writer);
   ASSERT_FALSE(status);
@@ -82,12 +93,13 @@ TEST(BackgroundWriter, TellsItsError) {
   EXPECT_EQ(status.error().file, "/dev/full");
 }
 
-TEST(BackgroundWriter, AnAbandonedTraceLeavesNothing) {
+TEST_P(BackgroundWriter, AnAbandonedTraceLeavesNothing) {
   TempDir dir;
   {
     auto writer = TraceWriter::create(dir.file("a.elg"), Dialect{});
     ASSERT_TRUE(writer);
-    merge::BackgroundWriter background(writer->output());
+    merge::Helpers helpers(GetParam());
+    merge::BackgroundWriter background(writer->output(), helpers);
     writer->set_sink(&background);
     for (std::uint32_t i = 0; i < 100'000; ++i) {
       writer->write(Enter{LocationId{0}, Seconds{0}, RegionId{i}, {}});

@@ -207,5 +207,76 @@ TEST(MergeDamageOptions, NothingCrashes) {
   EXPECT_GT(merged * 2, merges());
 }
 
+// What a merge has written and said.
+struct Outcome {
+  std::vector<std::byte> merged;
+  std::string said;
+};
+
+Outcome outcome(const merge::MergeOptions& options) {
+  std::filesystem::remove(options.output);
+  Outcome outcome;
+  const auto summary = merge::merge_traces(options);
+  if (!summary) {
+    outcome.said = summary.error().message();
+    return outcome;
+  }
+  outcome.merged = read_bytes(options.output);
+  outcome.said = merge::summary_text(*summary);
+  for (const merge::Message& message : merge::messages_of(*summary)) {
+    outcome.said += message.text + "\n";
+  }
+  return outcome;
+}
+
+// Compact traces, damaged or not: with any number of threads the output is the same, and so is what
+// is said of the damage and where it stands.
+TEST(MergeDamageOptions, ThreadsChangeNothing) {
+  std::mt19937_64 random(2);
+  std::uint64_t damaged = 0, tried = 0;
+  std::unique_ptr<LocalRun> run;
+  for (std::uint64_t i = 0; i < merges() / 4; ++i) {
+    if (i % 8 == 0) {
+      run = random_run(i / 8);
+      for (std::size_t t = 0; t < run->paths.size(); ++t) {
+        if (i % 16 == 0) {
+          run->locals[t] = compact::pack(run->locals[t], compact::Blocks::kChecked);
+        } else {
+          run->locals[t] = compact::pack(run->locals[t], compact::Blocks::kPlain);
+        }
+        write_file(run->paths[t], run->locals[t]);
+      }
+    }
+    if (run->paths.empty()) continue;
+    const std::size_t victim = random() % run->paths.size();
+    std::vector<std::byte> bytes = run->locals[victim];
+    for (std::uint64_t n = random() % 3; n > 0; --n) {
+      bytes[kHeaderSize + random() % (bytes.size() - kHeaderSize)] =
+          static_cast<std::byte>(random() & 0xFF);
+    }
+    if (random() % 4 == 0) bytes.resize(kHeaderSize + random() % (bytes.size() - kHeaderSize));
+    write_file(run->paths[victim], bytes);
+    merge::MergeOptions options = run->options();
+    options.clock =
+        i % 2 == 0 ? merge::ClockCorrection::kControlled : merge::ClockCorrection::kLinear;
+    options.lock_grants = i % 4 < 2;
+    options.format = i % 3 == 0 ? merge::Format::kNative : merge::Format::kCompact;
+    options.open_files = i % 5 == 0 ? 1 : 0;
+    options.least_for_threads = 0;
+    options.threads = 1;
+    const Outcome alone = outcome(options);
+    for (const unsigned threads : {2u, 16u}) {
+      options.threads = threads;
+      const Outcome several = outcome(options);
+      EXPECT_EQ(several.said, alone.said) << i << ", " << threads << " threads";
+      EXPECT_TRUE(several.merged == alone.merged) << i << ", " << threads << " threads";
+    }
+    write_file(run->paths[victim], run->locals[victim]);
+    ++tried;
+    if (alone.said.find("offset") != std::string::npos) ++damaged;
+  }
+  EXPECT_GT(damaged * 8, tried);  // (Of what is found, the place is compared.)
+}
+
 }  // namespace
 }  // namespace kojak::test
