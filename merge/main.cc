@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
       "where lock records stand: as recorded, or where the locks were granted and released");
   options.visible.add_options()(
       "threads", cli::po::value<unsigned>()->default_value(0, "processors")->value_name("N"),
-      "1: read and write in turns; more: write in a second thread; the file is the same");
+      "so many in all: one merges, the others decode, pack and write; the file is the same");
   cli::add_compression(options.visible);
   options.visible.add_options()("summary",
                                 "say on standard error what was merged: events by record type, "

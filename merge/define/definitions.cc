@@ -171,35 +171,35 @@ std::uint32_t TraceDefinitions::take(CallSiteId, const CallSiteDef& def) {
 }
 
 std::uint32_t TraceDefinitions::intern_comm(CommId id, const CommDef& def) {
-  MergedComm comm;
-  comm.ranks = def.ranks;
-  comm.remote = def.remote;
-  comm.hi = def.identity_hi;
-  comm.lo = def.identity_lo;
-  comm.first = index_;
-  comm.flags = static_cast<std::uint8_t>((def.identity_known ? 0 : kIdentityUnknown) |
-                                         (def.intercommunicator ? kIntercommunicator : 0) |
-                                         (def.foreign_members ? kForeignMembers : 0) |
-                                         (def.stands_for_group ? kStandsForGroup : 0));
+  const bool known = def.identity_known && (def.identity_hi != 0 || def.identity_lo != 0);
   // Both sides of an intercommunicator are one object: the side with the smaller first member is
   // taken as the local one.
-  if (def.intercommunicator && comm.remote < comm.ranks && !comm.remote.empty()) {
-    std::swap(comm.ranks, comm.remote);
-  }
-  if (def.stands_for_group) {
-    return intern(merged_.group_comms_, merged_.comms, comm.ranks, [&] { return comm; });
-  }
-  if (!def.identity_known || (comm.hi == 0 && comm.lo == 0)) {
-    comm.flags |= kIdentityUnknown;
+  const bool swapped = def.intercommunicator && def.remote < def.ranks && !def.remote.empty();
+  const auto& ranks = swapped ? def.remote : def.ranks;
+  const auto& remote = swapped ? def.ranks : def.remote;
+  // (Most processes bring nothing new, and their lists are long: nothing is copied for these.)
+  const auto make = [&] {
+    MergedComm comm;
+    comm.ranks = ranks;
+    comm.remote = remote;
+    comm.hi = def.identity_hi;
+    comm.lo = def.identity_lo;
+    comm.first = index_;
+    const bool paired = def.identity_known && (known || def.stands_for_group);
+    comm.flags = static_cast<std::uint8_t>(
+        (paired ? 0 : kIdentityUnknown) | (def.intercommunicator ? kIntercommunicator : 0) |
+        (def.foreign_members ? kForeignMembers : 0) | (def.stands_for_group ? kStandsForGroup : 0));
+    return comm;
+  };
+  if (def.stands_for_group) return intern(merged_.group_comms_, merged_.comms, ranks, make);
+  if (!known) {
     return intern(merged_.own_comms_, merged_.comms, std::pair(traces_[index_].rank, raw(id)),
-                  [&] { return comm; });
+                  make);
   }
   const std::uint32_t merged =
-      intern(merged_.comm_ids_, merged_.comms, std::pair(comm.hi, comm.lo), [&] { return comm; });
-  const MergedComm& known = merged_.comms[merged];
-  if (known.ranks != comm.ranks || known.remote != comm.remote) {
-    contradiction("communicator", known.first);
-  }
+      intern(merged_.comm_ids_, merged_.comms, std::pair(def.identity_hi, def.identity_lo), make);
+  const MergedComm& other = merged_.comms[merged];
+  if (other.ranks != ranks || other.remote != remote) contradiction("communicator", other.first);
   return merged;
 }
 
