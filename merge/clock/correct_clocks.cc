@@ -32,7 +32,7 @@ Result<CorrectedClocks> correct_clocks(const CausalInputs& in, std::uint32_t pro
   const std::function<void(std::uint64_t)> progress = [&](std::uint64_t n) {
     in.progress(bytes + n);
   };
-  const CausalInputs again{in.traces, in.survey, in.files,  in.clocks,
+  const CausalInputs again{in.traces, in.survey, in.files,   in.clocks,
                            in.locks,  in.pauses, in.buffers, progress};
   clocks.after = check_corrected(again, clocks.timelines_);
   for (const auto& timeline : clocks.timelines_) {

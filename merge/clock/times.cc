@@ -73,15 +73,16 @@ Result<Times> find_times(const MergeOptions& options, const std::vector<LocalTra
     std::vector<LockEdge> edges;
     std::uint64_t unchecked = 0;
     if (locked(survey)) {
-      auto order = find_lock_grants({traces, survey, files, times.clocks, nullptr, buffers, behind});
+      auto order =
+          find_lock_grants({traces, survey, files, times.clocks, nullptr, buffers, behind});
       if (!order) return order.error();
       edges = std::move(order->edges);
       unchecked = order->without_edge;
     }
     done += bytes;
-    auto corrected =
-        correct_clocks({traces, survey, files, times.clocks, edges, paused(survey), buffers, behind},
-                       traces.front().run_size);
+    auto corrected = correct_clocks(
+        {traces, survey, files, times.clocks, edges, paused(survey), buffers, behind},
+        traces.front().run_size);
     if (!corrected) return corrected.error();
     times.corrected = std::move(*corrected);
     times.corrected->before.unchecked += unchecked;
@@ -90,7 +91,8 @@ Result<Times> find_times(const MergeOptions& options, const std::vector<LocalTra
   }
   if (options.lock_grants) {
     const CorrectedClocks* corrected = times.corrected ? &*times.corrected : nullptr;
-    auto locks = find_lock_grants({traces, survey, files, times.clocks, corrected, buffers, behind});
+    auto locks =
+        find_lock_grants({traces, survey, files, times.clocks, corrected, buffers, behind});
     if (!locks) return locks.error();
     summary.lock_epochs = locks->epochs;
     summary.locks_by_duration = locks->decisions.durations;
