@@ -62,19 +62,20 @@ void condense(std::vector<Box>& boxes, Nanoseconds threshold, const std::vector<
   // What a box merged into takes its place as the parent of the boxes inside.
   struct Open {
     Nanoseconds end;
-    std::size_t into;  // position in `kept`
+    std::size_t into;  // position in what is kept
   };
   struct Kept {
     std::size_t last_child = kNobody;
     Nanoseconds longest = 0;  // of the calls that it stands for
     bool alone = false;       // takes nothing in
   };
-  std::vector<Box> kept;
+  // What is kept moves to the front: memory of its own for it would be the peak of many a page.
+  std::size_t kept = 0;
   std::vector<Kept> about;
   std::vector<Open> open;
   std::size_t last_root = kNobody;
   auto next_wait = waits.begin();
-  for (const Box& box : boxes) {
+  for (const Box box : boxes) {
     while (!open.empty() && open.back().end <= box.begin && open.back().end < box.end) {
       open.pop_back();
     }
@@ -83,8 +84,9 @@ void condense(std::vector<Box>& boxes, Nanoseconds threshold, const std::vector<
     const Nanoseconds length = box.end - box.begin;
     while (next_wait != waits.end() && next_wait->begin < box.begin) ++next_wait;
     const bool alone = length < threshold && waits_long(box, next_wait, waits.end(), threshold);
-    if (into != kNobody && !alone && !about[into].alone && box.end - kept[into].begin < threshold) {
-      Box& merged = kept[into];
+    if (into != kNobody && !alone && !about[into].alone &&
+        box.end - boxes[into].begin < threshold) {
+      Box& merged = boxes[into];
       merged.end = std::max(merged.end, box.end);
       merged.calls += box.calls;
       if (length > about[into].longest) {
@@ -92,14 +94,14 @@ void condense(std::vector<Box>& boxes, Nanoseconds threshold, const std::vector<
         about[into].longest = length;
       }
     } else {
-      into = kept.size();
-      kept.push_back(box);
+      into = kept++;
+      boxes[into] = box;
       about.push_back({kNobody, length, alone});
       (parent == kNobody ? last_root : about[parent].last_child) = into;
     }
     open.push_back({box.end, into});
   }
-  boxes = std::move(kept);
+  boxes.resize(kept);
 }
 
 void condense(std::vector<WaitBox>& waits, Nanoseconds threshold) {
