@@ -5,7 +5,7 @@
 namespace kojak::html {
 namespace {
 
-constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 // No run is longer than some years.
 constexpr Nanoseconds kLongest = Nanoseconds{1} << 60;
 
@@ -62,30 +62,29 @@ void condense(std::vector<Box>& boxes, Nanoseconds threshold, const std::vector<
   // What a box merged into takes its place as the parent of the boxes inside.
   struct Open {
     Nanoseconds end;
-    std::size_t into;  // position in what is kept
+    std::uint32_t into;  // position in what is kept
   };
   struct Kept {
-    std::size_t last_child = kNobody;
     Nanoseconds longest = 0;  // of the calls that it stands for
-    bool alone = false;       // takes nothing in
+    std::uint32_t last_child = kNone;
+    bool alone = false;  // takes nothing in
   };
   // What is kept moves to the front: memory of its own for it would be the peak of many a page.
-  std::size_t kept = 0;
+  std::uint32_t kept = 0;
   std::vector<Kept> about;
   std::vector<Open> open;
-  std::size_t last_root = kNobody;
+  std::uint32_t last_root = kNone;
   auto next_wait = waits.begin();
   for (const Box box : boxes) {
     while (!open.empty() && open.back().end <= box.begin && open.back().end < box.end) {
       open.pop_back();
     }
-    const std::size_t parent = open.empty() ? kNobody : open.back().into;
-    std::size_t into = parent == kNobody ? last_root : about[parent].last_child;
+    const std::uint32_t parent = open.empty() ? kNone : open.back().into;
+    std::uint32_t into = parent == kNone ? last_root : about[parent].last_child;
     const Nanoseconds length = box.end - box.begin;
     while (next_wait != waits.end() && next_wait->begin < box.begin) ++next_wait;
     const bool alone = length < threshold && waits_long(box, next_wait, waits.end(), threshold);
-    if (into != kNobody && !alone && !about[into].alone &&
-        box.end - boxes[into].begin < threshold) {
+    if (into != kNone && !alone && !about[into].alone && box.end - boxes[into].begin < threshold) {
       Box& merged = boxes[into];
       merged.end = std::max(merged.end, box.end);
       merged.calls += box.calls;
@@ -96,8 +95,8 @@ void condense(std::vector<Box>& boxes, Nanoseconds threshold, const std::vector<
     } else {
       into = kept++;
       boxes[into] = box;
-      about.push_back({kNobody, length, alone});
-      (parent == kNobody ? last_root : about[parent].last_child) = into;
+      about.push_back({length, kNone, alone});
+      (parent == kNone ? last_root : about[parent].last_child) = into;
     }
     open.push_back({box.end, into});
   }
@@ -130,7 +129,7 @@ void condense(std::vector<WaitBox>& waits, Nanoseconds threshold) {
 void condense_to(std::vector<std::vector<Box>>& rows,
                  const std::vector<std::vector<WaitBox>>& waits, std::size_t limit,
                  Nanoseconds& threshold) {
-  static const std::vector<WaitBox> kNone;
+  static const std::vector<WaitBox> kNoWaits;
   const std::size_t all = count_all(rows);
   if (all <= limit) return;
   // (Less than needed: the first step raises it.)
@@ -138,7 +137,7 @@ void condense_to(std::vector<std::vector<Box>>& rows,
   while (count_all(rows) > limit && threshold < kLongest) {
     threshold = raised(threshold);
     for (std::size_t row = 0; row < rows.size(); ++row) {
-      condense(rows[row], threshold, row < waits.size() ? waits[row] : kNone);
+      condense(rows[row], threshold, row < waits.size() ? waits[row] : kNoWaits);
     }
   }
 }
