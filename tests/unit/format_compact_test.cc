@@ -8,6 +8,8 @@
 #include <deque>
 #include <random>
 
+#include "epilog/format/compact/checked.h"
+#include "epilog/format/compact/decode.h"
 #include "epilog/format/compact/encode_quickly.h"
 #include "epilog/format/compact/pack.h"
 #include "epilog/format/io/local_buffer.h"
@@ -302,6 +304,19 @@ TEST(Compact, EveryPrefixGivesTheRecordsBeforeItsEnd) {
       }
     }
   }
+}
+
+// What lies in memory behind the end is not read: here it would look like a block that begins again
+// and again.
+TEST(Compact, AFileThatEndsInsideABlocksHeadIsDamaged) {
+  const std::byte memory[2] = {std::byte{compact::kBlock}, std::byte{compact::kCheckedBlock}};
+  std::byte records[kMaxRecord];
+  compact::Decoder decoder(false);
+  const auto piece = decoder.decode(memory, memory + 1, true, records, records + kMaxRecord);
+  EXPECT_EQ(piece.stop, compact::Decoder::Stop::kDamaged);
+  EXPECT_EQ(piece.in, memory);
+  EXPECT_EQ(piece.out, records);
+  EXPECT_EQ(decoder.reason(), kEndsInsideRecord);
 }
 
 TEST(Compact, AChangedByteLeavesWhatStandsBeforeItAsItWas) {

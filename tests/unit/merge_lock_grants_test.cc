@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "tests/support/how_many.h"
 #include "tests/support/lock_program.h"
 #include "tests/support/merge_runs.h"
 
@@ -159,7 +160,7 @@ TEST_F(LockGrants, HoldersExcludeEachOther) {
 }
 
 TEST_F(LockGrants, EpochsThatWereSureToHoldKeepTheirTrueOrder) {
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  for (std::uint64_t seed = 1; seed <= how_many(100); ++seed) {
     const LockProgram program = support::lock_program(seed, 0);
     held.clear();
     overlaps(merge(program));
@@ -182,7 +183,7 @@ TEST_F(LockGrants, EpochsThatWereSureToHoldKeepTheirTrueOrder) {
 }
 
 TEST_F(LockGrants, HeldByReferenceGivesTheSame) {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= how_many(40); ++seed) {
     const LockProgram program = support::lock_program(seed, 0);
     merge(program);
     const std::vector<std::byte> bytes = run->merged;

@@ -291,12 +291,12 @@ bool Decoder::items(Piece& piece, const std::byte* end, bool last, bool one_bloc
   const std::byte* const limit = left_ < available ? from + left_ : end;
   const auto room = [&] { return static_cast<std::size_t>(out_end - piece.out) >= kMaxRecord; };
   bool checked = false;  // the next block has a checksum
-  // True if that ends it.
-  const auto block_begins = [&](const std::byte* at) {
-    if (std::to_integer<std::uint8_t>(*at) != kBlock) [[likely]]
+  // True if that ends it. `item`: the bytes at `at`, with something behind them.
+  const auto block_begins = [&](const std::byte* at, const std::byte* item) {
+    if (std::to_integer<std::uint8_t>(*item) != kBlock) [[likely]]
       return false;
     if (left_ != kOpen) return !damaged(piece, kNested);
-    checked = at[1] == std::byte{kCheckedBlock};
+    checked = item[1] == std::byte{kCheckedBlock};
     if (checked) return true;
     if (one_block && in_block_) {
       piece.stop = Stop::kNextBlock;
@@ -320,7 +320,7 @@ bool Decoder::items(Piece& piece, const std::byte* end, bool last, bool one_bloc
       taken();
       return false;
     }
-    if (block_begins(piece.in)) return checked;
+    if (block_begins(piece.in, piece.in)) return checked;
     const std::byte* const next = item<kSwap>(piece.in, piece.out);
     if (next == nullptr) [[unlikely]] {
       piece.stop = Stop::kDamaged;
@@ -338,7 +338,7 @@ bool Decoder::items(Piece& piece, const std::byte* end, bool last, bool one_bloc
     const auto left = static_cast<std::size_t>(end - piece.in);
     std::byte padded[kMaxItem] = {};
     std::memcpy(padded, piece.in, left);
-    if (block_begins(piece.in)) return checked;
+    if (block_begins(piece.in, padded)) return checked;
     std::byte* behind = piece.out;
     const std::byte* const next = item<kSwap>(padded, behind);
     const bool torn = next == nullptr ? left < 2 : static_cast<std::size_t>(next - padded) > left;

@@ -10,8 +10,6 @@
 namespace kojak {
 namespace {
 
-constexpr std::size_t kPacked = 128 * 1024;
-
 Error no_memory(const OutputFile& file) {
   return {ExitCode::kOutputFailed, file.path(), std::nullopt, "", "", "no memory to compress with",
           "write it uncompressed"};
@@ -57,7 +55,7 @@ class GzipCompressor final : public Compressor {
   }
   z_stream stream_{};
   bool good_;
-  std::array<std::byte, kPacked> out_;
+  std::array<std::byte, kCompressedPiece> out_;
 };
 
 class ZstdCompressor final : public Compressor {
@@ -86,7 +84,7 @@ class ZstdCompressor final : public Compressor {
     }
   }
   std::unique_ptr<ZSTD_CCtx, Free> stream_;
-  std::array<std::byte, kPacked> out_;
+  std::array<std::byte, kCompressedPiece> out_;
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace kojak {
 
 enum class Compression : std::uint8_t { kNone, kGzip, kZstd };
 
+inline constexpr std::size_t kCompressedPiece = 128 * 1024;  // read or written at once, in bytes
 inline constexpr std::size_t kCompressionMagic = 4;
 // Of a file that begins with these bytes, kCompressionMagic of them or all that it has.
 Compression compression_of(std::span<const std::byte> first);

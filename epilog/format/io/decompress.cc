@@ -19,7 +19,6 @@ namespace kojak {
 namespace {
 
 constexpr const char* kTruncated = "the compressed file is truncated";
-constexpr std::size_t kPacked = 128 * 1024;
 
 std::string damaged(const char* why) {
   return std::string("the compressed data are damaged: ") + (why != nullptr ? why : "");
@@ -41,7 +40,8 @@ class PlainSource final : public ByteSource {
 class Unpacker : public ByteSource {
  public:
   explicit Unpacker(std::shared_ptr<InputBytes> input)
-      : input_(std::move(input)), packed_(std::make_unique_for_overwrite<std::byte[]>(kPacked)) {}
+      : input_(std::move(input)),
+        packed_(std::make_unique_for_overwrite<std::byte[]>(kCompressedPiece)) {}
   bool seekable() const final { return false; }
   bool seek(std::uint64_t) final { return false; }
   std::string error() const final { return error_; }
@@ -52,7 +52,7 @@ class Unpacker : public ByteSource {
     std::memmove(packed_.get(), packed_.get() + in_, end_ - in_);
     end_ -= in_;
     in_ = 0;
-    const std::ptrdiff_t got = input_->read(packed_.get() + end_, kPacked - end_);
+    const std::ptrdiff_t got = input_->read(packed_.get() + end_, kCompressedPiece - end_);
     if (got < 0) error_ = input_->error();
     if (got <= 0) return false;
     end_ += static_cast<std::size_t>(got);
