@@ -22,6 +22,8 @@ namespace {
 // All input buffers together, where there are few traces; for many, what each may have.
 constexpr std::size_t kBuffers = 4u << 20;
 constexpr std::size_t kMostBuffer = 64 * 1024, kLeastBuffer = 16 * 1024;
+// What another thread decodes at a time at most: waking one costs as much as some hundred events.
+constexpr std::size_t kMostDecoded = 256 * 1024;
 // Of compact traces what comes from the file lies beside it, packed.
 constexpr std::size_t kLeastUnpacked = 8 * 1024;
 constexpr std::size_t kPool = 8u << 20, kPoolForTrace = 16 * 1024;
@@ -157,7 +159,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
     wanted = static_cast<unsigned>(std::min<std::size_t>(options.threads - 1, count + 1));
   }
   Helpers helpers(wanted);
-  auto surveyed = survey_traces(traces, files, helpers, summary, progress);
+  auto surveyed = survey_traces(traces, files, summary, progress);
   if (!surveyed) return surveyed.error();
   Survey& survey = *surveyed;
   done = bytes;
@@ -167,7 +169,10 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   InputBuffers buffers;
   buffers.bytes = std::clamp(kBuffers / count, packed ? kLeastUnpacked : kLeastBuffer, kMostBuffer);
   // Of very many traces nothing is decoded ahead: that would take twice the memory.
-  if (kBuffers / count >= kLeastUnpacked) buffers.helpers = &helpers;
+  if (packed && helpers.any() && kBuffers / count >= kLeastUnpacked) {
+    buffers.helpers = &helpers;
+    buffers.bytes = std::clamp(kBuffers / count, kLeastUnpacked, kMostDecoded);
+  }
   auto times = find_times(options, traces, survey, files, buffers, summary, progress);
   if (!times) return times.error();
   done += readings(options) * bytes;

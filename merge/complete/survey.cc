@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "epilog/format/io/reader.h"
 #include "merge/complete/sync.h"
@@ -99,9 +98,9 @@ class Follower {
 
 class Surveyor {
  public:
-  Surveyor(const std::vector<LocalTrace>& traces, FileCache& files, Helpers& helpers,
-           Summary& summary, const std::function<void(std::uint64_t)>& progress)
-      : traces_(traces), files_(files), helpers_(helpers), summary_(summary), progress_(progress) {}
+  Surveyor(const std::vector<LocalTrace>& traces, FileCache& files, Summary& summary,
+           const std::function<void(std::uint64_t)>& progress)
+      : traces_(traces), files_(files), summary_(summary), progress_(progress) {}
 
   Result<Survey> run() {
     survey_.definitions.set_locations(traces_);
@@ -136,11 +135,9 @@ class Surveyor {
     Follower follower(survey_.definitions, Lookup(definitions), *survey_.processes[trace.rank],
                       summary_, processes_, with_epochs);
     Dialect dialect = trace.dialect;
-    if (!next_) next_.emplace(files_, trace, buffers());
-    LocalInput input = std::move(*next_);
-    next_.reset();
-    // Its first block is decoded while this one is read.
-    if (index + 1 < traces_.size()) next_.emplace(files_, traces_[index + 1], buffers());
+    // (Nothing is decoded ahead: looking at the records takes a tenth of the time, and two threads
+    // would wait for one another at each block.)
+    LocalInput input(files_, trace, {kBuffer, nullptr});
     bool first_event = true;
     for (;;) {
       if (input.available() < kMaxRecord && !input.exhausted()) {
@@ -227,8 +224,6 @@ class Surveyor {
     return {};
   }
 
-  InputBuffers buffers() const { return {kBuffer, &helpers_}; }
-
   static void note_locks(TraceFacts& facts, std::uint8_t type) {
     facts.locks = facts.locks || type == type_of(RecordType::kMpiWinLock) ||
                   type == type_of(RecordType::kMpiWinUnlock);
@@ -282,7 +277,8 @@ class Surveyor {
     std::vector<Thread> threads(end - begin);
     for (std::size_t i = begin; i < end; ++i) {
       Thread& t = threads[i - begin];
-      t.input = std::make_unique<LocalInput>(files_, traces_[i], InputBuffers{kBuffer / 4});
+      t.input =
+          std::make_unique<LocalInput>(files_, traces_[i], InputBuffers{kBuffer / 4, nullptr});
       t.follower = std::make_unique<Follower>(
           survey_.definitions, Lookup(*survey_.traces[i].translation),
           *survey_.processes[traces_[i].rank], summary_, processes_, true);
@@ -320,8 +316,6 @@ class Surveyor {
 
   const std::vector<LocalTrace>& traces_;
   FileCache& files_;
-  Helpers& helpers_;
-  std::optional<LocalInput> next_;
   Summary& summary_;
   const std::function<void(std::uint64_t)>& progress_;
   Survey survey_;
@@ -333,9 +327,8 @@ class Surveyor {
 }  // namespace
 
 Result<Survey> survey_traces(const std::vector<LocalTrace>& traces, FileCache& files,
-                             Helpers& helpers, Summary& summary,
-                             const std::function<void(std::uint64_t)>& progress) {
-  return Surveyor(traces, files, helpers, summary, progress).run();
+                             Summary& summary, const std::function<void(std::uint64_t)>& progress) {
+  return Surveyor(traces, files, summary, progress).run();
 }
 
 }  // namespace kojak::merge

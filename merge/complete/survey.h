@@ -15,7 +15,6 @@
 #include "merge/complete/epochs.h"
 #include "merge/define/definitions.h"
 #include "merge/define/linear_clock.h"
-#include "merge/input/helpers.h"
 #include "merge/input/local_trace.h"
 #include "merge/summary.h"
 
@@ -40,9 +39,8 @@ struct Survey {
   std::vector<std::unique_ptr<ProcessEpochs>> processes;  // by rank; null where nothing is known
 };
 
-// `traces` sorted by rank and thread; `helpers` decode ahead; `progress` gets the bytes read.
+// `traces` sorted by rank and thread; `progress` gets the bytes read.
 Result<Survey> survey_traces(const std::vector<LocalTrace>& traces, FileCache& files,
-                             Helpers& helpers, Summary& summary,
-                             const std::function<void(std::uint64_t)>& progress);
+                             Summary& summary, const std::function<void(std::uint64_t)>& progress);
 
 }  // namespace kojak::merge
