@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iomanip>
 #include <iterator>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <tuple>
 
 #include "earl/replay.h"
@@ -56,7 +58,8 @@ class Analysis : public earl::Sink {
         processors_(trace.location_count()),
         omp_paths_(trace.location_count()) {
     if (options.root_causes) {
-      causes_.emplace(trace.location_count(), CauseFinder::Options{});
+      causes_.emplace(trace.location_count(),
+                      CauseFinder::Options{.most = options.most_of_root_causes});
       if (!trace.definitions().metrics.empty()) {
         stretch_counters_.emplace(trace.definitions(), trace.location_count());
       }
@@ -783,6 +786,15 @@ std::vector<CallPath> call_paths(const earl::CallTree& tree) {
   return paths;
 }
 
+Finding causes_end_early(double until) {
+  std::ostringstream what;
+  what << "root causes end at " << std::fixed << std::setprecision(6) << until << " s";
+  return {Finding::Severity::kNote, 1, what.str(),
+          "There were more waits or operations than can be numbered. What was told later is left "
+          "out of root causes and critical path, and its waiting counts as unexplained. Analyse a "
+          "later part of the trace on its own (--from)."};
+}
+
 template <class A>
 Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
   std::vector<std::string> wrong = SwitchedOff(trace.definitions()).wrong_patterns();
@@ -809,6 +821,7 @@ Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
   }
   WaitResults waits = analysis.waits();
   std::optional<RootCauses> root_causes = analysis.root_causes(waits);
+  if (root_causes && root_causes->until) findings.push_back(causes_end_early(*root_causes->until));
   std::vector<CallPath> paths = call_paths(replay.call_tree());
   std::map<RegionId, std::string> stretches;
   ProcessorUse processors =

@@ -5,7 +5,6 @@
 namespace kojak::expert {
 
 void CauseChains::begin(std::span<const CauseFinder::Asked> asked) {
-  wanted_.assign(c_.waits_.size(), false);
   for (const CauseFinder::Asked& a : asked) {
     if (const WaitId wait = wait_before(a); wait != kNoWait) want(wait, 0);
   }

@@ -39,11 +39,11 @@ class CauseChains {
     std::size_t link = 0;      // at least so many links are before it, see want()
   };
 
-  explicit CauseChains(const CauseFinder& causes) : c_(causes) {}
+  explicit CauseChains(CauseFinder& causes) : c_(causes) {}
 
   // Before anything is passed on, when waits are placed in the timelines.
   void begin(std::span<const CauseFinder::Asked> asked);
-  bool wants(WaitId wait) const { return wanted_[wait]; }
+  bool wants(WaitId wait) const { return c_.waits_[wait].wanted; }
   void follow(WaitId wait, const Next& next);
   // True if that is the largest one.
   static bool note(Via& via, double amount, const Link& link) {
@@ -63,7 +63,7 @@ class CauseChains {
   // `link`: of a chain, from 0. What lies behind a chain's end is not kept.
   void want(WaitId wait, std::size_t link) {
     if (link >= kMostLinks) return;
-    wanted_[wait] = true;
+    c_.waits_[wait].wanted = true;
     Next& next = next_.try_emplace(wait, Next{.link = link}).first->second;
     next.link = std::min(next.link, link);
   }
@@ -74,8 +74,7 @@ class CauseChains {
   ChainLink link_of(WaitId wait, LocationIndex awaited) const;
   void end_chain(Chain& chain, LocationIndex culprit, StretchId stretch, Ticks to) const;
 
-  const CauseFinder& c_;
-  std::vector<bool> wanted_;               // by wait: whether it is in next_
+  CauseFinder& c_;
   std::unordered_map<WaitId, Next> next_;  // of the waits on the chains that were asked for
 };
 

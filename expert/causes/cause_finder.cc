@@ -22,6 +22,7 @@ CauseFinder::CauseFinder(std::size_t locations, const Options& options)
 }
 
 void CauseFinder::on_together(std::uint64_t operation, std::span<const Arrival> arrivals) {
+  if (!has_room(groups_)) return;
   operation_ = operation;
   const auto before = [](const Arrival& a, const Arrival& b) { return a.location < b.location; };
   if (!std::is_sorted(arrivals.begin(), arrivals.end(), before)) {
@@ -61,6 +62,7 @@ void CauseFinder::on_team(LocationIndex master, Seconds made, std::span<const St
   }
   std::sort(members_.begin(), members_.end());
   if (std::adjacent_find(members_.begin(), members_.end()) != members_.end()) return;
+  if (!has_room(groups_) || !has_room(dependencies_)) return;
   const Ticks begin = ticks(made);
   groups_.push_back({group_of_members(), false, false, begin, 0, 0, 0, 0});
   for (const Starter& m : members) {
@@ -69,6 +71,7 @@ void CauseFinder::on_team(LocationIndex master, Seconds made, std::span<const St
     starts_[m.location].push_back({begin, entered, stretches_.starting(m.path), master});
     // A thread that begins with its region could have done so at any time.
     const Ticks ready = m.before < made ? ticks(m.before) : 0;
+    if (!has_room(dependencies_)) return;
     dependencies_.push_back({m.enter_pos, ready, entered, begin, m.location, master});
   }
 }
@@ -94,6 +97,10 @@ void CauseFinder::on_direct_wait(const Wait& wait) {
 }
 
 void CauseFinder::add_wait(const Wait& wait, bool direct) {
+  if (!has_room(waits_)) [[unlikely]] {
+    not_listed_ += in_ticks(wait.waiting.value);
+    return;
+  }
   WaitRecord w{};
   w.begin = ticks(wait.begin);
   w.end = ticks(wait.end);
@@ -148,7 +155,7 @@ std::uint32_t CauseFinder::place_of(const Wait& wait) {
 
 void CauseFinder::depend(LocationIndex location, Seconds enter, Seconds exit,
                          std::uint64_t exit_pos, const EndedBy& by) {
-  if (by.location == location) return;
+  if (by.location == location || !has_room(dependencies_)) return;
   const Ticks end = ticks(exit);
   dependencies_.push_back(
       {exit_pos, ticks(enter), end, std::min(end, ticks(by.time)), location, by.location});

@@ -40,20 +40,28 @@ class CauseFinder {
  public:
   struct Options {
     double min_wait = 1e-6;  // shorter waits count as unexplained
+    // So many waits, operations or dependencies are kept: CauseSolver numbers them with 31 bits.
+    std::size_t most = (std::size_t{1} << 31) - 1;
   };
   CauseFinder(std::size_t locations, const Options& options);
 
   // All events of the trace, in its order.
   void on_enter(LocationIndex location, Seconds time, CallPathIndex path, Timeline::Kind kind) {
+    if (full_) [[unlikely]]
+      return;
     grow(2 * sizeof(Piece));
     timelines_[location].enter(ticks(time), path, kind, stretches_);
   }
   // What is done in `path` is compared with what others do in `as`. Before either is entered.
   void compare_as(CallPathIndex path, CallPathIndex as) { stretches_.compare_as(path, as); }
-  void on_exit(LocationIndex location, Seconds time) { timelines_[location].leave(ticks(time)); }
+  void on_exit(LocationIndex location, Seconds time) {
+    if (full_) [[unlikely]]
+      return;
+    timelines_[location].leave(ticks(time));
+  }
   // What the location was found computing, in order of time.
   void on_sample(LocationIndex location, Seconds time, CallSiteId site, std::uint32_t count) {
-    samples_.push_back({ticks(time), location, site, count});
+    if (!full_) samples_.push_back({ticks(time), location, site, count});
   }
   // All members have come to an operation in which each waits for all: before its waits.
   struct Arrival {
@@ -71,7 +79,9 @@ class CauseFinder {
   };
   void on_team(LocationIndex master, Seconds made, std::span<const Starter> members);
   // It has left a parallel region that another made.
-  void on_left_team(LocationIndex location, Seconds time) { left_team_[location] = ticks(time); }
+  void on_left_team(LocationIndex location, Seconds time) {
+    if (!full_) left_team_[location] = ticks(time);
+  }
   // Each wait that counts and is not a part of another's.
   void on_wait(const Wait& wait);
   // A wait where the trace shows what the awaited process did during the wait: it held the lock,
@@ -111,6 +121,12 @@ class CauseFinder {
     grown_ = 0;
     memory_.rest();
   }
+  // Whether there is room for one more in a log.
+  template <class T>
+  bool has_room(const LogVector<T>& log) {
+    full_ = full_ || log.size() >= options_.most;
+    return !full_;
+  }
   void add_wait(const Wait& wait, bool direct);
   std::uint32_t place_of(const Wait& wait);
   CommonMoments::GroupId group_of_members();
@@ -138,6 +154,8 @@ class CauseFinder {
     std::uint32_t place;
     LocationIndex by;
     Known known = Known::kNothing;
+    bool passed_on = false;  // all that it received: it receives no more
+    bool wanted = false;     // it is one of the chains that were asked for
     // What was passed on to it, a number of CauseSolver's, until it has passed on all; then the
     // wait that passed on most of that.
     std::uint32_t via = kNone32;
@@ -166,6 +184,7 @@ class CauseFinder {
   Options options_;
   Seconds start_;
   bool started_ = false;
+  bool full_ = false;  // a log has Options::most: what comes is left out, see RootCauses::until
   Stretches stretches_;
   std::vector<Timeline> timelines_;
   std::vector<WaitPlace> places_;

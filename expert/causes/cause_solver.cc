@@ -71,7 +71,6 @@ RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
   exceptions_left_ = exceptions_.size();
   delays_left_ = delays_.size();
   shares_left_ = shares_.size();
-  passed_on_.assign(waits_.size(), false);
   chains_.begin(asked);
   pass_back();
   c_.memory_.rest();
@@ -79,6 +78,11 @@ RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
   list(results);
   for (const CauseFinder::Asked& a : asked) results.asked.push_back(chains_.of(a));
   follow_critical_path(results);
+  if (c_.full_) {
+    Ticks end = 0;
+    for (const Timeline& timeline : timelines_) end = std::max(end, timeline.end());
+    results.until = chains_.seconds_at(end);
+  }
   return results;
 }
 
@@ -408,7 +412,7 @@ CauseSolver::Received& CauseSolver::received_of(WaitId wait) {
 }
 
 CauseSolver::Received CauseSolver::take(WaitId wait) {
-  passed_on_[wait] = true;
+  waits_[wait].passed_on = true;
   std::uint32_t& number = waits_[wait].via;
   if (number == kNone) return {};
   const Received taken = received_[number];
@@ -578,7 +582,7 @@ Ticks CauseSolver::charge(const Delay& delay, Shares shares, std::uint32_t what,
     const Amount own = share_of(waiting.own, weight, delay.whole);
     const Amount passed = waiting.passed == 0 ? 0 : share_of(waiting.passed, weight, delay.whole);
     left -= own + passed;
-    if (share.to_wait() && !passed_on_[share.target()]) {
+    if (share.to_wait() && !waits_[share.target()].passed_on) {
       Received& received = received_of(share.target());
       received.amount += own + passed;
       CauseChains::note(received.via, static_cast<double>(own + passed), via);
@@ -622,7 +626,7 @@ void CauseSolver::follow(WaitId wait, const Delay& delay, Shares shares) {
                        [](const Share& a, const Share& b) { return a.weight() < b.weight(); });
   if (most == shares.end() || most->weight() <= 0) return;
   const std::uint32_t target = most->target();
-  const bool on = most->to_wait() && !passed_on_[target];
+  const bool on = most->to_wait() && !waits_[target].passed_on;
   const StretchId stretch =
       most->to_wait() ? of_place_[waits_[target].place].call : costs_[target].stretch;
   chains_.follow(wait, {delay.culprit, on, on ? target : stretch, delay.to});

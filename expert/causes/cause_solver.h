@@ -248,7 +248,6 @@ class CauseSolver {
   std::size_t exceptions_left_ = 0, delays_left_ = 0, shares_left_ = 0;  // that were not taken yet
   LogVector<Received> received_;
   std::uint32_t unused_ = kNone;  // the first of those in received_, each names the next
-  std::vector<bool> passed_on_;   // by wait
   CauseChains chains_;
   PlaceNumbers cost_numbers_, unexplained_numbers_, waits_numbers_;
   std::vector<OfPlace> of_place_;  // by place of waits

@@ -128,6 +128,9 @@ struct RootCauses {
   double waits = 0;                             // seconds of all waits: costs and the following
   double unexplained = 0;
   double path_length = 0;  // of the critical path: until the end of the process that ends last
+  // Until when waits and operations could be numbered, if not until the end: a time of the trace.
+  // What came later is left out, and its waits are unexplained.
+  std::optional<double> until;
   // Of the longest wait of each of WaitResults::worst, then of_places; may have no links.
   std::vector<Chain> asked;
 };

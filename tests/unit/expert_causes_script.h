@@ -96,6 +96,7 @@ class CauseScript {
     std::string summary, instances;  // for the terminal
     double time = 0;                 // of all
     std::size_t worst = 0;           // instances of the report, and the worst of places
+    std::vector<std::string> findings;
     std::vector<std::string> asked;  // the chains of the longest waits of the worst instances
     // What a process's computing cost the others; all of it.
     double computing(LocationIndex location) const {
@@ -135,10 +136,13 @@ class CauseScript {
       return sum;
     }
   };
+  // As if no more waits, operations or dependencies could be numbered.
+  void number_at_most(std::size_t most) { most_ = most; }
   Found analyse_until(double last) {
     for (int p = 0; p < processes_; ++p) add(p, last, "EXIT");
     AnalysisOptions options;
     options.root_causes = true;
+    if (most_ != 0) options.most_of_root_causes = most_;
     std::optional<earl::Trace> trace;
     const Report report = analyse_script(definitions_ + in_order_of_time(lines_), trace, options);
     EXPECT_FALSE(any_suspect(report.findings())) << suspects(report.findings());
@@ -156,6 +160,7 @@ class CauseScript {
     print_instances(instances, report, {});
     found.summary = summary.str();
     found.instances = instances.str();
+    for (const Finding& f : report.findings()) found.findings.push_back(f.what);
     found.time = report.total(report.find_metric("time"));
     const auto values = [&](const char* metric, std::size_t path) {
       std::vector<double> of(report.threads());
@@ -182,6 +187,7 @@ class CauseScript {
 
  private:
   int processes_;
+  std::size_t most_ = 0;  // 0: as many as can be
   std::string definitions_;
   std::vector<std::pair<double, std::string>> lines_;
 };

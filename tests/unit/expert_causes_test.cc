@@ -590,5 +590,54 @@ TEST(RootCauses, TheLongestOfOverlappingTimesCounts) {
   EXPECT_NEAR(found.causes.causes[0].longer, 11, kNear);
 }
 
+// ---- more waits than can be numbered
+
+// Three messages, for each of which rank 1 waits 1 s while rank 0 computes: [1, 2], [3, 4], [5, 6].
+constexpr double kThreeMessages[] = {1, 3, 5};
+
+// Only two waits have a number. The third is told when rank 1 has left its receive at 6: what both
+// did ends there, the third second has no cause, and the report says from when on.
+TEST(NumberOfWaits, WhatCannotBeNumberedIsLeftOutAndSaid) {
+  Script s(2);
+  for (const double t : kThreeMessages) s.message(0, t + 1, 1, t, t + 1);
+  s.number_at_most(2);
+  const Script::Found found = s.analyse_until(10);
+  EXPECT_NEAR(found.causes.waits, 3, kNear);
+  EXPECT_NEAR(found.computing(0), 2, kNear);
+  EXPECT_NEAR(found.causes.unexplained, 1, kNear);
+  ASSERT_TRUE(found.causes.until);
+  EXPECT_NEAR(*found.causes.until, 6, kNear);
+  EXPECT_NEAR(found.causes.path_length, 6, kNear);
+  EXPECT_EQ(found.findings, std::vector<std::string>{"root causes end at 6.000000 s"});
+}
+
+// With a number for each nothing is left out, and nothing is said.
+TEST(NumberOfWaits, ExactlyAsManyAsThereAre) {
+  Script s(2);
+  for (const double t : kThreeMessages) s.message(0, t + 1, 1, t, t + 1);
+  s.number_at_most(3);
+  const Script::Found found = s.analyse_until(10);
+  EXPECT_NEAR(found.computing(0), 3, kNear);
+  EXPECT_NEAR(found.causes.unexplained, 0, kNear);
+  EXPECT_FALSE(found.causes.until);
+  EXPECT_NEAR(found.causes.path_length, 10, kNear);
+  EXPECT_TRUE(found.findings.empty());
+}
+
+// Fences are numbered, too, whether anybody waits in them or not: here nobody does until the third,
+// at which both wait 2 s, [6, 8], for rank 0. Its fences at 1 and 3 are all that have a number.
+TEST(NumberOfWaits, OperationsInWhichNobodyWaits) {
+  Script s(3);
+  s.fence({1, 1, 1}, 2);
+  s.fence({3, 3, 3}, 4);
+  s.fence({8, 6, 6}, 8);
+  s.number_at_most(2);
+  const Script::Found found = s.analyse_until(10);
+  EXPECT_NEAR(found.causes.waits, 4, kNear);
+  EXPECT_NEAR(found.causes.unexplained, 4, kNear);
+  EXPECT_TRUE(found.causes.until);
+  EXPECT_EQ(found.findings.size(), 1u);
+}
+
 }  // namespace
 }  // namespace kojak::expert
