@@ -154,9 +154,11 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   };
 
   // Who decodes ahead, packs and writes: no more than there can be jobs for.
+  // (Who reads the trace meanwhile is a thread, too.)
   unsigned wanted = 0;
-  if (bytes >= options.least_for_threads && options.threads > 1) {
-    wanted = static_cast<unsigned>(std::min<std::size_t>(options.threads - 1, count + 1));
+  const unsigned taken = options.reader != nullptr ? 2 : 1;
+  if (bytes >= options.least_for_threads && options.threads > taken) {
+    wanted = static_cast<unsigned>(std::min<std::size_t>(options.threads - taken, count + 1));
   }
   Helpers helpers(wanted);
   auto surveyed = survey_traces(traces, files, summary, progress);
