@@ -316,7 +316,7 @@ TEST(Compact, AFileThatEndsInsideABlocksHeadIsDamaged) {
   EXPECT_EQ(piece.stop, compact::Decoder::Stop::kDamaged);
   EXPECT_EQ(piece.in, memory);
   EXPECT_EQ(piece.out, records);
-  EXPECT_EQ(decoder.reason(), kEndsInsideRecord);
+  EXPECT_STREQ(decoder.reason(), kEndsInsideRecord);
 }
 
 TEST(Compact, AChangedByteLeavesWhatStandsBeforeItAsItWas) {
