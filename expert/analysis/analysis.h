@@ -59,8 +59,7 @@ struct AnalysisOptions {
   // Also find out who made the others wait, and the critical path: Report::root_causes(), and
   // metrics for the places that are to blame.
   bool root_causes = false;
-  // As CauseFinder::Options::most, for tests: no trace of theirs has so many.
-  std::size_t most_of_root_causes = (std::size_t{1} << 31) - 1;
+  std::size_t most_of_root_causes = kMostOfRootCauses;  // CauseFinder::Options::most
   // Sees the replay of the trace, too, if not null: for what else is made of it in the same pass.
   ReplayWatcher* watcher = nullptr;
   // What the report shows of the tree.

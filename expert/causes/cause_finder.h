@@ -39,9 +39,8 @@ namespace kojak::expert {
 class CauseFinder {
  public:
   struct Options {
-    double min_wait = 1e-6;  // shorter waits count as unexplained
-    // So many waits, operations or dependencies are kept: CauseSolver numbers them with 31 bits.
-    std::size_t most = (std::size_t{1} << 31) - 1;
+    double min_wait = 1e-6;                // shorter waits count as unexplained
+    std::size_t most = kMostOfRootCauses;  // fewer for tests: no trace of theirs has so many
   };
   CauseFinder(std::size_t locations, const Options& options);
 

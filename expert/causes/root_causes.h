@@ -13,6 +13,9 @@
 
 namespace kojak::expert {
 
+// So many waits, operations or dependencies can be numbered: CauseSolver has 31 bits for each.
+inline constexpr std::size_t kMostOfRootCauses = (std::size_t{1} << 31) - 1;
+
 // Waiting of one pattern that a cause made.
 struct CostOfPattern {
   MetricIndex metric = 0;
