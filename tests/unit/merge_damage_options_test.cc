@@ -154,6 +154,20 @@ TEST(MergeDamageOptions, APipeGetsWhatAFileGets) {
   EXPECT_EQ(piped, run.merged);
 }
 
+// Writes one of the local traces anew with fewer than `most` bytes changed, and maybe cut off;
+// which one.
+std::size_t damage_one(const LocalRun& run, std::uint64_t most, std::mt19937_64& random) {
+  const std::size_t victim = random() % run.paths.size();
+  std::vector<std::byte> bytes = run.locals[victim];
+  for (std::uint64_t n = random() % most; n > 0; --n) {
+    bytes[kHeaderSize + random() % (bytes.size() - kHeaderSize)] =
+        static_cast<std::byte>(random() & 0xFF);
+  }
+  if (random() % 4 == 0) bytes.resize(kHeaderSize + random() % (bytes.size() - kHeaderSize));
+  write_file(run.paths[victim], bytes);
+  return victim;
+}
+
 TEST(MergeDamageOptions, NothingCrashes) {
   std::mt19937_64 random(1);
   std::uint64_t merged = 0;
@@ -161,14 +175,7 @@ TEST(MergeDamageOptions, NothingCrashes) {
   for (std::uint64_t i = 0; i < merges(); ++i) {
     if (i % 8 == 0) run = random_run(i / 8);
     if (run->paths.empty()) continue;
-    const std::size_t victim = random() % run->paths.size();
-    std::vector<std::byte> bytes = run->locals[victim];
-    for (std::uint64_t n = random() % 4; n > 0; --n) {
-      bytes[kHeaderSize + random() % (bytes.size() - kHeaderSize)] =
-          static_cast<std::byte>(random() & 0xFF);
-    }
-    if (random() % 4 == 0) bytes.resize(kHeaderSize + random() % (bytes.size() - kHeaderSize));
-    write_file(run->paths[victim], bytes);
+    const std::size_t victim = damage_one(*run, 4, random);
     merge::MergeOptions options = run->options();
     std::filesystem::remove(options.output);
     options.clock =
@@ -238,24 +245,14 @@ TEST(MergeDamageOptions, ThreadsChangeNothing) {
   for (std::uint64_t i = 0; i < merges() / 4; ++i) {
     if (i % 8 == 0) {
       run = random_run(i / 8);
+      const auto blocks = i % 16 == 0 ? compact::Blocks::kChecked : compact::Blocks::kPlain;
       for (std::size_t t = 0; t < run->paths.size(); ++t) {
-        if (i % 16 == 0) {
-          run->locals[t] = compact::pack(run->locals[t], compact::Blocks::kChecked);
-        } else {
-          run->locals[t] = compact::pack(run->locals[t], compact::Blocks::kPlain);
-        }
+        run->locals[t] = compact::pack(run->locals[t], blocks);
         write_file(run->paths[t], run->locals[t]);
       }
     }
     if (run->paths.empty()) continue;
-    const std::size_t victim = random() % run->paths.size();
-    std::vector<std::byte> bytes = run->locals[victim];
-    for (std::uint64_t n = random() % 3; n > 0; --n) {
-      bytes[kHeaderSize + random() % (bytes.size() - kHeaderSize)] =
-          static_cast<std::byte>(random() & 0xFF);
-    }
-    if (random() % 4 == 0) bytes.resize(kHeaderSize + random() % (bytes.size() - kHeaderSize));
-    write_file(run->paths[victim], bytes);
+    const std::size_t victim = damage_one(*run, 3, random);
     merge::MergeOptions options = run->options();
     options.clock =
         i % 2 == 0 ? merge::ClockCorrection::kControlled : merge::ClockCorrection::kLinear;
