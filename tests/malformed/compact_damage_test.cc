@@ -104,6 +104,19 @@ TEST_P(CompactDamage, ChangedItemsAreTheSameRecordsHoweverTheyAreRead) {
 INSTANTIATE_TEST_SUITE_P(All, CompactDamage, testing::Values("checked", "plain", "ticks", "openmp"),
                          [](const auto& which) { return std::string(which.param); });
 
+// They have none themselves, and a block that is decoded alone cannot know what stands before it.
+TEST(CompactDamage, ItemsBehindABlockWithAChecksumAreNoRecordsHoweverTheyAreRead) {
+  const Octets checked = trace_named("checked");
+  const Octets verbatim = {std::byte{compact::kVerbatim}, std::byte{0}, std::byte{0xFE}};
+  Octets changed = checked;
+  for (int more = 0; more < 8;
+       ++more) {  // first as long as the head of a block is not, then as long
+    changed.insert(changed.end(), verbatim.begin(), verbatim.end());
+    EXPECT_EQ(support::unpacked(changed), support::unpacked(checked));
+    EXPECT_EQ(test::compact_difference(changed), "");
+  }
+}
+
 // The records of the program's text, of which joint items stand for some.
 TEST(CompactDamage, JointItemsStandForTheRecordsOfOpenMp) {
   const std::vector<std::string> threads = support::openmp_threads();

@@ -253,14 +253,20 @@ std::uint32_t Decoder::u4(const std::byte* p) const {
   return swap_ ? byte_swapped(value) : value;
 }
 
-// A block with a checksum begins here, or should; `available` bytes are there. False if that ends
-// the piece.
-bool Decoder::open_checked(Piece& piece, std::size_t available, bool last) {
+// The head of a block with a checksum is here, or should be; `available` bytes are there. False if
+// that ends the piece.
+bool Decoder::has_checked_head(Piece& piece, std::size_t available, bool last) {
   const std::byte* const head = piece.in;
   if (available < kCheckedHead) return last ? damaged(piece, kEndsInsideRecord) : false;
   if (head[0] != std::byte{kBlock} || head[1] != std::byte{kCheckedBlock}) {
     return damaged(piece, kBehindChecked);
   }
+  return true;
+}
+
+// Behind its head. False if what is wrong or missing ends the piece.
+bool Decoder::open_checked(Piece& piece, std::size_t available, bool last) {
+  const std::byte* const head = piece.in;
   const std::size_t length = u4(head + 2);
   if (length > kMaxBlock - kCheckedHead) return damaged(piece, kTooLong);
   if (available - kCheckedHead >= length) {
@@ -366,6 +372,8 @@ Decoder::Piece Decoder::run(const std::byte* in, const std::byte* end, bool last
     const bool checked = available >= 2 && piece.in[0] == std::byte{kBlock} &&
                          piece.in[1] == std::byte{kCheckedBlock};
     if (left_ == 0 || (left_ == kOpen && checked)) {
+      // Said by the block before: who decodes the next one alone cannot know what it follows.
+      if (!has_checked_head(piece, available, last)) return piece;
       if (one_block && in_block_) {
         piece.stop = Stop::kNextBlock;
         return piece;

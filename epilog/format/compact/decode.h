@@ -66,6 +66,7 @@ class Decoder {
             std::byte* out_end);
   template <bool kSwap>
   bool items(Piece& piece, const std::byte* end, bool last, bool one_block, std::byte* out_end);
+  bool has_checked_head(Piece& piece, std::size_t available, bool last);
   bool open_checked(Piece& piece, std::size_t available, bool last);
   bool damaged(Piece& piece, const char* reason);
   std::uint32_t u4(const std::byte* p) const;
