@@ -153,18 +153,19 @@ Result<Summary> merge_traces(const MergeOptions& options) {
     if (options.progress) options.progress(done + n, work);
   };
 
-  // Who decodes ahead, packs and writes: no more than there can be jobs for.
-  // (Who reads the trace meanwhile is a thread, too.)
-  unsigned wanted = 0;
-  const unsigned taken = options.reader != nullptr ? 2 : 1;
-  if (bytes >= options.least_for_threads && options.threads > taken) {
-    wanted = static_cast<unsigned>(std::min<std::size_t>(options.threads - taken, count + 1));
-  }
-  Helpers helpers(wanted);
-  auto surveyed = survey_traces(traces, files, summary, progress);
+  // Who reads, decodes ahead, packs and writes: no more than there can be jobs for. Who reads the
+  // trace meanwhile is a thread, too, which waits for its first event until pass 1 is over.
+  const auto helping = [&](unsigned taken) {
+    if (bytes < options.least_for_threads || options.threads <= taken) return 0u;
+    return static_cast<unsigned>(std::min<std::size_t>(options.threads - taken, count + 1));
+  };
+  std::optional<Helpers> kept(std::in_place, helping(1));
+  auto surveyed = survey_traces(traces, files, *kept, summary, progress);
   if (!surveyed) return surveyed.error();
   Survey& survey = *surveyed;
   done = bytes;
+  if (options.reader != nullptr) kept.emplace(helping(2));
+  Helpers& helpers = *kept;
 
   const bool packed = std::all_of(traces.begin(), traces.end(),
                                   [](const LocalTrace& t) { return t.dialect.compact(); });

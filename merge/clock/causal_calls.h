@@ -110,7 +110,7 @@ class CausalCalls {
       return;
     }
     std::span<const std::uint32_t> members;
-    if (!resolve_sync(sync, Lookup(*s.translation), state_.defs,
+    if (!resolve_sync(sync, MergedNames(*s.translation, state_.defs),
                       static_cast<std::uint32_t>(state_.processes.size()), members)) {
       return;
     }

@@ -304,6 +304,12 @@ WindowEpochs& ProcessEpochs::raw_window(std::uint32_t id) {
   return *w;
 }
 
+void ProcessEpochs::number_windows(std::span<const std::uint32_t> numbers) {
+  decltype(windows_) numbered;
+  for (auto& [id, w] : windows_) numbered.emplace(is_context(id) ? id : numbers[id], std::move(w));
+  windows_ = std::move(numbered);
+}
+
 void ProcessEpochs::end_of_survey() {
   for (auto& [id, w] : windows_) w->end_of_survey(gap_);
 }

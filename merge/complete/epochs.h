@@ -260,6 +260,8 @@ class ProcessEpochs {
     std::sort(ids.begin(), ids.end());
     return ids;
   }
+  // Windows that were numbered from 0 get these numbers, each another one.
+  void number_windows(std::span<const std::uint32_t> numbers);
   // Recording is switched off.
   void pause() { ++gap_; }
   void end_of_survey();

@@ -3,9 +3,9 @@
 //
 // Results: the merged definitions and a translation table for each trace; how each trace begins and
 // ends; and for each process the epochs whose completing exits were recorded (epochs.h). A process
-// with one thread is read once; one with several is read a second time, its threads in time order.
-// Owns its results. Errors: contradictory definitions are fatal (exit 2); damage is counted in the
-// summary and ends a trace early. Source: docs/merge.md.
+// with one thread is read once (trace_survey.h); one with several is read a second time, its
+// threads in time order. Owns its results. Errors: contradictory definitions are fatal (exit 2);
+// damage is counted in the summary and ends a trace early. Source: docs/merge.md.
 #pragma once
 
 #include <functional>
@@ -15,6 +15,7 @@
 #include "merge/complete/epochs.h"
 #include "merge/define/definitions.h"
 #include "merge/define/linear_clock.h"
+#include "merge/input/helpers.h"
 #include "merge/input/local_trace.h"
 #include "merge/summary.h"
 
@@ -39,8 +40,10 @@ struct Survey {
   std::vector<std::unique_ptr<ProcessEpochs>> processes;  // by rank; null where nothing is known
 };
 
-// `traces` sorted by rank and thread; `progress` gets the bytes read.
+// `traces` sorted by rank and thread, read side by side with the helpers; `progress` gets the bytes
+// read, in the calling thread.
 Result<Survey> survey_traces(const std::vector<LocalTrace>& traces, FileCache& files,
-                             Summary& summary, const std::function<void(std::uint64_t)>& progress);
+                             Helpers& helpers, Summary& summary,
+                             const std::function<void(std::uint64_t)>& progress);
 
 }  // namespace kojak::merge

@@ -34,14 +34,14 @@ struct Sync {
 bool decode_sync(const RawRecord& record, const Dialect& dialect, MpiRole role,
                  std::uint32_t assertion, Sync& sync);
 
-// The same in the identifiers of the merged run, with the group's members, by world rank: empty if
-// unknown. False if nobody knows its window or its peer.
-inline bool resolve_sync(Sync& sync, const Lookup& lookup, const MergedDefinitions& definitions,
-                         std::uint32_t processes, std::span<const std::uint32_t>& members) {
-  sync.window = lookup(WindowId{sync.window});
+// The same with the window as `names` (MergedNames) number it, and the group's members, by world
+// rank: empty if unknown. False if nobody knows its window or its peer.
+template <class Names>
+bool resolve_sync(Sync& sync, Names&& names, std::uint32_t processes,
+                  std::span<const std::uint32_t>& members) {
+  sync.window = names.window(WindowId{sync.window});
   if (sync.window == kAbsent || (sync.target != kAbsent && sync.target >= processes)) return false;
-  const std::uint32_t comm = sync.comm != kAbsent ? lookup(CommId{sync.comm}) : kAbsent;
-  if (comm != kAbsent) members = definitions.comms[comm].ranks;
+  if (sync.comm != kAbsent) members = names.members(CommId{sync.comm});
   return true;
 }
 

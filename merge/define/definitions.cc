@@ -121,12 +121,11 @@ std::uint32_t MergedDefinitions::call_site(const CallSiteDef& site) {
   return intern(call_site_ids_, call_sites, site);
 }
 
-void TraceDefinitions::add(const RawRecord& record, const Dialect& dialect,
-                           const LocalInput* input) {
+void TraceDefinitions::add(const RawRecord& record, const Dialect& dialect, FileCache& files) {
   if (Status status = local_.add(record, dialect); !status) {
     summary_.add(Finding::kBadDefinition, 1, [&] {
       status.error().file = traces_[index_].path;
-      if (input != nullptr) status.error().offset = input->place(record.offset);
+      status.error().offset = place_in_trace(files, traces_[index_], record.offset);
       return status.error().message();
     });
   }
@@ -172,9 +171,7 @@ std::uint32_t TraceDefinitions::take(CallSiteId, const CallSiteDef& def) {
 
 std::uint32_t TraceDefinitions::intern_comm(CommId id, const CommDef& def) {
   const bool known = def.identity_known && (def.identity_hi != 0 || def.identity_lo != 0);
-  // Both sides of an intercommunicator are one object: the side with the smaller first member is
-  // taken as the local one.
-  const bool swapped = def.intercommunicator && def.remote < def.ranks && !def.remote.empty();
+  const bool swapped = sides_swapped(def);
   const auto& ranks = swapped ? def.remote : def.ranks;
   const auto& remote = swapped ? def.ranks : def.remote;
   // (Most processes bring nothing new, and their lists are long: nothing is copied for these.)

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -92,6 +93,11 @@ struct MergedWindow {
   std::uint32_t first = 0;
   bool paired() const { return (flags & kIdentityUnknown) == 0; }
 };
+// Both sides of an intercommunicator are one object: the side with the smaller first member is
+// taken as the local one. Whether that is the other one here.
+inline bool sides_swapped(const CommDef& def) {
+  return def.intercommunicator && def.remote < def.ranks && !def.remote.empty();
+}
 // MPI_Alltoallv and its like.
 bool counts_by_pair(const MpiFunction& function);
 struct MergedLocation {
@@ -166,8 +172,8 @@ class TraceDefinitions {
         summary_(summary),
         fallback_(fallback) {}
 
-  // `input`: where the record comes from, for messages.
-  void add(const RawRecord& record, const Dialect& dialect, const LocalInput* input = nullptr);
+  // `files`: where the record can be found again, for messages.
+  void add(const RawRecord& record, const Dialect& dialect, FileCache& files);
   // The merged object; kAbsent if nothing defines it.
   template <Translated Id>
   std::uint32_t merged(Id id) {
@@ -216,21 +222,34 @@ class TraceDefinitions {
   Error error_;
 };
 
-// Identifiers of one trace on their way into the merged definitions, before or after these are
+// What the identifiers in a trace's records stand for in the run, when its definitions are
 // complete.
-class Lookup {
+class MergedNames {
  public:
-  explicit Lookup(TraceDefinitions& definitions) : definitions_(&definitions) {}
-  explicit Lookup(const Translation& translation) : translation_(&translation) {}
-  template <Translated Id>
-  std::uint32_t operator()(Id id) const {
-    return definitions_ != nullptr ? definitions_->merged(id)
-                                   : (translation_->*KindOf<Id>::kMap)[raw(id)];
+  MergedNames(const Translation& translation, const MergedDefinitions& definitions)
+      : translation_(&translation), definitions_(&definitions) {}
+  // Absent if nobody knows it.
+  std::uint32_t window(WindowId id) const { return translation_->windows[raw(id)]; }
+  // By world rank; none if it is unknown.
+  std::span<const std::uint32_t> members(CommId id) const {
+    const std::uint32_t comm = translation_->comms[raw(id)];
+    if (comm == kAbsent) return {};
+    return definitions_->comms[comm].ranks;
+  }
+  MpiRole role(RegionId id) const { return role_of(translation_->regions[raw(id)]); }
+  // Of the region that is called there.
+  MpiRole role(CallSiteId id) const {
+    const std::uint32_t site = translation_->call_sites[raw(id)];
+    if (site == kAbsent) return MpiRole::kOther;
+    return role_of(raw(definitions_->call_sites[site].entered));
   }
 
  private:
-  TraceDefinitions* definitions_ = nullptr;
-  const Translation* translation_ = nullptr;
+  MpiRole role_of(std::uint32_t region) const {
+    return region != kAbsent ? definitions_->regions[region].role() : MpiRole::kOther;
+  }
+  const Translation* translation_;
+  const MergedDefinitions* definitions_;
 };
 
 }  // namespace kojak::merge

@@ -29,6 +29,15 @@ Status read_trace(FileCache& files, const LocalTrace& trace, std::uint64_t at, s
   return {};
 }
 
+std::uint64_t place_in_trace(FileCache& files, const LocalTrace& trace, std::uint64_t offset) {
+  if (!trace.dialect.compact()) return offset;
+  const auto read_at = [&](std::uint64_t at, std::byte* to, std::size_t n) {
+    std::size_t got = 0;
+    return read_trace(files, trace, at, to, n, got) ? got : 0;
+  };
+  return compact::find_place({kHeaderSize, kHeaderSize}, offset, trace.dialect.swapped(), read_at);
+}
+
 LocalInput::LocalInput(FileCache& files, const LocalTrace& trace, const InputBuffers& buffers)
     : files_(&files), trace_(&trace), capacity_(std::max(buffers.bytes, kLeast)) {
   if (!trace.dialect.compact()) return;
@@ -130,12 +139,7 @@ const char* LocalInput::damage() const {
 std::uint64_t LocalInput::place(std::uint64_t offset) const {
   if (packed_ == nullptr) return offset;
   if (packed_->so_far.damage != nullptr && offset >= this->offset(end_)) return progress();
-  const auto read_at = [this](std::uint64_t at, std::byte* to, std::size_t n) {
-    std::size_t got = 0;
-    return read_trace(*files_, *trace_, at, to, n, got) ? got : 0;
-  };
-  return compact::find_place({kHeaderSize, kHeaderSize}, offset, trace_->dialect.swapped(),
-                             read_at);
+  return place_in_trace(*files_, *trace_, offset);
 }
 
 }  // namespace kojak::merge

@@ -34,5 +34,8 @@ struct LocalTrace {
 // Reads as much of [at, at + n) as there is.
 Status read_trace(FileCache& files, const LocalTrace& trace, std::uint64_t at, std::byte* to,
                   std::size_t n, std::size_t& got);
+// Where the whole record with this offset, as LocalInput counts, stands in the trace, for messages:
+// of compact records that takes time.
+std::uint64_t place_in_trace(FileCache& files, const LocalTrace& trace, std::uint64_t offset);
 
 }  // namespace kojak::merge

@@ -195,8 +195,8 @@ class Engine {
     if (extended_ &&
         decode_sync(s.raw_record(), events_.dialect_of(s), events_.role(s), s.assertion, sync)) {
       std::span<const std::uint32_t> members;
-      if (resolve_sync(sync, Lookup(*s.translation), in_.survey.definitions, events_.processes(),
-                       members)) {
+      if (resolve_sync(sync, MergedNames(*s.translation, in_.survey.definitions),
+                       events_.processes(), members)) {
         if (sync.kind == EpochMove::kRequestDone) {
           if (const auto done = placement_.request_complete(s.index, sync.window, sync.rmaid)) {
             if (grants_.granting()) {
