@@ -32,12 +32,39 @@ class TargetTable {
     return kNone;
   }
   // The same, made when new.
-  std::uint32_t get(ProcessId target) {
-    if (last_ + 1 == size_ && size_ < items_.size() && items_[size_].target == target) {
-      // As in the epoch before. (No two entries have one target.)
-      items_[size_] = {.target = target};
-      return last_ = size_++;
+  KOJAK_INLINED std::uint32_t get(ProcessId target) {
+    // As a rule the last one again, or the one behind it, of this epoch or as in the epoch before,
+    // or the first behind the last of all. (No two entries have one target.)
+    if (last_ < size_) [[likely]] {
+      if (items_[last_].target == target) return last_;
+      if (last_ + 1 < size_) {
+        if (items_[last_ + 1].target == target) return ++last_;
+      } else if (size_ < items_.size() && items_[size_].target == target) {
+        items_[size_] = {.target = target};
+        return last_ = size_++;
+      } else if (items_[0].target == target) {
+        return last_ = 0;
+      }
     }
+    return get_another(target);
+  }
+  Item& operator[](std::uint32_t i) { return items_[i]; }
+  const Item& operator[](std::uint32_t i) const { return items_[i]; }
+  std::span<Item> items() { return {items_.data(), size_}; }
+  std::span<const Item> items() const { return {items_.data(), size_}; }
+  std::size_t size() const { return size_; }
+  void clear() { size_ = last_ = 0; }
+  // Fetches the entry that get() will look at.
+  KOJAK_INLINED void fetch_next() const {
+    if (items_.empty()) return;
+    __builtin_prefetch(items_.data() + last_);
+    __builtin_prefetch(items_.data() + last_ + 1, 1);
+  }
+
+ private:
+  static constexpr std::uint32_t kFew = 8;
+  // What get() does where the target is not the next one.
+  std::uint32_t get_another(ProcessId target) {
     if (const std::uint32_t found = find(target); found != kNone) return last_ = found;
     if (size_ < items_.size()) [[unlikely]] {
       if (items_[size_].target == target) {
@@ -55,21 +82,6 @@ class TargetTable {
     }
     return last_;
   }
-  Item& operator[](std::uint32_t i) { return items_[i]; }
-  const Item& operator[](std::uint32_t i) const { return items_[i]; }
-  std::span<Item> items() { return {items_.data(), size_}; }
-  std::span<const Item> items() const { return {items_.data(), size_}; }
-  std::size_t size() const { return size_; }
-  void clear() { size_ = last_ = 0; }
-  // Fetches the entry that get() will look at.
-  KOJAK_INLINED void fetch_next() const {
-    if (items_.empty()) return;
-    __builtin_prefetch(items_.data() + last_);
-    __builtin_prefetch(items_.data() + last_ + 1, 1);
-  }
-
- private:
-  static constexpr std::uint32_t kFew = 8;
   // Forgets the entries of the epoch before.
   [[gnu::noinline]] void other_order() {
     const bool indexed = items_.size() > kFew;

@@ -41,7 +41,7 @@ class Trace {
   std::uint32_t location_count() const { return static_cast<std::uint32_t>(locations_.size()); }
   LocationId location(std::uint32_t index) const { return locations_[index]; }
   // kAbsent if no definition introduced it.
-  std::uint32_t index(LocationId id) const {
+  KOJAK_INLINED std::uint32_t index(LocationId id) const {
     const std::uint32_t i = raw(id);
     return i < dense_ ? i : find_index(i);
   }

@@ -28,7 +28,8 @@ class CallTree {
   explicit CallTree(const Definitions* definitions = nullptr);
   // The call path of `region`, entered from `csite` (may be absent) while `open` is (absent: no
   // region is open).
-  CallPathId enter(CallPathId open, RegionId region, CallSiteId csite, std::uint64_t pos) {
+  KOJAK_INLINED CallPathId enter(CallPathId open, RegionId region, CallSiteId csite,
+                                 std::uint64_t pos) {
     const Last& last = is_absent(open) ? last_root_ : last_[raw(open)];
     if (last.region == region && last.csite == csite) [[likely]]
       return last.child;

@@ -2,6 +2,7 @@
 //
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "earl/aspects/fence_epochs.h"
@@ -14,7 +15,7 @@ class Fences {
   explicit Fences(std::uint32_t processes) : windows_(processes), segments_(processes) {}
 
   // A transfer that no lock and no access epoch claims.
-  TransferSlot issue(ProcessId process, WindowId window, ProcessId target) {
+  KOJAK_INLINED TransferSlot issue(ProcessId process, WindowId window, ProcessId target) {
     TransferSlot result;
     result.kind = EpochKind::kFence;
     result.epoch = place(process, window);
@@ -24,12 +25,12 @@ class Fences {
     ++w.targets[result.index].ops;
     return result;
   }
-  void leave_transfer(ProcessId process, const TransferSlot& slot, Seconds exit) {
+  KOJAK_INLINED void leave_transfer(ProcessId process, const TransferSlot& slot, Seconds exit) {
     if (slot.epoch >= windows_[raw(process)].size()) return;  // freed by another thread
     Window& w = windows_[raw(process)][slot.epoch];
     if (w.serial != slot.serial) return;
     Seconds& last = w.targets[slot.index].last_exit;
-    if (last < exit) last = exit;
+    last.value = std::max(last.value, exit.value);
   }
   // Fetches what issue() needs, in three steps.
   template <int kStep>
@@ -68,7 +69,7 @@ class Fences {
     TargetTable<Target> targets;
   };
   // The process's entry of the window; made when new.
-  std::uint32_t place(ProcessId process, WindowId window) {
+  KOJAK_INLINED std::uint32_t place(ProcessId process, WindowId window) {
     const std::vector<Window>& list = windows_[raw(process)];
     for (std::uint32_t i = 0; i < list.size(); ++i) {
       if (list[i].id == window) return i;

@@ -46,7 +46,7 @@ class Gats {
                           bool get);
 
   // Whether drain() has anything to do at this time.
-  bool due(Seconds now) const { return any_ready_ || now > next_due_; }
+  KOJAK_INLINED bool due(Seconds now) const { return any_ready_ || now > next_due_; }
   // call(const Call&, const AccessEpoch&), exposure(const ExposureEpoch&), access(const
   // AccessEpoch&)
   template <class OnCall, class OnExposure, class OnAccess>

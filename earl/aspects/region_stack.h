@@ -44,7 +44,7 @@ class RegionStack {
     const Location& l = locations_[index];
     return static_cast<std::uint32_t>(l.top - l.frames.get());
   }
-  bool empty(std::uint32_t index) const {
+  KOJAK_INLINED bool empty(std::uint32_t index) const {
     const Location& l = locations_[index];
     return l.top == l.frames.get();
   }
@@ -80,7 +80,7 @@ class RegionStack {
   }
 
   // Opens an instance; the caller fills what an OpenCall has. `values`: counters at its ENTER.
-  Frame& enter(std::uint32_t index, bool keeps_holes, const MetricValues& values) {
+  KOJAK_INLINED Frame& enter(std::uint32_t index, bool keeps_holes, const MetricValues& values) {
     Location& l = locations_[index];
     if (l.top + 1 == l.limit) [[unlikely]]
       grow(l);
@@ -102,7 +102,8 @@ class RegionStack {
   }
 
   // Closes the innermost instance, which must exist.
-  Frame& leave(std::uint32_t index, Seconds time, std::uint64_t pos, const MetricValues& values) {
+  KOJAK_INLINED Frame& leave(std::uint32_t index, Seconds time, std::uint64_t pos,
+                             const MetricValues& values) {
     Location& l = locations_[index];
     Frame& frame = *l.top--;
     frame.exit = time;

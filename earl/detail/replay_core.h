@@ -74,12 +74,12 @@ struct ReplayCore {
   explicit ReplayCore(Trace& trace);
 
   // Absent if no definition introduced it.
-  ProcessId process_of(PeerId peer) const {
+  KOJAK_INLINED ProcessId process_of(PeerId peer) const {
     const std::uint32_t index = trace.index(static_cast<LocationId>(raw(peer)));
     return index != kAbsent ? stack.head(index).process : missing_process(peer);
   }
   ProcessId missing_process(PeerId peer) const;
-  const RegionInfo* region(RegionId id) const {
+  KOJAK_INLINED const RegionInfo* region(RegionId id) const {
     if (raw(id) < regions.size()) [[likely]]
       return &regions[raw(id)];
     return far_region(id);

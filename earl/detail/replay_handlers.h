@@ -231,8 +231,8 @@ class ReplayHandlers {
   KOJAK_INLINED void handle(const MpiPut1ts& r, const Attributes& a, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
-    transfer(i, pos, r.time, r.time, r.dlid, r.wid, r.rmaid, Attributes::bytes(r.sent, a.sent),
-             false);
+    transfer_now(i, pos, r.time, r.time, r.dlid, r.wid, r.rmaid, Attributes::bytes(r.sent, a.sent),
+                 false);
   }
   void handle(const Put1ts& r, const Attributes& a, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
@@ -376,7 +376,7 @@ class ReplayHandlers {
       trace_.findings().add(Finding::kUnknownLocation, pos, id);
       return i;
     }
-    if (time < core_.now) [[unlikely]] {
+    if (time.value < core_.now.value) [[unlikely]] {
       trace_.findings().add(Finding::kDisorder, pos, id);
     } else {
       core_.now = time;
@@ -510,8 +510,14 @@ class ReplayHandlers {
   }
   void passive_event(LocationId lid, Seconds time, std::uint64_t pos, Action::Kind kind,
                      WindowId window, PeerId peer, bool flag);
+  // (In its own handler for puts, which are most.)
   void transfer(std::uint32_t i, std::uint64_t pos, Seconds time, Seconds requested, PeerId peer,
-                WindowId window, RmaId rmaid, Bytes64 bytes, bool get);
+                WindowId window, RmaId rmaid, Bytes64 bytes, bool get) {
+    transfer_now(i, pos, time, requested, peer, window, rmaid, bytes, get);
+  }
+  KOJAK_INLINED void transfer_now(std::uint32_t i, std::uint64_t pos, Seconds time,
+                                  Seconds requested, PeerId peer, WindowId window, RmaId rmaid,
+                                  Bytes64 bytes, bool get);
   // Only for a sink that wants them.
   template <class R>
   KOJAK_INLINED void put_end(const R& r) {

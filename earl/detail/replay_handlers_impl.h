@@ -168,9 +168,10 @@ void ReplayHandlers<S>::window_collective(Frame& f, WindowId window) {
 }
 
 template <class S>
-void ReplayHandlers<S>::transfer(std::uint32_t i, std::uint64_t pos, Seconds time,
-                                 Seconds requested, PeerId peer, WindowId window, RmaId rmaid,
-                                 Bytes64 bytes, bool get) {
+KOJAK_INLINED inline void ReplayHandlers<S>::transfer_now(std::uint32_t i, std::uint64_t pos,
+                                                          Seconds time, Seconds requested,
+                                                          PeerId peer, WindowId window, RmaId rmaid,
+                                                          Bytes64 bytes, bool get) {
   LocationState& place = core_.places[i];
   Frame& f = frame(i, pos);
   const ProcessId origin = core_.stack.head(i).process;

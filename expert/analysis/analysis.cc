@@ -155,7 +155,7 @@ class Analysis : public earl::Sink {
   void on_counted(const earl::OpenCall& in, std::span<const std::uint64_t> values) {
     if (stretch_counters_) stretch_counters_->counted(in.index, values);
   }
-  void on_enter(const earl::OpenCall& call) {
+  KOJAK_INLINED void on_enter(const earl::OpenCall& call) {
     if (follows_) [[unlikely]]
       follow_enter(call);
     if (last_calls_.any()) [[unlikely]]
@@ -163,7 +163,7 @@ class Analysis : public earl::Sink {
     if (causes_) [[unlikely]]
       causes_->on_enter(call.index, call.enter, raw(call.cnode), doing(call));
   }
-  void on_call(const earl::Call& call, std::span<const std::uint64_t> counters) {
+  KOJAK_INLINED void on_call(const earl::Call& call, std::span<const std::uint64_t> counters) {
     profile_.add(call, severities_);
     unexplained_.on_call(call);
     if (follows_) [[unlikely]]
@@ -184,7 +184,7 @@ class Analysis : public earl::Sink {
     if (send_modes_ != nullptr) [[unlikely]]
       send_modes_->on_receive(receive);
   }
-  void on_transfer(const earl::Transfer& transfer) {
+  KOJAK_INLINED void on_transfer(const earl::Transfer& transfer) {
     KOJAK_TELL(on_transfer, transfer);
     if (waits_) waits_->on_transfer(transfer);
   }

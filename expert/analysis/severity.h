@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "epilog/format/record/types.h"
+
 namespace kojak::expert {
 
 using MetricIndex = std::uint32_t;    // in the catalogue
@@ -22,7 +24,7 @@ template <class Cell>
 class RowTable {
  public:
   explicit RowTable(std::size_t locations) : locations_(locations) {}
-  Cell* row(CallPathIndex call_path) {
+  KOJAK_INLINED Cell* row(CallPathIndex call_path) {
     if (call_path >= rows_.size()) [[unlikely]]
       rows_.resize(call_path + 1);
     if (rows_[call_path] == nullptr) [[unlikely]]
@@ -56,7 +58,8 @@ class SeverityStore {
   std::size_t metrics() const { return metrics_.size(); }
   std::size_t locations() const { return locations_; }
 
-  void add(MetricIndex metric, CallPathIndex call_path, LocationIndex location, double value) {
+  KOJAK_INLINED void add(MetricIndex metric, CallPathIndex call_path, LocationIndex location,
+                         double value) {
     metrics_[metric].row(call_path)[location] += value;
   }
   // The values over the locations; empty if nothing was ever added.

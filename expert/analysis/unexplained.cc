@@ -1,64 +1,30 @@
 #include "expert/analysis/unexplained.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace kojak::expert {
-namespace {
 
-constexpr unsigned kMostSteps = 161;
-
-// Upper ends of the steps, in seconds.
-const std::array<double, kMostSteps>& ends() {
-  static const auto all = [] {
-    std::array<double, kMostSteps> values{};
+const Unexplained::Steps& Unexplained::steps() {
+  static const Steps all = [] {
+    Steps s{};
     // Exact where tens are: ten times an end is an end.
-    for (unsigned i = 0; i < kMostSteps; ++i) {
-      values[i] = std::pow(10.0, static_cast<double>((i + 1) % 10) / 10) *
+    for (unsigned i = 0; i < kSteps; ++i) {
+      s.ends[i] = std::pow(10.0, static_cast<double>((i + 1) % 10) / 10) *
                   std::pow(10.0, static_cast<double>((i + 1) / 10) - 9);
     }
-    return values;
-  }();
-  return all;
-}
-// By binary exponent of the duration: the first step that it can be in.
-const std::array<std::uint8_t, 2048>& first_steps() {
-  static const auto all = [] {
-    std::array<std::uint8_t, 2048> steps{};
     for (int e = 0; e < 2048; ++e) {
       const double least = std::ldexp(1.0, std::max(e - 1023, -1022));
       unsigned step = 0;
-      while (step + 1 < kMostSteps && ends()[step] <= least) ++step;
-      steps[static_cast<std::size_t>(e)] = static_cast<std::uint8_t>(step);
+      while (step + 1 < kSteps && s.ends[step] <= least) ++step;
+      s.first_of[static_cast<std::size_t>(e)] = static_cast<std::uint8_t>(step);
     }
-    return steps;
+    return s;
   }();
   return all;
 }
 
-}  // namespace
-
-double Unexplained::upper_end(unsigned step) {
-  return ends()[step];
-}
-
-unsigned Unexplained::step_of(Seconds duration) {
-  if (!(duration.value > 0)) return 0;
-  unsigned step = first_steps()[std::bit_cast<std::uint64_t>(duration.value) >> 52 & 0x7FF];
-  const auto& all = ends();
-  while (step + 1 < kSteps && all[step] <= duration.value) ++step;
-  return step;
-}
-
-void Unexplained::add(const earl::Call& call) {
-  if (call.function != last_function_) {
-    last_function_ = call.function;
-    last_histogram_ = &histograms_[call.function];
-  }
-  ++last_histogram_->counts[step_of(call.exclusive)];
-  ++last_histogram_->calls;
-  if (call.exclusive.value <= kLong) return;
+void Unexplained::add_long(const earl::Call& call) {
   const CallPathIndex path = raw(call.cnode);
   if (path >= functions_.size()) functions_.resize(path + 1);
   functions_[path] = call.function;

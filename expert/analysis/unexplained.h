@@ -14,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -25,11 +26,20 @@ namespace kojak::expert {
 
 class Unexplained {
  public:
-  explicit Unexplained(std::size_t locations) : rests_(locations), recent_(locations) {}
+  explicit Unexplained(std::size_t locations)
+      : steps_(steps()), rests_(locations), recent_(locations) {}
 
   // Every region instance, at its exit.
   KOJAK_INLINED void on_call(const earl::Call& call) {
-    if (call.function != nullptr && concerns(*call.function)) add(call);
+    if (call.function == nullptr || !concerns(*call.function)) return;
+    if (call.function != last_function_) [[unlikely]] {
+      last_function_ = call.function;
+      last_histogram_ = &histograms_[call.function];
+    }
+    ++last_histogram_->counts[steps_.of(call.exclusive.value)];
+    ++last_histogram_->calls;
+    if (call.exclusive.value > kLong) [[unlikely]]
+      add_long(call);
   }
   // A pattern claims so much of a call that has been told.
   void claim(const earl::Call& call, Seconds seconds);
@@ -53,8 +63,8 @@ class Unexplained {
   }
 
   // The step that a duration belongs to: 10^(i/10) ns up to the next one; the first holds 0, too.
-  static unsigned step_of(Seconds duration);
-  static double upper_end(unsigned step);
+  static unsigned step_of(Seconds duration) { return steps().of(duration.value); }
+  static double upper_end(unsigned step) { return steps().ends[step]; }
 
  private:
   static constexpr unsigned kSteps = 161;  // up to 10^7 s
@@ -63,6 +73,17 @@ class Unexplained {
   static constexpr double kLong = 1e-3;
   static constexpr std::size_t kRecent = 4;
 
+  struct Steps {
+    std::array<double, kSteps> ends;          // upper ones, in seconds
+    std::array<std::uint8_t, 2048> first_of;  // by binary exponent: the first that can be meant
+    KOJAK_INLINED unsigned of(double duration) const {
+      if (!(duration > 0)) return 0;
+      unsigned step = first_of[std::bit_cast<std::uint64_t>(duration) >> 52 & 0x7FF];
+      while (step + 1 < kSteps && ends[step] <= duration) ++step;
+      return step;
+    }
+  };
+  static const Steps& steps();
   struct Histogram {
     std::array<std::uint64_t, kSteps> counts{};
     std::uint64_t calls = 0;
@@ -82,12 +103,13 @@ class Unexplained {
 
   static bool concerns(const MpiFunction& function) { return function.role != MpiRole::kInit; }
   static bool looked_at(const MpiFunction& function) { return function.role != MpiRole::kOther; }
-  void add(const earl::Call& call);
+  void add_long(const earl::Call& call);
   void move(CallPathIndex path, LocationIndex location, double seconds, std::int64_t calls);
   void settle(LocationIndex location, const Claimed& claimed);
   void settle_all(LocationIndex location);
   double left_of(const MpiFunction& function, const Rests& rests) const;
 
+  const Steps& steps_;
   std::map<const MpiFunction*, Histogram> histograms_;
   const MpiFunction* last_function_ = nullptr;
   Histogram* last_histogram_ = nullptr;
