@@ -81,10 +81,6 @@ constexpr const char* kRegionNames[kRegions] = {
     "MPI_Win_unlock", "MPI_Win_flush", "MPI_Send",      "MPI_Recv",         "MPI_Win_create",
     "MPI_Barrier",    "MPI_Win_post",  "MPI_Win_start", "MPI_Win_complete", "MPI_Win_wait"};
 
-RegionId region(RegionNumber number) {
-  return RegionId{number};
-}
-
 class Rank {
  public:
   Rank(const Options& options, std::uint32_t rank, TraceWriter& out)
@@ -93,8 +89,8 @@ class Rank {
   void run() {
     definitions();
     const double begin = at(0, -0.5);
-    out_.write(Enter{lid_, {begin}, region(kMain), {}});
-    if (options_.kind != "p2p" && options_.kind != "barrier" && options_.kind != "chain") {
+    enter(begin, kMain);
+    if (one_sided()) {
       enter(at(0, -0.4), kCreate);
       out_.write(MpiWinCollExit{lid_, {at(0, -0.3)}, {}, WindowId{0}});
     }
@@ -128,8 +124,25 @@ class Rank {
     const std::uint64_t mine = options_.events / options_.ranks;
     return mine / events_each > 0 ? mine / events_each : 1;
   }
+  // As a measurement does, it defines the functions that it calls, when it first calls them.
+  RegionId region(RegionNumber number) {
+    if (!defined_[number]) {
+      defined_[number] = true;
+      out_.write(Region{RegionId{number}, name(kRegionNames[number]), absent<FileId>(),
+                        absent<Line>(), absent<Line>(), absent<StringId>(), Byte{1}});
+    }
+    return RegionId{number};
+  }
+  StringId name(const std::string& text) {
+    out_.write_string(StringId{strings_}, text);
+    return StringId{strings_++};
+  }
+  bool one_sided() const {
+    return options_.kind != "p2p" && options_.kind != "barrier" && options_.kind != "chain";
+  }
   void enter(double time, RegionNumber number) {
-    out_.write(Enter{lid_, {time}, region(number), {}});
+    const RegionId entered = region(number);
+    out_.write(Enter{lid_, {time}, entered, {}});
   }
   std::uint32_t after(std::uint64_t n) const {
     return options_.ranks == 1 ? 0
@@ -138,10 +151,11 @@ class Rank {
   }
   void operation(double time, double length, std::uint32_t target, bool gets = true) {
     const bool get = gets && rmaid_ % 8 == 7;
+    const RegionId called = region(get ? kGet : kPut);
     out_.write(MpiRmaCall{lid_,
                           {time},
                           {time + length},
-                          region(get ? kGet : kPut),
+                          called,
                           PeerId{target},
                           WindowId{0},
                           RmaId{rmaid_},
@@ -338,11 +352,6 @@ class Rank {
   }
 
   void definitions() {
-    std::uint32_t strings = 0;
-    const auto name = [&](const std::string& text) {
-      out_.write_string(StringId{strings}, text);
-      return StringId{strings++};
-    };
     out_.write(
         LocalRun{Hash64{0xbe7c}, Hash64{1}, Count{options_.ranks}, ProcessId{rank_}, ThreadId{0}});
     const std::uint32_t node = rank_ / 64;
@@ -354,11 +363,6 @@ class Rank {
     out_.write(Process{ProcessId{rank_}, process_name});
     out_.write(Location{lid_, MachineId{0}, NodeId{node}, ProcessId{rank_}, ThreadId{0}});
     out_.write(Offset{{0}, {-options_.skew * (rank_ % 7)}});
-    for (std::uint32_t i = 0; i < kRegions; ++i) {
-      const StringId text = name(kRegionNames[i]);
-      out_.write(Region{RegionId{i}, text, absent<FileId>(), absent<Line>(), absent<Line>(),
-                        absent<StringId>(), Byte{1}});
-    }
     out_.write_group(GroupId{0}, 1, nullptr, options_.ranks);
     out_.write(MpiCommRef{CommId{0}, GroupId{0}});
     out_.write(CommIdentity{CommId{0}, Hash64{1}, Hash64{2}, Flags{0}});
@@ -369,6 +373,7 @@ class Rank {
       out_.write(MpiCommRef{CommId{1}, GroupId{1}});
       out_.write(CommIdentity{CommId{1}, Hash64{0}, Hash64{0}, Flags{8}});
     }
+    if (!one_sided()) return;
     out_.write(MpiWin{WindowId{0}, CommId{0}});
     out_.write(WinIdentity{WindowId{0}, Hash64{3}, Hash64{4}, Flags{0}, Byte{1}, Byte{2}});
   }
@@ -379,6 +384,8 @@ class Rank {
   std::uint32_t rank_;
   double shift_;
   std::uint32_t rmaid_ = 0;
+  std::uint32_t strings_ = 0;
+  bool defined_[kRegions] = {};
 };
 
 int usage() {
