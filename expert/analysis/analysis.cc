@@ -59,7 +59,7 @@ class Analysis : public earl::Sink {
         omp_paths_(trace.location_count()) {
     if (options.root_causes) {
       causes_.emplace(trace.location_count(),
-                      CauseFinder::Options{.most = options.most_of_root_causes});
+                      CauseFinder::Options{.most = options.most_of_root_causes}, logs_);
       if (!trace.definitions().metrics.empty()) {
         stretch_counters_.emplace(trace.definitions(), trace.location_count());
       }
@@ -650,6 +650,7 @@ class Analysis : public earl::Sink {
       unexplained_.claim_at_end(path, location, seconds);
     };
     results.every_wait = causes_ || options_.wait || options_.watcher != nullptr;
+    results.memory = &logs_;
     results.contention_waits = [this](LockSide side, WaitResults&& waits, const KeptWaits& all) {
       take_over(contention_metric(side), std::move(waits), all);
     };
@@ -713,6 +714,7 @@ class Analysis : public earl::Sink {
   Catalogue patterns_;
   CollectiveView view_;
   BegunWaits begun_waits_;
+  LogMemory logs_;                 // of waits: what one is done with is there for the next
   std::optional<OmpTeams> teams_;  // only where the trace has OpenMP constructs
   std::optional<OmpLocks> locks_;  // likewise
   std::optional<OmpTasks> tasks_;  // likewise

@@ -181,7 +181,13 @@ bool LogMemory::grow(char* place, Mapped& mapped, std::size_t bytes, bool many) 
 // not end the program later.
 bool LogMemory::take(std::size_t bytes, std::size_t unit, std::vector<Part>& parts) {
   std::vector<Part>& unused = unit == kLarge ? large_ : small_;
-  while (bytes != 0 && !unused.empty()) {
+  while (bytes != 0 && !(unused.empty() && large_.empty())) {
+    if (unused.empty()) {  // a large one serves those that need small ones
+      Part& large = large_.back();
+      large.bytes -= kLarge;
+      small_.push_back({large.offset + large.bytes, kLarge});
+      if (large.bytes == 0) large_.pop_back();
+    }
     Part& last = unused.back();
     const std::size_t taken = std::min(bytes, last.bytes);
     parts.push_back({last.offset, taken});

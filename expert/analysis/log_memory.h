@@ -42,6 +42,8 @@ class LogMemory {
 
   std::size_t in_memory() const { return in_memory_; }
   std::size_t in_files() const { return in_files_; }
+  // What they take, used at the moment or not.
+  std::size_t file_bytes() const { return file_bytes_; }
 
  private:
   static constexpr std::size_t kMostParts = 32'000;  // mappings that a process may have
@@ -139,6 +141,8 @@ class LogVector {
     size_ = count;
   }
   void clear() { size_ = 0; }
+  // The same, and what it had is there for others.
+  void drop() { *this = LogVector(*memory_, many_); }
   void swap(LogVector& other) noexcept {
     std::swap(memory_, other.memory_);
     std::swap(data_, other.data_);

@@ -7,11 +7,14 @@
 
 namespace kojak::expert {
 
-CauseFinder::CauseFinder(std::size_t locations, const Options& options)
-    : options_(options),
+CauseFinder::CauseFinder(std::size_t locations, const Options& options, LogMemory& memory)
+    : memory_(memory),
+      options_(options),
       waits_(memory_),
+      late_enders_(memory_),
       groups_(memory_),
       presences_(memory_),
+      calls_(memory_),
       dependencies_(memory_),
       samples_(memory_),
       starts_(locations),
@@ -72,7 +75,7 @@ void CauseFinder::on_team(LocationIndex master, Seconds made, std::span<const St
     // A thread that begins with its region could have done so at any time.
     const Ticks ready = m.before < made ? ticks(m.before) : 0;
     if (!has_room(dependencies_)) return;
-    dependencies_.push_back({m.enter_pos, ready, entered, begin, m.location, master});
+    add_dependency({m.enter_pos, ready, entered, m.location}, {begin, master});
   }
 }
 
@@ -107,9 +110,9 @@ void CauseFinder::add_wait(const Wait& wait, bool direct) {
   // Where it lies within its call is not known: at the call's begin as well as anywhere.
   if (!wait.ended_by.known()) w.end = std::min(w.end, w.begin + in_ticks(wait.waiting.value));
   w.by = wait.ended_by.known() ? wait.ended_by.location : kNoLocation;
-  w.by_time = wait.ended_by.known() ? ticks(wait.ended_by.time) : 0;
+  const Ticks by_time = wait.ended_by.known() ? ticks(wait.ended_by.time) : w.end;
   const bool for_all = !direct && !groups_.empty() && wait.operation.number == operation_ &&
-                       wait.ended_by.known() && w.by_time == groups_.back().last &&
+                       wait.ended_by.known() && by_time == groups_.back().last &&
                        (!groups_.back().waited || groups_.back().waits_end == waits_.size());
   if (wait.ended_by.known() && !(for_all && groups_.back().synchronised)) {
     depend(wait.location, wait.enter, wait.exit, wait.exit_pos, wait.ended_by);
@@ -127,6 +130,8 @@ void CauseFinder::add_wait(const Wait& wait, bool direct) {
     group.waited = true;
     group.waits_end = number + 1;
     w.known = Known::kOfGroup;
+  } else if (!direct && by_time != w.end) {
+    late_enders_.push_back({by_time, number});
   }
   WaitSpan span{w.begin, w.end, number, stretches_.call(wait.call_path)};
   timelines_[wait.location].place(span);
@@ -157,9 +162,27 @@ void CauseFinder::depend(LocationIndex location, Seconds enter, Seconds exit,
                          std::uint64_t exit_pos, const EndedBy& by) {
   if (by.location == location || !has_room(dependencies_)) return;
   const Ticks end = ticks(exit);
-  dependencies_.push_back(
-      {exit_pos, ticks(enter), end, std::min(end, ticks(by.time)), location, by.location});
+  add_dependency({exit_pos, ticks(enter), end, location},
+                 {std::min(end, ticks(by.time)), by.location});
+}
+
+// What one call depends on is mostly told at once.
+void CauseFinder::add_dependency(DependentCall call, const Dependency& on) {
+  if (calls_.empty() || !calls_.back().is_same(call)) {
+    call.first = static_cast<std::uint32_t>(dependencies_.size());
+    calls_.push_back(call);
+    grow(sizeof(DependentCall));
+  }
+  ++calls_.back().count;
+  dependencies_.push_back(on);
   grow(sizeof(Dependency));
+}
+
+Ticks CauseFinder::by_time(WaitId wait) const {
+  const LateEnder* const known =
+      std::lower_bound(late_enders_.begin(), late_enders_.end(), wait,
+                       [](const LateEnder& l, WaitId w) { return l.wait < w; });
+  return known != late_enders_.end() && known->wait == wait ? Ticks{known->time} : waits_[wait].end;
 }
 
 RootCauses CauseFinder::finish(std::span<const Asked> asked) {

@@ -15,9 +15,9 @@
 // that it must know of all synchronisation, whether anybody waited or not.
 //
 // Memory: 16 bytes for each call and stretch of the trace and for each member of a group operation,
-// 40 for each call that depended on one other process, some 150 for each wait; beyond a limit in a
-// temporary file (LogMemory). Not thread-safe; nothing fails. Sources: Boehme, Geimer, Arnold,
-// Voigtlaender, Wolf, "Identifying the root causes of wait states in large-scale parallel
+// 40 for each call that depended on others and 12 for each of these, some 120 for each wait; beyond
+// a limit in a temporary file (LogMemory). Not thread-safe; nothing fails. Sources: Boehme, Geimer,
+// Arnold, Voigtlaender, Wolf, "Identifying the root causes of wait states in large-scale parallel
 // applications", ACM TOPC 3(2), 2016; Boehme's thesis, 2013 (critical path). Differs: one common
 // moment for both, shares for several late ones, and what is exact without comparing.
 #pragma once
@@ -42,7 +42,7 @@ class CauseFinder {
     double min_wait = 1e-6;                // shorter waits count as unexplained
     std::size_t most = kMostOfRootCauses;  // fewer for tests: no trace of theirs has so many
   };
-  CauseFinder(std::size_t locations, const Options& options);
+  CauseFinder(std::size_t locations, const Options& options, LogMemory& memory);
 
   // All events of the trace, in its order.
   void on_enter(LocationIndex location, Seconds time, CallPathIndex path, Timeline::Kind kind) {
@@ -131,6 +131,9 @@ class CauseFinder {
   CommonMoments::GroupId group_of_members();
   void depend(LocationIndex location, Seconds enter, Seconds exit, std::uint64_t exit_pos,
               const EndedBy& by);
+  void add_dependency(DependentCall call, const Dependency& on);
+  // When the awaited one ended that wait. (It is known; kDelay.)
+  Ticks by_time(WaitId wait) const;
 
   // What many waits have in common.
   struct WaitPlace {
@@ -148,7 +151,7 @@ class CauseFinder {
     kOfGroup  // it waited for the last of a group
   };
   struct WaitRecord {
-    Ticks begin, end, by_time;
+    Ticks begin, end;
     Ticks length = 0;  // of its pieces
     std::uint32_t place;
     LocationIndex by;
@@ -158,6 +161,10 @@ class CauseFinder {
     // What was passed on to it, a number of CauseSolver's, until it has passed on all; then the
     // wait that passed on most of that.
     std::uint32_t via = kNone32;
+  };
+  struct LateEnder {  // where clocks differ
+    PackedTicks time;
+    WaitId wait;
   };
   struct Group {
     CommonMoments::GroupId id;
@@ -179,7 +186,7 @@ class CauseFinder {
   };
   static constexpr std::uint32_t kNone32 = 0xFFFFFFFF;
 
-  LogMemory memory_;
+  LogMemory& memory_;
   Options options_;
   Seconds start_;
   bool started_ = false;
@@ -191,9 +198,11 @@ class CauseFinder {
   std::unordered_multimap<std::uint64_t, std::uint32_t> place_numbers_;
   std::array<std::uint32_t, 1024> recent_places_{};
   LogVector<WaitRecord> waits_;
+  LogVector<LateEnder> late_enders_;  // of waits for one that ended them later than they ended
   LogVector<Group> groups_;
   LogVector<Presence> presences_;
-  LogVector<Dependency> dependencies_;
+  LogVector<DependentCall> calls_;
+  LogVector<Dependency> dependencies_;  // of these
   LogVector<SampleRecord> samples_;
   std::vector<std::vector<Start>> starts_;  // by location
   std::vector<Ticks> left_team_;            // by location: the last time; 0: never

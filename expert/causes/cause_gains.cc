@@ -38,18 +38,15 @@ void CauseSolver::find_gains(std::span<ListedCause> causes) {
       last[cause] = number;
     }
   };
-  std::size_t first = 0;
-  for (const Delay& delay : delays_) {
-    rest_after(kPiecesOfWait);
-    if (culprits[delay.culprit]) look_at(delay, {shares_.data() + first, delay.shares});
-    first += delay.shares;
-  }
-  for (std::size_t w = 0; w < waits_.size(); ++w) {
-    rest_after(kPiecesOfWait);
-    if (waits_[w].known != Known::kDirect || !culprits[waits_[w].by]) continue;
-    const Delay delay = direct_delay(waits_[w], [](std::uint32_t, Ticks, Ticks) {});
-    look_at(delay, direct_shares_);
-  }
+  each_delay(culprits, look_at);
+  // What follows may have their place in files.
+  items_.drop();
+  of_group_.drop();
+  exceptions_.drop();
+  late_ones_.drop();
+  pairs_.drop();
+  shares_.drop();
+  received_.drop();
   GainFinder gains(timelines_.size(), causes.size(), c_.memory_);
   for (std::size_t i = 0; i < causes.size(); ++i) {
     shorten(i, causes[i].cause.location, causes[i].cause.id, times[i], gains);
@@ -59,6 +56,53 @@ void CauseSolver::find_gains(std::span<ListedCause> causes) {
   for (LocationIndex l = 0; l < timelines_.size(); ++l) ends.push_back(end_of_work(l));
   const auto found = gains.finish(ends);
   for (std::size_t i = 0; i < causes.size(); ++i) causes[i].cause.gain = in_seconds(found[i]);
+}
+
+template <class F>
+void CauseSolver::each_delay(const std::vector<bool>& culprits, F&& f) {
+  const LateOne* late = late_ones_.begin();
+  const Pair* pair = pairs_.begin();
+  const Exception* exception = exceptions_.begin();
+  const Share* share = shares_.begin();
+  const auto next_pair = [&](LocationIndex culprit, Ticks to) {
+    if (culprits[culprit]) {
+      f(Delay{pair->from, to, pair->whole, culprit, pair->shares}, {share, pair->shares});
+    }
+    share += pair++->shares;
+  };
+  for (const Item& item : items_) {
+    rest_after(kPiecesOfWait);
+    if (!item.group()) {
+      const WaitRecord& wait = waits_[item.index()];
+      if (wait.known == Known::kDelay) {
+        next_pair(wait.by, c_.by_time(item.index()));
+      } else if (wait.known == Known::kDirect && culprits[wait.by]) {
+        const Delay delay = direct_delay(wait, [](std::uint32_t, Ticks, Ticks) {});
+        f(delay, direct_shares_);
+      }
+      continue;
+    }
+    const OfGroup& of = of_group_[item.index()];
+    if (of.delays == 0) continue;
+    const Group& group = c_.groups_[item.index()];
+    const std::vector<LocationIndex>& members = c_.moments_.members(group.id);
+    const Exception* const end = exception + of.exceptions;
+    if (of.exceptions != 0) look_at(group);  // exceptions are told by their order
+    for (std::uint32_t d = 0; d < of.delays; ++d) {
+      rest_after(kPiecesOfWait);
+      if (exception != end && exception->delay == d) {
+        const ArrivalRecord& culprit = arrivals_[exception++->late];
+        next_pair(culprit.location, culprit.time);
+        continue;
+      }
+      const LocationIndex culprit = members[late->member];
+      if (culprits[culprit]) {
+        const Ticks to = c_.presences_[group.first + late->member].enter;
+        f(Delay{of.since, to, late->whole, culprit, late->shares}, {share, late->shares});
+      }
+      share += late++->shares;
+    }
+  }
 }
 
 Ticks CauseSolver::end_of_work(LocationIndex location) const {
@@ -129,21 +173,9 @@ void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId s
 }
 
 void CauseSolver::replay(GainFinder& gains) {
-  // What one call depends on was mostly told at once.
-  struct Run {
-    std::uint64_t exit_pos;
-    std::uint32_t first, count;
-  };
+  LogVector<DependentCall>& calls = c_.calls_;
   const LogVector<Dependency>& told = c_.dependencies_;
-  LogVector<Run> runs(c_.memory_);
-  for (std::uint32_t d = 0; d < told.size(); ++d) {
-    if (runs.empty() || runs.back().exit_pos != told[d].exit_pos) {
-      runs.push_back({told[d].exit_pos, d, 0});
-    }
-    ++runs.back().count;
-    rest_after(kPiecesOfWait);
-  }
-  sort_by(runs, [](const Run& r) { return r.exit_pos; });
+  sort_by(calls, [](const DependentCall& c) { return c.exit_pos; });
   struct Meeting {
     std::uint64_t first_exit_pos;
     std::uint32_t group;
@@ -156,21 +188,21 @@ void CauseSolver::replay(GainFinder& gains) {
   gains.start();
   std::vector<GainFinder::Member> members;
   std::vector<Dependency> together;
-  const Run* run = runs.begin();
+  const DependentCall* call = calls.begin();
   const auto calls_before = [&](std::uint64_t pos) {
-    while (run != runs.end() && run->exit_pos < pos) {
-      const Run* const first = run++;
-      std::span<const Dependency> call(told.data() + first->first, first->count);
-      if (run != runs.end() && run->exit_pos == first->exit_pos) {
-        together.assign(call.begin(), call.end());
-        for (; run != runs.end() && run->exit_pos == first->exit_pos; ++run) {
-          const Dependency* const more = told.data() + run->first;
-          together.insert(together.end(), more, more + run->count);
+    while (call != calls.end() && call->exit_pos < pos) {
+      const DependentCall& first = *call++;
+      std::span<const Dependency> on(told.data() + first.first, first.count);
+      if (call != calls.end() && call->exit_pos == first.exit_pos) {  // told at several times
+        together.assign(on.begin(), on.end());
+        for (; call != calls.end() && call->exit_pos == first.exit_pos; ++call) {
+          const Dependency* const more = told.data() + call->first;
+          together.insert(together.end(), more, more + call->count);
         }
-        call = together;
+        on = together;
       }
-      gains.end_call(call);
-      rest_after(kPiecesOfWait * call.size());
+      gains.end_call(first, on);
+      rest_after(kPiecesOfWait * on.size());
     }
   };
   for (const Meeting& m : meetings) {

@@ -64,12 +64,13 @@ RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
     if (item.group()) {
       compare_group(item.index());
     } else {
-      compare_single(waits_[item.index()]);
+      compare_single(item.index());
     }
   }
   c_.memory_.rest();
   exceptions_left_ = exceptions_.size();
-  delays_left_ = delays_.size();
+  late_ones_left_ = late_ones_.size();
+  pairs_left_ = pairs_.size();
   shares_left_ = shares_.size();
   chains_.begin(asked);
   pass_back();
@@ -156,7 +157,8 @@ void CauseSolver::order_items() {
   sort_by(items_, [](const Item& item) { return item.time(); });
 }
 
-void CauseSolver::compare_single(WaitRecord& wait) {
+void CauseSolver::compare_single(WaitId number) {
+  WaitRecord& wait = waits_[number];
   const LocationIndex location = location_of(wait);
   if (wait.by == kNoLocation || wait.by == location || wait.length == 0) {
     wait.known = Known::kNothing;
@@ -168,8 +170,9 @@ void CauseSolver::compare_single(WaitRecord& wait) {
     });
   } else {
     Ticks since = c_.moments_.of_pair(location, wait.by);
-    since = bounded(location, bounded(wait.by, since, wait.by_time), wait.begin);
-    compare_pair({wait.begin, location}, {wait.by_time, wait.by}, since);
+    const Ticks late = c_.by_time(number);
+    since = bounded(location, bounded(wait.by, since, late), wait.begin);
+    compare_pair({wait.begin, location}, {late, wait.by}, since);
   }
   c_.moments_.waited(location, wait.by, wait.end);
 }
@@ -178,7 +181,8 @@ void CauseSolver::look_at(const Group& group) {
   const std::vector<LocationIndex>& members = c_.moments_.members(group.id);
   arrivals_.clear();
   for (std::size_t i = 0; i < members.size(); ++i) {
-    arrivals_.push_back({c_.presences_[group.first + i].enter, members[i]});
+    arrivals_.push_back(
+        {c_.presences_[group.first + i].enter, members[i], static_cast<std::uint32_t>(i)});
   }
   const auto earlier = [](const ArrivalRecord& a, const ArrivalRecord& b) {
     return a.time != b.time ? a.time < b.time : a.location < b.location;
@@ -218,7 +222,8 @@ void CauseSolver::compare_group(std::uint32_t index) {
   for (const ArrivalRecord& a : arrivals) since = bounded(a.location, since, a.time);
   since = std::min(since, arrivals.front().time);
 
-  const std::size_t first_delay = delays_.size(), first_exception = exceptions_.size();
+  OfGroup& of = of_group_[index];
+  of.since = since;
   reference_.clear();
   const auto weight_of = [&](std::size_t i) {
     if (waiter[i] == kNoWait || arrivals[i].time >= group.last) return 0.0;
@@ -251,14 +256,18 @@ void CauseSolver::compare_group(std::uint32_t index) {
         came -= part * later(i);
         waiter_.look_at(timelines_[p.location], c_.stretches_, since, arrivals[i].time);
         excepted_.add(waiter_, weights_[i], places_[i]);
-        exceptions_.push_back({static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(i),
-                               static_cast<std::uint32_t>(delays_.size() - first_delay)});
+        exceptions_.push_back(
+            {static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(i), of.delays++});
+        ++of.exceptions;
         compare_pair(arrivals[i], arrivals[j], p.time);
       }
       if (waited >= 1) {
         const Culprit culprit{late, since, arrivals[j].time,
                               static_cast<Ticks>(std::max(later(j) - came / waited, 1.0))};
-        add_delay(culprit, doings_, MeanOf{reference_, excepted_, place, waited});
+        const Delay delay =
+            delay_of(culprit, doings_, MeanOf{reference_, excepted_, place, waited});
+        late_ones_.push_back({delay.whole, arrivals[j].member, delay.shares});
+        ++of.delays;
       }
     }
     if (weight > 0) {
@@ -267,8 +276,6 @@ void CauseSolver::compare_group(std::uint32_t index) {
       enters.add(weight * later(j), place);
     }
   }
-  of_group_[index] = {static_cast<std::uint32_t>(delays_.size() - first_delay),
-                      static_cast<std::uint32_t>(exceptions_.size() - first_exception)};
   c_.moments_.came_together(group.id, group.last);
 }
 
@@ -282,11 +289,13 @@ void CauseSolver::compare_pair(const ArrivalRecord& waiter, const ArrivalRecord&
   pair_.set(waiter_, c_.stretches_);
   const Culprit culprit{late.location, since, late.time,
                         std::max(late.time - waiter.time, Ticks{1})};
-  add_delay(culprit, late_, pair_);
+  const Delay delay = delay_of(culprit, late_, pair_);
+  pairs_.push_back({delay.from, delay.whole, delay.shares});
 }
 
 template <class Those>
-void CauseSolver::add_delay(const Culprit& culprit, const Doings& doings, const Those& those) {
+CauseSolver::Delay CauseSolver::delay_of(const Culprit& culprit, const Doings& doings,
+                                         const Those& those) {
   const std::size_t first = shares_.size();
   // Function by function, then to its stretches that took longer.
   if (of_function_.size() < c_.stretches_.functions()) {
@@ -339,8 +348,8 @@ void CauseSolver::add_delay(const Culprit& culprit, const Doings& doings, const 
       }
     }
   }
-  delays_.push_back({culprit.from, culprit.to, std::max({culprit.late_by, sum, Ticks{1}}),
-                     culprit.location, static_cast<std::uint32_t>(shares_.size() - first)});
+  return {culprit.from, culprit.to, std::max({culprit.late_by, sum, Ticks{1}}), culprit.location,
+          static_cast<std::uint32_t>(shares_.size() - first)};
 }
 
 // Of intervals that overlap the same time counts once, however many waited in them: as much as
@@ -390,7 +399,7 @@ void CauseSolver::pass_back() {
       delay = direct_delay(wait, [](std::uint32_t, Ticks, Ticks) {});
       shares = direct_shares_;
     } else {
-      delay = take_delay(shares);
+      delay = take_pair(wait.by, c_.by_time(w), shares);
     }
     if (chains_.wants(w)) follow(w, delay, shares);
     const Ticks waited = charge(delay, shares, wait.place, waiting, w, received.link_of(w));
@@ -421,25 +430,34 @@ CauseSolver::Received CauseSolver::take(WaitId wait) {
   return taken;
 }
 
-CauseSolver::Delay CauseSolver::take_delay(Shares& shares) {
-  const Delay& delay = delays_[--delays_left_];
-  shares_left_ -= delay.shares;
-  shares = Shares(shares_.data() + shares_left_, delay.shares);
-  return delay;
+CauseSolver::Delay CauseSolver::take_pair(LocationIndex culprit, Ticks to, Shares& shares) {
+  const Pair& pair = pairs_[--pairs_left_];
+  shares = take_shares(pair.shares);
+  return {pair.from, to, pair.whole, culprit, pair.shares};
 }
 
-void CauseSolver::take_delays(const OfGroup& of) {
+CauseSolver::Delay CauseSolver::take_late_one(const Group& group, const OfGroup& of,
+                                              Shares& shares) {
+  const LateOne& late = late_ones_[--late_ones_left_];
+  shares = take_shares(late.shares);
+  return {of.since, c_.presences_[group.first + late.member].enter, late.whole,
+          c_.moments_.members(group.id)[late.member], late.shares};
+}
+
+void CauseSolver::take_delays(const Group& group, const OfGroup& of) {
   group_delays_.clear();
   pair_delays_.clear();
   const std::size_t first = exceptions_left_ - of.exceptions;
   for (std::uint32_t d = of.delays; d-- > 0;) {
     Shares shares;
-    const Delay delay = take_delay(shares);
     if (exceptions_left_ == first || exceptions_[exceptions_left_ - 1].delay != d) {
+      const Delay delay = take_late_one(group, of, shares);
       group_delays_.push_back({place_of_[delay.culprit], kNone, delay, shares, 0});
       continue;
     }
     const Exception& e = exceptions_[--exceptions_left_];
+    const ArrivalRecord& late = arrivals_[e.late];
+    const Delay delay = take_pair(late.location, late.time, shares);
     pair_delays_.push_back({e.late, e.waiter, delay, shares, 0});
   }
   std::reverse(group_delays_.begin(), group_delays_.end());
@@ -450,7 +468,7 @@ void CauseSolver::pass_group(std::uint32_t index) {
   const Group& group = c_.groups_[index];
   if (!group.waited) return;
   look_at(group);
-  take_delays(of_group_[index]);
+  take_delays(group, of_group_[index]);
   const std::vector<ArrivalRecord>& arrivals = arrivals_;
   const std::uint32_t what = waits_[group.first_wait].place;
   // Each waiter's amounts by the length of its wait, so that a place's difference is a part of it.

@@ -3,8 +3,9 @@
 //
 // Used once. A wait's share goes to a Delay: an interval of a culprit with the stretches and waits
 // of it that are to blame, each with its weight. Delays and weights lie in the order in which they
-// are found, and are taken from the end on the way back, so nothing says where they are. Memory: as
-// said in cause_finder.h, 32 bytes for each delay and 12 for each weight, and 32 for each wait that
+// are found, and are taken from the end on the way back, so nothing says where they are, nor what
+// the waits and arrivals tell: whose they are, and when they end. Memory: as said in
+// cause_finder.h, 16 or 20 bytes for each delay and 12 for each weight, and 32 for each wait that
 // has something to pass on at the same time. Not thread-safe; nothing fails.
 #pragma once
 
@@ -26,7 +27,8 @@ class CauseSolver {
         items_(causes.memory_),
         of_group_(causes.memory_),
         exceptions_(causes.memory_),
-        delays_(causes.memory_),
+        late_ones_(causes.memory_),
+        pairs_(causes.memory_),
         shares_(causes.memory_),
         received_(causes.memory_),
         chains_(causes) {}
@@ -39,6 +41,7 @@ class CauseSolver {
   struct ArrivalRecord {
     Ticks time;
     LocationIndex location;
+    std::uint32_t member = 0;  // of its group, in the order of their locations
   };
 
   // At most this many pieces of a timeline are compared. If an interval has more, the common
@@ -90,6 +93,16 @@ class CauseSolver {
     LocationIndex culprit;
     std::uint32_t shares;  // their number
   };
+  // What is kept of it: of a member of a group that was late,
+  struct LateOne {
+    Ticks whole;
+    std::uint32_t member, shares;
+  };
+  // and of one that is compared with another.
+  struct Pair {
+    PackedTicks from, whole;
+    std::uint32_t shares;
+  };
   using Shares = std::span<const Share>;
   // What is done at a time: a wait on its own, a group with its waits, or only the coming together.
   struct Item : Numbered {
@@ -102,8 +115,9 @@ class CauseSolver {
     std::uint32_t late, waiter;
     std::uint32_t delay;  // of its group's, from 0
   };
-  struct OfGroup {  // how many
-    std::uint32_t delays = 0, exceptions = 0;
+  struct OfGroup {
+    Ticks since = 0;                           // all are compared, but exceptions
+    std::uint32_t delays = 0, exceptions = 0;  // how many
   };
   // A delay of the group looked at last.
   struct GroupDelay {
@@ -152,16 +166,16 @@ class CauseSolver {
   // Of those locations where not all have their places.
   void place_anew();
   void order_items();
-  void compare_single(WaitRecord& wait);
+  void compare_single(WaitId number);
   // Its members in the order of their enters: arrivals_, places_ and place_of_.
   void look_at(const Group& group);
   // Where a location stands among them, if it is one of them.
   std::size_t place_of(LocationIndex location) const;
   void compare_group(std::uint32_t index);
   void compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late, Ticks since);
-  // A delay of what the culprit does more than those who waited did.
+  // A delay of what the culprit does more than those who waited did: its weights are added.
   template <class Those>
-  void add_delay(const Culprit& culprit, const Doings& doings, const Those& those);
+  Delay delay_of(const Culprit& culprit, const Doings& doings, const Those& those);
   // Where the trace shows what the awaited one did during the wait: found anew each time, since
   // that takes less than to keep it. The shares are direct_shares_; note(cost, begin, end) for each
   // that is no wait.
@@ -173,8 +187,13 @@ class CauseSolver {
   Received take(WaitId wait);
   Received& received_of(WaitId wait);
   // The last delays and weights that were not taken yet.
-  Delay take_delay(Shares& shares);
-  void take_delays(const OfGroup& of);
+  Delay take_pair(LocationIndex culprit, Ticks to, Shares& shares);
+  Delay take_late_one(const Group& group, const OfGroup& of, Shares& shares);
+  void take_delays(const Group& group, const OfGroup& of);
+  Shares take_shares(std::uint32_t count) {
+    shares_left_ -= count;
+    return Shares(shares_.data() + shares_left_, count);
+  }
   // `what`: a place of those who wait. `via`: the one of them that waits most. Returns the weight
   // of the shares that are waits.
   Ticks charge(const Delay& delay, Shares shares, std::uint32_t what, Waiting waiting, WaitId wait,
@@ -230,6 +249,9 @@ class CauseSolver {
   // What the run would gain without each of these, at most GainFinder::kMost.
   // In cause_gains.cc.
   void find_gains(std::span<ListedCause> causes);
+  // f(delay, shares) of all delays of these culprits.
+  template <class F>
+  void each_delay(const std::vector<bool>& culprits, F&& f);
   // Every instance of a stretch is shortened by what it took longer in these times.
   void shorten(std::size_t cause, LocationIndex location, StretchId stretch,
                LogVector<TookLonger>& times, GainFinder& gains);
@@ -243,9 +265,11 @@ class CauseSolver {
   LogVector<Item> items_;
   LogVector<OfGroup> of_group_;  // by group
   LogVector<Exception> exceptions_;
-  LogVector<Delay> delays_;
+  LogVector<LateOne> late_ones_;
+  LogVector<Pair> pairs_;
   LogVector<Share> shares_;
-  std::size_t exceptions_left_ = 0, delays_left_ = 0, shares_left_ = 0;  // that were not taken yet
+  // That were not taken yet.
+  std::size_t exceptions_left_ = 0, late_ones_left_ = 0, pairs_left_ = 0, shares_left_ = 0;
   LogVector<Received> received_;
   std::uint32_t unused_ = kNone;  // the first of those in received_, each names the next
   CauseChains chains_;

@@ -102,8 +102,7 @@ GainFinder::RowId GainFinder::least(RowId first, RowId second, Ticks slack, bool
   return first;
 }
 
-void GainFinder::end_call(std::span<const Dependency> dependencies) {
-  const Dependency& call = dependencies.front();
+void GainFinder::end_call(const DependentCall& call, std::span<const Dependency> dependencies) {
   Location& own = locations_[call.location];
   // That by which all went on: nobody has to wait from then on.
   Ticks ready = call.enter;

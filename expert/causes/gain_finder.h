@@ -24,12 +24,21 @@
 
 namespace kojak::expert {
 
-// A call that could not end before another process had come to some point, waiting or not.
+// A call that could not end before other processes had come to some point, waiting or not.
+struct DependentCall {
+  std::uint64_t exit_pos = 0;  // in the trace
+  Ticks enter = 0, exit = 0;
+  LocationIndex location = 0;
+  std::uint32_t first = 0, count = 0;  // of what it depends on
+  bool is_same(const DependentCall& other) const {
+    return exit_pos == other.exit_pos && enter == other.enter && exit == other.exit &&
+           location == other.location;
+  }
+};
+// One of these processes.
 struct Dependency {
-  std::uint64_t exit_pos = 0;  // of the call, in the trace
-  Ticks enter = 0, exit = 0;   // of the call
-  Ticks awaited = 0;           // when the other one came there
-  LocationIndex location = 0, by = 0;
+  PackedTicks awaited;  // when it came there
+  LocationIndex by = 0;
 };
 
 class GainFinder {
@@ -54,7 +63,7 @@ class GainFinder {
   }
   void start();
   // All that one call depends on.
-  void end_call(std::span<const Dependency> dependencies);
+  void end_call(const DependentCall& call, std::span<const Dependency> dependencies);
   // All members waited for the last one.
   struct Member {
     LocationIndex location;

@@ -177,7 +177,9 @@ TEST_P(AbsentSides, CountWhereTheEvidenceLeavesThem) {
   const auto [same_void, other_void] = GetParam();
   std::vector<std::pair<std::uint32_t, double>> named;  // process, seconds
   double sum = 0;
+  LogMemory memory;
   WaitClaims::Results results;
+  results.memory = &memory;
   results.progress = [&](ProgressKind, CallPathIndex, LocationIndex, double s) { sum += s; };
   results.progress_waits = [&](ProgressKind, WaitResults&& waits, const KeptWaits&) {
     for (const Instance& i : waits.worst) {

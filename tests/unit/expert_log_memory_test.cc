@@ -1,9 +1,11 @@
 // Logs that are larger than their share of memory lie in temporary files.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <numeric>
+#include <vector>
 
 #include "expert/analysis/log_memory.h"
 
@@ -41,6 +43,28 @@ TEST(LogMemory, KeepsTheRestInFiles) {
   }
   EXPECT_EQ(memory.in_memory(), 0u);
   EXPECT_EQ(memory.in_files(), 0u);
+}
+
+// A log of 8 MB is dropped, then 64 of 64 KB are made, which have small pages: 4 MB of the 8.
+TEST(LogMemory, UsesAgainWhatWasGivenBackForLogsOfAnyKind) {
+  LogMemory memory(0);
+  LogVector<std::uint64_t> large(1 << 20, memory);
+  const std::size_t taken = memory.file_bytes();
+  ASSERT_GE(taken, std::size_t{8} << 20);
+  large.drop();
+  EXPECT_EQ(large.size(), 0u);
+  EXPECT_EQ(memory.in_files(), 0u);
+  std::vector<LogVector<std::uint64_t>> many;
+  for (std::uint64_t l = 0; l < 64; ++l) {
+    many.emplace_back(memory, true).assign(8192, l);
+  }
+  EXPECT_EQ(memory.in_files(), std::size_t{64} * 8192 * 8);
+  EXPECT_EQ(memory.file_bytes(), taken);
+  large.assign(512 * 1024, 7);  // and of the 4 MB that are left
+  EXPECT_EQ(memory.file_bytes(), taken);
+  for (std::uint64_t l = 0; l < 64; ++l) {
+    ASSERT_EQ(std::count(many[l].begin(), many[l].end(), l), 8192);
+  }
 }
 
 TEST(LogMemory, GivesSmallArraysNoFile) {

@@ -39,6 +39,8 @@ class WaitClaims {
     // A call waited for locks; of the latest holders it is known which part was for whom.
     std::function<void(LockSide, const Call&, Seconds, std::span<const WaitPart>)> lock_contention;
     bool every_wait = false;  // also hand out all waits, not only the worst instances
+    // Where these lie until then; what was handed out is given back.
+    LogMemory* memory = nullptr;
     // Sums at the end of the trace, and what is known of the waits: the worst instances, and for
     // whom they were; and all of them, if wanted.
     std::function<void(LockSide, CallPathIndex, LocationIndex, double)> contention;
@@ -158,7 +160,6 @@ class WaitClaims {
   void finish_progress(Progress& claims, ProgressKind kind, unsigned rule, std::size_t which);
   void count(WindowId window, bool same_node, double seconds);
 
-  LogMemory memory_;
   std::size_t instances_;
   bool known_;
   Results results_;
