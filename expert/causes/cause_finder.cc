@@ -178,7 +178,7 @@ void CauseFinder::add_dependency(DependentCall call, const Dependency& on) {
   grow(sizeof(Dependency));
 }
 
-Ticks CauseFinder::by_time(WaitId wait) const {
+Ticks CauseFinder::late_by_time(WaitId wait) const {
   const LateEnder* const known =
       std::lower_bound(late_enders_.begin(), late_enders_.end(), wait,
                        [](const LateEnder& l, WaitId w) { return l.wait < w; });

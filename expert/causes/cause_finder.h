@@ -133,7 +133,10 @@ class CauseFinder {
               const EndedBy& by);
   void add_dependency(DependentCall call, const Dependency& on);
   // When the awaited one ended that wait. (It is known; kDelay.)
-  Ticks by_time(WaitId wait) const;
+  Ticks by_time(WaitId wait) const {
+    return late_enders_.empty() ? waits_[wait].end : late_by_time(wait);
+  }
+  Ticks late_by_time(WaitId wait) const;
 
   // What many waits have in common.
   struct WaitPlace {

@@ -639,5 +639,25 @@ TEST(NumberOfWaits, OperationsInWhichNobodyWaits) {
   EXPECT_EQ(found.findings.size(), 1u);
 }
 
+// What calls depend on is numbered, too, whether anybody waits for it or not: nobody waits in the
+// first three receives, since the messages were sent 1 s earlier; in the fourth one rank 1 waits
+// from 7 to 9.
+TEST(NumberOfWaits, DependenciesOnWhichNobodyWaits) {
+  for (const std::size_t most : {2, 4}) {
+    Script s(2);
+    for (const double sent : {1, 3, 5}) s.message(0, sent, 1, sent + 1, sent + 1.25);
+    s.message(0, 9, 1, 7, 9);
+    s.number_at_most(most);
+    const Script::Found found = s.analyse_until(10);
+    EXPECT_NEAR(found.causes.waits, 2, kNear) << most;
+    EXPECT_NEAR(found.causes.unexplained, most == 2 ? 2 : 0, kNear) << most;
+    EXPECT_NEAR(found.computing(0), most == 2 ? 0 : 2, kNear) << most;
+    ASSERT_EQ(found.causes.until.has_value(), most == 2) << most;
+    if (most != 2) continue;
+    EXPECT_GE(*found.causes.until, 6);  // in the third receive, of which it is told when it ends
+    EXPECT_LE(*found.causes.until, 6.25);
+  }
+}
+
 }  // namespace
 }  // namespace kojak::expert
