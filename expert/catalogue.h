@@ -13,8 +13,6 @@
 
 #include <array>
 #include <span>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "expert/analysis/severity.h"
@@ -58,8 +56,23 @@
 
 namespace kojak::expert {
 
+template <class Pattern>
+struct OnePattern {
+  Pattern pattern;
+};
+// One object of each. (A std::tuple of as many takes several seconds to compile.)
+template <class... Patterns>
+struct PatternList : OnePattern<Patterns>... {
+  static constexpr std::array<Metric, sizeof...(Patterns)> kMetrics{Patterns::kMetric...};
+
+  template <class F>
+  KOJAK_INLINED void for_each(F&& f) {
+    (f(static_cast<OnePattern<Patterns>&>(*this).pattern), ...);
+  }
+};
+
 // clang-format off
-using Catalogue = std::tuple<
+using Catalogue = PatternList<
     Time,
       Execution,
         Mpi,
@@ -165,24 +178,20 @@ using Catalogue = std::tuple<
       UnneededPairs>;
 // clang-format on
 
-inline constexpr std::size_t kMetrics = std::tuple_size_v<Catalogue>;
-
-template <class Pattern, std::size_t I = 0>
-constexpr MetricIndex metric_index() {
-  static_assert(I < kMetrics, "the pattern is not in the catalogue");
-  if constexpr (std::is_same_v<Pattern, std::tuple_element_t<I, Catalogue>>) {
-    return I;
-  } else {
-    return metric_index<Pattern, I + 1>();
-  }
-}
-
 // All nodes' metrics, in the order of the tree.
-inline constexpr std::array<Metric, kMetrics> kAllMetrics =
-    []<std::size_t... I>(std::index_sequence<I...>) {
-  return std::array<Metric, kMetrics>{std::tuple_element_t<I, Catalogue>::kMetric...};
+inline constexpr const auto& kAllMetrics = Catalogue::kMetrics;
+inline constexpr std::size_t kMetrics = kAllMetrics.size();
+
+template <class Pattern>
+constexpr MetricIndex metric_index() {
+  constexpr std::size_t kIndex = [] {
+    std::size_t i = 0;
+    while (i < kMetrics && kAllMetrics[i].name != Pattern::kMetric.name) ++i;
+    return i;
+  }();
+  static_assert(kIndex < kMetrics, "the pattern is not in the catalogue");
+  return static_cast<MetricIndex>(kIndex);
 }
-(std::make_index_sequence<kMetrics>());
 
 // Whether the metric's time is a part of another pattern's, so that it claims nothing of its own.
 constexpr bool is_part_of_pattern(const Metric& metric) {

@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <sstream>
-#include <tuple>
 
 #include "earl/replay.h"
 #include "epilog/format/field_values.h"
@@ -143,7 +142,7 @@ class Analysis : public earl::Sink {
 
   // ---- from the replay
 #define KOJAK_TELL(handler, ...)                                       \
-  for_each([&](auto& pattern) {                                        \
+  patterns_.for_each([&](auto& pattern) {                              \
     if constexpr (requires { pattern.handler(__VA_ARGS__, *this); }) { \
       pattern.handler(__VA_ARGS__, *this);                             \
     }                                                                  \
@@ -689,10 +688,6 @@ class Analysis : public earl::Sink {
       tell(wait);
     });
     instances_.absorb(std::move(apart), metric);
-  }
-  template <class F>
-  KOJAK_INLINED void for_each(F&& f) {
-    std::apply([&](auto&... pattern) { (f(pattern), ...); }, patterns_);
   }
   template <class Pattern>
   KOJAK_INLINED void add_value(const earl::OpenCall& at, double value) {
