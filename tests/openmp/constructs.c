@@ -186,11 +186,11 @@ static void criticals(void) {
   omp_init_lock(&lock);
 #pragma omp parallel num_threads(threads)
   {
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < 300; ++i) {
 #pragma omp critical(first)
       {
         ++sum;
-        if (i % 100 == 0) {
+        if (i % 20 == 0) {
 #pragma omp critical(second)
           ++sum;
         }
@@ -212,8 +212,8 @@ static void criticals(void) {
   }
   omp_destroy_lock(&lock);
   result = sum;
-  expect("omp critical block", threads * 2020 + 1);
-  expect("omp_set_lock", threads * 2000);
+  expect("omp critical block", threads * 315 + 1);
+  expect("omp_set_lock", threads * 300);
 }
 
 /* Every thread puts into the memory of the next process. */
