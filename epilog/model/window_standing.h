@@ -35,8 +35,7 @@ enum class EpochKind : std::uint8_t { kNone, kFence, kAccess, kLock, kLockAll };
 // The epoch that claims an operation: a lock of its target, else a lock of all, else the access
 // epoch that names the target, else the fence epoch. Each is asked only if those before say no.
 template <class Lock, class LockAll, class Access>
-[[gnu::always_inline]] constexpr EpochKind claiming_epoch(Lock&& lock, LockAll&& lock_all,
-                                                          Access&& access) {
+KOJAK_INLINED constexpr EpochKind claiming_epoch(Lock&& lock, LockAll&& lock_all, Access&& access) {
   if (lock()) return EpochKind::kLock;
   if (lock_all()) return EpochKind::kLockAll;
   if (access()) return EpochKind::kAccess;

@@ -30,7 +30,7 @@ inline bool define_object(Recorder& r, Comm& comm) {
 inline bool define_object(Recorder& r, Window& window) {
   return define_window(r, window);
 }
-[[gnu::always_inline]] inline bool use_group(Recording& call, Group& group) {
+KOJAK_INLINED inline bool use_group(Recording& call, Group& group) {
   return defined_here(call.r, group.defined_as_comm) ||
          call.with_recorder([&] { return define_group_comm(call.r, group); });
 }
@@ -57,7 +57,7 @@ template <class A>
 inline constexpr bool kHooked = HasBefore<A> || HasAfter<A>;
 
 template <class A, class H>
-[[gnu::always_inline]] inline void run_before(H& hook, A& a) {
+KOJAK_INLINED inline void run_before(H& hook, A& a) {
   if constexpr (requires { hook.before(a); }) {
     const BookkeepingLock lock;
     hook.before(a);
@@ -67,7 +67,7 @@ template <class A, class H>
 // The user's call. The frame of the outermost one says who has control; what runs within is either
 // called by the MPI library, or a signal handler that came while we were at work.
 template <class A>
-[[gnu::always_inline]] inline typename A::Result called(A& a, CallFrame* frame) {
+KOJAK_INLINED inline typename A::Result called(A& a, CallFrame* frame) {
   if (frame == nullptr) return a.call();
   frame->in_call = true;
   const typename A::Result result = a.call();
@@ -76,7 +76,7 @@ template <class A>
 }
 
 template <class A>
-[[gnu::always_inline]] inline typename A::Result unrecorded(A& a, CallFrame* frame) {
+KOJAK_INLINED inline typename A::Result unrecorded(A& a, CallFrame* frame) {
   Hook<A> hook;
   run_before(hook, a);
   const typename A::Result result = called(a, frame);
@@ -89,8 +89,8 @@ template <class A>
 }
 
 template <class A>
-[[gnu::always_inline]] inline typename A::Result recorded(A& a, Recorder& r, RegionId region,
-                                                          CallFrame& frame) {
+KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId region,
+                                                 CallFrame& frame) {
   Hook<A> hook;
   run_before(hook, a);
   constexpr bool kNoted = (A::kBlocks || A::kBegins) && Notable<A, Hook<A>>;
@@ -149,7 +149,7 @@ template <class A>
 }
 
 template <class A>
-[[gnu::always_inline]] inline typename A::Result measured_plainly(A& a, const void* caller) {
+KOJAK_INLINED inline typename A::Result measured_plainly(A& a, const void* caller) {
   Recorder& r = the_recorder;
   PlainCall call;
   call.frame.self = &call.frame;
@@ -170,7 +170,7 @@ template <class A>
 }
 
 template <class A>
-[[gnu::always_inline]] inline typename A::Result measured_with_hook(A& a, const void* caller) {
+KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* caller) {
   Recorder& r = the_recorder;
   CallFrame frame;
   frame.self = &frame;
@@ -200,7 +200,7 @@ template <class A>
 }
 
 template <class A>
-[[gnu::always_inline]] inline typename A::Result measured(A a, const void* caller) {
+KOJAK_INLINED inline typename A::Result measured(A a, const void* caller) {
   if constexpr (kHooked<A>) {
     return measured_with_hook(a, caller);
   } else {

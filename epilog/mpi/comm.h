@@ -73,7 +73,7 @@ Comm* first_comm();
 // The communicator used last by this thread, else what Look finds: comm_of() or find_comm().
 extern std::atomic<std::uint64_t> comm_serial;  // changes when a handle's meaning does
 template <Comm* (*Look)(MPI_Comm)>
-[[gnu::always_inline]] inline Comm* remembered_comm(Recorder& r, MPI_Comm comm) {
+KOJAK_INLINED inline Comm* remembered_comm(Recorder& r, MPI_Comm comm) {
   const std::uint64_t serial = comm_serial.load(std::memory_order_relaxed);
   if (r.comm_key == word(comm) && r.comm_serial == serial) [[likely]] {
     return static_cast<Comm*>(r.comm);
@@ -85,7 +85,7 @@ template <Comm* (*Look)(MPI_Comm)>
   r.comm_serial = comm_serial.load(std::memory_order_relaxed);
   return found;
 }
-[[gnu::always_inline]] inline Comm* cached_comm(Recorder& r, MPI_Comm comm) {
+KOJAK_INLINED inline Comm* cached_comm(Recorder& r, MPI_Comm comm) {
   return remembered_comm<comm_of>(r, comm);
 }
 

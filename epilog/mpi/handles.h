@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "epilog/format/record/types.h"
+
 namespace kojak::measure {
 
 using Word = std::uintptr_t;
@@ -24,7 +26,7 @@ using MPI_Session = void*;
 [[gnu::cold, gnu::noinline]] int missing_function(const char* name);
 
 template <class H>
-[[gnu::always_inline]] inline H handle(Word word) {
+KOJAK_INLINED inline H handle(Word word) {
   if constexpr (std::is_pointer_v<H>) {
     return reinterpret_cast<H>(word);
   } else {
@@ -32,7 +34,7 @@ template <class H>
   }
 }
 template <class H>
-[[gnu::always_inline]] inline Word word(H h) {
+KOJAK_INLINED inline Word word(H h) {
   if constexpr (std::is_pointer_v<H>) {
     return reinterpret_cast<Word>(h);
   } else {

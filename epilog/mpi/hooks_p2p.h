@@ -17,9 +17,9 @@ inline std::uint64_t message_bytes(MPI_Count count, MPI_Datatype type) {
 }
 inline constexpr std::uint32_t kNoRequest = kAbsent;
 
-[[gnu::always_inline]] inline void record_send(Recording& call, Comm& comm, std::uint32_t peer,
-                                               std::uint32_t tag, std::uint64_t bytes,
-                                               std::uint32_t request) {
+KOJAK_INLINED inline void record_send(Recording& call, Comm& comm, std::uint32_t peer,
+                                      std::uint32_t tag, std::uint64_t bytes,
+                                      std::uint32_t request) {
   if (!call.use(comm)) return;
   call.begin();
   if (request != kNoRequest) call.event(AttrUi4{kAttrRequest, Count{request}});
@@ -28,9 +28,9 @@ inline constexpr std::uint32_t kNoRequest = kAbsent;
                      static_cast<CommId>(comm.id), static_cast<Tag>(tag), sent});
 }
 
-[[gnu::always_inline]] inline void record_receive(Recording& call, Comm& comm, std::uint32_t peer,
-                                                  std::uint32_t tag, std::uint64_t bytes,
-                                                  std::uint32_t request) {
+KOJAK_INLINED inline void record_receive(Recording& call, Comm& comm, std::uint32_t peer,
+                                         std::uint32_t tag, std::uint64_t bytes,
+                                         std::uint32_t request) {
   if (!call.use(comm)) return;
   call.begin();
   if (request != kNoRequest) call.event(AttrUi4{kAttrRequest, Count{request}});
@@ -41,8 +41,8 @@ inline constexpr std::uint32_t kNoRequest = kAbsent;
 
 // A message arrived: what the status says of it. Nothing if it was from nobody.
 template <class C>
-[[gnu::always_inline]] inline void received(C& call, Comm* comm, const MPI_Status& status,
-                                            std::uint32_t request) {
+KOJAK_INLINED inline void received(C& call, Comm* comm, const MPI_Status& status,
+                                   std::uint32_t request) {
   if (comm == nullptr || status.MPI_SOURCE < 0) return;
   const std::uint32_t peer = comm->peer(status.MPI_SOURCE);
   if (peer == kAbsent) return;
@@ -57,9 +57,8 @@ template <class C>
 
 // A send that begins: its peer, absent if there is none.
 template <class C>
-[[gnu::always_inline]] inline std::uint32_t sends(C& call, Comm* comm, int dest, int tag,
-                                                  MPI_Count count, MPI_Datatype type,
-                                                  std::uint32_t request) {
+KOJAK_INLINED inline std::uint32_t sends(C& call, Comm* comm, int dest, int tag, MPI_Count count,
+                                         MPI_Datatype type, std::uint32_t request) {
   if (comm == nullptr || dest == MPI_PROC_NULL) return kAbsent;
   const std::uint32_t peer = comm->peer(dest);
   if (peer == kAbsent) return kAbsent;
@@ -73,7 +72,7 @@ template <class C>
 
 struct SendHook {
   template <class A, class C>
-  [[gnu::always_inline]] void after(const A& a, int result, C& call) {
+  KOJAK_INLINED void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS && a.dest != MPI_PROC_NULL) {
       sends(call, cached_comm(the_recorder, a.comm), a.dest, a.tag, a.count, a.datatype,
             kNoRequest);
@@ -92,7 +91,7 @@ struct Hook<args::Rsend> : SendHook {};
 
 struct IsendHook {
   template <class A, class C>
-  [[gnu::always_inline]] void after(const A& a, int result, C& call) {
+  KOJAK_INLINED void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS && a.dest != MPI_PROC_NULL) {
       Comm* const comm = cached_comm(the_recorder, a.comm);
       const std::uint32_t id = next_request_id();
@@ -141,8 +140,8 @@ struct Hook<args::Recv> : OwnStatus {
   }
 };
 
-[[gnu::always_inline]] inline void record_posted(Recording& call, Comm& comm, std::uint32_t id,
-                                                 std::uint32_t peer, std::uint32_t tag) {
+KOJAK_INLINED inline void record_posted(Recording& call, Comm& comm, std::uint32_t id,
+                                        std::uint32_t peer, std::uint32_t tag) {
   if (!call.use(comm)) return;
   call.event(MpiRecvRequest{call.r.lid, call.enter, static_cast<RequestId>(id),
                             static_cast<PeerId>(peer), static_cast<CommId>(comm.id),

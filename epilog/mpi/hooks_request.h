@@ -139,7 +139,7 @@ void completed(const Claimed& claimed, const MPI_Status* status, MPI_Request han
 
 // A Test* that completed nothing.
 template <class C>
-[[gnu::always_inline]] inline void leave_tested(C& call, const Request* request) {
+KOJAK_INLINED inline void leave_tested(C& call, const Request* request) {
   if constexpr (C::kOn) {
     if (request == nullptr || !request->active || request->kind == RequestKind::kTransfer ||
         !call.good) {
@@ -160,12 +160,12 @@ struct CompleteOneHook : OwnStatus {
   Claimed claimed;
 
   template <class A>
-  [[gnu::always_inline]] void before(A& a) {
+  KOJAK_INLINED void before(A& a) {
     claimed = claim_one(*a.request);
     if (needs_status(claimed.request)) substitute(a);
   }
   template <class A, class C>
-  [[gnu::always_inline]] void after(const A& a, int result, C& call) {
+  KOJAK_INLINED void after(const A& a, int result, C& call) {
     bool done = result == MPI_SUCCESS;
     if constexpr (requires { a.flag; }) done = done && *a.flag != 0;
     if (done) {

@@ -11,7 +11,7 @@
 
 namespace kojak::measure {
 
-[[gnu::always_inline]] inline std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
+KOJAK_INLINED inline std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
   if (count <= 0) return 0;
   MPI_Count size = 0;
   if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return 0;
@@ -27,9 +27,9 @@ enum class TransferKind : std::uint8_t {
 // What the arguments say of a transfer, and the rest that all of them share. `request` is null for
 // the plain forms.
 template <class A, class C>
-[[gnu::always_inline]] inline void transfer(const A& a, int result, C& call, TransferKind kind,
-                                            std::uint64_t bytes, std::uint64_t got,
-                                            const MPI_Request* request) {
+KOJAK_INLINED inline void transfer(const A& a, int result, C& call, TransferKind kind,
+                                   std::uint64_t bytes, std::uint64_t got,
+                                   const MPI_Request* request) {
   Recorder& r = the_recorder;
   Window* const window =
       result == MPI_SUCCESS && a.target_rank != MPI_PROC_NULL ? cached_window(r, a.win) : nullptr;
@@ -74,7 +74,7 @@ const MPI_Request* request_of(const A& a) {
 // Sizes are asked for only after success: with a bad type the question itself would be an error.
 struct PutHook {
   template <class A, class C>
-  [[gnu::always_inline]] void after(const A& a, int result, C& call) {
+  KOJAK_INLINED void after(const A& a, int result, C& call) {
     const std::uint64_t bytes =
         result == MPI_SUCCESS && C::kOn ? bytes_of(a.origin_count, a.origin_datatype) : 0;
     transfer(a, result, call, TransferKind::kPut, bytes, 0, request_of(a));
@@ -82,7 +82,7 @@ struct PutHook {
 };
 struct GetHook {
   template <class A, class C>
-  [[gnu::always_inline]] void after(const A& a, int result, C& call) {
+  KOJAK_INLINED void after(const A& a, int result, C& call) {
     const std::uint64_t bytes =
         result == MPI_SUCCESS && C::kOn ? bytes_of(a.target_count, a.target_datatype) : 0;
     transfer(a, result, call, TransferKind::kGet, bytes, 0, request_of(a));
@@ -90,7 +90,7 @@ struct GetHook {
 };
 struct GetAccumulateHook {
   template <class A, class C>
-  [[gnu::always_inline]] void after(const A& a, int result, C& call) {
+  KOJAK_INLINED void after(const A& a, int result, C& call) {
     const bool only_get = a.op == MPI_NO_OP;
     std::uint64_t bytes = 0, got = 0;
     if (result == MPI_SUCCESS && C::kOn) {

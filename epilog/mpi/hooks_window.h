@@ -20,8 +20,7 @@ inline std::uint32_t assertion_of(int assertion) {
   return bits;
 }
 
-[[gnu::always_inline]] inline void record_assertion(Recording& call, const Window& window,
-                                                    int assertion) {
+KOJAK_INLINED inline void record_assertion(Recording& call, const Window& window, int assertion) {
   if (const std::uint32_t bits = assertion_of(assertion)) {
     call.event(MpiAssert{call.r.lid, call.exit, static_cast<WindowId>(window.id),
                          static_cast<Assertion>(bits)});
@@ -93,7 +92,7 @@ struct Hook<args::WinFree> {
 
 // What the others share: the window is looked up after success.
 template <class A, class C>
-[[gnu::always_inline]] inline Window* window_after(const A& a, int result, C& call) {
+KOJAK_INLINED inline Window* window_after(const A& a, int result, C& call) {
   Window* window = result == MPI_SUCCESS ? cached_window(the_recorder, a.win) : nullptr;
   if constexpr (C::kOn) {
     if (window == nullptr || !call.use(*window)) call.leave();
@@ -168,7 +167,7 @@ void begin_epochs(Window& window, MPI_Group members, int assertion) {
 }
 
 template <class C>
-[[gnu::always_inline]] inline void leave_winexit(C& call, Window& window, Group* group, int synex) {
+KOJAK_INLINED inline void leave_winexit(C& call, Window& window, Group* group, int synex) {
   if constexpr (C::kOn) {
     CommId cid = absent<CommId>();
     if (group != nullptr && use_group(call, *group)) cid = static_cast<CommId>(group->as_comm);

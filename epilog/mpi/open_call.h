@@ -66,7 +66,7 @@ concept Notable = OnComm<A> || IsNumbered<H> || OnWindow<A> || FreesWindow<H> ||
 template <class A, class H>
 class OpenCall {
  public:
-  [[gnu::always_inline]] OpenCall(const A& a, const H& hook, Recorder& r, std::byte* to, bool again)
+  KOJAK_INLINED OpenCall(const A& a, const H& hook, Recorder& r, std::byte* to, bool again)
       : hook_(hook), begin_(to) {
     const BookkeepingLock lock;
     note_.lid = r.lid;
@@ -114,7 +114,7 @@ class OpenCall {
   }
 
   // The end of the record, which has got its time.
-  [[gnu::always_inline]] std::byte* entered(Seconds time) {
+  KOJAK_INLINED std::byte* entered(Seconds time) {
     set_time(begin_, time);
     if constexpr (kAwaits) {
       for (std::byte* p = awaited_; p != end_; p += noted_size(p)) {
@@ -130,7 +130,7 @@ class OpenCall {
 
   // All else of a transfer's note is the same for each call of its function.
   static constexpr bool kTransfer = OnWindow<A> && requires(const A& a) { a.target_rank; };
-  [[gnu::always_inline]] void put_changes() {
+  KOJAK_INLINED void put_changes() {
     constexpr std::size_t kWindowAt = 3 + sizeof note_.lid + sizeof note_.time + sizeof note_.cid;
     constexpr std::size_t kTargetAt = kWindowAt + sizeof note_.wid;
     constexpr std::size_t kOrdinalAt =
@@ -141,11 +141,11 @@ class OpenCall {
     end_ = begin_ + kOrdinalAt + sizeof note_.ordinal + sizeof note_.awaited;
   }
 
-  [[gnu::always_inline]] void name(Comm& comm, Recorder& r) {
+  KOJAK_INLINED void name(Comm& comm, Recorder& r) {
     if (defined_here(r, comm.defined) || (fits(r, comm.group, comm.remote) && define_comm(r, comm)))
       note_.cid = CommId{comm.id};
   }
-  [[gnu::always_inline]] void look_at_comm(const A& a, Recorder& r) {
+  KOJAK_INLINED void look_at_comm(const A& a, Recorder& r) {
     Comm* const comm = remembered_comm<find_comm>(r, a.comm);
     if (comm == nullptr) return;
     name(*comm, r);
@@ -166,7 +166,7 @@ class OpenCall {
       note_.ordinal = Count64{comm->collectives};
     }
   }
-  [[gnu::always_inline]] void look_at_window(const A& a, Window* window, Recorder& r) {
+  KOJAK_INLINED void look_at_window(const A& a, Window* window, Recorder& r) {
     if (window == nullptr) return;
     if (defined_here(r, window->defined) || (fits(r, window->group) && define_window(r, *window)))
       note_.wid = WindowId{window->id};
@@ -181,8 +181,7 @@ class OpenCall {
   }
   static Tag tag_of(int tag) { return tag < 0 ? absent<Tag>() : static_cast<Tag>(tag); }
 
-  [[gnu::always_inline]] void put_awaited(Awaited kind, std::uint32_t peer, CommId comm,
-                                          std::uint32_t tag) {
+  KOJAK_INLINED void put_awaited(Awaited kind, std::uint32_t peer, CommId comm, std::uint32_t tag) {
     end_ = put_noted(end_, MpiAwaits{note_.lid, Seconds{0}, Byte{static_cast<std::uint8_t>(kind)},
                                      PeerId{peer}, comm, Tag{tag}});
   }
@@ -235,8 +234,8 @@ class OpenCall {
 // A call of which there is nothing to note.
 struct NoOpenCall {
   template <class A, class H>
-  [[gnu::always_inline]] NoOpenCall(const A&, const H&, Recorder&, std::byte* to, bool) : end(to) {}
-  [[gnu::always_inline]] std::byte* entered(Seconds) const { return end; }
+  KOJAK_INLINED NoOpenCall(const A&, const H&, Recorder&, std::byte* to, bool) : end(to) {}
+  KOJAK_INLINED std::byte* entered(Seconds) const { return end; }
   std::byte* end;
 };
 

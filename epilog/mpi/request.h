@@ -86,14 +86,14 @@ Request* look_up_request(Word key);
 
 // Does what claim_request() does, for calls with one request. Without threads nobody else can want
 // the oldest one, so nothing needs to be marked.
-[[gnu::always_inline]] inline Claimed claim_one(MPI_Request handle) {
+KOJAK_INLINED inline Claimed claim_one(MPI_Request handle) {
   if (the_session.multi_threaded) [[unlikely]]
     return claim_request(handle, next_call_number());
   const Word key = word(handle);
   Request* const request = request_cache.key == key ? request_cache.head : look_up_request(key);
   return request == nullptr ? Claimed{} : Claimed{request, request->generation};
 }
-[[gnu::always_inline]] inline void unclaim_one(const Claimed& claimed) {
+KOJAK_INLINED inline void unclaim_one(const Claimed& claimed) {
   if (the_session.multi_threaded) [[unlikely]]
     unclaim_request(claimed);
 }

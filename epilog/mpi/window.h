@@ -59,7 +59,7 @@ void note_changed(Window& window, std::uint32_t rank, PeerState& state);
 // A fence, or another end of all epochs: what is issued from now on counts anew.
 void begin_epoch_of_all(Window& window);
 
-[[gnu::always_inline]] inline void count_operation(Window& window, int rank) {
+KOJAK_INLINED inline void count_operation(Window& window, int rank) {
   if (window.peers == nullptr) [[unlikely]] {
     if (peer_state(window, 0) == nullptr) return;
   }
@@ -76,7 +76,7 @@ void begin_epoch_of_all(Window& window);
 extern std::atomic<std::uint64_t> window_serial;
 // The window used last by this thread, else what Look finds: window_of() or find_window().
 template <Window* (*Look)(MPI_Win)>
-[[gnu::always_inline]] inline Window* remembered_window(Recorder& r, MPI_Win win) {
+KOJAK_INLINED inline Window* remembered_window(Recorder& r, MPI_Win win) {
   const std::uint64_t serial = window_serial.load(std::memory_order_relaxed);
   if (r.window_key == word(win) && r.window_serial == serial) [[likely]] {
     return static_cast<Window*>(r.window);
@@ -88,7 +88,7 @@ template <Window* (*Look)(MPI_Win)>
   r.window_serial = window_serial.load(std::memory_order_relaxed);
   return found;
 }
-[[gnu::always_inline]] inline Window* cached_window(Recorder& r, MPI_Win win) {
+KOJAK_INLINED inline Window* cached_window(Recorder& r, MPI_Win win) {
   return remembered_window<window_of>(r, win);
 }
 

@@ -91,7 +91,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   write_fork(event, *team);
 }
 
-[[gnu::always_inline]] inline bool begin_alone(Team& team) {
+KOJAK_INLINED inline bool begin_alone(Team& team) {
   QuickEvent event;
   if (!event.ready(1)) return false;
   const std::uint64_t key = key_of(Construct::kParallel, team.place);
@@ -104,7 +104,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   return true;
 }
 
-[[gnu::always_inline]] inline bool end_quickly(Team& team) {
+KOJAK_INLINED inline bool end_quickly(Team& team) {
   QuickEvent event;
   if (!event.ready(1)) return false;
   const OpenRegions::Entry* const region = event.open(0);
@@ -297,8 +297,8 @@ void write_lock(RegionEvent& event, ompt_wait_id_t id, Ticks at) {
 // A construct whose lock is free is entered when the thread has it. (Where two threads find it
 // free, the second one's waiting is written when it is over; else it is seen from its beginning
 // on.)
-[[gnu::always_inline]] inline bool take_quickly(std::uint64_t outer, std::uint64_t inner,
-                                                ompt_wait_id_t id, bool at_once) {
+KOJAK_INLINED inline bool take_quickly(std::uint64_t outer, std::uint64_t inner, ompt_wait_id_t id,
+                                       bool at_once) {
   QuickEvent event;
   if (!event.ready(2)) return false;
   const RegionId region = event.known(outer), block = event.known(inner);
@@ -320,7 +320,7 @@ void write_lock(RegionEvent& event, ompt_wait_id_t id, Ticks at) {
   event.push(inner, nullptr);
   return true;
 }
-[[gnu::always_inline]] inline bool give_quickly(const Exclusive& exclusive, ompt_wait_id_t id) {
+KOJAK_INLINED inline bool give_quickly(const Exclusive& exclusive, ompt_wait_id_t id) {
   QuickEvent event;
   if (!event.ready(1)) return false;
   const OpenRegions::Entry *const block = event.open(0), *const construct = event.open(1);
@@ -334,7 +334,7 @@ void write_lock(RegionEvent& event, ompt_wait_id_t id, Ticks at) {
   event.pop(2);
   return true;
 }
-[[gnu::always_inline]] inline bool set_quickly(std::uint64_t key, ompt_wait_id_t id, bool at_once) {
+KOJAK_INLINED inline bool set_quickly(std::uint64_t key, ompt_wait_id_t id, bool at_once) {
   QuickEvent event;
   if (!event.ready(1)) return false;
   const RegionId region = event.known(key);
@@ -380,7 +380,7 @@ template <class R>
   RegionEvent event;
   write_lock<R>(event, id, RegionEvent::kNow);
 }
-[[gnu::always_inline]] inline bool unset_quickly(ompt_wait_id_t id) {
+KOJAK_INLINED inline bool unset_quickly(ompt_wait_id_t id) {
   QuickEvent event;
   if (!event.ready(1)) return false;
   const Ticks now = event.now();

@@ -25,7 +25,7 @@ struct Silent {
 };
 
 // The time of a record of the note, which is taken when all else is written.
-[[gnu::always_inline]] inline void set_time(std::byte* record, Seconds time) {
+KOJAK_INLINED inline void set_time(std::byte* record, Seconds time) {
   constexpr std::size_t kTimeAt = 3 + sizeof(LocationId);
   std::memcpy(record + kTimeAt, &time.value, sizeof time.value);
 }
@@ -51,7 +51,7 @@ struct Recording {
   // Runs f on a copy, whose address may escape: so this object stays in registers on the common
   // path.
   template <class F>
-  [[gnu::always_inline]] void apart(F&& f) {
+  KOJAK_INLINED void apart(F&& f) {
     Recording copy = *this;
     f(copy);
     p = copy.p;
@@ -60,7 +60,7 @@ struct Recording {
     slow = copy.slow;
   }
   // For records that may not fit into what is left of kCallRoom.
-  [[gnu::always_inline]] bool room(std::size_t bytes) {
+  KOJAK_INLINED bool room(std::size_t bytes) {
     if (p + bytes <= r.limit.load(std::memory_order_relaxed)) [[likely]]
       return good;
     if (!good) return false;
@@ -72,7 +72,7 @@ struct Recording {
   }
   // For the define_...() functions, which write through the recorder.
   template <class F>
-  [[gnu::always_inline]] bool with_recorder(F&& define) {
+  KOJAK_INLINED bool with_recorder(F&& define) {
     if (!good) return false;
     slow = true;
     publish(r, p);
@@ -82,29 +82,29 @@ struct Recording {
   }
   // Defines an object in the file if need be, by its define_object().
   template <class O>
-  [[gnu::always_inline]] bool use(O& object) {
+  KOJAK_INLINED bool use(O& object) {
     return defined_here(r, object.defined) ||
            with_recorder([&] { return define_object(r, object); });
   }
 
-  [[gnu::always_inline]] void begin() {
+  KOJAK_INLINED void begin() {
     if (entered) return;
     entered = true;
     p = put(r, put_at_enter(r, p), Enter{r.lid, enter, region});
   }
   template <class R>
-  [[gnu::always_inline]] void event(const R& record) {
+  KOJAK_INLINED void event(const R& record) {
     begin();
     p = put(r, p, record);
   }
   template <class R>
-  [[gnu::always_inline]] void leave(const R& record) {
+  KOJAK_INLINED void leave(const R& record) {
     if (!good) return;
     begin();
     p = put(r, put_at_exit(r, p), record);
   }
   // The exit of a call without special events: compact if ENTER is not written yet.
-  [[gnu::always_inline]] void leave() {
+  KOJAK_INLINED void leave() {
     if (!good) return;
     if (entered) {
       p = put(r, put_at_exit(r, p), Exit{r.lid, exit});
@@ -114,14 +114,13 @@ struct Recording {
   }
   // The whole call in one record.
   template <class R>
-  [[gnu::always_inline]] void whole(const R& record) {
+  KOJAK_INLINED void whole(const R& record) {
     p = put(r, put_at_both(r, p), record);
   }
 };
 
 // A byte count that may not fit into its field: then the true one stands before the event.
-[[gnu::always_inline]] inline Bytes bytes_field(Recording& call, std::uint8_t kind,
-                                                std::uint64_t bytes) {
+KOJAK_INLINED inline Bytes bytes_field(Recording& call, std::uint8_t kind, std::uint64_t bytes) {
   if (bytes < kAbsent) [[likely]]
     return static_cast<Bytes>(bytes);
   call.event(AttrUi8{Byte{kind}, Count64{bytes}});
@@ -142,8 +141,8 @@ inline bool passes_through(Recorder& r, unsigned function, const void* caller) {
 }
 
 // Room for a call, and the name that its region has here: that of its call site.
-[[gnu::always_inline]] inline bool ready(Recorder& r, unsigned function, const void* caller,
-                                         const void* frame, RegionId& region) {
+KOJAK_INLINED inline bool ready(Recorder& r, unsigned function, const void* caller,
+                                const void* frame, RegionId& region) {
   if (const CodeSlot* sites = r.sites) [[likely]] {
     const std::uint64_t key = site_key(function, caller);
     const CodeSlot& slot = sites[code_slot(key)];

@@ -46,8 +46,8 @@ inline bool holds(const PathSlot& slot) {
   return true;
 }
 // What is known of a call from there, where the stack is as it was then; null if nothing is.
-[[gnu::always_inline]] inline const PathSlot* known_path(const PathSlot* paths, std::uint64_t key,
-                                                         const void* frame) {
+KOJAK_INLINED inline const PathSlot* known_path(const PathSlot* paths, std::uint64_t key,
+                                                const void* frame) {
   if (paths == nullptr) return nullptr;
   const PathSlot& slot = paths[path_slot(key, frame)];
   return slot.key == key && slot.frame == frame && holds(slot) ? &slot : nullptr;

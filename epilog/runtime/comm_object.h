@@ -24,8 +24,8 @@ struct CommObject {
   std::atomic<std::uint64_t> defined{0};
 };
 
-[[gnu::always_inline]] inline bool defined_here(const Recorder& r,
-                                                const std::atomic<std::uint64_t>& defined) {
+KOJAK_INLINED inline bool defined_here(const Recorder& r,
+                                       const std::atomic<std::uint64_t>& defined) {
   return (defined.load(std::memory_order_relaxed) & r.thread_bit) != 0;
 }
 

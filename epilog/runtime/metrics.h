@@ -37,26 +37,26 @@ void end_metrics(Recorder& r);
 [[gnu::cold, gnu::noinline]] std::byte* put_values(const Recorder& r, const std::uint64_t* values,
                                                    std::uint32_t count, std::byte* to);
 
-[[gnu::always_inline]] inline void read_at_enter(Recorder& r) {
+KOJAK_INLINED inline void read_at_enter(Recorder& r) {
   if (r.metrics != nullptr) [[unlikely]]
     read_metrics(*r.metrics, r.metrics->values);
 }
-[[gnu::always_inline]] inline void read_at_exit(Recorder& r) {
+KOJAK_INLINED inline void read_at_exit(Recorder& r) {
   if (r.metrics != nullptr) [[unlikely]]
     read_metrics(*r.metrics, r.metrics->values + r.metrics->count);
 }
 // What stands before the record that enters the call in hand, leaves it, or does both.
-[[gnu::always_inline]] inline std::byte* put_at_enter(const Recorder& r, std::byte* to) {
+KOJAK_INLINED inline std::byte* put_at_enter(const Recorder& r, std::byte* to) {
   if (r.metrics != nullptr) [[unlikely]]
     return put_values(r, r.metrics->values, r.metrics->count, to);
   return to;
 }
-[[gnu::always_inline]] inline std::byte* put_at_exit(const Recorder& r, std::byte* to) {
+KOJAK_INLINED inline std::byte* put_at_exit(const Recorder& r, std::byte* to) {
   if (r.metrics != nullptr) [[unlikely]]
     return put_values(r, r.metrics->values + r.metrics->count, r.metrics->count, to);
   return to;
 }
-[[gnu::always_inline]] inline std::byte* put_at_both(const Recorder& r, std::byte* to) {
+KOJAK_INLINED inline std::byte* put_at_both(const Recorder& r, std::byte* to) {
   if (r.metrics != nullptr) [[unlikely]]
     return put_values(r, r.metrics->values, 2 * r.metrics->count, to);
   return to;

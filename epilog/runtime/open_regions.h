@@ -95,7 +95,7 @@ class RegionEvent {
 // than a few calls.
 class QuickEvent {
  public:
-  [[gnu::always_inline]] QuickEvent()
+  KOJAK_INLINED QuickEvent()
       : ready_(the_recorder.frame == nullptr && the_open_regions.ours == nullptr &&
                the_recorder.metrics == nullptr &&
                the_recorder.cursor <= the_recorder.limit.load(std::memory_order_relaxed) &&
@@ -107,7 +107,7 @@ class QuickEvent {
     the_open_regions.ours = &frame_;
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
-  [[gnu::always_inline]] ~QuickEvent() {
+  KOJAK_INLINED ~QuickEvent() {
     if (!ready_) return;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     the_open_regions.ours = nullptr;
@@ -118,38 +118,38 @@ class QuickEvent {
   QuickEvent& operator=(const QuickEvent&) = delete;
 
   // Whether an event can be written, and so many more regions can be entered.
-  [[gnu::always_inline]] bool ready(std::uint64_t more) const {
+  KOJAK_INLINED bool ready(std::uint64_t more) const {
     return ready_ && the_open_regions.depth + more <= the_open_regions.capacity;
   }
   // What a region is called in this file; kRejected if that must be looked up.
-  [[gnu::always_inline]] RegionId known(std::uint64_t key) const {
+  KOJAK_INLINED RegionId known(std::uint64_t key) const {
     const CodeSlot& slot = the_recorder.codes[code_slot(key)];
     return slot.key == key ? slot.id : kRejected;
   }
   // A time for records; 0 where more is to be written than the event.
-  [[gnu::always_inline]] Ticks now() const {
+  KOJAK_INLINED Ticks now() const {
     const Ticks at = ticks();
     if (static_cast<std::int64_t>(at - the_recorder.last) < 0) [[unlikely]]
       return the_recorder.last;
     return at < the_recorder.processor_due ? at : 0;
   }
-  [[gnu::always_inline]] Ticks last() const { return the_recorder.last; }
+  KOJAK_INLINED Ticks last() const { return the_recorder.last; }
   // The open regions, the innermost first.
-  [[gnu::always_inline]] const OpenRegions::Entry* open(std::uint64_t i) const {
+  KOJAK_INLINED const OpenRegions::Entry* open(std::uint64_t i) const {
     const OpenRegions& stack = the_open_regions;
     return i < stack.depth ? &stack.entries[stack.depth - 1 - i] : nullptr;
   }
-  [[gnu::always_inline]] void push(std::uint64_t key, const void* what) {
+  KOJAK_INLINED void push(std::uint64_t key, const void* what) {
     the_open_regions.entries[the_open_regions.depth++] = {key, what, nullptr, true, false};
   }
-  [[gnu::always_inline]] void pop(std::uint64_t count) { the_open_regions.depth -= count; }
+  KOJAK_INLINED void pop(std::uint64_t count) { the_open_regions.depth -= count; }
   template <class R>
-  [[gnu::always_inline]] void write(const R& record, Ticks at) {
+  KOJAK_INLINED void write(const R& record, Ticks at) {
     Recorder& r = the_recorder;
     r.last = at;
     publish(r, compact::encode_quickly(*r.state, record, r.cursor));
   }
-  [[gnu::always_inline]] LocationId lid() const { return the_recorder.lid; }
+  KOJAK_INLINED LocationId lid() const { return the_recorder.lid; }
 
  private:
   const bool ready_;

@@ -108,7 +108,7 @@ inline Seconds record_time(Ticks at) {
 // Writes a record, which must become part of the trace if others follow it: they are compared with
 // it. Only those of whole calls, where each nanosecond counts, are encoded in place.
 template <class R>
-[[gnu::always_inline]] inline std::byte* put(const Recorder& r, std::byte* to, const R& record) {
+KOJAK_INLINED inline std::byte* put(const Recorder& r, std::byte* to, const R& record) {
   if constexpr (compact::Joint<R>) {
     return compact::encode(*r.state, record, to);
   } else if constexpr (compact::kHasCode<R> && kEffect<R> == RegionEffect::kEntersAndLeaves) {
@@ -122,7 +122,7 @@ template <class R>
 // One of the note, which may never become part of it: it stands for itself, with its time in
 // seconds.
 template <class R>
-[[gnu::always_inline]] inline std::byte* put_noted(std::byte* to, const R& record) {
+KOJAK_INLINED inline std::byte* put_noted(std::byte* to, const R& record) {
   return compact::encode_verbatim(record, to);
 }
 inline std::size_t noted_size(const std::byte* record) {
@@ -131,25 +131,25 @@ inline std::size_t noted_size(const std::byte* record) {
 // Whether what was noted last began with the ENTER of this region.
 inline constexpr std::size_t kNotedEnter =
     3 + sizeof(LocationId) + sizeof(Seconds) + sizeof(RegionId);
-[[gnu::always_inline]] inline bool notes_enter(const LocalBufferNote& note, RegionId region) {
+KOJAK_INLINED inline bool notes_enter(const LocalBufferNote& note, RegionId region) {
   RegionId last;
   std::memcpy(&last, note.records + kNotedEnter - sizeof last, sizeof last);
   return last == region && note.records[2] == static_cast<std::byte>(RecordType::kEnter);
 }
 
 // Makes what was written up to `to` part of the trace.
-[[gnu::always_inline]] inline void publish(Recorder& r, std::byte* to) {
+KOJAK_INLINED inline void publish(Recorder& r, std::byte* to) {
   r.cursor = to;
   std::atomic_ref<std::uint64_t>(r.header->end)
       .store(reinterpret_cast<std::uintptr_t>(to) + r.bias, std::memory_order_release);
 }
 
 // From now on, up to drop_note(), the first `size` bytes of the note end the trace.
-[[gnu::always_inline]] inline void keep_note(LocalBufferNote& note, std::size_t size) {
+KOJAK_INLINED inline void keep_note(LocalBufferNote& note, std::size_t size) {
   std::atomic_ref<std::uint64_t>(note.size).store(size, std::memory_order_release);
 }
 // The note has served its purpose. False if settle_note() has made it part of the trace.
-[[gnu::always_inline]] inline bool drop_note(LocalBufferNote& note) {
+KOJAK_INLINED inline bool drop_note(LocalBufferNote& note) {
   const bool there = note.size != 0;
   std::atomic_ref<std::uint64_t>(note.size).store(0, std::memory_order_relaxed);
   return there;

@@ -69,7 +69,7 @@ struct Session {
 extern Session the_session;
 
 // rmaids number the operations of the process, of whatever library. Under the bookkeeping lock.
-[[gnu::always_inline]] inline std::uint32_t take_rma_ids(std::uint32_t count) {
+KOJAK_INLINED inline std::uint32_t take_rma_ids(std::uint32_t count) {
   const std::uint32_t first = the_session.next_rma_id;
   the_session.next_rma_id += count;
   return first;
@@ -78,11 +78,11 @@ extern Session the_session;
 // Spins: what it protects takes some ten nanoseconds. Does nothing in single-threaded programs.
 class BookkeepingLock {
  public:
-  [[gnu::always_inline]] BookkeepingLock() : needed_(the_session.multi_threaded) {
+  KOJAK_INLINED BookkeepingLock() : needed_(the_session.multi_threaded) {
     if (needed_) [[unlikely]]
       lock();
   }
-  [[gnu::always_inline]] ~BookkeepingLock() {
+  KOJAK_INLINED ~BookkeepingLock() {
     if (needed_) [[unlikely]]
       unlock();
   }

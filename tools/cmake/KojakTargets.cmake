@@ -33,13 +33,6 @@ function(kojak_use_options target)
   endif()
 endfunction()
 
-# kojak_library(name sources...): a static library of the analysis side.
-function(kojak_library name)
-  add_library(${name} STATIC ${ARGN})
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ${KOJAK_UNITY} UNITY_BUILD_BATCH_SIZE 8)
-  kojak_use_options(${name})
-endfunction()
-
 # kojak_precompile(name header): where all is built once, what most sources of a target include is read once.
 function(kojak_precompile name header)
   if(KOJAK_UNITY)
@@ -47,11 +40,41 @@ function(kojak_precompile name header)
   endif()
 endfunction()
 
+# What most sources of the analysis side include is read once for all of them, with kojak_format, their lowest part.
+# That takes the same options everywhere: programs are compiled as libraries are. Not by g++ 12, which does not know of
+# code from precompiled headers that it is the standard library's own, and warns of sizes there that no call has.
+set(common_headers FALSE)
+if(KOJAK_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  set(common_headers TRUE)
+  set(CMAKE_CXX_COMPILE_OPTIONS_PIE ${CMAKE_CXX_COMPILE_OPTIONS_PIC})
+endif()
+function(kojak_use_common_headers name)
+  if(NOT common_headers)
+    return()
+  endif()
+  if(name STREQUAL kojak_format)
+    target_precompile_headers(${name} PRIVATE <algorithm> <array> <cmath> <cstring> <filesystem> <fstream> <functional>
+      <map> <memory> <optional> <random> <set> <sstream> <string> <unordered_map> <variant> <vector>
+      ${PROJECT_SOURCE_DIR}/epilog/format/definitions.h)
+  else()
+    target_precompile_headers(${name} REUSE_FROM kojak_format)
+  endif()
+endfunction()
+
+# kojak_library(name sources...): a static library of the analysis side.
+function(kojak_library name)
+  add_library(${name} STATIC ${ARGN})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${KOJAK_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  kojak_use_options(${name})
+  kojak_use_common_headers(${name})
+endfunction()
+
 # kojak_program(name sources...): a command, installed into bin/.
 function(kojak_program name)
   add_executable(${name} ${ARGN})
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${KOJAK_UNITY} UNITY_BUILD_BATCH_SIZE 8)
   kojak_use_options(${name})
+  kojak_use_common_headers(${name})
   set_property(GLOBAL APPEND PROPERTY KOJAK_PROGRAMS ${name})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
@@ -73,6 +96,7 @@ function(kojak_test name)
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   kojak_use_options(${name})
+  kojak_use_common_headers(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
   set(seconds 300)

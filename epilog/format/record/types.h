@@ -13,10 +13,10 @@
 #include <string_view>
 #include <type_traits>
 
-// Inlined whatever the compiler thinks of it: the speed of reading and writing rests on it. Not
-// under the sanitizers, where nobody asks for speed and the checks in every copy take minutes to
-// compile.
-#ifdef KOJAK_SANITIZED
+// Inlined whatever the compiler thinks of it: the speed of recording, reading and writing rests on
+// it. Not where nobody asks for that speed, and the copies take minutes to compile: under the
+// sanitizers, and where only tests run what is built.
+#if defined(KOJAK_SANITIZED) || defined(KOJAK_BUILT_FOR_TESTS)
 #define KOJAK_INLINED
 #else
 #define KOJAK_INLINED __attribute__((always_inline))
