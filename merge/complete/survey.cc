@@ -29,11 +29,13 @@ class Surveyor {
       while (begun_ < traces_.size() && begun_ < i + ahead) begin(begun_++);
       TraceSurvey& found = *surveys_.front();
       helpers_.finish(found);
-      if (first_of_process(i)) first_ = i;
       std::unique_ptr<ProcessEpochs>& epochs = survey_.processes[traces_[i].rank];
-      if (first_of_process(i)) epochs = std::make_unique<ProcessEpochs>();
+      if (first_of_process(i)) {
+        first_ = i;
+        epochs = std::make_unique<ProcessEpochs>();
+      }
       if (Status status = put_together(i, found); !status) return status.error();
-      const bool last = i + 1 == traces_.size() || first_of_process(i + 1);
+      const bool last = last_of_process(i);
       if (found.epochs != nullptr &&
           found.names.hold(*survey_.traces[i].translation, survey_.definitions)) {
         epochs = std::move(found.epochs);
@@ -55,10 +57,12 @@ class Surveyor {
   bool first_of_process(std::size_t trace) const {
     return trace == 0 || traces_[trace - 1].rank != traces_[trace].rank;
   }
+  bool last_of_process(std::size_t trace) const {
+    return trace + 1 == traces_.size() || first_of_process(trace + 1);
+  }
 
   void begin(std::size_t trace) {
-    const bool alone =
-        first_of_process(trace) && (trace + 1 == traces_.size() || first_of_process(trace + 1));
+    const bool alone = first_of_process(trace) && last_of_process(trace);
     surveys_.push_back(
         std::make_unique<TraceSurvey>(files_, traces_[trace], processes_, alone, read_, helpers_));
     helpers_.post(*surveys_.back());

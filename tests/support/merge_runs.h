@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "epilog/format/compact/pack.h"
+#include "epilog/format/definitions.h"
+#include "epilog/format/io/reader.h"
 #include "epilog/format/text/text_reader.h"
 #include "merge/merge.h"
 #include "tests/support/merge_checks.h"
@@ -53,6 +55,22 @@ class LocalRun {
     return *summary;
   }
   merge::Summary merge() { return merge(options()); }
+
+  // Of the merged trace; throws if one is bad.
+  Definitions definitions() const {
+    auto reader = TraceReader::from(memory_source(merged.data(), merged.size()), "merged");
+    if (!reader) throw std::runtime_error(reader.error().message());
+    Definitions found;
+    RawRecord record;
+    while (reader->next(record) == TraceReader::Next::kRecord) {
+      if (!is_definition(record.type)) continue;
+      if (Status status = found.add(record, reader->dialect()); !status) {
+        throw std::runtime_error(status.error().message());
+      }
+    }
+    found.finish();
+    return found;
+  }
 
   TempDir dir;
   std::vector<std::string> paths;

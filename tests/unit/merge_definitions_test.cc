@@ -2,27 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "epilog/format/definitions.h"
-#include "epilog/format/io/reader.h"
 #include "tests/support/merge_runs.h"
 
 namespace kojak::test {
 namespace {
-
-Definitions definitions_of(const std::vector<std::byte>& bytes) {
-  auto reader = TraceReader::from(memory_source(bytes.data(), bytes.size()), "merged");
-  if (!reader) throw std::runtime_error(reader.error().message());
-  Definitions definitions;
-  RawRecord record;
-  while (reader->next(record) == TraceReader::Next::kRecord) {
-    if (is_definition(record.type)) {
-      if (Status status = definitions.add(record, reader->dialect()); !status) {
-        throw std::runtime_error(status.error().message());
-      }
-    }
-  }
-  definitions.finish();
-  return definitions;
-}
 
 TEST(MergeDefinitions, EqualContentIsOneObject) {
   LocalRun run(2);
@@ -46,7 +29,7 @@ EXIT lid=1 time=1
 EXIT lid=1 time=1
 )");
   run.merge();
-  const Definitions defs = definitions_of(run.merged);
+  const Definitions defs = run.definitions();
   EXPECT_EQ(defs.regions.size(), 2u) << "same name, other lines: another region";
   EXPECT_EQ(defs.files.size(), 1u);
   EXPECT_EQ(defs.strings.size(), 7u) << "machine, node, two processes, a thread, region, file";
@@ -102,7 +85,7 @@ TEST(MergeDefinitions, CommunicatorsByIdentityGroupsByMembers) {
   run.add(0, text(0, 3, 4));
   run.add(1, text(1, 4, 3));
   run.merge();
-  const Definitions defs = definitions_of(run.merged);
+  const Definitions defs = run.definitions();
   std::size_t own = 0, groups = 0, known = 0;
   defs.comms.for_each([&](CommId, const CommDef& comm) {
     EXPECT_EQ(comm.ranks, (std::vector<std::uint32_t>{1, 0})) << "in group order";
@@ -142,7 +125,7 @@ TEST(MergeDefinitions, BothSidesOfAnIntercommunicatorAreOneObject) {
   run.add(0, text(0));
   run.add(1, text(1));
   run.merge();
-  const Definitions defs = definitions_of(run.merged);
+  const Definitions defs = run.definitions();
   std::size_t inter = 0;
   defs.comms.for_each([&](CommId, const CommDef& comm) {
     if (!comm.intercommunicator) return;
@@ -165,7 +148,7 @@ TEST(MergeDefinitions, EachProcessKeepsTheGroupsThatItSwitchedOff) {
   run.add(2, text(2, ""), 1);
   run.add(1, text(1, "FUNCTIONS_OFF pid=1 groups=9\n"));
   run.merge();
-  const Definitions defs = definitions_of(run.merged);
+  const Definitions defs = run.definitions();
   EXPECT_EQ(defs.functions_off,
             (std::map<ProcessId, Flags>{{ProcessId{1}, Flags{9}}, {ProcessId{2}, Flags{2}}}));
 
@@ -192,7 +175,7 @@ TEST(MergeDefinitions, PropertiesOfTheRunAreToldOnce) {
   run.add(1, text(1, "", "RUN_PROPERTY key=\"one\" value=\"x\" pid=1\n"));
   run.add(2, text(2, "on", "RUN_PROPERTY key=\"all\" value=\"b\" pid=absent\n"));
   run.merge();
-  const RunProperties told = definitions_of(run.merged).properties;
+  const RunProperties told = run.definitions().properties;
   EXPECT_EQ(told.size(), 7u);  // lib; env three times; one; all twice
   const auto value = [&](const char* key, ProcessId process = absent<ProcessId>()) {
     const std::string* found = told.find(key, process);
@@ -227,7 +210,7 @@ TEST(MergeDefinitions, LocationsAreRanksThenOtherThreads) {
   run.add(0, text(0));
   run.add(0, text(0), 1);
   const merge::Summary summary = run.merge();
-  const Definitions defs = definitions_of(run.merged);
+  const Definitions defs = run.definitions();
   ASSERT_EQ(defs.locations.size(), 5u);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> have;
   defs.locations.for_each([&](LocationId, const LocationDef& location) {

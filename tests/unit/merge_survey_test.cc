@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "epilog/format/definitions.h"
-#include "epilog/format/io/reader.h"
 #include "tests/support/merge_runs.h"
 
 namespace kojak::test {
@@ -14,20 +13,6 @@ merge::Summary merge_with(LocalRun& run, unsigned threads) {
   options.threads = threads;
   options.least_for_threads = 0;
   return run.merge(options);
-}
-
-Definitions definitions_of(const std::vector<std::byte>& bytes) {
-  auto reader = TraceReader::from(memory_source(bytes.data(), bytes.size()), "merged");
-  if (!reader) throw std::runtime_error(reader.error().message());
-  Definitions definitions;
-  RawRecord record;
-  while (reader->next(record) == TraceReader::Next::kRecord) {
-    if (is_definition(record.type) && !definitions.add(record, reader->dialect())) {
-      throw std::runtime_error("bad definition");
-    }
-  }
-  definitions.finish();
-  return definitions;
 }
 
 // Names of the numbers that a rank's trace gives them, from `first` on.
@@ -83,7 +68,7 @@ TEST(MergeSurvey, NumbersFollowTheOrderOfTracesNotOfReading) {
   merge_with(run, 1);
   const std::vector<std::byte> alone = run.merged;
   std::vector<std::string> order;
-  definitions_of(alone).regions.for_each(
+  run.definitions().regions.for_each(
       [&](RegionId, const RegionDef& region) { order.push_back(region.name); });
   EXPECT_EQ(order, (std::vector<std::string>{"MPI_Win_fence", "first", "MPI_Put", "third", "second",
                                              "fourth"}));
