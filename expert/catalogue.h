@@ -60,7 +60,7 @@ template <class Pattern>
 struct OnePattern {
   Pattern pattern;
 };
-// One object of each. (A std::tuple of as many takes several seconds to compile.)
+// One object of each. (A std::tuple of as many takes seconds to compile.)
 template <class... Patterns>
 struct PatternList : OnePattern<Patterns>... {
   static constexpr std::array<Metric, sizeof...(Patterns)> kMetrics{Patterns::kMetric...};

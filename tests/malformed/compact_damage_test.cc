@@ -105,12 +105,12 @@ INSTANTIATE_TEST_SUITE_P(All, CompactDamage, testing::Values("checked", "plain",
                          [](const auto& which) { return std::string(which.param); });
 
 // They have none themselves, and a block that is decoded alone cannot know what stands before it.
+// Once they are as long as the head of a block, their first bytes are looked at.
 TEST(CompactDamage, ItemsBehindABlockWithAChecksumAreNoRecordsHoweverTheyAreRead) {
   const Octets checked = trace_named("checked");
   const Octets verbatim = {std::byte{compact::kVerbatim}, std::byte{0}, std::byte{0xFE}};
   Octets changed = checked;
-  for (int more = 0; more < 8;
-       ++more) {  // first as long as the head of a block is not, then as long
+  for (int more = 0; more < 8; ++more) {
     changed.insert(changed.end(), verbatim.begin(), verbatim.end());
     EXPECT_EQ(support::unpacked(changed), support::unpacked(checked));
     EXPECT_EQ(test::compact_difference(changed), "");

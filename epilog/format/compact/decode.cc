@@ -264,7 +264,7 @@ bool Decoder::has_checked_head(Piece& piece, std::size_t available, bool last) {
   return true;
 }
 
-// Behind its head. False if what is wrong or missing ends the piece.
+// Begins a block whose head is here. False if what is wrong or missing ends the piece.
 bool Decoder::open_checked(Piece& piece, std::size_t available, bool last) {
   const std::byte* const head = piece.in;
   const std::size_t length = u4(head + 2);
