@@ -11,7 +11,6 @@
 namespace kojak::html {
 namespace {
 
-using cube::kNone;
 using cube::Report;
 
 constexpr double kWorthAWord = 0.01;  // of the time that shares are of
@@ -59,7 +58,7 @@ void find_place(const Report& report, double total, Consumer& consumer) {
 
 std::optional<Consumer> find_unexplained(const Report& report, const expert::RunTime& time) {
   const std::size_t m = report.find_metric(expert::NotExplained::kMetric.name);
-  if (m == kNone) return std::nullopt;
+  if (m == cube::kNone) return std::nullopt;
   Consumer found{m, 0, 0, 0};
   double most = 0;
   for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
@@ -100,7 +99,7 @@ std::vector<Consumer> find_consumers(const Report& report,
 
 // The location that waits much less than every other one.
 std::size_t least_waiting(std::span<const double> row) {
-  if (row.size() < 2) return kNone;
+  if (row.size() < 2) return cube::kNone;
   std::size_t least = row[1] < row[0] ? 1 : 0;
   std::size_t next = 1 - least;
   for (std::size_t i = 2; i < row.size(); ++i) {
@@ -112,17 +111,17 @@ std::size_t least_waiting(std::span<const double> row) {
   }
   const double mean =
       std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size());
-  return row[least] < 0.1 * mean && row[next] > 0.3 * mean ? least : kNone;
+  return row[least] < 0.1 * mean && row[next] > 0.3 * mean ? least : cube::kNone;
 }
 
 // Time by kind. Each metric's own time (without its children's) counts once.
 std::vector<TimeShare> shares_of(const Report& report, const std::vector<bool>& waiting,
                                  const std::vector<double>& totals, double left_out) {
   const std::size_t time = report.find_metric(expert::Time::kMetric.name);
-  if (time == kNone) return {};
+  if (time == cube::kNone) return {};
   const auto total = [&](const expert::Metric& metric) {
     const std::size_t m = report.find_metric(metric.name);
-    return m == kNone ? 0.0 : totals[m];
+    return m == cube::kNone ? 0.0 : totals[m];
   };
   double waits = 0;
   for (std::size_t m = 0; m < totals.size(); ++m) {
@@ -156,12 +155,12 @@ Overview find_bottlenecks(const Report& report, std::span<const expert::Metric> 
   for (std::size_t m = 0; m < metrics; ++m) waiting[m] = is_waiting(report.metrics[m], catalogue);
   const std::vector<double> totals = cube::totals(report);
   const std::size_t time = report.find_metric(expert::Time::kMetric.name);
-  overview.seconds = totals.empty() ? 0 : totals[time == kNone ? 0 : time];
+  overview.seconds = totals.empty() ? 0 : totals[time == cube::kNone ? 0 : time];
   overview.time = expert::RunTime::of([&](std::string_view name) {
     const std::size_t m = report.find_metric(name);
-    return m == kNone ? 0.0 : totals[m];
+    return m == cube::kNone ? 0.0 : totals[m];
   });
-  if (time == kNone) overview.time.whole = overview.seconds;
+  if (time == cube::kNone) overview.time.whole = overview.seconds;
   const double whole = overview.time.whole;
   overview.shares = shares_of(report, waiting, totals, overview.time.left_out);
   overview.consumers = find_consumers(report, catalogue, totals, whole);
@@ -189,7 +188,7 @@ Overview find_bottlenecks(const Report& report, std::span<const expert::Metric> 
       // In document order the metrics below m follow it.
       for (std::size_t part = m + 1; part < metrics; ++part) {
         std::size_t above = report.metrics[part].parent;
-        while (above != kNone && above != m) above = report.metrics[above].parent;
+        while (above != cube::kNone && above != m) above = report.metrics[above].parent;
         if (above != m) break;
         const std::span<const double> values = report.severities.row(part, c);
         const double sum = std::accumulate(values.begin(), values.end(), 0.0);

@@ -9,7 +9,7 @@ namespace {
 
 // Two processes, each with so many calls.
 struct Calls : LocalRun {
-  explicit Calls(int count) : LocalRun(2) {
+  explicit Calls(int calls) : LocalRun(2), count(calls) {
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
       std::string text;
       const std::string lid = "lid=" + std::to_string(rank);
@@ -20,7 +20,19 @@ struct Calls : LocalRun {
       add(rank, text);
     }
   }
+  const int count;
 };
+
+// Made once for all tests: 160,000 events, some 3 MB, of several blocks; and 8 MB, more than waits
+// in between.
+Calls& several_blocks() {
+  static Calls run(40'000);
+  return run;
+}
+Calls& more_than_waits() {
+  static Calls run(100'000);
+  return run;
+}
 
 std::vector<std::byte> all_of(ByteSource& source, bool& failed) {
   std::vector<std::byte> bytes, part(10'000);
@@ -48,8 +60,10 @@ std::uint32_t take_count(std::vector<std::byte>& trace) {
 }
 
 TEST(MergedStream, GivesTheMergedTraceButForTheNumberOfEvents) {
-  for (const int count : {0, 1, 40'000}) {  // 40,000: 160,000 events, some 3 MB, of several blocks
-    Calls run(count);
+  Calls none(0), one(1);
+  for (Calls* const calls : {&none, &one, &several_blocks()}) {
+    Calls& run = *calls;
+    const int count = run.count;
     const merge::Summary written = run.merge();
     merge::MergeOptions options = run.options();
     options.output.clear();
@@ -70,8 +84,9 @@ TEST(MergedStream, GivesTheMergedTraceButForTheNumberOfEvents) {
 }
 
 TEST(MergedStream, AKeptFileIsTheOneThatIsMergedWithoutAReader) {
-  for (const int count : {1, 40'000}) {
-    Calls run(count);
+  Calls one(1);
+  for (Calls* const calls : {&one, &several_blocks()}) {
+    Calls& run = *calls;
     run.merge();
     merge::MergeOptions options = run.options();
     options.output = run.dir.file("kept.elg");
@@ -89,7 +104,7 @@ TEST(MergedStream, AKeptFileIsTheOneThatIsMergedWithoutAReader) {
 }
 
 TEST(MergedStream, AReaderThatLeavesEndsTheMergeAndLeavesNoFile) {
-  Calls run(100'000);  // 8 MB, more than waits in between
+  const Calls& run = more_than_waits();
   merge::MergeOptions options = run.options();
   merge::MergedStream stream(options);
   {
@@ -102,14 +117,13 @@ TEST(MergedStream, AReaderThatLeavesEndsTheMergeAndLeavesNoFile) {
 }
 
 TEST(MergedStream, AStreamThatNobodyReadsEnds) {
-  Calls run(100'000);
-  merge::MergeOptions options = run.options();
+  merge::MergeOptions options = more_than_waits().options();
   options.output.clear();
   const merge::MergedStream stream(options);
 }
 
 TEST(MergedStream, AMergeThatFailsEndsTheReading) {
-  Calls run(40'000);
+  const Calls& run = several_blocks();
   merge::MergeOptions options = run.options();
   options.inputs = {run.dir.file("missing")};
   merge::MergedStream nothing(options);

@@ -41,12 +41,15 @@ function(kojak_precompile name header)
 endfunction()
 
 # What most sources of the analysis side include is read once for all of them, with kojak_format, their lowest part.
-# That takes the same options everywhere: programs are compiled as libraries are. Not by g++ 12, which does not know of
-# code from precompiled headers that it is the standard library's own, and warns of sizes there that no call has.
-set(common_headers FALSE)
-if(KOJAK_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
-  set(common_headers TRUE)
+# That takes the same options everywhere: programs are compiled as libraries are. g++ 12 does not know of code from
+# precompiled headers that it is the standard library's own, and warns of sizes there that no call has.
+set(common_headers ${KOJAK_UNITY})
+if(common_headers)
   set(CMAKE_CXX_COMPILE_OPTIONS_PIE ${CMAKE_CXX_COMPILE_OPTIONS_PIC})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(kojak_options INTERFACE
+      $<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>)
+  endif()
 endif()
 function(kojak_use_common_headers name)
   if(NOT common_headers)

@@ -66,7 +66,7 @@ const char* colour_of(const RegionDef& region) {
 }
 
 // Quoted; a quote in a name becomes an apostrophe, since the format has no escapes.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) out += c == '"' || c == '\n' ? '\'' : c;
   return out + '"';
@@ -152,11 +152,11 @@ class Paje : public Shown {
     out += "0 P 0 \"Process\"\n0 T P \"Thread\"\n1 S T \"Call\"\n2 K 0 T T \"Communication\"\n";
     for (std::size_t i = 0; i < std::size(kLines); ++i) {
       add(out, "3 V", i);
-      out += std::string(" K ") + quoted(kLines[i]) + " \"" + kLineColours[i] + "\"\n";
+      out += std::string(" K ") + in_quotes(kLines[i]) + " \"" + kLineColours[i] + "\"\n";
     }
     d.regions.for_each([&](RegionId id, const RegionDef& region) {
       add(out, "3 R", raw(id));
-      out += " S " + quoted(region.name) + " \"" + colour_of(region) + "\"\n";
+      out += " S " + in_quotes(region.name) + " \"" + colour_of(region) + "\"\n";
     });
     if (!trace_.known_region(trace_.unknown_region())) {
       add(out, "3 R", raw(trace_.unknown_region()));
@@ -167,13 +167,13 @@ class Paje : public Shown {
       const std::uint32_t rank = raw(def.process);
       if (processes_.try_emplace(rank, i).second) {
         add(out, "4 0.000000000 P", rank);
-        out += " P 0 " + quoted(process_name(d, def.process)) + '\n';
+        out += " P 0 " + in_quotes(process_name(d, def.process)) + '\n';
       }
       add(out, "4 0.000000000 L", i);
       add(out, " T P", rank);
       out += ' ' +
-             quoted("Rank " + std::to_string(rank) +
-                    (raw(def.thread) == 0 ? "" : ", " + thread_name(d, def))) +
+             in_quotes("Rank " + std::to_string(rank) +
+                       (raw(def.thread) == 0 ? "" : ", " + thread_name(d, def))) +
              '\n';
     }
     return out;
