@@ -400,6 +400,24 @@ TEST(RootCauses, ALateLeafOfABroadcastAndThenAFence) {
   EXPECT_NEAR(found.computing(2), 6, kNear);
 }
 
+// The leaf's call [1, 5] ends before the root's begins, at 6, as clocks that differ have it: it
+// waited 4 s of its call, for what the root did until 6. The root computed from 0 to 6 and the leaf
+// from 0 to 1.
+TEST(RootCauses, ACallThatEndsBeforeWhatItWaitedFor) {
+  Script s(2);
+  for (const auto& [p, enter, exit] :
+       std::vector<std::tuple<int, double, double>>{{0, 6, 7}, {1, 1, 5}}) {
+    s.add(p, enter, "ENTER", "region=MPI_Bcast");
+    s.add(p, exit, "MPI_COLLEXIT", "rlid=0 sent=8 recvd=8");
+  }
+  const Script::Found found = s.analyse_until(8);
+  EXPECT_NEAR(found.causes.waits, 4, kNear);
+  ASSERT_EQ(found.causes.causes.size(), 1u);
+  EXPECT_EQ(found.causes.causes[0].location, 0u);
+  EXPECT_NEAR(found.causes.causes[0].seconds, 4, kNear);
+  EXPECT_NEAR(found.causes.causes[0].longer, 5, kNear);
+}
+
 // A server answers one request after the other: rank 1 asks at 1 and has its answer at 3, rank 2
 // asks at 1, too, and has it at 5. The server computes 2 s for each: rank 1 waits 2 s, rank 2 4 s.
 TEST(RootCauses, ABusyServer) {
