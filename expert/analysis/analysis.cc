@@ -51,7 +51,7 @@ class Analysis : public earl::Sink {
         classes_(trace.definitions()),
         profile_(trace.definitions(), trace.location_count()),
         unexplained_(trace.location_count()),
-        instances_(options.instances),
+        instances_(options.instances, trace.location_count()),
         last_calls_(trace.definitions()),
         samples_(trace.definitions()),
         processors_(trace.location_count()),

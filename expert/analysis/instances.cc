@@ -42,14 +42,7 @@ void Instances::append(Instance& instance, const Wait& wait) {
     instance.begin = wait.begin;
     instance.end = wait.end;
     instance.further = 0;
-    if (instance.waiters.capacity() == 0) {
-      if (spare_.empty()) {
-        instance.waiters.reserve(kFirstWaiters);
-      } else {
-        instance.waiters = std::move(spare_.back());
-        spare_.pop_back();
-      }
-    }
+    instance.waiters.reserve(kFirstWaiters);
   }
   instance.waiting += wait.waiting;
   instance.begin = std::min(instance.begin, wait.begin);
@@ -72,31 +65,26 @@ void Instances::add(const Wait& wait) {
   if (limit_ == 0) return;
   if (wait.metric >= metrics_.size()) metrics_.resize(wait.metric + 1);
   OfMetric& of = metrics_[wait.metric];
-  if (wait.operation.scattered) return append_scattered(of, wait);
+  if (wait.operation.scattered) return append(scattered(of, wait.operation.number), wait);
   if (of.open.operation.number != wait.operation.number) close(of, of.open);
   append(of.open, wait);
 }
 
 Instance& Instances::scattered(OfMetric& of, std::uint64_t number) {
-  const auto [entry, added] = of.numbers.try_emplace(number, of.closed + of.scattered.size());
-  if (added) of.scattered.emplace_back();
-  return of.scattered[entry->second - of.closed];
-}
-
-void Instances::bound(OfMetric& of) {
-  if (of.scattered.size() <= kMostOpen) return;
-  of.numbers.erase(of.scattered.front().operation.number);
-  close(of, of.scattered.front());
-  if (of.scattered.front().waiters.capacity() != 0) {
-    spare_.push_back(std::move(of.scattered.front().waiters));
+  if (const auto known = of.numbers.find(number); known != of.numbers.end()) {
+    return of.scattered[known->second];
   }
-  of.scattered.pop_front();
-  ++of.closed;
-}
-
-void Instances::append_scattered(OfMetric& of, const Wait& wait) {
-  append(scattered(of, wait.operation.number), wait);
-  bound(of);
+  if (of.scattered.size() < most_open_) {
+    of.numbers.emplace(number, of.scattered.size());
+    return of.scattered.emplace_back();
+  }
+  Instance& oldest = of.scattered[of.oldest];
+  auto entry = of.numbers.extract(oldest.operation.number);
+  close(of, oldest);
+  entry.key() = number;
+  of.numbers.insert(std::move(entry));
+  if (++of.oldest == most_open_) of.oldest = 0;
+  return oldest;
 }
 
 void Instances::absorb(WaitResults&& apart, MetricIndex metric) {
@@ -125,7 +113,6 @@ void Instances::absorb(WaitResults&& apart, MetricIndex metric) {
         known.further += instance.further;
         known.waiters.insert(known.waiters.end(), instance.waiters.begin(), instance.waiters.end());
       }
-      bound(of);
     }
   }
 }

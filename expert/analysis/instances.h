@@ -4,13 +4,14 @@
 // sum of their waiting. Filled with every wait of an analysis; keeps a fixed number of instances
 // for each metric and one for each place (metric and call path), so memory does not grow with the
 // trace. Waits of a scattered operation (a turn at a lock) are put together as long as fewer than
-// kMostOpen of its metric's operations came after it; then it counts with what it has. No
-// allocation for a wait that is not among the worst, once the lists have their size.
+// kOpenOfLocation for each location of its metric's operations came after it (at least kLeastOpen,
+// at most kMostOpen); then it counts with what it has. No allocation for a wait that is not among
+// the worst, once the lists have their size.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -63,9 +64,13 @@ struct WaitResults {
 
 class Instances {
  public:
-  static constexpr std::size_t kListed = 256, kMostOpen = 1 << 14, kPlaces = 1000;
+  static constexpr std::size_t kListed = 256, kPlaces = 1000;
+  // Not more than needed: each is looked at again when it is closed, and is in the way until then.
+  static constexpr std::size_t kLeastOpen = 1 << 10, kMostOpen = 1 << 14, kOpenOfLocation = 16;
 
-  explicit Instances(std::size_t per_metric) : limit_(per_metric) {}
+  Instances(std::size_t per_metric, std::size_t locations)
+      : limit_(per_metric),
+        most_open_(std::clamp(kOpenOfLocation * locations, kLeastOpen, kMostOpen)) {}
 
   void add(const Wait& wait);
   // What was counted apart, of one metric.
@@ -75,11 +80,12 @@ class Instances {
 
  private:
   struct OfMetric {
-    Instance open;                                             // whose waits come now
-    std::deque<Instance> scattered;                            // open ones, the oldest first
-    std::unordered_map<std::uint64_t, std::uint64_t> numbers;  // operation -> place in all of them
-    std::uint64_t closed = 0;                                  // of the scattered ones
-    std::vector<Instance> worst;                               // a heap, its front the least
+    Instance open;  // whose waits come now
+    std::vector<Instance>
+        scattered;  // open ones; once it is full a new one takes the oldest's place
+    std::unordered_map<std::uint64_t, std::size_t> numbers;  // operation -> place there
+    std::size_t oldest = 0;
+    std::vector<Instance> worst;  // a heap, its front the least
   };
   struct Key {
     std::uint64_t place;
@@ -97,15 +103,12 @@ class Instances {
   };
 
   void append(Instance& instance, const Wait& wait);
-  void append_scattered(OfMetric& of, const Wait& wait);
   Instance& scattered(OfMetric& of, std::uint64_t number);
-  void bound(OfMetric& of);
   void close(OfMetric& of, Instance& instance);
   void count_partner(const Wait& wait);
 
-  std::size_t limit_;
+  std::size_t limit_, most_open_;
   std::vector<OfMetric> metrics_;
-  std::vector<std::vector<Waiter>> spare_;  // memory of those that were closed
   std::unordered_map<std::uint64_t, Instance> of_places_;
   std::unordered_map<Key, double, Hash> partners_;
   Key last_key_{};

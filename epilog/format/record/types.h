@@ -101,7 +101,12 @@ inline constexpr Byte kLostDiskFull{1}, kLostOpenRegions{2}, kLostUnknownWindows
 // A time or duration in seconds.
 struct Seconds {
   double value = 0;
-  constexpr auto operator<=>(const Seconds&) const = default;
+  // (Not by <=>: compilers make more than one comparison of it for a double.)
+  friend constexpr bool operator==(Seconds a, Seconds b) { return a.value == b.value; }
+  friend constexpr bool operator<(Seconds a, Seconds b) { return a.value < b.value; }
+  friend constexpr bool operator>(Seconds a, Seconds b) { return a.value > b.value; }
+  friend constexpr bool operator<=(Seconds a, Seconds b) { return a.value <= b.value; }
+  friend constexpr bool operator>=(Seconds a, Seconds b) { return a.value >= b.value; }
   constexpr Seconds& operator+=(Seconds o) {
     value += o.value;
     return *this;

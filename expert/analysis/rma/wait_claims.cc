@@ -182,7 +182,7 @@ void WaitClaims::leave_to_latest(const Intervals& taken) {
 }
 
 void WaitClaims::keep_parts(const Call& call, double seconds, Waits& waits) {
-  if (waits == nullptr) waits = std::make_unique<Apart>(instances_, *results_.memory);
+  if (waits == nullptr) waits = std::make_unique<Apart>(instances_, locations_, *results_.memory);
   for_each_part(0, call, Seconds{seconds}, parts_, ++unnamed_, [&](const Wait& wait) {
     waits->worst.add(wait);
     if (results_.every_wait) waits->all.add(wait);

@@ -55,8 +55,8 @@ class WaitClaims {
     std::function<void(WaitResults&&, const KeptWaits&)> indirect_waits;
   };
   // `known`: whether the trace tells who is outside MPI.
-  WaitClaims(std::size_t instances, bool known, Results results)
-      : instances_(instances), known_(known), results_(std::move(results)) {}
+  WaitClaims(std::size_t instances, std::size_t locations, bool known, Results results)
+      : instances_(instances), locations_(locations), known_(known), results_(std::move(results)) {}
 
   // A call of that kind ended although its target, on the same node or not, had been outside ever
   // since one of its operations was issued.
@@ -90,7 +90,8 @@ class WaitClaims {
   // true the end tells; so a call has one entry, or three.
   enum Side { kSame, kOther, kMixedSame, kMixedOther, kMixedBoth, kSides };
   struct Apart {
-    Apart(std::size_t instances, LogMemory& memory) : worst(instances), all(memory) {}
+    Apart(std::size_t instances, std::size_t locations, LogMemory& memory)
+        : worst(instances, locations), all(memory) {}
     Instances worst;
     KeptWaits all;  // if every_wait
   };
@@ -160,7 +161,7 @@ class WaitClaims {
   void finish_progress(Progress& claims, ProgressKind kind, unsigned rule, std::size_t which);
   void count(WindowId window, bool same_node, double seconds);
 
-  std::size_t instances_;
+  std::size_t instances_, locations_;
   bool known_;
   Results results_;
   std::map<WindowId, Window> windows_;

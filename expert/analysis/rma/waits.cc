@@ -25,7 +25,7 @@ RmaWaits::RmaWaits(const earl::Trace& trace, std::size_t instances, bool known, 
     : trace_(trace),
       pausing_(trace.pausing_region()),
       presence_(trace.process_count()),
-      claims_(instances, known, std::move(results)),
+      claims_(instances, trace.location_count(), known, std::move(results)),
       locks_(trace.process_count(), presence_,
              {[this](LockEpoch& epoch, ProcessId target, const LockQueue::Turns& turns) {
                 epoch_placed(epoch, target, turns);
@@ -499,9 +499,12 @@ void RmaWaits::settle_call(Id id) {
         {{{}, window, same, target, absence->ended_by, absence->number}, first, times_.size()});
   }
   if (!found_.empty()) {
-    std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
+    const auto later = [](const Found& a, const Found& b) {
       return b.absent.ended_by.time < a.absent.ended_by.time;
-    });
+    };
+    if (!std::is_sorted(found_.begin(), found_.end(), later)) {
+      std::stable_sort(found_.begin(), found_.end(), later);
+    }
     if (found_.size() > kTargetsNamed) found_.resize(kTargetsNamed);
     name_absent(w.outside);
     for (WaitingCall::Outside& outside : w.elsewhere) name_absent(outside);
