@@ -68,9 +68,16 @@ WaitClaims::Amounts WaitClaims::left_over(const Call& call, const WaitingCall::O
           length_within(call, both).value};
 }
 
+bool WaitClaims::may_count(const Window& window, const WaitingCall& waiting) {
+  const WaitingCall::Outside& outside = waiting.outside;
+  // One that does not count is enough to say that such were left out.
+  if (window.progress[index(waiting.kind)].sums.empty()) return true;
+  return (!outside.same.empty() && !window.is_void(waiting.kind, true)) ||
+         (!outside.other.empty() && !window.is_void(waiting.kind, false));
+}
+
 void WaitClaims::add(const WaitingCall& waiting) {
   const Call& call = waiting.call;
-  const bool progress = waiting.kind != ProgressKind::kNobody && known_;
   const bool several = !waiting.elsewhere.empty() ||
                        std::any_of(waiting.held.begin(), waiting.held.end(),
                                    [&](const Held& h) { return h.window != waiting.window; });
@@ -85,10 +92,15 @@ void WaitClaims::add(const WaitingCall& waiting) {
     kept_.push_back(std::move(kept));
     return;
   }
+  Window& window = windows_[waiting.window];
   unsigned matter = 0;  // the bits of the rule that make a difference for this call
   for (const Held& h : waiting.held) {
     if (h.may_need()) matter |= h.same_node ? 1u : 2u;
   }
+  // A grant that needed nobody once needs nobody: the end tells nothing else.
+  matter &= known_ ? window.rule() : 0u;
+  const bool progress =
+      waiting.kind != ProgressKind::kNobody && known_ && may_count(window, waiting);
   std::array<Seconds, kGrantRules> held{};
   ByRule amounts{};
   bool any = false;
@@ -111,7 +123,7 @@ void WaitClaims::add(const WaitingCall& waiting) {
   if (waiting.contended) claim_contention(waiting, held, matter);
   if (!any) return;
   if (!waiting.waiters.empty()) claim_indirect(waiting, waiting.taken);
-  Progress& claims = windows_[waiting.window].progress[index(waiting.kind)];
+  Progress& claims = window.progress[index(waiting.kind)];
   ByRule& sums = claims.sums[place(call)];
   for (unsigned rule = 0; rule < kGrantRules; ++rule) {
     const Amounts& a = amounts[rule];

@@ -139,6 +139,8 @@ class WaitClaims {
   static bool can_contend(const Call& call, ProgressKind kind) {
     return call.function != nullptr || is_shmem(kind);
   }
+  // Whether its waiting for progress may still count in the end.
+  static bool may_count(const Window& window, const WaitingCall& waiting);
   static Amounts left_over(const Call& call, const WaitingCall::Outside& outside,
                            const Intervals& taken);
   void claim_contention(const WaitingCall& waiting, const std::array<Seconds, kGrantRules>& held,
