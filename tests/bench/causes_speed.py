@@ -16,7 +16,8 @@ import tempfile
 from expert_speed import measured
 
 KINDS = {"fence": "fences, one call in 130 waits", "gats": "post, start, complete, wait", "p2p": "messages, each receive waits",
-         "contend": "contended locks, each waits for all others", "barrier": "barriers only, each call waits",
+         "contend": "contended locks, each waits for all others",
+         "served": "the same, but grants need no target", "barrier": "barriers only, each call waits",
          "lock": "locks, nobody waits", "hold": "locks beside a holder, nobody waits", "ahead": "origins far ahead"}
 
 

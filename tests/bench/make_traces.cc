@@ -14,6 +14,8 @@
 //   contend  each iteration: all lock rank 0 exclusively, put, and are in unlock 0.8 of the time,
 //   so
 //          that somebody always is.
+//   served  the same, but rank 0 computes in the first iteration, while others get its lock: the
+//          trace shows that grants need no target.
 //   hold   each iteration: a shared lock of rank 0, a put, and unlock, while the last rank holds a
 //          shared lock of rank 0 from the beginning to the end. Nobody waits for anybody.
 //   p2p    each iteration: a send to the next rank and a receive from the one before, N times. Each
@@ -97,7 +99,7 @@ class Rank {
     std::uint64_t iterations = 0;
     if (options_.kind == "fence" || options_.kind == "one") iterations = fences();
     if (options_.kind == "lock") iterations = locks();
-    if (options_.kind == "contend") iterations = contended_locks();
+    if (options_.kind == "contend" || options_.kind == "served") iterations = contended_locks();
     if (options_.kind == "hold") iterations = beside_a_holder();
     if (options_.kind == "p2p") iterations = messages();
     if (options_.kind == "barrier") iterations = barriers();
@@ -220,7 +222,10 @@ class Rank {
   std::uint64_t contended_locks() {
     const std::uint64_t n = iterations(8);
     const double part = static_cast<double>(rank_) / options_.ranks;
-    for (std::uint64_t i = 0; i < n; ++i) epoch(i, part, part + 0.1, part + 0.9, true);
+    const bool computes = rank_ == 0 && options_.kind == "served";
+    for (std::uint64_t i = computes ? 1 : 0; i < n; ++i) {
+      epoch(i, part, part + 0.1, part + 0.9, true);
+    }
     return n + 1;
   }
   // The last holds a shared lock of rank 0 all the time, the others have many short ones.
@@ -390,7 +395,7 @@ class Rank {
 
 int usage() {
   std::fprintf(stderr,
-               "usage: make_traces fence|lock|contend|hold|p2p|one|barrier|gats|ahead|chain "
+               "usage: make_traces fence|lock|contend|served|hold|p2p|one|barrier|gats|ahead|chain "
                "DIRECTORY "
                "[--ranks N] [--events N] [--operations N] [--skew SECONDS] [--version 2|3]\n");
   return 1;
@@ -419,8 +424,8 @@ int main(int argc, char** argv) {
       return usage();
   }
   const std::string& kind = options.kind;
-  const auto kinds = {"fence", "lock",    "contend", "hold",  "p2p",
-                      "one",   "barrier", "gats",    "ahead", "chain"};
+  const auto kinds = {"fence", "lock",    "contend", "served", "hold", "p2p",
+                      "one",   "barrier", "gats",    "ahead",  "chain"};
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     return usage();
   }

@@ -168,13 +168,17 @@ TEST(Absences, LocksWhoseGrantNeedsTheTargetNameTheirHolder) {
   EXPECT_EQ(found.until(partners_of(*locks[0])[0]), "rank 0 leaves MPI_Win_unlock");
 }
 
-// A call [0, 10] with a target on its node outside [1, 5] and one on another node outside [3, 9].
-// Evidence against the one side leaves the other: both 8 = [1, 9], of which the later one [3, 9]
-// has 6 and the other [1, 3] has 2.
-class AbsentSides : public ::testing::TestWithParam<std::pair<bool, bool>> {};
+// Two calls [0, 10], each with a target on its node outside [1, 5] and one on another node outside
+// [3, 9]. Evidence against the one side leaves the other, whenever it comes: both 8 = [1, 9] a
+// call, of which the later one [3, 9] has 6 and the other [1, 3] has 2.
+struct Evidence {
+  bool same_node, others;
+  int before;  // so many of the calls ended before it was there
+};
+class AbsentSides : public ::testing::TestWithParam<Evidence> {};
 
 TEST_P(AbsentSides, CountWhereTheEvidenceLeavesThem) {
-  const auto [same_void, other_void] = GetParam();
+  const Evidence evidence = GetParam();
   std::vector<std::pair<std::uint32_t, double>> named;  // process, seconds
   double sum = 0;
   LogMemory memory;
@@ -187,7 +191,7 @@ TEST_P(AbsentSides, CountWhereTheEvidenceLeavesThem) {
       EXPECT_EQ(i.waiters[0].ended_by.location, i.operation.process);
     }
   };
-  WaitClaims claims(10, true, results);
+  WaitClaims claims(10, 2, true, results);
   WaitingCall w;
   w.call.function = find_mpi_function("MPI_Win_flush_all");
   w.call.exit = {10};
@@ -197,28 +201,92 @@ TEST_P(AbsentSides, CountWhereTheEvidenceLeavesThem) {
   const WaitingCall::Absent here{{{1}, {5}}, w.window, true, ProcessId{7}, {7, 0, {5}}, 1};
   const WaitingCall::Absent there{{{3}, {9}}, w.window, false, ProcessId{8}, {8, 0, {9}}, 2};
   w.outside.absent = {here, there};
-  claims.add(w);
-  if (same_void) claims.asynchronous(w.window, ProgressKind::kFlush, true);
-  if (other_void) claims.asynchronous(w.window, ProgressKind::kFlush, false);
+  for (int call = 0; call <= 2; ++call) {
+    if (call == evidence.before) {
+      if (evidence.same_node) claims.asynchronous(w.window, ProgressKind::kFlush, true);
+      if (evidence.others) claims.asynchronous(w.window, ProgressKind::kFlush, false);
+    }
+    if (call != 2) claims.add(w);
+  }
   claims.finish();
+  EXPECT_EQ(claims.voided(), evidence.same_node || evidence.others ? 1u : 0u);
   using Named = std::vector<std::pair<std::uint32_t, double>>;
-  if (same_void && other_void) {
+  if (evidence.same_node && evidence.others) {
     EXPECT_EQ(sum, 0);
     EXPECT_EQ(named, Named());
-  } else if (other_void) {
-    EXPECT_EQ(sum, 4);
-    EXPECT_EQ(named, (Named{{7, 4}}));
-  } else if (same_void) {
-    EXPECT_EQ(sum, 6);
-    EXPECT_EQ(named, (Named{{8, 6}}));
+  } else if (evidence.others) {
+    EXPECT_EQ(sum, 2 * 4);
+    EXPECT_EQ(named, (Named{{7, 2 * 4}}));
+  } else if (evidence.same_node) {
+    EXPECT_EQ(sum, 2 * 6);
+    EXPECT_EQ(named, (Named{{8, 2 * 6}}));
   } else {
-    EXPECT_EQ(sum, 8);
-    EXPECT_EQ(named, (Named{{8, 6}, {7, 2}}));
+    EXPECT_EQ(sum, 2 * 8);
+    EXPECT_EQ(named, (Named{{8, 2 * 6}, {7, 2 * 2}}));
   }
 }
 INSTANTIATE_TEST_SUITE_P(All, AbsentSides,
-                         ::testing::Values(std::pair(false, false), std::pair(false, true),
-                                           std::pair(true, false), std::pair(true, true)));
+                         ::testing::Values(Evidence{false, false, 2}, Evidence{false, true, 0},
+                                           Evidence{false, true, 1}, Evidence{false, true, 2},
+                                           Evidence{true, false, 0}, Evidence{true, false, 1},
+                                           Evidence{true, false, 2}, Evidence{true, true, 0},
+                                           Evidence{true, true, 1}, Evidence{true, true, 2}));
+
+// Two calls [0, 10] wait for a lock that rank 3 held [2, 8], and the target was outside [4, 6]. If
+// grants need the target, 2 + 2 s of each call were for rank 3, else 6: the evidence tells that
+// they need none, whenever it comes.
+class HeldLocks : public ::testing::TestWithParam<Evidence> {};
+
+TEST_P(HeldLocks, CountAsTheEvidenceTells) {
+  const Evidence evidence = GetParam();
+  double sum = 0, for_holder = 0;
+  LogMemory memory;
+  WaitClaims::Results results;
+  results.memory = &memory;
+  results.lock_contention = [&](LockSide, const Call&, Seconds s, std::span<const WaitPart> parts) {
+    sum += s.value;
+    for (const WaitPart& part : parts) {
+      EXPECT_EQ(part.ended_by.location, 3u);
+      for_holder += (part.when.end - part.when.begin).value;
+    }
+  };
+  results.contention = [&](LockSide, CallPathIndex, LocationIndex, double s) { sum += s; };
+  results.contention_waits = [&](LockSide, WaitResults&& waits, const KeptWaits&) {
+    ASSERT_EQ(waits.worst.size(), 1u);
+    EXPECT_EQ(waits.worst[0].waiters[0].ended_by.location, 3u);
+    for_holder += waits.worst[0].waiting.value;
+  };
+  WaitClaims claims(10, 2, true, results);
+  WaitingCall w;
+  w.call.function = find_mpi_function("MPI_Win_unlock");
+  w.call.exit = {10};
+  w.kind = ProgressKind::kUnlock;
+  w.contended = true;
+  WaitingCall::Held held;
+  held.when = {{2}, {8}};
+  held.service.left = {4};
+  held.service.from = {6};
+  held.same_node = true;
+  held.location = 3;
+  held.release = {8};
+  held.turn = 1;
+  w.held = {held};
+  for (int call = 0; call <= 2; ++call) {
+    if (call == evidence.before) {
+      if (evidence.same_node) claims.asynchronous(w.window, ProgressKind::kFlush, true);
+      if (evidence.others) claims.asynchronous(w.window, ProgressKind::kFlush, false);
+    }
+    if (call != 2) claims.add(w);
+  }
+  claims.finish();
+  const double expected = evidence.same_node ? 2 * 6 : 2 * (2 + 2);
+  EXPECT_EQ(sum, expected);
+  EXPECT_EQ(for_holder, expected);
+}
+INSTANTIATE_TEST_SUITE_P(All, HeldLocks,
+                         ::testing::Values(Evidence{false, false, 2}, Evidence{false, true, 0},
+                                           Evidence{true, false, 0}, Evidence{true, false, 1},
+                                           Evidence{true, false, 2}, Evidence{true, true, 1}));
 
 // What was counted apart joins what is there: the same operation becomes one, and keeps its
 // unlisted waits.
@@ -227,7 +295,7 @@ TEST(Absences, ResultsCountedApartAreJoined) {
   wait.waiting = wait.exit = wait.end = Seconds{2};
   wait.ended_by = {9, 1, {2}};
   wait.operation = {.scattered = true, .number = 5};
-  Instances one(2), other(2), all(2);
+  Instances one(2, 2), other(2, 2), all(2, 2);
   for (LocationIndex l = 0; l < Instances::kListed + 1; ++l) {
     wait.location = l;
     one.add(wait);

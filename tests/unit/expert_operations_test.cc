@@ -29,7 +29,7 @@ Wait wait_at(LocationIndex location, std::uint64_t operation, double enter, doub
 }
 
 TEST(Operations, AddUpWhatWaitedInThem) {
-  Instances instances(10);
+  Instances instances(10, 16);
   instances.add(wait_at(0, 1, 2, 3, 2));  // [2, 5]
   instances.add(wait_at(1, 1, 1, 4, 2));  // [1, 5]
   instances.add(wait_at(0, 2, 6, 5));     // another operation
@@ -49,7 +49,7 @@ TEST(Operations, AddUpWhatWaitedInThem) {
 }
 
 TEST(Operations, OnlyTheWorstAreKept) {
-  Instances instances(2);
+  Instances instances(2, 16);
   for (const double seconds : {3.0, 1.0, 5.0, 4.0, 2.0}) {
     instances.add(wait_at(0, static_cast<std::uint64_t>(seconds), 10 * seconds, seconds));
   }
@@ -59,13 +59,13 @@ TEST(Operations, OnlyTheWorstAreKept) {
   EXPECT_EQ(results.worst[1].waiting.value, 4);
   ASSERT_EQ(results.of_places.size(), 1u);  // all at one call path
   EXPECT_EQ(results.of_places[0].waiting.value, 5);
-  Instances none(0);
+  Instances none(0, 16);
   none.add(wait_at(0, 1, 0, 1));
   EXPECT_TRUE(none.finish().worst.empty());
 }
 
 TEST(Operations, OfEqualOnesTheEarlier) {
-  Instances instances(1);
+  Instances instances(1, 16);
   instances.add(wait_at(0, 1, 20, 1));
   instances.add(wait_at(0, 2, 10, 1));
   const WaitResults results = instances.finish();
@@ -74,7 +74,7 @@ TEST(Operations, OfEqualOnesTheEarlier) {
 }
 
 TEST(Operations, ScatteredOnesArePutTogetherByNumber) {
-  Instances instances(10);
+  Instances instances(10, 16);
   instances.add(wait_at(0, 1, 0, 1, 5, true));
   instances.add(wait_at(0, 2, 1, 2, 6, true));
   instances.add(wait_at(1, 1, 0, 4, 5, true));
@@ -84,8 +84,39 @@ TEST(Operations, ScatteredOnesArePutTogetherByNumber) {
   EXPECT_EQ(results.worst[1].waiting.value, 2);
 }
 
+// Of 16 locations the waits of a scattered operation are put together as long as fewer than 1,024
+// of its metric's operations came after it.
+TEST(Operations, ScatteredWaitsArePutTogetherForAWhile) {
+  for (const std::uint64_t later : {Instances::kLeastOpen - 1, Instances::kLeastOpen}) {
+    Instances instances(2, 16);
+    Wait wait;
+    wait.operation = {.scattered = true, .number = 1};
+    wait.waiting = Seconds{4};
+    instances.add(wait);
+    wait.waiting = Seconds{1};
+    for (std::uint64_t i = 0; i < later; ++i) {
+      wait.operation.number = 2 + i;
+      instances.add(wait);
+    }
+    wait.operation.number = 1;
+    wait.waiting = Seconds{3};
+    wait.location = 5;
+    instances.add(wait);
+    const WaitResults results = instances.finish();
+    ASSERT_EQ(results.worst.size(), 2u);
+    if (later < Instances::kLeastOpen) {
+      EXPECT_EQ(results.worst[0].waiting.value, 4 + 3);
+      EXPECT_EQ(results.worst[0].waiters.size(), 2u);
+      EXPECT_EQ(results.worst[1].waiting.value, 1);
+    } else {
+      EXPECT_EQ(results.worst[0].waiting.value, 4);
+      EXPECT_EQ(results.worst[1].waiting.value, 3);
+    }
+  }
+}
+
 TEST(Operations, ListAtMostSoManyWaiters) {
-  Instances instances(1);
+  Instances instances(1, 16);
   const auto many = static_cast<LocationIndex>(Instances::kListed + 3);
   for (LocationIndex l = 0; l < many; ++l) instances.add(wait_at(l, 1, 0, 1 + l));
   const WaitResults results = instances.finish();
@@ -97,7 +128,7 @@ TEST(Operations, ListAtMostSoManyWaiters) {
 }
 
 TEST(Operations, PartnersAreSummedForEachPlace) {
-  Instances instances(1);
+  Instances instances(1, 16);
   instances.add(wait_at(0, 1, 0, 1, 4));
   instances.add(wait_at(0, 2, 2, 3, 5));
   instances.add(wait_at(1, 3, 5, 3, 4));
