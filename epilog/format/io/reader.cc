@@ -185,15 +185,19 @@ TraceReader::Next TraceReader::finish() {
   }
   if (!defined_) return Next::kEnd;
   defined_ = false;  // said once
-  error_ = Error{ExitCode::kBadInput, path_, place(base_ + pos_), "", "", "", kCutOffRemedy};
-  if (announced_) error_.reason = wrong_number_of_events(events_, *announced_);
-  if (error_.reason.empty() && late_ > 0) {
-    error_.offset = place(late_offset_);
-    error_.reason = kDefinitionsBehind;
-  } else if (error_.reason.empty() && attribute_before_ == events_) {
-    error_.reason = "an attribute of no event stands at the end";
+  std::string reason;
+  std::uint64_t offset = base_ + pos_;
+  if (announced_) reason = wrong_number_of_events(events_, *announced_);
+  if (reason.empty() && late_ > 0) {
+    offset = late_offset_;
+    reason = kDefinitionsBehind;
+  } else if (reason.empty() && attribute_before_ == events_) {
+    reason = "an attribute of no event stands at the end";
   }
-  return error_.reason.empty() ? Next::kEnd : Next::kDamaged;
+  if (reason.empty()) return Next::kEnd;  // (place() may have to read the whole trace once more.)
+  error_ =
+      Error{ExitCode::kBadInput, path_, place(offset), "", "", std::move(reason), kCutOffRemedy};
+  return Next::kDamaged;
 }
 
 Status TraceReader::seek(std::uint64_t offset) {
