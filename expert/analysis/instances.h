@@ -65,7 +65,7 @@ struct WaitResults {
 class Instances {
  public:
   static constexpr std::size_t kListed = 256, kPlaces = 1000;
-  // Not more than needed: each is looked at again when it is closed, and is in the way until then.
+  // Few enough that they stay in the processor's cache until they are closed.
   static constexpr std::size_t kLeastOpen = 1 << 10, kMostOpen = 1 << 14, kOpenOfLocation = 16;
 
   Instances(std::size_t per_metric, std::size_t locations)
