@@ -5,7 +5,7 @@
 namespace kojak::html {
 namespace {
 
-constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+constexpr std::uint32_t kNoBox = 0xFFFFFFFFu;
 // No run is longer than some years.
 constexpr Nanoseconds kLongest = Nanoseconds{1} << 60;
 
@@ -66,25 +66,25 @@ void condense(std::vector<Box>& boxes, Nanoseconds threshold, const std::vector<
   };
   struct Kept {
     Nanoseconds longest = 0;  // of the calls that it stands for
-    std::uint32_t last_child = kNone;
+    std::uint32_t last_child = kNoBox;
     bool alone = false;  // takes nothing in
   };
   // What is kept moves to the front: memory of its own for it would be the peak of many a page.
   std::uint32_t kept = 0;
   std::vector<Kept> about;
   std::vector<Open> open;
-  std::uint32_t last_root = kNone;
+  std::uint32_t last_root = kNoBox;
   auto next_wait = waits.begin();
   for (const Box box : boxes) {
     while (!open.empty() && open.back().end <= box.begin && open.back().end < box.end) {
       open.pop_back();
     }
-    const std::uint32_t parent = open.empty() ? kNone : open.back().into;
-    std::uint32_t into = parent == kNone ? last_root : about[parent].last_child;
+    const std::uint32_t parent = open.empty() ? kNoBox : open.back().into;
+    std::uint32_t into = parent == kNoBox ? last_root : about[parent].last_child;
     const Nanoseconds length = box.end - box.begin;
     while (next_wait != waits.end() && next_wait->begin < box.begin) ++next_wait;
     const bool alone = length < threshold && waits_long(box, next_wait, waits.end(), threshold);
-    if (into != kNone && !alone && !about[into].alone && box.end - boxes[into].begin < threshold) {
+    if (into != kNoBox && !alone && !about[into].alone && box.end - boxes[into].begin < threshold) {
       Box& merged = boxes[into];
       merged.end = std::max(merged.end, box.end);
       merged.calls += box.calls;
@@ -95,8 +95,8 @@ void condense(std::vector<Box>& boxes, Nanoseconds threshold, const std::vector<
     } else {
       into = kept++;
       boxes[into] = box;
-      about.push_back({length, kNone, alone});
-      (parent == kNone ? last_root : about[parent].last_child) = into;
+      about.push_back({length, kNoBox, alone});
+      (parent == kNoBox ? last_root : about[parent].last_child) = into;
     }
     open.push_back({box.end, into});
   }
