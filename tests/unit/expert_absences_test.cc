@@ -168,13 +168,24 @@ TEST(Absences, LocksWhoseGrantNeedsTheTargetNameTheirHolder) {
   EXPECT_EQ(found.until(partners_of(*locks[0])[0]), "rank 0 leaves MPI_Win_unlock");
 }
 
-// Two calls [0, 10], each with a target on its node outside [1, 5] and one on another node outside
-// [3, 9]. Evidence against the one side leaves the other, whenever it comes: both 8 = [1, 9] a
-// call, of which the later one [3, 9] has 6 and the other [1, 3] has 2.
+// That progress, and grants, need nobody.
 struct Evidence {
   bool same_node, others;
   int before;  // so many of the calls ended before it was there
 };
+void add_twice(WaitClaims& claims, const WaitingCall& call, const Evidence& evidence) {
+  for (int calls = 0; calls <= 2; ++calls) {
+    if (calls == evidence.before) {
+      if (evidence.same_node) claims.asynchronous(call.window, ProgressKind::kFlush, true);
+      if (evidence.others) claims.asynchronous(call.window, ProgressKind::kFlush, false);
+    }
+    if (calls != 2) claims.add(call);
+  }
+}
+
+// Two calls [0, 10], each with a target on its node outside [1, 5] and one on another node outside
+// [3, 9]. Evidence against the one side leaves the other, whenever it comes: both 8 = [1, 9] a
+// call, of which the later one [3, 9] has 6 and the other [1, 3] has 2.
 class AbsentSides : public ::testing::TestWithParam<Evidence> {};
 
 TEST_P(AbsentSides, CountWhereTheEvidenceLeavesThem) {
@@ -201,13 +212,7 @@ TEST_P(AbsentSides, CountWhereTheEvidenceLeavesThem) {
   const WaitingCall::Absent here{{{1}, {5}}, w.window, true, ProcessId{7}, {7, 0, {5}}, 1};
   const WaitingCall::Absent there{{{3}, {9}}, w.window, false, ProcessId{8}, {8, 0, {9}}, 2};
   w.outside.absent = {here, there};
-  for (int call = 0; call <= 2; ++call) {
-    if (call == evidence.before) {
-      if (evidence.same_node) claims.asynchronous(w.window, ProgressKind::kFlush, true);
-      if (evidence.others) claims.asynchronous(w.window, ProgressKind::kFlush, false);
-    }
-    if (call != 2) claims.add(w);
-  }
+  add_twice(claims, w, evidence);
   claims.finish();
   EXPECT_EQ(claims.voided(), evidence.same_node || evidence.others ? 1u : 0u);
   using Named = std::vector<std::pair<std::uint32_t, double>>;
@@ -271,13 +276,7 @@ TEST_P(HeldLocks, CountAsTheEvidenceTells) {
   held.release = {8};
   held.turn = 1;
   w.held = {held};
-  for (int call = 0; call <= 2; ++call) {
-    if (call == evidence.before) {
-      if (evidence.same_node) claims.asynchronous(w.window, ProgressKind::kFlush, true);
-      if (evidence.others) claims.asynchronous(w.window, ProgressKind::kFlush, false);
-    }
-    if (call != 2) claims.add(w);
-  }
+  add_twice(claims, w, evidence);
   claims.finish();
   const double expected = evidence.same_node ? 2 * 6 : 2 * (2 + 2);
   EXPECT_EQ(sum, expected);
