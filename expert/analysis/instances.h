@@ -80,9 +80,8 @@ class Instances {
 
  private:
   struct OfMetric {
-    Instance open;  // whose waits come now
-    std::vector<Instance>
-        scattered;  // open ones; once it is full a new one takes the oldest's place
+    Instance open;                    // whose waits come now
+    std::vector<Instance> scattered;  // open ones, of which a new one takes the oldest's place
     std::unordered_map<std::uint64_t, std::size_t> numbers;  // operation -> place there
     std::size_t oldest = 0;
     std::vector<Instance> worst;  // a heap, its front the least
