@@ -199,6 +199,34 @@ EXIT lid=0 time=10
   EXPECT_NEAR(Severities(whole)("time", "h", 0), 2 + 4, kTolerance);
 }
 
+// A location of a rank that no run of this size has is left out, so that the numbers of locations
+// are not those of their definitions. (A fuzzer found that the cut read beyond its list of them.)
+TEST(CutRegions, ALocationThatIsLeftOutHasNoNumber) {
+  const Bytes whole = trace_of(R"(
+MACHINE mid=0 nodec=1 mnid=0
+LOCATION lid=0 mid=0 nid=0 pid=100000 tid=0
+LOCATION lid=1 mid=0 nid=0 pid=0 tid=0
+LOCATION lid=2 mid=0 nid=0 pid=1 tid=0
+ENTER lid=1 time=0 region=main
+ENTER lid=2 time=0 region=main
+ENTER lid=2 time=1 region=MPI_Win_lock
+MPI_WIN_LOCK lid=2 time=2 llid=1 wid=0 ltype=1
+EXIT lid=2 time=2
+ENTER lid=2 time=3 region=MPI_Put
+MPI_PUT_1TS lid=2 time=3 dlid=1 wid=0 rmaid=0 sent=8
+EXIT lid=2 time=4
+ENTER lid=2 time=5 region=MPI_Win_unlock
+MPI_PUT_1TE lid=1 time=6 slid=2 wid=0 rmaid=0 recvd=8
+MPI_WIN_UNLOCK lid=2 time=6 llid=1 wid=0
+EXIT lid=2 time=6
+EXIT lid=1 time=10
+EXIT lid=2 time=10
+)");
+  const Severities s(cut(whole, only_regions({"MPI_Put"})));
+  EXPECT_NEAR(s("visits", "MPI_Put", 2), 1, kTolerance);
+  EXPECT_NEAR(s("time", "MPI_Put", 2), 4 - 3, kTolerance);
+}
+
 TEST(CutSelection, UnknownRanksAndRegionsAreMistakes) {
   const Bytes whole = trace_of(kTrace);
   EXPECT_THROW(cut(whole, only_ranks({2})), std::runtime_error);

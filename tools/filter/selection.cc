@@ -61,10 +61,9 @@ Result<Selection> Selection::make(const Cut& cut, const earl::Trace& trace) {
     });
     if (any) selection.sites_.insert(id);
   });
-  std::uint32_t index = 0;  // locations are numbered by their identifiers
-  definitions.locations.for_each([&](LocationId, const LocationDef& location) {
-    selection.threads_[location.process].push_back(index++);
-  });
+  for (std::uint32_t index = 0; index < locations; ++index) {
+    selection.threads_[trace.process(index)].push_back(index);
+  }
   selection.instances_.resize(locations);
   selection.depth_.resize(locations);
   return selection;
