@@ -12,8 +12,7 @@
 //   lock   each iteration: a shared lock of the next rank, N operations with a flush after each
 //          sixteenth, and unlock. Nobody waits for anybody.
 //   contend  each iteration: all lock rank 0 exclusively, put, and are in unlock 0.8 of the time,
-//   so
-//          that somebody always is.
+//          so that somebody always is.
 //   served  the same, but rank 0 computes in the first iteration, while others get its lock: the
 //          trace shows that grants need no target.
 //   hold   each iteration: a shared lock of rank 0, a put, and unlock, while the last rank holds a

@@ -225,6 +225,7 @@ EXIT lid=2 time=10
   const Severities s(cut(whole, only_regions({"MPI_Put"})));
   EXPECT_NEAR(s("visits", "MPI_Put", 2), 1, kTolerance);
   EXPECT_NEAR(s("time", "MPI_Put", 2), 4 - 3, kTolerance);
+  EXPECT_THROW(cut(whole, only_ranks({100000})), std::runtime_error);
 }
 
 TEST(CutSelection, UnknownRanksAndRegionsAreMistakes) {

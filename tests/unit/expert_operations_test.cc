@@ -89,19 +89,9 @@ TEST(Operations, ScatteredOnesArePutTogetherByNumber) {
 TEST(Operations, ScatteredWaitsArePutTogetherForAWhile) {
   for (const std::uint64_t later : {Instances::kLeastOpen - 1, Instances::kLeastOpen}) {
     Instances instances(2, 16);
-    Wait wait;
-    wait.operation = {.scattered = true, .number = 1};
-    wait.waiting = Seconds{4};
-    instances.add(wait);
-    wait.waiting = Seconds{1};
-    for (std::uint64_t i = 0; i < later; ++i) {
-      wait.operation.number = 2 + i;
-      instances.add(wait);
-    }
-    wait.operation.number = 1;
-    wait.waiting = Seconds{3};
-    wait.location = 5;
-    instances.add(wait);
+    instances.add(wait_at(0, 1, 0, 4, 5, true));
+    for (std::uint64_t i = 0; i < later; ++i) instances.add(wait_at(0, 2 + i, 0, 1, 5, true));
+    instances.add(wait_at(6, 1, 0, 3, 5, true));
     const WaitResults results = instances.finish();
     ASSERT_EQ(results.worst.size(), 2u);
     if (later < Instances::kLeastOpen) {

@@ -33,11 +33,11 @@ Result<Selection> Selection::make(const Cut& cut, const earl::Trace& trace) {
   const bool damaged = trace.findings()[earl::Finding::kBadDefinition].count > 0;
   const std::uint32_t ranks = definitions.merged_run ? raw(definitions.merged_run->size) : 0;
   Selection selection(cut);
+  for (std::uint32_t index = 0; index < locations; ++index) {
+    selection.threads_[trace.process(index)].push_back(index);
+  }
   for (const std::uint32_t rank : cut.ranks) {
-    bool found = false;
-    definitions.locations.for_each(
-        [&](LocationId, const LocationDef& location) { found |= raw(location.process) == rank; });
-    if (found) continue;
+    if (selection.threads_.count(ProcessId{rank}) != 0) continue;
     if (damaged || rank < ranks) return lacks_rank(trace, rank);
     return no_such("no rank " + std::to_string(rank));
   }
@@ -61,9 +61,6 @@ Result<Selection> Selection::make(const Cut& cut, const earl::Trace& trace) {
     });
     if (any) selection.sites_.insert(id);
   });
-  for (std::uint32_t index = 0; index < locations; ++index) {
-    selection.threads_[trace.process(index)].push_back(index);
-  }
   selection.instances_.resize(locations);
   selection.depth_.resize(locations);
   return selection;
