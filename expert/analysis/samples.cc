@@ -41,7 +41,7 @@ void Samples::add_metric(SeverityStore& severities, std::vector<ReportMetric>& m
                          std::vector<CallPath>& call_paths) const {
   if (counts_.empty()) return;
   Metric metric;
-  metric.name = "samples";
+  metric.name = kSamplesMetric;
   metric.title = "Samples";
   metric.unit = Unit::kOccurrences;
   metric.kind = Metric::Kind::kSummand;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -18,13 +19,15 @@
 
 namespace kojak::expert {
 
+inline constexpr std::string_view kSamplesMetric = "samples";
+
 class Samples {
  public:
   explicit Samples(const Definitions& definitions) : definitions_(definitions) {}
 
   void add(LocationIndex location, CallPathIndex path, CallSiteId site, std::uint32_t count);
   bool any() const { return !counts_.empty(); }
-  // The root metric "samples", and the call paths that it needs.
+  // The root metric of samples, and the call paths that it needs.
   void add_metric(SeverityStore& severities, std::vector<ReportMetric>& metrics,
                   std::vector<CallPath>& call_paths) const;
 

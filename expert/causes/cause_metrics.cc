@@ -124,15 +124,15 @@ class StretchPaths {
     }
     return parts_.call_paths[call].site;
   }
-  // Of a call in the same function, which puts both below that one: that of the call before it if
-  // the one behind it is in the same function.
+  // That of the call before it if both calls are in the same function, which puts it below that
+  // one. Calls in different functions do not tell which of them computes, nor does a single one: it
+  // stands below what encloses both.
   CallSiteId site_of(const Stretch& stretch) const {
     const CallSiteId before = site_in(stretch, stretch.before);
     const CallSiteId after = site_in(stretch, stretch.after);
-    if (is_absent(before) || is_absent(after)) return is_absent(after) ? before : after;
     const CallSiteDef* a = parts_.definitions.call_sites.find(before);
     const CallSiteDef* b = parts_.definitions.call_sites.find(after);
-    return a != nullptr && b != nullptr && a->left == b->left ? before : after;
+    return a != nullptr && b != nullptr && a->left == b->left ? before : absent<CallSiteId>();
   }
 
   const ReportParts& parts_;

@@ -2,9 +2,8 @@
 // explained, the critical path and its imbalance.
 //
 // Costs stand at the process and the call path that are to blame. A stretch of computing that is a
-// cause with times becomes a call path of its own, below the function that computes, and takes its
-// time from it. Source: the names are those of Scalasca's metrics,
-// where it has them.
+// cause with times becomes a call path of its own, below the region that encloses it, and takes its
+// time from it. Source: the names are those of Scalasca's metrics, where it has them.
 #pragma once
 
 #include <map>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include "epilog/format/openmp_constructs.h"
 #include "expert/analysis/processors.h"
@@ -19,26 +20,46 @@ std::string seconds(double value) {
   return fixed(value, 3) + " s";
 }
 
-// The function that computes: a region of the trace, or the one that its next or last call comes
-// from as call sites tell.
-std::string function_of(const Report& report, const StorePlaces& places, const Stretch& stretch) {
+// Where a call stands in the report's tree; null for none.
+const CallPathNode* caller_of(const Report& report, const StorePlaces& places, CallPathIndex call) {
+  const std::size_t path = call == kNoCallPath ? kNone : places.call_path(call);
+  const std::size_t parent = path == kNone ? kNone : report.call_paths()[path].parent;
+  return parent == kNone ? nullptr : &report.call_paths()[parent];
+}
+
+// The function that a call comes from, if only its call site tells. That says where the call is:
+// what is computed before and behind it may lie in any other function, but for `main`.
+std::string named_caller(const Report& report, const StorePlaces& places, CallPathIndex call) {
+  const CallPathNode* const caller = caller_of(report, places, call);
+  const bool named = caller != nullptr && caller->index == kOnlyNamed;
+  return named ? report.region_name(caller->region) : std::string();
+}
+
+// The function that computes, as far as it is known: a region that the trace has around it, or
+// `main`. `before` and `after`: the functions of the calls around it by named_caller().
+std::string function_of(const Report& report, const StorePlaces& places, const Stretch& stretch,
+                        const std::string& before, const std::string& after) {
   for (const CallPathIndex call : {stretch.after, stretch.before}) {
-    const std::size_t path = call == kNoCallPath ? kNone : places.call_path(call);
-    if (path == kNone) continue;
-    const CallPathNode& node = report.call_paths()[path];
-    if (node.parent == kNone) continue;
-    const CallPathNode& caller = report.call_paths()[node.parent];
-    // Else the program has left the function, or is on its way into another.
-    if (caller.index != kOnlyNamed && !caller.has(stretch.path)) continue;
+    const CallPathNode* const caller = caller_of(report, places, call);
+    // Else the program has left the region, or is on its way into another.
+    if (caller == nullptr || !caller->has(stretch.path)) continue;
     // In a construct stands directly what the function does that begins it.
-    const RegionDef* region = report.definitions().regions.find(caller.region);
+    const CallPathNode& node = report.call_paths()[places.call_path(call)];
+    const RegionDef* region = report.definitions().regions.find(caller->region);
     const CallSiteDef* site =
         is_absent(node.site) ? nullptr : report.definitions().call_sites.find(node.site);
     const bool construct = region != nullptr && is_omp(region->type) && site != nullptr;
-    return report.region_name(construct && !is_absent(site->left) ? site->left : caller.region);
+    return report.region_name(construct && !is_absent(site->left) ? site->left : caller->region);
   }
   const std::size_t path = stretch.path == kNoCallPath ? kNone : places.call_path(stretch.path);
-  return path == kNone ? std::string() : report.region_name(report.call_paths()[path].region);
+  if (path == kNone) return {};
+  const CallPathNode& region = report.call_paths()[path];
+  const bool program = region.parent == kNone;
+  if (!program || (before.empty() && after.empty())) return report.region_name(region.region);
+  constexpr std::string_view kMain = "main";
+  const bool main = (before == kMain || stretch.before == kNoCallPath) &&
+                    (after == kMain || stretch.after == kNoCallPath);
+  return main ? std::string(kMain) : std::string();
 }
 
 // "halo.c:39", or the call's name where its place is not known.
@@ -48,28 +69,39 @@ std::string call_place(const Report& report, const StorePlaces& places, CallPath
   return site.empty() ? call_name(report, places, call) : site;
 }
 
-std::string stretch_words(const Report& report, const StorePlaces& places, const Stretch& stretch,
-                          bool short_form, const std::string& sampled = {}) {
-  switch (stretch.kind) {
-    case Stretch::Kind::kBeforeRecording:
-      return "before its first event";
-    case Stretch::Kind::kCall:
-    case Stretch::Kind::kOverhead:
-      return call_name(report, places, stretch.path);
-    case Stretch::Kind::kStarting:
-      return "starting in " + call_name(report, places, stretch.path);
-    case Stretch::Kind::kComputing:
-      break;
-  }
+struct StretchWords {
+  std::string function;  // that computes; empty if it is not known
+  std::string when;      // "between halo.c:39 and halo.c:44"
+};
+
+StretchWords computing_words(const Report& report, const StorePlaces& places,
+                             const Stretch& stretch, bool short_form, const std::string& sampled) {
   const bool first = stretch.before == kNoCallPath, last = stretch.after == kNoCallPath;
-  std::string name = sampled.empty() ? function_of(report, places, stretch) : sampled;
-  if (!name.empty()) name += ", ";
-  if (first && last) return name + "from its first to its last event";
-  if (first) return name + "before " + call_name(report, places, stretch.after);
-  if (last) return name + "after " + call_name(report, places, stretch.before);
-  const auto call = short_form ? call_place : call_name;
-  return name + "between " + call(report, places, stretch.before) + " and " +
-         call(report, places, stretch.after);
+  std::string before = named_caller(report, places, stretch.before);
+  std::string after = named_caller(report, places, stretch.after);
+  StretchWords words;
+  words.function = sampled.empty() ? function_of(report, places, stretch, before, after) : sampled;
+  // What is known better needs no other functions.
+  for (std::string* caller : {&before, &after}) {
+    if (!sampled.empty() || *caller == words.function) caller->clear();
+  }
+  const bool both = !first && !last && before == after && !before.empty();
+  const auto call = [&](CallPathIndex at, const std::string& caller) {
+    std::string named = (first || last || !short_form ? call_name : call_place)(report, places, at);
+    if (!both && !caller.empty()) named += " (in " + caller + ')';
+    return named;
+  };
+  if (first && last) {
+    words.when = "from its first to its last event";
+  } else if (first) {
+    words.when = "before " + call(stretch.after, after);
+  } else if (last) {
+    words.when = "after " + call(stretch.before, before);
+  } else {
+    words.when = "between " + call(stretch.before, before) + " and " + call(stretch.after, after);
+    if (both) words.when += " (both in " + before + ')';
+  }
+  return words;
 }
 
 // "relax (halo.c:44)": the function that its samples tell, at the line with the most of them if it
@@ -96,7 +128,19 @@ std::string number(const Report& report, const StorePlaces& places, LocationInde
 }  // namespace
 
 std::string stretch_name(const Report& report, const StorePlaces& places, const Stretch& stretch) {
-  return stretch_words(report, places, stretch, false);
+  switch (stretch.kind) {
+    case Stretch::Kind::kBeforeRecording:
+      return "before its first event";
+    case Stretch::Kind::kCall:
+    case Stretch::Kind::kOverhead:
+      return call_name(report, places, stretch.path);
+    case Stretch::Kind::kStarting:
+      return "starting in " + call_name(report, places, stretch.path);
+    case Stretch::Kind::kComputing:
+      break;
+  }
+  const StretchWords words = computing_words(report, places, stretch, false, {});
+  return words.function.empty() ? words.when : words.function + ", " + words.when;
 }
 
 namespace {
@@ -170,20 +214,27 @@ std::string counter_words(const Report& report, const RootCause& cause) {
 
 std::string cause_words(const Report& report, const StorePlaces& places, const RootCause& cause) {
   const std::string does = who(report, places, cause.location);
-  const std::string how =
-      seconds(cause.longer) + (cause.compared ? " longer in " : " in ") +
-      stretch_words(report, places, cause.stretch, true, sampled_words(report, cause));
+  const std::string how = seconds(cause.longer) + (cause.compared ? " longer" : "");
   switch (cause.stretch.kind) {
     case Stretch::Kind::kBeforeRecording:
       return does + " starts " + seconds(cause.longer) + " later";
     case Stretch::Kind::kStarting:
       return does + " starts " + seconds(cause.longer) + " later in " +
              call_name(report, places, cause.stretch.path);
-    case Stretch::Kind::kComputing:
-      return does + " computes " + how;
+    case Stretch::Kind::kComputing: {
+      const StretchWords words =
+          computing_words(report, places, cause.stretch, true, sampled_words(report, cause));
+      const std::string in = words.function.empty() ? " " : " in " + words.function + ", ";
+      return does + " computes " + how + in + words.when;
+    }
     default:
-      return does + " spends " + how;
+      return does + " spends " + how + " in " + call_name(report, places, cause.stretch.path);
   }
+}
+
+bool names_function(const Report& report, const StorePlaces& places, const RootCause& cause) {
+  return !computing_words(report, places, cause.stretch, true, sampled_words(report, cause))
+              .function.empty();
 }
 
 std::string pattern_words(const RootCause& cause) {

@@ -11,10 +11,15 @@
 namespace kojak::expert {
 
 // "relax, between MPI_Win_fence at halo.c:39 and MPI_Win_fence at halo.c:44"; a call's name and
-// place for time in a call. Names of the program are as it gave them.
+// place for time in a call. Names of the program are as it gave them. The function is one that is
+// known to compute: a region of the trace, or `main`. Where only call sites tell of functions, it
+// says in which ones the calls are: "between ... at halo.c:44 and ... at halo.c:39 (both in swap)".
 std::string stretch_name(const Report& report, const StorePlaces& places, const Stretch& stretch);
-// "rank 1 computes 0.110 s longer in relax, between halo.c:39 and halo.c:44"
+// "rank 1 computes 0.110 s longer in relax, between halo.c:39 and halo.c:44"; of samples comes the
+// function as well.
 std::string cause_words(const Report& report, const StorePlaces& places, const RootCause& cause);
+// Whether these words say which function computes.
+bool names_function(const Report& report, const StorePlaces& places, const RootCause& cause);
 // "the others wait 2.400 s for it on window 0 created at halo.c:12 (Wait at Fence 1.600 s, Late
 // Post 0.800 s)", and if that is known "; without it the run would take 0.900 s less" and "; rank 1
 // had no processor for 40 % of its time"
