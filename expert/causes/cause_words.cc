@@ -7,6 +7,7 @@
 
 #include "epilog/format/openmp_constructs.h"
 #include "expert/analysis/processors.h"
+#include "expert/analysis/samples.h"
 #include "expert/catalogue.h"
 #include "expert/report/count_words.h"
 #include "expert/report/wait_words.h"
@@ -232,9 +233,16 @@ std::string cause_words(const Report& report, const StorePlaces& places, const R
   }
 }
 
-bool names_function(const Report& report, const StorePlaces& places, const RootCause& cause) {
-  return !computing_words(report, places, cause.stretch, true, sampled_words(report, cause))
-              .function.empty();
+std::string function_advice(const Report& report, const StorePlaces& places,
+                            const RootCause& cause) {
+  if (cause.stretch.kind != Stretch::Kind::kComputing ||
+      report.find_metric(kSamplesMetric) != kNone ||
+      !computing_words(report, places, cause.stretch, true, {}).function.empty()) {
+    return {};
+  }
+  return "The lines of calls say where computing begins and ends, not which function computes: "
+         "kojak "
+         "run --sample tells that.";
 }
 
 std::string pattern_words(const RootCause& cause) {

@@ -18,8 +18,9 @@ std::string stretch_name(const Report& report, const StorePlaces& places, const 
 // "rank 1 computes 0.110 s longer in relax, between halo.c:39 and halo.c:44"; of samples comes the
 // function as well.
 std::string cause_words(const Report& report, const StorePlaces& places, const RootCause& cause);
-// Whether these words say which function computes.
-bool names_function(const Report& report, const StorePlaces& places, const RootCause& cause);
+// Where these words do not say which function computes: how to learn that; else empty.
+std::string function_advice(const Report& report, const StorePlaces& places,
+                            const RootCause& cause);
 // "the others wait 2.400 s for it on window 0 created at halo.c:12 (Wait at Fence 1.600 s, Late
 // Post 0.800 s)", and if that is known "; without it the run would take 0.900 s less" and "; rank 1
 // had no processor for 40 % of its time"

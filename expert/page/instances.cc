@@ -207,7 +207,8 @@ Instances instances_of(const expert::Report& analysis, const cube::Report& repor
       if (result.causes.size() == kCauses) break;
       CauseLine line{expert::cause_words(analysis, places, cause),
                      expert::effect_words(analysis, places, cause),
-                     expert::chain_words(analysis, places, cause.chain)};
+                     expert::chain_words(analysis, places, cause.chain),
+                     expert::function_advice(analysis, places, cause)};
       line.seconds = cause.seconds;
       line.call_node = node_of(cause.place);
       line.before = node_of(cause.stretch.before);

@@ -263,6 +263,7 @@ void add_causes(Json& json, const PageOptions& options) {
   for (const CauseLine& cause : options.causes) {
     json.begin_object().member("words", cause.words).member("effect", cause.effect);
     if (!cause.chain_words.empty()) json.member("chainWords", cause.chain_words);
+    if (!cause.advice.empty()) json.member("advice", cause.advice);
     json.member("seconds", cause.seconds).member("call", position(cause.call_node));
     json.member("before", position(cause.before)).member("after", position(cause.after));
     if (cause.line >= 1) json.member("file", cause.file).member("line", cause.line);

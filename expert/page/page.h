@@ -82,6 +82,7 @@ struct LastCall {
 // Who made the others wait, by doing what: sentences (expert/causes/cause_words.h).
 struct CauseLine {
   std::string words, effect, chain_words;
+  std::string advice;  // how to learn more of it; mostly empty
   double seconds = 0;  // of waiting
   std::size_t call_node = cube::kNone;
   // The calls around computing, if that is what it did.

@@ -10,7 +10,6 @@
 #include <sstream>
 
 #include "expert/analysis/processors.h"
-#include "expert/analysis/samples.h"
 #include "expert/analysis/store_places.h"
 #include "expert/catalogue.h"
 #include "expert/causes/cause_words.h"
@@ -641,12 +640,11 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
            cause.gain.value_or(0) >= 0.01 * causes.path_length;
   };
   std::size_t told = 0;
-  bool no_function = false;
+  std::string advice;
   for (const RootCause& cause : causes.causes) {
     if (told == kCauses) break;
     if (!matters(cause)) continue;
-    no_function = no_function || (cause.stretch.kind == Stretch::Kind::kComputing &&
-                                  !names_function(report, places, cause));
+    if (advice.empty()) advice = function_advice(report, places, cause);
     out << numbered(++told, cause_sentence(report, places, cause), style.width);
     const std::string chain = cube::printable(chain_words(report, places, cause.chain));
     if (!chain.empty()) out << wrapped("Chain: " + chain + '.', style.width, 6);
@@ -654,12 +652,7 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
   if (causes.causes.size() > told) {
     out << "      and " << causes.causes.size() - told << " more (see --json)\n";
   }
-  if (no_function && report.find_metric(kSamplesMetric) == kNone) {
-    out << wrapped(
-        "Lines of calls say where computing begins and ends, not which function computes: "
-        "kojak run --sample tells that.",
-        style.width, 6);
-  }
+  if (!advice.empty()) out << wrapped(advice, style.width, 6);
   if (causes.unexplained > 0) {
     out << wrapped("The trace tells no cause of " + seconds(causes.unexplained) + " s, " +
                        percent(causes.unexplained, causes.waits) + " of all waiting.",

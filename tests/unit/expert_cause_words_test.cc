@@ -120,9 +120,9 @@ TEST(CauseWords, WhereCallsAreIsNotWhatComputes) {
   EXPECT_EQ(said_of(report, 2),
             "rank 0 computes 1.000 s longer in main, between halo.c:30 and halo.c:31");
   const StorePlaces places(report);
-  EXPECT_FALSE(names_function(report, places, report.root_causes()->causes[0]));
-  EXPECT_FALSE(names_function(report, places, report.root_causes()->causes[1]));
-  EXPECT_TRUE(names_function(report, places, report.root_causes()->causes[2]));
+  EXPECT_FALSE(function_advice(report, places, report.root_causes()->causes[0]).empty());
+  EXPECT_FALSE(function_advice(report, places, report.root_causes()->causes[1]).empty());
+  EXPECT_TRUE(function_advice(report, places, report.root_causes()->causes[2]).empty());
   EXPECT_NE(summary_of(report).find("--sample"), std::string::npos) << summary_of(report);
   // In the tree: below the function that both calls are in, else below what encloses both.
   EXPECT_EQ(node_above(report, "between MPI_Barrier halo.c:14 and MPI_Barrier halo.c:12"), "swap");

@@ -222,6 +222,7 @@ export class Findings {
       line.append(actions);
       return line;
     };
+    const advice = [...new Set(shown.flatMap((cause) => cause.advice ?? []))];
     const further = causes.length - shown.length + (furtherCauses ?? 0);
     const more =
       further > 0 ? h("p", { class: "dim" }, `and ${plural(further, "more cause")} (expert --json lists them)`) : null;
@@ -231,6 +232,7 @@ export class Findings {
       h("h2", {}, "Who made the others wait"),
       h("ol", {}, ...shown.map(item)),
       more,
+      ...advice.map((text) => h("p", { class: "dim" }, text)),
     );
   }
 

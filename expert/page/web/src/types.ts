@@ -83,6 +83,7 @@ export interface Cause {
   words: string;
   effect: string;
   chainWords?: string;
+  advice?: string; // how to learn more of it
   seconds: number; // of waiting
   call: number; // -1: unknown
   before: number; // calls around computing, -1: none
