@@ -25,7 +25,7 @@ namespace kojak::expert {
 
 class LogMemory {
  public:
-  static constexpr std::size_t kInMemory = std::size_t{16} << 20;
+  static constexpr std::size_t kInMemory = std::size_t{8} << 20;
   static constexpr std::size_t kLeastFile = std::size_t{64} << 10;  // smaller arrays stay in memory
 
   explicit LogMemory(std::size_t in_memory = kInMemory) : limit_(in_memory) {}
