@@ -351,28 +351,6 @@ class Causes(Recorded):
         self.assertEqual(page.text(f"{CALLS} .row.chosen .name"),
                          "between MPI_Put halo.c:118 and MPI_Win_fence halo.c:130")
 
-    def test_calls_do_not_tell_what_computes(self):
-        """Two barriers in swap, of which only call sites know: rank 1 comes to the second one 3 s late."""
-        names = ("prog", "swap", "MPI_Barrier", "halo.c")
-        events = "".join(f'STRING strid={i} cntc=0 str="{name}"\n' for i, name in enumerate(names))
-        events += "FILE fid=0 fnid=3\n"
-        for region, kind in enumerate((1, 1, 4)):
-            events += f"REGION rid={region} rnid={region} fid=absent begln=absent endln=absent rdid=absent rtype={kind}\n"
-        for site, line in enumerate((12, 14)):
-            events += f"CALL_SITE csid={site} fid=0 lno={line} erid=2 lrid=1\n"
-        for event in ("ENTER lid=0 time=0 rid=0", "ENTER lid=1 time=0 rid=0",
-                      "ENTER_CS lid=0 time=1 csid=1", "ENTER_CS lid=1 time=1 csid=1",
-                      "MPI_COLLEXIT lid=0 time=1", "MPI_COLLEXIT lid=1 time=1",
-                      "ENTER_CS lid=0 time=2 csid=0", "ENTER_CS lid=1 time=5 csid=0",
-                      "MPI_COLLEXIT lid=0 time=5", "MPI_COLLEXIT lid=1 time=5",
-                      "EXIT lid=0 time=6", "EXIT lid=1 time=6"):
-            events += event + "\n"
-        page = self.open(self.record("unnamed", events, "--causes")[2])
-        causes = page.text(".causes").replace("\u202f", " ")
-        self.assertIn("rank 1 computes 3.000 s longer between halo.c:14 and halo.c:12 (both in swap):", causes)
-        self.assertEqual(causes.count("kojak run --sample tells that"), 1)
-        self.assertNotIn("--sample", self.open(self.html).text(".causes"))  # there a region tells it
-
     def test_without_them_the_page_has_no_such_list(self):
         page = self.open(self.plain)
         self.assertEqual(page.texts(".causes"), [])

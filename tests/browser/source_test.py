@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Looks at the lines of source on the page of a run of which one file is here.
+"""Looks at the lines of source on the page of a run of which one file is here, and at a run whose functions call sites tell.
 
 Usage: source_test.py BINARY_DIR REFERENCE_DIR [unittest arguments]
 Needs Chromium.
@@ -83,6 +83,31 @@ class Source(Recorded):
         analyse(pathlib.Path(self.folder.name, "again.cube"), self.trace, "--html", text, "--no-source")
         self.assertNotIn("code of line", text.read_text())
         self.assertIn("code of line", self.html.read_text())
+
+
+class CallSites(Recorded):
+    def test_calls_do_not_tell_what_computes(self):
+        """Two barriers in swap, of which only call sites know: rank 1 comes to the second one 3 s late."""
+        names = ("prog", "swap", "MPI_Barrier", "halo.c")
+        events = "".join(f'STRING strid={i} cntc=0 str="{name}"\n' for i, name in enumerate(names))
+        events += "FILE fid=0 fnid=3\n"
+        for region, kind in enumerate((1, 1, 4)):
+            events += f"REGION rid={region} rnid={region} fid=absent begln=absent endln=absent rdid=absent rtype={kind}\n"
+        for site, line in enumerate((12, 14)):
+            events += f"CALL_SITE csid={site} fid=0 lno={line} erid=2 lrid=1\n"
+        for event in ("ENTER lid=0 time=0 rid=0", "ENTER lid=1 time=0 rid=0",
+                      "ENTER_CS lid=0 time=1 csid=1", "ENTER_CS lid=1 time=1 csid=1",
+                      "MPI_COLLEXIT lid=0 time=1", "MPI_COLLEXIT lid=1 time=1",
+                      "ENTER_CS lid=0 time=2 csid=0", "ENTER_CS lid=1 time=5 csid=0",
+                      "MPI_COLLEXIT lid=0 time=5", "MPI_COLLEXIT lid=1 time=5",
+                      "EXIT lid=0 time=6", "EXIT lid=1 time=6"):
+            events += event + "\n"
+        page = self.open(self.record("unnamed", events, "--causes")[2])
+        causes = page.text(".causes").replace("\u202f", " ")
+        self.assertIn("rank 1 computes 3.000 s longer between halo.c:14 and halo.c:12 (both in swap):", causes)
+        self.assertEqual(causes.count("kojak run --sample tells that"), 1)
+        events = program()  # where a region tells it
+        self.assertNotIn("--sample", self.open(self.record("named", events, "--causes")[2]).text(".causes"))
 
 
 if __name__ == "__main__":
