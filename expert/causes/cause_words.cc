@@ -241,8 +241,7 @@ std::string function_advice(const Report& report, const StorePlaces& places,
     return {};
   }
   return "The lines of calls say where computing begins and ends, not which function computes: "
-         "kojak "
-         "run --sample tells that.";
+         "kojak run --sample tells that.";
 }
 
 std::string pattern_words(const RootCause& cause) {

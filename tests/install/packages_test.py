@@ -211,7 +211,7 @@ class Sources(unittest.TestCase):
             run("cpack", "--config", BUILD / "CPackSourceConfig.cmake", "-B", work, cwd=BUILD)
             with tarfile.open(f"{work}/kojak-{VERSION}.tar.gz") as archive:
                 names = archive.getnames()
-                archive.extractall(work, filter="data")
+            run("tar", "-xf", f"{work}/kojak-{VERSION}.tar.gz", "-C", work, cwd=BUILD)
             top = f"kojak-{VERSION}/"
             self.assertTrue(all(name.startswith(top) for name in names if name != top[:-1]))
             for name in names:
