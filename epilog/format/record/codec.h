@@ -35,7 +35,7 @@ class Decoder {
   template <class T>
   KOJAK_INLINED void field(const FieldInfo& info, T& value) {
     if (static_cast<std::size_t>(end_ - p_) < sizeof(T)) [[unlikely]] {
-      fail(info);
+      fail(info.name);
       return;
     }
     if constexpr (std::is_same_v<T, Seconds>) {
@@ -50,35 +50,42 @@ class Decoder {
     p_ += sizeof(T);
   }
   template <class T>
-  void array(const FieldInfo& info, PackedArray<T>& view, std::uint32_t count) {
-    const std::size_t bytes = std::size_t{count} * sizeof(T);
-    if (static_cast<std::size_t>(end_ - p_) < bytes) [[unlikely]] {
-      fail(info);
-      return;
-    }
-    view = {p_, count, swap_};
-    p_ += bytes;
+  KOJAK_INLINED void array(const FieldInfo& info, PackedArray<T>& view, std::uint32_t count) {
+    list(info.name, view, count);
   }
   template <class T>
-  void rest(const FieldInfo& info, PackedArray<T>& view) {
-    array(info, view, static_cast<std::uint32_t>(static_cast<std::size_t>(end_ - p_) / sizeof(T)));
+  KOJAK_INLINED void rest(const FieldInfo& info, PackedArray<T>& view) {
+    const std::size_t left = static_cast<std::size_t>(end_ - p_);
+    list(info.name, view, static_cast<std::uint32_t>(left / sizeof(T)));
   }
-  void text(const FieldInfo&, Text& text) {
+  KOJAK_INLINED void text(const FieldInfo&, Text& text) {
     text = {reinterpret_cast<const char*>(p_), static_cast<std::size_t>(end_ - p_)};
     while (!text.empty() && text.back() == '\0') text.remove_suffix(1);
     p_ = end_;
   }
   KOJAK_INLINED void metrics(const FieldInfo& info, MetricValues& view) {
     if (metrics_ != 0) [[unlikely]]
-      array(info, view, metrics_);
+      list(info.name, view, metrics_);
   }
   const char* failed() const { return failed_; }
   // Bytes behind the last field: of a later minor version.
   std::size_t left() const { return static_cast<std::size_t>(end_ - p_); }
 
  private:
-  [[gnu::cold]] void fail(const FieldInfo& info) {
-    if (failed_ == nullptr) failed_ = info.name;
+  // What is not inlined gets names, no FieldInfo: each of these would be made in memory before the
+  // first field of any record is looked at.
+  template <class T>
+  void list(const char* name, PackedArray<T>& view, std::uint32_t count) {
+    const std::size_t bytes = std::size_t{count} * sizeof(T);
+    if (static_cast<std::size_t>(end_ - p_) < bytes) [[unlikely]] {
+      fail(name);
+      return;
+    }
+    view = {p_, count, swap_};
+    p_ += bytes;
+  }
+  [[gnu::cold]] void fail(const char* name) {
+    if (failed_ == nullptr) failed_ = name;
     p_ = end_;
   }
   const std::byte* p_;
@@ -107,19 +114,33 @@ class Encoder {
     }
   }
   template <class T>
-  void array(const FieldInfo& info, const PackedArray<T>& view, std::uint32_t count) {
+  KOJAK_INLINED void array(const FieldInfo&, const PackedArray<T>& view, std::uint32_t count) {
     if (view.size() != count) overflow_ = true;
-    rest(info, view);
+    list(view);
   }
   template <class T>
-  void rest(const FieldInfo&, const PackedArray<T>& view) {
+  KOJAK_INLINED void rest(const FieldInfo&, const PackedArray<T>& view) {
+    list(view);
+  }
+  KOJAK_INLINED void text(const FieldInfo&, const Text& text) { put_text(text); }
+  KOJAK_INLINED void metrics(const FieldInfo&, const MetricValues& view) {
+    if (!view.empty()) [[unlikely]]
+      list(view);
+  }
+  std::size_t size() const { return static_cast<std::size_t>(p_ - begin_); }
+  bool overflow() const { return overflow_; }
+
+ private:
+  // (No FieldInfo: see Decoder.)
+  template <class T>
+  void list(const PackedArray<T>& view) {
     if (room() < std::size_t{view.size()} * sizeof(T)) {
       overflow_ = true;
       return;
     }
     for (std::uint32_t i = 0; i < view.size(); ++i) put(view[i]);
   }
-  void text(const FieldInfo&, const Text& text) {
+  void put_text(const Text& text) {
     if (room() < text.size()) {
       overflow_ = true;
       return;
@@ -127,14 +148,6 @@ class Encoder {
     std::memcpy(p_, text.data(), text.size());
     p_ += text.size();
   }
-  KOJAK_INLINED void metrics(const FieldInfo& info, const MetricValues& view) {
-    if (!view.empty()) [[unlikely]]
-      rest(info, view);
-  }
-  std::size_t size() const { return static_cast<std::size_t>(p_ - begin_); }
-  bool overflow() const { return overflow_; }
-
- private:
   std::size_t room() const { return kMaxBody - size(); }
   template <class U>
   KOJAK_INLINED void put(U value) {
