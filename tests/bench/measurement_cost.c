@@ -81,6 +81,9 @@ int main(int argc, char** argv) {
             MPI_Isend(&out, 1, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD, &request);
             MPI_Recv(&in, 1, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             MPI_Wait(&request, MPI_STATUS_IGNORE), (void)0);
+    MEASURE_CALL("sendrecv",
+            MPI_Sendrecv(&out, 1, MPI_DOUBLE, 0, 5, &in, 1, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+            (void)0);
     MPI_Win_unlock_all(win);
     MPI_Send(&value, 1, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD);
   } else if (rank == 1) {

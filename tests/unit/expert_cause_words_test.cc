@@ -14,8 +14,8 @@
 namespace kojak::expert {
 namespace {
 
-// Barriers at lines of halo.c: 12 and 14 in swap, 18 in residual, 30 and 31 in main; relax is a
-// function that the trace records.
+// Barriers at lines of halo.c: 12 and 14 in swap, 18 in residual, 30 and 31 in main, 40 in what
+// Python calls the script itself; relax is a function that the trace records.
 const char* const kCallers =
     "STRING strid=0 cntc=0 str=\"prog\"\n"
     "STRING strid=1 cntc=0 str=\"main\"\n"
@@ -24,6 +24,7 @@ const char* const kCallers =
     "STRING strid=4 cntc=0 str=\"relax\"\n"
     "STRING strid=5 cntc=0 str=\"MPI_Barrier\"\n"
     "STRING strid=6 cntc=0 str=\"halo.c\"\n"
+    "STRING strid=7 cntc=0 str=\"<module>\"\n"
     "FILE fid=0 fnid=6\n"
     "REGION rid=0 rnid=0 fid=absent begln=absent endln=absent rdid=absent rtype=1\n"
     "REGION rid=1 rnid=1 fid=0 begln=absent endln=absent rdid=absent rtype=1\n"
@@ -31,11 +32,13 @@ const char* const kCallers =
     "REGION rid=3 rnid=3 fid=0 begln=absent endln=absent rdid=absent rtype=1\n"
     "REGION rid=4 rnid=4 fid=0 begln=absent endln=absent rdid=absent rtype=1\n"
     "REGION rid=5 rnid=5 fid=absent begln=absent endln=absent rdid=absent rtype=4\n"
+    "REGION rid=6 rnid=7 fid=0 begln=absent endln=absent rdid=absent rtype=1\n"
     "CALL_SITE csid=0 fid=0 lno=12 erid=5 lrid=2\n"
     "CALL_SITE csid=1 fid=0 lno=14 erid=5 lrid=2\n"
     "CALL_SITE csid=2 fid=0 lno=18 erid=5 lrid=3\n"
     "CALL_SITE csid=3 fid=0 lno=30 erid=5 lrid=1\n"
-    "CALL_SITE csid=4 fid=0 lno=31 erid=5 lrid=1\n";
+    "CALL_SITE csid=4 fid=0 lno=31 erid=5 lrid=1\n"
+    "CALL_SITE csid=5 fid=0 lno=40 erid=5 lrid=6\n";
 constexpr int kRanks = 3, kRecorded = 4;
 
 class CalledRun {
@@ -146,6 +149,19 @@ TEST(CauseWords, ARecordedFunctionComputes) {
       said_of(report, 0),
       "rank 1 computes 3.000 s longer in relax, between halo.c:14 and halo.c:12 (both in swap)");
   EXPECT_EQ(summary_of(report).find("--sample"), std::string::npos) << summary_of(report);
+}
+
+// In a Python script main is a function as others are: it may be left and called again.
+TEST(CauseWords, TheMainOfAScriptMayBeLeft) {
+  constexpr int kMain30 = 3, kMain31 = 4, kModule40 = 5;
+  CalledRun run;
+  run.barrier(kModule40, {1, 1, 1});
+  run.barrier(kMain30, {2, 2, 2});
+  run.barrier(kMain31, {4, 3, 3});
+  const Report& report = run.analyse_until(5);
+  ASSERT_EQ(report.root_causes()->causes.size(), 1u);
+  EXPECT_EQ(said_of(report, 0),
+            "rank 0 computes 1.000 s longer between halo.c:30 and halo.c:31 (both in main)");
 }
 
 // Before its first call and behind its last one a process may compute anywhere, too: rank 2 starts
