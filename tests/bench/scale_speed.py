@@ -4,7 +4,7 @@
 usage: scale_speed.py --bin DIR --make-traces PROGRAM [--dir DIR] [--events N] [--ranks N]
 
 Prints CPU and wall time, and holds the fence waits of the report against their sum from arithmetic (see
-make_traces.cc). Needs about 5 GB at the default size, all of which goes away again.
+make_traces.cc). Needs about 1 GB at the default size, all of which goes away again.
 """
 import argparse
 import csv
