@@ -36,17 +36,6 @@ std::string named_caller(const Report& report, const StorePlaces& places, CallPa
   return named ? report.region_name(caller->region) : std::string();
 }
 
-// Whether all that is computed between two calls in this function lies in it. (A Python script has
-// functions as others are below its <module>, and one called main may be left and called again.)
-bool encloses_all(const Report& report, const std::string& function) {
-  const auto of_script = [&](const CallPathNode& node) {
-    const RegionDef* const region = report.definitions().regions.find(node.region);
-    return region != nullptr && region->name == "<module>";
-  };
-  const std::vector<CallPathNode>& nodes = report.call_paths();
-  return function == "main" && std::none_of(nodes.begin(), nodes.end(), of_script);
-}
-
 // The function that computes, as far as it is known: a region that the trace has around it, or
 // `main`. `before` and `after`: the functions of the calls around it by named_caller().
 std::string function_of(const Report& report, const StorePlaces& places, const Stretch& stretch,
@@ -68,10 +57,11 @@ std::string function_of(const Report& report, const StorePlaces& places, const S
   const CallPathNode& region = report.call_paths()[path];
   const bool program = region.parent == kNone;
   if (!program || (before.empty() && after.empty())) return report.region_name(region.region);
-  const std::string& function = before.empty() ? after : before;
-  const bool same = (before == function || stretch.before == kNoCallPath) &&
-                    (after == function || stretch.after == kNoCallPath);
-  return same && encloses_all(report, function) ? function : std::string();
+  // (That of a script may be left and called again.)
+  constexpr std::string_view kMain = "main";
+  const bool main = !report.has_script() && (before == kMain || stretch.before == kNoCallPath) &&
+                    (after == kMain || stretch.after == kNoCallPath);
+  return main ? std::string(kMain) : std::string();
 }
 
 // "halo.c:39", or the call's name where its place is not known.

@@ -14,6 +14,11 @@ namespace {
 
 constexpr std::uint8_t kUserRegion = 3;  // EPILOG's region type of regions begun by hand
 
+// What a Python script does outside of functions.
+bool is_script(const RegionDef& region) {
+  return region.name == "<module>";
+}
+
 }  // namespace
 
 std::string site_name(const Definitions& definitions, CallSiteId id) {
@@ -215,8 +220,8 @@ std::vector<RegionId> Report::main_above(const std::vector<CallPath>& call_paths
     const RegionDef* region = definitions_->regions.find(caller);
     if (region == nullptr) continue;
     if (region->name == "main") mains[root[i]] = caller;
-    // Python calls a function main from <module>, which is above it.
-    python[root[i]] = python[root[i]] || region->name == "<module>";
+    // A script is above its main.
+    python[root[i]] = python[root[i]] || is_script(*region);
   }
   for (std::size_t i = 0; i < mains.size(); ++i) {
     if (python[i]) mains[i] = absent<RegionId>();
@@ -298,6 +303,8 @@ void Report::order_call_paths(std::vector<CallPath> call_paths,
       node.parent = place[path.parent];
       node.depth = call_paths_[node.parent].depth + 1;
     }
+    const RegionDef* region = definitions_->regions.find(path.region);
+    has_script_ = has_script_ || (region != nullptr && is_script(*region));
     place[i] = call_paths_.size();
     call_paths_.push_back(std::move(node));
     stack.insert(stack.end(), children[i].rbegin(), children[i].rend());

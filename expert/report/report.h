@@ -143,6 +143,9 @@ class Report {
 
   std::size_t find_metric(std::string_view name) const;  // kNone if there is none
   std::string region_name(RegionId region) const;
+  // Whether a Python script is in the run: it calls a function main as any other, from its
+  // <module>.
+  bool has_script() const { return has_script_; }
   // Whether the entry is no function, but the computing of a function between two of its calls.
   bool is_stretch(RegionId region) const { return stretches_.contains(region); }
   // "halo / exchange_halo halo.c:118 / MPI_Put", outermost first.
@@ -170,6 +173,7 @@ class Report {
   std::vector<MetricNode> metrics_;
   std::vector<std::vector<std::size_t>> summands_;  // of each metric: children that add up to it
   std::vector<CallPathNode> call_paths_;
+  bool has_script_ = false;
   std::vector<MachineNode> machines_;
   std::vector<LocationIndex> thread_locations_;  // column of each thread in the severity store
   std::map<LocationId, std::size_t> threads_by_location_;
