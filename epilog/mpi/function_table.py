@@ -26,9 +26,10 @@ C_TYPES = {
     "aint": "MPI_Aint", "offset": "MPI_Offset", "bigcount": "MPI_Count", "comm": "MPI_Comm",
     "type": "MPI_Datatype", "request": "MPI_Request", "win": "MPI_Win", "group": "MPI_Group",
     "op": "MPI_Op", "info": "MPI_Info", "file": "MPI_File", "errhandler": "MPI_Errhandler",
-    "message": "MPI_Message", "session": "MPI_Session",
+    "message": "MPI_Message", "session": "MPI_Session", "stream": "MPIX_Stream",
 }
-HANDLES = ["comm", "type", "request", "win", "group", "op", "info", "file", "errhandler", "message", "session"]
+HANDLES = ["comm", "type", "request", "win", "group", "op", "info", "file", "errhandler", "message", "session",
+           "stream"]
 OTHER_KINDS = ["buffer", "baseptr", "status", "string", "strings", "state", "attribute", "argc", "argv",
                "varargs"]
 

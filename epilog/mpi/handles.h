@@ -22,6 +22,12 @@ using ::MPI_Session;
 using MPI_Session = void*;
 #endif
 
+#if defined(MPIX_STREAM_NULL)
+using ::MPIX_Stream;
+#else  // MPICH's own, since version 4.1
+using MPIX_Stream = int;
+#endif
+
 // A function of a later MPI than the program's library: says so once, and the call fails.
 [[gnu::cold, gnu::noinline]] int missing_function(const char* name);
 

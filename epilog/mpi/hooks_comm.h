@@ -93,6 +93,8 @@ KOJAK_CREATES(GraphCreate, comm_old, comm_graph)
 KOJAK_CREATES(DistGraphCreate, comm_old, newcomm)
 KOJAK_CREATES(DistGraphCreateAdjacent, comm_old, comm_dist_graph)
 KOJAK_CREATES(IntercommMerge, intercomm, newintercomm)
+KOJAK_CREATES(XStreamCommCreate, comm, newcomm)
+KOJAK_CREATES(XStreamCommCreateMultiplex, comm, newcomm)
 #undef KOJAK_CREATES
 
 // The new communicator is there when the request completes; its place in the parent's order is now.

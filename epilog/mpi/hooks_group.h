@@ -18,6 +18,8 @@ namespace kojak::measure {
   };
 KOJAK_GIVES_GROUP(CommGroup, group)
 KOJAK_GIVES_GROUP(CommRemoteGroup, group)
+KOJAK_GIVES_GROUP(XCommFailureGetAcked, failedgrp)
+KOJAK_GIVES_GROUP(XCommGetFailed, failedgroup)
 KOJAK_GIVES_GROUP(WinGetGroup, group)
 KOJAK_GIVES_GROUP(GroupDifference, newgroup)
 KOJAK_GIVES_GROUP(GroupExcl, newgroup)

@@ -483,6 +483,8 @@ struct Hook<args::FileIwriteShared> : IoRequestHook {};
 template <>
 struct Hook<args::GrequestStart> : OtherRequestHook {};
 template <>
+struct Hook<args::XCommIagree> : OtherRequestHook {};
+template <>
 struct Hook<args::BufferIflush> : OtherRequestHook {};
 template <>
 struct Hook<args::CommIflushBuffer> : OtherRequestHook {};

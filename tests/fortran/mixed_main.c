@@ -2,15 +2,21 @@
    Fortran compilers give to MPI_BARRIER. */
 #include "mixed.h"
 
-void mpi_barrier(MPI_Fint *comm, MPI_Fint *error);
+/* MPICH has all four before version 4.1, and since then the one of the Fortran compiler that it was built with. */
 void mpi_barrier_(MPI_Fint *comm, MPI_Fint *error);
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40100000
+#define BARRIERS mpi_barrier_
+#else
+#define BARRIERS mpi_barrier, mpi_barrier_, mpi_barrier__, MPI_BARRIER
+void mpi_barrier(MPI_Fint *comm, MPI_Fint *error);
 void mpi_barrier__(MPI_Fint *comm, MPI_Fint *error);
 void MPI_BARRIER(MPI_Fint *comm, MPI_Fint *error);
+#endif
 
 static void every_spelling(MPI_Fint comm) {
-  void (*const barriers[])(MPI_Fint *, MPI_Fint *) = {mpi_barrier, mpi_barrier_, mpi_barrier__, MPI_BARRIER};
-  int i;
-  for (i = 0; i < 4; ++i) {
+  void (*const barriers[])(MPI_Fint *, MPI_Fint *) = {BARRIERS};
+  unsigned i;
+  for (i = 0; i < sizeof barriers / sizeof barriers[0]; ++i) {
     MPI_Fint error = -1;
     barriers[i](&comm, &error);
     MADE(MPI_Barrier);

@@ -189,7 +189,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mpi", required=True, choices=["openmpi", "mpich"])
     parser.add_argument("--mpirun", required=True)
-    parser.add_argument("--mca", action="append", default=[], help="Open MPI setting NAME=VALUE")
+    parser.add_argument("--mca", action="append", default=[], help="Open MPI settings NAME=VALUE, with blanks between")
     parser.add_argument("--library", help="to preload; without it the program is linked with it")
     parser.add_argument("--foreign", help="to preload: the library for another MPI")
     parser.add_argument("--loader", help="a program that is told to load the library given as program")
@@ -199,7 +199,7 @@ def main():
     parser.add_argument("program", type=pathlib.Path)
     options = parser.parse_args()
     options.program = options.program.resolve()
-    options.mca = [setting for setting in options.mca if setting]
+    options.mca = [setting for given in options.mca for setting in given.split()]
     options.work.mkdir(parents=True, exist_ok=True)
     top = pathlib.Path(tempfile.mkdtemp(prefix=f"{options.program.name}.", dir=options.work))
     try:

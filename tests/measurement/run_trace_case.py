@@ -49,8 +49,8 @@ class Case:
         command = [self.args.mpirun]
         if self.args.mpi == "openmpi":
             command.append("--oversubscribe")
-            if self.args.mca:
-                command += ["--mca"] + self.args.mca.split("=", 1)
+            for setting in self.args.mca.split():
+                command += ["--mca"] + setting.split("=", 1)
         settings = dict(extra or {})
         if measured and self.args.library:
             settings["LD_PRELOAD"] = self.args.library
@@ -122,7 +122,7 @@ def parser():
     options.add_argument("--name", required=True)
     options.add_argument("--mpi", required=True)
     options.add_argument("--mpirun", required=True)
-    options.add_argument("--mca", default="")
+    options.add_argument("--mca", default="", help="Open MPI settings NAME=VALUE, with blanks between")
     options.add_argument("--library", help="preload it; without, the program is linked with it")
     options.add_argument("--plain-program", help="the program without the library, if --program has it")
     options.add_argument("--tool", required=True, help="local_events")

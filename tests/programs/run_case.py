@@ -99,8 +99,8 @@ def launcher(options, ranks, variables):
     """The command that starts `ranks` processes with the environment variables set in them only."""
     if options.mpi == "openmpi":
         command = [options.mpirun, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
-        if options.mca:
-            command += ["--mca"] + options.mca.split("=", 1)
+        for setting in options.mca.split():
+            command += ["--mca"] + setting.split("=", 1)
         command += ["-n", ranks]
         for name, value in variables.items():
             command += ["-x", f"{name}={value}"]
@@ -190,7 +190,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mpi", required=True, choices=["openmpi", "mpich"])
     parser.add_argument("--mpirun", required=True)
-    parser.add_argument("--mca", default="", help="Open MPI setting NAME=VALUE")
+    parser.add_argument("--mca", default="", help="Open MPI settings NAME=VALUE, with blanks between")
     parser.add_argument("--osc", required=True, help="what the programs are told it is")
     parser.add_argument("--library", required=True, type=pathlib.Path, help="libelg_mpi.so")
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where elg_merge and expert are")

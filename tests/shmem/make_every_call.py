@@ -76,7 +76,7 @@ ASKED = {
 COMPLETING = {"shmem_quiet": ("", "quiet:0"), "shmem_ctx_quiet": ("context", "quiet:1")}
 TOGETHER = {
     "shmem_barrier_all": ("", True), "shmem_barrier": (ALL + ", psync[{n}]", True), "shmem_sync_all": ("", False),
-    "shmem_sync": (ALL + ", psync[{n}]", False),
+    "shmem_sync": (ALL + ", psync[{n}]", False), "shmem_sync_deprecated": (ALL + ", psync[{n}]", False),
 }
 # Open MPI 4.1 writes eight bytes on its stack where the old value of four bytes has room (mca_atomic_ucx_cswap): every call
 # of these ends the program, also without us.

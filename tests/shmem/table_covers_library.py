@@ -47,7 +47,7 @@ def declared(compiler):
 
 
 def comparable(text):
-    return "*" if "*" in text or text.endswith("shmem_ctx_t") or text in ("Context", "Team") else plain(text)
+    return "*" if "*" in text or text.endswith(("shmem_ctx_t", "shmem_team_t")) or text in ("Context", "Team") else plain(text)
 
 
 def main():

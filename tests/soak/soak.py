@@ -160,7 +160,7 @@ class Round:
             job = {"mpi": mpi, "ranks": ranks, "seed": chance.randrange(1, 1 << 31), "steps": steps, "fault": fault,
                    "rank": chance.randrange(ranks),
                    "when": chance.randrange(0, 200000) if fault.endswith("-at") else chance.randrange(steps),
-                   "osc": chance.choice(("", "sm,pt2pt")) if mpi == "openmpi" else "",
+                   "osc": chance.choice(("", self.options.second_osc)) if mpi == "openmpi" else "",
                    "threads": chance.choice((0, 1)),
                    "settings": {"ELG_MPI": "all", "ELG_CALLSITES": chance.choice(("off", "site", "path:3"))}}
             if chance.random() < 0.5:
@@ -409,6 +409,9 @@ class Round:
 def programs(options):
     """Compiles soak_program.c for each MPI that this build has a library for."""
     here = pathlib.Path(__file__).resolve().parent
+    launcher = shutil.which("mpirun.openmpi")
+    version = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False).stdout if launcher else ""
+    options.second_osc = "sm,pt2pt" if "(OpenRTE)" in version else ""  # gone in version 5
     options.programs, options.libraries, options.mpis = {}, {}, []
     for mpi, library in (("openmpi", "lib/libelg_mpi.so"), ("mpich", "lib/mpich/libelg_mpi.so")):
         if not (options.build / library).exists() or shutil.which("mpicc." + mpi) is None:

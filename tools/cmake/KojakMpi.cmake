@@ -2,7 +2,7 @@
 # KOJAK_MPI_COMPILERS names, else Debian's mpicc.openmpi and mpicc.mpich, else the mpicc in the path. There is one library
 # for each of the two binary interfaces: Open MPI's, and that of MPICH and its relatives (Intel MPI, MVAPICH, Cray).
 # Sets KOJAK_MPIS (default one first: Open MPI where it is there) and for each <mpi>
-#   KOJAK_<mpi>_CC, _FC (maybe empty), _RUN, _INCLUDES, _LIBS
+#   KOJAK_<mpi>_CC, _FC (maybe empty), _RUN, _INCLUDES, _LIBS, _MAJOR (of Open MPI, its major version)
 # and defines the imported target kojak_mpi_<mpi>.
 
 set(KOJAK_MPI_COMPILERS "" CACHE STRING "C compilers of the MPI libraries (full paths), one of each binary interface")
@@ -95,6 +95,13 @@ foreach(mpi openmpi mpich)
   target_link_libraries(kojak_mpi_${mpi} INTERFACE ${libs})
   list(APPEND KOJAK_MPIS ${mpi})
 endforeach()
+if(KOJAK_openmpi_CC)
+  set(file ${PROJECT_BINARY_DIR}/CMakeFiles/kojak_openmpi_major.c)
+  file(WRITE ${file} "#include <mpi.h>\nkojak_major OMPI_MAJOR_VERSION\n")
+  execute_process(COMMAND ${KOJAK_openmpi_CC} -E ${file} OUTPUT_VARIABLE text ERROR_QUIET)
+  string(REGEX MATCH "kojak_major ([0-9]+)" found "${text}")
+  set(KOJAK_openmpi_MAJOR ${CMAKE_MATCH_1})
+endif()
 if(NOT KOJAK_MPIS)
   message(FATAL_ERROR "No MPI found: install openmpi-bin and libopenmpi-dev, or mpich and libmpich-dev, or name"
                       " compilers by -DKOJAK_MPI_COMPILERS=/path/to/mpicc")

@@ -78,9 +78,20 @@ std::string launcher_mpi(const std::string& word) {
     return "mpich";
   }
   for (const std::string& library : read_elf_needs(path).libraries) {
-    if (starts_with_any(library, {"libopen-rte", "libopen-pal", "libprrte"})) return "openmpi";
+    if (starts_with_any(library, {"libopen-rte", "libopen-pal", "libprrte", "libpmix"})) {
+      return "openmpi";
+    }
   }
   return "";
+}
+
+// Open MPI's launcher from version 5 on, which is PRRTE: none of Open MPI's own runtime is in it.
+bool is_prrte(const std::string& word) {
+  const ElfNeeds needs = read_elf_needs(find_executable(word));
+  return needs.elf && std::none_of(needs.libraries.begin(), needs.libraries.end(),
+                                   [](const std::string& library) {
+                                     return starts_with_any(library, {"libopen-rte"});
+                                   });
 }
 
 }  // namespace
@@ -149,6 +160,7 @@ MpiUse find_mpi(const std::vector<std::string>& command) {
       if (std::string mpi = launcher_mpi(word); !mpi.empty()) {
         use.launcher = i;
         use.launched = mpi;
+        use.prrte = mpi == "openmpi" && is_prrte(word);
         continue;
       }
     }

@@ -15,6 +15,7 @@ namespace kojak::run {
 struct MpiUse {
   std::string mpi;                      // "openmpi", "mpich", or empty if nothing tells
   std::string launched;                 // the launcher's MPI, or empty
+  bool prrte = false;                   // the launcher is that of Open MPI 5 and later
   bool shmem = false;                   // the program needs OpenSHMEM, too or alone
   std::string program;                  // path of the program that needs MPI, or empty
   std::optional<std::size_t> launcher;  // index of the launcher's word, if it is one that we know

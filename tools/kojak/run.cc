@@ -51,6 +51,7 @@ struct Plan {
   bool verbose = false;
   bool otf2 = false, perfetto = false;  // written, too
   bool shmem = false;                   // the program uses SHMEM
+  bool prrte = false;                   // and is started by Open MPI 5 or later
   bool no_openmp = false;               // constructs of OpenMP are not recorded
   std::string openmp_folder;  // of LLVM's OpenMP library under the name of GCC's, or empty
 };
@@ -71,9 +72,9 @@ std::vector<std::string> settings(const Plan& plan) {
   const char* theirs = std::getenv("LD_PRELOAD");
   if (theirs != nullptr && *theirs != '\0') preload += std::string(":") + theirs;
   std::vector<std::string> all = {preload, "ELG_DIR=" + plan.directory};
-  // With its own hooks for memory Open MPI's SHMEM ends every program with a fault in
+  // With its own hooks for memory the SHMEM of Open MPI 4 ends every program with a fault in
   // shmem_finalize, measured or not.
-  if (plan.shmem && std::getenv("OMPI_MCA_memory") == nullptr) {
+  if (plan.shmem && !plan.prrte && std::getenv("OMPI_MCA_memory") == nullptr) {
     all.emplace_back("OMPI_MCA_memory=^patcher");
   }
   if (!plan.openmp_folder.empty()) {
@@ -101,7 +102,8 @@ std::vector<std::string> settings(const Plan& plan) {
 }
 
 // A launcher that we know is told to set them for its processes, on other nodes too; itself it
-// stays as it is. Any other command inherits them.
+// stays as it is, unless what MPI_Comm_spawn starts gets its settings from there (Open MPI 5). Any
+// other command inherits them.
 std::vector<std::string> with_launcher_options(const Plan& plan, const MpiUse& use) {
   std::vector<std::string> command;
   const auto add = [&] {
@@ -131,6 +133,7 @@ int record(const Plan& plan, const MpiUse& use, bool& started) {
   std::vector<std::string> command = plan.command;
   if (use.launcher && !use.launched.empty()) {
     command = with_launcher_options(plan, use);
+    if (use.prrte) options.environment = settings(plan);
   } else {
     options.environment = settings(plan);
     for (const std::string& setting : options.environment) say(plan, setting);
@@ -318,6 +321,7 @@ int body(const po::variables_map& values) {
   if (use.shmem && plan.mpi == use.mpi) {
     const std::string for_shmem = find_shmem_library();
     plan.shmem = !for_shmem.empty();
+    plan.prrte = use.prrte;
     if (plan.shmem) {
       library = for_shmem;
     } else {

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include <iterator>
+
 #include "epilog/mpi/fortran/libraries.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/session.h"
@@ -20,6 +22,14 @@ constexpr Spelling kSpellings[] = {{"_", false}, {"__", false}, {"", false}, {""
 
 constexpr const char* kSuffixes[] = {"", "_f08", "_f08ts"};
 
+// What stands before and behind the interface's suffix. MPICH's names of forms with large counts changed with
+// version 4.1: mpi_put_f08ts_large_ became mpi_put_c_f08ts_.
+struct Form {
+  const char *before, *behind;
+};
+constexpr Form kPlainForm[] = {{"", ""}};
+constexpr Form kLargeForms[] = {{"_c", ""}, {"", "_large"}};
+
 struct Wanted {
   const char* name;
   Interface interface;
@@ -27,13 +37,16 @@ struct Wanted {
 };
 
 void* look_up(void* where, const char* prefix, const Wanted& wanted) {
-  for (const Spelling& spelling : kSpellings) {
-    char symbol[96];
-    snprintf(symbol, sizeof symbol, "%s%s%s%s%s", prefix, wanted.name,
-             kSuffixes[static_cast<int>(wanted.interface)], wanted.large ? "_large" : "",
-             spelling.suffix);
-    for (char* c = symbol; spelling.upper && *c != '\0'; ++c) *c = static_cast<char>(toupper(*c));
-    if (void* address = dlsym(where, symbol)) return address;
+  const Form* const forms = wanted.large ? kLargeForms : kPlainForm;
+  const std::size_t count = wanted.large ? std::size(kLargeForms) : std::size(kPlainForm);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const Spelling& spelling : kSpellings) {
+      char symbol[96];
+      snprintf(symbol, sizeof symbol, "%s%s%s%s%s%s", prefix, wanted.name, forms[i].before,
+               kSuffixes[static_cast<int>(wanted.interface)], forms[i].behind, spelling.suffix);
+      for (char* c = symbol; spelling.upper && *c != '\0'; ++c) *c = static_cast<char>(toupper(*c));
+      if (void* address = dlsym(where, symbol)) return address;
+    }
   }
   return nullptr;
 }

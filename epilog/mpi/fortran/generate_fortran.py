@@ -23,7 +23,7 @@ from table_file import TableError, write  # noqa: E402
 
 BANNER = BANNER.replace("epilog/mpi/generate.py", "epilog/mpi/fortran/generate_fortran.py")
 LIBRARIES = ["openmpi", "mpich"]
-# `use mpi` has procedures of their own for the same functions with TYPE(C_PTR).
+# `use mpi` has procedures of their own for the same functions with TYPE(C_PTR); in MPICH since 4.1.
 WITH_C_PTR = ["MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query"]
 # C functions that mpi_f08 binds directly.
 C_IN_F08 = {"openmpi": ["MPI_Wtime", "MPI_Wtick"], "mpich": []}
@@ -47,7 +47,7 @@ def interfaces(f, library):
     if f.int_form:
         return [("_f08ts", "kF08Described") if library == "mpich" and has_choice_buffer(f) else ("_f08", "kF08")]
     found = [("", "kMpifH")]
-    if library == "openmpi" and f.name in WITH_C_PTR:
+    if f.name in WITH_C_PTR:
         found.append(("_cptr", "kMpifH"))
     if f.has("removed") or f.name in NOT_IN_F08 or f.name in C_IN_F08[library]:
         return found
@@ -103,7 +103,7 @@ class Argument:
             self.needs_memory = True
         elif p.kind == "type" and p.array == "" and p.direction == "in":
             self._types(f, p, c)
-        elif p.kind == "session":
+        elif p.kind in ("session", "stream"):
             pass  # no hook looks at it
         elif p.kind == "string" and p.name == "stringtag":
             self._object("InString<kUsed>", f"{p.name}, {p.name}_length")
@@ -201,16 +201,21 @@ def entry_points(f, library, declared, forwarded, result):
     """Each in the spellings of all compilers."""
     out = []
     for base, suffix, interface in entry_names(f, library):
-        name = base + suffix + ("_large" if f.int_form else "")
         looked_up = base + ("_cptr" if suffix == "_cptr" else "")
         large = ", true" if f.int_form else ""
-        out.append(f"KOJAK_FORTRAN {result} {name}_({declared}) {{\n"
-                   f'  static constinit Entry entry{{"{looked_up}", Interface::{interface}{large}}};\n'
-                   f"  return {f.struct_name()}_in_fortran(entry, __builtin_return_address(0)"
-                   f"{', ' if forwarded else ''}{forwarded});\n}}\n")
-        for spelling in (f"{name}__", name, name.upper()):
-            out.append(f'KOJAK_FORTRAN {result} {spelling}({declared}) __attribute__((alias("{name}_")));\n')
+        for name in spelled(f, base, suffix):
+            out.append(f"KOJAK_FORTRAN {result} {name}_({declared}) {{\n"
+                       f'  static constinit Entry entry{{"{looked_up}", Interface::{interface}{large}}};\n'
+                       f"  return {f.struct_name()}_in_fortran(entry, __builtin_return_address(0)"
+                       f"{', ' if forwarded else ''}{forwarded});\n}}\n")
+            for spelling in (f"{name}__", name, name.upper()):
+                out.append(f'KOJAK_FORTRAN {result} {spelling}({declared}) __attribute__((alias("{name}_")));\n')
     return "".join(out)
+
+
+def spelled(f, base, suffix):
+    """An entry point's names: with large counts MPICH says mpi_put_f08ts_large before version 4.1, mpi_put_c_f08ts since."""
+    return [f"{base}{suffix}_large", f"{base}_c{suffix}"] if f.int_form else [base + suffix]
 
 
 def entry_names(f, library):

@@ -1,5 +1,18 @@
 #include "epilog/mpi/fortran/values.h"
 
+#include <dlfcn.h>
+
+#include "epilog/mpi/fortran/libraries.h"
+
+#if defined(MPICH_VERSION)
+// From MPICH 4.1 on these lie in its Fortran library, which no C program has: nothing may need them. Some
+// versions of mpi.h do not declare the first.
+extern "C" int MPIR_F08_MPI_IN_PLACE;
+#pragma weak MPIR_F08_MPI_IN_PLACE
+#pragma weak MPI_F08_STATUS_IGNORE
+#pragma weak MPI_F08_STATUSES_IGNORE
+#endif
+
 namespace kojak::measure::fortran {
 
 std::atomic<const Values*> known_values{nullptr};
@@ -28,11 +41,30 @@ __attribute__((visibility("hidden"))) void kojak_fortran_take_sentinels(
 
 namespace kojak::measure::fortran {
 
+#if defined(MPICH_VERSION)
+namespace {
+
+// A variable of MPICH's: as the linker bound it, else where the Fortran library was loaded later.
+void* variable(void* bound, const char* name) {
+  if (bound != nullptr) return bound;
+  if (void* const found = dlsym(RTLD_DEFAULT, name)) return found;
+  void* const library = kF08Library == nullptr ? nullptr : dlopen(kF08Library, RTLD_LAZY | RTLD_NOLOAD);
+  return library == nullptr ? nullptr : dlsym(library, name);
+}
+const void* pointer_in(void* place) {
+  return place == nullptr ? nullptr : *static_cast<void**>(place);
+}
+
+}  // namespace
+#endif
+
 const Values& ask_fortran() {
   kojak_fortran_hand_over();
 #if defined(MPICH_VERSION)
-  // mpi.h has the variables of mpi_f08; those of the standard are pointers to them.
-  found.f08 = {&MPIR_F08_MPI_IN_PLACE, MPI_F08_STATUS_IGNORE, MPI_F08_STATUSES_IGNORE};
+  // mpi_f08 has variables of its own; those of the standard's C interface are pointers to them.
+  found.f08 = {variable(&MPIR_F08_MPI_IN_PLACE, "MPIR_F08_MPI_IN_PLACE"),
+               pointer_in(variable(&MPI_F08_STATUS_IGNORE, "MPI_F08_STATUS_IGNORE")),
+               pointer_in(variable(&MPI_F08_STATUSES_IGNORE, "MPI_F08_STATUSES_IGNORE"))};
 #else
   found.f08 = found.mpif_h;  // the same variables
 #endif

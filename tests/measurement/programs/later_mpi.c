@@ -2,12 +2,19 @@
 #include <mpi.h>
 #include <stddef.h>
 
+/* MPICH 4.2 declares them with arrays that are not constant. */
+#if defined(MPICH_VERSION) && MPI_VERSION * 10 + MPI_SUBVERSION >= 41
+#define REQUESTS MPI_Request
+#else
+#define REQUESTS const MPI_Request
+#endif
+
 #define DEFINE(name, parameters, ...)      \
   int P##name parameters { __VA_ARGS__ }   \
   __attribute__((weak, alias("P" #name))) int name parameters;
 
 DEFINE(MPI_Request_get_status_any,
-       (int count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status), {
+       (int count, REQUESTS requests[], int* index, int* flag, MPI_Status* status), {
          *flag = 0;
          for (*index = 0; *index < count; ++*index) {
            if (requests[*index] == MPI_REQUEST_NULL) continue;
@@ -18,7 +25,7 @@ DEFINE(MPI_Request_get_status_any,
          return MPI_SUCCESS;
        })
 
-DEFINE(MPI_Request_get_status_all, (int count, const MPI_Request requests[], int* flag, MPI_Status statuses[]), {
+DEFINE(MPI_Request_get_status_all, (int count, REQUESTS requests[], int* flag, MPI_Status statuses[]), {
   *flag = 1;
   for (int i = 0; i < count && *flag; ++i)
     PMPI_Request_get_status(requests[i], flag, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
@@ -26,7 +33,7 @@ DEFINE(MPI_Request_get_status_all, (int count, const MPI_Request requests[], int
 })
 
 DEFINE(MPI_Request_get_status_some,
-       (int count, const MPI_Request requests[], int* found, int indices[], MPI_Status statuses[]), {
+       (int count, REQUESTS requests[], int* found, int indices[], MPI_Status statuses[]), {
          *found = 0;
          for (int i = 0; i < count; ++i) {
            int flag;
