@@ -54,6 +54,10 @@ def types(parameters):
     return out
 
 
+def without_const(types_):
+    return [re.sub(r"^const", "", text) for text in types_]
+
+
 def main():
     table = read_table(sys.argv[1])
     text = preprocessed(sys.argv[2:])
@@ -67,7 +71,9 @@ def main():
     for name, parameters in sorted(header.items()):
         if name in known:
             ours = known[name].c_parameter_types()
-            if ours != parameters:
+            # MPICH declares some of what MPI 4 added without the const of the standard and of Open MPI.
+            later = known[name].since >= 40
+            if ours != parameters and not (later and without_const(ours) == without_const(parameters)):
                 faults.append(f"{name}: the table says {ours}, mpi.h {parameters}")
         elif table.exemption(name) is None:
             faults.append(f"{name}: declared in mpi.h, missing from the table")
