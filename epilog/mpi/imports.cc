@@ -56,8 +56,8 @@ bool is_harmless(const char* name) {
          ends_with(name, "_DUP_FN") || ends_with(name, "_dup_fn_") ||
          ends_with(name, "_NULL_COPY_FN") || ends_with(name, "_NULL_DELETE_FN") ||
          ends_with(name, "_null_copy_fn_") || ends_with(name, "_null_delete_fn_") ||
-         starts_with(name, "MPIX_Type_iov") || starts_with(name, "MPI_Aint_") || starts_with(name, "mpi_aint_") ||
-         strcmp(name, "MPI_Pcontrol") == 0;
+         starts_with(name, "MPIX_Type_iov") || starts_with(name, "MPI_Aint_") ||
+         starts_with(name, "mpi_aint_") || strcmp(name, "MPI_Pcontrol") == 0;
 }
 
 bool is_mpi_name(const char* name) {

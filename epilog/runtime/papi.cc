@@ -67,7 +67,8 @@ bool open_papi(const char* file, char* why, std::size_t size) {
   if (handle == nullptr) {
     const char* const said = dlerror();
     snprintf(why, size,
-             "PAPI is not there (%s; Debian has it as libpapi7.0 or libpapi7.1t64, ELG_PAPI names the file of "
+             "PAPI is not there (%s; Debian has it as libpapi7.0 or libpapi7.1t64, ELG_PAPI names "
+             "the file of "
              "another)",
              said != nullptr ? said : name);
     return false;

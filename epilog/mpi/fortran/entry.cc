@@ -22,8 +22,8 @@ constexpr Spelling kSpellings[] = {{"_", false}, {"__", false}, {"", false}, {""
 
 constexpr const char* kSuffixes[] = {"", "_f08", "_f08ts"};
 
-// What stands before and behind the interface's suffix. MPICH's names of forms with large counts changed with
-// version 4.1: mpi_put_f08ts_large_ became mpi_put_c_f08ts_.
+// What stands before and behind the interface's suffix. MPICH's names of forms with large counts
+// changed with version 4.1: mpi_put_f08ts_large_ became mpi_put_c_f08ts_.
 struct Form {
   const char *before, *behind;
 };

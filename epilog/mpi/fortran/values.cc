@@ -5,8 +5,8 @@
 #include "epilog/mpi/fortran/libraries.h"
 
 #if defined(MPICH_VERSION)
-// From MPICH 4.1 on these lie in its Fortran library, which no C program has: nothing may need them. Some
-// versions of mpi.h do not declare the first.
+// From MPICH 4.1 on these lie in its Fortran library, which no C program has: nothing may need
+// them. Some versions of mpi.h do not declare the first.
 extern "C" int MPIR_F08_MPI_IN_PLACE;
 #pragma weak MPIR_F08_MPI_IN_PLACE
 #pragma weak MPI_F08_STATUS_IGNORE
@@ -47,8 +47,9 @@ namespace {
 // A variable of MPICH's: as the linker bound it, else where the Fortran library was loaded later.
 void* variable(void* bound, const char* name) {
   if (bound != nullptr) return bound;
-  if (void* const found = dlsym(RTLD_DEFAULT, name)) return found;
-  void* const library = kF08Library == nullptr ? nullptr : dlopen(kF08Library, RTLD_LAZY | RTLD_NOLOAD);
+  if (void* const address = dlsym(RTLD_DEFAULT, name)) return address;
+  void* const library =
+      kF08Library == nullptr ? nullptr : dlopen(kF08Library, RTLD_LAZY | RTLD_NOLOAD);
   return library == nullptr ? nullptr : dlsym(library, name);
 }
 const void* pointer_in(void* place) {
