@@ -260,3 +260,11 @@ int osc_is(const char* which) {
   const char* osc = getenv("KOJAK_OSC");
   return osc != NULL && strcmp(osc, which) == 0;
 }
+
+int origins_run_ahead(void) {
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
+  return 0;
+#else
+  return osc_is("rdma");
+#endif
+}

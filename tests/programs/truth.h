@@ -114,7 +114,10 @@ void at_least(const char* metrics, const char* function, int at_rank, double sec
 void at_most(const char* metrics, const char* function, int at_rank, double seconds);
 void exactly_zero(const char* metrics, const char* function, int at_rank);
 
-/* The component that the run was started with: $KOJAK_OSC is `which` ("rdma", "pt2pt", "mpich"). */
+/* The component that the run was started with: $KOJAK_OSC is `which` ("rdma", "pt2pt", "ucx", "mpich"). */
 int osc_is(const char* which);
+/* Whether it is one whose origins run ahead of a target that computes. Open MPI's osc/rdma does before version 5; there
+ * a complete ends when the target enters MPI. */
+int origins_run_ahead(void);
 
 #endif
