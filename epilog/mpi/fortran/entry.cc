@@ -6,6 +6,7 @@
 
 #include "epilog/mpi/fortran/libraries.h"
 #include "epilog/runtime/code.h"
+#include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/session.h"
 
 namespace kojak::measure::fortran {
@@ -57,6 +58,10 @@ void* look_up_in(const char* object, int mode, const Wanted& wanted) {
 }
 
 }  // namespace
+
+void* Entry::find_apart(const void* caller) {
+  return on_own_stack([&] { return find(caller); });
+}
 
 void* Entry::find(const void* caller) {
   const Wanted wanted{name_, interface_, large_};
