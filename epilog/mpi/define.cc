@@ -42,7 +42,9 @@ bool define_comm(Recorder& r, Comm& comm) {
   });
 }
 
-bool define_topology(Recorder& r, const Comm& comm, MPI_Comm handle) {
+namespace {
+
+bool write_topology(Recorder& r, const Comm& comm, MPI_Comm handle) {
   constexpr int kMost = 16;
   static std::uint32_t topologies = 0;
   int dimensions = 0;
@@ -69,8 +71,6 @@ bool define_topology(Recorder& r, const Comm& comm, MPI_Comm handle) {
          write_definition(r, CartCoords{id, r.lid, ndims, u4(position)});
 }
 
-namespace {
-
 bool write_window(Recorder& r, Window& window) {
   const bool members =
       window.comm != nullptr ? define_comm(r, *window.comm) : define_group_comm(r, *window.group);
@@ -84,6 +84,10 @@ bool write_window(Recorder& r, Window& window) {
 }
 
 }  // namespace
+
+bool define_topology(Recorder& r, const Comm& comm, MPI_Comm handle) {
+  return on_own_stack([&] { return write_topology(r, comm, handle); });
+}
 
 bool define_window(Recorder& r, Window& window) {
   if (known_here(r, window.defined, ObjectKind::kWindow, window.id)) return true;

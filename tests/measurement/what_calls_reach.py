@@ -2,7 +2,7 @@
 """What a recorded call reaches in the measurement library: no arithmetic with floating-point numbers, and little of
 the caller's stack.
 
-  what_calls_reach.py --objdump OBJDUMP [--most BYTES] [--list] LIBRARY...
+  what_calls_reach.py --objdump OBJDUMP [--most BYTES] [--most-fortran BYTES] [--list] LIBRARY...
 
 Disassembles each library (x86-64) and follows its direct calls from every function that the program, or a library
 of its, can reach: all that is exported, and what only pointers lead to.
@@ -11,9 +11,10 @@ Floating point: an instruction that computes, compares or converts sets flags of
 function must be reached through one only that keeps the program's state (epilog/runtime/program_floats.h), which is
 told by the instruction that gives it back, ldmxcsr. Copies are no matter.
 
-Stack: what functions push and reserve, added up along the deepest chain of calls; run_on_own_stack() ends a chain,
+Stack: what the tables for unwinding say that functions push and reserve, added up along the deepest chain of calls;
+run_on_own_stack() ends a chain,
 and so do calls of other libraries. What starts and ends MPI or SHMEM is left out, since that needs far more of the
-stack itself.
+stack itself. A call from Fortran may take more: what it hands to C's hooks lies there, too.
 """
 
 import argparse
@@ -32,10 +33,10 @@ KEEPS = "ldmxcsr"
 # Functions of the C library that compute.
 COMPUTING_CALLS = {"strtod", "strtof", "strtold", "atof", "ldexp", "frexp", "pow", "exp", "log", "floor", "ceil"}
 OWN_STACK = "kojak::measure::run_on_own_stack("
-# Start and end, whatever they are called in Fortran. A region of a program that runs Python has a stack for it.
+# Start and end, whatever they are called in Fortran, and what they have called. What runs Python has a stack for it.
 LEFT_OUT = re.compile(
     r"p?mpi_(init|finalize|session_init|session_finalize)|kojak_MPI_(Init|Finalize|Session)|shmem_(init|finalize)"
-    r"|shmemx?_init|start_pes|ompt_start_tool", re.IGNORECASE)
+    r"|shmemx?_init|start_pes|ompt_start_tool|::(join_run_in|end_at_exit|look_into)\(", re.IGNORECASE)
 ON_OWN_STACK = re.compile(r"(\w+ )?kojak::measure::on_own_stack<")
 PYTHON = "kojak::measure::define_python_site("
 
@@ -57,21 +58,24 @@ def demangled(names):
 
 
 def disassemble(objdump, library):
-    """Functions by name, and those whose address is taken."""
+    """Functions by name."""
     listing = subprocess.run([objdump, "-d", "--no-show-raw-insn", library], capture_output=True, text=True,
                              check=True).stdout
     functions, current = {}, None
-    begins = re.compile(r"^[0-9a-f]+ <(.+)>:$")
+    frames = frames_of(objdump, library)
+    begins = re.compile(r"^([0-9a-f]+) <(.+)>:$")
     instruction = re.compile(r"^\s+([0-9a-f]+):\s+(?:(?:bnd|notrack|rep\w*|lock|data16|cs) )*(\S+)\s*(.*)$")
     target = re.compile(r"<([^>+]+)(\+0x[0-9a-f]+)?>")
-    taken = set()
     for line in listing.splitlines():
         if match := begins.match(line):
-            name = match[1]
+            name, frame = match[2], frames.get(int(match[1], 16))
             # Local functions of several files may have one name.
             while name in functions:
                 name += "'"
             current = functions[name] = Function(name)
+            counted = frame is None  # then by its instructions
+            if frame is not None:
+                current.frame = frame
             continue
         match = instruction.match(line)
         if match is None or current is None:
@@ -86,25 +90,36 @@ def disassemble(objdump, library):
                 current.outside.add(name[:-4])
             elif name != current.name or operation.startswith("call"):
                 (current.calls if operation.startswith("call") else current.jumps).add(name)
-        elif operation.startswith("lea") and (to := target.search(operands)):
-            taken.add(to[1])
         elif operation == "push":
-            current.frame += 8
+            current.frame += 8 if counted else 0
         elif operation == "sub" and operands.endswith(",%rsp"):
-            if amount := re.match(r"\$0x([0-9a-f]+),", operands):
-                value = int(amount[1], 16)
-                current.frame += value if value < 1 << 63 else 0
-                if value >= 1 << 63:  # the shorter way to add 128
-                    current.frame += 0
-            else:
-                current.frame += 1 << 20
-        elif operation == "add" and (amount := re.match(r"\$0x(f{8,}[0-9a-f]+),%rsp$", operands)):
-            current.frame += (1 << 64) - int(amount[1], 16)
+            amount = re.match(r"\$0x([0-9a-f]+),", operands)
+            if amount is None:
+                current.frame += 1 << 20  # as much as a variable says
+            elif counted:
+                current.frame += int(amount[1], 16)
         elif operation == KEEPS:
             current.keeps = True
         elif COMPUTES.match(operation) and not STATE.match(operation) and current.computes is None:
             current.computes = f"{operation} at {match[1]}"
-    return functions, taken
+    return functions
+
+
+def frames_of(objdump, library):
+    """What the function at an address has on the stack at most, its return address with it."""
+    listing = subprocess.run([objdump, "--dwarf=frames-interp", library], capture_output=True, text=True,
+                             check=True).stdout
+    frames, at = {}, None
+    for line in listing.splitlines():
+        if " FDE " in line:
+            at = int(re.search(r"pc=([0-9a-f]+)\.\.", line)[1], 16)
+            frames[at] = 0
+        elif " CIE " in line:
+            at = None
+        elif at is not None and frames[at] is not None and (match := re.match(r"[0-9a-f]{8,} (\S+)", line)):
+            to = re.match(r"rsp\+(\d+)$", match[1])
+            frames[at] = max(frames[at], int(to[1])) if to else None
+    return {at: frame for at, frame in frames.items() if frame}
 
 
 def roots_of(functions, objdump, library):
@@ -148,10 +163,6 @@ class Stacks:
     def __init__(self, functions, names):
         self.functions, self.names, self.known = functions, names, {}
 
-    def ends(self, name):
-        text = self.names.get(name, name)
-        return text.startswith((OWN_STACK, PYTHON)) or name not in self.functions
-
     def depth(self, name, above=()):
         if name in self.known:
             return self.known[name]
@@ -161,16 +172,15 @@ class Stacks:
         deepest = (function.frame, [name])
         if self.names.get(name, name).startswith(OWN_STACK):
             return deepest
-        for callees, frame in ((function.calls, function.frame), (function.jumps, 0 if not function.calls else
-                                                                  function.frame)):
+        # Where it jumps to another function its frame is gone, or is that one's, too.
+        for callees, frame in ((function.calls, function.frame), (function.jumps, 0)):
             for callee in sorted(callees):
                 if self.names.get(callee, callee).startswith(PYTHON) or callee not in self.functions:
                     continue
                 more, chain = self.depth(callee, above + (name,))
                 if frame + more > deepest[0]:
                     deepest = (frame + more, [name] + chain)
-        if not above or True:
-            self.known[name] = deepest
+        self.known[name] = deepest
         return deepest
 
 
@@ -178,13 +188,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--objdump", default="objdump")
     parser.add_argument("--most", type=int, default=1024, help="bytes of the caller's stack (default: 1024)")
+    parser.add_argument("--most-fortran", type=int, default=1792, help="the same of a Fortran call (default: 1792)")
     parser.add_argument("--list", action="store_true", help="print the deepest chains of all")
     parser.add_argument("libraries", nargs="+")
     args = parser.parse_args()
     sys.setrecursionlimit(10000)
     bad = False
     for library in args.libraries:
-        functions, _ = disassemble(args.objdump, library)
+        functions = disassemble(args.objdump, library)
         names = demangled(list(functions))
         roots = roots_of(functions, args.objdump, library)
         if not any(f.computes for f in functions.values()) or not any(f.keeps for f in functions.values()):
@@ -197,9 +208,11 @@ def main():
         depths = sorted(((stacks.depth(root), root) for root in roots
                          if not LEFT_OUT.search(names[root]) and not ON_OWN_STACK.match(names[root])), reverse=True)
         for (depth, chain), root in depths[:20] if args.list else depths:
-            if depth <= args.most and not args.list:
-                break
-            bad = bad or depth > args.most
+            fortran = any("_in_fortran" in names[name] for name in chain)
+            good = depth <= (args.most_fortran if fortran else args.most)
+            if good and not args.list:
+                continue
+            bad = bad or not good
             print(f"{library}: {names[root]} takes {depth} bytes of its caller's stack:")
             for name in chain:
                 print(f"  {functions[name].frame:6} {names[name]}")

@@ -84,8 +84,10 @@ void* Entry::find(const void* caller) {
 
 void say_missing(void* ierror, const char* name) {
   static std::atomic<bool> said{false};
-  if (!said.exchange(true))
-    say("the MPI library has no Fortran function mpi_%s; the call fails", name);
+  if (!said.exchange(true)) {
+    on_own_stack(
+        [name] { say("the MPI library has no Fortran function mpi_%s; the call fails", name); });
+  }
   give_error(ierror, MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
