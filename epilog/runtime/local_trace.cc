@@ -456,8 +456,8 @@ std::byte* put_if(const Recorder& r, const std::byte* noted, std::byte* to) {
   const RawRecord raw{std::to_integer<std::uint8_t>(noted[2]),
                       std::to_integer<std::uint8_t>(noted[1]), noted + 3, 0};
   R record;
-  const bool is = raw.type == static_cast<std::uint8_t>(R::kType) &&
-                  decode(raw, Dialect{}, record) == nullptr;
+  const bool is =
+      raw.type == static_cast<std::uint8_t>(R::kType) && decode(raw, Dialect{}, record) == nullptr;
   return is ? put(r, to, record) : to;
 }
 

@@ -314,10 +314,10 @@ void read_metrics(Metrics& m, std::uint64_t* to) {
   if (any_usage) getrusage(RUSAGE_THREAD, &usage);
   for (std::uint32_t i = 0; i < m.count; ++i) {
     const Wanted& metric = wanted[i];
-    const std::uint64_t value = metric.usage != nullptr
-                                    ? metric.usage->of(usage)
-                                    : static_cast<std::uint64_t>(
-                                              m.read[metric.set * Metrics::kMost + metric.place]);
+    const std::uint64_t value =
+        metric.usage != nullptr
+            ? metric.usage->of(usage)
+            : static_cast<std::uint64_t>(m.read[metric.set * Metrics::kMost + metric.place]);
     to[i] = value - m.start[i];
   }
   errno = error;

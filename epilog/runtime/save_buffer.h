@@ -11,11 +11,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstring>
-
-#include "epilog/format/compact/state.h"
 #include "epilog/format/io/buffer_file.h"
 #include "epilog/format/io/local_buffer_header.h"
+#include "epilog/runtime/noted_records.h"
 
 namespace kojak::measure {
 
@@ -35,23 +33,6 @@ inline bool write_fully(int fd, const void* data, std::size_t size, std::uint64_
   return true;
 }
 
-// Copies what is noted, with its times in seconds. Returns the number of bytes.
-inline std::size_t noted_in_seconds(const LocalBufferHeader& header, const LocalBufferNote& note,
-                                    std::byte* to) {
-  const compact::TickClock clock{header.clock_base, header.clock_scale, header.clock_shift};
-  const std::size_t size = note.size <= note.kRoom ? note.size : 0;
-  std::memcpy(to, note.records, size);
-  std::size_t at = 0;
-  while (at + note.kTimeAt + sizeof(std::uint64_t) <= size) {
-    std::uint64_t ticks;
-    std::memcpy(&ticks, to + at + note.kTimeAt, sizeof ticks);
-    const double time = clock.seconds(ticks).value;
-    std::memcpy(to + at + note.kTimeAt, &time, sizeof time);
-    at += 3 + std::to_integer<std::size_t>(to[at + 1]);
-  }
-  return size;
-}
-
 // `last`: a record that follows those of the memory and of the note.
 inline int save_buffer(const std::byte* memory, const std::byte* last = nullptr,
                        std::size_t last_size = 0) {
@@ -60,9 +41,8 @@ inline int save_buffer(const std::byte* memory, const std::byte* last = nullptr,
   if (header.end - header.base > header.capacity) return EINVAL;
   const std::size_t size = header.end - header.base;
   const auto& note = *reinterpret_cast<const LocalBufferNote*>(memory + kBufferNoteAt);
-  std::byte records_noted[LocalBufferNote::kRoom];
-  const std::size_t noted = noted_in_seconds(header, note, records_noted);
-  if (size + noted == 0) return unlink(name) == 0 || errno == ENOENT ? 0 : errno;
+  const NotedRecords noted(header, note);
+  if (size + noted.size == 0) return unlink(name) == 0 || errno == ENOENT ? 0 : errno;
   const int fd = open(name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (fd < 0) return errno;
   const std::byte* const records = memory + header.start;
@@ -76,7 +56,7 @@ inline int save_buffer(const std::byte* memory, const std::byte* last = nullptr,
     saved += bytes;
     header.end += bytes;
   };
-  add(records_noted, noted);
+  add(noted.bytes, noted.size);
   add(last, last_size);
   // What was reserved for more is given back; it does no harm.
   if (error == 0) (void)!ftruncate(fd, static_cast<off_t>(kSavedRecordsAt + saved));
