@@ -26,9 +26,9 @@ COMPUTES = re.compile(
     r"v?(add|sub|mul|div|sqrt|rsqrt|rcp|min|max|round|cmp\w*|u?comi|addsub|hadd|hsub|dp|fn?m(add|sub)\w*)[sp][sdh]$"
     r"|v?cvt\w+$|v?(add|sub|mul|div)[sp][sd]\w*$"
     r"|f(i?add|i?sub|i?mul|i?div|sub|div)\w*$|f(i?ld|i?st|ild|bld|bstp)\w*$|fu?com\w*$"
-    r"|f(chs|abs|sqrt|prem1?|yl2xp?1?|2xm1|patan|ptan|scale|rndint|xch|sin|cos|sincos|ldz|ld1|ldpi)$")
-# What belongs to the state, and what looks like arithmetic and is none.
-STATE = re.compile(r"f(n?stenv|ldenv|n?stcw|ldcw|n?stsw|n?clex|n?init)$")
+    r"|f(chs|abs|sqrt|prem1?|yl2xp?1?|2xm1|patan|ptan|scale|rndint|sin|cos|sincos)$")
+# What belongs to the state, and copies of a long double and constants.
+STATE = re.compile(r"f(n?stenv|ldenv|n?stcw|ldcw|n?stsw|n?clex|n?init|ldt|stpt|ldz|ld1)$")
 KEEPS = "ldmxcsr"
 # Functions of the C library that compute.
 COMPUTING_CALLS = {"strtod", "strtof", "strtold", "atof", "ldexp", "frexp", "pow", "exp", "log", "floor", "ceil"}
