@@ -1,8 +1,7 @@
-#include "epilog/runtime/noted_records.h"
-
 #include <gtest/gtest.h>
 
 #include "epilog/format/compact/encode.h"
+#include "epilog/runtime/noted_records.h"
 
 namespace kojak::measure {
 namespace {
@@ -30,10 +29,9 @@ TEST(NotedRecords, HaveTheirTimesInSeconds) {
   std::byte expected[LocalBufferNote::kRoom];
   p = expected;
   p = compact::encode_verbatim(Enter{LocationId{3}, Seconds{7}, RegionId{7}, {}}, p);
-  p = compact::encode_verbatim(
-      MpiOpenCall{LocationId{3}, Seconds{8.5}, CommId{1}, WindowId{2}, PeerId{0}, PeerId{1}, Tag{5},
-                  Count64{9}, Count{1}},
-      p);
+  p = compact::encode_verbatim(MpiOpenCall{LocationId{3}, Seconds{8.5}, CommId{1}, WindowId{2},
+                                           PeerId{0}, PeerId{1}, Tag{5}, Count64{9}, Count{1}},
+                               p);
   p = compact::encode_verbatim(
       MpiAwaits{LocationId{3}, Seconds{1}, Byte{1}, PeerId{1}, CommId{1}, Tag{5}}, p);
   const NotedRecords noted(header_of_clock(), note);

@@ -1,5 +1,3 @@
-#include "epilog/runtime/own_stack.h"
-
 #include <errno.h>
 #include <execinfo.h>
 #include <gtest/gtest.h>
@@ -12,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/program_floats.h"
 
 namespace kojak::measure {
@@ -99,7 +98,8 @@ TEST(OwnStack, ManyThreadsHaveOneEach) {
           volatile int mine[512];
           for (volatile int& value : mine) value = t;
           std::this_thread::yield();
-          return std::all_of(std::begin(mine), std::end(mine), [t](int value) { return value == t; });
+          return std::all_of(std::begin(mine), std::end(mine),
+                             [t](int value) { return value == t; });
         });
         if (!good) ++wrong;
       }
