@@ -29,17 +29,18 @@ bool define_neighbours(Recorder& r, CommId cid, std::uint8_t kind, const Group* 
   return n == 0 && first != 0 ? true : flush();
 }
 
+bool write_comm(Recorder& r, Comm& comm) {
+  const auto cid = static_cast<CommId>(comm.id);
+  return write_members(r, comm) &&
+         (comm.sources == nullptr || define_neighbours(r, cid, 1, comm.sources)) &&
+         (comm.destinations == nullptr || define_neighbours(r, cid, 2, comm.destinations));
+}
+
 }  // namespace
 
 bool define_comm(Recorder& r, Comm& comm) {
-  bool first = false;
-  const bool good = define_members(r, comm, &first);
-  if (!first || !good || (comm.sources == nullptr && comm.destinations == nullptr)) return good;
-  return on_own_stack([&] {
-    const auto cid = static_cast<CommId>(comm.id);
-    return (comm.sources == nullptr || define_neighbours(r, cid, 1, comm.sources)) &&
-           (comm.destinations == nullptr || define_neighbours(r, cid, 2, comm.destinations));
-  });
+  if (known_here(r, comm.defined, ObjectKind::kComm, comm.id)) return true;
+  return on_own_stack([&] { return write_comm(r, comm); });
 }
 
 namespace {

@@ -47,8 +47,6 @@ bool define_group_comm(Recorder& r, Group& group) {
   });
 }
 
-namespace {
-
 bool write_members(Recorder& r, CommObject& comm) {
   const auto cid = static_cast<CommId>(comm.id);
   const bool foreign = comm.group->foreign || (comm.remote != nullptr && comm.remote->foreign);
@@ -64,11 +62,8 @@ bool write_members(Recorder& r, CommObject& comm) {
   return good;
 }
 
-}  // namespace
-
-bool define_members(Recorder& r, CommObject& comm, bool* first) {
+bool define_members(Recorder& r, CommObject& comm) {
   if (known_here(r, comm.defined, ObjectKind::kComm, comm.id)) return true;
-  if (first != nullptr) *first = true;
   return on_own_stack([&] { return write_members(r, comm); });
 }
 

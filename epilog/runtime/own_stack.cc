@@ -84,28 +84,27 @@ constexpr std::size_t kSize = 512 * 1024;
 constexpr std::size_t kGuard = 64 * 1024;  // below it
 
 // Valgrind would take a jump to memory that it does not know for a stack for a mistake of the
-// program's. It knows a request by instructions that do nothing elsewhere.
-void tell_valgrind(const std::byte* begin, const std::byte* end) {
+// program's. It knows a request by instructions that do nothing elsewhere. (The request lies on the
+// new stack, since there is little room on the one we are on.)
+void tell_valgrind(std::byte* begin, std::byte* end) {
   constexpr std::uint64_t kRegisterStack = 0x1501;
-  const volatile std::uint64_t request[6] = {kRegisterStack,
-                                             reinterpret_cast<std::uintptr_t>(begin),
-                                             reinterpret_cast<std::uintptr_t>(end),
-                                             0,
-                                             0,
-                                             0};
+  auto* const request = reinterpret_cast<volatile std::uint64_t*>(end) - 6;
+  request[0] = kRegisterStack;
+  request[1] = reinterpret_cast<std::uintptr_t>(begin);
+  request[2] = reinterpret_cast<std::uintptr_t>(end);
   std::uint64_t answer = 0;
 #if defined(__x86_64__)
   __asm__ volatile(
       "rolq $3, %%rdi; rolq $13, %%rdi; rolq $61, %%rdi; rolq $51, %%rdi; xchgq %%rbx, %%rbx"
       : "=d"(answer)
-      : "a"(&request[0]), "0"(answer)
+      : "a"(request), "0"(answer)
       : "cc", "memory");
 #else
   __asm__ volatile(
       "mov x3, %1; mov x4, %2; ror x12, x12, #3; ror x12, x12, #13; ror x12, x12, #51;"
       "ror x12, x12, #61; orr x10, x10, x10; mov %0, x3"
       : "=r"(answer)
-      : "r"(answer), "r"(&request[0])
+      : "r"(answer), "r"(request)
       : "cc", "memory", "x3", "x4");
 #endif
 }
