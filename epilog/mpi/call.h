@@ -117,9 +117,8 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
       note_processor(r, entered_at);
   }
   if constexpr (kInNote) {
-    const Seconds enter = to_seconds(entered_at);
-    if constexpr (A::kBegins) set_time(note.records, enter);
-    noted = open.entered(enter);
+    if constexpr (A::kBegins) set_time(note.records, entered_at);
+    noted = open.entered(entered_at);
     keep_note(note, static_cast<std::size_t>(noted - note.records));
   }
   if constexpr (kEnters) r.open_region = A::kFunction + 1;

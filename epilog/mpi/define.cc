@@ -3,6 +3,7 @@
 #include <array>
 
 #include "epilog/format/field_values.h"
+#include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/session.h"
 
 namespace kojak::measure {
@@ -28,19 +29,23 @@ bool define_neighbours(Recorder& r, CommId cid, std::uint8_t kind, const Group* 
   return n == 0 && first != 0 ? true : flush();
 }
 
+bool write_comm(Recorder& r, Comm& comm) {
+  const auto cid = static_cast<CommId>(comm.id);
+  return write_members(r, comm) &&
+         (comm.sources == nullptr || define_neighbours(r, cid, 1, comm.sources)) &&
+         (comm.destinations == nullptr || define_neighbours(r, cid, 2, comm.destinations));
+}
+
 }  // namespace
 
 bool define_comm(Recorder& r, Comm& comm) {
-  bool first = false;
-  bool good = define_members(r, comm, &first);
-  if (!first) return good;
-  const auto cid = static_cast<CommId>(comm.id);
-  if (comm.sources != nullptr) good = good && define_neighbours(r, cid, 1, comm.sources);
-  if (comm.destinations != nullptr) good = good && define_neighbours(r, cid, 2, comm.destinations);
-  return good;
+  if (known_here(r, comm.defined, ObjectKind::kComm, comm.id)) return true;
+  return on_own_stack([&] { return write_comm(r, comm); });
 }
 
-bool define_topology(Recorder& r, const Comm& comm, MPI_Comm handle) {
+namespace {
+
+bool write_topology(Recorder& r, const Comm& comm, MPI_Comm handle) {
   constexpr int kMost = 16;
   static std::uint32_t topologies = 0;
   int dimensions = 0;
@@ -67,8 +72,7 @@ bool define_topology(Recorder& r, const Comm& comm, MPI_Comm handle) {
          write_definition(r, CartCoords{id, r.lid, ndims, u4(position)});
 }
 
-bool define_window(Recorder& r, Window& window) {
-  if (known_here(r, window.defined, ObjectKind::kWindow, window.id)) return true;
+bool write_window(Recorder& r, Window& window) {
   const bool members =
       window.comm != nullptr ? define_comm(r, *window.comm) : define_group_comm(r, *window.group);
   const std::uint32_t cid = window.comm != nullptr ? window.comm->id : window.group->as_comm;
@@ -78,6 +82,17 @@ bool define_window(Recorder& r, Window& window) {
              r, WinIdentity{wid, Hash64{window.identity.hi}, Hash64{window.identity.lo},
                             static_cast<Flags>(window.identity.known ? 0u : kIdentityUnknown),
                             Byte{window.flavour}, Byte{window.model}});
+}
+
+}  // namespace
+
+bool define_topology(Recorder& r, const Comm& comm, MPI_Comm handle) {
+  return on_own_stack([&] { return write_topology(r, comm, handle); });
+}
+
+bool define_window(Recorder& r, Window& window) {
+  if (known_here(r, window.defined, ObjectKind::kWindow, window.id)) return true;
+  return on_own_stack([&] { return write_window(r, window); });
 }
 
 }  // namespace kojak::measure

@@ -114,11 +114,11 @@ class OpenCall {
   }
 
   // The end of the record, which has got its time.
-  KOJAK_INLINED std::byte* entered(Seconds time) {
-    set_time(begin_, time);
+  KOJAK_INLINED std::byte* entered(Ticks at) {
+    set_time(begin_, at);
     if constexpr (kAwaits) {
       for (std::byte* p = awaited_; p != end_; p += noted_size(p)) {
-        set_time(p, time);
+        set_time(p, at);
       }
     }
     return end_;
@@ -235,7 +235,7 @@ class OpenCall {
 struct NoOpenCall {
   template <class A, class H>
   KOJAK_INLINED NoOpenCall(const A&, const H&, Recorder&, std::byte* to, bool) : end(to) {}
-  KOJAK_INLINED std::byte* entered(Seconds) const { return end; }
+  KOJAK_INLINED std::byte* entered(Ticks) const { return end; }
   std::byte* end;
 };
 

@@ -14,6 +14,7 @@
 #include "epilog/mpi/startup.h"
 #include "epilog/mpi/state.h"
 #include "epilog/runtime/node_clock.h"
+#include "epilog/runtime/program_floats.h"
 
 namespace kojak::measure {
 namespace {
@@ -100,6 +101,7 @@ bool leave_node_file(const char* path, const NodeFile& file) {
 
 // Takes part in the run that has this directory, if it is ours.
 bool join_run_in(const char* directory) {
+  const ProgramFloats floats;
   Session& s = the_session;
   char path[sizeof s.directory + 32];
   NodeFile mine{}, run{};
@@ -107,7 +109,7 @@ bool join_run_in(const char* directory) {
   mine.launch = launch_key();
   mine.node = node_key();
   // Others of this node may have begun a little earlier than the one that is first here.
-  const auto second = static_cast<Ticks>(1 / the_clock.scale);
+  const Ticks second = ticks_per_second();
   mine.base = s.init_time > second ? s.init_time - second : 0;
   mine.scale = the_clock.scale;
   std::uint64_t random[2];
@@ -174,6 +176,7 @@ bool learn_world() {
 __attribute__((destructor)) void end_at_exit() {
   if (!by_session || sessions != 0 || !is_live()) return;
   const OwnFrame own(the_recorder);
+  const ProgramFloats floats;
   write_clock_rate(the_recorder);
   finish_shutdown();
 }
@@ -218,6 +221,7 @@ void drop_own_session() {
 }
 
 void start_from_session(unsigned function, const void* caller) {
+  const ProgramFloats floats;
   Session& s = the_session;
   const Ticks returned = ticks();
   sessions = 1;

@@ -9,6 +9,7 @@
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/exchange.h"
 #include "epilog/mpi/imports.h"
+#include "epilog/runtime/program_floats.h"
 
 namespace kojak::measure {
 namespace {
@@ -98,6 +99,7 @@ bool prepare_startup() {
 
 void finish_startup(unsigned function, int thread_level, const void* caller) {
   const Ticks returned = ticks();
+  const ProgramFloats floats;
   the_session.multi_threaded = thread_level == MPI_THREAD_MULTIPLE;
   begin_session([] {
     int rank = 0, size = 0;

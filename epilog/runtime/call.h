@@ -25,9 +25,8 @@ struct Silent {
 };
 
 // The time of a record of the note, which is taken when all else is written.
-KOJAK_INLINED inline void set_time(std::byte* record, Seconds time) {
-  constexpr std::size_t kTimeAt = 3 + sizeof(LocationId);
-  std::memcpy(record + kTimeAt, &time.value, sizeof time.value);
+KOJAK_INLINED inline void set_time(std::byte* record, Ticks at) {
+  std::memcpy(record + LocalBufferNote::kTimeAt, &at, sizeof at);
 }
 // Whether the definition of something with these members fits into the buffer without a flush.
 inline bool fits(const Recorder& r, const Group* members, const Group* remote = nullptr) {

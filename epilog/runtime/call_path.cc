@@ -315,6 +315,12 @@ RegionId define_sampled(Recorder& r, RegionId region, std::span<const std::uintp
   return site == region ? absent<RegionId>() : site;
 }
 
+RegionId known_library_site(Recorder& r, unsigned function, std::uint64_t key, const void* frame) {
+  const PathSlot* const slot = known_path(r.trace->code->library_paths, key, frame);
+  if (slot == nullptr) return absent<RegionId>();
+  return slot->region != kPythonKnows ? slot->region : define_python_site(r, function, slot->entry);
+}
+
 RegionId define_library_site(Recorder& r, unsigned function, std::uint64_t key, const void* caller,
                              const void* frame) {
   CodeTable& code = *r.trace->code;
@@ -324,11 +330,8 @@ RegionId define_library_site(Recorder& r, unsigned function, std::uint64_t key, 
   }
   if (unwind == nullptr) return absent<RegionId>();
   PathSlot& slot = code.library_paths[path_slot(key, frame)];
-  if (known_path(code.library_paths, key, frame) != nullptr) {
-    if (slot.region != kPythonKnows) return slot.region;
-    const RegionId site = define_python_site(r, function, slot.entry);
-    if (site != absent<RegionId>()) return site;
-  }
+  const RegionId known = known_library_site(r, function, key, frame);
+  if (known != absent<RegionId>()) return known;
 
   CallStack stack;
   follow(caller, kMostFrames, stack);

@@ -39,8 +39,12 @@ inline Ticks ticks() {
   return monotonic_nanoseconds();
 }
 
+// These two compute with doubles, so no recorded call may ask (program_floats.h).
 inline Seconds to_seconds(Ticks at) {
   return compact::TickClock{the_clock.base, the_clock.scale, the_clock.shift}.seconds(at);
+}
+inline Ticks ticks_per_second() {
+  return static_cast<Ticks>(1 / the_clock.scale);
 }
 
 // The same moment in both clocks: the tightest of a few readings.

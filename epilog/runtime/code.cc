@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "epilog/runtime/libraries.h"
+#include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/python.h"
 
 namespace kojak::measure {
@@ -192,13 +193,32 @@ bool more_places(const LocalTrace& trace) {
 
 namespace {
 
+bool has_region(const Recorder& r, unsigned function) {
+  return (r.regions[function / 64] >> (function % 64) & 1) != 0;
+}
+
+// What is found without defining anything; absent if it must be.
+RegionId known_site(Recorder& r, unsigned function, const void* caller, const void* frame) {
+  if (r.trace == nullptr || r.trace->code == nullptr || r.trace->code->paths != nullptr ||
+      !has_region(r, function)) {
+    return absent<RegionId>();
+  }
+  const std::uint64_t key = site_key(function, caller);
+  const std::uint32_t* const known = r.trace->code->places.find(key);
+  if (known == nullptr) return absent<RegionId>();
+  if (*known == kThroughPython) return define_python_site(r, function, nullptr);
+  if (*known == kThroughLibrary) return known_library_site(r, function, key, frame);
+  const auto id = static_cast<RegionId>(*known);
+  r.codes[code_slot(key)] = {key, id};
+  return id;
+}
+
 [[gnu::noinline]] RegionId find_site(Recorder& r, unsigned function, const void* caller,
                                      const void* frame) {
   const RegionId plain = region_of(function);
   if (r.trace == nullptr && !make_room(r)) return absent<RegionId>();
-  const auto defined = [&] { return (r.regions[function / 64] >> (function % 64) & 1) != 0; };
-  if (!defined()) define_region(r, function);
-  if (!defined()) return absent<RegionId>();  // paused or stopped just now
+  if (!has_region(r, function)) define_region(r, function);
+  if (!has_region(r, function)) return absent<RegionId>();  // paused or stopped just now
   if (r.sites == nullptr) return plain;
   LocalTrace& trace = *r.trace;
   const std::uint64_t key = site_key(function, caller);
@@ -236,16 +256,18 @@ namespace {
 
 RegionId define_site(Recorder& r, unsigned function, const void* caller, const void* frame) {
   const PathSlot* const path = known_path(r.paths, site_key(function, caller), frame);
-  return path != nullptr ? path->region : find_site(r, function, caller, frame);
+  if (path != nullptr) return path->region;
+  const RegionId known = known_site(r, function, caller, frame);
+  if (known != absent<RegionId>()) return known;
+  return on_own_stack([&] { return find_site(r, function, caller, frame); });
 }
 
 RegionId define_construct(Recorder& r, std::uint64_t key) {
   const auto function = static_cast<unsigned>(key >> 48);
   const std::uint64_t caller = key & ((std::uint64_t{1} << 48) - 1);
   const RegionId plain = region_of(function);
-  const auto defined = [&] { return (r.regions[function / 64] >> (function % 64) & 1) != 0; };
-  if (!defined()) define_region(r, function);
-  if (!defined()) return absent<RegionId>();  // paused or stopped just now
+  if (!has_region(r, function)) define_region(r, function);
+  if (!has_region(r, function)) return absent<RegionId>();  // paused or stopped just now
   if (caller == 0 || the_session.config.call_path == 0) {
     remember(r, key, plain);
     return plain;

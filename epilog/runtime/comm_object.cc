@@ -3,6 +3,7 @@
 #include "epilog/format/field_values.h"
 #include "epilog/format/record/continuation.h"
 #include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/own_stack.h"
 
 namespace kojak::measure {
 namespace {
@@ -37,16 +38,16 @@ bool known_here(Recorder& r, std::atomic<std::uint64_t>& defined, ObjectKind kin
 bool define_group_comm(Recorder& r, Group& group) {
   if (group.as_comm == kAbsent) group.as_comm = next_comm_id();
   if (known_here(r, group.defined_as_comm, ObjectKind::kGroupComm, group.id)) return true;
-  const auto cid = static_cast<CommId>(group.as_comm);
-  return define_group(r, group) &&
-         write_definition(r, MpiCommRef{cid, static_cast<GroupId>(group.id)}) &&
-         identity(r, group.as_comm, Identity{0, 0, true},
-                  kStandsForGroup | (group.foreign ? kForeignMembers : 0u));
+  return on_own_stack([&] {
+    const auto cid = static_cast<CommId>(group.as_comm);
+    return define_group(r, group) &&
+           write_definition(r, MpiCommRef{cid, static_cast<GroupId>(group.id)}) &&
+           identity(r, group.as_comm, Identity{0, 0, true},
+                    kStandsForGroup | (group.foreign ? kForeignMembers : 0u));
+  });
 }
 
-bool define_members(Recorder& r, CommObject& comm, bool* first) {
-  if (known_here(r, comm.defined, ObjectKind::kComm, comm.id)) return true;
-  if (first != nullptr) *first = true;
+bool write_members(Recorder& r, CommObject& comm) {
   const auto cid = static_cast<CommId>(comm.id);
   const bool foreign = comm.group->foreign || (comm.remote != nullptr && comm.remote->foreign);
   const unsigned flags =
@@ -59,6 +60,11 @@ bool define_members(Recorder& r, CommObject& comm, bool* first) {
            write_definition(r, CommRemote{cid, static_cast<GroupId>(comm.remote->id)});
   }
   return good;
+}
+
+bool define_members(Recorder& r, CommObject& comm) {
+  if (known_here(r, comm.defined, ObjectKind::kComm, comm.id)) return true;
+  return on_own_stack([&] { return write_members(r, comm); });
 }
 
 bool write_collectives(Recorder& r, CommObject& comm, Seconds time) {

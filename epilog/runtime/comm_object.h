@@ -35,8 +35,10 @@ bool known_here(Recorder& r, std::atomic<std::uint64_t>& defined, ObjectKind kin
                 std::uint32_t id);
 
 // Group, communicator, identity and remote group. Makes its own room. False: recording stopped.
-// `first` tells that they were not there yet.
-bool define_members(Recorder& r, CommObject& comm, bool* first = nullptr);
+bool define_members(Recorder& r, CommObject& comm);
+// The same, where known_here() has said that they are not there yet, and more than that is to be
+// written.
+bool write_members(Recorder& r, CommObject& comm);
 // The communicator object that stands for a group; its identifier goes to `as_comm`.
 bool define_group_comm(Recorder& r, Group& group);
 // Where this process stands in its collective operations, after a gap in the recording.

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "epilog/format/mpi_functions.h"
+#include "epilog/runtime/program_floats.h"
 
 namespace kojak::measure {
 namespace {
@@ -210,6 +211,7 @@ void complain(Config& config, const char* format, ...) {
 }
 
 Config read_config() {
+  const ProgramFloats floats;
   Config config;
   const auto setting = [&config](const char* name, auto&& parse) {
     const char* text = std::getenv(name);

@@ -15,7 +15,9 @@
 #include "epilog/runtime/keeper.h"
 #include "epilog/runtime/metrics.h"
 #include "epilog/runtime/open_regions.h"
+#include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/processor.h"
+#include "epilog/runtime/program_floats.h"
 #include "epilog/runtime/run_properties.h"
 #include "epilog/runtime/sampler.h"
 #include "epilog/runtime/save_buffer.h"
@@ -27,6 +29,7 @@ namespace {
 std::byte nowhere[1];
 // What a thread without trace looks its call sites up in: empty.
 CodeSlot no_slots[kCodeSlots];
+std::uint64_t no_regions[kFunctionWords];
 LocalBufferNote no_note;
 }  // namespace
 
@@ -34,6 +37,7 @@ thread_local constinit Recorder the_recorder
     __attribute__((tls_model("initial-exec"))) = {.cursor = nowhere,
                                                   .limit = {nullptr},
                                                   .processor_due = kNever,
+                                                  .regions = no_regions,
                                                   .sites = no_slots,
                                                   .codes = no_slots,
                                                   .note = &no_note};
@@ -195,7 +199,7 @@ void detach(Recorder& r) {
   r.cursor = nowhere;
   r.limit.store(nullptr, std::memory_order_relaxed);
   r.open_region = 0;
-  std::memset(r.regions, 0, sizeof r.regions);
+  r.regions = no_regions;
   r.sites = r.codes = no_slots;
   r.paths = nullptr;
   r.processor_due = kNever;
@@ -307,6 +311,7 @@ bool open_trace(Recorder& r) {
   r.lid = static_cast<LocationId>(s.run.rank);
   r.trace = trace;
   r.state = &trace->state;
+  r.regions = trace->regions;
   r.thread_bit = trace->thread < 64 ? std::uint64_t{1} << trace->thread : 0;
   start_metrics(r);
   write_head(r, *trace);
@@ -352,9 +357,12 @@ void close_trace(LocalTrace& trace, Ticks t) {
   }
   if (&r == &the_recorder) end_metrics(r);
   --s.open_traces;
-  // What could not be written stays beside the trace.
-  const BlockedSignal blocked(SIGXFSZ);
-  (void)save_buffer(trace.memory);
+  {
+    // What could not be written stays beside the trace.
+    const BlockedSignal blocked(SIGXFSZ);
+    const ProgramFloats floats;
+    (void)save_buffer(trace.memory);
+  }
   std::atomic_ref<std::uint32_t>(r.header->state)
       .store(LocalBufferHeader::kClosed, std::memory_order_release);
   munmap(trace.memory, trace.size);
@@ -374,9 +382,9 @@ LocalTrace* take_trace(const LocalTrace* wanted) {
   return found;
 }
 
-bool make_room(Recorder& r) {
-  Session& s = the_session;
-  if (!s.started || s.stopped) return false;
+namespace {
+
+bool make_room_here(Recorder& r) {
   if (r.trace == nullptr && !open_trace(r)) return false;
   LocalTrace& trace = *r.trace;
   std::byte* const limit = trace.hard_limit - kCallRoom;
@@ -386,10 +394,30 @@ bool make_room(Recorder& r) {
   return r.cursor <= limit || flush_with_record(r, ticks());
 }
 
+bool spill(Recorder& r, std::size_t bytes) {
+  LocalTrace& trace = *r.trace;
+  if (!trace.in_flush && !trace.spilled) {
+    trace.spilled = true;
+    trace.spill_begin = ticks();
+  }
+  publish(r, r.cursor);
+  const bool good = write_out(trace);
+  trace.spill_end = ticks();
+  return good && r.cursor + bytes <= trace.hard_limit - kCallRoom;
+}
+
+}  // namespace
+
+bool make_room(Recorder& r) {
+  const Session& s = the_session;
+  if (!s.started || s.stopped) return false;
+  return on_own_stack([&] { return make_room_here(r); });
+}
+
 bool make_room_for(Recorder& r, std::size_t bytes) {
   if (r.cursor > r.limit.load(std::memory_order_relaxed) && !make_room(r)) return false;
   const auto fits = [&] { return r.cursor + bytes <= r.trace->hard_limit - kCallRoom; };
-  return fits() || (flush_with_record(r, ticks()) && fits());
+  return fits() || (on_own_stack([&] { return flush_with_record(r, ticks()); }) && fits());
 }
 
 bool flush_with_record(Recorder& r, Ticks begin) {
@@ -411,40 +439,53 @@ bool flush_with_record(Recorder& r, Ticks begin) {
 bool is_open(const CallFrame* frame, const void* here) {
   // The stack grows downwards: a frame at or below ours cannot be a caller's, unless we are a
   // signal handler with a stack of its own. One above is, as long as nobody has written over it.
-  if (here >= static_cast<const void*>(frame)) {
+  // While we are on ours, the calls that led there are open, and nothing else has come between.
+  if (!the_recorder.on_own_stack && here >= static_cast<const void*>(frame)) {
     stack_t stack{};
     if (sigaltstack(nullptr, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) == 0) return false;
   }
   return frame->self == frame;
 }
 
-void settle_note(Recorder& r) {
-  const std::size_t size = r.note->size;
-  std::memcpy(r.cursor, r.note->records, size);
-  drop_note(*r.note);
-  publish(r, r.cursor + size);
-}
-
 namespace {
 
-// Bytes of the ENTER that a note begins with; 0 if it stands in the trace already.
-std::size_t enter_in_note(const Recorder& r) {
-  const auto type = static_cast<std::uint8_t>(r.note->records[2]);
-  const bool there = r.note->size != 0 && type == static_cast<std::uint8_t>(RecordType::kEnter);
-  return there ? noted_size(r.note->records) : 0;
+// Writes the record of the note that begins there, if it is of this type: its time is that of a
+// record in hand, in ticks.
+template <class R>
+std::byte* put_if(const Recorder& r, const std::byte* noted, std::byte* to) {
+  const RawRecord raw{std::to_integer<std::uint8_t>(noted[2]),
+                      std::to_integer<std::uint8_t>(noted[1]), noted + 3, 0};
+  R record;
+  const bool is =
+      raw.type == static_cast<std::uint8_t>(R::kType) && decode(raw, Dialect{}, record) == nullptr;
+  return is ? put(r, to, record) : to;
+}
+
+// The ENTER that a note begins with, unless it stands in the trace already.
+std::byte* put_noted_enter(const Recorder& r, std::byte* to) {
+  return r.note->size != 0 ? put_if<Enter>(r, r.note->records, to) : to;
 }
 
 }  // namespace
+
+void settle_note(Recorder& r) {
+  const std::byte* const end = r.note->records + r.note->size;
+  std::byte* to = put_noted_enter(r, r.cursor);
+  for (const std::byte* p = r.note->records; p < end; p += noted_size(p)) {
+    to = put_if<MpiAwaits>(r, p, put_if<MpiOpenCall>(r, p, to));
+  }
+  drop_note(*r.note);
+  publish(r, to);
+}
 
 bool left_behind(Recorder& r, const void* here) {
   if (is_open(r.frame, here)) return false;
   if (r.open_region != 0) {
     r.open_region = 0;
-    const std::size_t enter = enter_in_note(r);
-    std::memcpy(r.cursor, r.note->records, enter);
+    std::byte* const p = put_noted_enter(r, r.cursor);
     drop_note(*r.note);
     r.last = ticks();
-    publish(r, put(r, r.cursor + enter, Exit{r.lid, record_time(r.last)}));
+    publish(r, put(r, p, Exit{r.lid, record_time(r.last)}));
   }
   r.frame = nullptr;
   r.forwarded = 0;
@@ -456,22 +497,17 @@ bool need_room(Recorder& r, std::size_t bytes) {
   if (!s.started || s.stopped || r.trace == nullptr) return false;
   LocalTrace& trace = *r.trace;
   if (r.cursor + bytes <= trace.hard_limit - kCallRoom) return true;
-  if (!trace.in_flush && !trace.spilled) {
-    trace.spilled = true;
-    trace.spill_begin = ticks();
-  }
-  publish(r, r.cursor);
-  const bool good = write_out(trace);
-  trace.spill_end = ticks();
-  return good && r.cursor + bytes <= trace.hard_limit - kCallRoom;
+  return on_own_stack([&] { return spill(r, bytes); });
 }
 
 void close_spill(Recorder& r) {
-  LocalTrace& trace = *r.trace;
-  trace.spilled = false;
-  std::byte* p = put(r, r.cursor, EnterTracing{r.lid, record_time(trace.spill_begin)});
-  publish(r, put(r, put_now(r, p), ExitTracing{r.lid, record_time(trace.spill_end)}));
-  r.last = trace.spill_end;
+  on_own_stack([&] {
+    LocalTrace& trace = *r.trace;
+    trace.spilled = false;
+    std::byte* p = put(r, r.cursor, EnterTracing{r.lid, record_time(trace.spill_begin)});
+    publish(r, put(r, put_now(r, p), ExitTracing{r.lid, record_time(trace.spill_end)}));
+    r.last = trace.spill_end;
+  });
 }
 
 StringId define_string(Recorder& r, const char* text, std::size_t length) {

@@ -36,9 +36,10 @@ struct LocalTrace {
   OpenRegions* open = nullptr;  // the thread's (open_regions.h)
   Sampler* sampler = nullptr;   // of what the thread computes, if that was asked for
   HashMap<bool> defined;        // objects, for the 65th thread and later ones
-  bool log_off_open = false;    // a LOG_OFF has no LOG_ON yet
-  bool in_flush = false;        // what is written now needs no record of its own
-  bool spilled = false;         // a flush inside a call is still to be recorded
+  std::uint64_t regions[kFunctionWords] = {};
+  bool log_off_open = false;  // a LOG_OFF has no LOG_ON yet
+  bool in_flush = false;      // what is written now needs no record of its own
+  bool spilled = false;       // a flush inside a call is still to be recorded
   Ticks spill_begin = 0, spill_end = 0;
 };
 

@@ -8,6 +8,7 @@
 #include "epilog/format/run_property_keys.h"
 #include "epilog/runtime/local_trace.h"
 #include "epilog/runtime/papi.h"
+#include "epilog/runtime/program_floats.h"
 #include "epilog/runtime/run_properties.h"
 
 namespace kojak::measure {
@@ -245,6 +246,7 @@ void start_metrics(Recorder& r) {
   r.metrics = nullptr;
   if (wanted_count == 0) return;
   const int error = errno;
+  const ProgramFloats floats;
   Metrics* const m = [] {
     const BookkeepingLock memory;
     return create<Metrics>();
@@ -285,6 +287,7 @@ void end_metrics(Recorder& r) {
   r.metrics = nullptr;
   if (m == nullptr) return;
   const int error = errno;
+  const ProgramFloats floats;
   for (int& set : m->sets) {
     if (set == papi::kNoSet) continue;
     long long ignored[Metrics::kMost];
@@ -301,15 +304,20 @@ void end_metrics(Recorder& r) {
 
 void read_metrics(Metrics& m, std::uint64_t* to) {
   const int error = errno;
-  long long values[kMostSets][Metrics::kMost];
-  for (std::uint32_t s = 0; s < set_count; ++s) papi::library.read(m.sets[s], values[s]);
+  if (set_count != 0) {
+    const ProgramFloats floats;  // it may weight what it counted
+    for (std::uint32_t s = 0; s < set_count; ++s) {
+      papi::library.read(m.sets[s], m.read + s * Metrics::kMost);
+    }
+  }
   rusage usage{};
   if (any_usage) getrusage(RUSAGE_THREAD, &usage);
   for (std::uint32_t i = 0; i < m.count; ++i) {
     const Wanted& metric = wanted[i];
-    const std::uint64_t value = metric.usage != nullptr
-                                    ? metric.usage->of(usage)
-                                    : static_cast<std::uint64_t>(values[metric.set][metric.place]);
+    const std::uint64_t value =
+        metric.usage != nullptr
+            ? metric.usage->of(usage)
+            : static_cast<std::uint64_t>(m.read[metric.set * Metrics::kMost + metric.place]);
     to[i] = value - m.start[i];
   }
   errno = error;

@@ -21,7 +21,8 @@ struct Metrics {
   std::uint64_t values[2 * kMost];
   std::uint64_t start[kMost];  // what they stood at when the trace began
   std::uint32_t count;
-  int sets[4];  // PAPI's, of this thread
+  int sets[4];                // PAPI's, of this thread
+  long long read[4 * kMost];  // from these
 };
 
 // Before recording begins, in every process: which of the counters wanted can be read here.

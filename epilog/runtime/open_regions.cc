@@ -5,6 +5,7 @@
 #include "epilog/format/openmp_constructs.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/metrics.h"
+#include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/processor.h"
 #include "epilog/runtime/user_regions.h"
 
@@ -30,6 +31,11 @@ namespace {
 }
 
 // No slot knows the region: what it is called in this file.
+[[gnu::noinline]] RegionId define_here(Recorder& r, std::uint64_t key, const void* what) {
+  return (key & (kUserKey | kFunctionKey)) != 0 ? define_user(r, key, what)
+                                                : define_construct(r, key);
+}
+
 [[gnu::cold, gnu::noinline]] RegionId define(Recorder& r, std::uint64_t key, const void* what) {
   if (r.trace == nullptr && !make_room(r)) return kRejected;
   LocalTrace& trace = *r.trace;
@@ -39,8 +45,7 @@ namespace {
     r.codes[code_slot(key)] = {key, id};
     return id;
   }
-  return (key & (kUserKey | kFunctionKey)) != 0 ? define_user(r, key, what)
-                                                : define_construct(r, key);
+  return on_own_stack([&] { return define_here(r, key, what); });
 }
 
 RegionId region_of_key(Recorder& r, std::uint64_t key, const void* what) {

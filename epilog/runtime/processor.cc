@@ -12,13 +12,15 @@
 
 #include "epilog/format/run_property_keys.h"
 #include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/processor_limit.h"
 #include "epilog/runtime/run_properties.h"
 
 namespace kojak::measure {
 namespace {
 
-constexpr double kInterval = 0.1;  // seconds
+constexpr Ticks kPerSecond = 10;  // at most
+Ticks interval = kNever;
 // "nanoseconds it ran, nanoseconds it waited for a processor, how often it got one", of the thread
 // that reads it.
 constexpr const char* kStatistics = "/proc/thread-self/schedstat";
@@ -68,10 +70,8 @@ bool list_processors(char* to, std::size_t size) {
   return length != 0;
 }
 
-}  // namespace
-
-void note_processor(Recorder& r, Ticks at) {
-  r.processor_due = at + static_cast<Ticks>(kInterval / the_clock.scale);
+void note_here(Recorder& r, Ticks at) {
+  r.processor_due = at + interval;
   if (r.trace == nullptr || r.cursor + kMaxRecord > r.trace->hard_limit - kCallRoom) return;
   const int error = errno;
   Reading reading;
@@ -85,6 +85,16 @@ void note_processor(Recorder& r, Ticks at) {
     r.processor_due = kNever;
   }
   errno = error;
+}
+
+}  // namespace
+
+void note_processor(Recorder& r, Ticks at) {
+  on_own_stack([&] { note_here(r, at); });
+}
+
+void prepare_processor_notes() {
+  interval = ticks_per_second() / kPerSecond;
 }
 
 void define_processors(Recorder& r) {

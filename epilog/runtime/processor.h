@@ -16,6 +16,9 @@ namespace kojak::measure {
 // Left out where the buffer has no more room than a call needs. errno stays.
 [[gnu::cold, gnu::noinline]] void note_processor(Recorder& r, Ticks at);
 
+// Before recording begins, when the clock is set up.
+void prepare_processor_notes();
+
 // Which processors this process may use; why there is no PROCESSOR, if there is none.
 void define_processors(Recorder& r);
 

@@ -9,6 +9,7 @@
 
 #include "epilog/format/run_property_keys.h"
 #include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/program_floats.h"
 #include "epilog/runtime/run_properties.h"
 
 namespace kojak::measure {
@@ -139,6 +140,7 @@ void find_group() {
 
 void define_processor_limit(Recorder& r) {
   const int error = errno;
+  const ProgramFloats floats;
   find_group();
   if (the_group.folder[0] != '\0') {
     const char* const name = the_group.folder + the_group.name_at;

@@ -59,6 +59,7 @@ inline constexpr std::size_t kCallRoom = 1536;
 // OpenMP's constructs.
 inline constexpr unsigned kFirstShmemFunction = 704, kFirstOmpConstruct = 2560;
 inline constexpr std::size_t kMaxFunctions = 2624;
+inline constexpr std::size_t kFunctionWords = kMaxFunctions / 64;
 
 inline constexpr Ticks kNever = ~Ticks{0};
 
@@ -79,8 +80,8 @@ struct alignas(64) Recorder {
   void* comm;
   std::uint64_t comm_serial;
   std::uint64_t
-      thread_bit;  // in the sets of threads whose files define an object; 0: see LocalTrace
-  std::uint64_t regions[kMaxFunctions / 64];  // defined in this thread's file
+      thread_bit;          // in the sets of threads whose files define an object; 0: see LocalTrace
+  std::uint64_t* regions;  // functions whose regions are defined in this thread's file
   CodeSlot* sites;  // of calls: kCodeSlots, none of which matches before the trace is open; or null
   CodeSlot* codes;  // the same, also where call sites are not recorded
   const PathSlot* paths;  // of calls, where their callers are followed, or null
@@ -93,6 +94,7 @@ struct alignas(64) Recorder {
   // wrapper of the same function.
   std::uint32_t forwarded;     // 1 + that function, or 0
   const CodeRange* forwarder;  // that library
+  bool on_own_stack;           // own_stack.h
 };
 
 // The cursor starts above the limit, so that the first call of a thread asks for room.
@@ -119,8 +121,7 @@ KOJAK_INLINED inline std::byte* put(const Recorder& r, std::byte* to, const R& r
     return compact::encode_verbatim(record, to);
   }
 }
-// One of the note, which may never become part of it: it stands for itself, with its time in
-// seconds.
+// One of the note, which may never become part of it: it stands for itself, not as a difference.
 template <class R>
 KOJAK_INLINED inline std::byte* put_noted(std::byte* to, const R& record) {
   return compact::encode_verbatim(record, to);

@@ -12,6 +12,7 @@
 #include "epilog/format/run_property_keys.h"
 #include "epilog/format/sampled_region.h"
 #include "epilog/runtime/call_path.h"
+#include "epilog/runtime/program_floats.h"
 #include "epilog/runtime/run_properties.h"
 
 namespace kojak::measure {
@@ -206,6 +207,7 @@ void start_sampling(Recorder& r) {
                         absent<StringId>(), Byte{0}}));
   if (r.trace->thread == 0) {
     char text[32];
+    const ProgramFloats floats;
     snprintf(text, sizeof text, "%.9g", static_cast<double>(the_session.config.sample) * 1e-9);
     define_property(r, run_property::kSampleInterval, text);
   }

@@ -4,7 +4,7 @@
 // Done by the process that keeps them when the measured one has died, and by the measured process
 // itself where the trace could not be written. The header that says so is written last. Gives back
 // what was reserved and is not needed. Returns 0 or an errno, which the file's header then names.
-// No allocation; whoever may get SIGXFSZ blocks it.
+// No allocation; whoever may get SIGXFSZ blocks it. Computes with doubles.
 #pragma once
 
 #include <errno.h>
@@ -13,6 +13,7 @@
 
 #include "epilog/format/io/buffer_file.h"
 #include "epilog/format/io/local_buffer_header.h"
+#include "epilog/runtime/noted_records.h"
 
 namespace kojak::measure {
 
@@ -40,8 +41,8 @@ inline int save_buffer(const std::byte* memory, const std::byte* last = nullptr,
   if (header.end - header.base > header.capacity) return EINVAL;
   const std::size_t size = header.end - header.base;
   const auto& note = *reinterpret_cast<const LocalBufferNote*>(memory + kBufferNoteAt);
-  const std::size_t noted = note.size <= note.kRoom ? note.size : 0;
-  if (size + noted == 0) return unlink(name) == 0 || errno == ENOENT ? 0 : errno;
+  const NotedRecords noted(header, note);
+  if (size + noted.size == 0) return unlink(name) == 0 || errno == ENOENT ? 0 : errno;
   const int fd = open(name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (fd < 0) return errno;
   const std::byte* const records = memory + header.start;
@@ -55,7 +56,7 @@ inline int save_buffer(const std::byte* memory, const std::byte* last = nullptr,
     saved += bytes;
     header.end += bytes;
   };
-  add(note.records, noted);
+  add(noted.bytes, noted.size);
   add(last, last_size);
   // What was reserved for more is given back; it does no harm.
   if (error == 0) (void)!ftruncate(fd, static_cast<off_t>(kSavedRecordsAt + saved));

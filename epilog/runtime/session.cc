@@ -16,6 +16,8 @@
 #include "epilog/runtime/keeper.h"
 #include "epilog/runtime/metrics.h"
 #include "epilog/runtime/open_regions.h"
+#include "epilog/runtime/own_stack.h"
+#include "epilog/runtime/processor.h"
 #include "epilog/runtime/sampler.h"
 
 namespace kojak::measure {
@@ -34,7 +36,9 @@ void end_of_thread(void*) {
   LocalTrace* const trace = the_recorder.trace;
   if (the_session.live.load(std::memory_order_relaxed) && trace != nullptr && trace->thread != 0) {
     const OwnFrame own(the_recorder);
-    if (LocalTrace* mine = take_trace(trace)) close_trace(*mine, ticks());
+    on_own_stack([trace] {
+      if (LocalTrace* mine = take_trace(trace)) close_trace(*mine, ticks());
+    });
   }
   drop_open_regions();
 }
@@ -89,20 +93,28 @@ SessionListLock::~SessionListLock() {
   pthread_mutex_unlock(&list_mutex);
 }
 
-void say(const char* format, ...) {
+namespace {
+
+void say_all(const char* format, va_list& arguments) {
   char line[4608];
   int length = snprintf(line, sizeof line, "kojak: ");
-  va_list arguments;
-  va_start(arguments, format);
   length += vsnprintf(line + length, sizeof line - static_cast<std::size_t>(length) - 1, format,
                       arguments);
-  va_end(arguments);
   if (length > static_cast<int>(sizeof line) - 2) length = static_cast<int>(sizeof line) - 2;
   line[length++] = '\n';
   const BlockedSignal blocked(SIGPIPE);
   // One write, so that lines of several processes do not mix; if it fails there is nobody to tell.
   const ssize_t written = write(STDERR_FILENO, line, static_cast<std::size_t>(length));
   (void)written;
+}
+
+}  // namespace
+
+void say(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  on_own_stack([&] { say_all(format, arguments); });
+  va_end(arguments);
 }
 
 void watch_thread_end() {
@@ -116,6 +128,7 @@ void start_recording() {
   Session& s = the_session;
   register_process_hooks();
   if (s.config.call_path > 1 && !prepare_call_paths()) s.config.call_path = 1;
+  prepare_processor_notes();
   prepare_sampling();
   if (s.config.filter != nullptr) read_filter(s.config.filter);
   s.paused = !s.config.record;
@@ -165,7 +178,9 @@ void stop_at_limit() {
       static_cast<unsigned long long>(s.config.max_size));
 }
 
-void pause_recording(Recorder& r) {
+namespace {
+
+void pause_here(Recorder& r) {
   Session& s = the_session;
   if (r.trace != nullptr && s.started && !s.stopped) write_samples(r);
   const Ticks now = ticks();
@@ -185,7 +200,7 @@ void pause_recording(Recorder& r) {
   publish(r, put(r, put_now(r, r.cursor), LogOff{r.lid, record_time(now)}));
 }
 
-void resume_recording(Recorder& r) {
+void resume_here(Recorder& r) {
   Session& s = the_session;
   {
     const SessionListLock lock;
@@ -204,9 +219,17 @@ void resume_recording(Recorder& r) {
   r.trace->in_flush = false;
 }
 
+}  // namespace
+
+void pause_recording(Recorder& r) {
+  on_own_stack([&] { pause_here(r); });
+}
+void resume_recording(Recorder& r) {
+  on_own_stack([&] { resume_here(r); });
+}
 void flush_now(Recorder& r) {
   if (the_session.functions.load(std::memory_order_relaxed) == 0) return;
-  if (r.trace != nullptr) flush_with_record(r, ticks());
+  if (r.trace != nullptr) on_own_stack([&] { flush_with_record(r, ticks()); });
 }
 
 }  // namespace kojak::measure

@@ -12,6 +12,7 @@
 #include "epilog/runtime/metrics.h"
 #include "epilog/runtime/node_clock.h"
 #include "epilog/runtime/processor_limit.h"
+#include "epilog/runtime/program_floats.h"
 
 namespace kojak::measure {
 namespace {
@@ -143,6 +144,7 @@ void begin_shutdown(Recorder& r) {
   Session& s = the_session;
   if (s.shut) return;
   s.shut = true;
+  const ProgramFloats floats;
   // Up to the partner's answer it is the program that waits, not the measurement.
   const Ticks begin = measure_offset();
   forget_nodes();

@@ -118,7 +118,7 @@ void ShmemCall::note(CommObject* set, std::uint32_t peer, std::uint64_t what) {
     cid = CommId{set->id};
   std::byte* const end = measure::put_noted(
       r.note->records,
-      MpiOpenCall{r.lid, to_seconds(plain_.enter), cid, absent<WindowId>(), PeerId{peer},
+      MpiOpenCall{r.lid, record_time(plain_.enter), cid, absent<WindowId>(), PeerId{peer},
                   absent<PeerId>(), absent<Tag>(), Count64{what}, Count{0}});
   keep_note(*r.note, static_cast<std::size_t>(end - r.note->records));
   plain_.frame.in_call = true;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #include "epilog/format/shmem_functions.h"
+#include "epilog/runtime/own_stack.h"
+#include "epilog/runtime/program_floats.h"
 #include "epilog/runtime/startup.h"
 #include "epilog/shmem/call.h"
 #include "epilog/shmem/constants.h"
@@ -23,7 +25,7 @@ namespace kojak::measure {
 [[gnu::weak]] void note_unrecorded_functions(Recorder& r);
 
 void* next_shmem_function(const char* name) {
-  return dlsym(RTLD_NEXT, name);
+  return on_own_stack([name] { return dlsym(RTLD_NEXT, name); });
 }
 
 void missing_shmem_function(const char* name) {
@@ -79,6 +81,7 @@ void end_at_exit() {
     return;
   ended = true;
   const OwnFrame own(the_recorder);
+  const ProgramFloats floats;
   write_clock_rate(the_recorder);
   finish_shutdown();
 }
@@ -93,6 +96,7 @@ void start_session(const ShmemEntry& entry, const F& call, const int* provided,
   call();
   const Ticks returned = ticks();
   const OwnFrame own(the_recorder);
+  const ProgramFloats floats;
   the_session.multi_threaded = provided != nullptr && is_thread_multiple(*provided);
   if (!begin_session(learn_world)) return;
   name_library();

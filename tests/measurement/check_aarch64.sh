@@ -6,7 +6,7 @@ source=$1 build=$2 work=$3 compiler=$4 qemu=${5-}
 mkdir -p "$work"
 options="-std=c++20 -O2 -Wall -Wextra -Werror -Wno-missing-field-initializers -I$source -I$build"
 runtime="-fno-exceptions -fno-rtti -fPIC"
-for file in clock call_path keeper elg_keep; do
+for file in clock call_path keeper own_stack elg_keep; do
   # shellcheck disable=SC2086  # lists
   "$compiler" $options $runtime -DKOJAK_KEEPER='""' -c "$source/epilog/runtime/$file.cc" -o "$work/$file.o"
 done

@@ -54,8 +54,11 @@ inline constexpr std::size_t kBufferRecordsAt = 8192;
 
 // In memory only, between name and records: what is noted of the call that the thread is in. If the
 // process dies in it, these records follow those up to `end`; when it returns, `size` becomes 0.
+// They are as version 2.0 has them, each behind its code byte, but their times are ticks: whoever
+// saves them makes seconds of these.
 struct LocalBufferNote {
   static constexpr std::size_t kRoom = 2048;
+  static constexpr std::size_t kTimeAt = 3 + 4;  // in a record
   std::uint64_t size;
   std::byte records[kRoom];
 };

@@ -162,7 +162,8 @@ class Scratch {
   std::size_t size() const { return size_; }
 
  private:
-  static constexpr std::size_t kNear = 16;
+  // On the caller's stack, of which there may be little.
+  static constexpr std::size_t kNear = 96 / sizeof(T);
   T near_[kNear];
   T* far_ = nullptr;
   std::size_t size_ = 0;

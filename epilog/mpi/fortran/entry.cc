@@ -8,6 +8,7 @@
 
 #include "epilog/mpi/fortran/libraries.h"
 #include "epilog/runtime/code.h"
+#include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/session.h"
 
 namespace kojak::measure::fortran {
@@ -71,6 +72,10 @@ void* look_up_in(const char* object, int mode, const Wanted& wanted) {
 
 }  // namespace
 
+void* Entry::find_apart(const void* caller) {
+  return on_own_stack([&] { return find(caller); });
+}
+
 void* Entry::find(const void* caller) {
   const Wanted wanted{name_, interface_, large_};
   void* address = look_up(RTLD_DEFAULT, "p", wanted);
@@ -92,8 +97,10 @@ void* Entry::find(const void* caller) {
 
 void say_missing(void* ierror, const char* name) {
   static std::atomic<bool> said{false};
-  if (!said.exchange(true))
-    say("the MPI library has no Fortran function mpi_%s; the call fails", name);
+  if (!said.exchange(true)) {
+    on_own_stack(
+        [name] { say("the MPI library has no Fortran function mpi_%s; the call fails", name); });
+  }
   give_error(ierror, MPI_ERR_UNSUPPORTED_OPERATION);
 }
 

@@ -37,14 +37,15 @@ class Entry {
   Function* get(const void* caller) {
     void* address = address_.load(std::memory_order_acquire);
     if (address == nullptr) [[unlikely]]
-      address = find(caller);
+      address = find_apart(caller);
     return reinterpret_cast<Function*>(address);
   }
   Interface interface() const { return interface_; }
   const CodeRange& library() const { return library_; }  // of what get() found
 
  private:
-  [[gnu::cold, gnu::noinline]] void* find(const void* caller);
+  [[gnu::cold, gnu::noinline]] void* find_apart(const void* caller);
+  void* find(const void* caller);
 
   std::atomic<void*> address_{nullptr};
   const char* name_;
