@@ -43,27 +43,10 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kLostCount = 3 + 4 + 1;  // of the count within a LOST record
 constexpr std::size_t kPath = sizeof(the_session.directory) + 32;
-static_assert(kPath <= kBufferNameSize);
 
 void path_of(const LocalTrace& trace, const char* suffix, char (&path)[kPath]) {
   snprintf(path, sizeof path, "%s/%u.%u.%s", the_session.directory, the_session.run.rank,
            trace.thread, suffix);
-}
-
-// The buffer file: the header alone, and room for the records where the file system can reserve it.
-// A full one is known at once then, and what the buffer holds at the end is never lost to it.
-int make_buffer_file(const char* path, const LocalBufferHeader& header) {
-  const std::size_t size = kSavedRecordsAt + header.capacity;
-  const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) return errno;
-  int error = 0;
-  while (fallocate(fd, 0, 0, static_cast<off_t>(size)) != 0 && (error = errno) == EINTR) error = 0;
-  const bool cannot_reserve = error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
-  if (cannot_reserve) error = 0;
-  if (error == 0 && !write_fully(fd, &header, sizeof header, 0)) error = errno;
-  if (close(fd) != 0 && error == 0) error = errno;
-  if (error != 0) unlink(path);
-  return error;
 }
 
 LocalBufferHeader header_of(const LocalTrace& trace, bool kept) {
@@ -86,42 +69,49 @@ LocalBufferHeader header_of(const LocalTrace& trace, bool kept) {
   return header;
 }
 
-bool fail_to_open(LocalTrace& trace, const char* suffix) {
-  const int error = errno;
-  char path[kPath];
-  path_of(trace, suffix, path);
-  stop_recording("cannot be written", path, error);
-  return false;
+// Both files of a trace whose memory is there; 0 or an errno.
+int make_files(LocalTrace& trace, const LocalBufferHeader& header) {
+  const BlockedSignal blocked(SIGXFSZ);
+  char path[kPath], buffer_path[kPath];
+  path_of(trace, "elg", path);
+  path_of(trace, "buf", buffer_path);
+  struct stat made {};
+  int error = reach_run_directory();
+  if (error == 0) {
+    const bool there = trace.thread == 0 && the_session.first_file_made;
+    error = make_trace_files(AT_FDCWD, path, buffer_path, header, there, made);
+  }
+  if (error != 0 && header.keeper != 0 && keeper_makes_files(trace.thread) == 0) {
+    trace.out_of_reach = true;
+    return 0;
+  }
+  trace.device = made.st_dev;
+  trace.inode = made.st_ino;
+  return error;
 }
 
 bool open_files(LocalTrace& trace) {
-  const BlockedSignal blocked(SIGXFSZ);
-  char path[kPath];
-  path_of(trace, "elg", path);
-  const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) return fail_to_open(trace, "elg");
-  close(fd);
   const std::size_t wanted = the_session.config.buffer_size;
   trace.size = kBufferRecordsAt + ((wanted + kPage - 1) & ~(kPage - 1));
-  const BufferMemory memory = new_buffer(trace.size);
-  char buffer_path[kPath];
-  path_of(trace, "buf", buffer_path);
+  const BufferMemory memory = new_buffer(trace.size, trace.thread);
   LocalBufferHeader header = header_of(trace, memory.kept);
   int error = memory.data == nullptr ? ENOMEM : 0;
-  if (error == 0) error = make_buffer_file(buffer_path, header);
+  if (error == 0) {
+    // The magic comes last: from then on the buffer is saved if this process dies.
+    std::memcpy(memory.data, &header, sizeof header);
+    std::memset(memory.data, 0, sizeof header.magic);
+    error = make_files(trace, header);
+  }
   if (error != 0) {
     if (memory.data != nullptr) munmap(memory.data, trace.size);  // without magic: nothing is saved
-    unlink(path);
-    errno = error;
-    return fail_to_open(trace, "buf");
+    char path[kPath];
+    path_of(trace, "elg", path);
+    stop_recording("cannot be written", path, error);
+    return false;
   }
   trace.memory = memory.data;
   trace.begin = trace.memory + kBufferRecordsAt;
   trace.hard_limit = trace.memory + trace.size - kReserve;
-  std::memcpy(trace.memory + kBufferNameAt, buffer_path, strlen(buffer_path) + 1);
-  // The magic comes last: from then on the buffer is saved if this process dies.
-  std::memset(header.magic, 0, sizeof header.magic);
-  std::memcpy(trace.memory, &header, sizeof header);
   std::atomic_signal_fence(std::memory_order_release);
   std::memcpy(trace.memory, LocalBufferHeader::kMagic, sizeof header.magic);
   return true;
@@ -256,6 +246,22 @@ bool goes_on_after(Recorder& r, const LocalTrace& trace, std::size_t size) {
   return false;
 }
 
+// What the buffer holds, to the file that was made for it; 0 or an errno. Under another root the
+// same name may lead elsewhere.
+int write_to_file(const LocalTrace& trace, const char* path, std::uint64_t size) {
+  const BlockedSignal blocked(SIGXFSZ);
+  const int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return errno;
+  struct stat found {};
+  int error = fstat(fd, &found) != 0 ? errno : 0;
+  if (error == 0 && (found.st_ino != trace.inode || found.st_dev != trace.device)) error = ESTALE;
+  if (error == 0 && !write_fully(fd, trace.begin, size, trace.recorder->header->base))
+    error = errno;
+  // Some file systems report a full disk only here.
+  if (close(fd) != 0 && error == 0) error = errno;
+  return error;
+}
+
 }  // namespace
 
 bool write_out(LocalTrace& trace) {
@@ -263,16 +269,12 @@ bool write_out(LocalTrace& trace) {
   const std::uint64_t size = r.header->end - r.header->base;
   char path[kPath];
   path_of(trace, "elg", path);
-  const BlockedSignal blocked(SIGXFSZ);
-  const int fd = open(path, O_WRONLY | O_CLOEXEC);
-  bool good = fd >= 0 && write_fully(fd, trace.begin, size, r.header->base);
-  int error = errno;
-  // Some file systems report a full disk only here.
-  if (fd >= 0 && close(fd) != 0 && good) {
-    good = false;
-    error = errno;
+  int error = write_to_file(trace, path, size);
+  if (error != 0 && r.header->keeper != 0 && keeper_writes_out(trace.thread) == 0) {
+    trace.out_of_reach = true;
+    error = 0;
   }
-  if (good) {
+  if (error == 0) {
     empty_buffer(r, trace);
     return goes_on_after(r, trace, size);
   }
@@ -352,11 +354,16 @@ void close_trace(LocalTrace& trace, Ticks t) {
   }
   if (&r == &the_recorder) end_metrics(r);
   --s.open_traces;
-  // What could not be written stays beside the trace.
+  // What could not be written stays beside the trace. Where this process cannot reach that place,
+  // the keeper does it.
   const BlockedSignal blocked(SIGXFSZ);
-  (void)save_buffer(trace.memory);
+  char path[kPath];
+  path_of(trace, "buf", path);
+  const bool saved = !trace.out_of_reach && reach_run_directory() == 0 &&
+                     save_buffer(AT_FDCWD, path, trace.memory) == 0;
   std::atomic_ref<std::uint32_t>(r.header->state)
-      .store(LocalBufferHeader::kClosed, std::memory_order_release);
+      .store(saved || r.header->keeper == 0 ? LocalBufferHeader::kClosed : LocalBufferHeader::kLeft,
+             std::memory_order_release);
   munmap(trace.memory, trace.size);
   detach(r);
   close_code_table(trace);

@@ -2,10 +2,13 @@
 //
 // Opened at the thread's first recorded call, closed when the thread or the session ends. The file
 // is opened for each flush and closed again, so that a program that closes or reuses all
-// descriptors cannot be harmed. The buffer is memory that is saved when the process dies
-// (local_buffer_header.h, keeper.h). Owned by the session; used by its thread, and by the thread
-// that ends the session. Failures stop the recording of the whole process.
+// descriptors cannot be harmed. Where the process cannot open it any more, its keeper writes in its
+// place. The buffer is memory that is saved when the process dies (local_buffer_header.h,
+// keeper.h). Owned by the session; used by its thread, and by the thread that ends the session.
+// Failures stop the recording of the whole process.
 #pragma once
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <string_view>
@@ -26,6 +29,9 @@ struct LocalTrace {
   LocalTrace* next = nullptr;
   std::byte* memory = nullptr;
   std::size_t size = 0;
+  dev_t device = 0;  // of the trace file, where this process made it
+  ino_t inode = 0;
+  bool out_of_reach = false;        // the keeper makes and writes the files
   compact::State state;             // of the block in the buffer
   std::byte* begin = nullptr;       // of the block
   std::byte* hard_limit = nullptr;  // records of a call end before it; kReserve bytes follow

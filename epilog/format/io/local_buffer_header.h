@@ -26,6 +26,7 @@ struct LocalBufferHeader {
     kInMemory = 0,  // the file has no records: the process has them, or nobody any more
     kSaved = 1,     // the file has them
     kClosed = 2,    // in memory only: nothing is left to save
+    kLeft = 3,      // in memory only: its owner has ended it, and could not reach the files
   };
   char magic[8];
   std::uint64_t start;     // offset of the records in the buffer file
@@ -47,21 +48,20 @@ struct LocalBufferHeader {
   enum ClockKind : std::uint32_t { kNoClock = 0, kCycles = 1, kNanoseconds = 2 };
 };
 
-// In memory the name of the buffer file stands here, behind the header.
-inline constexpr std::size_t kBufferNameAt = 256;
-inline constexpr std::size_t kBufferNameSize = 4352;
+// In memory the records stand here.
 inline constexpr std::size_t kBufferRecordsAt = 8192;
 
-// In memory only, between name and records: what is noted of the call that the thread is in. If the
-// process dies in it, these records follow those up to `end`; when it returns, `size` becomes 0.
+// In memory only, between header and records: what is noted of the call that the thread is in. If
+// the process dies in it, these records follow those up to `end`; when it returns, `size` becomes
+// 0.
 struct LocalBufferNote {
   static constexpr std::size_t kRoom = 2048;
   std::uint64_t size;
   std::byte records[kRoom];
 };
-inline constexpr std::size_t kBufferNoteAt = kBufferNameAt + kBufferNameSize;
+inline constexpr std::size_t kBufferNoteAt = 4608;
 
-static_assert(sizeof(LocalBufferHeader) <= kBufferNameAt);
+static_assert(sizeof(LocalBufferHeader) <= kBufferNoteAt);
 static_assert(kBufferNoteAt % alignof(LocalBufferNote) == 0);
 static_assert(kBufferNoteAt + sizeof(LocalBufferNote) <= kBufferRecordsAt);
 
