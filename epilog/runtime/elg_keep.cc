@@ -41,6 +41,8 @@ struct Buffer {
   Buffer* next;
 };
 Buffer* buffers = nullptr;
+// Of threads that have recorded little, several in one memory: `thread` is the size of each.
+Buffer* shared_buffers = nullptr;
 
 struct FileName {
   char text[40];
@@ -72,15 +74,15 @@ void drop_closed() {
   }
 }
 
-void add(int memory, std::uint32_t thread) {
+void add(int memory, std::uint32_t thread, Buffer*& list) {
   struct stat info {};
   if (fstat(memory, &info) != 0 || info.st_size < static_cast<off_t>(kBufferRecordsAt)) return;
   const auto size = static_cast<std::size_t>(info.st_size);
   void* const data = mmap(nullptr, size, PROT_READ, MAP_SHARED, memory, 0);
   auto* const buffer = static_cast<Buffer*>(malloc(sizeof(Buffer)));
   if (data == MAP_FAILED || buffer == nullptr) return;
-  *buffer = {static_cast<std::byte*>(data), size, thread, buffers};
-  buffers = buffer;
+  *buffer = {static_cast<std::byte*>(data), size, thread, list};
+  list = buffer;
 }
 
 int make_files(const Buffer& buffer) {
@@ -140,12 +142,13 @@ bool take(std::uint32_t process) {
       ours && poll(&sent, 1, 1000) == 1 ? recvmsg(connection, &message, MSG_CMSG_CLOEXEC) : -1;
   if (got >= static_cast<ssize_t>(sizeof request)) {
     const cmsghdr* const head = CMSG_FIRSTHDR(&message);
-    if (request.kind == KeeperRequest::kTake) {
+    const bool many = request.kind == KeeperRequest::kTakeMany;
+    if (many || request.kind == KeeperRequest::kTake) {
       if (head != nullptr && head->cmsg_type == SCM_RIGHTS &&
           head->cmsg_len == CMSG_LEN(sizeof(int))) {
         int memory;
         memcpy(&memory, CMSG_DATA(head), sizeof memory);
-        add(memory, request.thread);
+        add(memory, request.thread, many ? shared_buffers : buffers);
         close(memory);
       }
     } else {
@@ -165,19 +168,43 @@ Seconds now_of(const LocalBufferHeader& header) {
   return compact::TickClock{header.clock_base, header.clock_scale, header.clock_shift}.seconds(now);
 }
 
-// Nothing else tells how long a process stood in its last call.
-int save(const Buffer& buffer, const LocalBufferHeader& header) {
-  const FileName name(buffer, "buf");
-  if (header.clock == LocalBufferHeader::kNoClock) {
-    return save_buffer(folder, name.text, buffer.memory);
-  }
-  std::byte last[64];
+// Nothing else tells how long a process stood in its last call. Returns the record's length.
+std::size_t put_end(const LocalBufferHeader& header, std::byte* to) {
+  if (header.clock == LocalBufferHeader::kNoClock) return 0;
   const ProcessEnded ended{static_cast<LocationId>(header.location), now_of(header)};
-  return save_buffer(folder, name.text, buffer.memory, last,
-                     static_cast<std::size_t>(compact::encode_verbatim(ended, last) - last));
+  return static_cast<std::size_t>(compact::encode_verbatim(ended, to) - to);
 }
 
+int save(const Buffer& buffer, const LocalBufferHeader& header) {
+  std::byte last[64];
+  const std::size_t size = put_end(header, last);
+  return save_buffer(folder, FileName(buffer, "buf").text, buffer.memory, last, size);
+}
+
+// Each small buffer in use becomes a file. A thread that has one already was about to leave its
+// small buffer, and has the same records there.
+void save_shared(const Buffer& all) {
+  const std::size_t each = all.thread;
+  if (each < kBufferRecordsAt) return;
+  for (std::size_t at = 0; at + each <= all.size; at += each) {
+    const auto& header = *reinterpret_cast<const LocalBufferHeader*>(all.memory + at);
+    const Buffer buffer{all.memory + at, each, header.thread, nullptr};
+    const std::uint32_t state = state_of(buffer);
+    if ((state != LocalBufferHeader::kInMemory && state != LocalBufferHeader::kLeft) ||
+        memcmp(header.magic, LocalBufferHeader::kMagic, sizeof header.magic) != 0 ||
+        header.start != kBufferRecordsAt || header.capacity > each - kBufferRecordsAt) {
+      continue;
+    }
+    std::byte last[64];
+    const std::size_t size = state == LocalBufferHeader::kInMemory ? put_end(header, last) : 0;
+    (void)save_trace(folder, FileName(buffer, "elg").text, FileName(buffer, "new").text,
+                     buffer.memory, last, size);
+  }
+}
+
+// The small ones first: whoever waits for the others then finds all.
 void save_all() {
+  for (const Buffer* all = shared_buffers; all != nullptr; all = all->next) save_shared(*all);
   for (const Buffer* buffer = buffers; buffer != nullptr; buffer = buffer->next) {
     const auto& header = *reinterpret_cast<const LocalBufferHeader*>(buffer->memory);
     if (state_of(*buffer) != LocalBufferHeader::kInMemory ||

@@ -199,10 +199,9 @@ int connection_to_keeper() {
   return -1;
 }
 
-bool hand_over(int memory, std::uint32_t thread) {
+bool hand_over(int memory, KeeperRequest request) {
   const int fd = connection_to_keeper();
   if (fd < 0) return false;
-  KeeperRequest request = {KeeperRequest::kTake, thread};
   iovec part = {&request, sizeof request};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   msghdr message{};
@@ -299,18 +298,30 @@ unsigned keeper_process() {
   return static_cast<unsigned>(the_keeper);
 }
 
-BufferMemory new_buffer(std::size_t size, std::uint32_t thread) {
+namespace {
+
+BufferMemory new_memory(std::size_t size, KeeperRequest request) {
   const int fd = the_keeper != 0 ? shared_memory(size) : -1;
   if (fd >= 0) {
     void* const data =
         mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-    const bool kept = data != MAP_FAILED && hand_over(fd, thread);
+    const bool kept = data != MAP_FAILED && hand_over(fd, request);
     close(fd);
     if (data != MAP_FAILED) return {static_cast<std::byte*>(data), kept};
   }
   void* const data = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   return {data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data), false};
+}
+
+}  // namespace
+
+BufferMemory new_buffer(std::size_t size, std::uint32_t thread) {
+  return new_memory(size, {KeeperRequest::kTake, thread});
+}
+
+BufferMemory new_buffers(std::size_t size, std::size_t each) {
+  return new_memory(size, {KeeperRequest::kTakeMany, static_cast<std::uint32_t>(each)});
 }
 
 int keeper_makes_files(std::uint32_t thread) {

@@ -17,8 +17,7 @@
 // put its own there, and one would lead out of a chroot. The keeper takes no names from this
 // process but those that it was started with, before the program could give up rights.
 //
-// Nothing fails but the lack of memory. Called under the session's list lock, but for what asks the
-// keeper.
+// Nothing fails but the lack of memory. Starting is for one thread; all else is for any.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +34,8 @@ struct BufferMemory {
   bool kept;        // beyond the death of this process
 };
 BufferMemory new_buffer(std::size_t size, std::uint32_t thread);
+// The same for several of one size, each for whatever thread its header names.
+BufferMemory new_buffers(std::size_t size, std::size_t each);
 
 // What the keeper is asked to do for a thread whose buffer is kept: 0 or an errno.
 int keeper_makes_files(std::uint32_t thread);

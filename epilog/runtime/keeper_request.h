@@ -9,10 +9,11 @@ namespace kojak::measure {
 
 struct KeeperRequest {
   enum Kind : std::uint32_t {
-    kTake,   // a thread's buffer: its memory comes along; no answer
-    kMake,   // the files of that thread
-    kWrite,  // what the buffer holds, to the trace file
-    kTell,   // a line for the run's file, which follows
+    kTake,      // a thread's buffer: its memory comes along; no answer
+    kTakeMany,  // buffers of any threads, one behind the other; `thread` is the size of each
+    kMake,      // the files of that thread
+    kWrite,     // what the buffer holds, to the trace file
+    kTell,      // a line for the run's file, which follows
   };
   std::uint32_t kind;
   std::uint32_t thread;

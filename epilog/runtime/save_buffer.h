@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,6 +97,33 @@ inline int save_buffer(int folder, const char* name, const std::byte* memory,
   }
   if (!write_fully(fd, &header, sizeof header, kSavedHeaderAt) && error == 0) error = errno;
   if (close(fd) != 0 && error == 0) error = errno;
+  return error;
+}
+
+// Writes a local trace that lies in memory as a whole into a file of its own, which must not be
+// there yet, and what save_buffer() puts behind the records. The file has another name until all of
+// it is there.
+inline int save_trace(int folder, const char* name, const char* unfinished, const std::byte* memory,
+                      const std::byte* last, std::size_t last_size) {
+  const auto& header = *reinterpret_cast<const LocalBufferHeader*>(memory);
+  if (header.base != 0 || header.end > header.capacity) return EINVAL;
+  const auto& note = *reinterpret_cast<const LocalBufferNote*>(memory + kBufferNoteAt);
+  const std::size_t noted = note.size <= note.kRoom ? note.size : 0;
+  if (faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) return EEXIST;
+  const int fd = openat(folder, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return errno;
+  int error = 0;
+  std::uint64_t size = 0;
+  const auto add = [&](const std::byte* bytes, std::size_t count) {
+    if (error == 0 && !write_fully(fd, bytes, count, size)) error = errno;
+    size += count;
+  };
+  add(memory + header.start, header.end);
+  add(note.records, noted);
+  add(last, last_size);
+  if (close(fd) != 0 && error == 0) error = errno;
+  if (error == 0 && renameat(folder, unfinished, folder, name) != 0) error = errno;
+  if (error != 0) unlinkat(folder, unfinished, 0);
   return error;
 }
 

@@ -173,6 +173,7 @@ void finish_recording() {
   s.functions.store(0, std::memory_order_relaxed);
   const Ticks now = ticks();
   while (LocalTrace* trace = take_trace(nullptr)) close_trace(*trace, now);
+  close_shared_trace();
   s.started = false;
 }
 

@@ -41,11 +41,11 @@ struct Session {
   std::atomic<bool> stopped{false};        // and will not be any more
   std::atomic<bool> limit_reached{false};  // for it was as much as ELG_MAX_SIZE allows
   std::atomic<std::uint64_t> written{0};   // bytes in trace files
-  std::atomic<std::uint32_t> open_traces{0};
-  bool paused = false;              // by MPI_Pcontrol(0) or ELG_RECORD=0
-  std::uint32_t log_serial = 0;     // counts changes of `paused`
-  Ticks off_time = 0, on_time = 0;  // of the newest pause
-  std::uint32_t traces = 0;         // ever opened
+  std::atomic<std::uint64_t> held{0};      // bytes that the open traces' buffers can hold
+  bool paused = false;                     // by MPI_Pcontrol(0) or ELG_RECORD=0
+  std::uint32_t log_serial = 0;            // counts changes of `paused`
+  Ticks off_time = 0, on_time = 0;         // of the newest pause
+  std::uint32_t traces = 0;                // ever opened
   LocalTrace* first_trace = nullptr;
   Config config;
   RunInfo run;

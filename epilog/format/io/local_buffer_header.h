@@ -13,6 +13,9 @@
 //   trace = file[0, base) + buffer[0, end - base)
 // `end` is stored after the records it covers, and never goes back. A finished location has no
 // buffer file. Run, rank and thread are those of the trace file's LOCAL_RUN.
+//
+// A thread that has recorded little has no files yet (runtime/small_buffers.h): all of its trace is
+// in memory, base is 0, and its files are made when the process has died.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +52,7 @@ struct LocalBufferHeader {
 };
 
 // In memory the records stand here.
-inline constexpr std::size_t kBufferRecordsAt = 8192;
+inline constexpr std::size_t kBufferRecordsAt = 2560;
 
 // In memory only, between header and records: what is noted of the call that the thread is in. If
 // the process dies in it, these records follow those up to `end`; when it returns, `size` becomes
@@ -59,7 +62,7 @@ struct LocalBufferNote {
   std::uint64_t size;
   std::byte records[kRoom];
 };
-inline constexpr std::size_t kBufferNoteAt = 4608;
+inline constexpr std::size_t kBufferNoteAt = 256;
 
 static_assert(sizeof(LocalBufferHeader) <= kBufferNoteAt);
 static_assert(kBufferNoteAt % alignof(LocalBufferNote) == 0);
