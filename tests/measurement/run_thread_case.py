@@ -14,7 +14,7 @@ from run_trace_case import Case, calls_of, listing, parser
 THREADS, ROUNDS = 4, 200
 TASKS, ALIVE = 100, 20
 # How often the threads that come later call: most of them once.
-CALLS = sorted([1] * (TASKS + ALIVE - 2) + [2000, 20000])
+CALLS = sorted([1] * (TASKS + ALIVE - 2) + [2000, 12000])
 
 
 def check_tasks(files, rank):

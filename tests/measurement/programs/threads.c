@@ -51,7 +51,7 @@ static void* live_task(void* argument) {
 }
 
 static void run_tasks(int dies) {
-  static const int once = 1, more = 2000, most = 20000;
+  static const int once = 1, more = 2000, most = 12000;
   pthread_t threads[kAlive];
   for (int i = 0; i < kTasks; ++i) {
     pthread_create(&threads[0], NULL, task, (void*)&once);
