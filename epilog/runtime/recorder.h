@@ -80,7 +80,7 @@ struct alignas(64) Recorder {
   void* comm;
   std::uint64_t comm_serial;
   std::uint64_t
-      thread_bit;  // in the sets of threads whose files define an object; 0: see LocalTrace
+      thread_bit;          // in the sets of threads whose files define an object; 0: see LocalTrace
   std::uint64_t* regions;  // functions whose regions are defined in this thread's file
   CodeSlot* sites;  // of calls: kCodeSlots, none of which matches before the trace is open; or null
   CodeSlot* codes;  // the same, also where call sites are not recorded

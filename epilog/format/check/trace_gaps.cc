@@ -4,6 +4,7 @@
 #include <set>
 
 #include "epilog/format/in_number.h"
+#include "epilog/format/merge_properties.h"
 
 namespace kojak {
 namespace {
@@ -20,7 +21,8 @@ constexpr const char* kCutAnew =
     "cut "
     "anew.";
 constexpr Kind kKinds[] = {
-    {kLostDiskFull, true, "{record|records} not written because the disk was full", kIncomplete},
+    {kLostDiskFull, true, "{record|records} not written because the trace file could not be",
+     kIncomplete},
     {kLostOpenRegions, false, "{region|regions} left open when the program ended",
      "The program ended without MPI_Finalize or shmem_finalize; its last calls count up to their "
      "location's last event."},
@@ -37,6 +39,8 @@ constexpr TraceFault kMissingProcesses{
     "local {trace|traces} missing when the run was merged",
     "What they did and who waited for them is unknown. Merge again with all traces of the run.",
     true};
+constexpr const char* kUnwritten =
+    "{process was|processes were} ended before {it|they} could write a trace";
 
 TraceGap gap_of(Byte kind) {
   for (const Kind& known : kKinds) {
@@ -86,7 +90,14 @@ std::vector<TraceGap> gaps_of(const BadRecords& bad, const Definitions& definiti
   };
   add(bad.damaged, kDamagedRecords);
   add(bad.definitions, kBadDefinitions);
-  if (definitions.merged_run) add(raw(definitions.merged_run->missing), kMissingProcesses);
+  const std::uint64_t missing = definitions.merged_run ? raw(definitions.merged_run->missing) : 0;
+  const std::string* const early = definitions.properties.find(run_property::kEndedEarly);
+  if (missing != 0 && early != nullptr) {
+    gaps.push_back({missing, true, in_number(kUnwritten, missing),
+                    "What they did and who waited for them is unknown: " + *early + "."});
+  } else {
+    add(missing, kMissingProcesses);
+  }
   for (TraceGap& gap : gaps_of(definitions.lost)) gaps.push_back(std::move(gap));
   add(bad.unknown, kUnknownRecords);
   return gaps;
