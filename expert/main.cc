@@ -85,6 +85,10 @@ std::string describe(const earl::Trace& trace, const expert::Report& report) {
       ++nodes;
     }
   }
+  if (placed == 0) {  // where everything ran is unknown
+    placed = processes;
+    nodes = 1;
+  }
   if (placed != processes) text += cli::format_count(placed) + " of ";
   text += cli::format_count(processes) + (processes == 1 ? " process" : " processes") +
           (placed != processes ? ", on " : " on ") + cli::format_count(nodes) +

@@ -42,8 +42,8 @@ enum class Severity : std::uint8_t { kNote, kWarning };
                 "such a file comes from another run or process, or is older: remove it")           \
   KOJAK_FINDING(BufferElsewhere, kWarning,                                                         \
                 "{process has its|processes have their} newest records in memory only",            \
-                "if the process still runs, merge again when it has ended; if it was killed "      \
-                "together with everything around it, these records are lost")                      \
+                "if the process still runs, merge again when it has ended; else these records "    \
+                "are lost")                                                                        \
   KOJAK_FINDING(ShortRecord, kWarning,                                                             \
                 "{record was|records were} left out: too short for the type",                      \
                 "the file is damaged; repeat the measurement")                                     \

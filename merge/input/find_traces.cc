@@ -75,6 +75,11 @@ class Finder {
       for (const std::string& name : unseen) {
         struct stat info {};
         if (::stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+        // Made, and ended before anything was written: as good as no file.
+        if (info.st_size == 0 && name.ends_with(".0.elg") &&
+            find_buffer(name).kind == BufferFile::Kind::kNone) {
+          continue;
+        }
         auto candidate = examine(name);
         if (!candidate) return candidate.error();
         switch (candidate->kind) {

@@ -158,10 +158,10 @@ std::string signal_words(int signal) {
 
 // The signal that a launcher's status may stand for: 128 + n, by MPICH's launcher n alone. Programs
 // that end themselves give such numbers, too.
-int signal_like(int status, const MpiUse& use) {
+int signal_like(const Plan& plan, int status, const MpiUse& use) {
   if (status > 128 && status <= 128 + 64) return status - 128;
   constexpr int kThatEndPrograms[] = {SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGTERM};
-  const bool bare = use.launched == "mpich" &&
+  const bool bare = use.mpi == "mpich" && find_executable(plan.command[0]) != use.program &&
                     std::find(std::begin(kThatEndPrograms), std::end(kThatEndPrograms), status) !=
                         std::end(kThatEndPrograms);
   return bare ? status : 0;
@@ -180,7 +180,7 @@ std::string end_words(const Plan& plan, const MpiUse& use, const ChildEnd& end,
     if (lines.aborts.size() > 1) {
       text += ", and so did " + std::to_string(lines.aborts.size() - 1) + " more";
     }
-  } else if (const int signal = signal_like(end.status, use);
+  } else if (const int signal = signal_like(plan, end.status, use);
              signal != 0 && std::any_of(worlds.begin(), worlds.end(), [](const WorldReport& world) {
                return has_unended_trace(world.folder);
              })) {

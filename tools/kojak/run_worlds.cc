@@ -68,20 +68,29 @@ void print_worlds(std::vector<WorldReport> worlds) {
     if (cli::quiet()) break;
     std::cerr << (told++ < kToldInFull ? world.said : warnings_of(world.said));
   }
-  cli::print_note(std::to_string(worlds.size()) +
-                  " runs of MPI in this command, the one with most waiting first:");
+  const bool analysed = std::any_of(worlds.begin(), worlds.end(),
+                                    [](const WorldReport& w) { return w.numbers.has_value(); });
+  cli::print_note(std::to_string(worlds.size()) + " runs of MPI in this command, " +
+                  (analysed ? "the one with most waiting first; the report of each is a.cube (open "
+                              "it with CUBE), as a page a.html (open it with a browser):"
+                            : "in the order in which they began:"));
   if (cli::quiet()) return;
   using cli::Align;
-  cli::Table table(
-      {{"waiting"}, {"time"}, {"processes"}, {"report", Align::kLeft}, {"command", Align::kLeft}});
-  const auto seconds = [](double value) { return cli::format_seconds(value, 3) + " s"; };
+  std::vector<cli::Table::Column> columns = {
+      {"processes"}, {"in", Align::kLeft}, {"command", Align::kLeft}};
+  if (analysed) columns.insert(columns.begin(), {{"waiting"}, {"time"}});
+  cli::Table table(columns);
+  const auto seconds = [](const WorldReport& world, double Run::*value) {
+    return world.numbers ? cli::format_seconds((*world.numbers).*value, 3) + " s" : "-";
+  };
   for (const WorldReport& world : worlds) {
     std::string command = world.facts.command.empty() ? world.facts.program : world.facts.command;
     command = cube::printable(command, kWidest) + (world.spawned ? " (spawned)" : "");
-    table.add({world.numbers ? seconds(world.numbers->waiting) : "-",
-               world.numbers ? seconds(world.numbers->time) : "-",
-               std::to_string(world.facts.processes),
-               world.folder + (world.numbers ? "/a.cube" : ""), command});
+    std::vector<std::string> cells = {std::to_string(world.facts.processes), world.folder, command};
+    if (analysed) {
+      cells.insert(cells.begin(), {seconds(world, &Run::waiting), seconds(world, &Run::time)});
+    }
+    table.add(std::move(cells));
   }
   table.print(std::cerr);
 }
