@@ -617,9 +617,12 @@ bool make_room(Recorder& r) {
 bool make_room_for(Recorder& r, std::size_t bytes) {
   if (r.cursor > r.limit.load(std::memory_order_relaxed) && !make_room(r)) return false;
   const auto fits = [&] { return r.cursor + bytes <= r.trace->hard_limit - kCallRoom; };
-  while (!fits() && grow(*r.trace)) {
-  }
-  return fits() || (on_own_stack([&] { return flush_with_record(r, ticks()); }) && fits());
+  const auto make = [&] {
+    while (!fits() && grow(*r.trace)) {
+    }
+    return fits() || (flush_with_record(r, ticks()) && fits());
+  };
+  return fits() || on_own_stack(make);
 }
 
 bool flush_with_record(Recorder& r, Ticks begin) {
