@@ -125,7 +125,7 @@ void report(Request& request, const MPI_Status* status, C& call) {
 // the call left of it.
 template <class C>
 void completed(Request* request, const MPI_Status* status, MPI_Request handle, C& call) {
-  count_ended_request();
+  ++ended_requests;
   if (request == nullptr) return;
   if (request->active && !request->reported) report(*request, status, call);
   if (request->persistent) {
@@ -172,7 +172,7 @@ struct CompleteOneHook : OwnStatus {
       call.apart([&](C& c) { completed(still(claimed), a.status, *a.request, c); });
       if constexpr (C::kOn) call.leave();
     } else if (result != MPI_SUCCESS && *a.request == MPI_REQUEST_NULL) {
-      count_ended_request();
+      ++ended_requests;
       if (Request* request = still(claimed)) delete_request(request);
       if constexpr (C::kOn) call.leave();
     } else {
@@ -234,7 +234,7 @@ struct ArrayHook {
     if (result != MPI_SUCCESS) {
       for (std::size_t i = 0; i < array->count; ++i) {
         if (requests[i] != MPI_REQUEST_NULL || array->handles[i] == requests[i]) continue;
-        count_ended_request();
+        ++ended_requests;
         if (Request* request = array->at(i)) delete_request(request);
       }
     }
@@ -392,7 +392,7 @@ struct Hook<args::RequestFree> {
 
   void before(const args::RequestFree& a) {
     Request* const request = claim_one(*a.request).request;
-    count_ended_request();
+    ++ended_requests;
     if (request == nullptr) return;
     const bool message =
         request->kind == RequestKind::kSend || request->kind == RequestKind::kReceive;

@@ -5,6 +5,7 @@
 namespace kojak::measure {
 
 RequestCache request_cache = {0, nullptr};
+std::uint64_t ended_requests = 0;
 
 namespace {
 
@@ -16,7 +17,6 @@ std::uint64_t calls = 0;
 std::size_t open = 0;
 std::size_t open_receives = 0;
 bool any_cancelled = false;
-std::uint64_t ended = 0;
 std::uint64_t activations = 0;  // of persistent requests, and ends of such
 ArrayCall* unused_calls = nullptr;
 ArrayCall* open_calls = nullptr;  // where several threads may have some
@@ -155,12 +155,6 @@ void delete_request(Request* request) {
   unused = request;
 }
 
-std::uint64_t ended_requests() {
-  return ended;
-}
-void count_ended_request() {
-  ++ended;
-}
 bool statuses_are_needed() {
   return open_receives != 0 || (any_cancelled && open != 0);
 }

@@ -105,8 +105,7 @@ inline Request* still(const Claimed& claimed) {
 void delete_request(Request* request);
 std::size_t open_requests();
 // How many requests are over, those that were not entered, too.
-std::uint64_t ended_requests();
-void count_ended_request();
+extern std::uint64_t ended_requests;
 // Some open request needs its status when it completes.
 bool statuses_are_needed();
 void cancelled_request(Request& request);

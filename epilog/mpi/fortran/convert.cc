@@ -41,9 +41,9 @@ RequestArray* convert_requests(const MPI_Fint* user, std::size_t count) {
   if (array == nullptr) return nullptr;
   if (array == unused_arrays) unused_arrays = array->next;
   const bool known =
-      array->holds && array->ended == ended_requests() && array->fortran.size() == count;
+      array->holds && array->ended == ended_requests && array->fortran.size() == count;
   array->holds = true;
-  array->ended = ended_requests();
+  array->ended = ended_requests;
   const std::size_t bytes = count * sizeof *user;
   if (known && (count == 0 || std::memcmp(array->fortran.data(), user, bytes) == 0)) return array;
   if (!array->fortran.resize(count) || !array->c.resize(count)) {
@@ -62,7 +62,7 @@ RequestArray* convert_requests(const MPI_Fint* user, std::size_t count) {
 
 void give_back(RequestArray* array, std::uint64_t completed) {
   const BookkeepingLock lock;
-  const std::uint64_t now = ended_requests();
+  const std::uint64_t now = ended_requests;
   array->holds = array->holds && now - array->ended == completed;
   array->ended = now;
   array->next = unused_arrays;
