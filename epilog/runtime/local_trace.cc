@@ -264,15 +264,17 @@ int write_to_file(const LocalTrace& trace, const char* path, std::uint64_t size)
 
 }  // namespace
 
-bool write_out(LocalTrace& trace) {
+bool write_out(LocalTrace& trace, bool last) {
   Recorder& r = *trace.recorder;
   const std::uint64_t size = r.header->end - r.header->base;
   char path[kPath];
   path_of(trace, "elg", path);
   int error = write_to_file(trace, path, size);
-  if (error != 0 && r.header->keeper != 0 && keeper_writes_out(trace.thread) == 0) {
-    trace.out_of_reach = true;
-    error = 0;
+  if (error != 0 && r.header->keeper != 0) {
+    const int asked = keeper_writes_out(trace.thread);
+    trace.out_of_reach = asked == 0 || asked == kNoKeeper;
+    if (asked == kNoKeeper && last) return false;
+    if (asked == 0) error = 0;
   }
   if (error == 0) {
     empty_buffer(r, trace);
@@ -280,7 +282,7 @@ bool write_out(LocalTrace& trace) {
   }
   // The buffer keeps its records, so nothing recorded so far is lost.
   begin_lost(r, kLostDiskFull);
-  stop_recording("cannot be written", path, error);
+  if (!stop_recording("cannot be written", path, error)) r.header->error = error;
   return false;
 }
 
@@ -348,9 +350,9 @@ void close_trace(LocalTrace& trace, Ticks t) {
     if (p != r.cursor) r.last = t;
     publish(r, p);
     if (leave_all(trace, t)) publish(r, put(r, r.cursor, Exit{r.lid, record_time(t)}));
-    write_out(trace);
+    write_out(trace, true);
   } else if (s.limit_reached) {
-    write_out(trace);
+    write_out(trace, true);
   }
   if (&r == &the_recorder) end_metrics(r);
   --s.open_traces;

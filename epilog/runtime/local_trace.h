@@ -60,8 +60,8 @@ LocalTrace* take_trace(const LocalTrace* wanted);
 // root region's exit.
 void close_trace(LocalTrace& trace, Ticks t);
 // Appends what the buffer holds to the file and empties it; no records about it. False: recording
-// stopped.
-bool write_out(LocalTrace& trace);
+// stopped; or it is the last time, and the keeper, which cannot be reached, will do it.
+bool write_out(LocalTrace& trace, bool last = false);
 
 // Flushes inside TRACING, with a note of where the process stands. False: recording stopped.
 bool flush_with_record(Recorder& r, Ticks begin);
