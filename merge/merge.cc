@@ -34,7 +34,9 @@ std::optional<std::string> ended_early(const std::vector<LocalTrace>& traces,
   std::string why = "no process came to MPI_Finalize";
   for (std::size_t i = facts.size(); i-- > 0;) {
     if (facts[i].came_to_end && traces[i].thread == 0) return std::nullopt;
-    if (facts[i].aborted) why = "rank " + std::to_string(traces[i].rank) + " called MPI_Abort";
+    if (facts[i].aborted != nullptr) {
+      why = "rank " + std::to_string(traces[i].rank) + " called " + facts[i].aborted;
+    }
   }
   return why;
 }

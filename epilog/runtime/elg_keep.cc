@@ -1,13 +1,14 @@
 // elg_keep: keeps the newest records of one measured process beyond its death.
 //
-// Started by the measurement library (keeper.h says how) with the process's number, the folder of
-// the run, the process's rank and, if there is one, the run's file; descriptor 3 is the socket on
-// which the library hands over the memory of each thread's buffer and asks for what the process
-// cannot do itself (keeper_request.h), descriptor 4 tells when the process has ended (absent under
-// kernels before 5.3). Sleeps until then, saves what the process did not write itself, and ends. It
-// has nothing else of the process: no descriptors, no environment, no directory, no terminal. It
-// answers nobody but that process, and writes to no other files: the process may have fewer rights
-// by then. What the shared memory says is believed about records alone.
+// Started by the measurement library (keeper.h says how) with the process's number, its rank and
+// the name of the run's folder. Descriptor 3 is the socket on which the library hands over the
+// memory of each thread's buffer and asks for what the process cannot do itself (keeper_request.h),
+// descriptor 4 tells when the process has ended (absent under kernels before 5.3), 5 is the folder,
+// 6 the run's file, if there is one. Sleeps until the process has ended, saves what it did not
+// write itself, and ends. It has nothing else of the process: no descriptors, no environment, no
+// directory, no terminal. It answers nobody but that process, and writes to no other files: the
+// process may have fewer rights by then. What the shared memory says is believed about records
+// alone.
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <sys/stat.h>
 
 #include "epilog/format/compact/encode.h"
+#include "epilog/format/io/run_file.h"
 #include "epilog/format/io/running.h"
 #include "epilog/runtime/clock.h"
 #include "epilog/runtime/keeper_request.h"
@@ -26,13 +28,11 @@ namespace {
 using namespace kojak;
 using namespace kojak::measure;
 
-constexpr int kSocket = 3, kProcess = 4;
+constexpr int kSocket = 3, kProcess = 4, kFolder = 5, kRunFile = 6;
 constexpr int kLookEvery = 250;  // milliseconds, where nobody tells that the process has ended
 
-// Opened at the start: a folder that is renamed stays the same, one that is removed and made again
-// does not.
-int folder = -1, run_file = -1;
 std::uint32_t rank = 0;
+const char* folder_name = "";
 
 struct Buffer {
   std::byte* memory;
@@ -56,6 +56,26 @@ std::uint32_t state_of(const Buffer& buffer) {
   return __atomic_load_n(&header->state, __ATOMIC_ACQUIRE);
 }
 
+void tell_why_stopped(const Buffer& buffer, int error) {
+  char line[kMostTold];
+  const int size =
+      snprintf(line, sizeof line, "%s %u %s/%s cannot be written: %s\n", run_file::kStopped, rank,
+               folder_name, FileName(buffer, "elg").text, strerror(error));
+  if (size > 0 && size < static_cast<int>(sizeof line)) {
+    (void)!write(kRunFile, line, static_cast<std::size_t>(size));
+  }
+}
+
+// Tells what the process could not tell itself (run_file.h), before who waits for the records finds
+// them; else that they could not be saved.
+template <class F>
+void save_and_tell(const Buffer& buffer, const F& save) {
+  const int theirs = reinterpret_cast<const LocalBufferHeader*>(buffer.memory)->error;
+  if (theirs != 0) tell_why_stopped(buffer, theirs);
+  const int failed = save();
+  if (failed != 0 && theirs == 0) tell_why_stopped(buffer, failed);
+}
+
 // Lets go of the buffers of threads that have ended, after saving those that were left.
 void drop_closed() {
   for (Buffer** link = &buffers; *link != nullptr;) {
@@ -66,7 +86,9 @@ void drop_closed() {
       continue;
     }
     if (state == LocalBufferHeader::kLeft) {
-      (void)save_buffer(folder, FileName(*buffer, "buf").text, buffer->memory);
+      save_and_tell(*buffer, [buffer] {
+        return save_buffer(kFolder, FileName(*buffer, "buf").text, buffer->memory);
+      });
     }
     *link = buffer->next;
     munmap(buffer->memory, buffer->size);
@@ -90,7 +112,7 @@ int make_files(const Buffer& buffer) {
   memcpy(header.magic, LocalBufferHeader::kMagic, sizeof header.magic);
   if (header.capacity > buffer.size - kBufferRecordsAt) return EINVAL;
   struct stat made {};
-  return make_trace_files(folder, FileName(buffer, "elg").text, FileName(buffer, "buf").text,
+  return make_trace_files(kFolder, FileName(buffer, "elg").text, FileName(buffer, "buf").text,
                           header, false, made);
 }
 
@@ -98,7 +120,7 @@ int write_out(const Buffer& buffer) {
   const LocalBufferHeader header = *reinterpret_cast<const LocalBufferHeader*>(buffer.memory);
   const std::uint64_t size = header.end - header.base;
   if (size > buffer.size - kBufferRecordsAt) return EINVAL;
-  const int fd = openat(folder, FileName(buffer, "elg").text, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  const int fd = openat(kFolder, FileName(buffer, "elg").text, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return errno;
   int error = write_fully(fd, buffer.memory + kBufferRecordsAt, size, header.base) ? 0 : errno;
   if (close(fd) != 0 && error == 0) error = errno;
@@ -108,8 +130,7 @@ int write_out(const Buffer& buffer) {
 // What the process waits for: an errno.
 std::int32_t answer(const KeeperRequest& request, const char* more, std::size_t length) {
   if (request.kind == KeeperRequest::kTell) {
-    if (run_file < 0) return EBADF;
-    return write(run_file, more, length) == static_cast<ssize_t>(length) ? 0 : errno;
+    return write(kRunFile, more, length) == static_cast<ssize_t>(length) ? 0 : errno;
   }
   for (const Buffer* buffer = buffers; buffer != nullptr; buffer = buffer->next) {
     if (buffer->thread != request.thread) continue;
@@ -178,7 +199,7 @@ std::size_t put_end(const LocalBufferHeader& header, std::byte* to) {
 int save(const Buffer& buffer, const LocalBufferHeader& header) {
   std::byte last[64];
   const std::size_t size = put_end(header, last);
-  return save_buffer(folder, FileName(buffer, "buf").text, buffer.memory, last, size);
+  return save_buffer(kFolder, FileName(buffer, "buf").text, buffer.memory, last, size);
 }
 
 // Each small buffer in use becomes a file. A thread that has one already was about to leave its
@@ -197,8 +218,11 @@ void save_shared(const Buffer& all) {
     }
     std::byte last[64];
     const std::size_t size = state == LocalBufferHeader::kInMemory ? put_end(header, last) : 0;
-    (void)save_trace(folder, FileName(buffer, "elg").text, FileName(buffer, "new").text,
-                     buffer.memory, last, size);
+    save_and_tell(buffer, [&] {
+      const int error = save_trace(kFolder, FileName(buffer, "elg").text,
+                                   FileName(buffer, "new").text, buffer.memory, last, size);
+      return error == EEXIST ? 0 : error;
+    });
   }
 }
 
@@ -211,18 +235,17 @@ void save_all() {
         memcmp(header.magic, LocalBufferHeader::kMagic, sizeof header.magic) != 0) {
       continue;
     }
-    (void)save(*buffer, header);  // the file says what failed
+    save_and_tell(*buffer, [&] { return save(*buffer, header); });
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4) return 1;
+  if (argc != 4) return 1;
   const auto process = static_cast<std::uint32_t>(strtoul(argv[1], nullptr, 10));
-  folder = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  rank = static_cast<std::uint32_t>(strtoul(argv[3], nullptr, 10));
-  if (argc > 4) run_file = open(argv[4], O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+  rank = static_cast<std::uint32_t>(strtoul(argv[2], nullptr, 10));
+  folder_name = argv[3];
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, nullptr);

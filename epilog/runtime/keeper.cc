@@ -29,15 +29,16 @@
 namespace kojak::measure {
 namespace {
 
-constexpr std::size_t kStack = 64 * 1024;  // of each of the two processes that share our memory
-constexpr unsigned kFirstOther = 5;        // elg_keep has descriptors 0 to 4
-constexpr timeval kPatience = {60, 0};     // with a keeper that writes in our place
+constexpr std::size_t kStack = 64 * 1024;   // of each of the two processes that share our memory
+constexpr int kFirstGiven = 3, kGiven = 4;  // descriptors of elg_keep beside 0 to 2
+constexpr unsigned kFirstOther = kFirstGiven + kGiven;
+constexpr timeval kPatience = {60, 0};  // with a keeper that writes in our place
 
 struct Start {
   const char* path;
-  char* arguments[6];
+  char* arguments[5];
   char* environment[1];
-  int socket, process;  // descriptors
+  int given[kGiven];  // socket, process, folder, the run's file; -1: there is none
   std::byte* stack_end;
   volatile int keeper = 0;
   volatile int error = 0;
@@ -101,18 +102,20 @@ KOJAK_UNWATCHED int clone_process(int (*run)(void*), std::byte* stack_end, void*
 #endif
 }
 
-// Descriptors 3 and 4, whatever is there now: this process has a table of its own.
+// Those that are given, whatever is there now: this process has a table of its own.
 KOJAK_UNWATCHED void arrange_descriptors(const Start& start) {
-  const long socket = syscall(SYS_fcntl, start.socket, F_DUPFD, kFirstOther);
-  const long process =
-      start.process < 0 ? -1 : syscall(SYS_fcntl, start.process, F_DUPFD, kFirstOther);
+  long given[kGiven];
+  for (int i = 0; i < kGiven; ++i) {
+    given[i] = start.given[i] < 0 ? -1 : syscall(SYS_fcntl, start.given[i], F_DUPFD, kFirstOther);
+  }
   const long nothing = syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR);
   for (int fd = 0; fd < 3 && nothing >= 0; ++fd) syscall(SYS_dup3, nothing, fd, 0);
-  syscall(SYS_dup3, socket, 3, 0);
-  if (process >= 0) {
-    syscall(SYS_dup3, process, 4, 0);
-  } else {
-    syscall(SYS_close, 4);
+  for (int i = 0; i < kGiven; ++i) {
+    if (given[i] >= 0) {
+      syscall(SYS_dup3, given[i], kFirstGiven + i, 0);
+    } else {
+      syscall(SYS_close, kFirstGiven + i);
+    }
   }
 #ifdef SYS_close_range
   if (syscall(SYS_close_range, kFirstOther, ~0u, 0) == 0) return;
@@ -223,7 +226,7 @@ bool hand_over(int memory, KeeperRequest request) {
 int ask_keeper(KeeperRequest::Kind kind, std::uint32_t thread, const char* more = nullptr,
                std::size_t length = 0) {
   const int fd = connection_to_keeper();
-  if (fd < 0) return ESRCH;
+  if (fd < 0) return kNoKeeper;
   KeeperRequest request = {kind, thread};
   iovec parts[2] = {{&request, sizeof request}, {const_cast<char*>(more), length}};
   msghdr message{};
@@ -238,7 +241,7 @@ int ask_keeper(KeeperRequest::Kind kind, std::uint32_t thread, const char* more 
     ssize_t got;
     while ((got = recv(fd, &answer, sizeof answer, 0)) < 0 && errno == EINTR) {
     }
-    error = got == sizeof answer ? answer : ESRCH;
+    error = got == sizeof answer ? answer : kNoKeeper;
   }
   close(fd);
   return error;
@@ -275,20 +278,24 @@ const char* start_keeper() {
   start.path = path;
   start.arguments[0] = path;
   start.arguments[1] = number;
-  start.arguments[2] = the_session.directory;
   char rank[16];
   snprintf(rank, sizeof rank, "%u", the_session.run.rank);
-  start.arguments[3] = rank;
-  start.arguments[4] = const_cast<char*>(run_file());
-  start.socket = listening_socket();
-  if (start.socket < 0) return strerror(errno);
-  start.process = -1;
+  start.arguments[2] = rank;
+  start.arguments[3] = the_session.directory;
+  auto& [socket, process, folder, file] = start.given;
+  socket = listening_socket();
+  if (socket < 0) return strerror(errno);
+  process = file = -1;
 #ifdef SYS_pidfd_open
-  start.process = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
+  process = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
 #endif
+  folder = open(the_session.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const char* const told_in = run_file();
+  if (told_in != nullptr) file = open(told_in, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
   const int error = start_program(start);
-  close(start.socket);
-  if (start.process >= 0) close(start.process);
+  for (const int fd : start.given) {
+    if (fd >= 0) close(fd);
+  }
   if (error != 0) return strerror(error);
   the_keeper = start.keeper;
   return nullptr;
@@ -332,8 +339,8 @@ int keeper_writes_out(std::uint32_t thread) {
   return ask_keeper(KeeperRequest::kWrite, thread);
 }
 
-void keeper_tells(const char* line, std::size_t length) {
-  (void)ask_keeper(KeeperRequest::kTell, 0, line, length);
+bool keeper_tells(const char* line, std::size_t length) {
+  return ask_keeper(KeeperRequest::kTell, 0, line, length) == 0;
 }
 
 }  // namespace kojak::measure

@@ -37,10 +37,12 @@ BufferMemory new_buffer(std::size_t size, std::uint32_t thread);
 // The same for several of one size, each for whatever thread its header names.
 BufferMemory new_buffers(std::size_t size, std::size_t each);
 
-// What the keeper is asked to do for a thread whose buffer is kept: 0 or an errno.
+// What the keeper is asked to do for a thread whose buffer is kept: 0 or an errno, kNoKeeper where
+// it cannot be reached.
+inline constexpr int kNoKeeper = -1;
 int keeper_makes_files(std::uint32_t thread);
 int keeper_writes_out(std::uint32_t thread);
-// A line for the run's file (run_file.h). Does nothing where no keeper runs.
-void keeper_tells(const char* line, std::size_t length);
+// A line for the run's file (run_file.h). False if that could not be done.
+bool keeper_tells(const char* line, std::size_t length);
 
 }  // namespace kojak::measure

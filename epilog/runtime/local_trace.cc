@@ -353,18 +353,20 @@ int write_to_file(const LocalTrace& trace, const char* path, std::uint64_t size)
   if (close(fd) != 0 && error == 0) error = errno;
   return error;
 }
-// The same, by the keeper where this process cannot.
-int write_buffer(LocalTrace& trace, const char* path, std::uint64_t size) {
+// The same, by the keeper where this process cannot; kNoKeeper if it is the last time, and the
+// keeper, which cannot be reached, will do it.
+int write_buffer(LocalTrace& trace, const char* path, std::uint64_t size, bool last) {
   const int error = write_to_file(trace, path, size);
-  if (error == 0 || trace.recorder->header->keeper == 0 || keeper_writes_out(trace.thread) != 0)
-    return error;
-  trace.out_of_reach = true;
-  return 0;
+  if (error == 0 || trace.recorder->header->keeper == 0) return error;
+  const int asked = keeper_writes_out(trace.thread);
+  trace.out_of_reach = asked == 0 || asked == kNoKeeper;
+  if (asked == kNoKeeper && last) return kNoKeeper;
+  return asked == 0 ? 0 : error;
 }
 
 }  // namespace
 
-bool write_out(LocalTrace& trace) {
+bool write_out(LocalTrace& trace, bool last) {
   if (trace.small && !open_files(trace, the_session.config.buffer_size)) {
     begin_lost(*trace.recorder, kLostDiskFull);
     return false;
@@ -373,14 +375,15 @@ bool write_out(LocalTrace& trace) {
   const std::uint64_t size = r.header->end - r.header->base;
   char path[kPath];
   path_of(trace, "elg", path);
-  const int error = write_buffer(trace, path, size);
+  const int error = write_buffer(trace, path, size, last);
+  if (error == kNoKeeper) return false;
   if (error == 0) {
     empty_buffer(r, trace);
     return goes_on_after(&r, size);
   }
   // The buffer keeps its records, so nothing recorded so far is lost.
   begin_lost(r, kLostDiskFull);
-  stop_recording("cannot be written", path, error);
+  if (!stop_recording("cannot be written", path, error)) r.header->error = error;
   return false;
 }
 
@@ -395,16 +398,17 @@ namespace {
 LocalTrace* shared = nullptr;
 Recorder shared_recorder;
 
-bool write_shared() {
+bool write_shared(bool last = false) {
   const std::uint64_t size = shared->recorder->header->end - shared->recorder->header->base;
   char path[kPath];
   path_of(*shared, "elg", path);
-  const int error = write_buffer(*shared, path, size);
+  const int error = write_buffer(*shared, path, size, last);
+  LocalBufferHeader& header = *shared_recorder.header;
   if (error != 0) {
-    stop_recording("cannot be written", path, error);
+    if (error != kNoKeeper && !stop_recording("cannot be written", path, error))
+      header.error = error;
     return false;
   }
-  LocalBufferHeader& header = *shared_recorder.header;
   shared_recorder.cursor = shared->begin;
   shared_recorder.bias = header.end - reinterpret_cast<std::uintptr_t>(shared->begin);
   std::atomic_ref<std::uint64_t>(header.base).store(header.end, std::memory_order_release);
@@ -470,7 +474,7 @@ std::uint32_t finish_files(const LocalTrace& trace) {
 void close_shared_trace() {
   const SessionListLock lock;
   if (shared != nullptr) {
-    if (!the_session.stopped || the_session.limit_reached) write_shared();
+    if (!the_session.stopped || the_session.limit_reached) write_shared(true);
     drop_buffer(shared->memory, shared->size, false, finish_files(*shared));
     const BookkeepingLock memory;
     destroy(shared);
@@ -556,7 +560,7 @@ void close_trace(LocalTrace& trace, Ticks t) {
   }
   if (&r == &the_recorder) end_metrics(r);
   const bool shares = trace.small && share(trace);
-  if (!shares && (!s.stopped || s.limit_reached)) write_out(trace);
+  if (!shares && (!s.stopped || s.limit_reached)) write_out(trace, true);
   const std::uint32_t state = shares ? LocalBufferHeader::kClosed : finish_files(trace);
   drop_buffer(trace.memory, trace.size, trace.small, state);
   detach(r);

@@ -64,8 +64,8 @@ LocalTrace* take_trace(const LocalTrace* wanted);
 // root region's exit.
 void close_trace(LocalTrace& trace, Ticks t);
 // Appends what the buffer holds to the file and empties it; no records about it. False: recording
-// stopped.
-bool write_out(LocalTrace& trace);
+// stopped; or it is the last time, and the keeper, which cannot be reached, will do it.
+bool write_out(LocalTrace& trace, bool last = false);
 // Makes room at the end of a trace: by a larger buffer, or as write_out() does.
 bool write_or_grow(LocalTrace& trace);
 // The session ends: what threads that recorded little have left is written. All of them have ended.

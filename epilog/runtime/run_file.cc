@@ -32,12 +32,12 @@ const char* run_file() {
   return path != nullptr && path[0] == '/' ? path : nullptr;
 }
 
-void tell_run(const char* word, const char* text) {
+bool tell_run(const char* word, const char* text) {
   const char* const path = run_file();
-  if (path == nullptr) return;
+  if (path == nullptr) return true;
   char line[4700];
   const int size = snprintf(line, sizeof line - 1, "%s %s", word, text);
-  if (size <= 0) return;
+  if (size <= 0) return false;
   std::size_t length =
       size < static_cast<int>(sizeof line) - 1 ? static_cast<std::size_t>(size) : sizeof line - 2;
   for (std::size_t i = 0; i < length; ++i) {
@@ -49,7 +49,7 @@ void tell_run(const char* word, const char* text) {
   const int fd = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
   const bool written = fd >= 0 && write(fd, line, length) == static_cast<ssize_t>(length);
   if (fd >= 0) close(fd);
-  if (!written) keeper_tells(line, length);
+  return written || keeper_tells(line, length);
 }
 
 void tell_run_of_abort(int code) {

@@ -8,7 +8,8 @@ namespace kojak::measure {
 
 // Null if there is none. Not of a program that runs with more rights than its user.
 const char* run_file();
-void tell_run(const char* word, const char* text);
+// False if that could not be done.
+bool tell_run(const char* word, const char* text);
 void tell_run_of_abort(int code);
 
 }  // namespace kojak::measure

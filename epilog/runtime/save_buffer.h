@@ -79,6 +79,7 @@ inline int save_buffer(int folder, const char* name, const std::byte* memory,
   if (fd < 0) return errno;
   const std::byte* const records = memory + header.start;
   header.state = LocalBufferHeader::kSaved;
+  header.error = 0;
   header.start = kSavedRecordsAt;
   int error = write_fully(fd, records, size, kSavedRecordsAt) ? 0 : errno;
   std::size_t saved = size;

@@ -187,18 +187,19 @@ void leave_session() {
   the_session.live.store(false, std::memory_order_relaxed);
 }
 
-void stop_recording(const char* what, const char* path, int error_number) {
+bool stop_recording(const char* what, const char* path, int error_number) {
   Session& s = the_session;
-  if (s.stopped.exchange(true)) return;
+  if (s.stopped.exchange(true)) return true;
   set_functions();
   char reason[128] = "";
   // The GNU form returns the text, which need not lie in the buffer.
   const char* text = strerror_r(error_number, reason, sizeof reason);
   char line[4608];
   snprintf(line, sizeof line, "%u %s %s: %s", s.run.rank, path, what, text);
-  tell_run(run_file::kStopped, line);
-  if (!may_speak()) return;
+  const bool told = tell_run(run_file::kStopped, line);
+  if (!may_speak()) return told;
   say("%s %s: %s; recording stops here, the program runs on", path, what, text);
+  return told;
 }
 
 void stop_at_limit() {

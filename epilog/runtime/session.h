@@ -114,8 +114,9 @@ void finish_recording();
 // The session ends: wrappers only forward from now on.
 void leave_session();
 
-// Recording ends because of an error at `path`; prints the one message.
-void stop_recording(const char* what, const char* path, int error_number);
+// Recording ends because of an error at `path`; prints the one message. False if who started the
+// run could not be told.
+bool stop_recording(const char* what, const char* path, int error_number);
 // The same because what is written, with all that the buffers can hold, comes to ELG_MAX_SIZE.
 void stop_at_limit();
 // Prints one line on standard error, prefixed by the library's name.

@@ -107,7 +107,9 @@ class Surveyor {
       for (const char* name : {"MPI_Finalize", "MPI_Session_finalize", "shmem_finalize"}) {
         facts.came_to_end = facts.came_to_end || region.name == name;
       }
-      facts.aborted = facts.aborted || region.name == "MPI_Abort";
+      for (const char* name : {"MPI_Abort", "shmem_global_exit"}) {
+        if (region.name == name) facts.aborted = name;
+      }
     });
   }
 

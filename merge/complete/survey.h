@@ -33,7 +33,7 @@ struct TraceFacts {
   double first_time = 0;           // recorded time of the first event
   std::uint64_t end = 0;           // offset behind the last whole record
   bool came_to_end = false;        // its process called MPI_Finalize, or ended its trace in order
-  bool aborted = false;            // it called MPI_Abort
+  const char* aborted = nullptr;   // the function by which it ended all, MPI_Abort
 };
 
 struct Survey {

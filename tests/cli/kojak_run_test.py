@@ -317,10 +317,14 @@ class SeveralRuns(RunTest):
         for mpi in MPIS:
             with self.subTest(mpi):
                 words = [self.launch(mpi, 2, "late", "1"), self.launch(mpi, 3, "late", "300")]
-                ran = self.kojak("-o", mpi, "--mpi", mpi, "--", self.job(*words))
+                analysis = [] if mpi == Places.mpi else ["--no-analysis"]
+                ran = self.kojak("-o", mpi, "--mpi", mpi, *analysis, "--", self.job(*words))
                 self.assertEqual((ran.status, ran.out), (0, "the sum is 1\nthe sum is 3\n"), ran.err)
                 self.assertNotRegex(ran.err, "(?m)^kojak: ")
                 self.assertIn("2 runs of MPI in this command", ran.err)
+                if analysis:
+                    self.assertEqual(self.directories()[-2:], [mpi, mpi + ".2"])
+                    continue
                 rows = self.rows(ran)
                 self.assertEqual([waiting for waiting, *_ in rows], sorted((row[0] for row in rows), reverse=True))
                 self.assertEqual(sorted((folder, processes) for _, _, processes, folder, _ in rows),
@@ -515,6 +519,12 @@ class Ends(RunTest):
                 self.assertRegex(ran.err, r"the recording of rank 1 stopped before the program's end: \S*/1.0.elg cannot be "
                                           "written: File too large\n")
                 self.assertNotIn("killed early", ran.err)
+                # Who keeps the records saves them, where it could not be asked to.
+                ran = self.kojak("-o", f"files_{mpi}", "--", *self.launch(mpi, 2, "files", "3"))
+                self.assertEqual((ran.status, ran.out), (0, "the sum is 1\n"), ran.err)
+                self.assertNotIn("warning", ran.err)
+                listed = self.run_command("elg_stat", "--csv", f"files_{mpi}/1.0.elg")
+                self.assertEqual(listed.out.count("MPI_Finalize"), 1, listed.out)
 
 
 class Failures(RunTest):

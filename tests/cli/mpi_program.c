@@ -1,7 +1,7 @@
 /* A small MPI program for the tests of kojak run: puts with fences, then ends in the way asked for:
  * exit N, kill N (a signal to itself), wait (until it is interrupted), spawn (another of itself), abort N (rank 1),
  * until FILE (is there; before MPI_Init), late MS (rank 1 comes to the barrier), system COMMAND (rank 0), and of
- * rank 1: remove FOLDER, limit BYTES (of files). */
+ * rank 1: remove FOLDER, limit BYTES (of files), files N (as many may be open). */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -49,6 +49,10 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "limit") == 0 && rank == 1) {
     const struct rlimit limit = {(rlim_t)atol(argv[2]), (rlim_t)atol(argv[2])};
     setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  if (strcmp(mode, "files") == 0 && rank == 1) {
+    const struct rlimit limit = {(rlim_t)atol(argv[2]), (rlim_t)atol(argv[2])};
+    setrlimit(RLIMIT_NOFILE, &limit);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(mode, "abort") == 0 && rank == 1) MPI_Abort(MPI_COMM_WORLD, atoi(argv[2]));

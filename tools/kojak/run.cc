@@ -283,18 +283,24 @@ void analyse_all(const Plan& plan, std::vector<WorldReport>& worlds) {
   print_worlds(worlds);
 }
 
-void finish(const Plan& plan, const MpiUse& use, const ChildEnd& end, const RunLines& lines) {
+void finish(const Plan& plan, const MpiUse& use, const ChildEnd& end, const RunClaim& claim) {
+  const RunLines lines = claim.lines();
   std::vector<WorldReport> worlds = worlds_of(plan.directory, lines);
   const std::string ended = end_words(plan, use, end, lines, worlds);
   if (!worlds.empty()) {
     if (!ended.empty()) cli::print_warning(ended);
-    tell_stopped(lines);
     for (WorldReport& world : worlds) {
-      if (!plan.named) world.folder = give_final_name(world.folder, world.facts);
+      const bool ours = world.folder.compare(0, plan.directory.size(), plan.directory) == 0;
+      if (!plan.named && ours) world.folder = give_final_name(world.folder, world.facts);
       RunClaim::tell_outer(world.folder);
     }
-    if (worlds.size() == 1) return analyse(plan, worlds.front().folder);
-    return analyse_all(plan, worlds);
+    if (worlds.size() == 1) {
+      analyse(plan, worlds.front().folder);
+    } else {
+      analyse_all(plan, worlds);
+    }
+    // What some processes could not tell themselves is told when their last records are there.
+    return tell_stopped(claim.lines());
   }
   std::error_code ignored;
   if (!plan.named) fs::remove(plan.directory, ignored);  // if it is empty
@@ -310,6 +316,10 @@ void finish(const Plan& plan, const MpiUse& use, const ChildEnd& end, const RunL
   } else if (!lines.stopped.empty()) {
     why = lines.stopped.front().second + " (rank " + std::to_string(lines.stopped.front().first) +
           ")";
+  } else if (!lines.worlds.empty()) {
+    why = "the traces went to " + lines.worlds.front().folder +
+          ", which holds none now: it was removed or renamed, or the program was ended before it "
+          "could write";
   } else if (!lines.aborts.empty()) {
     why = "the program was ended before it could write";
   } else {
@@ -466,7 +476,7 @@ int body(const po::variables_map& values) {
   say(plan, "MPI: " + plan.mpi + (plan.shmem ? " and its SHMEM" : "") +
                 (use.program.empty() ? "" : " (" + use.program + ")"));
   const ChildEnd end = record(plan, use);
-  if (end.failure.empty()) finish(plan, use, end, claim->lines());
+  if (end.failure.empty()) finish(plan, use, end, *claim);
   return end.status;
 }
 

@@ -160,7 +160,10 @@ std::vector<std::string> make_above(const fs::path& file) {
 
 Result<RunClaim> RunClaim::take(const std::string& folder) {
   RunClaim claim;
-  claim.path_ = folder + ".lock";
+  // One name for one folder, whatever leads there.
+  std::error_code ignored;
+  const fs::path place = fs::weakly_canonical(folder, ignored);
+  claim.path_ = (ignored ? folder : place.string()) + ".lock";
   claim.made_ = make_above(claim.path_);
   constexpr int kCommon = O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
   bool inside = false;

@@ -20,12 +20,16 @@ constexpr const char* kCutAnew =
     "Events are missing here that the run had. Merge the run again, or copy the file again, and "
     "cut "
     "anew.";
+// Of regions left open: those of a location whose recording stopped before.
+constexpr Byte kOpenAtStop{255};
 constexpr Kind kKinds[] = {
     {kLostDiskFull, true, "{record|records} not written because the trace file could not be",
      kIncomplete},
     {kLostOpenRegions, false, "{region|regions} left open when the program ended",
      "The program ended without MPI_Finalize or shmem_finalize; its last calls count up to their "
      "location's last event."},
+    {kOpenAtStop, false, "{region|regions} left open when the recording of the process stopped",
+     "The last calls count up to their location's last event."},
     {kLostUnknownWindows, true, "{transfer|transfers} on windows of unknown identity", kIncomplete},
     {kLostBehindDamage, true, "{record|records} dropped after a damage", kIncomplete},
     {kLostDamaged, true, "damaged {record|records} in the trace that this part was cut out of",
@@ -60,8 +64,13 @@ std::vector<TraceGap> gaps_of(const std::vector<Lost>& lost) {
     std::set<LocationId> locations;
   };
   std::map<Byte, Sum> kinds;
+  std::set<LocationId> stopped;
   for (const Lost& l : lost) {
-    Sum& sum = kinds[l.what];
+    if (l.what == kLostDiskFull || l.what == kLostLimit) stopped.insert(l.lid);
+  }
+  for (const Lost& l : lost) {
+    const bool at_stop = l.what == kLostOpenRegions && stopped.count(l.lid) != 0;
+    Sum& sum = kinds[at_stop ? kOpenAtStop : l.what];
     sum.count += raw(l.count);
     if (!is_absent(l.lid)) sum.locations.insert(l.lid);
   }

@@ -39,7 +39,8 @@ struct LocalBufferHeader {
   std::uint64_t run_hi, run_lo;
   std::uint32_t rank, thread;
   std::uint32_t state;
-  std::int32_t error;             // why the records could not be saved: an errno, or 0
+  std::int32_t error;             // why the records could not be saved: an errno, or 0; in memory
+                                  // why the process could not write, if it could not tell
   std::uint64_t kernel;           // where the two processes can be asked about (running.h)
   std::uint32_t process, keeper;  // the measured one, and the one that saves; 0: there is none
   // How times come from the machine's clock, to tell when the process ended: seconds = (ticks -
