@@ -76,15 +76,23 @@ std::string report_name(const std::string& trace) {
 
 std::string describe(const earl::Trace& trace, const expert::Report& report) {
   std::string text = cli::format_count(trace.events_read()) + " events, ";
-  std::size_t processes = 0, nodes = 0;
+  std::size_t processes = 0, placed = 0, nodes = 0;
   for (const expert::MachineNode& machine : report.machines()) {
     for (const expert::HostNode& node : machine.nodes) {
       processes += node.processes.size();
+      if (!node.known) continue;
+      placed += node.processes.size();
       ++nodes;
     }
   }
-  text += cli::format_count(processes) + (processes == 1 ? " process on " : " processes on ") +
-          cli::format_count(nodes) + (nodes == 1 ? " node" : " nodes");
+  if (placed == 0) {  // where everything ran is unknown
+    placed = processes;
+    nodes = 1;
+  }
+  if (placed != processes) text += cli::format_count(placed) + " of ";
+  text += cli::format_count(processes) + (processes == 1 ? " process" : " processes") +
+          (placed != processes ? ", on " : " on ") + cli::format_count(nodes) +
+          (nodes == 1 ? " node" : " nodes");
   if (report.threads() != processes) {
     text += ", " + cli::format_count(report.threads()) + " threads";
   }

@@ -28,7 +28,22 @@ constexpr std::size_t kMostDecoded = 256 * 1024;
 constexpr std::size_t kLeastUnpacked = 8 * 1024;
 constexpr std::size_t kPool = 8u << 20, kPoolForTrace = 16 * 1024;
 
-void count_missing(const std::vector<LocalTrace>& traces, MergedRun& run, Summary& summary) {
+// Of a run that ended before any process came to MPI_Finalize, why; else nothing.
+std::optional<std::string> ended_early(const std::vector<LocalTrace>& traces,
+                                       const std::vector<TraceFacts>& facts) {
+  std::string why = "no process came to MPI_Finalize";
+  for (std::size_t i = facts.size(); i-- > 0;) {
+    if (facts[i].came_to_end && traces[i].thread == 0) return std::nullopt;
+    if (facts[i].aborted != nullptr) {
+      why = "rank " + std::to_string(traces[i].rank) + " called " + facts[i].aborted;
+    }
+  }
+  return why;
+}
+
+// What a process ended too early for is not lost, and nothing brings it back.
+void count_missing(const std::vector<LocalTrace>& traces, Survey& survey, MergedRun& run,
+                   Summary& summary) {
   const std::uint32_t size = traces.front().run_size;
   constexpr std::uint32_t kMostNames = 8;
   std::uint32_t expected = 0, missing = 0;
@@ -44,7 +59,13 @@ void count_missing(const std::vector<LocalTrace>& traces, MergedRun& run, Summar
   for (; expected < size; ++expected) miss(expected);
   if (missing != 0) {
     if (missing > kMostNames) names += " ...";
-    summary.add(Finding::kMissingRank, missing, [&] { return names; });
+    const auto early = ended_early(traces, survey.traces);
+    if (early) {
+      survey.definitions.properties.set(run_property::kEndedEarly, absent<ProcessId>(), *early);
+      names += "; " + *early;
+    }
+    summary.add(early ? Finding::kEndedUnwritten : Finding::kMissingRank, missing,
+                [&] { return names; });
   }
   run.missing = Count{missing};
 }
@@ -186,7 +207,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   run.size = Count{traces.front().run_size};
   run.model = Byte{static_cast<std::uint8_t>(options.model)};
   run.locks = Byte{static_cast<std::uint8_t>(options.lock_grants ? 1 : 0)};
-  count_missing(traces, run, summary);
+  count_missing(traces, survey, run, summary);
 
   const bool classic = options.format == Format::kClassic;
   if (!classic) tell_properties(options, survey.definitions);

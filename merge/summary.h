@@ -23,10 +23,13 @@ enum class Severity : std::uint8_t { kNote, kWarning };
   KOJAK_FINDING(MissingRank, kWarning, "{process has|processes have} no local trace",              \
                 "copy the missing files into the directory, or repeat the run; the other "         \
                 "processes are analysed without them")                                             \
+  KOJAK_FINDING(EndedUnwritten, kWarning,                                                          \
+                "{process was|processes were} ended before {it|they} could write a trace",         \
+                "the other processes are analysed without them")                                   \
   KOJAK_FINDING(Truncated, kWarning, "{local trace ends|local traces end} inside a record",        \
-                "the process was killed or its disk was full; all whole records were kept")        \
+                "the process was killed, or could not write more; all whole records were kept")    \
   KOJAK_FINDING(NoEvents, kWarning, "{local trace holds|local traces hold} no events",             \
-                "the process was killed early; the result has nothing of it")                      \
+                "the result has nothing of the process: it ended too early, or could not write")   \
   KOJAK_FINDING(Unreadable, kWarning, "{local trace|local traces} could not be read to the end",   \
                 "check the disk; what could be read was kept")                                     \
   KOJAK_FINDING(BadBuffer, kWarning,                                                               \
@@ -39,8 +42,8 @@ enum class Severity : std::uint8_t { kNote, kWarning };
                 "such a file comes from another run or process, or is older: remove it")           \
   KOJAK_FINDING(BufferElsewhere, kWarning,                                                         \
                 "{process has its|processes have their} newest records in memory only",            \
-                "if the process still runs, merge again when it has ended; if it was killed "      \
-                "together with everything around it, these records are lost")                      \
+                "if the process still runs, merge again when it has ended; else these records "    \
+                "are lost")                                                                        \
   KOJAK_FINDING(ShortRecord, kWarning,                                                             \
                 "{record was|records were} left out: too short for the type",                      \
                 "the file is damaged; repeat the measurement")                                     \
@@ -62,11 +65,13 @@ enum class Severity : std::uint8_t { kNote, kWarning };
       TimeBackwards, kWarning, "{record has|records have} an earlier time than the record before", \
       "the clock of that process went backwards; such a record got the time of the one before")    \
   KOJAK_FINDING(OpenRegions, kWarning, "{region was|regions were} open at the end of a trace",     \
-                "the process ended early; its open regions end with its last event")               \
+                "the process, or its recording, ended early; its open regions end with its last "  \
+                "event")                                                                           \
   KOJAK_FINDING(UnmatchedExit, kWarning, "{exit|exits} without a matching enter",                  \
                 "the file is damaged; repeat the measurement")                                     \
   KOJAK_FINDING(LocalLost, kWarning, "{record|records} that the measurement could not keep",       \
-                "free some space, or allow more with ELG_MAX_SIZE, and repeat the measurement")    \
+                "its trace file could not be written (a full disk, or what was said at the "       \
+                "time), or ELG_MAX_SIZE was reached; mend that and repeat the measurement")        \
   KOJAK_FINDING(TargetExitLost, kNote,                                                             \
                 "{transfer|transfers} whose completing call at the target was not recorded",       \
                 "such a transfer ends where the origin completed it, and patterns leave it out")   \

@@ -291,6 +291,7 @@ Status Definitions::apply(const R& r) {
   } else if constexpr (std::is_same_v<R, LastDef>) {
     last_def = true;
   } else if constexpr (std::is_same_v<R, LocalRun>) {
+    if (local_run) *this = Definitions();  // the part of another thread
     local_run = r;
   } else if constexpr (std::is_same_v<R, MergedRun>) {
     merged_run = r;

@@ -1,4 +1,4 @@
-// Keys of RUN_PROPERTY that the merge writes and the analysis reads.
+// What the merge writes and the analysis reads: keys of RUN_PROPERTY, and a name.
 #pragma once
 
 namespace kojak::run_property {
@@ -10,4 +10,14 @@ inline constexpr const char* kMergeClock = "merge.clock";
 // relative to one of them. Absent if there are no such names.
 inline constexpr const char* kCompiledIn = "source.folders";
 
+// Of a run that lacks traces, and of which no process came to MPI_Finalize: who ended it, or that.
+inline constexpr const char* kEndedEarly = "merge.ended_early";
+
 }  // namespace kojak::run_property
+
+namespace kojak {
+
+// Machine and node of processes of which the merge had no trace.
+inline constexpr const char* kNoPlace = "unknown";
+
+}  // namespace kojak

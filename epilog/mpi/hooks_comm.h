@@ -7,6 +7,7 @@
 
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
+#include "epilog/runtime/run_file.h"
 
 namespace kojak::measure {
 
@@ -274,6 +275,11 @@ template <>
 struct Hook<args::CommFree> : CommFreeHook {};
 template <>
 struct Hook<args::CommDisconnect> : CommFreeHook {};
+
+template <>
+struct Hook<args::Abort> {
+  void before(const args::Abort& a) { tell_run_of_abort(a.errorcode); }
+};
 
 template <>
 struct Hook<args::Finalize> {

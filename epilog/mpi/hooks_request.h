@@ -1,7 +1,7 @@
 // Completion of requests: Wait*, Test*, Request_get_status, and their end by free or cancel.
 //
-// Requests are claimed before the call, because the call may overwrite their handles, and deleted
-// after it. Long because each of MPI's fifteen such calls has its hook here.
+// What the handles stand for is kept before the call, because the call may overwrite them. Long
+// because each of MPI's fifteen such calls has its hook here.
 #pragma once
 
 #include "epilog/format/field_values.h"
@@ -121,11 +121,11 @@ void report(Request& request, const MPI_Status* status, C& call) {
   }
 }
 
-// A claimed request is complete: reported once, then deleted or, if persistent, inactive. `handle`
-// is what the call left of it.
+// A request is complete: reported once, then deleted or, if persistent, inactive. `handle` is what
+// the call left of it.
 template <class C>
-void completed(const Claimed& claimed, const MPI_Status* status, MPI_Request handle, C& call) {
-  Request* const request = still(claimed);
+void completed(Request* request, const MPI_Status* status, MPI_Request handle, C& call) {
+  ++ended_requests;
   if (request == nullptr) return;
   if (request->active && !request->reported) report(*request, status, call);
   if (request->persistent) {
@@ -169,9 +169,10 @@ struct CompleteOneHook : OwnStatus {
     bool done = result == MPI_SUCCESS;
     if constexpr (requires { a.flag; }) done = done && *a.flag != 0;
     if (done) {
-      call.apart([&](C& c) { completed(claimed, a.status, *a.request, c); });
+      call.apart([&](C& c) { completed(still(claimed), a.status, *a.request, c); });
       if constexpr (C::kOn) call.leave();
     } else if (result != MPI_SUCCESS && *a.request == MPI_REQUEST_NULL) {
+      ++ended_requests;
       if (Request* request = still(claimed)) delete_request(request);
       if constexpr (C::kOn) call.leave();
     } else {
@@ -207,68 +208,44 @@ struct Hook<args::RequestGetStatus> : OwnStatus {
   }
 };
 
-// Arrays of requests. The claims and our own statuses lie in lists that grow to the longest array
-// ever given, one for each such call that is open at the same time.
-struct ArrayScratch {
-  Vector<Claimed> claimed;
-  Vector<MPI_Status> statuses;
-  ArrayScratch* next = nullptr;  // while unused
-};
-ArrayScratch* take_scratch(std::size_t count);  // nullptr without memory
-void give_back(ArrayScratch* scratch);
-
 struct ArrayHook {
-  ArrayScratch* scratch = nullptr;
-  bool status_needed = false;
+  ArrayCall* array = nullptr;
 
-  void claim_all(int count, const MPI_Request* requests) {
-    const auto n = static_cast<std::size_t>(count > 0 ? count : 0);
-    scratch = take_scratch(n);
-    if (scratch == nullptr) return;
-    const std::uint64_t number = next_call_number();
-    for (std::size_t i = 0; i < n; ++i) {
-      scratch->claimed[i] = claim_request(requests[i], number);
-      status_needed |= needs_status(scratch->claimed[i].request);
-    }
+  void begin(int count, const MPI_Request* requests) {
+    const bool any = count > 0 && requests != nullptr;
+    array = begin_array_call(requests, any ? static_cast<std::size_t>(count) : 0);
   }
   void substitute_statuses(MPI_Status*& statuses) {
-    if (scratch != nullptr && status_needed && statuses == MPI_STATUSES_IGNORE)
-      statuses = scratch->statuses.data();
-  }
-  // What is not complete stays, for later calls; what a failed call has used up goes.
-  void release_all(int count, const MPI_Request* requests, int result) {
-    for (int i = 0; i < count; ++i) {
-      const Claimed& one = scratch->claimed[static_cast<std::size_t>(i)];
-      Request* const request = still(one);
-      if (request == nullptr) continue;
-      if (result != MPI_SUCCESS && requests[i] == MPI_REQUEST_NULL) {
-        delete_request(request);
-      } else {
-        request->claim = 0;
-      }
+    if (array != nullptr && statuses == MPI_STATUSES_IGNORE && statuses_are_needed() &&
+        array->statuses.resize(array->count)) {
+      statuses = array->statuses.data();
     }
-    give_back(scratch);
   }
-  const Request* first_pending(int count) const {
-    for (int i = 0; i < count; ++i) {
-      const Request* const request = still(scratch->claimed[static_cast<std::size_t>(i)]);
-      if (request != nullptr && request->active) return request;
-    }
-    return nullptr;
-  }
-  // The end of the call: `found` nothing, so it only tested; or something, or failed.
+  // The end of the call: `found` nothing, so it only tested; or something, or failed. What a failed
+  // call has used up goes.
   template <class C>
-  void end(bool found, int count, const MPI_Request* requests, int result, C& call) {
+  void end(bool found, const MPI_Request* requests, int result, C& call) {
     if (found || result != MPI_SUCCESS) {
       if constexpr (C::kOn) call.leave();
-    } else {
-      leave_tested(call, first_pending(count));
+    } else if constexpr (C::kOn) {
+      const bool any = array->find_pending(1, false) != 0;
+      leave_tested(call, any ? still(array->pending[0].claimed) : nullptr);
     }
-    release_all(count, requests, result);
+    if (result != MPI_SUCCESS) {
+      for (std::size_t i = 0; i < array->count; ++i) {
+        if (requests[i] != MPI_REQUEST_NULL || array->handles[i] == requests[i]) continue;
+        ++ended_requests;
+        if (Request* request = array->at(i)) delete_request(request);
+      }
+    }
+    end_array_call(*array);
   }
   template <class C>
   void complete(int index, const MPI_Request* requests, const MPI_Status* status, C& call) {
-    completed(scratch->claimed[static_cast<std::size_t>(index)], status, requests[index], call);
+    const auto place = static_cast<std::size_t>(index);
+    if (place >= array->count) return;
+    completed(array->at(place), status, requests[index], call);
+    array->left(place, requests[index]);
   }
 };
 
@@ -276,12 +253,12 @@ struct ArrayHook {
 struct CompleteAllHook : ArrayHook {
   template <class A>
   void before(A& a) {
-    claim_all(a.count, a.array_of_requests);
+    begin(a.count, a.array_of_requests);
     substitute_statuses(a.array_of_statuses);
   }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
-    if (scratch == nullptr) {
+    if (array == nullptr) {
       if constexpr (C::kOn) call.leave();
       return;
     }
@@ -290,7 +267,7 @@ struct CompleteAllHook : ArrayHook {
     const bool statuses = a.array_of_statuses != MPI_STATUSES_IGNORE;
     for (int i = 0; done && i < a.count; ++i)
       complete(i, a.array_of_requests, statuses ? &a.array_of_statuses[i] : nullptr, call);
-    end(done, a.count, a.array_of_requests, result, call);
+    end(done, a.array_of_requests, result, call);
   }
 };
 template <>
@@ -302,12 +279,12 @@ struct Hook<args::Testall> : CompleteAllHook {};
 struct CompleteAnyHook : ArrayHook, OwnStatus {
   template <class A>
   void before(A& a) {
-    claim_all(a.count, a.array_of_requests);
-    if (status_needed) substitute(a);
+    begin(a.count, a.array_of_requests);
+    if (statuses_are_needed()) substitute(a);
   }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
-    if (scratch == nullptr) {
+    if (array == nullptr) {
       if constexpr (C::kOn) call.leave();
       return;
     }
@@ -315,7 +292,7 @@ struct CompleteAnyHook : ArrayHook, OwnStatus {
     if constexpr (requires { a.flag; }) done = done && *a.flag != 0;
     const bool one = done && *a.index != MPI_UNDEFINED;
     if (one) complete(*a.index, a.array_of_requests, a.status, call);
-    end(done, a.count, a.array_of_requests, result, call);
+    end(done, a.array_of_requests, result, call);
   }
 };
 template <>
@@ -327,12 +304,12 @@ struct Hook<args::Testany> : CompleteAnyHook {};
 struct CompleteSomeHook : ArrayHook {
   template <class A>
   void before(A& a) {
-    claim_all(a.incount, a.array_of_requests);
+    begin(a.incount, a.array_of_requests);
     substitute_statuses(a.array_of_statuses);
   }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
-    if (scratch == nullptr) {
+    if (array == nullptr) {
       if constexpr (C::kOn) call.leave();
       return;
     }
@@ -342,7 +319,7 @@ struct CompleteSomeHook : ArrayHook {
       complete(a.array_of_indices[i], a.array_of_requests,
                statuses ? &a.array_of_statuses[i] : nullptr, call);
     }
-    end(count != 0, a.incount, a.array_of_requests, result, call);
+    end(count != 0, a.array_of_requests, result, call);
   }
 };
 template <>
@@ -355,44 +332,45 @@ struct StatusOfSomeHook : ArrayHook, OwnStatus {
   template <class A>
   void before(A& a) {
     if constexpr (requires { a.incount; }) {
-      claim_all(a.incount, a.array_of_requests);
+      begin(a.incount, a.array_of_requests);
     } else {
-      claim_all(a.count, a.array_of_requests);
+      begin(a.count, a.array_of_requests);
     }
     if constexpr (requires { a.array_of_statuses; }) {
       substitute_statuses(a.array_of_statuses);
     } else {
-      if (status_needed) substitute(a);
+      if (statuses_are_needed()) substitute(a);
     }
   }
   template <class C>
   void tell(int index, const MPI_Status* found, C& call) {
-    Request* const request = still(scratch->claimed[static_cast<std::size_t>(index)]);
-    if (request == nullptr || !request->active || request->reported) return;
+    const auto place = static_cast<std::size_t>(index);
+    Request* request = place < array->count ? array->at(place) : nullptr;
+    // Of those with one handle the next.
+    while (request != nullptr && request->reported) request = request->next;
+    if (request == nullptr || !request->active) return;
     report(*request, found, call);
     request->reported = true;
   }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
-    if (scratch == nullptr) {
+    if (array == nullptr) {
       if constexpr (C::kOn) call.leave();
       return;
     }
-    int count = 0, found = 0;
+    int found = 0;
     if constexpr (requires { a.incount; }) {
-      count = a.incount;
       found = result == MPI_SUCCESS && *a.outcount != MPI_UNDEFINED ? *a.outcount : 0;
       for (int i = 0; i < found; ++i) tell(a.array_of_indices[i], status_at(a, i), call);
     } else {
-      count = a.count;
       found = result == MPI_SUCCESS && *a.flag != 0 ? 1 : 0;
       if constexpr (requires { a.index; }) {
         if (found != 0 && *a.index != MPI_UNDEFINED) tell(*a.index, a.status, call);
       } else {
-        for (int i = 0; found != 0 && i < count; ++i) tell(i, status_at(a, i), call);
+        for (int i = 0; found != 0 && i < a.count; ++i) tell(i, status_at(a, i), call);
       }
     }
-    end(found != 0, count, a.array_of_requests, result, call);
+    end(found != 0, a.array_of_requests, result, call);
   }
   template <class A>
   static const MPI_Status* status_at(const A& a, int i) {
@@ -414,6 +392,7 @@ struct Hook<args::RequestFree> {
 
   void before(const args::RequestFree& a) {
     Request* const request = claim_one(*a.request).request;
+    ++ended_requests;
     if (request == nullptr) return;
     const bool message =
         request->kind == RequestKind::kSend || request->kind == RequestKind::kReceive;
@@ -440,7 +419,7 @@ struct Hook<args::Cancel> {
   void before(const args::Cancel& a) {
     const Claimed claimed = claim_one(*a.request);
     unclaim_one(claimed);
-    if (claimed.request != nullptr) claimed.request->cancelled = true;
+    if (claimed.request != nullptr) cancelled_request(*claimed.request);
   }
 };
 

@@ -15,8 +15,7 @@ struct StartHook {
   static void started(Request& request, MPI_Request handle, C& call) {
     rename_request(request, handle);
     if (!request.persistent) return;
-    request.active = true;
-    request.reported = request.cancelled = false;
+    activate_request(request);
     request.id = next_request_id();
     request.given = 0;
     ++request.starts;
@@ -52,15 +51,16 @@ struct Hook<args::Start> : StartHook {
 };
 template <>
 struct Hook<args::Startall> : ArrayHook, StartHook {
-  void before(const args::Startall& a) { claim_all(a.count, a.array_of_requests); }
+  void before(const args::Startall& a) { begin(a.count, a.array_of_requests); }
   template <class C>
   void after(const args::Startall& a, int result, C& call) {
-    for (int i = 0; scratch != nullptr && result == MPI_SUCCESS && i < a.count; ++i) {
-      Request* const request = still(scratch->claimed[static_cast<std::size_t>(i)]);
-      if (request != nullptr) started(*request, a.array_of_requests[i], call);
+    if (array != nullptr && result == MPI_SUCCESS) {
+      for (std::size_t i = 0; i < array->count; ++i) {
+        if (Request* request = array->at(i)) started(*request, a.array_of_requests[i], call);
+      }
     }
     if constexpr (C::kOn) call.leave();
-    if (scratch != nullptr) release_all(a.count, a.array_of_requests, MPI_SUCCESS);
+    if (array != nullptr) end_array_call(*array);
   }
 };
 

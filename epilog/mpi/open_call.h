@@ -21,9 +21,6 @@
 
 namespace kojak::measure {
 
-// So many of them are noted; the note has room for them.
-inline constexpr std::uint32_t kMostAwaited = 16;
-
 // Group handles that stand for groups, and how often each was given out.
 extern HashMap<std::uint32_t> live_groups;
 void group_given(MPI_Group group);
@@ -49,7 +46,7 @@ concept WaitsForOne = requires(H& hook) {
 };
 template <class H>
 concept WaitsForSeveral = requires(H& hook) {
-  hook.scratch->claimed;
+  requires std::is_same_v<decltype(hook.array), ArrayCall*>;
 };
 // Calls of a sequence that a communicator has for itself: what is made of it, files.
 template <class H>
@@ -89,8 +86,8 @@ class OpenCall {
       look_at_window(a, hook.window, r);
     }
     if constexpr (WaitsForSeveral<H>) {
-      if (hook.scratch != nullptr)
-        note_.awaited = Count{static_cast<std::uint32_t>(hook.scratch->claimed.size())};
+      if (hook.array != nullptr)
+        note_.awaited = Count{static_cast<std::uint32_t>(hook.array->count)};
     } else if constexpr (WaitsForOne<H>) {
       note_.awaited = Count{1};
     } else if constexpr (std::is_same_v<A, args::WinStart>) {
@@ -103,7 +100,7 @@ class OpenCall {
     }
     awaited_ = end_;
     if constexpr (WaitsForSeveral<H>) {
-      if (hook_.scratch != nullptr) put_requests(r);
+      if (hook_.array != nullptr) put_requests(r, *hook_.array);
     } else if constexpr (WaitsForOne<H>) {
       put_request(r, hook_.claimed.request);
     } else if constexpr (std::is_same_v<A, args::WinStart>) {
@@ -215,12 +212,9 @@ class OpenCall {
                 request->tag);
     return true;
   }
-  void put_requests(Recorder& r) {
-    const auto& claimed = hook_.scratch->claimed;
-    std::uint32_t noted = 0;
-    for (std::size_t i = 0; i < claimed.size() && noted < kMostAwaited; ++i) {
-      if (put_request(r, claimed[i].request)) ++noted;
-    }
+  void put_requests(Recorder& r, ArrayCall& array) {
+    const std::uint32_t found = array.find_pending(kMostAwaited, !A::kBlocks);
+    for (std::uint32_t i = 0; i < found; ++i) put_request(r, still(array.pending[i].claimed));
   }
 
   const H& hook_;

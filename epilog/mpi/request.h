@@ -1,11 +1,12 @@
 // Requests of this process: what each will need when it is found complete.
 //
 // A handle can stand for several live operations, so each handle has a queue, first in, first out.
-// Requests are looked up before a completing call (claimed by it, so that a handle listed twice
-// finds two), and deleted after it if their generation is still the same. Requests that need
-// nothing at completion are not entered. All operations take constant time, however many requests
-// are open. Callers hold the bookkeeping lock. Without memory a request is not entered and
-// completes unrecorded.
+// A call with one request looks it up before MPI gets it, and deletes it after it if its generation
+// is still the same. A call with an array keeps a copy of the handles, and looks up what has
+// completed after it (ArrayCall), since looking up all would cost more than MPI's own look at them.
+// Requests that need nothing at completion are not entered. All operations take constant time,
+// however many requests are open. Callers hold the bookkeeping lock. Without memory a request is
+// not entered and completes unrecorded.
 #pragma once
 
 #include <mpi.h>
@@ -35,9 +36,7 @@ struct Request {
   Request* previous = nullptr;
   Request* tail = nullptr;  // of the queue, kept in its head
   std::uint64_t generation = 0;
-  std::uint64_t claim = 0;    // the call that holds it
-  Request* resume = nullptr;  // in a head: the first one that `resume_call` has not claimed
-  std::uint64_t resume_call = 0;
+  std::uint64_t claim = 0;  // the call that holds it
   RequestKind kind = RequestKind::kSend;
   bool persistent = false;
   bool active = true;
@@ -69,7 +68,8 @@ struct Claimed {
 
 std::uint32_t next_request_id();
 Request* enter_request(MPI_Request handle, RequestKind kind);
-// The oldest one of the handle that this call (a number that is never 0) has not claimed yet.
+// The oldest one of the handle that no call has claimed yet; this one (a number that is never 0)
+// does. For several threads.
 Claimed claim_request(MPI_Request handle, std::uint64_t call);
 void unclaim_request(const Claimed& claimed);
 // A call left another handle for the request.
@@ -104,5 +104,56 @@ inline Request* still(const Claimed& claimed) {
 }
 void delete_request(Request* request);
 std::size_t open_requests();
+// How many requests are over, those that were not entered, too.
+extern std::uint64_t ended_requests;
+// Some open request needs its status when it completes.
+bool statuses_are_needed();
+void cancelled_request(Request& request);
+// A persistent one begins an operation.
+void activate_request(Request& request);
+
+// A call with an array of requests, from its beginning to its end.
+//
+// MPI may give the handle of a completed request to somebody else before the call returns. What
+// this call completes is then still the oldest of its handle, unless another thread takes that one
+// for its own: so where a handle is given out again while it stands in the array of an open call,
+// what that call holds of it is claimed first (enter_request()). Lists grow to the longest array
+// ever given, one for each such call that is open at the same time. The next call with the same
+// array, as a loop of MPI_Waitany makes them, mostly gets the same one of these, which then knows
+// what is pending without a look at each request.
+inline constexpr std::uint32_t kMostAwaited = 16;  // so many requests a note names
+struct ArrayCall {
+  std::size_t count = 0;
+  Vector<MPI_Request> handles;  // as MPI got them
+  Vector<MPI_Status> statuses;  // ours, where the user ignores them
+  Vector<Claimed> claimed;      // where handles were given out again
+  std::uint64_t number = 0;
+  std::uint64_t newest = 0;  // generation of the newest request when the call began
+  ArrayCall* next = nullptr;
+  ArrayCall* previous = nullptr;
+
+  // The first ones that are pending, as far as they have been looked for.
+  struct Pending {
+    std::size_t place;
+    Claimed claimed;
+  };
+  Pending pending[kMostAwaited];
+  std::uint32_t found = 0;
+  std::size_t looked_at = 0;    // handles
+  bool also_inactive = false;   // those count, too
+  std::uint64_t activated = 0;  // how many persistent ones had been when it began to look
+
+  // The oldest request of the handle at this place that the call may have completed.
+  Request* at(std::size_t place) const;
+  // The call left this there.
+  void left(std::size_t place, MPI_Request handle) { handles[place] = handle; }
+  // Looks for the first pending ones: `most` of them, if there are so many. Returns their number.
+  std::uint32_t find_pending(std::uint32_t most, bool inactive_too);
+
+ private:
+  bool is_found(const Request& request) const;
+};
+ArrayCall* begin_array_call(const MPI_Request* requests, std::size_t count);  // null: no memory
+void end_array_call(ArrayCall& call);
 
 }  // namespace kojak::measure

@@ -228,7 +228,8 @@ void start_from_session(unsigned function, const void* caller) {
   // Sessions may be given to several threads, each with its own level.
   s.multi_threaded = true;
   if (!begin_session(learn_world)) {
-    say("the processes of mpi://WORLD are not known; nothing is recorded, the program runs on");
+    say_why_not(
+        "the processes of mpi://WORLD are not known; nothing is recorded, the program runs on");
     return;
   }
   the_clock.scale = calibrate(s.clock_start, read_both_clocks());

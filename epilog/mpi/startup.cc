@@ -51,7 +51,8 @@ __attribute__((destructor)) void say_if_passed_by() {
       started == 0 || !is_first_by_environment()) {
     return;
   }
-  say("nothing was recorded: MPI ran, but its start did not come to this library; the program "
+  say_why_not(
+      "nothing was recorded: MPI ran, but its start did not come to this library; the program "
       "takes "
       "MPI_Init from a handle (dlsym), or another library in front of this one keeps it to itself "
       "(name this one first in LD_PRELOAD)");
@@ -87,7 +88,8 @@ bool prepare_startup() {
   }
   if (!fits(version)) {
     if (is_first_by_environment()) {
-      say("this measurement library is for %s, the program runs with %s; nothing is recorded, the "
+      say_why_not(
+          "this measurement library is for %s, the program runs with %s; nothing is recorded, the "
           "program runs on",
           kBuiltFor, s.library);
     }

@@ -22,25 +22,6 @@ void group_freed(Word key) {
   if (times != nullptr && --*times == 0) live_groups.erase(key);
 }
 
-namespace {
-ArrayScratch* unused_scratch = nullptr;
-}  // namespace
-
-ArrayScratch* take_scratch(std::size_t count) {
-  ArrayScratch* scratch = unused_scratch;
-  if (scratch == nullptr) scratch = create<ArrayScratch>();
-  if (scratch == nullptr) return nullptr;
-  unused_scratch = scratch->next;
-  if (scratch->claimed.resize(count) && scratch->statuses.resize(count)) return scratch;
-  give_back(scratch);
-  return nullptr;
-}
-
-void give_back(ArrayScratch* scratch) {
-  scratch->next = unused_scratch;
-  unused_scratch = scratch;
-}
-
 Neighbors neighbors_of(MPI_Comm comm) {
   int kind = MPI_UNDEFINED;
   PMPI_Topo_test(comm, &kind);

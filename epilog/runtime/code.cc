@@ -127,7 +127,12 @@ void open_code_table(Recorder& r) {
   static_assert(sizeof(PathSlot) * kPathSlots > 0);
   LocalTrace& trace = *r.trace;
   trace.code = create<CodeTable>();
-  if (trace.code == nullptr) {
+  if (trace.code != nullptr) {
+    trace.code->slots = static_cast<CodeSlot*>(allocate(sizeof(CodeSlot) * kCodeSlots));
+  }
+  if (trace.code == nullptr || trace.code->slots == nullptr) {
+    destroy(trace.code);
+    trace.code = nullptr;
     r.sites = nullptr;
     return;
   }
@@ -156,6 +161,7 @@ void close_code_table(LocalTrace& trace) {
     if (slots != nullptr) release(slots, sizeof(PathSlot) * kPathSlots);
   }
   release_python_places(code->python);
+  release(code->slots, sizeof(CodeSlot) * kCodeSlots);
   destroy(code);
 }
 

@@ -23,7 +23,7 @@ struct PathSlot;
 struct PythonPlaces;
 
 struct CodeTable {
-  CodeSlot slots[kCodeSlots];
+  CodeSlot* slots = nullptr;          // kCodeSlots
   HashMap<std::uint32_t> places;      // keys to identifiers
   HashMap<std::uint32_t> frames;      // keys of caller and address to frames
   HashMap<std::uint32_t> modules;     // hashes of path and base to modules
@@ -55,8 +55,8 @@ bool find_module(std::uintptr_t address, Module& module);
 // The part of a module that holds an address; empty if there is none.
 CodeRange code_around(const void* address);
 
-// The site of a construct of OpenMP: the key is its site_key(). Its callers are not followed. Absent
-// if it cannot be written.
+// The site of a construct of OpenMP: the key is its site_key(). Its callers are not followed.
+// Absent if it cannot be written.
 RegionId define_construct(Recorder& r, std::uint64_t key);
 
 // Remembers an identifier for a key, in the table and in the cache.

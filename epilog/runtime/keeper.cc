@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "epilog/runtime/keeper_request.h"
+#include "epilog/runtime/run_file.h"
 #include "epilog/runtime/session.h"
 
 // Between clone and exec two processes share memory: nothing may be noted about either.
@@ -27,14 +29,16 @@
 namespace kojak::measure {
 namespace {
 
-constexpr std::size_t kStack = 64 * 1024;  // of each of the two processes that share our memory
-constexpr unsigned kFirstOther = 5;        // elg_keep has descriptors 0 to 4
+constexpr std::size_t kStack = 64 * 1024;   // of each of the two processes that share our memory
+constexpr int kFirstGiven = 3, kGiven = 4;  // descriptors of elg_keep beside 0 to 2
+constexpr unsigned kFirstOther = kFirstGiven + kGiven;
+constexpr timeval kPatience = {60, 0};  // with a keeper that writes in our place
 
 struct Start {
   const char* path;
-  char* arguments[3];
+  char* arguments[5];
   char* environment[1];
-  int socket, process;  // descriptors
+  int given[kGiven];  // socket, process, folder, the run's file; -1: there is none
   std::byte* stack_end;
   volatile int keeper = 0;
   volatile int error = 0;
@@ -98,18 +102,20 @@ KOJAK_UNWATCHED int clone_process(int (*run)(void*), std::byte* stack_end, void*
 #endif
 }
 
-// Descriptors 3 and 4, whatever is there now: this process has a table of its own.
+// Those that are given, whatever is there now: this process has a table of its own.
 KOJAK_UNWATCHED void arrange_descriptors(const Start& start) {
-  const long socket = syscall(SYS_fcntl, start.socket, F_DUPFD, kFirstOther);
-  const long process =
-      start.process < 0 ? -1 : syscall(SYS_fcntl, start.process, F_DUPFD, kFirstOther);
+  long given[kGiven];
+  for (int i = 0; i < kGiven; ++i) {
+    given[i] = start.given[i] < 0 ? -1 : syscall(SYS_fcntl, start.given[i], F_DUPFD, kFirstOther);
+  }
   const long nothing = syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR);
   for (int fd = 0; fd < 3 && nothing >= 0; ++fd) syscall(SYS_dup3, nothing, fd, 0);
-  syscall(SYS_dup3, socket, 3, 0);
-  if (process >= 0) {
-    syscall(SYS_dup3, process, 4, 0);
-  } else {
-    syscall(SYS_close, 4);
+  for (int i = 0; i < kGiven; ++i) {
+    if (given[i] >= 0) {
+      syscall(SYS_dup3, given[i], kFirstGiven + i, 0);
+    } else {
+      syscall(SYS_close, kFirstGiven + i);
+    }
   }
 #ifdef SYS_close_range
   if (syscall(SYS_close_range, kFirstOther, ~0u, 0) == 0) return;
@@ -177,15 +183,29 @@ int listening_socket() {
   return -1;
 }
 
-bool hand_over(int memory) {
+// A connection on which one request can be sent, or -1.
+int connection_to_keeper() {
+  if (the_keeper == 0) return -1;
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  if (fd < 0) return false;
+  if (fd < 0) return -1;
   const timeval patience = {2, 0};
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   ucred listener{};
   socklen_t length = sizeof listener;
-  char byte = 0;
-  iovec part = {&byte, 1};
+  // Whoever called listen() on that name is we ourselves, or it is not ours any more.
+  if (connect(fd, reinterpret_cast<sockaddr*>(&address), address_length) == 0 &&
+      getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &listener, &length) == 0 &&
+      listener.pid == getpid()) {
+    return fd;
+  }
+  close(fd);
+  return -1;
+}
+
+bool hand_over(int memory, KeeperRequest request) {
+  const int fd = connection_to_keeper();
+  if (fd < 0) return false;
+  iovec part = {&request, sizeof request};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   msghdr message{};
   message.msg_iov = &part;
@@ -197,12 +217,34 @@ bool hand_over(int memory) {
   head->cmsg_type = SCM_RIGHTS;
   head->cmsg_len = CMSG_LEN(sizeof(int));
   memcpy(CMSG_DATA(head), &memory, sizeof memory);
-  // Whoever called listen() on that name is we ourselves, or it is not ours any more.
-  const bool sent = connect(fd, reinterpret_cast<sockaddr*>(&address), address_length) == 0 &&
-                    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &listener, &length) == 0 &&
-                    listener.pid == getpid() && sendmsg(fd, &message, MSG_NOSIGNAL) == 1;
+  const bool sent = sendmsg(fd, &message, MSG_NOSIGNAL) == sizeof request;
   close(fd);  // elg_keep takes it when it comes to it
   return sent;
+}
+
+// Waits for the answer.
+int ask_keeper(KeeperRequest::Kind kind, std::uint32_t thread, const char* more = nullptr,
+               std::size_t length = 0) {
+  const int fd = connection_to_keeper();
+  if (fd < 0) return kNoKeeper;
+  KeeperRequest request = {kind, thread};
+  iovec parts[2] = {{&request, sizeof request}, {const_cast<char*>(more), length}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = more != nullptr ? 2 : 1;
+  std::int32_t answer = 0;
+  int error = 0;
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  if (sendmsg(fd, &message, MSG_NOSIGNAL) < 0) {
+    error = errno;
+  } else {
+    ssize_t got;
+    while ((got = recv(fd, &answer, sizeof answer, 0)) < 0 && errno == EINTR) {
+    }
+    error = got == sizeof answer ? answer : kNoKeeper;
+  }
+  close(fd);
+  return error;
 }
 
 int shared_memory(std::size_t size) {
@@ -236,15 +278,24 @@ const char* start_keeper() {
   start.path = path;
   start.arguments[0] = path;
   start.arguments[1] = number;
-  start.socket = listening_socket();
-  if (start.socket < 0) return strerror(errno);
-  start.process = -1;
+  char rank[16];
+  snprintf(rank, sizeof rank, "%u", the_session.run.rank);
+  start.arguments[2] = rank;
+  start.arguments[3] = the_session.directory;
+  auto& [socket, process, folder, file] = start.given;
+  socket = listening_socket();
+  if (socket < 0) return strerror(errno);
+  process = file = -1;
 #ifdef SYS_pidfd_open
-  start.process = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
+  process = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
 #endif
+  folder = open(the_session.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const char* const told_in = run_file();
+  if (told_in != nullptr) file = open(told_in, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
   const int error = start_program(start);
-  close(start.socket);
-  if (start.process >= 0) close(start.process);
+  for (const int fd : start.given) {
+    if (fd >= 0) close(fd);
+  }
   if (error != 0) return strerror(error);
   the_keeper = start.keeper;
   return nullptr;
@@ -254,18 +305,42 @@ unsigned keeper_process() {
   return static_cast<unsigned>(the_keeper);
 }
 
-BufferMemory new_buffer(std::size_t size) {
+namespace {
+
+BufferMemory new_memory(std::size_t size, KeeperRequest request) {
   const int fd = the_keeper != 0 ? shared_memory(size) : -1;
   if (fd >= 0) {
     void* const data =
         mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-    const bool kept = data != MAP_FAILED && hand_over(fd);
+    const bool kept = data != MAP_FAILED && hand_over(fd, request);
     close(fd);
     if (data != MAP_FAILED) return {static_cast<std::byte*>(data), kept};
   }
   void* const data = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   return {data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data), false};
+}
+
+}  // namespace
+
+BufferMemory new_buffer(std::size_t size, std::uint32_t thread) {
+  return new_memory(size, {KeeperRequest::kTake, thread});
+}
+
+BufferMemory new_buffers(std::size_t size, std::size_t each) {
+  return new_memory(size, {KeeperRequest::kTakeMany, static_cast<std::uint32_t>(each)});
+}
+
+int keeper_makes_files(std::uint32_t thread) {
+  return ask_keeper(KeeperRequest::kMake, thread);
+}
+
+int keeper_writes_out(std::uint32_t thread) {
+  return ask_keeper(KeeperRequest::kWrite, thread);
+}
+
+bool keeper_tells(const char* line, std::size_t length) {
+  return ask_keeper(KeeperRequest::kTell, 0, line, length) == 0;
 }
 
 }  // namespace kojak::measure

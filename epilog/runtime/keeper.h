@@ -9,10 +9,19 @@
 // and child share memory until the program is started, so no page of a large program, nor of one
 // registered with a network card, is touched. This process keeps no descriptor either: it connects
 // again for each buffer. Where it cannot be started, buffers are memory of this process alone, and
-// die with it. Nothing fails but the lack of memory. Called under the session's list lock.
+// die with it.
+//
+// It also does what this process can no longer do: after chroot, setuid or with a limit on the size
+// of files it makes and writes the files of a trace in this one's place. For that it has the run's
+// folder open. This process keeps no descriptor of the folder: the program may close any number or
+// put its own there, and one would lead out of a chroot. The keeper takes no names from this
+// process but those that it was started with, before the program could give up rights.
+//
+// Nothing fails but the lack of memory. Starting is for one thread; all else is for any.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace kojak::measure {
 
@@ -24,6 +33,16 @@ struct BufferMemory {
   std::byte* data;  // zeroed and there in full; null: there is none. Given back by munmap
   bool kept;        // beyond the death of this process
 };
-BufferMemory new_buffer(std::size_t size);
+BufferMemory new_buffer(std::size_t size, std::uint32_t thread);
+// The same for several of one size, each for whatever thread its header names.
+BufferMemory new_buffers(std::size_t size, std::size_t each);
+
+// What the keeper is asked to do for a thread whose buffer is kept: 0 or an errno, kNoKeeper where
+// it cannot be reached.
+inline constexpr int kNoKeeper = -1;
+int keeper_makes_files(std::uint32_t thread);
+int keeper_writes_out(std::uint32_t thread);
+// A line for the run's file (run_file.h). False if that could not be done.
+bool keeper_tells(const char* line, std::size_t length);
 
 }  // namespace kojak::measure

@@ -21,6 +21,7 @@
 #include "epilog/runtime/run_properties.h"
 #include "epilog/runtime/sampler.h"
 #include "epilog/runtime/save_buffer.h"
+#include "epilog/runtime/small_buffers.h"
 
 namespace kojak::measure {
 
@@ -45,42 +46,47 @@ thread_local constinit Recorder the_recorder
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr std::size_t kSharedBuffer = 256 * 1024;  // of threads that recorded little
+// What a thread's buffer has room for at least, beside counters: its definitions and some calls.
+constexpr std::size_t kFirstRecords = 4 * 1024;
+constexpr std::size_t kCounterRoom = 8 * 1024;
 constexpr std::size_t kLostCount = 3 + 4 + 1;  // of the count within a LOST record
 constexpr std::size_t kPath = sizeof(the_session.directory) + 32;
-static_assert(kPath <= kBufferNameSize);
+
+// What is the same for all traces of the process; learnt with the first.
+struct ProcessFacts {
+  std::uint64_t kernel;
+  std::uint32_t process;
+  std::uint32_t processors;
+  utsname system;
+};
+ProcessFacts facts;
+
+void learn_facts() {
+  facts.kernel = this_kernel();
+  facts.process = static_cast<std::uint32_t>(getpid());
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  facts.processors = processors > 0 ? static_cast<std::uint32_t>(processors) : 0;
+  facts.system = {};
+  uname(&facts.system);
+}
 
 void path_of(const LocalTrace& trace, const char* suffix, char (&path)[kPath]) {
   snprintf(path, sizeof path, "%s/%u.%u.%s", the_session.directory, the_session.run.rank,
            trace.thread, suffix);
 }
 
-// The buffer file: the header alone, and room for the records where the file system can reserve it.
-// A full one is known at once then, and what the buffer holds at the end is never lost to it.
-int make_buffer_file(const char* path, const LocalBufferHeader& header) {
-  const std::size_t size = kSavedRecordsAt + header.capacity;
-  const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) return errno;
-  int error = 0;
-  while (fallocate(fd, 0, 0, static_cast<off_t>(size)) != 0 && (error = errno) == EINTR) error = 0;
-  const bool cannot_reserve = error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
-  if (cannot_reserve) error = 0;
-  if (error == 0 && !write_fully(fd, &header, sizeof header, 0)) error = errno;
-  if (close(fd) != 0 && error == 0) error = errno;
-  if (error != 0) unlink(path);
-  return error;
-}
-
-LocalBufferHeader header_of(const LocalTrace& trace, bool kept) {
+LocalBufferHeader header_of(const LocalTrace& trace, std::size_t size, bool kept) {
   LocalBufferHeader header{};
   std::memcpy(header.magic, LocalBufferHeader::kMagic, sizeof header.magic);
   header.start = kBufferRecordsAt;
-  header.capacity = trace.size - kBufferRecordsAt;
+  header.capacity = size - kBufferRecordsAt;
   header.run_hi = the_session.run.run_hi;
   header.run_lo = the_session.run.run_lo;
   header.rank = the_session.run.rank;
   header.thread = trace.thread;
-  header.kernel = this_kernel();
-  header.process = static_cast<std::uint32_t>(getpid());
+  header.kernel = facts.kernel;
+  header.process = facts.process;
   header.keeper = kept ? keeper_process() : 0;
   header.clock_base = the_clock.base;
   header.clock_scale = the_clock.scale;
@@ -90,45 +96,119 @@ LocalBufferHeader header_of(const LocalTrace& trace, bool kept) {
   return header;
 }
 
-bool fail_to_open(LocalTrace& trace, const char* suffix) {
-  const int error = errno;
-  char path[kPath];
-  path_of(trace, suffix, path);
-  stop_recording("cannot be written", path, error);
-  return false;
+// Both files of a trace whose memory is there; 0 or an errno.
+int make_files(LocalTrace& trace, const LocalBufferHeader& header) {
+  const BlockedSignal blocked(SIGXFSZ);
+  char path[kPath], buffer_path[kPath];
+  path_of(trace, "elg", path);
+  path_of(trace, "buf", buffer_path);
+  struct stat made {};
+  int error = reach_run_directory();
+  if (error == 0) {
+    const bool there = trace.thread == 0 && the_session.first_file_made;
+    error = make_trace_files(AT_FDCWD, path, buffer_path, header, there, made);
+  }
+  if (error != 0 && header.keeper != 0 && keeper_makes_files(trace.thread) == 0) {
+    trace.out_of_reach = true;
+    return 0;
+  }
+  trace.device = made.st_dev;
+  trace.inode = made.st_ino;
+  return error;
 }
 
-bool open_files(LocalTrace& trace) {
-  const BlockedSignal blocked(SIGXFSZ);
-  char path[kPath];
-  path_of(trace, "elg", path);
-  const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) return fail_to_open(trace, "elg");
-  close(fd);
-  const std::size_t wanted = the_session.config.buffer_size;
-  trace.size = kBufferRecordsAt + ((wanted + kPage - 1) & ~(kPage - 1));
-  const BufferMemory memory = new_buffer(trace.size);
-  char buffer_path[kPath];
-  path_of(trace, "buf", buffer_path);
-  LocalBufferHeader header = header_of(trace, memory.kept);
-  int error = memory.data == nullptr ? ENOMEM : 0;
-  if (error == 0) error = make_buffer_file(buffer_path, header);
-  if (error != 0) {
-    if (memory.data != nullptr) munmap(memory.data, trace.size);  // without magic: nothing is saved
-    unlink(path);
-    errno = error;
-    return fail_to_open(trace, "buf");
+// Gives the trace another buffer, with what the one that it has holds. `memory`: its header has no
+// magic. The magic comes last: from then on the buffer is saved if this process dies.
+void move_to(LocalTrace& trace, std::byte* memory, std::size_t size, LocalBufferHeader header) {
+  Recorder& r = *trace.recorder;
+  std::byte* const begin = memory + kBufferRecordsAt;
+  std::size_t used = 0;
+  if (trace.memory != nullptr) {
+    header.base = r.header->base;
+    header.end = r.header->end;
+    used = header.end - header.base;
+    std::memcpy(begin, trace.begin, used);
+    std::memcpy(memory + kBufferNoteAt, r.note, sizeof(LocalBufferNote));
   }
-  trace.memory = memory.data;
-  trace.begin = trace.memory + kBufferRecordsAt;
-  trace.hard_limit = trace.memory + trace.size - kReserve;
-  std::memcpy(trace.memory + kBufferNameAt, buffer_path, strlen(buffer_path) + 1);
-  // The magic comes last: from then on the buffer is saved if this process dies.
   std::memset(header.magic, 0, sizeof header.magic);
-  std::memcpy(trace.memory, &header, sizeof header);
+  std::memcpy(memory, &header, sizeof header);
   std::atomic_signal_fence(std::memory_order_release);
-  std::memcpy(trace.memory, LocalBufferHeader::kMagic, sizeof header.magic);
+  std::memcpy(memory, LocalBufferHeader::kMagic, sizeof header.magic);
+  if (r.lost != nullptr) r.lost = begin + (r.lost - trace.begin);
+  r.header = reinterpret_cast<LocalBufferHeader*>(memory);
+  r.note = reinterpret_cast<LocalBufferNote*>(memory + kBufferNoteAt);
+  r.cursor = begin + used;
+  r.bias = header.end - reinterpret_cast<std::uintptr_t>(r.cursor);
+  std::byte* const before = trace.memory != nullptr ? trace.hard_limit - kCallRoom : nullptr;
+  trace.begin = begin;
+  trace.hard_limit = memory + size - kReserve;
+  // Whoever lowered the limit meanwhile still calls the thread into make_room().
+  std::byte* expected = before;
+  if (before == nullptr) expected = r.limit.load(std::memory_order_relaxed);
+  r.limit.compare_exchange_strong(expected, trace.hard_limit - kCallRoom,
+                                  std::memory_order_relaxed);
+  the_session.held += size - kBufferRecordsAt;
+  trace.memory = memory;
+  trace.size = size;
+}
+
+// What the trace had before it moved, or when it ends.
+void drop_buffer(std::byte* memory, std::size_t size, bool small, std::uint32_t state) {
+  std::atomic_ref<std::uint32_t>(reinterpret_cast<LocalBufferHeader*>(memory)->state)
+      .store(state, std::memory_order_release);
+  the_session.held -= size - kBufferRecordsAt;
+  if (!small) {
+    munmap(memory, size);
+  } else if (state == LocalBufferHeader::kClosed) {
+    give_back_small_buffer(memory, size);
+  }
+}
+
+// A buffer of this size and files for the trace; what it has recorded so far goes along.
+bool open_files(LocalTrace& trace, std::size_t buffer_size) {
+  std::byte* const before = trace.memory;
+  const std::size_t size_before = trace.size;
+  const std::size_t size = kBufferRecordsAt + ((buffer_size + kPage - 1) & ~(kPage - 1));
+  const BufferMemory memory = new_buffer(size, trace.thread);
+  LocalBufferHeader header = header_of(trace, size, memory.kept);
+  int error = memory.data == nullptr ? ENOMEM : 0;
+  if (error == 0) {
+    std::memcpy(memory.data, &header, sizeof header);
+    std::memset(memory.data, 0, sizeof header.magic);
+    error = make_files(trace, header);
+  }
+  if (error != 0) {
+    if (memory.data != nullptr) munmap(memory.data, size);  // without magic: nothing is saved
+    char path[kPath];
+    path_of(trace, "elg", path);
+    stop_recording("cannot be written", path, error);
+    return false;
+  }
+  move_to(trace, memory.data, size, header);
+  if (before != nullptr) drop_buffer(before, size_before, true, LocalBufferHeader::kClosed);
+  trace.small = false;
   return true;
+}
+
+// A small buffer that holds so much; false: none does.
+bool open_small(LocalTrace& trace, std::size_t bytes) {
+  const std::size_t size = small_buffer_size(bytes);
+  if (size == 0) return false;
+  std::byte* const before = trace.memory;
+  const std::size_t size_before = trace.size;
+  const BufferMemory memory = take_small_buffer(size);
+  if (memory.data == nullptr) return false;
+  move_to(trace, memory.data, size, header_of(trace, size, memory.kept));
+  if (before != nullptr) drop_buffer(before, size_before, true, LocalBufferHeader::kClosed);
+  trace.small = true;
+  return true;
+}
+
+// The trace leaves its small buffer for a larger one. False: it has the largest already, or
+// recording stopped.
+bool grow(LocalTrace& trace) {
+  if (!trace.small) return false;
+  return open_small(trace, trace.size + 1) || open_files(trace, the_session.config.buffer_size);
 }
 
 // What the buffer holds from here on can be read without what came before.
@@ -144,6 +224,10 @@ void write_head(Recorder& r, LocalTrace& trace) {
   std::byte* p =
       put(r, begin_block(trace, r.cursor + kHeaderSize),
           LocalRun{Hash64{run.run_hi}, Hash64{run.run_lo}, Count{run.size}, process, thread});
+  if (trace.small) {
+    p = put(r, p, LocalPart{Count64{0}});
+    trace.part_at = static_cast<std::size_t>(p - trace.begin) - sizeof(Count64);
+  }
   publish(r, p);
 
   const auto name = [&r](const char* format, const char* text, unsigned number) {
@@ -151,9 +235,7 @@ void write_head(Recorder& r, LocalTrace& trace) {
     const int length = snprintf(line, sizeof line, format, text, number);
     return define_string(r, line, static_cast<std::size_t>(length));
   };
-  utsname system{};
-  uname(&system);
-  const StringId machine_name = name("%s", system.sysname, 0);
+  const StringId machine_name = name("%s", facts.system.sysname, 0);
   const StringId node_name = name("%s", the_session.node_name, 0);
   const StringId process_name = name("%sMPI Rank %u", "", run.rank);
   const StringId thread_name = name("%sThread %u", "", trace.thread);
@@ -161,11 +243,8 @@ void write_head(Recorder& r, LocalTrace& trace) {
 
   const auto node = static_cast<NodeId>(run.node);
   p = put(r, r.cursor, Machine{MachineId{0}, Count{run.nodes}, machine_name});
-  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  p = put(
-      r, p,
-      Node{node, MachineId{0}, Count{processors > 0 ? static_cast<std::uint32_t>(processors) : 0},
-           node_name, Seconds{the_clock.scale}});
+  p = put(r, p,
+          Node{node, MachineId{0}, Count{facts.processors}, node_name, Seconds{the_clock.scale}});
   p = put(r, p, Process{process, process_name});
   p = put(r, p, Thread{thread, process, thread_name});
   p = put(r, p, Location{r.lid, MachineId{0}, node, process, thread});
@@ -249,44 +328,165 @@ void begin_lost(Recorder& r, Byte why) {
 
 // After `size` bytes more are in the file. False: they are as many as the process may write, but
 // for what the buffers can hold.
-bool goes_on_after(Recorder& r, const LocalTrace& trace, std::size_t size) {
+bool goes_on_after(Recorder* r, std::size_t size) {
   Session& s = the_session;
   const std::uint64_t written = s.written.fetch_add(size) + size;
   if (s.config.max_size == 0 || s.stopped) return true;
-  const std::uint64_t held = s.open_traces * (trace.size - kBufferRecordsAt);
-  if (written + held <= s.config.max_size) return true;
-  begin_lost(r, kLostLimit);
+  if (written + s.held <= s.config.max_size) return true;
+  if (r != nullptr) begin_lost(*r, kLostLimit);
   stop_at_limit();
   return false;
 }
 
+// What the buffer holds, to the file that was made for it; 0 or an errno. Under another root the
+// same name may lead elsewhere.
+int write_to_file(const LocalTrace& trace, const char* path, std::uint64_t size) {
+  const BlockedSignal blocked(SIGXFSZ);
+  const int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return errno;
+  struct stat found {};
+  int error = fstat(fd, &found) != 0 ? errno : 0;
+  if (error == 0 && (found.st_ino != trace.inode || found.st_dev != trace.device)) error = ESTALE;
+  if (error == 0 && !write_fully(fd, trace.begin, size, trace.recorder->header->base))
+    error = errno;
+  // Some file systems report a full disk only here.
+  if (close(fd) != 0 && error == 0) error = errno;
+  return error;
+}
+// The same, by the keeper where this process cannot; kNoKeeper if it is the last time, and the
+// keeper, which cannot be reached, will do it.
+int write_buffer(LocalTrace& trace, const char* path, std::uint64_t size, bool last) {
+  const int error = write_to_file(trace, path, size);
+  if (error == 0 || trace.recorder->header->keeper == 0) return error;
+  const int asked = keeper_writes_out(trace.thread);
+  trace.out_of_reach = asked == 0 || asked == kNoKeeper;
+  if (asked == kNoKeeper && last) return kNoKeeper;
+  return asked == 0 ? 0 : error;
+}
+
 }  // namespace
 
-bool write_out(LocalTrace& trace) {
+bool write_out(LocalTrace& trace, bool last) {
+  if (trace.small && !open_files(trace, the_session.config.buffer_size)) {
+    begin_lost(*trace.recorder, kLostDiskFull);
+    return false;
+  }
   Recorder& r = *trace.recorder;
   const std::uint64_t size = r.header->end - r.header->base;
   char path[kPath];
   path_of(trace, "elg", path);
-  const BlockedSignal blocked(SIGXFSZ);
-  const int fd = open(path, O_WRONLY | O_CLOEXEC);
-  bool good = fd >= 0 && write_fully(fd, trace.begin, size, r.header->base);
-  int error = errno;
-  // Some file systems report a full disk only here.
-  if (fd >= 0 && close(fd) != 0 && good) {
-    good = false;
-    error = errno;
-  }
-  if (good) {
+  const int error = write_buffer(trace, path, size, last);
+  if (error == kNoKeeper) return false;
+  if (error == 0) {
     empty_buffer(r, trace);
-    return goes_on_after(r, trace, size);
+    return goes_on_after(&r, size);
   }
   // The buffer keeps its records, so nothing recorded so far is lost.
   begin_lost(r, kLostDiskFull);
-  stop_recording("cannot be written", path, error);
+  if (!stop_recording("cannot be written", path, error)) r.header->error = error;
   return false;
 }
 
-bool open_trace(Recorder& r) {
+bool write_or_grow(LocalTrace& trace) {
+  return grow(trace) || write_out(trace);
+}
+
+namespace {
+
+// Of threads that ended with a small buffer. It is written to as a trace is, but knows nothing of
+// records, and has the number of the first of these threads.
+LocalTrace* shared = nullptr;
+Recorder shared_recorder;
+
+bool write_shared(bool last = false) {
+  const std::uint64_t size = shared->recorder->header->end - shared->recorder->header->base;
+  char path[kPath];
+  path_of(*shared, "elg", path);
+  const int error = write_buffer(*shared, path, size, last);
+  LocalBufferHeader& header = *shared_recorder.header;
+  if (error != 0) {
+    if (error != kNoKeeper && !stop_recording("cannot be written", path, error))
+      header.error = error;
+    return false;
+  }
+  shared_recorder.cursor = shared->begin;
+  shared_recorder.bias = header.end - reinterpret_cast<std::uintptr_t>(shared->begin);
+  std::atomic_ref<std::uint64_t>(header.base).store(header.end, std::memory_order_release);
+  return goes_on_after(nullptr, size);
+}
+
+bool open_shared(std::uint32_t thread) {
+  shared = [] {
+    const BookkeepingLock memory;
+    return create<LocalTrace>();
+  }();
+  if (shared == nullptr) return false;
+  shared_recorder.lost = nullptr;
+  shared->recorder = &shared_recorder;
+  shared->thread = thread;
+  const std::size_t most = the_session.config.buffer_size;
+  if (open_files(*shared, most < kSharedBuffer ? most : kSharedBuffer)) return true;
+  const BookkeepingLock memory;
+  destroy(shared);
+  shared = nullptr;
+  return false;
+}
+
+// What the thread recorded, to the others. False: it stays in its own buffer.
+bool share(LocalTrace& trace) {
+  const SessionListLock lock;
+  Recorder& r = *trace.recorder;
+  const bool first = shared == nullptr;
+  if (first && (the_session.stopped || !open_shared(trace.thread))) return false;
+  const std::size_t skipped = first ? 0 : kHeaderSize;
+  const std::size_t size = r.header->end - skipped;
+  const std::byte* const limit = shared->memory + shared->size;
+  if (shared_recorder.cursor + size > limit) write_shared();
+  if (shared_recorder.cursor + size > limit) return false;
+  const std::uint64_t part = r.header->end - kHeaderSize;
+  std::memcpy(trace.begin + trace.part_at, &part, sizeof part);
+  std::memcpy(shared_recorder.cursor, trace.begin + skipped, size);
+  publish(shared_recorder, shared_recorder.cursor + size);
+  return true;
+}
+
+// The files of a trace that ends: what could not be written stays beside it. Where this process
+// cannot reach that place, the keeper does it. Returns what the buffer's state is then.
+std::uint32_t finish_files(const LocalTrace& trace) {
+  const BlockedSignal blocked(SIGXFSZ);
+  const ProgramFloats floats;
+  bool saved = !trace.out_of_reach && reach_run_directory() == 0;
+  char path[kPath], unfinished[kPath];
+  if (trace.small) {
+    path_of(trace, "elg", path);
+    path_of(trace, "new", unfinished);
+    saved = saved && save_trace(AT_FDCWD, path, unfinished, trace.memory, nullptr, 0) == 0;
+  } else {
+    path_of(trace, "buf", path);
+    saved = saved && save_buffer(AT_FDCWD, path, trace.memory) == 0;
+  }
+  const bool nobody = trace.recorder->header->keeper == 0;
+  return saved || nobody ? LocalBufferHeader::kClosed : LocalBufferHeader::kLeft;
+}
+
+}  // namespace
+
+void close_shared_trace() {
+  const SessionListLock lock;
+  if (shared != nullptr) {
+    if (!the_session.stopped || the_session.limit_reached) write_shared(true);
+    drop_buffer(shared->memory, shared->size, false, finish_files(*shared));
+    const BookkeepingLock memory;
+    destroy(shared);
+    shared = nullptr;
+  }
+  drop_small_buffers();
+}
+
+namespace {
+
+// All of a trace's beginning that others may not see half done.
+bool begin_trace(Recorder& r) {
   const SessionListLock lock;
   Session& s = the_session;
   LocalTrace* const trace = [] {
@@ -296,18 +496,17 @@ bool open_trace(Recorder& r) {
   if (trace == nullptr) return false;
   trace->recorder = &r;
   trace->thread = s.traces;
-  if (!open_files(*trace)) {
+  if (trace->thread == 0) learn_facts();
+  // Room for a definition of all processes, and of the counters.
+  const std::size_t room = kBufferRecordsAt + kFirstRecords + std::size_t{8} * s.run.size +
+                           (s.config.metrics != nullptr ? kCounterRoom : 0);
+  const bool small = trace->thread != 0 && !s.stopped && open_small(*trace, room);
+  if (!small && !open_files(*trace, s.config.buffer_size)) {
     const BookkeepingLock memory;
     destroy(trace);
     return false;
   }
   ++s.traces;
-  ++s.open_traces;
-  r.header = reinterpret_cast<LocalBufferHeader*>(trace->memory);
-  r.note = reinterpret_cast<LocalBufferNote*>(trace->memory + kBufferNoteAt);
-  r.cursor = trace->begin;
-  r.bias = 0 - reinterpret_cast<std::uintptr_t>(trace->begin);
-  r.limit.store(trace->hard_limit - kCallRoom, std::memory_order_relaxed);
   r.lid = static_cast<LocationId>(s.run.rank);
   r.trace = trace;
   r.state = &trace->state;
@@ -319,7 +518,7 @@ bool open_trace(Recorder& r) {
   trace->open = &the_open_regions;
   trace->next = s.first_trace;
   s.first_trace = trace;
-  if (!write_out(*trace)) return false;
+  if (!trace->small && !write_out(*trace)) return false;
 
   r.last = trace->thread == 0 ? s.init_time : ticks();
   trace->log_serial = s.log_serial;
@@ -327,7 +526,14 @@ bool open_trace(Recorder& r) {
   std::byte* p = put(r, r.cursor, Enter{r.lid, record_time(r.last), kRootRegion});
   if (s.paused) p = put(r, p, LogOff{r.lid, record_time(r.last)});
   publish(r, p);
-  if (!s.paused) enter_open_regions(r);
+  return true;
+}
+
+}  // namespace
+
+bool open_trace(Recorder& r) {
+  if (!begin_trace(r)) return false;
+  if (!r.trace->log_off_open) enter_open_regions(r);
   r.processor_due = 0;
   start_sampling(r);
   watch_thread_end();
@@ -351,21 +557,12 @@ void close_trace(LocalTrace& trace, Ticks t) {
     if (p != r.cursor) r.last = t;
     publish(r, p);
     if (leave_all(trace, t)) publish(r, put(r, r.cursor, Exit{r.lid, record_time(t)}));
-    write_out(trace);
-  } else if (s.limit_reached) {
-    write_out(trace);
   }
   if (&r == &the_recorder) end_metrics(r);
-  --s.open_traces;
-  {
-    // What could not be written stays beside the trace.
-    const BlockedSignal blocked(SIGXFSZ);
-    const ProgramFloats floats;
-    (void)save_buffer(trace.memory);
-  }
-  std::atomic_ref<std::uint32_t>(r.header->state)
-      .store(LocalBufferHeader::kClosed, std::memory_order_release);
-  munmap(trace.memory, trace.size);
+  const bool shares = trace.small && share(trace);
+  if (!shares && (!s.stopped || s.limit_reached)) write_out(trace, true);
+  const std::uint32_t state = shares ? LocalBufferHeader::kClosed : finish_files(trace);
+  drop_buffer(trace.memory, trace.size, trace.small, state);
   detach(r);
   close_code_table(trace);
   const BookkeepingLock memory;
@@ -390,20 +587,27 @@ bool make_room_here(Recorder& r) {
   std::byte* const limit = trace.hard_limit - kCallRoom;
   r.limit.store(limit, std::memory_order_relaxed);
   write_samples(r);
-  if (r.cursor <= limit && !goes_on(r, trace)) return false;
-  return r.cursor <= limit || flush_with_record(r, ticks());
+  const auto fits = [&] { return r.cursor <= trace.hard_limit - kCallRoom; };
+  while (!fits() && grow(trace)) {
+  }
+  if (fits() && !goes_on(r, trace)) return false;
+  return fits() || flush_with_record(r, ticks());
 }
 
 bool spill(Recorder& r, std::size_t bytes) {
   LocalTrace& trace = *r.trace;
+  const auto fits = [&] { return r.cursor + bytes <= trace.hard_limit - kCallRoom; };
+  publish(r, r.cursor);
+  while (grow(trace)) {
+    if (fits()) return true;
+  }
   if (!trace.in_flush && !trace.spilled) {
     trace.spilled = true;
     trace.spill_begin = ticks();
   }
-  publish(r, r.cursor);
   const bool good = write_out(trace);
   trace.spill_end = ticks();
-  return good && r.cursor + bytes <= trace.hard_limit - kCallRoom;
+  return good && fits();
 }
 
 }  // namespace
@@ -417,7 +621,12 @@ bool make_room(Recorder& r) {
 bool make_room_for(Recorder& r, std::size_t bytes) {
   if (r.cursor > r.limit.load(std::memory_order_relaxed) && !make_room(r)) return false;
   const auto fits = [&] { return r.cursor + bytes <= r.trace->hard_limit - kCallRoom; };
-  return fits() || (on_own_stack([&] { return flush_with_record(r, ticks()); }) && fits());
+  const auto make = [&] {
+    while (!fits() && grow(*r.trace)) {
+    }
+    return fits() || (flush_with_record(r, ticks()) && fits());
+  };
+  return fits() || on_own_stack(make);
 }
 
 bool flush_with_record(Recorder& r, Ticks begin) {

@@ -1,11 +1,15 @@
 // One thread's local trace: its file, its buffer and what it has defined there.
 //
-// Opened at the thread's first recorded call, closed when the thread or the session ends. The file
-// is opened for each flush and closed again, so that a program that closes or reuses all
-// descriptors cannot be harmed. The buffer is memory that is saved when the process dies
+// Opened at the thread's first recorded call, closed when the thread or the session ends. A thread
+// but the first has a small buffer at first, and files of its own only when that, and larger ones,
+// are full (small_buffers.h). The file is opened for each flush and closed again, so that a program
+// that closes or reuses all descriptors cannot be harmed. Where the process cannot open it any
+// more, its keeper writes in its place. The buffer is memory that is saved when the process dies
 // (local_buffer_header.h, keeper.h). Owned by the session; used by its thread, and by the thread
 // that ends the session. Failures stop the recording of the whole process.
 #pragma once
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <string_view>
@@ -26,6 +30,11 @@ struct LocalTrace {
   LocalTrace* next = nullptr;
   std::byte* memory = nullptr;
   std::size_t size = 0;
+  bool small = false;       // the buffer, which holds all of the trace; there are no files
+  std::size_t part_at = 0;  // where LOCAL_PART's length stands in it
+  dev_t device = 0;         // of the trace file, where this process made it
+  ino_t inode = 0;
+  bool out_of_reach = false;        // the keeper makes and writes the files
   compact::State state;             // of the block in the buffer
   std::byte* begin = nullptr;       // of the block
   std::byte* hard_limit = nullptr;  // records of a call end before it; kReserve bytes follow
@@ -55,8 +64,12 @@ LocalTrace* take_trace(const LocalTrace* wanted);
 // root region's exit.
 void close_trace(LocalTrace& trace, Ticks t);
 // Appends what the buffer holds to the file and empties it; no records about it. False: recording
-// stopped.
-bool write_out(LocalTrace& trace);
+// stopped; or it is the last time, and the keeper, which cannot be reached, will do it.
+bool write_out(LocalTrace& trace, bool last = false);
+// Makes room at the end of a trace: by a larger buffer, or as write_out() does.
+bool write_or_grow(LocalTrace& trace);
+// The session ends: what threads that recorded little have left is written. All of them have ended.
+void close_shared_trace();
 
 // Flushes inside TRACING, with a note of where the process stands. False: recording stopped.
 bool flush_with_record(Recorder& r, Ticks begin);

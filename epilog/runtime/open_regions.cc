@@ -224,7 +224,7 @@ bool leave_all(LocalTrace& trace, Ticks t) {
   Recorder& r = *trace.recorder;
   OpenRegions& stack = *trace.open;
   const auto leave = [&](Ticks at, bool collective) {
-    if (r.cursor > trace.hard_limit && !write_out(trace)) return false;
+    if (r.cursor > trace.hard_limit && !write_or_grow(trace)) return false;
     write_exit(r, at, r.cursor, collective);
     return true;
   };
@@ -236,7 +236,7 @@ bool leave_all(LocalTrace& trace, Ticks t) {
     const Ticks end = end_of(entry);
     if (entry.written && !leave(end == RegionEvent::kNow ? t : end, entry.collective)) return false;
   }
-  return r.cursor <= trace.hard_limit || write_out(trace);
+  return r.cursor <= trace.hard_limit || write_or_grow(trace);
 }
 
 void drop_open_regions() {

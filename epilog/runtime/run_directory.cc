@@ -1,12 +1,15 @@
 // The directory of a run: chosen once by rank 0, entered by all.
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "epilog/format/io/run_file.h"
+#include "epilog/runtime/run_file.h"
 #include "epilog/runtime/session.h"
 
 namespace kojak::measure {
@@ -48,12 +51,32 @@ bool make_with_parents(const char* path) {
 }
 
 void no_directory(const char* path, const char* reason) {
-  say("no traces in %s: %s; nothing is recorded, the program runs on", path, reason);
+  say_why_not("no traces in %s: %s; nothing is recorded, the program runs on", path, reason);
   the_session.directory[0] = '\0';
 }
 
-// Calls `use` with the directories that the run may have, in order, until it takes one. `numbered`
-// says that there is another name when one is taken.
+// Several runs may find the same directory empty: it is that one's whose first process can make its
+// trace file there.
+bool take_directory(const char* path) {
+  char name[sizeof the_session.directory + 16];
+  snprintf(name, sizeof name, "%.4095s/0.0.elg", path);
+  const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return errno != EEXIST;  // what is wrong is said when traces are written
+  close(fd);
+  the_session.first_file_made = true;
+  return true;
+}
+
+void tell_of_world(bool spawned) {
+  const Session& s = the_session;
+  if (s.directory[0] == '\0') return;
+  char text[sizeof s.directory + 32];
+  snprintf(text, sizeof text, "%d %u %.4095s", spawned ? 1 : 0, s.run.size, s.directory);
+  tell_run(run_file::kWorld, text);
+}
+
+// Calls `use` with the directories that the run may have, in order, until it takes one: with its
+// name, whether it was made just now, and whether it may be taken at all.
 template <class F>
 void try_names(bool spawned, const F& use) {
   Session& s = the_session;
@@ -74,8 +97,8 @@ void try_names(bool spawned, const F& use) {
     snprintf(base, sizeof base, "%s/%s", here, name);
   }
   // A world started by MPI_Comm_spawn inherits ELG_DIR from its parents and needs a name of its
-  // own.
-  const bool numbered = wish == nullptr || spawned;
+  // own. So does each further one of what one `kojak run` starts.
+  const bool numbered = wish == nullptr || spawned || run_file() != nullptr;
   for (int i = 1; i < kMostNames; ++i) {
     if (i == 1) {
       snprintf(s.directory, sizeof s.directory, "%s", base);
@@ -84,7 +107,9 @@ void try_names(bool spawned, const F& use) {
     }
     const bool made = make_with_parents(s.directory);
     if (!made && errno != EEXIST) return no_directory(s.directory, strerror(errno));
-    if (use(s.directory, made, numbered)) return;
+    // The name that was asked for may be there already, without traces.
+    const bool possible = made || (i == 1 && wish != nullptr && !spawned);
+    if (use(s.directory, made, possible)) return;
     if (!numbered) {
       const char* const taken = why_taken(s.directory);
       return no_directory(s.directory, taken != nullptr ? taken : kTaken);
@@ -101,13 +126,15 @@ bool holds_traces(const char* path) {
 }
 
 void make_run_directory(bool spawned) {
-  try_names(spawned, [](const char* path, bool made, bool numbered) {
-    return made || (!numbered && !holds_traces(path));
+  try_names(spawned, [](const char* path, bool made, bool possible) {
+    return possible && (made || !holds_traces(path)) && take_directory(path);
   });
+  tell_of_world(spawned);
 }
 
 bool join_run_directory(bool (*claim)(const char* directory)) {
-  try_names(false, [claim](const char* path, bool, bool numbered) {
+  const bool numbered = the_session.config.directory == nullptr;
+  try_names(false, [claim, numbered](const char* path, bool, bool) {
     errno = 0;
     if (claim(path)) return true;
     // Somebody else's, or a file system that does not let us say that it is ours.
@@ -115,11 +142,26 @@ bool join_run_directory(bool (*claim)(const char* directory)) {
     no_directory(path, strerror(errno));
     return true;
   });
+  if (the_session.run.rank == 0) tell_of_world(false);
   return the_session.directory[0] != '\0';
 }
 
 bool enter_run_directory() {
-  return make_with_parents(the_session.directory) || errno == EEXIST;
+  Session& s = the_session;
+  struct stat found {};
+  if ((!make_with_parents(s.directory) && errno != EEXIST) || stat(s.directory, &found) != 0) {
+    return false;
+  }
+  s.directory_device = found.st_dev;
+  s.directory_inode = found.st_ino;
+  return true;
+}
+
+int reach_run_directory() {
+  const Session& s = the_session;
+  struct stat found {};
+  if (stat(s.directory, &found) != 0) return errno;
+  return found.st_dev == s.directory_device && found.st_ino == s.directory_inode ? 0 : ESTALE;
 }
 
 }  // namespace kojak::measure

@@ -8,8 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "epilog/format/io/run_file.h"
 #include "epilog/runtime/blocked_signal.h"
 #include "epilog/runtime/call_path.h"
 #include "epilog/runtime/filter.h"
@@ -18,6 +21,7 @@
 #include "epilog/runtime/open_regions.h"
 #include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/processor.h"
+#include "epilog/runtime/run_file.h"
 #include "epilog/runtime/sampler.h"
 
 namespace kojak::measure {
@@ -63,16 +67,49 @@ void set_functions() {
                     std::memory_order_relaxed);
 }
 
+// The first of the run on this machine to take its name speaks. Needs no files.
+bool take_name_of_run() {
+  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return true;
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  // A name that begins with a zero byte stands in no folder.
+  const int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "elg-%016llx%016llx",
+                              static_cast<unsigned long long>(the_session.run.run_hi),
+                              static_cast<unsigned long long>(the_session.run.run_lo));
+  const auto size = static_cast<socklen_t>(sizeof name.sun_family + 1 + length);
+  if (bind(fd, reinterpret_cast<sockaddr*>(&name), size) != 0 && errno == EADDRINUSE) {
+    close(fd);
+    return false;
+  }
+  return true;
+}
+
 // The message about a failure appears once, not once for each process: whoever gets the lock on the
-// run's directory says it, and keeps the lock until it ends.
+// run's directory says it, and keeps the lock until it ends. Where the directory is gone, or is not
+// to be seen from here, once on each machine.
 bool may_speak() {
+  if (reach_run_directory() != 0) return take_name_of_run();
   const int fd = open(the_session.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return the_session.run.rank == 0;
+  if (fd < 0) return take_name_of_run();
   if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(fd);
     return false;
   }
   return true;
+}
+
+__attribute__((format(printf, 1, 0))) void say_line(const char* format, va_list arguments) {
+  char line[4608];
+  int length = snprintf(line, sizeof line, "kojak: ");
+  length += vsnprintf(line + length, sizeof line - static_cast<std::size_t>(length) - 1, format,
+                      arguments);
+  if (length > static_cast<int>(sizeof line) - 2) length = static_cast<int>(sizeof line) - 2;
+  line[length++] = '\n';
+  const BlockedSignal blocked(SIGPIPE);
+  // One write, so that lines of several processes do not mix; if it fails there is nobody to tell.
+  const ssize_t written = write(STDERR_FILENO, line, static_cast<std::size_t>(length));
+  (void)written;
 }
 
 }  // namespace
@@ -93,28 +130,23 @@ SessionListLock::~SessionListLock() {
   pthread_mutex_unlock(&list_mutex);
 }
 
-namespace {
-
-void say_all(const char* format, va_list& arguments) {
-  char line[4608];
-  int length = snprintf(line, sizeof line, "kojak: ");
-  length += vsnprintf(line + length, sizeof line - static_cast<std::size_t>(length) - 1, format,
-                      arguments);
-  if (length > static_cast<int>(sizeof line) - 2) length = static_cast<int>(sizeof line) - 2;
-  line[length++] = '\n';
-  const BlockedSignal blocked(SIGPIPE);
-  // One write, so that lines of several processes do not mix; if it fails there is nobody to tell.
-  const ssize_t written = write(STDERR_FILENO, line, static_cast<std::size_t>(length));
-  (void)written;
-}
-
-}  // namespace
-
 void say(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  on_own_stack([&] { say_all(format, arguments); });
+  on_own_stack([&] { say_line(format, arguments); });
   va_end(arguments);
+}
+
+void say_why_not(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say_line(format, arguments);
+  va_end(arguments);
+  char line[4608];
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  tell_run(run_file::kReason, line);
 }
 
 void watch_thread_end() {
@@ -146,6 +178,7 @@ void finish_recording() {
   s.functions.store(0, std::memory_order_relaxed);
   const Ticks now = ticks();
   while (LocalTrace* trace = take_trace(nullptr)) close_trace(*trace, now);
+  close_shared_trace();
   s.started = false;
 }
 
@@ -154,15 +187,19 @@ void leave_session() {
   the_session.live.store(false, std::memory_order_relaxed);
 }
 
-void stop_recording(const char* what, const char* path, int error_number) {
+bool stop_recording(const char* what, const char* path, int error_number) {
   Session& s = the_session;
-  if (s.stopped.exchange(true)) return;
+  if (s.stopped.exchange(true)) return true;
   set_functions();
-  if (!may_speak()) return;
   char reason[128] = "";
   // The GNU form returns the text, which need not lie in the buffer.
   const char* text = strerror_r(error_number, reason, sizeof reason);
+  char line[4608];
+  snprintf(line, sizeof line, "%u %s %s: %s", s.run.rank, path, what, text);
+  const bool told = tell_run(run_file::kStopped, line);
+  if (!may_speak()) return told;
   say("%s %s: %s; recording stops here, the program runs on", path, what, text);
+  return told;
 }
 
 void stop_at_limit() {

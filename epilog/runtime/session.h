@@ -41,11 +41,11 @@ struct Session {
   std::atomic<bool> stopped{false};        // and will not be any more
   std::atomic<bool> limit_reached{false};  // for it was as much as ELG_MAX_SIZE allows
   std::atomic<std::uint64_t> written{0};   // bytes in trace files
-  std::atomic<std::uint32_t> open_traces{0};
-  bool paused = false;              // by MPI_Pcontrol(0) or ELG_RECORD=0
-  std::uint32_t log_serial = 0;     // counts changes of `paused`
-  Ticks off_time = 0, on_time = 0;  // of the newest pause
-  std::uint32_t traces = 0;         // ever opened
+  std::atomic<std::uint64_t> held{0};      // bytes that the open traces' buffers can hold
+  bool paused = false;                     // by MPI_Pcontrol(0) or ELG_RECORD=0
+  std::uint32_t log_serial = 0;            // counts changes of `paused`
+  Ticks off_time = 0, on_time = 0;         // of the newest pause
+  std::uint32_t traces = 0;                // ever opened
   LocalTrace* first_trace = nullptr;
   Config config;
   RunInfo run;
@@ -53,6 +53,8 @@ struct Session {
   Ticks init_time = 0;
   ClockPair clock_start{};
   char directory[4096] = {};
+  std::uint64_t directory_device = 0, directory_inode = 0;
+  bool first_file_made = false;  // this process's, to take the directory
   char program[256] = {};
   char node_name[256] = {};
   char library[241] = {};                          // what the MPI library calls itself
@@ -112,12 +114,15 @@ void finish_recording();
 // The session ends: wrappers only forward from now on.
 void leave_session();
 
-// Recording ends because of an error at `path`; prints the one message.
-void stop_recording(const char* what, const char* path, int error_number);
+// Recording ends because of an error at `path`; prints the one message. False if who started the
+// run could not be told.
+bool stop_recording(const char* what, const char* path, int error_number);
 // The same because what is written, with all that the buffers can hold, comes to ELG_MAX_SIZE.
 void stop_at_limit();
 // Prints one line on standard error, prefixed by the library's name.
 void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
+// The same of why nothing is recorded, which who started the run repeats when it is over.
+void say_why_not(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 // MPI_Pcontrol: off, on, flush.
 void pause_recording(Recorder& r);
@@ -133,5 +138,7 @@ bool join_run_directory(bool (*claim)(const char* directory));
 bool holds_traces(const char* directory);
 // Makes sure that it exists here too, for processes that may see another file system.
 bool enter_run_directory();
+// 0 if its name still leads there from here; else an errno.
+int reach_run_directory();
 
 }  // namespace kojak::measure

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "epilog/format/merge_properties.h"
 #include "epilog/format/openmp_constructs.h"
 #include "expert/catalogue.h"
 #include "expert/cube/path.h"
@@ -345,7 +346,9 @@ void Report::order_system() {
     if (new_node) {
       const NodeDef* node = definitions_->nodes.find(def.node);
       machines_.back().nodes.push_back(
-          {named(node != nullptr ? node->name : "", "Node", raw(def.node)), {}});
+          {named(node != nullptr ? node->name : "", "Node", raw(def.node)),
+           {},
+           node == nullptr || node->name != kNoPlace || machines_.back().name != kNoPlace});
     }
     if (new_process) {
       const auto it = definitions_->process_names.find(def.process);

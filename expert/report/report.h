@@ -86,6 +86,7 @@ struct ProcessNode {
 struct HostNode {
   std::string name;
   std::vector<ProcessNode> processes;
+  bool known = true;  // else it stands for processes without a trace, which may be anywhere
 };
 struct MachineNode {
   std::string name;

@@ -51,7 +51,7 @@ std::string hosts_of(const Report& report) {
   std::size_t nodes = 0;
   for (const MachineNode& machine : report.machines()) {
     for (const HostNode& node : machine.nodes) {
-      if (++nodes > kNamed) continue;
+      if (!node.known || ++nodes > kNamed) continue;
       text += (text.empty() ? "" : ", ") + node.name + " (" +
               counted(node.processes.size(), "process", "processes") + ')';
     }

@@ -84,6 +84,7 @@ class Surveyor {
     TraceFacts& facts = survey_.traces[index];
     facts = std::move(found.facts);
     report(index, found);
+    note_end(definitions.local(), facts);
     facts.clock.offsets = definitions.local().offsets;
     facts.clock.rate = definitions.local().clock_rate;
     facts.clock.rank = trace.rank;
@@ -97,6 +98,19 @@ class Surveyor {
     }
     facts.clock.node = survey_.definitions.locations[survey_.definitions.location_of(index)].node;
     return {};
+  }
+
+  // A function is defined where it is called first.
+  static void note_end(const Definitions& local, TraceFacts& facts) {
+    facts.came_to_end = facts.events != 0 && facts.open_regions == 0;
+    local.regions.for_each([&](RegionId, const RegionDef& region) {
+      for (const char* name : {"MPI_Finalize", "MPI_Session_finalize", "shmem_finalize"}) {
+        facts.came_to_end = facts.came_to_end || region.name == name;
+      }
+      for (const char* name : {"MPI_Abort", "shmem_global_exit"}) {
+        if (region.name == name) facts.aborted = name;
+      }
+    });
   }
 
   void report(std::size_t index, const TraceSurvey& found) {

@@ -32,6 +32,8 @@ struct TraceFacts {
   bool lock_all = false;           // some event of lock_all
   double first_time = 0;           // recorded time of the first event
   std::uint64_t end = 0;           // offset behind the last whole record
+  bool came_to_end = false;        // its process called MPI_Finalize, or ended its trace in order
+  const char* aborted = nullptr;   // the function by which it ended all, MPI_Abort
 };
 
 struct Survey {

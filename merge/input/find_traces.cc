@@ -47,7 +47,7 @@ class Finder {
     auto candidate = examine(path);
     if (!candidate) return candidate.error();
     if (candidate->kind != Candidate::Kind::kLocal) return candidate->error;
-    found_.push_back(std::move(candidate->trace));
+    add_parts(std::move(candidate->trace));
     return {};
   }
 
@@ -62,6 +62,54 @@ class Finder {
 
  private:
   Status add_directory(const std::string& directory) {
+    std::vector<std::string> seen;
+    std::size_t local = 0;
+    Error classic, other;
+    // Twice: traces of a process that was killed may be made while another one is waited for.
+    for (int round = 0; round < 2; ++round) {
+      auto names = traces_in(directory);
+      if (!names) return names.error();
+      std::vector<std::string> unseen;
+      std::set_difference(names->begin(), names->end(), seen.begin(), seen.end(),
+                          std::back_inserter(unseen));
+      for (const std::string& name : unseen) {
+        struct stat info {};
+        if (::stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+        // Made, and ended before anything was written: as good as no file.
+        if (info.st_size == 0 && name.ends_with(".0.elg") &&
+            find_buffer(name).kind == BufferFile::Kind::kNone) {
+          continue;
+        }
+        auto candidate = examine(name);
+        if (!candidate) return candidate.error();
+        switch (candidate->kind) {
+          case Candidate::Kind::kLocal:
+            add_parts(std::move(candidate->trace));
+            ++local;
+            break;
+          case Candidate::Kind::kClassic:
+            if (classic.reason.empty()) classic = candidate->error;
+            [[fallthrough]];
+          case Candidate::Kind::kMerged:
+            summary_.add(Finding::kNotLocal, 1, [&] { return name; });
+            break;
+          case Candidate::Kind::kOther:
+            if (candidate->fatal) return candidate->error;
+            if (other.reason.empty()) other = candidate->error;
+            summary_.add(Finding::kNoTrace, 1, [&] { return candidate->error.message(); });
+            break;
+        }
+      }
+      seen = std::move(*names);
+    }
+    if (local != 0) return {};
+    if (!classic.reason.empty()) return classic;
+    if (!other.reason.empty()) return other;
+    return bad(directory, "holds no local traces",
+               "give the directory that the measurement wrote (ELG_DIR, or elg_<program>_<n>)");
+  }
+
+  static Result<std::vector<std::string>> traces_in(const std::string& directory) {
     std::error_code failure;
     std::vector<std::string> names;
     for (std::filesystem::directory_iterator it(directory, failure), end; !failure && it != end;
@@ -72,36 +120,7 @@ class Finder {
     }
     if (failure) return bad(directory, "cannot be read: " + failure.message(), "check the name");
     std::sort(names.begin(), names.end());
-    std::size_t local = 0;
-    Error classic, other;
-    for (const std::string& name : names) {
-      struct stat info {};
-      if (::stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-      auto candidate = examine(name);
-      if (!candidate) return candidate.error();
-      switch (candidate->kind) {
-        case Candidate::Kind::kLocal:
-          found_.push_back(std::move(candidate->trace));
-          ++local;
-          break;
-        case Candidate::Kind::kClassic:
-          if (classic.reason.empty()) classic = candidate->error;
-          [[fallthrough]];
-        case Candidate::Kind::kMerged:
-          summary_.add(Finding::kNotLocal, 1, [&] { return name; });
-          break;
-        case Candidate::Kind::kOther:
-          if (candidate->fatal) return candidate->error;
-          if (other.reason.empty()) other = candidate->error;
-          summary_.add(Finding::kNoTrace, 1, [&] { return candidate->error.message(); });
-          break;
-      }
-    }
-    if (local != 0) return {};
-    if (!classic.reason.empty()) return classic;
-    if (!other.reason.empty()) return other;
-    return bad(directory, "holds no local traces",
-               "give the directory that the measurement wrote (ELG_DIR, or elg_<program>_<n>)");
+    return names;
   }
 
   // Makes the bytes of a file readable at any offset.
@@ -205,11 +224,13 @@ class Finder {
                                "remove it: the process wrote nothing");
       return result;
     }
-    trace.run_hi = raw(run.run_hi);
-    trace.run_lo = raw(run.run_lo);
-    trace.run_size = raw(run.size);
-    trace.rank = raw(run.pid);
-    trace.thread = raw(run.tid);
+    take_run(run, trace);
+    LocalPart part;
+    if (reader->next(record) == TraceReader::Next::kRecord &&
+        record.type == static_cast<std::uint8_t>(RecordType::kLocalPart) &&
+        decode(record, trace.dialect, part) == nullptr) {
+      trace.part = raw(part.bytes);
+    }
     if (trace.run_size > kMaxProcesses || trace.rank >= trace.run_size) {
       result.error = bad(path,
                          "says that it is rank " + std::to_string(trace.rank) + " of " +
@@ -219,6 +240,76 @@ class Finder {
     }
     result.kind = Candidate::Kind::kLocal;
     return result;
+  }
+
+  static void take_run(const LocalRun& run, LocalTrace& trace) {
+    trace.run_hi = raw(run.run_hi);
+    trace.run_lo = raw(run.run_lo);
+    trace.run_size = raw(run.size);
+    trace.rank = raw(run.pid);
+    trace.thread = raw(run.tid);
+  }
+
+  // Threads that recorded little share a file: each of its parts is a trace, behind the header of
+  // the first.
+  void add_parts(LocalTrace&& whole) {
+    std::uint64_t at = kHeaderSize, length = whole.part;
+    if (length == 0 || at + length >= whole.size) return found_.push_back(std::move(whole));
+    found_.push_back(part_of(whole, at, length));
+    std::vector<std::byte> head(kHeaderSize + 256);
+    while (at += length, at < whole.size) {
+      LocalTrace part = part_of(whole, at, whole.size - at);
+      std::size_t got = 0;
+      RawRecord record;
+      LocalRun run;
+      LocalPart told;
+      const auto next = [&](TraceReader& reader, auto& to) {
+        return reader.next(record) == TraceReader::Next::kRecord &&
+               record.type == static_cast<std::uint8_t>(std::decay_t<decltype(to)>::kType) &&
+               decode(record, part.dialect, to) == nullptr;
+      };
+      const Status status = read_trace(files_, part, 0, head.data(), head.size(), got);
+      auto reader = TraceReader::from(memory_source(head.data(), got), part.path, kFirstRecords);
+      if (!status || !reader || !next(*reader, run) || !next(*reader, told)) {
+        // What cannot be read of it is said when all of it is read.
+        LocalTrace& last = found_.back();
+        last = part_of(whole, at - length, whole.size - (at - length));
+        return;
+      }
+      take_run(run, part);
+      length = raw(told.bytes) == 0 ? whole.size - at : raw(told.bytes);
+      if (at + length < whole.size) cut(part, kHeaderSize + length);
+      found_.push_back(std::move(part));
+    }
+  }
+  // The header of the whole, and these bytes.
+  static LocalTrace part_of(const LocalTrace& whole, std::uint64_t at, std::uint64_t length) {
+    LocalTrace part = whole;
+    part.parts.clear();
+    part.size = 0;
+    const auto add = [&](std::uint64_t from, std::uint64_t bytes) {
+      std::uint64_t begin = 0;
+      for (const LocalTrace::Part& piece : whole.parts) {
+        const std::uint64_t first = std::max(from, begin);
+        const std::uint64_t last = std::min(from + bytes, begin + piece.length);
+        if (first < last) {
+          part.parts.push_back({piece.file, piece.offset + (first - begin), last - first});
+          part.size += last - first;
+        }
+        begin += piece.length;
+      }
+    };
+    add(0, kHeaderSize);
+    add(at, length);
+    return part;
+  }
+  static void cut(LocalTrace& trace, std::uint64_t size) {
+    std::uint64_t left = size;
+    for (LocalTrace::Part& piece : trace.parts) {
+      piece.length = std::min(piece.length, left);
+      left -= piece.length;
+    }
+    trace.size = size;
   }
 
   // All files are of one run; the few that are not are named.
@@ -258,9 +349,16 @@ class Finder {
     for (LocalTrace& trace : found_) {
       if (!unique.empty() && unique.back().rank == trace.rank &&
           unique.back().thread == trace.thread) {
-        const LocalTrace& before = unique.back();
+        LocalTrace& before = unique.back();
         const bool same =
             before.inode == trace.inode && before.device == trace.device && trace.inode != 0;
+        // The process was killed when its thread's records had just come into the shared file, and
+        // were also where they had been before.
+        if (!same && (before.part != 0) != (trace.part != 0) && before.run_hi == trace.run_hi &&
+            before.run_lo == trace.run_lo) {
+          if (before.part == 0) before = std::move(trace);
+          continue;
+        }
         if (!same) {
           return bad(trace.path, "is a trace of the same process and thread as " + before.path,
                      "give one of them");

@@ -5,6 +5,8 @@
 #include <span>
 #include <unordered_map>
 
+#include "epilog/format/merge_properties.h"
+
 namespace kojak::merge {
 namespace {
 
@@ -31,7 +33,7 @@ class DefinitionWriter {
     unknown_node_ = static_cast<std::uint32_t>(defs_.nodes.size());
     StringId unknown{};
     if (homeless) {
-      unknown = string("unknown");
+      unknown = string(kNoPlace);
       out_.write(Machine{id<MachineId>(unknown_machine_), Count{1}, unknown});
     }
     for (std::size_t i = 0; i < defs_.nodes.size(); ++i) {

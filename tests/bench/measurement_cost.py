@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """What the measurement library adds to an MPI call, in nanoseconds of CPU time.
 
-  measurement_cost.py --run MPIRUN --program measurement_cost --library libelg_mpi.so [--start PROGRAM]
-                      [--repeat N] [--calls N]
+  measurement_cost.py --run MPIRUN --program measurement_cost [--program many_cost] --library libelg_mpi.so
+                      [--start PROGRAM] [--repeat N] [--calls N]
 
-Runs the program in turn without and with the library (traces go to a directory that is removed) and prints
+Runs the programs in turn without and with the library (traces go to a directory that is removed) and prints
 for each kind of call the medians of both, their difference, what is left of that without the two readings of the
 clock that each call costs in any case (rput_wait is two calls, isend_recv_wait three), and the bytes of its records.
 Flushes are included. ELG_* settings hold, so
 ELG_CALLSITES=off tells what call sites cost. --start is the program that times MPI_Init and MPI_Finalize (with 4
-processes, by the clock on the wall).
+processes, by the clock on the wall). The last line is about a process that never calls MPI (sh, timeout), into which
+the preload comes as well: milliseconds of CPU time from its start to its end.
 """
 
 import argparse
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -38,8 +40,24 @@ def launch(args, directory, preload, ranks, program):
 
 
 def run(args, directory, preload):
-    out = launch(args, directory, preload, 2, [args.program, str(args.calls)])
+    out = "".join(launch(args, directory, preload, 2, [program, str(args.calls)]) for program in args.program)
     return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
+
+
+def without_mpi(args):
+    """Milliseconds of a process that does nothing, without and with the library."""
+    processes = 50
+    samples = [[], []]
+    for _ in range(args.repeat):
+        for preload in (False, True):
+            env = dict(os.environ, **({"LD_PRELOAD": args.library} if preload else {}))
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            for _ in range(processes):
+                subprocess.run(["/bin/true"], env=env, check=True)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            samples[preload].append(used / processes * 1000)
+    return [statistics.median(sample) for sample in samples]
 
 
 def start_and_end(args, directory):
@@ -55,7 +73,7 @@ def start_and_end(args, directory):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", required=True)
-    parser.add_argument("--program", required=True)
+    parser.add_argument("--program", required=True, action="append")
     parser.add_argument("--library", required=True)
     parser.add_argument("--start")
     parser.add_argument("--repeat", type=int, default=5)
@@ -68,6 +86,7 @@ def main():
         for _ in range(args.repeat):
             plain.append(run(args, os.path.join(base, "run"), False))
             measured.append(run(args, os.path.join(base, "run"), True))
+        alone = without_mpi(args)
         ends = start_and_end(args, os.path.join(base, "run")) if args.start else None
     finally:
         shutil.rmtree(base, ignore_errors=True)
@@ -88,6 +107,8 @@ def main():
 
     if ends:
         print(f"MPI_Init and MPI_Finalize, 4 processes: {ends[0]:.1f} ms plain, {ends[1]:.1f} ms measured")
+    print(f"a process without MPI: {alone[0]:.2f} ms plain, {alone[1]:.2f} ms with the preload, "
+          f"{alone[1] - alone[0]:.2f} ms more")
 
 
 if __name__ == "__main__":

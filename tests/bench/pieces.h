@@ -26,7 +26,7 @@ static int by_value(const void* a, const void* b) {
 
 static double pieces[kPieces];
 
-static void print_median(const char* name, long calls) {
+static inline void print_median(const char* name, long calls) {
   qsort(pieces, kPieces, sizeof(double), by_value);
   printf("%s %.2f\n", name, (pieces[kPieces / 2 - 1] + pieces[kPieces / 2]) / 2 / (double)calls);
 }

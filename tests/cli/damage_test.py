@@ -202,7 +202,7 @@ class OneTable(CommandTest):
         self.everywhere(native_trace(missing=1), 1, "local trace missing when the run was merged", 3)
 
     def test_what_the_measurement_lost(self):
-        for kind, words, status in ((1, "records not written because the disk was full", 3),
+        for kind, words, status in ((1, "records not written because the trace file could not be", 3),
                                     (2, "regions left open when the program ended", 0),
                                     (3, "transfers on windows of unknown identity", 3),
                                     (4, "records dropped after a damage", 3),

@@ -1,10 +1,13 @@
 /* A small MPI program for the tests of kojak run: puts with fences, then ends in the way asked for:
- * exit N, kill N (a signal to itself), wait (until it is interrupted), spawn (another of itself). */
+ * exit N, kill N (a signal to itself), wait (until it is interrupted), spawn (another of itself), abort N (rank 1),
+ * until FILE (is there; before MPI_Init), late MS (rank 1 comes to the barrier), system COMMAND (rank 0), and of
+ * rank 1: remove FOLDER, limit BYTES (of files), files N (as many may be open). */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Memory of the window. Not on the stack: MPICH 4.0.2 was seen to put beside a window of 4 bytes there. */
@@ -14,6 +17,8 @@ int main(int argc, char** argv) {
   int rank, size;
   MPI_Comm parent;
   MPI_Win window;
+  const char* const mode = argc > 2 ? argv[1] : "";
+  while (strcmp(mode, "until") == 0 && access(argv[2], F_OK) != 0) usleep(10000);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -34,7 +39,24 @@ int main(int argc, char** argv) {
     MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
                    MPI_ERRCODES_IGNORE);
   }
+  if (strcmp(mode, "late") == 0 && rank == 1) usleep((useconds_t)atoi(argv[2]) * 1000);
+  if (strcmp(mode, "system") == 0 && rank == 0 && system(argv[2]) != 0) return 7;
+  if (strcmp(mode, "remove") == 0 && rank == 1) {
+    char command[4200];
+    snprintf(command, sizeof command, "rm -r %s", argv[2]);
+    if (system(command) != 0) return 7;
+  }
+  if (strcmp(mode, "limit") == 0 && rank == 1) {
+    const struct rlimit limit = {(rlim_t)atol(argv[2]), (rlim_t)atol(argv[2])};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  if (strcmp(mode, "files") == 0 && rank == 1) {
+    const struct rlimit limit = {(rlim_t)atol(argv[2]), (rlim_t)atol(argv[2])};
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
   MPI_Barrier(MPI_COMM_WORLD);
+  if (strcmp(mode, "abort") == 0 && rank == 1) MPI_Abort(MPI_COMM_WORLD, atoi(argv[2]));
+  if (strcmp(mode, "abort") == 0) sleep(100);
   if (argc > 2 && strcmp(argv[1], "kill") == 0) raise(atoi(argv[2]));
   if (argc > 1 && strcmp(argv[1], "wait") == 0) {
     if (argc > 2 && rank == 0) fclose(fopen(argv[2], "w")); /* tells that it waits now */

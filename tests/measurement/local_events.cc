@@ -43,6 +43,14 @@ class Listing {
     TraceReader::Next next;
     while ((next = reader->next(record)) == TraceReader::Next::kRecord) {
       if (is_definition(record.type)) {
+        if (LocalRun run; record.type == static_cast<std::uint8_t>(RecordType::kLocalRun) &&
+                          definitions_.local_run &&
+                          decode(record, reader->dialect(), run) == nullptr) {
+          end();  // another thread's part of the file
+          std::printf("file %u.%u.elg\n", raw(run.pid), raw(run.tid));
+          open_.clear();
+          attributes_.clear();
+        }
         if (Status status = definitions_.add(record, reader->dialect()); !status) return status;
       } else {
         dispatch_record(record.type, [&]<class R>() {
@@ -52,6 +60,12 @@ class Listing {
       }
     }
     if (next == TraceReader::Next::kDamaged) return reader->error();
+    end();
+    return {};
+  }
+
+ private:
+  void end() {
     definitions_.finish();
     std::printf("end open=%zu lost=%zu clock_rate=%d offsets=%zu run=%016" PRIx64 " size=%u\n",
                 open_.size(), definitions_.lost.size(), definitions_.clock_rate ? 1 : 0,
@@ -59,10 +73,8 @@ class Listing {
                 raw(definitions_.local_run->size));
     if (objects_) print_objects();
     if (clocks_) print_clocks();
-    return {};
   }
 
- private:
   std::string region(RegionId id) const {
     const RegionDef* found = definitions_.regions.find(id);
     return found == nullptr ? "?" : found->name;

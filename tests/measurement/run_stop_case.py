@@ -12,6 +12,7 @@ import pathlib
 import re
 import shutil
 import sys
+import time
 
 from check_runs import checked
 from check_runs import compare as second_analysis
@@ -181,15 +182,49 @@ def default_names(case):
 
 
 def file_too_large(case):
-    """Files may grow to 256 KiB, which 262,144 puts fill at the latest, however few bytes one takes: recording stops,
-    what was recorded stays."""
-    case.args.arguments = ["limit", "300000"]
+    """Files may grow to 200 KiB (SHMEM's program: 256), which puts of 2 bytes fill at the latest, and no other process writes in the
+    program's place: recording stops, what was recorded stays."""
+    case.args.arguments = ["limit", "200000", "204800"]
     plain = case.run(False)
     directory = case.work / "traces"
-    measured = case.run(True, {"ELG_DIR": directory, "ELG_BUFFER_SIZE": "64K"})
+    measured = case.run(True, {"ELG_DIR": directory, "ELG_BUFFER_SIZE": "64K", "ELG_KEEP": "0"})
     compare(plain, measured)
     one_line(measured, "0.0.elg", "cannot be written", "File too large")
-    check_stopped(case, directory, 300000)
+    check_stopped(case, directory, 200000)
+
+
+def out_of_reach(case):
+    """The program has another root, is another user, or may write no large files, soon after MPI_Init: the process
+    that keeps its buffers writes in its place, and nothing is lost, of a thread that begins then either."""
+    modes = ["limit", "root", "user"] if os.geteuid() == 0 else ["limit"]  # others need root's rights
+    calls = 20000  # more than a buffer
+    empty = case.work / "empty"
+    empty.mkdir()
+    for mode in modes:
+        case.args.arguments = [mode, str(calls), "16384" if mode == "limit" else str(empty)]
+        directory = case.work / f"traces_{mode}"
+        plain = case.run(False)
+        measured = case.run(True, {"ELG_DIR": directory, "ELG_BUFFER_SIZE": "64K"})
+        compare(plain, measured)
+        silent(measured)
+        if mode != "limit" and "rank 0 is out" not in measured.stdout:
+            sys.exit(f"{mode}: {measured.stdout}")
+        for _ in range(100):  # the keeper ends a little later than the process
+            left = sorted(os.listdir(directory))
+            if not any(name.endswith(".buf") for name in left):
+                break
+            time.sleep(0.1)
+        if left != ["0.0.elg", *(["0.1.elg"] if mode != "limit" else []), "1.0.elg"] or os.listdir(empty):
+            sys.exit(f"{mode}: left: {left}, {os.listdir(empty)}")
+        found = traces(case, directory)
+        expect_puts(found["0.0.elg"], calls, case.names)
+        if found["0.0.elg"][-1] != case.names.last or found["0.0.elg"].count(case.names.lock) != LOCKS:
+            sys.exit(f"{mode}: the end is missing")
+        if mode != "limit" and not any("MPI_Iprobe" in call for call in found["0.1.elg"]):
+            sys.exit(f"{mode}: the thread's call is missing: {found['0.1.elg']}")
+        if mode != modes[-1]:
+            shutil.rmtree(directory)  # one is analysed
+    shutil.rmtree(empty)
 
 
 def check_stopped(case, directory, calls):
@@ -338,7 +373,7 @@ CASES = {
     "directory_impossible": directory_impossible, "default_names": default_names, "file_too_large": file_too_large,
     "disk_full": disk_full, "no_room_for_buffers": no_room_for_buffers, "small_buffer": small_buffer,
     "two_nodes": two_nodes, "record_off": record_off, "wrong_library": wrong_library, "helper_programs": helper_programs,
-    "moved": moved,
+    "moved": moved, "out_of_reach": out_of_reach,
 }
 
 

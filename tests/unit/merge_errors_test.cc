@@ -114,6 +114,79 @@ TEST_F(MergeErrors, OutputThatIsAnInput) {
   EXPECT_EQ(read_bytes(run.paths[0]), run.locals[0]);
 }
 
+// The trace with a LOCAL_PART behind its LOCAL_RUN.
+std::vector<std::byte> with_part(const std::vector<std::byte>& trace, std::uint64_t length) {
+  const auto at = static_cast<std::ptrdiff_t>(kHeaderSize + 2 +
+                                              std::to_integer<std::size_t>(trace[kHeaderSize]));
+  std::byte record[kMaxRecord];
+  const std::size_t size = encode(LocalPart{Count64{length}}, Dialect{}, record);
+  std::vector<std::byte> result = trace;
+  result.insert(result.begin() + at, record, record + size);
+  return result;
+}
+
+// One file of both.
+std::vector<std::byte> shared(const std::vector<std::byte>& one, const std::vector<std::byte>& two,
+                              bool compact) {
+  const auto part = [compact](const std::vector<std::byte>& trace) {
+    const auto made = [&](std::uint64_t length) {
+      const std::vector<std::byte> plain = with_part(trace, length);
+      return compact ? compact::pack(plain, compact::Blocks::kPlain) : plain;
+    };
+    return made(made(0).size() - kHeaderSize);
+  };
+  std::vector<std::byte> both = part(one);
+  const std::vector<std::byte> second = part(two);
+  both.insert(both.end(), second.begin() + kHeaderSize, second.end());
+  return both;
+}
+
+// Threads that recorded little share a file: merged, that is the same as files of their own.
+TEST_F(MergeErrors, ThreadsThatShareAFile) {
+  const char* const kThread = R"(
+THREAD tid=1 pid=0 tnid="helper"
+LOCATION lid=0 mid=0 nid=0 pid=0 tid=1
+ENTER lid=0 time=3 region=work
+MPI_CALL lid=0 time=4 exit=4.5 region=MPI_Iprobe
+EXIT lid=0 time=5
+)";
+  std::string later = kThread;  // begins while the other one runs
+  later.replace(later.find("tid=1 pid"), 5, "tid=2");
+  later.replace(later.find("pid=0 tid=1\n"), 11, "pid=0 tid=2");
+  later.replace(later.find("time=3"), 6, "time=2");
+  run.add(0, kThread, 1);
+  run.add(0, later, 2);
+  run.merge();
+  const std::vector<std::byte> expected = run.merged;
+  const std::vector<std::byte> one = run.locals[2], two = run.locals[3];
+  merge::MergeOptions options = run.options();
+  options.inputs = {run.paths[0], run.paths[1], run.dir.file("0.2.elg")};
+  fs::remove(run.paths[2]);
+  for (const bool compact : {false, true}) {
+    const std::vector<std::byte> both = shared(one, two, compact);
+    write_file(options.inputs[2], both);
+    EXPECT_FALSE(run.merge(options).suspect());
+    EXPECT_EQ(run.merged, expected) << "compact: " << compact;
+
+    // A process that was killed in the middle of leaving its small buffer has the thread twice.
+    merge::MergeOptions twice = options;
+    twice.inputs.push_back(run.dir.file("0.1.elg"));
+    write_file(twice.inputs[3], with_part(one, 0));
+    EXPECT_FALSE(run.merge(twice).suspect());
+    EXPECT_EQ(run.merged, expected);
+    fs::remove(twice.inputs[3]);
+
+    // Cut anywhere: what is there is merged, or it is said that there is nothing.
+    for (std::size_t size = 0; size < both.size(); size += 7) {
+      write_file(
+          options.inputs[2],
+          std::vector<std::byte>(both.begin(), both.begin() + static_cast<std::ptrdiff_t>(size)));
+      const auto summary = merge::merge_traces(options);
+      EXPECT_TRUE(summary || size < kHeaderSize + 80) << size << ": " << summary.error().message();
+    }
+  }
+}
+
 TEST_F(MergeErrors, NewerVersion) {
   std::vector<std::byte> bytes = run.locals[0];
   bytes[7] = std::byte{4};

@@ -62,8 +62,7 @@ std::string name_of(const std::string& setting) {
 
 }  // namespace
 
-int run_child(const std::vector<std::string>& command, const ChildOptions& options,
-              std::string& failure) {
+ChildEnd run_child(const std::vector<std::string>& command, const ChildOptions& options) {
   std::vector<char*> words, environment;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -86,6 +85,10 @@ int run_child(const std::vector<std::string>& command, const ChildOptions& optio
   if (options.stdout_to_stderr) {
     ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   }
+  if (options.both_to >= 0) {
+    ::posix_spawn_file_actions_adddup2(&actions, options.both_to, STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, options.both_to, STDERR_FILENO);
+  }
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   signals.give_defaults(attributes);
@@ -95,15 +98,15 @@ int run_child(const std::vector<std::string>& command, const ChildOptions& optio
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) {
-    failure = command[0] + ": " + std::strerror(error);
-    return error == ENOENT ? 127 : 126;
+    return {error == ENOENT ? 127 : 126, 0, command[0] + ": " + std::strerror(error)};
   }
   the_child = pid;
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   the_child = 0;
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) return {128 + WTERMSIG(status), WTERMSIG(status), ""};
+  return {WEXITSTATUS(status), 0, ""};
 }
 
 }  // namespace kojak::run

@@ -13,11 +13,15 @@ namespace kojak::run {
 struct ChildOptions {
   std::vector<std::string> environment;  // NAME=value, instead of or besides ours
   bool stdout_to_stderr = false;
+  int both_to = -1;  // a descriptor that gets standard output and standard error
 };
 
-// The child's exit status, 128 + the signal that ended it, 127 if there is no such program, 126 if
-// it cannot be run (with a message in `failure`).
-int run_child(const std::vector<std::string>& command, const ChildOptions& options,
-              std::string& failure);
+struct ChildEnd {
+  int status = 0;       // as a shell gives it: 128 + the signal that ended it, 127 if there is no
+                        // such program, 126 if it cannot be run
+  int signal = 0;       // that ended it, or 0
+  std::string failure;  // why it was not run, or empty
+};
+ChildEnd run_child(const std::vector<std::string>& command, const ChildOptions& options);
 
 }  // namespace kojak::run

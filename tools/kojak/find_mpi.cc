@@ -180,7 +180,126 @@ MpiUse find_mpi(const std::vector<std::string>& command) {
   return use;
 }
 
-std::string why_no_trace(const std::vector<std::string>& command, const MpiUse& use) {
+namespace {
+
+std::string base_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// What starts programs, and what scripts call: none of them is the program that was to be recorded.
+bool is_helper(const std::string& name) {
+  static const std::set<std::string> kHelpers = {"ash",
+                                                 "bash",
+                                                 "busybox",
+                                                 "csh",
+                                                 "dash",
+                                                 "ksh",
+                                                 "sh",
+                                                 "tcsh",
+                                                 "zsh",
+                                                 "cmake",
+                                                 "ctest",
+                                                 "make",
+                                                 "gmake",
+                                                 "ninja",
+                                                 "env",
+                                                 "nice",
+                                                 "nohup",
+                                                 "numactl",
+                                                 "perl",
+                                                 "setsid",
+                                                 "srun",
+                                                 "stdbuf",
+                                                 "sudo",
+                                                 "su",
+                                                 "taskset",
+                                                 "time",
+                                                 "timeout",
+                                                 "xargs",
+                                                 "mpirun",
+                                                 "mpiexec",
+                                                 "orterun",
+                                                 "prterun",
+                                                 "oshrun",
+                                                 "orted",
+                                                 "prted",
+                                                 "hydra_pmi_proxy",
+                                                 "mpiexec.hydra",
+                                                 "mpirun.openmpi",
+                                                 "mpirun.mpich",
+                                                 "mpiexec.mpich",
+                                                 "mpiexec.openmpi",
+                                                 "awk",
+                                                 "basename",
+                                                 "cat",
+                                                 "chmod",
+                                                 "cp",
+                                                 "date",
+                                                 "dirname",
+                                                 "echo",
+                                                 "expr",
+                                                 "gawk",
+                                                 "grep",
+                                                 "head",
+                                                 "hostname",
+                                                 "id",
+                                                 "kill",
+                                                 "ln",
+                                                 "ls",
+                                                 "mawk",
+                                                 "mkdir",
+                                                 "mktemp",
+                                                 "mv",
+                                                 "ps",
+                                                 "pwd",
+                                                 "rm",
+                                                 "rmdir",
+                                                 "sed",
+                                                 "seq",
+                                                 "sleep",
+                                                 "sort",
+                                                 "ssh",
+                                                 "tail",
+                                                 "tee",
+                                                 "test",
+                                                 "touch",
+                                                 "tr",
+                                                 "uname",
+                                                 "uniq",
+                                                 "wc",
+                                                 "which"};
+  return kHelpers.count(name) != 0;
+}
+
+// What is known without the command's files: whether the library was in a program at all.
+std::string why_not_reached(const std::string& program, const std::string& end,
+                            const std::vector<std::string>& loaded) {
+  std::string own;  // a program that had it and is no helper
+  for (const std::string& name : loaded) {
+    if (program.empty() ? !is_helper(name) : name == base_name(program)) own = name;
+  }
+  if (!own.empty()) {
+    return own +
+           " called no MPI_Init, or ended before it had succeeded, or takes MPI from a handle "
+           "(dlsym), or has another tool in front that keeps MPI_Init to itself";
+  }
+  if (!end.empty()) {
+    return end +
+           " before a process with the measurement library had started (its own message is "
+           "above)";
+  }
+  return (program.empty() ? "no MPI program" : program) +
+         std::string(
+             " was started with the measurement library: what the command starts is none, "
+             "or something on the way sets or unsets LD_PRELOAD (env, sudo, containers, a "
+             "script), or it ran on nodes that do not see this folder; put kojak run "
+             "inside, directly before the launcher");
+}
+
+}  // namespace
+
+std::string why_no_trace(const std::vector<std::string>& command, const MpiUse& use,
+                         const std::string& end, const std::vector<std::string>& loaded) {
   // The program: what is linked with MPI, else the last word but its arguments that names an ELF
   // file.
   std::string program = use.program;
@@ -195,9 +314,8 @@ std::string why_no_trace(const std::vector<std::string>& command, const MpiUse& 
     }
   }
   if (program.empty()) {
-    return "the command names no program file that could be looked into; what it started called no "
-           "MPI function of " +
-           use.mpi_or("the MPI that was chosen") + " (choose another with --mpi)";
+    return (end.empty() ? "the command names no program file that could be looked into; " : "") +
+           why_not_reached("", end, loaded);
   }
   const ElfNeeds needs = read_elf_needs(program);
   if (!needs.dynamic) {
@@ -220,10 +338,7 @@ std::string why_no_trace(const std::vector<std::string>& command, const MpiUse& 
     return program + " is linked with " + use.mpi + ", and was started by " + use.launched +
            "'s launcher: use that of its own MPI";
   }
-  return program +
-         " ended before its MPI_Init had succeeded, called none, takes MPI from a handle (dlsym), "
-         "or "
-         "has another tool in front that keeps MPI_Init to itself";
+  return why_not_reached(program, end, loaded);
 }
 
 }  // namespace kojak::run

@@ -25,9 +25,11 @@ struct MpiUse {
 
 MpiUse find_mpi(const std::vector<std::string>& command);
 
-// Why a command that ran to its end left no trace, as far as the files tell that it names: one
-// clause that says what was found and what can be done, for "no trace was written: ...".
-std::string why_no_trace(const std::vector<std::string>& command, const MpiUse& use);
+// Why a command left no trace, as far as the files tell that it names, its end ("mpirun ended with
+// status 132", empty for status 0), and which programs had the library (by name): one clause that
+// says what was found and what can be done, for "no trace was written: ...".
+std::string why_no_trace(const std::vector<std::string>& command, const MpiUse& use,
+                         const std::string& end, const std::vector<std::string>& loaded);
 
 // Goes through the names of the libraries that an ELF file needs, directly or through another one,
 // until `stop` says so.

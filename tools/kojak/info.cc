@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "epilog/format/merge_properties.h"
 #include "expert/cube/aggregate.h"
 #include "expert/cube/format.h"
 #include "expert/cube/reader.h"
@@ -31,7 +32,11 @@ void print_summary(const Report& report) {
     std::cout << what << value << '\n';
   };
   std::array<std::size_t, 4> nodes{};
-  for (const cube::SystemNode& node : report.system) ++nodes[static_cast<std::size_t>(node.kind)];
+  for (const cube::SystemNode& node : report.system) {
+    const bool place =
+        node.kind == cube::SystemKind::kMachine || node.kind == cube::SystemKind::kNode;
+    if (!place || node.name != kNoPlace) ++nodes[static_cast<std::size_t>(node.kind)];
+  }
   line("report:      ", cube::printable(report.file) + " (CUBE " + report.version + ")");
   for (const auto& [key, value] : report.attributes) {
     constexpr std::string_view kRun = "run.", kVariable = "run.env.";

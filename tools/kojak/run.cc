@@ -1,4 +1,7 @@
 // kojak run: records a program, analyses its traces, and says where the report lies.
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "epilog/format/io/run_file.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/compression.h"
 #include "tools/kojak/child.h"
@@ -16,7 +20,9 @@
 #include "tools/kojak/openmp_use.h"
 #include "tools/kojak/places.h"
 #include "tools/kojak/preload.h"
+#include "tools/kojak/run_claim.h"
 #include "tools/kojak/run_directory.h"
+#include "tools/kojak/run_worlds.h"
 
 namespace kojak::run {
 namespace {
@@ -39,6 +45,7 @@ struct Plan {
   std::string mpi;
   std::string library;    // as LD_PRELOAD names it
   std::string directory;  // absolute
+  std::string run_file;   // where the run's processes tell us something
   bool named = false;     // by the user: keeps its name
   std::string sample;     // between samples, or empty
   std::string metrics;    // counters, or empty
@@ -66,17 +73,20 @@ void say(const Plan& plan, const std::string& text) {
   if (plan.verbose) cli::print_note(text);
 }
 
+// With its own hooks for memory Open MPI's SHMEM ends every program with a fault in
+// shmem_finalize, measured or not.
+bool sets_memory_hooks(const Plan& plan) {
+  return plan.shmem && !plan.prrte && std::getenv("OMPI_MCA_memory") == nullptr;
+}
+
 // The settings that the program's processes need.
 std::vector<std::string> settings(const Plan& plan) {
   std::string preload = "LD_PRELOAD=" + plan.library;
   const char* theirs = std::getenv("LD_PRELOAD");
   if (theirs != nullptr && *theirs != '\0') preload += std::string(":") + theirs;
-  std::vector<std::string> all = {preload, "ELG_DIR=" + plan.directory};
-  // With its own hooks for memory the SHMEM of Open MPI 4 ends every program with a fault in
-  // shmem_finalize, measured or not.
-  if (plan.shmem && !plan.prrte && std::getenv("OMPI_MCA_memory") == nullptr) {
-    all.emplace_back("OMPI_MCA_memory=^patcher");
-  }
+  std::vector<std::string> all = {preload, "ELG_DIR=" + plan.directory,
+                                  std::string(run_file::kVariable) + "=" + plan.run_file};
+  if (sets_memory_hooks(plan)) all.emplace_back("OMPI_MCA_memory=^patcher");
   if (!plan.openmp_folder.empty()) {
     const char* const folders = std::getenv("LD_LIBRARY_PATH");
     all.push_back("LD_LIBRARY_PATH=" + plan.openmp_folder +
@@ -127,8 +137,8 @@ std::vector<std::string> with_launcher_options(const Plan& plan, const MpiUse& u
   return command;
 }
 
-// The command's exit status; 126 or 127 where it could not be started.
-int record(const Plan& plan, const MpiUse& use, bool& started) {
+// Runs the command; what it ended with.
+ChildEnd record(const Plan& plan, const MpiUse& use) {
   ChildOptions options;
   std::vector<std::string> command = plan.command;
   if (use.launcher && !use.launched.empty()) {
@@ -139,30 +149,71 @@ int record(const Plan& plan, const MpiUse& use, bool& started) {
     for (const std::string& setting : options.environment) say(plan, setting);
   }
   say(plan, "running " + joined(command));
-  std::string failure;
-  const int status = run_child(command, options, failure);
-  started = failure.empty();
-  if (!started) {
-    cli::print_error(failure + " (check the name; nothing was run)");
-  } else if (status != 0) {
-    cli::print_warning(status > 128 && status <= 192
-                           ? "the program was ended by signal " + std::to_string(status - 128)
-                           : "the program ended with status " + std::to_string(status));
-  }
-  return status;
+  ChildEnd end = run_child(command, options);
+  if (!end.failure.empty()) cli::print_error(end.failure + " (check the name; nothing was run)");
+  return end;
 }
 
-// Runs one of our own programs beside us; its output goes to stderr.
-ExitCode run_tool_beside(const Plan& plan, std::vector<std::string> command) {
+std::string signal_words(int signal) {
+  const char* const name = sigabbrev_np(signal);
+  return "signal " + std::to_string(signal) + (name != nullptr ? std::string(", SIG") + name : "");
+}
+
+// The signal that a launcher's status may stand for: 128 + n, by MPICH's launcher n alone. Programs
+// that end themselves give such numbers, too.
+int signal_like(const Plan& plan, int status, const MpiUse& use) {
+  if (status > 128 && status <= 128 + 64) return status - 128;
+  constexpr int kThatEndPrograms[] = {SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGTERM};
+  const bool bare = use.mpi == "mpich" && find_executable(plan.command[0]) != use.program &&
+                    std::find(std::begin(kThatEndPrograms), std::end(kThatEndPrograms), status) !=
+                        std::end(kThatEndPrograms);
+  return bare ? status : 0;
+}
+
+// "mpirun ended with status 140: rank 1 called MPI_Abort(140)"; empty for status 0.
+std::string end_words(const Plan& plan, const MpiUse& use, const ChildEnd& end,
+                      const RunLines& lines, const std::vector<WorldReport>& worlds) {
+  const std::string name = fs::path(plan.command[0]).filename().string();
+  if (end.signal != 0) return name + " was ended by " + signal_words(end.signal);
+  if (end.status == 0) return "";
+  std::string text = name + " ended with status " + std::to_string(end.status);
+  if (!lines.aborts.empty()) {
+    const auto& [rank, code] = lines.aborts.front();
+    text += ": rank " + std::to_string(rank) + " called MPI_Abort(" + code + ")";
+    if (lines.aborts.size() > 1) {
+      text += ", and so did " + std::to_string(lines.aborts.size() - 1) + " more";
+    }
+  } else if (const int signal = signal_like(plan, end.status, use);
+             signal != 0 && std::any_of(worlds.begin(), worlds.end(), [](const WorldReport& world) {
+               return has_unended_trace(world.folder);
+             })) {
+    text += " (as after " + signal_words(signal) + ")";
+  }
+  return text;
+}
+
+// What the library said of recordings that ended before their process.
+void tell_stopped(const RunLines& lines) {
+  if (lines.stopped.empty()) return;
+  const auto& [rank, why] = lines.stopped.front();
+  const std::size_t more = lines.stopped.size() - 1;
+  cli::print_warning("the recording of rank " + std::to_string(rank) +
+                     " stopped before the program's end: " + why +
+                     (more == 0 ? "" : "; so did that of " + std::to_string(more) + " more"));
+}
+
+// Runs one of our own programs beside us; its output goes to stderr, or where `both_to` says.
+ExitCode run_tool_beside(const Plan& plan, std::vector<std::string> command, int both_to = -1) {
   command[0] = (program_directory() / command[0]).string();
   if (cli::quiet()) command.insert(command.begin() + 1, "--quiet");
   say(plan, "running " + joined(command));
   ChildOptions options;
   options.stdout_to_stderr = true;
-  std::string failure;
-  const int status = run_child(command, options, failure);
-  if (!failure.empty()) cli::print_error(failure + " (is kojak installed completely?)");
-  return status >= 0 && status <= 4 ? static_cast<ExitCode>(status) : ExitCode::kOutputFailed;
+  options.both_to = both_to;
+  const ChildEnd end = run_child(command, options);
+  if (!end.failure.empty()) cli::print_error(end.failure + " (is kojak installed completely?)");
+  return end.status >= 0 && end.status <= 4 ? static_cast<ExitCode>(end.status)
+                                            : ExitCode::kOutputFailed;
 }
 
 std::string short_name(const std::string& path) {
@@ -181,8 +232,8 @@ void convert(const Plan& plan, const char* tool, const std::string& trace,
 }
 
 // Analyses the traces in one directory. They are merged on the way; a merged trace is written only
-// for who wants one.
-void analyse(const Plan& plan, const std::string& directory) {
+// for who wants one. What the analysis says goes to stderr, or where `both_to` says.
+void analyse(const Plan& plan, const std::string& directory, int both_to = -1) {
   const std::string place = short_name(directory);
   if (!plan.analyse) return cli::print_note("traces in " + place);
   const std::string trace = place + "/a" + cli::extension_of(plan.compression);
@@ -198,7 +249,7 @@ void analyse(const Plan& plan, const std::string& directory) {
   if (plan.compression == Compression::kZstd) command.emplace_back("--zstd");
   if (plan.compression == Compression::kGzip) command.emplace_back("--gzip");
   command.insert(command.end(), {"-o", report, "--html", page, place});
-  const ExitCode done = run_tool_beside(plan, command);
+  const ExitCode done = run_tool_beside(plan, command, both_to);
   if (done != ExitCode::kFine && done != ExitCode::kSuspect) {
     return cli::print_warning("the traces in " + place + " could not be analysed");
   }
@@ -207,26 +258,78 @@ void analyse(const Plan& plan, const std::string& directory) {
   std::error_code ignored;
   if (!keep && (plan.otf2 || plan.perfetto)) fs::remove(trace, ignored);
   if (plan.discard && done == ExitCode::kFine) remove_local_traces(directory);
+  if (both_to >= 0) return;  // then it stands in a list
   cli::print_note("the report is " + report + " (open it with CUBE), as a page " + page +
                   " (open it with a browser)" + (keep ? ", the trace " + trace : ""));
 }
 
-void finish(const Plan& plan, const MpiUse& use) {
-  const auto facts = read_run_facts(plan.directory);
-  if (!facts) {
-    std::error_code ignored;
-    if (!plan.named) fs::remove(plan.directory, ignored);  // if it is empty
-    cli::print_warning("no trace was written: " + why_no_trace(plan.command, use));
-    return;
+// Analyses the runs of a command that made several, and lists them.
+void analyse_all(const Plan& plan, std::vector<WorldReport>& worlds) {
+  for (std::size_t i = 0; i < worlds.size(); ++i) {
+    WorldReport& world = worlds[i];
+    world.folder = short_name(world.folder);
+    if (!plan.analyse) continue;
+    cli::print_note("analysing " + world.folder + " (" + std::to_string(i + 1) + " of " +
+                    std::to_string(worlds.size()) + ")");
+    const int said = ::memfd_create("kojak", MFD_CLOEXEC);
+    analyse(plan, world.folder, said);
+    if (said >= 0) {
+      char part[4096];
+      ::lseek(said, 0, SEEK_SET);
+      for (ssize_t got; (got = ::read(said, part, sizeof part)) > 0;) {
+        world.said.append(part, static_cast<std::size_t>(got));
+      }
+      ::close(said);
+    }
+    read_numbers(world);
   }
-  const std::vector<std::string> spawned = spawned_worlds(plan.directory);
-  analyse(plan, plan.named ? plan.directory : give_final_name(plan.directory, *facts));
-  for (const std::string& world : spawned) {
-    const auto world_facts = read_run_facts(world);
-    if (!world_facts) continue;
-    cli::print_note("processes spawned by the program:");
-    analyse(plan, plan.named ? world : give_final_name(world, *world_facts));
+  print_worlds(worlds);
+}
+
+void finish(const Plan& plan, const MpiUse& use, const ChildEnd& end, const RunClaim& claim) {
+  const RunLines lines = claim.lines();
+  std::vector<WorldReport> worlds = worlds_of(plan.directory, lines);
+  const std::string ended = end_words(plan, use, end, lines, worlds);
+  if (!worlds.empty()) {
+    if (!ended.empty()) cli::print_warning(ended);
+    for (WorldReport& world : worlds) {
+      const bool ours = world.folder.compare(0, plan.directory.size(), plan.directory) == 0;
+      if (!plan.named && ours) world.folder = give_final_name(world.folder, world.facts);
+      RunClaim::tell_outer(world.folder);
+    }
+    if (worlds.size() == 1) {
+      analyse(plan, worlds.front().folder);
+    } else {
+      analyse_all(plan, worlds);
+    }
+    // What some processes could not tell themselves is told when their last records are there.
+    return tell_stopped(claim.lines());
   }
+  std::error_code ignored;
+  if (!plan.named) fs::remove(plan.directory, ignored);  // if it is empty
+  if (!lines.inside.empty()) {
+    return cli::print_note(
+        "recorded by another kojak run in this one: " + short_name(lines.inside.front()) +
+        (lines.inside.size() == 1 ? ""
+                                  : " and " + std::to_string(lines.inside.size() - 1) + " more"));
+  }
+  std::string why;
+  if (!lines.reasons.empty()) {
+    why = lines.reasons.front();
+  } else if (!lines.stopped.empty()) {
+    why = lines.stopped.front().second + " (rank " + std::to_string(lines.stopped.front().first) +
+          ")";
+  } else if (!lines.worlds.empty()) {
+    why = "the traces went to " + lines.worlds.front().folder +
+          ", which holds none now: it was removed or renamed, or the program was ended before it "
+          "could write";
+  } else if (!lines.aborts.empty()) {
+    why = "the program was ended before it could write";
+  } else {
+    why = why_no_trace(plan.command, use, ended, lines.programs);
+  }
+  if (!ended.empty() && why.find(ended) == std::string::npos) cli::print_warning(ended);
+  cli::print_warning("no trace was written: " + why);
 }
 
 // Decides how OpenMP is recorded, and says what is not, or differs. `wish`: --openmp, or empty.
@@ -344,27 +447,41 @@ int body(const po::variables_map& values) {
       values.count("openmp") != 0 ? values["openmp"].as<std::string>() : std::string();
   if (Status status = choose_openmp(plan, use, openmp); !status)
     return static_cast<int>(cli::failed(status.error()));
-  const char* wish = std::getenv("ELG_DIR");
+  // Within another `kojak run`, ELG_DIR names that one's folder.
+  const char* const wish = RunClaim::outer().empty() ? std::getenv("ELG_DIR") : nullptr;
   std::string directory = wish != nullptr ? wish : "";
   if (values.count("output") != 0) directory = values["output"].as<std::string>();
   plan.named = !directory.empty();
   plan.directory = plan.named ? fs::absolute(directory).lexically_normal().string() : unused_name();
   if (plan.directory.size() > 1 && plan.directory.back() == '/') plan.directory.pop_back();
-  if (Status status = check_wish(plan.directory); !status)
+  for (const auto check : {check_kind, check_writable}) {
+    if (Status status = check(plan.directory); !status)
+      return static_cast<int>(cli::failed(status.error()));
+  }
+  const auto claim = RunClaim::take(plan.directory);
+  if (!claim) return static_cast<int>(cli::failed(claim.error()));
+  if (Status status = check_free(plan.directory); !status)
     return static_cast<int>(cli::failed(status.error()));
-  if (Status status = check_writable(plan.directory); !status)
-    return static_cast<int>(cli::failed(status.error()));
+  plan.run_file = claim->path();
+  if (!claim->taken_from().empty()) {
+    cli::print_note(short_name(plan.directory) + ": taken over from " + claim->taken_from() +
+                    ", which is gone");
+  }
   Preload preload;
   if (Status status = preload.use(library); !status)
     return static_cast<int>(cli::failed(status.error()));
   plan.library = preload.path();
+  if (sets_memory_hooks(plan)) {
+    cli::print_note(
+        "OMPI_MCA_memory=^patcher is set for the program: without it Open MPI's SHMEM ends every "
+        "program with a fault in shmem_finalize (status 139), measured or not");
+  }
   if (preload.linked()) say(plan, library + " is preloaded as " + plan.library);
   say(plan, "MPI: " + plan.mpi + (plan.shmem ? " and its SHMEM" : "") +
                 (use.program.empty() ? "" : " (" + use.program + ")"));
-  bool started = false;
-  const int status = record(plan, use, started);
-  if (started) finish(plan, use);
-  return status;
+  const ChildEnd end = record(plan, use);
+  if (end.failure.empty()) finish(plan, use, end, *claim);
+  return end.status;
 }
 
 }  // namespace

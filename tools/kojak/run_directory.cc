@@ -12,6 +12,7 @@
 
 #include "epilog/format/definitions.h"
 #include "epilog/format/io/local_buffer.h"
+#include "epilog/format/run_property_keys.h"
 
 namespace kojak::run {
 namespace {
@@ -57,6 +58,10 @@ std::optional<RunFacts> facts_of(const std::string& trace) {
     RunFacts facts;
     if (const RegionDef* root = definitions.regions.find(enter.rid)) facts.program = root->name;
     facts.processes = raw(definitions.local_run->size);
+    definitions.properties.for_each(
+        [&](const std::string& key, ProcessId, const std::string& value) {
+          if (key == run_property::kCommand) facts.command = value;
+        });
     return facts;
   }
   return std::nullopt;
@@ -79,19 +84,23 @@ bool holds_traces(const std::string& directory) {
   });
 }
 
-Status check_wish(const std::string& directory) {
+Status check_kind(const std::string& directory) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(directory, ignored);
+  if (!fs::exists(status) || fs::is_directory(status)) return {};
   Error error;
   error.code = ExitCode::kOutputFailed;
   error.file = directory;
-  std::error_code ignored;
-  const fs::file_status status = fs::status(directory, ignored);
-  if (!fs::exists(status)) return {};
-  if (!fs::is_directory(status)) {
-    error.reason = "is no directory";
-    error.remedy = "name another place for the traces with -o";
-    return error;
-  }
+  error.reason = "is no directory";
+  error.remedy = "name another place for the traces with -o";
+  return error;
+}
+
+Status check_free(const std::string& directory) {
   if (!holds_traces(directory)) return {};
+  Error error;
+  error.code = ExitCode::kOutputFailed;
+  error.file = directory;
   error.reason = "holds traces already";
   error.remedy = "remove it, or name another place with -o";
   return error;
@@ -132,7 +141,8 @@ std::string unused_name() {
   const std::string base =
       (fs::current_path() / ("elg_run." + std::to_string(::getpid()))).string();
   std::string name = base;
-  for (int i = 2; fs::exists(name); ++i) name = base + "-" + std::to_string(i);
+  for (int i = 2; fs::exists(name) || fs::exists(name + ".lock"); ++i)
+    name = base + "-" + std::to_string(i);
   return name;
 }
 
@@ -159,14 +169,10 @@ std::string give_final_name(const std::string& directory, const RunFacts& facts)
   return directory;
 }
 
-std::vector<std::string> spawned_worlds(const std::string& directory) {
-  std::vector<std::string> worlds;
-  for (int i = 2; i < kMostNames; ++i) {
-    const std::string name = directory + "." + std::to_string(i);
-    if (!holds_traces(name)) break;
-    worlds.push_back(name);
-  }
-  return worlds;
+bool has_unended_trace(const std::string& directory) {
+  const std::vector<fs::path> all = entries(directory);
+  return std::any_of(all.begin(), all.end(),
+                     [](const fs::path& path) { return is_local_name(path, ".buf"); });
 }
 
 void remove_local_traces(const std::string& directory) {

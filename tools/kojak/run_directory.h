@@ -16,6 +16,7 @@ namespace kojak::run {
 // What the local traces in a directory say of their run.
 struct RunFacts {
   std::string program;
+  std::string command;  // the words of its first process, or empty
   std::uint32_t processes = 0;
 };
 
@@ -24,8 +25,10 @@ std::optional<RunFacts> read_run_facts(const std::string& directory);
 
 bool holds_traces(const std::string& directory);
 
-// Checks a directory that the user named: nothing there, or a directory without traces.
-Status check_wish(const std::string& directory);
+// Checks a directory that the user named: nothing there, or a directory.
+Status check_kind(const std::string& directory);
+// That it holds no traces.
+Status check_free(const std::string& directory);
 
 // Checks that traces can be written there, by writing a little and removing it again: no
 // permission, a read-only or full disk, a path through a file. Leaves nothing behind.
@@ -38,8 +41,8 @@ std::string unused_name();
 // the name that it has in the end, the old one if it cannot be renamed.
 std::string give_final_name(const std::string& directory, const RunFacts& facts);
 
-// The directories of worlds that the run's processes spawned: <directory>.2, .3 ...
-std::vector<std::string> spawned_worlds(const std::string& directory);
+// Some process of the run did not end its trace: it ended before, or could not write.
+bool has_unended_trace(const std::string& directory);
 
 // Removes the local traces, when a merged one has taken their place.
 void remove_local_traces(const std::string& directory);

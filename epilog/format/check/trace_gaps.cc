@@ -4,6 +4,7 @@
 #include <set>
 
 #include "epilog/format/in_number.h"
+#include "epilog/format/merge_properties.h"
 
 namespace kojak {
 namespace {
@@ -19,11 +20,16 @@ constexpr const char* kCutAnew =
     "Events are missing here that the run had. Merge the run again, or copy the file again, and "
     "cut "
     "anew.";
+// Of regions left open: those of a location whose recording stopped before.
+constexpr Byte kOpenAtStop{255};
 constexpr Kind kKinds[] = {
-    {kLostDiskFull, true, "{record|records} not written because the disk was full", kIncomplete},
+    {kLostDiskFull, true, "{record|records} not written because the trace file could not be",
+     kIncomplete},
     {kLostOpenRegions, false, "{region|regions} left open when the program ended",
      "The program ended without MPI_Finalize or shmem_finalize; its last calls count up to their "
      "location's last event."},
+    {kOpenAtStop, false, "{region|regions} left open when the recording of the process stopped",
+     "The last calls count up to their location's last event."},
     {kLostUnknownWindows, true, "{transfer|transfers} on windows of unknown identity", kIncomplete},
     {kLostBehindDamage, true, "{record|records} dropped after a damage", kIncomplete},
     {kLostDamaged, true, "damaged {record|records} in the trace that this part was cut out of",
@@ -37,6 +43,8 @@ constexpr TraceFault kMissingProcesses{
     "local {trace|traces} missing when the run was merged",
     "What they did and who waited for them is unknown. Merge again with all traces of the run.",
     true};
+constexpr const char* kUnwritten =
+    "{process was|processes were} ended before {it|they} could write a trace";
 
 TraceGap gap_of(Byte kind) {
   for (const Kind& known : kKinds) {
@@ -56,8 +64,13 @@ std::vector<TraceGap> gaps_of(const std::vector<Lost>& lost) {
     std::set<LocationId> locations;
   };
   std::map<Byte, Sum> kinds;
+  std::set<LocationId> stopped;
   for (const Lost& l : lost) {
-    Sum& sum = kinds[l.what];
+    if (l.what == kLostDiskFull || l.what == kLostLimit) stopped.insert(l.lid);
+  }
+  for (const Lost& l : lost) {
+    const bool at_stop = l.what == kLostOpenRegions && stopped.count(l.lid) != 0;
+    Sum& sum = kinds[at_stop ? kOpenAtStop : l.what];
     sum.count += raw(l.count);
     if (!is_absent(l.lid)) sum.locations.insert(l.lid);
   }
@@ -86,7 +99,14 @@ std::vector<TraceGap> gaps_of(const BadRecords& bad, const Definitions& definiti
   };
   add(bad.damaged, kDamagedRecords);
   add(bad.definitions, kBadDefinitions);
-  if (definitions.merged_run) add(raw(definitions.merged_run->missing), kMissingProcesses);
+  const std::uint64_t missing = definitions.merged_run ? raw(definitions.merged_run->missing) : 0;
+  const std::string* const early = definitions.properties.find(run_property::kEndedEarly);
+  if (missing != 0 && early != nullptr) {
+    gaps.push_back({missing, true, in_number(kUnwritten, missing),
+                    "What they did and who waited for them is unknown: " + *early + "."});
+  } else {
+    add(missing, kMissingProcesses);
+  }
   for (TraceGap& gap : gaps_of(definitions.lost)) gaps.push_back(std::move(gap));
   add(bad.unknown, kUnknownRecords);
   return gaps;

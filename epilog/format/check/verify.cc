@@ -76,6 +76,8 @@ class Verifier {
   template <class T>
   void introduced(const char* field, T id);
   void leave(LocationState& state, bool tracing);
+  // Of a local trace: another thread's begins.
+  void begin_part();
   template <class Ok>
   void leaves(const LocationState& state, Ok&& ok);
   void whole_file();
@@ -302,9 +304,20 @@ void Verifier::event(const R& record) {
   flow(record, *state);
 }
 
+void Verifier::begin_part() {
+  whole_file();
+  definitions_ = Definitions();
+  call_paths_.clear();
+  states_ = {};
+  pending_attribute_ = {};
+  has_byte_count_ = false;
+  last_time_ = -HUGE_VAL;
+  local_location_.reset();
+}
+
 // What can be said only at the end.
 void Verifier::whole_file() {
-  place_ = {0, reader_.offset()};
+  place_ = {0, reader_.offset()};  // (of the part, if there are several)
   definitions_.finish();
   if (!result_.local) {
     if (!definitions_.last_def) {
@@ -354,6 +367,11 @@ Result<Verification> Verifier::run() {
       result_.local = raw_record.type == static_cast<std::uint8_t>(RecordType::kLocalRun);
     }
     place_ = {raw_record.type, raw_record.offset};
+    if (result_.local && result_.records > 1 &&
+        raw_record.type == static_cast<std::uint8_t>(RecordType::kLocalRun)) {
+      begin_part();
+      place_ = {raw_record.type, raw_record.offset};
+    }
     const bool event = is_event(raw_record.type);
     if (event) {
       ++result_.events;

@@ -13,6 +13,9 @@
 //   trace = file[0, base) + buffer[0, end - base)
 // `end` is stored after the records it covers, and never goes back. A finished location has no
 // buffer file. Run, rank and thread are those of the trace file's LOCAL_RUN.
+//
+// A thread that has recorded little has no files yet (runtime/small_buffers.h): all of its trace is
+// in memory, base is 0, and its files are made when the process has died.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +29,7 @@ struct LocalBufferHeader {
     kInMemory = 0,  // the file has no records: the process has them, or nobody any more
     kSaved = 1,     // the file has them
     kClosed = 2,    // in memory only: nothing is left to save
+    kLeft = 3,      // in memory only: its owner has ended it, and could not reach the files
   };
   char magic[8];
   std::uint64_t start;     // offset of the records in the buffer file
@@ -35,7 +39,8 @@ struct LocalBufferHeader {
   std::uint64_t run_hi, run_lo;
   std::uint32_t rank, thread;
   std::uint32_t state;
-  std::int32_t error;             // why the records could not be saved: an errno, or 0
+  std::int32_t error;             // why the records could not be saved: an errno, or 0; in memory
+                                  // why the process could not write, if it could not tell
   std::uint64_t kernel;           // where the two processes can be asked about (running.h)
   std::uint32_t process, keeper;  // the measured one, and the one that saves; 0: there is none
   // How times come from the machine's clock, to tell when the process ended: seconds = (ticks -
@@ -47,24 +52,22 @@ struct LocalBufferHeader {
   enum ClockKind : std::uint32_t { kNoClock = 0, kCycles = 1, kNanoseconds = 2 };
 };
 
-// In memory the name of the buffer file stands here, behind the header.
-inline constexpr std::size_t kBufferNameAt = 256;
-inline constexpr std::size_t kBufferNameSize = 4352;
-inline constexpr std::size_t kBufferRecordsAt = 8192;
+// In memory the records stand here.
+inline constexpr std::size_t kBufferRecordsAt = 2560;
 
-// In memory only, between name and records: what is noted of the call that the thread is in. If the
-// process dies in it, these records follow those up to `end`; when it returns, `size` becomes 0.
-// They are as version 2.0 has them, each behind its code byte, but their times are ticks: whoever
-// saves them makes seconds of these.
+// In memory only, between header and records: what is noted of the call that the thread is in. If
+// the process dies in it, these records follow those up to `end`; when it returns, `size` becomes
+// 0. They are as version 2.0 has them, each behind its code byte, but their times are ticks:
+// whoever saves them makes seconds of these.
 struct LocalBufferNote {
   static constexpr std::size_t kRoom = 2048;
   static constexpr std::size_t kTimeAt = 3 + 4;  // in a record
   std::uint64_t size;
   std::byte records[kRoom];
 };
-inline constexpr std::size_t kBufferNoteAt = kBufferNameAt + kBufferNameSize;
+inline constexpr std::size_t kBufferNoteAt = 256;
 
-static_assert(sizeof(LocalBufferHeader) <= kBufferNameAt);
+static_assert(sizeof(LocalBufferHeader) <= kBufferNoteAt);
 static_assert(kBufferNoteAt % alignof(LocalBufferNote) == 0);
 static_assert(kBufferNoteAt + sizeof(LocalBufferNote) <= kBufferRecordsAt);
 

@@ -6,7 +6,7 @@
 // false (a function without hooks) nothing is converted. Arguments that no hook may use are null in
 // a Fortran call: strings but that of MPI_Comm_create_from_group, sessions, callbacks, attribute
 // values, arrays of LOGICALs, and arrays of handles other than requests and datatypes. Memory for
-// long arrays comes from the session and goes back at the end of the call; ok() is false without.
+// long arrays is the measurement's own and is kept for later calls; ok() is false without.
 #pragma once
 
 #include <mpi.h>
@@ -138,7 +138,15 @@ class OutIndex {
   int c_ = MPI_UNDEFINED;
 };
 
-// Memory for the length of one call.
+// Memory for the length of one call, which later ones get again.
+struct Block {
+  std::byte* data = nullptr;
+  std::size_t size = 0;
+  Block* next = nullptr;
+};
+Block* take_block(std::size_t size);  // null: no memory
+void give_back(Block* block);
+
 template <class T>
 class Scratch {
  public:
@@ -147,50 +155,99 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch() {
-    if (far_ == nullptr) return;
-    const BookkeepingLock lock;
-    release(far_, size_ * sizeof(T));
+    if (far_ != nullptr) give_back(far_);
   }
   bool resize(int count) {  // once
     size_ = count > 0 ? static_cast<std::size_t>(count) : 0;
     if (size_ <= kNear) return true;
-    const BookkeepingLock lock;
-    far_ = static_cast<T*>(allocate(size_ * sizeof(T)));
+    far_ = take_block(size_ * sizeof(T));
     return far_ != nullptr;
   }
-  T* data() { return far_ != nullptr ? far_ : near_; }
+  T* data() { return far_ != nullptr ? reinterpret_cast<T*>(far_->data) : near_; }
   std::size_t size() const { return size_; }
 
  private:
   // On the caller's stack, of which there may be little.
   static constexpr std::size_t kNear = 96 / sizeof(T);
   T near_[kNear];
-  T* far_ = nullptr;
+  Block* far_ = nullptr;
   std::size_t size_ = 0;
 };
+
+#if defined(MPICH)
+// Handles are the same numbers in both languages.
+template <bool kUsed>
+class Requests {
+ public:
+  static_assert(sizeof(MPI_Fint) == sizeof(MPI_Request));
+  Requests(void* user, const void*) : user_(static_cast<MPI_Request*>(user)) {}
+  bool ok() const { return true; }
+  MPI_Request* given() { return kUsed ? user_ : nullptr; }
+  void take() {}
+  void take(const int*, int) {}
+
+ private:
+  MPI_Request* user_;
+};
+#else
+// An array of requests in both languages. To convert them all takes longer than to complete one, so
+// what is known from the last call with such an array is used again: a number that stands for a
+// request stands for the same one until that is over.
+struct RequestArray {
+  Vector<MPI_Fint> fortran;
+  Vector<MPI_Request> c;
+  std::uint64_t ended = 0;  // how many requests had been over when all of it was true
+  bool holds = false;       // it was true then
+  RequestArray* next = nullptr;
+};
+RequestArray* convert_requests(const MPI_Fint* user, std::size_t count);  // null: no memory
+// `completed`: by the call itself, which has told what became of these.
+void give_back(RequestArray* array, std::uint64_t completed);
 
 template <bool kUsed>
 class Requests {
  public:
   Requests(void* user, const void* count) : user_(static_cast<const MPI_Fint*>(user)) {
     if constexpr (kUsed) {
-      ok_ = c_.resize(*static_cast<const MPI_Fint*>(count));
-      if (ok_) take();
+      const MPI_Fint n = *static_cast<const MPI_Fint*>(count);
+      array_ = convert_requests(user_, n > 0 ? static_cast<std::size_t>(n) : 0);
     }
   }
-  bool ok() const { return ok_; }
-  MPI_Request* given() { return c_.data(); }
+  Requests(const Requests&) = delete;
+  Requests& operator=(const Requests&) = delete;
+  ~Requests() {
+    if (array_ != nullptr) give_back(array_, completed_);
+  }
+  bool ok() const { return !kUsed || array_ != nullptr; }
+  MPI_Request* given() { return array_ != nullptr ? array_->c.data() : nullptr; }
+  // What the call made of all of them, or of those that it completed.
   void take() {
     if constexpr (kUsed) {
-      for (std::size_t i = 0; i < c_.size(); ++i) c_.data()[i] = RequestKindOf::from(user_[i]);
+      for (std::size_t i = 0; i < array_->c.size(); ++i) take(i);
+      array_->holds = false;
+    }
+  }
+  void take(const int* indices, int found) {
+    if constexpr (kUsed) {
+      for (int i = 0; i < found; ++i) {
+        const auto place = static_cast<std::size_t>(indices[i]);
+        if (indices[i] < 0 || place >= array_->c.size()) continue;
+        take(place);
+        ++completed_;
+      }
     }
   }
 
  private:
+  void take(std::size_t i) {
+    array_->fortran[i] = user_[i];
+    array_->c[i] = RequestKindOf::from(user_[i]);
+  }
   const MPI_Fint* user_;
-  Scratch<MPI_Request> c_;
-  bool ok_ = true;
+  RequestArray* array_ = nullptr;
+  std::uint64_t completed_ = 0;
 };
+#endif
 
 template <bool kUsed>
 class Indices {

@@ -53,7 +53,7 @@ function(kojak_add_fortran mpi)
 
   set(target elg_mpi_objects_${mpi})
   add_dependencies(${target} kojak_fortran_generated_${mpi})
-  target_sources(${target} PRIVATE ${sources} ${dir}/entry.cc ${dir}/lifecycle.cc ${dir}/values.cc)
+  target_sources(${target} PRIVATE ${sources} ${dir}/convert.cc ${dir}/entry.cc ${dir}/lifecycle.cc ${dir}/values.cc)
   target_include_directories(${target} PRIVATE ${made}/include)
   foreach(library elg_mpi_${mpi} elg_mpi_static_${mpi})
     target_sources(${library} PRIVATE ${values})

@@ -98,7 +98,9 @@ class Argument:
                 if library == "openmpi" and f.name == "MPI_Request_get_status":
                     self.passed = p.name  # it says .false. without looking where the status is ignored
         elif p.kind == "request" and array:
-            self._object("Requests<kUsed>", f"{p.name}, {p.array}", (1, f"if (found != 0) {c}.take();"))
+            told = [q.name for q in f.parameters if q.kind == "index"]
+            took = f"{c}.take(b.{told[0]}, found);" if told else f"if (found != 0) {c}.take();"
+            self._object("Requests<kUsed>", f"{p.name}, {p.array}", (3 if told else 1, took))
             self.always = f"{c}.take();"
             self.needs_memory = True
         elif p.kind == "type" and p.array == "" and p.direction == "in":

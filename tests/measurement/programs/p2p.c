@@ -195,6 +195,98 @@ static void same_handle(void) {
   barrier();
 }
 
+enum { kArray = 40 };
+static MPI_Request array[2 * kArray];
+static double received[kArray];
+
+static void post(int i, int tag) {
+  received[i] = -1;
+  MPI_Irecv(&received[i], 1, MPI_DOUBLE, previous, tag, MPI_COMM_WORLD, &array[i]);
+  expect("MPI_Irecv posted:%d:%d", previous, tag);
+}
+static void send(int i, int tag) {
+  MPI_Isend(&out[i], 1, MPI_DOUBLE, next, tag, MPI_COMM_WORLD, &array[kArray + i]);
+  expect("MPI_Isend send:%d:%d:8#", next, tag);
+}
+/* Waits for one request of the array; returns the place of a receive, or -1 for a send. */
+static int wait_for_any(int first_tag) {
+  int index;
+  MPI_Waitany(2 * kArray, array, &index, MPI_STATUS_IGNORE);
+  check(index >= 0 && index < 2 * kArray, "Waitany found nothing");
+  if (index >= kArray) {
+    expect("MPI_Waitany sent");
+    return -1;
+  }
+  expect("MPI_Waitany recv:%d:%d:8#", previous, first_tag + index);
+  check(received[index] == index, "the message of another request");
+  return index;
+}
+
+/* Arrays of which each call completes one: their handles are used again, at the same place; they are persistent, and
+ * what is over stays there; sends may share one. */
+static void arrays(void) {
+  int index, count, indices[2 * kArray], left[kArray];
+  char line[2 * kArray * 20];
+  for (int i = 0; i < kArray; ++i) out[i] = i;
+  for (int i = 0; i < kArray; ++i) {
+    post(i, 300 + i);
+    left[i] = 2;
+  }
+  barrier();
+  for (int i = kArray; i-- != 0;) send(i, 300 + i);
+  for (int done = 0; done < 4 * kArray; ++done) {
+    const int i = wait_for_any(300);
+    if (i >= 0 && --left[i] != 0) post(i, 300 + i);
+    if (done == kArray) {  /* in the middle, while others wait in the array */
+      for (int k = 0; k < kArray; ++k) {
+        MPI_Send(&out[k], 1, MPI_DOUBLE, next, 300 + k, MPI_COMM_WORLD);
+        expect("MPI_Send send:%d:%d:8", next, 300 + k);
+      }
+      done += kArray;  /* there are no requests for these */
+    }
+  }
+  MPI_Waitany(2 * kArray, array, &index, MPI_STATUS_IGNORE);
+  expect("MPI_Waitany");
+  check(index == MPI_UNDEFINED, "requests are left");
+  barrier();
+
+  for (int i = 0; i < kArray; ++i) {
+    MPI_Recv_init(&received[i], 1, MPI_DOUBLE, previous, 400 + i, MPI_COMM_WORLD, &array[i]);
+  }
+  for (int round = 0; round < 2; ++round) {
+    strcpy(line, "MPI_Startall");
+    for (int i = 0; i < kArray; ++i) sprintf(line + strlen(line), " posted:%d:%d", previous, 400 + i);
+    MPI_Startall(kArray, array);
+    expect("%s", line);
+    barrier();
+    for (int i = 0; i < kArray; ++i) send((7 * i) % kArray, 400 + (7 * i) % kArray);
+    for (int done = 0; done < 2 * kArray; ++done) wait_for_any(400);
+    barrier();
+  }
+  /* What has not begun is not tested. */
+  MPI_Start(&array[kArray - 1]);
+  expect("MPI_Start posted:%d:%d", previous, 400 + kArray - 1);
+  MPI_Testsome(kArray, array, &count, indices, MPI_STATUSES_IGNORE);
+  expect("MPI_Testsome tested");
+  barrier();
+  send(kArray - 1, 400 + kArray - 1);
+  do {
+    MPI_Testsome(kArray, array, &count, indices, MPI_STATUSES_IGNORE);
+  } while (count == 0 && after_a_while());
+  expect("*MPI_Testsome tested");
+  expect("MPI_Testsome recv:%d:%d:8#", previous, 400 + kArray - 1);
+  MPI_Wait(&array[2 * kArray - 1], MPI_STATUS_IGNORE);
+  expect("MPI_Wait sent");
+  MPI_Testsome(kArray, array, &count, indices, MPI_STATUSES_IGNORE);
+  expect("MPI_Testsome");
+  check(count == MPI_UNDEFINED, "a request that has not begun");
+  for (int i = 0; i < kArray; ++i) {
+    MPI_Request_free(&array[i]);
+    expect("MPI_Request_free");
+  }
+  barrier();
+}
+
 static void persistent(void) {
   MPI_Request request[3];
   MPI_Recv_init(in, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 30, MPI_COMM_WORLD, &request[0]);
@@ -284,6 +376,7 @@ int main(int argc, char** argv) {
   blocking();
   nonblocking();
   same_handle();
+  arrays();
   persistent();
   matched();
   failing();

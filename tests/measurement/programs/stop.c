@@ -1,9 +1,10 @@
-/* Ways in which a measured program can end, or be disturbed: stop MODE [CALLS].
+/* Ways in which a measured program can end, or be disturbed: stop MODE [CALLS [FOLDER | BYTES]].
  *
  * Rank 0 puts CALLS times into rank 1's window before the end, each rank tells on standard output that it came so far.
  * It locks rank 1's window fewer times, since MPICH's processes poll: each lock takes 30 ms where two share a processor.
  */
 #include <mpi.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -38,6 +39,12 @@ static void forked(void) {
   printf("child %d\n", WEXITSTATUS(status));
 }
 
+static void* probe(void* unused) {
+  int flag;
+  MPI_Iprobe(MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  return unused;
+}
+
 /* Out of calls that wait, begin something, and transfer. */
 static void jumped(MPI_Win win) {
   static double x = 0;
@@ -67,13 +74,24 @@ int main(int argc, char** argv) {
   const long calls = argc > 2 ? atol(argv[2]) : 1000;
   double *memory, value = 1;
   MPI_Win win;
-  MPI_Init(&argc, &argv);
+  int level = MPI_THREAD_SINGLE, out = 0; /* of reach of the traces, in an empty folder */
+  if (strcmp(mode, "root") == 0 || strcmp(mode, "user") == 0) level = MPI_THREAD_MULTIPLE;
+  MPI_Init_thread(&argc, &argv, level, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Win_allocate(sizeof(double), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
   MPI_Win_fence(0, win);
   if (strcmp(mode, "limit") == 0) { /* not before MPI has made its own files */
-    const struct rlimit limit = {1 << 18, 1 << 18};
+    const rlim_t bytes = argc > 3 ? (rlim_t)atol(argv[3]) : 1 << 18;
+    const struct rlimit limit = {bytes, bytes};
     setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  if (strcmp(mode, "root") == 0 && me == 0) out = chroot(argv[3]) == 0 && chdir("/") == 0 ? 1 : -1;
+  if (strcmp(mode, "user") == 0 && me == 0) out = setgid(65534) == 0 && setuid(65534) == 0 ? 1 : -1;
+  if (out != 0) printf("rank %d is %s\n", me, out == 1 ? "out" : "still in");
+  if (out != 0) { /* a thread whose trace is made from there */
+    pthread_t thread;
+    pthread_create(&thread, NULL, probe, NULL);
+    pthread_join(thread, NULL);
   }
   if (me == 0) {
     for (long i = 0; i < calls; ++i) MPI_Put(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, win);
