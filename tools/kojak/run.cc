@@ -73,7 +73,7 @@ void say(const Plan& plan, const std::string& text) {
   if (plan.verbose) cli::print_note(text);
 }
 
-// With its own hooks for memory Open MPI's SHMEM ends every program with a fault in
+// With its own hooks for memory the SHMEM of Open MPI 4 ends every program with a fault in
 // shmem_finalize, measured or not.
 bool sets_memory_hooks(const Plan& plan) {
   return plan.shmem && !plan.prrte && std::getenv("OMPI_MCA_memory") == nullptr;
