@@ -212,7 +212,7 @@ void complain(Config& config, const char* format, ...) {
 Config read_config() {
   Config config;
   const auto setting = [&config](const char* name, auto&& parse) {
-    const char* text = std::getenv(name);
+    const char* text = secure_getenv(name);  // not for who runs another user's program
     if (text == nullptr || *text == '\0' || parse(text)) return;
     for (const Setting& s : kSettings) {
       if (std::strcmp(s.name, name) != 0) continue;

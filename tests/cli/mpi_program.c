@@ -1,5 +1,7 @@
 /* A small MPI program for the tests of kojak run: puts with fences, then ends in the way asked for:
- * exit N, kill N (a signal to itself), wait (until it is interrupted), spawn (another of itself). */
+ * exit N, kill N (a signal to itself), wait (until it is interrupted), spawn (another of itself), names (regions with names
+ * that a terminal or a spreadsheet would obey). */
+#include <elg_user.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,6 +35,16 @@ int main(int argc, char** argv) {
     MPI_Comm children;
     MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
                    MPI_ERRCODES_IGNORE);
+  }
+  if (argc > 1 && strcmp(argv[1], "names") == 0) {
+    const char* const names[] = {"red\033[31m",   "c1\302\233" "31m", "turned\342\200\256",
+                                 "=1+1", "@sum", "+f(1)", "-f(1)"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+      ELG_USER_START(names[i]);
+      if (rank == 1) usleep(50000);
+      MPI_Barrier(MPI_COMM_WORLD);
+      ELG_USER_END(names[i]);
+    }
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (argc > 2 && strcmp(argv[1], "kill") == 0) raise(atoi(argv[2]));
