@@ -1,5 +1,6 @@
 // In which call each process stood when its run was ended, since when, and for whom. Times are
 // those of the lines: a process stands from the ENTER of its last call to its PROCESS_ENDED.
+// Long because every kind of call that can wait has its cases here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
