@@ -11,6 +11,7 @@
 
 #include "earl/trace.h"
 #include "epilog/format/io/temporary_files.h"
+#include "epilog/format/text/printable.h"
 #include "expert/analysis/analysis.h"
 #include "expert/analysis/time_window.h"
 #include "expert/catalogue.h"
@@ -195,7 +196,7 @@ class Input {
   Status write_file() {
     if (!file_.empty()) return {};
     if (merge_.output.empty()) {
-      const char* const place = std::getenv("TMPDIR");
+      const char* const place = ::secure_getenv("TMPDIR");
       auto folder = TemporaryFolder::create(place != nullptr ? place : "/tmp", "kojak-expert-");
       if (!folder) return folder.error();
       folder_.emplace(std::move(*folder));
@@ -460,9 +461,9 @@ ExitCode run(const po::variables_map& options) {
       expert::print_send_modes(out, report, style, results.send_modes, results.send_cost);
     }
     if (options.count("files-told") == 0) {
-      if (output != "-") out << "\nReport: " << output << '\n';
-      if (!html.empty()) out << "Page: " << html << '\n';
-      if (!reading.kept().empty()) out << "Trace: " << reading.kept() << '\n';
+      if (output != "-") out << "\nReport: " << printable(output) << '\n';
+      if (!html.empty()) out << "Page: " << printable(html) << '\n';
+      if (!reading.kept().empty()) out << "Trace: " << printable(reading.kept()) << '\n';
     }
   }
   if (!expert::any_suspect(report.findings())) {

@@ -142,7 +142,7 @@ std::optional<ClockCorrection> clock_of(std::string_view word) {
 }
 
 Model usual_model() {
-  const char* const mode = std::getenv("ELG_VT_MODE");
+  const char* const mode = ::secure_getenv("ELG_VT_MODE");
   return mode != nullptr && std::string_view(mode) == "1" ? Model::kBasic : Model::kExtended;
 }
 

@@ -10,6 +10,7 @@
 #include "epilog/format/definitions.h"
 #include "epilog/format/io/writer.h"
 #include "epilog/format/text/print.h"
+#include "epilog/format/text/printable.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/lists.h"
 #include "tools/cli/trace_input.h"
@@ -174,7 +175,7 @@ class Printer {
     (void)print_record(record, reader_.dialect(), out_);  // what is missing: see look_at()
     if (selection_.names && is_event(record.type) && !region_.empty()) {
       out_ += "  # ";
-      out_ += region_;
+      out_ += printable(region_);
     }
     out_ += '\n';
   }
@@ -204,11 +205,11 @@ ExitCode verify(TraceReader& reader, cli::Progress& progress) {
     const char* level = finding.level == Level::kError     ? "error: "
                         : finding.level == Level::kWarning ? "warning: "
                                                            : "note: ";
-    std::cout << reader.path() << ": " << level << finding.message() << '\n';
+    std::cout << printable(reader.path()) << ": " << level << printable(finding.message()) << '\n';
   }
   if (!cli::quiet()) {
-    std::cout << reader.path() << ": " << (checked->local ? "local" : "merged") << " trace, "
-              << checked->records << " records, " << checked->events << " events, "
+    std::cout << printable(reader.path()) << ": " << (checked->local ? "local" : "merged")
+              << " trace, " << checked->records << " records, " << checked->events << " events, "
               << checked->findings.size() << " findings\n";
   }
   switch (checked->worst()) {

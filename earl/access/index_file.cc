@@ -10,6 +10,8 @@
 #include <memory>
 
 #include "earl/access/event_index.h"
+#include "epilog/format/io/output_file.h"
+#include "epilog/format/io/regular_file.h"
 
 namespace kojak::earl {
 namespace {
@@ -89,34 +91,27 @@ Status EventIndex::save(const std::string& path, const MappedFile& file,
   }
   sum.add(damage.data(), damage.size());
   head.checksum = sum.value();
-  const std::string temporary = path + ".part" + std::to_string(::getpid());
-  const auto failed = [&] {
-    const std::string reason = std::strerror(errno);
-    std::remove(temporary.c_str());
-    return Error{ExitCode::kOutputFailed,
-                 path,
-                 std::nullopt,
-                 "",
-                 "",
-                 "the index cannot be kept: " + reason,
-                 "make the trace's folder writable, or do without the cache"};
+  const auto failed = [](Error error) {
+    error.reason = "the index cannot be kept: it " + error.reason;
+    error.remedy = "make the trace's folder writable, or do without the cache";
+    return error;
   };
-  File out(std::fopen(temporary.c_str(), "wbe"));
-  if (!out) return failed();
-  bool good = std::fwrite(&head, sizeof head, 1, out.get()) == 1;
+  auto out = OutputFile::create(path);
+  if (!out) return failed(out.error());
+  Status good = out->write(&head, sizeof head);
   for (const auto& [data, size] : arrays) {
-    good = good && (size == 0 || std::fwrite(data, 1, size, out.get()) == size);
+    if (good) good = out->write(data, size);
   }
-  good = good && (damage.empty() ||
-                  std::fwrite(damage.data(), 1, damage.size(), out.get()) == damage.size());
-  good = good && std::fflush(out.get()) == 0;
-  if (!good || std::rename(temporary.c_str(), path.c_str()) != 0) return failed();
+  if (good) good = out->write(damage.data(), damage.size());
+  if (good) good = out->commit();
+  if (!good) return failed(good.error());
   return {};
 }
 
 std::optional<EventIndex> EventIndex::load(const std::string& path, const MappedFile& file,
                                            const Trace& trace, RecordBlocks& records) {
-  const File in(std::fopen(path.c_str(), "rbe"));
+  const int fd = open_regular_file(path.c_str());
+  const File in(fd < 0 ? nullptr : ::fdopen(fd, "rb"));
   Head head;
   if (!in || std::fread(&head, sizeof head, 1, in.get()) != 1 || head.magic != kMagic ||
       head.trace_size != file.file_size() || head.trace_changed != file.changed()) {

@@ -1,6 +1,7 @@
 #include "earl/aspects/fences.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace kojak::earl {
 
@@ -9,6 +10,9 @@ std::uint32_t Fences::add(ProcessId process, WindowId window) {
   list.emplace_back();
   list.back().id = window;
   list.back().serial = ++serial_;
+  many_.added(list, [&](const Window& w) {
+    return std::pair(key(process, w.id), static_cast<std::uint32_t>(&w - list.data()));
+  });
   // Segment 0, whatever the process's: on a window first seen after a gap the open epoch may have
   // begun in it.
   return static_cast<std::uint32_t>(list.size() - 1);
@@ -41,7 +45,21 @@ FenceEpoch Fences::fence(const Call& call, WindowId window, std::uint64_t ordina
 }
 
 void Fences::free(ProcessId process, WindowId window) {
-  std::erase_if(windows_[raw(process)], [&](const Window& w) { return w.id == window; });
+  std::vector<Window>& list = windows_[raw(process)];
+  if (ManyOpen::knows(list.size())) {  // those behind it get other places: the last one gets its
+    const std::uint32_t place = many_.find(key(process, window));
+    if (place == kNone) return;
+    const auto of = [&](const Window& w) {
+      return std::pair(key(process, w.id), static_cast<std::uint32_t>(&w - list.data()));
+    };
+    const WindowId last = list.back().id;
+    if (last != window) list[place] = std::move(list.back());
+    list.pop_back();
+    many_.removed(list, key(process, window), of);
+    if (last != window && ManyOpen::knows(list.size())) many_.moved(key(process, last), place);
+    return;
+  }
+  std::erase_if(list, [&](const Window& w) { return w.id == window; });
 }
 
 }  // namespace kojak::earl

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "earl/aspects/fence_epochs.h"
+#include "earl/many_open.h"
 #include "earl/target_table.h"
 
 namespace kojak::earl {
@@ -71,14 +72,22 @@ class Fences {
   // The process's entry of the window; made when new.
   KOJAK_INLINED std::uint32_t place(ProcessId process, WindowId window) {
     const std::vector<Window>& list = windows_[raw(process)];
+    if (ManyOpen::knows(list.size())) [[unlikely]] {
+      const std::uint32_t known = many_.find(key(process, window));
+      return known != kNone ? known : add(process, window);
+    }
     for (std::uint32_t i = 0; i < list.size(); ++i) {
       if (list[i].id == window) return i;
     }
     return add(process, window);
   }
+  static ManyOpen::Key key(ProcessId process, WindowId window) {
+    return {raw(process), raw(window)};
+  }
   std::uint32_t add(ProcessId process, WindowId window);
 
   std::vector<std::vector<Window>> windows_;  // by process: those in use, most recent first
+  ManyOpen many_;
   std::vector<std::uint32_t> segments_;
   std::vector<FenceTarget> closed_;
   std::uint32_t serial_ = 0;

@@ -65,32 +65,50 @@ std::uint32_t Gats::new_exposure(ProcessId target, WindowId window) {
   return i;
 }
 
-std::uint32_t Gats::take_open(std::vector<OpenEpoch>& open, WindowId window) {
-  for (std::size_t i = 0; i < open.size(); ++i) {
-    if (open[i].window == window) {
-      const std::uint32_t epoch = open[i].epoch;
-      open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
-      return epoch;
-    }
+std::uint32_t Gats::find_open(EpochSide side, ProcessId process, WindowId window) {
+  const std::vector<OpenEpoch>& open = opens(side, process);
+  if (ManyOpen::knows(open.size())) [[unlikely]]
+    return many_.find(key(side, process, window));
+  for (const OpenEpoch& o : open) {
+    if (o.window == window) return o.epoch;
   }
   return kNone;
 }
 
+std::uint32_t Gats::take_open(EpochSide side, ProcessId process, WindowId window) {
+  const std::uint32_t epoch = find_open(side, process, window);
+  if (epoch == kNone) return kNone;
+  std::vector<OpenEpoch>& open = opens(side, process);
+  open.erase(
+      std::find_if(open.begin(), open.end(), [&](const OpenEpoch& o) { return o.epoch == epoch; }));
+  many_.removed(open, key(side, process, window), [&](const OpenEpoch& o) {
+    return std::pair(key(side, process, o.window), o.epoch);
+  });
+  return epoch;
+}
+
+void Gats::add_open(EpochSide side, ProcessId process, WindowId window, std::uint32_t epoch) {
+  std::vector<OpenEpoch>& open = opens(side, process);
+  open.push_back({window, epoch});
+  many_.added(open,
+              [&](const OpenEpoch& o) { return std::pair(key(side, process, o.window), o.epoch); });
+}
+
 void Gats::start(const Call& call, WindowId window, CommId group) {
-  std::vector<OpenEpoch>& open = open_access_[raw(call.process)];
-  if (const std::uint32_t old = take_open(open, window); old != kNone) {
+  const auto side = EpochSide::kAccess;
+  if (const std::uint32_t old = take_open(side, call.process, window); old != kNone) {
     findings_.add(Finding::kUnclosedEpoch, call.exit_pos, call.loc);
     close_access(old);
   }
   const std::uint32_t epoch = new_access(call.process, window);
   accesses_[epoch].start = call;
   accesses_[epoch].has_start = true;
-  open.push_back({window, epoch});
+  add_open(side, call.process, window, epoch);
   name_targets(epoch, group, call);
 }
 
 const AccessEpoch& Gats::complete(const Call& call, WindowId window, CommId group) {
-  std::uint32_t epoch = take_open(open_access_[raw(call.process)], window);
+  std::uint32_t epoch = take_open(EpochSide::kAccess, call.process, window);
   if (epoch == kNone) {
     findings_.add(Finding::kUnopenedEpoch, call.exit_pos, call.loc);
     epoch = new_access(call.process, window);
@@ -104,20 +122,20 @@ const AccessEpoch& Gats::complete(const Call& call, WindowId window, CommId grou
 }
 
 void Gats::post(const Call& call, WindowId window, CommId group) {
-  std::vector<OpenEpoch>& open = open_exposure_[raw(call.process)];
-  if (const std::uint32_t old = take_open(open, window); old != kNone) {
+  const auto side = EpochSide::kExposure;
+  if (const std::uint32_t old = take_open(side, call.process, window); old != kNone) {
     findings_.add(Finding::kUnclosedEpoch, call.exit_pos, call.loc);
     close_exposure(old);
   }
   const std::uint32_t epoch = new_exposure(call.process, window);
   exposures_[epoch].post = call;
   exposures_[epoch].has_post = true;
-  open.push_back({window, epoch});
+  add_open(side, call.process, window, epoch);
   name_origins(epoch, group, call);
 }
 
 void Gats::wait(const Call& call, WindowId window, CommId group) {
-  std::uint32_t epoch = take_open(open_exposure_[raw(call.process)], window);
+  std::uint32_t epoch = take_open(EpochSide::kExposure, call.process, window);
   if (epoch == kNone) {
     findings_.add(Finding::kUnopenedEpoch, call.exit_pos, call.loc);
     epoch = new_exposure(call.process, window);
@@ -364,12 +382,11 @@ void Gats::resume(ProcessId process, WindowId window, ProcessId peer, std::uint6
   const bool exposure_open = (open & kOpenExposure) != 0;
   {
     EpochPartners::Pair& p = partners_.pair(EpochSide::kAccess, window, process, peer);
-    std::vector<OpenEpoch>& list = open_access_[raw(process)];
-    auto it = std::find_if(list.begin(), list.end(),
-                           [&](const OpenEpoch& o) { return o.window == window; });
+    const auto side = EpochSide::kAccess;
+    std::uint32_t known_epoch = find_open(side, process, window);
     Resumption told = resumption(false, false, access_open);
-    if (it != list.end()) {
-      Access& a = accesses_[it->epoch];
+    if (known_epoch != kNone) {
+      Access& a = accesses_[known_epoch];
       const std::uint32_t i = target_index(a, peer);
       const bool known = i != kNone;
       told = resumption(known, known && a.targets[i].ordinal + 1 == access, access_open);
@@ -381,61 +398,52 @@ void Gats::resume(ProcessId process, WindowId window, ProcessId peer, std::uint6
         }
       } else if (told.ended) {
         findings_.add(Finding::kUnclosedEpoch, pos);
-        const std::uint32_t old = it->epoch;
-        list.erase(it);
-        close_access(old);
+        close_access(take_open(side, process, window));
       }
     }
     if (partners_.resume(*this, p, EpochSide::kAccess, access, access_open)) {
       findings_.add(Finding::kGap, pos);
     }
     if (told.begun && access > 0) {
-      it = std::find_if(list.begin(), list.end(),
-                        [&](const OpenEpoch& o) { return o.window == window; });
-      const std::uint32_t epoch = it != list.end() ? it->epoch : new_access(process, window);
-      if (it == list.end()) list.push_back({window, epoch});
+      known_epoch = find_open(side, process, window);
+      const std::uint32_t epoch = known_epoch != kNone ? known_epoch : new_access(process, window);
+      if (known_epoch == kNone) add_open(side, process, window, epoch);
       add_target(epoch, peer, access - 1, p);
       TargetTransfers& t = accesses_[epoch].targets.back().transfers;
       t.ops = t.unrecorded = ops;
     }
   }
   EpochPartners::Pair& p = partners_.pair(EpochSide::kExposure, window, process, peer);
-  std::vector<OpenEpoch>& list = open_exposure_[raw(process)];
-  const auto find_open = [&] {
-    return std::find_if(list.begin(), list.end(),
-                        [&](const OpenEpoch& o) { return o.window == window; });
-  };
+  const auto side = EpochSide::kExposure;
   Resumption told = resumption(false, false, exposure_open);
-  if (const auto it = find_open(); it != list.end()) {
-    const Exposure& e = exposures_[it->epoch];
+  if (const std::uint32_t open_epoch = find_open(side, process, window); open_epoch != kNone) {
+    const Exposure& e = exposures_[open_epoch];
     const auto origin = std::find_if(e.origins.begin(), e.origins.end(),
                                      [&](const ExposureOrigin& o) { return o.origin == peer; });
     const bool known = origin != e.origins.end();
     told = resumption(known, known && origin->ordinal + 1 == exposure, exposure_open);
     if (told.ended) {
       findings_.add(Finding::kUnclosedEpoch, pos);
-      const std::uint32_t old = it->epoch;
-      list.erase(it);
-      close_exposure(old);
+      close_exposure(take_open(side, process, window));
     }
   }
   if (partners_.resume(*this, p, EpochSide::kExposure, exposure, exposure_open)) {
     findings_.add(Finding::kGap, pos);
   }
   if (told.begun && exposure > 0) {
-    const auto it = find_open();
-    const std::uint32_t epoch = it != list.end() ? it->epoch : new_exposure(process, window);
-    if (it == list.end()) list.push_back({window, epoch});
+    const std::uint32_t open_epoch = find_open(side, process, window);
+    const std::uint32_t epoch = open_epoch != kNone ? open_epoch : new_exposure(process, window);
+    if (open_epoch == kNone) add_open(side, process, window, epoch);
     add_origin(epoch, peer, exposure - 1, p);
   }
 }
 
 void Gats::free(ProcessId process, WindowId window, std::uint64_t pos) {
-  if (const std::uint32_t old = take_open(open_access_[raw(process)], window); old != kNone) {
+  if (const std::uint32_t old = take_open(EpochSide::kAccess, process, window); old != kNone) {
     findings_.add(Finding::kUnclosedEpoch, pos);
     close_access(old);
   }
-  if (const std::uint32_t old = take_open(open_exposure_[raw(process)], window); old != kNone) {
+  if (const std::uint32_t old = take_open(EpochSide::kExposure, process, window); old != kNone) {
     findings_.add(Finding::kUnclosedEpoch, pos);
     close_exposure(old);
   }

@@ -11,6 +11,7 @@
 #include "earl/aspects/epoch_partners.h"
 #include "earl/aspects/gats_epochs.h"
 #include "earl/detail/group_table.h"
+#include "earl/many_open.h"
 
 namespace kojak::earl {
 
@@ -135,7 +136,16 @@ class Gats {
   void close_exposure(std::uint32_t epoch);
   void check_access(std::uint32_t epoch);
   void check_exposure(std::uint32_t epoch);
-  std::uint32_t take_open(std::vector<OpenEpoch>& open, WindowId window);
+  static ManyOpen::Key key(EpochSide side, ProcessId process, WindowId window) {
+    return {raw(process), std::uint64_t{raw(window)} << 1 | (side == EpochSide::kAccess)};
+  }
+  std::vector<OpenEpoch>& opens(EpochSide side, ProcessId process) {
+    return (side == EpochSide::kAccess ? open_access_ : open_exposure_)[raw(process)];
+  }
+  // kNone if none is open.
+  std::uint32_t find_open(EpochSide side, ProcessId process, WindowId window);
+  std::uint32_t take_open(EpochSide side, ProcessId process, WindowId window);
+  void add_open(EpochSide side, ProcessId process, WindowId window, std::uint32_t epoch);
   std::uint32_t target_index(Access& epoch, ProcessId target) const;
   bool may_be_posting(const Access& epoch, const Call& call) const;
   bool may_be_blocked(const Access& epoch, const Call& call) const;
@@ -158,7 +168,8 @@ class Gats {
   Pool<Exposure> exposures_;
   EpochPartners partners_;
   std::vector<std::vector<OpenEpoch>> open_access_, open_exposure_;  // by process
-  std::vector<std::uint32_t> live_access_;                           // the latest, by process
+  ManyOpen many_;
+  std::vector<std::uint32_t> live_access_;  // the latest, by process
   std::vector<Posting> posting_;
   std::vector<WaitingCall> pending_;  // until a Win_post has been left
   std::vector<WaitingCall> late_;     // until the clocks' error has passed, by time

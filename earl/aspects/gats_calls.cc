@@ -30,21 +30,19 @@ std::uint32_t Gats::target_index(Access& a, ProcessId target) const {
 
 TransferSlot Gats::issue(ProcessId process, WindowId window, ProcessId target, RmaId rmaid,
                          bool get) {
-  for (const OpenEpoch& open : open_access_[raw(process)]) {
-    if (open.window != window) continue;
-    Access& a = accesses_[open.epoch];
-    const std::uint32_t i = target_index(a, target);
-    if (i == kNone) break;
-    TargetTransfers& transfers = a.targets[i].transfers;
-    ++transfers.ops;
-    if (!get && a.partners[i] == Partner::kClosed && raw(rmaid) < transfers.late_from) [[unlikely]]
-      transfers.late_from = raw(rmaid);
-    a.first_rmaid = std::min(a.first_rmaid, raw(rmaid));
-    a.last_rmaid = std::max(a.last_rmaid, raw(rmaid));
-    ++a.refs;
-    return {open.epoch, i, 0, EpochKind::kAccess, get};
-  }
-  return {};
+  const std::uint32_t open = find_open(EpochSide::kAccess, process, window);
+  if (open == kNone) return {};
+  Access& a = accesses_[open];
+  const std::uint32_t i = target_index(a, target);
+  if (i == kNone) return {};
+  TargetTransfers& transfers = a.targets[i].transfers;
+  ++transfers.ops;
+  if (!get && a.partners[i] == Partner::kClosed && raw(rmaid) < transfers.late_from) [[unlikely]]
+    transfers.late_from = raw(rmaid);
+  a.first_rmaid = std::min(a.first_rmaid, raw(rmaid));
+  a.last_rmaid = std::max(a.last_rmaid, raw(rmaid));
+  ++a.refs;
+  return {open, i, 0, EpochKind::kAccess, get};
 }
 
 void Gats::leave_transfer(const TransferSlot& slot, const Call& call) {

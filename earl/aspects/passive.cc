@@ -4,13 +4,15 @@
 
 namespace kojak::earl {
 
-std::uint32_t PassiveTarget::open(const Call* call, ProcessId process, WindowId window) {
+std::uint32_t PassiveTarget::open(const Call* call, ProcessId process, WindowId window,
+                                  ProcessId target, bool all) {
   const std::uint32_t i = epochs_.take();
   Epoch& e = epochs_[i];
   e.origin = process;
   e.window = window;
-  e.target = absent<ProcessId>();
-  e.all = e.exclusive = e.nocheck = e.has_unlock = e.paused = e.proved = false;
+  e.target = target;
+  e.all = all;
+  e.exclusive = e.nocheck = e.has_unlock = e.paused = e.proved = false;
   e.has_lock = call != nullptr;
   if (call != nullptr) {
     e.lock = *call;
@@ -22,12 +24,16 @@ std::uint32_t PassiveTarget::open(const Call* call, ProcessId process, WindowId 
   e.outstanding.clear();
   e.gets.clear();
   e.segment = segments_[raw(process)];
-  open_[raw(process)].push_back(i);
+  std::vector<std::uint32_t>& list = open_[raw(process)];
+  list.push_back(i);
+  many_.added(list, keys());
   return i;
 }
 
 std::uint32_t PassiveTarget::find(ProcessId process, WindowId window, ProcessId target,
                                   bool all) const {
+  if (ManyOpen::knows(open_[raw(process)].size())) [[unlikely]]
+    return many_.find(key(process, window, target, all));
   for (const std::uint32_t i : open_[raw(process)]) {
     const Epoch& e = epochs_[i];
     if (e.window == window && e.all == all && (all || e.target == target)) return i;
@@ -40,9 +46,7 @@ void PassiveTarget::lock(const Call& call, WindowId window, ProcessId target, bo
     findings_.add(Finding::kUnclosedEpoch, call.exit_pos, call.loc);
     forget(call.process, old);
   }
-  Epoch& e = epochs_[open(&call, call.process, window)];
-  e.target = target;
-  e.exclusive = exclusive;
+  epochs_[open(&call, call.process, window, target, false)].exclusive = exclusive;
 }
 
 void PassiveTarget::lock_all(const Call& call, WindowId window) {
@@ -50,7 +54,7 @@ void PassiveTarget::lock_all(const Call& call, WindowId window) {
     findings_.add(Finding::kUnclosedEpoch, call.exit_pos, call.loc);
     forget(call.process, old);
   }
-  epochs_[open(&call, call.process, window)].all = true;
+  open(&call, call.process, window, absent<ProcessId>(), true);
 }
 
 const PassiveEpoch& PassiveTarget::close(std::uint32_t epoch) {
@@ -71,7 +75,7 @@ const PassiveEpoch* PassiveTarget::end(const Call& call, std::uint32_t epoch) {
   e.unlock = call;
   e.has_unlock = true;
   if (!e.proved) e.proof = call.exit;
-  std::erase(open_[raw(call.process)], epoch);
+  take_from_list(call.process, epoch);
   delivered_ = epoch;
   return &close(epoch);
 }
@@ -84,8 +88,14 @@ const PassiveEpoch* PassiveTarget::unlock_all(const Call& call, WindowId window)
   return end(call, find(call.process, window, {}, true));
 }
 
+void PassiveTarget::take_from_list(ProcessId process, std::uint32_t epoch) {
+  std::vector<std::uint32_t>& list = open_[raw(process)];
+  std::erase(list, epoch);
+  many_.removed(list, keys()(epoch).first, keys());
+}
+
 void PassiveTarget::forget(ProcessId process, std::uint32_t epoch) {
-  std::erase(open_[raw(process)], epoch);
+  take_from_list(process, epoch);
   epochs_.give_back(epoch);
 }
 
@@ -131,8 +141,7 @@ void PassiveTarget::resume_all(ProcessId process, WindowId window, std::uint8_t 
   const Resumption held = resumption(known != kNone, true, (flags & kOpenLockAll) != 0);
   if (held.ended) forget(process, known);
   if (!held.begun) return;
-  Epoch& e = epochs_[open(nullptr, process, window)];
-  e.all = true;
+  Epoch& e = epochs_[open(nullptr, process, window, absent<ProcessId>(), true)];
   e.nocheck = (flags & kOpenNoCheck) != 0;
 }
 
@@ -148,10 +157,9 @@ void PassiveTarget::resume(ProcessId process, WindowId window, ProcessId peer, s
     }
     return;
   }
-  Epoch& e = epochs_[known != kNone ? known : open(nullptr, process, window)];
+  const ProcessId target = all ? absent<ProcessId>() : peer;
+  Epoch& e = epochs_[known != kNone ? known : open(nullptr, process, window, target, all)];
   if (known == kNone) {
-    e.all = all;
-    e.target = all ? absent<ProcessId>() : peer;
     e.exclusive = exclusive;
     e.nocheck = (flags & kOpenNoCheck) != 0;
   }
@@ -167,8 +175,7 @@ void PassiveTarget::free(ProcessId process, WindowId window, std::uint64_t pos) 
   for (std::size_t i = list.size(); i-- > 0;) {
     if (epochs_[list[i]].window != window) continue;
     findings_.add(Finding::kUnclosedEpoch, pos);
-    epochs_.give_back(list[i]);
-    list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+    forget(process, list[i]);
   }
 }
 

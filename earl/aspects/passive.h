@@ -3,10 +3,12 @@
 // Feed it the calls in order of their exits. Faults are counted.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "earl/aspects/passive_epochs.h"
 #include "earl/findings.h"
+#include "earl/many_open.h"
 #include "earl/target_table.h"
 #include "epilog/model/lock_proof.h"
 
@@ -78,7 +80,21 @@ class PassiveTarget {
     bool proved = false;
     std::uint32_t segment = 0;
   };
-  std::uint32_t open(const Call* call, ProcessId process, WindowId window);
+  static ManyOpen::Key key(ProcessId process, WindowId window, ProcessId target, bool all) {
+    return {std::uint64_t{raw(process)} << 1 | (all ? 1U : 0U),
+            std::uint64_t{raw(window)} << 32 | (all ? 0U : raw(target))};
+  }
+  // The keys and numbers of a process's open epochs.
+  auto keys() const {
+    return [this](std::uint32_t i) {
+      const Epoch& e = epochs_[i];
+      return std::pair(key(e.origin, e.window, e.target, e.all), i);
+    };
+  }
+  void take_from_list(ProcessId process, std::uint32_t epoch);
+  // `all`: of lock_all, which has no target.
+  std::uint32_t open(const Call* call, ProcessId process, WindowId window, ProcessId target,
+                     bool all);
   std::uint32_t find(ProcessId process, WindowId window, ProcessId target, bool all) const;
   const PassiveEpoch* end(const Call& call, std::uint32_t epoch);
   const PassiveEpoch& close(std::uint32_t epoch);
@@ -88,6 +104,7 @@ class PassiveTarget {
   Findings& findings_;
   Pool<Epoch> epochs_;
   std::vector<std::vector<std::uint32_t>> open_;  // by process
+  ManyOpen many_;
   std::vector<std::uint32_t> segments_;
   // What is known of a process's epochs: nothing while recording is off.
   enum class Known : std::uint8_t { kAll, kNothing, kSoon };

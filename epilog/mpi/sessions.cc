@@ -8,6 +8,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "epilog/format/io/random_name.h"
+#include "epilog/format/io/regular_file.h"
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/imports.h"
@@ -77,7 +79,7 @@ std::uint64_t launch_key() {
 }
 
 bool read_node_file(const char* path, NodeFile& file) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const int fd = open_regular_file(path);
   if (fd < 0) return false;
   const ssize_t got = read(fd, &file, sizeof file);
   close(fd);
@@ -87,8 +89,12 @@ bool read_node_file(const char* path, NodeFile& file) {
 // Complete from the moment at which it has its name; false if somebody else was first.
 bool leave_node_file(const char* path, const NodeFile& file) {
   char temporary[sizeof the_session.directory + 64];
-  snprintf(temporary, sizeof temporary, "%s.%ld.new", path, static_cast<long>(getpid()));
-  const int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  int fd = -1;
+  for (int attempt = 0; attempt < kNameAttempts && fd < 0; ++attempt) {
+    snprintf(temporary, sizeof temporary, "%s.%s.new", path, RandomName().text);
+    fd = open(temporary, O_WRONLY | kNewFile, 0666);
+    if (fd < 0 && errno != EEXIST) break;
+  }
   if (fd < 0) return false;
   const bool written = write(fd, &file, sizeof file) == static_cast<ssize_t>(sizeof file);
   close(fd);

@@ -214,7 +214,7 @@ Config read_config() {
   const ProgramFloats floats;
   Config config;
   const auto setting = [&config](const char* name, auto&& parse) {
-    const char* text = std::getenv(name);
+    const char* text = secure_getenv(name);  // not for who runs another user's program
     if (text == nullptr || *text == '\0' || parse(text)) return;
     for (const Setting& s : kSettings) {
       if (std::strcmp(s.name, name) != 0) continue;

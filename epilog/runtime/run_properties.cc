@@ -113,7 +113,7 @@ void define_run_properties(Recorder& r) {
   define_command(r);
   if (the_session.run.rank == 0) define_start(r);
   for (const char* name : kVariables) {
-    const char* value = getenv(name);
+    const char* value = secure_getenv(name);
     if (value == nullptr || strcmp(name, "ELG_DIR") == 0) continue;
     char key[64];
     snprintf(key, sizeof key, "%s%s", run_property::kEnvironment, name);

@@ -2,6 +2,7 @@
 #include "expert/analysis/last_call_finder.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "epilog/format/awaited.h"
 #include "epilog/format/mpi_roles.h"
@@ -49,8 +50,8 @@ bool is_receive(MpiRole role) {
   return role == MpiRole::kRecv || role == MpiRole::kSendrecv || role == MpiRole::kProbe ||
          role == MpiRole::kMprobe;
 }
-bool fits(Tag wanted, Tag tag) {
-  return is_absent(wanted) || is_absent(tag) || wanted == tag;
+std::optional<std::uint32_t> if_present(std::uint32_t number) {
+  return number == kAbsent ? std::nullopt : std::optional(number);
 }
 
 }  // namespace
@@ -96,49 +97,62 @@ void LastCallFinder::on_exit(const earl::Call& call) {
 }
 
 void LastCallFinder::on_collective(const earl::CollectiveInstance& instance) {
-  OpenOperation open{raw(instance.com), instance.ordinal, instance.role(), {}};
-  for (const earl::CollectiveMember& m : instance.members) open.left.insert(raw(m.call.process));
-  collectives_.push_back(std::move(open));
+  Ranks& left = collectives_[{raw(instance.com), instance.ordinal, instance.role()}];
+  for (const earl::CollectiveMember& m : instance.members) left.insert(raw(m.call.process));
 }
 void LastCallFinder::on_collective_unbegun(const earl::CollectiveInstance& instance) {
-  for (const earl::CollectiveMember& m : instance.members) {
-    begun_[raw(instance.com)].insert(raw(m.call.process));
-  }
+  Ranks& begun = begun_[raw(instance.com)];
+  for (const earl::CollectiveMember& m : instance.members) begun.insert(raw(m.call.process));
 }
 void LastCallFinder::on_window_collective(const earl::WindowInstance& instance) {
-  OpenOperation open{raw(instance.window), instance.ordinal, instance.role, {}};
-  for (const earl::WindowMember& m : instance.members) open.left.insert(raw(m.call.process));
-  windows_.push_back(std::move(open));
+  const std::uint64_t ordinal = instance.role == MpiRole::kWinFence ? instance.ordinal : 0;
+  Ranks& left = windows_[{raw(instance.window), ordinal, instance.role}];
+  for (const earl::WindowMember& m : instance.members) left.insert(raw(m.call.process));
 }
 void LastCallFinder::on_access_transaction(const earl::AccessEpoch& epoch) {
-  OpenEpoch open{raw(epoch.origin), epoch.window, epoch.has_finish, {}, {}};
+  if (epoch.has_finish) return;
+  OpenEpoch open;
   for (const earl::AccessTarget& target : epoch.targets) {
     const bool posted = target.exposure != nullptr && target.exposure->has_post;
     (posted ? open.there : open.missing).insert(raw(target.target));
   }
-  accesses_.push_back(std::move(open));
+  const Epoch place{raw(epoch.origin), epoch.window};
+  if (!open.missing.empty()) unposted_.try_emplace(place, open.missing);
+  if (!epoch.targets.empty()) accesses_.try_emplace(place, std::move(open));
 }
 void LastCallFinder::on_exposure_transaction(const earl::ExposureEpoch& epoch) {
-  OpenEpoch open{raw(epoch.target), epoch.window, epoch.has_finish, {}, {}};
+  Ranks missing;
   for (const earl::ExposureOrigin& origin : epoch.origins) {
     const bool completed = origin.access != nullptr && origin.access->has_finish;
-    (completed ? open.there : open.missing).insert(raw(origin.origin));
+    if (completed) continue;
+    missing.insert(raw(origin.origin));
+    posted_.emplace(raw(epoch.target), epoch.window, raw(origin.origin));
   }
-  exposures_.push_back(std::move(open));
+  if (epoch.has_finish || missing.empty()) return;
+  uncompleted_.try_emplace({raw(epoch.target), epoch.window}, std::move(missing));
 }
 void LastCallFinder::on_passive_epoch(const earl::PassiveEpoch& epoch) {
   if (epoch.has_unlock || epoch.nocheck) return;
-  locks_.push_back(
-      {raw(epoch.origin), raw(epoch.target), epoch.window, epoch.all, epoch.exclusive});
+  const Rank origin = raw(epoch.origin), target = epoch.all ? kAll : raw(epoch.target);
+  for (const Rank place : {target, kAny}) {
+    Holders& holders = locked_[{epoch.window, place}];
+    (epoch.exclusive ? holders.exclusive : holders.shared).insert(origin);
+  }
+  own_locks_[{epoch.window, origin, target}] = {++lock_count_, epoch.exclusive};
 }
 void LastCallFinder::on_symmetric_lock(const earl::SymmetricLock& lock) {
   holders_[raw(lock.lock)] = lock.acquired ? raw(lock.call->process) : kAbsent;
 }
 void LastCallFinder::on_unreceived(const earl::Message& m) {
-  unreceived_.push_back({raw(m.source), raw(m.destination), m.com, m.tag});
+  const Envelope message{raw(m.source), raw(m.destination), m.com, m.tag};
+  sent_.add(message);
+  unreceived_[message.source].push_back(message);
+  unreceived_pairs_.emplace(message.source, message.destination);
 }
 void LastCallFinder::on_unmet_receive(ProcessId process, ProcessId source, CommId com, Tag tag) {
-  unmet_.push_back({raw(source), raw(process), com, tag});
+  const Envelope receive{raw(source), raw(process), com, tag};
+  received_.add(receive);
+  unmet_[receive.destination].push_back(receive);
 }
 
 // ---- who is where
@@ -158,11 +172,54 @@ std::string LastCallFinder::library() const {
   return !shmem ? "MPI" : mpi ? "MPI and SHMEM" : "SHMEM";
 }
 
-const LastCallFinder::OpenCallState* LastCallFinder::of_process(Rank process) const {
-  const OpenCallState* found = nullptr;
+// What is asked of all calls that are open.
+void LastCallFinder::index_open_calls() {
   for (const auto& [location, s] : open_calls_) {
-    if (s.process() != process) continue;
-    if (found == nullptr || found->outside()) found = &s;
+    const Rank me = s.process();
+    const OpenCallState*& known = of_process_[me];
+    if (known == nullptr || known->outside()) known = &s;
+    if (s.role() != MpiRole::kFinalize) not_finalizing_.insert(me);
+    if (!s.noted) continue;
+    // A message may be sent, or a receive be there, by a call that has not returned.
+    if (is_send(s.role()) || begins_send(s.role())) {
+      const bool other_tag = s.role() == MpiRole::kSendrecv || s.role() == MpiRole::kIsendrecv;
+      sent_.add({me, raw(s.note.dlid), s.note.cid, other_tag ? absent<Tag>() : s.note.tag});
+    }
+    if (is_receive(s.role())) received_.add({raw(s.note.slid), me, s.note.cid, s.note.tag});
+    if (s.call.function != nullptr) {
+      meetings_[{true, raw(s.note.wid), raw(s.note.ordinal)}].push_back(&s);
+      if (!is_absent(s.note.cid)) {
+        meetings_[{false, raw(s.note.cid), raw(s.note.ordinal)}].push_back(&s);
+      }
+    }
+    if (s.role() == MpiRole::kWinFence) fencing_.emplace(me, s.note.wid, raw(s.note.ordinal));
+    if (s.shmem != nullptr) {
+      shmem_meetings_[{s.shmem, s.note.cid, raw(s.note.ordinal)}].there.insert(me);
+    }
+  }
+  sent_.seal();
+  received_.seal();
+  definitions_.locations.for_each(
+      [&](LocationId, const LocationDef& location) { everybody_.insert(raw(location.process)); });
+}
+
+// Who is at the place where a call wants to meet others, found once for all who stand there.
+LastCallFinder::Attendance& LastCallFinder::attendance(const OpenCallState& s) {
+  const bool by_window = is_absent(s.note.cid);
+  const Meeting meeting{by_window, by_window ? raw(s.note.wid) : raw(s.note.cid),
+                        raw(s.note.ordinal)};
+  const auto [it, fresh] = attendances_.try_emplace({meeting, s.call.function});
+  Attendance& found = it->second;
+  if (!fresh) return found;
+  for (const OpenCallState* q : meetings_[meeting]) {
+    const MpiFunction& function = *q->call.function;
+    if (function.cls == MpiClass::kPointToPoint) continue;
+    if (q->role() != s.role() && function.cls != s.call.function->cls) continue;
+    if (&function == s.call.function) {
+      found.there.insert(q->process());
+    } else {
+      found.elsewhere.insert_or_assign(q->process(), &function);
+    }
   }
   return found;
 }
@@ -182,36 +239,20 @@ LastCallFinder::Ranks LastCallFinder::members_of(WindowId window) const {
 
 // A message is there, or on its way by a call that has not returned.
 bool LastCallFinder::sent(Rank source, Rank destination, CommId com, Tag tag) const {
-  for (const Envelope& m : unreceived_) {
-    if (m.destination == destination && m.com == com && fits(tag, m.tag) &&
-        (source == kAbsent || m.source == source)) {
-      return true;
-    }
-  }
-  for (const auto& [location, s] : open_calls_) {
-    if ((!is_send(s.role()) && !begins_send(s.role())) || !s.noted || s.note.cid != com) continue;
-    if (raw(s.note.dlid) != destination || (source != kAbsent && s.process() != source)) continue;
-    if (s.role() == MpiRole::kSendrecv || s.role() == MpiRole::kIsendrecv || fits(tag, s.note.tag))
-      return true;
-  }
-  return false;
+  return sent_.any(destination, if_present(source), com,
+                   is_absent(tag) ? std::nullopt : std::optional(tag));
 }
 
 // A receive is there for a message.
 bool LastCallFinder::taken(Rank source, Rank destination, CommId com, Tag tag) const {
-  for (const Envelope& r : unmet_) {
-    if (r.destination == destination && fits(r.tag, tag) && (is_absent(com) || r.com == com) &&
-        (r.source == source || r.source == kAbsent)) {
-      return true;
-    }
-  }
-  for (const auto& [location, s] : open_calls_) {
-    if (!is_receive(s.role()) || !s.noted || s.process() != destination) continue;
-    if (!is_absent(com) && s.note.cid != com) continue;
-    if (raw(s.note.slid) != source && !is_absent(s.note.slid)) continue;
-    if (fits(s.note.tag, tag)) return true;
-  }
-  return false;
+  return received_.any(destination, source, is_absent(com) ? std::nullopt : std::optional(com),
+                       is_absent(tag) ? std::nullopt : std::optional(tag));
+}
+
+// Whether a process holds a lock of a target.
+bool LastCallFinder::locks(Rank origin, WindowId window, Rank target) const {
+  return own_locks_.contains({window, origin, target}) ||
+         own_locks_.contains({window, origin, kAll});
 }
 
 // ---- for whom a call waits
@@ -248,54 +289,54 @@ void LastCallFinder::for_requests(const OpenCallState& s, LastCall& call) const 
   const Rank me = s.process();
   std::vector<MpiAwaits> all = s.awaits;
   if (raw(s.note.awaited) > all.size()) {  // the rest was not noted: whatever is open
-    for (const Envelope& r : unmet_) {
-      if (r.destination != me) continue;
-      all.push_back({.kind = kind_of(Awaited::kReceive),
-                     .plid = PeerId{r.source},
-                     .cid = r.com,
-                     .tag = r.tag});
+    if (const auto receives = unmet_.find(me); receives != unmet_.end()) {
+      for (const Envelope& r : receives->second) {
+        all.push_back({.kind = kind_of(Awaited::kReceive),
+                       .plid = PeerId{r.source},
+                       .cid = r.com,
+                       .tag = r.tag});
+      }
     }
-    for (const Envelope& m : unreceived_) {
-      if (m.source != me) continue;
-      all.push_back({.kind = kind_of(Awaited::kSend),
-                     .plid = PeerId{m.destination},
-                     .cid = m.com,
-                     .tag = m.tag});
+    if (const auto messages = unreceived_.find(me); messages != unreceived_.end()) {
+      for (const Envelope& m : messages->second) {
+        all.push_back({.kind = kind_of(Awaited::kSend),
+                       .plid = PeerId{m.destination},
+                       .cid = m.com,
+                       .tag = m.tag});
+      }
     }
   }
   Ranks senders, receivers, members, targets, givers, takers, kept;
+  Ranks from, collective;  // communicators whose members are taken in already
   Tag first_tag = absent<Tag>();
   bool from_anyone = false, ready = false;
   for (const MpiAwaits& one : all) {
     const Rank peer = raw(one.plid);
-    const auto missing = [&] {
-      return senders.size() + receivers.size() + members.size() + givers.size() + takers.size() +
-             kept.size();
-    };
-    const std::size_t before = missing();
+    bool open = false;
     switch (static_cast<Awaited>(raw(one.kind))) {
       case Awaited::kReceive:
         if (sent(peer, me, one.cid, one.tag)) {
         } else if (peer == kAbsent) {
-          from_anyone = true;
+          open = from_anyone = true;
+          if (!from.insert(raw(one.cid)).second) break;
           for (const Rank rank : members_of(one.cid)) {
             if (rank != me) senders.insert(rank);
           }
         } else {
           if (senders.empty()) first_tag = one.tag;
           senders.insert(peer);
+          open = true;
         }
         break;
-      case Awaited::kSend: {
-        const bool received = std::none_of(
-            unreceived_.begin(), unreceived_.end(),
-            [&](const Envelope& m) { return m.source == me && m.destination == peer; });
-        if (!received && !taken(me, peer, one.cid, one.tag)) receivers.insert(peer);
+      case Awaited::kSend:
+        open = unreceived_pairs_.contains({me, peer}) && !taken(me, peer, one.cid, one.tag);
+        if (open) receivers.insert(peer);
         break;
-      }
       case Awaited::kCollective: {
         const auto begun = begun_.find(raw(one.cid));
         if (begun == begun_.end() || !begun->second.contains(me)) break;
+        open = true;
+        if (!collective.insert(raw(one.cid)).second) break;
         for (const Rank rank : members_of(one.cid)) {
           if (!begun->second.contains(rank)) members.insert(rank);
         }
@@ -305,18 +346,21 @@ void LastCallFinder::for_requests(const OpenCallState& s, LastCall& call) const 
         if (peer != kAbsent) targets.insert(peer);
         break;
       case Awaited::kPartsReceived:
-        if (peer != kAbsent) givers.insert(peer);
+        open = peer != kAbsent;
+        if (open) givers.insert(peer);
         break;
       case Awaited::kPartsSent:
-        if (peer != kAbsent) takers.insert(peer);
+        open = peer != kAbsent;
+        if (open) takers.insert(peer);
         break;
       case Awaited::kPartsKept:
-        if (peer != kAbsent) kept.insert(peer);
+        open = peer != kAbsent;
+        if (open) kept.insert(peer);
         break;
       default:
         break;
     }
-    ready = ready || before == missing();
+    ready = ready || !open;
   }
   const bool one_is_enough = first_one_ends(s.role());
   if (one_is_enough && ready && targets.empty()) return;
@@ -350,33 +394,30 @@ void LastCallFinder::for_requests(const OpenCallState& s, LastCall& call) const 
 }
 
 // Of the members those that neither stand in the same call nor have left it.
-void LastCallFinder::not_there(const OpenCallState& s, const Ranks& members, const Ranks& left,
-                               LastCall& call) const {
-  Ranks missing, strangers;
-  std::string other;
-  const bool by_window = is_absent(s.note.cid);
+LastCallFinder::Ranks LastCallFinder::missing_of(const Ranks& members, const Operation& operation,
+                                                 const std::map<Operation, Ranks>& operations,
+                                                 const Attendance& attendance) {
+  Ranks missing;
+  const auto left = operations.find(operation);
   for (const Rank rank : members) {
-    if (rank == s.process() || left.contains(rank)) continue;
-    bool there = false;
-    for (const auto& [location, q] : open_calls_) {
-      if (q.process() != rank || !q.noted || q.call.function == nullptr) continue;
-      const bool same_object = by_window ? q.note.wid == s.note.wid : q.note.cid == s.note.cid;
-      if (!same_object || q.call.function->cls == MpiClass::kPointToPoint) continue;
-      if (q.role() != s.role() && q.call.function->cls != s.call.function->cls) continue;
-      if (q.note.ordinal != s.note.ordinal) continue;
-      there = q.call.function == s.call.function;
-      if (!there) {
-        strangers.insert(rank);
-        other = q.call.function->name;
-      }
-    }
-    if (!there) missing.insert(rank);
+    const bool gone = left != operations.end() && left->second.contains(rank);
+    if (!gone && !attendance.there.contains(rank)) missing.insert(rank);
   }
+  return missing;
+}
+
+void LastCallFinder::not_there(const OpenCallState& s, const Ranks& missing,
+                               const Attendance& attendance, LastCall& call) const {
   if (missing.empty()) return;
   const std::string name(s.call.function->name);
-  if (strangers == missing) {
-    return wait_for(call, name + " of " + rank_words(missing) + ", in " + other + " instead",
-                    missing);
+  const bool all_elsewhere = std::all_of(missing.begin(), missing.end(), [&](Rank rank) {
+    return attendance.elsewhere.contains(rank);
+  });
+  if (all_elsewhere) {
+    const MpiFunction& other = *attendance.elsewhere.at(*missing.rbegin());
+    return wait_for(
+        call, name + " of " + rank_words(missing) + ", in " + std::string(other.name) + " instead",
+        missing);
   }
   const auto root = raw(s.note.dlid);
   if (s.role() == MpiRole::kOneToAll && root != s.process() && missing.contains(root)) {
@@ -385,34 +426,34 @@ void LastCallFinder::not_there(const OpenCallState& s, const Ranks& members, con
   wait_for(call, name + " of " + rank_words(missing), missing);
 }
 
-void LastCallFinder::for_collective(const OpenCallState& s, LastCall& call) const {
-  Ranks left;
+void LastCallFinder::for_collective(const OpenCallState& s, LastCall& call) {
   std::uint64_t ordinal = raw(s.note.ordinal);
   if (s.call.function->cls == MpiClass::kIo) ordinal &= (std::uint64_t{1} << kFileCallBits) - 1;
-  for (const OpenOperation& open : collectives_) {
-    if (open.object == raw(s.note.cid) && open.ordinal == ordinal && open.role == s.role()) {
-      left.insert(open.left.begin(), open.left.end());
-    }
-  }
-  Ranks members = members_of(s.note.cid);
+  const Operation operation{raw(s.note.cid), ordinal, s.role()};
+  Attendance& there = attendance(s);
   if (s.role() == MpiRole::kNeighbor) {
     const CommDef* const def = definitions_.comms.find(s.note.cid);
     const auto own = def->neighbours.find(s.process());
-    if (own != def->neighbours.end())
-      members = Ranks(own->second.sources.begin(), own->second.sources.end());
-  }
-  not_there(s, members, left, call);
-}
-
-void LastCallFinder::for_window_members(const OpenCallState& s, LastCall& call) const {
-  Ranks left;
-  for (const OpenOperation& open : windows_) {
-    if (open.object == raw(s.note.wid) && open.role == s.role() &&
-        (open.role != MpiRole::kWinFence || open.ordinal == raw(s.note.ordinal))) {
-      left.insert(open.left.begin(), open.left.end());
+    if (own != def->neighbours.end()) {
+      const std::vector<std::uint32_t>& sources = own->second.sources;
+      const Ranks members(sources.begin(), sources.end());
+      return not_there(s, missing_of(members, operation, collectives_, there), there, call);
     }
   }
-  not_there(s, members_of(s.note.wid), left, call);
+  if (!there.missing) {
+    there.missing = missing_of(members_of(s.note.cid), operation, collectives_, there);
+  }
+  not_there(s, *there.missing, there, call);
+}
+
+void LastCallFinder::for_window_members(const OpenCallState& s, LastCall& call) {
+  const std::uint64_t ordinal = s.role() == MpiRole::kWinFence ? raw(s.note.ordinal) : 0;
+  Attendance& there = attendance(s);
+  if (!there.missing) {
+    there.missing =
+        missing_of(members_of(s.note.wid), {raw(s.note.wid), ordinal, s.role()}, windows_, there);
+  }
+  not_there(s, *there.missing, there, call);
 }
 
 void LastCallFinder::for_start(const OpenCallState& s, LastCall& call) const {
@@ -420,50 +461,46 @@ void LastCallFinder::for_start(const OpenCallState& s, LastCall& call) const {
   for (const MpiAwaits& member : s.awaits) {
     if (member.kind != kind_of(Awaited::kMember) || is_absent(member.plid)) continue;
     const Rank target = raw(member.plid);
-    const bool posted = std::any_of(exposures_.begin(), exposures_.end(), [&](const OpenEpoch& e) {
-      return e.process == target && e.window == s.note.wid && e.missing.contains(s.process());
-    });
-    if (!posted) missing.insert(target);
+    if (!posted_.contains({target, s.note.wid, s.process()})) missing.insert(target);
   }
   if (!missing.empty()) wait_for(call, "MPI_Win_post of " + rank_words(missing), missing);
 }
 
 void LastCallFinder::for_complete(const OpenCallState& s, LastCall& call) const {
-  for (const OpenEpoch& e : accesses_) {
-    if (e.process != s.process() || e.window != s.note.wid || e.finished) continue;
-    if (!e.missing.empty()) {
-      return wait_for(call, "MPI_Win_post of " + rank_words(e.missing), e.missing);
-    }
-    if (!e.there.empty()) {
-      return wait_for(call, "progress at " + rank_words(e.there) + ", its target", e.there);
-    }
+  const auto known = accesses_.find({s.process(), s.note.wid});
+  if (known == accesses_.end()) return;
+  const OpenEpoch& epoch = known->second;
+  if (!epoch.missing.empty()) {
+    return wait_for(call, "MPI_Win_post of " + rank_words(epoch.missing), epoch.missing);
   }
+  wait_for(call, "progress at " + rank_words(epoch.there) + ", its target", epoch.there);
 }
 
 void LastCallFinder::for_wait(const OpenCallState& s, LastCall& call) const {
-  for (const OpenEpoch& e : exposures_) {
-    if (e.process != s.process() || e.window != s.note.wid || e.finished || e.missing.empty())
-      continue;
-    return wait_for(call, "MPI_Win_complete of " + rank_words(e.missing), e.missing);
-  }
+  const auto known = uncompleted_.find({s.process(), s.note.wid});
+  if (known == uncompleted_.end()) return;
+  wait_for(call, "MPI_Win_complete of " + rank_words(known->second), known->second);
 }
 
 void LastCallFinder::for_lock(const OpenCallState& s, LastCall& call) const {
   const Rank me = s.process(), target = raw(s.note.dlid);
-  bool shared = false;  // it holds, or wants, no more than that
-  Ranks own_targets;
-  for (const Lock& lock : locks_) {
-    if (lock.origin != me || lock.window != s.note.wid) continue;
-    if (!lock.all) own_targets.insert(lock.target);
-    if (lock.all || lock.target == target) shared = !lock.exclusive;
+  const WindowId window = s.note.wid;
+  // The last of its own locks here; it holds, or wants, no more than that.
+  OwnLock own;
+  for (const Rank place : {target, kAll}) {
+    const auto known = own_locks_.find({window, me, place});
+    if (known != own_locks_.end() && known->second.number > own.number) own = known->second;
   }
-  if (s.role() == MpiRole::kWinLockAll) shared = true;
+  const bool shared = s.role() == MpiRole::kWinLockAll || (own.number != 0 && !own.exclusive);
   Ranks exclusive, others;
-  for (const Lock& lock : locks_) {
-    if (lock.origin == me || lock.window != s.note.wid) continue;
-    const bool here = target == kAbsent || lock.all || lock.target == target;
-    if (here) (lock.exclusive ? exclusive : others).insert(lock.origin);
+  for (const Rank place : {target == kAbsent ? kAny : target, kAll}) {
+    const auto held = locked_.find({window, place});
+    if (held == locked_.end()) continue;
+    exclusive.insert(held->second.exclusive.begin(), held->second.exclusive.end());
+    others.insert(held->second.shared.begin(), held->second.shared.end());
   }
+  exclusive.erase(me);
+  others.erase(me);
   const Ranks& holders = shared || !exclusive.empty() ? exclusive : others;
   const std::string place = target == kAbsent ? "" : " at rank " + std::to_string(target);
   if (!holders.empty()) {
@@ -479,29 +516,19 @@ void LastCallFinder::for_lock(const OpenCallState& s, LastCall& call) const {
 void LastCallFinder::for_transfer(const OpenCallState& s, LastCall& call) const {
   const Rank me = s.process(), target = raw(s.note.dlid);
   if (target == kAbsent) return;
-  const bool locked = std::any_of(locks_.begin(), locks_.end(), [&](const Lock& lock) {
-    return lock.origin == me && lock.window == s.note.wid && (lock.all || lock.target == target);
-  });
-  if (locked) return for_lock(s, call);
-  for (const OpenEpoch& e : accesses_) {
-    if (e.process != me || e.window != s.note.wid || e.finished) continue;
-    if (e.missing.contains(target)) {
-      return wait_for(call, "MPI_Win_post of rank " + std::to_string(target), {target});
-    }
-    if (!e.missing.empty()) {
-      return wait_for(call, "MPI_Win_post of " + rank_words(e.missing), e.missing);
-    }
+  if (locks(me, s.note.wid, target)) return for_lock(s, call);
+  if (const auto known = unposted_.find({me, s.note.wid}); known != unposted_.end()) {
+    const Ranks& missing = known->second;
+    const Ranks wanted = missing.contains(target) ? Ranks{target} : missing;
+    return wait_for(call, "MPI_Win_post of " + rank_words(wanted), wanted);
   }
-  for (const OpenOperation& open : windows_) {
-    const bool mine = open.object == raw(s.note.wid) && open.role == MpiRole::kWinFence &&
-                      open.ordinal + 1 == raw(s.note.ordinal) && open.left.contains(me);
-    if (!mine || open.left.contains(target)) continue;
-    const bool there = std::any_of(open_calls_.begin(), open_calls_.end(), [&](const auto& entry) {
-      const OpenCallState& q = entry.second;
-      return q.process() == target && q.noted && q.role() == MpiRole::kWinFence &&
-             q.note.wid == s.note.wid && raw(q.note.ordinal) == open.ordinal;
-    });
-    if (!there) return wait_for(call, "MPI_Win_fence of rank " + std::to_string(target), {target});
+  if (const std::uint64_t fences = raw(s.note.ordinal); fences != 0) {
+    const auto last = windows_.find({raw(s.note.wid), fences - 1, MpiRole::kWinFence});
+    const bool mine = last != windows_.end() && last->second.contains(me);
+    if (mine && !last->second.contains(target) &&
+        !fencing_.contains({target, s.note.wid, fences - 1})) {
+      return wait_for(call, "MPI_Win_fence of rank " + std::to_string(target), {target});
+    }
   }
   if (target == me) return;
   wait_for(call, "progress at rank " + std::to_string(target) + ", its target", {target});
@@ -535,28 +562,28 @@ void LastCallFinder::for_begun(const OpenCallState& s, LastCall& call) const {
 
 // Whose trace does not end in an open call has passed MPI_Finalize.
 void LastCallFinder::for_finalize(const OpenCallState& s, LastCall& call) const {
-  Ranks missing;
-  for (const auto& [location, q] : open_calls_) {
-    if (q.process() != s.process() && q.role() != MpiRole::kFinalize) missing.insert(q.process());
-  }
+  Ranks missing = not_finalizing_;
+  missing.erase(s.process());
   if (!missing.empty()) wait_for(call, "MPI_Finalize of " + rank_words(missing), missing);
 }
 
 // ---- SHMEM
 
 // Those of the active set that have neither come nor been there.
-void LastCallFinder::for_shmem_members(const OpenCallState& s, LastCall& call) const {
-  Ranks missing = members_of(s.note.cid);
-  missing.erase(s.process());
-  for (const OpenOperation& open : collectives_) {
-    if (open.object != raw(s.note.cid) || open.ordinal != raw(s.note.ordinal)) continue;
-    for (const Rank rank : open.left) missing.erase(rank);
+void LastCallFinder::for_shmem_members(const OpenCallState& s, LastCall& call) {
+  const std::uint64_t ordinal = raw(s.note.ordinal);
+  Attendance& there = shmem_meetings_[{s.shmem, s.note.cid, ordinal}];
+  if (!there.missing) {
+    there.missing = members_of(s.note.cid);
+    for (const Rank rank : there.there) there.missing->erase(rank);
+    for (auto open = collectives_.lower_bound({raw(s.note.cid), ordinal, MpiRole{}});
+         open != collectives_.end() && std::get<0>(open->first) == raw(s.note.cid) &&
+         std::get<1>(open->first) == ordinal;
+         ++open) {
+      for (const Rank rank : open->second) there.missing->erase(rank);
+    }
   }
-  for (const auto& [location, q] : open_calls_) {
-    const bool same = q.noted && q.shmem == s.shmem && q.note.cid == s.note.cid &&
-                      q.note.ordinal == s.note.ordinal;
-    if (same) missing.erase(q.process());
-  }
+  const Ranks& missing = *there.missing;
   if (missing.empty()) return;
   const std::string name(s.shmem->name);
   const Rank root = raw(s.note.dlid);
@@ -566,15 +593,13 @@ void LastCallFinder::for_shmem_members(const OpenCallState& s, LastCall& call) c
   wait_for(call, name + " of " + rank_words(missing), missing);
 }
 
-void LastCallFinder::for_shmem(const OpenCallState& s, LastCall& call) const {
+void LastCallFinder::for_shmem(const OpenCallState& s, LastCall& call) {
   if (!s.noted) return;
   if (!is_absent(s.note.cid)) return for_shmem_members(s, call);
   switch (s.shmem->role) {
     case ShmemRole::kWait:
     case ShmemRole::kWaitUntil: {
-      Ranks others;
-      definitions_.locations.for_each(
-          [&](LocationId, const LocationDef& location) { others.insert(raw(location.process)); });
+      Ranks others = everybody_;
       others.erase(s.process());
       call.any = true;
       return wait_for(call, "a write of any other process to its variable", others);
@@ -595,7 +620,7 @@ void LastCallFinder::for_shmem(const OpenCallState& s, LastCall& call) const {
   }
 }
 
-void LastCallFinder::resolve(const OpenCallState& s, LastCall& call) const {
+void LastCallFinder::resolve(const OpenCallState& s, LastCall& call) {
   const MpiRole role = s.role();
   if (role == MpiRole::kFinalize) return for_finalize(s, call);
   if (s.shmem != nullptr) return for_shmem(s, call);
@@ -648,28 +673,50 @@ std::vector<std::vector<std::uint32_t>> LastCallFinder::find_deadlocks(
     const bool in_call = call.function != nullptr || call.shmem != nullptr;
     if (call.ranks.empty() && in_call) waits.erase(call.process);
   }
-  const auto stuck = [&](Rank rank) { return waits.contains(rank); };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (auto it = waits.begin(); it != waits.end();) {
-      const std::vector<Rank>& ranks = it->second->ranks;
-      const bool goes_on = it->second->any ? !std::all_of(ranks.begin(), ranks.end(), stuck)
-                                           : std::none_of(ranks.begin(), ranks.end(), stuck);
-      changed = changed || goes_on;
-      it = goes_on ? waits.erase(it) : std::next(it);
+  // How many of those that a process waits for are stuck; it is looked at again when one of them
+  // goes on.
+  std::map<Rank, std::size_t> stuck;
+  std::map<Rank, std::vector<Rank>> waiters;
+  std::vector<Rank> going;
+  const auto goes_on = [&](Rank rank) {
+    const LastCall& call = *waits.at(rank);
+    return call.any ? stuck.at(rank) != call.ranks.size() : stuck.at(rank) == 0;
+  };
+  for (const auto& [rank, call] : waits) {
+    std::size_t& count = stuck[rank];
+    for (const Rank other : call->ranks) {
+      if (!waits.contains(other)) continue;
+      ++count;
+      waiters[other].push_back(rank);
+    }
+    if (goes_on(rank)) going.push_back(rank);
+  }
+  while (!going.empty()) {
+    const Rank free = going.back();
+    going.pop_back();
+    if (waits.erase(free) == 0) continue;
+    for (const Rank rank : waiters[free]) {
+      if (!waits.contains(rank)) continue;
+      --stuck.at(rank);
+      if (goes_on(rank)) going.push_back(rank);
     }
   }
   std::vector<std::vector<Rank>> circles;
-  Ranks seen;
+  std::map<Rank, std::size_t> seen;  // and as the how manieth
   for (const auto& [first, call] : waits) {
     std::vector<Rank> path;
+    const std::size_t begin = seen.size();
     for (Rank at = first; !seen.contains(at);) {
-      seen.insert(at);
+      seen.emplace(at, begin + path.size());
       path.push_back(at);
       const std::vector<Rank>& ranks = waits.at(at)->ranks;
-      at = *std::find_if(ranks.begin(), ranks.end(), stuck);
-      const auto again = std::find(path.begin(), path.end(), at);
-      if (again != path.end()) circles.emplace_back(again, path.end());
+      at = *std::find_if(ranks.begin(), ranks.end(),
+                         [&](Rank rank) { return waits.contains(rank); });
+      const auto again = seen.find(at);
+      if (again != seen.end() && again->second >= begin) {
+        circles.emplace_back(path.begin() + static_cast<std::ptrdiff_t>(again->second - begin),
+                             path.end());
+      }
     }
   }
   return circles;
@@ -679,6 +726,7 @@ LastCalls LastCallFinder::finish() {
   LastCalls found;
   std::erase_if(open_calls_,
                 [](const auto& entry) { return !entry.second.ended && !entry.second.closed; });
+  index_open_calls();
   for (const auto& [location, s] : open_calls_) {
     LastCall call;
     call.location = location;
@@ -688,7 +736,7 @@ LastCalls LastCallFinder::finish() {
     call.shmem = s.shmem;
     call.since = s.since;
     call.until = s.until;
-    if (s.outside() && of_process(call.process) != &s) continue;
+    if (s.outside() && of_process_.at(call.process) != &s) continue;
     resolve(s, call);
     found.calls.push_back(std::move(call));
   }

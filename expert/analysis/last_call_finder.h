@@ -4,17 +4,22 @@
 // last call was about stands in MPI_OPEN_CALL and MPI_AWAITS. Who has not come is told by what the
 // replay leaves open at the end: posts and completes, messages, locks, members of collectives.
 // Processes that wait for each other so that none of them can go on are a deadlock; one circle of
-// each is named. In a trace of a run that ended well this costs nothing and finds nothing. Memory:
-// processes, and what is open at the end.
+// each is named. In a trace of a run that ended well this costs nothing and finds nothing. Memory
+// and time: processes, and what is open at the end; no list of that is gone through for each entry
+// of another.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "earl/replay.h"
+#include "expert/analysis/envelopes.h"
 #include "expert/analysis/last_calls.h"
 
 namespace kojak::expert {
@@ -63,34 +68,37 @@ class LastCallFinder {
     bool outside() const { return call.function == nullptr && shmem == nullptr; }
     Rank process() const { return raw(call.process); }
   };
-  struct Envelope {
-    Rank source, destination;
-    CommId com;
-    Tag tag;
-  };
-  struct OpenOperation {  // a collective or window operation that some have left
-    std::uint32_t object;
-    std::uint64_t ordinal;
-    MpiRole role;
-    Ranks left;
-  };
   struct OpenEpoch {  // of an origin to targets, or of a target to origins
-    Rank process;
-    WindowId window;
-    bool finished;
     Ranks there, missing;
   };
-  struct Lock {
-    Rank origin, target;
-    WindowId window;
-    bool all, exclusive;
+  struct Holders {  // of a lock
+    Ranks exclusive, shared;
+  };
+  struct OwnLock {
+    std::size_t number = 0;  // the last one counts
+    bool exclusive = false;
+  };
+  using Epoch = std::pair<Rank, WindowId>;  // of a process
+  using Object = std::uint32_t;             // a communicator, or a window
+  using Operation = std::tuple<Object, std::uint64_t, MpiRole>;
+  // Who stands in the same call: the object, whether it is a window, the ordinal.
+  using Meeting = std::tuple<bool, Object, std::uint64_t>;
+  using ShmemMeeting = std::tuple<const ShmemFunction*, CommId, std::uint64_t>;
+  static constexpr Rank kAll = kAbsent;      // a lock of all targets
+  static constexpr Rank kAny = kAbsent - 1;  // whatever the target is
+
+  struct Attendance {
+    Ranks there;                                   // in the same function
+    std::map<Rank, const MpiFunction*> elsewhere;  // in another one of its kind
+    std::optional<Ranks> missing;                  // of all members, once somebody has asked
   };
 
-  void resolve(const OpenCallState& s, LastCall& call) const;
+  void index_open_calls();
+  void resolve(const OpenCallState& s, LastCall& call);
   void for_messages(const OpenCallState& s, LastCall& call) const;
   void for_requests(const OpenCallState& s, LastCall& call) const;
-  void for_collective(const OpenCallState& s, LastCall& call) const;
-  void for_window_members(const OpenCallState& s, LastCall& call) const;
+  void for_collective(const OpenCallState& s, LastCall& call);
+  void for_window_members(const OpenCallState& s, LastCall& call);
   void for_start(const OpenCallState& s, LastCall& call) const;
   void for_complete(const OpenCallState& s, LastCall& call) const;
   void for_wait(const OpenCallState& s, LastCall& call) const;
@@ -98,14 +106,18 @@ class LastCallFinder {
   void for_transfer(const OpenCallState& s, LastCall& call) const;
   void for_begun(const OpenCallState& s, LastCall& call) const;
   void for_finalize(const OpenCallState& s, LastCall& call) const;
-  void for_shmem(const OpenCallState& s, LastCall& call) const;
-  void for_shmem_members(const OpenCallState& s, LastCall& call) const;
-  void not_there(const OpenCallState& s, const Ranks& members, const Ranks& left,
+  void for_shmem(const OpenCallState& s, LastCall& call);
+  void for_shmem_members(const OpenCallState& s, LastCall& call);
+  Attendance& attendance(const OpenCallState& s);
+  static Ranks missing_of(const Ranks& members, const Operation& operation,
+                          const std::map<Operation, Ranks>& operations,
+                          const Attendance& attendance);
+  void not_there(const OpenCallState& s, const Ranks& missing, const Attendance& attendance,
                  LastCall& call) const;
+  bool locks(Rank origin, WindowId window, Rank target) const;
 
   const ShmemFunction* shmem_of(const earl::OpenCall& call) const;
   std::string library() const;
-  const OpenCallState* of_process(Rank process) const;
   Ranks members_of(CommId com) const;
   Ranks members_of(WindowId window) const;
   bool sent(Rank source, Rank destination, CommId com, Tag tag) const;
@@ -114,11 +126,26 @@ class LastCallFinder {
 
   const Definitions& definitions_;
   std::map<std::uint32_t, OpenCallState> open_calls_;  // by location
-  std::vector<Envelope> unreceived_, unmet_;
-  std::vector<OpenOperation> collectives_, windows_;
+  Envelopes sent_, received_;  // messages and receives that are there, or on their way
+  std::map<Rank, std::vector<Envelope>> unreceived_;  // by source
+  std::map<Rank, std::vector<Envelope>> unmet_;       // receives, by destination
+  std::set<std::pair<Rank, Rank>> unreceived_pairs_;  // source and destination
+  std::map<Operation, Ranks> collectives_, windows_;  // who has left what others have not
   std::map<std::uint32_t, Ranks> begun_;  // communicator: who has begun what others have not
-  std::vector<OpenEpoch> accesses_, exposures_;
-  std::vector<Lock> locks_;
+  std::map<Epoch, OpenEpoch> accesses_;   // the first one that is open
+  std::map<Epoch, Ranks> unposted_;       // of the first one that lacks a post: whose
+  std::map<Epoch, Ranks> uncompleted_;    // of the first exposure that lacks a complete: whose
+  std::set<std::tuple<Rank, WindowId, Rank>> posted_;  // target, and an origin that does not access
+  std::map<std::pair<WindowId, Rank>, Holders> locked_;            // by target
+  std::map<std::tuple<WindowId, Rank, Rank>, OwnLock> own_locks_;  // by origin and target
+  std::size_t lock_count_ = 0;
+  // Of the calls that are open when all has been read.
+  std::map<Rank, const OpenCallState*> of_process_;  // the one to speak of
+  std::map<Meeting, std::vector<const OpenCallState*>> meetings_;
+  std::map<std::pair<Meeting, const MpiFunction*>, Attendance> attendances_;
+  std::map<ShmemMeeting, Attendance> shmem_meetings_;
+  std::set<std::tuple<Rank, WindowId, std::uint64_t>> fencing_;
+  Ranks not_finalizing_, everybody_;
   std::map<std::uint32_t, Rank> holders_;  // of SHMEM's locks; kAbsent: nobody
 };
 

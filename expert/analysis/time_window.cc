@@ -27,9 +27,9 @@ Result<TimeWindow> TimeWindow::open(const std::string& filter, const std::string
                  .remedy = "install elg_filter beside expert, or cut the trace with it first"};
   };
   std::vector<std::string> words{filter, "--quiet", "-o", "-"};
-  if (from) words.insert(words.end(), {"--from", *from});
-  if (to) words.insert(words.end(), {"--to", *to});
-  words.push_back(trace);
+  if (from) words.push_back("--from=" + *from);
+  if (to) words.push_back("--to=" + *to);
+  words.insert(words.end(), {"--", trace});  // whatever its name begins with
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

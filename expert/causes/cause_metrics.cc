@@ -94,7 +94,8 @@ class StretchPaths {
     const RegionId region = free_region();
     parts_.stretches.emplace(region, name_of(parts_, stretch));
     paths_.emplace(key(stretch), static_cast<CallPathIndex>(parts_.call_paths.size()));
-    parts_.call_paths.push_back({region, site_of(stretch), stretch.path});
+    const CallPathIndex above = caller_of_both(stretch);
+    parts_.call_paths.push_back({region, site_of(stretch, above), above});
   }
   // Where what a stretch costs stands.
   CallPathIndex place_of(const Stretch& stretch) const {
@@ -118,8 +119,20 @@ class StretchPaths {
     }
     return RegionId{next_++};
   }
-  CallSiteId site_in(const Stretch& stretch, CallPathIndex call) const {
-    if (call == kNoCallPath || parts_.call_paths[call].parent != stretch.path) {
+  // The call path that both calls were made from: the region that the trace has around the stretch,
+  // or a function below it that was entered with its calls, since call sites know what called them.
+  CallPathIndex caller_of_both(const Stretch& stretch) const {
+    if (stretch.before == kNoCallPath || stretch.after == kNoCallPath) return stretch.path;
+    const std::size_t above = parts_.call_paths[stretch.before].parent;
+    if (above != parts_.call_paths[stretch.after].parent) return stretch.path;
+    std::size_t at = above;
+    for (std::size_t i = 0; i <= kMostSiteCallers && at != kNone && at != stretch.path; ++i) {
+      at = parts_.call_paths[at].parent;
+    }
+    return at == stretch.path ? static_cast<CallPathIndex>(above) : stretch.path;
+  }
+  CallSiteId site_in(CallPathIndex above, CallPathIndex call) const {
+    if (call == kNoCallPath || parts_.call_paths[call].parent != above) {
       return absent<CallSiteId>();
     }
     return parts_.call_paths[call].site;
@@ -127,9 +140,9 @@ class StretchPaths {
   // That of the call before it if both calls are in the same function, which puts it below that
   // one. Calls in different functions do not tell which of them computes, nor does a single one: it
   // stands below what encloses both.
-  CallSiteId site_of(const Stretch& stretch) const {
-    const CallSiteId before = site_in(stretch, stretch.before);
-    const CallSiteId after = site_in(stretch, stretch.after);
+  CallSiteId site_of(const Stretch& stretch, CallPathIndex above) const {
+    const CallSiteId before = site_in(above, stretch.before);
+    const CallSiteId after = site_in(above, stretch.after);
     const CallSiteDef* a = parts_.definitions.call_sites.find(before);
     const CallSiteDef* b = parts_.definitions.call_sites.find(after);
     return a != nullptr && b != nullptr && a->left == b->left ? before : absent<CallSiteId>();

@@ -823,6 +823,7 @@ void CauseSolver::follow_critical_path(RootCauses& results) {
   std::vector<Amount> shares;
   constexpr std::size_t kPiecesOfJump = 1024;  // memory gets what lies around them, too
   std::size_t jumps = 0;                       // since time moved last
+  bool all_parts = true;                       // so far
   while (const Piece* piece = timelines_[at].before(time)) {
     if (piece->wait != kNoWait && jumps <= timelines_.size()) {
       const WaitRecord& wait = waits_[piece->wait];
@@ -835,11 +836,15 @@ void CauseSolver::follow_critical_path(RootCauses& results) {
       }
     }
     const Ticks begin = timelines_[at].begin_of(*piece);
-    std::vector<PathPart>& parts = results.path_parts;
-    if (!parts.empty() && parts.back().location == at) {
-      parts.back().begin = chains_.seconds_at(begin);
-    } else if (parts.size() < kPathParts) {
-      parts.push_back({at, chains_.seconds_at(begin), chains_.seconds_at(time)});
+    if (all_parts) {
+      std::vector<PathPart>& parts = results.path_parts;
+      if (!parts.empty() && parts.back().location == at) {
+        parts.back().begin = chains_.seconds_at(begin);
+      } else if (parts.size() < kPathParts) {
+        parts.push_back({at, chains_.seconds_at(begin), chains_.seconds_at(time)});
+      } else {
+        all_parts = false;  // what comes back to the earliest one is another part
+      }
     }
     const std::uint32_t number = numbers.number(at, piece->stretch);
     if (number == shares.size()) shares.push_back(0);

@@ -32,7 +32,7 @@ const CallPathNode* caller_of(const Report& report, const StorePlaces& places, C
 // what is computed before and behind it may lie in any other function, but for `main`.
 std::string named_caller(const Report& report, const StorePlaces& places, CallPathIndex call) {
   const CallPathNode* const caller = caller_of(report, places, call);
-  const bool named = caller != nullptr && caller->index == kOnlyNamed;
+  const bool named = caller != nullptr && caller->named;
   return named ? report.region_name(caller->region) : std::string();
 }
 

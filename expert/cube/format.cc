@@ -5,34 +5,18 @@
 #include <cmath>
 #include <vector>
 
-#include "expert/cube/utf8.h"
+#include "epilog/format/text/printable.h"
+#include "epilog/format/text/utf8.h"
 
 namespace kojak::cube {
 namespace {
-
-// Marks and overrides with which a name could rearrange the line that it stands in.
-bool changes_direction(std::string_view c) {
-  if (c.size() == 2) return c == "\u061C";
-  if (c.size() != 3) return false;
-  return c == "\u200E" || c == "\u200F" || (c >= "\u202A" && c <= "\u202E") ||
-         (c >= "\u2066" && c <= "\u2069");
-}
 
 // The characters of a text, each safe to print.
 std::vector<std::string> characters(std::string_view text) {
   std::vector<std::string> result;
   while (!text.empty()) {
-    const int length = xml_character_length(text);
-    const std::size_t size = length > 0 ? static_cast<std::size_t>(length) : 1;
-    const std::string_view character = text.substr(0, size);
-    const auto first = static_cast<unsigned char>(character[0]);
-    // U+0080 to U+009F are control characters too.
-    const bool control =
-        first < 0x20 || first == 0x7F ||
-        (first == 0xC2 && size == 2 && static_cast<unsigned char>(character[1]) < 0xA0);
-    result.emplace_back(length <= 0 || control || changes_direction(character) ? kReplacement
-                                                                               : character);
-    text.remove_prefix(size);
+    const Character c = take_character(text);
+    result.emplace_back(c.harmless ? c.bytes : kReplacement);
   }
   return result;
 }

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "expert/cube/utf8.h"
+#include "epilog/format/text/utf8.h"
 
 namespace kojak::cube {
 namespace {

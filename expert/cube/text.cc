@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "expert/cube/utf8.h"
+#include "epilog/format/text/utf8.h"
 
 namespace kojak::expert {
 
@@ -13,12 +13,12 @@ std::string xml_text(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
   while (!bytes.empty()) {
-    const int length = cube::xml_character_length(bytes);
+    const int length = xml_character_length(bytes);
     // The two characters that are well-formed but no XML are replaced whole, not byte by byte.
     const bool noncharacter =
         bytes.starts_with("\xEF\xBF\xBE") || bytes.starts_with("\xEF\xBF\xBF");
     const std::size_t size = length > 0 ? static_cast<std::size_t>(length) : noncharacter ? 3 : 1;
-    out += length > 0 ? bytes.substr(0, size) : cube::kReplacement;
+    out += length > 0 ? bytes.substr(0, size) : kReplacement;
     bytes.remove_prefix(size);
   }
   return out;

@@ -4,11 +4,14 @@
 #include <libxml/xmlwriter.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
+#include <tuple>
 
-#include "expert/analysis/region_class.h"
 #include "expert/cube/output.h"
 #include "expert/cube/text.h"
+#include "expert/report/region_identity.h"
 #include "expert/report/run_facts.h"
 
 namespace kojak::expert {
@@ -116,15 +119,6 @@ const char* unit_name(Unit unit) {
   return "";
 }
 
-// What CUBE tells the kinds of functions by; of the program's own, the file.
-std::string module_of(const RegionDef& region) {
-  if (region.function != nullptr || region.name.starts_with("MPI_")) return "MPI";
-  if (region.is_tracing() || region.is_pausing()) return "EPIK";  // the measurement itself
-  if (is_omp(region.type) || region_class(region) == TimeClass::kOmpLockApi) return "OMP";
-  if (shmem_class(region.name)) return "SHMEM";
-  return region.file;
-}
-
 std::string line_number(Line line) {
   return is_absent(line) ? "-1" : std::to_string(raw(line));
 }
@@ -183,12 +177,13 @@ void write_program(Xml& out, const Report& report) {
   for (auto& [region, number] : ids) {
     number = id++;
     const RegionDef* def = definitions.regions.find(region);
+    const RegionIdentity identity = identity_of(definitions, region, report.region_name(region));
     out.open("region");
     out.attribute("id", number);
-    out.attribute("mod", def != nullptr ? module_of(*def) : "");
-    out.attribute("begin", line_number(def != nullptr ? def->begin : absent<Line>()));
-    out.attribute("end", line_number(def != nullptr ? def->end : absent<Line>()));
-    out.text("name", report.region_name(region));
+    out.attribute("mod", identity.module);
+    out.attribute("begin", line_number(identity.begin));
+    out.attribute("end", line_number(identity.end));
+    out.text("name", identity.name);
     out.text("url", "");
     out.text("descr", def != nullptr              ? def->description
                       : report.is_stretch(region) ? "what its caller computes between two calls"
@@ -354,9 +349,45 @@ void write_document(Xml& out, const Report& report, const CubeOptions& options) 
   out.end();
 }
 
+// Whether two siblings are the same to CUBE, whose algebra would mix them up: the report is made so
+// that none are (unite_twins.h). Looks at what is written, not at what made it so.
+bool any_equal_siblings(const Report& report) {
+  const Definitions& definitions = report.definitions();
+  std::map<RegionId, std::size_t> regions;
+  std::map<RegionIdentity, std::size_t> identities;
+  std::set<std::tuple<std::size_t, std::size_t, std::string, Line>> seen;
+  for (const CallPathNode& node : report.call_paths()) {
+    const auto [region, fresh] = regions.try_emplace(node.region, identities.size());
+    if (fresh) {
+      const RegionIdentity identity =
+          identity_of(definitions, node.region, report.region_name(node.region));
+      region->second = identities.try_emplace(identity, region->second).first->second;
+    }
+    const CallSiteDef* site =
+        is_absent(node.site) ? nullptr : definitions.call_sites.find(node.site);
+    const std::string* file =
+        site == nullptr || is_absent(site->line) ? nullptr : definitions.files.find(site->file);
+    const bool first =
+        seen.emplace(node.parent, region->second, file != nullptr ? *file : std::string(),
+                     site != nullptr ? site->line : absent<Line>())
+            .second;
+    if (!first) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Status write_cube(const Report& report, const std::string& path, const CubeOptions& options) {
+  if (any_equal_siblings(report)) {
+    return Error{.code = ExitCode::kOutputFailed,
+                 .file = path,
+                 .offset = {},
+                 .record = {},
+                 .field = {},
+                 .reason = "two entries of the call tree are the same to CUBE",
+                 .remedy = "this is a fault of kojak: please report it"};
+  }
   auto output = ReportOutput::create(path);
   if (!output) return output.error();
   const auto no_memory = [&] {

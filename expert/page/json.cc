@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "expert/cube/utf8.h"
+#include "epilog/format/text/utf8.h"
 
 namespace kojak::html {
 
@@ -53,7 +53,7 @@ Json& Json::value(std::string_view text) {
     const char c = text[0];
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x80) {
-      const int length = cube::xml_character_length(text);
+      const int length = xml_character_length(text);
       const std::size_t size = length > 0 ? static_cast<std::size_t>(length) : 1;
       const std::string_view character = text.substr(0, size);
       // Line separators end a line in JavaScript, though not in JSON.

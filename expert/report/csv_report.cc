@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "epilog/format/io/writer.h"
+#include "epilog/format/text/csv_cell.h"
 #include "expert/cube/text.h"
 #include "expert/report/report.h"
 
@@ -12,16 +13,7 @@ namespace {
 constexpr std::size_t kBlock = 1 << 20;
 
 void add_cell(std::string& out, std::string_view text) {
-  if (text.find_first_of(",\"\n\r") == std::string_view::npos) {
-    out += text;
-  } else {
-    out += '"';
-    for (const char c : text) {
-      if (c == '"') out += '"';
-      out += c;
-    }
-    out += '"';
-  }
+  append_csv_cell(out, text);
   out += ',';
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "expert/patterns/time.h"
+#include "expert/report/run_time.h"
 
 namespace kojak::expert {
 namespace {
@@ -34,7 +35,10 @@ std::optional<Efficiency> efficiency_of(const Report& report) {
     const std::vector<double> of_pattern = report.by_thread(m);
     for (std::size_t t = 0; t < waiting.size(); ++t) waiting[t] += of_pattern[t];
   }
-  const std::vector<double> all = report.by_thread(time);
+  const std::vector<double> all = own_times([&](std::string_view name) {
+    const std::size_t m = report.find_metric(name);
+    return m == kNone ? std::vector<double>() : report.by_thread(m);
+  });
   Efficiency e;
   e.run_time = *std::max_element(all.begin(), all.end());
   const auto longest = std::max_element(computing.begin(), computing.end());

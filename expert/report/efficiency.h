@@ -8,8 +8,10 @@
 //                               that computes longest
 //   transfer                  = (C + W) / run time: what is left is time in MPI without waiting
 //
-// Computing is all time outside MPI, SHMEM, OpenMP constructs and the measurement. POP gets the
-// last two by simulating an ideal network; here the patterns' waits take its place. Threads count
+// Computing is all time outside MPI, SHMEM, OpenMP constructs and the measurement. The run time is
+// that between MPI_Init and MPI_Finalize, as other shares are (run_time.h), without the
+// measurement's own: how long MPI takes to start says nothing about the program. POP gets the last
+// two by simulating an ideal network; here the patterns' waits take its place. Threads count
 // as processes do. Pure function. Source: POP standard metrics, pop-coe.eu.
 #pragma once
 
@@ -20,7 +22,7 @@
 namespace kojak::expert {
 
 struct Efficiency {
-  double run_time = 0;  // seconds: of the thread that the trace saw longest
+  double run_time = 0;  // seconds: of the thread that has most
   double load_balance = 1, serialisation = 1, transfer = 1;
   double communication() const { return serialisation * transfer; }
   double parallel() const { return load_balance * communication(); }

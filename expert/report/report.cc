@@ -9,6 +9,7 @@
 #include "epilog/format/openmp_constructs.h"
 #include "expert/catalogue.h"
 #include "expert/cube/path.h"
+#include "expert/report/unite_twins.h"
 
 namespace kojak::expert {
 namespace {
@@ -256,7 +257,7 @@ void Report::order_call_paths(std::vector<CallPath> call_paths,
   // Callers that were not recorded come behind the recorded paths, and between them and theirs.
   const std::size_t recorded = call_paths.size();
   const std::vector<RegionId> main = main_above(call_paths, metrics);
-  const std::vector<std::size_t> united = unite_teams(call_paths, metrics);
+  std::vector<std::size_t> united = unite_teams(call_paths, metrics);
   std::map<std::pair<std::size_t, RegionId>, std::size_t> named;
   std::vector<std::vector<std::size_t>> children(recorded);
   std::vector<std::size_t> roots;
@@ -291,15 +292,23 @@ void Report::order_call_paths(std::vector<CallPath> call_paths,
     }
     (call_paths[i].parent == kNone ? roots : children[call_paths[i].parent]).push_back(i);
   }
+  const std::size_t all = call_paths.size();
+  std::vector<bool> named_by_site(all);
+  std::fill(named_by_site.begin() + static_cast<std::ptrdiff_t>(recorded), named_by_site.end(),
+            true);
+  while (united.size() < all) united.push_back(united.size());
+  CallForest forest{call_paths, children, roots, recorded, named_by_site, united};
+  unite_twins(forest, *definitions_, [this](RegionId region) { return region_name(region); });
   std::vector<std::size_t> stack(roots.rbegin(), roots.rend());  // next to be placed on top
-  std::vector<std::size_t> place(call_paths.size(), kNone);
+  std::vector<std::size_t> place(all, kNone);
   while (!stack.empty()) {
     const std::size_t i = stack.back();
     stack.pop_back();
     const CallPath& path = call_paths[i];
     CallPathNode node{
         path.region, path.site, i < recorded ? static_cast<CallPathIndex>(i) : kOnlyNamed,
-        kNone,       0,         {}};
+        kNone,       0,         named_by_site[i],
+        {}};
     if (path.parent != kNone) {
       node.parent = place[path.parent];
       node.depth = call_paths_[node.parent].depth + 1;

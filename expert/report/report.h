@@ -58,12 +58,14 @@ struct CallPath {
 //   an OpenMP construct that it begins stands directly in the construct, too.
 // What OpenMP's other threads do in a parallel region stands at the region that their master
 // entered, if the master comes to it by one path: then one node is call paths of several threads.
+// No two siblings are the same to CUBE, or are one function (unite_twins.h).
 struct CallPathNode {
   RegionId region{};
   CallSiteId site = absent<CallSiteId>();
   CallPathIndex index = 0;  // in the severity store; kOnlyNamed: no row there
   std::size_t parent = kNone;
   unsigned depth = 0;
+  bool named = false;               // call sites name it as the caller
   std::vector<CallPathIndex> also;  // further ones in the store that stand here
 
   bool has(CallPathIndex in_store) const {

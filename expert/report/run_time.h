@@ -6,8 +6,10 @@
 // terminal and the page ask here, so that both name the same shares.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "epilog/format/mpi_functions.h"
 #include "epilog/format/shmem_functions.h"
@@ -51,6 +53,25 @@ struct RunTime {
            " are not in them.";
   }
 };
+
+// The same of each thread, for efficiencies, which are about the program: without the measurement's
+// own time, too. `of_threads` gives a metric's sums over all calls, nothing if the report has none.
+template <class OfThreads>
+std::vector<double> own_times(OfThreads&& of_threads) {
+  std::vector<double> times = of_threads(Time::kMetric.name);
+  const auto add = [&](const Metric& metric, double sign) {
+    const std::vector<double> sums = of_threads(metric.name);
+    for (std::size_t t = 0; t < sums.size(); ++t) times[t] += sign * sums[t];
+  };
+  const double whole = times.empty() ? 0 : *std::max_element(times.begin(), times.end());
+  const std::vector<double> all = times;
+  for (const Metric* left_out : {&InitExit::kMetric, &ShmemInitExit::kMetric, &Overhead::kMetric}) {
+    add(*left_out, -1);
+  }
+  for (const Metric* stays : {&FinalizeWait::kMetric, &ShmemFinalizeWait::kMetric}) add(*stays, 1);
+  const bool some = !times.empty() && *std::max_element(times.begin(), times.end()) > 1e-9 * whole;
+  return some ? times : all;  // all of a trace that has nothing else
+}
 
 // Whether a function starts or ends MPI or SHMEM.
 inline bool starts_or_ends_library(std::string_view region_name) {

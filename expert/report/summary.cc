@@ -9,6 +9,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "epilog/format/text/printable.h"
 #include "expert/analysis/processors.h"
 #include "expert/analysis/store_places.h"
 #include "expert/catalogue.h"
@@ -133,6 +134,7 @@ std::string wrapped(const std::string& text, unsigned width, unsigned indent) {
   std::string out, line;
   std::istringstream words(text);
   for (std::string word; words >> word;) {
+    word = printable(word);
     if (!line.empty() && indent + columns(line) + 1 + columns(word) > width) {
       out += margin + line + '\n';
       line.clear();
@@ -184,7 +186,7 @@ void print_metric_tree(std::ostream& out, const Report& report, const SummarySty
     if (node.metric.unit != Unit::kSeconds || (value == 0 && node.parent != kNone)) continue;
     std::string name =
         std::string((narrow ? 1 : 2) * node.depth, ' ') + std::string(node.metric.title);
-    if (narrow) name = cube::printable(name, style.width - 20);
+    name = cube::printable(name, narrow ? style.width - 20 : 0);
     const bool wait = node.metric.kind == Metric::Kind::kPattern;
     const double part = shares.part(report, m);
     // It is known of threads, not of calls, nor what of it lies in the start.

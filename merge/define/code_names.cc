@@ -11,6 +11,8 @@
 #include <map>
 #include <utility>
 
+#include "epilog/format/io/regular_file.h"
+
 namespace kojak::merge {
 namespace {
 
@@ -18,8 +20,39 @@ struct Free {
   void operator()(void* p) const { std::free(p); }
 };
 
-const Dwfl_Callbacks kCallbacks = {nullptr, dwfl_standard_find_debuginfo,
-                                   dwfl_offline_section_address, nullptr};
+// libdwfl opens files by their names; one that is no regular file (a named pipe) could keep it
+// waiting for ever. Those are not looked into, as if they were not there.
+
+// The debugging information that stands apart from a module, beside it or in a folder of its own
+// there (that of the system is nobody's to change).
+int find_debug_file(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base,
+                    const char* file, const char* link, GElf_Word checksum, char** found) {
+  const std::string path = file != nullptr ? file : "", linked = link != nullptr ? link : "";
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  for (const std::string& place : {linked, folder + linked, folder + ".debug/" + linked}) {
+    if (!linked.empty() && is_irregular_file(place.c_str())) return -1;
+  }
+  return dwfl_standard_find_debuginfo(module, data, name, base, file, link, checksum, found);
+}
+
+const Dwfl_Callbacks kCallbacks = {nullptr, find_debug_file, dwfl_offline_section_address, nullptr};
+
+// What libdw would open when it is asked for the scopes of a unit: its other half, where debugging
+// information was split (-gsplit-dwarf).
+bool is_split_into_irregular_file(Dwarf_Die* unit) {
+  const auto text = [&](std::initializer_list<unsigned> names) -> std::string {
+    for (const unsigned name : names) {
+      Dwarf_Attribute attribute;
+      const char* const value = dwarf_formstring(dwarf_attr(unit, name, &attribute));
+      if (value != nullptr) return value;
+    }
+    return {};
+  };
+  const std::string file = text({DW_AT_dwo_name, DW_AT_GNU_dwo_name});
+  if (file.empty()) return false;
+  const std::string folder = text({DW_AT_comp_dir});
+  return is_irregular_file(file.c_str()) || is_irregular_file((folder + "/" + file).c_str());
+}
 
 // The readable form of a C++ symbol, without its parameters; others as they are, without what
 // compilers append to their clones.
@@ -53,9 +86,13 @@ class OneModule {
   OneModule(const ModuleDef& def, std::vector<std::string>& folders)
       : dwfl_(dwfl_begin(&kCallbacks), dwfl_end), folders_(&folders) {
     if (dwfl_ == nullptr) return;
+    const int fd = open_regular_file(def.path.c_str());
+    if (fd < 0) return;
     dwfl_report_begin(dwfl_.get());
+    // Takes the file, if it can make something of it.
     Dwfl_Module* const module =
-        dwfl_report_offline(dwfl_.get(), def.path.c_str(), def.path.c_str(), -1);
+        dwfl_report_offline(dwfl_.get(), def.path.c_str(), def.path.c_str(), fd);
+    if (module == nullptr) ::close(fd);
     dwfl_report_end(dwfl_.get(), nullptr, nullptr);
     if (module == nullptr || dwfl_module_getelf(module, &bias_) == nullptr) return;
     const unsigned char* bits = nullptr;
@@ -199,7 +236,7 @@ class OneModule {
   void add_scopes(Dwarf_Addr address, std::vector<CodePlace>& places) {
     Dwarf_Addr bias = 0;
     Dwarf_Die* const unit = unit_at(address, bias);
-    if (unit == nullptr) return;
+    if (unit == nullptr || is_split_into_irregular_file(unit)) return;
     Dwarf_Die* scopes = nullptr;
     const int count = dwarf_getscopes(unit, address - bias, &scopes);
     const std::unique_ptr<Dwarf_Die, Free> owner(scopes);

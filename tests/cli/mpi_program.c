@@ -1,7 +1,9 @@
 /* A small MPI program for the tests of kojak run: puts with fences, then ends in the way asked for:
  * exit N, kill N (a signal to itself), wait (until it is interrupted), spawn (another of itself), abort N (rank 1),
- * until FILE (is there; before MPI_Init), late MS (rank 1 comes to the barrier), system COMMAND (rank 0), and of
- * rank 1: remove FOLDER, limit BYTES (of files), files N (as many may be open). */
+ * until FILE (is there; before MPI_Init), late MS (rank 1 comes to the barrier), system COMMAND (rank 0), names (regions
+ * with names that a terminal or a spreadsheet would obey), and of rank 1: remove FOLDER, limit BYTES (of files),
+ * files N (as many may be open). */
+#include <elg_user.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -53,6 +55,16 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "files") == 0 && rank == 1) {
     const struct rlimit limit = {(rlim_t)atol(argv[2]), (rlim_t)atol(argv[2])};
     setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  if (strcmp(mode, "names") == 0) {
+    const char* const names[] = {"red\033[31m",   "c1\302\233" "31m", "turned\342\200\256",
+                                 "=1+1", "@sum", "+f(1)", "-f(1)"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+      ELG_USER_START(names[i]);
+      if (rank == 1) usleep(50000);
+      MPI_Barrier(MPI_COMM_WORLD);
+      ELG_USER_END(names[i]);
+    }
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(mode, "abort") == 0 && rank == 1) MPI_Abort(MPI_COMM_WORLD, atoi(argv[2]));

@@ -59,7 +59,10 @@ def differences(text, cube, named=None):
 def _differences(text, cube, named):
     trace = Trace(text.split("\n"))
     found = analyse(trace)
-    wrong = cross_checks(cube, TOLERANCE)
+    entered = {trace.sites[caller]["erid"] for caller in trace.callers.values() if caller in trace.sites}
+    cube.entered_with_calls({(trace.regions[d["rid"]].name, str(-1 if d["begln"] is None else d["begln"]))
+                             for d in trace.definitions.get("REGION", []) if d["rid"] in entered})
+    wrong = cross_checks(cube, TOLERANCE) + cube.twins
     left_out = not_compared(cube, trace)
     if named is not None:
         named.update(left_out)

@@ -6,7 +6,7 @@ import re
 import struct
 
 STRING = re.compile(r' str="((?:[^"\\]|\\.)*)"$')
-ESCAPE = re.compile(r'\\(x[0-9a-fA-F]{2}|[0-7]{1,3}|.)')
+ESCAPE = re.compile(r'((?:\\[0-7]{3})+)|\\(.)')
 ENTERS = {"ENTER", "ENTER_CS", "LOG_OFF", "ENTER_TRACING"}
 EXITS = {"EXIT", "MPI_COLLEXIT", "OMP_COLLEXIT", "MPI_WINEXIT", "MPI_WINCOLLEXIT", "COLLEXIT", "LOG_ON",
          "EXIT_TRACING"}
@@ -249,13 +249,9 @@ class Trace:
 
 
 def _unescaped(match):
-    text = match.group(1)
-    simple = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
-    if text[0] == "x":
-        return chr(int(text[1:], 16))
-    if text[0] in "01234567":
-        return chr(int(text, 8))
-    return simple.get(text, text)
+    if match.group(1):  # bytes
+        return bytes(int(code, 8) for code in match.group(1).split("\\")[1:]).decode(errors="replace")
+    return {"n": "\n", "t": "\t", "r": "\r"}.get(match.group(2), match.group(2))
 
 
 def _value(text):

@@ -1,5 +1,6 @@
 // kojak run looks into program files to find their MPI: good ones, and damaged ones.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -28,6 +29,13 @@ TEST(ElfNeeds, OtherFilesNeedNothing) {
   EXPECT_TRUE(read_elf_needs(dir.file("script")).libraries.empty());
   EXPECT_TRUE(read_elf_needs(dir.file("none")).libraries.empty());
   EXPECT_TRUE(read_elf_needs(dir.path().string()).libraries.empty());
+}
+
+// Opening a pipe would wait for somebody who writes to it.
+TEST(ElfNeeds, PipesNeedNothing) {
+  test::TempDir dir;
+  ASSERT_EQ(::mkfifo(dir.file("pipe").c_str(), 0755), 0);
+  EXPECT_FALSE(read_elf_needs(dir.file("pipe")).elf);
 }
 
 TEST(ElfNeeds, DamageIsSurvived) {

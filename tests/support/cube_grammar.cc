@@ -6,10 +6,13 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <compare>
+#include <map>
 #include <optional>
 #include <set>
 #include <stdexcept>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -183,38 +186,67 @@ class Grammar {
     token("</metrics>");
   }
 
+  struct Region {
+    std::string_view name, module;
+    long begin = 0, end = 0;
+    auto operator<=>(const Region&) const = default;
+  };
+  // CUBE's algebra finds a call path in another report by regions and lines of calls: siblings that
+  // agree in both are one to it. A function of known place has one entry below a caller, but for
+  // several known lines.
+  class Siblings {
+   public:
+    void add(const Grammar& grammar, const Region& region, long line, std::string_view file) {
+      if (!calls_.emplace(region, line, file).second) grammar.fail("a sibling is the same");
+      std::array<bool, 2>& lines = lines_[region];
+      lines[line == -1] = true;
+      if (region.begin != -1 && lines[0] && lines[1])
+        grammar.fail("a function with and without the line of its call");
+    }
+
+   private:
+    std::set<std::tuple<Region, long, std::string_view>> calls_;
+    std::map<Region, std::array<bool, 2>> lines_;  // with and without
+  };
+
   void program() {
     token("<program>");
     std::size_t regions = 0;
+    std::vector<Region> known;
     do {
       start("region");
       id_attribute("id", regions);
-      string_attribute("mod");
-      number_attribute("begin");
-      number_attribute("end");
+      Region region;
+      region.module = attribute("mod");
+      region.begin = number_attribute("begin");
+      region.end = number_attribute("end");
       token(">");
-      text_element("name");
+      region.name = text_element("name");
+      known.push_back(region);
       text_element("url");
       text_element("descr");
       token("</region>");
     } while (is("<region"));
-    std::size_t open = 0;
+    std::vector<Siblings> open(1);  // those of each open element so far
     do {
-      if (open > 0 && is("</cnode>")) {
+      if (open.size() > 1 && is("</cnode>")) {
         token("</cnode>");
-        --open;
+        open.pop_back();
         continue;
       }
       start("cnode");
       id_attribute("id", call_nodes_);
-      reference("calleeId", regions);
+      const Region& region = known[reference("calleeId", regions)];
+      long line = -1;
+      std::string_view file;
       if (is("line=")) {
-        number_attribute("line");
-        string_attribute("mod");
+        line = number_attribute("line");
+        file = attribute("mod");
       }
       token(">");
-      ++open;
-    } while (open > 0 || !is("</program>"));
+      open.back().add(*this, region, line, line == -1 ? std::string_view() : file);
+      open.emplace_back();
+    } while (open.size() > 1 || !is("</program>"));
     token("</program>");
   }
 

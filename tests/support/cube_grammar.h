@@ -6,7 +6,8 @@
 // between elements, attributes in another order) is an error here, and so is what the readers check
 // while they go: numbers that are none, identifiers that do not run from 0 in document order,
 // references to nothing, rows that are too long, places outside of their grid, a program without
-// functions. Shares no code with writer and reader. Plain and gzip files.
+// functions. CUBE's algebra would mix up siblings that are the same to it, so there may be none.
+// Shares no code with writer and reader. Plain and gzip files.
 #pragma once
 
 #include <string>

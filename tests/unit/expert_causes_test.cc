@@ -370,6 +370,26 @@ TEST(RootCauses, AlternatingSlowOnes) {
   EXPECT_NEAR(found.computing(1), 5, kNear);
 }
 
+// The path goes to and fro, a second on each. Only its last parts are kept, and the earliest of
+// them begins where it does, though the path comes back to its process.
+TEST(RootCauses, OfALongPathTheLastPartsAreKept) {
+  constexpr int kMore = 60;
+  constexpr int kPhases = static_cast<int>(kPathParts) + kMore;
+  Script s(2);
+  for (int i = 0; i < kPhases; ++i) {
+    s.barrier({i % 2 == 0 ? i + 1.0 : i + 0.5, i % 2 == 0 ? i + 0.5 : i + 1.0}, i + 1.0);
+  }
+  const Script::Found found = s.analyse_until(kPhases);
+  const std::vector<PathPart>& parts = found.causes.path_parts;
+  ASSERT_EQ(parts.size(), kPathParts);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto begin = static_cast<double>(i + kMore);
+    ASSERT_NEAR(parts[i].begin, begin, kNear);
+    ASSERT_NEAR(parts[i].end, begin + 1, kNear);
+    ASSERT_EQ(parts[i].location, i % 2);
+  }
+}
+
 // Rank 0 leaves a fence 2 s after the others and comes to the next one 2 s later: the time in the
 // call is to blame, not its computing.
 TEST(RootCauses, AFenceThatIsLeftLate) {
@@ -510,6 +530,25 @@ TEST(Efficiencies, OfAnUnevenRun) {
   EXPECT_NEAR(found.efficiency->serialisation, 1, kNear);
   EXPECT_NEAR(found.efficiency->transfer, 0.9, kNear);
   EXPECT_NEAR(found.efficiency->parallel(), (9 + 5) / 20.0, kNear);
+}
+
+// 7 s of MPI_Init, 8.5 of MPI_Finalize and the measurement's half second belong to neither side.
+// Between them rank 0 computes 4 s, and rank 1 computes 2 and waits 2: parallel 3 / 4.
+TEST(Efficiencies, WithoutStartAndEnd) {
+  Script s(2);
+  for (int p : {0, 1}) {
+    s.call(p, 0, 7, "MPI_Init");
+    s.add(p, 7, "ENTER_TRACING");
+    s.add(p, 7.5, "EXIT_TRACING");
+  }
+  s.barrier({11.5, 9.5}, 11.5);
+  for (int p : {0, 1}) s.call(p, 11.5, 20, "MPI_Finalize");
+  const Script::Found found = s.analyse_until(20);
+  ASSERT_TRUE(found.efficiency);
+  EXPECT_NEAR(found.efficiency->run_time, 4, kNear);
+  EXPECT_NEAR(found.efficiency->load_balance, 3.0 / 4, kNear);
+  EXPECT_NEAR(found.efficiency->communication(), 1, kNear);
+  EXPECT_NEAR(found.efficiency->parallel(), 3.0 / 4, kNear);
 }
 
 // By turns: each computes 3 s while the other waits. Each computes 1 + 3 + 1 of 8 s and waits 3.

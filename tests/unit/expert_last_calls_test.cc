@@ -1,13 +1,17 @@
 // In which call each process stood when its run was ended, since when, and for whom. Times are
 // those of the lines: a process stands from the ENTER of its last call to its PROCESS_ENDED.
+// Long because every kind of call that can wait has its cases here.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <random>
 #include <sstream>
 
 #include "earl/trace.h"
 #include "epilog/format/text/text_reader.h"
 #include "expert/analysis/analysis.h"
+#include "expert/analysis/envelopes.h"
 #include "expert/report/last_call_words.h"
 #include "expert/report/summary.h"
 
@@ -368,6 +372,164 @@ TEST(LastCalls, CallsOfAFileNameWhoHasNotCome) {
                            .line("MPI_GROUP_CALL", 1, 1.5, "cid=0 key=5 ordinal=2")
                            .line("EXIT", 1, 1.5, ""));
   EXPECT_EQ(left.of(0).ranks, RankNumbers{});
+}
+
+// ---- many open things
+
+// Whether one fits, by looking at each.
+bool any_of(const std::vector<Envelope>& all, std::uint32_t destination,
+            std::optional<std::uint32_t> source, std::optional<CommId> com,
+            std::optional<Tag> tag) {
+  return std::any_of(all.begin(), all.end(), [&](const Envelope& e) {
+    return e.destination == destination &&
+           (!source || e.source == *source || e.source == kAbsent) && (!com || e.com == *com) &&
+           (!tag || e.tag == *tag || is_absent(e.tag));
+  });
+}
+TEST(Envelopes, AreFoundByWhatIsKnown) {
+  std::minstd_rand random;
+  // Half of what is drawn from below 3 is there; 3 is what fits all, or is open.
+  const auto draw = [&](bool open) {
+    return static_cast<std::uint32_t>(random() % (open ? 4 : 3));
+  };
+  const auto field = [](std::uint32_t drawn) { return drawn == 3 ? kAbsent : drawn; };
+  for (int run = 0; run < 200; ++run) {
+    std::vector<Envelope> all;
+    Envelopes envelopes;
+    for (int i = 0; i < run % 12; ++i) {
+      all.push_back({field(draw(true)), draw(false), CommId{draw(false)}, Tag{field(draw(true))}});
+      envelopes.add(all.back());
+    }
+    envelopes.seal();
+    for (int i = 0; i < 30; ++i) {
+      const std::uint32_t destination = draw(false), s = draw(true), c = draw(true), t = draw(true);
+      const auto source = s == 3 ? std::nullopt : std::optional(s);
+      const auto com = c == 3 ? std::nullopt : std::optional(CommId{c});
+      const auto tag = t == 3 ? std::nullopt : std::optional(Tag{t});
+      ASSERT_EQ(envelopes.any(destination, source, com, tag),
+                any_of(all, destination, source, com, tag))
+          << destination << ' ' << s << ' ' << c << ' ' << t;
+    }
+  }
+}
+// Both requests wait for rank 1: none of them is ready, as a second one for the same rank once was.
+TEST(LastCalls, SeveralRequestsForOneRankAreNotReady) {
+  const LastFound found(EndedRun(2)
+                            .stands(0, 2, "MPI_Waitany", "awaited=2")
+                            .awaits(0, 2, 1, "1", "5")
+                            .awaits(0, 2, 1, "1", "6"));
+  EXPECT_EQ(found.of(0).awaits, "a message of rank 1 (tag 5)");
+  EXPECT_EQ(found.of(0).ranks, RankNumbers{1});
+}
+// Requests that were not noted one by one are those that are open: to rank 1 two messages, of which
+// it takes one in its own open receives, whatever the tag; rank 2 has sent what is taken.
+TEST(LastCalls, OfManyRequestsWhatIsOpen) {
+  EndedRun run(3);
+  run.line("ENTER", 0, 1, "region=MPI_Isend");
+  for (const char* tag : {"4", "6"}) {
+    run.line("MPI_SEND", 0, 1, std::string("dlid=1 cid=0 sent=8 tag=") + tag);
+  }
+  run.line("EXIT", 0, 1.5, "");
+  run.line("ENTER", 1, 1, "region=MPI_Irecv");
+  for (const char* tag : {"5", "7"}) {
+    run.line("MPI_RECV_REQUEST", 1, 1, std::string("reqid=0 slid=0 cid=0 tag=") + tag);
+  }
+  run.line("EXIT", 1, 1.5, "");
+  run.stands(0, 2, "MPI_Waitall", "awaited=300").stands(1, 2, "MPI_Waitall", "awaited=300");
+  const LastFound found(run);
+  EXPECT_EQ(found.of(0).awaits, "a receive of rank 1");
+  EXPECT_EQ(found.of(1).awaits, "a message of rank 0 (tag 5)");
+  EXPECT_EQ(found.last.deadlocks, (RankCircles{{0, 1}}));
+}
+// Each waits for the next one, and the last is free: nobody is stuck, in whichever order they are
+// looked at. Two circles that meet in nobody are two.
+TEST(LastCalls, ChainsAndSeveralCircles) {
+  constexpr unsigned kLong = 50;
+  EndedRun chain(kLong);
+  for (unsigned r = 0; r + 1 < kLong; ++r) {
+    chain.stands(r, 2, "MPI_Recv", "tag=5 slid=" + std::to_string(r + 1));
+  }
+  EXPECT_EQ(LastFound(chain).last.deadlocks, RankCircles{});
+  EndedRun two(6);
+  for (const auto& [rank, source] :
+       std::map<unsigned, unsigned>{{0, 3}, {1, 2}, {2, 1}, {3, 4}, {4, 3}, {5, 0}}) {
+    two.stands(rank, 2, "MPI_Recv", "tag=5 slid=" + std::to_string(source));
+  }
+  EXPECT_EQ(LastFound(two).last.deadlocks, (RankCircles{{3, 4}, {1, 2}}));
+}
+// The newest lock of its own says whether it is in the others' way; that of another window does
+// not.
+TEST(LastCalls, LocksOfSeveralWindowsAndTargets) {
+  EndedRun run(4);
+  const auto lock = [&](unsigned rank, double time, const char* what) {
+    run.line("ENTER", rank, time, "region=MPI_Win_lock")
+        .line("MPI_WIN_LOCK", rank, time, what)
+        .line("EXIT", rank, time, "");
+  };
+  lock(1, 1.0, "llid=2 wid=0 ltype=0");
+  lock(1, 1.1, "llid=3 wid=0 ltype=1");
+  lock(2, 1.2, "llid=2 wid=1 ltype=1");
+  run.stands(0, 3, "MPI_Win_lock", "cid=absent wid=0 dlid=2");
+  run.stands(3, 3, "MPI_Win_flush_all", "cid=absent wid=0");
+  const LastFound found(run);
+  EXPECT_EQ(found.of(0).awaits, "MPI_Win_unlock of rank 1, with the lock at rank 2");
+  EXPECT_EQ(found.of(3).awaits, "MPI_Win_unlock of rank 1, with the lock");
+}
+
+// Forty windows: of each rank 1 takes the lock at rank 2, and gives every second one back. What is
+// open of so many is found by an index (earl/many_open.h); a few are left at the end.
+TEST(LastCalls, LocksOfManyWindows) {
+  constexpr unsigned kWindows = 40;
+  const auto at = [](const char* what, unsigned window) {
+    return what + (" wid=" + std::to_string(window));
+  };
+  for (const unsigned asked : {6u, 7u, 38u, 39u}) {
+    EndedRun run(3);
+    for (unsigned w = 0; w < kWindows; ++w) {
+      run.line("ENTER", 1, 1 + 0.01 * w, "region=MPI_Win_lock")
+          .line("MPI_WIN_LOCK", 1, 1 + 0.01 * w, at("llid=2 ltype=1", w))
+          .line("EXIT", 1, 1 + 0.01 * w, "");
+    }
+    for (unsigned w = 1; w < kWindows; w += 2) {
+      run.line("ENTER", 1, 2 + 0.01 * w, "region=MPI_Win_unlock")
+          .line("MPI_WIN_UNLOCK", 1, 2 + 0.01 * w, at("llid=2", w))
+          .line("EXIT", 1, 2 + 0.01 * w, "");
+    }
+    run.stands(0, 3, "MPI_Win_lock", at("cid=absent dlid=2", asked));
+    const LastFound found(run);
+    EXPECT_EQ(found.of(0).awaits, asked % 2 == 0
+                                      ? "MPI_Win_unlock of rank 1, with the lock at rank 2"
+                                      : "progress at rank 2, its target");
+  }
+}
+// Of forty windows rank 1 posts and rank 0 starts; of every second one the access is completed.
+// Of fences rank 0 has left one on each window, and rank 1 comes to none.
+TEST(LastCalls, EpochsAndFencesOfManyWindows) {
+  constexpr unsigned kWindows = 40;
+  const auto of = [](unsigned window) { return "wid=" + std::to_string(window); };
+  for (const unsigned asked : {5u, 6u, 39u}) {
+    EndedRun run(2);
+    for (unsigned w = 0; w < kWindows; ++w) {
+      const double time = 1 + 0.01 * w;
+      run.line("ENTER", 1, time, "region=MPI_Win_post")
+          .line("MPI_WINEXIT", 1, time, of(w) + " group=[0] synex=0");
+      run.line("ENTER", 0, time, "region=MPI_Win_start")
+          .line("MPI_WINEXIT", 0, time, of(w) + " group=[1] synex=0");
+    }
+    for (unsigned w = 1; w < kWindows; w += 2) {
+      run.line("ENTER", 0, 2 + 0.01 * w, "region=MPI_Win_complete")
+          .line("MPI_WINEXIT", 0, 2 + 0.01 * w, of(w) + " group=[1] synex=1");
+    }
+    run.stands(1, 3, "MPI_Win_wait", "cid=absent " + of(asked));
+    EXPECT_EQ(LastFound(run).of(1).awaits, asked % 2 == 0 ? "MPI_Win_complete of rank 0" : "");
+    EndedRun fences(2);
+    for (unsigned w = 0; w < kWindows; ++w) {
+      fences.line("ENTER", 0, 1 + 0.01 * w, "region=MPI_Win_fence")
+          .line("MPI_WINCOLLEXIT", 0, 1 + 0.01 * w, of(w));
+    }
+    fences.stands(0, 3, "MPI_Put", "cid=absent dlid=1 ordinal=1 " + of(asked));
+    EXPECT_EQ(LastFound(fences).of(0).awaits, "MPI_Win_fence of rank 1");
+  }
 }
 
 }  // namespace

@@ -70,7 +70,9 @@ Definitions definitions() {
   region(1, "MPI_Win_fence", "MPI");
   region(2, "never_entered", "halo.c");
   region(3, "exchange", "halo.c");
+  region(4, "other", "other.c");
   d.call_sites.set(CallSiteId{0}, {FileId{0}, Line{118}, RegionId{1}, RegionId{3}});
+  d.call_sites.set(CallSiteId{1}, {FileId{0}, Line{90}, RegionId{3}, RegionId{0}});
   return d;
 }
 
@@ -79,8 +81,8 @@ Definitions definitions() {
 std::vector<CallPath> call_paths() {
   return {{RegionId{0}, absent<CallSiteId>(), kNone},
           {RegionId{1}, CallSiteId{0}, 0},
-          {RegionId{0}, absent<CallSiteId>(), kNone},
-          {RegionId{3}, absent<CallSiteId>(), 0},
+          {RegionId{4}, absent<CallSiteId>(), kNone},
+          {RegionId{3}, CallSiteId{1}, 0},
           {RegionId{1}, CallSiteId{0}, 3}};
 }
 
@@ -123,7 +125,8 @@ TEST(Report, OrdersCallPathsParentsFirst) {
   // The call site's caller stands between where it was not recorded, and only there.
   EXPECT_EQ(names, (std::vector<std::string>{
                        "halo", "halo / exchange", "halo / exchange halo.c:118 / MPI_Win_fence",
-                       "halo / exchange", "halo / exchange halo.c:118 / MPI_Win_fence", "halo"}));
+                       "halo halo.c:90 / exchange",
+                       "halo halo.c:90 / exchange halo.c:118 / MPI_Win_fence", "other"}));
   EXPECT_EQ(report.call_paths()[1].index, kOnlyNamed);
   std::vector<double> row(4);
   EXPECT_FALSE(report.row(report.find_metric("visits"), 1, row));
@@ -182,7 +185,7 @@ TEST(CubeFile, IsReadBackCompletely) {
     EXPECT_EQ(cube.metrics[m].dtype, seconds ? "FLOAT" : "INTEGER");
   }
   EXPECT_EQ(cube.metrics[0].uom, "sec");
-  ASSERT_EQ(cube.regions.size(), 3u);  // the one that was never entered is left out
+  ASSERT_EQ(cube.regions.size(), 4u);  // the one that was never entered is left out
   EXPECT_EQ(cube.regions[0].mod, "halo.c");
   ASSERT_EQ(cube.cnodes.size(), 6u);
   EXPECT_EQ(cube.cnodes[1].path, "halo/exchange");  // named by the call site only

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include <csignal>
+#include <set>
 #include <thread>
 
 #include "epilog/format/io/local_buffer.h"
@@ -411,6 +412,40 @@ TEST(Writing, ASignalLeavesNothingBehind) {
     EXPECT_EQ(files_left_after(signal, OutputFile::Temporary::kUnnamed), 0u) << signal;
     EXPECT_EQ(files_left_after(signal, OutputFile::Temporary::kHidden), 0u) << signal;
   }
+}
+
+// Others may write to the folder, and have put links to somebody's file there.
+TEST(Writing, LinksInTheFolderLeadNowhere) {
+  for (const auto temporary : {OutputFile::Temporary::kUnnamed, OutputFile::Temporary::kHidden}) {
+    test::TempDir dir;
+    test::write_file(dir.file("victim"), std::string("precious"));
+    const std::string guessed = dir.file(".a.elg." + std::to_string(::getpid()) + ".part");
+    for (const std::string& name : {guessed, dir.file("a.elg")}) {
+      ASSERT_EQ(::symlink("victim", name.c_str()), 0);
+    }
+    auto file = OutputFile::create(dir.file("a.elg"), temporary);
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->write("whole", 5).ok());
+    ASSERT_TRUE(file->commit().ok());
+    EXPECT_EQ(test::read_text(dir.file("victim")), "precious");
+    EXPECT_EQ(test::read_text(dir.file("a.elg")), "whole");
+    EXPECT_TRUE(std::filesystem::is_symlink(guessed)) << "it is not ours to remove";
+  }
+}
+
+TEST(Writing, NamesOfTemporaryFilesCannotBeGuessed) {
+  test::TempDir dir;
+  std::vector<OutputFile> files;
+  std::set<std::string> names;
+  for (int i = 0; i < 8; ++i) {
+    auto file = OutputFile::create(dir.file("a.elg"), OutputFile::Temporary::kHidden);
+    ASSERT_TRUE(file.ok());
+    files.push_back(std::move(*file));
+    for (const auto& entry : std::filesystem::directory_iterator(dir.path())) {
+      names.insert(entry.path().filename());
+    }
+  }
+  EXPECT_EQ(names.size(), 8u);  // of one process, for one output
 }
 
 TEST(Writing, AHiddenTemporaryFileBecomesTheOutput) {

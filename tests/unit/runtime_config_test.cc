@@ -1,14 +1,19 @@
 // Settings from the environment: what is understood, and that the rest keeps its default and is
 // named.
 #include <gtest/gtest.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <initializer_list>
 #include <string>
 
 #include "epilog/format/mpi_functions.h"
 #include "epilog/runtime/config.h"
+#include "tests/support/temp_dir.h"
 
 namespace kojak::measure {
 namespace {
@@ -180,6 +185,31 @@ TEST_F(Environment, NamesThatAreNoSettings) {
   setenv("ELGAR", "1", 1);
   EXPECT_STREQ(read_config().complaints, "");
   for (const char* name : {"ELG_VT_MODE", "elg_of_others", "ELGAR"}) unsetenv(name);
+}
+
+// Who runs another user's program must not tell it where to write. The test runs itself with the
+// rights of another one; root may make such a file.
+TEST_F(Environment, IsNotObeyedByASetUserIdProgram) {
+  setenv("ELG_DIR", "/elsewhere", 1);
+  setenv("ELG_BUFFER_SIZE", "64K", 1);
+  if (getenv("KOJAK_TEST_SET_USER_ID") != nullptr) {
+    if (getauxval(AT_SECURE) == 0) GTEST_SKIP() << "no set-user-id programs on this file system";
+    EXPECT_EQ(read_config().directory, Config().directory);
+    EXPECT_EQ(read_config().buffer_size, Config().buffer_size);
+    return;
+  }
+  EXPECT_STREQ(read_config().directory, "/elsewhere");
+  if (getuid() != 0) GTEST_SKIP() << "only root may try";
+  test::TempDir dir;
+  const std::string copy = dir.file("set-user-id");
+  std::filesystem::copy_file("/proc/self/exe", copy);
+  ASSERT_EQ(chown(copy.c_str(), 65534, 65534), 0);
+  ASSERT_EQ(chmod(copy.c_str(), 04755), 0);
+  const std::string filter = "Environment.IsNotObeyedByASetUserIdProgram";
+  EXPECT_EQ(system(("KOJAK_TEST_SET_USER_ID=1 " + copy + " --gtest_filter=" + filter +
+                    " --gtest_output= > /dev/null")
+                       .c_str()),
+            0);
 }
 
 TEST_F(Environment, ManyComplaintsAreOneLineThatFits) {

@@ -74,6 +74,21 @@ TEST(CubeGrammar, KnowsNothingElseOfXml) {
   EXPECT_NE(check(small_report() + "<more>"), "");
 }
 
+// Two calls of work in one line are one call path to CUBE, and so are two without a line; with and
+// without one they are one function. (The regions of the small report are of lines 1 to 9.)
+TEST(CubeGrammar, WantsSiblingsThatDiffer) {
+  const std::string call = "calleeId=\"2\" line=\"7\" mod=\"a.c\"";
+  EXPECT_NE(check(changed(call, "calleeId=\"1\" line=\"5\" mod=\"a.c\"")).find("the same"),
+            std::string::npos);
+  EXPECT_EQ(check(changed(call, "calleeId=\"1\" line=\"7\" mod=\"a.c\"")), "");
+  EXPECT_EQ(check(changed(call, "calleeId=\"1\" line=\"5\" mod=\"b.c\"")), "");
+  EXPECT_NE(check(changed(call, "calleeId=\"1\"")).find("without the line"), std::string::npos);
+  std::string text = changed("<name>MPI_Recv</name>", "<name>work</name>");
+  EXPECT_EQ(check(text), "");
+  text.replace(text.find("line=\"7\""), 8, "line=\"5\"");
+  EXPECT_NE(check(text).find("the same"), std::string::npos) << "two regions that look the same";
+}
+
 TEST(CubeGrammar, ChecksNumbersAndReferences) {
   EXPECT_NE(check(changed("region id=\"1\"", "region id=\"3\"")), "");
   EXPECT_NE(check(changed("calleeId=\"2\"", "calleeId=\"3\"")), "");

@@ -16,6 +16,7 @@
 
 #include "epilog/format/io/file_identity.h"
 #include "epilog/format/io/temporary_files.h"
+#include "epilog/format/text/printable.h"
 #include "tools/cli/option_table.h"
 #include "tools/cli/table.h"
 
@@ -29,25 +30,6 @@ struct Session {
 };
 Session session;
 
-// Text of files may be in a message, and a terminal would obey what it holds: control characters,
-// also those of two bytes (U+0080 to U+009F).
-std::string harmless(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const bool wide = byte == 0xC2 && i + 1 < text.size() &&
-                      static_cast<unsigned char>(text[i + 1]) >= 0x80 &&
-                      static_cast<unsigned char>(text[i + 1]) < 0xA0;
-    if ((byte < 0x20 && byte != '\n') || byte == 0x7F || wide) {
-      out += "\uFFFD";
-      i += wide ? 1 : 0;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
 void message(const char* kind, const char* colour, std::string_view text) {
   std::string line = session.name + ": ";
   const bool coloured = colours(STDERR_FILENO);
@@ -55,7 +37,7 @@ void message(const char* kind, const char* colour, std::string_view text) {
   line += kind;
   if (coloured) line += "\033[0m";
   line += ": ";
-  line += harmless(text);
+  line += printable(text, true);  // text of files may be in it
   line += '\n';
   std::cout.flush();  // in order, where both streams go to one place
   std::fputs(line.c_str(), stderr);
@@ -259,7 +241,7 @@ void Progress::draw(std::uint64_t done) {
   last_ = now;
   shown_ = true;
   std::string line = "\r";
-  line += what_;
+  line += printable(what_);
   line += ' ';
   if (total_ == 0) {
     line += format_count(done);

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <ostream>
 
+#include "epilog/format/text/csv_cell.h"
+#include "epilog/format/text/printable.h"
 #include "expert/report/count_words.h"
 
 namespace kojak::cli {
@@ -24,20 +26,12 @@ std::string fixed(double value, int decimals) {
   return {buffer.data(), end.ptr};
 }
 
-void csv_cell(std::ostream& out, const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) {
-    out << text;
-    return;
-  }
-  out << '"';
-  for (const char c : text) {
-    if (c == '"') out << '"';
-    out << c;
-  }
-  out << '"';
-}
-
 }  // namespace
+
+void Table::add(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = printable(cell);
+  rows_.push_back(std::move(cells));
+}
 
 void Table::print(std::ostream& out) const {
   std::vector<std::size_t> width;
@@ -62,11 +56,12 @@ void Table::print(std::ostream& out) const {
 
 void Table::print_csv(std::ostream& out) const {
   const auto line = [&](auto&& cell) {
+    std::string text;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (i > 0) out << ',';
-      csv_cell(out, cell(i));
+      if (i > 0) text += ',';
+      append_csv_cell(text, cell(i));
     }
-    out << '\n';
+    out << text << '\n';
   };
   line([&](std::size_t i) -> const std::string& { return columns_[i].title; });
   for (const auto& row : rows_) line([&](std::size_t i) -> const std::string& { return row[i]; });

@@ -20,12 +20,12 @@ class Table {
     Align align = Align::kRight;
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  // As many cells as there are columns.
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  // As many cells as there are columns. What may not be printed is replaced (printable.h).
+  void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   // Columns separated by two spaces, titles in the first line, no trailing blanks.
   void print(std::ostream& out) const;
-  // The same as comma-separated values (RFC 4180 quoting).
+  // The same as comma-separated values (csv_cell.h).
   void print_csv(std::ostream& out) const;
 
  private:

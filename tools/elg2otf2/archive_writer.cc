@@ -83,7 +83,10 @@ Result<ArchiveWriter> ArchiveWriter::create(const std::string& name, std::uint32
   auto folder = TemporaryFolder::create(fs::path(path).parent_path().string(), ".elg2otf2-");
   if (!folder) return folder.error();
   ArchiveWriter writer(path, std::move(*folder));
-  writer.archive_.reset(OTF2_Archive_Open(writer.folder_.path().c_str(), kName, OTF2_FILEMODE_WRITE,
+  // A folder of its own in the temporary one, which nobody else may read: the archive obeys the
+  // umask.
+  fs::create_directory(writer.made(), none);
+  writer.archive_.reset(OTF2_Archive_Open(writer.made().c_str(), kName, OTF2_FILEMODE_WRITE,
                                           OTF2_CHUNK_SIZE_MIN, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT,
                                           OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE));
   OTF2_Archive* const archive = writer.archive_.get();
@@ -135,22 +138,14 @@ Status ArchiveWriter::commit() {
                    OTF2_Error_GetDescription(failed_));
   }
   std::error_code failed;
-  const fs::path made = folder_.path();
-  fs::permissions(made, fs::perms::all & ~(fs::perms::group_write | fs::perms::others_write),
-                  failed);
   if (is_archive(path_)) {
-    // The older one goes with the temporary folder of the new one's name.
-    const fs::path older = made.string() + ".older";
+    const fs::path older = fs::path(folder_.path()) / "older";  // goes with the temporary folder
     fs::rename(path_, older, failed);
-    if (!failed) fs::rename(made, path_, failed);
+    if (!failed) fs::rename(made(), path_, failed);
     std::error_code ignored;
-    if (failed) {
-      fs::rename(older, path_, ignored);
-    } else {
-      fs::remove_all(older, ignored);
-    }
+    if (failed) fs::rename(older, path_, ignored);
   } else {
-    fs::rename(made, path_, failed);  // over an empty folder, too
+    fs::rename(made(), path_, failed);  // over an empty folder, too
   }
   if (failed) return failure(failed.message());
   return {};

@@ -44,6 +44,8 @@ class ArchiveWriter {
       : path_(std::move(path)), folder_(std::move(folder)) {}
   Error failure(const std::string& what) const;
 
+  // The archive, while it is made.
+  std::string made() const { return folder_.path() + "/archive"; }
   std::string path_;
   TemporaryFolder folder_;
   std::unique_ptr<OTF2_Archive, Close> archive_;

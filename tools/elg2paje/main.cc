@@ -2,6 +2,7 @@
 #include <charconv>
 #include <map>
 
+#include "epilog/format/text/printable.h"
 #include "tools/export/names.h"
 #include "tools/export/sorted_lines.h"
 #include "tools/export/tool.h"
@@ -68,7 +69,7 @@ const char* colour_of(const RegionDef& region) {
 // Quoted; a quote in a name becomes an apostrophe, since the format has no escapes.
 std::string in_quotes(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) out += c == '"' || c == '\n' ? '\'' : c;
+  for (const char c : printable(text)) out += c == '"' ? '\'' : c;
   return out + '"';
 }
 

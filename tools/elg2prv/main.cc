@@ -3,6 +3,7 @@
 #include <charconv>
 #include <map>
 
+#include "epilog/format/text/printable.h"
 #include "tools/export/names.h"
 #include "tools/export/sorted_lines.h"
 #include "tools/export/tool.h"
@@ -99,7 +100,7 @@ std::string one_line(std::string text) {
   for (char& c : text) {
     if (c == '\n' || c == '\r') c = ' ';
   }
-  return text;
+  return printable(text);
 }
 
 class Prv : public Shown {

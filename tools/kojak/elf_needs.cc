@@ -13,6 +13,8 @@
 #include <optional>
 #include <string_view>
 
+#include "epilog/format/io/regular_file.h"
+
 namespace kojak::run {
 namespace {
 
@@ -20,10 +22,10 @@ namespace {
 class Mapped {
  public:
   explicit Mapped(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int fd = open_regular_file(path.c_str());
     if (fd < 0) return;
     struct stat info;
-    if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+    if (::fstat(fd, &info) == 0 && info.st_size > 0) {
       size_ = static_cast<std::size_t>(info.st_size);
       void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
       if (data != MAP_FAILED) data_ = static_cast<const char*>(data);

@@ -29,7 +29,7 @@ std::string indent(std::size_t depth) {
 
 void print_summary(const Report& report) {
   const auto line = [](const char* what, const std::string& value) {
-    std::cout << what << value << '\n';
+    std::cout << what << cube::printable(value) << '\n';
   };
   std::array<std::size_t, 4> nodes{};
   for (const cube::SystemNode& node : report.system) {
@@ -37,7 +37,7 @@ void print_summary(const Report& report) {
         node.kind == cube::SystemKind::kMachine || node.kind == cube::SystemKind::kNode;
     if (!place || node.name != kNoPlace) ++nodes[static_cast<std::size_t>(node.kind)];
   }
-  line("report:      ", cube::printable(report.file) + " (CUBE " + report.version + ")");
+  line("report:      ", report.file + " (CUBE " + report.version + ")");
   for (const auto& [key, value] : report.attributes) {
     constexpr std::string_view kRun = "run.", kVariable = "run.env.";
     if (!key.starts_with(kRun) || key == "run.processes" || key == "run.threads") continue;
@@ -45,8 +45,7 @@ void print_summary(const Report& report) {
     std::string name = variable ? "environment" : key.substr(kRun.size());
     name = cube::printable(name, 12) + ':';
     name.resize(std::max<std::size_t>(name.size() + 1, 13), ' ');
-    line(name.c_str(),
-         cube::printable((variable ? key.substr(kVariable.size()) + '=' : "") + value));
+    line(name.c_str(), (variable ? key.substr(kVariable.size()) + '=' : "") + value);
   }
   line("metrics:     ", std::to_string(report.metrics.size()));
   line("regions:     ", std::to_string(report.regions.size()));
@@ -62,10 +61,9 @@ void print_summary(const Report& report) {
       text += (text.empty() ? "" : " x ") + std::to_string(dimension.size);
       if (dimension.periodic) text += " (periodic)";
     }
-    line("topology:    ",
-         cube::printable(topology.name + (topology.name.empty() ? "" : ": ")) + text);
+    line("topology:    ", topology.name + (topology.name.empty() ? "" : ": ") + text);
   }
-  for (const std::string& mirror : report.mirrors) line("documents:   ", cube::printable(mirror));
+  for (const std::string& mirror : report.mirrors) line("documents:   ", mirror);
 }
 
 void print_metrics(const Report& report, bool all) {

@@ -218,7 +218,8 @@ ExitCode run_tool_beside(const Plan& plan, std::vector<std::string> command, int
 
 std::string short_name(const std::string& path) {
   const std::string relative = fs::path(path).lexically_relative(fs::current_path()).string();
-  return relative.empty() || relative.rfind("..", 0) == 0 ? path : relative;
+  if (relative.empty() || relative.starts_with("..")) return path;
+  return relative.starts_with('-') ? "./" + relative : relative;  // no option of our programs
 }
 
 // Writes the trace in another format beside the report.

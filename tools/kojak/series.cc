@@ -7,6 +7,7 @@
 #include "expert/catalogue.h"
 #include "expert/cube/aggregate.h"
 #include "expert/page/json.h"
+#include "expert/report/run_time.h"
 
 namespace kojak::run {
 namespace {
@@ -19,7 +20,7 @@ double sum(const std::vector<double>& values) {
 
 // As in expert/report/efficiency.h: computing is what execution has outside of all that stands
 // below it.
-std::optional<Efficiencies> efficiency_of(const cube::Report& report, double time) {
+std::optional<Efficiencies> efficiency_of(const cube::Report& report) {
   const std::size_t execution = report.find_metric(expert::Execution::kMetric.name);
   if (execution == cube::kNone) return std::nullopt;
   std::vector<double> computing = cube::location_sums(report, execution);
@@ -28,6 +29,11 @@ std::optional<Efficiencies> efficiency_of(const cube::Report& report, double tim
     const std::vector<double> below = cube::location_sums(report, m);
     for (std::size_t i = 0; i < computing.size(); ++i) computing[i] -= below[i];
   }
+  const std::vector<double> times = expert::own_times([&](std::string_view name) {
+    const std::size_t m = report.find_metric(name);
+    return m == cube::kNone ? std::vector<double>() : cube::location_sums(report, m);
+  });
+  const double time = *std::max_element(times.begin(), times.end());
   const double longest = *std::max_element(computing.begin(), computing.end());
   if (!(longest > 0) || !(time > 0)) return std::nullopt;
   return Efficiencies{sum(computing) / static_cast<double>(computing.size()) / longest,
@@ -74,7 +80,7 @@ Result<Run> run_of(const cube::Report& report) {
   }
   const std::vector<double> times = cube::location_sums(report, time);
   run.time = *std::max_element(times.begin(), times.end());
-  run.efficiency = efficiency_of(report, run.time);
+  run.efficiency = efficiency_of(report);
   for (const Pattern& pattern : patterns()) {
     const std::size_t metric = report.find_metric(pattern.name);
     run.waits.push_back(metric == cube::kNone ? 0 : cube::total(report, metric));

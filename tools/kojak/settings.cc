@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "epilog/format/text/printable.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
 
@@ -52,14 +53,14 @@ void print_settings(bool csv) {
                     {"values", cli::Align::kLeft},
                     {"meaning", cli::Align::kLeft}});
   for (const Setting& setting : kSettings) {
-    const char* now = std::getenv(setting.name);
+    const char* now = ::secure_getenv(setting.name);
     if (csv) {
       table.add(
           {setting.name, setting.standard, now != nullptr ? now : "", setting.values, setting.doc});
       continue;
     }
     std::cout << cli::bold(setting.name) << " = "
-              << (now != nullptr              ? now
+              << (now != nullptr              ? printable(now)
                   : *setting.standard != '\0' ? setting.standard
                                               : "(unset)")
               << (now != nullptr ? "" : "  (default)") << '\n';

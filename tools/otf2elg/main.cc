@@ -33,7 +33,7 @@ constexpr cli::ToolInfo kTool = {
 
 // Where the local traces go: beside the output.
 Result<kojak::TemporaryFolder> folder_beside(const std::string& output) {
-  const char* given = std::getenv("TMPDIR");
+  const char* given = ::secure_getenv("TMPDIR");
   const std::string place = output == "-" ? (given != nullptr ? given : "/tmp")
                                           : std::filesystem::path(output).parent_path().string();
   return kojak::TemporaryFolder::create(place, ".otf2elg-");

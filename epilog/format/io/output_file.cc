@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "epilog/format/io/random_name.h"
 #include "epilog/format/io/temporary_files.h"
 
 namespace kojak {
@@ -28,8 +29,21 @@ Error OutputFile::failure(const char* what, int code) const {
 // Beside the output, so that giving it its name moves nothing.
 std::string OutputFile::hidden_name() const {
   const std::size_t name = path_.rfind('/') + 1;  // 0 without a directory
-  return path_.substr(0, name) + "." + path_.substr(name) + "." + std::to_string(::getpid()) +
-         ".part";
+  return path_.substr(0, name) + "." + path_.substr(name) + "." + RandomName().text + ".part";
+}
+
+// Tries hidden names until nobody has that one: make() is given it, and tells whether it succeeded.
+// 0, or the errno of the last attempt.
+template <class Make>
+int OutputFile::with_hidden_name(Make make) {
+  for (int attempt = 1;; ++attempt) {
+    temporary_ = hidden_name();
+    remember_temporary_file(temporary_);
+    if (make(temporary_.c_str())) return 0;
+    const int code = errno;
+    forget_temporary();
+    if (code != EEXIST || attempt == kNameAttempts) return code;
+  }
 }
 
 Result<OutputFile> OutputFile::create(const std::string& path, Temporary temporary) {
@@ -56,14 +70,11 @@ Result<OutputFile> OutputFile::create(const std::string& path, Temporary tempora
     file.fd_ = ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
   }
   if (file.fd_ < 0) {
-    file.temporary_ = file.hidden_name();
-    remember_temporary_file(file.temporary_);
-    file.fd_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file.fd_ < 0) {
-      const int code = errno;
-      file.forget_temporary();
-      return file.failure("cannot be written", code);
-    }
+    const int code = file.with_hidden_name([&](const char* name) {
+      file.fd_ = ::open(name, O_WRONLY | kNewFile, 0666);
+      return file.fd_ >= 0;
+    });
+    if (code != 0) return file.failure("cannot be written", code);
   }
   return file;
 }
@@ -122,16 +133,11 @@ Status OutputFile::overwrite(std::uint64_t offset, const void* data, std::size_t
 Status OutputFile::commit() {
   if (!stream_) {
     if (temporary_.empty()) {  // an unnamed file gets a hidden name first: linkat never replaces
-      const std::string hidden = hidden_name();
-      ::unlink(hidden.c_str());
       const std::string self = "/proc/self/fd/" + std::to_string(fd_);
-      remember_temporary_file(hidden);
-      if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, hidden.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-        const int code = errno;
-        forget_temporary_file(hidden);
-        return failure("cannot be written", code);
-      }
-      temporary_ = hidden;
+      const int code = with_hidden_name([&](const char* name) {
+        return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+      });
+      if (code != 0) return failure("cannot be written", code);
     }
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
       return failure("cannot be written", errno);

@@ -1,8 +1,9 @@
 // A file that appears under its name complete or not at all.
 //
 // The file is an unnamed (or, where the file system has none, hidden) temporary one beside the
-// output; commit() gives it the name. "-" writes to standard output as it goes. Not thread-safe.
-// Errors have exit code 4. One that is destroyed before commit() leaves nothing behind.
+// output; commit() gives it the name. Links that somebody has put there are not followed. "-"
+// writes to standard output as it goes. Not thread-safe. Errors have exit code 4. One that is
+// destroyed before commit() leaves nothing behind.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +41,11 @@ class OutputFile {
  private:
   OutputFile() = default;
   Error failure(const char* what, int code) const;
-  std::string path_;
   std::string hidden_name() const;
+  template <class Make>
+  int with_hidden_name(Make make);
   void forget_temporary();
+  std::string path_;
   std::string temporary_;  // empty: unnamed
   int fd_ = -1;
   bool stream_ = false;

@@ -9,7 +9,7 @@ namespace kojak {
 
 int open_unnamed_file(std::string& directory) {
   if (directory.empty()) {
-    const char* told = std::getenv("TMPDIR");
+    const char* told = ::secure_getenv("TMPDIR");
     directory = told != nullptr && *told != '\0' ? told : "/tmp";
   }
   int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

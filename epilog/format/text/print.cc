@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "epilog/format/text/printable.h"
+
 namespace kojak {
 namespace {
 
@@ -11,6 +13,17 @@ void print_number(T value, std::string& out, int base = 10) {
   std::array<char, 24> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, base);
   out.append(buffer.data(), end.ptr);
+}
+
+// Always three digits: nothing can follow them.
+void print_octal(std::string_view bytes, std::string& out) {
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += '\\';
+    out += static_cast<char>('0' + (byte >> 6));
+    out += static_cast<char>('0' + (byte >> 3 & 7));
+    out += static_cast<char>('0' + (byte & 7));
+  }
 }
 
 class Printer {
@@ -101,7 +114,8 @@ const char* print_record(const RawRecord& record, const Dialect& dialect, std::s
 
 void print_quoted(std::string_view text, std::string& out) {
   out += '"';
-  for (const char c : text) {
+  while (!text.empty()) {
+    const char c = text.front();
     const auto byte = static_cast<unsigned char>(c);
     switch (c) {
       case '"':
@@ -120,15 +134,19 @@ void print_quoted(std::string_view text, std::string& out) {
         out += "\\r";
         break;
       default:
-        if (byte < 0x20 || byte == 0x7F) {  // always three octal digits: nothing can follow them
-          out += '\\';
-          out += static_cast<char>('0' + (byte >> 6));
-          out += static_cast<char>('0' + (byte >> 3 & 7));
-          out += static_cast<char>('0' + (byte & 7));
-        } else {
+        if (byte >= 0x20 && byte < 0x7F) {
           out += c;
+          break;
         }
+        const Character character = take_character(text);
+        if (character.harmless) {
+          out += character.bytes;
+        } else {
+          print_octal(character.bytes, out);
+        }
+        continue;
     }
+    text.remove_prefix(1);
   }
   out += '"';
 }

@@ -22,7 +22,8 @@ std::string print_header(const Dialect& dialect);
 // body is too short for.
 const char* print_record(const RawRecord& record, const Dialect& dialect, std::string& out);
 
-// Appends a text in quotes with C escapes; bytes from 128 on stay as they are.
+// Appends a text in quotes with C escapes, also for what a terminal would obey (printable.h);
+// other bytes from 128 on stay as they are.
 void print_quoted(std::string_view text, std::string& out);
 // Appends a double with 17 significant digits, whatever the locale.
 void print_double(double value, std::string& out);

@@ -7,6 +7,8 @@ namespace kojak::expert {
 using model::LockOrder;
 
 LockQueue::Id LockQueue::find(ProcessId process, WindowId window, ProcessId target) const {
+  if (earl::ManyOpen::knows(open_[raw(process)].size())) [[unlikely]]
+    return many_.find(key(process, window, target));
   for (const Id id : open_[raw(process)]) {
     const LockEpoch& e = epochs_[id];
     if (e.window == window && e.target == target) return id;
@@ -56,7 +58,9 @@ LockQueue::Id LockQueue::begin(const Call& lock, WindowId window, ProcessId targ
   e.lock_exit = lock.exit;
   e.targets.clear();
   e.calls.clear();
-  open_[raw(lock.process)].push_back(id);
+  std::vector<Id>& list = open_[raw(lock.process)];
+  list.push_back(id);
+  many_.added(list, keys());
   Window& w = windows_[window];
   if (e.all()) {
     w.all += !e.nocheck;
@@ -111,7 +115,7 @@ void LockQueue::end(Id id, const Call& unlock) {
   e.unlock_exit = unlock.exit;
   e.location = unlock.index;
   e.call_path = raw(unlock.cnode);
-  std::erase(open_[raw(e.origin)], id);
+  take_from_list(id);
   if (e.nocheck) return over(id);
   Window& w = windows_[e.window];
   ++e.unplaced;  // until all targets have been told
@@ -139,6 +143,12 @@ void LockQueue::end(Id id, const Call& unlock) {
     close_at(w, e.target, board, id, unlock.exit);
   }
   if (--e.unplaced == 0) over(id);
+}
+
+void LockQueue::take_from_list(Id id) {
+  std::vector<Id>& list = open_[raw(epochs_[id].origin)];
+  std::erase(list, id);
+  many_.removed(list, keys()(id).first, keys());
 }
 
 void LockQueue::over(Id id) {
@@ -189,7 +199,7 @@ void LockQueue::wake_one(Seconds now) {
 
 void LockQueue::give_up_one(Id id) {
   LockEpoch& e = epochs_[id];
-  std::erase(open_[raw(e.origin)], id);
+  take_from_list(id);
   Window& w = windows_[e.window];
   if (!e.nocheck) {
     if (e.all()) {

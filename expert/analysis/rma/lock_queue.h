@@ -13,8 +13,10 @@
 #include <functional>
 #include <map>
 #include <queue>
+#include <utility>
 #include <vector>
 
+#include "earl/many_open.h"
 #include "expert/analysis/rma/lock_epoch.h"
 #include "expert/analysis/rma/presence.h"
 
@@ -111,6 +113,17 @@ class LockQueue {
     bool operator<(const Wake& other) const { return other.time < time; }  // the earliest on top
   };
 
+  static earl::ManyOpen::Key key(ProcessId process, WindowId window, ProcessId target) {
+    return {raw(process), std::uint64_t{raw(window)} << 32 | raw(target)};
+  }
+  // The keys and numbers of a process's open epochs.
+  auto keys() const {
+    return [this](Id id) {
+      const LockEpoch& e = epochs_[id];
+      return std::pair(key(e.origin, e.window, e.target), id);
+    };
+  }
+  void take_from_list(Id id);
   void activate(Window& window, WindowId id, ProcessId target, Board& board, Seconds now);
   void rest(Window& window, Board& board);
   void close_at(Window& window, ProcessId target, Board& board, Id id, Seconds now);
@@ -125,7 +138,8 @@ class LockQueue {
   Told told_;
   earl::Pool<LockEpoch> epochs_;
   std::map<WindowId, Window> windows_;
-  std::vector<std::vector<Id>> open_;   // by process
+  std::vector<std::vector<Id>> open_;  // by process
+  earl::ManyOpen many_;
   std::vector<std::uint32_t> in_lock_;  // by process: its calls of Win_lock
   std::size_t locking_ = 0;             // all of them
   model::UnlockCalls unlocks_;

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace kojak::cube {
+namespace kojak {
 
 // U+FFFD, which stands for what cannot be shown.
 inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
@@ -20,4 +20,4 @@ inline bool plain_xml_byte(unsigned char c) {
 // not; -1 if the text ends before that can be said.
 int xml_character_length(std::string_view text);
 
-}  // namespace kojak::cube
+}  // namespace kojak

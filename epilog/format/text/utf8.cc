@@ -1,9 +1,9 @@
-#include "expert/cube/utf8.h"
+#include "epilog/format/text/utf8.h"
 
 #include <cstddef>
 #include <cstdint>
 
-namespace kojak::cube {
+namespace kojak {
 
 int xml_character_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -26,4 +26,4 @@ int xml_character_length(std::string_view text) {
   return overlong || surrogate || forbidden ? 0 : length;
 }
 
-}  // namespace kojak::cube
+}  // namespace kojak
