@@ -9,6 +9,7 @@
 #include "epilog/format/io/run_file.h"
 #include "epilog/runtime/blocked_signal.h"
 #include "epilog/runtime/keeper.h"
+#include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/session.h"
 
 namespace kojak::measure {
@@ -32,9 +33,9 @@ const char* run_file() {
   return path != nullptr && path[0] == '/' ? path : nullptr;
 }
 
-bool tell_run(const char* word, const char* text) {
-  const char* const path = run_file();
-  if (path == nullptr) return true;
+namespace {
+
+bool tell(const char* path, const char* word, const char* text) {
   char line[4700];
   const int size = snprintf(line, sizeof line - 1, "%s %s", word, text);
   if (size <= 0) return false;
@@ -50,6 +51,13 @@ bool tell_run(const char* word, const char* text) {
   const bool written = fd >= 0 && write(fd, line, length) == static_cast<ssize_t>(length);
   if (fd >= 0) close(fd);
   return written || keeper_tells(line, length);
+}
+
+}  // namespace
+
+bool tell_run(const char* word, const char* text) {
+  const char* const path = run_file();
+  return path == nullptr || on_own_stack([&] { return tell(path, word, text); });
 }
 
 void tell_run_of_abort(int code) {
