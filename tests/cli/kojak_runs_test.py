@@ -177,7 +177,7 @@ class Ends(RunTest):
             for words, told in ((("exit", "140"), "ended with status 140"),
                                 (("abort", "140"), "ended with status 140: rank 1 called MPI_Abort(140)")):
                 with self.subTest(mpi=mpi, words=words):
-                    ran = self.kojak("--no-analysis", "--", *self.launch(mpi, 2, *words))
+                    ran = self.kojak("--no-analysis", "--", *self.launch(mpi, 1 + (words[0] == "abort"), *words))
                     self.assertEqual(ran.status, 140, ran.err)
                     self.assertIn(f"warning: {launcher} {told}\n", ran.err)
                     self.assertNotIn("signal", ran.err)

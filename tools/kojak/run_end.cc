@@ -22,12 +22,11 @@ std::string signal_words(int signal) {
 // The signal that a launcher's status may stand for: 128 + n, by MPICH's launcher n alone. Programs
 // that end themselves give such numbers, too.
 int signal_like(const std::vector<std::string>& command, int status, const MpiUse& use) {
-  if (status > 128 && status <= 128 + 64) return status - 128;
   constexpr int kThatEndPrograms[] = {SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGTERM};
-  const bool bare = use.mpi == "mpich" && find_executable(command[0]) != use.program &&
-                    std::find(std::begin(kThatEndPrograms), std::end(kThatEndPrograms), status) !=
-                        std::end(kThatEndPrograms);
-  return bare ? status : 0;
+  const bool bare = use.mpi == "mpich" && find_executable(command[0]) != use.program;
+  const int signal = status > 128 ? status - 128 : (bare ? status : 0);
+  const auto* const end = std::end(kThatEndPrograms);
+  return std::find(std::begin(kThatEndPrograms), end, signal) != end ? signal : 0;
 }
 
 }  // namespace
