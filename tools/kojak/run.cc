@@ -1,6 +1,4 @@
 // kojak run: records a program, analyses its traces, and says where the report lies.
-#include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,6 +20,7 @@
 #include "tools/kojak/preload.h"
 #include "tools/kojak/run_claim.h"
 #include "tools/kojak/run_directory.h"
+#include "tools/kojak/run_end.h"
 #include "tools/kojak/run_worlds.h"
 
 namespace kojak::run {
@@ -154,54 +153,6 @@ ChildEnd record(const Plan& plan, const MpiUse& use) {
   return end;
 }
 
-std::string signal_words(int signal) {
-  const char* const name = sigabbrev_np(signal);
-  return "signal " + std::to_string(signal) + (name != nullptr ? std::string(", SIG") + name : "");
-}
-
-// The signal that a launcher's status may stand for: 128 + n, by MPICH's launcher n alone. Programs
-// that end themselves give such numbers, too.
-int signal_like(const Plan& plan, int status, const MpiUse& use) {
-  if (status > 128 && status <= 128 + 64) return status - 128;
-  constexpr int kThatEndPrograms[] = {SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGTERM};
-  const bool bare = use.mpi == "mpich" && find_executable(plan.command[0]) != use.program &&
-                    std::find(std::begin(kThatEndPrograms), std::end(kThatEndPrograms), status) !=
-                        std::end(kThatEndPrograms);
-  return bare ? status : 0;
-}
-
-// "mpirun ended with status 140: rank 1 called MPI_Abort(140)"; empty for status 0.
-std::string end_words(const Plan& plan, const MpiUse& use, const ChildEnd& end,
-                      const RunLines& lines, const std::vector<WorldReport>& worlds) {
-  const std::string name = fs::path(plan.command[0]).filename().string();
-  if (end.signal != 0) return name + " was ended by " + signal_words(end.signal);
-  if (end.status == 0) return "";
-  std::string text = name + " ended with status " + std::to_string(end.status);
-  if (!lines.aborts.empty()) {
-    const auto& [rank, code] = lines.aborts.front();
-    text += ": rank " + std::to_string(rank) + " called MPI_Abort(" + code + ")";
-    if (lines.aborts.size() > 1) {
-      text += ", and so did " + std::to_string(lines.aborts.size() - 1) + " more";
-    }
-  } else if (const int signal = signal_like(plan, end.status, use);
-             signal != 0 && std::any_of(worlds.begin(), worlds.end(), [](const WorldReport& world) {
-               return has_unended_trace(world.folder);
-             })) {
-    text += " (as after " + signal_words(signal) + ")";
-  }
-  return text;
-}
-
-// What the library said of recordings that ended before their process.
-void tell_stopped(const RunLines& lines) {
-  if (lines.stopped.empty()) return;
-  const auto& [rank, why] = lines.stopped.front();
-  const std::size_t more = lines.stopped.size() - 1;
-  cli::print_warning("the recording of rank " + std::to_string(rank) +
-                     " stopped before the program's end: " + why +
-                     (more == 0 ? "" : "; so did that of " + std::to_string(more) + " more"));
-}
-
 // Runs one of our own programs beside us; its output goes to stderr, or where `both_to` says.
 ExitCode run_tool_beside(const Plan& plan, std::vector<std::string> command, int both_to = -1) {
   command[0] = (program_directory() / command[0]).string();
@@ -290,7 +241,7 @@ void analyse_all(const Plan& plan, std::vector<WorldReport>& worlds) {
 void finish(const Plan& plan, const MpiUse& use, const ChildEnd& end, const RunClaim& claim) {
   const RunLines lines = claim.lines();
   std::vector<WorldReport> worlds = worlds_of(plan.directory, lines);
-  const std::string ended = end_words(plan, use, end, lines, worlds);
+  const std::string ended = end_words(plan.command, use, end, lines, worlds);
   if (!worlds.empty()) {
     if (!ended.empty()) cli::print_warning(ended);
     for (WorldReport& world : worlds) {
