@@ -81,7 +81,7 @@ class LastCallFinder {
   using Epoch = std::pair<Rank, WindowId>;  // of a process
   using Object = std::uint32_t;             // a communicator, or a window
   using Operation = std::tuple<Object, std::uint64_t, MpiRole>;
-  // Who stands in the same call: the object, whether it is a window, the ordinal.
+  // Who stands in the same call: whether the object is a window, which one, the ordinal.
   using Meeting = std::tuple<bool, Object, std::uint64_t>;
   using ShmemMeeting = std::tuple<const ShmemFunction*, CommId, std::uint64_t>;
   static constexpr Rank kAll = kAbsent;      // a lock of all targets

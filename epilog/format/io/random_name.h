@@ -22,7 +22,7 @@ struct RandomName {
   char text[13];
   RandomName() {
     std::uint64_t number = 0;
-    if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) {
+    if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof number)) {
       timespec now{};
       ::clock_gettime(CLOCK_MONOTONIC, &now);
       number = static_cast<std::uint64_t>(now.tv_nsec) * 0x9E3779B97F4A7C15 +
