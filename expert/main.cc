@@ -52,13 +52,10 @@ constexpr cli::ToolInfo kInfo{
 // it was configured to be installed.
 std::string documentation_url() {
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    for (const char* folder : {KOJAK_DOC_FROM_BIN, "../docs"}) {
-      const fs::path candidate = (program.parent_path() / folder).lexically_normal();
-      if (fs::exists(candidate / "patterns.html", error)) {
-        return expert::file_url(candidate.string() + "/");
-      }
+  for (const char* folder : {KOJAK_DOC_FROM_BIN, "../docs"}) {
+    const fs::path candidate = (cli::program_folder() / folder).lexically_normal();
+    if (fs::exists(candidate / "patterns.html", error)) {
+      return expert::file_url(fs::absolute(candidate).string() + "/");
     }
   }
   return expert::file_url(std::string(KOJAK_DOC_INSTALLED) + "/");
@@ -119,9 +116,7 @@ Status write_html(const expert::Report& analysis, html::TimelineReader& timeline
 
 // elg_filter, beside this program.
 std::string filter_program() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  return (program.parent_path() / "elg_filter").string();
+  return (cli::program_folder() / "elg_filter").string();
 }
 
 // A run's local traces: its source is as old as the newest of them.

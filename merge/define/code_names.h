@@ -39,6 +39,8 @@ class CodeNames {
                                      bool return_address);
   // Modules that were not there as measured, in the order in which they were asked for.
   const std::vector<std::string>& missing() const;
+  // Files that hold what the compiler knew of functions (-gsplit-dwarf) and were not found.
+  const std::vector<std::string>& apart() const;
   // The folders that names of files are relative to, in the order in which they were found.
   const std::vector<std::string>& folders() const;
 
