@@ -140,6 +140,12 @@ class Analysis : public earl::Sink {
     return shmem == nullptr ? ShmemRole::kOther : shmem->role;
   }
 
+  // Before the replay.
+  void use(const LibraryCalls* library) {
+    if (causes_) causes_->use(library);
+    if (stretch_counters_) stretch_counters_->use(library);
+  }
+
   // ---- from the replay
 #define KOJAK_TELL(handler, ...)                                       \
   patterns_.for_each([&](auto& pattern) {                              \
@@ -799,6 +805,8 @@ Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
   if (causes_left_out) options.root_causes = false;
   A analysis(trace, options);
   earl::Replay replay(trace, analysis);
+  const LibraryCalls library(replay.call_tree(), trace.definitions());
+  analysis.use(&library);
   const Seconds first = trace.next_time().value_or(Seconds{0});
   if (options.watcher != nullptr) options.watcher->on_begin(first);
   replay.run();

@@ -64,10 +64,11 @@ std::string function_of(const Report& report, const StorePlaces& places, const S
   return main ? std::string(kMain) : std::string();
 }
 
-// "halo.c:39", or the call's name where its place is not known.
+// "halo.c:39", or the call's name where its place is not known, or the name says more.
 std::string call_place(const Report& report, const StorePlaces& places, CallPathIndex call) {
   const std::size_t path = places.call_path(call);
-  const std::string site = path == kNone ? std::string() : report.call_site(path);
+  const bool library = path != kNone && report.is_library_function(path);
+  const std::string site = path == kNone || library ? std::string() : report.call_site(path);
   return site.empty() ? call_name(report, places, call) : site;
 }
 

@@ -120,6 +120,11 @@ class OneModule {
       places.back().function = readable(symbol);
       places.back().main = places.back().function == "main";
     }
+    GElf_Off behind = 0;
+    GElf_Sym symbol;
+    places.back().begin = dwfl_module_addrinfo(module_, address, &behind, &symbol, nullptr, nullptr,
+                                               nullptr) != nullptr &&
+                          behind == 0;
     Dwarf_Addr bias = 0;
     Dwarf_Die* const unit = unit_at(address, bias);
     if (Dwarf_Line* line = unit == nullptr ? nullptr : dwarf_getsrc_die(unit, address - bias)) {

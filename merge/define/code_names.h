@@ -23,7 +23,9 @@ struct CodePlace {
   std::uint32_t line = kAbsent;
   std::string declared_in;  // of the function
   std::uint32_t declared_at = kAbsent;
-  bool main = false;  // nothing of interest lies further out
+  bool main = false;   // nothing of interest lies further out
+  bool entry = false;  // the program called a communication library by it
+  bool begin = false;  // the address is the function's first one: no call stands there
 };
 
 class CodeNames {
