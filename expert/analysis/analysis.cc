@@ -6,6 +6,7 @@
 #include <bit>
 #include <iomanip>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -381,6 +382,7 @@ class Analysis : public earl::Sink {
         severities_.add(metric_index<OmpIdleThreads>(), path, location, seconds);
       });
     }
+    add_last_calls();
     unexplained_.finish([&](CallPathIndex path, LocationIndex location, double seconds) {
       severities_.add(metric_index<NotExplained>(), path, location, seconds);
     });
@@ -415,7 +417,7 @@ class Analysis : public earl::Sink {
     return processors_;
   }
   LastCalls last_calls() {
-    return last_calls_.finish();
+    return std::move(found_last_calls_);
   }
   std::vector<CreatedTasks> tasks() {
     return tasks_ ? tasks_->take() : std::vector<CreatedTasks>();
@@ -432,11 +434,176 @@ class Analysis : public earl::Sink {
       }
     }
     RootCauses found = causes_->finish(asked);
+    add_deadlocks(found);
     if (stretch_counters_) stretch_counters_->add_to(found);
     return found;
   }
 
  private:
+  // The pattern that a call which did not return would have had.
+  std::optional<MetricIndex> metric_of_last(const LastCall& call) const {
+    if (call.shmem != nullptr) return metric_of_last_shmem(call);
+    if (call.function == nullptr || call.ranks.empty()) return std::nullopt;
+    const bool transfer = call.function->cls == MpiClass::kRmaCommunication;
+    switch (call.thing) {
+      case AwaitedThing::kMessage:
+        return metric_index<LateSender>();
+      case AwaitedThing::kReceive:
+        return metric_index<LateReceiver>();
+      case AwaitedThing::kPost:
+        return transfer ? metric_index<EarlyTransfer>() : metric_index<LatePost>();
+      case AwaitedThing::kComplete:
+        return metric_index<EarlyWait>();
+      case AwaitedThing::kHolder:
+      case AwaitedThing::kAsker:
+        return transfer ? metric_index<RmaLockContention>() : metric_index<SyncLockContention>();
+      case AwaitedThing::kProgress:
+        if (transfer) return metric_index<RmaWaitForProgress>();
+        if (call.function->cls == MpiClass::kPassiveTarget) {
+          return metric_index<SyncWaitForProgress>();
+        }
+        if (call.function->role == MpiRole::kWinComplete) return metric_index<GatWaitForProgress>();
+        return std::nullopt;
+      case AwaitedThing::kMembers:
+        break;
+      default:
+        return std::nullopt;
+    }
+    switch (call.function->role) {
+      case MpiRole::kBarrier:
+        return metric_index<BarrierWait>();
+      case MpiRole::kOneToAll:
+        return metric_index<LateBroadcast>();
+      case MpiRole::kAllToOne:
+        return metric_index<ReduceWait>();
+      case MpiRole::kAllToAll:
+        return metric_index<NxnWait>();
+      case MpiRole::kPrefix:
+        return metric_index<EarlyScan>();
+      case MpiRole::kNeighbor:
+        return metric_index<NeighbourWait>();
+      case MpiRole::kWinFence:
+        return metric_index<FenceWait>();
+      case MpiRole::kWinCreate:
+        return metric_index<WindowCreateWait>();
+      case MpiRole::kWinFree:
+        return metric_index<WindowFreeWait>();
+      case MpiRole::kCommCreate:
+        return metric_index<CommCreateWait>();
+      case MpiRole::kFinalize:
+        return metric_index<FinalizeWait>();
+      default:
+        return call.function->cls == MpiClass::kIo ? std::optional(metric_index<CollectiveIoWait>())
+                                                   : std::nullopt;
+    }
+  }
+  std::optional<MetricIndex> metric_of_last_shmem(const LastCall& call) const {
+    if (call.ranks.empty()) return std::nullopt;
+    switch (call.thing) {
+      case AwaitedThing::kWrite:
+        return metric_index<ShmemLateNotification>();
+      case AwaitedThing::kClearLock:
+        return metric_index<ShmemLockContention>();
+      case AwaitedThing::kMembers:
+        break;
+      default:
+        return std::nullopt;
+    }
+    constexpr std::uint8_t kBarrier = 4, kOneToAll = 5, kAllToAll = 7;  // EPILOG's region types
+    switch (call.shmem->region_type) {
+      case kBarrier:
+        return metric_index<ShmemBarrierWait>();
+      case kOneToAll:
+        return metric_index<ShmemLateBroadcast>();
+      case kAllToAll:
+        return metric_index<ShmemNxnWait>();
+      default:
+        return std::nullopt;
+    }
+  }
+  // Waits of calls that did not return, until their processes ended: for whom the notes name.
+  void add_last_calls() {
+    if (!last_calls_.any()) return;
+    found_last_calls_ = last_calls_.finish();
+    std::map<std::uint32_t, const LastCall*> of_process;
+    for (const LastCall& call : found_last_calls_.calls)
+      of_process.try_emplace(call.process, &call);
+    for (const LastCall& call : found_last_calls_.calls) {
+      const std::optional<MetricIndex> metric = metric_of_last(call);
+      if (!metric) continue;
+      // Of several that have not come, the one that holds up: it computes, or came last.
+      const LastCall* awaited = nullptr;
+      const auto computes = [](const LastCall& c) { return c.state == LastCall::State::kComputes; };
+      for (const std::uint32_t rank : call.ranks) {
+        const auto known = of_process.find(rank);
+        if (known == of_process.end() || known->second == &call) continue;
+        if (awaited == nullptr || (computes(*known->second) && !computes(*awaited))) {
+          awaited = known->second;
+        }
+      }
+      Seconds begin = call.since;
+      if (call.thing == AwaitedThing::kProgress) {  // no longer than it is outside
+        if (awaited == nullptr || !computes(*awaited)) continue;
+        begin = std::max(begin, awaited->since);
+      }
+      const Seconds waited = call.until - begin;
+      if (!(Seconds{0} < waited)) continue;
+      severities_.add(*metric, call.call_path, call.location, waited.value);
+      unexplained_.claim_at_end(call.call_path, call.location, waited.value);
+      Wait wait{.metric = *metric,
+                .call_path = call.call_path,
+                .location = call.location,
+                .enter = call.since,
+                .exit = call.until,
+                .exit_pos = (std::uint64_t{1} << 62) + call.location,  // behind all that returned
+                .begin = begin,
+                .end = call.until,
+                .waiting = waited};
+      wait.operation = {.scattered = true, .number = ++unnamed_};
+      if (call.deadlock == kNoDeadlock) {
+        if (awaited != nullptr) {
+          wait.ended_by = {awaited->location, awaited->call_path, call.until};
+        }
+        if (causes_) causes_->on_wait(wait);
+      } else {
+        deadlocked_.emplace_back(call.deadlock, wait);
+      }
+      keep(wait);
+    }
+  }
+  // All waiting in and behind a deadlock has that as its cause.
+  void add_deadlocks(RootCauses& found) const {
+    for (std::uint32_t i = static_cast<std::uint32_t>(found_last_calls_.deadlocks.size());
+         i-- != 0;) {
+      RootCause cause;
+      cause.deadlock = i;
+      cause.compared = false;
+      std::map<MetricIndex, double> by_pattern;
+      for (const auto& [deadlock, wait] : deadlocked_) {
+        if (deadlock != i) continue;
+        if (cause.seconds == 0) {
+          cause.location = wait.location;
+          cause.place = wait.call_path;
+          cause.stretch = {.kind = Stretch::Kind::kCall, .path = wait.call_path};
+        }
+        cause.seconds += wait.waiting.value;
+        by_pattern[wait.metric] += wait.waiting.value;
+        found.waits_at.push_back(
+            {wait.location, wait.call_path, wait.metric, wait.waiting.value, 0});
+      }
+      if (cause.seconds == 0) continue;
+      cause.longer = cause.seconds;
+      for (const auto& [metric, seconds] : by_pattern) {
+        cause.patterns.push_back({metric, seconds, 0});
+      }
+      std::stable_sort(cause.patterns.begin(), cause.patterns.end(),
+                       [](const CostOfPattern& a, const CostOfPattern& b) {
+                         return a.short_term > b.short_term;
+                       });
+      found.waits += cause.seconds;
+      found.causes.insert(found.causes.begin(), std::move(cause));
+    }
+  }
   bool is_shmem_rooted(const earl::CollectiveInstance& instance) const {
     return is_shmem(instance, TimeClass::kShmemCollective, true);
   }
@@ -728,6 +895,8 @@ class Analysis : public earl::Sink {
   // By which call each was created.
   std::unordered_map<std::uint32_t, CallPathIndex> windows_, communicators_;
   LastCallFinder last_calls_;
+  LastCalls found_last_calls_;
+  std::vector<std::pair<std::uint32_t, Wait>> deadlocked_;  // of which deadlock
   Samples samples_;
   Processors processors_;
   OmpPaths omp_paths_;

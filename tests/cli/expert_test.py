@@ -184,7 +184,7 @@ class Extras(CommandTest):
         ran = self.run_command("expert", "-q", "-o", "a.cube", "--json", "a.json", TRACE)
         self.assertEqual((ran.status, ran.out, ran.err), (0, "", ""))
         result = json.loads((self.dir / "a.json").read_text())
-        self.assertEqual((result["format"], result["version"]), ("kojak.expert", 2))
+        self.assertEqual((result["format"], result["version"]), ("kojak.expert", 3))
         self.assertEqual(result["trace"], str(TRACE))
         report = (self.dir / "a.cube").read_text()
         totals = {m["name"]: m["total"] for m in result["metrics"]}
