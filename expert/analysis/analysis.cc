@@ -6,6 +6,7 @@
 #include <bit>
 #include <iomanip>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -521,19 +522,28 @@ class Analysis : public earl::Sink {
         return std::nullopt;
     }
   }
+  struct LastWait {
+    const LastCall* call;
+    const LastCall* awaited;  // who holds it up, if that is known
+    MetricIndex metric;
+    Seconds begin;
+    std::size_t depth;  // how many wait between it and one that does not
+  };
   // Waits of calls that did not return, until their processes ended: for whom the notes name.
   void add_last_calls() {
     if (!last_calls_.any()) return;
     found_last_calls_ = last_calls_.finish();
+    const std::vector<LastCall>& calls = found_last_calls_.calls;
     std::map<std::uint32_t, const LastCall*> of_process;
-    for (const LastCall& call : found_last_calls_.calls)
-      of_process.try_emplace(call.process, &call);
-    for (const LastCall& call : found_last_calls_.calls) {
+    for (const LastCall& call : calls) of_process.try_emplace(call.process, &call);
+    const auto computes = [](const LastCall& c) { return c.state == LastCall::State::kComputes; };
+    std::map<const LastCall*, std::size_t> number;  // in `waits`
+    std::vector<LastWait> waits;
+    for (const LastCall& call : calls) {
       const std::optional<MetricIndex> metric = metric_of_last(call);
       if (!metric) continue;
-      // Of several that have not come, the one that holds up: it computes, or came last.
+      // Of several that have not come, the one that holds up: it computes, or came first to mind.
       const LastCall* awaited = nullptr;
-      const auto computes = [](const LastCall& c) { return c.state == LastCall::State::kComputes; };
       for (const std::uint32_t rank : call.ranks) {
         const auto known = of_process.find(rank);
         if (known == of_process.end() || known->second == &call) continue;
@@ -546,63 +556,98 @@ class Analysis : public earl::Sink {
         if (awaited == nullptr || !computes(*awaited)) continue;
         begin = std::max(begin, awaited->since);
       }
-      const Seconds waited = call.until - begin;
-      if (!(Seconds{0} < waited)) continue;
-      severities_.add(*metric, call.call_path, call.location, waited.value);
-      unexplained_.claim_at_end(call.call_path, call.location, waited.value);
-      Wait wait{.metric = *metric,
-                .call_path = call.call_path,
-                .location = call.location,
-                .enter = call.since,
-                .exit = call.until,
-                .exit_pos = (std::uint64_t{1} << 62) + call.location,  // behind all that returned
-                .begin = begin,
-                .end = call.until,
-                .waiting = waited};
-      wait.operation = {.scattered = true, .number = ++unnamed_};
-      if (call.deadlock == kNoDeadlock) {
-        if (awaited != nullptr) {
-          wait.ended_by = {awaited->location, awaited->call_path, call.until};
-        }
-        if (causes_) causes_->on_wait(wait);
-      } else {
-        deadlocked_.emplace_back(call.deadlock, wait);
-      }
-      keep(wait);
+      if (!(begin < call.until)) continue;
+      number.emplace(&call, waits.size());
+      waits.push_back({&call, awaited, *metric, begin, 0});
     }
+    // Who is waited for is told before those who wait, and up to a time at which all still waited:
+    // so the causes of its waiting are those of theirs.
+    Seconds common{std::numeric_limits<double>::infinity()};
+    std::vector<std::size_t> way;
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      common = std::min(common, waits[i].call->until);
+      way.clear();
+      for (std::size_t at = i; waits[at].depth == 0 && way.size() <= waits.size();) {
+        way.push_back(at);
+        const auto next = number.find(waits[at].awaited);
+        if (next == number.end()) break;
+        at = next->second;
+        if (waits[at].depth != 0) way.push_back(at);
+      }
+      std::size_t depth = waits[way.empty() ? i : way.back()].depth;
+      if (depth != 0 && !way.empty()) way.pop_back();
+      for (auto it = way.rbegin(); it != way.rend(); ++it) waits[*it].depth = ++depth;
+    }
+    std::stable_sort(waits.begin(), waits.end(),
+                     [](const LastWait& a, const LastWait& b) { return a.depth < b.depth; });
+    for (const LastWait& wait : waits) tell_last_wait(wait, common);
+  }
+  void tell_last_wait(const LastWait& last, Seconds common) {
+    const LastCall& call = *last.call;
+    const Seconds whole = call.until - last.begin;
+    severities_.add(last.metric, call.call_path, call.location, whole.value);
+    unexplained_.claim_at_end(call.call_path, call.location, whole.value);
+    Wait wait{.metric = last.metric,
+              .call_path = call.call_path,
+              .location = call.location,
+              .enter = call.since,
+              .exit = call.until,
+              .exit_pos = (std::uint64_t{1} << 62) + call.location,  // behind all that returned
+              .begin = last.begin,
+              .end = call.until,
+              .waiting = whole};
+    wait.operation = {.scattered = true, .number = ++unnamed_};
+    if (call.deadlock != kNoDeadlock) {
+      deadlocked_.emplace_back(call.deadlock, wait);
+      return keep(wait);
+    }
+    if (last.awaited != nullptr) {
+      wait.ended_by = {last.awaited->location, last.awaited->call_path, call.until};
+    }
+    if (causes_) {
+      Wait part = wait;
+      for (const auto& [begin, end] :
+           {std::pair{last.begin, common}, std::pair{std::max(last.begin, common), call.until}}) {
+        if (!(begin < end)) continue;
+        part.begin = begin;
+        part.end = end;
+        part.waiting = end - begin;
+        if (part.ended_by.known()) part.ended_by.time = end;
+        causes_->on_wait(part);
+      }
+    }
+    keep(wait);
   }
   // All waiting in and behind a deadlock has that as its cause.
   void add_deadlocks(RootCauses& found) const {
-    for (std::uint32_t i = static_cast<std::uint32_t>(found_last_calls_.deadlocks.size());
-         i-- != 0;) {
-      RootCause cause;
-      cause.deadlock = i;
-      cause.compared = false;
-      std::map<MetricIndex, double> by_pattern;
-      for (const auto& [deadlock, wait] : deadlocked_) {
-        if (deadlock != i) continue;
-        if (cause.seconds == 0) {
-          cause.location = wait.location;
-          cause.place = wait.call_path;
-          cause.stretch = {.kind = Stretch::Kind::kCall, .path = wait.call_path};
-        }
-        cause.seconds += wait.waiting.value;
-        by_pattern[wait.metric] += wait.waiting.value;
-        found.waits_at.push_back(
-            {wait.location, wait.call_path, wait.metric, wait.waiting.value, 0});
+    std::vector<RootCause> causes(found_last_calls_.deadlocks.size());
+    std::vector<std::map<MetricIndex, double>> by_pattern(causes.size());
+    for (const auto& [deadlock, wait] : deadlocked_) {
+      RootCause& cause = causes[deadlock];
+      if (cause.deadlock == kNoDeadlock) {
+        cause.deadlock = deadlock;
+        cause.compared = false;
+        cause.location = wait.location;
+        cause.place = wait.call_path;
+        cause.stretch = {.kind = Stretch::Kind::kCall, .path = wait.call_path};
       }
-      if (cause.seconds == 0) continue;
-      cause.longer = cause.seconds;
-      for (const auto& [metric, seconds] : by_pattern) {
-        cause.patterns.push_back({metric, seconds, 0});
+      cause.longer = cause.seconds += wait.waiting.value;
+      by_pattern[deadlock][wait.metric] += wait.waiting.value;
+      found.waits += wait.waiting.value;
+      found.waits_at.push_back({wait.location, wait.call_path, wait.metric, wait.waiting.value, 0});
+    }
+    for (std::size_t i = 0; i < causes.size(); ++i) {
+      for (const auto& [metric, seconds] : by_pattern[i]) {
+        causes[i].patterns.push_back({metric, seconds, 0});
       }
-      std::stable_sort(cause.patterns.begin(), cause.patterns.end(),
+      std::stable_sort(causes[i].patterns.begin(), causes[i].patterns.end(),
                        [](const CostOfPattern& a, const CostOfPattern& b) {
                          return a.short_term > b.short_term;
                        });
-      found.waits += cause.seconds;
-      found.causes.insert(found.causes.begin(), std::move(cause));
     }
+    std::erase_if(causes, [](const RootCause& cause) { return cause.deadlock == kNoDeadlock; });
+    found.causes.insert(found.causes.begin(), std::make_move_iterator(causes.begin()),
+                        std::make_move_iterator(causes.end()));
   }
   bool is_shmem_rooted(const earl::CollectiveInstance& instance) const {
     return is_shmem(instance, TimeClass::kShmemCollective, true);

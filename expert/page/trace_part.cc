@@ -34,8 +34,9 @@ void name_sites(const expert::Report& analysis, TraceContent& content) {
   const auto site = [&](const auto& created, std::uint32_t id) {
     const auto call = created.find(id);
     const std::size_t path = call == created.end() ? expert::kNone : places.call_path(call->second);
-    return path == expert::kNone ? std::string()
-                                 : site_name(analysis.definitions(), analysis.program_site(path));
+    return path == expert::kNone
+               ? std::string()
+               : expert::site_name(analysis.definitions(), analysis.program_site(path));
   };
   for (WindowName& window : content.windows) {
     window.site = site(analysis.waits().windows, window.id);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
 
 #include "expert/analysis/deadlocks.h"
 #include "expert/report/wait_words.h"
@@ -143,18 +144,16 @@ std::vector<std::uint32_t> waiters_of(const LastCalls& last, std::uint32_t proce
     if (call.state != LastCall::State::kWaits || call.seconds() < kStood) continue;
     for (const std::uint32_t rank : call.ranks) waiters[rank].push_back(call.process);
   }
-  std::vector<std::uint32_t> found, at{process};
+  std::set<std::uint32_t> found;
+  std::vector<std::uint32_t> at{process};
   while (!at.empty()) {
     const std::vector<std::uint32_t> next = waiters[at.back()];
     at.pop_back();
     for (const std::uint32_t rank : next) {
-      if (rank == process || std::find(found.begin(), found.end(), rank) != found.end()) continue;
-      found.push_back(rank);
-      at.push_back(rank);
+      if (rank != process && found.insert(rank).second) at.push_back(rank);
     }
   }
-  std::sort(found.begin(), found.end());
-  return found;
+  return {found.begin(), found.end()};
 }
 
 }  // namespace
@@ -164,11 +163,24 @@ std::string verdict_words(const Report& report) {
   constexpr double kOfRun = 0.01;
   const LastCalls& last = report.last_calls();
   if (last.empty() || !last.deadlocks.empty()) return {};
+  std::vector<std::uint32_t> working;  // those that have come to their call just now
+  for (const LastCall& call : last.calls) {
+    const bool in_call = call.state != LastCall::State::kComputes;
+    if (in_call && call.seconds() < kStood) working.push_back(call.process);
+  }
+  std::sort(working.begin(), working.end());
+  const auto waits_for_worker = [&](const LastCall& call) {
+    return std::any_of(call.ranks.begin(), call.ranks.end(), [&](std::uint32_t rank) {
+      return std::binary_search(working.begin(), working.end(), rank);
+    });
+  };
   double longest = 0, run = 0;
   for (const LastCall& call : last.calls) {
     run = std::max(run, call.until.value);
     if (call.function != nullptr && call.function->role == MpiRole::kAbort) return {};
-    if (call.state != LastCall::State::kComputes) longest = std::max(longest, call.seconds());
+    if (call.state != LastCall::State::kComputes && !waits_for_worker(call)) {
+      longest = std::max(longest, call.seconds());
+    }
   }
   if (longest < kStood || longest < kOfRun * run) return "The run was ended while it worked.";
   std::string text;
@@ -177,7 +189,8 @@ std::string verdict_words(const Report& report) {
     const bool ended = call.state == LastCall::State::kEnded;
     if (!ended && call.state != LastCall::State::kComputes) continue;
     const std::vector<std::uint32_t> waiters = waiters_of(last, call.process);
-    if (waiters.empty() || ++named > kNamed) continue;
+    if (waiters.empty()) continue;
+    if (++named > kNamed) break;
     text += text.empty() ? "No deadlock: " : "; ";
     text += "rank " + std::to_string(call.process) +
             (ended ? " ended at " + seconds(call.until)

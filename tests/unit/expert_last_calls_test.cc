@@ -170,7 +170,7 @@ TEST(LastCalls, ACircleOfReceivesIsADeadlock) {
   EXPECT_TRUE(found.last.deadlocks[0].certain);
   EXPECT_NE(
       found.said.find(
-          "Deadlock of ranks 0, 1 and 2: rank 0 is in MPI_Recv and waits for a message of rank 1 "
+          "Deadlock of ranks 0-2: rank 0 is in MPI_Recv and waits for a message of rank 1 "
           "(tag 5), rank 1 is in MPI_Recv and waits for a message of rank 2 (tag 5), rank 2 is in "
           "MPI_Recv and waits for a message of rank 0 (tag 5). Rank 3 waits behind it."),
       std::string::npos)

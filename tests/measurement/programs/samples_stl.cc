@@ -17,14 +17,14 @@ static double used() {
 static std::unordered_map<long, double> values;
 [[gnu::noinline]] static double relax(double x, int rounds) {
   for (int i = 0; i < rounds; ++i)
-    values.clear(), x = 0.5 * x + values.emplace(i, x).first->second;  // in relax
+    values.clear(), x = 0.5 * x + 0.25 * values.emplace(i, x).first->second;  // in relax
   return x;
 }
 
 [[gnu::noinline]] static double smooth(double x, int rounds) {
   std::vector<double> line(64);
   for (int i = 0; i < rounds; ++i)
-    line.at(i % 64) = x = 0.5 * x + line.at((i + 1) % 64);  // in smooth
+    line.at(i % 64) = x = 0.5 * x + 0.25 * line.at((i + 1) % 64);  // in smooth
   return x;
 }
 
