@@ -52,13 +52,10 @@ constexpr cli::ToolInfo kInfo{
 // it was configured to be installed.
 std::string documentation_url() {
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    for (const char* folder : {KOJAK_DOC_FROM_BIN, "../docs"}) {
-      const fs::path candidate = (program.parent_path() / folder).lexically_normal();
-      if (fs::exists(candidate / "patterns.html", error)) {
-        return expert::file_url(candidate.string() + "/");
-      }
+  for (const char* folder : {KOJAK_DOC_FROM_BIN, "../docs"}) {
+    const fs::path candidate = (cli::program_folder() / folder).lexically_normal();
+    if (fs::exists(candidate / "patterns.html", error)) {
+      return expert::file_url(fs::absolute(candidate).string() + "/");
     }
   }
   return expert::file_url(std::string(KOJAK_DOC_INSTALLED) + "/");
@@ -119,9 +116,7 @@ Status write_html(const expert::Report& analysis, html::TimelineReader& timeline
 
 // elg_filter, beside this program.
 std::string filter_program() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  return (program.parent_path() / "elg_filter").string();
+  return (cli::program_folder() / "elg_filter").string();
 }
 
 // A run's local traces: its source is as old as the newest of them.
@@ -414,18 +409,19 @@ ExitCode run(const po::variables_map& options) {
   progress.finish();
   if (Status status = reading.finish(); !status) return cli::failed(status.error());
 
+  // What cannot be written keeps nobody from reading what was found.
+  std::vector<Error> failures;
+  const auto wrote = [&](const Status& written) {
+    if (!written) failures.push_back(written.error());
+    return static_cast<bool>(written);
+  };
   const std::string doc_url =
       options.count("doc-url") != 0 ? options["doc-url"].as<std::string>() : documentation_url();
-  if (const Status written = expert::write_cube(report, output, {.doc_url = doc_url}); !written) {
-    return cli::failed(written.error());
-  }
-  if (!html.empty()) {
-    if (const Status written =
-            write_html(report, *timeline, output, no_source ? "" : reading.beside(), html);
-        !written) {
-      return cli::failed(written.error());
-    }
-  }
+  const bool cube = wrote(expert::write_cube(report, output, {.doc_url = doc_url}));
+  // The page is made from the report.
+  const bool page =
+      cube && !html.empty() &&
+      wrote(write_html(report, *timeline, output, no_source ? "" : reading.beside(), html));
   expert::JsonInput results;
   results.trace = input;
   results.events = trace->events_read();
@@ -433,16 +429,8 @@ ExitCode run(const po::variables_map& options) {
     results.send_modes = extras.send_modes->findings();
     results.send_cost = extras.send_modes->cost();
   }
-  if (!extras.json.empty()) {
-    if (const Status written = expert::write_json(report, results, extras.json); !written) {
-      return cli::failed(written.error());
-    }
-  }
-  if (!csv.empty()) {
-    if (const Status written = expert::write_csv(report, csv); !written) {
-      return cli::failed(written.error());
-    }
-  }
+  if (!extras.json.empty()) wrote(expert::write_json(report, results, extras.json));
+  if (!csv.empty()) wrote(expert::write_csv(report, csv));
   // With the report on standard output, the summary goes to the messages.
   const bool taken = output == "-" || extras.json == "-" || csv == "-";
   std::ostream& out = taken ? std::cerr : std::cout;
@@ -461,10 +449,15 @@ ExitCode run(const po::variables_map& options) {
       expert::print_send_modes(out, report, style, results.send_modes, results.send_cost);
     }
     if (options.count("files-told") == 0) {
-      if (output != "-") out << "\nReport: " << printable(output) << '\n';
-      if (!html.empty()) out << "Page: " << printable(html) << '\n';
+      if (output != "-" && cube) out << "\nReport: " << printable(output) << '\n';
+      if (page) out << "Page: " << printable(html) << '\n';
       if (!reading.kept().empty()) out << "Trace: " << printable(reading.kept()) << '\n';
     }
+  }
+  if (!failures.empty()) {
+    out.flush();
+    for (const Error& failure : failures) cli::print_error(failure);
+    return failures.front().code;
   }
   if (!expert::any_suspect(report.findings())) {
     return reading.suspect() ? ExitCode::kSuspect : ExitCode::kFine;

@@ -118,6 +118,11 @@ enum class Severity : std::uint8_t { kNote, kWarning };
                 "changed since the run",                                                           \
                 "call sites in such a file are named by offsets; merge where the program ran, "    \
                 "before it is built again")                                                        \
+  KOJAK_FINDING(DebugFileMissing, kNote,                                                           \
+                "{file of debugging information (.dwo) was|files of debugging information (.dwo) " \
+                "were} not found",                                                                 \
+                "calls in functions that were inlined have the name of the function around them; " \
+                "keep such files beside the program or where it was compiled")                     \
   KOJAK_FINDING(CircularLocks, kWarning, "{lock epoch|lock epochs} whose order goes in a circle",  \
                 "the clocks disagree; try --clock clc")                                            \
   KOJAK_FINDING(                                                                                   \

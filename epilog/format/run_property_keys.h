@@ -15,6 +15,9 @@ inline constexpr const char* kNoProcessorTimes = "processor.unknown";
 inline constexpr const char* kProcessorLimit = "processor.limit";
 inline constexpr const char* kProcessorStops = "processor.stopped";
 
+// The level of threads that MPI granted the process: "single", "funneled", "serialized", "multiple".
+inline constexpr const char* kThreads = "mpi.threads";
+
 // Counters that ELG_METRICS names and that are not there, and why.
 inline constexpr const char* kNoMetrics = "metrics.missing";
 

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "epilog/format/run_property_keys.h"
+#include "epilog/runtime/code.h"
 #include "epilog/runtime/run_properties.h"
 
 namespace kojak::measure {
@@ -105,13 +105,8 @@ void say_once(Recorder& r, const char* what, const char* name, const char* file)
 
 // The part of a path behind the last slash; of the program, its own.
 void name_file(const dl_phdr_info& info, char (&name)[kLongestName]) {
-  char path[4096];
   const char* from = info.dlpi_name;
-  if (from == nullptr || *from == '\0') {
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[length > 0 ? length : 0] = '\0';
-    from = path;
-  }
+  if (from == nullptr || *from == '\0') from = program_file();
   const char* slash = strrchr(from, '/');
   snprintf(name, sizeof name, "%.*s", static_cast<int>(sizeof name - 1),
            slash != nullptr ? slash + 1 : from);

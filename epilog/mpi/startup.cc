@@ -6,10 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "epilog/format/run_property_keys.h"
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/exchange.h"
 #include "epilog/mpi/imports.h"
 #include "epilog/runtime/program_floats.h"
+#include "epilog/runtime/run_properties.h"
 
 namespace kojak::measure {
 namespace {
@@ -99,6 +101,17 @@ bool prepare_startup() {
   return true;
 }
 
+// The level that MPI_Init grants may come from the environment.
+static void note_threads(Recorder& r) {
+  int level = MPI_THREAD_SINGLE;
+  if (r.trace == nullptr || PMPI_Query_thread(&level) != MPI_SUCCESS) return;
+  const char* const name = level == MPI_THREAD_MULTIPLE     ? "multiple"
+                           : level == MPI_THREAD_SERIALIZED ? "serialized"
+                           : level == MPI_THREAD_FUNNELED   ? "funneled"
+                                                            : "single";
+  if (make_room_for(r, 4 * kMaxRecord)) define_property(r, run_property::kThreads, name);
+}
+
 void finish_startup(unsigned function, int thread_level, const void* caller) {
   const Ticks returned = ticks();
   const ProgramFloats floats;
@@ -115,7 +128,10 @@ void finish_startup(unsigned function, int thread_level, const void* caller) {
   PMPI_Comm_get_parent(&parent);
   if (!join_run(kMpiExchange, parent != MPI_COMM_NULL)) return;
   start_world_comms();
-  begin_recording(function, returned, caller, note_unrecorded_functions);
+  begin_recording(function, returned, caller, [](Recorder& r) {
+    note_threads(r);
+    note_unrecorded_functions(r);
+  });
 }
 
 void note_late_libraries(Recorder& r) {

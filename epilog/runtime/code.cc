@@ -1,11 +1,17 @@
 #include "epilog/runtime/code.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "epilog/runtime/libraries.h"
 #include "epilog/runtime/own_stack.h"
@@ -71,6 +77,97 @@ int note_range(dl_phdr_info* info, std::size_t, void* data) {
   return 0;
 }
 
+// The first of the loaded objects is the program; an address in it.
+int take_program(dl_phdr_info* info, std::size_t, void* data) {
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = info->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD) continue;
+    *static_cast<std::uintptr_t*>(data) = info->dlpi_addr + part.p_vaddr;
+    break;
+  }
+  return 1;
+}
+
+// The lines of /proc/self/maps, read piece by piece: "from-to rights offset device inode path".
+class MapLines {
+ public:
+  MapLines() : fd_(open("/proc/self/maps", O_RDONLY | O_CLOEXEC)) {}
+  ~MapLines() {
+    if (fd_ >= 0) close(fd_);
+  }
+  // The next line, which the next call overwrites; nullptr at the end. What is too long is cut.
+  const char* next() {
+    for (;;) {
+      char* const end = static_cast<char*>(memchr(text_ + at_, '\n', size_ - at_));
+      if (end != nullptr) {
+        *end = '\0';
+        const char* const line = text_ + at_;
+        at_ = static_cast<std::size_t>(end - text_) + 1;
+        return line;
+      }
+      memmove(text_, text_ + at_, size_ - at_);
+      size_ -= at_;
+      at_ = 0;
+      if (size_ == sizeof text_) size_ = sizeof text_ / 2;
+      const ssize_t got = fd_ < 0 ? 0 : read(fd_, text_ + size_, sizeof text_ - size_);
+      if (got <= 0) return nullptr;
+      size_ += static_cast<std::size_t>(got);
+    }
+  }
+
+ private:
+  static char text_[2 * PATH_MAX];
+  int fd_;
+  std::size_t at_ = 0, size_ = 0;
+};
+char MapLines::text_[2 * PATH_MAX];
+
+// The path of the file that is mapped at an address. Empty if the kernel does not say.
+void find_mapped_file(std::uintptr_t address, char (&path)[PATH_MAX]) {
+  path[0] = '\0';
+  MapLines lines;
+  while (const char* line = lines.next()) {
+    char* after = nullptr;
+    const unsigned long begin = strtoul(line, &after, 16);
+    const unsigned long end = *after == '-' ? strtoul(after + 1, nullptr, 16) : 0;
+    if (address < begin || address >= end) continue;
+    const char* const name = strchr(line, '/');
+    if (name == nullptr) return;
+    std::size_t length = 0;
+    for (const char* c = name; *c != '\0' && length + 1 < sizeof path; ++c) {
+      const bool line_end = strncmp(c, "\\012", 4) == 0;  // as it is written there
+      path[length++] = line_end ? '\n' : *c;
+      if (line_end) c += 3;
+    }
+    path[length] = '\0';
+    return;
+  }
+}
+
+// Started by the dynamic linker, by name, the program is not what /proc/self/exe says: that is the
+// linker. Without /proc the words of its start must do.
+char program_path[PATH_MAX];
+void find_program() {
+  const int error = errno;
+  std::uintptr_t address = 0;
+  dl_iterate_phdr(take_program, &address);
+  find_mapped_file(address, program_path);
+  if (program_path[0] != '/') {
+    const ssize_t length = readlink("/proc/self/exe", program_path, sizeof program_path - 1);
+    program_path[std::max<ssize_t>(length, 0)] = '\0';
+  }
+  if (program_path[0] != '/') {
+    const auto* const started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+    // Who was not loaded by the linker is the linker, or needs none.
+    const char* const first = getauxval(AT_BASE) == 0 ? program_invocation_name : started;
+    for (const char* name : {first, started, static_cast<const char*>(program_invocation_name)}) {
+      if (name != nullptr && realpath(name, program_path) != nullptr) break;
+      program_path[0] = '\0';
+    }
+  }
+  errno = error;
+}
+
 int note_module(dl_phdr_info* info, std::size_t, void* data) {
   const auto& search = *static_cast<Search*>(data);
   if (!is_loaded(*info, search.address, 1)) return 0;
@@ -78,8 +175,8 @@ int note_module(dl_phdr_info* info, std::size_t, void* data) {
   module.base = info->dlpi_addr;
   const char* const name = info->dlpi_name;
   if (name == nullptr || *name == '\0') {
-    const ssize_t length = readlink("/proc/self/exe", module.path, sizeof module.path - 1);
-    module.path[length > 0 ? length : 0] = '\0';
+    strncpy(module.path, program_file(), sizeof module.path - 1);
+    module.path[sizeof module.path - 1] = '\0';
   } else if (*name == '/' || realpath(name, module.path) == nullptr) {
     strncpy(module.path, name, sizeof module.path - 1);
     module.path[sizeof module.path - 1] = '\0';
@@ -109,6 +206,12 @@ RegionId plain_site(Recorder& r, unsigned function, std::uint64_t key, const voi
 }
 
 }  // namespace
+
+const char* program_file() {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, find_program);
+  return program_path;
+}
 
 bool find_module(std::uintptr_t address, Module& module) {
   module.base = 0;

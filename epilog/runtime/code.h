@@ -52,6 +52,9 @@ struct Module {
 };
 bool find_module(std::uintptr_t address, Module& module);
 
+// The file of the program, whoever started it; empty if nobody knows. Thread-safe.
+const char* program_file();
+
 // The part of a module that holds an address; empty if there is none.
 CodeRange code_around(const void* address);
 

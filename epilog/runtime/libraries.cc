@@ -1,10 +1,10 @@
 #include "epilog/runtime/libraries.h"
 
-#include <fnmatch.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "epilog/format/communication_libraries.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/session.h"
 #include "epilog/runtime/symbols.h"
@@ -12,12 +12,6 @@
 namespace kojak::measure {
 namespace {
 
-// Beginnings of files' names.
-constexpr const char* kFiles[] = {"libcaf_",  "libarmci", "libga.",
-                                  "libga-",   "libga++",  "libglobalarrays",
-                                  "libpetsc", "libhdf5",  "libboost_mpi"};
-// Packages of Python that call MPI, or a library that does, in extension modules.
-constexpr const char* kPackages[] = {"/mpi4py/", "/petsc4py/", "/slepc4py/", "/h5py/"};
 // Beginnings of functions' names, where a library is linked into the program.
 constexpr const char* kFunctions[] = {"_gfortran_caf_", "_caf_extensions_", "PARMCI_", "ARMCI_",
                                       "ARMCIX_",        "ARMCII_",          "wnga_",   "pnga_",
@@ -44,37 +38,13 @@ bool is_inner(const char* name) {
   return false;
 }
 
-// Whether one of the patterns of ELG_LIBRARIES fits a name.
 bool is_named_by_user(const char* name) {
-  const char* list = the_session.config.libraries;
-  while (list != nullptr && *list != '\0') {
-    const std::size_t length = strcspn(list, ",");
-    char pattern[256];
-    if (length != 0 && length < sizeof pattern) {
-      memcpy(pattern, list, length);
-      pattern[length] = '\0';
-      if (fnmatch(pattern, name, 0) == 0) return true;
-    }
-    list += length + (list[length] == ',' ? 1 : 0);
-  }
-  return false;
+  return is_in_libraries(the_session.config.libraries, name);
 }
 
 const char* file_name(const char* path) {
   const char* const slash = strrchr(path, '/');
   return slash != nullptr ? slash + 1 : path;
-}
-
-bool is_of_package(const char* path) {
-  for (const char* package : kPackages) {
-    if (strstr(path, package) != nullptr) return true;
-  }
-  return false;
-}
-
-bool is_library_file(const char* path) {
-  const char* const name = file_name(path);
-  return begins(name, kFiles) || is_of_package(path) || is_named_by_user(name);
 }
 
 struct Range {
@@ -119,8 +89,8 @@ const File* file_of(std::uintptr_t address) {
   auto* const file = create<File>();
   if (file == nullptr) return nullptr;
   file->key = key;
-  file->whole = is_library_file(module.path);
-  file->extension = file->whole && is_of_package(module.path);
+  file->whole = is_library_file(module.path, the_session.config.libraries);
+  file->extension = file->whole && is_of_library_package(module.path);
   if (!file->whole) visit_functions(module, take_function, file);
   if (!file->any) file->ranges.clear();
   file->next = files;
@@ -163,7 +133,7 @@ bool is_extension(const void* caller) {
 }
 
 bool is_library_script(const char* path) {
-  return is_of_package(path) || is_named_by_user(file_name(path));
+  return is_of_library_package(path) || is_named_by_user(file_name(path));
 }
 
 unsigned program_frame(const CallStack& stack) {

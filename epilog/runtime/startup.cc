@@ -9,6 +9,7 @@
 
 #include "epilog/format/mpi_functions.h"
 #include "epilog/runtime/call.h"
+#include "epilog/runtime/code.h"
 #include "epilog/runtime/metrics.h"
 #include "epilog/runtime/node_clock.h"
 #include "epilog/runtime/processor_limit.h"
@@ -18,9 +19,7 @@ namespace kojak::measure {
 namespace {
 
 void name_program() {
-  char path[4096];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-  path[length > 0 ? length : 0] = '\0';
+  const char* const path = program_file();
   const char* slash = strrchr(path, '/');
   snprintf(the_session.program, sizeof the_session.program, "%.200s",
            slash != nullptr && slash[1] != '\0' ? slash + 1 : "program");

@@ -6,6 +6,8 @@
 #include <bit>
 #include <iomanip>
 #include <iterator>
+#include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -138,6 +140,12 @@ class Analysis : public earl::Sink {
   ShmemRole shmem_role(const earl::OpenCall& call) const {
     const ShmemFunction* shmem = trace_.definitions().shmem(call.region);
     return shmem == nullptr ? ShmemRole::kOther : shmem->role;
+  }
+
+  // Before the replay.
+  void use(const LibraryCalls* library) {
+    if (causes_) causes_->use(library);
+    if (stretch_counters_) stretch_counters_->use(library);
   }
 
   // ---- from the replay
@@ -375,6 +383,7 @@ class Analysis : public earl::Sink {
         severities_.add(metric_index<OmpIdleThreads>(), path, location, seconds);
       });
     }
+    add_last_calls();
     unexplained_.finish([&](CallPathIndex path, LocationIndex location, double seconds) {
       severities_.add(metric_index<NotExplained>(), path, location, seconds);
     });
@@ -409,7 +418,7 @@ class Analysis : public earl::Sink {
     return processors_;
   }
   LastCalls last_calls() {
-    return last_calls_.finish();
+    return std::move(found_last_calls_);
   }
   std::vector<CreatedTasks> tasks() {
     return tasks_ ? tasks_->take() : std::vector<CreatedTasks>();
@@ -426,11 +435,220 @@ class Analysis : public earl::Sink {
       }
     }
     RootCauses found = causes_->finish(asked);
+    add_deadlocks(found);
     if (stretch_counters_) stretch_counters_->add_to(found);
     return found;
   }
 
  private:
+  // The pattern that a call which did not return would have had.
+  std::optional<MetricIndex> metric_of_last(const LastCall& call) const {
+    if (call.shmem != nullptr) return metric_of_last_shmem(call);
+    if (call.function == nullptr || call.ranks.empty()) return std::nullopt;
+    const bool transfer = call.function->cls == MpiClass::kRmaCommunication;
+    switch (call.thing) {
+      case AwaitedThing::kMessage:
+        return metric_index<LateSender>();
+      case AwaitedThing::kReceive:
+        return metric_index<LateReceiver>();
+      case AwaitedThing::kPost:
+        return transfer ? metric_index<EarlyTransfer>() : metric_index<LatePost>();
+      case AwaitedThing::kComplete:
+        return metric_index<EarlyWait>();
+      case AwaitedThing::kHolder:
+      case AwaitedThing::kAsker:
+        return transfer ? metric_index<RmaLockContention>() : metric_index<SyncLockContention>();
+      case AwaitedThing::kProgress:
+        if (transfer) return metric_index<RmaWaitForProgress>();
+        if (call.function->cls == MpiClass::kPassiveTarget) {
+          return metric_index<SyncWaitForProgress>();
+        }
+        if (call.function->role == MpiRole::kWinComplete) return metric_index<GatWaitForProgress>();
+        return std::nullopt;
+      case AwaitedThing::kMembers:
+        break;
+      default:
+        return std::nullopt;
+    }
+    switch (call.function->role) {
+      case MpiRole::kBarrier:
+        return metric_index<BarrierWait>();
+      case MpiRole::kOneToAll:
+        return metric_index<LateBroadcast>();
+      case MpiRole::kAllToOne:
+        return metric_index<ReduceWait>();
+      case MpiRole::kAllToAll:
+        return metric_index<NxnWait>();
+      case MpiRole::kPrefix:
+        return metric_index<EarlyScan>();
+      case MpiRole::kNeighbor:
+        return metric_index<NeighbourWait>();
+      case MpiRole::kWinFence:
+        return metric_index<FenceWait>();
+      case MpiRole::kWinCreate:
+        return metric_index<WindowCreateWait>();
+      case MpiRole::kWinFree:
+        return metric_index<WindowFreeWait>();
+      case MpiRole::kCommCreate:
+        return metric_index<CommCreateWait>();
+      case MpiRole::kFinalize:
+        return metric_index<FinalizeWait>();
+      default:
+        return call.function->cls == MpiClass::kIo ? std::optional(metric_index<CollectiveIoWait>())
+                                                   : std::nullopt;
+    }
+  }
+  std::optional<MetricIndex> metric_of_last_shmem(const LastCall& call) const {
+    if (call.ranks.empty()) return std::nullopt;
+    switch (call.thing) {
+      case AwaitedThing::kWrite:
+        return metric_index<ShmemLateNotification>();
+      case AwaitedThing::kClearLock:
+        return metric_index<ShmemLockContention>();
+      case AwaitedThing::kMembers:
+        break;
+      default:
+        return std::nullopt;
+    }
+    constexpr std::uint8_t kBarrier = 4, kOneToAll = 5, kAllToAll = 7;  // EPILOG's region types
+    switch (call.shmem->region_type) {
+      case kBarrier:
+        return metric_index<ShmemBarrierWait>();
+      case kOneToAll:
+        return metric_index<ShmemLateBroadcast>();
+      case kAllToAll:
+        return metric_index<ShmemNxnWait>();
+      default:
+        return std::nullopt;
+    }
+  }
+  struct LastWait {
+    const LastCall* call;
+    const LastCall* awaited;  // who holds it up, if that is known
+    MetricIndex metric;
+    Seconds begin;
+    std::size_t depth;  // how many wait between it and one that does not
+  };
+  // Waits of calls that did not return, until their processes ended: for whom the notes name.
+  void add_last_calls() {
+    if (!last_calls_.any()) return;
+    found_last_calls_ = last_calls_.finish();
+    const std::vector<LastCall>& calls = found_last_calls_.calls;
+    std::map<std::uint32_t, const LastCall*> of_process;
+    for (const LastCall& call : calls) of_process.try_emplace(call.process, &call);
+    const auto computes = [](const LastCall& c) { return c.state == LastCall::State::kComputes; };
+    std::map<const LastCall*, std::size_t> number;  // in `waits`
+    std::vector<LastWait> waits;
+    for (const LastCall& call : calls) {
+      const std::optional<MetricIndex> metric = metric_of_last(call);
+      if (!metric) continue;
+      // Of several that have not come, the one that holds up: it computes, or came first to mind.
+      const LastCall* awaited = nullptr;
+      for (const std::uint32_t rank : call.ranks) {
+        const auto known = of_process.find(rank);
+        if (known == of_process.end() || known->second == &call) continue;
+        if (awaited == nullptr || (computes(*known->second) && !computes(*awaited))) {
+          awaited = known->second;
+        }
+      }
+      Seconds begin = call.since;
+      if (call.thing == AwaitedThing::kProgress) {  // no longer than it is outside
+        if (awaited == nullptr || !computes(*awaited)) continue;
+        begin = std::max(begin, awaited->since);
+      }
+      if (!(begin < call.until)) continue;
+      number.emplace(&call, waits.size());
+      waits.push_back({&call, awaited, *metric, begin, 0});
+    }
+    // Who is waited for is told before those who wait, and up to a time at which all still waited:
+    // so the causes of its waiting are those of theirs.
+    Seconds common{std::numeric_limits<double>::infinity()};
+    std::vector<std::size_t> way;
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      common = std::min(common, waits[i].call->until);
+      way.clear();
+      for (std::size_t at = i; waits[at].depth == 0 && way.size() <= waits.size();) {
+        way.push_back(at);
+        const auto next = number.find(waits[at].awaited);
+        if (next == number.end()) break;
+        at = next->second;
+        if (waits[at].depth != 0) way.push_back(at);
+      }
+      std::size_t depth = waits[way.empty() ? i : way.back()].depth;
+      if (depth != 0 && !way.empty()) way.pop_back();
+      for (auto it = way.rbegin(); it != way.rend(); ++it) waits[*it].depth = ++depth;
+    }
+    std::stable_sort(waits.begin(), waits.end(),
+                     [](const LastWait& a, const LastWait& b) { return a.depth < b.depth; });
+    for (const LastWait& wait : waits) tell_last_wait(wait, common);
+  }
+  void tell_last_wait(const LastWait& last, Seconds common) {
+    const LastCall& call = *last.call;
+    const Seconds whole = call.until - last.begin;
+    severities_.add(last.metric, call.call_path, call.location, whole.value);
+    unexplained_.claim_at_end(call.call_path, call.location, whole.value);
+    Wait wait{.metric = last.metric,
+              .call_path = call.call_path,
+              .location = call.location,
+              .enter = call.since,
+              .exit = call.until,
+              .exit_pos = (std::uint64_t{1} << 62) + call.location,  // behind all that returned
+              .begin = last.begin,
+              .end = call.until,
+              .waiting = whole};
+    wait.operation = {.scattered = true, .number = ++unnamed_};
+    if (call.deadlock != kNoDeadlock) {
+      deadlocked_.emplace_back(call.deadlock, wait);
+      return keep(wait);
+    }
+    if (last.awaited != nullptr) {
+      wait.ended_by = {last.awaited->location, last.awaited->call_path, call.until};
+    }
+    if (causes_) {
+      Wait part = wait;
+      for (const auto& [begin, end] :
+           {std::pair{last.begin, common}, std::pair{std::max(last.begin, common), call.until}}) {
+        if (!(begin < end)) continue;
+        part.begin = begin;
+        part.end = end;
+        part.waiting = end - begin;
+        if (part.ended_by.known()) part.ended_by.time = end;
+        causes_->on_wait(part);
+      }
+    }
+    keep(wait);
+  }
+  // All waiting in and behind a deadlock has that as its cause.
+  void add_deadlocks(RootCauses& found) const {
+    std::vector<RootCause> causes(found_last_calls_.deadlocks.size());
+    std::vector<std::map<MetricIndex, double>> by_pattern(causes.size());
+    for (const auto& [deadlock, wait] : deadlocked_) {
+      RootCause& cause = causes[deadlock];
+      if (cause.deadlock == kNoDeadlock) {
+        cause.deadlock = deadlock;
+        cause.compared = false;
+        cause.location = wait.location;
+        cause.place = wait.call_path;
+        cause.stretch = {.kind = Stretch::Kind::kCall, .path = wait.call_path};
+      }
+      cause.longer = cause.seconds += wait.waiting.value;
+      by_pattern[deadlock][wait.metric] += wait.waiting.value;
+      found.waits += wait.waiting.value;
+      found.waits_at.push_back({wait.location, wait.call_path, wait.metric, wait.waiting.value, 0});
+    }
+    for (std::size_t i = 0; i < causes.size(); ++i) {
+      for (const auto& [metric, seconds] : by_pattern[i]) {
+        causes[i].patterns.push_back({metric, seconds, 0});
+      }
+      std::stable_sort(causes[i].patterns.begin(), causes[i].patterns.end(),
+                       [](const CostOfPattern& a, const CostOfPattern& b) {
+                         return a.short_term > b.short_term;
+                       });
+    }
+    std::erase_if(causes, [](const RootCause& cause) { return cause.deadlock == kNoDeadlock; });
+    found.causes.insert(found.causes.begin(), std::make_move_iterator(causes.begin()),
+                        std::make_move_iterator(causes.end()));
+  }
   bool is_shmem_rooted(const earl::CollectiveInstance& instance) const {
     return is_shmem(instance, TimeClass::kShmemCollective, true);
   }
@@ -722,6 +940,8 @@ class Analysis : public earl::Sink {
   // By which call each was created.
   std::unordered_map<std::uint32_t, CallPathIndex> windows_, communicators_;
   LastCallFinder last_calls_;
+  LastCalls found_last_calls_;
+  std::vector<std::pair<std::uint32_t, Wait>> deadlocked_;  // of which deadlock
   Samples samples_;
   Processors processors_;
   OmpPaths omp_paths_;
@@ -799,6 +1019,8 @@ Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
   if (causes_left_out) options.root_causes = false;
   A analysis(trace, options);
   earl::Replay replay(trace, analysis);
+  const LibraryCalls library(replay.call_tree(), trace.definitions());
+  analysis.use(&library);
   const Seconds first = trace.next_time().value_or(Seconds{0});
   if (options.watcher != nullptr) options.watcher->on_begin(first);
   replay.run();

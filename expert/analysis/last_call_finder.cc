@@ -2,10 +2,12 @@
 #include "expert/analysis/last_call_finder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "epilog/format/awaited.h"
 #include "epilog/format/mpi_roles.h"
+#include "expert/analysis/deadlocks.h"
 
 namespace kojak::expert {
 namespace {
@@ -33,7 +35,9 @@ std::string rank_words(const std::set<std::uint32_t>& ranks, const char* last_wo
   return text;
 }
 
-void wait_for(LastCall& call, std::string what, const std::set<std::uint32_t>& ranks) {
+void wait_for(LastCall& call, AwaitedThing thing, std::string what,
+              const std::set<std::uint32_t>& ranks) {
+  call.thing = thing;
   call.awaits = std::move(what);
   call.ranks.assign(ranks.begin(), ranks.end());
 }
@@ -137,6 +141,7 @@ void LastCallFinder::on_passive_epoch(const earl::PassiveEpoch& epoch) {
   for (const Rank place : {target, kAny}) {
     Holders& holders = locked_[{epoch.window, place}];
     (epoch.exclusive ? holders.exclusive : holders.shared).insert(origin);
+    if (Seconds{0} < epoch.proof) holders.proven.insert(origin);
   }
   own_locks_[{epoch.window, origin, target}] = {++lock_count_, epoch.exclusive};
 }
@@ -266,13 +271,14 @@ void LastCallFinder::for_messages(const OpenCallState& s, LastCall& call) const 
       if (!is_send(s.role()))
         call.awaits = "a message" + tagged(note.tag) + ", which is on its way";
     } else if (source != kAbsent) {
-      return wait_for(call, "a message of rank " + std::to_string(source) + tagged(note.tag),
-                      {source});
+      return wait_for(call, AwaitedThing::kMessage,
+                      "a message of rank " + std::to_string(source) + tagged(note.tag), {source});
     } else {
       Ranks others = members_of(note.cid);
       others.erase(me);
       call.any = true;
-      return wait_for(call, "a message of any other process" + tagged(note.tag), others);
+      return wait_for(call, AwaitedThing::kMessage,
+                      "a message of any other process" + tagged(note.tag), others);
     }
   }
   if (!is_send(s.role()) || is_absent(note.dlid)) return;
@@ -281,7 +287,8 @@ void LastCallFinder::for_messages(const OpenCallState& s, LastCall& call) const 
   if (taken(me, target, note.cid, tag)) {
     call.awaits = "a receive of rank " + std::to_string(target) + ", which is there";
   } else {
-    wait_for(call, "a receive of rank " + std::to_string(target) + tagged(tag), {target});
+    wait_for(call, AwaitedThing::kReceive,
+             "a receive of rank " + std::to_string(target) + tagged(tag), {target});
   }
 }
 
@@ -390,7 +397,14 @@ void LastCallFinder::for_requests(const OpenCallState& s, LastCall& call) const 
              std::string("its own MPI_Pready for a message to ") + rank_words(kept);
   }
   call.any = one_is_enough || (from_anyone && everyone.size() == senders.size());
-  wait_for(call, words, everyone);
+  const auto only = [&](const Ranks& ranks) { return everyone.size() == ranks.size(); };
+  const AwaitedThing thing = everyone.empty()  ? AwaitedThing::kNothing
+                             : only(receivers) ? AwaitedThing::kReceive
+                             : only(members)   ? AwaitedThing::kMembers
+                             : only(takers)    ? AwaitedThing::kReceive
+                             : only(targets)   ? AwaitedThing::kProgress
+                                               : AwaitedThing::kMessage;
+  wait_for(call, thing, words, everyone);
 }
 
 // Of the members those that neither stand in the same call nor have left it.
@@ -416,14 +430,16 @@ void LastCallFinder::not_there(const OpenCallState& s, const Ranks& missing,
   if (all_elsewhere) {
     const MpiFunction& other = *attendance.elsewhere.at(*missing.rbegin());
     return wait_for(
-        call, name + " of " + rank_words(missing) + ", in " + std::string(other.name) + " instead",
+        call, AwaitedThing::kMembers,
+        name + " of " + rank_words(missing) + ", in " + std::string(other.name) + " instead",
         missing);
   }
   const auto root = raw(s.note.dlid);
   if (s.role() == MpiRole::kOneToAll && root != s.process() && missing.contains(root)) {
-    return wait_for(call, name + " of rank " + std::to_string(root) + ", the root", {root});
+    return wait_for(call, AwaitedThing::kMembers,
+                    name + " of rank " + std::to_string(root) + ", the root", {root});
   }
-  wait_for(call, name + " of " + rank_words(missing), missing);
+  wait_for(call, AwaitedThing::kMembers, name + " of " + rank_words(missing), missing);
 }
 
 void LastCallFinder::for_collective(const OpenCallState& s, LastCall& call) {
@@ -463,7 +479,8 @@ void LastCallFinder::for_start(const OpenCallState& s, LastCall& call) const {
     const Rank target = raw(member.plid);
     if (!posted_.contains({target, s.note.wid, s.process()})) missing.insert(target);
   }
-  if (!missing.empty()) wait_for(call, "MPI_Win_post of " + rank_words(missing), missing);
+  if (!missing.empty())
+    wait_for(call, AwaitedThing::kPost, "MPI_Win_post of " + rank_words(missing), missing);
 }
 
 void LastCallFinder::for_complete(const OpenCallState& s, LastCall& call) const {
@@ -471,15 +488,18 @@ void LastCallFinder::for_complete(const OpenCallState& s, LastCall& call) const 
   if (known == accesses_.end()) return;
   const OpenEpoch& epoch = known->second;
   if (!epoch.missing.empty()) {
-    return wait_for(call, "MPI_Win_post of " + rank_words(epoch.missing), epoch.missing);
+    return wait_for(call, AwaitedThing::kPost, "MPI_Win_post of " + rank_words(epoch.missing),
+                    epoch.missing);
   }
-  wait_for(call, "progress at " + rank_words(epoch.there) + ", its target", epoch.there);
+  wait_for(call, AwaitedThing::kProgress, "progress at " + rank_words(epoch.there) + ", its target",
+           epoch.there);
 }
 
 void LastCallFinder::for_wait(const OpenCallState& s, LastCall& call) const {
   const auto known = uncompleted_.find({s.process(), s.note.wid});
   if (known == uncompleted_.end()) return;
-  wait_for(call, "MPI_Win_complete of " + rank_words(known->second), known->second);
+  wait_for(call, AwaitedThing::kComplete, "MPI_Win_complete of " + rank_words(known->second),
+           known->second);
 }
 
 void LastCallFinder::for_lock(const OpenCallState& s, LastCall& call) const {
@@ -492,23 +512,32 @@ void LastCallFinder::for_lock(const OpenCallState& s, LastCall& call) const {
     if (known != own_locks_.end() && known->second.number > own.number) own = known->second;
   }
   const bool shared = s.role() == MpiRole::kWinLockAll || (own.number != 0 && !own.exclusive);
-  Ranks exclusive, others;
+  Ranks exclusive, others, proven;
   for (const Rank place : {target == kAbsent ? kAny : target, kAll}) {
     const auto held = locked_.find({window, place});
     if (held == locked_.end()) continue;
     exclusive.insert(held->second.exclusive.begin(), held->second.exclusive.end());
     others.insert(held->second.shared.begin(), held->second.shared.end());
+    proven.insert(held->second.proven.begin(), held->second.proven.end());
   }
   exclusive.erase(me);
   others.erase(me);
-  const Ranks& holders = shared || !exclusive.empty() ? exclusive : others;
+  Ranks holders = shared || !exclusive.empty() ? exclusive : others;
+  // Who has asked for the lock need not have it.
+  Ranks sure;
+  std::set_intersection(holders.begin(), holders.end(), proven.begin(), proven.end(),
+                        std::inserter(sure, sure.end()));
+  if (!sure.empty()) holders = sure;
+  const AwaitedThing holder = sure.empty() ? AwaitedThing::kAsker : AwaitedThing::kHolder;
   const std::string place = target == kAbsent ? "" : " at rank " + std::to_string(target);
   if (!holders.empty()) {
-    return wait_for(call, "MPI_Win_unlock of " + rank_words(holders) + ", with the lock" + place,
+    return wait_for(call, holder,
+                    "MPI_Win_unlock of " + rank_words(holders) + ", with the lock" + place,
                     holders);
   }
   if (target != kAbsent && target != me) {
-    return wait_for(call, "progress at rank " + std::to_string(target) + ", its target", {target});
+    return wait_for(call, AwaitedThing::kProgress,
+                    "progress at rank " + std::to_string(target) + ", its target", {target});
   }
 }
 
@@ -520,18 +549,20 @@ void LastCallFinder::for_transfer(const OpenCallState& s, LastCall& call) const 
   if (const auto known = unposted_.find({me, s.note.wid}); known != unposted_.end()) {
     const Ranks& missing = known->second;
     const Ranks wanted = missing.contains(target) ? Ranks{target} : missing;
-    return wait_for(call, "MPI_Win_post of " + rank_words(wanted), wanted);
+    return wait_for(call, AwaitedThing::kPost, "MPI_Win_post of " + rank_words(wanted), wanted);
   }
   if (const std::uint64_t fences = raw(s.note.ordinal); fences != 0) {
     const auto last = windows_.find({raw(s.note.wid), fences - 1, MpiRole::kWinFence});
     const bool mine = last != windows_.end() && last->second.contains(me);
     if (mine && !last->second.contains(target) &&
         !fencing_.contains({target, s.note.wid, fences - 1})) {
-      return wait_for(call, "MPI_Win_fence of rank " + std::to_string(target), {target});
+      return wait_for(call, AwaitedThing::kMembers,
+                      "MPI_Win_fence of rank " + std::to_string(target), {target});
     }
   }
   if (target == me) return;
-  wait_for(call, "progress at rank " + std::to_string(target) + ", its target", {target});
+  wait_for(call, AwaitedThing::kProgress,
+           "progress at rank " + std::to_string(target) + ", its target", {target});
 }
 
 // A call that begins something, and is not meant to wait: whom it has to do with.
@@ -550,8 +581,8 @@ void LastCallFinder::for_begun(const OpenCallState& s, LastCall& call) const {
   }
   receivers.erase(me);
   if (!receivers.empty()) {
-    return wait_for(call, "progress at " + rank_words(receivers) + ", to which it sends",
-                    receivers);
+    return wait_for(call, AwaitedThing::kProgress,
+                    "progress at " + rank_words(receivers) + ", to which it sends", receivers);
   }
   if (role != MpiRole::kNonblockingCollective && role != MpiRole::kCommCreate) return;
   Ranks others = members_of(s.note.cid);  // which of them would help is not known
@@ -564,7 +595,8 @@ void LastCallFinder::for_begun(const OpenCallState& s, LastCall& call) const {
 void LastCallFinder::for_finalize(const OpenCallState& s, LastCall& call) const {
   Ranks missing = not_finalizing_;
   missing.erase(s.process());
-  if (!missing.empty()) wait_for(call, "MPI_Finalize of " + rank_words(missing), missing);
+  if (!missing.empty())
+    wait_for(call, AwaitedThing::kMembers, "MPI_Finalize of " + rank_words(missing), missing);
 }
 
 // ---- SHMEM
@@ -588,9 +620,10 @@ void LastCallFinder::for_shmem_members(const OpenCallState& s, LastCall& call) {
   const std::string name(s.shmem->name);
   const Rank root = raw(s.note.dlid);
   if (root != s.process() && missing.contains(root)) {
-    return wait_for(call, name + " of rank " + std::to_string(root) + ", the root", {root});
+    return wait_for(call, AwaitedThing::kMembers,
+                    name + " of rank " + std::to_string(root) + ", the root", {root});
   }
-  wait_for(call, name + " of " + rank_words(missing), missing);
+  wait_for(call, AwaitedThing::kMembers, name + " of " + rank_words(missing), missing);
 }
 
 void LastCallFinder::for_shmem(const OpenCallState& s, LastCall& call) {
@@ -602,20 +635,22 @@ void LastCallFinder::for_shmem(const OpenCallState& s, LastCall& call) {
       Ranks others = everybody_;
       others.erase(s.process());
       call.any = true;
-      return wait_for(call, "a write of any other process to its variable", others);
+      return wait_for(call, AwaitedThing::kWrite, "a write of any other process to its variable",
+                      others);
     }
     case ShmemRole::kSetLock: {
       const auto holder = holders_.find(static_cast<std::uint32_t>(raw(s.note.ordinal)));
       if (holder == holders_.end() || holder->second == kAbsent) return;
       if (holder->second == s.process()) return;
-      return wait_for(call, "shmem_clear_lock of rank " + std::to_string(holder->second),
+      return wait_for(call, AwaitedThing::kClearLock,
+                      "shmem_clear_lock of rank " + std::to_string(holder->second),
                       {holder->second});
     }
     default: {
       const Rank target = raw(s.note.dlid);
       if (target == kAbsent || target == s.process()) return;
-      return wait_for(call, "progress at rank " + std::to_string(target) + ", its target",
-                      {target});
+      return wait_for(call, AwaitedThing::kProgress,
+                      "progress at rank " + std::to_string(target) + ", its target", {target});
     }
   }
 }
@@ -659,69 +694,6 @@ void LastCallFinder::resolve(const OpenCallState& s, LastCall& call) {
   }
 }
 
-// ---- circles
-
-// A process can go on once all that it waits for can, or one of them where that is enough; whoever
-// stands in no call that waits can. The rest is stuck for good.
-std::vector<std::vector<std::uint32_t>> LastCallFinder::find_deadlocks(
-    const std::vector<LastCall>& calls) const {
-  std::map<Rank, const LastCall*> waits;
-  for (const LastCall& call : calls) {
-    if (!call.ranks.empty()) waits.try_emplace(call.process, &call);
-  }
-  for (const LastCall& call : calls) {  // another of its threads may go on
-    const bool in_call = call.function != nullptr || call.shmem != nullptr;
-    if (call.ranks.empty() && in_call) waits.erase(call.process);
-  }
-  // How many of those that a process waits for are stuck; it is looked at again when one of them
-  // goes on.
-  std::map<Rank, std::size_t> stuck;
-  std::map<Rank, std::vector<Rank>> waiters;
-  std::vector<Rank> going;
-  const auto goes_on = [&](Rank rank) {
-    const LastCall& call = *waits.at(rank);
-    return call.any ? stuck.at(rank) != call.ranks.size() : stuck.at(rank) == 0;
-  };
-  for (const auto& [rank, call] : waits) {
-    std::size_t& count = stuck[rank];
-    for (const Rank other : call->ranks) {
-      if (!waits.contains(other)) continue;
-      ++count;
-      waiters[other].push_back(rank);
-    }
-    if (goes_on(rank)) going.push_back(rank);
-  }
-  while (!going.empty()) {
-    const Rank free = going.back();
-    going.pop_back();
-    if (waits.erase(free) == 0) continue;
-    for (const Rank rank : waiters[free]) {
-      if (!waits.contains(rank)) continue;
-      --stuck.at(rank);
-      if (goes_on(rank)) going.push_back(rank);
-    }
-  }
-  std::vector<std::vector<Rank>> circles;
-  std::map<Rank, std::size_t> seen;  // and as the how manieth
-  for (const auto& [first, call] : waits) {
-    std::vector<Rank> path;
-    const std::size_t begin = seen.size();
-    for (Rank at = first; !seen.contains(at);) {
-      seen.emplace(at, begin + path.size());
-      path.push_back(at);
-      const std::vector<Rank>& ranks = waits.at(at)->ranks;
-      at = *std::find_if(ranks.begin(), ranks.end(),
-                         [&](Rank rank) { return waits.contains(rank); });
-      const auto again = seen.find(at);
-      if (again != seen.end() && again->second >= begin) {
-        circles.emplace_back(path.begin() + static_cast<std::ptrdiff_t>(again->second - begin),
-                             path.end());
-      }
-    }
-  }
-  return circles;
-}
-
 LastCalls LastCallFinder::finish() {
   LastCalls found;
   std::erase_if(open_calls_,
@@ -741,7 +713,7 @@ LastCalls LastCallFinder::finish() {
     found.calls.push_back(std::move(call));
   }
   if (!found.calls.empty()) found.library = library();
-  found.deadlocks = find_deadlocks(found.calls);
+  judge_last_calls(found, definitions_);
   return found;
 }
 

@@ -72,7 +72,7 @@ class LastCallFinder {
     Ranks there, missing;
   };
   struct Holders {  // of a lock
-    Ranks exclusive, shared;
+    Ranks exclusive, shared, proven;
   };
   struct OwnLock {
     std::size_t number = 0;  // the last one counts
@@ -122,7 +122,6 @@ class LastCallFinder {
   Ranks members_of(WindowId window) const;
   bool sent(Rank source, Rank destination, CommId com, Tag tag) const;
   bool taken(Rank source, Rank destination, CommId com, Tag tag) const;
-  std::vector<std::vector<Rank>> find_deadlocks(const std::vector<LastCall>& calls) const;
 
   const Definitions& definitions_;
   std::map<std::uint32_t, OpenCallState> open_calls_;  // by location

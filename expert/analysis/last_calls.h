@@ -13,6 +13,23 @@
 
 namespace kojak::expert {
 
+inline constexpr std::uint32_t kNoDeadlock = ~std::uint32_t{0};
+
+// What a call waits for.
+enum class AwaitedThing : std::uint8_t {
+  kNothing,   // nobody is known to be missing
+  kMessage,   // to be sent
+  kReceive,   // to be posted
+  kMembers,   // of a collective operation, a communicator, a window, a file, the run
+  kPost,      // of an exposure epoch
+  kComplete,  // of an access epoch
+  kHolder,    // of a lock, which is proven to have it
+  kAsker,     // of a lock, who asked for it and may have it
+  kProgress,  // of the MPI library at another process
+  kWrite,     // to a variable
+  kClearLock  // of SHMEM's
+};
+
 // Where one location stood.
 struct LastCall {
   std::uint32_t location = 0;   // the analysis's number of it
@@ -24,13 +41,28 @@ struct LastCall {
   std::string awaits;  // "MPI_Win_post of rank 1"; empty if nobody is known to be missing
   std::vector<std::uint32_t> ranks;  // who did not come, ascending
   bool any = false;                  // one of them would have been enough
+  AwaitedThing thing = AwaitedThing::kNothing;
+  enum class State : std::uint8_t {
+    kWaits,     // for somebody
+    kComputes,  // outside of calls that can wait
+    kInCall,    // in a call of which nobody is known to be missing
+    kEnded      // long before the others
+  } state = State::kInCall;
+  std::uint32_t deadlock = kNoDeadlock;  // in or behind which it waits, of LastCalls
+
+  double seconds() const { return (until - since).value; }
+};
+
+// Processes of which none can go on, since each waits for others of them.
+struct Deadlock {
+  std::vector<std::uint32_t> ranks, behind;  // ascending; and those that wait for them
+  bool certain = true;                       // false: another thread of one of them may call MPI
 };
 
 struct LastCalls {
-  std::vector<LastCall> calls;                        // by location
-  std::string library = "MPI";                        // whose calls can wait: also SHMEM, or both
-  std::vector<std::vector<std::uint32_t>> deadlocks;  // ranks, each waits for the next, the last
-                                                      // for the first
+  std::vector<LastCall> calls;  // by location
+  std::string library = "MPI";  // whose calls can wait: also SHMEM, or both
+  std::vector<Deadlock> deadlocks;
 
   bool empty() const { return calls.empty(); }
 };

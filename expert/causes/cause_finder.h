@@ -51,6 +51,8 @@ class CauseFinder {
     grow(2 * sizeof(Piece));
     timelines_[location].enter(ticks(time), path, kind, stretches_);
   }
+  // Before anything is told.
+  void use(const LibraryCalls* library) { stretches_.use(library); }
   // What is done in `path` is compared with what others do in `as`. Before either is entered.
   void compare_as(CallPathIndex path, CallPathIndex as) { stretches_.compare_as(path, as); }
   void on_exit(LocationIndex location, Seconds time) {

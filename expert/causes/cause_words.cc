@@ -10,6 +10,7 @@
 #include "expert/analysis/samples.h"
 #include "expert/catalogue.h"
 #include "expert/report/count_words.h"
+#include "expert/report/last_call_words.h"
 #include "expert/report/wait_words.h"
 
 namespace kojak::expert {
@@ -64,10 +65,11 @@ std::string function_of(const Report& report, const StorePlaces& places, const S
   return main ? std::string(kMain) : std::string();
 }
 
-// "halo.c:39", or the call's name where its place is not known.
+// "halo.c:39", or the call's name where its place is not known, or the name says more.
 std::string call_place(const Report& report, const StorePlaces& places, CallPathIndex call) {
   const std::size_t path = places.call_path(call);
-  const std::string site = path == kNone ? std::string() : report.call_site(path);
+  const bool library = path != kNone && report.is_library_function(path);
+  const std::string site = path == kNone || library ? std::string() : report.call_site(path);
   return site.empty() ? call_name(report, places, call) : site;
 }
 
@@ -215,6 +217,10 @@ std::string counter_words(const Report& report, const RootCause& cause) {
 }  // namespace
 
 std::string cause_words(const Report& report, const StorePlaces& places, const RootCause& cause) {
+  const std::vector<Deadlock>& deadlocks = report.last_calls().deadlocks;
+  if (cause.deadlock < deadlocks.size()) {
+    return "the deadlock of " + rank_list(deadlocks[cause.deadlock].ranks);
+  }
   const std::string does = who(report, places, cause.location);
   const std::string how = seconds(cause.longer) + (cause.compared ? " longer" : "");
   switch (cause.stretch.kind) {
@@ -273,6 +279,12 @@ std::string pattern_words(const RootCause& cause) {
 }
 
 std::string effect_words(const Report& report, const StorePlaces& places, const RootCause& cause) {
+  const std::vector<Deadlock>& deadlocks = report.last_calls().deadlocks;
+  if (cause.deadlock < deadlocks.size()) {
+    const std::vector<std::uint32_t>& behind = deadlocks[cause.deadlock].behind;
+    return (behind.empty() ? "they wait " : "they and " + rank_list(behind) + " behind it wait ") +
+           seconds(cause.seconds) + " until the run was ended (" + pattern_words(cause) + ')';
+  }
   std::string words = "the others wait " + seconds(cause.seconds) + " for it";
   if (!cause.objects.empty()) {
     const CostOfObject& most = cause.objects.front();

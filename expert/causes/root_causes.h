@@ -78,6 +78,8 @@ struct RootCause {
   // By how many seconds the run would be shorter without it, of the most costly ones.
   std::optional<double> gain;
   CallPathIndex place = 0;  // where it stands in the call tree, as add_cause_metrics says
+  // All who wait in it and behind it, of LastCalls; the rest of it says only where that shows.
+  std::uint32_t deadlock = ~0u;
   // The way on which most of its cost came to it: none for causes behind the first thousand.
   Chain chain;
 };

@@ -9,7 +9,7 @@
 namespace kojak::expert {
 
 StretchCounters::StretchCounters(const Definitions& definitions, std::size_t locations)
-    : counters_(definitions.metrics.size()), locations_(locations) {
+    : counters_(definitions.metrics.size()), library_(nullptr), locations_(locations) {
   definitions.metrics.for_each([&](MetricId, const MetricDef& def) {
     real_.push_back(def.dtype == kFloatCounter);
     adds_up_.push_back(adds_up(def));
@@ -24,13 +24,17 @@ void StretchCounters::compare_as(CallPathIndex path, CallPathIndex as) {
 void StretchCounters::enter(LocationIndex location, CallPathIndex path, Timeline::Kind kind) {
   Location& l = locations_[location];
   l.open.push_back({compared_as(path), kind});
-  if (kind == Timeline::Kind::kCall && l.calls++ == 0) name(location, l.open.back().path);
+  if (kind == Timeline::Kind::kComputing && l.calls == 0) l.bounds.computes();
+  if (kind != Timeline::Kind::kCall || l.calls++ != 0) return;
+  l.bounds.enter(l.open.back().path, *library_);
+  name(location);
 }
 
 void StretchCounters::leave(LocationIndex location) {
   Location& l = locations_[location];
   if (l.open.empty()) return;  // a damaged trace
-  if (l.open.back().kind == Timeline::Kind::kCall && --l.calls == 0) l.before = l.open.back().path;
+  if (l.open.back().kind == Timeline::Kind::kCall && --l.calls == 0) l.bounds.leave();
+  if (l.open.back().kind == Timeline::Kind::kComputing && l.calls == 0) l.bounds.computes();
   l.open.pop_back();
 }
 
@@ -53,10 +57,14 @@ void StretchCounters::counted(LocationIndex location, std::span<const std::uint6
   }
 }
 
-void StretchCounters::name(LocationIndex location, CallPathIndex after) {
+void StretchCounters::name(LocationIndex location) {
   Location& l = locations_[location];
+  if (l.bounds.inside() != kNoCallPath) {  // the library's
+    l.paths.clear();
+    l.values.clear();
+  }
   for (std::size_t p = 0; p < l.paths.size(); ++p) {
-    std::vector<Row>& rows = rows_[{l.paths[p], l.before, after}];
+    std::vector<Row>& rows = rows_[{l.paths[p], l.bounds.before(), l.bounds.after()}];
     auto row = std::find_if(rows.begin(), rows.end(),
                             [&](const Row& r) { return r.location == location; });
     if (row == rows.end()) {
@@ -74,7 +82,8 @@ void StretchCounters::name(LocationIndex location, CallPathIndex after) {
 
 void StretchCounters::add_to(RootCauses& causes) {
   for (std::size_t l = 0; l < locations_.size(); ++l) {
-    name(static_cast<LocationIndex>(l), kNoCallPath);
+    locations_[l].bounds.finish();
+    name(static_cast<LocationIndex>(l));
   }
   for (RootCause& cause : causes.causes) {
     const Stretch& s = cause.stretch;

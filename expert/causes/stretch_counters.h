@@ -23,6 +23,7 @@ class StretchCounters {
  public:
   StretchCounters(const Definitions& definitions, std::size_t locations);
 
+  void use(const LibraryCalls* library) { library_ = library; }
   void compare_as(CallPathIndex path, CallPathIndex as);
   // As Timeline is told of them.
   void enter(LocationIndex location, CallPathIndex path, Timeline::Kind kind);
@@ -41,7 +42,7 @@ class StretchCounters {
   struct Location {
     std::vector<Open> open;
     std::size_t calls = 0;  // open ones, one in the other
-    CallPathIndex before = kNoCallPath;
+    CallBounds bounds;
     std::vector<CallPathIndex> paths;  // that computed since the last call
     std::vector<double> values;        // of each of them
   };
@@ -54,10 +55,11 @@ class StretchCounters {
     const bool other = path < compared_as_.size() && compared_as_[path] != kNoCallPath;
     return other ? compared_as_[path] : path;
   }
-  void name(LocationIndex location, CallPathIndex after);
+  void name(LocationIndex location);
 
   std::vector<bool> real_, adds_up_;  // of each counter
   std::size_t counters_;
+  const LibraryCalls* library_;
   std::vector<Location> locations_;
   std::vector<CallPathIndex> compared_as_;
   std::unordered_map<Between, std::vector<Row>, Between::Hash> rows_;

@@ -6,17 +6,15 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <unordered_map>
 #include <vector>
 
 #include "expert/analysis/severity.h"
+#include "expert/causes/library_calls.h"
 
 namespace kojak::expert {
 
 using StretchId = std::uint32_t;
-inline constexpr CallPathIndex kNoCallPath = std::numeric_limits<CallPathIndex>::max();
-
 struct Stretch {
   enum class Kind : std::uint8_t {
     kBeforeRecording,
@@ -59,6 +57,10 @@ class Stretches {
     if (path >= compared_as_.size()) compared_as_.resize(path + 1, kNoCallPath);
     compared_as_[path] = as;
   }
+
+  // Of calls that come out of a library; before anything is told.
+  void use(const LibraryCalls* library) { library_ = library; }
+  const LibraryCalls& library() const { return *library_; }
 
   StretchId computing(CallPathIndex path, CallPathIndex before, CallPathIndex after) {
     const Between between{path, before, after};
@@ -117,6 +119,9 @@ class Stretches {
     return by_path_[path];
   }
 
+  inline static const LibraryCalls kNoLibrary;
+
+  const LibraryCalls* library_ = &kNoLibrary;
   std::vector<Recent> recent_{kRecent};
   std::vector<Stretch> all_;
   std::vector<StretchId> by_path_;  // 0: none yet

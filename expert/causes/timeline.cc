@@ -2,12 +2,15 @@
 
 namespace kojak::expert {
 
-void Timeline::name_computing(CallPathIndex after, Stretches& stretches) {
+void Timeline::name_computing(Stretches& stretches) {
   for (std::size_t i = unnamed_; i < pieces_.size(); ++i) {
     StretchId& stretch = pieces_[i].stretch;
     if ((stretch & kUnnamed) == 0) continue;
     const CallPathIndex path = stretch & ~kUnnamed;
-    stretch = stretches.computing(path == kNoFunction ? kNoCallPath : path, before_, after);
+    stretch = bounds_.inside() != kNoCallPath
+                  ? stretches.call(bounds_.inside())
+                  : stretches.computing(path == kNoFunction ? kNoCallPath : path, bounds_.before(),
+                                        bounds_.after());
   }
   unnamed_ = pieces_.size();
 }

@@ -54,11 +54,15 @@ class Timeline {
     open_.push_back(now_);
     // A function that MPI calls back belongs to the call.
     if (kind == Kind::kComputing && calls_ == 0) {
+      bounds_.computes();
       now_ = {kUnnamed | path, path, kind};
     } else if (kind == Kind::kOverhead) {
       now_ = {stretches.overhead(path), path, kind};
     } else {
-      if (calls_++ == 0) name_computing(path, stretches);
+      if (calls_++ == 0) {
+        bounds_.enter(path, stretches.library());
+        name_computing(stretches);
+      }
       now_ = {stretches.call(path), path, Kind::kCall};
     }
   }
@@ -66,14 +70,18 @@ class Timeline {
     advance(time);
     if (open_.empty()) return;  // a damaged trace
     if (now_.kind == Kind::kCall && --calls_ == 0) {
-      before_ = now_.path;
+      bounds_.leave();
       unnamed_ = pieces_.size();
     }
+    if (now_.kind == Kind::kComputing && calls_ == 0) bounds_.computes();
     now_ = open_.back();
     open_.pop_back();
   }
   // After the last event.
-  void finish(Stretches& stretches) { name_computing(kNoCallPath, stretches); }
+  void finish(Stretches& stretches) {
+    bounds_.finish();
+    name_computing(stretches);
+  }
   // After that, names the time of these, which are in order. No wait has its place then.
   void name_starts(std::span<const Start> starts);
   // Marks the pieces within a wait that is over, unless an earlier one is told later, or much has
@@ -164,7 +172,7 @@ class Timeline {
       now_ = {kUnnamed | kNoFunction, kNoFunction, Kind::kComputing};
     }
   }
-  void name_computing(CallPathIndex after, Stretches& stretches);
+  void name_computing(Stretches& stretches);
   void insert(std::size_t before, const Piece& piece);
 
   LogVector<Piece> pieces_;
@@ -173,7 +181,7 @@ class Timeline {
   std::vector<Open> open_;   // around `now_`
   std::size_t calls_ = 0;    // open ones, one in the other
   std::size_t unnamed_ = 0;  // the first piece after the last call
-  CallPathIndex before_ = kNoCallPath;
+  CallBounds bounds_;
   Ticks placed_until_ = 0;  // the end of the last wait that has its place
   bool all_placed_ = true;
   bool begun_ = false;

@@ -34,7 +34,9 @@ void name_sites(const expert::Report& analysis, TraceContent& content) {
   const auto site = [&](const auto& created, std::uint32_t id) {
     const auto call = created.find(id);
     const std::size_t path = call == created.end() ? expert::kNone : places.call_path(call->second);
-    return path == expert::kNone ? std::string() : analysis.call_site(path);
+    return path == expert::kNone
+               ? std::string()
+               : expert::site_name(analysis.definitions(), analysis.program_site(path));
   };
   for (WindowName& window : content.windows) {
     window.site = site(analysis.waits().windows, window.id);
@@ -61,8 +63,9 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
     part.further_causes = causes->causes.size() - part.causes.size();
     part.waits = causes->waits;
   }
-  for (const auto& circle : analysis.last_calls().deadlocks) {
-    part.deadlocks.push_back(expert::deadlock_words(circle));
+  const expert::StorePlaces places(analysis);
+  for (const expert::Deadlock& deadlock : analysis.last_calls().deadlocks) {
+    part.deadlocks.push_back(expert::deadlock_words(analysis, places, deadlock));
   }
   if (const std::string* folders =
           analysis.definitions().properties.find(run_property::kCompiledIn)) {

@@ -1,6 +1,7 @@
 #include "expert/report/json_report.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include "epilog/format/io/writer.h"
@@ -9,6 +10,7 @@
 #include "expert/causes/cause_words.h"
 #include "expert/page/json.h"
 #include "expert/report/efficiency.h"
+#include "expert/report/last_call_words.h"
 #include "expert/report/run_facts.h"
 #include "expert/report/wait_words.h"
 
@@ -243,6 +245,7 @@ void add_last_calls(Json& json, const Report& report, const StorePlaces& places)
     for (const std::uint32_t rank : all) json.value(rank);
     json.end_array();
   };
+  static constexpr std::array<std::string_view, 4> kStates{"waits", "computes", "in call", "ended"};
   json.key("last_calls").begin_array();
   for (const LastCall& call : last.calls) {
     json.begin_object()
@@ -253,14 +256,28 @@ void add_last_calls(Json& json, const Report& report, const StorePlaces& places)
         .member("since", call.since.value)
         .member("until", call.until.value)
         .member("awaits", call.awaits)
+        .member("state", kStates[static_cast<std::size_t>(call.state)])
         .member("one_is_enough", call.any);
     json.key("ranks");
     ranks(call.ranks);
     json.end_object();
   }
   json.end_array().key("deadlocks").begin_array();
-  for (const auto& circle : last.deadlocks) ranks(circle);
+  for (std::size_t i = 0; i < last.deadlocks.size(); ++i) {
+    const Deadlock& deadlock = last.deadlocks[i];
+    json.begin_object().member("certain", deadlock.certain).key("ranks");
+    ranks(deadlock.ranks);
+    json.key("behind");
+    ranks(deadlock.behind);
+    json.key("calls").begin_array();  // their places in last_calls
+    for (std::size_t c = 0; c < last.calls.size(); ++c) {
+      if (last.calls[c].deadlock == i) json.value(c);
+    }
+    json.end_array().member("words", deadlock_words(report, places, deadlock)).end_object();
+  }
   json.end_array();
+  if (const std::string words = verdict_words(report); !words.empty())
+    json.member("verdict", words);
 }
 
 // The functions that the process computed more than the others did, if there are samples.
@@ -420,7 +437,7 @@ void add_processors(Json& json, const Report& report, const StorePlaces& places)
 Status write_json(const Report& report, const JsonInput& input, const std::string& path) {
   const StorePlaces places(report);
   Json json;
-  json.begin_object().member("format", "kojak.expert").member("version", 2);
+  json.begin_object().member("format", "kojak.expert").member("version", 3);
   json.member("trace", input.trace).member("events", input.events);
   json.key("run").begin_object();
   for (const auto& [name, value] : run_facts(report)) json.member(name, value);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
 
+#include "expert/analysis/deadlocks.h"
 #include "expert/report/wait_words.h"
 
 namespace kojak::expert {
@@ -88,18 +90,125 @@ std::string last_call_words(const Report& report, const StorePlaces& places,
          (words.awaits.empty() ? "" : ", and " + words.awaits) + '.';
 }
 
-std::string deadlock_words(const std::vector<std::uint32_t>& circle) {
+std::string rank_list(const std::vector<std::uint32_t>& ranks) {
   constexpr std::size_t kNamed = 8;
-  std::string text = "Deadlock: ";
-  for (std::size_t i = 0; i < circle.size() && i < kNamed; ++i) {
-    if (i != 0) text += ", ";
-    text += "rank " + std::to_string(circle[i]) + " waits for rank " +
-            std::to_string(circle[(i + 1) % circle.size()]);
+  std::vector<std::string> runs;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t end = i + 1;
+    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+    if (end - i < 3) end = i + 1;
+    runs.push_back(std::to_string(ranks[i]));
+    if (end - i >= 3) runs.back() += '-' + std::to_string(ranks[end - 1]);
+    i = end;
   }
-  if (circle.size() > kNamed) {
-    text += " and so on, " + std::to_string(circle.size()) + " processes in all";
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < runs.size() && i < kNamed; ++i) {
+    const bool last = i + 1 == runs.size();
+    text += (i == 0 ? "" : last ? " and " : ", ") + runs[i];
   }
-  return text + '.';
+  return runs.size() > kNamed ? text + " ..." : text;
+}
+
+std::string deadlock_words(const Report& report, const StorePlaces& places,
+                           const Deadlock& deadlock) {
+  constexpr std::size_t kNamed = 8;
+  std::string text = "Deadlock of " + rank_list(deadlock.ranks) + ": ";
+  std::size_t named = 0;
+  for (const LastCall& call : report.last_calls().calls) {
+    if (call.awaits.empty() || call.ranks.empty() ||
+        !std::binary_search(deadlock.ranks.begin(), deadlock.ranks.end(), call.process)) {
+      continue;
+    }
+    if (named == kNamed) {
+      text += " ...";
+      break;
+    }
+    text += (named++ == 0 ? "rank " : ", rank ") + std::to_string(call.process) + " is in " +
+            call_name(report, places, call.call_path) + " and waits for " + call.awaits;
+  }
+  if (!deadlock.certain) text += ", unless another of their threads calls MPI";
+  text += '.';
+  if (deadlock.behind.empty()) return text;
+  const bool one = deadlock.behind.size() == 1;
+  std::string behind = rank_list(deadlock.behind);
+  behind.front() = 'R';
+  return text + ' ' + behind + (one ? " waits behind it." : " wait behind it.");
+}
+
+namespace {
+
+// Who waits for a process, or for one that waits for it.
+std::vector<std::uint32_t> waiters_of(const LastCalls& last, std::uint32_t process) {
+  std::map<std::uint32_t, std::vector<std::uint32_t>> waiters;
+  for (const LastCall& call : last.calls) {
+    if (call.state != LastCall::State::kWaits || call.seconds() < kStood) continue;
+    for (const std::uint32_t rank : call.ranks) waiters[rank].push_back(call.process);
+  }
+  std::set<std::uint32_t> found;
+  std::vector<std::uint32_t> at{process};
+  while (!at.empty()) {
+    const std::vector<std::uint32_t> next = waiters[at.back()];
+    at.pop_back();
+    for (const std::uint32_t rank : next) {
+      if (rank != process && found.insert(rank).second) at.push_back(rank);
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+}  // namespace
+
+std::string verdict_words(const Report& report) {
+  constexpr std::size_t kNamed = 3;
+  constexpr double kOfRun = 0.01;
+  const LastCalls& last = report.last_calls();
+  if (last.empty() || !last.deadlocks.empty()) return {};
+  std::vector<std::uint32_t> working;  // those that have come to their call just now
+  for (const LastCall& call : last.calls) {
+    const bool in_call = call.state != LastCall::State::kComputes;
+    if (in_call && call.seconds() < kStood) working.push_back(call.process);
+  }
+  std::sort(working.begin(), working.end());
+  const auto waits_for_worker = [&](const LastCall& call) {
+    return std::any_of(call.ranks.begin(), call.ranks.end(), [&](std::uint32_t rank) {
+      return std::binary_search(working.begin(), working.end(), rank);
+    });
+  };
+  double longest = 0, run = 0;
+  for (const LastCall& call : last.calls) {
+    run = std::max(run, call.until.value);
+    if (call.function != nullptr && call.function->role == MpiRole::kAbort) return {};
+    if (call.state != LastCall::State::kComputes && !waits_for_worker(call)) {
+      longest = std::max(longest, call.seconds());
+    }
+  }
+  if (longest < kStood || longest < kOfRun * run) return "The run was ended while it worked.";
+  std::string text;
+  std::size_t named = 0;
+  for (const LastCall& call : last.calls) {
+    const bool ended = call.state == LastCall::State::kEnded;
+    if (!ended && call.state != LastCall::State::kComputes) continue;
+    const std::vector<std::uint32_t> waiters = waiters_of(last, call.process);
+    if (waiters.empty()) continue;
+    if (++named > kNamed) break;
+    text += text.empty() ? "No deadlock: " : "; ";
+    text += "rank " + std::to_string(call.process) +
+            (ended ? " ended at " + seconds(call.until)
+                   : " has computed since " + seconds(call.since)) +
+            "; " + rank_list(waiters) + (waiters.size() == 1 ? " waits" : " wait") + " for it";
+  }
+  return text.empty() ? text : text + '.';
+}
+
+const Deadlock* deadlock_at(const Report& report, LocationIndex location, CallPathIndex call_path) {
+  const LastCalls& last = report.last_calls();
+  for (const LastCall& call : last.calls) {
+    if (call.location == location && call.call_path == call_path &&
+        call.deadlock < last.deadlocks.size()) {
+      return &last.deadlocks[call.deadlock];
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace kojak::expert

@@ -33,7 +33,17 @@ LastCallWords last_call_parts(const Report& report, const StorePlaces& places,
 // MPI_Win_complete of rank 1."
 std::string last_call_words(const Report& report, const StorePlaces& places,
                             const LastCallGroup& group);
-// "Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0."
-std::string deadlock_words(const std::vector<std::uint32_t>& circle);
+// "ranks 0 and 1", "ranks 0, 2-5 and 7"
+std::string rank_list(const std::vector<std::uint32_t>& ranks);
+// "Deadlock of ranks 0 and 1: rank 0 is in MPI_Recv at ring.c:13 and waits for a message of rank 1,
+// rank 1 is in MPI_Recv at ring.c:13 and waits for a message of rank 0. Rank 2 waits behind it."
+std::string deadlock_words(const Report& report, const StorePlaces& places,
+                           const Deadlock& deadlock);
+// What kept the run from going on where there is no deadlock: "No deadlock: rank 0 has computed
+// since 0.403 s; ranks 1 and 2 wait for it.", "The run was ended while it worked."; empty if nobody
+// knows.
+std::string verdict_words(const Report& report);
+// Whether a location's last call is a part of a deadlock, or waits behind it; null if not.
+const Deadlock* deadlock_at(const Report& report, LocationIndex location, CallPathIndex call_path);
 
 }  // namespace kojak::expert

@@ -440,6 +440,21 @@ std::string Report::region_name(RegionId region) const {
   return def != nullptr ? def->name : "region " + std::to_string(raw(region));
 }
 
+bool Report::is_library_function(std::size_t call_path) const {
+  const RegionDef* region = definitions_->regions.find(call_paths_[call_path].region);
+  return region != nullptr && region->type == kLibraryFunction;
+}
+
+std::size_t Report::library_call(std::size_t call_path) const {
+  const std::size_t parent = call_paths_[call_path].parent;
+  return parent != kNone && is_library_function(parent) ? parent : kNone;
+}
+
+CallSiteId Report::program_site(std::size_t call_path) const {
+  const std::size_t library = library_call(call_path);
+  return call_paths_[library == kNone ? call_path : library].site;
+}
+
 std::string Report::call_site(std::size_t call_path) const {
   return site_name(*definitions_, call_paths_[call_path].site);
 }

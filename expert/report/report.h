@@ -155,6 +155,12 @@ class Report {
   std::string call_path_name(std::size_t call_path) const;
   // Where the call path's region was called from, if known: "halo.c:118".
   std::string call_site(std::size_t call_path) const;
+  // The function by which the program called a communication library, out of which the call path
+  // comes; kNone if there is none.
+  std::size_t library_call(std::size_t call_path) const;
+  bool is_library_function(std::size_t call_path) const;
+  // The call path's own call site, or that where the program called the library that it comes from.
+  CallSiteId program_site(std::size_t call_path) const;
 
  private:
   bool add_row(std::size_t metric, CallPathIndex call_path, std::span<double> out) const;

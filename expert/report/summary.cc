@@ -624,6 +624,13 @@ void print_send_modes(std::ostream& out, const Report& report, const SummaryStyl
   }
 }
 
+// Of a part of the critical path that a deadlock is: which.
+static std::string deadlock_share(const Report& report, const PathShare& share) {
+  if (share.stretch.kind != Stretch::Kind::kCall) return {};
+  const Deadlock* const in = deadlock_at(report, share.location, share.stretch.path);
+  return in == nullptr ? std::string() : ", the deadlock of " + rank_list(in->ranks);
+}
+
 void print_causes(std::ostream& out, const Report& report, const SummaryStyle& style) {
   if (!report.root_causes()) return;
   const RootCauses& causes = *report.root_causes();
@@ -667,7 +674,9 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
     out << right(seconds(share.seconds), 12)
         << right(percent(share.seconds, causes.path_length), 10) << "  "
         << (thread == kNone ? std::string("a process") : report.thread_name(thread)) << ":\n"
-        << wrapped(cube::printable(stretch_name(report, places, share.stretch)), style.width, 24);
+        << wrapped(cube::printable(stretch_name(report, places, share.stretch) +
+                                   deadlock_share(report, share)),
+                   style.width, 24);
   }
   out << '\n';
 }
@@ -697,10 +706,14 @@ void print_last_calls(std::ostream& out, const Report& report, const SummaryStyl
   const StorePlaces places(report);
   out << paint.bold("Where the processes stood when the run was ended") << '\n';
   for (std::size_t i = 0; i < last.deadlocks.size() && i < 3; ++i) {
-    out << paint.red(wrapped(deadlock_words(last.deadlocks[i]), style.width, 2));
+    const std::string words = deadlock_words(report, places, last.deadlocks[i]);
+    out << paint.red(wrapped(cube::printable(words), style.width, 2));
   }
   if (last.deadlocks.size() > 3) {
-    out << "  and " << last.deadlocks.size() - 3 << " more such circles\n";
+    out << "  and " << last.deadlocks.size() - 3 << " more deadlocks\n";
+  }
+  if (const std::string words = verdict_words(report); !words.empty()) {
+    out << wrapped(words, style.width, 2);
   }
   const std::vector<LastCallGroup> groups = last_call_groups(last);
   for (std::size_t i = 0; i < groups.size() && i < kListed; ++i) {

@@ -45,15 +45,18 @@ std::string object_words(const Report& report, const StorePlaces& places,
   const auto created = all.find(operation.id);
   if (created == all.end()) return name;
   const std::size_t path = places.call_path(created->second);
-  const std::string site = path == kNone ? std::string() : report.call_site(path);
+  const std::string site =
+      path == kNone ? std::string() : site_name(report.definitions(), report.program_site(path));
   return site.empty() ? name : name + " created at " + site;
 }
 
 std::string call_name(const Report& report, const StorePlaces& places, CallPathIndex call_path) {
   const std::size_t path = places.call_path(call_path);
   if (path == kNone) return "a call";
-  const std::string site = report.call_site(path);
-  const std::string name = report.region_name(report.call_paths()[path].region);
+  const std::size_t library = report.library_call(path);
+  const std::string site = report.call_site(library == kNone ? path : library);
+  std::string name = report.region_name(report.call_paths()[path].region);
+  if (library != kNone) name += " in " + report.region_name(report.call_paths()[library].region);
   return site.empty() ? name : name + " at " + site;
 }
 

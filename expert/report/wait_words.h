@@ -22,7 +22,8 @@ std::string object_words(const Report& report, const StorePlaces& places,
 // The first again, as words of their own: "window", "communicator", or empty.
 std::string_view object_kind(const Operation& operation);
 
-// "MPI_Win_post at halo.c:39", or without the place where it is unknown. Names of the program are
+// "MPI_Win_post at halo.c:39", "MPI_Barrier in GA_Sync at scf.c:9" of a call that comes out of a
+// communication library, or without the place where it is unknown. Names of the program are
 // as it gave them.
 std::string call_name(const Report& report, const StorePlaces& places, CallPathIndex call_path);
 // "rank 1 enters MPI_Win_post at halo.c:39"

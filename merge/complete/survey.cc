@@ -50,6 +50,9 @@ class Surveyor {
     for (const std::string& path : survey_.definitions.code_names.missing()) {
       summary_.add(Finding::kCodeMissing, 1, [&] { return path; });
     }
+    for (const std::string& path : survey_.definitions.code_names.apart()) {
+      summary_.add(Finding::kDebugFileMissing, 1, [&] { return path; });
+    }
     return std::move(survey_);
   }
 

@@ -83,8 +83,9 @@ std::string readable(const char* symbol) {
 class OneModule {
  public:
   // Nothing is found in it if the file is not there, or another one.
-  OneModule(const ModuleDef& def, std::vector<std::string>& folders)
-      : dwfl_(dwfl_begin(&kCallbacks), dwfl_end), folders_(&folders) {
+  OneModule(const ModuleDef& def, std::vector<std::string>& folders,
+            std::vector<std::string>& apart)
+      : dwfl_(dwfl_begin(&kCallbacks), dwfl_end), folders_(&folders), apart_(&apart) {
     if (dwfl_ == nullptr) return;
     const int fd = open_regular_file(def.path.c_str());
     if (fd < 0) return;
@@ -119,6 +120,11 @@ class OneModule {
       places.back().function = readable(symbol);
       places.back().main = places.back().function == "main";
     }
+    GElf_Off behind = 0;
+    GElf_Sym symbol;
+    places.back().begin = dwfl_module_addrinfo(module_, address, &behind, &symbol, nullptr, nullptr,
+                                               nullptr) != nullptr &&
+                          behind == 0;
     Dwarf_Addr bias = 0;
     Dwarf_Die* const unit = unit_at(address, bias);
     if (Dwarf_Line* line = unit == nullptr ? nullptr : dwarf_getsrc_die(unit, address - bias)) {
@@ -142,6 +148,31 @@ class OneModule {
       if (dwarf_haspc(unit, address - bias) > 0) return unit;
     }
     return nullptr;
+  }
+
+  // What a unit says of its functions. With -gsplit-dwarf that lies in a file of its own (.dwo, or
+  // .dwp where libdw reads these), which libdw finds beside the program or where it was compiled.
+  Dwarf_Die whole(Dwarf_Die unit) {
+    std::uint8_t type = 0;
+    Dwarf_Die split;
+    if (dwarf_cu_info(unit.cu, nullptr, &type, nullptr, &split, nullptr, nullptr, nullptr) != 0 ||
+        type != DW_UT_skeleton) {
+      return unit;
+    }
+    if (split.cu != nullptr) return split;
+    Dwarf_Attribute attribute;
+    for (const unsigned name : {DW_AT_dwo_name, DW_AT_GNU_dwo_name}) {
+      const char* const file = dwarf_formstring(dwarf_attr(&unit, name, &attribute));
+      if (file == nullptr) continue;
+      const char* const folder = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
+      const bool whole_path = *file == '/' || folder == nullptr;
+      std::string path = whole_path ? file : std::string(folder) + "/" + file;
+      if (std::find(apart_->begin(), apart_->end(), path) == apart_->end()) {
+        apart_->push_back(std::move(path));
+      }
+      break;
+    }
+    return unit;
   }
 
   // The file that declares something. libdw knows none where it is the unit's own, as DWARF 5
@@ -237,24 +268,26 @@ class OneModule {
     Dwarf_Addr bias = 0;
     Dwarf_Die* const unit = unit_at(address, bias);
     if (unit == nullptr || is_split_into_irregular_file(unit)) return;
+    Dwarf_Die functions = whole(*unit);
     Dwarf_Die* scopes = nullptr;
-    const int count = dwarf_getscopes(unit, address - bias, &scopes);
+    const int count = dwarf_getscopes(&functions, address - bias, &scopes);
     const std::unique_ptr<Dwarf_Die, Free> owner(scopes);
-    if (count > 0) add_enclosing(unit, scopes[0], places);
+    if (count > 0) add_enclosing(unit, &functions, scopes[0], places);
     Dwarf_Die nested;
-    if (places.empty() && find_nested(unit, address - bias, nested)) {
-      add_enclosing(unit, nested, places);
+    if (places.empty() && find_nested(&functions, address - bias, nested)) {
+      add_enclosing(unit, &functions, nested, places);
     }
   }
 
   // The functions that enclose a scope in the source, up to the one whose code it is.
-  void add_enclosing(Dwarf_Die* unit, Dwarf_Die innermost, std::vector<CodePlace>& places) {
+  void add_enclosing(Dwarf_Die* unit, Dwarf_Die* functions, Dwarf_Die innermost,
+                     std::vector<CodePlace>& places) {
     Dwarf_Die* enclosing = nullptr;
     const int count = dwarf_getscopes_die(&innermost, &enclosing);
     const std::unique_ptr<Dwarf_Die, Free> owner(enclosing);
     Dwarf_Files* files = nullptr;
     std::size_t file_count = 0;
-    if (dwarf_getsrcfiles(unit, &files, &file_count) != 0) files = nullptr;
+    if (dwarf_getsrcfiles(functions, &files, &file_count) != 0) files = nullptr;
     std::string called_in;  // where the function that was passed last was inlined
     std::uint32_t called_at = kAbsent;
     for (int i = 0; i < count; ++i) {
@@ -265,12 +298,13 @@ class OneModule {
       place.function = name_of(die);
       if (place.function.empty()) continue;
       Dwarf_Die source;
-      if (is_made(place.function) && find_source_function(unit, die, source)) {
+      if (is_made(place.function) && find_source_function(functions, die, source)) {
         die = &source;
         place.function = name_of(die);
       }
       place.main = place.function == "main" || dwarf_hasattr(die, DW_AT_main_subprogram) != 0;
-      if (const char* file = declaring_file(unit, die)) place.declared_in = file_name(file, unit);
+      if (const char* file = declaring_file(functions, die))
+        place.declared_in = file_name(file, unit);
       int line = 0;
       if (dwarf_decl_line(die, &line) == 0 && line > 0) {
         place.declared_at = static_cast<std::uint32_t>(line);
@@ -289,7 +323,7 @@ class OneModule {
   }
 
   std::unique_ptr<Dwfl, decltype(&dwfl_end)> dwfl_;
-  std::vector<std::string>* folders_;
+  std::vector<std::string>*folders_, *apart_;
   Dwfl_Module* module_ = nullptr;
   Dwarf_Addr bias_ = 0;
 };
@@ -305,7 +339,7 @@ struct CodeNames::State {
   std::map<std::pair<std::string, std::string>, OneModule> modules;  // by path and build id
   std::map<std::tuple<const OneModule*, std::uint64_t>, std::vector<CodePlace>> places;
   std::map<std::uint64_t, std::vector<CodePlace>> without_module;
-  std::vector<std::string> missing, folders;
+  std::vector<std::string> missing, folders, apart;
 };
 
 CodeNames::CodeNames() : state_(std::make_unique<State>()) {}
@@ -326,8 +360,8 @@ const std::vector<CodePlace>& CodeNames::find(const ModuleDef* module, std::uint
     if (fresh) it->second = nameless();
     return it->second;
   }
-  const auto [it, opened] =
-      state.modules.try_emplace({module->path, module->build_id}, *module, state.folders);
+  const auto [it, opened] = state.modules.try_emplace({module->path, module->build_id}, *module,
+                                                      state.folders, state.apart);
   OneModule& code = it->second;
   if (opened && !code.good() && module->path.rfind('/', 0) == 0) {
     state.missing.push_back(module->path);
@@ -344,6 +378,9 @@ const std::vector<CodePlace>& CodeNames::find(const ModuleDef* module, std::uint
 
 const std::vector<std::string>& CodeNames::missing() const {
   return state_->missing;
+}
+const std::vector<std::string>& CodeNames::apart() const {
+  return state_->apart;
 }
 const std::vector<std::string>& CodeNames::folders() const {
   return state_->folders;

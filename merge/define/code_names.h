@@ -23,7 +23,9 @@ struct CodePlace {
   std::uint32_t line = kAbsent;
   std::string declared_in;  // of the function
   std::uint32_t declared_at = kAbsent;
-  bool main = false;  // nothing of interest lies further out
+  bool main = false;   // nothing of interest lies further out
+  bool entry = false;  // the program called a communication library by it
+  bool begin = false;  // the address is the function's first one: no call stands there
 };
 
 class CodeNames {
@@ -39,6 +41,8 @@ class CodeNames {
                                      bool return_address);
   // Modules that were not there as measured, in the order in which they were asked for.
   const std::vector<std::string>& missing() const;
+  // Files that hold what the compiler knew of functions (-gsplit-dwarf) and were not found.
+  const std::vector<std::string>& apart() const;
   // The folders that names of files are relative to, in the order in which they were found.
   const std::vector<std::string>& folders() const;
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "epilog/format/communication_libraries.h"
 #include "epilog/format/sampled_region.h"
 #include "merge/define/definitions.h"
 #include "merge/define/library_names.h"
@@ -30,6 +31,34 @@ bool is_system_library(std::string_view path) {
                      [&](std::string_view name) { return path.starts_with(name); });
 }
 
+// Sources of the system and of the compiler, the standard library's among them: what is inlined
+// from there, or made of its templates, is not the program's own.
+bool is_system_source(std::string_view path) {
+  constexpr std::string_view kFolders[] = {"/usr/include/", "/usr/lib/", "/usr/lib64/",
+                                           "/usr/local/include/"};
+  constexpr std::string_view kParts[] = {"/include/c++/", "/lib/gcc/", "/lib/clang/"};
+  return std::ranges::any_of(kFolders,
+                             [&](std::string_view folder) { return path.starts_with(folder); }) ||
+         std::ranges::any_of(kParts, [&](std::string_view part) {
+           return path.find(part) != std::string_view::npos;
+         });
+}
+
+void forget_line(CodePlace& place) {
+  place.file.clear();
+  place.line = kAbsent;
+}
+
+// A call in a function of the system's headers that was inlined is the program's own.
+void leave_out_system_sources(std::vector<CodePlace>& places, std::size_t first) {
+  std::size_t own = first;
+  while (own < places.size() && is_system_source(places[own].file)) ++own;
+  if (own < places.size()) {
+    places.erase(places.begin() + static_cast<std::ptrdiff_t>(first),
+                 places.begin() + static_cast<std::ptrdiff_t>(own));
+  }
+}
+
 }  // namespace
 
 std::uint32_t MergedDefinitions::function(const CodePlace& place) {
@@ -37,7 +66,7 @@ std::uint32_t MergedDefinitions::function(const CodePlace& place) {
   def.name = statement_of(place.function);
   def.file = place.declared_in;
   def.begin = static_cast<Line>(place.declared_at);
-  def.type = 1;
+  def.type = place.entry ? kLibraryFunction : 1;
   return region(def);
 }
 
@@ -72,6 +101,9 @@ std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site, bool sampl
   std::vector<CodePlace> places;
   bool inside = true;  // of main
   std::size_t frames = 0;
+  const std::string* const more =
+      local_.properties.find(std::string(run_property::kEnvironment) + "ELG_LIBRARIES");
+  const char* const libraries = more != nullptr ? more->c_str() : nullptr;
   // Frames refer to frames with smaller numbers; a damaged file may not.
   for (const CodeDef* code = &site; inside && code != nullptr && frames < kMostFrames; ++frames) {
     if (code->cut) {
@@ -82,12 +114,22 @@ std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site, bool sampl
     } else {
       const ModuleDef* const module = local_.modules.find(code->module);
       const std::vector<CodePlace>& found = merged_.code_names.find(module, code->address, true);
-      places.insert(places.end(), found.begin(), found.end());
-      if (sampled && module != nullptr && is_system_library(module->path)) {
-        for (std::size_t i = places.size() - found.size(); i < places.size(); ++i) {
-          places[i].file.clear();
-          places[i].line = kAbsent;
+      const std::size_t first = places.size();
+      const bool entry = !sampled && found.back().begin && !is_absent(code->caller);
+      places.insert(places.end(), entry ? found.end() - 1 : found.begin(), found.end());
+      if (entry) {
+        // No call begins a function: the measurement tells of the one that the program called.
+        forget_line(places.back());
+        places.back().entry = true;
+      } else if (sampled) {
+        const bool library =
+            module != nullptr &&
+            (is_system_library(module->path) || is_library_file(module->path.c_str(), libraries));
+        for (std::size_t i = first; i < places.size(); ++i) {
+          if (library || is_system_source(places[i].file)) forget_line(places[i]);
         }
+      } else {
+        leave_out_system_sources(places, first);
       }
       if (module != nullptr) {
         places.back().function = statement_of(places.back().function, module->path);

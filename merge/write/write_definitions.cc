@@ -5,6 +5,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "epilog/format/communication_libraries.h"
 #include "epilog/format/merge_properties.h"
 
 namespace kojak::merge {
@@ -79,9 +80,11 @@ class DefinitionWriter {
       const StringId name = string(region.name);
       const StringId description = described(region);
       const auto file = files.find(region.file);
+      const std::uint8_t type =
+          !native_ && region.type == kLibraryFunction ? std::uint8_t{1} : region.type;
       out_.write(Region{id<RegionId>(i), name,
                         file != files.end() ? id<FileId>(file->second) : absent<FileId>(),
-                        region.begin, region.end, description, Byte{region.type}});
+                        region.begin, region.end, description, Byte{type}});
     }
     for (std::size_t i = 0; i < defs_.call_sites.size(); ++i) {
       const CallSiteDef& site = defs_.call_sites[i];

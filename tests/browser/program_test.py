@@ -276,7 +276,9 @@ class Hung(Recorded):
     def check(self, page):
         box = page.place(".last-calls")
         self.assertLess(box[1], page.place(".overview")[1])  # above everything else
-        self.assertEqual(page.texts(".deadlock"), ["Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0."])
+        self.assertEqual(page.texts(".deadlock"), [
+            "Deadlock of ranks 0 and 1: rank 0 is in MPI_Recv and waits for a message of rank 1 (tag 5), rank 1 is in "
+            "MPI_Ssend and waits for a receive of rank 0 (tag 7)."])
         lines = [line.removesuffix(" Show in the trees").removesuffix("Show in the trees").strip()
                  for line in page.texts(".last-calls li")]
         self.assertEqual(lines, [

@@ -162,12 +162,19 @@ class Errors(CommandTest):
         self.assert_fails(quiet, 3, f"{cut}: results may be wrong: 1 x ")
 
     def test_report_that_cannot_be_written(self):
-        ran = self.run_command("expert", "-o", "no/such/folder.cube", TRACE)
-        self.assert_fails(ran, 4, "no/such/folder.cube")
-        full = self.run_command("expert", "-o", "/dev/full", TRACE)
-        self.assert_fails(full, 4, "/dev/full: ", "No space left")
-        self.assertEqual(len(full.err.splitlines()), 1)
-        self.assertEqual(list(self.dir.iterdir()), [])
+        for output, reason in (("no/such/folder.cube", "No such file"), ("/dev/full", "No space left")):
+            ran = self.run_command("expert", "-o", output, TRACE)
+            self.assertEqual(ran.status, 4)
+            self.assertIn(f"{output}: ", ran.err)
+            self.assertIn(reason, ran.err)
+            self.assertEqual(len(ran.err.splitlines()), 1)
+            self.assertEqual(list(self.dir.iterdir()), [])
+            # What was found is told all the same, and written where there is room.
+            self.assertIn("What to look at first", ran.out)
+            self.assertNotIn("Report:", ran.out)
+        both = self.run_command("expert", "-o", "/dev/full", "--json", "a.json", TRACE)
+        self.assertEqual(both.status, 4)
+        self.assertTrue((self.dir / "a.json").exists())
 
 
 class Extras(CommandTest):
@@ -177,7 +184,7 @@ class Extras(CommandTest):
         ran = self.run_command("expert", "-q", "-o", "a.cube", "--json", "a.json", TRACE)
         self.assertEqual((ran.status, ran.out, ran.err), (0, "", ""))
         result = json.loads((self.dir / "a.json").read_text())
-        self.assertEqual((result["format"], result["version"]), ("kojak.expert", 2))
+        self.assertEqual((result["format"], result["version"]), ("kojak.expert", 3))
         self.assertEqual(result["trace"], str(TRACE))
         report = (self.dir / "a.cube").read_text()
         totals = {m["name"]: m["total"] for m in result["metrics"]}

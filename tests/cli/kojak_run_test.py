@@ -340,6 +340,12 @@ class Failures(RunTest):
         ran = self.kojak("-o", "/proc/kojak/run", "--", "echo", "ran")  # a file system that takes no files
         self.assert_fails(ran, 4, "traces cannot be written in /proc", "nothing was run")
         self.assertEqual(ran.out, "")
+        # 32 KB may be written: the first part of what is tried, and then it is the limit that says no.
+        kojak = str(BIN / "kojak")
+        limited = subprocess.run(["bash", "-c", f"ulimit -f 32; exec {kojak} run -o limited -- echo ran"], cwd=self.dir,
+                                 capture_output=True, text=True, timeout=60)
+        self.assertEqual((limited.returncode, limited.stdout), (4, ""))
+        self.assertIn("File too large", limited.stderr)
         self.assertEqual(self.directories(), [])
 
     def test_usage(self):

@@ -159,8 +159,18 @@ def check(case, ready, first):
         for word in [awaits, found or "outside of SHMEM" if case.args.shmem else found or "outside of MPI"]:
             if word not in " ".join(said.split()):
                 sys.exit(f"'{word}' is not said:\n{said}")
-    if report["deadlocks"] != deadlocks or ("Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0." in said) != bool(deadlocks):
+    found = [deadlock["ranks"] for deadlock in report["deadlocks"]]
+    if found != deadlocks or ("Deadlock of ranks 0 and 1: " in said) != bool(deadlocks):
         sys.exit(f"deadlocks {report['deadlocks']}, not {deadlocks}\n{said}")
+    if deadlocks:  # the time of the hang is waiting, and nothing contradicts that
+        totals = {metric["name"]: metric["total"] for metric in report["metrics"]}
+        for metric, ranks in (("mpi_latesender", deadlocks[0]), ("mpi_barrier_wait", report["deadlocks"][0]["behind"])):
+            stood = sum(calls[rank]["until"] - calls[rank]["since"] for rank in ranks)
+            if totals.get(metric, 0) < stood - 1e-6:
+                sys.exit(f"{metric} has {totals.get(metric, 0)} s, the calls that did not return took {stood} s\n{said}")
+        for word in ("No pattern of waiting", "No process waited"):
+            if word in said:
+                sys.exit(f"'{word}' stands beside a deadlock:\n{said}")
 
 
 def main():

@@ -360,6 +360,19 @@ class WrongInput(ArchiveTest):
         self.assertIn("the events of location 2 cannot be read", done.stderr)
         self.assertTrue((self.dir / "a.elg").exists())
 
+    def test_local_definitions_that_are_gone(self):
+        """An archive may have none (of another reader's making); it is damaged if one of them is empty or missing."""
+        for name in ("empty", "missing"):
+            shutil.copytree(REFERENCE / "scorep/gats", self.dir / name)
+            definitions = self.dir / name / "traces/2.def"
+            if name == "empty":
+                definitions.write_bytes(b"")
+            else:
+                definitions.unlink()
+            done = self.run_tool("otf2elg", "-o", "a.elg", name, status=2)
+            self.assertIn("the local definitions of location 2 cannot be read", done.stderr)
+            self.assertFalse((self.dir / "a.elg").exists())
+
     def test_fewer_events_than_declared(self):
         """The events of rank 1 come from a run that was shorter."""
         for name, count in (("whole", 3), ("short", 2)):

@@ -156,7 +156,16 @@ TraceBytes with_other_identifiers(const TraceBytes& trace, std::uint64_t seed, s
   // These stay in order, and the put of an atomic operation keeps the number after its get's.
   const auto first = static_cast<std::uint32_t>(random() % 50 + 1);
   changes.operation = changes.request = [=](std::uint32_t id) { return first + id; };
-  return with(trace, changes);
+  TraceRecords records = records_of(trace);
+  for (TraceRecord& record : records.records) {  // a call that did not return names a lock so
+    if (!record.is(RecordType::kMpiOpenCall)) continue;
+    auto open = records.as<MpiOpenCall>(record);
+    if (!is_absent(open.cid) || !is_absent(open.wid) || raw(open.ordinal) > UINT32_MAX) continue;
+    open.ordinal = Count64{changes.lock(static_cast<std::uint32_t>(raw(open.ordinal)))};
+    record = records.made(open);
+  }
+  change_fields(records, changes);
+  return trace_of(records);
 }
 
 Renumbered with_ranks_renumbered(const TraceBytes& trace, std::uint64_t seed) {

@@ -9,6 +9,7 @@
 
 #include "expert/causes/cause_words.h"
 #include "expert/report/summary.h"
+#include "expert/report/wait_words.h"
 #include "tests/unit/expert_script.h"
 
 namespace kojak::expert {
@@ -43,7 +44,7 @@ constexpr int kRanks = 3, kRecorded = 4;
 
 class CalledRun {
  public:
-  CalledRun() {
+  explicit CalledRun(const char* more = "") : definitions_(std::string(kCallers) + more) {
     for (int p = 0; p < kRanks; ++p) add(p, 0, "ENTER rid=0");
   }
   // At that call site; all leave when the last has come.
@@ -63,7 +64,7 @@ class CalledRun {
     AnalysisOptions options;
     options.root_causes = true;
     return report_.emplace(
-        analyse_script(kCallers + in_order_of_time(std::move(lines_)), trace_, options));
+        analyse_script(definitions_ + in_order_of_time(std::move(lines_)), trace_, options));
   }
 
  private:
@@ -75,6 +76,7 @@ class CalledRun {
     lines_.emplace_back(time, line.str());
   }
 
+  std::string definitions_;
   ScriptLines lines_;
   std::optional<earl::Trace> trace_;
   std::optional<Report> report_;
@@ -131,6 +133,57 @@ TEST(CauseWords, WhereCallsAreIsNotWhatComputes) {
   EXPECT_EQ(node_above(report, "between MPI_Barrier halo.c:14 and MPI_Barrier halo.c:12"), "swap");
   EXPECT_EQ(node_above(report, "between MPI_Barrier halo.c:12 and MPI_Barrier halo.c:18"), "main");
   EXPECT_EQ(node_above(report, "between MPI_Barrier halo.c:30 and MPI_Barrier halo.c:31"), "main");
+}
+
+// The library's functions sync and get, by which main calls it at lines 50, 52 and 54; of the
+// barriers that come out of them no line is known.
+const char* const kLibrary =
+    "STRING strid=8 cntc=0 str=\"sync\"\n"
+    "STRING strid=9 cntc=0 str=\"get\"\n"
+    "REGION rid=8 rnid=8 fid=absent begln=absent endln=absent rdid=absent rtype=30\n"
+    "REGION rid=9 rnid=9 fid=absent begln=absent endln=absent rdid=absent rtype=30\n"
+    "CALL_SITE csid=10 fid=0 lno=50 erid=8 lrid=1\n"
+    "CALL_SITE csid=11 fid=0 lno=52 erid=8 lrid=1\n"
+    "CALL_SITE csid=12 fid=0 lno=54 erid=9 lrid=1\n"
+    "CALL_SITE csid=20 fid=absent lno=absent erid=5 lrid=8\n"
+    "CALL_SITE_CALLER csid=20 caller=10\n"
+    "CALL_SITE csid=21 fid=absent lno=absent erid=5 lrid=8\n"
+    "CALL_SITE_CALLER csid=21 caller=11\n"
+    "CALL_SITE csid=22 fid=absent lno=absent erid=5 lrid=9\n"
+    "CALL_SITE_CALLER csid=22 caller=12\n"
+    "CALL_SITE csid=23 fid=absent lno=absent erid=10 lrid=9\n"
+    "CALL_SITE_CALLER csid=23 caller=12\n"
+    "STRING strid=10 cntc=0 str=\"MPI_Allreduce\"\n"
+    "REGION rid=10 rnid=10 fid=absent begln=absent endln=absent rdid=absent rtype=7\n";
+
+// From the sync of line 50 to that of line 52 rank 1 computes 3 s longer, from there round the
+// loop, 52 to 52, rank 2 2 s longer: the program's, since what comes out of the library at the same
+// place begins anew. Within get, between its barrier and its MPI_Allreduce, rank 0 takes 1 s
+// longer: the library's.
+TEST(CauseWords, TheProgramComputesBetweenItsCallsOfALibrary) {
+  constexpr int kSync50 = 20, kSync52 = 21, kGetBarrier = 22, kGetAllreduce = 23;
+  CalledRun run(kLibrary);
+  run.barrier(kSync50, {2, 2, 2});
+  run.barrier(kSync52, {3, 6, 3});
+  run.barrier(kSync52, {7, 7, 9});
+  run.barrier(kGetBarrier, {10, 10, 10});
+  run.barrier(kGetAllreduce, {12, 11, 11});
+  const Report& report = run.analyse_until(14);
+  ASSERT_EQ(report.root_causes()->causes.size(), 3u);
+  EXPECT_EQ(
+      said_of(report, 0),
+      "rank 1 computes 3.000 s longer in main, between sync at halo.c:50 and sync at halo.c:52");
+  EXPECT_EQ(
+      said_of(report, 1),
+      "rank 2 computes 2.000 s longer in main, between sync at halo.c:52 and sync at halo.c:52");
+  EXPECT_EQ(said_of(report, 2), "rank 0 spends 1.000 s longer in get at halo.c:54");
+  EXPECT_NEAR(report.root_causes()->waits, 2 * (3 + 2 + 1), 1e-9);
+  EXPECT_EQ(node_above(report, "between sync halo.c:50 and sync halo.c:52"), "main");
+  // A call within is named by both.
+  const StorePlaces places(report);
+  const Waiter& waiter = report.waits().worst.front().waiters.front();
+  EXPECT_EQ(call_name(report, places, waiter.ended_by.call_path),
+            "MPI_Allreduce in get at halo.c:54");
 }
 
 // The same where the trace has the function that computes from 3 on: rank 1 is in relax until 7,

@@ -12,6 +12,7 @@
 #include "epilog/format/text/text_reader.h"
 #include "expert/analysis/analysis.h"
 #include "expert/analysis/envelopes.h"
+#include "expert/causes/cause_words.h"
 #include "expert/report/last_call_words.h"
 #include "expert/report/summary.h"
 
@@ -94,6 +95,11 @@ struct LastFound {
 
 using RankNumbers = std::vector<std::uint32_t>;
 using RankCircles = std::vector<RankNumbers>;
+RankCircles circles_of(const LastFound& found) {
+  RankCircles ranks;
+  for (const Deadlock& deadlock : found.last.deadlocks) ranks.push_back(deadlock.ranks);
+  return ranks;
+}
 
 TEST(LastCalls, AReceiveWithoutSend) {
   const LastFound found(EndedRun(2)
@@ -106,11 +112,13 @@ TEST(LastCalls, AReceiveWithoutSend) {
   EXPECT_EQ(found.of(0).until.value, kAllEnded);
   EXPECT_EQ(found.of(1).function, nullptr);
   EXPECT_EQ(found.of(1).since.value, 4);  // its latest event
-  EXPECT_EQ(found.last.deadlocks, RankCircles{});
-  EXPECT_EQ(found.said,
-            "Where the processes stood when the run was ended rank 0 stands in MPI_Recv since "
-            "2.000 s, for 7.000 s, and waits for a message of rank 1 (tag 5). rank 1 is outside of "
-            "MPI calls that can wait, in main since 4.000 s, for 5.000 s.");
+  EXPECT_EQ(circles_of(found), RankCircles{});
+  EXPECT_EQ(
+      found.said,
+      "Where the processes stood when the run was ended No deadlock: rank 1 has computed since "
+      "4.000 s; rank 0 waits for it. rank 0 stands in MPI_Recv since "
+      "2.000 s, for 7.000 s, and waits for a message of rank 1 (tag 5). rank 1 is outside of "
+      "MPI calls that can wait, in main since 4.000 s, for 5.000 s.");
 }
 TEST(LastCalls, ANoteBesideAFunctionThatIsNotOfMpiSaysNothing) {
   const LastFound found(
@@ -141,7 +149,7 @@ TEST(LastCalls, ASendWithoutReceive) {
       EndedRun(2).stands(0, 2, "MPI_Ssend", "dlid=1 tag=5").stands(1, 3, "MPI_Barrier", ""));
   EXPECT_EQ(found.of(0).awaits, "a receive of rank 1 (tag 5)");
   EXPECT_EQ(found.of(1).awaits, "MPI_Barrier of rank 0");
-  EXPECT_EQ(found.last.deadlocks, (RankCircles{{0, 1}}));  // the barrier waits for the sender
+  EXPECT_EQ(circles_of(found), (RankCircles{{0, 1}}));  // the barrier waits for the sender
 }
 TEST(LastCalls, ASendAndItsReceiveAreNoDeadlock) {
   const LastFound found(EndedRun(2)
@@ -149,7 +157,7 @@ TEST(LastCalls, ASendAndItsReceiveAreNoDeadlock) {
                             .stands(1, 3, "MPI_Recv", "slid=0 tag=5"));
   EXPECT_EQ(found.of(0).ranks, RankNumbers{});
   EXPECT_EQ(found.of(1).ranks, RankNumbers{});
-  EXPECT_EQ(found.last.deadlocks, RankCircles{});
+  EXPECT_EQ(circles_of(found), RankCircles{});
 }
 TEST(LastCalls, ACircleOfReceivesIsADeadlock) {
   const LastFound found(EndedRun(4)
@@ -157,10 +165,15 @@ TEST(LastCalls, ACircleOfReceivesIsADeadlock) {
                             .stands(1, 2, "MPI_Recv", "slid=2 tag=5")
                             .stands(2, 3, "MPI_Recv", "slid=0 tag=5")
                             .stands(3, 1, "MPI_Recv", "slid=0 tag=5"));  // not in it
-  EXPECT_EQ(found.last.deadlocks, (RankCircles{{0, 1, 2}}));
-  EXPECT_NE(found.said.find("Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 2, rank 2 "
-                            "waits for rank 0."),
-            std::string::npos)
+  EXPECT_EQ(circles_of(found), (RankCircles{{0, 1, 2}}));
+  EXPECT_EQ(found.last.deadlocks[0].behind, RankNumbers{3});
+  EXPECT_TRUE(found.last.deadlocks[0].certain);
+  EXPECT_NE(
+      found.said.find(
+          "Deadlock of ranks 0-2: rank 0 is in MPI_Recv and waits for a message of rank 1 "
+          "(tag 5), rank 1 is in MPI_Recv and waits for a message of rank 2 (tag 5), rank 2 is in "
+          "MPI_Recv and waits for a message of rank 0 (tag 5). Rank 3 waits behind it."),
+      std::string::npos)
       << found.said;
 }
 TEST(LastCalls, WhoTakesAnyMessageIsStuckOnlyWithAllOthers) {
@@ -170,10 +183,10 @@ TEST(LastCalls, WhoTakesAnyMessageIsStuckOnlyWithAllOthers) {
     if (third) ended.stands(2, 2, "MPI_Recv", "slid=0 tag=5");
     return LastFound(ended);
   };
-  EXPECT_EQ(run(false).last.deadlocks, RankCircles{});  // rank 2 may still send
+  EXPECT_EQ(circles_of(run(false)), RankCircles{});  // rank 2 may still send
   EXPECT_TRUE(run(false).of(0).any);
   EXPECT_EQ(run(false).of(0).ranks, (RankNumbers{1, 2}));
-  EXPECT_EQ(run(true).last.deadlocks, (RankCircles{{0, 1}}));
+  EXPECT_EQ(circles_of(run(true)), (RankCircles{{0, 1, 2}}));
 }
 // The receive of rank 1's message is satisfied, that of rank 2's is not; rank 3 has not received.
 TEST(LastCalls, OfSeveralRequestsThoseThatNobodyMet) {
@@ -209,8 +222,135 @@ TEST(LastCalls, DifferentOperationsAreNamed) {
   const LastFound found(
       EndedRun(2).stands(0, 2, "MPI_Allgather", "").stands(1, 3, "MPI_Allreduce", ""));
   EXPECT_EQ(found.of(0).awaits, "MPI_Allgather of rank 1, in MPI_Allreduce instead");
-  EXPECT_EQ(found.last.deadlocks, (RankCircles{{0, 1}}));
+  EXPECT_EQ(circles_of(found), (RankCircles{{0, 1}}));
 }
+// Each flushes at the next one, for 5 s: no more is missing than that the library there makes
+// progress, which it does in its own call. Nor is it known who holds a lock that several have asked
+// for. A lock that a flush has proven is another matter: there the one waits for the other.
+TEST(LastCalls, ProcessesThatWorkAreInNoDeadlock) {
+  const auto epoch = [](EndedRun& run, int origin, int target, bool proven) {
+    const std::string to = std::to_string(target);
+    run.line("ENTER", origin, 1, "region=MPI_Win_lock")
+        .line("MPI_WIN_LOCK", origin, 1.1, "llid=" + to + " wid=0 ltype=1")
+        .line("EXIT", origin, 1.1, "");
+    if (!proven) return;
+    run.line("ENTER", origin, 1.2, "region=MPI_Put")
+        .line("MPI_PUT_1TS", origin, 1.2,
+              "dlid=" + to + " wid=0 rmaid=" + std::to_string(origin) + " sent=8")
+        .line("EXIT", origin, 1.3, "")
+        .line("ENTER", origin, 1.3, "region=MPI_Win_flush")
+        .line("MPI_WIN_FLUSH", origin, 1.4, "tlid=" + to + " wid=0 local=0")
+        .line("EXIT", origin, 1.4, "");
+  };
+  const auto run = [&](bool proven, bool crossed) {
+    EndedRun ended(2);
+    for (const int origin : {0, 1}) epoch(ended, origin, crossed ? origin : 1 - origin, proven);
+    for (const int origin : {0, 1}) {
+      ended.stands(static_cast<unsigned>(origin), 4, crossed ? "MPI_Win_lock" : "MPI_Win_flush",
+                   "cid=absent wid=0 dlid=" + std::to_string(1 - origin));
+    }
+    return LastFound(ended);
+  };
+  EXPECT_EQ(circles_of(run(false, false)), RankCircles{});
+  EXPECT_EQ(circles_of(run(false, true)), RankCircles{});
+  EXPECT_EQ(circles_of(run(true, false)), RankCircles{});
+  EXPECT_EQ(circles_of(run(true, true)), (RankCircles{{0, 1}}));
+}
+// Nobody has stood in its call for 0.1 s of 9: it was ended at work.
+TEST(LastCalls, AShortStayIsNoDeadlock) {
+  const auto run = [](double since) {
+    return LastFound(EndedRun(2)
+                         .stands(0, since, "MPI_Recv", "slid=1 tag=5")
+                         .stands(1, since, "MPI_Recv", "slid=0 tag=5"));
+  };
+  EXPECT_EQ(circles_of(run(kAllEnded - 0.05)), RankCircles{});
+  EXPECT_NE(run(kAllEnded - 0.05).said.find("The run was ended while it worked."),
+            std::string::npos);
+  EXPECT_EQ(circles_of(run(kAllEnded - 0.2)), (RankCircles{{0, 1}}));
+}
+// Another thread of a process that was granted MPI_THREAD_MULTIPLE may send; it need not have
+// called MPI yet.
+TEST(LastCalls, AnotherThreadMayEndACircle) {
+  const auto run = [](const char* level) {
+    const std::string property =
+        std::string("RUN_PROPERTY key=\"mpi.threads\" value=\"") + level + "\" pid=1\n";
+    return LastFound(property + EndedRun(2)
+                                    .stands(0, 2, "MPI_Recv", "slid=1 tag=5")
+                                    .stands(1, 2, "MPI_Recv", "slid=0 tag=5")
+                                    .text());
+  };
+  EXPECT_TRUE(run("serialized").last.deadlocks.at(0).certain);
+  const LastFound unsure = run("multiple");
+  EXPECT_FALSE(unsure.last.deadlocks.at(0).certain);
+  EXPECT_NE(unsure.said.find("unless another of their threads calls MPI"), std::string::npos);
+}
+// Rank 1 was over 3 s before the others: who waits for it waits in no circle, though it stood in a
+// call, too.
+TEST(LastCalls, AProcessThatEndedBeforeIsInNoCircle) {
+  std::string text = EndedRun(3)
+                         .stands(0, 2, "MPI_Recv", "slid=1 tag=5")
+                         .stands(1, 2, "MPI_Recv", "slid=0 tag=5")
+                         .stands(2, 3, "MPI_Recv", "slid=0 tag=5")
+                         .text();
+  const std::string end = "PROCESS_ENDED lid=1 time=9";
+  text.replace(text.find(end), end.size(), "PROCESS_ENDED lid=1 time=6");
+  const LastFound found(text);
+  EXPECT_EQ(circles_of(found), RankCircles{});
+  EXPECT_NE(found.said.find("No deadlock: rank 1 ended at 6.000 s; ranks 0 and 2 wait for it."),
+            std::string::npos)
+      << found.said;
+}
+
+// The time of calls that did not return is waiting, for whom the notes name: of ranks 0 and 1 for
+// each other's messages from 2 s to 9 s, of rank 2 in the barrier behind them from 3 s on. The
+// deadlock is the cause of all of it, and nothing is unexplained.
+TEST(LastCalls, TheTimeOfADeadlockIsWaiting) {
+  const auto made = text_to_trace(EndedRun(3)
+                                      .stands(0, 2, "MPI_Recv", "slid=1 tag=5")
+                                      .stands(1, 2, "MPI_Recv", "slid=0 tag=5")
+                                      .stands(2, 3, "MPI_Barrier", "")
+                                      .text(),
+                                  "text");
+  auto trace = earl::Trace::from(memory_source(made->data(), made->size()), "text");
+  AnalysisOptions options;
+  options.root_causes = true;
+  const Report report = analyse(*trace, options);
+  const auto total = [&](const char* metric) { return report.total(report.find_metric(metric)); };
+  EXPECT_NEAR(total("mpi_latesender"), 7 + 7, 1e-9);
+  EXPECT_NEAR(total("mpi_barrier_wait"), 6, 1e-9);
+  EXPECT_NEAR(total("mpi_unexplained"), 0, 1e-9);
+  const RootCauses& causes = *report.root_causes();
+  EXPECT_NEAR(causes.waits, 20, 1e-9);
+  EXPECT_NEAR(causes.causes.at(0).seconds, 20, 1e-9);
+  const StorePlaces places(report);
+  EXPECT_EQ(cause_words(report, places, causes.causes[0]), "the deadlock of ranks 0 and 1");
+  EXPECT_EQ(effect_words(report, places, causes.causes[0]),
+            "they and rank 2 behind it wait 20.000 s until the run was ended (Late Sender 14.000 "
+            "s, Wait at Barrier "
+            "6.000 s)");
+}
+// Where one computes, the others wait for that: from 2 s and 3 s to the end at 9 s, rank 2 behind
+// rank 1.
+TEST(LastCalls, TheTimeOfAHangIsWaitingForWhoComputes) {
+  const auto made = text_to_trace(EndedRun(3)
+                                      .line("ENTER", 0, 1, "region=solve")
+                                      .stands(1, 2, "MPI_Recv", "slid=0 tag=5")
+                                      .stands(2, 3, "MPI_Recv", "slid=1 tag=5")
+                                      .text(),
+                                  "text");
+  auto trace = earl::Trace::from(memory_source(made->data(), made->size()), "text");
+  AnalysisOptions options;
+  options.root_causes = true;
+  const Report report = analyse(*trace, options);
+  EXPECT_NEAR(report.total(report.find_metric("mpi_latesender")), 7 + 6, 1e-9);
+  const RootCauses& causes = *report.root_causes();
+  EXPECT_NEAR(causes.waits, 13, 1e-9);
+  ASSERT_FALSE(causes.causes.empty());
+  EXPECT_EQ(causes.causes[0].location, 0u);
+  EXPECT_EQ(causes.causes[0].stretch.kind, Stretch::Kind::kComputing);
+  EXPECT_NEAR(causes.causes[0].seconds + causes.unexplained, 13, 0.5);
+}
+
 // Rank 1 holds the lock of rank 2 exclusively; rank 0 wants it.
 TEST(LastCalls, WhoHoldsALock) {
   const std::string window = "cid=absent wid=0 dlid=2";
@@ -439,7 +579,7 @@ TEST(LastCalls, OfManyRequestsWhatIsOpen) {
   const LastFound found(run);
   EXPECT_EQ(found.of(0).awaits, "a receive of rank 1");
   EXPECT_EQ(found.of(1).awaits, "a message of rank 0 (tag 5)");
-  EXPECT_EQ(found.last.deadlocks, (RankCircles{{0, 1}}));
+  EXPECT_EQ(circles_of(found), (RankCircles{{0, 1}}));
 }
 // Each waits for the next one, and the last is free: nobody is stuck, in whichever order they are
 // looked at. Two circles that meet in nobody are two.
@@ -449,13 +589,13 @@ TEST(LastCalls, ChainsAndSeveralCircles) {
   for (unsigned r = 0; r + 1 < kLong; ++r) {
     chain.stands(r, 2, "MPI_Recv", "tag=5 slid=" + std::to_string(r + 1));
   }
-  EXPECT_EQ(LastFound(chain).last.deadlocks, RankCircles{});
+  EXPECT_EQ(circles_of(LastFound(chain)), RankCircles{});
   EndedRun two(6);
   for (const auto& [rank, source] :
        std::map<unsigned, unsigned>{{0, 3}, {1, 2}, {2, 1}, {3, 4}, {4, 3}, {5, 0}}) {
     two.stands(rank, 2, "MPI_Recv", "tag=5 slid=" + std::to_string(source));
   }
-  EXPECT_EQ(LastFound(two).last.deadlocks, (RankCircles{{3, 4}, {1, 2}}));
+  EXPECT_EQ(circles_of(LastFound(two)), (RankCircles{{1, 2}, {3, 4}}));
 }
 // The newest lock of its own says whether it is in the others' way; that of another window does
 // not.

@@ -1,5 +1,6 @@
 #include "tools/cli/cli.h"
 
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -109,6 +110,19 @@ void keep_next_words(std::vector<std::string>& words, const po::options_descript
 }
 
 }  // namespace
+
+std::filesystem::path program_folder() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  // The kernel loaded no dynamic linker: it is the linker that was started, and loaded us.
+  const bool by_linker = ::getauxval(AT_BASE) == 0;
+  fs::path program = by_linker ? fs::path() : fs::read_symlink("/proc/self/exe", error);
+  if (program.empty()) {
+    const auto* const name = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+    program = fs::canonical(name != nullptr ? name : "", error);
+  }
+  return program.empty() ? fs::path(".") : program.parent_path();
+}
 
 int run_tool(int argc, char** argv, const ToolInfo& info, const ToolOptions& options,
              const std::function<ExitCode(const po::variables_map&)>& body) {

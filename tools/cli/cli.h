@@ -11,6 +11,7 @@
 #include <boost/program_options.hpp>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -52,6 +53,10 @@ int run_tool(int argc, char** argv, const ToolInfo& info, const ToolOptions& opt
 // The same for a command whose exit status is another program's.
 int run_tool_with_status(int argc, char** argv, const ToolInfo& info, const ToolOptions& options,
                          const std::function<int(const po::variables_map&)>& body);
+
+// The folder that holds the running program, also where the dynamic linker was started with its
+// name, or there is no /proc.
+std::filesystem::path program_folder();
 
 // Messages on stderr: "elg_print: error: ...". Warnings and notes are silent under --quiet.
 void print_error(const Error& error);

@@ -3,20 +3,16 @@
 #include <algorithm>
 #include <sstream>
 
+#include "tools/cli/cli.h"
+
 namespace kojak::run {
 
 namespace fs = std::filesystem;
 
-fs::path program_directory() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::path(".") : self.parent_path();
-}
-
 std::string in_library_directory(const fs::path& name, bool canonical) {
   for (const char* lib : {"../" KOJAK_LIBDIR, "../lib"}) {
     std::error_code error;
-    const fs::path file = program_directory() / lib / name;
+    const fs::path file = cli::program_folder() / lib / name;
     if (!fs::exists(file, error)) continue;
     return (canonical ? fs::canonical(file, error) : fs::absolute(file, error).lexically_normal())
         .string();
@@ -35,7 +31,7 @@ std::string find_shmem_library() {
 
 std::string include_directory() {
   for (const fs::path& candidate :
-       {program_directory() / "../" KOJAK_INCLUDEDIR, fs::path(KOJAK_BUILD_INCLUDE)}) {
+       {cli::program_folder() / "../" KOJAK_INCLUDEDIR, fs::path(KOJAK_BUILD_INCLUDE)}) {
     std::error_code error;
     if (fs::exists(candidate / "elg_user.h", error))
       return fs::canonical(candidate, error).string();

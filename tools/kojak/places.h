@@ -9,8 +9,6 @@
 
 namespace kojak::run {
 
-std::filesystem::path program_directory();
-
 // The measurement library for an MPI.
 std::string find_library(const std::string& mpi);
 // The library for programs that use SHMEM, which records their MPI, too.

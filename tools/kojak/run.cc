@@ -155,7 +155,7 @@ ChildEnd record(const Plan& plan, const MpiUse& use) {
 
 // Runs one of our own programs beside us; its output goes to stderr, or where `both_to` says.
 ExitCode run_tool_beside(const Plan& plan, std::vector<std::string> command, int both_to = -1) {
-  command[0] = (program_directory() / command[0]).string();
+  command[0] = (cli::program_folder() / command[0]).string();
   if (cli::quiet()) command.insert(command.begin() + 1, "--quiet");
   say(plan, "running " + joined(command));
   ChildOptions options;
@@ -364,7 +364,7 @@ int body(const po::variables_map& values) {
     return static_cast<int>(cli::usage_error(
         "--zstd and --gzip compress the merged trace that --keep or --discard-local keeps"));
   }
-  if (plan.otf2 && !fs::exists(program_directory() / "elg2otf2")) {
+  if (plan.otf2 && !fs::exists(cli::program_folder() / "elg2otf2")) {
     return static_cast<int>(cli::usage_error(
         "--otf2: this kojak was built without the OTF2 library (package libotf2-trace-dev)"));
   }

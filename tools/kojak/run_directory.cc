@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <span>
 
 #include "epilog/format/definitions.h"
 #include "epilog/format/io/local_buffer.h"
@@ -106,6 +108,23 @@ Status check_free(const std::string& directory) {
   return error;
 }
 
+// Writes all of it; 0, or why it cannot be written: a first part may fit where the rest does not.
+static int write_all(int fd, std::span<const char> bytes) {
+  // A limit to the size of files (ulimit -f) sends a signal, too.
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  int failed = 0;
+  while (!bytes.empty() && failed == 0) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written > 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    } else if (written == 0 || errno != EINTR) {
+      failed = written == 0 ? ENOSPC : errno;
+    }
+  }
+  if (before != SIG_ERR) std::signal(SIGXFSZ, before);
+  return failed;
+}
+
 Status check_writable(const std::string& directory) {
   Error error;
   error.code = ExitCode::kOutputFailed;
@@ -127,8 +146,7 @@ Status check_writable(const std::string& directory) {
     constexpr std::size_t kSome =
         65536;  // more than what a full disk may still have in its last block
     const std::vector<char> some(kSome, 'x');
-    if (::write(fd, some.data(), kSome) != static_cast<ssize_t>(kSome))
-      failed = errno != 0 ? errno : ENOSPC;
+    failed = write_all(fd, some);
     if (::close(fd) != 0 && failed == 0) failed = errno;
     ::unlink(name.c_str());
   }

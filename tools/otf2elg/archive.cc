@@ -344,15 +344,27 @@ Status Archive::read_local_definitions() {
     OTF2_Reader_SelectLocation(reader, location.ref);
   }
   if (OTF2_Reader_OpenDefFiles(reader) == OTF2_SUCCESS) {
+    // An archive may do without such files, but not without some of them.
+    const LocationOfArchive* without = nullptr;
+    bool any = false;
     for (const LocationOfArchive& location : definitions_.locations) {
       OTF2_DefReader* const local = OTF2_Reader_GetDefReader(reader, location.ref);
-      if (local == nullptr) continue;
+      if (local == nullptr) {
+        if (without == nullptr) without = &location;
+        continue;
+      }
+      any = true;
       std::uint64_t count = 0;
       const OTF2_ErrorCode code = OTF2_Reader_ReadAllLocalDefinitions(reader, local, &count);
       OTF2_Reader_CloseDefReader(reader, local);
       if (code != OTF2_SUCCESS) return failure("its local definitions cannot be read", code);
     }
     OTF2_Reader_CloseDefFiles(reader);
+    if (without != nullptr && any) {
+      return failure("the local definitions of location " + std::to_string(without->ref) +
+                         " cannot be read",
+                     OTF2_SUCCESS);
+    }
   }
   const OTF2_ErrorCode code = OTF2_Reader_OpenEvtFiles(reader);
   if (code != OTF2_SUCCESS) return failure("its events cannot be opened", code);

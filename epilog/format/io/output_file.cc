@@ -66,7 +66,8 @@ Result<OutputFile> OutputFile::create(const std::string& path, Temporary tempora
   }
   const std::size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  if (temporary == Temporary::kUnnamed) {
+  // It gets its name by way of /proc, which some containers do not have.
+  if (temporary == Temporary::kUnnamed && ::access("/proc/self/fd", X_OK) == 0) {
     file.fd_ = ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
   }
   if (file.fd_ < 0) {

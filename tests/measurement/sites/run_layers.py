@@ -28,15 +28,15 @@ def marked(solver):
 
 
 def paths_of(trace):
-    """The same of a merged trace; where in a library the call stands is its own business."""
+    """The same of a merged trace. Where in a library the call stands is its own business, and has no line."""
     found = collections.Counter()
     for path, count in trace.nested.items():
         places = [place for place in path if place]
         if not places[-1][3].startswith("MPI_"):
             continue
         names = [(function, line if file == "layers.c" else None, entered) for function, file, line, entered in places]
-        if len(names) == 2:
-            names[1] = (names[1][0], None, names[1][2])
+        if len(places) == 2 and places[1][1:3] != (None, None):
+            sys.exit(f"a line within a library: {places}")
         found[tuple(names)] += count
     return found
 

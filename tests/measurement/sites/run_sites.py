@@ -93,13 +93,44 @@ def compare(name, found, expected):
 
 def check_builds(case, sites):
     """However the program was built and linked, its places are the same."""
-    for name in ("pie", "fixed", "relinked", "archive"):
+    for name in ("pie", "fixed", "relinked", "archive", "split"):
         program = case.args.programs / f"sites_{name}"
-        trace, said = merge(case, measure(case, name, program, preload=name in ("pie", "fixed")))
-        compare(name, trace.sites, sites)
-        compare(name, trace.plain, {f"sites_{name}", "TRACING"})
-        if said:
-            sys.exit(f"{name}: elg_merge says {said}")
+        traces = measure(case, name, program, preload=name not in ("relinked", "archive"))
+        check_whole(case, name, traces, f"sites_{name}", sites)
+
+
+def check_whole(case, name, traces, program, sites):
+    trace, said = merge(case, traces)
+    compare(name, trace.sites, sites)
+    compare(name, trace.plain, {program, "TRACING"})
+    if said:
+        sys.exit(f"{name}: elg_merge says {said}")
+
+
+def check_starts(case, sites):
+    """Also where the dynamic linker was started with the program's name, and where there is no /proc."""
+    for name, build in (("linker", "pie"), ("linker_fixed", "fixed")):
+        program = case.args.programs / f"sites_{build}"
+        linker = re.search(rb"/lib[^\0]*/ld-[^\0]*\.so[^\0]*", program.read_bytes())[0].decode()
+        for settings in ({}, {"SITES_NO_PROC": "1"}):
+            case.prefix = [linker]
+            traces = measure(case, name + "".join(settings), program, settings)
+            case.prefix = []
+            check_whole(case, name + "".join(settings), traces, program.name, sites)
+    check_whole(case, "no_proc", measure(case, "no_proc", case.args.programs / "sites_pie", {"SITES_NO_PROC": "1"}),
+                "sites_pie", sites)
+
+
+def check_split(case, sites):
+    """Of -gsplit-dwarf what the compiler knew of functions lies in files of their own; one that is gone is named."""
+    program = case.work / "sites_gone"
+    program.write_bytes((case.args.programs / "sites_split").read_bytes().replace(b"sites.c.dwo", b"sites.c.dwx"))
+    program.chmod(0o755)
+    trace, said = merge(case, measure(case, "gone", program))
+    inlined_into = {"inlined": "exchange_halo"}
+    compare("gone", trace.sites, {(inlined_into.get(site[0], site[0]), *site[1:]) for site in sites})
+    if "sites.c.dwx" not in said or "(.dwo) was not found" not in said:
+        sys.exit(f"gone: elg_merge says {said}")
 
 
 def check_stripped(case, sites):
@@ -197,6 +228,8 @@ def main():
     case = Case(options.parse_args())
     sites, calls = marked()
     check_builds(case, sites)
+    check_starts(case, sites)
+    check_split(case, sites)
     check_stripped(case, sites)
     check_killed(case, sites)
     check_rebuilt(case, sites)
