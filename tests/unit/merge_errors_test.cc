@@ -1,3 +1,4 @@
+// Long because each way in which a folder can be damaged is a short test of its own.
 // Input that cannot be merged is refused by name and leaves nothing behind; input that is damaged
 // in parts is merged around the damage.
 #include <gtest/gtest.h>
