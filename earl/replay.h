@@ -113,6 +113,8 @@ struct Sink {
   // A lock of OpenMP's is got, or given back, in that region instance.
   void on_omp_lock(const OpenCall&, LockId, Seconds, bool /*acquired*/) {}
 
+  // The next sample of the location is the first since another event of it.
+  void on_first_sample(const OpenCall&) {}
   // What the region instance computed when another interval of processor time had passed, and for
   // how many intervals that stands.
   void on_sample(const OpenCall&, Seconds /*time*/, CallSiteId, std::uint32_t /*count*/) {}
@@ -126,7 +128,7 @@ struct Sink {
   void on_open_call(const OpenCall&, const MpiOpenCall&) {}
   void on_awaits(const OpenCall&, const MpiAwaits&) {}
   // A process was ended from outside, in the midst of `call`: the MPI call that it was in, or else
-  // its innermost region. `last`: its latest event before.
+  // its innermost region. `last`: its latest event before that is no sample.
   void on_process_end(const OpenCall& /*call*/, Seconds /*last*/, Seconds /*time*/) {}
   // At the end: messages that were sent and not received, receives that are posted and have got no
   // message, begun collective operations that a member has not begun.

@@ -3,6 +3,7 @@
 // Internal to earl/replay.h, which adds the sink. Refers to the trace, which must outlive it.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "earl/aspects/call_tree.h"
@@ -99,6 +100,11 @@ struct ReplayCore {
     Seconds time{};
   };
   std::vector<GetOrigin> get_origin;  // by process: its latest GET_1TO
+  struct Sampled {
+    Seconds at;     // its latest sample
+    Seconds acted;  // its latest event before that and those that it follows at once
+  };
+  std::map<std::uint32_t, Sampled> sampled;  // by location
   GroupTable groups;
   CallTree tree;
   RegionStack stack;

@@ -188,8 +188,15 @@ class ReplayHandlers {
 
   // ---- what is computed, and communicators
   void handle(const Sample& r, const Attributes&, std::uint64_t pos) {
-    const std::uint32_t i = locate(r.lid, r.time, pos);
-    if (i == kAbsent) return;
+    const std::uint32_t i = trace_.index(r.lid);
+    const Seconds last = i == kAbsent ? Seconds{} : core_.stack.head(i).last;
+    if (locate(r.lid, r.time, pos) == kAbsent) return;
+    const auto [at, fresh] = core_.sampled.try_emplace(i);
+    if (fresh || last.value != at->second.at.value) {
+      at->second.acted = last;
+      sink_.on_first_sample(frame(i, pos));
+    }
+    at->second.at = r.time;
     sink_.on_sample(frame(i, pos), r.time, r.csid, raw(r.count));
   }
   void handle(const Processor& r, const Attributes&, std::uint64_t pos) {
@@ -218,7 +225,14 @@ class ReplayHandlers {
   }
   void handle(const ProcessEnded& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = trace_.index(r.lid);
-    const Seconds last = i == kAbsent ? Seconds{} : core_.stack.head(i).last;
+    Seconds last;
+    if (i != kAbsent) {
+      last = core_.stack.head(i).last;
+      const auto sampled = core_.sampled.find(i);
+      if (sampled != core_.sampled.end() && sampled->second.at.value == last.value) {
+        last = sampled->second.acted;
+      }
+    }
     if (locate(r.lid, r.time, pos) == kAbsent) return;
     const Frame* in = &frame(i, pos);
     for (const Frame& f : core_.stack.frames(i)) {

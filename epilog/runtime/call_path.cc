@@ -281,9 +281,6 @@ _Unwind_Reason_Code step_interrupted(_Unwind_Context* context, void* data) {
 
 bool prepare_interrupted_paths() {
   if (dlsym(RTLD_DEFAULT, "_dl_find_object") == nullptr || !prepare_call_paths()) return false;
-  // What the unwinder sets up once, it sets up now.
-  CallStack stack;
-  follow(__builtin_return_address(0), 1, stack);
   follows_interrupted = true;
   return true;
 }
@@ -293,16 +290,16 @@ unsigned interrupted_path(std::uintptr_t place, std::uintptr_t* addresses, bool&
   if (follows_interrupted) unwind(step_interrupted, &walk);
   more = walk.more;
   addresses[0] = place;
-  return walk.count != 0 ? walk.count : 1;
+  if (walk.count == 0) return 1;
+  while (!more && walk.count > 1 && beginning.holds(addresses[walk.count - 1])) --walk.count;
+  return walk.count;
 }
 
 RegionId define_sampled(Recorder& r, RegionId region, std::span<const std::uintptr_t> path,
                         bool more) {
   if (r.trace->code == nullptr) return absent<RegionId>();
-  std::size_t frames = path.size();
-  while (!more && frames > 1 && beginning.holds(path[frames - 1])) --frames;
   Count called_by = more ? define_cut(r, absent<Count>()) : absent<Count>();
-  for (std::size_t i = frames; i-- > 1;) called_by = define_frame(r, path[i], called_by);
+  for (std::size_t i = path.size(); i-- > 1;) called_by = define_frame(r, path[i], called_by);
   // A return address is behind its call.
   const std::uintptr_t behind = path[0] + 1;
   const std::uint64_t key =

@@ -25,24 +25,23 @@ struct Search {
   Module* module;
 };
 
-void take_build_id(const dl_phdr_info& info, const ElfW(Phdr) & part, Module& module) {
-  const auto* p = reinterpret_cast<const char*>(info.dlpi_addr + part.p_vaddr);
-  const char* const end = p + part.p_memsz;
+// The build id in a part with notes; empty if there is none.
+std::span<const unsigned char> build_id_in(const dl_phdr_info& info, const ElfW(Phdr) & part) {
+  const auto* p = reinterpret_cast<const unsigned char*>(info.dlpi_addr + part.p_vaddr);
+  const unsigned char* const end = p + part.p_memsz;
   const auto padded = [](std::size_t n) { return (n + 3) & ~std::size_t{3}; };
   while (end - p >= static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
     ElfW(Nhdr) note;
     memcpy(&note, p, sizeof note);
     p += sizeof note;
     const std::size_t size = padded(note.n_namesz) + padded(note.n_descsz);
-    if (static_cast<std::size_t>(end - p) < size) return;
-    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(p, "GNU", 4) == 0 &&
-        note.n_descsz <= sizeof module.build_id) {
-      module.build_id_size = note.n_descsz;
-      memcpy(module.build_id, p + 4, note.n_descsz);
-      return;
+    if (static_cast<std::size_t>(end - p) < size) break;
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(p, "GNU", 4) == 0) {
+      return {p + 4, note.n_descsz};
     }
     p += size;
   }
+  return {};
 }
 
 // Whether these bytes are part of what was loaded.
@@ -181,12 +180,10 @@ int note_module(dl_phdr_info* info, std::size_t, void* data) {
     strncpy(module.path, name, sizeof module.path - 1);
     module.path[sizeof module.path - 1] = '\0';
   }
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& part = info->dlpi_phdr[i];
-    if (part.p_type == PT_NOTE && module.build_id_size == 0 &&
-        is_loaded(*info, info->dlpi_addr + part.p_vaddr, part.p_memsz)) {
-      take_build_id(*info, part, module);
-    }
+  const std::span<const unsigned char> id = build_id_of(*info);
+  if (id.size() <= sizeof module.build_id && !id.empty()) {
+    memcpy(module.build_id, id.data(), id.size());
+    module.build_id_size = static_cast<std::uint32_t>(id.size());
   }
   return 1;
 }
@@ -211,6 +208,18 @@ const char* program_file() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, find_program);
   return program_path;
+}
+
+std::span<const unsigned char> build_id_of(const dl_phdr_info& info) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = info.dlpi_phdr[i];
+    if (part.p_type != PT_NOTE || !is_loaded(info, info.dlpi_addr + part.p_vaddr, part.p_memsz)) {
+      continue;
+    }
+    const std::span<const unsigned char> id = build_id_in(info, part);
+    if (!id.empty()) return id;
+  }
+  return {};
 }
 
 bool find_module(std::uintptr_t address, Module& module) {

@@ -10,7 +10,11 @@
 // be defined is recorded without a place.
 #pragma once
 
+#include <span>
+
 #include "epilog/runtime/local_trace.h"
+
+struct dl_phdr_info;
 
 namespace kojak::measure {
 
@@ -51,6 +55,8 @@ struct Module {
   std::uint32_t build_id_size = 0;
 };
 bool find_module(std::uintptr_t address, Module& module);
+// What is loaded has this build id; empty if it has none. Safe in a signal handler.
+std::span<const unsigned char> build_id_of(const dl_phdr_info& info);
 
 // The file of the program, whoever started it; empty if nobody knows. Thread-safe.
 const char* program_file();

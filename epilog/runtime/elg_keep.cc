@@ -22,6 +22,7 @@
 #include "epilog/runtime/clock.h"
 #include "epilog/runtime/keeper_request.h"
 #include "epilog/runtime/save_buffer.h"
+#include "epilog/runtime/save_samples.h"
 
 namespace {
 
@@ -189,17 +190,24 @@ Seconds now_of(const LocalBufferHeader& header) {
   return compact::TickClock{header.clock_base, header.clock_scale, header.clock_shift}.seconds(now);
 }
 
-// Nothing else tells how long a process stood in its last call. Returns the record's length.
-std::size_t put_end(const LocalBufferHeader& header, std::byte* to) {
-  if (header.clock == LocalBufferHeader::kNoClock) return 0;
-  const ProcessEnded ended{static_cast<LocationId>(header.location), now_of(header)};
-  return static_cast<std::size_t>(compact::encode_verbatim(ended, to) - to);
+// What the process would have written: its samples, and when it ended, since nothing else tells how
+// long it stood in its last call.
+void put_last(const std::byte* memory, const LocalBufferHeader& header, LastRecords& last) {
+  if (header.clock == LocalBufferHeader::kNoClock) return;
+  const auto& note = *reinterpret_cast<const LocalBufferNote*>(memory + kBufferNoteAt);
+  // Who is in a call has written its samples.
+  for (const Buffer* other = buffers; other != nullptr && note.size == 0; other = other->next) {
+    const auto& samples = *reinterpret_cast<const SampleMemory*>(other->memory);
+    if (samples.is_of(header.thread, other->size)) last.add_samples(samples);
+  }
+  last.put(ProcessEnded{static_cast<LocationId>(header.location), now_of(header)});
 }
 
 int save(const Buffer& buffer, const LocalBufferHeader& header) {
-  std::byte last[64];
-  const std::size_t size = put_end(header, last);
-  return save_buffer(kFolder, FileName(buffer, "buf").text, buffer.memory, last, size);
+  LastRecords last(header);
+  put_last(buffer.memory, header, last);
+  return save_buffer(kFolder, FileName(buffer, "buf").text, buffer.memory, last.records(),
+                     last.size());
 }
 
 // Each small buffer in use becomes a file. A thread that has one already was about to leave its
@@ -216,11 +224,12 @@ void save_shared(const Buffer& all) {
         header.start != kBufferRecordsAt || header.capacity > each - kBufferRecordsAt) {
       continue;
     }
-    std::byte last[64];
-    const std::size_t size = state == LocalBufferHeader::kInMemory ? put_end(header, last) : 0;
+    LastRecords last(header);
+    if (state == LocalBufferHeader::kInMemory) put_last(buffer.memory, header, last);
     save_and_tell(buffer, [&] {
-      const int error = save_trace(kFolder, FileName(buffer, "elg").text,
-                                   FileName(buffer, "new").text, buffer.memory, last, size);
+      const int error =
+          save_trace(kFolder, FileName(buffer, "elg").text, FileName(buffer, "new").text,
+                     buffer.memory, last.records(), last.size());
       return error == EEXIST ? 0 : error;
     });
   }

@@ -22,6 +22,7 @@
 #include "epilog/runtime/sampler.h"
 #include "epilog/runtime/save_buffer.h"
 #include "epilog/runtime/small_buffers.h"
+#include "epilog/runtime/string_records.h"
 
 namespace kojak::measure {
 
@@ -720,22 +721,9 @@ void close_spill(Recorder& r) {
 }
 
 StringId define_string(Recorder& r, const char* text, std::size_t length) {
-  constexpr std::size_t kFirst = 250, kNext = 255;
   const auto id = static_cast<StringId>(r.trace->next_string++);
-  const std::size_t total = length + 1;  // with the final NUL, of which Text knows nothing
-  std::size_t parts = total <= kFirst ? 0 : (total - kFirst + kNext - 1) / kNext;
-  if (parts > 255) {
-    parts = 255;
-    length = kFirst + 255 * kNext - 1;
-  }
-  const auto piece = [&](std::size_t from, std::size_t most) {
-    const std::size_t left = length + 1 - from;
-    return Text{text + from, left < most ? left : most};  // reads the NUL behind the text
-  };
-  std::byte* p =
-      put(r, r.cursor, String{id, Byte{static_cast<std::uint8_t>(parts)}, piece(0, kFirst)});
-  for (std::size_t i = 0; i < parts; ++i)
-    p = put(r, p, StringCnt{piece(kFirst + i * kNext, kNext)});
+  std::byte* p = r.cursor;
+  put_string(id, text, length, [&](const auto& record) { p = put(r, p, record); });
   publish(r, p);
   return id;
 }

@@ -7,12 +7,15 @@
 // so nothing of its own is changed. A program that ends threads (pthread_cancel) takes it back;
 // then there are no samples from there on, and that is said.
 //
-// The handler takes no memory and no lock. It follows the stack with the unwinder that call paths
-// use, where the C library lets that look up code without a lock (glibc 2.35); elsewhere it notes
-// the place alone. A sample stands for as many intervals as have passed; what does not fit between
-// two records is thinned evenly. Timers end with their threads, with the session, with exec, and
-// are not in the child of a fork. Only calls that no handler may interrupt (a sleep, poll) can end
-// early, if the timer ends in the microsecond in which the thread goes to sleep there.
+// The handler takes no memory and no lock, and blocks nothing: a handler of the program may
+// interrupt it anywhere, and need not come back. What it notes lies in memory that outlives the
+// process (sample_memory.h). It runs on the stack that the thread is on (sample_stacks.h says where
+// there is no room), and follows it with the unwinder that call paths use, where the C library lets
+// that look up code without a lock (glibc 2.35); elsewhere it notes the place alone. A sample stands
+// for as many intervals as have passed; what does not fit between two records is thinned evenly.
+// Timers end with their threads, with the session, with exec, and are not in the child of a fork.
+// Only calls that no handler may interrupt (a sleep, poll) can end early, if the timer ends in the
+// microsecond in which the thread goes to sleep there.
 //
 // Called by the owning thread; end_sampling() also by the one that ends the session. Nothing fails:
 // what cannot be had is said once.
@@ -32,5 +35,8 @@ void start_sampling(Recorder& r);
 void write_samples(Recorder& r);
 // The trace is about to be closed.
 void end_sampling(LocalTrace& trace);
+
+// The calling thread's alternate stack is another one (sample_stacks.h).
+void alternate_stack_changed();
 
 }  // namespace kojak::measure

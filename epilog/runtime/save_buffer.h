@@ -64,7 +64,7 @@ inline int make_trace_files(int folder, const char* trace, const char* buffer,
 }
 
 // Copies the newest records of a local trace from memory into its buffer file, and behind them what
-// is noted of the call that the thread was in, and `last`, a record. Done when the measured process
+// is noted of the call that the thread was in, and `last`, records. Done when the measured process
 // has died, and where the trace could not be written. The header that says so is written last, with
 // the errno if something failed. Gives back what was reserved and is not needed.
 inline int save_buffer(int folder, const char* name, const std::byte* memory,
@@ -74,7 +74,8 @@ inline int save_buffer(int folder, const char* name, const std::byte* memory,
   const std::size_t size = header.end - header.base;
   const auto& note = *reinterpret_cast<const LocalBufferNote*>(memory + kBufferNoteAt);
   const NotedRecords noted(header, note);
-  if (size + noted.size == 0) return unlinkat(folder, name, 0) == 0 || errno == ENOENT ? 0 : errno;
+  if (size + noted.size + last_size == 0)
+    return unlinkat(folder, name, 0) == 0 || errno == ENOENT ? 0 : errno;
   const int fd = openat(folder, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (fd < 0) return errno;
   const std::byte* const records = memory + header.start;
@@ -84,8 +85,9 @@ inline int save_buffer(int folder, const char* name, const std::byte* memory,
   int error = write_fully(fd, records, size, kSavedRecordsAt) ? 0 : errno;
   std::size_t saved = size;
   const auto add = [&](const std::byte* more, std::size_t bytes) {
-    if (error != 0 || bytes == 0 || bytes > header.capacity - saved) return;
+    if (error != 0 || bytes == 0) return;
     if (!write_fully(fd, more, bytes, kSavedRecordsAt + saved)) return;
+    if (header.capacity < saved + bytes) header.capacity = saved + bytes;
     saved += bytes;
     header.end += bytes;
   };

@@ -339,8 +339,10 @@ class Analysis : public earl::Sink {
     if (last_calls_.any()) last_calls_.on_collective_unbegun(instance);
   }
 
+  void on_first_sample(const earl::OpenCall& in) { last_calls_.on_first_sample(in); }
   void on_sample(const earl::OpenCall& in, Seconds time, CallSiteId site, std::uint32_t count) {
     samples_.add(in.index, raw(in.cnode), site, count);
+    last_calls_.on_sample(in, site, count);
     if (causes_) causes_->on_sample(in.index, time, site, count);
   }
   void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times) {

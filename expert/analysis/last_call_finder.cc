@@ -8,6 +8,7 @@
 #include "epilog/format/awaited.h"
 #include "epilog/format/mpi_roles.h"
 #include "expert/analysis/deadlocks.h"
+#include "expert/analysis/samples.h"
 
 namespace kojak::expert {
 namespace {
@@ -696,6 +697,7 @@ void LastCallFinder::resolve(const OpenCallState& s, LastCall& call) {
 
 LastCalls LastCallFinder::finish() {
   LastCalls found;
+  std::map<Rank, CallSiteId> computing;
   std::erase_if(open_calls_,
                 [](const auto& entry) { return !entry.second.ended && !entry.second.closed; });
   index_open_calls();
@@ -709,8 +711,17 @@ LastCalls LastCallFinder::finish() {
     call.since = s.since;
     call.until = s.until;
     if (s.outside() && of_process_.at(call.process) != &s) continue;
+    if (const auto sampled = sampled_.find(location); s.outside() && sampled != sampled_.end()) {
+      call.computes = most_sampled(definitions_, sampled->second);
+      computing[call.process] = call.computes;
+    }
     resolve(s, call);
     found.calls.push_back(std::move(call));
+  }
+  for (LastCall& call : found.calls) {
+    if (call.ranks.size() != 1) continue;
+    const auto other = computing.find(call.ranks.front());
+    if (other != computing.end()) call.awaited_computes = other->second;
   }
   if (!found.calls.empty()) found.library = library();
   judge_last_calls(found, definitions_);

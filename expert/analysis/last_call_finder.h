@@ -4,9 +4,10 @@
 // last call was about stands in MPI_OPEN_CALL and MPI_AWAITS. Who has not come is told by what the
 // replay leaves open at the end: posts and completes, messages, locks, members of collectives.
 // Processes that wait for each other so that none of them can go on are a deadlock; one circle of
-// each is named. In a trace of a run that ended well this costs nothing and finds nothing. Memory
-// and time: processes, and what is open at the end; no list of that is gone through for each entry
-// of another.
+// each is named. What a process computed that never came back to MPI its samples tell. In a trace
+// of a run that ended well this costs nothing and finds nothing. Memory and time: processes, what
+// is open at the end, and the places of samples between two events; no list of that is gone through
+// for each entry of another.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,10 @@ class LastCallFinder {
   void on_process_end(const earl::OpenCall& call, Seconds last, Seconds time);
   void on_enter(const earl::OpenCall& call) { open_calls_.erase(call.index); }
   void on_exit(const earl::Call& call);
+  void on_first_sample(const earl::OpenCall& in) { sampled_[in.index].clear(); }
+  void on_sample(const earl::OpenCall& in, CallSiteId site, std::uint32_t count) {
+    sampled_[in.index][site] += count;
+  }
   void on_collective(const earl::CollectiveInstance& instance);
   void on_collective_unbegun(const earl::CollectiveInstance& instance);
   void on_window_collective(const earl::WindowInstance& instance);
@@ -124,7 +129,8 @@ class LastCallFinder {
   bool taken(Rank source, Rank destination, CommId com, Tag tag) const;
 
   const Definitions& definitions_;
-  std::map<std::uint32_t, OpenCallState> open_calls_;  // by location
+  std::map<std::uint32_t, OpenCallState> open_calls_;              // by location
+  std::map<std::uint32_t, std::map<CallSiteId, double>> sampled_;  // by location, since it acted
   Envelopes sent_, received_;  // messages and receives that are there, or on their way
   std::map<Rank, std::vector<Envelope>> unreceived_;  // by source
   std::map<Rank, std::vector<Envelope>> unmet_;       // receives, by destination

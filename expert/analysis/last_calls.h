@@ -38,6 +38,10 @@ struct LastCall {
   const MpiFunction* function = nullptr;  // null: outside MPI
   const ShmemFunction* shmem = nullptr;   // null: outside SHMEM's calls that can wait
   Seconds since, until;
+  // Outside MPI: the function that it computes since then, as most of its samples say, at the line
+  // with the most of them. Absent without samples.
+  CallSiteId computes = absent<CallSiteId>();
+  CallSiteId awaited_computes = absent<CallSiteId>();  // the one that it waits for, likewise
   std::string awaits;  // "MPI_Win_post of rank 1"; empty if nobody is known to be missing
   std::vector<std::uint32_t> ranks;  // who did not come, ascending
   bool any = false;                  // one of them would have been enough

@@ -90,6 +90,25 @@ void Samples::add_metric(SeverityStore& severities, std::vector<ReportMetric>& m
   }
 }
 
+CallSiteId most_sampled(const Definitions& definitions,
+                        const std::map<CallSiteId, double>& samples) {
+  std::map<CallSiteId, double> places;
+  std::map<RegionId, double> functions;
+  for (const auto& [site, count] : samples) {
+    const CallSiteId place = sampled_place(definitions, site);
+    if (is_absent(place)) continue;
+    places[place] += count;
+    functions[definitions.call_sites.find(place)->left] += count;
+  }
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto function = std::max_element(functions.begin(), functions.end(), less);
+  std::erase_if(places, [&](const auto& place) {
+    return definitions.call_sites.find(place.first)->left != function->first;
+  });
+  const auto found = std::max_element(places.begin(), places.end(), less);
+  return found == places.end() ? absent<CallSiteId>() : found->first;
+}
+
 void name_sampled_functions(RootCauses& causes, const Definitions& definitions) {
   struct Function {
     RegionId function;

@@ -44,6 +44,11 @@ class Samples {
 // Absent if there is none.
 CallSiteId sampled_place(const Definitions& definitions, CallSiteId site);
 
+// The function with the most of these samples, at its line with the most: a place in it. Absent if
+// none has a place.
+CallSiteId most_sampled(const Definitions& definitions,
+                        const std::map<CallSiteId, double>& samples);
+
 // Of each cause the functions that its process computed more than the others did, the most first:
 // what CauseFinder tells of single sites becomes one entry for each function, at its line with the
 // most samples.

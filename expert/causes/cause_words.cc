@@ -108,14 +108,10 @@ StretchWords computing_words(const Report& report, const StorePlaces& places,
   return words;
 }
 
-// "relax (halo.c:44)": the function that its samples tell, at the line with the most of them if it
-// has lines.
+// The function that its samples tell, at the line with the most of them if it has lines.
 std::string sampled_words(const Report& report, const RootCause& cause) {
   if (cause.sampled.empty()) return {};
-  const CallSiteId site = cause.sampled.front().site;
-  const std::string name = report.region_name(report.definitions().call_sites.find(site)->left);
-  const std::string place = site_name(report.definitions(), site);
-  return place.empty() ? name : name + " (" + place + ')';
+  return function_at(report, cause.sampled.front().site);
 }
 
 std::string who(const Report& report, const StorePlaces& places, LocationIndex location) {

@@ -236,6 +236,16 @@ void add_tasks(Json& json, const Report& report, const StorePlaces& places) {
   json.end_array();
 }
 
+// A function and its line, in an object that stays open.
+void add_function_at(Json& json, const Report& report, CallSiteId place) {
+  const Definitions& definitions = report.definitions();
+  const CallSiteDef& site = *definitions.call_sites.find(place);
+  const std::string* file = definitions.files.find(site.file);
+  json.begin_object().member("function", report.region_name(site.left));
+  if (file != nullptr) json.member("file", *file);
+  if (!is_absent(site.line)) json.member("line", raw(site.line));
+}
+
 // Only of a run that was ended before its processes were.
 void add_last_calls(Json& json, const Report& report, const StorePlaces& places) {
   const LastCalls& last = report.last_calls();
@@ -258,6 +268,11 @@ void add_last_calls(Json& json, const Report& report, const StorePlaces& places)
         .member("awaits", call.awaits)
         .member("state", kStates[static_cast<std::size_t>(call.state)])
         .member("one_is_enough", call.any);
+    if (!is_absent(call.computes)) {
+      json.key("computes");
+      add_function_at(json, report, call.computes);
+      json.end_object();
+    }
     json.key("ranks");
     ranks(call.ranks);
     json.end_object();
@@ -283,14 +298,9 @@ void add_last_calls(Json& json, const Report& report, const StorePlaces& places)
 // The functions that the process computed more than the others did, if there are samples.
 void add_sampled(Json& json, const Report& report, const RootCause& cause) {
   if (cause.sampled.empty()) return;
-  const Definitions& definitions = report.definitions();
   json.key("sampled").begin_array();
   for (const SampledPlace& place : cause.sampled) {
-    const CallSiteDef& site = *definitions.call_sites.find(place.site);
-    const std::string* file = definitions.files.find(site.file);
-    json.begin_object().member("function", report.region_name(site.left));
-    if (file != nullptr) json.member("file", *file);
-    if (!is_absent(site.line)) json.member("line", raw(site.line));
+    add_function_at(json, report, place.site);
     json.member("samples", place.samples).member("others", place.others).end_object();
   }
   json.end_array();

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "expert/analysis/deadlocks.h"
 #include "expert/report/wait_words.h"
@@ -45,9 +46,9 @@ std::string who(const Report& report, const StorePlaces& places, const LastCallG
 }  // namespace
 
 std::vector<LastCallGroup> last_call_groups(const LastCalls& last) {
-  std::map<std::pair<std::uint32_t, std::string>, LastCallGroup> by_reason;
+  std::map<std::tuple<std::uint32_t, CallSiteId, std::string>, LastCallGroup> by_reason;
   for (const LastCall& call : last.calls) {
-    LastCallGroup& group = by_reason[{call.call_path, call.awaits}];
+    LastCallGroup& group = by_reason[{call.call_path, call.computes, call.awaits}];
     if (group.calls.empty()) group.since = call.since, group.until = call.until;
     group.since = std::min(group.since, call.since);
     group.until = std::max(group.until, call.until);
@@ -72,6 +73,7 @@ LastCallWords last_call_parts(const Report& report, const StorePlaces& places,
   if (call.function == nullptr && call.shmem == nullptr) {
     words.does = (several ? "are" : "is") + (" outside of " + report.last_calls().library) +
                  " calls that can wait, in";
+    if (!is_absent(call.computes)) words.call = function_at(report, call.computes);
   } else if (call.function != nullptr && call.function->role == MpiRole::kAbort) {
     words.does = several ? "have called" : "has called";
     words.times = "at " + seconds(group.since);
@@ -80,6 +82,9 @@ LastCallWords last_call_parts(const Report& report, const StorePlaces& places,
     words.does = several ? "stand in" : "stands in";
   }
   if (!call.awaits.empty()) words.awaits = (several ? "wait for " : "waits for ") + call.awaits;
+  if (!words.awaits.empty() && !is_absent(call.awaited_computes)) {
+    words.awaits += ", which computes in " + function_at(report, call.awaited_computes);
+  }
   return words;
 }
 

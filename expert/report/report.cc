@@ -31,6 +31,12 @@ std::string site_name(const Definitions& definitions, CallSiteId id) {
   return file->substr(file->rfind('/') + 1) + ":" + std::to_string(raw(site->line));
 }
 
+std::string function_at(const Report& report, CallSiteId site) {
+  const std::string name = report.region_name(report.definitions().call_sites.find(site)->left);
+  const std::string place = site_name(report.definitions(), site);
+  return place.empty() ? name : name + " (" + place + ')';
+}
+
 Report::Report(const Definitions& definitions, std::vector<LocationId> locations,
                const std::vector<ReportMetric>& metrics, const std::vector<CallPath>& call_paths,
                SeverityStore severities, std::vector<Finding> findings, WaitResults waits,

@@ -198,4 +198,7 @@ class Report {
   std::vector<CreatedTasks> tasks_;
 };
 
+// "relax (halo.c:44)": the function that a place is in, and its line if it has one.
+std::string function_at(const Report& report, CallSiteId site);
+
 }  // namespace kojak::expert

@@ -33,6 +33,7 @@ CASES = {
     "start": ({0: (("MPI_Win_start", "MPI_Win_complete"), "MPI_Win_post of rank 1", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
     "recv": ({0: ("MPI_Recv", "a message of rank 1 (tag 7)", [1]), 1: OUTSIDE,
               2: ("MPI_Recv", "a message of any other process (tag 7)", [0, 1])}, []),
+    "compute": ({0: ("MPI_Recv", "a message of rank 1 (tag 7)", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
     "send": ({0: ("MPI_Ssend", "a receive of rank 1 (tag 9)", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
     "lock": ({0: (LOCK_CALLS, "MPI_Win_unlock of rank 1, with the lock at rank 2", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
     "barrier": ({0: ("MPI_Barrier", "MPI_Barrier of rank 1", [1]), 1: OUTSIDE,
@@ -116,8 +117,8 @@ def end(case, process, ready, how):
         for _, _, number in ready.values():
             with contextlib.suppress(ProcessLookupError):  # the launcher kills the others
                 os.kill(number, signal.SIGKILL)
-    elif how == "term":
-        process.send_signal(signal.SIGTERM)
+    elif how in ("term", "int"):
+        process.send_signal(signal.SIGTERM if how == "term" else signal.SIGINT)
     while any(alive(number) for _, _, number in ready.values()):
         time.sleep(0.02)
         if time.time() - first > 60:
@@ -159,6 +160,16 @@ def check(case, ready, first):
         for word in [awaits, found or "outside of SHMEM" if case.args.shmem else found or "outside of MPI"]:
             if word not in " ".join(said.split()):
                 sys.exit(f"'{word}' is not said:\n{said}")
+    if case.args.case == "compute":
+        computes = calls[1].get("computes", {})
+        lines = pathlib.Path(__file__).with_name("programs").joinpath("hang.c").read_text().splitlines()
+        line = next(n for n, text in enumerate(lines, 1) if "in stuck" in text)
+        place = f"stuck (hang.c:{line})"
+        words = " ".join(said.split())
+        if (computes.get("function"), computes.get("line")) != ("stuck", line) or any(word not in words for word in (
+                f"rank 1 is outside of MPI calls that can wait, in {place} since",
+                f"waits for a message of rank 1 (tag 7), which computes in {place}.")):
+            sys.exit(f"{place} is not what rank 1 computes: {computes}\n{said}")
     found = [deadlock["ranks"] for deadlock in report["deadlocks"]]
     if found != deadlocks or ("Deadlock of ranks 0 and 1: " in said) != bool(deadlocks):
         sys.exit(f"deadlocks {report['deadlocks']}, not {deadlocks}\n{said}")
@@ -180,11 +191,13 @@ def main():
     arguments.add_argument("--case", required=True, choices=sorted({**CASES, **SHMEM_CASES}))
     arguments.add_argument("--shmem", action="store_true", help="the program is one of SHMEM")
     arguments.add_argument("--in-call", help="the call in which rank 0 must stand here")
-    arguments.add_argument("--how", choices=("kill", "term", "launcher"), default="kill")
+    arguments.add_argument("--how", choices=("kill", "term", "int", "launcher"), default="kill")
     args = arguments.parse_args()
     args.arguments = [args.case]
     case = Case(args)
     environment = {"ELG_DIR": case.work / "traces"}
+    if args.case == "compute":
+        environment["ELG_SAMPLE"] = "10ms"
     if args.how == "launcher" and args.mpi == "mpich":
         os.environ["MPIEXEC_TIMEOUT"] = "6"
     process = case.start(environment, ["--timeout", "6"] if args.how == "launcher" and args.mpi == "openmpi" else [])

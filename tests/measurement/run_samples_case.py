@@ -3,7 +3,9 @@
 
 work: as many samples lie in relax() and in smooth() as the program says that it used intervals there, at the lines that
 the source marks, and the report names relax() as what made the others wait, with no region instrumented.
-disturb, cancel: the program's output and exit status are the same with and without.
+disturb, cancel, signals: the program's output and exit status are the same with and without; the signals of the process
+reach the thread that they reach without, and what has no samples for want of stack is said.
+leaps: of the samples that a program sends itself as many are there as it sent.
 """
 import json
 import pathlib
@@ -75,18 +77,56 @@ def check_work(case, traces, stdout, source):
         sys.exit(f"the terminal does not name relax at {place}:\n{text}")
 
 
+def analysed(case, traces):
+    trace, report = case.work / "a.elg", case.work / "a.cube"
+    run(pathlib.Path(case.args.bin) / "elg_merge", "-q", "-o", trace, traces)
+    run(pathlib.Path(case.args.bin) / "expert", "-q", "-o", report, trace)
+    return report
+
+
+def check_signals(case, traces, measured):
+    said = [line for line in measured.stderr.splitlines() if line.startswith("kojak: ")]
+    if len(said) != 2 or not any("alternate signal stack of less than" in line for line in said) or not any(
+            "threads with a stack of less than 65536 bytes" in line for line in said):
+        sys.exit(f"what has no samples is not said once:\n{measured.stderr}")
+    for signal, count in re.findall(r"signal (\d+) in another thread: (\d+)", measured.stdout):
+        if int(count) > 5:  # of 50; one or two come to another thread without samples, too
+            sys.exit(f"signal {signal} came to another thread {count} times")
+    found = samples_of(analysed(case, traces), "after_all")
+    times = re.findall(r"rank (\d+) after_all (\S+)", measured.stderr)
+    threads = len(found) // case.args.ranks
+    for rank, seconds in times:
+        if 0.001 * found.get(threads * int(rank), 0) < 0.3 * float(seconds):
+            sys.exit(f"rank {rank} used {seconds} s in after_all, its samples of a millisecond are {found}")
+    if len(times) != case.args.ranks:
+        sys.exit(measured.stderr)
+
+
+def check_leaps(case, traces, measured):
+    if sorted(measured.stdout.split("\n")) != sorted(
+            ["", *(f"rank {rank} counted 711 many 5000" for rank in range(case.args.ranks))]):
+        sys.exit(measured.stdout)
+    report = analysed(case, traces)
+    counted, many = samples_of(report, "counted"), samples_of(report, "many")
+    ranks = range(case.args.ranks)
+    if any((counted.get(rank), many.get(rank)) != (711, 5000) for rank in ranks):
+        sys.exit(f"not 711 and 5000 samples: {counted} {many}")
+
+
 def main():
     options = parser()
     options.add_argument("--bin", required=True)
     options.add_argument("--source", required=True)
-    options.add_argument("--mode", default="work", choices=("work", "disturb", "cancel"))
+    options.add_argument("--mode", default="work", choices=("work", "disturb", "cancel", "signals", "leaps"))
     options.add_argument("--stripped", action="store_true", help="the program has names but no lines")
     case = Case(options.parse_args())
     case.args.arguments = [case.args.mode]
     traces = case.work / "traces"
-    interval = "10ms" if case.args.mode == "work" else "1ms"
+    interval = {"work": "10ms", "leaps": "10s"}.get(case.args.mode, "1ms")
     measured = case.run(True, {"ELG_DIR": traces, "ELG_SAMPLE": interval})
     said = measured.stderr.splitlines()
+    if case.args.mode == "signals":
+        said = []
     if case.args.mode == "cancel":
         said = [line for line in said if "ended threads" not in line]
         if len(measured.stderr.splitlines()) != 1:
@@ -95,9 +135,18 @@ def main():
         sys.exit(f"status {measured.returncode}\n{measured.stdout}{measured.stderr}")
     if case.args.mode == "work":
         return check_work(case, traces, measured.stdout, case.args.source)
+    if case.args.mode == "leaps":
+        return check_leaps(case, traces, measured)
+    if case.args.mode == "signals":
+        check_signals(case, traces, measured)
     plain = case.run(False)
-    if (plain.returncode, sorted(plain.stdout.splitlines())) != (0, sorted(measured.stdout.splitlines())):
+
+    def lines(text):
+        return sorted(line for line in text.splitlines() if "in another thread" not in line)
+    if (plain.returncode, lines(plain.stdout)) != (0, lines(measured.stdout)):
         sys.exit(f"output differs:\n{plain.stdout}\n---\n{measured.stdout}")
+    if case.args.mode == "signals" and measured.stdout.count(", 0 bytes beside it changed") != 4 * case.args.ranks:
+        sys.exit(measured.stdout)
     if "wrong" in measured.stdout or "deep: 0" not in measured.stdout and case.args.mode == "disturb":
         sys.exit(measured.stdout)
     for line in ("signals while all are blocked: 0", "ended early: 0", "otherwise: 0"):

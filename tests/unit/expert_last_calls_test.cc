@@ -120,6 +120,39 @@ TEST(LastCalls, AReceiveWithoutSend) {
       "2.000 s, for 7.000 s, and waits for a message of rank 1 (tag 5). rank 1 is outside of "
       "MPI calls that can wait, in main since 4.000 s, for 5.000 s.");
 }
+// Samples are no sign of life in MPI, and tell what is computed: the function with the most of
+// those since the latest event, at its line with the most.
+TEST(LastCalls, WhatAProcessComputesThatDoesNotComeBack) {
+  const std::string sites =
+      "STRING strid=100 cntc=0 str=\"hang.c\"\n"
+      "STRING strid=101 cntc=0 str=\"stuck\"\n"
+      "STRING strid=102 cntc=0 str=\"before\"\n"
+      "STRING strid=103 cntc=0 str=\"COMPUTING\"\n"
+      "FILE fid=0 fnid=100\n"
+      "REGION rid=101 rnid=101 fid=0 begln=absent endln=absent rdid=absent rtype=1\n"
+      "REGION rid=102 rnid=102 fid=0 begln=absent endln=absent rdid=absent rtype=1\n"
+      "REGION rid=103 rnid=103 fid=absent begln=absent endln=absent rdid=absent rtype=0\n"
+      "CALL_SITE csid=0 fid=0 lno=17 erid=103 lrid=101\n"
+      "CALL_SITE csid=1 fid=0 lno=18 erid=103 lrid=101\n"
+      "CALL_SITE csid=2 fid=0 lno=40 erid=103 lrid=102\n";
+  const LastFound found(sites + EndedRun(2)
+                                    .stands(0, 2, "MPI_Recv", "slid=1 tag=5")
+                                    .line("SAMPLE", 1, 2, "csid=2 count=90")
+                                    .line("ENTER", 1, 3, "region=solve")
+                                    .line("EXIT", 1, 4, "")
+                                    .line("SAMPLE", 1, 5, "csid=0 count=2")
+                                    .line("SAMPLE", 1, 6, "csid=2 count=4")
+                                    .line("SAMPLE", 1, 7, "csid=1 count=3")
+                                    .text());
+  EXPECT_EQ(found.of(1).since.value, 4);
+  EXPECT_EQ(found.of(1).until.value, kAllEnded);
+  EXPECT_EQ(found.of(1).computes, CallSiteId{1});
+  EXPECT_EQ(found.said,
+            "Where the processes stood when the run was ended rank 0 stands in MPI_Recv since "
+            "2.000 s, for 7.000 s, and waits for a message of rank 1 (tag 5), which computes in "
+            "stuck (hang.c:18). rank 1 is outside of MPI calls that can wait, in stuck (hang.c:18) "
+            "since 4.000 s, for 5.000 s.");
+}
 TEST(LastCalls, ANoteBesideAFunctionThatIsNotOfMpiSaysNothing) {
   const LastFound found(
       EndedRun(2).stands(0, 2, "solve", "slid=1 tag=5").line("ENTER", 1, 3, "region=solve"));

@@ -3,7 +3,8 @@
  * Every process writes two times of day (seconds) and its number to ready.RANK just before it stands still for good, so
  * that it can be ended from outside: note() was before its last call, or before the one that it stands in if something
  * called back from there does not return, and the second is now. The file is open before, so that no other process's
- * disk keeps this one between the time and what follows it. Whoever is not in an MPI call sleeps.
+ * disk keeps this one between the time and what follows it. Whoever is not in an MPI call sleeps, but for
+ * one that computes.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
@@ -48,6 +49,11 @@ static void ready(void) {
 static void stand_outside(void) {
   ready();
   for (;;) pause();
+}
+
+static volatile double value_;
+static __attribute__((noinline)) void stuck(void) {
+  for (;;) value_ = 0.5 * value_ + 1; /* in stuck */
 }
 
 static void in_barrier(void) {
@@ -263,6 +269,13 @@ int main(int argc, char** argv) {
   MPI_Win_create(memory, sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   if (strcmp(mode, "wait") == 0 || strcmp(mode, "start") == 0) epochs(mode, win);
   if (strcmp(mode, "lock") == 0) locks(win);
+  if (strcmp(mode, "compute") == 0) {
+    if (me == 2) in_barrier();
+    note();
+    if (me == 1) ready(), stuck();
+    ready();
+    MPI_Recv(&value, 1, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
   if (strcmp(mode, "recv") == 0) {
     if (me == 1) stand_outside();
     ready();
