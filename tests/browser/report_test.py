@@ -273,8 +273,8 @@ class HostileNames(Pages):
     def test_names_are_text_and_nothing_else(self):
         cube = (REFERENCE / "gats.cube").read_bytes()
         evil = (HOSTILE.replace("&", "&amp;").replace("<", "&lt;") + "x" * 10000).encode()
-        for name in (b"MPI_Barrier", b"MPI_Win_start"):
-            cube = cube.replace(b"<name>" + name + b"</name>", b"<name>" + evil + b"\xff\xfe\xc3</name>")
+        for name in (b"MPI_Barrier", b"MPI_Win_start"):  # two names that differ, as siblings' must
+            cube = cube.replace(b"<name>" + name + b"</name>", b"<name>" + evil + name + b"\xff\xfe\xc3</name>")
         cube = cube.replace(b"WaitAtBarrier", evil)
         cube = cube.replace(b"<name>vm</name>", b"<name>\xe2\x80\xaegnp.exe" + evil + b"</name>")
         report = pathlib.Path(self.folder.name) / "hostile.cube"
