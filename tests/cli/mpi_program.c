@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
     const struct rlimit limit = {(rlim_t)atol(argv[2]), (rlim_t)atol(argv[2])};
     setrlimit(RLIMIT_NOFILE, &limit);
   }
-  if (strcmp(mode, "names") == 0) {
+  if (argc > 1 && strcmp(argv[1], "names") == 0) {
     const char* const names[] = {"red\033[31m",   "c1\302\233" "31m", "turned\342\200\256",
                                  "=1+1", "@sum", "+f(1)", "-f(1)"};
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
