@@ -108,8 +108,8 @@ class Listing:
             brings = kind == "get" or ("get", origin, number - 1) in self.starts and self.starts["get", origin, number - 1][0] is call
             by = call if brings and not flags & NON_BLOCKING else next(
                 (c for ctx, c in completing.get(origin, []) if c.enter >= call.exit and ctx in (None, context)), None)
-            if by_process:  # another thread may have begun to complete while this one was still in its call
-                by = next((c for ctx, c in completing[origin] if ctx in (None, context) and c.enter >= call.enter and
+            if by_process:  # a quiet takes what other threads put until it returns (docs/merge.md)
+                by = next((c for ctx, c in completing[origin] if ctx in (None, context) and c.exit >= call.enter and
                            c.enter <= ended[0][0].time <= c.exit + 1e-9), by)
             if by is not None and not by.enter <= ended[0][0].time <= by.exit + 1e-9:
                 self.wrong.append(f"{what}: ended at {ended[0][0].time}, not in {by.region.name}, {by.enter} to {by.exit}")
