@@ -182,15 +182,16 @@ def default_names(case):
 
 
 def file_too_large(case):
-    """Files may grow to 200 KiB (SHMEM's program: 256), which puts of 2 bytes fill at the latest, and no other process writes in the
-    program's place: recording stops, what was recorded stays."""
-    case.args.arguments = ["limit", "200000", "204800"]
+    """Files may grow to 200 KiB (SHMEM's program: 256), which 87,382 puts fill at the latest, for one takes 3 bytes at
+    least: its code, and when it began and ended. No other process writes in the program's place: recording stops, what
+    was recorded stays."""
+    case.args.arguments = ["limit", "100000", "204800"]
     plain = case.run(False)
     directory = case.work / "traces"
     measured = case.run(True, {"ELG_DIR": directory, "ELG_BUFFER_SIZE": "64K", "ELG_KEEP": "0"})
     compare(plain, measured)
     one_line(measured, "0.0.elg", "cannot be written", "File too large")
-    check_stopped(case, directory, 200000)
+    check_stopped(case, directory, 100000)
 
 
 def out_of_reach(case):
@@ -235,9 +236,9 @@ def check_stopped(case, directory, calls):
 
 
 def disk_full(case):
-    """A tmpfs of 400 KiB, in a namespace of our own: the buffers fit, not all that is recorded, for 409,600 puts fill
-    it at the latest."""
-    case.args.arguments = ["end", "450000"]
+    """A tmpfs of 400 KiB, in a namespace of our own: the buffers fit, not all that is recorded, for 136,534 puts of 3
+    bytes fill it at the latest."""
+    case.args.arguments = ["end", "160000"]
     plain = case.run(False)
     mount = case.work / "small"
     mount.mkdir()
@@ -248,7 +249,7 @@ def disk_full(case):
     measured = case.run(True, {"ELG_DIR": mount / "traces", "ELG_BUFFER_SIZE": "64K"})
     compare(plain, measured)
     one_line(measured, "cannot be written", "No space left")
-    check_stopped(case, kept, 450000)
+    check_stopped(case, kept, 160000)
 
 
 def no_room_for_buffers(case):

@@ -45,9 +45,7 @@ class Case:
     def command(self, measured, extra=None, program=None, ranks=None, launcher=()):
         env = {k: v for k, v in os.environ.items() if not k.startswith("ELG_") and k != "LD_PRELOAD"}
         env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-        # Processes that wait poll, here on few processors.
-        env.setdefault("MPIR_CVAR_POLLS_BEFORE_YIELD", "10")
-        env.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+        env.setdefault("MPIR_CVAR_POLLS_BEFORE_YIELD", "10")  # MPICH's processes poll, here on few processors
         command = [self.args.mpirun]
         if self.args.mpi == "openmpi":
             command.append("--oversubscribe")

@@ -245,15 +245,15 @@ TEST(EarlWindowLocks, AFlushOfOneTargetProvesNothingOfAnother) {
   ASSERT_TRUE(bytes);
   auto archive = Archive::from(std::move(*bytes), "flush");
   ASSERT_TRUE(archive);
-  using Positions = std::vector<std::uint64_t>;
+  using Places = std::vector<std::uint64_t>;
   const auto holders = [&](std::uint64_t pos, std::uint32_t target) {
     return events_of(archive->state(pos)->window_locks.holders(WindowId{0}, rank(target)));
   };
   for (const std::uint64_t pos : {2u, 3u, 4u}) {
-    EXPECT_EQ(holders(pos, 2), Positions{0}) << pos;
-    EXPECT_EQ(holders(pos, 3), Positions{1}) << pos;
+    EXPECT_EQ(holders(pos, 2), Places{0}) << pos;
+    EXPECT_EQ(holders(pos, 3), Places{1}) << pos;
   }
-  EXPECT_EQ(holders(5, 2), Positions{1});
+  EXPECT_EQ(holders(5, 2), Places{1});
   EXPECT_TRUE(holders(6, 2).empty());
 }
 
