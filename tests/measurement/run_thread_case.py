@@ -51,7 +51,7 @@ def check_merged(case, directory):
 def check_killed(case):
     directory = case.work / "killed"
     case.args.arguments = ["dies"]
-    done = case.run(True, {"ELG_DIR": directory, "ELG_BUFFER_SIZE": "64K"}, launcher=["-q"] if case.args.mpi == "openmpi" else [])
+    done = case.run(True, {"ELG_DIR": directory, "ELG_BUFFER_SIZE": "64K"})
     if done.returncode == 0:
         sys.exit(f"status 0 of a run that was killed\n{done.stderr}")
     # The keeper makes the files within milliseconds; a busy machine may take its time.
