@@ -142,8 +142,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Broken{"UnknownType", kEnter + "UNKNOWN type=250 body=[1]\nEXIT lid=0 time=1\n",
                "record type 250 is of unknown type (at offset ", Level::kWarning},
-        Broken{"UnknownDefinition", "UNKNOWN type=59 body=[]\n" + kEnter + "EXIT lid=0 time=1\n",
-               "record type 59 is of unknown type (at offset ", Level::kWarning},
+        Broken{"UnknownAttribute", "UNKNOWN type=98 body=[]\n" + kEnter + "EXIT lid=0 time=1\n",
+               "record type 98 is of unknown type (at offset ", Level::kWarning},
         Broken{"Bookkeeping", "EVENT_TYPES bytes=[1,2]\n" + kEnter + "EXIT lid=0 time=1\n",
                "EVENT_TYPES is bookkeeping of the classic tools (", Level::kNote},
         Broken{"TooShort",
