@@ -142,6 +142,9 @@ class EveryMpi(RunTest):
         for mpi, (_, program) in MPIS.items():
             with self.subTest(mpi):
                 words = self.launch(mpi, 1) + [":", "-n", "2", program]
+                alone = subprocess.run(words, capture_output=True, env=dict(os.environ, **ROOT), check=False)
+                if mpi == "openmpi" and alone.returncode in (-signal.SIGSEGV, 128 + signal.SIGSEGV):
+                    self.skipTest("this mpirun ends by SIGSEGV, measured or not (Open MPI 5.0.7, its issue 13303)")
                 ran = self.kojak("-o", f"several_{mpi}", "--no-analysis", "--", *words)
                 self.assertEqual(ran.status, 0, ran.err)
                 self.assertEqual(self.files(f"several_{mpi}"), ["0.0.elg", "1.0.elg", "2.0.elg"])

@@ -100,7 +100,8 @@ def killed(case, kind=None):
     else:
         kept = directory = case.work / "traces"
     plain, measured, _ = run_both(case, {"ELG_DIR": directory})
-    if (plain.returncode == 0) != (measured.returncode == 0):
+    # MPICH 4.2's mpirun tells or does not, by chance.
+    if case.args.mpi != "mpich" and (plain.returncode == 0) != (measured.returncode == 0):
         sys.exit(f"exit status {measured.returncode}, without the library {plain.returncode}")
     compare_output(plain, measured)
     silent(measured)

@@ -65,7 +65,8 @@ def check_work(case, traces, stdout, source):
                 sys.exit(f"rank {rank} used {seconds} s in {function}, its samples say {found} s\n{text}")
     words = " ".join(text.split())  # they may be wrapped
     if case.args.stripped:
-        if not re.search(r"rank 1 computes \S+ s longer in (relax|\S*exp\S*), ", words):
+        # Debian 13's libm has no names of its inner functions.
+        if not re.search(r"rank 1 computes \S+ s longer in (relax|\S*exp\S*|libm\S*), ", words):
             sys.exit(f"the terminal names no function:\n{text}")
         return
     causes = json.loads(run(tools / "expert", "-q", "--causes", "-o", report, "--json", "-", trace))["root_causes"]["causes"]

@@ -79,7 +79,9 @@ def same_ends(case):
     directory = case.work / "traces"
     plain, expected = noted(case, "plain", False, None)
     measured, found = noted(case, "measured", True, {"ELG_DIR": directory})
-    if (plain.returncode == 0) != (measured.returncode == 0):
+    # Of processes that a signal ended MPICH 4.2's mpirun tells or does not, by chance.
+    told = case.args.case not in ("kill", "term")
+    if told and (plain.returncode == 0) != (measured.returncode == 0):
         sys.exit(f"exit status {measured.returncode}, without the library {plain.returncode}\n{measured.stderr}")
     if not found or any(found[rank] != expected[rank] for rank in found if rank in expected):
         sys.exit(f"processes ended with {found}, without the library {expected}\n{measured.stderr}")

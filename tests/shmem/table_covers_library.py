@@ -74,7 +74,10 @@ def main():
         f = known[name]
         mine = [comparable(f.returns)] + [comparable(p.c_type) for p in f.parameters]
         compared += 1
-        if mine != [comparable(t) for t in types]:
+        told = [comparable(t) for t in types if t != "..."]  # shmem_pcontrol of Open MPI 5
+        if name == "shmem_team_sync" and told[0] == "void":  # there, too; the standard has int
+            told[0] = "int"
+        if mine != told:
             faults.append(f"{name}: the table says {mine}, shmem.h {types}")
     print(f"{len(known)} functions in the table, {len(theirs)} in the library, {compared} compared with shmem.h")
     if faults or compared < 800:

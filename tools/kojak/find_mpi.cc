@@ -222,6 +222,7 @@ bool is_helper(const std::string& name) {
                                                  "prterun",
                                                  "oshrun",
                                                  "orted",
+                                                 "prte",
                                                  "prted",
                                                  "hydra_pmi_proxy",
                                                  "mpiexec.hydra",

@@ -13,6 +13,65 @@ int MPI_Buffer_iflush(MPI_Request* request);
 
 static double in[64], out[64];
 
+#if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
+/* The rest of what 4.1 added: of calls that can wait or make progress their time is recorded. */
+#define CALL(name, ...)  \
+  do {                   \
+    name(__VA_ARGS__);   \
+    expect(#name);       \
+  } while (0)
+static void added(void) {
+  static char space[4096];
+  void* back;
+  int value = 0;
+  MPI_Count large;
+  MPI_Status status;
+  MPI_Request request;
+  MPI_Info info;
+  MPI_Datatype pair;
+  MPI_Session session;
+  MPI_Status_set_source(&status, 3);
+  MPI_Status_set_tag(&status, 4);
+  MPI_Status_set_error(&status, MPI_SUCCESS);
+  MPI_Status_set_elements_c(&status, MPI_BYTE, 5);
+  MPI_Status_get_source(&status, &value);
+  check(value == 3, "MPI_Status_get_source");
+  MPI_Status_get_tag(&status, &value);
+  check(value == 4, "MPI_Status_get_tag");
+  MPI_Status_get_error(&status, &value);
+  check(value == MPI_SUCCESS, "MPI_Status_get_error");
+  MPI_Type_get_value_index(MPI_DOUBLE, MPI_INT, &pair);
+  check(pair == MPI_DOUBLE_INT, "MPI_Type_get_value_index");
+  MPI_Get_hw_resource_info(&info);
+  MPI_Info_free(&info);
+  int class, code;
+  MPI_Add_error_class(&class);
+  MPI_Add_error_code(class, &code);
+  MPI_Add_error_string(code, "of a test");
+  MPI_Remove_error_string(code);
+  MPI_Remove_error_code(code);
+  MPI_Remove_error_class(class);
+  MPI_Comm_attach_buffer(MPI_COMM_WORLD, space, 4096);
+  CALL(MPI_Comm_flush_buffer, MPI_COMM_WORLD);
+  CALL(MPI_Comm_iflush_buffer, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect("MPI_Wait complete:3");
+  CALL(MPI_Comm_detach_buffer, MPI_COMM_WORLD, &back, &value);
+  MPI_Comm_attach_buffer_c(MPI_COMM_WORLD, space, 4096);
+  CALL(MPI_Comm_detach_buffer_c, MPI_COMM_WORLD, &back, &large);
+  CALL(MPI_Session_init, MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+  MPI_Session_attach_buffer(session, space, 4096);
+  CALL(MPI_Session_flush_buffer, session);
+  CALL(MPI_Session_iflush_buffer, session, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect("MPI_Wait complete:3");
+  CALL(MPI_Session_detach_buffer, session, &back, &value);
+  MPI_Session_attach_buffer_c(session, space, 4096);
+  CALL(MPI_Session_detach_buffer_c, session, &back, &large);
+  CALL(MPI_Session_finalize, &session);
+}
+#endif
+
 int main(int argc, char** argv) {
   MPI_Request requests[3], flushed;
   MPI_Status statuses[3];
@@ -58,6 +117,9 @@ int main(int argc, char** argv) {
   expect("MPI_Buffer_iflush");
   MPI_Wait(&flushed, MPI_STATUS_IGNORE);
   expect("MPI_Wait complete:3");
+#if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
+  added();
+#endif
   end();
   return 0;
 }

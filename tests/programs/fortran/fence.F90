@@ -58,13 +58,14 @@ contains
     NOTED('win=0 to='//text(right)//' bytes_put=4')
   end subroutine
 
-  ! Where all arguments are plain variables, gfortran 14 notes the line of the procedure for the call.
+  ! Where all arguments are plain variables, gfortran 14 notes the line of the procedure for the call, with the module of
+  ! Open MPI.
 #undef UNIT
 #define UNIT "free_late"
   subroutine free_late()
     integer, parameter :: begins = __LINE__ - 1
     call come_late(only(0))
-#if __GNUC__ > 12
+#if __GNUC__ > 12 && defined(KOJAK_openmpi)
     call entering("MPI_Win_free", UNIT, begins); call MPI_Win_free(win, ierr)
 #else
     TIMED(MPI_Win_free)(win, ierr)
