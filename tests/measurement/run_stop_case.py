@@ -207,6 +207,9 @@ def out_of_reach(case):
         case.args.arguments = [mode, str(calls), "16384" if mode == "limit" else str(empty)]
         directory = case.work / f"traces_{mode}"
         plain = case.run(False)
+        if mode == "root" and case.args.mpi == "mpich" and plain.returncode != 0:
+            print("MPICH itself (4.2) does not come to its end with another root")
+            continue
         measured = case.run(True, {"ELG_DIR": directory, "ELG_BUFFER_SIZE": "64K"})
         compare(plain, measured)
         silent(measured)
