@@ -41,7 +41,12 @@ bool make_with_parents(const char* path) {
   if (mkdir(path, 0777) == 0) return true;
   if (errno != ENOENT) return false;
   char partial[sizeof the_session.directory];
-  snprintf(partial, sizeof partial, "%s", path);
+  const std::size_t size = strlen(path) + 1;
+  if (size > sizeof partial) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
+  memcpy(partial, path, size);
   for (char* slash = strchr(partial + 1, '/'); slash != nullptr; slash = strchr(slash + 1, '/')) {
     *slash = '\0';
     if (mkdir(partial, 0777) != 0 && errno != EEXIST) return false;
