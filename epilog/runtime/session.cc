@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "epilog/format/io/run_file.h"
+#include "epilog/format/text/harmful.h"
 #include "epilog/runtime/blocked_signal.h"
 #include "epilog/runtime/call_path.h"
 #include "epilog/runtime/filter.h"
@@ -99,21 +100,14 @@ bool may_speak() {
   return true;
 }
 
-// Names of files may be in it: what a terminal would obey (control characters, also those of two
-// bytes, and marks of the direction of writing) becomes question marks.
-void make_printable(char* text, int length) {
-  const auto byte = [&](int i) { return i < length ? static_cast<unsigned char>(text[i]) : 0U; };
-  for (int i = 0; i < length; ++i) {
-    const unsigned a = byte(i), b = byte(i + 1), c = byte(i + 2);
-    int bad = 0;
-    if ((a < 0x20 && a != '\n') || a == 0x7F) bad = 1;
-    if ((a == 0xC2 && b >= 0x80 && b < 0xA0) || (a == 0xD8 && b == 0x9C)) bad = 2;
-    if (a == 0xE2 && ((b == 0x80 && (c == 0x8E || c == 0x8F || (c >= 0xAA && c <= 0xAE))) ||
-                      (b == 0x81 && c >= 0xA6 && c <= 0xA9))) {
-      bad = 3;
-    }
-    for (int end = i + bad; i < end; ++i) text[i] = '?';
-    if (bad != 0) --i;
+// Names of files may be in it: what a terminal would obey becomes question marks.
+void make_printable(char* text, std::size_t length) {
+  for (std::size_t i = 0; i < length; ++i) {
+    if (text[i] == '\n') continue;
+    const std::size_t harmful = harmful_length(text + i, length - i);
+    if (harmful == 0) continue;
+    memset(text + i, '?', harmful);
+    i += harmful - 1;
   }
 }
 
@@ -123,7 +117,7 @@ __attribute__((format(printf, 1, 0))) void say_line(const char* format, va_list 
   length += vsnprintf(line + length, sizeof line - static_cast<std::size_t>(length) - 1, format,
                       arguments);
   if (length > static_cast<int>(sizeof line) - 2) length = static_cast<int>(sizeof line) - 2;
-  make_printable(line, length);
+  make_printable(line, static_cast<std::size_t>(length));
   line[length++] = '\n';
   const BlockedSignal blocked(SIGPIPE);
   // One write, so that lines of several processes do not mix; if it fails there is nobody to tell.
@@ -165,7 +159,7 @@ void say_why_not(const char* format, ...) {
   va_start(arguments, format);
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
-  make_printable(line, static_cast<int>(strlen(line)));
+  make_printable(line, strlen(line));
   tell_run(run_file::kReason, line);
 }
 
