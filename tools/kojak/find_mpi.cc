@@ -64,9 +64,13 @@ std::vector<std::string> search_path(const ElfNeeds& needs, const std::string& f
   return path;
 }
 
+// mpirun, mpirun.openmpi, mpiexec.hydra ...
+bool is_launcher_name(const std::string& name) {
+  return starts_with_any(name, {"mpirun", "mpiexec", "orterun", "prterun", "oshrun"});
+}
+
 std::string launcher_mpi(const std::string& word) {
-  const std::string name = fs::path(word).filename().string();
-  if (!starts_with_any(name, {"mpirun", "mpiexec", "orterun", "prterun", "oshrun"})) return "";
+  if (!is_launcher_name(fs::path(word).filename().string())) return "";
   const std::string path = find_executable(word);
   if (path.empty()) return "";
   std::error_code ignored;
@@ -188,88 +192,26 @@ std::string base_name(const std::string& path) {
 
 // What starts programs, and what scripts call: none of them is the program that was to be recorded.
 bool is_helper(const std::string& name) {
-  static const std::set<std::string> kHelpers = {"ash",
-                                                 "bash",
-                                                 "busybox",
-                                                 "csh",
-                                                 "dash",
-                                                 "ksh",
-                                                 "sh",
-                                                 "tcsh",
-                                                 "zsh",
-                                                 "cmake",
-                                                 "ctest",
-                                                 "make",
-                                                 "gmake",
-                                                 "ninja",
-                                                 "env",
-                                                 "nice",
-                                                 "nohup",
-                                                 "numactl",
-                                                 "perl",
-                                                 "setsid",
-                                                 "srun",
-                                                 "stdbuf",
-                                                 "sudo",
-                                                 "su",
-                                                 "taskset",
-                                                 "time",
-                                                 "timeout",
-                                                 "xargs",
-                                                 "mpirun",
-                                                 "mpiexec",
-                                                 "orterun",
-                                                 "prterun",
-                                                 "oshrun",
-                                                 "orted",
-                                                 "prte",
-                                                 "prted",
-                                                 "hydra_pmi_proxy",
-                                                 "mpiexec.hydra",
-                                                 "mpirun.openmpi",
-                                                 "mpirun.mpich",
-                                                 "mpiexec.mpich",
-                                                 "mpiexec.openmpi",
-                                                 "awk",
-                                                 "basename",
-                                                 "cat",
-                                                 "chmod",
-                                                 "cp",
-                                                 "date",
-                                                 "dirname",
-                                                 "echo",
-                                                 "expr",
-                                                 "gawk",
-                                                 "grep",
-                                                 "head",
-                                                 "hostname",
-                                                 "id",
-                                                 "kill",
-                                                 "ln",
-                                                 "ls",
-                                                 "mawk",
-                                                 "mkdir",
-                                                 "mktemp",
-                                                 "mv",
-                                                 "ps",
-                                                 "pwd",
-                                                 "rm",
-                                                 "rmdir",
-                                                 "sed",
-                                                 "seq",
-                                                 "sleep",
-                                                 "sort",
-                                                 "ssh",
-                                                 "tail",
-                                                 "tee",
-                                                 "test",
-                                                 "touch",
-                                                 "tr",
-                                                 "uname",
-                                                 "uniq",
-                                                 "wc",
-                                                 "which"};
-  return kHelpers.count(name) != 0;
+  static const std::set<std::string> kHelpers = {
+      "ash",      "bash",     "busybox", "csh",
+      "dash",     "ksh",      "sh",      "tcsh",
+      "zsh",      "cmake",    "ctest",   "make",
+      "gmake",    "ninja",    "env",     "nice",
+      "nohup",    "numactl",  "perl",    "setsid",
+      "srun",     "stdbuf",   "sudo",    "su",
+      "taskset",  "time",     "timeout", "xargs",
+      "orted",    "prte",     "prted",   "hydra_pmi_proxy",
+      "awk",      "basename", "cat",     "chmod",
+      "cp",       "date",     "dirname", "echo",
+      "expr",     "gawk",     "grep",    "head",
+      "hostname", "id",       "kill",    "ln",
+      "ls",       "mawk",     "mkdir",   "mktemp",
+      "mv",       "ps",       "pwd",     "rm",
+      "rmdir",    "sed",      "seq",     "sleep",
+      "sort",     "ssh",      "tail",    "tee",
+      "test",     "touch",    "tr",      "uname",
+      "uniq",     "wc",       "which"};
+  return is_launcher_name(name) || kHelpers.count(name) != 0;
 }
 
 // What is known without the command's files: whether the library was in a program at all.
