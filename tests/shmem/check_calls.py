@@ -24,7 +24,8 @@ CALLED = re.compile(r"shmemx?_|start_pes$|_?(my_pe|num_pes)$|sh(malloc|memalign|
 TRANSFERS = {"PUT_1TS": "put", "MPI_GET_1TO": "get"}
 MPI_TRANSFERS = {"MPI_PUT_1TS": "put", "MPI_GET_1TO": "get"}
 LAUNCHER = ("---", "Primary job", "a non-zero exit", "oshrun ", "mpirun ", "the job to be", "  Process name", "  Exit code",
-            "MPI_ABORT", "SHMEM_ABORT", "prterun ", '"abort"', "terminated by signals", "calling", "termination", "with errorcode", "NOTE: ", "You may or may", "exactly when", "[")
+            "MPI_ABORT", "SHMEM_ABORT", "prterun ", '"abort"', "terminated by signals", "calling", "termination",
+            "with errorcode", "NOTE: ", "You may or may", "exactly when", "[")
 
 
 def place(offset):
