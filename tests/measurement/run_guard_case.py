@@ -101,7 +101,7 @@ def killed(case, kind=None):
         kept = directory = case.work / "traces"
     plain, measured, _ = run_both(case, {"ELG_DIR": directory})
     # MPICH 4.2's mpirun tells or does not, by chance.
-    if case.args.mpi != "mpich" and (plain.returncode == 0) != (measured.returncode == 0):
+    if not case.is_mpich_4_1() and (plain.returncode == 0) != (measured.returncode == 0):
         sys.exit(f"exit status {measured.returncode}, without the library {plain.returncode}")
     compare_output(plain, measured)
     silent(measured)

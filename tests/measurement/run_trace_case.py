@@ -42,9 +42,10 @@ class Case:
                 sys.exit(f"{command} ended with {tool.returncode}\n{tool.stderr}")
         return " ".join(tool.stdout.split())
 
-    def writes_into_others(self):
-        """From MPICH 4.1 on UCX puts by process_vm_writev, and ends the program, measured or not, where the system
-        refuses: after setuid, and in some containers."""
+    def is_mpich_4_1(self):
+        """MPICH 4.1 or later."""
+        if self.args.mpi != "mpich":
+            return False
         told = subprocess.run([self.args.mpirun, "--version"], capture_output=True, text=True, check=False).stdout
         version = re.search(r"Version:\s+(\d+)\.(\d+)", told)
         return version is not None and (int(version[1]), int(version[2])) >= (4, 1)
@@ -53,7 +54,9 @@ class Case:
         env = {k: v for k, v in os.environ.items() if not k.startswith("ELG_") and k != "LD_PRELOAD"}
         env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         env.setdefault("MPIR_CVAR_POLLS_BEFORE_YIELD", "10")  # MPICH's processes poll, here on few processors
-        if self.args.mpi == "mpich" and self.writes_into_others():
+        if self.is_mpich_4_1():
+            # There UCX puts by process_vm_writev, and ends the program, measured or not, where the system refuses: after
+            # setuid, and in some containers.
             env.setdefault("UCX_TLS", "^cma")
         command = [self.args.mpirun]
         if self.args.mpi == "openmpi":
