@@ -49,7 +49,7 @@ class Analysis : public earl::Sink {
       : trace_(trace),
         options_(options),
         send_modes_(options.send_modes),
-        severities_(kMetrics + trace.definitions().metrics.size(), trace.location_count()),
+        severities_(kAllMetrics, trace.location_count()),
         classes_(trace.definitions()),
         profile_(trace.definitions(), trace.location_count()),
         unexplained_(trace.location_count()),
@@ -66,6 +66,8 @@ class Analysis : public earl::Sink {
       }
     }
     trace.definitions().metrics.for_each([&](MetricId, const MetricDef& def) {
+      severities_.add_metric(def.dtype == kFloatCounter ? SeverityStore::Cells::kFractions
+                                                        : SeverityStore::Cells::kWhole);
       counters_.push_back(!adds_up(def)                ? Counter::kLeftOut
                           : def.dtype == kFloatCounter ? Counter::kFloat
                                                        : Counter::kInteger);
@@ -114,7 +116,9 @@ class Analysis : public earl::Sink {
   template <class Pattern>
   void add(Pattern, const earl::OpenCall& at, std::uint64_t amount) {
     static_assert(Pattern::kMetric.unit != Unit::kSeconds);
-    if (amount != 0) add_value<Pattern>(at, static_cast<double>(amount));
+    if (amount != 0) {
+      severities_.add_count(metric_index<Pattern>(), raw(at.cnode), at.index, amount);
+    }
   }
   void count(Note note) { ++notes_[static_cast<std::size_t>(note)]; }
   Seconds delta(const earl::OpenCall& a, const earl::OpenCall& b) const {
@@ -383,13 +387,13 @@ class Analysis : public earl::Sink {
     }
     if (teams_) {
       teams_->on_end();
-      teams_->for_each_idle([&](CallPathIndex path, LocationIndex location, double seconds) {
-        severities_.add(metric_index<OmpIdleThreads>(), path, location, seconds);
+      teams_->for_each_idle([&](CallPathIndex path, LocationIndex location, TimeSum time) {
+        severities_.add(metric_index<OmpIdleThreads>(), path, location, time);
       });
     }
     add_last_calls();
-    unexplained_.finish([&](CallPathIndex path, LocationIndex location, double seconds) {
-      severities_.add(metric_index<NotExplained>(), path, location, seconds);
+    unexplained_.finish([&](CallPathIndex path, LocationIndex location, TimeSum time) {
+      severities_.add(metric_index<NotExplained>(), path, location, time);
     });
     return std::move(severities_);
   }
@@ -407,7 +411,9 @@ class Analysis : public earl::Sink {
       const Waiter& w = i.waiters.front();
       if (!w.ended_by.known()) continue;
       i.without_processor =
-          processors_.without(w.ended_by.location, w.ended_by.time - w.waiting, w.ended_by.time)
+          processors_
+              .without(w.ended_by.location, w.ended_by.time - Seconds{w.waiting.seconds()},
+                       w.ended_by.time)
               .least;
     }
     return waits;
@@ -435,7 +441,7 @@ class Analysis : public earl::Sink {
       for (const Instance& i : *instances) {
         const Waiter& w = i.waiters.front();
         asked.push_back({w.location, w.ended_by.known() ? std::min(w.ended_by.time, w.exit)
-                                                        : w.enter + w.waiting});
+                                                        : w.enter + Seconds{w.waiting.seconds()}});
       }
     }
     RootCauses found = causes_->finish(asked);
@@ -456,7 +462,7 @@ class Analysis : public earl::Sink {
     const LastCall& call = *last.call;
     const Seconds whole = call.until - last.begin;
     severities_.add(last.metric, call.call_path, call.location, whole.value);
-    unexplained_.claim_at_end(call.call_path, call.location, whole.value);
+    unexplained_.claim_at_end(call.call_path, call.location, TimeSum::of(whole.value));
     Wait wait{.metric = last.metric,
               .call_path = call.call_path,
               .location = call.location,
@@ -633,9 +639,12 @@ class Analysis : public earl::Sink {
     if (stretch_counters_) stretch_counters_->leave(call.index);
     for (std::size_t i = 0; i < counters.size(); ++i) {
       if (counters[i] == 0 || counters_[i] == Counter::kLeftOut) continue;
-      const double value = counters_[i] == Counter::kFloat ? std::bit_cast<double>(counters[i])
-                                                           : static_cast<double>(counters[i]);
-      severities_.add(static_cast<MetricIndex>(kMetrics + i), raw(call.cnode), call.index, value);
+      const auto metric = static_cast<MetricIndex>(kMetrics + i);
+      if (counters_[i] == Counter::kFloat) {
+        severities_.add(metric, raw(call.cnode), call.index, std::bit_cast<double>(counters[i]));
+      } else {
+        severities_.add_count(metric, raw(call.cnode), call.index, counters[i]);
+      }
     }
   }
   void enter_team(const earl::OpenCall& call) {
@@ -732,9 +741,9 @@ class Analysis : public earl::Sink {
       tell_parts(contention_metric(side), call, waited, parts);
     };
     results.contention = [this](LockSide side, CallPathIndex path, LocationIndex location,
-                                double seconds) {
-      severities_.add(contention_metric(side), path, location, seconds);
-      unexplained_.claim_at_end(path, location, seconds);
+                                TimeSum waited) {
+      severities_.add(contention_metric(side), path, location, waited);
+      unexplained_.claim_at_end(path, location, waited);
     };
     results.every_wait = causes_ || options_.wait || options_.watcher != nullptr;
     results.memory = &logs_;
@@ -743,9 +752,9 @@ class Analysis : public earl::Sink {
     };
     hides_progress_ = SwitchedOff(trace_.definitions()).hides_progress();
     results.progress = [this](ProgressKind kind, CallPathIndex path, LocationIndex location,
-                              double seconds) {
-      severities_.add(progress_metric(kind), path, location, seconds);
-      unexplained_.claim_at_end(path, location, seconds);
+                              TimeSum waited) {
+      severities_.add(progress_metric(kind), path, location, waited);
+      unexplained_.claim_at_end(path, location, waited);
     };
     results.progress_waits = [this](ProgressKind kind, WaitResults&& waits, const KeptWaits& all) {
       take_over(progress_metric(kind), std::move(waits), all);
@@ -753,13 +762,13 @@ class Analysis : public earl::Sink {
     results.progress_parts = [this](ProgressKind kind, const Call& call, Seconds waited,
                                     std::span<const WaitPart> parts) {
       severities_.add(progress_metric(kind), raw(call.cnode), call.index, waited.value);
-      unexplained_.claim_at_end(raw(call.cnode), call.index, waited.value);
+      unexplained_.claim_at_end(raw(call.cnode), call.index, TimeSum::of(waited.value));
       tell_parts(progress_metric(kind), call, waited, parts);
     };
-    results.indirect = [this](CallPathIndex path, LocationIndex location, double seconds) {
-      severities_.add(metric_index<IndirectWait>(), path, location, seconds);
-      severities_.add(metric_index<EarlyWait>(), path, location, seconds);
-      unexplained_.claim_at_end(path, location, seconds);
+    results.indirect = [this](CallPathIndex path, LocationIndex location, TimeSum waited) {
+      severities_.add(metric_index<IndirectWait>(), path, location, waited);
+      severities_.add(metric_index<EarlyWait>(), path, location, waited);
+      unexplained_.claim_at_end(path, location, waited);
     };
     results.indirect_waits = [this](WaitResults&& waits, const KeptWaits& all) {
       take_over(metric_index<IndirectWait>(), WaitResults(waits), all, true);
@@ -882,6 +891,19 @@ Finding causes_end_early(double until) {
           "later part of the trace on its own (--from)."};
 }
 
+void add_limits(const SeverityStore& severities, std::vector<Finding>& findings) {
+  if (severities.limited() != 0) {
+    findings.push_back(
+        {Finding::Severity::kSuspect, severities.limited(), "sum beyond what a cell holds",
+         "It stays at the limit (97 days of one call path in one thread, 2^63 of what "
+         "is counted). Analyse a part of the trace (--from, --to)."});
+  }
+  if (severities.left_out() != 0) {
+    findings.push_back({Finding::Severity::kSuspect, severities.left_out(),
+                        "value that is no number", "A hardware counter's, most likely: left out."});
+  }
+}
+
 template <class A>
 Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
   std::vector<std::string> wrong = SwitchedOff(trace.definitions()).wrong_patterns();
@@ -904,6 +926,7 @@ Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
   std::move(wrong.begin(), wrong.end(), std::back_inserter(selection.exclude));
   selection.apply(metrics);
   std::vector<Finding> findings = findings_of(trace, analysis.notes(), analysis.unbegun());
+  add_limits(severities, findings);
   if (causes_left_out) {
     findings.push_back({Finding::Severity::kNote, 1, "root causes left out",
                         "Patterns are left out, so it is not known who waited for whom."});

@@ -14,7 +14,7 @@ struct CreatedTasks {
   struct Share {  // those that one thread executed
     LocationIndex thread = 0;
     std::uint64_t count = 0;
-    double seconds = 0;
+    TimeSum sum;  // how long they took
   };
   CallPathIndex call_path = 0;  // of one of them; all of the same place
   LocationIndex creator = 0;

@@ -44,7 +44,7 @@ void Instances::append(Instance& instance, const Wait& wait) {
     instance.further = 0;
     instance.waiters.reserve(kFirstWaiters);
   }
-  instance.waiting += wait.waiting;
+  instance.waiting.add(wait.waiting.value);
   instance.begin = std::min(instance.begin, wait.begin);
   instance.end = std::max(instance.end, wait.end);
   if (!instance.waiters.empty()) {  // a call that waited in several parts of the time
@@ -52,12 +52,12 @@ void Instances::append(Instance& instance, const Wait& wait) {
     if (last.location == wait.location && last.enter == wait.enter &&
         last.ended_by.location == wait.ended_by.location &&
         last.ended_by.time == wait.ended_by.time) {
-      last.waiting += wait.waiting;
+      last.waiting.add(wait.waiting.value);
       return;
     }
   }
-  instance.waiters.push_back(
-      {wait.location, wait.call_path, wait.enter, wait.exit, wait.waiting, wait.ended_by});
+  instance.waiters.push_back({wait.location, wait.call_path, wait.enter, wait.exit,
+                              TimeSum::of(wait.waiting.value), wait.ended_by});
 }
 
 void Instances::add(const Wait& wait) {
@@ -92,7 +92,7 @@ void Instances::absorb(WaitResults&& apart, MetricIndex metric) {
     const auto call_path = static_cast<CallPathIndex>(place);
     for (const Partner& p : partners) {
       partners_[{WaitResults::place(metric, call_path), p.location, p.call_path, p.at_exit}] +=
-          p.seconds;
+          p.waited;
     }
   }
   if (limit_ == 0) return;
@@ -147,7 +147,7 @@ void Instances::count_partner(const Wait& wait) {
     last_key_ = key;
     last_partner_ = &partners_[key];
   }
-  *last_partner_ += wait.waiting.value;
+  last_partner_->add(wait.waiting.value);
 }
 
 WaitResults Instances::finish() {
@@ -163,12 +163,12 @@ WaitResults Instances::finish() {
   if (results.of_places.size() > kPlaces) results.of_places.resize(kPlaces);
   std::stable_sort(results.of_places.begin(), results.of_places.end(),
                    [](const Instance& a, const Instance& b) { return a.metric < b.metric; });
-  for (const auto& [key, seconds] : partners_) {
-    results.partners[key.place].push_back({key.location, key.call_path, key.at_exit, seconds});
+  for (const auto& [key, waited] : partners_) {
+    results.partners[key.place].push_back({key.location, key.call_path, key.at_exit, waited});
   }
   for (auto& [place, partners] : results.partners) {
     std::sort(partners.begin(), partners.end(), [](const Partner& a, const Partner& b) {
-      if (a.seconds != b.seconds) return a.seconds > b.seconds;
+      if (a.waited != b.waited) return a.waited > b.waited;
       return std::tuple(a.location, a.call_path, a.at_exit) <
              std::tuple(b.location, b.call_path, b.at_exit);
     });

@@ -24,14 +24,14 @@ struct Waiter {
   LocationIndex location = 0;
   CallPathIndex call_path = 0;
   Seconds enter, exit;  // of the call
-  Seconds waiting;
+  TimeSum waiting;
   EndedBy ended_by;
 };
 
 struct Instance {
   MetricIndex metric = 0;
   Operation operation;
-  Seconds waiting;              // of all that waited
+  TimeSum waiting;              // of all that waited
   Seconds begin, end;           // from when the first to when the last waited
   std::vector<Waiter> waiters;  // the longest wait first, at most Instances::kListed
   std::uint64_t further = 0;    // that are not listed
@@ -45,7 +45,7 @@ struct Partner {
   LocationIndex location = 0;
   CallPathIndex call_path = 0;  // of the call that ended the waits
   bool at_exit = false;
-  double seconds = 0;
+  TimeSum waited;
 };
 
 // What became of all waits.
@@ -109,9 +109,9 @@ class Instances {
   std::size_t limit_, most_open_;
   std::vector<OfMetric> metrics_;
   std::unordered_map<std::uint64_t, Instance> of_places_;
-  std::unordered_map<Key, double, Hash> partners_;
+  std::unordered_map<Key, TimeSum, Hash> partners_;
   Key last_key_{};
-  double* last_partner_ = nullptr;
+  TimeSum* last_partner_ = nullptr;
 };
 
 }  // namespace kojak::expert

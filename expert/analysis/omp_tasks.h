@@ -33,7 +33,7 @@ class OmpTasks {
     CreatedTasks::Share& share = tasks.shares[call.index];
     share.thread = call.index;
     ++share.count;
-    share.seconds += (call.exit - call.enter).value;
+    share.sum.add((call.exit - call.enter).value);
   }
   // In the order of their places.
   std::vector<CreatedTasks> take() {

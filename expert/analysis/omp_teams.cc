@@ -167,9 +167,9 @@ void OmpTeams::on_call(const Call& call) {
   } else if (parallel_ && master_[call.index] && p.parallel == 0 && t != kOmpParallel &&
              !p.others.empty() && !starts_or_ends(call)) {
     if (raw(call.cnode) >= alone_.size()) alone_.resize(raw(call.cnode) + 1);
-    std::vector<double>& row = alone_[raw(call.cnode)];
+    std::vector<TimeSum>& row = alone_[raw(call.cnode)];
     if (row.empty()) row.resize(processes_.size());
-    row[raw(call.process)] += std::max(0.0, call.exclusive.value);
+    row[raw(call.process)].add(std::max(0.0, call.exclusive.value));
   }
 }
 

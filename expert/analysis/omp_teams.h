@@ -56,12 +56,12 @@ class OmpTeams {
   // The last FORK of the call's location whose parallel region has not been entered; taken. `fork`:
   // its time, later by what other regions took in between. Within MPI all time is MPI's: no FORK.
   bool take_fork(const earl::OpenCall& parallel, Seconds& fork, CallPathId& caller);
-  // f(call path, location of another thread, seconds) for the master's time alone.
+  // f(call path, location of another thread, TimeSum) for the master's time alone.
   template <class F>
   void for_each_idle(F&& f) const {
     for (CallPathIndex path = 0; path < alone_.size(); ++path) {
       for (std::size_t p = 0; p < alone_[path].size(); ++p) {
-        if (!(alone_[path][p] > 0)) continue;
+        if (!alone_[path][p]) continue;
         for (const std::uint32_t location : processes_[p].others)
           f(path, location, alone_[path][p]);
       }
@@ -100,8 +100,8 @@ class OmpTeams {
     Seconds nested;  // of other regions since then
     CallPathId caller{};
   };
-  std::vector<Fork> forks_;                 // by location
-  std::vector<std::vector<double>> alone_;  // by call path and process
+  std::vector<Fork> forks_;                  // by location
+  std::vector<std::vector<TimeSum>> alone_;  // by call path and process
   // Where teams are numbered.
   struct Team {
     std::uint32_t size = 0, left = 0;

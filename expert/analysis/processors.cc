@@ -61,15 +61,15 @@ std::string sharing_words(const ProcessorUse& use) {
 }  // namespace
 
 double ProcessorUse::covered() const {
-  double sum = 0;
-  for (const Thread& t : threads) sum += t.covered;
-  return sum;
+  TimeSum sum;
+  for (const Thread& t : threads) sum.add(t.covered);
+  return sum.seconds();
 }
 
 double ProcessorUse::wanted() const {
-  double sum = 0;
-  for (const Thread& t : threads) sum += t.wanted;
-  return sum;
+  TimeSum sum;
+  for (const Thread& t : threads) sum.add(t.wanted);
+  return sum.seconds();
 }
 
 const ProcessorUse::Thread* ProcessorUse::worst() const {
@@ -173,7 +173,7 @@ void add_processor_metric(const ProcessorUse& use, SeverityStore& severities,
       "Give each process a processor of its own (fewer processes on a node, or another binding), "
       "end "
       "what else runs there, and measure again.";
-  const MetricIndex index = severities.add_metric();
+  const MetricIndex index = severities.add_metric(SeverityStore::cells_of(metric));
   metrics.push_back({metric, index});
   for (const ProcessorUse::Thread& t : use.threads) {
     if (t.wanted > 0) severities.add(index, t.root, t.location, t.wanted);

@@ -30,9 +30,9 @@ void Profile::finish(SeverityStore& store, const earl::CallTree& tree) {
     for (LocationIndex l = 0; l < row.size(); ++l) {
       if (row[l].visits == 0) continue;
       store.add(metric_of(paths_[c].time_class), c, l, row[l].time);
-      store.add(kVisits, c, l, row[l].visits);
+      store.add_whole(kVisits, c, l, row[l].visits);
       tree.for_each_entered_with(CallPathId{c}, [&](CallPathId caller) {
-        store.add(kVisits, raw(caller), l, row[l].visits);
+        store.add_whole(kVisits, raw(caller), l, row[l].visits);
       });
     }
     if (!row.empty()) cells_.release(c);

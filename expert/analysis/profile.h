@@ -46,12 +46,12 @@ class Profile {
       learn(call);
     const Path& path = paths_[call_path];
     Cell& cell = path.row[call.index];
-    cell.visits += 1;
+    ++cell.visits;
     const double time = call.exclusive.value > 0 ? call.exclusive.value : 0;  // rounding
     if (path.by_completion && class_of_completed(call.completed) != path.time_class) {
       store.add(metric_of_class(class_of_completed(call.completed)), call_path, call.index, time);
     } else {
-      cell.time += time;
+      cell.time.add(time);
     }
   }
   // Moves everything to the store, row by row, so that nothing is held twice. Functions that were
@@ -60,8 +60,8 @@ class Profile {
 
  private:
   struct Cell {
-    double time = 0;
-    double visits = 0;
+    TimeSum time;
+    std::int64_t visits = 0;
   };
   struct Path {
     Cell* row = nullptr;  // null: never left yet

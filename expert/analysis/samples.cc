@@ -48,7 +48,7 @@ void Samples::add_metric(SeverityStore& severities, std::vector<ReportMetric>& m
   metric.summary =
       "How often a thread was found computing there, outside of MPI: once for each interval of "
       "processor time (ELG_SAMPLE).";
-  const MetricIndex index = severities.add_metric();
+  const MetricIndex index = severities.add_metric(SeverityStore::cells_of(metric));
   metrics.push_back({metric, index});
   std::map<std::pair<std::size_t, CallSiteId>, CallPathIndex> known;
   const auto below = [&](CallPathIndex parent, RegionId function, CallSiteId site) {
@@ -85,7 +85,7 @@ void Samples::add_metric(SeverityStore& severities, std::vector<ReportMetric>& m
     }
     for (std::size_t i = outermost; i-- > 1;) path = below(path, chain[i - 1]->left, sites[i]);
     for (const Count& c : counts) {
-      severities.add(index, path, c.location, static_cast<double>(c.count));
+      severities.add_whole(index, path, c.location, c.count);
     }
   }
 }

@@ -89,25 +89,26 @@ std::string_view advice_of(SendModeKind kind) {
   return kInfos[static_cast<std::size_t>(kind)].advice;
 }
 
-void SendCost::add(bool same_node, double bytes, double seconds) {
+void SendCost::add(bool same_node, std::uint64_t bytes, double seconds) {
   Sums& s = sums_[same_node];
-  s.n += 1;
-  s.x += bytes;
-  s.y += seconds;
-  s.xx += bytes * bytes;
-  s.xy += bytes * seconds;
+  const Amount x = bytes, y = in_ticks(seconds);
+  ++s.n;
+  s.x += x;
+  s.y += y;
+  s.xx += x * x;
+  s.xy += x * y;
 }
 
 SendCost::Fit SendCost::fit(bool same_node) const {
   const Sums& s = sums_[same_node];
   Fit fit;
-  fit.messages = static_cast<std::uint64_t>(s.n);
+  fit.messages = s.n;
   if (s.n > 0) {
-    const double spread = s.n * s.xx - s.x * s.x;  // 0 if all have one size
-    if (spread > 1e-9 * s.n * s.xx) {
-      fit.per_byte = std::max(0.0, (s.n * s.xy - s.x * s.y) / spread);
-    }
-    fit.latency = std::max(0.0, (s.y - fit.per_byte * s.x) / s.n);
+    const auto n = static_cast<double>(s.n), x = static_cast<double>(s.x), y = in_seconds(s.y),
+               xx = static_cast<double>(s.xx), xy = in_seconds(s.xy);
+    const double spread = n * xx - x * x;  // 0 if all have one size
+    if (spread > 1e-9 * n * xx) fit.per_byte = std::max(0.0, (n * xy - x * y) / spread);
+    fit.latency = std::max(0.0, (y - fit.per_byte * x) / n);
   }
   fit.latency = latency_.value_or(fit.latency);
   fit.per_byte = per_byte_.value_or(fit.per_byte);
@@ -129,7 +130,7 @@ void SendModes::add(SendModeKind kind, const earl::Call& call, Seconds waiting, 
   Sum& sum = sums_[{kind, raw(call.cnode)}];
   const bool costs = kind != SendModeKind::kEarlyBuffered;
   ++sum.count;
-  if (costs) sum.total += waiting.value;
+  if (costs) sum.total.add(waiting.value);
   sum.locations.insert(call.index);
   if (sum.count != 1 && !(sum.worst.waiting < waiting)) return;
   sum.worst = {call.index, call.enter, call.exit, waiting, side != nullptr ? side->before : 0};
@@ -230,8 +231,7 @@ void SendModes::early_sends(const earl::MessageCall& m) {
     const Cause posted{message.post_call.enter, delta};
     add(early(mode), call, LateReceiver::severity(call, {&posted, 1}));
     if (message.post_call.enter < call.enter) {
-      cost_.add(same_node(call, message.post_call), static_cast<double>(raw(message.bytes)),
-                call.exclusive.value);
+      cost_.add(same_node(call, message.post_call), raw(message.bytes), call.exclusive.value);
     }
   }
 }
@@ -275,7 +275,7 @@ void SendModes::waits(const earl::MessageCall& m) {
 std::vector<SendModeFinding> SendModes::findings() const {
   std::vector<SendModeFinding> findings;
   for (const auto& [key, sum] : sums_) {
-    SendModeFinding f{key.first, key.second, sum.count, sum.total, sum.worst, {}};
+    SendModeFinding f{key.first, key.second, sum.count, sum.total.seconds(), sum.worst, {}};
     f.locations.assign(sum.locations.begin(), sum.locations.end());
     if (key.first == SendModeKind::kSenderWait || key.first == SendModeKind::kReceiverWait) {
       const SendCost::Fit fit = cost_.fit(sum.same_node);

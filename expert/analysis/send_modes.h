@@ -48,14 +48,15 @@ class SendCost {
     double latency = 0, per_byte = 0;
     std::uint64_t messages = 0;  // that it was fitted on
   };
-  void add(bool same_node, double bytes, double seconds);
+  void add(bool same_node, std::uint64_t bytes, double seconds);
   Fit fit(bool same_node) const;
   void set_latency(double seconds) { latency_ = seconds; }
   void set_bandwidth(double bytes_per_second) { per_byte_ = 1 / bytes_per_second; }
 
  private:
   struct Sums {
-    double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+    std::uint64_t n = 0;
+    Amount x = 0, y = 0, xx = 0, xy = 0;  // bytes, ticks, and their products
   };
   std::array<Sums, 2> sums_{};  // other node, same node
   std::optional<double> latency_, per_byte_;
@@ -107,7 +108,7 @@ class SendModes {
   };
   struct Sum {
     std::uint64_t count = 0;
-    double total = 0;
+    TimeSum total;
     SendModeInstance worst;
     double bytes = 0;  // of the worst one's message
     bool same_node = false;

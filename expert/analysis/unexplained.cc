@@ -28,20 +28,20 @@ void Unexplained::add_long(const earl::Call& call) {
   const CallPathIndex path = raw(call.cnode);
   if (path >= functions_.size()) functions_.resize(path + 1);
   functions_[path] = call.function;
-  move(path, call.index, call.exclusive.value, 1);
+  move(path, call.index, TimeSum::of(call.exclusive.value), 1);
 }
 
 // Adds a rest, or takes one away that was added before.
-void Unexplained::move(CallPathIndex path, LocationIndex location, double seconds,
+void Unexplained::move(CallPathIndex path, LocationIndex location, TimeSum rest,
                        std::int64_t calls) {
-  if (seconds <= kLong) return;
-  const unsigned step = step_of({seconds});
+  if (rest <= TimeSum::of(kLong)) return;
+  const unsigned step = step_of({rest.seconds()});
   Rests& rests = rests_.row(path)[location];
   const auto at =
       std::find_if(rests.begin(), rests.end(), [&](const Rest& r) { return r.step == step; });
-  Rest& rest = at != rests.end() ? *at : rests.emplace_back(Rest{step});
-  rest.calls += calls;
-  rest.seconds += calls > 0 ? seconds : -seconds;
+  Rest& sum = at != rests.end() ? *at : rests.emplace_back(Rest{step});
+  sum.calls += calls;
+  calls > 0 ? sum.sum += rest : sum.sum -= rest;
 }
 
 void Unexplained::claim(const earl::Call& call, Seconds seconds) {
@@ -51,14 +51,15 @@ void Unexplained::claim(const earl::Call& call, Seconds seconds) {
   const auto at = std::find_if(recent.rbegin(), recent.rend(),
                                [&](const Claimed& c) { return c.enter_pos == call.enter_pos; });
   if (at != recent.rend()) {
-    at->claimed += seconds.value;
+    at->claimed.add(seconds.value);
     return;
   }
   if (recent.size() == kRecent) {
     settle(call.index, recent.front());
     recent.erase(recent.begin());
   }
-  recent.push_back({call.enter_pos, raw(call.cnode), call.exclusive.value, seconds.value});
+  recent.push_back({call.enter_pos, raw(call.cnode), TimeSum::of(call.exclusive.value),
+                    TimeSum::of(seconds.value)});
 }
 
 void Unexplained::settle(LocationIndex location, const Claimed& claimed) {
@@ -71,9 +72,9 @@ void Unexplained::settle_all(LocationIndex location) {
   recent_[location].clear();
 }
 
-double Unexplained::left_of(const MpiFunction& function, const Rests& rests) const {
+TimeSum Unexplained::left_of(const MpiFunction& function, const Rests& rests) const {
   const auto histogram = histograms_.find(&function);
-  if (histogram == histograms_.end()) return 0;
+  if (histogram == histograms_.end()) return {};
   const Histogram& h = histogram->second;
   double median = 0;
   if (h.calls >= kFew) {
@@ -84,13 +85,13 @@ double Unexplained::left_of(const MpiFunction& function, const Rests& rests) con
   }
   // Rests below 1 ms were never added; ten medians are the end of a step, too.
   const double least = looked_at(function) ? 10 * median : median;
-  double seconds = 0;
+  TimeSum left;
   for (const Rest& rest : rests) {
     const double begin = rest.step == 0 ? 0 : upper_end(rest.step - 1);
     if (rest.calls <= 0 || begin < least * (1 - 1e-9)) continue;
-    seconds += rest.seconds - static_cast<double>(rest.calls) * median;
+    left += rest.sum - TimeSum(rest.calls * in_ticks(median));
   }
-  return seconds;
+  return left;
 }
 
 }  // namespace kojak::expert

@@ -44,10 +44,10 @@ class Unexplained {
   // A pattern claims so much of a call that has been told.
   void claim(const earl::Call& call, Seconds seconds);
   // Claims that are known at the end, and of several calls together.
-  void claim_at_end(CallPathIndex path, LocationIndex location, double seconds) {
-    late_[{path, location}] += seconds;
+  void claim_at_end(CallPathIndex path, LocationIndex location, TimeSum time) {
+    late_[{path, location}] += time;
   }
-  // f(CallPathIndex, LocationIndex, double seconds) for all that is left.
+  // f(CallPathIndex, LocationIndex, TimeSum) for all that is left.
   template <class F>
   void finish(F&& f) {
     for (LocationIndex l = 0; l < recent_.size(); ++l) settle_all(l);
@@ -55,9 +55,9 @@ class Unexplained {
       if (functions_[p] == nullptr) continue;
       const std::span<const Rests> row = rests_.find(p);
       for (LocationIndex l = 0; l < row.size(); ++l) {
-        double seconds = left_of(*functions_[p], row[l]);
-        if (const auto late = late_.find({p, l}); late != late_.end()) seconds -= late->second;
-        if (seconds > kNegligible) f(p, l, seconds);
+        TimeSum left = left_of(*functions_[p], row[l]);
+        if (const auto late = late_.find({p, l}); late != late_.end()) left -= late->second;
+        if (left > TimeSum::of(kNegligible)) f(p, l, left);
       }
     }
   }
@@ -91,23 +91,22 @@ class Unexplained {
   struct Rest {  // of calls of which this much is unclaimed
     std::uint32_t step = 0;
     std::int64_t calls = 0;
-    double seconds = 0;
+    TimeSum sum;
   };
   using Rests = std::vector<Rest>;
   struct Claimed {
     std::uint64_t enter_pos = 0;
     CallPathIndex path = 0;
-    double duration = 0;
-    double claimed = 0;
+    TimeSum duration, claimed;
   };
 
   static bool concerns(const MpiFunction& function) { return function.role != MpiRole::kInit; }
   static bool looked_at(const MpiFunction& function) { return function.role != MpiRole::kOther; }
   void add_long(const earl::Call& call);
-  void move(CallPathIndex path, LocationIndex location, double seconds, std::int64_t calls);
+  void move(CallPathIndex path, LocationIndex location, TimeSum rest, std::int64_t calls);
   void settle(LocationIndex location, const Claimed& claimed);
   void settle_all(LocationIndex location);
-  double left_of(const MpiFunction& function, const Rests& rests) const;
+  TimeSum left_of(const MpiFunction& function, const Rests& rests) const;
 
   const Steps& steps_;
   std::map<const MpiFunction*, Histogram> histograms_;
@@ -116,7 +115,7 @@ class Unexplained {
   std::vector<const MpiFunction*> functions_;  // by call path with long calls
   RowTable<Rests> rests_;
   std::vector<std::vector<Claimed>> recent_;  // by location, the oldest first
-  std::map<std::pair<CallPathIndex, LocationIndex>, double> late_;
+  std::map<std::pair<CallPathIndex, LocationIndex>, TimeSum> late_;
 };
 
 }  // namespace kojak::expert

@@ -81,7 +81,8 @@ struct Wait {
 };
 
 // The waits of a call that waited `severity` in all, for each of these parts. What is left, for
-// nobody who is known, comes last, as an operation of its own with the number `rest`.
+// nobody who is known, comes last, as an operation of its own with the number `rest`. Together they
+// are the severity to the last tick: each part is a difference of rounded running sums.
 template <class F>
 void for_each_part(MetricIndex metric, const earl::Call& at, Seconds severity,
                    std::span<const WaitPart> parts, std::uint64_t rest, F&& f) {
@@ -91,20 +92,37 @@ void for_each_part(MetricIndex metric, const earl::Call& at, Seconds severity,
             .enter = at.enter,
             .exit = at.exit,
             .exit_pos = at.exit_pos};
-  Seconds left = severity;
+  const auto length = [&](const WaitPart& part) {
+    return earl::overlap(at, part.when.begin, part.when.end);
+  };
+  constexpr Seconds kRounding{1e-12};
+  Seconds all{};
+  const WaitPart* last = nullptr;
   for (const WaitPart& part : parts) {
-    wait.waiting = earl::overlap(at, part.when.begin, part.when.end);
-    if (!(wait.waiting > Seconds{0})) continue;
-    left = left - wait.waiting;
+    if (!(length(part) > Seconds{0})) continue;
+    all += length(part);
+    last = &part;
+  }
+  const bool rest_waited = kRounding < severity - all;
+  const TimeSum whole = TimeSum::of(severity.value);
+  Seconds until{};
+  TimeSum told;
+  for (const WaitPart& part : parts) {
+    if (!(length(part) > Seconds{0})) continue;
+    until += length(part);
+    const bool takes_rest = &part == last && !rest_waited;
+    const TimeSum now = takes_rest ? whole : std::min(TimeSum::of(until.value), whole);
+    if (!(now - told)) continue;
+    wait.waiting = Seconds{(now - told).seconds()};
+    told = now;
     wait.begin = std::max(part.when.begin, at.enter);
     wait.end = std::min(part.when.end, at.exit);
     wait.ended_by = part.ended_by;
     wait.operation = part.operation;
     f(wait);
   }
-  constexpr Seconds kRounding{1e-12};
-  if (!(kRounding < left)) return;
-  wait.waiting = left;
+  if (!rest_waited || !(whole - told)) return;
+  wait.waiting = Seconds{(whole - told).seconds()};
   wait.begin = at.enter;
   wait.end = at.exit;
   wait.ended_by = {};

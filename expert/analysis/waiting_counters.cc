@@ -27,11 +27,6 @@ bool claims_waiting(MetricIndex m) {
          m != metric_index<OmpIdleThreads>();
 }
 
-// Adds the rows of a call path, over the locations.
-void add_over_locations(std::vector<double>& sums, std::span<const double> row) {
-  for (std::size_t l = 0; l < row.size(); ++l) sums[l] += row[l];
-}
-
 }  // namespace
 
 void add_waiting_counters(SeverityStore& severities, std::vector<ReportMetric>& metrics,
@@ -61,27 +56,30 @@ void add_waiting_counters(SeverityStore& severities, std::vector<ReportMetric>& 
         "taken that a call counts as much in each moment. Waiting that sleeps counts nothing, "
         "waiting that polls all the time as much as computing.";
     metric.fractions = true;
-    found.push_back({metrics[i].index, severities.add_metric()});
+    found.push_back({metrics[i].index, severities.add_metric(SeverityStore::cells_of(metric))});
     const ReportMetric below{metric, found.back().waiting, metrics[i].shown};
     metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(++i), below);
   }
   if (found.empty()) return;
-  std::vector<double> time(severities.locations()), waiting(severities.locations());
+  std::vector<Amount> time(severities.locations()), waiting = time, counted = time;
   for (CallPathIndex c = 0; c < call_paths; ++c) {
     std::fill(waiting.begin(), waiting.end(), 0);
     for (MetricIndex m = 0; m < kMetrics; ++m) {
-      if (claims_waiting(m)) add_over_locations(waiting, severities.row(m, c));
+      if (claims_waiting(m)) severities.add_row_to(waiting, m, c);
     }
-    if (std::none_of(waiting.begin(), waiting.end(), [](double w) { return w > 0; })) continue;
+    if (std::none_of(waiting.begin(), waiting.end(), [](Amount w) { return w > 0; })) continue;
     std::fill(time.begin(), time.end(), 0);
     for (MetricIndex m = 0; m < kMetrics; ++m) {
-      if (kAllMetrics[m].own) add_over_locations(time, severities.row(m, c));
+      if (kAllMetrics[m].own) severities.add_row_to(time, m, c);
     }
     for (const Found& f : found) {
-      const std::span<const double> counted = severities.row(f.counter, c);
+      std::fill(counted.begin(), counted.end(), 0);
+      severities.add_row_to(counted, f.counter, c);
       for (LocationIndex l = 0; l < counted.size(); ++l) {
-        if (!(waiting[l] > 0) || !(time[l] > 0)) continue;
-        severities.add(f.waiting, c, l, counted[l] * std::min(1.0, waiting[l] / time[l]));
+        if (counted[l] == 0 || !(waiting[l] > 0) || !(time[l] > 0)) continue;
+        const double share = static_cast<double>(waiting[l]) / static_cast<double>(time[l]);
+        severities.add(f.waiting, c, l,
+                       severities.value(f.counter, counted[l]) * std::min(1.0, share));
       }
     }
   }

@@ -38,7 +38,7 @@ ReportMetric metric_of_causes(std::string_view name, std::string_view title,
   metric.kind = Metric::Kind::kSummand;
   metric.summary = summary;
   metric.of_causes = true;
-  return {metric, severities.add_metric()};
+  return {metric, severities.add_metric(SeverityStore::cells_of(metric))};
 }
 
 // Waits, at the waiting calls: the parts for what the one waited for did and waited for.
@@ -156,17 +156,17 @@ class StretchPaths {
 
 // The time of stretches goes from their functions to them.
 void move_times(const RootCauses& causes, const StretchPaths& paths, SeverityStore& severities) {
-  constexpr double kRounding = 1e-9;
+  constexpr TimeSum kRounding(1100);  // a nanosecond
   constexpr MetricIndex kTime = metric_index<Execution>();
   for (const StretchTime& t : causes.times) {
     const CallPathIndex place = paths.place_of(t.stretch);
     if (t.stretch.path == kNoCallPath || place == t.stretch.path) continue;
-    const std::span<const double> there = severities.row(kTime, t.stretch.path);
+    const std::span<const std::int64_t> there = severities.whole_row(kTime, t.stretch.path);
     if (there.empty()) continue;
-    const double whole = there[t.location];
-    const double moved = whole - t.seconds < kRounding ? whole : t.seconds;
-    if (!(moved > 0)) continue;
-    severities.add(kTime, t.stretch.path, t.location, -moved);
+    const TimeSum whole(there[t.location]), part = TimeSum::of(t.seconds);
+    const TimeSum moved = whole - part < kRounding ? whole : part;
+    if (!moved) continue;
+    severities.add(kTime, t.stretch.path, t.location, TimeSum() - moved);
     severities.add(kTime, place, t.location, moved);
   }
 }

@@ -38,12 +38,6 @@ struct MeanOf {
   }
 };
 
-// Of what is not negative.
-Ticks rounded(double value) {
-  const auto whole = static_cast<Ticks>(value);
-  return value - static_cast<double>(whole) < 0.5 ? whole : whole + 1;
-}
-
 }  // namespace
 
 RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
@@ -500,7 +494,7 @@ void CauseSolver::pass_group(std::uint32_t index) {
   const auto give = [&](GroupDelay& d, std::uint32_t of, double own, double passed,
                         const CauseChains::Link& link) {
     const auto part = [](double wanted, Amount there) {
-      return std::clamp(Amount{rounded(std::max(wanted, 0.0))}, Amount{0}, there);
+      return std::clamp(Amount{nearest_whole(std::max(wanted, 0.0))}, Amount{0}, there);
     };
     const Waiting given{part(own, left.own), part(passed, left.passed)};
     left.own -= given.own;
@@ -555,7 +549,9 @@ void CauseSolver::pass_group(std::uint32_t index) {
   }
   for (WaitId w = group.first_wait; w < group.waits_end; ++w) {
     const std::size_t place = place_of(location_of(waits_[w]));
-    note_indirect(w, place == kNoPlace ? 0 : indirect[place] > 0 ? rounded(indirect[place]) : 0);
+    note_indirect(w, place == kNoPlace     ? 0
+                     : indirect[place] > 0 ? nearest_whole(indirect[place])
+                                           : 0);
   }
 }
 

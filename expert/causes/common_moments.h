@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "expert/analysis/severity.h"
-#include "expert/causes/ticks.h"
+#include "expert/metrics/amount.h"
 
 namespace kojak::expert {
 

@@ -20,7 +20,7 @@
 
 #include "expert/analysis/log_memory.h"
 #include "expert/analysis/severity.h"
-#include "expert/causes/ticks.h"
+#include "expert/metrics/amount.h"
 
 namespace kojak::expert {
 

@@ -15,7 +15,7 @@
 
 #include "expert/analysis/log_memory.h"
 #include "expert/causes/stretches.h"
-#include "expert/causes/ticks.h"
+#include "expert/metrics/amount.h"
 
 namespace kojak::expert {
 

@@ -118,7 +118,7 @@ Instance as_instance(const expert::Report& analysis, const expert::StorePlaces& 
   Instance instance;
   instance.metric = expert::all_metrics()[found.metric].name;
   instance.object = expert::object_words(analysis, places, found.operation);
-  instance.seconds = found.waiting.value;
+  instance.seconds = found.waiting.seconds();
   instance.begin = found.begin.value;
   instance.end = found.end.value;
   for (const expert::Waiter& waiter : found.waiters) {
@@ -238,7 +238,7 @@ Instances instances_of(const expert::Report& analysis, const cube::Report& repor
       result.partners.push_back({std::string(expert::all_metrics()[metric].name), node,
                                  partner.location,
                                  expert::call_name(analysis, places, partner.call_path),
-                                 partner.at_exit, partner.seconds});
+                                 partner.at_exit, partner.waited.seconds()});
     }
   }
   std::sort(result.partners.begin(), result.partners.end(),

@@ -101,7 +101,7 @@ void add_partners(Json& json, const Report& report, const StorePlaces& places,
   for (const Partner& p : partners) {
     json.begin_object();
     add_call(json, report, places, p.location, p.call_path, p.at_exit);
-    json.member("seconds", p.seconds).end_object();
+    json.member("seconds", p.waited.seconds()).end_object();
   }
   json.end_array();
 }
@@ -161,7 +161,7 @@ void add_instances(Json& json, const Report& report, const StorePlaces& places) 
     if (metric == kNone) continue;
     json.begin_object()
         .member("metric", report.metrics()[metric].metric.name)
-        .member("waiting", i.waiting.value)
+        .member("waiting", i.waiting.seconds())
         .member("begin", i.begin.value)
         .member("end", i.end.value);
     json.key("object");
@@ -180,7 +180,7 @@ void add_instances(Json& json, const Report& report, const StorePlaces& places) 
           .member("call_path", places.call_path(w.call_path))
           .member("enter", w.enter.value)
           .member("exit", w.exit.value)
-          .member("waiting", w.waiting.value);
+          .member("waiting", w.waiting.seconds());
       if (w.ended_by.known()) {
         json.key("until").begin_object().member("time", w.ended_by.time.value);
         json.member("thread", places.thread(w.ended_by.location));
@@ -228,7 +228,7 @@ void add_tasks(Json& json, const Report& report, const StorePlaces& places) {
       json.begin_object()
           .member("thread", places.thread(share.thread))
           .member("count", share.count)
-          .member("seconds", share.seconds)
+          .member("seconds", share.sum.seconds())
           .end_object();
     }
     json.end_array().end_object();

@@ -57,12 +57,13 @@ Report::Report(const Definitions& definitions, std::vector<LocationId> locations
   order_call_paths(call_paths, metrics);
   order_system();
   totals_.assign(metrics_.size(), 0);
-  std::vector<double> values(threads());
   for (std::size_t m = 0; m < metrics_.size(); ++m) {
+    Amount total = 0;
     for (std::size_t c = 0; c < call_paths_.size(); ++c) {
-      if (!row(m, c, values)) continue;
-      for (const double value : values) totals_[m] += value;
+      sum_row(m, c);
+      for (const LocationIndex l : thread_locations_) total += sums_[l];
     }
+    totals_[m] = severities_.value(metrics_[m].own.front(), total);
   }
 }
 
@@ -141,8 +142,8 @@ std::vector<std::size_t> Report::unite_teams(std::vector<CallPath>& call_paths,
         region->type != kOmpParallel || is_absent(call_paths[i].site)) {
       return false;
     }
-    const std::span<const double> row =
-        severities_.row(visits->index, static_cast<CallPathIndex>(root));
+    const std::span<const std::int64_t> row =
+        severities_.whole_row(visits->index, static_cast<CallPathIndex>(root));
     for (std::size_t l = 0; l < row.size(); ++l) {
       if (row[l] != 0 && first[l]) return false;
     }
@@ -248,8 +249,8 @@ std::vector<RegionId> Report::main_above(const std::vector<CallPath>& call_paths
     if (parent == kNone || call_paths[parent].parent != kNone || is_absent(mains[parent])) continue;
     const RegionDef* region = definitions_->regions.find(call_paths[i].region);
     if (region != nullptr && (region->is_tracing() || region->is_pausing())) continue;
-    const std::span<const double> row =
-        severities_.row(visits->index, static_cast<CallPathIndex>(i));
+    const std::span<const std::int64_t> row =
+        severities_.whole_row(visits->index, static_cast<CallPathIndex>(i));
     below[i] = mains[parent];
     for (std::size_t l = 0; l < row.size(); ++l) {
       if (row[l] != 0 && !first[l]) below[i] = absent<RegionId>();
@@ -398,34 +399,41 @@ std::string Report::thread_name(std::size_t thread) const {
   return thread_names_[thread];
 }
 
-bool Report::add_row(std::size_t metric, CallPathIndex call_path, std::span<double> out) const {
-  bool any = false;
+void Report::add_row(std::size_t metric, CallPathIndex call_path) const {
   for (const MetricIndex own : metrics_[metric].own) {
-    const std::span<const double> values = severities_.row(own, call_path);
-    for (std::size_t t = 0; t < out.size() && !values.empty(); ++t) {
-      out[t] += values[thread_locations_[t]];
-      any = any || out[t] != 0;
-    }
+    severities_.add_row_to(sums_, own, call_path);
   }
-  for (const std::size_t child : summands_[metric]) any = add_row(child, call_path, out) || any;
-  return any;
+  for (const std::size_t child : summands_[metric]) add_row(child, call_path);
+}
+
+void Report::sum_row(std::size_t metric, std::size_t call_path) const {
+  sums_.assign(severities_.locations(), 0);
+  const CallPathNode& node = call_paths_[call_path];
+  if (node.index != kOnlyNamed) add_row(metric, node.index);
+  for (const CallPathIndex index : node.also) add_row(metric, index);
 }
 
 bool Report::row(std::size_t metric, std::size_t call_path, std::span<double> out) const {
-  std::fill(out.begin(), out.end(), 0.0);
-  const CallPathNode& node = call_paths_[call_path];
-  bool any = node.index != kOnlyNamed && add_row(metric, node.index, out);
-  for (const CallPathIndex index : node.also) any = add_row(metric, index, out) || any;
+  sum_row(metric, call_path);
+  bool any = false;
+  for (std::size_t t = 0; t < out.size(); ++t) {
+    const Amount sum = sums_[thread_locations_[t]];
+    any = any || sum != 0;
+    out[t] = severities_.value(metrics_[metric].own.front(), sum);
+  }
   return any;
 }
 
 std::vector<double> Report::by_thread(std::size_t metric) const {
-  std::vector<double> sums(threads()), values(threads());
+  std::vector<Amount> sums(threads());
   for (std::size_t c = 0; c < call_paths_.size(); ++c) {
-    if (!row(metric, c, values)) continue;
-    for (std::size_t t = 0; t < sums.size(); ++t) sums[t] += values[t];
+    sum_row(metric, c);
+    for (std::size_t t = 0; t < sums.size(); ++t) sums[t] += sums_[thread_locations_[t]];
   }
-  return sums;
+  std::vector<double> values;
+  for (const Amount sum : sums)
+    values.push_back(severities_.value(metrics_[metric].own.front(), sum));
+  return values;
 }
 
 bool Report::is_wait(std::size_t metric) const {

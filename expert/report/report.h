@@ -163,7 +163,8 @@ class Report {
   CallSiteId program_site(std::size_t call_path) const;
 
  private:
-  bool add_row(std::size_t metric, CallPathIndex call_path, std::span<double> out) const;
+  void add_row(std::size_t metric, CallPathIndex call_path) const;
+  void sum_row(std::size_t metric, std::size_t call_path) const;
   void add_metrics(const std::vector<ReportMetric>& metrics);
   void order_call_paths(std::vector<CallPath> call_paths, const std::vector<ReportMetric>& metrics);
   RegionId caller_of(const CallPath& path) const;
@@ -188,6 +189,7 @@ class Report {
   std::map<LocationId, std::size_t> threads_by_location_;
   std::vector<std::string> thread_names_;
   SeverityStore severities_;
+  mutable std::vector<Amount> sums_;  // kept for its memory only: a row by location
   std::vector<double> totals_;
   std::vector<Finding> findings_;
   WaitResults waits_;

@@ -15,11 +15,11 @@ namespace kojak::expert {
 namespace {
 
 std::string progress_remark(const ProgressSureness& s) {
-  if (!(s.sure + s.unsure > 0)) return {};
+  if (!s.sure && !s.unsure) return {};
   if (s.confirmed == 0) {
     return "Not sure: no call shows whether transfers need their target to call MPI here.";
   }
-  std::string text = s.unsure > 0 ? "In part sure: " : "Sure: ";
+  std::string text = s.unsure ? "In part sure: " : "Sure: ";
   return text + counted(s.confirmed, "call", "calls") +
          " ended only after the target, which had been computing, called MPI again; none ended "
          "before.";

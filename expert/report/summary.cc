@@ -257,18 +257,18 @@ void print_tasks(std::ostream& out, const Report& report, const SummaryStyle& st
   struct Row {
     const CreatedTasks* tasks;
     std::uint64_t count = 0;
-    double seconds = 0;
+    TimeSum sum;
   };
   std::vector<Row> rows;
   for (const CreatedTasks& tasks : report.tasks()) {
     Row& row = rows.emplace_back(Row{&tasks});
     for (const CreatedTasks::Share& share : tasks.shares) {
       row.count += share.count;
-      row.seconds += share.seconds;
+      row.sum += share.sum;
     }
   }
   std::stable_sort(rows.begin(), rows.end(),
-                   [](const Row& a, const Row& b) { return a.seconds > b.seconds; });
+                   [](const Row& a, const Row& b) { return a.sum > b.sum; });
   const StorePlaces places(report);
   const auto thread = [&](LocationIndex location) {
     const std::size_t found = places.thread(location);
@@ -293,7 +293,7 @@ void print_tasks(std::ostream& out, const Report& report, const SummaryStyle& st
       words += " and others by " + counted(shares.size() - kNamed, "thread", "threads");
     }
     const std::string text = wrapped(words + '.', style.width, indent(style, 24));
-    const std::string numbers = right(seconds(rows[i].seconds), 12) +
+    const std::string numbers = right(seconds(rows[i].sum.seconds()), 12) +
                                 right(grouped(static_cast<double>(rows[i].count)), 10) + "  ";
     out << (indent(style, 24) == 24 ? numbers + text.substr(24) : numbers + '\n' + text);
   }
@@ -507,7 +507,7 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
     const StorePlaces places(report);
     const Partner& most = partners.front();
     out << wrapped(
-        "There, " + largest_part(most.seconds, first->seconds) + " until " +
+        "There, " + largest_part(most.waited.seconds(), first->seconds) + " until " +
             cube::printable(ending(report, places, most.location, most.call_path, most.at_exit)) +
             ".",
         style.width, 2);
@@ -559,12 +559,12 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
       shown = metric;
     }
     const std::string object = cube::printable(object_words(report, places, i.operation));
-    out << right(seconds(i.waiting.value), 12) << "  in [" << fixed(i.begin.value, 6) << ", "
+    out << right(seconds(i.waiting.seconds()), 12) << "  in [" << fixed(i.begin.value, 6) << ", "
         << fixed(i.end.value, 6) << "]" << (object.empty() ? "" : ", " + object) << '\n';
     const std::size_t listed = std::min(i.waiters.size(), kWaiters);
     for (std::size_t w = 0; w < listed; ++w) {
       const Waiter& waiter = i.waiters[w];
-      out << right(seconds(waiter.waiting.value), 18) << "  "
+      out << right(seconds(waiter.waiting.seconds()), 18) << "  "
           << report.thread_name(places.thread(waiter.location)) << '\n'
           << path_line(report, places.call_path(waiter.call_path), style, 20);
     }
@@ -580,7 +580,7 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
     if (partners.size() > kPartners) {
       out << std::string(14, ' ') << "and " << partners.size() - kPartners << " others\n";
     }
-    if (i.without_processor >= kWorthAWord * i.waiters.front().waiting.value &&
+    if (i.without_processor >= kWorthAWord * i.waiters.front().waiting.seconds() &&
         i.without_processor > 0) {
       out << wrapped(report.thread_name(places.thread(i.waiters.front().ended_by.location)) +
                          " had no processor for at least " + seconds(i.without_processor) +

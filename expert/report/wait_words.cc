@@ -75,7 +75,7 @@ void add_to(std::vector<Partner>& partners, const Partner& more) {
            p.at_exit == more.at_exit;
   });
   if (known != partners.end()) {
-    known->seconds += more.seconds;
+    known->waited += more.waited;
   } else {
     partners.push_back(more);
   }
@@ -83,7 +83,7 @@ void add_to(std::vector<Partner>& partners, const Partner& more) {
 
 void sort_by_seconds(std::vector<Partner>& partners) {
   std::stable_sort(partners.begin(), partners.end(),
-                   [](const Partner& a, const Partner& b) { return a.seconds > b.seconds; });
+                   [](const Partner& a, const Partner& b) { return a.waited > b.waited; });
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ std::vector<Partner> partners_of(const Instance& instance) {
   std::vector<Partner> partners;
   for (const Waiter& w : instance.waiters) {
     const EndedBy& by = w.ended_by;
-    if (by.known()) add_to(partners, {by.location, by.call_path, by.at_exit, w.waiting.value});
+    if (by.known()) add_to(partners, {by.location, by.call_path, by.at_exit, w.waiting});
   }
   sort_by_seconds(partners);
   return partners;

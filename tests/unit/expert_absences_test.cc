@@ -64,21 +64,21 @@ TEST(Absences, NameTheTargetAndTheCallWithWhichItCameBack) {
   const AbsencesFound found(kTwoTargets);
   const auto waits = found.of(metric_index<SyncWaitForProgress>());
   ASSERT_EQ(waits.size(), 2u);
-  EXPECT_EQ(waits[0]->waiting.value, 3);
+  EXPECT_EQ(waits[0]->waiting.seconds(), 3);
   EXPECT_EQ(waits[0]->begin.value, 3);
   EXPECT_EQ(waits[0]->end.value, 8);
   EXPECT_EQ(object_name(waits[0]->operation), "window 0 of rank 2");
   ASSERT_EQ(waits[0]->waiters.size(), 1u);  // both parts are one wait
   EXPECT_EQ(waits[0]->waiters[0].ended_by.time.value, 8);
   EXPECT_EQ(found.until(partners_of(*waits[0])[0]), "rank 2 enters MPI_Testall");
-  EXPECT_EQ(waits[1]->waiting.value, 1);
+  EXPECT_EQ(waits[1]->waiting.seconds(), 1);
   EXPECT_EQ(object_name(waits[1]->operation), "window 0 of rank 1");
   EXPECT_EQ(found.until(partners_of(*waits[1])[0]), "rank 1 enters MPI_Test");
   const auto& partners = partners_of(*found.report, metric_index<SyncWaitForProgress>(),
                                      waits[0]->waiters[0].call_path);
   ASSERT_EQ(partners.size(), 2u);  // over the whole run: the 4 s of the metric
-  EXPECT_EQ(partners[0].seconds, 3);
-  EXPECT_EQ(partners[1].seconds, 1);
+  EXPECT_EQ(partners[0].waited.seconds(), 3);
+  EXPECT_EQ(partners[1].waited.seconds(), 1);
   EXPECT_EQ(found.report->total(found.report->find_metric("mpi_rma_sync_wait_for_progress")), 4);
 }
 
@@ -107,13 +107,13 @@ TEST(Absences, OneOfThemIsOneInstanceHoweverItWasWaitedFor) {
       "EXIT lid=0 time=8.375\nEXIT lid=0 time=9\nEXIT lid=1 time=9\nEXIT lid=2 time=9\n");
   const auto waits = found.of(metric_index<SyncWaitForProgress>());
   ASSERT_EQ(waits.size(), 1u);
-  EXPECT_EQ(waits[0]->waiting.value, 5);  // 3 + 2
+  EXPECT_EQ(waits[0]->waiting.seconds(), 5);  // 3 + 2
   ASSERT_EQ(waits[0]->waiters.size(), 2u);
   EXPECT_EQ(waits[0]->waiters[0].location, 0u);
   EXPECT_EQ(waits[0]->waiters[1].location, 1u);
   const std::vector<Partner> partners = partners_of(*waits[0]);
   ASSERT_EQ(partners.size(), 1u);
-  EXPECT_EQ(partners[0].seconds, 5);
+  EXPECT_EQ(partners[0].waited.seconds(), 5);
   EXPECT_EQ(found.until(partners[0]), "rank 2 enters MPI_Iprobe");
 }
 
@@ -160,10 +160,10 @@ TEST(Absences, LocksWhoseGrantNeedsTheTargetNameTheirHolder) {
   // 0 itself waits for the target: outside [22.25, 30], from 26 on.
   const auto progress = found.of(metric_index<SyncWaitForProgress>());
   ASSERT_EQ(progress.size(), 1u);
-  EXPECT_EQ(progress[0]->waiting.value, 4);
+  EXPECT_EQ(progress[0]->waiting.seconds(), 4);
   const auto locks = found.of(metric_index<SyncLockContention>());
   ASSERT_EQ(locks.size(), 1u);
-  EXPECT_EQ(locks[0]->waiting.value, 4);
+  EXPECT_EQ(locks[0]->waiting.seconds(), 4);
   EXPECT_EQ(object_name(locks[0]->operation), "window 0 of rank 2");
   EXPECT_EQ(found.until(partners_of(*locks[0])[0]), "rank 0 leaves MPI_Win_unlock");
 }
@@ -195,10 +195,12 @@ TEST_P(AbsentSides, CountWhereTheEvidenceLeavesThem) {
   LogMemory memory;
   WaitClaims::Results results;
   results.memory = &memory;
-  results.progress = [&](ProgressKind, CallPathIndex, LocationIndex, double s) { sum += s; };
+  results.progress = [&](ProgressKind, CallPathIndex, LocationIndex, TimeSum s) {
+    sum += s.seconds();
+  };
   results.progress_waits = [&](ProgressKind, WaitResults&& waits, const KeptWaits&) {
     for (const Instance& i : waits.worst) {
-      named.emplace_back(i.operation.process, i.waiting.value);
+      named.emplace_back(i.operation.process, i.waiting.seconds());
       EXPECT_EQ(i.waiters[0].ended_by.location, i.operation.process);
     }
   };
@@ -255,11 +257,13 @@ TEST_P(HeldLocks, CountAsTheEvidenceTells) {
       for_holder += (part.when.end - part.when.begin).value;
     }
   };
-  results.contention = [&](LockSide, CallPathIndex, LocationIndex, double s) { sum += s; };
+  results.contention = [&](LockSide, CallPathIndex, LocationIndex, TimeSum s) {
+    sum += s.seconds();
+  };
   results.contention_waits = [&](LockSide, WaitResults&& waits, const KeptWaits&) {
     ASSERT_EQ(waits.worst.size(), 1u);
     EXPECT_EQ(waits.worst[0].waiters[0].ended_by.location, 3u);
-    for_holder += waits.worst[0].waiting.value;
+    for_holder += waits.worst[0].waiting.seconds();
   };
   WaitClaims claims(10, 2, true, results);
   WaitingCall w;
@@ -310,13 +314,13 @@ TEST(Absences, ResultsCountedApartAreJoined) {
   const WaitResults results = all.finish();
   ASSERT_EQ(results.worst.size(), 2u);
   EXPECT_EQ(results.worst[0].metric, 4u);
-  EXPECT_EQ(results.worst[0].waiting.value, 2.0 * (Instances::kListed + 1) + 3);
+  EXPECT_EQ(results.worst[0].waiting.seconds(), 2.0 * (Instances::kListed + 1) + 3);
   EXPECT_EQ(results.worst[0].waiters[0].location, 1000u);
   EXPECT_EQ(results.worst[0].waiters.size() + results.worst[0].further, Instances::kListed + 2);
-  EXPECT_EQ(results.worst[1].waiting.value, 1);
+  EXPECT_EQ(results.worst[1].waiting.seconds(), 1);
   const auto found = results.partners.find(WaitResults::place(4, 0));
   ASSERT_NE(found, results.partners.end());
-  EXPECT_EQ(found->second[0].seconds, 2.0 * (Instances::kListed + 1) + 4);
+  EXPECT_EQ(found->second[0].waited.seconds(), 2.0 * (Instances::kListed + 1) + 4);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 // and the second thread of one process.
 struct CallTreeFixture {
   Definitions defs;
-  SeverityStore store{kMetrics, 2};
+  SeverityStore store{kAllMetrics, 2};
   std::vector<CallPath> paths;
   std::map<std::string, RegionId> regions;
 
@@ -218,7 +218,7 @@ TEST(CallTree, ManyNestedCallsNeedNoStackAndNamesOfTheirEnds) {
     at = f.paths.size() - 1;
   }
   const Report report(f.defs, {LocationId{0}}, metrics_where([](Needs) { return true; }), f.paths,
-                      SeverityStore(kMetrics, 1), {});
+                      SeverityStore(kAllMetrics, 1), {});
   ASSERT_EQ(report.call_paths().size(), kCalls);
   EXPECT_EQ(report.call_paths().back().depth, kCalls - 1);
   const std::string name = report.call_path_name(kCalls - 1);

@@ -147,12 +147,13 @@ TEST(LastCalls, WhatAProcessComputesThatDoesNotComeBack) {
   EXPECT_EQ(found.of(1).since.value, 4);
   EXPECT_EQ(found.of(1).until.value, kAllEnded);
   EXPECT_EQ(found.of(1).computes, CallSiteId{1});
-  EXPECT_EQ(found.said,
-            "Where the processes stood when the run was ended No deadlock: rank 1 has computed since "
-            "4.000 s; rank 0 waits for it. rank 0 stands in MPI_Recv since "
-            "2.000 s, for 7.000 s, and waits for a message of rank 1 (tag 5), which computes in "
-            "stuck (hang.c:18). rank 1 is outside of MPI calls that can wait, in stuck (hang.c:18) "
-            "since 4.000 s, for 5.000 s.");
+  EXPECT_EQ(
+      found.said,
+      "Where the processes stood when the run was ended No deadlock: rank 1 has computed since "
+      "4.000 s; rank 0 waits for it. rank 0 stands in MPI_Recv since "
+      "2.000 s, for 7.000 s, and waits for a message of rank 1 (tag 5), which computes in "
+      "stuck (hang.c:18). rank 1 is outside of MPI calls that can wait, in stuck (hang.c:18) "
+      "since 4.000 s, for 5.000 s.");
 }
 TEST(LastCalls, ANoteBesideAFunctionThatIsNotOfMpiSaysNothing) {
   const LastFound found(

@@ -36,15 +36,15 @@ TEST(Operations, AddUpWhatWaitedInThem) {
   const WaitResults results = instances.finish();
   ASSERT_EQ(results.worst.size(), 2u);
   const Instance& first = results.worst[0];
-  EXPECT_EQ(first.waiting.value, 7);  // 3 + 4, more than the other one's 5
+  EXPECT_EQ(first.waiting.seconds(), 7);  // 3 + 4, more than the other one's 5
   EXPECT_EQ(first.begin.value, 1);
   EXPECT_EQ(first.end.value, 5);
   ASSERT_EQ(first.waiters.size(), 2u);
   EXPECT_EQ(first.waiters[0].location, 1u);  // the longest first
-  EXPECT_EQ(results.worst[1].waiting.value, 5);
+  EXPECT_EQ(results.worst[1].waiting.seconds(), 5);
   ASSERT_EQ(partners_of(first).size(), 1u);
   EXPECT_EQ(partners_of(first)[0].location, 2u);
-  EXPECT_EQ(partners_of(first)[0].seconds, 7);
+  EXPECT_EQ(partners_of(first)[0].waited.seconds(), 7);
   EXPECT_TRUE(partners_of(results.worst[1]).empty());
 }
 
@@ -55,10 +55,10 @@ TEST(Operations, OnlyTheWorstAreKept) {
   }
   const WaitResults results = instances.finish();
   ASSERT_EQ(results.worst.size(), 2u);
-  EXPECT_EQ(results.worst[0].waiting.value, 5);
-  EXPECT_EQ(results.worst[1].waiting.value, 4);
+  EXPECT_EQ(results.worst[0].waiting.seconds(), 5);
+  EXPECT_EQ(results.worst[1].waiting.seconds(), 4);
   ASSERT_EQ(results.of_places.size(), 1u);  // all at one call path
-  EXPECT_EQ(results.of_places[0].waiting.value, 5);
+  EXPECT_EQ(results.of_places[0].waiting.seconds(), 5);
   Instances none(0, 16);
   none.add(wait_at(0, 1, 0, 1));
   EXPECT_TRUE(none.finish().worst.empty());
@@ -80,8 +80,8 @@ TEST(Operations, ScatteredOnesArePutTogetherByNumber) {
   instances.add(wait_at(1, 1, 0, 4, 5, true));
   const WaitResults results = instances.finish();
   ASSERT_EQ(results.worst.size(), 2u);
-  EXPECT_EQ(results.worst[0].waiting.value, 5);  // 1 + 4
-  EXPECT_EQ(results.worst[1].waiting.value, 2);
+  EXPECT_EQ(results.worst[0].waiting.seconds(), 5);  // 1 + 4
+  EXPECT_EQ(results.worst[1].waiting.seconds(), 2);
 }
 
 // Of 16 locations the waits of a scattered operation are put together as long as fewer than 1,024
@@ -95,12 +95,12 @@ TEST(Operations, ScatteredWaitsArePutTogetherForAWhile) {
     const WaitResults results = instances.finish();
     ASSERT_EQ(results.worst.size(), 2u);
     if (later < Instances::kLeastOpen) {
-      EXPECT_EQ(results.worst[0].waiting.value, 4 + 3);
+      EXPECT_EQ(results.worst[0].waiting.seconds(), 4 + 3);
       EXPECT_EQ(results.worst[0].waiters.size(), 2u);
-      EXPECT_EQ(results.worst[1].waiting.value, 1);
+      EXPECT_EQ(results.worst[1].waiting.seconds(), 1);
     } else {
-      EXPECT_EQ(results.worst[0].waiting.value, 4);
-      EXPECT_EQ(results.worst[1].waiting.value, 3);
+      EXPECT_EQ(results.worst[0].waiting.seconds(), 4);
+      EXPECT_EQ(results.worst[1].waiting.seconds(), 3);
     }
   }
 }
@@ -114,7 +114,7 @@ TEST(Operations, ListAtMostSoManyWaiters) {
   EXPECT_EQ(results.worst[0].waiters.size(), Instances::kListed);
   EXPECT_EQ(results.worst[0].further, 3u);
   EXPECT_EQ(results.worst[0].waiters[0].location, many - 1);
-  EXPECT_EQ(results.worst[0].waiting.value, many * (many + 1) / 2.0);  // 1 + 2 + ... + many
+  EXPECT_EQ(results.worst[0].waiting.seconds(), many * (many + 1) / 2.0);  // 1 + 2 + ... + many
 }
 
 TEST(Operations, PartnersAreSummedForEachPlace) {
@@ -127,8 +127,8 @@ TEST(Operations, PartnersAreSummedForEachPlace) {
   ASSERT_NE(found, results.partners.end());
   ASSERT_EQ(found->second.size(), 2u);
   EXPECT_EQ(found->second[0].location, 4u);
-  EXPECT_EQ(found->second[0].seconds, 4);  // 1 + 3
-  EXPECT_EQ(found->second[1].seconds, 3);
+  EXPECT_EQ(found->second[0].waited.seconds(), 4);  // 1 + 3
+  EXPECT_EQ(found->second[1].waited.seconds(), 3);
 }
 
 Report analysed(const std::string& text, std::vector<std::byte>& bytes,
@@ -173,7 +173,7 @@ TEST(Operations, PairsThatOverlapAreInstancesOfTheirOwn) {
     const Instance& i = *found[static_cast<std::size_t>(n)];
     ASSERT_EQ(i.waiters.size(), 1u);
     EXPECT_EQ(i.waiters[0].location, static_cast<LocationIndex>(2 * p));
-    EXPECT_NEAR(i.waiting.value, 1 + p / 1000.0, 1e-6);
+    EXPECT_NEAR(i.waiting.seconds(), 1 + p / 1000.0, 1e-6);
     EXPECT_EQ(i.waiters[0].ended_by.location, static_cast<LocationIndex>(2 * p + 1));
   }
 }
@@ -199,10 +199,10 @@ TEST(Operations, WindowsAreNotMixed) {
   const WaitResults& waits = report.waits();
   ASSERT_EQ(waits.worst.size(), 2u);
   EXPECT_EQ(object_name(waits.worst[0].operation), "window 1");
-  EXPECT_EQ(waits.worst[0].waiting.value, 4);  // 5 - 1
+  EXPECT_EQ(waits.worst[0].waiting.seconds(), 4);  // 5 - 1
   EXPECT_EQ(waits.worst[0].waiters[0].ended_by.location, 3u);
   EXPECT_EQ(object_name(waits.worst[1].operation), "window 0");
-  EXPECT_EQ(waits.worst[1].waiting.value, 2);  // 3 - 1
+  EXPECT_EQ(waits.worst[1].waiting.seconds(), 2);  // 3 - 1
   EXPECT_EQ(waits.worst[1].waiters[0].ended_by.location, 1u);
   const StorePlaces places(report);
   const Partner by = partners_of(waits.worst[0])[0];

@@ -156,7 +156,7 @@ TEST(Processors, AreNamedBesideAWait) {
   for (const Instance& i : report.waits().worst) {
     if (report.metrics()[StorePlaces(report).metric(i.metric)].metric.name != "mpi_barrier_wait")
       continue;
-    if (i.waiting.value != 1) continue;
+    if (i.waiting.seconds() != 1) continue;
     EXPECT_NEAR(i.without_processor, 0.5, 1e-9);
     return;
   }

@@ -196,7 +196,9 @@ TEST_F(Environment, IsNotObeyedByASetUserIdProgram) {
     if (getauxval(AT_SECURE) == 0) GTEST_SKIP() << "no set-user-id programs on this file system";
     EXPECT_EQ(read_config().directory, Config().directory);
     EXPECT_EQ(read_config().buffer_size, Config().buffer_size);
-    _exit(HasFailure() ? 1 : 0);  // at its exit a leak checker would fail: it may not trace such a program
+    _exit(HasFailure()
+              ? 1
+              : 0);  // at its exit a leak checker would fail: it may not trace such a program
   }
   EXPECT_STREQ(read_config().directory, "/elsewhere");
   if (getuid() != 0) GTEST_SKIP() << "only root may try";

@@ -257,7 +257,7 @@ void write_waits(const expert::Report& report, exporting::Clock& clock, ViewerFi
     }
     lane->until = i.end;
     std::vector<ViewerFile::Text> texts{
-        {"waiting, all processes", expert::fixed(i.waiting.value, 6) + " s"}};
+        {"waiting, all processes", expert::fixed(i.waiting.seconds(), 6) + " s"}};
     const expert::Waiter& worst = i.waiters.front();
     texts.push_back({"where", expert::call_name(report, places, worst.call_path)});
     if (const auto partners = expert::partners_of(i); !partners.empty()) {

@@ -124,12 +124,10 @@ void WaitClaims::add(const WaitingCall& waiting) {
   if (!any) return;
   if (!waiting.waiters.empty()) claim_indirect(waiting, waiting.taken);
   Progress& claims = window.progress[index(waiting.kind)];
-  ByRule& sums = claims.sums[place(call)];
+  SumsByRule& sums = claims.sums[place(call)];
   for (unsigned rule = 0; rule < kGrantRules; ++rule) {
     const Amounts& a = amounts[rule];
-    sums[rule].same += a.same;
-    sums[rule].other += a.other;
-    sums[rule].both += a.both;
+    sums[rule].add(a);
     if (rule == (rule & matter)) {
       claim_progress(waiting, a, taken_[rule], claims.waits[matter][rule]);
     }
@@ -219,10 +217,7 @@ void WaitClaims::claim_indirect(const WaitingCall& waiting, const Intervals& tak
                                       length_within(wait, other).value,
                                       length_within(wait, both).value};
     if (!(waits[2] > 0)) continue;
-    Amounts& sums = claims.sums[place(wait)];
-    sums.same += waits[0];
-    sums.other += waits[1];
-    sums.both += waits[2];
+    claims.sums[place(wait)].add({waits[0], waits[1], waits[2]});
     constexpr std::array<Side, 3> kSidesOf{kMixedSame, kMixedOther, kMixedBoth};
     for (std::size_t i = 0; i < 3; ++i) {
       if (!(waits[i] > 0)) continue;
@@ -262,17 +257,17 @@ void WaitClaims::claim_contention(const WaitingCall& waiting,
     return;
   }
   Contention& claims = windows_[waiting.window].contention[static_cast<std::size_t>(side)];
-  std::array<double, kGrantRules>& sums = claims.sums[place(call)];
+  std::array<TimeSum, kGrantRules>& sums = claims.sums[place(call)];
   for (unsigned rule = 0; rule < kGrantRules; ++rule) {
-    sums[rule] += held[rule].value;
+    sums[rule].add(held[rule].value);
     if (rule != (rule & matter) || !(held[rule] > Seconds{0})) continue;
     find_parts(waiting.held, [rule](WindowId) { return rule; });
     keep_parts(call, held[rule].value, claims.waits[matter][rule]);
   }
 }
 
-void WaitClaims::count(WindowId window, bool same_node, double seconds) {
-  (windows_[window].is_sure(same_node) ? sureness_.sure : sureness_.unsure) += seconds;
+void WaitClaims::count(WindowId window, bool same_node, TimeSum waited) {
+  (windows_[window].is_sure(same_node) ? sureness_.sure : sureness_.unsure) += waited;
 }
 
 void WaitClaims::finish_kept(const Kept& kept) {
@@ -318,7 +313,7 @@ void WaitClaims::finish_kept(const Kept& kept) {
   WaitingCall::Outside all{window, {}, {}, absent_};
   find_absent(all, kMixedBoth, taken);
   results_.progress_parts(kept.kind, kept.call, waited, parts_);
-  count(window, same_node, waited.value);
+  count(window, same_node, TimeSum::of(waited.value));
 }
 
 void WaitClaims::finish_progress(Progress& claims, ProgressKind kind, unsigned rule,
@@ -344,7 +339,7 @@ void WaitClaims::finish() {
     for (const LockSide side : {LockSide::kTransfer, LockSide::kSync, LockSide::kShmem}) {
       Contention& claims = window.contention[static_cast<std::size_t>(side)];
       for (const auto& [where, sums] : claims.sums) {
-        if (!(sums[rule] > 0)) continue;
+        if (!sums[rule]) continue;
         results_.contention(side, static_cast<CallPathIndex>(where >> 32),
                             static_cast<LocationIndex>(where), sums[rule]);
       }
@@ -368,18 +363,18 @@ void WaitClaims::finish() {
       const std::size_t which = same && other ? 2 : (same ? 0 : 1);
       Progress& claims = window.progress[k];
       for (const auto& [where, sums] : claims.sums) {
-        const Amounts& a = sums[rule];
-        const double value = which == 2 ? a.both : (same ? a.same : a.other);
-        if (!(value > 0)) continue;
+        const Sums& a = sums[rule];
+        const TimeSum value = a.of(which);
+        if (!value) continue;
         results_.progress(kind, static_cast<CallPathIndex>(where >> 32),
                           static_cast<LocationIndex>(where), value);
-        count(id, which != 1 && a.same > 0, value);
+        count(id, which != 1 && a.same, value);
       }
       finish_progress(claims, kind, rule, which);
       if (kind == ProgressKind::kComplete) {
         for (const auto& [where, a] : window.indirect.sums) {
-          const double waited = which == 2 ? a.both : (same ? a.same : a.other);
-          if (!(waited > 0)) continue;
+          const TimeSum waited = a.of(which);
+          if (!waited) continue;
           results_.indirect(static_cast<CallPathIndex>(where >> 32),
                             static_cast<LocationIndex>(where), waited);
         }

@@ -29,8 +29,7 @@ namespace kojak::expert {
 // How sure the claims of Wait for Progress are.
 struct ProgressSureness {
   std::uint64_t confirmed = 0;  // calls that ended only after their absent target came back
-  double sure = 0,
-         unsure = 0;  // seconds claimed where there is such a call, and where there is none
+  TimeSum sure, unsure;         // claimed where there is such a call, and where there is none
 };
 
 class WaitClaims {
@@ -43,15 +42,15 @@ class WaitClaims {
     LogMemory* memory = nullptr;
     // Sums at the end of the trace, and what is known of the waits: the worst instances, and for
     // whom they were; and all of them, if wanted.
-    std::function<void(LockSide, CallPathIndex, LocationIndex, double)> contention;
+    std::function<void(LockSide, CallPathIndex, LocationIndex, TimeSum)> contention;
     std::function<void(LockSide, WaitResults&&, const KeptWaits&)> contention_waits;
-    std::function<void(ProgressKind, CallPathIndex, LocationIndex, double)> progress;
+    std::function<void(ProgressKind, CallPathIndex, LocationIndex, TimeSum)> progress;
     std::function<void(ProgressKind, WaitResults&&, const KeptWaits&)> progress_waits;
     // A call that waited for progress, and for whom when.
     std::function<void(ProgressKind, const Call&, Seconds, std::span<const WaitPart>)>
         progress_parts;
     // Of calls that waited for a Win_complete that waited for another target's progress.
-    std::function<void(CallPathIndex, LocationIndex, double)> indirect;
+    std::function<void(CallPathIndex, LocationIndex, TimeSum)> indirect;
     std::function<void(WaitResults&&, const KeptWaits&)> indirect_waits;
   };
   // `known`: whether the trace tells who is outside MPI.
@@ -83,7 +82,18 @@ class WaitClaims {
   struct Amounts {
     double same = 0, other = 0, both = 0;
   };
+  struct Sums {
+    TimeSum same, other, both;
+    void add(const Amounts& a) {
+      same.add(a.same);
+      other.add(a.other);
+      both.add(a.both);
+    }
+    // 0: the same node counts, 1: others, 2: both.
+    TimeSum of(std::size_t which) const { return which == 2 ? both : which == 0 ? same : other; }
+  };
   using ByRule = std::array<Amounts, kGrantRules>;
+  using SumsByRule = std::array<Sums, kGrantRules>;
   using Place = std::uint64_t;  // call path and location
   // The waits of calls whose targets were all on the same node, or all on others; and of calls that
   // waited for some of each: of which the one side counts, the other, or both. Which of these is
@@ -100,15 +110,15 @@ class WaitClaims {
   template <class T>
   using ForRules = std::array<std::array<T, kGrantRules>, kGrantRules>;
   struct Progress {
-    std::unordered_map<Place, ByRule> sums;
+    std::unordered_map<Place, SumsByRule> sums;
     ForRules<std::array<Waits, kSides>> waits;
   };
   struct Indirect {
-    std::unordered_map<Place, Amounts> sums;
+    std::unordered_map<Place, Sums> sums;
     std::array<Waits, 3> waits;  // same node, others, both
   };
   struct Contention {
-    std::unordered_map<Place, std::array<double, kGrantRules>> sums;
+    std::unordered_map<Place, std::array<TimeSum, kGrantRules>> sums;
     ForRules<Waits> waits;
   };
   struct Window {
@@ -161,7 +171,7 @@ class WaitClaims {
   void keep_parts(const Call& call, double seconds, Waits& waits);
   void finish_kept(const Kept& kept);
   void finish_progress(Progress& claims, ProgressKind kind, unsigned rule, std::size_t which);
-  void count(WindowId window, bool same_node, double seconds);
+  void count(WindowId window, bool same_node, TimeSum waited);
 
   std::size_t instances_, locations_;
   bool known_;

@@ -1,0 +1,91 @@
+// Times and amounts of waiting as whole numbers, so that sums do not depend on their order and
+// nothing is lost when an amount is divided. Plain values; nothing fails; any thread.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+
+namespace kojak::expert {
+
+// Units of 2^-40 s (about a picosecond), from the first event of the trace: 97 days fit.
+using Ticks = std::int64_t;
+inline constexpr double kTicksPerSecond = 0x1p40;
+
+// The nearest whole number, half away from 0; the limit for what is beyond it, 0 for what is no
+// number. (Adding a half first is wrong from 2^52 on.)
+inline constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t nearest_whole(double value) {
+  if (!(value < 0x1p63 && value > -0x1p63)) [[unlikely]]
+    return value > 0 ? kMostWhole : value < 0 ? -kMostWhole : 0;
+  const auto whole = static_cast<std::int64_t>(value);
+  const double rest = value - static_cast<double>(whole);
+  return whole + (rest >= 0.5) - (rest <= -0.5);
+}
+constexpr Ticks in_ticks(double seconds) {
+  return nearest_whole(seconds * kTicksPerSecond);
+}
+constexpr double in_seconds(Ticks ticks) {
+  return static_cast<double>(ticks) / kTicksPerSecond;
+}
+
+// a + b, or the limit; `beyond` is raised then.
+constexpr std::int64_t limited_sum(std::int64_t a, std::int64_t b, bool& beyond) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) [[likely]]
+    return sum;
+  beyond = true;
+  return b < 0 ? -kMostWhole : kMostWhole;
+}
+
+// A sum of times. Each is rounded once, when it is added, so the sum does not depend on the order.
+// It stays at its limit, 97 days.
+class TimeSum {
+ public:
+  constexpr TimeSum() = default;
+  constexpr explicit TimeSum(Ticks ticks) : ticks_(ticks) {}
+  static TimeSum of(double seconds) { return TimeSum(in_ticks(seconds)); }
+
+  void add(double seconds) { *this += TimeSum(in_ticks(seconds)); }
+  TimeSum& operator+=(TimeSum other) {
+    bool beyond = false;
+    ticks_ = limited_sum(ticks_, other.ticks_, beyond);
+    return *this;
+  }
+  TimeSum& operator-=(TimeSum other) { return *this += TimeSum(-other.ticks_); }
+  friend TimeSum operator-(TimeSum a, TimeSum b) { return a -= b; }
+
+  Ticks ticks() const { return ticks_; }
+  double seconds() const { return in_seconds(ticks_); }
+  explicit operator bool() const { return ticks_ > 0; }
+  auto operator<=>(const TimeSum&) const = default;
+
+ private:
+  Ticks ticks_ = 0;
+};
+
+// The same where it has to lie at a multiple of 4 bytes.
+class PackedTicks {
+ public:
+  PackedTicks() = default;
+  PackedTicks(Ticks ticks)  // NOLINT: it is one
+      : low_(static_cast<std::uint32_t>(ticks)), high_(static_cast<std::uint32_t>(ticks >> 32)) {}
+  operator Ticks() const { return static_cast<Ticks>(std::uint64_t{high_} << 32 | low_); }
+
+ private:
+  std::uint32_t low_ = 0, high_ = 0;
+};
+
+// A sum of them, for any number of processes.
+__extension__ using Amount = __int128;
+constexpr double in_seconds(Amount amount) {
+  return static_cast<double>(amount) / kTicksPerSecond;
+}
+// amount * part / whole, rounded down; whole > 0, none of them negative.
+constexpr Amount share_of(Amount amount, Ticks part, Ticks whole) {
+  constexpr Amount kHalf = Amount{1} << 31;  // the product of two such needs no long division
+  if (amount < kHalf && part < kHalf) return static_cast<Ticks>(amount) * part / whole;
+  return amount * part / whole;
+}
+
+}  // namespace kojak::expert
