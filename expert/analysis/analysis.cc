@@ -734,10 +734,14 @@ class Analysis : public earl::Sink {
   }
   void follow_rma_waits() {
     RmaWaits::Results results;
-    results.lock_contention = [this](LockSide side, const Call& call, Seconds waited,
+    results.lock_contention = [this](LockSide side, const Call& call, Seconds waited, bool at_end,
                                      std::span<const WaitPart> parts) {
       severities_.add(contention_metric(side), raw(call.cnode), call.index, waited.value);
-      unexplained_.claim(call, waited);
+      if (at_end) {
+        unexplained_.claim_at_end(raw(call.cnode), call.index, TimeSum::of(waited.value));
+      } else {
+        unexplained_.claim(call, waited);
+      }
       tell_parts(contention_metric(side), call, waited, parts);
     };
     results.contention = [this](LockSide side, CallPathIndex path, LocationIndex location,

@@ -26,7 +26,10 @@ inline constexpr ProgressTexts kMpiProgress{
         "make progress. The origin waits until the target, which computes, calls MPI again. That "
         "holds for locks, too, and for local flushes of large puts. If the trace shows that the "
         "implementation needs no such call for that window, no waiting is counted; the remark at "
-        "the metric says how sure that is. If ELG_MPI left out functions that can make progress, "
+        "the metric says how sure that is. What transfers show holds for locks, too, unless lock "
+        "calls ended only after their absent target had come back, and none before: data may move "
+        "by themselves where the target must still grant locks. If ELG_MPI left out functions that "
+        "can make progress, "
         "the trace does not show when a target was outside MPI, so the report does not have the "
         "metric.",
     .advice =

@@ -52,6 +52,12 @@ class Absence:
         # (A call that took no time, when the process came out, proves nothing: who was first is chance.)
         return any(b <= begin and b < end < e for b, e in self.intervals(target))
 
+    def came_back(self, call, target):
+        """Whether the target was outside since before the call, and came back in it."""
+        delta = self.trace.delta(call.process, target)
+        return any(b <= call.enter + delta and call.enter < e <= call.exit + delta and e in self.entered[target]
+                   for b, e in self.intervals(target))
+
     def returns(self, target, begin, end):
         """The absences that ended with an enter into MPI after `begin`, not after `end`."""
         return [(b, e) for b, e in self.intervals(target) if e in self.entered[target] and begin < e <= end]
@@ -62,13 +68,33 @@ class Progress:
         self.trace, self.absence, self.epochs = trace, Absence(trace), epochs
         self.known = not trace.functions_off
         self.asynchronous = set()  # (window, kind of call, same node)
+        self.lock_waited, self.lock_passed = set(), set()  # (window, same node)
+        for epoch, target in self.lock_calls():
+            call = epoch.lock
+            if target == epoch.origin or not epoch.checked or not call.enter < call.exit:
+                continue
+            key = epoch.window, self.same_node(epoch.origin, target)
+            delta = trace.delta(epoch.origin, target)
+            if self.absence.throughout(call.enter - delta, call.exit + delta, target):
+                self.lock_passed.add(key)
+            elif self.absence.came_back(call, target):
+                self.lock_waited.add(key)
         for call, kind, operations in epochs.needs:
             if kind == "flush_local" or (kind == "wait" and call.name not in WAITS):
                 continue
             for o in operations:
-                end = call.exit + trace.delta(o.origin, o.target)
-                if o.target != o.origin and self.absence.throughout(o.call.enter, end, o.target):
+                delta = trace.delta(o.origin, o.target)
+                if o.target != o.origin and self.absence.throughout(
+                        o.call.enter - delta, call.exit + delta, o.target):
                     self.asynchronous.add((o.window, kind, self.same_node(o.origin, o.target)))
+
+    def lock_calls(self):
+        for epoch in self.epochs.passive:
+            if epoch.lock is None or not epoch.lock.progress or epoch.window in self.trace.unpaired_windows:
+                continue  # (whatever was recorded of the epoch later, its lock call waited)
+            members = self.trace.members[self.trace.windows[epoch.window]]
+            for target in [epoch.target] if epoch.target is not None else members:
+                yield epoch, target
 
     def same_node(self, first, second):
         return self.trace.node_of[first] == self.trace.node_of[second]
@@ -76,6 +102,8 @@ class Progress:
     def free(self, window, kind, origin, target):
         """Whether calls of this kind on the window were seen to need no calls of such a target."""
         node = self.same_node(origin, target)
+        if kind == "lock" and (window, node) in self.lock_waited - self.lock_passed:
+            return False  # whatever is known of transfers
         kinds = {"transfer": ("flush", "unlock", "wait"), "lock": ("flush", "unlock", "wait"),
                  "flush_local": ("flush", "unlock", "wait"), "access transfer": ("complete",)}.get(kind, (kind,))
         return any((window, k, node) in self.asynchronous for k in kinds)
@@ -103,12 +131,8 @@ class Progress:
             if o.known if passive else o.epoch.whole:
                 kind = "transfer" if passive else "access transfer"
                 claim(o.call, kind, o.window, o.origin, o.target)
-        for epoch in self.epochs.passive:
-            if epoch.lock is None or not epoch.lock.progress or epoch.window in self.trace.unpaired_windows:
-                continue  # (whatever was recorded of the epoch later, its lock call waited)
-            members = self.trace.members[self.trace.windows[epoch.window]]
-            for target in [epoch.target] if epoch.target is not None else members:
-                claim(epoch.lock, "lock", epoch.window, epoch.origin, target)
+        for epoch, target in self.lock_calls():
+            claim(epoch.lock, "lock", epoch.window, epoch.origin, target)
         return result
 
 
@@ -234,8 +258,11 @@ def holders(trace, epochs):
 
 def holds(h, progress):
     """The times in which it can have held its lock, without and with regard to a target that was outside MPI."""
-    times, granted = [(h.since, h.release)], granted_times(h, progress)
-    if not progress.known or progress.free(h.epoch.window, "lock", h.origin, h.target):
+    times = [(h.since, h.release)]
+    if not progress.known:
+        return times, times, times
+    granted = granted_times(h, progress)
+    if progress.free(h.epoch.window, "lock", h.origin, h.target):
         return times, granted, times
     return times, granted, granted
 

@@ -280,6 +280,30 @@ TEST_F(ProgressOracleTest, OneGetThatNeededNoTargetVoidsAll) {
   EXPECT_DOUBLE_EQ(value("mpi_rma_comm_wait_for_progress", "*", 0), 0);
 }
 
+// The get that nobody was needed for, in an epoch whose lock [1, 5.25] ended only after its target
+// had come back at 5: data move by themselves, grants of locks do not. One that ended while
+// its target was away tells that lock calls do not wait, and then the get decides.
+TEST_F(ProgressOracleTest, LocksThatWaitedStandWhateverDataNeed) {
+  for (const bool passed : {false, true}) {
+    run_ = {};
+    for (int rank = 0; rank < 2; ++rank)
+      call(rank, "MPI_Win_create", 0, 0.5, {{"win", "0"}, {"all_noted", "1"}});
+    call(1, "MPI_Iprobe", 5, 5.125);
+    const std::map<std::string, std::string> lock = {
+        {"win", "0"}, {"lock", "1"}, {"exclusive", "0"}};
+    call(0, "MPI_Win_lock", 1, 5.25, lock);
+    get("a", 5.5, 6, 7);
+    unlock();
+    if (passed) {
+      call(0, "MPI_Win_lock", 8.625, 8.75, lock);
+      call(0, "MPI_Win_unlock", 8.75, 8.875, {{"win", "0"}, {"unlock", "1"}});
+    }
+    call(1, "MPI_Iprobe", 9, 9.5);
+    EXPECT_DOUBLE_EQ(value("mpi_rma_sync_wait_for_progress", "MPI_Win_lock", 0), passed ? 0 : 4);
+    EXPECT_DOUBLE_EQ(value("mpi_rma_comm_wait_for_progress", "*", 0), 0);
+  }
+}
+
 TEST_F(OracleTest, CountsAndGuards) {
   call(0, "MPI_Put", 1, 2, {{"bytes_put", "24"}});
   call(0, "MPI_Put", 2, 3, {{"bytes_put", "8"}});

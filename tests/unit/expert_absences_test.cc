@@ -82,6 +82,36 @@ TEST(Absences, NameTheTargetAndTheCallWithWhichItCameBack) {
   EXPECT_EQ(found.report->total(found.report->find_metric("mpi_rma_sync_wait_for_progress")), 4);
 }
 
+// A put to 1 is outstanding in the flush [3, 9] of 0; 1 records nothing in [4, 5], and comes back
+// at `back`.
+std::string with_pause(double back) {
+  return "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n"
+         "ENTER lid=0 time=1 region=MPI_Win_lock\n"
+         "MPI_WIN_LOCK lid=0 time=1.25 llid=1 wid=0 ltype=0\nEXIT lid=0 time=1.25\n"
+         "ENTER lid=0 time=2 region=MPI_Put\n"
+         "MPI_PUT_1TS lid=0 time=2 dlid=1 wid=0 rmaid=0 sent=8\nEXIT lid=0 time=2.25\n"
+         "ENTER lid=0 time=3 region=MPI_Win_flush\n"
+         "LOG_OFF lid=1 time=4\nLOG_ON lid=1 time=5\n" +
+         (back < 9 ? "ENTER lid=1 time=" + std::to_string(back) + " region=MPI_Iprobe\n" : "") +
+         "MPI_PUT_1TE lid=1 time=9 slid=0 wid=0 rmaid=0 recvd=8\n"
+         "MPI_WIN_FLUSH lid=0 time=9 tlid=1 wid=0 local=0\nEXIT lid=0 time=9\n" +
+         (back < 9 ? "" : "ENTER lid=1 time=" + std::to_string(back) + " region=MPI_Iprobe\n") +
+         "EXIT lid=1 time=10\nENTER lid=0 time=10 region=MPI_Win_unlock\n"
+         "MPI_WIN_UNLOCK lid=0 time=10.25 llid=1 wid=0\nEXIT lid=0 time=10.25\n"
+         "EXIT lid=0 time=11\nEXIT lid=1 time=11\n";
+}
+
+// It was outside in [3, 4] and [5, 8], and then came back. If it comes back at 9.5 only, the flush
+// did not wait for that.
+TEST(Absences, CountBeforeAPauseIfTheTargetCameBackAfterIt) {
+  const AbsencesFound found(with_pause(8));
+  const auto waits = found.of(metric_index<SyncWaitForProgress>());
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(waits[0]->waiting.seconds(), 4);
+  EXPECT_EQ(found.until(partners_of(*waits[0])[0]), "rank 1 enters MPI_Iprobe");
+  EXPECT_TRUE(AbsencesFound(with_pause(9.5)).of(metric_index<SyncWaitForProgress>()).empty());
+}
+
 // 0 and 1 have puts to 2 outstanding, 0 in its flush [3, 7], 1 in its unlock [4, 8]; 2 comes back
 // at 6: one absence, for which 0 waits 3 and 1 waits 2, though the claims of flushes and unlocks
 // stand on evidence of their own.
@@ -241,17 +271,19 @@ INSTANTIATE_TEST_SUITE_P(All, AbsentSides,
 
 // Two calls [0, 10] wait for a lock that rank 3 held [2, 8], and the target was outside [4, 6]. If
 // grants need the target, 2 + 2 s of each call were for rank 3, else 6: the evidence tells that
-// they need none, whenever it comes.
+// they need none, whenever it comes. All of it depends on what the end tells, whenever it is known.
 class HeldLocks : public ::testing::TestWithParam<Evidence> {};
 
 TEST_P(HeldLocks, CountAsTheEvidenceTells) {
   const Evidence evidence = GetParam();
-  double sum = 0, for_holder = 0;
+  double sum = 0, at_once = 0, for_holder = 0;
   LogMemory memory;
   WaitClaims::Results results;
   results.memory = &memory;
-  results.lock_contention = [&](LockSide, const Call&, Seconds s, std::span<const WaitPart> parts) {
+  results.lock_contention = [&](LockSide, const Call&, Seconds s, bool at_end,
+                                std::span<const WaitPart> parts) {
     sum += s.value;
+    if (!at_end) at_once += s.value;
     for (const WaitPart& part : parts) {
       EXPECT_EQ(part.ended_by.location, 3u);
       for_holder += (part.when.end - part.when.begin).value;
@@ -285,11 +317,48 @@ TEST_P(HeldLocks, CountAsTheEvidenceTells) {
   const double expected = evidence.same_node ? 2 * 6 : 2 * (2 + 2);
   EXPECT_EQ(sum, expected);
   EXPECT_EQ(for_holder, expected);
+  EXPECT_EQ(at_once, 0);
 }
 INSTANTIATE_TEST_SUITE_P(All, HeldLocks,
                          ::testing::Values(Evidence{false, false, 2}, Evidence{false, true, 0},
                                            Evidence{true, false, 0}, Evidence{true, false, 1},
                                            Evidence{true, false, 2}, Evidence{true, true, 1}));
+
+// The same with a holder whose target was in MPI all the time, and where nobody knows who was in
+// MPI: nothing can change what the calls waited.
+TEST(Absences, LocksAreCountedAtOnceWhereNoEvidenceMatters) {
+  for (const bool known : {true, false}) {
+    double at_once = 0, others = 0;
+    LogMemory memory;
+    WaitClaims::Results results;
+    results.memory = &memory;
+    results.lock_contention = [&](LockSide, const Call&, Seconds s, bool at_end,
+                                  std::span<const WaitPart>) {
+      (at_end ? others : at_once) += s.value;
+    };
+    results.contention = [&](LockSide, CallPathIndex, LocationIndex, TimeSum s) {
+      others += s.seconds();
+    };
+    WaitClaims claims(10, 2, known, results);
+    WaitingCall w;
+    w.call.function = find_mpi_function("MPI_Win_unlock");
+    w.call.exit = {10};
+    w.kind = ProgressKind::kUnlock;
+    w.contended = true;
+    WaitingCall::Held held;
+    held.when = {{2}, {8}};
+    if (!known) {
+      held.service.left = {4};
+      held.service.from = {6};
+    }
+    held.release = {8};
+    w.held = {held};
+    claims.add(w);
+    claims.finish();
+    EXPECT_EQ(at_once, 6);
+    EXPECT_EQ(others, 0);
+  }
+}
 
 // What was counted apart joins what is there: the same operation becomes one, and keeps its
 // unlisted waits.

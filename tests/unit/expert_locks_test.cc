@@ -55,7 +55,7 @@ TEST(Presence, IsOutsideBetweenCallsThatCanProgress) {
   presence.enter(user_call(0, 9), false, false, kNever);
   for (const auto& c : {mpi_call(2, 3), mpi_call(4, 5, "MPI_Comm_rank"), mpi_call(6, 7)}) {
     presence.enter(c, false, c.function->can_progress, Seconds{0});
-    presence.leave(c, false, c.function->can_progress);
+    presence.leave(c, false, c.function->can_progress, Seconds{0});
   }
   Intervals outside;
   presence.outside(ProcessId{0}, {1}, {6}, outside);  // a call [1, 6]: [1, 2] and [3, 6]
@@ -80,15 +80,25 @@ TEST(Presence, NothingIsKnownOfPausesAndOfTheTimeAfterTheLastEvent) {
   Presence presence(1);
   presence.enter(user_call(0, 9), false, false, kNever);
   presence.enter(user_call(1, 2), true, false, kNever);  // PAUSING
-  presence.leave(user_call(1, 2), true, false);
+  presence.leave(user_call(1, 2), true, false, Seconds{0});
   const auto c = mpi_call(3, 4);
   presence.enter(c, false, c.function->can_progress, Seconds{0});
-  presence.leave(c, false, c.function->can_progress);
+  presence.leave(c, false, c.function->can_progress, Seconds{0});
   Intervals outside;
-  presence.outside(ProcessId{0}, {0}, {5}, outside);
-  ASSERT_EQ(outside.size(), 1u);  // [2, 3]; what ended with the pause is left out
+  const Presence::Absence* const last = presence.outside(ProcessId{0}, {0}, {5}, outside);
+  ASSERT_EQ(outside.size(), 2u);  // [2, 3], with which it came back, and [0, 1] before the pause
   EXPECT_EQ(outside[0].begin.value, 2);
-  presence.leave(user_call(0, 9), false, false);
+  EXPECT_EQ(outside[1].begin.value, 0);
+  EXPECT_EQ(outside[1].end.value, 1);
+  ASSERT_NE(last, nullptr);
+  EXPECT_EQ(last->when.end.value, 3);
+  // For a call that ended before it came back it never did: the pause tells nothing.
+  Intervals none;
+  EXPECT_EQ(presence.outside(ProcessId{0}, {0}, {2.5}, none), nullptr);
+  EXPECT_TRUE(none.empty());
+  EXPECT_FALSE(presence.came_back(ProcessId{0}, {0}, {0.5}, {2.5}));
+  EXPECT_FALSE(presence.throughout(ProcessId{0}, {0.5}, {1.5}));
+  presence.leave(user_call(0, 9), false, false, Seconds{0});
   EXPECT_FALSE(presence.throughout(ProcessId{0}, {10}, {11}));
 }
 TEST(Presence, GrantsNothingWhereTimeRunsBackwards) {
@@ -98,7 +108,7 @@ TEST(Presence, GrantsNothingWhereTimeRunsBackwards) {
        {mpi_call(2, 3), mpi_call(4, 5), mpi_call(6, 7)}) {  // it comes back at 2, 4 and 6
     presence.lock_call(Seconds{c.enter.value - 0.5}, Seconds{0});
     presence.enter(c, false, true, Seconds{0});
-    presence.leave(c, false, true);
+    presence.leave(c, false, true, Seconds{0});
   }
   const auto service = [&](Interval lock) {
     return presence.service(ProcessId{1}, ProcessId{0}, lock, {{8}, {9}});

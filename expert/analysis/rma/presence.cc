@@ -42,6 +42,7 @@ const Presence::Absence* Presence::outside(ProcessId process, Seconds enter, Sec
   const Absence* latest = nullptr;
   for (auto i = past.rbegin(); i != past.rend() && enter < i->when.end; ++i) {
     if (last < i->when.end) continue;  // the enter that ended it came too late
+    if (latest == nullptr && !i->came_back()) continue;
     if (latest == nullptr) latest = &*i;
     out.push_back({std::max(enter, i->when.begin), i->when.end});
   }
@@ -62,7 +63,7 @@ bool Presence::throughout(ProcessId process, Seconds begin, Seconds end) const {
 bool Presence::came_back(ProcessId process, Seconds issued, Seconds enter, Seconds exit) const {
   const std::vector<Absence>& past = processes_[raw(process)].past;
   for (auto i = past.rbegin(); i != past.rend() && enter < i->when.end; ++i) {
-    if (i->when.begin <= issued && i->when.end <= exit) return true;
+    if (i->came_back() && i->when.begin <= issued && i->when.end <= exit) return true;
   }
   return false;
 }

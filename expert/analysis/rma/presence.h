@@ -2,9 +2,9 @@
 //
 // A process is inside while any of its threads is in such a call, while its recording is off, and
 // before its first and after its last event: of those times nothing is known. What is kept are the
-// times outside that ended with the process's next such call, as far back as somebody may ask
-// (`horizon`), at most kMost for a process; and of those as far back as a lock is open the ones
-// that tell when the process first came back after somebody asked for a lock.
+// times outside that are over, as far back as somebody may ask (`horizon`), at most kMost for a
+// process; and of those that ended with such a call, as far back as a lock is open, the ones that
+// tell when the process first came back after somebody asked for a lock.
 // Source: passive-target paper 2012, section 4.
 #pragma once
 
@@ -29,11 +29,13 @@ class Presence {
   static constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
   static constexpr Seconds kNotYet{-std::numeric_limits<double>::infinity()};
 
-  // A time outside, and the call with which the process came back. No two have the same number.
+  // A time outside, and the call with which the process came back, if it ended so: where recording
+  // went off, or nothing ran any more, nobody knows whether it did. No two have the same number.
   struct Absence {
     Interval when;
     EndedBy ended_by;
     std::uint64_t number = 0;
+    bool came_back() const { return ended_by.known(); }
   };
 
   // Fetches what enter() and leave() need, in steps.
@@ -58,16 +60,21 @@ class Presence {
     ++p.running;
     p.paused += pausing;
     p.inside += progresses;
-    if (was && progresses && p.since < call.enter) keep(p, call, horizon);
+    if (was && !p.outside() && p.since < call.enter) {
+      const Interval when{p.since, call.enter};
+      keep(p, when, progresses ? enter_of(call) : EndedBy{}, horizon);
+      if (progresses) keep_served(p, when);
+    }
     if (!was && p.outside()) p.since = call.enter;
   }
-  void leave(const Call& call, bool pausing, bool progresses) {
+  void leave(const Call& call, bool pausing, bool progresses, Seconds horizon) {
     Process& p = processes_[raw(call.process)];
     const bool was = p.outside();
     --p.running;
     p.paused -= pausing;
     p.inside -= progresses;
     if (!was && p.outside()) p.since = call.exit;
+    if (was && !p.outside() && p.since < call.exit) keep(p, {p.since, call.exit}, {}, horizon);
   }
 
   // Somebody enters or leaves a call that asks for a lock; `horizon`: no lock that was asked for
@@ -93,8 +100,8 @@ class Presence {
     const Process& p = processes_[raw(process)];
     return p.outside() || (!p.past.empty() && time < p.past.back().when.end);
   }
-  // Appends Outside within [enter, M], M the last enter of the process into MPI at or before
-  // `last`. Returns the absence that M ended; null if it was not outside.
+  // Appends Outside within [enter, M], M the last enter with which the process came back at or
+  // before `last`. Returns the absence that M ended; null if there is none.
   const Absence* outside(ProcessId process, Seconds enter, Seconds last, Intervals& out) const;
   // Whether the process was outside from `begin` to `end` and has been seen to be; now >= end.
   bool throughout(ProcessId process, Seconds begin, Seconds end) const;
@@ -112,7 +119,7 @@ class Presence {
     bool alone = false;
     Seconds since;               // if outside
     Seconds returned = kNotYet;  // from outside, last
-    std::vector<Absence> past;   // times outside, each up to an enter into MPI
+    std::vector<Absence> past;   // times outside that are over
     std::size_t prune_at = kFew;
     // Of them the first after each lock call's beginning, the last before its end, and the latest.
     Intervals served;
@@ -120,21 +127,22 @@ class Presence {
     bool first = false;  // the latest is the first after a lock call
     bool outside() const { return running != 0 && inside == 0 && paused == 0 && !alone; }
   };
-  void keep(Process& p, const earl::OpenCall& call, Seconds horizon) {
-    const Interval interval{p.since, call.enter};
+  void keep(Process& p, const Interval& when, const EndedBy& by, Seconds horizon) {
     if (p.past.size() >= p.prune_at) [[unlikely]]
       prune(p.past, p.prune_at, horizon);
-    p.past.push_back({interval, enter_of(call), ++absences_});
+    p.past.push_back({when, by, ++absences_});
+  }
+  void keep_served(Process& p, const Interval& when) {
     const bool locked = !(last_lock_call_ < p.returned);
     if (p.served.empty() || locked || p.first) {
       if (p.served.size() >= p.prune_served_at) [[unlikely]]
         prune(p.served, p.prune_served_at, asked_since_);
-      p.served.push_back(interval);
+      p.served.push_back(when);
     } else {
-      p.served.back() = interval;
+      p.served.back() = when;
     }
     p.first = locked;
-    p.returned = interval.end;
+    p.returned = when.end;
   }
   static Seconds end_of(const Interval& i) { return i.end; }
   static Seconds end_of(const Absence& a) { return a.when.end; }

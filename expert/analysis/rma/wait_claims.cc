@@ -19,15 +19,34 @@ void held_times(const std::vector<Held>& held, Rule&& rule, Intervals& set) {
 
 }  // namespace
 
+bool WaitClaims::depends_on_grants(const Call& call, const std::vector<Held>& held) {
+  if (!known_ || std::none_of(held.begin(), held.end(), [](const Held& h) { return h.may_need(); }))
+    return false;
+  const auto length = [&](unsigned rule) {
+    held_times(
+        held, [rule](WindowId) { return rule; }, set_);
+    return length_within(call, set_);
+  };
+  return !(length(0) == length(kGrantRules - 1));
+}
+
 // Transfers, locks and local flushes may return early: they stand or fall with the calls that
-// complete.
+// complete. But that data need nobody says nothing of locks where lock calls wait for their target.
 bool WaitClaims::Window::is_void(ProgressKind kind, bool same_node) const {
+  if (kind == ProgressKind::kLock) {
+    return is_void(ProgressKind::kPassiveTransfer, same_node) && !locks_wait(same_node);
+  }
+  return stays_void(kind, same_node);
+}
+
+bool WaitClaims::Window::stays_void(ProgressKind kind, bool same_node) const {
   const auto seen = [&](ProgressKind k) { return asynchronous[index(k)][same_node] != 0; };
   switch (kind) {
     case ProgressKind::kAccessTransfer:
       return seen(ProgressKind::kComplete);
-    case ProgressKind::kPassiveTransfer:
     case ProgressKind::kLock:
+      return seen(ProgressKind::kLock) && stays_void(ProgressKind::kPassiveTransfer, same_node);
+    case ProgressKind::kPassiveTransfer:
     case ProgressKind::kFlushLocal:
       return seen(ProgressKind::kFlush) || seen(ProgressKind::kUnlock) ||
              seen(ProgressKind::kGetWait);
@@ -40,8 +59,23 @@ bool WaitClaims::Window::is_void(ProgressKind kind, bool same_node) const {
 }
 
 bool WaitClaims::Window::is_sure(bool same_node) const {
-  return std::any_of(confirmed.begin(), confirmed.end(),
-                     [&](const auto& calls) { return calls[same_node] != 0; });
+  for (std::size_t k = 0; k < kProgressKinds; ++k) {
+    if (confirmations(static_cast<ProgressKind>(k), same_node) != 0) return true;
+  }
+  return false;
+}
+
+bool WaitClaims::Window::locks_wait(bool same_node) const {
+  constexpr std::size_t kLock = index(ProgressKind::kLock);
+  return confirmed[kLock][same_node] != 0 && asynchronous[kLock][same_node] == 0;
+}
+
+// Locks confirm something only where nothing else tells of them.
+std::uint64_t WaitClaims::Window::confirmations(ProgressKind kind, bool same_node) const {
+  if (kind == ProgressKind::kLock &&
+      !(is_void(ProgressKind::kPassiveTransfer, same_node) && locks_wait(same_node)))
+    return 0;
+  return confirmed[index(kind)][same_node];
 }
 
 unsigned WaitClaims::Window::rule() const {
@@ -50,6 +84,14 @@ unsigned WaitClaims::Window::rule() const {
            !is_void(ProgressKind::kShmemLock, same_node);
   };
   return (needed(true) ? 1u : 0u) | (needed(false) ? 2u : 0u);
+}
+
+unsigned WaitClaims::Window::open_rule() const {
+  const auto open = [&](bool same_node) {
+    return !stays_void(ProgressKind::kLock, same_node) &&
+           !stays_void(ProgressKind::kShmemLock, same_node);
+  };
+  return (open(true) ? 1u : 0u) | (open(false) ? 2u : 0u);
 }
 
 WaitClaims::Amounts WaitClaims::left_over(const Call& call, const WaitingCall::Outside& outside,
@@ -72,8 +114,8 @@ bool WaitClaims::may_count(const Window& window, const WaitingCall& waiting) {
   const WaitingCall::Outside& outside = waiting.outside;
   // One that does not count is enough to say that such were left out.
   if (window.progress[index(waiting.kind)].sums.empty()) return true;
-  return (!outside.same.empty() && !window.is_void(waiting.kind, true)) ||
-         (!outside.other.empty() && !window.is_void(waiting.kind, false));
+  return (!outside.same.empty() && !window.stays_void(waiting.kind, true)) ||
+         (!outside.other.empty() && !window.stays_void(waiting.kind, false));
 }
 
 void WaitClaims::add(const WaitingCall& waiting) {
@@ -97,8 +139,8 @@ void WaitClaims::add(const WaitingCall& waiting) {
   for (const Held& h : waiting.held) {
     if (h.may_need()) matter |= h.same_node ? 1u : 2u;
   }
-  // A grant that needed nobody once needs nobody: the end tells nothing else.
-  matter &= known_ ? window.rule() : 0u;
+  // Where it is known for good that grants need nobody, the end tells nothing else.
+  matter &= known_ ? window.open_rule() : 0u;
   const bool progress =
       waiting.kind != ProgressKind::kNobody && known_ && may_count(window, waiting);
   std::array<Seconds, kGrantRules> held{};
@@ -252,8 +294,9 @@ void WaitClaims::claim_contention(const WaitingCall& waiting,
   const LockSide side = side_of(call, waiting.kind);
   if (held[0] == held[1] && held[1] == held[2] && held[2] == held[3]) {
     if (!(held[0] > Seconds{0})) return;
+    const bool at_end = depends_on_grants(call, waiting.held);
     find_parts(waiting.held, [](WindowId) { return 0u; });
-    results_.lock_contention(side, call, held[0], parts_);
+    results_.lock_contention(side, call, held[0], at_end, parts_);
     return;
   }
   Contention& claims = windows_[waiting.window].contention[static_cast<std::size_t>(side)];
@@ -272,12 +315,13 @@ void WaitClaims::count(WindowId window, bool same_node, TimeSum waited) {
 
 void WaitClaims::finish_kept(const Kept& kept) {
   const auto rule = [&](WindowId window) { return known_ ? windows_[window].rule() : 0u; };
+  const bool at_end = depends_on_grants(kept.call, kept.held);
   held_times(kept.held, rule, set_);
   if (kept.contended && can_contend(kept.call, kept.kind)) {
     const Seconds waited = length_within(kept.call, set_);
     if (waited > Seconds{0}) {
       find_parts(kept.held, rule);
-      results_.lock_contention(side_of(kept.call, kept.kind), kept.call, waited, parts_);
+      results_.lock_contention(side_of(kept.call, kept.kind), kept.call, waited, at_end, parts_);
     }
   }
   if (kept.kind == ProgressKind::kNobody || !known_) return;
@@ -356,7 +400,7 @@ void WaitClaims::finish() {
     for (std::size_t k = 0; k < kProgressKinds; ++k) {
       const auto kind = static_cast<ProgressKind>(k);
       for (const bool same_node : {false, true}) {
-        sureness_.confirmed += window.confirmed[k][same_node];
+        sureness_.confirmed += window.confirmations(kind, same_node);
       }
       const bool same = !window.is_void(kind, true), other = !window.is_void(kind, false);
       if (!same && !other) continue;

@@ -2,14 +2,15 @@
 //
 // If any call that cannot end without its target began and ended while the target was outside MPI,
 // then progress needs no MPI calls there, and all claims of Wait for Progress of that window, kind
-// of call, and same or different node are void. While a computing target has not granted a lock,
-// nobody holds it, unless such grants need no help from the target. Only the end of the trace
-// shows which of the two is true, so waits that depend on it are summed up separately until then;
-// all others are reported at once. Calls that wait for
-// operations on several windows are kept as they are: each window's part stands on its own
-// evidence. Memory: windows x kinds x call paths x locations that claim something, and kMostKept
-// calls on several windows. Source: passive-target paper 2012,
-// section 4; the guard against false claims is kojak's own.
+// of call, and same or different node are void. Locks fall with the transfers behind them, unless
+// lock calls themselves ended only after their absent target had come back, and none before: where
+// data move by themselves, grants may still need the target. While a computing target has not
+// granted a lock, nobody holds it, unless such grants need no help from the target. Only the end of
+// the trace shows which of the two is true, so waits that depend on it are summed up separately
+// until then; all others are reported at once. Calls that wait for operations on several windows
+// are kept as they are: each window's part stands on its own evidence. Memory: windows x kinds x
+// call paths x locations that claim something, and kMostKept calls on several windows. Source:
+// passive-target paper 2012, section 4; the guard against false claims is kojak's own.
 #pragma once
 
 #include <array>
@@ -35,8 +36,10 @@ struct ProgressSureness {
 class WaitClaims {
  public:
   struct Results {
-    // A call waited for locks; of the latest holders it is known which part was for whom.
-    std::function<void(LockSide, const Call&, Seconds, std::span<const WaitPart>)> lock_contention;
+    // A call waited for locks; of the latest holders it is known which part was for whom. `at_end`:
+    // how long depends on who can grant locks, though that may be known by now.
+    std::function<void(LockSide, const Call&, Seconds, bool at_end, std::span<const WaitPart>)>
+        lock_contention;
     bool every_wait = false;  // also hand out all waits, not only the worst instances
     // Where these lie until then; what was handed out is given back.
     LogMemory* memory = nullptr;
@@ -58,7 +61,7 @@ class WaitClaims {
       : instances_(instances), locations_(locations), known_(known), results_(std::move(results)) {}
 
   // A call of that kind ended although its target, on the same node or not, had been outside ever
-  // since one of its operations was issued.
+  // since one of its operations was issued; of locks, since it was asked for.
   void asynchronous(WindowId window, ProgressKind kind, bool same_node) {
     ++windows_[window].asynchronous[index(kind)][same_node];
   }
@@ -127,8 +130,13 @@ class WaitClaims {
     std::array<Contention, kLockSides> contention;
     Indirect indirect;
     bool is_void(ProgressKind kind, bool same_node) const;
+    // Whether nothing that is still to come can change that.
+    bool stays_void(ProgressKind kind, bool same_node) const;
+    bool locks_wait(bool same_node) const;
+    std::uint64_t confirmations(ProgressKind kind, bool same_node) const;
     bool is_sure(bool same_node) const;
     unsigned rule() const;
+    unsigned open_rule() const;  // what it may still be at the end
   };
   struct Kept {
     Call call;
@@ -157,6 +165,9 @@ class WaitClaims {
                         unsigned matter);
   // `taken`: what other patterns claim of the Win_complete.
   void claim_indirect(const WaitingCall& waiting, const Intervals& taken);
+  // Whether it makes a difference for the call if targets must be in MPI to grant locks. What has
+  // been seen so far of that makes none: the answer must not depend on when it was seen.
+  bool depends_on_grants(const Call& call, const std::vector<WaitingCall::Held>& held);
   // Which part of the time was for which holder: at each time the one that released last.
   template <class Rule>
   void find_parts(const std::vector<WaitingCall::Held>& held, Rule&& rule);

@@ -16,6 +16,7 @@ namespace kojak::expert {
 
 // What a call is to the progress of its targets. Those up to kShmemQuiet cannot end without them
 // while operations are outstanding: they are evidence for or against progress without MPI calls.
+// Those of locks are evidence of locks only.
 enum class ProgressKind : std::uint8_t {
   kFlush,
   kUnlock,

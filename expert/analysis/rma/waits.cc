@@ -481,7 +481,10 @@ void RmaWaits::settle_call(Id id) {
     const Seconds delta =
         trace_.has_clock_errors() ? trace_.delta(w.call.index, there) : Seconds{0};
     const bool same = trace_.location_def(w.call.index).node == trace_.location_def(there).node;
-    if (is_evidence(w.kind)) {
+    // A lock that is not checked asks nobody, and a call without duration tells nothing.
+    const bool asks =
+        w.kind == ProgressKind::kLock && !w.call.nocheck() && w.call.enter < w.call.exit;
+    if (is_evidence(w.kind) || asks) {
       if (presence_.throughout(target, issued - delta, w.call.exit + delta)) {
         claims_.asynchronous(window, w.kind, same);
       } else if (presence_.came_back(target, issued + delta, w.call.enter, w.call.exit + delta)) {

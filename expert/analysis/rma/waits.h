@@ -55,7 +55,7 @@ class RmaWaits {
     if (!due_.empty() && due_.front().time < call.exit) settle(call.exit);
     locks_.wake(call.exit);  // while it is known that this call is an unlock that has not ended
     const ShmemFunction* const shmem = shmem_function(call);
-    presence_.leave(call, pausing, can_progress(call, shmem));
+    presence_.leave(call, pausing, can_progress(call, shmem), remembered_.earliest());
     if (call.function != nullptr) leave_function(call);
     if (shmem != nullptr) [[unlikely]]
       leave_shmem(call, shmem->role);

@@ -71,6 +71,10 @@ struct Needing {
   const Call* call;
   std::string kind;
   std::map<int, double> targets;  // when the last operation was issued to each
+  std::string window;             // where the call itself names none
+  bool nocheck = false;
+
+  std::string on() const { return window.empty() ? call->text("win") : window; }
 };
 
 bool covers(const Lock& lock, int target) {
@@ -211,7 +215,7 @@ bool is_wait(const std::string& function) {
 void complete_requests(const Call& call, const std::map<std::string, Request>& requests,
                        const std::vector<std::size_t>& open, std::vector<Lock>& all,
                        std::vector<Needing>& needing) {
-  Needing needs{&call, "get wait", {}};
+  Needing needs{&call, "get wait", {}, {}};
   const bool waits = is_wait(call.function) && classes_of(call).back() == "mpi_rma_communication";
   for (const std::string& name : call.list("rma")) {
     const Request& request = requests.at(name);
@@ -223,6 +227,7 @@ void complete_requests(const Call& call, const std::map<std::string, Request>& r
     if (outstanding > 0) --outstanding;
     lock.proof.emplace(request.target, std::pair(call.enter, call.exit));
     if (!waits) continue;
+    needs.window = lock.window;
     double& issued = needs.targets[request.target];
     issued = std::max(issued, request.issued);
   }
@@ -250,7 +255,7 @@ void read_locks(const std::vector<Call>& calls, int ranks, std::vector<Lock>& al
       lock.calls.push_back(&call);
       open.push_back(all.size());
       all.push_back(lock);
-      Needing needs{&call, "lock", {}};
+      Needing needs{&call, "lock", {}, window, lock.nocheck};
       for (int t = 0; t < ranks; ++t) {
         if (lock.target < 0 || lock.target == t) needs.targets[t] = call.enter;
       }
@@ -297,7 +302,7 @@ void read_locks(const std::vector<Call>& calls, int ranks, std::vector<Lock>& al
     } else if (f == "MPI_Win_start") {
       started[window] = true;
     } else if (f == "MPI_Win_complete") {
-      Needing needs{&call, "complete", {}};
+      Needing needs{&call, "complete", {}, window};
       for (const Call* c : access[window]) {
         needs.targets[static_cast<int>(c->number("to"))] = c->enter;  // the last one's
       }
@@ -320,10 +325,10 @@ void read_locks(const std::vector<Call>& calls, int ranks, std::vector<Lock>& al
         }
       }
       if (passive) {
-        needing.push_back({&call, "passive transfer", {{target, call.enter}}});
+        needing.push_back({&call, "passive transfer", {{target, call.enter}}, window});
       } else if (started[window]) {
         access[window].push_back(&call);
-        needing.push_back({&call, "access transfer", {{target, call.enter}}});
+        needing.push_back({&call, "access transfer", {{target, call.enter}}, window});
       }
     } else if (call.has("rma")) {
       complete_requests(call, requests, open, all, needing);
@@ -367,20 +372,29 @@ void Truth::add_passive(const Notes& run, const std::map<const Call*, Times>& ta
   });
   std::vector<Times> away(run.calls.size());
   if (all_noted) std::ranges::transform(run.calls, away.begin(), outside);
+  // Calls that ended while their target was away, as it had been ever since; and locks that ended
+  // only after it had come back.
   std::set<std::pair<std::string, std::string>> asynchronous;  // window, kind
+  std::set<std::string> locks_waited;
   for (const Needing& n : needing) {
-    if (n.kind.ends_with("transfer") || n.kind == "lock" || n.kind == "flush_local") continue;
+    if (n.kind.ends_with("transfer") || n.kind == "flush_local" || n.nocheck) continue;
     for (const auto& [t, issued] : n.targets) {
       if (t == n.call->rank) continue;
       for (const auto& [begin, end] : away[static_cast<std::size_t>(t)]) {
-        if (begin <= issued && n.call->exit < end)
-          asynchronous.insert({n.call->text("win"), n.kind});
+        if (begin > issued) continue;
+        if (n.call->exit < end) {
+          asynchronous.insert({n.on(), n.kind});
+        } else if (n.kind == "lock" && n.call->enter < end) {
+          locks_waited.insert(n.on());
+        }
       }
     }
   }
   const auto needs_nobody = [&](const std::string& window, const std::string& kind) {
     const auto seen = [&](const char* k) { return asynchronous.contains({window, k}); };
     if (kind == "access transfer") return seen("complete");
+    // That data need nobody says nothing of locks that wait.
+    if (kind == "lock" && locks_waited.contains(window) && !seen("lock")) return false;
     if (kind == "passive transfer" || kind == "lock" || kind == "flush_local") {
       return seen("flush") || seen("unlock") || seen("get wait");
     }
@@ -451,7 +465,7 @@ void Truth::add_passive(const Notes& run, const std::map<const Call*, Times>& ta
     return;
   }
   for (const Needing& n : needing) {
-    if (needs_nobody(n.call->text("win"), n.kind)) continue;
+    if (needs_nobody(n.on(), n.kind)) continue;
     Times waits;
     for (const auto& [t, issued] : n.targets) {
       if (t == n.call->rank) continue;
