@@ -204,6 +204,10 @@ class ReplayHandlers {
     if (i == kAbsent) return;
     sink_.on_processor(frame(i, pos), r.time, {raw(r.ran), raw(r.wanted), raw(r.preempted)});
   }
+  void handle(const MpiError& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) sink_.on_failed_call(frame(i, pos), r.time, raw(r.error_class), raw(r.code));
+  }
   void handle(const MpiCommCreated& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i != kAbsent) sink_.on_comm_created(frame(i, pos), r.cid);

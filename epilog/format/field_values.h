@@ -7,6 +7,10 @@
 
 namespace kojak {
 
+// COLL_STATE, WIN_STATE: a collective call failed in its midst. How many this process has taken
+// part in is not known any more, and none is paired from here on.
+inline constexpr std::uint64_t kCountLost = ~std::uint64_t{0};
+
 // COMM_IDENTITY and, the first one, WIN_IDENTITY: flags.
 inline constexpr std::uint8_t kIdentityUnknown = 1, kIntercommunicator = 2, kForeignMembers = 4,
                               kStandsForGroup = 8;

@@ -1,5 +1,6 @@
 #include "epilog/mpi/state.h"
 
+#include "epilog/format/field_values.h"
 #include "epilog/mpi/define.h"
 #include "epilog/runtime/session.h"
 
@@ -61,10 +62,12 @@ struct StateWriter {
     if (!all && !window.changed && window.changed_peers.empty()) return;
     if (!define_window(r, window)) return;
     if (all || window.changed) {
-      write(WinState{r.lid, time, static_cast<WindowId>(window.id), Count64{window.standing.fences},
-                     static_cast<Flags>(window.standing.open())});
+      write(WinState{r.lid, time, static_cast<WindowId>(window.id),
+                     Count64{window.count_lost ? kCountLost : window.standing.fences},
+                     static_cast<Flags>(window.count_lost ? 0 : window.standing.open())});
     }
     window.changed = false;
+    if (window.count_lost) return;
     if (all && window.peers != nullptr) {
       for (std::uint32_t rank = 0; rank < window.group->count; ++rank) peer(window, rank);
     } else {

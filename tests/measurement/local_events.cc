@@ -144,6 +144,7 @@ class Listing {
     }
     if constexpr (std::is_same_v<R, MpiRecvRequest>)
       add("posted:" + number(raw(r.slid)) + ":" + number(raw(r.tag)));
+    if constexpr (std::is_same_v<R, MpiError>) add("error:" + std::to_string(raw(r.error_class)));
     if constexpr (std::is_same_v<R, MpiSendComplete>) add("sent");
     if constexpr (std::is_same_v<R, MpiRequestTested>) add("tested");
     if constexpr (std::is_same_v<R, MpiCancelled>) add("cancelled");
