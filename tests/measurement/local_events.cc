@@ -188,6 +188,7 @@ class Listing {
             std::to_string(raw(r.exposure)) + ":" + std::to_string(raw(r.ops)) + ":" +
             std::to_string(raw(r.open)));
     }
+    if constexpr (std::is_same_v<R, RequestState>) show_open(r);
     if constexpr (std::is_same_v<R, CollState>)
       state("collectives:" + std::to_string(raw(r.count)));
     if constexpr (std::is_same_v<R, MsgState>) {
@@ -196,6 +197,10 @@ class Listing {
     }
   }
 
+  void show_open(const RequestState& r) {
+    state("open:" + std::to_string(raw(r.kind)) + ":" + number(raw(r.plid)) + ":" +
+          number(raw(r.tag)) + ":" + std::to_string(raw(r.flags)));
+  }
   // Where the process stands: a line of its own, unless a flush writes it (TRACING is open).
   void state(const std::string& what) {
     if (!open_.empty() && open_.back().region == "TRACING") return add(what);
