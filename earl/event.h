@@ -117,7 +117,7 @@ struct Event {
   LocationId loc{};
   EventType type{};
   // WINEXIT synex, WIN_LOCK type, FLUSH local, RMA_MARK reason, open flags, SHMEM_PLACE flags,
-  // SHMEM_WAIT comparison
+  // SHMEM_WAIT comparison, MPI_ERROR error class
   std::uint8_t code = 0;
   std::uint8_t completes = 0;  // REQUEST_COMPLETE: 1 collective, 2 I/O, 3 generalized
 
@@ -139,7 +139,8 @@ struct Event {
   Bytes64 sent{};           // 64 bits also where the record has 32 (from the attribute)
   Bytes64 recvd{};          //
   bool has_length = false;  // false: classic traces tell no length at a transfer's or message's end
-  // *_STATE: their counters, in the order of the record; SHMEM_WAIT: value; MPI_OPEN_CALL: ordinal
+  // *_STATE: their counters, in the order of the record; SHMEM_WAIT: value; MPI_OPEN_CALL: ordinal;
+  // MPI_ERROR: code
   std::uint64_t count[3] = {0, 0, 0};
   MetricValues metv;  // hardware counters of Flow events
 

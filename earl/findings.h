@@ -60,6 +60,9 @@ namespace kojak::earl {
   X(kIncompleteCollective, true, "{collective operation|collective operations} incomplete",      \
     "a collective call, a fence, or the creation or freeing of a window that not all members "   \
     "recorded; patterns leave it out")                                                           \
+  X(kCountLost, false, "{count|counts} of collective calls lost",                                \
+    "such a call failed in its midst: the later ones of that process on that communicator or "   \
+    "window are paired with nobody's, and patterns leave the operations out")                    \
   X(kIncompleteBegun, false,                                                                     \
     "{collective operation|collective operations} begun by some members only",                   \
     "what the others did was not recorded or was cut off; patterns leave the operation out")     \

@@ -120,6 +120,10 @@ struct Sink {
   void on_sample(const OpenCall&, Seconds /*time*/, CallSiteId, std::uint32_t /*count*/) {}
   // Whether the thread had a processor so far.
   void on_processor(const OpenCall&, Seconds /*time*/, const ProcessorTimes&) {}
+  // The call failed, before it ends: its error class as in epilog/format/mpi_errors.h, and what it
+  // returned. Once for each class that its statuses tell of.
+  void on_failed_call(const OpenCall&, Seconds /*time*/, std::uint8_t /*error_class*/,
+                      std::uint32_t /*code*/) {}
   // The call has made the communicator.
   void on_comm_created(const OpenCall&, CommId) {}
 

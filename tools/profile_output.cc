@@ -11,13 +11,31 @@ std::string seconds(double value, Digits digits) {
   return cli::format_seconds(value, static_cast<int>(digits));
 }
 
-std::vector<std::string> region_cells(const RegionTotals& region, Digits digits) {
-  return {region.name,
-          std::to_string(region.calls),
-          seconds(region.inclusive, digits),
-          seconds(region.exclusive, digits),
-          std::to_string(region.sent),
-          std::to_string(region.received)};
+// A column of calls that failed only where there are any.
+bool any_failed(const std::vector<RegionTotals>& regions) {
+  return std::any_of(regions.begin(), regions.end(),
+                     [](const RegionTotals& region) { return region.failed != 0; });
+}
+
+std::vector<std::string> region_cells(const RegionTotals& region, Digits digits, bool with_failed) {
+  std::vector<std::string> cells{region.name,
+                                 std::to_string(region.calls),
+                                 seconds(region.inclusive, digits),
+                                 seconds(region.exclusive, digits),
+                                 std::to_string(region.sent),
+                                 std::to_string(region.received)};
+  if (with_failed) cells.push_back(std::to_string(region.failed));
+  return cells;
+}
+std::vector<cli::Table::Column> region_columns(bool with_failed) {
+  std::vector<cli::Table::Column> columns{{"region", cli::Align::kLeft},
+                                          {"calls"},
+                                          {"inclusive s"},
+                                          {"exclusive s"},
+                                          {"sent B"},
+                                          {"received B"}};
+  if (with_failed) columns.push_back({"failed"});
+  return columns;
 }
 
 void print_regions(const std::vector<RegionTotals>& regions, const char* indent,
@@ -30,7 +48,9 @@ void print_regions(const std::vector<RegionTotals>& regions, const char* indent,
         << ", \"calls\": " << region.calls
         << ", \"inclusive\": " << seconds(region.inclusive, Digits::kPrograms)
         << ", \"exclusive\": " << seconds(region.exclusive, Digits::kPrograms)
-        << ", \"sent\": " << region.sent << ", \"received\": " << region.received << "}";
+        << ", \"sent\": " << region.sent << ", \"received\": " << region.received;
+    if (region.failed != 0) out << ", \"failed\": " << region.failed;
+    out << "}";
     comma = ",";
   }
   out << "]";
@@ -39,15 +59,11 @@ void print_regions(const std::vector<RegionTotals>& regions, const char* indent,
 }  // namespace
 
 cli::Table region_table(const std::vector<RegionTotals>& regions, std::size_t top, Digits digits) {
-  cli::Table table({{"region", cli::Align::kLeft},
-                    {"calls"},
-                    {"inclusive s"},
-                    {"exclusive s"},
-                    {"sent B"},
-                    {"received B"}});
+  const bool with_failed = any_failed(regions);
+  cli::Table table(region_columns(with_failed));
   for (const RegionTotals& region : regions) {
     if (top-- == 0) break;
-    table.add(region_cells(region, digits));
+    table.add(region_cells(region, digits, with_failed));
   }
   return table;
 }
@@ -71,16 +87,13 @@ cli::Table process_table(const TraceProfile& profile, Digits digits) {
 }
 
 cli::Table call_table(const TraceProfile& profile, Digits digits) {
-  cli::Table table({{"process"},
-                    {"region", cli::Align::kLeft},
-                    {"calls"},
-                    {"inclusive s"},
-                    {"exclusive s"},
-                    {"sent B"},
-                    {"received B"}});
+  const bool with_failed = any_failed(profile.regions);
+  std::vector<cli::Table::Column> columns = region_columns(with_failed);
+  columns.insert(columns.begin(), {"process"});
+  cli::Table table(std::move(columns));
   for (const ProcessTotals& p : profile.processes) {
     for (const RegionTotals& region : p.regions) {
-      std::vector<std::string> cells = region_cells(region, digits);
+      std::vector<std::string> cells = region_cells(region, digits, with_failed);
       cells.insert(cells.begin(), std::to_string(p.rank));
       table.add(std::move(cells));
     }

@@ -55,7 +55,7 @@ class Profiler {
 
  private:
   struct Totals {
-    std::uint64_t calls = 0, sent = 0, received = 0;
+    std::uint64_t calls = 0, sent = 0, received = 0, failed = 0;
     double inclusive = 0, exclusive = 0;
     std::uint32_t depth = 0;  // open instances
   };
@@ -64,6 +64,7 @@ class Profiler {
     double enter;
     double inside;          // time in the regions called from it
     std::uint32_t callers;  // entered with it, and left with it
+    bool failed = false;
   };
   struct Location {
     std::vector<Open> open;
@@ -249,6 +250,10 @@ class Profiler {
       const std::uint64_t count = bytes(e.recvd, received64_);
       move(at, 0, count);
       process(rank(e.lid)).received += count;
+    } else if constexpr (std::is_same_v<R, MpiError>) {
+      if (at.open.empty() || at.open.back().failed) return;
+      at.open.back().failed = true;
+      ++at.of(at.open.back().region).failed;
     } else if constexpr (is_put_start<R>()) {
       put(at, e.lid, e.dlid, bytes(e.sent, sent64_));
     } else if constexpr (std::is_same_v<R, MpiGet1to>) {
@@ -289,6 +294,7 @@ class Profiler {
     sum.exclusive += totals.exclusive;
     sum.sent += totals.sent;
     sum.received += totals.received;
+    sum.failed += totals.failed;
   }
   static std::vector<RegionTotals> longest_first(ByName& by_name) {
     std::vector<RegionTotals> result;

@@ -29,6 +29,7 @@ struct RegionTotals {
   double exclusive = 0;
   std::uint64_t sent = 0;  // bytes
   std::uint64_t received = 0;
+  std::uint64_t failed = 0;  // calls that returned an error
 };
 
 // What one process did, its threads together.

@@ -53,7 +53,8 @@ const CollectiveInstance* CollectiveInstances::leave(const CollectiveExit& exit)
       instance.complete = true;
       return &instance;
     case decltype(instances_)::Joined::kGaveUp:
-      findings_.add(Finding::kIncompleteCollective, call.exit_pos, call.loc);
+      if (!instances_.is_lost(g))
+        findings_.add(Finding::kIncompleteCollective, call.exit_pos, call.loc);
       return nullptr;
     default:
       return nullptr;
@@ -70,7 +71,7 @@ void CollectiveInstances::resume(ProcessId process, CommId com, std::uint64_t co
   const std::uint32_t rank = info->ranks.find(process);
   if (rank == kAbsent) return;
   if (instances_.resume(group(com), rank, info->ranks.size(), count)) {
-    findings_.add(Finding::kGap, pos);
+    findings_.add(count == kCountLost ? Finding::kCountLost : Finding::kGap, pos);
   }
 }
 

@@ -24,8 +24,9 @@ class CollectiveInstances {
   template <class F>
   void finish(std::uint64_t pos, F&& f) {
     for (auto& [com, group] : groups_in_use_) {
+      const bool lost = instances_.is_lost(group);
       instances_.give_up(group, [&](const CollectiveInstance& instance) {
-        findings_.add(Finding::kIncompleteCollective, pos);
+        if (!lost) findings_.add(Finding::kIncompleteCollective, pos);
         f(instance);
       });
     }

@@ -196,7 +196,8 @@ void MessageQueue::send_complete(const OpenCall& call, std::uint64_t pos, Reques
                                  std::uint32_t& call_ref) {
   const std::uint32_t ri = find_request(call.process, id);
   if (ri == kNone || !requests_[ri].send) {
-    findings_.add(Finding::kUnknownRequest, pos, call.loc);
+    if (unseen_sends_.erase(key_of(call.process, id)) == 0)
+      findings_.add(Finding::kUnknownRequest, pos, call.loc);
     return;
   }
   const std::uint32_t si = requests_[ri].slot;
@@ -235,6 +236,16 @@ void MessageQueue::post(const OpenCall& call, std::uint64_t pos, RequestId id, P
     requests_[c.last_post].next = ri;
   }
   c.last_post = ri;
+}
+
+void MessageQueue::reopen(const OpenCall& call, std::uint64_t pos, RequestId id, ProcessId source,
+                          CommId com, Tag tag) {
+  const std::uint32_t ri = find_request(call.process, id);
+  if (ri == kNone) return post(call, pos, id, source, com, tag);
+  if (requests_[ri].send || requests_[ri].pending) return;
+  const OpenCall posted = requests_[ri].call;  // before the gap
+  close_request(ri);
+  post(posted, pos, id, source, com, tag);
 }
 
 // The receive takes no message any more, or has taken it.

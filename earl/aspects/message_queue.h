@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <queue>
+#include <set>
 #include <vector>
 
 #include "earl/aspects/messages.h"
@@ -33,6 +34,15 @@ class MessageQueue {
   // MPI_RECV_REQUEST; absent source or tag: any.
   void post(const OpenCall& call, std::uint64_t pos, RequestId request, ProcessId source,
             CommId com, Tag tag);
+  // REQUEST_STATE of a receive: it is open where recording goes on, behind those that were told
+  // before. `call` is where that is said, and stands for the posting that was not recorded.
+  void reopen(const OpenCall& call, std::uint64_t pos, RequestId request, ProcessId source,
+              CommId com, Tag tag);
+  // REQUEST_STATE of a send, whose message was sent unseen: its completion is none of an unknown
+  // request.
+  void reopen_send(ProcessId process, RequestId request) {
+    if (find_request(process, request) == kNone) unseen_sends_.insert(key_of(process, request));
+  }
   // A RECV. `posts`: the call itself posts what it receives (Recv, Sendrecv ...).
   void receive(const RecvEvent& event, bool posts, std::uint32_t& call_ref);
   void send_complete(const OpenCall& call, std::uint64_t pos, RequestId request,
@@ -199,6 +209,9 @@ class MessageQueue {
     ProcessId destination() const { return static_cast<ProcessId>(key.b & 0xFFFFFFFFu); }
   };
 
+  static std::uint64_t key_of(ProcessId process, RequestId id) {
+    return std::uint64_t{raw(process)} << 32 | raw(id);
+  }
   std::uint32_t find_request(ProcessId process, RequestId id) const {
     return requests_of_[raw(process)].find(raw(id));
   }
@@ -337,6 +350,7 @@ class MessageQueue {
   Pool<Held> held_;
   detail::ChannelTable<Channel> channels_;
   std::vector<detail::RequestTable> requests_of_;  // by process
+  std::set<std::uint64_t> unseen_sends_;           // by key_of()
   std::vector<detail::MessageLine> to_, from_;     // by process
   std::vector<Wildcards> wildcards_;               // by process
   detail::RecordingSegments segments_;

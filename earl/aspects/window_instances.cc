@@ -48,7 +48,8 @@ const WindowInstance* WindowInstances::leave(const Call& call, WindowId id,
     case decltype(instances_)::Joined::kComplete:
       break;
     case decltype(instances_)::Joined::kGaveUp:
-      findings_.add(Finding::kIncompleteCollective, call.exit_pos, call.loc);
+      if (!instances_.is_lost(w.groups[1]))
+        findings_.add(Finding::kIncompleteCollective, call.exit_pos, call.loc);
       return nullptr;
     default:
       return nullptr;
@@ -71,7 +72,7 @@ void WindowInstances::resume(ProcessId process, WindowId id, std::uint64_t fence
   const std::uint32_t rank = info->ranks.find(process);
   if (rank == kAbsent) return;
   if (instances_.resume(window(id).groups[1], rank, info->ranks.size(), fences)) {
-    findings_.add(Finding::kGap, pos);
+    findings_.add(fences == kCountLost ? Finding::kCountLost : Finding::kGap, pos);
   }
 }
 

@@ -25,9 +25,10 @@ class WindowInstances {
   template <class F>
   void finish(std::uint64_t pos, F&& f) {
     for (auto& [window, state] : windows_) {
+      const bool lost = instances_.is_lost(state.groups[1]);
       for (Group& group : state.groups) {
         instances_.give_up(group, [&](const WindowInstance& instance) {
-          findings_.add(Finding::kIncompleteCollective, pos);
+          if (!lost) findings_.add(Finding::kIncompleteCollective, pos);
           f(instance);
         });
       }

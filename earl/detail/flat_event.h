@@ -69,6 +69,9 @@ struct FlatEvent {
       e.count[0] = raw(r.fences);
     } else if constexpr (std::is_same_v<R, CollState>) {
       e.count[0] = raw(r.count);
+    } else if constexpr (std::is_same_v<R, MpiError>) {
+      e.code = raw(r.error_class);
+      e.count[0] = raw(r.code);
     } else if constexpr (std::is_same_v<R, MpiOpenCall>) {
       e.count[0] = raw(r.ordinal);
     } else if constexpr (std::is_same_v<R, ShmemWait>) {

@@ -13,6 +13,7 @@
 
 #include "earl/detail/recording_segments.h"
 #include "earl/pool.h"
+#include "epilog/format/field_values.h"
 
 namespace kojak::earl::detail {
 
@@ -46,6 +47,11 @@ class Rendezvous {
     if (count <= group.next[rank]) return false;
     group.next[rank] = count;
     return true;
+  }
+
+  // A member of the group has failed in one: it does not take part in any that follows.
+  static bool is_lost(const Group& group) {
+    return std::find(group.next.begin(), group.next.end(), kCountLost) != group.next.end();
   }
 
   // The instance with this ordinal; `made` tells whether it is new (then fill it in).

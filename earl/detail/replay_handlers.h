@@ -204,6 +204,10 @@ class ReplayHandlers {
     if (i == kAbsent) return;
     sink_.on_processor(frame(i, pos), r.time, {raw(r.ran), raw(r.wanted), raw(r.preempted)});
   }
+  void handle(const MpiError& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) sink_.on_failed_call(frame(i, pos), r.time, raw(r.error_class), raw(r.code));
+  }
   void handle(const MpiCommCreated& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i != kAbsent) sink_.on_comm_created(frame(i, pos), r.cid);
@@ -368,6 +372,17 @@ class ReplayHandlers {
     const ProcessId peer = core_.process_of(r.plid);
     if (is_absent(peer)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
     core_.messages.resume(process(i), r.cid, peer, r.tag, raw(r.sent), raw(r.recvd), pos);
+  }
+  void handle(const RequestState& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent || (raw(r.flags) & kRequestReported) != 0) return;
+    const auto kind = static_cast<OpenRequest>(raw(r.kind));
+    if (kind == OpenRequest::kSend) core_.messages.reopen_send(process(i), r.reqid);
+    if (kind != OpenRequest::kReceive || is_absent(r.cid)) return;
+    const bool any = (raw(r.flags) & kAnySource) != 0;
+    const ProcessId source = any ? absent<ProcessId>() : core_.process_of(r.plid);
+    if (!any && is_absent(source)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
+    core_.messages.reopen(frame(i, pos), pos, r.reqid, source, r.cid, r.tag);
   }
 
   // After the last event.

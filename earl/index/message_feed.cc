@@ -1,9 +1,16 @@
 #include "earl/index/message_feed.h"
 
 #include "earl/detail/replay_core.h"
+#include "epilog/format/field_values.h"
 
 namespace kojak::earl {
 namespace {
+
+// REQUEST_STATE of a receive that has not completed.
+bool opens_receive(const Event& e) {
+  return e.completes == static_cast<std::uint8_t>(OpenRequest::kReceive) &&
+         (e.code & kRequestReported) == 0 && !is_absent(e.com);
+}
 
 // Absent if the trace has no thread 0 of it.
 ProcessId recorded_process(const Trace& trace, PeerId peer) {
@@ -59,6 +66,15 @@ void MessageFeed::change(const Event& e) {
       if (!trace_.native() || (!is_absent(e.peer) && from == kAbsent)) break;
       queue_.post(call, e.pos, e.request,
                   is_absent(e.peer) ? absent<ProcessId>() : trace_.process(from), e.com, e.tag);
+      break;
+    }
+    case EventType::kRequestState: {
+      if (!opens_receive(e)) break;
+      const bool any = (e.code & kAnySource) != 0;
+      const std::uint32_t from = trace_.index(static_cast<LocationId>(raw(e.peer)));
+      if (!any && (is_absent(e.peer) || from == kAbsent)) break;
+      queue_.reopen(call, e.pos, e.request, any ? absent<ProcessId>() : trace_.process(from), e.com,
+                    e.tag);
       break;
     }
     case EventType::kMpiSendComplete:

@@ -116,6 +116,7 @@ class Event:
     received: int
     group: Optional[int]
     synex: Optional[int]
+    error_class: Optional[int]
     exclusive: Optional[bool]
     code: int
     metrics: List[int]

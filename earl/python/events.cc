@@ -122,6 +122,10 @@ void add_attributes(py::class_<PyEvent>& event) {
                              "SHMEM_PLACE, SHMEM_QUIET: the context, 0 the default one; None: all.")
       .def_property_readonly("offset", &offset,
                              "SHMEM_PLACE, SHMEM_WAIT: first byte in symmetric memory.")
+      .def_property_readonly("error_class",
+                             only([](EventType t) { return t == EventType::kMpiError; },
+                                  [](const Event& e) { return std::uint32_t{e.code}; }),
+                             "MPI_ERROR: number of the error class, as docs/format.md lists them.")
       .def_property_readonly("exclusive",
                              only([](EventType t) { return t == EventType::kMpiWinLock; },
                                   [](const Event& e) { return e.code == 1; }),
@@ -203,8 +207,13 @@ void add_events(py::module_& m) {
           "received", [](const PyEvent& e) { return raw(e.event.recvd); },
           "Bytes, as recorded; classic traces tell them at collectives only.")
       .def_property_readonly(
-          "code", [](const PyEvent& e) { return e.event.code; },
-          "synex of MPI_WINEXIT, 1 for an exclusive lock, 1 for a local flush.")
+          "code",
+          [](const PyEvent& e) {
+            const Event& event = e.event;
+            return event.type == EventType::kMpiError ? event.count[0] : std::uint64_t{event.code};
+          },
+          "synex of MPI_WINEXIT, 1 for an exclusive lock, 1 for a local flush; of MPI_ERROR what "
+          "the call returned, a number of the MPI library.")
       .def_property_readonly(
           "metrics", [](const PyEvent& e) { return e.archive->values(e.event.pos); },
           "Hardware counters of a Flow event.")

@@ -7,6 +7,23 @@
 
 namespace kojak {
 
+// REQUEST_STATE: kinds and flags.
+enum class OpenRequest : std::uint8_t {
+  kReceive = 1,
+  kSend,
+  kCollective,
+  kTransfer,
+  kPartitioned,
+  kIo,
+  kOther,
+  kIdle
+};
+inline constexpr std::uint8_t kRequestReported = 1, kAnySource = 2, kAnyTag = 4;
+
+// COLL_STATE, WIN_STATE: a collective call failed in its midst. How many this process has taken
+// part in is not known any more, and none is paired from here on.
+inline constexpr std::uint64_t kCountLost = ~std::uint64_t{0};
+
 // COMM_IDENTITY and, the first one, WIN_IDENTITY: flags.
 inline constexpr std::uint8_t kIdentityUnknown = 1, kIntercommunicator = 2, kForeignMembers = 4,
                               kStandsForGroup = 8;

@@ -17,6 +17,7 @@
 
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/define.h"
+#include "epilog/mpi/failed_call.h"
 #include "epilog/mpi/open_call.h"
 #include "epilog/mpi/request.h"
 #include "epilog/runtime/call.h"
@@ -52,6 +53,11 @@ concept HasBefore = requires(Hook<A> hook, A& a) {
 template <class A>
 concept HasAfter = requires(Hook<A> hook, A& a, typename A::Result result, Silent& call) {
   hook.after(a, result, call);
+};
+// Its hook records itself how such a call failed: each class of errors that its statuses tell of.
+template <class A>
+concept TellsErrors = requires {
+  requires Hook<A>::kTellsErrors;
 };
 template <class A>
 inline constexpr bool kHooked = HasBefore<A> || HasAfter<A>;
@@ -127,6 +133,10 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
   read_at_exit(r);
   if constexpr (kInNote) entered = !drop_note(*r.note) || A::kBlocks;
   Recording call{r, r.cursor, region, record_time(entered_at), record_time(exit), entered};
+  if constexpr (A::kReturnsCode && !TellsErrors<A>) {
+    if (result != MPI_SUCCESS) [[unlikely]]
+      call.apart([result](Recording& c) { record_failure(c, result); });
+  }
   if constexpr (requires { hook.after(a, result, call); }) {
     const BookkeepingLock lock;
     hook.after(a, result, call);
@@ -164,6 +174,12 @@ KOJAK_INLINED inline typename A::Result measured_plainly(A& a, const void* calle
   }
   begin_call(call, A::kFunction, A::kGroup, A::kBlocks, caller);
   result = a.call();
+  if constexpr (A::kReturnsCode) {
+    if (result != MPI_SUCCESS) [[unlikely]] {
+      end_failed_call(call, result);
+      return result;
+    }
+  }
   end_call(call);
   return result;
 }

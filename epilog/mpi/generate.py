@@ -148,7 +148,8 @@ def argument_struct(f, numbers):
            f"  static constexpr unsigned kBase = {numbers[f.int_form or f.name]};\n"
            f"  static constexpr std::uint32_t kGroup = {group}({FAMILY_NUMBERS[f.family]});\n"
            f"  static constexpr bool kBlocks = {str(f.has('blocks')).lower()};\n"
-           f"  static constexpr bool kBegins = {str(begins(f)).lower()};\n"]
+           f"  static constexpr bool kBegins = {str(begins(f)).lower()};\n"
+           f"  static constexpr bool kReturnsCode = {str(f.returns == 'int').lower()};\n"]
     if f.int_form:
         out.insert(1, f"  using IntForm = {f.struct_name()[:-1]};\n")
     out += [f"  {p.declared(c_type(f, p))};\n" for p in f.parameters if p.kind != "varargs"]

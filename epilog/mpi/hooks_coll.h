@@ -28,10 +28,21 @@ CollectiveBytes bytes_of(const A& a, const Comm& comm) {
   return collective_bytes(Form<kOperation<A::kBase>>{}, a, comm);
 }
 
+// The communicator that a collective call counts on; null if it failed, or its count is lost.
+template <class A, class C>
+KOJAK_INLINED inline Comm* counted_comm(const A& a, int result, C& call) {
+  if (result != MPI_SUCCESS) [[unlikely]] {
+    call.apart([&](C& c) { failed_collective(find_comm(a.comm), result, c); });
+    return nullptr;
+  }
+  Comm* const comm = cached_comm(the_recorder, a.comm);
+  return comm == nullptr || comm->count_lost ? nullptr : comm;
+}
+
 struct CollectiveHook {
   template <class A, class C>
   void after(const A& a, int result, C& call) {
-    Comm* const comm = result == MPI_SUCCESS ? cached_comm(the_recorder, a.comm) : nullptr;
+    Comm* const comm = counted_comm(a, result, call);
     if (comm != nullptr) {
       ++comm->collectives;
       comm->collectives_changed = true;
@@ -68,7 +79,7 @@ Request* enter_collective(const A& a, Comm& comm) {
 struct NonblockingHook {
   template <class A, class C>
   void after(const A& a, int result, C& call) {
-    Comm* const comm = result == MPI_SUCCESS ? cached_comm(the_recorder, a.comm) : nullptr;
+    Comm* const comm = counted_comm(a, result, call);
     Request* const request = comm == nullptr ? nullptr : enter_collective(a, *comm);
     if (request != nullptr) {
       request->id = next_request_id();
@@ -83,7 +94,7 @@ struct NonblockingHook {
 struct PersistentCollectiveHook {
   template <class A, class C>
   void after(const A& a, int result, C& call) {
-    Comm* const comm = result == MPI_SUCCESS ? cached_comm(the_recorder, a.comm) : nullptr;
+    Comm* const comm = counted_comm(a, result, call);
     Request* const request = comm == nullptr ? nullptr : enter_collective(a, *comm);
     if (request != nullptr) {
       request->persistent = true;

@@ -50,10 +50,11 @@ struct CommCreateHook {
   void count(MPI_Comm handle) {
     if (Comm* comm = find_comm(handle)) {
       parent_comm = comm;
-      parent = comm->identity;
+      if (!comm->count_lost) parent = comm->identity;
       ordinal = comm->created++;
     }
   }
+  bool counts() const { return parent_comm != nullptr && !parent_comm->count_lost; }
   template <class C>
   void take(MPI_Comm handle, unsigned function, C& call) {
     Comm* const comm = handle == MPI_COMM_NULL ? nullptr : adopt_comm(handle, Identity{});
@@ -68,20 +69,24 @@ struct CommCreateHook {
     }
   }
 };
-#define KOJAK_CREATES(Args, parent_argument, new_argument)                           \
-  template <>                                                                        \
-  struct Hook<args::Args> : CommCreateHook {                                         \
-    void before(const args::Args& a) { count(a.parent_argument); }                   \
-    template <class C>                                                               \
-    void after(const args::Args& a, int result, C& call) {                           \
-      if (result == MPI_SUCCESS) take(*a.new_argument, args::Args::kFunction, call); \
-      if constexpr (C::kOn) {                                                        \
-        if (result == MPI_SUCCESS && parent_comm != nullptr) {                       \
-          record_group_call(call, *parent_comm, kCreationSequence, ordinal);         \
-        }                                                                            \
-        call.leave();                                                                \
-      }                                                                              \
-    }                                                                                \
+#define KOJAK_CREATES(Args, parent_argument, new_argument)                   \
+  template <>                                                                \
+  struct Hook<args::Args> : CommCreateHook {                                 \
+    void before(const args::Args& a) { count(a.parent_argument); }           \
+    template <class C>                                                       \
+    void after(const args::Args& a, int result, C& call) {                   \
+      if (result == MPI_SUCCESS) {                                           \
+        take(*a.new_argument, args::Args::kFunction, call);                  \
+      } else {                                                               \
+        call.apart([&](C& c) { failed_creation(parent_comm, result, c); });  \
+      }                                                                      \
+      if constexpr (C::kOn) {                                                \
+        if (result == MPI_SUCCESS && counts()) {                             \
+          record_group_call(call, *parent_comm, kCreationSequence, ordinal); \
+        }                                                                    \
+        call.leave();                                                        \
+      }                                                                      \
+    }                                                                        \
   };
 KOJAK_CREATES(CommCreate, comm, newcomm)
 KOJAK_CREATES(CommDup, comm, newcomm)
@@ -117,6 +122,8 @@ struct CommIdupHook : CommCreateHook {
         request->identity =
             created_identity(parent, args::CommIdup::kFunction, ordinal, comm->group, comm->remote);
       }
+    } else if (result != MPI_SUCCESS) {
+      call.apart([&](C& c) { failed_creation(parent_comm, result, c); });
     }
     if constexpr (C::kOn) call.leave();
   }

@@ -38,7 +38,7 @@ struct Hook<args::FileOpen> : FileTurn {
   template <class C>
   void after(const args::FileOpen& a, int result, C& call) {
     Comm* const comm = result == MPI_SUCCESS ? cached_comm(the_recorder, a.comm) : nullptr;
-    if (comm != nullptr) {
+    if (comm != nullptr && !comm->count_lost) {
       const std::uint64_t number = comm->opened++;
       if (open_files.set(word(*a.fh), {comm, kFirstFileSequence + number, 0}) != nullptr) {
         keep_comm(comm);
@@ -49,6 +49,15 @@ struct Hook<args::FileOpen> : FileTurn {
   }
 };
 
+// A collective call on a file failed in its midst: the others may have counted it, and its next
+// ones are paired with nobody's.
+[[gnu::cold]] inline void lose_file(Word file, int code) {
+  const OpenFile* const found = open_files.find(file);
+  if (found == nullptr || code == kNotSeen || took_no_part(code)) return;
+  drop_comm(found->comm);
+  open_files.erase(file);
+}
+
 struct CollectiveFileHook : FileTurn {
   template <class A>
   void before(const A& a) {
@@ -56,6 +65,8 @@ struct CollectiveFileHook : FileTurn {
   }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
+    if (result != MPI_SUCCESS) [[unlikely]]
+      call.apart([&](C&) { lose_file(word(a.fh), result); });
     OpenFile* const file = result == MPI_SUCCESS ? open_files.find(word(a.fh)) : nullptr;
     if (file != nullptr) {
       const std::uint64_t number = file->calls++;

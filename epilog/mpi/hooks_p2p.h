@@ -55,6 +55,26 @@ KOJAK_INLINED inline void received(C& call, Comm* comm, const MPI_Status& status
   }
 }
 
+// A receive that failed has taken its message: that was longer than the buffer.
+inline bool was_truncated(int result) {
+  return result != kNotSeen && error_class_of(result) == MPI_ERR_TRUNCATE;
+}
+// Whether the status can be that of a receive with these arguments: one that failed may have left
+// what was there before.
+inline bool is_answer(const MPI_Status& status, int source, int tag) {
+  return (source == MPI_ANY_SOURCE || status.MPI_SOURCE == source) &&
+         (tag == MPI_ANY_TAG ? status.MPI_TAG >= 0 : status.MPI_TAG == tag);
+}
+
+// The status of a message that was longer than its buffer. MPICH puts no size there that means
+// anything, so 0 bytes are recorded.
+inline MPI_Status truncated_status(MPI_Status status) {
+#if defined(MPICH)
+  PMPI_Status_set_elements_x(&status, MPI_BYTE, 0);
+#endif
+  return status;
+}
+
 // A send that begins: its peer, absent if there is none.
 template <class C>
 KOJAK_INLINED inline std::uint32_t sends(C& call, Comm* comm, int dest, int tag, MPI_Count count,
@@ -135,8 +155,18 @@ struct Hook<args::Recv> : OwnStatus {
   void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS && a.source != MPI_PROC_NULL) {
       received(call, cached_comm(the_recorder, a.comm), *a.status, kNoRequest);
+    } else if (result != MPI_SUCCESS) [[unlikely]] {
+      call.apart([&](C& c) { truncated(c, result, a); });
     }
     if constexpr (C::kOn) call.leave();
+  }
+  // A message that is longer than its buffer has been taken all the same.
+  template <class A, class C>
+  [[gnu::cold, gnu::noinline]] static void truncated(C& call, int result, const A& a) {
+    if (!was_truncated(result)) return;
+    Comm* const comm = find_comm(a.comm);
+    if (comm == nullptr || !is_answer(*a.status, a.source, a.tag)) return;
+    received(call, comm, truncated_status(*a.status), kNoRequest);
   }
 };
 
@@ -185,6 +215,7 @@ struct Hook<args::Irecv> {
 };
 
 struct SendrecvHook : OwnStatus {
+  static constexpr bool kTellsErrors = true;  // behind the send, which is earlier
   template <class A>
   void before(A& a) {
     substitute(a);
@@ -193,14 +224,31 @@ struct SendrecvHook : OwnStatus {
   void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS) {
       Comm* const comm = cached_comm(the_recorder, a.comm);
-      if constexpr (requires { a.sendcount; }) {
-        sends(call, comm, a.dest, a.sendtag, a.sendcount, a.sendtype, kNoRequest);
-      } else {
-        sends(call, comm, a.dest, a.sendtag, a.count, a.datatype, kNoRequest);
-      }
+      send_half(a, comm, call);
       if (a.source != MPI_PROC_NULL) received(call, comm, *a.status, kNoRequest);
+    } else {
+      call.apart([&](C& c) { failed(a, result, c); });
     }
     if constexpr (C::kOn) call.leave();
+  }
+  template <class A, class C>
+  static void send_half(const A& a, Comm* comm, C& call) {
+    if constexpr (requires { a.sendcount; }) {
+      sends(call, comm, a.dest, a.sendtag, a.sendcount, a.sendtype, kNoRequest);
+    } else {
+      sends(call, comm, a.dest, a.sendtag, a.count, a.datatype, kNoRequest);
+    }
+  }
+  // Where the message that came was longer than the buffer, the other one has been sent.
+  template <class A, class C>
+  [[gnu::cold, gnu::noinline]] static void failed(const A& a, int result, C& call) {
+    Comm* const comm = a.source != MPI_PROC_NULL && was_truncated(result) &&
+                               is_answer(*a.status, a.source, a.recvtag)
+                           ? find_comm(a.comm)
+                           : nullptr;
+    if (comm != nullptr) send_half(a, comm, call);
+    if constexpr (C::kOn) record_failure(call, result);
+    if (comm != nullptr) received(call, comm, truncated_status(*a.status), kNoRequest);
   }
 };
 template <>
@@ -333,7 +381,12 @@ struct Hook<args::Mrecv> : MatchedReceiveHook, OwnStatus {
   }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
-    if (result == MPI_SUCCESS) received(call, matched.comm, *a.status, matched.id);
+    if (result == MPI_SUCCESS) {
+      received(call, matched.comm, *a.status, matched.id);
+    } else if (was_truncated(result)) {
+      received(call, matched.comm, truncated_status(*a.status), matched.id);
+      result = MPI_SUCCESS;
+    }
     if constexpr (C::kOn) call.leave();
     settle(result);
   }

@@ -1,13 +1,15 @@
 // Completion of requests: Wait*, Test*, Request_get_status, and their end by free or cancel.
 //
-// What the handles stand for is kept before the call, because the call may overwrite them. Long
-// because each of MPI's fifteen such calls has its hook here.
+// What the handles stand for is kept before the call, because the call may overwrite them.
+// Long because each of MPI's fifteen such calls has its hook here, and what becomes of requests
+// when such a call fails.
 #pragma once
 
 #include "epilog/format/field_values.h"
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/hooks_p2p.h"
+#include "epilog/runtime/own_stack.h"
 
 namespace kojak::measure {
 
@@ -137,6 +139,50 @@ void completed(Request* request, const MPI_Status* status, MPI_Request handle, C
   }
 }
 
+// What a call that failed has done with a request, by the error that it tells of this one. It is
+// over if its handle is gone; a persistent one keeps its handle.
+inline bool is_gone(MPI_Request handle) {
+  return handle == MPI_REQUEST_NULL || word(handle) == 0;  // Fortran's number of none has no handle
+}
+inline bool is_over(const Request* request, MPI_Request handle, int error) {
+  if (is_gone(handle)) return true;
+  if (request == nullptr || !request->persistent || !request->active) return false;
+  const int what = error_class_of(error);
+  return what != MPI_ERR_PENDING && what != MPI_ERR_REQUEST && what != MPI_ERR_ARG;
+}
+// It is over: a receive whose message was too long has taken it.
+template <class C>
+[[gnu::cold, gnu::noinline]] void end_failed(Request* request, const MPI_Status* status,
+                                             MPI_Request handle, int error, C& call) {
+  const int what = error_class_of(error);
+  if (what == MPI_ERR_TRUNCATE && status != nullptr) {
+    const MPI_Status truncated = truncated_status(*status);
+    return completed(request, &truncated, handle, call);
+  }
+  if (what == MPI_SUCCESS || what == MPI_ERR_TRUNCATE) {
+    return completed(request, status, handle, call);
+  }
+  ++ended_requests;
+  if (request == nullptr) return;
+  if (!request->persistent) return delete_request(request);
+  request->active = false;
+  request->claim = 0;
+  rename_request(*request, handle);
+}
+// It is over, and nobody says how: a receive has most likely got what it was posted for.
+template <class C>
+[[gnu::cold, gnu::noinline]] void end_untold(Request* request, C& call) {
+  ++ended_requests;
+  if (request == nullptr) return;
+  if (request->kind == RequestKind::kReceive && request->active && !request->reported) {
+    if constexpr (C::kOn) {
+      if (!call.room(kMaxRecord)) return;
+    }
+    received_untold(call, *request);
+  }
+  delete_request(request);
+}
+
 // A Test* that completed nothing.
 template <class C>
 KOJAK_INLINED inline void leave_tested(C& call, const Request* request) {
@@ -171,13 +217,21 @@ struct CompleteOneHook : OwnStatus {
     if (done) {
       call.apart([&](C& c) { completed(still(claimed), a.status, *a.request, c); });
       if constexpr (C::kOn) call.leave();
-    } else if (result != MPI_SUCCESS && *a.request == MPI_REQUEST_NULL) {
-      ++ended_requests;
-      if (Request* request = still(claimed)) delete_request(request);
+    } else if (result != MPI_SUCCESS) [[unlikely]] {
+      call.apart([&](C& c) { on_own_stack([&] { failed(a, result, c); }); });
       if constexpr (C::kOn) call.leave();
     } else {
       unclaim_one(claimed);
-      leave_tested(call, result == MPI_SUCCESS ? still(claimed) : nullptr);
+      leave_tested(call, still(claimed));
+    }
+  }
+  template <class A, class C>
+  [[gnu::cold, gnu::noinline]] void failed(const A& a, int result, C& call) {
+    Request* const request = still(claimed);
+    if (is_over(request, *a.request, result)) {
+      end_failed(request, a.status, *a.request, result, call);
+    } else {
+      unclaim_one(claimed);
     }
   }
 };
@@ -209,6 +263,7 @@ struct Hook<args::RequestGetStatus> : OwnStatus {
 };
 
 struct ArrayHook {
+  static constexpr bool kTellsErrors = true;
   ArrayCall* array = nullptr;
 
   void begin(int count, const MPI_Request* requests) {
@@ -221,25 +276,62 @@ struct ArrayHook {
       statuses = array->statuses.data();
     }
   }
-  // The end of the call: `found` nothing, so it only tested; or something, or failed. What a failed
-  // call has used up goes.
+  // Without memory for the array nothing is known of its requests.
   template <class C>
-  void end(bool found, const MPI_Request* requests, int result, C& call) {
-    if (found || result != MPI_SUCCESS) {
+  void end_unknown(int result, C& call) {
+    if constexpr (C::kOn) {
+      if (result != MPI_SUCCESS) record_failure(call, result);
+      call.leave();
+    }
+  }
+  // The end of the call: `found` nothing, so it only tested; or something.
+  template <class C>
+  void end(bool found, C& call) {
+    if (found) {
       if constexpr (C::kOn) call.leave();
     } else if constexpr (C::kOn) {
       const bool any = array->find_pending(1, false) != 0;
       leave_tested(call, any ? still(array->pending[0].claimed) : nullptr);
     }
-    if (result != MPI_SUCCESS) {
-      for (std::size_t i = 0; i < array->count; ++i) {
-        if (requests[i] != MPI_REQUEST_NULL || array->handles[i] == requests[i]) continue;
-        ++ended_requests;
-        if (Request* request = array->at(i)) delete_request(request);
-      }
-    }
     end_array_call(*array);
   }
+  // Of one request of a call that failed its status tells.
+  template <class C>
+  void settle(int index, const MPI_Request* requests, const MPI_Status& status, ToldErrors& errors,
+              C& call) {
+    const auto place = static_cast<std::size_t>(index);
+    if (place >= array->count || is_gone(array->handles[place])) return;
+    const int what = error_class_of(status.MPI_ERROR);
+    if (what == MPI_ERR_PENDING) return;
+    if (what != MPI_SUCCESS) errors.tell(status.MPI_ERROR, call);
+    Request* const request = array->at(place);
+    if (!is_over(request, requests[index], status.MPI_ERROR)) return;
+    end_failed(request, &status, requests[index], status.MPI_ERROR, call);
+    array->left(place, requests[index]);
+  }
+  // The end of a call that failed, when settle() has been told all that statuses say: what else it
+  // has used up goes. (`sure`: what went did so with an error, not with its message.)
+  template <class C>
+  void end_failed_array(const MPI_Request* requests, int result, bool sure, ToldErrors& errors,
+                        C& call) {
+    if (!errors.any() && result != kNotSeen) errors.tell(result, call);
+    for (std::size_t i = 0; i < array->count; ++i) {
+      if (!is_gone(requests[i]) || is_gone(array->handles[i])) continue;
+      Request* const request = array->at(i);
+      if (sure) {
+        ++ended_requests;
+        if (request != nullptr) delete_request(request);
+      } else {
+        end_untold(request, call);
+      }
+    }
+    if constexpr (C::kOn) call.leave();
+    end_array_call(*array);
+  }
+  static bool in_status(int result) {
+    return result != kNotSeen && error_class_of(result) == MPI_ERR_IN_STATUS;
+  }
+  static bool takes_messages(int result) { return in_status(result) || was_truncated(result); }
   template <class C>
   void complete(int index, const MPI_Request* requests, const MPI_Status* status, C& call) {
     const auto place = static_cast<std::size_t>(index);
@@ -258,16 +350,25 @@ struct CompleteAllHook : ArrayHook {
   }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
-    if (array == nullptr) {
-      if constexpr (C::kOn) call.leave();
-      return;
-    }
-    bool done = result == MPI_SUCCESS;
-    if constexpr (requires { a.flag; }) done = done && *a.flag != 0;
+    if (array == nullptr) return end_unknown(result, call);
+    if (result != MPI_SUCCESS) [[unlikely]]
+      return on_own_stack([&] { failed(a, result, call); });
+    bool done = true;
+    if constexpr (requires { a.flag; }) done = *a.flag != 0;
     const bool statuses = a.array_of_statuses != MPI_STATUSES_IGNORE;
     for (int i = 0; done && i < a.count; ++i)
       complete(i, a.array_of_requests, statuses ? &a.array_of_statuses[i] : nullptr, call);
-    end(done, a.array_of_requests, result, call);
+    end(done, call);
+  }
+  template <class A, class C>
+  [[gnu::cold, gnu::noinline]] void failed(const A& a, int result, C& call) {
+    ToldErrors errors;
+    if (a.array_of_statuses != MPI_STATUSES_IGNORE && in_status(result)) {
+      for (int i = 0; i < a.count; ++i)
+        settle(i, a.array_of_requests, a.array_of_statuses[i], errors, call);
+    }
+    end_failed_array(a.array_of_requests, result, errors.any() || !takes_messages(result), errors,
+                     call);
   }
 };
 template <>
@@ -284,15 +385,28 @@ struct CompleteAnyHook : ArrayHook, OwnStatus {
   }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
-    if (array == nullptr) {
-      if constexpr (C::kOn) call.leave();
-      return;
-    }
-    bool done = result == MPI_SUCCESS;
-    if constexpr (requires { a.flag; }) done = done && *a.flag != 0;
+    if (array == nullptr) return end_unknown(result, call);
+    if (result != MPI_SUCCESS) [[unlikely]]
+      return on_own_stack([&] { failed(a, result, call); });
+    bool done = true;
+    if constexpr (requires { a.flag; }) done = *a.flag != 0;
     const bool one = done && *a.index != MPI_UNDEFINED;
     if (one) complete(*a.index, a.array_of_requests, a.status, call);
-    end(done, a.array_of_requests, result, call);
+    end(done, call);
+  }
+  // The error is that of the one whose handle is gone.
+  template <class A, class C>
+  [[gnu::cold, gnu::noinline]] void failed(const A& a, int result, C& call) {
+    ToldErrors errors;
+    for (std::size_t i = 0; i < array->count && result != kNotSeen; ++i) {
+      if (!is_gone(a.array_of_requests[i]) || is_gone(array->handles[i])) continue;
+      const bool told = a.status != MPI_STATUS_IGNORE;
+      errors.tell(result, call);
+      end_failed(array->at(i), told ? a.status : nullptr, a.array_of_requests[i], result, call);
+      array->left(i, a.array_of_requests[i]);
+      break;
+    }
+    end_failed_array(a.array_of_requests, result, true, errors, call);
   }
 };
 template <>
@@ -309,17 +423,27 @@ struct CompleteSomeHook : ArrayHook {
   }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
-    if (array == nullptr) {
-      if constexpr (C::kOn) call.leave();
-      return;
-    }
-    const int count = result == MPI_SUCCESS && *a.outcount != MPI_UNDEFINED ? *a.outcount : 0;
+    if (array == nullptr) return end_unknown(result, call);
+    if (result != MPI_SUCCESS) [[unlikely]]
+      return on_own_stack([&] { failed(a, result, call); });
+    const int count = *a.outcount != MPI_UNDEFINED ? *a.outcount : 0;
     const bool statuses = a.array_of_statuses != MPI_STATUSES_IGNORE;
     for (int i = 0; i < count; ++i) {
       complete(a.array_of_indices[i], a.array_of_requests,
                statuses ? &a.array_of_statuses[i] : nullptr, call);
     }
-    end(count != 0, a.array_of_requests, result, call);
+    end(count != 0, call);
+  }
+  template <class A, class C>
+  [[gnu::cold, gnu::noinline]] void failed(const A& a, int result, C& call) {
+    ToldErrors errors;
+    if (a.array_of_statuses != MPI_STATUSES_IGNORE && in_status(result)) {
+      const int told = *a.outcount <= a.incount ? *a.outcount : 0;
+      for (int i = 0; i < told; ++i)
+        settle(a.array_of_indices[i], a.array_of_requests, a.array_of_statuses[i], errors, call);
+    }
+    end_failed_array(a.array_of_requests, result, errors.any() || !takes_messages(result), errors,
+                     call);
   }
 };
 template <>
@@ -354,23 +478,28 @@ struct StatusOfSomeHook : ArrayHook, OwnStatus {
   }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
-    if (array == nullptr) {
-      if constexpr (C::kOn) call.leave();
-      return;
-    }
+    if (array == nullptr) return end_unknown(result, call);
+    if (result != MPI_SUCCESS) [[unlikely]]
+      return on_own_stack([&] { failed(a, result, call); });
     int found = 0;
     if constexpr (requires { a.incount; }) {
-      found = result == MPI_SUCCESS && *a.outcount != MPI_UNDEFINED ? *a.outcount : 0;
+      found = *a.outcount != MPI_UNDEFINED ? *a.outcount : 0;
       for (int i = 0; i < found; ++i) tell(a.array_of_indices[i], status_at(a, i), call);
     } else {
-      found = result == MPI_SUCCESS && *a.flag != 0 ? 1 : 0;
+      found = *a.flag != 0 ? 1 : 0;
       if constexpr (requires { a.index; }) {
         if (found != 0 && *a.index != MPI_UNDEFINED) tell(*a.index, a.status, call);
       } else {
         for (int i = 0; found != 0 && i < a.count; ++i) tell(i, status_at(a, i), call);
       }
     }
-    end(found != 0, a.array_of_requests, result, call);
+    end(found != 0, call);
+  }
+  // It leaves all requests where they are.
+  template <class A, class C>
+  [[gnu::cold, gnu::noinline]] void failed(const A& a, int result, C& call) {
+    ToldErrors errors;
+    end_failed_array(a.array_of_requests, result, true, errors, call);
   }
   template <class A>
   static const MPI_Status* status_at(const A& a, int i) {

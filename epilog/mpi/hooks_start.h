@@ -51,6 +51,7 @@ struct Hook<args::Start> : StartHook {
 };
 template <>
 struct Hook<args::Startall> : ArrayHook, StartHook {
+  static constexpr bool kTellsErrors = false;
   void before(const args::Startall& a) { begin(a.count, a.array_of_requests); }
   template <class C>
   void after(const args::Startall& a, int result, C& call) {

@@ -47,10 +47,12 @@ struct WinCreateHook {
     if (result == MPI_SUCCESS) {
       Comm* const parent = parent_comm != nullptr ? parent_comm : comm_of(a.comm);
       if (parent != nullptr) {
+        const Identity of_parent = parent->count_lost ? Identity{} : parent->identity;
         window = adopt_window(
-            *a.win, parent,
-            created_identity(parent->identity, A::kBase, ordinal, parent->group, nullptr));
+            *a.win, parent, created_identity(of_parent, A::kBase, ordinal, parent->group, nullptr));
       }
+    } else {
+      call.apart([&](C& c) { failed_creation(parent_comm, result, c); });
     }
     if constexpr (C::kOn) {
       if (window == nullptr || !call.use(*window)) return call.leave();
@@ -77,10 +79,11 @@ struct Hook<args::WinFree> {
   void after(const args::WinFree&, int result, C& call) {
     if (result != MPI_SUCCESS && window != nullptr) {
       remember_window(window, handle);
+      call.apart([&](C& c) { failed_collective(window, result, c); });
       window = nullptr;
     }
     if constexpr (C::kOn) {
-      if (window == nullptr || !call.use(*window)) {
+      if (window == nullptr || window->count_lost || !call.use(*window)) {
         call.leave();
       } else {
         call.leave(MpiWinCollExit{call.r.lid, call.exit, {}, id_of(*window)});
@@ -104,6 +107,8 @@ template <>
 struct Hook<args::WinFence> {
   template <class C>
   void after(const args::WinFence& a, int result, C& call) {
+    if (result != MPI_SUCCESS) [[unlikely]]
+      call.apart([&](C& c) { failed_collective(find_window(a.win), result, c); });
     Window* const window = window_after(a, result, call);
     if (window == nullptr) return;
     window->standing.fence((a.assertion & MPI_MODE_NOSUCCEED) != 0);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <algorithm>
+
 namespace kojak::measure {
 
 RequestCache request_cache = {0, nullptr};
@@ -87,6 +89,7 @@ void leave_queue(Request* request) {
 }  // namespace
 
 std::uint32_t next_request_id() {
+  if (ids == kAbsent) ids = 0;  // that number says "none"
   return ids++;
 }
 std::uint64_t next_call_number() {
@@ -101,7 +104,7 @@ Request* enter_request(MPI_Request handle, RequestKind kind) {
   if (request == nullptr) return nullptr;
   request->key = word(handle);
   request->kind = kind;
-  request->generation = ++generations;
+  request->generation = request->order = ++generations;
   if (!join_queue(request)) {
     request->next = unused;
     unused = request;
@@ -162,9 +165,23 @@ void cancelled_request(Request& request) {
   request.cancelled = any_cancelled = true;
 }
 void activate_request(Request& request) {
+  request.order = ++generations;
   request.active = true;
   request.reported = request.cancelled = false;
   ++activations;
+}
+
+const Vector<Request*>& requests_in_order() {
+  static Vector<Request*> list;
+  (void)list.resize(0);
+  bool good = true;
+  queues.for_each([&](std::uint64_t, Request* head) {
+    for (Request* r = head; good && r != nullptr; r = r->next) good = list.push_back(r);
+  });
+  if (!good) (void)list.resize(0);
+  std::sort(list.begin(), list.end(),
+            [](const Request* a, const Request* b) { return a->order < b->order; });
+  return list;
 }
 
 ArrayCall* begin_array_call(const MPI_Request* requests, std::size_t count) {

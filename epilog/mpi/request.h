@@ -36,6 +36,7 @@ struct Request {
   Request* previous = nullptr;
   Request* tail = nullptr;  // of the queue, kept in its head
   std::uint64_t generation = 0;
+  std::uint64_t order = 0;  // of its posting: of a persistent one that of its last start
   std::uint64_t claim = 0;  // the call that holds it
   RequestKind kind = RequestKind::kSend;
   bool persistent = false;
@@ -104,6 +105,8 @@ inline Request* still(const Claimed& claimed) {
 }
 void delete_request(Request* request);
 std::size_t open_requests();
+// All that are entered, in the order of their posting. Without memory none.
+const Vector<Request*>& requests_in_order();
 // How many requests are over, those that were not entered, too.
 extern std::uint64_t ended_requests;
 // Some open request needs its status when it completes.

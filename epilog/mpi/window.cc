@@ -46,16 +46,22 @@ std::uint8_t model_of(MPI_Win win) {
   }
 }
 
-}  // namespace
-
-Window* find_window(MPI_Win win) {
+Window* known_window(MPI_Win win) {
   Window** const found = windows_by_handle.find(word(win));
   return found == nullptr ? nullptr : *found;
 }
 
+}  // namespace
+
+Window* find_window(MPI_Win win) {
+  Window* const found = known_window(win);
+  return found == nullptr || found->count_lost ? nullptr : found;
+}
+
 Window* window_of(MPI_Win win) {
-  Window* const found = find_window(win);
-  return found != nullptr ? found : adopt_window(win, nullptr, Identity{});
+  Window* const found = known_window(win);
+  if (found == nullptr) return adopt_window(win, nullptr, Identity{});
+  return found->count_lost ? nullptr : found;
 }
 
 Window* adopt_window(MPI_Win win, Comm* comm, const Identity& identity) {
@@ -78,7 +84,7 @@ Window* adopt_window(MPI_Win win, Comm* comm, const Identity& identity) {
 }
 
 Window* forget_window(MPI_Win win) {
-  Window* const window = find_window(win);
+  Window* const window = known_window(win);
   if (window == nullptr) return nullptr;
   windows_by_handle.erase(word(win));
   window_serial.fetch_add(1, std::memory_order_relaxed);

@@ -31,9 +31,10 @@ struct Window {
   std::uint8_t flavour = 0, model = 0;  // as in WIN_IDENTITY
   WindowStanding standing;
   bool changed = false;
-  std::uint32_t serial = 1;                       // changes when an epoch with all members ends
-  Group* start_group = nullptr;                   // of the open access epoch
-  Group* post_group = nullptr;                    // of the open exposure epoch
+  bool count_lost = false;       // as in CommObject: no call on it is recorded as one on a window
+  std::uint32_t serial = 1;      // changes when an epoch with all members ends
+  Group* start_group = nullptr;  // of the open access epoch
+  Group* post_group = nullptr;   // of the open exposure epoch
   Vector<std::uint32_t> start_ranks, post_ranks;  // their members, as ranks of the window
   PeerState* peers = nullptr;                     // by rank, made when needed
   Vector<std::uint32_t> changed_peers;
@@ -46,6 +47,7 @@ struct Window {
   }
 };
 
+// None of them finds one whose count is lost.
 Window* find_window(MPI_Win win);
 Window* window_of(MPI_Win win);  // the handle must be valid
 Window* adopt_window(MPI_Win win, Comm* comm, const Identity& identity);

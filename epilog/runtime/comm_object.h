@@ -21,6 +21,8 @@ struct CommObject {
   Identity identity;
   std::uint64_t collectives = 0;  // blocking ones
   bool collectives_changed = false;
+  bool count_lost =
+      false;  // a collective call failed in its midst: nobody knows how many there were
   std::atomic<std::uint64_t> defined{0};
 };
 

@@ -354,6 +354,10 @@ class Analysis : public earl::Sink {
   void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times) {
     processors_.add(in.index, raw(in.cnode), time, times);
   }
+  void on_failed_call(const earl::OpenCall& call, Seconds time, std::uint8_t error_class,
+                      std::uint32_t) {
+    failed_calls_.add(raw(call.cnode), call.index, raw(call.process), time, error_class);
+  }
   void on_comm_created(const earl::OpenCall& call, CommId communicator) {
     communicators_.emplace(raw(communicator), raw(call.cnode));
   }
@@ -429,6 +433,9 @@ class Analysis : public earl::Sink {
   }
   LastCalls last_calls() {
     return std::move(found_last_calls_);
+  }
+  std::vector<FailedCalls> failed_calls() const {
+    return failed_calls_.take();
   }
   std::vector<CreatedTasks> tasks() {
     return tasks_ ? tasks_->take() : std::vector<CreatedTasks>();
@@ -813,6 +820,7 @@ class Analysis : public earl::Sink {
   LogMemory logs_;                 // of waits: what one is done with is there for the next
   std::optional<OmpTeams> teams_;  // only where the trace has OpenMP constructs
   std::optional<OmpLocks> locks_;  // likewise
+  FailedCallCounter failed_calls_;
   std::optional<OmpTasks> tasks_;  // likewise
   std::optional<RmaWaits> waits_;  // only where the trace has such epochs
   std::array<std::uint64_t, kNotes> notes_{};
@@ -964,7 +972,8 @@ Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
           std::move(root_causes),
           std::move(stretches),
           std::move(processors),
-          analysis.tasks()};
+          analysis.tasks(),
+          analysis.failed_calls()};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "expert/catalogue.h"
 #include "expert/causes/cause_words.h"
 #include "expert/cube/text.h"
+#include "expert/report/failed_call_words.h"
 #include "expert/report/last_call_words.h"
 #include "expert/report/wait_words.h"
 
@@ -202,6 +203,9 @@ Instances instances_of(const expert::Report& analysis, const cube::Report& repor
   const auto node_of = [&](expert::CallPathIndex path) {
     return path < nodes.size() ? nodes[path] : cube::kNone;
   };
+  for (const expert::FailedCallGroup& group : expert::failed_call_groups(analysis)) {
+    result.failed_calls.push_back({expert::failed_call_words(group), node_of(group.call_path)});
+  }
   if (causes) {
     for (const expert::RootCause& cause : causes->causes) {
       if (result.causes.size() == kCauses) break;

@@ -19,8 +19,9 @@ struct Instances {
   std::vector<WaitedFor> partners;
   std::vector<std::string> callers;  // see PageOptions
   std::vector<LastCall> last_calls;  // likewise
-  std::vector<CauseLine> causes;     // likewise; times of chains and path are the trace's own
-  std::vector<PathPart> path;        // likewise
+  std::vector<FailedCallLine> failed_calls;
+  std::vector<CauseLine> causes;  // likewise; times of chains and path are the trace's own
+  std::vector<PathPart> path;     // likewise
   // Of each call path of the analysis its place in the report, kNone where it has none.
   std::vector<std::size_t> nodes;
 };

@@ -257,6 +257,19 @@ void add_last_calls(Json& json, const PageOptions& options) {
   json.end_array();
 }
 
+void add_failed_calls(Json& json, const PageOptions& options) {
+  constexpr std::size_t kMost = 100;
+  if (options.failed_calls.empty()) return;
+  const std::size_t shown = std::min(options.failed_calls.size(), kMost);
+  json.key("failedCalls").begin_array();
+  for (std::size_t i = 0; i < shown; ++i) {
+    const FailedCallLine& line = options.failed_calls[i];
+    json.begin_object().member("words", line.words).member("call", position(line.call_node));
+    json.end_object();
+  }
+  json.end_array().member("furtherFailedCalls", options.failed_calls.size() - shown);
+}
+
 void add_causes(Json& json, const PageOptions& options) {
   if (options.causes.empty()) return;
   json.key("causes").begin_array();
@@ -392,6 +405,7 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   if (before == nullptr) {
     add_overview(json, report, *overview);
     add_last_calls(json, options);
+    add_failed_calls(json, options);
     add_causes(json, options);
     add_instances(json, options.instances);
     add_partners(json, options.partners);

@@ -79,6 +79,13 @@ struct LastCall {
   std::size_t call_node = cube::kNone;
 };
 
+// Calls of one function at one place that returned the same class of error: the sentence of
+// expert/report/failed_call_words.h.
+struct FailedCallLine {
+  std::string words;
+  std::size_t call_node = cube::kNone;
+};
+
 // Who made the others wait, by doing what: sentences (expert/causes/cause_words.h).
 struct CauseLine {
   std::string words, effect, chain_words;
@@ -115,6 +122,7 @@ struct PageOptions {
   // the circles of those that wait for each other, in words.
   std::vector<LastCall> last_calls;
   std::vector<std::string> deadlocks;
+  std::vector<FailedCallLine> failed_calls;  // the most frequent first
   // Root causes, the most costly first, if the analysis was asked for them, how many more there
   // are, and how long all waits are.
   std::vector<CauseLine> causes;

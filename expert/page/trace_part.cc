@@ -57,6 +57,7 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
   part.partners = std::move(found.partners);
   part.callers = std::move(found.callers);
   part.last_calls = std::move(found.last_calls);
+  part.failed_calls = std::move(found.failed_calls);
   part.causes = std::move(found.causes);
   part.path = std::move(found.path);
   if (const auto& causes = analysis.root_causes()) {

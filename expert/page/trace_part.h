@@ -29,6 +29,7 @@ struct TracePart {
   std::vector<std::string> callers;  // see PageOptions
   std::vector<LastCall> last_calls;  // likewise
   std::vector<std::string> deadlocks;
+  std::vector<FailedCallLine> failed_calls;
   std::vector<CauseLine> causes;
   std::size_t further_causes = 0;
   double waits = 0;
@@ -45,6 +46,7 @@ struct TracePart {
     options.callers = callers;
     options.last_calls = last_calls;
     options.deadlocks = deadlocks;
+    options.failed_calls = failed_calls;
     options.causes = causes;
     options.further_causes = further_causes;
     options.waits = waits;

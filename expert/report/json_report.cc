@@ -1,3 +1,4 @@
+// Long because every part of the JSON is written here, one after the other.
 #include "expert/report/json_report.h"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "expert/causes/cause_words.h"
 #include "expert/page/json.h"
 #include "expert/report/efficiency.h"
+#include "expert/report/failed_call_words.h"
 #include "expert/report/last_call_words.h"
 #include "expert/report/run_facts.h"
 #include "expert/report/wait_words.h"
@@ -246,6 +248,25 @@ void add_function_at(Json& json, const Report& report, CallSiteId place) {
   if (!is_absent(site.line)) json.member("line", raw(site.line));
 }
 
+void add_failed_calls(Json& json, const Report& report, const StorePlaces& places) {
+  const std::vector<FailedCallGroup> groups = failed_call_groups(report);
+  if (groups.empty()) return;
+  json.key("failed_calls").begin_array();
+  for (const FailedCallGroup& group : groups) {
+    json.begin_object()
+        .member("function", group.function)
+        .member("place", group.place)
+        .member("call_path", places.call_path(group.call_path))
+        .member("class", error_name(group))
+        .member("count", group.count)
+        .member("first", group.first.value);
+    json.key("ranks").begin_array();
+    for (const std::uint32_t rank : group.ranks) json.value(rank);
+    json.end_array().member("words", failed_call_words(group)).end_object();
+  }
+  json.end_array();
+}
+
 // Only of a run that was ended before its processes were.
 void add_last_calls(Json& json, const Report& report, const StorePlaces& places) {
   const LastCalls& last = report.last_calls();
@@ -469,6 +490,7 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
   add_instances(json, report, places);
   add_waited_for(json, report, places);
   add_tasks(json, report, places);
+  add_failed_calls(json, report, places);
   add_last_calls(json, report, places);
   if (const std::optional<Efficiency> e = efficiency_of(report)) {
     json.key("efficiency")

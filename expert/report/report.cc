@@ -42,7 +42,7 @@ Report::Report(const Definitions& definitions, std::vector<LocationId> locations
                SeverityStore severities, std::vector<Finding> findings, WaitResults waits,
                LastCalls last_calls, std::optional<RootCauses> root_causes,
                std::map<RegionId, std::string> stretches, ProcessorUse processors,
-               std::vector<CreatedTasks> tasks)
+               std::vector<CreatedTasks> tasks, std::vector<FailedCalls> failed_calls)
     : definitions_(&definitions),
       locations_(std::move(locations)),
       severities_(std::move(severities)),
@@ -52,7 +52,8 @@ Report::Report(const Definitions& definitions, std::vector<LocationId> locations
       root_causes_(std::move(root_causes)),
       stretches_(std::move(stretches)),
       processors_(std::move(processors)),
-      tasks_(std::move(tasks)) {
+      tasks_(std::move(tasks)),
+      failed_calls_(std::move(failed_calls)) {
   add_metrics(metrics);
   order_call_paths(call_paths, metrics);
   order_system();

@@ -14,6 +14,7 @@
 
 #include "epilog/format/definitions.h"
 #include "expert/analysis/created_tasks.h"
+#include "expert/analysis/failed_calls.h"
 #include "expert/analysis/findings.h"
 #include "expert/analysis/instances.h"
 #include "expert/analysis/last_calls.h"
@@ -107,7 +108,7 @@ class Report {
          SeverityStore severities, std::vector<Finding> findings, WaitResults waits = {},
          LastCalls last_calls = {}, std::optional<RootCauses> root_causes = {},
          std::map<RegionId, std::string> stretches = {}, ProcessorUse processors = {},
-         std::vector<CreatedTasks> tasks = {});
+         std::vector<CreatedTasks> tasks = {}, std::vector<FailedCalls> failed_calls = {});
 
   const Definitions& definitions() const { return *definitions_; }
   const std::vector<MetricNode>& metrics() const { return metrics_; }
@@ -125,6 +126,8 @@ class Report {
   const ProcessorUse& processors() const { return processors_; }
   // Tasks of OpenMP, by where they come from; places as in waits().
   const std::vector<CreatedTasks>& tasks() const { return tasks_; }
+  // Calls that returned an error; places as in waits().
+  const std::vector<FailedCalls>& failed_calls() const { return failed_calls_; }
   // Threads in the order of the report; each one's location, and the way back.
   std::size_t threads() const { return thread_locations_.size(); }
   LocationId thread_location(std::size_t thread) const {
@@ -198,6 +201,7 @@ class Report {
   std::map<RegionId, std::string> stretches_;
   ProcessorUse processors_;
   std::vector<CreatedTasks> tasks_;
+  std::vector<FailedCalls> failed_calls_;
 };
 
 // "relax (halo.c:44)": the function that a place is in, and its line if it has one.

@@ -17,6 +17,7 @@
 #include "expert/cube/format.h"
 #include "expert/report/count_words.h"
 #include "expert/report/efficiency.h"
+#include "expert/report/failed_call_words.h"
 #include "expert/report/last_call_words.h"
 #include "expert/report/run_time.h"
 #include "expert/report/wait_words.h"
@@ -725,6 +726,19 @@ void print_last_calls(std::ostream& out, const Report& report, const SummaryStyl
   out << '\n';
 }
 
+void print_failed_calls(std::ostream& out, const Report& report, const SummaryStyle& style) {
+  constexpr std::size_t kListed = 12;
+  const std::vector<FailedCallGroup> groups = failed_call_groups(report);
+  if (groups.empty()) return;
+  out << '\n' << Paint(style.colours).bold("Calls that failed") << '\n';
+  for (std::size_t i = 0; i < groups.size() && i < kListed; ++i) {
+    out << wrapped(cube::printable(failed_call_words(groups[i])), style.width, 2);
+  }
+  if (groups.size() > kListed) {
+    out << "  and " << groups.size() - kListed << " more (see --json)\n";
+  }
+}
+
 void print_summary(std::ostream& out, const Report& report, const SummaryStyle& style) {
   print_last_calls(out, report, style);
   print_causes(out, report, style);
@@ -732,6 +746,7 @@ void print_summary(std::ostream& out, const Report& report, const SummaryStyle& 
   print_worst(out, report, style);
   print_tasks(out, report, style);
   print_advice(out, report, style);
+  print_failed_calls(out, report, style);
   if (report.root_causes()) print_efficiency(out, report, style);
   print_findings(out, report, style);
 }

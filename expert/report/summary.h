@@ -37,6 +37,8 @@ void print_worst(std::ostream& out, const Report& report, const SummaryStyle& st
 // Who created the tasks of OpenMP, and who executed them; prints nothing where there are none.
 void print_tasks(std::ostream& out, const Report& report, const SummaryStyle& style);
 void print_advice(std::ostream& out, const Report& report, const SummaryStyle& style);
+// Calls that returned an error; prints nothing where there are none.
+void print_failed_calls(std::ostream& out, const Report& report, const SummaryStyle& style);
 // Of a run that was ended before its processes were; prints nothing for others.
 void print_last_calls(std::ostream& out, const Report& report, const SummaryStyle& style);
 void print_findings(std::ostream& out, const Report& report, const SummaryStyle& style);

@@ -7,6 +7,7 @@
 // are not checked. Source: MPI 3.1, section 3.5 (order).
 #pragma once
 
+#include "epilog/format/field_values.h"
 #include "merge/clock/causal_state.h"
 
 namespace kojak::merge {
@@ -37,18 +38,33 @@ class CausalMessages {
     const Stream& s = p.current().stream;
     MpiRecvRequest request;
     if (decode(s.raw_record(), s.dialect, request) != nullptr) return;
+    post(p, request.reqid, request.cid, request.slid, request.tag);
+  }
+  // REQUEST_STATE: a receive that was posted before the gap.
+  void open_request(CausalProcess& p) {
+    const Stream& s = p.current().stream;
+    RequestState state;
+    if (decode(s.raw_record(), s.dialect, state) != nullptr) return;
+    if (raw(state.kind) != static_cast<std::uint8_t>(OpenRequest::kReceive) ||
+        (raw(state.flags) & kRequestReported) != 0 || p.posted.contains(raw(state.reqid))) {
+      return;
+    }
+    const bool any = (raw(state.flags) & kAnySource) != 0;
+    post(p, state.reqid, state.cid, any ? absent<PeerId>() : state.plid, state.tag);
+  }
+  void post(CausalProcess& p, RequestId reqid, CommId cid, PeerId source, Tag tag) {
+    const Stream& s = p.current().stream;
     PostedReceive receive;
     receive.order = ++p.receives;
-    receive.wildcard = is_absent(request.slid) || is_absent(request.tag);
+    receive.wildcard = is_absent(source) || is_absent(tag);
     receive.certain = p.wildcards == 0;
-    receive.channel = {ChannelKind::kMessage, paired_comm(s, request.cid), raw(request.slid),
-                       p.rank, raw(request.tag)};
+    receive.channel = {ChannelKind::kMessage, paired_comm(s, cid), raw(source), p.rank, raw(tag)};
     if (receive.wildcard) {
       ++p.wildcards;
     } else if (receive.channel.object != kAbsent && state_.recorded(receive.channel.from)) {
       receive.number = state_.channels.expect(receive.channel);
     }
-    p.posted[raw(request.reqid)] = receive;
+    p.posted[raw(reqid)] = receive;
   }
 
   void receive(CausalProcess& p) {

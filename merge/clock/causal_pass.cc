@@ -255,6 +255,9 @@ class CausalPass {
       case RecordType::kMpiRecvRequest:
         messages_.post(p);
         break;
+      case RecordType::kRequestState:
+        messages_.open_request(p);
+        break;
       case RecordType::kMpiCancelled:
       case RecordType::kMpiRequestFreed:
         messages_.cancel(p);

@@ -1,5 +1,7 @@
 #include "merge/complete/sync.h"
 
+#include "epilog/format/field_values.h"
+
 namespace kojak::merge {
 
 bool decode_sync(const RawRecord& record, const Dialect& dialect, MpiRole role,
@@ -22,7 +24,10 @@ bool decode_sync(const RawRecord& record, const Dialect& dialect, MpiRole role,
     }
     if constexpr (requires { r.rmaid; }) sync.rmaid = raw(r.rmaid);
     if constexpr (requires { r.open; }) sync.open = raw(r.open);
-    if constexpr (requires { r.fences; }) sync.first = raw(r.fences);
+    if constexpr (requires { r.fences; }) {
+      if (raw(r.fences) == kCountLost) return false;  // counts no fences; none is recorded any more
+      sync.first = raw(r.fences);
+    }
     if constexpr (requires { r.exposure; }) {
       sync.target = raw(r.plid);
       sync.first = raw(r.access);

@@ -25,7 +25,7 @@ STEP_SECONDS = 60
 # The fields that a note gives. Records that are not named here depend on timing or are not this test's.
 FIELDS = {
     "MPI_SEND": ["dlid", "tag", "sent"], "MPI_RECV": ["slid", "tag", "recvd"], "MPI_RECV_REQUEST": ["slid", "tag"],
-    "MPI_SEND_COMPLETE": [], "MPI_CANCELLED": [], "MPI_REQUEST_COMPLETE": ["kind"],
+    "MPI_ERROR": ["error_class"], "MPI_SEND_COMPLETE": [], "MPI_CANCELLED": [], "MPI_REQUEST_COMPLETE": ["kind"],
     "MPI_COLLEXIT": ["rlid", "sent", "recvd"], "MPI_WINCOLLEXIT": [], "MPI_WINEXIT": ["synex"],
     "MPI_PUT_1TS": ["dlid", "sent"], "MPI_GET_1TE": ["slid", "recvd"], "MPI_RMA_COMPLETE": [],
     "MPI_WIN_LOCK": ["llid", "ltype"], "MPI_WIN_UNLOCK": ["llid"], "MPI_WIN_LOCK_ALL": [], "MPI_WIN_UNLOCK_ALL": [],

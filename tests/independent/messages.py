@@ -45,6 +45,10 @@ class Messages:
         for event in trace.events:
             if event.kind == "MPI_RECV_REQUEST":
                 self.posts[process[event.lid], event.reqid] = event
+            elif event.kind == "REQUEST_STATE" and event.kind_ == 1 and not event.flags & 1:
+                # Open where recording began again; if it was posted before, that is known.
+                event.slid = None if event.flags & 2 else event.plid
+                self.posts.setdefault((process[event.lid], event.reqid), event)
             elif event.kind == "MPI_CANCELLED":
                 cancelled.add((process[event.lid], event.reqid))
             elif event.kind == "MPI_REQUEST_FREED":

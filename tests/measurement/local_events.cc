@@ -144,6 +144,7 @@ class Listing {
     }
     if constexpr (std::is_same_v<R, MpiRecvRequest>)
       add("posted:" + number(raw(r.slid)) + ":" + number(raw(r.tag)));
+    if constexpr (std::is_same_v<R, MpiError>) add("error:" + std::to_string(raw(r.error_class)));
     if constexpr (std::is_same_v<R, MpiSendComplete>) add("sent");
     if constexpr (std::is_same_v<R, MpiRequestTested>) add("tested");
     if constexpr (std::is_same_v<R, MpiCancelled>) add("cancelled");
@@ -187,6 +188,7 @@ class Listing {
             std::to_string(raw(r.exposure)) + ":" + std::to_string(raw(r.ops)) + ":" +
             std::to_string(raw(r.open)));
     }
+    if constexpr (std::is_same_v<R, RequestState>) show_open(r);
     if constexpr (std::is_same_v<R, CollState>)
       state("collectives:" + std::to_string(raw(r.count)));
     if constexpr (std::is_same_v<R, MsgState>) {
@@ -195,6 +197,10 @@ class Listing {
     }
   }
 
+  void show_open(const RequestState& r) {
+    state("open:" + std::to_string(raw(r.kind)) + ":" + number(raw(r.plid)) + ":" +
+          number(raw(r.tag)) + ":" + std::to_string(raw(r.flags)));
+  }
   // Where the process stands: a line of its own, unless a flush writes it (TRACING is open).
   void state(const std::string& what) {
     if (!open_.empty() && open_.back().region == "TRACING") return add(what);

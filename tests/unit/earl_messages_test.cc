@@ -321,6 +321,57 @@ TEST(EarlMessages, CountsAreTakenUpAgainAfterAGap) {
   EXPECT_EQ(run.count(Finding::kUnmatchedReceive), 1u);
 }
 
+// Process 1 has posted two receives of one channel, pauses, and completes the second one first:
+// without what the head tells, that one gets the message of the first.
+std::string two_open_receives(const std::string& before, const std::string& head) {
+  return enter(0, 0, "main") + enter(1, 0, "main") + before +
+         "LOG_OFF lid=1 time=1\nLOG_ON lid=1 time=2\n" + head + send(0, 1, 3) + send(0, 1, 4) +
+         enter(1, 5, "MPI_Wait") + got(1, 0, 6, 0, 0, 8) + leave(1, 6) + enter(1, 7, "MPI_Wait") +
+         got(1, 0, 8, 0, 0, 7) + leave(1, 8) + leave(0, 9) + leave(1, 9);
+}
+std::string open_receive(int at, int from, double time, int request, int flags = 0) {
+  return "REQUEST_STATE lid=" + std::to_string(at) + " time=" + std::to_string(time) +
+         " kind=1 reqid=" + std::to_string(request) + " cid=0 plid=" + std::to_string(from) +
+         " tag=0 bytes=0 ordinal=0 wid=absent op=0 flags=" + std::to_string(flags) + "\n";
+}
+const std::string kHead = open_receive(1, 0, 2, 7) + open_receive(1, 0, 2, 8);
+
+TEST(EarlMessages, OpenReceivesAreToldAfterAGap) {
+  // Posted while nobody recorded.
+  const Pass unseen(two_open_receives("", kHead));
+  EXPECT_EQ(find_call(unseen, 5, 1)->received[0].send_time.value, 4);
+  EXPECT_EQ(find_call(unseen, 7, 1)->received[0].send_time.value, 3);
+  EXPECT_EQ(unseen.count(Finding::kUnknownRequest), 0u);
+  // Posted before the gap: where, is known.
+  const Pass seen(two_open_receives(irecv(1, 0, 0.2, 7) + irecv(1, 0, 0.4, 8), kHead));
+  const Message& late = find_call(seen, 5, 1)->received[0];
+  EXPECT_EQ(late.send_time.value, 4);
+  EXPECT_EQ(late.post_call.enter.value, 0.4);
+  EXPECT_EQ(find_call(seen, 7, 1)->received[0].send_time.value, 3);
+  // Nothing told, as in older traces: the order of completion.
+  const Pass untold(two_open_receives("", ""));
+  EXPECT_EQ(find_call(untold, 5, 1)->received[0].send_time.value, 3);
+}
+
+TEST(EarlMessages, AReceiveThatWasReportedIsOpenNoMore) {
+  // MPI_Request_get_status has told of the first one, which has its message.
+  const Pass run(two_open_receives("", open_receive(1, 0, 2, 7, 1) + open_receive(1, 0, 2, 8)));
+  EXPECT_EQ(find_call(run, 5, 1)->received[0].send_time.value, 3);
+}
+
+TEST(EarlMessages, TheCompletionOfASendThatIsToldIsKnown) {
+  const std::string wait =
+      enter(0, 3, "MPI_Wait") + "MPI_SEND_COMPLETE lid=0 time=4 reqid=5\n" + leave(0, 4);
+  const std::string pause = enter(0, 0, "main") + "LOG_OFF lid=0 time=1\nLOG_ON lid=0 time=2\n";
+  const Pass told(pause +
+                  "REQUEST_STATE lid=0 time=2 kind=2 reqid=5 cid=absent plid=1 tag=0 bytes=0 "
+                  "ordinal=0 wid=absent op=0 flags=0\n" +
+                  wait + leave(0, 5));
+  EXPECT_EQ(told.count(Finding::kUnknownRequest), 0u);
+  const Pass untold(pause + wait + leave(0, 5));
+  EXPECT_EQ(untold.count(Finding::kUnknownRequest), 1u);
+}
+
 TEST(EarlMessages, AClassicTracePairsInOrderAndSaysWhatItCannotKnow) {
   const Pass run(R"(EPILOG 1.9
 ENTER lid=1 time=0 region=MPI_Irecv

@@ -1,10 +1,12 @@
 // Long because it is one thought: what each record of the whole trace becomes in the cut.
 #include "tools/filter/copy.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "epilog/format/field_values.h"
 #include "epilog/model/ordinals.h"
 #include "tools/filter/epoch_states.h"
 
@@ -200,6 +202,7 @@ class Copier {
     while (outside < depth && !in_lock_call(t.open(outside))) ++outside;
     t.turn_on(outside, time, out_);
     put_standing(t, time);
+    put_receives(t, time);
     t.turn_on(depth, time, out_);
   }
   bool in_lock_call(const Frame& frame) const {
@@ -221,6 +224,35 @@ class Copier {
         out_.put(state);
       }
     });
+  }
+  // Receives that are posted and whose messages are in the cut.
+  void put_receives(const Timeline& t, Seconds time) {
+    if (!native()) return;
+    for (const Receive& open : receives_[raw(t.process())]) {
+      const unsigned flags =
+          (is_absent(open.source) ? kAnySource : 0u) | (is_absent(open.tag) ? kAnyTag : 0u);
+      RequestState state{};
+      state.lid = t.lid();
+      state.time = time;
+      state.kind = static_cast<Byte>(OpenRequest::kReceive);
+      state.reqid = open.request;
+      state.cid = open.com;
+      state.plid = open.source;
+      state.tag = open.tag;
+      state.wid = absent<WindowId>();
+      state.flags = static_cast<Flags>(flags);
+      out_.put(state);
+    }
+  }
+  void close_receive(ProcessId process, RequestId request) {
+    std::erase_if(receives_[raw(process)],
+                  [&](const Receive& open) { return open.request == request; });
+  }
+  bool opens_receive(ProcessId process, RequestId request) const {
+    const auto at = receives_.find(raw(process));
+    return at != receives_.end() &&
+           std::any_of(at->second.begin(), at->second.end(),
+                       [&](const Receive& open) { return open.request == request; });
   }
   // A record that readers count; the cut must have told where the process stands before it.
   void put_counted(const RawRecord& record) {
@@ -363,13 +395,21 @@ class Copier {
       if (keep && !is_absent(request_)) requests_.insert(key | raw(request_));
     } else if constexpr (std::is_same_v<R, MpiRecv>) {
       keep = keep && kept(r.slid) && !in_.severed.contains(pos_);
-      if (!is_absent(request_)) requests_.erase(key | raw(request_));
+      if (!is_absent(request_)) {
+        requests_.erase(key | raw(request_));
+        close_receive(process, request_);
+      }
     } else if constexpr (std::is_same_v<R, MpiRecvRequest>) {
       keep =
           keep && (is_absent(r.slid) || kept(r.slid)) && !in_.severed.has_request(process, r.reqid);
       if (keep) requests_.insert(key | raw(r.reqid));
+      if (keep || in_.severed.carries_request(process, r.reqid))
+        receives_[raw(process)].push_back({r.reqid, r.cid, r.slid, r.tag});
+    } else if constexpr (std::is_same_v<R, RequestState>) {
+      keep = open_request(r, keep);
     } else if constexpr (std::is_same_v<R, MpiSendComplete> || std::is_same_v<R, MpiCancelled> ||
                          std::is_same_v<R, MpiRequestFreed>) {
+      if constexpr (!std::is_same_v<R, MpiSendComplete>) close_receive(process, r.reqid);
       // Classic traces do not say which send a request is of.
       keep = keep && (requests_.erase(key | raw(r.reqid)) != 0 || !native());
     } else if constexpr (std::is_same_v<R, MpiWinLock>) {
@@ -401,6 +441,19 @@ class Copier {
       (void)r;
     }
     if (keep) put(record);
+  }
+  // Of a whole trace that has gaps of its own. Whether it stays there.
+  bool open_request(const RequestState& r, bool shown) {
+    const ProcessId process = here_->process();
+    if (raw(r.kind) != static_cast<std::uint8_t>(OpenRequest::kReceive))
+      return shown && (is_absent(r.plid) || kept(r.plid));
+    if ((raw(r.flags) & kRequestReported) != 0) return false;
+    const bool known = opens_receive(process, r.reqid);
+    if (!known && in_.severed.carries_request(process, r.reqid)) {
+      receives_[raw(process)].push_back({r.reqid, r.cid, r.plid, r.tag});
+      return shown;
+    }
+    return shown && known;
   }
   // Who grants a lock may not be there.
   template <class R>
@@ -504,7 +557,15 @@ class Copier {
   IdTable<LocationId, Timeline> timelines_;
   std::unordered_map<std::uint32_t, model::Ordinals> started_;  // kept transfers, by origin
   std::unordered_set<std::uint64_t> requests_;                  // kept and open
-  Held before_;                                                 // of the next event
+  struct Receive {
+    RequestId request;
+    CommId com;
+    PeerId source;
+    Tag tag;
+  };
+  // By process, in the order of posting: those whose messages are in the cut.
+  std::unordered_map<std::uint32_t, std::vector<Receive>> receives_;
+  Held before_;  // of the next event
   RequestId request_ = absent<RequestId>();
   Get get_;
   std::uint64_t pos_ = 0, next_pos_ = 0;

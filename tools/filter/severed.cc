@@ -149,9 +149,12 @@ class Finder : public earl::Sink {
     const bool keeps_receive = selected(received->second, message.recv_pos);
     if (keeps_send != keeps_receive) severed.add(keeps_send ? message.send_pos : message.recv_pos);
     const earl::OpenCall& post = message.post_call;
-    if (!(keeps_send && keeps_receive) && message.posting_known &&
-        selection_.event(post.index, post.process, post.enter, post.enter_pos)) {
-      severed.add_request(message.destination, message.recv_request);
+    const bool keeps_post = message.posting_known &&
+                            selection_.event(post.index, post.process, post.enter, post.enter_pos);
+    if (!(keeps_send && keeps_receive)) {
+      if (keeps_post) severed.add_request(message.destination, message.recv_request);
+    } else if (!keeps_post) {
+      severed.carry_request(message.destination, message.recv_request);
     }
     unpaired_.erase(sent);
     unpaired_.erase(received);
@@ -219,10 +222,15 @@ void sort(std::vector<std::uint64_t>& list) {
 void Severed::finish() {
   sort(positions_);
   sort(requests_);
+  sort(carried_);
 }
 
 bool Severed::contains(std::uint64_t pos) const {
   return std::binary_search(positions_.begin(), positions_.end(), pos);
+}
+
+bool Severed::carries_request(ProcessId process, RequestId request) const {
+  return std::binary_search(carried_.begin(), carried_.end(), key(process, request));
 }
 
 bool Severed::has_request(ProcessId process, RequestId request) const {

@@ -32,6 +32,11 @@ class Severed {
   // After the last add.
   void finish();
   bool contains(std::uint64_t pos) const;
+  // A receive whose message is in the cut, and which was posted where nothing is selected.
+  void carry_request(ProcessId process, RequestId request) {
+    if (!is_absent(request)) carried_.push_back(key(process, request));
+  }
+  bool carries_request(ProcessId process, RequestId request) const;
   // A receive that was posted, but whose message is not in the cut.
   bool has_request(ProcessId process, RequestId request) const;
   std::size_t size() const { return positions_.size(); }
@@ -40,7 +45,7 @@ class Severed {
   static std::uint64_t key(ProcessId process, RequestId request) {
     return std::uint64_t{raw(process)} << 32 | raw(request);
   }
-  std::vector<std::uint64_t> positions_, requests_;
+  std::vector<std::uint64_t> positions_, requests_, carried_;
   Seconds end_{-HUGE_VAL};
 };
 

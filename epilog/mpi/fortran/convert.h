@@ -338,6 +338,13 @@ class Statuses {
     }
     return user_;
   }
+  // What hooks may look at after a call that failed: Open MPI's Fortran library fills in none then.
+  MPI_Status* told([[maybe_unused]] MPI_Status* wanted, [[maybe_unused]] int count) {
+#if defined(MPICH)
+    if (take(wanted, count)) return wanted;
+#endif
+    return MPI_STATUSES_IGNORE;
+  }
   // False without memory: then nothing may be said of the statuses.
   bool take(MPI_Status* wanted, int found) {
     if constexpr (kUsed) {
@@ -358,6 +365,11 @@ class Statuses {
   Scratch<MPI_Status> c_;
   Scratch<MPI_Fint> own_;
 };
+
+// How many places a call that failed has filled in, if it says so.
+inline int told_of(const int* outcount, int incount) {
+  return outcount != nullptr && *outcount > 0 && *outcount <= incount ? *outcount : 0;
+}
 
 // The datatypes of an alltoallw. How many there are is asked only after the call has succeeded.
 template <bool kUsed>

@@ -68,6 +68,7 @@ class Argument:
         self.needs_memory = False
         self.after = []  # (order, statement) after a call that succeeded
         self.always = None  # statement after every call
+        self.failed = []  # (order, statement) after a call that failed
         array = p.array is not None
         c = f"{p.name}_c"
         if p.kind in VALUES:
@@ -86,15 +87,18 @@ class Argument:
             self._object("OutIndex<kUsed>", f"{p.name}, interface", (1, f"{c}.take();"))
         elif p.kind == "index":
             self._object("Indices<kUsed>", f"{p.name}, {p.array}, interface", (2, f"{c}.take(found);"))
+            self.failed = [(2, f"{c}.take(told_of(b.outcount, b.incount));")]
             self.needs_memory = True
         elif p.kind == "status" and p.direction == "out":
             self.passed = f"{c}.passed(b.{p.name})"
             if array:
                 self._object("Statuses<kUsed>", f"{p.name}, {p.array}, interface",
-                             (3, f"if (!{c}.take(b.{p.name}, found)) seen = MPI_ERR_NO_MEM;"))
+                             (3, f"if (!{c}.take(b.{p.name}, found)) seen = kNotSeen;"))
+                self.failed = [(3, f"b.{p.name} = {c}.told(b.{p.name}, {told_count(f, p)});")]
                 self.needs_memory = True
             else:
                 self._object("Status<kUsed>", f"{p.name}, interface", (3, f"if (found != 0) {c}.take(b.{p.name});"))
+                self.failed = [(3, f"{c}.take(b.{p.name});")]
                 if library == "openmpi" and f.name == "MPI_Request_get_status":
                     self.passed = p.name  # it says .false. without looking where the status is ignored
         elif p.kind == "request" and array:
@@ -131,8 +135,14 @@ class Argument:
         if "eighbor" in f.name:
             of = "kDestinations" if side == "send" else "kSources"
         self._object("Types<kUsed>", f"{p.name}, is_in_place({side}buf, interface)",
-                     (3, f"if (!{c}.take(b.comm, Types<kUsed>::Of::{of})) seen = MPI_ERR_NO_MEM;"),
+                     (3, f"if (!{c}.take(b.comm, Types<kUsed>::Of::{of})) seen = kNotSeen;"),
                      (3, f"b.{p.name} = {c}.given();"))
+
+
+def told_count(f, p):
+    """How many statuses a call that failed has filled in, at most."""
+    some = any(q.name == "outcount" for q in f.parameters)
+    return "told_of(b.outcount, b.incount)" if some else f"b.{p.array}"
 
 
 def found_count(f):
@@ -151,6 +161,7 @@ def call_body(f, arguments, lengths):
     steps = sorted((step for a in arguments for step in a.after), key=lambda step: step[0])
     after = [text for _, text in steps]
     always = [a.always for a in arguments if a.always]
+    always += [text for _, text in sorted((step for a in arguments for step in a.failed), key=lambda step: step[0])]
     out = [f"forward({passed});"]
     if not after:
         return out + ["return error;"]

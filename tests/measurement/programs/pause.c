@@ -7,7 +7,8 @@ int main(int argc, char** argv) {
   MPI_Group world, other;
   MPI_Comm made;
   MPI_Request request;
-  double memory[8] = {0}, value = 1;
+  MPI_Request early[2];
+  double memory[8] = {0}, value = 1, in[2];
   begin(&argc, &argv);
   const int peer = 1 - me;
   MPI_Comm_group(MPI_COMM_WORLD, &world);
@@ -18,7 +19,12 @@ int main(int argc, char** argv) {
   expect("MPI_Win_fence win:0");
 
   const int off = me == 0;
-  if (off) MPI_Pcontrol(0);
+  if (off) {
+    MPI_Irecv(&in[0], 1, MPI_DOUBLE, peer, 6, MPI_COMM_WORLD, &early[0]);
+    expect("MPI_Irecv posted:%d:6", peer);
+    MPI_Pcontrol(0);
+    MPI_Irecv(&in[1], 1, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &early[1]);
+  }
 #define EXPECT_UNLESS_OFF(...) \
   if (!off) expect(__VA_ARGS__)
   MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
@@ -56,6 +62,10 @@ int main(int argc, char** argv) {
     expect("STATE win_state:0:0");
     expect("STATE win_state:2:0");
     expect("STATE epochs:1:2:2:1:3");
+    /* Two receives, of which the second has been posted meanwhile, and the send. */
+    expect("STATE open:1:1:6:0");
+    expect("STATE open:1:-:-:6");
+    expect("STATE open:2:1:5:0");
   }
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   expect("MPI_Wait sent");
@@ -77,6 +87,19 @@ int main(int argc, char** argv) {
     expect("STATE win_state:2:0");
     expect("STATE epochs:0:0:0:0:0");
     expect("STATE epochs:1:2:2:0:0");
+    expect("STATE open:1:1:6:0");
+    expect("STATE open:1:-:-:6");
+  }
+  if (off) {
+    MPI_Wait(&early[1], MPI_STATUS_IGNORE);
+    expect("MPI_Wait recv:%d:7:8#", peer);
+    MPI_Wait(&early[0], MPI_STATUS_IGNORE);
+    expect("MPI_Wait recv:%d:6:8#", peer);
+  } else {
+    for (int tag = 7; tag >= 6; --tag) {
+      MPI_Send(&value, 1, MPI_DOUBLE, peer, tag, MPI_COMM_WORLD);
+      expect("MPI_Send send:%d:%d:8", peer, tag);
+    }
   }
   MPI_Pcontrol(2);
   MPI_Pcontrol(77);

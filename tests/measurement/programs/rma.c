@@ -141,9 +141,9 @@ static void failing(void) {
   MPI_Win_lock_all(0, win);
   expect("MPI_Win_lock_all lock_all");
   check(MPI_Put(out, 1, MPI_DATATYPE_NULL, next, 0, 1, MPI_DOUBLE, win) != MPI_SUCCESS, "a put of nothing");
-  expect("MPI_Put");
+  expect("MPI_Put error:3");
   check(MPI_Put(out, 1, MPI_DOUBLE, ranks + 7, 0, 1, MPI_DOUBLE, win) != MPI_SUCCESS, "a put to nobody");
-  expect("MPI_Put");
+  expect("MPI_Put error:6");
   MPI_Win_unlock_all(win);
   expect("MPI_Win_unlock_all unlock_all");
   MPI_Win_set_errhandler(win, MPI_ERRORS_ARE_FATAL);

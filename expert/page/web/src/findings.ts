@@ -4,7 +4,7 @@ import type { Data } from "./data";
 import { h } from "./dom";
 import { duration, grouped, percent, plural, shortened } from "./format";
 import { sourceOfCall, sourceOfCause } from "./source";
-import type { Bottleneck, Cause, Consumer, Instance, LastCall, Step } from "./types";
+import type { Bottleneck, Cause, Consumer, FailedCalls, Instance, LastCall, Step } from "./types";
 
 export interface Jumps {
   trees(metric: number, call: number): void;
@@ -64,6 +64,7 @@ export class Findings {
       more,
       this.rest(),
       this.consumers(),
+      this.failedCalls(),
       this.notes(),
       this.run(),
     );
@@ -165,6 +166,39 @@ export class Findings {
       h("h2", {}, "Where the processes stood when the run was ended"),
       ...circles,
       h("ul", {}, ...lastCalls.map(item)),
+      more,
+    );
+  }
+
+  // A program may ask by failing, so this is no fault of its own.
+  private failedCalls(): HTMLElement | null {
+    const { failedCalls, furtherFailedCalls } = this.data.info;
+    if (failedCalls === undefined) return null;
+    const item = (failed: FailedCalls) => {
+      const line = h("li", {}, h("bdi", {}, shortened(failed.words, 400)));
+      if (failed.call >= 0)
+        line.append(
+          " ",
+          h(
+            "button",
+            {
+              type: "button",
+              "data-action": "trees",
+              click: () => this.jumps.trees(Math.max(0, this.data.metricByName("visits")), failed.call),
+            },
+            "Show in the trees",
+          ),
+        );
+      return line;
+    };
+    const more = furtherFailedCalls
+      ? h("p", { class: "dim" }, `and ${plural(furtherFailedCalls, "more place")} (expert --json lists all)`)
+      : null;
+    return h(
+      "section",
+      { class: "failed-calls" },
+      h("h2", {}, "Calls that failed"),
+      h("ul", {}, ...failedCalls.map(item)),
       more,
     );
   }

@@ -78,6 +78,12 @@ export interface LastCall {
   call: number; // -1: unknown
 }
 
+// Calls of one function at one place that returned the same class of error.
+export interface FailedCalls {
+  words: string;
+  call: number; // -1: unknown
+}
+
 // Who made the others wait, by doing what.
 export interface Cause {
   words: string;
@@ -168,6 +174,8 @@ export interface ReportInfo {
   lastCalls?: LastCall[]; // only of a run that was ended from outside
   furtherLastCalls?: number;
   deadlocks?: string[];
+  failedCalls?: FailedCalls[]; // calls that returned an error
+  furtherFailedCalls?: number;
   causes?: Cause[]; // only if the analysis was asked for root causes
   furtherCauses?: number;
   waits?: number; // seconds of all waiting

@@ -1,0 +1,79 @@
+// elg_filter on receives that are posted before the part begins.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "earl/replay.h"
+#include "tests/unit/filter_support.h"
+
+namespace kojak::test {
+namespace {
+
+// Process 1 posts requests 6, 7 and 8 of one channel at 1 s. The message of 6 is sent at 2 s, those
+// of 7 and 8 at 4 and 5 s; 8 is found complete before 7.
+const char* const kTrace = R"(
+ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=1 time=1 region=MPI_Irecv
+MPI_RECV_REQUEST lid=1 time=1 reqid=6 slid=0 cid=0 tag=3
+EXIT lid=1 time=1.1
+ENTER lid=1 time=1.2 region=MPI_Irecv
+MPI_RECV_REQUEST lid=1 time=1.2 reqid=7 cid=0 tag=3
+EXIT lid=1 time=1.3
+ENTER lid=1 time=1.4 region=MPI_Irecv
+MPI_RECV_REQUEST lid=1 time=1.4 reqid=8 slid=0 cid=0 tag=3
+EXIT lid=1 time=1.5
+ENTER lid=0 time=2 region=MPI_Send
+MPI_SEND lid=0 time=2 dlid=1 cid=0 tag=3 sent=8
+EXIT lid=0 time=2.1
+ENTER lid=0 time=4 region=MPI_Send
+MPI_SEND lid=0 time=4 dlid=1 cid=0 tag=3 sent=8
+EXIT lid=0 time=4.1
+ENTER lid=0 time=5 region=MPI_Send
+MPI_SEND lid=0 time=5 dlid=1 cid=0 tag=3 sent=8
+EXIT lid=0 time=5.1
+ENTER lid=1 time=6 region=MPI_Wait
+ATTR_UI4 kind=2 value=8
+MPI_RECV lid=1 time=6.1 slid=0 cid=0 tag=3 recvd=8
+EXIT lid=1 time=6.1
+ENTER lid=1 time=7 region=MPI_Wait
+ATTR_UI4 kind=2 value=7
+MPI_RECV lid=1 time=7.1 slid=0 cid=0 tag=3 recvd=8
+EXIT lid=1 time=7.1
+ENTER lid=1 time=8 region=MPI_Wait
+ATTR_UI4 kind=2 value=6
+MPI_RECV lid=1 time=8.1 slid=0 cid=0 tag=3 recvd=8
+EXIT lid=1 time=8.1
+EXIT lid=0 time=10
+EXIT lid=1 time=10
+)";
+
+// When the messages were sent, by when they were received.
+struct Pairs : earl::Sink {
+  std::map<double, double> sent;
+  void on_message_call(const earl::MessageCall& call) {
+    for (const earl::Message* m : call.received) sent[m->recv_time.value] = m->send_time.value;
+  }
+};
+std::map<double, double> pairs_of(const Bytes& bytes) {
+  earl::Trace trace =
+      std::move(*earl::Trace::from(memory_source(bytes.data(), bytes.size()), "cut"));
+  Pairs pairs;
+  earl::Replay replay(trace, pairs);
+  replay.run();
+  return pairs.sent;
+}
+
+TEST(FilterRequests, ReceivesKeepTheOrderOfTheirPosting) {
+  const std::map<double, double> whole{{6.1, 5}, {7.1, 4}, {8.1, 2}};
+  ASSERT_EQ(pairs_of(trace_of(kTrace)), whole);
+  // The first message lies before the part: its receive, which is in it, is left out with it.
+  const Bytes part = cut(trace_of(kTrace), window(3, 20));
+  EXPECT_EQ(faults(part), std::vector<std::string>{});
+  EXPECT_EQ(pairs_of(part), (std::map<double, double>{{6.1, 5}, {7.1, 4}}));
+  // A part of the part has them once more.
+  EXPECT_EQ(pairs_of(cut(part, window(3.5, 20))), (std::map<double, double>{{6.1, 5}, {7.1, 4}}));
+}
+
+}  // namespace
+}  // namespace kojak::test
