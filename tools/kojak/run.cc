@@ -302,6 +302,18 @@ Status choose_openmp(Plan& plan, const MpiUse& use, const std::string& wish) {
   return {};
 }
 
+// Runs a program whose MPI is none: with the measurement library it would have two.
+int run_unrecorded(const Plan& plan, const MpiUse& use) {
+  cli::print_warning("nothing is recorded: MPI_Init of " + use.stand_in_program + " is " +
+                     (use.stand_in == use.stand_in_program
+                          ? "its own"
+                          : "that of " + fs::path(use.stand_in).filename().string()) +
+                     ", which is no MPI that is known here (it has no PMPI_Init)");
+  const ChildEnd end = run_child(plan.command, {});
+  if (!end.failure.empty()) cli::print_error(end.failure + " (check the name; nothing was run)");
+  return end.status;
+}
+
 int body(const po::variables_map& values) {
   Plan plan;
   if (values.count("command") == 0) {
@@ -342,6 +354,7 @@ int body(const po::variables_map& values) {
   }
 
   const MpiUse use = find_mpi(plan.command);
+  if (!use.stand_in.empty()) return run_unrecorded(plan, use);
   plan.mpi = use.mpi.empty() ? KOJAK_DEFAULT_MPI : use.mpi;
   if (values.count("mpi") != 0) plan.mpi = values["mpi"].as<std::string>();
   std::string library = find_library(plan.mpi);
