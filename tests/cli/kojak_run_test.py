@@ -390,6 +390,7 @@ class Preloads(RunTest):
             with self.subTest(mpi):
                 ran = self.kojak("--", launcher, "-n", "1", "env", "-u", "LD_PRELOAD", program)
                 self.assertEqual((ran.status, ran.out), (0, "the sum is 0\n"))
+                self.assertIn(f"{program} was not started with the measurement library", ran.err)
                 self.assertIn("sets or unsets LD_PRELOAD", ran.err)
                 self.assertNotIn("MPI_Init", ran.err)
 

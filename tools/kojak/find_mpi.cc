@@ -263,9 +263,9 @@ std::string why_not_reached(const std::string& program, const std::string& end,
            " before a process with the measurement library had started (its own message is "
            "above)";
   }
-  return (program.empty() ? "no MPI program" : program) +
+  return (program.empty() ? "no MPI program was" : program + " was not") +
          std::string(
-             " was started with the measurement library: what the command starts is none, "
+             " started with the measurement library: what the command starts is none, "
              "or something on the way sets or unsets LD_PRELOAD (env, sudo, containers, a "
              "script), or it ran on nodes that do not see this folder; put kojak run "
              "inside, directly before the launcher");
