@@ -14,14 +14,22 @@ SymmetricMemory::SymmetricMemory(const Trace& trace)
   constexpr std::uint32_t kMost = 1 << 20;  // numbers of regions, in a sound trace
   trace.definitions().regions.for_each([&](RegionId id, const RegionDef& region) {
     any_ = any_ || region.name.starts_with("shmem_");
-    if (!asks_for_variable(region.shmem_role()) || raw(id) >= kMost) return;
-    if (awaits_.size() <= raw(id)) awaits_.resize(raw(id) + 1);
-    awaits_[raw(id)] = true;
+    const auto note = [&](std::vector<bool>& regions, bool is) {
+      if (!is || raw(id) >= kMost) return;
+      if (regions.size() <= raw(id)) regions.resize(raw(id) + 1);
+      regions[raw(id)] = true;
+    };
+    note(awaits_, asks_for_variable(region.shmem_role()));
+    note(quiets_, model::may_quiet(region.shmem_role()));
   });
 }
 
 bool SymmetricMemory::awaits(RegionId region) const {
   return raw(region) < awaits_.size() && awaits_[raw(region)];
+}
+
+bool SymmetricMemory::quiets(RegionId region) const {
+  return raw(region) < quiets_.size() && quiets_[raw(region)];
 }
 
 void SymmetricMemory::find_place(const Event& e, const Place& place) {
@@ -37,7 +45,7 @@ void SymmetricMemory::issue(const Event& e, ProcessId process, const Place& plac
   const std::uint32_t context = placed ? place.context : 0;
   Queue& queue = queues_[raw(process)];
   if (model::complete_when_quiet(put, non_blocking, with_result)) {
-    queue.until_quiet[context].push_back(e.pos);
+    queue.until_quiet[context].push_back({e.pos, trace_->index(e.loc)});
   } else {
     queue.in_call.push_back({e.pos, e.rmaid, context});
   }
@@ -54,18 +62,23 @@ void SymmetricMemory::end(const Event& e, LocationId origin) {
   open.erase(it);
 }
 
-void SymmetricMemory::quiet(const Event& e, ProcessId process) {
+void SymmetricMemory::quiet(const Event& e, std::uint32_t location, ProcessId process) {
   auto& contexts = queues_[raw(process)].until_quiet;
-  const auto complete = [&](const std::vector<std::uint64_t>& operations) {
-    if (log_ == nullptr) return;
-    for (const std::uint64_t pos : operations) log_->add(pos, e.pos);
+  const std::uint64_t begun = quiets(e.reg) ? e.enterptr : e.pos;
+  const auto complete = [&](std::vector<Issued>& operations) {
+    std::erase_if(operations, [&](const Issued& o) {
+      const bool due = o.pos < begun || o.location == location;
+      if (due && log_ != nullptr) log_->add(o.pos, e.pos);
+      return due;
+    });
+    return operations.empty();
   };
   if (e.context == kAbsent) {
-    for (const auto& [context, operations] : contexts) complete(operations);
-    contexts.clear();
+    for (auto context = contexts.begin(); context != contexts.end();) {
+      context = complete(context->second) ? contexts.erase(context) : std::next(context);
+    }
   } else if (const auto found = contexts.find(e.context); found != contexts.end()) {
-    complete(found->second);
-    contexts.erase(found);
+    if (complete(found->second)) contexts.erase(found);
   }
 }
 
@@ -75,7 +88,7 @@ std::vector<std::uint64_t> SymmetricMemory::queue(ProcessId process, std::uint32
   const Queue& queue = queues_[raw(process)];
   for (const auto& [id, operations] : queue.until_quiet) {
     if (context != kAbsent && id != context) continue;
-    result.insert(result.end(), operations.begin(), operations.end());
+    for (const Issued& o : operations) result.push_back(o.pos);
   }
   for (const Operation& o : queue.in_call) {
     if (context == kAbsent || o.context == context) result.push_back(o.pos);
@@ -87,7 +100,7 @@ std::vector<std::uint64_t> SymmetricMemory::queue(ProcessId process, std::uint32
 void SymmetricMemory::end_record(std::uint64_t end) {
   for (const Queue& queue : queues_) {
     for (const auto& [context, operations] : queue.until_quiet) {
-      for (const std::uint64_t pos : operations) log_->add(pos, end);
+      for (const Issued& o : operations) log_->add(o.pos, end);
     }
     for (const Operation& o : queue.in_call) log_->add(o.pos, end);
   }
@@ -95,7 +108,8 @@ void SymmetricMemory::end_record(std::uint64_t end) {
 
 void SymmetricMemory::restore(const Event& issued, std::uint32_t context) {
   const std::uint32_t i = trace_->index(issued.loc);
-  if (i != kAbsent) queues_[raw(trace_->process(i))].until_quiet[context].push_back(issued.pos);
+  if (i == kAbsent) return;
+  queues_[raw(trace_->process(i))].until_quiet[context].push_back({issued.pos, i});
 }
 
 void SymmetricMemory::follow(const Event& e) {
@@ -109,7 +123,7 @@ void SymmetricMemory::follow(const Event& e) {
   } else if (e.type == EventType::kShmemPlace) {
     places_[i] = {e.pos, e.enterptr, e.offset, e.rmaid, e.context, e.code};
   } else if (e.type == EventType::kShmemQuiet) {
-    quiet(e, process);
+    quiet(e, i, process);
   } else if (e.type == EventType::kPut1te) {
     end(e, static_cast<LocationId>(raw(e.peer)));
   } else if (e.type == EventType::kGet1te) {

@@ -2,7 +2,8 @@
 // are not complete. With the pointers: which record tells where an operation works (placeptr), and
 // which write to a variable ended the waiting for it (writeptr).
 //
-// An operation leaves the queue with SHMEM_QUIET of its context, or, if it is complete when its
+// An operation leaves the queue with SHMEM_QUIET of its context, if it was issued before the call
+// that quiets was entered or by the same location, or, if it is complete when its
 // call returns, with its own end in that call (epilog/model/shmem_completion.h): in both models of
 // the merge, and wherever the end of a put stands. One without SHMEM_PLACE is blocking, in the
 // default context. Feed it every event in file order, with region and enterptr. Memory: the queues,
@@ -53,25 +54,31 @@ class SymmetricMemory {
     std::uint8_t flags = 0;
     bool got = false;  // the get of a get-and-put, or of a get, has been issued
   };
+  struct Issued {
+    std::uint64_t pos;
+    std::uint32_t location;
+  };
   struct Operation {
     std::uint64_t pos;
     RmaId rmaid;
     std::uint32_t context;
   };
   struct Queue {
-    std::map<std::uint32_t, std::vector<std::uint64_t>> until_quiet;  // by context
+    std::map<std::uint32_t, std::vector<Issued>> until_quiet;  // by context
     std::vector<Operation> in_call;
   };
   void follow(const Event& e);
   void find_place(const Event& e, const Place& place);
   void issue(const Event& e, ProcessId process, const Place& place);
   void end(const Event& e, LocationId origin);
-  void quiet(const Event& e, ProcessId process);
+  void quiet(const Event& e, std::uint32_t location, ProcessId process);
   bool awaits(RegionId region) const;
+  bool quiets(RegionId region) const;
 
   const Trace* trace_;
   bool any_ = false;           // the trace has regions of SHMEM
   std::vector<bool> awaits_;   // by region: it may wait for a variable
+  std::vector<bool> quiets_;   // by region: it may complete a context
   std::vector<Place> places_;  // by location: the latest
   std::vector<Queue> queues_;  // by process
   SymmetricWrites writes_;

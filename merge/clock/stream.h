@@ -60,12 +60,18 @@ struct alignas(64) Stream {
   std::uint32_t assertion = 0;
 
   std::vector<InFlight> in_flight;
-  // SHMEM_PLACE of the call that is open; `got`: a get followed.
+  // SHMEM_PLACE of the call that is open; `got`: a get followed; how many quiets of the process had
+  // begun.
   struct Placed {
     std::uint32_t rmaid, context;
     bool non_blocking, got;
+    std::uint64_t quiets_begun;
   };
   std::vector<Placed> placed;
+  std::uint64_t quiets_begun = kAllIssued;  // likewise, at the enter of a whole-call record
+  // Of open calls that may quiet contexts, where the process has several threads: how deep they
+  // stand in `stack`, and what they complete.
+  std::vector<std::pair<std::size_t, std::uint64_t>> quiets;
   std::size_t callers_in_call = 0;  // of a whole-call record
   std::optional<ControlledCursor> controlled;
   double controlled_base = 0;

@@ -164,6 +164,12 @@ void WindowEpochs::completion(bool survey, std::uint32_t target, bool gets_only)
   ++epoch_version;
 }
 
+void WindowEpochs::quiet(bool survey, std::uint64_t up_to) {
+  if (up_to == kAllIssued) return completion(survey, kAbsent, false);
+  if (!survey) return;
+  for (std::uint64_t& last : last_complete_all) last = later(last, up_to);
+}
+
 void WindowEpochs::unlock(std::uint32_t target) {
   ++epoch_version;
   standing.unlock(peer(target).standing);
@@ -310,6 +316,17 @@ void ProcessEpochs::number_windows(std::span<const std::uint32_t> numbers) {
   windows_ = std::move(numbered);
 }
 
+std::uint64_t ProcessEpochs::begin_quiet() {
+  if (!several_threads_) return kAllIssued;
+  ++quiets_begun_;
+  for (auto& [id, w] : windows_) {
+    if (!is_context(id)) continue;
+    w->completions = quiets_begun_;
+    ++w->epoch_version;
+  }
+  return quiets_begun_ - 1;
+}
+
 void ProcessEpochs::end_of_survey() {
   for (auto& [id, w] : windows_) w->end_of_survey(gap_);
 }
@@ -317,6 +334,7 @@ void ProcessEpochs::end_of_survey() {
 void ProcessEpochs::restart() {
   for (auto& [id, w] : windows_) w->restart();
   gap_ = 0;
+  quiets_begun_ = 0;
 }
 
 }  // namespace kojak::merge

@@ -32,11 +32,16 @@ using ListId = std::uint32_t;
 inline constexpr ListId kNoList = 0xFFFFFFFFu;
 
 // A context of SHMEM is followed like a window whose members are all locked for good, and quiet
-// like a flush of all. Its number stands above those of windows.
+// like a flush of all. Its number stands above those of windows. Where a process has several
+// threads, what one of them issues while another is in a quiet belongs to the next one: there the
+// count moves where a quiet begins, and a quiet completes what was issued under that count or a
+// lower one.
 inline constexpr std::uint32_t kFirstContext = 0x80000000u;
 constexpr bool is_context(std::uint32_t window) {
   return window >= kFirstContext && window != kAbsent;
 }
+// Of a process with one thread, which issues nothing while it is in a quiet: whatever there is.
+inline constexpr std::uint64_t kAllIssued = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t context_window(std::uint32_t context) {
   const std::uint32_t window = kFirstContext | context;
   return window != kAbsent ? window : kAbsent - 1;
@@ -182,6 +187,8 @@ class alignas(64) WindowEpochs {
   void completion(bool survey, std::uint32_t target, bool gets_only);
   void unlock(std::uint32_t target);
   void unlock_all();
+  // Of a context: what was issued up to that count.
+  void quiet(bool survey, std::uint64_t up_to);
   void request_done(std::uint32_t rmaid);  // pass 1
   void free(bool survey);
   void state(std::uint64_t fence_count, std::uint8_t open);
@@ -227,6 +234,7 @@ class ProcessEpochs {
     WindowEpochs& w = raw_window(id);
     if (is_context(id)) [[unlikely]] {
       w.keep_context(gap_);
+      if (several_threads_) w.completions = quiets_begun_;
       return w;
     }
     if (w.gap != gap_) [[unlikely]] {
@@ -262,6 +270,13 @@ class ProcessEpochs {
   }
   // Windows that were numbered from 0 get these numbers, each another one.
   void number_windows(std::span<const std::uint32_t> numbers);
+  // Whether threads of the process may issue operations while another one is in a quiet.
+  bool several_threads() const { return several_threads_; }
+  void set_several_threads() { several_threads_ = true; }
+  // A call begins that may quiet contexts; up to which count it completes then.
+  std::uint64_t begin_quiet();
+  // The count under which an operation is issued now.
+  std::uint64_t quiets_begun() const { return several_threads_ ? quiets_begun_ : kAllIssued; }
   // Recording is switched off.
   void pause() { ++gap_; }
   void end_of_survey();
@@ -271,6 +286,8 @@ class ProcessEpochs {
   WindowEpochs& raw_window(std::uint32_t id);
   std::unordered_map<std::uint32_t, std::unique_ptr<WindowEpochs>> windows_;
   std::uint32_t gap_ = 0;
+  bool several_threads_ = false;
+  std::uint64_t quiets_begun_ = 0;
 };
 
 }  // namespace kojak::merge

@@ -38,6 +38,16 @@ Mark Placement::begin_later(std::uint32_t stream, bool put, std::uint32_t target
                end);
 }
 
+Mark Placement::begin_in_context(std::uint32_t stream, bool put, std::uint32_t target,
+                                 std::uint32_t context, std::uint64_t quiets_begun,
+                                 const HeldEnd& end) {
+  if (quiets_begun == kAllIssued) return begin(stream, put, target, context, end);
+  WindowEpochs& w = window(stream, context);
+  if (quiets_begun == w.completions) return begin(stream, put, target, context, end);
+  return place(stream, put, target, context, w, &w.peer(target),
+               {EpochKind::kLockAll, true, quiets_begun}, end);
+}
+
 // Each thread has a memo of its own.
 ListMemo& Placement::memo_of(const Operation& op) {
   const int get = op.put ? 0 : 1;
@@ -81,7 +91,9 @@ Mark Placement::place(std::uint32_t stream, bool put, std::uint32_t target, std:
                            decision.place == EndPlace::kTargetExposure ||
                            decision.place == EndPlace::kTargetFree ||
                            (decision.place == EndPlace::kNextExit && decision.stream != stream));
-  info.ordinal = epoch.passive() ? 0 : epoch.ordinal;
+  // A flush takes all that there is; a quiet of one thread leaves what others issued behind it.
+  const bool kept_apart = is_context(window_id) && recent_[stream].epochs->several_threads();
+  info.ordinal = epoch.passive() && !kept_apart ? 0 : epoch.ordinal;
   const bool known = memo.list != kNoList && held_.serial(memo.list) == memo.serial;
   const bool same = known && held_.info(memo.list) == info;
   ListId list = memo.list;
@@ -210,9 +222,11 @@ Placement::Decision Placement::origin_access(const Operation& op, Mark mark) {
 }
 
 Placement::Decision Placement::decide_passive(const Operation& op) {
+  // The next one may have been issued under another count.
+  const bool alone = op.epoch.ordinal != op.window->completions;
   switch (op.window->passive_fate(*op.peer, !op.put, op.epoch.ordinal, op.rmaid)) {
     case WindowEpochs::Fate::kCompleted:
-      return {false, EndPlace::kPassive, Mark::kNone, 0};
+      return {false, EndPlace::kPassive, Mark::kNone, 0, alone};
     case WindowEpochs::Fate::kByRequest:  // the next operation may fare otherwise
       return {false, EndPlace::kPassive, Mark::kNone, 0, true};
     case WindowEpochs::Fate::kLostInGap:
@@ -221,7 +235,7 @@ Placement::Decision Placement::decide_passive(const Operation& op) {
       break;
   }
   Decision decision = nowhere(op);
-  decision.alone = !op.put;  // the next get may be completed by its request
+  decision.alone = alone || !op.put;  // the next get may be completed by its request
   return decision;
 }
 
@@ -283,6 +297,25 @@ void Placement::take_all_passive(WindowEpochs& window, bool gets_only, std::vect
   }
   std::erase_if(window.passive_peers,
                 [&](std::uint32_t rank) { return window.peer(rank).passive[0].empty(); });
+}
+
+void Placement::released_by_quiet(std::uint32_t stream, std::uint32_t context, std::uint64_t up_to,
+                                  std::vector<ListId>& lists) {
+  WindowEpochs& w = window(stream, context);
+  if (up_to == kAllIssued) return take_all_passive(w, false, lists);
+  std::erase_if(w.passive_peers, [&](std::uint32_t rank) {
+    PeerEpochs& peer = w.peer(rank);
+    bool left = false;
+    for (std::vector<ListId>& held : peer.passive) {
+      std::erase_if(held, [&](ListId list) {
+        const bool due = held_.info(list).ordinal <= up_to;
+        if (due) lists.push_back(list);
+        return due;
+      });
+      left = left || !held.empty();
+    }
+    return !left;
+  });
 }
 
 void Placement::expose(PeerEpochs& peer, std::uint64_t ordinal, ListId list) {

@@ -67,6 +67,21 @@ class Placement {
   // `closing`: these ends have no completing record, the window is freed.
   void released_by(std::uint32_t stream, const Sync& sync, std::span<const std::uint32_t> members,
                    std::vector<ListId>& lists, Mail& mail, bool& closing);
+  bool several_threads(std::uint32_t stream) const {
+    return recent_[stream].epochs->several_threads();
+  }
+  // A call of this location begins that may quiet contexts; what that completes then.
+  std::uint64_t begin_quiet(std::uint32_t stream) { return recent_[stream].epochs->begin_quiet(); }
+  // The count under which an operation is issued in a context now, and the same as begin() for one
+  // that was issued under that count.
+  std::uint64_t quiets_begun(std::uint32_t stream) const {
+    return recent_[stream].epochs->quiets_begun();
+  }
+  Mark begin_in_context(std::uint32_t stream, bool put, std::uint32_t target, std::uint32_t context,
+                        std::uint64_t quiets_begun, const HeldEnd& end);
+  // Collects what a quiet of one context releases: what was issued up to that count.
+  void released_by_quiet(std::uint32_t stream, std::uint32_t context, std::uint64_t up_to,
+                         std::vector<ListId>& lists);
   // What the mail of a process on a window is.
   static ListInfo mail_info(std::uint32_t rank, std::uint32_t window_id) {
     ListInfo info;

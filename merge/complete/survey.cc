@@ -156,7 +156,9 @@ class Surveyor {
       t.input =
           std::make_unique<LocalInput>(files_, traces_[i], InputBuffers{kThreadBuffer, nullptr});
       t.names.emplace(*survey_.traces[i].translation, survey_.definitions);
-      t.follower.emplace(*t.names, processes_, survey_.processes[traces_[i].rank].get());
+      ProcessEpochs* const epochs = survey_.processes[traces_[i].rank].get();
+      if (threads.size() > 1) epochs->set_several_threads();
+      t.follower.emplace(*t.names, processes_, epochs);
       t.dialect = traces_[i].dialect;
       t.clock = clocks[i - begin];
     }

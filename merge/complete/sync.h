@@ -52,14 +52,6 @@ struct ContextUse {
   std::uint32_t window = kAbsent;  // absent: all contexts of the process
 };
 bool decode_context(const RawRecord& record, const Dialect& dialect, ContextUse& use);
-// What a quiet is, for each context that it completes.
-constexpr Sync quiet_sync(std::uint32_t window) {
-  Sync sync;
-  sync.kind = EpochMove::kFlush;
-  sync.window = window;
-  return sync;
-}
-
 // `members` of the group, by world rank; empty if unknown. kRmaComplete only tells pass 1.
 void apply_sync(WindowEpochs& window, const Sync& sync, std::span<const std::uint32_t> members,
                 bool survey);

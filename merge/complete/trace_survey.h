@@ -126,7 +126,16 @@ class Follower {
   std::uint64_t unknown_roles() const { return unknown_roles_; }  // window calls in no MPI function
 
   // What walk() calls.
-  void enter(std::uint32_t id, bool call_site) { stack_.push_back({id, call_site, true}); }
+  void enter(std::uint32_t id, bool call_site) {
+    stack_.push_back({id, call_site, true});
+    // Only of a process with several threads, whose definitions are known by then.
+    if constexpr (requires { names_.may_quiet(RegionId{id}); }) {
+      if (epochs_ != nullptr && epochs_->several_threads() &&
+          (call_site ? names_.may_quiet(CallSiteId{id}) : names_.may_quiet(RegionId{id}))) {
+        stack_.back().quiet = epochs_->begin_quiet();
+      }
+    }
+  }
   void open() { stack_.push_back({0, false, false}); }
   void pause() {
     open();
@@ -156,9 +165,9 @@ class Follower {
     if (epochs_ == nullptr || !decode_context(record, dialect, use)) return;
     if (use.window != kAbsent) epochs_->window(use.window, true);
     if (!use.quiet) return;
-    const auto quiet = [&](std::uint32_t id) {
-      apply_sync(epochs_->window(id, true), quiet_sync(id), {}, true);
-    };
+    const std::uint64_t begun = stack_.empty() ? kAllIssued : stack_.back().quiet;
+    const std::uint64_t up_to = begun != kAllIssued ? begun : epochs_->begin_quiet();
+    const auto quiet = [&](std::uint32_t id) { epochs_->window(id, true).quiet(true, up_to); };
     if (use.window != kAbsent) return quiet(use.window);
     for (const std::uint32_t id : epochs_->contexts()) quiet(id);
   }
@@ -178,6 +187,7 @@ class Follower {
     std::uint32_t id;
     bool call_site;
     bool region;
+    std::uint64_t quiet = kAllIssued;  // what it completes if it quiets
   };
   std::vector<Open> stack_;
   std::uint32_t assertion_ = 0;

@@ -19,6 +19,7 @@
 
 #include "epilog/format/definitions.h"
 #include "epilog/format/field_values.h"
+#include "epilog/model/shmem_completion.h"
 #include "merge/define/code_names.h"
 #include "merge/input/local_input.h"
 #include "merge/summary.h"
@@ -242,6 +243,15 @@ class MergedNames {
     const std::uint32_t site = translation_->call_sites[raw(id)];
     if (site == kAbsent) return MpiRole::kOther;
     return role_of(raw(definitions_->call_sites[site].entered));
+  }
+  // Whether the region may complete a context of SHMEM.
+  bool may_quiet(std::uint32_t region) const {
+    return region != kAbsent && model::may_quiet(definitions_->regions[region].shmem_role());
+  }
+  bool may_quiet(RegionId id) const { return may_quiet(translation_->regions[raw(id)]); }
+  bool may_quiet(CallSiteId id) const {
+    const std::uint32_t site = translation_->call_sites[raw(id)];
+    return site != kAbsent && may_quiet(raw(definitions_->call_sites[site].entered));
   }
 
  private:

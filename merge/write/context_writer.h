@@ -21,7 +21,11 @@ class ContextWriter {
         emitter_(events.emitter()),
         ends_(ends),
         placement_(ends.placement()),
-        extended_(in.extended) {}
+        extended_(in.extended) {
+    for (const RegionDef& region : in.survey.definitions.regions) {
+      may_quiet_.push_back(model::may_quiet(region.shmem_role()));
+    }
+  }
 
   // A whole call: its first half, at its enter.
   void call_begins(Stream& s) {
@@ -30,6 +34,7 @@ class ContextWriter {
     events_.enter_call(s, call);
     const double exit = s.corrected(call.exit.value);
     if (events_.good_peer(s, call.dlid)) {
+      s.quiets_begun = placement_.quiets_begun(s.index);
       emitter_.put(ShmemPlace{call.lid, call.time, call.dlid, call.rmaid, call.offset, call.ctx,
                               call.flags});
       LocalEnd end;
@@ -54,7 +59,7 @@ class ContextWriter {
     if (decode(s.raw_record(), events_.dialect_of(s), call) == nullptr &&
         raw(call.dlid) < events_.processes()) {
       const Way way{context_window(raw(call.ctx)), (raw(call.flags) & kPlaceNonBlocking) != 0,
-                    raw(call.kind) == (kCallPut | kCallGet)};
+                    raw(call.kind) == (kCallPut | kCallGet), s.quiets_begun};
       for (const bool put : {false, true}) {
         LocalEnd end;
         if (end_from_call(call, put, end)) end_operation(s, put, way, end);
@@ -71,7 +76,8 @@ class ContextWriter {
     ShmemPlace r;
     if (!events_.read(s, r)) return;
     if (!events_.good_peer(s, r.dlid)) return;
-    s.placed.push_back({raw(r.rmaid), raw(r.ctx), (raw(r.flags) & kPlaceNonBlocking) != 0, false});
+    s.placed.push_back({raw(r.rmaid), raw(r.ctx), (raw(r.flags) & kPlaceNonBlocking) != 0, false,
+                        placement_.quiets_begun(s.index)});
     emitter_.put(r);
   }
   void get_starts(Stream& s) {
@@ -94,7 +100,19 @@ class ContextWriter {
     end_operation(s, put, way_of(s, put, end.rmaid), end);
   }
   // Operations end in the call that issues them, as far as their own records tell.
-  static void left(Stream& s) { s.placed.clear(); }
+  static void left(Stream& s) {
+    s.placed.clear();
+    while (!s.quiets.empty() && s.quiets.back().first > s.stack.size()) s.quiets.pop_back();
+  }
+
+  // A region was entered, and stands on the stack: what is issued from now on by other threads is
+  // behind it, if it quiets.
+  void entered(Stream& s, std::uint32_t region) {
+    if (extended_ && placement_.several_threads(s.index) && region < may_quiet_.size() &&
+        may_quiet_[region]) {
+      s.quiets.emplace_back(s.stack.size(), placement_.begin_quiet(s.index));
+    }
+  }
 
   // A context is quiet, or all are.
   void quiet(Stream& s) {
@@ -107,15 +125,14 @@ class ContextWriter {
     } else {
       contexts_ = placement_.contexts(s.index);
     }
+    const bool begun = !s.quiets.empty() && s.quiets.back().first == s.stack.size();
+    const std::uint64_t up_to = begun ? s.quiets.back().second : placement_.begin_quiet(s.index);
     auto& due = ends_.none_due();
-    bool closing = false;
     for (const std::uint32_t id : contexts_) {
-      placement_.released_by(s.index, quiet_sync(id), {}, due.lists, due.mail, closing);
+      placement_.released_by_quiet(s.index, id, up_to, due.lists);
     }
     ends_.release(s, false);
-    for (const std::uint32_t id : contexts_) {
-      apply_sync(placement_.window(s.index, id), quiet_sync(id), {}, false);
-    }
+    for (const std::uint32_t id : contexts_) placement_.window(s.index, id).quiet(false, up_to);
   }
 
  private:
@@ -123,23 +140,25 @@ class ContextWriter {
     std::uint32_t context;
     bool non_blocking;
     bool with_result;  // a put whose call brings its target's old value back
+    std::uint64_t quiets_begun;
   };
 
   Way way_of(const Stream& s, bool put, std::uint32_t rmaid) const {
     for (auto p = s.placed.rbegin(); p != s.placed.rend(); ++p) {
       const bool second = put && p->got && rmaid == p->rmaid + 1;
       if (p->rmaid == rmaid || second) {
-        return {context_window(p->context), p->non_blocking, second};
+        return {context_window(p->context), p->non_blocking, second, p->quiets_begun};
       }
     }
-    return {context_window(0), false, false};
+    return {context_window(0), false, false, placement_.quiets_begun(s.index)};
   }
   // The operation's own end has been read: it goes there, or to whoever completes it.
   void end_operation(Stream& s, bool put, const Way& way, const LocalEnd& end) {
     const HeldEnd held = TransferWriter<Plain>::held(s, put, s.time, end);
     Mark mark = Mark::kNone;
     if (extended_ && model::complete_when_quiet(put, way.non_blocking, way.with_result)) {
-      mark = placement_.begin(s.index, put, end.peer, way.context, held);
+      mark =
+          placement_.begin_in_context(s.index, put, end.peer, way.context, way.quiets_begun, held);
       if (mark == Mark::kNone) return;
     }
     ends_.put_basic_end(s, put, end.peer, way.context, held, mark);
@@ -150,6 +169,7 @@ class ContextWriter {
   EndWriter<Plain>& ends_;
   Placement& placement_;
   bool extended_;
+  std::vector<bool> may_quiet_;          // by merged region
   std::vector<std::uint32_t> contexts_;  // kept for its memory only
 };
 

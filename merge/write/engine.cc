@@ -138,6 +138,7 @@ class Engine {
       s.stack.insert(s.stack.end(), callers, kCaller);
     }
     s.stack.push_back(region);
+    contexts_.entered(s, region);
   }
   void enter_call_site(Stream& s) {
     EnterCs r;
@@ -150,6 +151,7 @@ class Engine {
     s.stack.insert(s.stack.end(), callers, kCaller);
     s.stack.push_back(site != kAbsent ? raw(in_.survey.definitions.call_sites[site].entered)
                                       : kAbsent);
+    contexts_.entered(s, s.stack.back());
   }
   void sample(Stream& s) {
     LocalSample r;

@@ -4,6 +4,7 @@ import datetime
 import io
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -15,6 +16,7 @@ from cli import BIN, CommandTest
 MPIS = {name: (launcher, program) for name, launcher, program in
         (entry.split("=") for entry in os.environ["KOJAK_TEST_MPIS"].split(",") if entry)}
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+OVERSUBSCRIBE = {"OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
 
 class RunTest(CommandTest):
@@ -301,6 +303,98 @@ class Places(RunTest):
         self.assertIn("a.cube", self.files("stopped"), err.decode())
 
 
+class Preloads(RunTest):
+    """What must reach the program's processes, whatever else the command says."""
+
+    SHOWS = ["sh", "-c", 'echo "preload=$LD_PRELOAD colour=$COLOUR"; exec "$0"']
+
+    def recorded(self, *words, env=None):
+        """A run of two processes: its output."""
+        for left in self.dir.glob("run*"):
+            shutil.rmtree(left)
+        ran = self.kojak("-o", "run", "--", *words, env=dict(OVERSUBSCRIBE, **(env or {})))
+        self.assertEqual(ran.status, 0, ran.err)
+        self.assertIn("the sum is 1", ran.out, ran.err)
+        self.assertLessEqual({"0.0.elg", "1.0.elg", "a.cube"}, set(self.files("run")), ran.err)
+        return ran.out
+
+    def test_address_sanitizer_linked_dynamically(self):
+        """It wants to be the first library; errors are found as without the measurement."""
+        source = self.file("wrong.c", "#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+                           "#include <string.h>\nint main(int n, char **v) {\n  char *text = malloc(8);\n"
+                           "  MPI_Init(&n, &v);\n  memset(text, 0, n > 1 ? 9 : 8);\n"
+                           "  printf(\"the sum is %d\\n\", 1 + text[0]);\n  free(text);\n  MPI_Finalize();\n"
+                           "  return 0;\n}\n")
+        for mpi, (launcher, _) in MPIS.items():
+            with self.subTest(mpi):
+                compiler = launcher.replace("mpirun", "mpicc").replace("mpiexec", "mpicc")
+                made = subprocess.run([compiler, "-g", "-fsanitize=address", "-o", self.dir / mpi, source],
+                                      stderr=subprocess.DEVNULL)
+                if made.returncode != 0 or b"libasan" not in subprocess.run(
+                        ["readelf", "-d", self.dir / mpi], capture_output=True).stdout:
+                    self.skipTest("no AddressSanitizer that is linked dynamically")
+                option = ["-x", "ASAN_OPTIONS=detect_leaks=0"] if mpi == "openmpi" else [
+                    "-genv", "ASAN_OPTIONS", "detect_leaks=0"]
+                self.recorded(launcher, "-n", "2", self.dir / mpi, env={"ASAN_OPTIONS": "detect_leaks=0"})
+                self.recorded(launcher, *option, "-n", "2", self.dir / mpi)
+                wrong = self.kojak("--", launcher, "-n", "1", self.dir / mpi, "x",
+                                   env={"ASAN_OPTIONS": "detect_leaks=0"})
+                self.assertNotEqual(wrong.status, 0)
+                self.assertRegex(wrong.err, r"heap-buffer-overflow(.|\n)*wrong\.c:8")
+
+    def test_a_preload_of_the_users_own_comes_behind_ours(self):
+        for mpi, (launcher, program) in MPIS.items():
+            option = (lambda *words: ["-x", "=".join(words)]) if mpi == "openmpi" else (
+                lambda *words: ["-env", *words])
+            with self.subTest(mpi):
+                for value, shown in (("libm.so.6", "libelg_mpi.so:libm.so.6 "), ("", "libelg_mpi.so ")):
+                    out = self.recorded(launcher, *option("LD_PRELOAD", value), "-n", "2", *self.SHOWS, program)
+                    self.assertEqual(out.count(shown), 2, out)
+        if "openmpi" in MPIS:
+            launcher, program = MPIS["openmpi"]
+            out = self.recorded(launcher, "-x", "LD_PRELOAD", "-n", "2", *self.SHOWS, program,
+                                env={"LD_PRELOAD": "libm.so.6"})
+            self.assertEqual(out.count("libelg_mpi.so:libm.so.6 "), 2, out)
+
+    def test_the_programs_own_words_stay(self):
+        for mpi, (launcher, _) in MPIS.items():
+            with self.subTest(mpi):
+                words = ["-x", "LD_PRELOAD=a"] if mpi == "openmpi" else ["-env", "LD_PRELOAD", "a"]
+                ran = self.kojak("--", launcher, "-n", "1", "echo", *words)
+                self.assertEqual(ran.out, " ".join(words) + "\n", ran.err)
+
+    def test_a_list_of_programs(self):
+        """Open MPI ignores all other options then."""
+        if "openmpi" not in MPIS:
+            self.skipTest("no Open MPI")
+        launcher, program = MPIS["openmpi"]
+        text = f"# a comment\n-np 1 {program}\n\n-np 1 -x LD_PRELOAD=libm.so.6 {program}\n"
+        programs = self.file("programs", text)
+        self.recorded(launcher, "--app", "programs")
+        self.assertEqual(programs.read_text(), text)
+
+    def test_an_environment_list(self):
+        """Beside one Open MPI refuses -x."""
+        if "openmpi" not in MPIS:
+            self.skipTest("no Open MPI")
+        launcher, program = MPIS["openmpi"]
+        words = ["-n", "2", *self.SHOWS, program]
+        for options, env in ((["--mca", "mca_base_env_list", "COLOUR=blue"], {}),
+                             ([], {"OMPI_MCA_mca_base_env_list": "COLOUR=blue"})):
+            with self.subTest(options=options):
+                out = self.recorded(launcher, *options, *words, env=env)
+                self.assertEqual(out.count("colour=blue"), 2, out)
+
+    def test_a_preload_that_is_lost_is_told(self):
+        for mpi, (launcher, program) in MPIS.items():
+            with self.subTest(mpi):
+                ran = self.kojak("--", launcher, "-n", "1", "env", "-u", "LD_PRELOAD", program)
+                self.assertEqual((ran.status, ran.out), (0, "the sum is 0\n"))
+                self.assertIn(f"{program} was not started with the measurement library", ran.err)
+                self.assertIn("sets or unsets LD_PRELOAD", ran.err)
+                self.assertNotIn("MPI_Init", ran.err)
+
+
 class Failures(RunTest):
     def test_commands_that_cannot_be_run(self):
         self.assert_fails(self.kojak("--", "no-such-program"), 127, "no-such-program")
@@ -333,6 +427,33 @@ class Failures(RunTest):
         ran = self.kojak("--", str(script))
         self.assertEqual((ran.status, ran.out), (0, "hello\n"))
         self.assertIn("names no program file", ran.err)
+
+    def test_what_stands_in_for_mpi_runs_alone(self):
+        """A library, or the program itself, that has MPI_Init and no PMPI_Init; named whatever else is."""
+        stub = self.file("stub.c", "int MPI_Init(int* n, char*** v) { return !n || !v; }\n"
+                         "int MPI_Comm_rank(int comm, int* rank) { return *rank = 0, comm != 1; }\n")
+        prog = self.file("prog.c", "#include <stdio.h>\n#include <stdlib.h>\n"
+                         "int MPI_Init(int*, char***), MPI_Comm_rank(int, int*);\n"
+                         "int main(int n, char** v) {\n  int rank = -1;\n  MPI_Init(&n, &v);\n"
+                         "  MPI_Comm_rank(1, &rank);\n"
+                         "  printf(\"%d %s\\n\", rank, getenv(\"LD_PRELOAD\") ? \"preload\" : \"alone\");\n"
+                         "  return 3;\n}\n")
+        gcc = lambda *words: subprocess.run(["gcc", *words], cwd=self.dir, check=True)
+        gcc("-fPIC", "-shared", "-o", "libstub.so", stub)
+        gcc("-o", "outside", prog, "-L.", "-lstub", "-Wl,-rpath,$ORIGIN")
+        gcc("-o", "inside", prog, stub)
+        for name, whose in (("outside", "that of libstub.so"), ("inside", "its own")):
+            for options in ([], ["--mpi", next(iter(MPIS))], ["-o", "out"]):
+                with self.subTest(name, options=options):
+                    ran = self.kojak(*options, "--", f"./{name}")
+                    self.assertEqual((ran.status, ran.out), (3, "0 alone\n"), ran.err)
+                    self.assertIn(f"MPI_Init of ./{name} is {whose}", ran.err)
+                    self.assertIn("no PMPI_Init", ran.err)
+                    self.assertEqual(len(ran.err.splitlines()), 1, ran.err)
+        for launcher, _ in MPIS.values():
+            ran = self.kojak("--", launcher, "-n", "1", "./outside")
+            self.assertEqual((ran.status, ran.out), (3, "0 alone\n"), ran.err)
+        self.assertEqual(self.directories(), [])
 
     def test_refused_before_the_start_where_no_trace_can_be_written(self):
         """On a full disk and below a file; nothing is run."""

@@ -152,7 +152,7 @@ def _locks_and_progress(trace, severities):
             names = words(o.call)
             fetches = bool(names & RESULT)
             if o.later or (o.put and not (names & ATOMIC and fetches)):
-                outstanding.setdefault((o.origin, o.context), {})[o.target] = o.call.enter
+                outstanding.setdefault((o.origin, o.context), []).append(o)
             if not o.later:
                 kind = "fetch" if names & ATOMIC and fetches else "atomic" if names & ATOMIC else "get"
                 if not o.put or names & ATOMIC:
@@ -160,9 +160,11 @@ def _locks_and_progress(trace, severities):
         elif event.kind == "SHMEM_QUIET":
             process = trace.process_of[event.lid]
             for key in [k for k in outstanding if k[0] == process and event.ctx in (None, k[1])]:
-                for target, issued in outstanding.pop(key).items():
-                    if "quiet" in words(event.call):
-                        needs.append((event.call, "quiet", target, issued))
+                issued = outstanding.pop(key)  # what other threads issued behind the quiet is not its own
+                outstanding[key] = [o for o in issued if o.call.begin.pos >= event.call.begin.pos]
+                last = {o.target: o.call.enter for o in issued if o.call.begin.pos < event.call.begin.pos}
+                if "quiet" in words(event.call):
+                    needs.extend((event.call, "quiet", target, enter) for target, enter in last.items())
         elif event.kind == "ALOCK" and event.glid is not None and "set" in words(event.call):
             needs.append((event.call, "lock", event.glid, event.call.enter))
 

@@ -95,7 +95,8 @@ class Listing:
             self.wrong.append(f"operations of MPI and of SHMEM with the same number: {sorted(both)[:5]}")
 
     def check_ends(self, by_process=False):
-        """Every transfer ends once, in the call that completes it; `by_process`: of some thread of its process."""
+        """Every transfer ends once, in the call that completes it; `by_process`: of some thread of its process, whose
+        calls overlap: then in the quiet that returns first of those that began behind it."""
         completing = {}
         for event in self.trace.events:
             if event.kind == "SHMEM_QUIET":
@@ -109,9 +110,10 @@ class Listing:
             brings = kind == "get" or ("get", origin, number - 1) in self.starts and self.starts["get", origin, number - 1][0] is call
             by = call if brings and not flags & NON_BLOCKING else next(
                 (c for ctx, c in completing.get(origin, []) if c.enter >= call.exit and ctx in (None, context)), None)
-            if by_process:  # a quiet takes what other threads put until it returns (docs/merge.md)
-                by = next((c for ctx, c in completing[origin] if ctx in (None, context) and c.exit >= call.enter and
-                           c.enter <= ended[0][0].time <= c.exit + 1e-9), by)
+            if by_process and not brings:  # an end stands at the time of the quiet's record
+                began = [c for ctx, c in completing[origin] if ctx in (None, context) and c.begin.pos > call.begin.pos
+                         and c.exit >= call.exit]
+                by = min(began, key=lambda c: c.exit)
             if by is not None and not by.enter <= ended[0][0].time <= by.exit + 1e-9:
                 self.wrong.append(f"{what}: ended at {ended[0][0].time}, not in {by.region.name}, {by.enter} to {by.exit}")
         if len(self.ends) != len(self.starts):

@@ -190,5 +190,29 @@ TEST(EarlShmem, OperationsAreInTheQueueUntilTheirContextIsQuiet) {
   EXPECT_TRUE(archive.state(16)->symmetric.queue(rank(9)).empty());  // not in the trace
 }
 
+// What one thread issues while another is in a quiet is not that quiet's.
+TEST(EarlShmem, AQuietCompletesWhatWasIssuedBeforeIt) {
+  const Archive archive = opened(
+      "LOCATION lid=0 mid=0 nid=0 pid=0 tid=0\nLOCATION lid=1 mid=0 nid=0 pid=1 tid=0\n"
+      "LOCATION lid=2 mid=0 nid=0 pid=0 tid=1\n"
+      "ENTER lid=0 time=1 region=shmem_putmem\n"                                      // 0
+      "PUT_1TS lid=0 time=1 dlid=1 rmaid=0 sent=8\nEXIT lid=0 time=1\n"               // 1, 2
+      "ENTER lid=2 time=1 region=shmem_putmem\n"                                      // 3
+      "PUT_1TS lid=2 time=1 dlid=1 rmaid=1 sent=8\nEXIT lid=2 time=1\n"               // 4, 5
+      "ENTER lid=0 time=2 region=shmem_quiet\nENTER lid=2 time=3 region=shmem_put\n"  // 6, 7
+      "PUT_1TS lid=2 time=3 dlid=1 rmaid=2 sent=8\nEXIT lid=2 time=3\n"               // 8, 9
+      "SHMEM_QUIET lid=0 time=4 ctx=0\nEXIT lid=0 time=4\n"                           // 10, 11
+      "ENTER lid=0 time=5 region=shmem_barrier_all\n"                                 // 12
+      "SHMEM_QUIET lid=0 time=6 ctx=0\nEXIT lid=0 time=6\n");                         // 13, 14
+  const auto queue = [&](std::uint64_t pos) {
+    return archive.state(pos)->symmetric.queue(rank(0));
+  };
+  using Positions = std::vector<std::uint64_t>;
+  EXPECT_EQ(queue(9), (Positions{1, 4, 8}));
+  EXPECT_EQ(queue(10), (Positions{8}));
+  EXPECT_EQ(queue(12), (Positions{8}));
+  EXPECT_EQ(queue(13), (Positions{}));
+}
+
 }  // namespace
 }  // namespace kojak::earl

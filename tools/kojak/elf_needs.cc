@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -61,18 +62,58 @@ class Mapped {
   std::size_t size_ = 0;
 };
 
-}  // namespace
-
-ElfNeeds read_elf_needs(const std::string& path) {
-  ElfNeeds needs;
-  const Mapped file(path);
+// The header of a file of this machine's kind.
+std::optional<Elf64_Ehdr> header_of(const Mapped& file) {
   const auto header = file.at<Elf64_Ehdr>(0);
   constexpr unsigned char kOrder =
       std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
       header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != kOrder) {
-    return needs;
+    return std::nullopt;
   }
+  return header;
+}
+
+}  // namespace
+
+MpiEntries read_mpi_entries(const std::string& path) {
+  constexpr std::string_view kInit[] = {"MPI_Init", "MPI_Init_thread", "mpi_init_",
+                                        "mpi_init_thread_"};
+  MpiEntries found;
+  const Mapped file(path);
+  const auto header = header_of(file);
+  // Few files name it at all, and some have very many symbols.
+  if (!header || std::none_of(std::begin(kInit), std::end(kInit),
+                              [&](std::string_view name) { return file.holds(name); })) {
+    return found;
+  }
+  const auto section = [&](std::uint64_t number) {
+    return file.at<Elf64_Shdr>(header->e_shoff + number * sizeof(Elf64_Shdr));
+  };
+  for (unsigned i = 0; i < header->e_shnum; ++i) {
+    const auto symbols = section(i);
+    if (!symbols || (symbols->sh_type != SHT_DYNSYM && symbols->sh_type != SHT_SYMTAB)) continue;
+    const auto names = section(symbols->sh_link);
+    if (!names) continue;
+    for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols->sh_size;
+         at += sizeof(Elf64_Sym)) {
+      const auto symbol = file.at<Elf64_Sym>(symbols->sh_offset + at);
+      if (!symbol) break;
+      if (symbol->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC) continue;
+      const std::string name = file.text(names->sh_offset + symbol->st_name);
+      found.init =
+          found.init || std::find(std::begin(kInit), std::end(kInit), name) != std::end(kInit);
+      found.profiled_init = found.profiled_init || name == "PMPI_Init";
+    }
+  }
+  return found;
+}
+
+ElfNeeds read_elf_needs(const std::string& path) {
+  ElfNeeds needs;
+  const Mapped file(path);
+  const auto header = header_of(file);
+  if (!header) return needs;
   needs.elf = true;
   const auto holds_any = [&](std::initializer_list<const char*> words) {
     return std::any_of(words.begin(), words.end(),

@@ -21,4 +21,12 @@ struct ElfNeeds {
 
 ElfNeeds read_elf_needs(const std::string& path);
 
+// What an ELF file has itself of the way into MPI. By its tables of symbols: of a program that was
+// stripped only what it exports is seen.
+struct MpiEntries {
+  bool init = false;           // MPI_Init, MPI_Init_thread, or their Fortran names
+  bool profiled_init = false;  // PMPI_Init, as every MPI has it
+};
+MpiEntries read_mpi_entries(const std::string& path);
+
 }  // namespace kojak::run

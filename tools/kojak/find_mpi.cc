@@ -113,15 +113,17 @@ std::string find_executable(const std::string& word) {
   return "";
 }
 
-void for_each_needed_library(const std::string& path,
-                             const std::function<bool(const std::string&)>& stop) {
+namespace {
+
+// Goes through an ELF file and those that it needs, as the dynamic linker finds them, until `stop`
+// says so.
+void for_each_needed_file(const std::string& path,
+                          const std::function<bool(const std::string&, const ElfNeeds&)>& stop) {
   std::set<std::string> seen;
   std::vector<std::string> files{path};
   for (std::size_t i = 0; i < files.size() && i < kMostLibraries; ++i) {
     const ElfNeeds needs = read_elf_needs(files[i]);
-    for (const std::string& library : needs.libraries) {
-      if (stop(library)) return;
-    }
+    if (stop(files[i], needs)) return;
     for (const std::string& library : needs.libraries) {
       if (!seen.insert(library).second) continue;
       for (const std::string& folder : search_path(needs, files[i])) {
@@ -133,6 +135,15 @@ void for_each_needed_library(const std::string& path,
       }
     }
   }
+}
+
+}  // namespace
+
+void for_each_needed_library(const std::string& path,
+                             const std::function<bool(const std::string&)>& stop) {
+  for_each_needed_file(path, [&](const std::string&, const ElfNeeds& needs) {
+    return std::any_of(needs.libraries.begin(), needs.libraries.end(), stop);
+  });
 }
 
 std::string mpi_of_program(const std::string& path) {
@@ -152,6 +163,19 @@ bool needs_shmem(const std::string& path) {
                                     [](const std::string& library) {
                                       return starts_with_any(library, {"liboshmem.so"});
                                     });
+}
+
+// The file that stands in for MPI in a program that needs no MPI that is known, or empty.
+std::string stand_in_of(const std::string& program) {
+  std::string found;
+  if (!read_elf_needs(program).dynamic) return found;
+  for_each_needed_file(program, [&](const std::string& file, const ElfNeeds&) {
+    const MpiEntries entries = read_mpi_entries(file);
+    if (entries.init && found.empty()) found = file;
+    if (entries.profiled_init) found.clear();  // an MPI that is not known here
+    return entries.profiled_init;
+  });
+  return found;
 }
 
 }  // namespace
@@ -179,6 +203,14 @@ MpiUse find_mpi(const std::vector<std::string>& command) {
       use.shmem = needs_shmem(path);
       break;
     }
+  }
+  for (std::size_t i = 0; use.program.empty() && i < command.size(); ++i) {
+    if (use.launcher == i || command[i].empty() || command[i][0] == '-') continue;
+    const std::string path = find_executable(command[i]);
+    if (path.empty()) continue;
+    use.stand_in = stand_in_of(path);
+    use.stand_in_program = path;
+    if (!use.stand_in.empty()) break;
   }
   if (use.mpi.empty()) use.mpi = use.launched;
   return use;
@@ -231,9 +263,9 @@ std::string why_not_reached(const std::string& program, const std::string& end,
            " before a process with the measurement library had started (its own message is "
            "above)";
   }
-  return (program.empty() ? "no MPI program" : program) +
+  return (program.empty() ? "no MPI program was" : program + " was not") +
          std::string(
-             " was started with the measurement library: what the command starts is none, "
+             " started with the measurement library: what the command starts is none, "
              "or something on the way sets or unsets LD_PRELOAD (env, sudo, containers, a "
              "script), or it ran on nodes that do not see this folder; put kojak run "
              "inside, directly before the launcher");

@@ -13,11 +13,14 @@
 namespace kojak::run {
 
 struct MpiUse {
-  std::string mpi;                      // "openmpi", "mpich", or empty if nothing tells
-  std::string launched;                 // the launcher's MPI, or empty
-  bool prrte = false;                   // the launcher is that of Open MPI 5 and later
-  bool shmem = false;                   // the program needs OpenSHMEM, too or alone
-  std::string program;                  // path of the program that needs MPI, or empty
+  std::string mpi;       // "openmpi", "mpich", or empty if nothing tells
+  std::string launched;  // the launcher's MPI, or empty
+  bool prrte = false;    // the launcher is that of Open MPI 5 and later
+  bool shmem = false;    // the program needs OpenSHMEM, too or alone
+  std::string program;   // path of the program that needs MPI, or empty
+  // A file that stands in for MPI in a program that needs none that is known: it has MPI_Init, and
+  // no PMPI_Init, as shims and serial stubs have it; and that program. Or empty.
+  std::string stand_in, stand_in_program;
   std::optional<std::size_t> launcher;  // index of the launcher's word, if it is one that we know
 
   std::string mpi_or(const char* other) const { return mpi.empty() ? other : mpi; }

@@ -15,6 +15,7 @@
 #include "tools/kojak/child.h"
 #include "tools/kojak/commands.h"
 #include "tools/kojak/find_mpi.h"
+#include "tools/kojak/launch.h"
 #include "tools/kojak/openmp_use.h"
 #include "tools/kojak/places.h"
 #include "tools/kojak/preload.h"
@@ -80,10 +81,13 @@ bool sets_memory_hooks(const Plan& plan) {
 
 // The settings that the program's processes need.
 std::vector<std::string> settings(const Plan& plan) {
-  std::string preload = "LD_PRELOAD=" + plan.library;
-  const char* theirs = std::getenv("LD_PRELOAD");
-  if (theirs != nullptr && *theirs != '\0') preload += std::string(":") + theirs;
-  std::vector<std::string> all = {preload, "ELG_DIR=" + plan.directory,
+  const auto theirs = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value != nullptr ? value : "");
+  };
+  std::vector<std::string> all = {"LD_PRELOAD=" + preload_value(plan.library, theirs("LD_PRELOAD")),
+                                  "ASAN_OPTIONS=" + asan_options(theirs("ASAN_OPTIONS")),
+                                  "ELG_DIR=" + plan.directory,
                                   std::string(run_file::kVariable) + "=" + plan.run_file};
   if (sets_memory_hooks(plan)) all.emplace_back("OMPI_MCA_memory=^patcher");
   if (!plan.openmp_folder.empty()) {
@@ -110,45 +114,13 @@ std::vector<std::string> settings(const Plan& plan) {
   return all;
 }
 
-// A launcher that we know is told to set them for its processes, on other nodes too; itself it
-// stays as it is, unless what MPI_Comm_spawn starts gets its settings from there (Open MPI 5). Any
-// other command inherits them.
-std::vector<std::string> with_launcher_options(const Plan& plan, const MpiUse& use) {
-  std::vector<std::string> command;
-  const auto add = [&] {
-    for (const std::string& setting : settings(plan)) {
-      if (use.launched == "openmpi") {
-        command.insert(command.end(), {"-x", setting});
-      } else {
-        const std::size_t equals = setting.find('=');
-        command.insert(command.end(),
-                       {"-genv", setting.substr(0, equals), setting.substr(equals + 1)});
-      }
-    }
-  };
-  for (std::size_t i = 0; i < plan.command.size(); ++i) {
-    command.push_back(plan.command[i]);
-    // Open MPI's -x holds up to the next program (mpirun ... : ...), MPICH's -genv for all.
-    const bool next_program =
-        use.launched == "openmpi" && i > *use.launcher && plan.command[i] == ":";
-    if (i == *use.launcher || next_program) add();
-  }
-  return command;
-}
-
 // Runs the command; what it ended with.
-ChildEnd record(const Plan& plan, const MpiUse& use) {
+ChildEnd record(const Plan& plan, const Launch& launch) {
   ChildOptions options;
-  std::vector<std::string> command = plan.command;
-  if (use.launcher && !use.launched.empty()) {
-    command = with_launcher_options(plan, use);
-    if (use.prrte) options.environment = settings(plan);
-  } else {
-    options.environment = settings(plan);
-    for (const std::string& setting : options.environment) say(plan, setting);
-  }
-  say(plan, "running " + joined(command));
-  ChildEnd end = run_child(command, options);
+  options.environment = launch.environment;
+  for (const std::string& setting : options.environment) say(plan, setting);
+  say(plan, "running " + joined(launch.command));
+  ChildEnd end = run_child(launch.command, options);
   if (!end.failure.empty()) cli::print_error(end.failure + " (check the name; nothing was run)");
   return end;
 }
@@ -330,6 +302,18 @@ Status choose_openmp(Plan& plan, const MpiUse& use, const std::string& wish) {
   return {};
 }
 
+// Runs a program whose MPI is none: with the measurement library it would have two.
+int run_unrecorded(const Plan& plan, const MpiUse& use) {
+  cli::print_warning("nothing is recorded: MPI_Init of " + use.stand_in_program + " is " +
+                     (use.stand_in == use.stand_in_program
+                          ? "its own"
+                          : "that of " + fs::path(use.stand_in).filename().string()) +
+                     ", which is no MPI that is known here (it has no PMPI_Init)");
+  const ChildEnd end = run_child(plan.command, {});
+  if (!end.failure.empty()) cli::print_error(end.failure + " (check the name; nothing was run)");
+  return end.status;
+}
+
 int body(const po::variables_map& values) {
   Plan plan;
   if (values.count("command") == 0) {
@@ -370,6 +354,7 @@ int body(const po::variables_map& values) {
   }
 
   const MpiUse use = find_mpi(plan.command);
+  if (!use.stand_in.empty()) return run_unrecorded(plan, use);
   plan.mpi = use.mpi.empty() ? KOJAK_DEFAULT_MPI : use.mpi;
   if (values.count("mpi") != 0) plan.mpi = values["mpi"].as<std::string>();
   std::string library = find_library(plan.mpi);
@@ -431,7 +416,9 @@ int body(const po::variables_map& values) {
   if (preload.linked()) say(plan, library + " is preloaded as " + plan.library);
   say(plan, "MPI: " + plan.mpi + (plan.shmem ? " and its SHMEM" : "") +
                 (use.program.empty() ? "" : " (" + use.program + ")"));
-  const ChildEnd end = record(plan, use);
+  const auto launch = make_launch(plan.command, use, plan.library, settings(plan));
+  if (!launch) return static_cast<int>(cli::failed(launch.error()));
+  const ChildEnd end = record(plan, *launch);
   if (end.failure.empty()) finish(plan, use, end, *claim);
   return end.status;
 }

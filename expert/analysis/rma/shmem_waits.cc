@@ -1,5 +1,6 @@
 // What RmaWaits follows of SHMEM: locks like those of windows, each with its conflicting holders;
 // gets, atomic operations and quiet, which may need a target that computes.
+#include <algorithm>
 #include <utility>
 
 #include "epilog/model/shmem_completion.h"
@@ -27,6 +28,9 @@ ProgressKind kind_of(ShmemRole role) {
 }  // namespace
 
 void RmaWaits::enter_shmem(const earl::OpenCall& call, ShmemRole role) {
+  if (model::may_quiet(role)) {
+    processes_[raw(call.process)].open_quiets.push_back(call.enter_pos);
+  }
   switch (role) {
     case ShmemRole::kSetLock:
     case ShmemRole::kTestLock:
@@ -42,6 +46,7 @@ void RmaWaits::enter_shmem(const earl::OpenCall& call, ShmemRole role) {
 }
 
 void RmaWaits::leave_shmem(const Call& call, ShmemRole role) {
+  if (model::may_quiet(role)) std::erase(processes_[raw(call.process)].open_quiets, call.enter_pos);
   Location& location = locations_[call.index];
   ticket_ = std::exchange(location.ticket, kNoTicket);
   turns_ticket_ = std::exchange(location.turns, kNoTicket);
@@ -68,7 +73,21 @@ void RmaWaits::shmem_transfer(const earl::Transfer& transfer) {
   const bool non_blocking = transfer.place != nullptr && transfer.place->non_blocking();
   if (model::complete_when_quiet(!transfer.get, non_blocking, role == ShmemRole::kAtomicGetPut)) {
     const std::uint32_t context = transfer.place != nullptr ? transfer.place->context : 0;
-    processes_[raw(transfer.origin)].outstanding[context][transfer.target] = call.enter;
+    Process& origin = processes_[raw(transfer.origin)];
+    auto& issued = origin.outstanding[context][transfer.target];
+    const auto later = std::find_if(issued.begin(), issued.end(),
+                                    [&](const auto& o) { return o.enter_pos >= call.enter_pos; });
+    // Of two calls with no open quiet between them the later one tells enough.
+    const auto told_apart = [&](std::uint64_t from, std::uint64_t to) {
+      return std::any_of(origin.open_quiets.begin(), origin.open_quiets.end(),
+                         [&](std::uint64_t quiet) { return from < quiet && quiet < to; });
+    };
+    if (later == issued.end() || told_apart(call.enter_pos, later->enter_pos)) {
+      const auto added = issued.insert(later, {call.enter_pos, call.enter});
+      if (added != issued.begin() && !told_apart(std::prev(added)->enter_pos, added->enter_pos)) {
+        issued.erase(std::prev(added));
+      }
+    }
   }
   if (non_blocking) return;
   Location& location = locations_[call.index];
@@ -83,18 +102,27 @@ void RmaWaits::shmem_transfer(const earl::Transfer& transfer) {
 void RmaWaits::on_quiet(const Call& call, std::uint32_t context) {
   auto& outstanding = processes_[raw(call.process)].outstanding;
   const bool waits = shmem_role(call) == ShmemRole::kQuiet && call.enter < call.exit;
-  const auto complete = [&](const std::map<ProcessId, Seconds>& targets) {
-    if (!waits) return;
-    for (const auto& [target, issued] : targets) {
-      need(call, kSymmetricMemory, target, ProgressKind::kShmemQuiet, issued);
+  // What other threads issued behind the quiet is not its own.
+  const std::uint64_t begun = model::may_quiet(shmem_role(call)) ? call.enter_pos : earl::kNoEvent;
+  const auto complete = [&](std::map<ProcessId, std::vector<Process::Outstanding>>& targets) {
+    for (auto at = targets.begin(); at != targets.end();) {
+      auto& [target, issued] = *at;
+      const auto behind = std::find_if(issued.begin(), issued.end(),
+                                       [&](const auto& o) { return o.enter_pos >= begun; });
+      if (waits && behind != issued.begin()) {
+        need(call, kSymmetricMemory, target, ProgressKind::kShmemQuiet, std::prev(behind)->enter);
+      }
+      issued.erase(issued.begin(), behind);
+      at = issued.empty() ? targets.erase(at) : std::next(at);
     }
+    return targets.empty();
   };
   if (context == kAbsent) {
-    for (const auto& [id, targets] : outstanding) complete(targets);
-    outstanding.clear();
+    for (auto at = outstanding.begin(); at != outstanding.end();) {
+      at = complete(at->second) ? outstanding.erase(at) : std::next(at);
+    }
   } else if (const auto found = outstanding.find(context); found != outstanding.end()) {
-    complete(found->second);
-    outstanding.erase(found);
+    if (complete(found->second)) outstanding.erase(found);
   }
 }
 

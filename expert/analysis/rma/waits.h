@@ -128,8 +128,14 @@ class RmaWaits {
     std::vector<Request> requests;  // by operation, ascending
     std::size_t first_request = 0;  // before it all are done
     std::vector<Id> access;         // calls of open access epochs
-    // SHMEM: what is not known to be complete, by context: targets, and the latest enter of a call.
-    std::map<std::uint32_t, std::map<ProcessId, Seconds>> outstanding;
+    // SHMEM: what is not known to be complete, by context and target. Of those that the quiets
+    // which are open now tell from no other the last one.
+    struct Outstanding {
+      std::uint64_t enter_pos;
+      Seconds enter;
+    };
+    std::map<std::uint32_t, std::map<ProcessId, std::vector<Outstanding>>> outstanding;
+    std::vector<std::uint64_t> open_quiets;  // enter_pos of calls, ascending
     bool waits_for_requests() const { return first_request < requests.size(); }
   };
   struct Issued {  // an operation of the call that a location is in
