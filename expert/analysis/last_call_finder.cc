@@ -686,6 +686,8 @@ void LastCallFinder::resolve(const OpenCallState& s, LastCall& call) {
     case MpiRole::kWinUnlock:
     case MpiRole::kWinFlush:
     case MpiRole::kWinFlushLocal:
+      if (is_absent(s.note.dlid)) return;  // a process of another world
+      return for_lock(s, call);
     case MpiRole::kWinLockAll:
     case MpiRole::kWinUnlockAll:
     case MpiRole::kWinFlushAll:
