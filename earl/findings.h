@@ -45,7 +45,8 @@ namespace kojak::earl {
   X(kUnreceivedSend, true, "{send|sends} without receive",                                       \
     "the receive was not recorded; patterns leave such a send out")                              \
   X(kReceiveBeforeSend, true, "{receive before its send|receives before their sends}",           \
-    "the clocks disagree; merge with --clock clc")                                               \
+    "the clocks disagree (merge with --clock clc), or a send was not recorded and its receive "  \
+    "has got the next one")                                                                      \
   X(kUnknownRequest, false, "{completion|completions} of an unknown request",                    \
     "the operation began while recording was off; patterns leave its completion out")            \
   X(kNoRequests, false, "{receive|receives} without request",                                    \

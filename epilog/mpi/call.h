@@ -9,10 +9,8 @@
 //                        is recorded; the hook ends by one of c's exits
 // Both are optional. A form with large counts has its int form's hook, which therefore takes the
 // arguments of both. Hooks run under the bookkeeping lock and never call communicating functions.
-// They are called for every call while the session is live; events are only for the outermost call
-// of a thread. The guard is the address of the outermost call's frame: a longjmp or an exception
-// out of a call leaves it behind, and the next call from the same depth or above finds that it is
-// stale.
+// They are called for every call while the session is live; events are only for those that the
+// program makes (runtime/call.h, which also tells what the guard is).
 #pragma once
 
 #include "epilog/mpi/args.h"
@@ -70,7 +68,7 @@ KOJAK_INLINED inline void run_before(H& hook, A& a) {
   }
 }
 
-// The user's call. The frame of the outermost one says who has control; what runs within is either
+// The user's call. The frame of the innermost one says who has control; what runs within is either
 // called by the MPI library, or a signal handler that came while we were at work.
 template <class A>
 KOJAK_INLINED inline typename A::Result called(A& a, CallFrame* frame) {
@@ -122,17 +120,23 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
     if (entered_at >= r.processor_due) [[unlikely]]
       note_processor(r, entered_at);
   }
+  frame.region = region;
+  frame.enter = entered_at;
+  frame.trace = A::kBlocks ? CallFrame::Trace::kEntered : CallFrame::Trace::kInHand;
   if constexpr (kInNote) {
     if constexpr (A::kBegins) set_time(note.records, entered_at);
     noted = open.entered(entered_at);
     keep_note(note, static_cast<std::size_t>(noted - note.records));
   }
-  if constexpr (kEnters) r.open_region = A::kFunction + 1;
+  if constexpr (kEnters) r.open_region = true;
   const typename A::Result result = called(a, &frame);
   const Ticks exit = ticks();
   read_at_exit(r);
   if constexpr (kInNote) entered = !drop_note(*r.note) || A::kBlocks;
   Recording call{r, r.cursor, region, record_time(entered_at), record_time(exit), entered};
+  if (frame.trace == CallFrame::Trace::kHoldsCalls) [[unlikely]] {
+    call.apart([&](Recording& c) { come_back(c, frame, exit); });
+  }
   if constexpr (A::kReturnsCode && !TellsErrors<A>) {
     if (result != MPI_SUCCESS) [[unlikely]]
       call.apart([result](Recording& c) { record_failure(c, result); });
@@ -143,7 +147,7 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
   } else {
     call.leave();
   }
-  if constexpr (kEnters) r.open_region = 0;
+  if constexpr (kEnters) r.open_region = false;
   r.last = exit;
   if (call.good) [[likely]] {
     publish(r, call.p);
@@ -166,10 +170,11 @@ KOJAK_INLINED inline typename A::Result measured_plainly(A& a, const void* calle
   if (r.frame == nullptr && r.lost == nullptr &&
       (the_session.functions.load(std::memory_order_relaxed) & A::kGroup) == 0) {
     call.frame.in_call = true;
+    call.frame.sealed = false;
+    call.frame.trace = CallFrame::Trace::kNothing;
     r.frame = &call.frame;
     result = a.call();
-    r.frame = nullptr;
-    call.frame.self = nullptr;
+    leave_frame(r, call.frame);
     return result;
   }
   begin_call(call, A::kFunction, A::kGroup, A::kBlocks, caller);
@@ -190,12 +195,14 @@ KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* cal
   CallFrame frame;
   frame.self = &frame;
   frame.in_call = false;
+  frame.sealed = false;
+  frame.trace = CallFrame::Trace::kNothing;
   if (r.frame != nullptr) [[unlikely]] {
     if (!left_behind(r, &frame)) {
       if (passes_through(r, A::kFunction, caller)) return a.call();
       // In the middle of ours nothing may be counted: that call is left out as a whole.
       if (!r.frame->in_call) return a.call();
-      return unrecorded(a, nullptr);
+      if (!begin_within(r, A::kGroup, caller)) return unrecorded(a, nullptr);
     }
   }
   r.frame = &frame;
@@ -209,8 +216,7 @@ KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* cal
       count_lost(r);
     result = unrecorded(a, &frame);
   }
-  r.frame = nullptr;
-  frame.self = nullptr;
+  leave_frame(r, frame);
   return result;
 }
 

@@ -2,12 +2,13 @@
 //
 // A transfer is one compact record (MPI_RMA_CALL), written after the call returned; the merge makes
 // of it ENTER, the transfer's events and EXIT. A failed call, and one towards MPI_PROC_NULL, has no
-// transfer.
+// transfer; that of one towards another world is MPI_OTHER_WORLD.
 #pragma once
 
 #include "epilog/format/field_values.h"
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
+#include "epilog/mpi/other_world.h"
 
 namespace kojak::measure {
 
@@ -35,7 +36,10 @@ KOJAK_INLINED inline void transfer(const A& a, int result, C& call, TransferKind
       result == MPI_SUCCESS && a.target_rank != MPI_PROC_NULL ? cached_window(r, a.win) : nullptr;
   const std::uint32_t target = window == nullptr ? kAbsent : window->peer(a.target_rank);
   if (target == kAbsent) [[unlikely]] {
-    if constexpr (C::kOn) call.leave();
+    if constexpr (C::kOn) {
+      if (window == nullptr) return call.leave();
+      leave_other_world(call, *window, a.target_rank, static_cast<std::uint8_t>(kind), bytes, got);
+    }
     return;
   }
   count_operation(*window, a.target_rank);

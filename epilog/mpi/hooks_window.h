@@ -4,8 +4,10 @@
 // assertions.
 #pragma once
 
+#include "epilog/format/field_values.h"
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
+#include "epilog/mpi/other_world.h"
 
 namespace kojak::measure {
 
@@ -256,8 +258,13 @@ struct Hook<args::WinLock> : LockHook {
     open(*window, a.rank, exclusive ? kOpenExclusive : kOpenShared, call, a.assertion);
     if constexpr (C::kOn) {
       if (!call.good) return;
-      call.event(MpiWinLock{call.r.lid, call.exit, static_cast<PeerId>(window->peer(a.rank)),
-                            id_of(*window), Byte{static_cast<std::uint8_t>(exclusive ? 1 : 0)}});
+      const std::uint32_t target = window->peer(a.rank);
+      if (target == kAbsent) [[unlikely]] {
+        return leave_other_world(call, *window, a.rank,
+                                 exclusive ? kOtherExclusiveLock : kOtherSharedLock);
+      }
+      call.event(MpiWinLock{call.r.lid, call.exit, static_cast<PeerId>(target), id_of(*window),
+                            Byte{static_cast<std::uint8_t>(exclusive ? 1 : 0)}});
       call.leave();
     }
   }
@@ -272,8 +279,10 @@ struct Hook<args::WinUnlock> : LockHook {
     close(*window, static_cast<std::uint32_t>(a.rank));
     if constexpr (C::kOn) {
       if (!call.good) return;
-      call.event(MpiWinUnlock{call.r.lid, call.exit, static_cast<PeerId>(window->peer(a.rank)),
-                              id_of(*window)});
+      const std::uint32_t target = window->peer(a.rank);
+      if (target == kAbsent) [[unlikely]]
+        return leave_other_world(call, *window, a.rank, kOtherUnlock);
+      call.event(MpiWinUnlock{call.r.lid, call.exit, static_cast<PeerId>(target), id_of(*window)});
       call.leave();
     }
   }
@@ -329,6 +338,9 @@ struct FlushHook {
       Window* const window = window_after(a, result, call);
       if (window == nullptr || !call.good) return;
       const PeerId target = kOne ? static_cast<PeerId>(window->peer(rank)) : absent<PeerId>();
+      if (kOne && is_absent(target)) [[unlikely]] {
+        return leave_other_world(call, *window, rank, kLocal ? kOtherFlushLocal : kOtherFlush);
+      }
       call.event(MpiWinFlush{call.r.lid, call.exit, target, id_of(*window), Byte{kLocal ? 1 : 0}});
       call.leave();
     }

@@ -10,6 +10,7 @@
 
 #include "epilog/format/run_property_keys.h"
 #include "epilog/runtime/code.h"
+#include "epilog/runtime/library_code.h"
 #include "epilog/runtime/run_properties.h"
 
 namespace kojak::measure {
@@ -112,16 +113,6 @@ void name_file(const dl_phdr_info& info, char (&name)[kLongestName]) {
            slash != nullptr ? slash + 1 : from);
 }
 
-// Files whose calls are the MPI library's own work, or a tool's.
-bool is_left_out(const char* file) {
-  for (const char* prefix :
-       {"libmpi", "libpmpi", "libelg_", "mca_", "libopen-", "libompi", "liboshmem", "libmca",
-        "libhcoll", "libucp", "libfabric", "linux-vdso", "ld-linux"}) {
-    if (starts_with(file, prefix)) return true;
-  }
-  return false;
-}
-
 struct Dynamic {
   const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
@@ -193,7 +184,7 @@ int look_into(dl_phdr_info* info, std::size_t, void* data) {
   walk.first = false;
   char file[kLongestName];
   name_file(*info, file);
-  if (is_left_out(file)) return 0;
+  if (is_library_file_name(file)) return 0;
   const Dynamic table = dynamic_of(*info);
   if (table.symbols == nullptr || table.strings == nullptr) return 0;
   if (base_of(table.symbols) == walk.ours || base_of(table.symbols) == walk.mpi) return 0;

@@ -8,8 +8,7 @@ namespace {
 // The program's call and the end of the measurement, in one region.
 struct LastCall : args::Finalize {
   int call() const {
-    // Sessions have nothing to exchange, and no end yet.
-    if (!began_with_session()) begin_shutdown(the_recorder);
+    before_last_call(the_recorder);
     return args::Finalize::call();
   }
 };
@@ -76,6 +75,6 @@ int kojak_MPI_Session_finalize(kojak::measure::MPI_Session* session) {
 
 KOJAK_WRAPPER int kojak_MPI_Pcontrol(int level, ...) __asm__("MPI_Pcontrol");
 int kojak_MPI_Pcontrol(int level, ...) {
-  kojak::measure::obey_pcontrol(level);
+  kojak::measure::obey_pcontrol(level, __builtin_return_address(0));
   return PMPI_Pcontrol(level);
 }

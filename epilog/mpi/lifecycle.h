@@ -38,7 +38,7 @@ int initialise(unsigned function, const F& pmpi_call, const int* provided, const
   return result;
 }
 
-// `measured_call` ends the measurement (begin_shutdown) inside the region, so that waiting for
+// `measured_call` ends the measurement (before_last_call) inside the region, so that waiting for
 // another process to come is time of MPI_Finalize.
 template <class F, class G>
 int finalise(const F& pmpi_call, const G& measured_call) {
@@ -92,13 +92,25 @@ int finalise_session(const F& pmpi_call, const G& measured_call) {
   return result;
 }
 
-inline void obey_pcontrol(int level) {
-  if (!is_live() || the_recorder.frame != nullptr) return;
-  if (the_recorder.forwarded == args::Pcontrol::kFunction + 1) return;  // Fortran's side has
-  const OwnFrame own(the_recorder);
-  if (level == 0) pause_recording(the_recorder);
-  if (level == 1) resume_recording(the_recorder);
-  if (level == 2) flush_now(the_recorder);
+// Within a call the program's functions may switch recording, too; the call itself is in the trace
+// from its beginning to its end, or not at all.
+inline void obey_pcontrol(int level, const void* caller) {
+  Recorder& r = the_recorder;
+  if (!is_live()) return;
+  if (r.forwarded == args::Pcontrol::kFunction + 1) return;  // Fortran's side has
+  CallFrame frame;
+  frame.self = &frame;
+  frame.in_call = frame.sealed = false;
+  frame.trace = CallFrame::Trace::kNothing;
+  if (r.frame != nullptr && !left_behind(r, &frame)) {
+    if (!r.frame->in_call || !begin_within(r, 0, caller)) return;
+    enter_open_calls(r);
+  }
+  r.frame = &frame;
+  if (level == 0) pause_recording(r);
+  if (level == 1) resume_recording(r);
+  if (level == 2) flush_now(r);
+  leave_frame(r, frame);
 }
 
 }  // namespace kojak::measure

@@ -10,6 +10,8 @@
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/exchange.h"
 #include "epilog/mpi/imports.h"
+#include "epilog/mpi/sessions.h"
+#include "epilog/runtime/library_code.h"
 #include "epilog/runtime/program_floats.h"
 #include "epilog/runtime/run_properties.h"
 
@@ -79,6 +81,7 @@ void note_start() {
 
 bool prepare_startup() {
   Session& s = the_session;
+  note_library_code(reinterpret_cast<const void*>(&PMPI_Get_library_version));
   // Larger than any library's constant: this may be another one than ours.
   static char version[16384];
   int length = 0;
@@ -112,6 +115,36 @@ static void note_threads(Recorder& r) {
   if (make_room_for(r, 4 * kMaxRecord)) define_property(r, run_property::kThreads, name);
 }
 
+// MPI_Finalize deletes the attributes of MPI_COMM_SELF before all else, the last one that was set
+// first: one that is set before the program can set any is the last to go.
+namespace {
+bool ends_in_last_call = false;
+
+int end_measurement(MPI_Comm, int, void*, void*) {
+  Recorder& r = the_recorder;
+  if (!is_live() || the_session.shut) return MPI_SUCCESS;
+  if (r.frame != nullptr) left_behind(r, __builtin_frame_address(0));
+  CallFrame* const last_call = r.frame;
+  if (last_call != nullptr) last_call->in_call = false;
+  begin_shutdown(r);
+  if (last_call != nullptr) last_call->in_call = true;
+  return MPI_SUCCESS;
+}
+
+void arrange_end() {
+  int key = MPI_KEYVAL_INVALID;
+  if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_measurement, &key, nullptr) != MPI_SUCCESS)
+    return;
+  ends_in_last_call = PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) == MPI_SUCCESS;
+  PMPI_Comm_free_keyval(&key);
+}
+}  // namespace
+
+void before_last_call(Recorder& r) {
+  // Sessions have nothing to exchange, and no end yet.
+  if (!began_with_session() && !ends_in_last_call) begin_shutdown(r);
+}
+
 void finish_startup(unsigned function, int thread_level, const void* caller) {
   const Ticks returned = ticks();
   const ProgramFloats floats;
@@ -128,6 +161,7 @@ void finish_startup(unsigned function, int thread_level, const void* caller) {
   PMPI_Comm_get_parent(&parent);
   if (!join_run(kMpiExchange, parent != MPI_COMM_NULL)) return;
   start_world_comms();
+  arrange_end();
   begin_recording(function, returned, caller, [](Recorder& r) {
     note_threads(r);
     note_unrecorded_functions(r);

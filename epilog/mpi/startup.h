@@ -19,6 +19,10 @@ bool prepare_startup();
 // After it: run directory, clock of the node, offsets, first records. `function` is the one that
 // was called.
 void finish_startup(unsigned function, int thread_level, const void* caller);
+// The last call is about to reach MPI: the measurement ends in it, when all functions of the
+// program have run that MPI calls there (delete functions of MPI_COMM_SELF's attributes), so that
+// their calls are recorded and waiting in them is theirs. Where that cannot be, it ends here.
+void before_last_call(Recorder& r);
 // After the last call: what was loaded since the start, and what of it was called. It takes
 // milliseconds, which nobody must wait for: before the call, the others would.
 void note_late_libraries(Recorder& r);

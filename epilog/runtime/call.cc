@@ -1,5 +1,7 @@
 #include "epilog/runtime/call.h"
 
+#include "epilog/runtime/library_code.h"
+
 namespace kojak::measure {
 
 void count_lost(Recorder& r) {
@@ -9,15 +11,55 @@ void count_lost(Recorder& r) {
   std::memcpy(r.lost, &count, sizeof count);
 }
 
+bool begin_within(Recorder& r, std::uint32_t group, const void* caller) {
+  CallFrame& outer = *r.frame;
+  if (outer.sealed || r.outer_calls == kMostOuterCalls) return false;
+  outer.in_call = false;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const bool own = is_library_code(caller);
+  if (!own) {
+    const bool entered = r.open_region;
+    r.outer_regions |= std::uint32_t{entered} << r.outer_calls;
+    r.outer[r.outer_calls++] = &outer;
+    r.open_region = false;
+    if ((the_session.functions.load(std::memory_order_relaxed) & group) != 0) enter_open_calls(r);
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  outer.in_call = true;
+  return !own;
+}
+
+void leave_within(Recorder& r, const CallFrame& frame) {
+  while (r.frame != nullptr && r.frame != &frame) drop_innermost(r, ticks());
+  leave_innermost(r);
+}
+
+void come_back(Recording& call, const CallFrame& frame, Ticks exit) {
+  Recorder& r = call.r;
+  while (r.frame != nullptr && r.frame != &frame) drop_innermost(r, exit);
+  r.open_region = false;
+  call.entered = call.slow = true;
+  // What the call's records say of its beginning stands behind those of the calls within it.
+  call.enter = record_time(r.last);
+  if (r.metrics != nullptr) {
+    Metrics& m = *r.metrics;
+    std::memcpy(m.values, m.values + m.count, m.count * sizeof m.values[0]);
+  }
+  call.good = need_room(r, 0);
+  call.p = r.cursor;
+}
+
 void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool blocks,
                 const void* caller) {
   Recorder& r = the_recorder;
   call.frame.in_call = false;
+  call.frame.trace = CallFrame::Trace::kNothing;
+  call.frame.sealed = function >= kFirstShmemFunction;
   if (r.frame != nullptr && !left_behind(r, &call.frame)) {
-    passes_through(r, function, caller);
-    return;
+    if (passes_through(r, function, caller) || !r.frame->in_call) return;
+    if (!begin_within(r, group, caller)) return;
   }
-  call.outermost = true;
+  call.measured = true;
   call.blocks = blocks;
   r.frame = &call.frame;
   call.recorded = (the_session.functions.load(std::memory_order_relaxed) & group) != 0 &&
@@ -26,10 +68,14 @@ void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool bl
   if (call.recorded) {
     read_at_enter(r);
     call.enter = ticks();
+    call.frame.region = call.region;
+    call.frame.enter = call.enter;
+    call.frame.trace = CallFrame::Trace::kInHand;
     if (blocks) {
       publish(
           r, put(r, put_at_enter(r, r.cursor), Enter{r.lid, record_time(call.enter), call.region}));
-      r.open_region = function + 1;
+      call.frame.trace = CallFrame::Trace::kEntered;
+      r.open_region = true;
       if (call.enter >= r.processor_due) note_processor(r, call.enter);
     }
   }
@@ -39,15 +85,19 @@ void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool bl
 Recording records_of(PlainCall& call) {
   call.frame.in_call = false;
   Recorder& r = the_recorder;
-  r.last = ticks();
+  const Ticks exit = ticks();
   read_at_exit(r);
   drop_note(*r.note);
-  return {r, r.cursor, call.region, record_time(call.enter), record_time(r.last), call.blocks};
+  Recording records{r,          r.cursor, call.region, record_time(call.enter), record_time(exit),
+                    call.blocks};
+  if (call.frame.trace == CallFrame::Trace::kHoldsCalls) come_back(records, call.frame, exit);
+  r.last = exit;
+  return records;
 }
 
 void end_call(PlainCall& call, Recording& records) {
   Recorder& r = the_recorder;
-  if (call.blocks) r.open_region = 0;
+  if (call.blocks) r.open_region = false;
   if (records.good) {
     publish(r, records.p);
     if (records.slow && r.trace->spilled) close_spill(r);
@@ -56,10 +106,9 @@ void end_call(PlainCall& call, Recording& records) {
 }
 
 void leave_call(PlainCall& call) {
-  if (!call.outermost) return;
+  if (!call.measured) return;
   call.frame.in_call = false;
-  the_recorder.frame = nullptr;
-  call.frame.self = nullptr;
+  leave_frame(the_recorder, call.frame);
 }
 
 void end_call(PlainCall& call) {

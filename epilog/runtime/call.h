@@ -1,11 +1,13 @@
 // How a call of the communication library is measured, whichever library that is: the guard, the
 // two times, the records around them.
 //
-// Events are only for the outermost call of a thread. The guard is the address of the outermost
-// call's frame: a longjmp or an exception out of a call leaves it behind, and the next call from
-// the same depth or above finds that it is stale. begin_call() and end_call() are what stands
-// around a call whose wrapper needs nothing inlined; epilog/mpi/call.h has the templates of those
-// that do.
+// Events are for calls that the program makes: the outermost call of a thread, and calls within it
+// by functions that the program gave to MPI (of attributes, of errors, of requests, of reductions).
+// What MPI calls for itself has none; the return address tells (library_code.h). The guard is the
+// address of the innermost call's frame: a longjmp or an exception out of a call leaves it behind,
+// and the next call from the same depth or above finds that it is stale. begin_call() and
+// end_call() are what stands around a call whose wrapper needs nothing inlined; epilog/mpi/call.h
+// has the templates of those that do.
 #pragma once
 
 #include "epilog/runtime/comm_object.h"
@@ -54,6 +56,7 @@ struct Recording {
     Recording copy = *this;
     f(copy);
     p = copy.p;
+    enter = copy.enter;
     entered = copy.entered;
     good = copy.good;
     slow = copy.slow;
@@ -132,6 +135,23 @@ inline bool is_live() {
 
 [[gnu::cold, gnu::noinline]] void count_lost(Recorder& r);
 
+// A call is open, and the MPI library has control. True if it is the program that makes the call in
+// hand, whose frame is the innermost from then on.
+[[gnu::cold, gnu::noinline]] bool begin_within(Recorder& r, std::uint32_t group,
+                                               const void* caller);
+[[gnu::cold, gnu::noinline]] void leave_within(Recorder& r, const CallFrame& frame);
+// The call in hand returns at `exit`, and calls within it were recorded.
+[[gnu::cold, gnu::noinline]] void come_back(Recording& call, const CallFrame& frame, Ticks exit);
+
+// The call in hand is over.
+KOJAK_INLINED inline void leave_frame(Recorder& r, CallFrame& frame) {
+  if (r.outer_calls != 0) [[unlikely]]
+    leave_within(r, frame);
+  else
+    r.frame = nullptr;
+  frame.self = nullptr;
+}
+
 // The C side of a call that Fortran's side has in hand: all is done there.
 inline bool passes_through(Recorder& r, unsigned function, const void* caller) {
   if (r.forwarded != function + 1 || !r.forwarder->holds(caller)) return false;
@@ -166,7 +186,7 @@ KOJAK_INLINED inline bool ready(Recorder& r, unsigned function, const void* call
 // inlined.
 struct PlainCall {
   CallFrame frame;
-  bool outermost = false, recorded = false, blocks = false;
+  bool measured = false, recorded = false, blocks = false;
   RegionId region{};
   Ticks enter = 0;
 };

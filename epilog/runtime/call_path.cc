@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "epilog/runtime/libraries.h"
+#include "epilog/runtime/library_code.h"
 #include "epilog/runtime/python.h"
 
 namespace kojak::measure {
@@ -26,6 +27,11 @@ bool calls_construct(std::uintptr_t address) {
   return openmp_code.holds(reinterpret_cast<const void*>(address));
 }
 
+// Within a call of MPI its function of the program begins the path of what that calls.
+bool calls_back(std::uintptr_t address) {
+  return the_recorder.outer_calls != 0 && is_library_code(reinterpret_cast<const void*>(address));
+}
+
 struct Walk {
   std::uintptr_t first;  // the return address of the call
   unsigned wanted;
@@ -40,7 +46,7 @@ _Unwind_Reason_Code step(_Unwind_Context* context, void* data) {
   if (stack.count == 0 && address != walk.first) {
     return ++walk.skipped < kMostOwnFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
   }
-  if (address == 0) return _URC_END_OF_STACK;
+  if (address == 0 || (stack.count != 0 && calls_back(address))) return _URC_END_OF_STACK;
   stack.address[stack.count] = address;
   // Where the call that this frame waits for has put its return address.
   stack.place[stack.count] = reinterpret_cast<const std::uintptr_t*>(stack_of(context)) - 1;
@@ -66,7 +72,8 @@ _Unwind_Reason_Code step_outwards(_Unwind_Context* context, void* data) {
   if (walk.total == 0 && address != walk.first) {
     return ++walk.skipped < kMostOwnFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
   }
-  if (address == 0 || (walk.total != 0 && calls_construct(address))) return _URC_END_OF_STACK;
+  const bool begins = calls_construct(address) || calls_back(address);
+  if (address == 0 || (walk.total != 0 && begins)) return _URC_END_OF_STACK;
   const unsigned place = place_of(walk.total);
   walk.stack->address[place] = address;
   walk.stack->place[place] = reinterpret_cast<const std::uintptr_t*>(stack_of(context)) - 1;

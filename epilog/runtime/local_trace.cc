@@ -278,7 +278,8 @@ void empty_buffer(Recorder& r, LocalTrace& trace) {
 void detach(Recorder& r) {
   r.cursor = nowhere;
   r.limit.store(nullptr, std::memory_order_relaxed);
-  r.open_region = 0;
+  r.open_region = false;
+  r.outer_regions = 0;
   r.regions = no_regions;
   r.sites = r.codes = no_slots;
   r.paths = nullptr;
@@ -295,12 +296,16 @@ Ticks later(Ticks a, Ticks b) {
 }
 
 // The tail of a pause that this thread did not see: LOG_OFF at the time it began, but never before
-// the thread's newest record.
+// the thread's newest record. One that began within a call begins when that has returned.
 // True if recording went on.
 bool note_log_changes(Recorder& r, LocalTrace& trace) {
   const SessionListLock lock;
   const Session& s = the_session;
   if (trace.log_serial == s.log_serial) return false;
+  if (s.paused && r.outer_calls != 0) {
+    r.limit.store(nullptr, std::memory_order_relaxed);
+    return false;
+  }
   trace.log_serial = s.log_serial;
   std::byte* p = r.cursor;
   Ticks at = r.last;
@@ -554,7 +559,9 @@ void close_trace(LocalTrace& trace, Ticks t) {
     // The values of a thread that still runs only it can read.
     if (&r == &the_recorder) p = put_now(r, p);
     if (trace.log_off_open) p = put(r, p, LogOn{r.lid, record_time(t)});
-    if (r.open_region != 0) p = put(r, p, Exit{r.lid, record_time(t)});
+    for (unsigned open = open_call_count(r); open != 0; --open) {
+      p = put(r, p, Exit{r.lid, record_time(t)});
+    }
     if (p != r.cursor) r.last = t;
     publish(r, p);
     if (leave_all(trace, t)) publish(r, put(r, r.cursor, Exit{r.lid, record_time(t)}));
@@ -676,11 +683,10 @@ std::byte* put_noted_enter(const Recorder& r, std::byte* to) {
   return r.note->size != 0 ? put_if<Enter>(r, r.note->records, to) : to;
 }
 
-}  // namespace
-
-void settle_note(Recorder& r) {
+// What the note says of a call whose ENTER is written.
+void put_noted_call(Recorder& r) {
   const std::byte* const end = r.note->records + r.note->size;
-  std::byte* to = put_noted_enter(r, r.cursor);
+  std::byte* to = r.cursor;
   for (const std::byte* p = r.note->records; p < end; p += noted_size(p)) {
     to = put_if<MpiAwaits>(r, p, put_if<MpiOpenCall>(r, p, to));
   }
@@ -688,18 +694,45 @@ void settle_note(Recorder& r) {
   publish(r, to);
 }
 
-bool left_behind(Recorder& r, const void* here) {
-  if (is_open(r.frame, here)) return false;
-  if (r.open_region != 0) {
-    r.open_region = 0;
+// The ENTER of an open call, unless it stands in the trace already.
+void enter_now(Recorder& r, CallFrame& call, std::uint32_t bit) {
+  if (call.trace == CallFrame::Trace::kNothing) return;
+  if (call.trace == CallFrame::Trace::kInHand) {
+    r.last = call.enter;
+    publish(r,
+            put(r, put_at_enter(r, r.cursor), Enter{r.lid, record_time(call.enter), call.region}));
+  }
+  call.trace = CallFrame::Trace::kHoldsCalls;
+  r.outer_regions |= bit;
+}
+
+}  // namespace
+
+void settle_note(Recorder& r) {
+  publish(r, put_noted_enter(r, r.cursor));
+  put_noted_call(r);
+}
+
+void enter_open_calls(Recorder& r) {
+  if (r.trace == nullptr || the_session.stopped) return;
+  for (std::uint32_t i = 0; i < r.outer_calls; ++i) enter_now(r, *r.outer[i], 1u << i);
+  put_noted_call(r);
+}
+
+void drop_innermost(Recorder& r, Ticks at) {
+  if (r.open_region) {
     std::byte* const p = put_noted_enter(r, r.cursor);
     drop_note(*r.note);
-    r.last = ticks();
-    publish(r, put(r, p, Exit{r.lid, record_time(r.last)}));
+    r.last = at;
+    publish(r, put(r, p, Exit{r.lid, record_time(at)}));
   }
-  r.frame = nullptr;
+  leave_innermost(r);
   r.forwarded = 0;
-  return true;
+}
+
+bool left_behind(Recorder& r, const void* here) {
+  while (r.frame != nullptr && !is_open(r.frame, here)) drop_innermost(r, ticks());
+  return r.frame == nullptr;
 }
 
 bool need_room(Recorder& r, std::size_t bytes) {

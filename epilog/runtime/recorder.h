@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,9 +26,23 @@ struct PathSlot;
 // Lies on the stack of the outermost MPI call of a thread, or of what else of ours writes records:
 // a signal handler may come meanwhile.
 struct CallFrame {
+  // What the trace has of the call while it lasts.
+  enum class Trace : std::uint8_t {
+    kNothing,     // and will not have anything
+    kInHand,      // its ENTER follows when it has returned, or when a call within it is recorded
+    kEntered,     // its ENTER
+    kHoldsCalls,  // its ENTER, and records of calls made by functions of the program within it
+  };
   const CallFrame* volatile self;  // the frame is alive as long as this holds
   volatile bool in_call;           // the MPI library has control, not we
+  bool sealed;                     // what is called within it is its own work (SHMEM on MPI)
+  Trace trace;
+  RegionId region;  // of its ENTER, if it is in hand
+  Ticks enter;
 };
+// Calls that are open around the innermost one are remembered up to this depth: in functions that
+// the program gives to MPI it may call MPI. Deeper ones are not recorded.
+inline constexpr std::uint32_t kMostOuterCalls = 16;
 
 // Where the code of a shared library lies.
 struct CodeRange {
@@ -66,13 +81,14 @@ inline constexpr Ticks kNever = ~Ticks{0};
 struct alignas(64) Recorder {
   std::byte* cursor;              // where the next record goes
   std::atomic<std::byte*> limit;  // a call may start while cursor <= limit
-  CallFrame* frame;               // of the outermost MPI call, if one is open
+  CallFrame* frame;               // of the innermost call, if one is open
   std::uint64_t bias;             // cursor + bias = length of the trace so far
   LocalBufferHeader* header;
   Ticks last;           // time of the newest record
   Ticks processor_due;  // from then on a call that may wait writes PROCESSOR
   LocationId lid;
-  std::uint32_t open_region;  // 1 + function whose ENTER is written and whose exit is not, or 0
+  std::uint32_t outer_calls;  // how many calls are open around the innermost one
+  bool open_region;           // of the innermost call; its ENTER is written, its exit is not
   std::uintptr_t window_key;  // the window used last, and what tells that it is still the same
   void* window;
   std::uint64_t window_serial;
@@ -92,9 +108,11 @@ struct alignas(64) Recorder {
   compact::State* state;  // what the next records are compared with
   // Set while a Fortran call is on its way through the MPI's Fortran library, which may reach our C
   // wrapper of the same function.
-  std::uint32_t forwarded;     // 1 + that function, or 0
-  const CodeRange* forwarder;  // that library
-  bool on_own_stack;           // own_stack.h
+  std::uint32_t forwarded;            // 1 + that function, or 0
+  const CodeRange* forwarder;         // that library
+  bool on_own_stack;                  // own_stack.h
+  std::uint32_t outer_regions;        // bit i: ENTER of outer[i] is written
+  CallFrame* outer[kMostOuterCalls];  // the outermost first
 };
 
 // The cursor starts above the limit, so that the first call of a thread asks for room.
@@ -158,6 +176,9 @@ KOJAK_INLINED inline bool drop_note(LocalBufferNote& note) {
 // Before something is written in the middle of a call, where kCallRoom is free: what is noted of it
 // comes first.
 void settle_note(Recorder& r);
+// Calls are open, and the program, which one of them has called, does something that is recorded:
+// they have begun before it.
+[[gnu::cold, gnu::noinline]] void enter_open_calls(Recorder& r);
 
 // Before a call: opens the thread's file if need be, flushes, takes note of recording switched off
 // and on. False if nothing can be recorded.
@@ -181,6 +202,25 @@ void settle_note(Recorder& r);
 // Whether a frame is one of our caller's, or of what the signal handler that runs interrupted.
 // `here` is an address in the caller's frame.
 bool is_open(const CallFrame* frame, const void* here);
+
+// Calls whose ENTER is written and whose exit is not.
+inline unsigned open_call_count(const Recorder& r) {
+  return static_cast<unsigned>(std::popcount(r.outer_regions)) + (r.open_region ? 1 : 0);
+}
+// The innermost call is over: the one around it is the innermost again.
+inline void leave_innermost(Recorder& r) {
+  if (r.outer_calls == 0) {
+    r.open_region = false;
+    r.frame = nullptr;
+    return;
+  }
+  const std::uint32_t bit = 1u << --r.outer_calls;
+  r.open_region = (r.outer_regions & bit) != 0;
+  r.outer_regions &= ~bit;
+  r.frame = r.outer[r.outer_calls];
+}
+// The same of one that was left behind: what it left open is closed.
+[[gnu::cold, gnu::noinline]] void drop_innermost(Recorder& r, Ticks at);
 
 // What we do outside of wrappers, on the stack: a signal handler that comes meanwhile records
 // nothing.
@@ -207,8 +247,9 @@ class OwnFrame {
   bool taken_;
 };
 
-// An outermost call's frame is on record. True if it was left behind by a longjmp or an exception:
-// then what it left open is closed.
+// A call's frame is on record. True if it, and those around it, were left behind by a longjmp or an
+// exception: then what they left open is closed. Also where a call around them is still open, which
+// is the innermost one then.
 [[gnu::cold, gnu::noinline]] bool left_behind(Recorder& r, const void* here);
 
 }  // namespace kojak::measure

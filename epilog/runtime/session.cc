@@ -243,7 +243,7 @@ void pause_here(Recorder& r) {
     ++s.log_serial;
   }
   set_functions();
-  if (r.trace == nullptr) return;
+  if (r.trace == nullptr || r.outer_calls != 0) return;
   r.trace->log_serial = s.log_serial;
   if (r.trace->log_off_open) return;  // it had not yet noted that another thread resumed
   r.trace->log_off_open = true;

@@ -147,10 +147,11 @@ void begin_shutdown(Recorder& r) {
   // Up to the partner's answer it is the program that waits, not the measurement.
   const Ticks begin = measure_offset();
   forget_nodes();
-  const bool inside = r.open_region != 0;  // then there is room for a call's records
+  const bool inside = r.open_region;  // then there is room, unless calls within it took that
   if (!s.started || s.stopped || r.trace == nullptr) return;
   if (inside) settle_note(r);
-  if (!s.paused && !inside && !make_room(r)) return;
+  const bool room = inside && r.cursor <= r.limit.load(std::memory_order_relaxed);
+  if (!s.paused && !room && !make_room(r)) return;
   std::byte* p = r.cursor;
   if (!s.paused) p = put(r, put_now(r, p), EnterTracing{r.lid, record_time(begin)});
   if (s.run.first_of_node) {  // it speaks for its node

@@ -75,7 +75,7 @@ class ShmemCall {
     note(set, root < 0 ? kAbsent : raw(member_of(*set, root)), set->collectives);
   }
 
-  bool outermost() const { return plain_.outermost; }
+  bool measured() const { return plain_.measured; }
   void end() { end_call(plain_); }
 
   // The addresses are those of the remote data.
@@ -109,10 +109,10 @@ class ShmemCall {
  private:
   enum class Completes : std::uint8_t { kNothing, kDefault, kAll };
 
-  // Counts the operation of a set, which only an outermost call does.
+  // Counts the operation of a set, which only a call that the program makes does.
   template <class F>
   CommObject* counted(const F& find) {
-    if (!plain_.outermost) return nullptr;
+    if (!plain_.measured) return nullptr;
     const BookkeepingLock lock;
     CommObject* const set = find();
     if (set == nullptr) return nullptr;

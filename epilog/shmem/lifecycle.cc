@@ -138,7 +138,7 @@ void finalise(const void* caller) {
   ended = true;
   {
     ShmemCall call(kShmemFinalize, caller);
-    if (call.outermost()) begin_shutdown(the_recorder);
+    if (call.measured()) begin_shutdown(the_recorder);
     call.about_set(AllMembers{}, -1);
     kojak_pshmem_finalize();
     call.finalized();
@@ -155,7 +155,7 @@ int make_teams(const ShmemEntry& entry, Team parent, const void* caller, const F
                const G& adopt) {
   ShmemCall call(entry, caller);
   const int result = made();
-  if (call.outermost()) {
+  if (call.measured()) {
     const BookkeepingLock lock;
     CommObject* const of = find_team(parent);
     if (of != nullptr && result == 0) adopt(of, next_team_ordinal(of));

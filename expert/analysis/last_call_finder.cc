@@ -88,12 +88,14 @@ void LastCallFinder::on_process_end(const earl::OpenCall& call, Seconds last, Se
   s.until = time;
 }
 
-// A call that is closed with all others at once was closed by the end of its process.
+// A call that is closed with all others at once was closed by the end of its process. (Calls within
+// the noted one, by functions that MPI called back, say nothing of it.)
 void LastCallFinder::on_exit(const earl::Call& call) {
   const auto it = open_calls_.find(call.index);
   if (it == open_calls_.end() || it->second.ended) return;
   OpenCallState& s = it->second;
   if (!s.closed) {
+    if (call.enter_pos != s.call.enter_pos) return;
     s.closed = true;
     s.until = call.exit;
   } else if (s.until < call.exit) {
@@ -681,12 +683,14 @@ void LastCallFinder::resolve(const OpenCallState& s, LastCall& call) {
     case MpiRole::kWinWait:
       return for_wait(s, call);
     case MpiRole::kWinLock:
-    case MpiRole::kWinLockAll:
     case MpiRole::kWinUnlock:
-    case MpiRole::kWinUnlockAll:
     case MpiRole::kWinFlush:
-    case MpiRole::kWinFlushAll:
     case MpiRole::kWinFlushLocal:
+      if (is_absent(s.note.dlid)) return;  // a process of another world
+      return for_lock(s, call);
+    case MpiRole::kWinLockAll:
+    case MpiRole::kWinUnlockAll:
+    case MpiRole::kWinFlushAll:
     case MpiRole::kWinFlushLocalAll:
       return for_lock(s, call);
     default:

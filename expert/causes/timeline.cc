@@ -92,37 +92,31 @@ void Timeline::carve(std::span<WaitSpan> waits) {
   LogVector<Piece> carved(pieces_.memory(), true);
   std::size_t rested = 0;
   carved.reserve(pieces_.size() + waits.size());
-  const Piece* piece = pieces_.data();
-  const Piece* const last = piece + pieces_.size();
+  // Those that have begun and are not over: of a call, and of calls within it.
+  std::vector<WaitSpan*> open;
+  auto next = waits.begin();
   Ticks begin = 0;
   const auto add = [&](Ticks end, StretchId stretch, WaitId wait) {
     if (begin >= end) return;
     carved.push_back({end, stretch, wait});
     begin = end;
   };
-  const auto add_whole = [&] {
-    carved.push_back({piece->end, piece->stretch, kNoWait});
-    begin = piece++->end;
-  };
-  for (WaitSpan& wait : waits) {
-    if (wait.end <= begin) continue;
-    while (piece < last && piece->end <= wait.begin) add_whole();
+  for (const Piece& piece : pieces_) {
+    for (; next != waits.end() && next->begin < piece.end; ++next) open.push_back(&*next);
+    std::erase_if(open, [begin](const WaitSpan* wait) { return wait->end <= begin; });
+    for (WaitSpan* const wait : open) {
+      if (wait->call != piece.stretch) continue;
+      add(std::min(piece.end, wait->begin), piece.stretch, kNoWait);
+      const Ticks from = begin;
+      add(std::min(piece.end, wait->end), piece.stretch, wait->wait);
+      wait->found += begin - from;
+    }
+    add(piece.end, piece.stretch, kNoWait);
     if (carved.size() > rested + kAtOnce) {
       pieces_.memory().rest();
       rested = carved.size();
     }
-    while (piece < last && begin < wait.end) {
-      const bool waits_here = piece->stretch == wait.call;
-      add(std::min(piece->end, waits_here ? wait.begin : wait.end), piece->stretch, kNoWait);
-      if (waits_here) {
-        const Ticks from = begin;
-        add(std::min(piece->end, wait.end), piece->stretch, wait.wait);
-        wait.found += begin - from;
-      }
-      if (piece->end <= begin) ++piece;
-    }
   }
-  while (piece < last) add_whole();
   pieces_ = std::move(carved);
   from_ = to_ = 0;
 }

@@ -88,8 +88,8 @@ class Timeline {
   // happened since: then carve() is needed, see all_placed().
   void place(WaitSpan& wait);
   bool all_placed() const { return all_placed_; }
-  // Marks the pieces within all waits, which are in order and made disjoint here: of two that claim
-  // the same time the earlier has it.
+  // Marks the pieces within all waits, which are in order and made disjoint here: of two of a call
+  // that claim the same time the earlier has it. A wait of a call may lie within that of another.
   void carve(std::span<WaitSpan> waits);
 
   Ticks end() const { return end_; }

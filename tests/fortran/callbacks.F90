@@ -1,5 +1,6 @@
 ! What MPI calls back in Fortran: attribute functions, error handlers, a generalized request. They must
-! be called as Fortran, with the caller's own arguments, and each as often as without measurement.
+! be called as Fortran, with the caller's own arguments, and each as often as without measurement. What they
+! call is the program's own: it is recorded within the outer call.
 module callbacks
 #include "use_mpi.inc"
   implicit none
@@ -12,12 +13,18 @@ module callbacks
 
 contains
 
+  subroutine calls_within()
+    M(MPI_Barrier)(MPI_COMM_SELF IERR)
+    call collective(-1, 0, 0)
+  end subroutine
+
   subroutine copy(old, keyval, extra_state, value_in, value_out, flag, error)
     COMM :: old
     integer :: keyval, error
     integer(kind=MPI_ADDRESS_KIND) :: extra_state, value_in, value_out
     logical :: flag
     copies = copies + 1
+    call calls_within()
     value_out = value_in + extra_state
     flag = .true.
     error = MPI_SUCCESS
@@ -28,6 +35,7 @@ contains
     integer :: keyval, error
     integer(kind=MPI_ADDRESS_KIND) :: value, extra_state
     deletions = deletions + 1
+    call calls_within()
     error = MPI_SUCCESS
   end subroutine
 
@@ -35,6 +43,7 @@ contains
     COMM :: on
     integer :: error
     errors = errors + 1
+    call calls_within()
     last_error = error
   end subroutine
 
@@ -43,8 +52,9 @@ contains
     STATUS(st)
     integer :: error
     queries = queries + 1
-    call MPI_Status_set_elements(st, MPI_INTEGER, int(extra_state) IERR)
-    call MPI_Status_set_cancelled(st, .false. IERR)
+    call calls_within()
+    M(MPI_Status_set_elements)(st, MPI_INTEGER, int(extra_state) IERR)
+    M(MPI_Status_set_cancelled)(st, .false. IERR)
     STATUS_SOURCE(st) = 77
     STATUS_TAG(st) = 78
     error = MPI_SUCCESS

@@ -179,6 +179,10 @@ class Listing {
     if constexpr (std::is_same_v<R, MpiWinFlush>) {
       add("flush:" + number(raw(r.tlid)) + ":" + std::to_string(raw(r.local)));
     }
+    if constexpr (std::is_same_v<R, MpiOtherWorld>) {
+      add("other:" + std::to_string(raw(r.kind)) + ":" + number(raw(r.target)) + ":" +
+          std::to_string(raw(r.bytes)) + ":" + std::to_string(raw(r.got)));
+    }
     if constexpr (std::is_same_v<R, MpiWinSync>) add("sync");
     if constexpr (std::is_same_v<R, WinState>) {
       state("win_state:" + std::to_string(raw(r.fences)) + ":" + std::to_string(raw(r.open)));

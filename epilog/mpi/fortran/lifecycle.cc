@@ -53,7 +53,7 @@ void finalize(Entry& entry, const void* caller, void* ierror) {
   };
   finalise(call, [&] {
     return measured_in_fortran(entry, caller, args::Finalize{}, [&](args::Finalize&) {
-      begin_shutdown(the_recorder);
+      before_last_call(the_recorder);
       return call();
     });
   });
@@ -98,7 +98,7 @@ void session_finalize(Entry& entry, const void* caller, void* session, void* ier
 void pcontrol(Entry& entry, const void* caller, void* level, void* ierror) {
   auto* const forward = entry.get<void(void*, void*)>(caller);
   if (forward == nullptr) return say_missing(ierror, "pcontrol");
-  obey_pcontrol(*static_cast<const MPI_Fint*>(level));
+  obey_pcontrol(*static_cast<const MPI_Fint*>(level), caller);
   const Passage passage(the_recorder, args::Pcontrol::kFunction, entry.library());
   forward(level, ierror);
 }

@@ -118,6 +118,22 @@ double Truth::value(const std::string& metric, const std::string& function, int 
   return found == values_.end() ? 0.0 : found->second;
 }
 
+namespace {
+// A call's time without that of calls within it, which the program made in functions that MPI
+// called back; they are noted before it.
+double own_time(const std::vector<Call>& calls, std::size_t at) {
+  const Call& call = calls[at];
+  double time = call.exit - call.enter;
+  double before = call.exit;  // a call that ends later lies within one that is counted
+  while (at-- > 0 && calls[at].enter >= call.enter) {
+    if (calls[at].exit > before) continue;
+    time -= calls[at].exit - calls[at].enter;
+    before = calls[at].enter;
+  }
+  return time;
+}
+}  // namespace
+
 void Truth::add_counts_and_times(const Notes& run) {
   // A metric that is not claimed by any call must be zero: every waiting time at every function of
   // the program and in all, every class at functions of other classes.
@@ -153,16 +169,17 @@ void Truth::add_counts_and_times(const Notes& run) {
     }
   }
   for (const auto& calls : run.calls) {
-    for (const Call& call : calls) {
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const Call& call = calls[i];
       values_[{"visits", call.function, call.rank}] += 1;
       if (call.has("site")) values_[{"visits", call.at_site(), call.rank}] += 1;
       for (const std::string& metric : kByteMetrics)
         values_[{metric, call.function, call.rank}] += call.number(metric);
       const std::vector<std::string> classes = classes_of(call);
       if (classes.empty()) continue;
-      values_[{"time", call.function, call.rank}] += call.exit - call.enter;
-      for (const std::string& metric : classes)
-        values_[{metric, call.function, call.rank}] += call.exit - call.enter;
+      const double time = own_time(calls, i);
+      values_[{"time", call.function, call.rank}] += time;
+      for (const std::string& metric : classes) values_[{metric, call.function, call.rank}] += time;
     }
   }
 }
