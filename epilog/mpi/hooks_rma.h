@@ -38,6 +38,7 @@ KOJAK_INLINED inline void transfer(const A& a, int result, C& call, TransferKind
   if (target == kAbsent) [[unlikely]] {
     if constexpr (C::kOn) {
       if (window == nullptr) return call.leave();
+      if (!call.use(*window)) return;
       leave_other_world(call, *window, a.target_rank, static_cast<std::uint8_t>(kind), bytes, got);
     }
     return;

@@ -9,15 +9,19 @@
 
 namespace kojak::measure {
 
-[[gnu::cold, gnu::noinline]] void put_other_world(Recording& call, Window& window, int rank,
-                                                  std::uint8_t kind, std::uint64_t bytes,
-                                                  std::uint64_t got);
+[[gnu::cold, gnu::noinline]] std::byte* put_other_world(const Recorder& r, std::byte* to,
+                                                        Seconds time, std::uint32_t window,
+                                                        std::uint32_t target, std::uint8_t kind,
+                                                        std::uint64_t bytes, std::uint64_t got);
 
-// `rank` in the window; `kind` as the record has it.
-KOJAK_INLINED inline void leave_other_world(Recording& call, Window& window, int rank,
+// The window is defined; `rank` is the target's in it; `kind` as the record has it.
+KOJAK_INLINED inline void leave_other_world(Recording& call, const Window& window, int rank,
                                             std::uint8_t kind, std::uint64_t bytes = 0,
                                             std::uint64_t got = 0) {
-  call.apart([&](Recording& c) { put_other_world(c, window, rank, kind, bytes, got); });
+  call.begin();
+  call.p = put_other_world(call.r, call.p, call.exit, window.id, static_cast<std::uint32_t>(rank),
+                           kind, bytes, got);
+  call.leave();
 }
 
 }  // namespace kojak::measure
