@@ -506,6 +506,23 @@ TEST(RootCauses, ATargetThatComputes) {
   EXPECT_EQ(found.words[0], "rank 1 computes 3.000 s in main, before MPI_Iprobe");
 }
 
+// A barrier in a function that the fence calls back: process 0 waits from 1 on in the fence, which
+// 1 enters at 5, and from 2 to 6 in the barrier within it. The fence's own wait is the second
+// before the barrier; all 5 s are counted, and are 1's: 4 s of computing and 1 s in its fence.
+TEST(RootCauses, AWaitOfACallWithinACallThatWaits) {
+  Script s(2);
+  s.fence({0.5, 0.5}, 0.5);
+  s.add(0, 1, "ENTER", "region=MPI_Win_fence");
+  s.add(1, 5, "ENTER", "region=MPI_Win_fence");
+  s.barrier({2, 6}, 6);
+  s.add(0, 7, "MPI_WINCOLLEXIT", "wid=0");
+  s.add(1, 7, "MPI_WINCOLLEXIT", "wid=0");
+  const Script::Found found = s.analyse_until(8);
+  EXPECT_NEAR(found.causes.waits, 1 + 4, kNear);
+  EXPECT_NEAR(found.computing(1), 4, kNear);
+  EXPECT_NEAR(found.of(1, Stretch::Kind::kCall), 1, kNear);
+}
+
 TEST(RootCauses, WhereNobodyWaitsThereAreNone) {
   Script s(3);
   s.fence({1, 1, 1}, 2);
