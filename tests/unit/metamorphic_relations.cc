@@ -109,29 +109,35 @@ class Relations {
     }
     hold_found(relation, found, expected, tolerance);
   }
+  // What is added is rounded to a whole tick of 2^-40 s, by half a tick at most, before a change
+  // and after it. A cell has as many of these as it has visits, and that of a wait no more.
+  static double roundings(const Outcome& outcome) {
+    double visits = 0;
+    for (const auto& [key, value] : outcome.values) {
+      if (std::get<0>(key) == "visits") visits = std::max(visits, value);
+    }
+    return visits * 0x1p-41;
+  }
   void hold_found(const std::string& relation, const Outcome& found, const Outcome& expected,
                   double tolerance) {
     note(relation, found.broken);
-    note(relation, differences(expected, found, tolerance));
+    note(relation,
+         differences(expected, found, tolerance + roundings(expected) + roundings(found)));
     tally_.add(relation, whole_.waits());
   }
   void shifted() { hold("shifted", support::with_times_shifted(trace_, 1024), whole_); }
   void scaled() {
-    // By powers of two nothing is rounded but what is added: each time to a whole tick of 2^-40 s,
-    // by half a tick at most, before and after the change. A cell has as many as it has visits, and
-    // that of a wait no more.
+    // By powers of two nothing is rounded but what is added, whole nanoseconds apart.
     const double factor = seed_ % 2 == 0 && !support::has_processor_times(trace_) ? 0.125 : 16;
     Outcome expected = whole_;
-    double visits = 1;
     for (auto& [key, value] : expected.values) {
-      if (std::get<0>(key) == "visits") visits = std::max(visits, value);
       const Metric* metric = described(std::get<0>(key));
       const bool seconds = metric != nullptr ? metric->unit == expert::Unit::kSeconds
                                              : std::get<0>(key) == expert::kNoProcessor;
       if (seconds) value *= factor;
     }
     hold_apart_from_unexplained("scaled", support::with_times_scaled(trace_, factor), expected,
-                                (1 + factor) * 0x1p-41 * visits);
+                                std::max(1.0, factor) * roundings(whole_));
   }
   void ranks() {
     const support::Renumbered other = support::with_ranks_renumbered(trace_, seed_);
